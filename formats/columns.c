@@ -1,0 +1,132 @@
+#include "formats/columns.h"
+
+#include <string.h>
+
+enum kind { MODES, DERIVATIVES, SHAPES, BASIS, KIND_COUNT };
+
+static const char *const kind_name[KIND_COUNT] = {"modes", "derivatives", "shapes", "basis"};
+
+/* KIND_COUNT where the name is none of these; "" (a foreign file) is shapes. */
+static enum kind kind_of(const char *name)
+{
+    enum kind kind = MODES;
+    if (!*name)
+        return SHAPES;
+    while (kind < KIND_COUNT && strcmp(name, kind_name[kind]))
+        kind++;
+    return kind;
+}
+
+/* One value per column, not negative where that is asked. */
+static int take_values(sp_context *context, sp_file *file, const char *name, bool signed_values, sp_columns *columns, double **values)
+{
+    sp_array *array;
+    int status;
+    SP_TRY(sp_members_take(context, &file->members, name, SP_F8, false, 1, &columns->count, &array));
+    *values = array->data;
+    for (int64_t i = 0; i < columns->count && !signed_values; i++)
+        if ((*values)[i] < 0)
+            return sp_fail(context, SP_INPUT, "%s: value %lld is %g, it may not be negative", name, (long long)i, (*values)[i]);
+done:
+    return status;
+}
+
+static int take_pairs(sp_context *context, sp_file *file, sp_columns *columns)
+{
+    sp_array *array;
+    int status;
+    SP_TRY(sp_members_take(context, &file->members, "pair", SP_I8, false, 2, (int64_t[]){columns->count, 2}, &array));
+    columns->pair = array->data;
+    for (int64_t i = 0; i < 2 * columns->count; i++)
+        if (columns->pair[i] < 0)
+            return sp_fail(context, SP_INPUT, "pair: row %lld names mode %lld", (long long)(i / 2), (long long)columns->pair[i]);
+done:
+    return status;
+}
+
+static int read_mass(sp_context *context, const json_t *meta, bool *lumped)
+{
+    const char *mass;
+    int status;
+    SP_TRY(sp_json_text(context, meta, "mass", &mass));
+    *lumped = !strcmp(mass, "lumped");
+    if (!*lumped && strcmp(mass, "consistent"))
+        return sp_fail(context, SP_INPUT, "meta: \"mass\" is \"%.40s\", expected consistent or lumped", mass);
+done:
+    return status;
+}
+
+int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns)
+{
+    enum kind kind = kind_of(sp_file_kind(file));
+    sp_array *array;
+    int64_t order = 0;
+    int status;
+    *columns = (sp_columns){0};
+    if (kind == KIND_COUNT)
+        return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected modes, derivatives, shapes or basis", sp_file_kind(file));
+    SP_TRY(sp_members_take(context, &file->members, "U", SP_F8, true, 2, (int64_t[]){rows, -1}, &array));
+    columns->rows = array->shape[0];
+    columns->count = array->shape[1];
+    columns->U = array->data;
+    if (columns->rows < 3 || columns->rows % 3 || columns->count < 1) {
+        status =
+            sp_fail(context, SP_INPUT, "U: it has %lld rows and %lld columns, expected three rows for each vertex and at least one column",
+                    (long long)columns->rows, (long long)columns->count);
+        goto done;
+    }
+    SP_TRY(sp_json_hash(context, file->meta, "mesh", columns->mesh));
+    if (kind == MODES || kind == BASIS)
+        SP_TRY(read_mass(context, file->meta, &columns->lumped));
+    if (kind == MODES) {
+        SP_TRY(take_values(context, file, "eigenvalue", true, columns, &columns->eigenvalue));
+        SP_TRY(take_values(context, file, "residual", false, columns, &columns->residual));
+        SP_TRY(sp_json_integer(context, file->meta, "rigid", 0, columns->count, &columns->rigid));
+    } else if (kind == DERIVATIVES) {
+        SP_TRY(sp_json_integer(context, file->meta, "order", 1, 1000, &order));
+        columns->order = (int)order;
+        if (order == 1 || sp_members_find(&file->members, "pair"))
+            SP_TRY(take_pairs(context, file, columns));
+    } else if (kind == BASIS && sp_members_find(&file->members, "singular_value"))
+        SP_TRY(take_values(context, file, "singular_value", false, columns, &columns->singular_value));
+    columns->pool = file->members.pool;
+    file->members = (sp_members){0};
+done:
+    if (status != SP_OK)
+        *columns = (sp_columns){0};
+    return status;
+}
+
+int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_columns *columns)
+{
+    const char *name = json_string_value(json_object_get(meta, "kind"));
+    enum kind kind = name ? kind_of(name) : SHAPES;
+    bool failed = columns->mesh[0] && json_object_set_new(meta, "mesh", json_string(columns->mesh));
+    if (kind == MODES || kind == BASIS)
+        failed |= json_object_set_new(meta, "mass", json_string(columns->lumped ? "lumped" : "consistent")) != 0;
+    if (kind == MODES)
+        failed |= json_object_set_new(meta, "rigid", json_integer(columns->rigid)) != 0;
+    if (kind == DERIVATIVES)
+        failed |= json_object_set_new(meta, "order", json_integer(columns->order)) != 0;
+    if (failed)
+        return sp_fail_memory(context);
+    int status;
+    SP_TRY(sp_file_write_meta(writer, meta));
+    SP_TRY(sp_writer_array(writer, "U", SP_F8, true, 2, (int64_t[]){columns->rows, columns->count}, columns->U));
+    if (columns->eigenvalue)
+        SP_TRY(sp_writer_array(writer, "eigenvalue", SP_F8, false, 1, &columns->count, columns->eigenvalue));
+    if (columns->residual)
+        SP_TRY(sp_writer_array(writer, "residual", SP_F8, false, 1, &columns->count, columns->residual));
+    if (columns->pair)
+        SP_TRY(sp_writer_array(writer, "pair", SP_I8, false, 2, (int64_t[]){columns->count, 2}, columns->pair));
+    if (columns->singular_value)
+        SP_TRY(sp_writer_array(writer, "singular_value", SP_F8, false, 1, &columns->count, columns->singular_value));
+done:
+    return status;
+}
+
+void sp_columns_free(sp_columns *columns)
+{
+    sp_pool_free(&columns->pool);
+    *columns = (sp_columns){0};
+}

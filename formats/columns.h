@@ -1,0 +1,29 @@
+/* Files whose heart is a matrix U (3·vertices, columns) of displacement fields: modes, derivatives, shapes, basis. */
+#ifndef SP_FORMATS_COLUMNS_H
+#define SP_FORMATS_COLUMNS_H
+
+#include "formats/file.h"
+
+typedef struct sp_columns {
+    sp_pool pool;
+    int64_t rows, count;      /* rows = 3 · vertices */
+    double *U;                /* [rows, count, column major] m, or m/√(mass) where mass-normalized */
+    double *eigenvalue;       /* modes: [count] rad²/s²; else NULL */
+    double *residual;         /* modes: [count] ‖K ψ − λ M ψ‖ / ‖K ψ‖ scale, see modes.md; else NULL */
+    int64_t *pair;            /* derivatives: [count, 2] modes from 0; else NULL */
+    double *singular_value;   /* basis: [count] ≥ 0; else NULL */
+    int order;                /* derivatives */
+    bool lumped;              /* modes, basis: orthonormal in the lumped mass; false: consistent */
+    int64_t rigid;            /* modes: how many leading ones are rigid motions */
+    char mesh[SP_HASH_LENGTH];/* hash of the mesh it belongs to; empty where unknown */
+} sp_columns;
+
+/* The kinds: "modes", "derivatives", "shapes", "basis". A foreign file with a member U is taken as shapes. `rows` −1: any. */
+int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns) SP_MUST_USE;
+
+/* Adds what belongs to the kind to meta ("mass", "order", "rigid", "mesh"), writes it and the members that are not NULL. */
+int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_columns *columns) SP_MUST_USE;
+
+void sp_columns_free(sp_columns *columns);
+
+#endif

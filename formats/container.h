@@ -1,0 +1,93 @@
+/* The container of every Supple file: an .npz, that is a zip of .npy members, stored, in one forward pass (container.md).
+ *
+ * Writing: sp_writer_open, members in order, sp_writer_close. Reading: sp_reader_open, then sp_reader_next until
+ * it says end; sp_file_read (file.h) does that and keeps all members by name. */
+#ifndef SP_FORMATS_CONTAINER_H
+#define SP_FORMATS_CONTAINER_H
+
+#include "base/context.h"
+#include "base/memory.h"
+
+/* SP_BYTES: |Sn, n in `size`. SP_OTHER: a type that Supple does not use; such members are passed over. */
+enum sp_type { SP_F8, SP_F4, SP_I8, SP_I4, SP_U1, SP_BYTES, SP_OTHER };
+enum { SP_RANK_MAX = 4, SP_MEMBER_NAME = 96, SP_HASH_LENGTH = 65 };
+
+typedef struct sp_array {
+    char name[SP_MEMBER_NAME]; /* without ".npy" */
+    enum sp_type type;
+    bool fortran;              /* first index fastest */
+    int rank;
+    int64_t shape[SP_RANK_MAX];
+    int64_t count;             /* product of shape */
+    int size;                  /* bytes of one value */
+    void *data;
+} sp_array;
+
+/* ---- writing ---- */
+
+typedef struct sp_writer sp_writer;
+
+/* Writes to an open file descriptor, which stays the caller's. */
+int sp_writer_open(sp_context *context, int descriptor, sp_writer **writer) SP_MUST_USE;
+
+/* One member. Rank-1 arrays and C order: fortran = false. The data is hashed as it passes. */
+int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool fortran, int rank, const int64_t *shape,
+                    const void *data) SP_MUST_USE;
+
+/* A text member: UTF-8 bytes as u1, shape (length). NULL (from a printer that had no memory) is SP_SYSTEM. */
+int sp_writer_text(sp_writer *writer, const char *name, const char *text) SP_MUST_USE;
+
+/* A string in SciPy's form: `|Sn`, shape (). */
+int sp_writer_bytes(sp_writer *writer, const char *name, const char *text) SP_MUST_USE;
+
+/* The SHA-256 in hexadecimal of all members so far: name, NUL, .npy header and data of each in order. */
+void sp_writer_hash(sp_writer *writer, char hash[SP_HASH_LENGTH]);
+
+/* Ends the archive and frees the writer, also after an error. */
+int sp_writer_close(sp_writer *writer) SP_MUST_USE;
+
+/* Gives the writer up: frees it without ending the archive. NULL is allowed. */
+void sp_writer_abandon(sp_writer *writer);
+
+/* ---- reading ---- */
+
+typedef struct sp_reader sp_reader;
+
+/* Reads from an open file descriptor, which stays the caller's. `partial`: a file cut short or damaged is read up to its
+ * last whole member before that and then says end, see sp_reader_truncated. */
+int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader **reader) SP_MUST_USE;
+
+/* The next member, with checked CRC and header, its data allocated from `pool` in native byte order; array->name[0] = 0
+ * at the end. `wanted` (may be NULL: all) says by name whether the data is needed; others are passed over with data = NULL,
+ * but still count for CRC and hash. SP_INPUT for anything that is not as container.md says. */
+int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *data, const char *name), void *data, sp_array *array) SP_MUST_USE;
+
+/* Whether the end that sp_reader_next reported was a cut. */
+bool sp_reader_truncated(const sp_reader *reader);
+
+/* SHA-256 of all whole members passed so far without `result`, defined as in sp_writer_hash. A reader hashes from the start;
+ * one that finds that the file states its own hash (file.h) may stop that, which saves the time (not with `partial`). */
+void sp_reader_stop_hashing(sp_reader *reader);
+void sp_reader_hash(sp_reader *reader, char hash[SP_HASH_LENGTH]);
+
+void sp_reader_close(sp_reader *reader); /* NULL is allowed */
+
+/* All members of a file (file.h reads them). */
+typedef struct sp_members {
+    sp_pool pool;
+    int64_t count;
+    sp_array *arrays;
+} sp_members;
+
+void sp_members_free(sp_members *members);
+
+/* NULL when there is no member of that name. */
+sp_array *sp_members_find(const sp_members *members, const char *name);
+
+/* A member that must be there with this type (SP_I8 also takes i4, SP_F8 also takes f4: both are widened), rank and
+ * shape (−1: any). `fortran` arrays are transposed in place where the file has the other order. Values of SP_F8 are
+ * finite. SP_INPUT names the member and the numbers. The data belongs to the members' pool. */
+int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran, int rank,
+                    const int64_t *shape, sp_array **array) SP_MUST_USE;
+
+#endif

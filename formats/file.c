@@ -1,0 +1,254 @@
+#include "formats/file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sp_json_from_member(sp_context *context, const sp_array *array, json_t **object)
+{
+    json_error_t error;
+    *object = NULL;
+    if (array->type != SP_U1 || array->rank != 1)
+        return sp_fail(context, SP_INPUT, "%s is not a text (u1, one dimension)", array->name);
+    *object = json_loadb(array->data, (size_t)array->count, JSON_REJECT_DUPLICATES, &error);
+    if (!*object)
+        return sp_fail(context, SP_INPUT, "%s is not JSON: %s", array->name, error.text);
+    if (!json_is_object(*object)) {
+        json_decref(*object);
+        *object = NULL;
+        return sp_fail(context, SP_INPUT, "%s is not a JSON object", array->name);
+    }
+    return SP_OK;
+}
+
+/* Of "1.0", "1.12"; −1 for anything that is not two numbers and a point. */
+static long version_major(const char *version)
+{
+    size_t major = strspn(version, "0123456789");
+    size_t minor = version[major] == '.' ? strspn(version + major + 1, "0123456789") : 0;
+    if (major < 1 || major > 6 || minor < 1 || version[major + 1 + minor])
+        return -1;
+    return strtol(version, NULL, 10);
+}
+
+static int check_kind(sp_context *context, const json_t *meta, const char *const *kinds)
+{
+    const char *kind, *version;
+    int status;
+    SP_TRY(sp_json_text(context, meta, "kind", &kind));
+    SP_TRY(sp_json_text(context, meta, "format_version", &version));
+    if (version_major(version) != version_major(SP_FORMAT_VERSION))
+        return sp_fail(context, SP_INPUT, "its format version is %.20s, this program reads %s", version, SP_FORMAT_VERSION);
+    if (!kinds)
+        return SP_OK;
+    for (int i = 0; kinds[i]; i++)
+        if (!strcmp(kinds[i], kind))
+            return SP_OK;
+    char wanted[200] = "";
+    for (int i = 0; kinds[i]; i++) {
+        strncat(wanted, i ? " or " : "", sizeof wanted - strlen(wanted) - 1);
+        strncat(wanted, kinds[i], sizeof wanted - strlen(wanted) - 1);
+    }
+    return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected %s", kind, wanted);
+done:
+    return status;
+}
+
+int sp_file_meta(sp_context *context, sp_reader *reader, const sp_array *first, const char *const *kinds, json_t **meta)
+{
+    *meta = NULL;
+    if (strcmp(first->name, "meta"))
+        return SP_OK;
+    int status = sp_json_from_member(context, first, meta);
+    if (status == SP_OK)
+        status = check_kind(context, *meta, kinds);
+    if (status != SP_OK) {
+        json_decref(*meta);
+        *meta = NULL;
+    } else if (json_object_get(*meta, "tool"))
+        sp_reader_stop_hashing(reader);
+    return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Two readers could take different ones of two members of the same name. */
+static int check_names(sp_context *context, const sp_list *list)
+{
+    const sp_array *arrays = list->data;
+    const char **names = malloc((size_t)(list->count + 1) * sizeof *names);
+    if (!names)
+        return sp_fail_memory(context);
+    for (int64_t i = 0; i < list->count; i++)
+        names[i] = arrays[i].name;
+    qsort(names, (size_t)list->count, sizeof *names, by_name);
+    int status = SP_OK;
+    for (int64_t i = 1; i < list->count && status == SP_OK; i++)
+        if (!strcmp(names[i - 1], names[i]))
+            status = sp_fail(context, SP_INPUT, "member %s stands twice", names[i]);
+    free(names);
+    return status;
+}
+
+/* Our own files say their hash; for others it was computed on the way. */
+static int find_hash(sp_context *context, sp_reader *reader, sp_file *file)
+{
+    if (!file->meta || !json_object_get(file->meta, "tool") || file->truncated) {
+        sp_reader_hash(reader, file->hash);
+        return SP_OK;
+    }
+    const sp_array *last = file->members.count ? &file->members.arrays[file->members.count - 1] : NULL;
+    if (!last || strcmp(last->name, "result"))
+        return sp_fail(context, SP_INPUT, "its last member is not result: the file is cut short");
+    int status = sp_json_hash(context, file->result, "sha256", file->hash);
+    if (status == SP_OK && !file->hash[0])
+        status = sp_fail(context, SP_INPUT, "result: \"sha256\" is missing");
+    return status;
+}
+
+int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial, sp_file *file)
+{
+    *file = (sp_file){0};
+    sp_reader *reader = NULL;
+    sp_list list = {0};
+    int status;
+    SP_TRY(sp_reader_open(context, descriptor, partial, &reader));
+    for (;;) {
+        sp_array array;
+        SP_TRY(sp_reader_next(reader, &file->members.pool, NULL, NULL, &array));
+        if (!array.name[0])
+            break;
+        if (file->result) {
+            status = sp_fail(context, SP_INPUT, "member %s follows result, which must be the last", array.name);
+            goto done;
+        }
+        sp_array *to = sp_list_add(&list, 1, sizeof array);
+        if (!to) {
+            status = sp_fail_memory(context);
+            goto done;
+        }
+        *to = array;
+        if (list.count == 1)
+            SP_TRY(sp_file_meta(context, reader, &array, kinds, &file->meta));
+        if (file->meta && !strcmp(array.name, "result"))
+            SP_TRY(sp_json_from_member(context, &array, &file->result));
+    }
+    if (!file->meta && !foreign) {
+        status = sp_fail(context, SP_INPUT, "it has no meta member: not written by Supple");
+        goto done;
+    }
+    SP_TRY(check_names(context, &list));
+    file->truncated = sp_reader_truncated(reader);
+    file->members.count = list.count;
+    file->members.arrays = sp_pool_copy(&file->members.pool, list.data, list.count, sizeof(sp_array));
+    if (!file->members.arrays) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    status = find_hash(context, reader, file);
+done:
+    sp_list_free(&list);
+    sp_reader_close(reader);
+    if (status != SP_OK)
+        sp_file_free(file);
+    return status;
+}
+
+void sp_file_free(sp_file *file)
+{
+    sp_members_free(&file->members);
+    json_decref(file->meta);
+    json_decref(file->result);
+    *file = (sp_file){0};
+}
+
+const char *sp_file_kind(const sp_file *file)
+{
+    const char *kind = json_string_value(json_object_get(file->meta, "kind"));
+    return kind ? kind : "";
+}
+
+static int write_json(sp_writer *writer, const char *name, const json_t *object)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    int status = sp_writer_text(writer, name, text); /* NULL: out of memory */
+    free(text);
+    return status;
+}
+
+int sp_file_write_meta(sp_writer *writer, const json_t *meta)
+{
+    return write_json(writer, "meta", meta);
+}
+
+int sp_file_write_result(sp_writer *writer, json_t *result)
+{
+    char hash[SP_HASH_LENGTH];
+    sp_writer_hash(writer, hash);
+    if (json_object_set_new(result, "sha256", json_string(hash)))
+        return sp_writer_text(writer, "result", NULL);
+    return write_json(writer, "result", result);
+}
+
+int sp_json_text(sp_context *context, const json_t *object, const char *key, const char **text)
+{
+    *text = json_string_value(json_object_get(object, key));
+    return *text ? SP_OK : sp_fail(context, SP_INPUT, "meta: \"%s\" is missing or not a string", key);
+}
+
+int sp_json_number(sp_context *context, const json_t *object, const char *key, double *number)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value) || !isfinite(json_number_value(value)))
+        return sp_fail(context, SP_INPUT, "meta: \"%s\" is missing or not a number", key);
+    *number = json_number_value(value);
+    return SP_OK;
+}
+
+int sp_json_numbers(sp_context *context, const json_t *object, const char *key, int64_t count, double *numbers)
+{
+    const json_t *array = json_object_get(object, key);
+    if (!json_is_array(array) || (int64_t)json_array_size(array) != count)
+        return sp_fail(context, SP_INPUT, "meta: \"%s\" is not an array of %lld numbers", key, (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(array, (size_t)i);
+        if (!json_is_number(value) || !isfinite(json_number_value(value)))
+            return sp_fail(context, SP_INPUT, "meta: \"%s\": entry %lld is not a number", key, (long long)i);
+        numbers[i] = json_number_value(value);
+    }
+    return SP_OK;
+}
+
+int sp_json_integer(sp_context *context, const json_t *object, const char *key, int64_t low, int64_t high, int64_t *number)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        return sp_fail(context, SP_INPUT, "meta: \"%s\" is missing or not a whole number", key);
+    *number = json_integer_value(value);
+    if (*number < low || *number > high)
+        return sp_fail(context, SP_INPUT, "meta: \"%s\" is %lld, expected %lld to %lld", key, (long long)*number, (long long)low,
+                       (long long)high);
+    return SP_OK;
+}
+
+int sp_json_hash(sp_context *context, const json_t *object, const char *key, char hash[SP_HASH_LENGTH])
+{
+    const json_t *value = json_object_get(object, key);
+    const char *text = value ? json_string_value(value) : "";
+    hash[0] = 0;
+    if (!text || (*text && (strlen(text) != SP_HASH_LENGTH - 1 || strspn(text, "0123456789abcdef") != SP_HASH_LENGTH - 1)))
+        return sp_fail(context, SP_INPUT, "\"%s\" is not a hash of %d hexadecimal digits", key, SP_HASH_LENGTH - 1);
+    strcpy(hash, text);
+    return SP_OK;
+}
+
+json_t *sp_json_from_numbers(int64_t count, const double *numbers)
+{
+    json_t *array = json_array();
+    for (int64_t i = 0; i < count; i++)
+        json_array_append_new(array, json_real(numbers[i]));
+    return array;
+}

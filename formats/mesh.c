@@ -1,0 +1,191 @@
+#include "formats/mesh.h"
+
+#include <string.h>
+
+static const double SURFACE_TOLERANCE = 1e-3; /* imported weights have six digits, and vertices may lie outside the cage */
+
+/* ---- materials ---- */
+
+static int number_or(sp_context *context, const json_t *object, const char *key, bool required, double *number)
+{
+    return required || json_object_get(object, key) ? sp_json_number(context, object, key, number) : SP_OK;
+}
+
+static int material_from_json(sp_context *context, const json_t *object, const sp_material *standard, sp_material *material)
+{
+    static const char *const known[] = {"name", "law", "density", "young", "poisson", "stiffness", "frame", "mooney", "damping_mass", "damping_stiffness"};
+    const char *key, *name = NULL, *law = NULL;
+    json_t *value;
+    int status = SP_OK;
+    if (!json_is_object(object))
+        return sp_fail(context, SP_INPUT, "meta: a material is not a JSON object");
+    json_object_foreach((json_t *)object, key, value)
+    {
+        bool is_known = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            is_known |= !strcmp(known[i], key);
+        if (!is_known)
+            return sp_fail(context, SP_INPUT, "meta: a material has the unknown key \"%.40s\"", key);
+    }
+    *material = standard ? *standard : (sp_material){0};
+    SP_TRY(sp_json_text(context, object, "name", &name));
+    if (!*name || strlen(name) >= SP_NAME_LENGTH)
+        return sp_fail(context, SP_INPUT, "meta: material name \"%.80s\" is empty or longer than %d bytes", name, SP_NAME_LENGTH - 1);
+    strcpy(material->name, name);
+    if (!standard || json_object_get(object, "law")) {
+        SP_TRY(sp_json_text(context, object, "law", &law));
+        SP_TRY(sp_law_from_name(context, law, &material->law));
+    }
+    bool required = !standard, isotropic = material->law == SP_LAW_STVK || material->law == SP_LAW_NEO_HOOKEAN;
+    SP_TRY(number_or(context, object, "density", required, &material->density));
+    SP_TRY(number_or(context, object, "young", required && isotropic, &material->young));
+    SP_TRY(number_or(context, object, "poisson", required && isotropic, &material->poisson));
+    SP_TRY(number_or(context, object, "damping_mass", false, &material->damping_mass));
+    SP_TRY(number_or(context, object, "damping_stiffness", false, &material->damping_stiffness));
+    if (material->law == SP_LAW_LINEAR) {
+        double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        memcpy(material->frame, identity, sizeof identity);
+        SP_TRY(sp_json_numbers(context, object, "stiffness", 21, material->stiffness));
+        if (json_object_get(object, "frame"))
+            SP_TRY(sp_json_numbers(context, object, "frame", 9, material->frame));
+    }
+    if (material->law == SP_LAW_MOONEY_RIVLIN)
+        SP_TRY(sp_json_numbers(context, object, "mooney", 3, material->mooney));
+    status = sp_material_check(context, material);
+done:
+    return status;
+}
+
+int sp_materials_from_json(sp_context *context, const json_t *json, const sp_material *standard, sp_pool *pool, int64_t *count, sp_material **materials)
+{
+    int status = SP_OK;
+    bool one = json_is_object(json);
+    *count = one ? 1 : (int64_t)json_array_size(json);
+    if (*count < 1)
+        return sp_fail(context, SP_INPUT, "meta: \"materials\" is missing or empty");
+    *materials = sp_pool_new(pool, *count, sizeof **materials);
+    if (!*materials)
+        return sp_fail_memory(context);
+    for (int64_t i = 0; i < *count; i++) {
+        SP_TRY(material_from_json(context, one ? json : json_array_get(json, (size_t)i), standard, &(*materials)[i]));
+        for (int64_t j = 0; j < i; j++)
+            if (!strcmp((*materials)[i].name, (*materials)[j].name))
+                return sp_fail(context, SP_INPUT, "meta: material name \"%s\" stands twice", (*materials)[i].name);
+    }
+done:
+    return status;
+}
+
+static json_t *material_to_json(const sp_material *material)
+{
+    json_t *object = json_pack("{s:s, s:s, s:f}", "name", material->name, "law", sp_law_name(material->law), "density", material->density);
+    if (material->law == SP_LAW_STVK || material->law == SP_LAW_NEO_HOOKEAN) {
+        json_object_set_new(object, "young", json_real(material->young));
+        json_object_set_new(object, "poisson", json_real(material->poisson));
+    } else if (material->law == SP_LAW_LINEAR) {
+        json_object_set_new(object, "stiffness", sp_json_from_numbers(21, material->stiffness));
+        json_object_set_new(object, "frame", sp_json_from_numbers(9, material->frame));
+    } else
+        json_object_set_new(object, "mooney", sp_json_from_numbers(3, material->mooney));
+    json_object_set_new(object, "damping_mass", json_real(material->damping_mass));
+    json_object_set_new(object, "damping_stiffness", json_real(material->damping_stiffness));
+    return object;
+}
+
+/* ---- reading ---- */
+
+static int take(sp_context *context, sp_file *file, const char *name, enum sp_type type, int rank, int64_t extent, int64_t width, int64_t *count, void *data)
+{
+    sp_array *array;
+    int64_t shape[2] = {extent, width};
+    int status = sp_members_take(context, &file->members, name, type, false, rank, shape, &array);
+    if (status == SP_OK) {
+        *(void **)data = array->data;
+        *count = array->shape[0];
+    }
+    return status;
+}
+
+int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
+{
+    int status;
+    int64_t count, elements;
+    double quadrature;
+    *mesh = (sp_mesh){0};
+    SP_TRY(take(context, file, "vertices", SP_F8, 2, -1, 3, &mesh->vertex_count, &mesh->vertices));
+    if (sp_members_find(&file->members, "hex"))
+        SP_TRY(take(context, file, "hex", SP_I8, 2, -1, 8, &mesh->hex_count, &mesh->hex));
+    if (sp_members_find(&file->members, "tet"))
+        SP_TRY(take(context, file, "tet", SP_I8, 2, -1, 4, &mesh->tet_count, &mesh->tet));
+    elements = sp_mesh_element_count(mesh);
+    if (elements == 0) {
+        status = sp_fail(context, SP_INPUT, "the mesh has neither hex nor tet elements");
+        goto done;
+    }
+    SP_TRY(take(context, file, "region", SP_I8, 1, elements, 0, &count, &mesh->region));
+    SP_TRY(take(context, file, "fixed", SP_I8, 1, -1, 0, &mesh->fixed_count, &mesh->fixed));
+    if (sp_members_find(&file->members, "fixed_axes"))
+        SP_TRY(take(context, file, "fixed_axes", SP_U1, 1, mesh->fixed_count, 0, &count, &mesh->fixed_axes));
+    sp_embedded_surface *surface = &mesh->surface;
+    surface->width = mesh->hex_count ? 8 : 4;
+    if (sp_members_find(&file->members, "surface/vertices")) {
+        SP_TRY(take(context, file, "surface/vertices", SP_F8, 2, -1, 3, &surface->vertex_count, &surface->vertices));
+        SP_TRY(take(context, file, "surface/triangles", SP_I8, 2, -1, 3, &surface->triangle_count, &surface->triangles));
+        SP_TRY(take(context, file, "surface/element", SP_I8, 1, surface->vertex_count, 0, &count, &surface->element));
+        SP_TRY(take(context, file, "surface/weights", SP_F8, 2, surface->vertex_count, surface->width, &count, &surface->weights));
+    }
+    SP_TRY(sp_json_number(context, file->meta, "quadrature", &quadrature));
+    mesh->quadrature = quadrature == 2 ? 2 : quadrature == 3 ? 3 : 0;
+    SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), NULL, &file->members.pool, &mesh->material_count, &mesh->materials));
+    mesh->pool = file->members.pool;
+    file->members = (sp_members){0};
+    if (!mesh->fixed_axes) {
+        mesh->fixed_axes = sp_pool_raw(&mesh->pool, mesh->fixed_count, 1);
+        if (!mesh->fixed_axes) {
+            status = sp_fail_memory(context);
+            goto done;
+        }
+        memset(mesh->fixed_axes, 7, (size_t)mesh->fixed_count);
+    }
+    status = sp_mesh_check(context, mesh, SURFACE_TOLERANCE);
+done:
+    if (status != SP_OK)
+        sp_mesh_free(mesh);
+    return status;
+}
+
+/* ---- writing ---- */
+
+int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh)
+{
+    (void)context;
+    const sp_embedded_surface *surface = &mesh->surface;
+    int64_t elements = sp_mesh_element_count(mesh);
+    bool partly_fixed = false;
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        partly_fixed |= mesh->fixed_axes[i] != 7;
+    json_t *materials = json_array();
+    for (int64_t i = 0; i < mesh->material_count; i++)
+        json_array_append_new(materials, material_to_json(&mesh->materials[i]));
+    json_object_set_new(meta, "quadrature", json_integer(mesh->quadrature));
+    json_object_set_new(meta, "materials", materials);
+    int status;
+    SP_TRY(sp_file_write_meta(writer, meta));
+    SP_TRY(sp_writer_array(writer, "vertices", SP_F8, false, 2, (int64_t[]){mesh->vertex_count, 3}, mesh->vertices));
+    if (mesh->hex_count)
+        SP_TRY(sp_writer_array(writer, "hex", SP_I8, false, 2, (int64_t[]){mesh->hex_count, 8}, mesh->hex));
+    if (mesh->tet_count)
+        SP_TRY(sp_writer_array(writer, "tet", SP_I8, false, 2, (int64_t[]){mesh->tet_count, 4}, mesh->tet));
+    SP_TRY(sp_writer_array(writer, "region", SP_I8, false, 1, &elements, mesh->region));
+    SP_TRY(sp_writer_array(writer, "fixed", SP_I8, false, 1, &mesh->fixed_count, mesh->fixed));
+    if (partly_fixed)
+        SP_TRY(sp_writer_array(writer, "fixed_axes", SP_U1, false, 1, &mesh->fixed_count, mesh->fixed_axes));
+    if (surface->vertex_count) {
+        SP_TRY(sp_writer_array(writer, "surface/vertices", SP_F8, false, 2, (int64_t[]){surface->vertex_count, 3}, surface->vertices));
+        SP_TRY(sp_writer_array(writer, "surface/triangles", SP_I8, false, 2, (int64_t[]){surface->triangle_count, 3}, surface->triangles));
+        SP_TRY(sp_writer_array(writer, "surface/element", SP_I8, false, 1, &surface->vertex_count, surface->element));
+        SP_TRY(sp_writer_array(writer, "surface/weights", SP_F8, false, 2, (int64_t[]){surface->vertex_count, surface->width}, surface->weights));
+    }
+done:
+    return status;
+}

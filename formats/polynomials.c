@@ -1,0 +1,147 @@
+#include "formats/polynomials.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 1 << 14, MOST_PARTS = 1 << 14 }; /* reduced coordinates: N² doubles stay far below 2⁶³ bytes */
+
+static const double SYMMETRY = 1e-9;
+static const char *const constant_name[SP_CONSTANT_COUNT] = {"all", "lambda", "mu"};
+
+/* "gram" alone, or numbered in the order of meta's parts. */
+static void part_member(const sp_polynomials *polynomials, int64_t part, char name[SP_MEMBER_NAME])
+{
+    const sp_polynomial_part *first = polynomials->parts;
+    if (polynomials->part_count == 1 && first->constant == SP_CONSTANT_ALL && !strcmp(first->group, "all"))
+        strcpy(name, "gram");
+    else
+        snprintf(name, SP_MEMBER_NAME, "gram/%06lld", (long long)part);
+}
+
+/* A symmetric matrix of the given order, both triangles, which has the same bytes in either storage order. */
+static int take_symmetric(sp_context *context, sp_file *file, const char *name, int64_t order, double **matrix)
+{
+    enum { SIDE = 32 };
+    sp_array *array = sp_members_find(&file->members, name);
+    int status;
+    if (array)
+        array->fortran = true;
+    SP_TRY(sp_members_take(context, &file->members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
+    const double *a = *matrix = array->data;
+    double largest = 0;
+    for (int64_t i = 0; i < array->count; i++)
+        largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
+    for (int64_t i0 = 0; i0 < order; i0 += SIDE) /* square by square: the matrix may be far larger than the cache */
+        for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
+            for (int64_t i = i0; i < i0 + SIDE && i < order; i++)
+                for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
+                    if (!(fabs(a[i * order + j] - a[j * order + i]) <= SYMMETRY * largest))
+                        return sp_fail(context, SP_INPUT, "%s: it is not symmetric: entries (%lld, %lld) are %.17g and %.17g", name,
+                                       (long long)i, (long long)j, a[j * order + i], a[i * order + j]);
+done:
+    return status;
+}
+
+static int part_from_json(sp_context *context, const json_t *json, sp_polynomial_part *part)
+{
+    const char *group, *constant;
+    int status;
+    if (!json_is_object(json))
+        return sp_fail(context, SP_INPUT, "meta: an entry of \"parts\" is not a JSON object");
+    SP_TRY(sp_json_text(context, json, "group", &group));
+    SP_TRY(sp_json_text(context, json, "constant", &constant));
+    SP_TRY(sp_json_number(context, json, "value", &part->value));
+    if (!*group || strlen(group) >= SP_NAME_LENGTH)
+        return sp_fail(context, SP_INPUT, "meta: group \"%.80s\" is empty or longer than %d bytes", group, SP_NAME_LENGTH - 1);
+    strcpy(part->group, group);
+    for (int i = 0; i < SP_CONSTANT_COUNT; i++)
+        if (!strcmp(constant, constant_name[i])) {
+            part->constant = (enum sp_constant)i;
+            return SP_OK;
+        }
+    return sp_fail(context, SP_INPUT, "meta: constant \"%.40s\" is none of all, lambda, mu", constant);
+done:
+    return status;
+}
+
+static int read_parts(sp_context *context, sp_file *file, sp_polynomials *polynomials)
+{
+    const json_t *list = json_object_get(file->meta, "parts");
+    int64_t count = json_is_array(list) ? (int64_t)json_array_size(list) : 0;
+    int status = SP_OK;
+    if (count < 1 || count > MOST_PARTS)
+        return sp_fail(context, SP_INPUT, "meta: \"parts\" is missing, empty or too long");
+    polynomials->part_count = count;
+    polynomials->parts = sp_pool_new(&file->members.pool, count, sizeof *polynomials->parts);
+    if (!polynomials->parts)
+        return sp_fail_memory(context);
+    for (int64_t i = 0; i < count; i++) {
+        sp_polynomial_part *part = &polynomials->parts[i];
+        SP_TRY(part_from_json(context, json_array_get(list, (size_t)i), part));
+        for (int64_t j = 0; j < i; j++)
+            if (part->constant == polynomials->parts[j].constant && !strcmp(part->group, polynomials->parts[j].group))
+                return sp_fail(context, SP_INPUT, "meta: the part of group %s, constant %s stands twice", part->group,
+                               constant_name[part->constant]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        char name[SP_MEMBER_NAME];
+        part_member(polynomials, i, name);
+        SP_TRY(take_symmetric(context, file, name, sp_polynomial_order(polynomials->r), &polynomials->parts[i].gram));
+    }
+done:
+    return status;
+}
+
+int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *polynomials, char *mesh, char *basis)
+{
+    sp_array *array;
+    int status;
+    *polynomials = (sp_polynomials){0};
+    if (strcmp(sp_file_kind(file), "polynomials"))
+        return sp_fail(context, SP_INPUT, "it is %s%.40s, expected polynomials", file->meta ? "a file of kind " : "not a file of Supple",
+                       sp_file_kind(file));
+    SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
+    SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
+    SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, &polynomials->r));
+    SP_TRY(sp_json_number(context, file->meta, "density", &polynomials->density));
+    if (!(polynomials->density > 0)) {
+        status = sp_fail(context, SP_INPUT, "meta: \"density\" is %g, expected a factor above 0", polynomials->density);
+        goto done;
+    }
+    SP_TRY(take_symmetric(context, file, "mass", polynomials->r, &polynomials->mass));
+    SP_TRY(sp_members_take(context, &file->members, "gravity", SP_F8, false, 2, (int64_t[]){polynomials->r, 3}, &array));
+    polynomials->gravity = array->data;
+    SP_TRY(read_parts(context, file, polynomials));
+    polynomials->pool = file->members.pool;
+    file->members = (sp_members){0};
+done:
+    if (status != SP_OK)
+        *polynomials = (sp_polynomials){0};
+    return status;
+}
+
+int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_polynomials *polynomials)
+{
+    int64_t r = polynomials->r, order = sp_polynomial_order(r);
+    json_t *list = json_array();
+    bool failed = json_object_set_new(meta, "r", json_integer(r)) || json_object_set_new(meta, "density", json_real(polynomials->density));
+    for (int64_t i = 0; i < polynomials->part_count; i++) {
+        const sp_polynomial_part *part = &polynomials->parts[i];
+        failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:f}", "group", part->group, "constant", constant_name[part->constant],
+                                                        "value", part->value)) != 0;
+    }
+    if (json_object_set_new(meta, "parts", list) || failed)
+        return sp_fail_memory(context);
+    int status;
+    SP_TRY(sp_file_write_meta(writer, meta));
+    SP_TRY(sp_writer_array(writer, "mass", SP_F8, true, 2, (int64_t[]){r, r}, polynomials->mass));
+    SP_TRY(sp_writer_array(writer, "gravity", SP_F8, false, 2, (int64_t[]){r, 3}, polynomials->gravity));
+    for (int64_t i = 0; i < polynomials->part_count; i++) {
+        char name[SP_MEMBER_NAME];
+        part_member(polynomials, i, name);
+        SP_TRY(sp_writer_array(writer, name, SP_F8, true, 2, (int64_t[]){order, order}, polynomials->parts[i].gram));
+    }
+done:
+    return status;
+}

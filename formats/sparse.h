@@ -1,0 +1,17 @@
+/* Files of kind sparse (sparse.md): exactly what scipy.sparse.load_npz opens, with meta, dof and result beside it. */
+#ifndef SP_FORMATS_SPARSE_H
+#define SP_FORMATS_SPARSE_H
+
+#include "formats/file.h"
+#include "linear/sparse.h"
+
+/* Accepts csr and csc (the same for a symmetric matrix), foreign files of SciPy too; checks with sp_sparse_check at 1e-9.
+ * dof [order] receives the degree of freedom (3·vertex + component) of each row, allocated in matrix->pool; NULL where the
+ * file has none (then the rows are all degrees of freedom in order). `which` receives "K", "M" or "" from meta. */
+int sp_sparse_read(sp_context *context, sp_file *file, sp_sparse *matrix, int64_t **dof, char which[8]) SP_MUST_USE;
+
+/* meta must already hold "mesh"; which is "K" or "M". */
+int sp_sparse_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_sparse *matrix, const int64_t *dof,
+                    const char *which) SP_MUST_USE;
+
+#endif

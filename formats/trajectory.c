@@ -1,0 +1,420 @@
+#include "formats/trajectory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a block consists of, in this order in the file; those of extent 0 are left out. */
+enum series { TIME, Q, QDOT, U, UDOT, ENERGY, SERIES };
+
+static const char *const series_name[SERIES] = {"time", "q", "qdot", "u", "udot", "energy"};
+
+enum { BLOCK_BYTES = 1 << 20, BLOCK_FRAMES = 4096 };
+
+static const int64_t MOST = (int64_t)1 << 40; /* coordinates and points: frames stay far below 2⁶³ bytes */
+
+/* Shape of a series of `frames` frames; returns its rank. */
+static int series_shape(enum series series, int64_t r, int64_t points, int64_t frames, int64_t shape[3])
+{
+    shape[0] = frames;
+    shape[1] = series == Q || series == QDOT ? r : series == ENERGY ? SP_ENERGY_COUNT : points;
+    shape[2] = 3;
+    return series == TIME ? 1 : series == U || series == UDOT ? 3 : 2;
+}
+
+/* Values of a series in one frame, 0 where it is not recorded. */
+static int64_t series_width(enum series series, int64_t r, int64_t points)
+{
+    int64_t shape[3];
+    int rank = series_shape(series, r, points, 1, shape);
+    return rank == 1 ? 1 : rank == 2 ? shape[1] : shape[1] * shape[2];
+}
+
+static void series_member(enum series series, int64_t block, char name[SP_MEMBER_NAME])
+{
+    snprintf(name, SP_MEMBER_NAME, "%s/%06lld", series_name[series], (long long)block);
+}
+
+/* ---- writing ---- */
+
+struct sp_trajectory_writer {
+    sp_context *context;
+    sp_writer *writer;
+    sp_pool pool;
+    int64_t r, points;
+    int64_t block, room, count; /* number of the block, its frames when full, those that it has */
+    double *data[SERIES];
+    bool failed; /* nothing more goes to the file */
+};
+
+static int write_shape(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape)
+{
+    if (json_object_set_new(meta, "r", json_integer(shape->r)) || json_object_set_new(meta, "points", json_integer(shape->point_count)) ||
+        json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)))
+        return sp_fail_memory(context);
+    int status;
+    SP_TRY(sp_file_write_meta(writer, meta));
+    if (shape->point_count && shape->vertex)
+        SP_TRY(sp_writer_array(writer, "vertex", SP_I8, false, 1, &shape->point_count, shape->vertex));
+done:
+    return status;
+}
+
+int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape,
+                        sp_trajectory_writer **result)
+{
+    if (shape->r < 0 || shape->r > MOST || shape->point_count < 0 || shape->point_count > MOST ||
+        (shape->r == 0 && shape->point_count == 0))
+        return sp_fail(context, SP_USAGE, "a trajectory of %lld reduced coordinates and %lld points", (long long)shape->r,
+                       (long long)shape->point_count);
+    if (!shape->vertex && shape->point_count && shape->point_count != shape->vertex_count)
+        return sp_fail(context, SP_USAGE, "a trajectory of %lld points without their numbers, where the mesh has %lld vertices",
+                       (long long)shape->point_count, (long long)shape->vertex_count);
+    sp_trajectory_writer *trajectory = calloc(1, sizeof *trajectory);
+    if (!trajectory)
+        return sp_fail_memory(context);
+    trajectory->context = context;
+    trajectory->writer = writer;
+    trajectory->r = shape->r;
+    trajectory->points = shape->point_count;
+    int64_t width = 0;
+    for (enum series i = 0; i < SERIES; i++)
+        width += series_width(i, shape->r, shape->point_count);
+    /* from the size of a frame alone, so that the same frames give the same bytes */
+    int64_t room = BLOCK_BYTES / (8 * width);
+    trajectory->room = room < 1 ? 1 : room > BLOCK_FRAMES ? BLOCK_FRAMES : room;
+    for (enum series i = 0; i < SERIES; i++)
+        trajectory->data[i] =
+            sp_pool_raw(&trajectory->pool, trajectory->room * series_width(i, shape->r, shape->point_count), sizeof(double));
+    int status = trajectory->pool.failed ? sp_fail_memory(context) : write_shape(context, writer, meta, shape);
+    if (status != SP_OK) {
+        sp_pool_free(&trajectory->pool);
+        free(trajectory);
+        return status;
+    }
+    *result = trajectory;
+    return SP_OK;
+}
+
+static int write_block(sp_trajectory_writer *trajectory)
+{
+    int status = SP_OK;
+    for (enum series i = 0; i < SERIES; i++) {
+        char name[SP_MEMBER_NAME];
+        int64_t shape[3];
+        int rank = series_shape(i, trajectory->r, trajectory->points, trajectory->count, shape);
+        if (series_width(i, trajectory->r, trajectory->points) == 0)
+            continue;
+        series_member(i, trajectory->block, name);
+        SP_TRY(sp_writer_array(trajectory->writer, name, SP_F8, false, rank, shape, trajectory->data[i]));
+    }
+    trajectory->block++;
+    trajectory->count = 0;
+done:
+    trajectory->failed = status != SP_OK;
+    return status;
+}
+
+int sp_trajectory_append(sp_trajectory_writer *trajectory, const sp_frame *frame)
+{
+    const double *from[SERIES] = {&frame->time, frame->q, frame->qdot, frame->u, frame->udot, frame->energy};
+    for (enum series i = 0; i < SERIES; i++) {
+        int64_t width = series_width(i, trajectory->r, trajectory->points);
+        if (width)
+            memcpy(trajectory->data[i] + trajectory->count * width, from[i], (size_t)width * sizeof(double));
+    }
+    return ++trajectory->count == trajectory->room ? write_block(trajectory) : SP_OK;
+}
+
+int sp_trajectory_finish(sp_trajectory_writer *trajectory)
+{
+    int status = SP_OK;
+    if (trajectory->count && !trajectory->failed)
+        status = write_block(trajectory);
+    sp_pool_free(&trajectory->pool);
+    free(trajectory);
+    return status;
+}
+
+/* ---- reading, one block at a time ---- */
+
+struct sp_trajectory_stream {
+    sp_context *context;
+    sp_reader *reader;
+    sp_trajectory state;   /* meta, shape, vertex; at the end the rest */
+    sp_pool pool;          /* of the block that was given out last */
+    int64_t block, frames; /* passed */
+    double last_time;
+    bool ended;
+};
+
+static bool wanted(void *data, const char *name)
+{
+    const sp_trajectory *state = data;
+    if (!strcmp(name, "result") || (!strcmp(name, "vertex") && state->point_count))
+        return true;
+    const char *slash = strchr(name, '/');
+    for (enum series i = 0; slash && i < SERIES; i++)
+        if (strlen(series_name[i]) == (size_t)(slash - name) && !memcmp(name, series_name[i], (size_t)(slash - name)))
+            return series_width(i, state->r, state->point_count) > 0;
+    return false;
+}
+
+static bool wants_meta(void *data, const char *name)
+{
+    (void)data;
+    return !strcmp(name, "meta");
+}
+
+/* A member that was read from the pool, judged like one of a file that was read whole. */
+static int take(sp_context *context, sp_pool *pool, sp_array *array, enum sp_type type, int rank, const int64_t *shape)
+{
+    sp_members one = {.pool = *pool, .count = 1, .arrays = array};
+    sp_array *same;
+    int status = sp_members_take(context, &one, array->name, type, false, rank, shape, &same);
+    *pool = one.pool;
+    return status;
+}
+
+int sp_trajectory_open(sp_context *context, int descriptor, bool partial, sp_trajectory_stream **result)
+{
+    static const char *const kinds[] = {"trajectory", NULL};
+    sp_array first;
+    int status;
+    sp_trajectory_stream *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return sp_fail_memory(context);
+    stream->context = context;
+    sp_trajectory *state = &stream->state;
+    SP_TRY(sp_reader_open(context, descriptor, partial, &stream->reader));
+    SP_TRY(sp_reader_next(stream->reader, &state->pool, wants_meta, NULL, &first));
+    SP_TRY(sp_file_meta(context, stream->reader, &first, kinds, &state->meta));
+    if (!state->meta) {
+        status = sp_fail(context, SP_INPUT, "it has no meta member: not written by Supple");
+        goto done;
+    }
+    SP_TRY(sp_json_integer(context, state->meta, "r", 0, MOST, &state->r));
+    SP_TRY(sp_json_integer(context, state->meta, "points", 0, MOST, &state->point_count));
+    SP_TRY(sp_json_integer(context, state->meta, "vertices", 1, MOST, &state->vertex_count));
+    SP_TRY(sp_json_hash(context, state->meta, "mesh", state->hash));
+    SP_TRY(sp_json_hash(context, state->meta, "basis", state->hash));
+    state->hash[0] = 0;
+    if (state->r == 0 && state->point_count == 0)
+        status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");
+done:
+    if (status != SP_OK)
+        sp_trajectory_close(stream);
+    else
+        *result = stream;
+    return status;
+}
+
+const json_t *sp_trajectory_meta(const sp_trajectory_stream *stream)
+{
+    return stream->state.meta;
+}
+
+static int take_vertex(sp_trajectory_stream *stream, sp_pool *pool, sp_array *array)
+{
+    sp_trajectory *state = &stream->state;
+    int status;
+    if (state->vertex || stream->block)
+        return sp_fail(stream->context, SP_INPUT, "vertex: it stands twice, or behind the first block");
+    SP_TRY(take(stream->context, pool, array, SP_I8, 1, &state->point_count));
+    int64_t *vertex = array->data;
+    for (int64_t i = 0; i < state->point_count; i++)
+        if (vertex[i] < 0 || vertex[i] >= state->vertex_count)
+            return sp_fail(stream->context, SP_INPUT, "vertex: point %lld is vertex %lld of %lld", (long long)i, (long long)vertex[i],
+                           (long long)state->vertex_count);
+    state->vertex = sp_pool_copy(&state->pool, vertex, state->point_count, sizeof *vertex);
+    if (!state->vertex)
+        status = sp_fail_memory(stream->context);
+done:
+    return status;
+}
+
+/* A member of a series: puts it into the block, which has to be the one that is due. */
+static int take_series(sp_trajectory_stream *stream, sp_pool *pool, sp_array *array, sp_trajectory *block, double *data[SERIES])
+{
+    sp_context *context = stream->context;
+    int64_t shape[3];
+    enum series series = 0;
+    char due[SP_MEMBER_NAME];
+    for (; series < SERIES; series++) {
+        series_member(series, stream->block, due);
+        if (!strcmp(array->name, due))
+            break;
+    }
+    if (series == SERIES)
+        return sp_fail(context, SP_INPUT, "member %s does not belong to block %lld, which is due", array->name, (long long)stream->block);
+    if (data[series])
+        return sp_fail(context, SP_INPUT, "member %s stands twice", array->name);
+    int rank = series_shape(series, block->r, block->point_count, block->frame_count ? block->frame_count : -1, shape);
+    int status = take(context, pool, array, SP_F8, rank, shape);
+    if (status != SP_OK)
+        return status;
+    if (array->shape[0] == 0)
+        return sp_fail(context, SP_INPUT, "%s: it has no frame", array->name);
+    block->frame_count = array->shape[0];
+    data[series] = array->data;
+    return SP_OK;
+}
+
+static int check_times(sp_trajectory_stream *stream, int64_t count, const double *time)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (stream->frames + i > 0 && time[i] <= stream->last_time)
+            return sp_fail(stream->context, SP_INPUT, "time: frame %lld is at %.17g s, the one before it at %.17g s",
+                           (long long)(stream->frames + i), time[i], stream->last_time);
+        stream->last_time = time[i];
+    }
+    return SP_OK;
+}
+
+/* The end of the file. `begun`: some members of a block were read, but not all. */
+static int finish(sp_trajectory_stream *stream, bool begun)
+{
+    sp_context *context = stream->context;
+    sp_trajectory *state = &stream->state;
+    stream->ended = true;
+    state->truncated = sp_reader_truncated(stream->reader);
+    if (begun && !state->truncated)
+        return sp_fail(context, SP_INPUT, "block %lld is not whole", (long long)stream->block);
+    if (stream->frames == 0)
+        return sp_fail(context, SP_INPUT, "the trajectory has no %sframe", state->truncated ? "whole block, so no " : "");
+    sp_reader_hash(stream->reader, state->hash);
+    if (state->truncated || !json_object_get(state->meta, "tool"))
+        return SP_OK;
+    if (!state->result)
+        return sp_fail(context, SP_INPUT, "its last member is not result: the file is cut short");
+    int status = sp_json_hash(context, state->result, "sha256", state->hash);
+    if (status == SP_OK && !state->hash[0])
+        status = sp_fail(context, SP_INPUT, "result: \"sha256\" is missing");
+    return status;
+}
+
+int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
+{
+    sp_trajectory *state = &stream->state;
+    double *data[SERIES] = {NULL};
+    int missing = 0;
+    int status = SP_OK;
+    sp_pool_free(&stream->pool);
+    *block = *state;
+    block->pool = (sp_pool){0};
+    for (enum series i = 0; i < SERIES; i++)
+        missing += series_width(i, state->r, state->point_count) > 0;
+    int whole = missing;
+    while (missing && !stream->ended) {
+        sp_array array;
+        SP_TRY(sp_reader_next(stream->reader, &stream->pool, wanted, state, &array));
+        if (!array.name[0]) {
+            SP_TRY(finish(stream, missing < whole));
+            *block = *state;
+            block->pool = (sp_pool){0};
+            block->frame_count = 0;
+            return SP_OK;
+        }
+        if (state->result) {
+            status = sp_fail(stream->context, SP_INPUT, "member %s follows result, which must be the last", array.name);
+            goto done;
+        }
+        if (!wanted(state, array.name))
+            continue;
+        if (!strcmp(array.name, "result")) {
+            SP_TRY(sp_json_from_member(stream->context, &array, &state->result));
+        } else if (!strcmp(array.name, "vertex")) {
+            SP_TRY(take_vertex(stream, &stream->pool, &array));
+            block->vertex = state->vertex;
+        } else {
+            SP_TRY(take_series(stream, &stream->pool, &array, block, data));
+            missing--;
+        }
+    }
+    if (stream->ended)
+        return SP_OK;
+    if (state->point_count && !state->vertex && state->point_count != state->vertex_count) {
+        status = sp_fail(stream->context, SP_INPUT, "member vertex is missing: %lld points of %lld vertices", (long long)state->point_count,
+                         (long long)state->vertex_count);
+        goto done;
+    }
+    SP_TRY(check_times(stream, block->frame_count, data[TIME]));
+    block->time = data[TIME];
+    block->q = data[Q];
+    block->qdot = data[QDOT];
+    block->u = data[U];
+    block->udot = data[UDOT];
+    block->energy = data[ENERGY];
+    stream->frames += block->frame_count;
+    stream->block++;
+done:
+    if (status != SP_OK)
+        *block = (sp_trajectory){0};
+    return status;
+}
+
+void sp_trajectory_close(sp_trajectory_stream *stream)
+{
+    if (!stream)
+        return;
+    sp_reader_close(stream->reader);
+    sp_pool_free(&stream->pool);
+    sp_trajectory_free(&stream->state);
+    free(stream);
+}
+
+/* ---- reading, all of it ---- */
+
+int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_trajectory *trajectory)
+{
+    sp_trajectory_stream *stream;
+    sp_trajectory all = {0};
+    *trajectory = all;
+    int status = sp_trajectory_open(context, descriptor, partial, &stream);
+    if (status != SP_OK)
+        return status;
+    for (;;) {
+        sp_trajectory block;
+        SP_TRY(sp_trajectory_next(stream, &block));
+        if (block.frame_count == 0)
+            break;
+        all.frame_count += block.frame_count;
+        const double *from[SERIES] = {block.time, block.q, block.qdot, block.u, block.udot, block.energy};
+        for (enum series i = 0; i < SERIES; i++) {
+            int64_t more = block.frame_count * series_width(i, block.r, block.point_count);
+            double *to = from[i] ? sp_list_add(&all.owned[i], more, sizeof(double)) : NULL;
+            if (to)
+                memcpy(to, from[i], (size_t)more * sizeof(double));
+            else if (from[i]) {
+                status = sp_fail_memory(context);
+                goto done;
+            }
+        }
+    }
+    *trajectory = stream->state;
+    stream->state = (sp_trajectory){0};
+    memcpy(trajectory->owned, all.owned, sizeof all.owned);
+    trajectory->frame_count = all.frame_count;
+    trajectory->time = all.owned[TIME].data;
+    trajectory->q = all.owned[Q].data;
+    trajectory->qdot = all.owned[QDOT].data;
+    trajectory->u = all.owned[U].data;
+    trajectory->udot = all.owned[UDOT].data;
+    trajectory->energy = all.owned[ENERGY].data;
+done:
+    sp_trajectory_close(stream);
+    if (status != SP_OK)
+        for (enum series i = 0; i < SERIES; i++)
+            sp_list_free(&all.owned[i]);
+    return status;
+}
+
+void sp_trajectory_free(sp_trajectory *trajectory)
+{
+    for (enum series i = 0; i < SERIES; i++)
+        sp_list_free(&trajectory->owned[i]);
+    sp_pool_free(&trajectory->pool);
+    json_decref(trajectory->meta);
+    json_decref(trajectory->result);
+    *trajectory = (sp_trajectory){0};
+}

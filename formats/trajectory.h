@@ -1,0 +1,72 @@
+/* Files of kind trajectory (trajectory.md): frames in blocks, written as they are computed, readable while they come. */
+#ifndef SP_FORMATS_TRAJECTORY_H
+#define SP_FORMATS_TRAJECTORY_H
+
+#include "formats/file.h"
+
+enum { SP_ENERGY_KINETIC, SP_ENERGY_STRAIN, SP_ENERGY_WORK, SP_ENERGY_DISSIPATED, SP_ENERGY_COUNT };
+
+/* What every frame holds. Either of r and point_count may be 0, not both. */
+typedef struct sp_trajectory_shape {
+    int64_t r;               /* reduced coordinates q, qdot; 0: none recorded */
+    int64_t point_count;     /* mesh vertices whose displacement u and velocity udot are recorded; 0: none */
+    const int64_t *vertex;   /* [point_count] which; NULL: all of them in order */
+    int64_t vertex_count;    /* of the mesh */
+} sp_trajectory_shape;
+
+typedef struct sp_frame {
+    double time;             /* s */
+    const double *q, *qdot;  /* [r] */
+    const double *u, *udot;  /* [point_count, 3] m, m/s */
+    double energy[SP_ENERGY_COUNT]; /* J; work is that of the external forces since the start, dissipated by damping */
+} sp_frame;
+
+/* ---- writing ---- */
+
+typedef struct sp_trajectory_writer sp_trajectory_writer;
+
+/* Adds the shape to `meta` and writes it and `vertex`. meta must already hold "mesh" (hash of the mesh) and, with r > 0,
+ * "basis" (hash of the basis). The sp_writer stays the caller's. */
+int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape,
+                        sp_trajectory_writer **trajectory) SP_MUST_USE;
+
+/* Copies one frame; whole blocks go to the file. No allocation. */
+int sp_trajectory_append(sp_trajectory_writer *trajectory, const sp_frame *frame) SP_MUST_USE;
+
+/* Writes the last, partial block and frees the writer, also after an error. */
+int sp_trajectory_finish(sp_trajectory_writer *trajectory) SP_MUST_USE;
+
+/* ---- reading ---- */
+
+/* A trajectory in memory. */
+typedef struct sp_trajectory {
+    sp_pool pool;
+    json_t *meta, *result;     /* owned */
+    char hash[SP_HASH_LENGTH];
+    bool truncated;
+    int64_t frame_count, r, point_count;
+    int64_t vertex_count;      /* of the mesh */
+    int64_t *vertex;           /* [point_count]; NULL: all vertices */
+    double *time;              /* [frame_count] */
+    double *q, *qdot;          /* [frame_count, r]; NULL where r = 0 */
+    double *u, *udot;          /* [frame_count, point_count, 3]; NULL where point_count = 0 */
+    double *energy;            /* [frame_count, 4] */
+    sp_list owned[6];          /* what time … energy point into */
+} sp_trajectory;
+
+/* Checks that every block has the shapes that meta promises, times increase, values are finite, and that there is a frame.
+ * With `partial` a cut or damaged file is read up to its last whole block. */
+int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_trajectory *trajectory) SP_MUST_USE;
+void sp_trajectory_free(sp_trajectory *trajectory);
+
+/* One block at a time, for consumers that start before the file ends (pipes). `next` fills `block` with the frames of
+ * the next block; frame_count = 0 at the end, and only then result, hash and truncated are known. Everything in `block`
+ * belongs to the stream (no sp_trajectory_free); its arrays are valid until the following call. meta can be had before
+ * the first block: sp_trajectory_meta, the stream's. */
+typedef struct sp_trajectory_stream sp_trajectory_stream;
+int sp_trajectory_open(sp_context *context, int descriptor, bool partial, sp_trajectory_stream **stream) SP_MUST_USE;
+const json_t *sp_trajectory_meta(const sp_trajectory_stream *stream);
+int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block) SP_MUST_USE;
+void sp_trajectory_close(sp_trajectory_stream *stream); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,142 @@
+#include "volume_sets.h"
+
+bool volume_same_name(struct volume_token a, struct volume_token b)
+{
+    if (a.end - a.start != b.end - b.start)
+        return false;
+    for (int64_t i = 0; i < a.end - a.start; i++)
+        if (volume_upper(a.start[i]) != volume_upper(b.start[i]))
+            return false;
+    return true;
+}
+
+struct volume_set *volume_sets_find(const struct volume_sets *sets, struct volume_token name)
+{
+    struct volume_set *set = sets->list.data;
+    for (int64_t i = sets->list.count - 1; i >= 0; i--)
+        if (volume_same_name(set[i].name, name))
+            return &set[i];
+    return NULL;
+}
+
+int volume_sets_need(struct volume_text *text, struct volume_sets *sets, struct volume_token name, int64_t *number)
+{
+    struct volume_set *set = volume_sets_find(sets, name);
+    if (!set) {
+        set = sp_list_add(&sets->list, 1, sizeof *set);
+        if (!set)
+            return sp_fail_memory(text->context);
+        *set = (struct volume_set){.name = name};
+    }
+    *number = set - (struct volume_set *)sets->list.data;
+    return SP_OK;
+}
+
+int volume_sets_add(struct volume_text *text, struct volume_sets *sets, int64_t set, struct volume_member member)
+{
+    sp_list *list = &((struct volume_set *)sets->list.data)[set].members;
+    struct volume_member *last = list->count ? (struct volume_member *)list->data + list->count - 1 : NULL;
+    /* Numbers that a card defines one after another make one range. */
+    if (last && !member.listed && member.set < 0 && !last->listed && last->set < 0 && last->step == 1 && member.step == 1 &&
+        last->last < INT64_MAX && member.first == last->last + 1) {
+        last->last = member.last;
+        return SP_OK;
+    }
+    struct volume_member *added = sp_list_add(list, 1, sizeof member);
+    if (!added)
+        return sp_fail_memory(text->context);
+    *added = member;
+    return SP_OK;
+}
+
+int volume_sets_index(struct volume_text *text, sp_pool *pool, struct volume_sets *sets, const struct volume_ids *ids, int64_t count,
+                      const void *numbers, size_t stride)
+{
+    sets->ids = ids;
+    sets->numbers = numbers;
+    sets->stride = stride;
+    sets->count = count;
+    sets->stamp = sp_pool_new(pool, count, sizeof *sets->stamp);
+    return sets->stamp ? SP_OK : sp_fail_memory(text->context);
+}
+
+int volume_sets_meet(struct volume_text *text, struct volume_sets *sets, int64_t index, sp_list *met)
+{
+    if (index < 0 || sets->stamp[index] == sets->visit)
+        return SP_OK;
+    sets->stamp[index] = sets->visit;
+    int64_t *added = sp_list_add(met, 1, sizeof *added);
+    if (!added)
+        return sp_fail_memory(text->context);
+    *added = index;
+    return SP_OK;
+}
+
+/* A range is walked by its numbers or by the records, whichever are fewer. */
+static int meet_range(struct volume_text *text, struct volume_sets *sets, const struct volume_member *member, sp_list *met)
+{
+    int64_t steps = (member->last - member->first) / member->step;
+    int status = SP_OK;
+    if (steps < sets->count) {
+        for (int64_t i = 0; status == SP_OK && i <= steps; i++)
+            status = volume_sets_meet(text, sets, volume_ids_find(sets->ids, member->first + i * member->step), met);
+        return status;
+    }
+    for (int64_t i = 0; status == SP_OK && i < sets->count; i++) {
+        int64_t id = *(const int64_t *)(const void *)((const char *)sets->numbers + (size_t)i * sets->stride);
+        if (id >= member->first && id <= member->last && (id - member->first) % member->step == 0)
+            status = volume_sets_meet(text, sets, i, met);
+    }
+    return status;
+}
+
+/* Sets inside sets are walked with a list of what is still to be done, each member of a set once: neither the depth nor
+ * the repetitions of a file matter. */
+int volume_sets_resolve(struct volume_text *text, struct volume_sets *sets, const struct volume_set *wanted, sp_list *met)
+{
+    sp_list work = {0};
+    struct volume_set *set = sets->list.data;
+    char shown[VOLUME_SHOWN];
+    int status = SP_OK;
+    met->count = 0;
+    sets->visit++;
+    struct volume_member *task = sp_list_add(&work, 1, sizeof *task);
+    if (!task)
+        return sp_fail_memory(text->context);
+    *task = (struct volume_member){.set = wanted - set, .upto = wanted->members.count};
+    while (work.count > 0) {
+        struct volume_member next = ((struct volume_member *)work.data)[--work.count];
+        struct volume_set *s = &set[next.set];
+        int64_t from = s->visit == sets->visit ? s->done : 0;
+        if (next.upto <= from)
+            continue;
+        s->visit = sets->visit;
+        s->done = next.upto;
+        for (int64_t i = from; i < next.upto; i++) {
+            const struct volume_member *member = (struct volume_member *)s->members.data + i;
+            if (member->set >= 0) {
+                task = sp_list_add(&work, 1, sizeof *task);
+                if (!task) {
+                    status = sp_fail_memory(text->context);
+                    goto done;
+                }
+                *task = *member;
+            } else if (member->listed && volume_ids_find(sets->ids, member->first) < 0) {
+                status = volume_fail(text, member->where, "the set of %s %s names %lld, which is not defined", sets->what,
+                                     volume_show(s->name, shown), (long long)member->first);
+                goto done;
+            } else
+                SP_TRY(meet_range(text, sets, member, met));
+        }
+    }
+done:
+    sp_list_free(&work);
+    return status;
+}
+
+void volume_sets_free(struct volume_sets *sets)
+{
+    for (int64_t i = 0; i < sets->list.count; i++)
+        sp_list_free(&((struct volume_set *)sets->list.data)[i].members);
+    sp_list_free(&sets->list);
+}

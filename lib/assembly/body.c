@@ -1,0 +1,461 @@
+#include "assembly/body.h"
+
+#include "assembly/element.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- classes ---- */
+
+enum { RECENT = 16 }; /* how many classes an element is compared with before it gets its own */
+
+static void edges_of(const sp_mesh *mesh, int corners, const int64_t *corner, double *edges)
+{
+    for (int a = 0, p = 0; a < corners; a++)
+        for (int b = a + 1; b < corners; b++, p++)
+            for (int i = 0; i < 3; i++)
+                edges[3 * p + i] = mesh->vertices[3 * corner[a] + i] - mesh->vertices[3 * corner[b] + i];
+}
+
+/* Equal up to the rounding of coordinates. */
+static bool same_shape(int corners, const double *edges, const double *other, double rounding)
+{
+    for (int i = 0; i < 3 * (corners - 1); i++) /* the pairs with corner 0 say all */
+        if (!(fabs(edges[i] - other[i]) <= rounding))
+            return false;
+    return true;
+}
+
+static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, const double *edges, sp_element_class *class)
+{
+    int corners;
+    const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
+    const sp_material *material = &mesh->materials[mesh->region[element]];
+    double X[24], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
+    sp_quadrature quadrature;
+    int pairs = sp_pair_count(corners);
+    for (int a = 0; a < corners; a++)
+        memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
+    if (!(sp_element_quadrature(corners, X, mesh->quadrature, &quadrature) > 0))
+        return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
+    int status = sp_material_stiffness(context, material, C);
+    if (status != SP_OK)
+        return status;
+    *class = (sp_element_class){.corners = corners, .region = mesh->region[element], .element = element};
+    class->gram = sp_pool_raw(pool, pairs * (pairs + 1) / 2, sizeof *class->gram);
+    class->mass = sp_pool_raw(pool, corners * corners, sizeof *class->mass);
+    class->edges = sp_pool_copy(pool, edges, 3 * pairs, sizeof *edges);
+    if (pool->failed)
+        return sp_fail_memory(context);
+    sp_element_gram(corners, &quadrature, C, full);
+    for (int p = 0, at = 0; p < pairs; p++)
+        for (int q = p; q < pairs; q++)
+            class->gram[at++] = full[p * pairs + q];
+    sp_element_volume_mass(corners, &quadrature, class->mass);
+    for (int i = 0; i < corners * corners; i++)
+        class->mass[i] *= material->density;
+    for (int g = 0; g < quadrature.count; g++)
+        class->volume += quadrature.weight[g];
+    return SP_OK;
+}
+
+static int find_classes(sp_context *context, sp_body *body)
+{
+    const sp_mesh *mesh = body->mesh;
+    int64_t elements = sp_mesh_element_count(mesh);
+    double low[3], high[3];
+    sp_mesh_box(mesh, low, high);
+    double reach = 0;
+    for (int i = 0; i < 3; i++)
+        reach = fmax(reach, fmax(fabs(low[i]), fabs(high[i])));
+    double rounding = 32 * 2.2e-16 * reach;
+    sp_list list = {0};
+    int status = SP_OK;
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        double edges[3 * SP_HEX_PAIRS];
+        edges_of(mesh, corners, corner, edges);
+        int64_t found = -1;
+        const sp_element_class *classes = list.data;
+        for (int64_t c = list.count - 1; c >= 0 && c >= list.count - RECENT && found < 0; c--)
+            if (classes[c].corners == corners && classes[c].region == mesh->region[e] && same_shape(corners, edges, classes[c].edges, rounding))
+                found = c;
+        if (found < 0) {
+            found = list.count;
+            sp_element_class *added = sp_list_add(&list, 1, sizeof *added);
+            if (!added) {
+                status = sp_fail_memory(context);
+                goto done;
+            }
+            SP_TRY(fill_class(context, &body->pool, mesh, e, edges, added));
+        }
+        body->element_class[e] = found;
+    }
+    body->class_count = list.count;
+    body->classes = sp_pool_copy(&body->pool, list.data, list.count, sizeof(sp_element_class));
+    if (!body->classes)
+        status = sp_fail_memory(context);
+done:
+    sp_list_free(&list);
+    return status;
+}
+
+/* ---- degrees of freedom ---- */
+
+static int number_freedom(sp_context *context, sp_body *body)
+{
+    const sp_mesh *mesh = body->mesh;
+    int64_t all = 3 * mesh->vertex_count, count = 0, elements = sp_mesh_element_count(mesh);
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        for (int c = 0; c < 3; c++)
+            if (mesh->fixed_axes[i] >> c & 1)
+                body->dof[3 * mesh->fixed[i] + c] = -1;
+    /* a vertex that no element uses has no stiffness and no mass: it is held */
+    char *used = calloc((size_t)mesh->vertex_count + 1, 1);
+    if (!used)
+        return sp_fail_memory(context);
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            used[corner[a]] = 1;
+    }
+    for (int64_t i = 0; i < all; i++)
+        if (body->dof[i] == 0 && used[i / 3]) {
+            body->free[count] = i;
+            body->dof[i] = count++;
+        } else
+            body->dof[i] = -1;
+    free(used);
+    body->dof_count = count;
+    return count ? SP_OK : sp_fail(context, SP_INPUT, "every vertex is fixed: there is nothing to move");
+}
+
+/* ---- colors and batches ---- */
+
+/* Greedy: each element takes the lowest color that none of its vertices has, 64 colors at a time. */
+static int color_elements(sp_context *context, const sp_mesh *mesh, int *color, int *color_count)
+{
+    int64_t elements = sp_mesh_element_count(mesh), uncolored = elements;
+    uint64_t *taken = calloc((size_t)mesh->vertex_count + 1, sizeof *taken);
+    if (!taken)
+        return sp_fail_memory(context);
+    for (int64_t e = 0; e < elements; e++)
+        color[e] = -1;
+    *color_count = 0;
+    for (int base = 0; uncolored > 0; base += 64) {
+        memset(taken, 0, (size_t)mesh->vertex_count * sizeof *taken);
+        for (int64_t e = 0; e < elements; e++) {
+            if (color[e] >= 0)
+                continue;
+            int corners;
+            const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+            uint64_t mask = 0;
+            for (int a = 0; a < corners; a++)
+                mask |= taken[corner[a]];
+            if (mask == UINT64_MAX)
+                continue;
+            int bit = __builtin_ctzll(~mask);
+            for (int a = 0; a < corners; a++)
+                taken[corner[a]] |= UINT64_C(1) << bit;
+            color[e] = base + bit;
+            if (color[e] >= *color_count)
+                *color_count = color[e] + 1;
+            uncolored--;
+        }
+    }
+    free(taken);
+    return SP_OK;
+}
+
+/* Batches by color; inside a color by number of corners in order of elements (hexahedra come first in the numbering). */
+static int make_batches(sp_context *context, sp_body *body)
+{
+    int64_t elements = sp_mesh_element_count(body->mesh);
+    int color_count = 0, *color = malloc(((size_t)elements + 1) * sizeof *color);
+    int64_t *order = malloc(((size_t)elements + 1) * sizeof *order);
+    sp_list list = {0};
+    int status = SP_OK;
+    if (!color || !order) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    SP_TRY(color_elements(context, body->mesh, color, &color_count));
+    int64_t *start = sp_pool_new(&body->pool, color_count + 1, sizeof *start);
+    body->color_start = sp_pool_new(&body->pool, color_count + 1, sizeof *start);
+    if (body->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t e = 0; e < elements; e++)
+        start[color[e] + 1]++;
+    for (int c = 0; c < color_count; c++)
+        start[c + 1] += start[c];
+    for (int64_t e = 0; e < elements; e++)
+        order[start[color[e]]++] = e; /* afterwards start[c] is the end of color c */
+    body->color_count = color_count;
+    for (int64_t at = 0, c = 0; c < color_count; c++) {
+        while (at < start[c]) {
+            sp_batch *batch = sp_list_add(&list, 1, sizeof *batch);
+            if (!batch) {
+                status = sp_fail_memory(context);
+                goto done;
+            }
+            *batch = (sp_batch){.corners = order[at] < body->mesh->hex_count ? 8 : 4};
+            while (at < start[c] && batch->count < SP_LANES && (order[at] < body->mesh->hex_count ? 8 : 4) == batch->corners)
+                batch->element[batch->count++] = order[at++];
+            for (int l = batch->count; l < SP_LANES; l++)
+                batch->element[l] = batch->element[0];
+        }
+        body->color_start[c + 1] = list.count;
+    }
+    body->batch_count = list.count;
+    body->batches = sp_pool_copy(&body->pool, list.data, list.count, sizeof(sp_batch));
+    body->batch_energy = sp_pool_new(&body->pool, list.count, sizeof *body->batch_energy);
+    if (body->pool.failed)
+        status = sp_fail_memory(context);
+done:
+    free(color);
+    free(order);
+    sp_list_free(&list);
+    return status;
+}
+
+int sp_body_new(sp_context *context, const sp_mesh *mesh, sp_body *body)
+{
+    *body = (sp_body){.mesh = mesh};
+    int64_t elements = sp_mesh_element_count(mesh);
+    body->element_class = sp_pool_raw(&body->pool, elements, sizeof *body->element_class);
+    body->dof = sp_pool_new(&body->pool, 3 * mesh->vertex_count, sizeof *body->dof);
+    body->free = sp_pool_new(&body->pool, 3 * mesh->vertex_count, sizeof *body->free);
+    int status = body->pool.failed ? sp_fail_memory(context) : SP_OK;
+    if (status == SP_OK)
+        status = number_freedom(context, body);
+    if (status == SP_OK)
+        status = find_classes(context, body);
+    if (status == SP_OK)
+        status = make_batches(context, body);
+    if (status != SP_OK)
+        sp_body_free(body);
+    return status;
+}
+
+void sp_body_free(sp_body *body)
+{
+    sp_pool_free(&body->pool);
+    *body = (sp_body){0};
+}
+
+/* ---- the sparse pattern ---- */
+
+static int compare_index(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Which vertices share an element with each vertex, itself included, sorted. */
+static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t **start, int64_t **neighbour)
+{
+    int64_t vertices = mesh->vertex_count, elements = sp_mesh_element_count(mesh);
+    int64_t *first = sp_pool_new(pool, vertices + 1, sizeof *first), *user = sp_pool_raw(pool, 8 * mesh->hex_count + 4 * mesh->tet_count, sizeof *user);
+    *start = sp_pool_new(pool, vertices + 1, sizeof **start);
+    if (pool->failed)
+        return sp_fail_memory(context);
+    int corners;
+    for (int64_t e = 0; e < elements; e++) {
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            first[corner[a] + 1]++;
+    }
+    for (int64_t v = 0; v < vertices; v++)
+        first[v + 1] += first[v];
+    int64_t *fill = sp_pool_copy(pool, first, vertices + 1, sizeof *fill);
+    if (!fill)
+        return sp_fail_memory(context);
+    for (int64_t e = 0; e < elements; e++) {
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            user[fill[corner[a]]++] = e;
+    }
+    int64_t bound = 0;
+    for (int64_t v = 0; v < vertices; v++)
+        for (int64_t k = first[v]; k < first[v + 1]; k++)
+            bound += user[k] < mesh->hex_count ? 8 : 4;
+    *neighbour = sp_pool_raw(pool, bound, sizeof **neighbour);
+    if (!*neighbour)
+        return sp_fail_memory(context);
+    int64_t *seen = fill, at = 0; /* seen[w] = v + 1 when w was met for v */
+    memset(seen, 0, (size_t)(vertices + 1) * sizeof *seen);
+    for (int64_t v = 0; v < vertices; v++) {
+        (*start)[v] = at;
+        for (int64_t k = first[v]; k < first[v + 1]; k++) {
+            const int64_t *corner = sp_mesh_corners(mesh, user[k], &corners);
+            for (int a = 0; a < corners; a++)
+                if (seen[corner[a]] != v + 1) {
+                    seen[corner[a]] = v + 1;
+                    (*neighbour)[at++] = corner[a];
+                }
+        }
+        qsort(*neighbour + (*start)[v], (size_t)(at - (*start)[v]), sizeof **neighbour, compare_index);
+    }
+    (*start)[vertices] = at;
+    return SP_OK;
+}
+
+/* Number of free components of a vertex below component c (3: all). */
+static int free_below(const sp_body *body, int64_t vertex, int c)
+{
+    int count = 0;
+    for (int i = 0; i < c; i++)
+        count += body->dof[3 * vertex + i] >= 0;
+    return count;
+}
+
+int sp_body_pattern(sp_context *context, sp_body *body)
+{
+    if (body->pattern.start)
+        return SP_OK;
+    const sp_mesh *mesh = body->mesh;
+    sp_pool scratch = {0};
+    int64_t *start, *neighbour, elements = sp_mesh_element_count(mesh);
+    int status;
+    SP_TRY(vertex_neighbours(context, mesh, &scratch, &start, &neighbour));
+    int32_t *place = sp_pool_raw(&scratch, start[mesh->vertex_count], sizeof *place); /* of the neighbour in the rows */
+    int64_t *row_start = sp_pool_raw(&body->pool, body->dof_count + 1, sizeof *row_start);
+    body->offset_start = sp_pool_raw(&body->pool, elements + 1, sizeof *body->offset_start);
+    if (scratch.failed || body->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    int64_t entries = 0;
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        int32_t length = 0;
+        for (int64_t k = start[v]; k < start[v + 1]; k++) {
+            place[k] = length;
+            length += free_below(body, neighbour[k], 3);
+        }
+        for (int i = 0; i < 3; i++)
+            if (body->dof[3 * v + i] >= 0) {
+                row_start[body->dof[3 * v + i]] = entries;
+                entries += length;
+            }
+    }
+    row_start[body->dof_count] = entries;
+    int64_t *index = sp_pool_raw(&body->pool, entries, sizeof *index);
+    body->offset_start[0] = 0;
+    for (int64_t e = 0; e < elements; e++)
+        body->offset_start[e + 1] = body->offset_start[e] + (e < mesh->hex_count ? 64 : 16);
+    body->offset = sp_pool_raw(&body->pool, body->offset_start[elements], sizeof *body->offset);
+    if (body->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        for (int i = 0; i < 3; i++) {
+            int64_t row = body->dof[3 * v + i];
+            if (row < 0)
+                continue;
+            int64_t at = row_start[row];
+            for (int64_t k = start[v]; k < start[v + 1]; k++)
+                for (int j = 0; j < 3; j++)
+                    if (body->dof[3 * neighbour[k] + j] >= 0)
+                        index[at++] = body->dof[3 * neighbour[k] + j];
+        }
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        int32_t *offset = body->offset + body->offset_start[e];
+        for (int a = 0; a < corners; a++)
+            for (int c = 0; c < corners; c++) {
+                const int64_t *row = neighbour + start[corner[a]];
+                const int64_t *found = bsearch(&corner[c], row, (size_t)(start[corner[a] + 1] - start[corner[a]]), sizeof *row, compare_index);
+                offset[a * corners + c] = place[found - neighbour];
+            }
+    }
+    body->pattern = (sp_sparse){.order = body->dof_count, .start = row_start, .index = index};
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+int sp_body_matrix(sp_context *context, const sp_body *body, sp_sparse *matrix)
+{
+    *matrix = body->pattern;
+    matrix->pool = (sp_pool){0};
+    matrix->value = sp_pool_new(&matrix->pool, matrix->start[matrix->order], sizeof *matrix->value);
+    return matrix->value ? SP_OK : sp_fail_memory(context);
+}
+
+/* ---- mass ---- */
+
+void sp_body_vertex_mass(const sp_body *body, double *mass)
+{
+    const sp_mesh *mesh = body->mesh;
+    int64_t elements = sp_mesh_element_count(mesh);
+    memset(mass, 0, (size_t)mesh->vertex_count * sizeof *mass);
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        const double *matrix = body->classes[body->element_class[e]].mass;
+        for (int a = 0; a < corners; a++)
+            for (int b = 0; b < corners; b++)
+                mass[corner[a]] += matrix[a * corners + b];
+    }
+}
+
+static void add_consistent(const sp_body *body, int64_t element, double *value)
+{
+    int corners;
+    const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
+    const double *mass = body->classes[body->element_class[element]].mass;
+    const int32_t *offset = body->offset + body->offset_start[element];
+    for (int a = 0; a < corners; a++)
+        for (int i = 0; i < 3; i++) {
+            int64_t row = body->dof[3 * corner[a] + i];
+            if (row < 0)
+                continue;
+            for (int c = 0; c < corners; c++)
+                if (body->dof[3 * corner[c] + i] >= 0)
+                    value[body->pattern.start[row] + offset[a * corners + c] + free_below(body, corner[c], i)] += mass[a * corners + c];
+        }
+}
+
+int sp_body_mass(sp_context *context, const sp_body *body, bool lumped, sp_sparse *matrix)
+{
+    if (!lumped) {
+        for (int64_t color = 0; color < body->color_count; color++)
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+            for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++)
+                for (int l = 0; l < body->batches[b].count; l++)
+                    add_consistent(body, body->batches[b].element[l], matrix->value);
+        return SP_OK;
+    }
+    sp_pool scratch = {0};
+    double *mass = sp_pool_raw(&scratch, body->mesh->vertex_count, sizeof *mass);
+    if (!mass)
+        return sp_fail_memory(context);
+    sp_body_vertex_mass(body, mass);
+    for (int64_t row = 0; row < matrix->order; row++)
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+            if (matrix->index[k] == row)
+                matrix->value[k] += mass[body->free[row] / 3];
+    sp_pool_free(&scratch);
+    return SP_OK;
+}
+
+void sp_body_gather(const sp_body *body, const double *full, double *reduced)
+{
+    for (int64_t i = 0; i < body->dof_count; i++)
+        reduced[i] = full[body->free[i]];
+}
+
+void sp_body_spread(const sp_body *body, const double *reduced, double *full)
+{
+    for (int64_t i = 0; i < body->dof_count; i++)
+        full[body->free[i]] = reduced[i];
+}

@@ -1,0 +1,69 @@
+/* A mesh made ready for computing: degrees of freedom, element matrices, an order of work that threads can share without
+ * touching the same vertex, and the pattern of the sparse matrices. */
+#ifndef SP_ASSEMBLY_BODY_H
+#define SP_ASSEMBLY_BODY_H
+
+#include "base/lanes.h"
+#include "linear/sparse.h"
+#include "mesh/mesh.h"
+
+/* Elements of one shape, size, material and region share one set of matrices: one for all voxels of a region. */
+typedef struct sp_element_class {
+    int corners;
+    int64_t region;
+    int64_t element; /* the first one, which stands for all */
+    double *gram;   /* [pairs (pairs+1)/2] packed upper triangle by rows of G, J/m⁴ */
+    double *mass;   /* [corners, corners] ρ ∫ N_a N_b dV, kg */
+    double *edges;  /* [pairs, 3] X_a − X_b, m */
+    double volume;  /* m³ */
+} sp_element_class;
+
+/* Up to SP_LANES elements of one color and number of corners; the rest of the lanes repeat the first element. */
+typedef struct sp_batch {
+    int count, corners;
+    int64_t element[SP_LANES];
+} sp_batch;
+
+typedef struct sp_body {
+    sp_pool pool;
+    const sp_mesh *mesh;      /* must outlive the body */
+    int64_t class_count;
+    sp_element_class *classes;
+    int64_t *element_class;   /* [elements] */
+    int64_t dof_count;        /* free ones */
+    int64_t *dof;             /* [3·vertices] number among the free ones, −1 where held */
+    int64_t *free;            /* [dof_count] 3·vertex + component */
+    int64_t color_count;      /* elements of one color share no vertex */
+    int64_t *color_start;     /* [color_count + 1] into batches */
+    int64_t batch_count;
+    sp_batch *batches;
+    double *batch_energy;     /* [batch_count] scratch of the energy sums: calls on one body do not overlap */
+    /* Pattern of K and M over the free degrees of freedom; built by sp_body_pattern. */
+    sp_sparse pattern;        /* value = NULL; start and index are shared with every matrix of this body */
+    int32_t *offset;          /* [elements' corners²] entry of the first free component of corner c in the rows of corner a */
+    int64_t *offset_start;    /* [elements + 1] into offset */
+} sp_body;
+
+/* Builds classes, degrees of freedom and batches. SP_INPUT for a material whose law is not linear in the strain (the message names
+ * its region) and for a mesh without a free degree of freedom. */
+int sp_body_new(sp_context *context, const sp_mesh *mesh, sp_body *body) SP_MUST_USE;
+void sp_body_free(sp_body *body);
+
+/* The sparse pattern; needed before assembling. May be called again: then it does nothing. */
+int sp_body_pattern(sp_context *context, sp_body *body) SP_MUST_USE;
+
+/* A matrix over the pattern with zero values; it owns its values only, the rest belongs to the body. */
+int sp_body_matrix(sp_context *context, const sp_body *body, sp_sparse *matrix) SP_MUST_USE;
+
+/* Mass matrix [kg] over the free degrees of freedom: consistent, or lumped = its row sums on the diagonal. Row sums are taken over all
+ * vertices, the held ones too. Adds to matrix->value. */
+int sp_body_mass(sp_context *context, const sp_body *body, bool lumped, sp_sparse *matrix) SP_MUST_USE;
+
+/* Lumped mass of every vertex [vertices] kg. */
+void sp_body_vertex_mass(const sp_body *body, double *mass);
+
+/* Full vectors [3·vertices] to free ones [dof_count] and back; sp_body_spread leaves held components as they are. */
+void sp_body_gather(const sp_body *body, const double *full, double *reduced);
+void sp_body_spread(const sp_body *body, const double *reduced, double *full);
+
+#endif

@@ -1,0 +1,45 @@
+/* One element: quadrature, mass, and the energy of a linear material in squared edge lengths.
+ *
+ * Because Σ_a ∇N_a = 0, the Green–Lagrange strain is E = −Σ_{a<b} d_ab sym(∇N_a ∇N_bᵀ) with d_ab = ½(|x_ab|² − |X_ab|²) over
+ * the pairs of corners: 28 in a hexahedron, 6 in a tetrahedron. So the energy of any material W = ½ E:C:E is ½ dᵀ G d with
+ * the constant matrix G_ab,cd = ∫ sym(∇N_a∇N_bᵀ):C:sym(∇N_c∇N_dᵀ) dV, and the forces are f_a = Σ_b t_ab x_ab, t = G d. */
+#ifndef SP_ASSEMBLY_ELEMENT_H
+#define SP_ASSEMBLY_ELEMENT_H
+
+#include "base/context.h"
+
+enum { SP_HEX_PAIRS = 28, SP_TET_PAIRS = 6, SP_QUADRATURE_MAX = 27 };
+
+/* Pairs a < b of `corners` (8 or 4) corners, b fastest. */
+static inline int sp_pair_count(int corners)
+{
+    return corners * (corners - 1) / 2;
+}
+static inline int sp_pair_index(int corners, int a, int b)
+{
+    int low = a < b ? a : b, high = a < b ? b : a;
+    return low * corners - low * (low + 1) / 2 + high - low - 1;
+}
+
+/* Quadrature points of an element with their weights det J · w [m³], shape functions and gradients [1/m].
+ * Hexahedra: Gauss points_per_axis³ (2 or 3); tetrahedra: one point, which is exact for the constant gradients. */
+typedef struct sp_quadrature {
+    int count;
+    double weight[SP_QUADRATURE_MAX];
+    double shape[SP_QUADRATURE_MAX][8];
+    double gradient[SP_QUADRATURE_MAX][8][3];
+} sp_quadrature;
+
+/* X [corners, 3] m. Returns the smallest det J over the points (nonpositive: inverted; gradients are then not to be used). */
+double sp_element_quadrature(int corners, const double *X, int points_per_axis, sp_quadrature *quadrature);
+
+/* Gradients [1/m] at the centre; returns det J there. */
+double sp_element_centre_gradients(int corners, const double *X, double gradient[8][3]);
+
+/* G [pairs, pairs] J/m⁴ for C [6,6] in Voigt order xx,yy,zz,yz,zx,xy with engineering shear. */
+void sp_element_gram(int corners, const sp_quadrature *quadrature, const double C[36], double *G);
+
+/* ∫ N_a N_b dV [corners, corners] m³: by the same points for hexahedra (2³ are exact on boxes), exactly for tetrahedra. */
+void sp_element_volume_mass(int corners, const sp_quadrature *quadrature, double *mass);
+
+#endif

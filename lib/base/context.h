@@ -1,0 +1,56 @@
+/* The context that every library call takes first: threads, seed, the text of the last error, progress and cancellation.
+ *
+ * Functions return an int status (enum sp_status), which must be looked at; on anything but SP_OK the context's message
+ * holds one clear sentence with the offending numbers, without the name of the program or of the file: the caller adds
+ * those. The library never prints, exits, reads the environment or keeps global state. */
+#ifndef SP_BASE_CONTEXT_H
+#define SP_BASE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The values are the exit codes of the tools. */
+enum sp_status {
+    SP_OK = 0,
+    SP_NO = 1,        /* the answer is no (verify, compare) */
+    SP_USAGE = 2,     /* the caller's request does not make sense */
+    SP_INPUT = 3,     /* unusable input data */
+    SP_SYSTEM = 4,    /* memory, I/O, cancelled */
+    SP_NUMERICAL = 5, /* not converged, not positive definite, … */
+};
+
+typedef struct sp_context {
+    int threads;   /* of our own OpenMP loops, ≥ 1; results do not depend on it */
+    uint64_t seed; /* of every random choice; results depend on it */
+    char message[512];
+    /* Called now and then from the calling thread with the fraction done in [0,1]; may be NULL. */
+    void (*progress)(void *data, double fraction);
+    void *progress_data;
+    /* Polled in long loops; a nonzero value ends the call with SP_SYSTEM. May be NULL. */
+    const volatile int *cancel;
+} sp_context;
+
+#define SP_MUST_USE __attribute__((warn_unused_result))
+#define SP_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* A context with one thread, seed 1 and nothing else. */
+sp_context sp_context_default(void);
+
+/* Stores the message and returns status, so that `return sp_fail(…)` is the whole error path. */
+int sp_fail(sp_context *context, int status, const char *format, ...) SP_PRINTF(3, 4);
+
+/* SP_SYSTEM with "out of memory". */
+int sp_fail_memory(sp_context *context);
+
+/* Reports progress and returns SP_SYSTEM ("cancelled") when the caller asked to stop, else SP_OK. */
+int sp_progress(sp_context *context, double fraction) SP_MUST_USE;
+
+/* Inside a function that frees its scratch at the label `done` and returns the variable `status`. */
+#define SP_TRY(call)                                                                                                   \
+    do {                                                                                                               \
+        status = (call);                                                                                               \
+        if (status != SP_OK)                                                                                           \
+            goto done;                                                                                                 \
+    } while (0)
+
+#endif

@@ -1,0 +1,20 @@
+/* Eight doubles at a time. Kernels that run over many elements are written in lanes of eight elements and compiled for
+ * several instruction sets; the results do not depend on how many there are of them, since a lane never mixes with another. */
+#ifndef SP_BASE_LANES_H
+#define SP_BASE_LANES_H
+
+enum { SP_LANES = 8 };
+
+typedef double sp_lanes __attribute__((vector_size(64)));
+
+/* Put before a kernel: the loader picks the version for the processor. Not under sanitizers (they run before the loader
+ * has resolved it) and not on other processors, where the plain version does. */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#define SP_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SP_CLONES
+#endif
+
+#define SP_INLINE static inline __attribute__((always_inline))
+
+#endif

@@ -1,0 +1,100 @@
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/* Padded to one alignment unit, so that the bytes behind it are aligned. */
+struct sp_pool_block {
+    struct sp_pool_block *next, *previous;
+    char padding[ALIGNMENT - 2 * sizeof(void *)];
+};
+
+void *sp_pool_raw(sp_pool *pool, int64_t count, size_t size)
+{
+    size_t bytes = 0;
+    struct sp_pool_block *block = NULL;
+    if (count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX / 2) {
+        bytes = (bytes + sizeof *block + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        block = aligned_alloc(ALIGNMENT, bytes);
+    }
+    if (!block) {
+        pool->failed = true;
+        return NULL;
+    }
+    block->previous = NULL;
+    block->next = pool->first;
+    if (pool->first)
+        pool->first->previous = block;
+    pool->first = block;
+    return block + 1;
+}
+
+void *sp_pool_new(sp_pool *pool, int64_t count, size_t size)
+{
+    void *memory = sp_pool_raw(pool, count, size);
+    if (memory)
+        memset(memory, 0, (size_t)count * size);
+    return memory;
+}
+
+void *sp_pool_copy(sp_pool *pool, const void *source, int64_t count, size_t size)
+{
+    void *memory = sp_pool_raw(pool, count, size);
+    if (memory && count > 0)
+        memcpy(memory, source, (size_t)count * size);
+    return memory;
+}
+
+void sp_pool_drop(sp_pool *pool, void *pointer)
+{
+    if (!pointer)
+        return;
+    struct sp_pool_block *block = (struct sp_pool_block *)pointer - 1;
+    if (block->previous)
+        block->previous->next = block->next;
+    else
+        pool->first = block->next;
+    if (block->next)
+        block->next->previous = block->previous;
+    free(block);
+}
+
+void sp_pool_free(sp_pool *pool)
+{
+    for (struct sp_pool_block *block = pool->first, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    *pool = (sp_pool){0};
+}
+
+void *sp_list_add(sp_list *list, int64_t more, size_t size)
+{
+    int64_t needed;
+    if (more < 0 || __builtin_add_overflow(list->count, more, &needed))
+        return NULL;
+    if (needed > list->capacity || !list->data) {
+        int64_t capacity = list->capacity < INT64_MAX / 2 && 2 * list->capacity > needed ? 2 * list->capacity : needed;
+        if (capacity < 16)
+            capacity = 16;
+        size_t bytes;
+        if (__builtin_mul_overflow((size_t)capacity, size, &bytes))
+            return NULL;
+        void *data = realloc(list->data, bytes);
+        if (!data)
+            return NULL;
+        list->data = data;
+        list->capacity = capacity;
+    }
+    void *added = (char *)list->data + (size_t)list->count * size;
+    list->count = needed;
+    return added;
+}
+
+void sp_list_free(sp_list *list)
+{
+    free(list->data);
+    *list = (sp_list){0};
+}

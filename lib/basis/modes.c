@@ -1,0 +1,377 @@
+#include "basis/modes.h"
+
+#include "base/random.h"
+#include "linear/dense.h"
+
+#include <arpack/arpack.h>
+#include <cblas.h>
+#include <lapacke.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANDOM_START = 1, RANDOM_CHECK = 2, CHECK_WIDTH = 4, CHECK_STEPS = 3, ROUNDS = 8 };
+
+/* ---- rigid motions ---- */
+
+int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *M, double *R, int64_t *count)
+{
+    const sp_mesh *mesh = body->mesh;
+    int64_t n = body->dof_count, held = 0;
+    double low[3], high[3], centre[3], size = 0;
+    sp_mesh_box(mesh, low, high);
+    for (int i = 0; i < 3; i++) {
+        centre[i] = 0.5 * (low[i] + high[i]);
+        size = fmax(size, high[i] - low[i]);
+    }
+    sp_pool scratch = {0};
+    int status = SP_OK;
+    double *held_rows = sp_pool_new(&scratch, 6 * 6, sizeof *held_rows); /* HᵀH of the held components of the six motions */
+    double *all = sp_pool_new(&scratch, 6 * n, sizeof *all), motion[6], values[6], full_R[36];
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        for (int c = 0; c < 3; c++) {
+            if (!(mesh->fixed_axes[i] >> c & 1))
+                continue;
+            held++;
+            const double *x = mesh->vertices + 3 * mesh->fixed[i];
+            double y[3] = {(x[0] - centre[0]) / size, (x[1] - centre[1]) / size, (x[2] - centre[2]) / size};
+            /* component c of e_j and of e_j × y */
+            for (int j = 0; j < 3; j++) {
+                motion[j] = c == j;
+                motion[3 + j] = c == j ? 0 : c == (j + 1) % 3 ? -y[(j + 2) % 3] : y[(j + 1) % 3];
+            }
+            for (int a = 0; a < 6; a++)
+                for (int b = 0; b < 6; b++)
+                    held_rows[6 * a + b] += motion[a] * motion[b];
+        }
+    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', 6, held_rows, 6, values) != 0) {
+        status = sp_fail(context, SP_NUMERICAL, "the rigid motions cannot be separated");
+        goto done;
+    }
+    /* combinations that leave every held component at rest */
+    *count = 0;
+    for (int m = 0; m < 6; m++) {
+        if (held > 0 && values[m] > 1e-12 * fmax(values[5], 1))
+            continue;
+        const double *mix = held_rows + 6 * m;
+        double *column = all + *count * n;
+        for (int64_t i = 0; i < n; i++) {
+            const double *x = mesh->vertices + body->free[i] / 3 * 3;
+            int c = (int)(body->free[i] % 3);
+            double y[3] = {(x[0] - centre[0]) / size, (x[1] - centre[1]) / size, (x[2] - centre[2]) / size};
+            column[i] = mix[c];
+            for (int j = 0; j < 3; j++)
+                column[i] += mix[3 + j] * (c == j ? 0 : c == (j + 1) % 3 ? -y[(j + 2) % 3] : y[(j + 1) % 3]);
+        }
+        (*count)++;
+    }
+    int64_t rank;
+    sp_metric metric = {.rows = n, .matrix = M};
+    SP_TRY(sp_metric_orthonormalize(context, &metric, *count, all, 1e-10, full_R, &rank));
+    if (rank != *count) {
+        status = sp_fail(context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
+        goto done;
+    }
+    memcpy(R, all, (size_t)(n * *count) * sizeof *R);
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* ---- the inverted operator in the complement of known vectors ---- */
+
+typedef struct problem {
+    sp_context *context;
+    const sp_sparse *K, *M;
+    sp_cholesky *factor;
+    int64_t n, known;    /* columns to stay away from */
+    double *vectors;     /* [n, known]: rigid ones, then found ones */
+    double *mass_vectors;/* M times them */
+    double *coefficients, *work;
+    double shift;
+    int64_t solves;
+} problem;
+
+/* x ← x − V VᵀM x for `count` columns. */
+static void deflate(problem *p, int64_t count, double *x)
+{
+    sp_dense_inner(p->context, p->n, p->known, p->mass_vectors, count, x, p->coefficients, p->work);
+    sp_dense_add(p->context, p->n, p->known, p->vectors, count, p->coefficients, -1, x);
+}
+
+static int apply_inverse(problem *p, int64_t count, const double *mass_x, double *y)
+{
+    int status = sp_cholesky_solve(p->factor, count, mass_x, y);
+    if (status == SP_OK)
+        deflate(p, count, y);
+    p->solves += count;
+    return status;
+}
+
+static void remember(problem *p, int64_t count, const double *vectors)
+{
+    memcpy(p->vectors + p->known * p->n, vectors, (size_t)(count * p->n) * sizeof *vectors);
+    sp_sparse_times(p->context, p->M, count, vectors, p->mass_vectors + p->known * p->n);
+    p->known += count;
+}
+
+/* ARPACK, mode 3: the `wanted` largest θ = 1/(λ − σ) of (K − σM)⁻¹M in the complement; appended to the known vectors. */
+static int lanczos(problem *p, int64_t wanted, double tolerance, double *eigenvalue)
+{
+    sp_context *context = p->context;
+    sp_pool scratch = {0};
+    int status = SP_OK;
+    int64_t n = p->n, room = n - p->known;
+    int64_t ncv = 2 * wanted + 10 < room ? 2 * wanted + 10 : room;
+    if (wanted >= room || n > INT_MAX || ncv > 20000)
+        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions are too many", (long long)(wanted + p->known), (long long)n);
+    double *resid = sp_pool_raw(&scratch, n, sizeof *resid), *v = sp_pool_new(&scratch, n * ncv, sizeof *v), *workd = sp_pool_new(&scratch, 3 * n, sizeof *workd);
+    double *workl = sp_pool_new(&scratch, ncv * (ncv + 8), sizeof *workl), *d = sp_pool_new(&scratch, wanted, sizeof *d), *z = sp_pool_raw(&scratch, n, sizeof *z);
+    a_int *select = sp_pool_new(&scratch, ncv, sizeof *select);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t i = 0; i < n; i++)
+        z[i] = sp_random_normal(context->seed, RANDOM_START, (uint64_t)(p->known * n + i));
+    sp_sparse_times(context, p->M, 1, z, workd);
+    SP_TRY(apply_inverse(p, 1, workd, resid)); /* in the range of the operator, as mode 3 wants it */
+    a_int ido = 0, info = 1, iparam[11] = {1, 0, 3000, 1, 0, 0, 3}, ipntr[11] = {0};
+    for (;;) {
+        dsaupd_c(&ido, "G", (a_int)n, "LM", (a_int)wanted, tolerance, resid, (a_int)ncv, v, (a_int)n, iparam, ipntr, workd, workl, (a_int)(ncv * (ncv + 8)), &info);
+        double *x = workd + ipntr[0] - 1, *y = workd + ipntr[1] - 1;
+        if (ido == -1) {
+            sp_sparse_times(context, p->M, 1, x, z);
+            SP_TRY(apply_inverse(p, 1, z, y));
+        } else if (ido == 1)
+            SP_TRY(apply_inverse(p, 1, workd + ipntr[2] - 1, y));
+        else if (ido == 2)
+            sp_sparse_times(context, p->M, 1, x, y);
+        else
+            break;
+        SP_TRY(sp_progress(context, 0));
+    }
+    if (info != 0 || iparam[4] < wanted) {
+        status = sp_fail(context, SP_NUMERICAL, "Lanczos found %d of %lld modes (ARPACK code %d)", (int)iparam[4], (long long)wanted, (int)info);
+        goto done;
+    }
+    dseupd_c(1, "A", select, d, v, (a_int)n, p->shift, "G", (a_int)n, "LM", (a_int)wanted, tolerance, resid, (a_int)ncv, v, (a_int)n, iparam, ipntr, workd, workl,
+             (a_int)(ncv * (ncv + 8)), &info);
+    if (info != 0) {
+        status = sp_fail(context, SP_NUMERICAL, "Lanczos vectors cannot be extracted (ARPACK code %d)", (int)info);
+        goto done;
+    }
+    memcpy(eigenvalue, d, (size_t)wanted * sizeof *d);
+    remember(p, wanted, v);
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* Looks for what is left below: block Krylov steps from random vectors in the complement of everything known. Its best Ritz
+ * value bounds the next eigenvalue from above; below the last known one it proves that a mode was missed. */
+static int look_for_next(problem *p, double *next)
+{
+    sp_context *context = p->context;
+    sp_pool scratch = {0};
+    int64_t n = p->n, width = CHECK_WIDTH, total = CHECK_WIDTH * CHECK_STEPS, rank;
+    if (n - p->known < 2 * total) {
+        *next = INFINITY;
+        return SP_OK; /* nearly everything is known */
+    }
+    int status = SP_OK;
+    double *space = sp_pool_raw(&scratch, n * total, sizeof *space), *mass_space = sp_pool_raw(&scratch, n * total, sizeof *space), *image = sp_pool_raw(&scratch, n * total, sizeof *space);
+    double *R = sp_pool_raw(&scratch, total * total, sizeof *R), *H = sp_pool_raw(&scratch, total * total, sizeof *H), *work = sp_pool_raw(&scratch, sp_dense_inner_work(total, total), sizeof *work);
+    double theta[CHECK_WIDTH * CHECK_STEPS];
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t i = 0; i < n * width; i++)
+        image[i] = sp_random_normal(context->seed, RANDOM_CHECK, (uint64_t)(p->known * n * width + i));
+    sp_metric metric = {.rows = n, .matrix = p->M};
+    sp_sparse_times(context, p->M, width, image, mass_space);
+    SP_TRY(apply_inverse(p, width, mass_space, space));
+    for (int step = 1; step < CHECK_STEPS; step++) {
+        sp_sparse_times(context, p->M, width, space + (step - 1) * width * n, mass_space);
+        SP_TRY(apply_inverse(p, width, mass_space, space + step * width * n));
+    }
+    SP_TRY(sp_metric_orthonormalize(context, &metric, total, space, 1e-12, R, &rank));
+    deflate(p, total, space);
+    sp_sparse_times(context, p->M, total, space, mass_space);
+    SP_TRY(apply_inverse(p, total, mass_space, image));
+    sp_dense_inner(context, n, total, mass_space, total, image, H, work);
+    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'U', (int)total, H, (int)total, theta) != 0)
+        status = sp_fail(context, SP_NUMERICAL, "the check for missed modes failed");
+    *next = theta[total - 1] > 0 ? p->shift + 1 / theta[total - 1] : INFINITY;
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* Rayleigh–Ritz over all found vectors: M-orthonormal to rounding, ascending, signs fixed; true quotients. */
+static int refine(problem *p, int64_t rigid_count, double *eigenvalue)
+{
+    sp_context *context = p->context;
+    int64_t n = p->n, count = p->known - rigid_count, rank;
+    double *v = p->vectors + rigid_count * n;
+    sp_pool scratch = {0};
+    int status = SP_OK;
+    double *R = sp_pool_raw(&scratch, count * count, sizeof *R), *H = sp_pool_raw(&scratch, count * count, sizeof *H), *w = sp_pool_new(&scratch, n * count, sizeof *w);
+    double *work = sp_pool_raw(&scratch, sp_dense_inner_work(count, count), sizeof *work);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    sp_metric metric = {.rows = n, .matrix = p->M};
+    SP_TRY(sp_metric_orthonormalize(context, &metric, count, v, 1e-8, R, &rank));
+    if (rank < count) {
+        status = sp_fail(context, SP_NUMERICAL, "Lanczos returned %lld dependent modes", (long long)(count - rank));
+        goto done;
+    }
+    sp_sparse_times(context, p->K, count, v, w);
+    sp_dense_inner(context, n, count, v, count, w, H, work);
+    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (int)count, H, (int)count, eigenvalue) != 0) {
+        status = sp_fail(context, SP_NUMERICAL, "the projected eigenproblem failed");
+        goto done;
+    }
+    memset(w, 0, (size_t)(n * count) * sizeof *w);
+    sp_dense_add(context, n, count, v, count, H, 1, w);
+    sp_dense_fix_signs(n, count, w);
+    memcpy(v, w, (size_t)(n * count) * sizeof *w);
+    sp_sparse_times(context, p->M, count, v, p->mass_vectors + rigid_count * n);
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+static double trace(const sp_sparse *matrix)
+{
+    double sum = 0;
+    for (int64_t row = 0; row < matrix->order; row++)
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+            if (matrix->index[k] == row)
+                sum += matrix->value[k];
+    return sum;
+}
+
+/* K − σM on the pattern of K; M's pattern must be a part of it (they are the same for a body). */
+static int shifted(sp_context *context, const sp_sparse *K, const sp_sparse *M, double shift, sp_sparse *sum)
+{
+    *sum = *K;
+    sum->pool = (sp_pool){0};
+    sum->value = sp_pool_copy(&sum->pool, K->value, K->start[K->order], sizeof *K->value);
+    if (!sum->value)
+        return sp_fail_memory(context);
+    for (int64_t row = 0; row < K->order && shift != 0; row++) {
+        int64_t at = K->start[row];
+        for (int64_t k = M->start[row]; k < M->start[row + 1]; k++) {
+            while (at < K->start[row + 1] && K->index[at] < M->index[k])
+                at++;
+            if (at == K->start[row + 1] || K->index[at] != M->index[k])
+                return sp_fail(context, SP_INPUT, "the mass matrix has entry (%lld, %lld) where the stiffness has none", (long long)row, (long long)M->index[k]);
+            sum->value[at] -= shift * M->value[k];
+        }
+    }
+    return SP_OK;
+}
+
+static int residuals(sp_context *context, const sp_sparse *K, const sp_sparse *M, int64_t count, int64_t rigid, const double *vector, const double *eigenvalue, double *residual)
+{
+    int64_t n = K->order;
+    sp_pool scratch = {0};
+    double *Kv = sp_pool_raw(&scratch, n * count, sizeof *Kv), *Mv = sp_pool_raw(&scratch, n * count, sizeof *Mv);
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(context);
+    }
+    sp_sparse_times(context, K, count, vector, Kv);
+    sp_sparse_times(context, M, count, vector, Mv);
+    double scale = rigid < count ? eigenvalue[rigid] : trace(K) / trace(M) * 1e-6;
+    for (int64_t c = 0; c < count; c++) {
+        const double *k = Kv + c * n, *m = Mv + c * n;
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += (k[i] - eigenvalue[c] * m[i]) * (k[i] - eigenvalue[c] * m[i]);
+        residual[c] = sqrt(sum) / ((eigenvalue[c] + scale) * sqrt(sp_dense_dot(n, m, m)));
+    }
+    sp_pool_free(&scratch);
+    return SP_OK;
+}
+
+int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
+             const sp_modes_parameters *parameters, double *eigenvalue, double *vector, double *residual, sp_modes_report *report)
+{
+    int64_t n = K->order, count = parameters->count, most = count + ROUNDS * CHECK_WIDTH, elastic = count > rigid_count ? count - rigid_count : 0;
+    sp_pool scratch = {0};
+    sp_sparse A = {0};
+    problem p = {.context = context, .K = K, .M = M, .n = n};
+    int status = SP_OK;
+    *report = (sp_modes_report){.rigid = rigid_count < count ? rigid_count : count, .certified = -1};
+    if (count < 1 || count >= n)
+        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions", (long long)count, (long long)n);
+    p.vectors = sp_pool_raw(&scratch, n * (most + rigid_count), sizeof *p.vectors);
+    p.mass_vectors = sp_pool_raw(&scratch, n * (most + rigid_count), sizeof *p.vectors);
+    p.coefficients = sp_pool_raw(&scratch, (most + rigid_count) * CHECK_WIDTH * CHECK_STEPS, sizeof *p.coefficients);
+    p.work = sp_pool_raw(&scratch, sp_dense_inner_work(most + rigid_count, CHECK_WIDTH * CHECK_STEPS), sizeof *p.work);
+    double *found = sp_pool_new(&scratch, most, sizeof *found);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    remember(&p, rigid_count, rigid);
+    if (elastic > 0) {
+        /* Anchored bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above rounding:
+         * tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */
+        p.shift = report->shift = rigid_count ? -1e-8 * trace(K) / trace(M) : 0;
+        SP_TRY(shifted(context, K, M, p.shift, &A));
+        SP_TRY(sp_cholesky_new(context, K, node, &p.factor));
+        SP_TRY(sp_progress(context, 0.05));
+        status = sp_cholesky_factor(p.factor, &A);
+        if (status == SP_NUMERICAL)
+            status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite: part of the body is neither anchored nor one free body (separate pieces?)");
+        SP_TRY(status);
+        sp_sparse_free(&A);
+        report->factor_nonzeros = sp_cholesky_nonzeros(p.factor);
+        report->factor_flops = sp_cholesky_flops(p.factor);
+        SP_TRY(lanczos(&p, elastic, parameters->tolerance, found));
+        SP_TRY(refine(&p, rigid_count, found));
+        for (int round = 0; elastic > 1 || round == 0; round++) {
+            SP_TRY(look_for_next(&p, &report->next));
+            if (!(report->next < found[elastic - 1] * (1 - 1e-8)))
+                break;
+            if (round == ROUNDS) {
+                status = sp_fail(context, SP_NUMERICAL, "modes below the last one keep turning up; ask for more modes");
+                goto done;
+            }
+            int64_t more = n - p.known - 1 < CHECK_WIDTH ? 1 : CHECK_WIDTH;
+            SP_TRY(lanczos(&p, more, parameters->tolerance, found + (p.known - rigid_count)));
+            for (int64_t i = p.known - rigid_count - more; i < p.known - rigid_count; i++)
+                report->missed += found[i] < found[elastic - 1];
+            SP_TRY(refine(&p, rigid_count, found));
+        }
+    }
+    report->solves = p.solves;
+    memcpy(vector, p.vectors, (size_t)(n * count) * sizeof *vector);
+    for (int64_t i = 0; i < count; i++)
+        eigenvalue[i] = i < rigid_count ? 0 : found[i - rigid_count];
+    sp_metric metric = {.rows = n, .matrix = M};
+    SP_TRY(sp_metric_orthogonality(context, &metric, count, vector, &report->orthogonality));
+    SP_TRY(residuals(context, K, M, count, report->rigid, vector, eigenvalue, residual));
+    if (parameters->certify && elastic > 0) {
+        /* just below the last eigenvalue, so that itself is not counted */
+        double below = eigenvalue[count - 1] * (1 - 1e-6);
+        SP_TRY(shifted(context, K, M, below, &A));
+        SP_TRY(sp_cholesky_negative(context, &A, node, &report->certified));
+    }
+done:
+    sp_sparse_free(&A);
+    sp_cholesky_free(p.factor);
+    sp_pool_free(&scratch);
+    return status;
+}

@@ -1,0 +1,239 @@
+#include "assembly/stvk.h"
+#include "dynamics/models.h"
+#include "linear/cholesky.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct full {
+    sp_pool pool;
+    sp_context *context;
+    sp_body *body;
+    bool linear, lumped;
+    sp_sparse K;            /* linear: K(0) */
+    sp_sparse M, S;
+    double *diagonal;       /* lumped mass by degree of freedom */
+    sp_cholesky *factor, *mass_factor;
+    double *u, *f, *v;      /* full vectors; held components of u keep their displacement, those of v are 0 */
+    double mass_scale, stiffness_scale, factored_mass, factored_stiffness; /* of a linear S, to keep its factor */
+    bool factored;
+    int64_t spring_count;
+    const sp_spring *springs;
+} full;
+
+static double spring_stretch(const full *self, const sp_spring *spring, int c, const double *u)
+{
+    return self->body->mesh->vertices[3 * spring->vertex + c] + u[3 * spring->vertex + c] - spring->anchor[c];
+}
+
+/* Springs at the full displacement u: force into f [n] over free components (NULL: energy only). */
+static double add_springs(const full *self, const double *u, double *f)
+{
+    double energy = 0;
+    for (int64_t s = 0; s < self->spring_count; s++)
+        for (int c = 0; c < 3; c++) {
+            const sp_spring *spring = &self->springs[s];
+            int64_t dof = self->body->dof[3 * spring->vertex + c];
+            double stretch = spring_stretch(self, spring, c, u);
+            energy += 0.5 * spring->stiffness * stretch * stretch;
+            if (f && dof >= 0)
+                f[dof] += spring->stiffness * stretch;
+        }
+    return energy;
+}
+
+static double linear_force(full *self, const double *q, double *f)
+{
+    double energy = 0, *product = f ? f : self->f;
+    sp_sparse_times(self->context, &self->K, 1, q, product);
+    for (int64_t i = 0; i < self->body->dof_count; i++)
+        energy += 0.5 * q[i] * product[i];
+    return energy;
+}
+
+static double force(void *data, const double *q, double *f)
+{
+    full *self = data;
+    double energy;
+    sp_body_spread(self->body, q, self->u);
+    if (self->linear)
+        energy = linear_force(self, q, f);
+    else {
+        energy = sp_stvk_force(self->context, self->body, self->u, f ? self->f : NULL);
+        if (f)
+            sp_body_gather(self->body, self->f, f);
+    }
+    return energy + add_springs(self, self->u, f);
+}
+
+static void matrix_start(void *data, double mass_scale)
+{
+    full *self = data;
+    self->mass_scale = mass_scale;
+    self->stiffness_scale = 0;
+    if (self->linear)
+        return;
+    for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
+        self->S.value[k] = mass_scale * self->M.value[k];
+}
+
+static void add_spring_stiffness(full *self, double scale)
+{
+    for (int64_t s = 0; s < self->spring_count; s++)
+        for (int c = 0; c < 3; c++) {
+            int64_t row = self->body->dof[3 * self->springs[s].vertex + c];
+            for (int64_t k = row < 0 ? 0 : self->S.start[row]; row >= 0 && k < self->S.start[row + 1]; k++)
+                if (self->S.index[k] == row)
+                    self->S.value[k] += scale * self->springs[s].stiffness;
+        }
+}
+
+static double matrix_add(void *data, const double *q, double scale, bool definite, double *f)
+{
+    full *self = data;
+    if (self->linear) {
+        self->stiffness_scale += scale;
+        return f ? force(self, q, f) : 0;
+    }
+    sp_body_spread(self->body, q, self->u);
+    double energy = sp_stvk_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
+    add_spring_stiffness(self, scale);
+    if (f)
+        sp_body_gather(self->body, self->f, f);
+    return energy + add_springs(self, self->u, f);
+}
+
+static int matrix_factor(void *data)
+{
+    full *self = data;
+    if (self->linear) {
+        if (self->factored && self->factored_mass == self->mass_scale && self->factored_stiffness == self->stiffness_scale)
+            return SP_OK;
+        for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
+            self->S.value[k] = self->mass_scale * self->M.value[k] + self->stiffness_scale * self->K.value[k];
+        add_spring_stiffness(self, self->stiffness_scale);
+        self->factored_mass = self->mass_scale;
+        self->factored_stiffness = self->stiffness_scale;
+    }
+    int status = sp_cholesky_factor(self->factor, &self->S);
+    self->factored = status == SP_OK;
+    return status;
+}
+
+static int matrix_solve(void *data, const double *b, double *x)
+{
+    return sp_cholesky_solve(((full *)data)->factor, 1, b, x);
+}
+
+static void mass_times(void *data, const double *x, double *y)
+{
+    full *self = data;
+    if (self->lumped)
+        for (int64_t i = 0; i < self->body->dof_count; i++)
+            y[i] = self->diagonal[i] * x[i];
+    else
+        sp_sparse_times(self->context, &self->M, 1, x, y);
+}
+
+static int mass_solve(void *data, const double *b, double *x)
+{
+    full *self = data;
+    if (!self->lumped)
+        return sp_cholesky_solve(self->mass_factor, 1, b, x);
+    for (int64_t i = 0; i < self->body->dof_count; i++)
+        x[i] = b[i] / self->diagonal[i];
+    return SP_OK;
+}
+
+static void tangent_times(void *data, const double *q, const double *v, double *y)
+{
+    full *self = data;
+    if (self->linear) {
+        sp_sparse_times(self->context, &self->K, 1, v, y);
+        return;
+    }
+    sp_body_spread(self->body, q, self->u);
+    sp_body_spread(self->body, v, self->v);
+    sp_stvk_tangent_times(self->context, self->body, self->u, self->v, self->f);
+    sp_body_gather(self->body, self->f, y);
+}
+
+static void set_springs(void *data, int64_t count, const sp_spring *springs)
+{
+    full *self = data;
+    self->spring_count = count;
+    self->springs = springs;
+    self->factored = false;
+}
+
+int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held, sp_system *system)
+{
+    full *self = calloc(1, sizeof *self);
+    int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
+    int64_t *node = NULL;
+    int status;
+    if (!self)
+        return sp_fail_memory(context);
+    *system = (sp_system){self, n, linear, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs};
+    self->context = context;
+    self->body = body;
+    self->linear = linear;
+    self->lumped = lumped;
+    SP_TRY(sp_body_pattern(context, body));
+    SP_TRY(sp_body_matrix(context, body, &self->M));
+    SP_TRY(sp_body_matrix(context, body, &self->S));
+    SP_TRY(sp_body_mass(context, body, lumped, &self->M));
+    self->u = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->f = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->v = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->diagonal = sp_pool_new(&self->pool, n, sizeof(double));
+    node = sp_pool_raw(&self->pool, n, sizeof *node);
+    if (self->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    if (linear) {
+        SP_TRY(sp_body_matrix(context, body, &self->K));
+        sp_stvk_tangent(context, body, self->u, 1, false, NULL, &self->K);
+    }
+    for (int64_t i = 0; held && i < rows; i++)
+        if (body->dof[i] < 0)
+            self->u[i] = held[i];
+    for (int64_t row = 0; row < n; row++) {
+        node[row] = body->free[row] / 3;
+        for (int64_t k = self->M.start[row]; k < self->M.start[row + 1]; k++)
+            if (self->M.index[k] == row)
+                self->diagonal[row] = self->M.value[k];
+    }
+    SP_TRY(sp_cholesky_new(context, &self->S, node, &self->factor));
+    if (!lumped) {
+        SP_TRY(sp_cholesky_new(context, &self->M, node, &self->mass_factor));
+        SP_TRY(sp_cholesky_factor(self->mass_factor, &self->M));
+    }
+done:
+    if (status != SP_OK)
+        sp_full_system_free(system);
+    return status;
+}
+
+void sp_full_system_free(sp_system *system)
+{
+    full *self = system->self;
+    if (!self)
+        return;
+    sp_cholesky_free(self->factor);
+    sp_cholesky_free(self->mass_factor);
+    sp_sparse_free(&self->K);
+    sp_sparse_free(&self->M);
+    sp_sparse_free(&self->S);
+    sp_pool_free(&self->pool);
+    free(self);
+    *system = (sp_system){0};
+}
+
+void sp_full_system_factor_size(const sp_system *system, double *nonzeros, double *flops)
+{
+    const full *self = system->self;
+    *nonzeros = sp_cholesky_nonzeros(self->factor);
+    *flops = sp_cholesky_flops(self->factor);
+}

@@ -1,0 +1,287 @@
+#include "dynamics/internal.h"
+
+#include "base/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double sp_dot(int64_t n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+double sp_norm(int64_t n, const double *x)
+{
+    return sqrt(sp_dot(n, x, x));
+}
+
+bool sp_damping_force(sp_integrator *it, const double *q, const double *v, double *y)
+{
+    double alpha = it->p.damping_mass, beta = it->p.damping_stiffness;
+    if (alpha == 0 && beta == 0)
+        return false;
+    if (beta != 0)
+        it->system->tangent_times(it->system->self, q, v, y);
+    else
+        memset(y, 0, (size_t)it->n * sizeof *y);
+    if (alpha != 0) {
+        it->system->mass_times(it->system->self, v, it->trial);
+        for (int64_t i = 0; i < it->n; i++)
+            y[i] = alpha * it->trial[i] + beta * y[i];
+    } else
+        for (int64_t i = 0; i < it->n; i++)
+            y[i] *= beta;
+    return true;
+}
+
+int sp_balance_acceleration(sp_integrator *it, const double *external)
+{
+    it->system->force(it->system->self, it->q, it->r);
+    bool damped = sp_damping_force(it, it->q, it->v, it->y);
+    double size = 0;
+    for (int64_t i = 0; i < it->n; i++) {
+        it->r[i] = external[i] - it->r[i] - (damped ? it->y[i] : 0);
+        size = fmax(size, fabs(it->r[i]));
+    }
+    if (size == 0) {
+        memset(it->a, 0, (size_t)it->n * sizeof *it->a);
+        return SP_OK;
+    }
+    return it->system->mass_solve(it->system->self, it->r, it->a);
+}
+
+void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double *v, double scale)
+{
+    double speed = sp_norm(it->n, v), reach = sp_norm(it->n, q);
+    if (speed == 0)
+        return;
+    double s = fmax(reach, it->p.step * speed) / speed;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        for (int64_t i = 0; i < it->n; i++)
+            it->trial[i] = q[i] + sign * s * v[i];
+        it->system->matrix_add(it->system->self, it->trial, sign * scale / (2 * s), false, NULL);
+    }
+}
+
+/* ω² of the stiffest mode at rest by power iteration on M⁻¹K: a lower bound, close after so many steps. */
+static int largest_frequency(sp_integrator *it, double *omega)
+{
+    const sp_system *system = it->system;
+    int status = SP_OK;
+    double *rest = it->q1;
+    memset(rest, 0, (size_t)it->n * sizeof *rest);
+    for (int64_t i = 0; i < it->n; i++)
+        it->x[i] = sp_random_normal(1, 77, (uint64_t)i);
+    *omega = 0;
+    for (int k = 0; k < 100; k++) {
+        system->tangent_times(system->self, rest, it->x, it->y);
+        system->mass_times(system->self, it->x, it->r);
+        double quotient = sp_dot(it->n, it->x, it->y) / sp_dot(it->n, it->x, it->r);
+        *omega = fmax(*omega, sqrt(fmax(0, quotient)));
+        SP_TRY(system->mass_solve(system->self, it->y, it->x));
+        double size = sp_norm(it->n, it->x);
+        for (int64_t i = 0; i < it->n; i++)
+            it->x[i] /= size;
+    }
+done:
+    return status;
+}
+
+static int start(sp_integrator *it)
+{
+    sp_context *context = it->context;
+    int status = SP_OK;
+    double h = it->p.step, omega;
+    it->forcing->springs(it->forcing->self, 0, h);
+    switch (it->p.kind) {
+    case SP_NEWMARK:
+        it->forcing->mean(it->forcing->self, 0, 0.5 * h, it->external);
+        SP_TRY(sp_balance_acceleration(it, it->external));
+        break;
+    case SP_CENTRAL:
+        SP_TRY(largest_frequency(it, &omega));
+        it->report.stability_limit = 2 / omega;
+        if (h > it->report.stability_limit)
+            return sp_fail(context, SP_USAGE, "the time step %g s is above the limit of central differences, 2/omega = %g s", h, it->report.stability_limit);
+        it->forcing->mean(it->forcing->self, 0, 0.5 * h, it->external);
+        SP_TRY(sp_balance_acceleration(it, it->external));
+        break;
+    case SP_ENERGY:
+        it->system->force(it->system->self, it->q, it->f0);
+        break;
+    case SP_STATIC:
+        break;
+    }
+done:
+    return status;
+}
+
+int sp_integrator_new(sp_context *context, const sp_system *system, const sp_forcing *forcing, const sp_integrator_parameters *parameters, const double *q, const double *v,
+                      sp_integrator **result)
+{
+    const sp_integrator_parameters *p = parameters;
+    if (!(p->step > 0 && isfinite(p->step)))
+        return sp_fail(context, SP_USAGE, "the time step is %g s", p->step);
+    if (p->kind == SP_NEWMARK && !(p->beta > 0 && p->beta <= 1 && p->gamma >= 0 && p->gamma <= 1))
+        return sp_fail(context, SP_USAGE, "Newmark's beta is %g and gamma %g: beta must be in (0, 1], gamma in [0, 1]", p->beta, p->gamma);
+    if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0))
+        return sp_fail(context, SP_USAGE, "damping may not be negative");
+    if (p->semi_implicit && p->kind != SP_NEWMARK)
+        return sp_fail(context, SP_USAGE, "only Newmark has a semi-implicit step");
+    sp_integrator *it = calloc(1, sizeof *it);
+    if (!it)
+        return sp_fail_memory(context);
+    it->context = context;
+    it->system = system;
+    it->forcing = forcing;
+    it->p = *p;
+    if (it->p.tolerance == 0)
+        it->p.tolerance = p->kind == SP_ENERGY ? 1e-12 : 1e-10;
+    if (it->p.iterations == 0)
+        it->p.iterations = 50;
+    it->n = system->n;
+    double **vectors[] = {&it->q, &it->v, &it->a, &it->q1, &it->v1, &it->a1, &it->external, &it->external1, &it->f0, &it->r, &it->dq, &it->x, &it->y, &it->trial};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
+    int status = it->pool.failed ? sp_fail_memory(context) : SP_OK;
+    if (status == SP_OK) {
+        if (q)
+            memcpy(it->q, q, (size_t)it->n * sizeof *q);
+        if (v)
+            memcpy(it->v, v, (size_t)it->n * sizeof *v);
+        status = start(it);
+    }
+    if (status == SP_OK)
+        *result = it;
+    else
+        sp_integrator_free(it);
+    return status;
+}
+
+void sp_integrator_free(sp_integrator *it)
+{
+    if (!it)
+        return;
+    sp_pool_free(&it->pool);
+    free(it);
+}
+
+/* ---- Newton ---- */
+
+static int factor(sp_integrator *it, const newton_problem *problem)
+{
+    problem->matrix(it, it->q1, false);
+    int status = it->system->matrix_factor(it->system->self);
+    if (status != SP_NUMERICAL)
+        return status;
+    it->report.indefinite++;
+    problem->matrix(it, it->q1, true);
+    return it->system->matrix_factor(it->system->self);
+}
+
+int sp_newton(sp_integrator *it, const newton_problem *problem)
+{
+    enum { HALVINGS = 12 };
+    double size = problem->residual(it, it->q1, it->r), relative = size > 0 ? sp_norm(it->n, it->r) / size : 0;
+    int64_t iterations = 0;
+    int status;
+    bool stagnated = false;
+    while (!(relative <= it->p.tolerance)) {
+        if (iterations == it->p.iterations || !isfinite(relative))
+            return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step", problem->what,
+                           (double)it->steps * it->p.step, relative, (long long)iterations);
+        iterations++;
+        SP_TRY(factor(it, problem));
+        SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));
+        double s = 1, before = relative;
+        int halvings = 0;
+        for (;; s *= 0.5, halvings++) {
+            for (int64_t i = 0; i < it->n; i++)
+                it->x[i] = it->q1[i] - s * it->dq[i];
+            size = problem->residual(it, it->x, it->r);
+            relative = size > 0 ? sp_norm(it->n, it->r) / size : 0;
+            /* at the start the size of the forces is still unsettled, so that only the decrease of the relative residual counts */
+            if (relative <= (1 - 1e-4 * s) * before || relative <= it->p.tolerance || halvings == HALVINGS)
+                break;
+            if (before <= 1000 * it->p.tolerance)
+                break; /* rounding: no line search will do better */
+        }
+        it->report.halvings += halvings;
+        memcpy(it->q1, it->x, (size_t)it->n * sizeof *it->q1);
+        if (relative > 0.5 * before && fmin(before, relative) <= 1000 * it->p.tolerance) {
+            stagnated = relative > it->p.tolerance;
+            break;
+        }
+    }
+    it->report.stagnated += stagnated;
+    it->report.newton_iterations += iterations;
+    if (iterations > it->report.worst_iterations)
+        it->report.worst_iterations = iterations;
+    it->report.worst_residual = fmax(it->report.worst_residual, relative);
+    status = SP_OK;
+done:
+    return status;
+}
+
+/* ---- steps ---- */
+
+/* Springs that change store or release energy at once: that is work of whoever changes them. */
+static int change_springs(sp_integrator *it)
+{
+    double h = it->p.step, t0 = (double)it->steps * h;
+    double before = it->system->force(it->system->self, it->q, NULL);
+    if (it->steps == 0 || !it->forcing->springs(it->forcing->self, t0, t0 + h))
+        return SP_OK;
+    it->work += it->system->force(it->system->self, it->q, it->f0) - before;
+    if (it->p.kind == SP_NEWMARK || it->p.kind == SP_CENTRAL)
+        return sp_balance_acceleration(it, it->external);
+    return SP_OK;
+}
+
+int sp_integrator_step(sp_integrator *it)
+{
+    static int (*const steps[])(sp_integrator *) = {[SP_NEWMARK] = sp_step_newmark, [SP_ENERGY] = sp_step_energy, [SP_CENTRAL] = sp_step_central, [SP_STATIC] = sp_step_static};
+    int status = SP_OK;
+    if (it->forcing->springs)
+        status = change_springs(it);
+    if (status == SP_OK)
+        status = steps[it->p.kind](it);
+    if (status != SP_OK)
+        return status;
+    it->steps++;
+    it->report.steps++;
+    return SP_OK;
+}
+
+double sp_integrator_time(const sp_integrator *it)
+{
+    return (double)it->steps * it->p.step;
+}
+
+const double *sp_integrator_q(const sp_integrator *it)
+{
+    return it->q;
+}
+
+const double *sp_integrator_v(const sp_integrator *it)
+{
+    return it->v;
+}
+
+void sp_integrator_energies(sp_integrator *it, double energy[SP_WORK_COUNT])
+{
+    it->system->mass_times(it->system->self, it->v, it->y);
+    energy[SP_WORK_KINETIC] = 0.5 * sp_dot(it->n, it->v, it->y);
+    energy[SP_WORK_STORED] = it->system->force(it->system->self, it->q, NULL);
+    energy[SP_WORK_EXTERNAL] = it->work;
+    energy[SP_WORK_DISSIPATED] = it->dissipated;
+}
+
+const sp_integrator_report *sp_integrator_reported(const sp_integrator *it)
+{
+    return &it->report;
+}

@@ -1,0 +1,57 @@
+/* Time integration of an sp_system. Every integrator keeps a state (q, v, a) and the energies, and takes one step at a time. */
+#ifndef SP_DYNAMICS_INTEGRATE_H
+#define SP_DYNAMICS_INTEGRATE_H
+
+#include "base/memory.h"
+#include "dynamics/system.h"
+
+enum sp_integrator_kind {
+    SP_NEWMARK, /* implicit Newmark (thesis §2.9); converged Newton, or one semi-implicit iteration as in the papers */
+    SP_ENERGY,  /* conserves energy exactly: q₁ − q₀ = h(v₀+v₁)/2, M(v₁−v₀) = −h f̄, f̄ by Simpson's rule along the step, exact for cubic f */
+    SP_CENTRAL, /* central differences (leapfrog), stable for h ≤ 2/ω_max */
+    SP_STATIC,  /* static equilibrium under the loads of each step's end; no inertia, no damping */
+};
+
+typedef struct sp_integrator_parameters {
+    enum sp_integrator_kind kind;
+    double step;                   /* s, > 0 */
+    double beta, gamma;            /* Newmark; β > 0. ¼ and ½: no numerical damping in linear problems */
+    double damping_mass;           /* 1/s, α of C = αM + βK(q) */
+    double damping_stiffness;      /* s */
+    bool semi_implicit;            /* Newmark: exactly one Newton iteration from q₀ with the papers' matrix (no H:v term) */
+    double tolerance;              /* Newton: residual relative to the largest force term; 0: 1e-10, energy 1e-12 */
+    int64_t iterations;            /* at most, per step; 0: 50 */
+} sp_integrator_parameters;
+
+enum { SP_WORK_KINETIC, SP_WORK_STORED, SP_WORK_EXTERNAL, SP_WORK_DISSIPATED, SP_WORK_COUNT };
+
+typedef struct sp_integrator_report {
+    int64_t steps, newton_iterations, worst_iterations;
+    int64_t stagnated;       /* steps whose residual stopped falling above the tolerance, but below a thousand times it */
+    int64_t halvings;        /* of line searches */
+    int64_t indefinite;      /* factorizations that needed the definite variant of K */
+    double worst_residual;   /* relative, over all steps */
+    double stability_limit;  /* central: 2/ω_max at rest [s]; else 0 */
+} sp_integrator_report;
+
+typedef struct sp_integrator sp_integrator;
+
+/* Starts at time 0 from q, v [n] (copied; NULL: 0). SP_USAGE for parameters that make no sense, for central differences with
+ * a step above the stability limit. The system and the forcing must outlive the integrator. */
+int sp_integrator_new(sp_context *context, const sp_system *system, const sp_forcing *forcing, const sp_integrator_parameters *parameters, const double *q, const double *v,
+                      sp_integrator **integrator) SP_MUST_USE;
+void sp_integrator_free(sp_integrator *integrator); /* NULL is allowed */
+
+/* One step. SP_NUMERICAL when Newton does not converge, with the time and the residual; the state stays that of the step before. */
+int sp_integrator_step(sp_integrator *integrator) SP_MUST_USE;
+
+double sp_integrator_time(const sp_integrator *integrator);
+const double *sp_integrator_q(const sp_integrator *integrator); /* [n] */
+const double *sp_integrator_v(const sp_integrator *integrator);
+
+/* Kinetic and stored energy now (one force evaluation), work of external forces and dissipation since the start [J]. */
+void sp_integrator_energies(sp_integrator *integrator, double energy[SP_WORK_COUNT]);
+
+const sp_integrator_report *sp_integrator_reported(const sp_integrator *integrator);
+
+#endif

@@ -1,0 +1,53 @@
+/* Shared by the integrators only. */
+#ifndef SP_DYNAMICS_INTERNAL_H
+#define SP_DYNAMICS_INTERNAL_H
+
+#include "dynamics/integrate.h"
+
+struct sp_integrator {
+    sp_pool pool;
+    sp_context *context;
+    const sp_system *system;
+    const sp_forcing *forcing;
+    sp_integrator_parameters p;
+    int64_t n;
+    int64_t steps;                 /* time = steps · h: no drift of summation */
+    double *q, *v, *a;             /* the state */
+    double *q1, *v1, *a1;          /* of the step's end */
+    double *external, *external1;  /* nodal or mean forces of the step */
+    double *f0;                    /* energy step: f(q₀); static: loads of the last equilibrium */
+    double *r, *dq, *x, *y, *trial;
+    double work, dissipated;
+    sp_integrator_report report;
+};
+
+/* One nonlinear system r(q₁) = 0 with its matrix. */
+typedef struct newton_problem {
+    /* r [n] at q; returns the size of the largest force term. */
+    double (*residual)(sp_integrator *it, const double *q, double *r);
+    /* Builds S = ∂r/∂q at q. */
+    void (*matrix)(sp_integrator *it, const double *q, bool definite);
+    const char *what; /* for the message */
+} newton_problem;
+
+/* Solves from it->q1 on, which holds the solution after SP_OK. */
+int sp_newton(sp_integrator *it, const newton_problem *problem) SP_MUST_USE;
+
+/* S += scale · (H(q):v), the derivative of K(q) along v: exact as a difference quotient, because K is quadratic in q. */
+void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double *v, double scale);
+
+double sp_norm(int64_t n, const double *x);
+double sp_dot(int64_t n, const double *x, const double *y);
+
+int sp_step_newmark(sp_integrator *it) SP_MUST_USE;
+int sp_step_energy(sp_integrator *it) SP_MUST_USE;
+int sp_step_central(sp_integrator *it) SP_MUST_USE;
+int sp_step_static(sp_integrator *it) SP_MUST_USE;
+
+/* M a = external − f(q) − C v into it->a, at the current state. */
+int sp_balance_acceleration(sp_integrator *it, const double *external) SP_MUST_USE;
+
+/* y = αM v + βK(q) v; false and untouched where there is no damping. */
+bool sp_damping_force(sp_integrator *it, const double *q, const double *v, double *y);
+
+#endif

@@ -1,0 +1,166 @@
+#include "dynamics/loads.h"
+
+#include <math.h>
+#include <string.h>
+
+static int check_load(sp_context *context, const sp_mesh *mesh, int64_t number, const sp_load *load)
+{
+    if (!(load->end > load->start) || isnan(load->start) || isnan(load->end) || load->start < 0)
+        return sp_fail(context, SP_INPUT, "load %lld acts from %g s to %g s", (long long)number, load->start, load->end);
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(load->force[i]))
+            return sp_fail(context, SP_INPUT, "load %lld is not finite", (long long)number);
+    int64_t most = load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count : load->kind == SP_LOAD_REGION ? mesh->material_count : mesh->vertex_count;
+    if (load->kind != SP_LOAD_ALL && (load->id < 0 || load->id >= most))
+        return sp_fail(context, SP_INPUT, "load %lld names %s %lld of %lld", (long long)number,
+                       load->kind == SP_LOAD_SURFACE ? "surface vertex" : load->kind == SP_LOAD_REGION ? "region" : "vertex", (long long)load->id, (long long)most);
+    if (load->kind == SP_LOAD_SPRING && !(load->stiffness >= 0 && isfinite(load->stiffness)))
+        return sp_fail(context, SP_INPUT, "load %lld is a spring of stiffness %g N/m", (long long)number, load->stiffness);
+    return SP_OK;
+}
+
+static void add_at_vertex(double *full, int64_t vertex, double share, const double force[3])
+{
+    for (int c = 0; c < 3; c++)
+        full[3 * vertex + c] += share * force[c];
+}
+
+/* The load at full strength on all vertices. */
+static void spread_load(const sp_body *body, const sp_load *load, double *full)
+{
+    const sp_mesh *mesh = body->mesh;
+    int corners;
+    if (load->kind == SP_LOAD_VERTEX)
+        add_at_vertex(full, load->id, 1, load->force);
+    else if (load->kind == SP_LOAD_SURFACE) {
+        const int64_t *corner = sp_mesh_corners(mesh, mesh->surface.element[load->id], &corners);
+        for (int a = 0; a < corners; a++)
+            add_at_vertex(full, corner[a], mesh->surface.weights[load->id * mesh->surface.width + a], load->force);
+    } else {
+        double volume = 0;
+        int64_t elements = sp_mesh_element_count(mesh);
+        for (int64_t e = 0; e < elements; e++)
+            if (load->kind == SP_LOAD_ALL || mesh->region[e] == load->id)
+                volume += body->classes[body->element_class[e]].volume;
+        for (int64_t e = 0; e < elements && volume > 0; e++)
+            if (load->kind == SP_LOAD_ALL || mesh->region[e] == load->id) {
+                /* ∫N_a over the element: the row sums of its mass without the density */
+                const sp_element_class *class = &body->classes[body->element_class[e]];
+                const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+                for (int a = 0; a < corners; a++) {
+                    double share = 0;
+                    for (int b = 0; b < corners; b++)
+                        share += class->mass[a * corners + b];
+                    add_at_vertex(full, corner[a], share / (mesh->materials[class->region].density * volume), load->force);
+                }
+            }
+    }
+}
+
+static void project(const sp_body *body, const double *U, int64_t r, const double *full, double *to)
+{
+    int64_t rows = 3 * body->mesh->vertex_count;
+    if (!U) {
+        sp_body_gather(body, full, to);
+        return;
+    }
+    for (int64_t j = 0; j < r; j++) {
+        to[j] = 0;
+        for (int64_t i = 0; i < rows; i++)
+            to[j] += U[j * rows + i] * full[i];
+    }
+}
+
+int sp_loading_new(sp_context *context, const sp_body *body, const double *U, int64_t r, int64_t load_count, const sp_load *loads, const double acceleration[3],
+                   const sp_system *system, sp_loading *loading)
+{
+    const sp_mesh *mesh = body->mesh;
+    int64_t rows = 3 * mesh->vertex_count, springs = 0;
+    sp_pool scratch = {0};
+    int status = SP_OK;
+    *loading = (sp_loading){.n = system->n, .system = system};
+    for (int64_t l = 0; l < load_count; l++) {
+        SP_TRY(check_load(context, mesh, l + 1, &loads[l]));
+        springs += loads[l].kind == SP_LOAD_SPRING;
+    }
+    loading->loads = sp_pool_new(&loading->pool, load_count - springs, sizeof *loading->loads);
+    loading->columns = sp_pool_new(&loading->pool, loading->n * (load_count - springs), sizeof(double));
+    loading->spring_loads = sp_pool_new(&loading->pool, springs, sizeof *loading->spring_loads);
+    loading->acting = sp_pool_new(&loading->pool, springs, sizeof *loading->acting);
+    loading->gravity = sp_pool_new(&loading->pool, loading->n, sizeof(double));
+    double *full = sp_pool_raw(&scratch, rows, sizeof *full), *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass);
+    if (loading->pool.failed || scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t l = 0; l < load_count; l++) {
+        const sp_load *load = &loads[l];
+        if (isfinite(load->end))
+            loading->end = fmax(loading->end, load->end);
+        if (load->kind == SP_LOAD_SPRING) {
+            loading->spring_loads[loading->spring_count++] = load;
+            continue;
+        }
+        memset(full, 0, (size_t)rows * sizeof *full);
+        spread_load(body, load, full);
+        project(body, U, r, full, loading->columns + loading->n * loading->force_count);
+        loading->loads[loading->force_count++] = load;
+    }
+    sp_body_vertex_mass(body, mass); /* row sums: M times a constant field */
+    for (int64_t i = 0; i < rows; i++)
+        full[i] = mass[i / 3] * acceleration[i % 3];
+    project(body, U, r, full, loading->gravity);
+done:
+    sp_pool_free(&scratch);
+    if (status != SP_OK)
+        sp_loading_free(loading);
+    return status;
+}
+
+void sp_loading_free(sp_loading *loading)
+{
+    sp_pool_free(&loading->pool);
+    *loading = (sp_loading){0};
+}
+
+static void mean(void *data, double t0, double t1, double *f)
+{
+    sp_loading *loading = data;
+    memcpy(f, loading->gravity, (size_t)loading->n * sizeof *f);
+    for (int64_t l = 0; l < loading->force_count; l++) {
+        const sp_load *load = loading->loads[l];
+        double share = (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0);
+        if (share < 1e-12) /* rounding of t0 = k h at the load's edge */
+            continue;
+        if (share > 1 - 1e-12)
+            share = 1;
+        for (int64_t i = 0; i < loading->n; i++)
+            f[i] += share * loading->columns[loading->n * l + i];
+    }
+}
+
+static bool springs(void *data, double t0, double t1)
+{
+    sp_loading *loading = data;
+    double middle = 0.5 * (t0 + t1);
+    bool changed = false;
+    int64_t count = 0;
+    for (int64_t l = 0; l < loading->spring_count; l++) {
+        const sp_load *load = loading->spring_loads[l];
+        if (!(load->start <= middle && middle < load->end))
+            continue;
+        sp_spring spring = {load->id, {load->force[0], load->force[1], load->force[2]}, load->stiffness};
+        changed |= count >= loading->acting_count || memcmp(&loading->acting[count], &spring, sizeof spring);
+        loading->acting[count++] = spring;
+    }
+    changed |= count != loading->acting_count;
+    loading->acting_count = count;
+    if (changed)
+        loading->system->set_springs(loading->system->self, count, loading->acting);
+    return changed;
+}
+
+sp_forcing sp_loading_forcing(sp_loading *loading)
+{
+    return (sp_forcing){loading, mean, springs};
+}

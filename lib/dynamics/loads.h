@@ -1,0 +1,46 @@
+/* External loads: piecewise constant forces on vertices, surface points, regions or everything, gravity, springs. */
+#ifndef SP_DYNAMICS_LOADS_H
+#define SP_DYNAMICS_LOADS_H
+
+#include "assembly/body.h"
+#include "dynamics/system.h"
+
+enum sp_load_kind {
+    SP_LOAD_VERTEX,  /* a mesh vertex */
+    SP_LOAD_SURFACE, /* an embedded surface vertex: spread over its element's corners by its weights */
+    SP_LOAD_REGION,  /* the elements of a region, by volume */
+    SP_LOAD_ALL,     /* all elements, by volume */
+    SP_LOAD_SPRING,  /* a spring from a mesh vertex to the point `force` (then in metres) */
+};
+
+typedef struct sp_load {
+    double start, end;    /* s; it acts in [start, end) */
+    enum sp_load_kind kind;
+    int64_t id;           /* vertex, surface vertex or region; −1 for SP_LOAD_ALL */
+    double force[3];      /* N in total; SPRING: the anchor [m] */
+    double stiffness;     /* N/m, SPRING only */
+} sp_load;
+
+/* Loads in the coordinates of a system, ready for its integrator. */
+typedef struct sp_loading {
+    sp_pool pool;
+    int64_t n, force_count, spring_count, acting_count;
+    const sp_load **loads;  /* [force_count] those that are forces */
+    double *columns;        /* [n, force_count] generalized force of each at full strength */
+    double *gravity;        /* [n] constant */
+    const sp_load **spring_loads;
+    sp_spring *acting;      /* [spring_count] room for those that act */
+    const sp_system *system;
+    double end;             /* s, when the last load ends; 0 without loads */
+} sp_loading;
+
+/* U [3·vertices, r] projects for a reduced system (n = r); NULL: the full system of `body` (n = dof_count). acceleration [3] m/s²
+ * is gravity: the generalized force Uᵀ M g with the consistent mass. Loads are checked (ids in range, times, finite): SP_INPUT with the number of the load from 1. `loads` must outlive it. */
+int sp_loading_new(sp_context *context, const sp_body *body, const double *U, int64_t r, int64_t load_count, const sp_load *loads, const double acceleration[3],
+                   const sp_system *system, sp_loading *loading) SP_MUST_USE;
+void sp_loading_free(sp_loading *loading);
+
+/* The callbacks for an integrator. */
+sp_forcing sp_loading_forcing(sp_loading *loading);
+
+#endif

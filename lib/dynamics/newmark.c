@@ -1,0 +1,97 @@
+/* Implicit Newmark (thesis §2.9, constants in the notes of the papers' README). Unknown: q₁. */
+#include "dynamics/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Velocity and acceleration that belong to a q₁. */
+static void follow(sp_integrator *it, const double *q1)
+{
+    double h = it->p.step, beta = it->p.beta, gamma = it->p.gamma;
+    double a1 = 1 / (beta * h * h), a2 = 1 / (beta * h), a3 = (1 - 2 * beta) / (2 * beta), a4 = gamma / (beta * h), a5 = 1 - gamma / beta, a6 = (1 - gamma / (2 * beta)) * h;
+    for (int64_t i = 0; i < it->n; i++) {
+        double step = q1[i] - it->q[i];
+        it->a1[i] = a1 * step - a2 * it->v[i] - a3 * it->a[i];
+        it->v1[i] = a4 * step + a5 * it->v[i] + a6 * it->a[i];
+    }
+}
+
+/* r = M a₁ + C(q₁) v₁ + f(q₁) − external₁, with f in r on entry. */
+static double finish_residual(sp_integrator *it, const double *q1, double *r)
+{
+    double size = fmax(sp_norm(it->n, r), sp_norm(it->n, it->external1));
+    it->system->mass_times(it->system->self, it->a1, it->y);
+    size = fmax(size, sp_norm(it->n, it->y));
+    for (int64_t i = 0; i < it->n; i++)
+        r[i] += it->y[i] - it->external1[i];
+    if (sp_damping_force(it, q1, it->v1, it->y)) {
+        size = fmax(size, sp_norm(it->n, it->y));
+        for (int64_t i = 0; i < it->n; i++)
+            r[i] += it->y[i];
+    }
+    return size;
+}
+
+static double residual(sp_integrator *it, const double *q1, double *r)
+{
+    follow(it, q1);
+    it->system->force(it->system->self, q1, r);
+    return finish_residual(it, q1, r);
+}
+
+static void matrix(sp_integrator *it, const double *q1, bool definite)
+{
+    double h = it->p.step, a1 = 1 / (it->p.beta * h * h), a4 = it->p.gamma / (it->p.beta * h), damping = it->p.damping_stiffness;
+    it->system->matrix_start(it->system->self, a1 + a4 * it->p.damping_mass);
+    it->system->matrix_add(it->system->self, q1, 1 + a4 * damping, definite, NULL);
+    if (damping != 0 && !definite && !it->system->constant)
+        sp_add_tangent_derivative(it, q1, it->v1, damping);
+}
+
+/* One Newton iteration from q₀, force and stiffness in one evaluation, the papers' matrix. */
+static int semi_implicit(sp_integrator *it)
+{
+    double h = it->p.step, a1 = 1 / (it->p.beta * h * h), a4 = it->p.gamma / (it->p.beta * h);
+    int status;
+    follow(it, it->q);
+    it->system->matrix_start(it->system->self, a1 + a4 * it->p.damping_mass);
+    it->system->matrix_add(it->system->self, it->q, 1 + a4 * it->p.damping_stiffness, false, it->r);
+    finish_residual(it, it->q, it->r);
+    SP_TRY(it->system->matrix_factor(it->system->self));
+    SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));
+    for (int64_t i = 0; i < it->n; i++)
+        it->q1[i] = it->q[i] - it->dq[i];
+    it->report.newton_iterations++;
+    it->report.worst_iterations = 1;
+done:
+    return status;
+}
+
+int sp_step_newmark(sp_integrator *it)
+{
+    static const newton_problem problem = {residual, matrix, "Newton's method in the Newmark step"};
+    double h = it->p.step, t1 = (double)(it->steps + 1) * h;
+    int status;
+    /* the nodal force is the mean over a step about the node: then the impulse of a piecewise constant load is exact */
+    it->forcing->mean(it->forcing->self, t1 - 0.5 * h, t1 + 0.5 * h, it->external1);
+    double dissipated = sp_damping_force(it, it->q, it->v, it->y) ? sp_dot(it->n, it->v, it->y) : 0;
+    if (it->p.semi_implicit)
+        SP_TRY(semi_implicit(it));
+    else {
+        for (int64_t i = 0; i < it->n; i++)
+            it->q1[i] = it->q[i] + h * it->v[i] + 0.5 * h * h * it->a[i];
+        SP_TRY(sp_newton(it, &problem));
+    }
+    follow(it, it->q1);
+    for (int64_t i = 0; i < it->n; i++)
+        it->work += 0.5 * (it->external[i] + it->external1[i]) * (it->q1[i] - it->q[i]);
+    if (sp_damping_force(it, it->q1, it->v1, it->y))
+        it->dissipated += 0.5 * h * (dissipated + sp_dot(it->n, it->v1, it->y));
+    size_t bytes = (size_t)it->n * sizeof(double);
+    memcpy(it->q, it->q1, bytes);
+    memcpy(it->v, it->v1, bytes);
+    memcpy(it->a, it->a1, bytes);
+    memcpy(it->external, it->external1, bytes);
+done:
+    return status;
+}

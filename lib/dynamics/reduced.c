@@ -1,0 +1,178 @@
+#include "dynamics/models.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reduced {
+    sp_pool pool;
+    sp_context *context;
+    int r;
+    sp_reduced_force *force;
+    double *mass, *mass_factor;      /* [r, r] */
+    double *q, *f, *K, energy;       /* the last evaluation: integrators ask for force and stiffness at one place in turn */
+    bool evaluated;
+    double *S;
+    const double *U, *vertices;
+    int64_t rows, spring_count;
+    const sp_spring *springs;
+} reduced;
+
+/* Adds the springs at q: energy ½k|x − a|², force Uᵀ k(x − a), stiffness k UᵀU over the vertex's three rows. */
+static double add_springs(const reduced *self, const double *q, double *f, double *K)
+{
+    double energy = 0;
+    for (int64_t s = 0; s < self->spring_count; s++) {
+        const sp_spring *spring = &self->springs[s];
+        for (int c = 0; c < 3; c++) {
+            const double *row = self->U + 3 * spring->vertex + c;
+            double stretch = self->vertices[3 * spring->vertex + c] - spring->anchor[c] + cblas_ddot(self->r, row, (int)self->rows, q, 1);
+            energy += 0.5 * spring->stiffness * stretch * stretch;
+            cblas_daxpy(self->r, spring->stiffness * stretch, row, (int)self->rows, f, 1);
+            for (int j = 0; j < self->r; j++)
+                cblas_daxpy(self->r, spring->stiffness * row[j * self->rows], row, (int)self->rows, K + (int64_t)j * self->r, 1);
+        }
+    }
+    return energy;
+}
+
+static void evaluate(reduced *self, const double *q)
+{
+    size_t bytes = (size_t)self->r * sizeof *q;
+    if (self->evaluated && !memcmp(self->q, q, bytes))
+        return;
+    memcpy(self->q, q, bytes);
+    self->energy = sp_reduced_force_evaluate(self->force, q, self->f, self->K);
+    self->energy += add_springs(self, q, self->f, self->K);
+    self->evaluated = true;
+}
+
+static double force(void *data, const double *q, double *f)
+{
+    reduced *self = data;
+    evaluate(self, q);
+    if (f)
+        memcpy(f, self->f, (size_t)self->r * sizeof *f);
+    return self->energy;
+}
+
+static void matrix_start(void *data, double mass_scale)
+{
+    reduced *self = data;
+    for (int i = 0; i < self->r * self->r; i++)
+        self->S[i] = mass_scale * self->mass[i];
+}
+
+static double matrix_add(void *data, const double *q, double scale, bool definite, double *f)
+{
+    (void)definite;
+    reduced *self = data;
+    evaluate(self, q);
+    for (int i = 0; i < self->r * self->r; i++)
+        self->S[i] += scale * self->K[i];
+    if (f)
+        memcpy(f, self->f, (size_t)self->r * sizeof *f);
+    return self->energy;
+}
+
+static int matrix_factor(void *data)
+{
+    reduced *self = data;
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', self->r, self->S, self->r) != 0)
+        return sp_fail(self->context, SP_NUMERICAL, "the reduced matrix is not positive definite");
+    return SP_OK;
+}
+
+static int solve(reduced *self, const double *factor, const double *b, double *x)
+{
+    if (x != b)
+        memcpy(x, b, (size_t)self->r * sizeof *x);
+    cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, self->r, factor, self->r, x, 1);
+    cblas_dtrsv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, self->r, factor, self->r, x, 1);
+    return SP_OK;
+}
+
+static int matrix_solve(void *data, const double *b, double *x)
+{
+    return solve(data, ((reduced *)data)->S, b, x);
+}
+
+static int mass_solve(void *data, const double *b, double *x)
+{
+    return solve(data, ((reduced *)data)->mass_factor, b, x);
+}
+
+static void mass_times(void *data, const double *x, double *y)
+{
+    reduced *self = data;
+    cblas_dgemv(CblasColMajor, CblasNoTrans, self->r, self->r, 1, self->mass, self->r, x, 1, 0, y, 1);
+}
+
+static void tangent_times(void *data, const double *q, const double *v, double *y)
+{
+    reduced *self = data;
+    int64_t springs = self->spring_count;
+    if (springs) { /* K without them */
+        self->spring_count = 0;
+        self->evaluated = false;
+    }
+    evaluate(self, q);
+    cblas_dgemv(CblasColMajor, CblasNoTrans, self->r, self->r, 1, self->K, self->r, v, 1, 0, y, 1);
+    if (springs) {
+        self->spring_count = springs;
+        self->evaluated = false;
+    }
+}
+
+static void set_springs(void *data, int64_t count, const sp_spring *springs)
+{
+    reduced *self = data;
+    self->spring_count = count;
+    self->springs = springs;
+    self->evaluated = false;
+}
+
+int sp_reduced_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system)
+{
+    reduced *self = calloc(1, sizeof *self);
+    if (!self)
+        return sp_fail_memory(context);
+    *system = (sp_system){self, r, false, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs};
+    self->context = context;
+    self->r = (int)r;
+    self->U = U;
+    self->rows = rows;
+    self->vertices = vertices;
+    int status = sp_reduced_force_new(context, polynomials, r, &self->force);
+    if (status != SP_OK) {
+        sp_reduced_system_free(system);
+        return status;
+    }
+    self->mass = sp_pool_raw(&self->pool, r * r, sizeof(double));
+    self->S = sp_pool_raw(&self->pool, r * r, sizeof(double));
+    self->K = sp_pool_raw(&self->pool, r * r, sizeof(double));
+    self->q = sp_pool_new(&self->pool, r, sizeof(double));
+    self->f = sp_pool_raw(&self->pool, r, sizeof(double));
+    for (int64_t j = 0; !self->pool.failed && j < r; j++)
+        memcpy(self->mass + j * r, polynomials->mass + j * polynomials->r, (size_t)r * sizeof(double));
+    self->mass_factor = self->pool.failed ? NULL : sp_pool_copy(&self->pool, self->mass, r * r, sizeof(double));
+    if (!self->mass_factor)
+        status = sp_fail_memory(context);
+    else if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', self->r, self->mass_factor, self->r) != 0)
+        status = sp_fail(context, SP_NUMERICAL, "the reduced mass matrix is not positive definite: the basis has dependent columns");
+    if (status != SP_OK)
+        sp_reduced_system_free(system);
+    return status;
+}
+
+void sp_reduced_system_free(sp_system *system)
+{
+    reduced *self = system->self;
+    if (!self)
+        return;
+    sp_reduced_force_free(self->force);
+    sp_pool_free(&self->pool);
+    free(self);
+    *system = (sp_system){0};
+}

@@ -1,0 +1,228 @@
+#include "linear/cholesky.h"
+
+#include <cholmod.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOLVE_BLOCK = 16 }; /* columns per solve: BLAS-3 reuse of the factor, enough blocks for the threads */
+
+/* Every thread solves with a workspace of its own; the factor is only read then. */
+typedef struct solver {
+    cholmod_common common;
+    cholmod_dense *x, *y, *e;
+} solver;
+
+struct sp_cholesky {
+    sp_context *context;
+    cholmod_common common;
+    cholmod_factor *factor;
+    int64_t order;
+    bool ready;
+    int solver_count;
+    solver *solvers;
+};
+
+static void start_common(cholmod_common *common)
+{
+    cholmod_l_start(common);
+    common->print = 0;
+    common->error_handler = NULL;
+    common->supernodal = CHOLMOD_SUPERNODAL;
+    common->nmethods = 1;
+    common->postorder = 1;
+    common->quick_return_if_not_posdef = 1;
+}
+
+/* CHOLMOD's view of the matrix: one triangle of it. The compressed rows are those of the transpose, which is the same. */
+static cholmod_sparse view(const sp_sparse *matrix)
+{
+    return (cholmod_sparse){.nrow = (size_t)matrix->order, .ncol = (size_t)matrix->order, .nzmax = (size_t)matrix->start[matrix->order], .p = matrix->start,
+                            .i = matrix->index, .x = matrix->value, .stype = 1, .itype = CHOLMOD_LONG, .xtype = matrix->value ? CHOLMOD_REAL : CHOLMOD_PATTERN,
+                            .dtype = CHOLMOD_DOUBLE, .sorted = 1, .packed = 1};
+}
+
+static int library_failure(sp_cholesky *cholesky, const cholmod_common *common, const char *doing)
+{
+    if (common->status == CHOLMOD_OUT_OF_MEMORY)
+        return sp_fail_memory(cholesky->context);
+    if (common->status == CHOLMOD_TOO_LARGE)
+        return sp_fail(cholesky->context, SP_SYSTEM, "%s: the matrix is too large for the library", doing);
+    return sp_fail(cholesky->context, SP_NUMERICAL, "%s failed (CHOLMOD status %d)", doing, common->status);
+}
+
+/* Fill-reducing order of the rows: METIS on the graph of nodes, each node's rows kept together. */
+static int order_nodes(sp_cholesky *cholesky, const sp_sparse *matrix, const int64_t *node, sp_pool *pool, int64_t *permutation)
+{
+    int64_t n = matrix->order, nodes = 0;
+    int64_t *first = sp_pool_raw(pool, n + 1, sizeof *first), *number = sp_pool_raw(pool, n, sizeof *number);
+    if (pool->failed)
+        return sp_fail_memory(cholesky->context);
+    for (int64_t row = 0; row < n; row++) {
+        if (row == 0 || !node || node[row] != node[row - 1])
+            first[nodes++] = row;
+        number[row] = nodes - 1;
+    }
+    first[nodes] = n;
+    int64_t bound = 0;
+    for (int64_t i = 0; i < nodes; i++)
+        bound += matrix->start[first[i] + 1] - matrix->start[first[i]];
+    int64_t *start = sp_pool_raw(pool, nodes + 1, sizeof *start), *index = sp_pool_raw(pool, bound, sizeof *index), *order = sp_pool_raw(pool, nodes, sizeof *order);
+    if (pool->failed)
+        return sp_fail_memory(cholesky->context);
+    int64_t at = 0;
+    for (int64_t i = 0; i < nodes; i++) { /* rows of a node need not have the same pattern in foreign matrices: the first stands for all */
+        start[i] = at;
+        int64_t last = -1;
+        for (int64_t k = matrix->start[first[i]]; k < matrix->start[first[i] + 1]; k++)
+            if (number[matrix->index[k]] != last)
+                index[at++] = last = number[matrix->index[k]];
+    }
+    start[nodes] = at;
+    sp_sparse graph = {.order = nodes, .start = start, .index = index};
+    cholmod_sparse pattern = view(&graph);
+    if (!cholmod_l_metis(&pattern, NULL, 0, 1, order, &cholesky->common))
+        return library_failure(cholesky, &cholesky->common, "ordering");
+    at = 0;
+    for (int64_t i = 0; i < nodes; i++)
+        for (int64_t row = first[order[i]]; row < first[order[i] + 1]; row++)
+            permutation[at++] = row;
+    return SP_OK;
+}
+
+int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t *node, sp_cholesky **result)
+{
+    sp_pool scratch = {0};
+    sp_cholesky *cholesky = calloc(1, sizeof *cholesky);
+    int status;
+    if (!cholesky)
+        return sp_fail_memory(context);
+    cholesky->context = context;
+    cholesky->order = matrix->order;
+    start_common(&cholesky->common);
+    int64_t *permutation = sp_pool_raw(&scratch, matrix->order, sizeof *permutation);
+    cholesky->solvers = calloc((size_t)context->threads, sizeof *cholesky->solvers);
+    if (!permutation || !cholesky->solvers) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (; cholesky->solver_count < context->threads; cholesky->solver_count++)
+        start_common(&cholesky->solvers[cholesky->solver_count].common);
+    SP_TRY(order_nodes(cholesky, matrix, node, &scratch, permutation));
+    cholesky->common.method[0].ordering = CHOLMOD_GIVEN;
+    cholmod_sparse pattern = view(matrix);
+    cholesky->factor = cholmod_l_analyze_p(&pattern, permutation, NULL, 0, &cholesky->common);
+    if (!cholesky->factor)
+        status = library_failure(cholesky, &cholesky->common, "analysis");
+done:
+    sp_pool_free(&scratch);
+    if (status == SP_OK)
+        *result = cholesky;
+    else
+        sp_cholesky_free(cholesky);
+    return status;
+}
+
+void sp_cholesky_free(sp_cholesky *cholesky)
+{
+    if (!cholesky)
+        return;
+    for (int i = 0; i < cholesky->solver_count; i++) {
+        solver *s = &cholesky->solvers[i];
+        cholmod_l_free_dense(&s->x, &s->common);
+        cholmod_l_free_dense(&s->y, &s->common);
+        cholmod_l_free_dense(&s->e, &s->common);
+        cholmod_l_finish(&s->common);
+    }
+    free(cholesky->solvers);
+    cholmod_l_free_factor(&cholesky->factor, &cholesky->common);
+    cholmod_l_finish(&cholesky->common);
+    free(cholesky);
+}
+
+int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
+{
+    cholmod_sparse values = view(matrix);
+    cholesky->ready = false;
+    /* TRUE comes back for indefinite matrices too: the status and the column where it stopped tell */
+    if (!cholmod_l_factorize(&values, cholesky->factor, &cholesky->common) && cholesky->common.status != CHOLMOD_NOT_POSDEF)
+        return library_failure(cholesky, &cholesky->common, "factorization");
+    if (cholesky->common.status == CHOLMOD_NOT_POSDEF || cholesky->factor->minor < cholesky->factor->n)
+        return sp_fail(cholesky->context, SP_NUMERICAL, "the matrix is not positive definite (pivot %lld of %lld)", (long long)cholesky->factor->minor,
+                       (long long)cholesky->order);
+    if (cholesky->common.status != CHOLMOD_OK)
+        return library_failure(cholesky, &cholesky->common, "factorization");
+    cholesky->ready = true;
+    return SP_OK;
+}
+
+static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, const double *b, double *x)
+{
+    size_t n = (size_t)cholesky->order;
+    cholmod_dense right = {.nrow = n, .ncol = (size_t)count, .nzmax = n * (size_t)count, .d = n, .x = (void *)b, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
+    if (!cholmod_l_solve2(CHOLMOD_A, cholesky->factor, &right, NULL, &s->x, NULL, &s->y, &s->e, &s->common))
+        return false;
+    memcpy(x, s->x->x, n * (size_t)count * sizeof *x);
+    return true;
+}
+
+int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, double *x)
+{
+    if (!cholesky->ready)
+        return sp_fail(cholesky->context, SP_NUMERICAL, "there is no factorization to solve with");
+    int64_t blocks = (count + SOLVE_BLOCK - 1) / SOLVE_BLOCK;
+    int failed = -1, threads = blocks < cholesky->solver_count ? (int)blocks : cholesky->solver_count;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+    for (int64_t block = 0; block < blocks; block++) {
+        int64_t first = block * SOLVE_BLOCK, width = count - first < SOLVE_BLOCK ? count - first : SOLVE_BLOCK;
+        int thread = omp_get_thread_num();
+        if (!solve_block(cholesky, &cholesky->solvers[thread], width, b + first * cholesky->order, x + first * cholesky->order))
+#pragma omp critical
+            failed = thread;
+    }
+    return failed < 0 ? SP_OK : library_failure(cholesky, &cholesky->solvers[failed].common, "solving");
+}
+
+int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int64_t *node, int64_t *count)
+{
+    sp_cholesky cholesky = {.context = context, .order = matrix->order};
+    sp_pool scratch = {0};
+    int status;
+    start_common(&cholesky.common);
+    cholesky.common.supernodal = CHOLMOD_SIMPLICIAL;
+    cholesky.common.final_ll = 0;
+    int64_t *permutation = sp_pool_raw(&scratch, matrix->order, sizeof *permutation);
+    if (!permutation) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    SP_TRY(order_nodes(&cholesky, matrix, node, &scratch, permutation));
+    cholesky.common.method[0].ordering = CHOLMOD_GIVEN;
+    cholmod_sparse values = view(matrix);
+    cholesky.factor = cholmod_l_analyze_p(&values, permutation, NULL, 0, &cholesky.common);
+    if (!cholesky.factor || !cholmod_l_factorize(&values, cholesky.factor, &cholesky.common) || cholesky.common.status != CHOLMOD_OK ||
+        cholesky.factor->minor < cholesky.factor->n || cholesky.factor->is_super || cholesky.factor->is_ll) {
+        status = library_failure(&cholesky, &cholesky.common, "counting eigenvalues");
+        goto done;
+    }
+    const int64_t *start = cholesky.factor->p;
+    const double *value = cholesky.factor->x;
+    *count = 0;
+    for (int64_t j = 0; j < matrix->order; j++)
+        *count += value[start[j]] < 0; /* D stands on the diagonal of the unit lower factor */
+done:
+    sp_pool_free(&scratch);
+    cholmod_l_free_factor(&cholesky.factor, &cholesky.common);
+    cholmod_l_finish(&cholesky.common);
+    return status;
+}
+
+double sp_cholesky_nonzeros(const sp_cholesky *cholesky)
+{
+    return cholesky->common.lnz;
+}
+
+double sp_cholesky_flops(const sp_cholesky *cholesky)
+{
+    return cholesky->common.fl;
+}

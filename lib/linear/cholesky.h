@@ -1,0 +1,32 @@
+/* Sparse Cholesky factorization of symmetric positive definite matrices (CHOLMOD, supernodal, METIS ordering on the graph
+ * of vertices). Analysis, numeric factorization and solves are apart, so that a pattern is analysed once.
+ * Binaries that contain this are under the GPL through CHOLMOD's supernodal part. */
+#ifndef SP_LINEAR_CHOLESKY_H
+#define SP_LINEAR_CHOLESKY_H
+
+#include "linear/sparse.h"
+
+typedef struct sp_cholesky sp_cholesky;
+
+/* Analyses the pattern. node [order] says which rows belong together (the vertex of each degree of freedom; any
+ * nondecreasing numbering): the ordering is computed on the smaller graph of nodes. NULL: each row is a node. */
+int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t *node, sp_cholesky **cholesky) SP_MUST_USE;
+void sp_cholesky_free(sp_cholesky *cholesky); /* NULL is allowed */
+
+/* Numeric factorization of a matrix with the analysed pattern. SP_NUMERICAL, with the column, where it is not positive
+ * definite; the factor is then unusable until the next call. */
+int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix) SP_MUST_USE;
+
+/* x = A⁻¹ b, [order, count, column major]; x may be b. Columns go in fixed blocks, one block per thread at a time. No
+ * allocation after the first call with the same count. */
+int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, double *x) SP_MUST_USE;
+
+/* How many eigenvalues of a symmetric matrix are negative (Sylvester's law of inertia): a simplicial LDLᵀ without pivoting,
+ * far slower than the supernodal factorization. SP_NUMERICAL where it breaks down on a zero pivot. */
+int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int64_t *node, int64_t *count) SP_MUST_USE;
+
+/* Nonzeros of the factor and flops of the factorization, from the analysis. */
+double sp_cholesky_nonzeros(const sp_cholesky *cholesky);
+double sp_cholesky_flops(const sp_cholesky *cholesky);
+
+#endif

@@ -1,0 +1,82 @@
+#include "linear/sparse.h"
+
+#include <math.h>
+
+enum { SMALL = 1 << 20 }; /* products that threads do not pay for */
+
+void sp_sparse_free(sp_sparse *matrix)
+{
+    sp_pool_free(&matrix->pool);
+    *matrix = (sp_sparse){0};
+}
+
+/* Entry (row, column), NAN where it is not stored. */
+static double entry(const sp_sparse *matrix, int64_t row, int64_t column)
+{
+    int64_t low = matrix->start[row], high = matrix->start[row + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (matrix->index[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < matrix->start[row + 1] && matrix->index[low] == column ? matrix->value[low] : NAN;
+}
+
+int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double tolerance)
+{
+    double largest = 0;
+    if (matrix->start[0] != 0)
+        return sp_fail(context, SP_INPUT, "the first row does not start at 0");
+    for (int64_t row = 0; row < matrix->order; row++) {
+        if (matrix->start[row + 1] < matrix->start[row])
+            return sp_fail(context, SP_INPUT, "row %lld ends before it starts", (long long)row);
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++) {
+            int64_t column = matrix->index[k];
+            if (column < 0 || column >= matrix->order)
+                return sp_fail(context, SP_INPUT, "row %lld names column %lld of %lld", (long long)row, (long long)column, (long long)matrix->order);
+            if (k > matrix->start[row] && column <= matrix->index[k - 1])
+                return sp_fail(context, SP_INPUT, "row %lld: its columns do not increase", (long long)row);
+            if (!isfinite(matrix->value[k]))
+                return sp_fail(context, SP_INPUT, "row %lld, column %lld is not finite", (long long)row, (long long)column);
+            largest = fmax(largest, fabs(matrix->value[k]));
+        }
+    }
+    for (int64_t row = 0; row < matrix->order; row++)
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1] && matrix->index[k] < row; k++)
+            if (!(fabs(matrix->value[k] - entry(matrix, matrix->index[k], row)) <= tolerance * largest))
+                return sp_fail(context, SP_INPUT, "row %lld, column %lld: the matrix is not symmetric", (long long)row, (long long)matrix->index[k]);
+    return SP_OK;
+}
+
+void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
+{
+    int64_t n = matrix->order;
+#pragma omp parallel for schedule(static) num_threads(context->threads) if (matrix->start[n] * count > SMALL)
+    for (int64_t row = 0; row < n; row++) {
+        int64_t column = 0;
+        for (; column + 4 <= count; column += 4) { /* the row is read once for four columns */
+            const double *x0 = x + column * n, *x1 = x0 + n, *x2 = x1 + n, *x3 = x2 + n;
+            double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+            for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++) {
+                double a = matrix->value[k];
+                int64_t j = matrix->index[k];
+                s0 += a * x0[j];
+                s1 += a * x1[j];
+                s2 += a * x2[j];
+                s3 += a * x3[j];
+            }
+            y[column * n + row] = s0;
+            y[(column + 1) * n + row] = s1;
+            y[(column + 2) * n + row] = s2;
+            y[(column + 3) * n + row] = s3;
+        }
+        for (; column < count; column++) {
+            double sum = 0;
+            for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+                sum += matrix->value[k] * x[column * n + matrix->index[k]];
+            y[column * n + row] = sum;
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/* Sparse matrices in compressed rows. */
+#ifndef SP_LINEAR_SPARSE_H
+#define SP_LINEAR_SPARSE_H
+
+#include "base/context.h"
+#include "base/memory.h"
+
+/* Square, structurally symmetric, both triangles stored, columns of a row strictly increasing: so the same arrays are the
+ * compressed columns of the transpose, which is what CHOLMOD takes. */
+typedef struct sp_sparse {
+    sp_pool pool;
+    int64_t order;
+    int64_t *start;  /* [order + 1], start[0] = 0 */
+    int64_t *index;  /* [start[order]] column of each entry */
+    double *value;   /* [start[order]] */
+} sp_sparse;
+
+void sp_sparse_free(sp_sparse *matrix);
+
+/* start monotone, columns in range and increasing, finite values, symmetric within `tolerance` times the largest entry.
+ * SP_INPUT names the row. */
+int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double tolerance) SP_MUST_USE;
+
+/* y = A x for `count` columns, x and y [order, count, column major]. Parallel over rows. */
+void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y);
+
+#endif

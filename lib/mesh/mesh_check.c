@@ -1,0 +1,245 @@
+/* The gate for meshes that were read from files: nothing is used as an index before its range was checked. */
+#include "mesh/mesh.h"
+
+#include "mesh/shape.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Products of three differences of coordinates below this stay finite, so that no Jacobian overflows. */
+static const double largest_coordinate = 1e100;
+
+/* An array of `count` rows of `width` entries must be addressable, and be there. */
+static int check_array(sp_context *context, const char *name, int64_t count, int64_t width, const void *array)
+{
+    int64_t entries, bytes;
+    if (count < 0 || __builtin_mul_overflow(count, width, &entries) || __builtin_mul_overflow(entries, 8, &bytes))
+        return sp_fail(context, SP_INPUT, "%s: %lld is no possible count", name, (long long)count);
+    if (count > 0 && !array)
+        return sp_fail(context, SP_INPUT, "%s: the array is missing", name);
+    return SP_OK;
+}
+
+static int check_sizes(sp_context *context, const sp_mesh *mesh)
+{
+    const sp_embedded_surface *surface = &mesh->surface;
+    int64_t elements, tets_of_split;
+    int status;
+    SP_TRY(check_array(context, "vertices", mesh->vertex_count, 3, mesh->vertices));
+    SP_TRY(check_array(context, "hex", mesh->hex_count, 8, mesh->hex));
+    SP_TRY(check_array(context, "tet", mesh->tet_count, 4, mesh->tet));
+    if (__builtin_add_overflow(mesh->hex_count, mesh->tet_count, &elements) || __builtin_mul_overflow(elements, 6 * 8 * 4, &tets_of_split))
+        return sp_fail(context, SP_INPUT, "%lld hexahedra and %lld tetrahedra are too many", (long long)mesh->hex_count,
+                       (long long)mesh->tet_count);
+    if (elements == 0)
+        return sp_fail(context, SP_INPUT, "the mesh has no elements");
+    SP_TRY(check_array(context, "region", elements, 1, mesh->region));
+    SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed));
+    SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed_axes));
+    SP_TRY(check_array(context, "materials", mesh->material_count, (int64_t)sizeof(sp_material), mesh->materials));
+    if (mesh->quadrature != 2 && mesh->quadrature != 3)
+        return sp_fail(context, SP_INPUT, "quadrature is %d, it must be 2 or 3", mesh->quadrature);
+    SP_TRY(check_array(context, "surface/triangles", surface->triangle_count, 3, surface->triangles));
+    SP_TRY(check_array(context, "surface/vertices", surface->vertex_count, 3, surface->vertices));
+    SP_TRY(check_array(context, "surface/element", surface->vertex_count, 1, surface->element));
+    SP_TRY(check_array(context, "surface/weights", surface->vertex_count, 8, surface->weights));
+    int width = mesh->hex_count > 0 ? 8 : 4;
+    if (surface->vertex_count > 0 && surface->width != width)
+        return sp_fail(context, SP_INPUT, "surface/weights: %d columns instead of %d", surface->width, width);
+done:
+    return status;
+}
+
+static int check_coordinates(sp_context *context, const char *name, int64_t count, const double *vertices)
+{
+    for (int64_t i = 0; i < 3 * count; i++)
+        if (!(fabs(vertices[i]) <= largest_coordinate))
+            return sp_fail(context, SP_INPUT, "%s: vertex %lld: %c = %g m is not finite or larger than %g", name, (long long)(i / 3),
+                           "xyz"[i % 3], vertices[i], largest_coordinate);
+    return SP_OK;
+}
+
+/* Equal names stand side by side in their order in the mesh. */
+static int compare_names(const void *left, const void *right)
+{
+    const sp_material *a = *(const sp_material *const *)left, *b = *(const sp_material *const *)right;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+static int check_unique_names(sp_context *context, const sp_mesh *mesh)
+{
+    sp_pool pool = {0};
+    const sp_material **sorted = sp_pool_raw(&pool, mesh->material_count, sizeof *sorted);
+    if (!sorted)
+        return sp_fail_memory(context);
+    for (int64_t m = 0; m < mesh->material_count; m++)
+        sorted[m] = mesh->materials + m;
+    qsort(sorted, (size_t)mesh->material_count, sizeof *sorted, compare_names);
+    const sp_material *first = NULL;
+    for (int64_t m = 1; m < mesh->material_count; m++)
+        if (strcmp(sorted[m - 1]->name, sorted[m]->name) == 0 && (!first || sorted[m] < first))
+            first = sorted[m];
+    sp_pool_free(&pool);
+    if (first)
+        return sp_fail(context, SP_INPUT, "materials: number %lld has the name \"%s\" of another one", (long long)(first - mesh->materials),
+                       first->name);
+    return SP_OK;
+}
+
+static int check_materials(sp_context *context, const sp_mesh *mesh)
+{
+    for (int64_t m = 0; m < mesh->material_count; m++) {
+        int status = sp_material_check(context, mesh->materials + m);
+        if (status != SP_OK) {
+            char message[sizeof context->message - 64];
+            snprintf(message, sizeof message, "%.*s", (int)sizeof message - 1, context->message);
+            return sp_fail(context, status, "materials: number %lld: %s", (long long)m, message);
+        }
+    }
+    return check_unique_names(context, mesh);
+}
+
+enum fault { FAULT_NONE, FAULT_RANGE, FAULT_TWICE, FAULT_REGION, FAULT_SHAPE };
+
+/* What is wrong with an element; `a` and `b` are the corners concerned. */
+static enum fault element_fault(const sp_mesh *mesh, int64_t element, int *a, int *b)
+{
+    int count;
+    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    for (*a = 0; *a < count; ++*a)
+        if (corner[*a] < 0 || corner[*a] >= mesh->vertex_count)
+            return FAULT_RANGE;
+    for (*a = 0; *a < count; ++*a)
+        for (*b = *a + 1; *b < count; ++*b)
+            if (corner[*a] == corner[*b])
+                return FAULT_TWICE;
+    if (mesh->region[element] < 0 || mesh->region[element] >= mesh->material_count)
+        return FAULT_REGION;
+    return sp_mesh_element_positive(mesh, element) ? FAULT_NONE : FAULT_SHAPE;
+}
+
+static int report_element(sp_context *context, const sp_mesh *mesh, int64_t element)
+{
+    int a, b, count;
+    enum fault fault = element_fault(mesh, element, &a, &b);
+    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    const char *kind = count == 8 ? "hex" : "tet";
+    long long number = element;
+    switch (fault) {
+    case FAULT_NONE:
+        return SP_OK;
+    case FAULT_RANGE:
+        return sp_fail(context, SP_INPUT, "%s: element %lld names vertex %lld of %lld", kind, number, (long long)corner[a],
+                       (long long)mesh->vertex_count);
+    case FAULT_TWICE:
+        return sp_fail(context, SP_INPUT, "%s: element %lld names vertex %lld twice, as corners %d and %d", kind, number,
+                       (long long)corner[a], a, b);
+    case FAULT_REGION:
+        return sp_fail(context, SP_INPUT, "region: element %lld is in region %lld of %lld", number, (long long)mesh->region[element],
+                       (long long)mesh->material_count);
+    case FAULT_SHAPE:
+        break;
+    }
+    double jacobian = sp_mesh_worst_jacobian(mesh, element);
+    if (count == 8)
+        return sp_fail(context, SP_INPUT, "hex: element %lld is inverted or folded: its Jacobian falls to %g m3", number, jacobian);
+    return sp_fail(context, SP_INPUT, "tet: element %lld is inverted or flat: its volume is %g m3", number, jacobian / 6);
+}
+
+/* The least number of a bad element does not depend on who finds it. */
+static int check_elements(sp_context *context, const sp_mesh *mesh)
+{
+    int64_t count = sp_mesh_element_count(mesh), first = INT64_MAX;
+#pragma omp parallel for num_threads(context->threads) schedule(static) reduction(min : first)
+    for (int64_t e = 0; e < count; e++) {
+        int a, b;
+        if (e < first && element_fault(mesh, e, &a, &b) != FAULT_NONE)
+            first = e;
+    }
+    return first < count ? report_element(context, mesh, first) : SP_OK;
+}
+
+static int check_fixed(sp_context *context, const sp_mesh *mesh)
+{
+    for (int64_t i = 0; i < mesh->fixed_count; i++) {
+        int64_t vertex = mesh->fixed[i];
+        if (vertex < 0 || vertex >= mesh->vertex_count)
+            return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld of %lld", (long long)i, (long long)vertex,
+                           (long long)mesh->vertex_count);
+        if (i > 0 && vertex <= mesh->fixed[i - 1])
+            return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld after vertex %lld, they must increase", (long long)i,
+                           (long long)vertex, (long long)mesh->fixed[i - 1]);
+        if (mesh->fixed_axes[i] < 1 || mesh->fixed_axes[i] > 7)
+            return sp_fail(context, SP_INPUT, "fixed: entry %lld (vertex %lld) holds the axes %d, they must be 1 to 7", (long long)i,
+                           (long long)vertex, mesh->fixed_axes[i]);
+    }
+    return SP_OK;
+}
+
+/* The weights of one surface vertex, whose element is in range. */
+static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t vertex, double largest_distance)
+{
+    const sp_embedded_surface *surface = &mesh->surface;
+    const double *weight = surface->weights + surface->width * vertex;
+    double sum = 0, off[3];
+    int count;
+    const int64_t *corner = sp_mesh_corners(mesh, surface->element[vertex], &count);
+    for (int c = 0; c < 3; c++)
+        off[c] = -surface->vertices[3 * vertex + c];
+    for (int a = 0; a < surface->width; a++) {
+        if (!isfinite(weight[a]))
+            return sp_fail(context, SP_INPUT, "surface/weights: weight %d of vertex %lld is %g", a, (long long)vertex, weight[a]);
+        if (a >= count && weight[a] != 0)
+            return sp_fail(context, SP_INPUT, "surface/weights: weight %d of vertex %lld is %g, but its element is a tetrahedron", a,
+                           (long long)vertex, weight[a]);
+        sum += weight[a];
+        for (int c = 0; c < 3 && a < count; c++)
+            off[c] += weight[a] * mesh->vertices[3 * corner[a] + c];
+    }
+    if (!(fabs(sum - 1) <= 1e-9))
+        return sp_fail(context, SP_INPUT, "surface/weights: the weights of vertex %lld sum to %.12g instead of 1", (long long)vertex, sum);
+    double distance = sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
+    if (!(distance <= largest_distance))
+        return sp_fail(context, SP_INPUT, "surface/weights: the weights of vertex %lld give a point %g m away from it, more than %g m",
+                       (long long)vertex, distance, largest_distance);
+    return SP_OK;
+}
+
+static int check_surface(sp_context *context, const sp_mesh *mesh, double tolerance)
+{
+    const sp_embedded_surface *surface = &mesh->surface;
+    int status;
+    SP_TRY(check_coordinates(context, "surface/vertices", surface->vertex_count, surface->vertices));
+    for (int64_t i = 0; i < 3 * surface->triangle_count; i++)
+        if (surface->triangles[i] < 0 || surface->triangles[i] >= surface->vertex_count)
+            return sp_fail(context, SP_INPUT, "surface/triangles: triangle %lld names vertex %lld of %lld", (long long)(i / 3),
+                           (long long)surface->triangles[i], (long long)surface->vertex_count);
+    double low[3], high[3];
+    sp_mesh_box(mesh, low, high);
+    double diagonal = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) + pow(high[2] - low[2], 2));
+    for (int64_t v = 0; v < surface->vertex_count; v++) {
+        int64_t element = surface->element[v];
+        if (element < 0 || element >= sp_mesh_element_count(mesh))
+            return sp_fail(context, SP_INPUT, "surface/element: vertex %lld lies in element %lld of %lld", (long long)v, (long long)element,
+                           (long long)sp_mesh_element_count(mesh));
+        SP_TRY(check_weights(context, mesh, v, tolerance * diagonal));
+    }
+done:
+    return status;
+}
+
+int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_tolerance)
+{
+    int status;
+    SP_TRY(check_sizes(context, mesh));
+    SP_TRY(check_coordinates(context, "vertices", mesh->vertex_count, mesh->vertices));
+    SP_TRY(check_materials(context, mesh));
+    SP_TRY(check_elements(context, mesh));
+    SP_TRY(check_fixed(context, mesh));
+    SP_TRY(check_surface(context, mesh, surface_tolerance));
+done:
+    return status;
+}

@@ -1,0 +1,149 @@
+/* Hexahedra into tetrahedra, without new vertices and without disagreement on the faces. */
+#include "mesh/mesh.h"
+
+#include "mesh/shape.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Six tetrahedra: the cone from the lowest vertex over the three faces that it does not touch, each cut along the
+ * diagonal through its own lowest vertex. The three faces that it touches are thereby cut through it, which is their
+ * lowest vertex too. Where vertices are numbered by z, y, x this is Kuhn's subdivision around the diagonal 0–6. */
+static void split_hex(const int64_t hex[8], int64_t tet[6][4])
+{
+    int apex = 0;
+    for (int a = 1; a < 8; a++)
+        if (hex[a] < hex[apex])
+            apex = a;
+    int next = 0;
+    for (int f = 0; f < 6; f++) {
+        int64_t quad[4];
+        bool touches = false;
+        for (int a = 0; a < 4; a++) {
+            quad[a] = hex[sp_hex_face[f][a]];
+            touches |= sp_hex_face[f][a] == apex;
+        }
+        if (touches)
+            continue;
+        int lowest = sp_quad_lowest(quad);
+        for (int half = 1; half <= 2; half++, next++) {
+            /* The face is outward, so seen from the apex its triangles turn clockwise: exactly det > 0. */
+            tet[next][0] = hex[apex];
+            tet[next][1] = quad[lowest];
+            tet[next][2] = quad[(lowest + half) % 4];
+            tet[next][3] = quad[(lowest + half + 1) % 4];
+        }
+    }
+}
+
+static int64_t split_index(const sp_mesh *mesh, int64_t element)
+{
+    return element < mesh->hex_count ? 6 * element : element + 5 * mesh->hex_count;
+}
+
+static int split_elements(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
+{
+    for (int64_t e = 0; e < mesh->hex_count; e++) {
+        int64_t tet[6][4];
+        split_hex(mesh->hex + 8 * e, tet);
+        memcpy(split->tet + 24 * e, tet, sizeof tet);
+        for (int t = 0; t < 6; t++) {
+            double volume = sp_tet_volume(mesh->vertices, tet[t]);
+            if (!(volume > 0))
+                return sp_fail(context, SP_INPUT,
+                               "hex: element %lld is too distorted to be split: a tetrahedron would have the volume %g m3", (long long)e,
+                               volume);
+            split->region[6 * e + t] = mesh->region[e];
+        }
+    }
+    int64_t first = 6 * mesh->hex_count;
+    if (mesh->tet_count > 0) {
+        memcpy(split->tet + 4 * first, mesh->tet, (size_t)mesh->tet_count * 4 * sizeof *mesh->tet);
+        memcpy(split->region + first, mesh->region + mesh->hex_count, (size_t)mesh->tet_count * sizeof *mesh->region);
+    }
+    return SP_OK;
+}
+
+/* Barycentric coordinates of x by Cramer's rule on x − x0; the first is what is left of 1. */
+static void barycentric(const double *vertices, const int64_t tet[4], const double x[3], double weight[4])
+{
+    double edge[3][3], to[3];
+    for (int c = 0; c < 3; c++) {
+        to[c] = x[c] - vertices[3 * tet[0] + c];
+        for (int a = 0; a < 3; a++)
+            edge[a][c] = vertices[3 * tet[a + 1] + c] - vertices[3 * tet[0] + c];
+    }
+    double det = sp_determinant(edge[0], edge[1], edge[2]);
+    weight[1] = sp_determinant(to, edge[1], edge[2]) / det;
+    weight[2] = sp_determinant(edge[0], to, edge[2]) / det;
+    weight[3] = sp_determinant(edge[0], edge[1], to) / det;
+    weight[0] = 1 - weight[1] - weight[2] - weight[3];
+}
+
+/* The tetrahedron of the hexahedron that holds x deepest, or misses it least (faces may be curved, and imported
+ * surfaces may leave the cage): the largest of the least weights, the first among equals. */
+static int64_t deepest(const double *vertices, const int64_t *tet, const double x[3], double weight[4])
+{
+    double best = -INFINITY;
+    int64_t found = 0;
+    for (int t = 0; t < 6; t++) {
+        double tried[4];
+        barycentric(vertices, tet + 4 * t, x, tried);
+        double least = fmin(fmin(tried[0], tried[1]), fmin(tried[2], tried[3]));
+        if (t == 0 || least > best) {
+            best = least;
+            found = t;
+            memcpy(weight, tried, sizeof tried);
+        }
+    }
+    return found;
+}
+
+static void split_surface(const sp_mesh *mesh, sp_mesh *split)
+{
+    const sp_embedded_surface *from = &mesh->surface;
+    sp_embedded_surface *to = &split->surface;
+    for (int64_t v = 0; v < from->vertex_count; v++) {
+        int64_t first = split_index(mesh, from->element[v]);
+        to->element[v] = first;
+        if (from->element[v] < mesh->hex_count)
+            to->element[v] += deepest(mesh->vertices, split->tet + 4 * first, from->vertices + 3 * v, to->weights + 4 * v);
+        else
+            memcpy(to->weights + 4 * v, from->weights + from->width * v, 4 * sizeof *to->weights);
+    }
+}
+
+int sp_mesh_split(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
+{
+    const sp_embedded_surface *surface = &mesh->surface;
+    int64_t count;
+    *split = (sp_mesh){0};
+    if (__builtin_mul_overflow(mesh->hex_count, 6, &count) || __builtin_add_overflow(count, mesh->tet_count, &count) ||
+        count > INT64_MAX / 4)
+        return sp_fail(context, SP_INPUT, "%lld hexahedra are too many to be split", (long long)mesh->hex_count);
+    sp_pool *pool = &split->pool;
+    split->vertex_count = mesh->vertex_count;
+    split->vertices = sp_pool_copy(pool, mesh->vertices, mesh->vertex_count, 3 * sizeof *mesh->vertices);
+    split->tet_count = count;
+    split->tet = sp_pool_raw(pool, count, 4 * sizeof *split->tet);
+    split->region = sp_pool_raw(pool, count, sizeof *split->region);
+    split->fixed_count = mesh->fixed_count;
+    split->fixed = sp_pool_copy(pool, mesh->fixed, mesh->fixed_count, sizeof *mesh->fixed);
+    split->fixed_axes = sp_pool_copy(pool, mesh->fixed_axes, mesh->fixed_count, sizeof *mesh->fixed_axes);
+    split->quadrature = mesh->quadrature;
+    split->material_count = mesh->material_count;
+    split->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
+    split->surface.vertex_count = surface->vertex_count;
+    split->surface.triangle_count = surface->triangle_count;
+    split->surface.vertices = sp_pool_copy(pool, surface->vertices, surface->vertex_count, 3 * sizeof *surface->vertices);
+    split->surface.triangles = sp_pool_copy(pool, surface->triangles, surface->triangle_count, 3 * sizeof *surface->triangles);
+    split->surface.element = sp_pool_raw(pool, surface->vertex_count, sizeof *surface->element);
+    split->surface.width = 4;
+    split->surface.weights = sp_pool_raw(pool, surface->vertex_count, 4 * sizeof *surface->weights);
+    int status = pool->failed ? sp_fail_memory(context) : split_elements(context, mesh, split);
+    if (status == SP_OK)
+        split_surface(mesh, split);
+    else
+        sp_mesh_free(split);
+    return status;
+}

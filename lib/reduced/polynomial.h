@@ -1,0 +1,81 @@
+/* Reduced forces of linear materials: cubic polynomials in the reduced coordinates q, all of whose coefficients are entries
+ * of one Gram matrix (../papers' notes; Barbič & James 2005 §4 by another way).
+ *
+ * With squared edge lengths d_ab(q) = Σ_i q_i X_ab·uⁱ_ab + ½ Σ_ij q_i q_j uⁱ_ab·uʲ_ab and the energy ½ Σ_elements dᵀ G d, let
+ * A = Σ RᵀGR, where R has one row per vertex pair ab and the columns [X_ab·uⁱ_ab (r of them), uⁱ_ab·uʲ_ab (i ≤ j, j fastest)].
+ * N = r + r(r+1)/2. Then W = ½A_ij q_i q_j + ½A_i,jk q_i q_j q_k + ⅛A_ij,kl q_i q_j q_k q_l. */
+#ifndef SP_REDUCED_POLYNOMIAL_H
+#define SP_REDUCED_POLYNOMIAL_H
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "assembly/body.h"
+
+enum sp_constant { SP_CONSTANT_ALL, SP_CONSTANT_LAMBDA, SP_CONSTANT_MU, SP_CONSTANT_COUNT };
+
+/* One summand of the Gram matrix: of all regions or one, of all constants or for one Lamé constant of 1 Pa. */
+typedef struct sp_polynomial_part {
+    char group[SP_NAME_LENGTH]; /* region name; "all" */
+    enum sp_constant constant;
+    double value;               /* Pa; the factor that the mesh's material gives this part; 1 for SP_CONSTANT_ALL */
+    double *gram;               /* [N, N] symmetric, both triangles, before symmetrization over indices */
+} sp_polynomial_part;
+
+typedef struct sp_polynomials {
+    sp_pool pool;
+    int64_t r;
+    int64_t part_count;
+    sp_polynomial_part *parts;
+    double *mass;      /* [r, r] UᵀMU, kg when q is a pure number */
+    double *gravity;   /* [r, 3] UᵀM e_x, e_y, e_z: times an acceleration it is a generalized force */
+    double density;    /* the factor on mass and gravity, 1 */
+} sp_polynomials;
+
+/* N = r + r(r+1)/2. */
+static inline int64_t sp_polynomial_order(int64_t r)
+{
+    return r + r * (r + 1) / 2;
+}
+
+/* Column of the pair i ≤ j among the N: r + i·r − i(i−1)/2 + (j − i). */
+static inline int64_t sp_polynomial_pair(int64_t r, int64_t i, int64_t j)
+{
+    return r + i * r - i * (i - 1) / 2 + (j - i);
+}
+
+void sp_polynomials_free(sp_polynomials *polynomials);
+
+/* ---- making them ---- */
+
+typedef struct sp_polynomial_parameters {
+    bool by_group;    /* one part per region */
+    bool by_constant; /* λ and μ apart; every region must be isotropic (law stvk) */
+    int64_t memory;   /* bytes for the sums and the blocks of rows; 0: 400 MiB. SP_SYSTEM where one sum does not fit */
+} sp_polynomial_parameters;
+
+typedef struct sp_polynomial_report {
+    int64_t rows;     /* rows of R over all elements: at most 28 per hexahedron and 6 per tetrahedron */
+    double flops;     /* of the symmetric products, rows · N (N + 1) */
+} sp_polynomial_report;
+
+/* All of it for the basis U [3·vertices, r]: one symmetric product (dsyrk) of blocks of rows, quadrature as the mesh says.
+ * Elements are dealt to a number of sums that depends on sizes only, and those are added in order. */
+int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, const double *U, const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
+                       sp_polynomial_report *report) SP_MUST_USE;
+
+/* ---- using them ---- */
+
+/* The symmetrized coefficients of the first r′ coordinates, with room for evaluation. */
+typedef struct sp_reduced_force sp_reduced_force;
+
+/* Sums the parts with their values and symmetrizes: T_ijk = (A_i,jk + A_j,ik + A_k,ij)/3, Q_ij,kl = (A_ij,kl + A_ik,jl + A_il,jk)/3,
+ * for the leading r′ ≤ r coordinates (a sub-block: nothing is recomputed). */
+int sp_reduced_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force **force) SP_MUST_USE;
+void sp_reduced_force_free(sp_reduced_force *force); /* NULL is allowed */
+
+/* Internal force f [r] and tangent stiffness K [r, r] (both triangles) at q; the strain energy is returned. One symmetric
+ * product of order r(r+1)/2 and one of r(r+1)/2 × r: K = K₀ + 3 T·q + (3/2) Q s with the monomials s_kl = q_k q_l (twice off the
+ * diagonal), f = (K₀ + K₁/2 + K₂/3) q, W = qᵀ(K₀/2 + K₁/6 + K₂/12) q. No allocation. K may be NULL (then f costs the same), f may be NULL. */
+double sp_reduced_force_evaluate(sp_reduced_force *force, const double *q, double *f, double *K);
+
+#endif

@@ -1,0 +1,78 @@
+/* Small bodies made on the spot, for the tests of mechanics. */
+#ifndef TESTS_UNIT_BODIES_H
+#define TESTS_UNIT_BODIES_H
+
+#include "base/random.h"
+#include "mesh/mesh.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline sp_material test_material(void)
+{
+    return (sp_material){.name = "body", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3};
+}
+
+/* nx × ny × nz hexahedra of edge h; inner and outer vertices moved by up to distort·h (seeded). */
+static inline void make_box(int nx, int ny, int nz, double h, double distort, sp_mesh *mesh)
+{
+    *mesh = (sp_mesh){.quadrature = 3, .material_count = 1};
+    mesh->vertex_count = (int64_t)(nx + 1) * (ny + 1) * (nz + 1);
+    mesh->hex_count = (int64_t)nx * ny * nz;
+    mesh->vertices = sp_pool_new(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
+    mesh->hex = sp_pool_new(&mesh->pool, 8 * mesh->hex_count, sizeof(int64_t));
+    mesh->region = sp_pool_new(&mesh->pool, mesh->hex_count, sizeof(int64_t));
+    mesh->fixed = sp_pool_new(&mesh->pool, 1, sizeof(int64_t));
+    mesh->fixed_axes = sp_pool_new(&mesh->pool, 1, 1);
+    mesh->materials = sp_pool_new(&mesh->pool, 1, sizeof *mesh->materials);
+    mesh->materials[0] = test_material();
+    mesh->surface.width = 8;
+    int64_t v = 0, e = 0;
+    for (int k = 0; k <= nz; k++)
+        for (int j = 0; j <= ny; j++)
+            for (int i = 0; i <= nx; i++, v++) {
+                double x[3] = {i * h, j * h, k * h};
+                for (int c = 0; c < 3; c++)
+                    mesh->vertices[3 * v + c] = x[c] + distort * h * (2 * sp_random_uniform(7, 0, (uint64_t)(3 * v + c)) - 1);
+            }
+#define V(i, j, k) (((int64_t)(k) * (ny + 1) + (j)) * (nx + 1) + (i))
+    for (int k = 0; k < nz; k++)
+        for (int j = 0; j < ny; j++)
+            for (int i = 0; i < nx; i++, e++) {
+                int64_t corner[8] = {V(i, j, k),     V(i + 1, j, k),     V(i + 1, j + 1, k),     V(i, j + 1, k),
+                                     V(i, j, k + 1), V(i + 1, j, k + 1), V(i + 1, j + 1, k + 1), V(i, j + 1, k + 1)};
+                memcpy(mesh->hex + 8 * e, corner, sizeof corner);
+            }
+#undef V
+}
+
+/* Random field of unit size. */
+static inline void random_field(int64_t count, uint64_t stream, double *field)
+{
+    for (int64_t i = 0; i < count; i++)
+        field[i] = 2 * sp_random_uniform(11, stream, (uint64_t)i) - 1;
+}
+
+/* Whole contents of a file, NUL-terminated; NULL where it cannot be read. */
+static inline char *read_whole(const char *folder, const char *name, int64_t *count)
+{
+    char path[1000];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    fseek(file, 0, SEEK_END);
+    *count = ftell(file);
+    rewind(file);
+    char *bytes = malloc((size_t)*count + 1);
+    if (fread(bytes, 1, (size_t)*count, file) != (size_t)*count) {
+        free(bytes);
+        bytes = NULL;
+    } else
+        bytes[*count] = 0;
+    fclose(file);
+    return bytes;
+}
+
+#endif

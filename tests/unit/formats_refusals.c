@@ -1,0 +1,373 @@
+/* What the readers of each kind of file refuse, and what they get out of a trajectory that was cut. */
+#include "formats_test.h"
+
+/* ---- what each kind refuses ---- */
+
+static void columns_refusals(void)
+{
+    static const double e[2] = {1, 2}, negative[2] = {1, -2}, bad[12] = {0, 0, 0, 0, 0, NAN}, infinite[2] = {1, INFINITY};
+    static const int64_t pair[4] = {0, 0, 0, -1};
+    const member u = {"U", SP_F8, true, 2, {6, 2}, U}, ev = {"eigenvalue", SP_F8, false, 1, {2}, e},
+                 res = {"residual", SP_F8, false, 1, {2}, e};
+    const char *modes = META("modes", ",\"mass\":\"lumped\",\"rigid\":0"), *basis = META("basis", ",\"mass\":\"consistent\"");
+    blob good = make(modes, (member[]){u, ev, res, {0}}, 0);
+    CHECK_OK(read_blob(good, false, read_columns, NULL));
+    free(good.data);
+    REFUSE(make(META("mesh", ""), (member[]){u, {0}}, 0), read_columns, "kind mesh");
+    REFUSE(make(modes, (member[]){ev, res, {0}}, 0), read_columns, "member U is missing");
+    REFUSE(make(modes, (member[]){u, res, {0}}, 0), read_columns, "member eigenvalue is missing");
+    REFUSE(make(modes, (member[]){u, ev, {0}}, 0), read_columns, "member residual is missing");
+    REFUSE(make(modes, (member[]){{"U", SP_I8, true, 2, {6, 2}, zero}, ev, res, {0}}, NO_RESULT), read_columns, "not result");
+    REFUSE(make(modes, (member[]){{"U", SP_I8, true, 2, {6, 1}, zero}, ev, res, {0}}, 0), read_columns,
+           "U: its values are i8, expected f8");
+    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 1, {12}, U}, ev, res, {0}}, 0), read_columns, "U: it has 1 dimensions, expected 2");
+    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 2, {3, 2}, U}, ev, res, {0}}, 0), read_columns, "U: dimension 0 is 3, expected 6");
+    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 2, {6, 0}, U}, ev, res, {0}}, 0), read_columns, "6 rows and 0 columns");
+    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 2, {6, 2}, bad}, ev, res, {0}}, 0), read_columns, "U: value 5 is not finite");
+    REFUSE(make(modes, (member[]){u, {"eigenvalue", SP_F8, false, 1, {1}, e}, res, {0}}, 0), read_columns, "eigenvalue: dimension 0 is 1");
+    REFUSE(make(modes, (member[]){u, {"eigenvalue", SP_F8, false, 1, {2}, infinite}, res, {0}}, 0), read_columns, "eigenvalue: value 1");
+    REFUSE(make(modes, (member[]){u, ev, {"residual", SP_F8, false, 1, {2}, negative}, {0}}, 0), read_columns, "residual: value 1 is -2");
+    REFUSE(make(META("modes", ",\"mass\":\"some\",\"rigid\":0"), (member[]){u, ev, res, {0}}, 0), read_columns,
+           "expected consistent or lumped");
+    REFUSE(make(META("modes", ",\"rigid\":0"), (member[]){u, ev, res, {0}}, 0), read_columns, "\"mass\"");
+    REFUSE(make(META("modes", ",\"mass\":\"lumped\",\"rigid\":3"), (member[]){u, ev, res, {0}}, 0), read_columns, "\"rigid\" is 3");
+    REFUSE(make(META("modes", ",\"mass\":\"lumped\",\"rigid\":0.5"), (member[]){u, ev, res, {0}}, 0), read_columns, "\"rigid\"");
+    REFUSE(make(META("shapes", ",\"mesh\":\"12\""), (member[]){u, {0}}, 0), read_columns, "\"mesh\" is not a hash");
+    REFUSE(make(META("derivatives", ",\"order\":1"), (member[]){u, {0}}, 0), read_columns, "member pair is missing");
+    REFUSE(make(META("derivatives", ",\"order\":0"), (member[]){u, {0}}, 0), read_columns, "\"order\"");
+    REFUSE(make(META("derivatives", ",\"order\":1"), (member[]){u, {"pair", SP_I8, false, 2, {2, 2}, pair}, {0}}, 0), read_columns,
+           "row 1 names mode -1");
+    REFUSE(make(basis, (member[]){u, {"singular_value", SP_F8, false, 1, {2}, negative}, {0}}, 0), read_columns, "singular_value: value 1");
+    REFUSE(make(basis, (member[]){u, {"singular_value", SP_F8, false, 2, {1, 2}, e}, {0}}, 0), read_columns,
+           "singular_value: it has 2 dimensions");
+}
+
+/* The members of the example, `count` of them, with the one called `name` (NULL: none) replaced, or left out where its
+ * rank is −1. */
+static blob with(const char *meta, const member *members, int count, member other)
+{
+    member all[16] = {{0}};
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        bool is_other = other.name && !strcmp(members[i].name, other.name);
+        if (!is_other || other.rank >= 0)
+            all[kept++] = is_other ? other : members[i];
+    }
+    return make(meta, all, 0);
+}
+
+static void sparse_refusals(void)
+{
+    static const double value[7] = {2, -1, -1, 2, -1, -1, 2}, lopsided[7] = {2, -1, -1.1, 2, -1, -1, 2}, bad[7] = {NAN};
+    static const int64_t start[4] = {0, 2, 5, 7}, index[7] = {0, 1, 0, 1, 2, 1, 2}, shape[2] = {3, 3}, wide[2] = {3, 4}, dof[3] = {0, 4, 5};
+    static const int64_t falls[4] = {0, 5, 2, 7}, far_away[4] = {0, 1000000000, 5, 7}, late[4] = {1, 2, 5, 7}, ends[4] = {0, 2, 5, 6};
+    static const int64_t out[7] = {0, 1, 0, 1, 3, 1, 2}, under[7] = {-1, 1, 0, 1, 2, 1, 2}, unsorted[7] = {1, 0, 0, 1, 2, 1, 2},
+                         repeated[3] = {0, 4, 4};
+    const member base[] = {{"indices", SP_I8, false, 1, {7}, index},   {"indptr", SP_I8, false, 1, {4}, start},
+                           {"format", SP_BYTES, false, 0, {0}, "csr"}, {"shape", SP_I8, false, 1, {2}, shape},
+                           {"data", SP_F8, false, 1, {7}, value},      {"dof", SP_I8, false, 1, {3}, dof}};
+    const char *meta = META("sparse", ",\"matrix\":\"M\"");
+#define WITH(...) with(meta, base, 6, (member)__VA_ARGS__)
+    blob good = WITH({"format", SP_BYTES, false, 0, {0}, "csc"});
+    CHECK_OK(read_blob(good, false, read_sparse, NULL));
+    free(good.data);
+    const char *const needed[] = {"indices", "indptr", "format", "shape", "data"};
+    for (int i = 0; i < 5; i++) {
+        char words[40];
+        snprintf(words, sizeof words, "member %s is missing", needed[i]);
+        REFUSE(WITH({.name = needed[i], .rank = -1}), read_sparse, words);
+    }
+    REFUSE(with(META("sparse", ",\"matrix\":\"C\""), base, 6, (member){0}), read_sparse, "expected K or M");
+    REFUSE(with(META("sparse", ""), base, 6, (member){0}), read_sparse, "\"matrix\"");
+    REFUSE(with(META("modes", ""), base, 6, (member){0}), read_sparse, "kind modes");
+    REFUSE(WITH({"format", SP_BYTES, false, 0, {0}, "coo"}), read_sparse, "it is coo");
+    REFUSE(WITH({"format", SP_U1, false, 1, {3}, "csr"}), read_sparse, "its values are u1, expected S");
+    REFUSE(WITH({"shape", SP_I8, false, 1, {2}, wide}), read_sparse, "3 by 4");
+    REFUSE(WITH({"indptr", SP_I8, false, 1, {3}, start}), read_sparse, "indptr: it has 3 values");
+    REFUSE(WITH({"indptr", SP_I8, false, 1, {4}, falls}), read_sparse, "falls from 5 to 2 in row 1");
+    REFUSE(WITH({"indptr", SP_I8, false, 1, {4}, far_away}), read_sparse, "falls from 1000000000");
+    REFUSE(WITH({"indptr", SP_I8, false, 1, {4}, late}), read_sparse, "from 1 to 7");
+    REFUSE(WITH({"indptr", SP_I8, false, 1, {4}, ends}), read_sparse, "from 0 to 6");
+    REFUSE(WITH({"indices", SP_I8, false, 1, {6}, index}), read_sparse, "data: dimension 0 is 7, expected 6");
+    REFUSE(WITH({"indices", SP_I8, false, 1, {7}, out}), read_sparse, "");
+    REFUSE(WITH({"indices", SP_I8, false, 1, {7}, under}), read_sparse, "");
+    REFUSE(WITH({"indices", SP_I8, false, 1, {7}, unsorted}), read_sparse, "");
+    REFUSE(WITH({"indices", SP_F8, false, 1, {7}, value}), read_sparse, "indices: its values are f8");
+    REFUSE(WITH({"data", SP_F8, false, 1, {7}, lopsided}), read_sparse, "");
+    REFUSE(WITH({"data", SP_F8, false, 1, {7}, bad}), read_sparse, "data: value 0 is not finite");
+    REFUSE(WITH({"dof", SP_I8, false, 1, {3}, repeated}), read_sparse, "dof: value 2 is 4");
+    REFUSE(WITH({"dof", SP_I8, false, 1, {3}, under}), read_sparse, "dof: value 0 is -1");
+    REFUSE(WITH({"dof", SP_I8, false, 1, {2}, dof}), read_sparse, "dof: dimension 0 is 2");
+#undef WITH
+}
+
+static void polynomials_refusals(void)
+{
+    static double lopsided[25], bad[25];
+    sp_polynomial_part parts[2];
+    sp_polynomials p = polynomials_example(parts, 1);
+    memcpy(lopsided, gram_a, sizeof lopsided);
+    memcpy(bad, gram_a, sizeof bad);
+    lopsided[5 * 4 + 1] += 1e-6;
+    bad[24] = INFINITY;
+    const member base[] = {{"mass", SP_F8, true, 2, {2, 2}, p.mass},
+                           {"gravity", SP_F8, false, 2, {2, 3}, p.gravity},
+                           {"gram", SP_F8, true, 2, {5, 5}, gram_a}};
+#define PARTS ",\"parts\":[{\"group\":\"all\",\"constant\":\"all\",\"value\":1}]"
+#define REST ",\"r\":2,\"density\":1"
+    const char *meta = META("polynomials", REST PARTS);
+#define WITH(...) with(meta, base, 3, (member)__VA_ARGS__)
+    blob good = WITH({0});
+    CHECK_OK(read_blob(good, false, read_polynomials, NULL));
+    free(good.data);
+    REFUSE(with(NULL, base, 3, (member){0}), read_polynomials, "not a file of Supple");
+    REFUSE(with(META("basis", REST PARTS), base, 3, (member){0}), read_polynomials, "kind basis");
+    REFUSE(WITH({.name = "gram", .rank = -1}), read_polynomials, "member gram is missing");
+    REFUSE(WITH({.name = "mass", .rank = -1}), read_polynomials, "member mass is missing");
+    REFUSE(WITH({.name = "gravity", .rank = -1}), read_polynomials, "member gravity is missing");
+    REFUSE(WITH({"gram", SP_F8, true, 2, {5, 4}, gram_a}), read_polynomials, "gram: dimension 1 is 4, expected 5");
+    REFUSE(WITH({"gram", SP_F8, true, 2, {5, 5}, lopsided}), read_polynomials, "gram: it is not symmetric: entries (4, 1)");
+    REFUSE(WITH({"gram", SP_F8, true, 2, {5, 5}, bad}), read_polynomials, "gram: value 24 is not finite");
+    REFUSE(WITH({"mass", SP_F8, true, 2, {2, 2}, lopsided + 20}), read_polynomials, "mass: it is not symmetric");
+    REFUSE(WITH({"gravity", SP_F8, false, 2, {3, 2}, p.gravity}), read_polynomials, "gravity: dimension 0 is 3");
+    const struct {
+        const char *meta, *words;
+    } table[] = {
+        {META("polynomials", ",\"density\":1" PARTS), "\"r\""},
+        {META("polynomials", ",\"r\":0,\"density\":1" PARTS), "\"r\" is 0"},
+        {META("polynomials", ",\"r\":9007199254740993,\"density\":1" PARTS), "\"r\" is 9007199254740993"},
+        {META("polynomials", ",\"r\":3,\"density\":1" PARTS), "mass: dimension 0 is 2, expected 3"},
+        {META("polynomials", ",\"r\":2,\"density\":0" PARTS), "\"density\" is 0"},
+        {META("polynomials", REST), "\"parts\""},
+        {META("polynomials", REST ",\"parts\":[]"), "\"parts\""},
+        {META("polynomials", REST ",\"parts\":[1]"), "\"parts\""},
+        {META("polynomials", REST ",\"parts\":[{\"group\":\"all\",\"constant\":\"nu\",\"value\":1}]"), "none of all, lambda, mu"},
+        {META("polynomials", REST ",\"parts\":[{\"group\":\"\",\"constant\":\"mu\",\"value\":1}]"), "is empty"},
+        {META("polynomials", REST ",\"parts\":[{\"group\":\"all\",\"constant\":\"mu\"}]"), "\"value\""},
+        {META("polynomials", REST ",\"parts\":[{\"group\":\"all\",\"constant\":\"mu\",\"value\":1}]"), "member gram/000000 is missing"},
+        {META("polynomials",
+              REST ",\"parts\":[{\"group\":\"a\",\"constant\":\"mu\",\"value\":1},{\"group\":\"a\",\"constant\":\"mu\",\"value\":2}]"),
+         "stands twice"},
+        {META("polynomials", REST PARTS ",\"basis\":7"), "\"basis\" is not a hash"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        REFUSE(with(table[i].meta, base, 3, (member){0}), read_polynomials, table[i].words);
+#undef WITH
+}
+
+static void mesh_refusals(void)
+{
+    static const int64_t out[8] = {0, 1, 2, 3, 4, 5, 6, 8}, one[1] = {1};
+    static double bad[24];
+    memcpy(bad, cube, sizeof bad);
+    bad[7] = NAN;
+    const member base[] = {{"vertices", SP_F8, false, 2, {8, 3}, cube},
+                           {"hex", SP_I8, false, 2, {1, 8}, corners},
+                           {"region", SP_I8, false, 1, {1}, zero},
+                           {"fixed", SP_I8, false, 1, {0}, zero}};
+#define STVK "\"materials\":[{\"name\":\"a\",\"law\":\"stvk\",\"density\":1,\"young\":1,\"poisson\":0.3}]"
+    const char *meta = META("mesh", ",\"quadrature\":3," STVK);
+#define WITH(...) with(meta, base, 4, (member)__VA_ARGS__)
+    blob good = WITH({0});
+    CHECK_OK(read_blob(good, false, read_mesh, NULL));
+    free(good.data);
+    REFUSE(WITH({.name = "vertices", .rank = -1}), read_mesh, "member vertices is missing");
+    REFUSE(WITH({.name = "hex", .rank = -1}), read_mesh, "neither hex nor tet");
+    REFUSE(WITH({.name = "region", .rank = -1}), read_mesh, "member region is missing");
+    REFUSE(WITH({.name = "fixed", .rank = -1}), read_mesh, "member fixed is missing");
+    REFUSE(WITH({"vertices", SP_F8, false, 2, {8, 3}, bad}), read_mesh, "vertices: value 7 is not finite");
+    REFUSE(WITH({"vertices", SP_F8, false, 2, {12, 2}, cube}), read_mesh, "vertices: dimension 1 is 2");
+    REFUSE(WITH({"hex", SP_I8, false, 2, {1, 8}, out}), read_mesh, "8");
+    REFUSE(WITH({"region", SP_I8, false, 1, {1}, one}), read_mesh, "region");
+    REFUSE(WITH({"region", SP_I8, false, 1, {2}, zero}), read_mesh, "region: dimension 0 is 2, expected 1");
+    REFUSE(WITH({"fixed", SP_I8, false, 1, {1}, out + 7}), read_mesh, "fixed");
+    REFUSE(with(META("mesh", "," STVK), base, 4, (member){0}), read_mesh, "\"quadrature\"");
+    REFUSE(with(META("mesh", ",\"quadrature\":4," STVK), base, 4, (member){0}), read_mesh, "quadrature");
+    REFUSE(with(META("mesh", ",\"quadrature\":3"), base, 4, (member){0}), read_mesh, "\"materials\"");
+#undef WITH
+}
+
+/* ---- trajectories in small blocks, made by hand ---- */
+
+enum { FRAMES = 3 };
+
+typedef struct small {
+    double time[FRAMES], q[FRAMES], qdot[FRAMES], energy[4 * FRAMES];
+    char name[4][SP_MEMBER_NAME];
+} small;
+
+static void small_block(small *block, int number, member *members)
+{
+    static const char *const series[4] = {"time", "q", "qdot", "energy"};
+    *block = (small){0};
+    for (int i = 0; i < FRAMES; i++) {
+        block->time[i] = number * FRAMES + i;
+        block->q[i] = 10 * block->time[i];
+        block->qdot[i] = 100 * block->time[i];
+    }
+    for (int i = 0; i < 4; i++)
+        snprintf(block->name[i], SP_MEMBER_NAME, "%s/%06d", series[i], number);
+    members[0] = (member){block->name[0], SP_F8, false, 1, {FRAMES}, block->time};
+    members[1] = (member){block->name[1], SP_F8, false, 2, {FRAMES, 1}, block->q};
+    members[2] = (member){block->name[2], SP_F8, false, 2, {FRAMES, 1}, block->qdot};
+    members[3] = (member){block->name[3], SP_F8, false, 2, {FRAMES, 4}, block->energy};
+    members[4] = (member){0};
+}
+
+static int read_partial(int descriptor, void *to)
+{
+    sp_trajectory trajectory, *into = to ? to : &trajectory;
+    int status = sp_trajectory_read(&context, descriptor, true, into);
+    if (status == SP_OK && !to)
+        sp_trajectory_free(&trajectory);
+    return status;
+}
+
+#define TRAJECTORY META("trajectory", ",\"r\":1,\"points\":0,\"vertices\":8")
+
+/* Cut anywhere, a trajectory gives exactly the blocks that are whole. */
+static void partial_trajectory(void)
+{
+    enum { BLOCKS = 4 };
+    small block;
+    member members[5];
+    int64_t end[BLOCKS];
+    int descriptor = new_file();
+    sp_writer *writer;
+    CHECK_OK(sp_writer_open(&context, descriptor, &writer));
+    CHECK_OK(sp_writer_text(writer, "meta", TRAJECTORY));
+    for (int i = 0; i < BLOCKS; i++) {
+        small_block(&block, i, members);
+        for (int j = 0; j < 4; j++)
+            CHECK_OK(sp_writer_array(writer, members[j].name, SP_F8, false, members[j].rank, members[j].shape, members[j].data));
+        end[i] = lseek(descriptor, 0, SEEK_CUR);
+    }
+    json_t *result = json_object();
+    CHECK_OK(sp_file_write_result(writer, result));
+    json_decref(result);
+    CHECK_OK(sp_writer_close(writer));
+    blob bytes = blob_of(descriptor);
+    char whole_hash[SP_HASH_LENGTH] = "";
+    for (int64_t size = bytes.size; size >= 0; size--) {
+        int whole = 0;
+        while (whole < BLOCKS && end[whole] <= size)
+            whole++;
+        sp_trajectory got;
+        if (ftruncate(descriptor, size))
+            abort();
+        lseek(descriptor, 0, SEEK_SET);
+        int status = read_partial(descriptor, &got);
+        if (whole == 0) {
+            CHECK(status == SP_INPUT, "cut to %d bytes: status %d", (int)size, status);
+        } else {
+            CHECK(status == SP_OK && got.frame_count == whole * FRAMES && got.truncated == (size < bytes.size),
+                  "cut to %d bytes: status %d, %d frames instead of %d, %s", (int)size, status, (int)got.frame_count, whole * FRAMES,
+                  context.message);
+            for (int64_t i = 0; status == SP_OK && i < got.frame_count; i++)
+                CHECK(got.time[i] == (double)i && got.q[i] == 10 * (double)i && got.qdot[i] == 100 * (double)i, "cut to %d: frame %d",
+                      (int)size, (int)i);
+            if (size == bytes.size)
+                memcpy(whole_hash, got.hash, sizeof whole_hash);
+            else if (whole == 1)
+                CHECK(strcmp(whole_hash, got.hash), "a part has the hash of the whole");
+        }
+        if (status == SP_OK)
+            sp_trajectory_free(&got);
+    }
+    close(descriptor);
+    /* a flipped byte in the data of the third block ends it there */
+    blob damaged = text_blob((const char *)bytes.data, bytes.size);
+    damaged.data[end[1] + 200] ^= 4; /* 69 bytes of zip, 128 of .npy header, then the times */
+    sp_trajectory got;
+    int status = read_blob(damaged, false, read_partial, &got);
+    CHECK(status == SP_OK && got.frame_count == 2 * FRAMES && got.truncated, "status %d: %s", status, context.message);
+    if (status == SP_OK)
+        sp_trajectory_free(&got);
+    CHECK(read_blob(damaged, false, read_trajectory, NULL) == SP_INPUT, "a damaged one passes without partial");
+    free(damaged.data);
+    free(bytes.data);
+}
+
+/* Two blocks with one member changed by `change`. */
+static blob two_blocks(const char *meta, int skip, int block_of, member other)
+{
+    static small blocks[2];
+    member members[9] = {{0}}, all[10] = {{0}};
+    small_block(&blocks[0], 0, members);
+    small_block(&blocks[1], 1, members + 4);
+    int kept = 0;
+    for (int i = 0; i < 8; i++) {
+        if (i == skip)
+            continue;
+        all[kept++] = i == block_of ? other : members[i];
+    }
+    return make(meta, all, 0);
+}
+
+static void trajectory_refusals(void)
+{
+    static const double back[3] = {5, 4, 6}, again[3] = {2, 3, 4}, bad[12] = {0, NAN}, late[4] = {3, 4, 5, 6};
+    static const int64_t far[1] = {8};
+    const member none = {0};
+    const char *meta = TRAJECTORY;
+    blob good = two_blocks(meta, -1, -1, none);
+    CHECK_OK(read_blob(good, true, read_trajectory, NULL));
+    free(good.data);
+    good = two_blocks(meta, -1, 1, (member){"q/000000", SP_F8, true, 2, {3, 1}, bad + 2}); /* one column: the order says nothing */
+    CHECK_OK(read_blob(good, true, read_trajectory, NULL));
+    free(good.data);
+    REFUSE(two_blocks(META("mesh", ""), -1, -1, none), read_trajectory, "kind mesh, expected trajectory");
+    REFUSE(two_blocks(META("trajectory", ",\"r\":0,\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory, "both 0");
+    REFUSE(two_blocks(META("trajectory", ",\"r\":-1,\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory, "\"r\" is -1");
+    REFUSE(two_blocks(META("trajectory", ",\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory, "\"r\"");
+    REFUSE(two_blocks(META("trajectory", ",\"r\":2,\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory,
+           "q/000000: dimension 1 is 1, expected 2");
+    REFUSE(two_blocks(META("trajectory", ",\"r\":1,\"points\":2,\"vertices\":8"), -1, -1, none), read_trajectory,
+           "member time/000001 does not belong to block 0");
+    for (int i = 0; i < 4; i++) { /* a member of the first block is missing, then one of the last */
+        REFUSE(two_blocks(meta, i, -1, none), read_trajectory, "block 0");
+        REFUSE(two_blocks(meta, 4 + i, -1, none), read_trajectory, "block 1 is not whole");
+    }
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {3}, back}), read_trajectory, "frame 4 is at 4 s");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {3}, again}), read_trajectory, "frame 3 is at 2 s");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {0}, again}), read_trajectory, "it has no frame");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000002", SP_F8, false, 1, {3}, late}), read_trajectory, "block 1");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/1", SP_F8, false, 1, {3}, late}), read_trajectory, "block 1");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {4}, late}), read_trajectory,
+           "q/000001: dimension 0 is 3, expected 4");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_I8, false, 1, {3}, zero}), read_trajectory, "its values are i8");
+    REFUSE(two_blocks(meta, -1, 5, (member){"time/000001", SP_F8, false, 1, {3}, late}), read_trajectory, "stands twice");
+    REFUSE(two_blocks(meta, -1, 6, (member){"qdot/000001", SP_F8, false, 1, {3}, late}), read_trajectory, "it has 1 dimensions");
+    REFUSE(two_blocks(meta, -1, 7, (member){"energy/000001", SP_F8, false, 2, {3, 4}, bad}), read_trajectory,
+           "energy/000001: value 1 is not finite");
+    REFUSE(make(meta, NULL, 0), read_trajectory, "has no frame");
+    small block;
+    member m[5];
+    small_block(&block, 0, m);
+    const char *points = META("trajectory", ",\"r\":0,\"points\":1,\"vertices\":8");
+    const member u = {"u/000000", SP_F8, false, 3, {3, 1, 3}, block.energy},
+                 udot = {"udot/000000", SP_F8, false, 3, {3, 1, 3}, block.energy};
+    const member vertex = {"vertex", SP_I8, false, 1, {1}, zero};
+    good = make(points, (member[]){vertex, m[0], u, udot, m[3], {0}}, 0);
+    CHECK_OK(read_blob(good, true, read_trajectory, NULL));
+    free(good.data);
+    REFUSE(make(points, (member[]){m[0], u, udot, m[3], {0}}, 0), read_trajectory, "member vertex is missing");
+    REFUSE(make(points, (member[]){m[0], u, udot, m[3], vertex, {0}}, 0), read_trajectory, "vertex");
+    REFUSE(make(points, (member[]){vertex, vertex, m[0], u, udot, m[3], {0}}, 0), read_trajectory, "vertex");
+    REFUSE(make(points, (member[]){{"vertex", SP_I8, false, 1, {1}, far}, m[0], u, udot, m[3], {0}}, 0), read_trajectory, "vertex 8 of 8");
+    REFUSE(make(points, (member[]){vertex, m[0], m[3], u, {0}}, NO_RESULT), read_trajectory, "block 0 is not whole");
+    REFUSE(make(points, (member[]){vertex, m[0], u, udot, m[3], {0}}, NO_RESULT), read_trajectory, "not result");
+}
+
+int main(void)
+{
+    context = sp_context_default();
+    signal(SIGPIPE, SIG_IGN);
+    RUN(columns_refusals);
+    RUN(sparse_refusals);
+    RUN(polynomials_refusals);
+    RUN(mesh_refusals);
+    RUN(partial_trajectory);
+    RUN(trajectory_refusals);
+    return test_end();
+}

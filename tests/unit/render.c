@@ -1,0 +1,826 @@
+/* The renderer against formulas of projection, planes and spheres written out here, and PNG against libpng's reader. */
+#include "formats/png.h"
+#include "render/render.h"
+#include "test.h"
+
+#include <png.h>
+
+static sp_context context;
+static const double PI = 3.14159265358979323846;
+
+/* A repeatable number in [0,1). */
+static double pseudo(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / 16777216.0;
+}
+
+/* ---- geometry of the tests ---- */
+
+/* Projection by the usual look-at and frustum matrices and a viewport; depth along the view axis. */
+static void project_by_matrices(const sp_camera *camera, double width, double height, const double point[3], double pixel[3])
+{
+    double z[3], x[3], y[3], length = 0, at[3] = {0, 0, 0};
+    for (int i = 0; i < 3; i++) {
+        z[i] = camera->eye[i] - camera->target[i];
+        length += z[i] * z[i];
+    }
+    for (int i = 0; i < 3; i++)
+        z[i] /= sqrt(length);
+    for (int i = 0; i < 3; i++)
+        x[i] = camera->up[(i + 1) % 3] * z[(i + 2) % 3] - camera->up[(i + 2) % 3] * z[(i + 1) % 3];
+    length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    for (int i = 0; i < 3; i++)
+        x[i] /= length;
+    for (int i = 0; i < 3; i++)
+        y[i] = z[(i + 1) % 3] * x[(i + 2) % 3] - z[(i + 2) % 3] * x[(i + 1) % 3];
+    for (int i = 0; i < 3; i++) {
+        at[0] += x[i] * (point[i] - camera->eye[i]);
+        at[1] += y[i] * (point[i] - camera->eye[i]);
+        at[2] += z[i] * (point[i] - camera->eye[i]);
+    }
+    double w = camera->angle > 0 ? -at[2] : 1;
+    double half = camera->angle > 0 ? tan(camera->angle / 2 * PI / 180) : camera->height / 2;
+    pixel[0] = width * (0.5 + 0.5 * at[0] / (w * half * width / height));
+    pixel[1] = height * (0.5 - 0.5 * at[1] / (w * half));
+    pixel[2] = -at[2];
+}
+
+/* Cameras at the origin that look along -z, x right and y up. */
+static sp_camera plain_camera(double angle, double distance)
+{
+    return (sp_camera){.eye = {0, 0, 0}, .target = {0, 0, -distance}, .up = {0, 1, 0}, .angle = angle, .height = 2};
+}
+
+/* Depth at which the ray through (px, py) of a plain perspective camera meets n·p = d. */
+static double ray_plane(const sp_camera *camera, double width, double height, double px, double py, const double n[3], double d)
+{
+    double half = tan(camera->angle / 2 * PI / 180);
+    double ray[3] = {(2 * px - width) / height * half, (height - 2 * py) / height * half, -1};
+    return d / (n[0] * ray[0] + n[1] * ray[1] + n[2] * ray[2]);
+}
+
+static sp_image new_image(int64_t width, int64_t height)
+{
+    sp_image image;
+    CHECK_OK(sp_image_new(&context, width, height, &image));
+    return image;
+}
+
+static int64_t count_drawn(const sp_image *image)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < image->width * image->height; i++)
+        count += image->depth[i] < INFINITY;
+    return count;
+}
+
+static bool same_image(const sp_image *a, const sp_image *b)
+{
+    size_t count = (size_t)(a->width * a->height);
+    return !memcmp(a->rgb, b->rgb, 3 * count) && !memcmp(a->depth, b->depth, count * sizeof *a->depth);
+}
+
+static int largest_difference(const sp_image *a, const sp_image *b)
+{
+    int largest = 0;
+    for (int64_t i = 0; i < 3 * a->width * a->height; i++)
+        largest = abs(a->rgb[i] - b->rgb[i]) > largest ? abs(a->rgb[i] - b->rgb[i]) : largest;
+    return largest;
+}
+
+/* Sphere of radius 1 at (0, 0, -distance): rings × 2 rings quadrilaterals of two triangles each. */
+typedef struct sphere {
+    double *vertices;
+    int64_t *triangles;
+    int64_t vertex_count, triangle_count;
+} sphere;
+
+static sphere make_sphere(int64_t rings, double distance)
+{
+    int64_t sectors = 2 * rings;
+    sphere s = {.vertex_count = (rings + 1) * sectors, .triangle_count = 2 * rings * sectors};
+    s.vertices = malloc((size_t)s.vertex_count * 3 * sizeof(double));
+    s.triangles = malloc((size_t)s.triangle_count * 3 * sizeof(int64_t));
+    int64_t t = 0;
+    for (int64_t i = 0; i <= rings; i++)
+        for (int64_t j = 0; j < sectors; j++) {
+            double polar = PI * (double)i / (double)rings, turn = PI * (double)j / (double)rings;
+            double *v = s.vertices + 3 * (i * sectors + j);
+            v[0] = sin(polar) * cos(turn);
+            v[1] = cos(polar);
+            v[2] = sin(polar) * sin(turn) - distance;
+            if (i == rings)
+                continue;
+            int64_t a = i * sectors + j, b = i * sectors + (j + 1) % sectors, c = a + sectors, d = b + sectors;
+            const int64_t two[6] = {a, b, c, b, d, c};
+            memcpy(s.triangles + t, two, sizeof two);
+            t += 6;
+        }
+    return s;
+}
+
+static sp_drawing draw_sphere(const sphere *s)
+{
+    return (sp_drawing){.vertex_count = s->vertex_count, .triangle_count = s->triangle_count, .vertices = s->vertices,
+                        .triangles = s->triangles, .base = {0.5f, 0.5f, 0.5f}};
+}
+
+static void free_sphere(sphere *s)
+{
+    free(s->vertices);
+    free(s->triangles);
+}
+
+static const int64_t QUAD[6] = {0, 1, 2, 0, 2, 3};
+
+static sp_drawing draw_quad(const double vertices[12], float red, float green, float blue)
+{
+    return (sp_drawing){.vertex_count = 4, .triangle_count = 2, .vertices = vertices, .triangles = QUAD, .base = {red, green, blue}};
+}
+
+/* ---- camera ---- */
+
+static void projection_agrees_with_matrices(void)
+{
+    sp_camera simple = {.eye = {0, 0, 5}, .target = {0, 0, 0}, .up = {0, 1, 0}, .angle = 90};
+    double pixel[3], expected[3];
+    /* 90 degrees: half the 100 rows, 50 pixels, stand for the depth: 10 pixels a metre at 5 m. */
+    sp_camera_project(&simple, 200, 100, (double[3]){1, 2, 0}, pixel);
+    CHECK_NEAR(pixel[0], 110, 1e-12);
+    CHECK_NEAR(pixel[1], 30, 1e-12);
+    CHECK_NEAR(pixel[2], 5, 1e-12);
+    simple.angle = 0;
+    simple.height = 4;
+    sp_camera_project(&simple, 200, 100, (double[3]){1, 1, 3}, pixel);
+    CHECK_NEAR(pixel[0], 125, 1e-12);
+    CHECK_NEAR(pixel[1], 25, 1e-12);
+    CHECK_NEAR(pixel[2], 2, 1e-12);
+    uint32_t state = 7;
+    for (int trial = 0; trial < 200; trial++) {
+        sp_camera camera = {.angle = trial % 4 ? 10 + 100 * pseudo(&state) : 0, .height = 3};
+        double point[3];
+        for (int i = 0; i < 3; i++) {
+            camera.eye[i] = 10 + 5 * pseudo(&state);
+            camera.target[i] = pseudo(&state);
+            camera.up[i] = pseudo(&state) - 0.5;
+            point[i] = 2 * pseudo(&state);
+        }
+        camera.up[1] -= 1;
+        sp_camera_project(&camera, 640, 480, point, pixel);
+        project_by_matrices(&camera, 640, 480, point, expected);
+        for (int i = 0; i < 3; i++)
+            CHECK_NEAR(pixel[i], expected[i], 1e-9);
+    }
+}
+
+static void fitted_camera_shows_the_box(void)
+{
+    uint32_t state = 3;
+    for (int trial = 0; trial < 200; trial++) {
+        double low[3], high[3], direction[3], up[3] = {0, 0, 1};
+        for (int i = 0; i < 3; i++) {
+            low[i] = 10 * pseudo(&state) - 5;
+            high[i] = low[i] + (trial % 7 == i ? 0 : 3 * pseudo(&state));
+            direction[i] = pseudo(&state) - 0.5;
+        }
+        if (trial % 10 == 0)
+            direction[0] = direction[1] = 0; /* along up */
+        double width = trial % 2 ? 800 : 300, height = 400;
+        sp_camera camera = sp_camera_fit(low, high, direction, up, trial % 3 ? 15 + trial % 60 : 0, (int64_t)width, (int64_t)height);
+        double reach = 0, nearest = INFINITY, diagonal = 0;
+        for (int k = 0; k < 8; k++) {
+            const double corner[3] = {k & 1 ? high[0] : low[0], k & 2 ? high[1] : low[1], k & 4 ? high[2] : low[2]};
+            double pixel[3];
+            sp_camera_project(&camera, (int64_t)width, (int64_t)height, corner, pixel);
+            nearest = fmin(nearest, pixel[2]);
+            reach = fmax(reach, fmax(fabs(2 * pixel[0] / width - 1), fabs(2 * pixel[1] / height - 1)));
+        }
+        for (int i = 0; i < 3; i++)
+            diagonal += (high[i] - low[i]) * (high[i] - low[i]);
+        /* A needle seen from its end is kept at a distance instead. */
+        bool close = nearest < 0.0501 * sqrt(diagonal);
+        CHECK(nearest > 0.0499 * sqrt(diagonal), "trial %d: a corner at depth %g", trial, nearest);
+        CHECK(reach < 0.97 && (reach > 0.9 || close), "trial %d: the box takes %g of the picture", trial, reach);
+        double along = 0;
+        for (int i = 0; i < 3; i++)
+            along += (camera.eye[i] - camera.target[i]) * direction[i];
+        CHECK(along > 0, "the eye is on the wrong side");
+    }
+    const double nothing[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    sp_camera camera = sp_camera_fit(nothing[0], nothing[1], (double[3]){0, 0, 1}, (double[3]){0, 1, 0}, 30, 100, 100);
+    CHECK(isfinite(camera.eye[0] + camera.eye[1] + camera.eye[2]), "eye of an empty box");
+}
+
+static void senseless_requests_are_refused(void)
+{
+    sp_image image;
+    CHECK(sp_image_new(&context, 0, 10, &image) == SP_USAGE, "width 0");
+    CHECK(sp_image_new(&context, INT64_MAX, INT64_MAX, &image) == SP_USAGE, "too wide");
+    image = new_image(20, 20);
+    sp_camera camera = plain_camera(60, 1), bad = camera;
+    bad.angle = 180;
+    CHECK(sp_render(&context, &bad, NULL, 0, 1, &image) == SP_USAGE, "angle");
+    bad.angle = NAN;
+    CHECK(sp_render(&context, &bad, NULL, 0, 1, &image) == SP_USAGE, "angle NaN");
+    bad = camera;
+    bad.target[2] = 0;
+    CHECK(sp_render(&context, &bad, NULL, 0, 1, &image) == SP_USAGE, "no direction");
+    CHECK(sp_render(&context, &camera, NULL, 0, 0, &image) == SP_USAGE, "no samples");
+    CHECK(sp_render(&context, &camera, NULL, 0, 5, &image) == SP_USAGE, "5 samples");
+    double vertices[12] = {-1, -1, -3, 1, -1, -3, 1, 1, -3, -1, 1, -3};
+    sp_drawing drawing = draw_quad(vertices, 1, 1, 1);
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 1, &image));
+    vertices[4] = NAN;
+    CHECK(sp_render(&context, &camera, &drawing, 1, 1, &image) == SP_INPUT, "NaN");
+    CHECK(strstr(context.message, "vertex 1") != NULL, "%s", context.message);
+    vertices[4] = 1;
+    const int64_t beyond[3] = {0, 1, 4}, negative[3] = {0, -1, 2};
+    drawing.triangle_count = 1;
+    drawing.triangles = beyond;
+    CHECK(sp_render(&context, &camera, &drawing, 1, 1, &image) == SP_INPUT, "index 4 of 4");
+    drawing.triangles = negative;
+    CHECK(sp_render(&context, &camera, &drawing, 1, 1, &image) == SP_INPUT, "index -1");
+    sp_image_free(&image);
+}
+
+/* ---- rasterization ---- */
+
+/* Small markers: the centroid of what differs from the background is the projected centroid. */
+static void markers_land_on_their_projections(void)
+{
+    const int64_t width = 160, height = 120;
+    sp_image image = new_image(width, height), empty = new_image(width, height);
+    sp_camera camera = {.eye = {3, 2, 6}, .target = {0.2, 0.1, 0}, .up = {0.1, 1, 0}, .angle = 35};
+    CHECK_OK(sp_render(&context, &camera, NULL, 0, 4, &empty));
+    uint32_t state = 11;
+    const int64_t triangle[3] = {0, 1, 2};
+    double worst = 0;
+    for (int trial = 0; trial < 60; trial++) {
+        double vertices[9], middle[2] = {0, 0}, pixel[3], sum = 0, found[2] = {0, 0};
+        double place[3] = {2 * pseudo(&state) - 1, 2 * pseudo(&state) - 1, 2 * pseudo(&state) - 1};
+        for (int k = 0; k < 3; k++) {
+            for (int i = 0; i < 3; i++)
+                vertices[3 * k + i] = place[i] + 0.09 * ((i == k) - 1.0 / 3);
+            sp_camera_project(&camera, width, height, vertices + 3 * k, pixel);
+            middle[0] += pixel[0] / 3;
+            middle[1] += pixel[1] / 3;
+        }
+        sp_drawing drawing = {.vertex_count = 3, .triangle_count = 1, .vertices = vertices, .triangles = triangle, .base = {0, 0, 0}};
+        CHECK_OK(sp_render(&context, &camera, &drawing, 1, 4, &image));
+        for (int64_t i = 0; i < width * height; i++) {
+            double difference = abs(image.rgb[3 * i] - empty.rgb[3 * i]);
+            sum += difference;
+            found[0] += difference * ((double)(i % width) + 0.5);
+            found[1] += difference * ((double)(i / width) + 0.5);
+        }
+        CHECK(sum > 0, "marker %d is not in the picture", trial);
+        worst = fmax(worst, hypot(found[0] / sum - middle[0], found[1] / sum - middle[1]));
+    }
+    NOTE("markers are at most %.3f pixels from their projections", worst);
+    CHECK(worst < 0.5, "a marker is %g pixels off", worst);
+    sp_image_free(&image);
+    sp_image_free(&empty);
+}
+
+/* A large triangle: exactly those pixels are drawn whose centres are inside by the edge test in doubles. */
+static void triangle_covers_its_pixels(void)
+{
+    const int64_t side = 100;
+    sp_image image = new_image(side, side);
+    sp_camera camera = plain_camera(50, 3);
+    const double vertices[9] = {-1.1, -0.7, -2.7, 0.9, -1.0, -3.4, 0.2, 1.3, -4.1};
+    const int64_t triangle[3] = {0, 1, 2};
+    sp_drawing drawing = {.vertex_count = 3, .triangle_count = 1, .vertices = vertices, .triangles = triangle};
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 1, &image));
+    double corner[3][3];
+    for (int k = 0; k < 3; k++)
+        project_by_matrices(&camera, (double)side, (double)side, vertices + 3 * k, corner[k]);
+    int64_t inside = 0, wrong = 0;
+    for (int64_t i = 0; i < side * side; i++) {
+        double x = (double)(i % side) + 0.5, y = (double)(i / side) + 0.5, least = INFINITY;
+        for (int k = 0; k < 3; k++) {
+            const double *a = corner[k], *b = corner[(k + 1) % 3];
+            least = fmin(least, ((a[0] - b[0]) * (y - a[1]) - (a[1] - b[1]) * (x - a[0])) / hypot(a[0] - b[0], a[1] - b[1]));
+        }
+        inside += least > 0;
+        wrong += fabs(least) > 1e-3 && (least > 0) != (image.depth[i] < INFINITY);
+    }
+    CHECK(inside > 500 && wrong == 0, "%lld inside, %lld wrong", (long long)inside, (long long)wrong);
+    sp_image_free(&image);
+}
+
+/* The nearer of two is in front whatever the order, and of two at the same place the first. */
+static void nearer_is_in_front(void)
+{
+    sp_image image = new_image(40, 40);
+    sp_camera camera = plain_camera(60, 3);
+    const double near[12] = {-1, -1, -3, 1, -1, -3, 1, 1, -3, -1, 1, -3}, far[12] = {-2, -2, -4, 2, -2, -4, 2, 2, -4, -2, 2, -4};
+    const uint8_t *middle = image.rgb + 3 * (20 * 40 + 20), *side = image.rgb + 3 * (20 * 40 + 7);
+    for (int order = 0; order < 2; order++) {
+        sp_drawing drawings[2];
+        drawings[order] = draw_quad(near, 1, 0, 0);
+        drawings[1 - order] = draw_quad(far, 0, 0, 1);
+        CHECK_OK(sp_render(&context, &camera, drawings, 2, 2, &image));
+        CHECK(middle[0] > 2 * middle[2], "red %d, blue %d in front", middle[0], middle[2]);
+        CHECK(side[2] > 2 * side[0], "red %d, blue %d beside", side[0], side[2]);
+        CHECK_NEAR(image.depth[20 * 40 + 20], 3, 1e-6);
+        CHECK_NEAR(image.depth[20 * 40 + 7], 4, 1e-6);
+        drawings[order] = draw_quad(near, 1, 0, 0);
+        drawings[1 - order] = draw_quad(near, 0, 0, 1);
+        CHECK_OK(sp_render(&context, &camera, drawings, 2, 2, &image));
+        CHECK(order == 0 ? middle[0] > 2 * middle[2] : middle[2] > 2 * middle[0], "of two at one place: red %d, blue %d", middle[0],
+              middle[2]);
+    }
+    /* Within one drawing the lower index. */
+    double twice[24];
+    float color[24];
+    const int64_t triangles[12] = {4, 5, 6, 4, 6, 7, 0, 1, 2, 0, 2, 3};
+    for (int i = 0; i < 24; i++) {
+        twice[i] = near[i % 12];
+        color[i] = i % 3 == (i < 12 ? 0 : 2);
+    }
+    sp_drawing drawing = {.vertex_count = 8, .triangle_count = 4, .vertices = twice, .triangles = triangles, .color = color};
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &image));
+    CHECK(middle[2] > 2 * middle[0], "first listed is blue: red %d, blue %d", middle[0], middle[2]);
+    sp_image_free(&image);
+}
+
+/* Two tilted quadrilaterals that cut through each other: at each pixel the nearer plane gives depth and colour. */
+static void planes_meet_along_their_line(void)
+{
+    const int64_t width = 320, height = 240;
+    sp_image image = new_image(width, height);
+    sp_camera camera = plain_camera(40, 5);
+    /* z = -5 + a x + b y; the quadrilaterals reach beyond the picture. */
+    const double slope[2][2] = {{0.7, 0.2}, {-0.5, 0.4}};
+    double vertices[2][12];
+    sp_drawing drawings[2];
+    for (int q = 0; q < 2; q++) {
+        for (int k = 0; k < 4; k++) {
+            double x = k == 1 || k == 2 ? 3.5 : -3.5, y = k >= 2 ? 3 : -3;
+            const double v[3] = {x, y, -5 + slope[q][0] * x + slope[q][1] * y};
+            memcpy(vertices[q] + 3 * k, v, sizeof v);
+        }
+        drawings[q] = draw_quad(vertices[q], q == 0, 0, q == 1);
+    }
+    CHECK_OK(sp_render(&context, &camera, drawings, 2, 1, &image));
+    int64_t wrong = 0, seen[2] = {0, 0};
+    double worst = 0;
+    for (int64_t i = 0; i < width * height; i++) {
+        double depth[2];
+        for (int q = 0; q < 2; q++) {
+            const double n[3] = {-slope[q][0], -slope[q][1], 1};
+            depth[q] = ray_plane(&camera, (double)width, (double)height, (double)(i % width) + 0.5, (double)(i / width) + 0.5, n, -5);
+        }
+        worst = fmax(worst, fabs(image.depth[i] - fmin(depth[0], depth[1])));
+        int nearer = depth[0] < depth[1] ? 0 : 1;
+        seen[nearer]++;
+        /* A hundredth of a pixel from the line the depths differ by some 2e-4 m. */
+        bool red = image.rgb[3 * i] > image.rgb[3 * i + 2];
+        wrong += fabs(depth[0] - depth[1]) > 2e-4 && red != (nearer == 0);
+    }
+    NOTE("depth is at most %.2g m from the planes", worst);
+    /* Corners move by at most 2^-13 pixel, 1.5e-6 m at 5 m, times the slope; and float has 2.4e-7 m there. */
+    CHECK(worst < 5e-6, "depth is %g off", worst);
+    CHECK(wrong == 0 && seen[0] > 1000 && seen[1] > 1000, "%lld pixels show the farther plane", (long long)wrong);
+    sp_image_free(&image);
+}
+
+/* Squared distance from the origin's ray through a pixel to the centre (0, 0, -distance), and the depth of the first hit. */
+static double ray_sphere(const sp_camera *camera, double width, double height, double px, double py, double distance, double radius,
+                         double *depth)
+{
+    double half = tan(camera->angle / 2 * PI / 180);
+    double x = (2 * px - width) / height * half, y = (height - 2 * py) / height * half, a = x * x + y * y + 1;
+    double discriminant = distance * distance - a * (distance * distance - radius * radius);
+    *depth = discriminant > 0 ? (distance - sqrt(discriminant)) / a : INFINITY;
+    return distance * distance * (1 - 1 / a);
+}
+
+/* A crack would show the far side or the background: depth must be that of the near side everywhere. */
+static void fine_sphere_has_no_cracks(void)
+{
+    const int64_t width = 320, height = 240;
+    sphere s = make_sphere(150, 4);
+    sp_image image = new_image(width, height);
+    sp_camera camera = plain_camera(32, 4);
+    sp_drawing drawing = draw_sphere(&s);
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 1, &image));
+    /* Facets lie between radius cos²(π/300) and 1: flat over π/150 both ways. */
+    double inner = cos(PI / 300) * cos(PI / 300), worst = 0;
+    int64_t holes = 0, outside = 0, inside = 0;
+    for (int64_t i = 0; i < width * height; i++) {
+        double front, behind, px = (double)(i % width) + 0.5, py = (double)(i / width) + 0.5;
+        double off = ray_sphere(&camera, (double)width, (double)height, px, py, 4, 1, &front);
+        ray_sphere(&camera, (double)width, (double)height, px, py, 4, inner, &behind);
+        if (off > 1.0001)
+            outside += image.depth[i] < INFINITY;
+        if (behind < INFINITY) {
+            inside++;
+            holes += !(image.depth[i] >= front - 1e-5 && image.depth[i] <= behind + 1e-5);
+            worst = fmax(worst, fabs(image.depth[i] - 0.5 * (front + behind)));
+        }
+    }
+    CHECK(inside > 10000 && holes == 0, "%lld of %lld pixels are not on the near side, worst %g m", (long long)holes, (long long)inside,
+          worst);
+    CHECK(outside == 0, "%lld pixels outside of the sphere", (long long)outside);
+    sp_image_free(&image);
+    free_sphere(&s);
+}
+
+/* A square cut into triangles with corners on and off pixel centres; 1 m is 1 pixel. Each triangle alone, summed. */
+static void shared_edges_cover_each_sample_once(void)
+{
+    enum { CELLS = 9, SIDE = 64 };
+    sp_image image = new_image(SIDE, SIDE);
+    sp_camera camera = {.eye = {32, -32, 10}, .target = {32, -32, 0}, .up = {0, 1, 0}, .height = SIDE};
+    uint32_t state = 5;
+    for (int variant = 0; variant < 3; variant++) {
+        double vertices[(CELLS + 1) * (CELLS + 1) * 3];
+        int64_t triangles[CELLS * CELLS * 6];
+        for (int i = 0; i <= CELLS; i++)
+            for (int j = 0; j <= CELLS; j++) {
+                double *v = vertices + 3 * (i * (CELLS + 1) + j);
+                bool inner = i > 0 && i < CELLS && j > 0 && j < CELLS;
+                /* At most 1.2 √2: two corners moved towards each other still do not turn a triangle of height 5 / √2 over. */
+                double shift = inner ? 2.4 * pseudo(&state) - 1.2 : 0;
+                v[0] = 8.5 + 5 * j + (variant == 1 ? shift : variant == 2 ? round(shift) : 0);
+                v[1] = -8.5 - 5 * i - (variant == 1 ? shift : variant == 2 ? round(shift) : 0);
+                v[2] = inner ? pseudo(&state) : 0;
+                if (i == CELLS || j == CELLS)
+                    continue;
+                int64_t a = i * (CELLS + 1) + j, b = a + 1, c = a + CELLS + 1, d = c + 1;
+                const int64_t cut[2][6] = {{a, b, c, b, d, c}, {a, b, d, d, c, a}};
+                memcpy(triangles + 6 * (i * CELLS + j), cut[pseudo(&state) < 0.5], sizeof cut[0]);
+            }
+        int covered[SIDE * SIDE] = {0};
+        sp_drawing drawing = {.vertex_count = (CELLS + 1) * (CELLS + 1), .triangle_count = 1, .vertices = vertices};
+        for (int t = 0; t < 2 * CELLS * CELLS; t++) {
+            drawing.triangles = triangles + 3 * t;
+            CHECK_OK(sp_render(&context, &camera, &drawing, 1, 1, &image));
+            for (int i = 0; i < SIDE * SIDE; i++)
+                covered[i] += image.depth[i] < INFINITY;
+        }
+        /* The square reaches from 8.5 to 53.5: the pixels 8 to 52 by the top-left rule, 53 being the next one's. */
+        int wrong = 0;
+        for (int i = 0; i < SIDE * SIDE; i++)
+            wrong += covered[i] != (i % SIDE >= 8 && i % SIDE < 53 && i / SIDE >= 8 && i / SIDE < 53);
+        CHECK(wrong == 0, "variant %d: %d pixels are not covered exactly once", variant, wrong);
+        drawing.triangles = triangles;
+        drawing.triangle_count = 2 * CELLS * CELLS;
+        CHECK_OK(sp_render(&context, &camera, &drawing, 1, 1, &image));
+        CHECK(count_drawn(&image) == 45 * 45, "%lld pixels", (long long)count_drawn(&image));
+    }
+    sp_image_free(&image);
+}
+
+/* A wall beside the eye that begins behind it: drawn from the near plane, 1/1000 of the target's distance, on. */
+static void near_plane_cuts(void)
+{
+    const int64_t width = 200, height = 100;
+    sp_image image = new_image(width, height);
+    sp_camera camera = plain_camera(60, 1000);
+    const double wall[12] = {0.3, -1e4, 50, 0.3, -1e4, -1e5, 0.3, 1e4, -1e5, 0.3, 1e4, 50};
+    sp_drawing drawing = draw_quad(wall, 1, 1, 1);
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 1, &image));
+    int64_t cut = 0, drawn = 0, wrong = 0;
+    double worst = 0;
+    for (int64_t i = 0; i < width * height; i++) {
+        double px = (double)(i % width) + 0.5, py = (double)(i / width) + 0.5;
+        double depth = ray_plane(&camera, (double)width, (double)height, px, py, (double[3]){1, 0, 0}, 0.3);
+        bool seen = image.depth[i] < INFINITY;
+        if (depth < 0 || depth < 0.999) {
+            cut += depth > 0;
+            wrong += seen;
+        } else if (depth > 1.001) {
+            drawn++;
+            wrong += !seen;
+            worst = fmax(worst, fabs(image.depth[i] / depth - 1));
+        }
+    }
+    CHECK(cut > 1000 && drawn > 1000 && wrong == 0, "%lld cut, %lld drawn, %lld wrong", (long long)cut, (long long)drawn,
+          (long long)wrong);
+    /* One pixel from the axis depth is 0.3 / 0.0115: 2^-13 pixel there is 2.4e-4 of it. */
+    CHECK(worst < 5e-4, "depth of the wall is %g off", worst);
+    /* Wholly behind the eye: nothing. */
+    const double behind[12] = {-1, -1, 3, 1, -1, 3, 1, 1, 3, -1, 1, 3};
+    drawing = draw_quad(behind, 1, 1, 1);
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 1, &image));
+    CHECK(count_drawn(&image) == 0, "%lld pixels from behind", (long long)count_drawn(&image));
+    sp_image_free(&image);
+}
+
+/* Far larger than the picture, all around it: clipped at the guard, still one plane. */
+static void huge_triangles_keep_their_depth(void)
+{
+    const int64_t side = 90;
+    sp_image image = new_image(side, side);
+    sp_camera camera = plain_camera(60, 2);
+    const double floor_[9] = {-1e7, -1, 1e7, 1e7, -1, 1e7, 0, -1, -1e9};
+    const int64_t triangle[3] = {0, 1, 2};
+    sp_drawing drawing = {.vertex_count = 3, .triangle_count = 1, .vertices = floor_, .triangles = triangle};
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 1, &image));
+    double worst = 0;
+    for (int64_t i = side / 2 * side; i < side * side; i++) {
+        double py = (double)(i / side) + 0.5;
+        double depth = ray_plane(&camera, (double)side, (double)side, 0, py, (double[3]){0, 1, 0}, -1);
+        worst = fmax(worst, fabs(image.depth[i] / depth - 1));
+    }
+    CHECK(worst < 5e-4, "depth of the floor is %g off", worst);
+    int64_t above = 0;
+    for (int64_t i = 0; i < side / 2 * side; i++)
+        above += image.depth[i] < INFINITY;
+    CHECK(above == 0, "%lld pixels above the horizon", (long long)above);
+    sp_image_free(&image);
+}
+
+static void triangles_without_area_draw_nothing(void)
+{
+    sp_image image = new_image(50, 50), empty = new_image(50, 50);
+    sp_camera camera = plain_camera(60, 2);
+    const double vertices[] = {0, 0, -2, 1, 1, -2, -1, -1, -2, 0, 0, -2, 1e-300, 0, -2, 0, 1e-300, -2, 0, 0, -5, 0, 0, 0};
+    const int64_t triangles[] = {0, 1, 2, 0, 0, 1, 1, 1, 1, 0, 3, 1, 0, 4, 5, 0, 6, 7, 0, 6, 1, 7, 7, 7};
+    sp_drawing drawing = {.vertex_count = 8, .triangle_count = 6, .vertices = vertices, .triangles = triangles};
+    CHECK_OK(sp_render(&context, &camera, NULL, 0, 2, &empty));
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &image));
+    CHECK(same_image(&image, &empty), "%lld pixels drawn", (long long)count_drawn(&image));
+    drawing.triangle_count = 8; /* one seen edge-on joins, and one in the eye */
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &image));
+    for (int64_t i = 0; i < 2500; i++)
+        CHECK(!isnan(image.depth[i]), "NaN at pixel %lld", (long long)i);
+    sp_image_free(&image);
+    sp_image_free(&empty);
+}
+
+/* ---- look ---- */
+
+static double to_linear(uint8_t value)
+{
+    double s = value / 255.0;
+    return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
+}
+
+/* An edge at a quarter of a pixel: 4 × 4 samples mix linear light one to three. */
+static void edges_are_mixed_in_linear_light(void)
+{
+    sp_image image = new_image(40, 40);
+    sp_camera camera = {.eye = {0, 0, 5}, .target = {0, 0, 0}, .up = {0, 1, 0}, .height = 40};
+    const double vertices[12] = {-10, -15, 0, 5.25, -15, 0, 5.25, 15, 0, -10, 15, 0};
+    sp_drawing drawing = draw_quad(vertices, 0.05f, 0.05f, 0.05f);
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 4, &image));
+    const uint8_t *row = image.rgb + 3 * 20 * 40;
+    double expected = 0.25 * to_linear(row[3 * 24]) + 0.75 * to_linear(row[3 * 26]);
+    CHECK(row[3 * 24] < 100 && row[3 * 26] > 200, "inside %d, outside %d", row[3 * 24], row[3 * 26]);
+    CHECK_NEAR(to_linear(row[3 * 25]), expected, 0.01);
+    CHECK(image.depth[20 * 40 + 25] == 5 && image.depth[20 * 40 + 26] == INFINITY, "depth beside the edge");
+    sp_image_free(&image);
+}
+
+/* A cube's edges of 90 degrees are creases; a fine sphere has none and does not mind how its triangles are turned. */
+static void creases_stay_and_curves_are_smooth(void)
+{
+    sp_image smooth = new_image(120, 120), flat = new_image(120, 120);
+    const double high[3] = {1, 1, 1}, low[3] = {-1, -1, -1};
+    sp_camera camera = sp_camera_fit(low, high, (double[3]){1, 0.7, 1.3}, (double[3]){0, 1, 0}, 30, 120, 120);
+    double cube[24];
+    for (int i = 0; i < 24; i++)
+        cube[i] = i / 3 >> i % 3 & 1 ? 1 : -1;
+    const int64_t faces[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4, 2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    sp_drawing drawing = {.vertex_count = 8, .triangle_count = 12, .vertices = cube, .triangles = faces, .base = {0.5f, 0.5f, 0.5f}};
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &smooth));
+    drawing.flat = true;
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &flat));
+    CHECK(largest_difference(&smooth, &flat) <= 1, "the cube's faces differ by %d levels", largest_difference(&smooth, &flat));
+
+    sphere s = make_sphere(16, 4);
+    drawing = draw_sphere(&s);
+    camera = plain_camera(40, 4);
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &smooth));
+    drawing.flat = true;
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &flat));
+    CHECK(largest_difference(&smooth, &flat) > 8, "smooth and flat spheres differ by only %d levels", largest_difference(&smooth, &flat));
+    for (int64_t t = 0; t < s.triangle_count; t += 3) {
+        int64_t *turned = s.triangles + 3 * t, first = turned[0];
+        turned[0] = turned[1];
+        turned[1] = first;
+    }
+    drawing.flat = false;
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &flat));
+    CHECK(largest_difference(&smooth, &flat) <= 1, "turned triangles change the sphere by %d levels", largest_difference(&smooth, &flat));
+    free_sphere(&s);
+    sp_image_free(&smooth);
+    sp_image_free(&flat);
+}
+
+/* Lines on a surface and beside it are seen, lines behind it are not, and depth knows nothing of them. */
+static void lines_are_hidden_by_surfaces(void)
+{
+    sp_image image = new_image(100, 100), without = new_image(100, 100);
+    sp_camera camera = plain_camera(60, 3);
+    const double vertices[] = {-1, -1, -3, 1, -1, -3, 1, 1, -3, -1, 1, -3, -1.2, 0.5, -4, 1.2, 0.5, -4, -4, 0, -4, 4, 0, -4};
+    const int64_t edges[] = {0, 2, 4, 5, 6, 7};
+    sp_drawing drawing = {.vertex_count = 8, .triangle_count = 2, .vertices = vertices, .triangles = QUAD, .base = {0.8f, 0.8f, 0.8f}};
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 3, &without));
+    drawing.lines = true;
+    drawing.edges = edges;
+    drawing.edge_count = 3;
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 3, &image));
+    CHECK(!memcmp(image.depth, without.depth, 100 * 100 * sizeof *image.depth), "lines changed the depth");
+    int64_t diagonal = 0, elsewhere = 0, beside = 0;
+    for (int64_t i = 0; i < 100 * 100; i++) {
+        int64_t x = i % 100, y = i / 100;
+        bool darker = image.rgb[3 * i] + 40 < without.rgb[3 * i];
+        bool on_quad = without.depth[i] < INFINITY;
+        if (!darker)
+            continue;
+        if (llabs(x + y - 99) <= 2)
+            diagonal++;
+        else if (!on_quad && llabs(2 * y - 99) <= 3)
+            beside++;
+        else
+            elsewhere++;
+    }
+    /* The diagonal of 2 m at 3 m is 2 / (2 · 3 tan 30°) · 100 = 58 pixels wide, the free ends 21 each. */
+    CHECK(diagonal >= 56, "%lld dark pixels on the diagonal", (long long)diagonal);
+    CHECK(beside >= 40, "%lld dark pixels beside the square", (long long)beside);
+    CHECK(elsewhere == 0, "%lld dark pixels where no line is seen", (long long)elsewhere);
+    sp_image_free(&image);
+    sp_image_free(&without);
+}
+
+/* What part of the light of the row through the middle a vertical line takes, on a square turned about that line. */
+static double line_cover(double turn)
+{
+    sp_image image = new_image(101, 101), without = new_image(101, 101);
+    sp_camera camera = plain_camera(60, 3);
+    double x = cos(turn * PI / 180), z = sin(turn * PI / 180), cover = 0;
+    const double vertices[] = {-x, -1, -3 - z, x, -1, -3 + z, x, 1, -3 + z, -x, 1, -3 - z, 0, -0.9, -3, 0, 0.9, -3};
+    const int64_t edge[2] = {4, 5};
+    sp_drawing drawing = draw_quad(vertices, 0.5f, 0.5f, 0.5f);
+    drawing.vertex_count = 6;
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 4, &without));
+    drawing.lines = true;
+    drawing.edges = edge;
+    drawing.edge_count = 1;
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 4, &image));
+    for (int i = 50 * 101; i < 51 * 101; i++)
+        cover += 1 - to_linear(image.rgb[3 * i]) / to_linear(without.rgb[3 * i]);
+    sp_image_free(&image);
+    sp_image_free(&without);
+    return cover;
+}
+
+/* A slanted surface does not swallow one side of the lines on it. */
+static void lines_keep_their_width_on_slopes(void)
+{
+    double facing = line_cover(0);
+    CHECK(facing > 0.5 && facing < 1.1, "a line of one pixel takes %g pixels of light", facing);
+    CHECK_NEAR(line_cover(70), facing, 0.1);
+    CHECK_NEAR(line_cover(-60), facing, 0.1);
+}
+
+static void same_bytes_for_any_threads(void)
+{
+    const int64_t width = 200, height = 150;
+    sphere s = make_sphere(24, 4);
+    float *color = malloc((size_t)s.vertex_count * 3 * sizeof *color);
+    for (int64_t v = 0; v < s.vertex_count; v++)
+        sp_colormap(0.5 + 0.5 * s.vertices[3 * v], color + 3 * v);
+    sp_drawing drawings[2] = {draw_sphere(&s), draw_sphere(&s)};
+    const double wall[12] = {-9, -9, -4.2, 9, -9, -3.9, 9, 9, -4, -9, 9, 20};
+    drawings[0].color = color;
+    drawings[0].lines = true;
+    drawings[0].edges = s.triangles; /* any pairs of vertices */
+    drawings[0].edge_count = s.triangle_count;
+    drawings[1] = draw_quad(wall, 0.2f, 0.3f, 0.4f);
+    sp_camera camera = plain_camera(40, 4);
+    sp_image one = new_image(width, height), other = new_image(width, height);
+    for (int samples = 1; samples <= 3; samples++) {
+        CHECK_OK(sp_render(&context, &camera, drawings, 2, samples, &one));
+        for (int threads = 1; threads <= 4; threads *= 2) {
+            sp_context parallel = context;
+            parallel.threads = threads;
+            memset(other.rgb, 0, (size_t)(3 * width * height));
+            CHECK(sp_render(&parallel, &camera, drawings, 2, samples, &other) == SP_OK, "%s", parallel.message);
+            CHECK(same_image(&one, &other), "%d threads, %d samples", threads, samples);
+        }
+    }
+    free(color);
+    free_sphere(&s);
+    sp_image_free(&one);
+    sp_image_free(&other);
+}
+
+/* ---- colours, text, PNG ---- */
+
+static void colormap_rises_in_lightness(void)
+{
+    double last = -1;
+    for (int i = 0; i <= 500; i++) {
+        float rgb[3];
+        sp_colormap(i / 500.0, rgb);
+        double light = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+        for (int k = 0; k < 3; k++)
+            CHECK(rgb[k] >= 0 && rgb[k] <= 1, "%g at %d", rgb[k], i);
+        CHECK(light > last, "luminance falls at %d of 500", i);
+        last = light;
+    }
+    float below[3], low[3], nan_[3];
+    sp_colormap(-3, below);
+    sp_colormap(0, low);
+    sp_colormap(NAN, nan_);
+    CHECK(!memcmp(below, low, sizeof low) && !memcmp(nan_, low, sizeof low), "values outside are not clamped");
+    /* Dark violet and bright yellow at the ends. */
+    CHECK(low[2] > 2 * low[1] && low[2] < 0.2, "%g %g %g at 0", low[0], low[1], low[2]);
+    sp_colormap(1, low);
+    CHECK(low[0] > 0.7 && low[1] > 0.6 && low[2] < 0.1, "%g %g %g at 1", low[0], low[1], low[2]);
+}
+
+static void text_is_drawn_and_clipped(void)
+{
+    const uint8_t white[3] = {255, 255, 255};
+    uint8_t glyphs[95][180];
+    sp_image small = new_image(6, 10), large = new_image(24, 30);
+    for (int c = 0; c < 95; c++) {
+        memset(small.rgb, 0, 180);
+        sp_image_text(&small, 0, 0, 1, white, (char[2]){(char)(32 + c), 0});
+        memcpy(glyphs[c], small.rgb, 180);
+        bool empty = true;
+        for (int i = 0; i < 180; i++)
+            empty = empty && !glyphs[c][i];
+        CHECK(empty == (c == 0), "glyph %c", 32 + c);
+        for (int b = 0; b < c; b++)
+            CHECK(memcmp(glyphs[b], glyphs[c], 180) != 0, "%c and %c look the same", 32 + b, 32 + c);
+    }
+    /* Scaled by 3, at (5, 2): each dot a block. */
+    sp_image_text(&large, 5, 2, 3, white, "R");
+    int wrong = 0;
+    for (int i = 0; i < 24 * 30; i++) {
+        int x = i % 24 - 5, y = i / 24 - 2;
+        bool dot = x >= 0 && x < 18 && y >= 0 && glyphs['R' - 32][3 * (y / 3 * 6 + x / 3)];
+        wrong += dot != (large.rgb[3 * i] == 255);
+    }
+    CHECK(wrong == 0, "%d pixels of the scaled letter", wrong);
+    /* Across every border; the sanitizer looks for writes outside. */
+    for (int64_t x = -30; x <= 30; x += 5)
+        for (int64_t y = -30; y <= 40; y += 5)
+            sp_image_text(&large, x, y, 2, white, "Wg\n\x01\xff");
+    sp_image_text(&large, INT64_MIN, INT64_MAX, 1, white, "far");
+    sp_image_free(&small);
+    sp_image_free(&large);
+}
+
+static void png_decodes_to_the_same_pixels(void)
+{
+    sp_image image = new_image(123, 77);
+    sphere s = make_sphere(20, 4);
+    sp_drawing drawing = draw_sphere(&s);
+    sp_camera camera = plain_camera(40, 4);
+    CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &image));
+    sp_pool pool = {0};
+    uint8_t *bytes, *again;
+    int64_t count, again_count;
+    CHECK_OK(sp_png_encode(&context, &image, &pool, &bytes, &count));
+    CHECK_OK(sp_png_encode(&context, &image, &pool, &again, &again_count));
+    CHECK(count == again_count && !memcmp(bytes, again, (size_t)count), "the second file differs");
+    for (int64_t i = 0; i + 4 <= count; i++)
+        CHECK(memcmp(bytes + i, "tIME", 4) != 0, "a time is in the file");
+    png_image reader = {.version = PNG_IMAGE_VERSION};
+    uint8_t *pixels = malloc(3 * 123 * 77);
+    CHECK(png_image_begin_read_from_memory(&reader, bytes, (size_t)count), "%s", reader.message);
+    CHECK(reader.width == 123 && reader.height == 77 && reader.format == PNG_FORMAT_RGB, "%u x %u, format %u", reader.width,
+          reader.height, reader.format);
+    CHECK(png_image_finish_read(&reader, NULL, pixels, 0, NULL), "%s", reader.message);
+    CHECK(!memcmp(pixels, image.rgb, 3 * 123 * 77), "pixels differ");
+    free(pixels);
+    sp_pool_free(&pool);
+    free_sphere(&s);
+    sp_image_free(&image);
+}
+
+int main(void)
+{
+    context = sp_context_default();
+    RUN(projection_agrees_with_matrices);
+    RUN(fitted_camera_shows_the_box);
+    RUN(senseless_requests_are_refused);
+    RUN(markers_land_on_their_projections);
+    RUN(triangle_covers_its_pixels);
+    RUN(nearer_is_in_front);
+    RUN(planes_meet_along_their_line);
+    RUN(fine_sphere_has_no_cracks);
+    RUN(shared_edges_cover_each_sample_once);
+    RUN(near_plane_cuts);
+    RUN(huge_triangles_keep_their_depth);
+    RUN(triangles_without_area_draw_nothing);
+    RUN(edges_are_mixed_in_linear_light);
+    RUN(creases_stay_and_curves_are_smooth);
+    RUN(lines_are_hidden_by_surfaces);
+    RUN(lines_keep_their_width_on_slopes);
+    RUN(same_bytes_for_any_threads);
+    RUN(colormap_rises_in_lightness);
+    RUN(text_is_drawn_and_clipped);
+    RUN(png_decodes_to_the_same_pixels);
+    return test_end();
+}

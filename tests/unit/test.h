@@ -1,0 +1,74 @@
+/* A TAP producer for the unit tests: each RUN is one test; CHECK records a failure with what was measured and goes on. */
+#ifndef TESTS_UNIT_TEST_H
+#define TESTS_UNIT_TEST_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int test_number, test_failures_in_this, test_failures, test_skipped_this;
+
+#define CHECK(condition, ...)                                                                                          \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            test_failures_in_this++;                                                                                   \
+            printf("# %s:%d: %s: ", __FILE__, __LINE__, #condition);                                                   \
+            printf(__VA_ARGS__);                                                                                       \
+            printf("\n");                                                                                              \
+        }                                                                                                              \
+    } while (0)
+
+/* |measured − expected| ≤ tolerance; NaN fails. */
+#define CHECK_NEAR(measured, expected, tolerance)                                                                      \
+    do {                                                                                                               \
+        double m_ = (measured), e_ = (expected), t_ = (tolerance);                                                     \
+        CHECK(fabs(m_ - e_) <= t_, "%.17g is not %.17g within %.3g (difference %.3g)", m_, e_, t_, m_ - e_);           \
+    } while (0)
+
+/* For calls that return a status. */
+#define CHECK_OK(call) CHECK((call) == SP_OK, "%s", context.message)
+
+/* Says a measured number beside a test. */
+#define NOTE(...)                                                                                                      \
+    do {                                                                                                               \
+        printf("# ");                                                                                                  \
+        printf(__VA_ARGS__);                                                                                           \
+        printf("\n");                                                                                                  \
+    } while (0)
+
+/* Inside a test: it cannot run here. */
+#define SKIP(reason)                                                                                                   \
+    do {                                                                                                               \
+        test_skipped_this = 1;                                                                                         \
+        printf("# skip: %s\n", reason);                                                                                \
+        return;                                                                                                        \
+    } while (0)
+
+#define RUN(test)                                                                                                      \
+    do {                                                                                                               \
+        test_failures_in_this = test_skipped_this = 0;                                                                 \
+        test();                                                                                                        \
+        test_number++;                                                                                                 \
+        test_failures += test_failures_in_this > 0;                                                                    \
+        printf("%sok %d - %s%s\n", test_failures_in_this ? "not " : "", test_number, #test,                            \
+               test_skipped_this ? " # SKIP" : "");                                                                    \
+        fflush(stdout);                                                                                                \
+    } while (0)
+
+static inline int test_end(void)
+{
+    printf("1..%d\n", test_number);
+    return test_failures > 0;
+}
+
+/* The folder of shared meshes (environment SUPPLE_MESHES), or NULL where it is absent. */
+static inline const char *test_meshes(void)
+{
+    const char *folder = getenv("SUPPLE_MESHES");
+    return folder && *folder ? folder : NULL;
+}
+
+#endif

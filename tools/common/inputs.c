@@ -1,0 +1,39 @@
+#include "tools/common/inputs.h"
+
+#include "tools/common/internal.h"
+
+#include <string.h>
+
+void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh)
+{
+    static const char *const kinds[] = {"mesh", NULL};
+    sp_file file;
+    tool_read(path, option, kinds, false, &file);
+    mesh->path = path;
+    memcpy(mesh->hash, file.hash, sizeof mesh->hash);
+    tool_check(sp_mesh_read(&tool.context, &file, &mesh->mesh), path);
+    sp_file_free(&file);
+}
+
+void tool_check_hash(const char *path, const char *what, const char *recorded, const char *expected)
+{
+    if (*recorded && *expected && strcmp(recorded, expected))
+        tool_fail(SP_INPUT, path, "it was made from another %s (%.12s…, this one is %.12s…)", what, recorded, expected);
+}
+
+void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh, tool_columns *columns)
+{
+    static const char *const all[] = {"modes", "derivatives", "shapes", "basis", NULL};
+    sp_file file;
+    tool_read(path, option, kinds ? kinds : all, true, &file);
+    columns->path = path;
+    snprintf(columns->kind, sizeof columns->kind, "%s", *sp_file_kind(&file) ? sp_file_kind(&file) : "shapes");
+    memcpy(columns->hash, file.hash, sizeof columns->hash);
+    tool_check(sp_columns_read(&tool.context, &file, mesh ? 3 * mesh->mesh.vertex_count : -1, &columns->columns), path);
+    sp_file_free(&file);
+    if (mesh) {
+        if (!*columns->columns.mesh)
+            tool_warn(path, "it does not say which mesh it belongs to");
+        tool_check_hash(path, "mesh", columns->columns.mesh, mesh->hash);
+    }
+}

@@ -1,0 +1,33 @@
+/* Reading the kinds of file that most tools start from, with the check that they belong together. Ends the process on failure. */
+#ifndef TOOLS_COMMON_INPUTS_H
+#define TOOLS_COMMON_INPUTS_H
+
+#include "formats/columns.h"
+#include "formats/mesh.h"
+#include "formats/polynomials.h"
+#include "tools/common/tool.h"
+
+typedef struct tool_mesh {
+    sp_mesh mesh;
+    const char *path;
+    char hash[SP_HASH_LENGTH];
+} tool_mesh;
+
+/* A mesh file. */
+void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh);
+
+typedef struct tool_columns {
+    sp_columns columns;
+    const char *path;
+    char kind[16]; /* "modes", "derivatives", "shapes", "basis" */
+    char hash[SP_HASH_LENGTH];
+} tool_columns;
+
+/* A file with a matrix U of one of the kinds (NULL: any), for the mesh: the number of rows and the recorded mesh hash must agree;
+ * a file that records no mesh passes with a warning. mesh NULL: any. */
+void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh, tool_columns *columns);
+
+/* Fails when two hashes that should name the same file differ; "" is unknown and passes. `what` is "mesh" or "basis". */
+void tool_check_hash(const char *path, const char *what, const char *recorded, const char *expected);
+
+#endif

@@ -1,0 +1,32 @@
+/* Shared by the files of tools/common only. */
+#ifndef TOOLS_COMMON_INTERNAL_H
+#define TOOLS_COMMON_INTERNAL_H
+
+#include "tools/common/tool.h"
+
+struct tool_state {
+    const tool_spec *spec;
+    sp_context context;
+    int64_t threads, seed;
+    bool quiet;
+    const char *output;
+    int argument_count;
+    char **arguments;
+    int data_descriptor; /* the real stdout */
+    FILE *data_stream;
+    json_t *parameters;
+    json_t *inputs;
+    json_t *history;
+    json_t *warnings;
+    bool stdin_used;
+};
+extern struct tool_state tool;
+
+/* Parses argv into the targets and tool.parameters. */
+void tool_options_parse(int argc, char **argv);
+void tool_options_help(FILE *stream);
+
+/* Unlinks whatever output is unfinished. Async-signal-safe. */
+void tool_outputs_remove(void);
+
+#endif

@@ -1,0 +1,196 @@
+#include "tools/common/internal.h"
+
+#include <cblas.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct tool_state tool;
+static char hint[400];
+static double started;
+static bool progress_shown;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void end_progress_line(void)
+{
+    if (progress_shown)
+        fputs("\r\033[K", stderr);
+    progress_shown = false;
+}
+
+/* After one second, at most four times a second. */
+static void show_progress(void *data, double fraction)
+{
+    (void)data;
+    static double last;
+    double time = now();
+    if (time - started < 1 || time - last < 0.25 || !(fraction > 0))
+        return;
+    last = time;
+    double left = (time - started) * (1 - fraction) / fraction;
+    fprintf(stderr, "\r\033[K%s: %.0f %%, about %.0f s left", tool.spec->name, 100 * fraction, left);
+    progress_shown = true;
+}
+
+static void on_signal(int number)
+{
+    tool_outputs_remove();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static int allowed_processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? count : 1;
+}
+
+/* Libraries print to stdout (CHOLMOD and OpenBLAS do): only data may go there, so the descriptor is set aside. */
+static void reserve_stdout(void)
+{
+    for (int i = 0; i < 3; i++) /* closed standard descriptors would be handed out as files */
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i == 0 ? O_RDONLY : O_WRONLY) < 0)
+            _exit(SP_SYSTEM);
+    tool.data_descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (tool.data_descriptor < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        _exit(SP_SYSTEM);
+}
+
+sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
+{
+    started = now();
+    tool.spec = spec;
+    tool.context = sp_context_default();
+    reserve_stdout();
+    setenv("TZ", "UTC", 1); /* libarchive writes local time into the zip */
+    tzset();
+    for (int i = 0, signals[] = {SIGINT, SIGTERM, SIGHUP}; i < 3; i++)
+        if (signal(signals[i], on_signal) == SIG_IGN)
+            signal(signals[i], SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    openblas_set_num_threads(1); /* its results depend on the number of its threads (DESIGN §4) */
+    tool.parameters = json_object();
+    tool.inputs = json_array();
+    tool.history = json_object();
+    tool.warnings = json_array();
+    tool_options_parse(argc, argv);
+    tool.context.threads = tool.threads > 0 ? (int)tool.threads : allowed_processors();
+    tool.context.seed = (uint64_t)tool.seed;
+    if (!tool.quiet && isatty(STDERR_FILENO))
+        tool.context.progress = show_progress;
+    return &tool.context;
+}
+
+int tool_end(void)
+{
+    end_progress_line();
+    if (tool.data_stream && (ferror(tool.data_stream) || fclose(tool.data_stream)))
+        tool_fail(SP_SYSTEM, NULL, "cannot write to standard output: %s", strerror(errno));
+    tool.data_stream = NULL;
+    json_decref(tool.parameters);
+    json_decref(tool.inputs);
+    json_decref(tool.history);
+    json_decref(tool.warnings);
+    free(tool.arguments);
+    return SP_OK;
+}
+
+int tool_argument_count(void)
+{
+    return tool.argument_count;
+}
+
+const char *tool_argument(int i)
+{
+    return tool.arguments[i];
+}
+
+const char *tool_output_path(void)
+{
+    return tool.output;
+}
+
+bool tool_quiet(void)
+{
+    return tool.quiet;
+}
+
+void tool_hint(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(hint, sizeof hint, format, arguments);
+    va_end(arguments);
+}
+
+static void print_line(const char *file, const char *text)
+{
+    end_progress_line();
+    fprintf(stderr, "%s: %s%s%s\n", tool.spec->name, file ? file : "", file ? ": " : "", text);
+}
+
+noreturn void tool_fail(int status, const char *file, const char *format, ...)
+{
+    char text[700];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print_line(file && !strcmp(file, "-") ? "standard input" : file, text);
+    if (*hint)
+        fprintf(stderr, "%s\n", hint);
+    tool_outputs_remove();
+    _exit(status);
+}
+
+void tool_check(int status, const char *file)
+{
+    if (status != SP_OK)
+        tool_fail(status, file, "%s", tool.context.message);
+}
+
+void tool_warn(const char *file, const char *format, ...)
+{
+    char text[700];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    json_array_append_new(tool.warnings, json_string(text));
+    if (!tool.quiet)
+        print_line(file, text);
+}
+
+void tool_say(const char *format, ...)
+{
+    if (tool.quiet)
+        return;
+    char text[700];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print_line(NULL, text);
+}
+
+FILE *tool_stdout(void)
+{
+    if (!tool.data_stream)
+        tool.data_stream = fdopen(dup(tool.data_descriptor), "w");
+    if (!tool.data_stream)
+        tool_fail(SP_SYSTEM, NULL, "cannot write to standard output: %s", strerror(errno));
+    return tool.data_stream;
+}

@@ -1,0 +1,122 @@
+/* Inputs: reading them, and the record of them that goes into what is made from them. */
+#include "tools/common/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sha2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int tool_open_input(const char *path)
+{
+    if (!strcmp(path, "-")) {
+        if (tool.stdin_used)
+            tool_fail(SP_USAGE, NULL, "standard input (-) can be read only once");
+        tool.stdin_used = true;
+        return STDIN_FILENO;
+    }
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    if (descriptor < 0)
+        tool_fail(errno == ENOENT || errno == EACCES ? SP_INPUT : SP_SYSTEM, path, "cannot open: %s", strerror(errno));
+    if (fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode))
+        tool_fail(SP_INPUT, path, "cannot open: it is a folder");
+    return descriptor;
+}
+
+void tool_close_input(int descriptor)
+{
+    if (descriptor != STDIN_FILENO)
+        close(descriptor);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void tool_record_input(const char *path, const char *option, const char *hash, const json_t *meta)
+{
+    json_t *input = json_pack("{s:s, s:s}", "name", strcmp(path, "-") ? base_name(path) : "standard input", "sha256", hash);
+    if (!input) /* a name that is not UTF-8 */
+        input = json_pack("{s:s, s:s}", "name", "unnamed", "sha256", hash);
+    if (option)
+        json_object_set_new(input, "option", json_string(option));
+    json_array_append_new(tool.inputs, input);
+    if (!meta || !json_object_get(meta, "tool"))
+        return;
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(meta, "history"), key, value)
+        if (!json_object_get(tool.history, key))
+            json_object_set(tool.history, key, value);
+    json_t *entry = json_object();
+    const char *const kept[] = {"kind", "tool", "version", "parameters", "seed", "inputs"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (json_object_get(meta, kept[i]))
+            json_object_set(entry, kept[i], json_object_get(meta, kept[i]));
+    json_object_set_new(tool.history, hash, entry);
+}
+
+void tool_read(const char *path, const char *option, const char *const *kinds, bool foreign, sp_file *file)
+{
+    int descriptor = tool_open_input(path);
+    tool_check(sp_file_read(&tool.context, descriptor, kinds, foreign, false, file), path);
+    tool_close_input(descriptor);
+    tool_record_input(path, option, file->hash, file->meta);
+}
+
+char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count)
+{
+    int descriptor = tool_open_input(path);
+    sp_list list = {0};
+    for (;;) {
+        enum { STEP = 1 << 20 };
+        char *to = sp_list_add(&list, STEP, 1);
+        if (!to)
+            tool_fail(SP_SYSTEM, path, "out of memory");
+        ssize_t got;
+        do
+            got = read(descriptor, to, STEP);
+        while (got < 0 && errno == EINTR);
+        if (got < 0)
+            tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
+        list.count -= STEP - got;
+        if (got == 0)
+            break;
+    }
+    tool_close_input(descriptor);
+    char *bytes = sp_pool_new(pool, list.count + 1, 1);
+    if (!bytes)
+        tool_fail(SP_SYSTEM, path, "out of memory");
+    memcpy(bytes, list.data, (size_t)list.count);
+    *count = list.count;
+    sp_list_free(&list);
+    if (!option || *option) {
+        char hash[SHA256_DIGEST_STRING_LENGTH];
+        SHA256Data((const uint8_t *)bytes, (size_t)*count, hash);
+        tool_record_input(path, option, hash, NULL);
+    }
+    return bytes;
+}
+
+json_t *tool_meta_new(const char *kind)
+{
+    json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "format_version", SP_FORMAT_VERSION, "tool", tool.spec->name, "version", SUPPLE_VERSION);
+    json_object_set(meta, "parameters", tool.parameters);
+    if (tool.spec->common & TOOL_SEED)
+        json_object_set_new(meta, "seed", json_integer(tool.seed));
+    json_object_set(meta, "inputs", tool.inputs);
+    json_object_set(meta, "history", tool.history);
+    return meta;
+}
+
+json_t *tool_result_new(void)
+{
+    json_t *result = json_object();
+    json_object_set(result, "warnings", tool.warnings);
+    return result;
+}

@@ -1,0 +1,139 @@
+/* What every main is made of: options, messages, files in, one file out, and the record of how it was made.
+ *
+ *     static struct { int64_t count; const char *output; … } chosen;
+ *     static const tool_option options[] = { {"count", 'k', TOOL_INTEGER, &chosen.count, .standard = "20", …}, … };
+ *
+ *     int main(int argc, char **argv) {
+ *         sp_context *context = tool_begin(&(tool_spec){…}, argc, argv);
+ *         … load, check, compute once, judge, write …
+ *         return tool_end();
+ *     }
+ *
+ * Everything here ends the process on failure, with one line on stderr, the exit code of DESIGN.md §3, the unfinished
+ * output removed and the old one untouched. */
+#ifndef TOOLS_COMMON_TOOL_H
+#define TOOLS_COMMON_TOOL_H
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "formats/file.h"
+
+#include <stdio.h>
+#include <stdnoreturn.h>
+
+/* ---- options ---- */
+
+enum tool_type {
+    TOOL_FLAG,    /* bool: --name */
+    TOOL_INTEGER, /* int64_t in [low, high] */
+    TOOL_REAL,    /* double in [low, high]; "inf" where high allows it */
+    TOOL_VECTOR,  /* double[count]: numbers with commas */
+    TOOL_TEXT,    /* const char * */
+    TOOL_CHOICE,  /* int: index into `choices`, words with | */
+    TOOL_SIZE,    /* int64_t bytes: 500M, 2G */
+    TOOL_TEXTS,   /* tool_texts: may stand several times */
+    TOOL_INPUT,   /* const char *: a file that is read; "-" is stdin */
+    TOOL_INPUTS,  /* tool_texts: files that are read */
+};
+
+typedef struct tool_texts {
+    int64_t count;
+    const char *value[256];
+} tool_texts;
+
+typedef struct tool_option {
+    const char *name;
+    char letter; /* 0: none */
+    enum tool_type type;
+    void *target;
+    const char *argument; /* in --help: N, METRES, FILE */
+    const char *standard; /* default, parsed like a value; NULL: leaves the target as it is (zero) */
+    const char *choices;
+    int count;            /* TOOL_VECTOR */
+    double low, high;     /* TOOL_INTEGER, TOOL_REAL, TOOL_VECTOR; both 0: any finite number */
+    const char *help;
+    bool silent;          /* cannot change the result: not recorded in parameters */
+    bool *given;          /* set when the option was on the command line; may be NULL */
+} tool_option;
+
+enum { TOOL_OUTPUT = 1, TOOL_THREADS = 2, TOOL_SEED = 4 }; /* which common options the tool has: -o, --threads, --seed */
+
+typedef struct tool_spec {
+    const char *name;
+    const char *arguments; /* "MESH BASIS" in the usage line */
+    int least, most;       /* number of arguments; most −1: any */
+    const char *summary;   /* one line, as in the man page's NAME */
+    const tool_option *options;
+    int option_count;
+    int common;            /* TOOL_OUTPUT | … */
+    const char *examples;  /* lines for the end of --help; may be NULL */
+} tool_spec;
+
+#define TOOL_COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
+
+/* Parses the command line, answers --help and --version, reserves stdout for data, prepares the context. */
+sp_context *tool_begin(const tool_spec *spec, int argc, char **argv);
+int tool_end(void);
+
+int tool_argument_count(void);
+const char *tool_argument(int i);
+const char *tool_output_path(void);
+bool tool_quiet(void);
+
+/* ---- messages ---- */
+
+/* "tool: file: text"; file may be NULL. Exits with `status` (enum sp_status). */
+noreturn void tool_fail(int status, const char *file, const char *format, ...) SP_PRINTF(3, 4);
+
+/* A second line to help, printed after the failure's line: call before tool_fail. */
+void tool_hint(const char *format, ...) SP_PRINTF(1, 2);
+
+/* Fails with the context's message when status is not SP_OK. */
+void tool_check(int status, const char *file);
+
+/* One line on stderr unless --quiet; kept for the result too (tool_result_new puts them under "warnings"). */
+void tool_warn(const char *file, const char *format, ...) SP_PRINTF(2, 3);
+
+/* One line on stderr unless --quiet: what was found, counts. */
+void tool_say(const char *format, ...) SP_PRINTF(1, 2);
+
+/* The real stdout, for tools whose product is text. Checked and flushed by tool_end. */
+FILE *tool_stdout(void);
+
+/* ---- files in ---- */
+
+/* Reads one of our files and records it as an input. `option`: the option that named it, NULL for an argument. */
+void tool_read(const char *path, const char *option, const char *const *kinds, bool foreign, sp_file *file);
+
+/* Opens a path or stdin ("-") for a reader of its own; close with tool_close_input. */
+int tool_open_input(const char *path);
+void tool_close_input(int descriptor);
+
+/* Records an input by hand (streamed trajectories): hash and meta as found. meta may be NULL. */
+void tool_record_input(const char *path, const char *option, const char *hash, const json_t *meta);
+
+/* A whole text or model file, NUL-terminated; recorded unless option is "" . */
+char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count);
+
+/* ---- the file out ---- */
+
+/* What meta starts with: kind, versions, parameters, seed, inputs, history. */
+json_t *tool_meta_new(const char *kind);
+
+/* result with "warnings"; owned by the caller until tool_write_end. */
+json_t *tool_result_new(void);
+
+/* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open. */
+typedef struct tool_output tool_output;
+tool_output *tool_output_open(const char *path);
+int tool_output_descriptor(tool_output *output);
+sp_writer *tool_output_writer(tool_output *output);
+
+/* Writes result as the last member (may be NULL for files that are no archive of ours), closes with every check and
+ * renames into place. */
+void tool_output_finish(tool_output *output, json_t *result);
+
+/* A text or picture file of another format, written in one go with the same care. */
+void tool_write_bytes(const char *path, const void *bytes, int64_t count);
+
+#endif

@@ -1,0 +1,54 @@
+/* polycoef: the coefficients of reduced forces of linear materials. */
+#include "reduced/polynomial.h"
+
+#include "tools/common/inputs.h"
+
+#include <string.h>
+
+static struct {
+    int64_t r, memory;
+    bool by_group, by_constant;
+} chosen;
+
+static const tool_option options[] = {
+    {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 2000, .help = "use the first R columns of the basis (default: all)"},
+    {"by-region", 0, TOOL_FLAG, &chosen.by_group, .help = "keep the regions apart, for editing materials later"},
+    {"by-constant", 0, TOOL_FLAG, &chosen.by_constant, .help = "keep lambda and mu apart (and the regions)"},
+    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "400M", .help = "bound on the working memory"},
+};
+
+int main(int argc, char **argv)
+{
+    sp_context *context = tool_begin(&(tool_spec){"polycoef", "MESH BASIS", 2, 2, "Coefficients of the reduced cubic forces of linear materials (StVK and any C).", options,
+                                                  TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS, "  polycoef spoon.npz basis.npz -o poly.npz\n"},
+                                     argc, argv);
+    static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
+    tool_mesh mesh;
+    tool_columns basis;
+    sp_body body;
+    sp_polynomials polynomials;
+    sp_polynomial_report report;
+    tool_read_mesh(tool_argument(0), NULL, &mesh);
+    tool_read_columns(tool_argument(1), NULL, kinds, &mesh, &basis);
+    int64_t r = chosen.r ? chosen.r : basis.columns.count;
+    if (r > basis.columns.count)
+        tool_fail(SP_USAGE, basis.path, "--rank %lld: the file has %lld columns", (long long)r, (long long)basis.columns.count);
+    tool_output *output = tool_output_open(tool_output_path());
+    tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
+    sp_polynomial_parameters parameters = {.by_group = chosen.by_group, .by_constant = chosen.by_constant, .memory = chosen.memory};
+    tool_check(sp_polynomials_new(context, &body, r, basis.columns.U, &parameters, &polynomials, &report), mesh.path);
+
+    json_t *meta = tool_meta_new("polynomials"), *result = tool_result_new();
+    json_object_set_new(meta, "mesh", json_string(mesh.hash));
+    json_object_set_new(meta, "basis", json_string(basis.hash));
+    tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());
+    json_object_set_new(result, "rows", json_integer(report.rows));
+    json_object_set_new(result, "flops", json_real(report.flops));
+    tool_output_finish(output, result);
+    json_decref(meta);
+    sp_polynomials_free(&polynomials);
+    sp_body_free(&body);
+    sp_columns_free(&basis.columns);
+    sp_mesh_free(&mesh.mesh);
+    return tool_end();
+}

@@ -43,10 +43,11 @@ static void read_matrix(sp_context *context, const char *path, const char *optio
             tool_fail(SP_INPUT, path, "row %lld belongs to degree of freedom %lld, in the mesh to %lld", (long long)i, (long long)dof[i], (long long)body->free[i]);
 }
 
-static void write_matrix(sp_context *context, const char *path, const char *which, const sp_body *body, const sp_sparse *matrix, const char *mesh_hash)
+static void write_matrix(sp_context *context, const char *path, const char *option, const char *which, const sp_body *body, const sp_sparse *matrix, const char *mesh_hash)
 {
     tool_output *output = tool_output_open(path);
     json_t *meta = tool_meta_new("sparse");
+    tool_meta_output(meta, option);
     json_object_set_new(meta, "mesh", json_string(mesh_hash));
     tool_check(sp_sparse_write(context, tool_output_writer(output), meta, matrix, body->free, which), path);
     json_decref(meta);
@@ -90,9 +91,9 @@ int main(int argc, char **argv)
         tool_check(sp_body_mass(context, &body, chosen.lumped, &M), mesh.path);
     }
     if (chosen.write_stiffness)
-        write_matrix(context, chosen.write_stiffness, "K", &body, &K, mesh.hash);
+        write_matrix(context, chosen.write_stiffness, "write-stiffness", "K", &body, &K, mesh.hash);
     if (chosen.write_mass)
-        write_matrix(context, chosen.write_mass, "M", &body, &M, mesh.hash);
+        write_matrix(context, chosen.write_mass, "write-mass", "M", &body, &M, mesh.hash);
 
     sp_modes_parameters parameters = {.count = k, .tolerance = chosen.tolerance, .certify = chosen.certify};
     sp_modes_report report;

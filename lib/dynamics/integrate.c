@@ -186,7 +186,7 @@ static int factor(sp_integrator *it, const newton_problem *problem)
 int sp_newton(sp_integrator *it, const newton_problem *problem)
 {
     enum { HALVINGS = 12 };
-    double size = problem->residual(it, it->q1, it->r), relative = size > 0 ? sp_norm(it->n, it->r) / size : 0;
+    double size = problem->residual(it, it->q1, it->r), norm = sp_norm(it->n, it->r), relative = size > 0 ? norm / size : 0;
     int64_t iterations = 0;
     int status;
     bool stagnated = false;
@@ -197,22 +197,21 @@ int sp_newton(sp_integrator *it, const newton_problem *problem)
         iterations++;
         SP_TRY(factor(it, problem));
         SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));
-        double s = 1, before = relative;
+        double s = 1, before = norm;
         int halvings = 0;
+        bool near = relative <= 1000 * it->p.tolerance; /* rounding is not far: no line search will do better */
         for (;; s *= 0.5, halvings++) {
             for (int64_t i = 0; i < it->n; i++)
                 it->x[i] = it->q1[i] - s * it->dq[i];
             size = problem->residual(it, it->x, it->r);
-            relative = size > 0 ? sp_norm(it->n, it->r) / size : 0;
-            /* at the start the size of the forces is still unsettled, so that only the decrease of the relative residual counts */
-            if (relative <= (1 - 1e-4 * s) * before || relative <= it->p.tolerance || halvings == HALVINGS)
+            norm = sp_norm(it->n, it->r);
+            relative = size > 0 ? norm / size : 0;
+            if (norm <= (1 - 1e-4 * s) * before || relative <= it->p.tolerance || near || halvings == HALVINGS)
                 break;
-            if (before <= 1000 * it->p.tolerance)
-                break; /* rounding: no line search will do better */
         }
         it->report.halvings += halvings;
         memcpy(it->q1, it->x, (size_t)it->n * sizeof *it->q1);
-        if (relative > 0.5 * before && fmin(before, relative) <= 1000 * it->p.tolerance) {
+        if (near && norm > 0.5 * before) {
             stagnated = relative > it->p.tolerance;
             break;
         }

@@ -67,6 +67,20 @@ done:
     return status;
 }
 
+/* Newton starts from the extrapolated motion or from rest at q₀, whichever leaves the smaller residual: a load that sets in
+ * suddenly throws the extrapolation far off. */
+static void predict(sp_integrator *it)
+{
+    double h = it->p.step;
+    residual(it, it->q, it->r);
+    double still = sp_norm(it->n, it->r);
+    for (int64_t i = 0; i < it->n; i++)
+        it->q1[i] = it->q[i] + h * it->v[i] + 0.5 * h * h * it->a[i];
+    residual(it, it->q1, it->r);
+    if (!(sp_norm(it->n, it->r) < still))
+        memcpy(it->q1, it->q, (size_t)it->n * sizeof *it->q1);
+}
+
 int sp_step_newmark(sp_integrator *it)
 {
     static const newton_problem problem = {residual, matrix, "Newton's method in the Newmark step"};
@@ -78,8 +92,7 @@ int sp_step_newmark(sp_integrator *it)
     if (it->p.semi_implicit)
         SP_TRY(semi_implicit(it));
     else {
-        for (int64_t i = 0; i < it->n; i++)
-            it->q1[i] = it->q[i] + h * it->v[i] + 0.5 * h * h * it->a[i];
+        predict(it);
         SP_TRY(sp_newton(it, &problem));
     }
     follow(it, it->q1);

@@ -1,5 +1,7 @@
 #include "linear/cholesky.h"
 
+#include "linear/blas.h"
+
 #include <cholmod.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -145,7 +147,9 @@ int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
     cholmod_sparse values = view(matrix);
     cholesky->ready = false;
     /* TRUE comes back for indefinite matrices too: the status and the column where it stopped tell */
-    if (!cholmod_l_factorize(&values, cholesky->factor, &cholesky->common) && cholesky->common.status != CHOLMOD_NOT_POSDEF)
+    int levels = sp_blas_serial_begin(), done = cholmod_l_factorize(&values, cholesky->factor, &cholesky->common);
+    sp_blas_serial_end(levels);
+    if (!done && cholesky->common.status != CHOLMOD_NOT_POSDEF)
         return library_failure(cholesky, &cholesky->common, "factorization");
     if (cholesky->common.status == CHOLMOD_NOT_POSDEF || cholesky->factor->minor < cholesky->factor->n)
         return sp_fail(cholesky->context, SP_NUMERICAL, "the matrix is not positive definite (pivot %lld of %lld)", (long long)cholesky->factor->minor,
@@ -160,7 +164,9 @@ static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, c
 {
     size_t n = (size_t)cholesky->order;
     cholmod_dense right = {.nrow = n, .ncol = (size_t)count, .nzmax = n * (size_t)count, .d = n, .x = (void *)b, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
-    if (!cholmod_l_solve2(CHOLMOD_A, cholesky->factor, &right, NULL, &s->x, NULL, &s->y, &s->e, &s->common))
+    int levels = sp_blas_serial_begin(), done = cholmod_l_solve2(CHOLMOD_A, cholesky->factor, &right, NULL, &s->x, NULL, &s->y, &s->e, &s->common);
+    sp_blas_serial_end(levels);
+    if (!done)
         return false;
     memcpy(x, s->x->x, n * (size_t)count * sizeof *x);
     return true;

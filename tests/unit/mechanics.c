@@ -3,6 +3,7 @@
 #include "assembly/stvk.h"
 #include "assembly/element.h"
 #include "bodies.h"
+#include "linear/blas.h"
 #include "test.h"
 
 static sp_context context;
@@ -361,6 +362,7 @@ static void stiffness_of_one_hexahedron(void)
 
 int main(void)
 {
+    sp_blas_prepare();
     context = sp_context_default();
     context.threads = 2;
     RUN(force_is_gradient_of_energy);

@@ -4,6 +4,7 @@
 #include "basis/modes.h"
 #include "basis/pca.h"
 #include "bodies.h"
+#include "linear/blas.h"
 #include "formats/volume.h"
 #include "reduced/polynomial.h"
 #include "test.h"
@@ -140,7 +141,8 @@ static void fork_of(const char *name, const double *hertz)
         return;
     set_material(&m.mesh, 207000, 0.33, 7.829e-9);
     solve_modes(&m, 12);
-    check_frequencies(&m, 6, 6, hertz, 0.5e-4);
+    /* one unit of the last printed digit: LAPACK's dense solver agrees with ours to 1e-12, the print does not to 1.5e-8 */
+    check_frequencies(&m, 6, 6, hertz, 1e-4);
     free_modes(&m);
 }
 
@@ -273,6 +275,7 @@ static void simple_bridge(void)
 
 int main(void)
 {
+    sp_blas_prepare();
     context = sp_context_default();
     context.threads = 2;
     RUN(beam3);

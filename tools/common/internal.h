@@ -25,6 +25,7 @@ extern struct tool_state tool;
 /* Parses argv into the targets and tool.parameters. */
 void tool_options_parse(int argc, char **argv);
 void tool_options_help(FILE *stream);
+bool tool_options_has(const char *name);
 
 /* Unlinks whatever output is unfinished. Async-signal-safe. */
 void tool_outputs_remove(void);

@@ -1,8 +1,10 @@
 #include "tools/common/internal.h"
 
-#include <cblas.h>
+#include "linear/blas.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -81,7 +83,9 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
         if (signal(signals[i], on_signal) == SIG_IGN)
             signal(signals[i], SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    openblas_set_num_threads(1); /* its results depend on the number of its threads (DESIGN §4) */
+    sp_blas_prepare();
+    mallopt(M_MMAP_THRESHOLD, 1 << 30); /* workspace that comes and goes in every step stays mapped: page faults cost more than it */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     tool.parameters = json_object();
     tool.inputs = json_array();
     tool.history = json_object();

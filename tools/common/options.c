@@ -1,5 +1,6 @@
 #include "tools/common/internal.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -177,6 +178,33 @@ static void record(const tool_option *option, const char *text)
     json_object_set_new(tool.parameters, option->name, value);
 }
 
+/* The record in the order of the table, so that the order on the command line does not matter. An option whose presence is asked
+ * for (`given`) and that was not there is null: its default would act differently when it is given. */
+static void order_record(const bool *seen)
+{
+    const tool_option *option;
+    json_t *ordered = json_object();
+    for (int i = 0; (option = option_at(i)); i++) {
+        json_t *value = json_object_get(tool.parameters, option->name);
+        bool file = option->type == TOOL_INPUT || option->type == TOOL_INPUTS;
+        if (option->given && !seen[i] && !option->silent && !file)
+            json_object_set_new(ordered, option->name, json_null());
+        else if (value)
+            json_object_set(ordered, option->name, value);
+    }
+    json_decref(tool.parameters);
+    tool.parameters = ordered;
+}
+
+bool tool_options_has(const char *name)
+{
+    const tool_option *option;
+    for (int i = 0; (option = option_at(i)); i++)
+        if (!strcmp(option->name, name))
+            return true;
+    return false;
+}
+
 static const tool_option *find_long(const char *name, size_t length)
 {
     const tool_option *option;
@@ -219,6 +247,7 @@ void tool_options_parse(int argc, char **argv)
     const tool_option *option;
     int count = 0;
     for (; (option = option_at(count)); count++) {
+        assert(count < MOST);
         if (option->type == TOOL_FLAG || option->standard) {
             if (option->standard)
                 set_value(option, option->standard);
@@ -265,8 +294,9 @@ void tool_options_parse(int argc, char **argv)
         int index = 0;
         while (option_at(index) != option)
             index++;
-        give(option, value ? value : "", &seen[index < MOST ? index : MOST - 1]);
+        give(option, value ? value : "", &seen[index]);
     }
+    order_record(seen);
     tool.quiet = quiet_flag;
     if (tool.argument_count < tool.spec->least || (tool.spec->most >= 0 && tool.argument_count > tool.spec->most)) {
         tool_hint("usage: %s [OPTION]… %s", tool.spec->name, tool.spec->arguments);

@@ -38,15 +38,29 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-void tool_record_input(const char *path, const char *option, const char *hash, const json_t *meta)
+/* The base name; of a file that an input names, its path from the folder of the first argument, which is what stands in there. */
+static const char *recorded_name(const char *path, bool named_inside)
 {
-    json_t *input = json_pack("{s:s, s:s}", "name", strcmp(path, "-") ? base_name(path) : "standard input", "sha256", hash);
+    const char *first = tool.argument_count ? tool.arguments[0] : "", *name = base_name(path);
+    size_t folder = (size_t)(base_name(first) - first);
+    if (named_inside && !strncmp(path, first, folder) && path[folder] != '/')
+        name = path + folder;
+    return strcmp(path, "-") ? name : "standard input";
+}
+
+/* archive: the hash is that of the members, not of the bytes. */
+static void record_input(const char *path, const char *option, const char *hash, const json_t *meta, bool archive)
+{
+    bool named_inside = option && !tool_options_has(option), ours = meta && json_object_get(meta, "tool");
+    json_t *input = json_pack("{s:s, s:s}", "name", recorded_name(path, named_inside), "sha256", hash);
     if (!input) /* a name that is not UTF-8 */
         input = json_pack("{s:s, s:s}", "name", "unnamed", "sha256", hash);
     if (option)
-        json_object_set_new(input, "option", json_string(option));
+        json_object_set_new(input, named_inside ? "via" : "option", json_string(option));
+    if (archive && !ours)
+        json_object_set_new(input, "archive", json_true());
     json_array_append_new(tool.inputs, input);
-    if (!meta || !json_object_get(meta, "tool"))
+    if (!ours)
         return;
     const char *key;
     json_t *value;
@@ -54,11 +68,16 @@ void tool_record_input(const char *path, const char *option, const char *hash, c
         if (!json_object_get(tool.history, key))
             json_object_set(tool.history, key, value);
     json_t *entry = json_object();
-    const char *const kept[] = {"kind", "tool", "version", "parameters", "seed", "inputs"};
+    const char *const kept[] = {"kind", "output", "tool", "version", "parameters", "seed", "inputs"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (json_object_get(meta, kept[i]))
             json_object_set(entry, kept[i], json_object_get(meta, kept[i]));
     json_object_set_new(tool.history, hash, entry);
+}
+
+void tool_record_input(const char *path, const char *option, const char *hash, const json_t *meta)
+{
+    record_input(path, option, hash, meta, meta != NULL);
 }
 
 void tool_read(const char *path, const char *option, const char *const *kinds, bool foreign, sp_file *file)
@@ -66,7 +85,7 @@ void tool_read(const char *path, const char *option, const char *const *kinds, b
     int descriptor = tool_open_input(path);
     tool_check(sp_file_read(&tool.context, descriptor, kinds, foreign, false, file), path);
     tool_close_input(descriptor);
-    tool_record_input(path, option, file->hash, file->meta);
+    record_input(path, option, file->hash, file->meta, true);
 }
 
 char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count)
@@ -112,6 +131,11 @@ json_t *tool_meta_new(const char *kind)
     json_object_set(meta, "inputs", tool.inputs);
     json_object_set(meta, "history", tool.history);
     return meta;
+}
+
+void tool_meta_output(json_t *meta, const char *option)
+{
+    json_object_set_new(meta, "output", json_string(option));
 }
 
 json_t *tool_result_new(void)

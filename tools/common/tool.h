@@ -112,13 +112,17 @@ void tool_close_input(int descriptor);
 /* Records an input by hand (streamed trajectories): hash and meta as found. meta may be NULL. */
 void tool_record_input(const char *path, const char *option, const char *hash, const json_t *meta);
 
-/* A whole text or model file, NUL-terminated; recorded unless option is "" . */
+/* A whole text or model file, NUL-terminated; recorded unless option is "". A word that is no option of the tool ("include") says
+ * that another input named the file: it is then recorded as "via" that. */
 char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count);
 
 /* ---- the file out ---- */
 
 /* What meta starts with: kind, versions, parameters, seed, inputs, history. */
 json_t *tool_meta_new(const char *kind);
+
+/* Says in meta that the file is the one that --option named, not the one of -o. */
+void tool_meta_output(json_t *meta, const char *option);
 
 /* result with "warnings"; owned by the caller until tool_write_end. */
 json_t *tool_result_new(void);

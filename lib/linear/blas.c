@@ -1,0 +1,45 @@
+#include "linear/blas.h"
+
+#include <cblas.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Not in the headers of OpenBLAS, but in its builds that choose kernels at run time. */
+extern void gotoblas_dynamic_init(void) __attribute__((weak));
+extern void gotoblas_dynamic_quit(void) __attribute__((weak));
+
+void sp_blas_prepare(void)
+{
+    openblas_set_num_threads(1);
+#if defined(__x86_64__)
+    static const char *const old[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem"};
+    const char *now = openblas_get_corename();
+    bool outdated = false;
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        outdated |= !strcmp(now, old[i]);
+    if (!outdated || getenv("OPENBLAS_CORETYPE") || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
+        return;
+    __builtin_cpu_init();
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (!avx512 && !avx2)
+        return;
+    setenv("OPENBLAS_CORETYPE", avx512 ? "SkylakeX" : "Haswell", 1);
+    gotoblas_dynamic_quit();
+    gotoblas_dynamic_init();
+    unsetenv("OPENBLAS_CORETYPE");
+#endif
+}
+
+int sp_blas_serial_begin(void)
+{
+    int levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(0);
+    return levels;
+}
+
+void sp_blas_serial_end(int levels)
+{
+    omp_set_max_active_levels(levels);
+}

@@ -1,0 +1,21 @@
+/* OpenBLAS as Supple needs it. */
+#ifndef SP_LINEAR_BLAS_H
+#define SP_LINEAR_BLAS_H
+
+#include <stdbool.h>
+
+/* Call once at the start of a program, before any other call. Two things of OpenBLAS depend on the process, not on the call:
+ *
+ * One thread: its results differ in the last bits with the number of its threads, and ours must not.
+ *
+ * Its kernels: version 0.3.21 (Debian 12) does not know processors newer than itself and then takes those of 2004, ten
+ * times slower without a word (measured). Where that has happened and the processor has AVX-512 or AVX2, the right kernels are
+ * chosen by name, unless the user did so (OPENBLAS_CORETYPE). */
+void sp_blas_prepare(void);
+
+/* Between these two calls OpenMP regions of other libraries stay on this thread: CHOLMOD would start four threads of its own wherever it finds work for one
+ * (measured: 40 % of a small factorization lost on two processors). Returns what to pass to the closing call. */
+int sp_blas_serial_begin(void);
+void sp_blas_serial_end(int levels);
+
+#endif

@@ -1,0 +1,293 @@
+/* simulate: motion or equilibrium of a reduced, full or linear model under loads. */
+#include "dynamics/integrate.h"
+#include "dynamics/loads.h"
+#include "dynamics/models.h"
+#include "formats/loads.h"
+#include "formats/trajectory.h"
+#include "tools/common/inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum model { MODEL_REDUCED, MODEL_FULL, MODEL_LINEAR };
+enum record { RECORD_AUTO, RECORD_COORDINATES, RECORD_ALL, RECORD_PROBES };
+
+static struct {
+    int model, integrator, record, lumped;
+    const char *basis, *polynomials, *loads, *probes;
+    int64_t r, steps, every, iterations;
+    double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
+    bool semi_implicit, damping_mass_given, damping_stiffness_given;
+} chosen;
+
+static const tool_option options[] = {
+    {"model", 0, TOOL_CHOICE, &chosen.model, NULL, "reduced", "reduced|full|linear", .help = "reduced: polynomials in a basis; full: every vertex; linear: every vertex, f = K u"},
+    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .help = "basis of a reduced model"},
+    {"poly", 0, TOOL_INPUT, &chosen.polynomials, "FILE", .help = "polynomials of a reduced model"},
+    {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000, .help = "use the first R columns of the basis (default: all)"},
+    {"integrator", 0, TOOL_CHOICE, &chosen.integrator, NULL, "newmark", "newmark|energy|central|static",
+     .help = "newmark: implicit; energy: implicit, conserves energy exactly; central: explicit; static: equilibrium under the loads of each step"},
+    {"dt", 0, TOOL_REAL, &chosen.step, "S", "0.01", .low = 1e-300, .high = 1e300, .help = "time step in seconds"},
+    {"steps", 0, TOOL_INTEGER, &chosen.steps, "N", "100", .low = 1, .high = 1e12, .help = "number of steps"},
+    {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1e12, .help = "record every Nth step"},
+    {"loads", 0, TOOL_INPUT, &chosen.loads, "CSV", .help = "loads: t0,t1,kind,id,fx,fy,fz"},
+    {"gravity", 0, TOOL_VECTOR, chosen.gravity, "X,Y,Z", "0,0,0", .count = 3, .help = "acceleration of gravity, m/s2"},
+    {"damping-mass", 0, TOOL_REAL, &chosen.damping_mass, "A", NULL, .low = 0, .high = 1e300, .help = "alpha of Rayleigh damping alpha M + beta K(q), 1/s (default: the mesh's)", .given = &chosen.damping_mass_given},
+    {"damping-stiffness", 0, TOOL_REAL, &chosen.damping_stiffness, "B", NULL, .low = 0, .high = 1e300, .help = "beta, s (default: the mesh's)", .given = &chosen.damping_stiffness_given},
+    {"semi-implicit", 0, TOOL_FLAG, &chosen.semi_implicit, .help = "one Newton iteration per Newmark step, as in the papers"},
+    {"beta", 0, TOOL_REAL, &chosen.beta, "X", "0.25", .low = 0, .high = 1, .help = "Newmark's beta"},
+    {"gamma", 0, TOOL_REAL, &chosen.gamma, "X", "0.5", .low = 0, .high = 1, .help = "Newmark's gamma"},
+    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", NULL, .low = 1e-15, .high = 1, .help = "Newton: residual by the largest force term (default 1e-10, energy 1e-12)"},
+    {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "50", .low = 1, .high = 10000, .help = "Newton iterations per step at most"},
+    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix of the full and linear models"},
+    {"record", 0, TOOL_CHOICE, &chosen.record, NULL, "auto", "auto|coordinates|all|probes", .help = "reduced coordinates, displacements of all vertices, or of the probes only; auto: coordinates (reduced) or all"},
+    {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST", .help = "also record these vertices, from 0: 3,17,surface:120 (the corners that carry a surface vertex)"},
+};
+
+typedef struct simulation {
+    sp_context *context;
+    tool_mesh mesh;
+    tool_columns basis;
+    sp_polynomials polynomials;
+    sp_body body;
+    sp_system system;
+    sp_loading loading;
+    sp_pool pool;
+    sp_trajectory_shape shape;
+    int64_t r;
+    double *u, *udot;   /* recorded points; all vertices of a full model */
+    double *work;       /* [3·vertices] */
+} simulation;
+
+static void read_reduced(simulation *s)
+{
+    static const char *const basis_kinds[] = {"basis", "modes", "shapes", NULL}, *const kinds[] = {"polynomials", NULL};
+    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+    sp_file file;
+    if (!chosen.basis || !chosen.polynomials)
+        tool_fail(SP_USAGE, NULL, "a reduced model needs --basis and --poly");
+    tool_read_columns(chosen.basis, "basis", basis_kinds, &s->mesh, &s->basis);
+    tool_read(chosen.polynomials, "poly", kinds, false, &file);
+    tool_check(sp_polynomials_read(s->context, &file, &s->polynomials, mesh, basis), chosen.polynomials);
+    sp_file_free(&file);
+    tool_check_hash(chosen.polynomials, "mesh", mesh, s->mesh.hash);
+    tool_check_hash(chosen.polynomials, "basis", basis, s->basis.hash);
+    s->r = chosen.r ? chosen.r : s->polynomials.r;
+    if (s->r > s->polynomials.r)
+        tool_fail(SP_USAGE, chosen.polynomials, "--rank %lld: the polynomials have %lld coordinates", (long long)s->r, (long long)s->polynomials.r);
+    if (s->r > s->basis.columns.count)
+        tool_fail(SP_INPUT, chosen.basis, "it has %lld columns, the polynomials %lld coordinates", (long long)s->basis.columns.count, (long long)s->r);
+}
+
+static void make_system(simulation *s)
+{
+    bool reduced = chosen.model == MODEL_REDUCED;
+    tool_check(sp_body_new(s->context, &s->mesh.mesh, &s->body), s->mesh.path);
+    if (reduced)
+        tool_check(sp_reduced_system_new(s->context, &s->polynomials, s->r, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), chosen.polynomials);
+    else
+        tool_check(sp_full_system_new(s->context, &s->body, chosen.model == MODEL_LINEAR, chosen.lumped, NULL, &s->system), s->mesh.path);
+    int64_t count, load_count = 0;
+    sp_load *loads = NULL;
+    if (chosen.loads) {
+        char *text = tool_read_bytes(chosen.loads, "loads", &s->pool, &count);
+        tool_check(sp_loads_parse(s->context, text, count, &s->mesh.mesh, &s->pool, &load_count, &loads), chosen.loads);
+    }
+    tool_check(sp_loading_new(s->context, &s->body, reduced ? s->basis.columns.U : NULL, s->r, load_count, loads, chosen.gravity, &s->system, &s->loading), chosen.loads);
+}
+
+/* The options' damping, else the mesh's where all regions agree. */
+static void find_damping(const simulation *s)
+{
+    const sp_mesh *mesh = &s->mesh.mesh;
+    for (int64_t i = 1; i < mesh->material_count; i++)
+        if ((!chosen.damping_mass_given && mesh->materials[i].damping_mass != mesh->materials[0].damping_mass) ||
+            (!chosen.damping_stiffness_given && mesh->materials[i].damping_stiffness != mesh->materials[0].damping_stiffness))
+            tool_fail(SP_USAGE, s->mesh.path, "its regions have different damping: name one with --damping-mass and --damping-stiffness");
+    if (!chosen.damping_mass_given)
+        chosen.damping_mass = mesh->materials[0].damping_mass;
+    if (!chosen.damping_stiffness_given)
+        chosen.damping_stiffness = mesh->materials[0].damping_stiffness;
+}
+
+static int compare_vertices(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* "3,17,surface:120" to a sorted list of mesh vertices, each once. */
+static void parse_probes(simulation *s)
+{
+    const sp_mesh *mesh = &s->mesh.mesh;
+    sp_list list = {0};
+    for (const char *at = chosen.probes; *at;) {
+        bool surface = !strncmp(at, "surface:", 8);
+        char *end;
+        const char *start = surface ? at + 8 : at;
+        long long number = strtoll(start, &end, 10);
+        if (end == start || number < 0 || (*end && *end != ','))
+            tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not a list such as 3,17,surface:120", chosen.probes);
+        int64_t most = surface ? mesh->surface.vertex_count : mesh->vertex_count, one = number;
+        if (number >= most)
+            tool_fail(SP_USAGE, NULL, "--probe: %svertex %lld of %lld", surface ? "surface " : "", number, (long long)most);
+        int corners = 1;
+        const int64_t *corner = surface ? sp_mesh_corners(mesh, mesh->surface.element[number], &corners) : &one;
+        int64_t *to = sp_list_add(&list, corners, sizeof *to);
+        if (!to)
+            tool_fail(SP_SYSTEM, NULL, "out of memory");
+        memcpy(to, corner, (size_t)corners * sizeof *to);
+        at = *end ? end + 1 : end;
+    }
+    int64_t *vertex = list.data, kept = 0;
+    qsort(vertex, (size_t)list.count, sizeof *vertex, compare_vertices);
+    for (int64_t i = 0; i < list.count; i++)
+        if (i == 0 || vertex[i] != vertex[i - 1])
+            vertex[kept++] = vertex[i];
+    s->shape.vertex = sp_pool_copy(&s->pool, vertex, kept, sizeof *vertex);
+    s->shape.point_count = kept;
+    sp_list_free(&list);
+    if (!s->shape.vertex)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+}
+
+static void choose_record(simulation *s)
+{
+    bool reduced = chosen.model == MODEL_REDUCED;
+    enum record record = chosen.record == RECORD_AUTO ? (reduced ? RECORD_COORDINATES : RECORD_ALL) : (enum record)chosen.record;
+    if (record == RECORD_COORDINATES && !reduced)
+        tool_fail(SP_USAGE, NULL, "--record coordinates: only reduced models have them");
+    if (record == RECORD_PROBES && !chosen.probes)
+        tool_fail(SP_USAGE, NULL, "--record probes needs --probe");
+    s->shape.vertex_count = s->mesh.mesh.vertex_count;
+    s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;
+    if (record == RECORD_ALL)
+        s->shape.point_count = s->mesh.mesh.vertex_count;
+    else if (chosen.probes)
+        parse_probes(s);
+    int64_t rows = 3 * s->mesh.mesh.vertex_count;
+    s->u = sp_pool_new(&s->pool, rows, sizeof(double));
+    s->udot = sp_pool_new(&s->pool, rows, sizeof(double));
+    s->work = sp_pool_new(&s->pool, rows, sizeof(double));
+    if (s->pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+}
+
+/* Values at the recorded vertices. */
+static void fill_points(simulation *s, const double *q, double *to)
+{
+    int64_t rows = 3 * s->mesh.mesh.vertex_count;
+    if (s->shape.point_count == 0)
+        return;
+    if (chosen.model != MODEL_REDUCED) {
+        sp_body_spread(&s->body, q, s->work);
+        for (int64_t p = 0; p < s->shape.point_count; p++)
+            memcpy(to + 3 * p, s->work + 3 * (s->shape.vertex ? s->shape.vertex[p] : p), 3 * sizeof *to);
+        return;
+    }
+    memset(to, 0, (size_t)(3 * s->shape.point_count) * sizeof *to);
+    for (int64_t j = 0; j < s->r; j++)
+        for (int64_t p = 0; p < s->shape.point_count; p++)
+            for (int c = 0; c < 3; c++)
+                to[3 * p + c] += s->basis.columns.U[j * rows + 3 * (s->shape.vertex ? s->shape.vertex[p] : p) + c] * q[j];
+}
+
+static void record_frame(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT])
+{
+    sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
+    fill_points(s, sp_integrator_q(integrator), s->u);
+    fill_points(s, sp_integrator_v(integrator), s->udot);
+    frame.q = sp_integrator_q(integrator);
+    frame.qdot = sp_integrator_v(integrator);
+    sp_integrator_energies(integrator, energy);
+    memcpy(frame.energy, energy, sizeof frame.energy);
+    tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
+}
+
+static json_t *report_result(const simulation *s, const sp_integrator_report *report, const double *first, const double *last, double drift)
+{
+    json_t *result = tool_result_new();
+    json_object_set_new(result, "coordinates", json_integer(s->system.n));
+    json_object_set_new(result, "steps", json_integer(report->steps));
+    json_object_set_new(result, "newton_iterations", json_integer(report->newton_iterations));
+    json_object_set_new(result, "most_iterations_in_a_step", json_integer(report->worst_iterations));
+    json_object_set_new(result, "worst_residual", json_real(report->worst_residual));
+    json_object_set_new(result, "stagnated_steps", json_integer(report->stagnated));
+    json_object_set_new(result, "line_search_halvings", json_integer(report->halvings));
+    json_object_set_new(result, "indefinite_matrices", json_integer(report->indefinite));
+    json_object_set_new(result, "stability_limit", report->stability_limit > 0 ? json_real(report->stability_limit) : json_null());
+    json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_WORK_COUNT, first));
+    json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_WORK_COUNT, last));
+    json_object_set_new(result, "energy_balance", json_real(drift));
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const integrators[] = {"Newmark", "energy-conserving", "central differences", "static"};
+    simulation s = {0};
+    s.context = tool_begin(&(tool_spec){"simulate", "MESH", 1, 1, "Motion or equilibrium of a reduced, full or linear model under loads.", options, TOOL_COUNT(options),
+                                        TOOL_OUTPUT | TOOL_THREADS,
+                                        "  simulate spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv --dt 0.01 --steps 500 -o motion.npz\n"
+                                        "  simulate spoon.npz --model full --integrator static --gravity 0,0,-9.81 --steps 1 -o sag.npz\n"},
+                           argc, argv);
+    tool_read_mesh(tool_argument(0), NULL, &s.mesh);
+    if (chosen.model == MODEL_REDUCED)
+        read_reduced(&s);
+    else if (chosen.basis || chosen.polynomials || chosen.r)
+        tool_fail(SP_USAGE, NULL, "--basis, --poly and --rank belong to --model reduced");
+    make_system(&s);
+    find_damping(&s);
+    choose_record(&s);
+
+    sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)chosen.integrator, .step = chosen.step, .beta = chosen.beta, .gamma = chosen.gamma,
+                                           .damping_mass = chosen.damping_mass, .damping_stiffness = chosen.damping_stiffness, .semi_implicit = chosen.semi_implicit,
+                                           .tolerance = chosen.tolerance, .iterations = chosen.iterations};
+    sp_forcing forcing = sp_loading_forcing(&s.loading);
+    sp_integrator *integrator;
+    sp_trajectory_writer *trajectory;
+    tool_output *output = tool_output_open(tool_output_path());
+    tool_check(sp_integrator_new(s.context, &s.system, &forcing, &parameters, NULL, NULL, &integrator), s.mesh.path);
+    json_t *meta = tool_meta_new("trajectory");
+    json_object_set_new(meta, "mesh", json_string(s.mesh.hash));
+    if (s.shape.r)
+        json_object_set_new(meta, "basis", json_string(s.basis.hash));
+    json_object_set_new(meta, "load_end", json_real(s.loading.end));
+    json_object_set_new(meta, "damping", json_pack("[f, f]", chosen.damping_mass, chosen.damping_stiffness));
+    tool_check(sp_trajectory_begin(s.context, tool_output_writer(output), meta, &s.shape, &trajectory), tool_output_path());
+
+    double first[SP_WORK_COUNT], energy[SP_WORK_COUNT], largest = 0, drift = 0;
+    record_frame(&s, integrator, trajectory, first);
+    memcpy(energy, first, sizeof energy);
+    for (int64_t step = 1; step <= chosen.steps; step++) {
+        tool_check(sp_integrator_step(integrator), s.mesh.path);
+        if (step % chosen.every == 0 || step == chosen.steps) {
+            record_frame(&s, integrator, trajectory, energy);
+            double total = energy[0] + energy[1], expected = first[0] + first[1] + energy[2] - energy[3];
+            largest = fmax(largest, fmax(fabs(total), fabs(energy[2])));
+            drift = fmax(drift, fabs(total - expected));
+        }
+        tool_check(sp_progress(s.context, (double)step / (double)chosen.steps), s.mesh.path);
+    }
+    drift = largest > 0 ? drift / largest : 0;
+    const sp_integrator_report *report = sp_integrator_reported(integrator);
+    if (report->stagnated)
+        tool_warn(s.mesh.path, "%lld steps stopped at a residual up to %.1e", (long long)report->stagnated, report->worst_residual);
+    if (report->indefinite)
+        tool_warn(s.mesh.path, "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a definite one", (long long)report->indefinite);
+    tool_say("%s, %lld coordinates, %lld steps, %.2f Newton iterations a step, energy balance within %.1e", integrators[chosen.integrator], (long long)s.system.n,
+             (long long)report->steps, (double)report->newton_iterations / (double)report->steps, drift);
+    tool_check(sp_trajectory_finish(trajectory), tool_output_path());
+    tool_output_finish(output, report_result(&s, report, first, energy, drift));
+    json_decref(meta);
+    sp_integrator_free(integrator);
+    sp_loading_free(&s.loading);
+    (chosen.model == MODEL_REDUCED ? sp_reduced_system_free : sp_full_system_free)(&s.system);
+    sp_polynomials_free(&s.polynomials);
+    sp_columns_free(&s.basis.columns);
+    sp_body_free(&s.body);
+    sp_pool_free(&s.pool);
+    sp_mesh_free(&s.mesh.mesh);
+    return tool_end();
+}

@@ -1,0 +1,201 @@
+/* voxelize: from a polygon soup to a mesh of cubes (or tetrahedra) with the surface embedded. */
+#include "geometry/voxelize.h"
+
+#include "formats/surface.h"
+#include "tools/common/anchors.h"
+#include "tools/common/inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    int64_t resolution, keep, quadrature;
+    double enlarge, young, poisson, density;
+    int grid, groups;
+    bool fill, tetrahedra;
+    const char *materials;
+    tool_texts region_boxes;
+} chosen;
+
+static const tool_option options[] = {
+    {"resolution", 'n', TOOL_INTEGER, &chosen.resolution, "N", "64", .low = 1, .high = 4096, .help = "voxels along the longest side of the enlarged box"},
+    {"enlarge", 0, TOOL_REAL, &chosen.enlarge, "X", "1.2", .low = 1, .high = 100, .help = "factor on the box of the model about its centre"},
+    {"grid", 0, TOOL_CHOICE, &chosen.grid, NULL, "cube", "cube|box", .help = "cube: all sides equal, as in the papers; box: sides rounded up to whole voxels"},
+    {"fill", 0, TOOL_FLAG, &chosen.fill, .help = "also the voxels inside (winding number at least 1/2), not only those that meet the surface"},
+    {"keep", 0, TOOL_INTEGER, &chosen.keep, "N", "0", .low = 0, .high = 1000000, .help = "keep only the N largest components; 0: all"},
+    {"tetrahedra", 0, TOOL_FLAG, &chosen.tetrahedra, .help = "split every voxel into six tetrahedra"},
+    {"quadrature", 0, TOOL_INTEGER, &chosen.quadrature, "N", "3", .low = 2, .high = 3, .help = "Gauss points per axis; 3 is exact for StVK on cubes"},
+    {"young", 0, TOOL_REAL, &chosen.young, "PA", "1e6", .low = 1e-300, .high = 1e300, .help = "Young's modulus"},
+    {"poisson", 0, TOOL_REAL, &chosen.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999, .help = "Poisson's ratio"},
+    {"density", 0, TOOL_REAL, &chosen.density, "KG/M3", "1000", .low = 1e-300, .high = 1e300, .help = "density"},
+    {"regions", 0, TOOL_CHOICE, &chosen.groups, NULL, "none", "none|group|material", .help = "OBJ groups or materials become regions of their own"},
+    {"region-box", 0, TOOL_TEXTS, &chosen.region_boxes, "NAME,X0,Y0,Z0,X1,Y1,Z1", .help = "elements with their centre in this box become region NAME; inf for open sides"},
+    {"materials", 0, TOOL_INPUT, &chosen.materials, "JSON", .help = "materials by region name: [{\"name\": …, \"young\": …, \"poisson\": …, \"density\": …}, …]"},
+    TOOL_ANCHOR_OPTIONS,
+};
+
+static int64_t find_region(const sp_mesh *mesh, const char *name)
+{
+    for (int64_t i = 0; i < mesh->material_count; i++)
+        if (!strcmp(mesh->materials[i].name, name))
+            return i;
+    return -1;
+}
+
+static void apply_region_boxes(sp_mesh *mesh, const sp_material *standard)
+{
+    for (int64_t i = 0; i < chosen.region_boxes.count; i++) {
+        const char *text = chosen.region_boxes.value[i], *comma = strchr(text, ','), *at = comma ? comma + 1 : text;
+        double box[6];
+        char name[SP_NAME_LENGTH];
+        if (!comma || comma == text || comma - text >= SP_NAME_LENGTH || !tool_parse_numbers(&at, 6, box) || *at)
+            tool_fail(SP_USAGE, NULL, "--region-box: \"%s\" is not NAME,X0,Y0,Z0,X1,Y1,Z1", text);
+        snprintf(name, sizeof name, "%.*s", (int)(comma - text), text);
+        int64_t region = find_region(mesh, name);
+        if (region < 0) {
+            sp_material *more = sp_pool_new(&mesh->pool, mesh->material_count + 1, sizeof *more);
+            if (!more)
+                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            memcpy(more, mesh->materials, (size_t)mesh->material_count * sizeof *more);
+            region = mesh->material_count++;
+            more[region] = *standard;
+            strcpy(more[region].name, name);
+            mesh->materials = more;
+        }
+        if (sp_mesh_region_box(mesh, box, box + 3, region) == 0)
+            tool_fail(SP_USAGE, NULL, "--region-box: no element has its centre in %s", text);
+    }
+}
+
+/* Regions without elements go; the others are numbered anew in their order. */
+static void drop_empty_regions(sp_mesh *mesh)
+{
+    sp_pool pool = {0};
+    int64_t elements = sp_mesh_element_count(mesh), kept = 0;
+    int64_t *number = sp_pool_new(&pool, mesh->material_count, sizeof *number);
+    if (!number)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t e = 0; e < elements; e++)
+        number[mesh->region[e]] = 1;
+    for (int64_t r = 0; r < mesh->material_count; r++)
+        if (number[r]) {
+            mesh->materials[kept] = mesh->materials[r];
+            number[r] = kept++;
+        }
+    mesh->material_count = kept;
+    for (int64_t e = 0; e < elements; e++)
+        mesh->region[e] = number[mesh->region[e]];
+    sp_pool_free(&pool);
+}
+
+static void apply_materials(sp_context *context, sp_mesh *mesh, const sp_material *standard)
+{
+    sp_pool pool = {0};
+    int64_t length, count;
+    sp_material *materials;
+    json_error_t error;
+    if (!chosen.materials)
+        return;
+    char *text = tool_read_bytes(chosen.materials, "materials", &pool, &length);
+    json_t *json = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        tool_fail(SP_INPUT, chosen.materials, "line %d: %s", error.line, error.text);
+    tool_check(sp_materials_from_json(context, json, standard, &pool, &count, &materials), chosen.materials);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t region = find_region(mesh, materials[i].name);
+        if (region < 0)
+            tool_fail(SP_INPUT, chosen.materials, "the mesh has no region \"%s\"", materials[i].name);
+        mesh->materials[region] = materials[i];
+    }
+    json_decref(json);
+    sp_pool_free(&pool);
+}
+
+static void say_components(const sp_voxelize_report *report)
+{
+    if (report->component_count < 2)
+        return;
+    char list[200] = "";
+    for (int64_t i = 0; i < report->component_count && i < 8; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%lld", i ? ", " : "", (long long)report->component_size[i]);
+    if (chosen.keep && report->dropped_voxels)
+        tool_say("%lld separate components of %s%s voxels; dropped %lld voxels and %lld triangles", (long long)report->component_count, list,
+                 report->component_count > 8 ? ", …" : "", (long long)report->dropped_voxels, (long long)report->dropped_triangles);
+    else
+        tool_warn(NULL, "%lld separate components of %s%s voxels (--keep 1 keeps the largest)", (long long)report->component_count, list, report->component_count > 8 ? ", …" : "");
+}
+
+static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *mesh)
+{
+    json_t *result = tool_result_new(), *sizes = json_array();
+    double volume = 0;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
+        volume += sp_mesh_element_volume(mesh, e);
+    for (int64_t i = 0; i < report->component_count && i < 16; i++)
+        json_array_append_new(sizes, json_integer(report->component_size[i]));
+    json_object_set_new(result, "volume", json_real(volume));
+    json_object_set_new(result, "origin", sp_json_from_numbers(3, report->origin));
+    json_object_set_new(result, "spacing", json_real(report->spacing));
+    json_object_set_new(result, "surface_voxels", json_integer(report->surface_voxels));
+    json_object_set_new(result, "filled_voxels", json_integer(report->filled_voxels));
+    json_object_set_new(result, "components", json_integer(report->component_count));
+    json_object_set_new(result, "component_sizes", sizes);
+    json_object_set_new(result, "dropped_voxels", json_integer(report->dropped_voxels));
+    json_object_set_new(result, "dropped_triangles", json_integer(report->dropped_triangles));
+    if (chosen.fill) {
+        json_object_set_new(result, "open_edges", json_integer(report->orient.open_edges));
+        json_object_set_new(result, "turned_triangles", json_integer(report->orient.turned));
+        json_object_set_new(result, "doubled_triangles", json_integer(report->orient.doubled));
+        json_object_set_new(result, "degenerate_triangles", json_integer(report->orient.degenerate));
+        json_object_set_new(result, "one_sided_patches", json_integer(report->orient.one_sided));
+    }
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    sp_context *context = tool_begin(&(tool_spec){"voxelize", "MODEL", 1, 1, "A triangle model (OBJ, PLY, STL, OFF) to a simulation mesh with the surface embedded.", options,
+                                                  TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                                                  "  voxelize spoon.obj -n 100 --fix-half-space 1,0,0,0.05 -o spoon.npz\n  voxelize dragon.obj -n 128 --fill --tetrahedra -o dragon.npz\n"},
+                                     argc, argv);
+    const char *path = tool_argument(0);
+    sp_pool pool = {0};
+    sp_surface surface;
+    sp_mesh mesh;
+    sp_voxelize_report report;
+    int64_t count;
+    char *bytes = tool_read_bytes(path, NULL, &pool, &count);
+    tool_check(sp_surface_parse(context, path, bytes, count, (enum sp_surface_groups)chosen.groups, &surface), path);
+    sp_pool_free(&pool);
+    sp_material standard = {.name = "body", .law = SP_LAW_STVK, .young = chosen.young, .poisson = chosen.poisson, .density = chosen.density};
+    tool_check(sp_material_check(context, &standard), NULL);
+    sp_voxelize_parameters parameters = {.resolution = chosen.resolution, .enlarge = chosen.enlarge, .cube = chosen.grid == 0, .fill = chosen.fill, .keep = chosen.keep};
+    tool_output *output = tool_output_open(tool_output_path());
+    tool_check(sp_voxelize(context, &surface, &parameters, &standard, &mesh, &report), path);
+    sp_surface_free(&surface);
+    say_components(&report);
+    if (chosen.groups == SP_GROUPS_NONE)
+        strcpy(mesh.materials[0].name, standard.name);
+    apply_region_boxes(&mesh, &standard);
+    drop_empty_regions(&mesh);
+    apply_materials(context, &mesh, &standard);
+    mesh.quadrature = (int)chosen.quadrature;
+    if (chosen.tetrahedra) {
+        sp_mesh split;
+        tool_check(sp_mesh_split(context, &mesh, &split), path);
+        sp_mesh_free(&mesh);
+        mesh = split;
+    }
+    tool_apply_anchors(context, &mesh);
+    tool_check(sp_mesh_check(context, &mesh, 1e-9), path);
+    tool_say("%lld vertices, %lld elements of edge %.4g m (%lld on the surface, %lld inside), %lld vertices fixed, %lld regions", (long long)mesh.vertex_count,
+             (long long)sp_mesh_element_count(&mesh), report.spacing, (long long)report.surface_voxels, (long long)report.filled_voxels, (long long)mesh.fixed_count,
+             (long long)mesh.material_count);
+    json_t *meta = tool_meta_new("mesh");
+    tool_check(sp_mesh_write(context, tool_output_writer(output), meta, &mesh), tool_output_path());
+    tool_output_finish(output, report_result(&report, &mesh));
+    json_decref(meta);
+    sp_mesh_free(&mesh);
+    return tool_end();
+}

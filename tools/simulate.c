@@ -272,7 +272,7 @@ int main(int argc, char **argv)
     }
     drift = largest > 0 ? drift / largest : 0;
     const sp_integrator_report *report = sp_integrator_reported(integrator);
-    if (report->stagnated)
+    if (report->stagnated && report->worst_residual > 1e-8)
         tool_warn(s.mesh.path, "%lld steps stopped at a residual up to %.1e", (long long)report->stagnated, report->worst_residual);
     if (report->indefinite)
         tool_warn(s.mesh.path, "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a definite one", (long long)report->indefinite);

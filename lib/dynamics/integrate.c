@@ -197,16 +197,18 @@ int sp_newton(sp_integrator *it, const newton_problem *problem)
         iterations++;
         SP_TRY(factor(it, problem));
         SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));
-        double s = 1, before = norm;
+        double s = 1, before = norm, potential = it->potential, descent = problem->minimizes ? sp_dot(it->n, it->r, it->dq) : 0;
         int halvings = 0;
-        bool near = relative <= 1000 * it->p.tolerance; /* rounding is not far: no line search will do better */
+        /* here Newton's next step gains half of the digits; where it gains none, rounding of (q₁ − q₀)/h² is all that is left */
+        bool near = relative <= 1e-6;
         for (;; s *= 0.5, halvings++) {
             for (int64_t i = 0; i < it->n; i++)
                 it->x[i] = it->q1[i] - s * it->dq[i];
             size = problem->residual(it, it->x, it->r);
             norm = sp_norm(it->n, it->r);
             relative = size > 0 ? norm / size : 0;
-            if (norm <= (1 - 1e-4 * s) * before || relative <= it->p.tolerance || near || halvings == HALVINGS)
+            bool better = problem->minimizes ? it->potential <= potential - 1e-4 * s * descent : norm <= (1 - 1e-4 * s) * before;
+            if (better || relative <= it->p.tolerance || near || halvings == HALVINGS)
                 break;
         }
         it->report.halvings += halvings;

@@ -27,7 +27,7 @@ enum { SP_WORK_KINETIC, SP_WORK_STORED, SP_WORK_EXTERNAL, SP_WORK_DISSIPATED, SP
 
 typedef struct sp_integrator_report {
     int64_t steps, newton_iterations, worst_iterations;
-    int64_t stagnated;       /* steps whose residual stopped falling above the tolerance, but below a thousand times it */
+    int64_t stagnated;       /* steps whose residual stopped falling above the tolerance, but below 1e-6: rounding */
     int64_t halvings;        /* of line searches */
     int64_t indefinite;      /* factorizations that needed the definite variant of K */
     double worst_residual;   /* relative, over all steps */

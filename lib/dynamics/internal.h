@@ -18,6 +18,8 @@ struct sp_integrator {
     double *f0;                    /* energy step: f(q₀); static: loads of the last equilibrium */
     double *r, *dq, *x, *y, *trial;
     double work, dissipated;
+    double force_scale;            /* static: largest internal force met on the way; at rest without loads all forces vanish */
+    double potential;              /* static: W(q) − external·q at the last residual */
     sp_integrator_report report;
 };
 
@@ -27,6 +29,7 @@ typedef struct newton_problem {
     double (*residual)(sp_integrator *it, const double *q, double *r);
     /* Builds S = ∂r/∂q at q. */
     void (*matrix)(sp_integrator *it, const double *q, bool definite);
+    bool minimizes;   /* residual leaves the potential in it->potential, and line searches lower that instead of the residual */
     const char *what; /* for the message */
 } newton_problem;
 

@@ -79,6 +79,7 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
     sp_pool scratch = {0};
     int status = SP_OK;
     *loading = (sp_loading){.n = system->n, .system = system};
+    system->set_springs(system->self, 0, NULL);
     for (int64_t l = 0; l < load_count; l++) {
         SP_TRY(check_load(context, mesh, l + 1, &loads[l]));
         springs += loads[l].kind == SP_LOAD_SPRING;

@@ -35,7 +35,8 @@ typedef struct sp_loading {
 } sp_loading;
 
 /* U [3·vertices, r] projects for a reduced system (n = r); NULL: the full system of `body` (n = dof_count). acceleration [3] m/s²
- * is gravity: the generalized force Uᵀ M g with the consistent mass. Loads are checked (ids in range, times, finite): SP_INPUT with the number of the load from 1. `loads` must outlive it. */
+ * is gravity: the generalized force Uᵀ M g with the consistent mass. Loads are checked (ids in range, times, finite): SP_INPUT with the number of the load from 1. `loads` must outlive it, and it the system's
+ * last step; springs that the system had are taken off. */
 int sp_loading_new(sp_context *context, const sp_body *body, const double *U, int64_t r, int64_t load_count, const sp_load *loads, const double acceleration[3],
                    const sp_system *system, sp_loading *loading) SP_MUST_USE;
 void sp_loading_free(sp_loading *loading);

@@ -83,7 +83,7 @@ static void predict(sp_integrator *it)
 
 int sp_step_newmark(sp_integrator *it)
 {
-    static const newton_problem problem = {residual, matrix, "Newton's method in the Newmark step"};
+    static const newton_problem problem = {residual, matrix, false, "Newton's method in the Newmark step"};
     double h = it->p.step, t1 = (double)(it->steps + 1) * h;
     int status;
     /* the nodal force is the mean over a step about the node: then the impulse of a piecewise constant load is exact */

@@ -6,8 +6,9 @@
 
 static double residual(sp_integrator *it, const double *q1, double *r)
 {
-    it->system->force(it->system->self, q1, r);
-    double size = fmax(sp_norm(it->n, r), sp_norm(it->n, it->external1));
+    it->potential = it->system->force(it->system->self, q1, r) - sp_dot(it->n, it->external1, q1);
+    it->force_scale = fmax(it->force_scale, sp_norm(it->n, r));
+    double size = fmax(it->force_scale, sp_norm(it->n, it->external1));
     for (int64_t i = 0; i < it->n; i++)
         r[i] -= it->external1[i];
     return size;
@@ -21,12 +22,13 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
 
 int sp_step_static(sp_integrator *it)
 {
-    static const newton_problem problem = {residual, matrix, "Newton's method for the static state"};
+    static const newton_problem problem = {residual, matrix, true, "Newton's method for the static state"};
     enum { SMALLEST = 1024 };
     double h = it->p.step, t0 = (double)it->steps * h, done = 0, part = 1;
     double *last = it->f0, *target = it->external;
     size_t bytes = (size_t)it->n * sizeof(double);
     it->forcing->mean(it->forcing->self, t0, t0 + h, target);
+    it->force_scale = 0;
     memcpy(it->q1, it->q, bytes);
     memcpy(it->a, it->q, bytes); /* the step's start, to go back to */
     while (done < 1) {

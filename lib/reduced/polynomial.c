@@ -277,7 +277,9 @@ static int reduced_mass(sp_context *context, const sp_body *body, int64_t r, con
     for (int64_t i = 0; i < r; i++)
         for (int64_t j = 0; j < r; j++)
             polynomials->mass[j * r + i] = 0.5 * (result[j * r + i] + result[i * r + j]);
-    memcpy(polynomials->gravity, result + r * r, (size_t)(3 * r) * sizeof *result);
+    for (int64_t i = 0; i < r; i++)
+        for (int c = 0; c < 3; c++)
+            polynomials->gravity[3 * i + c] = result[(r + c) * r + i];
     sp_pool_free(&scratch);
     return SP_OK;
 }

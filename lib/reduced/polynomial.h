@@ -27,7 +27,7 @@ typedef struct sp_polynomials {
     int64_t part_count;
     sp_polynomial_part *parts;
     double *mass;      /* [r, r] UᵀMU, kg when q is a pure number */
-    double *gravity;   /* [r, 3] UᵀM e_x, e_y, e_z: times an acceleration it is a generalized force */
+    double *gravity;   /* [r, 3, row major] UᵀM e_x, e_y, e_z: times an acceleration it is a generalized force */
     double density;    /* the factor on mass and gravity, 1 */
 } sp_polynomials;
 

@@ -139,7 +139,7 @@ static void open_columns(tool_motion *motion, int64_t count, const char *const *
         }
         if (motion->path) {
             tool_check_hash(motion->path, "basis", meta_text(meta, "basis"), columns->hash);
-            if (columns->columns.count != r || columns->columns.rows != 3 * motion->vertex_count)
+            if (columns->columns.count < r || columns->columns.rows != 3 * motion->vertex_count)
                 tool_fail(SP_INPUT, motion->path, "it has %lld coordinates of %lld vertices, %s %lld columns of %lld rows", (long long)r, (long long)motion->vertex_count,
                           paths[i], (long long)columns->columns.count, (long long)columns->columns.rows);
         }
@@ -227,6 +227,7 @@ bool tool_motion_have(tool_motion *motion, int64_t frame)
         motion->first = next;
         if (motion->trajectory.frame_count == 0) {
             motion->frame_count = next;
+            tool_record_input(motion->path, NULL, motion->trajectory.hash, motion->trajectory.meta);
             if (motion->trajectory.truncated)
                 tool_warn(motion->path, "it is cut short: %lld frames are whole", (long long)next);
         } else
@@ -261,15 +262,15 @@ void tool_motion_need_all(const tool_motion *motion)
     tool_fail(SP_INPUT, motion->path, "it holds %lld of %lld vertices only", (long long)trajectory->point_count, (long long)motion->vertex_count);
 }
 
-/* U q for the rows [first, first + rows). */
+/* U q for the rows [first, first + rows); a trajectory may use the first columns of a basis only. */
 static void expand(const tool_motion *motion, int64_t first, int64_t rows, const double *q, double *out)
 {
-    enum { ROWS = 1 << 24 }; /* sizes of BLAS are int */
+    enum { ROWS = 1 << 13 }; /* a piece of the result that stays in the cache; sizes of BLAS are int */
     const sp_columns *columns = &motion->columns.columns;
     memset(out, 0, (size_t)rows * sizeof *out);
     for (int64_t at = 0; at < rows; at += ROWS) {
         int64_t part = rows - at < ROWS ? rows - at : ROWS;
-        for (int64_t c = 0; c < columns->count; c++) /* columns are not adjacent within int strides on large meshes */
+        for (int64_t c = 0; c < motion->trajectory.r; c++)
             cblas_daxpy((int)part, q[c], columns->U + c * columns->rows + first + at, 1, out + at, 1);
     }
 }

@@ -1,0 +1,580 @@
+/* Time integration and statics: orders of convergence, energy, damping, loads, known solutions. */
+#include "assembly/stvk.h"
+#include "basis/derivatives.h"
+#include "basis/modes.h"
+#include "bodies.h"
+#include "dynamics/integrate.h"
+#include "dynamics/loads.h"
+#include "dynamics/models.h"
+#include "linear/blas.h"
+#include "linear/dense.h"
+#include "test.h"
+
+static sp_context context;
+
+/* ---- counting allocations (not under sanitizers, which have their own malloc) ---- */
+
+static long allocations;
+#if !defined(__SANITIZE_ADDRESS__)
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+void *malloc(size_t size)
+{
+    allocations++;
+    return __libc_malloc(size);
+}
+void *calloc(size_t count, size_t size)
+{
+    allocations++;
+    return __libc_calloc(count, size);
+}
+void *realloc(void *pointer, size_t size)
+{
+    allocations++;
+    return __libc_realloc(pointer, size);
+}
+#endif
+
+/* ---- a cantilever and its reduced model ---- */
+
+enum { R = 8 };
+
+typedef struct model {
+    sp_mesh mesh;
+    sp_body body;
+    int64_t rows;
+    double *U;
+    sp_polynomials polynomials;
+    sp_system reduced;
+} model;
+
+static void no_force(void *self, double t0, double t1, double *f)
+{
+    (void)t0, (void)t1;
+    memset(f, 0, (size_t)((const sp_system *)self)->n * 8);
+}
+
+static bool no_springs(void *self, double t0, double t1)
+{
+    (void)self, (void)t0, (void)t1;
+    return false;
+}
+
+static sp_forcing nothing(const sp_system *system)
+{
+    return (sp_forcing){(void *)system, no_force, no_springs};
+}
+
+static void make_cantilever(sp_mesh *mesh)
+{
+    int64_t added;
+    make_box(8, 2, 2, 0.1, 0, mesh);
+    CHECK_OK(sp_mesh_fix_half_space(&context, mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
+    CHECK(added == 9, "%lld fixed vertices", (long long)added);
+}
+
+/* Basis: smooth polynomial fields that vanish at the clamped end; enough for the integrators. */
+static void make_model(model *m)
+{
+    *m = (model){0};
+    make_cantilever(&m->mesh);
+    CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
+    m->rows = 3 * m->mesh.vertex_count;
+    m->U = calloc((size_t)(m->rows * R), 8);
+    for (int64_t v = 0; v < m->mesh.vertex_count; v++) {
+        const double *x = m->mesh.vertices + 3 * v;
+        double field[R][3] = {{0, 0, x[0] * x[0]},          {0, x[0] * x[0], 0},          {-x[0] * (x[2] - 0.1), 0, 0},  {-x[0] * (x[1] - 0.1), 0, 0},
+                              {x[0] * x[0] * x[0], 0, 0}, {0, 0, x[0] * x[0] * x[0]}, {0, x[0] * x[0] * x[0], 0}, {-x[0] * x[0] * (x[2] - 0.1), 0, 0}};
+        for (int j = 0; j < R; j++)
+            for (int c = 0; c < 3; c++)
+                m->U[j * m->rows + 3 * v + c] = field[j][c];
+    }
+    sp_polynomial_parameters parameters = {0};
+    sp_polynomial_report report;
+    CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &parameters, &m->polynomials, &report));
+    CHECK_OK(sp_reduced_system_new(&context, &m->polynomials, R, m->U, m->rows, m->mesh.vertices, &m->reduced));
+}
+
+static void free_model(model *m)
+{
+    sp_reduced_system_free(&m->reduced);
+    sp_polynomials_free(&m->polynomials);
+    free(m->U);
+    sp_body_free(&m->body);
+    sp_mesh_free(&m->mesh);
+}
+
+static const double start_velocity[R] = {6, 2, 0, 0, 0, -3, 0, 0};
+
+/* q at time T with steps of h. */
+static void run(const sp_system *system, sp_integrator_parameters parameters, double h, double T, double *q)
+{
+    sp_forcing forcing = nothing(system);
+    sp_integrator *it;
+    parameters.step = h;
+    CHECK_OK(sp_integrator_new(&context, system, &forcing, &parameters, NULL, start_velocity, &it));
+    for (int64_t step = 0; step < llround(T / h); step++)
+        CHECK_OK(sp_integrator_step(it));
+    memcpy(q, sp_integrator_q(it), (size_t)system->n * 8);
+    sp_integrator_free(it);
+}
+
+static void second_order_in_time(void)
+{
+    model m;
+    make_model(&m);
+    const char *name[] = {"newmark", "energy", "central"};
+    for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++)
+        for (int damped = 0; damped < (kind == SP_CENTRAL ? 1 : 2); damped++) {
+            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .beta = 0.25, .gamma = 0.5, .damping_mass = damped ? 2 : 0, .damping_stiffness = damped ? 1e-3 : 0};
+            double q[4][R], error[3], h = 2e-4;
+            for (int s = 0; s < 4; s++)
+                run(&m.reduced, parameters, h / (1 << s), 0.05, q[s]);
+            for (int s = 0; s < 3; s++) {
+                error[s] = 0;
+                for (int j = 0; j < R; j++)
+                    error[s] = fmax(error[s], fabs(q[s][j] - q[s + 1][j]));
+            }
+            NOTE("%s%s: orders %.3f %.3f", name[kind], damped ? ", damped" : "", log2(error[0] / error[1]), log2(error[1] / error[2]));
+            CHECK_NEAR(log2(error[0] / error[1]), 2, 0.1);
+            CHECK_NEAR(log2(error[1] / error[2]), 2, 0.05);
+        }
+    free_model(&m);
+}
+
+static void energy_step_keeps_energy(void)
+{
+    model m;
+    make_model(&m);
+    sp_forcing forcing = nothing(&m.reduced);
+    double drift[2] = {0};
+    for (int kind = SP_NEWMARK; kind <= SP_ENERGY; kind++) {
+        sp_integrator *it;
+        sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .step = 2e-3, .beta = 0.25, .gamma = 0.5};
+        double energy[SP_WORK_COUNT], first;
+        CHECK_OK(sp_integrator_new(&context, &m.reduced, &forcing, &parameters, NULL, start_velocity, &it));
+        sp_integrator_energies(it, energy);
+        first = energy[0] + energy[1];
+        for (int64_t step = 0; step < 100000; step++) {
+            if (sp_integrator_step(it) != SP_OK) {
+                CHECK(kind == SP_NEWMARK, "%s", context.message); /* Newmark may blow up on the way; the conserving step may not */
+                drift[kind] = INFINITY;
+                break;
+            }
+            if (step % 10 == 0) {
+                sp_integrator_energies(it, energy);
+                drift[kind] = fmax(drift[kind], fabs(energy[0] + energy[1] - first) / first);
+            }
+        }
+        sp_integrator_free(it);
+    }
+    NOTE("largest relative change of energy over 1e5 steps: energy step %.2e, Newmark %.2e", drift[SP_ENERGY], drift[SP_NEWMARK]);
+    CHECK(drift[SP_ENERGY] <= 1e-10, "energy changed by %g", drift[SP_ENERGY]);
+    CHECK(drift[SP_NEWMARK] > 1e-6, "Newmark's change of energy is %g: the motion is too tame for this test", drift[SP_NEWMARK]);
+    free_model(&m);
+}
+
+/* With loads and both kinds of damping the balance kinetic + stored = work − dissipated is exact too. */
+static void energy_step_balances_work(void)
+{
+    model m;
+    make_model(&m);
+    sp_load loads[2] = {{0, 0.03, SP_LOAD_VERTEX, 80, {0, 30, 50}, 0}, {0.01, INFINITY, SP_LOAD_SPRING, 70, {1, 0.2, 0.5}, 4000}};
+    sp_loading loading;
+    CHECK_OK(sp_loading_new(&context, &m.body, m.U, R, 2, loads, (double[]){0, 0, -9.81}, &m.reduced, &loading));
+    sp_forcing forcing = sp_loading_forcing(&loading);
+    sp_integrator *it;
+    sp_integrator_parameters parameters = {.kind = SP_ENERGY, .step = 1e-3, .damping_mass = 3, .damping_stiffness = 2e-3};
+    double energy[SP_WORK_COUNT], worst = 0, largest = 0, dissipated = 0;
+    CHECK_OK(sp_integrator_new(&context, &m.reduced, &forcing, &parameters, NULL, NULL, &it));
+    for (int step = 0; step < 300; step++) {
+        CHECK_OK(sp_integrator_step(it));
+        sp_integrator_energies(it, energy);
+        largest = fmax(largest, fabs(energy[2]));
+        worst = fmax(worst, fabs(energy[0] + energy[1] - energy[2] + energy[3]));
+        CHECK(energy[3] >= dissipated, "damping gave energy back");
+        dissipated = energy[3];
+    }
+    NOTE("balance %.1e of %.3g J, %lld iterations in 300 steps", worst / largest, largest, (long long)sp_integrator_reported(it)->newton_iterations);
+    CHECK(worst <= 1e-10 * largest, "balance off by %g of %g J", worst, largest);
+    CHECK(dissipated > 0.01 * largest, "nothing was dissipated");
+    CHECK(sp_integrator_reported(it)->newton_iterations < 300 * 6, "Newton converges only linearly: %lld iterations", (long long)sp_integrator_reported(it)->newton_iterations);
+    sp_integrator_free(it);
+    sp_loading_free(&loading);
+    free_model(&m);
+}
+
+/* The Newmark matrix is the true Jacobian, damping included: iterations stay few at a tight tolerance. */
+static void newmark_converges_quadratically(void)
+{
+    model m;
+    make_model(&m);
+    sp_forcing forcing = nothing(&m.reduced);
+    sp_integrator *it;
+    sp_integrator_parameters parameters = {.kind = SP_NEWMARK, .step = 4e-3, .beta = 0.25, .gamma = 0.5, .damping_mass = 1, .damping_stiffness = 5e-3, .tolerance = 1e-12};
+    CHECK_OK(sp_integrator_new(&context, &m.reduced, &forcing, &parameters, NULL, start_velocity, &it));
+    for (int step = 0; step < 100; step++)
+        CHECK_OK(sp_integrator_step(it));
+    const sp_integrator_report *report = sp_integrator_reported(it);
+    NOTE("%.2f iterations a step, at most %lld, residual %.1e", (double)report->newton_iterations / 100, (long long)report->worst_iterations, report->worst_residual);
+    CHECK(report->newton_iterations < 600, "%lld iterations in 100 steps", (long long)report->newton_iterations);
+    sp_integrator_free(it);
+    free_model(&m);
+}
+
+static void reduced_steps_allocate_nothing(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    SKIP("sanitizers have their own malloc");
+#endif
+    model m;
+    make_model(&m);
+    sp_load load = {0, 1, SP_LOAD_VERTEX, 80, {0, 3, 5}, 0};
+    sp_loading loading;
+    CHECK_OK(sp_loading_new(&context, &m.body, m.U, R, 1, &load, (double[]){0, 0, -9.81}, &m.reduced, &loading));
+    sp_forcing forcing = sp_loading_forcing(&loading);
+    for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++)
+        for (int semi = 0; semi <= (kind == SP_NEWMARK); semi++) {
+            sp_integrator *it;
+            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .step = 1e-4, .beta = 0.25, .gamma = 0.5, .semi_implicit = semi, .damping_mass = kind == SP_STATIC ? 0 : 1};
+            CHECK_OK(sp_integrator_new(&context, &m.reduced, &forcing, &parameters, NULL, NULL, &it));
+            CHECK_OK(sp_integrator_step(it));
+            long before = allocations;
+            for (int step = 0; step < 20; step++)
+                CHECK_OK(sp_integrator_step(it));
+            CHECK(allocations == before, "integrator %d: %ld allocations in 20 steps", kind, allocations - before);
+            sp_integrator_free(it);
+        }
+    sp_loading_free(&loading);
+    free_model(&m);
+}
+
+/* The reduced model of all unit vectors is the full one: same motion. */
+static void full_model_equals_its_own_reduction(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    sp_system full, reduced;
+    sp_polynomials polynomials;
+    sp_polynomial_parameters parameters = {0};
+    sp_polynomial_report report;
+    int64_t added;
+    make_box(2, 1, 1, 0.2, 0.1, &mesh);
+    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
+    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
+    double *U = calloc((size_t)(rows * n), 8);
+    for (int64_t i = 0; i < n; i++)
+        U[i * rows + body.free[i]] = 1;
+    CHECK_OK(sp_polynomials_new(&context, &body, n, U, &parameters, &polynomials, &report));
+    CHECK_OK(sp_reduced_system_new(&context, &polynomials, n, U, rows, mesh.vertices, &reduced));
+    CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &full));
+    sp_load loads[2] = {{0, 0.02, SP_LOAD_ALL, -1, {0, 5, 40}, 0}, {0.01, 1, SP_LOAD_SPRING, mesh.vertex_count - 1, {0.5, 0.1, 0.4}, 300}};
+    for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
+        sp_loading a, b;
+        CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 2, loads, (double[]){0, 0, -9.81}, &full, &a));
+        CHECK_OK(sp_loading_new(&context, &body, U, n, 2, loads, (double[]){0, 0, -9.81}, &reduced, &b));
+        sp_forcing fa = sp_loading_forcing(&a), fb = sp_loading_forcing(&b);
+        sp_integrator *ia, *ib;
+        sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind, .step = kind == SP_CENTRAL ? 2e-4 : 2e-3, .beta = 0.25, .gamma = 0.5, .damping_mass = 1, .damping_stiffness = 1e-3};
+        CHECK_OK(sp_integrator_new(&context, &full, &fa, &p, NULL, NULL, &ia));
+        CHECK_OK(sp_integrator_new(&context, &reduced, &fb, &p, NULL, NULL, &ib));
+        double worst = 0, largest = 0;
+        for (int step = 0; step < 20; step++) {
+            CHECK_OK(sp_integrator_step(ia));
+            CHECK_OK(sp_integrator_step(ib));
+            for (int64_t i = 0; i < n; i++) {
+                worst = fmax(worst, fabs(sp_integrator_q(ia)[i] - sp_integrator_q(ib)[i]));
+                largest = fmax(largest, fabs(sp_integrator_q(ia)[i]));
+            }
+        }
+        CHECK(largest > (kind == SP_CENTRAL ? 1e-5 : 1e-4), "integrator %d: nothing moves", kind);
+        CHECK(worst <= 1e-8 * largest, "integrator %d: full and reduced differ by %g of %g", kind, worst, largest);
+        sp_integrator_free(ia);
+        sp_integrator_free(ib);
+        sp_loading_free(&a);
+        sp_loading_free(&b);
+    }
+    sp_full_system_free(&full);
+    sp_reduced_system_free(&reduced);
+    sp_polynomials_free(&polynomials);
+    free(U);
+    sp_body_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+/* A free body under gravity falls: v = g t exactly, in every integrator, and the impulse of a load is exact at any step. */
+static void free_fall_and_impulse(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    sp_system system;
+    make_box(2, 2, 1, 0.1, 0.1, &mesh);
+    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
+    double mass = 0;
+    for (int64_t e = 0; e < mesh.hex_count; e++)
+        mass += 1000 * sp_mesh_element_volume(&mesh, e);
+    sp_load load = {0.013, 0.0471, SP_LOAD_ALL, -1, {7, 0, 0}, 0}; /* not aligned with the steps */
+    for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++) {
+        sp_loading loading;
+        CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 1, &load, (double[]){0, 0, -9.81}, &system, &loading));
+        sp_forcing forcing = sp_loading_forcing(&loading);
+        sp_integrator *it;
+        sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind, .step = kind == SP_CENTRAL ? 2e-4 : 1e-2, .beta = 0.25, .gamma = 0.5};
+        CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, NULL, NULL, &it));
+        while (sp_integrator_time(it) < 0.1 - 1e-9)
+            CHECK_OK(sp_integrator_step(it));
+        const double *v = sp_integrator_v(it);
+        double momentum[3] = {0}, *Mv = calloc((size_t)system.n, 8);
+        system.mass_times(system.self, v, Mv);
+        for (int64_t i = 0; i < system.n; i++)
+            momentum[i % 3] += Mv[i];
+        CHECK_NEAR(momentum[0], 7 * (0.0471 - 0.013), 1e-9);
+        CHECK_NEAR(momentum[1], 0, 1e-9);
+        CHECK_NEAR(momentum[2], -9.81 * 0.1 * mass, 1e-8);
+        free(Mv);
+        sp_integrator_free(it);
+        sp_loading_free(&loading);
+    }
+    sp_full_system_free(&system);
+    sp_body_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+/* The linear model in its first mode swings as cos ωt and decays as the Rayleigh damping ratio says. */
+static void linear_mode_swings_and_decays(void)
+{
+    model m;
+    sp_sparse K, M;
+    sp_system system;
+    make_model(&m);
+    CHECK_OK(sp_body_pattern(&context, &m.body));
+    CHECK_OK(sp_body_matrix(&context, &m.body, &K));
+    CHECK_OK(sp_body_matrix(&context, &m.body, &M));
+    CHECK_OK(sp_body_mass(&context, &m.body, false, &M));
+    double *rest = calloc((size_t)m.rows, 8), lambda[3], residual[3], *mode = calloc((size_t)(3 * m.body.dof_count), 8);
+    sp_stvk_tangent(&context, &m.body, rest, 1, false, NULL, &K);
+    sp_modes_report report;
+    CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 3, .certify = true}, lambda, mode, residual, &report));
+    CHECK(report.certified == 2, "%lld eigenvalues below the third", (long long)report.certified);
+    CHECK_OK(sp_full_system_new(&context, &m.body, true, false, NULL, &system));
+    double omega = sqrt(lambda[0]), alpha = 0.4, beta = 2e-4, zeta = 0.5 * (alpha / omega + beta * omega), h = 6.283185307179586 / omega / 400;
+    sp_forcing forcing = nothing(&system);
+    sp_integrator *it;
+    sp_integrator_parameters p = {.kind = SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5, .damping_mass = alpha, .damping_stiffness = beta};
+    for (int64_t i = 0; i < m.body.dof_count; i++)
+        mode[i] *= 0.01;
+    CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, mode, NULL, &it));
+    int64_t tip = 0;
+    for (int64_t i = 0; i < m.body.dof_count; i++)
+        if (fabs(mode[i]) > fabs(mode[tip]))
+            tip = i;
+    double worst = 0, wd = omega * sqrt(1 - zeta * zeta);
+    for (int step = 1; step <= 1200; step++) {
+        CHECK_OK(sp_integrator_step(it));
+        double t = step * h, exact = mode[tip] * exp(-zeta * omega * t) * (cos(wd * t) + zeta * omega / wd * sin(wd * t));
+        worst = fmax(worst, fabs(sp_integrator_q(it)[tip] - exact));
+    }
+    NOTE("ω %.4g rad/s, ζ %.4g: largest deviation in three periods %.1e of the amplitude", omega, zeta, worst / fabs(mode[tip]));
+    CHECK(worst < 2e-3 * fabs(mode[tip]), "off by %g", worst / fabs(mode[tip])); /* trapezoidal rule: (ωh)²/12 of phase per radian: 4e-4 in 3 periods */
+    CHECK(sp_integrator_reported(it)->newton_iterations <= 2 * 1200, "a linear step took more than two iterations");
+    sp_integrator_free(it);
+    sp_full_system_free(&system);
+    free(rest), free(mode);
+    sp_sparse_free(&K);
+    sp_sparse_free(&M);
+    free_model(&m);
+}
+
+static void central_differences_refuse_large_steps(void)
+{
+    model m;
+    make_model(&m);
+    sp_forcing forcing = nothing(&m.reduced);
+    sp_integrator *it;
+    sp_integrator_parameters p = {.kind = SP_CENTRAL, .step = 1};
+    CHECK(sp_integrator_new(&context, &m.reduced, &forcing, &p, NULL, start_velocity, &it) == SP_USAGE, "a step of 1 s was accepted");
+    CHECK(strstr(context.message, "2/omega"), "message: %s", context.message);
+    free_model(&m);
+}
+
+/* ---- statics ---- */
+
+/* StVK bar 3 × 1 × 1 mm on its symmetry planes, ends moved: N = A E (s³ − s)/2 (published with 15 digits). */
+static void stvk_bar(void)
+{
+    for (int shorter = 0; shorter <= 1; shorter++) {
+        sp_mesh mesh;
+        sp_body body;
+        sp_system system;
+        sp_integrator *it;
+        int64_t added;
+        make_box(3, 1, 1, 1, 0, &mesh);
+        mesh.materials[0].young = 7;
+        const double planes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        for (int c = 0; c < 3; c++)
+            CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, planes[c], 0.01, 1 << c, &added));
+        CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){-1, 0, 0}, -2.99, 1, &added));
+        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        int64_t rows = 3 * mesh.vertex_count;
+        double *held = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), end = 0;
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            if (mesh.vertices[3 * v] > 2.99)
+                held[3 * v] = shorter ? -1 : 1;
+        CHECK_OK(sp_full_system_new(&context, &body, false, false, held, &system));
+        /* from the stretched bar: the Poisson contraction is what is solved for */
+        double *start = calloc((size_t)system.n, 8);
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            if (body.dof[3 * v] >= 0)
+                start[body.dof[3 * v]] = (shorter ? -1 : 1) * mesh.vertices[3 * v] / 3;
+        sp_forcing forcing = nothing(&system);
+        sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1, .tolerance = 1e-14};
+        CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, start, NULL, &it));
+        free(start);
+        CHECK_OK(sp_integrator_step(it));
+        memcpy(u, held, (size_t)rows * 8);
+        sp_body_spread(&body, sp_integrator_q(it), u);
+        sp_stvk_force(&context, &body, u, f);
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            if (mesh.vertices[3 * v] > 2.99)
+                end += f[3 * v];
+        CHECK_NEAR(end, shorter ? -1.2962962962962954 : 3.629629629629627, 2e-14);
+        sp_integrator_free(it);
+        sp_full_system_free(&system);
+        free(held), free(u), free(f);
+        sp_body_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* u(p) of the static state under M Ψ Λ p has ∂²u/∂p_i∂p_j = Φ_ij (thesis §2.8.4). */
+static void derivatives_are_second_derivatives_of_statics(void)
+{
+    model m;
+    sp_sparse K, M;
+    sp_system system;
+    make_model(&m);
+    int64_t n = m.body.dof_count;
+    CHECK_OK(sp_body_pattern(&context, &m.body));
+    CHECK_OK(sp_body_matrix(&context, &m.body, &K));
+    CHECK_OK(sp_body_matrix(&context, &m.body, &M));
+    CHECK_OK(sp_body_mass(&context, &m.body, false, &M));
+    double *rest = calloc((size_t)m.rows, 8), lambda[2], residual[2], *mode = calloc((size_t)(2 * n), 8), *U = calloc((size_t)(2 * m.rows), 8), *load = calloc((size_t)(2 * n), 8);
+    sp_stvk_tangent(&context, &m.body, rest, 1, false, NULL, &K);
+    sp_modes_report report;
+    CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 2}, lambda, mode, residual, &report));
+    sp_sparse_times(&context, &M, 2, mode, load);
+    for (int j = 0; j < 2; j++) {
+        sp_body_spread(&m.body, mode + j * n, U + j * m.rows);
+        for (int64_t i = 0; i < n; i++)
+            load[j * n + i] *= lambda[j];
+    }
+    int64_t pair[6] = {0, 0, 0, 1, 1, 1};
+    double *phi = calloc((size_t)(3 * m.rows), 8), *exact = calloc((size_t)n, 8), error[3][3];
+    sp_derivatives_report derivatives;
+    CHECK_OK(sp_modal_derivatives(&context, &m.body, 2, U, 3, pair, 0, phi, &derivatives));
+    CHECK(derivatives.residual < 1e-10, "residual %g", derivatives.residual);
+    CHECK_OK(sp_full_system_new(&context, &m.body, false, false, NULL, &system));
+    double *f = calloc((size_t)n, 8), *q = calloc((size_t)n, 8), *r = calloc((size_t)n, 8), *dq = calloc((size_t)n, 8), *sum = calloc((size_t)n, 8);
+    for (int s = 0; s < 3; s++)
+        for (int c = 0; c < 3; c++) {
+            double h = 0.08 / (1 << s), scale = 0;
+            memset(sum, 0, (size_t)n * 8);
+            /* ∂²/∂p_i∂p_j: (+,+) − (+,−) − (−,+) + (−,−) over 4h²; on the diagonal (+) + (−) over h² (the rest state is 0) */
+            for (int corner = 0; corner < 4; corner++) {
+                double a = corner & 1 ? -h : h, b = corner & 2 ? -h : h;
+                if (c != 1 && corner > 1)
+                    break;
+                memset(q, 0, (size_t)n * 8);
+                for (int newton = 0; newton < 12; newton++) {
+                    system.matrix_start(system.self, 0);
+                    system.matrix_add(system.self, q, 1, false, f);
+                    for (int64_t i = 0; i < n; i++)
+                        r[i] = f[i] - (c == 1 ? a * load[i] + b * load[n + i] : a * load[(c == 0 ? 0 : n) + i]);
+                    CHECK_OK(system.matrix_factor(system.self));
+                    CHECK_OK(system.matrix_solve(system.self, r, dq));
+                    for (int64_t i = 0; i < n; i++)
+                        q[i] -= dq[i];
+                }
+                for (int64_t i = 0; i < n; i++)
+                    sum[i] += c == 1 ? ((corner == 0 || corner == 3) ? q[i] : -q[i]) / (4 * h * h) : q[i] / (h * h);
+            }
+            sp_body_gather(&m.body, phi + c * m.rows, exact);
+            error[c][s] = 0;
+            for (int64_t i = 0; i < n; i++) {
+                error[c][s] = fmax(error[c][s], fabs(sum[i] - exact[i]));
+                scale = fmax(scale, fabs(exact[i]));
+            }
+            error[c][s] /= scale;
+        }
+    for (int c = 0; c < 3; c++) {
+        NOTE("pair %d: errors %.2e %.2e %.2e, orders %.2f %.2f", c, error[c][0], error[c][1], error[c][2], log2(error[c][0] / error[c][1]), log2(error[c][1] / error[c][2]));
+        CHECK_NEAR(log2(error[c][0] / error[c][1]), 2, 0.1);
+        CHECK_NEAR(log2(error[c][1] / error[c][2]), 2, 0.1);
+    }
+    sp_full_system_free(&system);
+    free(rest), free(mode), free(U), free(load), free(phi), free(exact), free(f), free(q), free(r), free(dq), free(sum);
+    sp_sparse_free(&K);
+    sp_sparse_free(&M);
+    free_model(&m);
+}
+
+/* A slender cantilever under its own weight bends far: many static steps, line search; the state has no residual force. */
+static void large_static_bending(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    sp_system system;
+    sp_loading loading;
+    sp_integrator *it;
+    int64_t added;
+    make_box(24, 1, 1, 0.1, 0, &mesh);
+    mesh.materials[0].young = 2e5;
+    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
+    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
+    CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
+    sp_forcing forcing = sp_loading_forcing(&loading);
+    sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1};
+    CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, NULL, NULL, &it));
+    CHECK_OK(sp_integrator_step(it));
+    double *f = calloc((size_t)system.n, 8), worst = 0, size = 0, drop = 0;
+    system.force(system.self, sp_integrator_q(it), f);
+    for (int64_t i = 0; i < system.n; i++) {
+        worst = fmax(worst, fabs(f[i] - loading.gravity[i]));
+        size = fmax(size, fabs(loading.gravity[i]));
+        if (body.free[i] % 3 == 2)
+            drop = fmin(drop, sp_integrator_q(it)[i]);
+    }
+    NOTE("2.4 m beam drops by %.3f m in %lld iterations, %lld halvings", -drop, (long long)sp_integrator_reported(it)->newton_iterations, (long long)sp_integrator_reported(it)->halvings);
+    CHECK(worst < 1e-7 * size, "force left: %g of %g", worst, size);
+    CHECK(drop < -1, "it drops by %g m only", -drop);
+    free(f);
+    sp_integrator_free(it);
+    sp_loading_free(&loading);
+    sp_full_system_free(&system);
+    sp_body_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+int main(void)
+{
+    sp_blas_prepare();
+    context = sp_context_default();
+    context.threads = 2;
+    RUN(second_order_in_time);
+    RUN(energy_step_keeps_energy);
+    RUN(energy_step_balances_work);
+    RUN(newmark_converges_quadratically);
+    RUN(reduced_steps_allocate_nothing);
+    RUN(full_model_equals_its_own_reduction);
+    RUN(free_fall_and_impulse);
+    RUN(linear_mode_swings_and_decays);
+    RUN(central_differences_refuse_large_steps);
+    RUN(stvk_bar);
+    RUN(derivatives_are_second_derivatives_of_statics);
+    RUN(large_static_bending);
+    return test_end();
+}

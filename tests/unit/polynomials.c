@@ -1,0 +1,311 @@
+/* The reduced polynomials: against the projected full force, finite differences, parts, sub-bases, threads. */
+#include "assembly/stvk.h"
+#include "bodies.h"
+#include "linear/blas.h"
+#include "reduced/polynomial.h"
+#include "test.h"
+
+static sp_context context;
+
+enum { R = 9 };
+
+/* Four bodies: voxels, distorted hexahedra with 2×2×2 points, tetrahedra, two regions with an anisotropic one. */
+enum { VARIANTS = 4 };
+
+static void make_variant(int variant, sp_mesh *mesh)
+{
+    sp_mesh box;
+    make_box(4, 3, 2, 0.3, variant == 0 ? 0 : 0.15, &box);
+    if (variant == 2) {
+        CHECK_OK(sp_mesh_split(&context, &box, mesh));
+        sp_mesh_free(&box);
+        return;
+    }
+    *mesh = box;
+    mesh->quadrature = variant == 1 ? 2 : 3;
+    if (variant == 3) {
+        mesh->materials = sp_pool_new(&mesh->pool, 2, sizeof *mesh->materials);
+        mesh->material_count = 2;
+        mesh->materials[0] = mesh->materials[1] = test_material();
+        strcpy(mesh->materials[1].name, "stiff");
+        mesh->materials[1].young = 7e6;
+        mesh->materials[1].poisson = 0.1;
+        for (int64_t e = 0; e < mesh->hex_count; e += 3)
+            mesh->region[e] = 1;
+    }
+}
+
+typedef struct reduced {
+    sp_mesh mesh;
+    sp_body body;
+    int64_t rows;
+    double *U;
+    sp_polynomials polynomials;
+} reduced;
+
+static void make_reduced(int variant, const sp_polynomial_parameters *parameters, reduced *m)
+{
+    sp_polynomial_report report;
+    make_variant(variant, &m->mesh);
+    CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
+    m->rows = 3 * m->mesh.vertex_count;
+    m->U = calloc((size_t)(m->rows * R), 8);
+    random_field(m->rows * R, 21, m->U);
+    CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, parameters, &m->polynomials, &report));
+    int64_t most = 28 * m->mesh.hex_count + 6 * m->mesh.tet_count;
+    CHECK(report.rows <= most * m->polynomials.part_count, "%lld rows", (long long)report.rows);
+}
+
+static void free_reduced(reduced *m)
+{
+    free(m->U);
+    sp_polynomials_free(&m->polynomials);
+    sp_body_free(&m->body);
+    sp_mesh_free(&m->mesh);
+}
+
+/* q such that |Uq|∞ is a fraction of the box. */
+static void pose(const reduced *m, double fraction, uint64_t stream, double *q, double *u)
+{
+    double low[3], high[3], largest = 0, size = 0;
+    sp_mesh_box(&m->mesh, low, high);
+    for (int i = 0; i < 3; i++)
+        size = fmax(size, high[i] - low[i]);
+    random_field(R, stream, q);
+    for (int64_t i = 0; i < m->rows; i++) {
+        u[i] = 0;
+        for (int j = 0; j < R; j++)
+            u[i] += m->U[j * m->rows + i] * q[j];
+        largest = fmax(largest, fabs(u[i]));
+    }
+    for (int j = 0; j < R; j++)
+        q[j] *= fraction * size / largest;
+    for (int64_t i = 0; i < m->rows; i++)
+        u[i] *= fraction * size / largest;
+}
+
+static void equals_the_projected_force(void)
+{
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        reduced m;
+        sp_reduced_force *force;
+        sp_polynomial_parameters parameters = {0};
+        make_reduced(variant, &parameters, &m);
+        CHECK_OK(sp_reduced_force_new(&context, &m.polynomials, R, &force));
+        double *u = calloc((size_t)m.rows, 8), *f = calloc((size_t)m.rows, 8), *Kv = calloc((size_t)m.rows, 8), q[R], g[R], K[R * R], worst = 0, worst_tangent = 0;
+        for (uint64_t trial = 0; trial < 3; trial++) {
+            pose(&m, 0.3, 30 + trial, q, u);
+            double energy = sp_stvk_force(&context, &m.body, u, f), reduced_energy = sp_reduced_force_evaluate(force, q, g, K);
+            CHECK_NEAR(reduced_energy, energy, 1e-11 * energy);
+            for (int j = 0; j < R; j++) {
+                double sum = 0, size = 0;
+                for (int64_t i = 0; i < m.rows; i++) {
+                    sum += m.U[j * m.rows + i] * f[i];
+                    size += fabs(m.U[j * m.rows + i] * f[i]);
+                }
+                worst = fmax(worst, fabs(sum - g[j]) / size);
+                sp_stvk_tangent_times(&context, &m.body, u, m.U + j * m.rows, Kv);
+                for (int k = 0; k < R; k++) {
+                    sum = size = 0;
+                    for (int64_t i = 0; i < m.rows; i++) {
+                        sum += m.U[k * m.rows + i] * Kv[i];
+                        size += fabs(m.U[k * m.rows + i] * Kv[i]);
+                    }
+                    worst_tangent = fmax(worst_tangent, fabs(sum - K[j * R + k]) / size);
+                }
+            }
+        }
+        NOTE("variant %d: force %.1e, stiffness %.1e of the sums of absolute terms", variant, worst, worst_tangent);
+        CHECK(worst <= 1e-11, "force off by %g", worst);
+        CHECK(worst_tangent <= 1e-11, "stiffness off by %g", worst_tangent);
+        free(u), free(f), free(Kv);
+        sp_reduced_force_free(force);
+        free_reduced(&m);
+    }
+}
+
+static void derivatives_have_slope_two(void)
+{
+    reduced m;
+    sp_reduced_force *force;
+    sp_polynomial_parameters parameters = {0};
+    make_reduced(1, &parameters, &m);
+    CHECK_OK(sp_reduced_force_new(&context, &m.polynomials, R, &force));
+    double *u = calloc((size_t)m.rows, 8), q[R], v[R], w[R], f[R], plus[R], minus[R], K[R * R], energy_error[3], force_error[3];
+    pose(&m, 0.3, 40, q, u);
+    random_field(R, 41, v);
+    sp_reduced_force_evaluate(force, q, f, K);
+    for (int s = 0; s < 3; s++) {
+        double h = 0.1 / (1 << s), slope = 0;
+        for (int j = 0; j < R; j++) {
+            w[j] = q[j] + h * v[j];
+            slope += f[j] * v[j];
+        }
+        double up = sp_reduced_force_evaluate(force, w, plus, NULL);
+        for (int j = 0; j < R; j++)
+            w[j] = q[j] - h * v[j];
+        double down = sp_reduced_force_evaluate(force, w, minus, NULL);
+        energy_error[s] = fabs((up - down) / (2 * h) - slope);
+        force_error[s] = 0;
+        for (int j = 0; j < R; j++) {
+            double Kv = 0;
+            for (int k = 0; k < R; k++)
+                Kv += K[k * R + j] * v[k];
+            force_error[s] = fmax(force_error[s], fabs((plus[j] - minus[j]) / (2 * h) - Kv));
+        }
+    }
+    NOTE("slopes %.3f %.3f (energy), %.3f %.3f (force)", log2(energy_error[0] / energy_error[1]), log2(energy_error[1] / energy_error[2]),
+         log2(force_error[0] / force_error[1]), log2(force_error[1] / force_error[2]));
+    for (int s = 0; s < 2; s++) {
+        CHECK_NEAR(log2(energy_error[s] / energy_error[s + 1]), 2, 0.02);
+        CHECK_NEAR(log2(force_error[s] / force_error[s + 1]), 2, 0.02);
+    }
+    free(u);
+    sp_reduced_force_free(force);
+    free_reduced(&m);
+}
+
+/* Parts by region and constant sum to the whole, also after an edit of the materials. */
+static void parts_sum_to_the_whole(void)
+{
+    reduced m, edited;
+    sp_polynomial_parameters apart = {.by_group = true, .by_constant = true}, whole = {0};
+    make_reduced(3, &apart, &m);
+    CHECK(m.polynomials.part_count == 4, "%lld parts", (long long)m.polynomials.part_count);
+    make_variant(3, &edited.mesh);
+    edited.mesh.materials[0].young *= 3;
+    edited.mesh.materials[1].poisson = 0.4;
+    sp_polynomial_report report;
+    CHECK_OK(sp_body_new(&context, &edited.mesh, &edited.body));
+    edited.rows = m.rows;
+    edited.U = calloc((size_t)(m.rows * R), 8);
+    memcpy(edited.U, m.U, (size_t)(m.rows * R) * 8);
+    CHECK_OK(sp_polynomials_new(&context, &edited.body, R, edited.U, &whole, &edited.polynomials, &report));
+    int64_t N = sp_polynomial_order(R);
+    double worst = 0, largest = 0;
+    for (int64_t p = 0; p < m.polynomials.part_count; p++) {
+        sp_polynomial_part *part = &m.polynomials.parts[p];
+        const sp_material *material = &edited.mesh.materials[!strcmp(part->group, "stiff")];
+        double lambda, mu;
+        sp_lame(material->young, material->poisson, &lambda, &mu);
+        part->value = part->constant == SP_CONSTANT_LAMBDA ? lambda : mu;
+    }
+    for (int64_t i = 0; i < N * N; i++) {
+        double sum = 0;
+        for (int64_t p = 0; p < m.polynomials.part_count; p++)
+            sum += m.polynomials.parts[p].value * m.polynomials.parts[p].gram[i];
+        worst = fmax(worst, fabs(sum - edited.polynomials.parts[0].gram[i]));
+        largest = fmax(largest, fabs(sum));
+    }
+    NOTE("edited parts against recomputing: %.1e", worst / largest);
+    CHECK(worst <= 1e-12 * largest, "off by %g of %g", worst, largest);
+    free_reduced(&edited);
+    free_reduced(&m);
+}
+
+static void leading_coordinates_need_no_recomputing(void)
+{
+    reduced m;
+    sp_polynomial_parameters parameters = {0};
+    sp_polynomial_report report;
+    sp_polynomials few;
+    sp_reduced_force *sub, *own;
+    make_reduced(0, &parameters, &m);
+    CHECK_OK(sp_polynomials_new(&context, &m.body, 4, m.U, &parameters, &few, &report));
+    CHECK_OK(sp_reduced_force_new(&context, &m.polynomials, 4, &sub));
+    CHECK_OK(sp_reduced_force_new(&context, &few, 4, &own));
+    double q[4], f[4], g[4], A[16], B[16];
+    random_field(4, 50, q);
+    sp_reduced_force_evaluate(sub, q, f, A);
+    sp_reduced_force_evaluate(own, q, g, B);
+    for (int i = 0; i < 4; i++)
+        CHECK_NEAR(f[i], g[i], 1e-12 * fabs(g[i]) + 1e-9);
+    for (int i = 0; i < 16; i++)
+        CHECK_NEAR(A[i], B[i], 1e-11 * fabs(B[i]) + 1e-6);
+    CHECK(sp_reduced_force_new(&context, &few, 5, &sub) == SP_USAGE, "five of four coordinates were accepted");
+    sp_reduced_force_free(sub);
+    sp_reduced_force_free(own);
+    sp_polynomials_free(&few);
+    free_reduced(&m);
+}
+
+static void same_bytes_for_any_threads(void)
+{
+    sp_polynomial_parameters parameters = {0};
+    double *first = NULL;
+    int64_t N = sp_polynomial_order(R);
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        reduced m;
+        context.threads = threads;
+        make_reduced(2, &parameters, &m);
+        if (!first) {
+            first = malloc((size_t)(N * N) * 8);
+            memcpy(first, m.polynomials.parts[0].gram, (size_t)(N * N) * 8);
+        }
+        CHECK(!memcmp(first, m.polynomials.parts[0].gram, (size_t)(N * N) * 8), "bytes differ with %d threads", threads);
+        free_reduced(&m);
+    }
+    context.threads = 2;
+    free(first);
+}
+
+static void memory_is_bounded(void)
+{
+    reduced m;
+    sp_polynomial_parameters parameters = {0}, tight = {.memory = 3 << 20}, none = {.memory = 1 << 10};
+    sp_polynomial_report report;
+    sp_polynomials other;
+    make_reduced(2, &parameters, &m);
+    CHECK_OK(sp_polynomials_new(&context, &m.body, R, m.U, &tight, &other, &report));
+    int64_t N = sp_polynomial_order(R);
+    for (int64_t i = 0; i < N * N; i++)
+        CHECK_NEAR(other.parts[0].gram[i], m.polynomials.parts[0].gram[i], 1e-9 * fabs(m.polynomials.parts[0].gram[0]));
+    sp_polynomials_free(&other);
+    CHECK(sp_polynomials_new(&context, &m.body, R, m.U, &none, &other, &report) == SP_SYSTEM, "a kilobyte was enough");
+    free_reduced(&m);
+}
+
+/* UᵀMU and UᵀM e from their definition with the sparse mass matrix. */
+static void reduced_mass_is_projected(void)
+{
+    reduced m;
+    sp_sparse M;
+    sp_polynomial_parameters parameters = {0};
+    make_reduced(3, &parameters, &m);
+    CHECK_OK(sp_body_pattern(&context, &m.body));
+    CHECK_OK(sp_body_matrix(&context, &m.body, &M));
+    CHECK_OK(sp_body_mass(&context, &m.body, false, &M));
+    double *y = calloc((size_t)m.rows, 8);
+    for (int j = 0; j < R; j++) {
+        double g[3] = {0};
+        sp_sparse_times(&context, &M, 1, m.U + j * m.rows, y);
+        for (int i = 0; i < R; i++) {
+            double sum = 0;
+            for (int64_t k = 0; k < m.rows; k++)
+                sum += m.U[i * m.rows + k] * y[k];
+            CHECK_NEAR(m.polynomials.mass[j * R + i], sum, 1e-10);
+        }
+        for (int64_t k = 0; k < m.rows; k++)
+            g[k % 3] += y[k];
+        for (int c = 0; c < 3; c++)
+            CHECK_NEAR(m.polynomials.gravity[3 * j + c], g[c], 1e-10);
+    }
+    free(y);
+    sp_sparse_free(&M);
+    free_reduced(&m);
+}
+
+int main(void)
+{
+    sp_blas_prepare();
+    context = sp_context_default();
+    context.threads = 2;
+    RUN(equals_the_projected_force);
+    RUN(derivatives_have_slope_two);
+    RUN(parts_sum_to_the_whole);
+    RUN(leading_coordinates_need_no_recomputing);
+    RUN(same_bytes_for_any_threads);
+    RUN(memory_is_bounded);
+    RUN(reduced_mass_is_projected);
+    return test_end();
+}

@@ -1,0 +1,237 @@
+#include "tools/common/export_vtu.h"
+
+#include "assembly/stvk.h"
+#include "formats/vtu.h"
+#include "tools/common/skin.h"
+
+#include <string.h>
+
+enum { ARRAY_NAME = 64 };
+
+/* What all files of one run share. */
+typedef struct export_state {
+    sp_context *context;
+    tool_motion *motion;
+    const tool_vtu_choice *choice;
+    sp_pool pool;
+    tool_skin skin;          /* with --surface */
+    sp_body body;            /* with --fields */
+    int64_t point_count;
+    double *full, *displacement, *velocity; /* full: [3·vertices]; the others at the points that are written */
+    double *strain, *stress, *density;
+} export_state;
+
+static void *need(void *memory)
+{
+    if (!memory)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return memory;
+}
+
+static void *numbers(export_state *state, int64_t count)
+{
+    return need(sp_pool_new(&state->pool, count, sizeof(double)));
+}
+
+static void open_state(export_state *state)
+{
+    const tool_motion *motion = state->motion;
+    const sp_mesh *mesh = &motion->mesh.mesh;
+    if (state->choice->surface && mesh->surface.triangle_count == 0)
+        tool_fail(SP_INPUT, motion->mesh.path, "--surface: the mesh has no embedded surface");
+    if (state->choice->surface)
+        tool_skin_open(state->context, mesh, false, &state->skin);
+    state->point_count = state->choice->surface ? state->skin.vertex_count : mesh->vertex_count;
+    state->full = numbers(state, 3 * mesh->vertex_count);
+    state->displacement = numbers(state, 3 * state->point_count);
+    state->velocity = numbers(state, 3 * state->point_count);
+    if (state->choice->fields) {
+        int64_t elements = sp_mesh_element_count(mesh);
+        tool_check(sp_body_new(state->context, mesh, &state->body), motion->mesh.path);
+        state->strain = numbers(state, 6 * elements);
+        state->stress = numbers(state, 6 * elements);
+        state->density = numbers(state, elements);
+    }
+}
+
+static void close_state(export_state *state)
+{
+    if (state->choice->surface)
+        tool_skin_close(&state->skin);
+    if (state->choice->fields)
+        sp_body_free(&state->body);
+    sp_pool_free(&state->pool);
+}
+
+/* The mesh or its surface, with room for `arrays` arrays. */
+static sp_vtu start_file(const export_state *state, sp_vtu_array *arrays)
+{
+    const sp_mesh *mesh = &state->motion->mesh.mesh;
+    if (state->choice->surface)
+        return (sp_vtu){.vertex_count = state->point_count, .vertices = state->skin.rest, .triangle_count = state->skin.triangle_count, .triangle = state->skin.triangles, .arrays = arrays};
+    arrays[0] = (sp_vtu_array){.name = "region", .cells = true, .components = 1, .whole = mesh->region};
+    return (sp_vtu){.vertex_count = mesh->vertex_count, .vertices = mesh->vertices, .hex_count = mesh->hex_count, .tet_count = mesh->tet_count,
+                    .hex = mesh->hex, .tet = mesh->tet, .arrays = arrays, .array_count = 1};
+}
+
+/* A vector at the mesh's vertices goes to the points that are written. */
+static void to_points(const export_state *state, const double *from, double *to)
+{
+    if (state->choice->surface)
+        tool_skin_values(&state->skin, 3, from, to);
+    else
+        memcpy(to, from, 3 * (size_t)state->point_count * sizeof *to);
+}
+
+static void write_file(const export_state *state, const char *path, const sp_vtu *vtu)
+{
+    tool_output *output = tool_output_open(path);
+    tool_check(sp_vtu_write(state->context, tool_output_descriptor(output), vtu), path);
+    tool_output_finish(output, NULL);
+}
+
+static void add(sp_vtu *vtu, sp_vtu_array *arrays, sp_vtu_array array)
+{
+    arrays[vtu->array_count++] = array;
+}
+
+static void write_frame(export_state *state, int64_t frame, const char *path)
+{
+    static const char *const xyz[3] = {"X", "Y", "Z"};
+    sp_vtu_array arrays[6];
+    tool_motion *motion = state->motion;
+    sp_vtu vtu = start_file(state, arrays);
+    double time = tool_motion_time(motion, frame);
+    if (motion->path) {
+        tool_motion_velocity(motion, frame, state->full);
+        to_points(state, state->full, state->velocity);
+        tool_motion_displacement(motion, frame, state->full);
+        to_points(state, state->full, state->displacement);
+        add(&vtu, arrays, (sp_vtu_array){.name = "displacement", .components = 3, .components_named = xyz, .real = state->displacement});
+        add(&vtu, arrays, (sp_vtu_array){.name = "velocity", .components = 3, .components_named = xyz, .real = state->velocity});
+        vtu.time = &time;
+    }
+    if (state->choice->fields) {
+        int64_t elements = sp_mesh_element_count(&motion->mesh.mesh);
+        tool_check(sp_stvk_fields(state->context, &state->body, state->full, state->strain, state->stress, state->density), motion->mesh.path);
+        sp_vtu_from_voigt(elements, state->strain);
+        sp_vtu_from_voigt(elements, state->stress);
+        add(&vtu, arrays, (sp_vtu_array){.name = "green_lagrange_strain", .cells = true, .components = 6, .components_named = sp_vtu_tensor, .real = state->strain});
+        add(&vtu, arrays, (sp_vtu_array){.name = "second_piola_kirchhoff_stress", .cells = true, .components = 6, .components_named = sp_vtu_tensor, .real = state->stress});
+        add(&vtu, arrays, (sp_vtu_array){.name = "energy_density", .cells = true, .components = 1, .real = state->density});
+    }
+    write_file(state, path, &vtu);
+}
+
+static void write_columns(export_state *state)
+{
+    static const char *const xyz[3] = {"X", "Y", "Z"};
+    const tool_columns *file = &state->motion->columns;
+    const int64_t *pair = file->columns.pair;
+    sp_list list = {0};
+    char word[16];
+    snprintf(word, sizeof word, "%s", !strcmp(file->kind, "basis") ? "basis" : file->kind);
+    if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "shapes") || !strcmp(file->kind, "derivatives"))
+        word[strlen(word) - 1] = 0; /* each is one of them */
+    tool_parse_list("columns", state->choice->columns, 1, file->columns.count, &list);
+    sp_vtu_array *arrays = need(sp_pool_new(&state->pool, list.count + 1, sizeof *arrays));
+    char (*name)[ARRAY_NAME] = need(sp_pool_new(&state->pool, list.count, sizeof *name));
+    sp_vtu vtu = start_file(state, arrays);
+    for (int64_t i = 0; i < list.count; i++) {
+        int64_t column = ((int64_t *)list.data)[i];
+        const double *U = file->columns.U + column * file->columns.rows, *data = U;
+        if (pair)
+            snprintf(name[i], sizeof name[i], "%s_%03lld_%03lld", word, (long long)pair[2 * column] + 1, (long long)pair[2 * column + 1] + 1);
+        else
+            snprintf(name[i], sizeof name[i], "%s_%03lld", word, (long long)column + 1);
+        if (state->choice->surface) {
+            double *at_points = numbers(state, 3 * state->point_count);
+            to_points(state, U, at_points);
+            data = at_points;
+        }
+        add(&vtu, arrays, (sp_vtu_array){.name = name[i], .components = 3, .components_named = xyz, .real = data});
+    }
+    write_file(state, state->choice->target, &vtu);
+    sp_list_free(&list);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t a = strlen(text), b = strlen(end);
+    return a >= b && !strcmp(text + a - b, end);
+}
+
+/* From the target the pattern of the frames' files and the name of the index. */
+static void series_names(export_state *state, char **pattern, char **index)
+{
+    const char *target = state->choice->target;
+    int64_t room = (int64_t)strlen(target) + 16;
+    char *stem;
+    bool given = tool_pattern(target);
+    tool_pattern_path(target, -1, &state->pool, &stem); /* without the number */
+    if (ends_with(stem, ".vtu") || ends_with(stem, ".pvd"))
+        stem[strlen(stem) - 4] = 0;
+    *pattern = need(sp_pool_new(&state->pool, room, 1));
+    *index = need(sp_pool_new(&state->pool, room, 1));
+    snprintf(*pattern, (size_t)room, given ? "%s" : "%s_%%04d.vtu", given ? target : stem);
+    for (size_t length = strlen(stem); given && length > 1 && strchr("_-.", stem[length - 1]) && stem[length - 2] != '/'; length--)
+        stem[length - 1] = 0;
+    snprintf(*index, (size_t)room, "%s.pvd", stem);
+}
+
+static void write_series(export_state *state, int64_t count, const int64_t *frame)
+{
+    char *pattern, *index;
+    series_names(state, &pattern, &index);
+    if (ends_with(pattern, ".pvd"))
+        tool_fail(SP_USAGE, pattern, "the index is one file: no pattern");
+    const char **name = need(sp_pool_new(&state->pool, count, sizeof *name));
+    double *time = numbers(state, count);
+    for (int64_t i = 0; i < count; i++) {
+        char *path;
+        tool_pattern_path(pattern, i, &state->pool, &path);
+        write_frame(state, frame[i], path);
+        const char *slash = strrchr(path, '/');
+        name[i] = slash ? slash + 1 : path;
+        time[i] = tool_motion_time(state->motion, frame[i]);
+        tool_check(sp_progress(state->context, (double)(i + 1) / (double)count), NULL);
+    }
+    tool_output *output = tool_output_open(index);
+    tool_check(sp_pvd_write(state->context, tool_output_descriptor(output), count, time, name), index);
+    tool_output_finish(output, NULL);
+    tool_say("%lld frames, index %s", (long long)count, index);
+}
+
+void tool_export_vtu(sp_context *context, tool_motion *motion, const tool_vtu_choice *choice)
+{
+    export_state state = {.context = context, .motion = motion, .choice = choice};
+    const char *target = choice->target;
+    if (!motion->mesh.path)
+        tool_fail(SP_USAGE, NULL, "VTU needs the mesh: name its file too");
+    bool columns = !motion->path && motion->columns.path, pattern = tool_pattern(target);
+    if (columns && (choice->fields || pattern || ends_with(target, ".pvd")))
+        tool_fail(SP_USAGE, NULL, choice->fields ? "--fields needs a trajectory" : "columns go to one .vtu file");
+    if (choice->surface && choice->fields)
+        tool_fail(SP_USAGE, NULL, "--fields are of the elements, which --surface leaves out");
+    sp_list list = {0};
+    for (int64_t i = choice->frames.first; tool_motion_have(motion, i) && i <= choice->frames.last; i++)
+        if (tool_frames_have(&choice->frames, i)) {
+            int64_t *to = need(sp_list_add(&list, 1, sizeof *to));
+            *to = i;
+        }
+    if (!columns && list.count == 0)
+        tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)motion->frame_count);
+    bool series = !columns && (list.count > 1 || pattern || ends_with(target, ".pvd"));
+    if (series && !strcmp(target, "-"))
+        tool_fail(SP_USAGE, NULL, "%lld frames do not go into one file: choose one with --frames", (long long)list.count);
+    tool_motion_need_all(motion);
+    open_state(&state);
+    if (columns)
+        write_columns(&state);
+    else if (series)
+        write_series(&state, list.count, list.data);
+    else
+        write_frame(&state, *(int64_t *)list.data, target);
+    sp_list_free(&list);
+    close_state(&state);
+}

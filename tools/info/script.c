@@ -1,0 +1,518 @@
+#include "tools/info/script.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH = 600, DEEPEST = 2000, MOST = 20000, HASH = 64 };
+static const char STDIN_NAME[] = "standard input";
+
+/* A file of the script. Several places may have the same hash: copies under another name. */
+typedef struct place {
+    const char *hash;
+    char path[PATH];
+} place;
+
+/* An ancestor that a program made, or the file itself. */
+typedef struct node {
+    const char *hash;
+    const json_t *entry;
+    int64_t run;       /* the first node of the same command */
+    const char *path;  /* of its output; of the first place with its hash */
+} node;
+
+/* A file that nobody made: it has to be there. */
+typedef struct raw {
+    const char *hash;
+    bool archive;
+} raw;
+
+typedef struct script {
+    sp_context *context;
+    const char *tools;
+    json_t *history;
+    json_t *seen;    /* hash → true while being visited, false when done */
+    sp_pool pool;
+    sp_list nodes;   /* node, inputs before what is made of them */
+    sp_list raws;    /* raw */
+    sp_list places;  /* place * */
+    FILE *stream;
+} script;
+
+static bool is_hash(const char *text)
+{
+    return text && strlen(text) == HASH && strspn(text, "0123456789abcdef") == HASH;
+}
+
+/* A base name; or, with `folders`, a path that stays below its folder. */
+static bool is_name(const char *name, bool folders)
+{
+    if (!name || !*name || strlen(name) > 255)
+        return false;
+    for (const char *at = name; *at;) {
+        size_t length = strcspn(at, "/");
+        if (length == 0 || (length == 2 && !strncmp(at, "..", 2)) || (!folders && (at[length] || !strcmp(at, "."))))
+            return false;
+        at += length;
+        if (*at && !*++at)
+            return false;
+    }
+    return true;
+}
+
+static bool is_option(const char *name)
+{
+    return name && *name >= 'a' && *name <= 'z' && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* ---- the ancestors in order ---- */
+
+static bool knows_tool(const char *tools, const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    for (const char *at = tools; length && (at = strstr(at, name)); at += length)
+        if ((at == tools || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+static int check_entry(script *s, const char *hash, const json_t *entry)
+{
+    const char *tool = text_of(entry, "tool"), *output = text_of(entry, "output");
+    size_t i;
+    json_t *input;
+    if (!tool || !json_is_array(json_object_get(entry, "inputs")))
+        return sp_fail(s->context, SP_INPUT, "it does not say how %.12s… was made", hash);
+    if (!is_option(tool) || !knows_tool(s->tools, tool))
+        return sp_fail(s->context, SP_INPUT, "%.12s… was made by \"%.40s\", which is not known here", hash, tool);
+    if (output && !is_option(output))
+        return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option", hash, output);
+    json_array_foreach(json_object_get(entry, "inputs"), i, input) {
+        const char *name = text_of(input, "name"), *option = text_of(input, "option"), *via = text_of(input, "via");
+        if (!is_hash(text_of(input, "sha256")) || !is_name(name, via != NULL))
+            return sp_fail(s->context, SP_INPUT, "%.12s…: input %lld has no usable name or hash", hash, (long long)i + 1);
+        if (option && !is_option(option))
+            return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option", hash, option);
+    }
+    return SP_OK;
+}
+
+static int add_raw(script *s, const char *hash, bool archive)
+{
+    raw *raws = s->raws.data;
+    for (int64_t i = 0; i < s->raws.count; i++)
+        if (!strcmp(raws[i].hash, hash))
+            return SP_OK;
+    raw *to = sp_list_add(&s->raws, 1, sizeof *to);
+    if (!to)
+        return sp_fail_memory(s->context);
+    *to = (raw){hash, archive};
+    return SP_OK;
+}
+
+/* Depth first: a node is listed behind all its inputs. */
+static int visit(script *s, const char *hash, const json_t *entry, int depth)
+{
+    const json_t *state = json_object_get(s->seen, hash);
+    size_t i;
+    json_t *input;
+    int status;
+    if (json_is_false(state))
+        return SP_OK;
+    if (state || depth > DEEPEST || s->nodes.count == MOST)
+        return sp_fail(s->context, SP_INPUT, state ? "its history goes in a circle at %.12s…" : "its history is too long at %.12s…", hash);
+    if (json_object_set_new(s->seen, hash, json_true()))
+        return sp_fail_memory(s->context);
+    SP_TRY(check_entry(s, hash, entry));
+    json_array_foreach(json_object_get(entry, "inputs"), i, input) {
+        const char *of = text_of(input, "sha256");
+        const json_t *ancestor = json_object_get(s->history, of);
+        if (ancestor)
+            SP_TRY(visit(s, of, ancestor, depth + 1));
+        else
+            SP_TRY(add_raw(s, of, json_is_true(json_object_get(input, "archive"))));
+    }
+    node *to = sp_list_add(&s->nodes, 1, sizeof *to);
+    if (!to || json_object_set_new(s->seen, hash, json_false()))
+        return sp_fail_memory(s->context);
+    *to = (node){.hash = hash, .entry = entry};
+done:
+    return status;
+}
+
+/* The same command made both, each by an option of its own. */
+static bool same_command(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"tool", "version", "parameters", "seed", "inputs"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+        if ((x || y) && !json_equal(x, y))
+            return false;
+    }
+    return true;
+}
+
+static bool same_output(const json_t *a, const json_t *b)
+{
+    const char *x = text_of(a, "output"), *y = text_of(b, "output");
+    return !strcmp(x ? x : "output", y ? y : "output");
+}
+
+static void find_runs(script *s)
+{
+    node *nodes = s->nodes.data;
+    for (int64_t i = 0; i < s->nodes.count; i++) {
+        nodes[i].run = i;
+        for (int64_t j = 0; j < i && nodes[i].run == i; j++)
+            if (nodes[j].run == j && same_command(nodes[i].entry, nodes[j].entry)) {
+                bool taken = false;
+                for (int64_t k = j; k < i; k++)
+                    taken |= nodes[k].run == j && same_output(nodes[i].entry, nodes[k].entry);
+                nodes[i].run = taken ? i : j;
+            }
+    }
+}
+
+/* ---- names ---- */
+
+static const place *find_path(const script *s, const char *path)
+{
+    place *const *places = s->places.data;
+    for (int64_t i = 0; i < s->places.count; i++)
+        if (!strcmp(places[i]->path, path))
+            return places[i];
+    return NULL;
+}
+
+static const place *find_first(const script *s, const char *hash)
+{
+    place *const *places = s->places.data;
+    for (int64_t i = 0; i < s->places.count; i++)
+        if (!strcmp(places[i]->hash, hash))
+            return places[i];
+    return NULL;
+}
+
+static bool is_free(const script *s, const char *hash, const char *folder, const char *name)
+{
+    char path[PATH];
+    snprintf(path, sizeof path, "%s%s", folder, name);
+    const place *there = find_path(s, path);
+    return !there || !strcmp(there->hash, hash);
+}
+
+/* The path of a file under this name: in `folder`, or, where another file stands there, in one of its own. */
+static int put(script *s, const char *hash, const char *folder, const char *name, const char **path)
+{
+    char own[16];
+    snprintf(own, sizeof own, "%.12s/", hash);
+    if (!is_free(s, hash, folder, name))
+        folder = own;
+    if (!is_free(s, hash, folder, name))
+        return sp_fail(s->context, SP_INPUT, "two of its ancestors cannot be told apart: %.60s, %.12s…", name, hash);
+    place *to = sp_pool_new(&s->pool, 1, sizeof *to);
+    if (!to)
+        return sp_fail_memory(s->context);
+    to->hash = hash;
+    snprintf(to->path, sizeof to->path, "%s%s", folder, name);
+    const place *there = find_path(s, to->path);
+    if (!there) {
+        place **entry = sp_list_add(&s->places, 1, sizeof *entry);
+        if (!entry)
+            return sp_fail_memory(s->context);
+        *entry = to;
+        there = to;
+    }
+    *path = there->path;
+    return SP_OK;
+}
+
+/* The folder of an input: that of the file which names it, or which names others. `folder` [16] is "" or ends with a slash. */
+static void find_folder(const script *s, const json_t *inputs, const json_t *input, char folder[16])
+{
+    const json_t *main_input = json_array_get(inputs, 0);
+    bool clash = false, has_via = false;
+    size_t i;
+    json_t *other;
+    json_array_foreach(inputs, i, other)
+        if (text_of(other, "via")) {
+            has_via = true;
+            clash |= !is_free(s, text_of(other, "sha256"), "", text_of(other, "name"));
+        }
+    clash |= !is_free(s, text_of(main_input, "sha256"), "", text_of(main_input, "name"));
+    folder[0] = 0;
+    if (has_via && clash && (input == main_input || text_of(input, "via")))
+        snprintf(folder, 16, "%.12s/", text_of(main_input, "sha256"));
+}
+
+/* Where an input of an entry stands, and whether it comes by standard input, which only the first such input can. */
+static int put_input(script *s, const json_t *entry, const json_t *input, const char **path, bool *piped)
+{
+    const json_t *inputs = json_object_get(entry, "inputs");
+    const char *hash = text_of(input, "sha256"), *name = text_of(input, "name");
+    char folder[16], piped_name[80];
+    size_t i;
+    json_t *other;
+    *piped = !strcmp(name, STDIN_NAME) && !text_of(input, "via");
+    json_array_foreach(inputs, i, other) {
+        if (other == input)
+            break;
+        *piped &= strcmp(text_of(other, "name"), STDIN_NAME) != 0;
+    }
+    find_folder(s, inputs, input, folder);
+    if (*piped) {
+        const char *kind = text_of(json_object_get(s->history, hash), "kind");
+        snprintf(piped_name, sizeof piped_name, kind && is_option(kind) ? "%.60s.npz" : "standard-input", kind);
+        name = piped_name;
+    }
+    return put(s, hash, folder, name, path);
+}
+
+/* All files get their paths: first those that have to be there, then the file itself, then what lies between. */
+static int put_all(script *s, const char *hash, const char *name)
+{
+    const char *path;
+    bool piped;
+    int status = SP_OK;
+    node *nodes = s->nodes.data;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t n = 0; n < s->nodes.count; n++) {
+            size_t i;
+            json_t *input;
+            json_array_foreach(json_object_get(nodes[n].entry, "inputs"), i, input)
+                if ((json_object_get(s->history, text_of(input, "sha256")) != NULL) == (pass == 1))
+                    SP_TRY(put_input(s, nodes[n].entry, input, &path, &piped));
+        }
+        if (pass == 0)
+            SP_TRY(put(s, hash, "", is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
+    }
+    for (int64_t n = 0; n < s->nodes.count; n++)
+        nodes[n].path = find_first(s, nodes[n].hash)->path;
+done:
+    return status;
+}
+
+/* ---- text ---- */
+
+void script_quote(const char *word, FILE *stream)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
+    if (*word && strspn(word, safe) == strlen(word)) {
+        fputs(word, stream);
+        return;
+    }
+    putc('\'', stream);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", stream);
+        else
+            putc(*word, stream);
+    putc('\'', stream);
+}
+
+/* A path is never taken for an option. */
+static void print_path(const char *path, FILE *stream)
+{
+    char word[PATH + 2];
+    snprintf(word, sizeof word, "%s%s", *path == '-' ? "./" : "", path);
+    putc(' ', stream);
+    script_quote(word, stream);
+}
+
+/* For comments: a line feed in a name would end them. */
+static void print_plain(const char *text, FILE *stream)
+{
+    for (; *text; text++)
+        putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, stream);
+}
+
+static bool print_value(const json_t *value, FILE *stream)
+{
+    char text[40] = "";
+    if (json_is_integer(value))
+        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
+    for (int digits = 15; json_is_real(value) && digits <= 17 && (!*text || strtod(text, NULL) != json_real_value(value)); digits++)
+        snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
+    const char *word = json_is_string(value) ? json_string_value(value) : text;
+    if (!*word)
+        return false;
+    script_quote(word, stream);
+    return true;
+}
+
+int script_options(sp_context *context, const json_t *parameters, FILE *stream)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)parameters, name, value) {
+        if (!is_option(name))
+            return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is not an option", name);
+        if (json_is_false(value) || json_is_null(value))
+            continue;
+        if (json_is_true(value)) {
+            fprintf(stream, " --%s", name);
+            continue;
+        }
+        size_t count = json_is_array(value) ? json_array_size(value) : 1;
+        for (size_t i = 0; i < count; i++) {
+            fprintf(stream, " --%s ", name);
+            if (!print_value(json_is_array(value) ? json_array_get(value, i) : value, stream))
+                return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is no option's value", name);
+        }
+    }
+    return SP_OK;
+}
+
+static void print_folder(const char *path, FILE *stream)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH];
+    if (!slash)
+        return;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    fputs("mkdir -p", stream);
+    print_path(folder, stream);
+    putc('\n', stream);
+}
+
+static void print_copies(const script *s, const char *hash)
+{
+    place *const *places = s->places.data;
+    const place *first = find_first(s, hash);
+    for (int64_t i = 0; i < s->places.count; i++)
+        if (places[i] != first && !strcmp(places[i]->hash, hash)) {
+            print_folder(places[i]->path, s->stream);
+            fputs("cp", s->stream);
+            print_path(first->path, s->stream);
+            print_path(places[i]->path, s->stream);
+            putc('\n', s->stream);
+        }
+}
+
+static int print_run(script *s, int64_t run)
+{
+    const node *nodes = s->nodes.data;
+    const json_t *entry = nodes[run].entry, *inputs = json_object_get(entry, "inputs"), *seed = json_object_get(entry, "seed");
+    const char *path, *stdin_path = NULL;
+    bool piped, has_main = false;
+    size_t i;
+    json_t *input;
+    int status;
+    for (int64_t n = run; n < s->nodes.count; n++)
+        if (nodes[n].run == run)
+            print_folder(nodes[n].path, s->stream);
+    fputs(text_of(entry, "tool"), s->stream);
+    for (int options = 0; options < 2; options++)
+        json_array_foreach(inputs, i, input) {
+            const char *option = text_of(input, "option");
+            if ((option != NULL) != (options == 1) || text_of(input, "via"))
+                continue;
+            SP_TRY(put_input(s, entry, input, &path, &piped));
+            if (option)
+                fprintf(s->stream, " --%s", option);
+            if (piped)
+                stdin_path = path; /* the name that was recorded is that of a pipe */
+            if (piped)
+                fputs(" -", s->stream);
+            else
+                print_path(path, s->stream);
+        }
+    SP_TRY(script_options(s->context, json_object_get(entry, "parameters"), s->stream));
+    if (json_is_integer(seed))
+        fprintf(s->stream, " --seed %lld", (long long)json_integer_value(seed));
+    for (int64_t n = run; n < s->nodes.count; n++) {
+        const char *option = text_of(nodes[n].entry, "output");
+        if (nodes[n].run != run)
+            continue;
+        has_main |= !option;
+        fprintf(s->stream, " %s%s", option ? "--" : "-o", option ? option : "");
+        print_path(nodes[n].path, s->stream);
+    }
+    if (!has_main)
+        fputs(" -o /dev/null", s->stream);
+    if (stdin_path) {
+        fputs(" <", s->stream);
+        print_path(stdin_path, s->stream);
+    }
+    putc('\n', s->stream);
+    for (int64_t n = run; n < s->nodes.count; n++)
+        if (nodes[n].run == run)
+            print_copies(s, nodes[n].hash);
+done:
+    return status;
+}
+
+static void print_head(const script *s, const char *hash)
+{
+    const raw *raws = s->raws.data;
+    const node *nodes = s->nodes.data, *last = &nodes[s->nodes.count - 1];
+    fputs("#!/bin/sh\n# Remakes ", s->stream);
+    print_plain(last->path, s->stream);
+    fprintf(s->stream, ", hash %s.\n", hash);
+    for (int64_t n = 0; n < s->nodes.count; n++) {
+        const char *version = text_of(nodes[n].entry, "version");
+        bool told = false;
+        for (int64_t m = 0; m < n; m++)
+            told |= json_equal(json_object_get(nodes[m].entry, "version"), json_object_get(nodes[n].entry, "version"));
+        if (!version || told)
+            continue;
+        fputs("# It was made with Supple ", s->stream);
+        print_plain(version, s->stream);
+        fputs(".\n", s->stream);
+    }
+    if (s->raws.count)
+        fputs("# Inputs that have to be in this folder, with their SHA-256:\n", s->stream);
+    for (int64_t i = 0; i < s->raws.count; i++) {
+        fprintf(s->stream, "#   %s  ", raws[i].hash);
+        print_plain(find_first(s, raws[i].hash)->path, s->stream);
+        fputs(raws[i].archive ? "  (of its members)\n" : "\n", s->stream);
+    }
+    fputs("set -e\n"
+          "check() { # FILE EXPECTED FOUND\n"
+          "    [ \"$2\" = \"$3\" ] || { printf '%s: its hash is %s, expected %s\\n' \"$1\" \"$3\" \"$2\" >&2; exit 3; }\n"
+          "}\n",
+          s->stream);
+}
+
+static void print_check(const char *path, const char *hash, bool archive, FILE *stream)
+{
+    fputs("check", stream);
+    print_path(path, stream);
+    fprintf(stream, " %s \"$(%s", hash, archive ? "siminfo --hash" : "sha256sum <");
+    print_path(path, stream);
+    fputs(archive ? ")\"\n" : " | cut -c 1-64)\"\n", stream);
+}
+
+int script_write(sp_context *context, const json_t *meta, const char *hash, const char *name, const char *tools, FILE *stream)
+{
+    script s = {.context = context, .tools = tools, .stream = stream, .seen = json_object()};
+    s.history = json_object_get(meta, "history");
+    int status;
+    SP_TRY(visit(&s, hash, meta, 0));
+    find_runs(&s);
+    SP_TRY(put_all(&s, hash, name));
+    print_head(&s, hash);
+    const raw *raws = s.raws.data;
+    const node *nodes = s.nodes.data;
+    for (int64_t i = 0; i < s.raws.count; i++) {
+        print_check(find_first(&s, raws[i].hash)->path, raws[i].hash, raws[i].archive, stream);
+        print_copies(&s, raws[i].hash);
+    }
+    for (int64_t n = 0; n < s.nodes.count; n++)
+        if (nodes[n].run == n)
+            SP_TRY(print_run(&s, n));
+    print_check(nodes[s.nodes.count - 1].path, hash, true, stream);
+done:
+    sp_list_free(&s.nodes);
+    sp_list_free(&s.raws);
+    sp_list_free(&s.places);
+    sp_pool_free(&s.pool);
+    json_decref(s.seen);
+    return status;
+}

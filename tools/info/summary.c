@@ -1,0 +1,393 @@
+#include "tools/info/summary.h"
+
+#include "formats/mesh.h"
+#include "formats/trajectory.h"
+#include "tools/info/script.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* Text of others for a terminal: control characters do nothing there. */
+static void print_plain(const char *text, FILE *stream)
+{
+    for (; *text; text++)
+        putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, stream);
+}
+
+/* The number of a block in "q/000012", −1 for a name that is no block of a series; *stem is the length of "q/". */
+static long block_number(const char *name, size_t *stem)
+{
+    const char *slash = strrchr(name, '/');
+    if (!slash || strlen(slash + 1) < 6 || strspn(slash + 1, "0123456789") != strlen(slash + 1))
+        return -1;
+    *stem = (size_t)(slash - name) + 1;
+    return strtol(slash + 1, NULL, 10);
+}
+
+bool summary_wants(const char *kind, const char *name)
+{
+    static const char *const small[] = {"meta", "result", "eigenvalue", "residual", "singular_value", "shape"};
+    size_t stem;
+    if (!strcmp(kind, "mesh"))
+        return true;
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        if (!strcmp(name, small[i]))
+            return true;
+    return !strcmp(kind, "trajectory") && block_number(name, &stem) >= 0 && (!strncmp(name, "time/", 5) || !strncmp(name, "energy/", 7));
+}
+
+/* ---- members ---- */
+
+static const char *type_name(const info_member *member, char text[24])
+{
+    static const char *const names[] = {"f8", "f4", "i8", "i4", "u1"};
+    if (member->type == SP_BYTES)
+        snprintf(text, 24, "S%d", member->size);
+    else
+        snprintf(text, 24, "%s", member->type < SP_BYTES ? names[member->type] : "other");
+    return text;
+}
+
+static void print_member(const char *name, const info_member *member, int64_t first_extent, int64_t bytes, int width, FILE *stream)
+{
+    char type[24], shape[120] = "";
+    for (int i = 0; i < member->rank; i++)
+        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%lld", i ? ", " : "", (long long)(i ? member->shape[i] : first_extent));
+    strncat(shape, member->rank == 1 ? ",)" : ")", sizeof shape - strlen(shape) - 1);
+    fprintf(stream, "  %-*s  %-5s (%-18s %-7s %14lld bytes\n", width, name, type_name(member, type), shape,
+            member->rank < 2 ? "" : member->fortran ? "Fortran" : "C", (long long)bytes);
+}
+
+void summary_members(const info_file *info, bool joined, FILE *stream)
+{
+    size_t stem, other;
+    int width = 4;
+    for (int64_t i = 0; i < info->member_count; i++)
+        if (!joined || block_number(info->members[i].name, &stem) <= 0)
+            width = (int)strlen(info->members[i].name) > width ? (int)strlen(info->members[i].name) : width;
+    width += joined ? 5 : 0;
+    for (int64_t i = 0; i < info->member_count; i++) {
+        const info_member *member = &info->members[i];
+        long block = joined ? block_number(member->name, &stem) : -1;
+        int64_t extent = member->rank ? member->shape[0] : 0, bytes = member->count * member->size, blocks = 1;
+        if (block > 0)
+            continue;
+        for (int64_t j = i + 1; block == 0 && j < info->member_count; j++)
+            if (block_number(info->members[j].name, &other) > 0 && other == stem && !strncmp(member->name, info->members[j].name, stem)) {
+                extent += info->members[j].rank ? info->members[j].shape[0] : 0;
+                bytes += info->members[j].count * info->members[j].size;
+                blocks++;
+            }
+        char name[SP_MEMBER_NAME + 8];
+        if (block == 0 && blocks > 1)
+            snprintf(name, sizeof name, "%.*s* x%lld", (int)stem, member->name, (long long)blocks);
+        else
+            snprintf(name, sizeof name, "%s", member->name);
+        print_member(name, member, extent, bytes, width, stream);
+    }
+}
+
+json_t *summary_json(const info_file *info)
+{
+    json_t *all = json_object(), *members = json_array();
+    for (int64_t i = 0; i < info->member_count; i++) {
+        const info_member *member = &info->members[i];
+        char type[24];
+        json_t *shape = json_array();
+        for (int j = 0; j < member->rank; j++)
+            json_array_append_new(shape, json_integer(member->shape[j]));
+        json_array_append_new(members, json_pack("{s:s, s:s, s:o, s:b, s:I}", "name", member->name, "type", type_name(member, type), "shape", shape,
+                                                 "fortran_order", (int)member->fortran, "bytes", (json_int_t)(member->count * member->size)));
+    }
+    json_object_set_new(all, "sha256", json_string(info->file.hash));
+    json_object_set(all, "meta", info->file.meta ? info->file.meta : json_null());
+    json_object_set(all, "result", info->file.result ? info->file.result : json_null());
+    json_object_set_new(all, "members", members);
+    return all;
+}
+
+/* ---- how it was made ---- */
+
+static int print_command(sp_context *context, const json_t *entry, FILE *stream)
+{
+    const json_t *seed = json_object_get(entry, "seed");
+    print_plain(text_of(entry, "tool"), stream);
+    putc(' ', stream);
+    print_plain(text_of(entry, "version"), stream);
+    int status = script_options(context, json_object_get(entry, "parameters"), stream);
+    if (json_is_integer(seed))
+        fprintf(stream, " --seed %lld", (long long)json_integer_value(seed));
+    if (*text_of(entry, "output"))
+        fprintf(stream, " (its --%s)", text_of(entry, "output"));
+    putc('\n', stream);
+    return status;
+}
+
+static int print_making(sp_context *context, const json_t *meta, FILE *stream)
+{
+    size_t i;
+    json_t *input;
+    const char *hash;
+    int status = SP_OK;
+    if (!*text_of(meta, "tool"))
+        return SP_OK;
+    fputs("made by   ", stream);
+    SP_TRY(print_command(context, meta, stream));
+    json_array_foreach(json_object_get(meta, "inputs"), i, input) {
+        const json_t *ancestor = json_object_get(json_object_get(meta, "history"), text_of(input, "sha256"));
+        const char *named = *text_of(input, "option") ? text_of(input, "option") : text_of(input, "via");
+        fputs(i ? "          " : "from      ", stream);
+        print_plain(text_of(input, "name"), stream);
+        fprintf(stream, "  %.12s", text_of(input, "sha256"));
+        if (*named)
+            fprintf(stream, " (%s%.40s)", *text_of(input, "option") ? "--" : "", named);
+        if (ancestor)
+            fprintf(stream, "  %.40s by %.40s", text_of(ancestor, "kind"), text_of(ancestor, "tool"));
+        putc('\n', stream);
+    }
+    bool first = true;
+    json_object_foreach(json_object_get(meta, "history"), hash, input) {
+        fprintf(stream, "%s%.12s  ", first ? "history   " : "          ", hash);
+        first = false;
+        SP_TRY(print_command(context, input, stream));
+    }
+done:
+    return status;
+}
+
+/* ---- kinds ---- */
+
+static void print_material(const sp_material *material, int64_t elements, double volume, FILE *stream)
+{
+    fprintf(stream, "region    %s: %lld elements, %.6g m3, %s, density %g kg/m3", material->name, (long long)elements, volume, sp_law_name(material->law), material->density);
+    if (material->law == SP_LAW_STVK || material->law == SP_LAW_NEO_HOOKEAN)
+        fprintf(stream, ", young %g Pa, poisson %g", material->young, material->poisson);
+    if (material->law == SP_LAW_MOONEY_RIVLIN)
+        fprintf(stream, ", mu01 %g, mu10 %g, v1 %g Pa", material->mooney[0], material->mooney[1], material->mooney[2]);
+    if (material->damping_mass > 0 || material->damping_stiffness > 0)
+        fprintf(stream, ", damping %g 1/s, %g s", material->damping_mass, material->damping_stiffness);
+    putc('\n', stream);
+}
+
+static int print_mesh(sp_context *context, info_file *info, FILE *stream)
+{
+    sp_mesh mesh;
+    int status = sp_mesh_read(context, &info->file, &mesh);
+    if (status != SP_OK)
+        return status;
+    double low[3], high[3], total = 0;
+    int64_t elements = sp_mesh_element_count(&mesh), held = 0;
+    sp_mesh_box(&mesh, low, high);
+    double *volume = sp_pool_new(&mesh.pool, mesh.material_count, sizeof *volume);
+    int64_t *count = sp_pool_new(&mesh.pool, mesh.material_count, sizeof *count);
+    if (mesh.pool.failed) {
+        sp_mesh_free(&mesh);
+        return sp_fail_memory(context);
+    }
+    for (int64_t e = 0; e < elements; e++) {
+        double one = sp_mesh_element_volume(&mesh, e);
+        volume[mesh.region[e]] += one;
+        count[mesh.region[e]]++;
+        total += one;
+    }
+    for (int64_t i = 0; i < mesh.fixed_count; i++)
+        held += __builtin_popcount(mesh.fixed_axes ? mesh.fixed_axes[i] : 7);
+    fprintf(stream, "mesh      %lld vertices, %lld hexahedra, %lld tetrahedra; quadrature %d\n", (long long)mesh.vertex_count, (long long)mesh.hex_count,
+            (long long)mesh.tet_count, mesh.quadrature);
+    fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], high[0], high[1], high[2]);
+    fprintf(stream, "volume    %.9g m3\n", total);
+    for (int64_t i = 0; i < mesh.material_count; i++)
+        print_material(&mesh.materials[i], count[i], volume[i], stream);
+    fprintf(stream, "fixed     %lld vertices, %lld of %lld degrees of freedom\n", (long long)mesh.fixed_count, (long long)held, (long long)(3 * mesh.vertex_count));
+    fprintf(stream, "surface   %lld vertices, %lld triangles\n", (long long)mesh.surface.vertex_count, (long long)mesh.surface.triangle_count);
+    sp_mesh_free(&mesh);
+    return SP_OK;
+}
+
+/* A rank-1 member of numbers; NULL in *values where there is none. */
+static int take_numbers(sp_context *context, info_file *info, const char *name, int64_t *count, const double **values)
+{
+    sp_array *array;
+    int status = SP_OK;
+    *count = 0;
+    *values = NULL;
+    if (!sp_members_find(&info->file.members, name))
+        return SP_OK;
+    SP_TRY(sp_members_take(context, &info->file.members, name, SP_F8, false, 1, (int64_t[]){-1}, &array));
+    *count = array->count;
+    *values = array->data;
+done:
+    return status;
+}
+
+enum { ROWS = 40 };
+
+static int print_modes(sp_context *context, info_file *info, FILE *stream)
+{
+    int64_t count, residual_count;
+    const double *eigenvalue, *residual;
+    int status;
+    SP_TRY(take_numbers(context, info, "eigenvalue", &count, &eigenvalue));
+    SP_TRY(take_numbers(context, info, "residual", &residual_count, &residual));
+    fprintf(stream, "modes     %lld, orthonormal in the %.40s mass, %lld rigid\n", (long long)count, text_of(info->file.meta, "mass"),
+            (long long)json_integer_value(json_object_get(info->file.meta, "rigid")));
+    for (int64_t i = 0; i < count; i++)
+        if (i < ROWS || i + 1 == count)
+            fprintf(stream, "%8lld  %15.9g Hz  residual %.1e\n", (long long)i + 1, eigenvalue[i] > 0 ? sqrt(eigenvalue[i]) / 6.283185307179586 : 0,
+                    i < residual_count ? residual[i] : 0);
+        else if (i == ROWS)
+            fprintf(stream, "     ...\n");
+done:
+    return status;
+}
+
+static int print_basis(sp_context *context, info_file *info, FILE *stream)
+{
+    int64_t count;
+    const double *value;
+    int status;
+    SP_TRY(take_numbers(context, info, "singular_value", &count, &value));
+    fprintf(stream, "basis     orthonormal in the %.40s mass\n", text_of(info->file.meta, "mass"));
+    for (int64_t i = 0; i < count; i++)
+        if (i < ROWS || i + 1 == count)
+            fprintf(stream, "%8lld  singular value %.6e (%.2e of the first)\n", (long long)i + 1, value[i], value[0] > 0 ? value[i] / value[0] : 0);
+        else if (i == ROWS)
+            fprintf(stream, "     ...\n");
+done:
+    return status;
+}
+
+static void print_polynomials(const json_t *meta, FILE *stream)
+{
+    long long r = (long long)json_integer_value(json_object_get(meta, "r"));
+    size_t i;
+    json_t *part;
+    fprintf(stream, "r         %lld coordinates, Gram matrices of order %lld; density factor %g\n", r, r + r * (r + 1) / 2, json_number_value(json_object_get(meta, "density")));
+    json_array_foreach(json_object_get(meta, "parts"), i, part) {
+        fprintf(stream, "part      %lld: region ", (long long)i);
+        print_plain(text_of(part, "group"), stream);
+        fprintf(stream, ", constant %.40s, value %g\n", text_of(part, "constant"), json_number_value(json_object_get(part, "value")));
+    }
+}
+
+static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
+{
+    static const char *const words[SP_ENERGY_COUNT] = {"kinetic", "strain", "work", "dissipated"};
+    const json_t *meta = info->file.meta;
+    long long r = (long long)json_integer_value(json_object_get(meta, "r")), points = (long long)json_integer_value(json_object_get(meta, "points")),
+              vertices = (long long)json_integer_value(json_object_get(meta, "vertices"));
+    double begin = 0, end = 0;
+    const double *energy = NULL;
+    long long frames = 0;
+    int status = SP_OK;
+    for (int64_t i = 0; i < info->file.members.count; i++) {
+        sp_array *array = &info->file.members.arrays[i];
+        bool time = !strncmp(array->name, "time/", 5);
+        if (!array->data || (!time && strncmp(array->name, "energy/", 7)))
+            continue;
+        SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_F8, false, time ? 1 : 2, time ? (int64_t[]){-1} : (int64_t[]){-1, SP_ENERGY_COUNT}, &array));
+        const double *values = array->data;
+        if (array->count && time) {
+            begin = frames ? begin : values[0];
+            end = values[array->count - 1];
+            frames += array->shape[0];
+        } else if (array->count)
+            energy = values + array->count - SP_ENERGY_COUNT;
+    }
+    fprintf(stream, "frames    %lld from %g s to %g s%s\n", frames, begin, end, info->file.truncated ? ", then the file is cut" : "");
+    fprintf(stream, "records   ");
+    if (r)
+        fprintf(stream, "%lld reduced coordinates%s", r, points ? " and " : "");
+    if (points)
+        fprintf(stream, "displacements of %lld of %lld vertices", points, vertices);
+    if (json_is_number(json_object_get(meta, "load_end")))
+        fprintf(stream, "\nloads     end at %g s", json_number_value(json_object_get(meta, "load_end")));
+    fprintf(stream, "\nenergy    ");
+    for (int i = 0; energy && i < SP_ENERGY_COUNT; i++)
+        fprintf(stream, "%s%s %.9g J", i ? ", " : "", words[i], energy[i]);
+    fprintf(stream, "%s\n", energy ? " in the last frame" : "not recorded");
+done:
+    return status;
+}
+
+static int print_kind(sp_context *context, info_file *info, const char *kind, FILE *stream)
+{
+    const json_t *meta = info->file.meta;
+    if (!strcmp(kind, "mesh"))
+        return print_mesh(context, info, stream);
+    if (!strcmp(kind, "modes"))
+        return print_modes(context, info, stream);
+    if (!strcmp(kind, "basis"))
+        return print_basis(context, info, stream);
+    if (!strcmp(kind, "trajectory"))
+        return print_trajectory(context, info, stream);
+    if (!strcmp(kind, "polynomials"))
+        print_polynomials(meta, stream);
+    if (!strcmp(kind, "sparse"))
+        fprintf(stream, "matrix    %.8s over the free degrees of freedom\n", text_of(meta, "matrix"));
+    if (!strcmp(kind, "derivatives"))
+        fprintf(stream, "order     %lld\n", (long long)json_integer_value(json_object_get(meta, "order")));
+    return SP_OK;
+}
+
+/* Numbers and words of the result; long lists by their length. */
+static void print_result(const json_t *result, FILE *stream)
+{
+    const char *key;
+    json_t *value;
+    size_t i;
+    bool first = true;
+    json_object_foreach((json_t *)result, key, value) {
+        if (!strcmp(key, "sha256") || !strcmp(key, "warnings") || json_is_null(value))
+            continue;
+        char *text = json_is_array(value) && json_array_size(value) > 8 ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+        fputs(first ? "result    " : "          ", stream);
+        print_plain(key, stream);
+        putc(' ', stream);
+        if (text)
+            print_plain(text, stream);
+        else
+            fprintf(stream, "[%lld values]", (long long)json_array_size(value));
+        putc('\n', stream);
+        first = false;
+        free(text);
+    }
+    json_array_foreach(json_object_get(result, "warnings"), i, value) {
+        fputs("warning   ", stream);
+        print_plain(json_string_value(value) ? json_string_value(value) : "", stream);
+        putc('\n', stream);
+    }
+}
+
+int summary_print(sp_context *context, info_file *info, const char *path, FILE *stream)
+{
+    const json_t *meta = info->file.meta;
+    char kind[48];
+    int status;
+    snprintf(kind, sizeof kind, "%s", sp_file_kind(&info->file));
+    fprintf(stream, "%s: ", path);
+    print_plain(meta ? kind : "arrays without meta, not written by Supple", stream);
+    if (meta)
+        fprintf(stream, ", format %.20s", text_of(meta, "format_version"));
+    fprintf(stream, "\nhash      %s%s\n", info->file.hash, info->file.truncated ? " (of what could be read: the file is cut)" : "");
+    SP_TRY(print_making(context, meta, stream));
+    for (int i = 0; i < 2; i++) {
+        static const char *const keys[] = {"mesh", "basis"};
+        if (*text_of(meta, keys[i]))
+            fprintf(stream, "%-8s  of hash %.12s\n", keys[i], text_of(meta, keys[i]));
+    }
+    SP_TRY(print_kind(context, info, kind, stream));
+    print_result(info->file.result, stream);
+    fputs("members\n", stream);
+    summary_members(info, true, stream);
+done:
+    return status;
+}

@@ -78,7 +78,9 @@ static int parse_line(sp_context *context, const sp_text *text, const char *line
         return sp_text_fail(context, text, "%d fields, kind %s has %d", count, field[2], load->kind == SP_LOAD_SPRING ? 8 : 7);
     SP_TRY(number(context, text, field, 0, false, &load->start));
     SP_TRY(number(context, text, field, 1, true, &load->end));
-    if (!(load->end > load->start) || load->start < 0)
+    if (load->start < 0)
+        return sp_text_fail(context, text, "t0: the load acts from %s s", field[0]);
+    if (!(load->end > load->start))
         return sp_text_fail(context, text, "t1: the load acts from %s to %s s", field[0], field[1]);
     SP_TRY(target(context, text, field, mesh, load));
     for (int i = 0; i < 3; i++)

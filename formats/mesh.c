@@ -128,7 +128,11 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
         SP_TRY(take(context, file, "fixed_axes", SP_U1, 1, mesh->fixed_count, 0, &count, &mesh->fixed_axes));
     sp_embedded_surface *surface = &mesh->surface;
     surface->width = mesh->hex_count ? 8 : 4;
-    if (sp_members_find(&file->members, "surface/vertices")) {
+    static const char *const surface_members[] = {"surface/vertices", "surface/triangles", "surface/element", "surface/weights"};
+    bool has_surface = false;
+    for (int i = 0; i < 4; i++)
+        has_surface |= sp_members_find(&file->members, surface_members[i]) != NULL;
+    if (has_surface) {
         SP_TRY(take(context, file, "surface/vertices", SP_F8, 2, -1, 3, &surface->vertex_count, &surface->vertices));
         SP_TRY(take(context, file, "surface/triangles", SP_I8, 2, -1, 3, &surface->triangle_count, &surface->triangles));
         SP_TRY(take(context, file, "surface/element", SP_I8, 1, surface->vertex_count, 0, &count, &surface->element));

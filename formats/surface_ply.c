@@ -287,7 +287,7 @@ static int skip_values(ply_reader *ply, enum type type, int64_t count)
 
 static int read_corners(ply_reader *ply, const ply_property *property, int64_t count)
 {
-    int64_t vertex;
+    int64_t vertex = -1;
     int status = SP_OK;
     if (count < 3)
         return fail_here(ply, "face %lld has %lld corners, fewer than 3", (long long)ply->row, (long long)count);
@@ -306,7 +306,7 @@ done:
 static int read_property(ply_reader *ply, const ply_property *property, double *vertex)
 {
     static const char *const axis[] = {"x", "y", "z"};
-    int64_t count;
+    int64_t count = 0;
     int status;
     if (property->count_type == NO_TYPE) {
         if (property->role == OTHER)

@@ -174,7 +174,7 @@ static int parse_generate(struct inp *inp, struct volume_sets *sets, int64_t set
 /* *NSET and *ELSET. */
 static int parse_set(struct inp *inp, const struct inp_card *card, struct volume_sets *sets, const char *key)
 {
-    struct volume_token name, field;
+    struct volume_token name = {0}, field;
     char shown[VOLUME_SHOWN];
     int64_t set;
     bool found;
@@ -318,7 +318,7 @@ done:
 static int parse_elements(struct inp *inp, const struct inp_card *card)
 {
     char type[INP_KEY], shown[VOLUME_SHOWN];
-    struct volume_token name;
+    struct volume_token name = {0};
     int64_t set = -1;
     bool found;
     int status;
@@ -345,7 +345,7 @@ static int parse_material(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material material = {.material = *inp->material, .where = card->where};
     const struct inp_material *known = inp->materials.data;
-    struct volume_token name;
+    struct volume_token name = {0};
     int status;
     SP_TRY(need_parameter(inp, card, "NAME", &name));
     SP_TRY(volume_name(&inp->text, card->where, name, "material", material.material.name));

@@ -457,7 +457,7 @@ static int check_tag_count(struct msh *msh, int64_t where, int64_t tags)
 static int read_elements_2(struct msh *msh)
 {
     bool binary = msh->text.binary;
-    int64_t count, id, type, width, nodes, tags, follow, physical;
+    int64_t count, id, type, width = 0, nodes = 0, tags, follow, physical;
     int status;
     msh->text.binary = false;
     status = text_integer(msh, &count);
@@ -505,7 +505,7 @@ done:
 
 static int read_elements_4(struct msh *msh)
 {
-    int64_t blocks, total, dimension, tag, type, count, id, width, nodes;
+    int64_t blocks, total, dimension, tag, type, count, id, width = 0, nodes = 0;
     int bytes = msh->minor == 1 ? msh->size_bytes : 4, status;
     SP_TRY(block_head(msh, "elements", 4, 2 * bytes, &blocks, &total));
     for (int64_t b = 0; b < blocks; b++) {

@@ -96,11 +96,15 @@ int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
         int corners;
         uint8_t type;
         const int64_t *corner;
-    } shape[3] = {{vtu->hex_count, 8, VTK_HEXAHEDRON, vtu->hex}, {vtu->tet_count, 4, VTK_TETRA, vtu->tet}, {vtu->triangle_count, 3, VTK_TRIANGLE, vtu->triangle}};
+    } shape[3] = {{vtu->hex_count, 8, VTK_HEXAHEDRON, vtu->hex},
+                  {vtu->tet_count, 4, VTK_TETRA, vtu->tet},
+                  {vtu->triangle_count, 3, VTK_TRIANGLE, vtu->triangle}};
     sp_stream stream;
     int64_t offset = 0, cells = cell_count(vtu), end = 0;
     sp_stream_begin(&stream, descriptor);
-    sp_stream_print(&stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n<UnstructuredGrid>\n",
+    sp_stream_print(&stream,
+                    "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
+                    "header_type=\"UInt64\">\n<UnstructuredGrid>\n",
                     BYTE_ORDER_NAME);
     if (vtu->time) {
         sp_stream_print(&stream, "<FieldData>\n");
@@ -144,7 +148,8 @@ int sp_pvd_write(sp_context *context, int descriptor, int64_t count, const doubl
 {
     sp_stream stream;
     sp_stream_begin(&stream, descriptor);
-    sp_stream_print(&stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"%s\">\n<Collection>\n", BYTE_ORDER_NAME);
+    sp_stream_print(&stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"%s\">\n<Collection>\n",
+                    BYTE_ORDER_NAME);
     for (int64_t i = 0; i < count; i++) {
         sp_stream_print(&stream, "<DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"", time[i]);
         sp_stream_xml(&stream, names[i]);

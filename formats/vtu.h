@@ -9,21 +9,21 @@
 /* Data at the points or in the cells (hexahedra, then tetrahedra, then triangles). */
 typedef struct sp_vtu_array {
     const char *name;
-    bool cells;                    /* false: of the points */
-    int components;                /* 1, 3, 6, … values per point or cell, together in memory */
+    bool cells;                          /* false: of the points */
+    int components;                      /* 1, 3, 6, … values per point or cell, together in memory */
     const char *const *components_named; /* [components] names shown for them; NULL: none */
-    const double *real;            /* [count, components]; NULL: whole numbers */
-    const int64_t *whole;          /* [count, components] */
+    const double *real;                  /* [count, components]; NULL: whole numbers */
+    const int64_t *whole;                /* [count, components] */
 } sp_vtu_array;
 
 typedef struct sp_vtu {
     int64_t vertex_count;
-    const double *vertices;        /* [vertex_count, 3] m */
+    const double *vertices; /* [vertex_count, 3] m */
     int64_t hex_count, tet_count, triangle_count;
-    const int64_t *hex;            /* [hex_count, 8] in the order of VTK */
-    const int64_t *tet;            /* [tet_count, 4] */
-    const int64_t *triangle;       /* [triangle_count, 3] */
-    const double *time;            /* s, stored as field data "TimeValue"; NULL: none */
+    const int64_t *hex;      /* [hex_count, 8] in the order of VTK */
+    const int64_t *tet;      /* [tet_count, 4] */
+    const int64_t *triangle; /* [triangle_count, 3] */
+    const double *time;      /* s, stored as field data "TimeValue"; NULL: none */
     int64_t array_count;
     const sp_vtu_array *arrays;
 } sp_vtu;

@@ -2,7 +2,7 @@
 #include "assembly/body.h"
 #include "basis/pca.h"
 #include "formats/trajectory.h"
-#include "tools/common/inputs.h"
+#include "tools/common/motion.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,23 +49,9 @@ static void read_trajectory(sp_context *context, const char *path, const tool_me
 
 static bool is_trajectory(sp_context *context, const char *path)
 {
-    static const char *const kinds[] = {"trajectory", NULL};
-    if (!strcmp(path, "-"))
-        return false;
-    int descriptor = tool_open_input(path);
-    sp_reader *reader;
-    sp_array first;
-    sp_pool pool = {0};
-    json_t *meta = NULL;
-    bool yes = sp_reader_open(context, descriptor, false, &reader) == SP_OK;
-    if (yes) {
-        yes = sp_reader_next(reader, &pool, NULL, NULL, &first) == SP_OK && sp_file_meta(context, reader, &first, kinds, &meta) == SP_OK && meta;
-        sp_reader_close(reader);
-    }
-    json_decref(meta);
-    sp_pool_free(&pool);
-    tool_close_input(descriptor);
-    return yes;
+    char kind[16];
+    tool_peek_kind(context, path, kind);
+    return !strcmp(kind, "trajectory");
 }
 
 /* "1-6,9" to zero-based numbers below `count`, in the order given. */
@@ -224,14 +210,14 @@ int main(int argc, char **argv)
         tool_fail(SP_NUMERICAL, NULL, "the basis is orthonormal to %.1e only", orthogonality);
     tool_say("%lld columns, rank %lld, %lld kept, orthonormal to %.1e", (long long)total, (long long)rank, (long long)r, orthogonality);
 
-    sp_columns columns = {.rows = rows, .count = r, .U = A, .singular_value = singular, .lumped = chosen.lumped};
+    sp_columns columns = {.rows = rows, .count = r, .U = A, .singular_value = chosen.method == 0 ? singular : NULL, .lumped = chosen.lumped};
     memcpy(columns.mesh, mesh.hash, sizeof columns.mesh);
     json_t *meta = tool_meta_new("basis"), *result = tool_result_new();
     tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());
     json_object_set_new(result, "orthogonality", json_real(orthogonality));
     json_object_set_new(result, "columns", json_integer(total));
     json_object_set_new(result, "rank", json_integer(rank));
-    json_object_set_new(result, "singular_values", sp_json_from_numbers(rank, singular));
+    json_object_set_new(result, chosen.method == 0 ? "singular_values" : "new_parts", sp_json_from_numbers(rank, singular));
     tool_output_finish(output, result);
     json_decref(meta);
     for (int64_t p = 0; p < part_count; p++) {

@@ -1,8 +1,7 @@
 /* simexport: trajectories, meshes, columns and matrices in the formats of other programs. */
 #include "formats/csv_write.h"
-#include "formats/matrix_market.h"
 #include "formats/obj_write.h"
-#include "formats/sparse.h"
+#include "tools/common/export_matrix.h"
 #include "tools/common/export_vtu.h"
 #include "tools/common/skin.h"
 
@@ -18,8 +17,10 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"to", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|csv|obj|vtu|matrix-market", .help = "format; auto: by the ending of the output's name (.csv .obj .vtu .pvd .mtx)"},
-    {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST", .help = "csv: displacement of these mesh vertices, counted from 0; surface:N is a vertex of the surface: 12,40-43,surface:5"},
+    {"to", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|csv|obj|vtu|matrix-market",
+     .help = "format; auto: by the ending of the output's name (.csv .obj .vtu .pvd .mtx)"},
+    {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST",
+     .help = "csv: displacement of these mesh vertices, counted from 0; surface:N is a vertex of the surface: 12,40-43,surface:5"},
     {"coordinates", 0, TOOL_FLAG, &chosen.coordinates, .help = "csv: the reduced coordinates q0, q1, ... too"},
     {"surface", 0, TOOL_FLAG, &chosen.surface, .help = "vtu: the embedded surface instead of the elements"},
     {"fields", 0, TOOL_FLAG, &chosen.fields, .help = "vtu: strain, stress and energy density of the elements too"},
@@ -65,10 +66,10 @@ static void check_options(enum format format)
             tool_fail(SP_USAGE, NULL, "--%s means nothing in this format", checks[i].name);
 }
 
-static void export_csv(sp_context *context, tool_motion *motion, const tool_frames *frames)
+static void export_csv(sp_context *context, tool_motion *motion)
 {
     static const char *const energies[] = {"kinetic", "strain", "work", "dissipated"};
-    sp_list probes = {0};
+    sp_list probes = {0}, frames = {0};
     sp_stream stream;
     char name[48];
     const sp_trajectory *trajectory = &motion->trajectory;
@@ -79,8 +80,7 @@ static void export_csv(sp_context *context, tool_motion *motion, const tool_fram
     if (chosen.probes)
         tool_probes_parse(motion, "probe", chosen.probes, &probes);
     const tool_probe *probe = probes.data;
-    if (frames->first >= motion->frame_count)
-        tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)motion->frame_count);
+    tool_motion_choose(motion, chosen.frames, chosen.every, NULL, &frames);
     tool_output *output = tool_output_open(tool_output_path());
     sp_stream_begin(&stream, tool_output_descriptor(output));
     sp_csv_name(&stream, true, "time");
@@ -95,10 +95,9 @@ static void export_csv(sp_context *context, tool_motion *motion, const tool_fram
         sp_csv_name(&stream, false, name);
     }
     sp_csv_end(&stream);
-    for (int64_t f = frames->first; f < motion->frame_count && f <= frames->last; f++) {
+    for (int64_t row = 0; row < frames.count; row++) {
+        int64_t f = ((int64_t *)frames.data)[row];
         double u[3], time = tool_motion_time(motion, f);
-        if (!tool_frames_have(frames, f))
-            continue;
         sp_csv_numbers(&stream, true, 1, &time);
         sp_csv_numbers(&stream, false, SP_ENERGY_COUNT, tool_motion_energy(motion, f));
         for (int64_t i = 0; i < probes.count; i++) {
@@ -112,9 +111,10 @@ static void export_csv(sp_context *context, tool_motion *motion, const tool_fram
     tool_check(sp_stream_end(context, &stream), tool_output_path());
     tool_output_finish(output, NULL);
     sp_list_free(&probes);
+    sp_list_free(&frames);
 }
 
-static void export_obj(sp_context *context, tool_motion *motion, const tool_frames *frames)
+static void export_obj(sp_context *context, tool_motion *motion)
 {
     tool_skin skin;
     sp_list list = {0};
@@ -122,23 +122,13 @@ static void export_obj(sp_context *context, tool_motion *motion, const tool_fram
     bool pattern = tool_pattern(tool_output_path());
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "OBJ needs the mesh: name its file too");
-    bool columns = !motion->path && motion->columns.path;
-    if (columns)
-        tool_parse_list("columns", chosen.columns, 1, motion->frame_count, &list);
-    for (int64_t f = frames->first; !columns && f < motion->frame_count && f <= frames->last; f++)
-        if (tool_frames_have(frames, f)) {
-            int64_t *to = sp_list_add(&list, 1, sizeof *to);
-            if (!to)
-                tool_fail(SP_SYSTEM, NULL, "out of memory");
-            *to = f;
-        }
-    if (list.count == 0)
-        tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)motion->frame_count);
+    tool_motion_choose(motion, chosen.frames, chosen.every, chosen.columns, &list);
     if (list.count > 1 && !pattern)
         tool_fail(SP_USAGE, NULL, "%lld OBJ files need a pattern such as -o frame_%%04d.obj", (long long)list.count);
     tool_motion_need_all(motion);
     tool_skin_open(context, &motion->mesh.mesh, false, &skin);
-    double *u = sp_pool_raw(&pool, 3 * motion->vertex_count, sizeof *u), *positions = sp_pool_raw(&pool, 3 * skin.vertex_count, sizeof *positions);
+    double *u = sp_pool_raw(&pool, 3 * motion->vertex_count, sizeof *u),
+           *positions = sp_pool_raw(&pool, 3 * skin.vertex_count, sizeof *positions);
     if (pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t i = 0; i < list.count; i++) {
@@ -147,7 +137,9 @@ static void export_obj(sp_context *context, tool_motion *motion, const tool_fram
         tool_motion_displacement(motion, ((int64_t *)list.data)[i], u);
         tool_skin_positions(&skin, 1, u, positions);
         tool_output *output = tool_output_open(path);
-        tool_check(sp_obj_write(context, tool_output_descriptor(output), NULL, skin.vertex_count, positions, skin.triangle_count, skin.triangles), path);
+        tool_check(
+            sp_obj_write(context, tool_output_descriptor(output), NULL, skin.vertex_count, positions, skin.triangle_count, skin.triangles),
+            path);
         tool_output_finish(output, NULL);
         tool_check(sp_progress(context, (double)(i + 1) / (double)list.count), NULL);
     }
@@ -156,64 +148,20 @@ static void export_obj(sp_context *context, tool_motion *motion, const tool_fram
     sp_pool_free(&pool);
 }
 
-static void export_matrix_market(sp_context *context)
-{
-    static const char *const sparse_kinds[] = {"sparse", NULL};
-    const char *path = tool_argument(0);
-    char kind[16], which[8], comment[128];
-    if (tool_argument_count() > 1)
-        tool_fail(SP_USAGE, NULL, "Matrix Market takes one file, a sparse matrix or columns");
-    tool_peek_kind(context, path, kind);
-    if (!strcmp(kind, "sparse")) {
-        sp_file file;
-        sp_sparse matrix;
-        int64_t *dof;
-        if (chosen.columns)
-            tool_fail(SP_USAGE, path, "--columns: it is a sparse matrix");
-        tool_read(path, NULL, sparse_kinds, true, &file);
-        tool_check(sp_sparse_read(context, &file, &matrix, &dof, which), path);
-        sp_file_free(&file);
-        snprintf(comment, sizeof comment, "%srows are %s", *which == 'K' ? "K [N/m], " : *which == 'M' ? "M [kg], " : "",
-                 dof ? "the degrees of freedom that are not held, in order" : "all degrees of freedom");
-        tool_output *output = tool_output_open(tool_output_path());
-        tool_check(sp_matrix_market_write_sparse(context, tool_output_descriptor(output), comment, &matrix), tool_output_path());
-        tool_output_finish(output, NULL);
-        sp_sparse_free(&matrix);
-        return;
-    }
-    if (!strcmp(kind, "mesh") || !strcmp(kind, "trajectory"))
-        tool_fail(SP_USAGE, path, "a file of kind %s is no matrix", kind);
-    tool_columns columns;
-    sp_list list = {0};
-    sp_pool pool = {0};
-    tool_read_columns(path, NULL, NULL, NULL, &columns);
-    int64_t rows = columns.columns.rows;
-    tool_parse_list("columns", chosen.columns, 1, columns.columns.count, &list);
-    double *picked = sp_pool_raw(&pool, list.count, (size_t)rows * sizeof *picked);
-    if (!picked)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    for (int64_t c = 0; c < list.count; c++)
-        memcpy(picked + c * rows, columns.columns.U + ((int64_t *)list.data)[c] * rows, (size_t)rows * sizeof *picked);
-    snprintf(comment, sizeof comment, "%s, row 3 v + i is component i of vertex v, both from 0", columns.kind);
-    tool_output *output = tool_output_open(tool_output_path());
-    tool_check(sp_matrix_market_write_dense(context, tool_output_descriptor(output), comment, rows, list.count, picked), tool_output_path());
-    tool_output_finish(output, NULL);
-    sp_columns_free(&columns.columns);
-    sp_list_free(&list);
-    sp_pool_free(&pool);
-}
-
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"simexport", "FILE...", 1, 16, "Trajectories, meshes, modes and matrices as CSV, OBJ, VTU or Matrix Market.", options, TOOL_COUNT(options),
-                                                  TOOL_OUTPUT, "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz --every 4 -o spoon.pvd\n"
-                                                               "  simexport spoon.npz modes.npz -o modes.vtu\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o K.mtx\n"},
-                                     argc, argv);
+    sp_context *context = tool_begin(
+        &(tool_spec){
+            "simexport", "FILE...", 1, 16, "Trajectories, meshes, modes and matrices as CSV, OBJ, VTU or Matrix Market.", options,
+            TOOL_COUNT(options), TOOL_OUTPUT,
+            "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz --every 4 -o spoon.pvd\n"
+            "  simexport spoon.npz modes.npz -o modes.vtu\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
+            "K.mtx\n"},
+        argc, argv);
     enum format format = format_of(tool_output_path());
     check_options(format);
-    tool_frames frames = tool_frames_parse(chosen.frames, chosen.every);
     if (format == FORMAT_MATRIX_MARKET) {
-        export_matrix_market(context);
+        tool_export_matrix(context, tool_argument_count(), tool_argument(0), tool_output_path(), chosen.columns);
         return tool_end();
     }
     const char *paths[16];
@@ -221,16 +169,13 @@ int main(int argc, char **argv)
         paths[i] = tool_argument(i);
     tool_motion motion;
     tool_motion_open(context, tool_argument_count(), paths, chosen.partial ? TOOL_MOTION_PARTIAL : 0, &motion);
-    if (chosen.columns && (motion.path || !motion.columns.path))
-        tool_fail(SP_USAGE, NULL, "--columns is of a file of modes, derivatives, shapes or basis");
-    if ((chosen.frames || chosen.every != 1) && !motion.path)
-        tool_fail(SP_USAGE, NULL, "--frames and --every are of a trajectory");
     if (format == FORMAT_CSV)
-        export_csv(context, &motion, &frames);
+        export_csv(context, &motion);
     else if (format == FORMAT_OBJ)
-        export_obj(context, &motion, &frames);
+        export_obj(context, &motion);
     else
-        tool_export_vtu(context, &motion, &(tool_vtu_choice){tool_output_path(), frames, chosen.columns, chosen.surface, chosen.fields});
+        tool_export_vtu(context, &motion,
+                        &(tool_vtu_choice){tool_output_path(), chosen.frames, chosen.columns, chosen.every, chosen.surface, chosen.fields});
     tool_motion_close(&motion);
     return tool_end();
 }

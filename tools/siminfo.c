@@ -33,7 +33,8 @@ static int find_hash(sp_context *context, sp_reader *reader, sp_file *file)
     }
     int status = sp_json_hash(context, file->result, "sha256", file->hash);
     if (status == SP_OK && !file->hash[0])
-        status = sp_fail(context, SP_INPUT, file->result ? "result: \"sha256\" is missing" : "its last member is not result: the file is cut short");
+        status = sp_fail(context, SP_INPUT,
+                         file->result ? "result: \"sha256\" is missing" : "its last member is not result: the file is cut short");
     return status;
 }
 
@@ -86,9 +87,10 @@ done:
 
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"siminfo", "FILE", 1, 1, "What is in a file, and how it was made.", options, TOOL_COUNT(options), 0,
-                                                  "  siminfo basis.npz\n  siminfo --script poly.npz > remake.sh\n  siminfo --json modes.npz | jq .result\n"},
-                                     argc, argv);
+    sp_context *context =
+        tool_begin(&(tool_spec){"siminfo", "FILE", 1, 1, "What is in a file, and how it was made.", options, TOOL_COUNT(options), 0,
+                                "  siminfo basis.npz\n  siminfo --script poly.npz > remake.sh\n  siminfo --json modes.npz | jq .result\n"},
+                   argc, argv);
     const char *path = tool_argument(0), *slash = strrchr(path, '/');
     info_file info = {0};
     if (chosen.json + chosen.members + chosen.script + chosen.hash > 1)

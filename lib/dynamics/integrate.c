@@ -96,7 +96,8 @@ static int start(sp_integrator *it)
     sp_context *context = it->context;
     int status = SP_OK;
     double h = it->p.step, omega;
-    it->forcing->springs(it->forcing->self, 0, h);
+    if (it->forcing->springs)
+        it->forcing->springs(it->forcing->self, 0, h);
     switch (it->p.kind) {
     case SP_NEWMARK:
         it->forcing->mean(it->forcing->self, 0, 0.5 * h, it->external);

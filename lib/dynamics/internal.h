@@ -18,7 +18,7 @@ struct sp_integrator {
     double *f0;                    /* energy step: f(q₀); static: loads of the last equilibrium */
     double *r, *dq, *x, *y, *trial;
     double work, dissipated;
-    double force_scale;            /* static: largest internal force met on the way; at rest without loads all forces vanish */
+    double force_scale;            /* static, without loads: the first internal force, since all forces vanish in the end */
     double potential;              /* static: W(q) − external·q at the last residual */
     sp_integrator_report report;
 };

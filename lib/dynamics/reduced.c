@@ -11,9 +11,9 @@ typedef struct reduced {
     int r;
     sp_reduced_force *force;
     double *mass, *mass_factor;      /* [r, r] */
-    double *q, *f, *K, energy;       /* the last evaluation: integrators ask for force and stiffness at one place in turn */
+    double *q, *f, *K, energy;       /* the last evaluation (K: lower triangle): integrators ask for force and stiffness at one place in turn */
     bool evaluated;
-    double *S;
+    double *S;                       /* lower triangle */
     const double *U, *vertices;
     int64_t rows, spring_count;
     const sp_spring *springs;
@@ -118,7 +118,7 @@ static void tangent_times(void *data, const double *q, const double *v, double *
         self->evaluated = false;
     }
     evaluate(self, q);
-    cblas_dgemv(CblasColMajor, CblasNoTrans, self->r, self->r, 1, self->K, self->r, v, 1, 0, y, 1);
+    cblas_dsymv(CblasColMajor, CblasLower, self->r, 1, self->K, self->r, v, 1, 0, y, 1);
     if (springs) {
         self->spring_count = springs;
         self->evaluated = false;

@@ -7,8 +7,12 @@
 static double residual(sp_integrator *it, const double *q1, double *r)
 {
     it->potential = it->system->force(it->system->self, q1, r) - sp_dot(it->n, it->external1, q1);
-    it->force_scale = fmax(it->force_scale, sp_norm(it->n, r));
-    double size = fmax(it->force_scale, sp_norm(it->n, it->external1));
+    double internal = sp_norm(it->n, r), external = sp_norm(it->n, it->external1), size = fmax(internal, external);
+    if (external == 0) {
+        if (it->force_scale == 0)
+            it->force_scale = internal;
+        size = it->force_scale;
+    }
     for (int64_t i = 0; i < it->n; i++)
         r[i] -= it->external1[i];
     return size;

@@ -42,7 +42,7 @@ typedef struct sp_forcing {
     void *self;
     /* Mean over [t0, t1] of the external force, into f [n]. */
     void (*mean)(void *self, double t0, double t1, double *f);
-    /* Sets the system's springs to those that act in the middle of [t0, t1]; returns true when they changed. */
+    /* Sets the system's springs to those that act in the middle of [t0, t1]; returns true when they changed. NULL: none. */
     bool (*springs)(void *self, double t0, double t1);
 } sp_forcing;
 

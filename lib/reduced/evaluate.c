@@ -9,12 +9,13 @@
 struct sp_reduced_force {
     sp_pool pool;
     int64_t r, pairs;  /* pairs = r(r+1)/2 */
-    double *linear;    /* K₀ [r, r] */
-    double *cubic;     /* 3 T by pairs [pairs, r, column major]: K₁ = 3 T q */
-    double *quartic;   /* (3/2) Q [pairs, pairs, column major], the lower triangle is used: K₂ = (3/2) Q s */
+    int64_t stride;    /* pairs rounded up to whole lanes: columns begin aligned */
+    double *linear;    /* K₀ by pairs [pairs] */
+    double *cubic;     /* 3 T by pairs [stride, r, column major]: K₁ = 3 T q */
+    double *quartic;   /* (3/2) Q [stride, pairs, column major], lower triangle: K₂ = (3/2) Q s */
     double *monomials; /* s [pairs] */
     double *first, *second; /* K₁ and K₂ by pairs */
-    double *tangent;   /* [r, r], where the caller wants no K */
+    double *tangent, *force; /* [r, r] and [r], where the caller wants none */
 };
 
 /* Sum of all parts at column (p) and (q) of the Gram matrix. */
@@ -38,13 +39,15 @@ int sp_reduced_force_new(sp_context *context, const sp_polynomials *polynomials,
         return sp_fail_memory(context);
     force->r = r;
     force->pairs = pairs;
-    force->linear = sp_pool_raw(&force->pool, r * r, sizeof(double));
-    force->cubic = sp_pool_raw(&force->pool, pairs * r, sizeof(double));
-    force->quartic = sp_pool_raw(&force->pool, pairs * pairs, sizeof(double));
+    force->linear = sp_pool_raw(&force->pool, pairs, sizeof(double));
+    force->stride = (pairs + SP_LANES - 1) / SP_LANES * SP_LANES;
+    force->cubic = sp_pool_new(&force->pool, force->stride * r, sizeof(double));
+    force->quartic = sp_pool_raw(&force->pool, force->stride * pairs, sizeof(double));
     force->monomials = sp_pool_raw(&force->pool, pairs, sizeof(double));
-    force->first = sp_pool_raw(&force->pool, pairs, sizeof(double));
+    force->first = sp_pool_raw(&force->pool, force->stride, sizeof(double));
     force->second = sp_pool_raw(&force->pool, pairs, sizeof(double));
     force->tangent = sp_pool_raw(&force->pool, r * r, sizeof(double));
+    force->force = sp_pool_raw(&force->pool, r, sizeof(double));
     double *gram = polynomials->parts[0].gram;
     if (polynomials->part_count > 1 || polynomials->parts[0].value != 1) {
         gram = sp_pool_raw(&scratch, N * N, sizeof *gram);
@@ -59,17 +62,15 @@ int sp_reduced_force_new(sp_context *context, const sp_polynomials *polynomials,
     }
 #define PAIR(i, j) ((i) <= (j) ? sp_polynomial_pair(full, i, j) : sp_polynomial_pair(full, j, i))
 #define A(p, q) gram[(q) * N + (p)]
-    for (int64_t i = 0; i < r; i++)
-        for (int64_t j = 0; j < r; j++)
-            force->linear[j * r + i] = A(i, j);
     for (int64_t i = 0, ij = 0; i < r; i++)
         for (int64_t j = i; j < r; j++, ij++) {
+            force->linear[ij] = A(i, j);
             for (int64_t k = 0; k < r; k++)
-                force->cubic[k * pairs + ij] = A(i, PAIR(j, k)) + A(j, PAIR(i, k)) + A(k, PAIR(i, j));
+                force->cubic[k * force->stride + ij] = A(i, PAIR(j, k)) + A(j, PAIR(i, k)) + A(k, PAIR(i, j));
             for (int64_t k = 0, kl = 0; k < r; k++)
                 for (int64_t l = k; l < r; l++, kl++)
-                    if (kl <= ij) /* column kl, row ij: the lower triangle */
-                        force->quartic[kl * pairs + ij] = 0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k)));
+                    if (kl <= ij)
+                        force->quartic[kl * force->stride + ij] = 0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k)));
         }
 #undef A
 #undef PAIR
@@ -86,33 +87,85 @@ void sp_reduced_force_free(sp_reduced_force *force)
     free(force);
 }
 
+/* s_ij = q_i q_j, twice off the diagonal. */
+SP_CLONES static void fill_monomials(int r, const double *restrict q, double *restrict s)
+{
+    for (int i = 0; i < r; s += r - i, i++) {
+        double twice = 2 * q[i];
+        for (int j = i; j < r; j++)
+            s[j - i] = twice * q[j];
+        s[0] *= 0.5;
+    }
+}
+
+/* y = A x for A [rows, columns, column major], rows a multiple of SP_LANES, all aligned: sums stay in registers, without the
+ * overhead of a dgemv at these sizes. */
+SP_CLONES static void times(int rows, int columns, const double *restrict A, const double *restrict x, double *restrict y)
+{
+    enum { WIDE = 4 };
+    int i = 0;
+    for (; i + WIDE * SP_LANES <= rows; i += WIDE * SP_LANES) {
+        sp_lanes sum[WIDE] = {{0}};
+        for (int j = 0; j < columns; j++)
+            for (int w = 0; w < WIDE; w++)
+                sum[w] += *(const sp_lanes *)(A + (long)j * rows + i + w * SP_LANES) * x[j];
+        for (int w = 0; w < WIDE; w++)
+            *(sp_lanes *)(y + i + w * SP_LANES) = sum[w];
+    }
+    for (; i < rows; i += SP_LANES) {
+        sp_lanes sum = {0};
+        for (int j = 0; j < columns; j++)
+            sum += *(const sp_lanes *)(A + (long)j * rows + i) * x[j];
+        *(sp_lanes *)(y + i) = sum;
+    }
+}
+
+/* W = Σ s (K₀/2 + K₁/6 + K₂/12) over the pairs. */
+SP_CLONES static double stored_energy(int pairs, const double *restrict s, const double *restrict k0, const double *restrict k1, const double *restrict k2)
+{
+    sp_lanes sum = {0};
+    int i = 0;
+    for (; i + SP_LANES <= pairs; i += SP_LANES)
+        sum += *(const sp_lanes *)(s + i) * (*(const sp_lanes *)(k0 + i) * 0.5 + *(const sp_lanes *)(k1 + i) * (1.0 / 6) + *(const sp_lanes *)(k2 + i) * (1.0 / 12));
+    double energy = 0;
+    for (int l = 0; l < SP_LANES; l++)
+        energy += sum[l];
+    for (; i < pairs; i++)
+        energy += s[i] * (k0[i] * 0.5 + k1[i] * (1.0 / 6) + k2[i] * (1.0 / 12));
+    return energy;
+}
+
+/* K and f from K₀, K₁, K₂ by pairs: every pair i < j stands for two entries. */
+SP_CLONES static void combine(int r, const double *restrict q, const double *restrict k0, const double *restrict k1, const double *restrict k2, double *restrict f,
+                              double *restrict K)
+{
+    for (int i = 0; i < r; i++)
+        f[i] = 0;
+    for (int i = 0; i < r; i++) {
+        int count = r - i;
+        double *column = K + (long)i * r + i, *g = f + i, qi = q[i], sum = 0;
+        const double *qj = q + i;
+        double diagonal = k0[0] + k1[0] * 0.5 + k2[0] * (1.0 / 3);
+#pragma GCC ivdep
+        for (int j = 0; j < count; j++) {
+            double part = k0[j] + k1[j] * 0.5 + k2[j] * (1.0 / 3);
+            column[j] = k0[j] + k1[j] + k2[j];
+            sum += part * qj[j];
+            g[j] += part * qi;
+        }
+        f[i] += sum - diagonal * qi; /* the diagonal came twice */
+        k0 += count;
+        k1 += count;
+        k2 += count;
+    }
+}
+
 double sp_reduced_force_evaluate(sp_reduced_force *force, const double *q, double *f, double *K)
 {
     int r = (int)force->r, pairs = (int)force->pairs;
-    double *s = force->monomials, *first = force->first, *second = force->second;
-    if (!K)
-        K = force->tangent;
-    for (int i = 0, at = 0; i < r; i++) {
-        double twice = 2 * q[i];
-        s[at++] = q[i] * q[i];
-        for (int j = i + 1; j < r; j++)
-            s[at++] = twice * q[j];
-    }
-    cblas_dgemv(CblasColMajor, CblasNoTrans, pairs, r, 1, force->cubic, pairs, q, 1, 0, first, 1);
-    cblas_dsymv(CblasColMajor, CblasLower, pairs, 1, force->quartic, pairs, s, 1, 0, second, 1);
-    double energy = 0;
-    if (f)
-        memset(f, 0, (size_t)r * sizeof *f);
-    for (int i = 0, at = 0; i < r; i++)
-        for (int j = i; j < r; j++, at++) {
-            double k0 = force->linear[(int64_t)i * r + j], part = k0 + first[at] / 2 + second[at] / 3, weight = i == j ? 1 : 2;
-            energy += weight * q[i] * q[j] * (k0 / 2 + first[at] / 6 + second[at] / 12);
-            if (f) {
-                f[i] += part * q[j];
-                if (i != j)
-                    f[j] += part * q[i];
-            }
-            K[(int64_t)i * r + j] = K[(int64_t)j * r + i] = k0 + first[at] + second[at];
-        }
-    return energy;
+    fill_monomials(r, q, force->monomials);
+    times((int)force->stride, r, force->cubic, q, force->first);
+    cblas_dsymv(CblasColMajor, CblasLower, pairs, 1, force->quartic, (int)force->stride, force->monomials, 1, 0, force->second, 1);
+    combine(r, q, force->linear, force->first, force->second, f ? f : force->force, K ? K : force->tangent);
+    return stored_energy(pairs, force->monomials, force->linear, force->first, force->second);
 }

@@ -8,12 +8,13 @@
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 enum {
     VECTORS = (SP_HEX_PAIRS + SP_LANES - 1) / SP_LANES, /* of SP_LANES rows that hold the pairs of a hexahedron */
     COLUMNS = 4,       /* columns of R that share the loads of a factor */
-    BLOCK_ROWS = 2048, /* rows per dsyrk: enough for its full speed */
+    BLOCK_ROWS = 896, /* rows per dsyrk: enough for its full speed, and the rows stay in the second-level cache */
     STRIDE = BLOCK_ROWS + SP_LANES * VECTORS,
     MOST_SUMS = 16,
 };
@@ -79,23 +80,42 @@ static int factor_class(sp_context *context, const sp_body *body, int64_t number
     return factor_gram(context, sp_pair_count(corners), G, class->edges, factor);
 }
 
-/* COLUMNS columns of S = F R for one element. With `vectors` of rows in use, k walks the pivots; later ones reach deeper rows. */
+/* Adds the pivots of one group of SP_LANES, whose columns of F reach `deep` vectors down. All bounds are constants after
+ * inlining, so that the sums stay in registers. */
+SP_INLINE void multiply_group(int pairs, int deep, const row_factor *factor, const double *R, sp_lanes sum[COLUMNS][VECTORS])
+{
+    int last = deep * SP_LANES < pairs ? deep * SP_LANES : pairs;
+    for (int k = (deep - 1) * SP_LANES; k < last; k++) {
+        const double *r = R + factor->pivot[k];
+#pragma GCC unroll 4
+        for (int v = 0; v < deep; v++)
+#pragma GCC unroll 4
+            for (int c = 0; c < COLUMNS; c++)
+                sum[c][v] += factor->F[k][v] * r[c * VECTORS * SP_LANES];
+    }
+}
+
+/* COLUMNS columns of S = F R for one element. */
 SP_INLINE void multiply(int pairs, const row_factor *factor, const double *R, double *S)
 {
     const int vectors = (pairs + SP_LANES - 1) / SP_LANES;
     sp_lanes sum[COLUMNS][VECTORS];
+#pragma GCC unroll 4
     for (int c = 0; c < COLUMNS; c++)
-        for (int v = 0; v < vectors; v++)
+#pragma GCC unroll 4
+        for (int v = 0; v < VECTORS; v++)
             sum[c][v] = (sp_lanes){0};
-    for (int first = 0, deep = 1; first < pairs; first += SP_LANES, deep++)
-        for (int k = first; k < pairs && k < first + SP_LANES; k++) {
-            const double *r = R + factor->pivot[k];
-            for (int c = 0; c < COLUMNS; c++)
-                for (int v = 0; v < deep; v++)
-                    sum[c][v] += factor->F[k][v] * r[c * VECTORS * SP_LANES];
-        }
-    for (int c = 0; c < COLUMNS; c++)
-        memcpy(S + c * STRIDE, sum[c], (size_t)vectors * sizeof(sp_lanes)); /* up to 7 rows too many; the next element writes over them */
+    multiply_group(pairs, 1, factor, R, sum);
+    if (pairs > SP_LANES) {
+        multiply_group(pairs, 2, factor, R, sum);
+        multiply_group(pairs, 3, factor, R, sum);
+        multiply_group(pairs, 4, factor, R, sum);
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < COLUMNS; c++) /* up to 7 rows too many; the next element writes over them */
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++)
+            memcpy(S + c * STRIDE + v * SP_LANES, &sum[c][v], sizeof(sp_lanes));
 }
 
 /* All columns of one element's rows: i ↦ X_ab·uⁱ_ab, then (i ≤ j) ↦ uⁱ_ab·uʲ_ab; difference [r][3][VECTORS]. */
@@ -147,7 +167,7 @@ static void element_differences(const sp_mesh *mesh, int64_t element, int64_t r,
             }
 }
 
-/* Working memory of one of the sums. */
+/* Working memory of one thread, and the sum that it works on. */
 typedef struct sum_space {
     double *gram;         /* [N, N] upper triangle */
     double *rows;         /* [STRIDE, N + COLUMNS] */
@@ -193,46 +213,51 @@ static int sum_part(sp_context *context, const sp_body *body, int64_t count, con
     int64_t N = sp_polynomial_order(r);
     sp_pool scratch = {0};
     int status = SP_OK;
-    int64_t each = (N * N + STRIDE * (N + COLUMNS)) * (int64_t)sizeof(double);
-    int64_t sums = memory / each, useful = (count * 6 + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    /* One Gram matrix per sum, rows per thread. The number of sums must not depend on the threads. */
+    int64_t gram_bytes = N * N * (int64_t)sizeof(double), row_bytes = STRIDE * (N + COLUMNS) * (int64_t)sizeof(double);
+    int64_t sums = (memory - row_bytes) / gram_bytes, useful = (count * 6 + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    if (sums < 1)
+        return sp_fail(context, SP_SYSTEM, "%lld coordinates need %.0f MiB, more than the memory allowed", (long long)r, (double)(gram_bytes + row_bytes) / 1048576);
     sums = sums > MOST_SUMS ? MOST_SUMS : sums;
     sums = sums > useful ? useful : sums;
-    if (memory / each < 1)
-        return sp_fail(context, SP_SYSTEM, "%lld coordinates need %.0f MiB, more than the memory allowed", (long long)r, (double)each / 1048576);
-    sum_space *space = sp_pool_new(&scratch, sums, sizeof *space);
-    int64_t threads = context->threads < sums ? context->threads : sums;
-    if (!space) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
-    for (int64_t s = 0; s < sums; s++) {
-        space[s].gram = sp_pool_new(&scratch, N * N, sizeof(double));
-        space[s].rows = sp_pool_raw(&scratch, STRIDE * (N + COLUMNS), sizeof(double));
-        space[s].difference = sp_pool_new(&scratch, r * 3 * VECTORS, sizeof(sp_lanes));
-        space[s].factor = sp_pool_new(&scratch, 1, sizeof(row_factor));
+    int threads = context->threads < sums ? context->threads : (int)sums;
+    while (threads > 1 && sums * gram_bytes + threads * row_bytes > memory)
+        threads--;
+    double *grams = sp_pool_new(&scratch, sums, (size_t)gram_bytes);
+    sum_space *space = sp_pool_new(&scratch, threads, sizeof *space);
+    int64_t *totals = sp_pool_new(&scratch, sums, sizeof *totals);
+    for (int t = 0; space && t < threads; t++) {
+        space[t].rows = sp_pool_raw(&scratch, STRIDE * (N + COLUMNS), sizeof(double));
+        space[t].difference = sp_pool_new(&scratch, r * 3 * VECTORS, sizeof(sp_lanes));
+        space[t].factor = sp_pool_new(&scratch, 1, sizeof(row_factor));
     }
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
     int worst = SP_OK;
-#pragma omp parallel for schedule(dynamic) num_threads((int)threads)
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int64_t s = 0; s < sums; s++) {
-        int mine = sum_elements(context, body, list, count * s / sums, count * (s + 1) / sums, constant, r, W, &space[s]);
-        if (mine != SP_OK)
+        sum_space *mine = &space[omp_get_thread_num()];
+        mine->gram = grams + s * N * N;
+        mine->total = 0;
+        int own = sum_elements(context, body, list, count * s / sums, count * (s + 1) / sums, constant, r, W, mine);
+        totals[s] = mine->total;
+        if (own != SP_OK)
 #pragma omp atomic write
-            worst = mine;
+            worst = own;
     }
     if (worst != SP_OK) {
         status = sp_fail(context, worst, "an element's energy cannot be factored");
         goto done;
     }
     for (int64_t s = 0; s < sums; s++) {
+        const double *part = grams + s * N * N;
         for (int64_t j = 0; j < N; j++)
             for (int64_t i = 0; i <= j; i++)
-                gram[j * N + i] += space[s].gram[j * N + i];
-        report->rows += space[s].total;
-        report->flops += (double)space[s].total * (double)N * (double)(N + 1);
+                gram[j * N + i] += part[j * N + i];
+        report->rows += totals[s];
+        report->flops += (double)totals[s] * (double)N * (double)(N + 1);
     }
     for (int64_t j = 0; j < N; j++)
         for (int64_t i = 0; i < j; i++)
@@ -242,38 +267,32 @@ done:
     return status;
 }
 
-/* UᵀMU and UᵀM e_c with the consistent mass over all vertices, by elements of W. */
-static int reduced_mass(sp_context *context, const sp_body *body, int64_t r, const double *U, sp_polynomials *polynomials)
+/* UᵀMU and UᵀM e_c with the consistent mass over all vertices; W is U by rows. */
+static int reduced_mass(sp_context *context, const sp_body *body, int64_t r, const double *W, sp_polynomials *polynomials)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t rows = 3 * mesh->vertex_count, elements = sp_mesh_element_count(mesh), columns = r + 3;
     sp_pool scratch = {0};
-    double *all = sp_pool_new(&scratch, rows * columns, sizeof *all), *product = sp_pool_new(&scratch, rows * columns, sizeof *product);
-    double *inner = sp_pool_raw(&scratch, sp_dense_inner_work(r, columns), sizeof *inner), *result = sp_pool_raw(&scratch, r * columns, sizeof *result);
+    double *product = sp_pool_new(&scratch, rows * columns, sizeof *product), *result = sp_pool_raw(&scratch, r * columns, sizeof *result);
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
-    memcpy(all, U, (size_t)(rows * r) * sizeof *U);
-    for (int64_t v = 0; v < mesh->vertex_count; v++)
-        for (int c = 0; c < 3; c++)
-            all[(r + c) * rows + 3 * v + c] = 1;
-#pragma omp parallel for schedule(dynamic) num_threads(context->threads)
-    for (int64_t k = 0; k < columns; k++)
-        for (int64_t e = 0; e < elements; e++) {
-            int corners;
-            const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-            const double *mass = body->classes[body->element_class[e]].mass, *x = all + k * rows;
-            double *y = product + k * rows;
-            for (int a = 0; a < corners; a++)
+    for (int64_t e = 0; e < elements; e++) { /* product [rows, columns, row major] = M [W, e_x, e_y, e_z] */
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        const double *mass = body->classes[body->element_class[e]].mass;
+        for (int a = 0; a < corners; a++)
+            for (int b = 0; b < corners; b++)
                 for (int c = 0; c < 3; c++) {
-                    double sum = 0;
-                    for (int b = 0; b < corners; b++)
-                        sum += mass[a * corners + b] * x[3 * corner[b] + c];
-                    y[3 * corner[a] + c] += sum;
+                    double m = mass[a * corners + b], *y = product + (3 * corner[a] + c) * columns;
+                    const double *x = W + (3 * corner[b] + c) * r;
+                    for (int64_t j = 0; j < r; j++)
+                        y[j] += m * x[j];
+                    y[r + c] += m;
                 }
-        }
-    sp_dense_inner(context, rows, r, U, columns, product, result, inner);
+    }
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)columns, (int)rows, 1, W, (int)r, product, (int)columns, 0, result, (int)r);
     for (int64_t i = 0; i < r; i++)
         for (int64_t j = 0; j < r; j++)
             polynomials->mass[j * r + i] = 0.5 * (result[j * r + i] + result[i * r + j]);
@@ -308,7 +327,7 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
     *polynomials = (sp_polynomials){.r = r, .part_count = groups * constants, .density = 1};
     if (r < 1 || r > 2000)
         return sp_fail(context, SP_USAGE, "%lld reduced coordinates: polynomials take 1 to 2000", (long long)r);
-    SP_TRY(sp_dense_fits(context, N * N, STRIDE));
+    SP_TRY(sp_dense_fits(context, N, rows));
     for (int64_t m = 0; parameters->by_constant && m < mesh->material_count; m++)
         if (mesh->materials[m].law != SP_LAW_STVK)
             return sp_fail(context, SP_INPUT, "region %s is not isotropic: it has no λ and μ to keep apart", mesh->materials[m].name);
@@ -341,7 +360,7 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
             SP_TRY(sp_progress(context, (double)(at + 1) / (double)polynomials->part_count));
         }
     }
-    status = reduced_mass(context, body, r, U, polynomials);
+    status = reduced_mass(context, body, r, W, polynomials);
 done:
     sp_pool_free(&scratch);
     if (status != SP_OK)

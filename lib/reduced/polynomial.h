@@ -73,7 +73,7 @@ typedef struct sp_reduced_force sp_reduced_force;
 int sp_reduced_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force **force) SP_MUST_USE;
 void sp_reduced_force_free(sp_reduced_force *force); /* NULL is allowed */
 
-/* Internal force f [r] and tangent stiffness K [r, r] (both triangles) at q; the strain energy is returned. One symmetric
+/* Internal force f [r] and the lower triangle of the tangent stiffness K [r, r, column major] at q; the strain energy is returned. One symmetric
  * product of order r(r+1)/2 and one of r(r+1)/2 × r: K = K₀ + 3 T·q + (3/2) Q s with the monomials s_kl = q_k q_l (twice off the
  * diagonal), f = (K₀ + K₁/2 + K₂/3) q, W = qᵀ(K₀/2 + K₁/6 + K₂/12) q. No allocation. K may be NULL (then f costs the same), f may be NULL. */
 double sp_reduced_force_evaluate(sp_reduced_force *force, const double *q, double *f, double *K);

@@ -111,7 +111,7 @@ static void equals_the_projected_force(void)
                         sum += m.U[k * m.rows + i] * Kv[i];
                         size += fabs(m.U[k * m.rows + i] * Kv[i]);
                     }
-                    worst_tangent = fmax(worst_tangent, fabs(sum - K[j * R + k]) / size);
+                    worst_tangent = fmax(worst_tangent, fabs(sum - K[k >= j ? j * R + k : k * R + j]) / size);
                 }
             }
         }
@@ -150,7 +150,7 @@ static void derivatives_have_slope_two(void)
         for (int j = 0; j < R; j++) {
             double Kv = 0;
             for (int k = 0; k < R; k++)
-                Kv += K[k * R + j] * v[k];
+                Kv += K[j >= k ? k * R + j : j * R + k] * v[k];
             force_error[s] = fmax(force_error[s], fabs((plus[j] - minus[j]) / (2 * h) - Kv));
         }
     }
@@ -221,7 +221,8 @@ static void leading_coordinates_need_no_recomputing(void)
     for (int i = 0; i < 4; i++)
         CHECK_NEAR(f[i], g[i], 1e-12 * fabs(g[i]) + 1e-9);
     for (int i = 0; i < 16; i++)
-        CHECK_NEAR(A[i], B[i], 1e-11 * fabs(B[i]) + 1e-6);
+        if (i % 4 >= i / 4) /* the lower triangle */
+            CHECK_NEAR(A[i], B[i], 1e-11 * fabs(B[i]) + 1e-6);
     CHECK(sp_reduced_force_new(&context, &few, 5, &sub) == SP_USAGE, "five of four coordinates were accepted");
     sp_reduced_force_free(sub);
     sp_reduced_force_free(own);

@@ -14,8 +14,8 @@ typedef struct export_state {
     tool_motion *motion;
     const tool_vtu_choice *choice;
     sp_pool pool;
-    tool_skin skin;          /* with --surface */
-    sp_body body;            /* with --fields */
+    tool_skin skin; /* with --surface */
+    sp_body body;   /* with --fields */
     int64_t point_count;
     double *full, *displacement, *velocity; /* full: [3·vertices]; the others at the points that are written */
     double *strain, *stress, *density;
@@ -68,10 +68,20 @@ static sp_vtu start_file(const export_state *state, sp_vtu_array *arrays)
 {
     const sp_mesh *mesh = &state->motion->mesh.mesh;
     if (state->choice->surface)
-        return (sp_vtu){.vertex_count = state->point_count, .vertices = state->skin.rest, .triangle_count = state->skin.triangle_count, .triangle = state->skin.triangles, .arrays = arrays};
+        return (sp_vtu){.vertex_count = state->point_count,
+                        .vertices = state->skin.rest,
+                        .triangle_count = state->skin.triangle_count,
+                        .triangle = state->skin.triangles,
+                        .arrays = arrays};
     arrays[0] = (sp_vtu_array){.name = "region", .cells = true, .components = 1, .whole = mesh->region};
-    return (sp_vtu){.vertex_count = mesh->vertex_count, .vertices = mesh->vertices, .hex_count = mesh->hex_count, .tet_count = mesh->tet_count,
-                    .hex = mesh->hex, .tet = mesh->tet, .arrays = arrays, .array_count = 1};
+    return (sp_vtu){.vertex_count = mesh->vertex_count,
+                    .vertices = mesh->vertices,
+                    .hex_count = mesh->hex_count,
+                    .tet_count = mesh->tet_count,
+                    .hex = mesh->hex,
+                    .tet = mesh->tet,
+                    .arrays = arrays,
+                    .array_count = 1};
 }
 
 /* A vector at the mesh's vertices goes to the points that are written. */
@@ -113,35 +123,42 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
     }
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(&motion->mesh.mesh);
-        tool_check(sp_stvk_fields(state->context, &state->body, state->full, state->strain, state->stress, state->density), motion->mesh.path);
+        tool_check(sp_stvk_fields(state->context, &state->body, state->full, state->strain, state->stress, state->density),
+                   motion->mesh.path);
         sp_vtu_from_voigt(elements, state->strain);
         sp_vtu_from_voigt(elements, state->stress);
-        add(&vtu, arrays, (sp_vtu_array){.name = "green_lagrange_strain", .cells = true, .components = 6, .components_named = sp_vtu_tensor, .real = state->strain});
-        add(&vtu, arrays, (sp_vtu_array){.name = "second_piola_kirchhoff_stress", .cells = true, .components = 6, .components_named = sp_vtu_tensor, .real = state->stress});
+        add(&vtu, arrays,
+            (sp_vtu_array){
+                .name = "green_lagrange_strain", .cells = true, .components = 6, .components_named = sp_vtu_tensor, .real = state->strain});
+        add(&vtu, arrays,
+            (sp_vtu_array){.name = "second_piola_kirchhoff_stress",
+                           .cells = true,
+                           .components = 6,
+                           .components_named = sp_vtu_tensor,
+                           .real = state->stress});
         add(&vtu, arrays, (sp_vtu_array){.name = "energy_density", .cells = true, .components = 1, .real = state->density});
     }
     write_file(state, path, &vtu);
 }
 
-static void write_columns(export_state *state)
+static void write_columns(export_state *state, int64_t count, const int64_t *chosen)
 {
     static const char *const xyz[3] = {"X", "Y", "Z"};
     const tool_columns *file = &state->motion->columns;
     const int64_t *pair = file->columns.pair;
-    sp_list list = {0};
     char word[16];
     snprintf(word, sizeof word, "%s", !strcmp(file->kind, "basis") ? "basis" : file->kind);
     if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "shapes") || !strcmp(file->kind, "derivatives"))
         word[strlen(word) - 1] = 0; /* each is one of them */
-    tool_parse_list("columns", state->choice->columns, 1, file->columns.count, &list);
-    sp_vtu_array *arrays = need(sp_pool_new(&state->pool, list.count + 1, sizeof *arrays));
-    char (*name)[ARRAY_NAME] = need(sp_pool_new(&state->pool, list.count, sizeof *name));
+    sp_vtu_array *arrays = need(sp_pool_new(&state->pool, count + 1, sizeof *arrays));
+    char(*name)[ARRAY_NAME] = need(sp_pool_new(&state->pool, count, sizeof *name));
     sp_vtu vtu = start_file(state, arrays);
-    for (int64_t i = 0; i < list.count; i++) {
-        int64_t column = ((int64_t *)list.data)[i];
+    for (int64_t i = 0; i < count; i++) {
+        int64_t column = chosen[i];
         const double *U = file->columns.U + column * file->columns.rows, *data = U;
         if (pair)
-            snprintf(name[i], sizeof name[i], "%s_%03lld_%03lld", word, (long long)pair[2 * column] + 1, (long long)pair[2 * column + 1] + 1);
+            snprintf(name[i], sizeof name[i], "%s_%03lld_%03lld", word, (long long)pair[2 * column] + 1,
+                     (long long)pair[2 * column + 1] + 1);
         else
             snprintf(name[i], sizeof name[i], "%s_%03lld", word, (long long)column + 1);
         if (state->choice->surface) {
@@ -152,7 +169,6 @@ static void write_columns(export_state *state)
         add(&vtu, arrays, (sp_vtu_array){.name = name[i], .components = 3, .components_named = xyz, .real = data});
     }
     write_file(state, state->choice->target, &vtu);
-    sp_list_free(&list);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -214,20 +230,14 @@ void tool_export_vtu(sp_context *context, tool_motion *motion, const tool_vtu_ch
     if (choice->surface && choice->fields)
         tool_fail(SP_USAGE, NULL, "--fields are of the elements, which --surface leaves out");
     sp_list list = {0};
-    for (int64_t i = choice->frames.first; tool_motion_have(motion, i) && i <= choice->frames.last; i++)
-        if (tool_frames_have(&choice->frames, i)) {
-            int64_t *to = need(sp_list_add(&list, 1, sizeof *to));
-            *to = i;
-        }
-    if (!columns && list.count == 0)
-        tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)motion->frame_count);
+    tool_motion_choose(motion, choice->frames, choice->every, choice->columns, &list);
     bool series = !columns && (list.count > 1 || pattern || ends_with(target, ".pvd"));
     if (series && !strcmp(target, "-"))
         tool_fail(SP_USAGE, NULL, "%lld frames do not go into one file: choose one with --frames", (long long)list.count);
     tool_motion_need_all(motion);
     open_state(&state);
     if (columns)
-        write_columns(&state);
+        write_columns(&state, list.count, list.data);
     else if (series)
         write_series(&state, list.count, list.data);
     else

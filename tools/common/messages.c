@@ -2,6 +2,7 @@
 
 #include "linear/blas.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -63,8 +64,8 @@ static int allowed_processors(void)
 /* Libraries print to stdout (CHOLMOD and OpenBLAS do): only data may go there, so the descriptor is set aside. */
 static void reserve_stdout(void)
 {
-    for (int i = 0; i < 3; i++) /* closed standard descriptors would be handed out as files */
-        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i == 0 ? O_RDONLY : O_WRONLY) < 0)
+    for (int i = 0; i < 3; i++) /* closed ones would be handed out as files; opened the wrong way, so that using them fails */
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i == 1 ? O_RDONLY : O_WRONLY) < 0)
             _exit(SP_SYSTEM);
     tool.data_descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     if (tool.data_descriptor < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
@@ -83,6 +84,7 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
         if (signal(signals[i], on_signal) == SIG_IGN)
             signal(signals[i], SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* ulimit -f: the write fails instead */
     sp_blas_prepare();
     mallopt(M_MMAP_THRESHOLD, 1 << 30); /* workspace that comes and goes in every step stays mapped: page faults cost more than it */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -140,10 +142,16 @@ void tool_hint(const char *format, ...)
     va_end(arguments);
 }
 
+/* One line, whatever stands in names and files that are quoted. */
 static void print_line(const char *file, const char *text)
 {
+    char line[6000];
     end_progress_line();
-    fprintf(stderr, "%s: %s%s%s\n", tool.spec->name, file ? file : "", file ? ": " : "", text);
+    snprintf(line, sizeof line, "%s: %s%s%s", tool.spec->name, file ? file : "", file ? ": " : "", text);
+    for (char *at = line; *at; at++)
+        if (iscntrl((unsigned char)*at))
+            *at = '?';
+    fprintf(stderr, "%s\n", line);
 }
 
 noreturn void tool_fail(int status, const char *file, const char *format, ...)

@@ -1,29 +1,38 @@
 #include "tools/common/motion.h"
 
 #include "tools/common/internal.h"
-#include "tools/common/series.h"
 
 #include <cblas.h>
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- kinds ---- */
 
-static bool stdin_seekable(void)
+/* The descriptor that "-" or a name such as /dev/fd/63 (of a shell's process substitution) stands for; −1: another name. */
+static int named_descriptor(const char *path)
 {
-    return lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0;
+    static const char folder[] = "/dev/fd/";
+    char *end;
+    if (!strcmp(path, "-"))
+        return STDIN_FILENO;
+    if (strncmp(path, folder, sizeof folder - 1) || !isdigit((unsigned char)path[sizeof folder - 1]))
+        return -1;
+    long number = strtol(path + sizeof folder - 1, &end, 10);
+    return *end || number > INT_MAX ? -1 : (int)number;
 }
 
-/* Puts a file in memory in the place of a pipe on standard input, so that it can be looked at and then read. */
-static void spool_stdin(void)
+/* Puts a file in memory in the place of a pipe, so that it can be looked at and then read. */
+static void spool(const char *path, int descriptor)
 {
     static char buffer[1 << 16];
     int memory = memfd_create("standard input", MFD_CLOEXEC);
     for (;;) {
-        ssize_t got = memory < 0 ? -1 : read(STDIN_FILENO, buffer, sizeof buffer);
+        ssize_t got = memory < 0 ? -1 : read(descriptor, buffer, sizeof buffer);
         if (got < 0 && memory >= 0 && errno == EINTR)
             continue;
         if (got == 0)
@@ -34,10 +43,10 @@ static void spool_stdin(void)
                 break;
             }
         if (got < 0)
-            tool_fail(SP_SYSTEM, "-", "cannot read: %s", strerror(errno));
+            tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
     }
-    if (lseek(memory, 0, SEEK_SET) < 0 || dup2(memory, STDIN_FILENO) < 0)
-        tool_fail(SP_SYSTEM, "-", "cannot read: %s", strerror(errno));
+    if (lseek(memory, 0, SEEK_SET) < 0 || dup2(memory, descriptor) < 0)
+        tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
     close(memory);
 }
 
@@ -47,15 +56,16 @@ static bool wants_meta(void *data, const char *name)
     return !strcmp(name, "meta");
 }
 
-void tool_peek_kind(sp_context *context, const char *path, char kind[16])
+void tool_peek_any_kind(sp_context *context, const char *path, char kind[16])
 {
     sp_reader *reader;
     sp_array array;
     sp_pool pool = {0};
     json_t *meta = NULL;
     bool is_stdin = !strcmp(path, "-");
-    if (is_stdin && !stdin_seekable())
-        spool_stdin();
+    int named = named_descriptor(path);
+    if (named >= 0 && lseek(named, 0, SEEK_CUR) < 0 && errno == ESPIPE)
+        spool(path, named);
     int descriptor = tool_open_input(path);
     off_t start = lseek(descriptor, 0, SEEK_CUR);
     if (start < 0)
@@ -72,8 +82,6 @@ void tool_peek_kind(sp_context *context, const char *path, char kind[16])
                 strcpy(kind, *array.name == 'U' ? "shapes" : "sparse");
             tool_check(sp_reader_next(reader, &pool, wants_meta, NULL, &array), path);
         }
-    if (!*kind)
-        tool_fail(SP_INPUT, path, "it has no meta member: not written by Supple");
     sp_reader_close(reader);
     json_decref(meta);
     sp_pool_free(&pool);
@@ -82,6 +90,13 @@ void tool_peek_kind(sp_context *context, const char *path, char kind[16])
         tool.stdin_used = false;
     }
     tool_close_input(descriptor);
+}
+
+void tool_peek_kind(sp_context *context, const char *path, char kind[16])
+{
+    tool_peek_any_kind(context, path, kind);
+    if (!*kind)
+        tool_fail(SP_INPUT, path, "it has no meta member: not written by Supple");
 }
 
 static bool is_columns(const char *kind)
@@ -117,7 +132,8 @@ static void open_trajectory(tool_motion *motion, int flags)
     if (motion->mesh.path) {
         tool_check_hash(motion->path, "mesh", meta_text(meta, "mesh"), motion->mesh.hash);
         if (motion->mesh.mesh.vertex_count != motion->vertex_count)
-            tool_fail(SP_INPUT, motion->path, "it is of %lld vertices, the mesh has %lld", (long long)motion->vertex_count, (long long)motion->mesh.mesh.vertex_count);
+            tool_fail(SP_INPUT, motion->path, "it is of %lld vertices, the mesh has %lld", (long long)motion->vertex_count,
+                      (long long)motion->mesh.mesh.vertex_count);
     }
 }
 
@@ -140,8 +156,8 @@ static void open_columns(tool_motion *motion, int64_t count, const char *const *
         if (motion->path) {
             tool_check_hash(motion->path, "basis", meta_text(meta, "basis"), columns->hash);
             if (columns->columns.count < r || columns->columns.rows != 3 * motion->vertex_count)
-                tool_fail(SP_INPUT, motion->path, "it has %lld coordinates of %lld vertices, %s %lld columns of %lld rows", (long long)r, (long long)motion->vertex_count,
-                          paths[i], (long long)columns->columns.count, (long long)columns->columns.rows);
+                tool_fail(SP_INPUT, motion->path, "it has %lld coordinates of %lld vertices, %s %lld columns of %lld rows", (long long)r,
+                          (long long)motion->vertex_count, paths[i], (long long)columns->columns.count, (long long)columns->columns.rows);
         }
         motion->vertex_count = columns->columns.rows / 3;
         break;
@@ -173,7 +189,7 @@ void tool_motion_open(sp_context *context, int64_t count, const char *const *pat
     *motion = (tool_motion){.context = context, .descriptor = -1};
     for (int64_t i = 0; i < count; i++) {
         char kind[16];
-        if ((flags & TOOL_MOTION_STREAM) && !strcmp(paths[i], "-") && !stdin_seekable())
+        if ((flags & TOOL_MOTION_STREAM) && !strcmp(paths[i], "-") && lseek(STDIN_FILENO, 0, SEEK_CUR) < 0)
             strcpy(kind, "trajectory");
         else
             tool_peek_kind(context, paths[i], kind);
@@ -236,6 +252,27 @@ bool tool_motion_have(tool_motion *motion, int64_t frame)
     return motion->frame_count < 0 || frame < motion->frame_count;
 }
 
+void tool_motion_choose(tool_motion *motion, const char *frames, int64_t every, const char *columns, sp_list *list)
+{
+    tool_frames chosen = tool_frames_parse(frames, every);
+    bool of_columns = !motion->path && motion->columns.path;
+    if (columns && !of_columns)
+        tool_fail(SP_USAGE, NULL, "--columns is of a file of modes, derivatives, shapes or basis");
+    if ((frames || every != 1) && !motion->path)
+        tool_fail(SP_USAGE, NULL, "--frames and --every are of a trajectory");
+    if (of_columns)
+        tool_parse_list("columns", columns, 1, motion->frame_count, list);
+    for (int64_t f = 0; !of_columns && f <= chosen.last && tool_motion_have(motion, f); f++)
+        if (tool_frames_have(&chosen, f)) {
+            int64_t *to = sp_list_add(list, 1, sizeof *to);
+            if (!to)
+                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            *to = f;
+        }
+    if (list->count == 0)
+        tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)motion->frame_count);
+}
+
 double tool_motion_time(const tool_motion *motion, int64_t frame)
 {
     return motion->path ? motion->trajectory.time[frame - motion->first] : 0;
@@ -258,8 +295,10 @@ void tool_motion_need_all(const tool_motion *motion)
     if (!motion->path || all_recorded(motion) || motion->columns.path)
         return;
     if (trajectory->r > 0)
-        tool_fail(SP_USAGE, motion->path, "it holds reduced coordinates: name the file of its basis too (%.12s…)", meta_text(trajectory->meta, "basis"));
-    tool_fail(SP_INPUT, motion->path, "it holds %lld of %lld vertices only", (long long)trajectory->point_count, (long long)motion->vertex_count);
+        tool_fail(SP_USAGE, motion->path, "it holds reduced coordinates: name the file of its basis too (%.12s…)",
+                  meta_text(trajectory->meta, "basis"));
+    tool_fail(SP_INPUT, motion->path, "it holds %lld of %lld vertices only", (long long)trajectory->point_count,
+              (long long)motion->vertex_count);
 }
 
 /* U q for the rows [first, first + rows); a trajectory may use the first columns of a basis only. */
@@ -371,7 +410,8 @@ void tool_probes_parse(const tool_motion *motion, const char *option, const char
 }
 
 /* One vertex's three values: recorded, or U q. */
-static void vertex_value(const tool_motion *motion, int64_t vertex, int64_t at, const double *recorded, const double *reduced, double value[3])
+static void vertex_value(const tool_motion *motion, int64_t vertex, int64_t at, const double *recorded, const double *reduced,
+                         double value[3])
 {
     const sp_trajectory *trajectory = &motion->trajectory;
     int64_t point = motion->point ? motion->point[vertex] : vertex;
@@ -391,7 +431,8 @@ void tool_motion_probe(const tool_motion *motion, tool_probe probe, int64_t fram
         double *out = which == 0 ? u : v, sum[3] = {0};
         for (int c = 0; out && c < count; c++) {
             double value[3];
-            vertex_value(motion, corner[c], frame - motion->first, which == 0 ? trajectory->u : trajectory->udot, which == 0 ? trajectory->q : trajectory->qdot, value);
+            vertex_value(motion, corner[c], frame - motion->first, which == 0 ? trajectory->u : trajectory->udot,
+                         which == 0 ? trajectory->q : trajectory->qdot, value);
             for (int i = 0; i < 3; i++)
                 sum[i] += weight[c] * value[i];
         }

@@ -6,6 +6,7 @@
 
 #include "formats/trajectory.h"
 #include "tools/common/inputs.h"
+#include "tools/common/series.h"
 
 enum {
     TOOL_MOTION_PARTIAL = 1, /* a cut trajectory is read up to its last whole block */
@@ -13,24 +14,27 @@ enum {
 };
 
 typedef struct tool_motion {
-    tool_mesh mesh;             /* mesh.path NULL: none was named */
-    tool_columns columns;       /* the trajectory's basis, or without a trajectory the frames; columns.path NULL: none */
-    const char *path;           /* of the trajectory; NULL: none */
-    sp_trajectory trajectory;   /* all of it, or the block that holds the frame asked for last */
+    tool_mesh mesh;           /* mesh.path NULL: none was named */
+    tool_columns columns;     /* the trajectory's basis, or without a trajectory the frames; columns.path NULL: none */
+    const char *path;         /* of the trajectory; NULL: none */
+    sp_trajectory trajectory; /* all of it, or the block that holds the frame asked for last */
     int64_t vertex_count;
-    int64_t frame_count;        /* −1 for a stream that has not ended */
+    int64_t frame_count; /* −1 for a stream that has not ended */
     /* of the module */
     sp_context *context;
     sp_trajectory_stream *stream;
     int descriptor;
-    int64_t first;              /* number of the first frame in `trajectory` */
-    int64_t *point;             /* [vertex_count] which recorded point a vertex is, or −1; NULL: all or none are recorded */
+    int64_t first;  /* number of the first frame in `trajectory` */
+    int64_t *point; /* [vertex_count] which recorded point a vertex is, or −1; NULL: all or none are recorded */
     sp_pool pool;
 } tool_motion;
 
 /* The kind of a file ("mesh", "trajectory", …; for foreign files "sparse" or "shapes" by their members). "-" stays readable:
  * a pipe is copied to memory first. */
 void tool_peek_kind(sp_context *context, const char *path, char kind[16]);
+
+/* The same, "" for other foreign files, which tool_peek_kind refuses. */
+void tool_peek_any_kind(sp_context *context, const char *path, char kind[16]);
 
 /* Opens the files and checks that they belong together (sizes, hashes). At most one mesh and one trajectory; of several files
  * of columns the one is taken whose hash the trajectory names. Other kinds are a usage error. */
@@ -39,6 +43,10 @@ void tool_motion_close(tool_motion *motion);
 
 /* Whether there is a frame of this number; brings its block where the trajectory is a stream (then numbers must not fall). */
 bool tool_motion_have(tool_motion *motion, int64_t frame);
+
+/* The numbers of the frames that --frames and --every name, or of the columns that --columns (counted from 1) names, as
+ * int64_t; NULL: all. Usage errors for none, and for options that do not fit the files. */
+void tool_motion_choose(tool_motion *motion, const char *frames, int64_t every, const char *columns, sp_list *list);
 
 /* s; of columns and a mesh alone 0. */
 double tool_motion_time(const tool_motion *motion, int64_t frame);

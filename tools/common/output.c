@@ -13,6 +13,7 @@ struct tool_output {
     char *target;    /* what is renamed to: behind symbolic links */
     char *temporary; /* NULL: written directly (stdout, devices, pipes) */
     int descriptor;
+    bool closed;     /* complete, waits for the others that are open */
     sp_writer *writer;
     struct tool_output *next;
 };
@@ -41,12 +42,50 @@ static char *concatenate(const char *a, size_t a_length, const char *b)
     return text;
 }
 
+/* Length of the folder of a path with its slash; 0 where it names none. */
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The file behind symbolic links, also where the last one leads to a file that is not there yet. */
+static char *resolve(const char *path)
+{
+    char *at = concatenate(path, strlen(path), ""), *real, link[4096];
+    for (int hops = 0; hops < 40; hops++) {
+        real = realpath(at, NULL);
+        ssize_t length = real ? -1 : readlink(at, link, sizeof link - 1);
+        if (real || length < 0)
+            break;
+        link[length] = 0;
+        char *next = concatenate(at, *link == '/' ? 0 : folder_length(at), link);
+        free(at);
+        at = next;
+    }
+    if (!real) { /* a new file: its folder is there, or the failure to open it says so */
+        char *folder = concatenate(at, folder_length(at), "."), *real_folder = realpath(folder, NULL);
+        if (real_folder) {
+            char *slashed = concatenate(real_folder, strlen(real_folder), "/");
+            real = concatenate(slashed, strlen(slashed), at + folder_length(at));
+            free(slashed);
+        }
+        free(folder);
+        free(real_folder);
+    }
+    if (!real)
+        return at;
+    free(at);
+    return real;
+}
+
 static void open_temporary(tool_output *output)
 {
-    char *real = realpath(output->path, NULL);
-    output->target = real ? real : concatenate(output->path, strlen(output->path), "");
-    const char *slash = strrchr(output->target, '/');
-    size_t folder = slash ? (size_t)(slash - output->target) + 1 : 0;
+    output->target = resolve(output->path);
+    for (const struct tool_output *other = output->next; other; other = other->next)
+        if (other->target && !strcmp(other->target, output->target))
+            tool_fail(SP_USAGE, output->path, "two outputs have this name");
+    size_t folder = folder_length(output->target);
     output->temporary = concatenate(output->target, folder, ".supple-XXXXXX");
     output->descriptor = mkostemp(output->temporary, O_CLOEXEC);
     if (output->descriptor < 0) {
@@ -70,6 +109,9 @@ tool_output *tool_output_open(const char *path)
     open_outputs = output;
     struct stat about;
     if (!strcmp(path, "-")) {
+        for (const struct tool_output *other = output->next; other; other = other->next)
+            if (!strcmp(other->path, "-"))
+                tool_fail(SP_USAGE, NULL, "only one output can go to standard output (-)");
         if (isatty(tool.data_descriptor))
             tool_fail(SP_USAGE, NULL, "standard output is a terminal; name a file with -o or use a pipe");
         output->descriptor = dup(tool.data_descriptor);
@@ -94,6 +136,24 @@ sp_writer *tool_output_writer(tool_output *output)
     return output->writer;
 }
 
+/* Several outputs appear together, when the last one is complete: a failure before that changes none of them. */
+static void rename_outputs(void)
+{
+    for (struct tool_output *output = open_outputs; output; output = output->next)
+        if (!output->closed)
+            return;
+    while (open_outputs) {
+        struct tool_output *output = open_outputs;
+        if (output->temporary && rename(output->temporary, output->target))
+            system_failure(output->path);
+        open_outputs = output->next;
+        free(output->path);
+        free(output->target);
+        free(output->temporary);
+        free(output);
+    }
+}
+
 void tool_output_finish(tool_output *output, json_t *result)
 {
     if (output->writer) {
@@ -107,17 +167,8 @@ void tool_output_finish(tool_output *output, json_t *result)
     json_decref(result);
     if (close(output->descriptor))
         system_failure(output->path);
-    if (output->temporary && rename(output->temporary, output->target))
-        system_failure(output->path);
-    for (struct tool_output **at = &open_outputs; *at; at = &(*at)->next)
-        if (*at == output) {
-            *at = output->next;
-            break;
-        }
-    free(output->path);
-    free(output->target);
-    free(output->temporary);
-    free(output);
+    output->closed = true;
+    rename_outputs();
 }
 
 void tool_write_bytes(const char *path, const void *bytes, int64_t count)

@@ -20,7 +20,7 @@ int tool_open_input(const char *path)
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     struct stat about;
     if (descriptor < 0)
-        tool_fail(errno == ENOENT || errno == EACCES ? SP_INPUT : SP_SYSTEM, path, "cannot open: %s", strerror(errno));
+        tool_fail(errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO ? SP_SYSTEM : SP_INPUT, path, "cannot open: %s", strerror(errno));
     if (fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode))
         tool_fail(SP_INPUT, path, "cannot open: it is a folder");
     return descriptor;

@@ -8,9 +8,11 @@ typedef struct tool_frames {
     int64_t first, last, every; /* frames first, first + every, … up to last, counted from 0 */
 } tool_frames;
 
-#define TOOL_FRAMES_OPTIONS(text, step)                                                                                \
-    {"frames", 0, TOOL_TEXT, text, "A-B", .help = "only frames A to B, counted from 0; A- to the end"},                \
-    {"every", 0, TOOL_INTEGER, step, "N", "1", .low = 1, .high = 1e15, .help = "every Nth frame, from the first"}
+#define TOOL_FRAMES_OPTIONS(text, step)                                                                                                    \
+    {"frames", 0, TOOL_TEXT, text, "A-B", .help = "only frames A to B, counted from 0; A- to the end"},                                    \
+    {                                                                                                                                      \
+        "every", 0, TOOL_INTEGER, step, "N", "1", .low = 1, .high = 1e15, .help = "every Nth frame, from the first"                        \
+    }
 
 /* "A-B", "A-", "A" or NULL (all). Usage error for anything else. */
 tool_frames tool_frames_parse(const char *text, int64_t every);

@@ -6,7 +6,7 @@
 
 typedef struct tool_skin {
     sp_pool pool;
-    const sp_mesh *mesh;      /* must outlive the skin */
+    const sp_mesh *mesh; /* must outlive the skin */
     bool embedded;
     int64_t vertex_count, triangle_count;
     const double *rest;       /* [vertex_count, 3] m */

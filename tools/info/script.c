@@ -18,8 +18,8 @@ typedef struct place {
 typedef struct node {
     const char *hash;
     const json_t *entry;
-    int64_t run;       /* the first node of the same command */
-    const char *path;  /* of its output; of the first place with its hash */
+    int64_t run;      /* the first node of the same command */
+    const char *path; /* of its output; of the first place with its hash */
 } node;
 
 /* A file that nobody made: it has to be there. */
@@ -32,11 +32,11 @@ typedef struct script {
     sp_context *context;
     const char *tools;
     json_t *history;
-    json_t *seen;    /* hash → true while being visited, false when done */
+    json_t *seen; /* hash → true while being visited, false when done */
     sp_pool pool;
-    sp_list nodes;   /* node, inputs before what is made of them */
-    sp_list raws;    /* raw */
-    sp_list places;  /* place * */
+    sp_list nodes;  /* node, inputs before what is made of them */
+    sp_list raws;   /* raw */
+    sp_list places; /* place * */
     FILE *stream;
 } script;
 
@@ -93,7 +93,8 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
         return sp_fail(s->context, SP_INPUT, "%.12s… was made by \"%.40s\", which is not known here", hash, tool);
     if (output && !is_option(output))
         return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option", hash, output);
-    json_array_foreach(json_object_get(entry, "inputs"), i, input) {
+    json_array_foreach(json_object_get(entry, "inputs"), i, input)
+    {
         const char *name = text_of(input, "name"), *option = text_of(input, "option"), *via = text_of(input, "via");
         if (!is_hash(text_of(input, "sha256")) || !is_name(name, via != NULL))
             return sp_fail(s->context, SP_INPUT, "%.12s…: input %lld has no usable name or hash", hash, (long long)i + 1);
@@ -130,7 +131,8 @@ static int visit(script *s, const char *hash, const json_t *entry, int depth)
     if (json_object_set_new(s->seen, hash, json_true()))
         return sp_fail_memory(s->context);
     SP_TRY(check_entry(s, hash, entry));
-    json_array_foreach(json_object_get(entry, "inputs"), i, input) {
+    json_array_foreach(json_object_get(entry, "inputs"), i, input)
+    {
         const char *of = text_of(input, "sha256");
         const json_t *ancestor = json_object_get(s->history, of);
         if (ancestor)
@@ -240,11 +242,11 @@ static void find_folder(const script *s, const json_t *inputs, const json_t *inp
     bool clash = false, has_via = false;
     size_t i;
     json_t *other;
-    json_array_foreach(inputs, i, other)
-        if (text_of(other, "via")) {
-            has_via = true;
-            clash |= !is_free(s, text_of(other, "sha256"), "", text_of(other, "name"));
-        }
+    json_array_foreach(inputs, i, other) if (text_of(other, "via"))
+    {
+        has_via = true;
+        clash |= !is_free(s, text_of(other, "sha256"), "", text_of(other, "name"));
+    }
     clash |= !is_free(s, text_of(main_input, "sha256"), "", text_of(main_input, "name"));
     folder[0] = 0;
     if (has_via && clash && (input == main_input || text_of(input, "via")))
@@ -260,7 +262,8 @@ static int put_input(script *s, const json_t *entry, const json_t *input, const 
     size_t i;
     json_t *other;
     *piped = !strcmp(name, STDIN_NAME) && !text_of(input, "via");
-    json_array_foreach(inputs, i, other) {
+    json_array_foreach(inputs, i, other)
+    {
         if (other == input)
             break;
         *piped &= strcmp(text_of(other, "name"), STDIN_NAME) != 0;
@@ -285,9 +288,9 @@ static int put_all(script *s, const char *hash, const char *name)
         for (int64_t n = 0; n < s->nodes.count; n++) {
             size_t i;
             json_t *input;
-            json_array_foreach(json_object_get(nodes[n].entry, "inputs"), i, input)
-                if ((json_object_get(s->history, text_of(input, "sha256")) != NULL) == (pass == 1))
-                    SP_TRY(put_input(s, nodes[n].entry, input, &path, &piped));
+            json_array_foreach(json_object_get(nodes[n].entry, "inputs"), i,
+                               input) if ((json_object_get(s->history, text_of(input, "sha256")) != NULL) == (pass == 1))
+                SP_TRY(put_input(s, nodes[n].entry, input, &path, &piped));
         }
         if (pass == 0)
             SP_TRY(put(s, hash, "", is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
@@ -350,7 +353,8 @@ int script_options(sp_context *context, const json_t *parameters, FILE *stream)
 {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)parameters, name, value) {
+    json_object_foreach((json_t *)parameters, name, value)
+    {
         if (!is_option(name))
             return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is not an option", name);
         if (json_is_false(value) || json_is_null(value))
@@ -409,7 +413,8 @@ static int print_run(script *s, int64_t run)
             print_folder(nodes[n].path, s->stream);
     fputs(text_of(entry, "tool"), s->stream);
     for (int options = 0; options < 2; options++)
-        json_array_foreach(inputs, i, input) {
+        json_array_foreach(inputs, i, input)
+        {
             const char *option = text_of(input, "option");
             if ((option != NULL) != (options == 1) || text_of(input, "via"))
                 continue;

@@ -60,10 +60,14 @@ static void print_member(const char *name, const info_member *member, int64_t fi
 {
     char type[24], shape[120] = "";
     for (int i = 0; i < member->rank; i++)
-        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%lld", i ? ", " : "", (long long)(i ? member->shape[i] : first_extent));
+        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%lld", i ? ", " : "",
+                 (long long)(i ? member->shape[i] : first_extent));
     strncat(shape, member->rank == 1 ? ",)" : ")", sizeof shape - strlen(shape) - 1);
     fprintf(stream, "  %-*s  %-5s (%-18s %-7s %14lld bytes\n", width, name, type_name(member, type), shape,
-            member->rank < 2 ? "" : member->fortran ? "Fortran" : "C", (long long)bytes);
+            member->rank < 2  ? ""
+            : member->fortran ? "Fortran"
+                              : "C",
+            (long long)bytes);
 }
 
 void summary_members(const info_file *info, bool joined, FILE *stream)
@@ -104,8 +108,9 @@ json_t *summary_json(const info_file *info)
         json_t *shape = json_array();
         for (int j = 0; j < member->rank; j++)
             json_array_append_new(shape, json_integer(member->shape[j]));
-        json_array_append_new(members, json_pack("{s:s, s:s, s:o, s:b, s:I}", "name", member->name, "type", type_name(member, type), "shape", shape,
-                                                 "fortran_order", (int)member->fortran, "bytes", (json_int_t)(member->count * member->size)));
+        json_array_append_new(members,
+                              json_pack("{s:s, s:s, s:o, s:b, s:I}", "name", member->name, "type", type_name(member, type), "shape", shape,
+                                        "fortran_order", (int)member->fortran, "bytes", (json_int_t)(member->count * member->size)));
     }
     json_object_set_new(all, "sha256", json_string(info->file.hash));
     json_object_set(all, "meta", info->file.meta ? info->file.meta : json_null());
@@ -141,7 +146,8 @@ static int print_making(sp_context *context, const json_t *meta, FILE *stream)
         return SP_OK;
     fputs("made by   ", stream);
     SP_TRY(print_command(context, meta, stream));
-    json_array_foreach(json_object_get(meta, "inputs"), i, input) {
+    json_array_foreach(json_object_get(meta, "inputs"), i, input)
+    {
         const json_t *ancestor = json_object_get(json_object_get(meta, "history"), text_of(input, "sha256"));
         const char *named = *text_of(input, "option") ? text_of(input, "option") : text_of(input, "via");
         fputs(i ? "          " : "from      ", stream);
@@ -154,7 +160,8 @@ static int print_making(sp_context *context, const json_t *meta, FILE *stream)
         putc('\n', stream);
     }
     bool first = true;
-    json_object_foreach(json_object_get(meta, "history"), hash, input) {
+    json_object_foreach(json_object_get(meta, "history"), hash, input)
+    {
         fprintf(stream, "%s%.12s  ", first ? "history   " : "          ", hash);
         first = false;
         SP_TRY(print_command(context, input, stream));
@@ -167,7 +174,8 @@ done:
 
 static void print_material(const sp_material *material, int64_t elements, double volume, FILE *stream)
 {
-    fprintf(stream, "region    %s: %lld elements, %.6g m3, %s, density %g kg/m3", material->name, (long long)elements, volume, sp_law_name(material->law), material->density);
+    fprintf(stream, "region    %s: %lld elements, %.6g m3, %s, density %g kg/m3", material->name, (long long)elements, volume,
+            sp_law_name(material->law), material->density);
     if (material->law == SP_LAW_STVK || material->law == SP_LAW_NEO_HOOKEAN)
         fprintf(stream, ", young %g Pa, poisson %g", material->young, material->poisson);
     if (material->law == SP_LAW_MOONEY_RIVLIN)
@@ -200,14 +208,16 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
     }
     for (int64_t i = 0; i < mesh.fixed_count; i++)
         held += __builtin_popcount(mesh.fixed_axes ? mesh.fixed_axes[i] : 7);
-    fprintf(stream, "mesh      %lld vertices, %lld hexahedra, %lld tetrahedra; quadrature %d\n", (long long)mesh.vertex_count, (long long)mesh.hex_count,
-            (long long)mesh.tet_count, mesh.quadrature);
+    fprintf(stream, "mesh      %lld vertices, %lld hexahedra, %lld tetrahedra; quadrature %d\n", (long long)mesh.vertex_count,
+            (long long)mesh.hex_count, (long long)mesh.tet_count, mesh.quadrature);
     fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], high[0], high[1], high[2]);
     fprintf(stream, "volume    %.9g m3\n", total);
     for (int64_t i = 0; i < mesh.material_count; i++)
         print_material(&mesh.materials[i], count[i], volume[i], stream);
-    fprintf(stream, "fixed     %lld vertices, %lld of %lld degrees of freedom\n", (long long)mesh.fixed_count, (long long)held, (long long)(3 * mesh.vertex_count));
-    fprintf(stream, "surface   %lld vertices, %lld triangles\n", (long long)mesh.surface.vertex_count, (long long)mesh.surface.triangle_count);
+    fprintf(stream, "fixed     %lld vertices, %lld of %lld degrees of freedom\n", (long long)mesh.fixed_count, (long long)held,
+            (long long)(3 * mesh.vertex_count));
+    fprintf(stream, "surface   %lld vertices, %lld triangles\n", (long long)mesh.surface.vertex_count,
+            (long long)mesh.surface.triangle_count);
     sp_mesh_free(&mesh);
     return SP_OK;
 }
@@ -241,8 +251,8 @@ static int print_modes(sp_context *context, info_file *info, FILE *stream)
             (long long)json_integer_value(json_object_get(info->file.meta, "rigid")));
     for (int64_t i = 0; i < count; i++)
         if (i < ROWS || i + 1 == count)
-            fprintf(stream, "%8lld  %15.9g Hz  residual %.1e\n", (long long)i + 1, eigenvalue[i] > 0 ? sqrt(eigenvalue[i]) / 6.283185307179586 : 0,
-                    i < residual_count ? residual[i] : 0);
+            fprintf(stream, "%8lld  %15.9g Hz  residual %.1e\n", (long long)i + 1,
+                    eigenvalue[i] > 0 ? sqrt(eigenvalue[i]) / 6.283185307179586 : 0, i < residual_count ? residual[i] : 0);
         else if (i == ROWS)
             fprintf(stream, "     ...\n");
 done:
@@ -258,7 +268,8 @@ static int print_basis(sp_context *context, info_file *info, FILE *stream)
     fprintf(stream, "basis     orthonormal in the %.40s mass\n", text_of(info->file.meta, "mass"));
     for (int64_t i = 0; i < count; i++)
         if (i < ROWS || i + 1 == count)
-            fprintf(stream, "%8lld  singular value %.6e (%.2e of the first)\n", (long long)i + 1, value[i], value[0] > 0 ? value[i] / value[0] : 0);
+            fprintf(stream, "%8lld  singular value %.6e (%.2e of the first)\n", (long long)i + 1, value[i],
+                    value[0] > 0 ? value[i] / value[0] : 0);
         else if (i == ROWS)
             fprintf(stream, "     ...\n");
 done:
@@ -270,8 +281,10 @@ static void print_polynomials(const json_t *meta, FILE *stream)
     long long r = (long long)json_integer_value(json_object_get(meta, "r"));
     size_t i;
     json_t *part;
-    fprintf(stream, "r         %lld coordinates, Gram matrices of order %lld; density factor %g\n", r, r + r * (r + 1) / 2, json_number_value(json_object_get(meta, "density")));
-    json_array_foreach(json_object_get(meta, "parts"), i, part) {
+    fprintf(stream, "r         %lld coordinates, Gram matrices of order %lld; density factor %g\n", r, r + r * (r + 1) / 2,
+            json_number_value(json_object_get(meta, "density")));
+    json_array_foreach(json_object_get(meta, "parts"), i, part)
+    {
         fprintf(stream, "part      %lld: region ", (long long)i);
         print_plain(text_of(part, "group"), stream);
         fprintf(stream, ", constant %.40s, value %g\n", text_of(part, "constant"), json_number_value(json_object_get(part, "value")));
@@ -282,7 +295,8 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
 {
     static const char *const words[SP_ENERGY_COUNT] = {"kinetic", "strain", "work", "dissipated"};
     const json_t *meta = info->file.meta;
-    long long r = (long long)json_integer_value(json_object_get(meta, "r")), points = (long long)json_integer_value(json_object_get(meta, "points")),
+    long long r = (long long)json_integer_value(json_object_get(meta, "r")),
+              points = (long long)json_integer_value(json_object_get(meta, "points")),
               vertices = (long long)json_integer_value(json_object_get(meta, "vertices"));
     double begin = 0, end = 0;
     const double *energy = NULL;
@@ -293,7 +307,8 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
         bool time = !strncmp(array->name, "time/", 5);
         if (!array->data || (!time && strncmp(array->name, "energy/", 7)))
             continue;
-        SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_F8, false, time ? 1 : 2, time ? (int64_t[]){-1} : (int64_t[]){-1, SP_ENERGY_COUNT}, &array));
+        SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_F8, false, time ? 1 : 2,
+                               time ? (int64_t[]){-1} : (int64_t[]){-1, SP_ENERGY_COUNT}, &array));
         const double *values = array->data;
         if (array->count && time) {
             begin = frames ? begin : values[0];
@@ -345,10 +360,12 @@ static void print_result(const json_t *result, FILE *stream)
     json_t *value;
     size_t i;
     bool first = true;
-    json_object_foreach((json_t *)result, key, value) {
+    json_object_foreach((json_t *)result, key, value)
+    {
         if (!strcmp(key, "sha256") || !strcmp(key, "warnings") || json_is_null(value))
             continue;
-        char *text = json_is_array(value) && json_array_size(value) > 8 ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+        char *text =
+            json_is_array(value) && json_array_size(value) > 8 ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
         fputs(first ? "result    " : "          ", stream);
         print_plain(key, stream);
         putc(' ', stream);
@@ -360,7 +377,8 @@ static void print_result(const json_t *result, FILE *stream)
         first = false;
         free(text);
     }
-    json_array_foreach(json_object_get(result, "warnings"), i, value) {
+    json_array_foreach(json_object_get(result, "warnings"), i, value)
+    {
         fputs("warning   ", stream);
         print_plain(json_string_value(value) ? json_string_value(value) : "", stream);
         putc('\n', stream);
@@ -387,7 +405,7 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
     SP_TRY(print_kind(context, info, kind, stream));
     print_result(info->file.result, stream);
     fputs("members\n", stream);
-    summary_members(info, true, stream);
+    summary_members(info, !strcmp(kind, "trajectory"), stream);
 done:
     return status;
 }

@@ -1,0 +1,83 @@
+/* Timing for the benchmarks: a pair of measurements taken in turns, so that a machine whose speed drifts spoils neither. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include "base/random.h"
+#include "mesh/mesh.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static inline double bench_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static inline int bench_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median seconds of a and b, run in turns `rounds` times after one warm-up each. */
+static inline void bench_pair(void (*a)(void *), void (*b)(void *), void *data, int rounds, double *seconds_a, double *seconds_b)
+{
+    double time_a[99], time_b[99];
+    rounds = rounds > 99 ? 99 : rounds;
+    a(data);
+    b(data);
+    for (int i = 0; i < rounds; i++) {
+        double start = bench_now();
+        a(data);
+        double middle = bench_now();
+        b(data);
+        time_a[i] = middle - start;
+        time_b[i] = bench_now() - middle;
+    }
+    qsort(time_a, (size_t)rounds, sizeof *time_a, bench_compare);
+    qsort(time_b, (size_t)rounds, sizeof *time_b, bench_compare);
+    *seconds_a = time_a[rounds / 2];
+    *seconds_b = time_b[rounds / 2];
+}
+
+/* A bar of exactly `count` unit-like voxels: full cross-sections of w × w, the rest in one more layer. */
+static inline void bench_bar(int64_t count, int w, sp_mesh *mesh)
+{
+    int64_t layers = (count + w * w - 1) / (w * w);
+    *mesh = (sp_mesh){.quadrature = 3, .material_count = 1, .surface.width = 8, .hex_count = count, .vertex_count = (layers + 1) * (w + 1) * (w + 1)};
+    mesh->vertices = sp_pool_new(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
+    mesh->hex = sp_pool_new(&mesh->pool, 8 * count, sizeof(int64_t));
+    mesh->region = sp_pool_new(&mesh->pool, count, sizeof(int64_t));
+    mesh->fixed_count = (w + 1) * (w + 1);
+    mesh->fixed = sp_pool_new(&mesh->pool, mesh->fixed_count, sizeof(int64_t));
+    mesh->fixed_axes = sp_pool_new(&mesh->pool, mesh->fixed_count, 1);
+    mesh->materials = sp_pool_new(&mesh->pool, 1, sizeof *mesh->materials);
+    mesh->materials[0] = (sp_material){.name = "body", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.45};
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        mesh->vertices[3 * v] = 0.1 * (double)(v / ((w + 1) * (w + 1)));
+        mesh->vertices[3 * v + 1] = 0.1 * (double)(v % (w + 1));
+        mesh->vertices[3 * v + 2] = 0.1 * (double)(v / (w + 1) % (w + 1));
+    }
+    for (int64_t i = 0; i < mesh->fixed_count; i++) {
+        mesh->fixed[i] = i;
+        mesh->fixed_axes[i] = 7;
+    }
+    for (int64_t e = 0; e < count; e++) {
+        int64_t x = e / (w * w), y = e % w, z = e / w % w, plane = (w + 1) * (w + 1), base = x * plane + z * (w + 1) + y;
+        int64_t corner[8] = {base, base + plane, base + plane + 1, base + 1, base + w + 1, base + w + 1 + plane, base + w + 2 + plane, base + w + 2};
+        memcpy(mesh->hex + 8 * e, corner, sizeof corner);
+    }
+}
+
+static inline void bench_random(int64_t count, uint64_t stream, double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        values[i] = 2 * sp_random_uniform(5, stream, (uint64_t)i) - 1;
+}
+
+#endif

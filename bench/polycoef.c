@@ -1,0 +1,113 @@
+/* polycoef as a whole process against dsyrk of exactly its rows, with the same number of threads. Run it in an empty folder:
+ * it writes meshes and bases there. argv[1]: the polycoef program. */
+#include "bench.h"
+#include "formats/columns.h"
+#include "formats/mesh.h"
+#include "linear/blas.h"
+#include "reduced/polynomial.h"
+
+#include <cblas.h>
+#include <fcntl.h>
+#include <omp.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct job {
+    char *program, threads[8];
+    int thread_count;
+    int64_t rows, N;
+    double *S, *gram[2];
+    long peak;
+} job;
+
+static void process(void *data)
+{
+    job *j = data;
+    pid_t child = fork();
+    if (child == 0) {
+        execl(j->program, j->program, "bench-mesh.npz", "bench-basis.npz", "-o", "bench-poly.npz", "-q", "-t", j->threads, (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    struct rusage usage;
+    wait4(child, &status, 0, &usage);
+    if (status != 0) {
+        fprintf(stderr, "polycoef failed\n");
+        exit(1);
+    }
+    j->peak = usage.ru_maxrss > j->peak ? usage.ru_maxrss : j->peak;
+}
+
+/* The same number of rows in the same blocks, nothing else. */
+static void syrk(void *data)
+{
+    job *j = data;
+    enum { BLOCK = 2048 };
+    int64_t blocks = (j->rows + BLOCK - 1) / BLOCK;
+#pragma omp parallel for schedule(static) num_threads(j->thread_count)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t height = b + 1 < blocks ? BLOCK : j->rows - b * BLOCK;
+        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)j->N, (int)height, 1, j->S, BLOCK, 1, j->gram[omp_get_thread_num()], (int)j->N);
+    }
+}
+
+static int write_file(sp_context *context, const char *path, const sp_mesh *mesh, const sp_columns *columns)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644), status;
+    sp_writer *writer;
+    if (descriptor < 0 || sp_writer_open(context, descriptor, &writer) != SP_OK)
+        return 1;
+    json_t *meta = json_pack("{s:s,s:s,s:s,s:s,s:{},s:[],s:{}}", "kind", mesh ? "mesh" : "basis", "format_version", "1.0", "tool", "bench", "version", "0", "parameters", "inputs", "history");
+    if (!mesh)
+        json_object_set_new(meta, "mass", json_string("consistent"));
+    json_t *result = json_pack("{s:[]}", "warnings");
+    status = mesh ? sp_mesh_write(context, writer, meta, mesh) : sp_columns_write(context, writer, meta, columns);
+    if (status == SP_OK)
+        status = sp_file_write_result(writer, result);
+    if (sp_writer_close(writer) != SP_OK || status != SP_OK)
+        return 1;
+    json_decref(meta);
+    json_decref(result);
+    return close(descriptor);
+}
+
+int main(int argc, char **argv)
+{
+    sp_blas_prepare();
+    sp_context context = sp_context_default();
+    if (argc != 2)
+        return 2;
+    static const struct {
+        int64_t r, voxels;
+        const char *paper, *peer;
+    } cases[] = {{12, 2005, "60 s", "4.2 s (r 12)"}, {15, 5854, "186 s", "7.4 s (r 15)"}, {20, 11304, "-", "14.5 s (r 20)"}, {30, 14444, "97.4 min", "52 s (r 30)"}};
+    printf("%4s %7s %8s %12s %10s %7s %9s %12s %16s\n", "r", "voxels", "threads", "process [s]", "dsyrk [s]", "ratio", "MiB", "paper 2005", "peer, 14000 vox");
+    for (int k = 0; k < 4; k++) {
+        sp_mesh mesh;
+        bench_bar(cases[k].voxels, 8, &mesh);
+        sp_columns columns = {.rows = 3 * mesh.vertex_count, .count = cases[k].r};
+        columns.U = malloc((size_t)(columns.rows * columns.count) * 8);
+        bench_random(columns.rows * columns.count, 1, columns.U);
+        if (write_file(&context, "bench-mesh.npz", &mesh, NULL) || write_file(&context, "bench-basis.npz", NULL, &columns)) {
+            fprintf(stderr, "cannot write here: %s\n", context.message);
+            return 1;
+        }
+        for (int threads = 1; threads <= 2; threads++) {
+            job j = {.program = argv[1], .thread_count = threads, .rows = 28 * cases[k].voxels, .N = sp_polynomial_order(cases[k].r)};
+            snprintf(j.threads, sizeof j.threads, "%d", threads);
+            j.S = malloc((size_t)(2048 * j.N) * 8);
+            bench_random(2048 * j.N, 2, j.S);
+            j.gram[0] = calloc((size_t)(j.N * j.N), 8);
+            j.gram[1] = calloc((size_t)(j.N * j.N), 8);
+            double a, b;
+            bench_pair(process, syrk, &j, 9, &a, &b);
+            printf("%4lld %7lld %8d %12.3f %10.3f %7.2f %9.0f %12s %16s\n", (long long)cases[k].r, (long long)cases[k].voxels, threads, a, b, a / b, (double)j.peak / 1024, cases[k].paper, cases[k].peer);
+            fflush(stdout);
+            free(j.S), free(j.gram[0]), free(j.gram[1]);
+        }
+        free(columns.U);
+        sp_mesh_free(&mesh);
+    }
+    return 0;
+}

@@ -1,0 +1,131 @@
+# What every file of tests uses. A test runs in a folder of its own with links to all shared inputs (data.bash) and an old
+# output, out$ending for every ending, that holds the word "old".
+#
+# Checks do not stop a test: they collect faults, and no_faults at its end fails with all of them.
+
+setup() {
+    faults=
+    debug_trap=$(trap -p DEBUG) # of bats: without it loops are twice as fast; no_faults needs it for the line that failed
+    trap - DEBUG
+    mkdir "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || return
+    ln -s "$DATA"/* .
+    for ending in .npz .csv .png; do
+        echo old > "out$ending"
+    done
+    shopt -s dotglob nullglob
+}
+
+fault() {
+    faults+="$*"$'\n'
+}
+
+no_faults() {
+    eval "$debug_trap"
+    [ -z "$faults" ] || {
+        printf '%s' "$faults"
+        return 1
+    }
+}
+
+# Every tool that was built.
+tools() {
+    (cd "$HELP" && echo *)
+}
+
+# The command line in `line` that works in a test's folder, to which -o FILE is added, and the `ending` of what it writes: none
+# where it writes text to stdout.
+command_of() {
+    ending=.npz
+    case $1 in
+    voxelize) line=(voxelize bar.obj -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0) ;;
+    simimport) line=(simimport block.veg --fixed block.bou) ;;
+    modes) line=(modes mesh.npz -k 4) ;;
+    modalderiv) line=(modalderiv mesh.npz modes.npz) ;;
+    masspca) line=(masspca mesh.npz modes.npz deriv.npz -r 6) ;;
+    polycoef) line=(polycoef mesh.npz basis.npz) ;;
+    simulate) line=(simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20) ;;
+    siminfo) line=(siminfo mesh.npz) ending= ;;
+    simverify) line=(simverify mesh.npz modes.npz) ending= ;;
+    simcompare) line=(simcompare modes.npz modes.npz) ending= ;;
+    simexport) line=(simexport mesh.npz basis.npz traj.npz --probe 30) ending=.csv ;;
+    simrender) line=(simrender mesh.npz --size 160x120 --samples 1) ending=.png ;;
+    *)
+        echo "tests/cli/common.bash: command_of has no line for $1"
+        return 1
+        ;;
+    esac
+}
+
+# command_of with -o out$ending where the tool writes a file.
+full_command_of() {
+    command_of "$1" || return
+    [ -z "$ending" ] || line+=(-o "${2:-out$ending}")
+}
+
+# try COMMAND…: sets $code, $err and its lines in `lines`; stdout goes to $stdout. No forks: this runs thousands of times.
+try() {
+    stdout=$BATS_TEST_TMPDIR/stdout
+    code=0
+    "$@" > "$stdout" 2> "$BATS_TEST_TMPDIR/stderr" < "${input:-/dev/null}" || code=$?
+    mapfile -t lines < "$BATS_TEST_TMPDIR/stderr"
+    printf -v err '%s\n' "${lines[@]}"
+    err=${err%$'\n'}
+}
+
+# done_well COMMAND…: exit 0, nothing on stdout unless `ending` is empty, on stderr only lines that begin with the tool's name.
+done_well() {
+    local tool=$1 text lines
+    try "$@"
+    [ "$code" = 0 ] || fault "$*: exit $code: $err"
+    [ -z "$ending" ] || [ ! -s "$stdout" ] || fault "$*: writes to stdout"
+    for text in "${lines[@]}"; do
+        [[ $text == "$tool: "* ]] || fault "$*: stderr: $text"
+    done
+    no_litter "$*"
+}
+
+# refused CODE PATTERN COMMAND…: ends with the code; one line on stderr "tool: …" that matches the extended regular expression, and
+# at most one more as a hint; nothing on stdout; the folder and the old outputs are as they were.
+refused() {
+    local want=$1 pattern=$2 before after lines old text
+    shift 2
+    before=(*)
+    try "$@"
+    after=(*)
+    [ "$code" = "$want" ] || fault "$*: exit $code, not $want: $err"
+    [ ! -s "$stdout" ] || fault "$*: writes to stdout"
+    case ${#lines[@]} in
+    1) ;;
+    2) [[ ${lines[1]} != "$1: "* ]] || fault "$*: two messages: $err" ;;
+    *) fault "$*: ${#lines[@]} lines on stderr: $err" ;;
+    esac
+    [[ ${lines[0]-} == "$1: "* ]] || fault "$*: the message does not begin with the tool: $err"
+    [[ ${lines[0]-} =~ $pattern ]] || fault "$*: the message does not match \"$pattern\": $err"
+    [ "${before[*]}" = "${after[*]}" ] || fault "$*: the folder was ${before[*]} and is ${after[*]}"
+    for old in out.*; do
+        IFS= read -r -d '' text < "$old" || [ "$text" = $'old\n' ] || fault "$*: $old was changed"
+    done
+}
+
+no_litter() {
+    local litter=(.supple-*)
+    [ ${#litter[@]} = 0 ] || fault "$1: leaves ${litter[*]}"
+}
+
+same_bytes() {
+    cmp -s "$1" "$2" || fault "$3: $1 and $2 differ"
+}
+
+# The options of a tool from its --help, one per line: name, letter, argument, default; "-" where there is none.
+options_of() {
+    local text next name= letter argument default
+    while IFS= read -r text; do
+        if [[ $text =~ ^\ \ (-(.),|\ \ \ )\ --([a-z0-9-]+)(\ ([^ ]+))? ]]; then
+            [ -z "$name" ] || echo "$name $letter $argument $default"
+            name=${BASH_REMATCH[3]} letter=${BASH_REMATCH[2]:--} argument=${BASH_REMATCH[5]:--} default=-
+        fi
+        [[ ! $text =~ \(default\ ([^\ ]+)\)$ ]] || default=${BASH_REMATCH[1]}
+        [ -n "$text" ] || { [ -z "$name" ] || echo "$name $letter $argument $default"; name=; }
+    done < "$HELP/$1"
+}

@@ -1,0 +1,148 @@
+# Inputs that tests make themselves. Models are written in folder $1; a pipeline's files are made in the current folder by the
+# tools on PATH.
+
+# A bar of 3 x 1 x 1 m in every surface format, and small volumetric meshes.
+make_models() {
+    cat > "$1/bar.obj" <<-'END'
+	# closed, quadrilaterals
+	v 0 0 0
+	v 3 0 0
+	v 3 1 0
+	v 0 1 0
+	v 0 0 1
+	v 3 0 1
+	v 3 1 1
+	v 0 1 1
+	g ends
+	f 4 1 5 8
+	f 2 3 7 6
+	g sides
+	f 1 4 3 2
+	f 5 6 7 8
+	f 1 2 6 5
+	f 3 4 8 7
+	END
+    cat > "$1/wedge.off" <<-'END'
+	OFF
+	4 4 6
+	0 0 0
+	1 0 0
+	0 1 0
+	0 0 1
+	3 0 2 1
+	3 0 1 3
+	3 1 2 3
+	3 0 3 2
+	END
+    cat > "$1/wedge.ply" <<-'END'
+	ply
+	format ascii 1.0
+	element vertex 4
+	property float x
+	property float y
+	property float z
+	element face 4
+	property list uchar int vertex_indices
+	end_header
+	0 0 0
+	1 0 0
+	0 1 0
+	0 0 1
+	3 0 2 1
+	3 0 1 3
+	3 1 2 3
+	3 0 3 2
+	END
+    cat > "$1/wedge.stl" <<-'END'
+	solid wedge
+	facet normal 0 0 -1
+	outer loop
+	vertex 0 0 0
+	vertex 0 1 0
+	vertex 1 0 0
+	endloop
+	endfacet
+	facet normal 0 -1 0
+	outer loop
+	vertex 0 0 0
+	vertex 1 0 0
+	vertex 0 0 1
+	endloop
+	endfacet
+	facet normal 1 1 1
+	outer loop
+	vertex 1 0 0
+	vertex 0 1 0
+	vertex 0 0 1
+	endloop
+	endfacet
+	facet normal -1 0 0
+	outer loop
+	vertex 0 0 0
+	vertex 0 0 1
+	vertex 0 1 0
+	endloop
+	endfacet
+	endsolid wedge
+	END
+    cat > "$1/block.veg" <<-'END'
+	*VERTICES
+	5 3 0 0
+	1 0 0 0
+	2 1 0 0
+	3 0 1 0
+	4 0 0 1
+	5 1 1 1
+	*ELEMENTS
+	TET
+	2 4 0
+	1 1 2 3 4
+	2 2 3 4 5
+	*MATERIAL BODY
+	ENU, 1000, 2e6, 0.3
+	*REGION
+	allElements, BODY
+	END
+    printf '1,2\n' > "$1/block.bou"
+    cat > "$1/block.msh" <<-'END'
+	$MeshFormat
+	2.2 0 8
+	$EndMeshFormat
+	$Nodes
+	5
+	1 0 0 0
+	2 1 0 0
+	3 0 1 0
+	4 0 0 1
+	5 1 1 1
+	$EndNodes
+	$Elements
+	2
+	1 4 2 0 1 1 2 3 4
+	2 4 2 0 1 2 3 4 5
+	$EndElements
+	END
+    cat > "$1/block.inp" <<-'END'
+	*NODE
+	1, 0, 0, 0
+	2, 1, 0, 0
+	3, 0, 1, 0
+	4, 0, 0, 1
+	5, 1, 1, 1
+	*ELEMENT, TYPE=C3D4, ELSET=ALL
+	1, 1, 2, 3, 4
+	2, 2, 3, 4, 5
+	END
+    printf 't0,t1,kind,id,fx,fy,fz\n0,inf,all,,0,0,-90\n0.02,0.1,vertex,20,0,5,0\n' > "$1/loads.csv"
+}
+
+# The whole way on a bar of $1 voxels; $2 columns of the basis. Every step writes <name>.npz.
+make_pipeline() {
+    voxelize bar.obj -q -n "$1" --enlarge 1 --fill --fix-half-space 1,0,0,0 -o mesh.npz &&
+        modes mesh.npz -q -k 4 --write-stiffness K.npz --write-mass M.npz -o modes.npz &&
+        modalderiv mesh.npz modes.npz -q -o deriv.npz &&
+        masspca mesh.npz modes.npz deriv.npz -q -r "$2" -o basis.npz &&
+        polycoef mesh.npz basis.npz -q -o poly.npz &&
+        simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 -o traj.npz &&
+        simulate mesh.npz -q --model full --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o full.npz
+}

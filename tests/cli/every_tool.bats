@@ -1,0 +1,217 @@
+#!/usr/bin/env bats
+# What is the same for every tool.
+
+load common
+
+@test "the tools that Meson names were built" {
+    local tool
+    # the words between quotes of tool_names = […]
+    for tool in $(tr '\n' ' ' < "$SUPPLE_SOURCE/tools/meson.build" | sed "s/.*tool_names *= *\[\([^]]*\)\].*/\1/" | tr -cd 'a-z0-9 '); do
+        [ -x "$SUPPLE_BUILD/tools/$tool" ] || fault "$tool is not there"
+        [ -e "$HELP/$tool" ] || fault "$tool has no help"
+        command_of "$tool" || fault "$tool has no command line in these tests"
+    done
+    no_faults
+}
+
+@test "--help and --version" {
+    local tool
+    for tool in $(tools); do
+        for word in --help -h; do
+            try "$tool" "$word"
+            [ "$code" = 0 ] || fault "$tool $word: exit $code"
+            [ -z "$err" ] || fault "$tool $word: $err"
+            cmp -s "$stdout" "$HELP/$tool" || fault "$tool $word: another text than --help"
+        done
+        [[ $(< "$HELP/$tool") == "Usage: $tool "*Options:*--quiet*--help*--version*"Exit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system, 5 numerical failure."* ]] ||
+            fault "$tool --help: something is missing"
+        for word in --version -v; do
+            try "$tool" "$word"
+            [ "$code$err" = 0 ] || fault "$tool $word: exit $code $err"
+            [[ $(< "$stdout") =~ ^$tool\ \(Supple\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fault "$tool $word: $(< "$stdout")"
+        done
+        # they win over whatever else is there
+        try "$tool" no-such-file --help
+        [ "$code" = 0 ] || fault "$tool no-such-file --help: exit $code"
+    done
+    no_faults
+}
+
+@test "--help to a full device is a failure" {
+    local tool
+    for tool in $(tools); do
+        code=0
+        "$tool" --help > /dev/full 2> err || code=$?
+        [ $code = 4 ] || fault "$tool --help > /dev/full: exit $code"
+        [ "$(wc -l < err)" = 1 ] || fault "$tool --help > /dev/full: $(< err)"
+    done
+    no_faults
+}
+
+@test "short options are only those of the design, and mean the same everywhere" {
+    local tool name letter argument default count=0
+    for tool in $(tools); do
+        while read -r name letter argument default; do
+            count=$((count + 1))
+            case $letter-$name in
+            --* | n-* | k-* | r-rank | o-output | t-threads | q-quiet | h-help | v-version) ;;
+            *) fault "$tool: -$letter, --$name" ;;
+            esac
+        done < <(options_of "$tool")
+    done
+    [ "$count" -gt 40 ] || fault "only $count options were found in the help texts"
+    no_faults
+}
+
+@test "unknown options" {
+    local tool
+    for tool in $(tools); do
+        full_command_of "$tool"
+        refused 2 'unknown option --no-such' "${line[@]}" --no-such
+        refused 2 'unknown option --no-such=5' "${line[@]}" --no-such=5
+        refused 2 'unknown option -Z' "${line[@]}" -Z
+        refused 2 'unknown option --quie' "${line[@]}" --quie
+    done
+    no_faults
+}
+
+@test "an option without its value, or with an empty one" {
+    local tool name letter argument default
+    for tool in $(tools); do
+        command_of "$tool"
+        while read -r name letter argument default; do
+            if [ "$argument" = - ]; then
+                case $name in
+                help | version) ;;
+                *) refused 2 "--$name takes no value" "$tool" input --"$name"=1 ;;
+                esac
+                continue
+            fi
+            refused 2 "--$name needs a value" "${line[@]}" --"$name"
+            refused 2 "--$name: its value is empty" "$tool" input --"$name"=
+            refused 2 "--$name: its value is empty" "$tool" input --"$name" ''
+            [ "$letter" = - ] || refused 2 "--$name needs a value" "$tool" input "-$letter"
+        done < <(options_of "$tool")
+    done
+    no_faults
+}
+
+@test "values that are no number, no choice, or out of range" {
+    local tool name letter argument default value
+    for tool in $(tools); do
+        while read -r name letter argument default; do
+            case $argument in
+            N | R)
+                for value in x 1.5 5x ' 5' 99999999999999999999 -99999 0x10 1e3; do
+                    refused 2 "--$name: .*(is not a whole number|out of range)" "$tool" input --"$name" "$value"
+                done
+                ;;
+            PA | NU | KG/M3 | X | S | A | B | DEG)
+                for value in x 1..5 5x ' 5' nan 1e999 1,5; do
+                    refused 2 "--$name: .*(is not a number|out of range)" "$tool" input --"$name" "$value"
+                done
+                ;;
+            X,Y,Z)
+                for value in 1 1,2 1,2,3,4 1,2, a,b,c nan,0,0 '1, 2,3' 1,2,3x; do
+                    refused 2 "--$name: .*is not 3 numbers with commas|--$name: .*is not a number" "$tool" input --"$name" "$value"
+                done
+                ;;
+            SIZE)
+                for value in x 0 -5 5Q 5MB nan inf 99999999T; do
+                    refused 2 "--$name: .*is not a size" "$tool" input --"$name" "$value"
+                done
+                ;;
+            *'|'*)
+                for value in nonsense "$argument" "${argument%%|*}x" "${argument:0:1}"; do
+                    refused 2 "--$name: .*is not one of " "$tool" input --"$name" "$value"
+                done
+                ;;
+            esac
+        done < <(options_of "$tool")
+    done
+    no_faults
+}
+
+@test "an option that stands twice" {
+    local tool name letter argument default value
+    for tool in $(tools); do
+        while read -r name letter argument default; do
+            case $argument in
+            -) value= ;;
+            *'|'*) value==${argument%%|*} ;;
+            *)
+                value==$default
+                [ "$default" != - ] || case $name in
+                output | frames | columns) value==1 ;; # once each, by name
+                threads | rank) value==1 ;;
+                *) continue ;; # may be one that stands several times
+                esac
+                ;;
+            esac
+            case $name in
+            help | version) continue ;;
+            esac
+            refused 2 "--$name stands twice" "$tool" input "--$name$value" "--$name$value"
+        done < <(options_of "$tool")
+    done
+    no_faults
+}
+
+@test "no argument, too many arguments, no output" {
+    local tool usage words
+    for tool in $(tools); do
+        command_of "$tool"
+        refused 2 'nothing to do: no input was named' "$tool"
+        [ -z "$ending" ] || refused 2 'nothing to do: no input was named' "$tool" -o "out$ending"
+        [ -z "$ending" ] || refused 2 'no output was named' "${line[@]}"
+        usage=$(head -n 1 "$HELP/$tool")
+        [[ $usage == *...* || $usage == *…\ -o* ]] || refused 2 'one argument too many: [abc]$' "$tool" a b c -o "out$ending"
+    done
+    no_faults
+}
+
+@test "-- ends the options" {
+    ln -s bar.obj ./-bar.obj
+    ending=.npz
+    done_well voxelize -n 4 -o dash.npz -- -bar.obj
+    [ -s dash.npz ] || fault "voxelize -- -bar.obj: nothing was written"
+    refused 3 '^modes: --help: cannot open' modes -o out.npz -- --help
+    no_faults
+}
+
+@test "the manual page has the options of --help, and no others" {
+    local tool page name letter argument default text count=0
+    command -v mandoc > /dev/null || skip "no mandoc"
+    for tool in $(tools); do
+        page=$SUPPLE_SOURCE/man/$tool.1
+        [ -e "$page" ] || continue
+        count=$((count + 1))
+        text=$(mandoc -T ascii -O width=400 "$page" | sed 's/.\x08//g')
+        options_of "$tool" | cut -d ' ' -f 1 | sort > in-help
+        sed -n '/^OPTIONS/,/^[A-Z]/{/^ *-/p;}' <<< "$text" | grep -o -E -- '--[a-z][a-z0-9-]*' | sed 's/^--//' | sort -u > in-page
+        diff in-help in-page > difference || fault "$tool (< only in --help, > only in the page): $(grep '^[<>]' difference | tr '\n' ' ')"
+        [[ $text == *NAME*SYNOPSIS*DESCRIPTION*OPTIONS* ]] || fault "$page: a section is missing"
+    done
+    [ $count -gt 0 ] || skip "no manual pages"
+    no_faults
+}
+
+@test "every tool has a manual page" {
+    local tool pages=("$SUPPLE_SOURCE"/man/*.1)
+    [ ${#pages[@]} -gt 0 ] || skip "no manual pages yet"
+    for tool in $(tools); do
+        [ -e "$SUPPLE_SOURCE/man/$tool.1" ] || fault "man/$tool.1 is missing"
+    done
+    no_faults
+}
+
+@test "mandoc -T lint has nothing to say" {
+    local page pages=("$SUPPLE_SOURCE"/man/*.[157])
+    command -v mandoc > /dev/null || skip "no mandoc"
+    [ ${#pages[@]} -gt 0 ] || skip "no manual pages"
+    for page in "${pages[@]}"; do
+        text=$(mandoc -T lint "$page" 2>&1) || true
+        [ -z "$text" ] || fault "$text"
+    done
+    no_faults
+}

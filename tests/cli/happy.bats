@@ -1,0 +1,204 @@
+#!/usr/bin/env bats
+# Every tool does what it is for, on small inputs.
+
+load common
+
+# has_members FILE NAME…: in this order, nothing else.
+has_members() {
+    local file=$1 found
+    shift
+    found=$("$PYTHON" -c 'import sys, zipfile; print(*[n[:-4] for n in zipfile.ZipFile(sys.argv[1]).namelist()])' "$file")
+    [ "$found" = "$*" ] || fault "$file: members are $found"
+}
+
+# result_of FILE EXPRESSION: Python over meta m and result r of a file.
+holds() {
+    "$PYTHON" - "$@" <<-'END' || fault "$1: not $2"
+	import json, sys, zipfile
+	def text(name):
+	    data = zipfile.ZipFile(sys.argv[1]).read(name + '.npy')
+	    return json.loads(data[10 + data[8] + 256 * data[9]:])
+	m, r = text('meta'), text('result')
+	value = eval(sys.argv[2])
+	if value is not True:
+	    print(sys.argv[2], ':', m, r)
+	    sys.exit(1)
+	END
+}
+
+@test "every tool: done, and silent with --quiet" {
+    local tool
+    for tool in $(tools); do
+        full_command_of "$tool" "new file"
+        done_well "${line[@]}"
+        [ -z "$ending" ] || [ -s "new file" ] || fault "${line[*]}: no output"
+        rm -f "new file"
+        done_well "${line[@]}" -q
+        [ -z "$err" ] || fault "${line[*]} -q: says $err"
+        [ -n "$ending" ] || [ -s "$stdout" ] || [ "$tool" = simcompare ] || fault "${line[*]}: says nothing"
+    done
+    no_faults
+}
+
+@test "options may stand anywhere and in every form" {
+    local ending=.npz
+    done_well modes -k4 -q mesh.npz --output=a.npz
+    done_well modes mesh.npz --quiet --count 4 -oa2.npz
+    done_well modes --count=4 -q -o a3.npz -- mesh.npz
+    same_bytes a.npz a2.npz 'modes'
+    same_bytes a.npz a3.npz 'modes'
+    same_bytes a.npz modes.npz 'modes'
+    no_faults
+}
+
+@test "voxelize: OBJ, OFF, PLY, STL" {
+    local model ending=.npz
+    for model in bar.obj wedge.off wedge.ply wedge.stl; do
+        done_well voxelize $model -n 8 --fill -o "$model.npz"
+        has_members "$model.npz" meta vertices hex region fixed surface/vertices surface/triangles surface/element surface/weights result
+    done
+    # the three files hold the same four triangles, whose box is scaled by 1.2 about its centre: 8 voxels along 1.2 m
+    holds wedge.off.npz 'abs(r["spacing"] - 0.15) < 1e-15'
+    holds wedge.off.npz 'r["filled_voxels"] + r["surface_voxels"] > 20'
+    for model in ply stl; do
+        done_well voxelize wedge.$model -n 8 --fill -o w.npz
+        done_well voxelize wedge.off -n 8 --fill -o w2.npz
+        "$PYTHON" - <<-'END' || fault "wedge.$model: not the elements of wedge.off"
+	import sys, zipfile
+	a, b = (zipfile.ZipFile(f) for f in ('w.npz', 'w2.npz'))
+	sys.exit(a.read('hex.npy') != b.read('hex.npy') or a.read('vertices.npy') != b.read('vertices.npy'))
+	END
+    done
+    no_faults
+}
+
+@test "voxelize: volume, tetrahedra, regions, materials, anchors" {
+    local ending=.npz
+    # 3 x 1 x 1 m in voxels of 1/2 m on whole planes: at least the body, at most one layer around it
+    done_well voxelize bar.obj -n 6 --enlarge 1 --fill -o a.npz
+    holds a.npz '3 - 1e-12 <= r["volume"] <= 4 * 2 * 2 + 1e-12'
+    done_well voxelize bar.obj -n 6 --enlarge 1 --fill --tetrahedra -o b.npz
+    holds b.npz 'm["kind"] == "mesh"'
+    has_members b.npz meta vertices tet region fixed surface/vertices surface/triangles surface/element surface/weights result
+    echo '[{"name": "tip", "young": 5e5, "poisson": 0.3, "density": 500}]' > soft.json
+    done_well voxelize bar.obj -n 6 --fill --region-box tip,2,-inf,-inf,inf,inf,inf --materials soft.json --fix-box=-inf,-inf,-inf,0.1,inf,inf,xz \
+        --fix-vertices 0-2:y -o c.npz
+    holds c.npz '[x["name"] for x in m["materials"]] == ["body", "tip"] and m["materials"][1]["young"] == 5e5'
+    has_members c.npz meta vertices hex region fixed fixed_axes surface/vertices surface/triangles surface/element surface/weights result
+    done_well voxelize bar.obj -n 6 --regions group -o d.npz
+    holds d.npz 'sorted(x["name"] for x in m["materials"]) == ["ends", "sides"]'
+    no_faults
+}
+
+@test "simimport: VegaFEM, Gmsh, Abaqus" {
+    local ending=.npz kind
+    # two tetrahedra of 1/6 and 1/3 m3
+    for kind in veg msh inp; do
+        done_well simimport block.$kind -o $kind.npz
+        holds $kind.npz 'abs(r["volume"] - 0.5) < 1e-15'
+        has_members $kind.npz meta vertices tet region fixed result
+    done
+    holds veg.npz 'm["materials"][0]["young"] == 2e6 and m["materials"][0]["poisson"] == 0.3'
+    cp block.msh block.mesh
+    done_well simimport block.mesh --format msh --fixed block.bou --young 3e6 -o a.npz
+    holds a.npz 'm["materials"][0]["young"] == 3e6'
+    no_faults
+}
+
+@test "modes: matrices written and read again" {
+    local ending=.npz
+    done_well modes mesh.npz -q -k 4 --stiffness K.npz --mass M.npz -o again.npz
+    "$PYTHON" - <<-'END' || fault 'other modes with the matrices read'
+	import sys, zipfile
+	a, b = (zipfile.ZipFile(f) for f in ('again.npz', 'modes.npz'))
+	sys.exit(any(a.read(n) != b.read(n) for n in ('U.npy', 'eigenvalue.npy')))
+	END
+    done_well modes mesh.npz -q -k 4 --certify --lumping lumped -o lumped.npz
+    holds lumped.npz 'r["certified_below_last"] == 3 and m["mass"] == "lumped"'
+    done_well modes free.npz -q -k 8 -o free-modes.npz
+    holds free-modes.npz 'r["rigid"] == 6'
+    no_faults
+}
+
+@test "modalderiv, masspca, polycoef: choices" {
+    local ending=.npz
+    done_well modalderiv mesh.npz modes.npz -k 2 -o a.npz
+    done_well modalderiv mesh.npz modes.npz --pairs '1,1;1,2' --pairs 2,2 --memory 1M -o b.npz
+    "$PYTHON" - <<-'END' || fault 'the pairs of the first two modes, named or not, differ'
+	import sys, zipfile
+	a, b = (zipfile.ZipFile(f) for f in ('a.npz', 'b.npz'))
+	sys.exit(any(a.read(n) != b.read(n) for n in ('U.npy', 'pair.npy')))
+	END
+    done_well masspca mesh.npz full.npz -r 2 -o c.npz
+    done_well masspca mesh.npz modes.npz deriv.npz --columns 1-3,7 --method gram-schmidt --lumping lumped -o d.npz
+    holds d.npz 'r["columns"] == 4 and r["orthogonality"] <= 1e-12 and m["mass"] == "lumped"'
+    done_well masspca mesh.npz modes.npz -r 3 --scaling unit -o e.npz
+    done_well polycoef mesh.npz basis.npz -r 2 --by-constant -o f.npz
+    holds f.npz '[p["constant"] for p in m["parts"]] == ["lambda", "mu"] and m["r"] == 2'
+    has_members f.npz meta mass gravity gram/000000 gram/000001 result
+    no_faults
+}
+
+@test "simulate: every model and integrator" {
+    local ending=.npz how
+    for how in '' '--integrator energy' '--integrator static' '--integrator central --dt 1e-3' '--semi-implicit' '-r 3' '--record all' '--record probes --probe 3,surface:2' '--probe 5'; do
+        # shellcheck disable=SC2086
+        done_well simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --steps 5 $how -o a.npz
+        holds a.npz 'r["steps"] == 5 and r["stagnated_steps"] == 0'
+    done
+    for how in '--model full' '--model linear' '--model full --integrator energy' '--model full --integrator static' '--model full --lumping lumped --integrator central --dt 1e-4' \
+        '--model linear --integrator static --gravity 0,0,-9.81' '--model full --damping-mass 1 --damping-stiffness 1e-4'; do
+        # shellcheck disable=SC2086
+        done_well simulate mesh.npz --loads loads.csv --steps 3 $how -o a.npz
+        holds a.npz 'r["steps"] == 3 and r["stagnated_steps"] == 0'
+    done
+    no_faults
+}
+
+@test "the record of how a file was made" {
+    local ending=.npz file
+    for file in mesh modes deriv basis poly traj full; do
+        holds $file.npz 'len(r["sha256"]) == 64 and r["warnings"] == [] and m["format_version"] == "1.0"'
+        ! grep -a -q -F -e "$BATS_SUITE_TMPDIR" -e "$HOSTNAME" $file.npz || fault "$file.npz names a folder or the host"
+    done
+    holds traj.npz 'sorted(x["tool"] for x in m["history"].values()) == ["masspca", "modalderiv", "modes", "polycoef", "voxelize"]'
+    holds traj.npz '[x["name"] for x in m["inputs"]] == ["mesh.npz", "basis.npz", "poly.npz", "loads.csv"]'
+    holds basis.npz 'not {"threads", "output", "quiet"} & set(m["parameters"])'
+    no_faults
+}
+
+@test "unzip -t finds nothing wrong with any file" {
+    local file
+    command -v unzip > /dev/null || skip "no unzip"
+    for file in *.npz; do
+        [ -L "$file" ] || continue
+        unzip -tqq "$file" > said 2>&1 || fault "$file: $(< said)"
+    done
+    no_faults
+}
+
+@test "NumPy and SciPy open every file" {
+    "$PYTHON" -c 'import numpy, scipy.sparse' 2> /dev/null || skip "no NumPy and SciPy"
+    "$PYTHON" - <<-'END' || fault 'see above'
+	import glob, os, numpy as np, scipy.sparse as sp
+	for path in glob.glob('*.npz'):
+	    if os.path.islink(path):
+	        file = np.load(path)
+	        assert file.files[0] == 'meta' and file.files[-1] == 'result', path
+	        for name in file.files:
+	            file[name]
+	K, M = sp.load_npz('K.npz'), sp.load_npz('M.npz')
+	assert abs(K - K.T).max() <= 1e-9 * abs(K).max() and abs(M - M.T).max() <= 1e-9 * abs(M).max()
+	modes = np.load('modes.npz')
+	U, value, free = modes['U'], modes['eigenvalue'], np.load('K.npz')['dof']
+	P = U[free]
+	assert np.abs(P.T @ (M @ P) - np.eye(4)).max() < 1e-10
+	assert np.abs(P.T @ (K @ P) - np.diag(value)).max() < 1e-8 * value.max()
+	reference = np.sort(__import__('scipy.linalg').linalg.eigh(K.toarray(), M.toarray(), eigvals_only=True))[:4]
+	assert np.abs(value / reference - 1).max() < 1e-8, (value, reference)
+	B = np.load('basis.npz')['U'][free]
+	assert np.abs(B.T @ (M @ B) - np.eye(6)).max() < 1e-11
+	assert np.abs(np.load('poly.npz')['mass'] - B.T @ (M @ B)).max() < 1e-10
+	END
+    no_faults
+}

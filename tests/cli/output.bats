@@ -1,0 +1,233 @@
+#!/usr/bin/env bats
+# Where output goes: pipes, devices, links, odd names; what happens when it cannot be written or the tool is killed.
+
+load common
+
+# Tools that write a file.
+writers() {
+    local tool
+    for tool in $(tools); do
+        command_of "$tool"
+        [ -z "$ending" ] || echo "$tool"
+    done
+}
+
+@test "-o - writes the bytes of the file" {
+    local tool
+    for tool in $(writers); do
+        command_of "$tool"
+        [ "$tool" != simexport ] || line+=(--to csv) # the format is known by the ending otherwise
+        "${line[@]}" -q -o "a$ending" || fault "$tool: exit $?"
+        "${line[@]}" -q -o - > b 2> err || fault "$tool -o -: exit $?: $(< err)"
+        "${line[@]}" -q -o - 2> err | cat > c || fault "$tool -o - |: $(< err)"
+        same_bytes "a$ending" b "$tool"
+        same_bytes "a$ending" c "$tool through a pipe"
+        no_litter "$tool"
+        rm -f "a$ending"
+    done
+    no_faults
+}
+
+@test "a pipeline equals its files" {
+    # The only difference is the name under which an input is recorded: that of standard input.
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 -o - | modes - -q -k 4 -o - > a.npz
+    modes - -q -k 4 -o b.npz < mesh.npz
+    same_bytes a.npz b.npz modes
+    modes mesh.npz -q -k 4 -o - | modalderiv mesh.npz - -q -o - | masspca mesh.npz modes.npz - -q -r 6 -o - | polycoef mesh.npz - -q -o - > c.npz
+    polycoef mesh.npz - -q -o d.npz < basis.npz
+    "$PYTHON" - a.npz modes.npz c.npz poly.npz <<-'END' || fault 'the pipeline has other numbers than its files'
+	import sys, zipfile
+	for one, two in zip(sys.argv[1::2], sys.argv[2::2]):
+	    a, b = zipfile.ZipFile(one), zipfile.ZipFile(two)
+	    assert a.namelist() == b.namelist()
+	    for name in a.namelist()[1:-1]:
+	        assert a.read(name) == b.read(name), name
+	END
+    polycoef mesh.npz - -q -o - < basis.npz | simulate mesh.npz -q --basis basis.npz --poly - --loads loads.csv --dt 0.01 --steps 20 -o e.npz
+    simulate mesh.npz -q --basis basis.npz --poly - --loads loads.csv --dt 0.01 --steps 20 -o f.npz < d.npz
+    same_bytes e.npz f.npz simulate
+    simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads - --dt 0.01 --steps 20 -o g.npz < loads.csv
+    simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 -o - | masspca mesh.npz - -q -o h.npz 2> err && fault 'masspca took a trajectory without displacements'
+    [[ $(< err) == 'masspca: standard input: '* ]] || fault "$(< err)"
+    simulate mesh.npz -q --model full --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o - | masspca mesh.npz - -q -r 2 -o i.npz || fault 'masspca: a trajectory on standard input'
+    no_faults
+}
+
+@test "process substitution: inputs that are pipes with a name" {
+    modes <(cat mesh.npz) -q -k 4 -o a.npz || fault modes
+    masspca <(cat mesh.npz) <(cat modes.npz) <(cat deriv.npz) -q -r 6 -o b.npz || fault masspca
+    masspca mesh.npz <(cat full.npz) -q -r 2 -o c.npz || fault 'masspca: a trajectory'
+    simulate <(cat mesh.npz) --basis <(cat basis.npz) --poly <(cat poly.npz) --loads <(cat loads.csv) -q -o d.npz || fault simulate
+    voxelize <(cat bar.obj) -q -n 4 -o e.npz 2> err || [[ $(< err) == *'not known'* || $(< err) == *'ending'* ]] || fault "voxelize: $(< err)"
+    no_faults
+}
+
+@test "standard input only once" {
+    input=mesh.npz
+    refused 2 'standard input \(-\) can be read only once' modalderiv - - -o out.npz
+    refused 2 'standard input \(-\) can be read only once' simulate - --basis - --poly poly.npz -o out.npz
+    input=/dev/null
+    refused 3 '^modes: standard input: ' modes - -o out.npz
+    no_faults
+}
+
+@test "/dev/full" {
+    local tool
+    for tool in $(writers); do
+        command_of "$tool"
+        [ "$tool" != simexport ] || line+=(--to csv)
+        refused 4 '/dev/full: cannot write: No space left on device|/dev/full: .*No space' "${line[@]}" -q -o /dev/full
+        code=0
+        "${line[@]}" -q -o - > /dev/full 2> err || code=$?
+        [ $code = 4 ] || fault "$tool -o - > /dev/full: exit $code"
+        [ "$(wc -l < err)" = 1 ] || fault "$tool -o - > /dev/full: $(< err)"
+        rm -f err
+    done
+    refused 4 '/dev/full: ' modes mesh.npz -q -k 4 --write-mass /dev/full -o out.npz
+    no_faults
+}
+
+@test "a file that may not grow" {
+    local tool
+    for tool in $(writers); do
+        command_of "$tool"
+        # shellcheck disable=SC2016
+        refused 4 "" bash -c 'ulimit -f 0; "$@"' bash "${line[@]}" -q -o "out$ending"
+    done
+    faults=$(grep -v 'does not begin with the tool' <<< "$faults" || true) # it is run by bash here
+    no_faults
+}
+
+@test "a closed standard output, a reader that goes away" {
+    local tool
+    for tool in $(writers); do
+        command_of "$tool"
+        [ "$tool" != simexport ] || line+=(--to csv)
+        code=0
+        "${line[@]}" -q -o - >&- 2> err || code=$?
+        [ $code = 4 ] || fault "$tool -o - >&-: exit $code $(< err)"
+        code=0
+        { "${line[@]}" -q -o - 2> err || echo $? > status; } | true
+        [ ! -e status ] || [ "$(< status)" = 4 ] || fault "$tool -o - | true: exit $(< status)"
+        rm -f status
+        # others do not mind
+        "${line[@]}" -q -o "a$ending" >&- <&- 2> err || fault "$tool >&- <&-: $(< err)"
+        rm -f "a$ending"
+    done
+    code=0
+    modes --help >&- 2> err || code=$?
+    [ $code = 4 ] || fault "modes --help >&-: exit $code"
+    code=0
+    modes - -o a.npz <&- 2> err || code=$?
+    [ $code = 4 ] || fault "modes - <&-: exit $code: $(< err)"
+    no_faults
+}
+
+@test "odd names, spaces and folders that are not there" {
+    mkdir 'a folder' locked
+    ending=.npz
+    done_well modes mesh.npz -q -k 4 -o 'a folder/a file.npz'
+    same_bytes 'a folder/a file.npz' modes.npz modes
+    done_well modes 'a folder/../mesh.npz' -q -k 4 -o 'a folder/émodes*?"$.npz'
+    same_bytes 'a folder/émodes*?"$.npz' modes.npz modes
+    [ "$(ls -A 'a folder' | wc -l)" = 2 ] || fault "litter: $(ls -A 'a folder')"
+    cp mesh.npz 'a mesh é.npz'
+    done_well modes 'a mesh é.npz' -q -k 4 -o e.npz
+    cp mesh.npz $'bad \xff name.npz'
+    done_well modes $'bad \xff name.npz' -q -k 4 -o f.npz
+    refused 4 '^modes: none/x.npz: cannot write: No such file or directory' modes mesh.npz -q -k 4 -o none/x.npz
+    refused 4 '^modes: a folder: cannot write: Is a directory' modes mesh.npz -q -k 4 -o 'a folder'
+    refused 4 '^modes: mesh.npz/x: cannot write: Not a directory' modes mesh.npz -q -k 4 -o mesh.npz/x
+    chmod 500 locked
+    [ "$(id -u)" = 0 ] || refused 4 '^modes: locked/x.npz: cannot write: Permission denied' modes mesh.npz -q -k 4 -o locked/x.npz
+    no_faults
+}
+
+@test "links stay links, rights are those of the umask" {
+    local ending=.npz
+    mkdir folder
+    echo old > folder/target.npz
+    ln -s folder/target.npz link.npz
+    done_well modes mesh.npz -q -k 4 -o link.npz
+    [ -L link.npz ] || fault 'the link was replaced'
+    same_bytes folder/target.npz modes.npz modes
+    [ "$(ls -A folder)" = target.npz ] || fault "litter: $(ls -A folder)"
+    ln -s folder/new.npz dangling.npz
+    done_well modes mesh.npz -q -k 4 -o dangling.npz
+    same_bytes dangling.npz modes.npz modes
+    [ -L dangling.npz ] || fault 'the dangling link was replaced'
+    (umask 027 && modes mesh.npz -q -k 4 -o rights.npz)
+    [ "$(stat -c %a rights.npz)" = 640 ] || fault "rights $(stat -c %a rights.npz)"
+    no_faults
+}
+
+@test "a named pipe as output" {
+    mkfifo pipe
+    cat pipe > a.npz &
+    timeout 20 modes mesh.npz -q -k 4 -o pipe || fault "exit $?"
+    wait
+    [ -p pipe ] || fault 'the pipe was replaced'
+    same_bytes a.npz modes.npz modes
+    no_faults
+}
+
+@test "an output may be an input" {
+    cp -L modes.npz both.npz
+    modes mesh.npz -q -k 4 -o here.npz
+    masspca mesh.npz both.npz -q -r 3 -o both.npz || fault masspca
+    masspca mesh.npz modes.npz -q -r 3 -o b.npz
+    cmp -s both.npz b.npz && fault 'both.npz cannot be the same: its input had another name'
+    no_faults
+}
+
+@test "two outputs of one name" {
+    refused 2 '' modes mesh.npz -q -k 4 --write-mass x.npz --write-stiffness x.npz -o out.npz
+    refused 2 '' modes mesh.npz -q -k 4 --write-mass out.npz -o out.npz
+    no_faults
+}
+
+@test "a failure after the first of several outputs changes none of them" {
+    echo old > K.out
+    refused 2 'the mesh has only 450' modes mesh.npz -q -k 450 --write-stiffness K.out -o out.npz
+    refused 4 '/dev/full: ' modes mesh.npz -q -k 4 --write-stiffness K.out -o /dev/full
+    [ "$(< K.out)" = old ] || fault 'K.out was changed'
+    no_faults
+}
+
+@test "killed: the temporary file goes, the old output stays" {
+    local signal number
+    for signal in TERM INT HUP; do
+        # through exec, so that the process is the tool, and with signals as a shell in the foreground has them
+        "$PYTHON" -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --poly poly.npz --steps 100000000 --every 1000000 -o out.npz 3>&- &
+        number=$!
+        for _ in $(seq 200); do
+            litter=(.supple-*)
+            [ ${#litter[@]} = 0 ] || break
+            sleep 0.02
+        done
+        [ ${#litter[@]} = 1 ] || fault "$signal: the temporary file did not appear"
+        kill -s $signal $number
+        code=0
+        wait $number || code=$?
+        [ $code = $((128 + $(kill -l $signal))) ] || fault "$signal: exit $code"
+        no_litter $signal
+        [ "$(< out.npz)" = old ] || fault "$signal: out.npz was changed"
+    done
+    no_faults
+}
+
+@test "nohup is obeyed" {
+    local number
+    (
+        trap '' HUP
+        exec simulate mesh.npz -q --basis basis.npz --poly poly.npz --steps 30000 --every 10000 -o long.npz
+    ) 3>&- &
+    number=$!
+    sleep 0.1
+    kill -s HUP $number 2> /dev/null || true
+    wait $number || fault "exit $?"
+    [ -s long.npz ] || fault 'no output'
+    no_faults
+}

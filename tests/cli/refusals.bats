@@ -1,0 +1,287 @@
+#!/usr/bin/env bats
+# Bad input: one clear line, the right exit code, and nothing changed.
+
+load common
+
+# slot TOOL KIND: the tool's commands that take a file of this kind, each ending in its place; the file's name is put for @.
+slots() {
+    case $1 in
+    mesh)
+        echo "modes @ -k 4"
+        echo "modalderiv @ modes.npz"
+        echo "masspca @ modes.npz"
+        echo "polycoef @ basis.npz"
+        echo "simulate @ --basis basis.npz --poly poly.npz --steps 1"
+        ;;
+    modes)
+        echo "modalderiv mesh.npz @"
+        echo "masspca mesh.npz @ deriv.npz"
+        ;;
+    deriv) echo "masspca mesh.npz modes.npz @" ;;
+    basis)
+        echo "polycoef mesh.npz @"
+        echo "simulate mesh.npz --basis @ --poly poly.npz --steps 1"
+        ;;
+    poly) echo "simulate mesh.npz --basis basis.npz --poly @ --steps 1" ;;
+    traj) echo "masspca mesh.npz @" ;;
+    K) echo "modes mesh.npz -k 4 --stiffness @" ;;
+    esac
+}
+
+# damaged KIND: every damaged file of the kind at every place that takes one.
+damaged() {
+    local slot file
+    while IFS= read -r slot; do
+        for file in "$DAMAGED/$1"/*; do
+            # shellcheck disable=SC2086
+            refused 3 "^${slot%% *}: ${file//./\\.}: " ${slot/@/$file} -q -o out.npz
+        done
+    done < <(slots "$1")
+    no_faults
+}
+
+@test "a damaged mesh" { damaged mesh; }
+@test "damaged modes" { damaged modes; }
+@test "damaged derivatives" { damaged deriv; }
+@test "a damaged basis" { damaged basis; }
+@test "damaged polynomials" { damaged poly; }
+@test "a damaged trajectory" { damaged traj; }
+@test "a damaged matrix" { damaged K; }
+
+@test "inspecting tools and damaged files" {
+    local tool kind file
+    for tool in siminfo simverify simcompare simexport simrender; do
+        [ -e "$HELP/$tool" ] || continue
+        for kind in mesh modes poly traj; do
+            for file in "$DAMAGED/$kind"/{cut,flip,header,empty,text,zeros,tail,twice,behind,version,meta-text,meta-list,drop-result}*; do
+                case $tool in
+                simcompare) refused 3 "${file//./\\.}: " simcompare $kind.npz "$file" ;;
+                simexport | simrender)
+                    command_of $tool
+                    refused 3 "${file//./\\.}: " $tool "$file" -o "out$ending"
+                    ;;
+                siminfo) refused 3 "${file//./\\.}: " siminfo "$file" ;;
+                simverify)
+                    try simverify "$file"
+                    [ "$code" = 1 ] || [ "$code" = 3 ] || fault "simverify $file: exit $code"
+                    ;;
+                esac
+            done
+        done
+    done
+    no_faults
+}
+
+@test "no file, a folder, no permission, a broken link" {
+    local tool slot what
+    mkdir folder
+    ln -s nowhere broken
+    touch secret.npz
+    chmod 0 secret.npz
+    for kind in mesh modes basis poly K; do
+        while IFS= read -r slot; do
+            tool=${slot%% *}
+            # shellcheck disable=SC2086
+            {
+                refused 3 "^$tool: none.npz: cannot open: No such file" ${slot/@/none.npz} -q -o out.npz
+                refused 3 "^$tool: folder: cannot open: it is a folder" ${slot/@/folder} -q -o out.npz
+                refused 3 "^$tool: broken: cannot open: No such file" ${slot/@/broken} -q -o out.npz
+                refused 3 "^$tool: mesh.npz/x: cannot open: Not a directory" ${slot/@/mesh.npz/x} -q -o out.npz
+                [ "$(id -u)" = 0 ] || refused 3 "^$tool: secret.npz: cannot open: Permission denied" ${slot/@/secret.npz} -q -o out.npz
+            }
+        done < <(slots "$kind")
+    done
+    no_faults
+}
+
+@test "files of the wrong kind" {
+    refused 3 '^modes: modes.npz: .*"?modes"?.*mesh' modes modes.npz -o out.npz
+    refused 3 '^modalderiv: basis.npz: .*basis.*modes' modalderiv mesh.npz basis.npz -o out.npz
+    refused 3 '^modalderiv: modes.npz: ' modalderiv modes.npz mesh.npz -o out.npz
+    refused 3 '^masspca: mesh.npz: ' masspca mesh.npz mesh.npz -o out.npz
+    refused 3 '^polycoef: poly.npz: ' polycoef mesh.npz poly.npz -o out.npz
+    refused 3 '^polycoef: traj.npz: ' polycoef mesh.npz traj.npz -o out.npz
+    refused 3 '^simulate: basis.npz: ' simulate mesh.npz --basis basis.npz --poly basis.npz -o out.npz
+    refused 3 '^simulate: poly.npz: ' simulate mesh.npz --basis poly.npz --poly poly.npz -o out.npz
+    refused 3 '^modes: mesh.npz: ' modes mesh.npz -k 4 --stiffness mesh.npz -o out.npz
+    refused 3 '^modes: bar.obj: ' modes bar.obj -o out.npz
+    refused 3 '^voxelize: mesh.npz: ' voxelize mesh.npz -o out.npz
+    refused 3 '^masspca: traj.npz: ' masspca mesh.npz traj.npz -o out.npz # reduced coordinates only
+    no_faults
+}
+
+@test "files of another mesh or basis" {
+    refused 3 '^modalderiv: twin-modes.npz: it was made from another mesh' modalderiv mesh.npz twin-modes.npz -o out.npz
+    refused 3 '^modalderiv: other-modes.npz: ' modalderiv mesh.npz other-modes.npz -o out.npz
+    refused 3 '^masspca: twin-modes.npz: it was made from another mesh' masspca mesh.npz twin-modes.npz -o out.npz
+    refused 3 '^masspca: full.npz: it was made from another mesh' masspca twin.npz full.npz -o out.npz
+    refused 3 '^polycoef: twin-basis.npz: it was made from another mesh' polycoef mesh.npz twin-basis.npz -o out.npz
+    refused 3 '^polycoef: other-basis.npz: ' polycoef mesh.npz other-basis.npz -o out.npz
+    refused 3 '^simulate: poly.npz: it was made from another (mesh|basis)' simulate twin.npz --basis twin-basis.npz --poly poly.npz -o out.npz
+    masspca mesh.npz modes.npz -q -o second.npz
+    refused 3 '^simulate: poly.npz: it was made from another basis' simulate mesh.npz --basis second.npz --poly poly.npz -o out.npz
+    refused 3 '^modes: other-K.npz: the matrix has [0-9]+ rows, the mesh 450 free degrees' modes mesh.npz -k 4 --stiffness other-K.npz -o out.npz
+    no_faults
+}
+
+@test "models that are none" {
+    local model
+    : > empty.obj
+    echo 'hello' > text.obj
+    printf 'v 0 0 0\nv 1 0 nan\nv 0 1 0\nf 1 2 3\n' > nan.obj
+    printf 'v 0 0 0\nv 1 0 inf\nv 0 1 0\nf 1 2 3\n' > inf.obj
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n' > index.obj
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 x\n' > word.obj
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\n' > faceless.obj
+    printf 'v 0 0 0\nv 1 0\nv 0 1 0\nf 1 2 3\n' > short.obj
+    printf 'v 0 0 0\nv 0 0 0\nv 0 0 0\nf 1 2 3\n' > point.obj
+    head -c 300 mesh.npz > binary.obj
+    for model in empty text nan inf index word faceless short binary; do
+        refused 3 "^voxelize: $model.obj: " voxelize $model.obj -o out.npz
+    done
+    refused 3 '^voxelize: nan.obj: line 2: ' voxelize nan.obj -o out.npz
+    refused 3 '^voxelize: index.obj: line 4: .*4' voxelize index.obj -o out.npz
+    refused 3 '^voxelize: point.obj: ' voxelize point.obj -o out.npz
+    for model in off ply stl; do
+        head -c 60 wedge.$model > cut.$model
+        sed 's/^1 0 0$/1 0 nan/; s/vertex 1 0 0/vertex 1 0 nan/' wedge.$model > nan.$model
+        sed 's/^3 0 2 1$/3 0 2 9/; s/vertex 1 0 0/vertex 1 0/' wedge.$model > index.$model
+        for bad in cut nan index; do
+            refused 3 "^voxelize: $bad.$model: " voxelize $bad.$model -o out.npz
+        done
+    done
+    no_faults
+}
+
+@test "volumetric meshes that are none" {
+    local kind bad
+    for kind in veg msh inp; do
+        : > empty.$kind
+        echo hello > text.$kind
+        head -c 60 block.$kind > cut.$kind
+        sed 's/2 1 0 0/2 1 0 nan/; s/^2, 1, 0, 0/2, 1, 0, nan/' block.$kind > nan.$kind
+        sed 's/2 2 3 4 5/2 2 3 4 9/; s/ 2 3 4 5$/ 2 3 4 9/; s/^2, 2, 3, 4, 5/2, 2, 3, 4, 9/' block.$kind > index.$kind
+        sed 's/2 2 3 4 5/2 2 4 3 5/; s/ 2 3 4 5$/ 2 4 3 5/; s/^2, 2, 3, 4, 5/2, 2, 4, 3, 5/' block.$kind > turned.$kind
+        for bad in empty text cut nan index; do
+            refused 3 "^simimport: $bad.$kind: " simimport $bad.$kind -o out.npz
+        done
+        refused 3 "^simimport: turned.$kind: 1 of 2 elements have negative volume" simimport turned.$kind -q -o out.npz
+        ending=.npz
+        done_well simimport turned.$kind --turn -o good.npz
+        rm -f good.npz
+    done
+    echo '9' > far.bou
+    echo 'x' > word.bou
+    refused 3 '^simimport: far.bou: ' simimport block.veg --fixed far.bou -o out.npz
+    refused 3 '^simimport: word.bou: ' simimport block.veg --fixed word.bou -o out.npz
+    refused 2 '^simimport: bar.obj: its format is not known' simimport bar.obj -o out.npz
+    printf '*INCLUDE ../other.veg\n' > include.veg
+    refused 3 '^simimport: include.veg: ' simimport include.veg -o out.npz
+    no_faults
+}
+
+@test "loads: file, line and field are named" {
+    local line
+    while IFS='|' read -r pattern line; do
+        printf 't0,t1,kind,id,fx,fy,fz\n0,1,all,,0,0,1\n%s\n' "$line" > bad.csv
+        refused 3 "^simulate: bad.csv: line 3: .*$pattern" simulate mesh.npz --basis basis.npz --poly poly.npz --loads bad.csv -o out.npz
+    done <<-'END'
+	fx|0,1,vertex,20,x,0,0
+	fz|0,1,vertex,20,0,0,nan
+	kind|0,1,nonsense,20,0,0,1
+	id|0,1,vertex,99999,0,0,1
+	id|0,1,vertex,-1,0,0,1
+	id|0,1,surface,8,0,0,1
+	id|0,1,region,nowhere,0,0,1
+	t1|1,0,all,,0,0,1
+	t0|-1,1,all,,0,0,1
+	stiffness|0,1,spring,20,0,0,1,-4
+	field|0,1,all,,0,0
+	field|0,1,all,,0,0,1,2,3
+	END
+    refused 3 '^simulate: none.csv: cannot open' simulate mesh.npz --basis basis.npz --poly poly.npz --loads none.csv -o out.npz
+    refused 3 '^simulate: mesh.npz: line 1: ' simulate mesh.npz --basis basis.npz --poly poly.npz --loads mesh.npz -o out.npz
+    no_faults
+}
+
+@test "materials JSON" {
+    local text
+    for text in '' '[' '{}' '[{}]' '[{"name": "body"}, {"name": "body"}]' '[{"name": "other", "young": 1, "poisson": 0, "density": 1}]' \
+        '[{"name": "body", "young": -1}]' '[{"name": "body", "young": "1"}]' '[{"name": "body", "yuong": 1}]' '[{"name": "body", "young": 1, "young": 2}]' \
+        '[{"name": "body", "poisson": 0.5}]' '[{"name": "body", "law": "rubber"}]'; do
+        echo "$text" > bad.json
+        refused 3 '^voxelize: bad.json: ' voxelize bar.obj -n 4 --materials bad.json -o out.npz
+    done
+    no_faults
+}
+
+@test "usage errors of voxelize and simimport" {
+    local word
+    for word in '--resolution 0' '--resolution 5000' '--enlarge 0.5' '--keep -1' '--quadrature 1' '--quadrature 4' '--young 0' '--poisson 0.5' '--poisson -1' '--density 0' '--density inf' \
+        '--threads 0' '--threads 2000' '--fix-box 1,2,3' '--fix-box 0,0,0,1,1,1,w' '--fix-box 0,0,0,1,1,1,xx' '--fix-box 9,9,9,10,10,10' '--fix-half-space 1,0,0' \
+        '--fix-half-space 1,0,0,-9' '--fix-vertices 999999' '--fix-vertices x' '--fix-vertices 3-1' '--fix-vertices 1:w' '--region-box tip,0,0' '--region-box ,0,0,0,1,1,1' \
+        '--region-box tip,9,9,9,10,10,10' '--regions all' '--grid ball'; do
+        # shellcheck disable=SC2086
+        refused 2 "^voxelize: ${word%% *}: " voxelize bar.obj -q $word -o out.npz
+    done
+    refused 2 '^simimport: --surface and --interpolation go together' simimport block.veg --surface bar.obj -o out.npz
+    refused 2 '^simimport: --quadrature: 5 is out of range' simimport block.veg --quadrature 5 -o out.npz
+    refused 2 '^simimport: --fix-vertices: vertex 5 of 5' simimport block.veg --fix-vertices 5 -o out.npz
+    no_faults
+}
+
+@test "usage errors of modes, modalderiv, masspca, polycoef" {
+    refused 2 '^modes: --count: 0 is out of range' modes mesh.npz -k 0 -o out.npz
+    refused 2 '^modes: --count 450: the mesh has only 450 free' modes mesh.npz -k 450 -o out.npz
+    refused 2 '^modes: --tolerance: 1 is out of range' modes mesh.npz --tolerance 1 -o out.npz
+    refused 2 '^modes: --seed: -1 is out of range' modes mesh.npz --seed -1 -o out.npz
+    refused 2 'modalderiv: modes.npz: --modes 5: the file has 4' modalderiv mesh.npz modes.npz -k 5 -o out.npz
+    for word in 0,1 1,5 1 1, x '1,1,1' ';' '1;1'; do
+        refused 2 '^modalderiv: --pairs: ' modalderiv mesh.npz modes.npz --pairs "$word" -o out.npz
+    done
+    for word in 0 15 x 1-15 3-1 1,,2 1- -1; do
+        refused 2 '^masspca: --columns: ' masspca mesh.npz modes.npz deriv.npz --columns="$word" -o out.npz
+    done
+    refused 2 '^masspca: --rank: 0 is out of range' masspca mesh.npz modes.npz -r 0 -o out.npz
+    refused 5 '^masspca: -r 9: only 4 of 4 columns are independent|^masspca: --rank 9: only 4' masspca mesh.npz modes.npz -q -r 9 -o out.npz
+    refused 3 '^masspca: deriv.npz: eigenvalue scaling needs the file of the modes' masspca mesh.npz deriv.npz --scaling eigenvalue -o out.npz
+    refused 2 '^polycoef: basis.npz: --rank 7: the file has 6 columns' polycoef mesh.npz basis.npz -r 7 -o out.npz
+    no_faults
+}
+
+@test "usage errors of simulate" {
+    local reduced=(simulate mesh.npz --basis basis.npz --poly poly.npz) word
+    refused 2 '^simulate: a reduced model needs --basis and --poly' simulate mesh.npz -o out.npz
+    refused 2 '^simulate: a reduced model needs --basis and --poly' simulate mesh.npz --basis basis.npz -o out.npz
+    refused 2 'belong to --model reduced' simulate mesh.npz --model full --basis basis.npz -o out.npz
+    refused 2 '^simulate: poly.npz: --rank 7' "${reduced[@]}" -r 7 -o out.npz
+    for word in '--dt 0' '--dt -1' '--dt nan' '--dt inf' '--steps 0' '--every 0' '--damping-mass -1' '--beta 2' '--gamma -1' '--tolerance 0' '--iterations 0' '--gravity 0,0' \
+        '--gravity 0,0,inf' '--probe 999999' '--probe x' '--probe surface:8' '--probe 3,,4' '--record nothing'; do
+        # shellcheck disable=SC2086
+        refused 2 "^simulate: ${word%% *}: " "${reduced[@]}" $word -o out.npz
+    done
+    refused 2 '^simulate: --record probes needs --probe' "${reduced[@]}" --record probes -o out.npz
+    refused 2 '^simulate: --record coordinates' simulate mesh.npz --model full --record coordinates -o out.npz
+    no_faults
+}
+
+@test "central differences above their limit, Newton that does not converge" {
+    refused 2 '^simulate: mesh.npz: the time step 1 s is above the limit of central differences, 2/omega = 0.00[0-9]+ s' \
+        simulate mesh.npz --model full --integrator central --dt 1 -o out.npz
+    refused 5 '^simulate: mesh.npz: .*Newton.* 1 iteration' simulate mesh.npz -q --model full --integrator static --gravity 0,0,-900 --iterations 1 -o out.npz
+    refused 5 '^simulate: mesh.npz: ' simulate mesh.npz -q --model full --gravity 0,0,-1e200 --dt 1e3 --steps 2 -o out.npz
+    refused 5 '^modes: free.npz: |^simulate: free.npz: ' simulate free.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o out.npz
+    no_faults
+}
+
+@test "a free body where an anchored one is needed" {
+    modes free.npz -q -k 8 -o free-modes.npz
+    refused 3 '^modalderiv: free-modes.npz: it has 6 rigid modes' modalderiv free.npz free-modes.npz -o out.npz
+    no_faults
+}
+
+@test "a file name with a line feed gives one line still" {
+    refused 3 '^modes: ' modes $'two\nlines' -o out.npz
+    refused 2 '^modes: unknown option' modes $'--two\nlines' -o out.npz
+    no_faults
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# The same bytes: in a second run, for any number of threads, in any time zone and locale, whatever the folder.
+
+load common
+
+# again WHAT TOOL COMMAND…: the command, run with its output in again$ending, gives the bytes of first$ending.
+again() {
+    local what=$1 tool=$2
+    shift 2
+    "$@" -q -o "again$ending" 2> err || fault "$tool, $what: $(< err)"
+    same_bytes "first$ending" "again$ending" "$tool, $what"
+}
+
+setup_file() {
+    # a body large enough that work is shared among threads
+    export BODY=$BATS_FILE_TMPDIR/body
+    mkdir "$BODY"
+    cd "$BODY"
+    source "$BATS_TEST_DIRNAME/data.bash"
+    make_models .
+    make_pipeline 15 10
+}
+
+every_writer() {
+    local tool locale locales count
+    locales=$(locale -a 2> /dev/null | grep -i -E '^(de|fr|nl|sv|pl)_.*utf-?8$' | head -n 1 || true)
+    for tool in $(tools); do
+        command_of "$tool"
+        [ -n "$ending" ] || continue
+        "${line[@]}" -q -o "first$ending" || fault "$tool: exit $?"
+        again 'a second run' "$tool" "${line[@]}"
+        again 'another time zone' "$tool" env TZ=Asia/Kathmandu "${line[@]}"
+        again 'a summer time zone' "$tool" env TZ=America/St_Johns LC_ALL=C.UTF-8 "${line[@]}"
+        for locale in $locales; do # with a decimal comma
+            again "$locale" "$tool" env LC_ALL="$locale" "${line[@]}"
+        done
+        if grep -q -e '--threads N' "$HELP/$tool"; then
+            for count in 1 2 4; do
+                again "$count threads" "$tool" "${line[@]}" --threads $count
+            done
+            again 'OMP_NUM_THREADS=3' "$tool" env OMP_NUM_THREADS=3 OPENBLAS_NUM_THREADS=2 "${line[@]}"
+        fi
+        rm -f again.* first.*
+    done
+}
+
+@test "small files" {
+    every_writer
+    no_faults
+}
+
+@test "files large enough for threads" {
+    cd "$BODY"
+    every_writer
+    no_faults
+}
+
+@test "simulate: every model and integrator with 1, 2 and 4 threads" {
+    local how count ending=.npz
+    cd "$BODY"
+    for how in '--basis basis.npz --poly poly.npz --integrator energy' '--basis basis.npz --poly poly.npz --record all' '--model full' '--model full --integrator energy' \
+        '--model full --lumping lumped --integrator central --dt 1e-4' '--model full --integrator static' '--model linear'; do
+        line=(simulate mesh.npz --loads loads.csv --steps 3)
+        # shellcheck disable=SC2206
+        line+=($how)
+        "${line[@]}" -q -o first.npz || fault "$how: exit $?"
+        for count in 1 2 4; do
+            again "$how, $count threads" simulate "${line[@]}" --threads $count
+        done
+    done
+    no_faults
+}
+
+@test "the folder and the name of the output do not matter" {
+    local ending=.npz
+    mkdir deep deep/er
+    cp -L mesh.npz deep/er/
+    modes mesh.npz -q -k 4 -o first.npz
+    again 'from another folder' modes modes deep/er/mesh.npz -k 4
+    again 'an absolute path' modes modes "$PWD/deep/../mesh.npz" -k 4
+    (cd deep/er && modes mesh.npz -q -k 4 -o ../name.npz)
+    same_bytes first.npz deep/name.npz 'written elsewhere'
+    no_faults
+}

@@ -1,0 +1,51 @@
+# Runs once before all files of tests: the inputs that they share.
+setup_suite() {
+    local here tool
+    here=$BATS_TEST_DIRNAME
+    export SUPPLE_SOURCE SUPPLE_BUILD DATA HELP DAMAGED PYTHON
+    SUPPLE_SOURCE=$(cd "$here/../.." && pwd)
+    SUPPLE_BUILD=$(cd "${SUPPLE_BUILD:-$SUPPLE_SOURCE/build}" && pwd)
+    PATH=$SUPPLE_BUILD/tools:$PATH
+    DATA=$BATS_SUITE_TMPDIR/data HELP=$BATS_SUITE_TMPDIR/help DAMAGED=$BATS_SUITE_TMPDIR/damaged
+    PYTHON=python3
+    for tool in python3 /usr/bin/python3; do # one with NumPy and SciPy, where there is one
+        if "$tool" -c 'import numpy, scipy.sparse' 2>/dev/null; then
+            PYTHON=$tool
+            break
+        fi
+    done
+    mkdir "$DATA" "$HELP" "$DAMAGED"
+    # shellcheck source=data.bash
+    source "$here/data.bash"
+    cd "$DATA"
+    make_models .
+    make_pipeline 6 6
+    # the same body of another material: every size agrees, the hashes do not
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --young 2e6 -o twin.npz
+    modes twin.npz -q -k 4 -o twin-modes.npz
+    masspca twin.npz twin-modes.npz -q -o twin-basis.npz
+    # another body, and a free one
+    voxelize bar.obj -q -n 4 --fix-half-space 1,0,0,0 -o other.npz
+    modes other.npz -q -k 4 --write-stiffness other-K.npz -o other-modes.npz
+    masspca other.npz other-modes.npz -q -o other-basis.npz
+    voxelize bar.obj -q -n 4 -o free.npz
+    for tool in $(cd "$SUPPLE_BUILD/tools" && find . -maxdepth 1 -type f -executable -printf '%P\n' | sort); do
+        "$tool" --help > "$HELP/$tool"
+    done
+    # Legitimate without them, or not looked at: an anchor less, a triangle less.
+    damage mesh fixed_axes
+    damage modes
+    damage deriv
+    damage basis
+    damage poly
+    damage traj
+    damage K
+    rm "$DAMAGED"/mesh/short-{fixed,surface_triangles}.npz
+}
+
+damage() {
+    local kind=$1
+    shift
+    mkdir "$DAMAGED/$kind"
+    "$PYTHON" "$BATS_TEST_DIRNAME/damage.py" "$kind.npz" "$DAMAGED/$kind" "$@"
+}

@@ -1,0 +1,22 @@
+/* What stands around the rendered body in a picture: a colour bar with numbers, captions, cells of a sheet. */
+#ifndef TOOLS_COMMON_PICTURE_H
+#define TOOLS_COMMON_PICTURE_H
+
+#include "render/render.h"
+
+/* Size of the letters in a picture or cell of this height: a factor of the 6×10 font. */
+int tool_picture_letters(int64_t height);
+
+/* Width in pixels that the colour bar needs. */
+int64_t tool_picture_bar_width(int letters);
+
+/* The bar at the right edge: colours from range[0] at the bottom to range[1] on top, `title` above in lines. */
+void tool_picture_bar(sp_image *image, int letters, const double range[2], const char *title);
+
+/* A caption in the lower left corner. */
+void tool_picture_caption(sp_image *image, int letters, const char *text);
+
+/* Copies the pixels of `part` with their upper left corner at (x, y); what would stand outside is left out. */
+void tool_picture_paste(sp_image *image, int64_t x, int64_t y, const sp_image *part);
+
+#endif

@@ -1,0 +1,54 @@
+/* What simrender draws: the skin of a mesh in the frames of a motion, with colours and lines. */
+#ifndef TOOLS_COMMON_SCENE_H
+#define TOOLS_COMMON_SCENE_H
+
+#include "assembly/stvk.h"
+#include "render/render.h"
+#include "tools/common/motion.h"
+#include "tools/common/skin.h"
+
+enum tool_color { TOOL_COLOR_NONE, TOOL_COLOR_DISPLACEMENT, TOOL_COLOR_ENERGY };
+
+typedef struct tool_scene {
+    /* chosen by the caller */
+    sp_context *context;
+    tool_motion *motion;
+    enum tool_color color;
+    double scale; /* of the displacement; of modes and other columns without a size of their own: of AMPLITUDE diagonals */
+    bool elements, lines, ghost;
+    int samples;
+    double range[2];        /* of the colours; widened by tool_scene_widen */
+    double low[3], high[3]; /* box of what is drawn, m; widened likewise */
+    /* of the module */
+    sp_pool pool;
+    tool_skin skin, cage; /* cage: the elements' boundary, whose edges are the lines on an embedded surface */
+    bool has_cage, has_body, relative;
+    sp_body body;
+    double diagonal;
+    double *u, *nodal, *density, *volume, *positions, *cage_positions, *value;
+    float *rgb;
+    sp_image rest; /* the ghost, drawn once per size */
+} tool_scene;
+
+/* Fractions of the box's diagonal that modes, derivatives and basis vectors are scaled to. */
+#define TOOL_SCENE_AMPLITUDE 0.12
+
+void tool_scene_open(tool_scene *scene);
+void tool_scene_close(tool_scene *scene);
+
+/* Computes positions and values of a frame, which must be there. */
+void tool_scene_load(tool_scene *scene, int64_t frame);
+
+/* Takes what is loaded into the range and the box. They begin empty. */
+void tool_scene_widen(tool_scene *scene, bool range, bool box);
+
+/* Draws what is loaded; every picture of a run has the same camera and size. */
+void tool_scene_draw(tool_scene *scene, const sp_camera *camera, sp_image *image);
+
+/* "t = 0.4 s", "mode 3  12.34 Hz", … */
+void tool_scene_caption(const tool_scene *scene, int64_t frame, char *text, int64_t size);
+
+/* Name and unit of the coloured quantity, in lines: "displacement\n[m]". */
+const char *tool_scene_quantity(const tool_scene *scene);
+
+#endif

@@ -1,0 +1,63 @@
+#include "tools/common/sheet.h"
+
+#include "tools/common/picture.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+/* "960x720". */
+static void parse_pair(const char *option, const char *text, int64_t high, int64_t pair[2])
+{
+    char *at = (char *)text;
+    for (int i = 0; i < 2; i++) {
+        pair[i] = isdigit((unsigned char)*at) ? strtoll(at, &at, 10) : 0;
+        if (pair[i] < 1 || pair[i] > high || *at++ != (i == 0 ? 'x' : 0))
+            tool_fail(SP_USAGE, NULL, "--%s: \"%s\" is not two numbers from 1 to %lld such as 4x3", option, text, (long long)high);
+    }
+}
+
+void tool_sheet_open(tool_scene *scene, const char *size_text, const char *cells_text, tool_sheet *sheet)
+{
+    int64_t size[2] = {960, 720}, cells[2] = {1, 1};
+    if (cells_text) {
+        parse_pair("sheet", cells_text, 100, cells);
+        size[0] = 480 * cells[0];
+        size[1] = 360 * cells[1];
+    }
+    if (size_text)
+        parse_pair("size", size_text, 16384, size);
+    sheet->width = size[0];
+    sheet->height = size[1];
+    sheet->columns = cells[0];
+    sheet->rows = cells[1];
+    sheet->letters = tool_picture_letters(sheet->height / sheet->rows);
+    int64_t bar = scene->color == TOOL_COLOR_NONE ? 0 : tool_picture_bar_width(sheet->letters);
+    sheet->cell_width = (sheet->width - bar) / sheet->columns;
+    sheet->cell_height = sheet->height / sheet->rows;
+    if (sheet->cell_width < 16 || sheet->cell_height < 16)
+        tool_fail(SP_USAGE, NULL, "--size: %lldx%lld is too small for what it should show", (long long)size[0], (long long)size[1]);
+    tool_check(sp_image_new(scene->context, sheet->width, sheet->height, &sheet->picture), NULL);
+    tool_check(sp_image_new(scene->context, sheet->cell_width, sheet->cell_height, &sheet->cell), NULL);
+}
+
+void tool_sheet_close(tool_sheet *sheet)
+{
+    sp_image_free(&sheet->picture);
+    sp_image_free(&sheet->cell);
+}
+
+void tool_sheet_draw(tool_scene *scene, tool_sheet *sheet, int64_t number, int64_t frame)
+{
+    char caption[80];
+    if (number == 0) {
+        sheet->camera = sp_camera_fit(scene->low, scene->high, sheet->view, sheet->up, sheet->angle, sheet->cell_width, sheet->cell_height);
+        tool_check(sp_render(scene->context, &sheet->camera, NULL, 0, 1, &sheet->picture), NULL);
+        if (scene->color != TOOL_COLOR_NONE)
+            tool_picture_bar(&sheet->picture, sheet->letters, scene->range, tool_scene_quantity(scene));
+    }
+    tool_scene_draw(scene, &sheet->camera, &sheet->cell);
+    tool_scene_caption(scene, frame, caption, sizeof caption);
+    tool_picture_caption(&sheet->cell, sheet->letters, caption);
+    tool_picture_paste(&sheet->picture, number % sheet->columns * sheet->cell_width, number / sheet->columns * sheet->cell_height,
+                       &sheet->cell);
+}

@@ -1,0 +1,23 @@
+/* A picture of simrender: one or several cells with captions, and the colour bar beside them. */
+#ifndef TOOLS_COMMON_SHEET_H
+#define TOOLS_COMMON_SHEET_H
+
+#include "tools/common/scene.h"
+
+typedef struct tool_sheet {
+    int64_t width, height; /* of the picture */
+    int64_t columns, rows, cell_width, cell_height;
+    int letters; /* size of the text */
+    sp_image picture, cell;
+    sp_camera camera;
+    double view[3], up[3], angle; /* of the camera, set by the caller before the first drawing */
+} tool_sheet;
+
+/* size: "960x720", NULL: that for one cell, 480x360 for each of several; cells: "4x3", NULL: one. */
+void tool_sheet_open(tool_scene *scene, const char *size, const char *cells, tool_sheet *sheet);
+void tool_sheet_close(tool_sheet *sheet);
+
+/* Draws the frame that the scene has loaded into a cell; cell 0 begins with camera, background and bar. */
+void tool_sheet_draw(tool_scene *scene, tool_sheet *sheet, int64_t number, int64_t frame);
+
+#endif

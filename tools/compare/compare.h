@@ -1,0 +1,32 @@
+/* Comparing two files, member by member or, for trajectories, as motions. */
+#ifndef TOOLS_COMPARE_COMPARE_H
+#define TOOLS_COMPARE_COMPARE_H
+
+#include "base/memory.h"
+#include "tools/common/tool.h"
+
+typedef struct comparison {
+    sp_context *context;
+    const char *a, *b; /* paths */
+    const char *mesh;  /* of --mesh; may be NULL */
+    const tool_texts *bases;
+    const tool_texts *probes;
+    double relative, absolute; /* |a − b| ≤ absolute + relative |b| */
+    bool with_meta, signs;
+    double after;  /* s; < 0: when the loads end */
+    FILE *stream;  /* NULL: nothing is printed */
+    sp_list table; /* text of the CSV table; empty where none is wanted */
+    bool table_wanted;
+} comparison;
+
+/* True where the files are the same within the tolerances. */
+bool compare_members(comparison *c);
+bool compare_motions(comparison *c);
+
+/* printf to the stream, unless quiet. */
+void compare_print(const comparison *c, const char *format, ...) SP_PRINTF(2, 3);
+
+/* A line of the table: words and numbers with commas. */
+void compare_row(comparison *c, const char *format, ...) SP_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,67 @@
+/* simcompare: the difference of two files or trajectories. */
+#include "tools/common/motion.h"
+#include "tools/compare/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct {
+    double relative, absolute, after;
+    bool with_meta, signs, members, after_given;
+    const char *mesh, *table;
+    tool_texts bases, probes;
+} chosen;
+
+static const tool_option options[] = {
+    {"rtol", 0, TOOL_REAL, &chosen.relative, "X", "0", .low = 0, .high = 1e300, .help = "the same where |a - b| <= atol + rtol |b|"},
+    {"atol", 0, TOOL_REAL, &chosen.absolute, "X", "0", .low = 0, .high = 1e300, .help = "see --rtol; in the unit of the values"},
+    {"meta", 0, TOOL_FLAG, &chosen.with_meta, .help = "compare meta and result too"},
+    {"signs", 0, TOOL_FLAG, &chosen.signs, .help = "columns of U may have opposite signs"},
+    {"members", 0, TOOL_FLAG, &chosen.members, .help = "trajectories member by member, as other files"},
+    {"mesh", 0, TOOL_INPUT, &chosen.mesh, "FILE", .help = "the mesh of trajectories, for probes on its surface"},
+    {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of a reduced trajectory; may stand several times"},
+    {"probe", 0, TOOL_TEXTS, &chosen.probes, "VERTEX:AXIS",
+     .help = "amplitude and frequency of 12:y or surface:5:z are what is judged; may stand several times"},
+    {"after", 0, TOOL_REAL, &chosen.after, "S", NULL, .low = 0, .high = 1e300, .given = &chosen.after_given,
+     .help = "frequencies from this time on (default: when the loads end)"},
+    {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .help = "also write the results as a table", .silent = true},
+};
+
+int main(int argc, char **argv)
+{
+    char kind[2][16];
+    sp_context *context = tool_begin(
+        &(tool_spec){"simcompare", "A B", 2, 2, "Difference of two files or trajectories. Exit 0: the same within the tolerances, 1: not.",
+                     options, TOOL_COUNT(options), TOOL_THREADS,
+                     "  simcompare --rtol 1e-9 --signs modes.npz modes-before.npz\n"
+                     "  simcompare reduced.npz full.npz --basis basis.npz --probe 120:y --rtol 0.01\n"},
+        argc, argv);
+    comparison c = {.context = context,
+                    .a = tool_argument(0),
+                    .b = tool_argument(1),
+                    .mesh = chosen.mesh,
+                    .bases = &chosen.bases,
+                    .probes = &chosen.probes,
+                    .relative = chosen.relative,
+                    .absolute = chosen.absolute,
+                    .with_meta = chosen.with_meta,
+                    .signs = chosen.signs,
+                    .after = chosen.after_given ? chosen.after : -1,
+                    .stream = tool_quiet() ? NULL : tool_stdout(),
+                    .table_wanted = chosen.table};
+    bool motions = !chosen.members;
+    for (int i = 0; i < 2 && motions; i++) {
+        tool_peek_any_kind(context, tool_argument(i), kind[i]);
+        motions &= !strcmp(kind[i], "trajectory");
+    }
+    if (!motions && (chosen.probes.count || chosen.bases.count || chosen.mesh || chosen.after_given))
+        tool_fail(SP_USAGE, NULL, "--mesh, --basis, --probe and --after are for two trajectories");
+    if (motions && (chosen.with_meta || chosen.signs))
+        tool_fail(SP_USAGE, NULL, "--meta and --signs are for files that are compared member by member (--members)");
+    bool same = motions ? compare_motions(&c) : compare_members(&c);
+    if (chosen.table)
+        tool_write_bytes(chosen.table, c.table.data, c.table.count);
+    sp_list_free(&c.table);
+    int status = tool_end();
+    return status == SP_OK && !same ? SP_NO : status;
+}

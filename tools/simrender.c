@@ -1,0 +1,173 @@
+/* simrender: pictures of meshes, motions and modes. */
+#include "formats/png.h"
+#include "tools/common/sheet.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct {
+    int color;
+    const char *frames, *columns, *size, *sheet;
+    int64_t every, samples;
+    double view[3], up[3], angle, range[2], box[6], scale;
+    bool lines, elements, rest, partial, range_given, box_given;
+} chosen;
+
+static const tool_option options[] = {
+    {"color", 0, TOOL_CHOICE, &chosen.color, NULL, "none", "none|displacement|energy",
+     .help = "colour by length of the displacement or strain energy density"},
+    {"range", 0, TOOL_VECTOR, chosen.range, "LOW,HIGH", .count = 2, .help = "of the colours (default: over all frames drawn)",
+     .given = &chosen.range_given},
+    TOOL_FRAMES_OPTIONS(&chosen.frames, &chosen.every),
+    {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .help = "of a file of modes or other columns only these, counted from 1: 1-6,9"},
+    {"size", 0, TOOL_TEXT, &chosen.size, "WxH", .help = "of the picture in pixels (default 960x720; sheets 480x360 a cell)"},
+    {"sheet", 0, TOOL_TEXT, &chosen.sheet, "CxR",
+     .help = "one picture of C columns and R rows: the first modes, or frames spread evenly over time"},
+    {"view", 0, TOOL_VECTOR, chosen.view, "X,Y,Z", "1,-1.8,0.9", .count = 3, .help = "direction from the body to the eye"},
+    {"up", 0, TOOL_VECTOR, chosen.up, "X,Y,Z", "0,0,1", .count = 3, .help = "what is up in the picture"},
+    {"angle", 0, TOOL_REAL, &chosen.angle, "DEG", "25", .low = 0, .high = 150,
+     .help = "opening of the camera from bottom to top; 0: parallel"},
+    {"box", 0, TOOL_VECTOR, chosen.box, "X0,Y0,Z0,X1,Y1,Z1", .count = 6, .help = "what the camera frames, m (default: all that is drawn)",
+     .given = &chosen.box_given},
+    {"samples", 0, TOOL_INTEGER, &chosen.samples, "N", "3", .low = 1, .high = 4, .help = "per pixel and direction"},
+    {"lines", 0, TOOL_FLAG, &chosen.lines, .help = "the edges of the elements on the boundary"},
+    {"elements", 0, TOOL_FLAG, &chosen.elements, .help = "the boundary of the elements instead of the embedded surface"},
+    {"rest", 0, TOOL_FLAG, &chosen.rest, .help = "the rest state as a pale ghost"},
+    {"scale", 0, TOOL_REAL, &chosen.scale, "X", "1", .low = -1e9, .high = 1e9,
+     .help = "factor of the displacement (modes: of 12 % of the body's diagonal)"},
+    {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory that was cut up to its last whole block"},
+};
+
+/* Sheets have room for `cells`: the first columns, or frames from the first to the last at even distances. */
+static void thin_out(const tool_motion *motion, int64_t cells, sp_list *list)
+{
+    int64_t *frame = list->data, count = list->count;
+    if (count <= cells)
+        return;
+    for (int64_t i = 0; i < cells && motion->path; i++)
+        frame[i] = frame[cells > 1 ? i * (count - 1) / (cells - 1) : 0];
+    list->count = cells;
+}
+
+static void write_picture(sp_context *context, const tool_sheet *sheet, int64_t number)
+{
+    sp_pool pool = {0};
+    uint8_t *bytes;
+    int64_t count;
+    char *path;
+    tool_pattern_path(tool_output_path(), number, &pool, &path);
+    tool_check(sp_png_encode(context, &sheet->picture, &pool, &bytes, &count), path);
+    tool_write_bytes(path, bytes, count);
+    sp_pool_free(&pool);
+}
+
+/* Each frame as it comes; range and camera are known. */
+static int64_t draw_stream(tool_scene *scene, tool_sheet *sheet)
+{
+    tool_frames frames = tool_frames_parse(chosen.frames, chosen.every);
+    int64_t written = 0;
+    for (int64_t f = 0; f <= frames.last && tool_motion_have(scene->motion, f); f++) {
+        if (f == 0)
+            tool_motion_need_all(scene->motion);
+        if (!tool_frames_have(&frames, f))
+            continue;
+        tool_scene_load(scene, f);
+        tool_sheet_draw(scene, sheet, 0, f);
+        write_picture(scene->context, sheet, written++);
+    }
+    if (written == 0)
+        tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)scene->motion->frame_count);
+    return written;
+}
+
+static int64_t draw_frames(tool_scene *scene, tool_sheet *sheet, bool pattern)
+{
+    sp_context *context = scene->context;
+    sp_list list = {0};
+    tool_motion_choose(scene->motion, chosen.frames, chosen.every, chosen.columns, &list);
+    if (chosen.sheet)
+        thin_out(scene->motion, sheet->columns * sheet->rows, &list);
+    else if (list.count > 1 && !pattern)
+        tool_fail(SP_USAGE, NULL, "%lld pictures need a pattern such as -o frame_%%04d.png, or a --sheet", (long long)list.count);
+    const int64_t *frame = list.data;
+    int64_t count = list.count;
+    tool_motion_need_all(scene->motion);
+    bool two_passes = !chosen.box_given || (scene->color != TOOL_COLOR_NONE && !chosen.range_given);
+    for (int64_t i = 0; i < count && two_passes; i++) {
+        tool_scene_load(scene, frame[i]);
+        tool_scene_widen(scene, !chosen.range_given, !chosen.box_given);
+    }
+    if (scene->color != TOOL_COLOR_NONE && !chosen.range_given)
+        tool_say("range of the colours: %.9g to %.9g", scene->range[0], scene->range[1]);
+    for (int64_t i = 0; i < count; i++) {
+        tool_scene_load(scene, frame[i]);
+        tool_sheet_draw(scene, sheet, chosen.sheet ? i : 0, frame[i]);
+        if (!chosen.sheet)
+            write_picture(context, sheet, i);
+        tool_check(sp_progress(context, (double)(i + 1) / (double)count), NULL);
+    }
+    if (chosen.sheet)
+        write_picture(context, sheet, 0);
+    sp_list_free(&list);
+    return chosen.sheet ? 1 : count;
+}
+
+int main(int argc, char **argv)
+{
+    sp_context *context = tool_begin(
+        &(tool_spec){
+            "simrender", "FILE...", 1, 16, "Pictures of meshes, motions and modes as PNG.", options, TOOL_COUNT(options),
+            TOOL_OUTPUT | TOOL_THREADS,
+            "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy --every 4 -o frame_%04d.png\n"
+            "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
+            "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n"},
+        argc, argv);
+    const char *paths[16];
+    bool pattern = tool_pattern(tool_output_path()), from_pipe = false;
+    for (int i = 0; i < tool_argument_count(); i++) {
+        paths[i] = tool_argument(i);
+        from_pipe |= !strcmp(paths[i], "-");
+    }
+    if (chosen.range_given && !(chosen.range[1] > chosen.range[0]))
+        tool_fail(SP_USAGE, NULL, "--range: %g is not below %g", chosen.range[0], chosen.range[1]);
+    for (int i = 0; chosen.box_given && i < 3; i++)
+        if (!(chosen.box[i] <= chosen.box[i + 3]))
+            tool_fail(SP_USAGE, NULL, "--box: %g is not below %g", chosen.box[i], chosen.box[i + 3]);
+    if (chosen.sheet && pattern)
+        tool_fail(SP_USAGE, NULL, "--sheet makes one picture: -o takes no pattern");
+    if (!(chosen.view[0] || chosen.view[1] || chosen.view[2]))
+        tool_fail(SP_USAGE, NULL, "--view: 0,0,0 is no direction");
+    bool stream = from_pipe && pattern && chosen.box_given && (chosen.color == TOOL_COLOR_NONE || chosen.range_given);
+
+    tool_motion motion;
+    tool_motion_open(context, tool_argument_count(), paths, (chosen.partial ? TOOL_MOTION_PARTIAL : 0) | (stream ? TOOL_MOTION_STREAM : 0),
+                     &motion);
+    if (!motion.mesh.path)
+        tool_fail(SP_USAGE, NULL, "a picture needs the mesh: name its file too");
+    tool_scene scene = {.context = context,
+                        .motion = &motion,
+                        .color = (enum tool_color)chosen.color,
+                        .scale = chosen.scale,
+                        .elements = chosen.elements,
+                        .lines = chosen.lines,
+                        .ghost = chosen.rest,
+                        .samples = (int)chosen.samples,
+                        .range = {INFINITY, -INFINITY}};
+    tool_sheet sheet = {.angle = chosen.angle};
+    tool_scene_open(&scene);
+    for (int i = 0; i < 3 && chosen.box_given; i++) {
+        scene.low[i] = chosen.box[i];
+        scene.high[i] = chosen.box[i + 3];
+    }
+    if (chosen.range_given)
+        memcpy(scene.range, chosen.range, sizeof scene.range);
+    memcpy(sheet.view, chosen.view, sizeof sheet.view);
+    memcpy(sheet.up, chosen.up, sizeof sheet.up);
+    tool_sheet_open(&scene, chosen.size, chosen.sheet, &sheet);
+    int64_t written = motion.stream ? draw_stream(&scene, &sheet) : draw_frames(&scene, &sheet, pattern);
+    tool_say("%lld picture%s of %lldx%lld", (long long)written, written == 1 ? "" : "s", (long long)sheet.width, (long long)sheet.height);
+    tool_sheet_close(&sheet);
+    tool_scene_close(&scene);
+    tool_motion_close(&motion);
+    return tool_end();
+}

@@ -1,0 +1,306 @@
+/* Modes, modal derivatives, bases. */
+#include "assembly/stvk.h"
+#include "linear/dense.h"
+#include "tools/verify/verify.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double ROUNDING = 1e3 * 0x1p-53; /* times the sum of absolute terms: what a long sum may lose */
+
+/* NaN stays. */
+static double worse(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
+
+/* y = |A| |x|. */
+static void absolute_times(const sp_sparse *matrix, const double *x, double *y)
+{
+    for (int64_t i = 0; i < matrix->order; i++) {
+        y[i] = 0;
+        for (int64_t k = matrix->start[i]; k < matrix->start[i + 1]; k++)
+            y[i] += fabs(matrix->value[k] * x[matrix->index[k]]);
+    }
+}
+
+static double norm(int64_t count, const double *x)
+{
+    return sqrt(sp_dense_dot(count, x, x));
+}
+
+/* UᵀMU − I with the mass of the free degrees of freedom; its eigenvalues give the rank. */
+static void check_orthonormality(verify *v, artefact *file, const artefact *mesh, const sp_sparse *mass)
+{
+    const sp_columns *columns = &file->columns;
+    int64_t k = columns->count;
+    sp_pool pool = {0};
+    double *product = sp_pool_raw(&pool, columns->rows * k, sizeof *product), *gram = sp_pool_raw(&pool, k * k, sizeof *gram),
+           *eigenvalue = sp_pool_raw(&pool, k, sizeof *eigenvalue);
+    double *work = sp_pool_raw(&pool, sp_dense_inner_work(k, k) + 2 * mass->order * k, sizeof *work);
+    if (pool.failed)
+        verify_out_of_memory();
+    sp_metric metric = {.rows = columns->rows, .matrix = mass, .dof = mesh->body.dof};
+    sp_metric_times(v->context, &metric, k, columns->U, product, work);
+    sp_dense_inner(v->context, columns->rows, k, columns->U, k, product, gram, work);
+    double error = 0;
+    for (int64_t i = 0; i < k * k; i++)
+        error = worse(fabs(gram[i] - (i % (k + 1) == 0)), error);
+    verify_number(v, file, columns->lumped ? "orthonormal in the lumped mass" : "orthonormal in the consistent mass", error, 1e-12);
+    verify_eigenvalues(v, k, gram, eigenvalue);
+    int64_t rank = 0;
+    for (int64_t i = 0; i < k; i++)
+        rank += eigenvalue[i] > 1e-6 * eigenvalue[k - 1];
+    verify_fact(v, file, "rank", rank == k, "%lld (%lld)", (long long)rank, (long long)k);
+    sp_pool_free(&pool);
+}
+
+/* Rows and held rows; false where nothing else can be said. */
+static bool check_rows(verify *v, artefact *file, const artefact *mesh)
+{
+    bool rows = file->columns.rows == 3 * mesh->mesh.vertex_count;
+    verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)file->columns.rows, 3 * (long long)mesh->mesh.vertex_count);
+    if (rows)
+        verify_number(v, file, "held rows", verify_held_rows(mesh, &file->columns), 0);
+    return rows;
+}
+
+/* ---- modes ---- */
+
+/* Rigid motions that the anchors leave, per connected component: 6 less the rank of the motions of the held degrees of freedom. */
+static int64_t count_rigid(verify *v, const sp_mesh *mesh)
+{
+    sp_pool pool = {0};
+    int64_t components, rigid = 0, elements = sp_mesh_element_count(mesh);
+    int64_t *label = sp_pool_raw(&pool, elements, sizeof *label),
+            *vertex_label = sp_pool_new(&pool, mesh->vertex_count, sizeof *vertex_label);
+    if (pool.failed)
+        verify_out_of_memory();
+    tool_check(sp_mesh_components(v->context, mesh, label, &components), NULL);
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            vertex_label[corner[a]] = label[e];
+    }
+    double *gram = sp_pool_new(&pool, 36 * components, sizeof *gram), low[3], high[3], size = 0;
+    if (!gram)
+        verify_out_of_memory();
+    sp_mesh_box(mesh, low, high);
+    for (int c = 0; c < 3; c++)
+        size = fmax(size, high[c] - low[c]);
+    for (int64_t i = 0; i < mesh->fixed_count; i++) {
+        double x[3], *to = gram + 36 * vertex_label[mesh->fixed[i]];
+        for (int c = 0; c < 3; c++)
+            x[c] = (mesh->vertices[3 * mesh->fixed[i] + c] - (low[c] + high[c]) / 2) / size;
+        const double motion[3][6] = {{1, 0, 0, 0, x[2], -x[1]}, {0, 1, 0, -x[2], 0, x[0]}, {0, 0, 1, x[1], -x[0], 0}};
+        for (int c = 0; c < 3; c++)
+            for (int a = 0; (mesh->fixed_axes ? mesh->fixed_axes[i] : 7) >> c & 1 && a < 36; a++)
+                to[a] += motion[c][a / 6] * motion[c][a % 6];
+    }
+    for (int64_t k = 0; k < components; k++) {
+        double eigenvalue[6];
+        verify_eigenvalues(v, 6, gram + 36 * k, eigenvalue);
+        for (int a = 0; a < 6; a++)
+            rigid += !(eigenvalue[a] > 1e-12 * eigenvalue[5]);
+    }
+    sp_pool_free(&pool);
+    return rigid;
+}
+
+/* λ₁ of modes.md; where all modes are rigid, the same scale that the modes' residual has. */
+static double first_elastic(const sp_columns *columns, const sp_sparse *K, const sp_sparse *M)
+{
+    double k = 0, m = 0;
+    if (columns->rigid < columns->count)
+        return columns->eigenvalue[columns->rigid];
+    for (int64_t i = 0; i < K->order; i++)
+        for (int64_t j = K->start[i]; j < K->start[i + 1]; j++)
+            if (K->index[j] == i) {
+                k += K->value[j];
+                m += M->value[j];
+            }
+    return 1e-6 * k / m;
+}
+
+typedef struct mode_errors {
+    double residual, residual_limit; /* of the mode that is worst by its limit */
+    double stated, stated_limit;     /* what the file says of it, the same way */
+    double quotient, quotient_limit;
+} mode_errors;
+
+/* The value that is worst by its limit; *worst_limit = 0 before the first. */
+static void keep_worst(double value, double limit, double *worst, double *worst_limit)
+{
+    if (*worst_limit == 0 || isnan(value) || value * *worst_limit > *worst * limit) {
+        *worst = value;
+        *worst_limit = limit;
+    }
+}
+
+/* Kψ − λMψ over the free degrees of freedom and the Rayleigh quotient, each with what rounding may do to it. */
+static void measure_mode(const sp_columns *columns, const sp_body *body, const sp_sparse *K, const sp_sparse *M, const sp_context *context,
+                         double lambda1, int64_t mode, double *work, mode_errors *errors)
+{
+    int64_t n = body->dof_count;
+    double *psi = work, *k = work + n, *m = work + 2 * n, *absolute = work + 3 * n, lambda = columns->eigenvalue[mode], sum = 0;
+    sp_body_gather(body, columns->U + mode * columns->rows, psi);
+    sp_sparse_times(context, K, 1, psi, k);
+    sp_sparse_times(context, M, 1, psi, m);
+    absolute_times(K, psi, absolute);
+    for (int64_t i = 0; i < n; i++)
+        sum += (k[i] - lambda * m[i]) * (k[i] - lambda * m[i]);
+    double scale = (lambda + lambda1) * norm(n, m), residual = sqrt(sum) / scale, rounding = ROUNDING * norm(n, absolute) / scale;
+    keep_worst(residual, 1e-8 + rounding, &errors->residual, &errors->residual_limit);
+    keep_worst(fabs(residual - columns->residual[mode]), 1e-12 + rounding, &errors->stated, &errors->stated_limit);
+    double mass = sp_dense_dot(n, psi, m), energy = 0;
+    for (int64_t i = 0; i < n; i++)
+        energy += fabs(psi[i]) * absolute[i];
+    keep_worst(fabs(sp_dense_dot(n, psi, k) / mass - lambda) / (lambda + lambda1), 1e-10 + ROUNDING * energy / (mass * (lambda + lambda1)),
+               &errors->quotient, &errors->quotient_limit);
+}
+
+/* K or M of the modes: a file that was given to the tool, if it is here, else the mesh's own. False: it is not here. */
+static bool find_matrix(verify *v, artefact *file, artefact *mesh, const char *option, const sp_sparse *own, const sp_sparse **matrix)
+{
+    *matrix = own;
+    if (!verify_has_input(file, option))
+        return true;
+    artefact *given = verify_input(v, file, "sparse", option);
+    if (given && given->matrix.order == mesh->body.dof_count)
+        *matrix = &given->matrix;
+    else
+        verify_skip(v, file, "modes", "the matrix of --%s is not among the files", option);
+    return given && *matrix == &given->matrix;
+}
+
+void verify_modes(verify *v, artefact *file)
+{
+    artefact *mesh = verify_mesh(v, file, "all of it", true);
+    const sp_columns *columns = &file->columns;
+    const sp_sparse *K, *M;
+    sp_sparse mass;
+    if (!mesh || !check_rows(v, file, mesh))
+        return;
+    int64_t descents = 0, rigid = count_rigid(v, &mesh->mesh);
+    for (int64_t i = 1; i < columns->count; i++)
+        descents += columns->eigenvalue[i] < columns->eigenvalue[i - 1];
+    verify_fact(v, file, "ascending", descents == 0, "%lld descents (0)", (long long)descents);
+    rigid = rigid < columns->count ? rigid : columns->count;
+    verify_fact(v, file, "rigid motions", rigid == columns->rigid, "%lld (the mesh has %lld)", (long long)columns->rigid, (long long)rigid);
+    verify_mass_matrix(v, mesh, columns->lumped, &mass);
+    if (find_matrix(v, file, mesh, "stiffness", &mesh->stiffness, &K) && find_matrix(v, file, mesh, "mass", &mass, &M)) {
+        sp_pool pool = {0};
+        double lambda1 = first_elastic(columns, K, M), *work = sp_pool_raw(&pool, 4 * mesh->body.dof_count, sizeof *work);
+        mode_errors errors = {0};
+        if (!work)
+            verify_out_of_memory();
+        for (int64_t i = 0; i < columns->count; i++)
+            measure_mode(columns, &mesh->body, K, M, v->context, lambda1, i, work, &errors);
+        verify_number(v, file, "residual", errors.residual, errors.residual_limit);
+        verify_number(v, file, "residual as stated", errors.stated, errors.stated_limit);
+        verify_number(v, file, "Rayleigh quotient", errors.quotient, errors.quotient_limit);
+        check_orthonormality(v, file, mesh, M);
+        sp_pool_free(&pool);
+    }
+    sp_sparse_free(&mass);
+}
+
+/* ---- derivatives ---- */
+
+typedef struct derivative_work {
+    double *plus, *minus, *u, *product, *free, *absolute; /* [3·vertices] */
+} derivative_work;
+
+/* (H:ψⱼ)ψᵢ = [K(tψⱼ) − K(−tψⱼ)]ψᵢ / 2t, exact for any t since K is quadratic; then ‖KΦ + that‖ over the free degrees of freedom. */
+static void measure_derivative(verify *v, const artefact *mesh, const double *psi_i, const double *psi_j, const double *phi, double size,
+                               const derivative_work *w, double *error, double *limit)
+{
+    const sp_body *body = &mesh->body;
+    int64_t rows = 3 * mesh->mesh.vertex_count, n = body->dof_count;
+    double largest = 0;
+    for (int64_t i = 0; i < rows; i++)
+        largest = fmax(largest, fabs(psi_j[i]));
+    double t = 0.1 * size / largest;
+    for (int64_t i = 0; i < rows; i++)
+        w->u[i] = t * psi_j[i];
+    sp_stvk_tangent_times(v->context, body, w->u, psi_i, w->plus);
+    for (int64_t i = 0; i < rows; i++)
+        w->u[i] = -w->u[i];
+    sp_stvk_tangent_times(v->context, body, w->u, psi_i, w->minus);
+    memset(w->u, 0, (size_t)rows * sizeof *w->u);
+    sp_stvk_tangent_times(v->context, body, w->u, phi, w->product);
+    double sum = 0, scale = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row = body->free[i];
+        double h = (w->plus[row] - w->minus[row]) / (2 * t), r = w->product[row] + h;
+        sum += r * r;
+        scale += h * h;
+    }
+    sp_body_gather(body, phi, w->free);
+    absolute_times(&mesh->stiffness, w->free, w->absolute);
+    double rounding = ROUNDING * norm(n, w->absolute);
+    sp_body_gather(body, psi_i, w->free);
+    absolute_times(&mesh->stiffness, w->free, w->absolute);
+    rounding += ROUNDING * norm(n, w->absolute) / t;
+    keep_worst(sqrt(sum / scale), 1e-8 + rounding / sqrt(scale), error, limit);
+}
+
+void verify_derivatives(verify *v, artefact *file)
+{
+    artefact *mesh = verify_mesh(v, file, "all of it", true), *modes = verify_input(v, file, "modes", NULL);
+    const sp_columns *columns = &file->columns;
+    if (!mesh || !check_rows(v, file, mesh))
+        return;
+    if (columns->order != 1 || !columns->pair) {
+        verify_skip(v, file, "residual", "derivatives of order %d", columns->order);
+        return;
+    }
+    if (!modes || modes->columns.rows != columns->rows) {
+        verify_skip(v, file, "residual", "its modes are not among the files");
+        return;
+    }
+    int64_t beyond = 0, rows = columns->rows, sampled = columns->count < v->sample ? columns->count : v->sample;
+    for (int64_t i = 0; i < 2 * columns->count; i++)
+        beyond += columns->pair[i] >= modes->columns.count;
+    verify_fact(v, file, "pairs", beyond == 0, "%lld beyond the modes (0)", (long long)beyond);
+    sp_pool pool = {0};
+    double low[3], high[3], error = 0, limit = 0;
+    derivative_work w;
+    double **each[] = {&w.plus, &w.minus, &w.u, &w.product, &w.free, &w.absolute};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        *each[i] = sp_pool_raw(&pool, rows, sizeof(double));
+    if (pool.failed)
+        verify_out_of_memory();
+    sp_mesh_box(&mesh->mesh, low, high);
+    double size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+    for (int64_t s = 0; s < sampled && beyond == 0; s++) {
+        int64_t c = sampled < columns->count ? s * (columns->count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
+        measure_derivative(v, mesh, modes->columns.U + columns->pair[2 * c] * rows, modes->columns.U + columns->pair[2 * c + 1] * rows,
+                           columns->U + c * rows, size, &w, &error, &limit);
+    }
+    char name[80];
+    snprintf(name, sizeof name, "residual of %lld of %lld derivatives", (long long)sampled, (long long)columns->count);
+    if (beyond == 0)
+        verify_number(v, file, name, error, limit);
+    sp_pool_free(&pool);
+}
+
+/* ---- bases ---- */
+
+void verify_basis(verify *v, artefact *file)
+{
+    const sp_columns *columns = &file->columns;
+    int64_t ascents = 0;
+    for (int64_t i = 1; columns->singular_value && i < columns->count; i++)
+        ascents += columns->singular_value[i] > columns->singular_value[i - 1];
+    if (columns->singular_value)
+        verify_fact(v, file, "singular values descending", ascents == 0, "%lld ascents (0)", (long long)ascents);
+    artefact *mesh = verify_mesh(v, file, "orthonormality", true);
+    if (!mesh || !check_rows(v, file, mesh))
+        return;
+    sp_sparse mass;
+    verify_mass_matrix(v, mesh, columns->lumped, &mass);
+    check_orthonormality(v, file, mesh, &mass);
+    sp_sparse_free(&mass);
+}

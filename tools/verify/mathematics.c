@@ -1,0 +1,81 @@
+/* What several checks compute. */
+#include "linear/dense.h"
+#include "tools/verify/verify.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+void verify_mass_times(const sp_body *body, bool lumped, const double *u, double *y)
+{
+    const sp_mesh *mesh = body->mesh;
+    memset(y, 0, (size_t)(3 * mesh->vertex_count) * sizeof *y);
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        const sp_element_class *class = &body->classes[body->element_class[e]];
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            for (int b = 0; b < corners; b++)
+                for (int c = 0; c < 3; c++)
+                    y[3 * corner[a] + c] += class->mass[a * corners + b] * u[3 * corner[lumped ? a : b] + c];
+    }
+}
+
+double verify_held_rows(const artefact *mesh, const sp_columns *columns)
+{
+    double largest = 0;
+    for (int64_t c = 0; c < columns->count; c++)
+        for (int64_t i = 0; i < mesh->mesh.fixed_count; i++)
+            for (int axis = 0; axis < 3; axis++)
+                if ((mesh->mesh.fixed_axes ? mesh->mesh.fixed_axes[i] : 7) >> axis & 1)
+                    largest = fmax(largest, fabs(columns->U[c * columns->rows + 3 * mesh->mesh.fixed[i] + axis]));
+    return largest;
+}
+
+void verify_mass_matrix(verify *v, artefact *mesh, bool lumped, sp_sparse *mass)
+{
+    tool_check(sp_body_matrix(v->context, &mesh->body, mass), mesh->path);
+    tool_check(sp_body_mass(v->context, &mesh->body, lumped, mass), mesh->path);
+}
+
+void verify_eigenvalues(verify *v, int64_t n, double *matrix, double *eigenvalue)
+{
+    tool_check(sp_dense_fits(v->context, n, n), NULL);
+    if (LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'N', 'L', (lapack_int)n, matrix, (lapack_int)n, eigenvalue) != 0)
+        tool_fail(SP_NUMERICAL, NULL, "the eigenvalues of a matrix of order %lld do not converge", (long long)n);
+}
+
+void verify_monomials(int64_t r, const double *q, double *z)
+{
+    memcpy(z, q, (size_t)r * sizeof *z);
+    double *to = z + r;
+    for (int64_t i = 0; i < r; i++)
+        for (int64_t j = i; j < r; j++)
+            *to++ = (i == j ? 0.5 : 1) * q[i] * q[j];
+}
+
+/* f_i = Σ ∂z/∂q_i · A z: the pair (i, j) has the derivative q_j. */
+void verify_gram_force(int64_t r, const double *q, const double *Az, double *f)
+{
+    memcpy(f, Az, (size_t)r * sizeof *f);
+    const double *pair = Az + r;
+    for (int64_t i = 0; i < r; i++)
+        for (int64_t j = i; j < r; j++, pair++) {
+            f[i] += *pair * q[j];
+            f[j] += i == j ? 0 : *pair * q[i];
+        }
+}
+
+const double *verify_gram_sum(const sp_polynomials *polynomials, sp_pool *pool)
+{
+    int64_t N = sp_polynomial_order(polynomials->r);
+    if (polynomials->part_count == 1 && polynomials->parts[0].value == 1)
+        return polynomials->parts[0].gram;
+    double *sum = sp_pool_new(pool, N * N, sizeof *sum);
+    if (!sum)
+        verify_out_of_memory();
+    for (int64_t p = 0; p < polynomials->part_count; p++)
+        for (int64_t i = 0; i < N * N; i++)
+            sum[i] += polynomials->parts[p].value * polynomials->parts[p].gram[i];
+    return sum;
+}

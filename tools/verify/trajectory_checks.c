@@ -1,0 +1,197 @@
+/* Trajectories: times, the balance of energy, and the energies computed anew from the recorded motion. */
+#include "assembly/stvk.h"
+#include "formats/trajectory.h"
+#include "linear/dense.h"
+#include "tools/verify/verify.h"
+
+#include <math.h>
+#include <string.h>
+
+static double worse(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
+
+static const char *parameter(const artefact *file, const char *name)
+{
+    const char *text = json_string_value(json_object_get(json_object_get(file->meta, "parameters"), name));
+    return text ? text : "";
+}
+
+/* The largest energy of any frame: what differences are compared with. */
+static double energy_scale(const sp_trajectory *trajectory)
+{
+    double scale = 0;
+    for (int64_t f = 0; f < trajectory->frame_count; f++) {
+        const double *e = trajectory->energy + SP_ENERGY_COUNT * f;
+        scale = fmax(scale,
+                     fmax(fabs(e[SP_ENERGY_KINETIC] + e[SP_ENERGY_STRAIN]), fmax(fabs(e[SP_ENERGY_WORK]), fabs(e[SP_ENERGY_DISSIPATED]))));
+    }
+    return scale > 0 ? scale : 1;
+}
+
+/* Kinetic + strain = those of frame 0 + work − dissipated. The energy-conserving step promises it; others come near it. */
+static void check_balance(verify *v, artefact *file, const sp_trajectory *trajectory, double scale)
+{
+    const double *first = trajectory->energy;
+    const char *integrator = parameter(file, "integrator");
+    double worst = 0, least = 0;
+    for (int64_t f = 0; f < trajectory->frame_count; f++) {
+        const double *e = trajectory->energy + SP_ENERGY_COUNT * f;
+        double total = e[SP_ENERGY_KINETIC] + e[SP_ENERGY_STRAIN],
+               expected = first[SP_ENERGY_KINETIC] + first[SP_ENERGY_STRAIN] + e[SP_ENERGY_WORK] - e[SP_ENERGY_DISSIPATED];
+        worst = worse(fabs(total - expected) / scale, worst);
+        least = fmin(least, fmin(e[SP_ENERGY_KINETIC], e[SP_ENERGY_STRAIN]) / scale);
+    }
+    verify_number(v, file, "work and dissipation in frame 0", fmax(fabs(first[SP_ENERGY_WORK]), fabs(first[SP_ENERGY_DISSIPATED])) / scale,
+                  0);
+    verify_fact(v, file, "kinetic and strain energy not negative", least >= -1e-10, "%.2e (-1.0e-10)", least);
+    bool conserving = !strcmp(integrator, "energy");
+    if (v->balance >= 0 || conserving)
+        verify_number(v, file, "energy balance", worst, v->balance >= 0 ? v->balance : 1e-8);
+    else
+        verify_note(v, file, "energy balance", "%.2e (integrator %.40s: no limit of its own)", worst, *integrator ? integrator : "unknown");
+}
+
+/* What it takes to say the energies of a frame. */
+typedef struct energies {
+    verify *v;
+    artefact *file, *mesh, *polynomials;
+    const sp_columns *basis;
+    const sp_trajectory *trajectory;
+    const double *gram;
+    bool linear, lumped;
+    double *u, *w; /* [3·vertices] */
+    double *z, *y; /* [N] */
+} energies;
+
+/* From the reduced coordinates: ½ q̇ᵀ UᵀMU q̇ and ½ zᵀAz. */
+static void reduced_energies(const energies *e, int64_t frame, double *kinetic, double *strain)
+{
+    const sp_polynomials *p = &e->polynomials->polynomials;
+    int64_t r = e->trajectory->r, full = p->r, N = sp_polynomial_order(full);
+    const double *qdot = e->trajectory->qdot + frame * r;
+    double *q = e->y; /* the first r of the polynomials' coordinates */
+    memset(q, 0, (size_t)full * sizeof *q);
+    memcpy(q, e->trajectory->q + frame * r, (size_t)r * sizeof *q);
+    verify_monomials(full, q, e->z);
+    *kinetic = *strain = 0;
+    for (int64_t i = 0; i < r; i++)
+        for (int64_t j = 0; j < r; j++)
+            *kinetic += 0.5 * p->density * qdot[i] * qdot[j] * p->mass[j * full + i];
+    for (int64_t i = 0; i < N; i++)
+        if (e->z[i] != 0)
+            *strain += 0.5 * e->z[i] * sp_dense_dot(N, e->gram + i * N, e->z);
+}
+
+/* From the displacements of all vertices. */
+static void full_energies(const energies *e, int64_t frame, double *kinetic, double *strain)
+{
+    int64_t rows = 3 * e->mesh->mesh.vertex_count;
+    const double *u = e->trajectory->u + frame * rows, *udot = e->trajectory->udot + frame * rows;
+    verify_mass_times(&e->mesh->body, e->lumped, udot, e->w);
+    *kinetic = 0.5 * sp_dense_dot(rows, udot, e->w);
+    if (e->linear) {
+        memset(e->u, 0, (size_t)rows * sizeof *e->u);
+        sp_stvk_tangent_times(e->v->context, &e->mesh->body, e->u, u, e->w);
+        *strain = 0.5 * sp_dense_dot(rows, u, e->w);
+    } else
+        *strain = sp_stvk_force(e->v->context, &e->mesh->body, u, NULL);
+}
+
+/* A spring of the loads stores energy too: what is stated may then be more. */
+static void check_energies(energies *e, bool reduced, double scale)
+{
+    const sp_trajectory *trajectory = e->trajectory;
+    int64_t N = reduced ? sp_polynomial_order(e->polynomials->polynomials.r) : 0,
+            cheap = reduced ? ((int64_t)1 << 28) / N / N : 0; /* N² per frame */
+    int64_t most = e->v->sample > cheap ? e->v->sample : cheap, sampled = trajectory->frame_count < most ? trajectory->frame_count : most;
+    bool springs = verify_has_input(e->file, "loads");
+    double kinetic_error = 0, strain_error = 0, excess = 0;
+    for (int64_t s = 0; s < sampled; s++) {
+        int64_t frame = sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
+        const double *stated = trajectory->energy + SP_ENERGY_COUNT * frame;
+        double kinetic, strain;
+        (reduced ? reduced_energies : full_energies)(e, frame, &kinetic, &strain);
+        kinetic_error = worse(fabs(kinetic - stated[SP_ENERGY_KINETIC]) / scale, kinetic_error);
+        strain -= stated[SP_ENERGY_STRAIN];
+        strain_error = worse(fabs(strain) / scale, strain_error);
+        excess = worse(strain / scale, excess);
+    }
+    char name[100];
+    snprintf(name, sizeof name, "kinetic energy of %lld frames", (long long)sampled);
+    verify_number(e->v, e->file, name, kinetic_error, 1e-9);
+    snprintf(name, sizeof name, "strain energy of %lld frames", (long long)sampled);
+    if (springs && strain_error > 1e-9 && excess <= 1e-9)
+        verify_note(e->v, e->file, name, "up to %.2e below what is stated: what springs of the loads would store", strain_error);
+    else
+        verify_number(e->v, e->file, name, strain_error, 1e-9);
+}
+
+/* Recorded displacements against U q. */
+static void check_points(energies *e)
+{
+    const sp_trajectory *trajectory = e->trajectory;
+    const sp_columns *basis = e->basis;
+    double worst = 0, largest = 0;
+    int64_t points = trajectory->point_count;
+    int64_t sampled = trajectory->frame_count < e->v->sample ? trajectory->frame_count : e->v->sample;
+    for (int64_t s = 0; s < sampled; s++) {
+        int64_t frame = sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
+        for (int64_t i = 0; i < 3 * points; i++) {
+            int64_t row = 3 * (trajectory->vertex ? trajectory->vertex[i / 3] : i / 3) + i % 3;
+            double u = 0, stated = trajectory->u[frame * 3 * points + i];
+            for (int64_t c = 0; c < trajectory->r; c++)
+                u += basis->U[c * basis->rows + row] * trajectory->q[frame * trajectory->r + c];
+            worst = worse(fabs(u - stated), worst);
+            largest = fmax(largest, fabs(stated));
+        }
+    }
+    verify_number(e->v, e->file, "displacements are U q", largest > 0 ? worst / largest : worst, 1e-11);
+}
+
+static void check_motion(verify *v, artefact *file, const sp_trajectory *trajectory, double scale)
+{
+    sp_pool pool = {0};
+    energies e = {.v = v, .file = file, .trajectory = trajectory};
+    artefact *basis = verify_find(v, file->basis_hash);
+    e.linear = !strcmp(parameter(file, "model"), "linear");
+    e.lumped = !strcmp(parameter(file, "lumping"), "lumped") && trajectory->r == 0 && strcmp(parameter(file, "model"), "reduced");
+    e.basis =
+        basis && basis->columns.rows == 3 * trajectory->vertex_count && basis->columns.count >= trajectory->r ? &basis->columns : NULL;
+    if (trajectory->r && trajectory->u && e.basis)
+        check_points(&e);
+    e.polynomials = verify_input(v, file, "polynomials", NULL);
+    if (trajectory->r && e.polynomials && e.polynomials->polynomials.r >= trajectory->r) {
+        int64_t N = sp_polynomial_order(e.polynomials->polynomials.r);
+        e.gram = verify_gram_sum(&e.polynomials->polynomials, &pool);
+        e.z = sp_pool_raw(&pool, N, sizeof *e.z);
+        e.y = sp_pool_raw(&pool, N, sizeof *e.y);
+        if (pool.failed)
+            verify_out_of_memory();
+        check_energies(&e, true, scale);
+    } else if (trajectory->u && !trajectory->vertex && (e.mesh = verify_mesh(v, file, "energies of the frames", true))) {
+        bool fits = e.mesh->mesh.vertex_count == trajectory->vertex_count;
+        verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count, (long long)e.mesh->mesh.vertex_count);
+        e.u = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.u);
+        e.w = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.w);
+        if (pool.failed)
+            verify_out_of_memory();
+        if (fits)
+            check_energies(&e, false, scale);
+    } else if (trajectory->r)
+        verify_skip(v, file, "energies of the frames", "its polynomials are not among the files");
+    sp_pool_free(&pool);
+}
+
+void verify_trajectory(verify *v, artefact *file)
+{
+    sp_trajectory trajectory;
+    tool_check(sp_trajectory_read(v->context, file->descriptor, false, &trajectory), file->path);
+    verify_fact(v, file, "frames", true, "%lld with increasing times from %g s to %g s, all values finite",
+                (long long)trajectory.frame_count, trajectory.time[0], trajectory.time[trajectory.frame_count - 1]);
+    double scale = energy_scale(&trajectory);
+    check_balance(v, file, &trajectory, scale);
+    check_motion(v, file, &trajectory, scale);
+    sp_trajectory_free(&trajectory);
+}

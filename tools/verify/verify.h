@@ -1,0 +1,104 @@
+/* Certifying files: each claim is computed anew by another way than that of the program which made it, where there is one.
+ * Every check prints a line; checks whose other files are not there say so. */
+#ifndef TOOLS_VERIFY_VERIFY_H
+#define TOOLS_VERIFY_VERIFY_H
+
+#include "assembly/body.h"
+#include "formats/columns.h"
+#include "formats/polynomials.h"
+#include "tools/common/tool.h"
+
+/* One file. What belongs to its kind is read once; trajectories are read by their check. */
+typedef struct artefact {
+    const char *path;
+    const char *option;                                         /* that named it; NULL: an argument */
+    char kind[48];                                              /* "" for a file of NumPy or SciPy */
+    char hash[SP_HASH_LENGTH];                                  /* computed */
+    char stated[SP_HASH_LENGTH];                                /* "" where none is */
+    char mesh_hash[SP_HASH_LENGTH], basis_hash[SP_HASH_LENGTH]; /* recorded; "" where unknown */
+    json_t *meta, *result;
+    int descriptor; /* stays open, for a trajectory */
+    sp_mesh mesh;
+    bool body_tried;
+    int body_status; /* SP_OK: `body` with its pattern and `stiffness` are there */
+    char body_message[300];
+    sp_body body;
+    sp_sparse stiffness; /* at rest, over the free degrees of freedom */
+    sp_columns columns;
+    sp_polynomials polynomials;
+    sp_sparse matrix;
+    int64_t *dof; /* of the matrix's rows */
+} artefact;
+
+typedef struct verify {
+    sp_context *context;
+    FILE *stream;
+    int64_t count;
+    artefact *files;
+    int64_t sample; /* pairs, frames: how many are looked at */
+    double balance; /* limit of the energy balance; < 0: the integrator's own */
+    int64_t failed, passed, skipped;
+} verify;
+
+/* ---- files ---- */
+
+/* Reads a file with its hash; ends the process where it is unusable. */
+void verify_read(verify *v, const char *path, const char *option, artefact *file);
+void verify_free(artefact *file);
+
+/* The file with this hash, NULL where it is not there. */
+artefact *verify_find(const verify *v, const char *hash);
+
+/* The one of this kind among the inputs that `file` records, named by `option` where that is not NULL. */
+artefact *verify_input(const verify *v, const artefact *file, const char *kind, const char *option);
+
+/* Whether `file` records an input that was named by this option. */
+bool verify_has_input(const artefact *file, const char *option);
+
+/* The mesh of a file, or NULL after saying why the named checks are not made. with_body: ready for computing. */
+artefact *verify_mesh(verify *v, artefact *file, const char *checks, bool with_body);
+
+/* ---- lines ---- */
+
+/* Passes where measured ≤ limit (NaN does not). */
+void verify_number(verify *v, const artefact *file, const char *name, double measured, double limit);
+void verify_fact(verify *v, const artefact *file, const char *name, bool ok, const char *format, ...) SP_PRINTF(5, 6);
+void verify_skip(verify *v, const artefact *file, const char *name, const char *format, ...) SP_PRINTF(4, 5);
+/* A number without a limit. */
+void verify_note(verify *v, const artefact *file, const char *name, const char *format, ...) SP_PRINTF(4, 5);
+
+/* ---- the checks of the kinds ---- */
+
+void verify_mesh_file(verify *v, artefact *file);
+void verify_sparse(verify *v, artefact *file);
+void verify_modes(verify *v, artefact *file);
+void verify_derivatives(verify *v, artefact *file);
+void verify_basis(verify *v, artefact *file);
+void verify_shapes(verify *v, artefact *file);
+void verify_polynomials(verify *v, artefact *file);
+void verify_trajectory(verify *v, artefact *file);
+
+/* ---- mathematics that several share ---- */
+
+/* y [3·vertices] = M u with the consistent or lumped mass of all degrees of freedom, element by element. */
+void verify_mass_times(const sp_body *body, bool lumped, const double *u, double *y);
+
+/* Largest magnitude in the rows of held degrees of freedom. */
+double verify_held_rows(const artefact *mesh, const sp_columns *columns);
+
+/* Mass matrix over the free degrees of freedom; the body's pattern. */
+void verify_mass_matrix(verify *v, artefact *mesh, bool lumped, sp_sparse *mass);
+
+/* Eigenvalues, ascending, of a symmetric matrix [n, n], which is destroyed. */
+void verify_eigenvalues(verify *v, int64_t n, double *matrix, double *eigenvalue);
+
+/* z [N] of the coordinates q: ½ zᵀAz is the energy of a Gram matrix A (formats/polynomials.md), and A z gives the force. */
+void verify_monomials(int64_t r, const double *q, double *z);
+void verify_gram_force(int64_t r, const double *q, const double *Az, double *f);
+
+/* Sum of the parts with their values [N, N]; the file's own array where it is the only one. Memory from `pool`. */
+const double *verify_gram_sum(const sp_polynomials *polynomials, sp_pool *pool);
+
+noreturn void verify_out_of_memory(void);
+
+#endif

@@ -149,9 +149,7 @@ int main(int argc, char **argv)
         total += parts[p].count;
     }
     tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
-    tool_check(sp_body_pattern(context, &body), mesh.path);
-    tool_check(sp_body_matrix(context, &body, &M), mesh.path);
-    tool_check(sp_body_mass(context, &body, false, &M), mesh.path);
+    tool_check(sp_body_mass_compressed(context, &body, false, &M), mesh.path);
     double *A = sp_pool_raw(&pool, rows * total, sizeof *A), *diagonal = sp_pool_raw(&pool, rows, sizeof *diagonal), *mass = sp_pool_raw(&pool, mesh.mesh.vertex_count, sizeof *mass);
     double *singular = sp_pool_new(&pool, total, sizeof *singular);
     if (pool.failed)

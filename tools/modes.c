@@ -86,10 +86,8 @@ int main(int argc, char **argv)
     }
     if (chosen.mass)
         read_matrix(context, chosen.mass, "mass", &body, &M);
-    else {
-        tool_check(sp_body_matrix(context, &body, &M), mesh.path);
-        tool_check(sp_body_mass(context, &body, chosen.lumped, &M), mesh.path);
-    }
+    else
+        tool_check(sp_body_mass_compressed(context, &body, chosen.lumped, &M), mesh.path);
     if (chosen.write_stiffness)
         write_matrix(context, chosen.write_stiffness, "write-stiffness", "K", &body, &K, mesh.hash);
     if (chosen.write_mass)

@@ -38,6 +38,25 @@ static int find_hash(sp_context *context, sp_reader *reader, sp_file *file)
     return status;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int check_names(sp_context *context, info_file *info)
+{
+    const char **names = sp_pool_raw(&info->pool, info->member_count, sizeof *names);
+    if (!names)
+        return sp_fail_memory(context);
+    for (int64_t i = 0; i < info->member_count; i++)
+        names[i] = info->members[i].name;
+    qsort(names, (size_t)info->member_count, sizeof *names, compare_names);
+    for (int64_t i = 1; i < info->member_count; i++)
+        if (!strcmp(names[i - 1], names[i]))
+            return sp_fail(context, SP_INPUT, "member %s stands twice", names[i]);
+    return SP_OK;
+}
+
 /* Like sp_file_read, but only the data that is shown stays in memory. */
 static int read_file(sp_context *context, int descriptor, info_file *info)
 {
@@ -78,6 +97,8 @@ static int read_file(sp_context *context, int descriptor, info_file *info)
     file->members.arrays = sp_pool_copy(&file->members.pool, kept.data, kept.count, sizeof(sp_array));
     if (!info->members || !file->members.arrays)
         status = sp_fail_memory(context);
+    else
+        status = check_names(context, info);
 done:
     sp_list_free(&kept);
     sp_list_free(&table);

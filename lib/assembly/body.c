@@ -448,6 +448,19 @@ int sp_body_mass(sp_context *context, const sp_body *body, bool lumped, sp_spars
     return SP_OK;
 }
 
+int sp_body_mass_compressed(sp_context *context, sp_body *body, bool lumped, sp_sparse *matrix)
+{
+    sp_sparse full = {0};
+    int status;
+    SP_TRY(sp_body_pattern(context, body));
+    SP_TRY(sp_body_matrix(context, body, &full));
+    SP_TRY(sp_body_mass(context, body, lumped, &full));
+    status = sp_sparse_compress(context, &full, matrix);
+done:
+    sp_sparse_free(&full);
+    return status;
+}
+
 void sp_body_gather(const sp_body *body, const double *full, double *reduced)
 {
     for (int64_t i = 0; i < body->dof_count; i++)

@@ -59,6 +59,9 @@ int sp_body_matrix(sp_context *context, const sp_body *body, sp_sparse *matrix) 
  * vertices, the held ones too. Adds to matrix->value. */
 int sp_body_mass(sp_context *context, const sp_body *body, bool lumped, sp_sparse *matrix) SP_MUST_USE;
 
+/* The same as a matrix of its own without the zeros between different components: for products. */
+int sp_body_mass_compressed(sp_context *context, sp_body *body, bool lumped, sp_sparse *matrix) SP_MUST_USE;
+
 /* Lumped mass of every vertex [vertices] kg. */
 void sp_body_vertex_mass(const sp_body *body, double *mass);
 

@@ -8,7 +8,7 @@
 
 /* Right-hand sides of one group of columns into `derivative` (full rows), then their solutions. */
 static int solve_group(sp_context *context, const sp_body *body, const sp_sparse *K, sp_cholesky *factor, int64_t mode_count, const double *U, int64_t count,
-                       const int64_t *pair, double *derivative, double *right, double *solution, double *residual)
+                       const int64_t *pair, double *derivative, double *right, double *solution, double *product, double *residual)
 {
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     int status = sp_stvk_second(context, body, mode_count, U, count, pair, derivative);
@@ -22,17 +22,17 @@ static int solve_group(sp_context *context, const sp_body *body, const sp_sparse
     status = sp_cholesky_solve(factor, count, right, solution);
     if (status != SP_OK)
         return status;
-    /* the residual, outside the solver; the columns of `derivative` hold K x until the solution is spread into them */
+    /* the residual, outside the solver */
+    sp_sparse_times(context, K, count, solution, product);
+    memset(derivative, 0, (size_t)(rows * count) * sizeof *derivative);
     for (int64_t c = 0; c < count; c++) {
-        double *r = right + c * n, *product = derivative + c * rows;
+        const double *r = right + c * n, *p = product + c * n;
         double norm = sqrt(sp_dense_dot(n, r, r)), sum = 0;
-        sp_sparse_times(context, K, 1, solution + c * n, product);
         for (int64_t i = 0; i < n; i++)
-            sum += (product[i] - r[i]) * (product[i] - r[i]);
+            sum += (p[i] - r[i]) * (p[i] - r[i]);
         if (norm > 0)
             *residual = fmax(*residual, sqrt(sum) / norm);
-        memset(product, 0, (size_t)rows * sizeof *product);
-        sp_body_spread(body, solution + c * n, product);
+        sp_body_spread(body, solution + c * n, derivative + c * rows);
     }
     return SP_OK;
 }
@@ -51,10 +51,10 @@ int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count,
     SP_TRY(sp_body_matrix(context, body, &K));
     node = sp_pool_raw(&scratch, n, sizeof *node);
     double *rest = sp_pool_new(&scratch, rows, sizeof *rest);
-    int64_t group = memory > 0 ? memory / (2 * n * (int64_t)sizeof(double)) : 64;
+    int64_t group = memory > 0 ? memory / (3 * n * (int64_t)sizeof(double)) : 64;
     group = group < 1 ? 1 : group > 64 ? 64 : group;
     group = group > pair_count ? pair_count : group;
-    double *right = sp_pool_raw(&scratch, n * group, sizeof *right), *solution = sp_pool_raw(&scratch, n * group, sizeof *solution);
+    double *right = sp_pool_raw(&scratch, n * group, sizeof *right), *solution = sp_pool_raw(&scratch, n * group, sizeof *solution), *product = sp_pool_raw(&scratch, n * group, sizeof *product);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -71,7 +71,7 @@ int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count,
     report->factor_flops = sp_cholesky_flops(factor);
     for (int64_t first = 0; first < pair_count; first += group) {
         int64_t count = pair_count - first < group ? pair_count - first : group;
-        SP_TRY(solve_group(context, body, &K, factor, mode_count, U, count, pair + 2 * first, derivative + first * rows, right, solution, &report->residual));
+        SP_TRY(solve_group(context, body, &K, factor, mode_count, U, count, pair + 2 * first, derivative + first * rows, right, solution, product, &report->residual));
         SP_TRY(sp_progress(context, (double)(first + count) / (double)pair_count));
     }
 done:

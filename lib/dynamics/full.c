@@ -11,7 +11,8 @@ typedef struct full {
     sp_body *body;
     bool linear, lumped;
     sp_sparse K;            /* linear: K(0) */
-    sp_sparse M, S;
+    sp_sparse M, S;         /* over the pattern of K */
+    sp_sparse M_short;      /* for products */
     double *diagonal;       /* lumped mass by degree of freedom */
     sp_cholesky *factor, *mass_factor;
     double *u, *f, *v;      /* full vectors; held components of u keep their displacement, those of v are 0 */
@@ -132,7 +133,7 @@ static void mass_times(void *data, const double *x, double *y)
         for (int64_t i = 0; i < self->body->dof_count; i++)
             y[i] = self->diagonal[i] * x[i];
     else
-        sp_sparse_times(self->context, &self->M, 1, x, y);
+        sp_sparse_times(self->context, &self->M_short, 1, x, y);
 }
 
 static int mass_solve(void *data, const double *b, double *x)
@@ -183,6 +184,7 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     SP_TRY(sp_body_matrix(context, body, &self->M));
     SP_TRY(sp_body_matrix(context, body, &self->S));
     SP_TRY(sp_body_mass(context, body, lumped, &self->M));
+    SP_TRY(sp_sparse_compress(context, &self->M, &self->M_short));
     self->u = sp_pool_new(&self->pool, rows, sizeof(double));
     self->f = sp_pool_new(&self->pool, rows, sizeof(double));
     self->v = sp_pool_new(&self->pool, rows, sizeof(double));
@@ -207,8 +209,8 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     }
     SP_TRY(sp_cholesky_new(context, &self->S, node, &self->factor));
     if (!lumped) {
-        SP_TRY(sp_cholesky_new(context, &self->M, node, &self->mass_factor));
-        SP_TRY(sp_cholesky_factor(self->mass_factor, &self->M));
+        SP_TRY(sp_cholesky_new(context, &self->M_short, NULL, &self->mass_factor));
+        SP_TRY(sp_cholesky_factor(self->mass_factor, &self->M_short));
     }
 done:
     if (status != SP_OK)
@@ -225,6 +227,7 @@ void sp_full_system_free(sp_system *system)
     sp_cholesky_free(self->mass_factor);
     sp_sparse_free(&self->K);
     sp_sparse_free(&self->M);
+    sp_sparse_free(&self->M_short);
     sp_sparse_free(&self->S);
     sp_pool_free(&self->pool);
     free(self);

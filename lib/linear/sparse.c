@@ -10,6 +10,32 @@ void sp_sparse_free(sp_sparse *matrix)
     *matrix = (sp_sparse){0};
 }
 
+int sp_sparse_compress(sp_context *context, const sp_sparse *matrix, sp_sparse *compressed)
+{
+    int64_t kept = 0, n = matrix->order;
+    for (int64_t k = 0; k < matrix->start[n]; k++)
+        kept += matrix->value[k] != 0;
+    *compressed = (sp_sparse){.order = n};
+    compressed->start = sp_pool_raw(&compressed->pool, n + 1, sizeof *compressed->start);
+    compressed->index = sp_pool_raw(&compressed->pool, kept, sizeof *compressed->index);
+    compressed->value = sp_pool_raw(&compressed->pool, kept, sizeof *compressed->value);
+    if (compressed->pool.failed) {
+        sp_sparse_free(compressed);
+        return sp_fail_memory(context);
+    }
+    kept = 0;
+    for (int64_t row = 0; row < n; row++) {
+        compressed->start[row] = kept;
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+            if (matrix->value[k] != 0) {
+                compressed->index[kept] = matrix->index[k];
+                compressed->value[kept++] = matrix->value[k];
+            }
+    }
+    compressed->start[n] = kept;
+    return SP_OK;
+}
+
 /* Entry (row, column), NAN where it is not stored. */
 static double entry(const sp_sparse *matrix, int64_t row, int64_t column)
 {

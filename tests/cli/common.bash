@@ -23,7 +23,7 @@ fault() {
 no_faults() {
     eval "$debug_trap"
     [ -z "$faults" ] || {
-        printf '%s' "$faults"
+        head -n 30 <<< "$faults"
         return 1
     }
 }

@@ -27,12 +27,14 @@ holds() {
 }
 
 @test "every tool: done, and silent with --quiet" {
-    local tool
+    local tool file
     for tool in $(tools); do
-        full_command_of "$tool" "new file"
+        command_of "$tool"
+        file="new file$ending"
+        full_command_of "$tool" "$file"
         done_well "${line[@]}"
-        [ -z "$ending" ] || [ -s "new file" ] || fault "${line[*]}: no output"
-        rm -f "new file"
+        [ -z "$ending" ] || [ -s "$file" ] || fault "${line[*]}: no output"
+        rm -f "$file"
         done_well "${line[@]}" -q
         [ -z "$err" ] || fault "${line[*]} -q: says $err"
         [ -n "$ending" ] || [ -s "$stdout" ] || [ "$tool" = simcompare ] || fault "${line[*]}: says nothing"

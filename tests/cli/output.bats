@@ -91,10 +91,16 @@ writers() {
     local tool
     for tool in $(writers); do
         command_of "$tool"
-        # shellcheck disable=SC2016
-        refused 4 "" bash -c 'ulimit -f 0; "$@"' bash "${line[@]}" -q -o "out$ending"
+        limited() { # the message goes through a pipe, which has no limit
+            (
+                ulimit -f 0
+                "$@" 2>&1 > /dev/null
+            ) | cat >&2
+            return "${PIPESTATUS[0]}"
+        }
+        refused 4 "^$tool: out\\$ending: " limited "${line[@]}" -q -o "out$ending"
     done
-    faults=$(grep -v 'does not begin with the tool' <<< "$faults" || true) # it is run by bash here
+    faults=$(grep -v 'does not begin with the tool' <<< "$faults" || true) # its name is "limited" here
     no_faults
 }
 

@@ -154,6 +154,142 @@ static void tuning_fork(void)
     fork_of("reference/fork-HEX-2-0.msh", (double[]){496.8798, 749.9355, 1876.9606, 2023.7446, 3122.7326, 4051.2886});
 }
 
+/* ---- Abaqus/CalculiX decks: frequencies and linear statics ---- */
+
+static bool load_deck(const char *name, sp_mesh *mesh, int64_t **node, sp_nodal_loads *loads)
+{
+    int64_t count;
+    sp_notes notes = {0};
+    sp_material material = test_material();
+    char *bytes = read_whole(test_meshes(), name, &count);
+    CHECK(bytes, "cannot read %s", name);
+    if (!bytes)
+        return false;
+    int status = sp_volume_parse_inp(&context, bytes, count, NULL, &material, mesh, node, loads, &notes);
+    CHECK(status == SP_OK, "%s: %s", name, context.message);
+    free(bytes);
+    return status == SP_OK;
+}
+
+static void beam8f(void)
+{
+    NEED_MESHES;
+    modal m = {0};
+    if (!load_deck("reference/beam8f.inp", &m.mesh, NULL, NULL))
+        return;
+    solve_modes(&m, 10);
+    const double hertz[10] = {13798.13, 19852.05, 81356.76, 88787.12, 109446.1, 163403.6, 211154.3, 266831.4, 267673.8, 379922.6};
+    for (int i = 0; i < 10; i++) /* half a unit of the seventh printed digit */
+        CHECK_NEAR(sqrt(m.eigenvalue[i]) / 6.283185307179586, hertz[i], i < 4 ? 0.00501 : 0.0501);
+    free_modes(&m);
+}
+
+/* Solves K u = f for the deck's nodal loads; u [3·vertices]. */
+static void solve_deck(sp_mesh *mesh, const sp_nodal_loads *loads, double *u)
+{
+    sp_body body;
+    sp_sparse K;
+    sp_cholesky *factor;
+    CHECK_OK(sp_mesh_check(&context, mesh, 1e-3));
+    CHECK_OK(sp_body_new(&context, mesh, &body));
+    CHECK_OK(sp_body_pattern(&context, &body));
+    CHECK_OK(sp_body_matrix(&context, &body, &K));
+    double *b = calloc((size_t)body.dof_count, 8);
+    sp_stvk_tangent(&context, &body, u, 1, false, NULL, &K);
+    for (int64_t i = 0; i < loads->count; i++)
+        if (body.dof[3 * loads->vertex[i] + loads->component[i]] >= 0)
+            b[body.dof[3 * loads->vertex[i] + loads->component[i]]] += loads->value[i];
+    CHECK_OK(sp_cholesky_new(&context, &K, NULL, &factor));
+    CHECK_OK(sp_cholesky_factor(factor, &K));
+    CHECK_OK(sp_cholesky_solve(factor, 1, b, b));
+    sp_body_spread(&body, b, u);
+    free(b);
+    sp_cholesky_free(factor);
+    sp_sparse_free(&K);
+    sp_body_free(&body);
+}
+
+/* Compares with lines "node, three values" that `parse` takes apart; every vertex must come. */
+static void check_displacements(const sp_mesh *mesh, const int64_t *node, const double *u, char *text, bool (*parse)(char *line, long *id, double value[3]), double tolerance)
+{
+    int64_t met = 0;
+    double worst = 0, largest = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        long id;
+        double value[3];
+        if (!parse(line, &id, value))
+            continue;
+        for (int64_t v = 0; v < mesh->vertex_count; v++)
+            if (node[v] == id) {
+                met++;
+                for (int c = 0; c < 3; c++) {
+                    worst = fmax(worst, fabs(u[3 * v + c] - value[c]));
+                    largest = fmax(largest, fabs(value[c]));
+                }
+            }
+    }
+    NOTE("%lld displacements, largest %.8g, largest difference %.2e", (long long)met, largest, worst);
+    CHECK(met == mesh->vertex_count, "%lld of %lld nodes found", (long long)met, (long long)mesh->vertex_count);
+    CHECK(worst <= tolerance, "off by %g", worst);
+}
+
+static bool parse_frd(char *line, long *id, double value[3])
+{
+    /* " -1", I10, 3 × E12.5 in fixed columns; only in the block of displacements */
+    static bool inside;
+    if (!strncmp(line, " -4", 3))
+        inside = strstr(line, "DISP") != NULL;
+    if (!inside || strncmp(line, " -1", 3) || strlen(line) < 49)
+        return false;
+    for (int c = 2; c >= 0; c--) {
+        value[c] = strtod(line + 13 + 12 * c, NULL);
+        line[13 + 12 * c] = 0;
+    }
+    *id = strtol(line + 3, NULL, 10);
+    return true;
+}
+
+static bool parse_dat(char *line, long *id, double value[3])
+{
+    static bool inside;
+    if (strstr(line, "displacements"))
+        inside = true;
+    else if (strstr(line, "stresses"))
+        inside = false;
+    return inside && sscanf(line, "%ld %lf %lf %lf", id, &value[0], &value[1], &value[2]) == 4;
+}
+
+static void statics_of(const char *deck, const char *result, bool (*parse)(char *, long *, double[3]), double tolerance)
+{
+    sp_mesh mesh;
+    sp_nodal_loads loads;
+    int64_t *node, count;
+    if (!load_deck(deck, &mesh, &node, &loads))
+        return;
+    double *u = calloc((size_t)(3 * mesh.vertex_count), 8);
+    solve_deck(&mesh, &loads, u);
+    char *text = read_whole(test_meshes(), result, &count);
+    CHECK(text, "cannot read %s", result);
+    if (text)
+        check_displacements(&mesh, node, u, text, parse, tolerance);
+    free(text);
+    free(u);
+    sp_mesh_free(&mesh);
+}
+
+static void beam8p(void)
+{
+    NEED_MESHES;
+    statics_of("reference/beam8p.inp", "reference/beam8p.dat.ref", parse_dat, 5e-9);
+}
+
+static void cooks_membrane(void)
+{
+    NEED_MESHES;
+    statics_of("reference/cook-Coarse_Lin_Tet.inp", "reference/cook-Coarse_Lin_Tet.frd", parse_frd, 6e-5);
+    statics_of("reference/cook-Coarse_Lin_Hex.inp", "reference/cook-Coarse_Lin_Hex.frd", parse_frd, 6e-5);
+}
+
 /* ---- simpleBridge: every stage of a published reduction ---- */
 
 static void embed_rows(const sp_embedded_surface *surface, const sp_mesh *mesh, const double *u, double *out)
@@ -280,6 +416,9 @@ int main(void)
     context.threads = 2;
     RUN(beam3);
     RUN(tuning_fork);
+    RUN(beam8f);
+    RUN(beam8p);
+    RUN(cooks_membrane);
     RUN(simple_bridge);
     return test_end();
 }

@@ -199,7 +199,7 @@ void tool_motion_open(sp_context *context, int64_t count, const char *const *pat
         if (place)
             *place = paths[i];
         else if (!is_columns(kind))
-            tool_fail(SP_USAGE, paths[i], "a file of kind %s has no displacements", kind);
+            tool_fail(SP_INPUT, paths[i], "a file of kind %s has no displacements", kind);
         else if (column_files == (int64_t)(sizeof columns / sizeof *columns))
             tool_fail(SP_USAGE, paths[i], "one file too many");
         else

@@ -246,7 +246,7 @@ bool compare_members(comparison *c)
         compare_print(c, "same: hash %.12s\n", a.hash);
         goto done;
     }
-    if (strcmp(sp_file_kind(&a), sp_file_kind(&b))) {
+    if (a.meta && b.meta && strcmp(sp_file_kind(&a), sp_file_kind(&b))) {
         compare_print(c, "kind: \"%s\", in the other \"%s\"\n", sp_file_kind(&a), sp_file_kind(&b));
         s.same = false;
     }

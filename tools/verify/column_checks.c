@@ -108,19 +108,19 @@ static int64_t count_rigid(verify *v, const sp_mesh *mesh)
     return rigid;
 }
 
+static double trace(const sp_sparse *matrix)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < matrix->order; i++)
+        for (int64_t k = matrix->start[i]; k < matrix->start[i + 1]; k++)
+            sum += matrix->index[k] == i ? matrix->value[k] : 0;
+    return sum;
+}
+
 /* λ₁ of modes.md; where all modes are rigid, the same scale that the modes' residual has. */
 static double first_elastic(const sp_columns *columns, const sp_sparse *K, const sp_sparse *M)
 {
-    double k = 0, m = 0;
-    if (columns->rigid < columns->count)
-        return columns->eigenvalue[columns->rigid];
-    for (int64_t i = 0; i < K->order; i++)
-        for (int64_t j = K->start[i]; j < K->start[i + 1]; j++)
-            if (K->index[j] == i) {
-                k += K->value[j];
-                m += M->value[j];
-            }
-    return 1e-6 * k / m;
+    return columns->rigid < columns->count ? columns->eigenvalue[columns->rigid] : 1e-6 * trace(K) / trace(M);
 }
 
 typedef struct mode_errors {

@@ -1,0 +1,93 @@
+/* `modes` and `modalderiv` as whole processes against the work that cannot be avoided: one factorization and 80 single solves;
+ * and what a full StVK step costs in assembly, factorization and solve. argv[1]: folder of the tools; argv[2]: mesh file;
+ * argv[3]: threads. Writes beside the mesh. */
+#include "assembly/stvk.h"
+#include "bench.h"
+#include "formats/mesh.h"
+#include "linear/blas.h"
+#include "linear/cholesky.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static double run(const char *command)
+{
+    double start = bench_now();
+    int status = system(command);
+    if (status != 0) {
+        fprintf(stderr, "failed: %s\n", command);
+        exit(1);
+    }
+    return bench_now() - start;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4)
+        return 2;
+    sp_blas_prepare();
+    sp_context context = sp_context_default();
+    context.threads = atoi(argv[3]);
+    sp_file file;
+    sp_mesh mesh;
+    sp_body body;
+    sp_sparse K;
+    sp_cholesky *factor;
+    char command[2000];
+    int descriptor = open(argv[2], O_RDONLY);
+    if (descriptor < 0 || sp_file_read(&context, descriptor, NULL, false, false, &file) != SP_OK || sp_mesh_read(&context, &file, &mesh) != SP_OK ||
+        sp_body_new(&context, &mesh, &body) != SP_OK || sp_body_pattern(&context, &body) != SP_OK || sp_body_matrix(&context, &body, &K) != SP_OK) {
+        fprintf(stderr, "modes: %s\n", context.message);
+        return 1;
+    }
+    int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
+    double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *b = malloc((size_t)n * 8), *x = malloc((size_t)n * 8);
+    int64_t *node = malloc((size_t)n * 8);
+    bench_random(n, 1, b);
+    for (int64_t i = 0; i < n; i++)
+        node[i] = body.free[i] / 3;
+    double start = bench_now();
+    sp_stvk_tangent(&context, &body, u, 1, false, f, &K);
+    double assembly_first = bench_now() - start;
+    memset(K.value, 0, (size_t)K.start[n] * 8);
+    start = bench_now();
+    sp_stvk_tangent(&context, &body, u, 1, false, f, &K);
+    double assembly = bench_now() - start;
+    start = bench_now();
+    sp_stvk_force(&context, &body, u, f);
+    double force = bench_now() - start;
+    start = bench_now();
+    if (sp_cholesky_new(&context, &K, node, &factor) != SP_OK)
+        return 1;
+    double analysis = bench_now() - start;
+    start = bench_now();
+    if (sp_cholesky_factor(factor, &K) != SP_OK)
+        return 1;
+    double first = bench_now() - start;
+    start = bench_now();
+    if (sp_cholesky_factor(factor, &K) != SP_OK)
+        return 1;
+    double factorization = bench_now() - start;
+    double solve = 0;
+    for (int i = 0; i < 9; i++) {
+        start = bench_now();
+        if (sp_cholesky_solve(factor, 1, b, x) != SP_OK)
+            return 1;
+        double once = bench_now() - start;
+        solve = i == 0 || once < solve ? once : solve;
+    }
+    printf("%s: %lld elements, %lld degrees of freedom, factor %.1fM nonzeros, %.1f GFlop, %d threads\n", argv[2], (long long)sp_mesh_element_count(&mesh), (long long)n,
+           sp_cholesky_nonzeros(factor) / 1e6, sp_cholesky_flops(factor) / 1e9, context.threads);
+    printf("  full step: force %.3f s, assembly %.3f s (first %.3f), factorization %.3f s (%.1f GFlop/s), solve %.4f s; assembly / factorization %.2f\n", force, assembly, assembly_first,
+           factorization, sp_cholesky_flops(factor) / factorization / 1e9, solve, assembly / factorization);
+    snprintf(command, sizeof command, "'%s/modes' '%s' -k 20 -o '%s.modes' -q -t %d", argv[1], argv[2], argv[2], context.threads);
+    double modes = run(command), unavoidable = first + 80 * solve;
+    printf("  modes k = 20: %.2f s; factorization + 80 solves %.2f s (analysis %.2f beside it): ratio %.2f\n", modes, unavoidable, analysis, modes / unavoidable);
+    fflush(stdout);
+    sp_cholesky_free(factor);
+    snprintf(command, sizeof command, "'%s/modalderiv' '%s' '%s.modes' -k 20 -o '%s.deriv' -q -t %d", argv[1], argv[2], argv[2], argv[2], context.threads);
+    double derivatives = run(command);
+    printf("  modalderiv k = 20 (210 columns): %.2f s: %.2f times analysis and factorization\n", derivatives, derivatives / (analysis + first));
+    return 0;
+}

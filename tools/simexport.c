@@ -1,8 +1,8 @@
 /* simexport: trajectories, meshes, columns and matrices in the formats of other programs. */
 #include "formats/csv_write.h"
 #include "formats/obj_write.h"
-#include "tools/common/export_matrix.h"
-#include "tools/common/export_vtu.h"
+#include "tools/export/matrix.h"
+#include "tools/export/vtu.h"
 #include "tools/common/skin.h"
 
 #include <string.h>

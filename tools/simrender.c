@@ -1,6 +1,6 @@
 /* simrender: pictures of meshes, motions and modes. */
 #include "formats/png.h"
-#include "tools/common/sheet.h"
+#include "tools/render/sheet.h"
 
 #include <math.h>
 #include <string.h>

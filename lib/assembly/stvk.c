@@ -7,7 +7,9 @@
 
 enum {
     PACKED = SP_HEX_PAIRS * (SP_HEX_PAIRS + 1) / 2,
-    SMALL = 128, /* batches that threads do not pay for */
+    /* Batches that threads do not pay for: a barrier per color costs microseconds on a free machine, milliseconds on a busy one. */
+    SMALL_FORCE = 2048,
+    SMALL_TANGENT = 256,
 };
 
 /* Eight elements side by side. */
@@ -173,7 +175,7 @@ double sp_stvk_force(const sp_context *context, const sp_body *body, const doubl
 {
     if (f)
         memset(f, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *f);
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL)
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_FORCE)
     {
         lanes_data data;
         lanes_start(&data);
@@ -292,7 +294,7 @@ double sp_stvk_tangent(const sp_context *context, const sp_body *body, const dou
 {
     if (f)
         memset(f, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *f);
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL)
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_TANGENT)
     {
         lanes_data data;
         sp_lanes block[36][9];
@@ -345,7 +347,7 @@ SP_CLONES static void tangent_times_tet(lanes_data *data, sp_lanes v[8][3], sp_l
 void sp_stvk_tangent_times(const sp_context *context, const sp_body *body, const double *u, const double *v, double *y)
 {
     memset(y, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *y);
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL)
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_FORCE)
     {
         lanes_data data;
         lanes_start(&data);
@@ -428,7 +430,7 @@ int sp_stvk_second(sp_context *context, const sp_body *body, int64_t mode_count,
     for (int64_t c = 0; c < 2 * pair_count; c++)
         used[pair[c]] = 1;
     memset(H, 0, (size_t)(rows * pair_count) * sizeof *H);
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL)
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_TANGENT)
     {
         lanes_data data;
         lanes_start(&data);

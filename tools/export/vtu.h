@@ -1,6 +1,6 @@
 /* The VTU and PVD files of simexport. */
-#ifndef TOOLS_COMMON_EXPORT_VTU_H
-#define TOOLS_COMMON_EXPORT_VTU_H
+#ifndef TOOLS_EXPORT_VTU_H
+#define TOOLS_EXPORT_VTU_H
 
 #include "tools/common/motion.h"
 

@@ -1,6 +1,6 @@
-#include "tools/common/sheet.h"
+#include "tools/render/sheet.h"
 
-#include "tools/common/picture.h"
+#include "tools/render/picture.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tools/common/export_matrix.h"
+#include "tools/export/matrix.h"
 
 #include "formats/matrix_market.h"
 #include "formats/sparse.h"

@@ -1,4 +1,4 @@
-#include "tools/common/export_vtu.h"
+#include "tools/export/vtu.h"
 
 #include "assembly/stvk.h"
 #include "formats/vtu.h"

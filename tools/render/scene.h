@@ -1,6 +1,6 @@
 /* What simrender draws: the skin of a mesh in the frames of a motion, with colours and lines. */
-#ifndef TOOLS_COMMON_SCENE_H
-#define TOOLS_COMMON_SCENE_H
+#ifndef TOOLS_RENDER_SCENE_H
+#define TOOLS_RENDER_SCENE_H
 
 #include "assembly/stvk.h"
 #include "render/render.h"

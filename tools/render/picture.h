@@ -1,6 +1,6 @@
 /* What stands around the rendered body in a picture: a colour bar with numbers, captions, cells of a sheet. */
-#ifndef TOOLS_COMMON_PICTURE_H
-#define TOOLS_COMMON_PICTURE_H
+#ifndef TOOLS_RENDER_PICTURE_H
+#define TOOLS_RENDER_PICTURE_H
 
 #include "render/render.h"
 

@@ -1,4 +1,4 @@
-#include "tools/common/scene.h"
+#include "tools/render/scene.h"
 
 #include <math.h>
 #include <string.h>

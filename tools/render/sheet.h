@@ -1,8 +1,8 @@
 /* A picture of simrender: one or several cells with captions, and the colour bar beside them. */
-#ifndef TOOLS_COMMON_SHEET_H
-#define TOOLS_COMMON_SHEET_H
+#ifndef TOOLS_RENDER_SHEET_H
+#define TOOLS_RENDER_SHEET_H
 
-#include "tools/common/scene.h"
+#include "tools/render/scene.h"
 
 typedef struct tool_sheet {
     int64_t width, height; /* of the picture */

@@ -1,6 +1,6 @@
 /* The Matrix Market files of simexport. */
-#ifndef TOOLS_COMMON_EXPORT_MATRIX_H
-#define TOOLS_COMMON_EXPORT_MATRIX_H
+#ifndef TOOLS_EXPORT_MATRIX_H
+#define TOOLS_EXPORT_MATRIX_H
 
 #include "tools/common/tool.h"
 

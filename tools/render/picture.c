@@ -1,4 +1,4 @@
-#include "tools/common/picture.h"
+#include "tools/render/picture.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -89,6 +89,8 @@ static void scale_by_eigenvalue(sp_context *context, part *parts, int64_t part_c
         }
     if (!modes)
         tool_fail(SP_INPUT, parts[0].path, "eigenvalue scaling needs the file of the modes");
+    if (modes->rigid >= modes->count)
+        tool_fail(SP_INPUT, parts[0].path, "all its modes are rigid motions: there is nothing to scale by");
     for (int64_t p = 0; p < part_count; p++) {
         sp_columns *columns = &parts[p].file.columns;
         if (strcmp(parts[p].file.kind, "derivatives") && columns != modes)
@@ -97,9 +99,9 @@ static void scale_by_eigenvalue(sp_context *context, part *parts, int64_t part_c
             if (columns->pair[c] >= modes->count)
                 tool_fail(SP_INPUT, parts[p].path, "it has a derivative of mode %lld of %lld", (long long)columns->pair[c] + 1, (long long)modes->count);
         if (columns->pair)
-            tool_check(sp_scale_derivatives(context, metric, columns->rows, 0, modes->eigenvalue, NULL, columns->count, columns->pair, columns->U), parts[p].path);
+            tool_check(sp_scale_derivatives(context, metric, columns->rows, 0, modes->rigid, modes->eigenvalue, NULL, columns->count, columns->pair, columns->U), parts[p].path);
     }
-    tool_check(sp_scale_derivatives(context, metric, modes->rows, modes->count, modes->eigenvalue, modes->U, 0, NULL, NULL), parts[0].path);
+    tool_check(sp_scale_derivatives(context, metric, modes->rows, modes->count, modes->rigid, modes->eigenvalue, modes->U, 0, NULL, NULL), parts[0].path);
 }
 
 static void scale_to_unit(sp_context *context, const sp_metric *metric, int64_t count, double *A)
@@ -165,9 +167,15 @@ int main(int argc, char **argv)
     if (scaling == SCALING_EIGENVALUE)
         scale_by_eigenvalue(context, parts, part_count, mass_lumped ? &lumped : &consistent);
     double *to = A;
-    for (int64_t p = 0; p < part_count; p++)
-        for (int64_t c = 0; c < parts[p].count; c++, to += rows)
+    for (int64_t p = 0; p < part_count; p++) {
+        /* rigid motions of a free body are simulated beside its basis, not in it; their eigenvalue 0 has no scale */
+        int64_t rigid = scaling == SCALING_EIGENVALUE ? parts[p].file.columns.rigid : 0;
+        if (rigid)
+            tool_say("%s: %lld rigid modes are left out of the basis", parts[p].path, (long long)rigid);
+        total -= rigid;
+        for (int64_t c = rigid; c < parts[p].count; c++, to += rows)
             memcpy(to, *parts[p].file.kind ? parts[p].file.columns.U + c * rows : parts[p].trajectory.u + c * chosen.every * rows, (size_t)rows * sizeof *to);
+    }
     if (chosen.columns) {
         sp_list list = {0};
         int64_t count = parse_columns(chosen.columns, total, &list);

@@ -366,6 +366,8 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     if (parameters->certify && elastic > 0) {
         /* just below the last eigenvalue, so that itself is not counted */
         double below = eigenvalue[count - 1] * (1 - 1e-6);
+        for (int64_t i = 0; i < count; i++)
+            report->below += eigenvalue[i] < below;
         SP_TRY(shifted(context, K, M, below, &A));
         SP_TRY(sp_cholesky_negative(context, &A, node, &report->certified));
     }

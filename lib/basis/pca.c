@@ -39,20 +39,23 @@ done:
     return status;
 }
 
-int sp_scale_derivatives(sp_context *context, const sp_metric *metric, int64_t rows, int64_t mode_count, const double *eigenvalue, double *modes, int64_t pair_count,
-                         const int64_t *pair, double *derivatives)
+int sp_scale_derivatives(sp_context *context, const sp_metric *metric, int64_t rows, int64_t mode_count, int64_t rigid, const double *eigenvalue, double *modes,
+                         int64_t pair_count, const int64_t *pair, double *derivatives)
 {
-    for (int64_t j = 0; j < mode_count; j++)
+    for (int64_t j = rigid; j < mode_count; j++)
         if (!(eigenvalue[j] > 0))
-            return sp_fail(context, SP_INPUT, "mode %lld has the eigenvalue %g: scaling by eigenvalues needs elastic modes", (long long)j, eigenvalue[j]);
+            return sp_fail(context, SP_INPUT, "mode %lld has the eigenvalue %g: scaling by eigenvalues needs elastic modes", (long long)j + 1, eigenvalue[j]);
+    for (int64_t c = 0; c < 2 * pair_count; c++)
+        if (!(eigenvalue[pair[c]] > 0))
+            return sp_fail(context, SP_INPUT, "a derivative of mode %lld, whose eigenvalue is %g, cannot be scaled", (long long)pair[c] + 1, eigenvalue[pair[c]]);
     sp_pool scratch = {0};
     double *product = sp_pool_raw(&scratch, rows, sizeof *product), *work = sp_pool_raw(&scratch, metric->matrix ? 2 * metric->matrix->order : 1, sizeof *work);
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
-    double first = eigenvalue[0];
-    for (int64_t j = 0; j < mode_count; j++)
+    double first = eigenvalue[rigid];
+    for (int64_t j = rigid; j < mode_count; j++)
         for (int64_t i = 0; i < rows; i++)
             modes[j * rows + i] *= first / eigenvalue[j];
     for (int64_t c = 0; c < pair_count; c++) {

@@ -331,7 +331,7 @@ static void simple_bridge(void)
     sp_body_vertex_mass(&m.body, mass);
     for (int64_t i = 0; i < rows; i++)
         diagonal[i] = mass[i / 3];
-    CHECK_OK(sp_scale_derivatives(&context, &consistent, rows, 10, m.eigenvalue, A, pairs, pair, A + 10 * rows));
+    CHECK_OK(sp_scale_derivatives(&context, &consistent, rows, 10, 0, m.eigenvalue, A, pairs, pair, A + 10 * rows));
     CHECK_OK(sp_mass_pca(&context, &lumped, columns, A, singular, &rank));
     const double expected[21] = {1,        0.199942, 0.108119, 0.060261, 0.055047, 0.049893, 0.046752, 0.038637, 0.025920, 0.013490, 0.010630,
                                  0.010611, 0.008248, 0.007875, 0.007675, 0.005105, 0.003653, 0.002820, 0.002044, 0.001949, 0.001677};

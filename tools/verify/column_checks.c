@@ -212,10 +212,31 @@ typedef struct derivative_work {
     double *plus, *minus, *u, *product, *free, *absolute; /* [3·vertices] */
 } derivative_work;
 
-/* (H:ψⱼ)ψᵢ = [K(tψⱼ) − K(−tψⱼ)]ψᵢ / 2t, exact for any t since K is quadratic; then ‖KΦ + that‖ over the free degrees of freedom. */
-static void measure_derivative(verify *v, const artefact *mesh, const double *psi_i, const double *psi_j, const double *phi, double size,
+/* Free bodies: product ← product − λ M Φ, and then product + H loses what lies in the span of M times the `count` modes. */
+static void project_free(const sp_body *body, const sp_columns *modes, int64_t count, double lambda, const double *phi, const double *h, const derivative_work *w)
+{
+    int64_t rows = modes->rows;
+    verify_mass_times(body, false, phi, w->absolute);
+    for (int64_t i = 0; i < rows; i++)
+        w->product[i] += h[i] - lambda * w->absolute[i];
+    for (int64_t m = 0; m < count; m++) {
+        double part = 0;
+        for (int64_t i = 0; i < rows; i++)
+            part += modes->U[m * rows + i] * w->product[i];
+        verify_mass_times(body, false, modes->U + m * rows, w->absolute);
+        for (int64_t i = 0; i < rows; i++)
+            w->product[i] -= part * w->absolute[i];
+    }
+    for (int64_t i = 0; i < rows; i++)
+        w->product[i] -= h[i];
+}
+
+/* (H:ψⱼ)ψᵢ = [K(tψⱼ) − K(−tψⱼ)]ψᵢ / 2t, exact for any t since K is quadratic; then ‖KΦ + that‖ over the free degrees of freedom, for
+ * free bodies that of the projected equation (basis/free_derivatives.h) with the first `used` modes. */
+static void measure_derivative(verify *v, const artefact *mesh, const sp_columns *modes, int64_t used, const int64_t *pair, const double *phi, double size,
                                const derivative_work *w, double *error, double *limit)
 {
+    const double *psi_i = modes->U + pair[0] * modes->rows, *psi_j = modes->U + pair[1] * modes->rows;
     const sp_body *body = &mesh->body;
     int64_t rows = 3 * mesh->mesh.vertex_count, n = body->dof_count;
     double largest = 0;
@@ -231,9 +252,13 @@ static void measure_derivative(verify *v, const artefact *mesh, const double *ps
     memset(w->u, 0, (size_t)rows * sizeof *w->u);
     sp_stvk_tangent_times(v->context, body, w->u, phi, w->product);
     double sum = 0, scale = 0;
+    for (int64_t i = 0; i < rows; i++)
+        w->plus[i] = (w->plus[i] - w->minus[i]) / (2 * t);
+    if (modes->rigid)
+        project_free(body, modes, used, modes->eigenvalue[pair[0]], phi, w->plus, w);
     for (int64_t i = 0; i < n; i++) {
         int64_t row = body->free[i];
-        double h = (w->plus[row] - w->minus[row]) / (2 * t), r = w->product[row] + h;
+        double h = w->plus[row], r = w->product[row] + h;
         sum += r * r;
         scale += h * h;
     }
@@ -274,10 +299,12 @@ void verify_derivatives(verify *v, artefact *file)
         verify_out_of_memory();
     sp_mesh_box(&mesh->mesh, low, high);
     double size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+    const json_t *chosen = json_object_get(json_object_get(file->meta, "parameters"), "modes");
+    int64_t used = json_is_integer(chosen) ? json_integer_value(chosen) : modes->columns.count;
+    used = used < 0 || used > modes->columns.count ? modes->columns.count : used;
     for (int64_t s = 0; s < sampled && beyond == 0; s++) {
         int64_t c = sampled < columns->count ? s * (columns->count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
-        measure_derivative(v, mesh, modes->columns.U + columns->pair[2 * c] * rows, modes->columns.U + columns->pair[2 * c + 1] * rows,
-                           columns->U + c * rows, size, &w, &error, &limit);
+        measure_derivative(v, mesh, &modes->columns, used, columns->pair + 2 * c, columns->U + c * rows, size, &w, &error, &limit);
     }
     char name[80];
     snprintf(name, sizeof name, "residual of %lld of %lld derivatives", (long long)sampled, (long long)columns->count);

@@ -1,0 +1,172 @@
+/* Free bodies: rigid modes, multiple eigenvalues, modal derivatives in the complement of the modes. */
+#include "assembly/stvk.h"
+#include "basis/free_derivatives.h"
+#include "basis/modes.h"
+#include "bodies.h"
+#include "linear/blas.h"
+#include "linear/dense.h"
+#include "test.h"
+
+static sp_context context;
+
+typedef struct free_body {
+    sp_mesh mesh;
+    sp_body body;
+    sp_sparse K, M;
+    int64_t rows, count;
+    double *lambda, *U;
+} free_body;
+
+static void make_free(int nx, int ny, int nz, double distort, int64_t count, free_body *b)
+{
+    *b = (free_body){.count = count};
+    make_box(nx, ny, nz, 0.2, distort, &b->mesh);
+    CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
+    CHECK_OK(sp_body_pattern(&context, &b->body));
+    CHECK_OK(sp_body_matrix(&context, &b->body, &b->K));
+    CHECK_OK(sp_body_mass_compressed(&context, &b->body, false, &b->M));
+    b->rows = 3 * b->mesh.vertex_count; /* nothing held: free numbering is the full one */
+    double *rest = calloc((size_t)b->rows, 8), *rigid = calloc((size_t)(6 * b->rows), 8), *residual = calloc((size_t)count, 8);
+    int64_t rigid_count;
+    b->lambda = calloc((size_t)count, 8);
+    b->U = calloc((size_t)(b->rows * count), 8);
+    sp_stvk_tangent(&context, &b->body, rest, 1, false, NULL, &b->K);
+    CHECK_OK(sp_rigid_motions(&context, &b->body, &b->M, rigid, &rigid_count));
+    CHECK(rigid_count == 6, "%lld rigid motions", (long long)rigid_count);
+    sp_modes_report report;
+    CHECK_OK(sp_modes(&context, &b->K, &b->M, NULL, rigid_count, rigid, &(sp_modes_parameters){.count = count, .certify = true}, b->lambda, b->U, residual, &report));
+    CHECK(report.certified == report.below && report.below >= 6, "%lld eigenvalues below the last, %lld found", (long long)report.certified, (long long)report.below);
+    for (int64_t i = 0; i < count; i++)
+        CHECK(residual[i] < 1e-7, "residual %g of mode %lld", residual[i], (long long)i);
+    free(rest), free(rigid), free(residual);
+}
+
+static void end_free(free_body *b)
+{
+    free(b->lambda), free(b->U);
+    sp_sparse_free(&b->K);
+    sp_sparse_free(&b->M);
+    sp_body_free(&b->body);
+    sp_mesh_free(&b->mesh);
+}
+
+/* A cube has its first elastic eigenvalues in groups of two and three (cubic symmetry): all copies must be found. */
+static void cube_keeps_its_multiple_eigenvalues(void)
+{
+    free_body b;
+    make_free(4, 4, 4, 0, 6 + 8, &b);
+    double *l = b.lambda + 6;
+    NOTE("first eigenvalues over the first: %.6f %.6f %.6f %.6f %.6f %.6f %.6f %.6f", 1.0, l[1] / l[0], l[2] / l[0], l[3] / l[0], l[4] / l[0], l[5] / l[0], l[6] / l[0], l[7] / l[0]);
+    for (int i = 0; i < 6; i++)
+        CHECK(b.lambda[i] == 0, "rigid mode %d has eigenvalue %g", i, b.lambda[i]);
+    CHECK_NEAR(l[1] / l[0], 1, 1e-9); /* the torsion-like pair of the representation E */
+    CHECK(l[2] / l[0] > 1 + 1e-6, "a third copy of a double eigenvalue");
+    int triple = 0;
+    for (int i = 2; i + 2 < 8; i++)
+        triple += fabs(l[i + 1] / l[i] - 1) < 1e-9 && fabs(l[i + 2] / l[i] - 1) < 1e-9;
+    CHECK(triple > 0, "no triple eigenvalue among the next ones");
+    end_free(&b);
+}
+
+/* Ψ_rotᵀ(H:Ψ_j)Ψ_i = (λ_j − λ_i) Ψ_iᵀ M [ω] Ψ_j, from differentiating f(R(X+u)−X) = R f(u). */
+static void rotations_see_no_force(void)
+{
+    free_body b;
+    make_free(4, 3, 2, 0.1, 6 + 5, &b);
+    int64_t pair[50], pairs = 0;
+    for (int64_t i = 6; i < 11; i++)
+        for (int64_t j = 6; j < 11; j++) {
+            pair[2 * pairs] = i;
+            pair[2 * pairs++ + 1] = j;
+        }
+    double *H = calloc((size_t)(b.rows * pairs), 8), *turned = calloc((size_t)b.rows, 8), *product = calloc((size_t)b.rows, 8), worst = 0, largest = 0;
+    CHECK_OK(sp_stvk_second(&context, &b.body, b.count, b.U, pairs, pair, H));
+    for (int axis = 0; axis < 3; axis++)
+        for (int64_t c = 0; c < pairs; c++) {
+            int64_t i = pair[2 * c], j = pair[2 * c + 1];
+            double left = 0, right = 0;
+            for (int64_t v = 0; v < b.mesh.vertex_count; v++) {
+                const double *X = b.mesh.vertices + 3 * v, *u = b.U + j * b.rows + 3 * v, *h = H + c * b.rows + 3 * v;
+                int y = (axis + 1) % 3, z = (axis + 2) % 3; /* e_axis × x has components −x_z at y and x_y at z */
+                left += -X[z] * h[y] + X[y] * h[z];
+                turned[3 * v + axis] = 0;
+                turned[3 * v + y] = -u[z];
+                turned[3 * v + z] = u[y];
+            }
+            sp_sparse_times(&context, &b.M, 1, turned, product);
+            for (int64_t k = 0; k < b.rows; k++)
+                right += (b.lambda[j] - b.lambda[i]) * b.U[i * b.rows + k] * product[k];
+            worst = fmax(worst, fabs(left - right));
+            largest = fmax(largest, fabs(left));
+        }
+    NOTE("identity holds to %.1e", worst / largest);
+    CHECK(worst <= 1e-7 * largest, "off by %g of %g", worst, largest);
+    free(H), free(turned), free(product);
+    end_free(&b);
+}
+
+/* Solutions are mass-orthogonal to all modes and satisfy the projected equation, also where eigenvalues are multiple. */
+static void derivatives_solve_the_projected_equation(void)
+{
+    for (int cube = 0; cube <= 1; cube++) {
+        free_body b;
+        int64_t elastic = cube ? 5 : 4; /* the cube's double and triple eigenvalue */
+        make_free(cube ? 4 : 5, cube ? 4 : 3, cube ? 4 : 2, cube ? 0 : 0.1, 6 + elastic, &b);
+        int64_t pair[50], pairs = 0;
+        for (int64_t i = 6; i < 6 + elastic; i++)
+            for (int64_t j = 6; j < 6 + elastic; j++) {
+                pair[2 * pairs] = i;
+                pair[2 * pairs++ + 1] = j;
+            }
+        double *phi = calloc((size_t)(b.rows * pairs), 8), *H = calloc((size_t)(b.rows * pairs), 8), *Kp = calloc((size_t)b.rows, 8), *Mp = calloc((size_t)b.rows, 8);
+        sp_free_derivatives_report report;
+        CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, phi, &report));
+        CHECK_OK(sp_stvk_second(&context, &b.body, b.count, b.U, pairs, pair, H));
+        double worst = 0, along = 0, asymmetry = 0;
+        for (int64_t c = 0; c < pairs; c++) {
+            double *p = phi + c * b.rows, *h = H + c * b.rows, lambda = b.lambda[pair[2 * c]], size = 0, left = 0, norm = 0;
+            sp_sparse_times(&context, &b.K, 1, p, Kp);
+            sp_sparse_times(&context, &b.M, 1, p, Mp);
+            for (int64_t k = 0; k < b.rows; k++) {
+                Kp[k] += -lambda * Mp[k] + h[k];
+                size += h[k] * h[k];
+                norm += p[k] * Mp[k];
+            }
+            for (int64_t m = 0; m < b.count; m++) { /* what remains must be in the span of MΨ */
+                double part = 0, orthogonal = 0;
+                for (int64_t k = 0; k < b.rows; k++) {
+                    part += b.U[m * b.rows + k] * Kp[k];
+                    orthogonal += b.U[m * b.rows + k] * Mp[k];
+                }
+                along = fmax(along, fabs(orthogonal) / sqrt(norm));
+                sp_sparse_times(&context, &b.M, 1, b.U + m * b.rows, Mp);
+                for (int64_t k = 0; k < b.rows; k++)
+                    Kp[k] -= part * Mp[k];
+                sp_sparse_times(&context, &b.M, 1, p, Mp);
+            }
+            for (int64_t k = 0; k < b.rows; k++)
+                left += Kp[k] * Kp[k];
+            worst = fmax(worst, sqrt(left / size));
+            int64_t i = pair[2 * c] - 6, j = pair[2 * c + 1] - 6, other = j * elastic + i;
+            for (int64_t k = 0; k < b.rows && !cube; k++)
+                asymmetry = fmax(asymmetry, fabs(p[k] - phi[other * b.rows + k]) / sqrt(norm));
+        }
+        NOTE("%s: residual %.1e, along the modes %.1e, %lld iterations", cube ? "cube" : "box", worst, along, (long long)report.iterations);
+        CHECK(worst < 1e-8, "residual %g", worst);
+        CHECK(along < 1e-10, "a derivative has %g along a mode", along);
+        if (!cube)
+            CHECK(asymmetry > 1e-3, "derivatives (i,j) and (j,i) are the same: %g", asymmetry);
+        free(phi), free(H), free(Kp), free(Mp);
+        end_free(&b);
+    }
+}
+
+int main(void)
+{
+    sp_blas_prepare();
+    context = sp_context_default();
+    RUN(cube_keeps_its_multiple_eigenvalues);
+    RUN(rotations_see_no_force);
+    RUN(derivatives_solve_the_projected_equation);
+    return test_end();
+}

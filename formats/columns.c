@@ -112,15 +112,15 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         return sp_fail_memory(context);
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
-    SP_TRY(sp_writer_array(writer, "U", SP_F8, true, 2, (int64_t[]){columns->rows, columns->count}, columns->U));
+    SP_TRY(sp_writer_numbers(writer, "U", true, 2, (int64_t[]){columns->rows, columns->count}, columns->U));
     if (columns->eigenvalue)
-        SP_TRY(sp_writer_array(writer, "eigenvalue", SP_F8, false, 1, &columns->count, columns->eigenvalue));
+        SP_TRY(sp_writer_numbers(writer, "eigenvalue", false, 1, &columns->count, columns->eigenvalue));
     if (columns->residual)
-        SP_TRY(sp_writer_array(writer, "residual", SP_F8, false, 1, &columns->count, columns->residual));
+        SP_TRY(sp_writer_numbers(writer, "residual", false, 1, &columns->count, columns->residual));
     if (columns->pair)
         SP_TRY(sp_writer_array(writer, "pair", SP_I8, false, 2, (int64_t[]){columns->count, 2}, columns->pair));
     if (columns->singular_value)
-        SP_TRY(sp_writer_array(writer, "singular_value", SP_F8, false, 1, &columns->count, columns->singular_value));
+        SP_TRY(sp_writer_numbers(writer, "singular_value", false, 1, &columns->count, columns->singular_value));
 done:
     return status;
 }

@@ -152,6 +152,17 @@ int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool
     return write_member(writer, name, type_table[type].descriptor, fortran, rank, shape, bytes, data);
 }
 
+int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int rank, const int64_t *shape, const double *values)
+{
+    int64_t count = 1;
+    for (int i = 0; i < rank; i++)
+        count *= shape[i];
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return sp_fail(writer->context, SP_NUMERICAL, "%s: value %lld of the result is not finite", name, (long long)i);
+    return sp_writer_array(writer, name, SP_F8, fortran, rank, shape, values);
+}
+
 int sp_writer_text(sp_writer *writer, const char *name, const char *text)
 {
     if (!text) /* what a printer of JSON gives when memory is out */

@@ -34,6 +34,9 @@ int sp_writer_open(sp_context *context, int descriptor, sp_writer **writer) SP_M
 int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool fortran, int rank, const int64_t *shape,
                     const void *data) SP_MUST_USE;
 
+/* One member of f8 values that have to be finite, as every reader demands: SP_NUMERICAL where one is not. */
+int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int rank, const int64_t *shape, const double *values) SP_MUST_USE;
+
 /* A text member: UTF-8 bytes as u1, shape (length). NULL (from a printer that had no memory) is SP_SYSTEM. */
 int sp_writer_text(sp_writer *writer, const char *name, const char *text) SP_MUST_USE;
 

@@ -1,112 +1,97 @@
 #include "formats/loads.h"
 
-#include "formats/text.h"
+#include "formats/import/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 8, FIELD_LENGTH = 96 };
+enum { FIELDS = 8 };
 
 static const char *const kind_names[] = {"vertex", "surface", "region", "all", "spring"};
 static const char *const field_names[FIELDS] = {"t0", "t1", "kind", "id", "fx", "fy", "fz", "stiffness"};
 
-/* The fields of a line without blanks around them; returns how many. */
-static int split(const char *line, int64_t length, char field[FIELDS][FIELD_LENGTH])
+static int number(sp_context *context, const sp_text *text, const sp_word *field, int i, double *value)
 {
-    int count = 0;
-    const char *end = line + length;
-    for (const char *at = line;; at++) {
-        const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
-        while (at < stop && (*at == ' ' || *at == '\t'))
-            at++;
-        const char *last = stop;
-        while (last > at && (last[-1] == ' ' || last[-1] == '\t'))
-            last--;
-        if (count < FIELDS) {
-            int64_t size = last - at < FIELD_LENGTH - 1 ? last - at : FIELD_LENGTH - 1;
-            memcpy(field[count], at, (size_t)size);
-            field[count][size] = 0;
-        }
-        count++;
-        if (!comma)
-            return count;
-        at = comma;
-    }
+    char shown[SP_TEXT_QUOTE];
+    if (sp_word_number(field[i], value))
+        return SP_OK;
+    return sp_text_fail(context, text, "%s: \"%s\" is not a number", field_names[i], sp_word_show(field[i], shown));
 }
 
-static int number(sp_context *context, const sp_text *text, char field[FIELDS][FIELD_LENGTH], int i, bool infinite, double *value)
+static int target(sp_context *context, const sp_text *text, sp_word id, const sp_mesh *mesh, sp_load *load)
 {
-    char *end;
-    *value = strtod(field[i], &end);
-    if (end == field[i] || *end || isnan(*value) || (isinf(*value) && !infinite))
-        return sp_text_fail(context, text, "%s: \"%s\" is not a number", field_names[i], field[i]);
-    return SP_OK;
-}
-
-static int target(sp_context *context, const sp_text *text, char field[FIELDS][FIELD_LENGTH], const sp_mesh *mesh, sp_load *load)
-{
-    char *end;
+    char shown[SP_TEXT_QUOTE];
     load->id = -1;
-    if (load->kind == SP_LOAD_ALL)
-        return *field[3] && strcmp(field[3], "-") ? sp_text_fail(context, text, "id: \"%s\", but kind all takes none (leave it empty)", field[3]) : SP_OK;
+    if (load->kind == SP_LOAD_ALL) {
+        if (id.length == 0 || sp_word_is(id, "-"))
+            return SP_OK;
+        return sp_text_fail(context, text, "id: \"%s\", but kind all takes none (leave it empty)", sp_word_show(id, shown));
+    }
     for (int64_t r = 0; load->kind == SP_LOAD_REGION && r < mesh->material_count; r++)
-        if (!strcmp(mesh->materials[r].name, field[3])) {
+        if (sp_word_is(id, mesh->materials[r].name)) {
             load->id = r;
             return SP_OK;
         }
-    load->id = strtoll(field[3], &end, 10);
-    if (end == field[3] || *end)
-        return sp_text_fail(context, text, "id: \"%s\" is not a %s", field[3], load->kind == SP_LOAD_REGION ? "region of the mesh" : "whole number");
-    int64_t most = load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count : load->kind == SP_LOAD_REGION ? mesh->material_count : mesh->vertex_count;
+    if (!sp_word_integer(id, &load->id))
+        return sp_text_fail(context, text, "id: \"%s\" is not a %s", sp_word_show(id, shown),
+                            load->kind == SP_LOAD_REGION ? "region of the mesh" : "whole number");
+    int64_t most = mesh->vertex_count;
+    if (load->kind == SP_LOAD_SURFACE)
+        most = mesh->surface.vertex_count;
+    else if (load->kind == SP_LOAD_REGION)
+        most = mesh->material_count;
     if (load->id < 0 || load->id >= most)
         return sp_text_fail(context, text, "id: %s %lld of %lld", kind_names[load->kind], (long long)load->id, (long long)most);
     return SP_OK;
 }
 
-static int parse_line(sp_context *context, const sp_text *text, const char *line, int64_t length, const sp_mesh *mesh, sp_load *load)
+static int parse_load(sp_context *context, const sp_text *text, const sp_word *field, int count, const sp_mesh *mesh, sp_load *load)
 {
-    char field[FIELDS][FIELD_LENGTH] = {""};
-    int count = split(line, length, field), status;
+    char shown[SP_TEXT_QUOTE];
+    int status;
     if (count < 7)
         return sp_text_fail(context, text, "%d fields, expected t0,t1,kind,id,fx,fy,fz", count);
-    for (load->kind = SP_LOAD_VERTEX; load->kind <= SP_LOAD_SPRING && strcmp(kind_names[load->kind], field[2]);)
+    for (load->kind = SP_LOAD_VERTEX; load->kind <= SP_LOAD_SPRING && !sp_word_is(field[2], kind_names[load->kind]);)
         load->kind++;
     if (load->kind > SP_LOAD_SPRING)
-        return sp_text_fail(context, text, "kind: \"%s\" is not one of vertex, surface, region, all, spring", field[2]);
-    if (count != (load->kind == SP_LOAD_SPRING ? 8 : 7))
-        return sp_text_fail(context, text, "%d fields, kind %s has %d", count, field[2], load->kind == SP_LOAD_SPRING ? 8 : 7);
-    SP_TRY(number(context, text, field, 0, false, &load->start));
-    SP_TRY(number(context, text, field, 1, true, &load->end));
+        return sp_text_fail(context, text, "kind: \"%s\" is not one of vertex, surface, region, all, spring",
+                            sp_word_show(field[2], shown));
+    int due = load->kind == SP_LOAD_SPRING ? 8 : 7;
+    if (count != due)
+        return sp_text_fail(context, text, "%d fields, kind %s has %d", count, kind_names[load->kind], due);
+    SP_TRY(number(context, text, field, 0, &load->start));
     if (load->start < 0)
-        return sp_text_fail(context, text, "t0: the load acts from %s s", field[0]);
+        return sp_text_fail(context, text, "t0: the load acts from %g s", load->start);
+    load->end = INFINITY;
+    if (!sp_word_same(field[1], sp_word_of("inf")))
+        SP_TRY(number(context, text, field, 1, &load->end));
     if (!(load->end > load->start))
-        return sp_text_fail(context, text, "t1: the load acts from %s to %s s", field[0], field[1]);
-    SP_TRY(target(context, text, field, mesh, load));
+        return sp_text_fail(context, text, "t1: the load acts from %g to %g s", load->start, load->end);
+    SP_TRY(target(context, text, field[3], mesh, load));
     for (int i = 0; i < 3; i++)
-        SP_TRY(number(context, text, field, 4 + i, false, &load->force[i]));
+        SP_TRY(number(context, text, field, 4 + i, &load->force[i]));
     if (load->kind == SP_LOAD_SPRING) {
-        SP_TRY(number(context, text, field, 7, false, &load->stiffness));
+        SP_TRY(number(context, text, field, 7, &load->stiffness));
         if (load->stiffness < 0)
-            return sp_text_fail(context, text, "stiffness: %s N/m is negative", field[7]);
+            return sp_text_fail(context, text, "stiffness: %g N/m is negative", load->stiffness);
     }
 done:
     return status;
 }
 
-int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool, int64_t *load_count, sp_load **loads)
+int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool, int64_t *load_count,
+                   sp_load **loads)
 {
     sp_text text;
     sp_list list = {0};
     int status = SP_OK;
     sp_text_open(&text, bytes, count, "#", "", false);
     for (bool first = true; sp_text_line(&text); first = false) {
-        const char *line;
-        int64_t length;
-        sp_text_rest(&text, &line, &length);
-        const char *comment = memchr(line, '#', (size_t)length);
-        length = comment ? comment - line : length;
-        if (first && length >= 2 && !memcmp(line, "t0", 2)) /* a header line */
+        sp_word field[FIELDS] = {{0}}, beyond;
+        int fields = 0;
+        for (bool more = true; more; fields++)
+            more = sp_text_field(&text, ',', fields < FIELDS ? &field[fields] : &beyond);
+        if (first && field[0].length >= 2 && memcmp(field[0].at, "t0", 2) == 0) /* a header line */
             continue;
         sp_load *load = sp_list_add(&list, 1, sizeof *load);
         if (!load) {
@@ -114,7 +99,7 @@ int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const 
             goto done;
         }
         *load = (sp_load){0};
-        SP_TRY(parse_line(context, &text, line, length, mesh, load));
+        SP_TRY(parse_load(context, &text, field, fields, mesh, load));
     }
     *load_count = list.count;
     *loads = sp_pool_copy(pool, list.data, list.count, sizeof **loads);

@@ -175,7 +175,7 @@ int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp
     json_object_set_new(meta, "materials", materials);
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
-    SP_TRY(sp_writer_array(writer, "vertices", SP_F8, false, 2, (int64_t[]){mesh->vertex_count, 3}, mesh->vertices));
+    SP_TRY(sp_writer_numbers(writer, "vertices", false, 2, (int64_t[]){mesh->vertex_count, 3}, mesh->vertices));
     if (mesh->hex_count)
         SP_TRY(sp_writer_array(writer, "hex", SP_I8, false, 2, (int64_t[]){mesh->hex_count, 8}, mesh->hex));
     if (mesh->tet_count)
@@ -185,10 +185,10 @@ int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp
     if (partly_fixed)
         SP_TRY(sp_writer_array(writer, "fixed_axes", SP_U1, false, 1, &mesh->fixed_count, mesh->fixed_axes));
     if (surface->vertex_count) {
-        SP_TRY(sp_writer_array(writer, "surface/vertices", SP_F8, false, 2, (int64_t[]){surface->vertex_count, 3}, surface->vertices));
+        SP_TRY(sp_writer_numbers(writer, "surface/vertices", false, 2, (int64_t[]){surface->vertex_count, 3}, surface->vertices));
         SP_TRY(sp_writer_array(writer, "surface/triangles", SP_I8, false, 2, (int64_t[]){surface->triangle_count, 3}, surface->triangles));
         SP_TRY(sp_writer_array(writer, "surface/element", SP_I8, false, 1, &surface->vertex_count, surface->element));
-        SP_TRY(sp_writer_array(writer, "surface/weights", SP_F8, false, 2, (int64_t[]){surface->vertex_count, surface->width}, surface->weights));
+        SP_TRY(sp_writer_numbers(writer, "surface/weights", false, 2, (int64_t[]){surface->vertex_count, surface->width}, surface->weights));
     }
 done:
     return status;

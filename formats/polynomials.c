@@ -135,12 +135,12 @@ int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, c
         return sp_fail_memory(context);
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
-    SP_TRY(sp_writer_array(writer, "mass", SP_F8, true, 2, (int64_t[]){r, r}, polynomials->mass));
-    SP_TRY(sp_writer_array(writer, "gravity", SP_F8, false, 2, (int64_t[]){r, 3}, polynomials->gravity));
+    SP_TRY(sp_writer_numbers(writer, "mass", true, 2, (int64_t[]){r, r}, polynomials->mass));
+    SP_TRY(sp_writer_numbers(writer, "gravity", false, 2, (int64_t[]){r, 3}, polynomials->gravity));
     for (int64_t i = 0; i < polynomials->part_count; i++) {
         char name[SP_MEMBER_NAME];
         part_member(polynomials, i, name);
-        SP_TRY(sp_writer_array(writer, name, SP_F8, true, 2, (int64_t[]){order, order}, polynomials->parts[i].gram));
+        SP_TRY(sp_writer_numbers(writer, name, true, 2, (int64_t[]){order, order}, polynomials->parts[i].gram));
     }
 done:
     return status;

@@ -105,7 +105,7 @@ int sp_sparse_write(sp_context *context, sp_writer *writer, json_t *meta, const 
     SP_TRY(sp_writer_array(writer, "indptr", SP_I8, false, 1, &starts, matrix->start));
     SP_TRY(sp_writer_bytes(writer, "format", "csr"));
     SP_TRY(sp_writer_array(writer, "shape", SP_I8, false, 1, (int64_t[]){2}, (int64_t[]){matrix->order, matrix->order}));
-    SP_TRY(sp_writer_array(writer, "data", SP_F8, false, 1, &entries, matrix->value));
+    SP_TRY(sp_writer_numbers(writer, "data", false, 1, &entries, matrix->value));
     if (dof)
         SP_TRY(sp_writer_array(writer, "dof", SP_I8, false, 1, &matrix->order, dof));
 done:

@@ -106,7 +106,7 @@ static int write_block(sp_trajectory_writer *trajectory)
         if (series_width(i, trajectory->r, trajectory->points) == 0)
             continue;
         series_member(i, trajectory->block, name);
-        SP_TRY(sp_writer_array(trajectory->writer, name, SP_F8, false, rank, shape, trajectory->data[i]));
+        SP_TRY(sp_writer_numbers(trajectory->writer, name, false, rank, shape, trajectory->data[i]));
     }
     trajectory->block++;
     trajectory->count = 0;

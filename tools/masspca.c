@@ -135,7 +135,8 @@ int main(int argc, char **argv)
     part *parts = sp_pool_new(&pool, part_count, sizeof *parts);
     if (!parts)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    bool modal = false, modal_only = true, mass_lumped = false;
+    bool modal_only = true, mass_lumped = false;
+    int64_t modes_files = 0;
     for (int64_t p = 0; p < part_count; p++) {
         parts[p].path = tool_argument((int)p + 1);
         if (is_trajectory(context, parts[p].path))
@@ -145,7 +146,7 @@ int main(int argc, char **argv)
             parts[p].count = parts[p].file.columns.count;
         }
         bool is_modes = !strcmp(parts[p].file.kind, "modes");
-        modal |= is_modes;
+        modes_files += is_modes;
         mass_lumped |= is_modes && parts[p].file.columns.lumped;
         modal_only &= is_modes || !strcmp(parts[p].file.kind, "derivatives");
         total += parts[p].count;
@@ -163,11 +164,13 @@ int main(int argc, char **argv)
     const sp_metric *metric = chosen.lumped ? &lumped : &consistent;
 
     /* derivatives become unit vectors in the mass that normalized the modes, whatever the basis is orthonormal in */
-    enum scaling scaling = chosen.scaling == SCALING_AUTO ? (modal && modal_only ? SCALING_EIGENVALUE : SCALING_NONE) : (enum scaling)chosen.scaling;
+    enum scaling scaling = chosen.scaling == SCALING_AUTO ? (modes_files == 1 && modal_only ? SCALING_EIGENVALUE : SCALING_NONE) : (enum scaling)chosen.scaling;
     if (scaling == SCALING_EIGENVALUE)
         scale_by_eigenvalue(context, parts, part_count, mass_lumped ? &lumped : &consistent);
     double *to = A;
     for (int64_t p = 0; p < part_count; p++) {
+        if (*parts[p].file.kind)
+            tool_hold_rows(&body, &parts[p].file);
         /* rigid motions of a free body are simulated beside its basis, not in it; their eigenvalue 0 has no scale */
         int64_t rigid = scaling == SCALING_EIGENVALUE ? parts[p].file.columns.rigid : 0;
         if (rigid)
@@ -207,6 +210,8 @@ int main(int argc, char **argv)
                 singular[kept++] = R[c * total + c];
             }
     }
+    if (rank == 0)
+        tool_fail(SP_INPUT, parts[0].path, "every column is zero: there is nothing to make a basis of");
     int64_t r = chosen.r ? chosen.r : rank;
     if (r > rank)
         tool_fail(SP_NUMERICAL, NULL, "-r %lld: only %lld of %lld columns are independent", (long long)r, (long long)rank, (long long)total);

@@ -10,14 +10,14 @@
 static struct {
     int64_t count;
     int lumped;
-    bool certify;
+    bool certify, lumping_given;
     double tolerance;
     const char *stiffness, *mass, *write_stiffness, *write_mass;
 } chosen;
 
 static const tool_option options[] = {
     {"count", 'k', TOOL_INTEGER, &chosen.count, "N", "20", .low = 1, .high = 100000, .help = "number of modes, rigid ones included"},
-    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix: full or row sums on the diagonal"},
+    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix: full or row sums on the diagonal", .given = &chosen.lumping_given},
     {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "1e-12", .low = 0, .high = 1e-2, .help = "of the Lanczos run, relative; 0: the machine's"},
     {"certify", 0, TOOL_FLAG, &chosen.certify, .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
     {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE", .help = "use this stiffness matrix K instead of the mesh's own"},
@@ -41,6 +41,15 @@ static void read_matrix(sp_context *context, const char *path, const char *optio
     for (int64_t i = 0; dof && i < matrix->order; i++)
         if (dof[i] != body->free[i])
             tool_fail(SP_INPUT, path, "row %lld belongs to degree of freedom %lld, in the mesh to %lld", (long long)i, (long long)dof[i], (long long)body->free[i]);
+}
+
+static bool is_diagonal(const sp_sparse *matrix)
+{
+    for (int64_t row = 0; row < matrix->order; row++)
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+            if (matrix->index[k] != row && matrix->value[k] != 0)
+                return false;
+    return true;
 }
 
 static void write_matrix(sp_context *context, const char *path, const char *option, const char *which, const sp_body *body, const sp_sparse *matrix, const char *mesh_hash)
@@ -84,9 +93,12 @@ int main(int argc, char **argv)
         tool_check(sp_body_matrix(context, &body, &K), mesh.path);
         sp_stvk_tangent(context, &body, full, 1, false, NULL, &K);
     }
-    if (chosen.mass)
+    if (chosen.mass && chosen.lumping_given)
+        tool_fail(SP_USAGE, NULL, "--lumping is about the mesh's own mass matrix, not that of --mass");
+    if (chosen.mass) {
         read_matrix(context, chosen.mass, "mass", &body, &M);
-    else
+        chosen.lumped = is_diagonal(&M);
+    } else
         tool_check(sp_body_mass_compressed(context, &body, chosen.lumped, &M), mesh.path);
     if (chosen.write_stiffness)
         write_matrix(context, chosen.write_stiffness, "write-stiffness", "K", &body, &K, mesh.hash);
@@ -102,6 +114,8 @@ int main(int argc, char **argv)
         sp_body_spread(&body, vector + i * n, full + i * rows);
         worst = fmax(worst, residual[i]);
     }
+    if (!(worst < 1e-3))
+        tool_fail(SP_NUMERICAL, mesh.path, "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
     if (worst > 1e-6)
         tool_warn(mesh.path, "the residual of a mode is %.1e", worst);
     if (report.certified >= 0 && report.certified != report.below)

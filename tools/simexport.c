@@ -1,6 +1,6 @@
 /* simexport: trajectories, meshes, columns and matrices in the formats of other programs. */
-#include "formats/csv_write.h"
-#include "formats/obj_write.h"
+#include "formats/export/csv_write.h"
+#include "formats/export/obj_write.h"
 #include "tools/export/matrix.h"
 #include "tools/export/vtu.h"
 #include "tools/common/skin.h"

@@ -1,6 +1,6 @@
 /* simimport: volumetric meshes that other programs wrote. */
-#include "formats/surface.h"
-#include "formats/volume.h"
+#include "formats/import/surface.h"
+#include "formats/import/volume.h"
 #include "tools/common/anchors.h"
 #include "tools/common/inputs.h"
 
@@ -25,7 +25,7 @@ static const tool_option options[] = {
     {"density", 0, TOOL_REAL, &chosen.density, "KG/M3", "1000", .low = 1e-300, .high = 1e300, .help = "density; replaces the file's where given", .given = &chosen.density_given},
     {"quadrature", 0, TOOL_INTEGER, &chosen.quadrature, "N", "2", .low = 2, .high = 3, .help = "Gauss points per axis of hexahedra"},
     {"turn", 0, TOOL_FLAG, &chosen.turn, .help = "turn elements of negative volume instead of refusing them"},
-    {"fixed", 0, TOOL_INPUTS, &chosen.bou, "FILE", .help = "anchored vertices as VegaFEM .bou (numbers from 1)"},
+    {"fixed", 0, TOOL_INPUTS, &chosen.bou, "FILE", .help = "anchored vertices as VegaFEM .bou (numbers from 1); may stand several times"},
     {"surface", 0, TOOL_INPUT, &chosen.surface, "MODEL", .help = "triangle model to embed: OBJ, PLY, STL, OFF"},
     {"interpolation", 0, TOOL_INPUT, &chosen.interpolation, "FILE", .help = "weights of the surface's vertices as VegaFEM .interp"},
     TOOL_ANCHOR_OPTIONS,

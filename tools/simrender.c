@@ -1,5 +1,5 @@
 /* simrender: pictures of meshes, motions and modes. */
-#include "formats/png.h"
+#include "formats/export/png.h"
 #include "tools/render/sheet.h"
 
 #include <math.h>

@@ -18,7 +18,7 @@ static struct {
     const char *basis, *polynomials, *loads, *probes;
     int64_t r, steps, every, iterations;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
-    bool semi_implicit, damping_mass_given, damping_stiffness_given;
+    bool semi_implicit, damping_mass_given, damping_stiffness_given, beta_given, gamma_given, tolerance_given, iterations_given, lumping_given;
 } chosen;
 
 static const tool_option options[] = {
@@ -36,14 +36,33 @@ static const tool_option options[] = {
     {"damping-mass", 0, TOOL_REAL, &chosen.damping_mass, "A", NULL, .low = 0, .high = 1e300, .help = "alpha of Rayleigh damping alpha M + beta K(q), 1/s (default: the mesh's)", .given = &chosen.damping_mass_given},
     {"damping-stiffness", 0, TOOL_REAL, &chosen.damping_stiffness, "B", NULL, .low = 0, .high = 1e300, .help = "beta, s (default: the mesh's)", .given = &chosen.damping_stiffness_given},
     {"semi-implicit", 0, TOOL_FLAG, &chosen.semi_implicit, .help = "one Newton iteration per Newmark step, as in the papers"},
-    {"beta", 0, TOOL_REAL, &chosen.beta, "X", "0.25", .low = 0, .high = 1, .help = "Newmark's beta"},
-    {"gamma", 0, TOOL_REAL, &chosen.gamma, "X", "0.5", .low = 0, .high = 1, .help = "Newmark's gamma"},
-    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", NULL, .low = 1e-15, .high = 1, .help = "Newton: residual by the largest force term (default 1e-10, energy 1e-12)"},
-    {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "50", .low = 1, .high = 10000, .help = "Newton iterations per step at most"},
-    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix of the full and linear models"},
+    {"beta", 0, TOOL_REAL, &chosen.beta, "X", "0.25", .low = 0, .high = 1, .help = "Newmark's beta", .given = &chosen.beta_given},
+    {"gamma", 0, TOOL_REAL, &chosen.gamma, "X", "0.5", .low = 0, .high = 1, .help = "Newmark's gamma", .given = &chosen.gamma_given},
+    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", NULL, .low = 1e-15, .high = 1, .help = "Newton: residual by the largest force term (default 1e-10, energy 1e-12)", .given = &chosen.tolerance_given},
+    {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "50", .low = 1, .high = 10000, .help = "Newton iterations per step at most", .given = &chosen.iterations_given},
+    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix of the full and linear models", .given = &chosen.lumping_given},
     {"record", 0, TOOL_CHOICE, &chosen.record, NULL, "auto", "auto|coordinates|all|probes", .help = "reduced coordinates, displacements of all vertices, or of the probes only; auto: coordinates (reduced) or all"},
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST", .help = "also record these vertices, from 0: 3,17,surface:120 (the corners that carry a surface vertex)"},
 };
+
+/* An option that the model or the integrator has no use for is a mistake, not something to pass over. */
+static void refuse_idle_options(void)
+{
+    bool newmark = chosen.integrator == SP_NEWMARK, newton = chosen.integrator != SP_CENTRAL;
+    const struct {
+        bool idle;
+        const char *text;
+    } rules[] = {
+        {chosen.model != MODEL_REDUCED && (chosen.basis || chosen.polynomials || chosen.r), "--basis, --poly and --rank belong to --model reduced"},
+        {chosen.model == MODEL_REDUCED && chosen.lumping_given, "--lumping belongs to the full and linear models; a reduced one has the mass of its polynomials"},
+        {!newmark && (chosen.beta_given || chosen.gamma_given || chosen.semi_implicit), "--beta, --gamma and --semi-implicit belong to --integrator newmark"},
+        {(!newton || chosen.semi_implicit) && (chosen.tolerance_given || chosen.iterations_given), "--tolerance and --iterations belong to integrators that iterate"},
+        {chosen.integrator == SP_STATIC && (chosen.damping_mass_given || chosen.damping_stiffness_given), "--damping-mass and --damping-stiffness do nothing in statics"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].idle)
+            tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
+}
 
 typedef struct simulation {
     sp_context *context;
@@ -94,7 +113,12 @@ static void make_system(simulation *s)
         char *text = tool_read_bytes(chosen.loads, "loads", &s->pool, &count);
         tool_check(sp_loads_parse(s->context, text, count, &s->mesh.mesh, &s->pool, &load_count, &loads), chosen.loads);
     }
-    tool_check(sp_loading_new(s->context, &s->body, reduced ? s->basis.columns.U : NULL, s->r, load_count, loads, chosen.gravity, &s->system, &s->loading), chosen.loads);
+    double gravity[3];
+    for (int i = 0; i < 3; i++)
+        gravity[i] = chosen.gravity[i] * (reduced ? s->polynomials.density : 1);
+    tool_check(sp_loading_new(s->context, &s->body, reduced ? s->basis.columns.U : NULL, s->r, load_count, loads, gravity, &s->system, &s->loading), chosen.loads);
+    if (s->loading.idle)
+        tool_warn(chosen.loads, "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements", (long long)s->loading.idle, (long long)s->loading.first_idle);
 }
 
 /* The options' damping, else the mesh's where all regions agree. */
@@ -219,7 +243,7 @@ static json_t *report_result(const simulation *s, const sp_integrator_report *re
     json_object_set_new(result, "stability_limit", report->stability_limit > 0 ? json_real(report->stability_limit) : json_null());
     json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_WORK_COUNT, first));
     json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_WORK_COUNT, last));
-    json_object_set_new(result, "energy_balance", json_real(drift));
+    json_object_set_new(result, "energy_balance", chosen.integrator == SP_STATIC ? json_null() : json_real(drift));
     return result;
 }
 
@@ -232,11 +256,10 @@ int main(int argc, char **argv)
                                         "  simulate spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv --dt 0.01 --steps 500 -o motion.npz\n"
                                         "  simulate spoon.npz --model full --integrator static --gravity 0,0,-9.81 --steps 1 -o sag.npz\n"},
                            argc, argv);
+    refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &s.mesh);
     if (chosen.model == MODEL_REDUCED)
         read_reduced(&s);
-    else if (chosen.basis || chosen.polynomials || chosen.r)
-        tool_fail(SP_USAGE, NULL, "--basis, --poly and --rank belong to --model reduced");
     make_system(&s);
     find_damping(&s);
     choose_record(&s);
@@ -276,7 +299,10 @@ int main(int argc, char **argv)
         tool_warn(s.mesh.path, "%lld steps stopped at a residual up to %.1e", (long long)report->stagnated, report->worst_residual);
     if (report->indefinite)
         tool_warn(s.mesh.path, "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a definite one", (long long)report->indefinite);
-    tool_say("%s, %lld coordinates, %lld steps, %.2f Newton iterations a step, energy balance within %.1e", integrators[chosen.integrator], (long long)s.system.n,
+    if (chosen.integrator == SP_STATIC) /* work along a path of equilibria: no balance to keep */
+        tool_say("static, %lld coordinates, %lld steps, %.2f Newton iterations a step", (long long)s.system.n, (long long)report->steps, (double)report->newton_iterations / (double)report->steps);
+    else
+        tool_say("%s, %lld coordinates, %lld steps, %.2f Newton iterations a step, energy balance within %.1e", integrators[chosen.integrator], (long long)s.system.n,
              (long long)report->steps, (double)report->newton_iterations / (double)report->steps, drift);
     tool_check(sp_trajectory_finish(trajectory), tool_output_path());
     tool_output_finish(output, report_result(&s, report, first, energy, drift));

@@ -1,7 +1,7 @@
 /* voxelize: from a polygon soup to a mesh of cubes (or tetrahedra) with the surface embedded. */
 #include "geometry/voxelize.h"
 
-#include "formats/surface.h"
+#include "formats/import/surface.h"
 #include "tools/common/anchors.h"
 #include "tools/common/inputs.h"
 

@@ -31,7 +31,7 @@ static int solve_group(sp_context *context, const sp_body *body, const sp_sparse
         for (int64_t i = 0; i < n; i++)
             sum += (p[i] - r[i]) * (p[i] - r[i]);
         if (norm > 0)
-            *residual = fmax(*residual, sqrt(sum) / norm);
+            *residual = sqrt(sum) / norm <= *residual ? *residual : sqrt(sum) / norm; /* keeps NaN */
         sp_body_spread(body, solution + c * n, derivative + c * rows);
     }
     return SP_OK;

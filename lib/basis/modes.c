@@ -15,10 +15,52 @@ enum { RANDOM_START = 1, RANDOM_CHECK = 2, CHECK_WIDTH = 4, CHECK_STEPS = 3, ROU
 
 /* ---- rigid motions ---- */
 
+static int check_mass(sp_context *context, const sp_sparse *M)
+{
+    for (int64_t row = 0; row < M->order; row++) {
+        double diagonal = 0;
+        for (int64_t k = M->start[row]; k < M->start[row + 1]; k++)
+            if (M->index[k] == row)
+                diagonal = M->value[k];
+        if (!(diagonal > 0))
+            return sp_fail(context, SP_INPUT, "the mass matrix has %g on the diagonal of row %lld", diagonal, (long long)row);
+    }
+    return SP_OK;
+}
+
+/* HᵀH [6, 6] of the held components of one piece (−1: all) in the six rigid motions, and how many components are held. */
+static void held_motions(const sp_mesh *mesh, const int64_t *vertex_label, int64_t piece, const double centre[3], double size, double gram[36], int64_t *held)
+{
+    memset(gram, 0, 36 * sizeof *gram);
+    *held = 0;
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        for (int c = 0; c < 3; c++) {
+            if (!(mesh->fixed_axes[i] >> c & 1) || (piece >= 0 && vertex_label[mesh->fixed[i]] != piece))
+                continue;
+            (*held)++;
+            const double *x = mesh->vertices + 3 * mesh->fixed[i];
+            double motion[6], y[3] = {(x[0] - centre[0]) / size, (x[1] - centre[1]) / size, (x[2] - centre[2]) / size};
+            /* component c of e_j and of e_j × y */
+            for (int j = 0; j < 3; j++) {
+                motion[j] = c == j;
+                motion[3 + j] = c == j ? 0 : c == (j + 1) % 3 ? -y[(j + 2) % 3] : y[(j + 1) % 3];
+            }
+            for (int a = 0; a < 6; a++)
+                for (int b = 0; b < 6; b++)
+                    gram[6 * a + b] += motion[a] * motion[b];
+        }
+}
+
+/* Whether combination m of the motions moves a held component. */
+static bool is_held(const double values[6], int m, int64_t held)
+{
+    return held > 0 && values[m] > 1e-12 * fmax(values[5], 1);
+}
+
 int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *M, double *R, int64_t *count)
 {
     const sp_mesh *mesh = body->mesh;
-    int64_t n = body->dof_count, held = 0;
+    int64_t n = body->dof_count, held = 0, pieces, freedom = 0;
     double low[3], high[3], centre[3], size = 0;
     sp_mesh_box(mesh, low, high);
     for (int i = 0; i < 3; i++) {
@@ -28,35 +70,48 @@ int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *
     sp_pool scratch = {0};
     int status = SP_OK;
     double *held_rows = sp_pool_new(&scratch, 6 * 6, sizeof *held_rows); /* HᵀH of the held components of the six motions */
-    double *all = sp_pool_new(&scratch, 6 * n, sizeof *all), motion[6], values[6], full_R[36];
+    double *all = sp_pool_new(&scratch, 6 * n, sizeof *all), values[6], full_R[36];
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t i = 0; i < mesh->fixed_count; i++)
-        for (int c = 0; c < 3; c++) {
-            if (!(mesh->fixed_axes[i] >> c & 1))
-                continue;
-            held++;
-            const double *x = mesh->vertices + 3 * mesh->fixed[i];
-            double y[3] = {(x[0] - centre[0]) / size, (x[1] - centre[1]) / size, (x[2] - centre[2]) / size};
-            /* component c of e_j and of e_j × y */
-            for (int j = 0; j < 3; j++) {
-                motion[j] = c == j;
-                motion[3 + j] = c == j ? 0 : c == (j + 1) % 3 ? -y[(j + 2) % 3] : y[(j + 1) % 3];
-            }
-            for (int a = 0; a < 6; a++)
-                for (int b = 0; b < 6; b++)
-                    held_rows[6 * a + b] += motion[a] * motion[b];
+    int64_t *label = sp_pool_raw(&scratch, sp_mesh_element_count(mesh), sizeof *label), *vertex_label = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex_label);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    SP_TRY(check_mass(context, M));
+    SP_TRY(sp_mesh_components(context, mesh, label, &pieces));
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            vertex_label[corner[a]] = label[e];
+    }
+    for (int64_t piece = 0; pieces > 1 && piece < pieces; piece++) {
+        held_motions(mesh, vertex_label, piece, centre, size, held_rows, &held);
+        if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'U', 6, held_rows, 6, values) != 0) {
+            status = sp_fail(context, SP_NUMERICAL, "the rigid motions cannot be separated");
+            goto done;
         }
+        for (int m = 0; m < 6; m++)
+            freedom += !is_held(values, m, held);
+    }
+    held_motions(mesh, vertex_label, -1, centre, size, held_rows, &held);
     if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', 6, held_rows, 6, values) != 0) {
         status = sp_fail(context, SP_NUMERICAL, "the rigid motions cannot be separated");
+        goto done;
+    }
+    for (int m = 0; m < 6; m++)
+        freedom -= pieces > 1 && !is_held(values, m, held);
+    if (freedom > 0) {
+        status = sp_fail(context, SP_INPUT, "the mesh has %lld separate pieces that can move on their own: anchor each, or keep one (voxelize --keep 1)", (long long)pieces);
         goto done;
     }
     /* combinations that leave every held component at rest */
     *count = 0;
     for (int m = 0; m < 6; m++) {
-        if (held > 0 && values[m] > 1e-12 * fmax(values[5], 1))
+        if (is_held(values, m, held))
             continue;
         const double *mix = held_rows + 6 * m;
         double *column = all + *count * n;
@@ -115,6 +170,8 @@ static int apply_inverse(problem *p, int64_t count, const double *mass_x, double
 
 static void remember(problem *p, int64_t count, const double *vectors)
 {
+    if (count == 0)
+        return;
     memcpy(p->vectors + p->known * p->n, vectors, (size_t)(count * p->n) * sizeof *vectors);
     sp_sparse_times(p->context, p->M, count, vectors, p->mass_vectors + p->known * p->n);
     p->known += count;
@@ -304,9 +361,41 @@ static int residuals(sp_context *context, const sp_sparse *K, const sp_sparse *M
     return SP_OK;
 }
 
+/* Whether K leaves every rigid motion without force: ‖K r‖ within rounding of its terms. */
+static int all_null(sp_context *context, const sp_sparse *K, int64_t count, const double *rigid, bool *null)
+{
+    sp_pool scratch = {0};
+    int64_t n = K->order;
+    double *force = sp_pool_raw(&scratch, n * count, sizeof *force);
+    if (!force)
+        return sp_fail_memory(context);
+    sp_sparse_times(context, K, count, rigid, force);
+    *null = true;
+    for (int64_t c = 0; c < count; c++) {
+        double sum = 0, terms = 0;
+        for (int64_t row = 0; row < n; row++) {
+            double absolute = 0;
+            for (int64_t k = K->start[row]; k < K->start[row + 1]; k++)
+                absolute += fabs(K->value[k] * rigid[c * n + K->index[k]]);
+            terms += absolute * absolute;
+            sum += force[c * n + row] * force[c * n + row];
+        }
+        *null &= sqrt(sum) <= 1e-9 * sqrt(terms);
+    }
+    sp_pool_free(&scratch);
+    return SP_OK;
+}
+
 int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
              const sp_modes_parameters *parameters, double *eigenvalue, double *vector, double *residual, sp_modes_report *report)
 {
+    bool null = true;
+    int known = check_mass(context, M);
+    if (known == SP_OK && rigid_count > 0)
+        known = all_null(context, K, rigid_count, rigid, &null);
+    if (known != SP_OK)
+        return known;
+    rigid_count = null ? rigid_count : 0;
     int64_t n = K->order, count = parameters->count, most = count + ROUNDS * CHECK_WIDTH, elastic = count > rigid_count ? count - rigid_count : 0;
     sp_pool scratch = {0};
     sp_sparse A = {0};

@@ -23,12 +23,13 @@ typedef struct sp_modes_report {
     double factor_nonzeros, factor_flops;
 } sp_modes_report;
 
-/* Rigid motions that the anchors leave free, as mass-orthonormal columns R [dof_count, ≤ 6] of the free degrees of freedom. */
+/* Rigid motions that the anchors leave free, as mass-orthonormal columns R [dof_count, ≤ 6] of the free degrees of freedom.
+ * SP_INPUT where separate pieces of the mesh can move on their own. */
 int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *M, double *R, int64_t *count) SP_MUST_USE;
 
 /* The lowest `count` modes. node as in sp_cholesky_new. rigid [order, rigid_count] M-orthonormal null vectors of K, which
  * become the first modes with λ = 0 exactly (their true quotient shows in `residual`); the rest is found in their
- * complement. vector [order, count] M-orthonormal, eigenvalue [count] ascending, residual [count] =
+ * complement. Where K resists one of them (a matrix from elsewhere), none is used and report->rigid is 0. vector [order, count] M-orthonormal, eigenvalue [count] ascending, residual [count] =
  * ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂) with λ₁ the first elastic eigenvalue. SP_NUMERICAL where Lanczos does not converge or K is
  * not positive semidefinite; SP_USAGE where count is not below the order. */
 int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,

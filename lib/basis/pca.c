@@ -17,14 +17,26 @@ int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t count, dou
         goto done;
     }
     SP_TRY(sp_metric_orthonormalize(context, metric, count, A, 1e-15, R, &independent));
-    if (LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'A', 'N', (int)count, (int)count, R, (int)count, singular_value, left, (int)count, &unused, 1, superb) != 0) {
+    /* dependent columns left a zero column in Q and a zero row in R: without those the decomposition is of [kept, count] */
+    int64_t kept = 0;
+    for (int64_t k = 0; k < count; k++)
+        if (R[k * count + k] != 0) {
+            for (int64_t c = 0; c < count; c++)
+                R[c * count + kept] = R[c * count + k];
+            memmove(A + kept * rows, A + k * rows, (size_t)rows * sizeof *A);
+            kept++;
+        }
+    memset(singular_value, 0, (size_t)count * sizeof *singular_value);
+    if (kept > 0 && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'N', (int)kept, (int)count, R, (int)count, singular_value, left, (int)count, &unused, 1, superb) != 0) {
         status = sp_fail(context, SP_NUMERICAL, "the singular value decomposition did not converge");
         goto done;
     }
     *rank = 0;
-    while (*rank < count && singular_value[*rank] > 1e-14 * singular_value[0])
+    while (*rank < kept && singular_value[*rank] > 1e-14 * singular_value[0])
         (*rank)++;
-    sp_dense_add(context, rows, count, A, *rank, left, 1, U);
+    for (int64_t c = 1; c < *rank; c++) /* as sp_dense_add wants them: [kept, rank] without gaps */
+        memmove(left + c * kept, left + c * count, (size_t)kept * sizeof *left);
+    sp_dense_add(context, rows, kept, A, *rank, left, 1, U);
     sp_dense_fix_signs(rows, *rank, U);
     memcpy(A, U, (size_t)(rows * count) * sizeof *A);
     for (int64_t i = *rank; i < count; i++)

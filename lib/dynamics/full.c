@@ -16,7 +16,8 @@ typedef struct full {
     double *diagonal;       /* lumped mass by degree of freedom */
     sp_cholesky *factor, *mass_factor;
     double *u, *f, *v;      /* full vectors; held components of u keep their displacement, those of v are 0 */
-    double mass_scale, stiffness_scale, factored_mass, factored_stiffness; /* of a linear S, to keep its factor */
+    double mass_scale, stiffness_scale, spring_scale;           /* of a linear S … */
+    double factored_mass, factored_stiffness, factored_spring; /* … and of its factor, which is kept while they agree */
     bool factored;
     int64_t spring_count;
     const sp_spring *springs;
@@ -72,6 +73,7 @@ static void matrix_start(void *data, double mass_scale)
     full *self = data;
     self->mass_scale = mass_scale;
     self->stiffness_scale = 0;
+    self->spring_scale = 0;
     if (self->linear)
         return;
     for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
@@ -89,16 +91,17 @@ static void add_spring_stiffness(full *self, double scale)
         }
 }
 
-static double matrix_add(void *data, const double *q, double scale, bool definite, double *f)
+static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
     full *self = data;
     if (self->linear) {
         self->stiffness_scale += scale;
+        self->spring_scale += spring_scale;
         return f ? force(self, q, f) : 0;
     }
     sp_body_spread(self->body, q, self->u);
     double energy = sp_stvk_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
-    add_spring_stiffness(self, scale);
+    add_spring_stiffness(self, spring_scale);
     if (f)
         sp_body_gather(self->body, self->f, f);
     return energy + add_springs(self, self->u, f);
@@ -108,13 +111,15 @@ static int matrix_factor(void *data)
 {
     full *self = data;
     if (self->linear) {
-        if (self->factored && self->factored_mass == self->mass_scale && self->factored_stiffness == self->stiffness_scale)
+        if (self->factored && self->factored_mass == self->mass_scale && self->factored_stiffness == self->stiffness_scale &&
+            self->factored_spring == self->spring_scale)
             return SP_OK;
         for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
             self->S.value[k] = self->mass_scale * self->M.value[k] + self->stiffness_scale * self->K.value[k];
-        add_spring_stiffness(self, self->stiffness_scale);
+        add_spring_stiffness(self, self->spring_scale);
         self->factored_mass = self->mass_scale;
         self->factored_stiffness = self->stiffness_scale;
+        self->factored_spring = self->spring_scale;
     }
     int status = sp_cholesky_factor(self->factor, &self->S);
     self->factored = status == SP_OK;

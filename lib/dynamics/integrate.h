@@ -9,7 +9,7 @@ enum sp_integrator_kind {
     SP_NEWMARK, /* implicit Newmark (thesis §2.9); converged Newton, or one semi-implicit iteration as in the papers */
     SP_ENERGY,  /* conserves energy exactly: q₁ − q₀ = h(v₀+v₁)/2, M(v₁−v₀) = −h f̄, f̄ by Simpson's rule along the step, exact for cubic f */
     SP_CENTRAL, /* central differences (leapfrog), stable for h ≤ 2/ω_max */
-    SP_STATIC,  /* static equilibrium under the loads of each step's end; no inertia, no damping */
+    SP_STATIC,  /* static equilibrium under the mean loads of each step; no inertia, no damping */
 };
 
 typedef struct sp_integrator_parameters {

@@ -18,6 +18,7 @@ struct sp_integrator {
     double *f0;                    /* energy step: f(q₀); static: loads of the last equilibrium */
     double *r, *dq, *x, *y, *trial;
     double work, dissipated;
+    double energy_scale;           /* central: work and first energy so far; far beyond it the motion has blown up */
     double force_scale;            /* static, without loads: the first internal force, since all forces vanish in the end */
     double potential;              /* static: W(q) − external·q at the last residual */
     sp_integrator_report report;

@@ -71,6 +71,12 @@ static void project(const sp_body *body, const double *U, int64_t r, const doubl
     }
 }
 
+static void note_idle(sp_loading *loading, int64_t number, bool idle)
+{
+    if (idle && loading->idle++ == 0)
+        loading->first_idle = number;
+}
+
 int sp_loading_new(sp_context *context, const sp_body *body, const double *U, int64_t r, int64_t load_count, const sp_load *loads, const double acceleration[3],
                    const sp_system *system, sp_loading *loading)
 {
@@ -100,11 +106,17 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
             loading->end = fmax(loading->end, load->end);
         if (load->kind == SP_LOAD_SPRING) {
             loading->spring_loads[loading->spring_count++] = load;
+            note_idle(loading, l + 1, body->dof[3 * load->id] < 0 && body->dof[3 * load->id + 1] < 0 && body->dof[3 * load->id + 2] < 0);
             continue;
         }
         memset(full, 0, (size_t)rows * sizeof *full);
         spread_load(body, load, full);
-        project(body, U, r, full, loading->columns + loading->n * loading->force_count);
+        double *column = loading->columns + loading->n * loading->force_count;
+        project(body, U, r, full, column);
+        bool idle = load->force[0] != 0 || load->force[1] != 0 || load->force[2] != 0;
+        for (int64_t i = 0; i < loading->n && idle; i++)
+            idle = column[i] == 0;
+        note_idle(loading, l + 1, idle);
         loading->loads[loading->force_count++] = load;
     }
     sp_body_vertex_mass(body, mass); /* row sums: M times a constant field */

@@ -32,6 +32,7 @@ typedef struct sp_loading {
     sp_spring *acting;      /* [spring_count] room for those that act */
     const sp_system *system;
     double end;             /* s, when the last load ends; 0 without loads */
+    int64_t idle, first_idle; /* loads that act on nothing that moves, and the number of the first from 1 */
 } sp_loading;
 
 /* U [3·vertices, r] projects for a reduced system (n = r); NULL: the full system of `body` (n = dof_count). acceleration [3] m/s²

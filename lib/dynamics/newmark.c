@@ -43,7 +43,7 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
 {
     double h = it->p.step, a1 = 1 / (it->p.beta * h * h), a4 = it->p.gamma / (it->p.beta * h), damping = it->p.damping_stiffness;
     it->system->matrix_start(it->system->self, a1 + a4 * it->p.damping_mass);
-    it->system->matrix_add(it->system->self, q1, 1 + a4 * damping, definite, NULL);
+    it->system->matrix_add(it->system->self, q1, 1 + a4 * damping, 1, definite, NULL);
     if (damping != 0 && !definite && !it->system->constant)
         sp_add_tangent_derivative(it, q1, it->v1, damping);
 }
@@ -55,7 +55,7 @@ static int semi_implicit(sp_integrator *it)
     int status;
     follow(it, it->q);
     it->system->matrix_start(it->system->self, a1 + a4 * it->p.damping_mass);
-    it->system->matrix_add(it->system->self, it->q, 1 + a4 * it->p.damping_stiffness, false, it->r);
+    it->system->matrix_add(it->system->self, it->q, 1 + a4 * it->p.damping_stiffness, 1, false, it->r);
     finish_residual(it, it->q, it->r);
     SP_TRY(it->system->matrix_factor(it->system->self));
     SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));

@@ -11,7 +11,7 @@ typedef struct reduced {
     int r;
     sp_reduced_force *force;
     double *mass, *mass_factor;      /* [r, r] */
-    double *q, *f, *K, energy;       /* the last evaluation (K: lower triangle): integrators ask for force and stiffness at one place in turn */
+    double *q, *f, *K, energy;       /* the last evaluation (K: lower triangle, without springs): integrators ask for force and stiffness at one place in turn */
     bool evaluated;
     double *S;                       /* lower triangle */
     const double *U, *vertices;
@@ -19,8 +19,8 @@ typedef struct reduced {
     const sp_spring *springs;
 } reduced;
 
-/* Adds the springs at q: energy ½k|x − a|², force Uᵀ k(x − a), stiffness k UᵀU over the vertex's three rows. */
-static double add_springs(const reduced *self, const double *q, double *f, double *K)
+/* Adds the springs at q: energy ½k|x − a|² and force Uᵀ k(x − a). */
+static double add_springs(const reduced *self, const double *q, double *f)
 {
     double energy = 0;
     for (int64_t s = 0; s < self->spring_count; s++) {
@@ -30,11 +30,20 @@ static double add_springs(const reduced *self, const double *q, double *f, doubl
             double stretch = self->vertices[3 * spring->vertex + c] - spring->anchor[c] + cblas_ddot(self->r, row, (int)self->rows, q, 1);
             energy += 0.5 * spring->stiffness * stretch * stretch;
             cblas_daxpy(self->r, spring->stiffness * stretch, row, (int)self->rows, f, 1);
-            for (int j = 0; j < self->r; j++)
-                cblas_daxpy(self->r, spring->stiffness * row[j * self->rows], row, (int)self->rows, K + (int64_t)j * self->r, 1);
         }
     }
     return energy;
+}
+
+/* S += scale · k UᵀU over the three rows of each spring's vertex. */
+static void add_spring_stiffness(reduced *self, double scale)
+{
+    for (int64_t s = 0; s < self->spring_count; s++)
+        for (int c = 0; c < 3; c++) {
+            const double *row = self->U + 3 * self->springs[s].vertex + c;
+            for (int j = 0; j < self->r; j++)
+                cblas_daxpy(self->r, scale * self->springs[s].stiffness * row[j * self->rows], row, (int)self->rows, self->S + (int64_t)j * self->r, 1);
+        }
 }
 
 static void evaluate(reduced *self, const double *q)
@@ -44,7 +53,7 @@ static void evaluate(reduced *self, const double *q)
         return;
     memcpy(self->q, q, bytes);
     self->energy = sp_reduced_force_evaluate(self->force, q, self->f, self->K);
-    self->energy += add_springs(self, q, self->f, self->K);
+    self->energy += add_springs(self, q, self->f);
     self->evaluated = true;
 }
 
@@ -64,13 +73,14 @@ static void matrix_start(void *data, double mass_scale)
         self->S[i] = mass_scale * self->mass[i];
 }
 
-static double matrix_add(void *data, const double *q, double scale, bool definite, double *f)
+static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
     (void)definite;
     reduced *self = data;
     evaluate(self, q);
     for (int i = 0; i < self->r * self->r; i++)
         self->S[i] += scale * self->K[i];
+    add_spring_stiffness(self, spring_scale);
     if (f)
         memcpy(f, self->f, (size_t)self->r * sizeof *f);
     return self->energy;
@@ -112,17 +122,8 @@ static void mass_times(void *data, const double *x, double *y)
 static void tangent_times(void *data, const double *q, const double *v, double *y)
 {
     reduced *self = data;
-    int64_t springs = self->spring_count;
-    if (springs) { /* K without them */
-        self->spring_count = 0;
-        self->evaluated = false;
-    }
     evaluate(self, q);
     cblas_dsymv(CblasColMajor, CblasLower, self->r, 1, self->K, self->r, v, 1, 0, y, 1);
-    if (springs) {
-        self->spring_count = springs;
-        self->evaluated = false;
-    }
 }
 
 static void set_springs(void *data, int64_t count, const sp_spring *springs)
@@ -155,7 +156,8 @@ int sp_reduced_system_new(sp_context *context, const sp_polynomials *polynomials
     self->q = sp_pool_new(&self->pool, r, sizeof(double));
     self->f = sp_pool_raw(&self->pool, r, sizeof(double));
     for (int64_t j = 0; !self->pool.failed && j < r; j++)
-        memcpy(self->mass + j * r, polynomials->mass + j * polynomials->r, (size_t)r * sizeof(double));
+        for (int64_t i = 0; i < r; i++)
+            self->mass[j * r + i] = polynomials->density * polynomials->mass[j * polynomials->r + i];
     self->mass_factor = self->pool.failed ? NULL : sp_pool_copy(&self->pool, self->mass, r * r, sizeof(double));
     if (!self->mass_factor)
         status = sp_fail_memory(context);

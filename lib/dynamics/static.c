@@ -9,9 +9,9 @@ static double residual(sp_integrator *it, const double *q1, double *r)
     it->potential = it->system->force(it->system->self, q1, r) - sp_dot(it->n, it->external1, q1);
     double internal = sp_norm(it->n, r), external = sp_norm(it->n, it->external1), size = fmax(internal, external);
     if (external == 0) {
-        if (it->force_scale == 0)
+        if (it->force_scale == 0) /* kept over the steps: later ones may start in balance */
             it->force_scale = internal;
-        size = it->force_scale;
+        size = fmax(it->force_scale, internal);
     }
     for (int64_t i = 0; i < it->n; i++)
         r[i] -= it->external1[i];
@@ -21,7 +21,7 @@ static double residual(sp_integrator *it, const double *q1, double *r)
 static void matrix(sp_integrator *it, const double *q1, bool definite)
 {
     it->system->matrix_start(it->system->self, 0);
-    it->system->matrix_add(it->system->self, q1, 1, definite, NULL);
+    it->system->matrix_add(it->system->self, q1, 1, 1, definite, NULL);
 }
 
 int sp_step_static(sp_integrator *it)
@@ -32,7 +32,6 @@ int sp_step_static(sp_integrator *it)
     double *last = it->f0, *target = it->external;
     size_t bytes = (size_t)it->n * sizeof(double);
     it->forcing->mean(it->forcing->self, t0, t0 + h, target);
-    it->force_scale = 0;
     memcpy(it->q1, it->q, bytes);
     memcpy(it->a, it->q, bytes); /* the step's start, to go back to */
     while (done < 1) {

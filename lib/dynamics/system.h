@@ -23,9 +23,9 @@ typedef struct sp_system {
     double (*force)(void *self, const double *q, double *f);
     /* S = mass_scale · M. */
     void (*matrix_start)(void *self, double mass_scale);
-    /* S += scale · K(q), springs included. f [n] receives the force too where not NULL; returns the stored energy. definite:
+    /* S += scale · K(q) + spring_scale · the springs' stiffness (apart, because springs do not damp). f [n] receives the force too where not NULL; returns the stored energy. definite:
      * leave out what can make K indefinite (assembly/stvk.h); where a system has no such part this changes nothing. */
-    double (*matrix_add)(void *self, const double *q, double scale, bool definite, double *f);
+    double (*matrix_add)(void *self, const double *q, double scale, double spring_scale, bool definite, double *f);
     /* SP_NUMERICAL where S is not positive definite. */
     int (*matrix_factor)(void *self) SP_MUST_USE;
     int (*matrix_solve)(void *self, const double *b, double *x) SP_MUST_USE;

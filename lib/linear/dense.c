@@ -29,7 +29,8 @@ static int64_t panel_rows(int64_t rows, int64_t panels)
 
 int64_t sp_dense_inner_work(int64_t m, int64_t k)
 {
-    return m * k == 0 ? 1 : panel_count(m, k) * m * k;
+    int64_t most = INT64_C(1) << 23; /* enough for every smaller product too */
+    return m * k > most ? m * k : MOST_PANELS * m * k < most ? MOST_PANELS * m * k + 1 : most;
 }
 
 void sp_dense_inner(const sp_context *context, int64_t rows, int64_t m, const double *A, int64_t k, const double *B, double *C, double *work)

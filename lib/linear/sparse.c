@@ -36,7 +36,7 @@ int sp_sparse_compress(sp_context *context, const sp_sparse *matrix, sp_sparse *
     return SP_OK;
 }
 
-/* Entry (row, column), NAN where it is not stored. */
+/* Entry (row, column), 0 where it is not stored. */
 static double entry(const sp_sparse *matrix, int64_t row, int64_t column)
 {
     int64_t low = matrix->start[row], high = matrix->start[row + 1];
@@ -47,7 +47,7 @@ static double entry(const sp_sparse *matrix, int64_t row, int64_t column)
         else
             high = middle;
     }
-    return low < matrix->start[row + 1] && matrix->index[low] == column ? matrix->value[low] : NAN;
+    return low < matrix->start[row + 1] && matrix->index[low] == column ? matrix->value[low] : 0;
 }
 
 int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double tolerance)
@@ -69,10 +69,10 @@ int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double toleran
             largest = fmax(largest, fabs(matrix->value[k]));
         }
     }
-    for (int64_t row = 0; row < matrix->order; row++)
-        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1] && matrix->index[k] < row; k++)
-            if (!(fabs(matrix->value[k] - entry(matrix, matrix->index[k], row)) <= tolerance * largest))
-                return sp_fail(context, SP_INPUT, "row %lld, column %lld: the matrix is not symmetric", (long long)row, (long long)matrix->index[k]);
+    for (int64_t row = 0; row < matrix->order; row++) /* every entry needs its partner: one triangle alone is no symmetric matrix */
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+            if (matrix->value[k] != 0 && !(fabs(matrix->value[k] - entry(matrix, matrix->index[k], row)) <= tolerance * largest))
+                return sp_fail(context, SP_INPUT, "row %lld, column %lld: the matrix is not symmetric (both triangles are needed)", (long long)row, (long long)matrix->index[k]);
     return SP_OK;
 }
 

@@ -31,23 +31,28 @@ typedef struct row_factor {
 static int factor_gram(sp_context *context, int pairs, double *G, const double *edges, row_factor *factor)
 {
     lapack_int pivot[SP_HEX_PAIRS], rank = 0;
-    double largest = 0;
+    double scale[SP_HEX_PAIRS], largest = 0;
     memset(factor, 0, sizeof *factor);
     factor->pairs = pairs;
     for (int p = 0; p < pairs; p++) {
         largest = fmax(largest, G[p * pairs + p]);
+        scale[p] = sqrt(fmax(0, G[p * pairs + p]));
         for (int i = 0; i < 3; i++)
             factor->edge[i][p / SP_LANES][p % SP_LANES] = edges[3 * p + i];
     }
     if (!(largest > 0))
         return SP_OK;
-    if (LAPACKE_dpstrf(LAPACK_COL_MAJOR, 'U', pairs, G, pairs, pivot, &rank, 1e-14 * largest * pairs) < 0)
+    /* a unit diagonal first: in flat elements the entries span the fourth power of the aspect */
+    for (int p = 0; p < pairs; p++)
+        for (int q = 0; q < pairs; q++)
+            G[p * pairs + q] /= scale[p] > 0 && scale[q] > 0 ? scale[p] * scale[q] : 1;
+    if (LAPACKE_dpstrf(LAPACK_COL_MAJOR, 'U', pairs, G, pairs, pivot, &rank, 1e-15 * pairs) < 0)
         return sp_fail(context, SP_NUMERICAL, "an element's energy cannot be factored");
     factor->rank = rank;
     for (int k = 0; k < pairs; k++) {
         factor->pivot[k] = pivot[k] - 1;
         for (int i = 0; i <= k && i < rank; i++)
-            factor->F[k][i / SP_LANES][i % SP_LANES] = G[k * pairs + i];
+            factor->F[k][i / SP_LANES][i % SP_LANES] = G[k * pairs + i] * scale[pivot[k] - 1];
     }
     return SP_OK;
 }
@@ -217,7 +222,7 @@ static int sum_part(sp_context *context, const sp_body *body, int64_t count, con
     int64_t gram_bytes = N * N * (int64_t)sizeof(double), row_bytes = STRIDE * (N + COLUMNS) * (int64_t)sizeof(double);
     int64_t sums = (memory - row_bytes) / gram_bytes, useful = (count * 6 + BLOCK_ROWS - 1) / BLOCK_ROWS;
     if (sums < 1)
-        return sp_fail(context, SP_SYSTEM, "%lld coordinates need %.0f MiB, more than the memory allowed", (long long)r, (double)(gram_bytes + row_bytes) / 1048576);
+        return sp_fail(context, SP_SYSTEM, "%lld coordinates need %.1f MiB, more than the memory allowed", (long long)r, (double)(gram_bytes + row_bytes) / 1048576);
     sums = sums > MOST_SUMS ? MOST_SUMS : sums;
     sums = sums > useful ? useful : sums;
     int threads = context->threads < sums ? context->threads : (int)sums;

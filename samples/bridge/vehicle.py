@@ -10,7 +10,7 @@ swings between 0 and twice its mean at 2.7 Hz, near the second mode of the bridg
 import math
 import sys
 
-WEIGHT = 60000.0  # N, mean
+WEIGHT = 400000.0  # N, mean
 PULSE = 2.7  # Hz
 SPEED = 10.0  # m/s
 # The girder is the model's first part: 101 cross-sections 0.2 m apart with 6 vertices, 1 and 2 of which are the road's edges.

@@ -129,3 +129,28 @@ options_of() {
         [ -n "$text" ] || { [ -z "$name" ] || echo "$name $letter $argument $default"; name=; }
     done < "$HELP/$1"
 }
+
+# slots KIND: the commands that take a file of this kind, which is put for @.
+slots() {
+    case $1 in
+    mesh)
+        echo "modes @ -k 4"
+        echo "modalderiv @ modes.npz"
+        echo "masspca @ modes.npz"
+        echo "polycoef @ basis.npz"
+        echo "simulate @ --basis basis.npz --poly poly.npz --steps 1"
+        ;;
+    modes)
+        echo "modalderiv mesh.npz @"
+        echo "masspca mesh.npz @ deriv.npz"
+        ;;
+    deriv) echo "masspca mesh.npz modes.npz @" ;;
+    basis)
+        echo "polycoef mesh.npz @"
+        echo "simulate mesh.npz --basis @ --poly poly.npz --steps 1"
+        ;;
+    poly) echo "simulate mesh.npz --basis basis.npz --poly @ --steps 1" ;;
+    traj) echo "masspca mesh.npz @" ;;
+    K) echo "modes mesh.npz -k 4 --stiffness @" ;;
+    esac
+}

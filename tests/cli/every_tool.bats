@@ -206,12 +206,18 @@ load common
 }
 
 @test "mandoc -T lint has nothing to say" {
-    local page pages=("$SUPPLE_SOURCE"/man/*.[157])
+    local page said name section pages=("$SUPPLE_SOURCE"/man/*.[157])
     command -v mandoc > /dev/null || skip "no mandoc"
     [ ${#pages[@]} -gt 0 ] || skip "no manual pages"
     for page in "${pages[@]}"; do
-        text=$(mandoc -T lint "$page" 2>&1) || true
-        [ -z "$text" ] || fault "$text"
+        while IFS= read -r said; do
+            # it looks for pages that are named where manuals are installed; here they are in man/
+            if [[ $said =~ 'referenced manual not found: Xr '([^ ]+)' '([0-9]) ]]; then
+                name=${BASH_REMATCH[1]} section=${BASH_REMATCH[2]}
+                [ ! -e "$SUPPLE_SOURCE/man/$name.$section" ] || continue
+            fi
+            fault "$said"
+        done < <(mandoc -T lint "$page" 2>&1)
     done
     no_faults
 }

@@ -141,6 +141,15 @@ holds() {
     no_faults
 }
 
+@test "modalderiv: a free body" {
+    local ending=.npz
+    modes free.npz -q -k 8 -o free-modes.npz
+    done_well modalderiv free.npz free-modes.npz -o a.npz
+    # two elastic modes: pairs in both orders
+    "$PYTHON" -c 'import sys, zipfile; d = zipfile.ZipFile("a.npz").read("pair.npy"); sys.exit(b"(4, 2)" not in d)' || fault 'not four pairs'
+    no_faults
+}
+
 @test "simulate: every model and integrator" {
     local ending=.npz how
     for how in '' '--integrator energy' '--integrator static' '--integrator central --dt 1e-3' '--semi-implicit' '-r 3' '--record all' '--record probes --probe 3,surface:2' '--probe 5'; do
@@ -153,6 +162,100 @@ holds() {
         # shellcheck disable=SC2086
         done_well simulate mesh.npz --loads loads.csv --steps 3 $how -o a.npz
         holds a.npz 'r["steps"] == 3 and r["stagnated_steps"] == 0'
+    done
+    no_faults
+}
+
+@test "siminfo: the script remakes the file, to the byte" {
+    local file
+    [ -e "$HELP/siminfo" ] || skip "no siminfo"
+    mkdir again
+    cp -L bar.obj loads.csv again
+    for file in traj full K; do
+        siminfo --script $file.npz > again/remake.sh || fault "siminfo --script $file.npz: exit $?"
+        (cd again && sh remake.sh > said 2>&1) || fault "the script of $file.npz: $(< again/said)"
+        same_bytes $file.npz again/$file.npz 'siminfo --script'
+    done
+    echo '# another' >> again/bar.obj
+    code=0
+    (cd again && sh remake.sh > said 2>&1) || code=$?
+    [ $code = 3 ] || fault "the script with another model: exit $code"
+    [ "$(siminfo --hash traj.npz)" = "$("$PYTHON" -c 'import json, zipfile; d = zipfile.ZipFile("traj.npz").read("result.npy"); print(json.loads(d[10 + d[8] + 256 * d[9]:])["sha256"])')" ] ||
+        fault 'siminfo --hash'
+    siminfo --json traj.npz | "$PYTHON" -c 'import json, sys; json.load(sys.stdin)' || fault 'siminfo --json is no JSON'
+    no_faults
+}
+
+@test "simverify and simcompare: yes is 0, no is 1" {
+    [ -e "$HELP/simverify" ] && [ -e "$HELP/simcompare" ] || skip "no simverify or simcompare"
+    ending=
+    done_well simverify mesh.npz modes.npz deriv.npz basis.npz poly.npz traj.npz full.npz K.npz M.npz -q
+    try simverify "$DAMAGED/modes/meta-hash.npz" -q
+    [ "$code" = 1 ] || fault "simverify of a file with another hash than it states: exit $code"
+    try simverify --mesh twin.npz poly.npz -q
+    [ "$code" = 1 ] || [ "$code" = 3 ] || fault "simverify of polynomials with another mesh: exit $code"
+    done_well simcompare modes.npz modes.npz -q
+    done_well simcompare modes.npz twin-modes.npz -q --rtol 100 --atol 100
+    done_well simcompare traj.npz traj.npz --basis basis.npz -q
+    for other in twin-modes other-modes basis mesh; do
+        try simcompare modes.npz $other.npz -q
+        [ "$code" = 1 ] || fault "simcompare modes.npz $other.npz: exit $code $err"
+    done
+    simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 --gravity 0,0,-1e-3 -o less.npz
+    try simcompare traj.npz less.npz --basis basis.npz -q
+    [ "$code" = 1 ] || fault "simcompare of two motions: exit $code $err"
+    no_faults
+}
+
+@test "simexport: CSV, OBJ, VTU, PVD, Matrix Market" {
+    [ -e "$HELP/simexport" ] || skip "no simexport"
+    ending=.csv
+    done_well simexport mesh.npz basis.npz traj.npz --coordinates --probe 30,surface:2 -o t.csv
+    [ "$(wc -l < t.csv)" = 22 ] || fault "t.csv: $(wc -l < t.csv) lines, expected a header and 21 frames"
+    [ "$(head -n 1 t.csv)" = time,kinetic,strain,work,dissipated,v30_x,v30_y,v30_z,s2_x,s2_y,s2_z,q0,q1,q2,q3,q4,q5 ] || fault "$(head -n 1 t.csv)"
+    done_well simexport mesh.npz -o m.obj
+    diff <(grep '^v ' m.obj | sort) <(grep '^v ' bar.obj | sort) > /dev/null || fault 'm.obj: other vertices than bar.obj'
+    done_well simexport K.npz -o K.mtx
+    [[ $(head -n 1 K.mtx) == '%%MatrixMarket matrix coordinate real symmetric' ]] || fault "$(head -n 1 K.mtx)"
+    done_well simexport mesh.npz modes.npz -o m.vtu
+    done_well simexport mesh.npz full.npz --every 2 -o f.pvd
+    for file in m.vtu f.pvd f_*.vtu; do # the index and one file for each of its frames
+        [[ $(head -n 2 "$file") == *'<VTKFile '* && $(tail -n 1 "$file") == '</VTKFile>' ]] || fault "$file: no VTK file"
+    done
+    [ "$(grep -c '<DataSet ' f.pvd)" = 3 ] || fault 'f.pvd: not 3 frames of 5'
+    for file in $(sed -n 's/.*file="\([^"]*\)".*/\1/p' f.pvd); do
+        [ -s "$file" ] || fault "f.pvd names $file"
+    done
+    if "$PYTHON" -c 'import scipy.io' 2> /dev/null; then
+        "$PYTHON" - <<-'END' || fault 'K.mtx is not K.npz'
+	import scipy.io, scipy.sparse as sp
+	K, L = sp.load_npz('K.npz'), scipy.io.mmread('K.mtx').tocsr() # one triangle is in the file, the other its mirror image
+	assert abs(sp.tril(K) - sp.tril(L)).max() == 0 and abs(K - L).max() < 1e-12 * abs(K).max()
+	END
+    fi
+    no_faults
+}
+
+@test "simrender: pictures of the size asked for" {
+    local words
+    [ -e "$HELP/simrender" ] || skip "no simrender"
+    ending=.png
+    for words in 'mesh.npz' 'mesh.npz modes.npz --sheet 2x2' 'mesh.npz basis.npz traj.npz --frames 20 --color energy' 'mesh.npz full.npz --sheet 2x1 --rest --lines'; do
+        # shellcheck disable=SC2086
+        done_well simrender $words --size 160x120 --samples 1 -o a.png
+        "$PYTHON" - "$words" <<-'END' || fault "simrender $words"
+	import struct, sys, zlib
+	data = open('a.png', 'rb').read()
+	assert data[:8] == b'\x89PNG\r\n\x1a\n' and struct.unpack('>II', data[16:24]) == (160, 120), data[:30]
+	at, packed = 8, b''
+	while at < len(data):
+	    length, = struct.unpack_from('>I', data, at)
+	    name, body, crc = data[at + 4:at + 8], data[at + 8:at + 8 + length], data[at + 8 + length:at + 12 + length]
+	    assert struct.pack('>I', zlib.crc32(name + body)) == crc
+	    packed += body if name == b'IDAT' else b''
+	    at += 12 + length
+	assert name == b'IEND' and len(set(zlib.decompress(packed))) > 20, 'an empty picture'
+	END
     done
     no_faults
 }

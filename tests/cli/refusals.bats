@@ -1,90 +1,7 @@
 #!/usr/bin/env bats
-# Bad input: one clear line, the right exit code, and nothing changed.
+# Bad input and usage errors: one clear line, the right exit code, and nothing changed. Damaged files are in damaged.bats.
 
 load common
-
-# slot TOOL KIND: the tool's commands that take a file of this kind, each ending in its place; the file's name is put for @.
-slots() {
-    case $1 in
-    mesh)
-        echo "modes @ -k 4"
-        echo "modalderiv @ modes.npz"
-        echo "masspca @ modes.npz"
-        echo "polycoef @ basis.npz"
-        echo "simulate @ --basis basis.npz --poly poly.npz --steps 1"
-        ;;
-    modes)
-        echo "modalderiv mesh.npz @"
-        echo "masspca mesh.npz @ deriv.npz"
-        ;;
-    deriv) echo "masspca mesh.npz modes.npz @" ;;
-    basis)
-        echo "polycoef mesh.npz @"
-        echo "simulate mesh.npz --basis @ --poly poly.npz --steps 1"
-        ;;
-    poly) echo "simulate mesh.npz --basis basis.npz --poly @ --steps 1" ;;
-    traj) echo "masspca mesh.npz @" ;;
-    K) echo "modes mesh.npz -k 4 --stiffness @" ;;
-    esac
-}
-
-# damaged KIND: every damaged file of the kind at every place that takes one.
-damaged() {
-    local slot file
-    while IFS= read -r slot; do
-        for file in "$DAMAGED/$1"/*; do
-            # shellcheck disable=SC2086
-            refused 3 "^${slot%% *}: ${file//./\\.}: " ${slot/@/$file} -q -o out.npz
-        done
-    done < <(slots "$1")
-    no_faults
-}
-
-@test "a damaged mesh" { damaged mesh; }
-@test "damaged modes" { damaged modes; }
-@test "damaged derivatives" { damaged deriv; }
-@test "a damaged basis" { damaged basis; }
-@test "damaged polynomials" { damaged poly; }
-@test "a damaged trajectory" { damaged traj; }
-@test "a damaged matrix" { damaged K; }
-
-# inspected KINDS COMMAND…: the command refuses every damaged file put for @, where the damage is one that any reader must see.
-# KIND in the command is the kind of the file.
-inspected() {
-    local kinds=$1 tool=$2 kind file words
-    shift
-    [ -e "$HELP/$tool" ] || skip "no $tool"
-    for kind in $kinds; do
-        words=("${@//KIND/$kind}")
-        for file in "$DAMAGED/$kind"/{cut,flip,header,empty,text,zeros,tail,twice,behind,version,meta-text,meta-list,drop-result}*; do
-            refused 3 "^$tool: ${file//./\\.}: " "${words[@]/@/$file}" -q
-        done
-    done
-    no_faults
-}
-
-@test "siminfo and damaged files" { inspected 'mesh modes poly traj' siminfo @; }
-@test "simcompare and damaged files" { inspected 'mesh modes' simcompare KIND.npz @; }
-@test "simcompare and damaged trajectories" { inspected traj simcompare traj.npz @ --basis basis.npz; }
-@test "simexport and damaged trajectories" { inspected traj simexport mesh.npz basis.npz @ -o out.csv; }
-@test "simexport and damaged meshes" { inspected mesh simexport @ basis.npz traj.npz --probe 3 -o out.csv; }
-@test "simrender and damaged meshes" { inspected mesh simrender @ --size 160x120 -o out.png; }
-@test "simrender and damaged modes" { inspected modes simrender mesh.npz @ --size 160x120 -o out.png; }
-
-@test "simverify finds every damage" {
-    local kind file
-    [ -e "$HELP/simverify" ] || skip "no simverify"
-    for kind in mesh modes deriv basis poly traj K; do
-        for file in "$DAMAGED/$kind"/*; do
-            [[ $file != */meta-hash.npz ]] || continue # it may well belong to another mesh
-            try simverify -q "$file"
-            [ "$code" = 1 ] || [ "$code" = 3 ] || fault "simverify $file: exit $code"
-        done
-        try simverify -q $kind.npz
-        [ "$code" = 0 ] || fault "simverify $kind.npz: exit $code: $(< "$stdout") $err"
-    done
-    no_faults
-}
 
 @test "no file, a folder, no permission, a broken link" {
     local tool slot what
@@ -288,9 +205,12 @@ inspected() {
     no_faults
 }
 
-@test "a free body where an anchored one is needed" {
+@test "rigid modes have no derivatives" {
     modes free.npz -q -k 8 -o free-modes.npz
-    refused 3 '^modalderiv: free-modes.npz: it has 6 rigid modes' modalderiv free.npz free-modes.npz -o out.npz
+    modes free.npz -q -k 6 -o rigid-modes.npz
+    refused 3 '^modalderiv: rigid-modes.npz: its 6 modes are rigid' modalderiv free.npz rigid-modes.npz -o out.npz
+    refused 3 '^modalderiv: free-modes.npz: its 6 modes are rigid' modalderiv free.npz free-modes.npz -k 6 -o out.npz
+    refused 2 '^modalderiv: --pairs: pair 6,7 names a rigid mode' modalderiv free.npz free-modes.npz --pairs 6,7 -o out.npz
     no_faults
 }
 

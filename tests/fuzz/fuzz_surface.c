@@ -2,9 +2,9 @@
  * a group, the rest is the file. Stops when a parse that succeeded breaks what surface.h promises, or one that failed
  * says nothing.
  *
- *   clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Ilib -Iformats tests/fuzz/fuzz_surface.c \
- *         formats/surface*.c formats/text.c lib/geometry/surface.c lib/base/context.c lib/base/memory.c -lm */
-#include "formats/surface.h"
+ *   clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. -Ilib tests/fuzz/fuzz_surface.c \
+ *         formats/import/surface*.c formats/import/text.c lib/geometry/surface.c lib/base/context.c lib/base/memory.c -lm */
+#include "formats/import/surface.h"
 
 #include <math.h>
 #include <stddef.h>

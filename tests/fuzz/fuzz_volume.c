@@ -1,6 +1,6 @@
 /* The readers of volumetric meshes. The first byte selects the format: 0 .veg, 1 .msh, 2 .inp, 3 .bou, 4 .interp (against
  * a small mesh); included files are the bytes after the first zero byte. Meshes that come out are walked in full. */
-#include "formats/volume.h"
+#include "formats/import/volume.h"
 
 #include <string.h>
 

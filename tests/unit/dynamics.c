@@ -400,6 +400,42 @@ static void central_differences_refuse_large_steps(void)
     free_model(&m);
 }
 
+/* Springs do not damp, but belong to the Newton matrix: with stiff springs and stiffness damping a linear step takes one iteration, and
+ * a static state that is in balance already takes none. */
+static void stiff_springs_with_damping(void)
+{
+    model m;
+    sp_system systems[2];
+    make_model(&m);
+    CHECK_OK(sp_full_system_new(&context, &m.body, true, false, NULL, &systems[0]));
+    CHECK_OK(sp_full_system_new(&context, &m.body, false, false, NULL, &systems[1]));
+    sp_load load = {0, INFINITY, SP_LOAD_SPRING, 80, {0.8, 0.2, 0.3}, 1e7};
+    for (int nonlinear = 0; nonlinear <= 1; nonlinear++)
+        for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
+            sp_loading loading;
+            sp_integrator *it;
+            sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind, .step = 1e-3, .beta = 0.25, .gamma = 0.5, .damping_stiffness = kind == SP_STATIC ? 0 : 0.1};
+            CHECK_OK(sp_loading_new(&context, &m.body, NULL, 0, 1, &load, (double[]){0, 0, 0}, &systems[nonlinear], &loading));
+            sp_forcing forcing = sp_loading_forcing(&loading);
+            int status = sp_integrator_new(&context, &systems[nonlinear], &forcing, &p, NULL, NULL, &it);
+            if (kind == SP_CENTRAL) { /* far above 2/omega of the spring and the damping */
+                CHECK(status == SP_USAGE, "central differences took a step of 1 ms");
+                sp_loading_free(&loading);
+                continue;
+            }
+            CHECK(status == SP_OK, "%s", context.message);
+            for (int step = 0; step < 4; step++)
+                CHECK_OK(sp_integrator_step(it));
+            const sp_integrator_report *report = sp_integrator_reported(it);
+            CHECK(report->newton_iterations <= (nonlinear ? 40 : kind == SP_STATIC ? 2 : 8), "integrator %d: %lld iterations in 4 steps", kind, (long long)report->newton_iterations);
+            sp_integrator_free(it);
+            sp_loading_free(&loading);
+        }
+    sp_full_system_free(&systems[0]);
+    sp_full_system_free(&systems[1]);
+    free_model(&m);
+}
+
 /* ---- statics ---- */
 
 /* StVK bar 3 × 1 × 1 mm on its symmetry planes, ends moved: N = A E (s³ − s)/2 (published with 15 digits). */
@@ -490,7 +526,7 @@ static void derivatives_are_second_derivatives_of_statics(void)
                 memset(q, 0, (size_t)n * 8);
                 for (int newton = 0; newton < 12; newton++) {
                     system.matrix_start(system.self, 0);
-                    system.matrix_add(system.self, q, 1, false, f);
+                    system.matrix_add(system.self, q, 1, 1, false, f);
                     for (int64_t i = 0; i < n; i++)
                         r[i] = f[i] - (c == 1 ? a * load[i] + b * load[n + i] : a * load[(c == 0 ? 0 : n) + i]);
                     CHECK_OK(system.matrix_factor(system.self));
@@ -573,6 +609,7 @@ int main(void)
     RUN(free_fall_and_impulse);
     RUN(linear_mode_swings_and_decays);
     RUN(central_differences_refuse_large_steps);
+    RUN(stiff_springs_with_damping);
     RUN(stvk_bar);
     RUN(derivatives_are_second_derivatives_of_statics);
     RUN(large_static_bending);

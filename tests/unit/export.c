@@ -1,8 +1,8 @@
 /* The writers of foreign formats: what they write is parsed back here by the formats' own rules. */
-#include "formats/csv_write.h"
-#include "formats/matrix_market.h"
-#include "formats/obj_write.h"
-#include "formats/vtu.h"
+#include "formats/export/csv_write.h"
+#include "formats/export/matrix_market.h"
+#include "formats/export/obj_write.h"
+#include "formats/export/vtu.h"
 #include "test.h"
 
 #include <fcntl.h>

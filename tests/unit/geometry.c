@@ -1,5 +1,5 @@
 /* Voxels: which cubes meet a triangle, which are filled, what the mesh made of them promises. */
-#include "formats/surface.h"
+#include "formats/import/surface.h"
 #include "geometry/grid.h"
 #include "geometry/voxelize.h"
 #include "geometry/winding.h"

@@ -5,7 +5,7 @@
 #include "basis/pca.h"
 #include "bodies.h"
 #include "linear/blas.h"
-#include "formats/volume.h"
+#include "formats/import/volume.h"
 #include "reduced/polynomial.h"
 #include "test.h"
 

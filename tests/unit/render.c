@@ -1,5 +1,5 @@
 /* The renderer against formulas of projection, planes and spheres written out here, and PNG against libpng's reader. */
-#include "formats/png.h"
+#include "formats/export/png.h"
 #include "render/render.h"
 #include "test.h"
 

@@ -1,9 +1,9 @@
 /* The readers of triangle models: small models of each format, error messages, and the shared meshes, whose counts,
  * boxes and volumes their README states. */
 #include "geometry/surface.h"
-#include "formats/surface.h"
+#include "formats/import/surface.h"
 #include "test.h"
-#include "formats/text.h"
+#include "formats/import/text.h"
 
 static sp_context context;
 
@@ -231,16 +231,15 @@ static void lines(void)
     } expected[] = {{"one", 1},   {"two", 2},       {"three", 3},   {"four", 4}, {"five", 5},
                     {"seven", 7}, {"el\\even", 10}, {"twelve", 11}, {"last", 13}};
     sp_text text;
-    const char *word;
+    sp_word word;
     int64_t length;
     sp_text_open(&text, file, (int64_t)strlen(file), "#", "", true);
     size_t found = 0;
     while (sp_text_line(&text))
-        while (sp_text_word(&text, &word, &length)) {
+        while (sp_text_word(&text, &word)) {
             if (found < sizeof expected / sizeof *expected)
-                CHECK((size_t)length == strlen(expected[found].word) && memcmp(word, expected[found].word, (size_t)length) == 0 &&
-                          text.line == expected[found].line,
-                      "\"%.*s\" in line %lld", (int)length, word, (long long)text.line);
+                CHECK(sp_word_is(word, expected[found].word) && text.line == expected[found].line, "\"%.*s\" in line %lld",
+                      (int)word.length, word.at, (long long)text.line);
             found++;
         }
     CHECK(found == sizeof expected / sizeof *expected, "%d words", (int)found);
@@ -248,11 +247,80 @@ static void lines(void)
     sp_text_open(&text, cards, (int64_t)strlen(cards), "**", ",=", false);
     CHECK(sp_text_line(&text) && sp_text_match(&text, "*ELSET") && sp_text_take(&text, ','), "card");
     CHECK(sp_text_match(&text, "name") && !sp_text_take(&text, '=') && sp_text_more(&text) && sp_text_take(&text, '='), "key");
-    CHECK(sp_text_word(&text, &word, &length) && length == 1 && *word == 'x' && sp_text_word(&text, &word, &length) && *word == ',',
-          "value");
+    CHECK(sp_text_word(&text, &word) && sp_word_is(word, "x") && sp_text_word(&text, &word) && sp_word_is(word, ","), "value");
     CHECK(sp_text_integer(&text, &length) && length == 3 && !sp_text_more(&text), "number behind a comma");
     CHECK(sp_text_line(&text) && text.line == 3 && !sp_text_match(&text, "a") && !sp_text_match(&text, "abc") && sp_text_match(&text, "ab"),
           "whole words");
+}
+
+/* Fields with a separator, which may be empty; a separator as last byte announces one more, empty field. */
+static void fields(void)
+{
+    static const struct {
+        const char *line;
+        int count;
+        const char *field[4];
+    } list[] = {{"a", 1, {"a"}},
+                {" a b\t, ,c ", 3, {"a b", "", "c"}},
+                {",", 2, {"", ""}},
+                {"a, b,\nc", 3, {"a", "b", ""}},
+                {"a,b#,c", 2, {"a", "b"}},
+                {"a, # b", 2, {"a", ""}}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        sp_text text;
+        sp_word field;
+        int n = 0;
+        sp_text_open(&text, list[i].line, (int64_t)strlen(list[i].line), "#", "", false);
+        CHECK(sp_text_line(&text), "\"%s\" is no line", list[i].line);
+        for (bool more = true; more; n++) {
+            more = sp_text_field(&text, ',', &field);
+            CHECK(n < list[i].count && sp_word_is(field, list[i].field[n]), "\"%s\": field %d is \"%.*s\"", list[i].line, n,
+                  (int)field.length, field.at);
+        }
+        CHECK(n == list[i].count && !sp_text_field(&text, ',', &field) && field.length == 0, "\"%s\": %d fields", list[i].line, n);
+    }
+}
+
+static void words(void)
+{
+    double value;
+    int64_t integer;
+    char shown[SP_TEXT_QUOTE];
+    CHECK(sp_word_is(sp_word_of("ab"), "ab") && !sp_word_is(sp_word_of("ab"), "aB") && !sp_word_is(sp_word_of("ab"), "abc"), "is");
+    CHECK(sp_word_same(sp_word_of("aB"), sp_word_of("Ab")) && !sp_word_same(sp_word_of("ab"), sp_word_of("a")), "same");
+    CHECK(sp_word_number(sp_word_of("-1.5d1"), &value) && value == -15 && !sp_word_number(sp_word_of("1 "), &value), "number");
+    CHECK(sp_word_integer(sp_word_of("-12"), &integer) && integer == -12 && !sp_word_integer(sp_word_of("12x"), &integer), "integer");
+    CHECK(!sp_word_integer((sp_word){"5", 0}, &integer) && !sp_word_number((sp_word){"5", 0}, &value), "empty words");
+    CHECK(!sp_word_integer((sp_word){"-5", 1}, &integer), "a sign alone");
+    CHECK(strcmp(sp_word_show(sp_word_of("a\x01\xff"), shown), "a??") == 0, "%s", shown);
+    CHECK(strcmp(sp_word_show(sp_word_of("123456789 123456789 123456789 123456789 123456789"), shown),
+                 "123456789 123456789 123456789 123456789 12...") == 0,
+          "%s", shown);
+    CHECK(sp_word_utf8(sp_word_of("\xc3\xa4\xf0\x9f\x90\x89")) && !sp_word_utf8(sp_word_of("\xed\xa0\x80")), "UTF-8");
+}
+
+/* Binary data between lines, messages that tell bytes, and an included file. */
+static void places(void)
+{
+    const char *file = "count 2\n\x01\n\x02\xff\nend\n", *other = "\xef\xbb\xbf" "x,1\n";
+    sp_text text, outer;
+    sp_word word;
+    context = sp_context_default();
+    sp_text_open(&text, file, 16, "", "", false);
+    CHECK(sp_text_line(&text) && sp_text_word(&text, &word), "the line before the data");
+    sp_text_seek(&text, text.next);
+    const char *bytes = sp_text_bytes(&text, 4);
+    CHECK(bytes && memcmp(bytes, "\x01\n\x02\xff", 4) == 0, "data");
+    CHECK(!sp_text_bytes(&text, 6) && sp_text_line(&text) && sp_text_match(&text, "end"), "the line behind the data");
+    text.binary = true;
+    CHECK(sp_text_fail(&context, &text, "%d", 7) == SP_INPUT && strcmp(context.message, "byte 16: 7") == 0, "%s", context.message);
+    outer = text;
+    text.binary = false;
+    sp_text_blanks(&text, ",");
+    sp_text_include(&text, other, (int64_t)strlen(other), "other.txt");
+    CHECK(sp_text_line(&text) && sp_text_word(&text, &word) && sp_word_is(word, "x") && sp_text_word(&text, &word), "included words");
+    CHECK(sp_text_fail(&context, &text, "%d", 7) == SP_INPUT && strcmp(context.message, "other.txt: line 1: 7") == 0, "%s", context.message);
+    CHECK(!sp_text_line(&text) && !sp_text_line(&outer), "ends");
 }
 
 /* ---- OBJ ---- */
@@ -856,6 +924,9 @@ int main(void)
     RUN(numbers);
     RUN(not_numbers);
     RUN(lines);
+    RUN(fields);
+    RUN(words);
+    RUN(places);
     RUN(obj_faces);
     RUN(obj_groups);
     RUN(obj_errors);

@@ -238,7 +238,7 @@ static void veg_features(void)
     expect_error('v', sets, (int64_t)strlen(sets), NULL, "line 23: the file lists/a.txt is included");
     struct shelf bad[] = {{.name = "lists/a.txt", .text = "# numbers\n1, x"}, {.name = NULL}};
     includes.data = bad;
-    expect_error('v', sets, (int64_t)strlen(sets), &includes, "lists/a.txt: line 2: 'x' is no number");
+    expect_error('v', sets, (int64_t)strlen(sets), &includes, "lists/a.txt: line 2: element of the set: expected an integer, found \"x\"");
     struct shelf cycle[] = {{.name = "lists/a.txt", .text = "*INCLUDE lists/a.txt\n"}, {.name = NULL}};
     includes.data = cycle;
     expect_error('v', sets, (int64_t)strlen(sets), &includes, "lists/a.txt: line 1: includes are nested more than 7 deep");
@@ -302,9 +302,9 @@ static void veg_errors(void)
     ERROR('v', "*VERTICES\n1000000 3 0 0\n1 0 0 0\n", "line 2: 1000000 vertices are announced, 1 follow");
     ERROR('v', "*VERTICES\n-5 3 0 0\n1 0 0 0\n", "line 2: '-5' is no count");
     ERROR('v', "*VERTICES\n99999999999999999999 3 0 0\n", "line 2: '9999");
-    ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n2 0 nan 0\n", "line 4: 'nan' is no finite coordinate");
-    ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n2 0 1e999 0\n", "line 4: '1e999' is no finite coordinate");
-    ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n2 0 0x10 0\n", "line 4: '0x10'");
+    ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n2 0 nan 0\n", "line 4: y: expected a finite number, found \"nan\"");
+    ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n2 0 1e999 0\n", "line 4: y: expected a finite number, found \"1e999\"");
+    ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n2 0 0x10 0\n", "line 4: y: expected a finite number, found \"0x10\"");
     ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n2 0 0\n", "line 4: vertex 2 has 2 of 3 coordinates");
     ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n2 0 0 0 0\n", "line 4: 5 numbers instead of 4");
     ERROR('v', "*VERTICES\n2 3 0 0\n1 0 0 0\n3 0 0 0\n", "line 4: vertex 3 stands where 2 is due");
@@ -504,7 +504,7 @@ static void bou_and_interp(void)
         {"\n2 8 0.4 6 0.2 1 0.1 2 0.3\n", "line 2: '2' is no number of one of the 2 surface vertices"},
         {"1 9 0.4 6 0.2 1 0.1 2 0.3\n", "line 1: '9' is no number of one of the 9 vertices"},
         {"1 8 0.4 6 0.2 1 0.1 2 0.4\n", "line 1: the weights of surface vertex 1 sum to 1.1"},
-        {"1 8 0.4 6 0.2 1 nan 2 0.4\n", "line 1: 'nan' is no finite weight"},
+        {"1 8 0.4 6 0.2 1 nan 2 0.4\n", "line 1: weight: expected a finite number, found \"nan\""},
         {"1 8 0.4 6 0.2 1 0.1 2\n", "line 1: the last weight is missing"},
         {"1 8 0.4 6 0.2 1 0.4\n", "line 1: surface vertex 1 has 3 weights"},
         {"1 8 0.4 8 0.2 1 0.1 2 0.3\n", "line 1: vertex 8 stands twice"},

@@ -259,7 +259,7 @@ static void msh_regions_and_errors(void)
     ERROR('m', MSH_2 MSH_NODES, "no $Elements");
     ERROR('m', MSH_2 MSH_NODES MSH_NODES, "line 11: $Nodes stands twice");
     ERROR('m', MSH_2 "$Nodes\n1000000\n1 0 0 0\n$EndNodes\n", "$Nodes announces 1000000 nodes, but only");
-    ERROR('m', MSH_2 "$Nodes\n1\n1 0 inf 0\n$EndNodes\n", "line 6: 'inf' in $Nodes is no finite number");
+    ERROR('m', MSH_2 "$Nodes\n1\n1 0 inf 0\n$EndNodes\n", "line 6: $Nodes: expected a finite number, found \"inf\"");
     ERROR('m', MSH_2 "$Nodes\n2\n1 0 0 0\n1 0 0 0\n$EndNodes\n$Elements\n0\n$EndElements\n", "line 7: vertex 1 is defined twice");
     ERROR('m', MSH_2 "$Nodes\n1\n1 0 0 0\n2 0 0 0\n$EndNodes\n", "line 7: 2 stands where $EndNodes is due");
     ERROR('m', MSH_2 MSH_NODES "$Elements\n0\n$EndElements\n", "4 vertices, but no tetrahedra or hexahedra");
@@ -276,7 +276,7 @@ static void msh_regions_and_errors(void)
           "0\n0 0 0\n0 0 0\n0 0 0\n$EndNodes\n",
           "line 6: the blocks have more nodes than $Nodes announces");
     ERROR('m', "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 18446744073709551615 1 8\n",
-          "line 5: '18446744073709551615' in $Nodes is no integer");
+          "line 5: $Nodes: expected an integer, found \"18446744073709551615\"");
     ERROR('m', "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PartitionedEntities\n",
           "line 4: meshes with $PartitionedEntities are not supported");
 }

@@ -4,7 +4,7 @@
 #define TESTS_UNIT_VOLUME_TEST_H
 
 #include "test.h"
-#include "formats/volume.h"
+#include "formats/import/volume.h"
 
 static sp_context context;
 

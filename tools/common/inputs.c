@@ -2,6 +2,7 @@
 
 #include "tools/common/internal.h"
 
+#include <math.h>
 #include <string.h>
 
 void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh)
@@ -36,4 +37,18 @@ void tool_read_columns(const char *path, const char *option, const char *const *
             tool_warn(path, "it does not say which mesh it belongs to");
         tool_check_hash(path, "mesh", columns->columns.mesh, mesh->hash);
     }
+}
+
+void tool_hold_rows(const sp_body *body, tool_columns *file)
+{
+    sp_columns *columns = &file->columns;
+    double largest = 0;
+    for (int64_t c = 0; c < columns->count; c++)
+        for (int64_t i = 0; i < columns->rows; i++)
+            if (body->dof[i] < 0) {
+                largest = fmax(largest, fabs(columns->U[c * columns->rows + i]));
+                columns->U[c * columns->rows + i] = 0;
+            }
+    if (largest > 0)
+        tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", largest);
 }

@@ -29,7 +29,7 @@ void tool_outputs_remove(void)
 
 static noreturn void system_failure(const char *path)
 {
-    tool_fail(SP_SYSTEM, path, "cannot write: %s", strerror(errno));
+    tool_fail(SP_SYSTEM, strcmp(path, "-") ? path : "standard output", "cannot write: %s", strerror(errno));
 }
 
 static char *concatenate(const char *a, size_t a_length, const char *b)

@@ -23,6 +23,9 @@ typedef struct comparison {
 bool compare_members(comparison *c);
 bool compare_motions(comparison *c);
 
+/* Principal angles between the spans of two U in the mass of c->mesh; true where the largest is within `absolute` (radians). */
+bool compare_angles(comparison *c);
+
 /* printf to the stream, unless quiet. */
 void compare_print(const comparison *c, const char *format, ...) SP_PRINTF(2, 3);
 

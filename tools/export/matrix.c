@@ -1,6 +1,6 @@
 #include "tools/export/matrix.h"
 
-#include "formats/matrix_market.h"
+#include "formats/export/matrix_market.h"
 #include "formats/sparse.h"
 #include "tools/common/motion.h"
 

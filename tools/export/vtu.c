@@ -1,7 +1,7 @@
 #include "tools/export/vtu.h"
 
 #include "assembly/stvk.h"
-#include "formats/vtu.h"
+#include "formats/export/vtu.h"
 #include "tools/common/skin.h"
 
 #include <string.h>

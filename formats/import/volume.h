@@ -1,0 +1,64 @@
+/* Volumetric meshes that other programs wrote, read into an sp_mesh. Materials, sets and fixed vertices come along
+ * where the file has them. Elements of negative volume are kept as they are; the caller decides (sp_mesh_inverted). The
+ * result has no embedded surface and quadrature 2, and is not yet checked with sp_mesh_check. */
+#ifndef SP_FORMATS_IMPORT_VOLUME_H
+#define SP_FORMATS_IMPORT_VOLUME_H
+
+#include "mesh/mesh.h"
+
+/* Gives the reader a further file that the first one includes (VegaFEM *INCLUDE, Abaqus *INCLUDE), by the name written
+ * there; the bytes belong to the callback's owner and live until the parse ends. */
+typedef struct sp_includes {
+    int (*open)(void *data, sp_context *context, const char *name, const char **bytes, int64_t *count);
+    void *data;
+} sp_includes;
+
+/* What a parse noticed that is not an error: e.g. skipped boundary elements. One line each, at most a few. */
+typedef struct sp_notes {
+    char line[8][160];
+    int count;
+} sp_notes;
+
+/* VegaFEM .veg: *VERTICES, *ELEMENTS (TET, CUBIC/HEX in VegaFEM's corner order = ours), 0- or 1-based numbering,
+ * *MATERIAL (ENU, MOONEYRIVLIN, ORTHOTROPIC as law "linear"), *SET, *REGION, *INCLUDE. A set may not overlap another
+ * one used by a region; a region of "allElements" takes what is left. Elements without region are an error. */
+int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes, sp_mesh *mesh,
+                        sp_notes *notes) SP_MUST_USE;
+
+/* Gmsh .msh 2.x and 4.x, ASCII and binary (either byte order): linear tetrahedra and hexahedra; lower-dimensional
+ * elements are passed over with a note; other volume elements are an error. Physical volumes become regions by name, in
+ * the order of their tags, with the constants of `material`; elements in none are a region named like it. Nodes that no
+ * element uses are dropped. */
+int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
+                        sp_notes *notes) SP_MUST_USE;
+
+/* Concentrated forces of an .inp file; entries of the same vertex and component add up. */
+typedef struct sp_nodal_loads {
+    int64_t count;
+    int64_t *vertex; /* [count] */
+    int *component;  /* [count] 0 x, 1 y, 2 z */
+    double *value;   /* [count] in the file's unit of force */
+} sp_nodal_loads;
+
+/* Abaqus/CalculiX .inp: *NODE, *ELEMENT (C3D4, C3D8; C3D8R and other solids are an error, shells, beams and the like are
+ * passed over), *NSET, *ELSET with GENERATE and named sets, *MATERIAL with *ELASTIC and *DENSITY, *SOLID SECTION: one
+ * region for each material used; `material` gives what the file lacks (density, damping; everything where there is no
+ * *SOLID SECTION). *BOUNDARY with zero values before and in the first step: fixed components. *CLOAD of the first step.
+ * Reading stops at the second step. Cards that do not concern the mesh are passed over. Nodes that no element uses are
+ * dropped. Numbers are taken as they are: .inp files have no units. node_id [vertex_count], the file's number of each
+ * vertex, and the arrays of loads are allocated in mesh->pool; both may be NULL. */
+int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes, const sp_material *material,
+                        sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads, sp_notes *notes) SP_MUST_USE;
+
+/* VegaFEM .bou: vertex numbers from 1, separated by blanks, commas or semicolons; result from 0, increasing, each once, in
+ * pool. The caller compares them with the number of vertices. */
+int sp_volume_parse_bou(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, int64_t *fixed_count,
+                        int64_t **fixed) SP_MUST_USE;
+
+/* VegaFEM .interp: for each surface vertex its number, then pairs (vertex, weight), 4 or 8 of them, all numbers from 0.
+ * Finds the element with these corners and stores surface vertices, triangles, element and weights in the mesh, in place
+ * of its surface so far. The weights, printed with few digits, must sum to 1 within 1e-4 and are divided by their sum. */
+int sp_volume_parse_interp(sp_context *context, const char *bytes, int64_t count, int64_t surface_vertex_count,
+                           const double *surface_vertices, int64_t triangle_count, const int64_t *triangles, sp_mesh *mesh) SP_MUST_USE;
+
+#endif

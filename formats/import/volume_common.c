@@ -1,0 +1,365 @@
+#include "formats/import/volume_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FILES = 1000, FILE_BIT = 44 };
+
+/* ---- the file and its includes ---- */
+
+int volume_start(struct volume_reader *reader, sp_context *context, const char *bytes, int64_t count, const char *comment,
+                 const sp_includes *includes, sp_mesh *mesh, sp_notes *notes)
+{
+    *reader = (struct volume_reader){.context = context, .includes = includes, .notes = notes, .comment = comment};
+    *mesh = (sp_mesh){0};
+    if (notes)
+        notes->count = 0;
+    if (count < 0 || count >> FILE_BIT)
+        return sp_fail(context, SP_INPUT, "%lld bytes are no size of a file", (long long)count);
+    sp_text_open(&reader->text, bytes, count, "", "", false);
+    return SP_OK;
+}
+
+int volume_finish(struct volume_reader *reader, int status, sp_mesh *mesh)
+{
+    sp_list_free(&reader->names);
+    sp_list_free(&reader->nodes);
+    sp_list_free(&reader->elements);
+    sp_pool_free(&reader->pool);
+    if (status != SP_OK) {
+        sp_pool_free(&mesh->pool);
+        *mesh = (sp_mesh){0};
+    }
+    return status;
+}
+
+/* Comments are whole lines in these formats: behind a number the mark is an error. */
+static bool is_comment(const struct volume_reader *reader)
+{
+    size_t length = strlen(reader->comment);
+    return length > 0 && (size_t)(reader->text.stop - reader->text.at) >= length && memcmp(reader->text.at, reader->comment, length) == 0;
+}
+
+bool volume_line(struct volume_reader *reader)
+{
+    if (reader->again) {
+        reader->again = false;
+        reader->text.at = reader->line;
+        return true;
+    }
+    do {
+        while (!sp_text_line(&reader->text)) {
+            if (reader->depth == 0)
+                return false;
+            reader->depth--;
+            reader->text = reader->outer[reader->depth].text;
+            reader->file = reader->outer[reader->depth].file;
+        }
+    } while (is_comment(reader));
+    reader->line = reader->text.at;
+    return true;
+}
+
+int volume_include(struct volume_reader *reader, sp_word name)
+{
+    sp_context *context = reader->context;
+    char file[256], shown[SP_TEXT_QUOTE];
+    const char *bytes;
+    int64_t count;
+    int status;
+    if (name.length < 1 || name.length >= (int64_t)sizeof file || memchr(name.at, 0, (size_t)name.length))
+        return volume_fail_here(reader, "the name of the included file is empty or longer than %d bytes", (int)sizeof file - 1);
+    snprintf(file, sizeof file, "%.*s", (int)name.length, name.at);
+    sp_word_show(name, shown);
+    if (!reader->includes || !reader->includes->open)
+        return volume_fail_here(reader, "the file %s is included, but there is no way to open it", shown);
+    if (reader->depth == VOLUME_DEPTH - 1)
+        return volume_fail_here(reader, "includes are nested more than %d deep", VOLUME_DEPTH - 1);
+    if (reader->names.count == MOST_FILES)
+        return volume_fail_here(reader, "more than %d includes", MOST_FILES);
+    SP_TRY(reader->includes->open(reader->includes->data, context, file, &bytes, &count));
+    if (count < 0 || count >> FILE_BIT)
+        return volume_fail_here(reader, "%s has %lld bytes", shown, (long long)count);
+    char *kept = sp_pool_copy(&reader->pool, shown, sizeof shown, 1);
+    if (!kept)
+        return sp_fail_memory(context);
+    SP_TRY(volume_push(reader, &reader->names, &kept, sizeof kept));
+    reader->outer[reader->depth].text = reader->text;
+    reader->outer[reader->depth++].file = reader->file;
+    reader->file = reader->names.count;
+    sp_text_include(&reader->text, bytes, count, kept);
+done:
+    return status;
+}
+
+/* ---- messages ---- */
+
+int64_t volume_here(const struct volume_reader *reader)
+{
+    return reader->file << FILE_BIT | sp_text_place(&reader->text);
+}
+
+int volume_fail_here(const struct volume_reader *reader, const char *format, ...)
+{
+    char message[sizeof reader->context->message];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    return sp_text_fail(reader->context, &reader->text, "%s", message);
+}
+
+int volume_fail(const struct volume_reader *reader, int64_t where, const char *format, ...)
+{
+    char message[sizeof reader->context->message];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    int64_t file = where >> FILE_BIT, place = where & ((INT64_C(1) << FILE_BIT) - 1);
+    sp_text there = {.line = place, .binary = reader->text.binary, .begin = reader->text.begin};
+    there.at = there.binary ? there.begin + place : NULL;
+    there.name = file ? ((char **)reader->names.data)[file - 1] : NULL;
+    return sp_text_fail(reader->context, &there, "%s", message);
+}
+
+void volume_note(struct volume_reader *reader, const char *format, ...)
+{
+    sp_notes *notes = reader->notes;
+    if (!notes || notes->count >= (int)(sizeof notes->line / sizeof notes->line[0]))
+        return;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(notes->line[notes->count++], sizeof notes->line[0], format, list);
+    va_end(list);
+}
+
+/* ---- what records consist of ---- */
+
+int volume_push(struct volume_reader *reader, sp_list *list, const void *item, size_t size)
+{
+    void *added = sp_list_add(list, 1, size);
+    if (!added)
+        return sp_fail_memory(reader->context);
+    memcpy(added, item, size);
+    return SP_OK;
+}
+
+int volume_name(struct volume_reader *reader, int64_t where, sp_word word, const char *what, char name[SP_NAME_LENGTH])
+{
+    char shown[SP_TEXT_QUOTE];
+    if (word.length < 1)
+        return volume_fail(reader, where, "the name of the %s is missing", what);
+    sp_word_show(word, shown);
+    if (word.length >= SP_NAME_LENGTH)
+        return volume_fail(reader, where, "the name %s of the %s has %lld bytes, more than %d", shown, what, (long long)word.length,
+                           SP_NAME_LENGTH - 1);
+    for (int64_t i = 0; i < word.length; i++)
+        if ((unsigned char)word.at[i] < ' ' || word.at[i] == 127)
+            return volume_fail(reader, where, "the name %s of the %s contains control characters", shown, what);
+    if (!sp_word_utf8(word))
+        return volume_fail(reader, where, "the name %s of the %s is not UTF-8", shown, what);
+    memcpy(name, word.at, (size_t)word.length);
+    memset(name + word.length, 0, (size_t)(SP_NAME_LENGTH - word.length));
+    return SP_OK;
+}
+
+int volume_check_isotropic(struct volume_reader *reader, int64_t where, double young, double poisson)
+{
+    if (!(young > 0))
+        return volume_fail(reader, where, "Young's modulus %g is not positive", young);
+    if (!(poisson > -1 && poisson < 0.5))
+        return volume_fail(reader, where, "Poisson's ratio %g is not between -1 and 0.5", poisson);
+    return SP_OK;
+}
+
+int volume_check_density(struct volume_reader *reader, int64_t where, double density)
+{
+    return density > 0 ? SP_OK : volume_fail(reader, where, "density %g is not positive", density);
+}
+
+/* ---- numbers of nodes and elements ---- */
+
+static int compare_integers(const void *a, const void *b)
+{
+    int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
+    return p < q ? -1 : p > q;
+}
+
+int64_t volume_distinct(int64_t *values, int64_t count)
+{
+    int64_t kept = 0;
+    if (count > 0)
+        qsort(values, (size_t)count, sizeof *values, compare_integers);
+    for (int64_t i = 0; i < count; i++)
+        if (kept == 0 || values[kept - 1] != values[i])
+            values[kept++] = values[i];
+    return kept;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct volume_id *p = a, *q = b;
+    if (p->id != q->id)
+        return p->id < q->id ? -1 : 1;
+    return p->index < q->index ? -1 : p->index > q->index;
+}
+
+int volume_ids_build(struct volume_reader *reader, int64_t count, const void *first, size_t stride, struct volume_ids *ids, int64_t *twice)
+{
+    *ids = (struct volume_ids){.count = count};
+    *twice = -1;
+#define NUMBER(i) (*(const int64_t *)(const void *)((const char *)first + (size_t)(i)*stride))
+    int64_t low = INT64_MAX, high = INT64_MIN, span = 0;
+    for (int64_t i = 0; i < count; i++) {
+        low = NUMBER(i) < low ? NUMBER(i) : low;
+        high = NUMBER(i) > high ? NUMBER(i) : high;
+    }
+    if (count > 0 && !__builtin_sub_overflow(high, low, &span) && span < 4 * count + 1024) {
+        ids->low = low;
+        ids->span = span + 1;
+        ids->table = sp_pool_raw(&reader->pool, span + 1, sizeof *ids->table);
+        if (!ids->table)
+            return sp_fail_memory(reader->context);
+        memset(ids->table, 0xff, (size_t)(span + 1) * sizeof *ids->table);
+        for (int64_t i = 0; i < count; i++) {
+            if (ids->table[NUMBER(i) - low] >= 0 && *twice < 0)
+                *twice = i;
+            ids->table[NUMBER(i) - low] = i;
+        }
+        return SP_OK;
+    }
+    ids->sorted = sp_pool_raw(&reader->pool, count, sizeof *ids->sorted);
+    if (!ids->sorted)
+        return sp_fail_memory(reader->context);
+    bool ascending = true;
+    for (int64_t i = 0; i < count; i++) {
+        ids->sorted[i] = (struct volume_id){NUMBER(i), i};
+        ascending = ascending && (i == 0 || ids->sorted[i - 1].id < ids->sorted[i].id);
+    }
+#undef NUMBER
+    if (!ascending)
+        qsort(ids->sorted, (size_t)count, sizeof *ids->sorted, compare_ids);
+    for (int64_t i = 1; i < count && *twice < 0; i++)
+        if (ids->sorted[i].id == ids->sorted[i - 1].id)
+            *twice = ids->sorted[i].index;
+    return SP_OK;
+}
+
+int64_t volume_ids_find(const struct volume_ids *ids, int64_t id)
+{
+    if (ids->span > 0) {
+        int64_t offset;
+        return __builtin_sub_overflow(id, ids->low, &offset) || offset < 0 || offset >= ids->span ? -1 : ids->table[offset];
+    }
+    int64_t low = 0, high = ids->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (ids->sorted[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < ids->count && ids->sorted[low].id == id ? ids->sorted[low].index : -1;
+}
+
+/* ---- from records to a mesh ---- */
+
+static int number_nodes(struct volume_reader *reader)
+{
+    const struct volume_node *node = reader->nodes.data;
+    int64_t twice;
+    int status = volume_ids_build(reader, reader->nodes.count, node, sizeof *node, &reader->node_ids, &twice);
+    if (status == SP_OK && twice >= 0)
+        status = volume_fail(reader, node[twice].where, "vertex %lld is defined twice", (long long)node[twice].id);
+    return status;
+}
+
+int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
+{
+    struct volume_node *node = reader->nodes.data;
+    struct volume_element *element = reader->elements.data;
+    int64_t nodes = reader->nodes.count, low = INT64_MAX, high = INT64_MIN;
+    int status = number_nodes(reader);
+    if (status != SP_OK)
+        return status;
+    reader->vertex = sp_pool_raw(&reader->pool, nodes, sizeof *reader->vertex);
+    if (!reader->vertex)
+        return sp_fail_memory(reader->context);
+    for (int64_t i = 0; i < nodes; i++) {
+        reader->vertex[i] = drop ? -1 : 0;
+        low = node[i].id < low ? node[i].id : low;
+        high = node[i].id > high ? node[i].id : high;
+    }
+    for (int64_t e = 0; e < reader->elements.count; e++) {
+        mesh->hex_count += element[e].width == 8;
+        mesh->tet_count += element[e].width == 4;
+        for (int64_t a = 0; a < element[e].width; a++) {
+            int64_t index = volume_ids_find(&reader->node_ids, element[e].corner[a]);
+            if (index < 0)
+                return volume_fail(reader, element[e].where,
+                                   "element %lld names vertex %lld, but there are %lld vertices, numbered from %lld to %lld",
+                                   (long long)element[e].id, (long long)element[e].corner[a], (long long)nodes, nodes ? (long long)low : 0,
+                                   nodes ? (long long)high : 0);
+            element[e].corner[a] = index;
+            reader->vertex[index] = 0;
+        }
+    }
+    int64_t count = mesh->hex_count + mesh->tet_count;
+    if (count == 0)
+        return sp_fail(reader->context, SP_INPUT, "the file has %lld vertices, but no tetrahedra or hexahedra", (long long)nodes);
+    for (int64_t i = 0; i < nodes; i++)
+        if (reader->vertex[i] == 0)
+            reader->vertex[i] = mesh->vertex_count++;
+    if (mesh->vertex_count < nodes)
+        volume_note(reader, "%lld of %lld vertices belong to no element and are dropped", (long long)(nodes - mesh->vertex_count),
+                    (long long)nodes);
+    mesh->vertices = sp_pool_raw(&mesh->pool, mesh->vertex_count, 3 * sizeof *mesh->vertices);
+    mesh->hex = sp_pool_raw(&mesh->pool, mesh->hex_count, 8 * sizeof *mesh->hex);
+    mesh->tet = sp_pool_raw(&mesh->pool, mesh->tet_count, 4 * sizeof *mesh->tet);
+    mesh->region = sp_pool_raw(&mesh->pool, count, sizeof *mesh->region);
+    mesh->fixed = sp_pool_new(&mesh->pool, 0, sizeof *mesh->fixed);
+    mesh->fixed_axes = sp_pool_new(&mesh->pool, 0, sizeof *mesh->fixed_axes);
+    if (mesh->pool.failed)
+        return sp_fail_memory(reader->context);
+    for (int64_t i = 0; i < nodes; i++)
+        if (reader->vertex[i] >= 0)
+            memcpy(mesh->vertices + 3 * reader->vertex[i], node[i].x, sizeof node[i].x);
+    int64_t hex = 0, tet = 0;
+    for (int64_t e = 0; e < reader->elements.count; e++) {
+        if (element[e].width == 0)
+            continue;
+        bool is_hex = element[e].width == 8;
+        int64_t *corner = is_hex ? mesh->hex + 8 * hex : mesh->tet + 4 * tet;
+        for (int64_t a = 0; a < element[e].width; a++)
+            corner[a] = reader->vertex[element[e].corner[a]];
+        mesh->region[is_hex ? hex : mesh->hex_count + tet] = element[e].group;
+        hex += is_hex;
+        tet += !is_hex;
+    }
+    mesh->quadrature = 2;
+    mesh->surface.width = mesh->hex_count ? 8 : 4;
+    return SP_OK;
+}
+
+int volume_regions(struct volume_reader *reader, sp_mesh *mesh, int64_t count, const sp_material *materials)
+{
+    int64_t *number = sp_pool_new(&reader->pool, count, sizeof *number), elements = sp_mesh_element_count(mesh);
+    if (!number)
+        return sp_fail_memory(reader->context);
+    for (int64_t e = 0; e < elements; e++)
+        number[mesh->region[e]] = 1;
+    for (int64_t i = 0; i < count; i++)
+        number[i] = number[i] ? mesh->material_count++ : -1;
+    mesh->materials = sp_pool_raw(&mesh->pool, mesh->material_count, sizeof *mesh->materials);
+    if (!mesh->materials)
+        return sp_fail_memory(reader->context);
+    for (int64_t i = 0; i < count; i++)
+        if (number[i] >= 0)
+            mesh->materials[number[i]] = materials[i];
+    for (int64_t e = 0; e < elements; e++)
+        mesh->region[e] = number[mesh->region[e]];
+    return SP_OK;
+}

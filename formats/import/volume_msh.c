@@ -1,0 +1,623 @@
+#include "formats/import/volume_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ASCII_RECORD = 8 }; /* bytes of the shortest node, element or block header in text: "1 0 0 0\n" */
+
+struct msh_entity {
+    int64_t tag, physical;
+};
+
+struct msh_name {
+    int64_t tag;
+    char name[SP_NAME_LENGTH];
+};
+
+struct msh {
+    struct volume_reader in; /* in.text.binary: the file is binary */
+    const char *section;     /* for messages */
+    bool swap;               /* binary in the other byte order */
+    int major, minor;
+    int size_bytes;   /* of the counts of version 4: 4 or 8 */
+    sp_list entities; /* struct msh_entity, volumes of version 4 */
+    sp_list names;    /* struct msh_name, physical volumes */
+    int64_t passed_over;
+    bool nodes_seen, elements_seen;
+};
+
+/* Element types by dimension and number of nodes; what is not here is unknown. */
+static const struct msh_type {
+    int type, dimension, nodes;
+} msh_types[] = {
+    {1, 1, 2},   {2, 2, 3},   {3, 2, 4},   {4, 3, 4},   {5, 3, 8},   {6, 3, 6},   {7, 3, 5},   {8, 1, 3},   {9, 2, 6},    {10, 2, 9},
+    {11, 3, 10}, {12, 3, 27}, {13, 3, 18}, {14, 3, 14}, {15, 0, 1},  {16, 2, 8},  {17, 3, 20}, {18, 3, 15}, {19, 3, 13},  {20, 2, 9},
+    {21, 2, 10}, {22, 2, 12}, {23, 2, 15}, {24, 2, 15}, {25, 2, 21}, {26, 1, 4},  {27, 1, 5},  {28, 1, 6},  {29, 3, 20},  {30, 3, 35},
+    {31, 3, 56}, {36, 2, 16}, {37, 2, 25}, {38, 2, 36}, {39, 2, 12}, {40, 2, 16}, {41, 2, 20}, {92, 3, 64}, {93, 3, 125},
+};
+
+/* ---- words and binary numbers ---- */
+
+static int fail_end(struct msh *msh)
+{
+    return volume_fail_here(&msh->in, "the file ends inside %s", msh->section);
+}
+
+/* Goes to the next word, on this line or a later one; false at the end of the file. */
+static bool more(struct msh *msh)
+{
+    return sp_text_more(&msh->in.text) || sp_text_line(&msh->in.text);
+}
+
+static int next_word(struct msh *msh, sp_word *word)
+{
+    return more(msh) && sp_text_word(&msh->in.text, word) ? SP_OK : fail_end(msh);
+}
+
+static int text_integer(struct msh *msh, int64_t *value)
+{
+    return more(msh) ? sp_text_need_integer(msh->in.context, &msh->in.text, msh->section, value) : fail_end(msh);
+}
+
+/* An integer of `bytes` bytes (4: signed, 8: up to 2⁶³ − 1), in text an integer of that range. */
+static int integer(struct msh *msh, int bytes, int64_t *value)
+{
+    if (!msh->in.text.binary) {
+        int status = text_integer(msh, value);
+        if (status == SP_OK && bytes == 4 && (*value > INT32_MAX || *value < -INT32_MAX))
+            return volume_fail_here(&msh->in, "%lld in %s does not fit into 32 bits", (long long)*value, msh->section);
+        return status;
+    }
+    const char *from = sp_text_bytes(&msh->in.text, bytes);
+    if (!from)
+        return fail_end(msh);
+    if (bytes == 4) {
+        uint32_t v;
+        memcpy(&v, from, sizeof v);
+        *value = (int32_t)(msh->swap ? __builtin_bswap32(v) : v);
+    } else {
+        uint64_t v;
+        memcpy(&v, from, sizeof v);
+        *value = (int64_t)(msh->swap ? __builtin_bswap64(v) : v);
+    }
+    return SP_OK;
+}
+
+static int real(struct msh *msh, double *value)
+{
+    int64_t bits = 0;
+    int status;
+    if (!msh->in.text.binary)
+        return more(msh) ? sp_text_need_number(msh->in.context, &msh->in.text, msh->section, value) : fail_end(msh);
+    SP_TRY(integer(msh, 8, &bits));
+    memcpy(value, &bits, sizeof bits);
+    if (!isfinite(*value)) {
+        msh->in.text.at -= sizeof bits;
+        return volume_fail_here(&msh->in, "a number in %s is not finite", msh->section);
+    }
+done:
+    return status;
+}
+
+/* Where the next record begins. */
+static int64_t next_place(struct msh *msh)
+{
+    if (!msh->in.text.binary)
+        more(msh);
+    return volume_here(&msh->in);
+}
+
+/* That the rest of the file can hold a count of things of at least `each` bytes. */
+static int check_count(struct msh *msh, const char *what, int64_t count, int64_t each)
+{
+    int64_t left = msh->in.text.end - msh->in.text.at;
+    if (count < 0)
+        return volume_fail_here(&msh->in, "%s announces %lld %s", msh->section, (long long)count, what);
+    if (count > left / each)
+        return volume_fail_here(&msh->in, "%s announces %lld %s, but only %lld bytes follow", msh->section, (long long)count, what,
+                                (long long)left);
+    return SP_OK;
+}
+
+/* A count of things of at least text_bytes or binary_bytes each. */
+static int count_of(struct msh *msh, int bytes, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t *count)
+{
+    int status = integer(msh, bytes, count);
+    return status == SP_OK ? check_count(msh, what, *count, msh->in.text.binary ? binary_bytes : text_bytes) : status;
+}
+
+/* ---- sections ---- */
+
+static int end_section(struct msh *msh)
+{
+    sp_word word;
+    char shown[SP_TEXT_QUOTE], due[64];
+    int status = next_word(msh, &word);
+    snprintf(due, sizeof due, "$End%s", msh->section + 1);
+    if (status == SP_OK && !sp_word_is(word, due)) {
+        msh->in.text.at = word.at;
+        status = volume_fail_here(&msh->in, "%s stands where %s is due", sp_word_show(word, shown), due);
+    }
+    return status;
+}
+
+static int parse_format(struct msh *msh)
+{
+    sp_text *text = &msh->in.text;
+    sp_word word;
+    char shown[SP_TEXT_QUOTE];
+    double version;
+    int64_t type, bytes, one = 0;
+    int status;
+    msh->section = "$MeshFormat";
+    SP_TRY(next_word(msh, &word));
+    if (!sp_word_is(word, "$MeshFormat"))
+        return sp_fail(msh->in.context, SP_INPUT, "the file does not begin with $MeshFormat: it is no Gmsh file of version 2 or 4");
+    SP_TRY(next_word(msh, &word));
+    if (!sp_word_number(word, &version) || !((version >= 2 && version <= 2.2) || version == 4 || version == 4.1))
+        return volume_fail_here(&msh->in, "version '%s' is not supported (2.0 to 2.2, 4.0 and 4.1 are)", sp_word_show(word, shown));
+    msh->major = (int)version;
+    msh->minor = (int)lround(10 * (version - msh->major));
+    SP_TRY(text_integer(msh, &type));
+    SP_TRY(text_integer(msh, &bytes));
+    if (type != 0 && type != 1)
+        return volume_fail_here(&msh->in, "file type %lld is neither 0 (text) nor 1 (binary)", (long long)type);
+    if (bytes != 8 && !(msh->major == 4 && bytes == 4))
+        return volume_fail_here(&msh->in, "data size %lld is not supported", (long long)bytes);
+    msh->size_bytes = (int)bytes;
+    if (type == 1) {
+        sp_text_seek(text, text->next);
+        text->binary = true;
+        int64_t where = volume_here(&msh->in);
+        SP_TRY(integer(msh, 4, &one));
+        msh->swap = one != 1;
+        if (one != 1 && one != 0x01000000)
+            return volume_fail(&msh->in, where, "the mark of the byte order is %lld instead of 1", (long long)one);
+    }
+    SP_TRY(end_section(msh));
+done:
+    return status;
+}
+
+/* Always text: dimension, tag, "name". */
+static int parse_names(struct msh *msh)
+{
+    int64_t count, dimension;
+    int status;
+    SP_TRY(text_integer(msh, &count));
+    SP_TRY(check_count(msh, "names", count, ASCII_RECORD));
+    for (int64_t i = 0; i < count; i++) {
+        struct msh_name name = {0};
+        sp_word word;
+        SP_TRY(text_integer(msh, &dimension));
+        SP_TRY(text_integer(msh, &name.tag));
+        sp_text_rest(&msh->in.text, &word);
+        if (word.length < 2 || *word.at != '"' || word.at[word.length - 1] != '"')
+            return volume_fail_here(&msh->in, "a name in quotes is missing");
+        if (dimension != 3)
+            continue;
+        word = (sp_word){word.at + 1, word.length - 2};
+        SP_TRY(volume_name(&msh->in, volume_here(&msh->in), word, "physical volume", name.name));
+        SP_TRY(volume_push(&msh->in, &msh->names, &name, sizeof name));
+    }
+    SP_TRY(end_section(msh));
+done:
+    return status;
+}
+
+/* One list of tags after its count; the first of them, 0 where there is none. */
+static int tag_list(struct msh *msh, int64_t *first, int64_t *count)
+{
+    int64_t tag;
+    int status = count_of(msh, msh->size_bytes, "tags", 2, 4, count);
+    *first = 0;
+    for (int64_t i = 0; status == SP_OK && i < *count; i++) {
+        status = integer(msh, 4, &tag);
+        if (i == 0)
+            *first = tag;
+    }
+    return status;
+}
+
+static int parse_entities(struct msh *msh)
+{
+    int64_t counts[4], bounding, physicals;
+    int status;
+    if (msh->major != 4)
+        return volume_fail_here(&msh->in, "$Entities in a file of version 2");
+    for (int d = 0; d < 4; d++)
+        SP_TRY(count_of(msh, msh->size_bytes, "entities", ASCII_RECORD, 4, &counts[d]));
+    for (int d = 0; d < 4; d++)
+        for (int64_t i = 0; i < counts[d]; i++) {
+            struct msh_entity entity;
+            double unused;
+            int64_t ignored;
+            SP_TRY(integer(msh, 4, &entity.tag));
+            /* A box; version 4.1 gives points by their coordinates. */
+            for (int k = 0; k < (d == 0 && msh->minor == 1 ? 3 : 6); k++)
+                SP_TRY(real(msh, &unused));
+            SP_TRY(tag_list(msh, &entity.physical, &physicals));
+            if (d > 0)
+                SP_TRY(tag_list(msh, &ignored, &bounding));
+            if (d < 3)
+                continue;
+            if (physicals > 1)
+                volume_note(&msh->in, "volume %lld is in %lld physical groups, of which the first, %lld, gives the region",
+                            (long long)entity.tag, (long long)physicals, (long long)entity.physical);
+            SP_TRY(volume_push(&msh->in, &msh->entities, &entity, sizeof entity));
+        }
+    SP_TRY(end_section(msh));
+done:
+    return status;
+}
+
+/* The count at the head of a section of version 2 is text in binary files as well. */
+static int head_2(struct msh *msh, const char *what, int64_t each, int64_t *count)
+{
+    int status;
+    SP_TRY(text_integer(msh, count));
+    if (msh->in.text.binary)
+        sp_text_seek(&msh->in.text, msh->in.text.next);
+    SP_TRY(check_count(msh, what, *count, each));
+done:
+    return status;
+}
+
+static int read_nodes_2(struct msh *msh)
+{
+    int64_t count;
+    int status;
+    SP_TRY(head_2(msh, "nodes", msh->in.text.binary ? 28 : ASCII_RECORD, &count));
+    struct volume_node *node = sp_list_add(&msh->in.nodes, count, sizeof *node);
+    if (!node)
+        return sp_fail_memory(msh->in.context);
+    for (int64_t i = 0; i < count; i++) {
+        node[i].where = next_place(msh);
+        SP_TRY(integer(msh, 4, &node[i].id));
+        for (int k = 0; k < 3; k++)
+            SP_TRY(real(msh, &node[i].x[k]));
+    }
+done:
+    return status;
+}
+
+/* A block of nodes of version 4: tags first in 4.1, tag and position together in 4.0; `extra` parametric coordinates. */
+static int read_node_block(struct msh *msh, struct volume_node *node, int64_t count, int extra)
+{
+    double unused;
+    int status = SP_OK;
+    for (int64_t i = 0; msh->minor == 1 && i < count; i++) {
+        node[i].where = next_place(msh);
+        SP_TRY(integer(msh, msh->size_bytes, &node[i].id));
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (msh->minor == 0) {
+            node[i].where = next_place(msh);
+            SP_TRY(integer(msh, 4, &node[i].id));
+        }
+        for (int k = 0; k < 3; k++)
+            SP_TRY(real(msh, &node[i].x[k]));
+        for (int k = 0; k < extra; k++)
+            SP_TRY(real(msh, &unused));
+    }
+done:
+    return status;
+}
+
+/* "blocks total [lowest highest]" at the head of $Nodes and $Elements of version 4. */
+static int block_head(struct msh *msh, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t *blocks, int64_t *total)
+{
+    int64_t unused;
+    int status;
+    SP_TRY(count_of(msh, msh->size_bytes, "blocks", ASCII_RECORD, 12 + msh->size_bytes, blocks));
+    SP_TRY(count_of(msh, msh->size_bytes, what, text_bytes, binary_bytes, total));
+    for (int i = 0; msh->minor == 1 && i < 2; i++)
+        SP_TRY(integer(msh, msh->size_bytes, &unused));
+done:
+    return status;
+}
+
+/* "dimension tag third count" (4.1), "tag dimension third count" (4.0). */
+static int block_line(struct msh *msh, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t left, int64_t *dimension,
+                      int64_t *tag, int64_t *third, int64_t *count)
+{
+    int status;
+    SP_TRY(integer(msh, 4, msh->minor == 1 ? dimension : tag));
+    SP_TRY(integer(msh, 4, msh->minor == 1 ? tag : dimension));
+    SP_TRY(integer(msh, 4, third));
+    SP_TRY(count_of(msh, msh->size_bytes, what, text_bytes, binary_bytes, count));
+    if (*dimension < 0 || *dimension > 3)
+        return volume_fail_here(&msh->in, "a block of %s has dimension %lld", what, (long long)*dimension);
+    if (*count > left)
+        return volume_fail_here(&msh->in, "the blocks have more %s than %s announces", what, msh->section);
+done:
+    return status;
+}
+
+static int read_nodes_4(struct msh *msh)
+{
+    int64_t blocks, total, dimension, tag, parametric, count, binary_bytes = (msh->minor == 1 ? msh->size_bytes : 4) + 24;
+    int status;
+    SP_TRY(block_head(msh, "nodes", ASCII_RECORD, binary_bytes, &blocks, &total));
+    struct volume_node *node = sp_list_add(&msh->in.nodes, total, sizeof *node);
+    if (!node)
+        return sp_fail_memory(msh->in.context);
+    for (int64_t b = 0; b < blocks; b++) {
+        SP_TRY(block_line(msh, "nodes", ASCII_RECORD, binary_bytes, total, &dimension, &tag, &parametric, &count));
+        SP_TRY(read_node_block(msh, node, count, parametric ? (int)dimension : 0));
+        node += count;
+        total -= count;
+    }
+    if (total > 0)
+        return volume_fail_here(&msh->in, "the blocks of $Nodes have %lld nodes less than announced", (long long)total);
+done:
+    return status;
+}
+
+/* Corner count of a type: 4 or 8 for what is taken, 0 for what is passed over after `nodes` nodes. */
+static int find_type(struct msh *msh, int64_t where, int64_t type, int64_t *width, int64_t *nodes)
+{
+    for (size_t i = 0; i < sizeof msh_types / sizeof msh_types[0]; i++)
+        if (msh_types[i].type == type) {
+            *nodes = msh_types[i].nodes;
+            *width = type == 4 || type == 5 ? *nodes : 0;
+            if (*width == 0 && msh_types[i].dimension == 3)
+                return volume_fail(&msh->in, where,
+                                   "volume elements of type %lld with %lld nodes are not supported (linear tetrahedra and hexahedra are)",
+                                   (long long)type, (long long)*nodes);
+            return SP_OK;
+        }
+    return volume_fail(&msh->in, where, "elements of type %lld are unknown", (long long)type);
+}
+
+/* The nodes of one element, in integers of `bytes` bytes; taken when it is of a supported type. */
+static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t group, int64_t width, int64_t nodes, int bytes)
+{
+    struct volume_element element = {.id = id, .where = where, .group = group, .width = width};
+    int64_t corner;
+    int status;
+    for (int64_t a = 0; a < nodes; a++) {
+        SP_TRY(integer(msh, bytes, &corner));
+        if (width)
+            element.corner[a] = corner;
+    }
+    if (!width) {
+        msh->passed_over++;
+        return SP_OK;
+    }
+    SP_TRY(volume_push(&msh->in, &msh->in.elements, &element, sizeof element));
+done:
+    return status;
+}
+
+/* Tags of an element of version 2; the first is its physical group. */
+static int read_tags(struct msh *msh, int64_t count, int64_t *physical)
+{
+    int64_t tag;
+    int status = SP_OK;
+    *physical = 0;
+    for (int64_t i = 0; status == SP_OK && i < count; i++) {
+        status = integer(msh, 4, &tag);
+        if (i == 0)
+            *physical = tag;
+    }
+    return status;
+}
+
+/* In text every element has its type and number of tags in front, in binary files a block of elements has. */
+static int read_elements_2(struct msh *msh)
+{
+    bool binary = msh->in.text.binary;
+    int64_t count, id = 0, type, width = 0, nodes = 0, tags, follow = 1, physical;
+    int status;
+    SP_TRY(head_2(msh, "elements", ASCII_RECORD, &count));
+    for (int64_t i = 0; i < count; i += follow) {
+        int64_t where = next_place(msh);
+        if (!binary)
+            SP_TRY(integer(msh, 4, &id));
+        SP_TRY(integer(msh, 4, &type));
+        if (binary)
+            SP_TRY(integer(msh, 4, &follow));
+        SP_TRY(integer(msh, 4, &tags));
+        if (tags < 0 || tags > 100000)
+            return volume_fail(&msh->in, where, "an element with %lld tags", (long long)tags);
+        SP_TRY(find_type(msh, where, type, &width, &nodes));
+        if (follow < 1 || follow > count - i)
+            return volume_fail(&msh->in, where, "a block of %lld elements where %lld are left", (long long)follow, (long long)(count - i));
+        for (int64_t j = 0; j < follow; j++) {
+            if (binary) {
+                where = volume_here(&msh->in);
+                SP_TRY(integer(msh, 4, &id));
+            }
+            SP_TRY(read_tags(msh, tags, &physical));
+            SP_TRY(read_element(msh, where, id, physical, width, nodes, 4));
+        }
+    }
+done:
+    return status;
+}
+
+static int read_elements_4(struct msh *msh)
+{
+    int64_t blocks, total, dimension, tag, type, count, id, width = 0, nodes = 0;
+    int bytes = msh->minor == 1 ? msh->size_bytes : 4, status;
+    SP_TRY(block_head(msh, "elements", 4, 2 * bytes, &blocks, &total));
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t where = next_place(msh);
+        SP_TRY(block_line(msh, "elements", 4, 2 * bytes, total, &dimension, &tag, &type, &count));
+        SP_TRY(find_type(msh, where, type, &width, &nodes));
+        for (int64_t i = 0; i < count; i++) {
+            where = next_place(msh);
+            SP_TRY(integer(msh, bytes, &id));
+            SP_TRY(read_element(msh, where, id, tag, width, nodes, bytes));
+        }
+        total -= count;
+    }
+    if (total > 0)
+        return volume_fail_here(&msh->in, "the blocks of $Elements have %lld elements less than announced", (long long)total);
+done:
+    return status;
+}
+
+/* A section that is passed over: everything to its $End. */
+static int pass_over(struct msh *msh, int64_t where, sp_word name)
+{
+    sp_text *text = &msh->in.text;
+    char shown[SP_TEXT_QUOTE], end[SP_NAME_LENGTH + 8];
+    if (name.length < 2 || name.length > SP_NAME_LENGTH || *name.at != '$')
+        return volume_fail(&msh->in, where, "a section like $Nodes is expected, not '%s'", sp_word_show(name, shown));
+    snprintf(end, sizeof end, "$End%.*s", (int)name.length - 1, name.at + 1);
+    if (text->binary) {
+        const char *found = memmem(text->at, (size_t)(text->end - text->at), end, strlen(end));
+        if (found) {
+            sp_text_seek(text, found + strlen(end));
+            return SP_OK;
+        }
+    } else
+        while (sp_text_line(text))
+            if (sp_text_match(text, end))
+                return SP_OK;
+    return volume_fail(&msh->in, where, "the section %s does not end", sp_word_show(name, shown));
+}
+
+static int parse_section(struct msh *msh)
+{
+    sp_text *text = &msh->in.text;
+    sp_word name;
+    char shown[SP_TEXT_QUOTE];
+    int64_t where = volume_here(&msh->in);
+    int status;
+    SP_TRY(next_word(msh, &name));
+    bool nodes = sp_word_is(name, "$Nodes"), elements = sp_word_is(name, "$Elements");
+    if (sp_word_is(name, "$PartitionedEntities") || sp_word_is(name, "$ParametricNodes"))
+        return volume_fail(&msh->in, where, "meshes with %s are not supported; save it without", sp_word_show(name, shown));
+    if ((nodes && msh->nodes_seen) || (elements && msh->elements_seen))
+        return volume_fail(&msh->in, where, "%s stands twice", nodes ? "$Nodes" : "$Elements");
+    bool entities = sp_word_is(name, "$Entities"), names = sp_word_is(name, "$PhysicalNames");
+    if (!nodes && !elements && !entities && !names)
+        return pass_over(msh, where, name);
+    sp_text_seek(text, text->next);
+    msh->section = nodes ? "$Nodes" : elements ? "$Elements" : entities ? "$Entities" : "$PhysicalNames";
+    if (entities)
+        return parse_entities(msh);
+    if (names)
+        return parse_names(msh);
+    msh->nodes_seen |= nodes;
+    msh->elements_seen |= elements;
+    if (nodes)
+        SP_TRY(msh->major == 2 ? read_nodes_2(msh) : read_nodes_4(msh));
+    else
+        SP_TRY(msh->major == 2 ? read_elements_2(msh) : read_elements_4(msh));
+    SP_TRY(end_section(msh));
+done:
+    return status;
+}
+
+/* ---- regions ---- */
+
+/* Replaces the entity of each element of version 4 by the physical group of that volume. */
+static int entities_to_physical(struct msh *msh)
+{
+    const struct msh_entity *entity = msh->entities.data;
+    struct volume_element *element = msh->in.elements.data;
+    struct volume_ids ids;
+    int64_t twice;
+    int status = volume_ids_build(&msh->in, msh->entities.count, entity, sizeof *entity, &ids, &twice);
+    if (status != SP_OK)
+        return status;
+    if (twice >= 0)
+        return sp_fail(msh->in.context, SP_INPUT, "$Entities defines the volume %lld twice", (long long)entity[twice].tag);
+    for (int64_t e = 0; e < msh->in.elements.count; e++) {
+        int64_t index = volume_ids_find(&ids, element[e].group);
+        element[e].group = index < 0 ? 0 : entity[index].physical;
+    }
+    return SP_OK;
+}
+
+/* The name of a physical volume, made different from those of the regions before it. */
+static void name_region(const struct msh *msh, int64_t tag, const sp_material *others, int64_t count, sp_material *material)
+{
+    const struct msh_name *name = msh->names.data;
+    char wanted[SP_NAME_LENGTH];
+    memcpy(wanted, material->name, sizeof wanted);
+    if (tag != 0)
+        snprintf(wanted, sizeof wanted, "volume-%lld", (long long)tag);
+    for (int64_t i = 0; i < msh->names.count; i++)
+        if (name[i].tag == tag && tag != 0)
+            memcpy(wanted, name[i].name, sizeof wanted);
+    memcpy(material->name, wanted, sizeof wanted);
+    for (int64_t i = 0; i < count; i++)
+        if (strcmp(others[i].name, wanted) == 0) {
+            char ending[32];
+            int n = snprintf(ending, sizeof ending, "-volume-%lld", (long long)tag), keep = SP_NAME_LENGTH - 1 - n;
+            /* A name is not cut within a character. */
+            int length = (int)strlen(wanted);
+            length = length < keep ? length : keep;
+            while (length > 0 && ((unsigned char)wanted[length] & 0xc0) == 0x80)
+                length--;
+            snprintf(material->name, sizeof material->name, "%.*s%s", length, wanted, ending);
+            return;
+        }
+}
+
+/* Physical groups (0: none), in increasing order of their tags, become the list of materials. */
+static int make_regions(struct msh *msh, const sp_material *material, sp_list *materials)
+{
+    enum { MOST = 10000 };
+    struct volume_element *element = msh->in.elements.data;
+    int64_t elements = msh->in.elements.count, count = 0;
+    int status;
+    int64_t *tag = sp_pool_raw(&msh->in.pool, elements, sizeof *tag);
+    if (!tag)
+        return sp_fail_memory(msh->in.context);
+    for (int64_t e = 0; e < elements; e++) {
+        /* The sign is the orientation of a group. */
+        element[e].group = element[e].group < 0 ? -element[e].group : element[e].group;
+        if (count == 0 || tag[count - 1] != element[e].group)
+            tag[count++] = element[e].group;
+    }
+    int64_t twice, distinct = volume_distinct(tag, count);
+    struct volume_ids ids;
+    if (distinct > MOST)
+        return sp_fail(msh->in.context, SP_INPUT, "the elements are in %lld physical groups, more than %d", (long long)distinct, MOST);
+    SP_TRY(volume_ids_build(&msh->in, distinct, tag, sizeof *tag, &ids, &twice));
+    for (int64_t e = 0; e < elements; e++)
+        element[e].group = volume_ids_find(&ids, element[e].group);
+    sp_material *list = sp_list_add(materials, distinct, sizeof *list);
+    if (!list)
+        return sp_fail_memory(msh->in.context);
+    for (int64_t i = 0; i < distinct; i++) {
+        list[i] = *material;
+        name_region(msh, tag[i], list, i, &list[i]);
+    }
+done:
+    return status;
+}
+
+int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh, sp_notes *notes)
+{
+    struct msh msh = {0};
+    sp_list materials = {0};
+    int status;
+    SP_TRY(volume_start(&msh.in, context, bytes, count, "", NULL, mesh, notes));
+    SP_TRY(parse_format(&msh));
+    while (more(&msh))
+        SP_TRY(parse_section(&msh));
+    if (!msh.nodes_seen || !msh.elements_seen) {
+        status = sp_fail(context, SP_INPUT, "the file has no %s", msh.nodes_seen ? "$Elements" : "$Nodes");
+        goto done;
+    }
+    if (msh.passed_over)
+        volume_note(&msh.in, "%lld points, lines and faces are passed over", (long long)msh.passed_over);
+    if (msh.major == 4)
+        SP_TRY(entities_to_physical(&msh));
+    SP_TRY(make_regions(&msh, material, &materials));
+    SP_TRY(volume_build(&msh.in, true, mesh));
+    SP_TRY(volume_regions(&msh.in, mesh, materials.count, materials.data));
+done:
+    sp_list_free(&msh.entities);
+    sp_list_free(&msh.names);
+    sp_list_free(&materials);
+    return volume_finish(&msh.in, status, mesh);
+}

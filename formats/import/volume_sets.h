@@ -1,0 +1,50 @@
+/* Private to the .inp importer: named sets of nodes or of elements, written as numbers, ranges and other sets. Nothing is
+ * expanded before it is needed, so that a short file cannot claim much memory. */
+#ifndef SP_FORMATS_IMPORT_VOLUME_SETS_H
+#define SP_FORMATS_IMPORT_VOLUME_SETS_H
+
+#include "formats/import/volume_internal.h"
+
+/* The numbers first, first + step, …, last, or (set ≥ 0) the first `upto` members of another set. */
+struct volume_member {
+    int64_t first, last, step, where, set, upto;
+    bool listed; /* by hand, so that a number that does not exist is an error */
+};
+
+struct volume_set {
+    sp_word name;
+    sp_list members;     /* struct volume_member */
+    int64_t visit, done; /* of the resolution `visit`: how many members are done */
+};
+
+/* The sets of nodes, or those of elements. */
+struct volume_sets {
+    const char *what;             /* "nodes" or "elements", for messages */
+    sp_list list;                 /* struct volume_set */
+    const struct volume_ids *ids; /* from numbers to records */
+    const void *numbers;          /* first of `count` records of `stride` bytes that begin with their int64_t number */
+    size_t stride;
+    int64_t count, visit, *stamp; /* [count] the resolution that last met the record */
+};
+
+/* Names of .inp files do not tell capitals from small letters. */
+struct volume_set *volume_sets_find(const struct volume_sets *sets, sp_word name);
+
+/* The number of the set of this name, which is made where there is none yet. */
+int volume_sets_need(struct volume_reader *reader, struct volume_sets *sets, sp_word name, int64_t *number);
+
+int volume_sets_add(struct volume_reader *reader, struct volume_sets *sets, int64_t set, struct volume_member member);
+
+/* Before the first volume_sets_resolve: the records that the sets are about. */
+int volume_sets_index(struct volume_reader *reader, struct volume_sets *sets, const struct volume_ids *ids, int64_t count,
+                      const void *numbers, size_t stride);
+
+/* Indices met [int64_t] of all records of a set, each once; an error where a listed number has no record. */
+int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, const struct volume_set *wanted, sp_list *met);
+
+/* Adds one index to met unless this resolution has it already; −1 is left out. */
+int volume_sets_meet(struct volume_reader *reader, struct volume_sets *sets, int64_t index, sp_list *met);
+
+void volume_sets_free(struct volume_sets *sets);
+
+#endif

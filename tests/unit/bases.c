@@ -1,0 +1,121 @@
+/* Bases: mass-orthonormalization, mass-PCA, principal angles, on made-up columns with known answers. */
+#include "basis/angles.h"
+#include "basis/pca.h"
+#include "bodies.h"
+#include "linear/blas.h"
+#include "test.h"
+
+static sp_context context;
+
+enum { ROWS = 600 };
+
+static double diagonal[ROWS];
+
+static sp_metric lumped(void)
+{
+    for (int i = 0; i < ROWS; i++)
+        diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
+    return (sp_metric){.rows = ROWS, .diagonal = diagonal};
+}
+
+/* Random mass-orthonormal columns. */
+static void orthonormal(const sp_metric *metric, int64_t count, uint64_t stream, double *Q)
+{
+    double *R = calloc((size_t)(count * count), 8);
+    int64_t rank;
+    random_field(ROWS * count, stream, Q);
+    CHECK_OK(sp_metric_orthonormalize(&context, metric, count, Q, 1e-12, R, &rank));
+    CHECK(rank == count, "rank %lld", (long long)rank);
+    free(R);
+}
+
+static void orthonormalization_survives_near_dependence(void)
+{
+    sp_metric metric = lumped();
+    enum { COUNT = 40 };
+    double *A = calloc(ROWS * COUNT, 8), *Q = calloc(ROWS * COUNT, 8), *R = calloc(COUNT * COUNT, 8), error, worst = 0;
+    int64_t rank;
+    random_field(ROWS * COUNT, 1, A);
+    for (int c = 1; c < COUNT; c++) /* each column is the one before it plus a millionth, two are exact copies, one is zero */
+        for (int i = 0; i < ROWS; i++)
+            A[c * ROWS + i] = c == 7 || c == 23 ? A[(c - 1) * ROWS + i] : c == 30 ? 0 : A[(c - 1) * ROWS + i] + 1e-6 * A[c * ROWS + i];
+    memcpy(A + 31 * ROWS, A + 29 * ROWS, ROWS * 8);
+    random_field(8 * ROWS, 2, A + 32 * ROWS);
+    memcpy(Q, A, ROWS * COUNT * 8);
+    CHECK_OK(sp_metric_orthonormalize(&context, &metric, COUNT, Q, 1e-10, R, &rank));
+    CHECK(rank == COUNT - 4, "rank %lld of %d", (long long)rank, COUNT - 4);
+    CHECK_OK(sp_metric_orthogonality(&context, &metric, COUNT, Q, &error));
+    CHECK(error < 1e-14 * COUNT, "orthonormal to %g", error);
+    for (int c = 0; c < COUNT; c++) /* A = QR */
+        for (int i = 0; i < ROWS; i++) {
+            double sum = 0;
+            for (int k = 0; k <= c; k++)
+                sum += Q[k * ROWS + i] * R[c * COUNT + k];
+            worst = fmax(worst, fabs(sum - A[c * ROWS + i]));
+        }
+    NOTE("orthonormal to %.1e, A - QR %.1e", error, worst);
+    CHECK(worst < 1e-12, "A - QR is %g", worst);
+    free(A), free(Q), free(R);
+}
+
+/* Columns with known singular values, over twelve decades: none loses its digits. */
+static void pca_finds_known_singular_values(void)
+{
+    sp_metric metric = lumped();
+    enum { RANK = 7, COUNT = 12 };
+    double *Q = calloc(ROWS * RANK, 8), *A = calloc(ROWS * COUNT, 8), V[RANK][COUNT], singular[COUNT];
+    orthonormal(&metric, RANK, 3, Q);
+    for (int k = 0; k < RANK; k++) /* orthonormal rows: a discrete cosine transform */
+        for (int c = 0; c < COUNT; c++)
+            V[k][c] = sqrt(2.0 / COUNT) * cos(3.14159265358979323846 * (k + 1) * (c + 0.5) / COUNT);
+    for (int c = 0; c < COUNT; c++)
+        for (int k = 0; k < RANK; k++)
+            for (int i = 0; i < ROWS; i++)
+                A[c * ROWS + i] += Q[k * ROWS + i] * pow(10, -2 * k) * V[k][c];
+    int64_t rank;
+    CHECK_OK(sp_mass_pca(&context, &metric, COUNT, A, singular, &rank));
+    CHECK(rank >= RANK, "rank %lld", (long long)rank);
+    for (int k = 0; k < RANK; k++)
+        CHECK_NEAR(singular[k] / pow(10, -2 * k), 1, 1e-15 / pow(10, -2 * k) + 1e-13);
+    for (int k = 0; k < 4; k++) { /* the directions too, up to sign */
+        double dot = 0;
+        for (int i = 0; i < ROWS; i++)
+            dot += Q[k * ROWS + i] * diagonal[i] * A[k * ROWS + i];
+        CHECK_NEAR(fabs(dot), 1, 1e-9);
+    }
+    free(Q), free(A);
+}
+
+static void principal_angles_are_the_ones_put_in(void)
+{
+    sp_metric metric = lumped();
+    enum { A = 5, B = 3 };
+    double *Q = calloc(ROWS * (A + B), 8), *left = calloc(ROWS * A, 8), *right = calloc(ROWS * (B + 1), 8), angle[B + 1];
+    const double expected[B] = {1e-9, 0.3, 1.5};
+    int64_t count;
+    orthonormal(&metric, A + B, 4, Q);
+    for (int c = 0; c < A; c++) /* mixed, so that no column of one is a column of the other */
+        for (int k = 0; k < A; k++)
+            for (int i = 0; i < ROWS; i++)
+                left[c * ROWS + i] += Q[k * ROWS + i] * (c == k ? 2 : 0.3 * (c + 1) / (k + 2));
+    for (int c = 0; c < B; c++)
+        for (int i = 0; i < ROWS; i++)
+            right[c * ROWS + i] = cos(expected[c]) * Q[c * ROWS + i] + sin(expected[c]) * Q[(A + c) * ROWS + i];
+    for (int i = 0; i < ROWS; i++) /* a dependent column adds no angle */
+        right[B * ROWS + i] = right[i] - 3 * right[2 * ROWS + i];
+    CHECK_OK(sp_principal_angles(&context, &metric, A, left, B + 1, right, angle, &count));
+    CHECK(count == B, "%lld angles", (long long)count);
+    for (int c = 0; c < B; c++)
+        CHECK_NEAR(angle[c], expected[c], 1e-13);
+    free(Q), free(left), free(right);
+}
+
+int main(void)
+{
+    sp_blas_prepare();
+    context = sp_context_default();
+    RUN(orthonormalization_survives_near_dependence);
+    RUN(pca_finds_known_singular_values);
+    RUN(principal_angles_are_the_ones_put_in);
+    return test_end();
+}

@@ -206,12 +206,23 @@ static int factor(sp_integrator *it, const newton_problem *problem)
 
 int sp_newton(sp_integrator *it, const newton_problem *problem)
 {
-    enum { HALVINGS = 12 };
+    enum { HALVINGS = 12, FREE_STEPS = 8 };
     double size = problem->residual(it, it->q1, it->r), norm = sp_norm(it->n, it->r), relative = size > 0 ? norm / size : 0;
     int64_t iterations = 0;
     int status;
-    bool stagnated = false;
+    /* Vertices of a bending body move on arcs, a Newton step on tangents: it stretches, and the residual rises before the next
+     * step removes that. A line search would crawl here, so the first steps are whole ones; where they have not converged, Newton
+     * starts once more, from q₀ and with the line search. */
+    bool stagnated = false, free_steps = !problem->minimizes;
     while (!(relative <= it->p.tolerance)) {
+        if (free_steps && (iterations == FREE_STEPS || !isfinite(relative)) && iterations < it->p.iterations) {
+            free_steps = false;
+            memcpy(it->q1, it->q, (size_t)it->n * sizeof *it->q1);
+            size = problem->residual(it, it->q1, it->r);
+            norm = sp_norm(it->n, it->r);
+            relative = size > 0 ? norm / size : 0;
+            continue;
+        }
         if (iterations == it->p.iterations || !isfinite(relative))
             return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step", problem->what,
                            (double)it->steps * it->p.step, relative, (long long)iterations);
@@ -229,12 +240,12 @@ int sp_newton(sp_integrator *it, const newton_problem *problem)
             norm = sp_norm(it->n, it->r);
             relative = size > 0 ? norm / size : 0;
             bool better = problem->minimizes ? it->potential <= potential - 1e-4 * s * descent : norm <= (1 - 1e-4 * s) * before;
-            if (better || relative <= it->p.tolerance || near || halvings == HALVINGS)
+            if (better || relative <= it->p.tolerance || near || free_steps || halvings == HALVINGS)
                 break;
         }
         it->report.halvings += halvings;
         memcpy(it->q1, it->x, (size_t)it->n * sizeof *it->q1);
-        if (near && norm > 0.9 * before) {
+        if (norm > (relative <= 1e-8 ? 0.5 : 0.9) * before && near) {
             stagnated = relative > it->p.tolerance;
             break;
         }

@@ -13,8 +13,8 @@ import sys
 WEIGHT = 400000.0  # N, mean
 PULSE = 2.7  # Hz
 SPEED = 10.0  # m/s
-# The girder is the model's first part: 101 cross-sections 0.2 m apart with 6 vertices, 1 and 2 of which are the road's edges.
-SECTIONS, SPACING, RING, EDGES = 101, 0.2, 6, ((1, 0.75), (2, 0.25))
+# The girder is the model's first part: 101 cross-sections 0.2 m apart with 6 vertices, 1 and 2 of which are the road's left and right edge.
+SECTIONS, SPACING, RING, EDGES = 101, 0.2, 6, ((1, 0.25), (2, 0.75))
 
 
 def main():

@@ -381,6 +381,8 @@ static void obj_groups(void)
     check_groups(text, SP_GROUPS_MATERIAL, 3, materials, 8, (int64_t[]){0, 1, 1, 1, 2, 1, 1, 2});
     /* many names: each is found again */
     char *many = malloc(200000), *end = many;
+    if (!many)
+        abort();
     end += sprintf(end, SQUARE);
     for (int i = 0; i < 3000; i++)
         end += sprintf(end, "g part%d\nf 1 2 3\n", i * 7 % 1000);

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 {
     if (argc != 4)
         return 2;
-    sp_blas_prepare();
+    sp_blas_prepare(true);
     sp_context context = sp_context_default();
     context.threads = atoi(argv[3]);
     sp_file file;

@@ -74,7 +74,7 @@ static int write_file(sp_context *context, const char *path, const sp_mesh *mesh
 
 int main(int argc, char **argv)
 {
-    sp_blas_prepare();
+    sp_blas_prepare(true);
     sp_context context = sp_context_default();
     if (argc != 2)
         return 2;

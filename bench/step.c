@@ -61,7 +61,7 @@ static void no_force(void *self, double t0, double t1, double *f)
 
 int main(void)
 {
-    sp_blas_prepare();
+    sp_blas_prepare(true);
     sp_context context = sp_context_default();
     sp_mesh mesh;
     sp_body body;

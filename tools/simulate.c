@@ -5,9 +5,9 @@
 #include "formats/loads.h"
 #include "formats/trajectory.h"
 #include "tools/common/inputs.h"
+#include "tools/common/probes.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum model { MODEL_REDUCED, MODEL_FULL, MODEL_LINEAR };
@@ -135,47 +135,6 @@ static void find_damping(const simulation *s)
         chosen.damping_stiffness = mesh->materials[0].damping_stiffness;
 }
 
-static int compare_vertices(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* "3,17,surface:120" to a sorted list of mesh vertices, each once. */
-static void parse_probes(simulation *s)
-{
-    const sp_mesh *mesh = &s->mesh.mesh;
-    sp_list list = {0};
-    for (const char *at = chosen.probes; *at;) {
-        bool surface = !strncmp(at, "surface:", 8);
-        char *end;
-        const char *start = surface ? at + 8 : at;
-        long long number = strtoll(start, &end, 10);
-        if (end == start || number < 0 || (*end && *end != ','))
-            tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not a list such as 3,17,surface:120", chosen.probes);
-        int64_t most = surface ? mesh->surface.vertex_count : mesh->vertex_count, one = number;
-        if (number >= most)
-            tool_fail(SP_USAGE, NULL, "--probe: %svertex %lld of %lld", surface ? "surface " : "", number, (long long)most);
-        int corners = 1;
-        const int64_t *corner = surface ? sp_mesh_corners(mesh, mesh->surface.element[number], &corners) : &one;
-        int64_t *to = sp_list_add(&list, corners, sizeof *to);
-        if (!to)
-            tool_fail(SP_SYSTEM, NULL, "out of memory");
-        memcpy(to, corner, (size_t)corners * sizeof *to);
-        at = *end ? end + 1 : end;
-    }
-    int64_t *vertex = list.data, kept = 0;
-    qsort(vertex, (size_t)list.count, sizeof *vertex, compare_vertices);
-    for (int64_t i = 0; i < list.count; i++)
-        if (i == 0 || vertex[i] != vertex[i - 1])
-            vertex[kept++] = vertex[i];
-    s->shape.vertex = sp_pool_copy(&s->pool, vertex, kept, sizeof *vertex);
-    s->shape.point_count = kept;
-    sp_list_free(&list);
-    if (!s->shape.vertex)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-}
-
 static void choose_record(simulation *s)
 {
     bool reduced = chosen.model == MODEL_REDUCED;
@@ -189,7 +148,7 @@ static void choose_record(simulation *s)
     if (record == RECORD_ALL)
         s->shape.point_count = s->mesh.mesh.vertex_count;
     else if (chosen.probes)
-        parse_probes(s);
+        s->shape.point_count = tool_parse_probes(&s->mesh.mesh, chosen.probes, &s->pool, &s->shape.vertex);
     int64_t rows = 3 * s->mesh.mesh.vertex_count;
     s->u = sp_pool_new(&s->pool, rows, sizeof(double));
     s->udot = sp_pool_new(&s->pool, rows, sizeof(double));

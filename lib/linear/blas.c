@@ -9,16 +9,18 @@
 extern void gotoblas_dynamic_init(void) __attribute__((weak));
 extern void gotoblas_dynamic_quit(void) __attribute__((weak));
 
-void sp_blas_prepare(void)
+void sp_blas_prepare(bool choose_kernels)
 {
     openblas_set_num_threads(1);
-#if defined(__x86_64__)
+#if !defined(__x86_64__)
+    (void)choose_kernels;
+#else
     static const char *const old[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem"};
     const char *now = openblas_get_corename();
     bool outdated = false;
     for (size_t i = 0; i < sizeof old / sizeof *old; i++)
         outdated |= !strcmp(now, old[i]);
-    if (!outdated || getenv("OPENBLAS_CORETYPE") || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
+    if (!choose_kernels || !outdated || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
         return;
     __builtin_cpu_init();
     bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

@@ -9,9 +9,9 @@
  * One thread: its results differ in the last bits with the number of its threads, and ours must not.
  *
  * Its kernels: version 0.3.21 (Debian 12) does not know processors newer than itself and then takes those of 2004, ten
- * times slower without a word (measured). Where that has happened and the processor has AVX-512 or AVX2, the right kernels are
- * chosen by name, unless the user did so (OPENBLAS_CORETYPE). */
-void sp_blas_prepare(void);
+ * times slower without a word (measured). With choose_kernels, where that has happened and the processor has AVX-512 or AVX2, the
+ * right ones are chosen by name (through the variable OPENBLAS_CORETYPE, set for that moment); false where the user chose. */
+void sp_blas_prepare(bool choose_kernels);
 
 /* Between these two calls OpenMP regions of other libraries stay on this thread: CHOLMOD would start four threads of its own wherever it finds work for one
  * (measured: 40 % of a small factorization lost on two processors). Returns what to pass to the closing call. */

@@ -112,7 +112,7 @@ static void principal_angles_are_the_ones_put_in(void)
 
 int main(void)
 {
-    sp_blas_prepare();
+    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(orthonormalization_survives_near_dependence);
     RUN(pca_finds_known_singular_values);

@@ -597,7 +597,7 @@ static void large_static_bending(void)
 
 int main(void)
 {
-    sp_blas_prepare();
+    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(second_order_in_time);

@@ -222,7 +222,7 @@ static void foreign_stiffness_is_believed(void)
 
 int main(void)
 {
-    sp_blas_prepare();
+    sp_blas_prepare(true);
     context = sp_context_default();
     RUN(cube_keeps_its_multiple_eigenvalues);
     RUN(rotations_see_no_force);

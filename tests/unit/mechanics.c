@@ -362,7 +362,7 @@ static void stiffness_of_one_hexahedron(void)
 
 int main(void)
 {
-    sp_blas_prepare();
+    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(force_is_gradient_of_energy);

@@ -298,7 +298,7 @@ static void reduced_mass_is_projected(void)
 
 int main(void)
 {
-    sp_blas_prepare();
+    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(equals_the_projected_force);

@@ -411,7 +411,7 @@ static void simple_bridge(void)
 
 int main(void)
 {
-    sp_blas_prepare();
+    sp_blas_prepare(true);
     context = sp_context_default();
     context.threads = 2;
     RUN(beam3);

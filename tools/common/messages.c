@@ -85,7 +85,7 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
             signal(signals[i], SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* ulimit -f: the write fails instead */
-    sp_blas_prepare();
+    sp_blas_prepare(!getenv("OPENBLAS_CORETYPE"));
     mallopt(M_MMAP_THRESHOLD, 1 << 30); /* workspace that comes and goes in every step stays mapped: page faults cost more than it */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     tool.parameters = json_object();

@@ -380,9 +380,8 @@ static void obj_groups(void)
     /* the Latin-1 and the UTF-8 spelling are one name */
     check_groups(text, SP_GROUPS_MATERIAL, 3, materials, 8, (int64_t[]){0, 1, 1, 1, 2, 1, 1, 2});
     /* many names: each is found again */
-    char *many = malloc(200000), *end = many;
-    if (!many)
-        abort();
+    static char many[200000];
+    char *end = many;
     end += sprintf(end, SQUARE);
     for (int i = 0; i < 3000; i++)
         end += sprintf(end, "g part%d\nf 1 2 3\n", i * 7 % 1000);
@@ -396,7 +395,6 @@ static void obj_groups(void)
               surface.groups[surface.group[i]]);
     }
     sp_surface_free(&surface);
-    free(many);
 }
 
 static void obj_errors(void)

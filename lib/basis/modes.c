@@ -18,10 +18,7 @@ enum { RANDOM_START = 1, RANDOM_CHECK = 2, CHECK_WIDTH = 4, CHECK_STEPS = 3, ROU
 static int check_mass(sp_context *context, const sp_sparse *M)
 {
     for (int64_t row = 0; row < M->order; row++) {
-        double diagonal = 0;
-        for (int64_t k = M->start[row]; k < M->start[row + 1]; k++)
-            if (M->index[k] == row)
-                diagonal = M->value[k];
+        double diagonal = sp_sparse_entry(M, row, row);
         if (!(diagonal > 0))
             return sp_fail(context, SP_INPUT, "the mass matrix has %g on the diagonal of row %lld", diagonal, (long long)row);
     }
@@ -307,16 +304,6 @@ done:
     return status;
 }
 
-static double trace(const sp_sparse *matrix)
-{
-    double sum = 0;
-    for (int64_t row = 0; row < matrix->order; row++)
-        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
-            if (matrix->index[k] == row)
-                sum += matrix->value[k];
-    return sum;
-}
-
 /* K − σM on the pattern of K; M's pattern must be a part of it (they are the same for a body). */
 static int shifted(sp_context *context, const sp_sparse *K, const sp_sparse *M, double shift, sp_sparse *sum)
 {
@@ -349,7 +336,7 @@ static int residuals(sp_context *context, const sp_sparse *K, const sp_sparse *M
     }
     sp_sparse_times(context, K, count, vector, Kv);
     sp_sparse_times(context, M, count, vector, Mv);
-    double scale = rigid < count ? eigenvalue[rigid] : trace(K) / trace(M) * 1e-6;
+    double scale = rigid < count ? eigenvalue[rigid] : sp_sparse_trace(K) / sp_sparse_trace(M) * 1e-6;
     for (int64_t c = 0; c < count; c++) {
         const double *k = Kv + c * n, *m = Mv + c * n;
         double sum = 0;
@@ -417,7 +404,7 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     if (elastic > 0) {
         /* Anchored bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above rounding:
          * tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */
-        p.shift = report->shift = rigid_count ? -1e-8 * trace(K) / trace(M) : 0;
+        p.shift = report->shift = rigid_count ? -1e-8 * sp_sparse_trace(K) / sp_sparse_trace(M) : 0;
         SP_TRY(shifted(context, K, M, p.shift, &A));
         SP_TRY(sp_cholesky_new(context, K, node, &p.factor));
         SP_TRY(sp_progress(context, 0.05));

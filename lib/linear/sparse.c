@@ -36,8 +36,7 @@ int sp_sparse_compress(sp_context *context, const sp_sparse *matrix, sp_sparse *
     return SP_OK;
 }
 
-/* Entry (row, column), 0 where it is not stored. */
-static double entry(const sp_sparse *matrix, int64_t row, int64_t column)
+double sp_sparse_entry(const sp_sparse *matrix, int64_t row, int64_t column)
 {
     int64_t low = matrix->start[row], high = matrix->start[row + 1];
     while (low < high) {
@@ -48,6 +47,14 @@ static double entry(const sp_sparse *matrix, int64_t row, int64_t column)
             high = middle;
     }
     return low < matrix->start[row + 1] && matrix->index[low] == column ? matrix->value[low] : 0;
+}
+
+double sp_sparse_trace(const sp_sparse *matrix)
+{
+    double sum = 0;
+    for (int64_t row = 0; row < matrix->order; row++)
+        sum += sp_sparse_entry(matrix, row, row);
+    return sum;
 }
 
 int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double tolerance)
@@ -71,7 +78,7 @@ int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double toleran
     }
     for (int64_t row = 0; row < matrix->order; row++) /* every entry needs its partner: one triangle alone is no symmetric matrix */
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
-            if (matrix->value[k] != 0 && !(fabs(matrix->value[k] - entry(matrix, matrix->index[k], row)) <= tolerance * largest))
+            if (matrix->value[k] != 0 && !(fabs(matrix->value[k] - sp_sparse_entry(matrix, matrix->index[k], row)) <= tolerance * largest))
                 return sp_fail(context, SP_INPUT, "row %lld, column %lld: the matrix is not symmetric (both triangles are needed)", (long long)row, (long long)matrix->index[k]);
     return SP_OK;
 }

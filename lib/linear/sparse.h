@@ -20,6 +20,10 @@ void sp_sparse_free(sp_sparse *matrix);
 /* A copy without stored zeros: a mass matrix over the pattern of a stiffness matrix has a third of its entries. */
 int sp_sparse_compress(sp_context *context, const sp_sparse *matrix, sp_sparse *compressed) SP_MUST_USE;
 
+/* Entry (row, column), 0 where it is not stored; the sum of the diagonal. */
+double sp_sparse_entry(const sp_sparse *matrix, int64_t row, int64_t column);
+double sp_sparse_trace(const sp_sparse *matrix);
+
 /* start monotone, columns in range and increasing, finite values, symmetric within `tolerance` times the largest entry.
  * SP_INPUT names the row. */
 int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double tolerance) SP_MUST_USE;

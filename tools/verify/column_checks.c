@@ -108,19 +108,10 @@ static int64_t count_rigid(verify *v, const sp_mesh *mesh)
     return rigid;
 }
 
-static double trace(const sp_sparse *matrix)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < matrix->order; i++)
-        for (int64_t k = matrix->start[i]; k < matrix->start[i + 1]; k++)
-            sum += matrix->index[k] == i ? matrix->value[k] : 0;
-    return sum;
-}
-
 /* λ₁ of modes.md; where all modes are rigid, the same scale that the modes' residual has. */
 static double first_elastic(const sp_columns *columns, const sp_sparse *K, const sp_sparse *M)
 {
-    return columns->rigid < columns->count ? columns->eigenvalue[columns->rigid] : 1e-6 * trace(K) / trace(M);
+    return columns->rigid < columns->count ? columns->eigenvalue[columns->rigid] : 1e-6 * sp_sparse_trace(K) / sp_sparse_trace(M);
 }
 
 typedef struct mode_errors {

@@ -36,27 +36,13 @@ void verify_mesh_file(verify *v, artefact *file)
     sp_pool_free(&pool);
 }
 
-/* Entry (row, column), 0 where it is not in the pattern. */
-static double entry(const sp_sparse *matrix, int64_t row, int64_t column)
-{
-    int64_t low = matrix->start[row], high = matrix->start[row + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (matrix->index[middle] < column)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < matrix->start[row + 1] && matrix->index[low] == column ? matrix->value[low] : 0;
-}
-
 /* Largest |a − b| over the pattern of a. */
 static double difference(const sp_sparse *a, const sp_sparse *b, double *largest)
 {
     double worst = 0;
     for (int64_t i = 0; i < a->order; i++)
         for (int64_t k = a->start[i]; k < a->start[i + 1]; k++) {
-            double d = fabs(a->value[k] - entry(b, i, a->index[k]));
+            double d = fabs(a->value[k] - sp_sparse_entry(b, i, a->index[k]));
             worst = d > worst || isnan(d) ? d : worst;
             *largest = fmax(*largest, fabs(a->value[k]));
         }

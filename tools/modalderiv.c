@@ -1,19 +1,26 @@
-/* modalderiv: modal derivatives of anchored and free bodies. */
-#include "basis/derivatives.h"
-#include "basis/free_derivatives.h"
-#include "tools/common/inputs.h"
+/* modalderiv: modal derivatives of anchored and free bodies, inertia derivatives of any order. */
+#include "tools/derivatives/methods.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum method { METHOD_MODAL, METHOD_INERTIA };
+
 static struct {
-    int64_t count, memory;
+    int method;
+    int64_t count, memory, order, most;
     tool_texts pairs;
+    bool order_given;
 } chosen;
 
 static const tool_option options[] = {
+    {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "modal", "modal|inertia",
+     .help = "modal: of eigenvectors, order 1; inertia: of modes or shapes, static, any order (Yang 2015)"},
     {"modes", 'k', TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 100000, .help = "use the first N modes (default: all)"},
     {"pairs", 0, TOOL_TEXTS, &chosen.pairs, "I,J[;I,J]", .help = "only these pairs, modes counted from 1; may stand several times"},
+    {"order", 0, TOOL_INTEGER, &chosen.order, "N", "1", .low = 1, .high = 100, .help = "inertia: derivatives up to this order", .given = &chosen.order_given},
+    {"most", 0, TOOL_INTEGER, &chosen.most, "N", NULL, .low = 1, .high = 100000,
+     .help = "inertia: only the N heaviest, each by the product of l1/l of what it is made of (default: all of order 1)"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL, .help = "bound on the right-hand sides held at a time, such as 500M"},
 };
 
@@ -43,64 +50,72 @@ static void parse_pairs(const char *text, int64_t rigid, int64_t modes, sp_list 
     }
 }
 
+static void refuse_idle_options(void)
+{
+    bool modal = chosen.method == METHOD_MODAL;
+    if (modal && (chosen.order_given || chosen.most))
+        tool_fail(SP_USAGE, NULL, "--order and --most belong to --method inertia");
+    if (!modal && (chosen.pairs.count || chosen.memory))
+        tool_fail(SP_USAGE, NULL, "--pairs and --memory belong to --method modal");
+}
+
+/* Which derivatives: the pairs named, or all. */
+static void choose(derivatives_problem *p)
+{
+    bool modal = chosen.method == METHOD_MODAL;
+    int64_t elastic = p->k - p->rigid;
+    for (int64_t i = 0; i < chosen.pairs.count; i++)
+        parse_pairs(chosen.pairs.value[i], p->rigid, p->k, &p->pairs);
+    for (int64_t i = p->rigid; i < p->k && modal && chosen.pairs.count == 0; i++) /* of a free body both orders of a pair, since they differ */
+        for (int64_t j = p->rigid ? p->rigid : i; j < p->k; j++)
+            add_pair(i, j, &p->pairs);
+    p->order = (int)chosen.order;
+    p->most = (int)(chosen.most ? chosen.most : elastic * (elastic + 1) / 2);
+    if (!modal && p->order > 1 && !chosen.most)
+        tool_fail(SP_USAGE, NULL, "--order %d: already order 2 has %lld derivatives: say how many with --most", p->order,
+                  (long long)(elastic * elastic * (elastic + 1) / 2));
+}
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"modalderiv", "MESH MODES", 2, 2, "Modal derivatives: how the modes change as the body deforms along them.", options,
-                                                  TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS, "  modalderiv spoon.npz modes.npz -o deriv.npz\n"},
-                                     argc, argv);
-    static const char *const kinds[] = {"modes", NULL};
-    tool_mesh mesh;
-    tool_columns modes;
-    sp_body body;
-    sp_list pairs = {0};
-    tool_read_mesh(tool_argument(0), NULL, &mesh);
-    tool_read_columns(tool_argument(1), NULL, kinds, &mesh, &modes);
-    int64_t k = chosen.count ? chosen.count : modes.columns.count;
-    if (k > modes.columns.count)
-        tool_fail(SP_USAGE, modes.path, "--modes %lld: the file has %lld", (long long)k, (long long)modes.columns.count);
-    int64_t rigid = modes.columns.rigid; /* of a free body: both orders of a pair, since they differ */
-    if (rigid >= k)
-        tool_fail(SP_INPUT, modes.path, "its %lld modes are rigid motions", (long long)k);
-    for (int64_t i = 0; i < chosen.pairs.count; i++)
-        parse_pairs(chosen.pairs.value[i], rigid, k, &pairs);
-    for (int64_t i = rigid; i < k && chosen.pairs.count == 0; i++)
-        for (int64_t j = rigid ? rigid : i; j < k; j++)
-            add_pair(i, j, &pairs);
-    int64_t count = pairs.count / 2, rows = 3 * mesh.mesh.vertex_count;
-    sp_pool pool = {0};
-    double *derivative = sp_pool_raw(&pool, rows * count, sizeof *derivative);
-    if (!derivative)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    derivatives_problem p = {0};
+    p.context = tool_begin(&(tool_spec){"modalderiv", "MESH MODES", 2, 2, "Modal derivatives: how the modes change as the body deforms along them.", options,
+                                        TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                                        "  modalderiv spoon.npz modes.npz -o deriv.npz\n"
+                                        "  modalderiv spoon.npz inertia.npz --method inertia --order 2 --most 100 -o deriv.npz\n"},
+                           argc, argv);
+    static const char *const modal_kinds[] = {"modes", NULL}, *const inertia_kinds[] = {"modes", "shapes", NULL};
+    refuse_idle_options();
+    tool_read_mesh(tool_argument(0), NULL, &p.mesh);
+    tool_read_columns(tool_argument(1), NULL, chosen.method == METHOD_MODAL ? modal_kinds : inertia_kinds, &p.mesh, &p.modes);
+    p.k = chosen.count ? chosen.count : p.modes.columns.count;
+    p.rigid = p.modes.columns.rigid;
+    p.memory = chosen.memory;
+    if (p.k > p.modes.columns.count)
+        tool_fail(SP_USAGE, p.modes.path, "--modes %lld: the file has %lld", (long long)p.k, (long long)p.modes.columns.count);
+    if (p.rigid >= p.k)
+        tool_fail(SP_INPUT, p.modes.path, "its %lld modes are rigid motions", (long long)p.k);
+    choose(&p);
     tool_output *output = tool_output_open(tool_output_path());
-    tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
-    sp_derivatives_report report = {0};
-    sp_free_derivatives_report free_report = {0};
-    if (rigid) {
-        tool_check(sp_free_modal_derivatives(context, &body, k, modes.columns.U, modes.columns.eigenvalue, count, pairs.data, derivative, &free_report), mesh.path);
-        report.residual = free_report.residual;
-    } else
-        tool_check(sp_modal_derivatives(context, &body, k, modes.columns.U, count, pairs.data, chosen.memory, derivative, &report), mesh.path);
-    if (report.residual > 1e-8)
-        tool_warn(mesh.path, "the residual of a derivative is %.1e", report.residual);
-    tool_say("%lld derivatives of %lld modes, largest residual %.1e", (long long)count, (long long)k, report.residual);
+    tool_check(sp_body_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
+    tool_check(sp_body_pattern(p.context, &p.body), p.mesh.path);
+    p.result = tool_result_new();
+    (chosen.method == METHOD_MODAL ? derivatives_modal : derivatives_inertia)(&p);
+    if (p.residual > 1e-8)
+        tool_warn(p.mesh.path, "the residual of a derivative is %.1e", p.residual);
+    tool_say("%lld derivatives of %lld modes, largest residual %.1e", (long long)p.count, (long long)p.k, p.residual);
 
-    sp_columns columns = {.rows = rows, .count = count, .U = derivative, .pair = pairs.data, .order = 1};
-    memcpy(columns.mesh, mesh.hash, sizeof columns.mesh);
-    json_t *meta = tool_meta_new("derivatives"), *result = tool_result_new();
-    tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());
-    json_object_set_new(result, "largest_residual", json_real(report.residual));
-    if (rigid)
-        json_object_set_new(result, "iterations", json_integer(free_report.iterations));
-    else {
-        json_object_set_new(result, "factor_nonzeros", json_real(report.factor_nonzeros));
-        json_object_set_new(result, "factor_flops", json_real(report.factor_flops));
-    }
-    tool_output_finish(output, result);
+    sp_columns columns = {.rows = p.modes.columns.rows, .count = p.count, .U = p.U, .pair = p.pairs.data, .order = p.order};
+    memcpy(columns.mesh, p.mesh.hash, sizeof columns.mesh);
+    json_t *meta = tool_meta_new("derivatives");
+    tool_check(sp_columns_write(p.context, tool_output_writer(output), meta, &columns), tool_output_path());
+    json_object_set_new(p.result, "largest_residual", json_real(p.residual));
+    tool_output_finish(output, p.result);
     json_decref(meta);
-    sp_pool_free(&pool);
-    sp_list_free(&pairs);
-    sp_body_free(&body);
-    sp_columns_free(&modes.columns);
-    sp_mesh_free(&mesh.mesh);
+    sp_pool_free(&p.pool);
+    sp_list_free(&p.pairs);
+    sp_body_free(&p.body);
+    sp_columns_free(&p.modes.columns);
+    sp_mesh_free(&p.mesh.mesh);
     return tool_end();
 }

@@ -2,29 +2,59 @@
 #include "assembly/stvk.h"
 #include "basis/modes.h"
 #include "formats/sparse.h"
-#include "tools/common/inputs.h"
+#include "tools/modes/methods.h"
 
-#include <math.h>
-#include <string.h>
+enum method { METHOD_LANCZOS, METHOD_INERTIA, METHOD_KRYLOV };
 
 static struct {
-    int64_t count;
-    int lumped;
-    bool certify, lumping_given;
-    double tolerance;
+    int method, lumped;
+    bool lumping_given, count_given, tolerance_given, orthogonalization_given, samples_given, culling_given;
     const char *stiffness, *mass, *write_stiffness, *write_mass;
+    modes_lanczos_choice lanczos;
+    modes_krylov_choice krylov;
 } chosen;
 
 static const tool_option options[] = {
-    {"count", 'k', TOOL_INTEGER, &chosen.count, "N", "20", .low = 1, .high = 100000, .help = "number of modes, rigid ones included"},
+    {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "lanczos", "lanczos|inertia|krylov",
+     .help = "lanczos: eigenvectors; inertia: static answers to the body's own inertia; krylov: inertia modes of any order (Yang 2015)"},
+    {"count", 'k', TOOL_INTEGER, &chosen.lanczos.count, "N", "20", .low = 1, .high = 100000, .help = "number of modes, rigid ones included", .given = &chosen.count_given},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix: full or row sums on the diagonal", .given = &chosen.lumping_given},
-    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "1e-12", .low = 0, .high = 1e-2, .help = "of the Lanczos run, relative; 0: the machine's"},
-    {"certify", 0, TOOL_FLAG, &chosen.certify, .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
+    {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2, .help = "of the Lanczos run, relative; 0: the machine's", .given = &chosen.tolerance_given},
+    {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
+    {"start", 0, TOOL_TEXT, &chosen.krylov.start, "LIST",
+     .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy (default: the first six, of free bodies the last six)"},
+    {"order", 0, TOOL_INTEGER, &chosen.krylov.order, "N", NULL, .low = 1, .high = 10000, .help = "krylov: N blocks as wide as the start, in place of --count"},
+    {"orthogonalize", 0, TOOL_CHOICE, &chosen.krylov.orthogonalization, NULL, "exact", "exact|reduced|none",
+     .help = "krylov: mass Gram-Schmidt; the paper's, over sample points; or none", .given = &chosen.orthogonalization_given},
+    {"samples", 0, TOOL_INTEGER, &chosen.krylov.samples, "N", NULL, .low = 1, .high = 1e9, .help = "sample points of --orthogonalize reduced (default: 128 log2 of the vertices)",
+     .given = &chosen.samples_given},
+    {"culling", 0, TOOL_REAL, &chosen.krylov.culling, "X", "0.001", .low = 0, .high = 1, .help = "reduced: leave out subtractions of a smaller cosine", .given = &chosen.culling_given},
+    {"printed", 0, TOOL_FLAG, &chosen.krylov.printed, .help = "krylov: free bodies as eq. 3 prints them, without the mass in the constraint"},
     {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE", .help = "use this stiffness matrix K instead of the mesh's own"},
     {"mass", 0, TOOL_INPUT, &chosen.mass, "FILE", .help = "use this mass matrix M instead of the mesh's own"},
     {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .help = "also write K for scipy.sparse.load_npz", .silent = true},
     {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .help = "also write M for scipy.sparse.load_npz", .silent = true},
 };
+
+static void refuse_idle_options(void)
+{
+    bool krylov = chosen.method == METHOD_KRYLOV, reduced = krylov && chosen.krylov.orthogonalization == 1;
+    const struct {
+        bool idle;
+        const char *text;
+    } rules[] = {
+        {chosen.method != METHOD_LANCZOS && (chosen.tolerance_given || chosen.lanczos.certify), "--tolerance and --certify belong to --method lanczos"},
+        {chosen.method == METHOD_LANCZOS && chosen.krylov.start, "--start belongs to --method inertia and krylov"},
+        {chosen.method == METHOD_INERTIA && chosen.count_given, "--count: --method inertia gives one shape for each field of --start"},
+        {!krylov && (chosen.krylov.order || chosen.orthogonalization_given || chosen.krylov.printed), "--order, --orthogonalize and --printed belong to --method krylov"},
+        {chosen.krylov.order && chosen.count_given, "--order and --count: name one of them"},
+        {!reduced && (chosen.samples_given || chosen.culling_given), "--samples and --culling belong to --method krylov --orthogonalize reduced"},
+        {chosen.mass && chosen.lumping_given, "--lumping is about the mesh's own mass matrix, not that of --mass"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].idle)
+            tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
+}
 
 /* A matrix from a file, which must be over the same degrees of freedom. */
 static void read_matrix(sp_context *context, const char *path, const char *option, const sp_body *body, sp_sparse *matrix)
@@ -63,86 +93,65 @@ static void write_matrix(sp_context *context, const char *path, const char *opti
     tool_output_finish(output, tool_result_new());
 }
 
+static void make_matrices(modes_problem *p)
+{
+    sp_body *body = &p->body;
+    if (chosen.stiffness)
+        read_matrix(p->context, chosen.stiffness, "stiffness", body, &p->K);
+    else {
+        double *rest = sp_pool_new(&p->pool, 3 * p->mesh.mesh.vertex_count, sizeof *rest);
+        if (!rest)
+            tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_check(sp_body_matrix(p->context, body, &p->K), p->mesh.path);
+        sp_stvk_tangent(p->context, body, rest, 1, false, NULL, &p->K);
+        sp_pool_drop(&p->pool, rest);
+    }
+    if (chosen.mass) {
+        read_matrix(p->context, chosen.mass, "mass", body, &p->M);
+        p->lumped = is_diagonal(&p->M);
+    } else {
+        tool_check(sp_body_mass_compressed(p->context, body, chosen.lumped, &p->M), p->mesh.path);
+        p->lumped = chosen.lumped;
+    }
+    if (chosen.write_stiffness)
+        write_matrix(p->context, chosen.write_stiffness, "write-stiffness", "K", body, &p->K, p->mesh.hash);
+    if (chosen.write_mass)
+        write_matrix(p->context, chosen.write_mass, "write-mass", "M", body, &p->M, p->mesh.hash);
+}
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"modes", "MESH", 1, 1, "Lowest vibration modes of a mesh: K psi = lambda M psi.", options, TOOL_COUNT(options),
-                                                  TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED, "  modes spoon.npz -k 20 -o modes.npz\n  modes free.npz -k 12 --certify -o - | siminfo -\n"},
-                                     argc, argv);
-    tool_mesh mesh;
-    sp_body body;
-    sp_sparse K, M;
-    sp_pool pool = {0};
-    tool_read_mesh(tool_argument(0), NULL, &mesh);
-    tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
-    int64_t n = body.dof_count, rows = 3 * mesh.mesh.vertex_count, k = chosen.count;
-    if (k >= n)
-        tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom", (long long)k, (long long)n);
-    tool_output *output = tool_output_open(tool_output_path());
-    tool_check(sp_body_pattern(context, &body), mesh.path);
-
-    double *full = sp_pool_new(&pool, rows * k, sizeof *full), *vector = sp_pool_raw(&pool, n * k, sizeof *vector), *rigid = sp_pool_raw(&pool, 6 * n, sizeof *rigid);
-    double *eigenvalue = sp_pool_raw(&pool, k, sizeof *eigenvalue), *residual = sp_pool_raw(&pool, k, sizeof *residual);
-    int64_t *node = sp_pool_raw(&pool, n, sizeof *node), rigid_count;
-    if (pool.failed)
+    modes_problem p = {0};
+    p.context = tool_begin(&(tool_spec){"modes", "MESH", 1, 1, "Lowest vibration modes of a mesh: K psi = lambda M psi.", options, TOOL_COUNT(options),
+                                        TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+                                        "  modes spoon.npz -k 20 -o modes.npz\n  modes free.npz -k 12 --certify -o - | siminfo -\n"
+                                        "  modes spoon.npz --method krylov --order 5 -o inertia.npz\n"},
+                           argc, argv);
+    refuse_idle_options();
+    tool_read_mesh(tool_argument(0), NULL, &p.mesh);
+    tool_check(sp_body_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
+    int64_t n = p.body.dof_count;
+    if (chosen.method == METHOD_LANCZOS && chosen.lanczos.count >= n)
+        tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom", (long long)chosen.lanczos.count, (long long)n);
+    p.output = tool_output_open(tool_output_path());
+    tool_check(sp_body_pattern(p.context, &p.body), p.mesh.path);
+    make_matrices(&p);
+    p.rigid = sp_pool_raw(&p.pool, 6 * n, sizeof *p.rigid);
+    p.node = sp_pool_raw(&p.pool, n, sizeof *p.node);
+    if (p.pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t i = 0; i < n; i++)
-        node[i] = body.free[i] / 3;
-    if (chosen.stiffness)
-        read_matrix(context, chosen.stiffness, "stiffness", &body, &K);
-    else {
-        tool_check(sp_body_matrix(context, &body, &K), mesh.path);
-        sp_stvk_tangent(context, &body, full, 1, false, NULL, &K);
-    }
-    if (chosen.mass && chosen.lumping_given)
-        tool_fail(SP_USAGE, NULL, "--lumping is about the mesh's own mass matrix, not that of --mass");
-    if (chosen.mass) {
-        read_matrix(context, chosen.mass, "mass", &body, &M);
-        chosen.lumped = is_diagonal(&M);
-    } else
-        tool_check(sp_body_mass_compressed(context, &body, chosen.lumped, &M), mesh.path);
-    if (chosen.write_stiffness)
-        write_matrix(context, chosen.write_stiffness, "write-stiffness", "K", &body, &K, mesh.hash);
-    if (chosen.write_mass)
-        write_matrix(context, chosen.write_mass, "write-mass", "M", &body, &M, mesh.hash);
-
-    sp_modes_parameters parameters = {.count = k, .tolerance = chosen.tolerance, .certify = chosen.certify};
-    sp_modes_report report;
-    tool_check(sp_rigid_motions(context, &body, &M, rigid, &rigid_count), mesh.path);
-    tool_check(sp_modes(context, &K, &M, node, rigid_count, rigid, &parameters, eigenvalue, vector, residual, &report), mesh.path);
-    double worst = 0;
-    for (int64_t i = 0; i < k; i++) {
-        sp_body_spread(&body, vector + i * n, full + i * rows);
-        worst = fmax(worst, residual[i]);
-    }
-    if (!(worst < 1e-3))
-        tool_fail(SP_NUMERICAL, mesh.path, "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
-    if (worst > 1e-6)
-        tool_warn(mesh.path, "the residual of a mode is %.1e", worst);
-    if (report.certified >= 0 && report.certified != report.below)
-        tool_fail(SP_NUMERICAL, mesh.path, "%lld eigenvalues lie below the last mode, %lld were found", (long long)report.certified, (long long)report.below);
-    for (int64_t i = 0; i < k && !tool_quiet() && i < 20; i++)
-        tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586, i < report.rigid ? "  rigid" : "");
-
-    sp_columns columns = {.rows = rows, .count = k, .U = full, .eigenvalue = eigenvalue, .residual = residual, .lumped = chosen.lumped, .rigid = report.rigid};
-    memcpy(columns.mesh, mesh.hash, sizeof columns.mesh);
-    json_t *meta = tool_meta_new("modes"), *result = tool_result_new();
-    tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());
-    json_object_set_new(result, "largest_residual", json_real(worst));
-    json_object_set_new(result, "orthogonality", json_real(report.orthogonality));
-    json_object_set_new(result, "rigid", json_integer(report.rigid));
-    json_object_set_new(result, "shift", json_real(report.shift));
-    json_object_set_new(result, "solves", json_integer(report.solves));
-    json_object_set_new(result, "missed_at_first", json_integer(report.missed));
-    json_object_set_new(result, "next_eigenvalue_below", isfinite(report.next) ? json_real(report.next) : json_null());
-    json_object_set_new(result, "certified_below_last", report.certified >= 0 ? json_integer(report.certified) : json_null());
-    json_object_set_new(result, "factor_nonzeros", json_real(report.factor_nonzeros));
-    json_object_set_new(result, "factor_flops", json_real(report.factor_flops));
-    tool_output_finish(output, result);
-    json_decref(meta);
-    sp_pool_free(&pool);
-    sp_sparse_free(&K);
-    sp_sparse_free(&M);
-    sp_body_free(&body);
-    sp_mesh_free(&mesh.mesh);
+        p.node[i] = p.body.free[i] / 3;
+    tool_check(sp_rigid_motions(p.context, &p.body, &p.M, p.rigid, &p.rigid_count), p.mesh.path);
+    chosen.krylov.count = chosen.lanczos.count;
+    if (chosen.method == METHOD_LANCZOS)
+        modes_lanczos(&p, &chosen.lanczos);
+    else
+        (chosen.method == METHOD_INERTIA ? modes_inertia : modes_krylov)(&p, &chosen.krylov);
+    sp_pool_free(&p.pool);
+    sp_sparse_free(&p.K);
+    sp_sparse_free(&p.M);
+    sp_body_free(&p.body);
+    sp_mesh_free(&p.mesh.mesh);
     return tool_end();
 }

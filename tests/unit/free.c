@@ -7,6 +7,9 @@
 #include "linear/dense.h"
 #include "test.h"
 
+#include <cblas.h>
+#include <lapacke.h>
+
 static sp_context context;
 
 typedef struct free_body {
@@ -161,6 +164,85 @@ static void derivatives_solve_the_projected_equation(void)
     }
 }
 
+/* Invariant subspace of the lowest `count` eigenvectors of K(u) and M by LAPACK, with ΨᵀMS = I: the one basis of it that can be compared. */
+static void tangent_subspace(free_body *b, const double *u, int64_t count, double *S)
+{
+    int64_t n = b->rows;
+    sp_sparse K;
+    CHECK_OK(sp_body_matrix(&context, &b->body, &K));
+    sp_stvk_tangent(&context, &b->body, u, 1, false, NULL, &K);
+    double *A = calloc((size_t)(n * n), 8), *B = calloc((size_t)(n * n), 8), *value = calloc((size_t)n, 8), *MS = calloc((size_t)(n * count), 8), *G = calloc((size_t)(count * count), 8);
+    lapack_int *pivot = calloc((size_t)count, sizeof *pivot);
+    for (int64_t row = 0; row < n; row++) {
+        for (int64_t k = K.start[row]; k < K.start[row + 1]; k++)
+            A[K.index[k] * n + row] = K.value[k];
+        for (int64_t k = b->M.start[row]; k < b->M.start[row + 1]; k++)
+            B[b->M.index[k] * n + row] = b->M.value[k];
+    }
+    CHECK(LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)n, A, (int)n, B, (int)n, value) == 0, "dsygv failed");
+    CHECK(value[count] - value[count - 1] > 1e-3 * value[count], "the subspace is not apart from the rest");
+    sp_sparse_times(&context, &b->M, count, A, MS);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)count, (int)count, (int)n, 1, b->U, (int)n, MS, (int)n, 0, G, (int)count);
+    /* S = A G⁻¹, that is Gᵀ Sᵀ = Aᵀ, by inverting G */
+    CHECK(LAPACKE_dgetrf(LAPACK_COL_MAJOR, (int)count, (int)count, G, (int)count, pivot) == 0 && LAPACKE_dgetri(LAPACK_COL_MAJOR, (int)count, G, (int)count, pivot) == 0,
+          "the subspaces have nothing in common");
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)count, (int)count, 1, A, (int)n, G, (int)count, 0, S, (int)n);
+    sp_sparse_free(&K);
+    free(A), free(B), free(value), free(MS), free(G), free(pivot);
+}
+
+/* Φ_ij is the derivative of the subspace of the modes as the body deforms along Ψ_j, by central differences, also where eigenvalues are multiple
+ * (a cube): single eigenvectors have no derivative there, the subspace has. */
+static void derivatives_are_those_of_the_subspace(void)
+{
+    free_body b;
+    int64_t elastic = 5, k = 6 + elastic;
+    make_free(3, 3, 3, 0, k, &b);
+    int64_t pair[50], pairs = 0;
+    for (int64_t i = 6; i < k; i++)
+        for (int64_t j = 6; j < k; j++) {
+            pair[2 * pairs] = i;
+            pair[2 * pairs++ + 1] = j;
+        }
+    double *phi = calloc((size_t)(b.rows * pairs), 8), *u = calloc((size_t)b.rows, 8), *plus = calloc((size_t)(b.rows * k), 8), *minus = calloc((size_t)(b.rows * k), 8);
+    sp_free_derivatives_report report;
+    CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, phi, &report));
+    double previous = 0;
+    for (int halving = 0; halving < 3; halving++) {
+        double worst = 0;
+        for (int64_t j = 6; j < k; j += 2) {
+            double largest = 0, step;
+            for (int64_t i = 0; i < b.rows; i++)
+                largest = fmax(largest, fabs(b.U[j * b.rows + i]));
+            step = 0.004 / (1 << halving) / largest; /* metres of the largest displacement, of a cube of 0.6 */
+            for (int64_t i = 0; i < b.rows; i++)
+                u[i] = step * b.U[j * b.rows + i];
+            tangent_subspace(&b, u, k, plus);
+            for (int64_t i = 0; i < b.rows; i++)
+                u[i] = -u[i];
+            tangent_subspace(&b, u, k, minus);
+            for (int64_t c = 0; c < pairs; c++) {
+                if (pair[2 * c + 1] != j)
+                    continue;
+                double error = 0, size = 0;
+                for (int64_t i = 0; i < b.rows; i++) {
+                    double quotient = (plus[pair[2 * c] * b.rows + i] - minus[pair[2 * c] * b.rows + i]) / (2 * step);
+                    error += (quotient - phi[c * b.rows + i]) * (quotient - phi[c * b.rows + i]);
+                    size += quotient * quotient;
+                }
+                worst = fmax(worst, sqrt(error / size));
+            }
+        }
+        NOTE("step %g m: derivative off by %.2e%s", 0.004 / (1 << halving), worst, halving ? "" : " (relative, worst pair)");
+        if (halving)
+            CHECK(log2(previous / worst) > 1.9, "slope %g", log2(previous / worst));
+        previous = worst;
+    }
+    CHECK(previous < 1e-2, "off by %g", previous);
+    free(phi), free(u), free(plus), free(minus);
+    end_free(&b);
+}
+
 /* Two pieces that float apart have twelve rigid motions, which are not found as six: refused. One held piece beside a free one too. */
 static void separate_free_pieces_are_refused(void)
 {
@@ -227,6 +309,7 @@ int main(void)
     RUN(cube_keeps_its_multiple_eigenvalues);
     RUN(rotations_see_no_force);
     RUN(derivatives_solve_the_projected_equation);
+    RUN(derivatives_are_those_of_the_subspace);
     RUN(separate_free_pieces_are_refused);
     RUN(foreign_stiffness_is_believed);
     return test_end();

@@ -1,0 +1,189 @@
+#include "basis/flexibility.h"
+
+#include "linear/dense.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP = 64 }; /* columns that lose their rigid part at a time */
+
+struct sp_flexibility {
+    sp_pool pool;
+    sp_context *context;
+    sp_cholesky *factor;
+    int64_t n, rigid_count;
+    int64_t pin[6];
+    double *motion; /* [n, rigid_count] what displacements lose */
+    double *force;  /* [n, rigid_count] what loads lose; forceᵀ motion = I */
+    double *inner, *work;
+};
+
+/* As many rows of R as it has columns, so that these rows are as independent as greedy pivoting finds them. */
+static int choose_pins(sp_flexibility *x, const double *rigid)
+{
+    int64_t n = x->n, r = x->rigid_count;
+    sp_pool scratch = {0};
+    double *rest = sp_pool_raw(&scratch, n * r, sizeof *rest), first = 0;
+    int status = scratch.failed ? sp_fail_memory(x->context) : SP_OK;
+    if (status == SP_OK)
+        memcpy(rest, rigid, (size_t)(n * r) * sizeof *rest);
+    for (int64_t k = 0; k < r && status == SP_OK; k++) {
+        double best = -1, row[6];
+        for (int64_t i = 0; i < n; i++) {
+            double square = 0;
+            for (int64_t c = 0; c < r; c++)
+                square += rest[c * n + i] * rest[c * n + i];
+            if (square > best * (1 + 1e-9)) { /* rounding does not choose between equals: the first one */
+                best = square;
+                x->pin[k] = i;
+            }
+        }
+        first = k == 0 ? best : first;
+        if (!(best > 1e-16 * first))
+            status = sp_fail(x->context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
+        for (int64_t c = 0; c < r; c++)
+            row[c] = rest[c * n + x->pin[k]] / sqrt(best);
+        for (int64_t i = 0; i < n; i++) {
+            double along = 0;
+            for (int64_t c = 0; c < r; c++)
+                along += rest[c * n + i] * row[c];
+            for (int64_t c = 0; c < r; c++)
+                rest[c * n + i] -= along * row[c];
+        }
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* K with the rows and columns of the pins replaced by their diagonal. */
+static int pin(sp_flexibility *x, const sp_sparse *K, sp_sparse *pinned)
+{
+    int64_t entries = K->start[K->order];
+    double *value = sp_pool_raw(&pinned->pool, entries, sizeof *value);
+    if (!value)
+        return sp_fail_memory(x->context);
+    memcpy(value, K->value, (size_t)entries * sizeof *value);
+    pinned->order = K->order;
+    pinned->start = K->start;
+    pinned->index = K->index;
+    pinned->value = value;
+    for (int64_t p = 0; p < x->rigid_count; p++)
+        for (int64_t k = K->start[x->pin[p]]; k < K->start[x->pin[p] + 1]; k++) {
+            int64_t other = K->index[k];
+            if (other == x->pin[p])
+                continue;
+            value[k] = 0;
+            for (int64_t m = K->start[other]; m < K->start[other + 1]; m++)
+                if (K->index[m] == x->pin[p])
+                    value[m] = 0;
+        }
+    return SP_OK;
+}
+
+/* The vectors whose span loads and displacements lose. */
+static int make_complement(sp_flexibility *x, const sp_sparse *M, const double *rigid, enum sp_complement complement)
+{
+    int64_t n = x->n, r = x->rigid_count, rank;
+    sp_pool scratch = {0};
+    int status = SP_OK;
+    x->motion = sp_pool_raw(&x->pool, n * r, sizeof(double));
+    x->force = complement == SP_COMPLEMENT_MASS ? sp_pool_raw(&x->pool, n * r, sizeof(double)) : x->motion;
+    x->inner = sp_pool_raw(&x->pool, r * GROUP, sizeof(double));
+    x->work = sp_pool_raw(&x->pool, sp_dense_inner_work(r, GROUP), sizeof(double));
+    double *ones = sp_pool_raw(&scratch, n, sizeof *ones), R[36];
+    if (x->pool.failed || scratch.failed) {
+        status = sp_fail_memory(x->context);
+        goto done;
+    }
+    memcpy(x->motion, rigid, (size_t)(n * r) * sizeof *rigid);
+    if (complement == SP_COMPLEMENT_MASS)
+        sp_sparse_times(x->context, M, r, rigid, x->force);
+    else {
+        for (int64_t i = 0; i < n; i++)
+            ones[i] = 1;
+        SP_TRY(sp_metric_orthonormalize(x->context, &(sp_metric){.rows = n, .diagonal = ones}, r, x->motion, 1e-10, R, &rank));
+        if (rank < r)
+            status = sp_fail(x->context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
+    }
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
+                       enum sp_complement complement, sp_flexibility **result)
+{
+    sp_flexibility *x = calloc(1, sizeof *x);
+    sp_sparse pinned = {0};
+    int status;
+    if (!x)
+        return sp_fail_memory(context);
+    x->context = context;
+    x->n = K->order;
+    x->rigid_count = rigid_count;
+    if (rigid_count) {
+        SP_TRY(choose_pins(x, rigid));
+        SP_TRY(make_complement(x, M, rigid, complement));
+        SP_TRY(pin(x, K, &pinned));
+    }
+    SP_TRY(sp_cholesky_new(context, K, node, &x->factor));
+    status = sp_cholesky_factor(x->factor, rigid_count ? &pinned : K);
+    if (status == SP_NUMERICAL)
+        status = sp_fail(context, SP_NUMERICAL, rigid_count ? "the stiffness matrix is not positive definite beside its %lld rigid motions"
+                                                             : "the stiffness matrix is not positive definite (%lld rigid motions are known)",
+                         (long long)rigid_count);
+done:
+    sp_pool_free(&pinned.pool);
+    if (status == SP_OK)
+        *result = x;
+    else
+        sp_flexibility_free(x);
+    return status;
+}
+
+void sp_flexibility_free(sp_flexibility *x)
+{
+    if (!x)
+        return;
+    sp_cholesky_free(x->factor);
+    sp_pool_free(&x->pool);
+    free(x);
+}
+
+/* u ← u − B (Aᵀ u) */
+static void remove_part(sp_flexibility *x, int64_t count, const double *A, const double *B, double *u)
+{
+    for (int64_t first = 0; first < count; first += GROUP) {
+        int64_t width = count - first < GROUP ? count - first : GROUP;
+        sp_dense_inner(x->context, x->n, x->rigid_count, A, width, u + first * x->n, x->inner, x->work);
+        sp_dense_add(x->context, x->n, x->rigid_count, B, width, x->inner, -1, u + first * x->n);
+    }
+}
+
+void sp_flexibility_balance(sp_flexibility *x, int64_t count, double *f)
+{
+    if (x->rigid_count)
+        remove_part(x, count, x->motion, x->force, f);
+}
+
+int sp_flexibility_solve(sp_flexibility *x, int64_t count, const double *f, double *u)
+{
+    if (x->rigid_count == 0)
+        return sp_cholesky_solve(x->factor, count, f, u);
+    if (u != f)
+        memcpy(u, f, (size_t)(x->n * count) * sizeof *u);
+    sp_flexibility_balance(x, count, u);
+    for (int64_t c = 0; c < count; c++)
+        for (int64_t p = 0; p < x->rigid_count; p++)
+            u[c * x->n + x->pin[p]] = 0;
+    int status = sp_cholesky_solve(x->factor, count, u, u);
+    if (status == SP_OK)
+        remove_part(x, count, x->force, x->motion, u);
+    return status;
+}
+
+const sp_cholesky *sp_flexibility_factor(const sp_flexibility *x)
+{
+    return x->factor;
+}

@@ -1,0 +1,73 @@
+#include "basis/inertia.h"
+
+#include <string.h>
+
+const char *const sp_inertia_names[SP_INERTIA_FIELDS] = {"x", "y", "z", "rx", "ry", "rz", "xx", "yy", "zz", "yz", "zx", "xy"};
+
+static void field_at(int field, const double X[3], double a[3])
+{
+    a[0] = a[1] = a[2] = 0;
+    if (field < 3)
+        a[field] = 1;
+    else if (field < 6) { /* e_c × X */
+        int c = field - 3;
+        a[(c + 1) % 3] = -X[(c + 2) % 3];
+        a[(c + 2) % 3] = X[(c + 1) % 3];
+    } else if (field < 9) {
+        a[(field + 1) % 3] = X[(field + 1) % 3];
+        a[(field + 2) % 3] = X[(field + 2) % 3];
+    } else { /* yz, zx, xy: the pair without c */
+        int c = field - 9, i = (c + 1) % 3, j = (c + 2) % 3;
+        a[i] = -X[j];
+        a[j] = -X[i];
+    }
+}
+
+/* f += M a over all vertices; elements of a color share none. */
+static void mass_times(const sp_context *context, const sp_body *body, const double *a, double *f)
+{
+    for (int64_t color = 0; color < body->color_count; color++)
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+        for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++)
+            for (int l = 0; l < body->batches[b].count; l++) {
+                int64_t element = body->batches[b].element[l];
+                int corners;
+                const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
+                const double *mass = body->classes[body->element_class[element]].mass;
+                for (int i = 0; i < corners; i++)
+                    for (int j = 0; j < corners; j++)
+                        for (int c = 0; c < 3; c++)
+                            f[3 * corner[i] + c] += mass[i * corners + j] * a[3 * corner[j] + c];
+            }
+}
+
+int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, const int *field, double *force)
+{
+    const sp_mesh *mesh = body->mesh;
+    sp_pool scratch = {0};
+    double *a = sp_pool_raw(&scratch, 3 * mesh->vertex_count, sizeof *a), *f = sp_pool_raw(&scratch, 3 * mesh->vertex_count, sizeof *f);
+    double *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass), centre[3] = {0}, total = 0;
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(context);
+    }
+    sp_body_vertex_mass(body, mass);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        total += mass[v];
+        for (int c = 0; c < 3; c++)
+            centre[c] += mass[v] * mesh->vertices[3 * v + c];
+    }
+    for (int64_t k = 0; k < count; k++) {
+        for (int64_t v = 0; v < mesh->vertex_count; v++) {
+            double X[3];
+            for (int c = 0; c < 3; c++)
+                X[c] = mesh->vertices[3 * v + c] - centre[c] / total;
+            field_at(field[k], X, a + 3 * v);
+        }
+        memset(f, 0, (size_t)(3 * mesh->vertex_count) * sizeof *f);
+        mass_times(context, body, a, f);
+        sp_body_gather(body, f, force + k * body->dof_count);
+    }
+    sp_pool_free(&scratch);
+    return SP_OK;
+}

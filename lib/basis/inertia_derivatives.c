@@ -1,0 +1,172 @@
+#include "basis/inertia_derivatives.h"
+
+#include "assembly/stvk.h"
+#include "linear/dense.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP = 64 };
+
+/* ---- which ---- */
+
+typedef struct candidate {
+    double weight;
+    int64_t order, i, c; /* c: of order 1 a mode, else the place of what it is made of in the list of all */
+    int64_t place, number;
+} candidate;
+
+static int heavier(const void *left, const void *right)
+{
+    const candidate *a = left, *b = right;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    if (a->c != b->c)
+        return a->c < b->c ? -1 : 1;
+    return (a->i > b->i) - (a->i < b->i);
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const candidate *a = left, *b = right;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static int by_pair(const void *left, const void *right)
+{
+    const candidate *a = left, *b = right;
+    if (a->i != b->i)
+        return a->i < b->i ? -1 : 1;
+    return (a->c > b->c) - (a->c < b->c);
+}
+
+static int add(sp_context *context, sp_list *list, candidate one)
+{
+    candidate *to = sp_list_add(list, 1, sizeof *to);
+    if (!to)
+        return sp_fail_memory(context);
+    *to = one;
+    return SP_OK;
+}
+
+/* The heaviest `most` of one order go to the end of the list of all. Weights do not grow with the order, so nothing that is made of the others
+ * could be among the heaviest in the end. */
+static int take_heaviest(sp_context *context, sp_list *level, int64_t most, sp_list *all)
+{
+    int status = SP_OK;
+    qsort(level->data, (size_t)level->count, sizeof(candidate), heavier);
+    level->count = level->count < most ? level->count : most;
+    qsort(level->data, (size_t)level->count, sizeof(candidate), by_pair);
+    for (int64_t k = 0; k < level->count && status == SP_OK; k++) {
+        candidate one = ((candidate *)level->data)[k];
+        one.place = all->count;
+        status = add(context, all, one);
+    }
+    level->count = 0;
+    return status;
+}
+
+int sp_inertia_derivatives_choose(sp_context *context, int64_t mode_count, const double *weight, int order, int64_t most, sp_list *pair, sp_list *derivative_order)
+{
+    sp_list all = {0}, level = {0};
+    int64_t first = 0;
+    int status = SP_OK;
+    if (order < 1 || most < 1)
+        return sp_fail(context, SP_USAGE, "derivatives of order %d, %lld of them", order, (long long)most);
+    for (int64_t i = 0; i < mode_count; i++)
+        for (int64_t j = i; j < mode_count; j++)
+            SP_TRY(add(context, &level, (candidate){.weight = weight[i] * weight[j], .order = 1, .i = i, .c = j}));
+    SP_TRY(take_heaviest(context, &level, most, &all));
+    for (int64_t k = 2; k <= order; k++) {
+        int64_t end = all.count;
+        for (int64_t c = first; c < end; c++)
+            for (int64_t i = 0; i < mode_count; i++)
+                SP_TRY(add(context, &level, (candidate){.weight = weight[i] * ((candidate *)all.data)[c].weight, .order = k, .i = i, .c = c}));
+        first = end;
+        SP_TRY(take_heaviest(context, &level, most, &all));
+    }
+    /* of all orders together; what a chosen one is made of is heavier, or as heavy and of lower order: chosen too, and before it */
+    candidate *list = all.data;
+    int64_t count = all.count < most ? all.count : most;
+    qsort(list, (size_t)all.count, sizeof *list, heavier);
+    for (int64_t k = 0; k < all.count; k++)
+        list[k].number = k < count;
+    qsort(list, (size_t)all.count, sizeof *list, by_place);
+    int64_t *pairs = sp_list_add(pair, 2 * count, sizeof *pairs), *orders = sp_list_add(derivative_order, count, sizeof *orders);
+    if (!pairs || !orders) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t k = 0, number = 0; k < all.count; k++) {
+        if (!list[k].number)
+            continue;
+        pairs[2 * number] = list[k].i;
+        pairs[2 * number + 1] = list[k].order == 1 ? list[k].c : mode_count + list[list[k].c].number;
+        orders[number] = list[k].order;
+        list[k].number = number++;
+    }
+done:
+    sp_list_free(&all);
+    sp_list_free(&level);
+    return status;
+}
+
+/* ---- how ---- */
+
+/* Columns of one group, none of which is made of another. */
+static int solve_group(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility, int64_t have, double *all, int64_t count, const int64_t *pair,
+                       double *load, double *solution, double *product, double *residual)
+{
+    int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
+    double *fresh = all + have * rows;
+    int status = sp_stvk_second(context, body, have, all, count, pair, fresh);
+    if (status != SP_OK)
+        return status;
+    for (int64_t c = 0; c < count; c++) {
+        sp_body_gather(body, fresh + c * rows, load + c * n);
+        for (int64_t i = 0; i < n; i++)
+            load[c * n + i] = -load[c * n + i];
+    }
+    status = sp_flexibility_solve(flexibility, count, load, solution);
+    if (status != SP_OK)
+        return status;
+    sp_flexibility_balance(flexibility, count, load);
+    sp_sparse_times(context, K, count, solution, product);
+    memset(fresh, 0, (size_t)(rows * count) * sizeof *fresh);
+    for (int64_t c = 0; c < count; c++) {
+        double square = sp_dense_dot(n, load + c * n, load + c * n), sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += (product[c * n + i] - load[c * n + i]) * (product[c * n + i] - load[c * n + i]);
+        if (square > 0)
+            *residual = sqrt(sum / square) <= *residual ? *residual : sqrt(sum / square); /* keeps NaN */
+        sp_body_spread(body, solution + c * n, fresh + c * rows);
+    }
+    return SP_OK;
+}
+
+int sp_inertia_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility, int64_t mode_count, int64_t pair_count,
+                           const int64_t *pair, double *all, sp_inertia_derivatives_report *report)
+{
+    int64_t n = body->dof_count;
+    sp_pool scratch = {0};
+    double *load = sp_pool_raw(&scratch, n * GROUP, sizeof *load), *solution = sp_pool_raw(&scratch, n * GROUP, sizeof *solution);
+    double *product = sp_pool_raw(&scratch, n * GROUP, sizeof *product);
+    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    *report = (sp_inertia_derivatives_report){0};
+    for (int64_t first = 0, count; first < pair_count && status == SP_OK; first += count) {
+        for (count = 0; count < GROUP && first + count < pair_count && pair[2 * (first + count) + 1] < mode_count + first; count++) {
+        }
+        if (count == 0) {
+            status = sp_fail(context, SP_USAGE, "derivative %lld is made of one that does not come before it", (long long)first + 1);
+            break;
+        }
+        status = solve_group(context, body, K, flexibility, mode_count + first, all, count, pair + 2 * first, load, solution, product, &report->residual);
+        if (status == SP_OK)
+            status = sp_progress(context, (double)(first + count) / (double)pair_count);
+    }
+    sp_pool_free(&scratch);
+    return status;
+}

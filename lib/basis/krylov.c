@@ -1,0 +1,144 @@
+#include "basis/krylov.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+typedef struct krylov {
+    sp_context *context;
+    const sp_krylov_parameters *parameters;
+    const sp_sparse *M;
+    sp_metric metric;
+    int64_t n, width;             /* columns of a whole block */
+    double *product;              /* [n, width] M times the block */
+    double *inner, *work, *R;     /* exact: coefficients */
+    double *samples;              /* reduced: [3·count, columns] */
+    sp_krylov_report *report;
+} krylov;
+
+static void scale_columns(const krylov *k, int64_t count, double *W)
+{
+    sp_sparse_times(k->context, k->M, count, W, k->product);
+    for (int64_t c = 0; c < count; c++) {
+        double square = sp_dense_dot(k->n, W + c * k->n, k->product + c * k->n), scale = square > 0 ? 1 / sqrt(square) : 0;
+        for (int64_t i = 0; i < k->n; i++)
+            W[c * k->n + i] *= scale;
+    }
+}
+
+/* Block Gram–Schmidt against the `before` columns at U, the block behind them orthonormalized within; all of it twice, since a column that loses
+ * most of its length has only half of its digits right after the first time. */
+static int orthogonalize_exactly(krylov *k, int64_t before, const double *U, int64_t count, double *W)
+{
+    int64_t n = k->n, rank;
+    int status;
+    for (int pass = 0; pass < 2; pass++) {
+        sp_sparse_times(k->context, k->M, count, W, k->product);
+        sp_dense_inner(k->context, n, before, U, count, k->product, k->inner, k->work);
+        for (int64_t i = 0; i < before * count && pass == 0; i++) /* columns come in with norm 1 */
+            k->report->cosine = fmax(k->report->cosine, fmin(1, fabs(k->inner[i])));
+        sp_dense_add(k->context, n, before, U, count, k->inner, -1, W);
+        /* of what is left of a unit vector, less than this is rounding of the solves */
+        if (pass == 0) {
+            sp_sparse_times(k->context, k->M, count, W, k->product);
+            for (int64_t c = 0; c < count; c++)
+                if (!(sp_dense_dot(n, W + c * n, k->product + c * n) > 1e-20))
+                    memset(W + c * n, 0, (size_t)n * sizeof *W);
+        }
+        SP_TRY(sp_metric_orthonormalize(k->context, &k->metric, count, W, 1e-10, k->R, &rank));
+    }
+    status = SP_OK;
+done:
+    return status;
+}
+
+static int64_t close_gaps(int64_t n, int64_t count, double *W)
+{
+    int64_t kept = 0;
+    for (int64_t c = 0; c < count; c++) {
+        bool zero = true;
+        for (int64_t i = 0; i < n && zero; i++)
+            zero = W[c * n + i] == 0;
+        if (zero)
+            continue;
+        if (kept != c)
+            memcpy(W + kept * n, W + c * n, (size_t)n * sizeof *W);
+        kept++;
+    }
+    return kept;
+}
+
+static int orthogonalize(krylov *k, int64_t before, double *U, int64_t count, double *W, int64_t *kept)
+{
+    int status = SP_OK;
+    double begin = omp_get_wtime();
+    scale_columns(k, count, W);
+    if (k->parameters->orthogonalization == SP_ORTHOGONAL_EXACT)
+        status = orthogonalize_exactly(k, before, U, count, W);
+    else if (k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED)
+        status = sp_reduced_mgs(k->context, k->parameters->inner, k->parameters->culling, k->n, before, U, count, W, k->samples, &k->report->subtractions,
+                                &k->report->culled, &k->report->cosine);
+    *kept = close_gaps(k->n, count, W);
+    if (status == SP_OK && k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED && *kept < count)
+        sp_sparse_inner_gather(k->parameters->inner, k->n, *kept, W, k->samples + 3 * k->parameters->inner->count * before);
+    k->report->dependent += count - *kept;
+    k->report->orthogonalization_seconds += omp_get_wtime() - begin;
+    return status;
+}
+
+static int prepare(krylov *k, sp_pool *pool)
+{
+    int64_t count = k->parameters->count;
+    k->product = sp_pool_raw(pool, k->n * k->width, sizeof(double));
+    k->R = sp_pool_raw(pool, k->width * k->width, sizeof(double));
+    if (k->parameters->orthogonalization == SP_ORTHOGONAL_EXACT) {
+        k->inner = sp_pool_raw(pool, count * k->width, sizeof(double));
+        k->work = sp_pool_raw(pool, sp_dense_inner_work(count, k->width), sizeof(double));
+    } else if (k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED)
+        k->samples = sp_pool_raw(pool, 3 * k->parameters->inner->count * count, sizeof(double));
+    return pool->failed ? sp_fail_memory(k->context) : SP_OK;
+}
+
+int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_sparse *M, int64_t start_count, const double *F, const sp_krylov_parameters *parameters,
+                     double *U, int64_t *columns, sp_krylov_report *report)
+{
+    int64_t n = M->order, have = 0, last = 0;
+    sp_pool pool = {0};
+    krylov k = {.context = context, .parameters = parameters, .M = M, .metric = {.rows = n, .matrix = M}, .n = n, .report = report};
+    k.width = start_count < parameters->count ? start_count : parameters->count;
+    int status;
+    *report = (sp_krylov_report){0};
+    *columns = 0;
+    SP_TRY(prepare(&k, &pool));
+    while (have < parameters->count) {
+        int64_t width = report->order == 0 ? k.width : last, room = parameters->count - have;
+        width = width < room ? width : room;
+        double *W = U + have * n, begin = omp_get_wtime();
+        if (report->order > 0)
+            sp_sparse_times(context, M, width, U + (have - last) * n, k.product);
+        SP_TRY(sp_flexibility_solve(flexibility, width, report->order == 0 ? F : k.product, W));
+        report->solves += width;
+        report->order++;
+        report->solve_seconds += omp_get_wtime() - begin;
+        SP_TRY(orthogonalize(&k, have, U, width, W, &last));
+        if (last == 0)
+            break;
+        have += last;
+        SP_TRY(sp_progress(context, (double)have / (double)parameters->count));
+    }
+    if (have == 0) {
+        status = sp_fail(context, SP_INPUT, "the start block leads to no deformation");
+        goto done;
+    }
+    *columns = have;
+    sp_dense_fix_signs(n, have, U);
+    if (parameters->orthogonalization != SP_ORTHOGONAL_EXACT)
+        for (int64_t first = 0; first < have; first += k.width)
+            scale_columns(&k, have - first < k.width ? have - first : k.width, U + first * n);
+    status = sp_metric_orthogonality(context, &k.metric, have, U, &report->orthogonality);
+    if (parameters->orthogonalization == SP_ORTHOGONAL_NONE)
+        report->cosine = report->orthogonality;
+done:
+    sp_pool_free(&pool);
+    return status;
+}

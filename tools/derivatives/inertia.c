@@ -1,0 +1,76 @@
+#include "assembly/stvk.h"
+#include "basis/inertia_derivatives.h"
+#include "basis/modes.h"
+#include "linear/dense.h"
+#include "tools/derivatives/methods.h"
+
+#include <math.h>
+#include <string.h>
+
+/* λ₁/λ of the columns behind the rigid ones, by their Rayleigh quotients (eigenvalues are those of eigenvectors). */
+static void weigh(derivatives_problem *p, const sp_sparse *K, const sp_sparse *M, double *weight)
+{
+    int64_t n = p->body.dof_count, count = p->k - p->rigid;
+    double *u = sp_pool_raw(&p->pool, n, sizeof *u), *product = sp_pool_raw(&p->pool, n, sizeof *product), least = INFINITY;
+    if (p->pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t c = 0; c < count; c++) {
+        sp_body_gather(&p->body, p->modes.columns.U + (p->rigid + c) * p->modes.columns.rows, u);
+        sp_sparse_times(p->context, K, 1, u, product);
+        double stiffness = sp_dense_dot(n, u, product);
+        sp_sparse_times(p->context, M, 1, u, product);
+        weight[c] = stiffness / sp_dense_dot(n, u, product);
+        if (!(weight[c] > 0 && isfinite(weight[c])))
+            tool_fail(SP_INPUT, p->modes.path, "column %lld has the Rayleigh quotient %g: only deformations have derivatives", (long long)(p->rigid + c) + 1, weight[c]);
+        least = fmin(least, weight[c]);
+    }
+    for (int64_t c = 0; c < count; c++)
+        weight[c] = least / weight[c];
+}
+
+void derivatives_inertia(derivatives_problem *p)
+{
+    int64_t n = p->body.dof_count, rows = p->modes.columns.rows, count = p->k - p->rigid, rigid_count;
+    sp_sparse K, M;
+    sp_flexibility *flexibility;
+    sp_list orders = {0};
+    sp_inertia_derivatives_report report;
+    tool_check(sp_body_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
+    tool_check(sp_body_matrix(p->context, &p->body, &K), p->mesh.path);
+    double *rest = sp_pool_new(&p->pool, rows, sizeof *rest), *rigid = sp_pool_raw(&p->pool, 6 * n, sizeof *rigid), *weight = sp_pool_raw(&p->pool, count, sizeof *weight);
+    int64_t *node = sp_pool_raw(&p->pool, n, sizeof *node);
+    if (p->pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t i = 0; i < n; i++)
+        node[i] = p->body.free[i] / 3;
+    sp_stvk_tangent(p->context, &p->body, rest, 1, false, NULL, &K);
+    tool_check(sp_rigid_motions(p->context, &p->body, &M, rigid, &rigid_count), p->mesh.path);
+    weigh(p, &K, &M, weight);
+    tool_check(sp_inertia_derivatives_choose(p->context, count, weight, p->order, p->most, &p->pairs, &orders), p->modes.path);
+    p->count = orders.count;
+    /* the elastic columns in front, as the library wants them: rigid ones have no part in this */
+    double *all = sp_pool_raw(&p->pool, rows * (count + p->count), sizeof *all);
+    if (!all)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    memcpy(all, p->modes.columns.U + p->rigid * rows, (size_t)(rows * count) * sizeof *all);
+    tool_check(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS, &flexibility), p->mesh.path);
+    tool_check(sp_inertia_derivatives(p->context, &p->body, &K, flexibility, count, p->count, p->pairs.data, all, &report), p->mesh.path);
+    p->U = all + count * rows;
+    p->residual = report.residual;
+    json_t *of_order = json_array();
+    for (int64_t k = 1, c; k <= p->order; k++) {
+        int64_t of = 0;
+        for (c = 0; c < orders.count; c++)
+            of += ((int64_t *)orders.data)[c] == k;
+        json_array_append_new(of_order, json_integer(of));
+    }
+    json_object_set_new(p->result, "of_order", of_order);
+    json_object_set_new(p->result, "factor_nonzeros", json_real(sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
+    json_object_set_new(p->result, "factor_flops", json_real(sp_cholesky_flops(sp_flexibility_factor(flexibility))));
+    for (int64_t c = 0; c < p->pairs.count; c++) /* numbers of the file's columns, rigid ones included */
+        ((int64_t *)p->pairs.data)[c] += p->rigid;
+    sp_list_free(&orders);
+    sp_flexibility_free(flexibility);
+    sp_sparse_free(&K);
+    sp_sparse_free(&M);
+}

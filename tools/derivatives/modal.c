@@ -1,0 +1,23 @@
+#include "basis/derivatives.h"
+#include "basis/free_derivatives.h"
+#include "tools/derivatives/methods.h"
+
+void derivatives_modal(derivatives_problem *p)
+{
+    p->count = p->pairs.count / 2;
+    p->U = sp_pool_raw(&p->pool, p->modes.columns.rows * p->count, sizeof *p->U);
+    if (!p->U)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    if (p->rigid) {
+        sp_free_derivatives_report report;
+        tool_check(sp_free_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U, p->modes.columns.eigenvalue, p->count, p->pairs.data, p->U, &report), p->mesh.path);
+        p->residual = report.residual;
+        json_object_set_new(p->result, "iterations", json_integer(report.iterations));
+    } else {
+        sp_derivatives_report report;
+        tool_check(sp_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U, p->count, p->pairs.data, p->memory, p->U, &report), p->mesh.path);
+        p->residual = report.residual;
+        json_object_set_new(p->result, "factor_nonzeros", json_real(report.factor_nonzeros));
+        json_object_set_new(p->result, "factor_flops", json_real(report.factor_flops));
+    }
+}

@@ -1,0 +1,46 @@
+#include "basis/modes.h"
+#include "tools/modes/methods.h"
+
+#include <math.h>
+#include <string.h>
+
+void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
+{
+    int64_t n = p->body.dof_count, rows = 3 * p->mesh.mesh.vertex_count, k = choice->count;
+    double *full = sp_pool_new(&p->pool, rows * k, sizeof *full), *vector = sp_pool_raw(&p->pool, n * k, sizeof *vector);
+    double *eigenvalue = sp_pool_raw(&p->pool, k, sizeof *eigenvalue), *residual = sp_pool_raw(&p->pool, k, sizeof *residual), worst = 0;
+    if (p->pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    sp_modes_parameters parameters = {.count = k, .tolerance = choice->tolerance, .certify = choice->certify};
+    sp_modes_report report;
+    tool_check(sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue, vector, residual, &report), p->mesh.path);
+    for (int64_t i = 0; i < k; i++) {
+        sp_body_spread(&p->body, vector + i * n, full + i * rows);
+        worst = fmax(worst, residual[i]);
+    }
+    if (!(worst < 1e-3))
+        tool_fail(SP_NUMERICAL, p->mesh.path, "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
+    if (worst > 1e-6)
+        tool_warn(p->mesh.path, "the residual of a mode is %.1e", worst);
+    if (report.certified >= 0 && report.certified != report.below)
+        tool_fail(SP_NUMERICAL, p->mesh.path, "%lld eigenvalues lie below the last mode, %lld were found", (long long)report.certified, (long long)report.below);
+    for (int64_t i = 0; i < k && !tool_quiet() && i < 20; i++)
+        tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586, i < report.rigid ? "  rigid" : "");
+
+    sp_columns columns = {.rows = rows, .count = k, .U = full, .eigenvalue = eigenvalue, .residual = residual, .lumped = p->lumped, .rigid = report.rigid};
+    memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
+    json_t *meta = tool_meta_new("modes"), *result = tool_result_new();
+    tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
+    json_object_set_new(result, "largest_residual", json_real(worst));
+    json_object_set_new(result, "orthogonality", json_real(report.orthogonality));
+    json_object_set_new(result, "rigid", json_integer(report.rigid));
+    json_object_set_new(result, "shift", json_real(report.shift));
+    json_object_set_new(result, "solves", json_integer(report.solves));
+    json_object_set_new(result, "missed_at_first", json_integer(report.missed));
+    json_object_set_new(result, "next_eigenvalue_below", isfinite(report.next) ? json_real(report.next) : json_null());
+    json_object_set_new(result, "certified_below_last", report.certified >= 0 ? json_integer(report.certified) : json_null());
+    json_object_set_new(result, "factor_nonzeros", json_real(report.factor_nonzeros));
+    json_object_set_new(result, "factor_flops", json_real(report.factor_flops));
+    tool_output_finish(p->output, result);
+    json_decref(meta);
+}

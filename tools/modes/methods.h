@@ -1,0 +1,52 @@
+/* The methods of modes, on one problem. Each writes the output and ends the process where it fails. */
+#ifndef TOOLS_MODES_METHODS_H
+#define TOOLS_MODES_METHODS_H
+
+#include "basis/inertia.h"
+#include "linear/sparse.h"
+#include "tools/common/inputs.h"
+
+typedef struct modes_problem {
+    sp_context *context;
+    tool_mesh mesh;
+    sp_body body;
+    sp_sparse K, M;      /* over the free degrees of freedom */
+    bool lumped;         /* M is diagonal */
+    int64_t *node;       /* [dof_count] vertex of each */
+    int64_t rigid_count; /* rigid motions that the anchors leave free */
+    double *rigid;       /* [dof_count, 6] */
+    sp_pool pool;
+    tool_output *output;
+} modes_problem;
+
+typedef struct modes_lanczos_choice {
+    int64_t count;
+    double tolerance;
+    bool certify;
+} modes_lanczos_choice;
+
+/* Eigenvectors, by Lanczos. */
+void modes_lanczos(modes_problem *problem, const modes_lanczos_choice *choice);
+
+typedef struct modes_krylov_choice {
+    const char *start;       /* names of inertia fields with commas; NULL: the six accelerations, of free bodies the six centrifugal fields */
+    int64_t count, order;    /* order > 0 takes the place of count */
+    int orthogonalization;   /* enum sp_orthogonalization */
+    int64_t samples;
+    double culling;
+    bool printed;            /* eq. 3 as printed */
+} modes_krylov_choice;
+
+/* Static answers to the body's own inertia. */
+void modes_inertia(modes_problem *problem, const modes_krylov_choice *choice);
+
+/* Linear inertia modes of any order (Yang 2015); a usage error in builds without them. */
+void modes_krylov(modes_problem *problem, const modes_krylov_choice *choice);
+
+/* What the three share: the loads of a start block [dof_count, count] (memory from the problem's pool). */
+double *modes_start_block(modes_problem *problem, const modes_krylov_choice *choice, int64_t *count);
+
+/* Writes `count` columns over the free degrees of freedom as shapes. */
+void modes_write_shapes(modes_problem *problem, int64_t count, const double *columns, json_t *result);
+
+#endif

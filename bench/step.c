@@ -11,7 +11,7 @@
 
 typedef struct job {
     int r, pairs, repeat;
-    sp_reduced_force *force;
+    sp_polynomial_force *force;
     sp_integrator *integrator;
     double *q, *f, *K, *Q, *x, *y, *S, *factor;
 } job;
@@ -21,7 +21,7 @@ static void evaluate(void *data)
     job *j = data;
     for (int i = 0; i < j->repeat; i++) {
         j->q[0] += 1e-9;
-        sp_reduced_force_evaluate(j->force, j->q, j->f, j->K);
+        sp_polynomial_force_evaluate(j->force, j->q, j->f, j->K);
     }
 }
 
@@ -82,8 +82,8 @@ int main(void)
         sp_polynomial_parameters parameters = {0};
         sp_polynomial_report report;
         sp_system system;
-        if (sp_polynomials_new(&context, &body, r, U, &parameters, &polynomials, &report) != SP_OK || sp_reduced_force_new(&context, &polynomials, r, &j.force) != SP_OK ||
-            sp_reduced_system_new(&context, &polynomials, r, U, rows, mesh.vertices, &system) != SP_OK) {
+        if (sp_polynomials_new(&context, &body, r, U, &parameters, &polynomials, &report) != SP_OK || sp_polynomial_force_new(&context, &polynomials, r, &j.force) != SP_OK ||
+            sp_polynomial_system_new(&context, &polynomials, r, U, rows, mesh.vertices, &system) != SP_OK) {
             fprintf(stderr, "step: %s\n", context.message);
             return 1;
         }

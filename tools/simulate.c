@@ -1,29 +1,15 @@
 /* simulate: motion or equilibrium of a reduced, full or linear model under loads. */
-#include "dynamics/integrate.h"
-#include "dynamics/loads.h"
-#include "dynamics/models.h"
-#include "formats/loads.h"
-#include "formats/trajectory.h"
-#include "tools/common/inputs.h"
-#include "tools/common/probes.h"
+#include "tools/simulate/simulation.h"
 
 #include <math.h>
 #include <string.h>
 
-enum model { MODEL_REDUCED, MODEL_FULL, MODEL_LINEAR };
-enum record { RECORD_AUTO, RECORD_COORDINATES, RECORD_ALL, RECORD_PROBES };
-
-static struct {
-    int model, integrator, record, lumped;
-    const char *basis, *polynomials, *loads, *probes;
-    int64_t r, steps, every, iterations;
-    double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
-    bool semi_implicit, damping_mass_given, damping_stiffness_given, beta_given, gamma_given, tolerance_given, iterations_given, lumping_given;
-} chosen;
+static simulate_choice chosen;
 
 static const tool_option options[] = {
-    {"model", 0, TOOL_CHOICE, &chosen.model, NULL, "reduced", "reduced|full|linear", .help = "reduced: polynomials in a basis; full: every vertex; linear: every vertex, f = K u"},
-    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .help = "basis of a reduced model"},
+    {"model", 0, TOOL_CHOICE, &chosen.model, NULL, "reduced", "reduced|direct|full|linear",
+     .help = "reduced: polynomials in a basis; direct: full forces projected on it; full: every vertex; linear: every vertex, f = K u"},
+    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .help = "basis of a reduced or direct model"},
     {"poly", 0, TOOL_INPUT, &chosen.polynomials, "FILE", .help = "polynomials of a reduced model"},
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000, .help = "use the first R columns of the basis (default: all)"},
     {"integrator", 0, TOOL_CHOICE, &chosen.integrator, NULL, "newmark", "newmark|energy|central|static",
@@ -53,8 +39,9 @@ static void refuse_idle_options(void)
         bool idle;
         const char *text;
     } rules[] = {
-        {chosen.model != MODEL_REDUCED && (chosen.basis || chosen.polynomials || chosen.r), "--basis, --poly and --rank belong to --model reduced"},
-        {chosen.model == MODEL_REDUCED && chosen.lumping_given, "--lumping belongs to the full and linear models; a reduced one has the mass of its polynomials"},
+        {!simulation_in_basis(&chosen) && (chosen.basis || chosen.r), "--basis and --rank belong to --model reduced and direct"},
+        {chosen.model != MODEL_REDUCED && chosen.polynomials, "--poly belongs to --model reduced"},
+        {simulation_in_basis(&chosen) && chosen.lumping_given, "--lumping belongs to the full and linear models; in a basis the mass is the consistent one, reduced"},
         {!newmark && (chosen.beta_given || chosen.gamma_given || chosen.semi_implicit), "--beta, --gamma and --semi-implicit belong to --integrator newmark"},
         {(!newton || chosen.semi_implicit) && (chosen.tolerance_given || chosen.iterations_given), "--tolerance and --iterations belong to integrators that iterate"},
         {chosen.integrator == SP_STATIC && (chosen.damping_mass_given || chosen.damping_stiffness_given), "--damping-mass and --damping-stiffness do nothing in statics"},
@@ -62,130 +49,6 @@ static void refuse_idle_options(void)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].idle)
             tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
-}
-
-typedef struct simulation {
-    sp_context *context;
-    tool_mesh mesh;
-    tool_columns basis;
-    sp_polynomials polynomials;
-    sp_body body;
-    sp_system system;
-    sp_loading loading;
-    sp_pool pool;
-    sp_trajectory_shape shape;
-    int64_t r;
-    double *u, *udot;   /* recorded points; all vertices of a full model */
-    double *work;       /* [3·vertices] */
-} simulation;
-
-static void read_reduced(simulation *s)
-{
-    static const char *const basis_kinds[] = {"basis", "modes", "shapes", NULL}, *const kinds[] = {"polynomials", NULL};
-    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
-    sp_file file;
-    if (!chosen.basis || !chosen.polynomials)
-        tool_fail(SP_USAGE, NULL, "a reduced model needs --basis and --poly");
-    tool_read_columns(chosen.basis, "basis", basis_kinds, &s->mesh, &s->basis);
-    tool_read(chosen.polynomials, "poly", kinds, false, &file);
-    tool_check(sp_polynomials_read(s->context, &file, &s->polynomials, mesh, basis), chosen.polynomials);
-    sp_file_free(&file);
-    tool_check_hash(chosen.polynomials, "mesh", mesh, s->mesh.hash);
-    tool_check_hash(chosen.polynomials, "basis", basis, s->basis.hash);
-    s->r = chosen.r ? chosen.r : s->polynomials.r;
-    if (s->r > s->polynomials.r)
-        tool_fail(SP_USAGE, chosen.polynomials, "--rank %lld: the polynomials have %lld coordinates", (long long)s->r, (long long)s->polynomials.r);
-    if (s->r > s->basis.columns.count)
-        tool_fail(SP_INPUT, chosen.basis, "it has %lld columns, the polynomials %lld coordinates", (long long)s->basis.columns.count, (long long)s->r);
-}
-
-static void make_system(simulation *s)
-{
-    bool reduced = chosen.model == MODEL_REDUCED;
-    tool_check(sp_body_new(s->context, &s->mesh.mesh, &s->body), s->mesh.path);
-    if (reduced)
-        tool_check(sp_reduced_system_new(s->context, &s->polynomials, s->r, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), chosen.polynomials);
-    else
-        tool_check(sp_full_system_new(s->context, &s->body, chosen.model == MODEL_LINEAR, chosen.lumped, NULL, &s->system), s->mesh.path);
-    int64_t count, load_count = 0;
-    sp_load *loads = NULL;
-    if (chosen.loads) {
-        char *text = tool_read_bytes(chosen.loads, "loads", &s->pool, &count);
-        tool_check(sp_loads_parse(s->context, text, count, &s->mesh.mesh, &s->pool, &load_count, &loads), chosen.loads);
-    }
-    double gravity[3];
-    for (int i = 0; i < 3; i++)
-        gravity[i] = chosen.gravity[i] * (reduced ? s->polynomials.density : 1);
-    tool_check(sp_loading_new(s->context, &s->body, reduced ? s->basis.columns.U : NULL, s->r, load_count, loads, gravity, &s->system, &s->loading), chosen.loads);
-    if (s->loading.idle)
-        tool_warn(chosen.loads, "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements", (long long)s->loading.idle, (long long)s->loading.first_idle);
-}
-
-/* The options' damping, else the mesh's where all regions agree. */
-static void find_damping(const simulation *s)
-{
-    const sp_mesh *mesh = &s->mesh.mesh;
-    for (int64_t i = 1; i < mesh->material_count; i++)
-        if ((!chosen.damping_mass_given && mesh->materials[i].damping_mass != mesh->materials[0].damping_mass) ||
-            (!chosen.damping_stiffness_given && mesh->materials[i].damping_stiffness != mesh->materials[0].damping_stiffness))
-            tool_fail(SP_USAGE, s->mesh.path, "its regions have different damping: name one with --damping-mass and --damping-stiffness");
-    if (!chosen.damping_mass_given)
-        chosen.damping_mass = mesh->materials[0].damping_mass;
-    if (!chosen.damping_stiffness_given)
-        chosen.damping_stiffness = mesh->materials[0].damping_stiffness;
-}
-
-static void choose_record(simulation *s)
-{
-    bool reduced = chosen.model == MODEL_REDUCED;
-    enum record record = chosen.record == RECORD_AUTO ? (reduced ? RECORD_COORDINATES : RECORD_ALL) : (enum record)chosen.record;
-    if (record == RECORD_COORDINATES && !reduced)
-        tool_fail(SP_USAGE, NULL, "--record coordinates: only reduced models have them");
-    if (record == RECORD_PROBES && !chosen.probes)
-        tool_fail(SP_USAGE, NULL, "--record probes needs --probe");
-    s->shape.vertex_count = s->mesh.mesh.vertex_count;
-    s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;
-    if (record == RECORD_ALL)
-        s->shape.point_count = s->mesh.mesh.vertex_count;
-    else if (chosen.probes)
-        s->shape.point_count = tool_parse_probes(&s->mesh.mesh, chosen.probes, &s->pool, &s->shape.vertex);
-    int64_t rows = 3 * s->mesh.mesh.vertex_count;
-    s->u = sp_pool_new(&s->pool, rows, sizeof(double));
-    s->udot = sp_pool_new(&s->pool, rows, sizeof(double));
-    s->work = sp_pool_new(&s->pool, rows, sizeof(double));
-    if (s->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-}
-
-/* Values at the recorded vertices. */
-static void fill_points(simulation *s, const double *q, double *to)
-{
-    int64_t rows = 3 * s->mesh.mesh.vertex_count;
-    if (s->shape.point_count == 0)
-        return;
-    if (chosen.model != MODEL_REDUCED) {
-        sp_body_spread(&s->body, q, s->work);
-        for (int64_t p = 0; p < s->shape.point_count; p++)
-            memcpy(to + 3 * p, s->work + 3 * (s->shape.vertex ? s->shape.vertex[p] : p), 3 * sizeof *to);
-        return;
-    }
-    memset(to, 0, (size_t)(3 * s->shape.point_count) * sizeof *to);
-    for (int64_t j = 0; j < s->r; j++)
-        for (int64_t p = 0; p < s->shape.point_count; p++)
-            for (int c = 0; c < 3; c++)
-                to[3 * p + c] += s->basis.columns.U[j * rows + 3 * (s->shape.vertex ? s->shape.vertex[p] : p) + c] * q[j];
-}
-
-static void record_frame(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT])
-{
-    sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
-    fill_points(s, sp_integrator_q(integrator), s->u);
-    fill_points(s, sp_integrator_v(integrator), s->udot);
-    frame.q = sp_integrator_q(integrator);
-    frame.qdot = sp_integrator_v(integrator);
-    sp_integrator_energies(integrator, energy);
-    memcpy(frame.energy, energy, sizeof frame.energy);
-    tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
 }
 
 static json_t *report_result(const simulation *s, const sp_integrator_report *report, const double *first, const double *last, double drift)
@@ -209,22 +72,19 @@ static json_t *report_result(const simulation *s, const sp_integrator_report *re
 int main(int argc, char **argv)
 {
     static const char *const integrators[] = {"Newmark", "energy-conserving", "central differences", "static"};
-    simulation s = {0};
+    simulation s = {.choice = &chosen};
     s.context = tool_begin(&(tool_spec){"simulate", "MESH", 1, 1, "Motion or equilibrium of a reduced, full or linear model under loads.", options, TOOL_COUNT(options),
                                         TOOL_OUTPUT | TOOL_THREADS,
                                         "  simulate spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv --dt 0.01 --steps 500 -o motion.npz\n"
                                         "  simulate spoon.npz --model full --integrator static --gravity 0,0,-9.81 --steps 1 -o sag.npz\n"},
                            argc, argv);
     refuse_idle_options();
-    tool_read_mesh(tool_argument(0), NULL, &s.mesh);
-    if (chosen.model == MODEL_REDUCED)
-        read_reduced(&s);
-    make_system(&s);
-    find_damping(&s);
-    choose_record(&s);
+    simulation_read(&s);
+    simulation_make(&s);
+    simulation_choose_record(&s);
 
     sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)chosen.integrator, .step = chosen.step, .beta = chosen.beta, .gamma = chosen.gamma,
-                                           .damping_mass = chosen.damping_mass, .damping_stiffness = chosen.damping_stiffness, .semi_implicit = chosen.semi_implicit,
+                                           .damping_mass = s.damping_mass, .damping_stiffness = s.damping_stiffness, .semi_implicit = chosen.semi_implicit,
                                            .tolerance = chosen.tolerance, .iterations = chosen.iterations};
     sp_forcing forcing = sp_loading_forcing(&s.loading);
     sp_integrator *integrator;
@@ -236,16 +96,16 @@ int main(int argc, char **argv)
     if (s.shape.r)
         json_object_set_new(meta, "basis", json_string(s.basis.hash));
     json_object_set_new(meta, "load_end", json_real(s.loading.end));
-    json_object_set_new(meta, "damping", json_pack("[f, f]", chosen.damping_mass, chosen.damping_stiffness));
+    json_object_set_new(meta, "damping", json_pack("[f, f]", s.damping_mass, s.damping_stiffness));
     tool_check(sp_trajectory_begin(s.context, tool_output_writer(output), meta, &s.shape, &trajectory), tool_output_path());
 
     double first[SP_WORK_COUNT], energy[SP_WORK_COUNT], largest = 0, drift = 0;
-    record_frame(&s, integrator, trajectory, first);
+    simulation_record(&s, integrator, trajectory, first);
     memcpy(energy, first, sizeof energy);
     for (int64_t step = 1; step <= chosen.steps; step++) {
         tool_check(sp_integrator_step(integrator), s.mesh.path);
         if (step % chosen.every == 0 || step == chosen.steps) {
-            record_frame(&s, integrator, trajectory, energy);
+            simulation_record(&s, integrator, trajectory, energy);
             double total = energy[0] + energy[1], expected = first[0] + first[1] + energy[2] - energy[3];
             largest = fmax(largest, fmax(fabs(total), fabs(energy[2])));
             drift = fmax(drift, fabs(total - expected));
@@ -267,12 +127,6 @@ int main(int argc, char **argv)
     tool_output_finish(output, report_result(&s, report, first, energy, drift));
     json_decref(meta);
     sp_integrator_free(integrator);
-    sp_loading_free(&s.loading);
-    (chosen.model == MODEL_REDUCED ? sp_reduced_system_free : sp_full_system_free)(&s.system);
-    sp_polynomials_free(&s.polynomials);
-    sp_columns_free(&s.basis.columns);
-    sp_body_free(&s.body);
-    sp_pool_free(&s.pool);
-    sp_mesh_free(&s.mesh.mesh);
+    simulation_free(&s);
     return tool_end();
 }

@@ -1,15 +1,21 @@
-/* The three systems: reduced polynomials, the full mesh, and its linearization. */
+/* The systems: reduced coordinates under any reduced force, the full mesh, and its linearization. */
 #ifndef SP_DYNAMICS_MODELS_H
 #define SP_DYNAMICS_MODELS_H
 
 #include "assembly/body.h"
 #include "dynamics/system.h"
+#include "reduced/force.h"
 #include "reduced/polynomial.h"
 
-/* The first r coordinates of a reduced model (r ≤ polynomials->r). rows: U [3·vertices, ≥ r, column major], for springs; NULL where there
- * will be none. Both must outlive the system. */
-int sp_reduced_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system) SP_MUST_USE;
+/* A system in the r coordinates of a reduced force, which it owns from here on (also when it fails), with the mass matrix UᵀMU [r, r] (copied).
+ * U [rows = 3·vertices, ≥ r, column major], for springs; NULL where there will be none. U and vertices must outlive the system. SP_NUMERICAL
+ * where the mass is not positive definite. */
+int sp_reduced_system_new(sp_context *context, const sp_reduced_force *force, const double *mass, const double *U, int64_t rows, const double *vertices,
+                          sp_system *system) SP_MUST_USE;
 void sp_reduced_system_free(sp_system *system);
+
+/* The same for the first r coordinates (r ≤ polynomials->r) of polynomials, with their mass and density. */
+int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system) SP_MUST_USE;
 
 /* All free degrees of freedom of a body (q [dof_count]). linear: f = K(0) q. lumped: diagonal mass. One symbolic analysis; the factor
  * of a linear system is kept while its matrix stays the same. held [3·vertices] displacement of the held components (NULL: 0). */

@@ -9,10 +9,10 @@ typedef struct reduced {
     sp_pool pool;
     sp_context *context;
     int r;
-    sp_reduced_force *force;
+    sp_reduced_force force;
     double *mass, *mass_factor;      /* [r, r] */
     double *q, *f, *K, energy;       /* the last evaluation (K: lower triangle, without springs): integrators ask for force and stiffness at one place in turn */
-    bool evaluated;
+    bool have_force, have_stiffness; /* at q */
     double *S;                       /* lower triangle */
     const double *U, *vertices;
     int64_t rows, spring_count;
@@ -46,21 +46,23 @@ static void add_spring_stiffness(reduced *self, double scale)
         }
 }
 
-static void evaluate(reduced *self, const double *q)
+static void evaluate(reduced *self, const double *q, bool want_stiffness)
 {
     size_t bytes = (size_t)self->r * sizeof *q;
-    if (self->evaluated && !memcmp(self->q, q, bytes))
+    bool same = self->have_force && !memcmp(self->q, q, bytes);
+    if (same && (self->have_stiffness || !want_stiffness))
         return;
     memcpy(self->q, q, bytes);
-    self->energy = sp_reduced_force_evaluate(self->force, q, self->f, self->K);
+    self->have_stiffness = want_stiffness || self->force.together;
+    self->energy = self->force.evaluate(self->force.self, q, false, self->f, self->have_stiffness ? self->K : NULL);
     self->energy += add_springs(self, q, self->f);
-    self->evaluated = true;
+    self->have_force = true;
 }
 
 static double force(void *data, const double *q, double *f)
 {
     reduced *self = data;
-    evaluate(self, q);
+    evaluate(self, q, false);
     if (f)
         memcpy(f, self->f, (size_t)self->r * sizeof *f);
     return self->energy;
@@ -75,9 +77,12 @@ static void matrix_start(void *data, double mass_scale)
 
 static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
-    (void)definite;
     reduced *self = data;
-    evaluate(self, q);
+    evaluate(self, q, !definite);
+    if (definite) { /* another stiffness than the one that is kept */
+        self->force.evaluate(self->force.self, q, true, NULL, self->K);
+        self->have_stiffness = false;
+    }
     for (int i = 0; i < self->r * self->r; i++)
         self->S[i] += scale * self->K[i];
     add_spring_stiffness(self, spring_scale);
@@ -122,7 +127,7 @@ static void mass_times(void *data, const double *x, double *y)
 static void tangent_times(void *data, const double *q, const double *v, double *y)
 {
     reduced *self = data;
-    evaluate(self, q);
+    evaluate(self, q, true);
     cblas_dsymv(CblasColMajor, CblasLower, self->r, 1, self->K, self->r, v, 1, 0, y, 1);
 }
 
@@ -131,35 +136,34 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
     reduced *self = data;
     self->spring_count = count;
     self->springs = springs;
-    self->evaluated = false;
+    self->have_force = self->have_stiffness = false;
 }
 
-int sp_reduced_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system)
+int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_force, const double *mass, const double *U, int64_t rows, const double *vertices,
+                          sp_system *system)
 {
+    int64_t r = reduced_force->r;
     reduced *self = calloc(1, sizeof *self);
-    if (!self)
+    if (!self) {
+        if (reduced_force->destroy)
+            reduced_force->destroy(reduced_force->self);
         return sp_fail_memory(context);
+    }
     *system = (sp_system){self, r, false, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs};
     self->context = context;
     self->r = (int)r;
+    self->force = *reduced_force;
     self->U = U;
     self->rows = rows;
     self->vertices = vertices;
-    int status = sp_reduced_force_new(context, polynomials, r, &self->force);
-    if (status != SP_OK) {
-        sp_reduced_system_free(system);
-        return status;
-    }
-    self->mass = sp_pool_raw(&self->pool, r * r, sizeof(double));
+    self->mass = sp_pool_copy(&self->pool, mass, r * r, sizeof(double));
+    self->mass_factor = sp_pool_copy(&self->pool, mass, r * r, sizeof(double));
     self->S = sp_pool_raw(&self->pool, r * r, sizeof(double));
-    self->K = sp_pool_raw(&self->pool, r * r, sizeof(double));
+    self->K = sp_pool_new(&self->pool, r * r, sizeof(double));
     self->q = sp_pool_new(&self->pool, r, sizeof(double));
     self->f = sp_pool_raw(&self->pool, r, sizeof(double));
-    for (int64_t j = 0; !self->pool.failed && j < r; j++)
-        for (int64_t i = 0; i < r; i++)
-            self->mass[j * r + i] = polynomials->density * polynomials->mass[j * polynomials->r + i];
-    self->mass_factor = self->pool.failed ? NULL : sp_pool_copy(&self->pool, self->mass, r * r, sizeof(double));
-    if (!self->mass_factor)
+    int status = SP_OK;
+    if (self->pool.failed)
         status = sp_fail_memory(context);
     else if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', self->r, self->mass_factor, self->r) != 0)
         status = sp_fail(context, SP_NUMERICAL, "the reduced mass matrix is not positive definite: the basis has dependent columns");
@@ -173,8 +177,30 @@ void sp_reduced_system_free(sp_system *system)
     reduced *self = system->self;
     if (!self)
         return;
-    sp_reduced_force_free(self->force);
+    if (self->force.destroy)
+        self->force.destroy(self->force.self);
     sp_pool_free(&self->pool);
     free(self);
     *system = (sp_system){0};
+}
+
+int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system)
+{
+    sp_pool scratch = {0};
+    sp_reduced_force reduced_force = {0};
+    *system = (sp_system){0};
+    int status = sp_polynomial_reduced_force(context, polynomials, r, &reduced_force);
+    double *mass = sp_pool_raw(&scratch, r * r, sizeof *mass);
+    if (status == SP_OK && !mass) {
+        reduced_force.destroy(reduced_force.self);
+        status = sp_fail_memory(context);
+    }
+    if (status == SP_OK) {
+        for (int64_t j = 0; j < r; j++)
+            for (int64_t i = 0; i < r; i++)
+                mass[j * r + i] = polynomials->density * polynomials->mass[j * polynomials->r + i];
+        status = sp_reduced_system_new(context, &reduced_force, mass, U, rows, vertices, system);
+    }
+    sp_pool_free(&scratch);
+    return status;
 }

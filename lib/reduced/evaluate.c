@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sp_reduced_force {
+struct sp_polynomial_force {
     sp_pool pool;
     int64_t r, pairs;  /* pairs = r(r+1)/2 */
     int64_t stride;    /* pairs rounded up to whole lanes: columns begin aligned */
@@ -28,12 +28,12 @@ static double gram_entry(const sp_polynomials *polynomials, int64_t p, int64_t q
     return sum;
 }
 
-int sp_reduced_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force **result)
+int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_polynomial_force **result)
 {
     int64_t full = polynomials->r, N = sp_polynomial_order(full), pairs = r * (r + 1) / 2;
     if (r < 1 || r > full)
         return sp_fail(context, SP_USAGE, "%lld coordinates of a model with %lld", (long long)r, (long long)full);
-    sp_reduced_force *force = calloc(1, sizeof *force);
+    sp_polynomial_force *force = calloc(1, sizeof *force);
     sp_pool scratch = {0};
     if (!force)
         return sp_fail_memory(context);
@@ -57,7 +57,7 @@ int sp_reduced_force_new(sp_context *context, const sp_polynomials *polynomials,
     }
     if (force->pool.failed || !gram) {
         sp_pool_free(&scratch);
-        sp_reduced_force_free(force);
+        sp_polynomial_force_free(force);
         return sp_fail_memory(context);
     }
 #define PAIR(i, j) ((i) <= (j) ? sp_polynomial_pair(full, i, j) : sp_polynomial_pair(full, j, i))
@@ -79,7 +79,7 @@ int sp_reduced_force_new(sp_context *context, const sp_polynomials *polynomials,
     return SP_OK;
 }
 
-void sp_reduced_force_free(sp_reduced_force *force)
+void sp_polynomial_force_free(sp_polynomial_force *force)
 {
     if (!force)
         return;
@@ -160,7 +160,7 @@ SP_CLONES static void combine(int r, const double *restrict q, const double *res
     }
 }
 
-double sp_reduced_force_evaluate(sp_reduced_force *force, const double *q, double *f, double *K)
+double sp_polynomial_force_evaluate(sp_polynomial_force *force, const double *q, double *f, double *K)
 {
     int r = (int)force->r, pairs = (int)force->pairs;
     fill_monomials(r, q, force->monomials);
@@ -168,4 +168,24 @@ double sp_reduced_force_evaluate(sp_reduced_force *force, const double *q, doubl
     cblas_dsymv(CblasColMajor, CblasLower, pairs, 1, force->quartic, (int)force->stride, force->monomials, 1, 0, force->second, 1);
     combine(r, q, force->linear, force->first, force->second, f ? f : force->force, K ? K : force->tangent);
     return stored_energy(pairs, force->monomials, force->linear, force->first, force->second);
+}
+
+static double evaluate(void *self, const double *q, bool definite, double *f, double *K)
+{
+    (void)definite; /* nothing of a polynomial can be left out */
+    return sp_polynomial_force_evaluate(self, q, f, K);
+}
+
+static void destroy(void *self)
+{
+    sp_polynomial_force_free(self);
+}
+
+int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force *force)
+{
+    sp_polynomial_force *self;
+    int status = sp_polynomial_force_new(context, polynomials, r, &self);
+    if (status == SP_OK)
+        *force = (sp_reduced_force){.self = self, .r = r, .together = true, .evaluate = evaluate, .destroy = destroy};
+    return status;
 }

@@ -1,6 +1,8 @@
 /* The Gram matrix of a basis: rows per element, one dsyrk. */
 #include "reduced/polynomial.h"
 
+#include "reduced/mass.h"
+
 #include "assembly/element.h"
 #include "base/lanes.h"
 #include "linear/dense.h"
@@ -272,42 +274,6 @@ done:
     return status;
 }
 
-/* UᵀMU and UᵀM e_c with the consistent mass over all vertices; W is U by rows. */
-static int reduced_mass(sp_context *context, const sp_body *body, int64_t r, const double *W, sp_polynomials *polynomials)
-{
-    const sp_mesh *mesh = body->mesh;
-    int64_t rows = 3 * mesh->vertex_count, elements = sp_mesh_element_count(mesh), columns = r + 3;
-    sp_pool scratch = {0};
-    double *product = sp_pool_new(&scratch, rows * columns, sizeof *product), *result = sp_pool_raw(&scratch, r * columns, sizeof *result);
-    if (scratch.failed) {
-        sp_pool_free(&scratch);
-        return sp_fail_memory(context);
-    }
-    for (int64_t e = 0; e < elements; e++) { /* product [rows, columns, row major] = M [W, e_x, e_y, e_z] */
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        const double *mass = body->classes[body->element_class[e]].mass;
-        for (int a = 0; a < corners; a++)
-            for (int b = 0; b < corners; b++)
-                for (int c = 0; c < 3; c++) {
-                    double m = mass[a * corners + b], *y = product + (3 * corner[a] + c) * columns;
-                    const double *x = W + (3 * corner[b] + c) * r;
-                    for (int64_t j = 0; j < r; j++)
-                        y[j] += m * x[j];
-                    y[r + c] += m;
-                }
-    }
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)columns, (int)rows, 1, W, (int)r, product, (int)columns, 0, result, (int)r);
-    for (int64_t i = 0; i < r; i++)
-        for (int64_t j = 0; j < r; j++)
-            polynomials->mass[j * r + i] = 0.5 * (result[j * r + i] + result[i * r + j]);
-    for (int64_t i = 0; i < r; i++)
-        for (int c = 0; c < 3; c++)
-            polynomials->gravity[3 * i + c] = result[(r + c) * r + i];
-    sp_pool_free(&scratch);
-    return SP_OK;
-}
-
 static void name_part(const sp_mesh *mesh, int64_t region, enum sp_constant constant, sp_polynomial_part *part)
 {
     strcpy(part->group, region < 0 ? "all" : mesh->materials[region].name);
@@ -365,7 +331,7 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
             SP_TRY(sp_progress(context, (double)(at + 1) / (double)polynomials->part_count));
         }
     }
-    status = reduced_mass(context, body, r, W, polynomials);
+    status = sp_reduced_mass_of_rows(context, body, r, W, polynomials->mass, polynomials->gravity);
 done:
     sp_pool_free(&scratch);
     if (status != SP_OK)

@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "assembly/body.h"
+#include "reduced/force.h"
 
 enum sp_constant { SP_CONSTANT_ALL, SP_CONSTANT_LAMBDA, SP_CONSTANT_MU, SP_CONSTANT_COUNT };
 
@@ -66,16 +67,19 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
 /* ---- using them ---- */
 
 /* The symmetrized coefficients of the first r′ coordinates, with room for evaluation. */
-typedef struct sp_reduced_force sp_reduced_force;
+typedef struct sp_polynomial_force sp_polynomial_force;
 
 /* Sums the parts with their values and symmetrizes: T_ijk = (A_i,jk + A_j,ik + A_k,ij)/3, Q_ij,kl = (A_ij,kl + A_ik,jl + A_il,jk)/3,
  * for the leading r′ ≤ r coordinates (a sub-block: nothing is recomputed). */
-int sp_reduced_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force **force) SP_MUST_USE;
-void sp_reduced_force_free(sp_reduced_force *force); /* NULL is allowed */
+int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_polynomial_force **force) SP_MUST_USE;
+void sp_polynomial_force_free(sp_polynomial_force *force); /* NULL is allowed */
 
 /* Internal force f [r] and the lower triangle of the tangent stiffness K [r, r, column major] at q; the strain energy is returned. One symmetric
  * product of order r(r+1)/2 and one of r(r+1)/2 × r: K = K₀ + 3 T·q + (3/2) Q s with the monomials s_kl = q_k q_l (twice off the
  * diagonal), f = (K₀ + K₁/2 + K₂/3) q, W = qᵀ(K₀/2 + K₁/6 + K₂/12) q. No allocation. K may be NULL (then f costs the same), f may be NULL. */
-double sp_reduced_force_evaluate(sp_reduced_force *force, const double *q, double *f, double *K);
+double sp_polynomial_force_evaluate(sp_polynomial_force *force, const double *q, double *f, double *K);
+
+/* The same as a reduced force, which owns its evaluator. */
+int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force *force) SP_MUST_USE;
 
 #endif

@@ -122,6 +122,31 @@ holds() {
     no_faults
 }
 
+@test "modes: inertia shapes and inertia modes" {
+    local ending=.npz how
+    done_well modes mesh.npz -q --method inertia -o a.npz
+    holds a.npz 'm["kind"] == "shapes" and r["without_deformation"] == 0 and r["rigid"] == 0'
+    done_well modes free.npz -q --method inertia --start x,rx,xx,xy -o b.npz
+    holds b.npz 'r["without_deformation"] == 2 and r["rigid"] == 6'
+    for how in '-k 15' '--order 3' '--order 3 --start x,z' '--order 2 --orthogonalize none' '--order 3 --orthogonalize reduced --samples 60 --culling 0.01'; do
+        # shellcheck disable=SC2086
+        done_well modes mesh.npz -q --method krylov $how -o c.npz
+        holds c.npz 'm["kind"] == "shapes" and r["order"] in (2, 3) and r["dependent"] == 0'
+    done
+    holds c.npz 'r["samples"] >= 60 and r["orthogonality"] < 1 and r["subtractions"] + r["culled"] == 18 * 17 // 2'
+    for how in '' --printed; do
+        # shellcheck disable=SC2086
+        done_well modes free.npz -q --method krylov -k 12 $how -o d.npz
+        holds d.npz 'r["orthogonality"] <= 1e-12'
+    done
+    done_well modalderiv mesh.npz modes.npz -q --method inertia -o e.npz
+    done_well modalderiv mesh.npz modes.npz -q -o f.npz
+    simcompare -q e.npz f.npz --rtol 1e-6 --atol 1e-12 || fault 'inertia derivatives of eigenvectors are not their modal derivatives'
+    done_well modalderiv free.npz d.npz -q -k 4 --method inertia --order 3 --most 30 -o g.npz
+    holds g.npz 'm["order"] == 3 and sum(r["of_order"]) == 30 and r["largest_residual"] < 1e-9'
+    no_faults
+}
+
 @test "modalderiv, masspca, polycoef: choices" {
     local ending=.npz
     done_well modalderiv mesh.npz modes.npz -k 2 -o a.npz
@@ -162,6 +187,18 @@ holds() {
         # shellcheck disable=SC2086
         done_well simulate mesh.npz --loads loads.csv --steps 3 $how -o a.npz
         holds a.npz 'r["steps"] == 3 and r["stagnated_steps"] == 0'
+    done
+    no_faults
+}
+
+@test "simulate: direct projection moves as the polynomials do" {
+    local ending=.npz how
+    for how in '' '--integrator energy' '--integrator static' '-r 3' '--damping-mass 1 --damping-stiffness 1e-3'; do
+        # shellcheck disable=SC2086
+        done_well simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --steps 10 $how -q -o a.npz
+        # shellcheck disable=SC2086
+        done_well simulate mesh.npz --model direct --basis basis.npz --loads loads.csv --steps 10 $how -q -o b.npz
+        simcompare -q a.npz b.npz --mesh mesh.npz --basis basis.npz --rtol 1e-7 || fault "direct $how: another motion"
     done
     no_faults
 }

@@ -165,8 +165,19 @@ load common
     refused 2 '^modes: --count: 0 is out of range' modes mesh.npz -k 0 -o out.npz
     refused 2 '^modes: --count 450: the mesh has only 450 free' modes mesh.npz -k 450 -o out.npz
     refused 2 '^modes: --tolerance: 1 is out of range' modes mesh.npz --tolerance 1 -o out.npz
+    refused 2 '^modes: --start: ' modes mesh.npz --method krylov --start x,w -o out.npz
+    refused 2 '^modes: --start: ' modes mesh.npz --method inertia --start x,x -o out.npz
+    for word in '--start x' '--order 2' '--printed' '--orthogonalize exact' '--samples 9' '--culling 0.1' '--method inertia --certify' '--method inertia -k 3' \
+        '--method krylov --tolerance 1e-9' '--method krylov --order 2 -k 4' '--method krylov --samples 9' '--method inertia --order 2'; do
+        # shellcheck disable=SC2086
+        refused 2 '^modes: --.*(belong|name one|gives one)' modes mesh.npz $word -o out.npz
+    done
+    refused 3 'leave no deformation behind' modes free.npz --method inertia --start x,ry -o out.npz
     refused 2 '^modes: --seed: -1 is out of range' modes mesh.npz --seed -1 -o out.npz
     refused 2 'modalderiv: modes.npz: --modes 5: the file has 4' modalderiv mesh.npz modes.npz -k 5 -o out.npz
+    refused 2 '^modalderiv: --order and --most' modalderiv mesh.npz modes.npz --order 2 -o out.npz
+    refused 2 '^modalderiv: --order 2: already order 2 has 40 derivatives' modalderiv mesh.npz modes.npz --method inertia --order 2 -o out.npz
+    refused 2 '^modalderiv: --pairs and --memory' modalderiv mesh.npz modes.npz --method inertia --pairs 1,1 -o out.npz
     for word in 0,1 1,5 1 1, x '1,1,1' ';' '1;1'; do
         refused 2 '^modalderiv: --pairs: ' modalderiv mesh.npz modes.npz --pairs "$word" -o out.npz
     done
@@ -182,10 +193,13 @@ load common
 
 @test "usage errors of simulate" {
     local reduced=(simulate mesh.npz --basis basis.npz --poly poly.npz) word
-    refused 2 '^simulate: a reduced model needs --basis and --poly' simulate mesh.npz -o out.npz
-    refused 2 '^simulate: a reduced model needs --basis and --poly' simulate mesh.npz --basis basis.npz -o out.npz
+    refused 2 '^simulate: a model in a basis needs --basis' simulate mesh.npz -o out.npz
+    refused 2 '^simulate: a model in a basis needs --basis' simulate mesh.npz --model direct -o out.npz
+    refused 2 '^simulate: a reduced model needs --poly' simulate mesh.npz --basis basis.npz -o out.npz
+    refused 2 '^simulate: --poly belongs to --model reduced' simulate mesh.npz --model direct --basis basis.npz --poly poly.npz -o out.npz
+    refused 2 '^simulate: --lumping belongs to' simulate mesh.npz --model direct --basis basis.npz --lumping lumped -o out.npz
     refused 2 'belong to --model reduced' simulate mesh.npz --model full --basis basis.npz -o out.npz
-    refused 2 '^simulate: poly.npz: --rank 7' "${reduced[@]}" -r 7 -o out.npz
+    refused 2 '^simulate: basis.npz: --rank 7: the basis has 6 columns' "${reduced[@]}" -r 7 -o out.npz
     for word in '--dt 0' '--dt -1' '--dt nan' '--dt inf' '--steps 0' '--every 0' '--damping-mass -1' '--beta 2' '--gamma -1' '--tolerance 0' '--iterations 0' '--gravity 0,0' \
         '--gravity 0,0,inf' '--probe 999999' '--probe x' '--probe surface:8' '--probe 3,,4' '--record nothing'; do
         # shellcheck disable=SC2086

@@ -93,7 +93,7 @@ static void make_model(model *m)
     sp_polynomial_parameters parameters = {0};
     sp_polynomial_report report;
     CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &parameters, &m->polynomials, &report));
-    CHECK_OK(sp_reduced_system_new(&context, &m->polynomials, R, m->U, m->rows, m->mesh.vertices, &m->reduced));
+    CHECK_OK(sp_polynomial_system_new(&context, &m->polynomials, R, m->U, m->rows, m->mesh.vertices, &m->reduced));
 }
 
 static void free_model(model *m)
@@ -268,7 +268,7 @@ static void full_model_equals_its_own_reduction(void)
     for (int64_t i = 0; i < n; i++)
         U[i * rows + body.free[i]] = 1;
     CHECK_OK(sp_polynomials_new(&context, &body, n, U, &parameters, &polynomials, &report));
-    CHECK_OK(sp_reduced_system_new(&context, &polynomials, n, U, rows, mesh.vertices, &reduced));
+    CHECK_OK(sp_polynomial_system_new(&context, &polynomials, n, U, rows, mesh.vertices, &reduced));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &full));
     sp_load loads[2] = {{0, 0.02, SP_LOAD_ALL, -1, {0, 5, 40}, 0}, {0.01, 1, SP_LOAD_SPRING, mesh.vertex_count - 1, {0.5, 0.1, 0.4}, 300}};
     for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {

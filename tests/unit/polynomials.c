@@ -2,8 +2,11 @@
 #include "assembly/stvk.h"
 #include "bodies.h"
 #include "linear/blas.h"
+#include "reduced/direct.h"
 #include "reduced/polynomial.h"
 #include "test.h"
+
+#include <lapacke.h>
 
 static sp_context context;
 
@@ -88,14 +91,14 @@ static void equals_the_projected_force(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
         reduced m;
-        sp_reduced_force *force;
+        sp_polynomial_force *force;
         sp_polynomial_parameters parameters = {0};
         make_reduced(variant, &parameters, &m);
-        CHECK_OK(sp_reduced_force_new(&context, &m.polynomials, R, &force));
+        CHECK_OK(sp_polynomial_force_new(&context, &m.polynomials, R, &force));
         double *u = calloc((size_t)m.rows, 8), *f = calloc((size_t)m.rows, 8), *Kv = calloc((size_t)m.rows, 8), q[R], g[R], K[R * R], worst = 0, worst_tangent = 0;
         for (uint64_t trial = 0; trial < 3; trial++) {
             pose(&m, 0.3, 30 + trial, q, u);
-            double energy = sp_stvk_force(&context, &m.body, u, f), reduced_energy = sp_reduced_force_evaluate(force, q, g, K);
+            double energy = sp_stvk_force(&context, &m.body, u, f), reduced_energy = sp_polynomial_force_evaluate(force, q, g, K);
             CHECK_NEAR(reduced_energy, energy, 1e-11 * energy);
             for (int j = 0; j < R; j++) {
                 double sum = 0, size = 0;
@@ -119,32 +122,88 @@ static void equals_the_projected_force(void)
         CHECK(worst <= 1e-11, "force off by %g", worst);
         CHECK(worst_tangent <= 1e-11, "stiffness off by %g", worst_tangent);
         free(u), free(f), free(Kv);
-        sp_reduced_force_free(force);
+        sp_polynomial_force_free(force);
         free_reduced(&m);
+    }
+}
+
+/* Direct projection, with held vertices and more columns than a block of registers has: against products of the full tangent, column by column. */
+static void direct_projection_is_the_projection(void)
+{
+    enum { MANY = 37 };
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        sp_mesh mesh;
+        sp_body body;
+        sp_reduced_force force;
+        make_variant(variant, &mesh);
+        CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5, &(int64_t){0})); /* x and z only: vertices with one free component */
+        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        int64_t rows = 3 * mesh.vertex_count;
+        double *U = calloc((size_t)(rows * MANY), 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *Kv = calloc((size_t)rows, 8);
+        double q[MANY], g[MANY], alone[MANY], *K = calloc(MANY * MANY, 8), *definite = calloc(MANY * MANY, 8), value[MANY], worst = 0;
+        random_field(rows * MANY, 77, U);
+        for (int64_t i = 0; i < rows * MANY; i++)
+            U[i] = body.dof[i % rows] < 0 ? 0 : U[i];
+        CHECK_OK(sp_direct_force_new(&context, &body, MANY, U, &force));
+        random_field(MANY, 78, q);
+        for (int64_t i = 0; i < rows; i++)
+            for (int j = 0; j < MANY; j++)
+                u[i] += U[j * rows + i] * (q[j] *= i == 0 ? 0.05 : 1);
+        double energy = sp_stvk_force(&context, &body, u, f);
+        CHECK_NEAR(force.evaluate(force.self, q, false, g, K), energy, 1e-12 * energy);
+        CHECK_NEAR(force.evaluate(force.self, q, false, alone, NULL), energy, 1e-12 * energy);
+        for (int j = 0; j < MANY; j++) {
+            double sum = 0, size = 0;
+            for (int64_t i = 0; i < rows; i++) {
+                sum += U[j * rows + i] * f[i];
+                size += fabs(U[j * rows + i] * f[i]);
+            }
+            worst = fmax(worst, fmax(fabs(sum - g[j]), fabs(sum - alone[j])) / size);
+            sp_stvk_tangent_times(&context, &body, u, U + j * rows, Kv);
+            for (int k = j; k < MANY; k++) {
+                sum = size = 0;
+                for (int64_t i = 0; i < rows; i++) {
+                    sum += U[k * rows + i] * Kv[i];
+                    size += fabs(U[k * rows + i] * Kv[i]);
+                }
+                worst = fmax(worst, fabs(sum - K[j * MANY + k]) / size);
+            }
+        }
+        CHECK(worst < 1e-12, "variant %d: off by %g of the sums of absolute terms", variant, worst);
+        /* compressed, K is indefinite and its definite variant is not */
+        for (int j = 0; j < MANY; j++)
+            q[j] *= 8;
+        force.evaluate(force.self, q, false, NULL, K);
+        force.evaluate(force.self, q, true, NULL, definite);
+        CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', MANY, definite, MANY, value) == 0 && value[0] > -1e-9 * value[MANY - 1], "least eigenvalue %g of %g", value[0], value[MANY - 1]);
+        force.destroy(force.self);
+        free(U), free(u), free(f), free(Kv), free(K), free(definite);
+        sp_body_free(&body);
+        sp_mesh_free(&mesh);
     }
 }
 
 static void derivatives_have_slope_two(void)
 {
     reduced m;
-    sp_reduced_force *force;
+    sp_polynomial_force *force;
     sp_polynomial_parameters parameters = {0};
     make_reduced(1, &parameters, &m);
-    CHECK_OK(sp_reduced_force_new(&context, &m.polynomials, R, &force));
+    CHECK_OK(sp_polynomial_force_new(&context, &m.polynomials, R, &force));
     double *u = calloc((size_t)m.rows, 8), q[R], v[R], w[R], f[R], plus[R], minus[R], K[R * R], energy_error[3], force_error[3];
     pose(&m, 0.3, 40, q, u);
     random_field(R, 41, v);
-    sp_reduced_force_evaluate(force, q, f, K);
+    sp_polynomial_force_evaluate(force, q, f, K);
     for (int s = 0; s < 3; s++) {
         double h = 0.1 / (1 << s), slope = 0;
         for (int j = 0; j < R; j++) {
             w[j] = q[j] + h * v[j];
             slope += f[j] * v[j];
         }
-        double up = sp_reduced_force_evaluate(force, w, plus, NULL);
+        double up = sp_polynomial_force_evaluate(force, w, plus, NULL);
         for (int j = 0; j < R; j++)
             w[j] = q[j] - h * v[j];
-        double down = sp_reduced_force_evaluate(force, w, minus, NULL);
+        double down = sp_polynomial_force_evaluate(force, w, minus, NULL);
         energy_error[s] = fabs((up - down) / (2 * h) - slope);
         force_error[s] = 0;
         for (int j = 0; j < R; j++) {
@@ -161,7 +220,7 @@ static void derivatives_have_slope_two(void)
         CHECK_NEAR(log2(force_error[s] / force_error[s + 1]), 2, 0.02);
     }
     free(u);
-    sp_reduced_force_free(force);
+    sp_polynomial_force_free(force);
     free_reduced(&m);
 }
 
@@ -209,23 +268,23 @@ static void leading_coordinates_need_no_recomputing(void)
     sp_polynomial_parameters parameters = {0};
     sp_polynomial_report report;
     sp_polynomials few;
-    sp_reduced_force *sub, *own;
+    sp_polynomial_force *sub, *own;
     make_reduced(0, &parameters, &m);
     CHECK_OK(sp_polynomials_new(&context, &m.body, 4, m.U, &parameters, &few, &report));
-    CHECK_OK(sp_reduced_force_new(&context, &m.polynomials, 4, &sub));
-    CHECK_OK(sp_reduced_force_new(&context, &few, 4, &own));
+    CHECK_OK(sp_polynomial_force_new(&context, &m.polynomials, 4, &sub));
+    CHECK_OK(sp_polynomial_force_new(&context, &few, 4, &own));
     double q[4], f[4], g[4], A[16], B[16];
     random_field(4, 50, q);
-    sp_reduced_force_evaluate(sub, q, f, A);
-    sp_reduced_force_evaluate(own, q, g, B);
+    sp_polynomial_force_evaluate(sub, q, f, A);
+    sp_polynomial_force_evaluate(own, q, g, B);
     for (int i = 0; i < 4; i++)
         CHECK_NEAR(f[i], g[i], 1e-12 * fabs(g[i]) + 1e-9);
     for (int i = 0; i < 16; i++)
         if (i % 4 >= i / 4) /* the lower triangle */
             CHECK_NEAR(A[i], B[i], 1e-11 * fabs(B[i]) + 1e-6);
-    CHECK(sp_reduced_force_new(&context, &few, 5, &sub) == SP_USAGE, "five of four coordinates were accepted");
-    sp_reduced_force_free(sub);
-    sp_reduced_force_free(own);
+    CHECK(sp_polynomial_force_new(&context, &few, 5, &sub) == SP_USAGE, "five of four coordinates were accepted");
+    sp_polynomial_force_free(sub);
+    sp_polynomial_force_free(own);
     sp_polynomials_free(&few);
     free_reduced(&m);
 }
@@ -302,6 +361,7 @@ int main(void)
     context = sp_context_default();
     context.threads = 2;
     RUN(equals_the_projected_force);
+    RUN(direct_projection_is_the_projection);
     RUN(derivatives_have_slope_two);
     RUN(parts_sum_to_the_whole);
     RUN(leading_coordinates_need_no_recomputing);

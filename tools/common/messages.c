@@ -1,5 +1,6 @@
 #include "tools/common/internal.h"
 
+#include "base/threads.h"
 #include "linear/blas.h"
 
 #include <ctype.h>
@@ -94,6 +95,8 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     tool.warnings = json_array();
     tool_options_parse(argc, argv);
     tool.context.threads = tool.threads > 0 ? (int)tool.threads : allowed_processors();
+    if (tool.context.threads > 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
+        sp_threads_prepare();
     tool.context.seed = (uint64_t)tool.seed;
     if (!tool.quiet && isatty(STDERR_FILENO))
         tool.context.progress = show_progress;

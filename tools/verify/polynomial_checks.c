@@ -105,7 +105,7 @@ static void symmetric_times(int64_t r, const double *K, const double *x, double 
 static void check_forces(model *m)
 {
     verify *v = m->v;
-    sp_reduced_force *force;
+    sp_polynomial_force *force;
     double projected = 0, run_time = 0, tangent = 0, *K, *plus, *minus, *terms, *sum;
     sp_pool pool = {0};
     K = sp_pool_raw(&pool, m->r * m->r, sizeof *K);
@@ -115,7 +115,7 @@ static void check_forces(model *m)
     sum = sp_pool_raw(&pool, m->r, sizeof *sum);
     if (pool.failed)
         verify_out_of_memory();
-    tool_check(sp_reduced_force_new(v->context, &m->file->polynomials, m->r, &force), m->file->path);
+    tool_check(sp_polynomial_force_new(v->context, &m->file->polynomials, m->r, &force), m->file->path);
     for (int trial = 0; trial < TRIALS; trial++) {
         random_coordinates(m, 2 * (uint64_t)trial, m->q);
         random_coordinates(m, 2 * (uint64_t)trial + 1, m->line);
@@ -126,7 +126,7 @@ static void check_forces(model *m)
         for (int64_t i = 0; i < m->r; i++)
             m->other[i] = sp_dense_dot(m->rows, m->basis->U + i * m->rows, m->f);
         projected = worse(distance(m->r, m->reduced, m->other) / scale, projected);
-        sp_reduced_force_evaluate(force, m->q, m->other, K);
+        sp_polynomial_force_evaluate(force, m->q, m->other, K);
         run_time = worse(distance(m->r, m->reduced, m->other) / scale, run_time);
         /* of a cubic, central differences of two widths give the exact derivative: (4 D(½) − D(1)) / 3 */
         memset(sum, 0, (size_t)m->r * sizeof *sum);
@@ -147,7 +147,7 @@ static void check_forces(model *m)
     verify_number(v, m->file, "force is the projected one, of the sum of terms", projected, 1e-11);
     verify_number(v, m->file, "force at run time, of the sum of terms", run_time, 1e-11);
     verify_number(v, m->file, "tangent by central differences, of the sum of terms", tangent, 1e-10);
-    sp_reduced_force_free(force);
+    sp_polynomial_force_free(force);
     sp_pool_free(&pool);
 }
 

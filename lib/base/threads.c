@@ -1,0 +1,36 @@
+#include "base/threads.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <unistd.h>
+
+/* The team of another first thread is counted beside ours for as long as that thread lives. */
+static void *hold_a_team(void *data)
+{
+    int count = (int)(intptr_t)data, there = 0;
+#pragma omp parallel num_threads(count)
+    {
+#pragma omp atomic
+        there++;
+    }
+    while (there)
+        pause();
+    return NULL;
+}
+
+void sp_threads_prepare(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    if (pthread_attr_init(&attributes) != 0)
+        return; /* slower on a busy machine, no worse */
+    sigfillset(&all); /* signals are for the first thread */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_create(&thread, &attributes, hold_a_team, (void *)(intptr_t)(omp_get_num_procs() + 1));
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}

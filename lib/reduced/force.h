@@ -1,0 +1,17 @@
+/* What the reduced system needs of any reduced force: polynomials, direct projection, cubature. */
+#ifndef SP_REDUCED_FORCE_H
+#define SP_REDUCED_FORCE_H
+
+#include "base/context.h"
+
+typedef struct sp_reduced_force {
+    void *self;
+    int64_t r;
+    bool together; /* force and stiffness cost one evaluation: whoever wants one may as well ask for both */
+    /* Internal force f [r] and the lower triangle of the tangent stiffness K [r, r, column major] at q [r]; either may be NULL. Returns the strain
+     * energy [J]. definite: leave out what can make K indefinite, where the force knows how (assembly/stvk.h). Allocates nothing. */
+    double (*evaluate)(void *self, const double *q, bool definite, double *f, double *K);
+    void (*destroy)(void *self); /* NULL: nothing to free */
+} sp_reduced_force;
+
+#endif

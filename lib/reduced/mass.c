@@ -1,0 +1,67 @@
+#include "reduced/mass.h"
+
+#include "linear/dense.h"
+
+#include <cblas.h>
+#include <string.h>
+
+int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t r, const double *W, double *mass, double *gravity)
+{
+    const sp_mesh *mesh = body->mesh;
+    int64_t rows = 3 * mesh->vertex_count;
+    sp_pool scratch = {0};
+    int status = sp_dense_fits(context, rows, r);
+    if (status != SP_OK)
+        return status;
+    double *product = sp_pool_new(&scratch, rows * r, sizeof *product), *result = sp_pool_raw(&scratch, r * r, sizeof *result);
+    double *vertex_mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *vertex_mass);
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(context);
+    }
+    for (int64_t color = 0; color < body->color_count; color++) /* product [rows, r, row major] = M W; elements of a color share no vertex */
+#pragma omp parallel for schedule(static) num_threads(context->threads) if (rows * r > 1 << 18)
+        for (int64_t batch = body->color_start[color]; batch < body->color_start[color + 1]; batch++)
+            for (int l = 0; l < body->batches[batch].count; l++) {
+                int corners;
+                int64_t e = body->batches[batch].element[l];
+                const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+                const double *element_mass = body->classes[body->element_class[e]].mass;
+                for (int a = 0; a < corners; a++)
+                    for (int b = 0; b < corners; b++) {
+                        /* the three rows of a vertex stand together, and so do those of its displacements */
+                        double m = element_mass[a * corners + b], *y = product + 3 * corner[a] * r;
+                        const double *x = W + 3 * corner[b] * r;
+                        for (int64_t j = 0; j < 3 * r; j++)
+                            y[j] += m * x[j];
+                    }
+            }
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)r, (int)rows, 1, W, (int)r, product, (int)r, 0, result, (int)r);
+    for (int64_t i = 0; i < r; i++)
+        for (int64_t j = 0; j < r; j++)
+            mass[j * r + i] = 0.5 * (result[j * r + i] + result[i * r + j]);
+    if (gravity) {
+        sp_body_vertex_mass(body, vertex_mass);
+        memset(gravity, 0, (size_t)(3 * r) * sizeof *gravity);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < r; j++)
+                gravity[3 * j + i % 3] += vertex_mass[i / 3] * W[i * r + j];
+    }
+    sp_pool_free(&scratch);
+    return SP_OK;
+}
+
+int sp_reduced_mass(sp_context *context, const sp_body *body, int64_t r, const double *U, double *mass, double *gravity)
+{
+    int64_t rows = 3 * body->mesh->vertex_count;
+    sp_pool scratch = {0};
+    double *W = sp_pool_raw(&scratch, rows * r, sizeof *W);
+    if (!W)
+        return sp_fail_memory(context);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < r; j++)
+            W[i * r + j] = U[j * rows + i];
+    int status = sp_reduced_mass_of_rows(context, body, r, W, mass, gravity);
+    sp_pool_free(&scratch);
+    return status;
+}

@@ -1,0 +1,105 @@
+#include "dynamics/models.h"
+#include "formats/loads.h"
+#include "formats/polynomials.h"
+#include "reduced/direct.h"
+#include "reduced/mass.h"
+#include "tools/simulate/simulation.h"
+
+static void read_basis(simulation *s)
+{
+    static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
+    if (!s->choice->basis)
+        tool_fail(SP_USAGE, NULL, "a model in a basis needs --basis");
+    tool_read_columns(s->choice->basis, "basis", kinds, &s->mesh, &s->basis);
+    s->r = s->choice->r ? s->choice->r : s->basis.columns.count;
+    if (s->choice->r > s->basis.columns.count)
+        tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r, (long long)s->basis.columns.count);
+}
+
+static void read_polynomials(simulation *s)
+{
+    static const char *const kinds[] = {"polynomials", NULL};
+    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+    sp_file file;
+    if (!s->choice->polynomials)
+        tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --model direct)");
+    tool_read(s->choice->polynomials, "poly", kinds, false, &file);
+    tool_check(sp_polynomials_read(s->context, &file, &s->polynomials, mesh, basis), s->choice->polynomials);
+    sp_file_free(&file);
+    tool_check_hash(s->choice->polynomials, "mesh", mesh, s->mesh.hash);
+    tool_check_hash(s->choice->polynomials, "basis", basis, s->basis.hash);
+    s->r = s->choice->r ? s->choice->r : s->polynomials.r;
+    if (s->r > s->polynomials.r)
+        tool_fail(SP_USAGE, s->choice->polynomials, "--rank %lld: the polynomials have %lld coordinates", (long long)s->r, (long long)s->polynomials.r);
+    if (s->r > s->basis.columns.count)
+        tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the polynomials %lld coordinates", (long long)s->basis.columns.count, (long long)s->r);
+}
+
+void simulation_read(simulation *s)
+{
+    tool_read_mesh(tool_argument(0), NULL, &s->mesh);
+    if (simulation_in_basis(s->choice))
+        read_basis(s);
+    if (s->choice->model == MODEL_REDUCED)
+        read_polynomials(s);
+}
+
+/* Full forces, projected at every evaluation. */
+static void make_direct(simulation *s)
+{
+    sp_reduced_force force;
+    double *mass = sp_pool_raw(&s->pool, s->r * s->r, sizeof *mass);
+    if (!mass)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    tool_hold_rows(&s->body, &s->basis);
+    tool_check(sp_reduced_mass(s->context, &s->body, s->r, s->basis.columns.U, mass, NULL), s->choice->basis);
+    tool_check(sp_direct_force_new(s->context, &s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
+    tool_check(sp_reduced_system_new(s->context, &force, mass, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->basis);
+}
+
+/* The options' damping, else the mesh's where all regions agree. */
+static void find_damping(simulation *s)
+{
+    const sp_mesh *mesh = &s->mesh.mesh;
+    for (int64_t i = 1; i < mesh->material_count; i++)
+        if ((!s->choice->damping_mass_given && mesh->materials[i].damping_mass != mesh->materials[0].damping_mass) ||
+            (!s->choice->damping_stiffness_given && mesh->materials[i].damping_stiffness != mesh->materials[0].damping_stiffness))
+            tool_fail(SP_USAGE, s->mesh.path, "its regions have different damping: name one with --damping-mass and --damping-stiffness");
+    s->damping_mass = s->choice->damping_mass_given ? s->choice->damping_mass : mesh->materials[0].damping_mass;
+    s->damping_stiffness = s->choice->damping_stiffness_given ? s->choice->damping_stiffness : mesh->materials[0].damping_stiffness;
+}
+
+void simulation_make(simulation *s)
+{
+    tool_check(sp_body_new(s->context, &s->mesh.mesh, &s->body), s->mesh.path);
+    if (s->choice->model == MODEL_REDUCED)
+        tool_check(sp_polynomial_system_new(s->context, &s->polynomials, s->r, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->polynomials);
+    else if (s->choice->model == MODEL_DIRECT)
+        make_direct(s);
+    else
+        tool_check(sp_full_system_new(s->context, &s->body, s->choice->model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);
+    int64_t count, load_count = 0;
+    sp_load *loads = NULL;
+    if (s->choice->loads) {
+        char *text = tool_read_bytes(s->choice->loads, "loads", &s->pool, &count);
+        tool_check(sp_loads_parse(s->context, text, count, &s->mesh.mesh, &s->pool, &load_count, &loads), s->choice->loads);
+    }
+    double gravity[3];
+    for (int i = 0; i < 3; i++)
+        gravity[i] = s->choice->gravity[i] * (s->choice->model == MODEL_REDUCED ? s->polynomials.density : 1);
+    tool_check(sp_loading_new(s->context, &s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r, load_count, loads, gravity, &s->system, &s->loading), s->choice->loads);
+    if (s->loading.idle)
+        tool_warn(s->choice->loads, "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements", (long long)s->loading.idle, (long long)s->loading.first_idle);
+    find_damping(s);
+}
+
+void simulation_free(simulation *s)
+{
+    sp_loading_free(&s->loading);
+    (simulation_in_basis(s->choice) ? sp_reduced_system_free : sp_full_system_free)(&s->system);
+    sp_body_free(&s->body);
+    sp_columns_free(&s->basis.columns);
+    sp_polynomials_free(&s->polynomials);
+    sp_mesh_free(&s->mesh.mesh);
+    sp_pool_free(&s->pool);
+}

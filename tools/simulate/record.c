@@ -1,0 +1,58 @@
+#include "tools/common/probes.h"
+#include "tools/simulate/simulation.h"
+
+#include <string.h>
+
+void simulation_choose_record(simulation *s)
+{
+    bool reduced = simulation_in_basis(s->choice);
+    enum simulate_record record = s->choice->record == RECORD_AUTO ? (reduced ? RECORD_COORDINATES : RECORD_ALL) : (enum simulate_record)s->choice->record;
+    if (record == RECORD_COORDINATES && !reduced)
+        tool_fail(SP_USAGE, NULL, "--record coordinates: only reduced models have them");
+    if (record == RECORD_PROBES && !s->choice->probes)
+        tool_fail(SP_USAGE, NULL, "--record probes needs --probe");
+    s->shape.vertex_count = s->mesh.mesh.vertex_count;
+    s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;
+    if (record == RECORD_ALL)
+        s->shape.point_count = s->mesh.mesh.vertex_count;
+    else if (s->choice->probes)
+        s->shape.point_count = tool_parse_probes(&s->mesh.mesh, s->choice->probes, &s->pool, &s->shape.vertex);
+    int64_t rows = 3 * s->mesh.mesh.vertex_count;
+    s->u = sp_pool_new(&s->pool, rows, sizeof(double));
+    s->udot = sp_pool_new(&s->pool, rows, sizeof(double));
+    s->work = sp_pool_new(&s->pool, rows, sizeof(double));
+    if (s->pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+}
+
+/* Values at the recorded vertices. */
+static void fill_points(simulation *s, const double *q, double *to)
+{
+    int64_t rows = 3 * s->mesh.mesh.vertex_count;
+    if (s->shape.point_count == 0)
+        return;
+    if (!simulation_in_basis(s->choice)) {
+        sp_body_spread(&s->body, q, s->work);
+        for (int64_t p = 0; p < s->shape.point_count; p++)
+            memcpy(to + 3 * p, s->work + 3 * (s->shape.vertex ? s->shape.vertex[p] : p), 3 * sizeof *to);
+        return;
+    }
+    memset(to, 0, (size_t)(3 * s->shape.point_count) * sizeof *to);
+    for (int64_t j = 0; j < s->r; j++)
+        for (int64_t p = 0; p < s->shape.point_count; p++)
+            for (int c = 0; c < 3; c++)
+                to[3 * p + c] += s->basis.columns.U[j * rows + 3 * (s->shape.vertex ? s->shape.vertex[p] : p) + c] * q[j];
+}
+
+void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT])
+{
+    sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
+    fill_points(s, sp_integrator_q(integrator), s->u);
+    fill_points(s, sp_integrator_v(integrator), s->udot);
+    frame.q = sp_integrator_q(integrator);
+    frame.qdot = sp_integrator_v(integrator);
+    sp_integrator_energies(integrator, energy);
+    memcpy(frame.energy, energy, sizeof frame.energy);
+    tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
+}
+

@@ -7,7 +7,7 @@
 
 static struct {
     double relative, absolute, after;
-    bool with_meta, signs, members, angles, after_given;
+    bool with_meta, signs, members, angles, projection, after_given;
     const char *mesh, *table;
     tool_texts bases, probes;
 } chosen;
@@ -18,8 +18,12 @@ static const tool_option options[] = {
     {"meta", 0, TOOL_FLAG, &chosen.with_meta, .help = "compare meta and result too"},
     {"signs", 0, TOOL_FLAG, &chosen.signs, .help = "columns of U may have opposite signs"},
     {"members", 0, TOOL_FLAG, &chosen.members, .help = "trajectories member by member, as other files"},
-    {"angles", 0, TOOL_FLAG, &chosen.angles, .help = "principal angles between two bases in the mass of --mesh; the same where all are <= atol radians"},
-    {"mesh", 0, TOOL_INPUT, &chosen.mesh, "FILE", .help = "the mesh of trajectories, for probes on its surface, or of bases, for --angles"},
+    {"angles", 0, TOOL_FLAG, &chosen.angles,
+     .help = "principal angles between two bases in the mass of --mesh; the same where all are <= atol radians"},
+    {"projection", 0, TOOL_FLAG, &chosen.projection,
+     .help = "what the basis B misses of each frame or column of A in the mass of --mesh, relative; the same where the total is <= atol"},
+    {"mesh", 0, TOOL_INPUT, &chosen.mesh, "FILE",
+     .help = "the mesh of trajectories, for probes on its surface, or of bases, for --angles and --projection"},
     {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of a reduced trajectory; may stand several times"},
     {"probe", 0, TOOL_TEXTS, &chosen.probes, "VERTEX:AXIS",
      .help = "amplitude and frequency of 12:y or surface:5:z are what is judged; may stand several times"},
@@ -36,6 +40,7 @@ int main(int argc, char **argv)
                      options, TOOL_COUNT(options), TOOL_THREADS,
                      "  simcompare --rtol 1e-9 --signs modes.npz modes-before.npz\n"
                      "  simcompare --angles --mesh spoon.npz basis.npz other-basis.npz\n"
+                     "  simcompare --projection --mesh spoon.npz full.npz basis.npz --atol 0.01\n"
                      "  simcompare reduced.npz full.npz --basis basis.npz --probe 120:y --rtol 0.01\n"},
         argc, argv);
     comparison c = {.context = context,
@@ -51,18 +56,26 @@ int main(int argc, char **argv)
                     .after = chosen.after_given ? chosen.after : -1,
                     .stream = tool_quiet() ? NULL : tool_stdout(),
                     .table_wanted = chosen.table};
-    if (chosen.angles && (!chosen.mesh || chosen.members || chosen.with_meta || chosen.signs || chosen.probes.count || chosen.bases.count || chosen.after_given))
+    bool subspaces = chosen.angles || chosen.projection,
+         others = chosen.members || chosen.with_meta || chosen.signs || chosen.probes.count || chosen.after_given || chosen.relative > 0;
+    if (chosen.angles && (chosen.projection || !chosen.mesh || others || chosen.bases.count))
         tool_fail(SP_USAGE, NULL, "--angles takes two bases and their --mesh, and nothing else but --atol and --csv");
-    bool motions = !chosen.members && !chosen.angles;
+    if (chosen.projection && (!chosen.mesh || others))
+        tool_fail(SP_USAGE, NULL,
+                  "--projection takes displacements, a basis and their --mesh, and nothing else but --basis, --atol and --csv");
+    bool motions = !chosen.members && !subspaces;
     for (int i = 0; i < 2 && motions; i++) {
         tool_peek_any_kind(context, tool_argument(i), kind[i]);
         motions &= !strcmp(kind[i], "trajectory");
     }
-    if (!motions && !chosen.angles && (chosen.probes.count || chosen.bases.count || chosen.mesh || chosen.after_given))
+    if (!motions && !subspaces && (chosen.probes.count || chosen.bases.count || chosen.mesh || chosen.after_given))
         tool_fail(SP_USAGE, NULL, "--mesh, --basis, --probe and --after are for two trajectories");
     if (motions && (chosen.with_meta || chosen.signs))
         tool_fail(SP_USAGE, NULL, "--meta and --signs are for files that are compared member by member (--members)");
-    bool same = chosen.angles ? compare_angles(&c) : motions ? compare_motions(&c) : compare_members(&c);
+    bool same = chosen.angles       ? compare_angles(&c)
+                : chosen.projection ? compare_projection(&c)
+                : motions           ? compare_motions(&c)
+                                    : compare_members(&c);
     if (chosen.table)
         tool_write_bytes(chosen.table, c.table.data, c.table.count);
     sp_list_free(&c.table);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static struct {
-    int color;
+    int color, normalize;
     const char *frames, *columns, *size, *sheet;
     int64_t every, samples;
     double view[3], up[3], angle, range[2], box[6], scale;
@@ -35,6 +35,10 @@ static const tool_option options[] = {
     {"rest", 0, TOOL_FLAG, &chosen.rest, .help = "the rest state as a pale ghost"},
     {"scale", 0, TOOL_REAL, &chosen.scale, "X", "1", .low = -1e9, .high = 1e9,
      .help = "factor of the displacement (modes: of 12 % of the body's diagonal)"},
+    {"normalize", 0, TOOL_CHOICE, &chosen.normalize, NULL, "auto", "auto|largest|mass|none",
+     .help = "size of columns: by each one's largest displacement, unit mass norm and one factor for all, as in the file; auto: none for "
+             "shapes, "
+             "else largest"},
     {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory that was cut up to its last whole block"},
 };
 
@@ -44,6 +48,8 @@ static void thin_out(const tool_motion *motion, int64_t cells, sp_list *list)
     int64_t *frame = list->data, count = list->count;
     if (count <= cells)
         return;
+    if (!motion->path)
+        tool_say("the first %lld of %lld columns", (long long)cells, (long long)count);
     for (int64_t i = 0; i < cells && motion->path; i++)
         frame[i] = frame[cells > 1 ? i * (count - 1) / (cells - 1) : 0];
     list->count = cells;
@@ -92,6 +98,7 @@ static int64_t draw_frames(tool_scene *scene, tool_sheet *sheet, bool pattern)
     const int64_t *frame = list.data;
     int64_t count = list.count;
     tool_motion_need_all(scene->motion);
+    tool_scene_prepare(scene, count, frame);
     bool two_passes = !chosen.box_given || (scene->color != TOOL_COLOR_NONE && !chosen.range_given);
     for (int64_t i = 0; i < count && two_passes; i++) {
         tool_scene_load(scene, frame[i]);
@@ -106,8 +113,10 @@ static int64_t draw_frames(tool_scene *scene, tool_sheet *sheet, bool pattern)
             write_picture(context, sheet, i);
         tool_check(sp_progress(context, (double)(i + 1) / (double)count), NULL);
     }
-    if (chosen.sheet)
+    if (chosen.sheet) {
+        tool_sheet_blank(scene, sheet, count);
         write_picture(context, sheet, 0);
+    }
     sp_list_free(&list);
     return chosen.sheet ? 1 : count;
 }
@@ -120,6 +129,7 @@ int main(int argc, char **argv)
             TOOL_OUTPUT | TOOL_THREADS,
             "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy --every 4 -o frame_%04d.png\n"
             "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
+            "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest -o derivatives.png\n"
             "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n"},
         argc, argv);
     const char *paths[16];
@@ -147,6 +157,7 @@ int main(int argc, char **argv)
     tool_scene scene = {.context = context,
                         .motion = &motion,
                         .color = (enum tool_color)chosen.color,
+                        .normalize = (enum tool_normalize)chosen.normalize,
                         .scale = chosen.scale,
                         .elements = chosen.elements,
                         .lines = chosen.lines,

@@ -106,9 +106,12 @@ int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
                     "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
                     "header_type=\"UInt64\">\n<UnstructuredGrid>\n",
                     BYTE_ORDER_NAME);
-    if (vtu->time) {
+    if (vtu->time || vtu->field_count > 0) {
         sp_stream_print(&stream, "<FieldData>\n");
-        describe(&stream, "Float64", "TimeValue", 1, NULL, 1, 8, &offset);
+        if (vtu->time)
+            describe(&stream, "Float64", "TimeValue", 1, NULL, 1, 8, &offset);
+        for (int64_t i = 0; i < vtu->field_count; i++)
+            describe(&stream, "Float64", vtu->fields[i].name, 1, NULL, vtu->fields[i].count, 8 * vtu->fields[i].count, &offset);
         sp_stream_print(&stream, "</FieldData>\n");
     }
     sp_stream_print(&stream, "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)vtu->vertex_count, (long long)cells);
@@ -124,6 +127,8 @@ int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
 
     if (vtu->time)
         block(&stream, 1, vtu->time);
+    for (int64_t i = 0; i < vtu->field_count; i++)
+        block(&stream, vtu->fields[i].count, vtu->fields[i].real);
     data_blocks(&stream, vtu, false);
     data_blocks(&stream, vtu, true);
     block(&stream, 3 * vtu->vertex_count, vtu->vertices);

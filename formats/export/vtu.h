@@ -16,6 +16,13 @@ typedef struct sp_vtu_array {
     const int64_t *whole;                /* [count, components] */
 } sp_vtu_array;
 
+/* Numbers of the file as a whole. */
+typedef struct sp_vtu_field {
+    const char *name;
+    int64_t count;
+    const double *real; /* [count] */
+} sp_vtu_field;
+
 typedef struct sp_vtu {
     int64_t vertex_count;
     const double *vertices; /* [vertex_count, 3] m */
@@ -24,6 +31,8 @@ typedef struct sp_vtu {
     const int64_t *tet;      /* [tet_count, 4] */
     const int64_t *triangle; /* [triangle_count, 3] */
     const double *time;      /* s, stored as field data "TimeValue"; NULL: none */
+    int64_t field_count;
+    const sp_vtu_field *fields; /* more field data */
     int64_t array_count;
     const sp_vtu_array *arrays;
 } sp_vtu;

@@ -1,6 +1,7 @@
 /* Bases: mass-orthonormalization, mass-PCA, principal angles, on made-up columns with known answers. */
 #include "basis/angles.h"
 #include "basis/pca.h"
+#include "basis/projection.h"
 #include "bodies.h"
 #include "linear/blas.h"
 #include "test.h"
@@ -110,6 +111,63 @@ static void principal_angles_are_the_ones_put_in(void)
     free(Q), free(left), free(right);
 }
 
+/* Fields with known parts along orthonormal columns q₀ … q₄ and outside of them, where the basis is a mix of those: its first r columns
+ * span q₀ … q_{r−1}, column 2 repeats what was there, and sizes differ by 300 decades. What r columns miss is then known. */
+static void projection_misses_what_was_put_outside(void)
+{
+    sp_metric metric = lumped();
+    enum { SPAN = 4, COUNT = SPAN + 1, FIELDS = 5 };
+    const double part[FIELDS][SPAN + 1] = {
+        {3, -2, 1, 0.5, 1e-12}, {1e-3, 0, 1e-7, 1, 0}, {0, 0, 0, 0, 7}, {0, 0, 0, 0, 0}, {1e-200, 0, 0, 2e-212, 3e-209}};
+    const int spanned[COUNT + 1] = {0, 1, 2, 2, 3, 4}; /* by the first r columns of the basis */
+    double *Q = calloc(ROWS * (SPAN + 1), 8), *B = calloc(ROWS * COUNT, 8), *X = calloc(ROWS * FIELDS, 8), missed[FIELDS][COUNT + 1],
+           worst = 0;
+    int64_t rank;
+    orthonormal(&metric, SPAN + 1, 5, Q);
+    for (int c = 0; c < COUNT; c++)
+        for (int i = 0; i < ROWS; i++) {
+            for (int k = 0; k < spanned[c + 1]; k++)
+                B[c * ROWS + i] += Q[k * ROWS + i] * (k == spanned[c + 1] - 1 ? 2 : 0.7 * (c + 1) / (k + 2));
+            B[c * ROWS + i] *= c == 1 ? 1e150 : c == 3 ? 1e-150 : 1;
+        }
+    for (int f = 0; f < FIELDS; f++)
+        for (int k = 0; k <= SPAN; k++)
+            for (int i = 0; i < ROWS; i++)
+                X[f * ROWS + i] += part[f][k] * Q[k * ROWS + i];
+    CHECK_OK(sp_projection_prepare(&context, &metric, COUNT, B, &rank));
+    CHECK(rank == SPAN, "rank %lld", (long long)rank);
+    CHECK_OK(sp_projection_measure(&context, &metric, COUNT, B, FIELDS, X, missed[0]));
+    for (int f = 0; f < FIELDS; f++)
+        for (int r = 0; r <= COUNT; r++) {
+            double expected = 0, size = 0;
+            for (int k = SPAN; k >= 0; k--) {
+                expected = k >= spanned[r] ? hypot(expected, part[f][k]) : expected;
+                size = hypot(size, part[f][k]);
+            }
+            CHECK(fabs(missed[f][r] - expected) <= 1e-14 * size, "field %d, %d columns: %.17g, expected %.17g of %g", f, r, missed[f][r],
+                  expected, size);
+            worst = fmax(worst, size > 0 ? fabs(missed[f][r] - expected) / size : 0);
+        }
+    NOTE("worst error %.1e of the field", worst);
+    free(Q), free(B), free(X);
+}
+
+/* A consistent mass over two of three components couples them: (2 1; 1 2) kg. The field (1, 0) misses of the span of (0, 1) what is left
+ * after taking ½ of it: (1, −½), whose norm is √(2 − 1 + ½). The third component has no mass. */
+static void projection_is_in_the_given_mass(void)
+{
+    int64_t start[] = {0, 2, 4}, index[] = {0, 1, 0, 1}, dof[] = {0, -1, 1}, rank;
+    double value[] = {2, 1, 1, 2}, B[] = {0, 5, 1}, X[] = {1, 9, 0}, missed[2];
+    sp_sparse mass = {.order = 2, .start = start, .index = index, .value = value};
+    sp_metric metric = {.rows = 3, .matrix = &mass, .dof = dof};
+    CHECK_OK(sp_projection_prepare(&context, &metric, 1, B, &rank));
+    CHECK_OK(sp_projection_measure(&context, &metric, 1, B, 1, X, missed));
+    CHECK_NEAR(missed[0], sqrt(2), 1e-15);
+    CHECK_NEAR(missed[1], sqrt(1.5), 1e-15);
+    double huge[] = {INFINITY, 0, 1};
+    CHECK(sp_projection_measure(&context, &metric, 1, B, 1, huge, missed) == SP_INPUT, "an infinite field passes");
+}
+
 int main(void)
 {
     sp_blas_prepare(true);
@@ -117,5 +175,7 @@ int main(void)
     RUN(orthonormalization_survives_near_dependence);
     RUN(pca_finds_known_singular_values);
     RUN(principal_angles_are_the_ones_put_in);
+    RUN(projection_misses_what_was_put_outside);
+    RUN(projection_is_in_the_given_mass);
     return test_end();
 }

@@ -4,6 +4,7 @@
 #include "formats/export/vtu.h"
 #include "tools/common/skin.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { ARRAY_NAME = 64 };
@@ -141,6 +142,19 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
     write_file(state, path, &vtu);
 }
 
+/* What the file says of each column beside U, in the order of the arrays: Hz for modes. */
+static sp_vtu_field column_numbers(export_state *state, int64_t count, const int64_t *chosen)
+{
+    const sp_columns *columns = &state->motion->columns.columns;
+    if (!columns->eigenvalue && !columns->singular_value)
+        return (sp_vtu_field){0};
+    double *real = numbers(state, count);
+    for (int64_t i = 0; i < count; i++)
+        real[i] =
+            columns->eigenvalue ? sqrt(fmax(columns->eigenvalue[chosen[i]], 0)) / 6.283185307179586 : columns->singular_value[chosen[i]];
+    return (sp_vtu_field){columns->eigenvalue ? "frequency" : "singular_value", count, real};
+}
+
 static void write_columns(export_state *state, int64_t count, const int64_t *chosen)
 {
     static const char *const xyz[3] = {"X", "Y", "Z"};
@@ -168,6 +182,9 @@ static void write_columns(export_state *state, int64_t count, const int64_t *cho
         }
         add(&vtu, arrays, (sp_vtu_array){.name = name[i], .components = 3, .components_named = xyz, .real = data});
     }
+    sp_vtu_field field = column_numbers(state, count, chosen);
+    vtu.fields = &field;
+    vtu.field_count = field.count > 0;
     write_file(state, state->choice->target, &vtu);
 }
 

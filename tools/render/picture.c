@@ -8,9 +8,10 @@ static const uint8_t INK[3] = {40, 44, 52};
 
 enum { LETTER_WIDTH = 6, LETTER_HEIGHT = 10, BAR_LETTERS = 16, TICKS = 5 };
 
-int tool_picture_letters(int64_t height)
+int tool_picture_letters(int64_t width, int64_t height)
 {
-    return height >= 720 ? (int)(height / 360) : 1;
+    int64_t letters = height >= 720 ? height / 360 : height >= 300 ? 2 : 1, most = width / (34 * LETTER_WIDTH); /* a caption has to fit */
+    return (int)(letters < most ? letters : most > 1 ? most : 1);
 }
 
 int64_t tool_picture_bar_width(int letters)

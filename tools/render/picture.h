@@ -4,8 +4,8 @@
 
 #include "render/render.h"
 
-/* Size of the letters in a picture or cell of this height: a factor of the 6×10 font. */
-int tool_picture_letters(int64_t height);
+/* Size of the letters in a picture or cell of this size, so that captions can be read and fit: a factor of the 6×10 font. */
+int tool_picture_letters(int64_t width, int64_t height);
 
 /* Width in pixels that the colour bar needs. */
 int64_t tool_picture_bar_width(int letters);

@@ -1,5 +1,7 @@
 #include "tools/render/scene.h"
 
+#include "linear/dense.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -20,9 +22,17 @@ void tool_scene_open(tool_scene *scene)
     int64_t elements = sp_mesh_element_count(mesh);
     sp_pool *pool = &scene->pool;
     double low[3], high[3];
-    scene->relative = !motion->path && motion->columns.path && strcmp(motion->columns.kind, "shapes");
-    if (scene->relative && scene->color == TOOL_COLOR_ENERGY)
+    bool of_columns = !motion->path && motion->columns.path, shapes = of_columns && !strcmp(motion->columns.kind, "shapes");
+    if (scene->normalize != TOOL_NORMALIZE_AUTO && !of_columns)
+        tool_fail(SP_USAGE, NULL, "--normalize is of a file of modes, derivatives, shapes or basis");
+    if (scene->normalize == TOOL_NORMALIZE_AUTO)
+        scene->normalize = of_columns && !shapes ? TOOL_NORMALIZE_LARGEST : TOOL_NORMALIZE_NONE;
+    scene->relative = scene->normalize != TOOL_NORMALIZE_NONE;
+    scene->unitless = of_columns && !shapes;
+    if (scene->unitless && scene->color == TOOL_COLOR_ENERGY)
         tool_fail(SP_USAGE, NULL, "--color energy: %s have no size of their own, so no energy", motion->columns.kind);
+    if (scene->relative && scene->color == TOOL_COLOR_ENERGY)
+        tool_fail(SP_USAGE, NULL, "--color energy: --normalize gives the shapes another size, so no energy");
     tool_skin_open(scene->context, mesh, scene->elements, &scene->skin);
     scene->has_cage = scene->lines && scene->skin.embedded;
     if (scene->has_cage) {
@@ -65,6 +75,36 @@ void tool_scene_close(tool_scene *scene)
     sp_pool_free(&scene->pool);
 }
 
+void tool_scene_prepare(tool_scene *scene, int64_t count, const int64_t *frame)
+{
+    const tool_motion *motion = scene->motion;
+    const char *path = motion->mesh.path;
+    sp_body body;
+    sp_sparse mass;
+    sp_pool pool = {0};
+    int64_t rows = 3 * motion->vertex_count;
+    if (scene->normalize != TOOL_NORMALIZE_MASS)
+        return;
+    tool_check(sp_body_new(scene->context, &motion->mesh.mesh, &body), path);
+    tool_check(sp_body_mass_compressed(scene->context, &body, false, &mass), path);
+    sp_metric metric = {.rows = rows, .matrix = &mass, .dof = body.dof};
+    double *product = need(sp_pool_raw(&pool, rows, sizeof *product)), *work = need(sp_pool_raw(&pool, 2 * mass.order, sizeof *work));
+    scene->weight = need(sp_pool_new(&scene->pool, motion->frame_count, sizeof *scene->weight));
+    for (int64_t i = 0; i < count; i++) {
+        double most = 0;
+        tool_motion_displacement(motion, frame[i], scene->u);
+        sp_metric_times(scene->context, &metric, 1, scene->u, product, work);
+        double norm = sqrt(sp_dense_dot(rows, scene->u, product));
+        for (int64_t v = 0; v < motion->vertex_count; v++)
+            most = fmax(most, hypot(hypot(scene->u[3 * v], scene->u[3 * v + 1]), scene->u[3 * v + 2]));
+        scene->weight[frame[i]] = norm > 0 ? 1 / norm : 0;
+        scene->largest = fmax(scene->largest, norm > 0 ? most / norm : 0);
+    }
+    sp_sparse_free(&mass);
+    sp_body_free(&body);
+    sp_pool_free(&pool);
+}
+
 /* The elements' energy densities, averaged at the vertices with the volumes as weights. */
 static void nodal_energy(tool_scene *scene)
 {
@@ -98,9 +138,10 @@ void tool_scene_load(tool_scene *scene, int64_t frame)
             most = fmax(most, scene->nodal[v]);
         }
     if (scene->relative && most > 0) {
-        scale *= TOOL_SCENE_AMPLITUDE * scene->diagonal / most;
+        double factor = scene->weight ? scene->weight[frame] / scene->largest : 1 / most; /* the largest becomes 1 */
+        scale *= TOOL_SCENE_AMPLITUDE * scene->diagonal * factor;
         for (int64_t v = 0; v < vertices; v++)
-            scene->nodal[v] /= most;
+            scene->nodal[v] *= factor;
     }
     tool_skin_positions(&scene->skin, scale, scene->u, scene->positions);
     tool_skin_values(&scene->skin, 1, scene->nodal, scene->value);
@@ -192,15 +233,17 @@ void tool_scene_caption(const tool_scene *scene, int64_t frame, char *text, int6
     if (motion->path)
         snprintf(text, (size_t)size, "t = %.4g s", tool_motion_time(motion, frame));
     else if (columns->eigenvalue)
-        snprintf(text, (size_t)size, "mode %lld  %.4g Hz", (long long)frame + 1,
-                 sqrt(fmax(columns->eigenvalue[frame], 0)) / 6.283185307179586);
+        snprintf(text, (size_t)size, "mode %lld  %.4g Hz%s", (long long)frame + 1,
+                 sqrt(fmax(columns->eigenvalue[frame], 0)) / 6.283185307179586, frame < columns->rigid ? " (rigid)" : "");
     else if (columns->pair)
         snprintf(text, (size_t)size, "derivative %lld,%lld", (long long)columns->pair[2 * frame] + 1,
                  (long long)columns->pair[2 * frame + 1] + 1);
+    else if (columns->singular_value)
+        snprintf(text, (size_t)size, "basis %lld  singular value %.3g", (long long)frame + 1, columns->singular_value[frame]);
     else if (motion->columns.path)
         snprintf(text, (size_t)size, "%s %lld",
                  !strcmp(motion->columns.kind, "shapes")  ? "shape"
-                 : !strcmp(motion->columns.kind, "basis") ? "basis vector"
+                 : !strcmp(motion->columns.kind, "basis") ? "basis"
                                                           : "derivative",
                  (long long)frame + 1);
 }
@@ -209,5 +252,5 @@ const char *tool_scene_quantity(const tool_scene *scene)
 {
     if (scene->color == TOOL_COLOR_ENERGY)
         return "energy density\n[J/m^3]";
-    return scene->relative ? "displacement\n/ largest" : "displacement\n[m]";
+    return scene->relative ? "displacement\n/ largest" : scene->unitless ? "displacement\nas in file" : "displacement\n[m]";
 }

@@ -7,6 +7,11 @@
 #include "tools/common/motion.h"
 #include "tools/common/skin.h"
 
+/* Sizes at which columns are drawn: shapes as they are and others by their largest displacement (auto); each with its largest
+ * displacement at AMPLITUDE diagonals; each of unit norm in the mass, and then all by one factor, so that the largest displacement
+ * of any is there (as in Figure 6 of Barbič & James 2005); as they are in the file. */
+enum tool_normalize { TOOL_NORMALIZE_AUTO, TOOL_NORMALIZE_LARGEST, TOOL_NORMALIZE_MASS, TOOL_NORMALIZE_NONE };
+
 enum tool_color { TOOL_COLOR_NONE, TOOL_COLOR_DISPLACEMENT, TOOL_COLOR_ENERGY };
 
 typedef struct tool_scene {
@@ -14,7 +19,8 @@ typedef struct tool_scene {
     sp_context *context;
     tool_motion *motion;
     enum tool_color color;
-    double scale; /* of the displacement; of modes and other columns without a size of their own: of AMPLITUDE diagonals */
+    enum tool_normalize normalize;
+    double scale; /* of the displacement */
     bool elements, lines, ghost;
     int samples;
     double range[2];        /* of the colours; widened by tool_scene_widen */
@@ -22,9 +28,10 @@ typedef struct tool_scene {
     /* of the module */
     sp_pool pool;
     tool_skin skin, cage; /* cage: the elements' boundary, whose edges are the lines on an embedded surface */
-    bool has_cage, has_body, relative;
+    bool has_cage, has_body, relative, unitless;
     sp_body body;
     double diagonal;
+    double *weight, largest; /* with NORMALIZE_MASS: by 1/norm each column [frames], m of the largest after that */
     double *u, *nodal, *density, *volume, *positions, *cage_positions, *value;
     float *rgb;
     sp_image rest; /* the ghost, drawn once per size */
@@ -35,6 +42,9 @@ typedef struct tool_scene {
 
 void tool_scene_open(tool_scene *scene);
 void tool_scene_close(tool_scene *scene);
+
+/* Says which frames will be drawn, before the first is loaded. */
+void tool_scene_prepare(tool_scene *scene, int64_t count, const int64_t *frame);
 
 /* Computes positions and values of a frame, which must be there. */
 void tool_scene_load(tool_scene *scene, int64_t frame);

@@ -30,7 +30,7 @@ void tool_sheet_open(tool_scene *scene, const char *size_text, const char *cells
     sheet->height = size[1];
     sheet->columns = cells[0];
     sheet->rows = cells[1];
-    sheet->letters = tool_picture_letters(sheet->height / sheet->rows);
+    sheet->letters = tool_picture_letters(sheet->width / sheet->columns, sheet->height / sheet->rows);
     int64_t bar = scene->color == TOOL_COLOR_NONE ? 0 : tool_picture_bar_width(sheet->letters);
     sheet->cell_width = (sheet->width - bar) / sheet->columns;
     sheet->cell_height = sheet->height / sheet->rows;
@@ -46,6 +46,12 @@ void tool_sheet_close(tool_sheet *sheet)
     sp_image_free(&sheet->cell);
 }
 
+static void paste(tool_sheet *sheet, int64_t number)
+{
+    tool_picture_paste(&sheet->picture, number % sheet->columns * sheet->cell_width, number / sheet->columns * sheet->cell_height,
+                       &sheet->cell);
+}
+
 void tool_sheet_draw(tool_scene *scene, tool_sheet *sheet, int64_t number, int64_t frame)
 {
     char caption[80];
@@ -58,6 +64,13 @@ void tool_sheet_draw(tool_scene *scene, tool_sheet *sheet, int64_t number, int64
     tool_scene_draw(scene, &sheet->camera, &sheet->cell);
     tool_scene_caption(scene, frame, caption, sizeof caption);
     tool_picture_caption(&sheet->cell, sheet->letters, caption);
-    tool_picture_paste(&sheet->picture, number % sheet->columns * sheet->cell_width, number / sheet->columns * sheet->cell_height,
-                       &sheet->cell);
+    paste(sheet, number);
+}
+
+void tool_sheet_blank(tool_scene *scene, tool_sheet *sheet, int64_t number)
+{
+    if (number < sheet->columns * sheet->rows)
+        tool_check(sp_render(scene->context, &sheet->camera, NULL, 0, 1, &sheet->cell), NULL);
+    for (; number < sheet->columns * sheet->rows; number++)
+        paste(sheet, number);
 }

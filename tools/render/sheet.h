@@ -20,4 +20,7 @@ void tool_sheet_close(tool_sheet *sheet);
 /* Draws the frame that the scene has loaded into a cell; cell 0 begins with camera, background and bar. */
 void tool_sheet_draw(tool_scene *scene, tool_sheet *sheet, int64_t number, int64_t frame);
 
+/* Cells that nothing was drawn into, from `number` on, get the background of the others. */
+void tool_sheet_blank(tool_scene *scene, tool_sheet *sheet, int64_t number);
+
 #endif

@@ -1,4 +1,4 @@
-/* Modes, modal derivatives, bases. */
+/* Modes, modal derivatives, bases, shapes. */
 #include "assembly/stvk.h"
 #include "linear/dense.h"
 #include "tools/verify/verify.h"
@@ -29,29 +29,50 @@ static double norm(int64_t count, const double *x)
     return sqrt(sp_dense_dot(count, x, x));
 }
 
-/* UᵀMU − I with the mass of the free degrees of freedom; its eigenvalues give the rank. */
+/* Largest |UᵀMU − I|; *at says where. */
+static double orthonormality(int64_t k, const double *gram, int64_t *at)
+{
+    double error = 0;
+    for (int64_t i = 0; i < k * k; i++) {
+        double gap = fabs(gram[i] - (i % (k + 1) == 0));
+        *at = gap > error || (isnan(gap) && !isnan(error)) ? i : *at;
+        error = worse(gap, error);
+    }
+    return error;
+}
+
+/* UᵀMU − I with the mass of the free degrees of freedom; its eigenvalues give rank and condition. */
 static void check_orthonormality(verify *v, artefact *file, const artefact *mesh, const sp_sparse *mass)
 {
+    static const char *const names[] = {"consistent", "lumped"};
     const sp_columns *columns = &file->columns;
-    int64_t k = columns->count;
+    int64_t k = columns->count, at = 0, rank = 0;
     sp_pool pool = {0};
-    double *product = sp_pool_raw(&pool, columns->rows * k, sizeof *product), *gram = sp_pool_raw(&pool, k * k, sizeof *gram),
-           *eigenvalue = sp_pool_raw(&pool, k, sizeof *eigenvalue);
-    double *work = sp_pool_raw(&pool, sp_dense_inner_work(k, k) + 2 * mass->order * k, sizeof *work);
+    double *gram = sp_pool_raw(&pool, k * k, sizeof *gram), *eigenvalue = sp_pool_raw(&pool, k, sizeof *eigenvalue);
     if (pool.failed)
         verify_out_of_memory();
-    sp_metric metric = {.rows = columns->rows, .matrix = mass, .dof = mesh->body.dof};
-    sp_metric_times(v->context, &metric, k, columns->U, product, work);
-    sp_dense_inner(v->context, columns->rows, k, columns->U, k, product, gram, work);
-    double error = 0;
-    for (int64_t i = 0; i < k * k; i++)
-        error = worse(fabs(gram[i] - (i % (k + 1) == 0)), error);
+    verify_reduced_matrix(v, columns, &mesh->body, mass, gram);
+    double error = orthonormality(k, gram, &at);
     verify_number(v, file, columns->lumped ? "orthonormal in the lumped mass" : "orthonormal in the consistent mass", error, 1e-12);
-    verify_eigenvalues(v, k, gram, eigenvalue);
-    int64_t rank = 0;
-    for (int64_t i = 0; i < k; i++)
-        rank += eigenvalue[i] > 1e-6 * eigenvalue[k - 1];
+    if (isfinite(error)) {
+        verify_eigenvalues(v, k, gram, eigenvalue);
+        for (int64_t i = 0; i < k; i++)
+            rank += eigenvalue[i] > 1e-6 * eigenvalue[k - 1];
+    }
     verify_fact(v, file, "rank", rank == k, "%lld (%lld)", (long long)rank, (long long)k);
+    if (rank == k)
+        verify_note(v, file, "condition", "%.6g", sqrt(eigenvalue[k - 1] / eigenvalue[0]));
+    if (!(error <= 1e-12)) { /* what is wrong, to whom it may help */
+        sp_sparse other;
+        int64_t unused;
+        verify_note(v, file, "orthonormality", "worst of columns %lld and %lld", (long long)(at / k) + 1, (long long)(at % k) + 1);
+        verify_mass_matrix(v, mesh, !columns->lumped, &other);
+        verify_reduced_matrix(v, columns, &mesh->body, &other, gram);
+        if (orthonormality(k, gram, &unused) <= 1e-12)
+            verify_note(v, file, "orthonormality", "it is orthonormal in the %s mass, meta says %s", names[!columns->lumped],
+                        names[columns->lumped]);
+        sp_sparse_free(&other);
+    }
     sp_pool_free(&pool);
 }
 
@@ -71,18 +92,8 @@ static bool check_rows(verify *v, artefact *file, const artefact *mesh)
 static int64_t count_rigid(verify *v, const sp_mesh *mesh)
 {
     sp_pool pool = {0};
-    int64_t components, rigid = 0, elements = sp_mesh_element_count(mesh);
-    int64_t *label = sp_pool_raw(&pool, elements, sizeof *label),
-            *vertex_label = sp_pool_new(&pool, mesh->vertex_count, sizeof *vertex_label);
-    if (pool.failed)
-        verify_out_of_memory();
-    tool_check(sp_mesh_components(v->context, mesh, label, &components), NULL);
-    for (int64_t e = 0; e < elements; e++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 0; a < corners; a++)
-            vertex_label[corner[a]] = label[e];
-    }
+    int64_t components, rigid = 0;
+    const int64_t *vertex_label = verify_piece_labels(v, mesh, &pool, &components);
     double *gram = sp_pool_new(&pool, 36 * components, sizeof *gram), low[3], high[3], size = 0;
     if (!gram)
         verify_out_of_memory();
@@ -90,6 +101,8 @@ static int64_t count_rigid(verify *v, const sp_mesh *mesh)
     for (int c = 0; c < 3; c++)
         size = fmax(size, high[c] - low[c]);
     for (int64_t i = 0; i < mesh->fixed_count; i++) {
+        if (vertex_label[mesh->fixed[i]] < 0)
+            continue;
         double x[3], *to = gram + 36 * vertex_label[mesh->fixed[i]];
         for (int c = 0; c < 3; c++)
             x[c] = (mesh->vertices[3 * mesh->fixed[i] + c] - (low[c] + high[c]) / 2) / size;
@@ -165,6 +178,22 @@ static bool find_matrix(verify *v, artefact *file, artefact *mesh, const char *o
     return given && *matrix == &given->matrix;
 }
 
+/* What `result` says of the members, where it says it. */
+static void check_stated_modes(verify *v, artefact *file)
+{
+    const sp_columns *columns = &file->columns;
+    const json_t *residual = json_object_get(file->result, "largest_residual"), *rigid = json_object_get(file->result, "rigid");
+    double largest = 0;
+    for (int64_t i = 0; i < columns->count; i++)
+        largest = fmax(largest, columns->residual[i]);
+    if (json_is_number(residual))
+        verify_fact(v, file, "largest residual as stated", json_number_value(residual) == largest, "%.17g (%.17g)", largest,
+                    json_number_value(residual));
+    if (json_is_integer(rigid))
+        verify_fact(v, file, "rigid motions as stated", json_integer_value(rigid) == columns->rigid, "%lld (%lld)",
+                    (long long)columns->rigid, (long long)json_integer_value(rigid));
+}
+
 void verify_modes(verify *v, artefact *file)
 {
     artefact *mesh = verify_mesh(v, file, "all of it", true);
@@ -179,6 +208,9 @@ void verify_modes(verify *v, artefact *file)
     verify_fact(v, file, "ascending", descents == 0, "%lld descents (0)", (long long)descents);
     rigid = rigid < columns->count ? rigid : columns->count;
     verify_fact(v, file, "rigid motions", rigid == columns->rigid, "%lld (the mesh has %lld)", (long long)columns->rigid, (long long)rigid);
+    if (columns->rigid > 0)
+        verify_number(v, file, "rigid modes are rigid motions", verify_rigid_columns(v, &mesh->mesh, columns, columns->rigid), 1e-10);
+    check_stated_modes(v, file);
     verify_mass_matrix(v, mesh, columns->lumped, &mass);
     if (find_matrix(v, file, mesh, "stiffness", &mesh->stiffness, &K) && find_matrix(v, file, mesh, "mass", &mass, &M)) {
         sp_pool pool = {0};
@@ -268,6 +300,7 @@ void verify_derivatives(verify *v, artefact *file)
     const sp_columns *columns = &file->columns;
     if (!mesh || !check_rows(v, file, mesh))
         return;
+    verify_rank(v, file, mesh);
     if (columns->order != 1 || !columns->pair) {
         verify_skip(v, file, "residual", "derivatives of order %d", columns->order);
         return;
@@ -306,19 +339,65 @@ void verify_derivatives(verify *v, artefact *file)
 
 /* ---- bases ---- */
 
-void verify_basis(verify *v, artefact *file)
+/* Order, and what `result` says of rank and singular values, where it says it. */
+static void check_singular_values(verify *v, artefact *file)
 {
     const sp_columns *columns = &file->columns;
-    int64_t ascents = 0;
+    const json_t *rank = json_object_get(file->result, "rank"), *values = json_object_get(file->result, "singular_values");
+    int64_t ascents = 0, others = 0;
     for (int64_t i = 1; columns->singular_value && i < columns->count; i++)
-        ascents += columns->singular_value[i] > columns->singular_value[i - 1];
+        ascents += !(columns->singular_value[i] <= columns->singular_value[i - 1]);
     if (columns->singular_value)
         verify_fact(v, file, "singular values descending", ascents == 0, "%lld ascents (0)", (long long)ascents);
+    if (json_is_integer(rank))
+        verify_fact(v, file, "columns within the stated rank", columns->count <= json_integer_value(rank), "%lld (%lld)",
+                    (long long)columns->count, (long long)json_integer_value(rank));
+    for (int64_t i = 0; columns->singular_value && json_is_array(values) && i < columns->count; i++)
+        others += json_number_value(json_array_get(values, (size_t)i)) != columns->singular_value[i];
+    if (columns->singular_value && json_is_array(values))
+        verify_fact(v, file, "singular values as stated", others == 0, "%lld differ (0)", (long long)others);
+}
+
+void verify_basis(verify *v, artefact *file)
+{
+    check_singular_values(v, file);
     artefact *mesh = verify_mesh(v, file, "orthonormality", true);
     if (!mesh || !check_rows(v, file, mesh))
         return;
     sp_sparse mass;
-    verify_mass_matrix(v, mesh, columns->lumped, &mass);
+    verify_mass_matrix(v, mesh, file->columns.lumped, &mass);
     check_orthonormality(v, file, mesh, &mass);
+    verify_spectrum(v, file, mesh, &mass);
     sp_sparse_free(&mass);
+}
+
+/* ---- shapes ---- */
+
+void verify_shapes(verify *v, artefact *file)
+{
+    const sp_columns *columns = &file->columns;
+    int64_t resting = 0;
+    for (int64_t c = 0; c < columns->count; c++) {
+        int64_t i = 0;
+        while (i < columns->rows && columns->U[c * columns->rows + i] == 0)
+            i++;
+        resting += i == columns->rows;
+    }
+    verify_fact(v, file, "values", true, "all finite"); /* else it would not have been read */
+    if (resting > 0)
+        verify_note(v, file, "columns at rest", "%lld of %lld", (long long)resting, (long long)columns->count);
+    artefact *mesh = verify_mesh(v, file, "rows", false);
+    if (!mesh)
+        return;
+    bool rows = columns->rows == 3 * mesh->mesh.vertex_count;
+    verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)columns->rows, 3 * (long long)mesh->mesh.vertex_count);
+    if (!rows)
+        return;
+    double held = verify_held_rows(mesh, columns);
+    if (held > 0) /* shapes may come from anywhere: they promise nothing of it */
+        verify_note(v, file, "held rows", "held vertices move by up to %.3g m", held);
+    else
+        verify_number(v, file, "held rows", held, 0);
+    if (verify_mesh(v, file, "rank", true))
+        verify_rank(v, file, mesh);
 }

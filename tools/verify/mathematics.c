@@ -32,10 +32,44 @@ double verify_held_rows(const artefact *mesh, const sp_columns *columns)
     return largest;
 }
 
-void verify_mass_matrix(verify *v, artefact *mesh, bool lumped, sp_sparse *mass)
+void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse *mass)
 {
     tool_check(sp_body_matrix(v->context, &mesh->body, mass), mesh->path);
     tool_check(sp_body_mass(v->context, &mesh->body, lumped, mass), mesh->path);
+}
+
+void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix, double *reduced)
+{
+    int64_t k = columns->count;
+    sp_pool pool = {0};
+    double *product = sp_pool_raw(&pool, columns->rows * k, sizeof *product);
+    double *inner = sp_pool_raw(&pool, sp_dense_inner_work(k, k), sizeof *inner),
+           *work = sp_pool_raw(&pool, 2 * matrix->order * k, sizeof *work);
+    if (pool.failed)
+        verify_out_of_memory();
+    tool_check(sp_dense_fits(v->context, columns->rows, k), NULL);
+    sp_metric metric = {.rows = columns->rows, .matrix = matrix, .dof = body->dof};
+    sp_metric_times(v->context, &metric, k, columns->U, product, work);
+    sp_dense_inner(v->context, columns->rows, k, columns->U, k, product, reduced, inner);
+    sp_pool_free(&pool);
+}
+
+const int64_t *verify_piece_labels(verify *v, const sp_mesh *mesh, sp_pool *pool, int64_t *pieces)
+{
+    int64_t elements = sp_mesh_element_count(mesh), *element = sp_pool_raw(pool, elements, sizeof *element),
+            *vertex = sp_pool_raw(pool, mesh->vertex_count, sizeof *vertex);
+    if (pool->failed)
+        verify_out_of_memory();
+    tool_check(sp_mesh_components(v->context, mesh, element, pieces), NULL);
+    for (int64_t i = 0; i < mesh->vertex_count; i++)
+        vertex[i] = -1;
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            vertex[corner[a]] = element[e];
+    }
+    return vertex;
 }
 
 void verify_eigenvalues(verify *v, int64_t n, double *matrix, double *eigenvalue)

@@ -80,11 +80,3 @@ void verify_sparse(verify *v, artefact *file)
     verify_number(v, file, *which == 'M' ? "entries of M" : "entries of K", worst / largest, 1e-12);
     sp_sparse_free(&mass);
 }
-
-void verify_shapes(verify *v, artefact *file)
-{
-    artefact *mesh = verify_mesh(v, file, "rows", false);
-    if (mesh)
-        verify_fact(v, file, "rows", file->columns.rows == 3 * mesh->mesh.vertex_count, "%lld (%lld)", (long long)file->columns.rows,
-                    3 * (long long)mesh->mesh.vertex_count);
-}

@@ -6,6 +6,7 @@
 #include "assembly/body.h"
 #include "formats/columns.h"
 #include "formats/polynomials.h"
+#include "linear/dense.h"
 #include "tools/common/tool.h"
 
 /* One file. What belongs to its kind is read once; trajectories are read by their check. */
@@ -87,7 +88,21 @@ void verify_mass_times(const sp_body *body, bool lumped, const double *u, double
 double verify_held_rows(const artefact *mesh, const sp_columns *columns);
 
 /* Mass matrix over the free degrees of freedom; the body's pattern. */
-void verify_mass_matrix(verify *v, artefact *mesh, bool lumped, sp_sparse *mass);
+void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse *mass);
+
+/* UᵀAU [columns, columns] of a matrix over the free degrees of freedom. */
+void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix, double *reduced);
+
+/* Which connected piece of the mesh each vertex belongs to, −1 for one without element; from `pool`. */
+const int64_t *verify_piece_labels(verify *v, const sp_mesh *mesh, sp_pool *pool, int64_t *pieces);
+
+/* How far the first `count` columns are from rigid motions of the pieces: the worst part that is none, relative. */
+double verify_rigid_columns(verify *v, const sp_mesh *mesh, const sp_columns *columns, int64_t count);
+
+/* Notes: rank and condition of columns that promise none; for a basis the rigid motions in its span, and the lowest and highest
+ * frequency of the reduced linear system UᵀKU, UᵀMU (thesis Table 2.1). */
+void verify_rank(verify *v, artefact *file, const artefact *mesh);
+void verify_spectrum(verify *v, artefact *file, const artefact *mesh, const sp_sparse *mass);
 
 /* Eigenvalues, ascending, of a symmetric matrix [n, n], which is destroyed. */
 void verify_eigenvalues(verify *v, int64_t n, double *matrix, double *eigenvalue);

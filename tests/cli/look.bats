@@ -1,0 +1,290 @@
+#!/usr/bin/env bats
+# Looking at bases: what a basis misses, forged files that simverify has to find, names in pictures and exports.
+
+load common
+
+needs_numpy() {
+    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
+}
+
+# The numbers of a column of the table t.csv, of the rows that begin with a word.
+table() {
+    awk -F, -v word="$1" -v column="$2" '$1 == word { print $column }' t.csv
+}
+
+@test "simcompare --projection: nothing is missed of what the basis spans" {
+    local kind threads
+    ending=
+    done_well simcompare --projection --mesh mesh.npz traj.npz --basis basis.npz basis.npz --atol 1e-14 -q
+    done_well simcompare --projection --mesh mesh.npz basis.npz basis.npz --atol 1e-14 -q
+    done_well simcompare --projection --mesh mesh.npz traj.npz --basis basis.npz basis.npz --atol 1e-14 --csv t.csv
+    grep -q '^frame 0 0 s: at rest$' "$stdout" || fault 'frame 0 is not said to be at rest'
+    grep -q '^21 frames, 1 at rest; total error' "$stdout" || fault "$(tail -n 1 "$stdout")"
+    [ "$(head -n 1 t.csv)" = what,number,time,size,missed,relative,worst ] || fault "$(head -n 1 t.csv)"
+    [ "$(table frame 2 | tr '\n' ' ')" = "$(seq -s ' ' 0 20) " ] || fault "frames: $(table frame 2)"
+    [ "$(table leading 2 | tr '\n' ' ')" = "$(seq -s ' ' 1 6) " ] || fault "columns: $(table leading 2)"
+    for threads in 1 3; do
+        simcompare --projection --mesh mesh.npz traj.npz --basis basis.npz deriv.npz --threads $threads --csv t$threads.csv --atol 1 -q || fault "threads $threads"
+    done
+    same_bytes t1.csv t3.csv 'threads change nothing'
+    table leading 6 | sort -grc || fault "more columns miss more: $(table leading 6)"
+    for kind in deriv modes; do
+        done_well simcompare --projection --mesh mesh.npz $kind.npz basis.npz --atol 1 -q
+    done
+    input=traj.npz done_well simcompare --projection --mesh mesh.npz - basis.npz --basis basis.npz --atol 1e-14 -q
+    cat deriv.npz | simcompare --projection --mesh mesh.npz - basis.npz --atol 1 -q || fault 'derivatives from a pipe'
+    try simcompare --projection --mesh mesh.npz full.npz basis.npz -q
+    [ "$code" = 1 ] || fault "a motion outside of the basis: exit $code"
+    [ ! -s "$stdout" ] || fault 'it prints with --quiet'
+    no_faults
+}
+
+@test "simcompare --projection agrees with NumPy" {
+    needs_numpy
+    simulate mesh.npz -q --model full --loads loads.csv --dt 0.01 --steps 12 -o way.npz
+    try simcompare --projection --mesh mesh.npz way.npz deriv.npz --csv t.csv
+    [ "$code" = 1 ] || fault "exit $code: $err"
+    "$PYTHON" - <<-'END' || fault 'NumPy says otherwise'
+	import csv, sys
+	import numpy as np
+	m, f, d = np.load('M.npz'), np.load('way.npz'), np.load('deriv.npz')
+	dof = m['dof']
+	M = np.zeros((len(dof), len(dof)))
+	for i in range(len(dof)):
+	    s = slice(m['indptr'][i], m['indptr'][i + 1])
+	    M[i, m['indices'][s]] = m['data'][s]
+	C = np.linalg.cholesky(M).T
+	names = sorted(n for n in f.files if n.startswith('u/'))
+	u = np.concatenate([f[n].reshape(-1, d['U'].shape[0]) for n in names])
+	X, B = C @ u.T[dof], C @ d['U'][dof]
+	rows = list(csv.DictReader(open('t.csv')))
+	frame = [r for r in rows if r['what'] == 'frame']
+	leading = [r for r in rows if r['what'] == 'leading']
+	assert len(frame) == X.shape[1] and len(leading) == B.shape[1], (len(frame), X.shape, len(leading), B.shape)
+	size = np.linalg.norm(X, axis=0)
+	for k in range(1, B.shape[1] + 1):
+	    Q, s, _ = np.linalg.svd(B[:, :k] / np.linalg.norm(B[:, :k], axis=0), full_matrices=False)
+	    Q = Q[:, s > 1e-10]
+	    left = np.linalg.norm(X - Q @ (Q.T @ X), axis=0)
+	    total, worst = np.linalg.norm(left) / np.linalg.norm(size), np.max(left[1:] / size[1:])
+	    assert abs(float(leading[k - 1]['relative']) - total) < 1e-9, (k, total, leading[k - 1])
+	    assert abs(float(leading[k - 1]['worst']) - worst) < 1e-9, (k, worst, leading[k - 1])
+	for r, n, l in zip(frame, size, left):
+	    assert abs(float(r['size']) - n) <= 1e-12 * size.max() and abs(float(r['missed']) - l) <= 1e-9 * size.max(), (r, n, l)
+	END
+    no_faults
+}
+
+@test "simcompare --projection and --angles: what does not fit is refused" {
+    local line
+    for line in "full.npz basis.npz" "full.npz basis.npz --mesh mesh.npz --rtol 1" "full.npz basis.npz --mesh mesh.npz --signs" \
+        "full.npz basis.npz --mesh mesh.npz --angles" "full.npz basis.npz --mesh mesh.npz --after 1" \
+        "modes.npz basis.npz --mesh mesh.npz --basis basis.npz" "mesh.npz basis.npz --mesh mesh.npz"; do
+        # shellcheck disable=SC2086
+        refused 2 '^simcompare: ' simcompare --projection $line
+    done
+    refused 2 '^simcompare: --angles takes' simcompare --angles basis.npz modes.npz --mesh mesh.npz --rtol 1
+    refused 2 '^simcompare: traj.npz: it holds reduced coordinates: name' simcompare --projection --mesh mesh.npz traj.npz basis.npz
+    refused 3 '^simcompare: twin-modes.npz: it was made from another mesh' simcompare --projection --mesh mesh.npz full.npz twin-modes.npz
+    refused 3 '^simcompare: other-modes.npz: ' simcompare --projection --mesh mesh.npz other-modes.npz basis.npz
+    refused 3 '^simcompare: K.npz: a file of kind sparse' simcompare --projection --mesh mesh.npz K.npz basis.npz
+    refused 3 '^simcompare: modes.npz: --mesh: it is no mesh' simcompare --projection --mesh modes.npz full.npz basis.npz
+    no_faults
+}
+
+# forged CODE PATTERN KIND STATEMENTS: simverify of the forged file ends with the code, and prints a line that matches.
+forged() {
+    local text
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" "$3.npz" forged.npz "$4" || fault "forge.py: $4"
+    try simverify -q forged.npz mesh.npz modes.npz free.npz free-modes.npz
+    text=$(cat "$stdout")$err
+    [ "$code" = "$1" ] || fault "$3: $4: exit $code, not $1: $text"
+    grep -qE -- "$2" <<< "$text" || fault "$3: $4: no line matches $2: $text"
+    grep '^FAIL' "$stdout" | grep -vE -- "$2" > others || true
+    [ "$1" != 0 ] || [ ! -s others ] || fault "$3: $4: $(cat others)"
+}
+
+@test "simverify is not fooled by forged files with the right hash" {
+    needs_numpy
+    modes free.npz -q -k 9 -o free-modes.npz
+    modalderiv free.npz free-modes.npz -q -o free-deriv.npz
+    masspca mesh.npz modes.npz deriv.npz --lumping lumped -q -r 5 -o lumped.npz
+    # what is true stays true, and members that nobody knows are nobody's business
+    forged 0 '^ok   forged.npz hash' basis 'pass'
+    forged 0 '^note forged.npz reduced spectrum' basis 'm["colour"] = np.arange(5.0)'
+    forged 0 '^ok   forged.npz orthonormal' basis 'm["U"] *= -1'
+    forged 0 '^ok   forged.npz orthonormal in the lumped mass' lumped 'pass'
+    forged 0 '^ok   forged.npz rigid modes are rigid motions' free-modes 'pass'
+    forged 0 '^ok   forged.npz residual of' free-deriv 'pass'
+    # bases
+    forged 1 '^FAIL forged.npz orthonormal' basis 'm["U"][:, 2] *= 1 + 1e-11'
+    forged 1 'orthonormality: worst of columns 3 and 3' basis 'm["U"][:, 2] *= 2'
+    forged 1 '^FAIL forged.npz rank: 5 \(6\)' basis 'm["U"][:, 4] = m["U"][:, 1]'
+    forged 1 '^FAIL forged.npz rank: 5 \(6\)' basis 'm["U"][:, 3] = 0'
+    forged 1 'reduced spectrum: none' basis 'm["U"][:, 3] = 0'
+    forged 1 'orthonormal in the lumped mass, meta says consistent' lumped 'meta["mass"] = "consistent"'
+    forged 1 '^FAIL forged.npz orthonormal in the lumped' basis 'meta["mass"] = "lumped"'
+    forged 1 '^FAIL forged.npz orthonormal' basis 'm["U"] = np.random.default_rng(1).standard_normal(m["U"].shape)'
+    forged 1 '^FAIL forged.npz orthonormal' basis 'm["U"] *= 1e200'
+    forged 1 '^FAIL forged.npz held rows' basis 'm["U"][3 * np.load("mesh.npz")["fixed"][0], 0] = 1e-9'
+    forged 1 '^FAIL forged.npz singular values descending' basis 'm["singular_value"][:2] = m["singular_value"][1::-1]; del result["singular_values"]'
+    forged 1 '^FAIL forged.npz singular values as stated' basis 'm["singular_value"] *= 2'
+    forged 1 '^FAIL forged.npz columns within the stated rank' basis 'result["rank"] = 5'
+    forged 3 'singular_value: value 5 is -1' basis 'm["singular_value"][5] = -1'
+    forged 3 'not (finite|a number)' basis 'm["U"][100, 3] = np.nan'
+    forged 3 'not (finite|a number)' basis 'm["singular_value"][0] = np.inf'
+    forged 1 '^FAIL forged.npz rows' basis 'm["U"] = m["U"][:-3]'
+    # modes
+    forged 1 '^FAIL forged.npz ascending' modes 'm["eigenvalue"][2:4] = m["eigenvalue"][3:1:-1]'
+    forged 1 '^FAIL forged.npz residual' modes 'm["eigenvalue"][[0, 3]] = m["eigenvalue"][[3, 0]]'
+    forged 1 '^FAIL forged.npz Rayleigh quotient' modes 'm["eigenvalue"][1] *= 1.001'
+    forged 1 '^FAIL forged.npz residual as stated' modes 'm["residual"][0] = 1e-3; result["largest_residual"] = 1e-3'
+    forged 1 '^FAIL forged.npz largest residual as stated' modes 'result["largest_residual"] = 0.0'
+    forged 1 '^FAIL forged.npz rigid motions: 1 ' modes 'meta["rigid"] = result["rigid"] = 1; m["eigenvalue"][0] = 0'
+    forged 1 '^FAIL forged.npz rigid modes are rigid motions' modes 'meta["rigid"] = 1'
+    forged 1 '^FAIL forged.npz orthonormal' modes 'm["U"][:, 0] *= 1.0001'
+    forged 1 '^FAIL forged.npz rigid motions: 5 ' free-modes 'meta["rigid"] = result["rigid"] = 5'
+    forged 1 '^FAIL forged.npz rigid motions as stated' free-modes 'meta["rigid"] = 5'
+    forged 1 '^FAIL forged.npz rigid motions: 7 ' free-modes 'meta["rigid"] = result["rigid"] = 7; m["eigenvalue"][6] = 0'
+    forged 1 '^FAIL forged.npz rigid modes are rigid motions' free-modes 'm["U"][:, [0, 7]] = m["U"][:, [7, 0]]'
+    # derivatives
+    forged 1 '^FAIL forged.npz residual' deriv 'm["U"][:, 1] *= 1.0001'
+    forged 1 '^FAIL forged.npz residual' deriv 'm["pair"][[0, 1]] = m["pair"][[1, 0]]'
+    forged 1 '^FAIL forged.npz pairs' deriv 'm["pair"][0, 1] = 4'
+    no_faults
+}
+
+@test "simverify says what columns span" {
+    needs_numpy
+    modes free.npz -q -k 9 -o free-modes.npz
+    masspca free.npz free-modes.npz --scaling none -q -o free-basis.npz
+    try simverify free.npz free-basis.npz -q
+    grep -q '^note free-basis.npz rigid motions: 6 of the 6 that the anchors leave are in its span$' "$stdout" || fault "$(cat "$stdout")"
+    # a basis of the modes themselves: its spectrum is that of the modes
+    masspca mesh.npz modes.npz --scaling none -q -o own.npz
+    try simverify mesh.npz own.npz -q
+    [ "$code" = 0 ] || fault "exit $code"
+    "$PYTHON" - "$(sed -n 's/^note own.npz reduced spectrum: //p' "$stdout")" <<-'END' || fault 'the spectrum is not that of the modes'
+	import sys
+	import numpy as np
+	low, _, high, _ = sys.argv[1].split()
+	f = np.sqrt(np.load('modes.npz')['eigenvalue'][[0, -1]]) / (2 * np.pi)
+	assert np.allclose([float(low), float(high)], f, rtol=2e-6), (sys.argv[1], f)
+	END
+    # shapes promise nothing but their size
+    "$PYTHON" - <<-'END'
+	import numpy as np
+	U = np.load('basis.npz')['U']
+	np.savez('shapes.npz', U=np.asfortranarray(np.column_stack([U[:, 0], U[:, 1], 0 * U[:, 0], U[:, 0] - 2 * U[:, 1]])))
+	U = U.copy('F')
+	U[3 * np.load('mesh.npz')['fixed'][0] + 1, 2] = 0.25
+	np.savez('moved.npz', U=U)
+	np.savez('short.npz', U=U[:-3])
+	END
+    try simverify mesh.npz shapes.npz -q
+    [ "$code" = 0 ] || fault "shapes: exit $code"
+    grep -q '^note shapes.npz rank: 2 of 4 columns, condition ' "$stdout" || fault "shapes: $(cat "$stdout")"
+    grep -q '^note shapes.npz columns at rest: 1 of 4$' "$stdout" || fault "shapes: $(cat "$stdout")"
+    try simverify mesh.npz moved.npz -q
+    [ "$code" = 0 ] || fault "moved: exit $code"
+    grep -q '^note moved.npz held rows: held vertices move by up to 0.25 m$' "$stdout" || fault "moved: $(cat "$stdout")"
+    try simverify mesh.npz short.npz -q
+    [ "$code" = 1 ] || fault "short: exit $code"
+    no_faults
+}
+
+@test "simexport: the arrays of a VTU say which column they are" {
+    if ! "$PYTHON" -c 'import vtk, numpy' 2> /dev/null; then
+        skip "no VTK"
+    fi
+    masspca mesh.npz modes.npz deriv.npz -q -r 3 -o few.npz
+    for kind in modes deriv few; do
+        done_well simexport mesh.npz $kind.npz -q -o $kind.vtu
+    done
+    done_well simexport mesh.npz modes.npz -q --columns 3,1 --surface -o chosen.vtu
+    "$PYTHON" - <<-'END' || fault 'VTK reads something else'
+	import numpy as np
+	import vtk
+	from vtk.util.numpy_support import vtk_to_numpy
+	def read(name):
+	    reader = vtk.vtkXMLUnstructuredGridReader()
+	    reader.SetFileName(name)
+	    reader.Update()
+	    grid = reader.GetOutput()
+	    points, field = grid.GetPointData(), grid.GetFieldData()
+	    return ({points.GetArrayName(i): vtk_to_numpy(points.GetArray(i)) for i in range(points.GetNumberOfArrays())},
+	            {field.GetArrayName(i): vtk_to_numpy(field.GetArray(i)) for i in range(field.GetNumberOfArrays())})
+	modes = np.load('modes.npz')
+	hertz = np.sqrt(modes['eigenvalue']) / (2 * np.pi)
+	points, field = read('modes.vtu')
+	assert list(points) == ['mode_%03d' % (i + 1) for i in range(4)], points.keys()
+	assert np.allclose(field['frequency'], hertz, rtol=1e-14, atol=0), field
+	for i in range(4):
+	    assert (points['mode_%03d' % (i + 1)].ravel() == modes['U'][:, i]).all()
+	points, field = read('chosen.vtu')
+	assert list(points) == ['mode_003', 'mode_001'] and np.allclose(field['frequency'], hertz[[2, 0]], rtol=1e-14, atol=0), (points, field)
+	points, field = read('deriv.vtu')
+	assert list(points) == ['derivative_%03d_%03d' % tuple(p + 1) for p in np.load('deriv.npz')['pair']] and not field, (points, field)
+	points, field = read('few.vtu')
+	assert list(points) == ['basis_001', 'basis_002', 'basis_003'], points.keys()
+	assert (field['singular_value'] == np.load('few.npz')['singular_value']).all(), field
+	END
+    no_faults
+}
+
+@test "simrender: the size at which columns are drawn" {
+    needs_numpy
+    local how
+    ending=.png
+    "$PYTHON" - <<-'END'
+	import numpy as np
+	U = np.load('basis.npz')['U'][:, :4]
+	np.savez('plain.npz', U=U)
+	np.savez('sized.npz', U=np.asfortranarray(U * [4, 1, 0.125, 1024])) # powers of two: no digit changes
+	END
+    for how in auto largest mass none; do
+        for file in plain sized; do
+            done_well simrender mesh.npz $file.npz --sheet 3x2 --normalize $how --size 480x240 --samples 1 --elements -q -o $file-$how.png
+        done
+    done
+    same_bytes plain-largest.png sized-largest.png 'largest: the size in the file does not count'
+    same_bytes plain-mass.png sized-mass.png 'mass: the size in the file does not count'
+    same_bytes plain-auto.png plain-none.png 'shapes are drawn as they are'
+    same_bytes sized-auto.png sized-none.png 'shapes are drawn as they are'
+    ! cmp -s plain-none.png sized-none.png || fault 'none: the size in the file counts'
+    ! cmp -s plain-mass.png plain-largest.png || fault 'mass and largest are the same'
+    done_well simrender mesh.npz modes.npz --sheet 2x2 --normalize largest --size 240x180 --samples 1 -q -o a.png
+    done_well simrender mesh.npz modes.npz --sheet 2x2 --size 240x180 --samples 1 -q -o b.png
+    same_bytes a.png b.png 'modes are drawn by their largest displacement'
+    done_well simrender mesh.npz plain.npz --sheet 2x2 --color energy --size 240x180 --samples 1 -q -o c.png
+    refused 2 '^simrender: --normalize is of a file of' simrender mesh.npz basis.npz traj.npz --normalize mass --sheet 2x2 -o out.png
+    refused 2 '^simrender: --normalize is of a file of' simrender mesh.npz --normalize none -o out.png
+    refused 2 '^simrender: --color energy: --normalize' simrender mesh.npz plain.npz -q --normalize mass --color energy --sheet 2x2 -o out.png
+    refused 2 '^simrender: --color energy: modes have no size' simrender mesh.npz modes.npz --normalize none --color energy --sheet 2x2 -o out.png
+    no_faults
+}
+
+@test "simverify certifies every kind of basis" {
+    local method lumping scaling parts
+    modes free.npz -q -k 9 -o free-modes.npz
+    modalderiv free.npz free-modes.npz -q -o free-deriv.npz
+    modes mesh.npz -q -k 4 --lumping lumped -o lumped-modes.npz
+    simulate mesh.npz -q --model full --loads loads.csv --dt 0.02 --steps 8 -o way.npz
+    ending=
+    done_well simverify mesh.npz lumped-modes.npz -q
+    for method in pca gram-schmidt; do
+        for lumping in consistent lumped; do
+            for scaling in auto none; do
+                for parts in "mesh.npz modes.npz deriv.npz" "mesh.npz basis.npz way.npz" "free.npz free-modes.npz free-deriv.npz"; do
+                    # shellcheck disable=SC2086
+                    masspca $parts --method $method --lumping $lumping --scaling $scaling -q -o made.npz 2> said || fault "$parts $method $lumping $scaling: $(< said)"
+                    done_well simverify "${parts%% *}" made.npz -q
+                    grep -q "^ok   made.npz orthonormal in the $lumping mass" "$stdout" || fault "$parts $method $lumping $scaling: $(cat "$stdout")"
+                    grep -q "^note made.npz reduced spectrum: [0-9]" "$stdout" || fault "$parts $method $lumping $scaling: $(cat "$stdout")"
+                    ! grep '^skip' "$stdout" || fault "$parts: something was skipped"
+                done
+            done
+        done
+    done
+    no_faults
+}

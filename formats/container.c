@@ -1,5 +1,7 @@
 #include "formats/container.h"
 
+#include "formats/npy.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -12,7 +14,7 @@
 #include <unistd.h>
 
 /* 1980-01-01, the first day that a zip can say: the same bytes on every day. */
-enum { FIXED_TIME = 315532800, HEADER_ROOM = 512, READ_BLOCK = 1 << 20, HISTORY = 4096, PADDING = 8, UNBACKED = 64 << 20 };
+enum { FIXED_TIME = 315532800, READ_BLOCK = 1 << 20, HISTORY = 4096, PADDING = 8, UNBACKED = 64 << 20 };
 
 static const struct {
     const char *descriptor;
@@ -83,25 +85,6 @@ int sp_writer_open(sp_context *context, int descriptor, sp_writer **result)
     return SP_OK;
 }
 
-/* The .npy preamble of version 1.0: magic, length, and a Python dict padded so that the data begins at a multiple of 64. */
-static int npy_header(char header[HEADER_ROOM], const char *descriptor, bool fortran, int rank, const int64_t *shape)
-{
-    char dict[HEADER_ROOM - 80];
-    int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (", descriptor, fortran ? "True" : "False");
-    for (int i = 0; i < rank; i++)
-        length += snprintf(dict + length, sizeof dict - (size_t)length, i == 0 || rank == 1 ? "%lld%s" : " %lld%s", (long long)shape[i],
-                           i + 1 < rank || rank == 1 ? "," : "");
-    length += snprintf(dict + length, sizeof dict - (size_t)length, "), }");
-    int total = (10 + length + 1 + 63) / 64 * 64;
-    memset(header, ' ', (size_t)total);
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
-    header[8] = (char)((total - 10) & 255);
-    header[9] = (char)((total - 10) >> 8);
-    memcpy(header + 10, dict, (size_t)length);
-    header[total - 1] = '\n';
-    return total;
-}
-
 static int write_all(sp_writer *writer, const char *bytes, int64_t count)
 {
     SHA256Update(&writer->hash, (const uint8_t *)bytes, (size_t)count);
@@ -118,8 +101,8 @@ static int write_all(sp_writer *writer, const char *bytes, int64_t count)
 static int write_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank, const int64_t *shape,
                         int64_t bytes, const void *data)
 {
-    char header[HEADER_ROOM], path[SP_MEMBER_NAME + 8];
-    int header_length = npy_header(header, descriptor, fortran, rank, shape);
+    char header[SP_NPY_ROOM], path[SP_MEMBER_NAME + 8];
+    int header_length = sp_npy_print(header, descriptor, fortran, rank, shape);
     snprintf(path, sizeof path, "%s.npy", name);
     struct archive_entry *entry = archive_entry_new();
     if (!entry)
@@ -415,90 +398,32 @@ static int read_exactly(sp_reader *reader, char *to, int64_t count)
     return 0;
 }
 
-static const char *skip_spaces(const char *at)
-{
-    while (*at == ' ' || *at == '\n' || *at == '\t')
-        at++;
-    return at;
-}
+_Static_assert((int)SP_RANK_MAX == (int)SP_NPY_RANK, "every array whose preamble can be parsed can be described");
 
-/* The shape of a header dict: "(2, 3)". */
-static const char *parse_shape(const char *at, sp_array *array)
+/* Type and shape of a member from its dictionary; SP_OTHER for a structured type, or more dimensions than any member of ours has. */
+static void describe(const char *dictionary, sp_array *array)
 {
-    if (*at++ != '(')
-        return NULL;
-    int64_t bytes = 8; /* as if no extent were 0, so that every product of extents stays in range */
-    array->rank = 0;
-    array->count = 1;
-    for (at = skip_spaces(at); *at != ')'; at = skip_spaces(at)) {
-        char *end;
-        errno = 0;
-        long long extent = strtoll(at, &end, 10);
-        if (end == at || errno || extent < 0 || array->rank == SP_RANK_MAX || __builtin_mul_overflow(bytes, extent ? extent : 1, &bytes))
-            return NULL;
-        array->shape[array->rank++] = extent;
-        array->count *= extent;
-        at = skip_spaces(end);
-        if (*at == ',')
-            at++;
-        else if (*at != ')')
-            return NULL;
-    }
-    return at + 1;
-}
-
-static const char *parse_descriptor(const char *at, sp_array *array)
-{
-    if (*at++ != '\'')
-        return NULL;
-    const char *end = strchr(at, '\'');
-    if (!end || end - at > 16)
-        return NULL;
-    array->type = SP_OTHER;
+    sp_npy_header header;
+    *array = (sp_array){.type = SP_OTHER};
+    if (!sp_npy_parse(dictionary, &header))
+        return;
+    array->fortran = header.fortran;
+    array->rank = header.rank;
+    array->count = header.count;
+    memcpy(array->shape, header.shape, sizeof array->shape);
     for (int type = SP_F8; type <= SP_U1; type++)
-        if ((size_t)(end - at) == strlen(type_table[type].descriptor) && !strncmp(at, type_table[type].descriptor, (size_t)(end - at))) {
+        if (!strcmp(header.descriptor, type_table[type].descriptor)) {
             array->type = (enum sp_type)type;
             array->size = type_table[type].size;
         }
-    if (at[0] == '|' && at[1] == 'S') {
+    if (!strncmp(header.descriptor, "|S", 2) && header.descriptor[2] >= '1' && header.descriptor[2] <= '9') {
         char *stop;
-        long size = strtol(at + 2, &stop, 10);
-        if (at[2] >= '1' && at[2] <= '9' && stop == end && size < 4096) {
+        long size = strtol(header.descriptor + 2, &stop, 10);
+        if (!*stop && size < 4096) {
             array->type = SP_BYTES;
             array->size = (int)size;
         }
     }
-    return end + 1;
-}
-
-/* {'descr': …, 'fortran_order': …, 'shape': …, } with the keys in any order. */
-static bool parse_dict(const char *at, sp_array *array)
-{
-    int seen = 0;
-    at = skip_spaces(at);
-    if (*at++ != '{')
-        return false;
-    for (at = skip_spaces(at); *at != '}'; at = skip_spaces(at)) {
-        if (!strncmp(at, "'descr':", 8)) {
-            at = parse_descriptor(skip_spaces(at + 8), array);
-            seen |= 1;
-        } else if (!strncmp(at, "'fortran_order':", 16)) {
-            at = skip_spaces(at + 16);
-            array->fortran = !strncmp(at, "True", 4);
-            at = array->fortran ? at + 4 : !strncmp(at, "False", 5) ? at + 5 : NULL;
-            seen |= 2;
-        } else if (!strncmp(at, "'shape':", 8)) {
-            at = parse_shape(skip_spaces(at + 8), array);
-            seen |= 4;
-        } else
-            return false;
-        if (!at)
-            return false;
-        at = skip_spaces(at);
-        if (*at == ',')
-            at++;
-    }
-    return seen == 7;
 }
 
 enum { CUT = -1 };
@@ -579,8 +504,7 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     if (read_exactly(reader, header + 10, header_length - 10))
         return CUT;
     header[header_length] = 0;
-    if (!parse_dict(header + 10, array)) /* a structured type, or more dimensions than any member of ours has */
-        *array = (sp_array){.type = SP_OTHER};
+    describe(header + 10, array);
     bool hashed = reader->hashing && strcmp(name, "result");
     if (hashed) {
         SHA256Update(&reader->hash, (const uint8_t *)name, strlen(name) + 1);

@@ -7,7 +7,18 @@
 
 #include <string.h>
 
-enum format { FORMAT_AUTO, FORMAT_CSV, FORMAT_OBJ, FORMAT_VTU, FORMAT_MATRIX_MARKET };
+/* From MATRIX_MARKET on in the order of tool_matrix_format. */
+enum format {
+    FORMAT_AUTO,
+    FORMAT_CSV,
+    FORMAT_OBJ,
+    FORMAT_VTU,
+    FORMAT_MATRIX_MARKET,
+    FORMAT_NPY,
+    FORMAT_VEGA_MATRIX,
+    FORMAT_VEGA_FLOAT,
+    FORMAT_CUB
+};
 
 static struct {
     int format;
@@ -17,8 +28,8 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"to", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|csv|obj|vtu|matrix-market",
-     .help = "format; auto: by the ending of the output's name (.csv .obj .vtu .pvd .mtx)"},
+    {"to", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|csv|obj|vtu|matrix-market|npy|vega-matrix|vega-float|cub",
+     .help = "format; auto: by the ending of the output's name (.csv .obj .vtu .pvd .mtx .npy .U .Ulin .modalDeriv .float .cub)"},
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST",
      .help = "csv: displacement of these mesh vertices, counted from 0; surface:N is a vertex of the surface: 12,40-43,surface:5"},
     {"coordinates", 0, TOOL_FLAG, &chosen.coordinates, .help = "csv: the reduced coordinates q0, q1, ... too"},
@@ -34,7 +45,9 @@ static enum format format_of(const char *target)
     static const struct {
         const char *ending;
         enum format format;
-    } known[] = {{".csv", FORMAT_CSV}, {".obj", FORMAT_OBJ}, {".vtu", FORMAT_VTU}, {".pvd", FORMAT_VTU}, {".mtx", FORMAT_MATRIX_MARKET}};
+    } known[] = {{".csv", FORMAT_CSV}, {".obj", FORMAT_OBJ}, {".vtu", FORMAT_VTU}, {".pvd", FORMAT_VTU}, {".mtx", FORMAT_MATRIX_MARKET},
+                 {".npy", FORMAT_NPY}, {".U", FORMAT_VEGA_MATRIX}, {".Ulin", FORMAT_VEGA_MATRIX}, {".modalDeriv", FORMAT_VEGA_MATRIX},
+                 {".float", FORMAT_VEGA_FLOAT}, {".cub", FORMAT_CUB}};
     const char *dot = strrchr(target, '.');
     if (chosen.format != FORMAT_AUTO)
         return (enum format)chosen.format;
@@ -42,7 +55,12 @@ static enum format format_of(const char *target)
         if (!strcmp(dot, known[i].ending))
             return known[i].format;
     tool_hint("name it with --to");
-    tool_fail(SP_USAGE, target, "its format is not known by its ending (.csv, .obj, .vtu, .pvd, .mtx)");
+    tool_fail(SP_USAGE, target, "its format is not known by its ending (.csv, .obj, .vtu, .pvd, .mtx, .npy, .U, .Ulin, .modalDeriv, .float, .cub)");
+}
+
+static bool is_matrix(enum format format)
+{
+    return format >= FORMAT_MATRIX_MARKET;
 }
 
 /* Options that the format has no use for are mistakes. */
@@ -57,9 +75,10 @@ static void check_options(enum format format)
         {"coordinates", chosen.coordinates, format == FORMAT_CSV},
         {"surface", chosen.surface, format == FORMAT_VTU},
         {"fields", chosen.fields, format == FORMAT_VTU},
-        {"columns", chosen.columns != NULL, format != FORMAT_CSV},
-        {"frames", chosen.frames != NULL, format != FORMAT_MATRIX_MARKET},
-        {"every", chosen.every != 1, format != FORMAT_MATRIX_MARKET},
+        {"columns", chosen.columns != NULL, format != FORMAT_CSV && format != FORMAT_CUB},
+        {"frames", chosen.frames != NULL, !is_matrix(format)},
+        {"every", chosen.every != 1, !is_matrix(format)},
+        {"partial", chosen.partial, !is_matrix(format)},
     };
     for (int i = 0; i < TOOL_COUNT(checks); i++)
         if (checks[i].given && !checks[i].fits)
@@ -152,7 +171,7 @@ int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
         &(tool_spec){
-            "simexport", "FILE...", 1, 16, "Trajectories, meshes, modes and matrices as CSV, OBJ, VTU or Matrix Market.", options,
+            "simexport", "FILE...", 1, 16, "Trajectories, meshes, bases and matrices for other programs (CSV, OBJ, VTU, Matrix Market, NumPy, VegaFEM).", options,
             TOOL_COUNT(options), TOOL_OUTPUT,
             "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz --every 4 -o spoon.pvd\n"
             "  simexport spoon.npz modes.npz -o modes.vtu\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
@@ -160,13 +179,13 @@ int main(int argc, char **argv)
         argc, argv);
     enum format format = format_of(tool_output_path());
     check_options(format);
-    if (format == FORMAT_MATRIX_MARKET) {
-        tool_export_matrix(context, tool_argument_count(), tool_argument(0), tool_output_path(), chosen.columns);
-        return tool_end();
-    }
     const char *paths[16];
     for (int i = 0; i < tool_argument_count(); i++)
         paths[i] = tool_argument(i);
+    if (is_matrix(format)) {
+        tool_export_matrix(context, (enum tool_matrix_format)(format - FORMAT_MATRIX_MARKET), tool_argument_count(), paths, tool_output_path(), chosen.columns);
+        return tool_end();
+    }
     tool_motion motion;
     tool_motion_open(context, tool_argument_count(), paths, chosen.partial ? TOOL_MOTION_PARTIAL : 0, &motion);
     if (format == FORMAT_CSV)

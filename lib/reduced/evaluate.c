@@ -18,13 +18,15 @@ struct sp_polynomial_force {
     double *tangent, *force; /* [r, r] and [r], where the caller wants none */
 };
 
-/* Sum of all parts at column (p) and (q) of the Gram matrix. */
-static double gram_entry(const sp_polynomials *polynomials, int64_t p, int64_t q)
+const double *sp_polynomials_gram(const sp_polynomials *polynomials, sp_pool *pool)
 {
     int64_t N = sp_polynomial_order(polynomials->r);
-    double sum = 0;
-    for (int64_t i = 0; i < polynomials->part_count; i++)
-        sum += polynomials->parts[i].value * polynomials->parts[i].gram[q * N + p];
+    if (polynomials->part_count == 1 && polynomials->parts[0].value == 1)
+        return polynomials->parts[0].gram;
+    double *sum = sp_pool_new(pool, N * N, sizeof *sum);
+    for (int64_t p = 0; sum && p < polynomials->part_count; p++)
+        for (int64_t i = 0; i < N * N; i++)
+            sum[i] += polynomials->parts[p].value * polynomials->parts[p].gram[i];
     return sum;
 }
 
@@ -48,13 +50,7 @@ int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomia
     force->second = sp_pool_raw(&force->pool, pairs, sizeof(double));
     force->tangent = sp_pool_raw(&force->pool, r * r, sizeof(double));
     force->force = sp_pool_raw(&force->pool, r, sizeof(double));
-    double *gram = polynomials->parts[0].gram;
-    if (polynomials->part_count > 1 || polynomials->parts[0].value != 1) {
-        gram = sp_pool_raw(&scratch, N * N, sizeof *gram);
-        for (int64_t q = 0; gram && q < N; q++)
-            for (int64_t p = 0; p < N; p++)
-                gram[q * N + p] = gram_entry(polynomials, p, q);
-    }
+    const double *gram = sp_polynomials_gram(polynomials, &scratch);
     if (force->pool.failed || !gram) {
         sp_pool_free(&scratch);
         sp_polynomial_force_free(force);

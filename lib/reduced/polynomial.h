@@ -66,6 +66,10 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
 
 /* ---- using them ---- */
 
+/* The sum of the parts with their values [N, N]: from `pool`, or the polynomials' own where they have one part of value 1. NULL where
+ * memory is out. */
+const double *sp_polynomials_gram(const sp_polynomials *polynomials, sp_pool *pool);
+
 /* The symmetrized coefficients of the first r′ coordinates, with room for evaluation. */
 typedef struct sp_polynomial_force sp_polynomial_force;
 

@@ -5,6 +5,7 @@
 #include "basis/pca.h"
 #include "bodies.h"
 #include "linear/blas.h"
+#include "formats/import/matrix.h"
 #include "formats/import/volume.h"
 #include "reduced/polynomial.h"
 #include "test.h"
@@ -404,6 +405,20 @@ static void simple_bridge(void)
         NOTE("polynomial of degree %d: relative difference %.2e", d + 1, wrong[d] / size[d]);
         CHECK(wrong[d] <= 1e-8 * size[d], "degree %d off by %g of %g", d + 1, wrong[d], size[d]);
     }
+
+    /* the same through the files' own way: written as .cub and read as one */
+    sp_cubic_force ours, theirs;
+    CHECK_OK(sp_cubic_from_polynomials(&context, &polynomials, &ours));
+    CHECK_OK(sp_cubic_parse(&context, bytes, count, &theirs));
+    const double *block[3][2] = {{ours.linear, theirs.linear}, {ours.quadratic, theirs.quadratic}, {ours.cubic, theirs.cubic}};
+    for (int d = 0; d < 3; d++) {
+        double off = 0;
+        for (int64_t i = 0; i < (d == 0 ? 20 * 20 : d == 1 ? 20 * 210 : 20 * 1540); i++)
+            off = fmax(off, fabs(factor * block[d][0][i] - block[d][1][i]));
+        CHECK(off <= 1e-8 * size[d], "written out, degree %d is off by %g of %g", d + 1, off, size[d]);
+    }
+    sp_cubic_free(&ours);
+    sp_cubic_free(&theirs);
     sp_polynomials_free(&polynomials);
     free(bytes), free(embedded), free(dummy), free(A), free(mass), free(diagonal);
     free_modes(&m);

@@ -39,6 +39,17 @@ void tool_read_columns(const char *path, const char *option, const char *const *
     }
 }
 
+double tool_held_rows(const sp_mesh *mesh, const sp_columns *columns)
+{
+    double largest = 0;
+    for (int64_t c = 0; c < columns->count; c++)
+        for (int64_t i = 0; i < mesh->fixed_count; i++)
+            for (int axis = 0; axis < 3; axis++)
+                if ((mesh->fixed_axes ? mesh->fixed_axes[i] : 7) >> axis & 1)
+                    largest = fmax(largest, fabs(columns->U[c * columns->rows + 3 * mesh->fixed[i] + axis]));
+    return largest;
+}
+
 void tool_hold_rows(const sp_body *body, tool_columns *file)
 {
     sp_columns *columns = &file->columns;

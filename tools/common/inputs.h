@@ -28,6 +28,9 @@ typedef struct tool_columns {
  * a file that records no mesh passes with a warning. mesh NULL: any. */
 void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh, tool_columns *columns);
 
+/* Largest magnitude in the rows of held degrees of freedom. */
+double tool_held_rows(const sp_mesh *mesh, const sp_columns *columns);
+
 /* Sets the rows of held degrees of freedom to 0, with a warning where they were not: a basis may not move what is anchored. */
 void tool_hold_rows(const sp_body *body, tool_columns *columns);
 

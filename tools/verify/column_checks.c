@@ -1,6 +1,7 @@
 /* Modes, modal derivatives, bases, shapes. */
 #include "assembly/stvk.h"
 #include "linear/dense.h"
+#include "tools/common/inputs.h"
 #include "tools/verify/verify.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ static bool check_rows(verify *v, artefact *file, const artefact *mesh)
     bool rows = file->columns.rows == 3 * mesh->mesh.vertex_count;
     verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)file->columns.rows, 3 * (long long)mesh->mesh.vertex_count);
     if (rows)
-        verify_number(v, file, "held rows", verify_held_rows(mesh, &file->columns), 0);
+        verify_number(v, file, "held rows", tool_held_rows(&mesh->mesh, &file->columns), 0);
     return rows;
 }
 
@@ -393,7 +394,7 @@ void verify_shapes(verify *v, artefact *file)
     verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)columns->rows, 3 * (long long)mesh->mesh.vertex_count);
     if (!rows)
         return;
-    double held = verify_held_rows(mesh, columns);
+    double held = tool_held_rows(&mesh->mesh, columns);
     if (held > 0) /* shapes may come from anywhere: they promise nothing of it */
         verify_note(v, file, "held rows", "held vertices move by up to %.3g m", held);
     else

@@ -21,17 +21,6 @@ void verify_mass_times(const sp_body *body, bool lumped, const double *u, double
     }
 }
 
-double verify_held_rows(const artefact *mesh, const sp_columns *columns)
-{
-    double largest = 0;
-    for (int64_t c = 0; c < columns->count; c++)
-        for (int64_t i = 0; i < mesh->mesh.fixed_count; i++)
-            for (int axis = 0; axis < 3; axis++)
-                if ((mesh->mesh.fixed_axes ? mesh->mesh.fixed_axes[i] : 7) >> axis & 1)
-                    largest = fmax(largest, fabs(columns->U[c * columns->rows + 3 * mesh->mesh.fixed[i] + axis]));
-    return largest;
-}
-
 void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse *mass)
 {
     tool_check(sp_body_matrix(v->context, &mesh->body, mass), mesh->path);
@@ -102,14 +91,8 @@ void verify_gram_force(int64_t r, const double *q, const double *Az, double *f)
 
 const double *verify_gram_sum(const sp_polynomials *polynomials, sp_pool *pool)
 {
-    int64_t N = sp_polynomial_order(polynomials->r);
-    if (polynomials->part_count == 1 && polynomials->parts[0].value == 1)
-        return polynomials->parts[0].gram;
-    double *sum = sp_pool_new(pool, N * N, sizeof *sum);
+    const double *sum = sp_polynomials_gram(polynomials, pool);
     if (!sum)
         verify_out_of_memory();
-    for (int64_t p = 0; p < polynomials->part_count; p++)
-        for (int64_t i = 0; i < N * N; i++)
-            sum[i] += polynomials->parts[p].value * polynomials->parts[p].gram[i];
     return sum;
 }

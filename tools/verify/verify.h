@@ -84,9 +84,6 @@ void verify_trajectory(verify *v, artefact *file);
 /* y [3·vertices] = M u with the consistent or lumped mass of all degrees of freedom, element by element. */
 void verify_mass_times(const sp_body *body, bool lumped, const double *u, double *y);
 
-/* Largest magnitude in the rows of held degrees of freedom. */
-double verify_held_rows(const artefact *mesh, const sp_columns *columns);
-
 /* Mass matrix over the free degrees of freedom; the body's pattern. */
 void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse *mass);
 

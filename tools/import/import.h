@@ -1,0 +1,41 @@
+/* What simimport makes of a file: a mesh, columns, polynomials. Each reads, checks, writes -o, and ends the process on failure. */
+#ifndef TOOLS_IMPORT_IMPORT_H
+#define TOOLS_IMPORT_IMPORT_H
+
+#include "tools/common/tool.h"
+
+enum import_format {
+    IMPORT_AUTO,
+    IMPORT_VEG,
+    IMPORT_MSH,
+    IMPORT_INP,
+    IMPORT_NPY,
+    IMPORT_MARKET,
+    IMPORT_VEGA_MATRIX,
+    IMPORT_CUB,
+};
+
+enum import_kind { IMPORT_KIND_AUTO, IMPORT_BASIS, IMPORT_MODES, IMPORT_DERIVATIVES, IMPORT_SHAPES };
+enum import_lumping { IMPORT_LUMPING_AUTO, IMPORT_CONSISTENT, IMPORT_LUMPED };
+
+/* Options of volumetric meshes. */
+typedef struct import_mesh_choice {
+    int64_t quadrature;
+    double young, poisson, density;
+    bool young_given, poisson_given, density_given, quadrature_given, turn;
+    const char *surface, *interpolation;
+    tool_texts bou;
+} import_mesh_choice;
+
+void import_mesh(sp_context *context, const char *path, enum import_format format, const import_mesh_choice *choice);
+
+/* Options of matrices and polynomials: the files that they belong to (NULL: not named). */
+typedef struct import_matrix_choice {
+    int kind, lumping; /* enum import_kind, enum import_lumping */
+    const char *mesh, *modes, *basis;
+} import_matrix_choice;
+
+void import_columns(sp_context *context, const char *path, enum import_format format, const import_matrix_choice *choice);
+void import_polynomials(sp_context *context, const char *path, const import_matrix_choice *choice);
+
+#endif

@@ -1,5 +1,6 @@
 #include "formats/columns.h"
 
+#include <math.h>
 #include <string.h>
 
 enum kind { MODES, DERIVATIVES, SHAPES, BASIS, KIND_COUNT };
@@ -56,6 +57,80 @@ done:
     return status;
 }
 
+static int check_size(sp_context *context, int64_t rows, int64_t count)
+{
+    if (rows < 3 || rows % 3 || count < 1)
+        return sp_fail(context, SP_INPUT, "U: it has %lld rows and %lld columns, expected three rows for each vertex and at least one column", (long long)rows,
+                       (long long)count);
+    return SP_OK;
+}
+
+/* ---- U in pieces ---- */
+
+/* The first piece of a member: what it is, and room for whole columns or rows. */
+static int begin_pieces(sp_columns_pieces *pieces, const sp_array *array)
+{
+    enum { PIECE = 1 << 17 }; /* values */
+    int status;
+    SP_TRY(sp_array_check(pieces->context, array, SP_F8, 2, (int64_t[]){pieces->expected_rows, -1}));
+    SP_TRY(check_size(pieces->context, array->shape[0], array->shape[1]));
+    int64_t line = array->fortran ? array->shape[0] : array->shape[1];
+    pieces->have = 0;
+    pieces->room = line < PIECE ? PIECE / line * line : line;
+    pieces->values = sp_pool_raw(&pieces->pool, pieces->room, sizeof *pieces->values);
+    pieces->turned = array->fortran ? pieces->values : sp_pool_raw(&pieces->pool, pieces->room, sizeof *pieces->turned);
+    if (pieces->pool.failed)
+        status = sp_fail_memory(pieces->context);
+done:
+    return status;
+}
+
+/* Whole columns or rows to the one who wants them; `end` is the number of the first value that is still to come. */
+static int give_piece(sp_columns_pieces *pieces, const sp_array *array, int64_t end)
+{
+    int64_t rows = array->shape[0], columns = array->shape[1], line = array->fortran ? rows : columns, lines = pieces->have / line, at = end / line - lines;
+    for (int64_t i = 0; i < pieces->have; i++)
+        if (!isfinite(pieces->values[i]))
+            return sp_fail(pieces->context, SP_INPUT, "U: value %lld is not finite", (long long)(end - pieces->have + i));
+    pieces->have = 0;
+    if (array->fortran)
+        return pieces->take(pieces->data, rows, columns, 0, rows, at, lines, pieces->values);
+    for (int64_t c = 0; c < columns; c++)
+        for (int64_t i = 0; i < lines; i++)
+            pieces->turned[c * lines + i] = pieces->values[i * columns + c];
+    return pieces->take(pieces->data, rows, columns, at, lines, 0, columns, pieces->turned);
+}
+
+static int take_piece(void *data, const sp_array *array, int64_t first, int64_t count, const void *values)
+{
+    sp_columns_pieces *pieces = data;
+    int status = first == 0 ? begin_pieces(pieces, array) : SP_OK;
+    for (int64_t i = 0, part; i < count && status == SP_OK; i += part) {
+        int64_t left = pieces->room - pieces->have;
+        part = count - i < left ? count - i : left;
+        for (int64_t k = 0; k < part; k++)
+            pieces->values[pieces->have + k] = array->type == SP_F4 ? (double)((const float *)values)[i + k] : ((const double *)values)[i + k];
+        pieces->have += part;
+        if (pieces->have == pieces->room || first + i + part == array->count)
+            status = give_piece(pieces, array, first + i + part);
+    }
+    return status;
+}
+
+void sp_columns_divert(sp_context *context, sp_reader *reader, int64_t rows, sp_columns_pieces *pieces)
+{
+    pieces->context = context;
+    pieces->expected_rows = rows;
+    sp_reader_divert(reader, "U", take_piece, pieces);
+}
+
+void sp_columns_pieces_free(sp_columns_pieces *pieces)
+{
+    sp_pool_free(&pieces->pool);
+}
+
+/* ---- the rest ---- */
+
 int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns)
 {
     enum kind kind = kind_of(sp_file_kind(file));
@@ -65,16 +140,15 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     *columns = (sp_columns){0};
     if (kind == KIND_COUNT)
         return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected modes, derivatives, shapes or basis", sp_file_kind(file));
-    SP_TRY(sp_members_take(context, &file->members, "U", SP_F8, true, 2, (int64_t[]){rows, -1}, &array));
+    array = sp_members_find(&file->members, "U");
+    if (array && !array->data && array->count) /* diverted */
+        SP_TRY(sp_array_check(context, array, SP_F8, 2, (int64_t[]){rows, -1}));
+    else
+        SP_TRY(sp_members_take(context, &file->members, "U", SP_F8, true, 2, (int64_t[]){rows, -1}, &array));
     columns->rows = array->shape[0];
     columns->count = array->shape[1];
     columns->U = array->data;
-    if (columns->rows < 3 || columns->rows % 3 || columns->count < 1) {
-        status =
-            sp_fail(context, SP_INPUT, "U: it has %lld rows and %lld columns, expected three rows for each vertex and at least one column",
-                    (long long)columns->rows, (long long)columns->count);
-        goto done;
-    }
+    SP_TRY(check_size(context, columns->rows, columns->count));
     SP_TRY(sp_json_hash(context, file->meta, "mesh", columns->mesh));
     if (kind == MODES || kind == BASIS)
         SP_TRY(read_mass(context, file->meta, &columns->lumped));
@@ -112,7 +186,10 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         return sp_fail_memory(context);
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
-    SP_TRY(sp_writer_numbers(writer, "U", true, 2, (int64_t[]){columns->rows, columns->count}, columns->U));
+    if (columns->U)
+        SP_TRY(sp_writer_numbers(writer, "U", true, 2, (int64_t[]){columns->rows, columns->count}, columns->U));
+    else
+        SP_TRY(sp_writer_columns(writer, "U", columns->rows, columns->count, columns->column, columns->column_data));
     if (columns->eigenvalue)
         SP_TRY(sp_writer_numbers(writer, "eigenvalue", false, 1, &columns->count, columns->eigenvalue));
     if (columns->residual)

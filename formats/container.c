@@ -98,8 +98,7 @@ static int write_all(sp_writer *writer, const char *bytes, int64_t count)
     return SP_OK;
 }
 
-static int write_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank, const int64_t *shape,
-                        int64_t bytes, const void *data)
+static int begin_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank, const int64_t *shape, int64_t bytes)
 {
     char header[SP_NPY_ROOM], path[SP_MEMBER_NAME + 8];
     int header_length = sp_npy_print(header, descriptor, fortran, rank, shape);
@@ -117,13 +116,21 @@ static int write_member(sp_writer *writer, const char *name, const char *descrip
         status = archive_failure(writer->context, writer->archive, "cannot write");
     archive_entry_free(entry);
     SHA256Update(&writer->hash, (const uint8_t *)name, strlen(name) + 1);
-    if (status == SP_OK)
-        status = write_all(writer, header, header_length);
+    return status == SP_OK ? write_all(writer, header, header_length) : status;
+}
+
+static int end_member(sp_writer *writer)
+{
+    return archive_write_finish_entry(writer->archive) == ARCHIVE_OK ? SP_OK : archive_failure(writer->context, writer->archive, "cannot write");
+}
+
+static int write_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank, const int64_t *shape,
+                        int64_t bytes, const void *data)
+{
+    int status = begin_member(writer, name, descriptor, fortran, rank, shape, bytes);
     if (status == SP_OK)
         status = write_all(writer, data, bytes);
-    if (status == SP_OK && archive_write_finish_entry(writer->archive) != ARCHIVE_OK)
-        status = archive_failure(writer->context, writer->archive, "cannot write");
-    return status;
+    return status == SP_OK ? end_member(writer) : status;
 }
 
 int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool fortran, int rank, const int64_t *shape, const void *data)
@@ -135,15 +142,40 @@ int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool
     return write_member(writer, name, type_table[type].descriptor, fortran, rank, shape, bytes, data);
 }
 
+static int check_finite(sp_context *context, const char *name, int64_t first, int64_t count, const double *values)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return sp_fail(context, SP_NUMERICAL, "%s: value %lld of the result is not finite", name, (long long)(first + i));
+    return SP_OK;
+}
+
 int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int rank, const int64_t *shape, const double *values)
 {
     int64_t count = 1;
     for (int i = 0; i < rank; i++)
         count *= shape[i];
-    for (int64_t i = 0; i < count; i++)
-        if (!isfinite(values[i]))
-            return sp_fail(writer->context, SP_NUMERICAL, "%s: value %lld of the result is not finite", name, (long long)i);
-    return sp_writer_array(writer, name, SP_F8, fortran, rank, shape, values);
+    int status = check_finite(writer->context, name, 0, count, values);
+    return status == SP_OK ? sp_writer_array(writer, name, SP_F8, fortran, rank, shape, values) : status;
+}
+
+int sp_writer_columns(sp_writer *writer, const char *name, int64_t rows, int64_t columns,
+                      int (*next)(void *data, int64_t c, const double **column), void *data)
+{
+    int64_t bytes;
+    int status;
+    if (__builtin_mul_overflow(rows, 8 * columns, &bytes))
+        return sp_fail_memory(writer->context);
+    SP_TRY(begin_member(writer, name, type_table[SP_F8].descriptor, true, 2, (int64_t[]){rows, columns}, bytes));
+    for (int64_t c = 0; c < columns; c++) {
+        const double *column;
+        SP_TRY(next(data, c, &column));
+        SP_TRY(check_finite(writer->context, name, c * rows, rows, column));
+        SP_TRY(write_all(writer, (const char *)column, 8 * rows));
+    }
+    SP_TRY(end_member(writer));
+done:
+    return status;
 }
 
 int sp_writer_text(sp_writer *writer, const char *name, const char *text)
@@ -199,6 +231,9 @@ struct sp_reader {
     int read_error;           /* errno of a read that failed */
     int64_t file_size;        /* −1: not a regular file */
     int64_t members, entries; /* passed whole; begun */
+    const char *diverted;     /* name of the member whose data goes to `take`; NULL: none */
+    int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values);
+    void *take_data;
     uint64_t listing;         /* of names and sizes of the members, to compare with the directory */
     SHA2_CTX hash;
     /* The last block that came, with a little of what came before it: a forward reader stops at the directory, whose
@@ -456,6 +491,32 @@ static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *
     return rest == 0 ? SP_OK : CUT;
 }
 
+/* The same where the values go on as they come. */
+static int divert_data(sp_reader *reader, bool hashed, const sp_array *array)
+{
+    sp_pool scratch = {0};
+    int64_t most = READ_BLOCK / array->size;
+    char *buffer = sp_pool_raw(&scratch, most, (size_t)array->size), more;
+    int status = buffer ? SP_OK : sp_fail_memory(reader->context);
+    for (int64_t first = 0, count; status == SP_OK && first < array->count; first += count) {
+        count = array->count - first < most ? array->count - first : most;
+        if (read_exactly(reader, buffer, count * array->size))
+            status = CUT;
+        else {
+            if (hashed)
+                SHA256Update(&reader->hash, (const uint8_t *)buffer, (size_t)(count * array->size));
+            status = reader->take(reader->take_data, array, first, count, buffer);
+        }
+    }
+    if (status == SP_OK) { /* reading to the very end makes libarchive check the CRC */
+        la_ssize_t rest = archive_read_data(reader->archive, &more, 1);
+        reader->short_member = rest > 0;
+        status = rest == 0 ? SP_OK : CUT;
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
 /* Passes over the rest of a member, with its CRC checked. */
 static int pass_over(sp_reader *reader, bool hashed, int64_t *bytes)
 {
@@ -518,11 +579,13 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
         if (sized && archive_entry_size(entry) != header_length + bytes)
             return sp_fail(context, SP_INPUT, "member %s is damaged: its shape needs %lld bytes, but it has %lld", name, (long long)bytes,
                            (long long)archive_entry_size(entry) - header_length);
-        status = read_data(reader, pool, bytes, array);
+        bool diverted = reader->diverted && !strcmp(reader->diverted, name);
+        memcpy(array->name, name, SP_MEMBER_NAME);
+        status = diverted ? divert_data(reader, hashed, array) : read_data(reader, pool, bytes, array);
         if (status == CUT && reader->short_member && !reader->partial)
             return sp_fail(context, SP_INPUT, "member %s is damaged: wrong checksum, or not the %lld bytes that its shape needs", name,
                            (long long)bytes);
-        if (status == SP_OK && hashed)
+        if (status == SP_OK && hashed && !diverted)
             SHA256Update(&reader->hash, array->data, (size_t)bytes);
     }
     if (status != SP_OK)
@@ -561,6 +624,14 @@ int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, cons
     *array = (sp_array){0};
     reader->hash = before; /* what is not whole is no part of it */
     return status == CUT ? cut(reader, array) : status;
+}
+
+void sp_reader_divert(sp_reader *reader, const char *name,
+                      int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values), void *data)
+{
+    reader->diverted = name;
+    reader->take = take;
+    reader->take_data = data;
 }
 
 bool sp_reader_truncated(const sp_reader *reader)
@@ -659,14 +730,10 @@ static int reorder(sp_context *context, sp_members *members, sp_array *array)
     return SP_OK;
 }
 
-int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran, int rank,
-                    const int64_t *shape, sp_array **result)
+int sp_array_check(sp_context *context, const sp_array *array, enum sp_type type, int rank, const int64_t *shape)
 {
-    sp_array *array = sp_members_find(members, name);
-    if (!array)
-        return sp_fail(context, SP_INPUT, "member %s is missing", name);
-    bool widens = (type == SP_I8 && array->type == SP_I4) || (type == SP_F8 && array->type == SP_F4);
-    if (array->type != type && !widens)
+    const char *name = array->name;
+    if (array->type != type && !(type == SP_I8 && array->type == SP_I4) && !(type == SP_F8 && array->type == SP_F4))
         return sp_fail(context, SP_INPUT, "%s: its values are %s, expected %s", name, type_words[array->type], type_words[type]);
     if (array->rank != rank)
         return sp_fail(context, SP_INPUT, "%s: it has %d dimensions, expected %d", name, array->rank, rank);
@@ -674,13 +741,25 @@ int sp_members_take(sp_context *context, sp_members *members, const char *name, 
         if (shape && shape[i] >= 0 && array->shape[i] != shape[i])
             return sp_fail(context, SP_INPUT, "%s: dimension %d is %lld, expected %lld", name, i, (long long)array->shape[i],
                            (long long)shape[i]);
-    if (widens) {
-        int status = widen(context, members, array);
+    return SP_OK;
+}
+
+int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran, int rank,
+                    const int64_t *shape, sp_array **result)
+{
+    sp_array *array = sp_members_find(members, name);
+    if (!array)
+        return sp_fail(context, SP_INPUT, "member %s is missing", name);
+    int status = sp_array_check(context, array, type, rank, shape);
+    if (status != SP_OK)
+        return status;
+    if (array->type != type) {
+        status = widen(context, members, array);
         if (status != SP_OK)
             return status;
     }
     if (rank >= 2 && array->fortran != fortran) {
-        int status = reorder(context, members, array);
+        status = reorder(context, members, array);
         if (status != SP_OK)
             return status;
     }

@@ -37,6 +37,11 @@ int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool
 /* One member of f8 values that have to be finite, as every reader demands: SP_NUMERICAL where one is not. */
 int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int rank, const int64_t *shape, const double *values) SP_MUST_USE;
 
+/* The same of a matrix [rows, columns] in Fortran order whose columns come one after the other: `next` gives column c, which
+ * is needed until the following call. */
+int sp_writer_columns(sp_writer *writer, const char *name, int64_t rows, int64_t columns,
+                      int (*next)(void *data, int64_t c, const double **column), void *data) SP_MUST_USE;
+
 /* A text member: UTF-8 bytes as u1, shape (length). NULL (from a printer that had no memory) is SP_SYSTEM. */
 int sp_writer_text(sp_writer *writer, const char *name, const char *text) SP_MUST_USE;
 
@@ -65,6 +70,12 @@ int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader 
  * but still count for CRC and hash. SP_INPUT for anything that is not as container.md says. */
 int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *data, const char *name), void *data, sp_array *array) SP_MUST_USE;
 
+/* From now on the data of the member of this name, if it is wanted, goes to `take` as it comes, in whole values and in the file's
+ * order (`array` says which, and has data = NULL): for members larger than memory. `bytes` are 1 MB at most. The checksum is
+ * known only after the last piece. */
+void sp_reader_divert(sp_reader *reader, const char *name,
+                      int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values), void *data);
+
 /* Whether the end that sp_reader_next reported was a cut. */
 bool sp_reader_truncated(const sp_reader *reader);
 
@@ -83,6 +94,9 @@ typedef struct sp_members {
 } sp_members;
 
 void sp_members_free(sp_members *members);
+
+/* What sp_members_take demands of a member before it looks at the values. */
+int sp_array_check(sp_context *context, const sp_array *array, enum sp_type type, int rank, const int64_t *shape) SP_MUST_USE;
 
 /* NULL when there is no member of that name. */
 sp_array *sp_members_find(const sp_members *members, const char *name);

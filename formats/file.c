@@ -109,18 +109,23 @@ static int find_hash(sp_context *context, sp_reader *reader, sp_file *file)
     return status;
 }
 
-int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial, sp_file *file)
+int sp_file_begin(sp_context *context, sp_reader *reader, const char *const *kinds, sp_file *file, sp_array *first)
 {
     *file = (sp_file){0};
-    sp_reader *reader = NULL;
+    int status = sp_reader_next(reader, &file->members.pool, NULL, NULL, first);
+    if (status == SP_OK)
+        status = sp_file_meta(context, reader, first, kinds, &file->meta);
+    if (status != SP_OK)
+        sp_file_free(file);
+    return status;
+}
+
+int sp_file_rest(sp_context *context, sp_reader *reader, const sp_array *first, bool foreign, sp_file *file)
+{
     sp_list list = {0};
-    int status;
-    SP_TRY(sp_reader_open(context, descriptor, partial, &reader));
-    for (;;) {
-        sp_array array;
-        SP_TRY(sp_reader_next(reader, &file->members.pool, NULL, NULL, &array));
-        if (!array.name[0])
-            break;
+    sp_array array = *first;
+    int status = SP_OK;
+    for (; array.name[0] && status == SP_OK; status = sp_reader_next(reader, &file->members.pool, NULL, NULL, &array)) {
         if (file->result) {
             status = sp_fail(context, SP_INPUT, "member %s follows result, which must be the last", array.name);
             goto done;
@@ -131,11 +136,11 @@ int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, 
             goto done;
         }
         *to = array;
-        if (list.count == 1)
-            SP_TRY(sp_file_meta(context, reader, &array, kinds, &file->meta));
         if (file->meta && !strcmp(array.name, "result"))
             SP_TRY(sp_json_from_member(context, &array, &file->result));
     }
+    if (status != SP_OK)
+        goto done;
     if (!file->meta && !foreign) {
         status = sp_fail(context, SP_INPUT, "it has no meta member: not written by Supple");
         goto done;
@@ -151,9 +156,23 @@ int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, 
     status = find_hash(context, reader, file);
 done:
     sp_list_free(&list);
-    sp_reader_close(reader);
     if (status != SP_OK)
         sp_file_free(file);
+    return status;
+}
+
+int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial, sp_file *file)
+{
+    sp_reader *reader;
+    sp_array first;
+    *file = (sp_file){0};
+    int status = sp_reader_open(context, descriptor, partial, &reader);
+    if (status != SP_OK)
+        return status;
+    status = sp_file_begin(context, reader, kinds, file, &first);
+    if (status == SP_OK)
+        status = sp_file_rest(context, reader, &first, foreign, file);
+    sp_reader_close(reader);
     return status;
 }
 

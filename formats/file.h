@@ -25,6 +25,11 @@ typedef struct sp_file {
 int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial, sp_file *file) SP_MUST_USE;
 void sp_file_free(sp_file *file);
 
+/* The same in two steps, from a reader that stays the caller's: the first member, which says the kind (sp_file_kind), and the
+ * rest. Both free the file when they fail. */
+int sp_file_begin(sp_context *context, sp_reader *reader, const char *const *kinds, sp_file *file, sp_array *first) SP_MUST_USE;
+int sp_file_rest(sp_context *context, sp_reader *reader, const sp_array *first, bool foreign, sp_file *file) SP_MUST_USE;
+
 /* "mesh", "modes", … or "" for a foreign file. */
 const char *sp_file_kind(const sp_file *file);
 

@@ -176,28 +176,24 @@ static int take(sp_context *context, sp_pool *pool, sp_array *array, enum sp_typ
     return status;
 }
 
-int sp_trajectory_open(sp_context *context, int descriptor, bool partial, sp_trajectory_stream **result)
+int sp_trajectory_continue(sp_context *context, sp_reader *reader, json_t *meta, sp_trajectory_stream **result)
 {
-    static const char *const kinds[] = {"trajectory", NULL};
-    sp_array first;
     int status;
     sp_trajectory_stream *stream = calloc(1, sizeof *stream);
-    if (!stream)
+    if (!stream) {
+        sp_reader_close(reader);
+        json_decref(meta);
         return sp_fail_memory(context);
-    stream->context = context;
-    sp_trajectory *state = &stream->state;
-    SP_TRY(sp_reader_open(context, descriptor, partial, &stream->reader));
-    SP_TRY(sp_reader_next(stream->reader, &state->pool, wants_meta, NULL, &first));
-    SP_TRY(sp_file_meta(context, stream->reader, &first, kinds, &state->meta));
-    if (!state->meta) {
-        status = sp_fail(context, SP_INPUT, "it has no meta member: not written by Supple");
-        goto done;
     }
-    SP_TRY(sp_json_integer(context, state->meta, "r", 0, MOST, &state->r));
-    SP_TRY(sp_json_integer(context, state->meta, "points", 0, MOST, &state->point_count));
-    SP_TRY(sp_json_integer(context, state->meta, "vertices", 1, MOST, &state->vertex_count));
-    SP_TRY(sp_json_hash(context, state->meta, "mesh", state->hash));
-    SP_TRY(sp_json_hash(context, state->meta, "basis", state->hash));
+    stream->context = context;
+    stream->reader = reader;
+    sp_trajectory *state = &stream->state;
+    state->meta = meta;
+    SP_TRY(sp_json_integer(context, meta, "r", 0, MOST, &state->r));
+    SP_TRY(sp_json_integer(context, meta, "points", 0, MOST, &state->point_count));
+    SP_TRY(sp_json_integer(context, meta, "vertices", 1, MOST, &state->vertex_count));
+    SP_TRY(sp_json_hash(context, meta, "mesh", state->hash));
+    SP_TRY(sp_json_hash(context, meta, "basis", state->hash));
     state->hash[0] = 0;
     if (state->r == 0 && state->point_count == 0)
         status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");
@@ -206,6 +202,28 @@ done:
         sp_trajectory_close(stream);
     else
         *result = stream;
+    return status;
+}
+
+int sp_trajectory_open(sp_context *context, int descriptor, bool partial, sp_trajectory_stream **result)
+{
+    static const char *const kinds[] = {"trajectory", NULL};
+    sp_reader *reader;
+    sp_pool pool = {0};
+    sp_array first;
+    json_t *meta = NULL;
+    int status = sp_reader_open(context, descriptor, partial, &reader);
+    if (status != SP_OK)
+        return status;
+    status = sp_reader_next(reader, &pool, wants_meta, NULL, &first);
+    if (status == SP_OK)
+        status = sp_file_meta(context, reader, &first, kinds, &meta);
+    sp_pool_free(&pool);
+    if (status == SP_OK && !meta)
+        status = sp_fail(context, SP_INPUT, "it has no meta member: not written by Supple");
+    if (status == SP_OK)
+        return sp_trajectory_continue(context, reader, meta, result);
+    sp_reader_close(reader);
     return status;
 }
 

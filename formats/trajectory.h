@@ -65,6 +65,8 @@ void sp_trajectory_free(sp_trajectory *trajectory);
  * the first block: sp_trajectory_meta, the stream's. */
 typedef struct sp_trajectory_stream sp_trajectory_stream;
 int sp_trajectory_open(sp_context *context, int descriptor, bool partial, sp_trajectory_stream **stream) SP_MUST_USE;
+/* From a reader whose first member, meta, was read already: both belong to the stream from then on, also after a failure. */
+int sp_trajectory_continue(sp_context *context, sp_reader *reader, json_t *meta, sp_trajectory_stream **stream) SP_MUST_USE;
 const json_t *sp_trajectory_meta(const sp_trajectory_stream *stream);
 int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block) SP_MUST_USE;
 void sp_trajectory_close(sp_trajectory_stream *stream); /* NULL is allowed */

@@ -2,7 +2,7 @@
 #ifndef SP_BASIS_ANGLES_H
 #define SP_BASIS_ANGLES_H
 
-#include "linear/dense.h"
+#include "linear/store.h"
 
 /* Principal angles [rad], ascending, between the spans of A [rows, a] and B [rows, b] in the metric (Björck & Golub 1973): min of their
  * ranks many. Small angles come from the sines (the part of one basis outside the other), large ones from the cosines, so that all

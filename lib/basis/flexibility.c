@@ -1,6 +1,6 @@
 #include "basis/flexibility.h"
 
-#include "linear/dense.h"
+#include "linear/store.h"
 
 #include <math.h>
 #include <stdlib.h>

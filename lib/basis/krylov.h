@@ -5,7 +5,7 @@
 
 #include "basis/flexibility.h"
 #include "basis/reduced_mgs.h"
-#include "linear/dense.h"
+#include "linear/store.h"
 
 enum sp_orthogonalization {
     SP_ORTHOGONAL_EXACT,   /* block Gram–Schmidt in the mass metric, every block projected twice */

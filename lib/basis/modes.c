@@ -1,7 +1,7 @@
 #include "basis/modes.h"
 
 #include "base/random.h"
-#include "linear/dense.h"
+#include "linear/store.h"
 
 #include <arpack/arpack.h>
 #include <cblas.h>

@@ -2,18 +2,19 @@
 #ifndef SP_BASIS_PCA_H
 #define SP_BASIS_PCA_H
 
-#include "linear/dense.h"
+#include "linear/store.h"
 
-/* A [rows, count] is overwritten by U [rows, ≤ count], M-orthonormal, and singular_value [count] descending (0 beyond the rank):
- * the singular values of M^½ A (thesis §2.8.3, App. A.2). By M-orthonormalization A = QR and the singular value decomposition
- * of R, so small singular values keep their digits (no normal equations). Signs are fixed. rank receives the number of
- * singular values above rounding (1e-14 of the first); columns of U beyond it are 0. */
-int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t count, double *A, double *singular_value, int64_t *rank) SP_MUST_USE;
+/* The columns A of the store become U, at most `most` columns (0: as many as the rank) that are M-orthonormal: the left
+ * singular vectors of M^½ A mapped back (thesis §2.8.3, App. A.2). singular_value [count of A] descending, 0 beyond the rank.
+ * By M-orthonormalization A = QR and the singular value decomposition of R by Jacobi rotations: no normal equations, and
+ * where columns are small because they were weighted, small singular values keep their digits relative to themselves.
+ * Signs are fixed. rank receives the number of singular values above rounding (1e-14 of the first). Takes
+ * sp_mass_pca_matrices(count) bytes for R and its like beside sp_store_workspace. */
+int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t most, sp_store *store, double *singular_value, int64_t *rank) SP_MUST_USE;
+int64_t sp_mass_pca_matrices(int64_t count);
 
-/* Scales modes and derivatives for mass-PCA (BJ05 eq. 16 = thesis eq. 2.52): mode j by λ₁/λ_j, derivative (i,j) by
- * λ₁²/(λ_i λ_j) after making each derivative a unit vector of `metric`. λ₁ is eigenvalue[rigid], the first elastic one; the
- * `rigid` modes before it are left as they are. SP_INPUT where an elastic eigenvalue that is needed is not positive. */
-int sp_scale_derivatives(sp_context *context, const sp_metric *metric, int64_t rows, int64_t mode_count, int64_t rigid, const double *eigenvalue, double *modes, int64_t pair_count,
-                         const int64_t *pair, double *derivatives) SP_MUST_USE;
+/* The columns of the store become those that are not dependent on earlier ones, M-orthonormal, at most `most` (0: all).
+ * new_part [count]: what each of the independent ones has of its own (the diagonal of R without its zeros). */
+int sp_mass_gram_schmidt(sp_context *context, const sp_metric *metric, int64_t most, double threshold, sp_store *store, double *new_part, int64_t *rank) SP_MUST_USE;
 
 #endif

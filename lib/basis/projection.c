@@ -1,5 +1,7 @@
 #include "basis/projection.h"
 
+#include "linear/store.h"
+
 #include <cblas.h>
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PANEL = 4096, MOST_PANELS = 64, BLOCK = 16, SMALL = 1 << 20 }; /* SMALL: work that threads do not pay for */
+enum { PANEL = 4096, MOST_PANELS = 64, SMALL = 1 << 20 }; /* SMALL: work that threads do not pay for */
 
 int sp_dense_fits(sp_context *context, int64_t rows, int64_t columns)
 {
@@ -88,7 +88,7 @@ void sp_metric_times(const sp_context *context, const sp_metric *metric, int64_t
 {
     int64_t rows = metric->rows;
     if (metric->diagonal) {
-#pragma omp parallel for schedule(static) num_threads(context->threads)
+#pragma omp parallel for schedule(static) num_threads(context->threads) if (rows * count > SMALL)
         for (int64_t c = 0; c < count; c++)
             for (int64_t i = 0; i < rows; i++)
                 y[c * rows + i] = metric->diagonal[i] * x[c * rows + i];
@@ -110,96 +110,4 @@ void sp_metric_times(const sp_context *context, const sp_metric *metric, int64_t
     for (int64_t c = 0; c < count; c++)
         for (int64_t i = 0; i < rows; i++)
             y[c * rows + i] = metric->dof[i] >= 0 ? to[c * n + metric->dof[i]] : 0;
-}
-
-/* One column against the earlier ones of its block, twice; returns its norm afterwards (0: dependent). */
-static double orthonormalize_column(const sp_context *context, const sp_metric *metric, int64_t before, double *block, double *r, int64_t r_stride, double threshold,
-                                    double original, double *product, double *work)
-{
-    int64_t rows = metric->rows;
-    double *column = block + before * rows, norm = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        sp_metric_times(context, metric, 1, column, product, work);
-        for (int64_t j = 0; j < before; j++) {
-            double h = sp_dense_dot(rows, block + j * rows, product);
-            cblas_daxpy((int)rows, -h, block + j * rows, 1, column, 1);
-            r[before * r_stride + j] += h;
-        }
-    }
-    sp_metric_times(context, metric, 1, column, product, work);
-    norm = sqrt(fmax(0, sp_dense_dot(rows, column, product)));
-    if (!(norm > threshold * original)) {
-        memset(column, 0, (size_t)rows * sizeof *column);
-        return 0;
-    }
-    cblas_dscal((int)rows, 1 / norm, column, 1);
-    return norm;
-}
-
-int sp_metric_orthonormalize(sp_context *context, const sp_metric *metric, int64_t count, double *A, double threshold, double *R, int64_t *rank)
-{
-    int64_t rows = metric->rows;
-    int status = sp_dense_fits(context, rows, count);
-    if (status != SP_OK)
-        return status;
-    sp_pool scratch = {0};
-    double *product = sp_pool_raw(&scratch, rows * BLOCK, sizeof *product);
-    double *work = sp_pool_raw(&scratch, metric->diagonal ? 1 : 2 * metric->matrix->order * BLOCK, sizeof *work);
-    double *inner = sp_pool_raw(&scratch, sp_dense_inner_work(count, BLOCK), sizeof *inner);
-    double *h = sp_pool_raw(&scratch, count * BLOCK, sizeof *h);
-    if (scratch.failed) {
-        sp_pool_free(&scratch);
-        return sp_fail_memory(context);
-    }
-    memset(R, 0, (size_t)(count * count) * sizeof *R);
-    *rank = 0;
-    for (int64_t first = 0; first < count && status == SP_OK; first += BLOCK) {
-        int64_t width = count - first < BLOCK ? count - first : BLOCK;
-        double *block = A + first * rows, original[BLOCK];
-        sp_metric_times(context, metric, width, block, product, work);
-        for (int64_t c = 0; c < width; c++)
-            original[c] = sqrt(fmax(0, sp_dense_dot(rows, block + c * rows, product + c * rows)));
-        for (int pass = 0; pass < 2; pass++) {
-            if (pass)
-                sp_metric_times(context, metric, width, block, product, work);
-            sp_dense_inner(context, rows, first, A, width, product, h, inner);
-            sp_dense_add(context, rows, first, A, width, h, -1, block);
-            for (int64_t c = 0; c < width; c++)
-                for (int64_t j = 0; j < first; j++)
-                    R[(first + c) * count + j] += h[c * first + j];
-        }
-        for (int64_t c = 0; c < width; c++) {
-            double norm = orthonormalize_column(context, metric, c, block, R + first * count + first, count, threshold, original[c], product, work);
-            R[(first + c) * count + first + c] = norm;
-            *rank += norm > 0;
-        }
-        /* a column that lost most of its length against the block's other columns has regained parts along the earlier blocks */
-        sp_metric_times(context, metric, width, block, product, work);
-        sp_dense_inner(context, rows, first, A, width, product, h, inner);
-        sp_dense_add(context, rows, first, A, width, h, -1, block);
-        status = sp_progress(context, (double)(first + width) / (double)count);
-    }
-    sp_pool_free(&scratch);
-    return status;
-}
-
-int sp_metric_orthogonality(sp_context *context, const sp_metric *metric, int64_t count, const double *Q, double *error)
-{
-    int64_t rows = metric->rows;
-    sp_pool scratch = {0};
-    double *product = sp_pool_raw(&scratch, rows * count, sizeof *product), *gram = sp_pool_raw(&scratch, count * count, sizeof *gram);
-    double *work = sp_pool_raw(&scratch, metric->diagonal ? 1 : 2 * metric->matrix->order * count, sizeof *work);
-    double *inner = sp_pool_raw(&scratch, sp_dense_inner_work(count, count), sizeof *inner);
-    int status = scratch.failed ? sp_fail_memory(context) : sp_dense_fits(context, rows, count);
-    if (status == SP_OK) {
-        sp_metric_times(context, metric, count, Q, product, work);
-        sp_dense_inner(context, rows, count, Q, count, product, gram, inner);
-        *error = 0;
-        for (int64_t i = 0; i < count; i++)
-            for (int64_t j = 0; j < count; j++)
-                if (gram[i * count + i] != 0 && gram[j * count + j] != 0)
-                    *error = fmax(*error, fabs(gram[i * count + j] - (i == j)));
-    }
-    sp_pool_free(&scratch);
-    return status;
 }

@@ -35,12 +35,4 @@ typedef struct sp_metric {
 /* y = M x for `count` full columns. work: [2·matrix->order·count] doubles (unused when lumped). */
 void sp_metric_times(const sp_context *context, const sp_metric *metric, int64_t count, const double *x, double *y, double *work);
 
-/* M-orthonormal basis of the columns of A [rows, count], in order (block Gram–Schmidt, every block projected twice):
- * A = Q R with R [count, count] upper triangular. Columns that depend on earlier ones (what is left is below `threshold`
- * of the column's norm) get a zero column in Q and a zero diagonal in R. Q overwrites A. rank receives the number of others. */
-int sp_metric_orthonormalize(sp_context *context, const sp_metric *metric, int64_t count, double *A, double threshold, double *R, int64_t *rank) SP_MUST_USE;
-
-/* Largest |QᵀMQ − I| over the columns of Q that are not zero. */
-int sp_metric_orthogonality(sp_context *context, const sp_metric *metric, int64_t count, const double *Q, double *error) SP_MUST_USE;
-
 #endif

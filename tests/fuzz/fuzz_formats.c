@@ -27,6 +27,48 @@ static bool open_file(sp_context *context, bool partial, sp_file *file)
     return sp_file_read(context, descriptor, NULL, true, partial, file) == SP_OK;
 }
 
+static int compare(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width, double *values)
+{
+    const sp_columns *whole = data;
+    (void)count;
+    for (int64_t c = 0; whole->U && c < width; c++)
+        for (int64_t i = 0; i < height; i++)
+            if (whole->rows != rows || first + c >= whole->count || row + i >= rows || whole->U[(first + c) * rows + row + i] != values[c * height + i])
+                abort();
+    return SP_OK;
+}
+
+/* U in pieces: the same judgement and the same values as whole. */
+static void read_pieces(sp_context *context)
+{
+    sp_file file;
+    sp_columns whole = {0}, columns;
+    sp_columns_pieces pieces = {.data = &whole, .take = compare};
+    sp_reader *reader;
+    sp_array first;
+    bool good = open_file(context, false, &file), pieces_good = false;
+    if (good) {
+        good = sp_columns_read(context, &file, -1, &whole) == SP_OK;
+        sp_file_free(&file);
+    }
+    rewind_file();
+    if (sp_reader_open(context, descriptor, false, &reader) == SP_OK) {
+        sp_columns_divert(context, reader, -1, &pieces);
+        if (sp_file_begin(context, reader, NULL, &file, &first) == SP_OK && sp_file_rest(context, reader, &first, true, &file) == SP_OK) {
+            pieces_good = sp_columns_read(context, &file, -1, &columns) == SP_OK;
+            if (pieces_good)
+                sp_columns_free(&columns);
+            sp_file_free(&file);
+        }
+        sp_columns_pieces_free(&pieces);
+        sp_reader_close(reader);
+    }
+    if (good != pieces_good)
+        abort();
+    if (good)
+        sp_columns_free(&whole);
+}
+
 static void read_kinds(sp_context *context)
 {
     sp_file file;
@@ -75,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at += (size_t)wrote;
     }
     read_kinds(&context);
+    read_pieces(&context);
     for (int partial = 0; partial < 2; partial++) {
         sp_trajectory trajectory;
         rewind_file();

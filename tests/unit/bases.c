@@ -74,7 +74,10 @@ static void pca_finds_known_singular_values(void)
             for (int i = 0; i < ROWS; i++)
                 A[c * ROWS + i] += Q[k * ROWS + i] * pow(10, -2 * k) * V[k][c];
     int64_t rank;
-    CHECK_OK(sp_mass_pca(&context, &metric, COUNT, A, singular, &rank));
+    sp_store store;
+    CHECK_OK(sp_store_over(&context, ROWS, COUNT, A, &store));
+    CHECK_OK(sp_mass_pca(&context, &metric, 0, &store, singular, &rank));
+    sp_store_free(&store);
     CHECK(rank >= RANK, "rank %lld", (long long)rank);
     for (int k = 0; k < RANK; k++)
         CHECK_NEAR(singular[k] / pow(10, -2 * k), 1, 1e-15 / pow(10, -2 * k) + 1e-13);

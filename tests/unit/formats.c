@@ -573,6 +573,90 @@ static int open_in_folder(const char *name, int flags)
     return open(path, flags, 0600);
 }
 
+/* ---- U in pieces ---- */
+
+typedef struct gathered {
+    double *U;
+    int64_t rows, values, calls;
+} gathered;
+
+static int gather(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width, double *values)
+{
+    gathered *to = data;
+    (void)count;
+    for (int64_t c = 0; c < width; c++)
+        memcpy(to->U + (first + c) * rows + row, values + c * height, (size_t)height * 8);
+    to->values += height * width;
+    to->calls++;
+    return SP_OK;
+}
+
+static int next_of(void *data, int64_t c, const double **column)
+{
+    const gathered *from = data;
+    *column = from->U + c * from->rows;
+    return SP_OK;
+}
+
+/* Columns longer than a piece, rows longer than a piece, and both orders and precisions between. */
+static void columns_in_pieces(void)
+{
+    static const int64_t shapes[][2] = {{150000, 3}, {3, 150000}, {600, 700}, {3, 1}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int kind = 0; kind < 4; kind++) { /* f8 and f4, Fortran and C order */
+            int64_t rows = shapes[s][0], count = shapes[s][1], wrong = 0;
+            bool fortran = kind & 1, wide = kind & 2;
+            gathered got = {.U = calloc((size_t)(rows * count), 8)};
+            double *values = calloc((size_t)(rows * count), 8);
+            float *narrow = calloc((size_t)(rows * count), 4);
+            for (int64_t c = 0; c < count; c++)
+                for (int64_t i = 0; i < rows; i++) {
+                    int64_t at = fortran ? c * rows + i : i * count + c;
+                    narrow[at] = (float)(values[at] = (double)(c * rows + i));
+                }
+            int descriptor = new_file();
+            sp_writer *writer;
+            CHECK_OK(sp_writer_open(&context, descriptor, &writer));
+            CHECK_OK(sp_writer_array(writer, "U", wide ? SP_F8 : SP_F4, fortran, 2, shapes[s], wide ? (void *)values : (void *)narrow));
+            CHECK_OK(sp_writer_close(writer));
+            lseek(descriptor, 0, SEEK_SET);
+            sp_columns_pieces pieces = {.data = &got, .take = gather};
+            sp_columns columns;
+            sp_reader *passing;
+            sp_array first;
+            sp_file file;
+            CHECK_OK(sp_reader_open(&context, descriptor, false, &passing));
+            sp_columns_divert(&context, passing, rows, &pieces);
+            CHECK_OK(sp_file_begin(&context, passing, NULL, &file, &first));
+            CHECK_OK(sp_file_rest(&context, passing, &first, true, &file));
+            CHECK_OK(sp_columns_read(&context, &file, rows, &columns));
+            CHECK(columns.rows == rows && columns.count == count && !columns.U, "%lld rows, %lld columns", (long long)columns.rows, (long long)columns.count);
+            CHECK(got.values == rows * count, "%lld values", (long long)got.values);
+            CHECK(rows * count < 200000 || got.calls > 1, "%lld pieces", (long long)got.calls);
+            for (int64_t i = 0; i < rows * count; i++)
+                wrong += got.U[i] != (double)i;
+            CHECK(wrong == 0, "%lld of %lld values differ", (long long)wrong, (long long)(rows * count));
+            sp_columns_free(&columns);
+            sp_columns_pieces_free(&pieces);
+            sp_file_free(&file);
+            sp_reader_close(passing);
+            /* written column by column: the bytes of the whole */
+            if (fortran && wide) {
+                int again = new_file();
+                got.rows = rows;
+                CHECK_OK(sp_writer_open(&context, again, &writer));
+                CHECK_OK(sp_writer_columns(writer, "U", rows, count, next_of, &got));
+                CHECK_OK(sp_writer_close(writer));
+                blob a = blob_of(descriptor), b = blob_of(again);
+                CHECK(a.size == b.size && !memcmp(a.data, b.data, (size_t)a.size), "other bytes");
+                free(a.data), free(b.data);
+                close(again);
+            }
+            close(descriptor);
+            free(got.U), free(values), free(narrow);
+        }
+}
+
 static void remove_folder(void)
 {
     const char *const names[] = {"u.npz",   "uz.npz",   "csr.npz", "csc.npz",  "csrz.npz", "odd.npz",
@@ -696,6 +780,7 @@ int main(void)
     RUN(says_what_the_system_says);
     RUN(flipped_bytes);
     RUN(truncation);
+    RUN(columns_in_pieces);
     RUN(foreign_files);
     return test_end();
 }

@@ -3,6 +3,7 @@
 #include "basis/derivatives.h"
 #include "basis/modes.h"
 #include "basis/pca.h"
+#include "basis/weights.h"
 #include "bodies.h"
 #include "linear/blas.h"
 #include "formats/import/matrix.h"
@@ -332,8 +333,16 @@ static void simple_bridge(void)
     sp_body_vertex_mass(&m.body, mass);
     for (int64_t i = 0; i < rows; i++)
         diagonal[i] = mass[i / 3];
-    CHECK_OK(sp_scale_derivatives(&context, &consistent, rows, 10, 0, m.eigenvalue, A, pairs, pair, A + 10 * rows));
-    CHECK_OK(sp_mass_pca(&context, &lumped, columns, A, singular, &rank));
+    sp_store store;
+    double square[65], weight[65];
+    CHECK_OK(sp_store_over(&context, rows, columns, A, &store));
+    CHECK_OK(sp_store_squares(&context, &consistent, &store, square));
+    CHECK_OK(sp_mode_weights(&context, 10, 0, m.eigenvalue, weight));
+    for (int64_t c = 0; c < pairs; c++)
+        CHECK_OK(sp_derivative_weight(&context, 10, 0, m.eigenvalue, pair + 2 * c, square[10 + c], weight + 10 + c));
+    CHECK_OK(sp_store_scale(&context, &store, weight));
+    CHECK_OK(sp_mass_pca(&context, &lumped, 0, &store, singular, &rank));
+    sp_store_free(&store);
     const double expected[21] = {1,        0.199942, 0.108119, 0.060261, 0.055047, 0.049893, 0.046752, 0.038637, 0.025920, 0.013490, 0.010630,
                                  0.010611, 0.008248, 0.007875, 0.007675, 0.005105, 0.003653, 0.002820, 0.002044, 0.001949, 0.001677};
     for (int i = 0; i < 21; i++)

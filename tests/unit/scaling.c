@@ -4,6 +4,7 @@
 #include "basis/derivatives.h"
 #include "basis/modes.h"
 #include "basis/pca.h"
+#include "basis/weights.h"
 #include "bodies.h"
 #include "dynamics/integrate.h"
 #include "dynamics/models.h"
@@ -68,11 +69,18 @@ static void make_block(scales s, block *b)
     sp_derivatives_report derivatives;
     CHECK_OK(sp_modal_derivatives(&context, &b->body, MODES, b->U, PAIRS, pair, 0, b->derivative, &derivatives));
     sp_metric metric = {.rows = b->rows, .matrix = &b->M, .dof = b->body.dof};
-    double *modes = b->basis, *others = b->basis + MODES * b->rows;
-    memcpy(modes, b->U, (size_t)(b->rows * MODES) * 8);
-    memcpy(others, b->derivative, (size_t)(b->rows * PAIRS) * 8);
-    CHECK_OK(sp_scale_derivatives(&context, &metric, b->rows, MODES, 0, b->lambda, modes, PAIRS, pair, others));
-    CHECK_OK(sp_mass_pca(&context, &metric, MODES + PAIRS, b->basis, b->singular, &rank));
+    double weight[MODES + PAIRS], square[MODES + PAIRS];
+    sp_store store;
+    memcpy(b->basis, b->U, (size_t)(b->rows * MODES) * 8);
+    memcpy(b->basis + MODES * b->rows, b->derivative, (size_t)(b->rows * PAIRS) * 8);
+    CHECK_OK(sp_store_over(&context, b->rows, MODES + PAIRS, b->basis, &store));
+    CHECK_OK(sp_store_squares(&context, &metric, &store, square));
+    CHECK_OK(sp_mode_weights(&context, MODES, 0, b->lambda, weight));
+    for (int c = 0; c < PAIRS; c++)
+        CHECK_OK(sp_derivative_weight(&context, MODES, 0, b->lambda, pair + 2 * c, square[MODES + c], &weight[MODES + c]));
+    CHECK_OK(sp_store_scale(&context, &store, weight));
+    CHECK_OK(sp_mass_pca(&context, &metric, 0, &store, b->singular, &rank));
+    sp_store_free(&store);
     CHECK(rank == MODES + PAIRS, "rank %lld", (long long)rank);
     sp_sparse_free(&K);
     free(rest), free(vector);

@@ -80,6 +80,11 @@ void tool_record_input(const char *path, const char *option, const char *hash, c
     record_input(path, option, hash, meta, meta != NULL);
 }
 
+void tool_record_archive(const char *path, const char *option, const char *hash, const json_t *meta)
+{
+    record_input(path, option, hash, meta, true);
+}
+
 void tool_read(const char *path, const char *option, const char *const *kinds, bool foreign, sp_file *file)
 {
     int descriptor = tool_open_input(path);

@@ -112,6 +112,9 @@ void tool_close_input(int descriptor);
 /* Records an input by hand (streamed trajectories): hash and meta as found. meta may be NULL. */
 void tool_record_input(const char *path, const char *option, const char *hash, const json_t *meta);
 
+/* The same for one of our archives, or a foreign one (meta NULL), that was not read by tool_read. */
+void tool_record_archive(const char *path, const char *option, const char *hash, const json_t *meta);
+
 /* A whole text or model file, NUL-terminated; recorded unless option is "". A word that is no option of the tool ("include") says
  * that another input named the file: it is then recorded as "via" that. */
 char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count);

@@ -3,7 +3,7 @@
 #include "assembly/stvk.h"
 #include "basis/modes.h"
 #include "formats/import/matrix.h"
-#include "linear/dense.h"
+#include "linear/store.h"
 #include "tools/common/inputs.h"
 #include "tools/import/import.h"
 

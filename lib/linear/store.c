@@ -1,0 +1,425 @@
+#include "linear/store.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    WIDTH = SP_STORE_WIDTH,
+    AT_A_TIME = 8, /* columns of a metric product: the matrix is read once for them */
+    SLAB = 8192,   /* rows of a product by rows; SUB of them are one task */
+    SUB = 512,
+};
+
+/* ---- where the columns are ---- */
+
+void sp_store_new(int64_t rows, const sp_store_outside *outside, sp_store *store)
+{
+    *store = (sp_store){.rows = rows};
+    if (outside)
+        store->outside = *outside;
+}
+
+int sp_store_over(sp_context *context, int64_t rows, int64_t count, double *A, sp_store *store)
+{
+    *store = (sp_store){.rows = rows, .columns = A};
+    return sp_store_grow(context, store, count, INT64_MAX);
+}
+
+void sp_store_free(sp_store *store)
+{
+    sp_pool_free(&store->pool);
+    sp_list_free(&store->blocks);
+    *store = (sp_store){0};
+}
+
+static double **blocks_of(const sp_store *store)
+{
+    return store->blocks.data;
+}
+
+int sp_store_grow(sp_context *context, sp_store *store, int64_t count, int64_t resident)
+{
+    int64_t blocks = (count + WIDTH - 1) / WIDTH, before = (store->count + WIDTH - 1) / WIDTH;
+    int status = sp_dense_fits(context, store->rows, count);
+    if (status != SP_OK)
+        return status;
+    for (int64_t b = before; b < blocks && b == store->resident && b < resident; b++) {
+        double **to = sp_list_add(&store->blocks, 1, sizeof *to);
+        double *block = store->columns ? store->columns + b * WIDTH * store->rows : sp_pool_raw(&store->pool, store->rows * WIDTH, sizeof *block);
+        if (!to || !block)
+            return sp_fail_memory(context);
+        *to = block;
+        store->resident++;
+    }
+    if (store->resident < blocks && !store->outside.save)
+        return sp_fail_memory(context);
+    store->count = count;
+    return SP_OK;
+}
+
+int64_t sp_store_width(const sp_store *store, int64_t first)
+{
+    return store->count - first < WIDTH ? store->count - first : WIDTH;
+}
+
+int sp_store_evict(sp_context *context, sp_store *store, int64_t resident)
+{
+    int status = SP_OK;
+    while (status == SP_OK && store->resident > resident) {
+        int64_t b = store->resident - 1;
+        double *block = blocks_of(store)[b];
+        if (b * WIDTH < store->count)
+            status = store->outside.save(context, store->outside.data, 0, store->rows, b * WIDTH, sp_store_width(store, b * WIDTH), block);
+        if (status == SP_OK) {
+            sp_pool_drop(&store->pool, block);
+            store->blocks.count = store->resident = b;
+        }
+    }
+    return status;
+}
+
+/* Part of a rectangle that is in one block or in the blocks outside: its columns. */
+static int64_t run_length(const sp_store *store, int64_t first, int64_t width)
+{
+    if (first >= store->resident * WIDTH)
+        return width;
+    int64_t left = WIDTH - first % WIDTH;
+    return left < width ? left : width;
+}
+
+static double *in_memory(const sp_store *store, int64_t column)
+{
+    return column < store->resident * WIDTH ? blocks_of(store)[column / WIDTH] + column % WIDTH * store->rows : NULL;
+}
+
+int sp_store_read(sp_context *context, const sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width, double *to)
+{
+    int status = SP_OK;
+    for (int64_t run; width > 0 && status == SP_OK; first += run, width -= run, to += run * height) {
+        const double *from = in_memory(store, first);
+        run = run_length(store, first, width);
+        if (!from)
+            status = store->outside.load(context, store->outside.data, row, height, first, run, to);
+        for (int64_t c = 0; from && c < run; c++)
+            memcpy(to + c * height, from + c * store->rows + row, (size_t)height * sizeof *to);
+    }
+    return status;
+}
+
+int sp_store_write(sp_context *context, sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width, const double *from)
+{
+    int status = SP_OK;
+    for (int64_t run; width > 0 && status == SP_OK; first += run, width -= run, from += run * height) {
+        double *to = in_memory(store, first);
+        run = run_length(store, first, width);
+        if (!to)
+            status = store->outside.save(context, store->outside.data, row, height, first, run, from);
+        for (int64_t c = 0; to && c < run; c++)
+            memcpy(to + c * store->rows + row, from + c * height, (size_t)height * sizeof *to);
+    }
+    return status;
+}
+
+int sp_store_load(sp_context *context, const sp_store *store, int64_t first, double *buffer, double **columns)
+{
+    *columns = in_memory(store, first);
+    if (*columns)
+        return SP_OK;
+    *columns = buffer;
+    return store->outside.load(context, store->outside.data, 0, store->rows, first, sp_store_width(store, first), buffer);
+}
+
+int sp_store_save(sp_context *context, sp_store *store, int64_t first, const double *columns)
+{
+    if (in_memory(store, first))
+        return SP_OK;
+    return store->outside.save(context, store->outside.data, 0, store->rows, first, sp_store_width(store, first), columns);
+}
+
+int sp_store_keep(sp_context *context, sp_store *store, int64_t count, const int64_t *index)
+{
+    sp_pool scratch = {0};
+    double *column = sp_pool_raw(&scratch, store->rows, sizeof *column);
+    int status = column ? SP_OK : sp_fail_memory(context);
+    for (int64_t c = 0; c < count && status == SP_OK; c++) {
+        if (index[c] == c)
+            continue;
+        status = sp_store_read(context, store, 0, store->rows, index[c], 1, column);
+        if (status == SP_OK)
+            status = sp_store_write(context, store, 0, store->rows, c, 1, column);
+    }
+    if (status == SP_OK)
+        store->count = count;
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* ---- sweeps ---- */
+
+/* What a call on a store works with. */
+typedef struct workspace {
+    sp_pool pool;
+    double *block, *other;   /* [rows, WIDTH] two blocks that were read; NULL where all are in memory */
+    double *product;         /* [rows, WIDTH] M times a block */
+    double *metric;          /* for sp_metric_times */
+    double *inner, *h;       /* for sp_dense_inner; [WIDTH, WIDTH] */
+} workspace;
+
+static int64_t metric_work(const sp_metric *metric)
+{
+    return metric->diagonal || !metric->dof ? 1 : 2 * metric->matrix->order * AT_A_TIME;
+}
+
+static int workspace_new(sp_context *context, const sp_metric *metric, const sp_store *store, workspace *w)
+{
+    *w = (workspace){0};
+    if (store->resident * WIDTH < store->count) {
+        w->block = sp_pool_raw(&w->pool, store->rows * WIDTH, sizeof(double));
+        w->other = sp_pool_raw(&w->pool, store->rows * WIDTH, sizeof(double));
+    }
+    if (metric) {
+        int64_t width = store->count < WIDTH ? store->count : WIDTH;
+        w->product = sp_pool_raw(&w->pool, store->rows * width, sizeof(double));
+        w->metric = sp_pool_raw(&w->pool, metric_work(metric), sizeof(double));
+        w->inner = sp_pool_raw(&w->pool, sp_dense_inner_work(width, width), sizeof(double));
+        w->h = sp_pool_raw(&w->pool, WIDTH * WIDTH, sizeof(double));
+    }
+    if (!w->pool.failed)
+        return SP_OK;
+    sp_pool_free(&w->pool);
+    return sp_fail_memory(context);
+}
+
+int64_t sp_store_workspace(const sp_metric *metric, int64_t rows, int64_t count)
+{
+    int64_t blocks = 3 * WIDTH * rows + metric_work(metric) + sp_dense_inner_work(WIDTH, WIDTH) + WIDTH * WIDTH, slabs = 2 * (rows < SLAB ? rows : SLAB) * count;
+    return (int64_t)sizeof(double) * (blocks > slabs ? blocks : slabs);
+}
+
+/* product = M × `width` columns. */
+static void times(const sp_context *context, const sp_metric *metric, int64_t width, const double *columns, const workspace *w)
+{
+    for (int64_t c = 0; c < width; c += AT_A_TIME)
+        sp_metric_times(context, metric, width - c < AT_A_TIME ? width - c : AT_A_TIME, columns + c * metric->rows, w->product + c * metric->rows, w->metric);
+}
+
+int sp_store_scale(sp_context *context, sp_store *store, const double *factor)
+{
+    workspace w;
+    int status = workspace_new(context, NULL, store, &w);
+    if (status != SP_OK)
+        return status;
+    for (int64_t first = 0; first < store->count; first += WIDTH) {
+        double *block;
+        SP_TRY(sp_store_load(context, store, first, w.block, &block));
+        for (int64_t c = 0; c < sp_store_width(store, first); c++)
+            for (int64_t i = 0; i < store->rows; i++)
+                block[c * store->rows + i] *= factor[first + c];
+        SP_TRY(sp_store_save(context, store, first, block));
+    }
+done:
+    sp_pool_free(&w.pool);
+    return status;
+}
+
+int sp_store_fix_signs(sp_context *context, sp_store *store)
+{
+    workspace w;
+    int status = workspace_new(context, NULL, store, &w);
+    if (status != SP_OK)
+        return status;
+    for (int64_t first = 0; first < store->count; first += WIDTH) {
+        double *block;
+        SP_TRY(sp_store_load(context, store, first, w.block, &block));
+        sp_dense_fix_signs(store->rows, sp_store_width(store, first), block);
+        SP_TRY(sp_store_save(context, store, first, block));
+    }
+done:
+    sp_pool_free(&w.pool);
+    return status;
+}
+
+int sp_store_squares(sp_context *context, const sp_metric *metric, const sp_store *store, double *square)
+{
+    workspace w;
+    int status = workspace_new(context, metric, store, &w);
+    if (status != SP_OK)
+        return status;
+    for (int64_t first = 0; first < store->count; first += WIDTH) {
+        double *block;
+        SP_TRY(sp_store_load(context, store, first, w.block, &block));
+        times(context, metric, sp_store_width(store, first), block, &w);
+        for (int64_t c = 0; c < sp_store_width(store, first); c++)
+            square[first + c] = fmax(0, sp_dense_dot(store->rows, block + c * store->rows, w.product + c * store->rows));
+    }
+done:
+    sp_pool_free(&w.pool);
+    return status;
+}
+
+int sp_store_times(sp_context *context, sp_store *store, int64_t to, const double *C)
+{
+    sp_pool scratch = {0};
+    int64_t most = store->rows < SLAB ? store->rows : SLAB, m = store->count;
+    double *from = sp_pool_raw(&scratch, most * m, sizeof *from), *product = sp_pool_raw(&scratch, most * to, sizeof *product);
+    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    for (int64_t row = 0; status == SP_OK && m && to && row < store->rows; row += SLAB) {
+        int64_t height = store->rows - row < SLAB ? store->rows - row : SLAB;
+        SP_TRY(sp_store_read(context, store, row, height, 0, m, from));
+#pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (height > SUB)
+        for (int64_t first = 0; first < height; first += SUB)
+            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(height - first < SUB ? height - first : SUB), (int)to, (int)m, 1, from + first, (int)height, C, (int)m, 0,
+                        product + first, (int)height);
+        SP_TRY(sp_store_write(context, store, row, height, 0, to, product));
+        SP_TRY(sp_progress(context, (double)(row + height) / (double)store->rows));
+    }
+    if (status == SP_OK)
+        store->count = to;
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* ---- orthonormalization ---- */
+
+/* A block loses its parts along the blocks before it; those are added to R where it is given. product: M × block. */
+static int project_off_earlier(sp_context *context, const sp_metric *metric, const sp_store *store, int64_t first, double *block, double *R, const workspace *w)
+{
+    int64_t rows = store->rows, width = sp_store_width(store, first);
+    int status = SP_OK;
+    for (int64_t before = 0; before < first; before += WIDTH) {
+        double *Q;
+        SP_TRY(sp_store_load(context, store, before, w->other, &Q));
+        sp_dense_inner(context, metric->rows, WIDTH, Q, width, w->product, w->h, w->inner);
+        sp_dense_add(context, rows, WIDTH, Q, width, w->h, -1, block);
+        for (int64_t c = 0; R && c < width; c++)
+            for (int64_t j = 0; j < WIDTH; j++)
+                R[(first + c) * store->count + before + j] += w->h[c * WIDTH + j];
+    }
+done:
+    return status;
+}
+
+/* One column against the `before` ones of its block, twice; returns its norm afterwards (0: dependent), and in *shrunk by
+ * which factor it was longer. r: where its parts go. */
+static double orthonormalize_column(const sp_context *context, const sp_metric *metric, int64_t before, double *block, double *r, double least, double *shrunk, const workspace *w)
+{
+    int64_t rows = metric->rows;
+    double *column = block + before * rows, start = 0, norm = 0;
+    for (int pass = 0; pass < 3; pass++) {
+        sp_metric_times(context, metric, 1, column, w->product, w->metric);
+        if (pass != 1)
+            norm = sqrt(fmax(0, sp_dense_dot(rows, column, w->product)));
+        if (pass == 0)
+            start = norm;
+        if (pass == 2 || before == 0)
+            break;
+        sp_dense_inner(context, rows, before, block, 1, w->product, w->h, w->inner);
+        sp_dense_add(context, rows, before, block, 1, w->h, -1, column);
+        for (int64_t j = 0; j < before; j++)
+            r[j] += w->h[j];
+    }
+    *shrunk = norm > 0 ? start / norm : 1;
+    if (!(norm > least)) {
+        memset(column, 0, (size_t)rows * sizeof *column);
+        return 0;
+    }
+    cblas_dscal((int)rows, 1 / norm, column, 1);
+    return norm;
+}
+
+int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_store *store, double threshold, double *R, int64_t *rank)
+{
+    int64_t rows = store->rows, count = store->count;
+    workspace w;
+    int status = workspace_new(context, metric, store, &w);
+    if (status != SP_OK)
+        return status;
+    memset(R, 0, (size_t)(count * count) * sizeof *R);
+    *rank = 0;
+    for (int64_t first = 0; first < count; first += WIDTH) {
+        int64_t width = sp_store_width(store, first);
+        double *block, original[WIDTH], most_shrunk = 1, shrunk;
+        SP_TRY(sp_store_load(context, store, first, w.block, &block));
+        times(context, metric, width, block, &w);
+        for (int64_t c = 0; c < width; c++)
+            original[c] = sqrt(fmax(0, sp_dense_dot(rows, block + c * rows, w.product + c * rows)));
+        SP_TRY(project_off_earlier(context, metric, store, first, block, R, &w));
+        if (first) {
+            times(context, metric, width, block, &w);
+            SP_TRY(project_off_earlier(context, metric, store, first, block, R, &w));
+        }
+        for (int64_t c = 0; c < width; c++) {
+            double norm = orthonormalize_column(context, metric, c, block, R + (first + c) * count + first, threshold * original[c], &shrunk, &w);
+            R[(first + c) * count + first + c] = norm;
+            *rank += norm > 0;
+            if (norm > 0)
+                most_shrunk = fmax(most_shrunk, shrunk);
+        }
+        /* a column that lost most of its length against the block's other columns has regained parts along the earlier blocks */
+        if (first && most_shrunk > 8) {
+            times(context, metric, width, block, &w);
+            SP_TRY(project_off_earlier(context, metric, store, first, block, NULL, &w));
+        }
+        SP_TRY(sp_store_save(context, store, first, block));
+        SP_TRY(sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
+    }
+done:
+    sp_pool_free(&w.pool);
+    return status;
+}
+
+int sp_store_orthogonality(sp_context *context, const sp_metric *metric, const sp_store *store, double *error)
+{
+    int64_t rows = store->rows;
+    workspace w;
+    int status = workspace_new(context, metric, store, &w);
+    if (status != SP_OK)
+        return status;
+    *error = 0;
+    for (int64_t first = 0; first < store->count; first += WIDTH) {
+        int64_t width = sp_store_width(store, first);
+        double *block, *other;
+        SP_TRY(sp_store_load(context, store, first, w.block, &block));
+        times(context, metric, width, block, &w);
+        for (int64_t before = 0; before <= first; before += WIDTH) {
+            int64_t height = sp_store_width(store, before);
+            other = block;
+            if (before < first)
+                SP_TRY(sp_store_load(context, store, before, w.other, &other));
+            sp_dense_inner(context, rows, height, other, width, w.product, w.h, w.inner);
+            for (int64_t c = 0; c < width; c++)
+                for (int64_t j = 0; j < height; j++) {
+                    double product = w.h[c * height + j];
+                    bool diagonal = before + j == first + c; /* 0 there: a column that is zero */
+                    *error = fmax(*error, diagonal && product != 0 ? fabs(product - 1) : fabs(product));
+                }
+        }
+    }
+done:
+    sp_pool_free(&w.pool);
+    return status;
+}
+
+/* ---- columns in memory ---- */
+
+int sp_metric_orthonormalize(sp_context *context, const sp_metric *metric, int64_t count, double *A, double threshold, double *R, int64_t *rank)
+{
+    sp_store store;
+    int status = sp_store_over(context, metric->rows, count, A, &store);
+    if (status == SP_OK)
+        status = sp_store_orthonormalize(context, metric, &store, threshold, R, rank);
+    sp_store_free(&store);
+    return status;
+}
+
+int sp_metric_orthogonality(sp_context *context, const sp_metric *metric, int64_t count, const double *Q, double *error)
+{
+    sp_store store;
+    int status = sp_store_over(context, metric->rows, count, (double *)Q, &store); /* only read */
+    if (status == SP_OK)
+        status = sp_store_orthogonality(context, metric, &store, error);
+    sp_store_free(&store);
+    return status;
+}

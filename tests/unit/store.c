@@ -1,0 +1,405 @@
+/* Columns in blocks, partly out of memory: mass-PCA, Gram–Schmidt and random projection over them. */
+#include "assembly/body.h"
+#include "basis/pca.h"
+#include "basis/random_projection.h"
+#include "bodies.h"
+#include "linear/blas.h"
+#include "test.h"
+
+#include <lapacke.h>
+
+static sp_context context;
+
+/* ---- a store whose blocks are elsewhere: an array that only rectangles come from and go to ---- */
+
+typedef struct elsewhere {
+    int64_t rows;
+    double *values;
+    int64_t loads, saves;
+    int64_t fails_at; /* number of the save that finds the disk full; 0: none */
+} elsewhere;
+
+static int load(sp_context *c, void *data, int64_t row, int64_t height, int64_t first, int64_t width, double *to)
+{
+    elsewhere *e = data;
+    (void)c;
+    e->loads++;
+    for (int64_t k = 0; k < width; k++)
+        memcpy(to + k * height, e->values + (first + k) * e->rows + row, (size_t)height * 8);
+    return SP_OK;
+}
+
+static int save(sp_context *c, void *data, int64_t row, int64_t height, int64_t first, int64_t width, const double *from)
+{
+    elsewhere *e = data;
+    if (++e->saves == e->fails_at)
+        return sp_fail(c, SP_SYSTEM, "full");
+    for (int64_t k = 0; k < width; k++)
+        memcpy(e->values + (first + k) * e->rows + row, from + k * height, (size_t)height * 8);
+    return SP_OK;
+}
+
+/* A copy of A [rows, count] with `resident` blocks in memory. */
+static void open_store(int64_t rows, int64_t count, const double *A, int64_t resident, elsewhere *e, sp_store *store)
+{
+    *e = (elsewhere){.rows = rows, .values = calloc((size_t)(rows * count), 8)};
+    sp_store_new(rows, &(sp_store_outside){.data = e, .load = load, .save = save}, store);
+    for (int64_t c = 0; c < count; c++) { /* column by column, each in two pieces */
+        CHECK_OK(sp_store_grow(&context, store, c + 1, resident + 1));
+        CHECK_OK(sp_store_write(&context, store, 0, rows / 3, c, 1, A + c * rows));
+        CHECK_OK(sp_store_write(&context, store, rows / 3, rows - rows / 3, c, 1, A + c * rows + rows / 3));
+    }
+    CHECK_OK(sp_store_evict(&context, store, resident));
+}
+
+static void close_store(elsewhere *e, sp_store *store)
+{
+    sp_store_free(store);
+    free(e->values);
+}
+
+enum method { PCA, GRAM_SCHMIDT, RANDOM, METHODS };
+
+static void run(enum method method, const sp_metric *metric, int64_t most, sp_store *store, double *value, int64_t *rank)
+{
+    if (method == RANDOM)
+        CHECK_OK(sp_random_projection(&context, most, store));
+    if (method == PCA)
+        CHECK_OK(sp_mass_pca(&context, metric, most, store, value, rank));
+    else
+        CHECK_OK(sp_mass_gram_schmidt(&context, metric, most, 1e-10, store, value, rank));
+}
+
+static void same_bytes(const sp_metric *metric, int64_t count, const double *A)
+{
+    int64_t rows = metric->rows, most = 40, blocks = (count + SP_STORE_WIDTH - 1) / SP_STORE_WIDTH;
+    double *whole = calloc((size_t)(rows * count), 8), *part = calloc((size_t)(rows * most), 8), *values = calloc((size_t)count, 8), *other = calloc((size_t)count, 8), error;
+    for (enum method method = PCA; method < METHODS; method++) {
+        sp_store store;
+        int64_t rank, rank2;
+        memcpy(whole, A, (size_t)(rows * count) * 8);
+        CHECK_OK(sp_store_over(&context, rows, count, whole, &store));
+        run(method, metric, most, &store, values, &rank);
+        CHECK(store.count == most, "%lld columns", (long long)store.count);
+        CHECK_OK(sp_store_orthogonality(&context, metric, &store, &error));
+        CHECK(error < 1e-13, "method %d: orthonormal to %g", method, error);
+        sp_store_free(&store);
+        for (int64_t resident = 0; resident <= blocks; resident++) {
+            elsewhere e;
+            open_store(rows, count, A, resident, &e, &store);
+            context.threads = 1 + (int)(resident % 2);
+            run(method, metric, most, &store, other, &rank2);
+            context.threads = 1;
+            CHECK(rank == rank2 && store.count == most, "rank %lld and %lld", (long long)rank, (long long)rank2);
+            CHECK_OK(sp_store_read(&context, &store, 0, rows, 0, most, part));
+            CHECK(!memcmp(part, whole, (size_t)(rows * most) * 8), "method %d, %lld blocks in memory: other bytes", method, (long long)resident);
+            CHECK(!memcmp(values, other, (size_t)count * 8), "method %d, %lld blocks in memory: other values", method, (long long)resident);
+            CHECK(resident == blocks || e.loads > 0, "nothing was ever loaded");
+            CHECK(resident < blocks || e.loads == 0, "all is in memory, but %lld loads", (long long)e.loads);
+            close_store(&e, &store);
+        }
+    }
+    free(whole), free(part), free(values), free(other);
+}
+
+/* More rows than one slab, more columns than two blocks, some of them dependent. */
+static void blocks_elsewhere_give_the_same_bytes(void)
+{
+    enum { ROWS = 8400, COUNT = 75 };
+    double *A = calloc(ROWS * COUNT, 8), *diagonal = calloc(ROWS, 8);
+    random_field(ROWS * COUNT, 1, A);
+    for (int i = 0; i < ROWS; i++) {
+        diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
+        A[40 * ROWS + i] = A[3 * ROWS + i] - 2 * A[38 * ROWS + i];
+        A[70 * ROWS + i] = 0;
+    }
+    same_bytes(&(sp_metric){.rows = ROWS, .diagonal = diagonal}, COUNT, A);
+    free(A), free(diagonal);
+
+    sp_mesh mesh;
+    sp_body body;
+    sp_sparse M;
+    make_box(4, 4, 5, 0.1, 0.2, &mesh);
+    mesh.fixed[0] = 0;
+    mesh.fixed_axes[0] = 7;
+    mesh.fixed_count = 1;
+    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
+    int64_t rows = 3 * mesh.vertex_count;
+    A = calloc((size_t)(rows * 45), 8);
+    random_field(rows * 45, 2, A);
+    for (int64_t c = 0; c < 45; c++)
+        A[c * rows] = A[c * rows + 1] = A[c * rows + 2] = 0;
+    same_bytes(&(sp_metric){.rows = rows, .matrix = &M, .dof = body.dof}, 45, A);
+    free(A);
+    sp_sparse_free(&M);
+    sp_body_free(&body);
+    sp_mesh_free(&mesh);
+}
+
+static void a_full_disk_is_said(void)
+{
+    enum { ROWS = 90, COUNT = 40 };
+    double A[ROWS * COUNT], diagonal[ROWS], value[COUNT];
+    elsewhere e;
+    sp_store store;
+    int64_t rank;
+    random_field(ROWS * COUNT, 5, A);
+    for (int i = 0; i < ROWS; i++)
+        diagonal[i] = 1;
+    open_store(ROWS, COUNT, A, 0, &e, &store);
+    e.fails_at = e.saves + 2;
+    CHECK(sp_mass_pca(&context, &(sp_metric){.rows = ROWS, .diagonal = diagonal}, 0, &store, value, &rank) == SP_SYSTEM, "no failure");
+    CHECK(!strcmp(context.message, "full"), "%s", context.message);
+    close_store(&e, &store);
+}
+
+/* ---- against a dense computation: M = LLᵀ, singular values of LᵀA by LAPACK (thesis §2.8.1) ---- */
+
+static void pca_is_that_of_the_dense_problem(void)
+{
+    enum { N = 60, COUNT = 37 };
+    static double A[N * COUNT], U[N * COUNT], L[N * N], Z[N * COUNT], left[N * COUNT], expected[COUNT], value[COUNT], LU[N], work[COUNT];
+    int64_t start[N + 1] = {0}, index[3 * N], rank, entries = 0;
+    double entry[3 * N], unused, diagonal_entry[N], off[N];
+    for (int i = 0; i < N; i++) {
+        diagonal_entry[i] = 2 + sp_random_uniform(1, 5, (uint64_t)i);
+        off[i] = 0.9 * sp_random_uniform(1, 6, (uint64_t)i);
+    }
+    for (int i = 0; i < N; i++) {
+        for (int j = i - 1; j <= i + 1; j++)
+            if (j >= 0 && j < N) {
+                index[entries] = j;
+                entry[entries++] = L[j * N + i] = j == i ? diagonal_entry[i] : off[i < j ? i : j];
+            }
+        start[i + 1] = entries;
+    }
+    sp_sparse M = {.order = N, .start = start, .index = index, .value = entry};
+    sp_metric metric = {.rows = N, .matrix = &M};
+    random_field(N * COUNT, 8, A);
+    for (int c = 0; c < COUNT; c++)
+        for (int i = 0; i < N; i++)
+            A[c * N + i] *= pow(0.7, c);
+    CHECK(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', N, L, N) == 0, "M is not positive definite");
+    for (int c = 0; c < COUNT; c++)
+        for (int i = 0; i < N; i++)
+            for (int k = i; k < N; k++)
+                Z[c * N + i] += L[i * N + k] * A[c * N + k];
+    CHECK(LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'N', N, COUNT, Z, N, expected, left, N, &unused, 1, work) == 0, "LAPACK");
+    sp_store store;
+    memcpy(U, A, sizeof U);
+    CHECK_OK(sp_store_over(&context, N, COUNT, U, &store));
+    CHECK_OK(sp_mass_pca(&context, &metric, 0, &store, value, &rank));
+    CHECK(rank == COUNT, "rank %lld", (long long)rank);
+    double worst = 0;
+    for (int c = 0; c < COUNT; c++) {
+        CHECK_NEAR(value[c], expected[c], 1e-14 * expected[0]);
+        double gap = 1, dot = 0; /* LᵀU is the left singular vector, up to sign and rounding over the gap */
+        for (int o = 0; o < COUNT; o++)
+            if (o != c)
+                gap = fmin(gap, fabs(expected[c] - expected[o]) / expected[0]);
+        for (int i = 0; i < N; i++) {
+            LU[i] = 0;
+            for (int k = i; k < N; k++)
+                LU[i] += L[i * N + k] * U[c * N + k];
+            dot += LU[i] * left[c * N + i];
+        }
+        for (int i = 0; i < N; i++)
+            worst = fmax(worst, fabs(LU[i] - (dot < 0 ? -1 : 1) * left[c * N + i]) * gap);
+    }
+    NOTE("vectors agree to %.1e over the gap", worst);
+    CHECK(worst < 1e-13, "vectors differ by %g", worst);
+    sp_store_free(&store);
+}
+
+/* One-sided Jacobi in long double: singular values of the columns of A [rows, count], descending. */
+static void jacobi(int rows, int count, long double *A, long double *value)
+{
+    for (int sweep = 0; sweep < 40; sweep++)
+        for (int p = 0; p < count; p++)
+            for (int q = p + 1; q < count; q++) {
+                long double a = 0, b = 0, g = 0;
+                for (int i = 0; i < rows; i++) {
+                    a += A[p * rows + i] * A[p * rows + i];
+                    b += A[q * rows + i] * A[q * rows + i];
+                    g += A[p * rows + i] * A[q * rows + i];
+                }
+                if (fabsl(g) <= 1e-19L * sqrtl(a * b))
+                    continue;
+                long double z = (b - a) / (2 * g), t = (z < 0 ? -1 : 1) / (fabsl(z) + sqrtl(1 + z * z)), c = 1 / sqrtl(1 + t * t), s = c * t;
+                for (int i = 0; i < rows; i++) {
+                    long double x = A[p * rows + i], y = A[q * rows + i];
+                    A[p * rows + i] = c * x - s * y;
+                    A[q * rows + i] = s * x + c * y;
+                }
+            }
+    for (int c = 0; c < count; c++) {
+        long double square = 0;
+        for (int i = 0; i < rows; i++)
+            square += A[c * rows + i] * A[c * rows + i];
+        long double v = sqrtl(square);
+        int at = c;
+        for (; at > 0 && value[at - 1] < v; at--)
+            value[at] = value[at - 1];
+        value[at] = v;
+    }
+}
+
+/* Weights of derivatives span ten decades: the small singular values keep their digits relative to themselves. */
+static void graded_columns_keep_their_digits(void)
+{
+    enum { ROWS = 240, COUNT = 41 };
+    static double A[ROWS * COUNT], diagonal[ROWS], value[COUNT];
+    static long double exact[ROWS * COUNT], expected[COUNT];
+    int64_t rank;
+    double worst = 0;
+    random_field(ROWS * COUNT, 12, A);
+    for (int i = 0; i < ROWS; i++)
+        diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
+    for (int c = 0; c < COUNT; c++) /* in no order */
+        for (int i = 0; i < ROWS; i++) {
+            A[c * ROWS + i] *= pow(10, -10.0 * (c * 17 % COUNT) / (COUNT - 1));
+            exact[c * ROWS + i] = sqrtl(diagonal[i]) * A[c * ROWS + i];
+        }
+    jacobi(ROWS, COUNT, exact, expected);
+    sp_store store;
+    CHECK_OK(sp_store_over(&context, ROWS, COUNT, A, &store));
+    CHECK_OK(sp_mass_pca(&context, &(sp_metric){.rows = ROWS, .diagonal = diagonal}, 0, &store, value, &rank));
+    CHECK(rank == COUNT, "rank %lld", (long long)rank);
+    for (int c = 0; c < COUNT; c++)
+        worst = fmax(worst, fabs(value[c] / (double)expected[c] - 1));
+    NOTE("from %.2g to %.2g, off by %.1e relative to themselves", value[0], value[COUNT - 1], worst);
+    CHECK(worst < 1e-12, "off by %g", worst);
+    sp_store_free(&store);
+}
+
+/* ---- random projection ---- */
+
+static void random_matrix_has_its_distribution(void)
+{
+    enum { M = 1000, R = 60 };
+    static double entry[M][R];
+    int64_t count[3] = {0};
+    double diagonal = 0, sum = 0, square = 0, n = (double)M * R, pairs = M * (M - 1) / 2.0;
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < R; j++) {
+            entry[i][j] = sp_random_projection_entry(5, i, j);
+            CHECK(entry[i][j] == 0 || fabs(entry[i][j]) == sqrt(3), "entry %g", entry[i][j]);
+            count[entry[i][j] < 0 ? 0 : entry[i][j] > 0 ? 2 : 1]++;
+        }
+    const double p[3] = {1 / 6.0, 4 / 6.0, 1 / 6.0};
+    for (int k = 0; k < 3; k++)
+        CHECK_NEAR((double)count[k], n * p[k], 5 * sqrt(n * p[k] * (1 - p[k])));
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k <= i; k++) {
+            double product = 0;
+            for (int j = 0; j < R; j++)
+                product += entry[i][j] * entry[k][j];
+            if (i == k)
+                diagonal += product;
+            else {
+                sum += product;
+                square += product * product;
+            }
+        }
+    /* E RRᵀ = r 1: entries have mean 0, square 1, fourth power 3. Different pairs of rows are uncorrelated. */
+    CHECK_NEAR(diagonal / M, R, 5 * sqrt(2.0 * R / M));
+    CHECK_NEAR(sum / pairs, 0, 5 * sqrt(R / pairs));
+    /* of squares: variance 2R² + 6R, covariance 2R for the 2(M − 2) pairs that share a row */
+    CHECK_NEAR(square / pairs, R, 5 * sqrt((2.0 * R * R + 6 * R + 4.0 * (M - 2) * R) / pairs));
+    int64_t same = 0;
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < R; j++)
+            same += entry[i][j] == sp_random_projection_entry(6, i, j);
+    /* two independent draws agree with probability 1/36 + 16/36 + 1/36 */
+    CHECK_NEAR((double)same, n / 2, 5 * sqrt(n / 4));
+}
+
+/* What part of the columns of `from` is not in the span of the orthonormal Q, largest over columns. */
+static double outside(int64_t rows, int64_t k, const double *Q, const double *diagonal, int64_t count, const double *from)
+{
+    double worst = 0;
+    for (int64_t c = 0; c < count; c++) {
+        double whole = 0, rest = 0, *left = malloc((size_t)rows * 8);
+        memcpy(left, from + c * rows, (size_t)rows * 8);
+        for (int64_t q = 0; q < k; q++) {
+            double part = 0;
+            for (int64_t i = 0; i < rows; i++)
+                part += Q[q * rows + i] * diagonal[i] * from[c * rows + i];
+            for (int64_t i = 0; i < rows; i++)
+                left[i] -= part * Q[q * rows + i];
+        }
+        for (int64_t i = 0; i < rows; i++) {
+            whole += diagonal[i] * from[c * rows + i] * from[c * rows + i];
+            rest += diagonal[i] * left[i] * left[i];
+        }
+        worst = fmax(worst, sqrt(rest / whole));
+        free(left);
+    }
+    return worst;
+}
+
+static void projection_stays_in_the_span(void)
+{
+    enum { ROWS = 600, COUNT = 50, R = 12 };
+    static double A[ROWS * COUNT], U[ROWS * COUNT], P[ROWS * COUNT], Q[ROWS * COUNT], T[COUNT * COUNT], diagonal[ROWS], value[COUNT];
+    sp_store store;
+    int64_t rank;
+    random_field(ROWS * COUNT, 15, A);
+    for (int i = 0; i < ROWS; i++)
+        diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
+    for (int c = 0; c < COUNT; c++)
+        for (int i = 0; i < ROWS; i++)
+            A[c * ROWS + i] *= pow(0.8, c);
+    sp_metric metric = {.rows = ROWS, .diagonal = diagonal};
+    memcpy(Q, A, sizeof Q);
+    CHECK_OK(sp_metric_orthonormalize(&context, &metric, COUNT, Q, 1e-10, T, &rank));
+    memcpy(U, A, sizeof U);
+    CHECK_OK(sp_store_over(&context, ROWS, COUNT, U, &store));
+    CHECK_OK(sp_random_projection(&context, R, &store));
+    CHECK(store.count == R, "%lld columns", (long long)store.count);
+    double worst = 0;
+    for (int j = 0; j < R; j++) /* the sum, term by term */
+        for (int i = 0; i < ROWS; i++) {
+            double sum = 0;
+            for (int k = 0; k < COUNT; k++)
+                sum += A[k * ROWS + i] * sp_random_projection_entry(context.seed, k, j);
+            worst = fmax(worst, fabs(sum - U[j * ROWS + i]));
+        }
+    CHECK(worst < 1e-13, "U - A R is %g", worst);
+    CHECK(outside(ROWS, COUNT, Q, diagonal, R, U) < 1e-12, "outside by %g", outside(ROWS, COUNT, Q, diagonal, R, U));
+    CHECK_OK(sp_mass_gram_schmidt(&context, &metric, R, 1e-10, &store, value, &rank));
+    CHECK(rank == R, "rank %lld", (long long)rank);
+    CHECK(outside(ROWS, COUNT, Q, diagonal, R, U) < 1e-12, "outside by %g", outside(ROWS, COUNT, Q, diagonal, R, U));
+    sp_store_free(&store);
+    /* Yang 2015, section 4.3.2 and Figure 11: the projection is no optimal subspace, and comes near the principal one */
+    memcpy(P, A, sizeof P);
+    CHECK_OK(sp_store_over(&context, ROWS, COUNT, P, &store));
+    CHECK_OK(sp_mass_pca(&context, &metric, R, &store, value, &rank));
+    double lost_random = 0, lost = 0, all = 0;
+    for (int c = 0; c < COUNT; c++) {
+        double square = 0, a = outside(ROWS, R, U, diagonal, 1, A + c * ROWS), b = outside(ROWS, R, P, diagonal, 1, A + c * ROWS);
+        for (int i = 0; i < ROWS; i++)
+            square += diagonal[i] * A[c * ROWS + i] * A[c * ROWS + i];
+        lost_random += a * a * square;
+        lost += b * b * square;
+        all += square;
+    }
+    NOTE("%d of %d columns keep all but %.1e of the energy with PCA, all but %.1e with random projection", R, COUNT, lost / all, lost_random / all);
+    CHECK(lost <= lost_random, "PCA loses more than random projection: it is the best subspace");
+    CHECK(sp_random_projection(&context, R + 1, &store) == SP_USAGE, "more combinations than columns");
+    sp_store_free(&store);
+}
+
+int main(void)
+{
+    sp_blas_prepare(true);
+    context = sp_context_default();
+    RUN(blocks_elsewhere_give_the_same_bytes);
+    RUN(a_full_disk_is_said);
+    RUN(pca_is_that_of_the_dense_problem);
+    RUN(graded_columns_keep_their_digits);
+    RUN(random_matrix_has_its_distribution);
+    RUN(projection_stays_in_the_span);
+    return test_end();
+}

@@ -1,0 +1,49 @@
+/* masspca's candidates: the columns of all files in one store, and where each came from. Ends the process on failure. */
+#ifndef TOOLS_BASIS_CANDIDATES_H
+#define TOOLS_BASIS_CANDIDATES_H
+
+#include "tools/common/inputs.h"
+#include "tools/common/scratch.h"
+
+typedef struct candidate_file {
+    const char *path;
+    char kind[16];        /* "modes", "derivatives", "shapes", "basis", "trajectory" */
+    sp_columns columns;   /* all but U; nothing of a trajectory */
+    int64_t first, count; /* its columns are these over all files, counted from 0 */
+    double held;          /* m, most that held vertices moved */
+} candidate_file;
+
+typedef struct candidate_choice {
+    const char *columns; /* list of --columns; NULL: all */
+    int64_t every;       /* of the frames of trajectories */
+    int64_t memory;      /* bytes; 0: no bound */
+} candidate_choice;
+
+typedef struct candidates {
+    sp_pool pool;
+    sp_context *context;
+    const tool_mesh *mesh;
+    const sp_body *body;
+    const sp_metric *metric;  /* the widest that the store will be used with */
+    candidate_choice choice;
+    int64_t file_count, total; /* columns of all files */
+    candidate_file *files;
+    sp_list number;            /* [store.count] of each column over all files, as int64_t */
+    sp_store store;
+    tool_scratch scratch;
+    /* of the module: which columns of the store a column of the files goes to; NULL: the one of its number */
+    int64_t *place, *next, numbers;
+} candidates;
+
+/* Reads the files, each once and forward, piece by piece. */
+void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_body *body, const sp_metric *metric, const candidate_choice *choice, int64_t count,
+                     const char *const *paths, candidates *set);
+void candidates_free(candidates *set);
+
+/* The file that column c of the store came from; *column receives its number there. */
+const candidate_file *candidates_origin(const candidates *set, int64_t c, int64_t *column);
+
+/* Only these columns of the store from now on. */
+void candidates_keep(candidates *set, int64_t count, const int64_t *index);
+
+#endif

@@ -1,0 +1,198 @@
+#include "tools/basis/scaling.h"
+
+#include "assembly/stvk.h"
+#include "basis/modes.h"
+#include "basis/weights.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One per column of the store. */
+typedef struct weights {
+    sp_pool pool;
+    const candidate_file *modes; /* NULL: none is needed */
+    double *mode, *square, *stiffness, *factor;
+    bool *by_quotient; /* weighed by its Rayleigh quotient */
+    bool *rigid;       /* has no scale */
+} weights;
+
+static noreturn void out_of_memory(void)
+{
+    tool_fail(SP_SYSTEM, NULL, "out of memory");
+}
+
+/* Eigenvalue where the files are one of modes and its derivatives, else as they are. */
+static enum scaling automatic(const candidates *set)
+{
+    int64_t modes = 0, derivatives = 0;
+    for (int64_t f = 0; f < set->file_count; f++) {
+        modes += !strcmp(set->files[f].kind, "modes");
+        derivatives += !strcmp(set->files[f].kind, "derivatives");
+    }
+    return modes == 1 && modes + derivatives == set->file_count ? SCALING_EIGENVALUE : SCALING_NONE;
+}
+
+static const candidate_file *find_modes(const candidates *set)
+{
+    const candidate_file *modes = NULL;
+    for (int64_t f = 0; f < set->file_count; f++)
+        if (!strcmp(set->files[f].kind, "modes")) {
+            if (modes)
+                tool_fail(SP_INPUT, set->files[f].path, "a second file of modes: eigenvalue scaling takes one");
+            modes = &set->files[f];
+        }
+    if (!modes)
+        tool_fail(SP_INPUT, set->files[0].path, "eigenvalue scaling needs the file of the modes");
+    return modes;
+}
+
+/* ---- Rayleigh quotients ---- */
+
+/* Columns that are weighed by their quotient lose what they have of the rigid motions that the anchors leave: that part has mass and
+ * no stiffness, so that a field with a little of it would weigh far too much, and a basis holds none of it. */
+static void project_off_rigid(candidates *set, const weights *w, const sp_body *body, const sp_metric *metric, const sp_sparse *M)
+{
+    int64_t rows = set->store.rows, n = body->dof_count, count;
+    sp_pool pool = {0};
+    double *motion = sp_pool_raw(&pool, 6 * n, sizeof *motion), *full = sp_pool_new(&pool, rows, sizeof *full), *product = sp_pool_new(&pool, 6 * rows, sizeof *product);
+    double *column = sp_pool_raw(&pool, rows, sizeof *column), *work = sp_pool_raw(&pool, metric->matrix ? 2 * n : 1, sizeof *work);
+    if (pool.failed)
+        out_of_memory();
+    tool_check(sp_rigid_motions(set->context, body, M, motion, &count), set->mesh->path);
+    for (int64_t k = 0; k < count; k++) {
+        sp_body_spread(body, motion + k * n, full);
+        sp_metric_times(set->context, metric, 1, full, product + k * rows, work);
+    }
+    for (int64_t c = 0; c < set->store.count && count > 0; c++) {
+        if (!w->by_quotient[c])
+            continue;
+        tool_check(sp_store_read(set->context, &set->store, 0, rows, c, 1, column), NULL);
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t k = 0; k < count; k++) {
+                double part = sp_dense_dot(rows, product + k * rows, column);
+                for (int64_t i = 0; i < n; i++)
+                    column[body->free[i]] -= part * motion[k * n + i];
+            }
+        tool_check(sp_store_write(set->context, &set->store, 0, rows, c, 1, column), NULL);
+    }
+    sp_pool_free(&pool);
+}
+
+/* uᵀKu at rest and uᵀMu without rigid motions, which are marked: what is left of them is rounding, or resists with less than rounding
+ * of the stiffest motions. */
+static void measure_quotients(candidates *set, weights *w, sp_body *body, const sp_metric *metric, bool lumped)
+{
+    sp_sparse K, M;
+    sp_pool pool = {0};
+    double *before = sp_pool_copy(&pool, w->square, set->store.count, sizeof *before), *rest = sp_pool_new(&pool, set->store.rows, sizeof *rest);
+    if (pool.failed)
+        out_of_memory();
+    tool_check(sp_body_mass_compressed(set->context, body, lumped, &M), set->mesh->path);
+    project_off_rigid(set, w, body, metric, &M);
+    tool_check(sp_store_squares(set->context, metric, &set->store, w->square), NULL);
+    tool_check(sp_body_pattern(set->context, body), set->mesh->path);
+    tool_check(sp_body_matrix(set->context, body, &K), set->mesh->path);
+    sp_stvk_tangent(set->context, body, rest, 1, false, NULL, &K);
+    tool_check(sp_store_squares(set->context, &(sp_metric){.rows = set->store.rows, .matrix = &K, .dof = body->dof}, &set->store, w->stiffness), NULL);
+    double stiffest = sp_sparse_trace(&K) / sp_sparse_trace(&M);
+    for (int64_t c = 0; c < set->store.count; c++)
+        w->rigid[c] = w->by_quotient[c] && before[c] > 0 && (w->square[c] <= 1e-16 * before[c] || w->stiffness[c] <= 1e-13 * stiffest * w->square[c]);
+    sp_sparse_free(&K);
+    sp_sparse_free(&M);
+    sp_pool_free(&pool);
+}
+
+/* ---- factors ---- */
+
+static void factors_by_eigenvalue(candidates *set, weights *w)
+{
+    const sp_columns *modes = &w->modes->columns;
+    for (int64_t c = 0; c < set->store.count; c++) {
+        int64_t column;
+        const candidate_file *file = candidates_origin(set, c, &column);
+        if (file == w->modes)
+            w->factor[c] = w->mode[column];
+        else if (!w->by_quotient[c])
+            tool_check(sp_derivative_weight(set->context, modes->count, modes->rigid, modes->eigenvalue, file->columns.pair + 2 * column, w->square[c], &w->factor[c]), file->path);
+        else
+            w->factor[c] = w->rigid[c] ? 0 : sp_rayleigh_weight(modes->eigenvalue[modes->rigid], w->square[c], w->stiffness[c]);
+        w->rigid[c] |= file == w->modes && column < modes->rigid;
+    }
+}
+
+static void factors_by_quotient(const candidates *set, weights *w)
+{
+    double lowest = INFINITY;
+    for (int64_t c = 0; c < set->store.count; c++)
+        if (!w->rigid[c] && w->square[c] > 0)
+            lowest = fmin(lowest, w->stiffness[c] / w->square[c]);
+    for (int64_t c = 0; c < set->store.count; c++)
+        w->factor[c] = w->rigid[c] ? 0 : sp_rayleigh_weight(lowest, w->square[c], w->stiffness[c]);
+}
+
+static void leave_out_rigid(candidates *set, weights *w)
+{
+    int64_t count = 0, *kept = sp_pool_raw(&w->pool, set->store.count, sizeof *kept);
+    if (!kept)
+        out_of_memory();
+    for (int64_t f = 0; f < set->file_count; f++) {
+        int64_t rigid = 0, column;
+        for (int64_t c = 0; c < set->store.count; c++)
+            rigid += w->rigid[c] && candidates_origin(set, c, &column) == &set->files[f];
+        if (rigid)
+            tool_say("%s: %lld rigid motions are left out of the basis", set->files[f].path, (long long)rigid);
+    }
+    for (int64_t c = 0; c < set->store.count; c++)
+        if (!w->rigid[c]) {
+            w->factor[count] = w->factor[c];
+            kept[count++] = c;
+        }
+    if (count < set->store.count)
+        candidates_keep(set, count, kept);
+}
+
+void candidates_scale(candidates *set, enum scaling scaling, sp_body *body, const sp_metric *metric, const sp_metric *consistent, const sp_metric *lumped)
+{
+    int64_t count = set->store.count;
+    weights w = {0};
+    if (scaling == SCALING_AUTO)
+        scaling = automatic(set);
+    if (scaling == SCALING_NONE)
+        return;
+    w.square = sp_pool_raw(&w.pool, count, sizeof *w.square);
+    w.stiffness = sp_pool_raw(&w.pool, count, sizeof *w.stiffness);
+    w.factor = sp_pool_raw(&w.pool, count, sizeof *w.factor);
+    w.by_quotient = sp_pool_new(&w.pool, count, sizeof *w.by_quotient);
+    w.rigid = sp_pool_new(&w.pool, count, sizeof *w.rigid);
+    if (w.pool.failed)
+        out_of_memory();
+    if (scaling == SCALING_EIGENVALUE) {
+        w.modes = find_modes(set);
+        const sp_columns *modes = &w.modes->columns;
+        w.mode = sp_pool_raw(&w.pool, modes->count, sizeof *w.mode);
+        if (!w.mode)
+            out_of_memory();
+        tool_check(sp_mode_weights(set->context, modes->count, modes->rigid, modes->eigenvalue, w.mode), w.modes->path);
+        metric = modes->lumped ? lumped : consistent; /* what normalized the modes makes the others unit vectors */
+    }
+    bool any = false;
+    for (int64_t c = 0; c < count; c++) {
+        int64_t column;
+        const candidate_file *file = candidates_origin(set, c, &column);
+        w.by_quotient[c] = scaling == SCALING_RAYLEIGH || (scaling == SCALING_EIGENVALUE && file != w.modes && (!file->columns.pair || file->columns.order > 1));
+        any |= w.by_quotient[c];
+    }
+    tool_check(sp_store_squares(set->context, metric, &set->store, w.square), NULL);
+    if (any)
+        measure_quotients(set, &w, body, metric, metric == lumped);
+    if (scaling == SCALING_EIGENVALUE)
+        factors_by_eigenvalue(set, &w);
+    else if (scaling == SCALING_RAYLEIGH)
+        factors_by_quotient(set, &w);
+    else
+        for (int64_t c = 0; c < count; c++)
+            w.factor[c] = w.square[c] > 0 ? 1 / sqrt(w.square[c]) : 0;
+    leave_out_rigid(set, &w);
+    tool_check(sp_store_scale(set->context, &set->store, w.factor), NULL);
+    sp_pool_free(&w.pool);
+}

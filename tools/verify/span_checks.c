@@ -21,7 +21,10 @@ void verify_rank(verify *v, artefact *file, const artefact *mesh)
         verify_out_of_memory();
     verify_mass_matrix(v, mesh, false, &mass);
     sp_metric metric = {.rows = columns->rows, .matrix = &mass, .dof = mesh->body.dof};
-    int status = sp_mass_pca(v->context, &metric, k, U, singular, &unused);
+    sp_store store;
+    int status = sp_store_over(v->context, columns->rows, k, U, &store);
+    if (status == SP_OK)
+        status = sp_mass_pca(v->context, &metric, 0, &store, singular, &unused);
     if (status == SP_OK && !isfinite(singular[0]))
         status = sp_fail(v->context, SP_NUMERICAL, "its norms are beyond what doubles hold");
     while (status == SP_OK && rank < k && singular[rank] > 1e-12 * singular[0])
@@ -35,6 +38,7 @@ void verify_rank(verify *v, artefact *file, const artefact *mesh)
                     singular[0] / singular[rank - 1]);
     else
         verify_note(v, file, "rank", "0 of %lld columns: all are at rest", (long long)k);
+    sp_store_free(&store);
     sp_sparse_free(&mass);
     sp_pool_free(&pool);
 }

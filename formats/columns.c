@@ -163,6 +163,8 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
             SP_TRY(take_pairs(context, file, columns));
     } else if (kind == BASIS && sp_members_find(&file->members, "singular_value"))
         SP_TRY(take_values(context, file, "singular_value", false, columns, &columns->singular_value));
+    if (kind == SHAPES && *sp_file_kind(file) && sp_members_find(&file->members, "time"))
+        SP_TRY(take_values(context, file, "time", false, columns, &columns->time));
     columns->pool = file->members.pool;
     file->members = (sp_members){0};
 done:
@@ -198,6 +200,8 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         SP_TRY(sp_writer_array(writer, "pair", SP_I8, false, 2, (int64_t[]){columns->count, 2}, columns->pair));
     if (columns->singular_value)
         SP_TRY(sp_writer_numbers(writer, "singular_value", false, 1, &columns->count, columns->singular_value));
+    if (columns->time)
+        SP_TRY(sp_writer_numbers(writer, "time", false, 1, &columns->count, columns->time));
 done:
     return status;
 }

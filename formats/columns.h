@@ -14,6 +14,7 @@ typedef struct sp_columns {
     double *residual;         /* modes: [count] ‖K ψ − λ M ψ‖ / ‖K ψ‖ scale, see modes.md; else NULL */
     int64_t *pair;            /* derivatives: [count, 2] modes from 0; else NULL */
     double *singular_value;   /* basis: [count] ≥ 0; else NULL */
+    double *time;             /* shapes: [count] s, when in a recording the shape belongs to; else NULL */
     int order;                /* derivatives */
     bool lumped;              /* modes, basis: orthonormal in the lumped mass; false: consistent */
     int64_t rigid;            /* modes: how many leading ones are rigid motions */

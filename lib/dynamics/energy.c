@@ -54,13 +54,13 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
 
 int sp_step_energy(sp_integrator *it)
 {
-    static const newton_problem problem = {residual, matrix, false, "Newton's method in the energy step"};
+    static const newton_problem problem = {residual, matrix, false, 8, 0, "Newton's method in the energy step"};
     double h = it->p.step, t0 = (double)it->steps * h;
     int status;
     it->forcing->mean(it->forcing->self, t0, t0 + h, it->external);
     for (int64_t i = 0; i < it->n; i++)
         it->q1[i] = it->q[i] + h * it->v[i];
-    SP_TRY(sp_newton(it, &problem));
+    SP_TRY(sp_newton(it, &problem, it->q));
     double *middle = it->a1, *mean = it->v1;
     midpoint(it, it->q1, middle);
     for (int64_t i = 0; i < it->n; i++) {

@@ -239,6 +239,23 @@ void sp_full_system_free(sp_system *system)
     *system = (sp_system){0};
 }
 
+int sp_full_system_respond(const sp_system *system, int64_t count, const double *b, double *x)
+{
+    full *self = system->self;
+    sp_pool scratch = {0};
+    double *rest = sp_pool_new(&scratch, system->n, sizeof *rest);
+    int status = scratch.failed ? sp_fail_memory(self->context) : SP_OK;
+    if (status == SP_OK) {
+        matrix_start(self, 0);
+        matrix_add(self, rest, 1, 1, false, NULL);
+        status = matrix_factor(self);
+    }
+    if (status == SP_OK)
+        status = sp_cholesky_solve(self->factor, count, b, x);
+    sp_pool_free(&scratch);
+    return status;
+}
+
 void sp_full_system_factor_size(const sp_system *system, double *nonzeros, double *flops)
 {
     const full *self = system->self;

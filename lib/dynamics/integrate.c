@@ -195,6 +195,7 @@ void sp_integrator_free(sp_integrator *it)
 
 static int factor(sp_integrator *it, const newton_problem *problem)
 {
+    it->report.factorizations++;
     problem->matrix(it, it->q1, false);
     int status = it->system->matrix_factor(it->system->self);
     if (status != SP_NUMERICAL)
@@ -204,30 +205,46 @@ static int factor(sp_integrator *it, const newton_problem *problem)
     return it->system->matrix_factor(it->system->self);
 }
 
-int sp_newton(sp_integrator *it, const newton_problem *problem)
+/* Whole steps may lead anywhere: of a problem that has a potential the solution is taken where it lies no higher than the start and
+ * the last matrix was definite, so that it is a minimum. */
+static bool lost(const sp_integrator *it, const newton_problem *problem, double start_potential, bool definite)
 {
-    enum { HALVINGS = 12, FREE_STEPS = 8 };
-    double size = problem->residual(it, it->q1, it->r), norm = sp_norm(it->n, it->r), relative = size > 0 ? norm / size : 0;
+    double rounding = 1e-9 * (fabs(start_potential) + fabs(it->potential));
+    return problem->minimizes && !(definite && it->potential <= start_potential + rounding);
+}
+
+int sp_newton(sp_integrator *it, const newton_problem *problem, const double *start)
+{
+    enum { HALVINGS = 12 };
+    double size = problem->residual(it, it->q1, it->r), norm = sp_norm(it->n, it->r), relative = size > 0 ? norm / size : 0, start_potential = it->potential;
     int64_t iterations = 0;
     int status;
     /* Vertices of a bending body move on arcs, a Newton step on tangents: it stretches, and the residual rises before the next
      * step removes that. A line search would crawl here, so the first steps are whole ones; where they have not converged, Newton
-     * starts once more, from q₀ and with the line search. */
-    bool stagnated = false, free_steps = !problem->minimizes;
-    while (!(relative <= it->p.tolerance)) {
-        if (free_steps && (iterations == FREE_STEPS || !isfinite(relative)) && iterations < it->p.iterations) {
-            free_steps = false;
-            memcpy(it->q1, it->q, (size_t)it->n * sizeof *it->q1);
+     * starts once more, from `start` and with the line search. */
+    bool stagnated = false, free_steps = problem->free_steps > 0, factored = false, definite = true;
+    for (;;) {
+        bool done = stagnated || relative <= it->p.tolerance, given_up = iterations >= problem->free_steps || !isfinite(relative);
+        if (free_steps && (done ? lost(it, problem, start_potential, definite) : given_up && iterations < it->p.iterations)) {
+            free_steps = factored = stagnated = false;
+            memcpy(it->q1, start, (size_t)it->n * sizeof *it->q1);
             size = problem->residual(it, it->q1, it->r);
             norm = sp_norm(it->n, it->r);
             relative = size > 0 ? norm / size : 0;
             continue;
         }
-        if (iterations == it->p.iterations || !isfinite(relative))
+        if (done)
+            break;
+        if (iterations >= it->p.iterations || !isfinite(relative))
             return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step", problem->what,
                            (double)it->steps * it->p.step, relative, (long long)iterations);
         iterations++;
-        SP_TRY(factor(it, problem));
+        bool fresh = !factored;
+        int64_t indefinite = it->report.indefinite;
+        if (fresh) {
+            SP_TRY(factor(it, problem));
+            definite = it->report.indefinite == indefinite;
+        }
         SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));
         double s = 1, before = norm, potential = it->potential, descent = problem->minimizes ? sp_dot(it->n, it->r, it->dq) : 0;
         int halvings = 0;
@@ -245,10 +262,9 @@ int sp_newton(sp_integrator *it, const newton_problem *problem)
         }
         it->report.halvings += halvings;
         memcpy(it->q1, it->x, (size_t)it->n * sizeof *it->q1);
-        if (norm > (relative <= 1e-8 ? 0.5 : 0.9) * before && near) {
-            stagnated = relative > it->p.tolerance;
-            break;
-        }
+        /* farther away a residual also falls where a stretch is undone: that says nothing of the next iteration */
+        factored = relative <= 1e-4 && norm <= problem->reuse * before;
+        stagnated = near && fresh && relative > it->p.tolerance && norm > (relative <= 1e-8 ? 0.5 : 0.9) * before;
     }
     it->report.stagnated += stagnated;
     it->report.newton_iterations += iterations;

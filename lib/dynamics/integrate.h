@@ -27,6 +27,8 @@ enum { SP_WORK_KINETIC, SP_WORK_STORED, SP_WORK_EXTERNAL, SP_WORK_DISSIPATED, SP
 
 typedef struct sp_integrator_report {
     int64_t steps, newton_iterations, worst_iterations;
+    int64_t factorizations;  /* of Newton's matrix */
+    int64_t load_steps;      /* static: equilibria on the way, the last of each step included */
     int64_t stagnated;       /* steps whose residual stopped falling above the tolerance, but below 1e-6: rounding */
     int64_t halvings;        /* of line searches */
     int64_t indefinite;      /* factorizations that needed the definite variant of K */

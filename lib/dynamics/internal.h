@@ -31,11 +31,16 @@ typedef struct newton_problem {
     /* Builds S = ∂r/∂q at q. */
     void (*matrix)(sp_integrator *it, const double *q, bool definite);
     bool minimizes;   /* residual leaves the potential in it->potential, and line searches lower that instead of the residual */
+    int free_steps;   /* so many iterations take whole steps before line searches begin, from the start once more */
+    double reuse;     /* the factor is kept while an iteration leaves at most this part of the residual; 0: a new one each time */
     const char *what; /* for the message */
 } newton_problem;
 
-/* Solves from it->q1 on, which holds the solution after SP_OK. */
-int sp_newton(sp_integrator *it, const newton_problem *problem) SP_MUST_USE;
+/* Solves from it->q1 on, which holds the solution after SP_OK; start [n]: where a second attempt begins. */
+int sp_newton(sp_integrator *it, const newton_problem *problem, const double *start) SP_MUST_USE;
+
+/* From the equilibrium it->q under the loads it->f0 to the one under it->external, which comes out in it->q1. */
+int sp_static_reach(sp_integrator *it) SP_MUST_USE;
 
 /* S += scale · (H(q):v), the derivative of K(q) along v: exact as a difference quotient, because K is quadratic in q. */
 void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double *v, double scale);

@@ -1,6 +1,7 @@
 #include "dynamics/loads.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int check_load(sp_context *context, const sp_mesh *mesh, int64_t number, const sp_load *load)
@@ -136,13 +137,67 @@ void sp_loading_free(sp_loading *loading)
     *loading = (sp_loading){0};
 }
 
+static int by_time(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool any_force(const sp_loading *loading, double t0, double t1)
+{
+    for (int64_t l = 0; l < loading->force_count; l++)
+        if (loading->loads[l]->start < t1 && loading->loads[l]->end > t0)
+            return true;
+    return false;
+}
+
+int sp_loading_pieces(sp_context *context, const sp_loading *loading, double step, sp_pool *pool, int64_t *count, double **time)
+{
+    enum { MOST = 1000000000 };
+    sp_pool scratch = {0};
+    double *event = sp_pool_raw(&scratch, 2 * loading->force_count + 1, sizeof *event), last = 0;
+    int64_t events = 0, pieces;
+    int status = SP_OK;
+    if (!event)
+        return sp_fail_memory(context);
+    for (int64_t l = 0; l < loading->force_count; l++) {
+        const sp_load *load = loading->loads[l];
+        last = fmax(last, fmax(load->start, isfinite(load->end) ? load->end : 0));
+        event[events++] = load->start;
+        event[events++] = load->end;
+    }
+    qsort(event, (size_t)events, sizeof *event, by_time);
+    if (step > 0 && !(last / step <= MOST)) {
+        status = sp_fail(context, SP_USAGE, "pieces of %g s from 0 to %g s are too many", step, last);
+        goto done;
+    }
+    /* a load that begins at the last time has a piece of its own there */
+    pieces = step > 0 ? (int64_t)ceil(last / step * (1 - 1e-12)) + (events > 0 && event[events - 1] > last) : events;
+    *time = sp_pool_raw(pool, 2 * pieces, sizeof **time);
+    if (!*time) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    *count = 0;
+    for (int64_t k = 0; k < pieces; k++) {
+        double from = step > 0 ? (double)k * step : event[k], to = step > 0 ? (double)(k + 1) * step : k + 1 < events ? event[k + 1] : from;
+        if (to - from > 1e-9 * last && any_force(loading, from, to)) {
+            (*time)[2 * *count] = from;
+            (*time)[2 * (*count)++ + 1] = to;
+        }
+    }
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
 static void mean(void *data, double t0, double t1, double *f)
 {
     sp_loading *loading = data;
     memcpy(f, loading->gravity, (size_t)loading->n * sizeof *f);
     for (int64_t l = 0; l < loading->force_count; l++) {
         const sp_load *load = loading->loads[l];
-        double share = (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0);
+        double share = isfinite(t1) ? (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0) : isinf(load->end);
         if (share < 1e-12) /* rounding of t0 = k h at the load's edge */
             continue;
         if (share > 1 - 1e-12)

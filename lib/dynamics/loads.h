@@ -42,6 +42,12 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
                    const sp_system *system, sp_loading *loading) SP_MUST_USE;
 void sp_loading_free(sp_loading *loading);
 
+/* The pieces of time in which nothing changes: between the times at which a load begins or ends, count pairs time [2·count] (start, end; the
+ * end of the last one is infinite where a load has none). Pieces shorter than 1e-9 of the last such time are rounding and left
+ * out, and so are those in which no force acts. step > 0: pieces of this length instead, from 0 to the last time at which a load
+ * changes. `time` is allocated from `pool`. SP_USAGE for more than a billion of them. */
+int sp_loading_pieces(sp_context *context, const sp_loading *loading, double step, sp_pool *pool, int64_t *count, double **time) SP_MUST_USE;
+
 /* The callbacks for an integrator. */
 sp_forcing sp_loading_forcing(sp_loading *loading);
 

@@ -22,6 +22,10 @@ int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomi
 int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held, sp_system *system) SP_MUST_USE;
 void sp_full_system_free(sp_system *system);
 
+/* Linear static response K(0)⁻¹ b of `count` columns b, x [n, count] (x may be b): one factorization, all columns in blocks; springs that are
+ * set take part. SP_NUMERICAL where K(0) is not positive definite (a free body). */
+int sp_full_system_respond(const sp_system *system, int64_t count, const double *b, double *x) SP_MUST_USE;
+
 /* What the factorization of a full system costs. */
 void sp_full_system_factor_size(const sp_system *system, double *nonzeros, double *flops);
 

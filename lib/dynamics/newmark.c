@@ -83,7 +83,7 @@ static void predict(sp_integrator *it)
 
 int sp_step_newmark(sp_integrator *it)
 {
-    static const newton_problem problem = {residual, matrix, false, "Newton's method in the Newmark step"};
+    static const newton_problem problem = {residual, matrix, false, 8, 0, "Newton's method in the Newmark step"};
     double h = it->p.step, t1 = (double)(it->steps + 1) * h;
     int status;
     /* the nodal force is the mean over a step about the node: then the impulse of a piecewise constant load is exact */
@@ -93,7 +93,7 @@ int sp_step_newmark(sp_integrator *it)
         SP_TRY(semi_implicit(it));
     else {
         predict(it);
-        SP_TRY(sp_newton(it, &problem));
+        SP_TRY(sp_newton(it, &problem, it->q));
     }
     follow(it, it->q1);
     for (int64_t i = 0; i < it->n; i++)

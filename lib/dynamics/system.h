@@ -40,7 +40,7 @@ typedef struct sp_system {
 /* External forces in the system's coordinates. */
 typedef struct sp_forcing {
     void *self;
-    /* Mean over [t0, t1] of the external force, into f [n]. */
+    /* Mean over [t0, t1] of the external force, into f [n]; t1 infinite: what acts for ever. */
     void (*mean)(void *self, double t0, double t1, double *f);
     /* Sets the system's springs to those that act in the middle of [t0, t1]; returns true when they changed. NULL: none. */
     bool (*springs)(void *self, double t0, double t1);

@@ -43,6 +43,7 @@ command_of() {
     modes) line=(modes mesh.npz -k 4) ;;
     modalderiv) line=(modalderiv mesh.npz modes.npz) ;;
     masspca) line=(masspca mesh.npz modes.npz deriv.npz -r 6) ;;
+    sketchsolve) line=(sketchsolve mesh.npz --loads sketch.csv) ;;
     polycoef) line=(polycoef mesh.npz basis.npz) ;;
     simulate) line=(simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20) ;;
     siminfo) line=(siminfo mesh.npz) ending= ;;
@@ -138,6 +139,7 @@ slots() {
         echo "modalderiv @ modes.npz"
         echo "masspca @ modes.npz"
         echo "polycoef @ basis.npz"
+        echo "sketchsolve @ --loads sketch.csv"
         echo "simulate @ --basis basis.npz --poly poly.npz --steps 1"
         ;;
     modes)

@@ -134,6 +134,10 @@ make_models() {
 	2, 2, 3, 4, 5
 	END
     printf 't0,t1,kind,id,fx,fy,fz\n0,inf,all,,0,0,-90\n0.02,0.1,vertex,20,0,5,0\n' > "$1/loads.csv"
+    # a force at the tip that goes around, in 12 pieces of 0.1 s
+    awk 'BEGIN { print "t0,t1,kind,id,fx,fy,fz"
+        for (i = 0; i < 12; i++)
+            printf "%.1f,%.1f,surface,1,%.3f,%.3f,%.3f\n", i / 10, (i + 1) / 10, 200 * sin(i), 900 * sin(0.55 * i), 900 * cos(0.55 * i) }' > "$1/sketch.csv"
 }
 
 # The whole way on a bar of $1 voxels; $2 columns of the basis. Every step writes <name>.npz.

@@ -1,0 +1,157 @@
+#include "basis/sketch.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 64 }; /* columns multiplied by the mass at a time */
+
+int sp_mass_distances(sp_context *context, const sp_metric *metric, int64_t count, const double *A, double *distance)
+{
+    int64_t rows = metric->rows, n = count + 1;
+    sp_pool scratch = {0};
+    double *product = sp_pool_raw(&scratch, rows * BLOCK, sizeof *product), *gram = sp_pool_raw(&scratch, count * BLOCK, sizeof *gram);
+    double *work = sp_pool_raw(&scratch, metric->diagonal ? 1 : 2 * metric->matrix->order * BLOCK, sizeof *work);
+    double *inner = sp_pool_raw(&scratch, sp_dense_inner_work(count, BLOCK), sizeof *inner),
+           *square = sp_pool_new(&scratch, n, sizeof *square);
+    int status = scratch.failed ? sp_fail_memory(context) : sp_dense_fits(context, rows, n);
+    for (int64_t first = 0; first < count && status == SP_OK; first += BLOCK) {
+        int64_t width = count - first < BLOCK ? count - first : BLOCK;
+        sp_metric_times(context, metric, width, A + first * rows, product, work);
+        sp_dense_inner(context, rows, count, A, width, product, gram, inner);
+        for (int64_t c = 0; c < width; c++) {
+            memcpy(distance + (first + c) * n, gram + c * count, (size_t)count * sizeof *gram);
+            square[first + c] = gram[c * count + first + c];
+            if (!(square[first + c] >= 0 && square[first + c] <= 1e300))
+                status = sp_fail(context, SP_NUMERICAL, "the square of the mass norm of sample %lld is %g", (long long)(first + c),
+                                 square[first + c]);
+        }
+    }
+    for (int64_t i = 0; i < n && status == SP_OK; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double products = i < count ? distance[i * n + j] + distance[j * n + i] : 0;
+            distance[i * n + j] = distance[j * n + i] = i == j ? 0 : sqrt(fmax(0, square[i] + square[j] - products));
+        }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* The samples while they are thinned out; number `count` is the rest state. */
+typedef struct thinning {
+    int64_t count;
+    const double *distance;
+    double separation;
+    bool *alive;     /* [count + 1] */
+    double *density; /* [count] */
+    int64_t *close;  /* [count] neighbours that are left closer than the separation */
+} thinning;
+
+static double kernel(const thinning *t, double d)
+{
+    double x = 1 - d * d / (4 * t->separation * t->separation);
+    return d < 2 * t->separation ? x * x : 0;
+}
+
+/* The sample's part in the density of all others, added or (sign −1) taken away. */
+static void spread(thinning *t, int64_t sample, int sign)
+{
+    const double *distance = t->distance + sample * (t->count + 1);
+    for (int64_t i = 0; i < t->count; i++)
+        if (i != sample) {
+            t->density[i] += sign * kernel(t, distance[i]);
+            t->close[i] += distance[i] < t->separation ? sign : 0;
+        }
+}
+
+/* The sample to go next, or −1. Densities that agree to rounding are equal: the last of them. */
+static int64_t densest(const thinning *t)
+{
+    int64_t found = -1;
+    for (int64_t i = 0; i < t->count; i++)
+        if (t->alive[i] && t->close[i] > 0 && (found < 0 || t->density[i] >= t->density[found] - 1e-9 * fabs(t->density[found])))
+            found = i;
+    return found;
+}
+
+/* For every sample its distance to the nearest one that is chosen; `sample` joins them. */
+static void approach(const thinning *t, int64_t sample, double *nearest)
+{
+    for (int64_t i = 0; i < t->count; i++)
+        nearest[i] = fmin(nearest[i], t->distance[sample * (t->count + 1) + i]);
+}
+
+/* Of the candidates at least `least` away from all chosen ones the farthest, or −1; of equals the first. */
+static int64_t farthest(const thinning *t, const bool *candidate, const double *nearest, double least)
+{
+    int64_t found = -1;
+    for (int64_t i = 0; i < t->count; i++)
+        if (candidate[i] && nearest[i] >= least && (found < 0 || nearest[i] > nearest[found] * (1 + 1e-9)))
+            found = i;
+    return found;
+}
+
+static void thin_out(thinning *t, bool *candidate, double *nearest)
+{
+    for (int64_t i = 0; i <= t->count; i++)
+        spread(t, i, 1);
+    for (int64_t i; (i = densest(t)) >= 0;) {
+        t->alive[i] = false;
+        spread(t, i, -1);
+    }
+    for (int64_t i = 0; i < t->count; i++) {
+        nearest[i] = INFINITY;
+        candidate[i] = !t->alive[i];
+    }
+    for (int64_t i = 0; i <= t->count; i++)
+        if (t->alive[i])
+            approach(t, i, nearest);
+    for (int64_t i; (i = farthest(t, candidate, nearest, t->separation)) >= 0;) {
+        t->alive[i] = true;
+        candidate[i] = false;
+        approach(t, i, nearest);
+    }
+}
+
+/* Leaves the `most` that are farthest apart. */
+static void spread_apart(thinning *t, int64_t most, bool *candidate, double *nearest)
+{
+    for (int64_t i = 0; i < t->count; i++) {
+        nearest[i] = INFINITY;
+        candidate[i] = t->alive[i];
+        t->alive[i] = false;
+    }
+    approach(t, t->count, nearest);
+    for (int64_t taken = 0, i; taken < most && (i = farthest(t, candidate, nearest, 0)) >= 0; taken++) {
+        t->alive[i] = true;
+        candidate[i] = false;
+        approach(t, i, nearest);
+    }
+}
+
+int sp_separate(sp_context *context, int64_t count, const double *distance, double separation, int64_t most, int64_t *kept,
+                int64_t *kept_count)
+{
+    sp_pool scratch = {0};
+    thinning t = {count,
+                  distance,
+                  separation,
+                  sp_pool_new(&scratch, count + 1, sizeof(bool)),
+                  sp_pool_new(&scratch, count, sizeof(double)),
+                  sp_pool_new(&scratch, count, sizeof(int64_t))};
+    bool *candidate = sp_pool_new(&scratch, count, sizeof *candidate);
+    double *nearest = sp_pool_new(&scratch, count, sizeof *nearest);
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(context);
+    }
+    memset(t.alive, true, (size_t)count + 1);
+    if (separation > 0)
+        thin_out(&t, candidate, nearest);
+    if (most > 0)
+        spread_apart(&t, most, candidate, nearest);
+    *kept_count = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (t.alive[i])
+            kept[(*kept_count)++] = i;
+    sp_pool_free(&scratch);
+    return SP_OK;
+}

@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, HUGE = 2 << 20, LARGE = 4 << 20 };
 
 /* Padded to one alignment unit, so that the bytes behind it are aligned. */
 struct sp_pool_block {
@@ -16,8 +17,13 @@ void *sp_pool_raw(sp_pool *pool, int64_t count, size_t size)
     size_t bytes = 0;
     struct sp_pool_block *block = NULL;
     if (count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX / 2) {
+        size_t alignment = bytes < LARGE ? ALIGNMENT : HUGE;
         bytes = (bytes + sizeof *block + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        block = aligned_alloc(ALIGNMENT, bytes);
+        void *memory = NULL;
+        block = posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+        /* pages of 2 MiB where the system has them: hundreds of page faults less for each, and fewer misses in between */
+        if (block && alignment == HUGE)
+            madvise(block, bytes / HUGE * HUGE, MADV_HUGEPAGE);
     }
     if (!block) {
         pool->failed = true;

@@ -22,7 +22,7 @@
 enum {
     BLOCK_ROWS = 896, /* rows per dsyrk: enough for its full speed, and the rows stay in the second-level cache */
     STRIDE = BLOCK_ROWS + 32,
-    MOST_SUMS = 16,
+    MOST_SUMS = 8,
     MOST_CACHED = 512, /* classes whose factors are made once */
 };
 

@@ -1,8 +1,12 @@
 #include "basis/krylov.h"
 
+#include <cblas.h>
+#include <lapacke.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
+
+enum { MOST_WIDTH = 32 }; /* of blocks whose Gram matrix is factored at once */
 
 typedef struct krylov {
     sp_context *context;
@@ -26,18 +30,46 @@ static void scale_columns(const krylov *k, int64_t count, double *W)
     }
 }
 
+/* W ← (W − U h) R⁻¹ with h = UᵀMW and RᵀR = WᵀMW − hᵀh: one product with M, and everything else BLAS-3 (the Pythagorean variant of block
+ * Gram–Schmidt). False, and W as it was, where a column keeps so little of its length that R would have lost half of its digits. */
+static bool project_block(krylov *k, int64_t before, const double *U, int64_t count, double *W)
+{
+    int64_t n = k->n;
+    double gram[MOST_WIDTH * MOST_WIDTH], length[MOST_WIDTH];
+    sp_sparse_times(k->context, k->M, count, W, k->product);
+    sp_dense_inner(k->context, n, before, U, count, k->product, k->inner, k->work);
+    sp_dense_inner(k->context, n, count, W, count, k->product, gram, k->work);
+    for (int64_t c = 0; c < count; c++)
+        length[c] = gram[c * count + c];
+    if (before > 0)
+        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)count, (int)before, -1, k->inner, (int)before, 1, gram, (int)count);
+    if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)count, gram, (int)count) != 0)
+        return false;
+    for (int64_t c = 0; c < count; c++)
+        if (!(gram[c * count + c] * gram[c * count + c] > 1e-8 * length[c]))
+            return false;
+    sp_dense_add(k->context, n, before, U, count, k->inner, -1, W);
+    sp_dense_solve_right(k->context, n, count, gram, W);
+    return true;
+}
+
 /* Block Gram–Schmidt against the `before` columns at U, the block behind them orthonormalized within; all of it twice, since a column that loses
  * most of its length has only half of its digits right after the first time. */
 static int orthogonalize_exactly(krylov *k, int64_t before, const double *U, int64_t count, double *W)
 {
     int64_t n = k->n, rank;
-    int status;
+    int status = SP_OK;
     for (int pass = 0; pass < 2; pass++) {
-        sp_sparse_times(k->context, k->M, count, W, k->product);
-        sp_dense_inner(k->context, n, before, U, count, k->product, k->inner, k->work);
+        bool done = count <= MOST_WIDTH && project_block(k, before, U, count, W);
+        if (!done) { /* column by column, which tells what depends on what */
+            sp_sparse_times(k->context, k->M, count, W, k->product);
+            sp_dense_inner(k->context, n, before, U, count, k->product, k->inner, k->work);
+            sp_dense_add(k->context, n, before, U, count, k->inner, -1, W);
+        }
         for (int64_t i = 0; i < before * count && pass == 0; i++) /* columns come in with norm 1 */
             k->report->cosine = fmax(k->report->cosine, fmin(1, fabs(k->inner[i])));
-        sp_dense_add(k->context, n, before, U, count, k->inner, -1, W);
+        if (done)
+            continue;
         /* of what is left of a unit vector, less than this is rounding of the solves */
         if (pass == 0) {
             sp_sparse_times(k->context, k->M, count, W, k->product);
@@ -47,7 +79,6 @@ static int orthogonalize_exactly(krylov *k, int64_t before, const double *U, int
         }
         SP_TRY(sp_metric_orthonormalize(k->context, &k->metric, count, W, 1e-10, k->R, &rank));
     }
-    status = SP_OK;
 done:
     return status;
 }
@@ -93,7 +124,7 @@ static int prepare(krylov *k, sp_pool *pool)
     k->R = sp_pool_raw(pool, k->width * k->width, sizeof(double));
     if (k->parameters->orthogonalization == SP_ORTHOGONAL_EXACT) {
         k->inner = sp_pool_raw(pool, count * k->width, sizeof(double));
-        k->work = sp_pool_raw(pool, sp_dense_inner_work(count, k->width), sizeof(double));
+        k->work = sp_pool_raw(pool, sp_dense_inner_work(count > k->width ? count : k->width, k->width), sizeof(double));
     } else if (k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED)
         k->samples = sp_pool_raw(pool, 3 * k->parameters->inner->count * count, sizeof(double));
     return pool->failed ? sp_fail_memory(k->context) : SP_OK;

@@ -183,7 +183,6 @@ static double orthogonalize(int64_t rows, int64_t before, const double *Y, doubl
 int sp_reduced_mgs(sp_context *context, const sp_sparse_inner *inner, double culling, int64_t order, int64_t before, const double *V, int64_t width, double *W,
                    double *Y, int64_t *done, int64_t *culled, double *cosine)
 {
-    enum { PANEL = 4096 };
     int64_t rows = 3 * inner->count;
     sp_pool scratch = {0};
     double *C = sp_pool_new(&scratch, before * width, sizeof *C), *T = sp_pool_new(&scratch, width * width, sizeof *T);
@@ -204,12 +203,7 @@ int sp_reduced_mgs(sp_context *context, const sp_sparse_inner *inner, double cul
             y[k] = norm > 0 ? y[k] / norm : 0;
     }
     sp_dense_add(context, order, before, V, width, C, -1, W);
-    int64_t panels = (order + PANEL - 1) / PANEL;
-#pragma omp parallel for schedule(static) num_threads(context->threads)
-    for (int64_t p = 0; p < panels; p++) {
-        int64_t height = order - p * PANEL < PANEL ? order - p * PANEL : PANEL;
-        cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, (int)height, (int)width, 1, T, (int)width, W + p * PANEL, (int)order);
-    }
+    sp_dense_solve_right(context, order, width, T, W);
     *done += counted.done;
     *culled += counted.culled;
     *cosine = counted.cosine;

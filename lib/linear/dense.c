@@ -61,6 +61,16 @@ void sp_dense_add(const sp_context *context, int64_t rows, int64_t m, const doub
     }
 }
 
+void sp_dense_solve_right(const sp_context *context, int64_t rows, int64_t k, const double *T, double *B)
+{
+    int64_t panel = panel_rows(rows, MOST_PANELS), panels = (rows + panel - 1) / panel;
+#pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1 && rows * k * k > SMALL)
+    for (int64_t p = 0; p < panels; p++) {
+        int64_t first = p * panel, height = rows - first < panel ? rows - first : panel;
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, (int)height, (int)k, 1, T, (int)k, B + first, (int)rows);
+    }
+}
+
 double sp_dense_dot(int64_t count, const double *x, const double *y)
 {
     double sum = 0;

@@ -16,6 +16,9 @@ void sp_dense_inner(const sp_context *context, int64_t rows, int64_t m, const do
 /* B [rows, k] += alpha A C for tall A [rows, m], C [m, k]; panels of rows shared by the threads. */
 void sp_dense_add(const sp_context *context, int64_t rows, int64_t m, const double *A, int64_t k, const double *C, double alpha, double *B);
 
+/* B [rows, k] ← B T⁻¹ for tall B and upper triangular T [k, k]; panels of rows shared by the threads. An infinite diagonal entry makes its column zero. */
+void sp_dense_solve_right(const sp_context *context, int64_t rows, int64_t k, const double *T, double *B);
+
 /* Sum of products in a fixed order for any number of threads. */
 double sp_dense_dot(int64_t count, const double *x, const double *y);
 

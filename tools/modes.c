@@ -23,6 +23,8 @@ static const tool_option options[] = {
     {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
     {"start", 0, TOOL_TEXT, &chosen.krylov.start, "LIST",
      .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy (default: the first six, of free bodies the last six)"},
+    {"start-loads", 0, TOOL_INPUT, &chosen.krylov.start_loads, "CSV", .help = "start from these forces too, each a column: t0,t1,kind,id,fx,fy,fz"},
+    {"start-file", 0, TOOL_INPUT, &chosen.krylov.start_file, "FILE", .help = "start from the columns of this file too, taken as accelerations"},
     {"order", 0, TOOL_INTEGER, &chosen.krylov.order, "N", NULL, .low = 1, .high = 10000, .help = "krylov: N blocks as wide as the start, in place of --count"},
     {"orthogonalize", 0, TOOL_CHOICE, &chosen.krylov.orthogonalization, NULL, "exact", "exact|reduced|none",
      .help = "krylov: mass Gram-Schmidt; the paper's, over sample points; or none", .given = &chosen.orthogonalization_given},
@@ -44,8 +46,9 @@ static void refuse_idle_options(void)
         const char *text;
     } rules[] = {
         {chosen.method != METHOD_LANCZOS && (chosen.tolerance_given || chosen.lanczos.certify), "--tolerance and --certify belong to --method lanczos"},
-        {chosen.method == METHOD_LANCZOS && chosen.krylov.start, "--start belongs to --method inertia and krylov"},
-        {chosen.method == METHOD_INERTIA && chosen.count_given, "--count: --method inertia gives one shape for each field of --start"},
+        {chosen.method == METHOD_LANCZOS && (chosen.krylov.start || chosen.krylov.start_loads || chosen.krylov.start_file),
+         "--start, --start-loads and --start-file belong to --method inertia and krylov"},
+        {chosen.method == METHOD_INERTIA && chosen.count_given, "--count: --method inertia gives one shape for each column of its start"},
         {!krylov && (chosen.krylov.order || chosen.orthogonalization_given || chosen.krylov.printed), "--order, --orthogonalize and --printed belong to --method krylov"},
         {chosen.krylov.order && chosen.count_given, "--order and --count: name one of them"},
         {!reduced && (chosen.samples_given || chosen.culling_given), "--samples and --culling belong to --method krylov --orthogonalize reduced"},

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Eigenvalues so close are one: symmetric bodies have them multiple, and rounding of the mesh parts them. */
+static const double EQUAL = 1e-6;
+
 enum { RANDOM_START = 1, RANDOM_CHECK = 2, CHECK_WIDTH = 4, CHECK_STEPS = 3, ROUNDS = 8 };
 
 /* ---- rigid motions ---- */
@@ -373,6 +376,26 @@ static int all_null(sp_context *context, const sp_sparse *K, int64_t count, cons
     return SP_OK;
 }
 
+/* The last eigenvalue may be one of several that are equal: where the bound of the next one leaves that open, a few more modes are computed, and
+ * those that belong to it are kept. */
+static int keep_group(problem *p, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
+{
+    double last = found[elastic - 1];
+    int64_t have = p->known - rigid_count;
+    int status = SP_OK;
+    if (have == elastic && report->next <= last * 1.05 && p->n - p->known > 2 * CHECK_WIDTH) {
+        SP_TRY(lanczos(p, CHECK_WIDTH, parameters->tolerance, found + have));
+        SP_TRY(refine(p, rigid_count, found));
+        have = p->known - rigid_count;
+    }
+    while (report->more < parameters->room && elastic + report->more < have && found[elastic + report->more] <= last * (1 + EQUAL))
+        report->more++;
+    if (elastic + report->more < have)
+        report->next = found[elastic + report->more];
+done:
+    return status;
+}
+
 int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
              const sp_modes_parameters *parameters, double *eigenvalue, double *vector, double *residual, sp_modes_report *report)
 {
@@ -383,7 +406,7 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     if (known != SP_OK)
         return known;
     rigid_count = null ? rigid_count : 0;
-    int64_t n = K->order, count = parameters->count, most = count + ROUNDS * CHECK_WIDTH, elastic = count > rigid_count ? count - rigid_count : 0;
+    int64_t n = K->order, count = parameters->count, most = count + (ROUNDS + 1) * CHECK_WIDTH, elastic = count > rigid_count ? count - rigid_count : 0;
     sp_pool scratch = {0};
     sp_sparse A = {0};
     problem p = {.context = context, .K = K, .M = M, .n = n};
@@ -432,7 +455,10 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
             SP_TRY(refine(&p, rigid_count, found));
         }
     }
+    if (elastic > 0 && parameters->room > 0)
+        SP_TRY(keep_group(&p, rigid_count, elastic, parameters, found, report));
     report->solves = p.solves;
+    count += report->more;
     memcpy(vector, p.vectors, (size_t)(n * count) * sizeof *vector);
     for (int64_t i = 0; i < count; i++)
         eigenvalue[i] = i < rigid_count ? 0 : found[i - rigid_count];

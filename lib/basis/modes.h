@@ -8,12 +8,14 @@
 typedef struct sp_modes_parameters {
     int64_t count;    /* k, rigid ones included */
     double tolerance; /* of the Lanczos run relative to the eigenvalues of the inverted problem; 0: the machine's */
+    int64_t room;     /* columns that the arrays have behind `count`, for modes whose eigenvalue is that of the last one */
     bool certify;     /* count the eigenvalues below the last one by the inertia of K − s M (slow: simplicial LDLᵀ) */
 } sp_modes_parameters;
 
 typedef struct sp_modes_report {
     double shift;           /* rad²/s²; ≤ 0 */
     int64_t rigid;          /* leading rigid motions */
+    int64_t more;           /* modes behind `count` that belong to the last one's eigenvalue, at most `room` */
     int64_t solves;         /* single right-hand sides solved */
     int64_t missed;         /* modes that the first run had missed and the check found (they are in the result) */
     double next;            /* rad²/s²: upper bound of the next eigenvalue, from the check; ≥ the last eigenvalue */
@@ -30,7 +32,8 @@ int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *
 /* The lowest `count` modes. node as in sp_cholesky_new. rigid [order, rigid_count] M-orthonormal null vectors of K, which
  * become the first modes with λ = 0 exactly (their true quotient shows in `residual`); the rest is found in their
  * complement. Where K resists one of them (a matrix from elsewhere), none is used and report->rigid is 0. vector [order, count] M-orthonormal, eigenvalue [count] ascending, residual [count] =
- * ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂) with λ₁ the first elastic eigenvalue. SP_NUMERICAL where Lanczos does not converge or K is
+ * ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂) with λ₁ the first elastic eigenvalue. A multiple eigenvalue (to 1e-6) is not cut
+ * in two: report->more columns follow the `count` asked for. The arrays hold count + room. SP_NUMERICAL where Lanczos does not converge or K is
  * not positive semidefinite; SP_USAGE where count is not below the order. */
 int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
              const sp_modes_parameters *parameters, double *eigenvalue, double *vector, double *residual, sp_modes_report *report) SP_MUST_USE;

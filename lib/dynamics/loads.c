@@ -72,6 +72,19 @@ static void project(const sp_body *body, const double *U, int64_t r, const doubl
     }
 }
 
+int sp_load_force(sp_context *context, const sp_body *body, int64_t number, const sp_load *load, double *force)
+{
+    sp_pool scratch = {0};
+    double *full = sp_pool_new(&scratch, 3 * body->mesh->vertex_count, sizeof *full);
+    int status = full ? check_load(context, body->mesh, number, load) : sp_fail_memory(context);
+    if (status == SP_OK) {
+        spread_load(body, load, full);
+        sp_body_gather(body, full, force);
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
 static void note_idle(sp_loading *loading, int64_t number, bool idle)
 {
     if (idle && loading->idle++ == 0)

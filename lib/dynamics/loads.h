@@ -42,6 +42,9 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
                    const sp_system *system, sp_loading *loading) SP_MUST_USE;
 void sp_loading_free(sp_loading *loading);
 
+/* A force at full strength on the free degrees of freedom, force [dof_count] (overwritten); number, from 1, is for messages. Not for springs. */
+int sp_load_force(sp_context *context, const sp_body *body, int64_t number, const sp_load *load, double *force) SP_MUST_USE;
+
 /* The pieces of time in which nothing changes: between the times at which a load begins or ends, count pairs time [2·count] (start, end; the
  * end of the last one is infinite where a load has none). Pieces shorter than 1e-9 of the last such time are rounding and left
  * out, and so are those in which no force acts. step > 0: pieces of this length instead, from 0 to the last time at which a load

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum {
+    MOST_ROUNDS = 5, /* of projections that are repeated because little was left */
     WIDTH = SP_STORE_WIDTH,
     AT_A_TIME = 8, /* columns of a metric product: the matrix is read once for them */
     SLAB = 8192,   /* rows of a product by rows; SUB of them are one task */
@@ -307,13 +308,13 @@ static double orthonormalize_column(const sp_context *context, const sp_metric *
 {
     int64_t rows = metric->rows;
     double *column = block + before * rows, start = 0, norm = 0;
-    for (int pass = 0; pass < 3; pass++) {
+    for (int pass = 0; pass <= MOST_ROUNDS; pass++) {
+        double last = norm;
         sp_metric_times(context, metric, 1, column, w->product, w->metric);
-        if (pass != 1)
-            norm = sqrt(fmax(0, sp_dense_dot(rows, column, w->product)));
-        if (pass == 0)
-            start = norm;
-        if (pass == 2 || before == 0)
+        norm = sqrt(fmax(0, sp_dense_dot(rows, column, w->product)));
+        start = pass == 0 ? norm : start;
+        /* a projection that leaves less than half has left rounding of the whole along the others: once more */
+        if (before == 0 || pass == MOST_ROUNDS || (pass >= 2 && norm > 0.5 * last))
             break;
         sp_dense_inner(context, rows, before, block, 1, w->product, w->h, w->inner);
         sp_dense_add(context, rows, before, block, 1, w->h, -1, column);
@@ -353,15 +354,28 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
         for (int64_t c = 0; c < width; c++) {
             double norm = orthonormalize_column(context, metric, c, block, R + (first + c) * count + first, threshold * original[c], &shrunk, &w);
             R[(first + c) * count + first + c] = norm;
-            *rank += norm > 0;
             if (norm > 0)
                 most_shrunk = fmax(most_shrunk, shrunk);
         }
-        /* a column that lost most of its length against the block's other columns has regained parts along the earlier blocks */
-        if (first && most_shrunk > 8) {
+        /* a column that lost most of its length against the block's other columns has regained parts along the earlier blocks; and without those
+         * it may be short again */
+        for (int round = 0; first && most_shrunk > 8 && round < MOST_ROUNDS; round++) {
+            double unused[WIDTH];
+            most_shrunk = 1;
             times(context, metric, width, block, &w);
             SP_TRY(project_off_earlier(context, metric, store, first, block, NULL, &w));
+            for (int64_t c = 0; c < width; c++) {
+                double *diagonal = &R[(first + c) * count + first + c];
+                if (*diagonal == 0)
+                    continue;
+                double norm = orthonormalize_column(context, metric, c, block, unused, threshold * original[c] / *diagonal, &shrunk, &w);
+                *diagonal *= norm;
+                if (norm > 0)
+                    most_shrunk = fmax(most_shrunk, fmax(shrunk, 1 / norm)); /* it was of norm 1 before the projection */
+            }
         }
+        for (int64_t c = 0; c < width; c++)
+            *rank += R[(first + c) * count + first + c] > 0;
         SP_TRY(sp_store_save(context, store, first, block));
         SP_TRY(sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
     }

@@ -72,8 +72,8 @@ int sp_store_squares(sp_context *context, const sp_metric *metric, const sp_stor
 int sp_store_fix_signs(sp_context *context, sp_store *store) SP_MUST_USE;
 
 /* M-orthonormal basis of the columns, in order: A = Q R with R [count, count, column major] upper triangular, Q in the place
- * of A. Block Gram–Schmidt, left-looking: every block is projected twice off all earlier ones, then its columns twice off each other, and once more off the
- * earlier blocks where that has made a column much shorter. Columns that depend on earlier ones (what is left is at most
+ * of A. Block Gram–Schmidt, left-looking: every block is projected twice off all earlier ones, then its columns off each other, as often as that
+ * leaves less than half of one, and all of it again where a column has become much shorter. Columns that depend on earlier ones (what is left is at most
  * `threshold` of the column's norm) are 0 in Q and have a zero row in R. rank receives the number of others. */
 int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_store *store, double threshold, double *R, int64_t *rank) SP_MUST_USE;
 

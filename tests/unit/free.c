@@ -71,6 +71,28 @@ static void cube_keeps_its_multiple_eigenvalues(void)
     end_free(&b);
 }
 
+/* Asked for one of a pair or of three, the whole group comes. */
+static void groups_are_not_cut(void)
+{
+    free_body b;
+    make_free(4, 4, 4, 0, 6 + 12, &b);
+    double eigenvalue[24], residual[24], *vector = calloc((size_t)(24 * b.rows), 8), *rigid = calloc((size_t)(6 * b.rows), 8);
+    int64_t rigid_count;
+    CHECK_OK(sp_rigid_motions(&context, &b.body, &b.M, rigid, &rigid_count));
+    for (int64_t count = 6; count < 6 + 9; count++) {
+        sp_modes_report report;
+        CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, rigid_count, rigid, &(sp_modes_parameters){.count = count, .room = 4}, eigenvalue, vector, residual, &report));
+        int64_t expected = 0;
+        while (count > 6 && b.lambda[count + expected] <= b.lambda[count - 1] * (1 + 1e-6))
+            expected++;
+        CHECK(report.more == expected, "%lld modes: %lld more, not %lld", (long long)count, (long long)report.more, (long long)expected);
+        for (int64_t i = 6; i < count + report.more; i++)
+            CHECK(fabs(eigenvalue[i] / b.lambda[i] - 1) < 1e-9 && residual[i] < 1e-7, "mode %lld: %g, residual %g", (long long)i, eigenvalue[i], residual[i]);
+    }
+    free(vector), free(rigid);
+    end_free(&b);
+}
+
 /* Ψ_rotᵀ(H:Ψ_j)Ψ_i = (λ_j − λ_i) Ψ_iᵀ M [ω] Ψ_j, from differentiating f(R(X+u)−X) = R f(u). */
 static void rotations_see_no_force(void)
 {
@@ -307,6 +329,7 @@ int main(void)
     sp_blas_prepare(true);
     context = sp_context_default();
     RUN(cube_keeps_its_multiple_eigenvalues);
+    RUN(groups_are_not_cut);
     RUN(rotations_see_no_force);
     RUN(derivatives_solve_the_projected_equation);
     RUN(derivatives_are_those_of_the_subspace);

@@ -1,4 +1,6 @@
 #include "basis/flexibility.h"
+#include "dynamics/loads.h"
+#include "formats/loads.h"
 #include "linear/dense.h"
 #include "tools/modes/methods.h"
 
@@ -27,20 +29,46 @@ static int64_t parse_fields(const char *text, int field[SP_INERTIA_FIELDS])
     return count;
 }
 
+/* The forces of a file of loads; springs are not forces, and when a load acts does not matter. */
+static const sp_load *read_loads(modes_problem *p, const char *path, int64_t *count)
+{
+    int64_t length;
+    sp_load *loads;
+    char *text = tool_read_bytes(path, "start-loads", &p->pool, &length);
+    tool_check(sp_loads_parse(p->context, text, length, &p->mesh.mesh, &p->pool, count, &loads), path);
+    for (int64_t l = 0; l < *count; l++)
+        if (loads[l].kind == SP_LOAD_SPRING)
+            tool_fail(SP_INPUT, path, "load %lld is a spring: a start block takes forces", (long long)l + 1);
+    return loads;
+}
+
 double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, int64_t *count)
 {
     int field[SP_INERTIA_FIELDS];
-    if (choice->start)
-        *count = parse_fields(choice->start, field);
-    else {
-        *count = 6;
-        for (int i = 0; i < 6; i++)
-            field[i] = p->rigid_count ? 6 + i : i;
+    int64_t n = p->body.dof_count, fields = 0, load_count = 0;
+    const sp_load *loads = choice->start_loads ? read_loads(p, choice->start_loads, &load_count) : NULL;
+    tool_columns file = {0};
+    if (choice->start_file) {
+        tool_read_columns(choice->start_file, "start-file", NULL, &p->mesh, &file);
+        tool_hold_rows(&p->body, &file);
     }
-    double *force = sp_pool_raw(&p->pool, p->body.dof_count * *count, sizeof *force);
-    if (!force)
+    if (choice->start)
+        fields = parse_fields(choice->start, field);
+    else
+        for (; !choice->start_loads && !choice->start_file && fields < 6; fields++)
+            field[fields] = (int)fields + (p->rigid_count ? 6 : 0);
+    *count = fields + load_count + file.columns.count;
+    double *force = sp_pool_raw(&p->pool, n * *count, sizeof *force), *to = force + fields * n, *field_of_file = sp_pool_raw(&p->pool, n, sizeof *field_of_file);
+    if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_inertia_forces(p->context, &p->body, *count, field, force), p->mesh.path);
+    tool_check(sp_inertia_forces(p->context, &p->body, fields, field, force), p->mesh.path);
+    for (int64_t l = 0; l < load_count; l++, to += n)
+        tool_check(sp_load_force(p->context, &p->body, l + 1, &loads[l], to), choice->start_loads);
+    for (int64_t c = 0; c < file.columns.count; c++, to += n) {
+        sp_body_gather(&p->body, file.columns.U + c * file.columns.rows, field_of_file);
+        sp_sparse_times(p->context, &p->M, 1, field_of_file, to);
+    }
+    sp_columns_free(&file.columns);
     return force;
 }
 

@@ -6,14 +6,18 @@
 
 void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
 {
-    int64_t n = p->body.dof_count, rows = 3 * p->mesh.mesh.vertex_count, k = choice->count;
-    double *full = sp_pool_new(&p->pool, rows * k, sizeof *full), *vector = sp_pool_raw(&p->pool, n * k, sizeof *vector);
-    double *eigenvalue = sp_pool_raw(&p->pool, k, sizeof *eigenvalue), *residual = sp_pool_raw(&p->pool, k, sizeof *residual), worst = 0;
+    enum { ROOM = 4 }; /* a cube has eigenvalues of multiplicity 3 */
+    int64_t n = p->body.dof_count, rows = 3 * p->mesh.mesh.vertex_count, k = choice->count, most = k + ROOM;
+    double *full = sp_pool_new(&p->pool, rows * most, sizeof *full), *vector = sp_pool_raw(&p->pool, n * most, sizeof *vector);
+    double *eigenvalue = sp_pool_raw(&p->pool, most, sizeof *eigenvalue), *residual = sp_pool_raw(&p->pool, most, sizeof *residual), worst = 0;
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    sp_modes_parameters parameters = {.count = k, .tolerance = choice->tolerance, .certify = choice->certify};
+    sp_modes_parameters parameters = {.count = k, .room = ROOM, .tolerance = choice->tolerance, .certify = choice->certify};
     sp_modes_report report;
     tool_check(sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue, vector, residual, &report), p->mesh.path);
+    if (report.more)
+        tool_say("%lld modes more than %lld: they share the eigenvalue of the last one", (long long)report.more, (long long)k);
+    k += report.more;
     for (int64_t i = 0; i < k; i++) {
         sp_body_spread(&p->body, vector + i * n, full + i * rows);
         worst = fmax(worst, residual[i]);

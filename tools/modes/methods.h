@@ -29,7 +29,10 @@ typedef struct modes_lanczos_choice {
 void modes_lanczos(modes_problem *problem, const modes_lanczos_choice *choice);
 
 typedef struct modes_krylov_choice {
-    const char *start;       /* names of inertia fields with commas; NULL: the six accelerations, of free bodies the six centrifugal fields */
+    const char *start;       /* names of inertia fields with commas; NULL, and nothing else to start from: the six accelerations, of free bodies
+                                the six centrifugal fields */
+    const char *start_loads; /* CSV: one column for each force */
+    const char *start_file;  /* columns of acceleration fields */
     int64_t count, order;    /* order > 0 takes the place of count */
     int orthogonalization;   /* enum sp_orthogonalization */
     int64_t samples;

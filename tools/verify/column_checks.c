@@ -1,5 +1,6 @@
 /* Modes, modal derivatives, bases, shapes. */
 #include "assembly/stvk.h"
+#include "basis/modes.h"
 #include "linear/dense.h"
 #include "tools/common/inputs.h"
 #include "tools/verify/verify.h"
@@ -236,18 +237,24 @@ typedef struct derivative_work {
     double *plus, *minus, *u, *product, *free, *absolute; /* [3·vertices] */
 } derivative_work;
 
-/* Free bodies: product ← product − λ M Φ, and then product + H loses what lies in the span of M times the `count` modes. */
-static void project_free(const sp_body *body, const sp_columns *modes, int64_t count, double lambda, const double *phi, const double *h, const derivative_work *w)
+/* The equation of derivatives is projected: it loses what lies in the span of M times these columns [rows, count]. */
+typedef struct derivative_span {
+    const double *U;
+    int64_t count;
+} derivative_span;
+
+/* Free bodies: product ← product − λ M Φ, and then product + H loses its part along M times the span. */
+static void project_free(const sp_body *body, const derivative_span *span, double lambda, const double *phi, const double *h, const derivative_work *w)
 {
-    int64_t rows = modes->rows;
+    int64_t rows = 3 * body->mesh->vertex_count;
     verify_mass_times(body, false, phi, w->absolute);
     for (int64_t i = 0; i < rows; i++)
         w->product[i] += h[i] - lambda * w->absolute[i];
-    for (int64_t m = 0; m < count; m++) {
+    for (int64_t m = 0; m < span->count; m++) {
         double part = 0;
         for (int64_t i = 0; i < rows; i++)
-            part += modes->U[m * rows + i] * w->product[i];
-        verify_mass_times(body, false, modes->U + m * rows, w->absolute);
+            part += span->U[m * rows + i] * w->product[i];
+        verify_mass_times(body, false, span->U + m * rows, w->absolute);
         for (int64_t i = 0; i < rows; i++)
             w->product[i] -= part * w->absolute[i];
     }
@@ -255,12 +262,11 @@ static void project_free(const sp_body *body, const sp_columns *modes, int64_t c
         w->product[i] -= h[i];
 }
 
-/* (H:ψⱼ)ψᵢ = [K(tψⱼ) − K(−tψⱼ)]ψᵢ / 2t, exact for any t since K is quadratic; then ‖KΦ + that‖ over the free degrees of freedom, for
- * free bodies that of the projected equation (basis/free_derivatives.h) with the first `used` modes. */
-static void measure_derivative(verify *v, const artefact *mesh, const sp_columns *modes, int64_t used, const int64_t *pair, const double *phi, double size,
-                               const derivative_work *w, double *error, double *limit)
+/* (H:ψⱼ)ψᵢ = [K(tψⱼ) − K(−tψⱼ)]ψᵢ / 2t, exact for any t since K is quadratic; then ‖(K − λM)Φ + that‖ over the free degrees of freedom, for
+ * free bodies that of the projected equation (basis/free_derivatives.h, basis/inertia_derivatives.h). */
+static void measure_derivative(verify *v, const artefact *mesh, const derivative_span *span, double lambda, const double *psi_i, const double *psi_j, const double *phi,
+                               double size, const derivative_work *w, double *error, double *limit)
 {
-    const double *psi_i = modes->U + pair[0] * modes->rows, *psi_j = modes->U + pair[1] * modes->rows;
     const sp_body *body = &mesh->body;
     int64_t rows = 3 * mesh->mesh.vertex_count, n = body->dof_count;
     double largest = 0;
@@ -278,8 +284,8 @@ static void measure_derivative(verify *v, const artefact *mesh, const sp_columns
     double sum = 0, scale = 0;
     for (int64_t i = 0; i < rows; i++)
         w->plus[i] = (w->plus[i] - w->minus[i]) / (2 * t);
-    if (modes->rigid)
-        project_free(body, modes, used, modes->eigenvalue[pair[0]], phi, w->plus, w);
+    if (span->count)
+        project_free(body, span, lambda, phi, w->plus, w);
     for (int64_t i = 0; i < n; i++) {
         int64_t row = body->free[i];
         double h = w->plus[row], r = w->product[row] + h;
@@ -295,14 +301,36 @@ static void measure_derivative(verify *v, const artefact *mesh, const sp_columns
     keep_worst(sqrt(sum / scale), 1e-8 + rounding / sqrt(scale), error, limit);
 }
 
+/* Mass-orthonormal rigid motions that the anchors leave, over all degrees of freedom. */
+static derivative_span rigid_span(verify *v, artefact *mesh, sp_pool *pool)
+{
+    derivative_span span = {0};
+    sp_sparse mass;
+    int64_t n = mesh->body.dof_count, rows = 3 * mesh->mesh.vertex_count;
+    double *R = sp_pool_raw(pool, 6 * n, sizeof *R), *full = sp_pool_new(pool, 6 * rows, sizeof *full);
+    if (pool->failed)
+        verify_out_of_memory();
+    verify_mass_matrix(v, mesh, false, &mass);
+    tool_check(sp_rigid_motions(v->context, &mesh->body, &mass, R, &span.count), mesh->path);
+    for (int64_t c = 0; c < span.count; c++)
+        sp_body_spread(&mesh->body, R + c * n, full + c * rows);
+    span.U = full;
+    sp_sparse_free(&mass);
+    return span;
+}
+
 void verify_derivatives(verify *v, artefact *file)
 {
-    artefact *mesh = verify_mesh(v, file, "all of it", true), *modes = verify_input(v, file, "modes", NULL);
     const sp_columns *columns = &file->columns;
+    const json_t *parameters = json_object_get(file->meta, "parameters"), *method = json_object_get(parameters, "method"), *chosen = json_object_get(parameters, "modes");
+    bool inertia = json_is_string(method) && !strcmp(json_string_value(method), "inertia");
+    artefact *mesh = verify_mesh(v, file, "all of it", true), *modes = verify_input(v, file, "modes", NULL);
+    if (inertia && !modes)
+        modes = verify_input(v, file, "shapes", NULL);
     if (!mesh || !check_rows(v, file, mesh))
         return;
     verify_rank(v, file, mesh);
-    if (columns->order != 1 || !columns->pair) {
+    if (!columns->pair || (columns->order != 1 && !inertia)) {
         verify_skip(v, file, "residual", "derivatives of order %d", columns->order);
         return;
     }
@@ -311,8 +339,10 @@ void verify_derivatives(verify *v, artefact *file)
         return;
     }
     int64_t beyond = 0, rows = columns->rows, sampled = columns->count < v->sample ? columns->count : v->sample;
-    for (int64_t i = 0; i < 2 * columns->count; i++)
-        beyond += columns->pair[i] >= modes->columns.count;
+    int64_t used = json_is_integer(chosen) ? json_integer_value(chosen) : modes->columns.count;
+    used = used < 0 || used > modes->columns.count ? modes->columns.count : used;
+    for (int64_t c = 0; c < columns->count; c++) /* derivatives of higher order are made of those before them */
+        beyond += columns->pair[2 * c] >= used || columns->pair[2 * c + 1] >= used + (inertia ? c : 0);
     verify_fact(v, file, "pairs", beyond == 0, "%lld beyond the modes (0)", (long long)beyond);
     sp_pool pool = {0};
     double low[3], high[3], error = 0, limit = 0;
@@ -324,12 +354,14 @@ void verify_derivatives(verify *v, artefact *file)
         verify_out_of_memory();
     sp_mesh_box(&mesh->mesh, low, high);
     double size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
-    const json_t *chosen = json_object_get(json_object_get(file->meta, "parameters"), "modes");
-    int64_t used = json_is_integer(chosen) ? json_integer_value(chosen) : modes->columns.count;
-    used = used < 0 || used > modes->columns.count ? modes->columns.count : used;
+    derivative_span span = {modes->columns.U, modes->columns.rigid ? used : 0};
+    if (inertia)
+        span = rigid_span(v, mesh, &pool);
     for (int64_t s = 0; s < sampled && beyond == 0; s++) {
-        int64_t c = sampled < columns->count ? s * (columns->count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
-        measure_derivative(v, mesh, &modes->columns, used, columns->pair + 2 * c, columns->U + c * rows, size, &w, &error, &limit);
+        int64_t c = sampled < columns->count ? s * (columns->count - 1) / (sampled > 1 ? sampled - 1 : 1) : s, j = columns->pair[2 * c + 1];
+        double lambda = inertia || !modes->columns.rigid ? 0 : modes->columns.eigenvalue[columns->pair[2 * c]];
+        measure_derivative(v, mesh, &span, lambda, modes->columns.U + columns->pair[2 * c] * rows, j < used ? modes->columns.U + j * rows : columns->U + (j - used) * rows,
+                           columns->U + c * rows, size, &w, &error, &limit);
     }
     char name[80];
     snprintf(name, sizeof name, "residual of %lld of %lld derivatives", (long long)sampled, (long long)columns->count);

@@ -2,9 +2,11 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
+#include "assembly/stvk.h"
 #include "base/random.h"
-#include "mesh/mesh.h"
+#include "formats/mesh.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +80,18 @@ static inline void bench_random(int64_t count, uint64_t stream, double *values)
 {
     for (int64_t i = 0; i < count; i++)
         values[i] = 2 * sp_random_uniform(5, stream, (uint64_t)i) - 1;
+}
+
+/* A mesh file made ready for computing; ends the program where it cannot be read. */
+static inline void bench_read(sp_context *context, const char *path, sp_mesh *mesh, sp_body *body)
+{
+    sp_file file;
+    int descriptor = open(path, O_RDONLY);
+    if (descriptor < 0 || sp_file_read(context, descriptor, NULL, false, false, &file) != SP_OK || sp_mesh_read(context, &file, mesh) != SP_OK ||
+        sp_body_new(context, mesh, body) != SP_OK) {
+        fprintf(stderr, "%s: %s\n", path, descriptor < 0 ? "cannot open" : context->message);
+        exit(1);
+    }
 }
 
 #endif

@@ -1,13 +1,10 @@
 /* Inertia modes and Lanczos modes as whole processes against the work that cannot be avoided (Yang 2015, Table 2): one factorization with the block
  * solves, or with 3k + 20 single solves. argv[1]: folder of the tools; argv[2]: mesh file; argv[3]: threads; then the numbers of modes. Writes
  * beside the mesh. */
-#include "assembly/stvk.h"
 #include "bench.h"
-#include "formats/mesh.h"
 #include "linear/blas.h"
 #include "linear/cholesky.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,25 +40,19 @@ int main(int argc, char **argv)
     sp_blas_prepare(true);
     sp_context context = sp_context_default();
     context.threads = atoi(argv[3]);
-    sp_file file;
     sp_mesh mesh;
     sp_body body;
     sp_sparse K;
     sp_cholesky *factor;
     char output[1000];
-    int descriptor = open(argv[2], O_RDONLY);
-    if (descriptor < 0 || sp_file_read(&context, descriptor, NULL, false, false, &file) != SP_OK || sp_mesh_read(&context, &file, &mesh) != SP_OK ||
-        sp_body_new(&context, &mesh, &body) != SP_OK || sp_body_pattern(&context, &body) != SP_OK || sp_body_matrix(&context, &body, &K) != SP_OK) {
-        fprintf(stderr, "inertia: %s\n", context.message);
+    bench_read(&context, argv[2], &mesh, &body);
+    if (sp_stvk_stiffness(&context, &body, &K) != SP_OK)
         return 1;
-    }
     int64_t n = body.dof_count;
-    double *u = calloc((size_t)(3 * mesh.vertex_count), 8), *b = malloc((size_t)(n * WIDTH) * 8);
+    double *b = malloc((size_t)(n * WIDTH) * 8);
     int64_t *node = malloc((size_t)n * 8);
     bench_random(n * WIDTH, 1, b);
-    for (int64_t i = 0; i < n; i++)
-        node[i] = body.free[i] / 3;
-    sp_stvk_tangent(&context, &body, u, 1, false, NULL, &K);
+    sp_body_nodes(&body, node);
     double start = bench_now();
     if (sp_cholesky_new(&context, &K, node, &factor) != SP_OK)
         return 1;
@@ -83,7 +74,7 @@ int main(int argc, char **argv)
     sp_cholesky_free(factor);
     sp_body_free(&body);
     sp_mesh_free(&mesh);
-    free(u), free(b), free(node);
+    free(b), free(node);
     snprintf(output, sizeof output, "%s.modes", argv[2]);
     for (int i = 4; i < argc; i++) {
         int64_t k = atoll(argv[i]);

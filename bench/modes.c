@@ -1,13 +1,10 @@
 /* `modes` and `modalderiv` as whole processes against the work that cannot be avoided: one factorization and 80 single solves;
  * and what a full StVK step costs in assembly, factorization and solve. argv[1]: folder of the tools; argv[2]: mesh file;
  * argv[3]: threads. Writes beside the mesh. */
-#include "assembly/stvk.h"
 #include "bench.h"
-#include "formats/mesh.h"
 #include "linear/blas.h"
 #include "linear/cholesky.h"
 
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,24 +26,19 @@ int main(int argc, char **argv)
     sp_blas_prepare(true);
     sp_context context = sp_context_default();
     context.threads = atoi(argv[3]);
-    sp_file file;
     sp_mesh mesh;
     sp_body body;
     sp_sparse K;
     sp_cholesky *factor;
     char command[2000];
-    int descriptor = open(argv[2], O_RDONLY);
-    if (descriptor < 0 || sp_file_read(&context, descriptor, NULL, false, false, &file) != SP_OK || sp_mesh_read(&context, &file, &mesh) != SP_OK ||
-        sp_body_new(&context, &mesh, &body) != SP_OK || sp_body_pattern(&context, &body) != SP_OK || sp_body_matrix(&context, &body, &K) != SP_OK) {
-        fprintf(stderr, "modes: %s\n", context.message);
+    bench_read(&context, argv[2], &mesh, &body);
+    if (sp_body_pattern(&context, &body) != SP_OK || sp_body_matrix(&context, &body, &K) != SP_OK)
         return 1;
-    }
     int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
     double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *b = malloc((size_t)n * 8), *x = malloc((size_t)n * 8);
     int64_t *node = malloc((size_t)n * 8);
     bench_random(n, 1, b);
-    for (int64_t i = 0; i < n; i++)
-        node[i] = body.free[i] / 3;
+    sp_body_nodes(&body, node);
     double start = bench_now();
     sp_stvk_tangent(&context, &body, u, 1, false, f, &K);
     double assembly_first = bench_now() - start;

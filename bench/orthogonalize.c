@@ -3,12 +3,10 @@
  * twice (lib/basis/krylov.c). Columns come in blocks of 6, as a Krylov iteration makes them. argv[1]: mesh file; argv[2]: threads. */
 #include "basis/reduced_mgs.h"
 #include "bench.h"
-#include "formats/mesh.h"
 #include "linear/blas.h"
 #include "linear/store.h"
 
 #include <cblas.h>
-#include <fcntl.h>
 #include <lapacke.h>
 #include <math.h>
 #include <unistd.h>
@@ -105,14 +103,12 @@ int main(int argc, char **argv)
     sp_blas_prepare(true);
     sp_context context = sp_context_default();
     context.threads = atoi(argv[2]);
-    sp_file file;
     sp_mesh mesh;
     sp_body body;
     sp_sparse M;
     sp_sparse_inner inner;
-    int descriptor = open(argv[1], O_RDONLY);
-    if (descriptor < 0 || sp_file_read(&context, descriptor, NULL, false, false, &file) != SP_OK || sp_mesh_read(&context, &file, &mesh) != SP_OK ||
-        sp_body_new(&context, &mesh, &body) != SP_OK || sp_body_mass_compressed(&context, &body, false, &M) != SP_OK ||
+    bench_read(&context, argv[1], &mesh, &body);
+    if (sp_body_mass_compressed(&context, &body, false, &M) != SP_OK ||
         sp_sparse_inner_new(&context, &body, 0, &inner) != SP_OK) {
         fprintf(stderr, "orthogonalize: %s\n", context.message);
         return 1;

@@ -101,14 +101,8 @@ static void make_matrices(modes_problem *p)
     sp_body *body = &p->body;
     if (chosen.stiffness)
         read_matrix(p->context, chosen.stiffness, "stiffness", body, &p->K);
-    else {
-        double *rest = sp_pool_new(&p->pool, 3 * p->mesh.mesh.vertex_count, sizeof *rest);
-        if (!rest)
-            tool_fail(SP_SYSTEM, NULL, "out of memory");
-        tool_check(sp_body_matrix(p->context, body, &p->K), p->mesh.path);
-        sp_stvk_tangent(p->context, body, rest, 1, false, NULL, &p->K);
-        sp_pool_drop(&p->pool, rest);
-    }
+    else
+        tool_check(sp_stvk_stiffness(p->context, body, &p->K), p->mesh.path);
     if (chosen.mass) {
         read_matrix(p->context, chosen.mass, "mass", body, &p->M);
         p->lumped = is_diagonal(&p->M);
@@ -143,8 +137,7 @@ int main(int argc, char **argv)
     p.node = sp_pool_raw(&p.pool, n, sizeof *p.node);
     if (p.pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    for (int64_t i = 0; i < n; i++)
-        p.node[i] = p.body.free[i] / 3;
+    sp_body_nodes(&p.body, p.node);
     tool_check(sp_rigid_motions(p.context, &p.body, &p.M, p.rigid, &p.rigid_count), p.mesh.path);
     chosen.krylov.count = chosen.lanczos.count;
     if (chosen.method == METHOD_LANCZOS)

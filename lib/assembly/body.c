@@ -472,3 +472,9 @@ void sp_body_spread(const sp_body *body, const double *reduced, double *full)
     for (int64_t i = 0; i < body->dof_count; i++)
         full[body->free[i]] = reduced[i];
 }
+
+void sp_body_nodes(const sp_body *body, int64_t *node)
+{
+    for (int64_t i = 0; i < body->dof_count; i++)
+        node[i] = body->free[i] / 3;
+}

@@ -65,6 +65,9 @@ int sp_body_mass_compressed(sp_context *context, sp_body *body, bool lumped, sp_
 /* Lumped mass of every vertex [vertices] kg. */
 void sp_body_vertex_mass(const sp_body *body, double *mass);
 
+/* node [dof_count]: the vertex of every free degree of freedom, as sp_cholesky_new takes it. */
+void sp_body_nodes(const sp_body *body, int64_t *node);
+
 /* Full vectors [3·vertices] to free ones [dof_count] and back; sp_body_spread leaves held components as they are. */
 void sp_body_gather(const sp_body *body, const double *full, double *reduced);
 void sp_body_spread(const sp_body *body, const double *reduced, double *full);

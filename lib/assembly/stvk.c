@@ -519,3 +519,17 @@ int sp_stvk_fields(sp_context *context, const sp_body *body, const double *u, do
     }
     return SP_OK;
 }
+
+int sp_stvk_stiffness(sp_context *context, sp_body *body, sp_sparse *K)
+{
+    sp_pool scratch = {0};
+    *K = (sp_sparse){0};
+    double *rest = sp_pool_new(&scratch, 3 * body->mesh->vertex_count, sizeof *rest);
+    int status = rest ? sp_body_pattern(context, body) : sp_fail_memory(context);
+    if (status == SP_OK)
+        status = sp_body_matrix(context, body, K);
+    if (status == SP_OK)
+        sp_stvk_tangent(context, body, rest, 1, false, NULL, K);
+    sp_pool_free(&scratch);
+    return status;
+}

@@ -17,6 +17,9 @@ double sp_stvk_force(const sp_context *context, const sp_body *body, const doubl
  * blocks are left out), which makes K positive semidefinite; for Newton steps that failed with the exact one. */
 double sp_stvk_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite, double *f, sp_sparse *K);
 
+/* K at rest, with the pattern of the body, which is built where it is not there yet: the stiffness of linear modes and derivatives. */
+int sp_stvk_stiffness(sp_context *context, sp_body *body, sp_sparse *K) SP_MUST_USE;
+
 /* y = K(u) v without a matrix; y [3·vertices] overwritten. */
 void sp_stvk_tangent_times(const sp_context *context, const sp_body *body, const double *u, const double *v, double *y);
 

@@ -6,32 +6,33 @@
 #include <math.h>
 #include <string.h>
 
-/* Right-hand sides of one group of columns into `derivative` (full rows), then their solutions. */
-static int solve_group(sp_context *context, const sp_body *body, const sp_sparse *K, sp_cholesky *factor, int64_t mode_count, const double *U, int64_t count,
-                       const int64_t *pair, double *derivative, double *right, double *solution, double *product, double *residual)
+int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility, int64_t mode_count, const double *U, int64_t count,
+                         const int64_t *pair, double *derivative, double *work, double *residual)
 {
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
+    double *load = work, *solution = load + n * count, *product = solution + n * count;
     int status = sp_stvk_second(context, body, mode_count, U, count, pair, derivative);
     if (status != SP_OK)
         return status;
     for (int64_t c = 0; c < count; c++) {
-        sp_body_gather(body, derivative + c * rows, right + c * n);
+        sp_body_gather(body, derivative + c * rows, load + c * n);
         for (int64_t i = 0; i < n; i++)
-            right[c * n + i] = -right[c * n + i];
+            load[c * n + i] = -load[c * n + i];
     }
-    status = sp_cholesky_solve(factor, count, right, solution);
+    status = sp_flexibility_solve(flexibility, count, load, solution);
     if (status != SP_OK)
         return status;
     /* the residual, outside the solver */
+    sp_flexibility_balance(flexibility, count, load);
     sp_sparse_times(context, K, count, solution, product);
     memset(derivative, 0, (size_t)(rows * count) * sizeof *derivative);
     for (int64_t c = 0; c < count; c++) {
-        const double *r = right + c * n, *p = product + c * n;
-        double norm = sqrt(sp_dense_dot(n, r, r)), sum = 0;
+        const double *f = load + c * n, *p = product + c * n;
+        double size = sqrt(sp_dense_dot(n, f, f)), sum = 0;
         for (int64_t i = 0; i < n; i++)
-            sum += (p[i] - r[i]) * (p[i] - r[i]);
-        if (norm > 0)
-            *residual = sqrt(sum) / norm <= *residual ? *residual : sqrt(sum) / norm; /* keeps NaN */
+            sum += (p[i] - f[i]) * (p[i] - f[i]);
+        if (size > 0)
+            *residual = sqrt(sum) / size <= *residual ? *residual : sqrt(sum) / size; /* keeps NaN */
         sp_body_spread(body, solution + c * n, derivative + c * rows);
     }
     return SP_OK;
@@ -43,39 +44,33 @@ int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count,
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     sp_pool scratch = {0};
     sp_sparse K = {0};
-    sp_cholesky *factor = NULL;
-    int64_t *node = NULL;
+    sp_flexibility *flexibility = NULL;
     int status;
     *report = (sp_derivatives_report){0};
-    SP_TRY(sp_body_pattern(context, body));
-    SP_TRY(sp_body_matrix(context, body, &K));
-    node = sp_pool_raw(&scratch, n, sizeof *node);
-    double *rest = sp_pool_new(&scratch, rows, sizeof *rest);
-    int64_t group = memory > 0 ? memory / (3 * n * (int64_t)sizeof(double)) : 64;
-    group = group < 1 ? 1 : group > 64 ? 64 : group;
+    int64_t group = memory > 0 ? memory / (3 * n * (int64_t)sizeof(double)) : SP_DERIVATIVES_WIDTH;
+    group = group < 1 ? 1 : group > SP_DERIVATIVES_WIDTH ? SP_DERIVATIVES_WIDTH : group;
     group = group > pair_count ? pair_count : group;
-    double *right = sp_pool_raw(&scratch, n * group, sizeof *right), *solution = sp_pool_raw(&scratch, n * group, sizeof *solution), *product = sp_pool_raw(&scratch, n * group, sizeof *product);
+    SP_TRY(sp_stvk_stiffness(context, body, &K));
+    int64_t *node = sp_pool_raw(&scratch, n, sizeof *node);
+    double *work = sp_pool_raw(&scratch, 3 * n * group, sizeof *work);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t i = 0; i < n; i++)
-        node[i] = body->free[i] / 3;
-    sp_stvk_tangent(context, body, rest, 1, false, NULL, &K);
-    SP_TRY(sp_cholesky_new(context, &K, node, &factor));
-    status = sp_cholesky_factor(factor, &K);
+    sp_body_nodes(body, node);
+    status = sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, &flexibility);
     if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite: modal derivatives need an anchored body");
     SP_TRY(status);
-    report->factor_nonzeros = sp_cholesky_nonzeros(factor);
-    report->factor_flops = sp_cholesky_flops(factor);
+    report->factor_nonzeros = sp_cholesky_nonzeros(sp_flexibility_factor(flexibility));
+    report->factor_flops = sp_cholesky_flops(sp_flexibility_factor(flexibility));
     for (int64_t first = 0; first < pair_count; first += group) {
         int64_t count = pair_count - first < group ? pair_count - first : group;
-        SP_TRY(solve_group(context, body, &K, factor, mode_count, U, count, pair + 2 * first, derivative + first * rows, right, solution, product, &report->residual));
+        SP_TRY(sp_solve_derivatives(context, body, &K, flexibility, mode_count, U, count, pair + 2 * first, derivative + first * rows, work, &report->residual));
         SP_TRY(sp_progress(context, (double)(first + count) / (double)pair_count));
     }
 done:
-    sp_cholesky_free(factor);
+    sp_flexibility_free(flexibility);
     sp_sparse_free(&K);
     sp_pool_free(&scratch);
     return status;

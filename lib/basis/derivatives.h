@@ -3,7 +3,7 @@
 #define SP_BASIS_DERIVATIVES_H
 
 #include "assembly/body.h"
-#include "linear/cholesky.h"
+#include "basis/flexibility.h"
 
 typedef struct sp_derivatives_report {
     double residual; /* largest ‖KΦ + (H:Ψ_j)Ψ_i‖ / ‖(H:Ψ_j)Ψ_i‖ over all columns, recomputed with K */
@@ -16,5 +16,11 @@ typedef struct sp_derivatives_report {
  * derivative of the force; right-hand sides solved in blocks. */
 int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U, int64_t pair_count, const int64_t *pair, int64_t memory,
                          double *derivative, sp_derivatives_report *report) SP_MUST_USE;
+
+/* What all static derivatives are made by: columns derivative [3·vertices, count] = −K⁻¹ (H:U_j)U_i for count ≤ SP_DERIVATIVES_WIDTH pairs of columns of U
+ * [3·vertices, mode_count], with K at rest and its flexibility. work [3·dof_count·count]. residual is raised to the largest ‖K Φ − f‖/‖f‖. */
+enum { SP_DERIVATIVES_WIDTH = 64 };
+int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility, int64_t mode_count, const double *U, int64_t count,
+                         const int64_t *pair, double *derivative, double *work, double *residual) SP_MUST_USE;
 
 #endif

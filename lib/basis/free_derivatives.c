@@ -150,8 +150,7 @@ static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, con
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     sp_sparse shifted = {0};
     int status;
-    SP_TRY(sp_body_pattern(s->context, body));
-    SP_TRY(sp_body_matrix(s->context, body, &s->K));
+    SP_TRY(sp_stvk_stiffness(s->context, body, &s->K));
     SP_TRY(sp_body_matrix(s->context, body, &shifted));
     SP_TRY(sp_body_mass_compressed(s->context, body, false, &s->M));
     s->n = n;
@@ -162,7 +161,6 @@ static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, con
     double **blocks[] = {&s->x, &s->r, &s->z, &s->p, &s->Kp, &s->Mp};
     for (int i = 0; i < 6; i++)
         *blocks[i] = sp_pool_new(pool, n * GROUP, sizeof(double));
-    double *rest = sp_pool_new(pool, rows, sizeof *rest);
     int64_t *node = sp_pool_raw(pool, n, sizeof *node);
     if (pool->failed) {
         status = sp_fail_memory(s->context);
@@ -170,10 +168,8 @@ static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, con
     }
     for (int64_t j = 0; j < s->modes; j++)
         sp_body_gather(body, U + j * rows, s->psi + j * n);
-    for (int64_t i = 0; i < n; i++)
-        node[i] = body->free[i] / 3;
+    sp_body_nodes(body, node);
     sp_sparse_times(s->context, &s->M, s->modes, s->psi, s->mass_psi);
-    sp_stvk_tangent(s->context, body, rest, 1, false, NULL, &s->K);
     memcpy(shifted.value, s->K.value, (size_t)s->K.start[n] * sizeof *s->K.value);
     /* σ small beside the elastic eigenvalues, so that the preconditioned spectrum is (λ − λ_i)/(λ + σ), near 1 */
     double shift = 0;

@@ -1,13 +1,8 @@
 #include "basis/inertia_derivatives.h"
 
-#include "assembly/stvk.h"
-#include "linear/dense.h"
+#include "basis/derivatives.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { GROUP = 64 };
 
 /* ---- which ---- */
 
@@ -116,54 +111,23 @@ done:
 
 /* ---- how ---- */
 
-/* Columns of one group, none of which is made of another. */
-static int solve_group(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility, int64_t have, double *all, int64_t count, const int64_t *pair,
-                       double *load, double *solution, double *product, double *residual)
-{
-    int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
-    double *fresh = all + have * rows;
-    int status = sp_stvk_second(context, body, have, all, count, pair, fresh);
-    if (status != SP_OK)
-        return status;
-    for (int64_t c = 0; c < count; c++) {
-        sp_body_gather(body, fresh + c * rows, load + c * n);
-        for (int64_t i = 0; i < n; i++)
-            load[c * n + i] = -load[c * n + i];
-    }
-    status = sp_flexibility_solve(flexibility, count, load, solution);
-    if (status != SP_OK)
-        return status;
-    sp_flexibility_balance(flexibility, count, load);
-    sp_sparse_times(context, K, count, solution, product);
-    memset(fresh, 0, (size_t)(rows * count) * sizeof *fresh);
-    for (int64_t c = 0; c < count; c++) {
-        double square = sp_dense_dot(n, load + c * n, load + c * n), sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += (product[c * n + i] - load[c * n + i]) * (product[c * n + i] - load[c * n + i]);
-        if (square > 0)
-            *residual = sqrt(sum / square) <= *residual ? *residual : sqrt(sum / square); /* keeps NaN */
-        sp_body_spread(body, solution + c * n, fresh + c * rows);
-    }
-    return SP_OK;
-}
-
 int sp_inertia_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility, int64_t mode_count, int64_t pair_count,
                            const int64_t *pair, double *all, sp_inertia_derivatives_report *report)
 {
-    int64_t n = body->dof_count;
+    int64_t n = body->dof_count, rows = 3 * body->mesh->vertex_count;
     sp_pool scratch = {0};
-    double *load = sp_pool_raw(&scratch, n * GROUP, sizeof *load), *solution = sp_pool_raw(&scratch, n * GROUP, sizeof *solution);
-    double *product = sp_pool_raw(&scratch, n * GROUP, sizeof *product);
+    double *work = sp_pool_raw(&scratch, 3 * n * SP_DERIVATIVES_WIDTH, sizeof *work);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     *report = (sp_inertia_derivatives_report){0};
     for (int64_t first = 0, count; first < pair_count && status == SP_OK; first += count) {
-        for (count = 0; count < GROUP && first + count < pair_count && pair[2 * (first + count) + 1] < mode_count + first; count++) {
+        for (count = 0; count < SP_DERIVATIVES_WIDTH && first + count < pair_count && pair[2 * (first + count) + 1] < mode_count + first; count++) {
         }
         if (count == 0) {
             status = sp_fail(context, SP_USAGE, "derivative %lld is made of one that does not come before it", (long long)first + 1);
             break;
         }
-        status = solve_group(context, body, K, flexibility, mode_count + first, all, count, pair + 2 * first, load, solution, product, &report->residual);
+        status = sp_solve_derivatives(context, body, K, flexibility, mode_count + first, all, count, pair + 2 * first, all + (mode_count + first) * rows, work,
+                                      &report->residual);
         if (status == SP_OK)
             status = sp_progress(context, (double)(first + count) / (double)pair_count);
     }

@@ -84,15 +84,13 @@ static void measure_quotients(candidates *set, weights *w, sp_body *body, const 
 {
     sp_sparse K, M;
     sp_pool pool = {0};
-    double *before = sp_pool_copy(&pool, w->square, set->store.count, sizeof *before), *rest = sp_pool_new(&pool, set->store.rows, sizeof *rest);
+    double *before = sp_pool_copy(&pool, w->square, set->store.count, sizeof *before);
     if (pool.failed)
         out_of_memory();
     tool_check(sp_body_mass_compressed(set->context, body, lumped, &M), set->mesh->path);
     project_off_rigid(set, w, body, metric, &M);
     tool_check(sp_store_squares(set->context, metric, &set->store, w->square), NULL);
-    tool_check(sp_body_pattern(set->context, body), set->mesh->path);
-    tool_check(sp_body_matrix(set->context, body, &K), set->mesh->path);
-    sp_stvk_tangent(set->context, body, rest, 1, false, NULL, &K);
+    tool_check(sp_stvk_stiffness(set->context, body, &K), set->mesh->path);
     tool_check(sp_store_squares(set->context, &(sp_metric){.rows = set->store.rows, .matrix = &K, .dof = body->dof}, &set->store, w->stiffness), NULL);
     double stiffest = sp_sparse_trace(&K) / sp_sparse_trace(&M);
     for (int64_t c = 0; c < set->store.count; c++)

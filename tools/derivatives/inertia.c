@@ -36,14 +36,12 @@ void derivatives_inertia(derivatives_problem *p)
     sp_list orders = {0};
     sp_inertia_derivatives_report report;
     tool_check(sp_body_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
-    tool_check(sp_body_matrix(p->context, &p->body, &K), p->mesh.path);
-    double *rest = sp_pool_new(&p->pool, rows, sizeof *rest), *rigid = sp_pool_raw(&p->pool, 6 * n, sizeof *rigid), *weight = sp_pool_raw(&p->pool, count, sizeof *weight);
+    tool_check(sp_stvk_stiffness(p->context, &p->body, &K), p->mesh.path);
+    double *rigid = sp_pool_raw(&p->pool, 6 * n, sizeof *rigid), *weight = sp_pool_raw(&p->pool, count, sizeof *weight);
     int64_t *node = sp_pool_raw(&p->pool, n, sizeof *node);
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    for (int64_t i = 0; i < n; i++)
-        node[i] = p->body.free[i] / 3;
-    sp_stvk_tangent(p->context, &p->body, rest, 1, false, NULL, &K);
+    sp_body_nodes(&p->body, node);
     tool_check(sp_rigid_motions(p->context, &p->body, &M, rigid, &rigid_count), p->mesh.path);
     weigh(p, &K, &M, weight);
     tool_check(sp_inertia_derivatives_choose(p->context, count, weight, p->order, p->most, &p->pairs, &orders), p->modes.path);

@@ -155,16 +155,13 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
     int64_t n = body->dof_count, rigid_count;
     sp_sparse K;
     sp_pool scratch = {0};
-    double *rest = sp_pool_new(&scratch, columns->rows, sizeof *rest), *R = sp_pool_raw(&scratch, 6 * n, sizeof *R),
-           *work = sp_pool_raw(&scratch, 3 * n, sizeof *work);
+    double *R = sp_pool_raw(&scratch, 6 * n, sizeof *R), *work = sp_pool_raw(&scratch, 3 * n, sizeof *work);
     double *psi = work, *k = work + n, *m = work + 2 * n, worst = 0;
     columns->eigenvalue = sp_pool_raw(pool, columns->count, sizeof(double));
     columns->residual = sp_pool_raw(pool, columns->count, sizeof(double));
     if (scratch.failed || pool->failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_body_pattern(context, body), mesh->path);
-    tool_check(sp_body_matrix(context, body, &K), mesh->path);
-    sp_stvk_tangent(context, body, rest, 1, false, NULL, &K);
+    tool_check(sp_stvk_stiffness(context, body, &K), mesh->path);
     tool_check(sp_rigid_motions(context, body, M, R, &rigid_count), mesh->path);
     columns->rigid = count_rigid(context, M, body, rigid_count, R, columns, work);
     double lambda1 = 1e-6 * sp_sparse_trace(&K) / sp_sparse_trace(M);

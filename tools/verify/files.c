@@ -192,22 +192,12 @@ bool verify_has_input(const artefact *file, const char *option)
 
 static int make_body(sp_context *context, artefact *file)
 {
-    sp_pool pool = {0};
-    double *rest = sp_pool_new(&pool, 3 * file->mesh.vertex_count, sizeof *rest);
-    int status = rest ? SP_OK : sp_fail_memory(context);
-    if (status == SP_OK)
-        status = sp_body_new(context, &file->mesh, &file->body);
-    if (status != SP_OK) {
-        sp_pool_free(&pool);
+    int status = sp_body_new(context, &file->mesh, &file->body);
+    if (status != SP_OK)
         return status;
-    }
-    SP_TRY(sp_body_pattern(context, &file->body));
-    SP_TRY(sp_body_matrix(context, &file->body, &file->stiffness));
-    sp_stvk_tangent(context, &file->body, rest, 1, false, NULL, &file->stiffness);
-done:
+    status = sp_stvk_stiffness(context, &file->body, &file->stiffness);
     if (status != SP_OK)
         sp_body_free(&file->body);
-    sp_pool_free(&pool);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* siminfo: what is in a file, and how it was made. */
 #include "tools/common/tool.h"
+#include "tools/info/fill.h"
 #include "tools/info/script.h"
 #include "tools/info/summary.h"
 
@@ -7,7 +8,7 @@
 #include <string.h>
 
 static struct {
-    bool json, members, script, hash, partial;
+    bool json, members, script, hash, fill, partial;
 } chosen;
 
 static const tool_option options[] = {
@@ -15,12 +16,15 @@ static const tool_option options[] = {
     {"members", 0, TOOL_FLAG, &chosen.members, .help = "only the table of members, every block of a series", .silent = true},
     {"script", 0, TOOL_FLAG, &chosen.script, .help = "a shell script that remakes the file", .silent = true},
     {"hash", 0, TOOL_FLAG, &chosen.hash, .help = "only the hash", .silent = true},
+    {"fill", 0, TOOL_FLAG, &chosen.fill, .help = "nonzeros of a matrix and of its Cholesky factor over orderings", .silent = true},
     {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a file that was cut as far as it goes", .silent = true},
 };
 
 static bool wanted(void *data, const char *name)
 {
     const sp_file *file = data;
+    if (chosen.fill && (!file->meta || !strcmp(sp_file_kind(file), "sparse"))) /* SciPy's files have no meta */
+        return true;
     return !strcmp(name, "meta") || !strcmp(name, "result") || (file->meta && summary_wants(sp_file_kind(file), name));
 }
 
@@ -114,8 +118,8 @@ int main(int argc, char **argv)
                    argc, argv);
     const char *path = tool_argument(0), *slash = strrchr(path, '/');
     info_file info = {0};
-    if (chosen.json + chosen.members + chosen.script + chosen.hash > 1)
-        tool_fail(SP_USAGE, NULL, "--json, --members, --script and --hash exclude each other");
+    if (chosen.json + chosen.members + chosen.script + chosen.hash + chosen.fill > 1)
+        tool_fail(SP_USAGE, NULL, "--json, --members, --script, --hash and --fill exclude each other");
     int descriptor = tool_open_input(path);
     tool_check(read_file(context, descriptor, &info), path);
     tool_close_input(descriptor);
@@ -133,7 +137,9 @@ int main(int argc, char **argv)
         if (!json_object_get(info.file.meta, "tool"))
             tool_fail(SP_INPUT, path, "it does not say how it was made");
         tool_check(script_write(context, info.file.meta, info.file.hash, slash ? slash + 1 : path, SUPPLE_TOOLS, stream), path);
-    } else
+    } else if (chosen.fill)
+        tool_check(fill_print(context, &info.file, stream), path);
+    else
         tool_check(summary_print(context, &info, strcmp(path, "-") ? path : "standard input", stream), path);
     sp_file_free(&info.file);
     sp_pool_free(&info.pool);

@@ -2,8 +2,11 @@
 
 #include <cblas.h>
 #include <lapacke.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { EIGEN_WORK = 34 }; /* dsyev: blocks of 32 columns */
 
 typedef struct reduced {
     sp_pool pool;
@@ -14,6 +17,8 @@ typedef struct reduced {
     double *q, *f, *K, energy;       /* the last evaluation (K: lower triangle, without springs): integrators ask for force and stiffness at one place in turn */
     bool have_force, have_stiffness; /* at q */
     double *S;                       /* lower triangle */
+    bool substitute;                 /* S may be replaced by a definite matrix */
+    double *V, *eigenvalue, *work;   /* [r, r], [r], [EIGEN_WORK r]: for that */
     const double *U, *vertices;
     int64_t rows, spring_count;
     const sp_spring *springs;
@@ -71,6 +76,7 @@ static double force(void *data, const double *q, double *f)
 static void matrix_start(void *data, double mass_scale)
 {
     reduced *self = data;
+    self->substitute = false;
     for (int i = 0; i < self->r * self->r; i++)
         self->S[i] = mass_scale * self->mass[i];
 }
@@ -82,6 +88,7 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     if (definite) { /* another stiffness than the one that is kept */
         self->force.evaluate(self->force.self, q, true, NULL, self->K);
         self->have_stiffness = false;
+        self->substitute = true;
     }
     for (int i = 0; i < self->r * self->r; i++)
         self->S[i] += scale * self->K[i];
@@ -91,12 +98,34 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     return self->energy;
 }
 
+/* S with the absolute values of its eigenvalues: downhill in every direction, with Newton's step wherever the energy is convex. No part of
+ * a polynomial can be left out instead, since its terms do not tell what of them is stress. A singular S (a free body) stays refused. */
+static bool make_definite(reduced *self)
+{
+    int r = self->r;
+    double largest = 0, smallest = INFINITY;
+    if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', r, self->V, r, self->eigenvalue, self->work, EIGEN_WORK * r) != 0)
+        return false;
+    for (int j = 0; j < r; j++) {
+        largest = fmax(largest, fabs(self->eigenvalue[j]));
+        smallest = fmin(smallest, fabs(self->eigenvalue[j]));
+    }
+    if (!isfinite(largest) || smallest <= 1e-15 * r * largest)
+        return false;
+    for (int j = 0; j < r; j++)
+        cblas_dscal(r, sqrt(fmax(fabs(self->eigenvalue[j]), 1e-8 * largest)), self->V + (int64_t)j * r, 1);
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, r, r, 1, self->V, r, 0, self->S, r);
+    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', r, self->S, r) == 0;
+}
+
 static int matrix_factor(void *data)
 {
     reduced *self = data;
-    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', self->r, self->S, self->r) != 0)
-        return sp_fail(self->context, SP_NUMERICAL, "the reduced matrix is not positive definite");
-    return SP_OK;
+    if (self->substitute)
+        memcpy(self->V, self->S, (size_t)self->r * (size_t)self->r * sizeof *self->V);
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', self->r, self->S, self->r) == 0 || (self->substitute && make_definite(self)))
+        return SP_OK;
+    return sp_fail(self->context, SP_NUMERICAL, "the reduced matrix is not positive definite");
 }
 
 static int solve(reduced *self, const double *factor, const double *b, double *x)
@@ -160,6 +189,9 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
     self->mass_factor = sp_pool_copy(&self->pool, mass, r * r, sizeof(double));
     self->S = sp_pool_raw(&self->pool, r * r, sizeof(double));
     self->K = sp_pool_new(&self->pool, r * r, sizeof(double));
+    self->V = sp_pool_raw(&self->pool, r * r, sizeof(double));
+    self->eigenvalue = sp_pool_raw(&self->pool, r, sizeof(double));
+    self->work = sp_pool_raw(&self->pool, EIGEN_WORK * r, sizeof(double));
     self->q = sp_pool_new(&self->pool, r, sizeof(double));
     self->f = sp_pool_raw(&self->pool, r, sizeof(double));
     int status = SP_OK;

@@ -1,8 +1,8 @@
 #include "linear/cholesky.h"
 
 #include "linear/blas.h"
+#include "linear/internal.h"
 
-#include <cholmod.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct sp_cholesky {
     solver *solvers;
 };
 
-static void start_common(cholmod_common *common)
+void sp_cholmod_start(cholmod_common *common)
 {
     cholmod_l_start(common);
     common->print = 0;
@@ -36,30 +36,28 @@ static void start_common(cholmod_common *common)
     common->quick_return_if_not_posdef = 1;
 }
 
-/* CHOLMOD's view of the matrix: one triangle of it. The compressed rows are those of the transpose, which is the same. */
-static cholmod_sparse view(const sp_sparse *matrix)
+cholmod_sparse sp_cholmod_view(const sp_sparse *matrix)
 {
     return (cholmod_sparse){.nrow = (size_t)matrix->order, .ncol = (size_t)matrix->order, .nzmax = (size_t)matrix->start[matrix->order], .p = matrix->start,
                             .i = matrix->index, .x = matrix->value, .stype = 1, .itype = CHOLMOD_LONG, .xtype = matrix->value ? CHOLMOD_REAL : CHOLMOD_PATTERN,
                             .dtype = CHOLMOD_DOUBLE, .sorted = 1, .packed = 1};
 }
 
-static int library_failure(sp_cholesky *cholesky, const cholmod_common *common, const char *doing)
+int sp_cholmod_failure(sp_context *context, const cholmod_common *common, const char *doing)
 {
     if (common->status == CHOLMOD_OUT_OF_MEMORY)
-        return sp_fail_memory(cholesky->context);
+        return sp_fail_memory(context);
     if (common->status == CHOLMOD_TOO_LARGE)
-        return sp_fail(cholesky->context, SP_SYSTEM, "%s: the matrix is too large for the library", doing);
-    return sp_fail(cholesky->context, SP_NUMERICAL, "%s failed (CHOLMOD status %d)", doing, common->status);
+        return sp_fail(context, SP_SYSTEM, "%s: the matrix is too large for the library", doing);
+    return sp_fail(context, SP_NUMERICAL, "%s failed (CHOLMOD status %d)", doing, common->status);
 }
 
-/* Fill-reducing order of the rows: METIS on the graph of nodes, each node's rows kept together. */
-static int order_nodes(sp_cholesky *cholesky, const sp_sparse *matrix, const int64_t *node, sp_pool *pool, int64_t *permutation)
+int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_sparse *matrix, const int64_t *node, sp_pool *pool, int64_t *permutation)
 {
     int64_t n = matrix->order, nodes = 0;
     int64_t *first = sp_pool_raw(pool, n + 1, sizeof *first), *number = sp_pool_raw(pool, n, sizeof *number);
     if (pool->failed)
-        return sp_fail_memory(cholesky->context);
+        return sp_fail_memory(context);
     for (int64_t row = 0; row < n; row++) {
         if (row == 0 || !node || node[row] != node[row - 1])
             first[nodes++] = row;
@@ -71,7 +69,7 @@ static int order_nodes(sp_cholesky *cholesky, const sp_sparse *matrix, const int
         bound += matrix->start[first[i] + 1] - matrix->start[first[i]];
     int64_t *start = sp_pool_raw(pool, nodes + 1, sizeof *start), *index = sp_pool_raw(pool, bound, sizeof *index), *order = sp_pool_raw(pool, nodes, sizeof *order);
     if (pool->failed)
-        return sp_fail_memory(cholesky->context);
+        return sp_fail_memory(context);
     int64_t at = 0;
     for (int64_t i = 0; i < nodes; i++) { /* rows of a node need not have the same pattern in foreign matrices: the first stands for all */
         start[i] = at;
@@ -82,9 +80,9 @@ static int order_nodes(sp_cholesky *cholesky, const sp_sparse *matrix, const int
     }
     start[nodes] = at;
     sp_sparse graph = {.order = nodes, .start = start, .index = index};
-    cholmod_sparse pattern = view(&graph);
-    if (!cholmod_l_metis(&pattern, NULL, 0, 1, order, &cholesky->common))
-        return library_failure(cholesky, &cholesky->common, "ordering");
+    cholmod_sparse pattern = sp_cholmod_view(&graph);
+    if (!cholmod_l_metis(&pattern, NULL, 0, 1, order, common))
+        return sp_cholmod_failure(context, common, "ordering");
     at = 0;
     for (int64_t i = 0; i < nodes; i++)
         for (int64_t row = first[order[i]]; row < first[order[i] + 1]; row++)
@@ -101,7 +99,7 @@ int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         return sp_fail_memory(context);
     cholesky->context = context;
     cholesky->order = matrix->order;
-    start_common(&cholesky->common);
+    sp_cholmod_start(&cholesky->common);
     int64_t *permutation = sp_pool_raw(&scratch, matrix->order, sizeof *permutation);
     cholesky->solvers = calloc((size_t)context->threads, sizeof *cholesky->solvers);
     if (!permutation || !cholesky->solvers) {
@@ -109,13 +107,13 @@ int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         goto done;
     }
     for (; cholesky->solver_count < context->threads; cholesky->solver_count++)
-        start_common(&cholesky->solvers[cholesky->solver_count].common);
-    SP_TRY(order_nodes(cholesky, matrix, node, &scratch, permutation));
+        sp_cholmod_start(&cholesky->solvers[cholesky->solver_count].common);
+    SP_TRY(sp_cholmod_dissect(context, &cholesky->common, matrix, node, &scratch, permutation));
     cholesky->common.method[0].ordering = CHOLMOD_GIVEN;
-    cholmod_sparse pattern = view(matrix);
+    cholmod_sparse pattern = sp_cholmod_view(matrix);
     cholesky->factor = cholmod_l_analyze_p(&pattern, permutation, NULL, 0, &cholesky->common);
     if (!cholesky->factor)
-        status = library_failure(cholesky, &cholesky->common, "analysis");
+        status = sp_cholmod_failure(cholesky->context, &cholesky->common, "analysis");
 done:
     sp_pool_free(&scratch);
     if (status == SP_OK)
@@ -144,18 +142,18 @@ void sp_cholesky_free(sp_cholesky *cholesky)
 
 int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
 {
-    cholmod_sparse values = view(matrix);
+    cholmod_sparse values = sp_cholmod_view(matrix);
     cholesky->ready = false;
     /* TRUE comes back for indefinite matrices too: the status and the column where it stopped tell */
     int levels = sp_blas_serial_begin(), done = cholmod_l_factorize(&values, cholesky->factor, &cholesky->common);
     sp_blas_serial_end(levels);
     if (!done && cholesky->common.status != CHOLMOD_NOT_POSDEF)
-        return library_failure(cholesky, &cholesky->common, "factorization");
+        return sp_cholmod_failure(cholesky->context, &cholesky->common, "factorization");
     if (cholesky->common.status == CHOLMOD_NOT_POSDEF || cholesky->factor->minor < cholesky->factor->n)
         return sp_fail(cholesky->context, SP_NUMERICAL, "the matrix is not positive definite (pivot %lld of %lld)", (long long)cholesky->factor->minor,
                        (long long)cholesky->order);
     if (cholesky->common.status != CHOLMOD_OK)
-        return library_failure(cholesky, &cholesky->common, "factorization");
+        return sp_cholmod_failure(cholesky->context, &cholesky->common, "factorization");
     cholesky->ready = true;
     return SP_OK;
 }
@@ -186,7 +184,7 @@ int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, dou
 #pragma omp critical
             failed = thread;
     }
-    return failed < 0 ? SP_OK : library_failure(cholesky, &cholesky->solvers[failed].common, "solving");
+    return failed < 0 ? SP_OK : sp_cholmod_failure(cholesky->context, &cholesky->solvers[failed].common, "solving");
 }
 
 int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int64_t *node, int64_t *count)
@@ -194,7 +192,7 @@ int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int
     sp_cholesky cholesky = {.context = context, .order = matrix->order};
     sp_pool scratch = {0};
     int status;
-    start_common(&cholesky.common);
+    sp_cholmod_start(&cholesky.common);
     cholesky.common.supernodal = CHOLMOD_SIMPLICIAL;
     cholesky.common.final_ll = 0;
     int64_t *permutation = sp_pool_raw(&scratch, matrix->order, sizeof *permutation);
@@ -202,13 +200,13 @@ int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int
         status = sp_fail_memory(context);
         goto done;
     }
-    SP_TRY(order_nodes(&cholesky, matrix, node, &scratch, permutation));
+    SP_TRY(sp_cholmod_dissect(context, &cholesky.common, matrix, node, &scratch, permutation));
     cholesky.common.method[0].ordering = CHOLMOD_GIVEN;
-    cholmod_sparse values = view(matrix);
+    cholmod_sparse values = sp_cholmod_view(matrix);
     cholesky.factor = cholmod_l_analyze_p(&values, permutation, NULL, 0, &cholesky.common);
     if (!cholesky.factor || !cholmod_l_factorize(&values, cholesky.factor, &cholesky.common) || cholesky.common.status != CHOLMOD_OK ||
         cholesky.factor->minor < cholesky.factor->n || cholesky.factor->is_super || cholesky.factor->is_ll) {
-        status = library_failure(&cholesky, &cholesky.common, "counting eigenvalues");
+        status = sp_cholmod_failure(context, &cholesky.common, "counting eigenvalues");
         goto done;
     }
     const int64_t *start = cholesky.factor->p;

@@ -40,6 +40,7 @@ inspected() {
 }
 
 @test "siminfo and damaged files" { inspected 'mesh modes poly traj' siminfo @; }
+@test "siminfo --fill and damaged matrices" { inspected K siminfo --fill @; }
 @test "simcompare and damaged files" { inspected 'mesh modes' simcompare KIND.npz @; }
 @test "simcompare and damaged trajectories" { inspected traj simcompare traj.npz @ --basis basis.npz; }
 @test "simexport and damaged trajectories" { inspected traj simexport mesh.npz basis.npz @ -o out.csv; }

@@ -595,6 +595,48 @@ static void large_static_bending(void)
     sp_mesh_free(&mesh);
 }
 
+/* W = ¼ (a² - 1)² + ½ b² in a = (q₀ + 2 q₁)/√5, b = (2 q₀ - q₁)/√5: a ridge at a = 0 between two valleys at ±1. */
+static double two_valleys(void *self, const double *q, bool definite, double *f, double *K)
+{
+    double a = (q[0] + 2 * q[1]) / sqrt(5), b = (2 * q[0] - q[1]) / sqrt(5), fa = a * (a * a - 1), ka = 3 * a * a - 1;
+    (void)self, (void)definite;
+    if (f) {
+        f[0] = (fa + 2 * b) / sqrt(5);
+        f[1] = (2 * fa - b) / sqrt(5);
+    }
+    if (K) {
+        K[0] = (ka + 4) / 5;
+        K[1] = (2 * ka - 2) / 5;
+        K[3] = (4 * ka + 1) / 5;
+    }
+    return 0.25 * (a * a - 1) * (a * a - 1) + 0.5 * b * b;
+}
+
+/* Newton's own step would climb to the ridge, which is an equilibrium too. */
+static void reduced_statics_leave_a_ridge(void)
+{
+    sp_reduced_force valleys = {.r = 2, .evaluate = two_valleys};
+    for (int side = -1; side <= 1; side += 2) {
+        sp_system system;
+        sp_integrator *it = NULL;
+        double start[2] = {side * 0.1 / sqrt(5) + 0.6 / sqrt(5), side * 0.2 / sqrt(5) - 0.3 / sqrt(5)}; /* a = ±0.1, b = 0.3 */
+        sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1, .tolerance = 1e-10};
+        CHECK_OK(sp_reduced_system_new(&context, &valleys, (double[]){1, 0, 0, 1}, NULL, 0, NULL, &system));
+        sp_forcing forcing = nothing(&system);
+        CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, start, NULL, &it));
+        if (!it) {
+            sp_reduced_system_free(&system);
+            return;
+        }
+        CHECK_OK(sp_integrator_step(it));
+        CHECK_NEAR(sp_integrator_q(it)[0], side / sqrt(5), 1e-9);
+        CHECK_NEAR(sp_integrator_q(it)[1], side * 2 / sqrt(5), 1e-9);
+        CHECK(sp_integrator_reported(it)->indefinite > 0, "no matrix was indefinite");
+        sp_integrator_free(it);
+        sp_reduced_system_free(&system);
+    }
+}
+
 int main(void)
 {
     sp_blas_prepare(true);
@@ -613,5 +655,6 @@ int main(void)
     RUN(stvk_bar);
     RUN(derivatives_are_second_derivatives_of_statics);
     RUN(large_static_bending);
+    RUN(reduced_statics_leave_a_ridge);
     return test_end();
 }

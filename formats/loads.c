@@ -7,7 +7,7 @@
 
 enum { FIELDS = 8 };
 
-static const char *const kind_names[] = {"vertex", "surface", "region", "all", "spring"};
+static const char *const kind_names[] = {"vertex", "surface", "region", "all", "pressure", "spring"};
 static const char *const field_names[FIELDS] = {"t0", "t1", "kind", "id", "fx", "fy", "fz", "stiffness"};
 
 static int number(sp_context *context, const sp_text *text, const sp_word *field, int i, double *value)
@@ -22,23 +22,26 @@ static int target(sp_context *context, const sp_text *text, sp_word id, const sp
 {
     char shown[SP_TEXT_QUOTE];
     load->id = -1;
+    bool by_region = load->kind == SP_LOAD_REGION || load->kind == SP_LOAD_PRESSURE;
+    if (load->kind == SP_LOAD_PRESSURE && (id.length == 0 || sp_word_is(id, "-")))
+        return SP_OK;
     if (load->kind == SP_LOAD_ALL) {
         if (id.length == 0 || sp_word_is(id, "-"))
             return SP_OK;
         return sp_text_fail(context, text, "id: \"%s\", but kind all takes none (leave it empty)", sp_word_show(id, shown));
     }
-    for (int64_t r = 0; load->kind == SP_LOAD_REGION && r < mesh->material_count; r++)
+    for (int64_t r = 0; by_region && r < mesh->material_count; r++)
         if (sp_word_is(id, mesh->materials[r].name)) {
             load->id = r;
             return SP_OK;
         }
     if (!sp_word_integer(id, &load->id))
         return sp_text_fail(context, text, "id: \"%s\" is not a %s", sp_word_show(id, shown),
-                            load->kind == SP_LOAD_REGION ? "region of the mesh" : "whole number");
+                            by_region ? "region of the mesh" : "whole number");
     int64_t most = mesh->vertex_count;
     if (load->kind == SP_LOAD_SURFACE)
         most = mesh->surface.vertex_count;
-    else if (load->kind == SP_LOAD_REGION)
+    else if (by_region)
         most = mesh->material_count;
     if (load->id < 0 || load->id >= most)
         return sp_text_fail(context, text, "id: %s %lld of %lld", kind_names[load->kind], (long long)load->id, (long long)most);
@@ -49,14 +52,15 @@ static int parse_load(sp_context *context, const sp_text *text, const sp_word *f
 {
     char shown[SP_TEXT_QUOTE];
     int status;
-    if (count < 7)
-        return sp_text_fail(context, text, "%d fields, expected t0,t1,kind,id,fx,fy,fz", count);
+    bool pressure = sp_word_is(field[2], "pressure");
+    if (count < (pressure ? 5 : 7))
+        return sp_text_fail(context, text, pressure ? "%d fields, expected t0,t1,pressure,id,p" : "%d fields, expected t0,t1,kind,id,fx,fy,fz", count);
     for (load->kind = SP_LOAD_VERTEX; load->kind <= SP_LOAD_SPRING && !sp_word_is(field[2], kind_names[load->kind]);)
         load->kind++;
     if (load->kind > SP_LOAD_SPRING)
-        return sp_text_fail(context, text, "kind: \"%s\" is not one of vertex, surface, region, all, spring",
+        return sp_text_fail(context, text, "kind: \"%s\" is not one of vertex, surface, region, all, pressure, spring",
                             sp_word_show(field[2], shown));
-    int due = load->kind == SP_LOAD_SPRING ? 8 : 7;
+    int due = load->kind == SP_LOAD_SPRING ? 8 : pressure ? 5 : 7;
     if (count != due)
         return sp_text_fail(context, text, "%d fields, kind %s has %d", count, kind_names[load->kind], due);
     SP_TRY(number(context, text, field, 0, &load->start));
@@ -68,7 +72,7 @@ static int parse_load(sp_context *context, const sp_text *text, const sp_word *f
     if (!(load->end > load->start))
         return sp_text_fail(context, text, "t1: the load acts from %g to %g s", load->start, load->end);
     SP_TRY(target(context, text, field[3], mesh, load));
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < (pressure ? 1 : 3); i++)
         SP_TRY(number(context, text, field, 4 + i, &load->force[i]));
     if (load->kind == SP_LOAD_SPRING) {
         SP_TRY(number(context, text, field, 7, &load->stiffness));

@@ -11,10 +11,11 @@ static int check_load(sp_context *context, const sp_mesh *mesh, int64_t number, 
     for (int i = 0; i < 3; i++)
         if (!isfinite(load->force[i]))
             return sp_fail(context, SP_INPUT, "load %lld is not finite", (long long)number);
-    int64_t most = load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count : load->kind == SP_LOAD_REGION ? mesh->material_count : mesh->vertex_count;
-    if (load->kind != SP_LOAD_ALL && (load->id < 0 || load->id >= most))
+    bool by_region = load->kind == SP_LOAD_REGION || load->kind == SP_LOAD_PRESSURE, everywhere = load->kind == SP_LOAD_ALL || (load->kind == SP_LOAD_PRESSURE && load->id < 0);
+    int64_t most = load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count : by_region ? mesh->material_count : mesh->vertex_count;
+    if (!everywhere && (load->id < 0 || load->id >= most))
         return sp_fail(context, SP_INPUT, "load %lld names %s %lld of %lld", (long long)number,
-                       load->kind == SP_LOAD_SURFACE ? "surface vertex" : load->kind == SP_LOAD_REGION ? "region" : "vertex", (long long)load->id, (long long)most);
+                       load->kind == SP_LOAD_SURFACE ? "surface vertex" : by_region ? "region" : "vertex", (long long)load->id, (long long)most);
     if (load->kind == SP_LOAD_SPRING && !(load->stiffness >= 0 && isfinite(load->stiffness)))
         return sp_fail(context, SP_INPUT, "load %lld is a spring of stiffness %g N/m", (long long)number, load->stiffness);
     return SP_OK;
@@ -26,18 +27,55 @@ static void add_at_vertex(double *full, int64_t vertex, double share, const doub
         full[3 * vertex + c] += share * force[c];
 }
 
+/* A force on a vertex of the embedded surface, by its weights. */
+static void add_at_surface(const sp_mesh *mesh, double *full, int64_t vertex, double share, const double force[3])
+{
+    int corners;
+    const int64_t *corner = sp_mesh_corners(mesh, mesh->surface.element[vertex], &corners);
+    for (int a = 0; a < corners; a++)
+        add_at_vertex(full, corner[a], share * mesh->surface.weights[vertex * mesh->surface.width + a], force);
+}
+
+/* Every triangle pushes each of its three vertices with a third of −p n A. */
+static int spread_pressure(sp_context *context, const sp_mesh *mesh, const sp_load *load, double *full)
+{
+    bool embedded = mesh->surface.triangle_count > 0;
+    int64_t count = mesh->surface.triangle_count, *triangles = mesh->surface.triangles, *element = NULL;
+    const double *vertices = embedded ? mesh->surface.vertices : mesh->vertices;
+    sp_pool scratch = {0};
+    int status = embedded ? SP_OK : sp_mesh_boundary(context, mesh, &scratch, &count, &triangles, &element);
+    for (int64_t t = 0; t < count && status == SP_OK; t++) {
+        const int64_t *corner = triangles + 3 * t;
+        const double *x = vertices + 3 * corner[0], *y = vertices + 3 * corner[1], *z = vertices + 3 * corner[2];
+        if (load->id >= 0 && mesh->region[embedded ? mesh->surface.element[corner[0]] : element[t]] != load->id)
+            continue;
+        double area[3]; /* n A */
+        for (int c = 0; c < 3; c++) {
+            int d = (c + 1) % 3, e = (c + 2) % 3;
+            area[c] = 0.5 * ((y[d] - x[d]) * (z[e] - x[e]) - (y[e] - x[e]) * (z[d] - x[d]));
+        }
+        for (int k = 0; k < 3; k++)
+            if (embedded)
+                add_at_surface(mesh, full, corner[k], -load->force[0] / 3, area);
+            else
+                add_at_vertex(full, corner[k], -load->force[0] / 3, area);
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
 /* The load at full strength on all vertices. */
-static void spread_load(const sp_body *body, const sp_load *load, double *full)
+static int spread_load(sp_context *context, const sp_body *body, const sp_load *load, double *full)
 {
     const sp_mesh *mesh = body->mesh;
     int corners;
     if (load->kind == SP_LOAD_VERTEX)
         add_at_vertex(full, load->id, 1, load->force);
-    else if (load->kind == SP_LOAD_SURFACE) {
-        const int64_t *corner = sp_mesh_corners(mesh, mesh->surface.element[load->id], &corners);
-        for (int a = 0; a < corners; a++)
-            add_at_vertex(full, corner[a], mesh->surface.weights[load->id * mesh->surface.width + a], load->force);
-    } else {
+    else if (load->kind == SP_LOAD_SURFACE)
+        add_at_surface(mesh, full, load->id, 1, load->force);
+    else if (load->kind == SP_LOAD_PRESSURE)
+        return spread_pressure(context, mesh, load, full);
+    else {
         double volume = 0;
         int64_t elements = sp_mesh_element_count(mesh);
         for (int64_t e = 0; e < elements; e++)
@@ -56,6 +94,7 @@ static void spread_load(const sp_body *body, const sp_load *load, double *full)
                 }
             }
     }
+    return SP_OK;
 }
 
 static void project(const sp_body *body, const double *U, int64_t r, const double *full, double *to)
@@ -77,10 +116,10 @@ int sp_load_force(sp_context *context, const sp_body *body, int64_t number, cons
     sp_pool scratch = {0};
     double *full = sp_pool_new(&scratch, 3 * body->mesh->vertex_count, sizeof *full);
     int status = full ? check_load(context, body->mesh, number, load) : sp_fail_memory(context);
-    if (status == SP_OK) {
-        spread_load(body, load, full);
+    if (status == SP_OK)
+        status = spread_load(context, body, load, full);
+    if (status == SP_OK)
         sp_body_gather(body, full, force);
-    }
     sp_pool_free(&scratch);
     return status;
 }
@@ -124,7 +163,7 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
             continue;
         }
         memset(full, 0, (size_t)rows * sizeof *full);
-        spread_load(body, load, full);
+        SP_TRY(spread_load(context, body, load, full));
         double *column = loading->columns + loading->n * loading->force_count;
         project(body, U, r, full, column);
         bool idle = load->force[0] != 0 || load->force[1] != 0 || load->force[2] != 0;

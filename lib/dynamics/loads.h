@@ -10,14 +10,16 @@ enum sp_load_kind {
     SP_LOAD_SURFACE, /* an embedded surface vertex: spread over its element's corners by its weights */
     SP_LOAD_REGION,  /* the elements of a region, by volume */
     SP_LOAD_ALL,     /* all elements, by volume */
+    SP_LOAD_PRESSURE,/* against the outside: −p n A of every triangle of the embedded surface as it is oriented, or of the boundary of the elements where
+                        there is none; at rest, so that force and direction stay */
     SP_LOAD_SPRING,  /* a spring from a mesh vertex to the point `force` (then in metres) */
 };
 
 typedef struct sp_load {
     double start, end;    /* s; it acts in [start, end) */
     enum sp_load_kind kind;
-    int64_t id;           /* vertex, surface vertex or region; −1 for SP_LOAD_ALL */
-    double force[3];      /* N in total; SPRING: the anchor [m] */
+    int64_t id;           /* vertex, surface vertex or region; −1 for SP_LOAD_ALL and for PRESSURE everywhere */
+    double force[3];      /* N in total; PRESSURE: Pa, first one only; SPRING: the anchor [m] */
     double stiffness;     /* N/m, SPRING only */
 } sp_load;
 

@@ -200,6 +200,14 @@ holds() {
     no_faults
 }
 
+@test "simulate: a pressure presses" {
+    local ending=.npz
+    printf '0,inf,pressure,,2000\n0.005,inf,pressure,body,100\n' > pressure.csv
+    done_well simulate mesh.npz --model full --integrator static --loads pressure.csv --dt 0.01 --steps 1 -q -o a.npz
+    holds a.npz 'r["energy_last"][1] > 0 and abs(r["energy_last"][2] / r["energy_last"][1] - 1) < 0.1' # nearly linear: the work is what is stored
+    no_faults
+}
+
 @test "simulate: direct projection moves as the polynomials do" {
     local ending=.npz how
     for how in '' '--integrator energy' '--integrator static' '-r 3' '--damping-mass 1 --damping-stiffness 1e-3'; do

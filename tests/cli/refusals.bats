@@ -120,6 +120,10 @@ load common
 	fx|0,1,vertex,20,x,0,0
 	fz|0,1,vertex,20,0,0,nan
 	kind|0,1,nonsense,20,0,0,1
+	expected t0,t1,pressure,id,p|0,1,pressure,
+	kind pressure has 5|0,1,pressure,,1,0,0
+	id|0,1,pressure,nowhere,1
+	fx|0,1,pressure,,nan
 	id|0,1,vertex,99999,0,0,1
 	id|0,1,vertex,-1,0,0,1
 	id|0,1,surface,8,0,0,1

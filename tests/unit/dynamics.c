@@ -305,6 +305,47 @@ static void full_model_equals_its_own_reduction(void)
 }
 
 /* A free body under gravity falls: v = g t exactly, in every integrator, and the impulse of a load is exact at any step. */
+/* A pressure on a closed surface: no resultant, no torque, and Σ F·X = −3 p V by the divergence theorem; of one region its share of the faces. */
+static void pressure_is_balanced(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    make_box(4, 3, 2, 0.1, 0, &mesh);
+    mesh.materials = sp_pool_new(&mesh.pool, 2, sizeof *mesh.materials);
+    mesh.material_count = 2;
+    mesh.materials[0] = mesh.materials[1] = test_material();
+    strcpy(mesh.materials[1].name, "end");
+    sp_mesh_region_box(&mesh, (double[]){0.3, -1, -1}, (double[]){1, 1, 1}, 1); /* the last layer in x */
+    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    double *f = calloc((size_t)body.dof_count, 8);
+    for (int64_t id = -1; id < 2; id++) {
+        sp_load load = {0, INFINITY, SP_LOAD_PRESSURE, id, {5000}, 0};
+        double sum[3] = {0}, torque[3] = {0}, virial = 0;
+        CHECK_OK(sp_load_force(&context, &body, 1, &load, f));
+        for (int64_t v = 0; v < mesh.vertex_count; v++) {
+            const double *X = mesh.vertices + 3 * v, *F = f + 3 * v;
+            for (int c = 0; c < 3; c++) {
+                sum[c] += F[c];
+                torque[c] += X[(c + 1) % 3] * F[(c + 2) % 3] - X[(c + 2) % 3] * F[(c + 1) % 3];
+                virial += X[c] * F[c];
+            }
+        }
+        /* the end's own faces push it back with p times its section; the rest is pushed the other way */
+        CHECK_NEAR(sum[0], id < 0 ? 0 : (id ? -1 : 1) * 5000 * 0.3 * 0.2, 1e-9);
+        CHECK_NEAR(sum[1], 0, 1e-9);
+        CHECK_NEAR(sum[2], 0, 1e-9);
+        if (id < 0)
+            for (int c = 0; c < 3; c++)
+                CHECK_NEAR(torque[c], 0, 1e-9);
+        if (id < 0)
+            CHECK_NEAR(virial, -3 * 5000 * 0.4 * 0.3 * 0.2, 1e-9);
+    }
+    CHECK(sp_load_force(&context, &body, 1, &(sp_load){0, 1, SP_LOAD_PRESSURE, 2, {1}, 0}, f) == SP_INPUT, "region 2 of 2 was accepted");
+    free(f);
+    sp_body_free(&body);
+    sp_mesh_free(&mesh);
+}
+
 static void free_fall_and_impulse(void)
 {
     sp_mesh mesh;
@@ -648,6 +689,7 @@ int main(void)
     RUN(newmark_converges_quadratically);
     RUN(reduced_steps_allocate_nothing);
     RUN(full_model_equals_its_own_reduction);
+    RUN(pressure_is_balanced);
     RUN(free_fall_and_impulse);
     RUN(linear_mode_swings_and_decays);
     RUN(central_differences_refuse_large_steps);

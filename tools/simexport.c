@@ -1,6 +1,7 @@
 /* simexport: trajectories, meshes, columns and matrices in the formats of other programs. */
 #include "formats/export/csv_write.h"
 #include "formats/export/obj_write.h"
+#include "tools/export/gram.h"
 #include "tools/export/matrix.h"
 #include "tools/export/vtu.h"
 #include "tools/common/skin.h"
@@ -13,6 +14,7 @@ enum format {
     FORMAT_CSV,
     FORMAT_OBJ,
     FORMAT_VTU,
+    FORMAT_GRAM,
     FORMAT_MATRIX_MARKET,
     FORMAT_NPY,
     FORMAT_VEGA_MATRIX,
@@ -23,12 +25,12 @@ enum format {
 static struct {
     int format;
     const char *probes, *frames, *columns;
-    int64_t every;
+    int64_t every, samples;
     bool coordinates, surface, fields, partial;
 } chosen;
 
 static const tool_option options[] = {
-    {"to", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|csv|obj|vtu|matrix-market|npy|vega-matrix|vega-float|cub",
+    {"to", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|csv|obj|vtu|gram|matrix-market|npy|vega-matrix|vega-float|cub",
      .help = "format; auto: by the ending of the output's name (.csv .obj .vtu .pvd .mtx .npy .U .Ulin .modalDeriv .float .cub)"},
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST",
      .help = "csv: displacement of these mesh vertices, counted from 0; surface:N is a vertex of the surface: 12,40-43,surface:5"},
@@ -36,6 +38,7 @@ static const tool_option options[] = {
     {"surface", 0, TOOL_FLAG, &chosen.surface, .help = "vtu: the embedded surface instead of the elements"},
     {"fields", 0, TOOL_FLAG, &chosen.fields, .help = "vtu: strain, stress and energy density of the elements too"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .help = "of a file of columns only these, counted from 1: 1-6,9"},
+    {"samples", 0, TOOL_INTEGER, &chosen.samples, "N", NULL, .low = 1, .high = 1e9, .help = "gram: sparse inner products over N sample points at least (Yang 2015)"},
     TOOL_FRAMES_OPTIONS(&chosen.frames, &chosen.every),
     {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory that was cut up to its last whole block"},
 };
@@ -76,9 +79,10 @@ static void check_options(enum format format)
         {"surface", chosen.surface, format == FORMAT_VTU},
         {"fields", chosen.fields, format == FORMAT_VTU},
         {"columns", chosen.columns != NULL, format != FORMAT_CSV && format != FORMAT_CUB},
-        {"frames", chosen.frames != NULL, !is_matrix(format)},
-        {"every", chosen.every != 1, !is_matrix(format)},
-        {"partial", chosen.partial, !is_matrix(format)},
+        {"samples", chosen.samples != 0, format == FORMAT_GRAM},
+        {"frames", chosen.frames != NULL, format < FORMAT_GRAM},
+        {"every", chosen.every != 1, format < FORMAT_GRAM},
+        {"partial", chosen.partial, format < FORMAT_GRAM},
     };
     for (int i = 0; i < TOOL_COUNT(checks); i++)
         if (checks[i].given && !checks[i].fits)
@@ -174,7 +178,7 @@ int main(int argc, char **argv)
             "simexport", "FILE...", 1, 16, "Trajectories, meshes, bases and matrices for other programs (CSV, OBJ, VTU, Matrix Market, NumPy, VegaFEM).", options,
             TOOL_COUNT(options), TOOL_OUTPUT,
             "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz --every 4 -o spoon.pvd\n"
-            "  simexport spoon.npz modes.npz -o modes.vtu\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
+            "  simexport spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
             "K.mtx\n"},
         argc, argv);
     enum format format = format_of(tool_output_path());
@@ -182,6 +186,10 @@ int main(int argc, char **argv)
     const char *paths[16];
     for (int i = 0; i < tool_argument_count(); i++)
         paths[i] = tool_argument(i);
+    if (format == FORMAT_GRAM) {
+        tool_export_gram(context, tool_argument_count(), paths, tool_output_path(), chosen.columns, chosen.samples);
+        return tool_end();
+    }
     if (is_matrix(format)) {
         tool_export_matrix(context, (enum tool_matrix_format)(format - FORMAT_MATRIX_MARKET), tool_argument_count(), paths, tool_output_path(), chosen.columns);
         return tool_end();

@@ -242,7 +242,12 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
         bool fresh = !factored;
         int64_t indefinite = it->report.indefinite;
         if (fresh) {
-            SP_TRY(factor(it, problem));
+            status = factor(it, problem);
+            if (status == SP_NUMERICAL && free_steps) { /* a whole step led so far off that rounding is all that is left of the matrix */
+                relative = INFINITY;
+                continue;
+            }
+            SP_TRY(status);
             definite = it->report.indefinite == indefinite;
         }
         SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));

@@ -288,3 +288,47 @@ forged() {
     done
     no_faults
 }
+
+@test "simexport --to gram: inner products of columns" {
+    local samples ending=.csv
+    done_well simexport mesh.npz basis.npz -q --to gram -o b.csv
+    [ "$(head -n 1 b.csv)" = u1,u2,u3,u4,u5,u6 ] || fault "$(head -n 1 b.csv)"
+    awk -F, 'NR > 1 { for (i = 1; i <= NF; i++) if (($i - (i == NR - 1)) ^ 2 > 1e-24) exit 1 }' b.csv || fault 'a basis is not orthonormal'
+    done_well simexport deriv.npz mesh.npz -q --to gram --columns 3,1 -o two.csv
+    [ "$(head -n 1 two.csv)" = u3,u1 ] || fault "$(head -n 1 two.csv)"
+    [ "$(wc -l < two.csv)" = 3 ] || fault "$(wc -l < two.csv) lines"
+    simexport mesh.npz deriv.npz -q --to gram -o - > piped.csv
+    done_well simexport mesh.npz deriv.npz -q --to gram -o d.csv
+    same_bytes d.csv piped.csv 'a pipe'
+    for samples in 40 100000; do
+        done_well simexport mesh.npz deriv.npz -q --to gram --samples $samples -o d$samples.csv
+    done
+    refused 2 'need the mesh' simexport basis.npz --to gram -o out.csv
+    refused 2 'need the mesh' simexport mesh.npz --to gram -o out.csv
+    refused 2 'need the mesh' simexport mesh.npz basis.npz traj.npz --to gram -o out.csv
+    refused 2 '^simexport: --samples means nothing' simexport mesh.npz basis.npz traj.npz --samples 9 -o out.csv
+    refused 2 '^simexport: --frames means nothing' simexport mesh.npz basis.npz --to gram --frames 1 -o out.csv
+    no_faults
+    needs_numpy
+    modes mesh.npz -q -k 4 --lumping lumped --write-mass lumped.npz -o unused.npz
+    "$PYTHON" - <<-'END' || fault 'NumPy says otherwise'
+	import numpy as np
+	U = np.load('deriv.npz')['U']
+	def product(name):
+	    m = np.load(name)
+	    M, V = np.zeros((len(m['dof']),) * 2), U[m['dof']]
+	    for i in range(len(M)):
+	        s = slice(m['indptr'][i], m['indptr'][i + 1])
+	        M[i, m['indices'][s]] = m['data'][s]
+	    return V.T @ M @ V
+	def off(name, G):
+	    C = np.loadtxt(name, delimiter=',', skiprows=1)
+	    return abs(C - G).max() / abs(G).max()
+	G, L = product('M.npz'), product('lumped.npz')
+	assert off('d.csv', G) < 1e-13, off('d.csv', G)
+	assert off('two.csv', G[np.ix_([2, 0], [2, 0])]) < 1e-13 * abs(G).max() / abs(G[2, 2])
+	assert off('d100000.csv', L) < 1e-13, off('d100000.csv', L) # every vertex is a sample and has its own mass
+	assert 1e-3 < off('d40.csv', L) < 1, off('d40.csv', L)
+	END
+    no_faults
+}

@@ -678,6 +678,71 @@ static void reduced_statics_leave_a_ridge(void)
     }
 }
 
+/* One coordinate with two wells, W = q⁴/4 − q²/2. Its matrix cannot be factored beyond |q| = 2, as one that is lost to rounding. */
+typedef struct wells {
+    double matrix;
+    bool far;
+} wells;
+
+static double wells_force(void *self, const double *q, double *f)
+{
+    (void)self;
+    if (f)
+        f[0] = pow(q[0], 3) - q[0];
+    return pow(q[0], 4) / 4 - q[0] * q[0] / 2;
+}
+
+static void wells_start(void *self, double mass_scale)
+{
+    *(wells *)self = (wells){mass_scale, false};
+}
+
+static double wells_add(void *self, const double *q, double scale, double spring_scale, bool definite, double *f)
+{
+    wells *w = self;
+    (void)spring_scale;
+    w->matrix += scale * (3 * q[0] * q[0] - !definite);
+    w->far |= fabs(q[0]) > 2;
+    return wells_force(self, q, f);
+}
+
+static int wells_factor(void *self)
+{
+    const wells *w = self;
+    return w->far || w->matrix <= 0 ? sp_fail(&context, SP_NUMERICAL, "not positive definite") : SP_OK;
+}
+
+static int wells_solve(void *self, const double *b, double *x)
+{
+    x[0] = b[0] / ((const wells *)self)->matrix;
+    return SP_OK;
+}
+
+static void half_a_newton(void *self, double t0, double t1, double *f)
+{
+    (void)self, (void)t0, (void)t1;
+    f[0] = 0.5;
+}
+
+/* The load is above 2/√27, that of the limit point: the state has to jump to the other well, where q³ − q = ½. Whole Newton steps lead to 3.7,
+ * out of where the matrix can be factored; then the line search has to reach the equilibrium, and no part of the load is needed for that. */
+static void whole_steps_that_lead_too_far(void)
+{
+    wells w = {0};
+    sp_system system = {.self = &w, .n = 1, .force = wells_force, .matrix_start = wells_start, .matrix_add = wells_add,
+                        .matrix_factor = wells_factor, .matrix_solve = wells_solve};
+    sp_forcing forcing = {.mean = half_a_newton, .springs = no_springs};
+    sp_integrator_parameters parameters = {.kind = SP_STATIC, .step = 1};
+    sp_integrator *it;
+    double start = -1, root = 1.1914878839531187;
+    CHECK_NEAR(pow(root, 3) - root, 0.5, 1e-15);
+    CHECK_OK(sp_integrator_new(&context, &system, &forcing, &parameters, &start, NULL, &it));
+    CHECK_OK(sp_integrator_step(it));
+    CHECK_NEAR(sp_integrator_q(it)[0], root, 1e-9);
+    CHECK(sp_integrator_reported(it)->load_steps == 1, "%lld parts of the load", (long long)sp_integrator_reported(it)->load_steps);
+    sp_integrator_free(it);
+}
+
 int main(void)
 {
     sp_blas_prepare(true);
@@ -698,5 +763,6 @@ int main(void)
     RUN(derivatives_are_second_derivatives_of_statics);
     RUN(large_static_bending);
     RUN(reduced_statics_leave_a_ridge);
+    RUN(whole_steps_that_lead_too_far);
     return test_end();
 }

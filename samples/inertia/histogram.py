@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""The cosines of all pairs of columns as a histogram, and the normal distribution of the same mean and deviation.
+
+    python3 histogram.py products.csv > histogram.csv
+
+The file is a table of simexport --to gram.
+"""
+
+import math
+import sys
+
+BINS = 41  # an odd number: one is about 0
+
+
+def main():
+    if len(sys.argv) != 2:
+        print("usage: histogram.py products.csv > histogram.csv", file=sys.stderr)
+        return 2
+    with open(sys.argv[1]) as file:
+        next(file)
+        product = [[float(word) for word in line.split(",")] for line in file]
+    cosines = [product[i][j] / math.sqrt(product[i][i] * product[j][j]) for i in range(len(product)) for j in range(i)]
+    mean = sum(cosines) / len(cosines)
+    deviation = math.sqrt(sum((c - mean) ** 2 for c in cosines) / len(cosines))
+    count = [0] * BINS
+    for c in cosines:
+        count[min(max(int((c + 1.0) / 2.0 * BINS), 0), BINS - 1)] += 1
+    print("# %d columns, %d pairs, mean %.4f, deviation %.4f" % (len(product), len(cosines), mean, deviation))
+    print("cosine,pairs,normal")
+    for b in range(BINS):
+        centre = -1.0 + (2 * b + 1) / BINS
+        density = math.exp(-0.5 * ((centre - mean) / deviation) ** 2) / (deviation * math.sqrt(2.0 * math.pi))
+        print("%.6f,%d,%.2f" % (centre, count[b], len(cosines) * density * 2.0 / BINS))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

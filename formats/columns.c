@@ -159,6 +159,8 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     } else if (kind == DERIVATIVES) {
         SP_TRY(sp_json_integer(context, file->meta, "order", 1, 1000, &order));
         columns->order = (int)order;
+        if (json_object_get(file->meta, "source"))
+            SP_TRY(sp_json_integer(context, file->meta, "source", 1, INT64_C(1) << 40, &columns->source));
         if (order == 1 || sp_members_find(&file->members, "pair"))
             SP_TRY(take_pairs(context, file, columns));
     } else if (kind == BASIS && sp_members_find(&file->members, "singular_value"))
@@ -184,6 +186,8 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         failed |= json_object_set_new(meta, "rigid", json_integer(columns->rigid)) != 0;
     if (kind == DERIVATIVES)
         failed |= json_object_set_new(meta, "order", json_integer(columns->order)) != 0;
+    if (kind == DERIVATIVES && columns->source)
+        failed |= json_object_set_new(meta, "source", json_integer(columns->source)) != 0;
     if (failed)
         return sp_fail_memory(context);
     int status;

@@ -16,6 +16,8 @@ typedef struct sp_columns {
     double *singular_value;   /* basis: [count] ≥ 0; else NULL */
     double *time;             /* shapes: [count] s, when in a recording the shape belongs to; else NULL */
     int order;                /* derivatives */
+    int64_t source;           /* derivatives: so many columns of the file that they are made of were in use; a pair names those, and from there on
+                                 earlier derivatives of the same file; 0: unknown */
     bool lumped;              /* modes, basis: orthonormal in the lumped mass; false: consistent */
     int64_t rigid;            /* modes: how many leading ones are rigid motions */
     char mesh[SP_HASH_LENGTH];/* hash of the mesh it belongs to; empty where unknown */

@@ -21,8 +21,8 @@ static const tool_option options[] = {
      .help = "principal directions, the columns orthonormalized in order, or R random combinations orthonormalized"},
     {"raw", 0, TOOL_FLAG, &chosen.raw, .help = "random: the combinations as they are, a file of shapes"},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix of the inner product"},
-    {"scaling", 0, TOOL_CHOICE, &chosen.scaling, NULL, "auto", "auto|eigenvalue|rayleigh|unit|none",
-     .help = "eigenvalue: mode j by l1/lj, unit derivative (i,j) by l1^2/(li lj), other unit columns by l1 uMu/uKu; rayleigh: every unit column by uMu/uKu; unit: every column; "
+    {"scaling", 0, TOOL_CHOICE, &chosen.scaling, NULL, "auto", "auto|eigenvalue|rayleigh|product|unit|none",
+     .help = "eigenvalue: mode j by l1/lj, unit derivative (i,j) by l1^2/(li lj), other unit columns by l1 uMu/uKu; rayleigh: every unit column by uMu/uKu; product: so too, but a derivative by the product of what it is made of; unit: every column; "
              "auto: eigenvalue for modes and derivatives, else none"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .help = "only these columns, counted from 1 over all files in order: 1-6,9"},
     {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1000000, .help = "every Nth frame of trajectories"},

@@ -105,7 +105,7 @@ int main(int argc, char **argv)
         tool_warn(p.mesh.path, "the residual of a derivative is %.1e", p.residual);
     tool_say("%lld derivatives of %lld modes, largest residual %.1e", (long long)p.count, (long long)p.k, p.residual);
 
-    sp_columns columns = {.rows = p.modes.columns.rows, .count = p.count, .U = p.U, .pair = p.pairs.data, .order = p.order};
+    sp_columns columns = {.rows = p.modes.columns.rows, .count = p.count, .U = p.U, .pair = p.pairs.data, .order = p.order, .source = p.k};
     memcpy(columns.mesh, p.mesh.hash, sizeof columns.mesh);
     json_t *meta = tool_meta_new("derivatives");
     tool_check(sp_columns_write(p.context, tool_output_writer(output), meta, &columns), tool_output_path());

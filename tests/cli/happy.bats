@@ -146,10 +146,25 @@ holds() {
         holds d.npz 'r["orthogonality"] <= 1e-12'
     done
     done_well modalderiv mesh.npz modes.npz -q --method inertia -o e.npz
+    done_well modes mesh.npz -q --method krylov -k 2 -o e2.npz
     done_well modalderiv mesh.npz modes.npz -q -o f.npz
     simcompare -q e.npz f.npz --rtol 1e-6 --atol 1e-12 || fault 'inertia derivatives of eigenvectors are not their modal derivatives'
     done_well modalderiv free.npz d.npz -q -k 4 --method inertia --order 3 --most 30 -o g.npz
     holds g.npz 'm["order"] == 3 and sum(r["of_order"]) == 30 and r["largest_residual"] < 1e-9'
+    # of eigenvectors products are what eigenvalue scaling is
+    done_well masspca mesh.npz modes.npz e.npz -q -r 6 --scaling product -o k.npz
+    done_well masspca mesh.npz modes.npz e.npz -q -r 6 --scaling eigenvalue -o l.npz
+    "$PYTHON" - <<-'END' || fault 'product and eigenvalue scaling differ'
+	import json, sys, zipfile
+	a, b = (json.loads(zipfile.ZipFile(f).read('result.npy').split(b'\n', 1)[1])['singular_values'] for f in ('k.npz', 'l.npz'))
+	sys.exit(len(a) != len(b) or any(abs(x - y) > 1e-9 * a[0] for x, y in zip(a, b)))
+	END
+    done_well modes mesh.npz -q --method krylov -k 8 -o m.npz
+    done_well modalderiv mesh.npz m.npz -q -k 5 --method inertia --order 2 --most 40 -o n.npz
+    done_well masspca mesh.npz m.npz n.npz -q -r 12 --scaling product -o o.npz
+    refused 3 'masspca: n.npz: product scaling needs the file' masspca mesh.npz n.npz --scaling product -o out.npz
+    refused 2 'is made of a column of m.npz that is not among the candidates' masspca mesh.npz m.npz n.npz --scaling product --columns 2-20 -o out.npz
+    refused 3 'n.npz: derivative .* does not belong to e2.npz' masspca mesh.npz e2.npz n.npz --scaling product -o out.npz
     ending=
     done_well simverify -q free.npz d.npz g.npz
     done_well simverify -q mesh.npz modes.npz e.npz i.npz

@@ -128,6 +128,58 @@ static void factors_by_quotient(const candidates *set, weights *w)
         w->factor[c] = w->rigid[c] ? 0 : sp_rayleigh_weight(lowest, w->square[c], w->stiffness[c]);
 }
 
+/* Columns by their Rayleigh quotients, derivatives by the product of what they are made of: the source's columns and earlier derivatives. */
+static void factors_by_product(const candidates *set, weights *w)
+{
+    const candidate_file *source = w->modes, *file;
+    int64_t columns = source->columns.count, column;
+    double lowest = INFINITY, *base = sp_pool_raw(&w->pool, columns, sizeof *base), *made = sp_pool_raw(&w->pool, set->total, sizeof *made);
+    if (w->pool.failed)
+        out_of_memory();
+    for (int64_t i = 0; i < columns; i++)
+        base[i] = NAN; /* not among the candidates */
+    for (int64_t c = 0; c < set->store.count; c++)
+        if (candidates_origin(set, c, &column) == source && !w->rigid[c] && w->square[c] > 0)
+            lowest = fmin(lowest, base[column] = w->stiffness[c] / w->square[c]);
+    for (int64_t f = 0; f < set->file_count; f++) {
+        const sp_columns *derivatives = &set->files[f].columns;
+        for (int64_t k = 0; !strcmp(set->files[f].kind, "derivatives") && k < derivatives->count; k++) {
+            const int64_t *pair = derivatives->pair + 2 * k, used = derivatives->source ? derivatives->source : columns;
+            if (pair[0] >= columns || used > columns || pair[1] >= used + k)
+                tool_fail(SP_INPUT, set->files[f].path, "derivative %lld is made of columns %lld and %lld: it does not belong to %s, which has %lld", (long long)k + 1,
+                          (long long)pair[0] + 1, (long long)pair[1] + 1, source->path, (long long)columns);
+            made[set->files[f].first + k] = lowest / base[pair[0]] * (pair[1] < used ? lowest / base[pair[1]] : made[set->files[f].first + pair[1] - used]);
+        }
+    }
+    for (int64_t c = 0; c < set->store.count; c++) {
+        file = candidates_origin(set, c, &column);
+        if (w->by_quotient[c])
+            w->factor[c] = w->rigid[c] ? 0 : sp_rayleigh_weight(lowest, w->square[c], w->stiffness[c]);
+        else
+            w->factor[c] = w->square[c] > 0 ? made[file->first + column] / sqrt(w->square[c]) : 0;
+        if (!isfinite(w->factor[c]))
+            tool_fail(SP_USAGE, file->path, "derivative %lld is made of a column of %s that is not among the candidates", (long long)column + 1, source->path);
+    }
+}
+
+/* The one file that derivatives are made of. */
+static const candidate_file *find_source(const candidates *set)
+{
+    const candidate_file *source = NULL;
+    for (int64_t f = 0; f < set->file_count; f++) {
+        const candidate_file *file = &set->files[f];
+        if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "shapes")) {
+            if (source)
+                tool_fail(SP_INPUT, file->path, "product scaling takes one file of modes or shapes, which the derivatives are made of");
+            source = file;
+        } else if (!strcmp(file->kind, "derivatives") && !file->columns.pair)
+            tool_fail(SP_INPUT, file->path, "it does not say what its derivatives are made of");
+    }
+    if (!source)
+        tool_fail(SP_INPUT, set->files[0].path, "product scaling needs the file of modes or shapes that the derivatives are made of");
+    return source;
+}
+
 static void leave_out_rigid(candidates *set, weights *w)
 {
     int64_t count = 0, *kept = sp_pool_raw(&w->pool, set->store.count, sizeof *kept);
@@ -173,11 +225,13 @@ void candidates_scale(candidates *set, enum scaling scaling, sp_body *body, cons
         tool_check(sp_mode_weights(set->context, modes->count, modes->rigid, modes->eigenvalue, w.mode), w.modes->path);
         metric = modes->lumped ? lumped : consistent; /* what normalized the modes makes the others unit vectors */
     }
+    if (scaling == SCALING_PRODUCT)
+        w.modes = find_source(set);
     bool any = false;
     for (int64_t c = 0; c < count; c++) {
         int64_t column;
         const candidate_file *file = candidates_origin(set, c, &column);
-        w.by_quotient[c] = scaling == SCALING_RAYLEIGH || (scaling == SCALING_EIGENVALUE && file != w.modes && (!file->columns.pair || file->columns.order > 1));
+        w.by_quotient[c] = scaling == SCALING_RAYLEIGH || (scaling == SCALING_PRODUCT && strcmp(file->kind, "derivatives")) || (scaling == SCALING_EIGENVALUE && file != w.modes && (!file->columns.pair || file->columns.order > 1));
         any |= w.by_quotient[c];
     }
     tool_check(sp_store_squares(set->context, metric, &set->store, w.square), NULL);
@@ -185,6 +239,8 @@ void candidates_scale(candidates *set, enum scaling scaling, sp_body *body, cons
         measure_quotients(set, &w, body, metric, metric == lumped);
     if (scaling == SCALING_EIGENVALUE)
         factors_by_eigenvalue(set, &w);
+    else if (scaling == SCALING_PRODUCT)
+        factors_by_product(set, &w);
     else if (scaling == SCALING_RAYLEIGH)
         factors_by_quotient(set, &w);
     else

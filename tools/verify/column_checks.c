@@ -339,7 +339,7 @@ void verify_derivatives(verify *v, artefact *file)
         return;
     }
     int64_t beyond = 0, rows = columns->rows, sampled = columns->count < v->sample ? columns->count : v->sample;
-    int64_t used = json_is_integer(chosen) ? json_integer_value(chosen) : modes->columns.count;
+    int64_t used = columns->source ? columns->source : json_is_integer(chosen) ? json_integer_value(chosen) : modes->columns.count;
     used = used < 0 || used > modes->columns.count ? modes->columns.count : used;
     for (int64_t c = 0; c < columns->count; c++) /* derivatives of higher order are made of those before them */
         beyond += columns->pair[2 * c] >= used || columns->pair[2 * c + 1] >= used + (inertia ? c : 0);

@@ -9,6 +9,7 @@ BEGIN {
     text["higher"] = "(d) 2 + 3 + 6 + 9, order 3"
     text["pairs"] = "(d) 2 + 3 + 12 of pairs of these 5"
     text["wide"] = "(d) 8 + 36 + 15, Rayleigh, PCA"
+    text["product"] = "(d) 8 + 36 + 15, products, PCA"
     text["weighted"] = "(c) weighed by Rayleigh quotients"
 }
 FNR == 1 {

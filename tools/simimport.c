@@ -11,7 +11,7 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"format", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|veg|msh|inp|npy|matrix-market|vega-matrix|cub",
+    {"format", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|veg|msh|inp|medit|tetgen|vtk|vtu|npy|matrix-market|vega-matrix|cub",
      .help = "of the input; auto: by the ending of its name"},
     {"young", 0, TOOL_REAL, &chosen.mesh.young, "PA", "1e6", .low = 1e-300, .high = 1e300, .help = "Young's modulus; replaces the file's where given", .given = &chosen.mesh.young_given},
     {"poisson", 0, TOOL_REAL, &chosen.mesh.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999, .help = "Poisson's ratio; replaces the file's where given", .given = &chosen.mesh.poisson_given},
@@ -36,7 +36,7 @@ static enum import_format format_of(const char *path)
     static const struct {
         const char *ending;
         enum import_format format;
-    } known[] = {{".veg", IMPORT_VEG},       {".msh", IMPORT_MSH},          {".inp", IMPORT_INP},        {".npy", IMPORT_NPY},         {".mtx", IMPORT_MARKET},
+    } known[] = {{".veg", IMPORT_VEG},       {".msh", IMPORT_MSH},          {".inp", IMPORT_INP},        {".mesh", IMPORT_MEDIT}, {".node", IMPORT_TETGEN}, {".ele", IMPORT_TETGEN}, {".vtk", IMPORT_VTK}, {".vtu", IMPORT_VTU}, {".npy", IMPORT_NPY},         {".mtx", IMPORT_MARKET},
                  {".U", IMPORT_VEGA_MATRIX}, {".Ulin", IMPORT_VEGA_MATRIX}, {".float", IMPORT_VEGA_MATRIX}, {".modalDeriv", IMPORT_VEGA_MATRIX}, {".cub", IMPORT_CUB}};
     const char *dot = strrchr(path, '.');
     if (chosen.format != IMPORT_AUTO)
@@ -45,7 +45,7 @@ static enum import_format format_of(const char *path)
         if (!strcmp(dot, known[i].ending))
             return known[i].format;
     tool_hint("name it with --format");
-    tool_fail(SP_USAGE, path, "its format is not known by its ending (.veg, .msh, .inp, .npy, .mtx, .U, .Ulin, .modalDeriv, .float, .cub)");
+    tool_fail(SP_USAGE, path, "its format is not known by its ending (.veg, .msh, .inp, .mesh, .node, .ele, .vtk, .vtu, .npy, .mtx, .U, .Ulin, .modalDeriv, .float, .cub)");
 }
 
 /* Options that the format has no use for are mistakes. */
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
                                      argc, argv);
     const char *path = tool_argument(0);
     enum import_format format = format_of(path);
-    bool is_mesh = format == IMPORT_VEG || format == IMPORT_MSH || format == IMPORT_INP;
+    bool is_mesh = format >= IMPORT_VEG && format <= IMPORT_LAST_MESH;
     check_options(is_mesh);
     if (is_mesh)
         import_mesh(context, path, format, &chosen.mesh);

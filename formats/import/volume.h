@@ -32,6 +32,30 @@ int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, c
 int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
                         sp_notes *notes) SP_MUST_USE;
 
+/* Medit .mesh in text, versions 1 to 4: Vertices, Tetrahedra, Hexahedra; other volume elements are an error, other sections
+ * are passed over with a note. References of elements become regions "region-<reference>" in increasing order, with the
+ * constants of `material`; reference 0 is a region named like it. Nodes that no element uses are dropped. */
+int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
+                          sp_notes *notes) SP_MUST_USE;
+
+/* TetGen: linear tetrahedra in NAME.ele on the vertices in NAME.node, both numbered from 0 or from 1. `bytes` is the one
+ * that `name` names, a path, and `includes` opens the other one, whose name is given without the folder. The first
+ * attribute of the elements, a whole number, gives regions like the references of Medit; other attributes and markers are
+ * passed over. Vertices that no element uses are dropped. */
+int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *bytes, int64_t count, const sp_includes *includes,
+                           const sp_material *material, sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
+
+/* Legacy VTK, versions 2.0 to 5.1, text and binary: an unstructured grid of linear tetrahedra, hexahedra and voxels; cells of
+ * fewer dimensions are passed over with a note, others are an error. Cell data named region or material, one integer for
+ * each cell, give regions like the references of Medit. Points that no element uses are dropped. */
+int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
+                        sp_notes *notes) SP_MUST_USE;
+
+/* VTK's XML format .vtu: one piece, not compressed, low byte first, arrays as text, base64 or appended (raw or base64); cells
+ * and regions as in legacy VTK. Points that no element uses are dropped. */
+int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
+                        sp_notes *notes) SP_MUST_USE;
+
 /* Concentrated forces of an .inp file; entries of the same vertex and component add up. */
 typedef struct sp_nodal_loads {
     int64_t count;

@@ -136,6 +136,44 @@ void volume_note(struct volume_reader *reader, const char *format, ...)
     va_end(list);
 }
 
+/* ---- words across lines ---- */
+
+bool volume_more(struct volume_reader *reader)
+{
+    return sp_text_more(&reader->text) || sp_text_line(&reader->text);
+}
+
+int volume_fail_end(const struct volume_reader *reader, const char *section)
+{
+    return volume_fail_here(reader, "the file ends inside %s", section);
+}
+
+int volume_next_word(struct volume_reader *reader, const char *section, sp_word *word)
+{
+    return volume_more(reader) && sp_text_word(&reader->text, word) ? SP_OK : volume_fail_end(reader, section);
+}
+
+int volume_next_integer(struct volume_reader *reader, const char *section, int64_t *value)
+{
+    return volume_more(reader) ? sp_text_need_integer(reader->context, &reader->text, section, value) : volume_fail_end(reader, section);
+}
+
+int volume_next_number(struct volume_reader *reader, const char *section, double *value)
+{
+    return volume_more(reader) ? sp_text_need_number(reader->context, &reader->text, section, value) : volume_fail_end(reader, section);
+}
+
+int volume_check_count(const struct volume_reader *reader, const char *section, const char *what, int64_t count, int64_t each)
+{
+    int64_t left = reader->text.end - reader->text.at;
+    if (count < 0)
+        return volume_fail_here(reader, "%s announces %lld %s", section, (long long)count, what);
+    if (count > left / each)
+        return volume_fail_here(reader, "%s announces %lld %s, but only %lld bytes follow", section, (long long)count, what,
+                                (long long)left);
+    return SP_OK;
+}
+
 /* ---- what records consist of ---- */
 
 int volume_push(struct volume_reader *reader, sp_list *list, const void *item, size_t size)
@@ -342,6 +380,64 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
     mesh->quadrature = 2;
     mesh->surface.width = mesh->hex_count ? 8 : 4;
     return SP_OK;
+}
+
+/* The name of a group, made different from those of the regions before it. */
+static void name_group(const char *prefix, int64_t tag, int64_t name_count, const struct volume_group_name *name, const sp_material *others,
+                       int64_t count, sp_material *material)
+{
+    char wanted[SP_NAME_LENGTH];
+    memcpy(wanted, material->name, sizeof wanted);
+    if (tag != 0)
+        snprintf(wanted, sizeof wanted, "%s-%lld", prefix, (long long)tag);
+    for (int64_t i = 0; i < name_count; i++)
+        if (name[i].tag == tag && tag != 0)
+            memcpy(wanted, name[i].name, sizeof wanted);
+    memcpy(material->name, wanted, sizeof wanted);
+    for (int64_t i = 0; i < count; i++)
+        if (strcmp(others[i].name, wanted) == 0) {
+            char ending[32];
+            int n = snprintf(ending, sizeof ending, "-%s-%lld", prefix, (long long)tag), keep = SP_NAME_LENGTH - 1 - n;
+            /* A name is not cut within a character. */
+            int length = (int)strlen(wanted);
+            length = length < keep ? length : keep;
+            while (length > 0 && ((unsigned char)wanted[length] & 0xc0) == 0x80)
+                length--;
+            snprintf(material->name, sizeof material->name, "%.*s%s", length, wanted, ending);
+            return;
+        }
+}
+
+int volume_groups(struct volume_reader *reader, const char *prefix, const sp_material *material, int64_t name_count,
+                  const struct volume_group_name *names, sp_list *materials)
+{
+    enum { MOST = 10000 };
+    struct volume_element *element = reader->elements.data;
+    int64_t elements = reader->elements.count, count = 0;
+    int status;
+    int64_t *tag = sp_pool_raw(&reader->pool, elements, sizeof *tag);
+    if (!tag)
+        return sp_fail_memory(reader->context);
+    for (int64_t e = 0; e < elements; e++)
+        if (count == 0 || tag[count - 1] != element[e].group)
+            tag[count++] = element[e].group;
+    int64_t twice, distinct = volume_distinct(tag, count);
+    struct volume_ids ids;
+    if (distinct > MOST)
+        return sp_fail(reader->context, SP_INPUT, "the elements are in %lld different %ss, more than %d", (long long)distinct, prefix,
+                       MOST);
+    SP_TRY(volume_ids_build(reader, distinct, tag, sizeof *tag, &ids, &twice));
+    for (int64_t e = 0; e < elements; e++)
+        element[e].group = volume_ids_find(&ids, element[e].group);
+    sp_material *list = sp_list_add(materials, distinct, sizeof *list);
+    if (!list)
+        return sp_fail_memory(reader->context);
+    for (int64_t i = 0; i < distinct; i++) {
+        list[i] = *material;
+        name_group(prefix, tag[i], name_count, names, list, i, &list[i]);
+    }
+done:
+    return status;
 }
 
 int volume_regions(struct volume_reader *reader, sp_mesh *mesh, int64_t count, const sp_material *materials)

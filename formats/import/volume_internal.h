@@ -73,6 +73,17 @@ int volume_fail(const struct volume_reader *reader, int64_t where, const char *f
 /* One more line for the caller to tell; beyond the eighth they are dropped. */
 void volume_note(struct volume_reader *reader, const char *format, ...) SP_PRINTF(2, 3);
 
+/* Files whose words may be spread over lines: goes to the next word, on this line or a later one; false at the end of the
+ * file. The others fail with the name of the section that is being read. */
+bool volume_more(struct volume_reader *reader);
+int volume_fail_end(const struct volume_reader *reader, const char *section);
+int volume_next_word(struct volume_reader *reader, const char *section, sp_word *word) SP_MUST_USE;
+int volume_next_integer(struct volume_reader *reader, const char *section, int64_t *value) SP_MUST_USE;
+int volume_next_number(struct volume_reader *reader, const char *section, double *value) SP_MUST_USE;
+
+/* That the rest of the file can hold a count of things of at least `each` bytes, before memory is had for them. */
+int volume_check_count(const struct volume_reader *reader, const char *section, const char *what, int64_t count, int64_t each) SP_MUST_USE;
+
 /* Adds a copy of one item of `size` bytes. */
 int volume_push(struct volume_reader *reader, sp_list *list, const void *item, size_t size) SP_MUST_USE;
 
@@ -96,6 +107,17 @@ int64_t volume_ids_find(const struct volume_ids *ids, int64_t id);
 /* Vertices, hexahedra, tetrahedra and regions (the elements' groups) of the mesh, in the order of the file. drop: leaves
  * out nodes that no element uses, with a note. */
 int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh) SP_MUST_USE;
+
+struct volume_group_name {
+    int64_t tag;
+    char name[SP_NAME_LENGTH];
+};
+
+/* Before volume_build, where the elements' groups are the file's own numbers (tags): makes them indices into `materials`
+ * [sp_material], one for each tag in increasing order, with the constants of `material`. Tag 0 keeps its name, the others
+ * are named by `names`, else "<prefix>-<tag>". */
+int volume_groups(struct volume_reader *reader, const char *prefix, const sp_material *material, int64_t name_count,
+                  const struct volume_group_name *names, sp_list *materials) SP_MUST_USE;
 
 /* The materials that elements use become the regions, in the order of the list; mesh->region is renumbered. */
 int volume_regions(struct volume_reader *reader, sp_mesh *mesh, int64_t count, const sp_material *materials) SP_MUST_USE;

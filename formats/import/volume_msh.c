@@ -10,11 +10,6 @@ struct msh_entity {
     int64_t tag, physical;
 };
 
-struct msh_name {
-    int64_t tag;
-    char name[SP_NAME_LENGTH];
-};
-
 struct msh {
     struct volume_reader in; /* in.text.binary: the file is binary */
     const char *section;     /* for messages */
@@ -22,7 +17,7 @@ struct msh {
     int major, minor;
     int size_bytes;   /* of the counts of version 4: 4 or 8 */
     sp_list entities; /* struct msh_entity, volumes of version 4 */
-    sp_list names;    /* struct msh_name, physical volumes */
+    sp_list names;    /* struct volume_group_name, physical volumes */
     int64_t passed_over;
     bool nodes_seen, elements_seen;
 };
@@ -39,39 +34,18 @@ static const struct msh_type {
 
 /* ---- words and binary numbers ---- */
 
-static int fail_end(struct msh *msh)
-{
-    return volume_fail_here(&msh->in, "the file ends inside %s", msh->section);
-}
-
-/* Goes to the next word, on this line or a later one; false at the end of the file. */
-static bool more(struct msh *msh)
-{
-    return sp_text_more(&msh->in.text) || sp_text_line(&msh->in.text);
-}
-
-static int next_word(struct msh *msh, sp_word *word)
-{
-    return more(msh) && sp_text_word(&msh->in.text, word) ? SP_OK : fail_end(msh);
-}
-
-static int text_integer(struct msh *msh, int64_t *value)
-{
-    return more(msh) ? sp_text_need_integer(msh->in.context, &msh->in.text, msh->section, value) : fail_end(msh);
-}
-
 /* An integer of `bytes` bytes (4: signed, 8: up to 2⁶³ − 1), in text an integer of that range. */
 static int integer(struct msh *msh, int bytes, int64_t *value)
 {
     if (!msh->in.text.binary) {
-        int status = text_integer(msh, value);
+        int status = volume_next_integer(&msh->in, msh->section, value);
         if (status == SP_OK && bytes == 4 && (*value > INT32_MAX || *value < -INT32_MAX))
             return volume_fail_here(&msh->in, "%lld in %s does not fit into 32 bits", (long long)*value, msh->section);
         return status;
     }
     const char *from = sp_text_bytes(&msh->in.text, bytes);
     if (!from)
-        return fail_end(msh);
+        return volume_fail_end(&msh->in, msh->section);
     if (bytes == 4) {
         uint32_t v;
         memcpy(&v, from, sizeof v);
@@ -89,7 +63,7 @@ static int real(struct msh *msh, double *value)
     int64_t bits = 0;
     int status;
     if (!msh->in.text.binary)
-        return more(msh) ? sp_text_need_number(msh->in.context, &msh->in.text, msh->section, value) : fail_end(msh);
+        return volume_next_number(&msh->in, msh->section, value);
     SP_TRY(integer(msh, 8, &bits));
     memcpy(value, &bits, sizeof bits);
     if (!isfinite(*value)) {
@@ -104,27 +78,16 @@ done:
 static int64_t next_place(struct msh *msh)
 {
     if (!msh->in.text.binary)
-        more(msh);
+        volume_more(&msh->in);
     return volume_here(&msh->in);
-}
-
-/* That the rest of the file can hold a count of things of at least `each` bytes. */
-static int check_count(struct msh *msh, const char *what, int64_t count, int64_t each)
-{
-    int64_t left = msh->in.text.end - msh->in.text.at;
-    if (count < 0)
-        return volume_fail_here(&msh->in, "%s announces %lld %s", msh->section, (long long)count, what);
-    if (count > left / each)
-        return volume_fail_here(&msh->in, "%s announces %lld %s, but only %lld bytes follow", msh->section, (long long)count, what,
-                                (long long)left);
-    return SP_OK;
 }
 
 /* A count of things of at least text_bytes or binary_bytes each. */
 static int count_of(struct msh *msh, int bytes, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t *count)
 {
     int status = integer(msh, bytes, count);
-    return status == SP_OK ? check_count(msh, what, *count, msh->in.text.binary ? binary_bytes : text_bytes) : status;
+    return status == SP_OK ? volume_check_count(&msh->in, msh->section, what, *count, msh->in.text.binary ? binary_bytes : text_bytes)
+                           : status;
 }
 
 /* ---- sections ---- */
@@ -133,7 +96,7 @@ static int end_section(struct msh *msh)
 {
     sp_word word;
     char shown[SP_TEXT_QUOTE], due[64];
-    int status = next_word(msh, &word);
+    int status = volume_next_word(&msh->in, msh->section, &word);
     snprintf(due, sizeof due, "$End%s", msh->section + 1);
     if (status == SP_OK && !sp_word_is(word, due)) {
         msh->in.text.at = word.at;
@@ -151,16 +114,16 @@ static int parse_format(struct msh *msh)
     int64_t type, bytes, one = 0;
     int status;
     msh->section = "$MeshFormat";
-    SP_TRY(next_word(msh, &word));
+    SP_TRY(volume_next_word(&msh->in, msh->section, &word));
     if (!sp_word_is(word, "$MeshFormat"))
         return sp_fail(msh->in.context, SP_INPUT, "the file does not begin with $MeshFormat: it is no Gmsh file of version 2 or 4");
-    SP_TRY(next_word(msh, &word));
+    SP_TRY(volume_next_word(&msh->in, msh->section, &word));
     if (!sp_word_number(word, &version) || !((version >= 2 && version <= 2.2) || version == 4 || version == 4.1))
         return volume_fail_here(&msh->in, "version '%s' is not supported (2.0 to 2.2, 4.0 and 4.1 are)", sp_word_show(word, shown));
     msh->major = (int)version;
     msh->minor = (int)lround(10 * (version - msh->major));
-    SP_TRY(text_integer(msh, &type));
-    SP_TRY(text_integer(msh, &bytes));
+    SP_TRY(volume_next_integer(&msh->in, msh->section, &type));
+    SP_TRY(volume_next_integer(&msh->in, msh->section, &bytes));
     if (type != 0 && type != 1)
         return volume_fail_here(&msh->in, "file type %lld is neither 0 (text) nor 1 (binary)", (long long)type);
     if (bytes != 8 && !(msh->major == 4 && bytes == 4))
@@ -185,13 +148,13 @@ static int parse_names(struct msh *msh)
 {
     int64_t count, dimension;
     int status;
-    SP_TRY(text_integer(msh, &count));
-    SP_TRY(check_count(msh, "names", count, ASCII_RECORD));
+    SP_TRY(volume_next_integer(&msh->in, msh->section, &count));
+    SP_TRY(volume_check_count(&msh->in, msh->section, "names", count, ASCII_RECORD));
     for (int64_t i = 0; i < count; i++) {
-        struct msh_name name = {0};
+        struct volume_group_name name = {0};
         sp_word word;
-        SP_TRY(text_integer(msh, &dimension));
-        SP_TRY(text_integer(msh, &name.tag));
+        SP_TRY(volume_next_integer(&msh->in, msh->section, &dimension));
+        SP_TRY(volume_next_integer(&msh->in, msh->section, &name.tag));
         sp_text_rest(&msh->in.text, &word);
         if (word.length < 2 || *word.at != '"' || word.at[word.length - 1] != '"')
             return volume_fail_here(&msh->in, "a name in quotes is missing");
@@ -256,10 +219,10 @@ done:
 static int head_2(struct msh *msh, const char *what, int64_t each, int64_t *count)
 {
     int status;
-    SP_TRY(text_integer(msh, count));
+    SP_TRY(volume_next_integer(&msh->in, msh->section, count));
     if (msh->in.text.binary)
         sp_text_seek(&msh->in.text, msh->in.text.next);
-    SP_TRY(check_count(msh, what, *count, each));
+    SP_TRY(volume_check_count(&msh->in, msh->section, what, *count, each));
 done:
     return status;
 }
@@ -488,7 +451,7 @@ static int parse_section(struct msh *msh)
     char shown[SP_TEXT_QUOTE];
     int64_t where = volume_here(&msh->in);
     int status;
-    SP_TRY(next_word(msh, &name));
+    SP_TRY(volume_next_word(&msh->in, msh->section, &name));
     bool nodes = sp_word_is(name, "$Nodes"), elements = sp_word_is(name, "$Elements");
     if (sp_word_is(name, "$PartitionedEntities") || sp_word_is(name, "$ParametricNodes"))
         return volume_fail(&msh->in, where, "meshes with %s are not supported; save it without", sp_word_show(name, shown));
@@ -535,74 +498,15 @@ static int entities_to_physical(struct msh *msh)
     return SP_OK;
 }
 
-/* The name of a physical volume, made different from those of the regions before it. */
-static void name_region(const struct msh *msh, int64_t tag, const sp_material *others, int64_t count, sp_material *material)
-{
-    const struct msh_name *name = msh->names.data;
-    char wanted[SP_NAME_LENGTH];
-    memcpy(wanted, material->name, sizeof wanted);
-    if (tag != 0)
-        snprintf(wanted, sizeof wanted, "volume-%lld", (long long)tag);
-    for (int64_t i = 0; i < msh->names.count; i++)
-        if (name[i].tag == tag && tag != 0)
-            memcpy(wanted, name[i].name, sizeof wanted);
-    memcpy(material->name, wanted, sizeof wanted);
-    for (int64_t i = 0; i < count; i++)
-        if (strcmp(others[i].name, wanted) == 0) {
-            char ending[32];
-            int n = snprintf(ending, sizeof ending, "-volume-%lld", (long long)tag), keep = SP_NAME_LENGTH - 1 - n;
-            /* A name is not cut within a character. */
-            int length = (int)strlen(wanted);
-            length = length < keep ? length : keep;
-            while (length > 0 && ((unsigned char)wanted[length] & 0xc0) == 0x80)
-                length--;
-            snprintf(material->name, sizeof material->name, "%.*s%s", length, wanted, ending);
-            return;
-        }
-}
-
-/* Physical groups (0: none), in increasing order of their tags, become the list of materials. */
-static int make_regions(struct msh *msh, const sp_material *material, sp_list *materials)
-{
-    enum { MOST = 10000 };
-    struct volume_element *element = msh->in.elements.data;
-    int64_t elements = msh->in.elements.count, count = 0;
-    int status;
-    int64_t *tag = sp_pool_raw(&msh->in.pool, elements, sizeof *tag);
-    if (!tag)
-        return sp_fail_memory(msh->in.context);
-    for (int64_t e = 0; e < elements; e++) {
-        /* The sign is the orientation of a group. */
-        element[e].group = element[e].group < 0 ? -element[e].group : element[e].group;
-        if (count == 0 || tag[count - 1] != element[e].group)
-            tag[count++] = element[e].group;
-    }
-    int64_t twice, distinct = volume_distinct(tag, count);
-    struct volume_ids ids;
-    if (distinct > MOST)
-        return sp_fail(msh->in.context, SP_INPUT, "the elements are in %lld physical groups, more than %d", (long long)distinct, MOST);
-    SP_TRY(volume_ids_build(&msh->in, distinct, tag, sizeof *tag, &ids, &twice));
-    for (int64_t e = 0; e < elements; e++)
-        element[e].group = volume_ids_find(&ids, element[e].group);
-    sp_material *list = sp_list_add(materials, distinct, sizeof *list);
-    if (!list)
-        return sp_fail_memory(msh->in.context);
-    for (int64_t i = 0; i < distinct; i++) {
-        list[i] = *material;
-        name_region(msh, tag[i], list, i, &list[i]);
-    }
-done:
-    return status;
-}
-
 int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh, sp_notes *notes)
 {
     struct msh msh = {0};
+    struct volume_element *element;
     sp_list materials = {0};
     int status;
     SP_TRY(volume_start(&msh.in, context, bytes, count, "", NULL, mesh, notes));
     SP_TRY(parse_format(&msh));
-    while (more(&msh))
+    while (volume_more(&msh.in))
         SP_TRY(parse_section(&msh));
     if (!msh.nodes_seen || !msh.elements_seen) {
         status = sp_fail(context, SP_INPUT, "the file has no %s", msh.nodes_seen ? "$Elements" : "$Nodes");
@@ -612,7 +516,11 @@ int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, c
         volume_note(&msh.in, "%lld points, lines and faces are passed over", (long long)msh.passed_over);
     if (msh.major == 4)
         SP_TRY(entities_to_physical(&msh));
-    SP_TRY(make_regions(&msh, material, &materials));
+    /* The sign is the orientation of a group. */
+    element = msh.in.elements.data;
+    for (int64_t e = 0; e < msh.in.elements.count; e++)
+        element[e].group = element[e].group < 0 ? -element[e].group : element[e].group;
+    SP_TRY(volume_groups(&msh.in, "volume", material, msh.names.count, msh.names.data, &materials));
     SP_TRY(volume_build(&msh.in, true, mesh));
     SP_TRY(volume_regions(&msh.in, mesh, materials.count, materials.data));
 done:

@@ -133,6 +133,88 @@ make_models() {
 	1, 1, 2, 3, 4
 	2, 2, 3, 4, 5
 	END
+    cat > "$1/block.mesh" <<-'END'
+	MeshVersionFormatted 2
+	Dimension 3
+	Vertices
+	5
+	0 0 0 0
+	1 0 0 0
+	0 1 0 0
+	0 0 1 0
+	1 1 1 0
+	Triangles
+	1
+	1 2 3 4
+	Tetrahedra
+	2
+	1 2 3 4 7
+	2 3 4 5 7
+	End
+	END
+    cat > "$1/block.node" <<-'END'
+	5 3 0 0
+	1 0 0 0
+	2 1 0 0
+	3 0 1 0
+	4 0 0 1
+	5 1 1 1
+	END
+    cat > "$1/block.ele" <<-'END'
+	2 4 1
+	1 1 2 3 4 7
+	2 2 3 4 5 7
+	END
+    cat > "$1/block.vtk" <<-'END'
+	# vtk DataFile Version 3.0
+	a block
+	ASCII
+	DATASET UNSTRUCTURED_GRID
+	POINTS 5 double
+	0 0 0
+	1 0 0
+	0 1 0
+	0 0 1
+	1 1 1
+	CELLS 2 10
+	4 0 1 2 3
+	4 1 2 3 4
+	CELL_TYPES 2
+	10 10
+	CELL_DATA 2
+	SCALARS region int
+	LOOKUP_TABLE default
+	7 7
+	END
+    cat > "$1/block.vtu" <<-'END'
+	<?xml version="1.0"?>
+	<VTKFile type="UnstructuredGrid" version="0.1" byte_order="LittleEndian">
+	<UnstructuredGrid>
+	<Piece NumberOfPoints="5" NumberOfCells="2">
+	<CellData>
+	<DataArray type="Int32" Name="region" format="ascii">7 7</DataArray>
+	</CellData>
+	<Points>
+	<DataArray type="Float64" Name="Points" NumberOfComponents="3" format="ascii">
+	0 0 0
+	1 0 0
+	0 1 0
+	0 0 1
+	1 1 1
+	</DataArray>
+	</Points>
+	<Cells>
+	<DataArray type="Int64" Name="connectivity" format="ascii">
+	0 1 2 3
+	1 2 3 4
+	</DataArray>
+	<DataArray type="Int64" Name="offsets" format="ascii">4 8</DataArray>
+	<DataArray type="UInt8" Name="types" format="ascii">10 10</DataArray>
+	</Cells>
+	</Piece>
+	</UnstructuredGrid>
+	</VTKFile>
+	END
     printf 't0,t1,kind,id,fx,fy,fz\n0,inf,all,,0,0,-90\n0.02,0.1,vertex,20,0,5,0\n' > "$1/loads.csv"
     # a force at the tip that goes around, in 12 pieces of 0.1 s
     awk 'BEGIN { print "t0,t1,kind,id,fx,fy,fz"

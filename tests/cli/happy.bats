@@ -92,17 +92,29 @@ holds() {
     no_faults
 }
 
-@test "simimport: VegaFEM, Gmsh, Abaqus" {
+@test "simimport: VegaFEM, Gmsh, Abaqus, Medit, TetGen, VTK (legacy, XML)" {
     local ending=.npz kind
     # two tetrahedra of 1/6 and 1/3 m3
-    for kind in veg msh inp; do
-        done_well simimport block.$kind -o $kind.npz
-        holds $kind.npz 'abs(r["volume"] - 0.5) < 1e-15'
-        has_members $kind.npz meta vertices tet region fixed result
+    for kind in veg msh inp mesh node ele vtk vtu; do
+        done_well simimport block.$kind -o from-$kind.npz
+        holds from-$kind.npz 'abs(r["volume"] - 0.5) < 1e-15'
+        has_members from-$kind.npz meta vertices tet region fixed result
     done
-    holds veg.npz 'm["materials"][0]["young"] == 2e6 and m["materials"][0]["poisson"] == 0.3'
-    cp block.msh block.mesh
-    done_well simimport block.mesh --format msh --fixed block.bou --young 3e6 -o a.npz
+    holds from-veg.npz 'm["materials"][0]["young"] == 2e6 and m["materials"][0]["poisson"] == 0.3'
+    holds from-mesh.npz '[x["name"] for x in m["materials"]] == ["region-7"]'
+    "$PYTHON" - <<-'END' || fault 'the two files of TetGen, and Gmsh, give other meshes'
+	import sys, zipfile
+	a, b, c = (zipfile.ZipFile(f) for f in ('from-node.npz', 'from-ele.npz', 'from-msh.npz'))
+	sys.exit(any(not a.read(n) == b.read(n) == c.read(n) for n in ('vertices.npy', 'tet.npy', 'region.npy')))
+	END
+    holds from-vtu.npz '[x["name"] for x in m["materials"]] == ["region-7"]'
+    done_well simexport from-mesh.npz -o own.vtu
+    done_well simimport own.vtu -o own.npz
+    holds own.npz 'abs(r["volume"] - 0.5) < 1e-15'
+    holds from-vtk.npz '[x["name"] for x in m["materials"]] == ["region-7"]'
+    holds from-ele.npz '[x["name"] for x in m["materials"]] == ["region-7"]'
+    cp block.msh block.gmsh
+    done_well simimport block.gmsh --format msh --fixed block.bou --young 3e6 -o a.npz
     holds a.npz 'm["materials"][0]["young"] == 3e6'
     no_faults
 }

@@ -86,13 +86,13 @@ load common
 
 @test "volumetric meshes that are none" {
     local kind bad
-    for kind in veg msh inp; do
+    for kind in veg msh inp mesh vtk vtu; do
         : > empty.$kind
         echo hello > text.$kind
         head -c 60 block.$kind > cut.$kind
-        sed 's/2 1 0 0/2 1 0 nan/; s/^2, 1, 0, 0/2, 1, 0, nan/' block.$kind > nan.$kind
-        sed 's/2 2 3 4 5/2 2 3 4 9/; s/ 2 3 4 5$/ 2 3 4 9/; s/^2, 2, 3, 4, 5/2, 2, 3, 4, 9/' block.$kind > index.$kind
-        sed 's/2 2 3 4 5/2 2 4 3 5/; s/ 2 3 4 5$/ 2 4 3 5/; s/^2, 2, 3, 4, 5/2, 2, 4, 3, 5/' block.$kind > turned.$kind
+        sed 's/2 1 0 0/2 1 0 nan/; s/^2, 1, 0, 0/2, 1, 0, nan/; s/^1 0 0 0$/1 0 nan 0/; s/^1 0 0$/1 0 nan/' block.$kind > nan.$kind
+        sed 's/2 2 3 4 5/2 2 3 4 9/; s/ 2 3 4 5$/ 2 3 4 9/; s/^2, 2, 3, 4, 5/2, 2, 3, 4, 9/; s/^2 3 4 5 7/2 3 4 9 7/; s/^4 1 2 3 4/4 1 2 3 9/; s/^1 2 3 4$/1 2 3 9/' block.$kind > index.$kind
+        sed 's/2 2 3 4 5/2 2 4 3 5/; s/ 2 3 4 5$/ 2 4 3 5/; s/^2, 2, 3, 4, 5/2, 2, 4, 3, 5/; s/^2 3 4 5 7/2 4 3 5 7/; s/^4 1 2 3 4/4 1 3 2 4/; s/^1 2 3 4$/1 3 2 4/' block.$kind > turned.$kind
         for bad in empty text cut nan index; do
             refused 3 "^simimport: $bad.$kind: " simimport $bad.$kind -o out.npz
         done
@@ -101,6 +101,25 @@ load common
         done_well simimport turned.$kind --turn -o good.npz
         rm -f good.npz
     done
+    # TetGen's two files: the one that is named, and the other one
+    for bad in empty text cut nan index; do
+        cp block.node $bad.node
+        cp block.ele $bad.ele
+    done
+    : > empty.ele
+    echo hello > text.node
+    head -c 20 block.ele > cut.ele
+    sed -i 's/2 1 0 0/2 1 0 nan/' nan.node
+    sed -i 's/2 3 4 5/2 3 4 9/' index.ele
+    refused 3 '^simimport: empty.node: empty.ele: line 1: ' simimport empty.node -o out.npz
+    refused 3 '^simimport: text.ele: text.node: line 1: ' simimport text.ele -o out.npz
+    refused 3 '^simimport: cut.ele: line 3: ' simimport cut.ele -o out.npz
+    refused 3 '^simimport: nan.ele: nan.node: line 3: z: expected a finite number' simimport nan.ele -o out.npz
+    refused 3 '^simimport: index.ele: line 3: element 2 names vertex 9' simimport index.ele -o out.npz
+    cp block.node lone.node
+    refused 3 '^simimport: lone.ele: ' simimport lone.node -o out.npz
+    refused 3 'ends in .node or .ele' simimport block.veg --format tetgen -o out.npz
+    refused 3 'ends in .node or .ele' simimport - --format tetgen -o out.npz < block.ele
     echo '9' > far.bou
     echo 'x' > word.bou
     refused 3 '^simimport: far.bou: ' simimport block.veg --fixed far.bou -o out.npz

@@ -1,5 +1,6 @@
 /* The readers of volumetric meshes. The first byte selects the format: 0 .veg, 1 .msh, 2 .inp, 3 .bou, 4 .interp (against
- * a small mesh); included files are the bytes after the first zero byte. Meshes that come out are walked in full. */
+ * a small mesh), 5 .mesh, 6 .ele,
+ * 7 .vtk, 8 .vtu; included files are the bytes after the first zero byte. Meshes that come out are walked in full. */
 #include "formats/import/volume.h"
 
 #include <string.h>
@@ -83,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct included included = {zero ? zero + 1 : text, zero ? text + count - zero - 1 : 0};
     sp_includes includes = {open_included, &included};
     int status;
-    switch (data[0] % 5) {
+    switch (data[0] % 9) {
     case 0:
         status = sp_volume_parse_veg(&context, text, zero ? zero - text : count, &includes, &mesh, &notes);
         break;
@@ -101,6 +102,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (int64_t i = 0; status == SP_OK && i < fixed_count; i++)
             if (fixed[i] < 0 || (i && fixed[i] <= fixed[i - 1]))
                 __builtin_trap();
+        break;
+    case 5:
+        status = sp_volume_parse_medit(&context, text, count, &material, &mesh, &notes);
+        break;
+    case 6:
+        status = sp_volume_parse_tetgen(&context, "a.ele", text, zero ? zero - text : count, &includes, &material, &mesh, &notes);
+        break;
+    case 7:
+        status = sp_volume_parse_vtk(&context, text, count, &material, &mesh, &notes);
+        break;
+    case 8:
+        status = sp_volume_parse_vtu(&context, text, count, &material, &mesh, &notes);
         break;
     default:
         status = small_mesh(&context, &mesh);

@@ -2,35 +2,6 @@
  * orders, versions 2.2, 4.0 and 4.1) and cut at every byte, and errors that name the line. */
 #include "volume_test.h"
 
-#include <stdarg.h>
-
-struct buffer {
-    char data[1 << 14];
-    int64_t count;
-};
-
-static void put_text(struct buffer *b, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    b->count += vsnprintf(b->data + b->count, sizeof b->data - (size_t)b->count, format, list);
-    va_end(list);
-}
-
-/* The low `bytes` bytes of value, low byte first, or high byte first. */
-static void put_bytes(struct buffer *b, uint64_t value, int bytes, bool big)
-{
-    for (int i = 0; i < bytes; i++)
-        b->data[b->count++] = (char)(value >> 8 * (big ? bytes - 1 - i : i));
-}
-
-static void put_real(struct buffer *b, double value, bool big)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put_bytes(b, bits, 8, big);
-}
-
 /* ---------------------------------------------------------------- .msh */
 
 static const double cube[8][3] = {{0, 0, 0}, {2, 0, 0}, {2, 1, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 1}, {2, 1, 1}, {0, 1, 1}};

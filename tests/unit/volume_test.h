@@ -6,6 +6,8 @@
 #include "test.h"
 #include "formats/import/volume.h"
 
+#include <stdarg.h>
+
 static sp_context context;
 
 static const sp_material steel = {.name = "steel", .law = SP_LAW_STVK, .density = 7800, .young = 2e11, .poisson = 0.3};
@@ -108,6 +110,12 @@ static inline void expect_error(int kind, const char *text, int64_t count, const
         status = sp_volume_parse_veg(&context, text, count, includes, &mesh, NULL);
     else if (kind == 'm')
         status = sp_volume_parse_msh(&context, text, count, &steel, &mesh, NULL);
+    else if (kind == 'd')
+        status = sp_volume_parse_medit(&context, text, count, &steel, &mesh, NULL);
+    else if (kind == 'k')
+        status = sp_volume_parse_vtk(&context, text, count, &steel, &mesh, NULL);
+    else if (kind == 'x')
+        status = sp_volume_parse_vtu(&context, text, count, &steel, &mesh, NULL);
     else
         status = sp_volume_parse_inp(&context, text, count, includes, &steel, &mesh, NULL, NULL, NULL);
     CHECK(status == SP_INPUT, "status %d for an error with '%s'", status, part);
@@ -115,6 +123,34 @@ static inline void expect_error(int kind, const char *text, int64_t count, const
     CHECK(mesh.vertex_count == 0 && mesh.pool.first == NULL, "the mesh is not empty after '%s'", part);
     if (status == SP_OK)
         sp_mesh_free(&mesh);
+}
+
+/* A file that a test writes. */
+struct buffer {
+    char data[1 << 14];
+    int64_t count;
+};
+
+static inline void put_text(struct buffer *b, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    b->count += vsnprintf(b->data + b->count, sizeof b->data - (size_t)b->count, format, list);
+    va_end(list);
+}
+
+/* The low `bytes` bytes of value, low byte first, or high byte first. */
+static inline void put_bytes(struct buffer *b, uint64_t value, int bytes, bool big)
+{
+    for (int i = 0; i < bytes; i++)
+        b->data[b->count++] = (char)(value >> 8 * (big ? bytes - 1 - i : i));
+}
+
+static inline void put_real(struct buffer *b, double value, bool big)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    put_bytes(b, bits, 8, big);
 }
 
 #define ERROR(kind, text, part) expect_error(kind, text, (int64_t)strlen(text), NULL, part)

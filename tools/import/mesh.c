@@ -52,6 +52,14 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
         status = sp_volume_parse_veg(context, bytes, count, &includes, &mesh, &notes);
     else if (format == IMPORT_MSH)
         status = sp_volume_parse_msh(context, bytes, count, &standard, &mesh, &notes);
+    else if (format == IMPORT_MEDIT)
+        status = sp_volume_parse_medit(context, bytes, count, &standard, &mesh, &notes);
+    else if (format == IMPORT_TETGEN)
+        status = sp_volume_parse_tetgen(context, path, bytes, count, &includes, &standard, &mesh, &notes);
+    else if (format == IMPORT_VTK)
+        status = sp_volume_parse_vtk(context, bytes, count, &standard, &mesh, &notes);
+    else if (format == IMPORT_VTU)
+        status = sp_volume_parse_vtu(context, bytes, count, &standard, &mesh, &notes);
     else
         status = sp_volume_parse_inp(context, bytes, count, &includes, &standard, &mesh, NULL, NULL, &notes);
     tool_check(status, path);

@@ -1,0 +1,494 @@
+/* VTK's legacy format: three lines of text, then keywords with their counts and types, each followed by values as text or in
+ * binary, high byte first. Values in binary begin behind the line of their keyword. */
+#include "formats/import/volume_vtk_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+struct vtk {
+    struct volume_reader in; /* in.text.binary: the file is binary */
+    char section[SP_TEXT_QUOTE];
+    bool offsets; /* version 5: cells are offsets and connectivity */
+    bool dataset_seen, points_seen, cells_seen, types_seen;
+    struct volume_vtk_cells cells;
+    int64_t tuples; /* of the data that are being read, −1 none */
+    bool cell_data;
+};
+
+/* ---- words and values ---- */
+
+static int next_word(struct vtk *vtk, sp_word *word)
+{
+    return volume_next_word(&vtk->in, vtk->section, word);
+}
+
+static int next_count(struct vtk *vtk, int64_t *count)
+{
+    int status = volume_next_integer(&vtk->in, vtk->section, count);
+    if (status == SP_OK && *count < 0)
+        return volume_fail_here(&vtk->in, "%s has a count of %lld", vtk->section, (long long)*count);
+    return status;
+}
+
+static int next_type(struct vtk *vtk, const struct volume_vtk_type **type)
+{
+    char shown[SP_TEXT_QUOTE];
+    sp_word word;
+    int status = next_word(vtk, &word);
+    if (status != SP_OK)
+        return status;
+    *type = volume_vtk_legacy_type(word);
+    return *type ? SP_OK : volume_fail_here(&vtk->in, "values of type '%s' are not supported", sp_word_show(word, shown));
+}
+
+/* Behind the keyword's line: the values of `count` tuples follow. */
+static int begin_values(struct vtk *vtk, const char *what, int64_t tuples, int64_t components, int bytes, int64_t *count)
+{
+    char quote[SP_TEXT_QUOTE];
+    if (tuples < 0 || components < 1 || __builtin_mul_overflow(tuples, components, count))
+        return volume_fail_here(&vtk->in, "%s has %lld times %lld values", vtk->section, (long long)tuples, (long long)components);
+    if (!vtk->in.text.binary)
+        return volume_check_count(&vtk->in, vtk->section, what, *count, 1);
+    if (sp_text_more(&vtk->in.text))
+        return volume_fail_here(&vtk->in, "%s stands behind %s", sp_text_quote(&vtk->in.text, quote), vtk->section);
+    sp_text_seek(&vtk->in.text, vtk->in.text.next);
+    return volume_check_count(&vtk->in, vtk->section, what, *count, bytes);
+}
+
+static int64_t next_place(struct vtk *vtk)
+{
+    if (!vtk->in.text.binary)
+        volume_more(&vtk->in);
+    return volume_here(&vtk->in);
+}
+
+static int read_integer(struct vtk *vtk, const struct volume_vtk_type *type, int64_t *value)
+{
+    if (!vtk->in.text.binary)
+        return volume_next_integer(&vtk->in, vtk->section, value);
+    const char *bytes = sp_text_bytes(&vtk->in.text, type->bytes);
+    if (!bytes)
+        return volume_fail_end(&vtk->in, vtk->section);
+    if (volume_vtk_integer(bytes, type, true, value))
+        return SP_OK;
+    vtk->in.text.at = bytes;
+    return volume_fail_here(&vtk->in, "an integer in %s is too large", vtk->section);
+}
+
+static int read_real(struct vtk *vtk, const struct volume_vtk_type *type, double *value)
+{
+    if (!vtk->in.text.binary)
+        return volume_next_number(&vtk->in, vtk->section, value);
+    const char *bytes = sp_text_bytes(&vtk->in.text, type->bytes);
+    if (!bytes)
+        return volume_fail_end(&vtk->in, vtk->section);
+    *value = volume_vtk_real(bytes, type, true);
+    if (isfinite(*value))
+        return SP_OK;
+    vtk->in.text.at = bytes;
+    return volume_fail_here(&vtk->in, "a number in %s is not finite", vtk->section);
+}
+
+/* Values that are not used may be anything, such as nan. */
+static int skip_values(struct vtk *vtk, int64_t tuples, int64_t components, int bytes)
+{
+    int64_t count;
+    sp_word word;
+    int status;
+    SP_TRY(begin_values(vtk, "values", tuples, components, bytes, &count));
+    if (vtk->in.text.binary && !sp_text_bytes(&vtk->in.text, count * bytes))
+        return volume_fail_end(&vtk->in, vtk->section);
+    for (int64_t i = 0; !vtk->in.text.binary && i < count; i++)
+        SP_TRY(next_word(vtk, &word));
+done:
+    return status;
+}
+
+/* ---- points and cells ---- */
+
+static int parse_header(struct vtk *vtk)
+{
+    sp_text *text = &vtk->in.text;
+    char shown[SP_TEXT_QUOTE];
+    double version;
+    sp_word word;
+    int status;
+    if (!volume_line(&vtk->in) || !sp_text_match(text, "#") || !sp_text_match(text, "vtk") || !sp_text_match(text, "DataFile") ||
+        !sp_text_match(text, "Version"))
+        return sp_fail(vtk->in.context, SP_INPUT, "the file does not begin with '# vtk DataFile Version': it is no legacy VTK file");
+    strcpy(vtk->section, "the header");
+    SP_TRY(next_word(vtk, &word));
+    if (!sp_word_number(word, &version) || !(version >= 2 && version <= 5.1))
+        return volume_fail_here(&vtk->in, "version '%s' is not supported (2.0 to 5.1 are)", sp_word_show(word, shown));
+    vtk->offsets = version >= 5;
+    /* The title may be anything, or nothing. */
+    const char *end = memchr(text->next, '\n', (size_t)(text->end - text->next));
+    if (!end)
+        return volume_fail_end(&vtk->in, vtk->section);
+    sp_text_seek(text, end + 1);
+    text->line++;
+    SP_TRY(next_word(vtk, &word));
+    bool binary = sp_word_same(word, sp_word_of("BINARY"));
+    if (!binary && !sp_word_same(word, sp_word_of("ASCII")))
+        return volume_fail_here(&vtk->in, "'%s' stands where ASCII or BINARY is due", sp_word_show(word, shown));
+    text->binary = binary; /* messages told the line so far */
+done:
+    return status;
+}
+
+/* METADATA goes to the next empty line. */
+static void pass_over_metadata(struct vtk *vtk)
+{
+    sp_text *text = &vtk->in.text;
+    const char *at = text->next;
+    bool empty = false;
+    while (at < text->end && !empty) {
+        const char *end = memchr(at, '\n', (size_t)(text->end - at));
+        end = end ? end : text->end;
+        empty = end == at || (end == at + 1 && *at == '\r');
+        at = end < text->end ? end + 1 : end;
+        text->line++;
+    }
+    sp_text_seek(text, at);
+}
+
+static int parse_points(struct vtk *vtk)
+{
+    const struct volume_vtk_type *type;
+    int64_t count, values;
+    int status;
+    SP_TRY(next_count(vtk, &count));
+    SP_TRY(next_type(vtk, &type));
+    SP_TRY(begin_values(vtk, "coordinates", count, 3, type->bytes, &values));
+    struct volume_node *node = sp_list_add(&vtk->in.nodes, count, sizeof *node);
+    if (!node)
+        return sp_fail_memory(vtk->in.context);
+    for (int64_t i = 0; i < count; i++) {
+        node[i].id = i;
+        node[i].where = next_place(vtk);
+        for (int k = 0; k < 3; k++)
+            SP_TRY(read_real(vtk, type, &node[i].x[k]));
+    }
+done:
+    return status;
+}
+
+/* Room for cells; the counts are checked against the bytes that follow. */
+static int make_cells(struct vtk *vtk, int64_t count, int64_t corners)
+{
+    struct volume_vtk_cells *cells = &vtk->cells;
+    sp_pool *pool = &vtk->in.pool;
+    cells->count = count;
+    cells->corner_count = corners;
+    cells->end = sp_pool_raw(pool, count, sizeof *cells->end);
+    cells->corner = sp_pool_raw(pool, corners, sizeof *cells->corner);
+    cells->type = sp_pool_raw(pool, count, sizeof *cells->type);
+    cells->where = sp_pool_raw(pool, count, sizeof *cells->where);
+    return pool->failed ? sp_fail_memory(vtk->in.context) : SP_OK;
+}
+
+/* "CELLS n size", then each cell as its count of corners and the corners. */
+static int parse_cells(struct vtk *vtk)
+{
+    const struct volume_vtk_type *type = volume_vtk_legacy_type(sp_word_of("int"));
+    int64_t count, size, values, used = 0, corners;
+    int status;
+    SP_TRY(next_count(vtk, &count));
+    SP_TRY(next_count(vtk, &size));
+    if (count > size)
+        return volume_fail_here(&vtk->in, "%lld cells do not fit into %lld numbers", (long long)count, (long long)size);
+    SP_TRY(begin_values(vtk, "numbers", size, 1, type->bytes, &values));
+    SP_TRY(make_cells(vtk, count, size - count));
+    for (int64_t i = 0; i < count; i++) {
+        vtk->cells.where[i] = next_place(vtk);
+        SP_TRY(read_integer(vtk, type, &corners));
+        if (corners < 0 || corners > size - count - used)
+            return volume_fail(&vtk->in, vtk->cells.where[i], "cell %lld has %lld corners where %lld are left", (long long)i,
+                               (long long)corners, (long long)(size - count - used));
+        for (int64_t a = 0; a < corners; a++)
+            SP_TRY(read_integer(vtk, type, &vtk->cells.corner[used + a]));
+        used += corners;
+        vtk->cells.end[i] = used;
+    }
+    if (used < size - count)
+        return volume_fail_here(&vtk->in, "the cells have %lld numbers less than CELLS announces", (long long)(size - count - used));
+done:
+    return status;
+}
+
+/* A keyword with the type of the integers that follow it. */
+static int parse_array_head(struct vtk *vtk, const char *keyword, int64_t count, const struct volume_vtk_type **type)
+{
+    char shown[SP_TEXT_QUOTE];
+    int64_t values;
+    sp_word word;
+    int status;
+    SP_TRY(next_word(vtk, &word));
+    if (!sp_word_same(word, sp_word_of(keyword)))
+        return volume_fail_here(&vtk->in, "'%s' stands where %s is due", sp_word_show(word, shown), keyword);
+    strcpy(vtk->section, keyword);
+    SP_TRY(next_type(vtk, type));
+    if ((*type)->kind == 'f')
+        return volume_fail_here(&vtk->in, "%s is not of integers", keyword);
+    SP_TRY(begin_values(vtk, "numbers", count, 1, (*type)->bytes, &values));
+done:
+    return status;
+}
+
+/* Version 5: "CELLS n+1 size", then where each cell begins, and the end of the last one, and all corners. */
+static int parse_offsets(struct vtk *vtk)
+{
+    const struct volume_vtk_type *type;
+    int64_t count, corners, offset, before = 0;
+    int status;
+    SP_TRY(next_count(vtk, &count));
+    SP_TRY(next_count(vtk, &corners));
+    if (count < 1)
+        return volume_fail_here(&vtk->in, "CELLS has no offsets");
+    SP_TRY(volume_check_count(&vtk->in, vtk->section, "numbers", corners, 1));
+    SP_TRY(parse_array_head(vtk, "OFFSETS", count, &type));
+    SP_TRY(make_cells(vtk, count - 1, corners));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t where = next_place(vtk);
+        SP_TRY(read_integer(vtk, type, &offset));
+        if (offset < before || offset > corners || (i == 0 && offset != 0) || (i == count - 1 && offset != corners))
+            return volume_fail(&vtk->in, where, "offset %lld of cell %lld does not fit between %lld and %lld", (long long)offset,
+                               (long long)i, (long long)before, (long long)corners);
+        if (i > 0)
+            vtk->cells.end[i - 1] = offset;
+        before = offset;
+    }
+    SP_TRY(parse_array_head(vtk, "CONNECTIVITY", corners, &type));
+    for (int64_t i = 0, a = 0; i < count - 1; i++) {
+        vtk->cells.where[i] = next_place(vtk);
+        for (; a < vtk->cells.end[i]; a++)
+            SP_TRY(read_integer(vtk, type, &vtk->cells.corner[a]));
+    }
+done:
+    return status;
+}
+
+static int parse_types(struct vtk *vtk)
+{
+    const struct volume_vtk_type *type = volume_vtk_legacy_type(sp_word_of("int"));
+    int64_t count, values;
+    int status;
+    if (!vtk->cells_seen)
+        return volume_fail_here(&vtk->in, "CELL_TYPES stands before CELLS");
+    SP_TRY(next_count(vtk, &count));
+    if (count != vtk->cells.count)
+        return volume_fail_here(&vtk->in, "%lld types for %lld cells", (long long)count, (long long)vtk->cells.count);
+    SP_TRY(begin_values(vtk, "types", count, 1, type->bytes, &values));
+    for (int64_t i = 0; i < count; i++)
+        SP_TRY(read_integer(vtk, type, &vtk->cells.type[i]));
+done:
+    return status;
+}
+
+/* ---- data ---- */
+
+/* The values of one array, taken where they are regions. */
+static int parse_array(struct vtk *vtk, sp_word name, int64_t tuples, int64_t components, const struct volume_vtk_type *type)
+{
+    char shown[SP_TEXT_QUOTE];
+    int64_t values;
+    int status;
+    bool named = vtk->cell_data && vtk->tuples >= 0 && volume_vtk_is_region(name);
+    sp_word_show(name, shown);
+    if (named && (vtk->cells.region || components != 1 || type->kind == 'f' || tuples != vtk->cells.count)) {
+        volume_note(&vtk->in, "the array %s is not taken as regions: %s", shown,
+                    vtk->cells.region ? "there is one already" : "it is not of one integer for each cell");
+        named = false;
+    }
+    if (!named)
+        return skip_values(vtk, tuples, components, type->bytes);
+    SP_TRY(begin_values(vtk, "regions", tuples, 1, type->bytes, &values));
+    vtk->cells.region = sp_pool_raw(&vtk->in.pool, tuples, sizeof *vtk->cells.region);
+    if (!vtk->cells.region)
+        return sp_fail_memory(vtk->in.context);
+    for (int64_t i = 0; i < tuples; i++)
+        SP_TRY(read_integer(vtk, type, &vtk->cells.region[i]));
+done:
+    return status;
+}
+
+/* "FIELD name n", then n times "name components tuples type" and values. */
+static int parse_field(struct vtk *vtk)
+{
+    const struct volume_vtk_type *type;
+    int64_t arrays, components, tuples;
+    sp_word name;
+    int status;
+    SP_TRY(next_word(vtk, &name));
+    SP_TRY(next_count(vtk, &arrays));
+    SP_TRY(volume_check_count(&vtk->in, vtk->section, "arrays", arrays, 8)); /* "a 1 0 int" */
+    for (int64_t i = 0; i < arrays; i++) {
+        SP_TRY(next_word(vtk, &name));
+        if (i > 0 && sp_word_is(name, "METADATA")) {
+            pass_over_metadata(vtk);
+            SP_TRY(next_word(vtk, &name));
+        }
+        SP_TRY(next_count(vtk, &components));
+        SP_TRY(next_count(vtk, &tuples));
+        SP_TRY(next_type(vtk, &type));
+        SP_TRY(parse_array(vtk, name, tuples, components, type));
+    }
+done:
+    return status;
+}
+
+/* "SCALARS name type [components]", "LOOKUP_TABLE name", values. */
+static int parse_scalars(struct vtk *vtk)
+{
+    const struct volume_vtk_type *type;
+    int64_t components = 1;
+    sp_word name, table;
+    int status;
+    SP_TRY(next_word(vtk, &name));
+    SP_TRY(next_type(vtk, &type));
+    if (sp_text_more(&vtk->in.text))
+        SP_TRY(next_count(vtk, &components));
+    SP_TRY(next_word(vtk, &table));
+    if (!sp_word_same(table, sp_word_of("LOOKUP_TABLE")))
+        return volume_fail_here(&vtk->in, "SCALARS without LOOKUP_TABLE");
+    SP_TRY(next_word(vtk, &table));
+    SP_TRY(parse_array(vtk, name, vtk->tuples, components, type));
+done:
+    return status;
+}
+
+/* "COLOR_SCALARS name components" and "LOOKUP_TABLE name colours": in binary bytes, in text numbers. */
+static int parse_colours(struct vtk *vtk, bool table)
+{
+    int64_t count;
+    sp_word name;
+    int status;
+    SP_TRY(next_word(vtk, &name));
+    SP_TRY(next_count(vtk, &count));
+    SP_TRY(skip_values(vtk, table ? count : vtk->tuples, table ? 4 : count, 1));
+done:
+    return status;
+}
+
+/* "KEYWORD name type", and `components` values for each point or cell; −1: "KEYWORD name components type". */
+static int parse_vectors(struct vtk *vtk, int64_t components)
+{
+    const struct volume_vtk_type *type;
+    sp_word name;
+    int status;
+    SP_TRY(next_word(vtk, &name));
+    if (components < 0)
+        SP_TRY(next_count(vtk, &components));
+    SP_TRY(next_type(vtk, &type));
+    SP_TRY(parse_array(vtk, name, vtk->tuples, components, type));
+done:
+    return status;
+}
+
+static int parse_attribute(struct vtk *vtk, sp_word keyword)
+{
+    static const struct {
+        const char *keyword;
+        int components;
+    } list[] = {{"VECTORS", 3},    {"NORMALS", 3},      {"TENSORS", 9},    {"TENSORS6", 6},
+                {"GLOBAL_IDS", 1}, {"PEDIGREE_IDS", 1}, {"EDGE_FLAGS", 1}, {"TEXTURE_COORDINATES", -1}};
+    if (vtk->tuples >= 0) {
+        if (sp_word_same(keyword, sp_word_of("SCALARS")))
+            return parse_scalars(vtk);
+        if (sp_word_same(keyword, sp_word_of("LOOKUP_TABLE")) || sp_word_same(keyword, sp_word_of("COLOR_SCALARS")))
+            return parse_colours(vtk, sp_word_same(keyword, sp_word_of("LOOKUP_TABLE")));
+        for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+            if (sp_word_same(keyword, sp_word_of(list[i].keyword)))
+                return parse_vectors(vtk, list[i].components);
+    }
+    return volume_fail_here(&vtk->in, "'%s' is no keyword of an unstructured grid that may stand here", vtk->section);
+}
+
+/* CELL_DATA and POINT_DATA with the count of what they are about. */
+static int parse_data(struct vtk *vtk, bool cells)
+{
+    int64_t due = cells ? vtk->cells.count : vtk->in.nodes.count;
+    int status;
+    vtk->cell_data = cells;
+    SP_TRY(next_count(vtk, &vtk->tuples));
+    if (!vtk->points_seen || !vtk->cells_seen)
+        return volume_fail_here(&vtk->in, "%s stands before POINTS or CELLS", vtk->section);
+    if (vtk->tuples != due)
+        return volume_fail_here(&vtk->in, "%s of %lld where there are %lld", vtk->section, (long long)vtk->tuples, (long long)due);
+done:
+    return status;
+}
+
+static int parse_dataset(struct vtk *vtk)
+{
+    char shown[SP_TEXT_QUOTE];
+    sp_word word;
+    int status;
+    SP_TRY(next_word(vtk, &word));
+    if (!sp_word_same(word, sp_word_of("UNSTRUCTURED_GRID")))
+        return volume_fail_here(&vtk->in, "a dataset %s is not supported (UNSTRUCTURED_GRID is)", sp_word_show(word, shown));
+done:
+    return status;
+}
+
+static int once(struct vtk *vtk, bool *seen)
+{
+    if (*seen)
+        return volume_fail_here(&vtk->in, "%s stands twice", vtk->section);
+    *seen = true;
+    return SP_OK;
+}
+
+static int parse_section(struct vtk *vtk)
+{
+    sp_word word;
+    int status;
+    strcpy(vtk->section, "the file");
+    SP_TRY(next_word(vtk, &word));
+    sp_word_show(word, vtk->section);
+    bool dataset = sp_word_same(word, sp_word_of("DATASET")), points = sp_word_same(word, sp_word_of("POINTS"));
+    bool cells = sp_word_same(word, sp_word_of("CELLS")), types = sp_word_same(word, sp_word_of("CELL_TYPES"));
+    if (dataset || points || cells || types)
+        SP_TRY(once(vtk, dataset ? &vtk->dataset_seen : points ? &vtk->points_seen : cells ? &vtk->cells_seen : &vtk->types_seen));
+    if (sp_word_same(word, sp_word_of("METADATA")))
+        pass_over_metadata(vtk);
+    else if (dataset)
+        SP_TRY(parse_dataset(vtk));
+    else if (sp_word_same(word, sp_word_of("FIELD")))
+        SP_TRY(parse_field(vtk));
+    else if (!vtk->dataset_seen)
+        return volume_fail_here(&vtk->in, "'%s' stands where DATASET is due", vtk->section);
+    else if (points)
+        SP_TRY(parse_points(vtk));
+    else if (cells)
+        SP_TRY(vtk->offsets ? parse_offsets(vtk) : parse_cells(vtk));
+    else if (types)
+        SP_TRY(parse_types(vtk));
+    else if (sp_word_same(word, sp_word_of("CELL_DATA")) || sp_word_same(word, sp_word_of("POINT_DATA")))
+        SP_TRY(parse_data(vtk, sp_word_same(word, sp_word_of("CELL_DATA"))));
+    else
+        SP_TRY(parse_attribute(vtk, word));
+done:
+    return status;
+}
+
+int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh, sp_notes *notes)
+{
+    struct vtk vtk = {.tuples = -1};
+    int status;
+    SP_TRY(volume_start(&vtk.in, context, bytes, count, "", NULL, mesh, notes));
+    SP_TRY(parse_header(&vtk));
+    while (volume_more(&vtk.in))
+        SP_TRY(parse_section(&vtk));
+    if (!vtk.dataset_seen || !vtk.points_seen || !vtk.cells_seen || !vtk.types_seen) {
+        status = sp_fail(context, SP_INPUT, "the file has no %s",
+                         !vtk.dataset_seen  ? "DATASET"
+                         : !vtk.points_seen ? "POINTS"
+                         : !vtk.cells_seen  ? "CELLS"
+                                            : "CELL_TYPES");
+        goto done;
+    }
+    SP_TRY(volume_vtk_build(&vtk.in, &vtk.cells, material, mesh));
+done:
+    return volume_finish(&vtk.in, status, mesh);
+}

@@ -322,7 +322,7 @@ static derivative_span rigid_span(verify *v, artefact *mesh, sp_pool *pool)
 void verify_derivatives(verify *v, artefact *file)
 {
     const sp_columns *columns = &file->columns;
-    const json_t *parameters = json_object_get(file->meta, "parameters"), *method = json_object_get(parameters, "method"), *chosen = json_object_get(parameters, "modes");
+    const json_t *method = json_object_get(json_object_get(file->meta, "parameters"), "method");
     bool inertia = json_is_string(method) && !strcmp(json_string_value(method), "inertia");
     artefact *mesh = verify_mesh(v, file, "all of it", true), *modes = verify_input(v, file, "modes", NULL);
     if (inertia && !modes)
@@ -339,10 +339,9 @@ void verify_derivatives(verify *v, artefact *file)
         return;
     }
     int64_t beyond = 0, rows = columns->rows, sampled = columns->count < v->sample ? columns->count : v->sample;
-    int64_t used = columns->source ? columns->source : json_is_integer(chosen) ? json_integer_value(chosen) : modes->columns.count;
-    used = used < 0 || used > modes->columns.count ? modes->columns.count : used;
+    int64_t used = columns->source ? columns->source : modes->columns.count;
     for (int64_t c = 0; c < columns->count; c++) /* derivatives of higher order are made of those before them */
-        beyond += columns->pair[2 * c] >= used || columns->pair[2 * c + 1] >= used + (inertia ? c : 0);
+        beyond += used > modes->columns.count || columns->pair[2 * c] >= used || columns->pair[2 * c + 1] >= used + (inertia ? c : 0);
     verify_fact(v, file, "pairs", beyond == 0, "%lld beyond the modes (0)", (long long)beyond);
     sp_pool pool = {0};
     double low[3], high[3], error = 0, limit = 0;

@@ -2,7 +2,7 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "base/random.h"
 #include "formats/mesh.h"
 

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     sp_cholesky *factor;
     char output[1000];
     bench_read(&context, argv[2], &mesh, &body);
-    if (sp_stvk_stiffness(&context, &body, &K) != SP_OK)
+    if (sp_elastic_stiffness(&context, &body, &K) != SP_OK)
         return 1;
     int64_t n = body.dof_count;
     double *b = malloc((size_t)(n * WIDTH) * 8);

@@ -40,14 +40,14 @@ int main(int argc, char **argv)
     bench_random(n, 1, b);
     sp_body_nodes(&body, node);
     double start = bench_now();
-    sp_stvk_tangent(&context, &body, u, 1, false, f, &K);
+    sp_elastic_tangent(&context, &body, u, 1, false, f, &K);
     double assembly_first = bench_now() - start;
     memset(K.value, 0, (size_t)K.start[n] * 8);
     start = bench_now();
-    sp_stvk_tangent(&context, &body, u, 1, false, f, &K);
+    sp_elastic_tangent(&context, &body, u, 1, false, f, &K);
     double assembly = bench_now() - start;
     start = bench_now();
-    sp_stvk_force(&context, &body, u, f);
+    sp_elastic_force(&context, &body, u, f);
     double force = bench_now() - start;
     start = bench_now();
     if (sp_cholesky_new(&context, &K, node, &factor) != SP_OK)

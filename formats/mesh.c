@@ -13,7 +13,8 @@ static int number_or(sp_context *context, const json_t *object, const char *key,
 
 static int material_from_json(sp_context *context, const json_t *object, const sp_material *standard, sp_material *material)
 {
-    static const char *const known[] = {"name", "law", "density", "young", "poisson", "stiffness", "frame", "mooney", "damping_mass", "damping_stiffness"};
+    static const char *const known[] = {"name", "law", "density", "young", "poisson", "stiffness", "frame", "mooney", "damping_mass", "damping_stiffness",
+                                        "fibre", "fibre_stiffness", "fibre_exponent", "fibre_direction"};
     const char *key, *name = NULL, *law = NULL;
     json_t *value;
     int status = SP_OK;
@@ -36,7 +37,7 @@ static int material_from_json(sp_context *context, const json_t *object, const s
         SP_TRY(sp_json_text(context, object, "law", &law));
         SP_TRY(sp_law_from_name(context, law, &material->law));
     }
-    bool required = !standard, isotropic = material->law == SP_LAW_STVK || material->law == SP_LAW_NEO_HOOKEAN;
+    bool required = !standard, isotropic = sp_law_isotropic(material->law);
     SP_TRY(number_or(context, object, "density", required, &material->density));
     SP_TRY(number_or(context, object, "young", required && isotropic, &material->young));
     SP_TRY(number_or(context, object, "poisson", required && isotropic, &material->poisson));
@@ -51,6 +52,15 @@ static int material_from_json(sp_context *context, const json_t *object, const s
     }
     if (material->law == SP_LAW_MOONEY_RIVLIN)
         SP_TRY(sp_json_numbers(context, object, "mooney", 3, material->mooney));
+    if (json_object_get(object, "fibre")) {
+        SP_TRY(sp_json_text(context, object, "fibre", &law));
+        SP_TRY(sp_fibre_from_name(context, law, &material->fibre));
+    }
+    if (material->fibre != SP_FIBRE_NONE) {
+        SP_TRY(number_or(context, object, "fibre_stiffness", true, &material->fibre_stiffness));
+        SP_TRY(number_or(context, object, "fibre_exponent", material->fibre == SP_FIBRE_FUNG, &material->fibre_exponent));
+        SP_TRY(sp_json_numbers(context, object, "fibre_direction", 3, material->fibre_direction));
+    }
     status = sp_material_check(context, material);
 done:
     return status;
@@ -79,7 +89,7 @@ done:
 static json_t *material_to_json(const sp_material *material)
 {
     json_t *object = json_pack("{s:s, s:s, s:f}", "name", material->name, "law", sp_law_name(material->law), "density", material->density);
-    if (material->law == SP_LAW_STVK || material->law == SP_LAW_NEO_HOOKEAN) {
+    if (sp_law_isotropic(material->law)) {
         json_object_set_new(object, "young", json_real(material->young));
         json_object_set_new(object, "poisson", json_real(material->poisson));
     } else if (material->law == SP_LAW_LINEAR) {
@@ -87,6 +97,13 @@ static json_t *material_to_json(const sp_material *material)
         json_object_set_new(object, "frame", sp_json_from_numbers(9, material->frame));
     } else
         json_object_set_new(object, "mooney", sp_json_from_numbers(3, material->mooney));
+    if (material->fibre != SP_FIBRE_NONE) {
+        json_object_set_new(object, "fibre", json_string(sp_fibre_name(material->fibre)));
+        json_object_set_new(object, "fibre_stiffness", json_real(material->fibre_stiffness));
+        if (material->fibre == SP_FIBRE_FUNG)
+            json_object_set_new(object, "fibre_exponent", json_real(material->fibre_exponent));
+        json_object_set_new(object, "fibre_direction", sp_json_from_numbers(3, material->fibre_direction));
+    }
     json_object_set_new(object, "damping_mass", json_real(material->damping_mass));
     json_object_set_new(object, "damping_stiffness", json_real(material->damping_stiffness));
     return object;

@@ -1,5 +1,5 @@
 /* modes: the lowest vibration modes of a mesh. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "formats/sparse.h"
 #include "tools/modes/methods.h"
@@ -102,7 +102,7 @@ static void make_matrices(modes_problem *p)
     if (chosen.stiffness)
         read_matrix(p->context, chosen.stiffness, "stiffness", body, &p->K);
     else
-        tool_check(sp_stvk_stiffness(p->context, body, &p->K), p->mesh.path);
+        tool_check(sp_elastic_stiffness(p->context, body, &p->K), p->mesh.path);
     if (chosen.mass) {
         read_matrix(p->context, chosen.mass, "mass", body, &p->M);
         p->lumped = is_diagonal(&p->M);

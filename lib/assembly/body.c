@@ -39,19 +39,30 @@ static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, i
         memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
     if (!(sp_element_quadrature(corners, X, mesh->quadrature, &quadrature) > 0))
         return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
-    int status = sp_material_stiffness(context, material, C);
-    if (status != SP_OK)
-        return status;
+    bool quadratic = sp_material_quadratic(material);
     *class = (sp_element_class){.corners = corners, .region = mesh->region[element], .element = element};
-    class->gram = sp_pool_raw(pool, pairs * (pairs + 1) / 2, sizeof *class->gram);
+    if (quadratic)
+        class->gram = sp_pool_raw(pool, pairs * (pairs + 1) / 2, sizeof *class->gram);
+    else {
+        class->points = quadrature.count;
+        class->weight = sp_pool_copy(pool, quadrature.weight, quadrature.count, sizeof(double));
+        class->gradient = sp_pool_raw(pool, 3 * quadrature.count * corners, sizeof(double));
+    }
     class->mass = sp_pool_raw(pool, corners * corners, sizeof *class->mass);
     class->edges = sp_pool_copy(pool, edges, 3 * pairs, sizeof *edges);
     if (pool->failed)
         return sp_fail_memory(context);
-    sp_element_gram(corners, &quadrature, C, full);
-    for (int p = 0, at = 0; p < pairs; p++)
-        for (int q = p; q < pairs; q++)
-            class->gram[at++] = full[p * pairs + q];
+    if (quadratic) {
+        int status = sp_material_stiffness(context, material, C);
+        if (status != SP_OK)
+            return status;
+        sp_element_gram(corners, &quadrature, C, full);
+        for (int p = 0, at = 0; p < pairs; p++)
+            for (int q = p; q < pairs; q++)
+                class->gram[at++] = full[p * pairs + q];
+    } else
+        for (int g = 0; g < quadrature.count; g++)
+            memcpy(class->gradient + 3 * g * corners, quadrature.gradient[g], 3 * (size_t)corners * sizeof(double));
     sp_element_volume_mass(corners, &quadrature, class->mass);
     for (int i = 0; i < corners * corners; i++)
         class->mass[i] *= material->density;
@@ -170,7 +181,17 @@ static int color_elements(sp_context *context, const sp_mesh *mesh, int *color, 
     return SP_OK;
 }
 
-/* Batches by color; inside a color by number of corners in order of elements (hexahedra come first in the numbering). */
+enum { KINDS = 2 * (SP_LAW_COUNT + 1) * SP_FIBRE_COUNT };
+
+/* A number for the corners and the kind of energy of an element: what all lanes of a batch share. Hexahedra first. */
+static int element_kind(const sp_mesh *mesh, int64_t element)
+{
+    const sp_material *material = &mesh->materials[mesh->region[element]];
+    int energy = sp_material_quadratic(material) ? 0 : 1 + (int)material->law * SP_FIBRE_COUNT + (int)material->fibre;
+    return element < mesh->hex_count ? energy : KINDS / 2 + energy;
+}
+
+/* Batches by color; inside a color by kind, in order of elements. */
 static int make_batches(sp_context *context, sp_body *body)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
@@ -183,20 +204,22 @@ static int make_batches(sp_context *context, sp_body *body)
         goto done;
     }
     SP_TRY(color_elements(context, body->mesh, color, &color_count));
-    int64_t *start = sp_pool_new(&body->pool, color_count + 1, sizeof *start);
+    int64_t *start = sp_pool_new(&body->pool, (int64_t)color_count * KINDS + 1, sizeof *start);
     body->color_start = sp_pool_new(&body->pool, color_count + 1, sizeof *start);
     if (body->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t e = 0; e < elements; e++)
+    for (int64_t e = 0; e < elements; e++) {
+        color[e] = color[e] * KINDS + element_kind(body->mesh, e);
         start[color[e] + 1]++;
-    for (int c = 0; c < color_count; c++)
+    }
+    for (int c = 0; c < color_count * KINDS; c++)
         start[c + 1] += start[c];
     for (int64_t e = 0; e < elements; e++)
-        order[start[color[e]]++] = e; /* afterwards start[c] is the end of color c */
+        order[start[color[e]]++] = e; /* afterwards start[c] is the end of group c */
     body->color_count = color_count;
-    for (int64_t at = 0, c = 0; c < color_count; c++) {
+    for (int64_t at = 0, c = 0; c < color_count * KINDS; c++) {
         while (at < start[c]) {
             sp_batch *batch = sp_list_add(&list, 1, sizeof *batch);
             if (!batch) {
@@ -204,12 +227,12 @@ static int make_batches(sp_context *context, sp_body *body)
                 goto done;
             }
             *batch = (sp_batch){.corners = order[at] < body->mesh->hex_count ? 8 : 4};
-            while (at < start[c] && batch->count < SP_LANES && (order[at] < body->mesh->hex_count ? 8 : 4) == batch->corners)
+            while (at < start[c] && batch->count < SP_LANES)
                 batch->element[batch->count++] = order[at++];
             for (int l = batch->count; l < SP_LANES; l++)
                 batch->element[l] = batch->element[0];
         }
-        body->color_start[c + 1] = list.count;
+        body->color_start[c / KINDS + 1] = list.count;
     }
     body->batch_count = list.count;
     body->batches = sp_pool_copy(&body->pool, list.data, list.count, sizeof(sp_batch));
@@ -240,6 +263,16 @@ int sp_body_new(sp_context *context, const sp_mesh *mesh, sp_body *body)
     if (status != SP_OK)
         sp_body_free(body);
     return status;
+}
+
+int sp_body_quadratic(sp_context *context, const sp_body *body)
+{
+    for (int64_t c = 0; c < body->class_count; c++)
+        if (!body->classes[c].gram) {
+            double C[36];
+            return sp_material_stiffness(context, &body->mesh->materials[body->classes[c].region], C);
+        }
+    return SP_OK;
 }
 
 void sp_body_free(sp_body *body)

@@ -12,13 +12,15 @@ typedef struct sp_element_class {
     int corners;
     int64_t region;
     int64_t element; /* the first one, which stands for all */
-    double *gram;   /* [pairs (pairs+1)/2] packed upper triangle by rows of G, J/m⁴ */
+    double *gram;   /* [pairs (pairs+1)/2] packed upper triangle by rows of G, J/m⁴; NULL where the energy is not quadratic in the strain … */
+    int points;     /* … and by quadrature points: weights [points] m³, gradients [points, corners, 3] 1/m */
+    double *weight, *gradient;
     double *mass;   /* [corners, corners] ρ ∫ N_a N_b dV, kg */
     double *edges;  /* [pairs, 3] X_a − X_b, m */
     double volume;  /* m³ */
 } sp_element_class;
 
-/* Up to SP_LANES elements of one color and number of corners; the rest of the lanes repeat the first element. */
+/* Up to SP_LANES elements of one color, number of corners and kind of energy (all quadratic, or of one law); the rest of the lanes repeat the first element. */
 typedef struct sp_batch {
     int count, corners;
     int64_t element[SP_LANES];
@@ -44,10 +46,12 @@ typedef struct sp_body {
     int64_t *offset_start;    /* [elements + 1] into offset */
 } sp_body;
 
-/* Builds classes, degrees of freedom and batches. SP_INPUT for a material whose law is not linear in the strain (the message names
- * its region) and for a mesh without a free degree of freedom. */
+/* Builds classes, degrees of freedom and batches. SP_INPUT for a mesh without a free degree of freedom. */
 int sp_body_new(sp_context *context, const sp_mesh *mesh, sp_body *body) SP_MUST_USE;
 void sp_body_free(sp_body *body);
+
+/* SP_INPUT, naming the region, where the energy of some material is not quadratic in the strain: what polynomials need. */
+int sp_body_quadratic(sp_context *context, const sp_body *body) SP_MUST_USE;
 
 /* The sparse pattern; needed before assembling. May be called again: then it does nothing. */
 int sp_body_pattern(sp_context *context, sp_body *body) SP_MUST_USE;

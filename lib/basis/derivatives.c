@@ -1,6 +1,6 @@
 #include "basis/derivatives.h"
 
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "linear/dense.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_spar
 {
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     double *load = work, *solution = load + n * count, *product = solution + n * count;
-    int status = sp_stvk_second(context, body, mode_count, U, count, pair, derivative);
+    int status = sp_elastic_second(context, body, mode_count, U, count, pair, derivative);
     if (status != SP_OK)
         return status;
     for (int64_t c = 0; c < count; c++) {
@@ -50,7 +50,7 @@ int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count,
     int64_t group = memory > 0 ? memory / (3 * n * (int64_t)sizeof(double)) : SP_DERIVATIVES_WIDTH;
     group = group < 1 ? 1 : group > SP_DERIVATIVES_WIDTH ? SP_DERIVATIVES_WIDTH : group;
     group = group > pair_count ? pair_count : group;
-    SP_TRY(sp_stvk_stiffness(context, body, &K));
+    SP_TRY(sp_elastic_stiffness(context, body, &K));
     int64_t *node = sp_pool_raw(&scratch, n, sizeof *node);
     double *work = sp_pool_raw(&scratch, 3 * n * group, sizeof *work);
     if (scratch.failed) {

@@ -1,6 +1,6 @@
 #include "basis/free_derivatives.h"
 
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "linear/cholesky.h"
 #include "linear/dense.h"
 
@@ -97,7 +97,7 @@ static int solve_group(solver *s, const sp_body *body, int64_t mode_count, const
     int64_t rows = 3 * body->mesh->vertex_count, n = s->n;
     double lambda[GROUP], size[GROUP];
     int status;
-    SP_TRY(sp_stvk_second(s->context, body, mode_count, U, count, pair, derivative));
+    SP_TRY(sp_elastic_second(s->context, body, mode_count, U, count, pair, derivative));
     for (int64_t c = 0; c < count; c++) {
         sp_body_gather(body, derivative + c * rows, s->r + c * n);
         for (int64_t i = 0; i < n; i++)
@@ -150,7 +150,7 @@ static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, con
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     sp_sparse shifted = {0};
     int status;
-    SP_TRY(sp_stvk_stiffness(s->context, body, &s->K));
+    SP_TRY(sp_elastic_stiffness(s->context, body, &s->K));
     SP_TRY(sp_body_matrix(s->context, body, &shifted));
     SP_TRY(sp_body_mass_compressed(s->context, body, false, &s->M));
     s->n = n;

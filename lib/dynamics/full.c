@@ -1,4 +1,4 @@
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "dynamics/models.h"
 #include "linear/cholesky.h"
 
@@ -61,7 +61,7 @@ static double force(void *data, const double *q, double *f)
     if (self->linear)
         energy = linear_force(self, q, f);
     else {
-        energy = sp_stvk_force(self->context, self->body, self->u, f ? self->f : NULL);
+        energy = sp_elastic_force(self->context, self->body, self->u, f ? self->f : NULL);
         if (f)
             sp_body_gather(self->body, self->f, f);
     }
@@ -100,7 +100,7 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
         return f ? force(self, q, f) : 0;
     }
     sp_body_spread(self->body, q, self->u);
-    double energy = sp_stvk_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
+    double energy = sp_elastic_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
     add_spring_stiffness(self, spring_scale);
     if (f)
         sp_body_gather(self->body, self->f, f);
@@ -160,7 +160,7 @@ static void tangent_times(void *data, const double *q, const double *v, double *
     }
     sp_body_spread(self->body, q, self->u);
     sp_body_spread(self->body, v, self->v);
-    sp_stvk_tangent_times(self->context, self->body, self->u, self->v, self->f);
+    sp_elastic_tangent_times(self->context, self->body, self->u, self->v, self->f);
     sp_body_gather(self->body, self->f, y);
 }
 
@@ -201,7 +201,7 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     }
     if (linear) {
         SP_TRY(sp_body_matrix(context, body, &self->K));
-        sp_stvk_tangent(context, body, self->u, 1, false, NULL, &self->K);
+        sp_elastic_tangent(context, body, self->u, 1, false, NULL, &self->K);
     }
     for (int64_t i = 0; held && i < rows; i++)
         if (body->dof[i] < 0)

@@ -24,7 +24,7 @@ typedef struct sp_system {
     /* S = mass_scale · M. */
     void (*matrix_start)(void *self, double mass_scale);
     /* S += scale · K(q) + spring_scale · the springs' stiffness (apart, because springs do not damp). f [n] receives the force too where not NULL; returns the stored energy. definite:
-     * leave out what can make K indefinite (assembly/stvk.h); matrix_factor may then factor another matrix near by that is definite. */
+     * leave out what can make K indefinite (assembly/elastic.h); matrix_factor may then factor another matrix near by that is definite. */
     double (*matrix_add)(void *self, const double *q, double scale, double spring_scale, bool definite, double *f);
     /* SP_NUMERICAL where S is not positive definite. */
     int (*matrix_factor)(void *self) SP_MUST_USE;

@@ -8,7 +8,12 @@ static const char *const law_name[SP_LAW_COUNT] = {
     [SP_LAW_LINEAR] = "linear",
     [SP_LAW_NEO_HOOKEAN] = "neo-hookean",
     [SP_LAW_MOONEY_RIVLIN] = "mooney-rivlin",
+    [SP_LAW_COROTATIONAL] = "corotational",
+    [SP_LAW_ISOCHORIC_NEO_HOOKEAN] = "isochoric-neo-hookean",
+    [SP_LAW_STABLE_NEO_HOOKEAN] = "stable-neo-hookean",
 };
+
+static const char *const fibre_name[SP_FIBRE_COUNT] = {[SP_FIBRE_NONE] = "none", [SP_FIBRE_STVK] = "stvk", [SP_FIBRE_FUNG] = "fung"};
 
 /* The tensor indices of the Voigt components xx,yy,zz,yz,zx,xy. */
 static const int voigt[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
@@ -30,7 +35,33 @@ int sp_law_from_name(sp_context *context, const char *name, enum sp_law *law)
             *law = (enum sp_law)i;
             return SP_OK;
         }
-    return sp_fail(context, SP_INPUT, "there is no law \"%.64s\" (stvk, linear, neo-hookean, mooney-rivlin)", name);
+    return sp_fail(context, SP_INPUT,
+                   "there is no law \"%.64s\" (stvk, linear, neo-hookean, mooney-rivlin, corotational, isochoric-neo-hookean, stable-neo-hookean)", name);
+}
+
+const char *sp_fibre_name(enum sp_fibre fibre)
+{
+    return (int)fibre >= 0 && (int)fibre < SP_FIBRE_COUNT ? fibre_name[fibre] : "unknown";
+}
+
+int sp_fibre_from_name(sp_context *context, const char *name, enum sp_fibre *fibre)
+{
+    for (int i = 0; i < SP_FIBRE_COUNT; i++)
+        if (strcmp(name, fibre_name[i]) == 0) {
+            *fibre = (enum sp_fibre)i;
+            return SP_OK;
+        }
+    return sp_fail(context, SP_INPUT, "there are no fibres of kind \"%.64s\" (none, stvk, fung)", name);
+}
+
+bool sp_law_isotropic(enum sp_law law)
+{
+    return law != SP_LAW_LINEAR && law != SP_LAW_MOONEY_RIVLIN;
+}
+
+bool sp_material_quadratic(const sp_material *material)
+{
+    return material->law <= SP_LAW_LINEAR && material->fibre != SP_FIBRE_FUNG;
 }
 
 void sp_lame(double young, double poisson, double *lambda, double *mu)
@@ -160,6 +191,24 @@ static int check_mooney(sp_context *context, const sp_material *material)
     return SP_OK;
 }
 
+static int check_fibre(sp_context *context, const sp_material *material)
+{
+    const char *name = material->name;
+    const double *a = material->fibre_direction;
+    if ((int)material->fibre < 0 || (int)material->fibre >= SP_FIBRE_COUNT)
+        return sp_fail(context, SP_INPUT, "material \"%s\": there are no fibres number %d", name, (int)material->fibre);
+    if (material->fibre == SP_FIBRE_NONE)
+        return SP_OK;
+    if (!(material->fibre_stiffness > 0 && isfinite(material->fibre_stiffness)))
+        return sp_fail(context, SP_INPUT, "material \"%s\": fibre stiffness %g Pa is not positive and finite", name, material->fibre_stiffness);
+    if (material->fibre == SP_FIBRE_FUNG && !(material->fibre_exponent > 0 && isfinite(material->fibre_exponent)))
+        return sp_fail(context, SP_INPUT, "material \"%s\": fibre exponent %g is not positive and finite", name, material->fibre_exponent);
+    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    if (!(fabs(length - 1) <= 1e-6))
+        return sp_fail(context, SP_INPUT, "material \"%s\": the direction of the fibres has the length %.9g instead of 1", name, length);
+    return SP_OK;
+}
+
 int sp_material_check(sp_context *context, const sp_material *material)
 {
     int status = check_name(context, material->name);
@@ -175,6 +224,9 @@ int sp_material_check(sp_context *context, const sp_material *material)
     if (!(material->damping_stiffness >= 0 && isfinite(material->damping_stiffness)))
         return sp_fail(context, SP_INPUT, "material \"%s\": stiffness damping %g s is negative or not finite", name,
                        material->damping_stiffness);
+    status = check_fibre(context, material);
+    if (status != SP_OK)
+        return status;
     switch (material->law) {
     case SP_LAW_LINEAR:
         status = check_frame(context, material);
@@ -201,7 +253,7 @@ static void strain_transformation(const double frame[9], double T[6][6])
 }
 
 /* W = ½ e'ᵀ C' e' = ½ eᵀ (Tᵀ C' T) e, which is the fourth order tensor rotated, Cijkl = Rai Rbj Rck Rdl C'abcd. */
-static void linear_stiffness(const sp_material *material, double C[36])
+void sp_material_linear(const sp_material *material, double C[36])
 {
     double own[6][6], T[6][6], half[6][6];
     unpack_stiffness(material->stiffness, own);
@@ -221,19 +273,30 @@ static void linear_stiffness(const sp_material *material, double C[36])
         }
 }
 
-int sp_material_stiffness(sp_context *context, const sp_material *material, double C[36])
+/* k/2 (I₅ − 1)² = ½ · 4k (aᵀEa)². */
+static void add_fibres(const sp_material *material, double C[36])
 {
-    if (material->law == SP_LAW_LINEAR) {
-        linear_stiffness(material, C);
-        return SP_OK;
-    }
-    if (material->law != SP_LAW_STVK)
-        return sp_fail(context, SP_INPUT, "material \"%.63s\": the law %s is not linear in the Green-Lagrange strain", material->name,
-                       sp_law_name(material->law));
-    double lambda, mu;
-    sp_lame(material->young, material->poisson, &lambda, &mu);
+    const double *a = material->fibre_direction;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            C[6 * i + j] = (i < 3 && j < 3 ? lambda : 0) + (i != j ? 0 : i < 3 ? 2 * mu : mu);
+            C[6 * i + j] += 4 * material->fibre_stiffness * (a[voigt[i][0]] * a[voigt[i][1]]) * (a[voigt[j][0]] * a[voigt[j][1]]);
+}
+
+int sp_material_stiffness(sp_context *context, const sp_material *material, double C[36])
+{
+    if (!sp_material_quadratic(material))
+        return sp_fail(context, SP_INPUT, "material \"%.63s\": the law %s is not linear in the Green-Lagrange strain", material->name,
+                       material->law <= SP_LAW_LINEAR ? "of Fung's fibres" : sp_law_name(material->law));
+    if (material->law == SP_LAW_LINEAR)
+        sp_material_linear(material, C);
+    else {
+        double lambda, mu;
+        sp_lame(material->young, material->poisson, &lambda, &mu);
+        for (int i = 0; i < 6; i++)
+            for (int j = 0; j < 6; j++)
+                C[6 * i + j] = (i < 3 && j < 3 ? lambda : 0) + (i != j ? 0 : i < 3 ? 2 * mu : mu);
+    }
+    if (material->fibre == SP_FIBRE_STVK)
+        add_fibres(material, C);
     return SP_OK;
 }

@@ -1,6 +1,6 @@
 #include "reduced/direct.h"
 
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "base/lanes.h"
 
 #include <cblas.h>
@@ -103,10 +103,10 @@ static double evaluate(void *data, const double *q, bool definite, double *f, do
     expand(d, q);
     if (K) {
         memset(d->K.value, 0, (size_t)d->K.start[d->n] * sizeof *d->K.value);
-        energy = sp_stvk_tangent(d->context, d->body, d->u, 1, definite, f ? d->f : NULL, &d->K);
+        energy = sp_elastic_tangent(d->context, d->body, d->u, 1, definite, f ? d->f : NULL, &d->K);
         project_stiffness(d, K);
     } else
-        energy = sp_stvk_force(d->context, d->body, d->u, f ? d->f : NULL);
+        energy = sp_elastic_force(d->context, d->body, d->u, f ? d->f : NULL);
     if (f)
         project_force(d, f);
     return energy;

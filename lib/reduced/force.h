@@ -9,7 +9,7 @@ typedef struct sp_reduced_force {
     int64_t r;
     bool together; /* force and stiffness cost one evaluation: whoever wants one may as well ask for both */
     /* Internal force f [r] and the lower triangle of the tangent stiffness K [r, r, column major] at q [r]; either may be NULL. Returns the strain
-     * energy [J]. definite: leave out what can make K indefinite, where the force knows how (assembly/stvk.h). Allocates nothing. */
+     * energy [J]. definite: leave out what can make K indefinite, where the force knows how (assembly/elastic.h). Allocates nothing. */
     double (*evaluate)(void *self, const double *q, bool definite, double *f, double *K);
     void (*destroy)(void *self); /* NULL: nothing to free */
 } sp_reduced_force;

@@ -215,8 +215,9 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
     if (r < 1 || r > 2000)
         return sp_fail(context, SP_USAGE, "%lld reduced coordinates: polynomials take 1 to 2000", (long long)r);
     SP_TRY(sp_dense_fits(context, N, rows));
+    SP_TRY(sp_body_quadratic(context, body));
     for (int64_t m = 0; parameters->by_constant && m < mesh->material_count; m++)
-        if (mesh->materials[m].law != SP_LAW_STVK)
+        if (mesh->materials[m].law != SP_LAW_STVK || mesh->materials[m].fibre != SP_FIBRE_NONE)
             return sp_fail(context, SP_INPUT, "region %s is not isotropic: it has no λ and μ to keep apart", mesh->materials[m].name);
     polynomials->parts = sp_pool_new(&polynomials->pool, polynomials->part_count, sizeof *polynomials->parts);
     polynomials->mass = sp_pool_new(&polynomials->pool, r * r, sizeof(double));

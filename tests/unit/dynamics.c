@@ -1,5 +1,5 @@
 /* Time integration and statics: orders of convergence, energy, damping, loads, known solutions. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/derivatives.h"
 #include "basis/modes.h"
 #include "bodies.h"
@@ -396,7 +396,7 @@ static void linear_mode_swings_and_decays(void)
     CHECK_OK(sp_body_matrix(&context, &m.body, &M));
     CHECK_OK(sp_body_mass(&context, &m.body, false, &M));
     double *rest = calloc((size_t)m.rows, 8), lambda[3], residual[3], *mode = calloc((size_t)(3 * m.body.dof_count), 8);
-    sp_stvk_tangent(&context, &m.body, rest, 1, false, NULL, &K);
+    sp_elastic_tangent(&context, &m.body, rest, 1, false, NULL, &K);
     sp_modes_report report;
     CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 3, .certify = true}, lambda, mode, residual, &report));
     CHECK(report.certified == 2 && report.below == 2, "%lld eigenvalues below the third", (long long)report.certified);
@@ -513,7 +513,7 @@ static void stvk_bar(void)
         CHECK_OK(sp_integrator_step(it));
         memcpy(u, held, (size_t)rows * 8);
         sp_body_spread(&body, sp_integrator_q(it), u);
-        sp_stvk_force(&context, &body, u, f);
+        sp_elastic_force(&context, &body, u, f);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             if (mesh.vertices[3 * v] > 2.99)
                 end += f[3 * v];
@@ -539,7 +539,7 @@ static void derivatives_are_second_derivatives_of_statics(void)
     CHECK_OK(sp_body_matrix(&context, &m.body, &M));
     CHECK_OK(sp_body_mass(&context, &m.body, false, &M));
     double *rest = calloc((size_t)m.rows, 8), lambda[2], residual[2], *mode = calloc((size_t)(2 * n), 8), *U = calloc((size_t)(2 * m.rows), 8), *load = calloc((size_t)(2 * n), 8);
-    sp_stvk_tangent(&context, &m.body, rest, 1, false, NULL, &K);
+    sp_elastic_tangent(&context, &m.body, rest, 1, false, NULL, &K);
     sp_modes_report report;
     CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 2}, lambda, mode, residual, &report));
     sp_sparse_times(&context, &M, 2, mode, load);

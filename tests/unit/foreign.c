@@ -1,7 +1,7 @@
 /* Matrices and reduced forces of other programs: what is read, what is refused, what comes back. Files are put together here byte by byte.
  */
 #include "reduced/mass.h"
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "bodies.h"
 #include "formats/export/matrix_market.h"
 #include "formats/export/matrix_write.h"

@@ -1,5 +1,5 @@
 /* Free bodies: rigid modes, multiple eigenvalues, modal derivatives in the complement of the modes. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/free_derivatives.h"
 #include "basis/modes.h"
 #include "bodies.h"
@@ -33,7 +33,7 @@ static void make_free(int nx, int ny, int nz, double distort, int64_t count, fre
     int64_t rigid_count;
     b->lambda = calloc((size_t)count, 8);
     b->U = calloc((size_t)(b->rows * count), 8);
-    sp_stvk_tangent(&context, &b->body, rest, 1, false, NULL, &b->K);
+    sp_elastic_tangent(&context, &b->body, rest, 1, false, NULL, &b->K);
     CHECK_OK(sp_rigid_motions(&context, &b->body, &b->M, rigid, &rigid_count));
     CHECK(rigid_count == 6, "%lld rigid motions", (long long)rigid_count);
     sp_modes_report report;
@@ -105,7 +105,7 @@ static void rotations_see_no_force(void)
             pair[2 * pairs++ + 1] = j;
         }
     double *H = calloc((size_t)(b.rows * pairs), 8), *turned = calloc((size_t)b.rows, 8), *product = calloc((size_t)b.rows, 8), worst = 0, largest = 0;
-    CHECK_OK(sp_stvk_second(&context, &b.body, b.count, b.U, pairs, pair, H));
+    CHECK_OK(sp_elastic_second(&context, &b.body, b.count, b.U, pairs, pair, H));
     for (int axis = 0; axis < 3; axis++)
         for (int64_t c = 0; c < pairs; c++) {
             int64_t i = pair[2 * c], j = pair[2 * c + 1];
@@ -146,7 +146,7 @@ static void derivatives_solve_the_projected_equation(void)
         double *phi = calloc((size_t)(b.rows * pairs), 8), *H = calloc((size_t)(b.rows * pairs), 8), *Kp = calloc((size_t)b.rows, 8), *Mp = calloc((size_t)b.rows, 8);
         sp_free_derivatives_report report;
         CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, phi, &report));
-        CHECK_OK(sp_stvk_second(&context, &b.body, b.count, b.U, pairs, pair, H));
+        CHECK_OK(sp_elastic_second(&context, &b.body, b.count, b.U, pairs, pair, H));
         double worst = 0, along = 0, asymmetry = 0;
         for (int64_t c = 0; c < pairs; c++) {
             double *p = phi + c * b.rows, *h = H + c * b.rows, lambda = b.lambda[pair[2 * c]], size = 0, left = 0, norm = 0;
@@ -192,7 +192,7 @@ static void tangent_subspace(free_body *b, const double *u, int64_t count, doubl
     int64_t n = b->rows;
     sp_sparse K;
     CHECK_OK(sp_body_matrix(&context, &b->body, &K));
-    sp_stvk_tangent(&context, &b->body, u, 1, false, NULL, &K);
+    sp_elastic_tangent(&context, &b->body, u, 1, false, NULL, &K);
     double *A = calloc((size_t)(n * n), 8), *B = calloc((size_t)(n * n), 8), *value = calloc((size_t)n, 8), *MS = calloc((size_t)(n * count), 8), *G = calloc((size_t)(count * count), 8);
     lapack_int *pivot = calloc((size_t)count, sizeof *pivot);
     for (int64_t row = 0; row < n; row++) {

@@ -1,6 +1,6 @@
 /* What follows from a body's own inertia: the flexibility of anchored and free bodies, inertia forces, Krylov inertia modes with their two
  * orthogonalizations, inertia derivatives of any order. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/angles.h"
 #include "basis/derivatives.h"
 #include "basis/flexibility.h"
@@ -40,7 +40,7 @@ static void make_world(int nx, int ny, int nz, double distort, bool held, enum s
     CHECK_OK(sp_body_mass_compressed(&context, &w->body, false, &w->M));
     w->n = w->body.dof_count;
     double *rest = calloc((size_t)(3 * w->mesh.vertex_count), 8);
-    sp_stvk_tangent(&context, &w->body, rest, 1, false, NULL, &w->K);
+    sp_elastic_tangent(&context, &w->body, rest, 1, false, NULL, &w->K);
     free(rest);
     w->rigid = calloc((size_t)(6 * w->n), 8);
     w->node = calloc((size_t)w->n, 8);
@@ -389,7 +389,7 @@ static void derivatives_solve_their_equation(void)
             for (int sign = 1; sign >= -1; sign -= 2) {
                 for (int64_t i = 0; i < rows; i++)
                     u[i] = sign * 0.01 * all[p[0] * rows + i];
-                sp_stvk_tangent_times(&context, &w.body, u, all + p[1] * rows, sign > 0 ? plus : minus);
+                sp_elastic_tangent_times(&context, &w.body, u, all + p[1] * rows, sign > 0 ? plus : minus);
             }
             for (int64_t i = 0; i < rows; i++)
                 plus[i] = -(plus[i] - minus[i]) / 0.02;

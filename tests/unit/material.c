@@ -192,7 +192,7 @@ static void bad_materials_are_refused(void)
     REFUSED_MATERIAL("material: the name is not UTF-8 at byte 0", strcpy(m.name, "\xED\xA0\x80"));
     REFUSED_MATERIAL("material: the name is not UTF-8 at byte 2", strcpy(m.name, "ab\xE2\x82"));
     REFUSED_MATERIAL("material: the name has a control character at byte 3", strcpy(m.name, "two\nlines"));
-    REFUSED_MATERIAL("material \"H\xC3\xA4ngebr\xC3\xBC" "cke\": there is no law number 4",
+    REFUSED_MATERIAL("material \"H\xC3\xA4ngebr\xC3\xBC" "cke\": there is no law number 7",
                      strcpy(m.name, "H\xC3\xA4ngebr\xC3\xBC" "cke"); m.law = SP_LAW_COUNT);
     REFUSED_MATERIAL("material \"wood\": density inf kg/m3 is not positive and finite", m.density = INFINITY);
     REFUSED_MATERIAL("material \"wood\": mass damping -1 1/s is negative or not finite", m.damping_mass = -1);

@@ -1,6 +1,6 @@
 /* The unreduced mechanics: energy, force, stiffness and second derivatives by finite differences; rigid motions; patch test;
  * mass; independence of threads. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "assembly/element.h"
 #include "bodies.h"
 #include "linear/blas.h"
@@ -59,7 +59,7 @@ static void force_is_gradient_of_energy(void)
         random_field(n, 2, v);
         for (int64_t i = 0; i < n; i++)
             u[i] *= 0.1;
-        sp_stvk_force(&context, &body, u, f);
+        sp_elastic_force(&context, &body, u, f);
         double exact = 0;
         for (int64_t i = 0; i < n; i++)
             exact += f[i] * v[i];
@@ -67,10 +67,10 @@ static void force_is_gradient_of_energy(void)
             double h = 0.04 / (1 << s), plus, minus;
             for (int64_t i = 0; i < n; i++)
                 w[i] = u[i] + h * v[i];
-            plus = sp_stvk_force(&context, &body, w, NULL);
+            plus = sp_elastic_force(&context, &body, w, NULL);
             for (int64_t i = 0; i < n; i++)
                 w[i] = u[i] - h * v[i];
-            minus = sp_stvk_force(&context, &body, w, NULL);
+            minus = sp_elastic_force(&context, &body, w, NULL);
             error[s] = fabs((plus - minus) / (2 * h) - exact);
         }
         NOTE("variant %d: error of the difference quotient %.2e of %.2e, slope %.3f %.3f", variant, error[2], fabs(exact), slope(error[0], error[1], 2), slope(error[1], error[2], 2));
@@ -100,26 +100,26 @@ static void tangent_is_derivative_of_force(void)
             u[i] *= 0.1;
         random_field(m, 2, x);
         sp_body_spread(&body, x, v);
-        double energy = sp_stvk_tangent(&context, &body, u, 1, false, f, &K);
+        double energy = sp_elastic_tangent(&context, &body, u, 1, false, f, &K);
         CHECK_OK(sp_sparse_check(&context, &K, 1e-14));
         sp_sparse_times(&context, &K, 1, x, Kx);
-        sp_stvk_tangent_times(&context, &body, u, v, y);
+        sp_elastic_tangent_times(&context, &body, u, v, y);
         for (int64_t i = 0; i < m; i++) {
             size = fmax(size, fabs(Kx[i]));
             matrix_error = fmax(matrix_error, fabs(Kx[i] - y[body.free[i]]));
         }
         CHECK(matrix_error <= 1e-13 * size, "matrix and matrix-free product differ by %g of %g", matrix_error, size);
-        CHECK_NEAR(energy, sp_stvk_force(&context, &body, u, w), 1e-14 * energy);
+        CHECK_NEAR(energy, sp_elastic_force(&context, &body, u, w), 1e-14 * energy);
         for (int64_t i = 0; i < n; i++)
             CHECK(fabs(w[i] - f[i]) <= 1e-12 * size, "forces differ at %lld", (long long)i);
         for (int s = 0; s < 3; s++) {
             double h = 0.04 / (1 << s);
             for (int64_t i = 0; i < n; i++)
                 w[i] = u[i] + h * v[i];
-            sp_stvk_force(&context, &body, w, plus);
+            sp_elastic_force(&context, &body, w, plus);
             for (int64_t i = 0; i < n; i++)
                 w[i] = u[i] - h * v[i];
-            sp_stvk_force(&context, &body, w, minus);
+            sp_elastic_force(&context, &body, w, minus);
             error[s] = 0;
             for (int64_t i = 0; i < n; i++)
                 error[s] = fmax(error[s], fabs((plus[i] - minus[i]) / (2 * h) - y[i]));
@@ -145,14 +145,14 @@ static void second_derivative_matches_force(void)
         int64_t n = 3 * mesh.vertex_count, pair[6] = {0, 0, 0, 1, 1, 0};
         double *U = calloc((size_t)(2 * n), 8), *H = calloc((size_t)(3 * n), 8), *w = calloc((size_t)n, 8), *f[4];
         random_field(2 * n, 3, U);
-        CHECK_OK(sp_stvk_second(&context, &body, 2, U, 3, pair, H));
+        CHECK_OK(sp_elastic_second(&context, &body, 2, U, 3, pair, H));
         double size = 0, wrong = 0, asymmetric = 0;
         for (int k = 0; k < 4; k++) {
             f[k] = calloc((size_t)n, 8);
             double a = k & 1 ? -0.01 : 0.01, b = k & 2 ? -0.01 : 0.01;
             for (int64_t i = 0; i < n; i++)
                 w[i] = a * U[i] + b * U[n + i];
-            sp_stvk_force(&context, &body, w, f[k]);
+            sp_elastic_force(&context, &body, w, f[k]);
         }
         for (int64_t i = 0; i < n; i++) {
             double mixed = (f[0][i] - f[1][i] - f[2][i] + f[3][i]) / (4 * 1e-4); /* ∂²f[U₀,U₁]: cubic and linear parts cancel */
@@ -186,7 +186,7 @@ static void rigid_motions_cost_nothing(void)
             for (int i = 0; i < 3; i++)
                 u[3 * v + i] = y[i] - x[i] + 3;
         }
-        double energy = sp_stvk_force(&context, &body, u, f), largest = 0;
+        double energy = sp_elastic_force(&context, &body, u, f), largest = 0;
         for (int64_t i = 0; i < n; i++)
             largest = fmax(largest, fabs(f[i]));
         CHECK(energy < 1e-9, "energy %g J of a body of 1 MPa and 1.5 m³", energy);
@@ -215,7 +215,7 @@ static void patch_test(void)
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
                     u[3 * v + i] += D[3 * i + j] * mesh.vertices[3 * v + j];
-        double energy = sp_stvk_force(&context, &body, u, f), boundary = 0, inner = 0;
+        double energy = sp_elastic_force(&context, &body, u, f), boundary = 0, inner = 0;
         int at[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
         for (int k = 0; k < 6; k++) {
             int i = at[k][0], j = at[k][1];
@@ -339,7 +339,7 @@ static void same_bytes_for_any_threads(void)
         own.threads = 1 << t;
         f[t] = calloc((size_t)n, 8);
         CHECK_OK(sp_body_matrix(&own, &body, &K[t]));
-        energy[t] = sp_stvk_tangent(&own, &body, u, 1, false, f[t], &K[t]);
+        energy[t] = sp_elastic_tangent(&own, &body, u, 1, false, f[t], &K[t]);
         CHECK(energy[t] == energy[0], "energy differs by %g with %d threads", energy[t] - energy[0], own.threads);
         CHECK(!memcmp(f[t], f[0], (size_t)n * 8), "forces differ with %d threads", own.threads);
         CHECK(!memcmp(K[t].value, K[0].value, (size_t)K[0].start[K[0].order] * 8), "stiffness differs with %d threads", own.threads);
@@ -378,7 +378,7 @@ static void stiffness_of_one_hexahedron(void)
     CHECK_OK(sp_body_pattern(&context, &body));
     CHECK_OK(sp_body_matrix(&context, &body, &K));
     double rest[24] = {0}, worst = 0, largest = 0;
-    sp_stvk_tangent(&context, &body, rest, 1, false, NULL, &K);
+    sp_elastic_tangent(&context, &body, rest, 1, false, NULL, &K);
     /* lines "row,column,value", numbered from 1 */
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         int i, j;

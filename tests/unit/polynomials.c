@@ -1,5 +1,5 @@
 /* The reduced polynomials: against the projected full force, finite differences, parts, sub-bases, threads. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "bodies.h"
 #include "linear/blas.h"
 #include "reduced/direct.h"
@@ -98,7 +98,7 @@ static void equals_the_projected_force(void)
         double *u = calloc((size_t)m.rows, 8), *f = calloc((size_t)m.rows, 8), *Kv = calloc((size_t)m.rows, 8), q[R], g[R], K[R * R], worst = 0, worst_tangent = 0;
         for (uint64_t trial = 0; trial < 3; trial++) {
             pose(&m, 0.3, 30 + trial, q, u);
-            double energy = sp_stvk_force(&context, &m.body, u, f), reduced_energy = sp_polynomial_force_evaluate(force, q, g, K);
+            double energy = sp_elastic_force(&context, &m.body, u, f), reduced_energy = sp_polynomial_force_evaluate(force, q, g, K);
             CHECK_NEAR(reduced_energy, energy, 1e-11 * energy);
             for (int j = 0; j < R; j++) {
                 double sum = 0, size = 0;
@@ -107,7 +107,7 @@ static void equals_the_projected_force(void)
                     size += fabs(m.U[j * m.rows + i] * f[i]);
                 }
                 worst = fmax(worst, fabs(sum - g[j]) / size);
-                sp_stvk_tangent_times(&context, &m.body, u, m.U + j * m.rows, Kv);
+                sp_elastic_tangent_times(&context, &m.body, u, m.U + j * m.rows, Kv);
                 for (int k = 0; k < R; k++) {
                     sum = size = 0;
                     for (int64_t i = 0; i < m.rows; i++) {
@@ -149,7 +149,7 @@ static void direct_projection_is_the_projection(void)
         for (int64_t i = 0; i < rows; i++)
             for (int j = 0; j < MANY; j++)
                 u[i] += U[j * rows + i] * (q[j] *= i == 0 ? 0.05 : 1);
-        double energy = sp_stvk_force(&context, &body, u, f);
+        double energy = sp_elastic_force(&context, &body, u, f);
         CHECK_NEAR(force.evaluate(force.self, q, false, g, K), energy, 1e-12 * energy);
         CHECK_NEAR(force.evaluate(force.self, q, false, alone, NULL), energy, 1e-12 * energy);
         for (int j = 0; j < MANY; j++) {
@@ -159,7 +159,7 @@ static void direct_projection_is_the_projection(void)
                 size += fabs(U[j * rows + i] * f[i]);
             }
             worst = fmax(worst, fmax(fabs(sum - g[j]), fabs(sum - alone[j])) / size);
-            sp_stvk_tangent_times(&context, &body, u, U + j * rows, Kv);
+            sp_elastic_tangent_times(&context, &body, u, U + j * rows, Kv);
             for (int k = j; k < MANY; k++) {
                 sum = size = 0;
                 for (int64_t i = 0; i < rows; i++) {

@@ -1,5 +1,5 @@
 /* Published and independently computed results on the shared meshes: frequencies, statics, the whole VegaFEM reduction. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/derivatives.h"
 #include "basis/modes.h"
 #include "basis/pca.h"
@@ -81,7 +81,7 @@ static void solve_modes(modal *m, int64_t count)
     int64_t *node = calloc((size_t)n, 8);
     for (int64_t i = 0; i < n; i++)
         node[i] = body->free[i] / 3;
-    sp_stvk_tangent(&context, body, rest, 1, false, NULL, &m->K);
+    sp_elastic_tangent(&context, body, rest, 1, false, NULL, &m->K);
     CHECK_OK(sp_rigid_motions(&context, body, &m->M, rigid, &rigid_count));
     sp_modes_parameters parameters = {.count = count};
     sp_modes_report report;
@@ -197,7 +197,7 @@ static void solve_deck(sp_mesh *mesh, const sp_nodal_loads *loads, double *u)
     CHECK_OK(sp_body_pattern(&context, &body));
     CHECK_OK(sp_body_matrix(&context, &body, &K));
     double *b = calloc((size_t)body.dof_count, 8);
-    sp_stvk_tangent(&context, &body, u, 1, false, NULL, &K);
+    sp_elastic_tangent(&context, &body, u, 1, false, NULL, &K);
     for (int64_t i = 0; i < loads->count; i++)
         if (body.dof[3 * loads->vertex[i] + loads->component[i]] >= 0)
             b[body.dof[3 * loads->vertex[i] + loads->component[i]]] += loads->value[i];

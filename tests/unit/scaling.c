@@ -1,6 +1,6 @@
 /* What becomes of modes, derivatives, bases, polynomials and motions when a material or a body is scaled (thesis §2.9.3, §2.11). Each
  * law is derived where it is tested; nothing is compared with numbers of an earlier run. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/derivatives.h"
 #include "basis/modes.h"
 #include "basis/pca.h"
@@ -54,7 +54,7 @@ static void make_block(scales s, block *b)
     b->rows = 3 * b->mesh.vertex_count;
     int64_t n = b->body.dof_count, pair[2 * PAIRS], rank;
     double *rest = calloc((size_t)b->rows, 8), *vector = calloc((size_t)(n * MODES), 8), residual[MODES];
-    sp_stvk_tangent(&context, &b->body, rest, 1, false, NULL, &K);
+    sp_elastic_tangent(&context, &b->body, rest, 1, false, NULL, &K);
     sp_modes_report report;
     CHECK_OK(sp_modes(&context, &K, &b->M, NULL, 0, NULL, &(sp_modes_parameters){.count = MODES}, b->lambda, vector, residual, &report));
     b->U = calloc((size_t)(b->rows * MODES), 8);

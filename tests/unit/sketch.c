@@ -1,6 +1,6 @@
 /* Bases from sketches: thinning out samples by their distance, equilibria under many loads, the pieces of a recording. */
 #include "basis/sketch.h"
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "bodies.h"
 #include "dynamics/equilibrium.h"
 #include "dynamics/integrate.h"
@@ -205,7 +205,7 @@ static double imbalance(const cantilever *c, const double *q, const double *load
     int64_t rows = 3 * c->mesh.vertex_count;
     double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *r = calloc((size_t)c->n, 8), off = 0, size = 0;
     sp_body_spread(&c->body, q, u);
-    sp_stvk_force(&context, &c->body, u, f);
+    sp_elastic_force(&context, &c->body, u, f);
     sp_body_gather(&c->body, f, r);
     for (int64_t i = 0; i < c->n; i++) {
         off += (r[i] - load[i]) * (r[i] - load[i]);
@@ -335,7 +335,7 @@ static void responses_of_many_columns(void)
     double off = 0;
     for (int k = 0; k < COLUMNS; k++) {
         sp_body_spread(&c.body, X + k * c.n, v);
-        sp_stvk_tangent_times(&context, &c.body, u, v, f);
+        sp_elastic_tangent_times(&context, &c.body, u, v, f);
         for (int64_t i = 0; i < c.n; i++)
             off = fmax(off, fabs(f[c.body.free[i]] - F[k * c.n + i]));
     }

@@ -1,6 +1,6 @@
 #include "tools/basis/scaling.h"
 
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "basis/weights.h"
 
@@ -90,7 +90,7 @@ static void measure_quotients(candidates *set, weights *w, sp_body *body, const 
     tool_check(sp_body_mass_compressed(set->context, body, lumped, &M), set->mesh->path);
     project_off_rigid(set, w, body, metric, &M);
     tool_check(sp_store_squares(set->context, metric, &set->store, w->square), NULL);
-    tool_check(sp_stvk_stiffness(set->context, body, &K), set->mesh->path);
+    tool_check(sp_elastic_stiffness(set->context, body, &K), set->mesh->path);
     tool_check(sp_store_squares(set->context, &(sp_metric){.rows = set->store.rows, .matrix = &K, .dof = body->dof}, &set->store, w->stiffness), NULL);
     double stiffest = sp_sparse_trace(&K) / sp_sparse_trace(&M);
     for (int64_t c = 0; c < set->store.count; c++)

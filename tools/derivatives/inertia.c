@@ -1,4 +1,4 @@
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/inertia_derivatives.h"
 #include "basis/modes.h"
 #include "linear/dense.h"
@@ -36,7 +36,7 @@ void derivatives_inertia(derivatives_problem *p)
     sp_list orders = {0};
     sp_inertia_derivatives_report report;
     tool_check(sp_body_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
-    tool_check(sp_stvk_stiffness(p->context, &p->body, &K), p->mesh.path);
+    tool_check(sp_elastic_stiffness(p->context, &p->body, &K), p->mesh.path);
     double *rigid = sp_pool_raw(&p->pool, 6 * n, sizeof *rigid), *weight = sp_pool_raw(&p->pool, count, sizeof *weight);
     int64_t *node = sp_pool_raw(&p->pool, n, sizeof *node);
     if (p->pool.failed)

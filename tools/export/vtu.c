@@ -1,6 +1,6 @@
 #include "tools/export/vtu.h"
 
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "formats/export/vtu.h"
 #include "tools/common/skin.h"
 
@@ -124,7 +124,7 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
     }
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(&motion->mesh.mesh);
-        tool_check(sp_stvk_fields(state->context, &state->body, state->full, state->strain, state->stress, state->density),
+        tool_check(sp_elastic_fields(state->context, &state->body, state->full, state->strain, state->stress, state->density),
                    motion->mesh.path);
         sp_vtu_from_voigt(elements, state->strain);
         sp_vtu_from_voigt(elements, state->stress);

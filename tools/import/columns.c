@@ -1,6 +1,6 @@
 /* Matrices whose columns are displacement fields: bases, modes, derivatives, shapes. The numbers stay as they are; what their kind
  * promises is measured in the mesh. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "formats/import/matrix.h"
 #include "linear/store.h"
@@ -161,7 +161,7 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
     columns->residual = sp_pool_raw(pool, columns->count, sizeof(double));
     if (scratch.failed || pool->failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_stvk_stiffness(context, body, &K), mesh->path);
+    tool_check(sp_elastic_stiffness(context, body, &K), mesh->path);
     tool_check(sp_rigid_motions(context, body, M, R, &rigid_count), mesh->path);
     columns->rigid = count_rigid(context, M, body, rigid_count, R, columns, work);
     double lambda1 = 1e-6 * sp_sparse_trace(&K) / sp_sparse_trace(M);

@@ -76,7 +76,7 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     mesh.quadrature = (int)choice->quadrature;
     for (int64_t i = 0; i < mesh.material_count; i++) {
         sp_material *material = &mesh.materials[i];
-        if ((choice->young_given || choice->poisson_given) && material->law != SP_LAW_STVK && material->law != SP_LAW_NEO_HOOKEAN)
+        if ((choice->young_given || choice->poisson_given) && !sp_law_isotropic(material->law))
             tool_fail(SP_USAGE, path, "--young and --poisson: region %s has the law %s", material->name, sp_law_name(material->law));
         material->young = choice->young_given ? choice->young : material->young;
         material->poisson = choice->poisson_given ? choice->poisson : material->poisson;

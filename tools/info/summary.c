@@ -176,10 +176,13 @@ static void print_material(const sp_material *material, int64_t elements, double
 {
     fprintf(stream, "region    %s: %lld elements, %.6g m3, %s, density %g kg/m3", material->name, (long long)elements, volume,
             sp_law_name(material->law), material->density);
-    if (material->law == SP_LAW_STVK || material->law == SP_LAW_NEO_HOOKEAN)
+    if (sp_law_isotropic(material->law))
         fprintf(stream, ", young %g Pa, poisson %g", material->young, material->poisson);
     if (material->law == SP_LAW_MOONEY_RIVLIN)
         fprintf(stream, ", mu01 %g, mu10 %g, v1 %g Pa", material->mooney[0], material->mooney[1], material->mooney[2]);
+    if (material->fibre != SP_FIBRE_NONE)
+        fprintf(stream, ", %s fibres %g Pa along %g %g %g", sp_fibre_name(material->fibre), material->fibre_stiffness, material->fibre_direction[0],
+                material->fibre_direction[1], material->fibre_direction[2]);
     if (material->damping_mass > 0 || material->damping_stiffness > 0)
         fprintf(stream, ", damping %g 1/s, %g s", material->damping_mass, material->damping_stiffness);
     putc('\n', stream);

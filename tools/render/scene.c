@@ -110,7 +110,7 @@ static void nodal_energy(tool_scene *scene)
 {
     const sp_mesh *mesh = &scene->motion->mesh.mesh;
     double *weight = scene->nodal + mesh->vertex_count;
-    tool_check(sp_stvk_fields(scene->context, &scene->body, scene->u, NULL, NULL, scene->density), scene->motion->mesh.path);
+    tool_check(sp_elastic_fields(scene->context, &scene->body, scene->u, NULL, NULL, scene->density), scene->motion->mesh.path);
     memset(scene->nodal, 0, 2 * (size_t)mesh->vertex_count * sizeof *scene->nodal);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int corners;

@@ -2,7 +2,7 @@
 #ifndef TOOLS_RENDER_SCENE_H
 #define TOOLS_RENDER_SCENE_H
 
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "render/render.h"
 #include "tools/common/motion.h"
 #include "tools/common/skin.h"

@@ -1,5 +1,5 @@
 /* Modes, modal derivatives, bases, shapes. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "linear/dense.h"
 #include "tools/common/inputs.h"
@@ -275,12 +275,12 @@ static void measure_derivative(verify *v, const artefact *mesh, const derivative
     double t = 0.1 * size / largest;
     for (int64_t i = 0; i < rows; i++)
         w->u[i] = t * psi_j[i];
-    sp_stvk_tangent_times(v->context, body, w->u, psi_i, w->plus);
+    sp_elastic_tangent_times(v->context, body, w->u, psi_i, w->plus);
     for (int64_t i = 0; i < rows; i++)
         w->u[i] = -w->u[i];
-    sp_stvk_tangent_times(v->context, body, w->u, psi_i, w->minus);
+    sp_elastic_tangent_times(v->context, body, w->u, psi_i, w->minus);
     memset(w->u, 0, (size_t)rows * sizeof *w->u);
-    sp_stvk_tangent_times(v->context, body, w->u, phi, w->product);
+    sp_elastic_tangent_times(v->context, body, w->u, phi, w->product);
     double sum = 0, scale = 0;
     for (int64_t i = 0; i < rows; i++)
         w->plus[i] = (w->plus[i] - w->minus[i]) / (2 * t);

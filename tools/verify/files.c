@@ -1,5 +1,5 @@
 /* The files that are certified: reading them with their hash, and finding those that they refer to. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "formats/mesh.h"
 #include "formats/sparse.h"
 #include "tools/common/motion.h"
@@ -195,7 +195,7 @@ static int make_body(sp_context *context, artefact *file)
     int status = sp_body_new(context, &file->mesh, &file->body);
     if (status != SP_OK)
         return status;
-    status = sp_stvk_stiffness(context, &file->body, &file->stiffness);
+    status = sp_elastic_stiffness(context, &file->body, &file->stiffness);
     if (status != SP_OK)
         sp_body_free(&file->body);
     return status;

@@ -1,5 +1,5 @@
 /* Polynomials: the Gram matrix against the unreduced body, term by term where the reduced code would sum differently. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "base/random.h"
 #include "linear/dense.h"
 #include "tools/verify/verify.h"
@@ -122,7 +122,7 @@ static void check_forces(model *m)
         gram_force(m, m->q, m->reduced, terms);
         double scale = largest_of(m->r, terms);
         expand(m, m->q, m->u);
-        sp_stvk_force(v->context, &m->mesh->body, m->u, m->f);
+        sp_elastic_force(v->context, &m->mesh->body, m->u, m->f);
         for (int64_t i = 0; i < m->r; i++)
             m->other[i] = sp_dense_dot(m->rows, m->basis->U + i * m->rows, m->f);
         projected = worse(distance(m->r, m->reduced, m->other) / scale, projected);

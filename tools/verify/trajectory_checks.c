@@ -1,5 +1,5 @@
 /* Trajectories: times, the balance of energy, and the energies computed anew from the recorded motion. */
-#include "assembly/stvk.h"
+#include "assembly/elastic.h"
 #include "formats/trajectory.h"
 #include "linear/dense.h"
 #include "tools/verify/verify.h"
@@ -93,10 +93,10 @@ static void full_energies(const energies *e, int64_t frame, double *kinetic, dou
     *kinetic = 0.5 * sp_dense_dot(rows, udot, e->w);
     if (e->linear) {
         memset(e->u, 0, (size_t)rows * sizeof *e->u);
-        sp_stvk_tangent_times(e->v->context, &e->mesh->body, e->u, u, e->w);
+        sp_elastic_tangent_times(e->v->context, &e->mesh->body, e->u, u, e->w);
         *strain = 0.5 * sp_dense_dot(rows, u, e->w);
     } else
-        *strain = sp_stvk_force(e->v->context, &e->mesh->body, u, NULL);
+        *strain = sp_elastic_force(e->v->context, &e->mesh->body, u, NULL);
 }
 
 /* A spring of the loads stores energy too: what is stated may then be more. */

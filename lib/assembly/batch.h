@@ -1,0 +1,52 @@
+/* The elastic forces of up to eight elements side by side: what every sum over elements is made of (assembly/elastic.h, lib/cubature). Two kinds: energies that are
+ * quadratic in the strain by squared edge lengths (pairs.c, assembly/element.h), all others by quadrature points (points.c, material/law.h). */
+#ifndef SP_ASSEMBLY_BATCH_H
+#define SP_ASSEMBLY_BATCH_H
+
+#include "assembly/body.h"
+#include "assembly/element.h"
+#include "material/law.h"
+
+enum { SP_PACKED_PAIRS = SP_HEX_PAIRS * (SP_HEX_PAIRS + 1) / 2, SP_ELEMENT_BLOCKS = 36 };
+
+/* What the elements of a batch bring along, in lanes. */
+typedef struct sp_element_lanes {
+    int corners;
+    bool quadratic;
+    int64_t class[SP_LANES]; /* what is loaded; −1: nothing */
+    /* quadratic */
+    sp_lanes gram[SP_PACKED_PAIRS];      /* G, packed upper triangle */
+    sp_lanes edge[SP_HEX_PAIRS][3];      /* X_a − X_b */
+    /* others */
+    int points;
+    sp_lanes weight[SP_QUADRATURE_MAX];  /* m³ */
+    sp_lanes gradient[SP_QUADRATURE_MAX][8][3];
+    sp_law_lanes law;
+} sp_element_lanes;
+
+void sp_element_lanes_start(sp_element_lanes *data);
+
+/* Loads what is not there already: on voxels once for all batches. */
+void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_element_lanes *data);
+
+/* Vectors of the batch's corners out of and into full vectors; only the first `count` lanes are added. */
+void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3]);
+void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3], double *f);
+
+/* Force f [corners, 3] N and energy [J] at the displacement u [corners, 3] m. */
+void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);
+
+/* The same with the tangent's blocks a ≤ c (packed by rows of the triangle) [blocks, 3 × 3 row major] N/m. definite: positive semidefinite, see sp_elastic_tangent. */
+void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
+
+/* y = K(u) v. */
+void sp_batch_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
+
+/* Position of entry (p, q) in the packed upper triangle of order n. */
+SP_INLINE int sp_packed(int n, int p, int q)
+{
+    int low = p < q ? p : q, high = p < q ? q : p;
+    return low * n - low * (low - 1) / 2 + high - low;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* The two kinds of elements of assembly/batch.h, each with the functions that are named there; shared by its files only. */
+#ifndef SP_ASSEMBLY_BATCH_KINDS_H
+#define SP_ASSEMBLY_BATCH_KINDS_H
+
+#include "assembly/batch.h"
+
+void sp_pairs_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);
+void sp_pairs_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
+void sp_pairs_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
+
+/* What second derivatives need once of each displacement: its pair differences and t = G (X·u). */
+typedef struct sp_pairs_mode {
+    sp_lanes difference[SP_HEX_PAIRS][3];
+    sp_lanes t[SP_HEX_PAIRS];
+} sp_pairs_mode;
+void sp_pairs_prepare(const sp_element_lanes *data, sp_lanes u[8][3], sp_pairs_mode *mode);
+void sp_pairs_second(const sp_element_lanes *data, const sp_pairs_mode *u, const sp_pairs_mode *v, sp_lanes h[8][3]);
+
+void sp_points_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);
+void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
+void sp_points_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
+/* By central differences of K(εu) v of sixth order, ε such that the largest entry of the displacement gradient is 0.01: about 1e-11 relative. */
+void sp_points_second(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes h[8][3]);
+
+#endif

@@ -1,0 +1,305 @@
+#include "assembly/elastic.h"
+
+#include "assembly/batch_kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    /* Batches that threads do not pay for: a barrier per color costs microseconds on a free machine, milliseconds on a busy one. */
+    SMALL_FORCE = 2048,
+    SMALL_TANGENT = 256,
+};
+
+static double sum_lanes(const sp_batch *batch, const sp_lanes *value)
+{
+    double sum = 0;
+    for (int l = 0; l < batch->count; l++)
+        sum += (*value)[l];
+    return sum;
+}
+
+static double total_energy(const sp_body *body)
+{
+    double sum = 0;
+    for (int64_t b = 0; b < body->batch_count; b++)
+        sum += body->batch_energy[b];
+    return sum;
+}
+
+double sp_elastic_force(const sp_context *context, const sp_body *body, const double *u, double *f)
+{
+    if (f)
+        memset(f, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *f);
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_FORCE)
+    {
+        sp_element_lanes data;
+        sp_element_lanes_start(&data);
+        for (int64_t color = 0; color < body->color_count; color++)
+#pragma omp for schedule(static)
+            for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++) {
+                const sp_batch *batch = &body->batches[b];
+                sp_lanes displacement[8][3], force[8][3], energy;
+                sp_element_lanes_load(body, batch, &data);
+                sp_batch_gather(body, batch, u, displacement);
+                sp_batch_force(&data, displacement, force, &energy);
+                body->batch_energy[b] = sum_lanes(batch, &energy);
+                if (f)
+                    sp_batch_add(body, batch, force, f);
+            }
+    }
+    return total_energy(body);
+}
+
+/* ---- tangent ---- */
+
+/* Adds one lane's blocks to the rows of K. */
+static void add_blocks(const sp_body *body, int64_t element, int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+{
+    int corners;
+    const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
+    const int32_t *offset = body->offset + body->offset_start[element];
+    for (int a = 0; a < corners; a++) {
+        const int64_t *row = body->dof + 3 * corner[a];
+        for (int c = 0; c < corners; c++) {
+            const sp_lanes *b = block[sp_packed(corners, a, c)];
+            const int64_t *column = body->dof + 3 * corner[c];
+            bool whole = column[0] >= 0 && column[1] >= 0 && column[2] >= 0;
+            for (int i = 0; i < 3; i++) {
+                if (row[i] < 0)
+                    continue;
+                double *to = value + body->pattern.start[row[i]] + offset[a * corners + c];
+                int i0 = a <= c ? 3 * i : i, step = a <= c ? 1 : 3;
+                if (whole) {
+                    to[0] += scale * b[i0][lane];
+                    to[1] += scale * b[i0 + step][lane];
+                    to[2] += scale * b[i0 + 2 * step][lane];
+                } else
+                    for (int j = 0; j < 3; j++)
+                        if (column[j] >= 0)
+                            *to++ += scale * b[i0 + j * step][lane];
+            }
+        }
+    }
+}
+
+double sp_elastic_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite, double *f, sp_sparse *K)
+{
+    if (f)
+        memset(f, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *f);
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_TANGENT)
+    {
+        sp_element_lanes data;
+        sp_lanes block[SP_ELEMENT_BLOCKS][9];
+        sp_element_lanes_start(&data);
+        for (int64_t color = 0; color < body->color_count; color++)
+#pragma omp for schedule(static)
+            for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++) {
+                const sp_batch *batch = &body->batches[b];
+                sp_lanes displacement[8][3], force[8][3], energy;
+                sp_element_lanes_load(body, batch, &data);
+                sp_batch_gather(body, batch, u, displacement);
+                sp_batch_tangent(&data, displacement, definite, force, block, &energy);
+                body->batch_energy[b] = sum_lanes(batch, &energy);
+                if (f)
+                    sp_batch_add(body, batch, force, f);
+                for (int l = 0; l < batch->count; l++)
+                    add_blocks(body, batch->element[l], l, scale, block, K->value);
+            }
+    }
+    return total_energy(body);
+}
+
+/* ---- tangent times a vector ---- */
+
+void sp_elastic_tangent_times(const sp_context *context, const sp_body *body, const double *u, const double *v, double *y)
+{
+    memset(y, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *y);
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_FORCE)
+    {
+        sp_element_lanes data;
+        sp_element_lanes_start(&data);
+        for (int64_t color = 0; color < body->color_count; color++)
+#pragma omp for schedule(static)
+            for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++) {
+                const sp_batch *batch = &body->batches[b];
+                sp_lanes displacement[8][3], direction[8][3], product[8][3];
+                sp_element_lanes_load(body, batch, &data);
+                sp_batch_gather(body, batch, u, displacement);
+                sp_batch_gather(body, batch, v, direction);
+                sp_batch_tangent_times(&data, displacement, direction, product);
+                sp_batch_add(body, batch, product, y);
+            }
+    }
+}
+
+/* ---- second derivatives at rest ---- */
+
+/* What each kind of element keeps of a displacement. */
+typedef union mode_lanes {
+    sp_pairs_mode pairs;
+    sp_lanes u[8][3];
+} mode_lanes;
+
+static void prepare_mode(const sp_body *body, const sp_batch *batch, const sp_element_lanes *data, const double *U, mode_lanes *mode)
+{
+    sp_lanes u[8][3];
+    sp_batch_gather(body, batch, U, u);
+    if (data->quadratic)
+        sp_pairs_prepare(data, u, &mode->pairs);
+    else
+        memcpy(mode->u, u, sizeof u);
+}
+
+int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_count, const double *U, int64_t pair_count, const int64_t *pair, double *H)
+{
+    int64_t rows = 3 * body->mesh->vertex_count;
+    sp_pool scratch = {0};
+    mode_lanes *all = sp_pool_raw(&scratch, context->threads * mode_count, sizeof *all);
+    char *used = sp_pool_new(&scratch, mode_count, 1);
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(context);
+    }
+    for (int64_t c = 0; c < 2 * pair_count; c++)
+        used[pair[c]] = 1;
+    memset(H, 0, (size_t)(rows * pair_count) * sizeof *H);
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_TANGENT)
+    {
+        sp_element_lanes data;
+        sp_element_lanes_start(&data);
+        mode_lanes *mode = NULL;
+#pragma omp critical
+        {
+            mode = all;
+            all += mode_count;
+        }
+        for (int64_t color = 0; color < body->color_count; color++)
+#pragma omp for schedule(static)
+            for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++) {
+                const sp_batch *batch = &body->batches[b];
+                sp_element_lanes_load(body, batch, &data);
+                for (int64_t i = 0; i < mode_count; i++)
+                    if (used[i])
+                        prepare_mode(body, batch, &data, U + i * rows, &mode[i]);
+                for (int64_t c = 0; c < pair_count; c++) {
+                    sp_lanes h[8][3];
+                    mode_lanes *u = &mode[pair[2 * c]], *v = &mode[pair[2 * c + 1]];
+                    if (data.quadratic)
+                        sp_pairs_second(&data, &u->pairs, &v->pairs, h);
+                    else
+                        sp_points_second(&data, u->u, v->u, h);
+                    sp_batch_add(body, batch, h, H + c * rows);
+                }
+            }
+    }
+    sp_pool_free(&scratch);
+    return SP_OK;
+}
+
+/* ---- fields for pictures ---- */
+
+static const int voigt[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
+
+/* S [6] at the displacement gradient H [9]: C:E, or F⁻¹P. */
+static int point_stress(sp_context *context, const sp_material *material, const double *H, const double *E, double *S)
+{
+    if (sp_material_quadratic(material)) {
+        double C[36];
+        int status = sp_material_stiffness(context, material, C);
+        for (int k = 0; status == SP_OK && k < 6; k++) {
+            S[k] = 0;
+            for (int m = 0; m < 6; m++)
+                S[k] += C[6 * k + m] * (m < 3 ? E[m] : 2 * E[m]);
+        }
+        return status;
+    }
+    sp_law_lanes law;
+    sp_lanes lanes[9], W, P[9];
+    for (int l = 0; l < SP_LANES; l++) {
+        sp_law_set(&law, l, material);
+        for (int k = 0; k < 9; k++)
+            lanes[k][l] = H[k];
+    }
+    sp_law_evaluate(&law, lanes, false, &W, P, NULL);
+    double F[9], J = 0, inverse[9];
+    for (int k = 0; k < 9; k++)
+        F[k] = H[k] + (k % 4 == 0);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+            inverse[3 * j + i] = F[3 * i1 + j1] * F[3 * i2 + j2] - F[3 * i1 + j2] * F[3 * i2 + j1];
+        }
+    for (int j = 0; j < 3; j++)
+        J += F[j] * inverse[3 * j];
+    for (int k = 0; k < 6; k++) {
+        int i = voigt[k][0], j = voigt[k][1];
+        S[k] = 0;
+        for (int m = 0; m < 3; m++)
+            S[k] += inverse[3 * i + m] * P[3 * m + j][0] / J;
+    }
+    return SP_OK;
+}
+
+/* Mean energy density of every element. */
+static void mean_densities(const sp_body *body, const double *u, double *density)
+{
+    sp_element_lanes data;
+    sp_element_lanes_start(&data);
+    for (int64_t b = 0; b < body->batch_count; b++) {
+        const sp_batch *batch = &body->batches[b];
+        sp_lanes displacement[8][3], force[8][3], energy;
+        sp_element_lanes_load(body, batch, &data);
+        sp_batch_gather(body, batch, u, displacement);
+        sp_batch_force(&data, displacement, force, &energy);
+        for (int l = 0; l < batch->count; l++)
+            density[batch->element[l]] = energy[l] / body->classes[data.class[l]].volume;
+    }
+}
+
+int sp_elastic_fields(sp_context *context, const sp_body *body, const double *u, double *strain, double *stress, double *density)
+{
+    const sp_mesh *mesh = body->mesh;
+    int64_t elements = sp_mesh_element_count(mesh);
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        double X[24], H[9] = {0}, E[6], gradient[8][3];
+        for (int a = 0; a < corners; a++)
+            memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
+        if (!(sp_element_centre_gradients(corners, X, gradient) > 0))
+            return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)e);
+        for (int a = 0; a < corners; a++)
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    H[3 * i + j] += u[3 * corner[a] + i] * gradient[a][j];
+        for (int k = 0; k < 6; k++) {
+            int i = voigt[k][0], j = voigt[k][1];
+            E[k] = 0.5 * (H[3 * i + j] + H[3 * j + i]);
+            for (int m = 0; m < 3; m++)
+                E[k] += 0.5 * H[3 * m + i] * H[3 * m + j];
+        }
+        if (strain)
+            memcpy(strain + 6 * e, E, sizeof E);
+        int status = stress ? point_stress(context, &mesh->materials[mesh->region[e]], H, E, stress + 6 * e) : SP_OK;
+        if (status != SP_OK)
+            return status;
+    }
+    if (density)
+        mean_densities(body, u, density);
+    return SP_OK;
+}
+
+int sp_elastic_stiffness(sp_context *context, sp_body *body, sp_sparse *K)
+{
+    sp_pool scratch = {0};
+    *K = (sp_sparse){0};
+    double *rest = sp_pool_new(&scratch, 3 * body->mesh->vertex_count, sizeof *rest);
+    int status = rest ? sp_body_pattern(context, body) : sp_fail_memory(context);
+    if (status == SP_OK)
+        status = sp_body_matrix(context, body, K);
+    if (status == SP_OK)
+        sp_elastic_tangent(context, body, rest, 1, false, NULL, K);
+    sp_pool_free(&scratch);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* The unreduced forces of any material: energy, internal force, tangent stiffness, their products, summed over elements (assembly/batch.h).
+ *
+ * u, v, f are full vectors [3·vertices]; held vertices take part with the displacement they have there. The internal force
+ * is the gradient of the energy, +∂W/∂u. Where a law has no value (material/material.h: inverted elements) the energy is +∞ and forces are NaN. Elements run in
+ * lanes, colors keep threads apart, sums have a fixed order. Nothing is allocated. */
+#ifndef SP_ASSEMBLY_ELASTIC_H
+#define SP_ASSEMBLY_ELASTIC_H
+
+#include "assembly/body.h"
+
+/* f (overwritten; NULL: energy only) [N] and the strain energy [J]. */
+double sp_elastic_force(const sp_context *context, const sp_body *body, const double *u, double *f);
+
+/* K += scale · ∂f/∂u over the free degrees of freedom (sp_body_matrix). f as above (NULL: not wanted). Returns the energy.
+ * definite: every element's matrix is made positive semidefinite, for Newton steps that failed with the exact one. Energies quadratic in the strain lose their geometric part
+ * where it is compressive (t_ab > 0 means a pair pushes: its −t_ab blocks are left out), the others the negative eigenvalues of ∂P/∂F at every quadrature point. */
+double sp_elastic_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite, double *f, sp_sparse *K);
+
+/* K at rest, with the pattern of the body, which is built where it is not there yet: the stiffness of linear modes and derivatives. */
+int sp_elastic_stiffness(sp_context *context, sp_body *body, sp_sparse *K) SP_MUST_USE;
+
+/* y = K(u) v without a matrix; y [3·vertices] overwritten. */
+void sp_elastic_tangent_times(const sp_context *context, const sp_body *body, const double *u, const double *v, double *y);
+
+/* Column c of H [3·vertices, pair_count, column major] (overwritten) becomes (H:U_j)U_i = ∂²f/∂u² [U_i, U_j] at rest, for
+ * i = pair[2c], j = pair[2c+1]; U [3·vertices, mode_count, column major]. Symmetric in i and j. Exact for energies quadratic in the strain, to about 1e-11 for others
+ * (assembly/batch_kinds.h).
+ * (Barbič & James 2005 §5.2: minus this is the right-hand side of the modal derivative.) */
+int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_count, const double *U, int64_t pair_count, const int64_t *pair, double *H) SP_MUST_USE;
+
+/* Green–Lagrange strain and second Piola–Kirchhoff stress at the centre of each element [elements, 6] in Voigt order
+ * xx,yy,zz,yz,zx,xy, tensor components (no factor 2 on shear), and the energy density of each element [J/m³] (mean over the
+ * element). Any output may be NULL. */
+int sp_elastic_fields(sp_context *context, const sp_body *body, const double *u, double *strain, double *stress, double *density) SP_MUST_USE;
+
+#endif

@@ -1,0 +1,551 @@
+#include "material/law.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* W and its derivatives by a = I_C, b = II_C and J; `rest` = 2W_a + 4W_b + W_J. */
+typedef struct invariants {
+    sp_lanes W, W_a, W_b, W_J, W_aa, W_ab, W_aJ, W_bb, W_bJ, W_JJ, rest;
+} invariants;
+
+void sp_law_set(sp_law_lanes *law, int lane, const sp_material *material)
+{
+    double lambda, mu;
+    sp_lame(material->young, material->poisson, &lambda, &mu);
+    law->law = material->law;
+    law->fibre = material->fibre;
+    bool mooney = material->law == SP_LAW_MOONEY_RIVLIN, stable = material->law == SP_LAW_STABLE_NEO_HOOKEAN;
+    law->constant[0][lane] = mooney ? material->mooney[0] : stable ? lambda + 5 * mu / 6 : lambda;
+    law->constant[1][lane] = mooney ? material->mooney[1] : stable ? 4 * mu / 3 : mu;
+    law->constant[2][lane] = mooney ? material->mooney[2] : 0;
+    law->fibre_stiffness[lane] = material->fibre_stiffness;
+    law->fibre_exponent[lane] = material->fibre_exponent;
+    for (int i = 0; i < 3; i++)
+        law->fibre_direction[i][lane] = material->fibre_direction[i];
+    if (material->law == SP_LAW_LINEAR) {
+        double C[36];
+        sp_material_linear(material, C);
+        for (int k = 0; k < 36; k++)
+            law->C[k][lane] = C[k];
+    }
+}
+
+/* ---- functions of one number, lane by lane ---- */
+
+enum function { LOG1P, EXPM1, POWER };
+
+/* ln(1 + x), eˣ − 1 or (1 + x)^(−2/3) − 1, in place. */
+static void apply(enum function function, double *x)
+{
+    for (int l = 0; l < SP_LANES; l++)
+        x[l] = function == LOG1P ? log1p(x[l]) : function == EXPM1 ? expm1(x[l]) : expm1(-2.0 / 3.0 * log1p(x[l]));
+}
+
+SP_INLINE sp_lanes of_lanes(enum function function, sp_lanes x)
+{
+    apply(function, (double *)&x);
+    return x;
+}
+
+SP_INLINE sp_lanes lanes_sqrt(sp_lanes x)
+{
+    for (int l = 0; l < SP_LANES; l++)
+        x[l] = sqrt(x[l]);
+    return x;
+}
+
+/* ---- laws in the invariants: a3 = a − 3, b3 = b − 3, j = J − 1; d2 = |C − I|² ---- */
+
+SP_INLINE void stvk(const sp_lanes *c, sp_lanes a3, sp_lanes d2, invariants *w)
+{
+    /* tr E = a3/2, tr E² = d2/4 with d2 = a² − 2b − 2a + 3 */
+    sp_lanes zero = a3 * 0, lambda = c[0], mu = c[1];
+    *w = (invariants){.W = lambda * a3 * a3 / 8 + mu * d2 / 4};
+    w->W_a = lambda * a3 / 4 + mu * (a3 + 2) / 2;
+    w->W_b = zero - mu / 2;
+    w->W_aa = lambda / 4 + mu / 2;
+    w->W_ab = w->W_aJ = w->W_bb = w->W_bJ = w->W_J = w->W_JJ = zero;
+    w->rest = lambda * a3 / 2 + mu * a3;
+}
+
+SP_INLINE void neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariants *w)
+{
+    sp_lanes zero = a3 * 0, lambda = c[0], mu = c[1], logarithm = of_lanes(LOG1P, j), J = j + 1;
+    *w = (invariants){.W = mu * a3 / 2 - mu * logarithm + lambda / 2 * logarithm * logarithm};
+    w->W_a = mu / 2;
+    w->W_J = (lambda * logarithm - mu) / J;
+    w->W_JJ = (lambda + mu - lambda * logarithm) / (J * J);
+    w->W_b = w->W_aa = w->W_ab = w->W_aJ = w->W_bb = w->W_bJ = zero;
+    w->rest = (mu * j + lambda * logarithm) / J;
+}
+
+/* The part m (J^(−2/3) a − 3), added to w; p = J^(−2/3) − 1. */
+SP_INLINE void add_isochoric_first(sp_lanes m, sp_lanes a3, sp_lanes j, sp_lanes p, invariants *w)
+{
+    sp_lanes a = a3 + 3, J = j + 1, q = p + 1;
+    w->W += m * (a * p + a3);
+    w->W_a += m * q;
+    w->W_J += -2.0 / 3.0 * m * a * q / J;
+    w->W_aJ += -2.0 / 3.0 * m * q / J;
+    w->W_JJ += 10.0 / 9.0 * m * a * q / (J * J);
+    w->rest += 2.0 / 3.0 * m * q * (3 * j - a3) / J;
+}
+
+SP_INLINE void isochoric_neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariants *w)
+{
+    sp_lanes kappa = c[0] + 2.0 / 3.0 * c[1], J = j + 1;
+    *w = (invariants){.W = kappa / 4 * (j * (J + 1) - 2 * of_lanes(LOG1P, j))};
+    w->W_J = kappa / 2 * j * (J + 1) / J;
+    w->W_JJ = kappa / 2 * (1 + 1 / (J * J));
+    w->rest = w->W_J;
+    w->W_a = w->W_b = w->W_aa = w->W_ab = w->W_aJ = w->W_bb = w->W_bJ = a3 * 0;
+    add_isochoric_first(c[1] / 2, a3, j, of_lanes(POWER, j), w);
+}
+
+SP_INLINE void mooney_rivlin(const sp_lanes *c, sp_lanes a3, sp_lanes b3, sp_lanes j, invariants *w)
+{
+    sp_lanes m = c[0], b = b3 + 3, J = j + 1, p = of_lanes(POWER, j), q = (p + 1) * (p + 1), p2 = p * (p + 2); /* q = J^(−4/3), p2 = q − 1 */
+    *w = (invariants){.W = c[2] * j * j + m * (b * p2 + b3)};
+    w->W_b = m * q;
+    w->W_J = 2 * c[2] * j - 4.0 / 3.0 * m * b * q / J;
+    w->W_bJ = -4.0 / 3.0 * m * q / J;
+    w->W_JJ = 2 * c[2] + 28.0 / 9.0 * m * b * q / (J * J);
+    w->rest = 2 * c[2] * j + 4.0 / 3.0 * m * q * (3 * j - b3) / J;
+    w->W_a = w->W_aa = w->W_ab = w->W_aJ = w->W_bb = a3 * 0;
+    add_isochoric_first(c[1], a3, j, p, w);
+}
+
+SP_INLINE void stable_neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariants *w)
+{
+    /* (J − a)² = (j − 3m/(4l))², its value at rest left out */
+    sp_lanes zero = a3 * 0, l = c[0], m = c[1], more = a3 + 4; /* I_C + 1 */
+    *w = (invariants){.W = m / 2 * (a3 - of_lanes(LOG1P, a3 / 4)) + l / 2 * j * j - 0.75 * m * j};
+    w->W_a = m / 2 * (a3 + 3) / more;
+    w->W_J = l * j - 0.75 * m;
+    w->W_aa = m / 2 / (more * more);
+    w->W_JJ = l + zero;
+    w->W_b = w->W_ab = w->W_aJ = w->W_bb = w->W_bJ = zero;
+    w->rest = l * j + m * a3 / (4 * more);
+}
+
+/* ---- matrices of lanes ---- */
+
+SP_INLINE void multiply(const sp_lanes *A, const sp_lanes *B, sp_lanes *C)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+}
+
+SP_INLINE void cofactor(const sp_lanes *A, sp_lanes *C)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+            C[3 * i + j] = A[3 * i1 + j1] * A[3 * i2 + j2] - A[3 * i1 + j2] * A[3 * i2 + j1];
+        }
+}
+
+SP_INLINE int entry(int p, int q) /* p ≤ q */
+{
+    return p * 9 - p * (p - 1) / 2 + q - p;
+}
+
+SP_INLINE sp_lanes square_sum(const sp_lanes *A)
+{
+    sp_lanes sum = A[0] * A[0];
+    for (int k = 1; k < 9; k++)
+        sum += A[k] * A[k];
+    return sum;
+}
+
+/* What the invariants are made of. */
+typedef struct strain {
+    sp_lanes F[9], C[9], D[9];   /* D = C − I = H + Hᵀ + HᵀH */
+    sp_lanes g_a[9], g_b[9], g_J[9]; /* gradients of the invariants: 2F, 2(aF − FC), cof F */
+    sp_lanes a3, b3, j, d2;
+} strain;
+
+SP_INLINE void measure(const sp_lanes *H, strain *s)
+{
+    sp_lanes trace = H[0] + H[4] + H[8], cofH[9], second;
+    for (int k = 0; k < 9; k++)
+        s->F[k] = H[k] + (k % 4 == 0);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            s->D[3 * i + j] = H[3 * i + j] + H[3 * j + i] + H[i] * H[j] + H[3 + i] * H[3 + j] + H[6 + i] * H[6 + j];
+            s->C[3 * i + j] = s->D[3 * i + j] + (i == j);
+        }
+    cofactor(H, cofH);
+    second = cofH[0] + cofH[4] + cofH[8];
+    s->a3 = 2 * trace + square_sum(H);
+    s->d2 = square_sum(s->D);
+    s->b3 = 2 * s->a3 + (s->a3 * s->a3 - s->d2) / 2;
+    s->j = trace + second + H[0] * cofH[0] + H[1] * cofH[1] + H[2] * cofH[2];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) /* cof F − I for now */
+            s->g_J[3 * i + j] = (i == j ? trace : trace * 0) - H[3 * j + i] + cofH[3 * i + j];
+    for (int k = 0; k < 9; k++)
+        s->g_a[k] = 2 * s->F[k];
+}
+
+/* A += 2W_a δ + W_b ∂²b + W_J ∂²J + the products of the gradients. */
+SP_INLINE void add_tangent(const strain *s, const invariants *w, sp_lanes *A)
+{
+    const sp_lanes *F = s->F;
+    sp_lanes B[9], h_a[9], h_b[9], h_J[9]; /* B = FFᵀ */
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            B[3 * i + k] = F[3 * i] * F[3 * k] + F[3 * i + 1] * F[3 * k + 1] + F[3 * i + 2] * F[3 * k + 2];
+    for (int k = 0; k < 9; k++) {
+        h_a[k] = w->W_aa * s->g_a[k] + w->W_ab * s->g_b[k] + w->W_aJ * s->g_J[k];
+        h_b[k] = w->W_ab * s->g_a[k] + w->W_bb * s->g_b[k] + w->W_bJ * s->g_J[k];
+        h_J[k] = w->W_aJ * s->g_a[k] + w->W_bJ * s->g_b[k] + w->W_JJ * s->g_J[k];
+    }
+    for (int p = 0, at = 0; p < 9; p++)
+        for (int q = p; q < 9; q++, at++) {
+            int i = p / 3, j = p % 3, k = q / 3, l = q % 3;
+            sp_lanes sum = s->g_a[p] * h_a[q] + s->g_b[p] * h_b[q] + s->g_J[p] * h_J[q];
+            /* ∂²b = 2(a δ_ik δ_jl + 2F_ij F_kl − δ_ik C_jl − F_il F_kj − B_ik δ_jl) */
+            sp_lanes second = 2 * F[p] * F[q] - F[3 * i + l] * F[3 * k + j];
+            if (i == k)
+                second -= s->C[3 * j + l];
+            if (j == l)
+                second -= B[3 * i + k];
+            if (p == q)
+                second += s->a3 + 3;
+            sum += 2 * w->W_b * second;
+            if (p == q)
+                sum += 2 * w->W_a;
+            if (i != k && j != l) { /* ∂²J = ε_ikm ε_jln F_mn */
+                int m = 3 - i - k, n = 3 - j - l;
+                bool even = ((k - i + 3) % 3 == 1) == ((l - j + 3) % 3 == 1);
+                sum += even ? w->W_J * F[3 * m + n] : -w->W_J * F[3 * m + n];
+            }
+            A[at] += sum;
+        }
+}
+
+/* ---- the rotation nearest to F ---- */
+
+/* Jacobi's rotation of rows and columns p, q of a symmetric matrix of order n, and of the columns of V. */
+SP_INLINE void jacobi(int n, sp_lanes *A, sp_lanes *V, int p, int q)
+{
+    sp_lanes apq = A[p * n + q], difference = A[q * n + q] - A[p * n + p], tangent, cosine, sine;
+    for (int l = 0; l < SP_LANES; l++) {
+        double theta = 0.5 * difference[l], size = fabs(theta) + sqrt(theta * theta + apq[l] * apq[l]);
+        tangent[l] = apq[l] == 0 ? 0 : (theta < 0 ? -apq[l] : apq[l]) / size;
+    }
+    cosine = 1 / lanes_sqrt(1 + tangent * tangent);
+    sine = tangent * cosine;
+    for (int k = 0; k < n; k++) {
+        sp_lanes x = A[k * n + p], y = A[k * n + q];
+        A[k * n + p] = cosine * x - sine * y;
+        A[k * n + q] = sine * x + cosine * y;
+    }
+    for (int k = 0; k < n; k++) {
+        sp_lanes x = A[p * n + k], y = A[q * n + k];
+        A[p * n + k] = cosine * x - sine * y;
+        A[q * n + k] = sine * x + cosine * y;
+    }
+    for (int k = 0; k < n; k++) {
+        sp_lanes x = V[k * n + p], y = V[k * n + q];
+        V[k * n + p] = cosine * x - sine * y;
+        V[k * n + q] = sine * x + cosine * y;
+    }
+}
+
+/* Eigenvalues onto the diagonal of A, vectors into the columns of V; quadratic convergence, so that `sweeps` of them are exact to rounding. */
+SP_INLINE void eigenvectors(int n, int sweeps, sp_lanes *A, sp_lanes *V)
+{
+    for (int k = 0; k < n * n; k++)
+        V[k] = A[0] * 0 + (k % (n + 1) == 0);
+    for (int sweep = 0; sweep < sweeps; sweep++)
+        for (int p = 0; p < n; p++)
+            for (int q = p + 1; q < n; q++)
+                jacobi(n, A, V, p, q);
+}
+
+/* The rotation R (det = +1) with the largest tr(RᵀF): its quaternion is the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix (Horn 1987). Defined
+ * for every F; not unique where the two smaller singular values, the last with the sign of det F, sum to 0. */
+SP_CLONES static void nearest_rotation(const sp_lanes *F, sp_lanes *R)
+{
+    sp_lanes N[16], V[16], q[4], best;
+    N[0] = F[0] + F[4] + F[8];
+    N[5] = F[0] - F[4] - F[8];
+    N[10] = F[4] - F[0] - F[8];
+    N[15] = F[8] - F[0] - F[4];
+    N[1] = N[4] = F[7] - F[5];
+    N[2] = N[8] = F[2] - F[6];
+    N[3] = N[12] = F[3] - F[1];
+    N[6] = N[9] = F[1] + F[3];
+    N[7] = N[13] = F[2] + F[6];
+    N[11] = N[14] = F[5] + F[7];
+    eigenvectors(4, 6, N, V);
+    best = N[0];
+    for (int k = 0; k < 4; k++)
+        q[k] = V[4 * k];
+    for (int c = 1; c < 4; c++)
+        for (int l = 0; l < SP_LANES; l++)
+            if (N[5 * c][l] > best[l]) {
+                best[l] = N[5 * c][l];
+                for (int k = 0; k < 4; k++)
+                    q[k][l] = V[4 * k + c][l];
+            }
+    sp_lanes w = q[0], x = q[1], y = q[2], z = q[3];
+    sp_lanes scale = 2 / (w * w + x * x + y * y + z * z);
+    R[0] = 1 - scale * (y * y + z * z);
+    R[1] = scale * (x * y - w * z);
+    R[2] = scale * (x * z + w * y);
+    R[3] = scale * (x * y + w * z);
+    R[4] = 1 - scale * (x * x + z * z);
+    R[5] = scale * (y * z - w * x);
+    R[6] = scale * (x * z - w * y);
+    R[7] = scale * (y * z + w * x);
+    R[8] = 1 - scale * (x * x + y * y);
+}
+
+/* Corotational: P = 2μ(F − R) + λ (tr S − 3) R, S = RᵀF. ∂R: δR = R[ω]×, (tr S I − S) ω = axial(Rᵀδ F), so with the columns c_k of R [e_k]× the derivative is Σ c_k G⁻¹_kl c_lᵀ.
+ * At a change of the nearest rotation G is singular; its inverse is bounded by what a stretch of 1e-3 gives there. */
+SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
+{
+    sp_lanes lambda = law->constant[0], mu = law->constant[1], F[9], R[9], S[9], stretch, volume;
+    for (int k = 0; k < 9; k++)
+        F[k] = H[k] + (k % 4 == 0);
+    nearest_rotation(F, R);
+    for (int k = 0; k < 9; k++)
+        S[k] = F[k] - R[k]; /* for now: the stretch */
+    stretch = square_sum(S);
+    volume = R[0] * S[0];
+    for (int k = 1; k < 9; k++)
+        volume += R[k] * S[k];
+    *W += mu * stretch + lambda / 2 * volume * volume;
+    for (int k = 0; P && k < 9; k++)
+        P[k] += 2 * mu * S[k] + lambda * volume * R[k];
+    if (!A)
+        return;
+    sp_lanes G[9], V[9], turned[3][9];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            S[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
+    sp_lanes trace = S[0] + S[4] + S[8];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            G[3 * i + j] = (i == j ? trace : trace * 0) - (S[3 * i + j] + S[3 * j + i]) / 2;
+    eigenvectors(3, 6, G, V);
+    for (int m = 0; m < 3; m++) {
+        /* R [v]× for the eigenvector v: column j of [v]× is v × e_j */
+        sp_lanes v[3] = {V[m], V[3 + m], V[6 + m]}, cross[9], root = G[4 * m];
+        for (int l = 0; l < SP_LANES; l++)
+            root[l] = 1 / sqrt(root[l] > 1e-3 ? root[l] : 1e-3);
+        cross[0] = cross[4] = cross[8] = v[0] * 0;
+        cross[1] = -v[2];
+        cross[2] = v[1];
+        cross[3] = v[2];
+        cross[5] = -v[0];
+        cross[6] = -v[1];
+        cross[7] = v[0];
+        multiply(R, cross, turned[m]);
+        for (int k = 0; k < 9; k++)
+            turned[m][k] *= root;
+    }
+    sp_lanes turn = lambda * volume - 2 * mu;
+    for (int p = 0, at = 0; p < 9; p++)
+        for (int q = p; q < 9; q++, at++) {
+            A[at] += lambda * R[p] * R[q] + turn * (turned[0][p] * turned[0][q] + turned[1][p] * turned[1][q] + turned[2][p] * turned[2][q]);
+            if (p == q)
+                A[at] += 2 * mu;
+        }
+}
+
+/* ---- fibres ---- */
+
+SP_CLONES static void fibres(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
+{
+    const sp_lanes *a = law->fibre_direction;
+    sp_lanes Ha[3], f[3], e = a[0] * 0, first, second, k = law->fibre_stiffness;
+    for (int i = 0; i < 3; i++) {
+        Ha[i] = H[3 * i] * a[0] + H[3 * i + 1] * a[1] + H[3 * i + 2] * a[2];
+        f[i] = Ha[i] + a[i];
+        e += (2 * a[i] + Ha[i]) * Ha[i]; /* I₅ − 1 for |a| = 1 */
+    }
+    if (law->fibre == SP_FIBRE_STVK) {
+        *W += k / 2 * e * e;
+        first = k * e;
+        second = k;
+    } else {
+        sp_lanes c = law->fibre_exponent, growth = of_lanes(EXPM1, c * e * e);
+        *W += k / (2 * c) * growth;
+        first = k * e * (growth + 1);
+        second = k * (growth + 1) * (1 + 2 * c * e * e);
+    }
+    for (int i = 0; P && i < 9; i++)
+        P[i] += 2 * first * f[i / 3] * a[i % 3];
+    for (int p = 0, at = 0; A && p < 9; p++)
+        for (int q = p; q < 9; q++, at++) {
+            A[at] += 4 * second * (f[p / 3] * a[p % 3]) * (f[q / 3] * a[q % 3]);
+            if (p / 3 == q / 3)
+                A[at] += 2 * first * a[p % 3] * a[q % 3];
+        }
+}
+
+/* ---- positive semidefinite tangents ---- */
+
+/* Whether the matrices of all lanes are positive definite, to a pivot of rounding. */
+static bool all_definite(const sp_lanes *A)
+{
+    sp_lanes L[SP_TANGENT_ENTRIES];
+    for (int k = 0; k < SP_TANGENT_ENTRIES; k++)
+        L[k] = A[k];
+    for (int p = 0; p < 9; p++) {
+        for (int l = 0; l < SP_LANES; l++)
+            if (!(L[entry(p, p)][l] > 1e-14 * fabs(A[entry(p, p)][l])))
+                return false;
+        for (int i = p + 1; i < 9; i++)
+            for (int j = i; j < 9; j++)
+                L[entry(i, j)] -= L[entry(p, i)] * L[entry(p, j)] / L[entry(p, p)];
+    }
+    return true;
+}
+
+SP_CLONES static void project_definite(sp_lanes *A)
+{
+    enum { SWEEPS = 8 };
+    sp_lanes full[81], V[81];
+    for (int p = 0; p < 9; p++)
+        for (int q = p; q < 9; q++)
+            full[9 * p + q] = full[9 * q + p] = A[entry(p, q)];
+    eigenvectors(9, SWEEPS, full, V);
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < SP_LANES; l++)
+            full[10 * k][l] = fmax(0, full[10 * k][l]);
+    for (int p = 0; p < 9; p++)
+        for (int q = p; q < 9; q++) {
+            sp_lanes sum = V[9 * p] * full[0] * V[9 * q];
+            for (int k = 1; k < 9; k++)
+                sum += V[9 * p + k] * full[10 * k] * V[9 * q + k];
+            A[entry(p, q)] = sum;
+        }
+}
+
+/* ---- all of it ---- */
+
+SP_INLINE void of_invariants(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
+{
+    strain s;
+    invariants w;
+    measure(H, &s);
+    switch (law->law) {
+    case SP_LAW_NEO_HOOKEAN:
+        neo_hookean(law->constant, s.a3, s.j, &w);
+        break;
+    case SP_LAW_ISOCHORIC_NEO_HOOKEAN:
+        isochoric_neo_hookean(law->constant, s.a3, s.j, &w);
+        break;
+    case SP_LAW_MOONEY_RIVLIN:
+        mooney_rivlin(law->constant, s.a3, s.b3, s.j, &w);
+        break;
+    case SP_LAW_STABLE_NEO_HOOKEAN:
+        stable_neo_hookean(law->constant, s.a3, s.j, &w);
+        break;
+    default:
+        stvk(law->constant, s.a3, s.d2, &w);
+    }
+    *W += w.W;
+    sp_lanes FD[9];
+    multiply(s.F, s.D, FD);
+    for (int k = 0; P && k < 9; k++) {
+        P[k] += 2 * w.W_a * H[k] + 2 * w.W_b * (2 * H[k] + s.a3 * s.F[k] - FD[k]) + w.W_J * s.g_J[k];
+        if (k % 4 == 0)
+            P[k] += w.rest;
+    }
+    if (!A)
+        return;
+    for (int k = 0; k < 9; k++) { /* aF − FC = (2 + a3)F − FD */
+        s.g_b[k] = 2 * ((2 + s.a3) * s.F[k] - FD[k]);
+        s.g_J[k] += k % 4 == 0;
+    }
+    add_tangent(&s, &w, A);
+}
+
+/* W = ½ eᵀCe, S = C e, P = F S, A_ij,kl = δ_ik S_jl + Σ F_ia C_aj,lb F_kb. */
+SP_CLONES static void linear(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
+{
+    static const int voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
+    strain s;
+    measure(H, &s);
+    sp_lanes e[6] = {s.D[0] / 2, s.D[4] / 2, s.D[8] / 2, s.D[5], s.D[2], s.D[1]}, S[6];
+    for (int k = 0; k < 6; k++) {
+        S[k] = law->C[6 * k] * e[0];
+        for (int m = 1; m < 6; m++)
+            S[k] += law->C[6 * k + m] * e[m];
+        *W += S[k] * e[k] / 2;
+    }
+    for (int i = 0; P && i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            for (int a = 0; a < 3; a++)
+                P[3 * i + j] += s.F[3 * i + a] * S[voigt[a][j]];
+    if (!A)
+        return;
+    sp_lanes half[9][6]; /* Σ_a F_ia C_aj,m */
+    for (int p = 0; p < 9; p++)
+        for (int m = 0; m < 6; m++) {
+            half[p][m] = s.F[3 * (p / 3)] * law->C[6 * voigt[0][p % 3] + m];
+            for (int a = 1; a < 3; a++)
+                half[p][m] += s.F[3 * (p / 3) + a] * law->C[6 * voigt[a][p % 3] + m];
+        }
+    for (int p = 0, at = 0; p < 9; p++)
+        for (int q = p; q < 9; q++, at++) {
+            for (int b = 0; b < 3; b++)
+                A[at] += half[p][voigt[q % 3][b]] * s.F[3 * (q / 3) + b];
+            if (p / 3 == q / 3)
+                A[at] += S[voigt[p % 3][q % 3]];
+        }
+}
+
+SP_CLONES static void invariant_law(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
+{
+    if (!P)
+        of_invariants(law, H, W, NULL, NULL);
+    else if (!A)
+        of_invariants(law, H, W, P, NULL);
+    else
+        of_invariants(law, H, W, P, A);
+}
+
+/* Laws with ln J or a power of J say nothing of turned elements. */
+static void refuse_inverted(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
+{
+    if (law->law != SP_LAW_NEO_HOOKEAN && law->law != SP_LAW_ISOCHORIC_NEO_HOOKEAN && law->law != SP_LAW_MOONEY_RIVLIN)
+        return;
+    for (int l = 0; l < SP_LANES; l++) {
+        double F[9];
+        for (int k = 0; k < 9; k++)
+            F[k] = H[k][l] + (k % 4 == 0);
+        double J = F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
+        if (J > 0)
+            continue;
+        (*W)[l] = INFINITY;
+        for (int k = 0; P && k < 9; k++)
+            P[k][l] = NAN;
+        for (int k = 0; A && k < SP_TANGENT_ENTRIES; k++)
+            A[k][l] = NAN;
+    }
+}
+
+void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite, sp_lanes *W, sp_lanes P[9], sp_lanes A[SP_TANGENT_ENTRIES])
+{
+    sp_lanes own[9];
+    sp_lanes *stress = P ? P : A ? own : NULL;
+    *W = (sp_lanes){0};
+    for (int k = 0; stress && k < 9; k++)
+        stress[k] = (sp_lanes){0};
+    for (int k = 0; A && k < SP_TANGENT_ENTRIES; k++)
+        A[k] = (sp_lanes){0};
+    (law->law == SP_LAW_COROTATIONAL ? corotational : law->law == SP_LAW_LINEAR ? linear : invariant_law)(law, H, W, stress, A);
+    if (law->fibre != SP_FIBRE_NONE)
+        fibres(law, H, W, stress, A);
+    refuse_inverted(law, H, W, stress, A);
+    if (A && definite && !all_definite(A))
+        project_definite(A);
+}

@@ -1,0 +1,31 @@
+/* Energy, stress and tangent of any material at points, eight points side by side (material/material.h has the energies).
+ *
+ * Everything follows from the displacement gradient H = F − I, written so that nothing large cancels near rest: with I_C − 3, II_C − 3, J − 1 and
+ * F:C-terms as polynomials in H, first Piola–Kirchhoff stress
+ *     P = (2W_a + 4W_b + W_J) I + 2W_a H + 2W_b (2H + (I_C − 3)F − F(C − I)) + W_J (cof F − I),
+ * W_a, W_b, W_J the derivatives by I_C, II_C, J; the bracket vanishes at rest and each law gives it in closed form. */
+#ifndef SP_MATERIAL_LAW_H
+#define SP_MATERIAL_LAW_H
+
+#include "base/lanes.h"
+#include "material/material.h"
+
+/* A material of one law and kind of fibres in each lane. */
+typedef struct sp_law_lanes {
+    enum sp_law law;
+    enum sp_fibre fibre;
+    sp_lanes constant[3]; /* Pa; λ, μ; l, m of STABLE_NEO_HOOKEAN; mu01, mu10, v1 of MOONEY_RIVLIN; unused by LINEAR */
+    sp_lanes C[36];       /* Pa; LINEAR, as sp_material_stiffness has it, without fibres */
+    sp_lanes fibre_stiffness, fibre_exponent, fibre_direction[3];
+} sp_law_lanes;
+
+enum { SP_TANGENT_ENTRIES = 45 }; /* upper triangle by rows of a symmetric 9 × 9 matrix */
+
+/* Puts the material's constants into one lane; the law and kind of fibres of all lanes must agree. */
+void sp_law_set(sp_law_lanes *law, int lane, const sp_material *material);
+
+/* At H [9, row major]: energy density W [J/m³], P [9, row major] Pa and A = ∂P/∂F [45] Pa over the index 3i + j of F_ij. P and A may be NULL. definite: A becomes the
+ * nearest positive semidefinite matrix, its negative eigenvalues 0. Where the law has no value (J ≤ 0) W is +∞ and P, A are NaN. */
+void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite, sp_lanes *W, sp_lanes P[9], sp_lanes A[SP_TANGENT_ENTRIES]);
+
+#endif

@@ -1,0 +1,851 @@
+#include "linear/nnls.h"
+#include "base/memory.h"
+#include "linear/dense.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The algorithm works on columns and a right-hand side of length 1: x_j = w_j ‖a_j‖/‖b‖, H = AᵀA and h = Aᵀ(b − A x) in that scale.
+ *
+ * R is the triangular factor of the active columns, A_S = Q R, without Q. Every step, with or without a column that enters, solves RᵀR p = h_S with the
+ * gradient at the present x, so that each is an iterative refinement of all active weights too. In between, h comes from the Gram matrix
+ * (O(nk)) where that pays; the last steps take it from A and the residual itself. */
+
+enum {
+    TILE = 256,   /* columns of a block of the Gram matrix */
+    CHUNK = 1024, /* rows that a sum of columns takes at a time: 8 KiB, in the first cache */
+    GROUP = 8,    /* columns that one product with a vector takes; columns that rotations pass at a time */
+    FEW = 16,
+    SMALL = 1 << 17, /* work that threads do not pay for */
+    SLOW = 8, /* a multiplication read from memory costs as many as this in a product of blocks */
+};
+
+static const double least_norm = 1e-140, largest_norm = 1e140; /* products of two stay numbers */
+static const double accepted = 1e-10;                           /* KKT residual */
+static const double thin = 1e-6;                                /* below this pivot R is made from the columns, not from H */
+static const double dependent = 1.5e-8, last_dependent = 1e-11; /* see `append` */
+
+enum { OUTSIDE, ACTIVE, ASIDE };
+
+typedef struct core {
+    sp_context *context;
+    sp_pool pool;
+    int64_t m, n, stride;
+    const double *A; /* [m, n] as given */
+    const double *b; /* [m] */
+    double b_norm;
+    int64_t room;    /* of all arrays [n] */
+    double *norm;    /* [n] ‖a_j‖ */
+    double *c;       /* [n] Aᵀb */
+    double *x, *w;   /* [n] weights for columns of length 1, and as given */
+    double *h;       /* [n] the gradient, downhill */
+    double *bytes;   /* the two that follow: at most 8 bytes a column */
+    uint8_t *state;  /* [n] OUTSIDE, ACTIVE, or ASIDE until the active set changes */
+    uint8_t *been;   /* [n] entered in this solve */
+    double *H;       /* [n, n] both triangles, or NULL: gradients come from A */
+    int64_t H_room;
+    int64_t k, k_room, aside;
+    int64_t *S;      /* [k] active columns in the order of R */
+    double *R;       /* [k, k] upper */
+    double *g, *p, *rho, *y; /* [k] */
+    double *r, *e;   /* [m] the residual as given; work */
+    double residual; /* ‖r‖/‖b‖ */
+    double raised;   /* see `descend` */
+    double least;    /* smallest pivot that may enter */
+} core;
+
+/* ---- products with the columns ---- */
+
+/* v −= Σ coefficient_i a_i over the active columns, as given. */
+static void subtract_rows(const core *s, const double *coefficient, double *v, int64_t first, int64_t count)
+{
+    for (int64_t i = 0; i < s->k; i++)
+        cblas_daxpy((int)count, -coefficient[i], s->A + s->S[i] * s->stride + first, 1, v + first, 1);
+}
+
+static void subtract(const core *s, const double *coefficient, double *v)
+{
+    int64_t m = s->m;
+    if (m * s->k <= SMALL) {
+        subtract_rows(s, coefficient, v, 0, m);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(s->context->threads)
+    for (int64_t first = 0; first < m; first += CHUNK)
+        subtract_rows(s, coefficient, v, first, m - first < CHUNK ? m - first : CHUNK);
+}
+
+/* product [n] = Aᵀ v, of the columns as given. */
+static void times_columns(const core *s, const double *v, double *product)
+{
+    int64_t m = s->m, n = s->n;
+    if (m * n <= SMALL) {
+        cblas_dgemv(CblasColMajor, CblasTrans, (int)m, (int)n, 1, s->A, (int)s->stride, v, 1, 0, product, 1);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(s->context->threads)
+    for (int64_t j = 0; j < n; j += GROUP)
+        cblas_dgemv(CblasColMajor, CblasTrans, (int)m, (int)(n - j < GROUP ? n - j : GROUP), 1, s->A + j * s->stride, (int)s->stride, v, 1, 0, product + j, 1);
+}
+
+/* product_i = a_i·v/‖a_i‖ over the active columns. */
+static void project(const core *s, const double *v, double *product)
+{
+#pragma omp parallel for schedule(static) num_threads(s->context->threads) if (s->m * s->k > SMALL)
+    for (int64_t i = 0; i < s->k; i++)
+        product[i] = cblas_ddot((int)s->m, s->A + s->S[i] * s->stride, 1, v, 1) / s->norm[s->S[i]];
+}
+
+/* r = b − A w with the weights as they come out. */
+static void residual_exact(core *s)
+{
+    for (int64_t i = 0; i < s->k; i++)
+        s->y[i] = s->x[s->S[i]] * (s->b_norm / s->norm[s->S[i]]);
+    memcpy(s->r, s->b, (size_t)s->m * sizeof *s->r);
+    subtract(s, s->y, s->r);
+}
+
+/* h = Aᵀ r/(‖a‖‖b‖) from that residual. */
+static void gradient_exact(core *s)
+{
+    int64_t n = s->n;
+    residual_exact(s);
+    memset(s->w, 0, (size_t)n * sizeof *s->w);
+    for (int64_t i = 0; i < s->k; i++)
+        s->w[s->S[i]] = s->y[i];
+    s->residual = sqrt(sp_dense_dot(s->m, s->r, s->r)) / s->b_norm;
+    times_columns(s, s->r, s->h);
+    for (int64_t j = 0; j < n; j++)
+        s->h[j] = s->norm[j] > 0 ? s->h[j] / s->norm[j] / s->b_norm : 0;
+}
+
+static void gram_rows(core *s, int64_t first, int64_t count)
+{
+    memcpy(s->h + first, s->c + first, (size_t)count * sizeof *s->h);
+    for (int64_t i = 0; i < s->k; i++)
+        cblas_daxpy((int)count, -s->x[s->S[i]], s->H + s->S[i] * s->H_room + first, 1, s->h + first, 1);
+}
+
+/* h = c − H x, and the residual from it: ‖b − A x‖² = bᵀb − xᵀc − xᵀh, good to about 1e-7 of ‖b‖. */
+static void gradient_gram(core *s)
+{
+    int64_t n = s->n;
+    if (n * s->k <= SMALL) {
+        gram_rows(s, 0, n);
+    } else {
+#pragma omp parallel for schedule(static) num_threads(s->context->threads)
+        for (int64_t first = 0; first < n; first += CHUNK / 2)
+            gram_rows(s, first, n - first < CHUNK / 2 ? n - first : CHUNK / 2);
+    }
+    double square = 1;
+    for (int64_t i = 0; i < s->k; i++)
+        square -= s->x[s->S[i]] * (s->c[s->S[i]] + s->h[s->S[i]]);
+    s->residual = sqrt(fmax(square, 0));
+}
+
+/* Columns from `first` on of H, and their mirror: tiles of columns, each one product over all rows, so that there is nothing to sum between threads. */
+static void gram_columns(core *s, int64_t first)
+{
+    int64_t n = s->n, ld = s->H_room, width = n - first;
+    int64_t tile = n >= 4 * TILE ? TILE : n > TILE ? TILE / 2 : TILE, above = (first + tile - 1) / tile, right = (width + tile - 1) / tile, tiles = above * right + right * right;
+    if (width == 1) { /* one column is a product with a vector */
+        times_columns(s, s->A + first * s->stride, s->H + first * ld);
+    } else if (tiles == 1) {
+        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)n, (int)s->m, 1, s->A, (int)s->stride, 0, s->H, (int)ld);
+    } else {
+#pragma omp parallel for schedule(dynamic) num_threads(s->context->threads) 
+        for (int64_t t = 0; t < tiles; t++) {
+            int64_t top, left = first + t % right * tile, left_end = left + tile < n ? left + tile : n, top_end;
+            if (t < above * right) {
+                top = t / right * tile;
+                top_end = top + tile < first ? top + tile : first;
+            } else {
+                top = first + (t - above * right) / right * tile;
+                top_end = top + tile < n ? top + tile : n;
+            }
+            if (top > left)
+                continue;
+            if (top == left)
+                cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)(left_end - left), (int)s->m, 1, s->A + left * s->stride, (int)s->stride, 0, s->H + left * ld + left, (int)ld);
+            else
+                cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(top_end - top), (int)(left_end - left), (int)s->m, 1, s->A + top * s->stride, (int)s->stride,
+                            s->A + left * s->stride, (int)s->stride, 0, s->H + left * ld + top, (int)ld);
+        }
+    }
+    for (int64_t j = first; j < n; j++) {
+        double *column = s->H + j * ld, by = s->norm[j] > 0 ? 1 / s->norm[j] : 0;
+        for (int64_t i = 0; i < j; i++)
+            column[i] = s->norm[i] > 0 ? column[i] * by / s->norm[i] : 0;
+        column[j] = 1;
+    }
+    for (int64_t from = 0; from < n; from += 64) /* the other triangle, in blocks that stay in the cache */
+        for (int64_t j = from > first ? from : first; j < n; j++)
+            for (int64_t i = from; i < from + 64 && i < j; i++)
+                s->H[i * ld + j] = s->H[j * ld + i];
+}
+
+/* ---- the factor ---- */
+
+/* v ← R⁻ᵀ v and v ← R⁻¹ v; where the factor is small, a call costs more than the work. */
+static void solve_transposed(const core *s, double *v)
+{
+    const double *R = s->R;
+    if (s->k > FEW) {
+        cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)s->k, R, (int)s->k_room, v, 1);
+        return;
+    }
+    for (int64_t j = 0; j < s->k; j++, R += s->k_room) {
+        double sum = v[j];
+        for (int64_t i = 0; i < j; i++)
+            sum -= R[i] * v[i];
+        v[j] = sum / R[j];
+    }
+}
+
+static void solve_upper(const core *s, double *v)
+{
+    if (s->k > FEW) {
+        cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)s->k, s->R, (int)s->k_room, v, 1);
+        return;
+    }
+    for (int64_t j = s->k - 1; j >= 0; j--) {
+        const double *R = s->R + j * s->k_room;
+        v[j] /= R[j];
+        for (int64_t i = 0; i < j; i++)
+            v[i] -= R[i] * v[j];
+    }
+}
+
+/* `count` arrays [room] of doubles in one block, with what was in the old ones; each[0] is the block. */
+static void enlarge(sp_pool *pool, int count, double **each[], int64_t used, int64_t room)
+{
+    double *block = sp_pool_raw(pool, room <= INT32_MAX ? count * room : -1, sizeof *block), *old = *each[0];
+    for (int i = 0; block && i < count; i++) {
+        if (used > 0)
+            memcpy(block + i * room, *each[i], (size_t)used * sizeof *block);
+        *each[i] = block + i * room;
+    }
+    if (block)
+        sp_pool_drop(pool, old);
+}
+
+/* A larger square matrix: the columns move apart. The old one stays where memory is out. */
+static void enlarge_square(sp_pool *pool, double **matrix, int64_t used, int64_t *room, int64_t more)
+{
+    double *block = sp_pool_raw(pool, more <= INT32_MAX ? more * more : -1, sizeof *block);
+    if (!block)
+        return;
+    for (int64_t j = 0; j < used; j++)
+        memcpy(block + j * more, *matrix + j * *room, (size_t)used * sizeof *block);
+    sp_pool_drop(pool, *matrix);
+    *matrix = block;
+    *room = more;
+}
+
+static int make_room_active(core *s)
+{
+    if (s->k < s->k_room)
+        return SP_OK;
+    int64_t rank = s->m < s->n ? s->m : s->n, room = s->k_room > 0 ? 2 * s->k_room : rank < 32 ? rank : 32;
+    int64_t *S = sp_pool_raw(&s->pool, room, sizeof *S);
+    if (S && s->k > 0)
+        memcpy(S, s->S, (size_t)s->k * sizeof *S);
+    if (S) {
+        sp_pool_drop(&s->pool, s->S);
+        s->S = S;
+    }
+    enlarge(&s->pool, 4, (double **[]){&s->g, &s->p, &s->rho, &s->y}, s->k, room);
+    enlarge_square(&s->pool, &s->R, s->k, &s->k_room, room);
+    if (s->pool.failed) {
+        s->pool.failed = false; /* what was there is whole */
+        return sp_fail_memory(s->context);
+    }
+    return SP_OK;
+}
+
+/* Column j at the end of R: ρ = R⁻ᵀ A_Sᵀ a_j above the pivot δ = √(1 − ρᵀρ), the sine of its angle with the active columns. Where a pivot is thin that
+ * difference has lost its digits: then the part of a_j outside their span is formed as a vector and projected a second time (corrected seminormal
+ * equations: Björck, Park, Eldén 1994), as good as a QR factorization.
+ *
+ * False where δ is too small. Were the column to enter, its weight would be h_j/δ², and the rounding of A w, ε times that, more than the h_j
+ * that was to be removed once δ² < ε. As h_j ≤ δ‖r‖, little is lost without it. */
+static bool append(core *s, int64_t j)
+{
+    int64_t k = s->k, m = s->m;
+    double *rho = s->rho, *y = s->y;
+    const double *a = s->A + j * s->stride;
+    if (k >= m)
+        return false;
+    if (s->H) {
+        for (int64_t i = 0; i < k; i++)
+            rho[i] = s->H[j * s->H_room + s->S[i]];
+    } else {
+        project(s, a, rho);
+        for (int64_t i = 0; i < k; i++)
+            rho[i] /= s->norm[j];
+    }
+    solve_transposed(s, rho);
+    double pivot = sqrt(fmax(1 - cblas_ddot((int)k, rho, 1, rho, 1), 0));
+    if (pivot < thin) {
+        for (int64_t i = 0; i < m; i++)
+            s->e[i] = a[i] / s->norm[j];
+        memcpy(y, rho, (size_t)k * sizeof *y);
+        for (int pass = 0; pass < 2; pass++) {
+            solve_upper(s, y);
+            for (int64_t i = 0; i < k; i++)
+                y[i] /= s->norm[s->S[i]];
+            subtract(s, y, s->e);
+            if (pass == 1)
+                break;
+            project(s, s->e, y);
+            solve_transposed(s, y);
+            cblas_daxpy((int)k, 1, y, 1, rho, 1);
+        }
+        pivot = sqrt(sp_dense_dot(m, s->e, s->e));
+    }
+    if (!(pivot > s->least))
+        return false;
+    memcpy(s->R + k * s->k_room, rho, (size_t)k * sizeof *rho);
+    s->R[k * s->k_room + k] = pivot;
+    s->S[k] = j;
+    s->state[j] = ACTIVE;
+    s->k++;
+    return true;
+}
+
+/* Removes active column `at` from R: those behind it move one to the left, and rotations of neighbouring rows bring back the triangle. The rotations
+ * pass GROUP columns at once, since in one column each waits for the one before. */
+static void leave(core *s, int64_t at)
+{
+    int64_t k = s->k, ld = s->k_room;
+    double *cosine = s->rho, *sine = s->y, *R = s->R;
+    for (int64_t first = at; first < k - 1; first += GROUP) {
+        int64_t width = k - 1 - first < GROUP ? k - 1 - first : GROUP;
+        double *column[GROUP], carry[GROUP];
+        for (int64_t q = 0; q < GROUP; q++) {
+            column[q] = R + (first + (q < width ? q : width - 1)) * ld;
+            if (q < width)
+                memcpy(column[q], column[q] + ld, (size_t)(first + q + 2) * sizeof *R);
+        }
+        if (width == GROUP) {
+            for (int q = 0; q < GROUP; q++)
+                carry[q] = column[q][at];
+            for (int64_t i = at; i < first; i++)
+                for (int q = 0; q < GROUP; q++) {
+                    double next = column[q][i + 1];
+                    column[q][i] = cosine[i] * carry[q] + sine[i] * next;
+                    carry[q] = cosine[i] * next - sine[i] * carry[q];
+                }
+            for (int q = 0; q < GROUP; q++)
+                column[q][first] = carry[q];
+        }
+        for (int64_t q = 0; q < width; q++) {
+            double *v = column[q];
+            int64_t last = first + q;
+            for (int64_t i = width == GROUP ? first : at; i < last; i++) {
+                double here = v[i], next = v[i + 1];
+                v[i] = cosine[i] * here + sine[i] * next;
+                v[i + 1] = cosine[i] * next - sine[i] * here;
+            }
+            double length = hypot(v[last], v[last + 1]);
+            cosine[last] = v[last] / length;
+            sine[last] = v[last + 1] / length;
+            v[last] = length;
+        }
+    }
+    s->state[s->S[at]] = OUTSIDE;
+    s->x[s->S[at]] = 0;
+    memmove(s->S + at, s->S + at + 1, (size_t)(k - 1 - at) * sizeof *s->S);
+    memmove(s->g + at, s->g + at + 1, (size_t)(k - 1 - at) * sizeof *s->g);
+    s->k--;
+}
+
+/* ---- the active set ---- */
+
+static void forget_aside(core *s)
+{
+    for (int64_t j = 0; s->aside > 0 && j < s->n; j++)
+        if (s->state[j] == ASIDE) {
+            s->state[j] = OUTSIDE;
+            s->aside--;
+        }
+}
+
+static void set_aside(core *s, int64_t j)
+{
+    s->state[j] = ASIDE;
+    s->aside++;
+}
+
+/* From x towards the minimum over the active columns, p away; columns whose weight reaches 0 on the way leave. On the remaining ones the gradient at the
+ * point reached is 1 − α of what it was, since H_SS p = h_S. `entered`: the last column is new. */
+static void move(core *s, bool entered, int64_t *changes)
+{
+    bool changed = entered;
+    for (int64_t i = 0; i < s->k; i++)
+        s->g[i] = s->h[s->S[i]];
+    for (bool first = true; s->k > 0; first = false) {
+        memcpy(s->p, s->g, (size_t)s->k * sizeof *s->p);
+        solve_transposed(s, s->p);
+        solve_upper(s, s->p);
+        if (first && entered && !(s->p[s->k - 1] > 0)) { /* only by rounding: exactly, it is h_j/δ² */
+            int64_t j = s->S[s->k - 1];
+            leave(s, s->k - 1);
+            set_aside(s, j);
+            changed = false;
+            break;
+        }
+        double alpha = 1;
+        int64_t blocking = -1;
+        for (int64_t i = 0; i < s->k; i++) {
+            double x = s->x[s->S[i]];
+            if (x + s->p[i] <= 0 && (blocking < 0 || x / -s->p[i] < alpha)) {
+                alpha = x / -s->p[i];
+                blocking = i;
+            }
+        }
+        for (int64_t i = 0; i < s->k; i++)
+            s->x[s->S[i]] += alpha * s->p[i];
+        if (blocking < 0)
+            break;
+        for (int64_t i = 0; i < s->k; i++)
+            s->g[i] *= 1 - alpha;
+        for (int64_t i = s->k - 1; i >= 0; i--)
+            if (i == blocking || s->x[s->S[i]] <= 0) {
+                leave(s, i);
+                ++*changes;
+            }
+        changed = true;
+    }
+    *changes += changed && entered;
+    if (changed)
+        forget_aside(s);
+}
+
+/* The active weights as accurately as they can be had: the gradient of rounding, squared condition times, is an error of the weights that it no longer
+ * shows. So steps with the residual itself go on as long as they pay and each is less than half of the one before. */
+static void refine(core *s, int64_t *changes)
+{
+    double last = INFINITY;
+    for (int round = 0; round < 20 && s->k > 0; round++) {
+        double step = 0, largest = 0;
+        residual_exact(s);
+        project(s, s->r, s->p);
+        for (int64_t i = 0; i < s->k; i++)
+            s->p[i] = s->h[s->S[i]] = s->p[i] / s->b_norm;
+        solve_transposed(s, s->p);
+        solve_upper(s, s->p);
+        for (int64_t i = 0; i < s->k; i++) {
+            step = fmax(step, fabs(s->p[i]));
+            largest = fmax(largest, s->x[s->S[i]]);
+        }
+        if (step <= 4 * DBL_EPSILON * largest || step >= 0.5 * last)
+            break;
+        last = step;
+        move(s, false, changes);
+        if (step <= 1e-8 * largest) /* a step shrinks the error about as much as it is itself, rounding times squared condition: the next is rounding */
+            break;
+    }
+}
+
+/* The largest gradient above `noise` of a column that may enter, or −1. */
+static int64_t steepest(const core *s, double noise)
+{
+    int64_t best = -1;
+    for (int64_t j = 0; j < s->n; j++)
+        if (s->state[j] == OUTSIDE && s->h[j] > noise) {
+            noise = s->h[j];
+            best = j;
+        }
+    return best;
+}
+
+/* The largest gradient of an active column, either way; and that or the largest of the others. */
+static double worst_active(const core *s)
+{
+    double worst = 0;
+    for (int64_t i = 0; i < s->k; i++) {
+        double here = fabs(s->h[s->S[i]]);
+        worst = here > worst ? here : worst;
+    }
+    return worst;
+}
+
+static double kkt(const core *s)
+{
+    double worst = worst_active(s);
+    for (int64_t j = 0; j < s->n; j++)
+        worst = s->state[j] != ACTIVE && s->h[j] > worst ? s->h[j] : worst;
+    return worst;
+}
+
+/* The Gram matrix where it takes no more than a few times the memory of A. */
+static bool gram_fits(const core *s)
+{
+    return s->n <= 4 * s->m || s->n <= 4096;
+}
+
+static int gram_new(core *s)
+{
+    enlarge_square(&s->pool, &s->H, 0, &s->H_room, s->n);
+    if (!s->H)
+        return sp_fail_memory(s->context);
+    gram_columns(s, 0);
+    return SP_OK;
+}
+
+/* Lawson and Hanson's algorithm from the present x. A column enters above the rounding of its gradient; rounding could still let columns come
+ * and go in a circle: each that comes again with a gradient near it raises that bar.
+ *
+ * Gradients: with H a step costs n·k, from A m·(n + k); H costs m·n²/2 once, at SLOW times the speed. Without a tolerance or a bound, about half of
+ * min(m, n) columns are expected; otherwise H is made when as much was spent without. */
+static int descend(core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report)
+{
+    double tolerance = parameters->tolerance, last = INFINITY, active = 0;
+    int64_t most = parameters->most, changes = 0, limit = 30 * s->n + 100, steps = 0;
+    bool exact = false, refined = false;
+    int64_t expected = tolerance > 0 ? 0 : (s->m < s->n ? s->m : s->n) / 2;
+    expected = most > 0 && most < expected ? most : expected;
+    *report = (sp_nnls_report){.reached = true};
+    s->raised = 1;
+    s->least = dependent;
+    memset(s->been, 0, (size_t)s->n * sizeof *s->been);
+    forget_aside(s);
+    if (s->b_norm == 0 || s->n == 0) {
+        memset(s->w, 0, (size_t)s->n * sizeof *s->w);
+        memcpy(s->r, s->b, (size_t)s->m * sizeof *s->r);
+        report->residual = s->b_norm > 0;
+        report->reached = s->b_norm == 0 || tolerance == 0 || tolerance >= 1;
+        return SP_OK;
+    }
+    int status = make_room_active(s);
+    if (status != SP_OK)
+        return status;
+    for (;; steps++) {
+        if (s->context->cancel && *s->context->cancel)
+            return sp_fail(s->context, SP_SYSTEM, "cancelled");
+        if (!s->H && !exact && gram_fits(s) && 2 * SLOW * (expected > steps ? expected : steps) >= s->n && (status = gram_new(s)) != SP_OK)
+            return status;
+        bool from_columns = exact || !s->H;
+        if (from_columns)
+            gradient_exact(s);
+        else
+            gradient_gram(s);
+        double sum = 1;
+        for (int64_t i = 0; i < s->k; i++)
+            sum += s->x[s->S[i]];
+        double noise = 4 * DBL_EPSILON * sum * s->raised, bar = fmax(noise, parameters->least);
+        if (tolerance > 0 && s->residual * s->residual <= tolerance * tolerance + (from_columns ? 0 : 1e-13)) {
+            if (from_columns)
+                break;
+            exact = true; /* near enough that H cannot tell */
+            continue;
+        }
+        if (changes > limit && from_columns)
+            break;
+        active = worst_active(s);
+        int64_t j = (most > 0 && s->k >= most) || changes > limit ? -1 : steepest(s, bar);
+        while (j >= 0) {
+            if ((status = make_room_active(s)) != SP_OK)
+                return status;
+            if (append(s, j))
+                break;
+            set_aside(s, j);
+            j = steepest(s, bar);
+        }
+        if (j >= 0) {
+            if (s->been[j] && s->h[j] < 64 * noise / s->raised)
+                s->raised = fmin(1.25 * s->raised, 64);
+            s->been[j] = true;
+            last = INFINITY;
+            refined = false;
+        } else if (!from_columns && active > noise && active < 0.5 * last) {
+            last = active; /* nothing enters: solve again for what is there */
+        } else if (!refined) {
+            refine(s, &changes);
+            refined = exact = true;
+            continue;
+        } else if (s->aside > 0 && s->least > last_dependent && kkt(s) > fmax(accepted, parameters->least) && !(most > 0 && s->k >= most)) {
+            s->least = last_dependent;
+            forget_aside(s);
+            continue;
+        } else {
+            break;
+        }
+        move(s, j >= 0, &changes);
+    }
+    report->iterations = changes;
+    report->positive = s->k;
+    report->residual = s->residual;
+    report->kkt = kkt(s);
+    bool bounded = ((most > 0 && s->k >= most) || report->kkt <= parameters->least) && active <= accepted;
+    report->reached = tolerance > 0 ? s->residual <= tolerance : report->kkt <= accepted;
+    if (report->kkt > accepted && !bounded && !(tolerance > 0 && report->reached))
+        return sp_fail(s->context, SP_NUMERICAL, "nonnegative weights: rounding leaves a KKT residual of %.2g with %lld of %lld columns after %lld changes", report->kkt,
+                       (long long)s->k, (long long)s->n, (long long)changes);
+    return SP_OK;
+}
+
+/* ---- what is given ---- */
+
+static int check_norm(sp_context *context, const char *what, int64_t index, int64_t m, const double *v, double square, double *norm)
+{
+    char name[64];
+    *norm = sqrt(square);
+    if (*norm >= least_norm && *norm <= largest_norm)
+        return SP_OK;
+    bool zero = true;
+    snprintf(name, sizeof name, index >= 0 ? "%s %lld" : "%s", what, (long long)index);
+    for (int64_t i = 0; i < m; i++) {
+        if (!isfinite(v[i]))
+            return sp_fail(context, SP_INPUT, "nonnegative weights: row %lld of %s is not finite", (long long)i, name);
+        zero &= v[i] == 0;
+    }
+    if (zero)
+        return SP_OK;
+    return sp_fail(context, SP_INPUT, "nonnegative weights: the length of %s, %.3g, is not between 1e-140 and 1e140", name, *norm);
+}
+
+static int make_room(core *s, int64_t room)
+{
+    if (room <= s->room)
+        return SP_OK;
+    enlarge(&s->pool, 6, (double **[]){&s->norm, &s->c, &s->x, &s->w, &s->h, &s->bytes}, s->n, room);
+    if (s->pool.failed) {
+        s->pool.failed = false;
+        return sp_fail_memory(s->context);
+    }
+    s->room = room;
+    s->state = (uint8_t *)s->bytes;
+    s->been = s->state + room;
+    memset(s->been, 0, (size_t)room);
+    return SP_OK;
+}
+
+static int start(core *s, sp_context *context, int64_t m, const double *b)
+{
+    *s = (core){.context = context, .m = m, .stride = m, .b = b};
+    int status = sp_dense_fits(context, m, 1);
+    if (status != SP_OK)
+        return status;
+    if (m < 1)
+        return sp_fail(context, SP_INPUT, "nonnegative weights: %lld rows", (long long)m);
+    enlarge(&s->pool, 2, (double **[]){&s->r, &s->e}, 0, m);
+    if (!s->r)
+        return sp_fail_memory(context);
+    memcpy(s->r, b, (size_t)m * sizeof *b);
+    return check_norm(context, "the right-hand side", -1, m, b, sp_dense_dot(m, b, b), &s->b_norm);
+}
+
+static void measure(core *s, int64_t j)
+{
+    const double *a = s->A + j * s->stride;
+    s->norm[j] = cblas_ddot((int)s->m, a, 1, a, 1);
+    s->c[j] = cblas_ddot((int)s->m, a, 1, s->b, 1);
+}
+
+/* Takes note of columns s->n … n − 1 of s->A; where one is not good, of none. */
+static int take(core *s, int64_t n)
+{
+    int64_t first = s->n, m = s->m;
+    int status = make_room(s, n > 0 ? n : 1);
+    if (status != SP_OK)
+        return status;
+    if (m * (n - first) <= SMALL) {
+        for (int64_t j = first; j < n; j++)
+            measure(s, j);
+    } else {
+#pragma omp parallel for schedule(static) num_threads(s->context->threads)
+        for (int64_t j = first; j < n; j++)
+            measure(s, j);
+    }
+    for (int64_t j = first; status == SP_OK && j < n; j++) {
+        status = check_norm(s->context, "column", j, m, s->A + j * s->stride, s->norm[j], &s->norm[j]);
+        s->c[j] = s->norm[j] > 0 && s->b_norm > 0 ? s->c[j] / s->norm[j] / s->b_norm : 0;
+        s->x[j] = s->w[j] = s->h[j] = 0;
+        s->state[j] = OUTSIDE;
+    }
+    if (status == SP_OK)
+        s->n = n;
+    return status;
+}
+
+static int check_parameters(sp_context *context, const sp_nnls_parameters *parameters)
+{
+    if (!(parameters->tolerance >= 0) || parameters->most < 0 || !(parameters->least >= 0))
+        return sp_fail(context, SP_INPUT, "nonnegative weights: tolerance %g and %lld weights: both must be 0 or more", parameters->tolerance, (long long)parameters->most);
+    return SP_OK;
+}
+
+int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t stride, const double *b, const sp_nnls_parameters *parameters, double *w, sp_nnls_report *report)
+{
+    core s = {0};
+    *report = (sp_nnls_report){0};
+    int status = check_parameters(context, parameters);
+    if (status != SP_OK)
+        return status;
+    SP_TRY(start(&s, context, m, b));
+    SP_TRY(sp_dense_fits(context, stride, n));
+    if (n < 0 || stride < m) {
+        status = sp_fail(context, SP_INPUT, "nonnegative weights: %lld columns of %lld rows, %lld apart", (long long)n, (long long)m, (long long)stride);
+        goto done;
+    }
+    s.A = A;
+    s.stride = stride;
+    SP_TRY(take(&s, n));
+    status = descend(&s, parameters, report);
+    memcpy(w, s.w, (size_t)n * sizeof *w);
+done:
+    sp_pool_free(&s.pool);
+    return status;
+}
+
+/* ---- columns one after another ---- */
+
+struct sp_nnls_set {
+    core core;
+    double *b;
+    sp_list columns, id; /* doubles [m, n]; int64_t [n] */
+};
+
+int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t room, sp_nnls_set **set)
+{
+    int64_t size;
+    *set = NULL;
+    sp_nnls_set *made = calloc(1, sizeof *made);
+    if (!made)
+        return sp_fail_memory(context);
+    int status = start(&made->core, context, m, b);
+    if (status == SP_OK) {
+        made->core.b = made->b = sp_pool_copy(&made->core.pool, b, m, sizeof *b);
+        room = room < 1 ? 1 : room;
+        if (!made->b || __builtin_mul_overflow(m, room, &size) || !sp_list_add(&made->columns, size, sizeof(double)) || !sp_list_add(&made->id, room, sizeof(int64_t)))
+            status = sp_fail_memory(context);
+        else
+            status = make_room(&made->core, room);
+        made->columns.count = made->id.count = 0;
+    }
+    if (status == SP_OK)
+        *set = made;
+    else
+        sp_nnls_set_free(made);
+    return status;
+}
+
+void sp_nnls_set_free(sp_nnls_set *set)
+{
+    if (!set)
+        return;
+    sp_list_free(&set->columns);
+    sp_list_free(&set->id);
+    sp_pool_free(&set->core.pool);
+    free(set);
+}
+
+int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, const int64_t *id)
+{
+    core *s = &set->core;
+    int64_t first = s->n, n, size, listed = set->columns.count;
+    if (count < 0)
+        return sp_fail(s->context, SP_INPUT, "nonnegative weights: %lld columns to add", (long long)count);
+    if (count == 0)
+        return SP_OK;
+    if (__builtin_add_overflow(first, count, &n) || __builtin_mul_overflow(s->m, n, &size))
+        return sp_fail_memory(s->context);
+    int status = sp_dense_fits(s->context, s->m, n);
+    if (status != SP_OK)
+        return status;
+    double *to = sp_list_add(&set->columns, s->m * count, sizeof *to);
+    s->A = set->columns.data;
+    int64_t *name = to ? sp_list_add(&set->id, count, sizeof *name) : NULL;
+    if (name) {
+        memcpy(to, columns, (size_t)(s->m * count) * sizeof *to);
+        memcpy(name, id, (size_t)count * sizeof *name);
+        status = make_room(s, n <= s->room ? n : n > 2 * s->room ? n : 2 * s->room);
+        if (status == SP_OK && s->H_room < n) {
+            enlarge_square(&s->pool, &s->H, first, &s->H_room, s->room);
+            status = s->H_room >= n ? SP_OK : sp_fail_memory(s->context);
+        }
+        if (status == SP_OK)
+            status = take(s, n);
+        if (status == SP_OK) {
+            gram_columns(s, first);
+            return SP_OK;
+        }
+        set->id.count = first;
+    } else {
+        status = sp_fail_memory(s->context);
+    }
+    set->columns.count = listed;
+    return status;
+}
+
+int sp_nnls_set_solve(sp_nnls_set *set, const sp_nnls_parameters *parameters, sp_nnls_report *report)
+{
+    *report = (sp_nnls_report){0};
+    int status = check_parameters(set->core.context, parameters);
+    return status == SP_OK ? descend(&set->core, parameters, report) : status;
+}
+
+void sp_nnls_set_drop(sp_nnls_set *set)
+{
+    core *s = &set->core;
+    int64_t n = 0, ld = s->H_room, *id = set->id.data;
+    double *A = set->columns.data;
+    for (int64_t j = 0; j < s->n; j++) {
+        if (s->state[j] != ACTIVE)
+            continue;
+        if (n < j) {
+            memcpy(A + n * s->m, A + j * s->m, (size_t)s->m * sizeof *A);
+            memcpy(s->H + n * ld, s->H + j * ld, (size_t)s->n * sizeof *A);
+            double *each[] = {s->norm, s->c, s->x, s->w, s->h};
+            for (int i = 0; i < 5; i++)
+                each[i][n] = each[i][j];
+            id[n] = id[j];
+            for (int64_t i = 0; i < s->k; i++)
+                if (s->S[i] == j)
+                    s->S[i] = n;
+        }
+        n++;
+    }
+    for (int64_t j = 0; j < n; j++) { /* rows of H: kept[i] ≥ i, so that nothing is written before it is read */
+        int64_t to = 0;
+        for (int64_t i = 0; i < s->n; i++)
+            if (s->state[i] == ACTIVE)
+                s->H[j * ld + to++] = s->H[j * ld + i];
+    }
+    memset(s->state, ACTIVE, (size_t)n);
+    s->n = n;
+    s->aside = 0;
+    set->columns.count = n * s->m;
+    set->id.count = n;
+}
+
+int64_t sp_nnls_set_count(const sp_nnls_set *set)
+{
+    return set->core.n;
+}
+
+const int64_t *sp_nnls_set_ids(const sp_nnls_set *set)
+{
+    return set->id.data;
+}
+
+const double *sp_nnls_set_weights(const sp_nnls_set *set)
+{
+    return set->core.w;
+}
+
+const double *sp_nnls_set_columns(const sp_nnls_set *set)
+{
+    return set->columns.data;
+}
+
+const double *sp_nnls_set_residual(const sp_nnls_set *set)
+{
+    return set->core.r;
+}

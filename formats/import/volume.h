@@ -17,6 +17,7 @@ typedef struct sp_includes {
 typedef struct sp_notes {
     char line[8][160];
     int count;
+    char inverted[160]; /* the first element without positive volume, as the file names it: "element 17 (line 30)"; "" for none */
 } sp_notes;
 
 /* VegaFEM .veg: *VERTICES, *ELEMENTS (TET, CUBIC/HEX in VegaFEM's corner order = ours), 0- or 1-based numbering,
@@ -65,8 +66,8 @@ typedef struct sp_nodal_loads {
 } sp_nodal_loads;
 
 /* Abaqus/CalculiX .inp: *NODE, *ELEMENT (C3D4, C3D8; C3D8R and other solids are an error, shells, beams and the like are
- * passed over), *NSET, *ELSET with GENERATE and named sets, *MATERIAL with *ELASTIC and *DENSITY, *SOLID SECTION: one
- * region for each material used; `material` gives what the file lacks (density, damping; everything where there is no
+ * passed over), *NSET, *ELSET with GENERATE and named sets, *MATERIAL with *ELASTIC (ISO as law "stvk", ANISO as "linear"),
+ * *HYPERELASTIC, MOONEY-RIVLIN, *DAMPING and *DENSITY, *SOLID SECTION: one region for each material used; `material` gives what the file lacks (density, damping; everything where there is no
  * *SOLID SECTION). *BOUNDARY with zero values before and in the first step: fixed components. *CLOAD of the first step.
  * Reading stops at the second step. Cards that do not concern the mesh are passed over. Nodes that no element uses are
  * dropped. Numbers are taken as they are: .inp files have no units. node_id [vertex_count], the file's number of each

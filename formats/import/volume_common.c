@@ -1,5 +1,7 @@
 #include "formats/import/volume_internal.h"
 
+#include "mesh/shape.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@ int volume_start(struct volume_reader *reader, sp_context *context, const char *
     *reader = (struct volume_reader){.context = context, .includes = includes, .notes = notes, .comment = comment};
     *mesh = (sp_mesh){0};
     if (notes)
-        notes->count = 0;
+        notes->count = notes->inverted[0] = 0;
     if (count < 0 || count >> FILE_BIT)
         return sp_fail(context, SP_INPUT, "%lld bytes are no size of a file", (long long)count);
     sp_text_open(&reader->text, bytes, count, "", "", false);
@@ -315,6 +317,17 @@ static int number_nodes(struct volume_reader *reader)
     return status;
 }
 
+/* By the number and the place that the user finds in the file. */
+static void note_inverted(struct volume_reader *reader, const struct volume_element *element)
+{
+    int64_t file = element->where >> FILE_BIT, place = element->where & ((INT64_C(1) << FILE_BIT) - 1);
+    sp_notes *notes = reader->notes;
+    if (notes)
+        snprintf(notes->inverted, sizeof notes->inverted, "element %lld (%s %lld%s%.80s)", (long long)element->id,
+                 reader->text.binary ? "byte" : "line", (long long)place, file ? " of " : "",
+                 file ? ((char **)reader->names.data)[file - 1] : "");
+}
+
 int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
 {
     struct volume_node *node = reader->nodes.data;
@@ -366,6 +379,7 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
         if (reader->vertex[i] >= 0)
             memcpy(mesh->vertices + 3 * reader->vertex[i], node[i].x, sizeof node[i].x);
     int64_t hex = 0, tet = 0;
+    bool inverted = false;
     for (int64_t e = 0; e < reader->elements.count; e++) {
         if (element[e].width == 0)
             continue;
@@ -374,6 +388,10 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
         for (int64_t a = 0; a < element[e].width; a++)
             corner[a] = reader->vertex[element[e].corner[a]];
         mesh->region[is_hex ? hex : mesh->hex_count + tet] = element[e].group;
+        if (!inverted && !sp_mesh_element_positive(mesh, is_hex ? hex : mesh->hex_count + tet)) {
+            inverted = true;
+            note_inverted(reader, &element[e]);
+        }
         hex += is_hex;
         tet += !is_hex;
     }

@@ -361,45 +361,138 @@ done:
     return status;
 }
 
-/* *ELASTIC and *DENSITY of the last *MATERIAL: one line of constants each. */
-static int parse_constants(struct inp *inp, const struct inp_card *card, bool elastic)
+/* The material that cards of constants are about: the last one. */
+static int last_material(struct inp *inp, const struct inp_card *card, struct inp_material **material)
 {
-    struct inp_material *material = inp->materials.count ? (struct inp_material *)inp->materials.data + inp->materials.count - 1 : NULL;
-    const sp_word *type = parameter(card, "TYPE");
-    char shown[SP_TEXT_QUOTE], packed[INP_KEY];
-    int count = elastic ? 2 : 1, status;
-    bool found;
-    double value[2] = {0};
-    sp_word field;
-    if (!material)
+    if (inp->materials.count == 0)
         return volume_fail(&inp->in, card->where, "%s before any *MATERIAL", card->name);
-    if (type)
-        pack(*type, packed, sizeof packed);
-    if (elastic && type && strncmp(packed, "ISO", 3))
-        return volume_fail(&inp->in, card->where, "*ELASTIC of type %s is not supported (isotropic is)", sp_word_show(*type, shown));
-    SP_TRY(data_line(inp, &found));
-    if (!found)
-        return volume_fail(&inp->in, card->where, "%s has no data", card->name);
-    int64_t where = volume_here(&inp->in);
+    *material = (struct inp_material *)inp->materials.data + inp->materials.count - 1;
+    return SP_OK;
+}
+
+/* The constants of a card, on as many lines as their number needs: at most 8 stand on one. No second set, for another temperature, may
+ * follow. where: the first line. */
+static int read_constants(struct inp *inp, const struct inp_card *card, int count, double *value, int64_t *where)
+{
+    enum { PER_LINE = 8 };
+    char shown[SP_TEXT_QUOTE];
+    sp_word field;
+    bool found;
+    int status;
     for (int i = 0; i < count; i++) {
+        if (i % PER_LINE == 0) {
+            SP_TRY(data_line(inp, &found));
+            if (!found && i == 0)
+                return volume_fail(&inp->in, card->where, "%s has no data", card->name);
+            if (!found)
+                return volume_fail(&inp->in, card->where, "%s has %d of %d constants", card->name, i, count);
+            if (i == 0)
+                *where = volume_here(&inp->in);
+        }
         sp_text_field(&inp->in.text, ',', &field);
         if (!sp_word_number(field, &value[i]))
-            return volume_fail(&inp->in, where, "'%s' is no finite number", sp_word_show(field, shown));
+            return volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
     }
     SP_TRY(data_line(inp, &found));
     if (found)
         return volume_fail_here(&inp->in, "%s that depends on temperature is not supported", card->name);
-    if (!elastic) {
-        SP_TRY(volume_check_density(&inp->in, where, value[0]));
-        material->density = true;
-        material->material.density = value[0];
+done:
+    return status;
+}
+
+static int parse_density(struct inp *inp, const struct inp_card *card)
+{
+    struct inp_material *material = NULL;
+    int64_t where = 0;
+    double value;
+    int status;
+    SP_TRY(last_material(inp, card, &material));
+    SP_TRY(read_constants(inp, card, 1, &value, &where));
+    SP_TRY(volume_check_density(&inp->in, where, value));
+    material->density = true;
+    material->material.density = value;
+done:
+    return status;
+}
+
+/* Type ISO: E and nu. Type ANISO: the upper triangle of the stiffness by columns in the order 11, 22, 33, 12, 13, 23; ours goes by rows
+ * in the order xx, yy, zz, yz, zx, xy. */
+static int parse_elastic(struct inp *inp, const struct inp_card *card)
+{
+    static const int place[6] = {0, 1, 2, 5, 4, 3}, row[6] = {0, 6, 11, 15, 18, 20};
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const sp_word *type = parameter(card, "TYPE");
+    char shown[SP_TEXT_QUOTE], packed[INP_KEY] = "ISO";
+    struct inp_material *material = NULL;
+    int64_t where = 0;
+    double value[21];
+    int status, n = 0;
+    SP_TRY(last_material(inp, card, &material));
+    if (type)
+        pack(*type, packed, sizeof packed);
+    if (strncmp(packed, "ISO", 3) && strncmp(packed, "ANISO", 5))
+        return volume_fail(&inp->in, card->where, "*ELASTIC of type %s is not supported (isotropic and anisotropic are)",
+                           sp_word_show(*type, shown));
+    material->elastic = true;
+    if (*packed == 'I') {
+        SP_TRY(read_constants(inp, card, 2, value, &where));
+        SP_TRY(volume_check_isotropic(&inp->in, where, value[0], value[1]));
+        material->material.law = SP_LAW_STVK;
+        material->material.young = value[0];
+        material->material.poisson = value[1];
         return SP_OK;
     }
-    SP_TRY(volume_check_isotropic(&inp->in, where, value[0], value[1]));
+    SP_TRY(read_constants(inp, card, 21, value, &where));
+    material->material.law = SP_LAW_LINEAR;
+    memcpy(material->material.frame, identity, sizeof identity);
+    for (int j = 0; j < 6; j++)
+        for (int i = 0; i <= j; i++) {
+            int p = place[i] < place[j] ? place[i] : place[j], q = place[i] < place[j] ? place[j] : place[i];
+            material->material.stiffness[row[p] + q - p] = value[n++];
+        }
+    if (sp_material_check(inp->in.context, &material->material) != SP_OK)
+        status = volume_fail(&inp->in, where, "the 21 constants of *ELASTIC are no positive definite stiffness");
+done:
+    return status;
+}
+
+/* *HYPERELASTIC, MOONEY-RIVLIN: C10, C01, D1; the others are told about where they are used. */
+static int parse_hyperelastic(struct inp *inp, const struct inp_card *card)
+{
+    struct inp_material *material = NULL;
+    int64_t where = 0;
+    double value[3];
+    int status;
+    SP_TRY(last_material(inp, card, &material));
+    SP_TRY(read_constants(inp, card, 3, value, &where));
+    if (!(value[0] + value[1] > 0 && value[2] > 0))
+        return volume_fail(&inp->in, where, "C10 + C01 and D1 must be positive, not %g and %g", value[0] + value[1], value[2]);
     material->elastic = true;
-    material->material.law = SP_LAW_STVK;
-    material->material.young = value[0];
-    material->material.poisson = value[1];
+    material->material.law = SP_LAW_MOONEY_RIVLIN;
+    material->material.mooney[0] = value[1];
+    material->material.mooney[1] = value[0];
+    material->material.mooney[2] = 1 / value[2];
+done:
+    return status;
+}
+
+/* Rayleigh damping stands in the card itself. */
+static int parse_damping(struct inp *inp, const struct inp_card *card)
+{
+    static const char *const key[2] = {"ALPHA", "BETA"};
+    char shown[SP_TEXT_QUOTE];
+    struct inp_material *material = NULL;
+    int status;
+    SP_TRY(last_material(inp, card, &material));
+    for (int i = 0; i < 2; i++) {
+        const sp_word *word = parameter(card, key[i]);
+        double value = 0;
+        if (word && (!sp_word_number(*word, &value) || value < 0))
+            return volume_fail(&inp->in, card->where, "*DAMPING: '%s' is no %s", sp_word_show(*word, shown), key[i]);
+        *(i ? &material->material.damping_stiffness : &material->material.damping_mass) = value;
+    }
+    for (bool found = true; found;)
+        SP_TRY(data_line(inp, &found));
 done:
     return status;
 }
@@ -434,7 +527,8 @@ static int assign_materials(struct inp *inp)
         else if (m == inp->materials.count)
             status = volume_fail(&inp->in, section[s].where, "the material %s is not defined", sp_word_show(section[s].material, shown));
         else if (!material[m].elastic)
-            status = volume_fail(&inp->in, material[m].where, "the material %s has no *ELASTIC", material[m].material.name);
+            status = volume_fail(&inp->in, material[m].where, "the material %s has no *ELASTIC, nor *HYPERELASTIC of Mooney and Rivlin",
+                                 material[m].material.name);
         else
             status = volume_sets_resolve(&inp->in, &inp->elsets, set, &met);
         for (int64_t i = 0; status == SP_OK && i < met.count; i++) {
@@ -672,8 +766,7 @@ static int parse_other(struct inp *inp, const struct inp_card *card)
 {
     static const char *const wrong[] = {"*NGEN",   "*NFILL",  "*NCOPY",     "*NMAP",         "*ELGEN",
                                         "*ELCOPY", "*SYSTEM", "*TRANSFORM", "*SUBSTRUCTURE", NULL};
-    static const char *const material[] = {"*HYPERELASTIC", "*HYPERFOAM",    "*PLASTIC", "*CREEP",
-                                           "*VISCOELASTIC", "*USERMATERIAL", "*DAMPING", NULL};
+    static const char *const material[] = {"*HYPERELASTIC", "*HYPERFOAM", "*PLASTIC", "*CREEP", "*VISCOELASTIC", "*USERMATERIAL", NULL};
     static const char *const noted[] = {"*DLOAD", "*DSLOAD", "*EQUATION", "*MPC", "*TIE", "*RIGIDBODY", "*COUPLING", "*CONTACTPAIR", NULL};
     bool found;
     int status;
@@ -729,8 +822,14 @@ static int parse_cards(struct inp *inp)
             status = parse_set(inp, &card, &inp->elsets, "ELSET");
         else if (strcmp(card.name, "*MATERIAL") == 0)
             status = parse_material(inp, &card);
-        else if (strcmp(card.name, "*ELASTIC") == 0 || strcmp(card.name, "*DENSITY") == 0)
-            status = parse_constants(inp, &card, strcmp(card.name, "*ELASTIC") == 0);
+        else if (strcmp(card.name, "*ELASTIC") == 0)
+            status = parse_elastic(inp, &card);
+        else if (strcmp(card.name, "*DENSITY") == 0)
+            status = parse_density(inp, &card);
+        else if (strcmp(card.name, "*HYPERELASTIC") == 0 && parameter(&card, "MOONEY-RIVLIN"))
+            status = parse_hyperelastic(inp, &card);
+        else if (strcmp(card.name, "*DAMPING") == 0)
+            status = parse_damping(inp, &card);
         else if (strcmp(card.name, "*SOLIDSECTION") == 0) {
             status = parse_section(inp, &card);
             /* A thickness may follow. */

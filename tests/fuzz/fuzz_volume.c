@@ -1,8 +1,11 @@
 /* The readers of volumetric meshes. The first byte selects the format: 0 .veg, 1 .msh, 2 .inp, 3 .bou, 4 .interp (against
  * a small mesh), 5 .mesh, 6 .ele,
- * 7 .vtk, 8 .vtu; included files are the bytes after the first zero byte. Meshes that come out are walked in full. */
+ * 7 .vtk, 8 .vtu; included files are the bytes after the first zero byte. Meshes that come out are walked in full, and those that pass
+ * sp_mesh_check go through every writer. */
+#include "formats/export/volume_write.h"
 #include "formats/import/volume.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -49,6 +52,27 @@ static void walk(const sp_mesh *mesh)
             __builtin_trap();
     if (sum != sum)
         __builtin_trap();
+}
+
+/* Into the void: the writers may refuse a mesh, with a message, and do nothing else wrong. */
+static void write_all(const sp_mesh *mesh)
+{
+    static int (*const writers[])(sp_context *, int, const sp_mesh *) = {sp_medit_write, sp_vtk_write, sp_tetgen_write_nodes,
+                                                                         sp_tetgen_write_elements, sp_inp_write, sp_veg_write,
+                                                                         sp_bou_write, sp_interp_write};
+    static int nowhere = -1;
+    sp_context context = sp_context_default();
+    if (nowhere < 0)
+        nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (sp_mesh_check(&context, mesh, 1) != SP_OK)
+        return;
+    for (int i = -2; i < (int)(sizeof writers / sizeof writers[0]); i++) {
+        context = sp_context_default();
+        int status = i < 0 ? sp_msh_write(&context, nowhere, i == -2 ? 2 : 4, mesh) : writers[i](&context, nowhere, mesh);
+        if (status != SP_OK && (status != SP_INPUT || !context.message[0]))
+            __builtin_trap();
+    }
+    (void)sp_veg_cubes(mesh);
 }
 
 /* A hexahedron, and a tetrahedron on one of its edges. */
@@ -123,6 +147,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != SP_OK && (status != SP_INPUT || !context.message[0]))
         __builtin_trap();
     walk(&mesh);
+    if (status == SP_OK)
+        write_all(&mesh);
     sp_mesh_free(&mesh);
     return 0;
 }

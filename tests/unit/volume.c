@@ -444,6 +444,16 @@ static void inp_errors(void)
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .5\n", "line 10: Poisson's ratio 0.5");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .3\n2, .3, 100\n", "line 11: *ELASTIC that depends on temperature");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ORTHO\n1, .3\n", "line 9: *ELASTIC of type ORTHO");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 1, 4, 1, 1, 4, 0, 0\n0, 1, 0, 0, 0, 0, 1, 0\n",
+          "line 9: *ELASTIC has 16 of 21 constants");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 1, 4, 1, 1, 4, 0\n", "line 10: '' is no finite number");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 9, 4, 1, 1, 4, 0, 0\n0, 1, 0, 0, 0, 0, 1, 0\n0, 0, 0, 0, 1\n",
+          "line 10: the 21 constants of *ELASTIC are no positive definite stiffness");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*HYPERELASTIC, MOONEY-RIVLIN\n1, 2, 0\n", "line 10: C10 + C01 and D1 must be positive");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*HYPERELASTIC, NEO HOOKE\n1, 2\n*SOLID SECTION, ELSET=body, MATERIAL=x\n",
+          "line 8: the material x has no *ELASTIC, nor *HYPERELASTIC of Mooney and Rivlin");
+    ERROR('i', INP_BODY "*DENSITY\n1\n", "line 8: *DENSITY before any *MATERIAL");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*DAMPING, ALPHA=-1\n", "line 9: *DAMPING: '-1' is no ALPHA");
     ERROR('i', INP_BODY INP_SOLID "*STEP\n*BOUNDARY\nALL, 1, 2\nALL, 3, 3, 0.1\n", "line 17: the prescribed displacement 0.1 is not zero");
     ERROR('i', INP_BODY INP_SOLID "*BOUNDARY\nnone, 1, 2\n", "line 15: the set of nodes none is not defined");
     ERROR('i', INP_BODY INP_SOLID "*BOUNDARY\n3, 1, 2\n", "line 15: node 3 is not defined");

@@ -69,7 +69,8 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     int64_t inverted = sp_mesh_inverted(&mesh, false);
     if (inverted && !choice->turn) {
         tool_hint("turn them with --turn");
-        tool_fail(SP_INPUT, path, "%lld of %lld elements have negative volume", (long long)inverted, (long long)sp_mesh_element_count(&mesh));
+        tool_fail(SP_INPUT, path, "%lld of %lld elements have negative volume, the first is %s", (long long)inverted,
+                  (long long)sp_mesh_element_count(&mesh), notes.inverted);
     }
     if (inverted)
         tool_warn(path, "turned %lld elements of negative volume", (long long)sp_mesh_inverted(&mesh, true));

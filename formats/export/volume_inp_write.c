@@ -1,0 +1,120 @@
+/* Abaqus and CalculiX. */
+#include "formats/export/volume_internal.h"
+
+enum { PER_LINE = 8 };
+
+bool sp_inp_holds(const sp_material *material)
+{
+    if (material->fibre != SP_FIBRE_NONE)
+        return false;
+    return material->law == SP_LAW_STVK || material->law == SP_LAW_LINEAR || material->law == SP_LAW_MOONEY_RIVLIN;
+}
+
+/* Numbers from 1, a few on a line. */
+static void write_number(sp_stream *stream, int64_t written, int64_t number)
+{
+    sp_stream_print(stream, "%s%lld", written == 0 ? "" : written % PER_LINE ? ", " : ",\n", (long long)number);
+}
+
+static void write_elements(sp_stream *stream, const sp_mesh *mesh, char (*name)[SP_NAME_LENGTH])
+{
+    for (int64_t e = 0, end; e < sp_mesh_element_count(mesh); e = end) {
+        end = volume_run_end(mesh, e);
+        sp_stream_print(stream, "*ELEMENT, TYPE=%s, ELSET=%s\n", e < mesh->hex_count ? "C3D8" : "C3D4", name[mesh->region[e]]);
+        for (int64_t i = e; i < end; i++) {
+            sp_stream_print(stream, "%lld, ", (long long)i + 1);
+            volume_write_corners(stream, mesh, i, 1, ", ");
+            sp_stream_print(stream, "\n");
+        }
+    }
+}
+
+/* A set of nodes for each combination of held components. */
+static void write_sets(sp_stream *stream, const sp_mesh *mesh, bool conditions)
+{
+    static const char *const name[8] = {"", "X", "Y", "XY", "Z", "XZ", "YZ", "XYZ"};
+    for (int axes = 1; axes < 8; axes++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < mesh->fixed_count; i++) {
+            if (mesh->fixed_axes[i] != axes)
+                continue;
+            if (count == 0 && !conditions)
+                sp_stream_print(stream, "*NSET, NSET=FIXED_%s\n", name[axes]);
+            if (!conditions)
+                write_number(stream, count, mesh->fixed[i] + 1);
+            count++;
+        }
+        if (count > 0 && !conditions)
+            sp_stream_print(stream, "\n");
+        for (int k = 0; count > 0 && conditions && k < 3; k++)
+            if (axes & 1 << k)
+                sp_stream_print(stream, "FIXED_%s, %d, %d\n", name[axes], k + 1, k + 1);
+    }
+}
+
+/* The constants of type ANISO: the upper triangle by columns in the order 11, 22, 33, 12, 13, 23. Ours is xx, yy, zz, yz, zx, xy. */
+static int write_anisotropic(sp_context *context, sp_stream *stream, const sp_material *material)
+{
+    static const int place[6] = {0, 1, 2, 5, 4, 3};
+    double C[36];
+    int64_t written = 0;
+    int status = sp_material_stiffness(context, material, C);
+    if (status != SP_OK)
+        return status;
+    sp_stream_print(stream, "*ELASTIC, TYPE=ANISO\n");
+    for (int j = 0; j < 6; j++)
+        for (int i = 0; i <= j; i++, written++)
+            sp_stream_print(stream, "%s%.17g", written == 0 ? "" : written % PER_LINE ? ", " : ",\n", C[6 * place[i] + place[j]]);
+    sp_stream_print(stream, "\n");
+    return SP_OK;
+}
+
+static int write_material(sp_context *context, sp_stream *stream, const sp_material *material, const char *name)
+{
+    sp_stream_print(stream, "*MATERIAL, NAME=%s\n*DENSITY\n%.17g\n", name, material->density);
+    if (material->damping_mass > 0 || material->damping_stiffness > 0)
+        sp_stream_print(stream, "*DAMPING, ALPHA=%.17g, BETA=%.17g\n", material->damping_mass, material->damping_stiffness);
+    if (material->law == SP_LAW_STVK)
+        sp_stream_print(stream, "*ELASTIC\n%.17g, %.17g\n", material->young, material->poisson);
+    else if (material->law == SP_LAW_LINEAR)
+        return write_anisotropic(context, stream, material);
+    else if (material->law == SP_LAW_MOONEY_RIVLIN)
+        sp_stream_print(stream, "*HYPERELASTIC, MOONEY-RIVLIN\n%.17g, %.17g, %.17g\n", material->mooney[1], material->mooney[0],
+                        1 / material->mooney[2]);
+    else
+        sp_stream_print(stream, "** its law, %s, has no card\n", sp_law_name(material->law));
+    return SP_OK;
+}
+
+int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
+{
+    sp_stream stream;
+    sp_pool pool = {0};
+    char(*name)[SP_NAME_LENGTH];
+    bool *used;
+    int status;
+    SP_TRY(sp_plain_names(context, mesh, &pool, &name));
+    SP_TRY(volume_used_regions(context, mesh, &pool, &used));
+    sp_stream_begin(&stream, descriptor);
+    sp_stream_print(&stream, "*NODE, NSET=NALL\n");
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        sp_stream_print(&stream, "%lld, ", (long long)v + 1);
+        volume_write_point(&stream, mesh->vertices + 3 * v, ", ");
+        sp_stream_print(&stream, "\n");
+    }
+    write_elements(&stream, mesh, name);
+    write_sets(&stream, mesh, false);
+    for (int64_t m = 0; m < mesh->material_count; m++)
+        if (used[m])
+            SP_TRY(write_material(context, &stream, &mesh->materials[m], name[m]));
+    for (int64_t m = 0; m < mesh->material_count; m++)
+        if (used[m])
+            sp_stream_print(&stream, "*SOLID SECTION, ELSET=%s, MATERIAL=%s\n", name[m], name[m]);
+    if (mesh->fixed_count > 0)
+        sp_stream_print(&stream, "*BOUNDARY\n");
+    write_sets(&stream, mesh, true);
+    status = sp_stream_end(context, &stream);
+done:
+    sp_pool_free(&pool);
+    return status;
+}

@@ -1,0 +1,173 @@
+/* The formats that are lists of numbers (Medit, legacy VTK, TetGen), and what all writers of meshes share. */
+#include "formats/export/volume_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { VTK_TETRA = 10, VTK_HEXAHEDRON = 12 };
+
+void volume_write_point(sp_stream *stream, const double x[3], const char *between)
+{
+    sp_stream_print(stream, "%.17g%s%.17g%s%.17g", x[0], between, x[1], between, x[2]);
+}
+
+void volume_write_corners(sp_stream *stream, const sp_mesh *mesh, int64_t element, int64_t base, const char *between)
+{
+    int count;
+    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    for (int a = 0; a < count; a++)
+        sp_stream_print(stream, "%s%lld", a ? between : "", (long long)(corner[a] + base));
+}
+
+int64_t volume_run_end(const sp_mesh *mesh, int64_t element)
+{
+    int64_t last = element < mesh->hex_count ? mesh->hex_count : sp_mesh_element_count(mesh), end = element + 1;
+    while (end < last && mesh->region[end] == mesh->region[element])
+        end++;
+    return end;
+}
+
+int volume_used_regions(sp_context *context, const sp_mesh *mesh, sp_pool *pool, bool **used)
+{
+    *used = sp_pool_new(pool, mesh->material_count, sizeof **used);
+    if (!*used)
+        return sp_fail_memory(context);
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
+        (*used)[mesh->region[e]] = true;
+    return SP_OK;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_taken(char (*names)[SP_NAME_LENGTH], int64_t count, const char *name)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (strcasecmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+int sp_plain_names(sp_context *context, const sp_mesh *mesh, sp_pool *pool, char (**names)[SP_NAME_LENGTH])
+{
+    char(*list)[SP_NAME_LENGTH] = sp_pool_new(pool, mesh->material_count, sizeof *list);
+    if (!list)
+        return sp_fail_memory(context);
+    for (int64_t m = 0; m < mesh->material_count; m++) {
+        char plain[SP_NAME_LENGTH + 1];
+        const char *name = mesh->materials[m].name;
+        snprintf(plain, sizeof plain, "%s%s", is_letter(*name) ? "" : "R", name);
+        plain[SP_NAME_LENGTH - 1] = 0;
+        for (char *c = plain; *c; c++)
+            if (!is_letter(*c) && !(*c >= '0' && *c <= '9') && *c != '-')
+                *c = '_';
+        memcpy(list[m], plain, SP_NAME_LENGTH);
+        for (int64_t i = 2; is_taken(list, m, list[m]); i++) {
+            char ending[24];
+            int length = snprintf(ending, sizeof ending, "-%lld", (long long)i);
+            snprintf(list[m], SP_NAME_LENGTH, "%.*s%s", SP_NAME_LENGTH - 1 - length, plain, ending);
+        }
+    }
+    *names = list;
+    return SP_OK;
+}
+
+/* ---- Medit ---- */
+
+static void medit_elements(sp_stream *stream, const sp_mesh *mesh, const char *section, int64_t first, int64_t end)
+{
+    if (end == first)
+        return;
+    sp_stream_print(stream, "%s\n%lld\n", section, (long long)(end - first));
+    for (int64_t e = first; e < end; e++) {
+        volume_write_corners(stream, mesh, e, 1, " ");
+        sp_stream_print(stream, " %lld\n", (long long)mesh->region[e] + 1);
+    }
+}
+
+int sp_medit_write(sp_context *context, int descriptor, const sp_mesh *mesh)
+{
+    sp_stream stream;
+    sp_stream_begin(&stream, descriptor);
+    sp_stream_print(&stream, "MeshVersionFormatted 2\nDimension 3\nVertices\n%lld\n", (long long)mesh->vertex_count);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        volume_write_point(&stream, mesh->vertices + 3 * v, " ");
+        sp_stream_print(&stream, " 0\n");
+    }
+    medit_elements(&stream, mesh, "Hexahedra", 0, mesh->hex_count);
+    medit_elements(&stream, mesh, "Tetrahedra", mesh->hex_count, sp_mesh_element_count(mesh));
+    sp_stream_print(&stream, "End\n");
+    return sp_stream_end(context, &stream);
+}
+
+/* ---- legacy VTK ---- */
+
+int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
+{
+    sp_stream stream;
+    int64_t cells = sp_mesh_element_count(mesh);
+    sp_stream_begin(&stream, descriptor);
+    sp_stream_print(&stream, "# vtk DataFile Version 3.0\nSupple\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %lld double\n",
+                    (long long)mesh->vertex_count);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        volume_write_point(&stream, mesh->vertices + 3 * v, " ");
+        sp_stream_print(&stream, "\n");
+    }
+    sp_stream_print(&stream, "CELLS %lld %lld\n", (long long)cells, (long long)(9 * mesh->hex_count + 5 * mesh->tet_count));
+    for (int64_t e = 0; e < cells; e++) {
+        sp_stream_print(&stream, e < mesh->hex_count ? "8 " : "4 ");
+        volume_write_corners(&stream, mesh, e, 0, " ");
+        sp_stream_print(&stream, "\n");
+    }
+    sp_stream_print(&stream, "CELL_TYPES %lld\n", (long long)cells);
+    for (int64_t e = 0; e < cells; e++)
+        sp_stream_print(&stream, "%d\n", e < mesh->hex_count ? VTK_HEXAHEDRON : VTK_TETRA);
+    sp_stream_print(&stream, "CELL_DATA %lld\nSCALARS region int 1\nLOOKUP_TABLE default\n", (long long)cells);
+    for (int64_t e = 0; e < cells; e++)
+        sp_stream_print(&stream, "%lld\n", (long long)mesh->region[e]);
+    return sp_stream_end(context, &stream);
+}
+
+/* ---- TetGen ---- */
+
+static int need_tetrahedra(sp_context *context, const sp_mesh *mesh)
+{
+    if (mesh->hex_count == 0)
+        return SP_OK;
+    return sp_fail(context, SP_INPUT, "the mesh has %lld hexahedra, and TetGen's files hold tetrahedra only", (long long)mesh->hex_count);
+}
+
+int sp_tetgen_write_nodes(sp_context *context, int descriptor, const sp_mesh *mesh)
+{
+    sp_stream stream;
+    int status = need_tetrahedra(context, mesh);
+    if (status != SP_OK)
+        return status;
+    sp_stream_begin(&stream, descriptor);
+    sp_stream_print(&stream, "%lld 3 0 0\n", (long long)mesh->vertex_count);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        sp_stream_print(&stream, "%lld ", (long long)v + 1);
+        volume_write_point(&stream, mesh->vertices + 3 * v, " ");
+        sp_stream_print(&stream, "\n");
+    }
+    return sp_stream_end(context, &stream);
+}
+
+int sp_tetgen_write_elements(sp_context *context, int descriptor, const sp_mesh *mesh)
+{
+    sp_stream stream;
+    int status = need_tetrahedra(context, mesh);
+    if (status != SP_OK)
+        return status;
+    sp_stream_begin(&stream, descriptor);
+    sp_stream_print(&stream, "%lld 4 1\n", (long long)mesh->tet_count);
+    for (int64_t e = 0; e < mesh->tet_count; e++) {
+        sp_stream_print(&stream, "%lld ", (long long)e + 1);
+        volume_write_corners(&stream, mesh, e, 1, " ");
+        sp_stream_print(&stream, " %lld\n", (long long)mesh->region[e] + 1);
+    }
+    return sp_stream_end(context, &stream);
+}

@@ -1,0 +1,318 @@
+#!/usr/bin/env bats
+# Simulation meshes to other programs and back, and meshes of tetrahedra, of hexahedra and of both through every tool.
+
+load common
+
+# same_members A B NAME…: these members have the same bytes, preamble included.
+same_members() {
+    "$PYTHON" - "$@" <<-'END' || fault "$1 and $2: different members"
+	import sys, zipfile
+	a, b = (zipfile.ZipFile(f) for f in sys.argv[1:3])
+	sys.exit(any(a.read(n + '.npy') != b.read(n + '.npy') for n in sys.argv[3:]))
+	END
+}
+
+# A cube of 1 m below and two tetrahedra on its top, in two regions: mixed.npz. Its lower side is held.
+make_mixed() {
+    cat > mixed.inp <<-'END'
+	*NODE
+	1, 0, 0, 0
+	2, 1, 0, 0
+	3, 1, 1, 0
+	4, 0, 1, 0
+	5, 0, 0, 1
+	6, 1, 0, 1
+	7, 1, 1, 1
+	8, 0, 1, 1
+	9, 0.3, 0.4, 2.1
+	*ELEMENT, TYPE=C3D8, ELSET=low
+	1, 1, 2, 3, 4, 5, 6, 7, 8
+	*ELEMENT, TYPE=C3D4, ELSET=high
+	2, 5, 6, 7, 9
+	3, 5, 7, 8, 9
+	*MATERIAL, NAME=stone
+	*ELASTIC
+	2e6, 0.3
+	*DENSITY
+	900
+	*MATERIAL, NAME=air
+	*ELASTIC
+	1e6, 0.2
+	*DENSITY
+	700
+	*SOLID SECTION, ELSET=low, MATERIAL=stone
+	*SOLID SECTION, ELSET=high, MATERIAL=air
+	*NSET, NSET=ground
+	1, 2, 3
+	*BOUNDARY
+	ground, 1, 3
+	4, 3, 3
+	END
+    simimport mixed.inp -q -o mixed.npz
+}
+
+@test "meshes go out and come back: every format" {
+    local ending file mesh
+    make_mixed
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --tetrahedra --fix-half-space 1,0,0,0 -o tets.npz
+    for mesh in mesh tets mixed; do
+        for file in x.msh x.mesh x.vtk x.vtu x.inp; do
+            ending=
+            done_well simexport $mesh.npz -o $file
+            ending=.npz
+            done_well simimport $file -q -o back.npz
+            case $mesh in
+            mesh) same_members $mesh.npz back.npz vertices hex region ;;
+            tets) same_members $mesh.npz back.npz vertices tet region ;;
+            mixed) same_members $mesh.npz back.npz vertices hex tet region ;;
+            esac
+            [ $file != x.inp ] || same_members $mesh.npz back.npz fixed
+            rm $file back.npz
+        done
+        ending=
+        done_well simexport $mesh.npz --to msh2 -o two.msh
+        ending=.npz
+        done_well simimport two.msh -q -o back.npz
+        same_members $mesh.npz back.npz vertices region
+    done
+    # held components come back with .inp
+    simexport mixed.npz -q -o m.inp && simimport m.inp -q -o back.npz
+    same_members mixed.npz back.npz fixed fixed_axes
+    ending=
+    done_well simcompare mixed.npz back.npz -q
+    no_faults
+}
+
+@test "VegaFEM's three files and the model" {
+    local ending=
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --tetrahedra --fix-half-space 1,0,0,0 -o tets.npz
+    for mesh in mesh tets; do
+        ending=
+        done_well simexport $mesh.npz -o v.veg
+        [[ $err == *'not in this file: 25 fixed vertices (see .bou), the embedded surface'* ]] || fault "$mesh: $err"
+        done_well simexport $mesh.npz -q -o v.bou
+        done_well simexport $mesh.npz -q -o v.interp
+        done_well simexport $mesh.npz -q -o v.obj
+        ending=.npz
+        [ $mesh = tets ] || set -- --quadrature 3
+        done_well simimport v.veg --fixed v.bou --surface v.obj --interpolation v.interp -q -o back.npz "$@"
+        set --
+        ending=
+        done_well simcompare $mesh.npz back.npz -q --atol 1e-8
+        same_members $mesh.npz back.npz vertices region fixed surface/triangles surface/element
+    done
+    no_faults
+}
+
+@test "TetGen: both files appear together, or none" {
+    local ending=
+    voxelize bar.obj -q -n 4 --tetrahedra -o tets.npz
+    done_well simexport tets.npz -q -o t.node
+    cp t.ele first.ele
+    done_well simexport tets.npz -q -o t.ele
+    same_bytes t.ele first.ele "either name"
+    ending=.npz
+    done_well simimport t.node -q -o back.npz
+    same_members tets.npz back.npz vertices tet region
+    refused 3 "mesh.npz: the mesh has 96 hexahedra, and TetGen's files hold tetrahedra only" simexport mesh.npz -o u.node
+    refused 2 "TetGen's files are two: name one that ends in .node or .ele" simexport tets.npz --to tetgen -o -
+    refused 2 "TetGen's files are two" simexport tets.npz --to tetgen -o u.txt
+    no_faults
+}
+
+@test "what a format cannot hold is said" {
+    local ending=
+    make_mixed
+    done_well simexport mixed.npz -o m.msh
+    [[ $err == "simexport: m.msh: not in this file: the materials' constants, 4 fixed vertices" ]] || fault "$err"
+    done_well simexport mixed.npz -o m.mesh
+    [[ $err == "simexport: m.mesh: not in this file: the materials' names and constants, 4 fixed vertices" ]] || fault "$err"
+    done_well simexport mixed.npz -o m.inp
+    [ -z "$err" ] || fault "$err"
+    done_well simexport mixed.npz -o m.bou
+    [[ $err == 'simexport: m.bou: not in this file: 1 vertices that are held in some components only' ]] || fault "$err"
+    refused 3 'mixed.npz: the mesh has 1 hexahedra and 2 tetrahedra, and a .veg file holds one type of element' simexport mixed.npz -o x.veg
+    refused 3 'the mesh has no embedded surface' simexport mixed.npz -o x.interp
+    refused 3 'no vertex of the mesh is held' simexport free.npz -o x.bou
+    refused 2 'takes one mesh, not 2 files' simexport mesh.npz modes.npz -o x.msh
+    refused 3 'modes.npz: .*mesh' simexport modes.npz -o x.inp
+    refused 2 'columns means nothing in this format' simexport mesh.npz --columns 1 -o x.msh
+    # a law without a card, names that are not plain
+    echo '[{"name": "a b", "law": "neo-hookean", "young": 1e6, "poisson": 0.3, "density": 1000, "damping_mass": 0.5}]' > m.json
+    voxelize bar.obj -q -n 2 --region-box 'a b,-inf,-inf,-inf,inf,inf,inf' --materials m.json -o neo.npz
+    done_well simexport neo.npz -o n.inp
+    [[ $err == *'material a b is named a_b'*'material a b: the law neo-hookean has no card in .inp files and is not written'* ]] || fault "$err"
+    done_well simexport neo.npz -o n.veg
+    [[ $err == *'ENU holds its constants, but not that its law is neo-hookean'*'its damping has no place in .veg files'* ]] || fault "$err"
+    no_faults
+}
+
+# walk MESH LOADS: every tool on a mesh, held or free, in a folder of its own, and the certificates of all that it made.
+walk() {
+    local mesh=$1.npz modes=4 model integrator options ending=.npz
+    mkdir "$1" && cd "$1" && ln -s ../*.csv "../$mesh" . || return
+    [[ $1 != free* ]] || modes=9
+    done_well modes $mesh -q -k $modes --certify --write-stiffness K.npz --write-mass M.npz -o modes.npz
+    done_well modes $mesh -q -k $modes --lumping lumped -o lumped.npz
+    done_well modes $mesh -q --method inertia -o inertia.npz
+    done_well modalderiv $mesh modes.npz -q -o deriv.npz
+    done_well masspca $mesh modes.npz deriv.npz -q -r 6 -o basis.npz
+    done_well masspca $mesh inertia.npz modes.npz -q --method gram-schmidt -r 6 -o ordered.npz
+    done_well masspca $mesh modes.npz deriv.npz -q --method random -r 6 -o random.npz
+    done_well polycoef $mesh basis.npz -q --by-region -o regions.npz
+    done_well polycoef $mesh basis.npz -q --by-constant -o poly.npz
+    for model in 'reduced --basis basis.npz --poly poly.npz' 'direct --basis basis.npz' full linear 'full --lumping lumped'; do
+        for integrator in newmark energy central static 'newmark --semi-implicit'; do
+            options='--dt 1e-5 --damping-mass 0.1 --damping-stiffness 1e-4'
+            [ "$integrator" != static ] || options=
+            [[ $1-$integrator != free*-static ]] || continue
+            # shellcheck disable=SC2086
+            done_well simulate $mesh -q --model $model --integrator $integrator $options --steps 3 --loads "$2" -o "${model// /_}-${integrator// /_}.npz"
+        done
+    done
+    ending=
+    # the polynomials are the direct projection
+    done_well simcompare reduced_--basis_basis.npz_--poly_poly.npz-newmark.npz direct_--basis_basis.npz-newmark.npz --basis basis.npz -q --rtol 1e-8 --atol 1e-12
+    done_well simverify -q $mesh modes.npz lumped.npz inertia.npz deriv.npz basis.npz ordered.npz random.npz regions.npz poly.npz K.npz M.npz ./*newmark*.npz ./*energy.npz ./*central.npz
+    if [[ $1 != free* ]]; then
+        ending=.npz
+        done_well sketchsolve $mesh --loads all.csv -q -o shapes.npz
+        ending=
+        done_well simverify -q $mesh basis.npz shapes.npz ./*static.npz
+    fi
+    done_well siminfo $mesh
+    done_well siminfo --fill K.npz
+    ending=.npz
+    mv full-newmark.npz full.npz
+    for model in 'full.npz -o full.csv --probe 4' 'full.npz -o full.vtu --fields --frames 2' 'full.npz -o frame_%d.obj --frames 1-2' 'modes.npz -o modes.vtu' \
+        'inertia.npz --to gram -o gram.csv'; do
+        # shellcheck disable=SC2086
+        done_well simexport $mesh $model -q
+    done
+    done_well simrender $mesh full.npz --frames 2 --size 80x60 --samples 1 -q -o frame.png
+    done_well simrender $mesh modes.npz --sheet 2x2 --size 80x60 --samples 1 -q -o modes.png
+    cd ..
+}
+
+@test "tetrahedra and both types alike in every tool, with and without a surface" {
+    make_mixed
+    voxelize bar.obj -q -n 4 --enlarge 1 --fill --tetrahedra --fix-half-space 1,0,0,0 -o tets.npz
+    simexport tets.npz -q -o bare.inp && simimport bare.inp -q -o bare.npz
+    # a triangle with a corner in the cube and two in the tetrahedra
+    printf 'v 0.25 0.5 0.5\nv 0.575 0.35 1.275\nv 0.325 0.6 1.275\nf 1 2 3\n' > skin.obj
+    awk 'BEGIN { x = 0.25; y = 0.5; z = 0.5
+        printf "0 0 %.17g 1 %.17g 2 %.17g 3 %.17g ", (1-x)*(1-y)*(1-z), x*(1-y)*(1-z), x*y*(1-z), (1-x)*y*(1-z)
+        printf "4 %.17g 5 %.17g 6 %.17g 7 %.17g\n", (1-x)*(1-y)*z, x*(1-y)*z, x*y*z, (1-x)*y*z
+        print "1 4 0.25 5 0.25 6 0.25 8 0.25"
+        print "2 4 0.25 6 0.25 7 0.25 8 0.25" }' > skin.interp
+    simimport mixed.inp -q --surface skin.obj --interpolation skin.interp -o skinned.npz
+    sed '/BOUNDARY/,$d' mixed.inp > free.inp
+    simimport free.inp -q -o free-mixed.npz
+    voxelize bar.obj -q -n 3 --fill --tetrahedra -o free-tets.npz
+    printf 't0,t1,kind,id,fx,fy,fz\n0,0.1,all,,0,0,-50\n0.1,0.2,all,,30,0,-50\n' > all.csv
+    printf 't0,t1,kind,id,fx,fy,fz\n0,1,vertex,8,0,0,-50\n0,1,surface,1,30,0,-50\n0,1,region,0,0,5,0\n' > each.csv
+    walk mixed all.csv
+    walk skinned each.csv
+    walk tets each.csv
+    walk bare all.csv
+    walk free-mixed all.csv
+    walk free-tets each.csv
+    no_faults
+}
+
+@test "inverted elements are named, with their place in the file, or turned: TetGen, included files" {
+    local ending=.npz
+    sed 's/2 3 4 5 7/2 3 5 4 7/' block.ele > t.ele
+    cp block.node t.node
+    refused 3 '^simimport: t.node: 1 of 2 elements have negative volume, the first is element 2 .line 3 of t.ele.$' simimport t.node -o out.npz
+    done_well simimport t.node --turn -o back.npz
+    [[ $err == *'turned 1 elements of negative volume'* ]] || fault "$err"
+    simimport block.node -q -o whole.npz
+    ending=
+    done_well simcompare back.npz whole.npz -q
+    no_faults
+}
+
+@test "a small file that claims many records takes no memory for them" {
+    local kind claim
+    for kind in veg msh mesh node ele vtk vtu; do
+        for claim in 1000000 1000000000 1000000000000 1000000000000000000 9223372036854775807; do
+            case $kind in
+            veg) sed "s/^2 4 0$/$claim 4 0/" block.veg ;;
+            msh) sed "s/^2$/$claim/" block.msh ;;
+            mesh) sed "/^Tetrahedra/,/End/s/^2$/$claim/" block.mesh ;;
+            node) sed "s/^5 3/$claim 3/" block.node ;;
+            ele) sed "s/^2 4 1$/$claim 4 1/" block.ele ;;
+            vtk) sed "s/^CELLS 2 10/CELLS $claim 10/" block.vtk ;;
+            vtu) sed "s/NumberOfCells=\"2\"/NumberOfCells=\"$claim\"/" block.vtu ;;
+            esac > claim.$kind
+            [ $kind != node ] || cp block.ele claim.ele
+            [ $kind != ele ] || cp block.node claim.node
+            cmp -s block.$kind claim.$kind && fault "$kind: nothing was changed"
+            # what it takes, in KiB, is that of the whole file, and 8 MiB
+            if [ -x /usr/bin/time ]; then
+                before=$(/usr/bin/time -f %M simimport block.$kind -q -o whole.npz 2>&1)
+                after=$(/usr/bin/time -q -f %M simimport claim.$kind -q -o whole.npz 2>&1 | tail -n 1)
+                [ "$after" -lt $((before + 8192)) ] || fault "$kind, $claim: $after KiB, $before KiB for the whole file"
+                rm -f whole.npz
+            fi
+            refused 3 '^simimport: claim' simimport claim.$kind -o out.npz
+        done
+    done
+    no_faults
+}
+
+@test "files that include themselves or each other" {
+    { cat block.veg && echo '*INCLUDE loop.veg'; } > loop.veg
+    refused 3 '^simimport: loop.veg: loop.veg: line 1: ' simimport loop.veg -o out.npz
+    echo '*INCLUDE b.veg' > a.veg
+    echo '*INCLUDE a.veg' > b.veg
+    refused 3 '^simimport: a.veg: .*includ' simimport a.veg -o out.npz
+    for i in 1 2 3 4 5 6; do
+        for _ in 1 2 3 4 5 6 7 8 9 10; do
+            echo "*INCLUDE fan$((i + 1)).veg"
+        done > fan$i.veg
+    done
+    echo '# nothing' > fan7.veg
+    refused 3 '^simimport: fan1.veg: ' simimport fan1.veg -o out.npz
+    printf '*INCLUDE, INPUT=loop.inp\n' > loop.inp
+    refused 3 '^simimport: loop.inp: .*includ' simimport loop.inp -o out.npz
+    no_faults
+}
+
+# Linear tetrahedra, because CalculiX has a method of its own against locking in C3D8.
+@test "an exported .inp in CalculiX: the same displacements under gravity" {
+    command -v ccx > /dev/null || skip "no CalculiX (ccx)"
+    echo '[{"name": "left", "young": 3e6, "poisson": 0.2}]' > left.json
+    voxelize bar.obj -q -n 4 --fill --tetrahedra --fix-half-space 1,0,0,0 --region-box left,-inf,-inf,-inf,1.5,inf,inf \
+        --materials left.json -o tets.npz
+    simexport tets.npz -q -o body.inp
+    printf '%s\n' '*INCLUDE, INPUT=body.inp' '*STEP' '*STATIC' '*DLOAD' 'body, GRAV, 9.81, 0, 0, -1' 'left, GRAV, 9.81, 0, 0, -1' \
+        '*NODE PRINT, NSET=NALL' U '*END STEP' > job.inp
+    ccx job > ccx.log 2>&1 || fault "ccx: $(tail -n 3 ccx.log)"
+    simulate tets.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o static.npz
+    simexport tets.npz static.npz -q --probe 0-44 -o static.csv
+    "$PYTHON" - <<-'END' || fault "other displacements"
+	import csv, re, sys
+	rows = [l.split() for l in open('job.dat') if re.match(r' +[0-9]+ +[-0-9]', l)]
+	there = {int(r[0]) - 1: [float(x) for x in r[1:4]] for r in rows}
+	last = list(csv.DictReader(open('static.csv')))[-1]
+	here = {v: [float(last['v%d_%s' % (v, k)]) for k in 'xyz'] for v in range(len(there))}
+	size = max(abs(x) for u in here.values() for x in u)
+	worst = max(abs(a - b) for v in here for a, b in zip(here[v], there[v]))
+	sys.exit(not (size > 0 and worst < 1e-5 * size))
+	END
+    no_faults
+}
+
+@test "Gmsh reads what simexport writes" {
+    command -v gmsh > /dev/null || skip "no gmsh"
+    local file
+    make_mixed
+    for file in a.msh a.mesh a.vtk; do
+        simexport mixed.npz -q -o $file
+        gmsh $file -parse_and_exit > gmsh.log 2>&1 || fault "$file: $(tail -n 3 gmsh.log)"
+        if grep -q "^Error" gmsh.log; then fault "$file: $(grep "^Error" gmsh.log)"; fi
+    done
+    no_faults
+}

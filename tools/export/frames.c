@@ -1,0 +1,87 @@
+#include "tools/export/frames.h"
+
+#include "formats/export/csv_write.h"
+#include "formats/export/obj_write.h"
+#include "tools/common/skin.h"
+
+void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames_choice *choice)
+{
+    static const char *const energies[] = {"kinetic", "strain", "work", "dissipated"};
+    sp_list probes = {0}, frames = {0};
+    sp_stream stream;
+    char name[48];
+    const sp_trajectory *trajectory = &motion->trajectory;
+    if (!motion->path)
+        tool_fail(SP_USAGE, NULL, "CSV is of a trajectory, and none was named");
+    if (choice->coordinates && trajectory->r == 0)
+        tool_fail(SP_INPUT, motion->path, "--coordinates: it holds no reduced coordinates");
+    if (choice->probes)
+        tool_probes_parse(motion, "probe", choice->probes, &probes);
+    const tool_probe *probe = probes.data;
+    tool_motion_choose(motion, choice->frames, choice->every, NULL, &frames);
+    tool_output *output = tool_output_open(choice->target);
+    sp_stream_begin(&stream, tool_output_descriptor(output));
+    sp_csv_name(&stream, true, "time");
+    for (int i = 0; i < SP_ENERGY_COUNT; i++)
+        sp_csv_name(&stream, false, energies[i]);
+    for (int64_t i = 0; i < 3 * probes.count; i++) {
+        snprintf(name, sizeof name, "%c%lld_%c", probe[i / 3].surface ? 's' : 'v', (long long)probe[i / 3].vertex, "xyz"[i % 3]);
+        sp_csv_name(&stream, false, name);
+    }
+    for (int64_t i = 0; choice->coordinates && i < trajectory->r; i++) {
+        snprintf(name, sizeof name, "q%lld", (long long)i);
+        sp_csv_name(&stream, false, name);
+    }
+    sp_csv_end(&stream);
+    for (int64_t row = 0; row < frames.count; row++) {
+        int64_t f = ((int64_t *)frames.data)[row];
+        double u[3], time = tool_motion_time(motion, f);
+        sp_csv_numbers(&stream, true, 1, &time);
+        sp_csv_numbers(&stream, false, SP_ENERGY_COUNT, tool_motion_energy(motion, f));
+        for (int64_t i = 0; i < probes.count; i++) {
+            tool_motion_probe(motion, probe[i], f, u, NULL);
+            sp_csv_numbers(&stream, false, 3, u);
+        }
+        if (choice->coordinates)
+            sp_csv_numbers(&stream, false, trajectory->r, trajectory->q + f * trajectory->r);
+        sp_csv_end(&stream);
+    }
+    tool_check(sp_stream_end(context, &stream), choice->target);
+    tool_output_finish(output, NULL);
+    sp_list_free(&probes);
+    sp_list_free(&frames);
+}
+
+void tool_export_obj(sp_context *context, tool_motion *motion, const tool_frames_choice *choice)
+{
+    tool_skin skin;
+    sp_list list = {0};
+    sp_pool pool = {0};
+    bool pattern = tool_pattern(choice->target);
+    if (!motion->mesh.path)
+        tool_fail(SP_USAGE, NULL, "OBJ needs the mesh: name its file too");
+    tool_motion_choose(motion, choice->frames, choice->every, choice->columns, &list);
+    if (list.count > 1 && !pattern)
+        tool_fail(SP_USAGE, NULL, "%lld OBJ files need a pattern such as -o frame_%%04d.obj", (long long)list.count);
+    tool_motion_need_all(motion);
+    tool_skin_open(context, &motion->mesh.mesh, false, &skin);
+    double *u = sp_pool_raw(&pool, 3 * motion->vertex_count, sizeof *u),
+           *positions = sp_pool_raw(&pool, 3 * skin.vertex_count, sizeof *positions);
+    if (pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t i = 0; i < list.count; i++) {
+        char *path;
+        tool_pattern_path(choice->target, i, &pool, &path);
+        tool_motion_displacement(motion, ((int64_t *)list.data)[i], u);
+        tool_skin_positions(&skin, 1, u, positions);
+        tool_output *output = tool_output_open(path);
+        tool_check(
+            sp_obj_write(context, tool_output_descriptor(output), NULL, skin.vertex_count, positions, skin.triangle_count, skin.triangles),
+            path);
+        tool_output_finish(output, NULL);
+        tool_check(sp_progress(context, (double)(i + 1) / (double)list.count), NULL);
+    }
+    tool_skin_close(&skin);
+    sp_list_free(&list);
+    sp_pool_free(&pool);
+}

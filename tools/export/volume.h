@@ -1,0 +1,23 @@
+/* Simulation meshes that simexport writes for other programs. */
+#ifndef TOOLS_EXPORT_VOLUME_H
+#define TOOLS_EXPORT_VOLUME_H
+
+#include "tools/common/tool.h"
+
+enum tool_volume_format {
+    TOOL_VOLUME_MSH,
+    TOOL_VOLUME_MSH_2,
+    TOOL_VOLUME_MEDIT,
+    TOOL_VOLUME_TETGEN,
+    TOOL_VOLUME_VTK,
+    TOOL_VOLUME_INP,
+    TOOL_VOLUME_VEG,
+    TOOL_VOLUME_BOU,
+    TOOL_VOLUME_INTERP
+};
+
+/* One mesh: paths [count] must be one file of that kind. TetGen's two files are both written, whichever of them is the target. What
+ * the format cannot hold is named in warnings. */
+void tool_export_volume(sp_context *context, enum tool_volume_format format, int count, const char *const *paths, const char *target);
+
+#endif

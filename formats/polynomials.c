@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 1 << 14, MOST_PARTS = 1 << 14 }; /* reduced coordinates: N² doubles stay far below 2⁶³ bytes */
+enum { MOST = 1 << 14, MOST_PARTS = 1 << 14, MOST_GROUPS = 1 << 14 }; /* reduced coordinates: N² doubles stay far below 2⁶³ bytes */
 
 static const double SYMMETRY = 1e-9;
 static const char *const constant_name[SP_CONSTANT_COUNT] = {"all", "lambda", "mu"};
@@ -19,26 +19,33 @@ static void part_member(const sp_polynomials *polynomials, int64_t part, char na
         snprintf(name, SP_MEMBER_NAME, "gram/%06lld", (long long)part);
 }
 
-/* A symmetric matrix of the given order, both triangles, which has the same bytes in either storage order. */
-static int take_symmetric(sp_context *context, sp_file *file, const char *name, int64_t order, double **matrix)
+/* `what` is for the message. */
+static int check_symmetric(sp_context *context, const char *what, int64_t order, const double *a)
 {
     enum { SIDE = 32 };
-    sp_array *array = sp_members_find(&file->members, name);
-    int status;
-    if (array)
-        array->fortran = true;
-    SP_TRY(sp_members_take(context, &file->members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
-    const double *a = *matrix = array->data;
     double largest = 0;
-    for (int64_t i = 0; i < array->count; i++)
+    for (int64_t i = 0; i < order * order; i++)
         largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
     for (int64_t i0 = 0; i0 < order; i0 += SIDE) /* square by square: the matrix may be far larger than the cache */
         for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
             for (int64_t i = i0; i < i0 + SIDE && i < order; i++)
                 for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
                     if (!(fabs(a[i * order + j] - a[j * order + i]) <= SYMMETRY * largest))
-                        return sp_fail(context, SP_INPUT, "%s: it is not symmetric: entries (%lld, %lld) are %.17g and %.17g", name,
+                        return sp_fail(context, SP_INPUT, "%s: it is not symmetric: entries (%lld, %lld) are %.17g and %.17g", what,
                                        (long long)i, (long long)j, a[j * order + i], a[i * order + j]);
+    return SP_OK;
+}
+
+/* A symmetric matrix of the given order, both triangles, which has the same bytes in either storage order. */
+static int take_symmetric(sp_context *context, sp_file *file, const char *name, int64_t order, double **matrix)
+{
+    sp_array *array = sp_members_find(&file->members, name);
+    int status;
+    if (array)
+        array->fortran = true;
+    SP_TRY(sp_members_take(context, &file->members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
+    *matrix = array->data;
+    status = check_symmetric(context, name, order, *matrix);
 done:
     return status;
 }
@@ -93,6 +100,56 @@ done:
     return status;
 }
 
+static int group_from_json(sp_context *context, const json_t *json, sp_polynomial_group *group)
+{
+    const char *name;
+    int status;
+    if (!json_is_object(json))
+        return sp_fail(context, SP_INPUT, "meta: an entry of \"groups\" is not a JSON object");
+    SP_TRY(sp_json_text(context, json, "group", &name));
+    SP_TRY(sp_json_number(context, json, "density", &group->density));
+    if (!*name || strlen(name) >= SP_NAME_LENGTH)
+        return sp_fail(context, SP_INPUT, "meta: group \"%.80s\" is empty or longer than %d bytes", name, SP_NAME_LENGTH - 1);
+    if (!(group->density > 0))
+        return sp_fail(context, SP_INPUT, "meta: the density of group %s is %g, expected kg/m3 above 0", name, group->density);
+    strcpy(group->name, name);
+done:
+    return status;
+}
+
+/* The masses of the regions, where the file has them. */
+static int read_groups(sp_context *context, sp_file *file, sp_polynomials *polynomials)
+{
+    const json_t *list = json_object_get(file->meta, "groups");
+    int64_t count = json_is_array(list) ? (int64_t)json_array_size(list) : 0, r = polynomials->r;
+    sp_array *mass, *gravity;
+    int status = SP_OK;
+    if (!list)
+        return SP_OK;
+    if (count < 1 || count > MOST_GROUPS)
+        return sp_fail(context, SP_INPUT, "meta: \"groups\" is no array, empty or too long");
+    SP_TRY(sp_members_take(context, &file->members, "group_mass", SP_F8, false, 3, (int64_t[]){count, r, r}, &mass));
+    SP_TRY(sp_members_take(context, &file->members, "group_gravity", SP_F8, false, 3, (int64_t[]){count, r, 3}, &gravity));
+    polynomials->groups = sp_pool_new(&file->members.pool, count, sizeof *polynomials->groups);
+    if (!polynomials->groups)
+        return sp_fail_memory(context);
+    for (int64_t g = 0; g < count; g++) {
+        sp_polynomial_group *group = &polynomials->groups[g];
+        char what[SP_MEMBER_NAME];
+        SP_TRY(group_from_json(context, json_array_get(list, (size_t)g), group));
+        for (int64_t k = 0; k < g; k++)
+            if (!strcmp(group->name, polynomials->groups[k].name))
+                return sp_fail(context, SP_INPUT, "meta: group %s stands twice in \"groups\"", group->name);
+        group->mass = (double *)mass->data + g * r * r;
+        group->gravity = (double *)gravity->data + g * 3 * r;
+        snprintf(what, sizeof what, "group_mass: matrix %lld", (long long)g);
+        SP_TRY(check_symmetric(context, what, r, group->mass));
+    }
+    polynomials->group_count = count;
+done:
+    return status;
+}
+
 int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *polynomials, char *mesh, char *basis)
 {
     sp_array *array;
@@ -113,11 +170,38 @@ int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *poly
     SP_TRY(sp_members_take(context, &file->members, "gravity", SP_F8, false, 2, (int64_t[]){polynomials->r, 3}, &array));
     polynomials->gravity = array->data;
     SP_TRY(read_parts(context, file, polynomials));
+    SP_TRY(read_groups(context, file, polynomials));
+    const json_t *symmetrized = json_object_get(file->meta, "symmetrized");
+    if (symmetrized && !json_is_boolean(symmetrized)) {
+        status = sp_fail(context, SP_INPUT, "meta: \"symmetrized\" is neither true nor false");
+        goto done;
+    }
+    polynomials->symmetrized = json_is_true(symmetrized);
     polynomials->pool = file->members.pool;
     file->members = (sp_members){0};
 done:
     if (status != SP_OK)
         *polynomials = (sp_polynomials){0};
+    return status;
+}
+
+static int write_groups(sp_context *context, sp_writer *writer, const sp_polynomials *polynomials)
+{
+    int64_t r = polynomials->r, count = polynomials->group_count;
+    sp_pool scratch = {0};
+    double *mass = sp_pool_raw(&scratch, count * r * r, sizeof *mass), *gravity = sp_pool_raw(&scratch, count * 3 * r, sizeof *gravity);
+    int status = SP_OK;
+    if (scratch.failed)
+        status = sp_fail_memory(context);
+    for (int64_t g = 0; status == SP_OK && g < count; g++) {
+        memcpy(mass + g * r * r, polynomials->groups[g].mass, (size_t)(r * r) * sizeof *mass);
+        memcpy(gravity + g * 3 * r, polynomials->groups[g].gravity, (size_t)(3 * r) * sizeof *gravity);
+    }
+    if (status == SP_OK)
+        status = sp_writer_numbers(writer, "group_mass", false, 3, (int64_t[]){count, r, r}, mass);
+    if (status == SP_OK)
+        status = sp_writer_numbers(writer, "group_gravity", false, 3, (int64_t[]){count, r, 3}, gravity);
+    sp_pool_free(&scratch);
     return status;
 }
 
@@ -131,7 +215,15 @@ int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, c
         failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:f}", "group", part->group, "constant", constant_name[part->constant],
                                                         "value", part->value)) != 0;
     }
-    if (json_object_set_new(meta, "parts", list) || failed)
+    failed |= json_object_set_new(meta, "parts", list) != 0;
+    if (polynomials->symmetrized)
+        failed |= json_object_set_new(meta, "symmetrized", json_true()) != 0;
+    list = polynomials->group_count ? json_array() : NULL;
+    for (int64_t g = 0; g < polynomials->group_count; g++)
+        failed |= json_array_append_new(list, json_pack("{s:s, s:f}", "group", polynomials->groups[g].name, "density", polynomials->groups[g].density)) != 0;
+    if (list)
+        failed |= json_object_set_new(meta, "groups", list) != 0;
+    if (failed)
         return sp_fail_memory(context);
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
@@ -142,6 +234,8 @@ int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, c
         part_member(polynomials, i, name);
         SP_TRY(sp_writer_numbers(writer, name, true, 2, (int64_t[]){order, order}, polynomials->parts[i].gram));
     }
+    if (polynomials->group_count)
+        SP_TRY(write_groups(context, writer, polynomials));
 done:
     return status;
 }

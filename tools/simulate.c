@@ -12,6 +12,7 @@ static const tool_option options[] = {
     {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .help = "basis of a reduced or direct model"},
     {"poly", 0, TOOL_INPUT, &chosen.polynomials, "FILE", .help = "polynomials of a reduced model"},
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000, .help = "use the first R columns of the basis (default: all)"},
+    TOOL_MATERIAL_EDIT_OPTIONS(chosen.edits),
     {"integrator", 0, TOOL_CHOICE, &chosen.integrator, NULL, "newmark", "newmark|energy|central|static",
      .help = "newmark: implicit; energy: implicit, conserves energy exactly; central: explicit; static: equilibrium under the loads of each step"},
     {"dt", 0, TOOL_REAL, &chosen.step, "S", "0.01", .low = 1e-300, .high = 1e300, .help = "time step in seconds"},
@@ -21,6 +22,7 @@ static const tool_option options[] = {
     {"gravity", 0, TOOL_VECTOR, chosen.gravity, "X,Y,Z", "0,0,0", .count = 3, .help = "acceleration of gravity, m/s2"},
     {"damping-mass", 0, TOOL_REAL, &chosen.damping_mass, "A", NULL, .low = 0, .high = 1e300, .help = "alpha of Rayleigh damping alpha M + beta K(q), 1/s (default: the mesh's)", .given = &chosen.damping_mass_given},
     {"damping-stiffness", 0, TOOL_REAL, &chosen.damping_stiffness, "B", NULL, .low = 0, .high = 1e300, .help = "beta, s (default: the mesh's)", .given = &chosen.damping_stiffness_given},
+    {"viscosity", 0, TOOL_TEXTS, &chosen.viscosity, "[REGION=]PHI,PSI", .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all; reduced: polycoef --by-constant"},
     {"semi-implicit", 0, TOOL_FLAG, &chosen.semi_implicit, .help = "one Newton iteration per Newmark step, as in the papers"},
     {"beta", 0, TOOL_REAL, &chosen.beta, "X", "0.25", .low = 0, .high = 1, .help = "Newmark's beta", .given = &chosen.beta_given},
     {"gamma", 0, TOOL_REAL, &chosen.gamma, "X", "0.5", .low = 0, .high = 1, .help = "Newmark's gamma", .given = &chosen.gamma_given},
@@ -45,6 +47,7 @@ static void refuse_idle_options(void)
         {!newmark && (chosen.beta_given || chosen.gamma_given || chosen.semi_implicit), "--beta, --gamma and --semi-implicit belong to --integrator newmark"},
         {(!newton || chosen.semi_implicit) && (chosen.tolerance_given || chosen.iterations_given), "--tolerance and --iterations belong to integrators that iterate"},
         {chosen.integrator == SP_STATIC && (chosen.damping_mass_given || chosen.damping_stiffness_given), "--damping-mass and --damping-stiffness do nothing in statics"},
+        {chosen.integrator == SP_STATIC && chosen.viscosity.count, "--viscosity does nothing in statics"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].idle)

@@ -73,6 +73,42 @@ void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3
     }
 }
 
+/* Adds one lane's blocks to the rows of K. */
+static void add_blocks(const sp_body *body, int64_t element, int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+{
+    int corners;
+    const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
+    const int32_t *offset = body->offset + body->offset_start[element];
+    for (int a = 0; a < corners; a++) {
+        const int64_t *row = body->dof + 3 * corner[a];
+        for (int c = 0; c < corners; c++) {
+            const sp_lanes *b = block[sp_packed(corners, a, c)];
+            const int64_t *column = body->dof + 3 * corner[c];
+            bool whole = column[0] >= 0 && column[1] >= 0 && column[2] >= 0;
+            for (int i = 0; i < 3; i++) {
+                if (row[i] < 0)
+                    continue;
+                double *to = value + body->pattern.start[row[i]] + offset[a * corners + c];
+                int i0 = a <= c ? 3 * i : i, step = a <= c ? 1 : 3;
+                if (whole) {
+                    to[0] += scale * b[i0][lane];
+                    to[1] += scale * b[i0 + step][lane];
+                    to[2] += scale * b[i0 + 2 * step][lane];
+                } else
+                    for (int j = 0; j < 3; j++)
+                        if (column[j] >= 0)
+                            *to++ += scale * b[i0 + j * step][lane];
+            }
+        }
+    }
+}
+
+void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+{
+    for (int l = 0; l < batch->count; l++)
+        add_blocks(body, batch->element[l], l, scale, block, value);
+}
+
 void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy)
 {
     (data->quadratic ? sp_pairs_force : sp_points_force)(data, u, f, energy);

@@ -33,6 +33,9 @@ void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_elemen
 void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3]);
 void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3], double *f);
 
+/* Adds scale · blocks a ≤ c to the values of a matrix over the body's pattern, only the first `count` lanes. */
+void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value);
+
 /* Force f [corners, 3] N and energy [J] at the displacement u [corners, 3] m. */
 void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);
 

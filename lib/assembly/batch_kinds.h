@@ -8,6 +8,10 @@ void sp_pairs_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8
 void sp_pairs_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
 void sp_pairs_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
 
+/* The tangent without its geometric part, Σ x_ab G_ab,cd x_cdᵀ: what damping by strain rate is made of (assembly/viscous.h), with a G of its own. */
+void sp_pairs_material_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
+void sp_pairs_material_tangent(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9]);
+
 /* What second derivatives need once of each displacement: its pair differences and t = G (X·u). */
 typedef struct sp_pairs_mode {
     sp_lanes difference[SP_HEX_PAIRS][3];

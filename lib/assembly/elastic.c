@@ -53,36 +53,6 @@ double sp_elastic_force(const sp_context *context, const sp_body *body, const do
 
 /* ---- tangent ---- */
 
-/* Adds one lane's blocks to the rows of K. */
-static void add_blocks(const sp_body *body, int64_t element, int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
-{
-    int corners;
-    const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
-    const int32_t *offset = body->offset + body->offset_start[element];
-    for (int a = 0; a < corners; a++) {
-        const int64_t *row = body->dof + 3 * corner[a];
-        for (int c = 0; c < corners; c++) {
-            const sp_lanes *b = block[sp_packed(corners, a, c)];
-            const int64_t *column = body->dof + 3 * corner[c];
-            bool whole = column[0] >= 0 && column[1] >= 0 && column[2] >= 0;
-            for (int i = 0; i < 3; i++) {
-                if (row[i] < 0)
-                    continue;
-                double *to = value + body->pattern.start[row[i]] + offset[a * corners + c];
-                int i0 = a <= c ? 3 * i : i, step = a <= c ? 1 : 3;
-                if (whole) {
-                    to[0] += scale * b[i0][lane];
-                    to[1] += scale * b[i0 + step][lane];
-                    to[2] += scale * b[i0 + 2 * step][lane];
-                } else
-                    for (int j = 0; j < 3; j++)
-                        if (column[j] >= 0)
-                            *to++ += scale * b[i0 + j * step][lane];
-            }
-        }
-    }
-}
-
 double sp_elastic_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite, double *f, sp_sparse *K)
 {
     if (f)
@@ -103,8 +73,7 @@ double sp_elastic_tangent(const sp_context *context, const sp_body *body, const 
                 body->batch_energy[b] = sum_lanes(batch, &energy);
                 if (f)
                     sp_batch_add(body, batch, force, f);
-                for (int l = 0; l < batch->count; l++)
-                    add_blocks(body, batch->element[l], l, scale, block, K->value);
+                sp_batch_add_blocks(body, batch, scale, block, K->value);
             }
     }
     return total_energy(body);

@@ -84,12 +84,10 @@ SP_CLONES void sp_pairs_force(const sp_element_lanes *data, sp_lanes u[8][3], sp
 
 /* ---- tangent ---- */
 
-/* Blocks a ≤ c of the element's tangent: K_ac = Σ_b Σ_d x_ab G_ab,cd x_cdᵀ plus the geometric part t_ab (δ_ac − δ_bc) I. */
-SP_INLINE sp_lanes tangent_lanes(int corners, const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9])
+/* Blocks a ≤ c of Σ_b Σ_d x_ab G_ab,cd x_cdᵀ: the tangent without its geometric part, at the edges x. */
+SP_INLINE void material_blocks(int corners, const sp_element_lanes *data, sp_lanes x[SP_HEX_PAIRS][3], sp_lanes block[SP_ELEMENT_BLOCKS][9])
 {
     int pairs = sp_pair_count(corners);
-    sp_lanes x[SP_HEX_PAIRS][3], t[SP_HEX_PAIRS];
-    sp_lanes energy = pair_state(corners, data, u, x, t);
     for (int a = 0, at = 0; a < corners; a++)
         for (int c = a; c < corners; c++, at++) {
             for (int k = 0; k < 9; k++)
@@ -114,6 +112,14 @@ SP_INLINE sp_lanes tangent_lanes(int corners, const sp_element_lanes *data, sp_l
                         block[at][3 * i + j] += c < d ? y[i] * x[q][j] : -y[i] * x[q][j];
             }
         }
+}
+
+/* With the geometric part t_ab (δ_ac − δ_bc) I. */
+SP_INLINE sp_lanes tangent_lanes(int corners, const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9])
+{
+    sp_lanes x[SP_HEX_PAIRS][3], t[SP_HEX_PAIRS];
+    sp_lanes energy = pair_state(corners, data, u, x, t);
+    material_blocks(corners, data, x, block);
     for (int a = 0, p = 0; a < corners; a++)
         for (int b = a + 1; b < corners; b++, p++) {
             sp_lanes tension = t[p];
@@ -162,6 +168,52 @@ SP_CLONES void sp_pairs_tangent_times(const sp_element_lanes *data, sp_lanes u[8
         tangent_times_lanes(8, data, u, v, y);
     else
         tangent_times_lanes(4, data, u, v, y);
+}
+
+/* ---- the material part alone ---- */
+
+/* x_ab = X_ab + u_ab. */
+SP_INLINE void current_edges(int corners, const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes x[SP_HEX_PAIRS][3])
+{
+    differences(corners, u, x);
+    for (int p = 0; p < sp_pair_count(corners); p++)
+        for (int i = 0; i < 3; i++)
+            x[p][i] += data->edge[p][i];
+}
+
+SP_INLINE void material_times_lanes(int corners, const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3])
+{
+    int pairs = sp_pair_count(corners);
+    sp_lanes x[SP_HEX_PAIRS][3], w[SP_HEX_PAIRS][3], rate[SP_HEX_PAIRS], s[SP_HEX_PAIRS];
+    current_edges(corners, data, u, x);
+    differences(corners, v, w);
+    for (int p = 0; p < pairs; p++)
+        rate[p] = dot(x[p], w[p]);
+    gram_times(pairs, data->gram, rate, s);
+    for (int p = 0; p < pairs; p++)
+        for (int i = 0; i < 3; i++)
+            x[p][i] *= s[p];
+    pairs_to_corners(corners, x, y);
+}
+
+SP_CLONES void sp_pairs_material_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3])
+{
+    if (data->corners == 8)
+        material_times_lanes(8, data, u, v, y);
+    else
+        material_times_lanes(4, data, u, v, y);
+}
+
+SP_CLONES void sp_pairs_material_tangent(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9])
+{
+    sp_lanes x[SP_HEX_PAIRS][3];
+    if (data->corners == 8) {
+        current_edges(8, data, u, x);
+        material_blocks(8, data, x, block);
+    } else {
+        current_edges(4, data, u, x);
+        material_blocks(4, data, x, block);
+    }
 }
 
 /* ---- second derivatives at rest ---- */

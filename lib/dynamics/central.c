@@ -1,5 +1,5 @@
 /* Central differences in velocity form (leapfrog). Mass-proportional damping is implicit, the stiffness-proportional part
- * takes the velocity of the half step, so that no matrix but M is solved with. */
+ * and that by strain rate take the velocity of the half step, so that no matrix but M is solved with. */
 #include "dynamics/internal.h"
 
 #include <math.h>
@@ -19,6 +19,12 @@ int sp_step_central(sp_integrator *it)
         return sp_fail(it->context, SP_NUMERICAL, "central differences have become unstable at t = %g s", t1);
     if (beta != 0)
         it->system->tangent_times(it->system->self, it->q1, it->v1, it->y);
+    if (it->system->viscous_times) {
+        it->system->viscous_times(it->system->self, it->q1, it->v1, it->trial);
+        it->dissipated += h * sp_dot(it->n, it->v1, it->trial);
+        for (int64_t i = 0; i < it->n; i++)
+            it->r[i] += it->trial[i];
+    }
     for (int64_t i = 0; i < it->n; i++) {
         if (beta != 0) {
             it->dissipated += h * beta * it->v1[i] * it->y[i];

@@ -16,11 +16,13 @@ typedef struct full {
     double *diagonal;       /* lumped mass by degree of freedom */
     sp_cholesky *factor, *mass_factor;
     double *u, *f, *v;      /* full vectors; held components of u keep their displacement, those of v are 0 */
-    double mass_scale, stiffness_scale, spring_scale;           /* of a linear S … */
-    double factored_mass, factored_stiffness, factored_spring; /* … and of its factor, which is kept while they agree */
+    double mass_scale, stiffness_scale, spring_scale, viscous_scale;              /* of a linear S … */
+    double factored_mass, factored_stiffness, factored_spring, factored_viscous; /* … and of its factor, which is kept while they agree */
     bool factored;
     int64_t spring_count;
     const sp_spring *springs;
+    const sp_viscous *viscous; /* NULL: none */
+    sp_sparse D;               /* linear: D(0) */
 } full;
 
 static double spring_stretch(const full *self, const sp_spring *spring, int c, const double *u)
@@ -74,6 +76,7 @@ static void matrix_start(void *data, double mass_scale)
     self->mass_scale = mass_scale;
     self->stiffness_scale = 0;
     self->spring_scale = 0;
+    self->viscous_scale = 0;
     if (self->linear)
         return;
     for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
@@ -112,14 +115,17 @@ static int matrix_factor(void *data)
     full *self = data;
     if (self->linear) {
         if (self->factored && self->factored_mass == self->mass_scale && self->factored_stiffness == self->stiffness_scale &&
-            self->factored_spring == self->spring_scale)
+            self->factored_spring == self->spring_scale && self->factored_viscous == self->viscous_scale)
             return SP_OK;
         for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
             self->S.value[k] = self->mass_scale * self->M.value[k] + self->stiffness_scale * self->K.value[k];
+        for (int64_t k = 0; self->viscous && k < self->S.start[self->S.order]; k++)
+            self->S.value[k] += self->viscous_scale * self->D.value[k];
         add_spring_stiffness(self, self->spring_scale);
         self->factored_mass = self->mass_scale;
         self->factored_stiffness = self->stiffness_scale;
         self->factored_spring = self->spring_scale;
+        self->factored_viscous = self->viscous_scale;
     }
     int status = sp_cholesky_factor(self->factor, &self->S);
     self->factored = status == SP_OK;
@@ -180,7 +186,7 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     int status;
     if (!self)
         return sp_fail_memory(context);
-    *system = (sp_system){self, n, linear, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs};
+    *system = (sp_system){self, n, linear, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs, NULL, NULL};
     self->context = context;
     self->body = body;
     self->linear = linear;
@@ -231,12 +237,54 @@ void sp_full_system_free(sp_system *system)
     sp_cholesky_free(self->factor);
     sp_cholesky_free(self->mass_factor);
     sp_sparse_free(&self->K);
+    sp_sparse_free(&self->D);
     sp_sparse_free(&self->M);
     sp_sparse_free(&self->M_short);
     sp_sparse_free(&self->S);
     sp_pool_free(&self->pool);
     free(self);
     *system = (sp_system){0};
+}
+
+static void viscous_add(void *data, const double *q, double scale)
+{
+    full *self = data;
+    if (self->linear) {
+        self->viscous_scale += scale;
+        return;
+    }
+    sp_body_spread(self->body, q, self->u);
+    sp_viscous_matrix(self->context, self->viscous, self->u, scale, &self->S);
+}
+
+static void viscous_times(void *data, const double *q, const double *v, double *y)
+{
+    full *self = data;
+    if (self->linear) {
+        sp_sparse_times(self->context, &self->D, 1, v, y);
+        return;
+    }
+    sp_body_spread(self->body, q, self->u);
+    sp_body_spread(self->body, v, self->v);
+    sp_viscous_times(self->context, self->viscous, self->u, self->v, self->f);
+    sp_body_gather(self->body, self->f, y);
+}
+
+int sp_full_system_damp(sp_system *system, const sp_viscous *viscous)
+{
+    full *self = system->self;
+    if (self->linear) {
+        int status = sp_body_matrix(self->context, self->body, &self->D);
+        if (status != SP_OK)
+            return status;
+        memset(self->f, 0, (size_t)(3 * self->body->mesh->vertex_count) * sizeof *self->f);
+        sp_viscous_matrix(self->context, viscous, self->f, 1, &self->D);
+    }
+    self->viscous = viscous;
+    self->factored = false;
+    system->viscous_add = viscous_add;
+    system->viscous_times = viscous_times;
+    return SP_OK;
 }
 
 int sp_full_system_respond(const sp_system *system, int64_t count, const double *b, double *x)

@@ -22,7 +22,7 @@ double sp_norm(int64_t n, const double *x)
 bool sp_damping_force(sp_integrator *it, const double *q, const double *v, double *y)
 {
     double alpha = it->p.damping_mass, beta = it->p.damping_stiffness;
-    if (alpha == 0 && beta == 0)
+    if (alpha == 0 && beta == 0 && !it->system->viscous_times)
         return false;
     if (beta != 0)
         it->system->tangent_times(it->system->self, q, v, y);
@@ -35,6 +35,11 @@ bool sp_damping_force(sp_integrator *it, const double *q, const double *v, doubl
     } else
         for (int64_t i = 0; i < it->n; i++)
             y[i] *= beta;
+    if (it->system->viscous_times) {
+        it->system->viscous_times(it->system->self, q, v, it->trial);
+        for (int64_t i = 0; i < it->n; i++)
+            y[i] += it->trial[i];
+    }
     return true;
 }
 
@@ -98,13 +103,41 @@ done:
     return status;
 }
 
-/* Leapfrog is stable for h ≤ 2/ω; with the lagged damping force βK v for h ≤ (√(1+ξ²) − ξ) 2/ω, ξ = βω/2. */
+/* The largest rate of damping by strain rate at rest, 1/s: the eigenvalue of M⁻¹D, as above. */
+static int largest_rate(sp_integrator *it, double *rate)
+{
+    const sp_system *system = it->system;
+    int status = SP_OK;
+    *rate = 0;
+    if (!system->viscous_times)
+        return SP_OK;
+    memset(it->q1, 0, (size_t)it->n * sizeof *it->q1);
+    for (int64_t i = 0; i < it->n; i++)
+        it->x[i] = sp_random_normal(1, 78, (uint64_t)i);
+    for (int k = 0; k < 100; k++) {
+        system->viscous_times(system->self, it->q1, it->x, it->y);
+        system->mass_times(system->self, it->x, it->r);
+        *rate = fmax(*rate, sp_dot(it->n, it->x, it->y) / sp_dot(it->n, it->x, it->r));
+        SP_TRY(system->mass_solve(system->self, it->y, it->x));
+        double size = sp_norm(it->n, it->x);
+        if (size == 0)
+            break;
+        for (int64_t i = 0; i < it->n; i++)
+            it->x[i] /= size;
+    }
+done:
+    return status;
+}
+
+/* Leapfrog is stable for h ≤ 2/ω; with the lagged damping forces βK v and D v where (h/2)²K + (h/2)(βK + D) ≤ M: at the latest, with the
+ * largest eigenvalues δ of M⁻¹D and ω² of M⁻¹K, for h ≤ (√(1+ξ²) − ξ) 2/ω, ξ = (βω + δ/ω)/2. */
 static int check_stability(sp_integrator *it)
 {
-    double omega, h = it->p.step;
+    double omega, rate, h = it->p.step;
     int status;
     SP_TRY(largest_frequency(it, &omega));
-    double xi = 0.5 * it->p.damping_stiffness * omega;
+    SP_TRY(largest_rate(it, &rate));
+    double xi = 0.5 * (it->p.damping_stiffness * omega + (rate > 0 ? rate / omega : 0));
     it->report.stability_limit = (sqrt(1 + xi * xi) - xi) * 2 / omega;
     if (h > it->report.stability_limit)
         return sp_fail(it->context, SP_USAGE, "the time step %g s is above the limit of central differences, 2/omega%s = %g s", h, xi > 0 ? " with this damping" : "", it->report.stability_limit);

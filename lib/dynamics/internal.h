@@ -56,7 +56,7 @@ int sp_step_static(sp_integrator *it) SP_MUST_USE;
 /* M a = external − f(q) − C v into it->a, at the current state. */
 int sp_balance_acceleration(sp_integrator *it, const double *external) SP_MUST_USE;
 
-/* y = αM v + βK(q) v; false and untouched where there is no damping. */
+/* y = αM v + βK(q) v + D(q) v; false and untouched where there is no damping. */
 bool sp_damping_force(sp_integrator *it, const double *q, const double *v, double *y);
 
 #endif

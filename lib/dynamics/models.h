@@ -6,6 +6,7 @@
 #include "dynamics/system.h"
 #include "reduced/force.h"
 #include "reduced/polynomial.h"
+#include "reduced/viscous.h"
 
 /* A system in the r coordinates of a reduced force, which it owns from here on (also when it fails), with the mass matrix UᵀMU [r, r] (copied).
  * U [rows = 3·vertices, ≥ r, column major], for springs; NULL where there will be none. U and vertices must outlive the system. SP_NUMERICAL
@@ -14,6 +15,9 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *force, co
                           sp_system *system) SP_MUST_USE;
 void sp_reduced_system_free(sp_system *system);
 
+/* Damping by strain rate for a reduced system of as many coordinates, which owns it from here on. */
+void sp_reduced_system_damp(sp_system *system, const sp_reduced_viscosity *viscosity);
+
 /* The same for the first r coordinates (r ≤ polynomials->r) of polynomials, with their mass and density. */
 int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system) SP_MUST_USE;
 
@@ -21,6 +25,9 @@ int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomi
  * of a linear system is kept while its matrix stays the same. held [3·vertices] displacement of the held components (NULL: 0). */
 int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held, sp_system *system) SP_MUST_USE;
 void sp_full_system_free(sp_system *system);
+
+/* Damping by strain rate for a full system: `viscous`, of the same body, must outlive it. linear: D(0). */
+int sp_full_system_damp(sp_system *system, const sp_viscous *viscous) SP_MUST_USE;
 
 /* Linear static response K(0)⁻¹ b of `count` columns b, x [n, count] (x may be b): one factorization, all columns in blocks; springs that are
  * set take part. SP_NUMERICAL where K(0) is not positive definite (a free body). */

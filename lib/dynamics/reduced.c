@@ -22,6 +22,8 @@ typedef struct reduced {
     const double *U, *vertices;
     int64_t rows, spring_count;
     const sp_spring *springs;
+    sp_reduced_viscosity viscosity;  /* self NULL: none */
+    double *D;                       /* [r, r] lower triangle */
 } reduced;
 
 /* Adds the springs at q: energy ½k|x − a|² and force Uᵀ k(x − a). */
@@ -178,7 +180,7 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
             reduced_force->destroy(reduced_force->self);
         return sp_fail_memory(context);
     }
-    *system = (sp_system){self, r, false, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs};
+    *system = (sp_system){self, r, false, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs, NULL, NULL};
     self->context = context;
     self->r = (int)r;
     self->force = *reduced_force;
@@ -191,6 +193,7 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
     self->K = sp_pool_new(&self->pool, r * r, sizeof(double));
     self->V = sp_pool_raw(&self->pool, r * r, sizeof(double));
     self->eigenvalue = sp_pool_raw(&self->pool, r, sizeof(double));
+    self->D = sp_pool_new(&self->pool, r * r, sizeof(double));
     self->work = sp_pool_raw(&self->pool, EIGEN_WORK * r, sizeof(double));
     self->q = sp_pool_new(&self->pool, r, sizeof(double));
     self->f = sp_pool_raw(&self->pool, r, sizeof(double));
@@ -211,9 +214,33 @@ void sp_reduced_system_free(sp_system *system)
         return;
     if (self->force.destroy)
         self->force.destroy(self->force.self);
+    if (self->viscosity.self)
+        self->viscosity.destroy(self->viscosity.self);
     sp_pool_free(&self->pool);
     free(self);
     *system = (sp_system){0};
+}
+
+static void viscous_add(void *data, const double *q, double scale)
+{
+    reduced *self = data;
+    self->viscosity.matrix(self->viscosity.self, q, self->D);
+    for (int i = 0; i < self->r * self->r; i++)
+        self->S[i] += scale * self->D[i];
+}
+
+static void viscous_times(void *data, const double *q, const double *v, double *y)
+{
+    reduced *self = data;
+    self->viscosity.times(self->viscosity.self, q, v, y);
+}
+
+void sp_reduced_system_damp(sp_system *system, const sp_reduced_viscosity *viscosity)
+{
+    reduced *self = system->self;
+    self->viscosity = *viscosity;
+    system->viscous_add = viscous_add;
+    system->viscous_times = viscous_times;
 }
 
 int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system)

@@ -1,4 +1,4 @@
-/* What an integrator needs to know of a body: coordinates q with M q̈ + C(q) q̇ + f(q) = external force. Reduced, full and
+/* What an integrator needs to know of a body: coordinates q with M q̈ + (C(q) + D(q)) q̇ + f(q) = external force, C = αM + βK. Reduced, full and
  * linear models stand behind this one interface, so that every integrator is written once.
  *
  * Functions take `self` first. Vectors have n entries. A system owns one matrix S, built and factored for one solve at a
@@ -35,6 +35,11 @@ typedef struct sp_system {
     void (*tangent_times)(void *self, const double *q, const double *v, double *y);
     /* The springs that act from now on; the array must live as long as it is set. */
     void (*set_springs)(void *self, int64_t count, const sp_spring *springs);
+    /* Damping by strain rate, the force D(q) v with D symmetric, positive semidefinite and quadratic in q; both NULL where there is none.
+     * S += scale · D(q). */
+    void (*viscous_add)(void *self, const double *q, double scale);
+    /* y = D(q) v. */
+    void (*viscous_times)(void *self, const double *q, const double *v, double *y);
 } sp_system;
 
 /* External forces in the system's coordinates. */

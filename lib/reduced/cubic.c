@@ -109,7 +109,7 @@ int sp_polynomials_from_cubic(sp_context *context, const sp_cubic_force *force, 
     static void (*const fill[3])(const sp_cubic_force *, double *, int64_t, double *, double *) = {fill_linear, fill_quadratic, fill_cubic};
     static const char *const degree[3] = {"linear", "quadratic", "cubic"};
     int64_t r = force->r, N = sp_polynomial_order(r);
-    *polynomials = (sp_polynomials){.r = r, .part_count = 1, .density = 1};
+    *polynomials = (sp_polynomials){.r = r, .part_count = 1, .density = 1, .symmetrized = true};
     polynomials->mass = sp_pool_new(&polynomials->pool, r * r, sizeof(double));
     polynomials->gravity = sp_pool_new(&polynomials->pool, 3 * r, sizeof(double));
     polynomials->parts = sp_pool_new(&polynomials->pool, 1, sizeof *polynomials->parts);

@@ -1,20 +1,14 @@
 /* The reduced force at run time: symmetrized coefficients, two products. */
 #include "base/lanes.h"
 #include "reduced/polynomial.h"
+#include "reduced/quadratic.h"
 
-#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct sp_polynomial_force {
     sp_pool pool;
-    int64_t r, pairs;  /* pairs = r(r+1)/2 */
-    int64_t stride;    /* pairs rounded up to whole lanes: columns begin aligned */
-    double *linear;    /* K₀ by pairs [pairs] */
-    double *cubic;     /* 3 T by pairs [stride, r, column major]: K₁ = 3 T q */
-    double *quartic;   /* (3/2) Q [stride, pairs, column major], lower triangle: K₂ = (3/2) Q s */
-    double *monomials; /* s [pairs] */
-    double *first, *second; /* K₁ and K₂ by pairs */
+    sp_quadratic stiffness;  /* constant: K₀; linear: 3 T, K₁ = 3 T q; quadratic: (3/2) Q, K₂ = (3/2) Q s */
     double *tangent, *force; /* [r, r] and [r], where the caller wants none */
 };
 
@@ -32,22 +26,15 @@ const double *sp_polynomials_gram(const sp_polynomials *polynomials, sp_pool *po
 
 int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_polynomial_force **result)
 {
-    int64_t full = polynomials->r, N = sp_polynomial_order(full), pairs = r * (r + 1) / 2;
+    int64_t full = polynomials->r, N = sp_polynomial_order(full);
     if (r < 1 || r > full)
         return sp_fail(context, SP_USAGE, "%lld coordinates of a model with %lld", (long long)r, (long long)full);
     sp_polynomial_force *force = calloc(1, sizeof *force);
     sp_pool scratch = {0};
     if (!force)
         return sp_fail_memory(context);
-    force->r = r;
-    force->pairs = pairs;
-    force->linear = sp_pool_raw(&force->pool, pairs, sizeof(double));
-    force->stride = (pairs + SP_LANES - 1) / SP_LANES * SP_LANES;
-    force->cubic = sp_pool_new(&force->pool, force->stride * r, sizeof(double));
-    force->quartic = sp_pool_raw(&force->pool, force->stride * pairs, sizeof(double));
-    force->monomials = sp_pool_raw(&force->pool, pairs, sizeof(double));
-    force->first = sp_pool_raw(&force->pool, force->stride, sizeof(double));
-    force->second = sp_pool_raw(&force->pool, pairs, sizeof(double));
+    sp_quadratic *stiffness = &force->stiffness;
+    sp_quadratic_new(&force->pool, r, stiffness);
     force->tangent = sp_pool_raw(&force->pool, r * r, sizeof(double));
     force->force = sp_pool_raw(&force->pool, r, sizeof(double));
     const double *gram = sp_polynomials_gram(polynomials, &scratch);
@@ -60,13 +47,13 @@ int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomia
 #define A(p, q) gram[(q) * N + (p)]
     for (int64_t i = 0, ij = 0; i < r; i++)
         for (int64_t j = i; j < r; j++, ij++) {
-            force->linear[ij] = A(i, j);
+            stiffness->constant[ij] = A(i, j);
             for (int64_t k = 0; k < r; k++)
-                force->cubic[k * force->stride + ij] = A(i, PAIR(j, k)) + A(j, PAIR(i, k)) + A(k, PAIR(i, j));
+                stiffness->linear[k * stiffness->stride + ij] = A(i, PAIR(j, k)) + A(j, PAIR(i, k)) + A(k, PAIR(i, j));
             for (int64_t k = 0, kl = 0; k < r; k++)
                 for (int64_t l = k; l < r; l++, kl++)
                     if (kl <= ij)
-                        force->quartic[kl * force->stride + ij] = 0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k)));
+                        stiffness->quadratic[kl * stiffness->stride + ij] = 0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k)));
         }
 #undef A
 #undef PAIR
@@ -81,39 +68,6 @@ void sp_polynomial_force_free(sp_polynomial_force *force)
         return;
     sp_pool_free(&force->pool);
     free(force);
-}
-
-/* s_ij = q_i q_j, twice off the diagonal. */
-SP_CLONES static void fill_monomials(int r, const double *restrict q, double *restrict s)
-{
-    for (int i = 0; i < r; s += r - i, i++) {
-        double twice = 2 * q[i];
-        for (int j = i; j < r; j++)
-            s[j - i] = twice * q[j];
-        s[0] *= 0.5;
-    }
-}
-
-/* y = A x for A [rows, columns, column major], rows a multiple of SP_LANES, all aligned: sums stay in registers, without the
- * overhead of a dgemv at these sizes. */
-SP_CLONES static void times(int rows, int columns, const double *restrict A, const double *restrict x, double *restrict y)
-{
-    enum { WIDE = 4 };
-    int i = 0;
-    for (; i + WIDE * SP_LANES <= rows; i += WIDE * SP_LANES) {
-        sp_lanes sum[WIDE] = {{0}};
-        for (int j = 0; j < columns; j++)
-            for (int w = 0; w < WIDE; w++)
-                sum[w] += *(const sp_lanes *)(A + (long)j * rows + i + w * SP_LANES) * x[j];
-        for (int w = 0; w < WIDE; w++)
-            *(sp_lanes *)(y + i + w * SP_LANES) = sum[w];
-    }
-    for (; i < rows; i += SP_LANES) {
-        sp_lanes sum = {0};
-        for (int j = 0; j < columns; j++)
-            sum += *(const sp_lanes *)(A + (long)j * rows + i) * x[j];
-        *(sp_lanes *)(y + i) = sum;
-    }
 }
 
 /* W = Σ s (K₀/2 + K₁/6 + K₂/12) over the pairs. */
@@ -158,12 +112,10 @@ SP_CLONES static void combine(int r, const double *restrict q, const double *res
 
 double sp_polynomial_force_evaluate(sp_polynomial_force *force, const double *q, double *f, double *K)
 {
-    int r = (int)force->r, pairs = (int)force->pairs;
-    fill_monomials(r, q, force->monomials);
-    times((int)force->stride, r, force->cubic, q, force->first);
-    cblas_dsymv(CblasColMajor, CblasLower, pairs, 1, force->quartic, (int)force->stride, force->monomials, 1, 0, force->second, 1);
-    combine(r, q, force->linear, force->first, force->second, f ? f : force->force, K ? K : force->tangent);
-    return stored_energy(pairs, force->monomials, force->linear, force->first, force->second);
+    sp_quadratic *s = &force->stiffness;
+    sp_quadratic_evaluate(s, q);
+    combine((int)s->r, q, s->constant, s->first, s->second, f ? f : force->force, K ? K : force->tangent);
+    return stored_energy((int)s->pairs, s->monomials, s->constant, s->first, s->second);
 }
 
 static double evaluate(void *self, const double *q, bool definite, double *f, double *K)

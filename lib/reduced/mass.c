@@ -37,7 +37,7 @@ SP_CLONES static void add_corners(int corners, const int64_t *corner, const doub
     }
 }
 
-int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t r, const double *W, double *mass, double *gravity)
+int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W, double *mass, double *gravity)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t rows = 3 * mesh->vertex_count;
@@ -46,7 +46,6 @@ int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t r,
     if (status != SP_OK)
         return status;
     double *product = sp_pool_new(&scratch, rows * r, sizeof *product), *result = sp_pool_raw(&scratch, r * r, sizeof *result);
-    double *vertex_mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *vertex_mass);
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
@@ -57,6 +56,8 @@ int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t r,
             for (int l = 0; l < body->batches[batch].count; l++) {
                 int corners;
                 int64_t e = body->batches[batch].element[l];
+                if (region >= 0 && mesh->region[e] != region)
+                    continue;
                 const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
                 add_corners(corners, corner, body->classes[body->element_class[e]].mass, 3 * r, W, product);
             }
@@ -65,11 +66,10 @@ int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t r,
         for (int64_t j = 0; j < r; j++)
             mass[j * r + i] = 0.5 * (result[j * r + i] + result[i * r + j]);
     if (gravity) {
-        sp_body_vertex_mass(body, vertex_mass);
         memset(gravity, 0, (size_t)(3 * r) * sizeof *gravity);
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < r; j++)
-                gravity[3 * j + i % 3] += vertex_mass[i / 3] * W[i * r + j];
+                gravity[3 * j + i % 3] += product[i * r + j];
     }
     sp_pool_free(&scratch);
     return SP_OK;
@@ -85,7 +85,7 @@ int sp_reduced_mass(sp_context *context, const sp_body *body, int64_t r, const d
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < r; j++)
             W[i * r + j] = U[j * rows + i];
-    int status = sp_reduced_mass_of_rows(context, body, r, W, mass, gravity);
+    int status = sp_reduced_mass_of_rows(context, body, -1, r, W, mass, gravity);
     sp_pool_free(&scratch);
     return status;
 }

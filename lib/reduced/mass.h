@@ -8,7 +8,7 @@
  * U [3·vertices, r, column major]. gravity may be NULL. */
 int sp_reduced_mass(sp_context *context, const sp_body *body, int64_t r, const double *U, double *mass, double *gravity) SP_MUST_USE;
 
-/* The same for U by rows, W [3·vertices, r, row major]. */
-int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t r, const double *W, double *mass, double *gravity) SP_MUST_USE;
+/* The same for U by rows, W [3·vertices, r, row major], and the elements of one region, or all where region is −1. */
+int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W, double *mass, double *gravity) SP_MUST_USE;
 
 #endif

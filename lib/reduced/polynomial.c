@@ -202,6 +202,30 @@ static void name_part(const sp_mesh *mesh, int64_t region, enum sp_constant cons
     }
 }
 
+/* The mass of every region. */
+static int add_groups(sp_context *context, const sp_body *body, const double *W, sp_polynomials *polynomials)
+{
+    const sp_mesh *mesh = body->mesh;
+    int64_t r = polynomials->r;
+    int status = SP_OK;
+    polynomials->groups = sp_pool_new(&polynomials->pool, mesh->material_count, sizeof *polynomials->groups);
+    if (!polynomials->groups)
+        return sp_fail_memory(context);
+    for (int64_t g = 0; g < mesh->material_count; g++) {
+        sp_polynomial_group *group = &polynomials->groups[g];
+        strcpy(group->name, mesh->materials[g].name);
+        group->density = mesh->materials[g].density;
+        group->mass = sp_pool_raw(&polynomials->pool, r * r, sizeof(double));
+        group->gravity = sp_pool_raw(&polynomials->pool, 3 * r, sizeof(double));
+        if (polynomials->pool.failed)
+            return sp_fail_memory(context);
+        SP_TRY(sp_reduced_mass_of_rows(context, body, g, r, W, group->mass, group->gravity));
+    }
+    polynomials->group_count = mesh->material_count;
+done:
+    return status;
+}
+
 int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, const double *U, const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
                        sp_polynomial_report *report)
 {
@@ -249,7 +273,9 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
             SP_TRY(sp_progress(context, (double)(at + 1) / (double)polynomials->part_count));
         }
     }
-    status = sp_reduced_mass_of_rows(context, body, r, W, polynomials->mass, polynomials->gravity);
+    SP_TRY(sp_reduced_mass_of_rows(context, body, -1, r, W, polynomials->mass, polynomials->gravity));
+    if (groups > 1)
+        SP_TRY(add_groups(context, body, W, polynomials));
 done:
     sp_pool_free(&scratch);
     if (status != SP_OK)

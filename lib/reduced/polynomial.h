@@ -22,14 +22,25 @@ typedef struct sp_polynomial_part {
     double *gram;               /* [N, N] symmetric, both triangles, before symmetrization over indices */
 } sp_polynomial_part;
 
+/* The mass of one region, for editing its density (reduced/edit.h). */
+typedef struct sp_polynomial_group {
+    char name[SP_NAME_LENGTH];
+    double density;    /* kg/m³ that the rest is for */
+    double *mass;      /* [r, r] */
+    double *gravity;   /* [r, 3, row major] */
+} sp_polynomial_group;
+
 typedef struct sp_polynomials {
     sp_pool pool;
     int64_t r;
     int64_t part_count;
     sp_polynomial_part *parts;
+    int64_t group_count;         /* 0, or several: all regions, where the parts are by region */
+    sp_polynomial_group *groups; /* they add up to mass and gravity */
     double *mass;      /* [r, r] UᵀMU, kg when q is a pure number */
     double *gravity;   /* [r, 3, row major] UᵀM e_x, e_y, e_z: times an acceleration it is a generalized force */
-    double density;    /* the factor on mass and gravity, 1 */
+    double density;    /* the factor on mass and gravity, the groups' too, 1 */
+    bool symmetrized;  /* the Gram matrix is symmetric in all indices, as one made from a force is: damping cannot be had from it */
 } sp_polynomials;
 
 /* N = r + r(r+1)/2. */

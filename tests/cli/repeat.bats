@@ -59,7 +59,8 @@ every_writer() {
     local how count ending=.npz
     cd "$BODY"
     for how in '--basis basis.npz --poly poly.npz --integrator energy' '--basis basis.npz --poly poly.npz --record all' '--model full' '--model full --integrator energy' \
-        '--model full --lumping lumped --integrator central --dt 1e-4' '--model full --integrator static' '--model linear'; do
+        '--model full --lumping lumped --integrator central --dt 1e-4' '--model full --integrator static' '--model linear' \
+        '--model full --viscosity 300,200' '--model direct --basis basis.npz --viscosity 300,200'; do
         line=(simulate mesh.npz --loads loads.csv --steps 3)
         # shellcheck disable=SC2206
         line+=($how)

@@ -230,6 +230,13 @@ static void reduced_steps_allocate_nothing(void)
 #endif
     model m;
     make_model(&m);
+    sp_polynomials parts;
+    sp_polynomial_report report;
+    sp_reduced_viscosity viscosity;
+    CHECK_OK(sp_polynomials_new(&context, &m.body, R, m.U, &(sp_polynomial_parameters){.by_constant = true}, &parts, &report));
+    CHECK_OK(sp_polynomial_viscosity(&context, &parts, R, 1, m.mesh.materials, &(sp_viscosity){10, 20}, &viscosity));
+    sp_polynomials_free(&parts);
+    sp_reduced_system_damp(&m.reduced, &viscosity);
     sp_load load = {0, 1, SP_LOAD_VERTEX, 80, {0, 3, 5}, 0};
     sp_loading loading;
     CHECK_OK(sp_loading_new(&context, &m.body, m.U, R, 1, &load, (double[]){0, 0, -9.81}, &m.reduced, &loading));

@@ -138,6 +138,11 @@ static void polynomials_round_trip(void)
                 continue;
             CHECK(got.r == 2 && got.part_count == count && got.density == 1.5, "numbers");
             CHECK(same(got.mass, wrote.mass, 4) && same(got.gravity, wrote.gravity, 6), "mass or gravity");
+            CHECK(got.symmetrized == (count == 1) && got.group_count == wrote.group_count, "symmetrized or the number of groups");
+            for (int64_t g = 0; g < got.group_count; g++)
+                CHECK(!strcmp(got.groups[g].name, wrote.groups[g].name) && got.groups[g].density == wrote.groups[g].density &&
+                          same(got.groups[g].mass, wrote.groups[g].mass, 4) && same(got.groups[g].gravity, wrote.groups[g].gravity, 6),
+                      "group %d", (int)g);
             for (int64_t i = 0; i < count; i++)
                 CHECK(!strcmp(got.parts[i].group, parts[i].group) && got.parts[i].constant == parts[i].constant &&
                           got.parts[i].value == parts[i].value && same(got.parts[i].gram, parts[i].gram, 25),

@@ -153,6 +153,35 @@ static void polynomials_refusals(void)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         REFUSE(with(table[i].meta, base, 3, (member){0}), read_polynomials, table[i].words);
 #undef WITH
+    /* masses of regions */
+    static const double masses[8] = {1, 0.5, 0.5, 2, 1, 0, 0.1, 1}, gravities[12] = {1};
+    const member grouped[] = {base[0], base[1], base[2], {"group_mass", SP_F8, false, 3, {1, 2, 2}, masses}, {"group_gravity", SP_F8, false, 3, {1, 2, 3}, gravities}};
+#define GROUPS(text) META("polynomials", REST PARTS ",\"groups\":" text)
+#define ONE "[{\"group\":\"a\",\"density\":1000}]"
+#define WITH(...) with(GROUPS(ONE), grouped, 5, (member)__VA_ARGS__)
+    good = WITH({0});
+    CHECK_OK(read_blob(good, false, read_polynomials, NULL));
+    free(good.data);
+    REFUSE(WITH({.name = "group_mass", .rank = -1}), read_polynomials, "member group_mass is missing");
+    REFUSE(WITH({.name = "group_gravity", .rank = -1}), read_polynomials, "member group_gravity is missing");
+    REFUSE(WITH({"group_mass", SP_F8, false, 3, {1, 2, 2}, masses + 4}), read_polynomials, "group_mass: matrix 0: it is not symmetric");
+    REFUSE(WITH({"group_mass", SP_F8, false, 3, {2, 2, 2}, masses}), read_polynomials, "group_mass: dimension 0 is 2, expected 1");
+    const struct {
+        const char *meta, *words;
+    } bad_groups[] = {
+        {GROUPS("{}"), "\"groups\" is no array"},
+        {GROUPS("[]"), "\"groups\" is no array"},
+        {GROUPS("[7]"), "an entry of \"groups\""},
+        {GROUPS("[{\"group\":\"a\"}]"), "\"density\""},
+        {GROUPS("[{\"group\":\"\",\"density\":1}]"), "is empty"},
+        {GROUPS("[{\"group\":\"a\",\"density\":0}]"), "density of group a is 0"},
+        {META("polynomials", REST PARTS ",\"symmetrized\":1"), "\"symmetrized\""},
+    };
+    for (size_t i = 0; i < sizeof bad_groups / sizeof *bad_groups; i++)
+        REFUSE(with(bad_groups[i].meta, grouped, 5, (member){0}), read_polynomials, bad_groups[i].words);
+#undef WITH
+#undef ONE
+#undef GROUPS
 }
 
 static void mesh_refusals(void)

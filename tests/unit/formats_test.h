@@ -229,7 +229,10 @@ static inline sp_polynomials polynomials_example(sp_polynomial_part *parts, int6
         parts[0] = (sp_polynomial_part){.group = "bone", .constant = SP_CONSTANT_LAMBDA, .value = 1e9, .gram = gram_a};
         parts[1] = (sp_polynomial_part){.group = "bone", .constant = SP_CONSTANT_MU, .value = 2.5e8, .gram = gram_b};
     }
-    return (sp_polynomials){.r = 2, .part_count = count, .parts = parts, .mass = mass, .gravity = gravity, .density = 1.5};
+    static double group_mass[8] = {1, 0.5, 0.5, 2, 0, -0.25, -0.25, 0}, group_gravity[12] = {1, 2, 3, 4, 5, 6, 0, -1, -2, -3, -4, -5};
+    static sp_polynomial_group groups[2] = {{"bone", 2000, group_mass, group_gravity}, {"fat", 900, group_mass + 4, group_gravity + 6}};
+    return (sp_polynomials){.r = 2, .part_count = count, .parts = parts, .mass = mass, .gravity = gravity, .density = 1.5, .symmetrized = count == 1,
+                            .group_count = count == 2 ? 2 : 0, .groups = groups};
 }
 
 /* The unit cube as one hexahedron, with one triangle on its floor. */

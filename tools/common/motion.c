@@ -1,5 +1,7 @@
 #include "tools/common/motion.h"
 
+#include "tools/common/materials.h"
+
 #include "tools/common/internal.h"
 
 #include <cblas.h>
@@ -112,6 +114,14 @@ static const char *meta_text(const json_t *meta, const char *key)
     return text ? text : "";
 }
 
+static void take_materials(tool_motion *motion, const json_t *meta)
+{
+    tool_material_edits edits;
+    tool_check(tool_material_edits_recorded(motion->context, meta, &edits), motion->path);
+    if (tool_material_edits_given(&edits) && tool_edit_materials(motion->context, &edits, &motion->simulated) != SP_OK)
+        tool_fail(SP_INPUT, motion->path, "%s", motion->context->message);
+}
+
 static void open_trajectory(tool_motion *motion, int flags)
 {
     const json_t *meta;
@@ -134,6 +144,7 @@ static void open_trajectory(tool_motion *motion, int flags)
         if (motion->mesh.mesh.vertex_count != motion->vertex_count)
             tool_fail(SP_INPUT, motion->path, "it is of %lld vertices, the mesh has %lld", (long long)motion->vertex_count,
                       (long long)motion->mesh.mesh.vertex_count);
+        take_materials(motion, meta);
     }
 }
 
@@ -209,6 +220,8 @@ void tool_motion_open(sp_context *context, int64_t count, const char *const *pat
         tool_read_mesh(motion->mesh.path, NULL, &motion->mesh);
         motion->vertex_count = motion->mesh.mesh.vertex_count;
         motion->frame_count = 1;
+        motion->simulated = motion->mesh.mesh; /* all but its pool, for materials of its own */
+        motion->simulated.pool = (sp_pool){0};
     }
     if (motion->path)
         open_trajectory(motion, flags);
@@ -230,6 +243,7 @@ void tool_motion_close(tool_motion *motion)
         sp_columns_free(&motion->columns.columns);
     if (motion->mesh.path)
         sp_mesh_free(&motion->mesh.mesh);
+    sp_pool_free(&motion->simulated.pool);
     sp_pool_free(&motion->pool);
 }
 

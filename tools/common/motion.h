@@ -15,6 +15,7 @@ enum {
 
 typedef struct tool_motion {
     tool_mesh mesh;           /* mesh.path NULL: none was named */
+    sp_mesh simulated;        /* the same with the materials that the trajectory was simulated with: stress and energy are theirs */
     tool_columns columns;     /* the trajectory's basis, or without a trajectory the frames; columns.path NULL: none */
     const char *path;         /* of the trajectory; NULL: none */
     sp_trajectory trajectory; /* all of it, or the block that holds the frame asked for last */

@@ -48,7 +48,7 @@ static void open_state(export_state *state)
     state->velocity = numbers(state, 3 * state->point_count);
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(mesh);
-        tool_check(sp_body_new(state->context, mesh, &state->body), motion->mesh.path);
+        tool_check(sp_body_new(state->context, &motion->simulated, &state->body), motion->mesh.path);
         state->strain = numbers(state, 6 * elements);
         state->stress = numbers(state, 6 * elements);
         state->density = numbers(state, elements);

@@ -47,7 +47,6 @@ void import_polynomials(sp_context *context, const char *path, const import_matr
     json_t *meta = tool_meta_new("polynomials"), *result = tool_result_new();
     json_object_set_new(meta, "mesh", json_string(choice->mesh ? mesh.hash : basis.columns.mesh));
     json_object_set_new(meta, "basis", json_string(basis.hash));
-    json_object_set_new(meta, "symmetrized", json_true());
     tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());
     json_object_set_new(result, "asymmetry", sp_json_from_numbers(3, asymmetry));
     tool_output_finish(output, result);

@@ -292,6 +292,12 @@ static void print_polynomials(const json_t *meta, FILE *stream)
         print_plain(text_of(part, "group"), stream);
         fprintf(stream, ", constant %.40s, value %g\n", text_of(part, "constant"), json_number_value(json_object_get(part, "value")));
     }
+    json_array_foreach(json_object_get(meta, "groups"), i, part)
+    {
+        fputs("mass      of region ", stream);
+        print_plain(text_of(part, "group"), stream);
+        fprintf(stream, " apart, density %g kg/m3\n", json_number_value(json_object_get(part, "density")));
+    }
 }
 
 static int print_trajectory(sp_context *context, info_file *info, FILE *stream)

@@ -56,7 +56,7 @@ void tool_scene_open(tool_scene *scene)
     }
     if (scene->color != TOOL_COLOR_ENERGY)
         return;
-    tool_check(sp_body_new(scene->context, mesh, &scene->body), motion->mesh.path);
+    tool_check(sp_body_new(scene->context, &motion->simulated, &scene->body), motion->mesh.path);
     scene->has_body = true;
     scene->density = need(sp_pool_raw(pool, elements, sizeof(double)));
     scene->volume = need(sp_pool_raw(pool, elements, sizeof(double)));

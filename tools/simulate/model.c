@@ -2,6 +2,7 @@
 #include "formats/loads.h"
 #include "formats/polynomials.h"
 #include "reduced/direct.h"
+#include "reduced/edit.h"
 #include "reduced/mass.h"
 #include "tools/simulate/simulation.h"
 
@@ -35,6 +36,38 @@ static void read_polynomials(simulation *s)
         tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the polynomials %lld coordinates", (long long)s->basis.columns.count, (long long)s->r);
 }
 
+/* --viscosity for every region, in the order of the options. */
+static void read_viscosity(simulation *s)
+{
+    const tool_texts *texts = &s->choice->viscosity;
+    const sp_mesh *mesh = &s->mesh.mesh;
+    if (texts->count == 0)
+        return;
+    s->viscosity = sp_pool_new(&s->pool, mesh->material_count, sizeof *s->viscosity);
+    if (!s->viscosity)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t i = 0; i < texts->count; i++) {
+        int64_t first, last;
+        double values[2];
+        tool_check(tool_parse_region(s->context, "viscosity", texts->value[i], mesh, 2, values, &first, &last), NULL);
+        tool_check(sp_viscosity_check(s->context, (sp_viscosity){values[0], values[1]}), "--viscosity");
+        for (int64_t m = first; m <= last; m++)
+            s->viscosity[m] = (sp_viscosity){values[0], values[1]};
+    }
+}
+
+/* The options' materials, for the mesh and for the polynomials that were made from it. */
+static void edit_materials(simulation *s)
+{
+    sp_mesh *mesh = &s->mesh.mesh;
+    const sp_material *before = mesh->materials;
+    if (!tool_material_edits_given(&s->choice->edits))
+        return;
+    tool_check(tool_edit_materials(s->context, &s->choice->edits, mesh), NULL);
+    if (s->choice->model == MODEL_REDUCED)
+        tool_check(sp_polynomials_edit(s->context, &s->polynomials, mesh->material_count, before, mesh->materials), s->choice->polynomials);
+}
+
 void simulation_read(simulation *s)
 {
     tool_read_mesh(tool_argument(0), NULL, &s->mesh);
@@ -42,6 +75,28 @@ void simulation_read(simulation *s)
         read_basis(s);
     if (s->choice->model == MODEL_REDUCED)
         read_polynomials(s);
+    edit_materials(s);
+    read_viscosity(s);
+}
+
+/* Damping by strain rate for the system that was made. */
+static void make_viscosity(simulation *s)
+{
+    sp_reduced_viscosity reduced;
+    const sp_mesh *mesh = &s->mesh.mesh;
+    if (!s->viscosity)
+        return;
+    if (s->choice->model == MODEL_REDUCED) {
+        tool_check(sp_polynomial_viscosity(s->context, &s->polynomials, s->r, mesh->material_count, mesh->materials, s->viscosity, &reduced), s->choice->polynomials);
+        sp_reduced_system_damp(&s->system, &reduced);
+        return;
+    }
+    tool_check(sp_viscous_new(s->context, &s->body, s->viscosity, &s->viscous), s->mesh.path);
+    if (s->choice->model == MODEL_DIRECT) {
+        tool_check(sp_direct_viscosity(s->context, &s->viscous, s->r, s->basis.columns.U, &reduced), s->mesh.path);
+        sp_reduced_system_damp(&s->system, &reduced);
+    } else
+        tool_check(sp_full_system_damp(&s->system, &s->viscous), s->mesh.path);
 }
 
 /* Full forces, projected at every evaluation. */
@@ -78,6 +133,7 @@ void simulation_make(simulation *s)
         make_direct(s);
     else
         tool_check(sp_full_system_new(s->context, &s->body, s->choice->model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);
+    make_viscosity(s);
     int64_t count, load_count = 0;
     sp_load *loads = NULL;
     if (s->choice->loads) {
@@ -97,6 +153,7 @@ void simulation_free(simulation *s)
 {
     sp_loading_free(&s->loading);
     (simulation_in_basis(s->choice) ? sp_reduced_system_free : sp_full_system_free)(&s->system);
+    sp_viscous_free(&s->viscous);
     sp_body_free(&s->body);
     sp_columns_free(&s->basis.columns);
     sp_polynomials_free(&s->polynomials);

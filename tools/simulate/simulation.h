@@ -2,16 +2,20 @@
 #ifndef TOOLS_SIMULATE_SIMULATION_H
 #define TOOLS_SIMULATE_SIMULATION_H
 
+#include "assembly/viscous.h"
 #include "dynamics/integrate.h"
 #include "dynamics/loads.h"
 #include "formats/trajectory.h"
 #include "tools/common/inputs.h"
+#include "tools/common/materials.h"
 
 enum simulate_model { MODEL_REDUCED, MODEL_DIRECT, MODEL_FULL, MODEL_LINEAR };
 enum simulate_record { RECORD_AUTO, RECORD_COORDINATES, RECORD_ALL, RECORD_PROBES };
 
 /* The options. */
 typedef struct simulate_choice {
+    tool_material_edits edits;
+    tool_texts viscosity;
     int model, integrator, record, lumped;
     const char *basis, *polynomials, *loads, *probes;
     int64_t r, steps, every, iterations;
@@ -26,6 +30,8 @@ typedef struct simulation {
     tool_columns basis;
     sp_polynomials polynomials;
     sp_body body;
+    sp_viscosity *viscosity; /* [regions]; NULL: none */
+    sp_viscous viscous;      /* of the body, where its model is not polynomials */
     sp_system system;
     sp_loading loading;
     double damping_mass, damping_stiffness; /* 1/s and s */

@@ -174,6 +174,27 @@ static void check_mass(model *m)
     verify_number(m->v, m->file, "gravity, of the sum of terms", gravity_error / gravity_scale, 1e-11);
 }
 
+/* The masses of the regions add up to the whole. */
+static void check_groups(verify *v, artefact *file)
+{
+    const sp_polynomials *p = &file->polynomials;
+    double error[2] = {0};
+    if (p->group_count == 0)
+        return;
+    for (int which = 0; which < 2; which++)
+        for (int64_t i = 0; i < (which ? 3 : p->r) * p->r; i++) {
+            double whole = which ? p->gravity[i] : p->mass[i], sum = 0, absolute = fabs(whole);
+            for (int64_t g = 0; g < p->group_count; g++) {
+                double part = which ? p->groups[g].gravity[i] : p->groups[g].mass[i];
+                sum += part;
+                absolute += fabs(part);
+            }
+            error[which] = worse(absolute > 0 ? fabs(sum - whole) / largest_of((which ? 3 : p->r) * p->r, which ? p->gravity : p->mass) : 0, error[which]);
+        }
+    verify_number(v, file, "masses of the regions add up to the mass", error[0], 1e-12);
+    verify_number(v, file, "gravities of the regions add up to the gravity", error[1], 1e-12);
+}
+
 static void check_gram(verify *v, artefact *file, const double *gram, int64_t N)
 {
     int64_t r = file->polynomials.r;
@@ -200,6 +221,7 @@ void verify_polynomials(verify *v, artefact *file)
     int64_t r = file->polynomials.r, N = sp_polynomial_order(r);
     const double *gram = verify_gram_sum(&file->polynomials, &pool);
     check_gram(v, file, gram, N);
+    check_groups(v, file);
     artefact *mesh = verify_mesh(v, file, "mass and forces", true), *basis = verify_find(v, file->basis_hash);
     bool usable = basis && basis->columns.U;
     if (mesh && !usable)

@@ -2,6 +2,8 @@
 #include "assembly/elastic.h"
 #include "formats/trajectory.h"
 #include "linear/dense.h"
+#include "reduced/edit.h"
+#include "tools/common/materials.h"
 #include "tools/verify/verify.h"
 
 #include <math.h>
@@ -56,7 +58,9 @@ static void check_balance(verify *v, artefact *file, const sp_trajectory *trajec
 /* What it takes to say the energies of a frame. */
 typedef struct energies {
     verify *v;
-    artefact *file, *mesh, *polynomials;
+    artefact *file;
+    const sp_body *body;
+    const sp_polynomials *polynomials;
     const sp_columns *basis;
     const sp_trajectory *trajectory;
     const double *gram;
@@ -68,7 +72,7 @@ typedef struct energies {
 /* From the reduced coordinates: ½ q̇ᵀ UᵀMU q̇ and ½ zᵀAz. */
 static void reduced_energies(const energies *e, int64_t frame, double *kinetic, double *strain)
 {
-    const sp_polynomials *p = &e->polynomials->polynomials;
+    const sp_polynomials *p = e->polynomials;
     int64_t r = e->trajectory->r, full = p->r, N = sp_polynomial_order(full);
     const double *qdot = e->trajectory->qdot + frame * r;
     double *q = e->y; /* the first r of the polynomials' coordinates */
@@ -87,23 +91,23 @@ static void reduced_energies(const energies *e, int64_t frame, double *kinetic, 
 /* From the displacements of all vertices. */
 static void full_energies(const energies *e, int64_t frame, double *kinetic, double *strain)
 {
-    int64_t rows = 3 * e->mesh->mesh.vertex_count;
+    int64_t rows = 3 * e->trajectory->vertex_count;
     const double *u = e->trajectory->u + frame * rows, *udot = e->trajectory->udot + frame * rows;
-    verify_mass_times(&e->mesh->body, e->lumped, udot, e->w);
+    verify_mass_times(e->body, e->lumped, udot, e->w);
     *kinetic = 0.5 * sp_dense_dot(rows, udot, e->w);
     if (e->linear) {
         memset(e->u, 0, (size_t)rows * sizeof *e->u);
-        sp_elastic_tangent_times(e->v->context, &e->mesh->body, e->u, u, e->w);
+        sp_elastic_tangent_times(e->v->context, e->body, e->u, u, e->w);
         *strain = 0.5 * sp_dense_dot(rows, u, e->w);
     } else
-        *strain = sp_elastic_force(e->v->context, &e->mesh->body, u, NULL);
+        *strain = sp_elastic_force(e->v->context, e->body, u, NULL);
 }
 
 /* A spring of the loads stores energy too: what is stated may then be more. */
 static void check_energies(energies *e, bool reduced, double scale)
 {
     const sp_trajectory *trajectory = e->trajectory;
-    int64_t N = reduced ? sp_polynomial_order(e->polynomials->polynomials.r) : 0,
+    int64_t N = reduced ? sp_polynomial_order(e->polynomials->r) : 0,
             cheap = reduced ? ((int64_t)1 << 28) / N / N : 0; /* N² per frame */
     int64_t most = e->v->sample > cheap ? e->v->sample : cheap, sampled = trajectory->frame_count < most ? trajectory->frame_count : most;
     bool springs = verify_has_input(e->file, "loads");
@@ -150,6 +154,43 @@ static void check_points(energies *e)
     verify_number(e->v, e->file, "displacements are U q", largest > 0 ? worst / largest : worst, 1e-11);
 }
 
+/* Its own copy of the polynomials, for edits; all from `pool`. */
+static sp_polynomials *copy_polynomials(const sp_polynomials *p, sp_pool *pool)
+{
+    sp_polynomials *copy = sp_pool_copy(pool, p, 1, sizeof *copy);
+    if (!copy)
+        verify_out_of_memory();
+    copy->parts = sp_pool_copy(pool, p->parts, p->part_count, sizeof *p->parts);
+    copy->groups = p->group_count ? sp_pool_copy(pool, p->groups, p->group_count, sizeof *p->groups) : NULL;
+    copy->mass = sp_pool_copy(pool, p->mass, p->r * p->r, sizeof(double));
+    copy->gravity = sp_pool_copy(pool, p->gravity, 3 * p->r, sizeof(double));
+    for (int64_t g = 0; copy->groups && g < p->group_count; g++) {
+        copy->groups[g].mass = sp_pool_copy(pool, p->groups[g].mass, p->r * p->r, sizeof(double));
+        copy->groups[g].gravity = sp_pool_copy(pool, p->groups[g].gravity, 3 * p->r, sizeof(double));
+    }
+    if (pool->failed)
+        verify_out_of_memory();
+    return copy;
+}
+
+/* A motion that was simulated with other materials than its mesh's: the mesh with those, and what the energies are then of. False, after
+ * saying why, where they cannot be had. */
+static bool edit_materials(energies *e, const tool_material_edits *edits, artefact *mesh_file, artefact *polynomials, sp_mesh *mesh, sp_pool *pool)
+{
+    sp_context *context = e->v->context;
+    static const char name[] = "materials as the options of simulate edited them";
+    *mesh = mesh_file->mesh; /* its arrays stay the file's; new materials come from a pool of its own */
+    mesh->pool = (sp_pool){0};
+    int status = tool_edit_materials(context, edits, mesh);
+    if (status == SP_OK && polynomials) {
+        sp_polynomials *edited = copy_polynomials(&polynomials->polynomials, pool);
+        status = sp_polynomials_edit(context, edited, mesh->material_count, mesh_file->mesh.materials, mesh->materials);
+        e->polynomials = edited;
+    }
+    verify_fact(e->v, e->file, name, status == SP_OK, "%s", status == SP_OK ? "yes" : context->message);
+    return status == SP_OK;
+}
+
 static void check_motion(verify *v, artefact *file, const sp_trajectory *trajectory, double scale)
 {
     sp_pool pool = {0};
@@ -161,26 +202,43 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
         basis && basis->columns.rows == 3 * trajectory->vertex_count && basis->columns.count >= trajectory->r ? &basis->columns : NULL;
     if (trajectory->r && trajectory->u && e.basis)
         check_points(&e);
-    e.polynomials = verify_input(v, file, "polynomials", NULL);
-    if (trajectory->r && e.polynomials && e.polynomials->polynomials.r >= trajectory->r) {
-        int64_t N = sp_polynomial_order(e.polynomials->polynomials.r);
-        e.gram = verify_gram_sum(&e.polynomials->polynomials, &pool);
+    artefact *polynomials = verify_input(v, file, "polynomials", NULL), *mesh = NULL;
+    bool reduced = trajectory->r && polynomials && polynomials->polynomials.r >= trajectory->r, full = !reduced && trajectory->u && !trajectory->vertex, usable = true;
+    tool_material_edits edits;
+    sp_mesh edited = {0};
+    sp_body body = {0};
+    tool_check(tool_material_edits_recorded(v->context, file->meta, &edits), file->path);
+    bool other = tool_material_edits_given(&edits);
+    if (full || (reduced && other))
+        usable = (mesh = verify_mesh(v, file, "energies of the frames", full && !other)) != NULL;
+    if (reduced)
+        e.polynomials = &polynomials->polynomials;
+    if (usable && mesh && other)
+        usable = edit_materials(&e, &edits, mesh, reduced ? polynomials : NULL, &edited, &pool);
+    if (usable && reduced) {
+        int64_t N = sp_polynomial_order(e.polynomials->r);
+        e.gram = verify_gram_sum(e.polynomials, &pool);
         e.z = sp_pool_raw(&pool, N, sizeof *e.z);
         e.y = sp_pool_raw(&pool, N, sizeof *e.y);
         if (pool.failed)
             verify_out_of_memory();
         check_energies(&e, true, scale);
-    } else if (trajectory->u && !trajectory->vertex && (e.mesh = verify_mesh(v, file, "energies of the frames", true))) {
-        bool fits = e.mesh->mesh.vertex_count == trajectory->vertex_count;
-        verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count, (long long)e.mesh->mesh.vertex_count);
+    } else if (usable && full) {
+        bool fits = mesh->mesh.vertex_count == trajectory->vertex_count;
+        verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count, (long long)mesh->mesh.vertex_count);
         e.u = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.u);
         e.w = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.w);
         if (pool.failed)
             verify_out_of_memory();
+        if (fits && other)
+            tool_check(sp_body_new(v->context, &edited, &body), mesh->path);
+        e.body = other ? &body : &mesh->body;
         if (fits)
             check_energies(&e, false, scale);
-    } else if (trajectory->r)
+        sp_body_free(&body);
+    } else if (usable && trajectory->r)
         verify_skip(v, file, "energies of the frames", "its polynomials are not among the files");
+    sp_pool_free(&edited.pool);
     sp_pool_free(&pool);
 }
 

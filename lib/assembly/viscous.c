@@ -1,0 +1,143 @@
+#include "assembly/viscous.h"
+
+#include "assembly/batch_kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    /* batches that threads do not pay for */
+    SMALL_TIMES = 2048,
+    SMALL_MATRIX = 256,
+};
+
+int sp_viscosity_check(sp_context *context, sp_viscosity viscosity)
+{
+    double phi = viscosity.phi, psi = viscosity.psi;
+    if (!isfinite(phi) || !isfinite(psi) || !(psi >= 0) || !(3 * phi + 2 * psi >= 0))
+        return sp_fail(context, SP_USAGE, "viscosities %g and %g Pa s: psi and 3 phi + 2 psi may not be negative", phi, psi);
+    return SP_OK;
+}
+
+/* ---- element matrices ---- */
+
+static int add_class(sp_context *context, sp_viscous *viscous, int64_t number, sp_viscosity viscosity)
+{
+    const sp_body *body = viscous->body;
+    const sp_element_class *class = &body->classes[number];
+    double X[24], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
+    sp_quadrature quadrature;
+    int corners, pairs = sp_pair_count(class->corners);
+    const int64_t *corner = sp_mesh_corners(body->mesh, class->element, &corners);
+    for (int a = 0; a < corners; a++)
+        memcpy(X + 3 * a, body->mesh->vertices + 3 * corner[a], 3 * sizeof *X);
+    sp_element_quadrature(corners, X, body->mesh->quadrature, &quadrature); /* the body was made, so it is not inverted */
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            C[6 * i + j] = (i < 3 && j < 3 ? viscosity.phi : 0) + (i != j ? 0 : i < 3 ? 2 * viscosity.psi : viscosity.psi);
+    sp_element_gram(corners, &quadrature, C, full);
+    double *gram = sp_pool_raw(&viscous->pool, pairs * (pairs + 1) / 2, sizeof *gram);
+    if (!gram)
+        return sp_fail_memory(context);
+    for (int p = 0, at = 0; p < pairs; p++)
+        for (int q = p; q < pairs; q++)
+            gram[at++] = full[p * pairs + q];
+    viscous->gram[number] = gram;
+    return SP_OK;
+}
+
+int sp_viscous_new(sp_context *context, const sp_body *body, const sp_viscosity *viscosity, sp_viscous *viscous)
+{
+    int status = SP_OK;
+    *viscous = (sp_viscous){.body = body};
+    viscous->gram = sp_pool_new(&viscous->pool, body->class_count, sizeof *viscous->gram);
+    if (!viscous->gram)
+        return sp_fail_memory(context);
+    for (int64_t k = 0; k < body->class_count; k++) {
+        sp_viscosity of_class = viscosity[body->classes[k].region];
+        if (of_class.phi != 0 || of_class.psi != 0)
+            SP_TRY(add_class(context, viscous, k, of_class));
+    }
+done:
+    if (status != SP_OK)
+        sp_viscous_free(viscous);
+    return status;
+}
+
+void sp_viscous_free(sp_viscous *viscous)
+{
+    sp_pool_free(&viscous->pool);
+    *viscous = (sp_viscous){0};
+}
+
+/* ---- sums over elements ---- */
+
+/* Element matrices, only where a lane held another class before; false where none of the elements damps. */
+static bool load(const sp_viscous *viscous, const sp_batch *batch, sp_element_lanes *data)
+{
+    const sp_body *body = viscous->body;
+    int pairs = sp_pair_count(batch->corners), packed = pairs * (pairs + 1) / 2;
+    bool same = true, damps = false;
+    for (int l = 0; l < SP_LANES; l++) {
+        int64_t class = body->element_class[batch->element[l]];
+        same = same && data->class[l] == class;
+        damps = damps || viscous->gram[class];
+    }
+    if (same || !damps)
+        return damps;
+    data->corners = batch->corners;
+    for (int l = 0; l < SP_LANES; l++) {
+        int64_t class = data->class[l] = body->element_class[batch->element[l]];
+        const double *gram = viscous->gram[class], *edges = body->classes[class].edges;
+        for (int k = 0; k < packed; k++)
+            data->gram[k][l] = gram ? gram[k] : 0;
+        for (int p = 0; p < pairs; p++)
+            for (int i = 0; i < 3; i++)
+                data->edge[p][i][l] = edges[3 * p + i];
+    }
+    return true;
+}
+
+void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, const double *u, const double *v, double *y)
+{
+    const sp_body *body = viscous->body;
+    memset(y, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *y);
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_TIMES)
+    {
+        sp_element_lanes data;
+        sp_element_lanes_start(&data);
+        for (int64_t color = 0; color < body->color_count; color++)
+#pragma omp for schedule(static)
+            for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++) {
+                const sp_batch *batch = &body->batches[b];
+                sp_lanes displacement[8][3], velocity[8][3], product[8][3];
+                if (!load(viscous, batch, &data))
+                    continue;
+                sp_batch_gather(body, batch, u, displacement);
+                sp_batch_gather(body, batch, v, velocity);
+                sp_pairs_material_times(&data, displacement, velocity, product);
+                sp_batch_add(body, batch, product, y);
+            }
+    }
+}
+
+void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, const double *u, double scale, sp_sparse *D)
+{
+    const sp_body *body = viscous->body;
+#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_MATRIX)
+    {
+        sp_element_lanes data;
+        sp_element_lanes_start(&data);
+        for (int64_t color = 0; color < body->color_count; color++)
+#pragma omp for schedule(static)
+            for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++) {
+                const sp_batch *batch = &body->batches[b];
+                sp_lanes displacement[8][3], block[SP_ELEMENT_BLOCKS][9];
+                if (!load(viscous, batch, &data))
+                    continue;
+                sp_batch_gather(body, batch, u, displacement);
+                sp_pairs_material_tangent(&data, displacement, block);
+                sp_batch_add_blocks(body, batch, scale, block, D->value);
+            }
+    }
+}

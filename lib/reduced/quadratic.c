@@ -1,0 +1,57 @@
+#include "reduced/quadratic.h"
+
+#include "base/lanes.h"
+
+#include <cblas.h>
+
+void sp_quadratic_new(sp_pool *pool, int64_t r, sp_quadratic *m)
+{
+    int64_t pairs = r * (r + 1) / 2, stride = (pairs + SP_LANES - 1) / SP_LANES * SP_LANES;
+    *m = (sp_quadratic){.r = r, .pairs = pairs, .stride = stride};
+    m->constant = sp_pool_raw(pool, pairs, sizeof(double));
+    m->linear = sp_pool_new(pool, stride * r, sizeof(double));
+    m->quadratic = sp_pool_raw(pool, stride * pairs, sizeof(double));
+    m->monomials = sp_pool_raw(pool, pairs, sizeof(double));
+    m->first = sp_pool_raw(pool, stride, sizeof(double));
+    m->second = sp_pool_raw(pool, pairs, sizeof(double));
+}
+
+/* s_ij = q_i q_j, twice off the diagonal. */
+SP_CLONES static void fill_monomials(int r, const double *restrict q, double *restrict s)
+{
+    for (int i = 0; i < r; s += r - i, i++) {
+        double twice = 2 * q[i];
+        for (int j = i; j < r; j++)
+            s[j - i] = twice * q[j];
+        s[0] *= 0.5;
+    }
+}
+
+/* y = A x for A [rows, columns, column major], rows a multiple of SP_LANES, all aligned: sums stay in registers, without the
+ * overhead of a dgemv at these sizes. */
+SP_CLONES static void times(int rows, int columns, const double *restrict A, const double *restrict x, double *restrict y)
+{
+    enum { WIDE = 4 };
+    int i = 0;
+    for (; i + WIDE * SP_LANES <= rows; i += WIDE * SP_LANES) {
+        sp_lanes sum[WIDE] = {{0}};
+        for (int j = 0; j < columns; j++)
+            for (int w = 0; w < WIDE; w++)
+                sum[w] += *(const sp_lanes *)(A + (long)j * rows + i + w * SP_LANES) * x[j];
+        for (int w = 0; w < WIDE; w++)
+            *(sp_lanes *)(y + i + w * SP_LANES) = sum[w];
+    }
+    for (; i < rows; i += SP_LANES) {
+        sp_lanes sum = {0};
+        for (int j = 0; j < columns; j++)
+            sum += *(const sp_lanes *)(A + (long)j * rows + i) * x[j];
+        *(sp_lanes *)(y + i) = sum;
+    }
+}
+
+void sp_quadratic_evaluate(sp_quadratic *m, const double *q)
+{
+    fill_monomials((int)m->r, q, m->monomials);
+    times((int)m->stride, (int)m->r, m->linear, q, m->first);
+    cblas_dsymv(CblasColMajor, CblasLower, (int)m->pairs, 1, m->quadratic, (int)m->stride, m->monomials, 1, 0, m->second, 1);
+}

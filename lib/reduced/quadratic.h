@@ -1,0 +1,25 @@
+/* Symmetric matrices that are quadratic in the reduced coordinates, M(q) = M₀ + M₁(q) + M₂(q): the tangent stiffness and the damping of
+ * polynomials. Their lower triangle is kept by pairs i ≤ j with j fastest, pairs = r(r+1)/2; M₁ is a product with q, M₂ one with
+ * the monomials s_kl = q_k q_l, twice off the diagonal. */
+#ifndef SP_REDUCED_QUADRATIC_H
+#define SP_REDUCED_QUADRATIC_H
+
+#include "base/memory.h"
+
+typedef struct sp_quadratic {
+    int64_t r, pairs;
+    int64_t stride;         /* pairs rounded up to whole lanes: columns begin aligned */
+    double *constant;       /* M₀ [pairs] */
+    double *linear;         /* [stride, r, column major]; what is behind the pairs is 0 */
+    double *quadratic;      /* [stride, pairs, column major], symmetric, lower triangle */
+    double *monomials;      /* s [pairs] */
+    double *first, *second; /* M₁ and M₂ [pairs] after an evaluation */
+} sp_quadratic;
+
+/* Room from `pool`, whose mark of failure the caller looks at; the coefficients are for the caller to fill. */
+void sp_quadratic_new(sp_pool *pool, int64_t r, sp_quadratic *matrix);
+
+/* monomials, first and second at q [r]. */
+void sp_quadratic_evaluate(sp_quadratic *matrix, const double *q);
+
+#endif

@@ -1,4 +1,5 @@
 /* simexport: trajectories, meshes, columns and matrices in the formats of other programs. */
+#include "tools/export/field.h"
 #include "tools/export/frames.h"
 #include "tools/export/gram.h"
 #include "tools/export/matrix.h"
@@ -34,7 +35,8 @@ static struct {
     int format;
     const char *probes, *frames, *columns;
     int64_t every, samples;
-    bool coordinates, surface, fields, partial;
+    bool coordinates, surface, fields, partial, level_given;
+    double level;
 } chosen;
 
 static const tool_option options[] = {
@@ -47,6 +49,8 @@ static const tool_option options[] = {
     {"fields", 0, TOOL_FLAG, &chosen.fields, .help = "vtu: strain, stress and energy density of the elements too"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .help = "of a file of columns only these, counted from 1: 1-6,9"},
     {"samples", 0, TOOL_INTEGER, &chosen.samples, "N", NULL, .low = 1, .high = 1e9, .help = "gram: sparse inner products over N sample points at least (Yang 2015)"},
+    {"level", 0, TOOL_REAL, &chosen.level, "M", NULL, .low = -1e300, .high = 1e300, .given = &chosen.level_given,
+     .help = "obj: of a distance field, the triangles at this distance; 0 is the surface"},
     TOOL_FRAMES_OPTIONS(&chosen.frames, &chosen.every),
     {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory that was cut up to its last whole block"},
 };
@@ -92,25 +96,26 @@ static void check_options(enum format format)
         {"coordinates", chosen.coordinates, format == FORMAT_CSV},
         {"surface", chosen.surface, format == FORMAT_VTU},
         {"fields", chosen.fields, format == FORMAT_VTU},
-        {"columns", chosen.columns != NULL, format != FORMAT_CSV && format != FORMAT_CUB && !is_volume(format)},
+        {"columns", chosen.columns != NULL, format != FORMAT_CSV && format != FORMAT_CUB && !is_volume(format) && !chosen.level_given},
         {"samples", chosen.samples != 0, format == FORMAT_GRAM},
-        {"frames", chosen.frames != NULL, format < FORMAT_GRAM},
-        {"every", chosen.every != 1, format < FORMAT_GRAM},
-        {"partial", chosen.partial, format < FORMAT_GRAM},
+        {"level", chosen.level_given, format == FORMAT_OBJ},
+        {"frames", chosen.frames != NULL, format < FORMAT_GRAM && !chosen.level_given},
+        {"every", chosen.every != 1, format < FORMAT_GRAM && !chosen.level_given},
+        {"partial", chosen.partial, format < FORMAT_GRAM && !chosen.level_given},
     };
     for (int i = 0; i < TOOL_COUNT(checks); i++)
         if (checks[i].given && !checks[i].fits)
-            tool_fail(SP_USAGE, NULL, "--%s means nothing in this format", checks[i].name);
+            tool_fail(SP_USAGE, NULL, "--%s means nothing %s", checks[i].name, chosen.level_given && format == FORMAT_OBJ ? "with --level" : "in this format");
 }
 
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
         &(tool_spec){
-            "simexport", "FILE...", 1, 16, "Trajectories, meshes, bases and matrices for other programs (CSV, OBJ, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).", options,
+            "simexport", "FILE...", 1, 16, "Trajectories, meshes, bases, matrices and distance fields for other programs (CSV, OBJ, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).", options,
             TOOL_COUNT(options), TOOL_OUTPUT,
             "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz --every 4 -o spoon.pvd\n"
-            "  simexport spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
+            "  simexport spoon.npz modes.npz -o modes.vtu\n  simexport field.npz --level 0 -o surface.obj\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
             "K.mtx\n  simexport spoon.npz -o spoon.inp\n"},
         argc, argv);
     enum format format = format_of(tool_output_path());
@@ -118,6 +123,10 @@ int main(int argc, char **argv)
     const char *paths[16];
     for (int i = 0; i < tool_argument_count(); i++)
         paths[i] = tool_argument(i);
+    if (chosen.level_given) {
+        tool_export_level(context, tool_argument_count(), paths, tool_output_path(), chosen.level);
+        return tool_end();
+    }
     if (format == FORMAT_GRAM) {
         tool_export_gram(context, tool_argument_count(), paths, tool_output_path(), chosen.columns, chosen.samples);
         return tool_end();

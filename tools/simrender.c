@@ -1,13 +1,14 @@
-/* simrender: pictures of meshes, motions and modes. */
+/* simrender: pictures of meshes, motions, modes and distance fields. */
 #include "formats/export/png.h"
 #include "tools/render/sheet.h"
+#include "tools/render/slice.h"
 
 #include <math.h>
 #include <string.h>
 
 static struct {
     int color, normalize;
-    const char *frames, *columns, *size, *sheet;
+    const char *frames, *columns, *size, *sheet, *slice;
     int64_t every, samples;
     double view[3], up[3], angle, range[2], box[6], scale;
     bool lines, elements, rest, partial, range_given, box_given;
@@ -23,6 +24,7 @@ static const tool_option options[] = {
     {"size", 0, TOOL_TEXT, &chosen.size, "WxH", .help = "of the picture in pixels (default 960x720; sheets 480x360 a cell)"},
     {"sheet", 0, TOOL_TEXT, &chosen.sheet, "CxR",
      .help = "one picture of C columns and R rows: the first modes, or frames spread evenly over time"},
+    {"slice", 0, TOOL_TEXT, &chosen.slice, "AXIS=FRACTION", .help = "of a distance field: the plane x, y or z = this fraction of its box, 0 to 1"},
     {"view", 0, TOOL_VECTOR, chosen.view, "X,Y,Z", "1,-1.8,0.9", .count = 3, .help = "direction from the body to the eye"},
     {"up", 0, TOOL_VECTOR, chosen.up, "X,Y,Z", "0,0,1", .count = 3, .help = "what is up in the picture"},
     {"angle", 0, TOOL_REAL, &chosen.angle, "DEG", "25", .low = 0, .high = 150,
@@ -41,6 +43,24 @@ static const tool_option options[] = {
              "else largest"},
     {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory that was cut up to its last whole block"},
 };
+
+/* What a slice of a field has no use for. */
+static void check_slice_options(void)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } checks[] = {
+        {"color", chosen.color != 0},       {"range", chosen.range_given}, {"frames", chosen.frames != NULL}, {"every", chosen.every != 1},
+        {"columns", chosen.columns != NULL}, {"sheet", chosen.sheet != NULL}, {"box", chosen.box_given},      {"lines", chosen.lines},
+        {"elements", chosen.elements},      {"rest", chosen.rest},         {"normalize", chosen.normalize != 0}, {"partial", chosen.partial},
+    };
+    for (int i = 0; i < TOOL_COUNT(checks); i++)
+        if (checks[i].given)
+            tool_fail(SP_USAGE, NULL, "--%s means nothing with --slice", checks[i].name);
+    if (tool_argument_count() > 1)
+        tool_fail(SP_USAGE, NULL, "--slice is of one file, a distance field");
+}
 
 /* Sheets have room for `cells`: the first columns, or frames from the first to the last at even distances. */
 static void thin_out(const tool_motion *motion, int64_t cells, sp_list *list)
@@ -125,13 +145,19 @@ int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
         &(tool_spec){
-            "simrender", "FILE...", 1, 16, "Pictures of meshes, motions and modes as PNG.", options, TOOL_COUNT(options),
+            "simrender", "FILE...", 1, 16, "Pictures of meshes, motions, modes and distance fields as PNG.", options, TOOL_COUNT(options),
             TOOL_OUTPUT | TOOL_THREADS,
             "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy --every 4 -o frame_%04d.png\n"
             "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
             "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest -o derivatives.png\n"
+            "  simrender field.npz --slice z=0.5 -o slice.png\n"
             "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n"},
         argc, argv);
+    if (chosen.slice) {
+        check_slice_options();
+        tool_render_slice(context, tool_argument(0), chosen.slice, chosen.size);
+        return tool_end();
+    }
     const char *paths[16];
     bool pattern = tool_pattern(tool_output_path()), from_pipe = false;
     for (int i = 0; i < tool_argument_count(); i++) {

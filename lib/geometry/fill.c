@@ -166,7 +166,7 @@ static int64_t decide(const open_fill *fill, int64_t y, int64_t z, int64_t first
                 end = reach >= (double)(last - middle) ? last : middle + (int64_t)reach;
             }
         }
-        if (w >= 0.5) {
+        if (margin > 0 ? w >= 0.5 : sp_winding_inside(fill->winding, centre)) {
             sp_grid_span_set(fill->grid, fill->bits, z * fill->grid->cells[1] + y, begin, end, true);
             inside += end - begin + 1;
         }
@@ -267,8 +267,6 @@ int sp_fill(sp_context *context, const sp_grid *grid, const sp_surface *oriented
         status = fill_closed(context, grid, oriented, winding, &runs, bits, filled);
     else
         status = fill_open(context, grid, oriented, winding, &runs, bits, filled);
-    if (status == SP_OK)
-        status = sp_progress(context, 0.6);
 done:
     sp_winding_free(winding);
     sp_pool_free(&pool);

@@ -104,6 +104,8 @@ static int fill_inside(sp_context *context, const sp_grid *grid, const sp_surfac
         status = sp_progress(context, 0.4);
     if (status == SP_OK)
         status = sp_fill(context, grid, &oriented, report->orient.open_edges == 0, bits, &report->filled_voxels);
+    if (status == SP_OK)
+        status = sp_progress(context, 0.6);
     sp_surface_free(&oriented);
     return status;
 }

@@ -281,3 +281,15 @@ double sp_winding_number(const sp_winding *winding, const double point[3], doubl
     }
     return angle_total(&angle) / (2 * PI) + far / (4 * PI);
 }
+
+bool sp_winding_inside(const sp_winding *winding, const double point[3])
+{
+    /* Errors seen are a third of these margins or less, and fall with the third power of the accuracy. */
+    static const double accuracy[] = {2, 4, 8}, margin[] = {0.03, 0.004, 0.0005};
+    for (int i = 0; i < 3; i++) {
+        const double w = sp_winding_number(winding, point, accuracy[i]);
+        if (fabs(w - 0.5) > margin[i])
+            return w > 0.5;
+    }
+    return sp_winding_number(winding, point, 0) >= 0.5;
+}

@@ -16,4 +16,7 @@ void sp_winding_free(sp_winding *winding); /* NULL is allowed */
  * distance; 2 gives errors below 1e-2, 0 means exact (every triangle). Thread safe. */
 double sp_winding_number(const sp_winding *winding, const double point[3], double accuracy);
 
+/* Whether the winding number is at least ½: fast where it is far from that, in steps up to the exact sum. Thread safe. */
+bool sp_winding_inside(const sp_winding *winding, const double point[3]);
+
 #endif

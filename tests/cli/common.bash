@@ -45,6 +45,7 @@ command_of() {
     masspca) line=(masspca mesh.npz modes.npz deriv.npz -r 6) ;;
     sketchsolve) line=(sketchsolve mesh.npz --loads sketch.csv) ;;
     polycoef) line=(polycoef mesh.npz basis.npz) ;;
+    distfield) line=(distfield bar.obj -n 12) ;;
     simulate) line=(simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20) ;;
     siminfo) line=(siminfo mesh.npz) ending= ;;
     simverify) line=(simverify mesh.npz modes.npz) ending= ;;
@@ -136,6 +137,7 @@ slots() {
     case $1 in
     mesh)
         echo "modes @ -k 4"
+        echo "distfield @ -n 4"
         echo "modalderiv @ modes.npz"
         echo "masspca @ modes.npz"
         echo "polycoef @ basis.npz"
@@ -153,6 +155,10 @@ slots() {
         ;;
     poly) echo "simulate mesh.npz --basis basis.npz --poly @ --steps 1" ;;
     traj) echo "masspca mesh.npz @" ;;
+    field)
+        echo "simexport @ --to obj --level 0"
+        echo "simrender @ --slice y=0.5"
+        ;;
     K) echo "modes mesh.npz -k 4 --stiffness @" ;;
     esac
 }

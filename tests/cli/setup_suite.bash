@@ -20,6 +20,7 @@ setup_suite() {
     cd "$DATA"
     make_models .
     make_pipeline 6 6
+    distfield bar.obj -q -n 6 -o field.npz
     # the same body of another material: every size agrees, the hashes do not
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --young 2e6 -o twin.npz
     modes twin.npz -q -k 4 -o twin-modes.npz
@@ -40,6 +41,7 @@ setup_suite() {
     damage poly
     damage traj
     damage K
+    damage field
     rm "$DAMAGED"/mesh/short-{fixed,surface_triangles}.npz "$DAMAGED"/basis/drop-singular_value.npz "$DAMAGED"/K/{drop-dof,meta-hash}.npz
 }
 

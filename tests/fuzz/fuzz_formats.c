@@ -1,5 +1,6 @@
 /* Feeds bytes to the reader of the container and to the reader of every kind of file. */
 #include "formats/columns.h"
+#include "formats/field.h"
 #include "formats/mesh.h"
 #include "formats/polynomials.h"
 #include "formats/sparse.h"
@@ -76,6 +77,7 @@ static void read_kinds(sp_context *context)
     sp_sparse matrix;
     sp_polynomials polynomials;
     sp_mesh mesh;
+    sp_field field;
     int64_t *dof;
     char which[8], hash[2][SP_HASH_LENGTH];
     if (open_file(context, true, &file))
@@ -98,6 +100,11 @@ static void read_kinds(sp_context *context)
     if (open_file(context, false, &file)) {
         if (sp_mesh_read(context, &file, &mesh) == SP_OK)
             sp_mesh_free(&mesh);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        if (sp_field_read(context, &file, &field) == SP_OK)
+            sp_field_free(&field);
         sp_file_free(&file);
     }
 }

@@ -34,7 +34,7 @@ static long block_number(const char *name, size_t *stem)
 
 bool summary_wants(const char *kind, const char *name)
 {
-    static const char *const small[] = {"meta", "result", "eigenvalue", "residual", "singular_value", "shape"};
+    static const char *const small[] = {"meta", "result", "eigenvalue", "residual", "singular_value", "shape", "origin", "spacing"};
     size_t stem;
     if (!strcmp(kind, "mesh"))
         return true;
@@ -342,6 +342,29 @@ done:
     return status;
 }
 
+static int print_field(sp_context *context, info_file *info, FILE *stream)
+{
+    sp_array *origin, *spacing;
+    double cells[3], offset = 0;
+    int status;
+    SP_TRY(sp_members_take(context, &info->file.members, "origin", SP_F8, false, 1, (int64_t[]){3}, &origin));
+    SP_TRY(sp_members_take(context, &info->file.members, "spacing", SP_F8, false, 0, NULL, &spacing));
+    SP_TRY(sp_json_numbers(context, info->file.meta, "cells", 3, cells));
+    const double *low = origin->data, side = *(const double *)spacing->data;
+    fprintf(stream, "field     %.0f x %.0f x %.0f cells of %.6g m\n", cells[0], cells[1], cells[2], side);
+    fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], low[0] + side * cells[0], low[1] + side * cells[1],
+            low[2] + side * cells[2]);
+    fprintf(stream, "sign      ");
+    print_plain(*text_of(info->file.meta, "sign") ? text_of(info->file.meta, "sign") : "not recorded", stream);
+    if (json_is_number(json_object_get(info->file.meta, "offset"))) {
+        offset = json_number_value(json_object_get(info->file.meta, "offset"));
+        fprintf(stream, ", at %g m from the model", offset);
+    }
+    putc('\n', stream);
+done:
+    return status;
+}
+
 static int print_kind(sp_context *context, info_file *info, const char *kind, FILE *stream)
 {
     const json_t *meta = info->file.meta;
@@ -353,6 +376,8 @@ static int print_kind(sp_context *context, info_file *info, const char *kind, FI
         return print_basis(context, info, stream);
     if (!strcmp(kind, "trajectory"))
         return print_trajectory(context, info, stream);
+    if (!strcmp(kind, "field"))
+        return print_field(context, info, stream);
     if (!strcmp(kind, "polynomials"))
         print_polynomials(meta, stream);
     if (!strcmp(kind, "sparse"))

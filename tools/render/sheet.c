@@ -5,8 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* "960x720". */
-static void parse_pair(const char *option, const char *text, int64_t high, int64_t pair[2])
+void tool_sheet_pair(const char *option, const char *text, int64_t high, int64_t pair[2])
 {
     char *at = (char *)text;
     for (int i = 0; i < 2; i++) {
@@ -20,12 +19,12 @@ void tool_sheet_open(tool_scene *scene, const char *size_text, const char *cells
 {
     int64_t size[2] = {960, 720}, cells[2] = {1, 1};
     if (cells_text) {
-        parse_pair("sheet", cells_text, 100, cells);
+        tool_sheet_pair("sheet", cells_text, 100, cells);
         size[0] = 480 * cells[0];
         size[1] = 360 * cells[1];
     }
     if (size_text)
-        parse_pair("size", size_text, 16384, size);
+        tool_sheet_pair("size", size_text, 16384, size);
     sheet->width = size[0];
     sheet->height = size[1];
     sheet->columns = cells[0];

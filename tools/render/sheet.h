@@ -13,6 +13,9 @@ typedef struct tool_sheet {
     double view[3], up[3], angle; /* of the camera, set by the caller before the first drawing */
 } tool_sheet;
 
+/* Parses the value of an option such as "960x720". */
+void tool_sheet_pair(const char *option, const char *text, int64_t high, int64_t pair[2]);
+
 /* size: "960x720", NULL: that for one cell, 480x360 for each of several; cells: "4x3", NULL: one. */
 void tool_sheet_open(tool_scene *scene, const char *size, const char *cells, tool_sheet *sheet);
 void tool_sheet_close(tool_sheet *sheet);

@@ -110,6 +110,8 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_polynomials_read(context, &content, &file->polynomials, mesh, basis);
     else if (!strcmp(kind, "modes") || !strcmp(kind, "derivatives") || !strcmp(kind, "basis") || !strcmp(kind, "shapes"))
         status = sp_columns_read(context, &content, -1, &file->columns);
+    else if (!strcmp(kind, "field"))
+        status = sp_field_read(context, &content, &file->field);
     sp_file_free(&content);
     return status;
 }
@@ -148,6 +150,7 @@ void verify_free(artefact *file)
     sp_mesh_free(&file->mesh);
     sp_columns_free(&file->columns);
     sp_polynomials_free(&file->polynomials);
+    sp_field_free(&file->field);
     sp_sparse_free(&file->matrix);
     json_decref(file->meta);
     json_decref(file->result);

@@ -5,6 +5,7 @@
 
 #include "assembly/body.h"
 #include "formats/columns.h"
+#include "formats/field.h"
 #include "formats/polynomials.h"
 #include "linear/dense.h"
 #include "tools/common/tool.h"
@@ -27,6 +28,7 @@ typedef struct artefact {
     sp_sparse stiffness; /* at rest, over the free degrees of freedom */
     sp_columns columns;
     sp_polynomials polynomials;
+    sp_field field;
     sp_sparse matrix;
     int64_t *dof; /* of the matrix's rows */
 } artefact;
@@ -36,7 +38,8 @@ typedef struct verify {
     FILE *stream;
     int64_t count;
     artefact *files;
-    int64_t sample; /* pairs, frames: how many are looked at */
+    int64_t sample; /* pairs, frames, vertices of a field: how many are looked at */
+    const char *model; /* of fields; NULL: none was named */
     double balance; /* limit of the energy balance; < 0: the integrator's own */
     int64_t failed, passed, skipped;
 } verify;
@@ -78,6 +81,7 @@ void verify_basis(verify *v, artefact *file);
 void verify_shapes(verify *v, artefact *file);
 void verify_polynomials(verify *v, artefact *file);
 void verify_trajectory(verify *v, artefact *file);
+void verify_field(verify *v, artefact *file);
 
 /* ---- mathematics that several share ---- */
 

@@ -1,0 +1,152 @@
+#include "geometry/pseudonormal.h"
+
+#include <math.h>
+
+#include "geometry/edges.h"
+
+static int64_t root_of(int64_t *parent, int64_t i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+static void join(int64_t *parent, int64_t a, int64_t b)
+{
+    a = root_of(parent, a);
+    b = root_of(parent, b);
+    parent[a > b ? a : b] = a < b ? a : b;
+}
+
+/* The corner of a triangle (3·triangle + 0…2) at this vertex, which is one of the two ends of a side of it. */
+static int64_t corner_at(const sp_surface *surface, int64_t side, int64_t vertex)
+{
+    return surface->triangles[side] == vertex ? side : side / 3 * 3 + (side + 1) % 3;
+}
+
+/* Joins corners of triangles that share an edge at the same vertex: fan [3·triangles] are roots. False where an edge is not
+ * run once forth and once back. */
+static bool join_fans(const sp_surface *surface, const sp_edge_use *uses, int64_t count, int64_t *fan)
+{
+    for (int64_t i = 0; i < 3 * surface->triangle_count; i++)
+        fan[i] = i;
+    for (int64_t i = 0, end; i < count; i = end) {
+        end = sp_edge_end(uses, count, i);
+        if (end - i != 2 || sp_edge_direction(&uses[i], surface->triangles) + sp_edge_direction(&uses[i + 1], surface->triangles) != 0)
+            return false;
+        join(fan, corner_at(surface, uses[i].corner, uses[i].low), corner_at(surface, uses[i + 1].corner, uses[i].low));
+        join(fan, corner_at(surface, uses[i].corner, uses[i].high), corner_at(surface, uses[i + 1].corner, uses[i].high));
+    }
+    return true;
+}
+
+/* One fan at every vertex: fans [vertices] is scratch. */
+static bool one_fan_each(const sp_surface *surface, int64_t *fan, int64_t *fans)
+{
+    for (int64_t v = 0; v < surface->vertex_count; v++)
+        fans[v] = -1;
+    for (int64_t i = 0; i < 3 * surface->triangle_count; i++) {
+        int64_t *there = &fans[surface->triangles[i]];
+        const int64_t root = fan[i] = root_of(fan, i);
+        if (*there >= 0 && *there != root)
+            return false;
+        *there = root;
+    }
+    return true;
+}
+
+static void difference(const double *a, const double *b, double d[3])
+{
+    for (int k = 0; k < 3; k++)
+        d[k] = a[k] - b[k];
+}
+
+static double length(const double a[3])
+{
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+}
+
+static void cross(const double a[3], const double b[3], double c[3])
+{
+    for (int k = 0; k < 3; k++)
+        c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+static void face_normals(const sp_surface *surface, double *face)
+{
+    for (int64_t t = 0; t < surface->triangle_count; t++) {
+        const int64_t *v = surface->triangles + 3 * t;
+        double e[3], f[3], n[3];
+        difference(surface->vertices + 3 * v[1], surface->vertices + 3 * v[0], e);
+        difference(surface->vertices + 3 * v[2], surface->vertices + 3 * v[0], f);
+        cross(e, f, n);
+        const double size = length(n);
+        for (int k = 0; k < 3; k++)
+            face[3 * t + k] = size > 0 ? n[k] / size : 0;
+    }
+}
+
+static double corner_angle(const sp_surface *surface, int64_t corner)
+{
+    const int64_t *v = surface->triangles + corner / 3 * 3;
+    double e[3], f[3], n[3];
+    difference(surface->vertices + 3 * v[(corner + 1) % 3], surface->vertices + 3 * v[corner % 3], e);
+    difference(surface->vertices + 3 * v[(corner + 2) % 3], surface->vertices + 3 * v[corner % 3], f);
+    cross(e, f, n);
+    return atan2(length(n), e[0] * f[0] + e[1] * f[1] + e[2] * f[2]);
+}
+
+int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *manifold, sp_pseudonormals *normals)
+{
+    const int64_t n = surface->triangle_count;
+    int64_t count;
+    int status = SP_OK;
+    sp_pool pool = {0};
+    *normals = (sp_pseudonormals){0};
+    *manifold = false;
+    sp_edge_use *uses = sp_edge_uses(&pool, surface->vertex_count, n, surface->triangles, NULL, &count);
+    int64_t *fan = sp_pool_raw(&pool, 3 * n, sizeof *fan), *fans = sp_pool_raw(&pool, surface->vertex_count, sizeof *fans);
+    if (pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    if (n == 0 || !join_fans(surface, uses, count, fan) || !one_fan_each(surface, fan, fans))
+        goto done;
+    normals->face = sp_pool_raw(&normals->pool, 3 * n, sizeof(double));
+    normals->side = sp_pool_raw(&normals->pool, 9 * n, sizeof(double));
+    normals->corner = sp_pool_new(&normals->pool, 9 * n, sizeof(double));
+    if (normals->pool.failed) {
+        sp_pool_free(&normals->pool);
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    *manifold = true;
+    face_normals(surface, normals->face);
+    for (int64_t i = 0; i < count; i += 2)
+        for (int k = 0; k < 3; k++) {
+            const double sum = normals->face[uses[i].corner / 3 * 3 + k] + normals->face[uses[i + 1].corner / 3 * 3 + k];
+            normals->side[3 * uses[i].corner + k] = normals->side[3 * uses[i + 1].corner + k] = sum;
+        }
+    /* Summed at the root of each fan, then copied to its other corners. */
+    for (int64_t i = 0; i < 3 * n; i++) {
+        const double angle = corner_angle(surface, i);
+        for (int k = 0; k < 3; k++)
+            normals->corner[3 * fan[i] + k] += angle * normals->face[i / 3 * 3 + k];
+    }
+    for (int64_t i = 0; i < 3 * n; i++)
+        for (int k = 0; k < 3; k++)
+            normals->corner[3 * i + k] = normals->corner[3 * fan[i] + k];
+done:
+    sp_pool_free(&pool);
+    return status;
+}
+
+bool sp_pseudonormals_inside(const sp_pseudonormals *normals, const sp_nearest *nearest)
+{
+    const double *n = nearest->on == SP_ON_FACE    ? normals->face + 3 * nearest->triangle
+                      : nearest->on < SP_ON_CORNER ? normals->side + 9 * nearest->triangle + 3 * (nearest->on - SP_ON_SIDE)
+                                                   : normals->corner + 9 * nearest->triangle + 3 * (nearest->on - SP_ON_CORNER);
+    return n[0] * nearest->offset[0] + n[1] * nearest->offset[1] + n[2] * nearest->offset[2] < 0;
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# distfield, and what others do with its files.
+
+load common
+
+# numbers FILE EXPRESSION: true of the arrays in f, meta and result. Only where there is NumPy.
+holds() {
+    "$PYTHON" -c 'import numpy' 2> /dev/null || return 0
+    "$PYTHON" - "$@" <<-'END' || fault "$1: not $2"
+	import json, sys, numpy as np
+	f = np.load(sys.argv[1])
+	meta, result = (json.loads(f[n].tobytes()) for n in ('meta', 'result'))
+	d = f['distance']
+	axes = [f['origin'][k] + f['spacing'] * np.arange(d.shape[2 - k]) for k in range(3)]
+	z, y, x = np.meshgrid(axes[2], axes[1], axes[0], indexing='ij')
+	sys.exit(0 if eval(sys.argv[2]) else 1)
+	END
+}
+
+# the distance to the bar of data.bash, [0,3] x [0,1] x [0,1], by its formula
+BAR='(lambda q: np.where((q <= 0).all(0), q.max(0), np.sqrt((np.maximum(q, 0) ** 2).sum(0))))(np.stack([np.abs(x - 1.5) - 1.5, np.abs(y - 0.5) - 0.5, np.abs(z - 0.5) - 0.5]))'
+
+@test "distances and signs of a box by their formula" {
+    done_well distfield bar.obj -n 20 -o f.npz
+    holds f.npz "d.dtype == np.float32 and d.shape == (21, 21, 21) and f['spacing'].shape == () and abs(f['spacing'] - 4.5 / 20) < 1e-15"
+    holds f.npz "np.abs(d - $BAR).max() < 1e-6"
+    holds f.npz "meta['kind'] == 'field' and meta['cells'] == [20, 20, 20] and meta['sign'] == 'pseudonormal' and result['sign_disagreements'] == 0 and result['inside'] == (d < 0).sum()"
+    done_well distfield bar.obj -n 30 --grid box --box-scale 2 --sign winding -o g.npz
+    holds g.npz "d.shape == (11, 11, 31) and np.abs(d - $BAR).max() < 1e-6 and meta['sign'] == 'winding'"
+    done_well distfield bar.obj -n 9 --sign none -o n.npz
+    holds n.npz "(d >= 0).all() and np.abs(d - np.abs($BAR)).max() < 1e-6"
+    done_well distfield bar.obj -n 40 --sign offset --offset 0.2 -o o.npz
+    # an offset of a box is a rounded box; inside it is solid. Linear interpolation near the corners' curvature, and at the edges
+    holds o.npz "np.abs(d - ($BAR - 0.2))[$BAR > 0].max() < 0.03 and d[20, 20, 20] < -0.6 and meta['offset'] == 0.2"
+    distfield - -q -n 20 -o p.npz < bar.obj
+    holds p.npz "np.abs(d - $BAR).max() < 1e-6"
+    # the surface of a mesh
+    done_well distfield mesh.npz -n 20 -o m.npz
+    holds m.npz "np.abs(d - $BAR).max() < 1e-6 and len(meta['mesh']) == 64"
+    no_faults
+}
+
+@test "slices and level sets" {
+    distfield bar.obj -q -n 24 -o f.npz
+    ending=.png
+    for slice in x=0 y=0.5 z=1; do
+        done_well simrender f.npz --slice $slice -o s.png
+        [ "$(head -c 8 s.png | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] || fault "$slice: no PNG"
+    done
+    done_well simrender f.npz --slice z=0.5 --size 100x50 -o s.png
+    [ "$(od -An -tu1 -j16 -N8 s.png | tr -s ' ')" = " 0 0 0 100 0 0 0 50" ] || fault "not 100x50"
+    ending=.obj
+    done_well simexport f.npz --level 0.2 -o level.obj
+    # closed: as many edges as 3/2 triangles, so V - E + F = 2
+    awk '/^v /{v++} /^f /{f++} END {exit !(f > 100 && v - f / 2 == 2)}' level.obj || fault "level.obj: not a sphere"
+    ending=.npz
+    done_well distfield level.obj -n 12 -o again.npz
+    done_well simexport f.npz --level 99 -o none.obj
+    [[ $err == *'no point is at the distance of 99 m'* ]] || fault "empty level: $err"
+    done_well simexport f.npz --level 0.9 -o open.obj
+    [[ $err == *'meets the box'* ]] || fault "open level: $err"
+    no_faults
+}
+
+@test "usage errors and models that make no field" {
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > one.obj
+    printf 'v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n' > point.obj
+    refused 2 '--offset means nothing without --sign offset' distfield bar.obj --offset 1 -o out.npz
+    refused 2 '--offset: .*out of range' distfield bar.obj --sign offset --offset 0 -o out.npz
+    refused 3 'one.obj: pseudonormals need a closed manifold' distfield one.obj -n 8 --sign pseudonormal -o out.npz
+    refused 3 'point.obj: the model has no extent' distfield point.obj -n 8 -o out.npz
+    refused 3 'bar.obj: an offset of 0.01 m is below 0.866 of a cell' distfield bar.obj -n 8 --sign offset --offset 0.01 -o out.npz
+    refused 3 'bar.obj: the surface at the offset of 2 m meets the box' distfield bar.obj -n 8 --sign offset --offset 2 -o out.npz
+    refused 3 'bar.obj: a grid of 4096 x 4096 x 4096 cells has more than 2\^31 vertices' distfield bar.obj -n 4096 -o out.npz
+    refused 3 'modes.npz: .*modes.*mesh' distfield modes.npz -n 8 -o out.npz
+    refused 2 '--slice: "w=0.5" is not' simrender field.npz --slice w=0.5 -o out.png
+    refused 2 '--slice: "2" is not a number from 0 to 1' simrender field.npz --slice x=2 -o out.png
+    refused 2 '--lines means nothing with --slice' simrender field.npz --slice x=0.5 --lines -o out.png
+    refused 2 '--slice is of one file' simrender mesh.npz field.npz --slice x=0.5 -o out.png
+    refused 3 'mesh.npz: .*mesh.*field' simrender mesh.npz --slice x=0.5 -o out.png
+    refused 3 'field.npz: a file of kind field has no displacements' simrender field.npz -o out.png
+    refused 2 '--level means nothing in this format' simexport field.npz --level 0 -o out.csv
+    refused 2 '--frames means nothing with --level' simexport field.npz --to obj --level 0 --frames 1 -o out.npz
+    refused 3 'mesh.npz: .*mesh.*field' simexport mesh.npz --to obj --level 0 -o out.npz
+    no_faults
+}
+
+@test "simverify computes distances and signs anew" {
+    local ending=
+    distfield bar.obj -q -n 16 -o f.npz
+    done_well simverify f.npz --model bar.obj --sample 5000
+    grep -q '^ok .*signs by exact winding numbers: 0 of 4913' "$stdout" || fault "$(< "$stdout")"
+    distfield mesh.npz -q -n 16 -o m.npz
+    done_well simverify m.npz mesh.npz
+    grep -q '^ok .*distances anew' "$stdout" || fault "$(< "$stdout")"
+    # another model
+    sed 's/^v 3/v 3.1/' bar.obj > longer.obj
+    try simverify -q f.npz --model longer.obj
+    [ "$code" = 1 ] || fault "another model: exit $code"
+    "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }
+    # a sign turned, a distance changed, with right checksums but not the hash
+    for change in 'd[8, 8, 8] *= -1' 'd[8, 8, 8] += 1'; do
+        "$PYTHON" - "$change" <<-'END'
+	import sys, numpy as np
+	f = np.load('f.npz')
+	d = f['distance'].copy()
+	exec(sys.argv[1])
+	np.savez('forged.npz', **{n: (d if n == 'distance' else f[n]) for n in f.files})
+	END
+        try simverify -q forged.npz
+        [ "$code" = 1 ] || fault "$change: exit $code"
+        [ "$(grep -c '^FAIL' "$stdout")" -ge 2 ] || fault "$change: $(< "$stdout")"
+    done
+    no_faults
+}
+
+@test "an open model is said to be open, one that meets itself to do so" {
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n' > open.obj
+    done_well distfield open.obj -n 8 -o o.npz
+    [[ $err == *'the model is open (3 edges'* ]] || fault "open: $err"
+    awk '/^v /{print; v[++n] = $0} END {for (i = 1; i <= n; i++) {split(v[i], a, " "); print "v", a[2] + 0.7, a[3] + 0.3, a[4] + 0.2}}' bar.obj > two.obj
+    awk '/^f /{print; print "f", $2 + 8, $3 + 8, $4 + 8, $5 + 8}' bar.obj >> two.obj
+    done_well distfield two.obj -n 16 -o t.npz
+    [[ $err == *'the surface meets itself'* ]] || fault "two: $err"
+    holds t.npz "meta['sign'] == 'winding' and result['sign_disagreements'] > 0"
+    no_faults
+}

@@ -1,0 +1,94 @@
+/* Distance fields of real models: distances against brute force, signs against exact winding numbers. bench/distfield.c does
+ * the same with 1e5 points a model. */
+#include "field_models.h"
+#include "formats/import/surface.h"
+#include "geometry/winding.h"
+#include "test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static sp_context context;
+
+static bool load(const char *path, sp_surface *surface)
+{
+    sp_list bytes = {0};
+    const int descriptor = open(path, O_RDONLY);
+    for (ssize_t got = 1; descriptor >= 0 && got > 0;) {
+        enum { STEP = 1 << 20 };
+        char *to = sp_list_add(&bytes, STEP, 1);
+        got = to ? read(descriptor, to, STEP) : 0;
+        bytes.count -= STEP - (got > 0 ? got : 0);
+    }
+    close(descriptor);
+    const int status = sp_surface_parse(&context, path, bytes.data, bytes.count, SP_GROUPS_NONE, surface);
+    sp_list_free(&bytes);
+    return status == SP_OK;
+}
+
+/* As many random vertices as brute force can do in a moment. */
+static void check_model(const char *name, const sp_surface *s)
+{
+    sp_field field;
+    sp_distance_report report;
+    sp_surface oriented;
+    sp_orient_report orient;
+    sp_winding *winding;
+    const sp_distance_parameters p = {.cells = 40, .scale = 1.5, .cube = true};
+    const int64_t samples = s->triangle_count < 5000 ? 500 : 2500000 / s->triangle_count;
+    int64_t wrong = 0;
+    double worst = 0;
+    CHECK_OK(sp_distance_field(&context, s, &p, &field, &report));
+    CHECK_OK(sp_surface_orient(&context, s, &oriented, &orient));
+    CHECK_OK(sp_winding_new(&context, &oriented, &winding));
+    for (int64_t i = 0; i < samples; i++) {
+        double x[3];
+        const int64_t vertex = (int64_t)(sp_random_uniform(3, 0, (uint64_t)i) * (double)sp_field_vertices(&field));
+        place_of(&field, vertex, x);
+        const double distance = (double)field.distance[vertex];
+        wrong += distance != 0 && (distance < 0) != (sp_winding_number(winding, x, 0) >= 0.5);
+        if (i % 4 == 0)
+            worst = fmax(worst, fabs(fabs(distance) - brute_distance(s, x)));
+    }
+    CHECK(wrong == 0, "%s: %lld of %lld signs are wrong", name, (long long)wrong, (long long)samples);
+    CHECK(worst <= 1e-6 * diagonal_of(s), "%s: a distance is off by %g", name, worst);
+    sp_winding_free(winding);
+    sp_surface_free(&oriented);
+    sp_field_free(&field);
+}
+
+static void every_model(void)
+{
+    static const char *const folders[] = {"surface", "thin", "soup"};
+    int64_t models = 0;
+    if (!test_meshes())
+        SKIP("SUPPLE_MESHES does not name a folder");
+    for (int f = 0; f < 3; f++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", test_meshes(), folders[f]);
+        DIR *folder = opendir(path);
+        for (struct dirent *entry; folder && (entry = readdir(folder));) {
+            sp_surface s;
+            if (*entry->d_name == '.')
+                continue;
+            snprintf(path, sizeof path, "%s/%s/%.200s", test_meshes(), folders[f], entry->d_name);
+            CHECK(load(path, &s), "%s: %s", path, context.message);
+            check_model(entry->d_name, &s);
+            sp_surface_free(&s);
+            models++;
+        }
+        if (folder)
+            closedir(folder);
+    }
+    CHECK(models > 0, "no models in %s", test_meshes());
+    NOTE("%lld models", (long long)models);
+}
+
+int main(void)
+{
+    context = sp_context_default();
+    context.threads = 2;
+    RUN(every_model);
+    return test_end();
+}

@@ -1,0 +1,136 @@
+/* distfield: signed distance fields of triangle models. */
+#include "formats/field.h"
+#include "formats/import/surface.h"
+#include "geometry/distance_field.h"
+#include "tools/common/inputs.h"
+#include "tools/common/skin.h"
+
+#include <string.h>
+
+static struct {
+    int64_t cells;
+    double scale, offset;
+    int grid, sign;
+    bool offset_given;
+} chosen;
+
+static const tool_option options[] = {
+    {"cells", 'n', TOOL_INTEGER, &chosen.cells, "N", "256", .low = 1, .high = SP_FIELD_CELLS_MAX, .help = "cells along the longest side of the box"},
+    {"box-scale", 0, TOOL_REAL, &chosen.scale, "X", "1.5", .low = 1, .high = 1000, .help = "factor on the box of the model about its centre"},
+    {"grid", 0, TOOL_CHOICE, &chosen.grid, NULL, "cube", "cube|box", .help = "cube: all sides equal, as in the thesis; box: sides rounded up to whole cells"},
+    {"sign", 0, TOOL_CHOICE, &chosen.sign, NULL, "auto", "auto|pseudonormal|winding|offset|none",
+     .help = "what is inside: auto: pseudonormals for closed manifolds that do not meet themselves, else winding numbers; offset: the surface "
+             "becomes the outermost one at the distance --offset from the model"},
+    {"offset", 0, TOOL_REAL, &chosen.offset, "M", NULL, .low = 1e-300, .high = 1e300, .given = &chosen.offset_given,
+     .help = "distance of --sign offset (default: 1.4 cells)"},
+};
+
+static const char *const sign_names[] = {"auto", "pseudonormal", "winding", "offset", "none"};
+
+/* The surface of a mesh of ours, or a model that others made. hash: of the mesh, else "". */
+static void read_surface(sp_context *context, const char *path, sp_surface *surface, char hash[SP_HASH_LENGTH])
+{
+    const char *dot = strrchr(path, '.');
+    *hash = 0;
+    if (!dot || strcmp(dot, ".npz")) {
+        sp_pool pool = {0};
+        int64_t count;
+        const char *bytes = tool_read_bytes(path, NULL, &pool, &count);
+        tool_check(sp_surface_parse(context, path, bytes, count, SP_GROUPS_NONE, surface), path);
+        sp_pool_free(&pool);
+        return;
+    }
+    tool_mesh mesh;
+    tool_skin skin;
+    tool_read_mesh(path, NULL, &mesh);
+    tool_skin_open(context, &mesh.mesh, false, &skin);
+    strcpy(hash, mesh.hash);
+    *surface = (sp_surface){.vertex_count = skin.vertex_count, .triangle_count = skin.triangle_count, .group_count = 1};
+    surface->vertices = sp_pool_copy(&surface->pool, skin.rest, 3 * skin.vertex_count, sizeof(double));
+    surface->triangles = sp_pool_copy(&surface->pool, skin.triangles, 3 * skin.triangle_count, sizeof(int64_t));
+    surface->group = sp_pool_new(&surface->pool, skin.triangle_count, sizeof(int64_t));
+    surface->groups = sp_pool_new(&surface->pool, 1, sizeof(char *));
+    if (surface->groups)
+        surface->groups[0] = sp_pool_copy(&surface->pool, "surface", 8, 1);
+    if (surface->pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    tool_skin_close(&skin);
+    sp_mesh_free(&mesh.mesh);
+}
+
+static void say(const sp_field *field, const sp_distance_report *report)
+{
+    if (report->meets_itself)
+        tool_warn(NULL, "the surface meets itself: pseudonormals would be wrong at %lld of %lld vertices near it, so winding numbers decide",
+                  (long long)report->sign_disagreements, (long long)report->sign_tests);
+    else if (report->sign_disagreements > 0)
+        tool_warn(NULL, "%s and the other way disagree about %lld of %lld signs near the surface", sign_names[report->sign],
+                  (long long)report->sign_disagreements, (long long)report->sign_tests);
+    if (report->sign == SP_FIELD_WINDING && !report->closed)
+        tool_warn(NULL, "the model is open (%lld edges after the repair): signs change away from its triangles too (--sign offset makes it closed)",
+                  (long long)report->orient.open_edges);
+    if (report->inside == 0 && report->sign != SP_FIELD_UNSIGNED)
+        tool_warn(NULL, "no vertex of the grid lies inside");
+    tool_say("%lld x %lld x %lld cells of %.4g m; sign: %s; %lld vertices inside", (long long)field->cells[0], (long long)field->cells[1],
+             (long long)field->cells[2], field->spacing, sign_names[report->sign], (long long)report->inside);
+}
+
+static json_t *report_result(const sp_distance_report *report)
+{
+    json_t *result = tool_result_new();
+    json_object_set_new(result, "sign", json_string(sign_names[report->sign]));
+    json_object_set_new(result, "inside", json_integer(report->inside));
+    json_object_set_new(result, "boundary", json_real(report->boundary));
+    if (report->sign != SP_FIELD_UNSIGNED) {
+        json_object_set_new(result, "sign_tests", json_integer(report->sign_tests));
+        json_object_set_new(result, "sign_disagreements", json_integer(report->sign_disagreements));
+    }
+    if (report->sign == SP_FIELD_OFFSET) {
+        json_object_set_new(result, "offset_triangles", json_integer(report->offset_triangles));
+        json_object_set_new(result, "enclosed_vertices", json_integer(report->dropped_vertices));
+    } else if (report->sign != SP_FIELD_UNSIGNED) {
+        json_object_set_new(result, "closed", json_boolean(report->closed));
+        json_object_set_new(result, "manifold", json_boolean(report->manifold));
+        json_object_set_new(result, "open_edges", json_integer(report->orient.open_edges));
+        json_object_set_new(result, "turned_triangles", json_integer(report->orient.turned));
+        json_object_set_new(result, "doubled_triangles", json_integer(report->orient.doubled));
+        json_object_set_new(result, "degenerate_triangles", json_integer(report->orient.degenerate));
+        json_object_set_new(result, "one_sided_patches", json_integer(report->orient.one_sided));
+    }
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    sp_context *context = tool_begin(
+        &(tool_spec){"distfield", "MODEL", 1, 1, "The signed distance field of a triangle model (OBJ, PLY, STL, OFF) or of a mesh's surface.", options,
+                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                     "  distfield dragon.obj -n 256 -o dragon-field.npz\n  distfield bridge.npz --sign offset -o bridge-field.npz\n"
+                     "  simrender dragon-field.npz --slice z=0.5 -o slice.png\n  simexport dragon-field.npz --level 0.01 -o grown.obj\n"},
+        argc, argv);
+    const char *path = tool_argument(0);
+    if (chosen.offset_given && chosen.sign != SP_FIELD_OFFSET)
+        tool_fail(SP_USAGE, NULL, "--offset means nothing without --sign offset");
+    sp_surface surface;
+    sp_field field;
+    sp_distance_report report;
+    char hash[SP_HASH_LENGTH];
+    read_surface(context, path, &surface, hash);
+    const sp_distance_parameters parameters = {.cells = chosen.cells, .scale = chosen.scale, .cube = chosen.grid == 0,
+                                               .sign = (enum sp_field_sign)chosen.sign, .offset = chosen.offset_given ? chosen.offset : 0};
+    tool_output *output = tool_output_open(tool_output_path());
+    tool_check(sp_distance_field(context, &surface, &parameters, &field, &report), path);
+    sp_surface_free(&surface);
+    say(&field, &report);
+    json_t *meta = tool_meta_new("field");
+    json_object_set_new(meta, "sign", json_string(sign_names[report.sign]));
+    if (report.sign == SP_FIELD_OFFSET)
+        json_object_set_new(meta, "offset", json_real(report.offset));
+    if (*hash)
+        json_object_set_new(meta, "mesh", json_string(hash));
+    tool_check(sp_field_write(context, tool_output_writer(output), meta, &field), tool_output_path());
+    tool_output_finish(output, report_result(&report));
+    json_decref(meta);
+    sp_field_free(&field);
+    return tool_end();
+}

@@ -15,6 +15,10 @@ static int material_from_json(sp_context *context, const json_t *object, const s
 {
     static const char *const known[] = {"name", "law", "density", "young", "poisson", "stiffness", "frame", "mooney", "damping_mass", "damping_stiffness",
                                         "fibre", "fibre_stiffness", "fibre_exponent", "fibre_direction"};
+    static const struct {
+        const char *key;
+        enum sp_fibre least;
+    } of_fibres[] = {{"fibre_stiffness", SP_FIBRE_STVK}, {"fibre_direction", SP_FIBRE_STVK}, {"fibre_exponent", SP_FIBRE_FUNG}};
     const char *key, *name = NULL, *law = NULL;
     json_t *value;
     int status = SP_OK;
@@ -56,6 +60,11 @@ static int material_from_json(sp_context *context, const json_t *object, const s
         SP_TRY(sp_json_text(context, object, "fibre", &law));
         SP_TRY(sp_fibre_from_name(context, law, &material->fibre));
     }
+    for (size_t i = 0; i < sizeof of_fibres / sizeof *of_fibres; i++)
+        if (json_object_get(object, of_fibres[i].key) && material->fibre < of_fibres[i].least) {
+            status = sp_fail(context, SP_INPUT, "meta: material \"%s\" has \"%s\" but %s fibres", material->name, of_fibres[i].key, material->fibre == SP_FIBRE_NONE ? "no" : "stvk");
+            goto done;
+        }
     if (material->fibre != SP_FIBRE_NONE) {
         SP_TRY(number_or(context, object, "fibre_stiffness", true, &material->fibre_stiffness));
         SP_TRY(number_or(context, object, "fibre_exponent", material->fibre == SP_FIBRE_FUNG, &material->fibre_exponent));
@@ -140,6 +149,8 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
         goto done;
     }
     SP_TRY(take(context, file, "region", SP_I8, 1, elements, 0, &count, &mesh->region));
+    if (sp_members_find(&file->members, "factor"))
+        SP_TRY(take(context, file, "factor", SP_F8, 2, elements, 2, &count, &mesh->factor));
     SP_TRY(take(context, file, "fixed", SP_I8, 1, -1, 0, &mesh->fixed_count, &mesh->fixed));
     if (sp_members_find(&file->members, "fixed_axes"))
         SP_TRY(take(context, file, "fixed_axes", SP_U1, 1, mesh->fixed_count, 0, &count, &mesh->fixed_axes));
@@ -198,6 +209,8 @@ int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp
     if (mesh->tet_count)
         SP_TRY(sp_writer_array(writer, "tet", SP_I8, false, 2, (int64_t[]){mesh->tet_count, 4}, mesh->tet));
     SP_TRY(sp_writer_array(writer, "region", SP_I8, false, 1, &elements, mesh->region));
+    if (mesh->factor)
+        SP_TRY(sp_writer_numbers(writer, "factor", false, 2, (int64_t[]){elements, 2}, mesh->factor));
     SP_TRY(sp_writer_array(writer, "fixed", SP_I8, false, 1, &mesh->fixed_count, mesh->fixed));
     if (partly_fixed)
         SP_TRY(sp_writer_array(writer, "fixed_axes", SP_U1, false, 1, &mesh->fixed_count, mesh->fixed_axes));

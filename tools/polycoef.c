@@ -33,6 +33,12 @@ int main(int argc, char **argv)
     int64_t r = chosen.r ? chosen.r : basis.columns.count;
     if (r > basis.columns.count)
         tool_fail(SP_USAGE, basis.path, "--rank %lld: the file has %lld columns", (long long)r, (long long)basis.columns.count);
+    for (int64_t i = 0; i < mesh.mesh.material_count; i++)
+        if (!sp_material_quadratic(&mesh.mesh.materials[i])) {
+            tool_hint("use cubature, or simulate --model direct");
+            tool_fail(SP_INPUT, mesh.path, "region \"%s\" has no polynomials: the law %s is not linear in the Green-Lagrange strain", mesh.mesh.materials[i].name,
+                      sp_material_law_text(&mesh.mesh.materials[i]));
+        }
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
     tool_hold_rows(&body, &basis);

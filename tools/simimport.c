@@ -1,5 +1,6 @@
 /* simimport: volumetric meshes, bases and reduced forces that other programs wrote. */
 #include "tools/common/anchors.h"
+#include "tools/common/inputs.h"
 #include "tools/import/import.h"
 
 #include <string.h>
@@ -15,12 +16,14 @@ static const tool_option options[] = {
      .help = "of the input; auto: by the ending of its name"},
     {"young", 0, TOOL_REAL, &chosen.mesh.young, "PA", "1e6", .low = 1e-300, .high = 1e300, .help = "Young's modulus; replaces the file's where given", .given = &chosen.mesh.young_given},
     {"poisson", 0, TOOL_REAL, &chosen.mesh.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999, .help = "Poisson's ratio; replaces the file's where given", .given = &chosen.mesh.poisson_given},
+    {"law", 0, TOOL_CHOICE, &chosen.mesh.law, NULL, "stvk", TOOL_LAWS, .help = "material law; replaces the file's where given", .given = &chosen.mesh.law_given},
     {"density", 0, TOOL_REAL, &chosen.mesh.density, "KG/M3", "1000", .low = 1e-300, .high = 1e300, .help = "density; replaces the file's where given", .given = &chosen.mesh.density_given},
     {"quadrature", 0, TOOL_INTEGER, &chosen.mesh.quadrature, "N", "2", .low = 2, .high = 3, .help = "Gauss points per axis of hexahedra", .given = &chosen.mesh.quadrature_given},
     {"turn", 0, TOOL_FLAG, &chosen.mesh.turn, .help = "turn elements of negative volume instead of refusing them"},
     {"fixed", 0, TOOL_INPUTS, &chosen.mesh.bou, "FILE", .help = "anchored vertices as VegaFEM .bou (numbers from 1); may stand several times"},
     {"surface", 0, TOOL_INPUT, &chosen.mesh.surface, "MODEL", .help = "triangle model to embed: OBJ, PLY, STL, OFF"},
     {"interpolation", 0, TOOL_INPUT, &chosen.mesh.interpolation, "FILE", .help = "weights of the surface's vertices as VegaFEM .interp"},
+    {"factor", 0, TOOL_INPUT, &chosen.mesh.factor, "FILE", .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
     TOOL_ANCHOR_OPTIONS,
     {"as", 0, TOOL_CHOICE, &chosen.matrix.kind, NULL, "auto", "auto|basis|modes|derivatives|shapes",
      .help = "what a matrix becomes; auto: basis from .U, modes from .Ulin, derivatives from .modalDeriv, else shapes"},
@@ -57,8 +60,10 @@ static void check_options(bool is_mesh)
     } checks[] = {
         {"young", chosen.mesh.young_given, true},
         {"poisson", chosen.mesh.poisson_given, true},
+        {"law", chosen.mesh.law_given, true},
         {"density", chosen.mesh.density_given, true},
         {"quadrature", chosen.mesh.quadrature_given, true},
+        {"factor", chosen.mesh.factor != NULL, true},
         {"turn", chosen.mesh.turn, true},
         {"fixed", chosen.mesh.bou.count > 0, true},
         {"surface", chosen.mesh.surface != NULL, true},

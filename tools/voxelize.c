@@ -12,9 +12,9 @@
 static struct {
     int64_t resolution, keep, quadrature;
     double enlarge, young, poisson, density;
-    int grid, groups;
+    int grid, groups, law;
     bool fill, tetrahedra;
-    const char *materials;
+    const char *materials, *factor;
     tool_texts region_boxes;
 } chosen;
 
@@ -28,10 +28,12 @@ static const tool_option options[] = {
     {"quadrature", 0, TOOL_INTEGER, &chosen.quadrature, "N", "3", .low = 2, .high = 3, .help = "Gauss points per axis; 3 is exact for StVK on cubes"},
     {"young", 0, TOOL_REAL, &chosen.young, "PA", "1e6", .low = 1e-300, .high = 1e300, .help = "Young's modulus"},
     {"poisson", 0, TOOL_REAL, &chosen.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999, .help = "Poisson's ratio"},
+    {"law", 0, TOOL_CHOICE, &chosen.law, NULL, "stvk", TOOL_LAWS, .help = "material law"},
     {"density", 0, TOOL_REAL, &chosen.density, "KG/M3", "1000", .low = 1e-300, .high = 1e300, .help = "density"},
     {"regions", 0, TOOL_CHOICE, &chosen.groups, NULL, "none", "none|group|material", .help = "OBJ groups or materials become regions of their own"},
     {"region-box", 0, TOOL_TEXTS, &chosen.region_boxes, "NAME,X0,Y0,Z0,X1,Y1,Z1", .help = "elements with their centre in this box become region NAME; inf for open sides"},
     {"materials", 0, TOOL_INPUT, &chosen.materials, "JSON", .help = "materials by region name: [{\"name\": …, \"young\": …, \"poisson\": …, \"density\": …}, …]"},
+    {"factor", 0, TOOL_INPUT, &chosen.factor, "FILE", .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
     TOOL_ANCHOR_OPTIONS,
 };
 
@@ -168,7 +170,7 @@ int main(int argc, char **argv)
     char *bytes = tool_read_bytes(path, NULL, &pool, &count);
     tool_check(sp_surface_parse(context, path, bytes, count, (enum sp_surface_groups)chosen.groups, &surface), path);
     sp_pool_free(&pool);
-    sp_material standard = {.name = "body", .law = SP_LAW_STVK, .young = chosen.young, .poisson = chosen.poisson, .density = chosen.density};
+    sp_material standard = {.name = "body", .law = tool_law(chosen.law), .young = chosen.young, .poisson = chosen.poisson, .density = chosen.density};
     tool_check(sp_material_check(context, &standard), NULL);
     sp_voxelize_parameters parameters = {.resolution = chosen.resolution, .enlarge = chosen.enlarge, .cube = chosen.grid == 0, .fill = chosen.fill, .keep = chosen.keep};
     tool_output *output = tool_output_open(tool_output_path());
@@ -187,6 +189,7 @@ int main(int argc, char **argv)
         sp_mesh_free(&mesh);
         mesh = split;
     }
+    tool_read_factor(context, chosen.factor, &mesh);
     tool_apply_anchors(context, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-9), path);
     tool_say("%lld vertices, %lld elements of edge %.4g m (%lld on the surface, %lld inside), %lld vertices fixed, %lld regions", (long long)mesh.vertex_count,

@@ -15,6 +15,9 @@ typedef struct sp_matrix {
 /* NumPy .npy of version 1 or 2: two dimensions, f8 or f4 in either byte order, C or Fortran order. */
 int sp_matrix_parse_npy(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, sp_matrix *matrix) SP_MUST_USE;
 
+/* The same, where an array of one dimension is one column. */
+int sp_matrix_parse_npy_column(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, sp_matrix *matrix) SP_MUST_USE;
+
 /* Matrix Market text (https://math.nist.gov/MatrixMarket/formats.html): array or coordinate, real or integer, general. What a
  * coordinate file leaves out is 0; one that would fill more than 64 MiB and more than a thousand times its own length is refused. */
 int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, sp_matrix *matrix) SP_MUST_USE;

@@ -32,7 +32,7 @@ static int find_dictionary(sp_context *context, const char *bytes, int64_t count
     return SP_OK;
 }
 
-int sp_matrix_parse_npy(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, sp_matrix *matrix)
+static int parse(sp_context *context, const char *bytes, int64_t count, bool column, sp_pool *pool, sp_matrix *matrix)
 {
     int64_t begin = 0, end = 0;
     sp_npy_header header;
@@ -53,6 +53,10 @@ int sp_matrix_parse_npy(sp_context *context, const char *bytes, int64_t count, s
     if ((*type != '<' && *type != '>') || (strcmp(type + 1, "f8") && strcmp(type + 1, "f4"))) {
         status = sp_fail(context, SP_INPUT, "its values are of type %s, expected f8 or f4", type);
         goto done;
+    }
+    if (column && header.rank == 1) {
+        header.rank = 2;
+        header.shape[1] = 1;
     }
     if (header.rank != 2 || header.count < 1) {
         status = sp_fail(context, SP_INPUT, header.rank == 2 ? "it is an empty matrix" : "it has %d dimensions, expected 2", header.rank);
@@ -76,4 +80,14 @@ int sp_matrix_parse_npy(sp_context *context, const char *bytes, int64_t count, s
 done:
     sp_pool_free(&scratch);
     return status;
+}
+
+int sp_matrix_parse_npy(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, sp_matrix *matrix)
+{
+    return parse(context, bytes, count, false, pool, matrix);
+}
+
+int sp_matrix_parse_npy_column(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, sp_matrix *matrix)
+{
+    return parse(context, bytes, count, true, pool, matrix);
 }

@@ -67,7 +67,7 @@ typedef struct sp_nodal_loads {
 
 /* Abaqus/CalculiX .inp: *NODE, *ELEMENT (C3D4, C3D8; C3D8R and other solids are an error, shells, beams and the like are
  * passed over), *NSET, *ELSET with GENERATE and named sets, *MATERIAL with *ELASTIC (ISO as law "stvk", ANISO as "linear"),
- * *HYPERELASTIC, MOONEY-RIVLIN, *DAMPING and *DENSITY, *SOLID SECTION: one region for each material used; `material` gives what the file lacks (density, damping; everything where there is no
+ * *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and *DENSITY, *SOLID SECTION: one region for each material used; `material` gives what the file lacks (density, damping; everything where there is no
  * *SOLID SECTION). *BOUNDARY with zero values before and in the first step: fixed components. *CLOAD of the first step.
  * Reading stops at the second step. Cards that do not concern the mesh are passed over. Nodes that no element uses are
  * dropped. Numbers are taken as they are: .inp files have no units. node_id [vertex_count], the file's number of each

@@ -1,6 +1,7 @@
 #include "formats/import/volume_internal.h"
 #include "formats/import/volume_sets.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -428,6 +429,8 @@ static int parse_elastic(struct inp *inp, const struct inp_card *card)
     double value[21];
     int status, n = 0;
     SP_TRY(last_material(inp, card, &material));
+    if (material->elastic)
+        return volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name, material->material.name);
     if (type)
         pack(*type, packed, sizeof packed);
     if (strncmp(packed, "ISO", 3) && strncmp(packed, "ANISO", 5))
@@ -456,22 +459,28 @@ done:
     return status;
 }
 
-/* *HYPERELASTIC, MOONEY-RIVLIN: C10, C01, D1; the others are told about where they are used. */
+/* *HYPERELASTIC: C10, D1 (NEO HOOKE) or C10, C01, D1 (MOONEY-RIVLIN) of C10 (J^(-2/3) I1 - 3) + C01 (J^(-4/3) I2 - 3) + (J - 1)^2/D1; the others are told about where they are
+ * used. */
 static int parse_hyperelastic(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material *material = NULL;
     int64_t where = 0;
-    double value[3];
-    int status;
+    double value[3] = {0};
+    int count = parameter(card, "NEOHOOKE") ? 2 : 3, status;
     SP_TRY(last_material(inp, card, &material));
-    SP_TRY(read_constants(inp, card, 3, value, &where));
-    if (!(value[0] + value[1] > 0 && value[2] > 0))
-        return volume_fail(&inp->in, where, "C10 + C01 and D1 must be positive, not %g and %g", value[0] + value[1], value[2]);
+    if (material->elastic)
+        return volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name, material->material.name);
+    SP_TRY(read_constants(inp, card, count, value, &where));
+    double d1 = value[count - 1], c01 = count == 3 ? value[1] : 0;
+    if (!(d1 > 0 && isfinite(1 / d1)))
+        return volume_fail(&inp->in, where, "D1 = %g is not positive (a default for it is not supported)", d1);
+    if (!(value[0] + c01 > 0))
+        return volume_fail(&inp->in, where, "C10 + C01 = %g is not positive", value[0] + c01);
     material->elastic = true;
     material->material.law = SP_LAW_MOONEY_RIVLIN;
-    material->material.mooney[0] = value[1];
+    material->material.mooney[0] = c01;
     material->material.mooney[1] = value[0];
-    material->material.mooney[2] = 1 / value[2];
+    material->material.mooney[2] = 1 / d1;
 done:
     return status;
 }
@@ -527,8 +536,7 @@ static int assign_materials(struct inp *inp)
         else if (m == inp->materials.count)
             status = volume_fail(&inp->in, section[s].where, "the material %s is not defined", sp_word_show(section[s].material, shown));
         else if (!material[m].elastic)
-            status = volume_fail(&inp->in, material[m].where, "the material %s has no *ELASTIC, nor *HYPERELASTIC of Mooney and Rivlin",
-                                 material[m].material.name);
+            status = volume_fail(&inp->in, material[m].where, "the material %s has neither *ELASTIC nor *HYPERELASTIC, NEO HOOKE or MOONEY-RIVLIN", material[m].material.name);
         else
             status = volume_sets_resolve(&inp->in, &inp->elsets, set, &met);
         for (int64_t i = 0; status == SP_OK && i < met.count; i++) {
@@ -826,7 +834,7 @@ static int parse_cards(struct inp *inp)
             status = parse_elastic(inp, &card);
         else if (strcmp(card.name, "*DENSITY") == 0)
             status = parse_density(inp, &card);
-        else if (strcmp(card.name, "*HYPERELASTIC") == 0 && parameter(&card, "MOONEY-RIVLIN"))
+        else if (strcmp(card.name, "*HYPERELASTIC") == 0 && (parameter(&card, "NEOHOOKE") || parameter(&card, "MOONEY-RIVLIN")))
             status = parse_hyperelastic(inp, &card);
         else if (strcmp(card.name, "*DAMPING") == 0)
             status = parse_damping(inp, &card);

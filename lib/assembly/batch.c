@@ -23,6 +23,7 @@ static void load_pairs(const sp_body *body, sp_element_lanes *data)
 
 static void load_points(const sp_body *body, sp_element_lanes *data)
 {
+    sp_material scaled;
     data->points = body->classes[data->class[0]].points;
     for (int l = 0; l < SP_LANES; l++) {
         const sp_element_class *class = &body->classes[data->class[l]];
@@ -33,7 +34,7 @@ static void load_points(const sp_body *body, sp_element_lanes *data)
                 for (int i = 0; i < 3; i++)
                     data->gradient[g][a][i][l] = gradient[i];
         }
-        sp_law_set(&data->law, l, &body->mesh->materials[class->region]);
+        sp_law_set(&data->law, l, sp_mesh_material(body->mesh, class->element, &scaled));
     }
 }
 

@@ -27,11 +27,18 @@ static bool same_shape(int corners, const double *edges, const double *other, do
     return true;
 }
 
+static bool same_factor(const sp_mesh *mesh, int64_t element, int64_t other)
+{
+    const double *a = mesh->factor + 2 * element, *b = mesh->factor + 2 * other;
+    return !mesh->factor || (a[0] == b[0] && a[1] == b[1]);
+}
+
 static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, const double *edges, sp_element_class *class)
 {
     int corners;
     const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
-    const sp_material *material = &mesh->materials[mesh->region[element]];
+    sp_material scaled;
+    const sp_material *material = sp_mesh_material(mesh, element, &scaled);
     double X[24], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
     sp_quadrature quadrature;
     int pairs = sp_pair_count(corners);
@@ -91,7 +98,8 @@ static int find_classes(sp_context *context, sp_body *body)
         int64_t found = -1;
         const sp_element_class *classes = list.data;
         for (int64_t c = list.count - 1; c >= 0 && c >= list.count - RECENT && found < 0; c--)
-            if (classes[c].corners == corners && classes[c].region == mesh->region[e] && same_shape(corners, edges, classes[c].edges, rounding))
+            if (classes[c].corners == corners && classes[c].region == mesh->region[e] && same_factor(mesh, e, classes[c].element) &&
+                same_shape(corners, edges, classes[c].edges, rounding))
                 found = c;
         if (found < 0) {
             found = list.count;

@@ -51,6 +51,27 @@ double sp_elastic_force(const sp_context *context, const sp_body *body, const do
     return total_energy(body);
 }
 
+int64_t sp_elastic_inverted(const sp_body *body, const double *u)
+{
+    int64_t first = -1;
+    sp_element_lanes data;
+    sp_element_lanes_start(&data);
+    for (int64_t b = 0; b < body->batch_count; b++) {
+        const sp_batch *batch = &body->batches[b];
+        sp_lanes displacement[8][3], force[8][3], energy;
+        const sp_element_class *class = &body->classes[body->element_class[batch->element[0]]];
+        if (sp_law_everywhere(body->mesh->materials[class->region].law))
+            continue;
+        sp_element_lanes_load(body, batch, &data);
+        sp_batch_gather(body, batch, u, displacement);
+        sp_batch_force(&data, displacement, force, &energy);
+        for (int l = 0; l < batch->count; l++)
+            if (!isfinite(energy[l]) && (first < 0 || batch->element[l] < first))
+                first = batch->element[l];
+    }
+    return first;
+}
+
 /* ---- tangent ---- */
 
 double sp_elastic_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite, double *f, sp_sparse *K)
@@ -250,7 +271,8 @@ int sp_elastic_fields(sp_context *context, const sp_body *body, const double *u,
         }
         if (strain)
             memcpy(strain + 6 * e, E, sizeof E);
-        int status = stress ? point_stress(context, &mesh->materials[mesh->region[e]], H, E, stress + 6 * e) : SP_OK;
+        sp_material scaled;
+        int status = stress ? point_stress(context, sp_mesh_material(mesh, e, &scaled), H, E, stress + 6 * e) : SP_OK;
         if (status != SP_OK)
             return status;
     }

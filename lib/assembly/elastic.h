@@ -11,6 +11,9 @@
 /* f (overwritten; NULL: energy only) [N] and the strain energy [J]. */
 double sp_elastic_force(const sp_context *context, const sp_body *body, const double *u, double *f);
 
+/* The first element that is turned inside out at u under a law that has no value there; −1 where there is none. */
+int64_t sp_elastic_inverted(const sp_body *body, const double *u);
+
 /* K += scale · ∂f/∂u over the free degrees of freedom (sp_body_matrix). f as above (NULL: not wanted). Returns the energy.
  * definite: every element's matrix is made positive semidefinite, for Newton steps that failed with the exact one. Energies quadratic in the strain lose their geometric part
  * where it is compressive (t_ab > 0 means a pair pushes: its −t_ab blocks are left out), the others the negative eigenvalues of ∂P/∂F at every quadrature point. */
@@ -23,7 +26,7 @@ int sp_elastic_stiffness(sp_context *context, sp_body *body, sp_sparse *K) SP_MU
 void sp_elastic_tangent_times(const sp_context *context, const sp_body *body, const double *u, const double *v, double *y);
 
 /* Column c of H [3·vertices, pair_count, column major] (overwritten) becomes (H:U_j)U_i = ∂²f/∂u² [U_i, U_j] at rest, for
- * i = pair[2c], j = pair[2c+1]; U [3·vertices, mode_count, column major]. Symmetric in i and j. Exact for energies quadratic in the strain, to about 1e-11 for others
+ * i = pair[2c], j = pair[2c+1]; U [3·vertices, mode_count, column major]. Symmetric in i and j. Exact for energies quadratic in the strain, to about 1e-12 for others
  * (assembly/batch_kinds.h).
  * (Barbič & James 2005 §5.2: minus this is the right-hand side of the modal derivative.) */
 int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_count, const double *U, int64_t pair_count, const int64_t *pair, double *H) SP_MUST_USE;

@@ -125,7 +125,7 @@ void sp_points_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_
 void sp_points_second(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes h[8][3])
 {
     static const double coefficient[3] = {3.0 / 4, -3.0 / 20, 1.0 / 60};
-    const double strain = 0.01;
+    const double strain = 0.0015;
     sp_lanes largest = {0}, step;
     for (int g = 0; g < data->points; g++) {
         sp_lanes H[9];

@@ -15,6 +15,8 @@ int sp_step_central(sp_integrator *it)
     }
     double energy = it->system->force(it->system->self, it->q1, it->r);
     it->energy_scale = fmax(it->energy_scale, fabs(it->work));
+    if (!isfinite(energy))
+        SP_TRY(sp_refuse_inverted(it, it->q1));
     if (!isfinite(energy) || (it->energy_scale > 0 && energy > 1e6 * it->energy_scale && it->steps > 10))
         return sp_fail(it->context, SP_NUMERICAL, "central differences have become unstable at t = %g s", t1);
     if (beta != 0)

@@ -56,7 +56,7 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
 
 int sp_step_energy(sp_integrator *it)
 {
-    static const newton_problem problem = {residual, matrix, false, 8, 0, "Newton's method in the energy step"};
+    static const newton_problem problem = {residual, matrix, false, false, 8, 0, "Newton's method in the energy step"};
     double h = it->p.step, t0 = (double)it->steps * h;
     int status;
     it->forcing->mean(it->forcing->self, t0, t0 + h, it->external);

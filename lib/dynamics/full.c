@@ -110,6 +110,13 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     return energy + add_springs(self, self->u, f);
 }
 
+static int64_t inverted(void *data, const double *q)
+{
+    full *self = data;
+    sp_body_spread(self->body, q, self->u);
+    return sp_elastic_inverted(self->body, self->u);
+}
+
 static int matrix_factor(void *data)
 {
     full *self = data;
@@ -186,7 +193,8 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     int status;
     if (!self)
         return sp_fail_memory(context);
-    *system = (sp_system){self, n, linear, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs, NULL, NULL};
+    *system = (sp_system){self, n, linear, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs,
+                           linear || sp_body_quadratic(context, body) == SP_OK, linear ? NULL : inverted, NULL, NULL};
     self->context = context;
     self->body = body;
     self->linear = linear;

@@ -52,6 +52,8 @@ int sp_balance_acceleration(sp_integrator *it, const double *external)
         it->r[i] = external[i] - it->r[i] - (damped ? it->y[i] : 0);
         size = fmax(size, fabs(it->r[i]));
     }
+    if (!isfinite(sp_norm(it->n, it->r)))
+        return sp_fail(it->context, SP_NUMERICAL, "the forces at t = %g s are not finite", (double)it->steps * it->p.step);
     if (size == 0) {
         memset(it->a, 0, (size_t)it->n * sizeof *it->a);
         return SP_OK;
@@ -64,7 +66,8 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
     double speed = sp_norm(it->n, v), reach = sp_norm(it->n, q);
     if (speed == 0)
         return;
-    double s = fmax(reach, it->p.step * speed) / speed;
+    /* long steps round least; where K is no polynomial, short ones stay true (and inside what the material allows) */
+    double s = it->system->cubic ? fmax(reach, it->p.step * speed) / speed : 1e-3 * it->p.step;
     for (int sign = 1; sign >= -1; sign -= 2) {
         for (int64_t i = 0; i < it->n; i++)
             it->trial[i] = q[i] + sign * s * v[i];
@@ -184,6 +187,8 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
         return sp_fail(context, SP_USAGE, "Newmark's beta is %g and gamma %g: beta must be in (0, 1], gamma in [0, 1]", p->beta, p->gamma);
     if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
+    if (p->kind == SP_ENERGY && !system->cubic)
+        return sp_fail(context, SP_USAGE, "the energy-conserving step is exact only for laws that are quadratic in the Green-Lagrange strain");
     if (p->semi_implicit && p->kind != SP_NEWMARK)
         return sp_fail(context, SP_USAGE, "only Newmark has a semi-implicit step");
     sp_integrator *it = calloc(1, sizeof *it);
@@ -238,6 +243,34 @@ static int factor(sp_integrator *it, const newton_problem *problem)
     return it->system->matrix_factor(it->system->self);
 }
 
+int sp_refuse_inverted(sp_integrator *it, const double *q)
+{
+    int64_t element = it->system->inverted ? it->system->inverted(it->system->self, q) : -1;
+    if (element < 0)
+        return SP_OK;
+    return sp_fail(it->context, SP_NUMERICAL, "element %lld is turned inside out at t = %g s; take smaller steps, or the law stable-neo-hookean", (long long)element,
+                   (double)(it->steps + 1) * it->p.step);
+}
+
+/* The residual's norm, its part of the largest force term, and which element keeps it from being a number. */
+static double measure(sp_integrator *it, const newton_problem *problem, const double *q, double *norm)
+{
+    double size = problem->residual(it, q, it->r);
+    *norm = sp_norm(it->n, it->r);
+    if (!isfinite(*norm) && it->system->inverted)
+        it->barred = it->system->inverted(it->system->self, q);
+    return size > 0 ? *norm / size : *norm; /* without any force 0, or NaN */
+}
+
+static int not_converged(const sp_integrator *it, const newton_problem *problem, double relative, int64_t iterations)
+{
+    double t = (double)it->steps * it->p.step;
+    if (it->barred >= 0)
+        return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: steps would turn element %lld inside out; take smaller ones, or the law stable-neo-hookean", problem->what,
+                       t, (long long)it->barred);
+    return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step", problem->what, t, relative, (long long)iterations);
+}
+
 /* Whole steps may lead anywhere: of a problem that has a potential the solution is taken where it lies no higher than the start and
  * the last matrix was definite, so that it is a minimum. */
 static bool lost(const sp_integrator *it, const newton_problem *problem, double start_potential, bool definite)
@@ -248,8 +281,9 @@ static bool lost(const sp_integrator *it, const newton_problem *problem, double 
 
 int sp_newton(sp_integrator *it, const newton_problem *problem, const double *start)
 {
-    enum { HALVINGS = 12 };
-    double size = problem->residual(it, it->q1, it->r), norm = sp_norm(it->n, it->r), relative = size > 0 ? norm / size : 0, start_potential = it->potential;
+    enum { HALVINGS = 12, MOST_HALVINGS = 40 }; /* the second towards numbers at all */
+    it->barred = -1;
+    double norm, relative = measure(it, problem, it->q1, &norm), start_potential = it->potential;
     int64_t iterations = 0;
     int status;
     /* Vertices of a bending body move on arcs, a Newton step on tangents: it stretches, and the residual rises before the next
@@ -261,16 +295,13 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
         if (free_steps && (done ? lost(it, problem, start_potential, definite) : given_up && iterations < it->p.iterations)) {
             free_steps = factored = stagnated = false;
             memcpy(it->q1, start, (size_t)it->n * sizeof *it->q1);
-            size = problem->residual(it, it->q1, it->r);
-            norm = sp_norm(it->n, it->r);
-            relative = size > 0 ? norm / size : 0;
+            relative = measure(it, problem, it->q1, &norm);
             continue;
         }
         if (done)
             break;
         if (iterations >= it->p.iterations || !isfinite(relative))
-            return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step", problem->what,
-                           (double)it->steps * it->p.step, relative, (long long)iterations);
+            return not_converged(it, problem, relative, iterations);
         iterations++;
         bool fresh = !factored;
         int64_t indefinite = it->report.indefinite;
@@ -284,18 +315,19 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
             definite = it->report.indefinite == indefinite;
         }
         SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));
-        double s = 1, before = norm, potential = it->potential, descent = problem->minimizes ? sp_dot(it->n, it->r, it->dq) : 0;
+        double s = 1, before = norm, potential = it->potential, descent = problem->potential ? sp_dot(it->n, it->r, it->dq) : 0;
         int halvings = 0;
         /* here Newton's next step gains half of the digits; where it gains none, rounding of (q₁ − q₀)/h² is all that is left */
         bool near = relative <= 1e-6;
         for (;; s *= 0.5, halvings++) {
             for (int64_t i = 0; i < it->n; i++)
                 it->x[i] = it->q1[i] - s * it->dq[i];
-            size = problem->residual(it, it->x, it->r);
-            norm = sp_norm(it->n, it->r);
-            relative = size > 0 ? norm / size : 0;
-            bool better = problem->minimizes ? it->potential <= potential - 1e-4 * s * descent : norm <= (1 - 1e-4 * s) * before;
-            if (better || relative <= it->p.tolerance || near || free_steps || halvings == HALVINGS)
+            relative = measure(it, problem, it->x, &norm);
+            /* the residual decides too where a potential is no criterion of what is wanted: close to the solution it changes by less than its rounding */
+            bool lower = problem->potential && it->potential <= potential - 1e-4 * s * descent;
+            bool better = lower || (!problem->minimizes && norm <= (problem->potential ? 0.5 : 1 - 1e-4 * s) * before);
+            bool enough = isfinite(norm) ? near || halvings >= HALVINGS : halvings == MOST_HALVINGS;
+            if (better || relative <= it->p.tolerance || free_steps || enough)
                 break;
         }
         it->report.halvings += halvings;

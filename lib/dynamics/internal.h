@@ -20,7 +20,8 @@ struct sp_integrator {
     double work, dissipated;
     double energy_scale;           /* central: work and first energy so far; far beyond it the motion has blown up */
     double force_scale;            /* static, without loads: the first internal force, since all forces vanish in the end */
-    double potential;              /* static: W(q) − external·q at the last residual */
+    double potential;              /* of the last residual (newton_problem) */
+    int64_t barred;                /* the element that the last step which led nowhere turned inside out; −1 */
     sp_integrator_report report;
 };
 
@@ -30,7 +31,8 @@ typedef struct newton_problem {
     double (*residual)(sp_integrator *it, const double *q, double *r);
     /* Builds S = ∂r/∂q at q. */
     void (*matrix)(sp_integrator *it, const double *q, bool definite);
-    bool minimizes;   /* residual leaves the potential in it->potential, and line searches lower that instead of the residual */
+    bool potential;   /* r is the gradient of what residual leaves in it->potential: line searches lower that instead of the residual */
+    bool minimizes;   /* and of several solutions only one that lies no higher than the start is wanted */
     int free_steps;   /* so many iterations take whole steps before line searches begin, from the start once more */
     double reuse;     /* the factor is kept while an iteration leaves at most this part of the residual; 0: a new one each time */
     const char *what; /* for the message */
@@ -42,11 +44,14 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
 /* From the equilibrium it->q under the loads it->f0 to the one under it->external, which comes out in it->q1. */
 int sp_static_reach(sp_integrator *it) SP_MUST_USE;
 
-/* S += scale · (H(q):v), the derivative of K(q) along v: exact as a difference quotient, because K is quadratic in q. */
+/* S += scale · (H(q):v), the derivative of K(q) along v: exact as a difference quotient where K is quadratic in q, else over a small part of the step. */
 void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double *v, double scale);
 
 double sp_norm(int64_t n, const double *x);
 double sp_dot(int64_t n, const double *x, const double *y);
+
+/* SP_NUMERICAL where a step would end with an element turned inside out whose law has no value there. */
+int sp_refuse_inverted(sp_integrator *it, const double *q) SP_MUST_USE;
 
 int sp_step_newmark(sp_integrator *it) SP_MUST_USE;
 int sp_step_energy(sp_integrator *it) SP_MUST_USE;

@@ -16,16 +16,19 @@ static void follow(sp_integrator *it, const double *q1)
     }
 }
 
-/* r = M a₁ + C(q₁) v₁ + f(q₁) − external₁, with f in r on entry. */
+/* r = M a₁ + C(q₁) v₁ + f(q₁) − external₁, with f in r on entry. Without βK(q)v it is the gradient of what is added to the potential, W(q₁) on entry:
+ * ½βh² a₁ᵀMa₁ + ½α(βh/γ) v₁ᵀMv₁ − external₁·q₁. */
 static double finish_residual(sp_integrator *it, const double *q1, double *r)
 {
     double size = fmax(sp_norm(it->n, r), sp_norm(it->n, it->external1));
     it->system->mass_times(it->system->self, it->a1, it->y);
     size = fmax(size, sp_norm(it->n, it->y));
+    it->potential += 0.5 * it->p.beta * it->p.step * it->p.step * sp_dot(it->n, it->a1, it->y) - sp_dot(it->n, it->external1, q1);
     for (int64_t i = 0; i < it->n; i++)
         r[i] += it->y[i] - it->external1[i];
     if (sp_damping_force(it, q1, it->v1, it->y)) {
         size = fmax(size, sp_norm(it->n, it->y));
+        it->potential += 0.5 * it->p.beta * it->p.step / it->p.gamma * sp_dot(it->n, it->v1, it->y);
         for (int64_t i = 0; i < it->n; i++)
             r[i] += it->y[i];
     }
@@ -35,7 +38,7 @@ static double finish_residual(sp_integrator *it, const double *q1, double *r)
 static double residual(sp_integrator *it, const double *q1, double *r)
 {
     follow(it, q1);
-    it->system->force(it->system->self, q1, r);
+    it->potential = it->system->force(it->system->self, q1, r);
     return finish_residual(it, q1, r);
 }
 
@@ -71,6 +74,7 @@ static int semi_implicit(sp_integrator *it)
         it->q1[i] = it->q[i] - it->dq[i];
     it->report.newton_iterations++;
     it->report.worst_iterations = 1;
+    status = sp_refuse_inverted(it, it->q1);
 done:
     return status;
 }
@@ -91,7 +95,8 @@ static void predict(sp_integrator *it)
 
 int sp_step_newmark(sp_integrator *it)
 {
-    static const newton_problem problem = {residual, matrix, false, 8, 0, "Newton's method in the Newmark step"};
+    /* whole steps, then a search along lower potentials, which a definite matrix always finds */
+    const newton_problem problem = {residual, matrix, it->p.damping_stiffness == 0 && it->p.gamma > 0, false, 8, 0, "Newton's method in the Newmark step"};
     double h = it->p.step, t1 = (double)(it->steps + 1) * h;
     int status;
     /* the nodal force is the mean over a step about the node: then the impulse of a piecewise constant load is exact */

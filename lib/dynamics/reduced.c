@@ -149,6 +149,12 @@ static int mass_solve(void *data, const double *b, double *x)
     return solve(data, ((reduced *)data)->mass_factor, b, x);
 }
 
+static int64_t inverted(void *data, const double *q)
+{
+    const reduced *self = data;
+    return self->force.inverted(self->force.self, q);
+}
+
 static void mass_times(void *data, const double *x, double *y)
 {
     reduced *self = data;
@@ -180,7 +186,8 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
             reduced_force->destroy(reduced_force->self);
         return sp_fail_memory(context);
     }
-    *system = (sp_system){self, r, false, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs, NULL, NULL};
+    *system = (sp_system){self, r, false, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs,
+                           reduced_force->cubic, reduced_force->inverted ? inverted : NULL, NULL, NULL};
     self->context = context;
     self->r = (int)r;
     self->force = *reduced_force;

@@ -10,7 +10,7 @@ static double residual(sp_integrator *it, const double *q1, double *r)
     it->potential = it->system->force(it->system->self, q1, r) - sp_dot(it->n, it->external1, q1);
     double internal = sp_norm(it->n, r), external = sp_norm(it->n, it->external1), size = fmax(internal, external);
     if (external == 0) {
-        if (it->force_scale == 0) /* kept over the steps: later ones may start in balance */
+        if (it->force_scale == 0 && isfinite(internal)) /* kept over the steps: later ones may start in balance */
             it->force_scale = internal;
         size = fmax(it->force_scale, internal);
     }
@@ -29,7 +29,7 @@ int sp_static_reach(sp_integrator *it)
 {
     /* whole steps first, and factors kept near the solution. Measured on a spoon of 10,173 coordinates, user time: 85 loads of a
      * sketch 21.4 s with neither (8.6 factorizations a load), 16.3 s with the first (5.7), 13.0 s with both (4.6) */
-    static const newton_problem problem = {residual, matrix, true, 25, 0.1, "Newton's method for the static state"};
+    static const newton_problem problem = {residual, matrix, true, true, 25, 0.1, "Newton's method for the static state"};
     enum { SMALLEST = 1024 };
     double done = 0, part = 1;
     size_t bytes = (size_t)it->n * sizeof(double);

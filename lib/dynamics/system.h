@@ -35,6 +35,10 @@ typedef struct sp_system {
     void (*tangent_times)(void *self, const double *q, const double *v, double *y);
     /* The springs that act from now on; the array must live as long as it is set. */
     void (*set_springs)(void *self, int64_t count, const sp_spring *springs);
+    bool cubic; /* the force is a polynomial of degree 3 or less in q */
+    /* The first element that is turned inside out at q under a law that has no value there, −1 where there is none; NULL where that cannot be. At such q the energy
+     * is +∞ and forces are NaN: integrators never keep one. */
+    int64_t (*inverted)(void *self, const double *q);
     /* Damping by strain rate, the force D(q) v with D symmetric, positive semidefinite and quadratic in q; both NULL where there is none.
      * S += scale · D(q). */
     void (*viscous_add)(void *self, const double *q, double scale);

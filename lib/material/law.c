@@ -233,8 +233,9 @@ SP_INLINE void jacobi(int n, sp_lanes *A, sp_lanes *V, int p, int q)
 {
     sp_lanes apq = A[p * n + q], difference = A[q * n + q] - A[p * n + p], tangent, cosine, sine;
     for (int l = 0; l < SP_LANES; l++) {
+        /* below 1e-150 squares vanish in numbers, and `size` with them */
         double theta = 0.5 * difference[l], size = fabs(theta) + sqrt(theta * theta + apq[l] * apq[l]);
-        tangent[l] = apq[l] == 0 ? 0 : (theta < 0 ? -apq[l] : apq[l]) / size;
+        tangent[l] = fabs(apq[l]) < 1e-150 ? 0 : (theta < 0 ? -apq[l] : apq[l]) / size;
     }
     cosine = 1 / lanes_sqrt(1 + tangent * tangent);
     sine = tangent * cosine;
@@ -516,7 +517,7 @@ SP_CLONES static void invariant_law(const sp_law_lanes *law, const sp_lanes *H, 
 /* Laws with ln J or a power of J say nothing of turned elements. */
 static void refuse_inverted(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
 {
-    if (law->law != SP_LAW_NEO_HOOKEAN && law->law != SP_LAW_ISOCHORIC_NEO_HOOKEAN && law->law != SP_LAW_MOONEY_RIVLIN)
+    if (sp_law_everywhere(law->law))
         return;
     for (int l = 0; l < SP_LANES; l++) {
         double F[9];

@@ -59,15 +59,47 @@ bool sp_law_isotropic(enum sp_law law)
     return law != SP_LAW_LINEAR && law != SP_LAW_MOONEY_RIVLIN;
 }
 
+bool sp_law_everywhere(enum sp_law law)
+{
+    return law != SP_LAW_NEO_HOOKEAN && law != SP_LAW_ISOCHORIC_NEO_HOOKEAN && law != SP_LAW_MOONEY_RIVLIN;
+}
+
 bool sp_material_quadratic(const sp_material *material)
 {
     return material->law <= SP_LAW_LINEAR && material->fibre != SP_FIBRE_FUNG;
+}
+
+const char *sp_material_law_text(const sp_material *material)
+{
+    return material->law <= SP_LAW_LINEAR && material->fibre == SP_FIBRE_FUNG ? "of Fung's fibres" : sp_law_name(material->law);
 }
 
 void sp_lame(double young, double poisson, double *lambda, double *mu)
 {
     *lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
     *mu = young / (2 * (1 + poisson));
+}
+
+void sp_material_scale(const sp_material *material, const double factor[2], sp_material *scaled)
+{
+    *scaled = *material;
+    scaled->fibre_stiffness *= factor[1];
+    if (material->law == SP_LAW_LINEAR)
+        for (int i = 0; i < 21; i++)
+            scaled->stiffness[i] *= factor[1];
+    else if (material->law == SP_LAW_MOONEY_RIVLIN)
+        for (int i = 0; i < 3; i++)
+            scaled->mooney[i] *= factor[1];
+    else if (factor[0] == factor[1])
+        scaled->young *= factor[1];
+    else {
+        double lambda, mu;
+        sp_lame(material->young, material->poisson, &lambda, &mu);
+        lambda *= factor[0];
+        mu *= factor[1];
+        scaled->young = mu * (3 * lambda + 2 * mu) / (lambda + mu);
+        scaled->poisson = lambda / (2 * (lambda + mu));
+    }
 }
 
 /* The bytes of the UTF-8 character at `text` (Unicode, table 3-7: shortest form, no surrogates), 0 when it is none. */
@@ -285,8 +317,7 @@ static void add_fibres(const sp_material *material, double C[36])
 int sp_material_stiffness(sp_context *context, const sp_material *material, double C[36])
 {
     if (!sp_material_quadratic(material))
-        return sp_fail(context, SP_INPUT, "material \"%.63s\": the law %s is not linear in the Green-Lagrange strain", material->name,
-                       material->law <= SP_LAW_LINEAR ? "of Fung's fibres" : sp_law_name(material->law));
+        return sp_fail(context, SP_INPUT, "material \"%.63s\": the law %s is not linear in the Green-Lagrange strain", material->name, sp_material_law_text(material));
     if (material->law == SP_LAW_LINEAR)
         sp_material_linear(material, C);
     else {

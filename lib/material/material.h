@@ -59,9 +59,15 @@ int sp_fibre_from_name(sp_context *context, const char *name, enum sp_fibre *fib
 /* Whether the parameters of the law are young and poisson. */
 bool sp_law_isotropic(enum sp_law law);
 
+/* Whether the law has an energy for every F, inverted ones included. */
+bool sp_law_everywhere(enum sp_law law);
+
 /* Checks every parameter that the law uses: finite, in range, C symmetric positive definite, frame a rotation and the direction of fibres of unit length within
  * 1e-6, mu01 + mu10 > 0 and v1 > 0. The message names the material. */
 int sp_material_check(sp_context *context, const sp_material *material) SP_MUST_USE;
+
+/* For messages that say "the law …": its name, or "of Fung's fibres" where these alone are not quadratic. */
+const char *sp_material_law_text(const sp_material *material);
 
 /* Whether the energy is ½ E:C:E, fibres included: then everything follows from C (assembly/element.h). */
 bool sp_material_quadratic(const sp_material *material);
@@ -72,6 +78,10 @@ int sp_material_stiffness(sp_context *context, const sp_material *material, doub
 
 /* The same of the law LINEAR alone, without its fibres. */
 void sp_material_linear(const sp_material *material, double C[36]);
+
+/* The material with λ times factor[0] and μ times factor[1] (both > 0), fibres times the second. Laws with other constants have their energy scaled: there the factors
+ * are equal. The result need not pass sp_material_check: λ + 2μ/3 may come out negative where λ is. */
+void sp_material_scale(const sp_material *material, const double factor[2], sp_material *scaled);
 
 /* Lamé's constants: λ = Eν/((1+ν)(1−2ν)), μ = E/(2(1+ν)) [Pa]. */
 void sp_lame(double young, double poisson, double *lambda, double *mu);

@@ -14,6 +14,16 @@ const signed char sp_hex_face[6][4] = {
 
 const signed char sp_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
+const sp_material *sp_mesh_material(const sp_mesh *mesh, int64_t element, sp_material *scaled)
+{
+    const sp_material *own = &mesh->materials[mesh->region[element]];
+    const double *factor = mesh->factor ? mesh->factor + 2 * element : NULL;
+    if (!factor || (factor[0] == 1 && factor[1] == 1))
+        return own;
+    sp_material_scale(own, factor, scaled);
+    return scaled;
+}
+
 void sp_mesh_free(sp_mesh *mesh)
 {
     sp_pool_free(&mesh->pool);

@@ -32,6 +32,7 @@ typedef struct sp_mesh {
     int64_t *hex;        /* [hex_count, 8] corners in VTK/Abaqus order, det of the Jacobian > 0 */
     int64_t *tet;        /* [tet_count, 4], det(x1−x0, x2−x0, x3−x0) > 0 */
     int64_t *region;     /* [hex_count + tet_count] index into materials */
+    double *factor;      /* [hex_count + tet_count, 2] on λ and μ of the element's law (material/material.h); NULL: all 1 */
     int64_t fixed_count;
     int64_t *fixed;      /* [fixed_count] anchored vertices, strictly increasing */
     uint8_t *fixed_axes; /* [fixed_count] which components are held: bit 0 x, bit 1 y, bit 2 z; 7 = all */
@@ -53,12 +54,16 @@ static inline const int64_t *sp_mesh_corners(const sp_mesh *mesh, int64_t elemen
     return element < mesh->hex_count ? mesh->hex + 8 * element : mesh->tet + 4 * (element - mesh->hex_count);
 }
 
+/* The material of element e: its region's, or `scaled`, which receives that with the element's factors. */
+const sp_material *sp_mesh_material(const sp_mesh *mesh, int64_t element, sp_material *scaled);
+
 void sp_mesh_free(sp_mesh *mesh);
 
 /* Everything the comments above promise: counts, indices in range, finite values, positive Jacobians at the corners and
  * the quadrature points of hexahedra, positive volumes of tetrahedra, no element with a corner twice, sorted fixed list,
  * weights that sum to 1 within 1e-9 and reproduce the surface vertices within `surface_tolerance` times the diagonal of
- * the box (imported weights are printed with few digits), materials; at least one element, no coordinate beyond 1e100 m,
+ * the box (imported weights are printed with few digits), materials, factors (equal where the law has not λ and μ, and a
+ * material with them still one that can be); at least one element, no coordinate beyond 1e100 m,
  * no name of a material twice. SP_INPUT, naming the first offender. The arrays must be as long as their counts say;
  * nothing else is taken for granted. Every other function but sp_mesh_inverted takes a mesh that passes this check. */
 int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_tolerance) SP_MUST_USE;
@@ -79,7 +84,7 @@ double sp_mesh_element_volume(const sp_mesh *mesh, int64_t element);
 /* Every hexahedron becomes six tetrahedra: the cone from its lowest vertex over the faces that do not touch it, each face
  * cut through its own lowest vertex, so that neighbours agree on shared faces whatever their order of corners. In a voxel
  * grid numbered by z, y, x that is Kuhn's subdivision around the diagonal 0–6. Hexahedron e gives tetrahedra 6e … 6e + 5,
- * tetrahedra stay and follow; regions, fixed vertices, materials kept, surface vertices re-embedded in the tetrahedron of
+ * tetrahedra stay and follow; regions, factors, fixed vertices, materials kept, surface vertices re-embedded in the tetrahedron of
  * their hexahedron that holds them (or is nearest to holding them: weights may be negative on curved faces). The result
  * is a new mesh; `mesh` is unchanged. SP_INPUT when a hexahedron is so distorted that a tetrahedron would not have
  * positive volume; `split` is then empty. */

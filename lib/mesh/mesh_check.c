@@ -36,6 +36,7 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
     if (elements == 0)
         return sp_fail(context, SP_INPUT, "the mesh has no elements");
     SP_TRY(check_array(context, "region", elements, 1, mesh->region));
+    SP_TRY(check_array(context, "factor", mesh->factor ? elements : 0, 2, mesh->factor));
     SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed));
     SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed_axes));
     SP_TRY(check_array(context, "materials", mesh->material_count, (int64_t)sizeof(sp_material), mesh->materials));
@@ -162,6 +163,27 @@ static int check_elements(sp_context *context, const sp_mesh *mesh)
     return first < count ? report_element(context, mesh, first) : SP_OK;
 }
 
+/* After the materials and the elements. */
+static int check_factors(sp_context *context, const sp_mesh *mesh)
+{
+    for (int64_t e = 0; mesh->factor && e < sp_mesh_element_count(mesh); e++) {
+        const double *factor = mesh->factor + 2 * e;
+        const sp_material *own = &mesh->materials[mesh->region[e]];
+        sp_material scaled;
+        for (int i = 0; i < 2; i++)
+            if (!(factor[i] > 0 && isfinite(factor[i])))
+                return sp_fail(context, SP_INPUT, "factor: element %lld has %g on %s: it must be positive and finite", (long long)e, factor[i], i ? "mu" : "lambda");
+        if (factor[0] != factor[1] && !sp_law_isotropic(own->law))
+            return sp_fail(context, SP_INPUT, "factor: element %lld has %g and %g, but the law %s of its region has only one", (long long)e, factor[0], factor[1], sp_law_name(own->law));
+        int status = sp_material_check(context, sp_mesh_material(mesh, e, &scaled));
+        if (status == SP_INPUT)
+            return sp_fail(context, SP_INPUT, "factor: element %lld: %g and %g leave no material of \"%s\" that can be", (long long)e, factor[0], factor[1], own->name);
+        if (status != SP_OK)
+            return status;
+    }
+    return SP_OK;
+}
+
 static int check_fixed(sp_context *context, const sp_mesh *mesh)
 {
     for (int64_t i = 0; i < mesh->fixed_count; i++) {
@@ -238,6 +260,7 @@ int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_toler
     SP_TRY(check_coordinates(context, "vertices", mesh->vertex_count, mesh->vertices));
     SP_TRY(check_materials(context, mesh));
     SP_TRY(check_elements(context, mesh));
+    SP_TRY(check_factors(context, mesh));
     SP_TRY(check_fixed(context, mesh));
     SP_TRY(check_surface(context, mesh, surface_tolerance));
 done:

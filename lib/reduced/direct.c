@@ -112,6 +112,13 @@ static double evaluate(void *data, const double *q, bool definite, double *f, do
     return energy;
 }
 
+static int64_t inverted(void *data, const double *q)
+{
+    direct *d = data;
+    expand(d, q);
+    return sp_elastic_inverted(d->body, d->u);
+}
+
 static void destroy(void *data)
 {
     direct *d = data;
@@ -126,7 +133,7 @@ int sp_direct_force_new(sp_context *context, sp_body *body, int64_t r, const dou
     int64_t block = WIDE * SP_LANES, rows = 3 * body->mesh->vertex_count;
     if (!d)
         return sp_fail_memory(context);
-    *force = (sp_reduced_force){.self = d, .r = r, .evaluate = evaluate, .destroy = destroy};
+    *force = (sp_reduced_force){.self = d, .r = r, .cubic = sp_body_quadratic(context, body) == SP_OK, .evaluate = evaluate, .inverted = inverted, .destroy = destroy};
     d->context = context;
     d->body = body;
     d->r = r;

@@ -134,6 +134,6 @@ int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polyn
     sp_polynomial_force *self;
     int status = sp_polynomial_force_new(context, polynomials, r, &self);
     if (status == SP_OK)
-        *force = (sp_reduced_force){.self = self, .r = r, .together = true, .evaluate = evaluate, .destroy = destroy};
+        *force = (sp_reduced_force){.self = self, .r = r, .together = true, .cubic = true, .evaluate = evaluate, .destroy = destroy};
     return status;
 }

@@ -11,6 +11,8 @@ typedef struct sp_reduced_force {
     /* Internal force f [r] and the lower triangle of the tangent stiffness K [r, r, column major] at q [r]; either may be NULL. Returns the strain
      * energy [J]. definite: leave out what can make K indefinite, where the force knows how (assembly/elastic.h). Allocates nothing. */
     double (*evaluate)(void *self, const double *q, bool definite, double *f, double *K);
+    bool cubic; /* f is a polynomial of degree 3 or less */
+    int64_t (*inverted)(void *self, const double *q); /* as in dynamics/system.h; may be NULL */
     void (*destroy)(void *self); /* NULL: nothing to free */
 } sp_reduced_force;
 

@@ -128,14 +128,16 @@ static int factor_gram(sp_context *context, int corners, double *G, sp_row_facto
     return status;
 }
 
-/* C of one part: the material's, or that of λ = 1 or μ = 1. */
-static int part_stiffness(sp_context *context, const sp_material *material, enum sp_constant constant, double C[36])
+/* C of one part in an element: the material's, or that of λ = 1 or μ = 1 times the element's factor, so that a constant that is edited keeps the shape of its field. */
+static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t element, enum sp_constant constant, double C[36])
 {
+    sp_material scaled;
     if (constant == SP_CONSTANT_ALL)
-        return sp_material_stiffness(context, material, C);
+        return sp_material_stiffness(context, sp_mesh_material(mesh, element, &scaled), C);
+    double factor = mesh->factor ? mesh->factor[2 * element + (constant == SP_CONSTANT_MU)] : 1;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            C[6 * i + j] = constant == SP_CONSTANT_LAMBDA ? i < 3 && j < 3 : i != j ? 0 : i < 3 ? 2 : 1;
+            C[6 * i + j] = factor * (constant == SP_CONSTANT_LAMBDA ? i < 3 && j < 3 : i != j ? 0 : i < 3 ? 2 : 1);
     return SP_OK;
 }
 
@@ -149,7 +151,7 @@ int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t number, 
     for (int a = 0; a < corners; a++)
         memcpy(X + 3 * a, body->mesh->vertices + 3 * corner[a], 3 * sizeof *X);
     sp_element_quadrature(corners, X, body->mesh->quadrature, &quadrature);
-    int status = part_stiffness(context, &body->mesh->materials[class->region], constant, C);
+    int status = part_stiffness(context, body->mesh, class->element, constant, C);
     if (status != SP_OK)
         return status;
     sp_element_gram(corners, &quadrature, C, G);

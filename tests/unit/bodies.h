@@ -14,6 +14,31 @@ static inline sp_material test_material(void)
     return (sp_material){.name = "body", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3};
 }
 
+enum { TEST_LAWS = SP_LAW_COUNT * SP_FIBRE_COUNT };
+
+/* Every law with every kind of fibres. */
+static inline sp_material test_law(int k)
+{
+    sp_material m = {.name = "gum", .law = (enum sp_law)(k % SP_LAW_COUNT), .fibre = (enum sp_fibre)(k / SP_LAW_COUNT), .density = 1000, .young = 2.5, .poisson = 0.35};
+    m.mooney[0] = 0.2;
+    m.mooney[1] = 0.3;
+    m.mooney[2] = 1.7;
+    m.fibre_stiffness = 0.6;
+    m.fibre_exponent = 0.8;
+    m.fibre_direction[0] = 2.0 / 7;
+    m.fibre_direction[1] = -3.0 / 7;
+    m.fibre_direction[2] = 6.0 / 7;
+    double C[6][6] = {{0}}, frame[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6};
+    memcpy(m.frame, frame, sizeof frame);
+    for (int i = 0; i < 6; i++)
+        for (int j = i; j < 6; j++)
+            C[i][j] = i == j ? 2 + 0.3 * i : 0.1 * (i + 1) - 0.07 * j;
+    for (int i = 0, at = 0; i < 6; i++)
+        for (int j = i; j < 6; j++)
+            m.stiffness[at++] = C[i][j];
+    return m;
+}
+
 /* nx × ny × nz hexahedra of edge h; inner and outer vertices moved by up to distort·h (seeded). */
 static inline void make_box(int nx, int ny, int nz, double h, double distort, sp_mesh *mesh)
 {

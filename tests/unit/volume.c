@@ -438,7 +438,7 @@ static void inp_errors(void)
     ERROR('i', INP_TET "*ELEMENT\n1, 1, 2, 30, 4, 5\n", "line 6: *ELEMENT without TYPE=");
     ERROR('i', INP_BODY INP_SOLID "*ELEMENT, TYPE=C3D4\n2, 1, 2, 30, 4\n", "line 15: element 2 is in no *SOLID SECTION");
     ERROR('i', INP_BODY "*SOLID SECTION, ELSET=body, MATERIAL=x\n", "line 8: the material x is not defined");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*SOLID SECTION, ELSET=body, MATERIAL=x\n", "line 8: the material x has no *ELASTIC");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*SOLID SECTION, ELSET=body, MATERIAL=x\n", "line 8: the material x has neither *ELASTIC nor");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .3\n*SOLID SECTION, ELSET=b, MATERIAL=x\n",
           "line 11: the set of elements b is not defined");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .5\n", "line 10: Poisson's ratio 0.5");
@@ -449,9 +449,9 @@ static void inp_errors(void)
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 1, 4, 1, 1, 4, 0\n", "line 10: '' is no finite number");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 9, 4, 1, 1, 4, 0, 0\n0, 1, 0, 0, 0, 0, 1, 0\n0, 0, 0, 0, 1\n",
           "line 10: the 21 constants of *ELASTIC are no positive definite stiffness");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*HYPERELASTIC, MOONEY-RIVLIN\n1, 2, 0\n", "line 10: C10 + C01 and D1 must be positive");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*HYPERELASTIC, NEO HOOKE\n1, 2\n*SOLID SECTION, ELSET=body, MATERIAL=x\n",
-          "line 8: the material x has no *ELASTIC, nor *HYPERELASTIC of Mooney and Rivlin");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*HYPERELASTIC, MOONEY-RIVLIN\n1, 2, 0\n", "line 10: D1 = 0 is not positive");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*HYPERELASTIC, YEOH\n1, 2\n*SOLID SECTION, ELSET=body, MATERIAL=x\n",
+          "line 8: the material x has neither *ELASTIC nor *HYPERELASTIC, NEO HOOKE or MOONEY-RIVLIN");
     ERROR('i', INP_BODY "*DENSITY\n1\n", "line 8: *DENSITY before any *MATERIAL");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*DAMPING, ALPHA=-1\n", "line 9: *DAMPING: '-1' is no ALPHA");
     ERROR('i', INP_BODY INP_SOLID "*STEP\n*BOUNDARY\nALL, 1, 2\nALL, 3, 3, 0.1\n", "line 17: the prescribed displacement 0.1 is not zero");

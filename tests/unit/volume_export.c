@@ -439,7 +439,7 @@ static void anisotropic(void)
     end(&w);
     CHECK(strstr(w.bytes, "** its law, neo-hookean, has no card\n") != NULL, "%s", w.bytes);
     CHECK(sp_volume_parse_inp(&context, w.bytes, w.count, NULL, &steel, &back, NULL, NULL, NULL) == SP_INPUT &&
-              strstr(context.message, "crystal has no *ELASTIC"),
+              strstr(context.message, "crystal has neither *ELASTIC"),
           "%s", context.message);
     drop(&w);
     sp_mesh_free(&mesh);

@@ -1,5 +1,7 @@
 #include "tools/common/inputs.h"
 
+#include "formats/import/matrix.h"
+
 #include "tools/common/internal.h"
 
 #include <math.h>
@@ -62,4 +64,25 @@ void tool_hold_rows(const sp_body *body, tool_columns *file)
             }
     if (largest > 0)
         tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", largest);
+}
+
+void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh)
+{
+    sp_pool pool = {0};
+    sp_matrix matrix;
+    int64_t count, elements = sp_mesh_element_count(mesh);
+    if (!path)
+        return;
+    char *bytes = tool_read_bytes(path, "factor", &pool, &count);
+    tool_check(sp_matrix_parse_npy_column(context, bytes, count, &pool, &matrix), path);
+    if (matrix.rows != elements || matrix.columns > 2)
+        tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld) or (%lld, 2) is expected", (long long)matrix.rows, (long long)matrix.columns,
+                  (long long)elements, (long long)elements, (long long)elements);
+    mesh->factor = sp_pool_raw(&mesh->pool, 2 * elements, sizeof *mesh->factor);
+    if (!mesh->factor)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t e = 0; e < elements; e++)
+        for (int i = 0; i < 2; i++)
+            mesh->factor[2 * e + i] = matrix.value[matrix.columns == 2 ? i * elements + e : e];
+    sp_pool_free(&pool);
 }

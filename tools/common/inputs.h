@@ -8,6 +8,14 @@
 #include "formats/polynomials.h"
 #include "tools/common/tool.h"
 
+/* The laws whose parameters are Young's modulus and Poisson's ratio, as choices of an option and by their number there. */
+#define TOOL_LAWS "stvk|neo-hookean|corotational|isochoric-neo-hookean|stable-neo-hookean"
+static inline enum sp_law tool_law(int choice)
+{
+    static const enum sp_law laws[] = {SP_LAW_STVK, SP_LAW_NEO_HOOKEAN, SP_LAW_COROTATIONAL, SP_LAW_ISOCHORIC_NEO_HOOKEAN, SP_LAW_STABLE_NEO_HOOKEAN};
+    return laws[choice];
+}
+
 typedef struct tool_mesh {
     sp_mesh mesh;
     const char *path;
@@ -16,6 +24,9 @@ typedef struct tool_mesh {
 
 /* A mesh file. */
 void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh);
+
+/* --factor: the mesh's factors from an .npy file of (elements) or (elements, 2) numbers; path NULL: none. The mesh is checked afterwards. */
+void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh);
 
 typedef struct tool_columns {
     sp_columns columns;

@@ -27,8 +27,9 @@ enum import_lumping { IMPORT_LUMPING_AUTO, IMPORT_CONSISTENT, IMPORT_LUMPED };
 typedef struct import_mesh_choice {
     int64_t quadrature;
     double young, poisson, density;
-    bool young_given, poisson_given, density_given, quadrature_given, turn;
-    const char *surface, *interpolation;
+    int law; /* index into TOOL_LAWS */
+    bool law_given, young_given, poisson_given, density_given, quadrature_given, turn;
+    const char *surface, *interpolation, *factor;
     tool_texts bou;
 } import_mesh_choice;
 

@@ -40,7 +40,7 @@ static void embed(sp_context *context, const import_mesh_choice *choice, sp_mesh
 
 void import_mesh(sp_context *context, const char *path, enum import_format format, const import_mesh_choice *choice)
 {
-    sp_material standard = {.name = "body", .law = SP_LAW_STVK, .young = choice->young, .poisson = choice->poisson, .density = choice->density};
+    sp_material standard = {.name = "body", .law = tool_law(choice->law), .young = choice->young, .poisson = choice->poisson, .density = choice->density};
     sp_includes includes = {open_include, (void *)path};
     sp_mesh mesh = {0};
     sp_notes notes = {0};
@@ -77,8 +77,9 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     mesh.quadrature = (int)choice->quadrature;
     for (int64_t i = 0; i < mesh.material_count; i++) {
         sp_material *material = &mesh.materials[i];
-        if ((choice->young_given || choice->poisson_given) && !sp_law_isotropic(material->law))
-            tool_fail(SP_USAGE, path, "--young and --poisson: region %s has the law %s", material->name, sp_law_name(material->law));
+        if ((choice->young_given || choice->poisson_given || choice->law_given) && !sp_law_isotropic(material->law))
+            tool_fail(SP_USAGE, path, "--law, --young and --poisson: region %s has the law %s", material->name, sp_law_name(material->law));
+        material->law = choice->law_given ? tool_law(choice->law) : material->law;
         material->young = choice->young_given ? choice->young : material->young;
         material->poisson = choice->poisson_given ? choice->poisson : material->poisson;
         material->density = choice->density_given ? choice->density : material->density;
@@ -90,6 +91,7 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
         tool_check(sp_mesh_fix_list(context, &mesh, fixed_count, fixed, 7), choice->bou.value[i]);
     }
     sp_pool_free(&pool);
+    tool_read_factor(context, choice->factor, &mesh);
     tool_apply_anchors(context, &mesh);
     embed(context, choice, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-3), path);

@@ -68,9 +68,22 @@ static void edit_materials(simulation *s)
         tool_check(sp_polynomials_edit(s->context, &s->polynomials, mesh->material_count, before, mesh->materials), s->choice->polynomials);
 }
 
+/* The conserving step is exact for cubic forces: of polynomials, of the linear model, of laws that are quadratic in the strain. */
+static void check_energy_step(const simulation *s)
+{
+    const sp_mesh *mesh = &s->mesh.mesh;
+    if (s->choice->integrator != SP_ENERGY || s->choice->model == MODEL_REDUCED || s->choice->model == MODEL_LINEAR)
+        return;
+    for (int64_t i = 0; i < mesh->material_count; i++)
+        if (!sp_material_quadratic(&mesh->materials[i]))
+            tool_fail(SP_USAGE, s->mesh.path, "--integrator energy is exact only for laws quadratic in the strain, not for the law %s of region \"%s\"; take newmark",
+                      sp_material_law_text(&mesh->materials[i]), mesh->materials[i].name);
+}
+
 void simulation_read(simulation *s)
 {
     tool_read_mesh(tool_argument(0), NULL, &s->mesh);
+    check_energy_step(s);
     if (simulation_in_basis(s->choice))
         read_basis(s);
     if (s->choice->model == MODEL_REDUCED)

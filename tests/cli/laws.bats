@@ -1,0 +1,176 @@
+#!/usr/bin/env bats
+# Material laws from the command line: --law, fibres, CalculiX decks, what polynomials and the energy step refuse, inversion.
+
+load common
+
+# deck LAW-LINES: a beam of 2 x 2 x 5 hexahedra of 1 m, held at z = 0, nodal forces on its end; loads.csv has the same forces.
+deck() {
+    awk -v law="$1" 'BEGIN {
+        print "*NODE, NSET=ALL"
+        for (k = 0; k <= 5; k++) for (j = 0; j <= 2; j++) for (i = 0; i <= 2; i++) printf "%d, %d, %d, %d\n", ++n, i, j, k
+        print "*ELEMENT, TYPE=C3D8, ELSET=BEAM"
+        for (k = 0; k < 5; k++) for (j = 0; j < 2; j++) for (i = 0; i < 2; i++) {
+            v = 9 * k + 3 * j + i + 1
+            printf "%d, %d, %d, %d, %d, %d, %d, %d, %d\n", ++e, v, v + 1, v + 4, v + 3, v + 9, v + 10, v + 13, v + 12
+        }
+        print "*NSET, NSET=FOOT, GENERATE\n1, 9, 1"
+        print "*MATERIAL, NAME=RUBBER\n" law
+        print "*SOLID SECTION, ELSET=BEAM, MATERIAL=RUBBER\n*BOUNDARY\nFOOT, 1, 3"
+        print "*STEP, NLGEOM, INC=100\n*STATIC\n0.25, 1., 1e-5, 0.25\n*CONTROLS, PARAMETERS=FIELD\n1e-9, 1e-9\n*CLOAD"
+        print "t0,t1,kind,id,fx,fy,fz" > "loads.csv"
+        for (v = 46; v <= 54; v++) {
+            printf "%d, 1, %g\n%d, 3, %g\n", v, 40, v, (v - 50) * 30
+            printf "0,inf,vertex,%d,%g,0,%g\n", v - 1, 40, (v - 50) * 30 > "loads.csv"
+        }
+        print "*NODE PRINT, NSET=ALL\nU\n*END STEP"
+    }' > beam.inp
+}
+
+@test "hyperelastic decks of CalculiX, against it where installed" {
+    local card law
+    for card in 'NEO HOOKE|3000, 1e-5' 'MOONEY-RIVLIN|2000, 1200, 2e-5'; do
+        deck "*HYPERELASTIC, ${card%%|*}
+${card#*|}"
+        simimport beam.inp -q -o beam.npz
+        law=$(siminfo beam.npz | grep RUBBER)
+        case $card in
+        NEO*) [[ $law == *'mooney-rivlin'*'mu01 0, mu10 3000, v1 100000 Pa' ]] || fault "$card: $law" ;;
+        *) [[ $law == *'mooney-rivlin'*'mu01 1200, mu10 2000, v1 50000 Pa' ]] || fault "$card: $law" ;;
+        esac
+        simulate beam.npz --model full --integrator static --steps 1 --dt 1 --loads loads.csv -q -o beam-static.npz
+        command -v ccx > /dev/null || continue
+        OMP_NUM_THREADS=1 ccx beam > ccx.log 2>&1
+        simexport beam.npz beam-static.npz --probe 0-53 --frames 1- -q -o ours.csv
+        tail -n 1 ours.csv | tr , '\n' | tail -n 162 > ours.txt
+        grep -E '^ +[0-9]+ ' beam.dat | tail -n 54 | awk '{ print $2; print $3; print $4 }' > theirs.txt
+        # seven digits are printed, and CalculiX stops at 1e-9 of its forces
+        paste ours.txt theirs.txt | awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > worst) worst = d; s = $2 < 0 ? -$2 : $2; if (s > most) most = s }
+            END { print NR, worst, most; exit !(NR == 162 && most > 0.3 && worst < 1e-6 * most) }' > verdict || fault "$card: $(cat verdict)"
+        cat verdict
+    done
+    command -v ccx > /dev/null || skip "ccx is not installed: nothing to compare with"
+    no_faults
+}
+
+@test "decks with laws that cannot be read" {
+    deck $'*HYPERELASTIC, NEO HOOKE\n3000, 0'
+    refused 3 '^simimport: beam.inp: line [0-9]+: D1 = 0 is not positive' simimport beam.inp -q -o out.npz
+    deck $'*HYPERELASTIC, MOONEY-RIVLIN\n3000, -3000, 1e-4'
+    refused 3 '^simimport: beam.inp: line [0-9]+: C10 \+ C01 = 0 is not positive' simimport beam.inp -q -o out.npz
+    deck $'*HYPERELASTIC, NEO HOOKE\n3000, 1e-4\n*ELASTIC\n1e4, 0.3'
+    refused 3 '^simimport: beam.inp: line [0-9]+: \*ELASTIC: the material RUBBER has an elastic law already' simimport beam.inp -q -o out.npz
+    deck $'*HYPERELASTIC, YEOH\n1, 2, 3, 4'
+    refused 3 '^simimport: beam.inp: line [0-9]+: the material RUBBER has neither' simimport beam.inp -q -o out.npz
+    deck $'*HYPERELASTIC, NEO HOOKE\n3000, 1e-4'
+    refused 2 '^simimport: beam.inp: --law, --young and --poisson: region RUBBER has the law mooney-rivlin' simimport beam.inp --law stvk -q -o out.npz
+    no_faults
+}
+
+@test "--law" {
+    local law
+    for law in stvk neo-hookean corotational isochoric-neo-hookean stable-neo-hookean; do
+        voxelize bar.obj -n 3 --enlarge 1 --fill --law $law -q -o a.npz
+        [[ $(siminfo a.npz | grep '^region') == *", $law, "* ]] || fault "voxelize --law $law: $(siminfo a.npz | grep '^region')"
+        simimport block.veg --law $law -q -o b.npz
+        [[ $(siminfo b.npz | grep -c ", $law, ") -ge 1 ]] || fault "simimport --law $law: $(siminfo b.npz | grep '^region')"
+    done
+    refused 2 '^voxelize: --law: ' voxelize bar.obj --law rubber -q -o out.npz
+    refused 2 '^voxelize: --law: ' voxelize bar.obj --law linear -q -o out.npz
+    refused 2 '^simimport: --law means nothing for a matrix' simimport U.npy --law stvk --mesh mesh.npz -q -o out.npz
+    no_faults
+}
+
+# fibres JSON-KEYS
+fibres() {
+    echo "[{\"name\": \"body\", \"law\": \"stable-neo-hookean\"${1:+, }$1}]" > fibres.json
+    voxel=(voxelize bar.obj -n 3 --enlarge 1 --fill --materials fibres.json -q -o)
+}
+
+@test "fibres through --materials" {
+    fibres '"fibre": "fung", "fibre_stiffness": 1e5, "fibre_exponent": 2, "fibre_direction": [0.6, 0, 0.8]'
+    "${voxel[@]}" a.npz
+    siminfo a.npz | grep -q '^region .*stable-neo-hookean.*fung' || fault "$(siminfo a.npz | grep '^region')"
+    fibres '"fibre": "silk"'
+    refused 3 '^voxelize: fibres.json: there are no fibres of kind "silk"' "${voxel[@]}" out.npz
+    fibres '"fibre": "stvk", "fibre_direction": [1, 0, 0]'
+    refused 3 '^voxelize: fibres.json: .*fibre_stiffness' "${voxel[@]}" out.npz
+    fibres '"fibre": "stvk", "fibre_stiffness": -1, "fibre_direction": [1, 0, 0]'
+    refused 3 '^voxelize: fibres.json: material "body": fibre stiffness -1 Pa is not positive' "${voxel[@]}" out.npz
+    fibres '"fibre": "fung", "fibre_stiffness": 1, "fibre_direction": [1, 0, 0]'
+    refused 3 '^voxelize: fibres.json: .*fibre_exponent' "${voxel[@]}" out.npz
+    fibres '"fibre": "stvk", "fibre_stiffness": 1'
+    refused 3 '^voxelize: fibres.json: .*fibre_direction' "${voxel[@]}" out.npz
+    fibres '"fibre": "stvk", "fibre_stiffness": 1, "fibre_direction": [1, 1, 0]'
+    refused 3 '^voxelize: fibres.json: material "body": the direction of the fibres has the length 1.4142' "${voxel[@]}" out.npz
+    fibres '"fibre_stiffness": 1'
+    refused 3 '^voxelize: fibres.json: .*material "body" has "fibre_stiffness" but no fibres' "${voxel[@]}" out.npz
+    fibres '"fibre": "stvk", "fibre_stiffness": 1, "fibre_exponent": 1, "fibre_direction": [1, 0, 0]'
+    refused 3 '^voxelize: fibres.json: .*material "body" has "fibre_exponent" but stvk fibres' "${voxel[@]}" out.npz
+    no_faults
+}
+
+@test "what wants quadratic laws names region, law and a way out" {
+    voxelize bar.obj -n 6 --enlarge 1 --fill --law neo-hookean --fix-half-space 1,0,0,0.1 -q -o gum.npz
+    modes gum.npz -k 4 -q -o gum-modes.npz
+    masspca gum.npz gum-modes.npz -r 4 -q -o gum-basis.npz
+    refused 3 '^polycoef: gum.npz: region "body" has no polynomials: the law neo-hookean' polycoef gum.npz gum-basis.npz -q -o out.npz
+    run polycoef gum.npz gum-basis.npz -q -o out.npz
+    [[ $output == *cubature* ]] || fault "no hint: $output"
+    refused 2 '^simulate: gum.npz: --integrator energy is exact only .* neo-hookean of region "body"' simulate gum.npz --model full --integrator energy -q -o out.npz
+    refused 2 '^simulate: gum.npz: --integrator energy is exact only ' simulate gum.npz --basis gum-basis.npz --model direct --integrator energy -q -o out.npz
+    simulate gum.npz --model linear --integrator energy --steps 2 -q -o linear.npz || fault 'the linear model is cubic'
+    simulate gum.npz --basis gum-basis.npz --model direct --gravity 0,0,-9.81 --steps 3 -q -o direct.npz || fault 'direct'
+    no_faults
+}
+
+@test "a load that turns elements inside out" {
+    voxelize bar.obj -n 6 --enlarge 1 --fill --law neo-hookean --fix-half-space 0,0,1,0.1 -q -o gum.npz
+    voxelize bar.obj -n 6 --enlarge 1 --fill --law stable-neo-hookean --fix-half-space 0,0,1,0.1 -q -o stable.npz
+    echo 't0,t1,kind,id,fx,fy,fz' > push.csv
+    echo "0,0.1,vertex,$(($(siminfo gum.npz | sed -n 's/^mesh *\([0-9]*\) vertices.*/\1/p') / 2 + 8)),0,0,-1e6" >> push.csv
+    refused 5 'inside out.*stable-neo-hookean$' simulate gum.npz --model full --loads push.csv --dt 0.01 --steps 20 --semi-implicit -q -o out.npz
+    refused 5 'inside out.*stable-neo-hookean$' simulate gum.npz --model full --loads push.csv --dt 0.01 --steps 20 --iterations 2 -q -o out.npz
+    simulate stable.npz --model full --loads push.csv --dt 0.01 --steps 20 -q -o stable-motion.npz || fault 'stable-neo-hookean stops'
+    no_faults
+}
+
+# npy FILE SHAPE COUNT: COUNT times 2.0, but the first 1.0
+npy() {
+    local header="{'descr': '<f8', 'fortran_order': False, 'shape': ($2), }" k
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header" > "$1"
+    printf '\0\0\0\0\0\0\xf0\x3f' >> "$1"
+    for ((k = 1; k < $3; k++)); do
+        printf '\0\0\0\0\0\0\0\x40' >> "$1"
+    done
+}
+
+@test "--factor" {
+    local bar=(voxelize bar.obj -n 3 --enlarge 1 --fill --grid box --fix-half-space 1,0,0,0.1)
+    "${bar[@]}" -q -o plain.npz
+    "${bar[@]}" --young 2e6 -q -o stiff.npz
+    npy one.npy 3, 3
+    npy two.npy '3, 2' 6
+    "${bar[@]}" --factor one.npy -q -o one.npz
+    "${bar[@]}" --factor two.npy -q -o two.npz
+    siminfo one.npz | grep -q '^ *factor *f8 *(3, 2)' || fault "no factor: $(siminfo one.npz)"
+    siminfo plain.npz | grep -q '^ *factor' && fault 'a factor without --factor'
+    cmp -s one.npz two.npz && fault 'one.npy is not two.npy'
+    # the element at the held end is soft, the others twice as stiff: the frequency lies between
+    for mesh in plain one stiff; do
+        modes $mesh.npz -k 1 -q -o $mesh-modes.npz
+        simverify $mesh.npz $mesh-modes.npz > "$mesh.txt" 2>&1 || fault "$mesh: $(cat "$mesh.txt")"
+        siminfo $mesh-modes.npz | sed -n 's/^ *1 *\([0-9.]*\) Hz.*/\1/p'
+    done > hertz
+    awk '{ f[NR] = $1 } END { exit !(NR == 3 && f[1] * 1.05 < f[2] && f[2] * 1.01 < f[3]) }' hertz || fault "frequencies $(tr '\n' ' ' < hertz)"
+    simimport block.veg -q -o block.npz
+    local elements
+    elements=$(siminfo block.npz | sed -n 's/^ *region  *i8  *(\([0-9]*\),).*/\1/p')
+    npy many.npy "$elements," "$elements"
+    simimport block.veg --factor many.npy -q -o many.npz || fault 'simimport --factor'
+    refused 3 '^voxelize: many.npy: its shape is \([0-9]+, 1\), the mesh has 3 elements' "${bar[@]}" --factor many.npy -q -o out.npz
+    npy three.npy '3, 3' 9
+    refused 3 '^voxelize: three.npy: its shape is \(3, 3\), the mesh has 3 elements' "${bar[@]}" --factor three.npy -q -o out.npz
+    refused 3 '^voxelize: bar.obj: it is no .npy file|^voxelize: bar.obj: ' "${bar[@]}" --factor bar.obj -q -o out.npz
+    refused 2 '^simimport: --factor means nothing for a matrix' simimport one.npy --factor one.npy --mesh mesh.npz -q -o out.npz
+    no_faults
+}

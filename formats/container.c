@@ -775,3 +775,33 @@ int sp_members_take(sp_context *context, sp_members *members, const char *name, 
     *result = array;
     return SP_OK;
 }
+
+int sp_check_symmetric(sp_context *context, const char *what, int64_t order, const double *a)
+{
+    enum { SIDE = 32 };
+    const double tolerance = 1e-9;
+    double largest = 0;
+    for (int64_t i = 0; i < order * order; i++)
+        largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
+    for (int64_t i0 = 0; i0 < order; i0 += SIDE) /* square by square: the matrix may be far larger than the cache */
+        for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
+            for (int64_t i = i0; i < i0 + SIDE && i < order; i++)
+                for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
+                    if (!(fabs(a[i * order + j] - a[j * order + i]) <= tolerance * largest))
+                        return sp_fail(context, SP_INPUT, "%s: it is not symmetric: entries (%lld, %lld) are %.17g and %.17g", what,
+                                       (long long)i, (long long)j, a[j * order + i], a[i * order + j]);
+    return SP_OK;
+}
+
+int sp_members_take_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order, double **matrix)
+{
+    sp_array *array = sp_members_find(members, name);
+    int status;
+    if (array)
+        array->fortran = true; /* the same bytes in either storage order */
+    SP_TRY(sp_members_take(context, members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
+    *matrix = array->data;
+    status = sp_check_symmetric(context, name, order, *matrix);
+done:
+    return status;
+}

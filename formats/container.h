@@ -107,4 +107,10 @@ sp_array *sp_members_find(const sp_members *members, const char *name);
 int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran, int rank,
                     const int64_t *shape, sp_array **array) SP_MUST_USE;
 
+/* SP_INPUT where a [order, order] is not equal to its transpose within 1e-9 of its largest entry; `what` begins the message. */
+int sp_check_symmetric(sp_context *context, const char *what, int64_t order, const double *a) SP_MUST_USE;
+
+/* A symmetric matrix [order, order] of f8, both triangles, checked so. */
+int sp_members_take_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order, double **matrix) SP_MUST_USE;
+
 #endif

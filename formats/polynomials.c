@@ -6,7 +6,6 @@
 
 enum { MOST = 1 << 14, MOST_PARTS = 1 << 14, MOST_GROUPS = 1 << 14 }; /* reduced coordinates: N² doubles stay far below 2⁶³ bytes */
 
-static const double SYMMETRY = 1e-9;
 static const char *const constant_name[SP_CONSTANT_COUNT] = {"all", "lambda", "mu"};
 
 /* "gram" alone, or numbered in the order of meta's parts. */
@@ -17,37 +16,6 @@ static void part_member(const sp_polynomials *polynomials, int64_t part, char na
         strcpy(name, "gram");
     else
         snprintf(name, SP_MEMBER_NAME, "gram/%06lld", (long long)part);
-}
-
-/* `what` is for the message. */
-static int check_symmetric(sp_context *context, const char *what, int64_t order, const double *a)
-{
-    enum { SIDE = 32 };
-    double largest = 0;
-    for (int64_t i = 0; i < order * order; i++)
-        largest = fabs(a[i]) > largest ? fabs(a[i]) : largest;
-    for (int64_t i0 = 0; i0 < order; i0 += SIDE) /* square by square: the matrix may be far larger than the cache */
-        for (int64_t j0 = 0; j0 <= i0; j0 += SIDE)
-            for (int64_t i = i0; i < i0 + SIDE && i < order; i++)
-                for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
-                    if (!(fabs(a[i * order + j] - a[j * order + i]) <= SYMMETRY * largest))
-                        return sp_fail(context, SP_INPUT, "%s: it is not symmetric: entries (%lld, %lld) are %.17g and %.17g", what,
-                                       (long long)i, (long long)j, a[j * order + i], a[i * order + j]);
-    return SP_OK;
-}
-
-/* A symmetric matrix of the given order, both triangles, which has the same bytes in either storage order. */
-static int take_symmetric(sp_context *context, sp_file *file, const char *name, int64_t order, double **matrix)
-{
-    sp_array *array = sp_members_find(&file->members, name);
-    int status;
-    if (array)
-        array->fortran = true;
-    SP_TRY(sp_members_take(context, &file->members, name, SP_F8, true, 2, (int64_t[]){order, order}, &array));
-    *matrix = array->data;
-    status = check_symmetric(context, name, order, *matrix);
-done:
-    return status;
 }
 
 static int part_from_json(sp_context *context, const json_t *json, sp_polynomial_part *part)
@@ -94,7 +62,7 @@ static int read_parts(sp_context *context, sp_file *file, sp_polynomials *polyno
     for (int64_t i = 0; i < count; i++) {
         char name[SP_MEMBER_NAME];
         part_member(polynomials, i, name);
-        SP_TRY(take_symmetric(context, file, name, sp_polynomial_order(polynomials->r), &polynomials->parts[i].gram));
+        SP_TRY(sp_members_take_symmetric(context, &file->members, name, sp_polynomial_order(polynomials->r), &polynomials->parts[i].gram));
     }
 done:
     return status;
@@ -143,7 +111,7 @@ static int read_groups(sp_context *context, sp_file *file, sp_polynomials *polyn
         group->mass = (double *)mass->data + g * r * r;
         group->gravity = (double *)gravity->data + g * 3 * r;
         snprintf(what, sizeof what, "group_mass: matrix %lld", (long long)g);
-        SP_TRY(check_symmetric(context, what, r, group->mass));
+        SP_TRY(sp_check_symmetric(context, what, r, group->mass));
     }
     polynomials->group_count = count;
 done:
@@ -166,7 +134,7 @@ int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *poly
         status = sp_fail(context, SP_INPUT, "meta: \"density\" is %g, expected a factor above 0", polynomials->density);
         goto done;
     }
-    SP_TRY(take_symmetric(context, file, "mass", polynomials->r, &polynomials->mass));
+    SP_TRY(sp_members_take_symmetric(context, &file->members, "mass", polynomials->r, &polynomials->mass));
     SP_TRY(sp_members_take(context, &file->members, "gravity", SP_F8, false, 2, (int64_t[]){polynomials->r, 3}, &array));
     polynomials->gravity = array->data;
     SP_TRY(read_parts(context, file, polynomials));

@@ -5,28 +5,36 @@
 #include <string.h>
 
 /* What a block consists of, in this order in the file; those of extent 0 are left out. */
-enum series { TIME, Q, QDOT, U, UDOT, ENERGY, SERIES };
+enum series { TIME, Q, QDOT, U, UDOT, ENERGY, ESTIMATE, SERIES };
 
-static const char *const series_name[SERIES] = {"time", "q", "qdot", "u", "udot", "energy"};
+static const char *const series_name[SERIES] = {"time", "q", "qdot", "u", "udot", "energy", "estimate"};
 
 enum { BLOCK_BYTES = 1 << 20, BLOCK_FRAMES = 4096 };
 
 static const int64_t MOST = (int64_t)1 << 40; /* coordinates and points: frames stay far below 2⁶³ bytes */
 
+/* What is recorded: coordinates, points, whether estimates. */
+typedef struct layout {
+    int64_t r, points;
+    bool estimates;
+} layout;
+
 /* Shape of a series of `frames` frames; returns its rank. */
-static int series_shape(enum series series, int64_t r, int64_t points, int64_t frames, int64_t shape[3])
+static int series_shape(enum series series, layout recorded, int64_t frames, int64_t shape[3])
 {
     shape[0] = frames;
-    shape[1] = series == Q || series == QDOT ? r : series == ENERGY ? SP_ENERGY_COUNT : points;
+    shape[1] = series == Q || series == QDOT ? recorded.r : series == ENERGY ? SP_ENERGY_COUNT : recorded.points;
     shape[2] = 3;
-    return series == TIME ? 1 : series == U || series == UDOT ? 3 : 2;
+    return series == TIME || series == ESTIMATE ? 1 : series == U || series == UDOT ? 3 : 2;
 }
 
 /* Values of a series in one frame, 0 where it is not recorded. */
-static int64_t series_width(enum series series, int64_t r, int64_t points)
+static int64_t series_width(enum series series, layout recorded)
 {
     int64_t shape[3];
-    int rank = series_shape(series, r, points, 1, shape);
+    int rank = series_shape(series, recorded, 1, shape);
+    if (series == ESTIMATE)
+        return recorded.estimates;
     return rank == 1 ? 1 : rank == 2 ? shape[1] : shape[1] * shape[2];
 }
 
@@ -41,7 +49,7 @@ struct sp_trajectory_writer {
     sp_context *context;
     sp_writer *writer;
     sp_pool pool;
-    int64_t r, points;
+    layout recorded;
     int64_t block, room, count; /* number of the block, its frames when full, those that it has */
     double *data[SERIES];
     bool failed; /* nothing more goes to the file */
@@ -50,7 +58,7 @@ struct sp_trajectory_writer {
 static int write_shape(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape)
 {
     if (json_object_set_new(meta, "r", json_integer(shape->r)) || json_object_set_new(meta, "points", json_integer(shape->point_count)) ||
-        json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)))
+        json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)) || (shape->estimates && json_object_set_new(meta, "estimates", json_true())))
         return sp_fail_memory(context);
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
@@ -75,17 +83,16 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
         return sp_fail_memory(context);
     trajectory->context = context;
     trajectory->writer = writer;
-    trajectory->r = shape->r;
-    trajectory->points = shape->point_count;
+    trajectory->recorded = (layout){shape->r, shape->point_count, shape->estimates};
     int64_t width = 0;
     for (enum series i = 0; i < SERIES; i++)
-        width += series_width(i, shape->r, shape->point_count);
+        width += series_width(i, trajectory->recorded);
     /* from the size of a frame alone, so that the same frames give the same bytes */
     int64_t room = BLOCK_BYTES / (8 * width);
     trajectory->room = room < 1 ? 1 : room > BLOCK_FRAMES ? BLOCK_FRAMES : room;
     for (enum series i = 0; i < SERIES; i++)
         trajectory->data[i] =
-            sp_pool_raw(&trajectory->pool, trajectory->room * series_width(i, shape->r, shape->point_count), sizeof(double));
+            sp_pool_raw(&trajectory->pool, trajectory->room * series_width(i, trajectory->recorded), sizeof(double));
     int status = trajectory->pool.failed ? sp_fail_memory(context) : write_shape(context, writer, meta, shape);
     if (status != SP_OK) {
         sp_pool_free(&trajectory->pool);
@@ -102,8 +109,8 @@ static int write_block(sp_trajectory_writer *trajectory)
     for (enum series i = 0; i < SERIES; i++) {
         char name[SP_MEMBER_NAME];
         int64_t shape[3];
-        int rank = series_shape(i, trajectory->r, trajectory->points, trajectory->count, shape);
-        if (series_width(i, trajectory->r, trajectory->points) == 0)
+        int rank = series_shape(i, trajectory->recorded, trajectory->count, shape);
+        if (series_width(i, trajectory->recorded) == 0)
             continue;
         series_member(i, trajectory->block, name);
         SP_TRY(sp_writer_numbers(trajectory->writer, name, false, rank, shape, trajectory->data[i]));
@@ -117,9 +124,9 @@ done:
 
 int sp_trajectory_append(sp_trajectory_writer *trajectory, const sp_frame *frame)
 {
-    const double *from[SERIES] = {&frame->time, frame->q, frame->qdot, frame->u, frame->udot, frame->energy};
+    const double *from[SERIES] = {&frame->time, frame->q, frame->qdot, frame->u, frame->udot, frame->energy, &frame->estimate};
     for (enum series i = 0; i < SERIES; i++) {
-        int64_t width = series_width(i, trajectory->r, trajectory->points);
+        int64_t width = series_width(i, trajectory->recorded);
         if (width)
             memcpy(trajectory->data[i] + trajectory->count * width, from[i], (size_t)width * sizeof(double));
     }
@@ -148,6 +155,11 @@ struct sp_trajectory_stream {
     bool ended;
 };
 
+static layout layout_of(const sp_trajectory *trajectory)
+{
+    return (layout){trajectory->r, trajectory->point_count, trajectory->estimates};
+}
+
 static bool wanted(void *data, const char *name)
 {
     const sp_trajectory *state = data;
@@ -156,7 +168,7 @@ static bool wanted(void *data, const char *name)
     const char *slash = strchr(name, '/');
     for (enum series i = 0; slash && i < SERIES; i++)
         if (strlen(series_name[i]) == (size_t)(slash - name) && !memcmp(name, series_name[i], (size_t)(slash - name)))
-            return series_width(i, state->r, state->point_count) > 0;
+            return series_width(i, layout_of(state)) > 0;
     return false;
 }
 
@@ -195,6 +207,7 @@ int sp_trajectory_continue(sp_context *context, sp_reader *reader, json_t *meta,
     SP_TRY(sp_json_hash(context, meta, "mesh", state->hash));
     SP_TRY(sp_json_hash(context, meta, "basis", state->hash));
     state->hash[0] = 0;
+    state->estimates = json_is_true(json_object_get(meta, "estimates"));
     if (state->r == 0 && state->point_count == 0)
         status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");
 done:
@@ -267,7 +280,7 @@ static int take_series(sp_trajectory_stream *stream, sp_pool *pool, sp_array *ar
         return sp_fail(context, SP_INPUT, "member %s does not belong to block %lld, which is due", array->name, (long long)stream->block);
     if (data[series])
         return sp_fail(context, SP_INPUT, "member %s stands twice", array->name);
-    int rank = series_shape(series, block->r, block->point_count, block->frame_count ? block->frame_count : -1, shape);
+    int rank = series_shape(series, layout_of(block), block->frame_count ? block->frame_count : -1, shape);
     int status = take(context, pool, array, SP_F8, rank, shape);
     if (status != SP_OK)
         return status;
@@ -321,7 +334,7 @@ int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
     *block = *state;
     block->pool = (sp_pool){0};
     for (enum series i = 0; i < SERIES; i++)
-        missing += series_width(i, state->r, state->point_count) > 0;
+        missing += series_width(i, layout_of(state)) > 0;
     int whole = missing;
     while (missing && !stream->ended) {
         sp_array array;
@@ -363,6 +376,7 @@ int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
     block->u = data[U];
     block->udot = data[UDOT];
     block->energy = data[ENERGY];
+    block->estimate = data[ESTIMATE];
     stream->frames += block->frame_count;
     stream->block++;
 done:
@@ -397,9 +411,9 @@ int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_tra
         if (block.frame_count == 0)
             break;
         all.frame_count += block.frame_count;
-        const double *from[SERIES] = {block.time, block.q, block.qdot, block.u, block.udot, block.energy};
+        const double *from[SERIES] = {block.time, block.q, block.qdot, block.u, block.udot, block.energy, block.estimate};
         for (enum series i = 0; i < SERIES; i++) {
-            int64_t more = block.frame_count * series_width(i, block.r, block.point_count);
+            int64_t more = block.frame_count * series_width(i, layout_of(&block));
             double *to = from[i] ? sp_list_add(&all.owned[i], more, sizeof(double)) : NULL;
             if (to)
                 memcpy(to, from[i], (size_t)more * sizeof(double));
@@ -419,6 +433,7 @@ int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_tra
     trajectory->u = all.owned[U].data;
     trajectory->udot = all.owned[UDOT].data;
     trajectory->energy = all.owned[ENERGY].data;
+    trajectory->estimate = all.owned[ESTIMATE].data;
 done:
     sp_trajectory_close(stream);
     if (status != SP_OK)

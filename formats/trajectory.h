@@ -12,6 +12,7 @@ typedef struct sp_trajectory_shape {
     int64_t point_count;     /* mesh vertices whose displacement u and velocity udot are recorded; 0: none */
     const int64_t *vertex;   /* [point_count] which; NULL: all of them in order */
     int64_t vertex_count;    /* of the mesh */
+    bool estimates;          /* an estimate of the relative error of the internal force */
 } sp_trajectory_shape;
 
 typedef struct sp_frame {
@@ -19,6 +20,7 @@ typedef struct sp_frame {
     const double *q, *qdot;  /* [r] */
     const double *u, *udot;  /* [point_count, 3] m, m/s */
     double energy[SP_ENERGY_COUNT]; /* J; work is that of the external forces since the start, dissipated by damping */
+    double estimate;         /* the largest of the steps since the frame before */
 } sp_frame;
 
 /* ---- writing ---- */
@@ -51,7 +53,9 @@ typedef struct sp_trajectory {
     double *q, *qdot;          /* [frame_count, r]; NULL where r = 0 */
     double *u, *udot;          /* [frame_count, point_count, 3]; NULL where point_count = 0 */
     double *energy;            /* [frame_count, 4] */
-    sp_list owned[6];          /* what time … energy point into */
+    bool estimates;
+    double *estimate;          /* [frame_count]; NULL where there are none */
+    sp_list owned[7];          /* what time … estimate point into */
 } sp_trajectory;
 
 /* Checks that every block has the shapes that meta promises, times increase, values are finite, and that there is a frame.

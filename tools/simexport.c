@@ -1,4 +1,5 @@
 /* simexport: trajectories, meshes, columns and matrices in the formats of other programs. */
+#include "tools/export/cubature.h"
 #include "tools/export/field.h"
 #include "tools/export/frames.h"
 #include "tools/export/gram.h"
@@ -108,6 +109,12 @@ static void check_options(enum format format)
             tool_fail(SP_USAGE, NULL, "--%s means nothing %s", checks[i].name, chosen.level_given && format == FORMAT_OBJ ? "with --level" : "in this format");
 }
 
+static void refuse_motion_options(void)
+{
+    if (chosen.probes || chosen.coordinates || chosen.surface || chosen.fields || chosen.columns || chosen.frames || chosen.every != 1 || chosen.partial)
+        tool_fail(SP_USAGE, NULL, "a cubature has elements and weights alone: leave out the options of motions and columns");
+}
+
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
@@ -115,7 +122,7 @@ int main(int argc, char **argv)
             "simexport", "FILE...", 1, 16, "Trajectories, meshes, bases, matrices and distance fields for other programs (CSV, OBJ, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).", options,
             TOOL_COUNT(options), TOOL_OUTPUT,
             "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz --every 4 -o spoon.pvd\n"
-            "  simexport spoon.npz modes.npz -o modes.vtu\n  simexport field.npz --level 0 -o surface.obj\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
+            "  simexport spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz cub.npz -o elements.vtu\n  simexport field.npz --level 0 -o surface.obj\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
             "K.mtx\n  simexport spoon.npz -o spoon.inp\n"},
         argc, argv);
     enum format format = format_of(tool_output_path());
@@ -137,6 +144,11 @@ int main(int argc, char **argv)
     }
     if (is_volume(format)) {
         tool_export_volume(context, (enum tool_volume_format)(format - FORMAT_MSH), tool_argument_count(), paths, tool_output_path());
+        return tool_end();
+    }
+    if (format != FORMAT_OBJ && tool_export_has_cubature(context, tool_argument_count(), paths)) {
+        refuse_motion_options();
+        tool_export_cubature(context, format == FORMAT_VTU, tool_argument_count(), paths, tool_output_path());
         return tool_end();
     }
     tool_motion motion;

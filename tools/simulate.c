@@ -7,10 +7,11 @@
 static simulate_choice chosen;
 
 static const tool_option options[] = {
-    {"model", 0, TOOL_CHOICE, &chosen.model, NULL, "reduced", "reduced|direct|full|linear",
-     .help = "reduced: polynomials in a basis; direct: full forces projected on it; full: every vertex; linear: every vertex, f = K u"},
-    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .help = "basis of a reduced or direct model"},
+    {"model", 0, TOOL_CHOICE, &chosen.model, NULL, "reduced", "reduced|cubature|direct|full|linear",
+     .help = "reduced: polynomials in a basis; cubature: weighted elements; direct: full forces projected on it; full: every vertex; linear: every vertex, f = K u"},
+    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .help = "basis of a reduced, cubature or direct model"},
     {"poly", 0, TOOL_INPUT, &chosen.polynomials, "FILE", .help = "polynomials of a reduced model"},
+    {"cub", 0, TOOL_INPUT, &chosen.cubature, "FILE", .help = "elements and weights of a cubature model"},
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000, .help = "use the first R columns of the basis (default: all)"},
     TOOL_MATERIAL_EDIT_OPTIONS(chosen.edits),
     {"integrator", 0, TOOL_CHOICE, &chosen.integrator, NULL, "newmark", "newmark|energy|central|static",
@@ -41,7 +42,8 @@ static void refuse_idle_options(void)
         bool idle;
         const char *text;
     } rules[] = {
-        {!simulation_in_basis(&chosen) && (chosen.basis || chosen.r), "--basis and --rank belong to --model reduced and direct"},
+        {!simulation_in_basis(&chosen) && (chosen.basis || chosen.r), "--basis and --rank belong to --model reduced, cubature and direct"},
+        {chosen.model != MODEL_CUBATURE && chosen.cubature, "--cub belongs to --model cubature"},
         {chosen.model != MODEL_REDUCED && chosen.polynomials, "--poly belongs to --model reduced"},
         {simulation_in_basis(&chosen) && chosen.lumping_given, "--lumping belongs to the full and linear models; in a basis the mass is the consistent one, reduced"},
         {!newmark && (chosen.beta_given || chosen.gamma_given || chosen.semi_implicit), "--beta, --gamma and --semi-implicit belong to --integrator newmark"},
@@ -54,7 +56,7 @@ static void refuse_idle_options(void)
             tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
 }
 
-static json_t *report_result(const simulation *s, const sp_integrator_report *report, const double *first, const double *last, double drift)
+static json_t *report_result(const simulation *s, const sp_integrator_report *report, const double *first, const double *last, double drift, double estimate)
 {
     json_t *result = tool_result_new();
     json_object_set_new(result, "coordinates", json_integer(s->system.n));
@@ -69,6 +71,8 @@ static json_t *report_result(const simulation *s, const sp_integrator_report *re
     json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_WORK_COUNT, first));
     json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_WORK_COUNT, last));
     json_object_set_new(result, "energy_balance", chosen.integrator == SP_STATIC ? json_null() : json_real(drift));
+    if (s->shape.estimates)
+        json_object_set_new(result, "largest_force_estimate", json_real(estimate));
     return result;
 }
 
@@ -102,11 +106,13 @@ int main(int argc, char **argv)
     json_object_set_new(meta, "damping", json_pack("[f, f]", s.damping_mass, s.damping_stiffness));
     tool_check(sp_trajectory_begin(s.context, tool_output_writer(output), meta, &s.shape, &trajectory), tool_output_path());
 
-    double first[SP_WORK_COUNT], energy[SP_WORK_COUNT], largest = 0, drift = 0;
+    double first[SP_WORK_COUNT], energy[SP_WORK_COUNT], largest = 0, drift = 0, estimate = 0;
     simulation_record(&s, integrator, trajectory, first);
     memcpy(energy, first, sizeof energy);
     for (int64_t step = 1; step <= chosen.steps; step++) {
         tool_check(sp_integrator_step(integrator), s.mesh.path);
+        simulation_estimate(&s, integrator);
+        estimate = fmax(estimate, s.estimate);
         if (step % chosen.every == 0 || step == chosen.steps) {
             simulation_record(&s, integrator, trajectory, energy);
             double total = energy[0] + energy[1], expected = first[0] + first[1] + energy[2] - energy[3];
@@ -127,7 +133,7 @@ int main(int argc, char **argv)
         tool_say("%s, %lld coordinates, %lld steps, %.2f Newton iterations a step, energy balance within %.1e", integrators[chosen.integrator], (long long)s.system.n,
              (long long)report->steps, (double)report->newton_iterations / (double)report->steps, drift);
     tool_check(sp_trajectory_finish(trajectory), tool_output_path());
-    tool_output_finish(output, report_result(&s, report, first, energy, drift));
+    tool_output_finish(output, report_result(&s, report, first, energy, drift, estimate));
     json_decref(meta);
     sp_integrator_free(integrator);
     simulation_free(&s);

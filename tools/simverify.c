@@ -16,10 +16,10 @@ static const tool_option options[] = {
     {"mesh", 0, TOOL_INPUTS, &chosen.meshes, "FILE",
      .help = "a mesh that the files belong to (as if it were an argument, but it has to fit)"},
     {"modes", 0, TOOL_INPUTS, &chosen.modes, "FILE", .help = "the modes that derivatives were made of"},
-    {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of polynomials or a trajectory"},
+    {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of polynomials, cubature, training or a trajectory"},
     {"model", 0, TOOL_INPUT, &chosen.model, "FILE", .help = "the triangle model (OBJ, PLY, STL, OFF) that distance fields were made of"},
     {"sample", 0, TOOL_INTEGER, &chosen.sample, "N", "64", .low = 1, .high = 1e15,
-     .help = "how many derivatives, frames and distances are computed anew, evenly spread"},
+     .help = "how many derivatives, poses, frames and distances are computed anew, evenly spread"},
     {"balance", 0, TOOL_REAL, &chosen.balance, "X", NULL, .low = 0, .high = 1e300, .given = &chosen.balance_given,
      .help = "limit of the energy balance of trajectories, relative (default: 1e-8 for the energy integrator, none for others)"},
 };
@@ -47,7 +47,8 @@ static void check_kind(verify *v, artefact *file)
     } kinds[] = {
         {"mesh", verify_mesh_file},          {"sparse", verify_sparse},         {"modes", verify_modes},
         {"derivatives", verify_derivatives}, {"basis", verify_basis},           {"shapes", verify_shapes},
-        {"polynomials", verify_polynomials}, {"trajectory", verify_trajectory},   {"field", verify_field},
+        {"polynomials", verify_polynomials}, {"cubature", verify_cubature},   {"training", verify_training},
+        {"trajectory", verify_trajectory}, {"field", verify_field},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, file->kind)) {

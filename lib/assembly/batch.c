@@ -52,6 +52,39 @@ void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_elemen
     (data->quadratic ? load_pairs : load_points)(body, data);
 }
 
+/* count values into all lanes each. */
+SP_CLONES static void broadcast(int64_t count, const double *from, sp_lanes *to)
+{
+    for (int64_t k = 0; k < count; k++)
+        to[k] = (sp_lanes){0} + from[k];
+}
+
+void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lanes *data)
+{
+    int64_t number = body->element_class[element];
+    if (data->class[0] == number && data->class[SP_LANES - 1] == number)
+        return;
+    const sp_element_class *class = &body->classes[number];
+    int pairs = sp_pair_count(class->corners);
+    for (int l = 0; l < SP_LANES; l++)
+        data->class[l] = number;
+    data->corners = class->corners;
+    data->quadratic = class->gram != NULL;
+    if (data->quadratic) {
+        broadcast(pairs * (pairs + 1) / 2, class->gram, data->gram);
+        broadcast(3 * pairs, class->edges, data->edge[0]);
+        return;
+    }
+    data->points = class->points;
+    broadcast(class->points, class->weight, data->weight);
+    for (int g = 0; g < data->points; g++)
+        broadcast(3 * data->corners, class->gradient + 3 * g * data->corners, data->gradient[g][0]);
+    sp_material scaled;
+    const sp_material *material = sp_mesh_material(body->mesh, class->element, &scaled);
+    for (int l = 0; l < SP_LANES; l++)
+        sp_law_set(&data->law, l, material);
+}
+
 void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3])
 {
     for (int l = 0; l < SP_LANES; l++) {

@@ -29,6 +29,9 @@ void sp_element_lanes_start(sp_element_lanes *data);
 /* Loads what is not there already: on voxels once for all batches. */
 void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_element_lanes *data);
 
+/* One element in all lanes, for as many displacements side by side. */
+void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lanes *data);
+
 /* Vectors of the batch's corners out of and into full vectors; only the first `count` lanes are added. */
 void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3]);
 void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3], double *f);

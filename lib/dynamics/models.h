@@ -15,6 +15,9 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *force, co
                           sp_system *system) SP_MUST_USE;
 void sp_reduced_system_free(sp_system *system);
 
+/* The estimate of its force's relative error at q (reduced/force.h); NaN where the force has none. Costs nothing where q is where it was evaluated last. */
+double sp_reduced_system_estimate(const sp_system *system, const double *q);
+
 /* Damping by strain rate for a reduced system of as many coordinates, which owns it from here on. */
 void sp_reduced_system_damp(sp_system *system, const sp_reduced_viscosity *viscosity);
 

@@ -250,6 +250,15 @@ void sp_reduced_system_damp(sp_system *system, const sp_reduced_viscosity *visco
     system->viscous_times = viscous_times;
 }
 
+double sp_reduced_system_estimate(const sp_system *system, const double *q)
+{
+    reduced *self = system->self;
+    if (!self->force.estimate)
+        return NAN;
+    evaluate(self, q, false);
+    return self->force.estimate(self->force.self);
+}
+
 int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system)
 {
     sp_pool scratch = {0};

@@ -7,6 +7,7 @@
 typedef struct sp_reduced_force {
     void *self;
     int64_t r;
+    bool unsymmetric; /* it is the gradient of no energy: `evaluate` returns 0 and writes all of K */
     bool together; /* force and stiffness cost one evaluation: whoever wants one may as well ask for both */
     /* Internal force f [r] and the lower triangle of the tangent stiffness K [r, r, column major] at q [r]; either may be NULL. Returns the strain
      * energy [J]. definite: leave out what can make K indefinite, where the force knows how (assembly/elastic.h). Allocates nothing. */
@@ -14,6 +15,8 @@ typedef struct sp_reduced_force {
     bool cubic; /* f is a polynomial of degree 3 or less */
     int64_t (*inverted)(void *self, const double *q); /* as in dynamics/system.h; may be NULL */
     void (*destroy)(void *self); /* NULL: nothing to free */
+    /* An estimate of the relative error of f at the last evaluation (cubature with nested weights); NULL: none. */
+    double (*estimate)(void *self);
 } sp_reduced_force;
 
 #endif

@@ -1,5 +1,6 @@
 #include "reduced/mass.h"
 
+#include "assembly/elastic.h"
 #include "base/lanes.h"
 #include "linear/dense.h"
 
@@ -86,6 +87,21 @@ int sp_reduced_mass(sp_context *context, const sp_body *body, int64_t r, const d
         for (int64_t j = 0; j < r; j++)
             W[i * r + j] = U[j * rows + i];
     int status = sp_reduced_mass_of_rows(context, body, -1, r, W, mass, gravity);
+    sp_pool_free(&scratch);
+    return status;
+}
+
+int sp_reduced_stiffness(sp_context *context, const sp_body *body, int64_t r, const double *U, double *K)
+{
+    int64_t rows = 3 * body->mesh->vertex_count;
+    sp_pool scratch = {0};
+    double *rest = sp_pool_new(&scratch, rows, sizeof *rest), *product = sp_pool_raw(&scratch, rows, sizeof *product);
+    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    for (int64_t j = 0; status == SP_OK && j < r; j++) {
+        sp_elastic_tangent_times(context, body, rest, U + j * rows, product);
+        for (int64_t i = 0; i <= j; i++)
+            K[i * r + j] = K[j * r + i] = sp_dense_dot(rows, U + i * rows, product);
+    }
     sp_pool_free(&scratch);
     return status;
 }

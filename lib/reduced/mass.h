@@ -1,4 +1,4 @@
-/* The mass of a body in reduced coordinates. */
+/* The mass of a body in reduced coordinates, and its stiffness at rest. */
 #ifndef SP_REDUCED_MASS_H
 #define SP_REDUCED_MASS_H
 
@@ -10,5 +10,8 @@ int sp_reduced_mass(sp_context *context, const sp_body *body, int64_t r, const d
 
 /* The same for U by rows, W [3·vertices, r, row major], and the elements of one region, or all where region is −1. */
 int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W, double *mass, double *gravity) SP_MUST_USE;
+
+/* K [r, r] = UᵀK(0)U, both triangles, for U [3·vertices, r, column major] whose held components are 0. */
+int sp_reduced_stiffness(sp_context *context, const sp_body *body, int64_t r, const double *U, double *K) SP_MUST_USE;
 
 #endif

@@ -45,12 +45,14 @@ command_of() {
     masspca) line=(masspca mesh.npz modes.npz deriv.npz -r 6) ;;
     sketchsolve) line=(sketchsolve mesh.npz --loads sketch.csv) ;;
     polycoef) line=(polycoef mesh.npz basis.npz) ;;
+    cubature) line=(cubature mesh.npz basis.npz --poses 100 --nested) ;;
     distfield) line=(distfield bar.obj -n 12) ;;
     simulate) line=(simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20) ;;
     siminfo) line=(siminfo mesh.npz) ending= ;;
     simverify) line=(simverify mesh.npz modes.npz) ending= ;;
     simcompare) line=(simcompare modes.npz modes.npz) ending= ;;
     simexport) line=(simexport mesh.npz basis.npz traj.npz --probe 30) ending=.csv ;;
+    simmerge) line=(simmerge training.npz) ;;
     simrender) line=(simrender mesh.npz --size 160x120 --samples 1) ending=.png ;;
     *)
         echo "tests/cli/common.bash: command_of has no line for $1"
@@ -119,6 +121,21 @@ same_bytes() {
     cmp -s "$1" "$2" || fault "$3: $1 and $2 differ"
 }
 
+# holds FILE EXPRESSION: Python over meta m and result r of a file.
+holds() {
+    "$PYTHON" - "$@" <<-'END' || fault "$1: not $2"
+	import json, sys, zipfile
+	def text(name):
+	    data = zipfile.ZipFile(sys.argv[1]).read(name + '.npy')
+	    return json.loads(data[10 + data[8] + 256 * data[9]:])
+	m, r = text('meta'), text('result')
+	value = eval(sys.argv[2])
+	if value is not True:
+	    print(sys.argv[2], ':', m, r)
+	    sys.exit(1)
+	END
+}
+
 # The options of a tool from its --help, one per line: name, letter, argument, default; "-" where there is none.
 options_of() {
     local text next name= letter argument default
@@ -141,6 +158,7 @@ slots() {
         echo "modalderiv @ modes.npz"
         echo "masspca @ modes.npz"
         echo "polycoef @ basis.npz"
+        echo "cubature @ basis.npz"
         echo "sketchsolve @ --loads sketch.csv"
         echo "simulate @ --basis basis.npz --poly poly.npz --steps 1"
         ;;
@@ -151,13 +169,22 @@ slots() {
     deriv) echo "masspca mesh.npz modes.npz @" ;;
     basis)
         echo "polycoef mesh.npz @"
+        echo "cubature mesh.npz @"
         echo "simulate mesh.npz --basis @ --poly poly.npz --steps 1"
         ;;
     poly) echo "simulate mesh.npz --basis basis.npz --poly @ --steps 1" ;;
-    traj) echo "masspca mesh.npz @" ;;
     field)
         echo "simexport @ --to obj --level 0"
         echo "simrender @ --slice y=0.5"
+        ;;
+    cub) echo "simulate mesh.npz --model cubature --basis basis.npz --cub @ --steps 1" ;;
+    training)
+        echo "cubature mesh.npz basis.npz @"
+        echo "simmerge training.npz @"
+        ;;
+    traj)
+        echo "masspca mesh.npz @"
+        echo "cubature mesh.npz basis.npz @"
         ;;
     K) echo "modes mesh.npz -k 4 --stiffness @" ;;
     esac

@@ -21,6 +21,8 @@ damaged() {
 @test "damaged derivatives" { damaged deriv; }
 @test "a damaged basis" { damaged basis; }
 @test "damaged polynomials" { damaged poly; }
+@test "damaged cubature" { damaged cub; }
+@test "damaged training" { damaged training; }
 @test "a damaged trajectory" { damaged traj; }
 @test "a damaged matrix" { damaged K; }
 @test "a damaged field" { damaged field; }
@@ -40,7 +42,7 @@ inspected() {
     no_faults
 }
 
-@test "siminfo and damaged files" { inspected 'mesh modes poly traj field' siminfo @; }
+@test "siminfo and damaged files" { inspected 'mesh modes poly cub training traj field' siminfo @; }
 @test "siminfo --fill and damaged matrices" { inspected K siminfo --fill @; }
 @test "simcompare and damaged files" { inspected 'mesh modes' simcompare KIND.npz @; }
 @test "simcompare and damaged trajectories" { inspected traj simcompare traj.npz @ --basis basis.npz; }
@@ -52,7 +54,7 @@ inspected() {
 @test "simverify finds every damage" {
     local kind file
     [ -e "$HELP/simverify" ] || skip "no simverify"
-    for kind in mesh modes deriv basis poly traj K field; do
+    for kind in mesh modes deriv basis poly cub training traj K field; do
         for file in "$DAMAGED/$kind"/*; do
             [[ $file != */meta-hash.npz ]] || continue # it may well belong to another mesh
             try simverify -q "$file"

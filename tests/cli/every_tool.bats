@@ -101,7 +101,7 @@ load common
     for tool in $(tools); do
         while read -r name letter argument default; do
             case $argument in
-            N | R)
+            N | R | T)
                 for value in x 1.5 5x ' 5' 99999999999999999999 -99999 0x10 1e3; do
                     refused 2 "--$name: .*(is not a whole number|out of range)" "$tool" input --"$name" "$value"
                 done

@@ -57,6 +57,8 @@ writers() {
     modes <(cat mesh.npz) -q -k 4 -o a.npz || fault modes
     masspca <(cat mesh.npz) <(cat modes.npz) <(cat deriv.npz) -q -r 6 -o b.npz || fault masspca
     masspca mesh.npz <(cat full.npz) -q -r 2 -o c.npz || fault 'masspca: a trajectory'
+    cubature <(cat mesh.npz) <(cat basis.npz) <(cat training.npz) <(cat traj.npz) -q -o g.npz || fault cubature
+    simmerge <(cat training.npz) -q -o h.npz || fault simmerge
     simulate <(cat mesh.npz) --basis <(cat basis.npz) --poly <(cat poly.npz) --loads <(cat loads.csv) -q -o d.npz || fault simulate
     voxelize <(cat bar.obj) -q -n 4 -o e.npz 2> err || [[ $(< err) == *'not known'* || $(< err) == *'ending'* ]] || fault "voxelize: $(< err)"
     no_faults

@@ -9,7 +9,7 @@ load common
     ln -s nowhere broken
     touch secret.npz
     chmod 0 secret.npz
-    for kind in mesh modes basis poly K; do
+    for kind in mesh modes basis poly cub training K; do
         while IFS= read -r slot; do
             tool=${slot%% *}
             # shellcheck disable=SC2086

@@ -39,10 +39,12 @@ setup_suite() {
     damage deriv
     damage basis
     damage poly
+    damage cub
+    damage training
     damage traj
     damage K
     damage field
-    rm "$DAMAGED"/mesh/short-{fixed,surface_triangles}.npz "$DAMAGED"/basis/drop-singular_value.npz "$DAMAGED"/K/{drop-dof,meta-hash}.npz
+    rm "$DAMAGED"/mesh/short-{fixed,surface_triangles}.npz "$DAMAGED"/basis/drop-singular_value.npz "$DAMAGED"/cub/drop-{nested,stiffness}.npz "$DAMAGED"/K/{drop-dof,meta-hash}.npz
 }
 
 damage() {

@@ -1,6 +1,7 @@
 /* Feeds bytes to the reader of the container and to the reader of every kind of file. */
 #include "formats/columns.h"
 #include "formats/field.h"
+#include "formats/cubature.h"
 #include "formats/mesh.h"
 #include "formats/polynomials.h"
 #include "formats/sparse.h"
@@ -76,9 +77,11 @@ static void read_kinds(sp_context *context)
     sp_columns columns;
     sp_sparse matrix;
     sp_polynomials polynomials;
+    sp_cubature cubature;
+    sp_poses poses;
     sp_mesh mesh;
     sp_field field;
-    int64_t *dof;
+    int64_t *dof, first, total;
     char which[8], hash[2][SP_HASH_LENGTH];
     if (open_file(context, true, &file))
         sp_file_free(&file);
@@ -95,6 +98,19 @@ static void read_kinds(sp_context *context)
     if (open_file(context, false, &file)) {
         if (sp_polynomials_read(context, &file, &polynomials, hash[0], hash[1]) == SP_OK)
             sp_polynomials_free(&polynomials);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        if (sp_cubature_read(context, &file, -1, &cubature, hash[0], hash[1]) == SP_OK)
+            sp_cubature_free(&cubature);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        if (sp_training_read(context, &file, &poses, &first, &total, hash[0], hash[1]) == SP_OK) {
+            if (first < 0 || poses.count < 1 || poses.count > total - first)
+                abort();
+            sp_poses_free(&poses);
+        }
         sp_file_free(&file);
     }
     if (open_file(context, false, &file)) {

@@ -1,5 +1,6 @@
 #include "tools/info/summary.h"
 
+#include "formats/cubature.h"
 #include "formats/mesh.h"
 #include "formats/trajectory.h"
 #include "tools/info/script.h"
@@ -36,7 +37,7 @@ bool summary_wants(const char *kind, const char *name)
 {
     static const char *const small[] = {"meta", "result", "eigenvalue", "residual", "singular_value", "shape", "origin", "spacing"};
     size_t stem;
-    if (!strcmp(kind, "mesh"))
+    if (!strcmp(kind, "mesh") || !strcmp(kind, "cubature"))
         return true;
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
         if (!strcmp(name, small[i]))
@@ -300,6 +301,61 @@ static void print_polynomials(const json_t *meta, FILE *stream)
     }
 }
 
+/* Of each coordinate's weights, or of all elements': how many are not 0, and their sum, which is about the number of all elements. */
+static void print_weights(const char *word, const sp_cubature *cubature, const double *weight, FILE *stream)
+{
+    int64_t columns = cubature->modal ? cubature->r : 1, used = 0;
+    double least = 0, most = 0, largest = 0;
+    for (int64_t e = 0; e < cubature->count; e++) {
+        bool any = false;
+        for (int64_t j = 0; j < columns; j++) {
+            any |= weight[j * cubature->count + e] > 0;
+            largest = fmax(largest, weight[j * cubature->count + e]);
+        }
+        used += any;
+    }
+    for (int64_t j = 0; j < columns; j++) {
+        double sum = 0;
+        for (int64_t e = 0; e < cubature->count; e++)
+            sum += weight[j * cubature->count + e];
+        least = j ? fmin(least, sum) : sum;
+        most = fmax(most, sum);
+    }
+    if (cubature->modal)
+        fprintf(stream, "%-8s  by coordinate, on %lld elements, sums %.6g to %.6g, largest %.6g\n", word, (long long)used, least, most, largest);
+    else
+        fprintf(stream, "%-8s  on %lld elements, sum %.6g, largest %.6g\n", word, (long long)used, most, largest);
+}
+
+static int print_cubature(sp_context *context, info_file *info, FILE *stream)
+{
+    sp_cubature cubature;
+    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+    int status = sp_cubature_read(context, &info->file, -1, &cubature, mesh, basis);
+    if (status != SP_OK)
+        return status;
+    fprintf(stream, "elements  %lld, numbers %lld to %lld; %lld coordinates\n", (long long)cubature.count, (long long)cubature.element[0],
+            (long long)cubature.element[cubature.count - 1], (long long)cubature.r);
+    print_weights("weights", &cubature, cubature.weight, stream);
+    if (cubature.nested)
+        print_weights("nested", &cubature, cubature.nested, stream);
+    sp_cubature_free(&cubature);
+    return SP_OK;
+}
+
+static void print_training(const info_file *info, FILE *stream)
+{
+    const json_t *meta = info->file.meta;
+    long long first = (long long)json_integer_value(json_object_get(meta, "first")), total = (long long)json_integer_value(json_object_get(meta, "total")), count = 0;
+    for (int64_t i = 0; i < info->member_count; i++)
+        if (!strcmp(info->members[i].name, "q") && info->members[i].rank == 2)
+            count = (long long)info->members[i].shape[1];
+    fprintf(stream, "poses     %lld in %lld coordinates", count, (long long)json_integer_value(json_object_get(meta, "r")));
+    if (count < total && first >= 0 && first <= total - count)
+        fprintf(stream, ", a shard: numbers %lld to %lld of %lld", first, first + count - 1, total);
+    putc('\n', stream);
+}
+
 static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
 {
     static const char *const words[SP_ENERGY_COUNT] = {"kinetic", "strain", "work", "dissipated"};
@@ -332,6 +388,8 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, "%lld reduced coordinates%s", r, points ? " and " : "");
     if (points)
         fprintf(stream, "displacements of %lld of %lld vertices", points, vertices);
+    if (json_is_true(json_object_get(meta, "estimates")))
+        fputs(", estimates of the error of the force", stream);
     if (json_is_number(json_object_get(meta, "load_end")))
         fprintf(stream, "\nloads     end at %g s", json_number_value(json_object_get(meta, "load_end")));
     fprintf(stream, "\nenergy    ");
@@ -378,6 +436,10 @@ static int print_kind(sp_context *context, info_file *info, const char *kind, FI
         return print_trajectory(context, info, stream);
     if (!strcmp(kind, "field"))
         return print_field(context, info, stream);
+    if (!strcmp(kind, "cubature"))
+        return print_cubature(context, info, stream);
+    if (!strcmp(kind, "training"))
+        print_training(info, stream);
     if (!strcmp(kind, "polynomials"))
         print_polynomials(meta, stream);
     if (!strcmp(kind, "sparse"))

@@ -1,4 +1,5 @@
 #include "dynamics/models.h"
+#include "formats/cubature.h"
 #include "formats/loads.h"
 #include "formats/polynomials.h"
 #include "reduced/direct.h"
@@ -23,7 +24,7 @@ static void read_polynomials(simulation *s)
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
     sp_file file;
     if (!s->choice->polynomials)
-        tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --model direct)");
+        tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --model cubature or direct)");
     tool_read(s->choice->polynomials, "poly", kinds, false, &file);
     tool_check(sp_polynomials_read(s->context, &file, &s->polynomials, mesh, basis), s->choice->polynomials);
     sp_file_free(&file);
@@ -34,6 +35,25 @@ static void read_polynomials(simulation *s)
         tool_fail(SP_USAGE, s->choice->polynomials, "--rank %lld: the polynomials have %lld coordinates", (long long)s->r, (long long)s->polynomials.r);
     if (s->r > s->basis.columns.count)
         tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the polynomials %lld coordinates", (long long)s->basis.columns.count, (long long)s->r);
+}
+
+static void read_cubature(simulation *s)
+{
+    static const char *const kinds[] = {"cubature", NULL};
+    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+    sp_file file;
+    if (!s->choice->cubature)
+        tool_fail(SP_USAGE, NULL, "--model cubature needs --cub");
+    tool_read(s->choice->cubature, "cub", kinds, false, &file);
+    tool_check(sp_cubature_read(s->context, &file, sp_mesh_element_count(&s->mesh.mesh), &s->cubature, mesh, basis), s->choice->cubature);
+    sp_file_free(&file);
+    tool_check_hash(s->choice->cubature, "mesh", mesh, s->mesh.hash);
+    tool_check_hash(s->choice->cubature, "basis", basis, s->basis.hash);
+    s->r = s->choice->r ? s->choice->r : s->cubature.r;
+    if (s->r > s->cubature.r)
+        tool_fail(SP_USAGE, s->choice->cubature, "--rank %lld: the cubature has %lld coordinates", (long long)s->r, (long long)s->cubature.r);
+    if (s->r > s->basis.columns.count)
+        tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the cubature %lld coordinates", (long long)s->basis.columns.count, (long long)s->r);
 }
 
 /* --viscosity for every region, in the order of the options. */
@@ -88,6 +108,8 @@ void simulation_read(simulation *s)
         read_basis(s);
     if (s->choice->model == MODEL_REDUCED)
         read_polynomials(s);
+    if (s->choice->model == MODEL_CUBATURE)
+        read_cubature(s);
     edit_materials(s);
     read_viscosity(s);
 }
@@ -105,15 +127,15 @@ static void make_viscosity(simulation *s)
         return;
     }
     tool_check(sp_viscous_new(s->context, &s->body, s->viscosity, &s->viscous), s->mesh.path);
-    if (s->choice->model == MODEL_DIRECT) {
+    if (simulation_in_basis(s->choice)) {
         tool_check(sp_direct_viscosity(s->context, &s->viscous, s->r, s->basis.columns.U, &reduced), s->mesh.path);
         sp_reduced_system_damp(&s->system, &reduced);
     } else
         tool_check(sp_full_system_damp(&s->system, &s->viscous), s->mesh.path);
 }
 
-/* Full forces, projected at every evaluation. */
-static void make_direct(simulation *s)
+/* Forces of the body's elements, all of them or those of the cubature, projected at every evaluation. The mass is the body's, whose density may have been edited. */
+static void make_projected(simulation *s)
 {
     sp_reduced_force force;
     double *mass = sp_pool_raw(&s->pool, s->r * s->r, sizeof *mass);
@@ -121,7 +143,12 @@ static void make_direct(simulation *s)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     tool_hold_rows(&s->body, &s->basis);
     tool_check(sp_reduced_mass(s->context, &s->body, s->r, s->basis.columns.U, mass, NULL), s->choice->basis);
-    tool_check(sp_direct_force_new(s->context, &s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
+    if (s->cubature.stiffness && tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
+        tool_check(sp_reduced_stiffness(s->context, &s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness), s->choice->cubature);
+    if (s->choice->model == MODEL_CUBATURE)
+        tool_check(sp_cubature_force_new(s->context, &s->body, &s->cubature, s->r, s->basis.columns.U, true, &force), s->choice->cubature);
+    else
+        tool_check(sp_direct_force_new(s->context, &s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
     tool_check(sp_reduced_system_new(s->context, &force, mass, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->basis);
 }
 
@@ -142,8 +169,8 @@ void simulation_make(simulation *s)
     tool_check(sp_body_new(s->context, &s->mesh.mesh, &s->body), s->mesh.path);
     if (s->choice->model == MODEL_REDUCED)
         tool_check(sp_polynomial_system_new(s->context, &s->polynomials, s->r, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->polynomials);
-    else if (s->choice->model == MODEL_DIRECT)
-        make_direct(s);
+    else if (simulation_in_basis(s->choice))
+        make_projected(s);
     else
         tool_check(sp_full_system_new(s->context, &s->body, s->choice->model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);
     make_viscosity(s);
@@ -170,6 +197,7 @@ void simulation_free(simulation *s)
     sp_body_free(&s->body);
     sp_columns_free(&s->basis.columns);
     sp_polynomials_free(&s->polynomials);
+    sp_cubature_free(&s->cubature);
     sp_mesh_free(&s->mesh.mesh);
     sp_pool_free(&s->pool);
 }

@@ -1,6 +1,8 @@
+#include "dynamics/models.h"
 #include "tools/common/probes.h"
 #include "tools/simulate/simulation.h"
 
+#include <math.h>
 #include <string.h>
 
 void simulation_choose_record(simulation *s)
@@ -12,6 +14,7 @@ void simulation_choose_record(simulation *s)
     if (record == RECORD_PROBES && !s->choice->probes)
         tool_fail(SP_USAGE, NULL, "--record probes needs --probe");
     s->shape.vertex_count = s->mesh.mesh.vertex_count;
+    s->shape.estimates = s->cubature.nested != NULL;
     s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;
     if (record == RECORD_ALL)
         s->shape.point_count = s->mesh.mesh.vertex_count;
@@ -44,6 +47,12 @@ static void fill_points(simulation *s, const double *q, double *to)
                 to[3 * p + c] += s->basis.columns.U[j * rows + 3 * (s->shape.vertex ? s->shape.vertex[p] : p) + c] * q[j];
 }
 
+void simulation_estimate(simulation *s, const sp_integrator *integrator)
+{
+    if (s->shape.estimates)
+        s->estimate = fmax(s->estimate, sp_reduced_system_estimate(&s->system, sp_integrator_q(integrator)));
+}
+
 void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT])
 {
     sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
@@ -53,6 +62,8 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
     frame.qdot = sp_integrator_v(integrator);
     sp_integrator_energies(integrator, energy);
     memcpy(frame.energy, energy, sizeof frame.energy);
+    frame.estimate = s->estimate;
+    s->estimate = 0;
     tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
 }
 

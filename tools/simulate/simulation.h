@@ -3,13 +3,14 @@
 #define TOOLS_SIMULATE_SIMULATION_H
 
 #include "assembly/viscous.h"
+#include "cubature/cubature.h"
 #include "dynamics/integrate.h"
 #include "dynamics/loads.h"
 #include "formats/trajectory.h"
 #include "tools/common/inputs.h"
 #include "tools/common/materials.h"
 
-enum simulate_model { MODEL_REDUCED, MODEL_DIRECT, MODEL_FULL, MODEL_LINEAR };
+enum simulate_model { MODEL_REDUCED, MODEL_CUBATURE, MODEL_DIRECT, MODEL_FULL, MODEL_LINEAR };
 enum simulate_record { RECORD_AUTO, RECORD_COORDINATES, RECORD_ALL, RECORD_PROBES };
 
 /* The options. */
@@ -17,7 +18,7 @@ typedef struct simulate_choice {
     tool_material_edits edits;
     tool_texts viscosity;
     int model, integrator, record, lumped;
-    const char *basis, *polynomials, *loads, *probes;
+    const char *basis, *polynomials, *cubature, *loads, *probes;
     int64_t r, steps, every, iterations;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
     bool semi_implicit, damping_mass_given, damping_stiffness_given, beta_given, gamma_given, tolerance_given, iterations_given, lumping_given;
@@ -29,6 +30,7 @@ typedef struct simulation {
     tool_mesh mesh;
     tool_columns basis;
     sp_polynomials polynomials;
+    sp_cubature cubature;
     sp_body body;
     sp_viscosity *viscosity; /* [regions]; NULL: none */
     sp_viscous viscous;      /* of the body, where its model is not polynomials */
@@ -40,18 +42,22 @@ typedef struct simulation {
     int64_t r;
     double *u, *udot; /* recorded points; all vertices of a full model */
     double *work;     /* [3·vertices] */
+    double estimate;  /* the largest since the last recorded frame */
 } simulation;
 
 /* Whether the coordinates are those of a basis. */
 static inline bool simulation_in_basis(const simulate_choice *choice)
 {
-    return choice->model == MODEL_REDUCED || choice->model == MODEL_DIRECT;
+    return choice->model <= MODEL_DIRECT;
 }
 
 /* Reads what the model is made of and checks that it belongs together; then makes the system and its loads. */
 void simulation_read(simulation *s);
 void simulation_make(simulation *s);
 void simulation_free(simulation *s);
+
+/* Call after every step: keeps the estimate of the force's error, where the model has one. */
+void simulation_estimate(simulation *s, const sp_integrator *integrator);
 
 /* Finds out what is recorded, and records the integrator's state with its energies. */
 void simulation_choose_record(simulation *s);

@@ -108,6 +108,10 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_sparse_read(context, &content, &file->matrix, &file->dof, which);
     else if (!strcmp(kind, "polynomials"))
         status = sp_polynomials_read(context, &content, &file->polynomials, mesh, basis);
+    else if (!strcmp(kind, "cubature"))
+        status = sp_cubature_read(context, &content, -1, &file->cubature, mesh, basis);
+    else if (!strcmp(kind, "training"))
+        status = sp_training_read(context, &content, &file->poses, &file->first, &file->total, mesh, basis);
     else if (!strcmp(kind, "modes") || !strcmp(kind, "derivatives") || !strcmp(kind, "basis") || !strcmp(kind, "shapes"))
         status = sp_columns_read(context, &content, -1, &file->columns);
     else if (!strcmp(kind, "field"))
@@ -151,6 +155,8 @@ void verify_free(artefact *file)
     sp_columns_free(&file->columns);
     sp_polynomials_free(&file->polynomials);
     sp_field_free(&file->field);
+    sp_cubature_free(&file->cubature);
+    sp_poses_free(&file->poses);
     sp_sparse_free(&file->matrix);
     json_decref(file->meta);
     json_decref(file->result);

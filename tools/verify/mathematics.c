@@ -43,6 +43,70 @@ void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *
     sp_pool_free(&pool);
 }
 
+static double worse(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
+
+double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, int64_t r, const double *U, const double *mass, const double *gravity)
+{
+    double error = 0, gravity_error = 0, gravity_scale = 0, largest = 0;
+    int64_t rows = 3 * body->mesh->vertex_count;
+    sp_pool pool = {0};
+    double *Mu = sp_pool_raw(&pool, rows, sizeof *Mu);
+    if (!Mu)
+        verify_out_of_memory();
+    for (int64_t j = 0; j < r; j++) {
+        verify_mass_times(body, false, U + j * rows, Mu);
+        for (int64_t i = 0; i < r; i++) {
+            error = worse(fabs(sp_dense_dot(rows, U + i * rows, Mu) - mass[j * r + i]), error);
+            largest = worse(fabs(mass[j * r + i]), largest);
+        }
+        for (int axis = 0; axis < 3; axis++) {
+            double sum = 0, absolute = 0;
+            for (int64_t i = axis; i < rows; i += 3) {
+                sum += Mu[i];
+                absolute += fabs(Mu[i]);
+            }
+            gravity_error = worse(fabs(sum - gravity[3 * j + axis]), gravity_error);
+            gravity_scale = fmax(gravity_scale, absolute);
+        }
+    }
+    verify_number(v, file, "mass", error / largest, 1e-11);
+    verify_number(v, file, "gravity, of the sum of terms", gravity_error / gravity_scale, 1e-11);
+    sp_pool_free(&pool);
+    return gravity_scale;
+}
+
+const double *verify_held_columns(const sp_columns *columns, const sp_body *body, sp_pool *pool)
+{
+    double *U = sp_pool_copy(pool, columns->U, columns->rows * columns->count, sizeof *U);
+    if (!U)
+        verify_out_of_memory();
+    for (int64_t j = 0; j < columns->count; j++)
+        for (int64_t i = 0; i < columns->rows; i++)
+            if (body->dof[i] < 0)
+                U[j * columns->rows + i] = 0;
+    return U;
+}
+
+bool verify_mesh_and_basis(verify *v, artefact *file, const char *checks, int64_t r, artefact **mesh, artefact **basis)
+{
+    *mesh = verify_mesh(v, file, checks, true);
+    *basis = verify_find(v, file->basis_hash);
+    if (!*mesh)
+        return false;
+    if (!*basis || !(*basis)->columns.U) {
+        verify_skip(v, file, checks, "its basis is not among the files (%.12s)", file->basis_hash);
+        return false;
+    }
+    int64_t rows = 3 * (*mesh)->mesh.vertex_count;
+    const sp_columns *columns = &(*basis)->columns;
+    bool fits = columns->rows == rows && columns->count >= r;
+    verify_fact(v, file, "size of the basis", fits, "%lld rows, %lld columns (%lld, at least %lld)", (long long)columns->rows, (long long)columns->count, (long long)rows, (long long)r);
+    return fits;
+}
+
 const int64_t *verify_piece_labels(verify *v, const sp_mesh *mesh, sp_pool *pool, int64_t *pieces)
 {
     int64_t elements = sp_mesh_element_count(mesh), *element = sp_pool_raw(pool, elements, sizeof *element),

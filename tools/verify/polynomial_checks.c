@@ -151,39 +151,6 @@ static void check_forces(model *m)
     sp_pool_free(&pool);
 }
 
-/* UᵀMU and UᵀM e. */
-static void check_mass(model *m)
-{
-    const sp_polynomials *polynomials = &m->file->polynomials;
-    double error = 0, gravity_error = 0, gravity_scale = 0;
-    for (int64_t j = 0; j < m->r; j++) {
-        verify_mass_times(&m->mesh->body, false, m->basis->U + j * m->rows, m->f);
-        for (int64_t i = 0; i < m->r; i++)
-            error = worse(fabs(sp_dense_dot(m->rows, m->basis->U + i * m->rows, m->f) - polynomials->mass[j * m->r + i]), error);
-        for (int axis = 0; axis < 3; axis++) {
-            double sum = 0, absolute = 0;
-            for (int64_t i = axis; i < m->rows; i += 3) {
-                sum += m->f[i];
-                absolute += fabs(m->f[i]);
-            }
-            gravity_error = worse(fabs(sum - polynomials->gravity[3 * j + axis]), gravity_error);
-            gravity_scale = fmax(gravity_scale, absolute);
-        }
-    }
-    verify_number(m->v, m->file, "mass", error / largest_of(m->r * m->r, polynomials->mass), 1e-11);
-    verify_number(m->v, m->file, "gravity, of the sum of terms", gravity_error / gravity_scale, 1e-11);
-    if (polynomials->group_count == 0)
-        return;
-    gravity_error = 0; /* of the sum of terms here too: of the elastic modes of a free body it is 0 */
-    for (int64_t i = 0; i < 3 * m->r; i++) {
-        double sum = 0;
-        for (int64_t g = 0; g < polynomials->group_count; g++)
-            sum += polynomials->groups[g].gravity[i];
-        gravity_error = worse(fabs(sum - polynomials->gravity[i]), gravity_error);
-    }
-    verify_number(m->v, m->file, "gravities of the regions add up to the gravity", gravity_error / gravity_scale, 1e-11);
-}
-
 /* The masses of the regions add up to the whole. */
 static void check_groups(verify *v, artefact *file)
 {
@@ -198,6 +165,21 @@ static void check_groups(verify *v, artefact *file)
         error = worse(fabs(sum - p->mass[i]), error);
     }
     verify_number(v, file, "masses of the regions add up to the mass", error / largest_of(p->r * p->r, p->mass), 1e-12);
+}
+
+static void check_group_gravities(verify *v, artefact *file, double terms)
+{
+    const sp_polynomials *p = &file->polynomials;
+    double error = 0;
+    if (p->group_count == 0)
+        return;
+    for (int64_t i = 0; i < 3 * p->r; i++) {
+        double sum = 0;
+        for (int64_t g = 0; g < p->group_count; g++)
+            sum += p->groups[g].gravity[i];
+        error = worse(fabs(sum - p->gravity[i]), error);
+    }
+    verify_number(v, file, "gravities of the regions add up to the gravity", error / terms, 1e-11);
 }
 
 static void check_gram(verify *v, artefact *file, const double *gram, int64_t N)
@@ -227,15 +209,9 @@ void verify_polynomials(verify *v, artefact *file)
     const double *gram = verify_gram_sum(&file->polynomials, &pool);
     check_gram(v, file, gram, N);
     check_groups(v, file);
-    artefact *mesh = verify_mesh(v, file, "mass and forces", true), *basis = verify_find(v, file->basis_hash);
-    bool usable = basis && basis->columns.U;
-    if (mesh && !usable)
-        verify_skip(v, file, "mass and forces", "its basis is not among the files (%.12s)", file->basis_hash);
-    if (mesh && usable) {
-        int64_t rows = 3 * mesh->mesh.vertex_count;
-        bool fits = basis->columns.rows == rows && basis->columns.count >= r;
-        verify_fact(v, file, "size of the basis", fits, "%lld rows, %lld columns (%lld, at least %lld)", (long long)basis->columns.rows,
-                    (long long)basis->columns.count, (long long)rows, (long long)r);
+    artefact *mesh, *basis;
+    if (verify_mesh_and_basis(v, file, "mass and forces", r, &mesh, &basis)) {
+        int64_t rows = basis->columns.rows;
         model m = {.v = v, .file = file, .mesh = mesh, .basis = &basis->columns, .r = r, .rows = rows, .N = N, .gram = gram};
         double **of_N[] = {&m.z, &m.Az, &m.absolute}, **of_rows[] = {&m.u, &m.f}, **of_r[] = {&m.q, &m.reduced, &m.other, &m.line};
         for (int i = 0; i < 3; i++)
@@ -246,10 +222,9 @@ void verify_polynomials(verify *v, artefact *file)
             *of_r[i] = sp_pool_raw(&pool, r, sizeof(double));
         if (pool.failed)
             verify_out_of_memory();
-        if (fits) {
-            check_mass(&m);
-            check_forces(&m);
-        }
+        double terms = verify_reduced_mass(v, file, &mesh->body, r, basis->columns.U, file->polynomials.mass, file->polynomials.gravity);
+        check_group_gravities(v, file, terms);
+        check_forces(&m);
     }
     sp_pool_free(&pool);
 }

@@ -4,6 +4,7 @@
 #include "linear/dense.h"
 #include "reduced/edit.h"
 #include "tools/common/materials.h"
+#include "reduced/mass.h"
 #include "tools/verify/verify.h"
 
 #include <math.h>
@@ -64,8 +65,10 @@ typedef struct energies {
     const sp_columns *basis;
     const sp_trajectory *trajectory;
     const double *gram;
+    const sp_reduced_force *weighted; /* of a cubature */
     bool linear, lumped;
     double *u, *w; /* [3·vertices] */
+    const double *U; /* the basis as the tools take it */
     double *z, *y; /* [N] */
 } energies;
 
@@ -103,10 +106,24 @@ static void full_energies(const energies *e, int64_t frame, double *kinetic, dou
         *strain = sp_elastic_force(e->v->context, e->body, u, NULL);
 }
 
+/* Of a cubature: ½ u̇ᵀMu̇ with u̇ = U q̇, and Σ w_e W_e. */
+static void weighted_energies(const energies *e, int64_t frame, double *kinetic, double *strain)
+{
+    int64_t rows = e->basis->rows, r = e->trajectory->r;
+    memset(e->u, 0, (size_t)rows * sizeof *e->u);
+    for (int64_t c = 0; c < r; c++)
+        for (int64_t i = 0; i < rows; i++)
+            e->u[i] += e->U[c * rows + i] * e->trajectory->qdot[frame * r + c];
+    verify_mass_times(e->body, false, e->u, e->w);
+    *kinetic = 0.5 * sp_dense_dot(rows, e->u, e->w);
+    *strain = e->weighted->evaluate(e->weighted->self, e->trajectory->q + frame * r, false, NULL, NULL);
+}
+
 /* A spring of the loads stores energy too: what is stated may then be more. */
-static void check_energies(energies *e, bool reduced, double scale)
+static void check_energies(energies *e, void (*compute)(const energies *, int64_t, double *, double *), double scale)
 {
     const sp_trajectory *trajectory = e->trajectory;
+    bool reduced = compute == reduced_energies;
     int64_t N = reduced ? sp_polynomial_order(e->polynomials->r) : 0,
             cheap = reduced ? ((int64_t)1 << 28) / N / N : 0; /* N² per frame */
     int64_t most = e->v->sample > cheap ? e->v->sample : cheap, sampled = trajectory->frame_count < most ? trajectory->frame_count : most;
@@ -116,7 +133,7 @@ static void check_energies(energies *e, bool reduced, double scale)
         int64_t frame = sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
         const double *stated = trajectory->energy + SP_ENERGY_COUNT * frame;
         double kinetic, strain;
-        (reduced ? reduced_energies : full_energies)(e, frame, &kinetic, &strain);
+        compute(e, frame, &kinetic, &strain);
         kinetic_error = worse(fabs(kinetic - stated[SP_ENERGY_KINETIC]) / scale, kinetic_error);
         strain -= stated[SP_ENERGY_STRAIN];
         strain_error = worse(fabs(strain) / scale, strain_error);
@@ -191,6 +208,36 @@ static bool edit_materials(energies *e, const tool_material_edits *edits, artefa
     return status == SP_OK;
 }
 
+/* A motion with the forces of a cubature, on a body with its materials. */
+static void check_weighted(energies *e, const artefact *cubature, const char *path, double scale, sp_pool *pool)
+{
+    sp_reduced_force force;
+    const sp_trajectory *trajectory = e->trajectory;
+    const sp_context *context = e->v->context;
+    int64_t rows = 3 * e->body->mesh->vertex_count;
+    bool fits = e->basis && e->basis->rows == rows && cubature->cubature.r >= trajectory->r && e->basis->count >= cubature->cubature.r &&
+                sp_cubature_check(e->v->context, &cubature->cubature, sp_mesh_element_count(e->body->mesh)) == SP_OK;
+    verify_fact(e->v, e->file, "cubature and basis fit", fits, "%s", fits ? "yes" : context->message);
+    if (!fits)
+        return;
+    e->U = verify_held_columns(e->basis, e->body, pool);
+    e->u = sp_pool_raw(pool, rows, sizeof *e->u);
+    e->w = sp_pool_raw(pool, rows, sizeof *e->w);
+    if (pool->failed)
+        verify_out_of_memory();
+    sp_cubature own = cubature->cubature;
+    if (own.stiffness) { /* of the materials as they are now */
+        own.stiffness = sp_pool_raw(pool, own.r * own.r, sizeof *own.stiffness);
+        if (!own.stiffness)
+            verify_out_of_memory();
+        tool_check(sp_reduced_stiffness(e->v->context, e->body, own.r, e->U, own.stiffness), path);
+    }
+    tool_check(sp_cubature_force_new(e->v->context, e->body, &own, trajectory->r, e->U, true, &force), path);
+    e->weighted = &force;
+    check_energies(e, weighted_energies, scale);
+    force.destroy(force.self);
+}
+
 static void check_motion(verify *v, artefact *file, const sp_trajectory *trajectory, double scale)
 {
     sp_pool pool = {0};
@@ -203,14 +250,17 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
     if (trajectory->r && trajectory->u && e.basis)
         check_points(&e);
     artefact *polynomials = verify_input(v, file, "polynomials", NULL), *mesh = NULL;
-    bool reduced = trajectory->r && polynomials && polynomials->polynomials.r >= trajectory->r, full = !reduced && trajectory->u && !trajectory->vertex, usable = true;
+    artefact *cubature = verify_input(v, file, "cubature", NULL);
+    bool by_elements = !strcmp(parameter(file, "model"), "cubature"), weighted = by_elements && trajectory->r && cubature && e.basis;
+    bool reduced = trajectory->r && polynomials && polynomials->polynomials.r >= trajectory->r;
+    bool full = !reduced && !by_elements && trajectory->u && !trajectory->vertex, usable = true;
     tool_material_edits edits;
     sp_mesh edited = {0};
     sp_body body = {0};
     tool_check(tool_material_edits_recorded(v->context, file->meta, &edits), file->path);
     bool other = tool_material_edits_given(&edits);
-    if (full || (reduced && other))
-        usable = (mesh = verify_mesh(v, file, "energies of the frames", full && !other)) != NULL;
+    if (full || weighted || (reduced && other))
+        usable = (mesh = verify_mesh(v, file, "energies of the frames", (full || weighted) && !other)) != NULL;
     if (reduced)
         e.polynomials = &polynomials->polynomials;
     if (usable && mesh && other)
@@ -222,7 +272,7 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
         e.y = sp_pool_raw(&pool, N, sizeof *e.y);
         if (pool.failed)
             verify_out_of_memory();
-        check_energies(&e, true, scale);
+        check_energies(&e, reduced_energies, scale);
     } else if (usable && full) {
         bool fits = mesh->mesh.vertex_count == trajectory->vertex_count;
         verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count, (long long)mesh->mesh.vertex_count);
@@ -234,10 +284,16 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
             tool_check(sp_body_new(v->context, &edited, &body), mesh->path);
         e.body = other ? &body : &mesh->body;
         if (fits)
-            check_energies(&e, false, scale);
+            check_energies(&e, full_energies, scale);
+        sp_body_free(&body);
+    } else if (usable && weighted) {
+        if (other)
+            tool_check(sp_body_new(v->context, &edited, &body), mesh->path);
+        e.body = other ? &body : &mesh->body;
+        check_weighted(&e, cubature, file->path, scale, &pool);
         sp_body_free(&body);
     } else if (usable && trajectory->r)
-        verify_skip(v, file, "energies of the frames", "its polynomials are not among the files");
+        verify_skip(v, file, "energies of the frames", by_elements ? "its cubature and its basis are not both among the files" : "its polynomials are not among the files");
     sp_pool_free(&edited.pool);
     sp_pool_free(&pool);
 }

@@ -6,6 +6,7 @@
 #include "assembly/body.h"
 #include "formats/columns.h"
 #include "formats/field.h"
+#include "formats/cubature.h"
 #include "formats/polynomials.h"
 #include "linear/dense.h"
 #include "tools/common/tool.h"
@@ -29,6 +30,9 @@ typedef struct artefact {
     sp_columns columns;
     sp_polynomials polynomials;
     sp_field field;
+    sp_cubature cubature;
+    sp_poses poses; /* of a file of training */
+    int64_t first, total;
     sp_sparse matrix;
     int64_t *dof; /* of the matrix's rows */
 } artefact;
@@ -80,6 +84,8 @@ void verify_derivatives(verify *v, artefact *file);
 void verify_basis(verify *v, artefact *file);
 void verify_shapes(verify *v, artefact *file);
 void verify_polynomials(verify *v, artefact *file);
+void verify_cubature(verify *v, artefact *file);
+void verify_training(verify *v, artefact *file);
 void verify_trajectory(verify *v, artefact *file);
 void verify_field(verify *v, artefact *file);
 
@@ -93,6 +99,16 @@ void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse 
 
 /* UᵀAU [columns, columns] of a matrix over the free degrees of freedom. */
 void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix, double *reduced);
+
+/* UᵀMU [r, r] and UᵀM e_x, e_y, e_z [r, 3, row major] as stated, for U [3·vertices, ≥ r]. Returns the size of the terms that gravity
+ * sums up: of a free body's modes it is 0 itself. */
+double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, int64_t r, const double *U, const double *mass, const double *gravity);
+
+/* The columns with the rows of held degrees of freedom set to 0, as the tools take a basis; from `pool`. */
+const double *verify_held_columns(const sp_columns *columns, const sp_body *body, sp_pool *pool);
+
+/* Mesh (ready for computing) and basis of a file in r coordinates; false after saying why the named checks are not made. */
+bool verify_mesh_and_basis(verify *v, artefact *file, const char *checks, int64_t r, artefact **mesh, artefact **basis);
 
 /* Which connected piece of the mesh each vertex belongs to, −1 for one without element; from `pool`. */
 const int64_t *verify_piece_labels(verify *v, const sp_mesh *mesh, sp_pool *pool, int64_t *pieces);

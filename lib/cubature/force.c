@@ -1,0 +1,347 @@
+/* The run-time side of cubature. */
+#include "cubature/cubature.h"
+
+#include "assembly/batch.h"
+#include "linear/dense.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 21, WIDE = 2 };
+
+typedef struct cubature_batch {
+    sp_element_lanes data;
+    int count;
+    int64_t element[SP_LANES];
+    int64_t at;              /* first row in B, of 8 · 3 (corners − 1) */
+    sp_lanes weight, nested; /* joint weights; 0 in lanes without an element */
+} cubature_batch;
+
+typedef struct cubature_force {
+    sp_pool pool;
+    int r, rows;             /* rows of B */
+    bool modal, symmetrized;
+    int64_t batch_count;
+    cubature_batch *batches;
+    double *B, *left, *left_nested; /* [rows, r] column major; modal: B with its entries times the weights */
+    double *u, *f, *scaled;  /* [rows]; f without weights */
+    double *Y;               /* [rows, r] */
+    double *S;               /* [r, r] */
+    double *C, *C_nested;    /* [r, r] what the linear part lacks, also with the nested weights; NULL: nothing is added */
+    double *reduced;         /* [3 r]: the last force, that of the nested weights, and where */
+} cubature_force;
+
+/* u_a − u_0 of the batch's elements. */
+static void take_displacements(const cubature_force *c, const cubature_batch *batch, sp_lanes u[8][3])
+{
+    const sp_lanes *from = (const sp_lanes *)(c->u + batch->at);
+    for (int i = 0; i < 3; i++)
+        u[0][i] = (sp_lanes){0};
+    for (int k = 0; k < 3 * (batch->data.corners - 1); k++)
+        u[1 + k / 3][k % 3] = from[k];
+}
+
+static void keep_forces(cubature_force *c, const cubature_batch *batch, sp_lanes f[8][3])
+{
+    sp_lanes *to = (sp_lanes *)(c->f + batch->at), *scaled = (sp_lanes *)(c->scaled + batch->at);
+    for (int k = 0; k < 3 * (batch->data.corners - 1); k++) {
+        to[k] = f[1 + k / 3][k % 3];
+        scaled[k] = batch->weight * to[k];
+    }
+}
+
+/* Y = K B over one batch, two columns at a time; triangular: only T of K = T + Tᵀ, its lower triangle with half of the diagonal. */
+SP_INLINE void times_columns(int rows, bool triangular, sp_lanes (*K)[MOST_ROWS], int64_t stride, int r, const double *B, double *Y)
+{
+    for (int j = 0; j < r; j += WIDE)
+        for (int p = 0; p < rows; p++) {
+            int end = triangular ? p + 1 : rows, second = j + 1 < r ? 1 : 0;
+            sp_lanes sum[WIDE] = {{0}, {0}};
+            for (int q = 0; q < end; q++) {
+                sum[0] += K[p][q] * *(const sp_lanes *)(B + j * stride + q * SP_LANES);
+                sum[1] += K[p][q] * *(const sp_lanes *)(B + (j + second) * stride + q * SP_LANES);
+            }
+            *(sp_lanes *)(Y + j * stride + p * SP_LANES) = sum[0];
+            *(sp_lanes *)(Y + (j + second) * stride + p * SP_LANES) = sum[second];
+        }
+}
+
+SP_CLONES static void multiply_columns(int rows, bool triangular, sp_lanes (*K)[MOST_ROWS], int64_t stride, int r, const double *B, double *Y)
+{
+    if (rows == 9)
+        times_columns(9, triangular, K, stride, r, B, Y);
+    else
+        times_columns(21, triangular, K, stride, r, B, Y);
+}
+
+/* The rows and columns of K that belong to corners 1, 2, …, times the weight. */
+static void tangent_rows(const cubature_force *c, const cubature_batch *batch, sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes (*K)[MOST_ROWS])
+{
+    int corners = batch->data.corners, rows = 3 * (corners - 1);
+    for (int p = 0; p < rows; p++)
+        for (int q = 0; q <= p; q++) {
+            int a = 1 + q / 3, b = 1 + p / 3; /* block a ≤ b has rows of a */
+            sp_lanes value = batch->weight * block[sp_packed(corners, a, b)][3 * (q % 3) + p % 3];
+            if (c->modal)
+                K[q][p] = value;
+            else if (p == q)
+                value *= 0.5;
+            K[p][q] = value;
+        }
+}
+
+static void finish_stiffness(cubature_force *c, double *K)
+{
+    int r = c->r;
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, r, r, c->rows, 1, c->modal ? c->left : c->B, c->rows, c->Y, c->rows, 0, c->S, r);
+    double part = c->modal && c->symmetrized ? 0.5 : 1;
+    for (int j = 0; j < r; j++)
+        for (int i = 0; i < r; i++)
+            K[j * r + i] = c->modal && !c->symmetrized ? c->S[j * r + i] : part * (c->S[j * r + i] + c->S[i * r + j]);
+}
+
+static double evaluate(void *self, const double *q, bool definite, double *f, double *K)
+{
+    cubature_force *c = self;
+    double sum = 0;
+    cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, q, 1, 0, c->u, 1);
+    for (int64_t b = 0; b < c->batch_count; b++) {
+        const cubature_batch *batch = &c->batches[b];
+        sp_lanes u[8][3], force[8][3], energy;
+        take_displacements(c, batch, u);
+        if (K) {
+            sp_lanes block[SP_ELEMENT_BLOCKS][9], rows[MOST_ROWS][MOST_ROWS];
+            sp_batch_tangent(&batch->data, u, definite, force, block, &energy);
+            tangent_rows(c, batch, block, rows);
+            multiply_columns(3 * (batch->data.corners - 1), !c->modal, rows, c->rows, c->r, c->B + batch->at, c->Y + batch->at);
+        } else
+            sp_batch_force(&batch->data, u, force, &energy);
+        keep_forces(c, batch, force);
+        for (int l = 0; l < SP_LANES; l++)
+            if (batch->weight[l] != 0) /* no weight, no energy, and no NaN from it */
+                sum += batch->weight[l] * energy[l];
+    }
+    cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left : c->B, c->rows, c->modal ? c->f : c->scaled, 1, 0, c->reduced, 1);
+    if (K)
+        finish_stiffness(c, K);
+    if (c->C) {
+        sum -= 0.5 * cblas_ddot(c->r, c->reduced, 1, q, 1);
+        cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C, c->r, q, 1, 1, c->reduced, 1);
+        sum += 0.5 * cblas_ddot(c->r, c->reduced, 1, q, 1);
+        for (int j = 0; K && j < c->r; j++)
+            for (int i = 0; i < c->r; i++)
+                K[j * c->r + i] += c->modal && c->symmetrized ? 0.5 * (c->C[j * c->r + i] + c->C[i * c->r + j]) : c->C[j * c->r + i];
+    }
+    memcpy(c->reduced + 2 * c->r, q, (size_t)c->r * sizeof *q);
+    if (f)
+        memcpy(f, c->reduced, (size_t)c->r * sizeof *f);
+    return c->modal ? 0 : sum;
+}
+
+static int64_t inverted(void *self, const double *q)
+{
+    cubature_force *c = self;
+    int64_t first = -1;
+    cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, q, 1, 0, c->u, 1);
+    for (int64_t b = 0; b < c->batch_count; b++) {
+        const cubature_batch *batch = &c->batches[b];
+        sp_lanes u[8][3], force[8][3], energy;
+        take_displacements(c, batch, u);
+        sp_batch_force(&batch->data, u, force, &energy);
+        for (int l = 0; l < batch->count; l++)
+            if (!isfinite(energy[l]) && (first < 0 || batch->element[l] < first))
+                first = batch->element[l];
+    }
+    return first;
+}
+
+static double estimate(void *self)
+{
+    cubature_force *c = self;
+    double *other = c->reduced + c->r;
+    if (!c->modal)
+        for (int64_t b = 0; b < c->batch_count; b++) {
+            const cubature_batch *batch = &c->batches[b];
+            for (int k = 0; k < 3 * (batch->data.corners - 1); k++)
+                ((sp_lanes *)(c->scaled + batch->at))[k] = batch->nested * ((sp_lanes *)(c->f + batch->at))[k];
+        }
+    cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left_nested : c->B, c->rows, c->modal ? c->f : c->scaled, 1, 0, other, 1);
+    if (c->C_nested)
+        cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C_nested, c->r, other + c->r, 1, 1, other, 1);
+    double size = cblas_dnrm2(c->r, c->reduced, 1);
+    cblas_daxpy(c->r, -1, c->reduced, 1, other, 1);
+    return size > 0 ? cblas_dnrm2(c->r, other, 1) / size : 0;
+}
+
+static void destroy(void *self)
+{
+    cubature_force *c = self;
+    sp_pool_free(&c->pool);
+    free(c);
+}
+
+/* Batches of elements of the same kind, in order. */
+static bool same_kind(const sp_body *body, int64_t a, int64_t b)
+{
+    const sp_element_class *x = &body->classes[body->element_class[a]], *y = &body->classes[body->element_class[b]];
+    const sp_material *p = &body->mesh->materials[x->region], *q = &body->mesh->materials[y->region];
+    return x->corners == y->corners && !x->gram == !y->gram && (x->gram || (p->law == q->law && p->fibre == q->fibre));
+}
+
+/* Batch number of every element, and the first element of every batch; kinds are taken one after another. */
+static int make_batches(sp_context *context, const sp_body *body, const sp_cubature *cubature, sp_pool *scratch, sp_batch **batches, int64_t **member, int64_t *count)
+{
+    *batches = sp_pool_new(scratch, cubature->count, sizeof **batches);
+    *member = sp_pool_new(scratch, cubature->count * SP_LANES, sizeof **member); /* position in the list of each lane */
+    char *taken = sp_pool_new(scratch, cubature->count, 1);
+    if (scratch->failed)
+        return sp_fail_memory(context);
+    *count = 0;
+    for (int64_t first = 0; first < cubature->count; first++) {
+        sp_batch *batch = NULL;
+        for (int64_t k = first; k < cubature->count; k++) {
+            int64_t element = cubature->element[k];
+            if (taken[k] || !same_kind(body, cubature->element[first], element))
+                continue;
+            if (!batch || batch->count == SP_LANES) {
+                batch = &(*batches)[(*count)++];
+                *batch = (sp_batch){.corners = body->classes[body->element_class[element]].corners};
+                for (int l = 0; l < SP_LANES; l++)
+                    batch->element[l] = element;
+            }
+            (*member)[(*count - 1) * SP_LANES + batch->count] = k;
+            batch->element[batch->count++] = element;
+            taken[k] = 1;
+        }
+    }
+    return SP_OK;
+}
+
+/* One batch's rows of B and its weights. */
+static void fill_rows(cubature_force *c, const sp_body *body, const sp_cubature *cubature, const double *U, const sp_batch *batch, const int64_t *member, cubature_batch *to)
+{
+    int64_t vertex_rows = 3 * body->mesh->vertex_count;
+    for (int l = 0; l < batch->count; l++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(body->mesh, batch->element[l], &corners);
+        to->weight[l] = c->modal ? 1 : cubature->weight[member[l]];
+        to->nested[l] = c->modal || !cubature->nested ? 0 : cubature->nested[member[l]];
+        for (int j = 0; j < c->r; j++)
+            for (int k = 0; k < 3 * (corners - 1); k++) {
+                int64_t at = (int64_t)j * c->rows + to->at + (int64_t)k * SP_LANES + l;
+                const double *u = U + j * vertex_rows + k % 3;
+                c->B[at] = u[3 * corner[1 + k / 3]] - u[3 * corner[0]];
+                if (c->left)
+                    c->left[at] = cubature->weight[j * cubature->count + member[l]] * c->B[at];
+                if (c->left_nested)
+                    c->left_nested[at] = cubature->nested[j * cubature->count + member[l]] * c->B[at];
+            }
+    }
+}
+
+/* C = UᵀK(0)U − the stiffness of the elements at rest, of either weights. */
+static int lacking(sp_context *context, cubature_force *c, const sp_cubature *cubature, double **lack)
+{
+    int r = c->r;
+    double *rest = sp_pool_new(&c->pool, r, sizeof *rest), *C = sp_pool_new(&c->pool, (int64_t)r * r, sizeof *C);
+    if (c->pool.failed)
+        return sp_fail_memory(context);
+    bool symmetrized = c->symmetrized;
+    c->symmetrized = false; /* the force has the whole matrix */
+    evaluate(c, rest, false, NULL, C);
+    c->symmetrized = symmetrized;
+    for (int j = 0; j < r; j++)
+        for (int i = 0; i < r; i++)
+            C[j * r + i] = cubature->stiffness[j * cubature->r + i] - C[j * r + i];
+    *lack = C;
+    return SP_OK;
+}
+
+static void swap_weights(cubature_force *c)
+{
+    double *left = c->left;
+    c->left = c->left_nested;
+    c->left_nested = left;
+    for (int64_t b = 0; b < c->batch_count; b++) {
+        sp_lanes weight = c->batches[b].weight;
+        c->batches[b].weight = c->modal ? weight : c->batches[b].nested;
+        c->batches[b].nested = c->modal ? c->batches[b].nested : weight;
+    }
+}
+
+static int correct_linear_part(sp_context *context, cubature_force *c, const sp_cubature *cubature)
+{
+    double *nested = NULL, *C;
+    int status = SP_OK;
+    if (cubature->nested) {
+        swap_weights(c);
+        status = lacking(context, c, cubature, &nested);
+        swap_weights(c);
+    }
+    if (status == SP_OK)
+        status = lacking(context, c, cubature, &C);
+    if (status == SP_OK) {
+        c->C = C;
+        c->C_nested = nested;
+    }
+    return status;
+}
+
+int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r, const double *U, bool symmetrized, sp_reduced_force *force)
+{
+    cubature_force *c = calloc(1, sizeof *c);
+    sp_pool scratch = {0};
+    sp_batch *batches;
+    int64_t *member, rows = 0;
+    int status;
+    if (!c)
+        return sp_fail_memory(context);
+    *force = (sp_reduced_force){.self = c, .r = r, .unsymmetric = cubature->modal && !symmetrized, .evaluate = evaluate, .destroy = destroy};
+    force->cubic = sp_body_quadratic(context, body) == SP_OK;
+    force->inverted = force->cubic ? NULL : inverted;
+    force->estimate = cubature->nested ? estimate : NULL;
+    c->r = (int)r;
+    c->modal = cubature->modal;
+    c->symmetrized = symmetrized;
+    SP_TRY(make_batches(context, body, cubature, &scratch, &batches, &member, &c->batch_count));
+    for (int64_t b = 0; b < c->batch_count; b++)
+        rows += (int64_t)SP_LANES * 3 * (batches[b].corners - 1);
+    SP_TRY(sp_dense_fits(context, rows, r));
+    c->rows = (int)rows;
+    c->batches = sp_pool_new(&c->pool, c->batch_count, sizeof *c->batches);
+    c->B = sp_pool_new(&c->pool, rows * r, sizeof(double));
+    c->left = c->modal ? sp_pool_new(&c->pool, rows * r, sizeof(double)) : NULL;
+    c->left_nested = c->modal && cubature->nested ? sp_pool_new(&c->pool, rows * r, sizeof(double)) : NULL;
+    c->u = sp_pool_new(&c->pool, rows, sizeof(double));
+    c->f = sp_pool_new(&c->pool, rows, sizeof(double));
+    c->scaled = sp_pool_new(&c->pool, rows, sizeof(double));
+    c->Y = sp_pool_new(&c->pool, rows * r, sizeof(double));
+    c->S = sp_pool_new(&c->pool, r * r, sizeof(double));
+    c->reduced = sp_pool_new(&c->pool, 3 * r, sizeof(double));
+    if (c->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    rows = 0;
+    for (int64_t b = 0; b < c->batch_count; b++) {
+        cubature_batch *to = &c->batches[b];
+        to->at = rows;
+        to->count = batches[b].count;
+        memcpy(to->element, batches[b].element, sizeof to->element);
+        sp_element_lanes_start(&to->data);
+        sp_element_lanes_load(body, &batches[b], &to->data);
+        fill_rows(c, body, cubature, U, &batches[b], member + b * SP_LANES, to);
+        rows += (int64_t)SP_LANES * 3 * (batches[b].corners - 1);
+    }
+    if (cubature->stiffness)
+        status = correct_linear_part(context, c, cubature);
+done:
+    sp_pool_free(&scratch);
+    if (status != SP_OK) {
+        destroy(c);
+        *force = (sp_reduced_force){0};
+    }
+    return status;
+}

@@ -1,0 +1,509 @@
+#include "cubature/joint.h"
+
+#include "base/random.h"
+#include "linear/dense.h"
+#include "linear/nnls.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double MINIMUM = 1e-10; /* KKT residual at which the minimum is reached */
+
+/* Elements with the score by which they are sorted. */
+typedef struct scored {
+    double score;
+    int64_t element;
+} scored;
+
+static int compare_scored(const void *a, const void *b)
+{
+    const scored *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return (x->element > y->element) - (x->element < y->element);
+}
+
+typedef struct trainer {
+    sp_context *context;
+    sp_training *training;
+    const sp_cubature_parameters *parameters;
+    sp_cubature_report *report;
+    int64_t elements, rows;
+    double size;       /* ‖b‖ */
+    double part;       /* of it in what errors are relative to: 1 where all of the force is fitted */
+    double *norm;      /* [elements] ‖a_e‖, −1: not known yet */
+    double *product;   /* [elements] */
+    int64_t *list;     /* [elements + 1] */
+    scored *best;      /* [elements] */
+    char *inside;      /* [elements] in the working set */
+    bool replaying;
+} trainer;
+
+/* The round that an earlier call chose, or −1. Behind its elements stand the passes until then, so that the report is the same as that of an undisturbed run. */
+static int64_t known_round(trainer *t)
+{
+    const sp_cubature_log *log = t->parameters->log;
+    if (!log || !t->replaying)
+        return -1;
+    int64_t count = log->next(log->data, t->list, t->elements + 1) - 1;
+    t->replaying = count >= 0;
+    if (t->replaying)
+        t->report->passes = t->list[count];
+    return t->replaying ? count : -1;
+}
+
+static void remember(trainer *t, int64_t count)
+{
+    const sp_cubature_log *log = t->parameters->log;
+    if (!log)
+        return;
+    t->list[count] = t->report->passes;
+    log->add(log->data, count + 1, t->list);
+}
+
+static int know_norms(trainer *t, int64_t count, const int64_t *list)
+{
+    sp_pool scratch = {0};
+    int64_t *unknown = sp_pool_raw(&scratch, count, sizeof *unknown), found = 0;
+    if (!unknown)
+        return sp_fail_memory(t->context);
+    for (int64_t k = 0; k < count; k++)
+        if (t->norm[list[k]] < 0)
+            unknown[found++] = list[k];
+    int status = found ? sp_training_norms(t->training, found, unknown, t->norm) : SP_OK;
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* Scores a_e·ρ / (‖a_e‖ ‖b‖) of `count` elements in t->list, outside of the working set and positive, best first into t->best. Returns their number, or −1 with *status. */
+static int64_t score(trainer *t, const double *rho, int64_t count, int *status)
+{
+    bool all = count == t->elements;
+    *status = sp_training_products(t->training, rho, count, all ? NULL : t->list, t->product);
+    if (*status == SP_OK)
+        *status = know_norms(t, count, t->list);
+    if (*status != SP_OK)
+        return -1;
+    t->report->passes += all;
+    int64_t found = 0;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t e = t->list[k];
+        double size = t->norm[e] * t->size;
+        if (!t->inside[e] && size > 0 && t->product[k] > 0)
+            t->best[found++] = (scored){t->product[k] / size, e};
+    }
+    qsort(t->best, (size_t)found, sizeof *t->best, compare_scored);
+    return found;
+}
+
+static void list_all(trainer *t)
+{
+    for (int64_t e = 0; e < t->elements; e++)
+        t->list[e] = e;
+}
+
+/* `count` different elements outside of the working set, by a shuffle of which only the beginning is carried out. */
+static int64_t list_some(trainer *t, int64_t count, int64_t round)
+{
+    int64_t outside = 0;
+    for (int64_t e = 0; e < t->elements; e++)
+        if (!t->inside[e])
+            t->list[outside++] = e;
+    if (count >= outside)
+        return outside;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t other = k + (int64_t)(sp_random_uniform(t->context->seed, (uint64_t)(1000000 + round), (uint64_t)k) * (double)(outside - k));
+        int64_t element = t->list[other];
+        t->list[other] = t->list[k];
+        t->list[k] = element;
+    }
+    return count;
+}
+
+static int offer(trainer *t, sp_nnls_set *set, int64_t count)
+{
+    sp_pool scratch = {0};
+    double *columns = sp_pool_raw(&scratch, t->rows * count, sizeof *columns);
+    int status = columns ? sp_training_columns(t->training, count, t->list, columns) : sp_fail_memory(t->context);
+    if (status == SP_OK)
+        status = sp_nnls_set_add(set, count, columns, t->list);
+    for (int64_t k = 0; status == SP_OK && k < count; k++)
+        t->inside[t->list[k]] = 1;
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* Only what has a weight stays in the working set. */
+static void forget_unused(trainer *t, sp_nnls_set *set)
+{
+    for (int64_t k = 0; k < sp_nnls_set_count(set); k++)
+        t->inside[sp_nnls_set_ids(set)[k]] = sp_nnls_set_weights(set)[k] > 0;
+    sp_nnls_set_drop(set);
+}
+
+/* How far to the tolerance, for people who wait: errors fall by powers, so in their logarithm. */
+static int show_progress(trainer *t, double error, int64_t count)
+{
+    const sp_cubature_parameters *p = t->parameters;
+    double by_error = p->tolerance > 0 && error > 0 ? log(error) / log(fmin(p->tolerance, 0.999)) : 0, by_count = p->most > 0 ? (double)count / (double)p->most : 0;
+    return sp_progress(t->context, fmin(1, fmax(0, fmax(by_error, by_count))));
+}
+
+/* One element at a time. */
+static int train_greedy(trainer *t, sp_nnls_set *set)
+{
+    const sp_cubature_parameters *p = t->parameters;
+    sp_nnls_parameters minimum = {0};
+    sp_nnls_report fit = {.residual = 1};
+    int status = SP_OK;
+    for (int64_t round = 0;; round++) {
+        if (p->tolerance > 0 && fit.positive > 0 && t->part * fit.residual <= p->tolerance) {
+            t->report->reached = true;
+            break;
+        }
+        if (p->most > 0 && fit.positive >= p->most) {
+            t->report->reached = p->tolerance == 0;
+            break;
+        }
+        if (known_round(t) < 0) {
+            int64_t asked = p->candidates > 0 ? list_some(t, p->candidates, round) : t->elements;
+            bool all = p->candidates == 0;
+            if (all)
+                list_all(t);
+            int64_t found = score(t, sp_nnls_set_residual(set), asked, &status);
+            if (found == 0 && !all && asked > 0) { /* none of the subset helps: ask all before giving up */
+                list_all(t);
+                found = score(t, sp_nnls_set_residual(set), t->elements, &status);
+            }
+            if (status != SP_OK)
+                return status;
+            if (found == 0 || t->best[0].score <= MINIMUM) {
+                t->report->reached = p->tolerance == 0;
+                break;
+            }
+            t->list[0] = t->best[0].element;
+            remember(t, 1);
+        }
+        SP_TRY(offer(t, set, 1));
+        SP_TRY(sp_nnls_set_solve(set, &minimum, &fit));
+        forget_unused(t, set);
+        t->report->rounds++;
+        SP_TRY(show_progress(t, t->part * fit.residual, fit.positive));
+    }
+done:
+    return status;
+}
+
+/* All elements, priced together. */
+static int train_nnls(trainer *t, sp_nnls_set *set)
+{
+    enum { MOST_OFFERED = 256 };
+    const double worth = 0.3, thrift = 0.5; /* offered: this part of the best score at least; the working set is left when its best falls below that part */
+    const sp_cubature_parameters *p = t->parameters;
+    sp_nnls_report fit = {.residual = 1};
+    int status = SP_OK;
+    for (;;) {
+        if (p->tolerance > 0 && fit.positive > 0 && t->part * fit.residual <= p->tolerance) {
+            t->report->reached = true;
+            break;
+        }
+        if (p->most > 0 && fit.positive >= p->most) {
+            t->report->reached = p->tolerance == 0;
+            break;
+        }
+        int64_t count = known_round(t);
+        if (count < 0) {
+            list_all(t);
+            int64_t found = score(t, sp_nnls_set_residual(set), t->elements, &status);
+            if (status != SP_OK)
+                return status;
+            if (found == 0 || t->best[0].score <= MINIMUM) {
+                t->report->reached = p->tolerance == 0;
+                break;
+            }
+            for (count = 0; count < found && count < MOST_OFFERED && t->best[count].score >= worth * t->best[0].score; count++)
+                t->list[count] = t->best[count].element;
+            remember(t, count);
+        }
+        SP_TRY(offer(t, set, count));
+        /* the best score offered, from the set itself: the same in a replayed round */
+        double best = 0;
+        const double *added = sp_nnls_set_columns(set) + (sp_nnls_set_count(set) - count) * t->rows;
+        for (int64_t k = 0; k < count; k++) {
+            double size = cblas_dnrm2((int)t->rows, added + k * t->rows, 1) * t->size;
+            best = fmax(best, cblas_ddot((int)t->rows, added + k * t->rows, 1, sp_nnls_set_residual(set), 1) / size);
+        }
+        bool needless = p->tolerance >= t->part; /* met without any element: then one is enough */
+        sp_nnls_parameters bounds = {.tolerance = needless ? 0 : p->tolerance / t->part, .most = needless ? 1 : p->most, .least = thrift * best};
+        SP_TRY(sp_nnls_set_solve(set, &bounds, &fit));
+        forget_unused(t, set);
+        t->report->rounds++;
+        SP_TRY(show_progress(t, t->part * fit.residual, fit.positive));
+    }
+done:
+    return status;
+}
+
+/* ---- hard thresholding pursuit ---- */
+
+typedef struct pursuit {
+    int64_t count, *element; /* the support, increasing */
+    double *weight, *columns;
+    double *residual;        /* b − A w */
+    double error;
+} pursuit;
+
+static int compare_index(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Fits the weights of the `count` elements in t->list. */
+static int fit_support(trainer *t, sp_pool *pool, int64_t count, pursuit *p)
+{
+    sp_nnls_report fit;
+    int status;
+    qsort(t->list, (size_t)count, sizeof *t->list, compare_index);
+    sp_pool_drop(pool, p->element);
+    sp_pool_drop(pool, p->weight);
+    sp_pool_drop(pool, p->columns);
+    p->count = count;
+    p->element = sp_pool_copy(pool, t->list, count, sizeof *p->element);
+    p->weight = sp_pool_new(pool, count, sizeof *p->weight);
+    p->columns = sp_pool_raw(pool, t->rows * count, sizeof *p->columns);
+    if (pool->failed)
+        return sp_fail_memory(t->context);
+    SP_TRY(sp_training_columns(t->training, count, p->element, p->columns));
+    SP_TRY(sp_nnls(t->context, t->rows, count, p->columns, t->rows, sp_training_target(t->training), &(sp_nnls_parameters){0}, p->weight, &fit));
+    memcpy(p->residual, sp_training_target(t->training), (size_t)t->rows * sizeof *p->residual);
+    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)count, -1, p->columns, (int)t->rows, p->weight, 1, 1, p->residual, 1);
+    p->error = t->part * fit.residual;
+    t->report->rounds++;
+done:
+    return status;
+}
+
+/* The support after a gradient step in the weights of normalized columns, into t->list; returns its size. */
+static int64_t next_support(trainer *t, const pursuit *p, int64_t size, double *work, int *status)
+{
+    list_all(t);
+    *status = sp_training_products(t->training, p->residual, t->elements, NULL, t->product);
+    if (*status == SP_OK)
+        *status = know_norms(t, t->elements, t->list);
+    if (*status != SP_OK)
+        return 0;
+    t->report->passes++;
+    /* the step of steepest descent along the gradient on the support; 1 where there is none: columns have the length 1 */
+    double along = 0, step = 1;
+    memset(work, 0, (size_t)t->rows * sizeof *work);
+    for (int64_t k = 0; k < p->count; k++) {
+        double norm = t->norm[p->element[k]], g = norm > 0 ? t->product[p->element[k]] / norm : 0;
+        along += g * g;
+        if (norm > 0)
+            cblas_daxpy((int)t->rows, g / norm, p->columns + k * t->rows, 1, work, 1);
+    }
+    double across = cblas_ddot((int)t->rows, work, 1, work, 1);
+    if (along > 1e-20 * t->size * t->size && across > 0)
+        step = along / across;
+    int64_t found = 0, inside = 0;
+    for (int64_t e = 0; e < t->elements; e++) {
+        while (inside < p->count && p->element[inside] < e)
+            inside++;
+        double norm = t->norm[e], weight = inside < p->count && p->element[inside] == e ? p->weight[inside] * norm : 0;
+        if (norm > 0 && weight + step * t->product[e] / norm > 0)
+            t->best[found++] = (scored){weight + step * t->product[e] / norm, e};
+    }
+    qsort(t->best, (size_t)found, sizeof *t->best, compare_scored);
+    for (int64_t k = 0; k < found && k < size; k++)
+        t->list[k] = t->best[k].element;
+    return found < size ? found : size;
+}
+
+static int train_htp(trainer *t, sp_pool *pool, pursuit *p)
+{
+    enum { STEPS = 10 };
+    const sp_cubature_parameters *parameters = t->parameters;
+    int64_t most = parameters->most > 0 ? parameters->most : t->elements, size = parameters->tolerance > 0 ? 4 : most;
+    double *work = sp_pool_raw(pool, t->rows, sizeof *work);
+    int status = SP_OK;
+    p->residual = sp_pool_copy(pool, sp_training_target(t->training), t->rows, sizeof *p->residual);
+    p->error = t->part;
+    if (pool->failed)
+        return sp_fail_memory(t->context);
+    for (;; size += size / 4 > 1 ? size / 4 : 1) {
+        size = size > most ? most : size;
+        for (int step = 0; step < STEPS; step++) {
+            double before = p->error;
+            int64_t count = known_round(t);
+            if (count < 0) {
+                count = next_support(t, p, size, work, &status);
+                if (status != SP_OK)
+                    return status;
+                remember(t, count);
+            }
+            if (count == 0)
+                return SP_OK; /* the minimum: no element helps */
+            SP_TRY(fit_support(t, pool, count, p));
+            SP_TRY(show_progress(t, p->error, count));
+            if (parameters->tolerance > 0 && p->error <= parameters->tolerance) {
+                t->report->reached = true;
+                return SP_OK;
+            }
+            if (step > 0 && p->error > 0.99 * before) /* as good as it gets with so many */
+                break;
+        }
+        if (size == most) {
+            t->report->reached = parameters->tolerance == 0;
+            return SP_OK;
+        }
+    }
+done:
+    return status;
+}
+
+/* ---- what comes out ---- */
+
+typedef struct chosen {
+    int64_t element;
+    double weight;
+} chosen;
+
+static int compare_chosen(const void *a, const void *b)
+{
+    return compare_index(a, b); /* the element comes first */
+}
+
+static int keep_weights(trainer *t, int64_t count, const int64_t *element, const double *weight, sp_cubature *cubature)
+{
+    sp_pool scratch = {0};
+    chosen *list = sp_pool_raw(&scratch, count, sizeof *list);
+    int64_t kept = 0;
+    for (int64_t k = 0; list && k < count; k++)
+        if (weight[k] > 0)
+            list[kept++] = (chosen){element[k], weight[k]};
+    cubature->count = kept;
+    cubature->element = sp_pool_raw(&cubature->pool, kept, sizeof *cubature->element);
+    cubature->weight = sp_pool_raw(&cubature->pool, kept, sizeof *cubature->weight);
+    int status = !list || cubature->pool.failed ? sp_fail_memory(t->context) : SP_OK;
+    if (status == SP_OK)
+        qsort(list, (size_t)kept, sizeof *list, compare_chosen);
+    for (int64_t k = 0; status == SP_OK && k < kept; k++) {
+        cubature->element[k] = list[k].element;
+        cubature->weight[k] = list[k].weight;
+    }
+    sp_pool_free(&scratch);
+    if (status == SP_OK && kept == 0)
+        return sp_fail(t->context, SP_NUMERICAL, "no element helps to fit the forces");
+    return status;
+}
+
+/* Second weights, and the errors of both as they are. */
+static int judge(trainer *t, sp_cubature *cubature)
+{
+    sp_pool scratch = {0};
+    int64_t n = cubature->count, half = n > 1 ? (n + 1) / 2 : 1;
+    double *columns = sp_pool_raw(&scratch, t->rows * n, sizeof *columns), *residual = sp_pool_copy(&scratch, sp_training_target(t->training), t->rows, sizeof *residual);
+    int status = scratch.failed ? sp_fail_memory(t->context) : SP_OK;
+    if (status != SP_OK)
+        goto done;
+    SP_TRY(sp_training_columns(t->training, n, cubature->element, columns));
+    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)n, -1, columns, (int)t->rows, cubature->weight, 1, 1, residual, 1);
+    t->report->error = t->part * cblas_dnrm2((int)t->rows, residual, 1) / t->size;
+    list_all(t);
+    SP_TRY(sp_training_products(t->training, residual, t->elements, NULL, t->product));
+    SP_TRY(know_norms(t, t->elements, t->list));
+    t->report->passes++;
+    for (int64_t e = 0, k = 0; e < t->elements; e++) {
+        bool inside = k < n && cubature->element[k] == e;
+        double miss = inside ? fabs(t->product[e]) : fmax(0, t->product[e]);
+        k += inside;
+        if (t->norm[e] > 0)
+            t->report->kkt = fmax(t->report->kkt, miss / (t->norm[e] * t->size));
+    }
+    if (t->parameters->nested) {
+        sp_nnls_report fit;
+        cubature->nested = sp_pool_new(&cubature->pool, n, sizeof *cubature->nested);
+        if (!cubature->nested) {
+            status = sp_fail_memory(t->context);
+            goto done;
+        }
+        SP_TRY(sp_nnls(t->context, t->rows, n, columns, t->rows, sp_training_target(t->training), &(sp_nnls_parameters){.most = half}, cubature->nested, &fit));
+        t->report->nested_error = t->part * fit.residual;
+        t->report->nested_count = fit.positive;
+    }
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+int sp_cubature_train(sp_context *context, const sp_body *body, sp_training *training, const sp_cubature_parameters *parameters, sp_cubature *cubature, sp_cubature_report *report)
+{
+    int64_t elements = sp_mesh_element_count(body->mesh);
+    sp_pool scratch = {0};
+    trainer t = {.context = context, .training = training, .parameters = parameters, .report = report, .elements = elements, .replaying = true};
+    sp_nnls_set *set = NULL;
+    int status;
+    *report = (sp_cubature_report){0};
+    *cubature = (sp_cubature){.r = sp_training_coordinates(training)};
+    if (!(parameters->tolerance >= 0 && parameters->tolerance < 1) || parameters->most < 0 || parameters->candidates < 0)
+        return sp_fail(context, SP_USAGE, "cubature: tolerance %g, at most %lld elements, %lld candidates", parameters->tolerance, (long long)parameters->most,
+                       (long long)parameters->candidates);
+    t.rows = sp_training_rows(training);
+    t.size = cblas_dnrm2((int)t.rows, sp_training_target(training), 1);
+    t.part = t.size / sp_training_whole(training);
+    if (t.part < 1e-12)
+        return sp_fail(context, SP_INPUT, "the poses are so small that their forces are linear to rounding: there is nothing to fit");
+    t.norm = sp_pool_raw(&scratch, elements, sizeof *t.norm);
+    t.product = sp_pool_raw(&scratch, elements, sizeof *t.product);
+    t.list = sp_pool_raw(&scratch, elements + 1, sizeof *t.list);
+    t.best = sp_pool_raw(&scratch, elements, sizeof *t.best);
+    t.inside = sp_pool_new(&scratch, elements, 1);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t e = 0; e < elements; e++)
+        t.norm[e] = -1;
+    if (parameters->method == SP_CUBATURE_HTP) {
+        pursuit p = {0};
+        SP_TRY(train_htp(&t, &scratch, &p));
+        SP_TRY(keep_weights(&t, p.count, p.element, p.weight, cubature));
+    } else {
+        SP_TRY(sp_nnls_set_new(context, t.rows, sp_training_target(training), 64, &set));
+        SP_TRY(parameters->method == SP_CUBATURE_NNLS ? train_nnls(&t, set) : train_greedy(&t, set));
+        SP_TRY(keep_weights(&t, sp_nnls_set_count(set), sp_nnls_set_ids(set), sp_nnls_set_weights(set), cubature));
+    }
+    SP_TRY(judge(&t, cubature));
+done:
+    sp_nnls_set_free(set);
+    sp_pool_free(&scratch);
+    if (status != SP_OK)
+        sp_cubature_free(cubature);
+    return status;
+}
+
+int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubature *cubature, bool nested, double *error)
+{
+    enum { WIDTH = 64 };
+    int64_t rows = sp_training_rows(training), n = cubature->count, r = cubature->r;
+    const double *weight = nested ? cubature->nested : cubature->weight;
+    sp_pool scratch = {0};
+    double *columns = sp_pool_raw(&scratch, rows * WIDTH, sizeof *columns), *residual = sp_pool_copy(&scratch, sp_training_target(training), rows, sizeof *residual);
+    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    double size = sp_training_whole(training);
+    for (int64_t first = 0; status == SP_OK && first < n; first += WIDTH) {
+        int64_t count = n - first < WIDTH ? n - first : WIDTH;
+        SP_TRY(sp_training_columns(training, count, cubature->element + first, columns));
+        for (int64_t k = 0; k < count; k++)
+            for (int64_t i = 0; i < rows; i++)
+                residual[i] -= columns[k * rows + i] * (cubature->modal ? weight[i % r * n + first + k] : weight[first + k]);
+    }
+    if (status == SP_OK)
+        *error = cblas_dnrm2((int)rows, residual, 1) / size;
+done:
+    sp_pool_free(&scratch);
+    return status;
+}

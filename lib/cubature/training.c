@@ -1,0 +1,515 @@
+#include "cubature/training.h"
+
+#include "assembly/batch.h"
+#include "base/random.h"
+#include "linear/dense.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUMS = 8, WIDEST = 32 }; /* partial sums that do not depend on the threads; most poses side by side */
+
+void sp_poses_free(sp_poses *poses)
+{
+    sp_pool_free(&poses->pool);
+    *poses = (sp_poses){0};
+}
+
+/* ---- whole poses: all elements of a body for a block of displacements side by side ---- */
+
+/* Displacements [3·vertices, width, row major] of poses [r, count]; columns beyond them are 0. */
+static void spread(const double *W, int64_t rows, int64_t r, int64_t count, const double *q, int64_t width, double *u)
+{
+    if (count < width)
+        memset(u, 0, (size_t)(rows * width) * sizeof *u);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)count, (int)r, 1, W, (int)r, q, (int)r, 0, u, (int)width);
+}
+
+/* How many poses at once: two arrays of full vectors for each of SUMS threads. It does not depend on the threads there are: products of other widths round otherwise. A power of two, so
+ * that shards that begin at multiples of WIDEST cut poses into the same blocks. */
+static int64_t block_width(int64_t rows, int64_t memory)
+{
+    int64_t bytes = rows * 2 * SUMS * (int64_t)sizeof(double), width = WIDEST;
+    while (width > SP_LANES && width * bytes > (memory > 0 ? memory : INT64_C(1) << 30))
+        width /= 2;
+    return width;
+}
+
+/* Rows of the corners in arrays [3·vertices, width], eight columns from `at` on: out of them, into them, and their products with forces. */
+SP_CLONES static void take_rows(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3])
+{
+    for (int a = 0; a < corners; a++)
+        for (int i = 0; i < 3; i++)
+            to[a][i] = *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
+}
+
+SP_CLONES static void add_rows(int corners, const int64_t *corner, int64_t width, sp_lanes from[8][3], double *at)
+{
+    for (int a = 0; a < corners; a++)
+        for (int i = 0; i < 3; i++)
+            *(sp_lanes *)(at + (3 * corner[a] + i) * width) += from[a][i];
+}
+
+SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at, sp_lanes *sum)
+{
+    for (int a = 0; a < corners; a++)
+        for (int i = 0; i < 3; i++)
+            *sum += force[a][i] * *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
+}
+
+/* f += the forces of all elements at the first `used` of the displacements side by side. */
+static void add_forces(const sp_body *body, int64_t used, int64_t width, const double *u, sp_element_lanes *data, double *f)
+{
+    int64_t elements = sp_mesh_element_count(body->mesh);
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(body->mesh, e, &corners);
+        sp_element_lanes_fill(body, e, data);
+        for (int64_t g = 0; g < used; g += SP_LANES) {
+            sp_lanes displacement[8][3], force[8][3], energy;
+            take_rows(corners, corner, width, u + g, displacement);
+            sp_batch_force(data, displacement, force, &energy);
+            add_rows(corners, corner, width, force, f + g);
+        }
+    }
+}
+
+static double *by_rows(sp_pool *pool, int64_t rows, int64_t r, const double *U)
+{
+    double *W = sp_pool_raw(pool, rows * r, sizeof *W);
+    for (int64_t j = 0; W && j < r; j++)
+        for (int64_t i = 0; i < rows; i++)
+            W[i * r + j] = U[j * rows + i];
+    return W;
+}
+
+static bool finite_force(const sp_poses *poses, int64_t t)
+{
+    for (int64_t i = 0; i < poses->r; i++)
+        if (!isfinite(poses->force[t * poses->r + i]))
+            return false;
+    return true;
+}
+
+int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U, int64_t memory, int64_t first, int64_t last, sp_poses *poses, int64_t *shrunk)
+{
+    enum { HALVINGS = 30 };
+    int64_t rows = 3 * body->mesh->vertex_count, r = poses->r, done = 0;
+    sp_pool scratch = {0};
+    int status;
+    SP_TRY(sp_dense_fits(context, rows, r));
+    /* blocks end at multiples of their width, wherever the first pose stands: shards cut them nowhere else */
+    int64_t width = block_width(rows, memory), start = first / width, blocks = last > first ? (last + width - 1) / width - start : 0;
+    int threads = context->threads < SUMS ? context->threads : SUMS;
+    double *W = by_rows(&scratch, rows, r, U), *space = sp_pool_raw(&scratch, 2 * rows * width * threads, sizeof *space);
+    sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    bool stop = false;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t from = b == 0 ? first : (start + b) * width, end = (start + b + 1) * width, count = (end < last ? end : last) - from, ready;
+        double *u = space + 2 * rows * width * omp_get_thread_num(), *f = u + rows * width;
+        sp_element_lanes *own = &data[omp_get_thread_num()];
+        if (stop)
+            continue;
+        sp_element_lanes_start(own);
+        memset(f, 0, (size_t)(rows * width) * sizeof *f);
+        spread(W, rows, r, count, poses->q + from * r, width, u);
+        add_forces(body, width, width, u, own, f);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)count, (int)r, (int)rows, 1, f, (int)width, W, (int)r, 0, poses->force + from * r, (int)r);
+#pragma omp atomic capture
+        ready = ++done;
+        if (omp_get_thread_num() == 0 && sp_progress(context, (double)ready / (double)blocks) != SP_OK)
+            stop = true;
+    }
+    if (stop)
+        status = SP_SYSTEM; /* with the message of sp_progress */
+    if (shrunk)
+        *shrunk = 0;
+    for (int64_t t = first; status == SP_OK && t < last; t++) {
+        sp_element_lanes_start(data);
+        int halvings = 0;
+        for (; shrunk && halvings < HALVINGS && !finite_force(poses, t); halvings++) {
+            for (int64_t i = 0; i < r; i++)
+                poses->q[t * r + i] *= 0.5;
+            memset(space + rows * width, 0, (size_t)(rows * width) * sizeof *space);
+            spread(W, rows, r, 1, poses->q + t * r, width, space);
+            add_forces(body, SP_LANES, width, space, data, space + rows * width);
+            cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows, (int)r, 1, W, (int)r, space + rows * width, (int)width, 0, poses->force + t * r, 1);
+        }
+        if (shrunk)
+            *shrunk += halvings > 0;
+        if (!finite_force(poses, t))
+            status = sp_fail(context, SP_INPUT, "pose %lld: an element is turned inside out, where its material has no value", (long long)t);
+    }
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+void sp_poses_sample(const sp_context *context, int64_t r, const double *quotient, double amplitude, const double *centre, int64_t first, int64_t count, double *q)
+{
+    for (int64_t t = 0; t < count; t++)
+        for (int64_t i = 0; i < r; i++)
+            q[t * r + i] = (centre ? centre[i] : 0) + amplitude / sqrt(quotient[i]) * sp_random_normal(context->seed, (uint64_t)(first + t), (uint64_t)i);
+}
+
+double sp_poses_amplitude(const sp_body *body, int64_t r, const double *U, const double *quotient, double part)
+{
+    double low[3], high[3], diagonal = 0, largest = 0;
+    int64_t softest = 0;
+    sp_mesh_box(body->mesh, low, high);
+    for (int i = 0; i < 3; i++)
+        diagonal += (high[i] - low[i]) * (high[i] - low[i]);
+    for (int64_t i = 1; i < r; i++)
+        if (quotient[i] < quotient[softest])
+            softest = i;
+    for (int64_t v = 0; v < body->mesh->vertex_count; v++) {
+        const double *u = U + 3 * body->mesh->vertex_count * softest + 3 * v;
+        largest = fmax(largest, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+    }
+    return largest > 0 ? part * sqrt(diagonal / largest) * sqrt(quotient[softest]) : 0;
+}
+
+/* ---- single elements ---- */
+
+struct sp_training {
+    sp_context *context;
+    sp_pool pool;
+    const sp_body *body;
+    const sp_poses *poses;
+    int64_t memory, padded; /* poses rounded up to whole lanes */
+    double *W;       /* [3·vertices, r, row major] */
+    double *scale;   /* [r] */
+    bool nonlinear;  /* only what is nonlinear is fitted */
+    double *inverse; /* [poses] 1 / ‖scale · f_t‖ */
+    double *target;  /* b */
+    /* of products with all columns, made with the first of them */
+    double *space;   /* [threads, 2 or 1, 3·vertices, width] */
+    double *u;       /* [blocks, 3·vertices, width] displacements of all poses, where memory allows; NULL: computed for every product */
+};
+
+int sp_training_new(sp_context *context, const sp_body *body, const double *U, const sp_training_measure *measure, const sp_poses *poses, int64_t memory, sp_training **result)
+{
+    int64_t rows = 3 * body->mesh->vertex_count, r = poses->r;
+    int status = sp_dense_fits(context, rows > r * poses->count ? rows : r * poses->count, r);
+    if (status != SP_OK)
+        return status;
+    sp_training *t = calloc(1, sizeof *t);
+    if (!t)
+        return sp_fail_memory(context);
+    t->context = context;
+    t->body = body;
+    t->poses = poses;
+    t->memory = memory;
+    t->padded = (poses->count + SP_LANES - 1) / SP_LANES * SP_LANES;
+    t->W = by_rows(&t->pool, rows, r, U);
+    t->scale = sp_pool_raw(&t->pool, r, sizeof(double));
+    t->inverse = sp_pool_new(&t->pool, t->padded, sizeof(double));
+    t->target = sp_pool_raw(&t->pool, r * poses->count, sizeof(double));
+    if (t->pool.failed)
+        status = sp_fail_memory(context);
+    t->nonlinear = measure->stiffness != NULL;
+    for (int64_t i = 0; status == SP_OK && i < r; i++)
+        t->scale[i] = measure->scale ? measure->scale[i] : 1;
+    for (int64_t p = 0; status == SP_OK && p < poses->count; p++) {
+        double *b = t->target + p * r, size = 0;
+        memcpy(b, poses->force + p * r, (size_t)r * sizeof *b);
+        for (int64_t i = 0; i < r; i++)
+            size += t->scale[i] * b[i] * t->scale[i] * b[i];
+        size = sqrt(size);
+        if (!(size > 0 && isfinite(size)))
+            status = sp_fail(context, SP_INPUT, "pose %lld: its force is %g: it says nothing of the elements", (long long)p, size);
+        if (t->nonlinear)
+            cblas_dgemv(CblasColMajor, CblasNoTrans, (int)r, (int)r, -1, measure->stiffness, (int)r, poses->q + p * r, 1, 1, b, 1);
+        t->inverse[p] = 1 / size;
+        for (int64_t i = 0; i < r; i++)
+            b[i] *= t->scale[i] / size;
+    }
+    if (status == SP_OK)
+        *result = t;
+    else
+        sp_training_free(t);
+    return status;
+}
+
+void sp_training_free(sp_training *t)
+{
+    if (!t)
+        return;
+    sp_pool_free(&t->pool);
+    free(t);
+}
+
+int64_t sp_training_coordinates(const sp_training *t)
+{
+    return t->poses->r;
+}
+
+int64_t sp_training_rows(const sp_training *t)
+{
+    return t->poses->r * t->poses->count;
+}
+
+const double *sp_training_target(const sp_training *t)
+{
+    return t->target;
+}
+
+double sp_training_whole(const sp_training *t)
+{
+    return sqrt((double)t->poses->count);
+}
+
+/* Workspace of one element over all poses. */
+typedef struct element_space {
+    sp_element_lanes data;
+    double *rows;  /* [24, r, row major] of the basis */
+    double *u, *f; /* [24, padded, row major] */
+} element_space;
+
+static int new_spaces(const sp_training *t, sp_pool *pool, element_space **spaces)
+{
+    *spaces = sp_pool_new(pool, t->context->threads, sizeof **spaces);
+    for (int k = 0; *spaces && k < t->context->threads; k++) {
+        (*spaces)[k].rows = sp_pool_new(pool, 24 * t->poses->r, sizeof(double));
+        (*spaces)[k].u = sp_pool_new(pool, 24 * t->padded, sizeof(double));
+        (*spaces)[k].f = sp_pool_new(pool, 24 * t->padded, sizeof(double));
+        sp_element_lanes_start(&(*spaces)[k].data);
+    }
+    return pool->failed ? sp_fail_memory(t->context) : SP_OK;
+}
+
+/* K_e(0) [3 corners, 3 corners] of the element that fills the lanes. */
+static void rest_stiffness(const sp_element_lanes *data, double K[24 * 24])
+{
+    sp_lanes rest[8][3] = {{{0}}}, force[8][3], block[SP_ELEMENT_BLOCKS][9], energy;
+    int corners = data->corners, order = 3 * corners;
+    sp_batch_tangent(data, rest, false, force, block, &energy);
+    for (int a = 0; a < corners; a++)
+        for (int b = a; b < corners; b++)
+            for (int k = 0; k < 9; k++) {
+                int i = 3 * a + k / 3, j = 3 * b + k % 3;
+                K[i * order + j] = K[j * order + i] = block[sp_packed(corners, a, b)][k][0];
+            }
+}
+
+SP_CLONES static void put_scaled(int corners, int64_t width, sp_lanes from[8][3], const double *scale, double *at)
+{
+    for (int k = 0; k < 3 * corners; k++)
+        *(sp_lanes *)(at + k * width) = *(const sp_lanes *)scale * from[k / 3][k % 3];
+}
+
+/* Basis rows of the element's corners, and forces of its corners at every pose, times 1/‖f_t‖ (0 behind the last). Returns 3 · corners. */
+static int element_forces(const sp_training *t, int64_t element, element_space *s)
+{
+    int corners;
+    int64_t r = t->poses->r;
+    const int64_t *corner = sp_mesh_corners(t->body->mesh, element, &corners);
+    for (int a = 0; a < corners; a++)
+        memcpy(s->rows + 3 * a * r, t->W + 3 * corner[a] * r, (size_t)(3 * r) * sizeof(double));
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, 3 * corners, (int)t->poses->count, (int)r, 1, s->rows, (int)r, t->poses->q, (int)r, 0, s->u, (int)t->padded);
+    sp_element_lanes_fill(t->body, element, &s->data);
+    for (int64_t g = 0; g < t->padded; g += SP_LANES) {
+        static const int64_t own[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+        sp_lanes displacement[8][3], force[8][3], energy;
+        take_rows(corners, own, t->padded, s->u + g, displacement);
+        sp_batch_force(&s->data, displacement, force, &energy);
+        put_scaled(corners, t->padded, force, t->inverse + g, s->f + g);
+    }
+    if (t->nonlinear) {
+        double K[24 * 24];
+        rest_stiffness(&s->data, K);
+        for (int k = 0; k < 3 * corners; k++)
+            for (int64_t g = 0; g < t->padded; g += SP_LANES)
+                *(sp_lanes *)(s->u + k * t->padded + g) *= *(const sp_lanes *)(t->inverse + g);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 3 * corners, (int)t->padded, 3 * corners, -1, K, 3 * corners, s->u, (int)t->padded, 1, s->f, (int)t->padded);
+    }
+    return 3 * corners;
+}
+
+static void element_column(const sp_training *t, int64_t element, element_space *s, double *column)
+{
+    int rows = element_forces(t, element, s), r = (int)t->poses->r;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)t->poses->count, r, rows, 1, s->f, (int)t->padded, s->rows, r, 0, column, r);
+    for (int64_t p = 0; p < t->poses->count; p++, column += r)
+        for (int i = 0; i < r; i++)
+            column[i] *= t->scale[i];
+}
+
+int sp_training_columns(sp_training *t, int64_t count, const int64_t *element, double *A)
+{
+    sp_pool scratch = {0};
+    element_space *spaces;
+    int status = new_spaces(t, &scratch, &spaces);
+    int64_t rows = sp_training_rows(t);
+    if (status == SP_OK) {
+#pragma omp parallel for schedule(dynamic) num_threads(t->context->threads)
+        for (int64_t k = 0; k < count; k++)
+            element_column(t, element[k], &spaces[omp_get_thread_num()], A + k * rows);
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+int sp_training_norms(sp_training *t, int64_t count, const int64_t *list, double *norm)
+{
+    sp_pool scratch = {0};
+    element_space *spaces;
+    int64_t rows = sp_training_rows(t);
+    double *columns = sp_pool_raw(&scratch, rows * t->context->threads, sizeof *columns);
+    int status = new_spaces(t, &scratch, &spaces);
+    if (status == SP_OK) {
+#pragma omp parallel for schedule(dynamic, 64) num_threads(t->context->threads)
+        for (int64_t k = 0; k < count; k++) {
+            double *column = columns + rows * omp_get_thread_num();
+            element_column(t, list[k], &spaces[omp_get_thread_num()], column);
+            norm[list[k]] = cblas_dnrm2((int)rows, column, 1);
+        }
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* ---- products with all columns ---- */
+
+/* c_e += Σ over a block of poses. */
+static void add_products(const sp_body *body, int64_t width, const double *u, const double *v, sp_element_lanes *data, double *c)
+{
+    int64_t elements = sp_mesh_element_count(body->mesh);
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(body->mesh, e, &corners);
+        sp_lanes sum = {0};
+        sp_element_lanes_fill(body, e, data);
+        for (int64_t g = 0; g < width; g += SP_LANES) {
+            sp_lanes displacement[8][3], force[8][3], energy;
+            take_rows(corners, corner, width, u + g, displacement);
+            sp_batch_force(data, displacement, force, &energy);
+            add_dots(corners, corner, width, force, v + g, &sum);
+        }
+        for (int l = 0; l < SP_LANES; l++)
+            c[e] += sum[l];
+    }
+}
+
+static int products_of_all(sp_training *t, const double *rho, double *c)
+{
+    sp_context *context = t->context;
+    int64_t rows = 3 * t->body->mesh->vertex_count, r = t->poses->r, count = t->poses->count, elements = sp_mesh_element_count(t->body->mesh);
+    sp_pool scratch = {0};
+    int threads = context->threads < SUMS ? context->threads : SUMS;
+    int64_t width = block_width(rows, t->memory), blocks = (count + width - 1) / width, block = rows * width;
+    bool first = !t->space, keep = blocks * block * (int64_t)sizeof(double) <= (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 2;
+    if (first) {
+        t->u = keep ? sp_pool_raw(&t->pool, blocks * block, sizeof *t->u) : NULL;
+        t->space = sp_pool_raw(&t->pool, (keep ? 1 : 2) * block * threads, sizeof *t->space);
+        if (t->pool.failed)
+            return sp_fail_memory(context);
+    }
+    double *sums = sp_pool_new(&scratch, SUMS * elements, sizeof *sums);
+    sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
+    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    if (status == SP_OK) {
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+        for (int64_t s = 0; s < SUMS; s++) {
+            double *v = t->space + (keep ? 1 : 2) * block * omp_get_thread_num();
+            sp_element_lanes *own = &data[omp_get_thread_num()];
+            sp_element_lanes_start(own);
+            for (int64_t b = blocks * s / SUMS; b < blocks * (s + 1) / SUMS; b++) {
+                int64_t from = b * width, wide = count - from < width ? count - from : width;
+                double *u = keep ? t->u + b * block : v + block;
+                if (first || !keep)
+                    spread(t->W, rows, r, wide, t->poses->q + from * r, width, u);
+                spread(t->W, rows, r, wide, rho + from * r, width, v);
+                add_products(t->body, width, u, v, own, sums + s * elements);
+            }
+        }
+        memset(c, 0, (size_t)elements * sizeof *c);
+        for (int64_t s = 0; s < SUMS; s++)
+            for (int64_t e = 0; e < elements; e++)
+                c[e] += sums[s * elements + e];
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* Takes the linear parts out of c: Σ_t (U_e ρ_t)ᵀ K_e U_e q_t = K_e : U_e Z U_eᵀ with Z = Σ_t ρ_t q_tᵀ, once for each element. */
+static int subtract_linear(sp_training *t, const double *rho, double *c)
+{
+    int64_t rows = 3 * t->body->mesh->vertex_count, r = t->poses->r, elements = sp_mesh_element_count(t->body->mesh);
+    sp_pool scratch = {0};
+    double *Z = sp_pool_raw(&scratch, r * r, sizeof *Z), *WZ = sp_pool_raw(&scratch, rows * r, sizeof *WZ);
+    sp_element_lanes *data = sp_pool_raw(&scratch, t->context->threads, sizeof *data);
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(t->context);
+    }
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)r, (int)t->poses->count, 1, rho, (int)r, t->poses->q, (int)r, 0, Z, (int)r);
+    /* by rows Z is Σ q ρᵀ, and W Σ ρ qᵀ takes its transpose */
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)r, (int)r, 1, t->W, (int)r, Z, (int)r, 0, WZ, (int)r);
+#pragma omp parallel num_threads(t->context->threads)
+    {
+        sp_element_lanes *own = &data[omp_get_thread_num()];
+        sp_element_lanes_start(own);
+#pragma omp for schedule(static)
+        for (int64_t e = 0; e < elements; e++) {
+            int corners;
+            const int64_t *corner = sp_mesh_corners(t->body->mesh, e, &corners);
+            double K[24 * 24], sum = 0;
+            sp_element_lanes_fill(t->body, e, own);
+            rest_stiffness(own, K);
+            for (int a = 0; a < 3 * corners; a++)
+                for (int b = 0; b < 3 * corners; b++)
+                    sum += K[a * 3 * corners + b] * cblas_ddot((int)r, WZ + (3 * corner[a / 3] + a % 3) * r, 1, t->W + (3 * corner[b / 3] + b % 3) * r, 1);
+            c[e] -= sum;
+        }
+    }
+    sp_pool_free(&scratch);
+    return SP_OK;
+}
+
+static int products_of_some(sp_training *t, const double *rho, int64_t count, const int64_t *list, double *c)
+{
+    int64_t r = t->poses->r, padded = t->padded;
+    sp_pool scratch = {0};
+    element_space *spaces;
+    double *space = sp_pool_new(&scratch, 24 * padded * t->context->threads, sizeof *space);
+    int status = new_spaces(t, &scratch, &spaces);
+    if (status == SP_OK) {
+#pragma omp parallel for schedule(dynamic, 8) num_threads(t->context->threads)
+        for (int64_t k = 0; k < count; k++) {
+            element_space *s = &spaces[omp_get_thread_num()];
+            double *v = space + 24 * padded * omp_get_thread_num();
+            int rows = element_forces(t, list[k], s); /* scaled by 1/‖f_t‖ already */
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, (int)t->poses->count, (int)r, 1, s->rows, (int)r, rho, (int)r, 0, v, (int)padded);
+            c[k] = 0;
+            for (int i = 0; i < rows; i++)
+                c[k] += cblas_ddot((int)t->poses->count, s->f + i * padded, 1, v + i * padded, 1);
+        }
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+int sp_training_products(sp_training *t, const double *rho, int64_t count, const int64_t *list, double *c)
+{
+    int64_t r = t->poses->r;
+    sp_pool scratch = {0};
+    double *scaled = sp_pool_raw(&scratch, r * t->poses->count, sizeof *scaled);
+    if (!scaled)
+        return sp_fail_memory(t->context);
+    for (int64_t k = 0; k < r * t->poses->count; k++)
+        scaled[k] = rho[k] * t->scale[k % r] * (list ? 1 : t->inverse[k / r]); /* single elements have their forces scaled */
+    int status = list ? products_of_some(t, scaled, count, list, c) : products_of_all(t, scaled, c);
+    if (status == SP_OK && !list && t->nonlinear)
+        status = subtract_linear(t, scaled, c);
+    sp_pool_free(&scratch);
+    return status;
+}

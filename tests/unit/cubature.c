@@ -1,0 +1,567 @@
+/* Cubature: poses and columns against the unreduced forces, the run-time force against direct projection, training against the whole problem. */
+#include "assembly/elastic.h"
+#include "bodies.h"
+#include "cubature/joint.h"
+#include "linear/blas.h"
+#include "linear/nnls.h"
+#include "reduced/direct.h"
+#include "reduced/polynomial.h"
+#include "test.h"
+
+#include <cblas.h>
+
+static sp_context context;
+
+enum { R = 5 };
+
+typedef struct block {
+    sp_mesh mesh;
+    sp_body body;
+    double *U; /* [rows, R] */
+    int64_t rows, elements;
+} block;
+
+/* Variant 0: voxels of one material; 1: tetrahedra, stable neo-Hookean; 2: both shapes, three laws. */
+static void make_block(int variant, int n, block *b)
+{
+    sp_mesh box;
+    *b = (block){0};
+    make_box(n, 2, 2, 0.3, variant ? 0.1 : 0, &box);
+    if (variant == 1) {
+        CHECK_OK(sp_mesh_split(&context, &box, &b->mesh));
+        sp_mesh_free(&box);
+        b->mesh.materials[0].law = SP_LAW_STABLE_NEO_HOOKEAN;
+    } else
+        b->mesh = box;
+    if (variant == 2) {
+        sp_mesh *m = &b->mesh;
+        int64_t *tet = sp_pool_new(&m->pool, 4 * 2, sizeof *tet), *region = sp_pool_new(&m->pool, m->hex_count + 2, sizeof *region);
+        /* two tetrahedra inside of the first two hexahedra: a body may be made of anything that shares vertices */
+        for (int e = 0; e < 2; e++)
+            for (int k = 0; k < 4; k++)
+                tet[4 * e + k] = m->hex[8 * e + (int[]){0, 1, 3, 4}[k]];
+        for (int64_t e = 0; e < m->hex_count + 2; e++)
+            region[e] = e % 3;
+        m->tet = tet;
+        m->tet_count = 2;
+        m->region = region;
+        m->material_count = 3;
+        m->materials = sp_pool_new(&m->pool, 3, sizeof *m->materials);
+        for (int k = 0; k < 3; k++) {
+            m->materials[k] = test_material();
+            m->materials[k].name[0] = (char)('a' + k);
+        }
+        m->materials[1].law = SP_LAW_NEO_HOOKEAN;
+        m->materials[2].law = SP_LAW_COROTATIONAL;
+        m->materials[2].fibre = SP_FIBRE_FUNG;
+        m->materials[2].fibre_stiffness = 3e5;
+        m->materials[2].fibre_exponent = 1.5;
+        m->materials[2].fibre_direction[0] = 1;
+    }
+    CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &b->elements));
+    CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
+    b->rows = 3 * b->mesh.vertex_count;
+    b->elements = sp_mesh_element_count(&b->mesh);
+    b->U = sp_pool_new(&b->mesh.pool, b->rows * R, sizeof *b->U);
+    /* smooth fields that vanish at x = 0 */
+    for (int j = 0; j < R; j++)
+        for (int64_t v = 0; v < b->mesh.vertex_count; v++)
+            for (int c = 0; c < 3; c++) {
+                const double *x = b->mesh.vertices + 3 * v;
+                double phase = sp_random_uniform(5, (uint64_t)j, (uint64_t)c);
+                if (b->body.dof[3 * v + c] >= 0)
+                    b->U[j * b->rows + 3 * v + c] = x[0] * sin(6 * phase + (1 + j) * x[0] + 2 * x[1] * phase - 3 * x[2] * (1 - phase));
+            }
+}
+
+static void free_block(block *b)
+{
+    sp_body_free(&b->body);
+    sp_mesh_free(&b->mesh);
+}
+
+static void make_poses(block *b, int64_t count, double size, sp_poses *poses)
+{
+    *poses = (sp_poses){.r = R, .count = count};
+    poses->q = sp_pool_new(&poses->pool, R * count, sizeof(double));
+    poses->force = sp_pool_new(&poses->pool, R * count, sizeof(double));
+    for (int64_t k = 0; k < R * count; k++)
+        poses->q[k] = size * sp_random_normal(9, 3, (uint64_t)k);
+    CHECK_OK(sp_poses_evaluate(&context, &b->body, b->U, 0, 0, count, poses, NULL));
+}
+
+/* f = Uᵀ f(Uq) by the assembled forces. */
+static void forces_of_poses(void)
+{
+    for (int variant = 0; variant < 3; variant++) {
+        block b;
+        sp_poses poses;
+        make_block(variant, 4, &b);
+        make_poses(&b, 11, 0.05, &poses);
+        double *u = calloc((size_t)b.rows, 8), *f = calloc((size_t)b.rows, 8);
+        for (int64_t t = 0; t < poses.count; t++) {
+            cblas_dgemv(CblasColMajor, CblasNoTrans, (int)b.rows, R, 1, b.U, (int)b.rows, poses.q + t * R, 1, 0, u, 1);
+            sp_elastic_force(&context, &b.body, u, f);
+            double size = cblas_dnrm2(R, poses.force + t * R, 1);
+            for (int j = 0; j < R; j++)
+                CHECK_NEAR(poses.force[t * R + j], cblas_ddot((int)b.rows, b.U + j * b.rows, 1, f, 1), 1e-12 * size);
+        }
+        free(u);
+        free(f);
+        sp_poses_free(&poses);
+        free_block(&b);
+    }
+}
+
+/* UᵀK(0)U. */
+static void rest_stiffness(const block *b, double K[R * R])
+{
+    double *rest = calloc((size_t)b->rows, 8), *y = calloc((size_t)b->rows, 8);
+    for (int j = 0; j < R; j++) {
+        sp_elastic_tangent_times(&context, &b->body, rest, b->U + j * b->rows, y);
+        for (int i = 0; i < R; i++)
+            K[j * R + i] = cblas_ddot((int)b->rows, b->U + i * b->rows, 1, y, 1);
+    }
+    free(rest), free(y);
+}
+
+/* All columns sum to b; products with all, with some, and norms are those of the columns. With a scale, and of the nonlinear part: columns are U_eᵀ(f_e − K_e u_e), b is f − K q. */
+static void columns_and_products(void)
+{
+    for (int variant = 0; variant < 3; variant++)
+        for (int nonlinear = 0; nonlinear < 2; nonlinear++) {
+            block b;
+            sp_poses poses;
+            sp_training *training, *all_of_it;
+            double K[R * R], scale[R] = {1, 0.3, 2, 0.1, 5};
+            make_block(variant, 4, &b);
+            make_poses(&b, 13, 0.05, &poses);
+            rest_stiffness(&b, K);
+            sp_training_measure measure = {scale, nonlinear ? K : NULL};
+            CHECK_OK(sp_training_new(&context, &b.body, b.U, &measure, &poses, 0, &training));
+            CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){.scale = scale}, &poses, 0, &all_of_it));
+            int64_t m = sp_training_rows(training), n = b.elements;
+            double *A = calloc((size_t)(m * n), 8), *rho = calloc((size_t)m, 8), *c = calloc((size_t)n, 8), *norm = calloc((size_t)n, 8), *some = calloc((size_t)n, 8);
+            int64_t *all = calloc((size_t)n, 8);
+            for (int64_t e = 0; e < n; e++)
+                all[e] = n - 1 - e;
+            random_field(m, 4, rho);
+            CHECK_OK(sp_training_columns(training, n, all, A));
+            CHECK_OK(sp_training_products(training, rho, n, NULL, c));
+            CHECK_OK(sp_training_products(training, rho, n, all, some));
+            CHECK_OK(sp_training_norms(training, n, all, norm));
+            for (int64_t i = 0; i < m; i++) {
+                int64_t t = i / R, j = i % R;
+                double sum = 0, size = 0, expected = poses.force[i];
+                for (int64_t e = 0; e < n; e++)
+                    sum += A[e * m + i];
+                for (int k = 0; k < R; k++) {
+                    size += pow(scale[k] * poses.force[t * R + k], 2);
+                    expected -= nonlinear ? K[k * R + j] * poses.q[t * R + k] : 0;
+                }
+                CHECK_NEAR(sum, sp_training_target(training)[i], 1e-12);
+                CHECK_NEAR(sum, scale[j] * expected / sqrt(size), 1e-12);
+            }
+            for (int64_t e = 0; e < n; e++) {
+                const double *column = A + (n - 1 - e) * m;
+                CHECK_NEAR(c[e], cblas_ddot((int)m, column, 1, rho, 1), 1e-12 * (norm[e] + 1) * sqrt((double)m));
+                CHECK_NEAR(some[n - 1 - e], c[e], 1e-12 * (norm[e] + 1) * sqrt((double)m));
+                CHECK_NEAR(norm[e], cblas_dnrm2((int)m, column, 1), 1e-13 * norm[e]);
+            }
+            CHECK_NEAR(sp_training_whole(training), cblas_dnrm2((int)m, sp_training_target(all_of_it), 1), 1e-12);
+            free(A), free(rho), free(c), free(norm), free(some), free(all);
+            sp_training_free(training);
+            sp_training_free(all_of_it);
+            sp_poses_free(&poses);
+            free_block(&b);
+        }
+}
+
+/* All elements, with weights as told by `modal`: 1, or random ones. */
+static void all_elements(const block *b, bool modal, bool random, sp_cubature *cubature)
+{
+    int64_t n = b->elements, columns = modal ? R : 1;
+    *cubature = (sp_cubature){.r = R, .count = n, .modal = modal};
+    cubature->element = sp_pool_new(&cubature->pool, n, sizeof(int64_t));
+    cubature->weight = sp_pool_new(&cubature->pool, n * columns, sizeof(double));
+    cubature->nested = sp_pool_new(&cubature->pool, n * columns, sizeof(double));
+    for (int64_t e = 0; e < n; e++)
+        cubature->element[e] = e;
+    for (int64_t k = 0; k < n * columns; k++) {
+        cubature->weight[k] = random ? 2 * sp_random_uniform(2, 2, (uint64_t)k) : 1;
+        cubature->nested[k] = k % 2 ? cubature->weight[k] * 1.5 : 0;
+    }
+    CHECK_OK(sp_cubature_check(&context, cubature, n));
+}
+
+/* With the stiffness of rest the linear part of the force is exact whatever the weights: K(0) is that of the body, forces of small displacements too, estimates that of both corrected
+ * sums; the error that training states is that of the corrected force. */
+static void exact_linear_part(void)
+{
+    for (int variant = 0; variant < 3; variant++)
+        for (int modal = 0; modal < 2; modal++) {
+            block b;
+            sp_poses poses;
+            sp_training *training;
+            sp_cubature cubature;
+            sp_reduced_force force, second;
+            double K0[R * R], f[R], g[R], K[R * R], rest[R] = {0}, error, sum = 0;
+            make_block(variant, 4, &b);
+            make_poses(&b, 9, 0.05, &poses);
+            rest_stiffness(&b, K0);
+            all_elements(&b, modal, true, &cubature);
+            cubature.stiffness = K0;
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, !modal, &force));
+            force.evaluate(force.self, rest, false, f, K);
+            for (int k = 0; k < R * R; k++)
+                CHECK_NEAR(K[k], K0[k], 1e-12 * cblas_dnrm2(R * R, K0, 1));
+            CHECK(cblas_dnrm2(R, f, 1) == 0, "a force at rest");
+            CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){.stiffness = K0}, &poses, 0, &training));
+            CHECK_OK(sp_cubature_error(&context, training, &cubature, false, &error));
+            sp_cubature other = cubature;
+            other.weight = cubature.nested;
+            other.nested = NULL;
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &other, R, b.U, !modal, &second));
+            for (int64_t t = 0; t < poses.count; t++) {
+                double square = 0, size = 0, apart = 0, own = 0;
+                force.evaluate(force.self, poses.q + t * R, false, f, NULL);
+                second.evaluate(second.self, poses.q + t * R, false, g, NULL);
+                for (int j = 0; j < R; j++) {
+                    square += pow(f[j] - poses.force[t * R + j], 2);
+                    size += pow(poses.force[t * R + j], 2);
+                    apart += pow(f[j] - g[j], 2);
+                    own += f[j] * f[j];
+                }
+                sum += square / size;
+                CHECK_NEAR(force.estimate(force.self), sqrt(apart / own), 1e-10);
+            }
+            CHECK_NEAR(error, sqrt(sum / (double)poses.count), 1e-11);
+            if (!modal) { /* energy and force */
+                double plus[R], minus[R], step = 1e-5;
+                for (int j = 0; j < R; j++) {
+                    memcpy(plus, poses.q, sizeof plus);
+                    memcpy(minus, poses.q, sizeof minus);
+                    plus[j] += step;
+                    minus[j] -= step;
+                    force.evaluate(force.self, poses.q, false, f, NULL);
+                    CHECK_NEAR((force.evaluate(force.self, plus, false, NULL, NULL) - force.evaluate(force.self, minus, false, NULL, NULL)) / (2 * step), f[j], 1e-5 * cblas_dnrm2(R, f, 1));
+                }
+            }
+            force.destroy(force.self);
+            second.destroy(second.self);
+            sp_training_free(training);
+            sp_poses_free(&poses);
+            sp_cubature_free(&cubature);
+            free_block(&b);
+        }
+}
+
+/* With all weights 1 it is direct projection: energy, force, stiffness, of the definite kind too. */
+static void unit_weights_are_direct_projection(void)
+{
+    for (int variant = 0; variant < 3; variant++)
+        for (int modal = 0; modal < 2; modal++) {
+            block b;
+            sp_cubature cubature;
+            sp_reduced_force force, direct;
+            make_block(variant, 4, &b);
+            all_elements(&b, modal, false, &cubature);
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, true, &force));
+            CHECK_OK(sp_direct_force_new(&context, &b.body, R, b.U, &direct));
+            for (int definite = 0; definite < 2; definite++) {
+                double q[R], f[R], g[R], K[R * R], D[R * R] = {0}; /* the lower triangle only */
+                for (int j = 0; j < R; j++)
+                    q[j] = 0.08 * sp_random_normal(8, 8, (uint64_t)j);
+                double energy = force.evaluate(force.self, q, definite, f, K), expected = direct.evaluate(direct.self, q, definite, g, D);
+                CHECK_NEAR(energy, modal ? 0 : expected, 1e-12 * expected);
+                for (int j = 0; j < R; j++) {
+                    CHECK_NEAR(f[j], g[j], 1e-11 * cblas_dnrm2(R, g, 1));
+                    for (int i = j; i < R; i++)
+                        CHECK_NEAR(K[j * R + i], D[j * R + i], 1e-11 * cblas_dnrm2(R * R, D, 1));
+                }
+                double other[R];
+                CHECK(force.evaluate(force.self, q, definite, other, NULL) == energy, "energy without stiffness");
+                CHECK(memcmp(f, other, sizeof f) == 0, "force without stiffness");
+            }
+            force.destroy(force.self);
+            direct.destroy(direct.self);
+            sp_cubature_free(&cubature);
+            free_block(&b);
+        }
+}
+
+/* Random weights: the stiffness is the derivative of the force, whole where weights differ by coordinate; the force that of the energy where they do not. */
+static void derivatives(void)
+{
+    for (int variant = 0; variant < 3; variant++)
+        for (int modal = 0; modal < 2; modal++) {
+            block b;
+            sp_cubature cubature;
+            sp_reduced_force force;
+            make_block(variant, 4, &b);
+            all_elements(&b, modal, true, &cubature);
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, false, &force));
+            CHECK(force.unsymmetric == modal, "unsymmetric");
+            double q[R], f[R], K[R * R], error[2] = {0, 0}, asymmetry = 0;
+            for (int j = 0; j < R; j++)
+                q[j] = 0.06 * sp_random_normal(8, 9, (uint64_t)j);
+            force.evaluate(force.self, q, false, f, K);
+            double size = cblas_dnrm2(R * R, K, 1);
+            for (int s = 0; s < 2; s++)
+                for (int j = 0; j < R; j++) {
+                    double step = s ? 1e-4 : 2e-4, plus[R], minus[R], fp[R], fm[R];
+                    memcpy(plus, q, sizeof q);
+                    memcpy(minus, q, sizeof q);
+                    plus[j] += step;
+                    minus[j] -= step;
+                    double up = force.evaluate(force.self, plus, false, fp, NULL), down = force.evaluate(force.self, minus, false, fm, NULL);
+                    if (!modal)
+                        CHECK_NEAR((up - down) / (2 * step), f[j], 1e-4 * cblas_dnrm2(R, f, 1));
+                    for (int i = 0; i < R; i++) {
+                        error[s] = fmax(error[s], fabs((fp[i] - fm[i]) / (2 * step) - K[j * R + i]));
+                        asymmetry = fmax(asymmetry, fabs(K[j * R + i] - K[i * R + j]));
+                    }
+                }
+            CHECK(error[1] < 1e-5 * size && fabs(log2(error[0] / error[1]) - 2) < 0.1, "variant %d: errors %g, %g of %g", variant, error[0], error[1], size);
+            CHECK(modal ? asymmetry > 1e-3 * size : asymmetry < 1e-13 * size, "asymmetry %g of %g", asymmetry, size);
+            /* the estimate by its own definition */
+            sp_cubature second = cubature;
+            sp_reduced_force other;
+            double g[R], difference[R];
+            second.weight = cubature.nested;
+            second.nested = NULL;
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &second, R, b.U, false, &other));
+            CHECK(other.estimate == NULL, "an estimate of nothing");
+            force.evaluate(force.self, q, false, f, NULL);
+            other.evaluate(other.self, q, false, g, NULL);
+            for (int j = 0; j < R; j++)
+                difference[j] = f[j] - g[j];
+            CHECK_NEAR(force.estimate(force.self), cblas_dnrm2(R, difference, 1) / cblas_dnrm2(R, f, 1), 1e-12);
+            other.destroy(other.self);
+            force.destroy(force.self);
+            sp_cubature_free(&cubature);
+            free_block(&b);
+        }
+}
+
+/* Least squares over all elements reaches the minimum of the whole problem, which sp_nnls finds on the whole matrix. */
+static void minimum_of_the_whole_problem(void)
+{
+    block b;
+    sp_poses poses;
+    sp_training *training;
+    sp_cubature cubature;
+    sp_cubature_report report;
+    sp_nnls_report whole;
+    make_block(1, 6, &b);
+    make_poses(&b, 20, 0.08, &poses);
+    CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
+    int64_t m = sp_training_rows(training), n = b.elements;
+    double *A = calloc((size_t)(m * n), 8), *w = calloc((size_t)n, 8), error;
+    int64_t *all = calloc((size_t)n, 8);
+    for (int64_t e = 0; e < n; e++)
+        all[e] = e;
+    CHECK_OK(sp_training_columns(training, n, all, A));
+    CHECK_OK(sp_nnls(&context, m, n, A, m, sp_training_target(training), &(sp_nnls_parameters){0}, w, &whole));
+    CHECK_OK(sp_cubature_train(&context, &b.body, training, &(sp_cubature_parameters){.method = SP_CUBATURE_NNLS, .nested = true}, &cubature, &report));
+    CHECK(report.reached, "not reached");
+    CHECK(report.kkt < 1e-9, "KKT %g", report.kkt);
+    CHECK_NEAR(report.error, whole.residual, 1e-7);
+    CHECK_OK(sp_cubature_error(&context, training, &cubature, false, &error));
+    CHECK_NEAR(error, report.error, 1e-9);
+    CHECK_OK(sp_cubature_error(&context, training, &cubature, true, &error));
+    CHECK_NEAR(error, report.nested_error, 1e-9);
+    CHECK(report.nested_count <= (cubature.count + 1) / 2 && report.nested_count > 0, "%lld of %lld nested", (long long)report.nested_count, (long long)cubature.count);
+    NOTE("%lld elements of %lld, error %.2e, KKT %.1e in %lld passes", (long long)cubature.count, (long long)n, report.error, report.kkt, (long long)report.passes);
+    free(A), free(w), free(all);
+    sp_cubature_free(&cubature);
+    sp_training_free(training);
+    sp_poses_free(&poses);
+    free_block(&b);
+}
+
+/* Rounds that were chosen, kept and read back. */
+typedef struct memory {
+    sp_list numbers, counts;
+    int64_t at, round, known;
+} memory;
+
+static int64_t next_round(void *data, int64_t *element, int64_t room)
+{
+    memory *m = data;
+    if (m->round >= m->known)
+        return -1;
+    int64_t count = ((int64_t *)m->counts.data)[m->round++];
+    CHECK(count <= room, "room");
+    memcpy(element, (int64_t *)m->numbers.data + m->at, (size_t)count * sizeof *element);
+    m->at += count;
+    return count;
+}
+
+static void add_round(void *data, int64_t count, const int64_t *element)
+{
+    memory *m = data;
+    memcpy(sp_list_add(&m->numbers, count, 8), element, (size_t)count * 8);
+    *(int64_t *)sp_list_add(&m->counts, 1, 8) = count;
+    m->known += m->round == m->known; /* what this run chose is not known to itself */
+    m->round = m->known;
+}
+
+/* Every method meets its tolerance on the training poses and comes near it on others; fewer elements than bodies have; the same for any number of threads, and after a stop. */
+static void methods(void)
+{
+    for (int variant = 1; variant < 3; variant++)
+        for (int method = 0; method < 3; method++) {
+            block b;
+            sp_poses poses, others;
+            sp_training *training, *judge;
+            sp_cubature first = {0};
+            sp_cubature_report report;
+            sp_cubature_parameters parameters = {.method = (enum sp_cubature_method)method, .tolerance = 0.02, .candidates = 30};
+            memory log = {{0}, {0}, 0, 0, 0};
+            double error;
+            make_block(variant, 12, &b);
+            make_poses(&b, 40, variant == 2 ? 0.015 : 0.05, &poses); /* neo-Hookean elements may not turn */
+            make_poses(&b, 60, variant == 2 ? 0.015 : 0.05, &others);
+            memmove(others.q, others.q + 40 * R, 20 * R * sizeof(double));
+            memmove(others.force, others.force + 40 * R, 20 * R * sizeof(double));
+            others.count = 20;
+            for (int threads = 1; threads <= 4; threads *= 2) {
+                sp_cubature cubature;
+                context.threads = threads;
+                memory none = {{0}, {0}, 0, 0, 0};
+                sp_cubature_log keep = {threads < 4 ? &log : &none, next_round, add_round};
+                parameters.log = &keep;
+                if (threads == 2) { /* goes on from the middle */
+                    log.known /= 2;
+                    log.at = log.round = 0;
+                }
+                CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
+                CHECK_OK(sp_cubature_train(&context, &b.body, training, &parameters, &cubature, &report));
+                sp_training_free(training);
+                sp_list_free(&none.numbers);
+                sp_list_free(&none.counts);
+                if (threads == 1) {
+                    first = cubature;
+                    continue;
+                }
+                CHECK(cubature.count == first.count && !memcmp(cubature.element, first.element, (size_t)first.count * 8) && !memcmp(cubature.weight, first.weight, (size_t)first.count * 8),
+                      "variant %d method %d: %d threads give others", variant, method, threads);
+                sp_cubature_free(&cubature);
+            }
+            context.threads = 1;
+            CHECK(report.reached && report.error <= 0.02 * (1 + 1e-9), "error %g", report.error);
+            CHECK(first.count < b.elements / 2, "%lld of %lld elements", (long long)first.count, (long long)b.elements);
+            CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &others, 0, &judge));
+            CHECK_OK(sp_cubature_error(&context, judge, &first, false, &error));
+            CHECK(error < 0.08, "held out: %g", error);
+            NOTE("variant %d, method %d: %lld of %lld elements, error %.3f, held out %.3f, %lld passes, %lld rounds", variant, method, (long long)first.count, (long long)b.elements,
+                 report.error, error, (long long)report.passes, (long long)report.rounds);
+            sp_training_free(judge);
+            sp_cubature_free(&first);
+            sp_list_free(&log.numbers);
+            sp_list_free(&log.counts);
+            sp_poses_free(&poses);
+            sp_poses_free(&others);
+            free_block(&b);
+        }
+}
+
+/* A body of StVK: the cubature's force is as near to that of its polynomials as its error says. */
+static void against_polynomials(void)
+{
+    block b;
+    sp_poses poses;
+    sp_training *training;
+    sp_cubature cubature;
+    sp_cubature_report report;
+    sp_polynomials polynomials;
+    sp_polynomial_report made;
+    sp_reduced_force exact, force;
+    make_block(0, 12, &b);
+    make_poses(&b, 60, 0.05, &poses);
+    CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
+    CHECK_OK(sp_cubature_train(&context, &b.body, training, &(sp_cubature_parameters){.method = SP_CUBATURE_NNLS, .tolerance = 0.01}, &cubature, &report));
+    CHECK_OK(sp_polynomials_new(&context, &b.body, R, b.U, &(sp_polynomial_parameters){0}, &polynomials, &made));
+    CHECK_OK(sp_polynomial_reduced_force(&context, &polynomials, R, &exact));
+    CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, true, &force));
+    double sum = 0;
+    for (int64_t t = 0; t < poses.count; t++) {
+        double f[R], g[R], square = 0;
+        exact.evaluate(exact.self, poses.q + t * R, false, f, NULL);
+        force.evaluate(force.self, poses.q + t * R, false, g, NULL);
+        for (int j = 0; j < R; j++) {
+            CHECK_NEAR(f[j], poses.force[t * R + j], 1e-11 * cblas_dnrm2(R, f, 1));
+            square += (f[j] - g[j]) * (f[j] - g[j]);
+        }
+        sum += square / cblas_ddot(R, f, 1, f, 1);
+    }
+    CHECK_NEAR(sqrt(sum / (double)poses.count), report.error, 1e-10); /* ‖b‖² is the number of poses */
+    exact.destroy(exact.self);
+    force.destroy(force.self);
+    sp_polynomials_free(&polynomials);
+    sp_cubature_free(&cubature);
+    sp_training_free(training);
+    sp_poses_free(&poses);
+    free_block(&b);
+}
+
+/* Deviations and the amplitude mean what the header says; poses that invert a material are halved or refused. */
+static void sampling(void)
+{
+    enum { COUNT = 4000 };
+    block b;
+    double quotient[R], *q = calloc(COUNT * R, 8), square[R] = {0};
+    make_block(2, 4, &b);
+    for (int j = 0; j < R; j++)
+        quotient[j] = 100.0 * (j + 1);
+    sp_poses_sample(&context, R, quotient, 0.5, NULL, 0, COUNT, q);
+    for (int64_t t = 0; t < COUNT; t++)
+        for (int j = 0; j < R; j++)
+            square[j] += q[t * R + j] * q[t * R + j] / COUNT;
+    for (int j = 0; j < R; j++)
+        CHECK_NEAR(square[j] * quotient[j], 0.25, 0.25 * 5 * sqrt(2.0 / COUNT));
+    double *again = calloc(10 * R, 8);
+    sp_poses_sample(&context, R, quotient, 0.5, NULL, 100, 10, again);
+    CHECK(!memcmp(again, q + 100 * R, 10 * R * sizeof *q), "a pose depends on its number only");
+    double low[3], high[3], largest = 0, diagonal, amplitude = sp_poses_amplitude(&b.body, R, b.U, quotient, 0.1);
+    sp_mesh_box(&b.mesh, low, high);
+    diagonal = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) + pow(high[2] - low[2], 2));
+    for (int64_t v = 0; v < b.mesh.vertex_count; v++)
+        largest = fmax(largest, cblas_dnrm2(3, b.U + 3 * v, 1) * amplitude / sqrt(quotient[0]));
+    CHECK_NEAR(largest, 0.1 * diagonal, 1e-12);
+    sp_poses wild = {.r = R, .count = 3};
+    int64_t shrunk;
+    wild.q = sp_pool_new(&wild.pool, 3 * R, sizeof(double));
+    wild.force = sp_pool_new(&wild.pool, 3 * R, sizeof(double));
+    for (int j = 0; j < R; j++)
+        wild.q[R + j] = 20;
+    wild.q[0] = wild.q[2 * R] = 0.01;
+    CHECK(sp_poses_evaluate(&context, &b.body, b.U, 0, 0, 3, &wild, NULL) == SP_INPUT && strstr(context.message, "pose 1"), "%s", context.message);
+    CHECK_OK(sp_poses_evaluate(&context, &b.body, b.U, 0, 0, 3, &wild, &shrunk));
+    CHECK(shrunk == 1 && wild.q[0] == 0.01 && wild.q[R] < 20 && wild.q[R] > 0 && isfinite(wild.force[R]), "%lld shrunk, %g", (long long)shrunk, wild.q[R]);
+    wild.count = 1;
+    memset(wild.q, 0, R * sizeof(double));
+    CHECK_OK(sp_poses_evaluate(&context, &b.body, b.U, 0, 0, 1, &wild, NULL));
+    sp_training *training = NULL;
+    CHECK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &wild, 0, &training) == SP_INPUT, "a pose at rest");
+    sp_poses_free(&wild);
+    free(q), free(again);
+    free_block(&b);
+}
+
+int main(void)
+{
+    sp_blas_prepare(true);
+    context = sp_context_default();
+    RUN(forces_of_poses);
+    RUN(columns_and_products);
+    RUN(exact_linear_part);
+    RUN(unit_weights_are_direct_projection);
+    RUN(derivatives);
+    RUN(minimum_of_the_whole_problem);
+    RUN(methods);
+    RUN(against_polynomials);
+    RUN(sampling);
+    return test_end();
+}

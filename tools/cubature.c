@@ -1,0 +1,153 @@
+/* cubature: few elements with weights whose forces stand for those of all. */
+#include "tools/cubature/problem.h"
+
+#include "reduced/mass.h"
+
+#include <string.h>
+
+static cubature_choice chosen;
+
+static const tool_option options[] = {
+    {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "nnls", "greedy|nnls|htp|modal",
+     .help = "nnls: least squares over all elements; greedy: one element after another; htp: hard thresholding pursuit; modal: weights by coordinate"},
+    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "0.01", .low = 0, .high = 0.999, .help = "stop at this relative error of the forces; 0: go to the minimum", .given = &chosen.tolerance_given},
+    {"metric", 0, TOOL_CHOICE, &chosen.metric, NULL, "energy", "energy|force",
+     .help = "energy: coordinates of the force by the root of their stiffness, so that soft ones count; force: the plain norm, as in the papers"},
+    {"linear", 0, TOOL_CHOICE, &chosen.linear, NULL, "exact", "exact|sampled",
+     .help = "exact: the linear part of the force is kept as a matrix, elements stand for the rest; sampled: elements stand for all, as in the papers"},
+    {"elements", 'n', TOOL_INTEGER, &chosen.elements, "N", NULL, .low = 1, .high = 1e9, .help = "at most N elements; modal: as many, evenly placed"},
+    {"candidates", 0, TOOL_INTEGER, &chosen.candidates, "N", "1000", .low = 0, .high = 1e9, .help = "greedy: random subset to choose from in each round; 0: all elements", .given = &chosen.candidates_given},
+    {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 10000, .help = "use the first R columns of the basis (default: all)"},
+    {"poses", 0, TOOL_INTEGER, &chosen.samples, "T", NULL, .low = 0, .high = 1e8, .help = "random poses (default: 200 where no file of poses is named)", .given = &chosen.samples_given},
+    {"amplitude", 0, TOOL_REAL, &chosen.amplitude, "A", NULL, .low = 1e-300, .high = 1e300, .help = "standard deviation of their coordinates times the square root of the Rayleigh quotient, m sqrt(kg)/s", .given = &chosen.amplitude_given},
+    {"deflection", 0, TOOL_REAL, &chosen.deflection, "X", "0.1", .low = 1e-9, .high = 100, .help = "in place of --amplitude: the largest displacement by one deviation of the softest coordinate, by the body's diagonal", .given = &chosen.deflection_given},
+    {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1e12, .help = "of files take the first and every Nth pose"},
+    {"held-out", 0, TOOL_INTEGER, &chosen.held_out, "T", "50", .low = 0, .high = 1e8, .help = "poses that judge and are not fitted: random ones, or some of the files' where none is random", .given = &chosen.held_out_given},
+    {"held-out-seed", 0, TOOL_INTEGER, &chosen.held_out_seed, "N", "1000003", .low = 0, .high = 1e15, .help = "seed of the random ones among them", .given = &chosen.held_out_seed_given},
+    {"held-out-file", 0, TOOL_INPUTS, &chosen.held_out_files, "FILE", .help = "poses to judge by, from a file; may stand several times"},
+    {"nested", 0, TOOL_FLAG, &chosen.nested, .help = "second weights on half of the elements, for an estimate of the error at run time"},
+    {"incremental", 0, TOOL_FLAG, &chosen.incremental, .help = "modal: add random poses where the fit is worst, until its error settles"},
+    {"change", 0, TOOL_REAL, &chosen.change, "X", "0.005", .low = 1e-12, .high = 1, .help = "incremental: stop when the error changes by less", .given = &chosen.change_given},
+    {"training-only", 0, TOOL_FLAG, &chosen.training_only, .help = "write the poses and their forces, and stop"},
+    {"shard", 0, TOOL_TEXT, &chosen.shard, "I/N", .help = "with --training-only: only the Ith of N parts; simmerge joins them"},
+    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "1G", .help = "bound on the working memory of poses"},
+    TOOL_CHECKPOINT_OPTION(&chosen.checkpoint),
+};
+
+/* An option that the method has no use for is a mistake, not something to pass over. */
+static void refuse_idle_options(void)
+{
+    bool modal = chosen.method == METHOD_MODAL, files = tool_argument_count() > 2;
+    bool random = chosen.incremental || (chosen.samples_given ? chosen.samples > 0 : !files); /* some poses are */
+    const struct {
+        bool idle;
+        const char *text;
+    } rules[] = {
+        {chosen.candidates_given && chosen.method != METHOD_GREEDY, "--candidates belongs to --method greedy"},
+        {modal && chosen.tolerance_given, "--tolerance: the modal method takes --elements"},
+        {modal && chosen.checkpoint, "--checkpoint: the modal method does not need it"},
+        {!modal && (chosen.incremental || chosen.change_given), "--incremental and --change belong to --method modal"},
+        {chosen.change_given && !chosen.incremental, "--change belongs to --incremental"},
+        {chosen.incremental && (chosen.samples_given || files), "--incremental makes its own poses"},
+        {chosen.incremental && chosen.training_only, "--incremental chooses poses while it fits"},
+        {chosen.amplitude_given && chosen.deflection_given, "name --amplitude or --deflection, not both"},
+        {(chosen.amplitude_given || chosen.deflection_given) && !random, "--amplitude and --deflection are for random poses (--poses)"},
+        {chosen.held_out_seed_given && (!random || chosen.held_out == 0), "--held-out-seed is for random poses, some of them held out"},
+        {chosen.every != 1 && !files && !chosen.held_out_files.count, "--every is for files of poses"},
+        {chosen.shard && !chosen.training_only, "--shard belongs to --training-only"},
+        {chosen.training_only && (chosen.tolerance_given || chosen.elements || chosen.nested || chosen.held_out_given || chosen.held_out_seed_given || chosen.held_out_files.count || chosen.checkpoint),
+         "--training-only fits nothing: leave out the options of fitting and judging"},
+        {!modal && chosen.tolerance_given && chosen.tolerance == 0 && chosen.method != METHOD_NNLS && !chosen.elements, "--tolerance 0 needs --elements with this method"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].idle)
+            tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
+}
+
+static void read_problem(cubature_problem *p)
+{
+    static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
+    tool_read_mesh(tool_argument(0), NULL, &p->mesh);
+    tool_read_columns(tool_argument(1), NULL, kinds, &p->mesh, &p->basis);
+    p->r = chosen.r ? chosen.r : p->basis.columns.count;
+    if (p->r > p->basis.columns.count)
+        tool_fail(SP_USAGE, p->basis.path, "--rank %lld: the file has %lld columns", (long long)p->r, (long long)p->basis.columns.count);
+    tool_check(sp_body_new(p->context, &p->mesh.mesh, &p->body), p->mesh.path);
+    tool_hold_rows(&p->body, &p->basis);
+    p->mass = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
+    p->stiffness = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
+    p->gravity = sp_pool_new(&p->pool, 3 * p->r, sizeof(double));
+    p->quotient = sp_pool_new(&p->pool, p->r, sizeof(double));
+    p->scale = sp_pool_new(&p->pool, p->r, sizeof(double));
+    if (p->pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    tool_check(sp_reduced_mass(p->context, &p->body, p->r, p->basis.columns.U, p->mass, p->gravity), p->basis.path);
+}
+
+/* The error on poses that took no part, and how many there were of each. */
+static void judge(cubature_problem *p, const sp_cubature *cubature, json_t *result)
+{
+    double error[2] = {0, 0};
+    sp_training_measure measure = cubature_measure(p);
+    for (int out = 0; out < 2; out++) {
+        sp_poses *poses = out ? &p->held_out : &p->poses;
+        sp_training *training;
+        if (poses->count == 0)
+            continue;
+        tool_check(sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, poses, chosen.memory, &training), NULL);
+        tool_check(sp_cubature_error(p->context, training, cubature, false, &error[out]), NULL);
+        sp_training_free(training);
+    }
+    if (p->held_out.count)
+        tool_say("error %.3g on %lld poses held out", error[1], (long long)p->held_out.count);
+    json_object_set_new(result, "elements", json_integer(cubature->count));
+    json_object_set_new(result, "training_poses", json_integer(p->poses.count));
+    json_object_set_new(result, "training_error", json_real(error[0]));
+    json_object_set_new(result, "held_out_poses", json_integer(p->held_out.count));
+    json_object_set_new(result, "held_out_error", p->held_out.count ? json_real(error[1]) : json_null());
+    json_object_set_new(result, "amplitude", p->amplitude > 0 ? json_real(p->amplitude) : json_null());
+    json_object_set_new(result, "resting_poses", json_integer(p->resting));
+    json_object_set_new(result, "shrunk_poses", json_integer(p->shrunk));
+}
+
+int main(int argc, char **argv)
+{
+    cubature_problem p = {.choice = &chosen};
+    p.context = tool_begin(&(tool_spec){"cubature", "MESH BASIS [FILE...]", 2, -1, "Few elements with weights whose forces stand for those of all, for any material.", options,
+                                        TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+                                        "  cubature dragon.npz basis.npz --poses 500 --tolerance 0.01 -o cub.npz\n"
+                                        "  cubature dragon.npz basis.npz motion.npz --nested -o cub.npz\n"},
+                           argc, argv);
+    refuse_idle_options();
+    read_problem(&p);
+    cubature_collect_poses(&p);
+    tool_output *output = tool_output_open(tool_output_path());
+    json_t *meta = tool_meta_new(chosen.training_only ? "training" : "cubature"), *result = tool_result_new();
+    json_object_set_new(meta, "mesh", json_string(p.mesh.hash));
+    json_object_set_new(meta, "basis", json_string(p.basis.hash));
+    if (chosen.training_only) {
+        tool_check(sp_training_write(p.context, tool_output_writer(output), meta, &p.poses, p.first, p.total), tool_output_path());
+        json_object_set_new(result, "amplitude", p.amplitude > 0 ? json_real(p.amplitude) : json_null());
+        json_object_set_new(result, "shrunk_poses", json_integer(p.shrunk));
+        tool_output_finish(output, result);
+    } else {
+        sp_cubature cubature;
+        (chosen.method == METHOD_MODAL ? cubature_modal : cubature_joint)(&p, &cubature, result);
+        cubature.stiffness = chosen.linear == LINEAR_EXACT ? p.stiffness : NULL;
+        cubature.mass = p.mass;
+        cubature.gravity = p.gravity;
+        judge(&p, &cubature, result);
+        tool_check(sp_cubature_write(p.context, tool_output_writer(output), meta, &cubature), tool_output_path());
+        tool_output_finish(output, result);
+        tool_checkpoint_finish(p.checkpoint);
+        sp_cubature_free(&cubature);
+    }
+    json_decref(meta);
+    sp_poses_free(&p.poses);
+    sp_poses_free(&p.held_out);
+    sp_body_free(&p.body);
+    sp_columns_free(&p.basis.columns);
+    sp_mesh_free(&p.mesh.mesh);
+    sp_pool_free(&p.pool);
+    return tool_end();
+}

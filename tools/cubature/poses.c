@@ -1,0 +1,339 @@
+/* Poses to train on: frames of trajectories and columns of shapes, taken into the coordinates of the basis, files of training, and random ones. */
+#include "tools/cubature/problem.h"
+
+#include "linear/dense.h"
+#include "reduced/mass.h"
+#include "tools/common/motion.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARD_STEP = 64 }; /* shards begin where blocks of poses do (cubature/training.c) */
+
+static noreturn void out_of_memory(void)
+{
+    tool_fail(SP_SYSTEM, NULL, "out of memory");
+}
+
+/* Poses that grow: q, and the forces of those that came with them. */
+typedef struct pose_list {
+    sp_list q, force; /* of double [r] */
+    int64_t known;    /* the first so many have forces */
+} pose_list;
+
+static double *add(const cubature_problem *p, sp_list *list, int64_t count)
+{
+    double *added = sp_list_add(list, count * p->r, sizeof *added);
+    if (!added)
+        out_of_memory();
+    return added;
+}
+
+/* ---- files ---- */
+
+static void take_training(cubature_problem *p, const char *path, const char *option, pose_list *list)
+{
+    static const char *const kinds[] = {"training", NULL};
+    char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
+    sp_poses poses;
+    sp_file file;
+    int64_t first, total;
+    tool_read(path, option, kinds, false, &file);
+    tool_check(sp_training_read(p->context, &file, &poses, &first, &total, mesh, basis), path);
+    sp_file_free(&file);
+    tool_check_hash(path, "mesh", mesh, p->mesh.hash);
+    tool_check_hash(path, "basis", basis, p->basis.hash);
+    if (poses.r != p->r)
+        tool_fail(SP_INPUT, path, "its poses have %lld coordinates, not %lld", (long long)poses.r, (long long)p->r);
+    if (poses.count < total)
+        tool_fail(SP_INPUT, path, "it is a shard, %lld poses of %lld: join it with the others (simmerge)", (long long)poses.count, (long long)total);
+    if (list->known * p->r != list->q.count)
+        tool_fail(SP_USAGE, path, "name files of training before files of other kinds");
+    memcpy(add(p, &list->q, poses.count), poses.q, (size_t)(p->r * poses.count) * sizeof(double));
+    memcpy(add(p, &list->force, poses.count), poses.force, (size_t)(p->r * poses.count) * sizeof(double));
+    list->known += poses.count;
+    sp_poses_free(&poses);
+}
+
+/* The coordinates of a displacement: (UᵀMU)⁻¹ UᵀM u, with the factor of UᵀMU. */
+typedef struct mass_projector {
+    double *MU, *factor; /* [rows, r], [r, r] */
+} mass_projector;
+
+static void make_projector(cubature_problem *p, mass_projector *to)
+{
+    int64_t rows = p->basis.columns.rows, r = p->r, n = p->body.dof_count;
+    sp_sparse M;
+    if (to->MU)
+        return;
+    tool_check(sp_body_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
+    sp_metric metric = {.rows = rows, .matrix = &M, .dof = p->body.dof};
+    double *work = sp_pool_raw(&p->pool, 2 * n * r, sizeof *work);
+    to->MU = sp_pool_new(&p->pool, rows * r, sizeof *to->MU);
+    to->factor = sp_pool_copy(&p->pool, p->mass, r * r, sizeof *to->factor);
+    if (p->pool.failed)
+        out_of_memory();
+    sp_metric_times(p->context, &metric, r, p->basis.columns.U, to->MU, work);
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)r, to->factor, (int)r) != 0)
+        tool_fail(SP_INPUT, p->basis.path, "its columns are not independent");
+    sp_pool_drop(&p->pool, work);
+    sp_sparse_free(&M);
+}
+
+static void project(const cubature_problem *p, const mass_projector *projector, const double *u, double *q)
+{
+    for (int64_t j = 0; j < p->r; j++)
+        q[j] = cblas_ddot((int)p->basis.columns.rows, projector->MU + j * p->basis.columns.rows, 1, u, 1);
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (int)p->r, 1, projector->factor, (int)p->r, q, (int)p->r);
+}
+
+static void take_trajectory(cubature_problem *p, const char *path, const char *option, mass_projector *projector, pose_list *list)
+{
+    sp_trajectory_stream *stream;
+    sp_trajectory block;
+    int descriptor = tool_open_input(path);
+    tool_check(sp_trajectory_open(p->context, descriptor, false, &stream), path);
+    char basis[SP_HASH_LENGTH], mesh[SP_HASH_LENGTH];
+    tool_check(sp_json_hash(p->context, sp_trajectory_meta(stream), "basis", basis), path);
+    tool_check(sp_json_hash(p->context, sp_trajectory_meta(stream), "mesh", mesh), path);
+    tool_check_hash(path, "mesh", mesh, p->mesh.hash);
+    for (int64_t frames = 0;; frames += block.frame_count) {
+        tool_check(sp_trajectory_next(stream, &block), path);
+        if (block.frame_count == 0)
+            break;
+        bool all = block.u && !block.vertex && block.point_count == p->mesh.mesh.vertex_count, ours = block.q && block.r >= p->r && !strcmp(basis, p->basis.hash);
+        if (!all && !ours)
+            tool_fail(SP_INPUT, path, "it has neither coordinates in this basis nor the displacements of all vertices (simulate --record all)");
+        for (int64_t f = 0; f < block.frame_count; f++) {
+            if ((frames + f) % p->choice->every)
+                continue;
+            double *q = add(p, &list->q, 1);
+            if (ours) /* of more columns than are used: the first coordinates, the nearest pose of an orthonormal basis */
+                memcpy(q, block.q + f * block.r, (size_t)p->r * sizeof *q);
+            else {
+                make_projector(p, projector);
+                project(p, projector, block.u + f * p->basis.columns.rows, q);
+            }
+        }
+    }
+    tool_record_input(path, option, block.hash, block.meta);
+    sp_trajectory_close(stream);
+    tool_close_input(descriptor);
+}
+
+static void take_columns(cubature_problem *p, const char *path, const char *option, mass_projector *projector, pose_list *list)
+{
+    tool_columns file;
+    tool_read_columns(path, option, NULL, &p->mesh, &file);
+    make_projector(p, projector);
+    for (int64_t c = 0; c < file.columns.count; c += p->choice->every)
+        project(p, projector, file.columns.U + c * file.columns.rows, add(p, &list->q, 1));
+    sp_columns_free(&file.columns);
+}
+
+static void take_file(cubature_problem *p, const char *path, const char *option, mass_projector *projector, pose_list *list)
+{
+    char kind[16];
+    tool_peek_kind(p->context, path, kind);
+    if (!strcmp(kind, "training"))
+        take_training(p, path, option, list);
+    else if (!strcmp(kind, "trajectory"))
+        take_trajectory(p, path, option, projector, list);
+    else
+        take_columns(p, path, option, projector, list);
+}
+
+/* ---- random poses ---- */
+
+static void find_stiffness(cubature_problem *p)
+{
+    tool_check(sp_reduced_stiffness(p->context, &p->body, p->r, p->basis.columns.U, p->stiffness), p->basis.path);
+    for (int64_t j = 0; j < p->r; j++)
+        p->quotient[j] = p->stiffness[j * p->r + j] / p->mass[j * p->r + j];
+}
+
+static void find_amplitude(cubature_problem *p)
+{
+    for (int64_t j = 0; j < p->r; j++)
+        if (!(p->quotient[j] > 1e-12 * p->quotient[p->r - 1]))
+            tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy by which to sample it", (long long)j);
+    p->amplitude = p->choice->amplitude_given ? p->choice->amplitude : sp_poses_amplitude(&p->body, p->r, p->basis.columns.U, p->quotient, p->choice->deflection);
+}
+
+static void sample(cubature_problem *p, uint64_t seed, int64_t count, double *q)
+{
+    sp_context own = *p->context;
+    own.seed = seed;
+    sp_poses_sample(&own, p->r, p->quotient, p->amplitude, NULL, 0, count, q);
+}
+
+/* ---- all of them ---- */
+
+/* Moves lists into poses; the first `known` have forces. */
+static void settle(cubature_problem *p, pose_list *list, sp_poses *poses)
+{
+    poses->r = p->r;
+    poses->count = list->q.count / p->r;
+    poses->q = sp_pool_copy(&poses->pool, list->q.data, list->q.count, sizeof(double));
+    poses->force = sp_pool_new(&poses->pool, list->q.count, sizeof(double));
+    if (poses->pool.failed)
+        out_of_memory();
+    memcpy(poses->force, list->force.data ? list->force.data : poses->q, (size_t)(list->known * p->r) * sizeof(double));
+    sp_list_free(&list->q);
+    sp_list_free(&list->force);
+}
+
+/* Only these poses from now on. */
+static void keep(sp_poses *poses, int64_t from, int64_t *kept)
+{
+    size_t bytes = (size_t)poses->r * sizeof(double);
+    memmove(poses->q + *kept * poses->r, poses->q + from * poses->r, bytes);
+    memmove(poses->force + *kept * poses->r, poses->force + from * poses->r, bytes);
+    (*kept)++;
+}
+
+/* Poses at rest (the first frame of a motion) have no force: nothing can be learned there. */
+static int64_t drop_resting(sp_poses *poses)
+{
+    double largest = 0;
+    int64_t kept = 0, count = poses->count;
+    for (int64_t t = 0; t < count; t++)
+        largest = fmax(largest, cblas_dnrm2((int)poses->r, poses->force + t * poses->r, 1));
+    for (int64_t t = 0; t < count; t++)
+        if (cblas_dnrm2((int)poses->r, poses->force + t * poses->r, 1) > 1e-12 * largest)
+            keep(poses, t, &kept);
+    poses->count = kept;
+    return count - kept;
+}
+
+/* Every (count / some)th pose goes to the held-out ones. */
+static void split(cubature_problem *p, int64_t some)
+{
+    sp_poses *poses = &p->poses, *out = &p->held_out;
+    int64_t count = poses->count, kept = 0;
+    some = some > count / 2 ? count / 2 : some;
+    out->r = p->r;
+    out->q = sp_pool_raw(&out->pool, some * p->r, sizeof(double));
+    out->force = sp_pool_raw(&out->pool, some * p->r, sizeof(double));
+    if (out->pool.failed)
+        out_of_memory();
+    for (int64_t t = 0; t < count; t++)
+        if (out->count < some && t == (2 * out->count + 1) * count / (2 * some)) {
+            memcpy(out->q + out->count * p->r, poses->q + t * p->r, (size_t)p->r * sizeof(double));
+            memcpy(out->force + out->count++ * p->r, poses->force + t * p->r, (size_t)p->r * sizeof(double));
+        } else
+            keep(poses, t, &kept);
+    poses->count = kept;
+}
+
+static void parse_shard(const char *text, int64_t *number, int64_t *count)
+{
+    char *end;
+    *number = strtoll(text, &end, 10);
+    *count = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
+    if (*end || *number < 1 || *count < *number || *count > 100000)
+        tool_fail(SP_USAGE, NULL, "--shard %s: expected I/N with 1 <= I <= N, such as 2/8", text);
+}
+
+static void cut_shard(cubature_problem *p)
+{
+    int64_t number, count, blocks = (p->total + SHARD_STEP - 1) / SHARD_STEP;
+    parse_shard(p->choice->shard, &number, &count);
+    if (count > blocks)
+        tool_fail(SP_USAGE, NULL, "--shard %s: %lld poses make only %lld shards of at least %d", p->choice->shard, (long long)p->total, (long long)blocks, SHARD_STEP);
+    p->first = blocks * (number - 1) / count * SHARD_STEP;
+    int64_t last = blocks * number / count * SHARD_STEP;
+    last = last > p->total ? p->total : last;
+    p->poses.count = last - p->first;
+    memmove(p->poses.q, p->poses.q + p->first * p->r, (size_t)(p->poses.count * p->r) * sizeof(double));
+}
+
+void cubature_collect_poses(cubature_problem *p)
+{
+    const cubature_choice *choice = p->choice;
+    pose_list list = {0}, out = {0};
+    mass_projector projector = {0};
+    find_stiffness(p);
+    double stiffest = 0;
+    for (int64_t j = 0; j < p->r; j++)
+        stiffest = fmax(stiffest, p->quotient[j]);
+    for (int64_t j = 0; j < p->r; j++) {
+        if (choice->metric == METRIC_ENERGY && !(p->quotient[j] > 1e-12 * stiffest)) {
+            tool_hint("leave such columns out, or take --metric force");
+            tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy to measure by", (long long)j);
+        }
+        p->scale[j] = choice->metric == METRIC_ENERGY ? 1 / sqrt(p->quotient[j]) : 1;
+    }
+    for (int i = 2; i < tool_argument_count(); i++)
+        take_file(p, tool_argument(i), NULL, &projector, &list);
+    for (int64_t i = 0; i < choice->held_out_files.count; i++)
+        take_file(p, choice->held_out_files.value[i], "held-out-file", &projector, &out);
+    int64_t samples = choice->samples_given || tool_argument_count() > 2 || choice->incremental ? choice->samples : 200;
+    if (samples > 0 || choice->incremental)
+        find_amplitude(p);
+    int64_t named = list.q.count / p->r;
+    sample(p, p->context->seed, samples, add(p, &list.q, samples));
+    bool sampled_out = (samples > 0 || choice->incremental) && choice->held_out > 0 && !choice->training_only;
+    int64_t named_out = out.q.count / p->r;
+    if (sampled_out)
+        sample(p, (uint64_t)choice->held_out_seed, choice->held_out, add(p, &out.q, choice->held_out));
+    int64_t known = list.known, known_out = out.known, shrunk = 0;
+    settle(p, &list, &p->poses);
+    settle(p, &out, &p->held_out);
+    if (p->poses.count == 0 && !choice->incremental)
+        tool_fail(SP_USAGE, NULL, "there are no poses: name files with some, or --poses");
+    p->total = p->poses.count;
+    if (choice->shard) {
+        if (known)
+            tool_fail(SP_USAGE, NULL, "--shard: files of training have their forces already");
+        cut_shard(p);
+        named = named > p->first ? named - p->first : 0;
+        named = named < p->poses.count ? named : p->poses.count;
+    }
+    /* poses from files are taken as they are; random ones may be too much for a material */
+    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known, named, &p->poses, NULL), NULL);
+    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named, p->poses.count, &p->poses, &p->shrunk), NULL);
+    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known_out, named_out, &p->held_out, NULL), NULL);
+    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named_out, p->held_out.count, &p->held_out, &shrunk), NULL);
+    if (p->shrunk)
+        tool_warn(NULL, "%lld of %lld random poses turned an element inside out and were halved until they did not: --amplitude is high for this material",
+                  (long long)p->shrunk, (long long)samples);
+    if (choice->training_only)
+        return;
+    p->resting = drop_resting(&p->poses);
+    drop_resting(&p->held_out);
+    if (p->held_out.count == 0 && choice->held_out > 0 && p->poses.count > 1)
+        split(p, choice->held_out);
+    if (p->poses.count == 0 && !choice->incremental)
+        tool_fail(SP_INPUT, NULL, "no pose has a force: there is nothing to fit");
+}
+
+sp_training_measure cubature_measure(const cubature_problem *p)
+{
+    return (sp_training_measure){p->scale, p->choice->linear == LINEAR_EXACT ? p->stiffness : NULL};
+}
+
+void cubature_add_samples(cubature_problem *p, int64_t count, const double *centre, const double *deviation)
+{
+    sp_poses grown = {.r = p->r, .count = p->poses.count + count};
+    int64_t before = p->poses.count, shrunk;
+    grown.q = sp_pool_new(&grown.pool, grown.count * p->r, sizeof(double));
+    grown.force = sp_pool_new(&grown.pool, grown.count * p->r, sizeof(double));
+    if (grown.pool.failed)
+        out_of_memory();
+    memcpy(grown.q, p->poses.q, (size_t)(before * p->r) * sizeof(double));
+    memcpy(grown.force, p->poses.force, (size_t)(before * p->r) * sizeof(double));
+    sp_poses_free(&p->poses);
+    p->poses = grown;
+    double *quotient = sp_pool_raw(&p->pool, p->r, sizeof *quotient);
+    if (!quotient)
+        out_of_memory();
+    for (int64_t j = 0; j < p->r; j++) /* sp_poses_sample deviates by amplitude / √quotient */
+        quotient[j] = p->amplitude * p->amplitude / (deviation[j] * deviation[j]);
+    sp_poses_sample(p->context, p->r, quotient, p->amplitude, centre, before, count, p->poses.q + before * p->r);
+    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, p->choice->memory, before, grown.count, &p->poses, &shrunk), NULL);
+    p->shrunk += shrunk;
+}

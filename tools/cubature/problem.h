@@ -1,0 +1,58 @@
+/* What cubature works on: a body in a basis, poses and their forces, and the methods that choose elements. Everything ends the process where it fails. */
+#ifndef TOOLS_CUBATURE_PROBLEM_H
+#define TOOLS_CUBATURE_PROBLEM_H
+
+#include "cubature/joint.h"
+#include "formats/cubature.h"
+#include "tools/common/checkpoint.h"
+#include "tools/common/inputs.h"
+
+enum cubature_method { METHOD_GREEDY, METHOD_NNLS, METHOD_HTP, METHOD_MODAL };
+enum cubature_metric { METRIC_ENERGY, METRIC_FORCE };
+enum cubature_linear { LINEAR_EXACT, LINEAR_SAMPLED };
+
+/* The options. */
+typedef struct cubature_choice {
+    int method, metric, linear;
+    int64_t r, samples, held_out, held_out_seed, elements, candidates, every, memory;
+    double amplitude, deflection, tolerance, change;
+    bool amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given, held_out_given, held_out_seed_given, change_given, nested, training_only, incremental;
+    tool_texts held_out_files;
+    const char *shard, *checkpoint;
+} cubature_choice;
+
+typedef struct cubature_problem {
+    sp_context *context;
+    const cubature_choice *choice;
+    tool_mesh mesh;
+    tool_columns basis;
+    sp_body body;
+    sp_pool pool;
+    int64_t r;
+    double *mass, *gravity;    /* [r, r], [r, 3] */
+    double *stiffness;         /* [r, r] at rest */
+    double *quotient;          /* [r] uᵀKu / uᵀMu, 1/s² */
+    double *scale;             /* [r] of the metric of errors (cubature/training.h) */
+    double amplitude;          /* m√kg/s; 0: nothing was sampled */
+    sp_poses poses, held_out;
+    int64_t first, total;      /* the poses are first … of total: a shard */
+    tool_checkpoint *checkpoint; /* NULL: none */
+    int64_t resting, shrunk;   /* poses left out since they have no force; sampled ones that were halved */
+} cubature_problem;
+
+/* Poses from the files that are the arguments from number 2 on and sampled ones, with their forces. */
+void cubature_collect_poses(cubature_problem *problem);
+
+/* More sampled poses about a centre (NULL: rest), appended and evaluated: for training that goes on until it has enough. */
+void cubature_add_samples(cubature_problem *problem, int64_t count, const double *centre, const double *deviation);
+
+/* What is fitted and how it is measured, by the options. */
+sp_training_measure cubature_measure(const cubature_problem *problem);
+
+/* One weight per element. */
+void cubature_joint(cubature_problem *problem, sp_cubature *cubature, json_t *result);
+
+/* Weights by coordinate (Yang 2015); a usage error in builds without them. */
+void cubature_modal(cubature_problem *problem, sp_cubature *cubature, json_t *result);
+
+#endif

@@ -14,22 +14,9 @@ static const tool_option options[] = {
     {"cub", 0, TOOL_INPUT, &chosen.cubature, "FILE", .help = "elements and weights of a cubature model"},
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000, .help = "use the first R columns of the basis (default: all)"},
     TOOL_MATERIAL_EDIT_OPTIONS(chosen.edits),
-    {"integrator", 0, TOOL_CHOICE, &chosen.integrator, NULL, "newmark", "newmark|energy|central|static",
-     .help = "newmark: implicit; energy: implicit, conserves energy exactly; central: explicit; static: equilibrium under the loads of each step"},
-    {"dt", 0, TOOL_REAL, &chosen.step, "S", "0.01", .low = 1e-300, .high = 1e300, .help = "time step in seconds"},
-    {"steps", 0, TOOL_INTEGER, &chosen.steps, "N", "100", .low = 1, .high = 1e12, .help = "number of steps"},
+    SIMULATE_TIME_OPTIONS(chosen, NULL),
     {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1e12, .help = "record every Nth step"},
-    {"loads", 0, TOOL_INPUT, &chosen.loads, "CSV", .help = "loads: t0,t1,kind,id,fx,fy,fz"},
-    {"gravity", 0, TOOL_VECTOR, chosen.gravity, "X,Y,Z", "0,0,0", .count = 3, .help = "acceleration of gravity, m/s2"},
-    {"damping-mass", 0, TOOL_REAL, &chosen.damping_mass, "A", NULL, .low = 0, .high = 1e300, .help = "alpha of Rayleigh damping alpha M + beta K(q), 1/s (default: the mesh's)", .given = &chosen.damping_mass_given},
-    {"damping-stiffness", 0, TOOL_REAL, &chosen.damping_stiffness, "B", NULL, .low = 0, .high = 1e300, .help = "beta, s (default: the mesh's)", .given = &chosen.damping_stiffness_given},
-    {"viscosity", 0, TOOL_TEXTS, &chosen.viscosity, "[REGION=]PHI,PSI", .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all; reduced: polycoef --by-constant"},
-    {"semi-implicit", 0, TOOL_FLAG, &chosen.semi_implicit, .help = "one Newton iteration per Newmark step, as in the papers"},
-    {"beta", 0, TOOL_REAL, &chosen.beta, "X", "0.25", .low = 0, .high = 1, .help = "Newmark's beta", .given = &chosen.beta_given},
-    {"gamma", 0, TOOL_REAL, &chosen.gamma, "X", "0.5", .low = 0, .high = 1, .help = "Newmark's gamma", .given = &chosen.gamma_given},
-    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", NULL, .low = 1e-15, .high = 1, .help = "Newton: residual by the largest force term (default 1e-10, energy 1e-12)", .given = &chosen.tolerance_given},
-    {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "50", .low = 1, .high = 10000, .help = "Newton iterations per step at most", .given = &chosen.iterations_given},
-    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix of the full and linear models", .given = &chosen.lumping_given},
+    SIMULATE_FORCE_OPTIONS(chosen),
     {"record", 0, TOOL_CHOICE, &chosen.record, NULL, "auto", "auto|coordinates|all|probes", .help = "reduced coordinates, displacements of all vertices, or of the probes only; auto: coordinates (reduced) or all"},
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST", .help = "also record these vertices, from 0: 3,17,surface:120 (the corners that carry a surface vertex)"},
 };
@@ -37,7 +24,6 @@ static const tool_option options[] = {
 /* An option that the model or the integrator has no use for is a mistake, not something to pass over. */
 static void refuse_idle_options(void)
 {
-    bool newmark = chosen.integrator == SP_NEWMARK, newton = chosen.integrator != SP_CENTRAL;
     const struct {
         bool idle;
         const char *text;
@@ -46,14 +32,11 @@ static void refuse_idle_options(void)
         {chosen.model != MODEL_CUBATURE && chosen.cubature, "--cub belongs to --model cubature"},
         {chosen.model != MODEL_REDUCED && chosen.polynomials, "--poly belongs to --model reduced"},
         {simulation_in_basis(&chosen) && chosen.lumping_given, "--lumping belongs to the full and linear models; in a basis the mass is the consistent one, reduced"},
-        {!newmark && (chosen.beta_given || chosen.gamma_given || chosen.semi_implicit), "--beta, --gamma and --semi-implicit belong to --integrator newmark"},
-        {(!newton || chosen.semi_implicit) && (chosen.tolerance_given || chosen.iterations_given), "--tolerance and --iterations belong to integrators that iterate"},
-        {chosen.integrator == SP_STATIC && (chosen.damping_mass_given || chosen.damping_stiffness_given), "--damping-mass and --damping-stiffness do nothing in statics"},
-        {chosen.integrator == SP_STATIC && chosen.viscosity.count, "--viscosity does nothing in statics"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].idle)
             tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
+    simulation_refuse_idle(&chosen);
 }
 
 static json_t *report_result(const simulation *s, const sp_integrator_report *report, const double *first, const double *last, double drift, double estimate)
@@ -90,9 +73,7 @@ int main(int argc, char **argv)
     simulation_make(&s);
     simulation_choose_record(&s);
 
-    sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)chosen.integrator, .step = chosen.step, .beta = chosen.beta, .gamma = chosen.gamma,
-                                           .damping_mass = s.damping_mass, .damping_stiffness = s.damping_stiffness, .semi_implicit = chosen.semi_implicit,
-                                           .tolerance = chosen.tolerance, .iterations = chosen.iterations};
+    sp_integrator_parameters parameters = simulation_parameters(&s);
     sp_forcing forcing = sp_loading_forcing(&s.loading);
     sp_integrator *integrator;
     sp_trajectory_writer *trajectory;

@@ -51,6 +51,7 @@ command_of() {
     siminfo) line=(siminfo mesh.npz) ending= ;;
     simverify) line=(simverify mesh.npz modes.npz) ending= ;;
     simcompare) line=(simcompare modes.npz modes.npz) ending= ;;
+    simvalidate) line=(simvalidate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 10) ending= ;;
     simexport) line=(simexport mesh.npz basis.npz traj.npz --probe 30) ending=.csv ;;
     simmerge) line=(simmerge training.npz) ;;
     simrender) line=(simrender mesh.npz --size 160x120 --samples 1) ending=.png ;;

@@ -22,7 +22,7 @@ has_members() {
         rm -f "$file"
         done_well "${line[@]}" -q
         [ -z "$err" ] || fault "${line[*]} -q: says $err"
-        [ -n "$ending" ] || [ -s "$stdout" ] || [ "$tool" = simcompare ] || fault "${line[*]}: says nothing"
+        [ -n "$ending" ] || [ -s "$stdout" ] || [[ $tool = simcompare || $tool = simvalidate ]] || fault "${line[*]}: says nothing"
     done
     no_faults
 }

@@ -12,24 +12,31 @@ static void read_basis(simulation *s)
     static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
     if (!s->choice->basis)
         tool_fail(SP_USAGE, NULL, "a model in a basis needs --basis");
-    tool_read_columns(s->choice->basis, "basis", kinds, &s->mesh, &s->basis);
+    if (!s->shared)
+        tool_read_columns(s->choice->basis, "basis", kinds, &s->mesh, &s->basis);
     s->r = s->choice->r ? s->choice->r : s->basis.columns.count;
     if (s->choice->r > s->basis.columns.count)
         tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r, (long long)s->basis.columns.count);
 }
 
-static void read_polynomials(simulation *s)
+static void read_polynomial_file(simulation *s)
 {
     static const char *const kinds[] = {"polynomials", NULL};
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
     sp_file file;
-    if (!s->choice->polynomials)
-        tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --model cubature or direct)");
     tool_read(s->choice->polynomials, "poly", kinds, false, &file);
     tool_check(sp_polynomials_read(s->context, &file, &s->polynomials, mesh, basis), s->choice->polynomials);
     sp_file_free(&file);
     tool_check_hash(s->choice->polynomials, "mesh", mesh, s->mesh.hash);
     tool_check_hash(s->choice->polynomials, "basis", basis, s->basis.hash);
+}
+
+static void read_polynomials(simulation *s)
+{
+    if (!s->choice->polynomials)
+        tool_fail(SP_USAGE, NULL, "a reduced model needs --poly (or --model cubature or direct)");
+    if (!s->shared)
+        read_polynomial_file(s);
     s->r = s->choice->r ? s->choice->r : s->polynomials.r;
     if (s->r > s->polynomials.r)
         tool_fail(SP_USAGE, s->choice->polynomials, "--rank %lld: the polynomials have %lld coordinates", (long long)s->r, (long long)s->polynomials.r);
@@ -84,7 +91,7 @@ static void edit_materials(simulation *s)
     if (!tool_material_edits_given(&s->choice->edits))
         return;
     tool_check(tool_edit_materials(s->context, &s->choice->edits, mesh), NULL);
-    if (s->choice->model == MODEL_REDUCED)
+    if (s->choice->polynomials)
         tool_check(sp_polynomials_edit(s->context, &s->polynomials, mesh->material_count, before, mesh->materials), s->choice->polynomials);
 }
 
@@ -100,18 +107,47 @@ static void check_energy_step(const simulation *s)
                       sp_material_law_text(&mesh->materials[i]), mesh->materials[i].name);
 }
 
+static void read_loads(simulation *s)
+{
+    int64_t count;
+    if (!s->choice->loads)
+        return;
+    char *text = tool_read_bytes(s->choice->loads, "loads", &s->pool, &count);
+    tool_check(sp_loads_parse(s->context, text, count, &s->mesh.mesh, &s->pool, &s->load_count, &s->loads), s->choice->loads);
+}
+
+static void borrow(simulation *s)
+{
+    const simulation *shared = s->shared;
+    s->mesh = shared->mesh;
+    s->basis = shared->basis;
+    s->polynomials = shared->polynomials;
+    s->body = shared->body;
+    s->viscosity = shared->viscosity;
+    s->loads = shared->loads;
+    s->load_count = shared->load_count;
+}
+
 void simulation_read(simulation *s)
 {
-    tool_read_mesh(tool_argument(0), NULL, &s->mesh);
+    if (s->shared)
+        borrow(s);
+    else
+        tool_read_mesh(tool_argument(0), NULL, &s->mesh);
     check_energy_step(s);
-    if (simulation_in_basis(s->choice))
+    if (s->choice->basis || simulation_in_basis(s->choice))
         read_basis(s);
-    if (s->choice->model == MODEL_REDUCED)
+    if (s->choice->polynomials || s->choice->model == MODEL_REDUCED)
         read_polynomials(s);
     if (s->choice->model == MODEL_CUBATURE)
         read_cubature(s);
+    if (s->shared)
+        return;
     edit_materials(s);
     read_viscosity(s);
+    read_loads(s);
+    tool_check(sp_body_new(s->context, &s->mesh.mesh, &s->own_body), s->mesh.path);
+    s->body = &s->own_body;
 }
 
 /* Damping by strain rate for the system that was made. */
@@ -126,7 +162,7 @@ static void make_viscosity(simulation *s)
         sp_reduced_system_damp(&s->system, &reduced);
         return;
     }
-    tool_check(sp_viscous_new(s->context, &s->body, s->viscosity, &s->viscous), s->mesh.path);
+    tool_check(sp_viscous_new(s->context, s->body, s->viscosity, &s->viscous), s->mesh.path);
     if (simulation_in_basis(s->choice)) {
         tool_check(sp_direct_viscosity(s->context, &s->viscous, s->r, s->basis.columns.U, &reduced), s->mesh.path);
         sp_reduced_system_damp(&s->system, &reduced);
@@ -141,14 +177,14 @@ static void make_projected(simulation *s)
     double *mass = sp_pool_raw(&s->pool, s->r * s->r, sizeof *mass);
     if (!mass)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_hold_rows(&s->body, &s->basis);
-    tool_check(sp_reduced_mass(s->context, &s->body, s->r, s->basis.columns.U, mass, NULL), s->choice->basis);
+    tool_hold_rows(s->body, &s->basis);
+    tool_check(sp_reduced_mass(s->context, s->body, s->r, s->basis.columns.U, mass, NULL), s->choice->basis);
     if (s->cubature.stiffness && tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
-        tool_check(sp_reduced_stiffness(s->context, &s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness), s->choice->cubature);
+        tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness), s->choice->cubature);
     if (s->choice->model == MODEL_CUBATURE)
-        tool_check(sp_cubature_force_new(s->context, &s->body, &s->cubature, s->r, s->basis.columns.U, true, &force), s->choice->cubature);
+        tool_check(sp_cubature_force_new(s->context, s->body, &s->cubature, s->r, s->basis.columns.U, true, &force), s->choice->cubature);
     else
-        tool_check(sp_direct_force_new(s->context, &s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
+        tool_check(sp_direct_force_new(s->context, s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
     tool_check(sp_reduced_system_new(s->context, &force, mass, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->basis);
 }
 
@@ -166,38 +202,42 @@ static void find_damping(simulation *s)
 
 void simulation_make(simulation *s)
 {
-    tool_check(sp_body_new(s->context, &s->mesh.mesh, &s->body), s->mesh.path);
     if (s->choice->model == MODEL_REDUCED)
         tool_check(sp_polynomial_system_new(s->context, &s->polynomials, s->r, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->polynomials);
     else if (simulation_in_basis(s->choice))
         make_projected(s);
     else
-        tool_check(sp_full_system_new(s->context, &s->body, s->choice->model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);
+        tool_check(sp_full_system_new(s->context, s->body, s->choice->model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);
     make_viscosity(s);
-    int64_t count, load_count = 0;
-    sp_load *loads = NULL;
-    if (s->choice->loads) {
-        char *text = tool_read_bytes(s->choice->loads, "loads", &s->pool, &count);
-        tool_check(sp_loads_parse(s->context, text, count, &s->mesh.mesh, &s->pool, &load_count, &loads), s->choice->loads);
-    }
     double gravity[3];
     for (int i = 0; i < 3; i++)
         gravity[i] = s->choice->gravity[i] * (s->choice->model == MODEL_REDUCED ? s->polynomials.density : 1);
-    tool_check(sp_loading_new(s->context, &s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r, load_count, loads, gravity, &s->system, &s->loading), s->choice->loads);
-    if (s->loading.idle)
+    tool_check(sp_loading_new(s->context, s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r, s->load_count, s->loads, gravity, &s->system, &s->loading), s->choice->loads);
+    if (s->loading.idle && !s->shared)
         tool_warn(s->choice->loads, "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements", (long long)s->loading.idle, (long long)s->loading.first_idle);
     find_damping(s);
+}
+
+sp_integrator_parameters simulation_parameters(const simulation *s)
+{
+    const simulate_choice *c = s->choice;
+    return (sp_integrator_parameters){.kind = (enum sp_integrator_kind)c->integrator, .step = c->step, .beta = c->beta, .gamma = c->gamma,
+                                      .damping_mass = s->damping_mass, .damping_stiffness = s->damping_stiffness, .semi_implicit = c->semi_implicit,
+                                      .tolerance = c->tolerance, .iterations = c->iterations};
 }
 
 void simulation_free(simulation *s)
 {
     sp_loading_free(&s->loading);
-    (simulation_in_basis(s->choice) ? sp_reduced_system_free : sp_full_system_free)(&s->system);
+    if (s->system.self)
+        (simulation_in_basis(s->choice) ? sp_reduced_system_free : sp_full_system_free)(&s->system);
     sp_viscous_free(&s->viscous);
-    sp_body_free(&s->body);
+    sp_cubature_free(&s->cubature);
+    sp_pool_free(&s->pool);
+    if (s->shared)
+        return;
+    sp_body_free(&s->own_body);
     sp_columns_free(&s->basis.columns);
     sp_polynomials_free(&s->polynomials);
-    sp_cubature_free(&s->cubature);
     sp_mesh_free(&s->mesh.mesh);
-    sp_pool_free(&s->pool);
 }

@@ -35,7 +35,7 @@ static void fill_points(simulation *s, const double *q, double *to)
     if (s->shape.point_count == 0)
         return;
     if (!simulation_in_basis(s->choice)) {
-        sp_body_spread(&s->body, q, s->work);
+        sp_body_spread(s->body, q, s->work);
         for (int64_t p = 0; p < s->shape.point_count; p++)
             memcpy(to + 3 * p, s->work + 3 * (s->shape.vertex ? s->shape.vertex[p] : p), 3 * sizeof *to);
         return;

@@ -24,17 +24,54 @@ typedef struct simulate_choice {
     bool semi_implicit, damping_mass_given, damping_stiffness_given, beta_given, gamma_given, tolerance_given, iterations_given, lumping_given;
 } simulate_choice;
 
-typedef struct simulation {
+/* The entries of the options' table that are the same for every tool that runs models: time, then forces and how steps are solved. A
+ * tool that asks whether the steps were given records them as null where they were not. */
+#define SIMULATE_TIME_OPTIONS(chosen, steps_given)                                                                                                                             \
+    {"integrator", 0, TOOL_CHOICE, &(chosen).integrator, NULL, "newmark", "newmark|energy|central|static",                                                              \
+     .help = "newmark: implicit; energy: implicit, conserves energy exactly; central: explicit; static: equilibrium under the loads of each step"},                     \
+    {"dt", 0, TOOL_REAL, &(chosen).step, "S", "0.01", .low = 1e-300, .high = 1e300, .help = "time step in seconds"},                                                    \
+    {                                                                                                                                                                    \
+        "steps", 0, TOOL_INTEGER, &(chosen).steps, "N", "100", .low = 1, .high = 1e12, .help = "number of steps", .given = steps_given                        \
+    }
+#define SIMULATE_FORCE_OPTIONS(chosen)                                                                                                                                   \
+    {"loads", 0, TOOL_INPUT, &(chosen).loads, "CSV", .help = "loads: t0,t1,kind,id,fx,fy,fz"},                                                                           \
+    {"gravity", 0, TOOL_VECTOR, (chosen).gravity, "X,Y,Z", "0,0,0", .count = 3, .help = "acceleration of gravity, m/s2"},                                               \
+    {"damping-mass", 0, TOOL_REAL, &(chosen).damping_mass, "A", NULL, .low = 0, .high = 1e300,                                                                           \
+     .help = "alpha of Rayleigh damping alpha M + beta K(q), 1/s (default: the mesh's)", .given = &(chosen).damping_mass_given},                                         \
+    {"damping-stiffness", 0, TOOL_REAL, &(chosen).damping_stiffness, "B", NULL, .low = 0, .high = 1e300, .help = "beta, s (default: the mesh's)",                       \
+     .given = &(chosen).damping_stiffness_given},                                                                                                                        \
+    {"viscosity", 0, TOOL_TEXTS, &(chosen).viscosity, "[REGION=]PHI,PSI",                                                                                                \
+     .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all; reduced: polycoef --by-constant"},                                \
+    {"semi-implicit", 0, TOOL_FLAG, &(chosen).semi_implicit, .help = "one Newton iteration per Newmark step, as in the papers"},                                        \
+    {"beta", 0, TOOL_REAL, &(chosen).beta, "X", "0.25", .low = 0, .high = 1, .help = "Newmark's beta", .given = &(chosen).beta_given},                                  \
+    {"gamma", 0, TOOL_REAL, &(chosen).gamma, "X", "0.5", .low = 0, .high = 1, .help = "Newmark's gamma", .given = &(chosen).gamma_given},                               \
+    {"tolerance", 0, TOOL_REAL, &(chosen).tolerance, "X", NULL, .low = 1e-15, .high = 1,                                                                                 \
+     .help = "Newton: residual by the largest force term (default 1e-10, energy 1e-12)", .given = &(chosen).tolerance_given},                                           \
+    {"iterations", 0, TOOL_INTEGER, &(chosen).iterations, "N", "50", .low = 1, .high = 10000, .help = "Newton iterations per step at most",                             \
+     .given = &(chosen).iterations_given},                                                                                                                               \
+    {                                                                                                                                                                    \
+        "lumping", 0, TOOL_CHOICE, &(chosen).lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix of the full and linear models",                      \
+        .given = &(chosen).lumping_given                                                                                                                                 \
+    }
+
+/* Usage errors for options of these tables that the integrator has no use for. */
+void simulation_refuse_idle(const simulate_choice *choice);
+
+typedef struct simulation simulation;
+struct simulation {
     const simulate_choice *choice;
+    const simulation *shared; /* whose mesh, body, materials, loads, basis and polynomials it uses; must outlive it. NULL: its own */
     sp_context *context;
     tool_mesh mesh;
     tool_columns basis;
     sp_polynomials polynomials;
     sp_cubature cubature;
-    sp_body body;
+    sp_body own_body, *body;
     sp_viscosity *viscosity; /* [regions]; NULL: none */
     sp_viscous viscous;      /* of the body, where its model is not polynomials */
     sp_system system;
+    int64_t load_count;
+    sp_load *loads;
     sp_loading loading;
     double damping_mass, damping_stiffness; /* 1/s and s */
     sp_pool pool;
@@ -43,7 +80,7 @@ typedef struct simulation {
     double *u, *udot; /* recorded points; all vertices of a full model */
     double *work;     /* [3·vertices] */
     double estimate;  /* the largest since the last recorded frame */
-} simulation;
+};
 
 /* Whether the coordinates are those of a basis. */
 static inline bool simulation_in_basis(const simulate_choice *choice)
@@ -51,9 +88,11 @@ static inline bool simulation_in_basis(const simulate_choice *choice)
     return choice->model <= MODEL_DIRECT;
 }
 
-/* Reads what the model is made of and checks that it belongs together; then makes the system and its loads. */
+/* Reads what the model is made of, the body included, and checks that it belongs together; then makes the system and its loads. A
+ * simulation that others share may be read with a basis and polynomials for them, whatever its own model is. */
 void simulation_read(simulation *s);
 void simulation_make(simulation *s);
+sp_integrator_parameters simulation_parameters(const simulation *s);
 void simulation_free(simulation *s);
 
 /* Call after every step: keeps the estimate of the force's error, where the model has one. */

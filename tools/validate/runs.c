@@ -1,0 +1,342 @@
+#include "tools/validate/validate.h"
+
+#include "dynamics/models.h"
+#include "tools/common/series.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const names[] = {"reduced", "cubature", "direct", "full", "linear"};
+
+static noreturn void out_of_memory(void)
+{
+    tool_fail(SP_SYSTEM, NULL, "out of memory");
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- which models ---- */
+
+/* Which of MODEL_… --model names; without it those whose files are there, else direct. */
+static void find_models(const validate_choice *c, bool wanted[5])
+{
+    memset(wanted, 0, 5 * sizeof *wanted);
+    if (!c->models) {
+        wanted[MODEL_REDUCED] = c->motion.polynomials;
+        wanted[MODEL_CUBATURE] = c->cubatures.count > 0;
+        wanted[MODEL_DIRECT] = !wanted[MODEL_REDUCED] && !wanted[MODEL_CUBATURE];
+    }
+    for (const char *at = c->models; at;) {
+        size_t length = strcspn(at, ",");
+        int model = 0;
+        while (model < 5 && (strlen(names[model]) != length || strncmp(names[model], at, length)))
+            model++;
+        if (model == 5 || model == MODEL_FULL)
+            tool_fail(SP_USAGE, NULL, "--model: \"%.*s\" is not one of reduced, cubature, direct, linear", (int)length, at);
+        if (wanted[model])
+            tool_fail(SP_USAGE, NULL, "--model names %s twice", names[model]);
+        wanted[model] = true;
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    const bool in_basis = wanted[MODEL_REDUCED] || wanted[MODEL_CUBATURE] || wanted[MODEL_DIRECT];
+    const struct {
+        bool wrong;
+        const char *text;
+    } rules[] = {
+        {in_basis && !c->motion.basis, "a model in a basis needs --basis"},
+        {!in_basis && c->motion.basis, "--basis belongs to --model reduced, cubature and direct"},
+        {wanted[MODEL_REDUCED] && !c->motion.polynomials, "--model reduced needs --poly"},
+        {!wanted[MODEL_REDUCED] && c->motion.polynomials, "--poly belongs to --model reduced"},
+        {wanted[MODEL_CUBATURE] && !c->cubatures.count, "--model cubature needs --cub"},
+        {!wanted[MODEL_CUBATURE] && c->cubatures.count, "--cub belongs to --model cubature"},
+        {!wanted[MODEL_REDUCED] && !wanted[MODEL_DIRECT] && c->ranks, "--ranks belongs to --model reduced and direct"},
+        {c->reference && !wanted[MODEL_LINEAR] && c->motion.lumping_given, "--lumping belongs to the full and linear models, of which none is run"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].wrong)
+            tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
+}
+
+/* The numbers of --ranks, else one 0: all columns. */
+static void find_ranks(const validation *v, sp_list *ranks)
+{
+    if (v->choice->ranks)
+        tool_parse_list("ranks", v->choice->ranks, 1, v->full.s.basis.columns.count, ranks);
+    else
+        *(int64_t *)sp_list_add(ranks, 1, sizeof(int64_t)) = -1; /* counted from 0, as the others are */
+}
+
+static validate_run *add_run(validation *v, int model)
+{
+    validate_run *run = &v->runs[v->run_count++];
+    run->name = names[model];
+    run->choice = v->choice->motion;
+    run->choice.model = model;
+    run->choice.polynomials = model == MODEL_REDUCED ? run->choice.polynomials : NULL;
+    run->choice.basis = model == MODEL_LINEAR ? NULL : run->choice.basis;
+    return run;
+}
+
+static void add_runs(validation *v, const bool wanted[5])
+{
+    sp_list ranks = {0};
+    find_ranks(v, &ranks);
+    v->runs = sp_pool_new(&v->pool, 2 * ranks.count + v->choice->cubatures.count + 1, sizeof *v->runs);
+    if (!v->runs)
+        out_of_memory();
+    for (int model = MODEL_REDUCED; model <= MODEL_DIRECT; model += MODEL_DIRECT - MODEL_REDUCED)
+        for (int64_t i = 0; wanted[model] && i < ranks.count; i++)
+            add_run(v, model)->choice.r = ((int64_t *)ranks.data)[i] + 1;
+    for (int64_t i = 0; i < v->choice->cubatures.count; i++)
+        add_run(v, MODEL_CUBATURE)->choice.cubature = v->choice->cubatures.value[i];
+    if (wanted[MODEL_LINEAR])
+        add_run(v, MODEL_LINEAR);
+    sp_list_free(&ranks);
+}
+
+/* ---- probes ---- */
+
+/* VERTEX:AXIS or surface:N:AXIS. */
+static void parse_probe(validation *v, const char *text, validate_probe *probe)
+{
+    static const char prefix[] = "surface:";
+    static const double one = 1;
+    const sp_mesh *mesh = &v->full.s.mesh.mesh;
+    const char *colon = strrchr(text, ':');
+    bool surface = !strncmp(text, prefix, sizeof prefix - 1);
+    const char *first = text + (surface ? sizeof prefix - 1 : 0);
+    sp_list list = {0};
+    if (!colon || colon < first || colon[1] < 'x' || colon[1] > 'z' || colon[2])
+        tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not VERTEX:x, :y or :z", text);
+    char *number = sp_pool_new(&v->pool, colon - first + 1, 1);
+    if (!number)
+        out_of_memory();
+    memcpy(number, first, (size_t)(colon - first));
+    if (surface && !mesh->surface.vertex_count)
+        tool_fail(SP_INPUT, v->full.s.mesh.path, "--probe: the mesh has no embedded surface");
+    tool_parse_list("probe", number, 0, surface ? mesh->surface.vertex_count : mesh->vertex_count, &list);
+    if (list.count != 1)
+        tool_fail(SP_USAGE, NULL, "--probe: \"%s\" is not one vertex", text);
+    int64_t vertex = *(int64_t *)list.data;
+    *probe = (validate_probe){.text = text, .axis = colon[1] - 'x', .corners = 1, .weight = &one};
+    if (surface) {
+        probe->corner = sp_mesh_corners(mesh, mesh->surface.element[vertex], &probe->corners);
+        probe->weight = mesh->surface.weights + vertex * mesh->surface.width;
+    } else
+        probe->corner = sp_pool_copy(&v->pool, &vertex, 1, sizeof vertex);
+    sp_list_free(&list);
+}
+
+void validation_keep(sp_list *list, double value)
+{
+    double *to = sp_list_add(list, 1, sizeof *to);
+    if (!to)
+        out_of_memory();
+    *to = value;
+}
+
+void validation_keep_probes(const validation *v, const double *u, sp_list *value)
+{
+    for (int64_t i = 0; i < v->probe_count; i++) {
+        const validate_probe *probe = &v->probes[i];
+        double sum = 0;
+        for (int c = 0; c < probe->corners; c++) {
+            int64_t dof = v->full.s.body->dof[3 * probe->corner[c] + probe->axis];
+            sum += dof >= 0 ? probe->weight[c] * u[dof] : 0;
+        }
+        validation_keep(&value[i], sum);
+    }
+}
+
+/* ---- opening ---- */
+
+static void make_run(validation *v, validate_run *run)
+{
+    sp_integrator_parameters parameters;
+    run->s.choice = &run->choice;
+    run->s.context = v->context;
+    if (run != &v->full) {
+        run->s.shared = &v->full.s;
+        simulation_read(&run->s);
+    }
+    simulation_make(&run->s);
+    run->elements = run->choice.model == MODEL_REDUCED    ? -1
+                    : run->choice.model == MODEL_CUBATURE ? run->s.cubature.count
+                                                          : sp_mesh_element_count(&run->s.mesh.mesh);
+    parameters = simulation_parameters(&run->s);
+    run->forcing = sp_loading_forcing(&run->s.loading);
+    tool_check(sp_integrator_new(v->context, &run->s.system, &run->forcing, &parameters, NULL, NULL, &run->integrator), run->s.mesh.path);
+    run->value = sp_pool_new(&v->pool, v->probe_count, sizeof *run->value);
+    if (!run->value)
+        out_of_memory();
+    if (run != &v->full)
+        tool_check(sp_motion_sums_new(v->context, &v->mass, v->vertex, &run->sums), NULL);
+}
+
+/* Room for frames: some 64 MB, so that the full model and those that follow change places often enough to bound the memory, and seldom
+ * enough for their caches. */
+static void make_frames(validation *v)
+{
+    int64_t n = v->full.s.body->dof_count, capacity = ((int64_t)1 << 22) / n;
+    validate_frames *f = &v->frames;
+    f->capacity = capacity < 1 ? 1 : capacity > 1000 ? 1000 : capacity;
+    f->step = sp_pool_raw(&v->pool, f->capacity, sizeof *f->step);
+    f->time = sp_pool_raw(&v->pool, f->capacity, sizeof *f->time);
+    f->energy = sp_pool_raw(&v->pool, f->capacity, sizeof *f->energy);
+    f->u = sp_pool_raw(&v->pool, f->capacity * n, sizeof *f->u);
+    f->v = sp_pool_raw(&v->pool, f->capacity * n, sizeof *f->v);
+    v->rows = sp_pool_new(&v->pool, 3 * v->full.s.mesh.mesh.vertex_count, sizeof *v->rows);
+    v->u = sp_pool_raw(&v->pool, n, sizeof *v->u);
+    v->v = sp_pool_raw(&v->pool, n, sizeof *v->v);
+    v->vertex = sp_pool_raw(&v->pool, n, sizeof *v->vertex);
+    v->value = sp_pool_new(&v->pool, v->probe_count, sizeof *v->value);
+    if (v->pool.failed)
+        out_of_memory();
+}
+
+void validation_open(validation *v)
+{
+    bool wanted[5];
+    find_models(v->choice, wanted);
+    v->full.name = names[MODEL_FULL];
+    v->full.choice = v->choice->motion;
+    v->full.choice.model = MODEL_FULL;
+    v->full.s.choice = &v->full.choice;
+    v->full.s.context = v->context;
+    simulation_read(&v->full.s);
+    if (v->choice->motion.basis)
+        tool_hold_rows(v->full.s.body, &v->full.s.basis);
+    add_runs(v, wanted);
+    v->probes = sp_pool_new(&v->pool, v->choice->probes.count, sizeof *v->probes);
+    for (; v->probes && v->probe_count < v->choice->probes.count; v->probe_count++)
+        parse_probe(v, v->choice->probes.value[v->probe_count], &v->probes[v->probe_count]);
+    make_frames(v);
+    tool_check(sp_body_mass_compressed(v->context, v->full.s.body, false, &v->mass), v->full.s.mesh.path);
+    sp_body_nodes(v->full.s.body, v->vertex);
+    if (v->choice->reference)
+        reference_open(v);
+    for (int64_t i = 0; i < v->run_count; i++) /* what is cheap to refuse comes before what is dear to make */
+        make_run(v, &v->runs[i]);
+    if (!v->choice->reference)
+        make_run(v, &v->full);
+}
+
+static void close_run(const validation *v, validate_run *run)
+{
+    sp_integrator_free(run->integrator);
+    sp_motion_sums_free(&run->sums);
+    for (int64_t i = 0; run->value && i < v->probe_count; i++)
+        sp_list_free(&run->value[i]);
+    simulation_free(&run->s);
+}
+
+void validation_close(validation *v)
+{
+    for (int64_t i = 0; i < v->run_count; i++)
+        close_run(v, &v->runs[i]);
+    if (v->choice->reference)
+        reference_close(v);
+    for (int64_t i = 0; i < v->probe_count; i++)
+        sp_list_free(&v->value[i]);
+    sp_list_free(&v->time);
+    sp_sparse_free(&v->mass);
+    close_run(v, &v->full);
+    sp_pool_free(&v->pool);
+}
+
+/* ---- stepping ---- */
+
+void validation_values(validation *v, const validate_run *run, const double *q, double *values)
+{
+    int64_t rows = 3 * run->s.mesh.mesh.vertex_count, r = run->s.r;
+    const double *U = run->s.basis.columns.U;
+    if (!simulation_in_basis(&run->choice)) {
+        memcpy(values, q, (size_t)run->s.system.n * sizeof *q);
+        return;
+    }
+    enum { ROWS = 1 << 12 }; /* a piece of the sum that stays in the cache */
+#pragma omp parallel for schedule(static) num_threads(v->context->threads)
+    for (int64_t first = 0; first < rows; first += ROWS) {
+        int64_t end = first + ROWS < rows ? first + ROWS : rows;
+        memset(v->rows + first, 0, (size_t)(end - first) * sizeof *v->rows);
+        for (int64_t j = 0; j < r; j++)
+            for (int64_t i = first; i < end; i++)
+                v->rows[i] += U[j * rows + i] * q[j];
+    }
+    sp_body_gather(run->s.body, v->rows, values);
+}
+
+static double total_energy(validate_run *run)
+{
+    double energy[SP_WORK_COUNT];
+    sp_integrator_energies(run->integrator, energy);
+    return energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED];
+}
+
+/* Steps until `step` of them were taken. */
+static int advance(validate_run *run, int64_t step)
+{
+    int status = SP_OK;
+    double start = now();
+    while (status == SP_OK && sp_integrator_reported(run->integrator)->steps < step) {
+        status = sp_integrator_step(run->integrator);
+        if (status == SP_OK && run->s.cubature.nested) {
+            run->seconds += now() - start;
+            run->estimate = fmax(run->estimate, sp_reduced_system_estimate(&run->s.system, sp_integrator_q(run->integrator)));
+            start = now();
+        }
+    }
+    run->seconds += now() - start;
+    return status;
+}
+
+bool validation_bring(validation *v)
+{
+    validate_frames *f = &v->frames;
+    const simulate_choice *c = &v->choice->motion;
+    int64_t n = v->full.s.body->dof_count, step;
+    if (v->choice->reference)
+        return reference_bring(v);
+    const sp_integrator_report *report = sp_integrator_reported(v->full.integrator);
+    for (f->count = 0; f->count < f->capacity && v->frame >= 0; f->count++) {
+        step = v->frame * c->every < c->steps ? v->frame * c->every : c->steps;
+        while (report->steps < step) {
+            tool_check(advance(&v->full, report->steps + 1), v->full.s.mesh.path);
+            tool_check(sp_progress(v->context, (double)report->steps / (double)c->steps), NULL);
+        }
+        f->step[f->count] = step;
+        f->time[f->count] = sp_integrator_time(v->full.integrator);
+        f->energy[f->count] = total_energy(&v->full);
+        memcpy(f->u + f->count * n, sp_integrator_q(v->full.integrator), (size_t)n * sizeof *f->u);
+        memcpy(f->v + f->count * n, sp_integrator_v(v->full.integrator), (size_t)n * sizeof *f->v);
+        v->frame = step < c->steps ? v->frame + 1 : -1;
+    }
+    return f->count > 0;
+}
+
+void validation_follow(validation *v, validate_run *run)
+{
+    const validate_frames *f = &v->frames;
+    int64_t n = v->full.s.body->dof_count;
+    for (int64_t k = 0; k < f->count && !run->failed; k++) {
+        int status = advance(run, f->step[k]);
+        if (status == SP_NUMERICAL) {
+            run->failed = true;
+            run->failed_at = sp_integrator_time(run->integrator);
+            tool_warn(run->choice.cubature, "%s, %lld coordinates: %s", run->name, (long long)run->s.system.n, v->context->message);
+            return;
+        }
+        tool_check(status, run->s.mesh.path);
+        validation_values(v, run, sp_integrator_q(run->integrator), v->u);
+        validation_values(v, run, sp_integrator_v(run->integrator), v->v);
+        sp_motion_sums_add(&run->sums, &(sp_motion_frame){f->time[k], f->u + k * n, f->v + k * n, f->energy[k]},
+                           &(sp_motion_frame){f->time[k], v->u, v->v, total_energy(run)});
+        validation_keep_probes(v, v->u, run->value);
+    }
+}

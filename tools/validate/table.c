@@ -1,0 +1,182 @@
+#include "tools/validate/validate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- text ---- */
+
+static SP_PRINTF(2, 3) void add_text(sp_list *table, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char *to = length >= (int)sizeof text ? NULL : sp_list_add(table, length, 1);
+    if (!to)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    memcpy(to, text, (size_t)length);
+}
+
+/* A number, or nothing where there is none (NaN). */
+static void add_number(sp_list *table, double value)
+{
+    if (isnan(value))
+        add_text(table, ",");
+    else
+        add_text(table, ",%.10g", value);
+}
+
+static void print_number(FILE *stream, int width, const char *format, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, format, value);
+    if (stream)
+        fprintf(stream, " %*s", width, isnan(value) ? "-" : text);
+}
+
+/* ---- rows ---- */
+
+typedef struct table_row {
+    double r, elements;
+    sp_motion_errors errors;
+    double iterations, estimate, microseconds, factor;
+} table_row;
+
+static double step_time(const validate_run *run)
+{
+    int64_t steps = sp_integrator_reported(run->integrator)->steps;
+    return steps > 0 ? 1e6 * run->seconds / (double)steps : NAN;
+}
+
+static table_row row_of(const validation *v, const validate_run *run)
+{
+    const sp_integrator_report *report = sp_integrator_reported(run->integrator);
+    bool is_full = run == &v->full;
+    table_row row = {.r = (double)run->s.system.n, .elements = run->elements >= 0 ? (double)run->elements : NAN, .errors = {NAN, NAN, NAN, NAN}};
+    if (!is_full && !run->failed)
+        sp_motion_sums_errors(&run->sums, &row.errors);
+    if (run->s.cubature.modal) /* the gradient of no energy */
+        row.errors.energy = NAN;
+    if (run->choice.integrator == SP_STATIC)
+        row.errors.velocity = NAN;
+    row.iterations = report->steps && run->choice.integrator != SP_CENTRAL ? (double)report->newton_iterations / (double)report->steps : NAN;
+    row.estimate = run->s.cubature.nested ? run->estimate : NAN;
+    row.microseconds = step_time(run);
+    row.factor = v->full.integrator ? step_time(&v->full) / row.microseconds : NAN;
+    return row;
+}
+
+static void print_row(FILE *stream, const char *name, const table_row *row)
+{
+    if (!stream)
+        return;
+    fprintf(stream, "%-9s", name);
+    print_number(stream, 7, "%.0f", row->r);
+    print_number(stream, 8, "%.0f", row->elements);
+    print_number(stream, 9, "%.2e", row->errors.position);
+    print_number(stream, 9, "%.2e", row->errors.velocity);
+    print_number(stream, 9, "%.2e", row->errors.largest);
+    print_number(stream, 9, "%.2e", row->errors.energy);
+    print_number(stream, 10, "%.2f", row->iterations);
+    print_number(stream, 9, "%.1e", row->estimate);
+    print_number(stream, 10, "%.1f", row->microseconds);
+    print_number(stream, 7, "%.3g", row->factor);
+    fputc('\n', stream);
+}
+
+static void add_row(sp_list *table, const char *name, const table_row *row)
+{
+    const double values[] = {row->r, row->elements, row->errors.position, row->errors.velocity, row->errors.largest, row->errors.energy, row->iterations, row->estimate, row->microseconds, row->factor};
+    add_text(table, "%s", name);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        add_number(table, values[i]);
+}
+
+/* ---- probes ---- */
+
+static double load_end(const validation *v)
+{
+    return v->run_count ? v->runs[0].s.loading.end : 0;
+}
+
+static void measure(const validation *v, const sp_list *value, probe_measure *measured)
+{
+    probe_measure_series(v->time.count, v->time.data, value->data, load_end(v), measured);
+}
+
+/* Amplitude and frequency of each probe; `value` of a run that failed is NULL. */
+static void add_probes(const validation *v, sp_list *table, const sp_list *value)
+{
+    for (int64_t i = 0; i < v->probe_count; i++) {
+        probe_measure measured = {.amplitude = NAN, .frequency = NAN};
+        if (value)
+            measure(v, &value[i], &measured);
+        add_number(table, measured.amplitude);
+        add_number(table, measured.frequency);
+    }
+    add_text(table, "\n");
+}
+
+static void print_probe(const validation *v, FILE *stream, const validate_run *run, int64_t i)
+{
+    probe_measure a, b;
+    measure(v, &v->value[i], &b);
+    if (!run->failed) {
+        measure(v, &run->value[i], &a);
+        fprintf(stream, "%-9s", run->name);
+        print_number(stream, 7, "%.0f", (double)run->s.system.n);
+        print_number(stream, 8, "%.0f", run->elements >= 0 ? (double)run->elements : NAN);
+        print_number(stream, 12, "%.6g", a.amplitude);
+        print_number(stream, 8, "%+.2f%%", b.amplitude > 0 ? 100 * (a.amplitude / b.amplitude - 1) : NAN);
+        print_number(stream, 12, "%.6g", a.frequency);
+        print_number(stream, 8, "%+.2f%%", 100 * (a.frequency / b.frequency - 1));
+        fputc('\n', stream);
+    }
+}
+
+static void print_probes(const validation *v, FILE *stream)
+{
+    for (int64_t i = 0; i < v->probe_count; i++) {
+        probe_measure b;
+        measure(v, &v->value[i], &b);
+        fprintf(stream, "\nprobe %s: amplitude [m] and frequency [Hz] after %.9g s\n%-25s ", v->probes[i].text, load_end(v), v->choice->reference ? "reference" : "full");
+        print_number(stream, 11, "%.6g", b.amplitude);
+        print_number(stream, 21, "%.6g", b.frequency);
+        fputc('\n', stream);
+        for (int64_t k = 0; k < v->run_count; k++)
+            print_probe(v, stream, &v->runs[k], i);
+    }
+}
+
+/* ---- all of it ---- */
+
+bool validation_report(const validation *v, FILE *stream, sp_list *table)
+{
+    bool within = true, statics = v->choice->motion.integrator == SP_STATIC;
+    table_row row = {NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN, NAN, NAN};
+    const char *name = v->choice->reference ? "reference" : v->full.name;
+    if (v->full.integrator)
+        row = row_of(v, &v->full);
+    if (stream)
+        fprintf(stream, "%-9s %7s %8s %9s %9s %9s %9s %10s %9s %10s %7s\n", "model", "r", "elements", "position", "velocity", "largest", "energy", "iterations", "estimate", "us/step", "factor");
+    print_row(stream, name, &row);
+    add_text(table, "model,r,elements,position,velocity,largest,energy,iterations,estimate,us_per_step,factor");
+    for (int64_t i = 0; i < v->probe_count; i++)
+        add_text(table, ",amplitude %.100s,frequency %.100s", v->probes[i].text, v->probes[i].text);
+    add_text(table, "\n");
+    add_row(table, name, &row);
+    add_probes(v, table, v->value);
+    for (int64_t i = 0; i < v->run_count; i++) {
+        const validate_run *run = &v->runs[i];
+        row = row_of(v, run);
+        print_row(stream, run->name, &row);
+        add_row(table, run->name, &row);
+        add_probes(v, table, run->failed ? NULL : run->value);
+        within &= !(v->choice->limit > 0) || (statics ? row.errors.position : row.errors.velocity) <= v->choice->limit;
+    }
+    if (stream)
+        print_probes(v, stream);
+    return within;
+}

@@ -1,0 +1,96 @@
+/* Models of one mesh that follow a reference, and what is measured of them. Everything ends the process where it fails. */
+#ifndef TOOLS_VALIDATE_VALIDATE_H
+#define TOOLS_VALIDATE_VALIDATE_H
+
+#include "dynamics/errors.h"
+#include "tools/compare/probe.h"
+#include "tools/simulate/simulation.h"
+
+/* The options. */
+typedef struct validate_choice {
+    simulate_choice motion; /* what all runs have in common */
+    tool_texts cubatures, probes;
+    const char *models, *ranks, *reference, *table;
+    bool steps_given, every_given;
+    double limit; /* 0: none is judged */
+} validate_choice;
+
+/* One component of the motion of a vertex, of the mesh or of its embedded surface. */
+typedef struct validate_probe {
+    const char *text;
+    int corners, axis;
+    const int64_t *corner;
+    const double *weight;
+} validate_probe;
+
+/* A model with its motion: the full one, or one that follows. */
+typedef struct validate_run {
+    const char *name;
+    simulate_choice choice;
+    simulation s;
+    sp_forcing forcing;
+    sp_integrator *integrator;
+    int64_t elements;    /* that its forces take; −1: it has polynomials */
+    double seconds;      /* of the steps alone */
+    double estimate;     /* the largest estimate of the force's relative error */
+    sp_motion_sums sums;
+    sp_list *value;      /* [probes] double, at every frame */
+    bool failed;         /* it did not converge … */
+    double failed_at;    /* … in the step after this time, s */
+} validate_run;
+
+/* Frames of the reference: as many as fit, then those that follow have to catch up. */
+typedef struct validate_frames {
+    int64_t capacity, count;
+    int64_t *step;       /* [capacity] number of the step after which the frame is */
+    double *time, *energy;
+    double *u, *v;       /* [capacity, n] over the free degrees of freedom */
+} validate_frames;
+
+typedef struct validation {
+    const validate_choice *choice;
+    sp_context *context;
+    sp_pool pool;
+    validate_run full;   /* whose mesh, body and files the others share; without an integrator where there is a file for a reference */
+    int64_t run_count, probe_count;
+    validate_run *runs;
+    validate_probe *probes;
+    sp_sparse mass;      /* over the free degrees of freedom, consistent */
+    int64_t *vertex;     /* [n] of the free degrees of freedom */
+    validate_frames frames;
+    sp_list time, *value; /* of all frames of the reference, and of its probes, where there are probes */
+    double *rows;        /* [3·vertices] and two of [n]: scratch */
+    double *u, *v;
+    /* of a file */
+    int descriptor;
+    sp_trajectory_stream *stream;
+    sp_trajectory block;
+    int64_t next, frame; /* in the block; of the file */
+} validation;
+
+/* Makes the reference and every model that the options name. */
+void validation_open(validation *v);
+void validation_close(validation *v);
+
+/* The next frames of the reference; false after the last. */
+bool validation_bring(validation *v);
+
+/* Takes the steps of a run up to the last of these frames, and measures it at each. */
+void validation_follow(validation *v, validate_run *run);
+
+/* A file as the reference: opened and checked against the options; its next frames. */
+void reference_open(validation *v);
+bool reference_bring(validation *v);
+void reference_close(validation *v);
+
+/* Displacements or velocities of a run over the free degrees of freedom [n]. */
+void validation_values(validation *v, const validate_run *run, const double *q, double *values);
+
+/* Keeps the frame's time and what the probes show in displacements u [n], in lists that grow. */
+void validation_keep_probes(const validation *v, const double *u, sp_list *value);
+void validation_keep(sp_list *list, double value);
+
+/* The table on `stream` (NULL: none), and as text with commas. True where all errors are within the limit. */
+bool validation_report(const validation *v, FILE *stream, sp_list *table);
+
+#endif

@@ -13,12 +13,14 @@ static const tool_option options[] = {
     {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "0.01", .low = 0, .high = 0.999, .help = "stop at this relative error of the forces; 0: go to the minimum", .given = &chosen.tolerance_given},
     {"metric", 0, TOOL_CHOICE, &chosen.metric, NULL, "energy", "energy|force",
      .help = "energy: coordinates of the force by the root of their stiffness, so that soft ones count; force: the plain norm, as in the papers"},
-    {"linear", 0, TOOL_CHOICE, &chosen.linear, NULL, "exact", "exact|sampled",
-     .help = "exact: the linear part of the force is kept as a matrix, elements stand for the rest; sampled: elements stand for all, as in the papers"},
-    {"elements", 'n', TOOL_INTEGER, &chosen.elements, "N", NULL, .low = 1, .high = 1e9, .help = "at most N elements; modal: as many, evenly placed"},
+    {"linear", 0, TOOL_CHOICE, &chosen.linear, NULL, "auto", "auto|sampled|exact",
+     .help = "exact: the linear part of the force is kept as a matrix, elements stand for the rest; sampled: elements stand for all; auto: exact with modal"},
+    {"elements", 'n', TOOL_INTEGER, &chosen.elements, "N", NULL, .low = 1, .high = 1e9, .help = "at most N elements; modal without --tolerance: about N, 100 where N is not named"},
     {"candidates", 0, TOOL_INTEGER, &chosen.candidates, "N", "1000", .low = 0, .high = 1e9, .help = "greedy: random subset to choose from in each round; 0: all elements", .given = &chosen.candidates_given},
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 10000, .help = "use the first R columns of the basis (default: all)"},
     {"poses", 0, TOOL_INTEGER, &chosen.samples, "T", NULL, .low = 0, .high = 1e8, .help = "random poses (default: 200 where no file of poses is named)", .given = &chosen.samples_given},
+    {"spectrum", 0, TOOL_CHOICE, &chosen.spectrum, NULL, "both", "both|energy|force",
+     .help = "of random poses: the same mean energy in all coordinates, as in the papers; the same mean force, so that soft ones move most; both in turns", .given = &chosen.spectrum_given},
     {"amplitude", 0, TOOL_REAL, &chosen.amplitude, "A", NULL, .low = 1e-300, .high = 1e300, .help = "standard deviation of their coordinates times the square root of the Rayleigh quotient, m sqrt(kg)/s", .given = &chosen.amplitude_given},
     {"deflection", 0, TOOL_REAL, &chosen.deflection, "X", "0.1", .low = 1e-9, .high = 100, .help = "in place of --amplitude: the largest displacement by one deviation of the softest coordinate, by the body's diagonal", .given = &chosen.deflection_given},
     {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1e12, .help = "of files take the first and every Nth pose"},
@@ -26,8 +28,9 @@ static const tool_option options[] = {
     {"held-out-seed", 0, TOOL_INTEGER, &chosen.held_out_seed, "N", "1000003", .low = 0, .high = 1e15, .help = "seed of the random ones among them", .given = &chosen.held_out_seed_given},
     {"held-out-file", 0, TOOL_INPUTS, &chosen.held_out_files, "FILE", .help = "poses to judge by, from a file; may stand several times"},
     {"nested", 0, TOOL_FLAG, &chosen.nested, .help = "second weights on half of the elements, for an estimate of the error at run time"},
-    {"incremental", 0, TOOL_FLAG, &chosen.incremental, .help = "modal: add random poses where the fit is worst, until its error settles"},
+    {"incremental", 0, TOOL_FLAG, &chosen.incremental, .help = "modal: random poses, more of them where the fit is worst, until its error settles"},
     {"change", 0, TOOL_REAL, &chosen.change, "X", "0.005", .low = 1e-12, .high = 1, .help = "incremental: stop when the error changes by less", .given = &chosen.change_given},
+    {"no-adjustment", 0, TOOL_FLAG, &chosen.no_adjustment, .help = "incremental: add poses about rest, not where the fit is worst"},
     {"training-only", 0, TOOL_FLAG, &chosen.training_only, .help = "write the poses and their forces, and stop"},
     {"shard", 0, TOOL_TEXT, &chosen.shard, "I/N", .help = "with --training-only: only the Ith of N parts; simmerge joins them"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "1G", .help = "bound on the working memory of poses"},
@@ -44,20 +47,21 @@ static void refuse_idle_options(void)
         const char *text;
     } rules[] = {
         {chosen.candidates_given && chosen.method != METHOD_GREEDY, "--candidates belongs to --method greedy"},
-        {modal && chosen.tolerance_given, "--tolerance: the modal method takes --elements"},
+        {chosen.incremental && chosen.tolerance_given, "--tolerance: --incremental takes --elements"},
         {modal && chosen.checkpoint, "--checkpoint: the modal method does not need it"},
-        {!modal && (chosen.incremental || chosen.change_given), "--incremental and --change belong to --method modal"},
-        {chosen.change_given && !chosen.incremental, "--change belongs to --incremental"},
+        {!modal && chosen.incremental, "--incremental belongs to --method modal"},
+        {!chosen.incremental && (chosen.change_given || chosen.no_adjustment), "--change and --no-adjustment belong to --incremental"},
         {chosen.incremental && (chosen.samples_given || files), "--incremental makes its own poses"},
         {chosen.incremental && chosen.training_only, "--incremental chooses poses while it fits"},
         {chosen.amplitude_given && chosen.deflection_given, "name --amplitude or --deflection, not both"},
-        {(chosen.amplitude_given || chosen.deflection_given) && !random, "--amplitude and --deflection are for random poses (--poses)"},
+        {(chosen.amplitude_given || chosen.deflection_given || chosen.spectrum_given) && !random, "--amplitude, --deflection and --spectrum are for random poses (--poses)"},
+        {chosen.spectrum_given && chosen.incremental, "--spectrum: --incremental chooses its deviations itself"},
         {chosen.held_out_seed_given && (!random || chosen.held_out == 0), "--held-out-seed is for random poses, some of them held out"},
         {chosen.every != 1 && !files && !chosen.held_out_files.count, "--every is for files of poses"},
         {chosen.shard && !chosen.training_only, "--shard belongs to --training-only"},
         {chosen.training_only && (chosen.tolerance_given || chosen.elements || chosen.nested || chosen.held_out_given || chosen.held_out_seed_given || chosen.held_out_files.count || chosen.checkpoint),
          "--training-only fits nothing: leave out the options of fitting and judging"},
-        {!modal && chosen.tolerance_given && chosen.tolerance == 0 && chosen.method != METHOD_NNLS && !chosen.elements, "--tolerance 0 needs --elements with this method"},
+        {chosen.tolerance_given && chosen.tolerance == 0 && chosen.method != METHOD_NNLS && !chosen.elements, "--tolerance 0 needs --elements with this method"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].idle)
@@ -78,6 +82,8 @@ static void read_problem(cubature_problem *p)
     p->stiffness = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
     p->gravity = sp_pool_new(&p->pool, 3 * p->r, sizeof(double));
     p->quotient = sp_pool_new(&p->pool, p->r, sizeof(double));
+    p->deviation = sp_pool_new(&p->pool, p->r, sizeof(double));
+    p->softer = sp_pool_new(&p->pool, p->r, sizeof(double));
     p->scale = sp_pool_new(&p->pool, p->r, sizeof(double));
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
@@ -133,7 +139,7 @@ int main(int argc, char **argv)
     } else {
         sp_cubature cubature;
         (chosen.method == METHOD_MODAL ? cubature_modal : cubature_joint)(&p, &cubature, result);
-        cubature.stiffness = chosen.linear == LINEAR_EXACT ? p.stiffness : NULL;
+        cubature.stiffness = cubature_keeps_linear(&p) ? p.stiffness : NULL;
         cubature.mass = p.mass;
         cubature.gravity = p.gravity;
         judge(&p, &cubature, result);

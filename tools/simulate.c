@@ -17,6 +17,8 @@ static const tool_option options[] = {
     SIMULATE_TIME_OPTIONS(chosen, NULL),
     {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1e12, .help = "record every Nth step"},
     SIMULATE_FORCE_OPTIONS(chosen),
+    {"jacobian", 0, TOOL_CHOICE, &chosen.jacobian, NULL, "exact", "exact|symmetric|krylov|free",
+     .help = "Newton's matrix of a cubature model: whole, by elimination; symmetrized; whole, by GMRES; from differences of the force", .given = &chosen.jacobian_given},
     {"record", 0, TOOL_CHOICE, &chosen.record, NULL, "auto", "auto|coordinates|all|probes", .help = "reduced coordinates, displacements of all vertices, or of the probes only; auto: coordinates (reduced) or all"},
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST", .help = "also record these vertices, from 0: 3,17,surface:120 (the corners that carry a surface vertex)"},
 };
@@ -30,6 +32,8 @@ static void refuse_idle_options(void)
     } rules[] = {
         {!simulation_in_basis(&chosen) && (chosen.basis || chosen.r), "--basis and --rank belong to --model reduced, cubature and direct"},
         {chosen.model != MODEL_CUBATURE && chosen.cubature, "--cub belongs to --model cubature"},
+        {chosen.model != MODEL_CUBATURE && chosen.jacobian_given, "--jacobian belongs to --model cubature"},
+        {chosen.integrator == SP_CENTRAL && chosen.jacobian_given, "--jacobian belongs to integrators that iterate"},
         {chosen.model != MODEL_REDUCED && chosen.polynomials, "--poly belongs to --model reduced"},
         {simulation_in_basis(&chosen) && chosen.lumping_given, "--lumping belongs to the full and linear models; in a basis the mass is the consistent one, reduced"},
     };
@@ -54,6 +58,14 @@ static json_t *report_result(const simulation *s, const sp_integrator_report *re
     json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_WORK_COUNT, first));
     json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_WORK_COUNT, last));
     json_object_set_new(result, "energy_balance", chosen.integrator == SP_STATIC ? json_null() : json_real(drift));
+    if (chosen.jacobian >= SP_JACOBIAN_KRYLOV) {
+        int64_t solves, products;
+        sp_reduced_system_iterations(&s->system, &solves, &products);
+        json_object_set_new(result, "linear_solves", json_integer(solves));
+        json_object_set_new(result, "linear_products", json_integer(products));
+    }
+    if (s->system.nonconservative)
+        json_object_set_new(result, "growth_at_rest", json_real(s->growth));
     if (s->shape.estimates)
         json_object_set_new(result, "largest_force_estimate", json_real(estimate));
     return result;
@@ -72,6 +84,8 @@ int main(int argc, char **argv)
     simulation_read(&s);
     simulation_make(&s);
     simulation_choose_record(&s);
+    if (s.growth * chosen.step * (double)chosen.steps > 1 && chosen.integrator != SP_STATIC)
+        tool_warn(chosen.cubature, "without damping small motions grow by the factor e in %.3g s: weights by coordinate are the gradient of no energy", 1 / s.growth);
 
     sp_integrator_parameters parameters = simulation_parameters(&s);
     sp_forcing forcing = sp_loading_forcing(&s.loading);
@@ -85,6 +99,8 @@ int main(int argc, char **argv)
         json_object_set_new(meta, "basis", json_string(s.basis.hash));
     json_object_set_new(meta, "load_end", json_real(s.loading.end));
     json_object_set_new(meta, "damping", json_pack("[f, f]", s.damping_mass, s.damping_stiffness));
+    if (s.system.nonconservative)
+        json_object_set_new(meta, "stored", json_string("work"));
     tool_check(sp_trajectory_begin(s.context, tool_output_writer(output), meta, &s.shape, &trajectory), tool_output_path());
 
     double first[SP_WORK_COUNT], energy[SP_WORK_COUNT], largest = 0, drift = 0, estimate = 0;

@@ -26,7 +26,7 @@ typedef struct cubature_force {
     int64_t batch_count;
     cubature_batch *batches;
     double *B, *left, *left_nested; /* [rows, r] column major; modal: B with its entries times the weights */
-    double *u, *f, *scaled;  /* [rows]; f without weights */
+    double *u, *v, *f, *scaled; /* [rows]; f without weights; v: a direction */
     double *Y;               /* [rows, r] */
     double *S;               /* [r, r] */
     double *C, *C_nested;    /* [r, r] what the linear part lacks, also with the nested weights; NULL: nothing is added */
@@ -34,9 +34,9 @@ typedef struct cubature_force {
 } cubature_force;
 
 /* u_a − u_0 of the batch's elements. */
-static void take_displacements(const cubature_force *c, const cubature_batch *batch, sp_lanes u[8][3])
+static void take_displacements(const double *displacements, const cubature_batch *batch, sp_lanes u[8][3])
 {
-    const sp_lanes *from = (const sp_lanes *)(c->u + batch->at);
+    const sp_lanes *from = (const sp_lanes *)(displacements + batch->at);
     for (int i = 0; i < 3; i++)
         u[0][i] = (sp_lanes){0};
     for (int k = 0; k < 3 * (batch->data.corners - 1); k++)
@@ -110,7 +110,7 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
         sp_lanes u[8][3], force[8][3], energy;
-        take_displacements(c, batch, u);
+        take_displacements(c->u, batch, u);
         if (K) {
             sp_lanes block[SP_ELEMENT_BLOCKS][9], rows[MOST_ROWS][MOST_ROWS];
             sp_batch_tangent(&batch->data, u, definite, force, block, &energy);
@@ -148,13 +148,32 @@ static int64_t inverted(void *self, const double *q)
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
         sp_lanes u[8][3], force[8][3], energy;
-        take_displacements(c, batch, u);
+        take_displacements(c->u, batch, u);
         sp_batch_force(&batch->data, u, force, &energy);
         for (int l = 0; l < batch->count; l++)
             if (!isfinite(energy[l]) && (first < 0 || batch->element[l] < first))
                 first = batch->element[l];
     }
     return first;
+}
+
+static void times(void *self, const double *q, const double *v, double *y)
+{
+    cubature_force *c = self;
+    cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, q, 1, 0, c->u, 1);
+    cblas_dgemv(CblasColMajor, CblasNoTrans, c->rows, c->r, 1, c->B, c->rows, v, 1, 0, c->v, 1);
+    for (int64_t b = 0; b < c->batch_count; b++) {
+        const cubature_batch *batch = &c->batches[b];
+        sp_lanes u[8][3], direction[8][3], product[8][3], *to = (sp_lanes *)(c->scaled + batch->at);
+        take_displacements(c->u, batch, u);
+        take_displacements(c->v, batch, direction);
+        sp_batch_tangent_times(&batch->data, u, direction, product);
+        for (int k = 0; k < 3 * (batch->data.corners - 1); k++)
+            to[k] = batch->weight * product[1 + k / 3][k % 3];
+    }
+    cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left : c->B, c->rows, c->scaled, 1, 0, y, 1);
+    if (c->C)
+        cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C, c->r, v, 1, 1, y, 1);
 }
 
 static double estimate(void *self)
@@ -302,6 +321,7 @@ int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cub
     force->cubic = sp_body_quadratic(context, body) == SP_OK;
     force->inverted = force->cubic ? NULL : inverted;
     force->estimate = cubature->nested ? estimate : NULL;
+    force->times = cubature->modal && symmetrized ? NULL : times; /* the half of a sum with the transposed has no such product */
     c->r = (int)r;
     c->modal = cubature->modal;
     c->symmetrized = symmetrized;
@@ -315,6 +335,7 @@ int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cub
     c->left = c->modal ? sp_pool_new(&c->pool, rows * r, sizeof(double)) : NULL;
     c->left_nested = c->modal && cubature->nested ? sp_pool_new(&c->pool, rows * r, sizeof(double)) : NULL;
     c->u = sp_pool_new(&c->pool, rows, sizeof(double));
+    c->v = sp_pool_new(&c->pool, rows, sizeof(double));
     c->f = sp_pool_new(&c->pool, rows, sizeof(double));
     c->scaled = sp_pool_new(&c->pool, rows, sizeof(double));
     c->Y = sp_pool_new(&c->pool, rows * r, sizeof(double));

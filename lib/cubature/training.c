@@ -153,11 +153,11 @@ done:
     return status;
 }
 
-void sp_poses_sample(const sp_context *context, int64_t r, const double *quotient, double amplitude, const double *centre, int64_t first, int64_t count, double *q)
+void sp_poses_sample(const sp_context *context, int64_t r, const double *deviation, const double *centre, int64_t first, int64_t count, double *q)
 {
     for (int64_t t = 0; t < count; t++)
         for (int64_t i = 0; i < r; i++)
-            q[t * r + i] = (centre ? centre[i] : 0) + amplitude / sqrt(quotient[i]) * sp_random_normal(context->seed, (uint64_t)(first + t), (uint64_t)i);
+            q[t * r + i] = (centre ? centre[i] : 0) + deviation[i] * sp_random_normal(context->seed, (uint64_t)(first + t), (uint64_t)i);
 }
 
 double sp_poses_amplitude(const sp_body *body, int64_t r, const double *U, const double *quotient, double part)

@@ -23,9 +23,11 @@ void sp_poses_free(sp_poses *poses);
  * turned inside out under a law that has no value there, shrunk NULL refuses (SP_INPUT, naming the pose); else the pose is halved until it is, and *shrunk counts such poses. */
 int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U, int64_t memory, int64_t first, int64_t last, sp_poses *poses, int64_t *shrunk) SP_MUST_USE;
 
-/* Random poses (von Tycowicz et al. 2013; Yang et al. 2015, §6): coordinate i normally distributed about centre[i] (NULL: 0) with the deviation amplitude / √quotient[i],
- * quotient [r] = UᵢᵀKUᵢ / UᵢᵀMUᵢ [1/s²], amplitude in m√kg/s: the square root of twice the mean elastic energy of each coordinate, in linear theory. Pose t is random number stream first + t. */
-void sp_poses_sample(const sp_context *context, int64_t r, const double *quotient, double amplitude, const double *centre, int64_t first, int64_t count, double *q);
+/* Random poses: coordinate i normally distributed about centre[i] (NULL: 0) with deviation[i]. Pose t is random number stream first + t.
+ *
+ * The papers' deviation is amplitude / √quotient[i], quotient = uᵀKu / uᵀMu [1/s²] (von Tycowicz et al. 2013; Yang et al. 2015, §6): every coordinate then has the elastic energy
+ * amplitude²/2 on average, amplitude in m√kg/s. A motion is not like that: loads that push all coordinates alike move the soft ones most, by 1/quotient. */
+void sp_poses_sample(const sp_context *context, int64_t r, const double *deviation, const double *centre, int64_t first, int64_t count, double *q);
 
 /* The amplitude at which one standard deviation of the softest coordinate moves the vertex that moves most by `part` of the body's diagonal. */
 double sp_poses_amplitude(const sp_body *body, int64_t r, const double *U, const double *quotient, double part);

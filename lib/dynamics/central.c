@@ -14,6 +14,8 @@ int sp_step_central(sp_integrator *it)
         it->q1[i] = it->q[i] + h * it->v1[i];
     }
     double energy = it->system->force(it->system->self, it->q1, it->r);
+    if (it->system->nonconservative) /* what a linear force would have stored */
+        energy += 0.5 * fabs(sp_dot(it->n, it->q1, it->r));
     it->energy_scale = fmax(it->energy_scale, fabs(it->work));
     if (!isfinite(energy))
         SP_TRY(sp_refuse_inverted(it, it->q1));

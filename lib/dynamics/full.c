@@ -194,7 +194,7 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     if (!self)
         return sp_fail_memory(context);
     *system = (sp_system){self, n, linear, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs,
-                           linear || sp_body_quadratic(context, body) == SP_OK, linear ? NULL : inverted, NULL, NULL};
+                           linear || sp_body_quadratic(context, body) == SP_OK, linear ? NULL : inverted, NULL, NULL, false};
     self->context = context;
     self->body = body;
     self->linear = linear;

@@ -148,6 +148,29 @@ done:
     return status;
 }
 
+/* Where the next piece of the path begins. */
+static void mark_path(sp_integrator *it)
+{
+    if (!it->system->nonconservative)
+        return;
+    memcpy(it->path_q, it->q, (size_t)it->n * sizeof *it->q);
+    it->path_energy = it->system->force(it->system->self, it->q, it->path_f);
+}
+
+/* Work against the internal force over the last step by the trapezoidal rule. That is exact for springs, whose part has an energy and is taken out. */
+static void follow_path(sp_integrator *it)
+{
+    if (!it->system->nonconservative)
+        return;
+    double energy = it->system->force(it->system->self, it->q, it->trial);
+    for (int64_t i = 0; i < it->n; i++)
+        it->path_work += 0.5 * (it->path_f[i] + it->trial[i]) * (it->q[i] - it->path_q[i]);
+    it->path_work -= energy - it->path_energy;
+    memcpy(it->path_q, it->q, (size_t)it->n * sizeof *it->q);
+    memcpy(it->path_f, it->trial, (size_t)it->n * sizeof *it->trial);
+    it->path_energy = energy;
+}
+
 static int start(sp_integrator *it)
 {
     int status = SP_OK;
@@ -191,6 +214,8 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
         return sp_fail(context, SP_USAGE, "the energy-conserving step is exact only for laws that are quadratic in the Green-Lagrange strain");
     if (p->semi_implicit && p->kind != SP_NEWMARK)
         return sp_fail(context, SP_USAGE, "only Newmark has a semi-implicit step");
+    if (p->kind == SP_ENERGY && system->nonconservative)
+        return sp_fail(context, SP_USAGE, "the energy-conserving step needs an internal force that has an energy; cubature with weights by coordinate has none");
     sp_integrator *it = calloc(1, sizeof *it);
     if (!it)
         return sp_fail_memory(context);
@@ -203,7 +228,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
     if (it->p.iterations == 0)
         it->p.iterations = 50;
     it->n = system->n;
-    double **vectors[] = {&it->q, &it->v, &it->a, &it->q1, &it->v1, &it->a1, &it->external, &it->external1, &it->f0, &it->r, &it->dq, &it->x, &it->y, &it->trial};
+    double **vectors[] = {&it->q, &it->v, &it->a, &it->q1, &it->v1, &it->a1, &it->external, &it->external1, &it->f0, &it->r, &it->dq, &it->x, &it->y, &it->trial, &it->path_q, &it->path_f};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
     int status = it->pool.failed ? sp_fail_memory(context) : SP_OK;
@@ -213,6 +238,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
         if (v)
             memcpy(it->v, v, (size_t)it->n * sizeof *v);
         status = start(it);
+        mark_path(it);
     }
     if (status == SP_OK)
         *result = it;
@@ -271,6 +297,19 @@ static int not_converged(const sp_integrator *it, const newton_problem *problem,
     return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step", problem->what, t, relative, (long long)iterations);
 }
 
+/* An iterative solver tells only now that a matrix is indefinite, or beyond it. */
+static int solve(sp_integrator *it, const newton_problem *problem, bool *definite)
+{
+    int status = it->system->matrix_solve(it->system->self, it->r, it->dq);
+    if (status != SP_NUMERICAL)
+        return status;
+    it->report.indefinite++;
+    *definite = false;
+    problem->matrix(it, it->q1, true);
+    status = it->system->matrix_factor(it->system->self);
+    return status == SP_OK ? it->system->matrix_solve(it->system->self, it->r, it->dq) : status;
+}
+
 /* Whole steps may lead anywhere: of a problem that has a potential the solution is taken where it lies no higher than the start and
  * the last matrix was definite, so that it is a minimum. */
 static bool lost(const sp_integrator *it, const newton_problem *problem, double start_potential, bool definite)
@@ -314,7 +353,7 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
             SP_TRY(status);
             definite = it->report.indefinite == indefinite;
         }
-        SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));
+        SP_TRY(solve(it, problem, &definite));
         double s = 1, before = norm, potential = it->potential, descent = problem->potential ? sp_dot(it->n, it->r, it->dq) : 0;
         int halvings = 0;
         /* here Newton's next step gains half of the digits; where it gains none, rounding of (q₁ − q₀)/h² is all that is left */
@@ -356,6 +395,7 @@ static int change_springs(sp_integrator *it)
     if (it->steps == 0 || !it->forcing->springs(it->forcing->self, t0, t0 + h))
         return SP_OK;
     it->work += it->system->force(it->system->self, it->q, it->f0) - before;
+    mark_path(it);
     if (it->p.kind == SP_CENTRAL) {
         int status = check_stability(it);
         if (status != SP_OK)
@@ -376,6 +416,7 @@ int sp_integrator_step(sp_integrator *it)
         status = steps[it->p.kind](it);
     if (status != SP_OK)
         return status;
+    follow_path(it);
     it->steps++;
     it->report.steps++;
     return SP_OK;
@@ -400,7 +441,7 @@ void sp_integrator_energies(sp_integrator *it, double energy[SP_WORK_COUNT])
 {
     it->system->mass_times(it->system->self, it->v, it->y);
     energy[SP_WORK_KINETIC] = 0.5 * sp_dot(it->n, it->v, it->y);
-    energy[SP_WORK_STORED] = it->system->force(it->system->self, it->q, NULL);
+    energy[SP_WORK_STORED] = it->system->force(it->system->self, it->q, NULL) + it->path_work;
     energy[SP_WORK_EXTERNAL] = it->work;
     energy[SP_WORK_DISSIPATED] = it->dissipated;
 }

@@ -39,7 +39,7 @@ typedef struct sp_integrator_report {
 typedef struct sp_integrator sp_integrator;
 
 /* Starts at time 0 from q, v [n] (copied; NULL: 0). SP_USAGE for parameters that make no sense, for central differences with
- * a step above the stability limit. The system and the forcing must outlive the integrator. */
+ * a step above the stability limit, for the energy step of a system that has no energy. The system and the forcing must outlive the integrator. */
 int sp_integrator_new(sp_context *context, const sp_system *system, const sp_forcing *forcing, const sp_integrator_parameters *parameters, const double *q, const double *v,
                       sp_integrator **integrator) SP_MUST_USE;
 void sp_integrator_free(sp_integrator *integrator); /* NULL is allowed */
@@ -51,7 +51,8 @@ double sp_integrator_time(const sp_integrator *integrator);
 const double *sp_integrator_q(const sp_integrator *integrator); /* [n] */
 const double *sp_integrator_v(const sp_integrator *integrator);
 
-/* Kinetic and stored energy now (one force evaluation), work of external forces and dissipation since the start [J]. */
+/* Kinetic and stored energy now (one force evaluation), work of external forces and dissipation since the start [J]. Of a system without an energy what counts as stored is the work done
+ * against the internal force since the start, by the trapezoidal rule over the steps. */
 void sp_integrator_energies(sp_integrator *integrator, double energy[SP_WORK_COUNT]);
 
 const sp_integrator_report *sp_integrator_reported(const sp_integrator *integrator);

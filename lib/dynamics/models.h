@@ -18,6 +18,24 @@ void sp_reduced_system_free(sp_system *system);
 /* The estimate of its force's relative error at q (reduced/force.h); NaN where the force has none. Costs nothing where q is where it was evaluated last. */
 double sp_reduced_system_estimate(const sp_system *system, const double *q);
 
+/* How the matrix of a reduced system is made and solved with. K, the derivative of the force, is not symmetric for weights by coordinate (cubature/cubature.h). */
+enum sp_jacobian {
+    SP_JACOBIAN_EXACT,     /* K, LU; of a symmetric K as above */
+    SP_JACOBIAN_SYMMETRIC, /* ½(K + Kᵀ), Cholesky: positive definite or refused */
+    SP_JACOBIAN_KRYLOV,    /* K, restarted GMRES (of a symmetric K conjugate gradients), preconditioned by the Cholesky factor of the same matrix with ½(K(0) + K(0)ᵀ) (Yang et al. 2015, eq. 17) */
+    SP_JACOBIAN_FREE,      /* no K: its products are differences of the force over ε = 10⁻⁶ √(1+‖q‖) / ‖p‖ (eq. 15 and 16), solved as above */
+};
+
+/* What a system starts with is SP_JACOBIAN_SYMMETRIC. tolerance: of iterative solvers, relative to the right side; 0: 1e-10, free 1e-3. */
+int sp_reduced_system_jacobian(sp_system *system, enum sp_jacobian jacobian, double tolerance) SP_MUST_USE;
+
+/* Iterative solves so far, and the products with the matrix that they took. */
+void sp_reduced_system_iterations(const sp_system *system, int64_t *solves, int64_t *products);
+
+/* How fast small motions about rest grow without damping, 1/s: the largest real part of √−λ over the eigenvalues λ of M⁻¹K(0), springs left out. 0 where the force has an energy with a
+ * minimum there; weights by coordinate may leave λ complex, and then two modes feed each other. SP_NUMERICAL where the eigenvalues are not found. */
+int sp_reduced_system_growth(const sp_system *system, double *growth) SP_MUST_USE;
+
 /* Damping by strain rate for a reduced system of as many coordinates, which owns it from here on. */
 void sp_reduced_system_damp(sp_system *system, const sp_reduced_viscosity *viscosity);
 

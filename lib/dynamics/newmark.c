@@ -96,7 +96,7 @@ static void predict(sp_integrator *it)
 int sp_step_newmark(sp_integrator *it)
 {
     /* whole steps, then a search along lower potentials, which a definite matrix always finds */
-    const newton_problem problem = {residual, matrix, it->p.damping_stiffness == 0 && it->p.gamma > 0, false, 8, 0, "Newton's method in the Newmark step"};
+    const newton_problem problem = {residual, matrix, it->p.damping_stiffness == 0 && it->p.gamma > 0 && !it->system->nonconservative, false, 8, 0, "Newton's method in the Newmark step"};
     double h = it->p.step, t1 = (double)(it->steps + 1) * h;
     int status;
     /* the nodal force is the mean over a step about the node: then the impulse of a piecewise constant load is exact */

@@ -26,8 +26,9 @@ typedef struct sp_system {
     /* S += scale · K(q) + spring_scale · the springs' stiffness (apart, because springs do not damp). f [n] receives the force too where not NULL; returns the stored energy. definite:
      * leave out what can make K indefinite (assembly/elastic.h); matrix_factor may then factor another matrix near by that is definite. */
     double (*matrix_add)(void *self, const double *q, double scale, double spring_scale, bool definite, double *f);
-    /* SP_NUMERICAL where S is not positive definite. */
+    /* SP_NUMERICAL where S is not positive definite; where it is not symmetric, singular. */
     int (*matrix_factor)(void *self) SP_MUST_USE;
+    /* SP_NUMERICAL where an iterative solver finds that out only now, or does not converge. x is not b. */
     int (*matrix_solve)(void *self, const double *b, double *x) SP_MUST_USE;
     void (*mass_times)(void *self, const double *x, double *y);
     int (*mass_solve)(void *self, const double *b, double *x) SP_MUST_USE;
@@ -44,6 +45,7 @@ typedef struct sp_system {
     void (*viscous_add)(void *self, const double *q, double scale);
     /* y = D(q) v. */
     void (*viscous_times)(void *self, const double *q, const double *v, double *y);
+    bool nonconservative; /* f is the gradient of no energy, and K not symmetric: `force` returns the energy of the springs only */
 } sp_system;
 
 /* External forces in the system's coordinates. */

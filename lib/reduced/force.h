@@ -15,6 +15,8 @@ typedef struct sp_reduced_force {
     bool cubic; /* f is a polynomial of degree 3 or less */
     int64_t (*inverted)(void *self, const double *q); /* as in dynamics/system.h; may be NULL */
     void (*destroy)(void *self); /* NULL: nothing to free */
+    /* y = K(q) v without K, for about the cost of a force; NULL: not known. It leaves `estimate` as it was. */
+    void (*times)(void *self, const double *q, const double *v, double *y);
     /* An estimate of the relative error of f at the last evaluation (cubature with nested weights); NULL: none. */
     double (*estimate)(void *self);
 } sp_reduced_force;

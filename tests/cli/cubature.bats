@@ -267,17 +267,16 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     done <<-'END'
 	--candidates belongs to --method greedy|--candidates 5
 	--candidates belongs to --method greedy|--candidates 5 --method htp
-	--tolerance: the modal method takes --elements|--method modal --tolerance 0.1
 	--checkpoint: the modal method does not need it|--method modal --checkpoint new
-	--incremental and --change belong to --method modal|--incremental
-	--incremental and --change belong to --method modal|--change 0.1
-	--change belongs to --incremental|--method modal --change 0.1
+	--incremental belongs to --method modal|--incremental
+	--change and --no-adjustment belong to --incremental|--change 0.1
+	--change and --no-adjustment belong to --incremental|--method modal --change 0.1
 	--incremental makes its own poses|--method modal --incremental --poses 5
 	--incremental makes its own poses|--method modal --incremental traj.npz
 	--incremental chooses poses while it fits|--method modal --incremental --training-only
 	--amplitude or --deflection, not both|--amplitude 1 --deflection 0.1
-	--amplitude and --deflection are for random poses|traj.npz --amplitude 1
-	--amplitude and --deflection are for random poses|traj.npz --poses 0 --deflection 0.1
+	--amplitude, --deflection and --spectrum are for random poses|traj.npz --amplitude 1
+	--amplitude, --deflection and --spectrum are for random poses|traj.npz --poses 0 --deflection 0.1
 	--held-out-seed is for random poses|traj.npz --held-out-seed 5
 	--held-out-seed is for random poses|--held-out 0 --held-out-seed 5
 	--every is for files of poses|--every 2

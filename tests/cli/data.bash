@@ -229,7 +229,7 @@ make_pipeline() {
         modalderiv mesh.npz modes.npz -q -o deriv.npz &&
         masspca mesh.npz modes.npz deriv.npz -q -r "$2" -o basis.npz &&
         polycoef mesh.npz basis.npz -q -o poly.npz &&
-        cubature mesh.npz basis.npz --poses 40 --nested -q -o cub.npz &&
+        cubature mesh.npz basis.npz --linear exact --poses 40 --nested -q -o cub.npz &&
         cubature mesh.npz basis.npz --poses 70 --training-only -q -o training.npz &&
         simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 -o traj.npz &&
         simulate mesh.npz -q --model full --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o full.npz

@@ -513,16 +513,19 @@ static void sampling(void)
     block b;
     double quotient[R], *q = calloc(COUNT * R, 8), square[R] = {0};
     make_block(2, 4, &b);
-    for (int j = 0; j < R; j++)
+    double deviation[R];
+    for (int j = 0; j < R; j++) {
         quotient[j] = 100.0 * (j + 1);
-    sp_poses_sample(&context, R, quotient, 0.5, NULL, 0, COUNT, q);
+        deviation[j] = 0.5 / sqrt(quotient[j]);
+    }
+    sp_poses_sample(&context, R, deviation, NULL, 0, COUNT, q);
     for (int64_t t = 0; t < COUNT; t++)
         for (int j = 0; j < R; j++)
             square[j] += q[t * R + j] * q[t * R + j] / COUNT;
     for (int j = 0; j < R; j++)
         CHECK_NEAR(square[j] * quotient[j], 0.25, 0.25 * 5 * sqrt(2.0 / COUNT));
     double *again = calloc(10 * R, 8);
-    sp_poses_sample(&context, R, quotient, 0.5, NULL, 100, 10, again);
+    sp_poses_sample(&context, R, deviation, NULL, 100, 10, again);
     CHECK(!memcmp(again, q + 100 * R, 10 * R * sizeof *q), "a pose depends on its number only");
     double low[3], high[3], largest = 0, diagonal, amplitude = sp_poses_amplitude(&b.body, R, b.U, quotient, 0.1);
     sp_mesh_box(&b.mesh, low, high);

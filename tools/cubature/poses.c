@@ -160,14 +160,25 @@ static void find_amplitude(cubature_problem *p)
     for (int64_t j = 0; j < p->r; j++)
         if (!(p->quotient[j] > 1e-12 * p->quotient[p->r - 1]))
             tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy by which to sample it", (long long)j);
+    double softest = p->quotient[0];
+    for (int64_t j = 1; j < p->r; j++)
+        softest = fmin(softest, p->quotient[j]);
     p->amplitude = p->choice->amplitude_given ? p->choice->amplitude : sp_poses_amplitude(&p->body, p->r, p->basis.columns.U, p->quotient, p->choice->deflection);
+    for (int64_t j = 0; j < p->r; j++) {
+        p->deviation[j] = p->amplitude / sqrt(p->quotient[j]);
+        p->softer[j] = sqrt(softest / p->quotient[j]); /* the softest coordinate moves as far */
+    }
 }
 
 static void sample(cubature_problem *p, uint64_t seed, int64_t count, double *q)
 {
     sp_context own = *p->context;
     own.seed = seed;
-    sp_poses_sample(&own, p->r, p->quotient, p->amplitude, NULL, 0, count, q);
+    sp_poses_sample(&own, p->r, p->deviation, NULL, 0, count, q);
+    int spectrum = p->choice->spectrum;
+    for (int64_t t = 0; t < count; t++)
+        for (int64_t j = 0; j < p->r && (spectrum == SPECTRUM_FORCE || (spectrum == SPECTRUM_BOTH && t % 2)); j++)
+            q[t * p->r + j] *= p->softer[j];
 }
 
 /* ---- all of them ---- */
@@ -311,9 +322,14 @@ void cubature_collect_poses(cubature_problem *p)
         tool_fail(SP_INPUT, NULL, "no pose has a force: there is nothing to fit");
 }
 
+bool cubature_keeps_linear(const cubature_problem *p)
+{
+    return p->choice->linear == LINEAR_EXACT || (p->choice->linear == LINEAR_AUTO && p->choice->method == METHOD_MODAL);
+}
+
 sp_training_measure cubature_measure(const cubature_problem *p)
 {
-    return (sp_training_measure){p->scale, p->choice->linear == LINEAR_EXACT ? p->stiffness : NULL};
+    return (sp_training_measure){p->scale, cubature_keeps_linear(p) ? p->stiffness : NULL};
 }
 
 void cubature_add_samples(cubature_problem *p, int64_t count, const double *centre, const double *deviation)
@@ -328,12 +344,7 @@ void cubature_add_samples(cubature_problem *p, int64_t count, const double *cent
     memcpy(grown.force, p->poses.force, (size_t)(before * p->r) * sizeof(double));
     sp_poses_free(&p->poses);
     p->poses = grown;
-    double *quotient = sp_pool_raw(&p->pool, p->r, sizeof *quotient);
-    if (!quotient)
-        out_of_memory();
-    for (int64_t j = 0; j < p->r; j++) /* sp_poses_sample deviates by amplitude / √quotient */
-        quotient[j] = p->amplitude * p->amplitude / (deviation[j] * deviation[j]);
-    sp_poses_sample(p->context, p->r, quotient, p->amplitude, centre, before, count, p->poses.q + before * p->r);
+    sp_poses_sample(p->context, p->r, deviation, centre, before, count, p->poses.q + before * p->r);
     tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, p->choice->memory, before, grown.count, &p->poses, &shrunk), NULL);
     p->shrunk += shrunk;
 }

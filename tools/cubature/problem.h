@@ -9,14 +9,15 @@
 
 enum cubature_method { METHOD_GREEDY, METHOD_NNLS, METHOD_HTP, METHOD_MODAL };
 enum cubature_metric { METRIC_ENERGY, METRIC_FORCE };
-enum cubature_linear { LINEAR_EXACT, LINEAR_SAMPLED };
+enum cubature_spectrum { SPECTRUM_BOTH, SPECTRUM_ENERGY, SPECTRUM_FORCE };
+enum cubature_linear { LINEAR_AUTO, LINEAR_SAMPLED, LINEAR_EXACT };
 
 /* The options. */
 typedef struct cubature_choice {
-    int method, metric, linear;
+    int method, metric, linear, spectrum;
     int64_t r, samples, held_out, held_out_seed, elements, candidates, every, memory;
     double amplitude, deflection, tolerance, change;
-    bool amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given, held_out_given, held_out_seed_given, change_given, nested, training_only, incremental;
+    bool spectrum_given, amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given, held_out_given, held_out_seed_given, change_given, nested, training_only, incremental, no_adjustment;
     tool_texts held_out_files;
     const char *shard, *checkpoint;
 } cubature_choice;
@@ -33,6 +34,7 @@ typedef struct cubature_problem {
     double *stiffness;         /* [r, r] at rest */
     double *quotient;          /* [r] uᵀKu / uᵀMu, 1/s² */
     double *scale;             /* [r] of the metric of errors (cubature/training.h) */
+    double *deviation, *softer; /* [r] of random poses with the same energy in each coordinate; what makes their forces the same instead */
     double amplitude;          /* m√kg/s; 0: nothing was sampled */
     sp_poses poses, held_out;
     int64_t first, total;      /* the poses are first … of total: a shard */
@@ -48,6 +50,9 @@ void cubature_add_samples(cubature_problem *problem, int64_t count, const double
 
 /* What is fitted and how it is measured, by the options. */
 sp_training_measure cubature_measure(const cubature_problem *problem);
+
+/* Whether the linear part of the force is kept exactly. */
+bool cubature_keeps_linear(const cubature_problem *problem);
 
 /* One weight per element. */
 void cubature_joint(cubature_problem *problem, sp_cubature *cubature, json_t *result);

@@ -164,6 +164,7 @@ static void make_viscosity(simulation *s)
     }
     tool_check(sp_viscous_new(s->context, s->body, s->viscosity, &s->viscous), s->mesh.path);
     if (simulation_in_basis(s->choice)) {
+        tool_check(sp_body_pattern(s->context, s->body), s->mesh.path); /* cubature has not made it */
         tool_check(sp_direct_viscosity(s->context, &s->viscous, s->r, s->basis.columns.U, &reduced), s->mesh.path);
         sp_reduced_system_damp(&s->system, &reduced);
     } else
@@ -182,10 +183,15 @@ static void make_projected(simulation *s)
     if (s->cubature.stiffness && tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
         tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness), s->choice->cubature);
     if (s->choice->model == MODEL_CUBATURE)
-        tool_check(sp_cubature_force_new(s->context, s->body, &s->cubature, s->r, s->basis.columns.U, true, &force), s->choice->cubature);
+        tool_check(sp_cubature_force_new(s->context, s->body, &s->cubature, s->r, s->basis.columns.U, false, &force), s->choice->cubature);
     else
         tool_check(sp_direct_force_new(s->context, s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
     tool_check(sp_reduced_system_new(s->context, &force, mass, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->basis);
+    /* the single iteration of a semi-implicit step has nothing behind it that would make up for an inexact solution */
+    if (s->choice->model == MODEL_CUBATURE)
+        tool_check(sp_reduced_system_jacobian(&s->system, (enum sp_jacobian)s->choice->jacobian, s->choice->semi_implicit ? 1e-6 : 0), NULL);
+    if (s->system.nonconservative)
+        tool_check(sp_reduced_system_growth(&s->system, &s->growth), s->choice->cubature);
 }
 
 /* The options' damping, else the mesh's where all regions agree. */

@@ -6,6 +6,7 @@
 #include "cubature/cubature.h"
 #include "dynamics/integrate.h"
 #include "dynamics/loads.h"
+#include "dynamics/models.h"
 #include "formats/trajectory.h"
 #include "tools/common/inputs.h"
 #include "tools/common/materials.h"
@@ -17,11 +18,11 @@ enum simulate_record { RECORD_AUTO, RECORD_COORDINATES, RECORD_ALL, RECORD_PROBE
 typedef struct simulate_choice {
     tool_material_edits edits;
     tool_texts viscosity;
-    int model, integrator, record, lumped;
+    int model, integrator, record, lumped, jacobian;
     const char *basis, *polynomials, *cubature, *loads, *probes;
     int64_t r, steps, every, iterations;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
-    bool semi_implicit, damping_mass_given, damping_stiffness_given, beta_given, gamma_given, tolerance_given, iterations_given, lumping_given;
+    bool semi_implicit, damping_mass_given, damping_stiffness_given, beta_given, gamma_given, tolerance_given, iterations_given, lumping_given, jacobian_given;
 } simulate_choice;
 
 /* The entries of the options' table that are the same for every tool that runs models: time, then forces and how steps are solved. A
@@ -79,6 +80,7 @@ struct simulation {
     int64_t r;
     double *u, *udot; /* recorded points; all vertices of a full model */
     double *work;     /* [3·vertices] */
+    double growth;    /* 1/s, of small motions about rest where the force has no energy */
     double estimate;  /* the largest since the last recorded frame */
 };
 

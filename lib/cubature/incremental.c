@@ -1,0 +1,102 @@
+#include "cubature/incremental.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct judged {
+    double error;
+    int64_t pose;
+} judged;
+
+static int compare_judged(const void *a, const void *b)
+{
+    const judged *x = a, *y = b;
+    if (x->error != y->error)
+        return x->error > y->error ? -1 : 1;
+    return (x->pose > y->pose) - (x->pose < y->pose);
+}
+
+/* The mean of the fifth of the poses that is fitted worst. */
+static int recentre(sp_context *context, const sp_modal *modal, const sp_poses *poses, double *centre)
+{
+    sp_pool scratch = {0};
+    int64_t count = poses->count, worst = (count + 4) / 5;
+    double *error = sp_pool_raw(&scratch, count, sizeof *error);
+    judged *list = sp_pool_raw(&scratch, count, sizeof *list);
+    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    if (status == SP_OK) {
+        sp_modal_pose_errors(modal, error);
+        for (int64_t t = 0; t < count; t++)
+            list[t] = (judged){error[t], t};
+        qsort(list, (size_t)count, sizeof *list, compare_judged);
+        memset(centre, 0, (size_t)poses->r * sizeof *centre);
+        for (int64_t k = 0; k < worst; k++)
+            for (int64_t i = 0; i < poses->r; i++)
+                centre[i] += poses->q[list[k].pose * poses->r + i] / (double)worst;
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* The rows of the poses from `first` on. */
+static int read_rows(sp_context *context, const sp_body *body, const double *U, const sp_incremental_parameters *parameters, const sp_poses *poses, int64_t first, sp_modal *modal)
+{
+    sp_poses fresh = {.r = poses->r, .count = poses->count - first, .q = poses->q + first * poses->r, .force = poses->force + first * poses->r};
+    sp_training *training;
+    int status = sp_training_new(context, body, U, parameters->measure, &fresh, parameters->memory, &training);
+    if (status != SP_OK)
+        return status;
+    status = sp_modal_add(modal, training);
+    sp_training_free(training);
+    return status;
+}
+
+int sp_incremental_train(sp_context *context, const sp_body *body, const double *U, const sp_modal_points *points, const sp_incremental_parameters *parameters,
+                         const sp_poses *poses, sp_cubature *cubature, sp_incremental_report *report)
+{
+    int64_t r = poses->r, more = (3 * points->count + 1) / 2;
+    sp_pool scratch = {0};
+    sp_modal *modal = NULL;
+    double before = INFINITY, *centre = sp_pool_new(&scratch, r, sizeof *centre), *deviation = sp_pool_raw(&scratch, r, sizeof *deviation);
+    int status;
+    *report = (sp_incremental_report){0};
+    *cubature = (sp_cubature){0};
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    SP_TRY(sp_modal_new(context, points, r, &modal));
+    for (int64_t round = 0; round < parameters->most && !report->settled; round++) {
+        int64_t first = poses->count;
+        for (int64_t i = 0; i < r; i++)
+            deviation[i] = parameters->amplitude / sqrt(parameters->quotient[i]) + fabs(centre[i]);
+        SP_TRY(parameters->add(parameters->data, more, centre, deviation));
+        SP_TRY(read_rows(context, body, U, parameters, poses, first, modal));
+        sp_cubature_free(cubature);
+        SP_TRY(sp_modal_solve(modal, false, cubature, &report->fit));
+        sp_incremental_round *entry = sp_list_add(&report->rounds, 1, sizeof *entry);
+        if (!entry) {
+            status = sp_fail_memory(context);
+            goto done;
+        }
+        *entry = (sp_incremental_round){poses->count, report->fit.error, report->fit.mean_error};
+        report->settled = fabs(report->fit.mean_error - before) < parameters->change;
+        before = report->fit.mean_error;
+        if (parameters->adjust)
+            SP_TRY(recentre(context, modal, poses, centre));
+        more = points->count / 3 > 1 ? points->count / 3 : 1;
+    }
+    if (parameters->nested) {
+        sp_cubature_free(cubature);
+        SP_TRY(sp_modal_solve(modal, true, cubature, &report->fit));
+    }
+done:
+    sp_modal_free(modal);
+    sp_pool_free(&scratch);
+    if (status != SP_OK) {
+        sp_cubature_free(cubature);
+        sp_list_free(&report->rounds);
+    }
+    return status;
+}

@@ -1,0 +1,141 @@
+#include "linear/iterate.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+void sp_iteration_new(sp_pool *pool, int64_t n, int64_t restart, sp_iteration *work)
+{
+    double **vectors[] = {&work->residual, &work->direction, &work->product, &work->preconditioned}, **small[] = {&work->cosine, &work->sine, &work->right, &work->part};
+    work->n = n;
+    work->restart = restart;
+    work->basis = sp_pool_new(pool, n * (restart + 1), sizeof(double));
+    work->hessenberg = sp_pool_new(pool, (restart + 1) * restart, sizeof(double));
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = sp_pool_new(pool, n, sizeof(double));
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        *small[i] = sp_pool_new(pool, restart + 1, sizeof(double));
+}
+
+/* residual = b − A x; returns its length. */
+static double find_residual(const sp_operator *A, sp_iteration *w, const double *b, const double *x)
+{
+    A->times(A->self, x, w->residual);
+    for (int64_t i = 0; i < w->n; i++)
+        w->residual[i] = b[i] - w->residual[i];
+    return cblas_dnrm2((int)w->n, w->residual, 1);
+}
+
+/* Column k of A P⁻¹ in the basis: one step of Arnoldi's method, orthogonalized twice. */
+static void arnoldi(const sp_operator *A, sp_iteration *w, int64_t k)
+{
+    int n = (int)w->n, known = (int)k + 1;
+    double *next = w->basis + (k + 1) * w->n, *h = w->hessenberg + k * (w->restart + 1);
+    A->precondition(A->self, w->basis + k * w->n, w->preconditioned);
+    A->times(A->self, w->preconditioned, next);
+    memset(h, 0, (size_t)(w->restart + 1) * sizeof *h);
+    for (int pass = 0; pass < 2; pass++) {
+        cblas_dgemv(CblasColMajor, CblasTrans, n, known, 1, w->basis, n, next, 1, 0, w->part, 1);
+        cblas_dgemv(CblasColMajor, CblasNoTrans, n, known, -1, w->basis, n, w->part, 1, 1, next, 1);
+        cblas_daxpy(known, 1, w->part, 1, h, 1);
+    }
+    h[k + 1] = cblas_dnrm2(n, next, 1);
+    if (h[k + 1] > 0)
+        cblas_dscal(n, 1 / h[k + 1], next, 1);
+}
+
+/* Givens rotations make the Hessenberg matrix triangular, one column after another; returns the length of the residual. */
+static double rotate(sp_iteration *w, int64_t k)
+{
+    double *h = w->hessenberg + k * (w->restart + 1);
+    for (int64_t i = 0; i < k; i++) {
+        double upper = w->cosine[i] * h[i] + w->sine[i] * h[i + 1];
+        h[i + 1] = w->cosine[i] * h[i + 1] - w->sine[i] * h[i];
+        h[i] = upper;
+    }
+    double length = hypot(h[k], h[k + 1]);
+    w->cosine[k] = length > 0 ? h[k] / length : 1;
+    w->sine[k] = length > 0 ? h[k + 1] / length : 0;
+    h[k] = length;
+    w->right[k + 1] = -w->sine[k] * w->right[k];
+    w->right[k] *= w->cosine[k];
+    return fabs(w->right[k + 1]);
+}
+
+/* x += P⁻¹ V y with R y = right; false where R is singular. */
+static bool take_step(const sp_operator *A, sp_iteration *w, int64_t count, double *x)
+{
+    int64_t stride = w->restart + 1;
+    for (int64_t k = 0; k < count; k++)
+        if (!(fabs(w->hessenberg[k * stride + k]) > 0))
+            return false;
+    cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)count, w->hessenberg, (int)stride, w->right, 1);
+    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)w->n, (int)count, 1, w->basis, (int)w->n, w->right, 1, 0, w->direction, 1);
+    A->precondition(A->self, w->direction, w->preconditioned);
+    cblas_daxpy((int)w->n, 1, w->preconditioned, 1, x, 1);
+    return true;
+}
+
+int64_t sp_gmres(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b, double *x)
+{
+    double size = cblas_dnrm2((int)w->n, b, 1), length = size;
+    int64_t products = 0;
+    memset(x, 0, (size_t)w->n * sizeof *x);
+    memcpy(w->residual, b, (size_t)w->n * sizeof *b);
+    if (!isfinite(size))
+        return -1;
+    while (length > tolerance * size) {
+        double before = length;
+        int64_t k = 0;
+        if (products >= most)
+            return -1;
+        for (int64_t i = 0; i < w->n; i++)
+            w->basis[i] = w->residual[i] / length;
+        w->right[0] = length;
+        while (k < w->restart && products < most && length > tolerance * size) {
+            arnoldi(A, w, k);
+            length = rotate(w, k++);
+            products++;
+            if (!isfinite(length))
+                return -1;
+        }
+        if (!take_step(A, w, k, x))
+            return -1;
+        /* what the recurrence says is true of exact products only */
+        bool recurred = length <= tolerance * size;
+        length = find_residual(A, w, b, x);
+        products++;
+        if (recurred && length <= 2 * tolerance * size)
+            break;
+        if (!(length < 0.999 * before)) /* stagnated, or not a number */
+            return -1;
+    }
+    return products;
+}
+
+int64_t sp_conjugate_gradients(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b, double *x)
+{
+    int n = (int)w->n;
+    double size = cblas_dnrm2(n, b, 1), along = 0;
+    int64_t products = 0;
+    memset(x, 0, (size_t)n * sizeof *x);
+    memcpy(w->residual, b, (size_t)n * sizeof *b);
+    if (!isfinite(size))
+        return -1;
+    while (cblas_dnrm2(n, w->residual, 1) > tolerance * size) {
+        if (products++ >= most)
+            return -1;
+        A->precondition(A->self, w->residual, w->preconditioned);
+        double product = cblas_ddot(n, w->residual, 1, w->preconditioned, 1);
+        for (int i = 0; i < n; i++)
+            w->direction[i] = w->preconditioned[i] + (products > 1 ? product / along * w->direction[i] : 0);
+        along = product;
+        A->times(A->self, w->direction, w->product);
+        double curvature = cblas_ddot(n, w->direction, 1, w->product, 1);
+        if (!(curvature > 0 && isfinite(curvature)))
+            return -1;
+        cblas_daxpy(n, along / curvature, w->direction, 1, x, 1);
+        cblas_daxpy(n, -along / curvature, w->product, 1, w->residual, 1);
+    }
+    return products;
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# Cubature with weights by coordinate: training, motion with each Jacobian, what is refused; what a build says that leaves it out.
+
+load common
+
+setup_file() {
+    export MODAL=$BATS_FILE_TMPDIR/modal
+    mkdir "$MODAL"
+    cd "$MODAL"
+    ln -s "$DATA"/* .
+    rm -f out.npz
+    left_out=
+    cubature mesh.npz basis.npz -q --method modal -n 20 --poses 60 --nested -o modal.npz 2> said || left_out=$(< said)
+    export left_out
+    cubature mesh.npz basis.npz -q --poses 60 -o joint.npz
+}
+
+needs_modal() {
+    [ -z "$left_out" ] || skip 'this build leaves out the methods of Yang 2015'
+    ln -s "$MODAL"/{modal,joint}.npz .
+}
+
+# value_of FILE KEY: from its result, or its meta.
+value_of() {
+    siminfo "$1" | sed -n "s/^\(result\)\{0,1\} *$2 //p"
+}
+
+# less A B WHAT
+less() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }' || fault "$1 is not less than $2: $3"
+}
+
+model=(mesh.npz --model cubature --basis basis.npz)
+motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20)
+
+@test "a build without it says so" {
+    [ -n "$left_out" ] || skip 'this build has it'
+    [[ $left_out == 'cubature: --method modal: this build leaves out the methods of Yang 2015 (meson setup -Dyang2015=true)' ]] || fault "$left_out"
+    refused 2 'leaves out the methods of Yang 2015' cubature mesh.npz basis.npz --method modal -o out.npz
+    refused 2 'leaves out the methods of Yang 2015' cubature mesh.npz basis.npz --method modal --incremental -o out.npz
+    no_faults
+}
+
+@test "elements, weights and errors" {
+    needs_modal
+    local ending=.npz
+    done_well cubature mesh.npz basis.npz --method modal -n 20 --poses 60 --nested -o a.npz
+    same_bytes a.npz modal.npz 'a second run'
+    done_well cubature mesh.npz basis.npz -t 1 --method modal -n 20 --poses 60 --nested -o b.npz
+    same_bytes a.npz b.npz 'one thread'
+    less "$(value_of a.npz training_error)" 0.3 'the error of 20 elements'
+    less "$(value_of a.npz kkt)" 1e-9 'KKT'
+    less "$(value_of a.npz training_error)" "$(value_of a.npz nested_error)" 'nested'
+    done_well cubature mesh.npz basis.npz --method modal --tolerance 0.02 --poses 300 -o c.npz
+    less "$(value_of c.npz training_error)" 0.02 'the tolerance'
+    [ "$(value_of c.npz reached)" = true ] || fault 'the tolerance is not reached'
+    done_well cubature mesh.npz basis.npz --method modal --tolerance 1e-9 -n 12 --poses 300 -o d.npz
+    [[ $err == *'above the tolerance 1e-09'*'--elements allows no more'* ]] || fault "$err"
+    [ "$(value_of d.npz reached)" = false ] || fault 'the tolerance is reached'
+    ending= done_well simverify mesh.npz basis.npz a.npz
+    no_faults
+}
+
+@test "training that stops by itself" {
+    needs_modal
+    local ending=.npz more
+    done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental -n 20 -o a.npz
+    done_well cubature mesh.npz basis.npz -t 1 --method modal --linear sampled --incremental -n 20 -o b.npz
+    same_bytes a.npz b.npz 'one thread'
+    [ "$(value_of a.npz settled)" = true ] || fault "$(siminfo a.npz)"
+    done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --no-adjustment -n 20 -o c.npz
+    done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --change 0.0002 -n 20 --nested -o d.npz
+    less "$(value_of a.npz training_poses)" "$(value_of d.npz training_poses)" 'a smaller change needs more poses'
+    done_well cubature mesh.npz basis.npz --method modal --linear sampled -n 20 --poses 2000 --spectrum energy -o e.npz
+    less "$(value_of d.npz held_out_error)" "$(value_of e.npz held_out_error | awk '{ print 1.3 * $1 }')" 'the error beside that of 2000 poses'
+    no_faults
+}
+
+@test "the same motion with every Jacobian" {
+    needs_modal
+    local ending=.npz j cub
+    for cub in modal joint; do
+        for j in symmetric exact krylov free; do
+            done_well simulate "${model[@]}" --cub $cub.npz "${motion[@]}" --damping-stiffness 0.001 --viscosity 30,40 --tolerance 1e-12 --jacobian $j -o $j.npz
+            [ $j = symmetric ] || simcompare -q --rtol 1e-7 --atol 1e-10 --basis basis.npz --mesh mesh.npz $j.npz symmetric.npz || fault "$cub: $j gives another motion"
+            # one iteration is not as near
+            done_well simulate "${model[@]}" --cub $cub.npz "${motion[@]}" --semi-implicit --jacobian $j -o semi.npz
+            done_well simulate "${model[@]}" --cub $cub.npz "${motion[@]}" --integrator static --tolerance 1e-12 --jacobian $j -o static-$j.npz
+            [ $j = symmetric ] || simcompare -q --rtol 1e-7 --atol 1e-10 --basis basis.npz --mesh mesh.npz static-$j.npz static-symmetric.npz || fault "$cub: $j gives another equilibrium"
+        done
+        less 0 "$(value_of free.npz linear_products)" 'products'
+        [ -z "$(value_of exact.npz linear_products)" ] || fault 'exact has no products'
+    done
+    done_well simulate "${model[@]}" --cub joint.npz "${motion[@]}" --integrator energy --jacobian free -o energy.npz
+    no_faults
+}
+
+@test "the work that stands for an energy is called so" {
+    needs_modal
+    local ending=.npz
+    done_well simulate "${model[@]}" --cub modal.npz "${motion[@]}" --record all -o a.npz
+    done_well simulate "${model[@]}" --cub joint.npz "${motion[@]}" --record all -o b.npz
+    "$PYTHON" - <<-'END' || fault 'meta'
+	import json, zipfile
+	def meta(path):
+	    data = zipfile.ZipFile(path).read('meta.npy')
+	    return json.loads(data[10 + data[8] + 256 * data[9]:])
+	assert meta('a.npz')['stored'] == 'work' and 'stored' not in meta('b.npz')
+	END
+    ending= done_well simverify mesh.npz basis.npz a.npz
+    ending= done_well simverify mesh.npz basis.npz b.npz
+    no_faults
+}
+
+@test "options that do not fit together" {
+    needs_modal
+    local train=(cubature mesh.npz basis.npz) modal
+    modal=("${train[@]}" --method modal)
+    refused 2 '--incremental belongs to --method modal' "${train[@]}" --incremental -o out.npz
+    refused 2 '--change and --no-adjustment belong to --incremental' "${modal[@]}" --change 0.1 -o out.npz
+    refused 2 '--change and --no-adjustment belong to --incremental' "${modal[@]}" --no-adjustment -o out.npz
+    refused 2 '--tolerance: --incremental takes --elements' "${modal[@]}" --incremental --tolerance 0.1 -o out.npz
+    refused 2 '--tolerance 0 needs --elements' "${modal[@]}" --tolerance 0 -o out.npz
+    refused 2 '--incremental makes its own poses' "${modal[@]}" --incremental --poses 10 -o out.npz
+    refused 2 '--candidates belongs to --method greedy' "${modal[@]}" --candidates 10 -o out.npz
+    refused 2 '--checkpoint: the modal method does not need it' "${modal[@]}" --checkpoint x -o out.npz
+    refused 2 '--jacobian belongs to --model cubature' simulate mesh.npz --basis basis.npz --poly poly.npz --jacobian exact -o out.npz
+    refused 2 '--jacobian belongs to --model cubature' simulate mesh.npz --model full --jacobian free -o out.npz
+    refused 2 '--jacobian belongs to integrators that iterate' simulate "${model[@]}" --cub modal.npz --integrator central --jacobian free -o out.npz
+    refused 2 'energy-conserving step needs an internal force that has an energy' simulate "${model[@]}" --cub modal.npz --integrator energy -o out.npz
+    no_faults
+}

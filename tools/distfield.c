@@ -1,9 +1,8 @@
 /* distfield: signed distance fields of triangle models. */
 #include "formats/field.h"
-#include "formats/import/surface.h"
 #include "geometry/distance_field.h"
 #include "tools/common/inputs.h"
-#include "tools/common/skin.h"
+#include "tools/common/model.h"
 
 #include <string.h>
 
@@ -30,31 +29,15 @@ static const char *const sign_names[] = {"auto", "pseudonormal", "winding", "off
 /* The surface of a mesh of ours, or a model that others made. hash: of the mesh, else "". */
 static void read_surface(sp_context *context, const char *path, sp_surface *surface, char hash[SP_HASH_LENGTH])
 {
-    const char *dot = strrchr(path, '.');
     *hash = 0;
-    if (!dot || strcmp(dot, ".npz")) {
-        sp_pool pool = {0};
-        int64_t count;
-        const char *bytes = tool_read_bytes(path, NULL, &pool, &count);
-        tool_check(sp_surface_parse(context, path, bytes, count, SP_GROUPS_NONE, surface), path);
-        sp_pool_free(&pool);
+    if (!tool_is_archive(path)) {
+        tool_read_surface(context, path, NULL, surface);
         return;
     }
     tool_mesh mesh;
-    tool_skin skin;
     tool_read_mesh(path, NULL, &mesh);
-    tool_skin_open(context, &mesh.mesh, false, &skin);
     strcpy(hash, mesh.hash);
-    *surface = (sp_surface){.vertex_count = skin.vertex_count, .triangle_count = skin.triangle_count, .group_count = 1};
-    surface->vertices = sp_pool_copy(&surface->pool, skin.rest, 3 * skin.vertex_count, sizeof(double));
-    surface->triangles = sp_pool_copy(&surface->pool, skin.triangles, 3 * skin.triangle_count, sizeof(int64_t));
-    surface->group = sp_pool_new(&surface->pool, skin.triangle_count, sizeof(int64_t));
-    surface->groups = sp_pool_new(&surface->pool, 1, sizeof(char *));
-    if (surface->groups)
-        surface->groups[0] = sp_pool_copy(&surface->pool, "surface", 8, 1);
-    if (surface->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_skin_close(&skin);
+    tool_mesh_surface(context, &mesh.mesh, surface);
     sp_mesh_free(&mesh.mesh);
 }
 

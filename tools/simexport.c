@@ -3,7 +3,9 @@
 #include "tools/export/field.h"
 #include "tools/export/frames.h"
 #include "tools/export/gram.h"
+#include "tools/common/motion.h"
 #include "tools/export/matrix.h"
+#include "tools/export/shell.h"
 #include "tools/export/volume.h"
 #include "tools/export/vtu.h"
 
@@ -115,11 +117,25 @@ static void refuse_motion_options(void)
         tool_fail(SP_USAGE, NULL, "a cubature has elements and weights alone: leave out the options of motions and columns");
 }
 
+/* A pointshell has none of what the options choose from. */
+static bool is_shell(sp_context *context, enum format format)
+{
+    char kind[16] = "";
+    if (tool_argument_count() != 1 || (format != FORMAT_CSV && format != FORMAT_OBJ))
+        return false;
+    tool_peek_any_kind(context, tool_argument(0), kind);
+    if (strcmp(kind, "pointshell"))
+        return false;
+    if (chosen.probes || chosen.coordinates || chosen.columns || chosen.frames || chosen.every != 1 || chosen.partial || chosen.level_given)
+        tool_fail(SP_USAGE, tool_argument(0), "it is a pointshell: --probe, --coordinates, --columns, --frames, --every, --partial and --level mean nothing for it");
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
         &(tool_spec){
-            "simexport", "FILE...", 1, 16, "Trajectories, meshes, bases, matrices and distance fields for other programs (CSV, OBJ, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).", options,
+            "simexport", "FILE...", 1, 16, "Trajectories, meshes, bases, matrices, distance fields and pointshells for other programs (CSV, OBJ, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).", options,
             TOOL_COUNT(options), TOOL_OUTPUT,
             "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz --every 4 -o spoon.pvd\n"
             "  simexport spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz cub.npz -o elements.vtu\n  simexport field.npz --level 0 -o surface.obj\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
@@ -130,6 +146,10 @@ int main(int argc, char **argv)
     const char *paths[16];
     for (int i = 0; i < tool_argument_count(); i++)
         paths[i] = tool_argument(i);
+    if (is_shell(context, format)) {
+        tool_export_shell(context, paths[0], tool_output_path(), format == FORMAT_OBJ);
+        return tool_end();
+    }
     if (chosen.level_given) {
         tool_export_level(context, tool_argument_count(), paths, tool_output_path(), chosen.level);
         return tool_end();

@@ -17,7 +17,7 @@ static const tool_option options[] = {
      .help = "a mesh that the files belong to (as if it were an argument, but it has to fit)"},
     {"modes", 0, TOOL_INPUTS, &chosen.modes, "FILE", .help = "the modes that derivatives were made of"},
     {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of polynomials, cubature, training or a trajectory"},
-    {"model", 0, TOOL_INPUT, &chosen.model, "FILE", .help = "the triangle model (OBJ, PLY, STL, OFF) that distance fields were made of"},
+    {"model", 0, TOOL_INPUT, &chosen.model, "FILE", .help = "the triangle model (OBJ, PLY, STL, OFF) that distance fields and pointshells were made of"},
     {"sample", 0, TOOL_INTEGER, &chosen.sample, "N", "64", .low = 1, .high = 1e15,
      .help = "how many derivatives, poses, frames and distances are computed anew, evenly spread"},
     {"balance", 0, TOOL_REAL, &chosen.balance, "X", NULL, .low = 0, .high = 1e300, .given = &chosen.balance_given,
@@ -48,7 +48,7 @@ static void check_kind(verify *v, artefact *file)
         {"mesh", verify_mesh_file},          {"sparse", verify_sparse},         {"modes", verify_modes},
         {"derivatives", verify_derivatives}, {"basis", verify_basis},           {"shapes", verify_shapes},
         {"polynomials", verify_polynomials}, {"cubature", verify_cubature},   {"training", verify_training},
-        {"trajectory", verify_trajectory}, {"field", verify_field},
+        {"trajectory", verify_trajectory}, {"field", verify_field}, {"pointshell", verify_shell},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, file->kind)) {

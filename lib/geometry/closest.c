@@ -228,15 +228,16 @@ SP_INLINE void push_boxes(const sp_boxes *boxes, int32_t node, int32_t level, co
     }
 }
 
-SP_CLONES void sp_closest_find(const sp_closest *closest, const double point[3], sp_nearest *nearest)
+/* The nearest within √best; triangle −1 where there is none. */
+SP_INLINE void find(const sp_closest *closest, const double point[3], double best, sp_nearest *nearest)
 {
     waiting stack;
-    double x[3], best = INFINITY;
+    double x[3];
     for (int k = 0; k < 3; k++)
         x[k] = point[k] - closest->centre[k];
     *nearest = (sp_nearest){.distance = INFINITY, .triangle = -1};
     stack.depth = 0;
-    push_boxes(&closest->boxes[closest->levels - 1][0], 0, closest->levels - 1, x, INFINITY, &stack);
+    push_boxes(&closest->boxes[closest->levels - 1][0], 0, closest->levels - 1, x, best, &stack);
     while (stack.depth > 0) {
         const int top = --stack.depth;
         const int32_t node = stack.node[top], level = stack.level[top];
@@ -250,10 +251,22 @@ SP_CLONES void sp_closest_find(const sp_closest *closest, const double point[3],
         int on = SP_ON_FACE;
         const double square = facet_distance(&closest->facets[node], x, offset, &on);
         const int64_t triangle = closest->triangle[node];
-        if (square > best || (square == best && triangle > nearest->triangle))
+        if (square > best || (square == best && nearest->triangle >= 0 && triangle > nearest->triangle))
             continue;
         best = square;
         *nearest = (sp_nearest){.offset = {offset[0], offset[1], offset[2]}, .triangle = triangle, .on = on};
     }
     nearest->distance = sqrt(best);
+}
+
+SP_CLONES void sp_closest_find(const sp_closest *closest, const double point[3], sp_nearest *nearest)
+{
+    find(closest, point, INFINITY, nearest);
+}
+
+SP_CLONES void sp_closest_find_within(const sp_closest *closest, double reach, const double point[3], sp_nearest *nearest)
+{
+    find(closest, point, reach * reach, nearest);
+    if (nearest->triangle < 0)
+        find(closest, point, INFINITY, nearest);
 }

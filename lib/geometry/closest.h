@@ -26,4 +26,8 @@ typedef struct sp_nearest {
  * triangle is thinner than that. Thread safe. */
 void sp_closest_find(const sp_closest *closest, const double point[3], sp_nearest *nearest);
 
+/* The same for a point that is known to be within `reach` m of the triangles, which is faster the smaller it is; a wrong one does no
+ * harm but to speed. */
+void sp_closest_find_within(const sp_closest *closest, double reach, const double point[3], sp_nearest *nearest);
+
 #endif

@@ -188,6 +188,21 @@ done:
     return status;
 }
 
+bool sp_field_meets_box(const sp_field *field, double level)
+{
+    bool above = false, below = false;
+    for (int64_t z = 0; z <= field->cells[2]; z++)
+        for (int64_t y = 0; y <= field->cells[1]; y++) {
+            const bool whole = z == 0 || z == field->cells[2] || y == 0 || y == field->cells[1];
+            for (int64_t x = 0; x <= field->cells[0]; x += whole ? 1 : field->cells[0]) {
+                const bool is_above = (double)field->distance[sp_field_index(field, x, y, z)] > level;
+                above |= is_above;
+                below |= !is_above;
+            }
+        }
+    return above && below;
+}
+
 /* ---- what is connected with the outside ---- */
 
 /* Adds to the row `to` what follows from its neighbour row `from`: a vertex has there the neighbours of its own x and the next

@@ -18,6 +18,9 @@ sp_grid sp_field_grid(const sp_field *field);
  * SP_SYSTEM when memory is out, SP_INPUT for more than 2^31 vertices or triangles. An empty level set is no error. */
 int sp_isosurface(sp_context *context, const sp_field *field, double level, const uint64_t *outside, sp_surface *surface) SP_MUST_USE;
 
+/* Whether the surface of the box has vertices on both sides of the level: then the level set is open there. */
+bool sp_field_meets_box(const sp_field *field, double level);
+
 /* Sets the bits of the vertices where the field is above the level and that are connected over such vertices, along edges of
  * the tetrahedra, with the surface of the box. */
 int sp_field_outer(sp_context *context, const sp_field *field, double level, uint64_t *outer) SP_MUST_USE;

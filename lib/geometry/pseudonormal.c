@@ -143,10 +143,15 @@ done:
     return status;
 }
 
+const double *sp_pseudonormals_find(const sp_pseudonormals *normals, const sp_nearest *nearest)
+{
+    return nearest->on == SP_ON_FACE    ? normals->face + 3 * nearest->triangle
+           : nearest->on < SP_ON_CORNER ? normals->side + 9 * nearest->triangle + 3 * (nearest->on - SP_ON_SIDE)
+                                        : normals->corner + 9 * nearest->triangle + 3 * (nearest->on - SP_ON_CORNER);
+}
+
 bool sp_pseudonormals_inside(const sp_pseudonormals *normals, const sp_nearest *nearest)
 {
-    const double *n = nearest->on == SP_ON_FACE    ? normals->face + 3 * nearest->triangle
-                      : nearest->on < SP_ON_CORNER ? normals->side + 9 * nearest->triangle + 3 * (nearest->on - SP_ON_SIDE)
-                                                   : normals->corner + 9 * nearest->triangle + 3 * (nearest->on - SP_ON_CORNER);
+    const double *n = sp_pseudonormals_find(normals, nearest);
     return n[0] * nearest->offset[0] + n[1] * nearest->offset[1] + n[2] * nearest->offset[2] < 0;
 }

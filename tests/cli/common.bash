@@ -46,6 +46,7 @@ command_of() {
     sketchsolve) line=(sketchsolve mesh.npz --loads sketch.csv) ;;
     polycoef) line=(polycoef mesh.npz basis.npz) ;;
     cubature) line=(cubature mesh.npz basis.npz --poses 100 --nested) ;;
+    pointshell) line=(pointshell mesh.npz --basis basis.npz --points 300) ;;
     distfield) line=(distfield bar.obj -n 12) ;;
     simulate) line=(simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20) ;;
     siminfo) line=(siminfo mesh.npz) ending= ;;
@@ -156,6 +157,7 @@ slots() {
     mesh)
         echo "modes @ -k 4"
         echo "distfield @ -n 4"
+        echo "pointshell @ --points 20"
         echo "modalderiv @ modes.npz"
         echo "masspca @ modes.npz"
         echo "polycoef @ basis.npz"
@@ -172,12 +174,16 @@ slots() {
         echo "polycoef mesh.npz @"
         echo "cubature mesh.npz @"
         echo "simulate mesh.npz --basis @ --poly poly.npz --steps 1"
+        echo "pointshell mesh.npz --basis @ --points 20"
         ;;
     poly) echo "simulate mesh.npz --basis basis.npz --poly @ --steps 1" ;;
     field)
         echo "simexport @ --to obj --level 0"
         echo "simrender @ --slice y=0.5"
+        echo "pointshell @ --points 20"
+        echo "pointshell mesh.npz --field @ --points 20"
         ;;
+    shell) echo "simexport @ --to csv" ;;
     cub) echo "simulate mesh.npz --model cubature --basis basis.npz --cub @ --steps 1" ;;
     training)
         echo "cubature mesh.npz basis.npz @"

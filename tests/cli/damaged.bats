@@ -26,6 +26,7 @@ damaged() {
 @test "a damaged trajectory" { damaged traj; }
 @test "a damaged matrix" { damaged K; }
 @test "a damaged field" { damaged field; }
+@test "a damaged pointshell" { damaged shell; }
 
 # inspected KINDS COMMAND…: the command refuses every damaged file put for @, where the damage is one that any reader must see.
 # KIND in the command is the kind of the file.
@@ -42,7 +43,7 @@ inspected() {
     no_faults
 }
 
-@test "siminfo and damaged files" { inspected 'mesh modes poly cub training traj field' siminfo @; }
+@test "siminfo and damaged files" { inspected 'mesh modes poly cub training traj field shell' siminfo @; }
 @test "siminfo --fill and damaged matrices" { inspected K siminfo --fill @; }
 @test "simcompare and damaged files" { inspected 'mesh modes' simcompare KIND.npz @; }
 @test "simcompare and damaged trajectories" { inspected traj simcompare traj.npz @ --basis basis.npz; }
@@ -54,7 +55,7 @@ inspected() {
 @test "simverify finds every damage" {
     local kind file
     [ -e "$HELP/simverify" ] || skip "no simverify"
-    for kind in mesh modes deriv basis poly cub training traj K field; do
+    for kind in mesh modes deriv basis poly cub training traj K field shell; do
         for file in "$DAMAGED/$kind"/*; do
             [[ $file != */meta-hash.npz ]] || continue # it may well belong to another mesh
             try simverify -q "$file"

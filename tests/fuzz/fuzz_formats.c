@@ -3,6 +3,7 @@
 #include "formats/field.h"
 #include "formats/cubature.h"
 #include "formats/mesh.h"
+#include "formats/pointshell.h"
 #include "formats/polynomials.h"
 #include "formats/sparse.h"
 #include "formats/trajectory.h"
@@ -81,6 +82,7 @@ static void read_kinds(sp_context *context)
     sp_poses poses;
     sp_mesh mesh;
     sp_field field;
+    sp_shell shell;
     int64_t *dof, first, total;
     char which[8], hash[2][SP_HASH_LENGTH];
     if (open_file(context, true, &file))
@@ -121,6 +123,11 @@ static void read_kinds(sp_context *context)
     if (open_file(context, false, &file)) {
         if (sp_field_read(context, &file, &field) == SP_OK)
             sp_field_free(&field);
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
+        if (sp_pointshell_read(context, &file, &shell) == SP_OK)
+            sp_shell_free(&shell);
         sp_file_free(&file);
     }
 }

@@ -5,24 +5,6 @@
 #include "geometry/isosurface.h"
 #include "tools/common/tool.h"
 
-#include <math.h>
-
-/* Whether the surface of the box has vertices on both sides of the level. */
-static bool meets_box(const sp_field *field, double level)
-{
-    bool above = false, below = false;
-    for (int64_t z = 0; z <= field->cells[2]; z++)
-        for (int64_t y = 0; y <= field->cells[1]; y++) {
-            const bool whole = z == 0 || z == field->cells[2] || y == 0 || y == field->cells[1];
-            for (int64_t x = 0; x <= field->cells[0]; x += whole ? 1 : field->cells[0]) {
-                const bool is_above = (double)field->distance[sp_field_index(field, x, y, z)] > level;
-                above |= is_above;
-                below |= !is_above;
-            }
-        }
-    return above && below;
-}
-
 void tool_export_level(sp_context *context, int count, const char *const *paths, const char *target, double level)
 {
     static const char *const kinds[] = {"field", NULL};
@@ -38,7 +20,7 @@ void tool_export_level(sp_context *context, int count, const char *const *paths,
     tool_check(sp_isosurface(context, &field, level, NULL, &surface), paths[0]);
     if (surface.triangle_count == 0)
         tool_warn(paths[0], "no point is at the distance of %g m", level);
-    else if (meets_box(&field, level))
+    else if (sp_field_meets_box(&field, level))
         tool_warn(paths[0], "the surface at %g m meets the box and is open there", level);
     snprintf(comment, sizeof comment, "distance %.9g m", level);
     tool_check(sp_obj_write(context, tool_output_descriptor(output), comment, surface.vertex_count, surface.vertices, surface.triangle_count,

@@ -35,7 +35,7 @@ static long block_number(const char *name, size_t *stem)
 
 bool summary_wants(const char *kind, const char *name)
 {
-    static const char *const small[] = {"meta", "result", "eigenvalue", "residual", "singular_value", "shape", "origin", "spacing"};
+    static const char *const small[] = {"meta", "result", "eigenvalue", "residual", "singular_value", "shape", "origin", "spacing", "level"};
     size_t stem;
     if (!strcmp(kind, "mesh") || !strcmp(kind, "cubature"))
         return true;
@@ -423,6 +423,40 @@ done:
     return status;
 }
 
+/* Counts of points by levels. */
+static int print_shell(sp_context *context, info_file *info, FILE *stream)
+{
+    const json_t *meta = info->file.meta;
+    sp_array *level;
+    int64_t points, most = 0, r = 0, count[32] = {0};
+    int status;
+    SP_TRY(sp_json_integer(context, meta, "points", 1, INT64_MAX, &points));
+    SP_TRY(sp_members_take(context, &info->file.members, "level", SP_I8, false, 1, &points, &level));
+    for (int64_t i = 0; i < points; i++) {
+        const int64_t k = ((const int64_t *)level->data)[i];
+        if (k < 1 || k > 32) {
+            status = sp_fail(context, SP_INPUT, "level: point %lld is of level %lld", (long long)i, (long long)k);
+            goto done;
+        }
+        count[k - 1]++;
+        most = k > most ? k : most;
+    }
+    fprintf(stream, "shell     %lld points, new in levels:", (long long)points);
+    for (int64_t k = 0; k < most; k++)
+        fprintf(stream, " %lld", (long long)count[k]);
+    fprintf(stream, "\nsurface   ");
+    print_plain(*text_of(meta, "surface") ? text_of(meta, "surface") : "not recorded", stream);
+    if (json_is_number(json_object_get(meta, "offset")))
+        fprintf(stream, ", at %g m", json_number_value(json_object_get(meta, "offset")));
+    if (json_object_get(meta, "r")) {
+        SP_TRY(sp_json_integer(context, meta, "r", 1, INT64_MAX, &r));
+        fprintf(stream, "\nmoves     with %lld reduced coordinates", (long long)r);
+    }
+    putc('\n', stream);
+done:
+    return status;
+}
+
 static int print_kind(sp_context *context, info_file *info, const char *kind, FILE *stream)
 {
     const json_t *meta = info->file.meta;
@@ -440,6 +474,8 @@ static int print_kind(sp_context *context, info_file *info, const char *kind, FI
         return print_cubature(context, info, stream);
     if (!strcmp(kind, "training"))
         print_training(info, stream);
+    if (!strcmp(kind, "pointshell"))
+        return print_shell(context, info, stream);
     if (!strcmp(kind, "polynomials"))
         print_polynomials(meta, stream);
     if (!strcmp(kind, "sparse"))

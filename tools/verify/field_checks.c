@@ -1,8 +1,7 @@
 /* Distance fields: what holds between neighbours for any, and brute force where the model is there. */
-#include "formats/import/surface.h"
 #include "geometry/distance_field.h"
 #include "geometry/winding.h"
-#include "tools/common/skin.h"
+#include "tools/common/model.h"
 #include "tools/verify/verify.h"
 
 #include <math.h>
@@ -81,36 +80,21 @@ static void check_neighbours(verify *v, artefact *file, bool crosses)
         verify_number(v, file, "change of sign beyond an edge", fmax(jump - 1, 0), rounding);
 }
 
-/* The surface that the field was made of: the mesh among the files, or the model that was named. False after saying what is missing. */
-static bool find_surface(verify *v, artefact *file, sp_surface *surface)
+bool verify_find_surface(verify *v, artefact *file, const char *checks, sp_surface *surface)
 {
     *surface = (sp_surface){0};
-    const char *checks = "distances anew";
     if (*file->mesh_hash) {
         artefact *mesh = verify_mesh(v, file, checks, false);
-        tool_skin skin;
         if (!mesh)
             return false;
-        tool_skin_open(v->context, &mesh->mesh, false, &skin);
-        surface->vertex_count = skin.vertex_count;
-        surface->triangle_count = skin.triangle_count;
-        surface->vertices = sp_pool_copy(&surface->pool, skin.rest, 3 * skin.vertex_count, sizeof(double));
-        surface->triangles = sp_pool_copy(&surface->pool, skin.triangles, 3 * skin.triangle_count, sizeof(int64_t));
-        surface->group = sp_pool_new(&surface->pool, skin.triangle_count, sizeof(int64_t));
-        tool_skin_close(&skin);
-        if (surface->pool.failed)
-            verify_out_of_memory();
+        tool_mesh_surface(v->context, &mesh->mesh, surface);
         return true;
     }
     if (!v->model) {
         verify_skip(v, file, checks, "it needs the model (--model)");
         return false;
     }
-    sp_pool pool = {0};
-    int64_t count;
-    const char *bytes = tool_read_bytes(v->model, "", &pool, &count);
-    tool_check(sp_surface_parse(v->context, v->model, bytes, count, SP_GROUPS_NONE, surface), v->model);
-    sp_pool_free(&pool);
+    tool_read_surface(v->context, v->model, "", surface);
     return true;
 }
 
@@ -167,7 +151,7 @@ void verify_field(verify *v, artefact *file)
         verify_skip(v, file, "distances anew", "its surface is a level set, which is not recorded");
         return;
     }
-    if (!find_surface(v, file, &surface))
+    if (!verify_find_surface(v, file, "distances anew", &surface))
         return;
     check_sample(v, file, &surface, winding || (sign && !strcmp(sign, "pseudonormal") && disagreements == 0));
     sp_surface_free(&surface);

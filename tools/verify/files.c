@@ -116,6 +116,8 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_columns_read(context, &content, -1, &file->columns);
     else if (!strcmp(kind, "field"))
         status = sp_field_read(context, &content, &file->field);
+    else if (!strcmp(kind, "pointshell"))
+        status = sp_pointshell_read(context, &content, &file->shell);
     sp_file_free(&content);
     return status;
 }
@@ -157,6 +159,7 @@ void verify_free(artefact *file)
     sp_field_free(&file->field);
     sp_cubature_free(&file->cubature);
     sp_poses_free(&file->poses);
+    sp_shell_free(&file->shell);
     sp_sparse_free(&file->matrix);
     json_decref(file->meta);
     json_decref(file->result);

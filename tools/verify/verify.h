@@ -7,6 +7,7 @@
 #include "formats/columns.h"
 #include "formats/field.h"
 #include "formats/cubature.h"
+#include "formats/pointshell.h"
 #include "formats/polynomials.h"
 #include "linear/dense.h"
 #include "tools/common/tool.h"
@@ -33,6 +34,7 @@ typedef struct artefact {
     sp_cubature cubature;
     sp_poses poses; /* of a file of training */
     int64_t first, total;
+    sp_shell shell;
     sp_sparse matrix;
     int64_t *dof; /* of the matrix's rows */
 } artefact;
@@ -43,7 +45,7 @@ typedef struct verify {
     int64_t count;
     artefact *files;
     int64_t sample; /* pairs, frames, vertices of a field: how many are looked at */
-    const char *model; /* of fields; NULL: none was named */
+    const char *model; /* of fields and pointshells; NULL: none was named */
     double balance; /* limit of the energy balance; < 0: the integrator's own */
     int64_t failed, passed, skipped;
 } verify;
@@ -65,6 +67,10 @@ bool verify_has_input(const artefact *file, const char *option);
 
 /* The mesh of a file, or NULL after saying why the named checks are not made. with_body: ready for computing. */
 artefact *verify_mesh(verify *v, artefact *file, const char *checks, bool with_body);
+
+/* The surface that a field or pointshell was made of: the mesh among the files, or the model that was named. False after saying what is
+ * missing for the named checks. */
+bool verify_find_surface(verify *v, artefact *file, const char *checks, sp_surface *surface);
 
 /* ---- lines ---- */
 
@@ -88,6 +94,7 @@ void verify_cubature(verify *v, artefact *file);
 void verify_training(verify *v, artefact *file);
 void verify_trajectory(verify *v, artefact *file);
 void verify_field(verify *v, artefact *file);
+void verify_shell(verify *v, artefact *file);
 
 /* ---- mathematics that several share ---- */
 

@@ -1,0 +1,84 @@
+/* Pointshells: bench-pointshell MODEL POINTS LEVELS OFFSET times particle repulsion on one and two threads (OFFSET −1: chosen, 0: the surface,
+ * else metres), and compares the spread of nearest-neighbour distances with those of random samples and of the other generators. */
+#include "bench.h"
+#include "base/threads.h"
+#include "formats/import/surface.h"
+#include "shell/shell.h"
+
+#include <unistd.h>
+
+static void must(const sp_context *context, int status)
+{
+    if (status == SP_OK)
+        return;
+    fprintf(stderr, "%s\n", context->message);
+    exit(1);
+}
+
+static void load(sp_context *context, const char *path, sp_surface *surface)
+{
+    sp_list bytes = {0};
+    const int descriptor = open(path, O_RDONLY);
+    for (ssize_t got = 1; descriptor >= 0 && got > 0;) {
+        enum { STEP = 1 << 20 };
+        char *to = sp_list_add(&bytes, STEP, 1);
+        got = to ? read(descriptor, to, STEP) : 0;
+        bytes.count -= STEP - (got > 0 ? got : 0);
+    }
+    if (descriptor < 0) {
+        fprintf(stderr, "%s: cannot open\n", path);
+        exit(1);
+    }
+    must(context, sp_surface_parse(context, path, bytes.data, bytes.count, SP_GROUPS_NONE, surface));
+    close(descriptor);
+    sp_list_free(&bytes);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const names[] = {"repulsion", "vertices", "samples", "voxels", "depth", "farthest"};
+    sp_context context = sp_context_default();
+    sp_surface surface;
+    sp_level level;
+    sp_shell shell;
+    sp_shell_report report;
+    if (argc != 5)
+        return 2;
+    sp_threads_prepare();
+    load(&context, argv[1], &surface);
+    context.threads = 2;
+    double start = bench_now();
+    must(&context, sp_level_model(&context, &surface, atof(argv[4]), 0, &level));
+    printf("%s: %lld triangles; level: %.2f s, %s%.3g m\n", argv[1], (long long)surface.triangle_count, bench_now() - start,
+           level.kind == SP_LEVEL_SURFACE ? "the surface, " : "offset ", level.value);
+    const sp_shell_parameters p = {.method = SP_SHELL_REPULSION, .points = atoll(argv[2]), .levels = atoi(argv[3]), .branching = 4, .iterations = 40};
+    for (int threads = 1; threads <= 2; threads++) {
+        context.threads = threads;
+        start = bench_now();
+        must(&context, sp_shell_make(&context, &level, &p, &shell, &report));
+        printf("repulsion, %lld points, %d levels, %d thread%s: %.2f s; gap %.2f spacings, %.1e m off\n", (long long)shell.count, shell.levels, threads,
+               threads > 1 ? "s" : "", bench_now() - start, report.gap / report.level[shell.levels - 1].spacing, report.off);
+        for (int k = 0; k < shell.levels && threads == 1; k++)
+            printf("  level %d: %8lld points, spread %.4f, least %.2f of the mean, %d iterations, last move %.1e R\n", k + 1, (long long)shell.cumulative[k],
+                   report.level[k].spread, report.level[k].least / report.level[k].spacing, report.level[k].repel.iterations,
+                   report.level[k].repel.last_move);
+        sp_shell_free(&shell);
+    }
+    for (int method = SP_SHELL_VERTICES; method <= SP_SHELL_FARTHEST; method++) {
+        sp_shell_parameters other = p;
+        other.method = (enum sp_shell_method)method;
+        other.cells = 128;
+        other.levels = 0;
+        other.branching = 8;
+        other.points = method == SP_SHELL_SAMPLES || method == SP_SHELL_FARTHEST ? p.points : 0;
+        start = bench_now();
+        must(&context, sp_shell_make(&context, &level, &other, &shell, &report));
+        printf("%-9s %8lld points: %.2f s, spread %.4f, least %.2f of the mean, gap %.2f spacings\n", names[method], (long long)shell.count, bench_now() - start,
+               report.level[shell.levels - 1].spread, report.level[shell.levels - 1].least / report.level[shell.levels - 1].spacing,
+               report.gap / report.level[shell.levels - 1].spacing);
+        sp_shell_free(&shell);
+    }
+    sp_level_free(&level);
+    sp_surface_free(&surface);
+    return 0;
+}

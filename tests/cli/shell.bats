@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# pointshell, and what others do with its files.
+
+load common
+
+# holds FILE EXPRESSION: true of the arrays in f, meta and result. Only where there is NumPy.
+holds() {
+    "$PYTHON" -c 'import numpy' 2> /dev/null || return 0
+    "$PYTHON" - "$@" <<-'END' || fault "$1: not $2"
+	import json, sys, numpy as np
+	f = np.load(sys.argv[1])
+	meta, result = (json.loads(f[n].tobytes()) for n in ('meta', 'result'))
+	p, n, level, parent, radius = (f[m] for m in ('points', 'normals', 'level', 'parent', 'radius'))
+	c = np.array([(level <= k).sum() for k in range(1, level.max() + 1)])
+	# distance to the bar of data.bash, [0,3] x [0,1] x [0,1]
+	q = np.abs(p - [1.5, .5, .5]) - [1.5, .5, .5]
+	bar = np.where((q <= 0).all(1), q.max(1), np.sqrt((np.maximum(q, 0) ** 2).sum(1)))
+	sys.exit(0 if eval(sys.argv[2]) else 1)
+	END
+}
+
+@test "points on a box in levels, with a tree" {
+    done_well pointshell bar.obj --points 850 --levels 4 -o s.npz
+    holds s.npz "list(c) == [10, 50, 210, 850] == result['level_points'] and len(p) == meta['points'] == 850"
+    holds s.npz "np.abs(bar).max() < 1e-12 and np.abs((n ** 2).sum(1) - 1).max() < 1e-12 and abs(f['area'].sum() - 14) < 1e-9 and meta['surface'] == 'model'"
+    # inward: a step along the normal is inside
+    holds s.npz "(np.abs(p + 1e-6 * n - [1.5, .5, .5]) < [1.5, .5, .5]).all()"
+    # nearest parents, and spheres that hold all below, by brute force
+    holds s.npz "all(parent[i] == -1 if level[i] == 1 else np.argmin(((p[:c[level[i] - 2]] - p[i]) ** 2).sum(1)) == parent[i] for i in range(850))"
+    holds s.npz "len(radius) == 270 and all(np.linalg.norm(p[np.where((parent == i) & (level == 4))[0]] - p[i], axis=1).max(initial=0) <= radius[60 + i] for i in range(210))"
+    # nearest neighbours among normals within 120 degrees: more even than random ones
+    holds s.npz "(lambda d: d.std() / d.mean())(np.sqrt(np.min(((p[:, None] - p[None]) ** 2).sum(2) + 9 * ((n @ n.T < -.5) | np.eye(850, dtype=bool)), 1))) < 0.2"
+    holds s.npz "abs((lambda d: d.std() / d.mean())(np.sqrt(np.min(((p[:, None] - p[None]) ** 2).sum(2) + 9 * ((n @ n.T < -.5) | np.eye(850, dtype=bool)), 1))) - result['spread'][3]) < 1e-9"
+    pointshell - -q --points 850 --levels 4 -o piped.npz < bar.obj
+    holds piped.npz "(p == np.load('s.npz')['points']).all()"
+    done_well pointshell bar.obj --points 210 --levels 3 -o coarse.npz
+    holds coarse.npz "(p == np.load('s.npz')['points'][:210]).all()"
+    no_faults
+}
+
+@test "every method" {
+    local method
+    for method in vertices samples voxels depth farthest repulsion; do
+        done_well pointshell mesh.npz --basis basis.npz --method $method --points 120 -o $method.npz
+        holds $method.npz "(np.abs(bar).max() < 1e-12 or '$method' == 'voxels') and len(meta['mesh']) == len(meta['basis']) == 64"
+        ending= done_well simverify $method.npz mesh.npz
+    done
+    holds vertices.npz "len(p) == 8 and np.abs(np.abs(n) - 3 ** -.5).max() < 1e-12"
+    holds voxels.npz "len(p) == 120 and (np.diff(np.sort(np.unique(p[:, 0].round(9)))) > 0.04).all()"
+    done_well pointshell mesh.npz --method depth --cells 12 -o d.npz
+    holds d.npz "len(p) == 2 * (4 * 4 + 12 * 4 + 12 * 4) and list(c)[:2] == [8, 72]"
+    no_faults
+}
+
+@test "offsets of sheets, and fields" {
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > one.obj
+    done_well pointshell one.obj --points 900 -o a.npz
+    holds a.npz "meta['surface'] == 'offset' and abs(meta['offset'] - 1.4 / 256) < 1e-12 and (n[:, 2] > .99).sum() > 350 and (n[:, 2] < -.99).sum() > 350"
+    holds a.npz "np.abs(np.abs(p[np.abs(n[:, 2]) > .999999][:, 2]) - meta['offset']).max() < 1e-9"
+    done_well pointshell bar.obj --offset 0.2 --points 400 -o b.npz
+    holds b.npz "np.abs(bar - 0.2).max() < 1e-9"
+    distfield bar.obj -q -n 30 -o f.npz
+    done_well pointshell f.npz --points 300 -o c.npz
+    holds c.npz "np.abs(bar).max() < 0.15 and meta['surface'] == 'field'"
+    done_well pointshell mesh.npz --field f.npz --basis basis.npz --offset 0.1 --points 300 -o d.npz
+    holds d.npz "np.abs(bar - 0.1).max() < 0.15 and f['Us'].shape == (300, 3, 6) and result['outside'] > 0"
+    distfield bar.obj -q -n 30 --sign none -o u.npz
+    done_well pointshell u.npz --points 300 -o e.npz
+    holds e.npz "np.abs(bar - 0.21).max() < 0.15"
+    no_faults
+}
+
+@test "motion with a basis" {
+    done_well pointshell mesh.npz --basis basis.npz --points 400 -o s.npz
+    holds s.npz "f['Us'].shape == f['dNs'].shape == (400, 3, 6) and f['a'].shape == (len(radius), 6) and meta['r'] == 6"
+    # a linear motion of the mesh is one of the points
+    "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }
+    "$PYTHON" - <<-'END'
+	import numpy as np
+	x = np.load('mesh.npz')['vertices']
+	A = np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]])
+	np.savez('linear.npz', U=np.asfortranarray((x @ A.T + [1, 2, 3]).reshape(-1, 1)))
+	END
+    pointshell mesh.npz -q --basis linear.npz --points 400 -o l.npz
+    holds l.npz "(lambda A: np.abs(f['Us'][:, :, 0] - p @ A.T - [1, 2, 3]).max() < 1e-12 and np.abs(f['dNs'][:, :, 0] - n @ A.T).max() < 1e-12)(np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]]))"
+    no_faults
+}
+
+@test "the same bytes for any number of threads, others for another seed" {
+    local threads
+    for threads in 1 2 4; do
+        pointshell mesh.npz -q --basis basis.npz --points 500 -t $threads -o $threads.npz
+    done
+    same_bytes 1.npz 2.npz "2 threads"
+    same_bytes 1.npz 4.npz "4 threads"
+    pointshell mesh.npz -q --basis basis.npz --points 500 --seed 2 -o other.npz
+    ! cmp -s 1.npz other.npz || fault "seed 2 gives the same"
+    no_faults
+}
+
+@test "pointshell: usage errors and models without a surface" {
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > one.obj
+    printf 'v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n' > point.obj
+    refused 2 '--cells means nothing' pointshell bar.obj --cells 9 -o out.npz
+    refused 2 '--iterations means nothing' pointshell bar.obj --method vertices --iterations 9 -o out.npz
+    refused 2 '--basis goes with a mesh' pointshell bar.obj --basis basis.npz -o out.npz
+    refused 2 '--field goes with a mesh' pointshell bar.obj --field field.npz -o out.npz
+    refused 2 '20 points are too few for 5 levels' pointshell bar.obj --points 20 --levels 5 -o out.npz
+    refused 2 '--offset: .*out of range' pointshell bar.obj --offset -1 -o out.npz
+    refused 3 'one.obj: the model is open \(3 open edges' pointshell one.obj --offset 0 -o out.npz
+    refused 3 'one.obj: an offset of 1e-05 m .* more than 1024 cells' pointshell one.obj --offset 0.00001 -o out.npz
+    refused 3 'point.obj: the model has no usable extent' pointshell point.obj -o out.npz
+    refused 3 'other-basis.npz: .*' pointshell mesh.npz --basis other-basis.npz -o out.npz
+    refused 3 'modes.npz: .*modes.*mesh' pointshell modes.npz -o out.npz
+    refused 3 'field.npz: the surface at 0.9 m meets the box' pointshell field.npz --offset 0.9 -o out.npz
+    refused 3 'field.npz: no point of the field is at 99 m' pointshell field.npz --offset 99 -o out.npz
+    refused 2 'it is a pointshell' simexport shell.npz --partial -o out.csv
+    no_faults
+}
+
+@test "pointshells as tables and clouds, and in a summary" {
+    ending=.csv
+    done_well simexport shell.npz -o s.csv
+    [ "$(head -n 1 s.csv)" = x,y,z,nx,ny,nz,area,level,parent ] || fault "$(head -n 1 s.csv)"
+    [ "$(wc -l < s.csv)" = 61 ] || fault "$(wc -l < s.csv) lines"
+    ending=.obj
+    done_well simexport shell.npz -o s.obj
+    [ "$(cut -d' ' -f1 s.obj | sort | uniq -c | tr -s ' \n' ' ')" = " 60 p 60 v 60 vn " ] || fault "s.obj: $(cut -d' ' -f1 s.obj | sort | uniq -c)"
+    simexport -q --to csv - -o piped.csv < shell.npz
+    same_bytes s.csv piped.csv "a pipe"
+    siminfo shell.npz > text
+    grep -q '^shell     60 points, new in levels: 3 11 46$' text || fault "$(< text)"
+    grep -q '^moves     with 6 reduced coordinates$' text || fault "$(< text)"
+    no_faults
+}
+
+@test "simverify finds points, parents, spheres and bounds that are wrong" {
+    local ending= change
+    done_well simverify shell.npz mesh.npz
+    grep -q '^ok .*normals inward by the winding number: 0 of 60' "$stdout" || fault "$(< "$stdout")"
+    "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }
+    for change in "m['points'][50] += .1" "m['normals'] *= -1" "m['radius'][2] *= .9" "m['a'][:] *= .5" "m['parent'][40] = (m['parent'][40] + 1) % 14" "m['area'][7] += 1"; do
+        "$PYTHON" - "$change" <<-'END'
+	import sys, numpy as np
+	f = np.load('shell.npz')
+	m = {n: f[n].copy() for n in f.files}
+	exec(sys.argv[1])
+	np.savez('forged.npz', **m)
+	END
+        try simverify -q forged.npz mesh.npz
+        [ "$code" = 1 ] || fault "$change: exit $code"
+        [ "$(grep -c '^FAIL.*forged' "$stdout")" -ge 2 ] || fault "$change: $(< "$stdout")"
+    done
+    no_faults
+}

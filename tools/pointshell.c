@@ -1,0 +1,162 @@
+/* pointshell: points in levels on the surface of a model, with normals and a tree of spheres. */
+#include "formats/field.h"
+#include "formats/pointshell.h"
+#include "tools/common/inputs.h"
+#include "tools/common/model.h"
+#include "tools/common/motion.h"
+#include "tools/pointshell/report.h"
+
+#include <string.h>
+
+static struct {
+    int method;
+    int64_t points, levels, branching, cells, iterations;
+    double offset;
+    const char *field, *basis;
+    bool points_given, branching_given, cells_given, iterations_given, offset_given;
+} chosen;
+
+static const tool_option options[] = {
+    {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "repulsion", "repulsion|vertices|samples|voxels|depth|farthest",
+     .help = "repulsion: particles that repel each other, level by level; or the vertices, random points by area, voxel centres, a layered depth "
+             "cube, or farthest points of many random ones"},
+    {"points", 0, TOOL_INTEGER, &chosen.points, "N", NULL, .low = 1, .high = SP_SHELL_POINTS_MAX, .given = &chosen.points_given,
+     .help = "points of all levels (default: 20000; vertices, voxels, depth: all)"},
+    {"levels", 0, TOOL_INTEGER, &chosen.levels, "N", NULL, .low = 1, .high = SP_SHELL_LEVELS_MAX,
+     .help = "levels (default: repulsion: 5, fewer if the first has less than 64 points; else as many as it takes)"},
+    {"branching", 0, TOOL_INTEGER, &chosen.branching, "N", NULL, .low = 2, .high = 1000000, .given = &chosen.branching_given,
+     .help = "new points of a level for each one of the level above (default: repulsion 4, else 8)"},
+    {"offset", 0, TOOL_REAL, &chosen.offset, "M", NULL, .low = 0, .high = 1e300, .given = &chosen.offset_given,
+     .help = "distance of the points from the model; 0: on it (default: 0 where it is closed and does not meet itself, else 1.4 cells of a grid)"},
+    {"field", 0, TOOL_INPUT, &chosen.field, "FILE", .help = "of a mesh: points where this distance field has the value of --offset"},
+    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .help = "of a mesh: how points, normals and spheres move with these columns"},
+    {"cells", 0, TOOL_INTEGER, &chosen.cells, "N", "64", .low = 1, .high = 4096, .given = &chosen.cells_given,
+     .help = "voxels, depth: along the longest side of the box"},
+    {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "40", .low = 0, .high = 1000000, .given = &chosen.iterations_given,
+     .help = "repulsion: at most, in each level"},
+};
+
+/* What the points are made from. */
+typedef struct source {
+    bool has_mesh, has_field;
+    tool_mesh mesh;
+    sp_field field;
+    bool unsigned_field;
+    sp_surface surface;
+    sp_level level;
+} source;
+
+static void check_options(void)
+{
+    const bool grid = chosen.method == SP_SHELL_VOXELS || chosen.method == SP_SHELL_DEPTH;
+    if (chosen.cells_given && !grid)
+        tool_fail(SP_USAGE, NULL, "--cells means nothing without --method voxels or depth");
+    if (chosen.iterations_given && chosen.method != SP_SHELL_REPULSION)
+        tool_fail(SP_USAGE, NULL, "--iterations means nothing without --method repulsion");
+    if (!chosen.points_given && !grid && chosen.method != SP_SHELL_VERTICES)
+        chosen.points = 20000;
+    if (!chosen.branching_given)
+        chosen.branching = chosen.method == SP_SHELL_REPULSION ? 4 : 8;
+}
+
+static void read_field(sp_context *context, const char *path, const char *option, source *from)
+{
+    static const char *const kinds[] = {"field", NULL};
+    sp_file file;
+    char recorded[SP_HASH_LENGTH];
+    tool_read(path, option, kinds, false, &file);
+    const char *sign = json_string_value(json_object_get(file.meta, "sign"));
+    from->unsigned_field = sign && !strcmp(sign, "none");
+    from->has_field = true;
+    tool_check(sp_json_hash(context, file.meta, "mesh", recorded), path);
+    if (from->has_mesh)
+        tool_check_hash(path, "mesh", recorded, from->mesh.hash);
+    tool_check(sp_field_read(context, &file, &from->field), path);
+    sp_file_free(&file);
+}
+
+static void read_source(sp_context *context, const char *path, source *from)
+{
+    char kind[48] = "";
+    *from = (source){0};
+    if (tool_is_archive(path))
+        tool_peek_any_kind(context, path, kind);
+    if (!strcmp(kind, "field"))
+        read_field(context, path, NULL, from);
+    else if (tool_is_archive(path)) {
+        tool_read_mesh(path, NULL, &from->mesh);
+        from->has_mesh = true;
+    } else
+        tool_read_surface(context, path, NULL, &from->surface);
+    if (!from->has_mesh && (chosen.field || chosen.basis))
+        tool_fail(SP_USAGE, NULL, "--%s goes with a mesh, which %s is not", chosen.field ? "field" : "basis", path);
+    if (chosen.field)
+        read_field(context, chosen.field, "field", from);
+    else if (from->has_mesh)
+        tool_mesh_surface(context, &from->mesh.mesh, &from->surface);
+}
+
+/* The surface that the points will be on. */
+static void find_level(sp_context *context, const char *path, source *from)
+{
+    const double offset = chosen.offset_given ? chosen.offset : -1;
+    if (from->has_field) {
+        const double value = chosen.offset_given ? offset : from->unsigned_field ? 1.4 * from->field.spacing : 0;
+        tool_check(sp_level_field(context, &from->field, value, from->unsigned_field, &from->level), chosen.field ? chosen.field : path);
+        return;
+    }
+    tool_check(sp_level_model(context, &from->surface, offset, 0, &from->level), path);
+}
+
+static json_t *make_meta(const source *from, const char *basis_hash)
+{
+    static const char *const surfaces[] = {"model", "offset", "field"};
+    json_t *meta = tool_meta_new("pointshell");
+    json_object_set_new(meta, "surface", json_string(surfaces[from->level.kind]));
+    if (from->level.kind != SP_LEVEL_SURFACE)
+        json_object_set_new(meta, "offset", json_real(from->level.value));
+    if (from->has_mesh)
+        json_object_set_new(meta, "mesh", json_string(from->mesh.hash));
+    if (*basis_hash)
+        json_object_set_new(meta, "basis", json_string(basis_hash));
+    return meta;
+}
+
+int main(int argc, char **argv)
+{
+    sp_context *context = tool_begin(
+        &(tool_spec){"pointshell", "MODEL", 1, 1, "Points in levels on a model (OBJ, PLY, STL, OFF), a mesh's surface or a distance field, with inward normals.",
+                     options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+                     "  pointshell dragon.obj --points 256000 -o shell.npz\n  pointshell spoon.npz --basis basis.npz -o shell.npz\n"
+                     "  pointshell bridge.obj --offset 0.01 -o shell.npz\n  simexport shell.npz -o points.csv\n"},
+        argc, argv);
+    const char *path = tool_argument(0);
+    source from;
+    tool_columns basis = {0};
+    sp_shell shell;
+    sp_shell_report report;
+    sp_shell_motion_report motion;
+    check_options();
+    read_source(context, path, &from);
+    if (chosen.basis)
+        tool_read_columns(chosen.basis, "basis", NULL, &from.mesh, &basis);
+    tool_output *output = tool_output_open(tool_output_path());
+    find_level(context, path, &from);
+    const sp_shell_parameters parameters = {(enum sp_shell_method)chosen.method, chosen.points, (int)chosen.levels, chosen.branching, chosen.cells,
+                                            (int)chosen.iterations};
+    tool_check(sp_shell_make(context, &from.level, &parameters, &shell, &report), path);
+    if (chosen.basis)
+        tool_check(sp_shell_carry(context, &from.mesh.mesh, basis.columns.count, basis.columns.U, &shell, &motion), path);
+    pointshell_say(&from.level, &shell, &report, chosen.basis ? &motion : NULL);
+    json_t *meta = make_meta(&from, basis.hash), *result = pointshell_result(&from.level, &shell, &report, chosen.basis ? &motion : NULL);
+    tool_check(sp_pointshell_write(context, tool_output_writer(output), meta, &shell), tool_output_path());
+    tool_output_finish(output, result);
+    json_decref(meta);
+    sp_shell_free(&shell);
+    sp_level_free(&from.level);
+    sp_surface_free(&from.surface);
+    sp_field_free(&from.field);
+    sp_mesh_free(&from.mesh.mesh);
+    sp_columns_free(&basis.columns);
+    return tool_end();
+}

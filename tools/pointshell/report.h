@@ -1,0 +1,14 @@
+/* What pointshell says about its work. */
+#ifndef TOOLS_POINTSHELL_REPORT_H
+#define TOOLS_POINTSHELL_REPORT_H
+
+#include "formats/file.h"
+#include "shell/shell.h"
+
+/* motion: NULL where the points do not move. */
+void pointshell_say(const sp_level *level, const sp_shell *shell, const sp_shell_report *report, const sp_shell_motion_report *motion);
+
+/* The member `result`, with warnings. */
+json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp_shell_report *report, const sp_shell_motion_report *motion);
+
+#endif

@@ -206,17 +206,27 @@ static void keep(sp_poses *poses, int64_t from, int64_t *kept)
     (*kept)++;
 }
 
-/* Poses at rest (the first frame of a motion) have no force: nothing can be learned there. */
-static int64_t drop_resting(sp_poses *poses)
+static int compare_numbers(const void *a, const void *b)
 {
-    double largest = 0;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Poses at rest (the first frame of a motion) have no force: nothing can be learned there. That is judged by the usual force, since the largest of an exponential law may be anything. */
+static int64_t drop_resting(cubature_problem *p, sp_poses *poses)
+{
     int64_t kept = 0, count = poses->count;
+    double *size = sp_pool_raw(&p->pool, 2 * count, sizeof *size), *sorted = size + count;
+    if (!size)
+        out_of_memory();
     for (int64_t t = 0; t < count; t++)
-        largest = fmax(largest, cblas_dnrm2((int)poses->r, poses->force + t * poses->r, 1));
+        sorted[t] = size[t] = cblas_dnrm2((int)poses->r, poses->force + t * poses->r, 1);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
     for (int64_t t = 0; t < count; t++)
-        if (cblas_dnrm2((int)poses->r, poses->force + t * poses->r, 1) > 1e-12 * largest)
+        if (size[t] > 1e-12 * sorted[count / 2])
             keep(poses, t, &kept);
     poses->count = kept;
+    sp_pool_drop(&p->pool, size);
     return count - kept;
 }
 
@@ -314,8 +324,8 @@ void cubature_collect_poses(cubature_problem *p)
                   (long long)p->shrunk, (long long)samples);
     if (choice->training_only)
         return;
-    p->resting = drop_resting(&p->poses);
-    drop_resting(&p->held_out);
+    p->resting = drop_resting(p, &p->poses);
+    drop_resting(p, &p->held_out);
     if (p->held_out.count == 0 && choice->held_out > 0 && p->poses.count > 1)
         split(p, choice->held_out);
     if (p->poses.count == 0 && !choice->incremental)

@@ -105,7 +105,7 @@ int main(int argc, char **argv)
             bench_random((int64_t)j.rows * r, 6, j.B);
             bench_random((int64_t)j.rows * r, 7, j.Y);
             bench_random(r, 8, j.q);
-            if (sp_cubature_force_new(&context, &body, &cubature, r, U, true, &j.force) != SP_OK)
+            if (sp_cubature_force_new(&context, &body, &cubature, r, U, &j.force) != SP_OK)
                 return 1;
             double a, b, c, d, us = 1e6 / j.repeat;
             bench_pair(force_only, two_products, &j, 15, &a, &b);

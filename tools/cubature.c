@@ -21,7 +21,7 @@ static const tool_option options[] = {
     {"poses", 0, TOOL_INTEGER, &chosen.samples, "T", NULL, .low = 0, .high = 1e8, .help = "random poses (default: 200 where no file of poses is named)", .given = &chosen.samples_given},
     {"spectrum", 0, TOOL_CHOICE, &chosen.spectrum, NULL, "both", "both|energy|force",
      .help = "of random poses: the same mean energy in all coordinates, as in the papers; the same mean force, so that soft ones move most; both in turns", .given = &chosen.spectrum_given},
-    {"amplitude", 0, TOOL_REAL, &chosen.amplitude, "A", NULL, .low = 1e-300, .high = 1e300, .help = "standard deviation of their coordinates times the square root of the Rayleigh quotient, m sqrt(kg)/s", .given = &chosen.amplitude_given},
+    {"amplitude", 0, TOOL_REAL, &chosen.amplitude, "A", NULL, .low = 1e-300, .high = 1e300, .help = "standard deviation of their coordinates times the root of their stiffness, sqrt(J)", .given = &chosen.amplitude_given},
     {"deflection", 0, TOOL_REAL, &chosen.deflection, "X", "0.1", .low = 1e-9, .high = 100, .help = "in place of --amplitude: the largest displacement by one deviation of the softest coordinate, by the body's diagonal", .given = &chosen.deflection_given},
     {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1e12, .help = "of files take the first and every Nth pose"},
     {"held-out", 0, TOOL_INTEGER, &chosen.held_out, "T", "50", .low = 0, .high = 1e8, .help = "poses that judge and are not fitted: random ones, or some of the files' where none is random", .given = &chosen.held_out_given},

@@ -29,8 +29,7 @@ int sp_cubature_check(sp_context *context, const sp_cubature *cubature, int64_t 
  *
  * With `stiffness` the linear part of the force is exact: to the weighted sum is added C q, C = UᵀK(0)U − Σ w_e U_eᵀK_e(0)U_e, so that the elements stand for its nonlinear part only.
  *
- * energy: Σ w_e W_e (+ ½ qᵀCq); of modal weights 0, since there is none. The stiffness of modal weights is not symmetric: force->unsymmetric says so, and then K [r, r, column major] comes whole;
- * symmetrized: its symmetric part, as one triangle. */
-int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r, const double *U, bool symmetrized, sp_reduced_force *force) SP_MUST_USE;
+ * energy: Σ w_e W_e (+ ½ qᵀCq); of modal weights 0, since there is none. The stiffness of modal weights is not symmetric: force->unsymmetric says so, and then K [r, r, column major] comes whole. */
+int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r, const double *U, sp_reduced_force *force) SP_MUST_USE;
 
 #endif

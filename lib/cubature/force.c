@@ -22,7 +22,7 @@ typedef struct cubature_batch {
 typedef struct cubature_force {
     sp_pool pool;
     int r, rows;             /* rows of B */
-    bool modal, symmetrized;
+    bool modal;
     int64_t batch_count;
     cubature_batch *batches;
     double *B, *left, *left_nested; /* [rows, r] column major; modal: B with its entries times the weights */
@@ -96,10 +96,9 @@ static void finish_stiffness(cubature_force *c, double *K)
 {
     int r = c->r;
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, r, r, c->rows, 1, c->modal ? c->left : c->B, c->rows, c->Y, c->rows, 0, c->S, r);
-    double part = c->modal && c->symmetrized ? 0.5 : 1;
     for (int j = 0; j < r; j++)
         for (int i = 0; i < r; i++)
-            K[j * r + i] = c->modal && !c->symmetrized ? c->S[j * r + i] : part * (c->S[j * r + i] + c->S[i * r + j]);
+            K[j * r + i] = c->modal ? c->S[j * r + i] : c->S[j * r + i] + c->S[i * r + j];
 }
 
 static double evaluate(void *self, const double *q, bool definite, double *f, double *K)
@@ -130,9 +129,8 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
         sum -= 0.5 * cblas_ddot(c->r, c->reduced, 1, q, 1);
         cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C, c->r, q, 1, 1, c->reduced, 1);
         sum += 0.5 * cblas_ddot(c->r, c->reduced, 1, q, 1);
-        for (int j = 0; K && j < c->r; j++)
-            for (int i = 0; i < c->r; i++)
-                K[j * c->r + i] += c->modal && c->symmetrized ? 0.5 * (c->C[j * c->r + i] + c->C[i * c->r + j]) : c->C[j * c->r + i];
+        for (int i = 0; K && i < c->r * c->r; i++)
+            K[i] += c->C[i];
     }
     memcpy(c->reduced + 2 * c->r, q, (size_t)c->r * sizeof *q);
     if (f)
@@ -148,6 +146,8 @@ static int64_t inverted(void *self, const double *q)
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
         sp_lanes u[8][3], force[8][3], energy;
+        if (batch->data.quadratic || sp_law_everywhere(batch->data.law.law))
+            continue;
         take_displacements(c->u, batch, u);
         sp_batch_force(&batch->data, u, force, &energy);
         for (int l = 0; l < batch->count; l++)
@@ -267,10 +267,7 @@ static int lacking(sp_context *context, cubature_force *c, const sp_cubature *cu
     double *rest = sp_pool_new(&c->pool, r, sizeof *rest), *C = sp_pool_new(&c->pool, (int64_t)r * r, sizeof *C);
     if (c->pool.failed)
         return sp_fail_memory(context);
-    bool symmetrized = c->symmetrized;
-    c->symmetrized = false; /* the force has the whole matrix */
     evaluate(c, rest, false, NULL, C);
-    c->symmetrized = symmetrized;
     for (int j = 0; j < r; j++)
         for (int i = 0; i < r; i++)
             C[j * r + i] = cubature->stiffness[j * cubature->r + i] - C[j * r + i];
@@ -308,7 +305,7 @@ static int correct_linear_part(sp_context *context, cubature_force *c, const sp_
     return status;
 }
 
-int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r, const double *U, bool symmetrized, sp_reduced_force *force)
+int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r, const double *U, sp_reduced_force *force)
 {
     cubature_force *c = calloc(1, sizeof *c);
     sp_pool scratch = {0};
@@ -317,14 +314,12 @@ int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cub
     int status;
     if (!c)
         return sp_fail_memory(context);
-    *force = (sp_reduced_force){.self = c, .r = r, .unsymmetric = cubature->modal && !symmetrized, .evaluate = evaluate, .destroy = destroy};
+    *force = (sp_reduced_force){.self = c, .r = r, .unsymmetric = cubature->modal, .evaluate = evaluate, .times = times, .destroy = destroy};
     force->cubic = sp_body_quadratic(context, body) == SP_OK;
     force->inverted = force->cubic ? NULL : inverted;
     force->estimate = cubature->nested ? estimate : NULL;
-    force->times = cubature->modal && symmetrized ? NULL : times; /* the half of a sum with the transposed has no such product */
     c->r = (int)r;
     c->modal = cubature->modal;
-    c->symmetrized = symmetrized;
     SP_TRY(make_batches(context, body, cubature, &scratch, &batches, &member, &c->batch_count));
     for (int64_t b = 0; b < c->batch_count; b++)
         rows += (int64_t)SP_LANES * 3 * (batches[b].corners - 1);

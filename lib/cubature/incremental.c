@@ -70,7 +70,7 @@ int sp_incremental_train(sp_context *context, const sp_body *body, const double 
     for (int64_t round = 0; round < parameters->most && !report->settled; round++) {
         int64_t first = poses->count;
         for (int64_t i = 0; i < r; i++)
-            deviation[i] = parameters->amplitude / sqrt(parameters->quotient[i]) + fabs(centre[i]);
+            deviation[i] = parameters->deviation[i] + fabs(centre[i]);
         SP_TRY(parameters->add(parameters->data, more, centre, deviation));
         SP_TRY(read_rows(context, body, U, parameters, poses, first, modal));
         sp_cubature_free(cubature);

@@ -16,8 +16,7 @@ typedef struct sp_incremental_parameters {
     int64_t most;     /* rounds at most */
     bool adjust;      /* sample about the mean of the worst fifth of the poses, the next deviation wide enough to reach them */
     bool nested;      /* of the result */
-    double amplitude; /* m√kg/s, as of sp_poses_sample */
-    const double *quotient; /* [r] 1/s² */
+    const double *deviation; /* [r] about rest, as of sp_poses_sample */
     /* Appends `count` poses, normally distributed about centre [r] with deviation [r], and their forces, to what `poses` points to. */
     int (*add)(void *data, int64_t count, const double *centre, const double *deviation);
     void *data;
@@ -31,7 +30,7 @@ typedef struct sp_incremental_report {
     bool settled;         /* stopped by itself */
 } sp_incremental_report;
 
-/* The published deviation 1/√(Q_i − E_i) is no length and may be no number: it is amplitude/√Q_i + |E_i| here, and amplitude/√Q_i first. There are 3/2 poses for every element in
+/* The published deviation 1/√(Q_i − E_i) is no length and may be no number: it is deviation[i] + |E_i| here, and deviation[i] first. There are 3/2 poses for every element in
  * the first round and 1/3 in each other one. Only what is new is evaluated in a round. */
 int sp_incremental_train(sp_context *context, const sp_body *body, const double *U, const sp_modal_points *points, const sp_incremental_parameters *parameters,
                          const sp_poses *poses, sp_cubature *cubature, sp_incremental_report *report) SP_MUST_USE;

@@ -160,21 +160,15 @@ void sp_poses_sample(const sp_context *context, int64_t r, const double *deviati
             q[t * r + i] = (centre ? centre[i] : 0) + deviation[i] * sp_random_normal(context->seed, (uint64_t)(first + t), (uint64_t)i);
 }
 
-double sp_poses_amplitude(const sp_body *body, int64_t r, const double *U, const double *quotient, double part)
+double sp_poses_amplitude(const sp_body *body, const double *u, double stiffness, double part)
 {
     double low[3], high[3], diagonal = 0, largest = 0;
-    int64_t softest = 0;
     sp_mesh_box(body->mesh, low, high);
     for (int i = 0; i < 3; i++)
         diagonal += (high[i] - low[i]) * (high[i] - low[i]);
-    for (int64_t i = 1; i < r; i++)
-        if (quotient[i] < quotient[softest])
-            softest = i;
-    for (int64_t v = 0; v < body->mesh->vertex_count; v++) {
-        const double *u = U + 3 * body->mesh->vertex_count * softest + 3 * v;
-        largest = fmax(largest, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-    }
-    return largest > 0 ? part * sqrt(diagonal / largest) * sqrt(quotient[softest]) : 0;
+    for (int64_t v = 0; v < body->mesh->vertex_count; v++)
+        largest = fmax(largest, u[3 * v] * u[3 * v] + u[3 * v + 1] * u[3 * v + 1] + u[3 * v + 2] * u[3 * v + 2]);
+    return largest > 0 ? part * sqrt(diagonal / largest * stiffness) : 0;
 }
 
 /* ---- single elements ---- */

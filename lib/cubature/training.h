@@ -25,17 +25,19 @@ int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U,
 
 /* Random poses: coordinate i normally distributed about centre[i] (NULL: 0) with deviation[i]. Pose t is random number stream first + t.
  *
- * The papers' deviation is amplitude / √quotient[i], quotient = uᵀKu / uᵀMu [1/s²] (von Tycowicz et al. 2013; Yang et al. 2015, §6): every coordinate then has the elastic energy
- * amplitude²/2 on average, amplitude in m√kg/s. A motion is not like that: loads that push all coordinates alike move the soft ones most, by 1/quotient. */
+ * With the deviation amplitude / √(uᵢᵀK(0)uᵢ) every coordinate has the elastic energy amplitude²/2 on average, amplitude in √J; of mass-normalized columns that is amplitude over the root of
+ * the Rayleigh quotient (von Tycowicz et al. 2013; Yang et al. 2015, §6). A motion is not like that: loads that push all coordinates alike move the soft ones most. */
 void sp_poses_sample(const sp_context *context, int64_t r, const double *deviation, const double *centre, int64_t first, int64_t count, double *q);
 
-/* The amplitude at which one standard deviation of the softest coordinate moves the vertex that moves most by `part` of the body's diagonal. */
-double sp_poses_amplitude(const sp_body *body, int64_t r, const double *U, const double *quotient, double part);
+/* The amplitude [√J] at which one standard deviation of a coordinate, with the column u [3·vertices] and the stiffness uᵀK(0)u, moves the vertex that moves most by `part` of the
+ * body's diagonal; 0 for a column of zeros. */
+double sp_poses_amplitude(const sp_body *body, const double *u, double stiffness, double part);
 
 /* What is fitted, and how it is measured. */
 typedef struct sp_training_measure {
     /* [r] Coordinate j counts scale[j] times, in A, in b and in ‖f_t‖; NULL: 1. With 1 an error is one of the force, to which stiff coordinates contribute most, so that soft ones may be
-     * wrong by their whole force. With 1/√quotient it is one of the displacement that the force error makes, in the norm of the elastic energy: what a motion shows. */
+     * wrong by their whole force. With 1/√(uᵀK(0)u) it is one of the displacement that the force error makes, in the norm of the elastic energy, whatever the lengths of
+     * the columns are: what a motion shows. */
     const double *scale;
     /* [r, r] UᵀK(0)U: only what is nonlinear is fitted, columns U_eᵀ(f_e(U_e q) − K_e(0) U_e q) and b = f − UᵀK(0)U q, for cubature that keeps the linear part exact
      * (cubature.h). Still divided by ‖f_t‖. NULL: all of it. */

@@ -183,7 +183,7 @@ SP_INLINE void measure(const sp_lanes *H, strain *s)
     s->b3 = 2 * s->a3 + (s->a3 * s->a3 - s->d2) / 2;
     s->j = trace + second + H[0] * cofH[0] + H[1] * cofH[1] + H[2] * cofH[2];
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) /* cof F − I for now */
+        for (int j = 0; j < 3; j++) /* cof F − I, and cof F only where tangents need it */
             s->g_J[3 * i + j] = (i == j ? trace : trace * 0) - H[3 * j + i] + cofH[3 * i + j];
     for (int k = 0; k < 9; k++)
         s->g_a[k] = 2 * s->F[k];
@@ -310,22 +310,21 @@ SP_CLONES static void nearest_rotation(const sp_lanes *F, sp_lanes *R)
  * At a change of the nearest rotation G is singular; its inverse is bounded by what a stretch of 1e-3 gives there. */
 SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
 {
-    sp_lanes lambda = law->constant[0], mu = law->constant[1], F[9], R[9], S[9], stretch, volume;
+    sp_lanes lambda = law->constant[0], mu = law->constant[1], F[9], R[9], D[9], volume;
     for (int k = 0; k < 9; k++)
         F[k] = H[k] + (k % 4 == 0);
     nearest_rotation(F, R);
     for (int k = 0; k < 9; k++)
-        S[k] = F[k] - R[k]; /* for now: the stretch */
-    stretch = square_sum(S);
-    volume = R[0] * S[0];
+        D[k] = F[k] - R[k];
+    volume = R[0] * D[0];
     for (int k = 1; k < 9; k++)
-        volume += R[k] * S[k];
-    *W += mu * stretch + lambda / 2 * volume * volume;
+        volume += R[k] * D[k];
+    *W += mu * square_sum(D) + lambda / 2 * volume * volume;
     for (int k = 0; P && k < 9; k++)
-        P[k] += 2 * mu * S[k] + lambda * volume * R[k];
+        P[k] += 2 * mu * D[k] + lambda * volume * R[k];
     if (!A)
         return;
-    sp_lanes G[9], V[9], turned[3][9];
+    sp_lanes S[9], G[9], V[9], turned[3][9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             S[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];

@@ -82,6 +82,26 @@ tip_apart() {
     no_faults
 }
 
+@test "columns of any length: the same elements, weights and errors" {
+    local ending=.npz
+    needs_numpy
+    cd "$BODY"
+    # powers of two change no digit of what is computed
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" mesh-basis.npz long.npz 'm["U"] *= 2.0 ** (np.arange(m["U"].shape[1]) % 3)' || fault 'forge.py'
+    for method in nnls greedy; do
+        done_well cubature mesh.npz mesh-basis.npz --method $method -q -o a.npz
+        done_well cubature mesh.npz long.npz --method $method -q -o b.npz
+        "$PYTHON" - <<-'END' || fault "$method: they differ"
+	import numpy as np, sys, json
+	a, b = np.load('a.npz'), np.load('b.npz')
+	e, f = (json.loads(x['result'].tobytes()) for x in (a, b))
+	sys.exit(not (np.array_equal(a['element'], b['element']) and np.array_equal(a['weight'], b['weight']) and
+	              e['held_out_error'] == f['held_out_error'] and e['amplitude'] == f['amplitude']))
+	END
+    done
+    no_faults
+}
+
 @test "poses from motions, shapes and files of training" {
     local ending=.npz
     cd "$BODY"

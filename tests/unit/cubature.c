@@ -211,7 +211,7 @@ static void exact_linear_part(void)
             rest_stiffness(&b, K0);
             all_elements(&b, modal, true, &cubature);
             cubature.stiffness = K0;
-            CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, !modal, &force));
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, &force));
             force.evaluate(force.self, rest, false, f, K);
             for (int k = 0; k < R * R; k++)
                 CHECK_NEAR(K[k], K0[k], 1e-12 * cblas_dnrm2(R * R, K0, 1));
@@ -221,7 +221,7 @@ static void exact_linear_part(void)
             sp_cubature other = cubature;
             other.weight = cubature.nested;
             other.nested = NULL;
-            CHECK_OK(sp_cubature_force_new(&context, &b.body, &other, R, b.U, !modal, &second));
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &other, R, b.U, &second));
             for (int64_t t = 0; t < poses.count; t++) {
                 double square = 0, size = 0, apart = 0, own = 0;
                 force.evaluate(force.self, poses.q + t * R, false, f, NULL);
@@ -266,7 +266,7 @@ static void unit_weights_are_direct_projection(void)
             sp_reduced_force force, direct;
             make_block(variant, 4, &b);
             all_elements(&b, modal, false, &cubature);
-            CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, true, &force));
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, &force));
             CHECK_OK(sp_direct_force_new(&context, &b.body, R, b.U, &direct));
             for (int definite = 0; definite < 2; definite++) {
                 double q[R], f[R], g[R], K[R * R], D[R * R] = {0}; /* the lower triangle only */
@@ -300,7 +300,7 @@ static void derivatives(void)
             sp_reduced_force force;
             make_block(variant, 4, &b);
             all_elements(&b, modal, true, &cubature);
-            CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, false, &force));
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, &force));
             CHECK(force.unsymmetric == modal, "unsymmetric");
             double q[R], f[R], K[R * R], error[2] = {0, 0}, asymmetry = 0;
             for (int j = 0; j < R; j++)
@@ -330,7 +330,7 @@ static void derivatives(void)
             double g[R], difference[R];
             second.weight = cubature.nested;
             second.nested = NULL;
-            CHECK_OK(sp_cubature_force_new(&context, &b.body, &second, R, b.U, false, &other));
+            CHECK_OK(sp_cubature_force_new(&context, &b.body, &second, R, b.U, &other));
             CHECK(other.estimate == NULL, "an estimate of nothing");
             force.evaluate(force.self, q, false, f, NULL);
             other.evaluate(other.self, q, false, g, NULL);
@@ -484,7 +484,7 @@ static void against_polynomials(void)
     CHECK_OK(sp_cubature_train(&context, &b.body, training, &(sp_cubature_parameters){.method = SP_CUBATURE_NNLS, .tolerance = 0.01}, &cubature, &report));
     CHECK_OK(sp_polynomials_new(&context, &b.body, R, b.U, &(sp_polynomial_parameters){0}, &polynomials, &made));
     CHECK_OK(sp_polynomial_reduced_force(&context, &polynomials, R, &exact));
-    CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, true, &force));
+    CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, &force));
     double sum = 0;
     for (int64_t t = 0; t < poses.count; t++) {
         double f[R], g[R], square = 0;
@@ -527,7 +527,7 @@ static void sampling(void)
     double *again = calloc(10 * R, 8);
     sp_poses_sample(&context, R, deviation, NULL, 100, 10, again);
     CHECK(!memcmp(again, q + 100 * R, 10 * R * sizeof *q), "a pose depends on its number only");
-    double low[3], high[3], largest = 0, diagonal, amplitude = sp_poses_amplitude(&b.body, R, b.U, quotient, 0.1);
+    double low[3], high[3], largest = 0, diagonal, amplitude = sp_poses_amplitude(&b.body, b.U, quotient[0], 0.1);
     sp_mesh_box(&b.mesh, low, high);
     diagonal = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) + pow(high[2] - low[2], 2));
     for (int64_t v = 0; v < b.mesh.vertex_count; v++)

@@ -163,7 +163,7 @@ static void products_with_the_stiffness(void)
         double q[R], v[R], K[R * R], y[R];
         make_block(4, SP_LAW_STABLE_NEO_HOOKEAN, &b);
         all_elements(&b, modal, true, &cubature);
-        CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, false, &force));
+        CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, &force));
         random_field(R, 3, q);
         random_field(R, 4, v);
         cblas_dscal(R, 0.05, q, 1);
@@ -184,7 +184,7 @@ static void make_system(block *b, const sp_cubature *cubature, enum sp_jacobian 
     double mass[R * R], gravity[3 * R];
     sp_reduced_force force;
     CHECK_OK(sp_reduced_mass(&context, &b->body, R, b->U, mass, gravity));
-    CHECK_OK(sp_cubature_force_new(&context, &b->body, cubature, R, b->U, false, &force));
+    CHECK_OK(sp_cubature_force_new(&context, &b->body, cubature, R, b->U, &force));
     CHECK_OK(sp_reduced_system_new(&context, &force, mass, b->U, b->rows, b->mesh.vertices, system));
     CHECK_OK(sp_reduced_system_jacobian(system, jacobian, 0));
 }
@@ -644,7 +644,7 @@ static void training_that_stops_by_itself(void)
         poses.q = sp_pool_new(&poses.pool, R * ROOM, 8);
         poses.force = sp_pool_new(&poses.pool, R * ROOM, 8);
         source s = {.b = &b, .poses = &poses, .quotient = quotient};
-        sp_incremental_parameters parameters = {.change = 0.002, .most = 90, .adjust = adjust, .nested = adjust, .amplitude = 1, .quotient = quotient, .add = add_poses, .data = &s, .measure = &(sp_training_measure){0}};
+        sp_incremental_parameters parameters = {.change = 0.002, .most = 90, .adjust = adjust, .nested = adjust, .deviation = deviation, .add = add_poses, .data = &s, .measure = &(sp_training_measure){0}};
         CHECK_OK(sp_incremental_train(&context, &b.body, b.U, &points, &parameters, &poses, &cubature, &found));
         const sp_incremental_round *round = found.rounds.data;
         CHECK(found.settled && found.rounds.count == s.calls && s.calls >= 2, "%lld rounds", (long long)found.rounds.count);

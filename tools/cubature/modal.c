@@ -51,8 +51,8 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
     sp_incremental_report report;
     sp_training_measure measure = cubature_measure(p);
     place(p, choice->elements ? choice->elements : USUAL_ELEMENTS, points);
-    sp_incremental_parameters parameters = {.change = choice->change, .most = MOST_ROUNDS, .adjust = !choice->no_adjustment, .nested = choice->nested, .amplitude = p->amplitude,
-                                            .quotient = p->quotient, .add = add_samples, .data = p, .measure = &measure, .memory = choice->memory};
+    sp_incremental_parameters parameters = {.change = choice->change, .most = MOST_ROUNDS, .adjust = !choice->no_adjustment, .nested = choice->nested, .deviation = p->deviation,
+                                            .add = add_samples, .data = p, .measure = &measure, .memory = choice->memory};
     tool_check(sp_incremental_train(p->context, &p->body, p->basis.columns.U, points, &parameters, &p->poses, cubature, &report), NULL);
     const sp_incremental_round *round = report.rounds.data;
     json_t *poses = json_array(), *errors = json_array(), *means = json_array();

@@ -155,18 +155,46 @@ static void find_stiffness(cubature_problem *p)
         p->quotient[j] = p->stiffness[j * p->r + j] / p->mass[j * p->r + j];
 }
 
+static double own_stiffness(const cubature_problem *p, int64_t j)
+{
+    return p->stiffness[j * p->r + j];
+}
+
+/* Columns without elastic energy can neither be measured nor sampled by it. */
+static void refuse_rigid(const cubature_problem *p, const char *why, const char *hint)
+{
+    double stiffest = 0;
+    for (int64_t j = 0; j < p->r; j++)
+        stiffest = fmax(stiffest, p->quotient[j]);
+    for (int64_t j = 0; j < p->r; j++)
+        if (!(p->quotient[j] > 1e-12 * stiffest)) {
+            tool_hint("%s", hint);
+            tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy to %s it by", (long long)j, why);
+        }
+}
+
+static void find_scale(cubature_problem *p)
+{
+    bool energy = p->choice->metric == METRIC_ENERGY;
+    if (energy)
+        refuse_rigid(p, "measure", "leave such columns out, or take --metric force");
+    for (int64_t j = 0; j < p->r; j++)
+        p->scale[j] = energy ? 1 / sqrt(own_stiffness(p, j)) : 1;
+}
+
 static void find_amplitude(cubature_problem *p)
 {
-    for (int64_t j = 0; j < p->r; j++)
-        if (!(p->quotient[j] > 1e-12 * p->quotient[p->r - 1]))
-            tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy by which to sample it", (long long)j);
-    double softest = p->quotient[0];
+    int64_t softest = 0;
+    refuse_rigid(p, "sample", "leave such columns out, or name files of poses");
     for (int64_t j = 1; j < p->r; j++)
-        softest = fmin(softest, p->quotient[j]);
-    p->amplitude = p->choice->amplitude_given ? p->choice->amplitude : sp_poses_amplitude(&p->body, p->r, p->basis.columns.U, p->quotient, p->choice->deflection);
+        if (p->quotient[j] < p->quotient[softest])
+            softest = j;
+    p->amplitude = p->choice->amplitude_given
+                       ? p->choice->amplitude
+                       : sp_poses_amplitude(&p->body, p->basis.columns.U + softest * p->basis.columns.rows, own_stiffness(p, softest), p->choice->deflection);
     for (int64_t j = 0; j < p->r; j++) {
-        p->deviation[j] = p->amplitude / sqrt(p->quotient[j]);
-        p->softer[j] = sqrt(softest / p->quotient[j]); /* the softest coordinate moves as far */
+        p->deviation[j] = p->amplitude / sqrt(own_stiffness(p, j));
+        p->softer[j] = sqrt(p->quotient[softest] / p->quotient[j]); /* the softest coordinate moves as far */
     }
 }
 
@@ -278,16 +306,7 @@ void cubature_collect_poses(cubature_problem *p)
     pose_list list = {0}, out = {0};
     mass_projector projector = {0};
     find_stiffness(p);
-    double stiffest = 0;
-    for (int64_t j = 0; j < p->r; j++)
-        stiffest = fmax(stiffest, p->quotient[j]);
-    for (int64_t j = 0; j < p->r; j++) {
-        if (choice->metric == METRIC_ENERGY && !(p->quotient[j] > 1e-12 * stiffest)) {
-            tool_hint("leave such columns out, or take --metric force");
-            tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy to measure by", (long long)j);
-        }
-        p->scale[j] = choice->metric == METRIC_ENERGY ? 1 / sqrt(p->quotient[j]) : 1;
-    }
+    find_scale(p);
     for (int i = 2; i < tool_argument_count(); i++)
         take_file(p, tool_argument(i), NULL, &projector, &list);
     for (int64_t i = 0; i < choice->held_out_files.count; i++)

@@ -35,7 +35,7 @@ typedef struct cubature_problem {
     double *quotient;          /* [r] uᵀKu / uᵀMu, 1/s² */
     double *scale;             /* [r] of the metric of errors (cubature/training.h) */
     double *deviation, *softer; /* [r] of random poses with the same energy in each coordinate; what makes their forces the same instead */
-    double amplitude;          /* m√kg/s; 0: nothing was sampled */
+    double amplitude;          /* √J; 0: nothing was sampled */
     sp_poses poses, held_out;
     int64_t first, total;      /* the poses are first … of total: a shard */
     tool_checkpoint *checkpoint; /* NULL: none */

@@ -183,7 +183,7 @@ static void make_projected(simulation *s)
     if (s->cubature.stiffness && tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
         tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness), s->choice->cubature);
     if (s->choice->model == MODEL_CUBATURE)
-        tool_check(sp_cubature_force_new(s->context, s->body, &s->cubature, s->r, s->basis.columns.U, false, &force), s->choice->cubature);
+        tool_check(sp_cubature_force_new(s->context, s->body, &s->cubature, s->r, s->basis.columns.U, &force), s->choice->cubature);
     else
         tool_check(sp_direct_force_new(s->context, s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
     tool_check(sp_reduced_system_new(s->context, &force, mass, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->basis);

@@ -96,7 +96,7 @@ static double error_on(verify *v, const artefact *file, const sp_body *body, con
     if (!scale)
         verify_out_of_memory();
     for (int64_t j = 0; j < r; j++)
-        scale[j] = metric && !strcmp(metric, "energy") ? 1 / sqrt(K[j * r + j] / file->cubature.mass[j * r + j]) : 1;
+        scale[j] = metric && !strcmp(metric, "energy") ? 1 / sqrt(K[j * r + j]) : 1;
     sp_training_measure measure = {scale, file->cubature.stiffness};
     tool_check(sp_training_new(v->context, body, U, &measure, &some, 0, &training), file->path);
     tool_check(sp_cubature_error(v->context, training, &file->cubature, false, &error), file->path);

@@ -241,7 +241,7 @@ static void check_weighted(energies *e, const artefact *cubature, const char *pa
             verify_out_of_memory();
         tool_check(sp_reduced_stiffness(e->v->context, e->body, own.r, e->U, own.stiffness), path);
     }
-    tool_check(sp_cubature_force_new(e->v->context, e->body, &own, trajectory->r, e->U, true, &force), path);
+    tool_check(sp_cubature_force_new(e->v->context, e->body, &own, trajectory->r, e->U, &force), path);
     e->weighted = &force;
     check_energies(e, weighted_energies, scale);
     force.destroy(force.self);

@@ -67,11 +67,12 @@ typedef struct sp_nodal_loads {
 
 /* Abaqus/CalculiX .inp: *NODE, *ELEMENT (C3D4, C3D8; C3D8R and other solids are an error, shells, beams and the like are
  * passed over), *NSET, *ELSET with GENERATE and named sets, *MATERIAL with *ELASTIC (ISO as law "stvk", ANISO as "linear"),
- * *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and *DENSITY, *SOLID SECTION: one region for each material used; `material` gives what the file lacks (density, damping; everything where there is no
- * *SOLID SECTION). *BOUNDARY with zero values before and in the first step: fixed components. *CLOAD of the first step.
- * Reading stops at the second step. Cards that do not concern the mesh are passed over. Nodes that no element uses are
- * dropped. Numbers are taken as they are: .inp files have no units. node_id [vertex_count], the file's number of each
- * vertex, and the arrays of loads are allocated in mesh->pool; both may be NULL. */
+ * *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and *DENSITY, *SOLID SECTION: one region for each material used;
+ * `material` gives what the file lacks (density, damping; everything where there is no *SOLID SECTION). *BOUNDARY with zero
+ * values before and in the first step: fixed components. *CLOAD of the first step. Reading stops at the second step. Cards
+ * that do not concern the mesh are passed over. Nodes that no element uses are dropped. Numbers are taken as they are: .inp
+ * files have no units. node_id [vertex_count], the file's number of each vertex, and the arrays of loads are allocated in
+ * mesh->pool; both may be NULL. */
 int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes, const sp_material *material,
                         sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads, sp_notes *notes) SP_MUST_USE;
 

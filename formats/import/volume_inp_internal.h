@@ -1,0 +1,99 @@
+/* What the parts of the reader of Abaqus/CalculiX .inp files share: cards and their lines, materials, conditions. Everything returns a
+ * status; errors are told with the line they are on (volume_fail). */
+#ifndef SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
+#define SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
+
+#include "formats/import/volume_internal.h"
+#include "formats/import/volume_sets.h"
+
+enum { INP_PARAMETERS = 16, INP_KEY = 24, INP_CARD = 40 };
+
+/* A keyword card: its name and the names of its parameters in capitals without blanks. */
+struct inp_card {
+    char name[INP_CARD];
+    struct {
+        char key[INP_KEY];
+        sp_word value;
+    } parameter[INP_PARAMETERS];
+    int count;
+    int64_t where;
+};
+
+/* A line of *BOUNDARY or *CLOAD: a node by number or a set of nodes by name. */
+struct inp_condition {
+    sp_word target;
+    int64_t where;
+    int components; /* bits 0 to 2 */
+    double value;
+};
+
+struct inp_material {
+    sp_material material;
+    int64_t where;
+    bool elastic, density, other;
+};
+
+struct inp_section {
+    sp_word set, material;
+    int64_t where;
+};
+
+struct inp {
+    struct volume_reader in;
+    const sp_material *material;
+    struct volume_sets nsets, elsets;
+    sp_list boundaries, loads, materials, sections;
+    int step;
+    bool part, second_step, boundary_in_step, amplitude;
+    int64_t passed_over;
+};
+
+/* ---- cards (volume_inp_cards.c) ---- */
+
+/* Capitals without blanks; what does not fit in `size` with its NUL is cut. */
+void inp_pack(sp_word word, char *packed, int size);
+
+/* Without the double quotes around it, if any. */
+sp_word inp_unquote(sp_word word);
+
+/* The value of a parameter, "" where it has none; NULL where the card does not have it. */
+const sp_word *inp_parameter(const struct inp_card *card, const char *key);
+
+/* That of one that the card must have, with a value. */
+int inp_need_parameter(struct inp *inp, const struct inp_card *card, const char *key, sp_word *value) SP_MUST_USE;
+
+/* The next line with *INCLUDE followed; found = false at the end. */
+int inp_next_line(struct inp *inp, bool *found) SP_MUST_USE;
+
+/* The card of the current line; where that ends with a comma and the next one holds NAME=value, that line belongs to it. */
+int inp_read_card(struct inp *inp, struct inp_card *card) SP_MUST_USE;
+
+/* The next data line of a card; found = false at the next card or the end. */
+int inp_data_line(struct inp *inp, bool *found) SP_MUST_USE;
+
+/* ---- materials and sections (volume_inp_materials.c) ---- */
+
+/* *MATERIAL, and the cards of constants of the one that came last. */
+int inp_parse_material(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+int inp_parse_density(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+int inp_parse_elastic(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+int inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card) SP_MUST_USE; /* NEO HOOKE, MOONEY-RIVLIN */
+int inp_parse_damping(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+
+/* *SOLID SECTION: which elements are of which material. */
+int inp_parse_section(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+
+/* After the whole file: gives every element its group, the number of its section's material, or 0 where there is no section at all.
+ * The sets of elements must have been indexed. */
+int inp_assign_materials(struct inp *inp) SP_MUST_USE;
+
+/* ---- boundary conditions and loads (volume_inp_conditions.c) ---- */
+
+/* The lines of *BOUNDARY or, with `load`, of *CLOAD. */
+int inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load) SP_MUST_USE;
+
+/* After the mesh is made and the sets of nodes are indexed: the fixed components and the loads of its vertices, allocated in its pool. */
+int inp_fix_vertices(struct inp *inp, sp_mesh *mesh) SP_MUST_USE;
+int inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads) SP_MUST_USE;
+
+#endif

@@ -81,6 +81,8 @@ int sp_pointshell_read(sp_context *context, sp_file *file, sp_shell *shell)
         const int64_t rows[3] = {n, 3, shell->modes}, bounds[2] = {inner, shell->modes};
         SP_TRY(take_numbers(context, file, "Us", 3, rows, &shell->U));
         SP_TRY(take_numbers(context, file, "dNs", 3, rows, &shell->dN));
+        if (sp_members_find(&file->members, "dTs"))
+            SP_TRY(take_numbers(context, file, "dTs", 4, (int64_t[]){n, 2, 3, shell->modes}, &shell->dT));
         SP_TRY(take_numbers(context, file, "a", 2, bounds, &shell->a));
     }
     SP_TRY(check_values(context, shell));
@@ -115,6 +117,8 @@ int sp_pointshell_write(sp_context *context, sp_writer *writer, json_t *meta, co
         const int64_t rows[3] = {n, 3, shell->modes}, bounds[2] = {inner, shell->modes};
         SP_TRY(sp_writer_numbers(writer, "Us", false, 3, rows, shell->U));
         SP_TRY(sp_writer_numbers(writer, "dNs", false, 3, rows, shell->dN));
+        if (shell->dT)
+            SP_TRY(sp_writer_numbers(writer, "dTs", false, 4, (int64_t[]){n, 2, 3, shell->modes}, shell->dT));
         SP_TRY(sp_writer_numbers(writer, "a", false, 2, bounds, shell->a));
     }
 done:

@@ -8,12 +8,14 @@
 
 #include <string.h>
 
+enum { NORMALS_GRADIENT, NORMALS_TANGENTS };
+
 static struct {
-    int method;
+    int method, normals;
     int64_t points, levels, branching, cells, iterations;
     double offset;
     const char *field, *basis;
-    bool points_given, branching_given, cells_given, iterations_given, offset_given;
+    bool normals_given, points_given, branching_given, cells_given, iterations_given, offset_given;
 } chosen;
 
 static const tool_option options[] = {
@@ -30,6 +32,8 @@ static const tool_option options[] = {
      .help = "distance of the points from the model; 0: on it (default: 0 where it is closed and does not meet itself, else 1.4 cells of a grid)"},
     {"field", 0, TOOL_INPUT, &chosen.field, "FILE", .help = "of a mesh: points where this distance field has the value of --offset"},
     {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .help = "of a mesh: how points, normals and spheres move with these columns"},
+    {"normals", 0, TOOL_CHOICE, &chosen.normals, NULL, "gradient", "gradient|tangents", .given = &chosen.normals_given,
+     .help = "--basis: normals move by the gradient of the motion, off by about the strain; or by tangents too: true ones at twice the cost"},
     {"cells", 0, TOOL_INTEGER, &chosen.cells, "N", "64", .low = 1, .high = 4096, .given = &chosen.cells_given,
      .help = "voxels, depth: along the longest side of the box"},
     {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "40", .low = 0, .high = 1000000, .given = &chosen.iterations_given,
@@ -53,6 +57,8 @@ static void check_options(void)
         tool_fail(SP_USAGE, NULL, "--cells means nothing without --method voxels or depth");
     if (chosen.iterations_given && chosen.method != SP_SHELL_REPULSION)
         tool_fail(SP_USAGE, NULL, "--iterations means nothing without --method repulsion");
+    if (chosen.normals_given && !chosen.basis)
+        tool_fail(SP_USAGE, NULL, "--normals means nothing without --basis");
     if (!chosen.points_given && !grid && chosen.method != SP_SHELL_VERTICES)
         chosen.points = 20000;
     if (!chosen.branching_given)
@@ -146,7 +152,9 @@ int main(int argc, char **argv)
                                             (int)chosen.iterations};
     tool_check(sp_shell_make(context, &from.level, &parameters, &shell, &report), path);
     if (chosen.basis)
-        tool_check(sp_shell_carry(context, &from.mesh.mesh, basis.columns.count, basis.columns.U, &shell, &motion), path);
+        tool_check(sp_shell_carry(context, &from.mesh.mesh, basis.columns.count, basis.columns.U, chosen.normals == NORMALS_TANGENTS, &shell,
+                                  &motion),
+                   path);
     pointshell_say(&from.level, &shell, &report, chosen.basis ? &motion : NULL);
     json_t *meta = make_meta(&from, basis.hash), *result = pointshell_result(&from.level, &shell, &report, chosen.basis ? &motion : NULL);
     tool_check(sp_pointshell_write(context, tool_output_writer(output), meta, &shell), tool_output_path());

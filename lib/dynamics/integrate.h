@@ -21,6 +21,7 @@ typedef struct sp_integrator_parameters {
     bool semi_implicit;            /* Newmark: exactly one Newton iteration from q₀ with the papers' matrix (no H:v term) */
     double tolerance;              /* Newton: residual relative to the largest force term; 0: 1e-10, energy 1e-12 */
     int64_t iterations;            /* at most, per step; 0: 50 */
+    double most_acceleration;      /* Newmark: of √(q̈ᵀMq̈), by forces that are scaled down for a step where they would bring more (thesis §3.10.2); 0: no limit */
 } sp_integrator_parameters;
 
 enum { SP_WORK_KINETIC, SP_WORK_STORED, SP_WORK_EXTERNAL, SP_WORK_DISSIPATED, SP_WORK_COUNT };
@@ -31,6 +32,7 @@ typedef struct sp_integrator_report {
     int64_t load_steps;      /* static: equilibria on the way, the last of each step included */
     int64_t stagnated;       /* steps whose residual stopped falling above the tolerance, but below 1e-6: rounding */
     int64_t halvings;        /* of line searches */
+    int64_t chopped;         /* steps whose forces were scaled down to the limit of acceleration */
     int64_t indefinite;      /* factorizations that needed the definite variant of K */
     double worst_residual;   /* relative, over all steps */
     double stability_limit;  /* central: 2/ω_max at rest [s]; else 0 */

@@ -22,6 +22,7 @@ struct sp_integrator {
     double force_scale;            /* static, without loads: the first internal force, since all forces vanish in the end */
     double *path_q, *path_f;       /* nonconservative: the last state of which the path's work is known, and its force */
     double path_energy, path_work; /* of the springs there; the work against the other internal forces since the start */
+    double chop;                   /* newmark: what forces are scaled by in this step, 1 without a limit of acceleration */
     double potential;              /* of the last residual (newton_problem) */
     int64_t barred;                /* the element that the last step which led nowhere turned inside out; −1 */
     sp_integrator_report report;

@@ -16,21 +16,23 @@ static void follow(sp_integrator *it, const double *q1)
     }
 }
 
-/* r = M a₁ + C(q₁) v₁ + f(q₁) − external₁, with f in r on entry. Without βK(q)v it is the gradient of what is added to the potential, W(q₁) on entry:
- * ½βh² a₁ᵀMa₁ + ½α(βh/γ) v₁ᵀMv₁ − external₁·q₁. */
+/* r = M a₁ + s (C(q₁) v₁ + f(q₁) − external₁), with f in r on entry and s what accelerations are scaled by, 1 but for those above their limit. Without βK(q)v it is the gradient
+ * of what is added to the potential, W(q₁) on entry: ½βh² a₁ᵀMa₁ + s (W + ½α(βh/γ) v₁ᵀMv₁ − external₁·q₁). */
 static double finish_residual(sp_integrator *it, const double *q1, double *r)
 {
-    double size = fmax(sp_norm(it->n, r), sp_norm(it->n, it->external1));
+    const double s = it->chop;
+    double size = s * fmax(sp_norm(it->n, r), sp_norm(it->n, it->external1));
+    it->potential *= s;
     it->system->mass_times(it->system->self, it->a1, it->y);
     size = fmax(size, sp_norm(it->n, it->y));
-    it->potential += 0.5 * it->p.beta * it->p.step * it->p.step * sp_dot(it->n, it->a1, it->y) - sp_dot(it->n, it->external1, q1);
+    it->potential += 0.5 * it->p.beta * it->p.step * it->p.step * sp_dot(it->n, it->a1, it->y) - s * sp_dot(it->n, it->external1, q1);
     for (int64_t i = 0; i < it->n; i++)
-        r[i] += it->y[i] - it->external1[i];
+        r[i] = it->y[i] + s * (r[i] - it->external1[i]);
     if (sp_damping_force(it, q1, it->v1, it->y)) {
-        size = fmax(size, sp_norm(it->n, it->y));
-        it->potential += 0.5 * it->p.beta * it->p.step / it->p.gamma * sp_dot(it->n, it->v1, it->y);
+        size = fmax(size, s * sp_norm(it->n, it->y));
+        it->potential += 0.5 * s * it->p.beta * it->p.step / it->p.gamma * sp_dot(it->n, it->v1, it->y);
         for (int64_t i = 0; i < it->n; i++)
-            r[i] += it->y[i];
+            r[i] += s * it->y[i];
     }
     return size;
 }
@@ -45,28 +47,30 @@ static double residual(sp_integrator *it, const double *q1, double *r)
 static void matrix(sp_integrator *it, const double *q1, bool definite)
 {
     double h = it->p.step, a1 = 1 / (it->p.beta * h * h), a4 = it->p.gamma / (it->p.beta * h), damping = it->p.damping_stiffness;
-    it->system->matrix_start(it->system->self, a1 + a4 * it->p.damping_mass);
-    it->system->matrix_add(it->system->self, q1, 1 + a4 * damping, 1, definite, NULL);
+    const double s = it->chop;
+    it->system->matrix_start(it->system->self, a1 + s * a4 * it->p.damping_mass);
+    it->system->matrix_add(it->system->self, q1, s * (1 + a4 * damping), s, definite, NULL);
     if (damping != 0 && !definite && !it->system->constant)
-        sp_add_tangent_derivative(it, q1, it->v1, damping);
+        sp_add_tangent_derivative(it, q1, it->v1, s * damping);
     /* ∂(D(q)v)/∂q is left out: it is not symmetric. With half the derivative of D along v, a symmetric part of it, Newton took as many
      * iterations or more. Measured, means over a run, cantilever of 1 MPa, full and reduced, φ = ψ: steps up to 4 ms with 30 to 30,000 Pa s
      * 2.9 to 6.7 without, 2.7 to 7.0 with; steps of 16 ms up to 300 Pa s 4.2 to 5.8 and 4.2 to 6.2, at 3000 Pa s up to 8.8 and 11.9, at
      * 30,000 Pa s, where all motion is crept, up to 25 with either */
     if (it->system->viscous_add)
-        it->system->viscous_add(it->system->self, q1, a4);
+        it->system->viscous_add(it->system->self, q1, s * a4);
 }
 
 /* One Newton iteration from q₀, force and stiffness in one evaluation, the papers' matrix. */
 static int semi_implicit(sp_integrator *it)
 {
     double h = it->p.step, a1 = 1 / (it->p.beta * h * h), a4 = it->p.gamma / (it->p.beta * h);
+    const double s = it->chop;
     int status;
     follow(it, it->q);
-    it->system->matrix_start(it->system->self, a1 + a4 * it->p.damping_mass);
-    it->system->matrix_add(it->system->self, it->q, 1 + a4 * it->p.damping_stiffness, 1, false, it->r);
+    it->system->matrix_start(it->system->self, a1 + s * a4 * it->p.damping_mass);
+    it->potential = it->system->matrix_add(it->system->self, it->q, s * (1 + a4 * it->p.damping_stiffness), s, false, it->r);
     if (it->system->viscous_add)
-        it->system->viscous_add(it->system->self, it->q, a4);
+        it->system->viscous_add(it->system->self, it->q, s * a4);
     finish_residual(it, it->q, it->r);
     SP_TRY(it->system->matrix_factor(it->system->self));
     SP_TRY(it->system->matrix_solve(it->system->self, it->r, it->dq));
@@ -93,6 +97,24 @@ static void predict(sp_integrator *it)
         memcpy(it->q1, it->q, (size_t)it->n * sizeof *it->q1);
 }
 
+/* What elastic, damping and external forces are scaled by in this step so that they would not accelerate q by more than allowed (thesis §3.10.2). */
+static int limit_acceleration(sp_integrator *it)
+{
+    int status;
+    it->chop = 1;
+    if (!(it->p.most_acceleration > 0))
+        return SP_OK;
+    memcpy(it->a1, it->a, (size_t)it->n * sizeof *it->a);
+    status = sp_balance_acceleration(it, it->external1);
+    const double square = status == SP_OK ? sp_dot(it->n, it->r, it->a) : 0; /* r = M a */
+    memcpy(it->a, it->a1, (size_t)it->n * sizeof *it->a);
+    if (square > it->p.most_acceleration * it->p.most_acceleration) {
+        it->chop = it->p.most_acceleration / sqrt(square);
+        it->report.chopped++;
+    }
+    return status;
+}
+
 int sp_step_newmark(sp_integrator *it)
 {
     /* whole steps, then a search along lower potentials, which a definite matrix always finds */
@@ -101,6 +123,7 @@ int sp_step_newmark(sp_integrator *it)
     int status;
     /* the nodal force is the mean over a step about the node: then the impulse of a piecewise constant load is exact */
     it->forcing->mean(it->forcing->self, t1 - 0.5 * h, t1 + 0.5 * h, it->external1);
+    SP_TRY(limit_acceleration(it));
     double dissipated = sp_damping_force(it, it->q, it->v, it->y) ? sp_dot(it->n, it->v, it->y) : 0;
     if (it->p.semi_implicit)
         SP_TRY(semi_implicit(it));
@@ -110,7 +133,7 @@ int sp_step_newmark(sp_integrator *it)
     }
     follow(it, it->q1);
     for (int64_t i = 0; i < it->n; i++)
-        it->work += 0.5 * (it->external[i] + it->external1[i]) * (it->q1[i] - it->q[i]);
+        it->work += 0.5 * it->chop * (it->external[i] + it->external1[i]) * (it->q1[i] - it->q[i]);
     if (sp_damping_force(it, it->q1, it->v1, it->y))
         it->dissipated += 0.5 * h * (dissipated + sp_dot(it->n, it->v1, it->y));
     size_t bytes = (size_t)it->n * sizeof(double);

@@ -3,6 +3,7 @@
 #include "reduced/polynomial.h"
 #include "reduced/quadratic.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,9 @@ struct sp_polynomial_force {
     sp_pool pool;
     sp_quadratic stiffness;  /* constant: K₀; linear: 3 T, K₁ = 3 T q; quadratic: (3/2) Q, K₂ = (3/2) Q s */
     double *tangent, *force; /* [r, r] and [r], where the caller wants none */
+    double *kept;            /* [r + r + r²] q, f and K of a batch; NULL: never in one */
+    double kept_energy;
+    bool keeps;
 };
 
 const double *sp_polynomials_gram(const sp_polynomials *polynomials, sp_pool *pool)
@@ -113,6 +117,14 @@ SP_CLONES static void combine(int r, const double *restrict q, const double *res
 double sp_polynomial_force_evaluate(sp_polynomial_force *force, const double *q, double *f, double *K)
 {
     sp_quadratic *s = &force->stiffness;
+    const size_t r = (size_t)s->r;
+    if (force->keeps && !memcmp(q, force->kept, r * sizeof *q)) {
+        if (f)
+            memcpy(f, force->kept + r, r * sizeof *f);
+        if (K)
+            memcpy(K, force->kept + 2 * r, r * r * sizeof *K);
+        return force->kept_energy;
+    }
     sp_quadratic_evaluate(s, q);
     combine((int)s->r, q, s->constant, s->first, s->second, f ? f : force->force, K ? K : force->tangent);
     return stored_energy((int)s->pairs, s->monomials, s->constant, s->first, s->second);
@@ -129,11 +141,116 @@ static void destroy(void *self)
     sp_polynomial_force_free(self);
 }
 
+static sp_reduced_force as_reduced_force(sp_polynomial_force *self)
+{
+    return (sp_reduced_force){.self = self, .r = self->stiffness.r, .together = true, .cubic = true, .evaluate = evaluate, .destroy = destroy};
+}
+
+int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *original, sp_reduced_force *force)
+{
+    const int64_t r = original->stiffness.r;
+    sp_polynomial_force *self = calloc(1, sizeof *self);
+    if (!self)
+        return sp_fail_memory(context);
+    sp_quadratic_share(&self->pool, &original->stiffness, &self->stiffness);
+    self->tangent = sp_pool_raw(&self->pool, r * r, sizeof(double));
+    self->force = sp_pool_raw(&self->pool, r, sizeof(double));
+    if (self->pool.failed) {
+        sp_polynomial_force_free(self);
+        return sp_fail_memory(context);
+    }
+    *force = as_reduced_force(self);
+    return SP_OK;
+}
+
 int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force *force)
 {
     sp_polynomial_force *self;
     int status = sp_polynomial_force_new(context, polynomials, r, &self);
     if (status == SP_OK)
-        *force = (sp_reduced_force){.self = self, .r = r, .together = true, .cubic = true, .evaluate = evaluate, .destroy = destroy};
+        *force = as_reduced_force(self);
     return status;
+}
+
+/* ---- batches ---- */
+
+enum { BLOCK = 32 };
+
+struct sp_polynomial_batch {
+    sp_pool pool;
+    const sp_quadratic *stiffness;
+    int64_t count;
+    int threads;
+    sp_polynomial_force **forces; /* [count] */
+    double *room;                 /* for each thread: [BLOCK, r + 2 pairs + stride] */
+    int64_t room_size;
+};
+
+int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *original, int64_t count, const sp_reduced_force *forces, sp_polynomial_batch **result)
+{
+    sp_polynomial_batch *batch = calloc(1, sizeof *batch);
+    const sp_quadratic *s = &original->stiffness;
+    *result = NULL;
+    if (!batch)
+        return sp_fail_memory(context);
+    batch->stiffness = s;
+    batch->count = count;
+    batch->threads = context->threads;
+    batch->forces = sp_pool_new(&batch->pool, count, sizeof *batch->forces);
+    batch->room_size = BLOCK * (s->r + 2 * s->pairs + s->stride);
+    batch->room = sp_pool_raw(&batch->pool, batch->room_size * batch->threads, sizeof(double));
+    for (int64_t i = 0; i < count && !batch->pool.failed; i++) {
+        sp_polynomial_force *force = forces[i].self;
+        force->kept = sp_pool_raw(&force->pool, s->r * (s->r + 2), sizeof(double));
+        batch->pool.failed |= !force->kept;
+        batch->forces[i] = force;
+    }
+    if (batch->pool.failed) {
+        sp_polynomial_batch_free(batch);
+        return sp_fail_memory(context);
+    }
+    *result = batch;
+    return SP_OK;
+}
+
+void sp_polynomial_batch_free(sp_polynomial_batch *batch)
+{
+    if (!batch)
+        return;
+    sp_pool_free(&batch->pool);
+    free(batch);
+}
+
+static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int64_t end, const double *const *q, double *room)
+{
+    const sp_quadratic *s = batch->stiffness;
+    const int64_t r = s->r;
+    double *places = room, *monomials = places + BLOCK * r, *second = monomials + BLOCK * s->pairs, *linear = second + BLOCK * s->pairs;
+    int64_t count = 0;
+    for (int64_t i = first; i < end; i++) {
+        batch->forces[i]->keeps = q[i] != NULL;
+        if (q[i])
+            memcpy(places + r * count++, q[i], (size_t)r * sizeof **q);
+    }
+    if (count == 0)
+        return;
+    sp_quadratic_evaluate_many(s, count, places, monomials, linear, second);
+    count = 0;
+    for (int64_t i = first; i < end; i++) {
+        sp_polynomial_force *force = batch->forces[i];
+        if (!q[i])
+            continue;
+        memcpy(force->kept, q[i], (size_t)r * sizeof **q);
+        combine((int)r, q[i], s->constant, linear + s->stride * count, second + s->pairs * count, force->kept + r, force->kept + 2 * r);
+        force->kept_energy = stored_energy((int)s->pairs, monomials + s->pairs * count, s->constant, linear + s->stride * count, second + s->pairs * count);
+        count++;
+    }
+}
+
+void sp_polynomial_batch_evaluate(sp_polynomial_batch *batch, const double *const *q)
+{
+    const int64_t blocks = (batch->count + BLOCK - 1) / BLOCK;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(batch->threads)
+    for (int64_t b = 0; b < blocks; b++)
+        evaluate_block(batch, b * BLOCK, b + 1 < blocks ? (b + 1) * BLOCK : batch->count, q, batch->room + batch->room_size * omp_get_thread_num());
 }

@@ -97,4 +97,19 @@ double sp_polynomial_force_evaluate(sp_polynomial_force *force, const double *q,
 /* The same as a reduced force, which owns its evaluator. */
 int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force *force) SP_MUST_USE;
 
+/* ---- many bodies of one model ---- */
+
+/* A reduced force with the coefficients of another evaluator, which must outlive it, and room of its own. */
+int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *original, sp_reduced_force *force) SP_MUST_USE;
+
+/* Evaluations side by side: the large product of each becomes one of matrices for all. Every force keeps what comes out and gives it when it is next asked for at that very place. */
+typedef struct sp_polynomial_batch sp_polynomial_batch;
+
+/* forces [count]: made by sp_polynomial_force_share from `original`; both must outlive the batch. */
+int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *original, int64_t count, const sp_reduced_force *forces, sp_polynomial_batch **batch) SP_MUST_USE;
+void sp_polynomial_batch_free(sp_polynomial_batch *batch); /* NULL is allowed */
+
+/* At q[i] [r] for force i; NULL: not this one. Blocks of a fixed number are shared by the threads; allocates nothing. */
+void sp_polynomial_batch_evaluate(sp_polynomial_batch *batch, const double *const *q);
+
 #endif

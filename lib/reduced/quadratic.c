@@ -16,6 +16,14 @@ void sp_quadratic_new(sp_pool *pool, int64_t r, sp_quadratic *m)
     m->second = sp_pool_raw(pool, pairs, sizeof(double));
 }
 
+void sp_quadratic_share(sp_pool *pool, const sp_quadratic *original, sp_quadratic *m)
+{
+    *m = *original;
+    m->monomials = sp_pool_raw(pool, m->pairs, sizeof(double));
+    m->first = sp_pool_raw(pool, m->stride, sizeof(double));
+    m->second = sp_pool_raw(pool, m->pairs, sizeof(double));
+}
+
 /* s_ij = q_i q_j, twice off the diagonal. */
 SP_CLONES static void fill_monomials(int r, const double *restrict q, double *restrict s)
 {
@@ -54,4 +62,13 @@ void sp_quadratic_evaluate(sp_quadratic *m, const double *q)
     fill_monomials((int)m->r, q, m->monomials);
     times((int)m->stride, (int)m->r, m->linear, q, m->first);
     cblas_dsymv(CblasColMajor, CblasLower, (int)m->pairs, 1, m->quadratic, (int)m->stride, m->monomials, 1, 0, m->second, 1);
+}
+
+void sp_quadratic_evaluate_many(const sp_quadratic *m, int64_t count, const double *q, double *monomials, double *first, double *second)
+{
+    const int n = (int)count, pairs = (int)m->pairs, stride = (int)m->stride;
+    for (int64_t i = 0; i < count; i++)
+        fill_monomials((int)m->r, q + m->r * i, monomials + m->pairs * i);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, stride, n, (int)m->r, 1, m->linear, stride, q, (int)m->r, 0, first, stride);
+    cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, pairs, n, 1, m->quadratic, stride, monomials, pairs, 0, second, pairs);
 }

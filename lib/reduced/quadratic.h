@@ -19,7 +19,13 @@ typedef struct sp_quadratic {
 /* Room from `pool`, whose mark of failure the caller looks at; the coefficients are for the caller to fill. */
 void sp_quadratic_new(sp_pool *pool, int64_t r, sp_quadratic *matrix);
 
+/* The coefficients of another one, which must outlive it, with room of its own from `pool` for evaluations. */
+void sp_quadratic_share(sp_pool *pool, const sp_quadratic *original, sp_quadratic *matrix);
+
 /* monomials, first and second at q [r]. */
 void sp_quadratic_evaluate(sp_quadratic *matrix, const double *q);
+
+/* The same for `count` places q [r, count], by products of matrices: monomials [pairs, count], first [stride, count] and second [pairs, count] are the caller's. */
+void sp_quadratic_evaluate_many(const sp_quadratic *matrix, int64_t count, const double *q, double *monomials, double *first, double *second);
 
 #endif

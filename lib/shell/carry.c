@@ -1,11 +1,11 @@
 /* How points of a pointshell move with a reduced basis of the mesh that they are embedded in (thesis §3.6). */
-#include "shell/shell.h"
+#include "shell/carry.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "mesh/shape.h"
-#include "shell/boxes.h"
+#include "shell/shell.h"
 
 enum { STEPS = 50 };
 
@@ -119,10 +119,11 @@ static double element_distance(void *data, int64_t element, const double point[3
     return p.gap[0] * p.gap[0] + p.gap[1] * p.gap[1] + p.gap[2] * p.gap[2];
 }
 
-static int element_boxes(sp_context *context, const sp_mesh *mesh, sp_box_tree *tree)
+int sp_carrier_new(sp_context *context, const sp_mesh *mesh, sp_carrier *carrier)
 {
     const int64_t n = sp_mesh_element_count(mesh);
     sp_pool pool = {0};
+    *carrier = (sp_carrier){.mesh = mesh};
     double *low = sp_pool_raw(&pool, 3 * n, sizeof *low), *high = sp_pool_raw(&pool, 3 * n, sizeof *high);
     if (pool.failed) {
         sp_pool_free(&pool);
@@ -138,72 +139,96 @@ static int element_boxes(sp_context *context, const sp_mesh *mesh, sp_box_tree *
             high[i] = fmax(high[i], mesh->vertices[3 * corner[a] + i % 3]);
         }
     }
-    const int status = sp_box_tree_new(context, n, low, high, tree);
+    const int status = sp_box_tree_new(context, n, low, high, &carrier->tree);
     sp_pool_free(&pool);
     return status;
 }
 
-/* Rows of one point. */
-static void carry_point(const sp_mesh *mesh, int64_t element, const place *p, int64_t modes, const double *U, const double *normal, double *rows,
-                        double *turn)
+void sp_carrier_free(sp_carrier *carrier)
 {
-    int corners;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &corners), height = 3 * mesh->vertex_count;
-    double weight[8], along[8];
-    for (int a = 0; a < corners; a++) {
-        weight[a] = p->shape[a];
-        along[a] = 0;
-        for (int i = 0; i < 3; i++) {
-            weight[a] += p->gradient[a][i] * p->gap[i];
-            along[a] += p->gradient[a][i] * normal[i];
-        }
+    sp_box_tree_free(&carrier->tree);
+    *carrier = (sp_carrier){0};
+}
+
+void sp_carrier_find(const sp_carrier *carrier, const double point[3], sp_carried *carried)
+{
+    place p;
+    double square;
+    const int64_t element = sp_box_tree_nearest(&carrier->tree, point, element_distance, (void *)carrier->mesh, &square);
+    find_place(carrier->mesh, element, point, &p);
+    carried->corner = sp_mesh_corners(carrier->mesh, element, &carried->corners);
+    carried->gap = sqrt(square);
+    memcpy(carried->gradient, p.gradient, sizeof p.gradient);
+    for (int a = 0; a < p.corners; a++) {
+        carried->weight[a] = p.shape[a];
+        for (int i = 0; i < 3; i++)
+            carried->weight[a] += p.gradient[a][i] * p.gap[i];
     }
+}
+
+void sp_carried_rows(const sp_carried *carried, int64_t height, int64_t modes, const double *U, const double weight[8], double *rows)
+{
     for (int64_t j = 0; j < modes; j++)
         for (int k = 0; k < 3; k++) {
-            double u = 0, n = 0;
-            for (int a = 0; a < corners; a++) {
-                const double value = U[j * height + 3 * corner[a] + k];
-                u += weight[a] * value;
-                n += along[a] * value;
-            }
-            rows[k * modes + j] = u;
-            turn[k * modes + j] = n;
+            double sum = 0;
+            for (int a = 0; a < carried->corners; a++)
+                sum += weight[a] * U[j * height + 3 * carried->corner[a] + k];
+            rows[k * modes + j] = sum;
         }
 }
 
-int sp_shell_carry(sp_context *context, const sp_mesh *mesh, int64_t modes, const double *U, sp_shell *shell, sp_shell_motion_report *report)
+/* The gradient of the motion times a direction. */
+static void carry_direction(const sp_carried *carried, int64_t height, int64_t modes, const double *U, const double direction[3], double *rows)
+{
+    double weight[8];
+    for (int a = 0; a < carried->corners; a++) {
+        weight[a] = 0;
+        for (int i = 0; i < 3; i++)
+            weight[a] += carried->gradient[a][i] * direction[i];
+    }
+    sp_carried_rows(carried, height, modes, U, weight, rows);
+}
+
+int sp_shell_carry(sp_context *context, const sp_mesh *mesh, int64_t modes, const double *U, bool tangents, sp_shell *shell,
+                   sp_shell_motion_report *report)
 {
     int status;
-    sp_box_tree tree;
+    sp_carrier carrier;
     double low[3], high[3], gap = 0;
     int64_t outside = 0;
+    const int64_t height = 3 * mesh->vertex_count;
     *report = (sp_shell_motion_report){0};
     sp_mesh_box(mesh, low, high);
     const double tolerance = 1e-9 * sqrt(sp_box_square(low, low, high));
-    SP_TRY(element_boxes(context, mesh, &tree));
+    SP_TRY(sp_carrier_new(context, mesh, &carrier));
     shell->modes = modes;
     shell->U = sp_pool_raw(&shell->pool, shell->count, 3 * (size_t)modes * sizeof(double));
     shell->dN = sp_pool_raw(&shell->pool, shell->count, 3 * (size_t)modes * sizeof(double));
+    shell->dT = tangents ? sp_pool_raw(&shell->pool, shell->count, 6 * (size_t)modes * sizeof(double)) : NULL;
     if (shell->pool.failed) {
         status = sp_fail_memory(context);
-        goto free_tree;
+        goto free_carrier;
     }
 #pragma omp parallel for schedule(dynamic, 64) reduction(+ : outside) reduction(max : gap) num_threads(context->threads)
     for (int64_t s = 0; s < shell->count; s++) {
-        place p;
-        double square;
-        const double *x = shell->points + 3 * s;
-        const int64_t element = sp_box_tree_nearest(&tree, x, element_distance, (void *)mesh, &square), at = 3 * modes * s;
-        find_place(mesh, element, x, &p);
-        carry_point(mesh, element, &p, modes, U, shell->normals + 3 * s, shell->U + at, shell->dN + at);
-        outside += sqrt(square) > tolerance;
-        gap = sqrt(square) > gap ? sqrt(square) : gap;
+        sp_carried carried;
+        double tangent[2][3];
+        const double *normal = shell->normals + 3 * s;
+        const int64_t at = 3 * modes * s;
+        sp_carrier_find(&carrier, shell->points + 3 * s, &carried);
+        sp_carried_rows(&carried, height, modes, U, carried.weight, shell->U + at);
+        carry_direction(&carried, height, modes, U, normal, shell->dN + at);
+        sp_shell_tangents(normal, tangent);
+        for (int i = 0; i < 2 && tangents; i++)
+            carry_direction(&carried, height, modes, U, tangent[i], shell->dT + 2 * at + 3 * modes * i);
+        outside += carried.gap > tolerance;
+        gap = carried.gap > gap ? carried.gap : gap;
     }
     report->outside = outside;
     report->gap = gap;
     status = sp_shell_bounds(context, shell);
-free_tree:
-    sp_box_tree_free(&tree);
+free_carrier:
+    sp_carrier_free(&carrier);
 done:
     return status;
 }

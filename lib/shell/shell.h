@@ -27,6 +27,7 @@ typedef struct sp_shell {
     int64_t modes;
     double *U;  /* [count, 3, modes] displacements for q = 1 */
     double *dN; /* [count, 3, modes]: the deformed normal is N + dN q, not of unit length (thesis eq. 3.8) */
+    double *dT; /* [count, 2, 3, modes]: the deformed tangents are t + dT q, their cross product the true normal; NULL: none */
     double *a;  /* [inner nodes, modes] m: the sphere of radius + Σ a_j |q_j| about the moved point holds all points below (eq. 3.12) */
 } sp_shell;
 
@@ -94,10 +95,15 @@ typedef struct sp_shell_motion_report {
     double gap;      /* m, the farthest of them */
 } sp_shell_motion_report;
 
+/* Unit t1 and t2 with t1 × t2 = N: t1 = e_k × N / |e_k × N| with the axis e_k of the least |N_k|, of several the lowest, and t2 = N × t1.
+ * They are not kept: whoever has the normal makes them again. */
+void sp_shell_tangents(const double normal[3], double tangent[2][3]);
+
 /* Sets U, dN and a from displacements U [3·vertices, modes, column major] of the mesh: U_s by the shape functions at the point, dN_s,j =
  * F_s,j N with the gradient F_s,j of mode j there. A point in no element goes with the nearest one, linearly: U at the nearest place and
- * its gradient times the distance from there, so that motions linear in the position stay what they are. */
-int sp_shell_carry(sp_context *context, const sp_mesh *mesh, int64_t modes, const double *U, sp_shell *shell,
+ * its gradient times the distance from there, so that motions linear in the position stay what they are. `tangents`: sets dT, too, dT_s,i,j =
+ * F_s,j t_i; (t1 + dT1 q) × (t2 + dT2 q) = cof(F) N has the direction of F⁻ᵀN for every strain (thesis §3.6.2), at twice the cost of dN. */
+int sp_shell_carry(sp_context *context, const sp_mesh *mesh, int64_t modes, const double *U, bool tangents, sp_shell *shell,
                    sp_shell_motion_report *report) SP_MUST_USE;
 
 /* Sets a from U: a_ij is the largest |U_p,j − U_c,j| of the points p below node i with the point c, rounded up. */

@@ -72,7 +72,7 @@ holds() {
 
 @test "motion with a basis" {
     done_well pointshell mesh.npz --basis basis.npz --points 400 -o s.npz
-    holds s.npz "f['Us'].shape == f['dNs'].shape == (400, 3, 6) and f['a'].shape == (len(radius), 6) and meta['r'] == 6"
+    holds s.npz "f['Us'].shape == f['dNs'].shape == (400, 3, 6) and f['a'].shape == (len(radius), 6) and meta['r'] == 6 and 'dTs' not in f.files"
     # a linear motion of the mesh is one of the points
     "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }
     "$PYTHON" - <<-'END'
@@ -81,7 +81,24 @@ holds() {
 	A = np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]])
 	np.savez('linear.npz', U=np.asfortranarray((x @ A.T + [1, 2, 3]).reshape(-1, 1)))
 	END
-    pointshell mesh.npz -q --basis linear.npz --points 400 -o l.npz
+    pointshell mesh.npz -q --basis linear.npz --points 400 --normals tangents -o l.npz
+    # t1 and t2 by the rule of the format; then F t1 x F t2 is along the transposed inverse of F times N, F = 1 + 0.3 A
+    cat > tangents.py <<-'END'
+	import numpy as np
+	s = np.load('l.npz')
+	A, N = np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]]), s['normals']
+	t1 = np.cross(np.eye(3)[np.abs(N).argmin(1)], N)
+	t1 /= np.linalg.norm(t1, axis=1)[:, None]
+	t = np.stack([t1, np.cross(N, t1)], 1)
+	assert s['dTs'].shape == (400, 2, 3, 1) and np.abs(s['dTs'][..., 0] - t @ A.T).max() < 1e-12
+	t = t + s['dTs'] @ [.3]
+	normal = np.cross(t[:, 0], t[:, 1])
+	true = N @ np.linalg.inv(np.eye(3) + .3 * A)
+	assert np.abs(normal / np.linalg.norm(normal, axis=1)[:, None] - true / np.linalg.norm(true, axis=1)[:, None]).max() < 1e-12
+	END
+    "$PYTHON" tangents.py || fault "tangents"
+    pointshell mesh.npz -q --basis linear.npz --points 400 -o plain.npz
+    holds plain.npz "all((f[k] == np.load('l.npz')[k]).all() for k in ('points', 'normals', 'Us', 'dNs', 'a'))"
     holds l.npz "(lambda A: np.abs(f['Us'][:, :, 0] - p @ A.T - [1, 2, 3]).max() < 1e-12 and np.abs(f['dNs'][:, :, 0] - n @ A.T).max() < 1e-12)(np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]]))"
     no_faults
 }
@@ -103,6 +120,7 @@ holds() {
     printf 'v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n' > point.obj
     refused 2 '--cells means nothing' pointshell bar.obj --cells 9 -o out.npz
     refused 2 '--iterations means nothing' pointshell bar.obj --method vertices --iterations 9 -o out.npz
+    refused 2 '--normals means nothing without --basis' pointshell mesh.npz --normals tangents -o out.npz
     refused 2 '--basis goes with a mesh' pointshell bar.obj --basis basis.npz -o out.npz
     refused 2 '--field goes with a mesh' pointshell bar.obj --field field.npz -o out.npz
     refused 2 '20 points are too few for 5 levels' pointshell bar.obj --points 20 --levels 5 -o out.npz
@@ -114,32 +132,30 @@ holds() {
     refused 3 'modes.npz: .*modes.*mesh' pointshell modes.npz -o out.npz
     refused 3 'field.npz: the surface at 0.9 m meets the box' pointshell field.npz --offset 0.9 -o out.npz
     refused 3 'field.npz: no point of the field is at 99 m' pointshell field.npz --offset 99 -o out.npz
-    refused 2 'it is a pointshell' simexport shell.npz --partial -o out.csv
     no_faults
 }
 
-@test "pointshells as tables and clouds, and in a summary" {
-    ending=.csv
-    done_well simexport shell.npz -o s.csv
-    [ "$(head -n 1 s.csv)" = x,y,z,nx,ny,nz,area,level,parent ] || fault "$(head -n 1 s.csv)"
-    [ "$(wc -l < s.csv)" = 61 ] || fault "$(wc -l < s.csv) lines"
-    ending=.obj
-    done_well simexport shell.npz -o s.obj
-    [ "$(cut -d' ' -f1 s.obj | sort | uniq -c | tr -s ' \n' ' ')" = " 60 p 60 v 60 vn " ] || fault "s.obj: $(cut -d' ' -f1 s.obj | sort | uniq -c)"
-    simexport -q --to csv - -o piped.csv < shell.npz
-    same_bytes s.csv piped.csv "a pipe"
+@test "siminfo: a summary of a pointshell" {
     siminfo shell.npz > text
     grep -q '^shell     60 points, new in levels: 3 11 46$' text || fault "$(< text)"
+    grep -q '^moves     with 6 reduced coordinates, true normals$' text || fault "$(< text)"
+    pointshell mesh.npz -q --basis basis.npz --points 60 -o plain.npz
+    siminfo plain.npz > text
     grep -q '^moves     with 6 reduced coordinates$' text || fault "$(< text)"
     no_faults
 }
 
-@test "simverify finds points, parents, spheres and bounds that are wrong" {
+@test "simverify finds points, parents, spheres, bounds and rows that are wrong" {
     local ending= change
-    done_well simverify shell.npz mesh.npz
+    done_well simverify shell.npz mesh.npz basis.npz
     grep -q '^ok .*normals inward by the winding number: 0 of 60' "$stdout" || fault "$(< "$stdout")"
+    [ "$(grep -c '^ok .*\(displacements of points\|changes of normals\|changes of tangents\) anew' "$stdout")" = 3 ] || fault "$(< "$stdout")"
+    # corners of elements, where the gradient jumps
+    pointshell mesh.npz -q --basis basis.npz --normals tangents --method vertices -o vertices.npz
+    done_well simverify vertices.npz mesh.npz basis.npz
     "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }
-    for change in "m['points'][50] += .1" "m['normals'] *= -1" "m['radius'][2] *= .9" "m['a'][:] *= .5" "m['parent'][40] = (m['parent'][40] + 1) % 14" "m['area'][7] += 1"; do
+    for change in "m['points'][50] += .1" "m['normals'] *= -1" "m['radius'][2] *= .9" "m['a'][:] *= .5" "m['parent'][40] = (m['parent'][40] + 1) % 14" "m['area'][7] += 1" \
+        "m['Us'][9] *= 1.001" "m['dNs'][9] *= 1.01" "m['dTs'][9, 1] *= 1.01"; do
         "$PYTHON" - "$change" <<-'END'
 	import sys, numpy as np
 	f = np.load('shell.npz')
@@ -147,7 +163,7 @@ holds() {
 	exec(sys.argv[1])
 	np.savez('forged.npz', **m)
 	END
-        try simverify -q forged.npz mesh.npz
+        try simverify -q forged.npz mesh.npz basis.npz
         [ "$code" = 1 ] || fault "$change: exit $code"
         [ "$(grep -c '^FAIL.*forged' "$stdout")" -ge 2 ] || fault "$change: $(< "$stdout")"
     done

@@ -355,7 +355,7 @@ static void motion_by_shape_functions(void)
             U[36 * j + i] = row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3];
         }
     sp_shell shell = points_of(COUNT, points, normals);
-    CHECK_OK(sp_shell_carry(&context, &mesh, MODES, U, &shell, &report));
+    CHECK_OK(sp_shell_carry(&context, &mesh, MODES, U, false, &shell, &report));
     double worst = 0, turned = 0;
     for (int i = 0; i < COUNT; i++)
         for (int k = 0; k < 3; k++)
@@ -382,9 +382,9 @@ static void motion_by_shape_functions(void)
                 same[6 * i + k] = same[6 * i + 3 + k] = normals[3 * i + k];
             }
         sp_shell about = points_of(40, moved, same), here = points_of(20, points, normals);
-        CHECK_OK(sp_shell_carry(&context, &mesh, MODES, U, &about, &report));
+        CHECK_OK(sp_shell_carry(&context, &mesh, MODES, U, false, &about, &report));
         CHECK(report.outside == 0, "%lld outside", (long long)report.outside);
-        CHECK_OK(sp_shell_carry(&context, &mesh, MODES, U, &here, &report));
+        CHECK_OK(sp_shell_carry(&context, &mesh, MODES, U, false, &here, &report));
         for (int i = 0; i < 20; i++)
             for (int c = 0; c < 3 * MODES; c++) {
                 const double slope = (about.U[6 * MODES * i + c] - about.U[6 * MODES * i + 3 * MODES + c]) / (2 * size);
@@ -410,7 +410,7 @@ static void normals_under_rotation(void)
     const double point[3] = {0.5, 0.5, 0.5}, normal[3] = {0.6, 0, 0.8};
     sp_shell shell = points_of(1, point, normal);
     sp_shell_motion_report report;
-    CHECK_OK(sp_shell_carry(&context, &mesh, 1, U, &shell, &report));
+    CHECK_OK(sp_shell_carry(&context, &mesh, 1, U, false, &shell, &report));
     for (int k = 0; k < 3; k++)
         CHECK_NEAR(normal[k] + shell.dN[k], turn[k][0] * normal[0] + turn[k][1] * normal[1] + turn[k][2] * normal[2], 1e-13);
     sp_shell_free(&shell);

@@ -1,5 +1,5 @@
-/* Pointshells: the tree by brute force on a sample, the spheres for all points, bounds for random coordinates, and the surface where the
- * model is there. */
+/* Pointshells: the tree by brute force on a sample, the spheres for all points, bounds for random coordinates, rows where mesh and basis are
+ * there, and the surface where the model is. */
 #include "base/random.h"
 #include "geometry/winding.h"
 #include "shell/level.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOTIONS = 8, RANDOM_STREAM = 900 };
+enum { MOTIONS = 8, RANDOM_STREAM = 900, PLACES = 9 };
 
 static double distance(const double *a, const double *b)
 {
@@ -82,6 +82,73 @@ static void check_bounds(verify *v, artefact *file)
     sp_pool_free(&pool);
 }
 
+static double largest_of(int64_t count, const double *values)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(values[i]));
+    return largest;
+}
+
+static double farthest_apart(int64_t count, const double *a, const double *b)
+{
+    double worst = 0;
+    for (int64_t i = 0; i < count; i++)
+        worst = fmax(worst, fabs(a[i] - b[i]));
+    return worst;
+}
+
+/* Rows of a sample of points from mesh and basis. The gradient jumps between elements, and rounding tells on whose side a point on a face
+ * is: that of a place beside it will do. */
+static void check_rows(verify *v, artefact *file)
+{
+    const sp_shell *s = &file->shell;
+    const int64_t r = s->modes, count = v->sample < s->count ? v->sample : s->count;
+    artefact *mesh = verify_mesh(v, file, "rows of points anew", false), *basis = verify_find(v, file->basis_hash);
+    double low[3], high[3], apart[3] = {0};
+    if (!mesh)
+        return;
+    if (!basis || !basis->columns.U || basis->columns.rows != 3 * mesh->mesh.vertex_count || basis->columns.count != r) {
+        verify_skip(v, file, "rows of points anew", "its basis is not among the files (%.12s)", file->basis_hash);
+        return;
+    }
+    sp_mesh_box(&mesh->mesh, low, high);
+    const double step = 1e-8 * distance(low, high);
+    sp_shell anew = {.count = PLACES * count, .levels = 1, .cumulative = {PLACES * count}};
+    anew.points = sp_pool_raw(&anew.pool, 3 * anew.count, sizeof *anew.points);
+    anew.normals = sp_pool_raw(&anew.pool, 3 * anew.count, sizeof *anew.normals);
+    if (anew.pool.failed)
+        verify_out_of_memory();
+    for (int64_t i = 0; i < anew.count; i++) {
+        const int64_t p = (int64_t)(((double)(i / PLACES) + 0.5) / (double)count * (double)s->count), place = i % PLACES;
+        for (int k = 0; k < 3; k++) {
+            anew.points[3 * i + k] = s->points[3 * p + k] + (place == 0 ? 0 : (place - 1) >> k & 1 ? step : -step);
+            anew.normals[3 * i + k] = s->normals[3 * p + k];
+        }
+    }
+    sp_shell_motion_report report;
+    tool_check(sp_shell_carry(v->context, &mesh->mesh, r, basis->columns.U, s->dT != NULL, &anew, &report), file->path);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t p = (int64_t)(((double)i + 0.5) / (double)count * (double)s->count);
+        double turned = INFINITY, tangents = INFINITY;
+        apart[0] = fmax(apart[0], farthest_apart(3 * r, s->U + 3 * r * p, anew.U + 3 * r * PLACES * i));
+        for (int64_t at = PLACES * i; at < PLACES * (i + 1); at++) {
+            turned = fmin(turned, farthest_apart(3 * r, s->dN + 3 * r * p, anew.dN + 3 * r * at));
+            if (s->dT)
+                tangents = fmin(tangents, farthest_apart(6 * r, s->dT + 6 * r * p, anew.dT + 6 * r * at));
+        }
+        apart[1] = fmax(apart[1], turned);
+        apart[2] = fmax(apart[2], s->dT ? tangents : 0);
+    }
+    const double largest[3] = {largest_of(3 * r * s->count, s->U), largest_of(3 * r * s->count, s->dN),
+                               s->dT ? largest_of(6 * r * s->count, s->dT) : 0};
+    verify_number(v, file, "displacements of points anew, relative", largest[0] > 0 ? apart[0] / largest[0] : apart[0], 1e-11);
+    verify_number(v, file, "changes of normals anew, relative", largest[1] > 0 ? apart[1] / largest[1] : apart[1], 1e-5);
+    if (s->dT)
+        verify_number(v, file, "changes of tangents anew, relative", largest[2] > 0 ? apart[2] / largest[2] : apart[2], 1e-5);
+    sp_shell_free(&anew);
+}
+
 /* Normals point to where the winding number is 1, for points on the surface of a closed model; points lie on the model or the offset. */
 static void check_surface(verify *v, artefact *file, bool offset)
 {
@@ -152,8 +219,10 @@ void verify_shell(verify *v, artefact *file)
     if (s->levels > 1)
         check_parents(v, file);
     verify_number(v, file, "points beyond their spheres, relative", worst_excess(s, NULL), 0);
-    if (s->modes > 0)
+    if (s->modes > 0) {
         check_bounds(v, file);
+        check_rows(v, file);
+    }
     sp_shell_level_report report = {0};
     tool_check(sp_shell_spacing(v->context, s->count, s->points, s->normals, &report), file->path);
     verify_note(v, file, "nearest neighbours", "%.4g m, spread %.4f (random points: 0.523)", report.spacing, report.spread);

@@ -1,0 +1,318 @@
+/* Virtual coupling: springs between a body and a hand, static and dynamic (thesis ch. 4). */
+#include "contact/coupling.h"
+
+#include <lapacke.h>
+#include <string.h>
+
+enum { ENTRIES = sizeof(sp_wrench) / sizeof(double), SVD_WORK = 30 /* 5 · 6, the least of dgesvd */ };
+
+/* One of the springs along its own line: how far the body is beyond the manipulandum, which way, and the stiffness there. */
+typedef struct stretch {
+    double extent;          /* m or rad */
+    double way[3];          /* unit, from the manipulandum to the body; 0 where they coincide */
+    double tangent, secant; /* N/m or N m/rad, > 0: of a small move, and of the whole way to the manipulandum */
+} stretch;
+
+static double length3(const double v[3])
+{
+    return hypot(hypot(v[0], v[1]), v[2]); /* overflows only where the length does */
+}
+
+/* Eq. 4.40 for a spring of stiffness k, stretched by r: f(r)/r and f′(r). */
+static void saturate(double k, double most, double r, double *secant, double *tangent)
+{
+    const double joint = 0.5 * most / k;
+    *secant = *tangent = k;
+    if (!(r > joint))
+        return;
+    const double rest = exp(-2 * k * (r - joint) / most);
+    *secant = most * (1 - 0.5 * rest) / r;
+    *tangent = k * rest;
+}
+
+/* q_s q_m⁻¹ in the positive hemisphere; of the two of a half turn the one whose first component other than 0 is positive. */
+static void turn_from(const sp_pose *manipulandum, const sp_pose *body, double q[4])
+{
+    const double *m = manipulandum->q, inverse[4] = {m[0], -m[1], -m[2], -m[3]};
+    sp_quaternion_multiply(body->q, inverse, q);
+    double first = q[0];
+    for (int k = 1; k < 4 && first == 0; k++)
+        first = q[k];
+    for (int k = 0; k < 4 && first < 0; k++)
+        q[k] = -q[k];
+}
+
+/* M += scale [v]× */
+static void add_cross(const double v[3], double scale, double M[9])
+{
+    M[1] -= scale * v[2], M[2] += scale * v[1];
+    M[3] += scale * v[2], M[5] -= scale * v[0];
+    M[6] -= scale * v[1], M[7] += scale * v[0];
+}
+
+/* M += one I + two v vᵀ */
+static void add_symmetric(double one, double two, const double v[3], double M[9])
+{
+    for (int i = 0; i < 3; i++) {
+        M[4 * i] += one;
+        for (int j = 0; j < 3; j++)
+            M[3 * i + j] += two * v[i] * v[j];
+    }
+}
+
+/* The wrench of both springs, and how they are stretched: [0] in place, [1] in rotation. */
+static void springs(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body, sp_wrench *wrench,
+                    stretch stretched[2])
+{
+    stretch *s = &stretched[0];
+    double q[4];
+    memset(wrench, 0, sizeof *wrench);
+    memset(stretched, 0, 2 * sizeof *stretched);
+    for (int k = 0; k < 3; k++)
+        s->way[k] = body->x[k] - manipulandum->x[k];
+    s->extent = length3(s->way);
+    saturate(p->stiffness, p->saturation, s->extent, &s->secant, &s->tangent);
+    for (int k = 0; k < 3; k++) {
+        wrench->force[k] = -s->secant * s->way[k];
+        s->way[k] = s->extent > 0 ? s->way[k] / s->extent : 0;
+    }
+    add_symmetric(-s->secant, s->secant - s->tangent, s->way, wrench->force_x); /* eq. 4.41 */
+
+    s = &stretched[1];
+    turn_from(manipulandum, body, q);
+    const double k_torque = p->torque_stiffness, sine = length3(q + 1); /* of half the angle */
+    double secant, tangent, linear[3];
+    saturate(1, p->torque_saturation, k_torque * sine, &secant, &tangent);
+    for (int k = 0; k < 3; k++) {
+        linear[k] = -k_torque * q[k + 1];
+        wrench->torque[k] = secant * linear[k];
+        s->way[k] = sine > 0 ? q[k + 1] / sine : 0;
+    }
+    s->extent = 2 * atan2(sine, q[0]);
+    s->tangent = 0.5 * k_torque * q[0] * tangent;
+    s->secant = s->extent > 0 ? secant * k_torque * (sine / s->extent) : s->tangent;
+    /* f/s ½(scalar(q_T) I − [T]×), eq. 4.24, and (f′ − f/s) e ∂s/∂ω with ∂s/∂ω = ½ scalar(q_T) eᵀ */
+    const double half = -0.5 * k_torque * q[0];
+    add_symmetric(secant * half, (tangent - secant) * half, s->way, wrench->torque_w);
+    add_cross(linear, -0.5 * secant, wrench->torque_w);
+}
+
+void sp_coupling_wrench(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body, sp_wrench *wrench)
+{
+    stretch stretched[2];
+    springs(p, manipulandum, body, wrench, stretched);
+}
+
+/* total += contact; SP_NUMERICAL where that is not finite. */
+static int add_contact(sp_context *context, const sp_wrench *contact, sp_wrench *total)
+{
+    double a[ENTRIES], b[ENTRIES];
+    memcpy(a, total, sizeof a);
+    memcpy(b, contact, sizeof b);
+    for (int k = 0; k < ENTRIES; k++) {
+        if (!isfinite(a[k] + b[k]))
+            return sp_fail(context, SP_NUMERICAL, "number %d of %d of the wrench: %g of springs, %g of contact", k, ENTRIES, a[k], b[k]);
+        a[k] += b[k];
+    }
+    memcpy(total, a, sizeof a);
+    return SP_OK;
+}
+
+/* ∂(F, T)/∂(x, ω) with x in units of `length` and F of 1/length, N m throughout: [L²F_x, L F_ω; L T_x, T_ω] column major. */
+static void matrix_of(const sp_wrench *wrench, double length, double A[36])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            A[6 * j + i] = length * length * wrench->force_x[3 * i + j];
+            A[6 * (j + 3) + i] = length * wrench->force_w[3 * i + j];
+            A[6 * j + i + 3] = length * wrench->torque_x[3 * i + j];
+            A[6 * (j + 3) + i + 3] = wrench->torque_w[3 * i + j];
+        }
+}
+
+static bool all_finite(int count, const double *x)
+{
+    for (int k = 0; k < count; k++)
+        if (!isfinite(x[k]))
+            return false;
+    return true;
+}
+
+/* move [6]: (Δx, Δω) in which the wrench vanishes to first order; `toward` within the degenerate subspace (§4.10). */
+static int balance(sp_context *context, const sp_coupling_parameters *p, const sp_wrench *total, const double toward[6], double move[6],
+                   int *degenerate)
+{
+    double A[36], b[6], U[36], Vt[36], sigma[6], work[SVD_WORK], y[6] = {0};
+    matrix_of(total, p->length, A);
+    for (int k = 0; k < 3; k++) {
+        b[k] = -p->length * total->force[k];
+        b[k + 3] = -total->torque[k];
+    }
+    if (!all_finite(36, A) || !all_finite(6, b) ||
+        LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', 6, 6, A, 6, sigma, U, 6, Vt, 6, work, SVD_WORK) != 0)
+        return sp_fail(context, SP_NUMERICAL, "springs and contact have no singular values with lengths in units of %g m", p->length);
+    *degenerate = 0;
+    for (int i = 0; i < 6; i++) {
+        double along = 0;
+        if (sigma[i] > 0 && sigma[i] >= p->threshold * sigma[0]) {
+            for (int k = 0; k < 6; k++)
+                along += U[6 * i + k] * b[k];
+            along /= sigma[i];
+        } else {
+            for (int k = 0; k < 6; k++)
+                along += Vt[6 * k + i] * (k < 3 ? toward[k] / p->length : toward[k]);
+            ++*degenerate;
+        }
+        for (int k = 0; k < 6; k++)
+            y[k] += along * Vt[6 * k + i];
+    }
+    for (int k = 0; k < 6; k++)
+        move[k] = k < 3 ? y[k] * p->length : y[k];
+    return SP_OK;
+}
+
+/* Whether v was longer than `most`, which it no longer is. */
+static bool limit(double most, double v[3])
+{
+    const double length = length3(v);
+    if (!(length > most))
+        return false;
+    for (int k = 0; k < 3; k++)
+        v[k] *= most / length;
+    return true;
+}
+
+/* The body displaced and turned; SP_NUMERICAL, and where it was, if that is nowhere. */
+static int displace(sp_context *context, const double displacement[3], const double rotation[3], sp_pose *body)
+{
+    sp_pose moved;
+    double turn[4];
+    for (int k = 0; k < 3; k++)
+        moved.x[k] = body->x[k] + displacement[k];
+    sp_quaternion_from_vector(rotation, turn);
+    sp_quaternion_multiply(turn, body->q, moved.q);
+    sp_quaternion_normalize(moved.q);
+    if (!all_finite(3, moved.x) || !all_finite(4, moved.q))
+        return sp_fail(context, SP_NUMERICAL, "a move by %g m and a turn by %g rad end at no finite pose", length3(displacement),
+                       length3(rotation));
+    *body = moved;
+    return SP_OK;
+}
+
+int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, double step, const sp_pose *manipulandum,
+                       const sp_wrench *contact, sp_pose *body, sp_coupling_step_report *report)
+{
+    int status = SP_OK;
+    sp_wrench total;
+    stretch stretched[2];
+    sp_coupling_step_report made = {0};
+    double toward[6], move[6];
+    memset(report, 0, sizeof *report);
+    springs(p, manipulandum, body, &total, stretched);
+    SP_TRY(add_contact(context, contact, &total));
+    for (int k = 0; k < 6; k++)
+        toward[k] = -stretched[k / 3].extent * stretched[k / 3].way[k % 3];
+    /* To first order a spring that weakens as it stretches pulls past the manipulandum, far past it. Its secant is exact there. */
+    for (bool again = true; again;) {
+        SP_TRY(balance(context, p, &total, toward, move, &made.degenerate));
+        again = false;
+        for (int i = 0; i < 2; i++) {
+            stretch *s = &stretched[i];
+            if (s->secant > (1 + 1e-6) * s->tangent && -sp_dot3(s->way, move + 3 * i) > (1 + 1e-9) * s->extent) {
+                add_symmetric(0, s->tangent - s->secant, s->way, i ? total.torque_w : total.force_x);
+                s->tangent = s->secant;
+                again = true;
+            }
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        made.displacement[k] = (1 - p->static_damping) * move[k];
+        made.rotation[k] = (1 - p->static_damping) * move[k + 3];
+    }
+    made.limited = limit(p->speed * step, made.displacement);
+    made.limited |= limit(p->angular_speed * step, made.rotation);
+    SP_TRY(displace(context, made.displacement, made.rotation, body));
+    *report = made;
+done:
+    return status;
+}
+
+int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, double step, const sp_pose *manipulandum,
+                        const sp_wrench *contact, const double gravity[3], sp_coupled_motion *motion, sp_pose *body,
+                        sp_coupling_step_report *report)
+{
+    int status = SP_OK;
+    const double m = motion->mass, *c = motion->centre, *w = motion->angular_velocity;
+    sp_wrench total;
+    stretch stretched[2];
+    sp_coupling_step_report made = {0};
+    double K[36], S[36], b[6], now[6], velocity[6];
+    double apparent[3], turning[3], spin[3], leverage[3], offset[9] = {0}, about[9];
+    lapack_int pivot[6];
+    memset(report, 0, sizeof *report);
+    springs(p, manipulandum, body, &total, stretched);
+    SP_TRY(add_contact(context, contact, &total));
+
+    /* what acts at the centre of mass: m (g − ω × (ω × c)) */
+    sp_cross3(w, c, turning);
+    sp_cross3(w, turning, apparent);
+    for (int k = 0; k < 3; k++)
+        apparent[k] = m * (gravity[k] - apparent[k]);
+    sp_cross3(c, apparent, leverage);
+    sp_rotate(motion->inertia, w, turning);
+    sp_cross3(w, turning, spin);
+    for (int k = 0; k < 3; k++) {
+        now[k] = motion->velocity[k];
+        now[k + 3] = w[k];
+        b[k] = total.force[k] + apparent[k] - p->damping * (now[k] - motion->hand_velocity[k]);
+        b[k + 3] = total.torque[k] + leverage[k] - spin[k] - p->torque_damping * (w[k] - motion->hand_angular_velocity[k]);
+    }
+    matrix_of(&total, 1, K);
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            b[i] += step * K[6 * j + i] * now[j];
+
+    /* A = [m I, −m [c]×; m [c]×, J − m [c]×[c]×] */
+    add_cross(c, m, offset);
+    memcpy(about, motion->inertia, sizeof about);
+    add_symmetric(m * sp_dot3(c, c), -m, c, about);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            S[6 * j + i] = i == j ? m / step + p->damping : 0;
+            S[6 * (j + 3) + i] = -offset[3 * i + j] / step;
+            S[6 * j + i + 3] = offset[3 * i + j] / step;
+            S[6 * (j + 3) + i + 3] = about[3 * i + j] / step + (i == j ? p->torque_damping : 0);
+        }
+    for (int k = 0; k < 36; k++)
+        S[k] -= step * K[k];
+    if (!all_finite(36, S) || !all_finite(6, b) || LAPACKE_dgesv_work(LAPACK_COL_MAJOR, 6, 1, S, 6, pivot, b, 6) != 0)
+        return sp_fail(context, SP_NUMERICAL, "inertia, dampers, springs and contact over %g s are singular or not finite", step);
+
+    for (int k = 0; k < 6; k++)
+        velocity[k] = now[k] + b[k];
+    made.limited = limit(p->speed, velocity);
+    made.limited |= limit(p->angular_speed, velocity + 3);
+    for (int k = 0; k < 3; k++) {
+        made.displacement[k] = step * velocity[k];
+        made.rotation[k] = step * velocity[k + 3];
+    }
+    SP_TRY(displace(context, made.displacement, made.rotation, body));
+    memcpy(motion->velocity, velocity, sizeof motion->velocity);
+    memcpy(motion->angular_velocity, velocity + 3, sizeof motion->angular_velocity);
+    *report = made;
+done:
+    return status;
+}
+
+void sp_coupling_render(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body, double most, double torque_most,
+                        double force[3], double torque[3])
+{
+    double q[4];
+    turn_from(manipulandum, body, q);
+    for (int k = 0; k < 3; k++) {
+        force[k] = p->stiffness * (body->x[k] - manipulandum->x[k]);
+        torque[k] = p->torque_stiffness * q[k + 1];
+    }
+    limit(most, force);
+    limit(torque_most, torque);
+}

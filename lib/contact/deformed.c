@@ -1,0 +1,309 @@
+#include "contact/deformed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mesh/shape.h"
+#include "shell/carry.h"
+
+static const double LEAST_DETERMINANT = 1e-6;
+static const double LARGEST = 1e30;   /* of F and of lengths in m, so that its inverse, below 1e67, times FARTHEST is a number */
+static const double FARTHEST = 1e150; /* m: its square is still one */
+
+enum { CHUNK = 64 }; /* proxies whose distances are computed together */
+
+/* What a query reads, without the proxies that are left out. */
+typedef struct field_domain {
+    sp_distance rest;
+    int64_t first, count, usable;
+    double *position[3]; /* [usable] m, now */
+    double *inverse;     /* [usable, 3, 3] F⁻¹ */
+    int64_t *proxy;      /* [usable] ascending, numbered through all domains */
+} field_domain;
+
+struct sp_deformed_field {
+    sp_pool pool;
+    int64_t r, domain_count, count;
+    int nearest;
+    field_domain *domains;
+    double *points; /* [count, 3] m, at rest */
+    double *rows;   /* [count, 4, 3, r]: displacements, then their derivatives by X, Y and Z */
+    double *reach;  /* [r] m */
+};
+
+/* The nearest proxies, ascending. */
+typedef struct choice {
+    int count;
+    double square[SP_DEFORMED_NEAREST]; /* m² */
+    int64_t at[SP_DEFORMED_NEAREST];
+    double weight[SP_DEFORMED_NEAREST];
+} choice;
+
+static int check_domains(sp_context *context, int64_t domains, const sp_deformed_domain *domain, int nearest)
+{
+    if (nearest < 1 || nearest > SP_DEFORMED_NEAREST)
+        return sp_fail(context, SP_USAGE, "distances from the %d nearest proxies: not between 1 and %d", nearest, SP_DEFORMED_NEAREST);
+    if (domains < 1)
+        return sp_fail(context, SP_USAGE, "a deformed distance field of %lld domains", (long long)domains);
+    for (int64_t i = 0; i < domains; i++) {
+        if (domain[i].count < 1)
+            return sp_fail(context, SP_USAGE, "domain %lld of the distance field has no proxies", (long long)i);
+        for (int64_t k = 0; k < 3 * domain[i].count; k++)
+            if (!(fabs(domain[i].points[k]) <= LARGEST))
+                return sp_fail(context, SP_INPUT, "proxy %lld of domain %lld has the coordinate %g", (long long)(k / 3), (long long)i,
+                               domain[i].points[k]);
+    }
+    return SP_OK;
+}
+
+static void measure_reach(sp_deformed_field *d)
+{
+    for (int64_t i = 0; i < d->count; i++)
+        for (int64_t j = 0; j < d->r; j++) {
+            const double *u = d->rows + 12 * d->r * i + j, length = sqrt(u[0] * u[0] + u[d->r] * u[d->r] + u[2 * d->r] * u[2 * d->r]);
+            d->reach[j] = fmax(d->reach[j], length);
+        }
+}
+
+/* Room for everything, and the proxies with their domains. */
+static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_deformed_domain *given, int nearest, sp_deformed_field *d)
+{
+    d->r = r;
+    d->nearest = nearest;
+    d->domain_count = domains;
+    for (int64_t i = 0; i < domains; i++)
+        d->count += given[i].count;
+    d->domains = sp_pool_new(&d->pool, domains, sizeof *d->domains);
+    d->points = sp_pool_raw(&d->pool, 3 * d->count, sizeof(double));
+    d->rows = sp_pool_raw(&d->pool, d->count, 12 * (size_t)r * sizeof(double));
+    d->reach = sp_pool_new(&d->pool, r, sizeof(double));
+    int64_t first = 0;
+    for (int64_t i = 0; i < domains && !d->pool.failed; i++) {
+        field_domain *part = &d->domains[i];
+        sp_distance_of_field(given[i].field, &part->rest);
+        part->first = first;
+        part->count = given[i].count;
+        for (int k = 0; k < 3; k++)
+            part->position[k] = sp_pool_raw(&d->pool, part->count, sizeof(double));
+        part->inverse = sp_pool_raw(&d->pool, 9 * part->count, sizeof(double));
+        part->proxy = sp_pool_raw(&d->pool, part->count, sizeof(int64_t));
+        memcpy(d->points + 3 * first, given[i].points, 3 * (size_t)part->count * sizeof(double));
+        first += part->count;
+    }
+    return d->pool.failed ? sp_fail_memory(context) : SP_OK;
+}
+
+static int carry_proxies(sp_context *context, const sp_mesh *mesh, const double *U, sp_deformed_field *d)
+{
+    int status;
+    sp_carrier carrier;
+    SP_TRY(sp_carrier_new(context, mesh, &carrier));
+    for (int64_t i = 0; i < d->count; i++) {
+        sp_carried carried;
+        double *rows = d->rows + 12 * d->r * i, along[8];
+        sp_carrier_find(&carrier, d->points + 3 * i, &carried);
+        sp_carried_rows(&carried, 3 * mesh->vertex_count, d->r, U, carried.weight, rows);
+        for (int k = 0; k < 3; k++) {
+            for (int a = 0; a < carried.corners; a++)
+                along[a] = carried.gradient[a][k];
+            sp_carried_rows(&carried, 3 * mesh->vertex_count, d->r, U, along, rows + 3 * (k + 1) * d->r);
+        }
+    }
+    sp_carrier_free(&carrier);
+done:
+    return status;
+}
+
+int sp_deformed_field_new(sp_context *context, const sp_mesh *mesh, int64_t r, const double *U, int64_t domains,
+                          const sp_deformed_domain *domain, int nearest, sp_deformed_field **deformed)
+{
+    int status;
+    sp_deformed_field *d = NULL;
+    *deformed = NULL;
+    SP_TRY(check_domains(context, domains, domain, nearest));
+    d = calloc(1, sizeof *d);
+    if (!d)
+        return sp_fail_memory(context);
+    SP_TRY(allocate(context, r, domains, domain, nearest, d));
+    SP_TRY(carry_proxies(context, mesh, U, d));
+    measure_reach(d);
+    sp_deformed_field_update(d, NULL);
+    *deformed = d;
+    d = NULL;
+done:
+    sp_deformed_field_free(d);
+    return status;
+}
+
+void sp_deformed_field_free(sp_deformed_field *deformed)
+{
+    if (!deformed)
+        return;
+    sp_pool_free(&deformed->pool);
+    free(deformed);
+}
+
+/* F⁻¹ [row major]; false where it is of no use. */
+static bool invert(const double F[3][3], double inverse[9])
+{
+    /* written so that a NaN anywhere ends in false */
+    const double determinant = sp_determinant(F[0], F[1], F[2]);
+    if (!(determinant > LEAST_DETERMINANT))
+        return false;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            const int a = (i + 1) % 3, b = (i + 2) % 3, c = (k + 1) % 3, d = (k + 2) % 3;
+            if (!(fabs(F[i][k]) <= LARGEST))
+                return false;
+            inverse[3 * k + i] = (F[a][c] * F[b][d] - F[a][d] * F[b][c]) / determinant;
+        }
+    return true;
+}
+
+void sp_deformed_field_update(sp_deformed_field *deformed, const double *q)
+{
+    const int64_t r = deformed->r;
+    for (field_domain *part = deformed->domains; part < deformed->domains + deformed->domain_count; part++) {
+        part->usable = 0;
+        for (int64_t i = part->first; i < part->first + part->count; i++) {
+            double x[12], F[3][3]; /* displacement, then its derivatives by X, Y and Z */
+            for (int c = 0; c < 12; c++) {
+                const double *row = deformed->rows + (12 * i + c) * r;
+                x[c] = 0;
+                for (int64_t j = 0; j < r && q; j++)
+                    x[c] += row[j] * q[j];
+            }
+            bool near = true;
+            for (int c = 0; c < 3; c++) {
+                part->position[c][part->usable] = deformed->points[3 * i + c] + x[c];
+                near &= fabs(part->position[c][part->usable]) <= LARGEST;
+                for (int k = 0; k < 3; k++)
+                    F[c][k] = (c == k) + x[3 * (k + 1) + c];
+            }
+            part->proxy[part->usable] = i;
+            part->usable += near && invert((const double(*)[3])F, part->inverse + 9 * part->usable);
+        }
+    }
+}
+
+/* At most k, of equally near ones the first. */
+static void choose(const field_domain *part, int k, const double x[3], choice *c)
+{
+    double square[CHUNK];
+    c->count = 0;
+    for (int64_t begin = 0; begin < part->usable; begin += CHUNK) {
+        const int64_t n = part->usable - begin < CHUNK ? part->usable - begin : CHUNK;
+        for (int64_t i = 0; i < n; i++) {
+            const double dx = x[0] - part->position[0][begin + i], dy = x[1] - part->position[1][begin + i];
+            const double dz = x[2] - part->position[2][begin + i];
+            square[i] = dx * dx + dy * dy + dz * dz;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            if (c->count == k && square[i] >= c->square[k - 1])
+                continue;
+            int to = c->count < k ? c->count++ : k - 1;
+            for (; to > 0 && square[i] < c->square[to - 1]; to--) {
+                c->square[to] = c->square[to - 1];
+                c->at[to] = c->at[to - 1];
+            }
+            c->square[to] = square[i];
+            c->at[to] = begin + i;
+        }
+    }
+}
+
+/* Eq. 3.16 times d_min d_max over itself, so that d_min = 0 and d_min = d_max are as their limits: 1 for all of the least distance. Of
+ * fewer than k proxies the last is no border: 1/d_max = 0. */
+static void weigh(int k, choice *c)
+{
+    double sum = 0;
+    const bool border = c->count == k;
+    const double least = sqrt(c->square[0]), most = sqrt(c->square[c->count - 1]);
+    for (int i = 0; i < c->count; i++) {
+        const double d = sqrt(c->square[i]);
+        c->weight[i] = !(d > least) ? 1 : border ? least * (most - d) / (d * (most - least)) : least / d;
+        sum += c->weight[i];
+    }
+    for (int i = 0; i < c->count; i++)
+        c->weight[i] /= sum;
+}
+
+/* Where a usable proxy pulls x back to. */
+static void pull_back(const sp_deformed_field *deformed, const field_domain *part, int64_t at, const double x[3], double X[3])
+{
+    const double *inverse = part->inverse + 9 * at, *rest = deformed->points + 3 * part->proxy[at];
+    const double dx = x[0] - part->position[0][at], dy = x[1] - part->position[1][at], dz = x[2] - part->position[2][at];
+    for (int k = 0; k < 3; k++)
+        X[k] = rest[k] + inverse[3 * k] * dx + inverse[3 * k + 1] * dy + inverse[3 * k + 2] * dz;
+}
+
+static double estimate(const sp_deformed_field *deformed, const field_domain *part, const choice *c, const double x[3])
+{
+    double value = 0, X[3];
+    for (int i = 0; i < c->count; i++) {
+        if (c->weight[i] == 0)
+            continue;
+        pull_back(deformed, part, c->at[i], x, X);
+        value += c->weight[i] * sp_distance_lookup(&part->rest, X);
+    }
+    return value;
+}
+
+static void estimate_gradient(const sp_deformed_field *deformed, const field_domain *part, const choice *c, const double x[3],
+                              double gradient[3])
+{
+    double X[3], slope[3];
+    for (int i = 0; i < c->count; i++) {
+        const double *inverse = part->inverse + 9 * c->at[i];
+        pull_back(deformed, part, c->at[i], x, X);
+        sp_distance_at(&part->rest, X, slope);
+        for (int k = 0; k < 3; k++)
+            gradient[k] += c->weight[i] * (inverse[k] * slope[0] + inverse[3 + k] * slope[1] + inverse[6 + k] * slope[2]);
+    }
+}
+
+double sp_deformed_field_at(const sp_deformed_field *deformed, const double x[3], double gradient[3], int64_t *proxy)
+{
+    double y[3], least = INFINITY;
+    choice both[2]; /* the one that counts so far and the next */
+    int best = 0;
+    const field_domain *counts = NULL;
+    for (int k = 0; k < 3; k++) /* into a range whose squares are numbers; a NaN, too */
+        y[k] = x[k] > FARTHEST ? FARTHEST : x[k] >= -FARTHEST ? x[k] : -FARTHEST;
+    for (const field_domain *part = deformed->domains; part < deformed->domains + deformed->domain_count; part++) {
+        choice *next = &both[!best];
+        choose(part, deformed->nearest, y, next);
+        if (next->count == 0)
+            continue;
+        weigh(deformed->nearest, next);
+        const double value = estimate(deformed, part, next, y);
+        if (value < least) {
+            least = value;
+            counts = part;
+            best = !best;
+        }
+    }
+    if (gradient)
+        gradient[0] = gradient[1] = gradient[2] = 0;
+    if (gradient && counts)
+        estimate_gradient(deformed, counts, &both[best], y, gradient);
+    if (proxy)
+        *proxy = counts ? counts->proxy[both[best].at[0]] : 0;
+    return least;
+}
+
+int64_t sp_deformed_field_r(const sp_deformed_field *deformed)
+{
+    return deformed->r;
+}
+
+const double *sp_deformed_field_rows(const sp_deformed_field *deformed, int64_t proxy)
+{
+    return deformed->rows + 12 * deformed->r * proxy;
+}
+
+const double *sp_deformed_field_reach(const sp_deformed_field *deformed)
+{
+    return deformed->reach;
+}

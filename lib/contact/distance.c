@@ -1,0 +1,137 @@
+#include "contact/distance.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "contact/deformed.h"
+#include "contact/voxmap.h"
+
+/* v becomes a unit vector, and its length is returned; (1, 0, 0) for 0. */
+static double normalize(double v[3])
+{
+    double size = 1, square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    if (!(square > 1e-200 && square < 1e200)) { /* squares that leave the range of numbers */
+        size = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
+        if (!(size > 0)) {
+            v[0] = 1;
+            v[1] = v[2] = 0;
+            return 0;
+        }
+        square = 0;
+        for (int k = 0; k < 3; k++) {
+            v[k] /= size;
+            square += v[k] * v[k];
+        }
+    }
+    const double length = sqrt(square);
+    for (int k = 0; k < 3; k++)
+        v[k] /= length;
+    return fmin(size * length, DBL_MAX);
+}
+
+static double box_distance(const sp_distance *box, const double x[3], double direction[3])
+{
+    double beyond[3], side[3], deepest = -INFINITY;
+    int face = 0;
+    bool outside = false;
+    for (int k = 0; k < 3; k++) {
+        const double p = x[k] - box->centre[k], q = fabs(p) - box->half[k];
+        side[k] = p < 0 ? -1 : 1;
+        outside |= q > 0;
+        beyond[k] = q > 0 ? q : 0;
+        if (q > deepest) {
+            deepest = q;
+            face = k;
+        }
+    }
+    if (!outside) {
+        for (int k = 0; k < 3; k++)
+            direction[k] = k == face ? side[k] : 0;
+        return deepest;
+    }
+    const double length = normalize(beyond);
+    for (int k = 0; k < 3; k++)
+        direction[k] = side[k] * beyond[k];
+    return length;
+}
+
+void sp_distance_of_field(const sp_field *field, sp_distance *distance)
+{
+    double square = 0;
+    *distance = (sp_distance){.kind = SP_DISTANCE_GRID, .field = field, .boundary = sp_field_boundary(field), .scale = 1 / field->spacing};
+    for (int k = 0; k < 3; k++) {
+        distance->size[k] = (double)field->cells[k];
+        square += distance->size[k] * distance->size[k];
+    }
+    /* no distance in the box is larger than that at one corner and the diagonal; two of them are rounded by 2^-24 each, and lookups in
+     * double precision are far within the other half of 2^-22 */
+    const double largest = fabs((double)field->distance[0]) + sqrt(square) * field->spacing;
+    distance->slack = sqrt(3) * field->spacing + ldexp(largest, -22);
+}
+
+static double nowhere(double gradient[3])
+{
+    if (gradient)
+        gradient[0] = gradient[1] = gradient[2] = 0;
+    return INFINITY;
+}
+
+static bool finite3(const double x[3])
+{
+    return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
+}
+
+double sp_distance_beyond(const sp_distance *grid, const double x[3], double gradient[3])
+{
+    const sp_field *field = grid->field;
+    double gap[3], square = 0;
+    bool outside = false;
+    if (!finite3(x))
+        return nowhere(gradient);
+    for (int k = 0; k < 3; k++) {
+        const double below = field->origin[k] - x[k], above = -below - field->spacing * grid->size[k];
+        const double beyond = below > above ? below : above;
+        gap[k] = beyond > 0 ? beyond : 0;
+        outside |= beyond > 0;
+        square += gap[k] * gap[k];
+    }
+    if (!outside)
+        return sp_field_interpolate(field, x, gradient);
+    nowhere(gradient);
+    return (square < 1e200 ? sqrt(square) : normalize(gap)) + grid->boundary;
+}
+
+double sp_distance_at(const sp_distance *distance, const double x[3], double gradient[3])
+{
+    double direction[3], t[3], value = 0;
+    if (distance->kind == SP_DISTANCE_GRID) {
+        const float *lowest = sp_distance_cell(distance, x, t);
+        return lowest ? sp_distance_inside(distance, lowest, t, gradient) : sp_distance_beyond(distance, x, gradient);
+    }
+    if (!finite3(x))
+        return nowhere(gradient);
+    switch (distance->kind) {
+    case SP_DISTANCE_PLANE:
+        value = distance->normal[0] * x[0] + distance->normal[1] * x[1] + distance->normal[2] * x[2] - distance->offset;
+        value = fmin(fmax(value, -DBL_MAX), DBL_MAX);
+        for (int k = 0; k < 3; k++)
+            direction[k] = distance->normal[k];
+        break;
+    case SP_DISTANCE_SPHERE:
+        for (int k = 0; k < 3; k++)
+            direction[k] = x[k] - distance->centre[k];
+        value = normalize(direction) - distance->radius;
+        break;
+    case SP_DISTANCE_BOX:
+        value = box_distance(distance, x, direction);
+        break;
+    case SP_DISTANCE_DEFORMED:
+        return sp_deformed_field_at(distance->deformed, x, gradient, NULL);
+    default:
+        value = sp_voxmap_at(distance->voxmap, x, NULL) == SP_VOXEL_FREE ? sp_voxmap_spacing(distance->voxmap) : 0;
+        direction[0] = direction[1] = direction[2] = 0;
+    }
+    for (int k = 0; k < 3 && gradient; k++)
+        gradient[k] = direction[k];
+    return value;
+}

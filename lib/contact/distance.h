@@ -1,0 +1,107 @@
+/* Whatever can be asked for a signed distance in the frame of its body: analytic shapes, grids, deformed grids (thesis §3.11, §3.12). */
+#ifndef SP_CONTACT_DISTANCE_H
+#define SP_CONTACT_DISTANCE_H
+
+#include <string.h>
+
+#include "geometry/field.h"
+
+enum sp_distance_kind {
+    SP_DISTANCE_PLANE,
+    SP_DISTANCE_SPHERE,
+    SP_DISTANCE_BOX,
+    SP_DISTANCE_GRID,
+    SP_DISTANCE_DEFORMED,
+    SP_DISTANCE_VOXMAP,
+};
+
+typedef struct sp_deformed_field sp_deformed_field; /* contact/deformed.h */
+typedef struct sp_voxmap sp_voxmap;                 /* contact/voxmap.h */
+
+typedef struct sp_distance {
+    enum sp_distance_kind kind;
+    double normal[3], offset; /* PLANE: outward unit normal n, inside where n·x < offset [m] */
+    double centre[3], radius; /* SPHERE; BOX: its centre … */
+    double half[3];           /* … and half its sides, along the axes */
+    const sp_field *field;    /* GRID, and what sp_distance_of_field derives from it: */
+    double boundary;          /* sp_field_boundary */
+    double scale, size[3];    /* 1/m, one over the spacing; cells along each axis */
+    const sp_deformed_field *deformed;
+    const sp_voxmap *voxmap;
+    double slack; /* m: value(y) ≥ value(x) − |x − y| − slack for all x and all y where value(y) is more than a lower
+                     bound: see below for interpolants, else 0 (up to rounding). Of no meaning for DEFORMED, whose
+                     distances are estimates, and VOXMAP */
+} sp_distance;
+
+/* A grid with what is derived from it; the field must outlive it. A signed distance D (of a closed surface) changes by no more than the
+ * distance; its interpolant I between vertices differs from D by at most Σ w_v |v − x| ≤ h √Σ_k t_k(1 − t_k) ≤ (√3/2) h. So I(y) ≥ I(x)
+ * − |x − y| − √3 h, and a bound at x is no more than D(x). Slack is √3 h and what single precision rounds. */
+void sp_distance_of_field(const sp_field *field, sp_distance *distance);
+
+/* The signed distance at x in the body's frame, negative inside; outside of a grid's box a lower bound (eq. 3.14). gradient (NULL: not
+ * wanted) is that of the value; 0 where it is only a bound, of unit length for the analytic shapes (at a sphere's centre and on a box's
+ * medial planes one of those that meet there). Finite for every finite x; where x is not finite INFINITY with gradient 0. A voxmap has
+ * no distances without a normal (sp_voxmap_depth): its spacing in free voxels, from which the surface is at least so far, else 0, with
+ * gradient 0. Thread safe. */
+double sp_distance_at(const sp_distance *distance, const double x[3], double gradient[3]);
+
+/* ---- GRID only, to be inlined where many are asked ---- */
+
+/* What sp_distance_at gives outside of the box; on its faces rounding decides. */
+double sp_distance_beyond(const sp_distance *grid, const double x[3], double gradient[3]);
+
+/* The lowest vertex of the cell that holds x, and where in that cell it is, each t in [0, 1]; NULL outside of the box. */
+static inline const float *sp_distance_cell(const sp_distance *grid, const double x[3], double t[3])
+{
+    const sp_field *field = grid->field;
+    const double u = (x[0] - field->origin[0]) * grid->scale, v = (x[1] - field->origin[1]) * grid->scale;
+    const double w = (x[2] - field->origin[2]) * grid->scale;
+    if (!((u >= 0) & (u <= grid->size[0]) & (v >= 0) & (v <= grid->size[1]) & (w >= 0) & (w <= grid->size[2])))
+        return NULL;
+    int64_t i = (int64_t)u, j = (int64_t)v, k = (int64_t)w;
+    i -= i == field->cells[0];
+    j -= j == field->cells[1];
+    k -= k == field->cells[2];
+    t[0] = u - (double)i;
+    t[1] = v - (double)j;
+    t[2] = w - (double)k;
+    return field->distance + sp_field_index(field, i, j, k);
+}
+
+typedef float sp_float_pair __attribute__((vector_size(8)));
+typedef double sp_pair __attribute__((vector_size(16)));
+
+/* A value and the next one along x. */
+static inline sp_pair sp_distance_pair(const float *value)
+{
+    sp_float_pair pair;
+    memcpy(&pair, value, sizeof pair);
+    return __builtin_convertvector(pair, sp_pair);
+}
+
+/* In that cell, first along z, then y, then x; gradient NULL: not wanted. */
+static inline double sp_distance_inside(const sp_distance *grid, const float *lowest, const double t[3], double gradient[3])
+{
+    const int64_t row = grid->field->cells[0] + 1;
+    const float *above = lowest + row * (grid->field->cells[1] + 1);
+    const sp_pair front = sp_distance_pair(lowest), back = sp_distance_pair(lowest + row);
+    const sp_pair front_slope = sp_distance_pair(above) - front, back_slope = sp_distance_pair(above + row) - back;
+    const sp_pair middle = front + t[2] * front_slope, slope = back + t[2] * back_slope - middle, edge = middle + t[1] * slope;
+    if (gradient) {
+        const sp_pair rise = front_slope + t[1] * (back_slope - front_slope);
+        gradient[0] = grid->scale * (edge[1] - edge[0]);
+        gradient[1] = grid->scale * (slope[0] + t[0] * (slope[1] - slope[0]));
+        gradient[2] = grid->scale * (rise[0] + t[0] * (rise[1] - rise[0]));
+    }
+    return edge[0] + t[0] * (edge[1] - edge[0]);
+}
+
+/* As sp_distance_at without gradient. */
+static inline double sp_distance_lookup(const sp_distance *grid, const double x[3])
+{
+    double t[3];
+    const float *lowest = sp_distance_cell(grid, x, t);
+    return lowest ? sp_distance_inside(grid, lowest, t, NULL) : sp_distance_beyond(grid, x, NULL);
+}
+
+#endif

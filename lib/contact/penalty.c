@@ -1,0 +1,213 @@
+#include "contact/penalty.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "contact/deformed.h"
+#include "contact/voxmap.h"
+
+int sp_contact_forces_new(sp_context *context, const sp_contact_shell *shell, sp_pool *pool, sp_contact_forces *forces)
+{
+    *forces = (sp_contact_forces){.scale = 1};
+    forces->at = sp_pool_raw(pool, 3 * shell->count, sizeof(double));
+    forces->normal = sp_pool_raw(pool, 3 * shell->count, sizeof(double));
+    forces->force = sp_pool_raw(pool, 3 * shell->count, sizeof(double));
+    return pool->failed ? sp_fail_memory(context) : SP_OK;
+}
+
+static double weight_of(const sp_penalty *penalty, const sp_contact_shell *shell, int64_t point)
+{
+    return penalty->by_area ? shell->weight[point] : 1;
+}
+
+void sp_contact_velocity(const sp_contact_state *state, const double at[3], int64_t modes, const double *rows, double velocity[3])
+{
+    const double r[3] = {at[0] - state->pose.x[0], at[1] - state->pose.x[1], at[2] - state->pose.x[2]};
+    double turn[3], R[9], rate[3] = {0, 0, 0}, world[3] = {0, 0, 0};
+    sp_cross3(state->angular_velocity, r, turn);
+    if (modes > 0 && state->qdot) {
+        for (int k = 0; k < 3; k++)
+            for (int64_t j = 0; j < modes; j++)
+                rate[k] += rows[k * modes + j] * state->qdot[j];
+        sp_quaternion_matrix(state->pose.q, R);
+        sp_rotate(R, rate, world);
+    }
+    for (int k = 0; k < 3; k++)
+        velocity[k] = state->velocity[k] + turn[k] + world[k];
+}
+
+/* Velocity of a point of the shell by the matter of the other body there. */
+static void relative_velocity(const sp_contact_shell *shell, const sp_contact_state *a, const sp_distance *distance,
+                              const sp_contact_state *b, int64_t point, const double at[3], const double place[3], double v[3])
+{
+    double other[3];
+    const int64_t modes = shell->U ? shell->modes : 0;
+    sp_contact_velocity(a, at, modes, modes ? shell->U + 3 * modes * point : NULL, v);
+    if (distance->kind == SP_DISTANCE_DEFORMED) {
+        int64_t proxy;
+        sp_deformed_field_at(distance->deformed, place, NULL, &proxy);
+        sp_contact_velocity(b, at, sp_deformed_field_r(distance->deformed), sp_deformed_field_rows(distance->deformed, proxy), other);
+    } else
+        sp_contact_velocity(b, at, 0, NULL, other);
+    for (int k = 0; k < 3; k++)
+        v[k] -= other[k];
+}
+
+/* The force of a braking pulse on a point in a proximity voxel, along N. */
+static double brake(const sp_penalty *penalty, const sp_distance *distance, const double B[9], const double place[3], const double N[3],
+                    const double velocity[3])
+{
+    double n[3], v[3];
+    sp_rotate_back(B, N, n);
+    sp_rotate_back(B, velocity, v);
+    return penalty->pulse_mass / penalty->step * sp_voxmap_pulse(distance->voxmap, place, n, v, penalty->pulse);
+}
+
+void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
+                       const sp_distance *distance, const sp_contact_state *field_state, const sp_traversal_result *found,
+                       sp_contact_forces *forces)
+{
+    double A[9], B[9], total = 0;
+    sp_quaternion_matrix(shell_state->pose.q, A);
+    sp_quaternion_matrix(field_state->pose.q, B);
+    forces->count = found->count;
+    forces->point = found->point;
+    forces->distance = found->distance;
+    for (int64_t i = 0; i < found->count; i++)
+        total += found->distance[i] < 0 ? weight_of(penalty, shell, found->point[i]) : 0;
+    forces->scale = total > penalty->limit ? penalty->limit / total : 1;
+    const bool moving = penalty->damping > 0 || (distance->kind == SP_DISTANCE_VOXMAP && penalty->pulse < INFINITY);
+    for (int64_t i = 0; i < found->count; i++) {
+        const int64_t p = found->point[i];
+        double n[3], *N = forces->normal + 3 * i, *at = forces->at + 3 * i, velocity[3];
+        sp_rotate(B, found->place + 3 * i, at);
+        for (int k = 0; k < 3; k++)
+            at[k] += field_state->pose.x[k];
+        sp_contact_shell_normal(shell, p, shell_state->q, penalty->tangents, n);
+        sp_rotate(A, n, N);
+        double push = -penalty->stiffness * found->distance[i];
+        if (moving) {
+            relative_velocity(shell, shell_state, distance, field_state, p, at, found->place + 3 * i, velocity);
+            if (push > 0)
+                push = fmax(0, push - penalty->damping * sp_dot3(velocity, N));
+        }
+        push *= weight_of(penalty, shell, p) * forces->scale;
+        if (moving && distance->kind == SP_DISTANCE_VOXMAP)
+            push += brake(penalty, distance, B, found->place + 3 * i, N, velocity);
+        for (int k = 0; k < 3; k++)
+            forces->force[3 * i + k] = push * N[k];
+    }
+}
+
+void sp_contact_forces_total(const sp_contact_forces *forces, double sign, const double about[3], double F[3], double T[3])
+{
+    for (int64_t i = 0; i < forces->count; i++) {
+        const double *f = forces->force + 3 * i, *at = forces->at + 3 * i, r[3] = {at[0] - about[0], at[1] - about[1], at[2] - about[2]};
+        double turn[3];
+        sp_cross3(r, f, turn);
+        for (int k = 0; k < 3; k++) {
+            F[k] += sign * f[k];
+            T[k] += sign * turn[k];
+        }
+    }
+}
+
+static void add_projected(int64_t modes, const double *rows, const double f[3], double sign, double *Q)
+{
+    for (int k = 0; k < 3; k++) {
+        const double value = sign * f[k];
+#pragma omp simd
+        for (int64_t j = 0; j < modes; j++)
+            Q[j] += value * rows[k * modes + j];
+    }
+}
+
+void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact_shell *shell, const sp_pose *pose, double *Q)
+{
+    double R[9], f[3];
+    sp_quaternion_matrix(pose->q, R);
+    for (int64_t i = 0; i < forces->count; i++) {
+        sp_rotate_back(R, forces->force + 3 * i, f);
+        add_projected(shell->modes, shell->U + 3 * shell->modes * forces->point[i], f, 1, Q);
+    }
+}
+
+void sp_contact_forces_project_field(const sp_contact_forces *forces, const sp_distance *distance, const sp_pose *pose, double *Q)
+{
+    const int64_t modes = sp_deformed_field_r(distance->deformed);
+    double R[9], f[3], place[3];
+    sp_quaternion_matrix(pose->q, R);
+    for (int64_t i = 0; i < forces->count; i++) {
+        const double *at = forces->at + 3 * i, r[3] = {at[0] - pose->x[0], at[1] - pose->x[1], at[2] - pose->x[2]};
+        int64_t proxy;
+        sp_rotate_back(R, r, place);
+        sp_rotate_back(R, forces->force + 3 * i, f);
+        sp_deformed_field_at(distance->deformed, place, NULL, &proxy);
+        add_projected(modes, sp_deformed_field_rows(distance->deformed, proxy), f, -1, Q);
+    }
+}
+
+/* C += scale · [v]× A for A [3, 3]. */
+static void add_cross(const double v[3], const double A[9], double scale, double C[9])
+{
+    for (int j = 0; j < 3; j++) {
+        const double column[3] = {A[j], A[3 + j], A[6 + j]};
+        double c[3];
+        sp_cross3(v, column, c);
+        for (int i = 0; i < 3; i++)
+            C[3 * i + j] += scale * c[i];
+    }
+}
+
+void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_distance *distance, const sp_pose *field,
+                       const sp_contact_forces *forces, bool shell_moves, bool normals, const double about[3], sp_wrench *wrench)
+{
+    static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double B[9];
+    sp_quaternion_matrix(field->q, B);
+    for (int64_t i = 0; i < forces->count; i++) {
+        const double *n = forces->normal + 3 * i, *at = forces->at + 3 * i, sign = shell_moves ? 1 : -1;
+        const double d = forces->distance[i], kappa = d < 0
+                                                          ? penalty->stiffness * weight_of(penalty, shell, forces->point[i]) * forces->scale
+                                                          : 0; /* else it only brakes */
+        double r[3], local[3], g[3], turned[3], F[3], T[3], F_x[9], F_w[9];
+        for (int k = 0; k < 3; k++) {
+            r[k] = at[k] - about[k];
+            g[k] = n[k];
+            F[k] = sign * forces->force[3 * i + k];
+        }
+        if (!normals && distance->kind != SP_DISTANCE_VOXMAP) {
+            double x[3], gradient[3];
+            for (int k = 0; k < 3; k++)
+                x[k] = at[k] - field->x[k];
+            sp_rotate_back(B, x, local);
+            sp_distance_at(distance, local, gradient);
+            sp_rotate(B, gradient, g);
+        }
+        sp_cross3(r, g, turned);
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                F_x[3 * a + b] = -kappa * n[a] * g[b];
+                F_w[3 * a + b] = -kappa * n[a] * turned[b];
+            }
+        if (shell_moves)
+            add_cross(n, I, kappa * d, F_w);
+        sp_cross3(r, F, T);
+        for (int k = 0; k < 3; k++) {
+            wrench->force[k] += F[k];
+            wrench->torque[k] += T[k];
+        }
+        for (int k = 0; k < 9; k++) {
+            wrench->force_x[k] += F_x[k];
+            wrench->force_w[k] += F_w[k];
+        }
+        add_cross(r, F_x, 1, wrench->torque_x);
+        add_cross(r, F_w, 1, wrench->torque_w);
+        if (shell_moves) {
+            double R[9] = {0};
+            add_cross(r, I, 1, R);
+            add_cross(F, R, 1, wrench->torque_w);
+        } else
+            add_cross(F, I, 1, wrench->torque_x);
+    }
+}

@@ -1,0 +1,68 @@
+/* Penalty forces on the points of a shell that are in contact (thesis §3.5), and on the body whose distances they are. */
+#ifndef SP_CONTACT_PENALTY_H
+#define SP_CONTACT_PENALTY_H
+
+#include "contact/coupling.h"
+#include "contact/traverse.h"
+
+typedef struct sp_penalty {
+    double stiffness;  /* k_C N/m, of each point (eq. 3.1) */
+    double damping;    /* N s/m, of each point, along its normal; the force never pulls */
+    double limit;      /* L: forces are scaled by L/l where the weights l of the points in contact add up to more; INFINITY: never */
+    bool by_area;      /* weights are areas by the mean area of the shell's points; else 1 */
+    bool tangents;     /* normals by tangents where the shell has them (contact/traverse.h) */
+    double pulse;      /* m/s: voxmaps brake faster points in proximity voxels; INFINITY: they do not */
+    double pulse_mass; /* kg, of such a point: its pulse is a force mass · change of velocity / step */
+    double step;       /* s */
+} sp_penalty;
+
+/* A body as contact sees it. Points of a deformed body are at x + R (X + U q). */
+typedef struct sp_contact_state {
+    sp_pose pose;
+    double velocity[3], angular_velocity[3]; /* world; the velocity of the origin of its frame, m/s, rad/s */
+    const double *q, *qdot;                  /* NULL: rigid */
+} sp_contact_state;
+
+/* Velocity [world] of a point of the body that is at `at` [world] and moves by the rows of U given, rows [3, modes, row major] (modes 0:
+ * rigid). */
+void sp_contact_velocity(const sp_contact_state *state, const double at[3], int64_t modes, const double *rows, double velocity[3]);
+
+/* Forces on the points of the shell. The arrays have room for all its points. */
+typedef struct sp_contact_forces {
+    int64_t count;
+    double scale; /* L/l, or 1 */
+    const int32_t *point;
+    const double *distance;
+    double *at;     /* [count, 3] world, m: where the point is */
+    double *normal; /* [count, 3] inward, world */
+    double *force;  /* [count, 3] world, N: −k d N with weight, scale and damping, on the shell; the other body feels the opposite */
+} sp_contact_forces;
+
+/* Room from `pool`; SP_SYSTEM without memory. */
+int sp_contact_forces_new(sp_context *context, const sp_contact_shell *shell, sp_pool *pool, sp_contact_forces *forces) SP_MUST_USE;
+
+/* From the points that a traversal found. The matter of a deformed other body moves as its proxy nearest to the point does
+ * (contact/deformed.h). */
+void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
+                       const sp_distance *distance, const sp_contact_state *field_state, const sp_traversal_result *found,
+                       sp_contact_forces *forces);
+
+/* Adds sign · all forces to F [N] and to T [N m] about `about` [world]. */
+void sp_contact_forces_total(const sp_contact_forces *forces, double sign, const double about[3], double F[3], double T[3]);
+
+/* Q [modes] += Uᵀ Rᵀ f over the points of the shell (3 r operations each). */
+void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact_shell *shell, const sp_pose *pose, double *Q);
+
+/* Q [modes of the field's body] −= W_pᵀ Rᵀ f with the modes W_p at the proxy nearest to each point (thesis §3.12). */
+void sp_contact_forces_project_field(const sp_contact_forces *forces, const sp_distance *distance, const sp_pose *pose, double *Q);
+
+/* Adds forces and derivatives (at fixed scale, without damping) to the wrench on a rigid body that is grasped at `about` [world].
+ * shell_moves: it is the shell that is grasped, else the body of the distances. normals: ∂d/∂p is taken for the point's normal (thesis
+ * §4.2), else it is the gradient of the distance. In the world frame, for the point p, r = p − about, n its normal, g = ∂d/∂p, κ = k ·
+ * weight · scale: distances grasped: F = κ d n,   ∂F/∂x = −κ n gᵀ, ∂F/∂ω = −κ n (r × g)ᵀ, ∂T/∂x = [F]× + [r]× ∂F/∂x, ∂T/∂ω = [r]× ∂F/∂ω
+ *     shell grasped:     F = −κ d n,  ∂F/∂x = −κ n gᵀ, ∂F/∂ω = −κ n (r × g)ᵀ + κ d [n]×, ∂T/∂x = [r]× ∂F/∂x, ∂T/∂ω = [F]× [r]× + [r]×
+ * ∂F/∂ω. */
+void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_distance *distance, const sp_pose *field,
+                       const sp_contact_forces *forces, bool shell_moves, bool normals, const double about[3], sp_wrench *wrench);
+
+#endif

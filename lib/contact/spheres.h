@@ -1,0 +1,36 @@
+/* Two shells against each other: tree against tree, spheres about their points (thesis Figure 2.16, after James & Pai 2004). */
+#ifndef SP_CONTACT_SPHERES_H
+#define SP_CONTACT_SPHERES_H
+
+#include "contact/traverse.h"
+
+/* A shell that moves, for one step: places of its points and radii of its nodes are found when they are first asked for. */
+typedef struct sp_ball_tree sp_ball_tree;
+
+int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball_tree **tree) SP_MUST_USE;
+void sp_ball_tree_free(sp_ball_tree *tree); /* NULL is allowed */
+
+/* From now on the shell is at `pose` with q [modes] (NULL: at rest; kept by reference). */
+void sp_ball_tree_move(sp_ball_tree *tree, const sp_pose *pose, const double *q);
+
+/* A ball [world] about all points, for the broad phase. */
+void sp_ball_tree_bound(const sp_ball_tree *tree, double centre[3], double *radius);
+
+typedef struct sp_ball_contact {
+    int32_t a, b;     /* points of the shells */
+    double distance;  /* m, of the points less both radii: negative */
+    double normal[3]; /* from a to b, of unit length, world */
+    double at[3];     /* m, world, between the points in the ratio of the radii */
+} sp_ball_contact;
+
+/* SP_SYSTEM where memory is out, the only way to fail. All pairs of points nearer than radius_a + radius_b, in the order of (a, b); points
+ * at the same place: not a contact, since they have no direction. `list` holds sp_ball_contact; it grows where it must. visited += pairs of
+ * nodes looked at. */
+int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_list *list, int64_t *visited) SP_MUST_USE;
+
+/* Overlapping pairs i < j of `count` balls (centres [count, 3], radii [count]; radius < 0: left out), ascending, into `list` of int32_t
+ * pairs: a sweep along the axis in which they are spread most. order [count] is room for it. */
+int sp_balls_overlap(sp_context *context, int64_t count, const double *centre, const double *radius, int32_t *order,
+                     sp_list *list) SP_MUST_USE;
+
+#endif

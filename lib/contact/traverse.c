@@ -1,0 +1,427 @@
+#include "contact/traverse.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contact/voxmap.h"
+
+/* Of lengths; far above the rounding of what a few operations make of them. */
+static const double ROUNDING = 1e-13;
+
+/* After so many sizes of the scene sums of ways are too coarse for coherence to gain anything. */
+static const double LONG_WAY = 1e6;
+
+/* ---- the shell ---- */
+
+typedef struct rank {
+    int32_t parent, point; /* renumbered parent, number in the file */
+} rank;
+
+static int by_parent(const void *left, const void *right)
+{
+    const rank *a = left, *b = right;
+    if (a->parent != b->parent)
+        return a->parent < b->parent ? -1 : 1;
+    return (a->point > b->point) - (a->point < b->point);
+}
+
+/* Renumbers level by level and notes where the children of each node begin. */
+static void number_points(const sp_shell *shell, rank *ranks, int32_t *renumbered, sp_contact_shell *out)
+{
+    for (int64_t p = 0; p < shell->cumulative[0]; p++)
+        out->original[p] = renumbered[p] = (int32_t)p;
+    for (int k = 1; k < shell->levels; k++) {
+        const int64_t first = shell->cumulative[k - 1], end = shell->cumulative[k];
+        for (int64_t p = first; p < end; p++)
+            ranks[p - first] = (rank){renumbered[shell->parent[p]], (int32_t)p};
+        qsort(ranks, (size_t)(end - first), sizeof *ranks, by_parent);
+        int32_t *child = out->child + out->first_node[k - 1] + (k - 1);
+        int64_t next = first;
+        for (int64_t p = 0; p < first; p++) {
+            child[p] = (int32_t)next;
+            while (next < end && ranks[next - first].parent == p)
+                next++;
+        }
+        child[first] = (int32_t)end;
+        for (int64_t p = first; p < end; p++) {
+            out->original[p] = ranks[p - first].point;
+            renumbered[ranks[p - first].point] = (int32_t)p;
+        }
+    }
+}
+
+static void take_rows(const int32_t *original, int64_t count, int64_t width, const double *from, double *to)
+{
+    for (int64_t p = 0; p < count; p++)
+        memcpy(to + width * p, from + width * original[p], (size_t)width * sizeof *to);
+}
+
+static void find_ball(sp_contact_shell *shell)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * shell->count; i++) {
+        low[i % 3] = fmin(low[i % 3], shell->points[i]);
+        high[i % 3] = fmax(high[i % 3], shell->points[i]);
+    }
+    for (int k = 0; k < 3; k++)
+        shell->centre[k] = low[k] + 0.5 * (high[k] - low[k]);
+    for (int64_t p = 0; p < shell->count; p++) {
+        const double d[3] = {shell->points[3 * p] - shell->centre[0], shell->points[3 * p + 1] - shell->centre[1],
+                             shell->points[3 * p + 2] - shell->centre[2]};
+        shell->extent = fmax(shell->extent, sqrt(sp_dot3(d, d)) * (1 + ROUNDING));
+    }
+}
+
+static void find_reach(sp_contact_shell *shell)
+{
+    const int64_t r = shell->modes;
+    for (int64_t p = 0; p < shell->count; p++)
+        for (int64_t j = 0; j < r; j++) {
+            const double *u = shell->U + 3 * r * p + j;
+            shell->reach[j] = fmax(shell->reach[j], sqrt(u[0] * u[0] + u[r] * u[r] + u[2 * r] * u[2 * r]) * (1 + ROUNDING));
+        }
+}
+
+int sp_contact_shell_new(sp_context *context, const sp_shell *shell, sp_contact_shell *out)
+{
+    const int64_t n = shell->count, r = shell->U ? shell->modes : 0, inner = sp_shell_inner(shell);
+    sp_pool scratch = {0};
+    *out = (sp_contact_shell){.count = n, .modes = r, .levels = shell->levels};
+    if (inner + n > INT32_MAX)
+        return sp_fail(context, SP_INPUT, "a shell of %lld points in %d levels has more than 2^31 nodes", (long long)n, shell->levels);
+    for (int k = 0; k < shell->levels; k++) {
+        out->cumulative[k] = shell->cumulative[k];
+        out->first_node[k] = k > 0 ? out->first_node[k - 1] + shell->cumulative[k - 1] : 0;
+    }
+    sp_pool *pool = &out->pool;
+    out->original = sp_pool_raw(pool, n, sizeof *out->original);
+    out->child = sp_pool_raw(pool, inner + shell->levels, sizeof *out->child);
+    out->points = sp_pool_raw(pool, 3 * n, sizeof(double));
+    out->normals = sp_pool_raw(pool, 3 * n, sizeof(double));
+    out->weight = sp_pool_raw(pool, n, sizeof(double));
+    out->radius = sp_pool_raw(pool, inner, sizeof(double));
+    out->reach = sp_pool_new(pool, r, sizeof(double));
+    out->U = r ? sp_pool_raw(pool, n, 3 * (size_t)r * sizeof(double)) : NULL;
+    out->dN = r ? sp_pool_raw(pool, n, 3 * (size_t)r * sizeof(double)) : NULL;
+    out->dT = r && shell->dT ? sp_pool_raw(pool, n, 6 * (size_t)r * sizeof(double)) : NULL;
+    out->a = r ? sp_pool_raw(pool, inner, (size_t)r * sizeof(double)) : NULL;
+    rank *ranks = sp_pool_raw(&scratch, n, sizeof *ranks);
+    int32_t *renumbered = sp_pool_raw(&scratch, n, sizeof *renumbered);
+    if (pool->failed || scratch.failed) {
+        sp_pool_free(&scratch);
+        sp_contact_shell_free(out);
+        return sp_fail_memory(context);
+    }
+    number_points(shell, ranks, renumbered, out);
+    sp_pool_free(&scratch);
+    take_rows(out->original, n, 3, shell->points, out->points);
+    take_rows(out->original, n, 3, shell->normals, out->normals);
+    take_rows(out->original, n, 1, shell->area, out->weight);
+    double area = 0;
+    for (int64_t p = 0; p < n; p++)
+        area += out->weight[p];
+    for (int64_t p = 0; p < n; p++)
+        out->weight[p] = area > 0 ? out->weight[p] * ((double)n / area) : 1;
+    for (int k = 0; k + 1 < shell->levels; k++)
+        take_rows(out->original, shell->cumulative[k], 1, shell->radius + out->first_node[k], out->radius + out->first_node[k]);
+    if (r) {
+        take_rows(out->original, n, 3 * r, shell->U, out->U);
+        take_rows(out->original, n, 3 * r, shell->dN, out->dN);
+        if (out->dT)
+            take_rows(out->original, n, 6 * r, shell->dT, out->dT);
+        for (int k = 0; k + 1 < shell->levels; k++)
+            take_rows(out->original, shell->cumulative[k], r, shell->a + r * out->first_node[k], out->a + r * out->first_node[k]);
+        find_reach(out);
+    }
+    find_ball(out);
+    return SP_OK;
+}
+
+void sp_contact_shell_free(sp_contact_shell *shell)
+{
+    sp_pool_free(&shell->pool);
+    *shell = (sp_contact_shell){0};
+}
+
+/* y += A q for A [3, r, row major]. */
+static inline void add_rows(int64_t r, const double *A, const double *q, double y[3])
+{
+    for (int k = 0; k < 3; k++) {
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t j = 0; j < r; j++)
+            sum += A[k * r + j] * q[j];
+        y[k] += sum;
+    }
+}
+
+void sp_contact_shell_point(const sp_contact_shell *shell, int64_t point, const double *q, double x[3])
+{
+    memcpy(x, shell->points + 3 * point, 3 * sizeof *x);
+    if (q && shell->U)
+        add_rows(shell->modes, shell->U + 3 * shell->modes * point, q, x);
+}
+
+static bool normalize(double n[3])
+{
+    const double length = sqrt(sp_dot3(n, n));
+    for (int k = 0; k < 3; k++)
+        n[k] /= length;
+    return length > 0 && length < INFINITY;
+}
+
+void sp_contact_shell_normal(const sp_contact_shell *shell, int64_t point, const double *q, bool tangents, double normal[3])
+{
+    const double *rest = shell->normals + 3 * point;
+    const int64_t r = shell->modes;
+    memcpy(normal, rest, 3 * sizeof *normal);
+    if (!q || !shell->U)
+        return;
+    if (tangents && shell->dT) {
+        double t[2][3];
+        sp_shell_tangents(rest, t);
+        for (int i = 0; i < 2; i++)
+            add_rows(r, shell->dT + 3 * r * (2 * point + i), q, t[i]);
+        sp_cross3(t[0], t[1], normal);
+    } else
+        add_rows(r, shell->dN + 3 * r * point, q, normal);
+    if (!normalize(normal))
+        memcpy(normal, rest, 3 * sizeof *normal);
+}
+
+double sp_contact_shell_reach(const sp_contact_shell *shell, const double *q)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < shell->modes && q; j++)
+        sum += shell->reach[j] * fabs(q[j]);
+    return sum;
+}
+
+/* ---- traversal ---- */
+
+/* The nodes of a level that are to be visited, ascending by point: first those that were nodes of the level above, with their distances. */
+typedef struct node_list {
+    int64_t count, known;
+    int32_t *point;
+    double *value; /* [known] */
+} node_list;
+
+struct sp_traversal {
+    sp_pool pool;
+    const sp_contact_shell *shell;
+    double *until;                        /* [nodes] m of travel up to which nothing below can be in contact */
+    double travelled;                     /* m */
+    double rounding;                      /* m, of places and distances in this run */
+    double centre[3], turn[4], *q, reach; /* of the run before: the ball's centre and rotation in the frame of the distances */
+    bool ran;
+    int deepest;
+    node_list lists[2];
+    sp_traversal_result result;
+};
+
+int sp_traversal_new(sp_context *context, const sp_contact_shell *shell, sp_traversal **traversal)
+{
+    const int64_t n = shell->count, last = shell->levels - 1;
+    sp_traversal *t = calloc(1, sizeof *t);
+    *traversal = NULL;
+    if (!t)
+        return sp_fail_memory(context);
+    t->shell = shell;
+    t->until = sp_pool_raw(&t->pool, shell->first_node[last] + n, sizeof *t->until);
+    t->q = sp_pool_new(&t->pool, shell->modes, sizeof *t->q);
+    for (int i = 0; i < 2; i++) {
+        t->lists[i].point = sp_pool_raw(&t->pool, n, sizeof(int32_t));
+        t->lists[i].value = sp_pool_raw(&t->pool, n, sizeof(double));
+    }
+    t->result.point = sp_pool_raw(&t->pool, n, sizeof(int32_t));
+    t->result.distance = sp_pool_raw(&t->pool, n, sizeof(double));
+    t->result.place = sp_pool_raw(&t->pool, 3 * n, sizeof(double));
+    if (t->pool.failed) {
+        sp_traversal_free(t);
+        return sp_fail_memory(context);
+    }
+    *traversal = t;
+    return SP_OK;
+}
+
+void sp_traversal_free(sp_traversal *traversal)
+{
+    if (!traversal)
+        return;
+    sp_pool_free(&traversal->pool);
+    free(traversal);
+}
+
+/* Of the shell's frame in that of the distances. */
+typedef struct view {
+    double R[9], x[3], turn[4];
+} view;
+
+static void look(const sp_pose *pose, const sp_pose *field, view *v)
+{
+    const double back[4] = {field->q[0], -field->q[1], -field->q[2], -field->q[3]};
+    double F[9], d[3];
+    sp_quaternion_multiply(back, pose->q, v->turn);
+    sp_quaternion_matrix(v->turn, v->R);
+    sp_quaternion_matrix(field->q, F);
+    for (int k = 0; k < 3; k++)
+        d[k] = pose->x[k] - field->x[k];
+    sp_rotate_back(F, d, v->x);
+}
+
+static double length3(const double x[3])
+{
+    return sqrt(sp_dot3(x, x));
+}
+
+/* How far any point can have moved since the run before. From the beginning again where that is no use: after long ways, and ways to or
+ * from where no number is. */
+static void travel(sp_traversal *t, const view *v, const double *q, const sp_distance *distance, double moved)
+{
+    const sp_contact_shell *shell = t->shell;
+    const double reach = sp_contact_shell_reach(shell, q), back[4] = {t->turn[0], -t->turn[1], -t->turn[2], -t->turn[3]};
+    const double body =
+        fabs(distance->offset) + length3(distance->centre) + distance->radius + length3(distance->half); /* those that it has */
+    const double size = length3(v->x) + length3(shell->centre) + shell->extent + reach + body;
+    double centre[3], turn[4], angle[3], way[3], path = moved;
+    t->rounding = ROUNDING * size;
+    sp_rotate(v->R, shell->centre, centre);
+    for (int k = 0; k < 3; k++) {
+        centre[k] += v->x[k];
+        way[k] = centre[k] - t->centre[k];
+    }
+    sp_quaternion_multiply(v->turn, back, turn);
+    sp_quaternion_to_vector(turn, angle);
+    path += length3(way) + (shell->extent + fmax(reach, t->reach)) * length3(angle);
+    for (int64_t j = 0; j < shell->modes; j++) {
+        const double now = q ? q[j] : 0;
+        path += shell->reach[j] * fabs(now - t->q[j]);
+        t->q[j] = now;
+    }
+    t->travelled += path * (1 + ROUNDING) + t->rounding + 2 * DBL_EPSILON * t->travelled;
+    if (!t->ran || !(t->travelled <= LONG_WAY * size)) {
+        const int64_t nodes = shell->first_node[shell->levels - 1] + shell->count;
+        for (int64_t i = 0; i < nodes; i++)
+            t->until[i] = -1;
+        t->travelled = 0;
+    }
+    memcpy(t->centre, centre, sizeof centre);
+    memcpy(t->turn, v->turn, sizeof turn);
+    t->reach = reach;
+    t->ran = true;
+}
+
+static double depth_in_voxels(const sp_contact_shell *shell, int64_t point, const double *q, const view *v, const sp_distance *distance,
+                              const double x[3])
+{
+    double n[3], N[3];
+    sp_contact_shell_normal(shell, point, q, false, n);
+    sp_rotate(v->R, n, N);
+    return sp_voxmap_depth(distance->voxmap, x, N);
+}
+
+/* The distance of a point that is met for the first time; a negative one is a contact. */
+static inline double visit(sp_traversal *t, int64_t point, const double *q, const view *v, const sp_distance *distance)
+{
+    sp_traversal_result *result = &t->result;
+    double y[3], x[3];
+    sp_contact_shell_point(t->shell, point, q, y);
+    sp_rotate(v->R, y, x);
+    for (int k = 0; k < 3; k++)
+        x[k] += v->x[k];
+    double value = sp_distance_at(distance, x, NULL);
+    const double depth = distance->kind == SP_DISTANCE_VOXMAP ? depth_in_voxels(t->shell, point, q, v, distance, x) : value;
+    if (depth < 0 || (distance->kind == SP_DISTANCE_VOXMAP && sp_voxmap_at(distance->voxmap, x, NULL) == SP_VOXEL_PROXIMITY)) {
+        result->point[result->count] = (int32_t)point;
+        result->distance[result->count] = fmin(depth, 0);
+        memcpy(result->place + 3 * result->count, x, sizeof x);
+        result->count++;
+    }
+    result->lowest = fmin(result->lowest, value);
+    return value;
+}
+
+static double radius_of(const sp_contact_shell *shell, int64_t node, const double *q)
+{
+    double radius = shell->radius[node];
+    for (int64_t j = 0; j < shell->modes && q; j++)
+        radius += shell->a[shell->modes * node + j] * fabs(q[j]);
+    return radius;
+}
+
+/* Whether a level of so many queued nodes may begin. */
+static bool affordable(const sp_traversal *t, int level, int64_t queued, const sp_traversal_limits *limits)
+{
+    const sp_traversal_result *result = &t->result;
+    const double V = (double)result->visited, all = V + (double)queued;
+    const double spent = limits->cost && V > 0 ? all * (1 + limits->contact_cost * (double)result->count / V) : V;
+    return spent < (double)(level <= t->deepest ? limits->warm : limits->cold);
+}
+
+/* Visits a level and lists the next one. */
+static void visit_level(sp_traversal *t, int level, const double *q, const view *v, const sp_distance *distance,
+                        const sp_traversal_limits *limits, node_list *list, node_list *next)
+{
+    const sp_contact_shell *shell = t->shell;
+    const bool leaves = level == shell->levels, tree = limits->tree && distance->kind != SP_DISTANCE_VOXMAP;
+    double *until = t->until + shell->first_node[level - 1];
+    const int32_t *child = shell->child + shell->first_node[level - 1] + (level - 1);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < list->count; i++) {
+        const int32_t p = list->point[i];
+        if (limits->coherence && tree && t->travelled < until[p]) {
+            t->result.passed++;
+            continue;
+        }
+        t->result.visited++;
+        const double value = i < list->known ? list->value[i] : visit(t, p, q, v, distance);
+        const double radius = leaves ? 0 : radius_of(shell, shell->first_node[level - 1] + p, q);
+        const double margin = value - radius - distance->slack - t->rounding;
+        until[p] = t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */
+        if (leaves || (margin > 0 && tree))
+            continue;
+        next->point[kept] = p;
+        next->value[kept++] = value;
+    }
+    next->known = next->count = kept;
+    if (leaves)
+        return;
+    for (int64_t i = 0; i < kept; i++) {
+        const int32_t p = next->point[i];
+        for (int32_t c = child[p]; c < child[p + 1]; c++)
+            next->point[next->count++] = c;
+    }
+}
+
+const sp_traversal_result *sp_traversal_run(sp_traversal *t, const sp_pose *pose, const double *q, const sp_pose *field,
+                                            const sp_distance *distance, double moved, const sp_traversal_limits *limits)
+{
+    const sp_contact_shell *shell = t->shell;
+    const int levels = limits->levels > 0 && limits->levels < shell->levels ? limits->levels : shell->levels;
+    sp_traversal_result *result = &t->result;
+    view v;
+    look(pose, field, &v);
+    travel(t, &v, q, distance, moved);
+    result->visited = result->passed = result->count = 0;
+    result->deepest = 0;
+    result->lowest = INFINITY;
+    node_list *list = &t->lists[0], *next = &t->lists[1];
+    list->known = 0;
+    list->count = shell->cumulative[0];
+    for (int64_t p = 0; p < list->count; p++)
+        list->point[p] = (int32_t)p;
+    for (int level = 1; level <= levels && list->count > 0; level++) {
+        if (level > 1 && !affordable(t, level, list->count, limits))
+            break;
+        result->deepest = level;
+        visit_level(t, level, q, &v, distance, limits, list, next);
+        node_list *swap = list;
+        list = next;
+        next = swap;
+    }
+    result->complete = list->count == 0;
+    t->deepest = result->deepest;
+    return result;
+}

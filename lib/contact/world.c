@@ -1,0 +1,779 @@
+#include "contact/world.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fewer than so many are not worth waking threads for. */
+enum { SIDE_BY_SIDE = 8 };
+
+typedef struct actor {
+    const sp_world_body *body;
+    sp_contact_state at; /* where contacts are found; q and qdot point to the next two */
+    double *q, *qdot;    /* [r] */
+    double *Q;           /* [r] generalized force of contact, then the load of a fixed body's deformation */
+    double about[3];     /* free: the centre of mass there */
+    double F[3], T[3];   /* N, N m about it */
+    double wrench[6];    /* about the frame's origin */
+    double stiffness;    /* N/m, of all contacts */
+    sp_pose pose;        /* coupled: now */
+    double twist[6];     /* coupled: now */
+    sp_integrator *integrator;
+    sp_forcing forcing;
+    sp_context context;   /* of the integrator: bodies are stepped side by side */
+    sp_ball_tree **balls; /* [threads]: what each thread has found out of it; NULL: none */
+    int status;
+} actor;
+
+typedef struct encounter {
+    int64_t shell, field;
+    sp_traversal *traversal;
+    const sp_traversal_result *found;
+    sp_contact_forces forces;
+    double *q; /* of the deformed field in the step before */
+} encounter;
+
+/* What one thread finds among its share of the pairs that are near. */
+typedef struct search {
+    sp_list meetings; /* of sp_ball_contact, pair by pair */
+    sp_list counts;   /* of int64_t: how many for each pair */
+    int64_t visited;
+    int status;
+} search;
+
+struct sp_world {
+    sp_pool pool;
+    sp_context *context;
+    sp_world_parameters p;
+    int64_t steps, body_count, pair_count;
+    actor *actors;
+    encounter *pairs;
+    bool balls, all_balls;
+    int64_t ball_pair_count;
+    int32_t *ball_pairs; /* [ball_pair_count, 2] i < j, ascending: those that may meet, unless all may */
+    double *ball_centre, *ball_radius;
+    int32_t *ball_order;
+    int threads;
+    sp_list near, contacts;
+    search *searches;     /* [threads] */
+    const double **ahead; /* where the forces of a batch are asked for: room for the largest */
+    sp_pose hand;
+    double hand_twist[6], coupling[6], device[6];
+    sp_coupled_motion motion;
+    sp_wrench ball_wrench; /* of the balls that the coupled body meets, about its grasp */
+    sp_world_report report;
+};
+
+/* ---- making ---- */
+
+static void load_of(void *self, double t0, double t1, double *f)
+{
+    const actor *a = self;
+    (void)t0, (void)t1; /* contact is constant over a step */
+    memcpy(f, a->Q, (size_t)a->body->r * sizeof *f);
+}
+
+static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
+{
+    actor *a = &world->actors[i];
+    int status = SP_OK;
+    a->body = body;
+    a->pose = body->pose;
+    a->q = sp_pool_new(&world->pool, body->r, sizeof(double));
+    a->qdot = sp_pool_new(&world->pool, body->r, sizeof(double));
+    a->Q = sp_pool_new(&world->pool, body->r, sizeof(double));
+    if (world->pool.failed)
+        return sp_fail_memory(world->context);
+    a->at = (sp_contact_state){.pose = body->pose, .q = body->r ? a->q : NULL, .qdot = body->r ? a->qdot : NULL};
+    if (body->system && body->motion == SP_WORLD_FIXED) {
+        sp_integrator_parameters p = world->p.integrator;
+        p.step = world->p.step;
+        p.damping_mass = body->damping[0];
+        p.damping_stiffness = body->damping[1];
+        p.most_acceleration = body->most_acceleration;
+        a->context = *world->context;
+        a->context.threads = 1;
+        a->context.progress = NULL;
+        a->forcing = (sp_forcing){.self = a, .mean = load_of};
+        status = sp_integrator_new(&a->context, body->system, &a->forcing, &p, NULL, NULL, &a->integrator);
+        if (status != SP_OK)
+            return sp_fail(world->context, status, "body %lld: %s", (long long)i, a->context.message);
+    }
+    return status;
+}
+
+static int make_pair(sp_world *world, int64_t i, const sp_world_pair *pair)
+{
+    encounter *e = &world->pairs[i];
+    int status;
+    if (pair->shell < 0 || pair->shell >= world->body_count || pair->field < 0 || pair->field >= world->body_count ||
+        pair->shell == pair->field)
+        return sp_fail(world->context, SP_USAGE, "pair %lld is of bodies %lld and %lld of %lld", (long long)i, (long long)pair->shell,
+                       (long long)pair->field, (long long)world->body_count);
+    const sp_world_body *a = world->actors[pair->shell].body, *b = world->actors[pair->field].body;
+    if (!a->shell || !b->distance) /* two without distances were taken for balls */
+        return sp_fail(world->context, SP_USAGE, "pair %lld: body %lld has no %s", (long long)i,
+                       (long long)(a->shell ? pair->field : pair->shell), a->shell ? "distances" : "points");
+    if (a->shell->modes > a->r || (b->distance->kind == SP_DISTANCE_DEFORMED && sp_deformed_field_r(b->distance->deformed) > b->r))
+        return sp_fail(world->context, SP_USAGE, "pair %lld: more modes than the body has coordinates", (long long)i);
+    e->shell = pair->shell;
+    e->field = pair->field;
+    SP_TRY(sp_traversal_new(world->context, a->shell, &e->traversal));
+    SP_TRY(sp_contact_forces_new(world->context, a->shell, &world->pool, &e->forces));
+    e->q = sp_pool_new(&world->pool, b->r, sizeof(double));
+    if (world->pool.failed)
+        status = sp_fail_memory(world->context);
+done:
+    return status;
+}
+
+static int by_bodies(const void *left, const void *right)
+{
+    const int32_t *a = left, *b = right;
+    if (a[0] != b[0])
+        return a[0] < b[0] ? -1 : 1;
+    return (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+static bool of_balls(const sp_world_body *bodies, int64_t count, const sp_world_pair *pair)
+{
+    if (pair->shell < 0 || pair->shell >= count || pair->field < 0 || pair->field >= count || pair->shell == pair->field)
+        return false;
+    const sp_world_body *a = &bodies[pair->shell], *b = &bodies[pair->field];
+    return !b->distance && a->shell && b->shell && a->thickness > 0 && b->thickness > 0;
+}
+
+/* Which pairs are of points against distances comes first in pairs, in their order; the others are balls. */
+static int sort_pairs(sp_world *world, const sp_world_body *bodies, int64_t count, const sp_world_pair *pairs)
+{
+    int status = SP_OK;
+    world->ball_pairs = sp_pool_raw(&world->pool, 2 * count, sizeof(int32_t));
+    if (world->pool.failed)
+        return sp_fail_memory(world->context);
+    for (int64_t i = 0; i < count; i++) {
+        int32_t *pair = world->ball_pairs + 2 * world->ball_pair_count;
+        if (!of_balls(bodies, world->body_count, &pairs[i])) {
+            SP_TRY(make_pair(world, world->pair_count++, &pairs[i]));
+            continue;
+        }
+        const bool ordered = pairs[i].shell < pairs[i].field;
+        pair[0] = (int32_t)(ordered ? pairs[i].shell : pairs[i].field);
+        pair[1] = (int32_t)(ordered ? pairs[i].field : pairs[i].shell);
+        world->ball_pair_count++;
+    }
+    if (world->ball_pair_count)
+        qsort(world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), by_bodies);
+done:
+    return status;
+}
+
+static int make_trees(sp_world *world, actor *a)
+{
+    int status = SP_OK;
+    a->balls = sp_pool_new(&world->pool, world->threads, sizeof *a->balls);
+    if (!a->balls)
+        return sp_fail_memory(world->context);
+    for (int t = 0; t < world->threads; t++)
+        SP_TRY(sp_ball_tree_new(world->context, a->body->shell, &a->balls[t]));
+done:
+    return status;
+}
+
+static int make_balls(sp_world *world)
+{
+    int status = SP_OK;
+    world->ball_centre = sp_pool_new(&world->pool, 3 * world->body_count, sizeof(double));
+    world->ball_radius = sp_pool_raw(&world->pool, world->body_count, sizeof(double));
+    world->ball_order = sp_pool_raw(&world->pool, world->body_count, sizeof(int32_t));
+    world->searches = sp_pool_new(&world->pool, world->threads, sizeof *world->searches);
+    if (world->pool.failed)
+        return sp_fail_memory(world->context);
+    for (int64_t i = 0; i < world->body_count; i++) {
+        const sp_world_body *body = world->actors[i].body;
+        world->ball_radius[i] = -1;
+        if (!body->shell || !(body->thickness > 0))
+            continue;
+        if (body->shell->modes > body->r)
+            return sp_fail(world->context, SP_USAGE, "body %lld has %lld coordinates, its points %lld modes", (long long)i,
+                           (long long)body->r, (long long)body->shell->modes);
+        SP_TRY(make_trees(world, &world->actors[i]));
+    }
+done:
+    return status;
+}
+
+/* The frame that the hand holds: at the grasped point, turned as the body is. */
+static sp_pose grasp_frame(const sp_world *world, const sp_pose *body)
+{
+    double R[9];
+    sp_pose frame = *body;
+    sp_quaternion_matrix(body->q, R);
+    sp_rotate(R, world->p.coupling.grasp, frame.x);
+    for (int k = 0; k < 3; k++)
+        frame.x[k] += body->x[k];
+    return frame;
+}
+
+static void render_coupling(sp_world *world)
+{
+    const sp_world_coupling *c = &world->p.coupling;
+    const sp_pose frame = grasp_frame(world, &world->actors[c->body].pose);
+    sp_wrench wrench = {.force = {0}};
+    sp_coupling_wrench(&c->parameters, &world->hand, &frame, &wrench);
+    memcpy(world->coupling, wrench.force, sizeof wrench.force);
+    memcpy(world->coupling + 3, wrench.torque, sizeof wrench.torque);
+    sp_coupling_render(&c->parameters, &world->hand, &frame, c->device_force, c->device_torque, world->device, world->device + 3);
+}
+
+int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int64_t body_count, const sp_world_body *bodies,
+                 int64_t pair_count, const sp_world_pair *pairs, bool balls, sp_world **result)
+{
+    int status = SP_OK;
+    sp_world *world = calloc(1, sizeof *world);
+    *result = NULL;
+    if (!world)
+        return sp_fail_memory(context);
+    world->context = context;
+    world->p = *parameters;
+    world->p.penalty.step = parameters->step;
+    world->threads = context->threads;
+    world->body_count = body_count;
+    world->actors = sp_pool_new(&world->pool, body_count, sizeof *world->actors);
+    world->pairs = sp_pool_new(&world->pool, pair_count, sizeof *world->pairs);
+    world->ahead = sp_pool_new(&world->pool, body_count, sizeof *world->ahead);
+    if (world->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t i = 0; i < body_count; i++)
+        SP_TRY(make_actor(world, i, &bodies[i]));
+    SP_TRY(sort_pairs(world, bodies, pair_count, pairs));
+    world->all_balls = balls;
+    world->balls = balls || world->ball_pair_count > 0;
+    if (world->balls)
+        SP_TRY(make_balls(world));
+    const sp_world_coupling *c = &parameters->coupling;
+    if (c->body >= 0) {
+        world->hand = c->path(c->path_data, 0, NULL);
+        render_coupling(world);
+    }
+done:
+    if (status != SP_OK) {
+        sp_world_free(world);
+        return status;
+    }
+    *result = world;
+    return SP_OK;
+}
+
+void sp_world_free(sp_world *world)
+{
+    if (!world)
+        return;
+    for (int64_t i = 0; world->actors && i < world->body_count; i++) {
+        sp_integrator_free(world->actors[i].integrator);
+        for (int t = 0; world->actors[i].balls && t < world->threads; t++)
+            sp_ball_tree_free(world->actors[i].balls[t]);
+    }
+    for (int t = 0; world->searches && t < world->threads; t++) {
+        sp_list_free(&world->searches[t].meetings);
+        sp_list_free(&world->searches[t].counts);
+    }
+    for (int64_t i = 0; world->pairs && i < world->pair_count; i++)
+        sp_traversal_free(world->pairs[i].traversal);
+    sp_list_free(&world->near);
+    sp_list_free(&world->contacts);
+    sp_pool_free(&world->pool);
+    free(world);
+}
+
+double sp_world_time(const sp_world *world)
+{
+    return (double)world->steps * world->p.step;
+}
+
+/* ---- a step ---- */
+
+/* Where the body will be half a step ahead, with the velocities of now. */
+static void predict(const sp_world *world, actor *a)
+{
+    static const double origin[3] = {0, 0, 0};
+    const sp_world_body *body = a->body;
+    const double half = 0.5 * world->p.step;
+    double twist[6];
+    memset(a->F, 0, sizeof a->F);
+    memset(a->T, 0, sizeof a->T);
+    memset(a->wrench, 0, sizeof a->wrench);
+    memset(a->Q, 0, (size_t)body->r * sizeof *a->Q);
+    a->stiffness = 0;
+    if (body->free) {
+        const sp_free_state *state = sp_free_body_state(body->free);
+        double R[9];
+        sp_free_body_predict(body->free, &a->at.pose, a->q);
+        if (body->r)
+            memcpy(a->qdot, sp_free_body_qdot(body->free), (size_t)body->r * sizeof(double));
+        sp_quaternion_matrix(state->rotation, R);
+        sp_rotate(R, state->Omega, a->at.angular_velocity);
+        sp_free_body_point_velocity(body->free, origin, NULL, a->at.velocity);
+        for (int k = 0; k < 3; k++)
+            a->about[k] = state->c[k] + half * state->v[k];
+    } else if (a->integrator) {
+        const double *q = sp_integrator_q(a->integrator), *v = sp_integrator_v(a->integrator);
+        for (int64_t j = 0; j < body->r; j++) {
+            a->q[j] = q[j] + half * v[j];
+            a->qdot[j] = v[j];
+        }
+    } else if (body->motion == SP_WORLD_PATH) {
+        a->at.pose = body->path(body->path_data, sp_world_time(world) + half, twist);
+        memcpy(a->at.velocity, twist, sizeof a->at.velocity);
+        memcpy(a->at.angular_velocity, twist + 3, sizeof a->at.angular_velocity);
+    } else if (body->motion == SP_WORLD_COUPLED) {
+        a->at.pose = a->pose;
+        memcpy(a->at.velocity, a->twist, sizeof a->at.velocity);
+        memcpy(a->at.angular_velocity, a->twist + 3, sizeof a->at.angular_velocity);
+    }
+    if (body->deformed)
+        sp_deformed_field_update(body->deformed, a->q);
+    for (int t = 0; a->balls && t < world->threads; t++)
+        sp_ball_tree_move(a->balls[t], &a->at.pose, a->at.q);
+}
+
+static void find_contacts(sp_world *world, encounter *e)
+{
+    const actor *a = &world->actors[e->shell], *b = &world->actors[e->field];
+    double moved = 0;
+    if (b->body->deformed) {
+        const double *reach = sp_deformed_field_reach(b->body->deformed);
+        for (int64_t j = 0; j < sp_deformed_field_r(b->body->deformed); j++) {
+            moved += reach[j] * fabs(b->q[j] - e->q[j]);
+            e->q[j] = b->q[j];
+        }
+    }
+    e->found = sp_traversal_run(e->traversal, &a->at.pose, a->at.q, &b->at.pose, b->body->distance, moved, &world->p.limits);
+    sp_penalty_forces(&world->p.penalty, a->body->shell, &a->at, b->body->distance, &b->at, e->found, &e->forces);
+}
+
+static int note_contact(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3], const double force[3])
+{
+    sp_world_contact *contact = sp_list_add(&world->contacts, 1, sizeof *contact);
+    if (!contact)
+        return sp_fail_memory(world->context);
+    *contact = (sp_world_contact){.body = {(int32_t)a, (int32_t)b}, .point = world->actors[a].body->shell->original[point]};
+    memcpy(contact->at, at, sizeof contact->at);
+    memcpy(contact->force, force, sizeof contact->force);
+    return SP_OK;
+}
+
+/* Forces of a pair onto both bodies. */
+static int apply_pair(sp_world *world, const encounter *e)
+{
+    actor *a = &world->actors[e->shell], *b = &world->actors[e->field];
+    const sp_contact_forces *f = &e->forces;
+    sp_world_report *report = &world->report;
+    int status = SP_OK;
+    report->visited += e->found->visited;
+    report->passed += e->found->passed;
+    report->deepest = e->found->deepest > report->deepest ? e->found->deepest : report->deepest;
+    report->complete &= e->found->complete;
+    report->lowest = fmin(report->lowest, e->found->lowest);
+    double weight = 0;
+    for (int64_t i = 0; i < f->count; i++) {
+        const bool touching = f->distance[i] < 0; /* else it only brakes */
+        report->touching += touching;
+        weight += !touching ? 0 : world->p.penalty.by_area ? a->body->shell->weight[f->point[i]] : 1;
+        SP_TRY(note_contact(world, e->shell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
+    }
+    const double stiffness = world->p.penalty.stiffness * f->scale * weight;
+    actor *const sides[2] = {a, b};
+    for (int s = 0; s < 2; s++) {
+        sp_contact_forces_total(f, s ? -1 : 1, sides[s]->about, sides[s]->F, sides[s]->T);
+        sp_contact_forces_total(f, s ? -1 : 1, sides[s]->at.pose.x, sides[s]->wrench, sides[s]->wrench + 3);
+        sides[s]->stiffness += stiffness;
+    }
+    if (a->body->r && a->body->shell->U)
+        sp_contact_forces_project(f, a->body->shell, &a->at.pose, a->Q);
+    if (b->body->distance->kind == SP_DISTANCE_DEFORMED)
+        sp_contact_forces_project_field(f, b->body->distance, &b->at.pose, b->Q);
+done:
+    return status;
+}
+
+/* A force at a point of an actor's shell. */
+static void push_point(actor *a, int32_t point, const double at[3], const double force[3])
+{
+    const double about[3] = {at[0] - a->about[0], at[1] - a->about[1], at[2] - a->about[2]};
+    const double origin[3] = {at[0] - a->at.pose.x[0], at[1] - a->at.pose.x[1], at[2] - a->at.pose.x[2]};
+    const sp_contact_shell *shell = a->body->shell;
+    double T[3], W[3], R[9], f[3];
+    sp_cross3(about, force, T);
+    sp_cross3(origin, force, W);
+    for (int k = 0; k < 3; k++) {
+        a->F[k] += force[k];
+        a->T[k] += T[k];
+        a->wrench[k] += force[k];
+        a->wrench[3 + k] += W[k];
+    }
+    if (!shell->U || !a->body->r)
+        return;
+    sp_quaternion_matrix(a->at.pose.q, R);
+    sp_rotate_back(R, force, f);
+    for (int k = 0; k < 3; k++)
+        for (int64_t j = 0; j < shell->modes; j++)
+            a->Q[j] += f[k] * shell->U[(3 * (int64_t)point + k) * shell->modes + j];
+}
+
+static void point_velocity(const actor *a, int32_t point, const double at[3], double v[3])
+{
+    const sp_contact_shell *shell = a->body->shell;
+    const int64_t modes = a->body->r && shell->U ? shell->modes : 0;
+    sp_contact_velocity(&a->at, at, modes, modes ? shell->U + 3 * modes * point : NULL, v);
+}
+
+/* A ball's force on the coupled body, which is stiff along the normal; the normal's own turning is left out. */
+static void couple_ball(sp_world *world, const double at[3], const double force[3], const double normal[3], double stiffness)
+{
+    sp_wrench *w = &world->ball_wrench;
+    const sp_pose frame = grasp_frame(world, &world->actors[world->p.coupling.body].pose);
+    const double r[3] = {at[0] - frame.x[0], at[1] - frame.x[1], at[2] - frame.x[2]};
+    double T[3], turned[3];
+    sp_cross3(r, force, T);
+    sp_cross3(r, normal, turned);
+    for (int i = 0; i < 3; i++) {
+        w->force[i] += force[i];
+        w->torque[i] += T[i];
+        for (int j = 0; j < 3; j++) {
+            w->force_x[3 * i + j] -= stiffness * normal[i] * normal[j];
+            w->force_w[3 * i + j] -= stiffness * normal[i] * turned[j];
+            w->torque_x[3 * i + j] -= stiffness * turned[i] * normal[j];
+            w->torque_w[3 * i + j] -= stiffness * turned[i] * turned[j];
+        }
+    }
+}
+
+/* Forces of the balls of two bodies that meet. */
+static int apply_balls(sp_world *world, int64_t i, int64_t j, int64_t count, const sp_ball_contact *contact)
+{
+    actor *a = &world->actors[i], *b = &world->actors[j];
+    const sp_penalty *penalty = &world->p.penalty;
+    const double scale = (double)count > penalty->limit ? penalty->limit / (double)count : 1;
+    int status = SP_OK;
+    for (int64_t c = 0; c < count; c++) {
+        double push = -penalty->stiffness * contact[c].distance, force[3], minus[3];
+        if (penalty->damping > 0) {
+            double va[3], vb[3];
+            point_velocity(a, contact[c].a, contact[c].at, va);
+            point_velocity(b, contact[c].b, contact[c].at, vb);
+            for (int k = 0; k < 3; k++)
+                va[k] -= vb[k];
+            push = fmax(0, push + penalty->damping * sp_dot3(va, contact[c].normal));
+        }
+        for (int k = 0; k < 3; k++) {
+            force[k] = -scale * push * contact[c].normal[k];
+            minus[k] = -force[k];
+        }
+        push_point(a, contact[c].a, contact[c].at, force);
+        push_point(b, contact[c].b, contact[c].at, minus);
+        if (world->p.coupling.body == i || world->p.coupling.body == j)
+            couple_ball(world, contact[c].at, world->p.coupling.body == i ? force : minus, contact[c].normal, penalty->stiffness * scale);
+        SP_TRY(note_contact(world, i, j, contact[c].a, contact[c].at, force));
+        world->report.lowest = fmin(world->report.lowest, contact[c].distance);
+    }
+    world->report.touching += count;
+    a->stiffness += penalty->stiffness * scale * (double)count;
+    b->stiffness += penalty->stiffness * scale * (double)count;
+done:
+    return status;
+}
+
+static bool moves(const actor *a)
+{
+    return a->body->motion != SP_WORLD_FIXED || a->integrator;
+}
+
+static bool may_meet(const sp_world *world, const int32_t pair[2])
+{
+    if (!moves(&world->actors[pair[0]]) && !moves(&world->actors[pair[1]]))
+        return false;
+    return world->all_balls || bsearch(pair, world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), by_bodies);
+}
+
+/* One thread's share of the pairs that are near. */
+static void search_balls(sp_world *world, int thread)
+{
+    search *mine = &world->searches[thread];
+    const int64_t n = world->near.count, first = n * thread / world->threads, end = n * (thread + 1) / world->threads;
+    const int32_t *pair = world->near.data;
+    mine->meetings.count = mine->counts.count = 0;
+    mine->visited = 0;
+    mine->status = SP_OK;
+    for (int64_t i = first; i < end && mine->status == SP_OK; i++) {
+        const actor *a = &world->actors[pair[2 * i]], *b = &world->actors[pair[2 * i + 1]];
+        int64_t *count = sp_list_add(&mine->counts, 1, sizeof *count);
+        if (!count) {
+            mine->status = SP_SYSTEM;
+            return;
+        }
+        *count = 0;
+        if (!may_meet(world, pair + 2 * i))
+            continue;
+        const int64_t before = mine->meetings.count;
+        mine->status =
+            sp_ball_trees_meet(a->balls[thread], a->body->thickness, b->balls[thread], b->body->thickness, &mine->meetings, &mine->visited);
+        *count = mine->meetings.count - before;
+    }
+}
+
+static int meet_all_balls(sp_world *world)
+{
+    int status;
+    for (int64_t i = 0; i < world->body_count; i++) {
+        const actor *a = &world->actors[i];
+        if (a->balls) {
+            sp_ball_tree_bound(a->balls[0], world->ball_centre + 3 * i, &world->ball_radius[i]);
+            world->ball_radius[i] += a->body->thickness;
+        }
+    }
+    SP_TRY(sp_balls_overlap(world->context, world->body_count, world->ball_centre, world->ball_radius, world->ball_order, &world->near));
+#pragma omp parallel for schedule(static, 1) num_threads(world->threads) if (world->near.count >= SIDE_BY_SIDE)
+    for (int t = 0; t < world->threads; t++)
+        search_balls(world, t);
+    const int32_t *pair = world->near.data;
+    for (int t = 0; t < world->threads; t++) { /* shares follow each other: the order of the pairs for any number of threads */
+        const search *found = &world->searches[t];
+        const sp_ball_contact *contact = found->meetings.data;
+        const int64_t *count = found->counts.data;
+        if (found->status != SP_OK)
+            return sp_fail_memory(world->context);
+        world->report.visited += found->visited;
+        for (int64_t i = 0; i < found->counts.count; i++, pair += 2) {
+            SP_TRY(apply_balls(world, pair[0], pair[1], count[i], contact));
+            contact += count[i];
+        }
+    }
+done:
+    return status;
+}
+
+/* ---- the coupled body ---- */
+
+static void contact_wrench(const sp_world *world, const double about[3], sp_wrench *wrench)
+{
+    const sp_world_coupling *c = &world->p.coupling;
+    for (int64_t i = 0; i < world->pair_count; i++) {
+        const encounter *e = &world->pairs[i];
+        const actor *a = &world->actors[e->shell], *b = &world->actors[e->field];
+        if (e->shell == c->body || e->field == c->body)
+            sp_penalty_wrench(&world->p.penalty, a->body->shell, b->body->distance, &b->at.pose, &e->forces, e->shell == c->body,
+                              c->normals, about, wrench);
+    }
+}
+
+/* Mass, centre and inertia of the coupled body as it is turned now. */
+static void weigh(sp_world *world, const sp_world_body *body, const double R[9])
+{
+    const sp_inertia *inertia = body->inertia;
+    sp_coupled_motion *m = &world->motion;
+    const double trace = inertia->S[0] + inertia->S[4] + inertia->S[8];
+    double arm[3], J[9], RJ[9];
+    for (int k = 0; k < 3; k++)
+        arm[k] = inertia->centre[k] - world->p.coupling.grasp[k];
+    sp_rotate(R, arm, m->centre);
+    m->mass = inertia->mass;
+    for (int i = 0; i < 9; i++)
+        J[i] = (i % 4 == 0 ? trace : 0) - inertia->S[i];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            RJ[3 * i + j] = R[3 * i] * J[j] + R[3 * i + 1] * J[3 + j] + R[3 * i + 2] * J[6 + j];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            m->inertia[3 * i + j] = sp_dot3(RJ + 3 * i, R + 3 * j);
+}
+
+static int move_coupled(sp_world *world)
+{
+    const sp_world_coupling *c = &world->p.coupling;
+    actor *a = &world->actors[c->body];
+    sp_coupling_step_report report = {.displacement = {0}};
+    sp_wrench contact = world->ball_wrench;
+    double R[9], arm[3], turn[3];
+    int status;
+    sp_pose frame = grasp_frame(world, &a->pose);
+    contact_wrench(world, frame.x, &contact);
+    world->hand = c->path(c->path_data, sp_world_time(world) + world->p.step, world->hand_twist);
+    if (c->dynamic) {
+        sp_quaternion_matrix(a->pose.q, R);
+        weigh(world, a->body, R);
+        memcpy(world->motion.hand_velocity, world->hand_twist, sizeof world->motion.hand_velocity);
+        memcpy(world->motion.hand_angular_velocity, world->hand_twist + 3, sizeof world->motion.hand_angular_velocity);
+        SP_TRY(sp_coupling_dynamic(world->context, &c->parameters, world->p.step, &world->hand, &contact, world->p.gravity, &world->motion,
+                                   &frame, &report));
+    } else
+        SP_TRY(sp_coupling_static(world->context, &c->parameters, world->p.step, &world->hand, &contact, &frame, &report));
+    sp_quaternion_matrix(frame.q, R);
+    sp_rotate(R, c->grasp, arm);
+    for (int k = 0; k < 3; k++) {
+        a->pose.x[k] = frame.x[k] - arm[k];
+        a->twist[3 + k] = report.rotation[k] / world->p.step;
+    }
+    memcpy(a->pose.q, frame.q, sizeof frame.q);
+    sp_cross3(a->twist + 3, arm, turn);
+    for (int k = 0; k < 3; k++)
+        a->twist[k] = report.displacement[k] / world->p.step - turn[k];
+    world->report.degenerate = report.degenerate;
+    world->report.limited = report.limited;
+    render_coupling(world);
+done:
+    return status;
+}
+
+/* ---- the step ---- */
+
+static void move_body(const sp_world *world, actor *a)
+{
+    const sp_world_body *body = a->body;
+    const double *g = world->p.gravity;
+    double R[9], local[3], F[3];
+    a->status = SP_OK;
+    sp_quaternion_matrix(a->at.pose.q, R);
+    if (body->free) {
+        sp_rotate_back(R, a->F, local);
+        for (int64_t j = 0; j < body->r; j++) /* from U to Ũ */
+            for (int k = 0; k < 3; k++)
+                a->Q[j] -= body->inertia->mean[k * body->r + j] * local[k];
+        for (int k = 0; k < 3; k++)
+            F[k] = a->F[k] + body->inertia->mass * g[k];
+        a->status = sp_free_body_step(body->free, F, a->T, body->r ? a->Q : NULL);
+    } else if (a->integrator) {
+        sp_rotate_back(R, g, local);
+        for (int64_t j = 0; j < body->r && body->gravity; j++)
+            a->Q[j] += sp_dot3(body->gravity + 3 * j, local);
+        a->status = sp_integrator_step(a->integrator);
+    }
+}
+
+static void prepare_forces(sp_world *world)
+{
+    for (int64_t i = 0; i < world->p.batch_count; i++) {
+        const sp_world_batch *batch = &world->p.batches[i];
+        for (int64_t k = 0; k < batch->count; k++)
+            world->ahead[k] = world->actors[batch->body[k]].q;
+        sp_polynomial_batch_evaluate(batch->batch, world->ahead);
+    }
+}
+
+int sp_world_step(sp_world *world)
+{
+    sp_context *context = world->context;
+    const double h = world->p.step;
+    int status = SP_OK;
+    world->report = (sp_world_report){.complete = true, .lowest = INFINITY};
+    world->contacts.count = 0;
+    world->ball_wrench = (sp_wrench){.force = {0}};
+#pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (world->body_count >= SIDE_BY_SIDE)
+    for (int64_t i = 0; i < world->body_count; i++)
+        predict(world, &world->actors[i]);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(context->threads) if (world->pair_count >= SIDE_BY_SIDE)
+    for (int64_t i = 0; i < world->pair_count; i++)
+        find_contacts(world, &world->pairs[i]);
+    for (int64_t i = 0; i < world->pair_count; i++)
+        SP_TRY(apply_pair(world, &world->pairs[i]));
+    if (world->balls)
+        SP_TRY(meet_all_balls(world));
+    if (world->p.coupling.body >= 0)
+        SP_TRY(move_coupled(world));
+    prepare_forces(world);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (world->body_count >= SIDE_BY_SIDE)
+    for (int64_t i = 0; i < world->body_count; i++)
+        move_body(world, &world->actors[i]);
+    for (int64_t i = 0; i < world->body_count; i++) {
+        const actor *a = &world->actors[i];
+        if (a->status != SP_OK)
+            return sp_fail(context, a->status, "body %lld could not take the step from %g s on", (long long)i, sp_world_time(world));
+        if (a->body->free)
+            world->report.stiffest = fmax(world->report.stiffest, a->stiffness * h * h / a->body->inertia->mass);
+    }
+    world->steps++;
+done:
+    return status;
+}
+
+const sp_world_report *sp_world_reported(const sp_world *world)
+{
+    return &world->report;
+}
+
+/* ---- looking ---- */
+
+void sp_world_body_now(const sp_world *world, int64_t body, sp_pose *pose, double twist[6], double *q, double *qdot)
+{
+    static const double origin[3] = {0, 0, 0};
+    const actor *a = &world->actors[body];
+    const size_t bytes = (size_t)a->body->r * sizeof *q;
+    *pose = a->pose;
+    memcpy(twist, a->twist, sizeof a->twist);
+    if (a->body->free) {
+        const sp_free_state *state = sp_free_body_state(a->body->free);
+        double R[9];
+        sp_free_body_pose(a->body->free, pose);
+        sp_quaternion_matrix(state->rotation, R);
+        sp_rotate(R, state->Omega, twist + 3);
+        sp_free_body_point_velocity(a->body->free, origin, NULL, twist);
+        if (a->body->r) {
+            memcpy(q, sp_free_body_q(a->body->free), bytes);
+            memcpy(qdot, sp_free_body_qdot(a->body->free), bytes);
+        }
+    } else if (a->integrator) {
+        memcpy(q, sp_integrator_q(a->integrator), bytes);
+        memcpy(qdot, sp_integrator_v(a->integrator), bytes);
+    } else {
+        if (a->body->motion == SP_WORLD_PATH)
+            *pose = a->body->path(a->body->path_data, sp_world_time(world), twist);
+        if (a->body->r) {
+            memset(q, 0, bytes);
+            memset(qdot, 0, bytes);
+        }
+    }
+}
+
+const double *sp_world_wrench(const sp_world *world, int64_t body)
+{
+    return world->actors[body].wrench;
+}
+
+void sp_world_energies(sp_world *world, double energy[3])
+{
+    energy[0] = energy[1] = energy[2] = 0;
+    for (int64_t i = 0; i < world->body_count; i++) {
+        actor *a = &world->actors[i];
+        if (a->body->free) {
+            double kinetic, strain;
+            sp_free_body_energies(a->body->free, &kinetic, &strain);
+            energy[0] += kinetic;
+            energy[1] += strain;
+            energy[2] -= a->body->inertia->mass * sp_dot3(world->p.gravity, sp_free_body_state(a->body->free)->c);
+        } else if (a->integrator) {
+            double works[SP_WORK_COUNT], R[9], local[3];
+            const double *q = sp_integrator_q(a->integrator);
+            sp_integrator_energies(a->integrator, works);
+            energy[0] += works[SP_WORK_KINETIC];
+            energy[1] += works[SP_WORK_STORED];
+            sp_quaternion_matrix(a->body->pose.q, R);
+            sp_rotate_back(R, world->p.gravity, local);
+            for (int64_t j = 0; j < a->body->r && a->body->gravity; j++)
+                energy[2] -= q[j] * sp_dot3(a->body->gravity + 3 * j, local);
+        }
+    }
+}
+
+int64_t sp_world_contacts(const sp_world *world, const sp_world_contact **contacts)
+{
+    *contacts = world->contacts.data;
+    return world->contacts.count;
+}
+
+void sp_world_coupled(const sp_world *world, sp_pose *hand, double wrench[6], double device[6])
+{
+    *hand = world->hand;
+    memcpy(wrench, world->coupling, sizeof world->coupling);
+    memcpy(device, world->device, sizeof world->device);
+}

@@ -1,0 +1,128 @@
+/* Bodies that touch: what one step of a scene is.
+ *
+ * A step of h: every body that moves by forces is predicted half a step ahead, contacts are found there, and then each body takes its step
+ * under those forces held constant. For free bodies (dynamics/free.h) that is the symplectic Verlet method for contact beside a conserving
+ * one for the rest: contact among them leaves linear and angular momentum as they were. It is explicit in the contact: stable while κ h² <
+ * 4 m for the sum κ of the stiffnesses that act on a mass m. A body held by virtual coupling is where contact and coupling balance
+ * (contact/coupling.h). */
+#ifndef SP_CONTACT_WORLD_H
+#define SP_CONTACT_WORLD_H
+
+#include "contact/deformed.h"
+#include "contact/penalty.h"
+#include "contact/spheres.h"
+#include "contact/voxmap.h"
+#include "dynamics/free.h"
+#include "dynamics/integrate.h"
+#include "reduced/polynomial.h"
+
+enum sp_world_motion {
+    SP_WORLD_FIXED,   /* where it is; a deformable body's frame, its deformation by `system` */
+    SP_WORLD_PATH,    /* as `path` says */
+    SP_WORLD_FREE,    /* by `free` */
+    SP_WORLD_COUPLED, /* by the coupling */
+};
+
+/* The pose of a frame at a time, and its velocity and angular velocity [6, world; NULL: not wanted]. */
+typedef sp_pose sp_world_path(const void *data, double time, double velocity[6]);
+
+/* A body. The caller fills it and keeps what it points to; the world owns none of it. */
+typedef struct sp_world_body {
+    enum sp_world_motion motion;
+    const sp_contact_shell *shell; /* NULL: it has no points */
+    const sp_distance *distance;   /* NULL: none. DEFORMED: `deformed`, which the step moves, with the same modes */
+    sp_deformed_field *deformed;
+    double thickness; /* m, radius about each point against other shells; 0: none */
+    sp_pose pose;     /* at the start */
+    sp_world_path *path;
+    const void *path_data;
+    sp_free_body *free;                   /* SP_WORLD_FREE */
+    const sp_inertia *inertia;            /* of that; SP_WORLD_COUPLED, dynamic: of the rigid body */
+    const sp_system *system;              /* SP_WORLD_FIXED and deformable: its deformation; NULL: rigid */
+    const double *gravity;                /* [system->n, 3, row major], UᵀM e_k of that */
+    double damping[2], most_acceleration; /* of that: α 1/s, β s; sp_integrator_parameters */
+    int64_t r; /* reduced coordinates, 0 where rigid. Those of a shell or a deformed field are the first ones of these */
+} sp_world_body;
+
+/* The points of one body against the distances of another, or points against points. */
+typedef struct sp_world_pair {
+    int64_t shell, field;
+} sp_world_pair;
+
+typedef struct sp_world_coupling {
+    int64_t body; /* −1: none */
+    bool dynamic;
+    double grasp[3]; /* m, in the body's frame */
+    sp_world_path *path;
+    const void *path_data;
+    sp_coupling_parameters parameters;
+    bool normals;                       /* as in sp_penalty_wrench */
+    double device_force, device_torque; /* N and N m at most */
+} sp_world_coupling;
+
+/* Free bodies of one model in semi-implicit steps: the forces that all of them ask for, at the places predicted, are computed together
+ * before they move. */
+typedef struct sp_world_batch {
+    sp_polynomial_batch *batch;
+    int64_t count;
+    const int64_t *body; /* [count] of force i */
+} sp_world_batch;
+
+typedef struct sp_world_parameters {
+    double step;        /* s */
+    double gravity[3];  /* m/s² */
+    sp_penalty penalty; /* its step is set here */
+    sp_traversal_limits limits;
+    sp_integrator_parameters integrator; /* of deformations of fixed bodies; its step is set here */
+    sp_world_coupling coupling;
+    int64_t batch_count;
+    const sp_world_batch *batches; /* [batch_count] */
+} sp_world_parameters;
+
+/* What the last step did. */
+typedef struct sp_world_report {
+    int64_t visited, passed, touching; /* nodes, nodes passed over by coherence, points in contact */
+    int deepest;                       /* level */
+    bool complete;                     /* no traversal was cut short by its limits */
+    double lowest;                     /* m, of all distances seen */
+    double stiffest;                   /* largest κ h² / m of any free body: the step is too long from 4 on */
+    int degenerate;                    /* directions of the coupling (contact/coupling.h) */
+    bool limited;                      /* by the coupling's speeds */
+} sp_world_report;
+
+typedef struct sp_world_contact {
+    int32_t body[2], point; /* of the points, the other one; the point's number in its file */
+    double at[3], force[3]; /* m, N, world, on the first */
+} sp_world_contact;
+
+typedef struct sp_world sp_world;
+
+/* bodies [body_count] must outlive it. pairs: the points of `shell` against the distances of `field`, or, where that has none, the balls of
+ * both (thickness). balls: those of all bodies with thickness meet; both find out by a broad phase who is near. SP_USAGE where a pair lacks
+ * a shell, or distances or thickness. */
+int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int64_t body_count, const sp_world_body *bodies,
+                 int64_t pair_count, const sp_world_pair *pairs, bool balls, sp_world **world) SP_MUST_USE;
+void sp_world_free(sp_world *world); /* NULL is allowed */
+
+/* SP_NUMERICAL with the number of the body where a step fails. Allocates only where more balls meet than ever before. */
+int sp_world_step(sp_world *world) SP_MUST_USE;
+
+double sp_world_time(const sp_world *world);
+const sp_world_report *sp_world_reported(const sp_world *world);
+
+/* Of a body now: pose of its frame, velocity of the frame's origin and angular velocity [6, world], coordinates [r] and their rates. */
+void sp_world_body_now(const sp_world *world, int64_t body, sp_pose *pose, double twist[6], double *q, double *qdot);
+
+/* Force and torque of all contacts of the last step on a body, about its frame's origin where they were found [6, world]. */
+const double *sp_world_wrench(const sp_world *world, int64_t body);
+
+/* Kinetic, strain and gravitational energy [J] of all bodies that move by forces; heights from the world's origin. */
+void sp_world_energies(sp_world *world, double energy[3]);
+
+/* Contacts of the last step in the order of pairs and points. */
+int64_t sp_world_contacts(const sp_world *world, const sp_world_contact **contacts);
+
+/* Of the coupling after the last step: the manipulandum, force and torque [6] on the body, and on the device. */
+void sp_world_coupled(const sp_world *world, sp_pose *hand, double wrench[6], double device[6]);
+
+#endif

@@ -1,0 +1,106 @@
+/* Where a rigid frame is: rotations as unit quaternions (w, x, y, z), body to world. */
+#ifndef SP_GEOMETRY_POSE_H
+#define SP_GEOMETRY_POSE_H
+
+#include <math.h>
+
+/* A point X of the body is at x + R(q) X in the world. */
+typedef struct sp_pose {
+    double x[3]; /* m */
+    double q[4]; /* unit quaternion w, x, y, z */
+} sp_pose;
+
+static inline sp_pose sp_pose_identity(void)
+{
+    return (sp_pose){{0, 0, 0}, {1, 0, 0, 0}};
+}
+
+static inline double sp_dot3(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* c = a × b; c may not be a or b. */
+static inline void sp_cross3(const double a[3], const double b[3], double c[3])
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* c = a b, the rotation b followed by a; c may be a or b. */
+static inline void sp_quaternion_multiply(const double a[4], const double b[4], double c[4])
+{
+    const double w = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3];
+    const double x = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2];
+    const double y = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1];
+    const double z = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0];
+    c[0] = w, c[1] = x, c[2] = y, c[3] = z;
+}
+
+static inline void sp_quaternion_normalize(double q[4])
+{
+    const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int k = 0; k < 4; k++)
+        q[k] /= length;
+}
+
+/* R(q) [3, 3, row major]. */
+static inline void sp_quaternion_matrix(const double q[4], double R[9])
+{
+    const double w = q[0], x = q[1], y = q[2], z = q[3];
+    R[0] = 1 - 2 * (y * y + z * z), R[1] = 2 * (x * y - w * z), R[2] = 2 * (x * z + w * y);
+    R[3] = 2 * (x * y + w * z), R[4] = 1 - 2 * (x * x + z * z), R[5] = 2 * (y * z - w * x);
+    R[6] = 2 * (x * z - w * y), R[7] = 2 * (y * z + w * x), R[8] = 1 - 2 * (x * x + y * y);
+}
+
+/* The rotation by |v| radians about v. */
+static inline void sp_quaternion_from_vector(const double v[3], double q[4])
+{
+    const double angle = sqrt(sp_dot3(v, v));
+    const double s = angle > 1e-8 ? sin(0.5 * angle) / angle : 0.5 - angle * angle / 48;
+    q[0] = cos(0.5 * angle);
+    for (int k = 0; k < 3; k++)
+        q[k + 1] = s * v[k];
+}
+
+/* The other way, the shorter of both: at most π. */
+static inline void sp_quaternion_to_vector(const double q[4], double v[3])
+{
+    const double sign = q[0] < 0 ? -1 : 1, sine = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    const double angle = 2 * atan2(sine, sign * q[0]), scale = sine > 1e-12 ? sign * angle / sine : 2 * sign;
+    for (int k = 0; k < 3; k++)
+        v[k] = scale * q[k + 1];
+}
+
+/* y = R x and y = Rᵀ x; y may not be x. */
+static inline void sp_rotate(const double R[9], const double x[3], double y[3])
+{
+    for (int i = 0; i < 3; i++)
+        y[i] = R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2];
+}
+
+static inline void sp_rotate_back(const double R[9], const double x[3], double y[3])
+{
+    for (int i = 0; i < 3; i++)
+        y[i] = R[i] * x[0] + R[3 + i] * x[1] + R[6 + i] * x[2];
+}
+
+/* From a to b along the shorter arc, t in [0, 1]: linear in x, spherical in q. */
+static inline sp_pose sp_pose_between(const sp_pose *a, const sp_pose *b, double t)
+{
+    sp_pose p;
+    double inverse[4] = {a->q[0], -a->q[1], -a->q[2], -a->q[3]}, turn[4], v[3];
+    sp_quaternion_multiply(b->q, inverse, turn);
+    sp_quaternion_to_vector(turn, v);
+    for (int k = 0; k < 3; k++) {
+        p.x[k] = a->x[k] + t * (b->x[k] - a->x[k]);
+        v[k] *= t;
+    }
+    sp_quaternion_from_vector(v, turn);
+    sp_quaternion_multiply(turn, a->q, p.q);
+    sp_quaternion_normalize(p.q);
+    return p;
+}
+
+#endif

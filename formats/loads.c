@@ -10,14 +10,6 @@ enum { FIELDS = 8 };
 static const char *const kind_names[] = {"vertex", "surface", "region", "all", "pressure", "spring"};
 static const char *const field_names[FIELDS] = {"t0", "t1", "kind", "id", "fx", "fy", "fz", "stiffness"};
 
-static int number(sp_context *context, const sp_text *text, const sp_word *field, int i, double *value)
-{
-    char shown[SP_TEXT_QUOTE];
-    if (sp_word_number(field[i], value))
-        return SP_OK;
-    return sp_text_fail(context, text, "%s: \"%s\" is not a number", field_names[i], sp_word_show(field[i], shown));
-}
-
 static int target(sp_context *context, const sp_text *text, sp_word id, const sp_mesh *mesh, sp_load *load)
 {
     char shown[SP_TEXT_QUOTE];
@@ -63,19 +55,19 @@ static int parse_load(sp_context *context, const sp_text *text, const sp_word *f
     int due = load->kind == SP_LOAD_SPRING ? 8 : pressure ? 5 : 7;
     if (count != due)
         return sp_text_fail(context, text, "%d fields, kind %s has %d", count, kind_names[load->kind], due);
-    SP_TRY(number(context, text, field, 0, &load->start));
+    SP_TRY(sp_text_field_number(context, text, field_names[0], field[0], &load->start));
     if (load->start < 0)
         return sp_text_fail(context, text, "t0: the load acts from %g s", load->start);
     load->end = INFINITY;
     if (!sp_word_same(field[1], sp_word_of("inf")))
-        SP_TRY(number(context, text, field, 1, &load->end));
+        SP_TRY(sp_text_field_number(context, text, field_names[1], field[1], &load->end));
     if (!(load->end > load->start))
         return sp_text_fail(context, text, "t1: the load acts from %g to %g s", load->start, load->end);
     SP_TRY(target(context, text, field[3], mesh, load));
     for (int i = 0; i < (pressure ? 1 : 3); i++)
-        SP_TRY(number(context, text, field, 4 + i, &load->force[i]));
+        SP_TRY(sp_text_field_number(context, text, field_names[4 + i], field[4 + i], &load->force[i]));
     if (load->kind == SP_LOAD_SPRING) {
-        SP_TRY(number(context, text, field, 7, &load->stiffness));
+        SP_TRY(sp_text_field_number(context, text, field_names[7], field[7], &load->stiffness));
         if (load->stiffness < 0)
             return sp_text_fail(context, text, "stiffness: %g N/m is negative", load->stiffness);
     }
@@ -91,10 +83,8 @@ int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const 
     int status = SP_OK;
     sp_text_open(&text, bytes, count, "#", "", false);
     for (bool first = true; sp_text_line(&text); first = false) {
-        sp_word field[FIELDS] = {{0}}, beyond;
-        int fields = 0;
-        for (bool more = true; more; fields++)
-            more = sp_text_field(&text, ',', fields < FIELDS ? &field[fields] : &beyond);
+        sp_word field[FIELDS] = {{0}};
+        const int fields = sp_text_fields(&text, ',', FIELDS, field);
         if (first && field[0].length >= 2 && memcmp(field[0].at, "t0", 2) == 0) /* a header line */
             continue;
         sp_load *load = sp_list_add(&list, 1, sizeof *load);

@@ -1,6 +1,7 @@
 #include "formats/trajectory.h"
 
-#include <stdio.h>
+#include "formats/blocks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,6 @@
 enum series { TIME, Q, QDOT, U, UDOT, ENERGY, ESTIMATE, SERIES };
 
 static const char *const series_name[SERIES] = {"time", "q", "qdot", "u", "udot", "energy", "estimate"};
-
-enum { BLOCK_BYTES = 1 << 20, BLOCK_FRAMES = 4096 };
 
 static const int64_t MOST = (int64_t)1 << 40; /* coordinates and points: frames stay far below 2⁶³ bytes */
 
@@ -36,11 +35,6 @@ static int64_t series_width(enum series series, layout recorded)
     if (series == ESTIMATE)
         return recorded.estimates;
     return rank == 1 ? 1 : rank == 2 ? shape[1] : shape[1] * shape[2];
-}
-
-static void series_member(enum series series, int64_t block, char name[SP_MEMBER_NAME])
-{
-    snprintf(name, SP_MEMBER_NAME, "%s/%06lld", series_name[series], (long long)block);
 }
 
 /* ---- writing ---- */
@@ -87,9 +81,7 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
     int64_t width = 0;
     for (enum series i = 0; i < SERIES; i++)
         width += series_width(i, trajectory->recorded);
-    /* from the size of a frame alone, so that the same frames give the same bytes */
-    int64_t room = BLOCK_BYTES / (8 * width);
-    trajectory->room = room < 1 ? 1 : room > BLOCK_FRAMES ? BLOCK_FRAMES : room;
+    trajectory->room = sp_block_room(8 * width);
     for (enum series i = 0; i < SERIES; i++)
         trajectory->data[i] =
             sp_pool_raw(&trajectory->pool, trajectory->room * series_width(i, trajectory->recorded), sizeof(double));
@@ -112,7 +104,7 @@ static int write_block(sp_trajectory_writer *trajectory)
         int rank = series_shape(i, trajectory->recorded, trajectory->count, shape);
         if (series_width(i, trajectory->recorded) == 0)
             continue;
-        series_member(i, trajectory->block, name);
+        sp_block_member(series_name[i], trajectory->block, name);
         SP_TRY(sp_writer_numbers(trajectory->writer, name, false, rank, shape, trajectory->data[i]));
     }
     trajectory->block++;
@@ -165,27 +157,10 @@ static bool wanted(void *data, const char *name)
     const sp_trajectory *state = data;
     if (!strcmp(name, "result") || (!strcmp(name, "vertex") && state->point_count))
         return true;
-    const char *slash = strchr(name, '/');
-    for (enum series i = 0; slash && i < SERIES; i++)
-        if (strlen(series_name[i]) == (size_t)(slash - name) && !memcmp(name, series_name[i], (size_t)(slash - name)))
+    for (enum series i = 0; i < SERIES; i++)
+        if (sp_block_is(series_name[i], name))
             return series_width(i, layout_of(state)) > 0;
     return false;
-}
-
-static bool wants_meta(void *data, const char *name)
-{
-    (void)data;
-    return !strcmp(name, "meta");
-}
-
-/* A member that was read from the pool, judged like one of a file that was read whole. */
-static int take(sp_context *context, sp_pool *pool, sp_array *array, enum sp_type type, int rank, const int64_t *shape)
-{
-    sp_members one = {.pool = *pool, .count = 1, .arrays = array};
-    sp_array *same;
-    int status = sp_members_take(context, &one, array->name, type, false, rank, shape, &same);
-    *pool = one.pool;
-    return status;
 }
 
 int sp_trajectory_continue(sp_context *context, sp_reader *reader, json_t *meta, sp_trajectory_stream **result)
@@ -220,24 +195,10 @@ done:
 
 int sp_trajectory_open(sp_context *context, int descriptor, bool partial, sp_trajectory_stream **result)
 {
-    static const char *const kinds[] = {"trajectory", NULL};
     sp_reader *reader;
-    sp_pool pool = {0};
-    sp_array first;
-    json_t *meta = NULL;
-    int status = sp_reader_open(context, descriptor, partial, &reader);
-    if (status != SP_OK)
-        return status;
-    status = sp_reader_next(reader, &pool, wants_meta, NULL, &first);
-    if (status == SP_OK)
-        status = sp_file_meta(context, reader, &first, kinds, &meta);
-    sp_pool_free(&pool);
-    if (status == SP_OK && !meta)
-        status = sp_fail(context, SP_INPUT, "it has no meta member: not written by Supple");
-    if (status == SP_OK)
-        return sp_trajectory_continue(context, reader, meta, result);
-    sp_reader_close(reader);
-    return status;
+    json_t *meta;
+    int status = sp_blocks_open(context, descriptor, partial, "trajectory", &reader, &meta);
+    return status == SP_OK ? sp_trajectory_continue(context, reader, meta, result) : status;
 }
 
 const json_t *sp_trajectory_meta(const sp_trajectory_stream *stream)
@@ -251,7 +212,7 @@ static int take_vertex(sp_trajectory_stream *stream, sp_pool *pool, sp_array *ar
     int status;
     if (state->vertex || stream->block)
         return sp_fail(stream->context, SP_INPUT, "vertex: it stands twice, or behind the first block");
-    SP_TRY(take(stream->context, pool, array, SP_I8, 1, &state->point_count));
+    SP_TRY(sp_block_take(stream->context, pool, array, SP_I8, 1, &state->point_count));
     int64_t *vertex = array->data;
     for (int64_t i = 0; i < state->point_count; i++)
         if (vertex[i] < 0 || vertex[i] >= state->vertex_count)
@@ -272,7 +233,7 @@ static int take_series(sp_trajectory_stream *stream, sp_pool *pool, sp_array *ar
     enum series series = 0;
     char due[SP_MEMBER_NAME];
     for (; series < SERIES; series++) {
-        series_member(series, stream->block, due);
+        sp_block_member(series_name[series], stream->block, due);
         if (!strcmp(array->name, due))
             break;
     }
@@ -281,7 +242,7 @@ static int take_series(sp_trajectory_stream *stream, sp_pool *pool, sp_array *ar
     if (data[series])
         return sp_fail(context, SP_INPUT, "member %s stands twice", array->name);
     int rank = series_shape(series, layout_of(block), block->frame_count ? block->frame_count : -1, shape);
-    int status = take(context, pool, array, SP_F8, rank, shape);
+    int status = sp_block_take(context, pool, array, SP_F8, rank, shape);
     if (status != SP_OK)
         return status;
     if (array->shape[0] == 0)
@@ -291,37 +252,13 @@ static int take_series(sp_trajectory_stream *stream, sp_pool *pool, sp_array *ar
     return SP_OK;
 }
 
-static int check_times(sp_trajectory_stream *stream, int64_t count, const double *time)
-{
-    for (int64_t i = 0; i < count; i++) {
-        if (stream->frames + i > 0 && time[i] <= stream->last_time)
-            return sp_fail(stream->context, SP_INPUT, "time: frame %lld is at %.17g s, the one before it at %.17g s",
-                           (long long)(stream->frames + i), time[i], stream->last_time);
-        stream->last_time = time[i];
-    }
-    return SP_OK;
-}
-
 /* The end of the file. `begun`: some members of a block were read, but not all. */
 static int finish(sp_trajectory_stream *stream, bool begun)
 {
-    sp_context *context = stream->context;
     sp_trajectory *state = &stream->state;
     stream->ended = true;
-    state->truncated = sp_reader_truncated(stream->reader);
-    if (begun && !state->truncated)
-        return sp_fail(context, SP_INPUT, "block %lld is not whole", (long long)stream->block);
-    if (stream->frames == 0)
-        return sp_fail(context, SP_INPUT, "the trajectory has no %sframe", state->truncated ? "whole block, so no " : "");
-    sp_reader_hash(stream->reader, state->hash);
-    if (state->truncated || !json_object_get(state->meta, "tool"))
-        return SP_OK;
-    if (!state->result)
-        return sp_fail(context, SP_INPUT, "its last member is not result: the file is cut short");
-    int status = sp_json_hash(context, state->result, "sha256", state->hash);
-    if (status == SP_OK && !state->hash[0])
-        status = sp_fail(context, SP_INPUT, "result: \"sha256\" is missing");
-    return status;
+    return sp_blocks_end(stream->context, "trajectory", stream->reader, stream->frames, stream->block, begun, state->meta, state->result, &state->truncated,
+                         state->hash);
 }
 
 int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
@@ -369,7 +306,7 @@ int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
                          (long long)state->vertex_count);
         goto done;
     }
-    SP_TRY(check_times(stream, block->frame_count, data[TIME]));
+    SP_TRY(sp_block_times(stream->context, stream->frames, block->frame_count, data[TIME], &stream->last_time));
     block->time = data[TIME];
     block->q = data[Q];
     block->qdot = data[QDOT];

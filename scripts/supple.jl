@@ -8,7 +8,8 @@
 # of Supple and numpy.savez, not savez_compressed. Checksums are not looked at.
 module Supple
 
-const SERIES = ("time", "q", "qdot", "u", "udot", "energy")
+const SERIES = ("time", "q", "qdot", "u", "udot", "energy", "estimate", "pose", "twist", "wrench", "counts", "hand", "coupling", "device", "contact/count",
+    "contact/body", "contact/point", "contact/place", "contact/force")
 const TYPES = Dict("<f8" => Float64, "<f4" => Float32, "<i8" => Int64, "<i4" => Int32, "|u1" => UInt8)
 
 number(bytes) = foldr((byte, sum) -> sum << 8 | Int64(byte), bytes; init = Int64(0))
@@ -124,7 +125,7 @@ function load(path; partial = false)
             found = member(stream)
             found === nothing && break
             name, values = found
-            parts = split(name, '/')
+            parts = rsplit(name, '/'; limit = 2)
             if name in ("meta", "result") && (isempty(file) || haskey(file, "meta"))
                 file[name] = json(Text(values, 1))
             elseif length(parts) == 2 && parts[1] in SERIES && all(isdigit, parts[2])
@@ -137,9 +138,13 @@ function load(path; partial = false)
     whole || partial || error("$path: cut short")
     meta = get(file, "meta", nothing)
     meta === nothing || startswith(meta["format_version"], "1.") || error("$path: format version $(meta["format_version"])")
-    if meta !== nothing && meta["kind"] == "trajectory"
-        expected = 2 + 2 * (meta["r"] > 0) + 2 * (meta["points"] > 0)
-        length(blocks) == expected || error("$path: the trajectory has no whole block")
+    if meta !== nothing && meta["kind"] in ("trajectory", "motion")
+        expected = if meta["kind"] == "motion"
+            6 + 2 * any(body["r"] > 0 for body in meta["bodies"]) + 3 * meta["coupled"] + 5 * meta["contacts"]
+        else
+            2 + 2 * (meta["r"] > 0) + 2 * (meta["points"] > 0) + haskey(meta, "estimates")
+        end
+        length(blocks) == expected || error("$path: the $(meta["kind"]) has no whole block")
     end
     count = minimum(length, values(blocks); init = typemax(Int))
     for (name, list) in blocks

@@ -4,8 +4,8 @@
     mesh = load('mesh.npz')
     mesh['vertices'], mesh.meta['materials'], mesh.result['sha256']
 
-A trajectory's blocks are joined: load('traj.npz')['q'] is (frames, r). A sparse matrix has its matrix under 'matrix' where
-SciPy is installed. load(path, partial=True) reads a trajectory that was cut up to its last whole block.
+The blocks of a trajectory or motion are joined: load('traj.npz')['q'] is (frames, r). A sparse matrix has its matrix under 'matrix' where
+SciPy is installed. load(path, partial=True) reads one that was cut up to its last whole block.
 As a program: python3 supple.py FILE… lists what is in files.
 """
 import hashlib
@@ -20,7 +20,8 @@ import zlib
 import numpy as np
 
 MAJOR = 1
-SERIES = ('time', 'q', 'qdot', 'u', 'udot', 'energy')
+SERIES = ('time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'pose', 'twist', 'wrench', 'counts', 'hand', 'coupling', 'device', 'contact/count',
+          'contact/body', 'contact/point', 'contact/place', 'contact/force')
 
 
 class File(dict):
@@ -72,14 +73,14 @@ def _whole_members(path):
             yield name.decode(), raw
 
 
-def _join(arrays):
-    """Blocks series/000000, series/000001, … of a trajectory, as far as all series have them."""
+def _join(arrays, kind):
+    """Blocks series/000000, series/000001, … of a trajectory or motion, as far as all series have them."""
     names = [s for s in SERIES if s + '/000000' in arrays]
     count = 0
     while names and all('%s/%06d' % (s, count) in arrays for s in names):
         count += 1
     if count == 0:
-        raise ValueError('the trajectory has no whole block')
+        raise ValueError('the %s has no whole block' % kind)
     for s in names:
         arrays[s] = np.concatenate([arrays['%s/%06d' % (s, i)] for i in range(count)])
     for name in [n for n in arrays if re.fullmatch(r'(%s)/\d+' % '|'.join(SERIES), n)]:
@@ -121,8 +122,8 @@ def load(path, partial=False):
                 raise ValueError('%s: its last member is not result: cut short' % path)
             if file.result['sha256'] != file.sha256:
                 raise ValueError('%s: its SHA-256 is not what it states' % path)
-        if file.kind == 'trajectory':
-            _join(file)
+        if file.kind in ('trajectory', 'motion'):
+            _join(file, file.kind)
     if 'indptr' in file and 'indices' in file:
         try:
             from scipy import sparse

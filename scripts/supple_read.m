@@ -3,7 +3,7 @@ function file = supple_read(path, partial)
 %
 %   f = supple_read('basis.npz');   f.U, f.meta.mass, f.result.sha256
 %   f = supple_read('traj.npz');    f.q is frames-by-r: the blocks are joined
-%   f = supple_read('traj.npz', true) reads a trajectory that was cut up to its last whole block.
+%   f = supple_read('traj.npz', true) reads a trajectory or motion that was cut up to its last whole block.
 %
 % Arrays have their class (double, single, int64, int32, uint8) and their shape; a vector is a column. Vertex numbers start
 % at 0, as in the file. A slash in a name becomes an underscore: f.surface_vertices. Sparse files have f.matrix too.
@@ -16,7 +16,8 @@ if stream < 0
     error('supple:open', '%s: cannot open', path);
 end
 closer = onCleanup(@() fclose(stream));
-series = {'time', 'q', 'qdot', 'u', 'udot', 'energy'};
+series = {'time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'pose', 'twist', 'wrench', 'counts', 'hand', 'coupling', 'device', ...
+    'contact/count', 'contact/body', 'contact/point', 'contact/place', 'contact/force'};
 blocks = struct();
 file = struct();
 first = true;
@@ -35,7 +36,7 @@ while true
     if ~ok
         break
     end
-    slash = find(name == '/', 1);
+    slash = find(name == '/', 1, 'last');
     if first && strcmp(name, 'meta')
         file.meta = jsondecode(char(array'));
         if sscanf(file.meta.format_version, '%d', 1) ~= 1
@@ -44,7 +45,7 @@ while true
     elseif strcmp(name, 'result') && isfield(file, 'meta')
         file.result = jsondecode(char(array'));
     elseif ~isempty(slash) && any(strcmp(name(1:slash - 1), series)) && ~isempty(regexp(name(slash + 1:end), '^\d+$', 'once'))
-        key = name(1:slash - 1);
+        key = strrep(name(1:slash - 1), '/', '_');
         if ~isfield(blocks, key)
             blocks.(key) = {};
         end
@@ -62,10 +63,14 @@ count = inf;
 for i = 1:numel(keys)
     count = min(count, numel(blocks.(keys{i})));
 end
-if isfield(file, 'meta') && strcmp(file.meta.kind, 'trajectory')
-    expected = 2 + 2 * (file.meta.r > 0) + 2 * (file.meta.points > 0);
+if isfield(file, 'meta') && any(strcmp(file.meta.kind, {'trajectory', 'motion'}))
+    if strcmp(file.meta.kind, 'motion')
+        expected = 6 + 2 * any([file.meta.bodies.r] > 0) + 3 * file.meta.coupled + 5 * file.meta.contacts;
+    else
+        expected = 2 + 2 * (file.meta.r > 0) + 2 * (file.meta.points > 0) + isfield(file.meta, 'estimates');
+    end
     if numel(keys) < expected
-        error('supple:cut', '%s: the trajectory has no whole block', path);
+        error('supple:cut', '%s: the %s has no whole block', path, file.meta.kind);
     end
 end
 for i = 1:numel(keys)

@@ -4,7 +4,7 @@
 
 const char *const sp_vtu_tensor[6] = {"XX", "YY", "ZZ", "XY", "YZ", "XZ"};
 
-enum { VTK_TRIANGLE = 5, VTK_TETRA = 10, VTK_HEXAHEDRON = 12 };
+enum { VTK_VERTEX = 1, VTK_TRIANGLE = 5, VTK_TETRA = 10, VTK_HEXAHEDRON = 12 };
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static const char BYTE_ORDER_NAME[] = "LittleEndian";
@@ -24,12 +24,12 @@ void sp_vtu_from_voigt(int64_t count, double *tensors)
 
 static int64_t cell_count(const sp_vtu *vtu)
 {
-    return vtu->hex_count + vtu->tet_count + vtu->triangle_count;
+    return vtu->hex_count + vtu->tet_count + vtu->triangle_count + vtu->single_count;
 }
 
 static int64_t corner_count(const sp_vtu *vtu)
 {
-    return 8 * vtu->hex_count + 4 * vtu->tet_count + 3 * vtu->triangle_count;
+    return 8 * vtu->hex_count + 4 * vtu->tet_count + 3 * vtu->triangle_count + vtu->single_count;
 }
 
 /* Values of an array in the file. */
@@ -96,9 +96,10 @@ int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
         int corners;
         uint8_t type;
         const int64_t *corner;
-    } shape[3] = {{vtu->hex_count, 8, VTK_HEXAHEDRON, vtu->hex},
+    } shape[4] = {{vtu->hex_count, 8, VTK_HEXAHEDRON, vtu->hex},
                   {vtu->tet_count, 4, VTK_TETRA, vtu->tet},
-                  {vtu->triangle_count, 3, VTK_TRIANGLE, vtu->triangle}};
+                  {vtu->triangle_count, 3, VTK_TRIANGLE, vtu->triangle},
+                  {vtu->single_count, 1, VTK_VERTEX, vtu->single}};
     sp_stream stream;
     int64_t offset = 0, cells = cell_count(vtu), end = 0;
     sp_stream_begin(&stream, descriptor);
@@ -133,16 +134,16 @@ int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
     data_blocks(&stream, vtu, true);
     block(&stream, 3 * vtu->vertex_count, vtu->vertices);
     block_start(&stream, 8 * corner_count(vtu));
-    for (int s = 0; s < 3; s++)
+    for (int s = 0; s < 4; s++)
         sp_stream_bytes(&stream, shape[s].corner, 8 * (size_t)(shape[s].count * shape[s].corners));
     block_start(&stream, 8 * cells);
-    for (int s = 0; s < 3; s++)
+    for (int s = 0; s < 4; s++)
         for (int64_t i = 0; i < shape[s].count; i++) {
             end += shape[s].corners;
             sp_stream_bytes(&stream, &end, sizeof end);
         }
     block_start(&stream, cells);
-    for (int s = 0; s < 3; s++)
+    for (int s = 0; s < 4; s++)
         for (int64_t i = 0; i < shape[s].count; i++)
             sp_stream_bytes(&stream, &shape[s].type, 1);
     sp_stream_print(&stream, "\n</AppendedData>\n</VTKFile>\n");

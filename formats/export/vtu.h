@@ -6,7 +6,7 @@
 
 #include "base/context.h"
 
-/* Data at the points or in the cells (hexahedra, then tetrahedra, then triangles). */
+/* Data at the points or in the cells (hexahedra, then tetrahedra, then triangles, then vertices). */
 typedef struct sp_vtu_array {
     const char *name;
     bool cells;                          /* false: of the points */
@@ -30,6 +30,8 @@ typedef struct sp_vtu {
     const int64_t *hex;      /* [hex_count, 8] in the order of VTK */
     const int64_t *tet;      /* [tet_count, 4] */
     const int64_t *triangle; /* [triangle_count, 3] */
+    int64_t single_count;
+    const int64_t *single;   /* [single_count] vertices that are cells */
     const double *time;      /* s, stored as field data "TimeValue"; NULL: none */
     int64_t field_count;
     const sp_vtu_field *fields; /* more field data */

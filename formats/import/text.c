@@ -166,6 +166,15 @@ bool sp_text_field(sp_text *text, char separator, sp_word *field)
     return separated;
 }
 
+int sp_text_fields(sp_text *text, char separator, int room, sp_word *field)
+{
+    sp_word beyond;
+    int count = 0;
+    for (bool more = true; more; count++)
+        more = sp_text_field(text, separator, count < room ? &field[count] : &beyond);
+    return count;
+}
+
 void sp_text_rest(sp_text *text, sp_word *rest)
 {
     while (text->at < text->stop && text->kind[(unsigned char)*text->at] & BLANK)
@@ -382,6 +391,14 @@ int sp_text_need_integer(sp_context *context, sp_text *text, const char *what, i
     if (sp_text_integer(text, value))
         return SP_OK;
     return sp_text_fail(context, text, "%s: expected an integer, found %s", what, sp_text_quote(text, quote));
+}
+
+int sp_text_field_number(sp_context *context, const sp_text *text, const char *what, sp_word field, double *value)
+{
+    char shown[SP_TEXT_QUOTE];
+    if (sp_word_number(field, value))
+        return SP_OK;
+    return sp_text_fail(context, text, "%s: \"%s\" is not a number", what, sp_word_show(field, shown));
 }
 
 /* ---- words ---- */

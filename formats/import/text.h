@@ -60,6 +60,9 @@ bool sp_text_word(sp_text *text, sp_word *word);
  * blanks at either side, possibly empty. Whether a separator, behind which it goes on, has ended it. */
 bool sp_text_field(sp_text *text, char separator, sp_word *field);
 
+/* All of them: how many there are, of which the first `room` are kept. */
+int sp_text_fields(sp_text *text, char separator, int room, sp_word *field);
+
 /* Consumes the next word where it is this one, without regard to ASCII case. */
 bool sp_text_match(sp_text *text, const char *word);
 
@@ -92,6 +95,9 @@ int sp_text_fail(sp_context *context, const sp_text *text, const char *format, .
 /* A number or integer that must come next; the message says what it was to be. */
 int sp_text_need_number(sp_context *context, sp_text *text, const char *what, double *value) SP_MUST_USE;
 int sp_text_need_integer(sp_context *context, sp_text *text, const char *what, int64_t *value) SP_MUST_USE;
+
+/* The same of a field that was taken. */
+int sp_text_field_number(sp_context *context, const sp_text *text, const char *what, sp_word field, double *value) SP_MUST_USE;
 
 sp_word sp_word_of(const char *string);
 bool sp_word_is(sp_word word, const char *other);

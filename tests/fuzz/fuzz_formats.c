@@ -3,6 +3,7 @@
 #include "formats/field.h"
 #include "formats/cubature.h"
 #include "formats/mesh.h"
+#include "formats/motion.h"
 #include "formats/pointshell.h"
 #include "formats/polynomials.h"
 #include "formats/sparse.h"
@@ -150,9 +151,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_pieces(&context);
     for (int partial = 0; partial < 2; partial++) {
         sp_trajectory trajectory;
+        sp_motion motion;
         rewind_file();
         if (sp_trajectory_read(&context, descriptor, partial, &trajectory) == SP_OK)
             sp_trajectory_free(&trajectory);
+        rewind_file();
+        if (sp_motion_read(&context, descriptor, partial, &motion) == SP_OK) {
+            if (motion.with_contacts)
+                for (int64_t f = 0; f < motion.frame_count; f++)
+                    if (motion.contact_begin[f] > motion.contact_begin[f + 1])
+                        abort();
+            sp_motion_free(&motion);
+        }
     }
     return 0;
 }

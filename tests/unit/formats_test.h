@@ -213,7 +213,7 @@ static inline bool same(const void *a, const void *b, int64_t count)
     return a && b && memcmp(a, b, (size_t)count * 8) == 0;
 }
 
-static double U[12] = {1, 2, 3, 4, 5, 6, -7, 8, 9, 10.5, 11, 1e-300};
+static __attribute__((unused)) double U[12] = {1, 2, 3, 4, 5, 6, -7, 8, 9, 10.5, 11, 1e-300};
 
 static double gram_a[25], gram_b[25];
 static inline sp_polynomials polynomials_example(sp_polynomial_part *parts, int64_t count)
@@ -236,7 +236,7 @@ static inline sp_polynomials polynomials_example(sp_polynomial_part *parts, int6
 }
 
 /* The unit cube as one hexahedron, with one triangle on its floor. */
-static double cube[24] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
-static int64_t corners[8] = {0, 1, 2, 3, 4, 5, 6, 7}, zero[12];
+static __attribute__((unused)) double cube[24] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
+static __attribute__((unused)) int64_t corners[8] = {0, 1, 2, 3, 4, 5, 6, 7}, zero[12];
 
 #endif

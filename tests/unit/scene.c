@@ -1,0 +1,1021 @@
+/* Scenes and paths: every key arrives, every rule refuses, and page and schema say what the tables say. */
+#include "formats/scene_internal.h"
+#include "test.h"
+
+
+static sp_context context; /* CHECK_OK says its message */
+
+/* Every key that may stand in one scene, with a value that is not its default. Single quotes stand for double ones. */
+static const char full[] =
+    "{'gravity': [1, -2, -9.81],"
+    " 'contact': {'stiffness': 2000, 'damping': 0.5, 'limit': 10, 'weights': 'area', 'normals': 'tangents', 'pulse': 0.25},"
+    " 'traversal': {'warm': 5e3, 'cold': 1200, 'budget': 'cost', 'contact_cost': 2.5, 'coherence': false, 'tree': false, 'levels': 4},"
+    " 'models': {"
+    "  'flesh': {'kind': 'reduced', 'mesh': 'm.npz', 'basis': '/abs/b.npz', 'cubature': 'c.npz', 'shell': 's.npz', 'field': 'f.npz', "
+    "'proxies': 'p.npz',"
+    "            'domains': [{'field': 'f1', 'proxies': 'p1'}, {'field': '/f2', 'proxies': 'p2'}], 'nearest': 7, 'r': 12, 'damping': [0.5, "
+    "0.001],"
+    "            'thickness': 0.002, 'decoupled': true, 'most_acceleration': 55},"
+    "  'bar': {'kind': 'linear', 'mesh': 'm', 'basis': 'b', 'polynomials': 'q'},"
+    "  'table': {'kind': 'rigid', 'plane': {'normal': [0, 3e200, 4e200], 'offset': -0.5}},"
+    "  'ball': {'kind': 'rigid', 'shell': 's', 'thickness': 0.01, 'surface': 'ball.obj', 'density': 500, 'sphere': {'centre': [1, 2, 3], "
+    "'radius': 0.25}},"
+    "  'brick': {'kind': 'rigid', 'box': {'centre': [-1, -2, -3], 'half': [1, 2, 3]}, 'mass': 3, 'mass_centre': [0.1, 0.2, 0.3],"
+    "            'inertia': [2, 3, 4, -0.5, 0.25, 0.125]},"
+    "  'tool': {'kind': 'rigid', 'mesh': 'tool.npz', 'shell': 't', 'voxmap': 'v.npz'}},"
+    " 'bodies': ["
+    "  {'name': 'table', 'model': 'table'},"
+    "  {'name': 'ball', 'model': 'ball', 'motion': 'free', 'position': [1, 2, 3], 'orientation': [0, 0, -2, 0], 'velocity': [4, 5, 6],"
+    "   'angular_velocity': [7, 8, 9], 'copies': {'count': [2, 3, 2], 'spacing': [10, 100, 1000]}},"
+    "  {'name': 'arm', 'model': 'flesh', 'motion': 'path', 'path': 'arm.csv'},"
+    "  {'name': 'tool', 'model': 'tool', 'motion': 'coupled', 'position': [0, 0, 1]},"
+    "  {'name': 'brick', 'model': 'brick', 'motion': 'free'}],"
+    " 'pairs': [['ball', 'table'], ['ball[3]', 'tool'], ['tool', 'brick']],"
+    " 'coupling': {'kind': 'dynamic', 'body': 'tool', 'path': 'hand.csv', 'grasp': [0.1, 0.2, 0.3], 'stiffness': 500, 'torque_stiffness': "
+    "2, 'saturation': 5,"
+    "  'torque_saturation': 0.5, 'static_damping': 0.75, 'damping': 3, 'torque_damping': 4, 'speed': 1, 'angular_speed': 6, 'threshold': "
+    "0.01, 'length': 0.125,"
+    "  'device_scale': 0.5, 'device_force': 7, 'device_torque': 0.7, 'gradient': 'field'}}";
+
+/* The least that is a scene. */
+static const char least[] =
+    "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'field': 'f'}}, 'bodies': [{'name': 'b', 'model': 'm'}]}";
+
+static char *quoted(const char *text)
+{
+    char *copy = strdup(text);
+    for (char *at = copy; *at; at++)
+        if (*at == '\'')
+            *at = '"';
+    return copy;
+}
+
+static int parse(const char *text, const char *folder, sp_scene *scene)
+{
+    char *copy = quoted(text);
+    int status = sp_scene_parse(&context, copy, (int64_t)strlen(copy), folder, scene);
+    free(copy);
+    return status;
+}
+
+static void same(const double *measured, int n, const double *expected, const char *what)
+{
+    for (int i = 0; i < n; i++)
+        CHECK(measured[i] == expected[i], "%s[%d]: %.17g is not %.17g", what, i, measured[i], expected[i]);
+}
+#define SAME(measured, n, ...) same(measured, n, (const double[]){__VA_ARGS__}, #measured)
+#define TEXT(measured, expected)                                                                                                           \
+    CHECK((measured) && !strcmp(measured, expected), "%s is not %s", (measured) ? (measured) : "(null)", expected)
+
+/* ---- what arrives ---- */
+
+static void every_key(void)
+{
+    sp_scene s;
+    CHECK_OK(parse(full, "some/folder", &s));
+    if (s.model_count != 6 || s.body_count != 16) {
+        CHECK(false, "%lld models, %lld bodies", (long long)s.model_count, (long long)s.body_count);
+        return;
+    }
+    SAME(s.gravity, 3, 1, -2, -9.81);
+    CHECK(s.contact.stiffness == 2000 && s.contact.damping == 0.5 && s.contact.limit == 10 && s.contact.pulse == 0.25, "contact");
+    CHECK(s.contact.weights == SP_SCENE_AREA && s.contact.normals == SP_SCENE_TANGENTS, "contact, words");
+    CHECK(s.traversal.warm == 5000 && s.traversal.cold == 1200 && s.traversal.levels == 4 && s.traversal.contact_cost == 2.5, "traversal");
+    CHECK(s.traversal.budget == SP_SCENE_COST && !s.traversal.coherence && !s.traversal.tree, "traversal, words");
+
+    const sp_scene_model *flesh = &s.models[0], *bar = &s.models[1], *table = &s.models[2], *ball = &s.models[3], *brick = &s.models[4],
+                         *tool = &s.models[5];
+    TEXT(flesh->name, "flesh");
+    CHECK(flesh->kind == SP_SCENE_REDUCED && bar->kind == SP_SCENE_LINEAR && table->kind == SP_SCENE_RIGID, "kinds");
+    TEXT(flesh->mesh, "some/folder/m.npz");
+    TEXT(flesh->basis, "/abs/b.npz");
+    TEXT(flesh->cubature, "some/folder/c.npz");
+    TEXT(flesh->shell, "some/folder/s.npz");
+    TEXT(flesh->field, "some/folder/f.npz");
+    TEXT(flesh->proxies, "some/folder/p.npz");
+    TEXT(bar->polynomials, "some/folder/q");
+    TEXT(ball->surface, "some/folder/ball.obj");
+    TEXT(tool->voxmap, "some/folder/v.npz");
+    CHECK(!flesh->polynomials && !flesh->voxmap && !flesh->surface && !bar->cubature && !table->mesh, "files that are not there");
+    CHECK(flesh->domain_count == 2, "%lld domains", (long long)flesh->domain_count);
+    TEXT(flesh->domain_fields[0], "some/folder/f1");
+    TEXT(flesh->domain_fields[1], "/f2");
+    TEXT(flesh->domain_proxies[0], "some/folder/p1");
+    TEXT(flesh->domain_proxies[1], "some/folder/p2");
+    CHECK(flesh->nearest == 7 && flesh->r == 12 && flesh->thickness == 0.002 && flesh->decoupled && flesh->most_acceleration == 55,
+          "flesh");
+    SAME(flesh->damping, 2, 0.5, 0.001);
+    CHECK(table->shape == SP_SCENE_PLANE && ball->shape == SP_SCENE_SPHERE && brick->shape == SP_SCENE_BOX &&
+              tool->shape == SP_SCENE_NO_SHAPE,
+          "shapes");
+    CHECK_NEAR(table->normal[1], 0.6, 2e-16); /* a few roundings of numbers below 1 */
+    CHECK_NEAR(table->normal[2], 0.8, 2e-16);
+    CHECK(table->normal[0] == 0 && table->offset == -0.5, "plane");
+    SAME(ball->centre, 3, 1, 2, 3);
+    CHECK(ball->radius == 0.25 && ball->density == 500 && ball->mass == 0 && ball->thickness == 0.01, "ball");
+    SAME(brick->centre, 3, -1, -2, -3);
+    SAME(brick->half, 3, 1, 2, 3);
+    CHECK(brick->mass == 3 && brick->density == 0, "brick");
+    SAME(brick->mass_centre, 3, 0.1, 0.2, 0.3);
+    SAME(brick->inertia, 6, 2, 3, 4, -0.5, 0.25, 0.125);
+
+    CHECK(s.bodies[0].motion == SP_SCENE_FIXED && s.bodies[0].model == 2, "table");
+    for (int i = 0; i < 12; i++) {
+        const sp_scene_body *b = &s.bodies[1 + i];
+        char name[20];
+        snprintf(name, sizeof name, "ball[%d]", i);
+        TEXT(b->name, name);
+        CHECK(b->motion == SP_SCENE_FREE && b->model == 3, "%s", name);
+        SAME(b->pose.x, 3, 1 + 10.0 * (i % 2), 2 + 100.0 * (i / 2 % 3), 3 + 1000.0 * (i / 6));
+        SAME(b->pose.q, 4, 0, 0, -1, 0);
+        SAME(b->velocity, 3, 4, 5, 6);
+        SAME(b->angular_velocity, 3, 7, 8, 9);
+    }
+    TEXT(s.bodies[13].name, "arm");
+    TEXT(s.bodies[13].path, "some/folder/arm.csv");
+    CHECK(s.bodies[13].motion == SP_SCENE_PATH && s.bodies[14].motion == SP_SCENE_COUPLED, "motions");
+    SAME(s.bodies[14].pose.x, 3, 0, 0, 1);
+    SAME(s.bodies[14].pose.q, 4, 1, 0, 0, 0);
+
+    CHECK(s.pairs_given && s.pair_count == 14, "%lld pairs", (long long)s.pair_count);
+    for (int i = 0; i < 12; i++)
+        CHECK(s.pairs[i].shell == 1 + i && s.pairs[i].field == 0, "pair %d", i);
+    CHECK(s.pairs[12].shell == 4 && s.pairs[12].field == 14 && s.pairs[13].shell == 14 && s.pairs[13].field == 15, "pairs");
+
+    CHECK(s.coupling.kind == SP_SCENE_DYNAMIC && s.coupling.body == 14 && s.coupling.gradient == SP_SCENE_FIELD, "coupling, words");
+    TEXT(s.coupling.path, "some/folder/hand.csv");
+    SAME(s.coupling.grasp, 3, 0.1, 0.2, 0.3);
+    SAME(((const double[]){s.coupling.stiffness, s.coupling.torque_stiffness, s.coupling.saturation, s.coupling.torque_saturation}), 4, 500,
+         2, 5, 0.5);
+    SAME(((const double[]){s.coupling.static_damping, s.coupling.damping, s.coupling.torque_damping}), 3, 0.75, 3, 4);
+    SAME(((const double[]){s.coupling.speed, s.coupling.angular_speed, s.coupling.threshold, s.coupling.length}), 4, 1, 6, 0.01, 0.125);
+    SAME(((const double[]){s.coupling.device_scale, s.coupling.device_force, s.coupling.device_torque}), 3, 0.5, 7, 0.7);
+    sp_scene_free(&s);
+    CHECK(!s.models && !s.bodies && !s.pool.first, "freed");
+}
+
+/* The numbers of scene.h and of the thesis. */
+static void defaults(void)
+{
+    sp_scene s;
+    CHECK_OK(parse(least, "", &s));
+    SAME(s.gravity, 3, 0, 0, 0);
+    CHECK(s.contact.damping == 0 && isinf(s.contact.limit) && isinf(s.contact.pulse), "contact");
+    CHECK(s.contact.weights == SP_SCENE_EQUAL && s.contact.normals == SP_SCENE_GRADIENT, "contact, words");
+    CHECK(s.traversal.warm == INT64_MAX && s.traversal.cold == INT64_MAX && s.traversal.levels == 0 && s.traversal.contact_cost == 1.5,
+          "traversal");
+    CHECK(s.traversal.budget == SP_SCENE_NODES && s.traversal.coherence && s.traversal.tree, "traversal, words");
+    const sp_scene_model *m = &s.models[0];
+    TEXT(m->field, "f");
+    CHECK(!m->mesh && !m->shell && !m->proxies && m->domain_count == 0 && m->nearest == 5 && m->r == 0, "model");
+    CHECK(m->mass == 0 && m->density == 0 && m->thickness == 0 && !m->decoupled && m->most_acceleration == 0 &&
+              m->shape == SP_SCENE_NO_SHAPE,
+          "model, numbers");
+    SAME(m->damping, 2, -1, -1);
+    CHECK(s.bodies[0].motion == SP_SCENE_FIXED && !s.bodies[0].path, "body");
+    SAME(s.bodies[0].pose.q, 4, 1, 0, 0, 0);
+    CHECK(!s.pairs_given && s.pair_count == 0 && s.coupling.kind == SP_SCENE_NO_COUPLING, "the rest");
+    sp_scene_free(&s);
+
+    CHECK_OK(parse("{'contact': {'stiffness': 1, 'limit': null, 'pulse': null}, 'traversal': {'warm': 1001}, 'models': {'m': {'kind': "
+                   "'rigid', 'mesh': 'f'}}, 'pairs': [],"
+                   " 'bodies': [{'name': 'b', 'model': 'm', 'motion': 'coupled'}],"
+                   " 'coupling': {'kind': 'static', 'body': 'b', 'path': 'x', 'stiffness': 1, 'torque_stiffness': 1}}",
+                   ".", &s));
+    CHECK(s.traversal.cold == 801, "0.8 · 1001 rounded up: %lld", (long long)s.traversal.cold);
+    CHECK(isinf(s.contact.limit) && isinf(s.contact.pulse) && s.pairs_given && s.pair_count == 0, "null and no pairs");
+    TEXT(s.coupling.path, "x");
+    CHECK(isinf(s.coupling.saturation) && isinf(s.coupling.torque_saturation) && s.coupling.static_damping == 0.5 &&
+              s.coupling.damping == 0 && s.coupling.torque_damping == 0,
+          "coupling");
+    CHECK(isinf(s.coupling.speed) && isinf(s.coupling.angular_speed) && s.coupling.threshold == 0.001 && s.coupling.length == 0 &&
+              s.coupling.device_scale == 1,
+          "coupling");
+    CHECK(isinf(s.coupling.device_force) && isinf(s.coupling.device_torque) && s.coupling.gradient == SP_SCENE_NORMAL, "coupling");
+    sp_scene_free(&s);
+}
+
+static void folders(void)
+{
+    const struct {
+        const char *folder, *joined;
+    } cases[] = {{"", "f"}, {".", "f"}, {"/", "/f"}, {"a", "a/f"}, {"a/", "a/f"}, {"../a b", "../a b/f"}, {"..", "../f"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sp_scene s;
+        CHECK_OK(parse(least, cases[i].folder, &s));
+        TEXT(s.models[0].field, cases[i].joined);
+        sp_scene_free(&s);
+    }
+    sp_scene s;
+    char marked[sizeof least + 3] = "\xef\xbb\xbf";
+    strcat(marked, least);
+    CHECK_OK(parse(marked, "", &s));
+    sp_scene_free(&s);
+}
+
+static const char balls[] = "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'shell': 's', 'thickness': 0.1}, 'n': "
+                            "{'kind': 'rigid', 'shell': 's', 'field': 'f'}},"
+                            " 'bodies': [{'name': 'a', 'model': '%s', 'copies': {'count': [%d, 1, 1], 'spacing': [1, 0, 0]}}, {'name': "
+                            "'b', 'model': 'm'}], 'pairs': [%s]}";
+
+/* Copies among themselves: each against each, once where the order means nothing. */
+static void pairs_of_copies(void)
+{
+    char text[2000];
+    sp_scene s;
+    snprintf(text, sizeof text, balls, "n", 5, "['a', 'a']");
+    CHECK_OK(parse(text, "", &s));
+    CHECK(s.pair_count == 20, "%lld pairs", (long long)s.pair_count);
+    bool seen[5][5] = {{false}};
+    for (int64_t i = 0; i < s.pair_count; i++)
+        seen[s.pairs[i].shell][s.pairs[i].field] = true;
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++)
+            CHECK(seen[i][j] == (i != j), "%d against %d", i, j);
+    sp_scene_free(&s);
+    snprintf(text, sizeof text, balls, "m", 5, "['a', 'a'], ['b', 'a[2]']");
+    CHECK_OK(parse(text, "", &s));
+    CHECK(s.pair_count == 11, "%lld pairs", (long long)s.pair_count);
+    for (int64_t i = 0; i < s.pair_count; i++)
+        CHECK(s.pairs[i].shell < s.pairs[i].field, "pair %lld", (long long)i);
+    CHECK(s.pairs[10].shell == 2 && s.pairs[10].field == 5, "the last pair");
+    sp_scene_free(&s);
+}
+
+/* ---- what is refused ---- */
+
+/* Puts JSON (single quotes; "": takes away) at a way such as "bodies[3].motion". */
+static void put(json_t *root, const char *way, const char *value)
+{
+    char key[100];
+    json_t *at = root;
+    for (;;) {
+        if (*way == '.')
+            way++;
+        const bool entry = *way == '[';
+        const size_t length = entry ? strcspn(way, "]") + 1 : strcspn(way, ".[");
+        snprintf(key, sizeof key, "%.*s", (int)length, way);
+        const size_t index = entry ? (size_t)atoi(key + 1) : 0;
+        way += length;
+        if (*way) {
+            at = entry ? json_array_get(at, index) : json_object_get(at, key);
+            continue;
+        }
+        char *text = quoted(value);
+        json_t *made = *value ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+        int failed;
+        if (!*value)
+            failed = entry ? json_array_remove(at, index) : json_object_del(at, key);
+        else
+            failed = !entry                        ? json_object_set_new(at, key, made)
+                     : index < json_array_size(at) ? json_array_set_new(at, index, made)
+                                                   : json_array_append_new(at, made);
+        CHECK(!failed, "the test itself: %s at %s", value, key);
+        free(text);
+        return;
+    }
+}
+
+typedef struct edit {
+    const char *way, *value;
+} edit;
+
+/* The full scene with edits must fail with this message. */
+static void refuse(int line, const char *message, const edit *edits)
+{
+    char *text = quoted(full);
+    sp_scene s;
+    json_t *root = json_loads(text, 0, NULL);
+    free(text);
+    for (; edits->way; edits++)
+        put(root, edits->way, edits->value);
+    text = json_dumps(root, 0);
+    json_decref(root);
+    context.message[0] = 0;
+    const int status = sp_scene_parse(&context, text, (int64_t)strlen(text), "", &s);
+    CHECK(status == SP_INPUT && !strcmp(context.message, message), "line %d: status %d, \"%s\", expected \"%s\"", line, status,
+          context.message, message);
+    CHECK(!s.pool.first && !s.models && !s.bodies, "line %d: something is left", line);
+    sp_scene_free(&s);
+    free(text);
+}
+#define REFUSE(message, ...) refuse(__LINE__, message, (const edit[]){__VA_ARGS__, {0}})
+
+static void values_refused(void)
+{
+    REFUSE("contact.stiffness: it is missing", {"contact.stiffness", ""});
+    REFUSE("contact: it is missing", {"contact", ""});
+    REFUSE("models: it is missing", {"models", ""});
+    REFUSE("bodies: it is missing", {"bodies", ""});
+    REFUSE("models: it is empty", {"models", "{}"});
+    REFUSE("bodies: it is empty", {"bodies", "[]"});
+    REFUSE("models.flesh.domains: it is empty", {"models.flesh.domains", "[]"});
+    REFUSE("models: an array, expected an object", {"models", "[1]"});
+    REFUSE("bodies: an object, expected an array", {"bodies", "{'a': 1}"});
+    REFUSE("pairs: a string, expected an array", {"pairs", "'all'"});
+    REFUSE("bodies[1]: a number, expected an object", {"bodies[1]", "1"});
+    REFUSE("models.bar: null, expected an object", {"models.bar", "null"});
+    REFUSE("contact.stiffness: 0 N/m, expected more than 0", {"contact.stiffness", "0"});
+    REFUSE("contact.stiffness: a string, expected a number", {"contact.stiffness", "'1'"});
+    REFUSE("contact.stiffness: null, expected a number", {"contact.stiffness", "null"});
+    REFUSE("contact.limit: true, expected a number or null", {"contact.limit", "true"});
+    REFUSE("contact.limit: 0.5, expected at least 1", {"contact.limit", "0.5"});
+    REFUSE("contact.damping: -1 N s/m, expected at least 0", {"contact.damping", "-1"});
+    REFUSE("contact.weights: \"heavy\" is none of equal, area", {"contact.weights", "'heavy'"});
+    REFUSE("contact.weights: a number, expected one of equal, area", {"contact.weights", "3"});
+    REFUSE("contact.stifness: unknown key, expected one of stiffness, damping, limit, weights, normals, pulse", {"contact.stifness", "3"});
+    REFUSE("comment: unknown key, expected one of gravity, contact, traversal, models, bodies, pairs, coupling", {"comment", "'hello'"});
+    REFUSE("models.table.plane.radius: unknown key, expected one of normal, offset", {"models.table.plane.radius", "1"});
+    REFUSE("gravity: a number, expected 3 numbers", {"gravity", "-9.81"});
+    REFUSE("gravity: 2 values, expected 3 numbers", {"gravity", "[0, 0]"});
+    REFUSE("gravity[1]: a string, expected a number", {"gravity[1]", "'0'"});
+    REFUSE("traversal.warm: 2.5, expected a whole number", {"traversal.warm", "2.5"});
+    REFUSE("traversal.warm: 1e+30, expected a whole number", {"traversal.warm", "1e30"});
+    REFUSE("traversal.warm: a string, expected a whole number or null", {"traversal.warm", "'1'"});
+    REFUSE("traversal.warm: 0 nodes, expected at least 1", {"traversal.warm", "0"});
+    REFUSE("traversal.tree: a number, expected true or false", {"traversal.tree", "1"});
+    REFUSE("traversal.levels: 33, expected 0 to 32", {"traversal.levels", "33"});
+    REFUSE("models.flesh.mesh: a number, expected the name of a file", {"models.flesh.mesh", "1"});
+    REFUSE("models.flesh.mesh: \"\", expected the name of a file", {"models.flesh.mesh", "''"});
+    REFUSE("models.flesh.nearest: 17, expected 1 to 16", {"models.flesh.nearest", "17"});
+    REFUSE("models.flesh.damping[1]: -1, expected at least 0", {"models.flesh.damping[1]", "-1"});
+    REFUSE("models.flesh.domains[1].proxies: it is missing", {"models.flesh.domains[1].proxies", ""});
+    REFUSE("models.ball.sphere.radius: 0 m, expected more than 0", {"models.ball.sphere.radius", "0"});
+    REFUSE("models.ball.sphere: a number, expected an object", {"models.ball.sphere", "1"});
+    REFUSE("models.brick.box.half[2]: -3 m, expected more than 0", {"models.brick.box.half[2]", "-3"});
+    REFUSE("models.brick.mass: 0 kg, expected more than 0", {"models.brick.mass", "0"});
+    REFUSE("bodies[3].motion: \"flying\" is none of fixed, free, path, coupled", {"bodies[3].motion", "'flying'"});
+    REFUSE("bodies[1].copies.count[0]: 0, expected 1 to 100000", {"bodies[1].copies.count[0]", "0"});
+    REFUSE("bodies[1].copies.count[2]: 100001, expected 1 to 100000", {"bodies[1].copies.count[2]", "100001"});
+    REFUSE("coupling.static_damping: 1, expected 0 to less than 1", {"coupling.static_damping", "1"});
+    REFUSE("coupling.kind: \"\\?\" is none of static, dynamic", {"coupling.kind", "'\\\\?'"});
+}
+
+static void names_refused(void)
+{
+    REFUSE("models: \"a b\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -", {"models.a b", "{'kind': 'rigid', 'mesh': 'm'}"});
+    REFUSE("bodies[0].name: \"\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -", {"bodies[0].name", "''"});
+    REFUSE("bodies[0].name: \"b[0]\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -", {"bodies[0].name", "'b[0]'"});
+    REFUSE("bodies[0].name: \"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn...\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -",
+           {"bodies[0].name", "'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn'"}); /* 64 */
+    REFUSE("bodies[1].name: the names of its copies, as nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn[10], have more than "
+           "63 characters",
+           {"bodies[1].name", "'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn'"}); /* 60 */
+    REFUSE("bodies[0].name: a number, expected a name", {"bodies[0].name", "1"});
+    REFUSE("bodies[2].name: \"ball\" stands twice", {"bodies[2].name", "'ball'"});
+    REFUSE("bodies[0].model: \"chair\" is no model, expected one of flesh, bar, table, ball, brick, tool", {"bodies[0].model", "'chair'"});
+    REFUSE("pairs[1][0]: \"ball[12]\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][0]", "'ball[12]'"});
+    REFUSE("pairs[1][0]: \"ball[03]\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][0]", "'ball[03]'"});
+    REFUSE("pairs[1][0]: \"tool[0]\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][0]", "'tool[0]'"});
+    REFUSE("pairs[1][1]: \"chair\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][1]", "'chair'"});
+    REFUSE("coupling.body: \"chair\" is no body, expected one of table, ball, arm, tool, brick", {"coupling.body", "'chair'"});
+    REFUSE("contact.?????: unknown key, expected one of stiffness, damping, limit, weights, normals, pulse",
+           {"contact.\x1b\xc3\xa4\x7f\n", "1"});
+}
+
+static void models_refused(void)
+{
+    REFUSE("models.tool: none of mesh, surface, field, voxmap, plane, sphere, box, shell is there", {"models.tool", "{'kind': 'rigid'}"});
+    REFUSE("models.tool.kind: it is missing", {"models.tool.kind", ""});
+    const char *const soft[][2] = {{"basis", "'x'"},
+                                   {"polynomials", "'x'"},
+                                   {"cubature", "'x'"},
+                                   {"proxies", "'x'"},
+                                   {"domains", "[{'field': 'f', 'proxies': 'p'}]"},
+                                   {"nearest", "5"},
+                                   {"r", "0"},
+                                   {"damping", "[0, 0]"},
+                                   {"decoupled", "false"},
+                                   {"most_acceleration", "0"}};
+    for (size_t i = 0; i < sizeof soft / sizeof *soft; i++) {
+        char way[100], message[200];
+        snprintf(way, sizeof way, "models.tool.%s", soft[i][0]);
+        snprintf(message, sizeof message, "%s: it means nothing where kind is rigid", way);
+        REFUSE(message, {way, soft[i][1]});
+    }
+    const char *const hard[][2] = {{"voxmap", "'x'"},
+                                   {"surface", "'x'"},
+                                   {"plane", "{'normal': [0, 0, 1]}"},
+                                   {"sphere", "{'radius': 1}"},
+                                   {"box", "{'half': [1, 1, 1]}"},
+                                   {"mass", "1"},
+                                   {"density", "1"},
+                                   {"mass_centre", "[0, 0, 0]"},
+                                   {"inertia", "[1, 1, 1, 0, 0, 0]"}};
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
+        char way[100], message[200];
+        snprintf(way, sizeof way, "models.bar.%s", hard[i][0]);
+        snprintf(message, sizeof message, "%s: it means nothing where kind is linear", way);
+        REFUSE(message, {way, hard[i][1]});
+        snprintf(way, sizeof way, "models.flesh.%s", hard[i][0]);
+        snprintf(message, sizeof message, "%s: it means nothing where kind is reduced", way);
+        REFUSE(message, {way, hard[i][1]});
+    }
+    REFUSE("models.bar.cubature: it means nothing where kind is linear", {"models.bar.cubature", "'c'"});
+    REFUSE("models.bar.mesh: it is missing, linear models need mesh, basis and polynomials", {"models.bar.mesh", ""});
+    REFUSE("models.bar.basis: it is missing, linear models need mesh, basis and polynomials", {"models.bar.basis", ""});
+    REFUSE("models.bar.polynomials: it is missing, linear models need mesh, basis and polynomials", {"models.bar.polynomials", ""});
+    REFUSE("models.flesh.mesh: it is missing, reduced models need mesh, basis and polynomials or cubature", {"models.flesh.mesh", ""});
+    REFUSE("models.flesh.basis: it is missing, reduced models need mesh, basis and polynomials or cubature", {"models.flesh.basis", ""});
+    REFUSE("models.flesh: none of polynomials, cubature is there", {"models.flesh.cubature", ""});
+    REFUSE("models.flesh: polynomials and cubature are there, expected at most one of polynomials, cubature",
+           {"models.flesh.polynomials", "'x'"});
+    REFUSE("models.flesh.proxies: it is missing, the field of a model that deforms needs them", {"models.flesh.proxies", ""},
+           {"models.flesh.nearest", ""});
+    REFUSE("models.flesh.proxies: it needs field beside it", {"models.flesh.field", ""});
+    REFUSE("models.flesh.domains: it needs field beside it", {"models.flesh.field", ""}, {"models.flesh.proxies", ""});
+    REFUSE("models.flesh.nearest: it needs proxies beside it", {"models.flesh.proxies", ""});
+    REFUSE("models.flesh.thickness: it needs shell beside it", {"models.flesh.shell", ""});
+    REFUSE("models.tool: field and voxmap are there, expected at most one of field, voxmap, plane, sphere, box",
+           {"models.tool.field", "'f'"});
+    REFUSE("models.tool: voxmap and sphere are there, expected at most one of field, voxmap, plane, sphere, box",
+           {"models.tool.sphere", "{'radius': 1}"});
+    REFUSE("models.brick: plane and box are there, expected at most one of field, voxmap, plane, sphere, box",
+           {"models.brick.plane", "{'normal': [0, 0, 1]}"});
+    REFUSE("models.tool: mesh and surface are there, expected at most one of mesh, surface", {"models.tool.surface", "'x.obj'"});
+    REFUSE("models.brick: mass and density are there, expected at most one of mass, density", {"models.brick.density", "1"},
+           {"models.brick.surface", "'x.obj'"});
+    REFUSE("models.tool.density: it needs surface beside it", {"models.tool.density", "1"});
+    REFUSE("models.brick.mass: it needs mass_centre beside it", {"models.brick.mass_centre", ""});
+    REFUSE("models.brick.mass_centre: it needs inertia beside it", {"models.brick.inertia", ""});
+    REFUSE("models.brick.inertia: it needs mass beside it", {"models.brick.mass", ""}, {"models.brick.mass_centre", ""});
+    REFUSE("models.brick.inertia: it is not positive definite", {"models.brick.inertia", "[2, 3, 4, 0, 0, 2.5]"}); /* 2·3 < 2.5² */
+    REFUSE("models.brick.inertia: it is not positive definite",
+           {"models.brick.inertia", "[1, 1, 1, 0.9, -0.9, 0.9]"}); /* det = 1 − 3·0.81 − 2·0.729 */
+    REFUSE("models.brick.inertia: it is not positive definite", {"models.brick.inertia", "[0, 0, 0, 0, 0, 0]"});
+    REFUSE("models.table.plane.normal: it is zero", {"models.table.plane.normal", "[0, 0, 0]"});
+}
+
+static void bodies_refused(void)
+{
+    REFUSE("bodies[2].path: it is missing, the motion is path", {"bodies[2].path", ""});
+    REFUSE("bodies[0].path: it means nothing where motion is fixed", {"bodies[0].path", "'x'"});
+    REFUSE("bodies[0].velocity: it means nothing where motion is fixed", {"bodies[0].velocity", "[0, 0, 0]"});
+    REFUSE("bodies[3].angular_velocity: it means nothing where motion is coupled", {"bodies[3].angular_velocity", "[0, 0, 0]"});
+    REFUSE("bodies[2].position: it means nothing where motion is path", {"bodies[2].position", "[0, 0, 0]"});
+    REFUSE("bodies[2].orientation: it means nothing where motion is path", {"bodies[2].orientation", "[1, 0, 0, 0]"});
+    REFUSE("bodies[3].copies: it means nothing where motion is coupled",
+           {"bodies[3].copies", "{'count': [1, 1, 1], 'spacing': [1, 1, 1]}"});
+    REFUSE("bodies[1].orientation: it is zero", {"bodies[1].orientation", "[0, 0, 0, 0]"});
+    REFUSE("bodies[0].motion: free, but model table is a plane, which has no inertia", {"bodies[0].motion", "'free'"});
+    REFUSE(
+        "bodies[1].motion: free needs a mass, and model ball has neither mesh, nor surface and density, nor mass, mass_centre and inertia",
+        {"models.ball.density", ""});
+    REFUSE("bodies[3].motion: coupled (dynamic) needs a mass, and model tool has neither mesh, nor surface and density, nor mass, "
+           "mass_centre and inertia",
+           {"models.tool.mesh", ""});
+    REFUSE("bodies[3].motion: coupled, but model bar is not rigid", {"bodies[3].model", "'bar'"});
+    REFUSE("bodies[3].motion: coupled, but the scene has no coupling", {"coupling", ""});
+    REFUSE("bodies[4].motion: coupled, as tool is already; expected at most one such body", {"bodies[4].motion", "'coupled'"});
+    REFUSE("coupling.body: \"table\" is not a body whose motion is coupled", {"coupling.body", "'table'"});
+    REFUSE("coupling.body: \"tool\" is not a body whose motion is coupled", {"bodies[3].motion", "'fixed'"});
+    REFUSE("bodies[1]: 100001 bodies with those before, expected at most 100000 in all", {"bodies[1].copies.count", "[100000, 1, 1]"},
+           {"pairs", ""});
+    REFUSE("bodies[1]: 1000000000000001 bodies with those before, expected at most 100000 in all",
+           {"bodies[1].copies.count", "[100000, 100000, 100000]"});
+    REFUSE("bodies[1].copies.spacing: copy 4 is infinitely far away", {"bodies[1].copies.spacing[1]", "1e308"});
+    REFUSE("traversal.cold: 5001, expected at most warm, 5000", {"traversal.cold", "5001"});
+    REFUSE("traversal.cold: it needs warm beside it", {"traversal.warm", ""});
+    REFUSE("traversal.cold: it needs warm beside it, which is null", {"traversal.warm", "null"});
+    REFUSE("traversal.cold: null, expected a whole number", {"traversal.cold", "null"});
+
+    /* a static coupling needs no mass, and 100000 bodies are allowed */
+    sp_scene s;
+    CHECK_OK(parse("{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'field': 'f'}}, 'bodies': [{'name': 'b', 'model': 'm', "
+                   "'motion': 'coupled'},"
+                   " {'name': 'c', 'model': 'm', 'copies': {'count': [3, 33333, 1], 'spacing': [0, 0, 0]}}],"
+                   " 'coupling': {'kind': 'static', 'body': 'b', 'path': 'x', 'stiffness': 1, 'torque_stiffness': 1}}",
+                   ".", &s));
+    CHECK(s.body_count == 100000, "%lld bodies", (long long)s.body_count);
+    TEXT(s.bodies[99999].name, "c[99998]");
+    sp_scene_free(&s);
+}
+
+static void pairs_refused(void)
+{
+    REFUSE("pairs[0]: model table has no shell", {"pairs[0]", "['table', 'ball']"});
+    REFUSE("pairs[2]: another count, expected an array of two names", {"pairs[2]", "['tool']"});
+    REFUSE("pairs[2]: a string, expected an array of two names", {"pairs[2]", "'tool'"});
+    REFUSE("pairs[2][1]: null, expected a name", {"pairs[2][1]", "null"});
+    REFUSE("pairs[2]: both are tool, expected two bodies", {"pairs[2][1]", "'tool'"});
+    REFUSE("pairs[2]: both are ball[7], expected two bodies", {"pairs[2]", "['ball[7]', 'ball[7]']"});
+    REFUSE("pairs[3]: ball[3] and tool are a pair of pairs[1] already", {"pairs[3]", "['ball', 'tool']"});
+    REFUSE("pairs[3]: tool and brick are a pair of pairs[2] already", {"pairs[3]", "['tool', 'brick']"});
+    REFUSE("pairs[2]: model tool has neither field, voxmap nor shape, nor do both have a shell with thickness",
+           {"pairs[2]", "['ball', 'tool']"}, {"models.tool.voxmap", ""}, {"pairs[1]", "['ball[3]', 'table']"},
+           {"pairs[0]", "['tool', 'table']"});
+    char text[2000];
+    sp_scene s;
+    snprintf(text, sizeof text, balls, "m", 3, "['b', 'a[1]'], ['a', 'b']");
+    CHECK(parse(text, "", &s) == SP_INPUT && !strcmp(context.message, "pairs[1]: a[1] and b are a pair of pairs[0] already"), "%s",
+          context.message);
+    snprintf(text, sizeof text, balls, "n", 1001, "['a', 'a']");
+    CHECK(parse(text, "", &s) == SP_INPUT &&
+              !strcmp(context.message, "pairs[0]: 1002001 pairs of bodies with those before, expected at most 1000000"),
+          "%s", context.message);
+}
+
+/* ---- hostile text ---- */
+
+static void fails(const char *text, int64_t count, const char *beginning)
+{
+    sp_scene s;
+    context.message[0] = 0;
+    const int status = sp_scene_parse(&context, text, count, "folder", &s);
+    CHECK(status == SP_INPUT && !strncmp(context.message, beginning, strlen(beginning)), "status %d, \"%s\", expected \"%s\"", status,
+          context.message, beginning);
+    CHECK(!s.pool.first, "something is left");
+}
+
+static void hostile(void)
+{
+    fails("", 0, "line 1, column 0: ");
+    fails("[1]", 3, "an array, expected an object");
+    fails("\"scene\"", 7, "line 1, column 7: '[' or '{' expected");
+    fails("{\n  \"gravity\": [0, 0, 1]\n  \"x\": 1}", 34, "line 3, column 5: '}' expected near '\"x\"'");
+    fails("{\"gravity\": [0, 0, NaN]}", 24, "line 1, column 22: invalid token near 'NaN'");
+    fails("{\"gravity\": [0, 0, Infinity]}", 29, "line 1, column 27: invalid token");
+    fails("{\"gravity\": [0, 0, 1e999]}", 26, "line 1, column 24: real number overflow");
+    fails("{\"gravity\": [0, 0, 99999999999999999999]}", 41, "line 1, column 39: too big integer");
+    fails("{\"contact\": {}, \"contact\": {}}", 30, "line 1, column 25: duplicate object key near '\"contact\"'");
+    fails("{\"a\": 1} {", 10, "line 1, column 10: end of file expected near '{'");
+    fails("{\"a\\u0000b\": 1}", 15, "line 1, column 11: ");
+    fails("{\"\xff\": 1}", 8, "line 1, column 2: unable to decode byte 0xff");
+    fails("{ \x1b[31m", 7, "line 1, column 3: string or '}' expected near '?'");
+
+    enum { MANY = 1000000 };
+    char *deep = malloc(2 * MANY);
+    memset(deep, '[', MANY);
+    fails(deep, MANY, "line 1, column 2049: maximum parsing depth reached");
+    for (int i = 0; i < MANY / 5; i++)
+        memcpy(deep + 5 * i, "{\"a\":", 5);
+    fails(deep, MANY, "line 1, column 10241: maximum parsing depth reached");
+    memset(deep, '9', MANY);
+    memcpy(deep, "{\"gravity\": [", 13);
+    memcpy(deep + MANY - 2, "]}", 2);
+    fails(deep, MANY, "line 1, column 999998: ");
+    memset(deep, 'k', MANY);
+    memcpy(deep, "{\"", 2);
+    memcpy(deep + MANY - 4, "\":1}", 4);
+    fails(deep, MANY, "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk...: unknown key, expected one of gravity");
+    free(deep);
+
+    /* cut anywhere, in a block of exactly that size, so that a sanitizer sees every byte too many */
+    char *good = quoted(full);
+    const size_t length = strlen(good);
+    for (size_t cut = 0; cut < length; cut++) {
+        char *text = malloc(cut + 1);
+        memcpy(text + 1, good, cut);
+        fails(text + 1, (int64_t)cut, "line 1, column ");
+        free(text);
+    }
+    /* each byte replaced: it is read or refused, with a reason */
+    static const char others[] = "\0\"[]{},:-0e.\\\xff ";
+    for (size_t at = 0; at < length; at++)
+        for (size_t k = 0; k < sizeof others - 1; k += 1 + (at + k) % 3) {
+            sp_scene s;
+            const char kept = good[at];
+            good[at] = others[k];
+            context.message[0] = 0;
+            const int status = sp_scene_parse(&context, good, (int64_t)length, "", &s);
+            CHECK(status == SP_OK || (status == SP_INPUT && context.message[0]), "byte %zu, \"%c\": status %d", at, others[k], status);
+            sp_scene_free(&s);
+            good[at] = kept;
+        }
+    free(good);
+}
+
+/* ---- page and schema ---- */
+
+/* A file beside this one: the way of this source file, as the compiler was told it, leads from the folder of the build, where tests run. */
+static char *source_file(const char *name)
+{
+    char path[4096];
+    const char *here = strstr(__FILE__, "tests/unit/scene.c");
+    snprintf(path, sizeof path, "%.*s%s", here ? (int)(here - __FILE__) : 0, __FILE__, name);
+    FILE *file = here ? fopen(path, "r") : NULL;
+    char *text = NULL;
+    CHECK(file, "%s cannot be opened", path);
+    if (file) {
+        fseek(file, 0, SEEK_END);
+        const long size = ftell(file);
+        text = calloc((size_t)size + 1, 1);
+        rewind(file);
+        CHECK(fread(text, 1, (size_t)size, file) == (size_t)size, "%s", path);
+        fclose(file);
+    }
+    return text;
+}
+
+static json_t *json_of(double number)
+{
+    return isinf(number) ? json_null() : number == floor(number) ? json_integer((json_int_t)number) : json_real(number);
+}
+
+static json_t *default_of(const sp_scene_key *key)
+{
+    if (key->type == SP_KEY_OBJECT)
+        return json_object();
+    if (key->type == SP_KEY_WORD)
+        return json_string(key->words->word[0]);
+    if (key->type == SP_KEY_BOOLEAN)
+        return json_boolean(key->standard[0] != 0);
+    json_t *array = json_array();
+    for (int i = 0; i < key->count; i++)
+        json_array_append_new(array, json_of(key->standard[i]));
+    if (key->count > 0)
+        return array;
+    json_decref(array);
+    return json_of(key->standard[0]);
+}
+
+static json_t *reference(const char *name)
+{
+    char text[100];
+    snprintf(text, sizeof text, "#/$defs/%s", name);
+    return json_pack("{s:s}", "$ref", text);
+}
+
+/* What the schema has to say of a key, from the table, without its description. */
+static json_t *schema_of(const sp_scene_key *key)
+{
+    json_t *schema = json_object(), *words;
+    switch (key->type) {
+    case SP_KEY_NUMBER:
+    case SP_KEY_INTEGER: {
+        const char *type = key->type == SP_KEY_NUMBER ? "number" : "integer";
+        json_object_set_new(schema, "type", key->null ? json_pack("[s, s]", type, "null") : json_string(type));
+        if (!isinf(key->low))
+            json_object_set_new(schema, key->above ? "exclusiveMinimum" : "minimum", json_of(key->low));
+        if (!isinf(key->high))
+            json_object_set_new(schema, key->below ? "exclusiveMaximum" : "maximum", json_of(key->high));
+        if (key->count > 0)
+            schema = json_pack("{s:s, s:i, s:i, s:o}", "type", "array", "minItems", key->count, "maxItems", key->count, "items", schema);
+        break;
+    }
+    case SP_KEY_BOOLEAN:
+        json_object_set_new(schema, "type", json_string("boolean"));
+        break;
+    case SP_KEY_WORD:
+        words = json_array();
+        for (int i = 0; key->words->word[i]; i++)
+            json_array_append_new(words, json_string(key->words->word[i]));
+        json_object_set_new(schema, "enum", words);
+        break;
+    case SP_KEY_FILE:
+        json_object_update_new(schema, json_pack("{s:s, s:i}", "type", "string", "minLength", 1));
+        break;
+    case SP_KEY_OBJECT:
+        json_object_update_new(schema, reference(key->table->name));
+        break;
+    case SP_KEY_NAME:
+        json_object_update_new(schema, reference("name"));
+        break;
+    case SP_KEY_NAMED:
+        json_object_update_new(schema, json_pack("{s:s, s:i, s:{s:o}, s:b}", "type", "object", "minProperties", 1, "patternProperties",
+                                                 "^[A-Za-z0-9_.-]{1,63}$", reference(key->table->name), "additionalProperties", false));
+        break;
+    case SP_KEY_LIST:
+        json_object_update_new(schema, json_pack("{s:s, s:i, s:o}", "type", "array", "minItems", 1, "items", reference(key->table->name)));
+        break;
+    case SP_KEY_PAIRS:
+        json_object_update_new(schema, json_pack("{s:s, s:{s:s, s:i, s:i, s:{s:s}}}", "type", "array", "items", "type", "array", "minItems",
+                                                 2, "maxItems", 2, "items", "type", "string"));
+        break;
+    }
+    if (key->presence == SP_KEY_DEFAULT)
+        json_object_set_new(schema, "default", default_of(key));
+    return schema;
+}
+
+static void compare_table(const json_t *root, const sp_scene_table *table, int *keys)
+{
+    const json_t *object = table == &sp_scene_keys ? root : json_object_get(json_object_get(root, "$defs"), table->name);
+    const json_t *properties = json_object_get(object, "properties");
+    json_t *required = json_array(), *needs = json_object();
+    size_t count = 0;
+    for (const sp_scene_key *key = table->keys; key->name; key++, count++) {
+        json_t *said = json_deep_copy(json_object_get(properties, key->name)), *expected = schema_of(key);
+        json_object_del(said, "description");
+        char *a = said ? json_dumps(said, JSON_SORT_KEYS) : NULL, *b = json_dumps(expected, JSON_SORT_KEYS);
+        CHECK(a && !strcmp(a, b), "scene.schema.json: %s.%s: %s, expected %s", table->name, key->name, a ? a : "nothing", b);
+        free(a);
+        free(b);
+        json_decref(said);
+        json_decref(expected);
+        if (key->presence == SP_KEY_REQUIRED)
+            json_array_append_new(required, json_string(key->name));
+        if (key->needs)
+            json_object_set_new(needs, key->name, json_pack("[s]", key->needs));
+        if (key->table)
+            compare_table(root, key->table, keys);
+    }
+    *keys += (int)count;
+    CHECK(json_object_size(properties) == count, "scene.schema.json: %s has %zu properties, expected %zu", table->name,
+          json_object_size(properties), count);
+    CHECK(json_is_false(json_object_get(object, "additionalProperties")), "scene.schema.json: %s: additionalProperties", table->name);
+    if (json_array_size(required) > 0 || json_object_get(object, "required"))
+        CHECK(json_equal(required, json_object_get(object, "required")), "scene.schema.json: %s: required", table->name);
+    if (json_object_size(needs) > 0 || json_object_get(object, "dependentRequired"))
+        CHECK(json_equal(needs, json_object_get(object, "dependentRequired")), "scene.schema.json: %s: dependentRequired", table->name);
+    json_decref(required);
+    json_decref(needs);
+}
+
+static void schema(void)
+{
+    char *text = source_file("formats/scene.schema.json");
+    json_error_t error;
+    json_t *root = text ? json_loads(text, JSON_REJECT_DUPLICATES, &error) : NULL;
+    int keys = 0;
+    CHECK(root, "line %d: %s", error.line, error.text);
+    if (root)
+        compare_table(root, &sp_scene_keys, &keys);
+    NOTE("%d keys", keys);
+    json_decref(root);
+    free(text);
+}
+
+/* How a row of the page begins: key, type, unit, default, range. */
+static void row_of(const sp_scene_key *key, char row[1000])
+{
+    static const char *const types[] = {"number", "integer",         "boolean",          "word",          "file", "object",
+                                        "name",   "objects by name", "array of objects", "array of pairs"};
+    char type[100], standard[200] = "–", range[200] = "";
+    if (key->count)
+        snprintf(type, sizeof type, "%d %ss", key->count, types[key->type]);
+    else
+        snprintf(type, sizeof type, "%s%s", types[key->type], key->null ? " or null" : "");
+    if (key->presence == SP_KEY_REQUIRED)
+        strcpy(standard, "required");
+    else if (key->presence == SP_KEY_DEFAULT && key->type == SP_KEY_OBJECT)
+        strcpy(standard, "`{}`");
+    else if (key->presence == SP_KEY_DEFAULT && key->type == SP_KEY_WORD)
+        snprintf(standard, sizeof standard, "`%s`", key->words->word[0]);
+    else if (key->presence == SP_KEY_DEFAULT && key->type == SP_KEY_BOOLEAN)
+        strcpy(standard, key->standard[0] ? "`true`" : "`false`");
+    else if (key->presence == SP_KEY_DEFAULT && isinf(key->standard[0]))
+        strcpy(standard, "`null`");
+    else if (key->presence == SP_KEY_DEFAULT) {
+        int used = 0;
+        for (int i = 0; i < (key->count ? key->count : 1); i++)
+            used += snprintf(standard + used, sizeof standard - (size_t)used, "%s%.10g", i ? ", " : "", key->standard[i]);
+    }
+    if (key->type == SP_KEY_WORD) {
+        int used = 0;
+        for (int i = 0; key->words->word[i]; i++)
+            used += snprintf(range + used, sizeof range - (size_t)used, "%s`%s`", i ? ", " : "", key->words->word[i]);
+    } else
+        sp_scene_range(key, range);
+    snprintf(row, 1000, "\n| `%s` | %s | %s | %s | %s | ", key->name, type, key->unit ? key->unit : "", standard, range);
+}
+
+static void find_rows(const char *page, const sp_scene_table *table)
+{
+    char heading[100], row[1000];
+    snprintf(heading, sizeof heading, "# %s\n\n| key |", table->name);
+    const char *section = strstr(page, heading);
+    CHECK(section, "scene.md has no section %s", table->name);
+    if (!section)
+        return;
+    const char *end = strstr(section + strlen(heading), "\n\n");
+    const char *at =
+        strchr(section + strlen(heading), '\n'); /* the line of dashes, behind which the rows follow in the order of the table */
+    at = strchr(at + 1, '\n');
+    for (const sp_scene_key *key = table->keys; key->name && at; key++) {
+        row_of(key, row);
+        CHECK(!strncmp(at, row, strlen(row)), "scene.md, %s: \"%.60s\", expected \"%s\"", table->name, at + 1, row + 1);
+        at = strchr(at + 1, '\n');
+    }
+    CHECK(at == end, "scene.md, %s: another number of rows", table->name);
+    for (const sp_scene_key *key = table->keys; key->name; key++)
+        if (key->table)
+            find_rows(page, key->table);
+}
+
+/* The lines of the page that are indented, from the one that begins so. */
+static char *example_of(const char *page, const char *beginning)
+{
+    char *copy = calloc(strlen(page) + 1, 1);
+    const char *at = strstr(page, beginning);
+    CHECK(at, "no example");
+    for (size_t used = 0; at && !strncmp(at, "    ", 4); at = *at ? at + 1 : at) {
+        const size_t length = strcspn(at + 4, "\n");
+        memcpy(copy + used, at + 4, length);
+        copy[used + length] = '\n';
+        used += length + 1;
+        at += 4 + length;
+    }
+    return copy;
+}
+
+static void pages(void)
+{
+    char *page = source_file("formats/scene.md"), *paths = source_file("formats/paths.md");
+    if (page && paths) {
+        find_rows(page, &sp_scene_keys);
+        char *example = example_of(page, "    {\n"), *path_example = example_of(paths, "    t,x,y,z");
+        sp_scene s;
+        sp_path path;
+        CHECK_OK(sp_scene_parse(&context, example, (int64_t)strlen(example), "", &s));
+        CHECK(s.body_count == 515, "%lld bodies", (long long)s.body_count); /* 8³ balls and three */
+        sp_scene_free(&s);
+        CHECK_OK(sp_path_parse(&context, path_example, (int64_t)strlen(path_example), &path));
+        CHECK(path.count == 3, "%lld lines", (long long)path.count);
+        sp_path_free(&path);
+        free(example);
+        free(path_example);
+    }
+    free(page);
+    free(paths);
+}
+
+/* ---- paths ---- */
+
+static int read_path(const char *text, sp_path *path)
+{
+    return sp_path_parse(&context, text, (int64_t)strlen(text), path);
+}
+
+static double dot4(const double a[4], const double b[4])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+}
+
+/* Shoemake's formula: (sin((1 − s)θ) a + sin(sθ) b) / sin θ. */
+static void slerp(const double a[4], const double b[4], double s, double q[4])
+{
+    const double angle = acos(dot4(a, b));
+    for (int k = 0; k < 4; k++)
+        q[k] = (sin((1 - s) * angle) * a[k] + sin(s * angle) * b[k]) / sin(angle);
+}
+
+static void path_between(void)
+{
+    sp_path path;
+    CHECK_OK(read_path("t,x,y,z,qw,qx,qy,qz # a header\n"
+                       " -1 , 1,2,3 , 1,2,3,4\r\n"
+                       "# nothing\n\n"
+                       "0.5,2,4,-3,-2,1,-1,0.5\n"
+                       "0.75,2,4,-3,-4,2,-2,1 # the same rotation, longer\n"
+                       "3,5,5,5,0,0,3e-300,4e-300",
+                       &path));
+    const double raw[4][4] = {{1, 2, 3, 4}, {-2, 1, -1, 0.5}, {-4, 2, -2, 1}, {0, 0, 3, 4}}, time[4] = {-1, 0.5, 0.75, 3},
+                 place[4][3] = {{1, 2, 3}, {2, 4, -3}, {2, 4, -3}, {5, 5, 5}};
+    double q[4][4];
+    CHECK(path.count == 4, "%lld lines", (long long)path.count);
+    for (int i = 0; i < 4; i++) {
+        double sign = 1;
+        for (int k = 0; k < 4; k++)
+            q[i][k] = raw[i][k] / sqrt(dot4(raw[i], raw[i]));
+        if (i > 0 && dot4(q[i], q[i - 1]) < 0)
+            sign = -1;
+        CHECK(path.time[i] == time[i], "time %d", i);
+        for (int k = 0; k < 4; k++) {
+            q[i][k] *= sign;
+            CHECK_NEAR(path.pose[i].q[k], q[i][k], 4e-16); /* a few roundings of numbers up to 1 */
+        }
+        SAME(path.pose[i].x, 3, place[i][0], place[i][1], place[i][2]);
+    }
+    for (int i = 0; i + 1 < 4; i++)
+        for (int j = 0; j <= 16; j++) {
+            const double s = j / 16.0, t = time[i] + s * (time[i + 1] - time[i]);
+            const sp_pose pose = sp_path_at(&path, t, NULL);
+            double expected[4];
+            slerp(q[i], q[i + 1], s, expected);
+            if (i == 1)
+                memcpy(expected, q[1], sizeof expected);
+            /* acos of a cosine that is off by one rounding is off by that over the sine, at least 0.4 here; then some ten roundings */
+            for (int k = 0; k < 4; k++)
+                CHECK_NEAR(pose.q[k], expected[k], 5e-15);
+            for (int k = 0; k < 3; k++)
+                CHECK_NEAR(pose.x[k], place[i][k] + s * (place[i + 1][k] - place[i][k]), 4e-15);
+        }
+    sp_path_free(&path);
+    CHECK(!path.time && path.count == 0, "freed");
+}
+
+/* Velocities: by differences of the pose, which is exact for x; dq/dt = ½ ω q for rotations. Errors of central differences fall with the
+ * square of the step. */
+static void path_velocity(void)
+{
+    sp_path path;
+    CHECK_OK(read_path("0,0,0,0,1,0,0,0\n2,4,-2,1,0.5,0.5,-0.5,0.5\n3,0,0,0,0.8,0,0.6,0\n", &path));
+    for (int segment = 0; segment < 2; segment++) {
+        double worst[3];
+        const double t = segment ? 2.6 : 0.7;
+        double v[6];
+        const sp_pose now = sp_path_at(&path, t, v);
+        for (int level = 0; level < 3; level++) {
+            const double h = 0.1 / (1 << level);
+            const sp_pose before = sp_path_at(&path, t - h, NULL), after = sp_path_at(&path, t + h, NULL);
+            const double omega[4] = {0, v[3], v[4], v[5]};
+            double rate[4];
+            sp_quaternion_multiply(omega, now.q, rate);
+            worst[level] = 0;
+            for (int k = 0; k < 4; k++)
+                worst[level] = fmax(worst[level], fabs((after.q[k] - before.q[k]) / (2 * h) - 0.5 * rate[k]));
+            for (int k = 0; k < 3; k++)
+                CHECK_NEAR(v[k], (after.x[k] - before.x[k]) / (2 * h), 1e-13);
+        }
+        CHECK(fabs(log2(worst[0] / worst[1]) - 2) < 0.05 && fabs(log2(worst[1] / worst[2]) - 2) < 0.05, "segment %d: %g %g %g", segment,
+              worst[0], worst[1], worst[2]);
+    }
+    double v[6] = {1, 1, 1, 1, 1, 1};
+    const double turn = 2 * M_PI / 3 / 2; /* (½, ½, −½, ½) turns by 120°, in 2 s, about (1, −1, 1)/√3 */
+    sp_pose pose = sp_path_at(&path, 0, v);
+    CHECK_NEAR(v[3], turn / sqrt(3), 1e-15);
+    CHECK_NEAR(v[4], -turn / sqrt(3), 1e-15);
+    CHECK(v[0] == 2 && v[1] == -1 && v[2] == 0.5, "at the first line its segment begins");
+    pose = sp_path_at(&path, 2, v);
+    CHECK(v[0] == -4 && v[1] == 2 && v[2] == -1 && pose.x[0] == 4, "at a line the segment that begins there");
+    const double stays[] = {-1e9, -1e-9, 3, 3.5, 1e300, INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < sizeof stays / sizeof *stays; i++) {
+        const int end = stays[i] >= 3 ? 2 : 0;
+        pose = sp_path_at(&path, stays[i], v);
+        CHECK(!memcmp(&pose, &path.pose[end], sizeof pose), "at %g", stays[i]);
+        SAME(v, 6, 0, 0, 0, 0, 0, 0);
+    }
+    sp_path_free(&path);
+    CHECK_OK(read_path("5,1,2,3,2,0,0,0", &path));
+    pose = sp_path_at(&path, 5, v);
+    SAME(pose.x, 3, 1, 2, 3);
+    SAME(pose.q, 4, 1, 0, 0, 0);
+    SAME(v, 6, 0, 0, 0, 0, 0, 0);
+    sp_path_free(&path);
+}
+
+/* Many lines: the right segment is found, and a spin of many turns keeps to its hemisphere. */
+static void path_long(void)
+{
+    enum { LINES = 1000 };
+    char *text = malloc(LINES * 100), *at = text;
+    for (int i = 0; i < LINES; i++) /* 0.5 rad for each line about z; every third quaternion is turned over */
+        at += sprintf(at, "%d,%d,0,0,%.17g,0,0,%.17g\n", i * i, i, (i % 3 ? 1 : -1) * cos(0.25 * i), (i % 3 ? 1 : -1) * sin(0.25 * i));
+    sp_path path;
+    CHECK_OK(read_path(text, &path));
+    for (int i = 0; i + 1 < LINES; i++) {
+        CHECK(dot4(path.pose[i].q, path.pose[i + 1].q) > 0, "line %d", i);
+        double v[6];
+        const double step = 2 * i + 1, t = i * i + 0.3 * step;
+        const sp_pose pose = sp_path_at(&path, t, v);
+        CHECK_NEAR(pose.x[0], i + 0.3, 1e-9); /* t has 20 bits before the point: 0.3 of the step within 2⁻³² */
+        CHECK_NEAR(fabs(pose.q[0]), fabs(cos(0.25 * (i + 0.3))), 1e-9);
+        CHECK_NEAR(v[0], 1 / step, 1e-15);
+        CHECK_NEAR(v[5], 0.5 / step, 1e-13);
+    }
+    sp_path_free(&path);
+    free(text);
+}
+
+static void path_fails(const char *text, const char *message)
+{
+    sp_path path;
+    context.message[0] = 0;
+    const int status = read_path(text, &path);
+    CHECK(status == SP_INPUT && !strcmp(context.message, message), "status %d, \"%s\", expected \"%s\"", status, context.message, message);
+    CHECK(!path.pool.first && path.count == 0, "something is left");
+}
+
+static void paths_refused(void)
+{
+    path_fails("", "the path has no lines, expected t,x,y,z,qw,qx,qy,qz");
+    path_fails("t,x,y,z,qw,qx,qy,qz\n# only this\n", "the path has no lines, expected t,x,y,z,qw,qx,qy,qz");
+    path_fails("t,x\n0,0,0,0,1,0,0\n", "line 2: 7 fields, expected t,x,y,z,qw,qx,qy,qz");
+    path_fails("0,0,0,0,1,0,0,0,0\n", "line 1: 9 fields, expected t,x,y,z,qw,qx,qy,qz");
+    path_fails("0,0,0,0,1,0,0,0,\n", "line 1: 9 fields, expected t,x,y,z,qw,qx,qy,qz");
+    path_fails("0,0,0,0,1,0,0,0\nt,x,y,z,qw,qx,qy,qz\n", "line 2: t: \"t\" is not a number");
+    path_fails("0,0,,0,1,0,0,0\n", "line 1: y: \"\" is not a number");
+    path_fails("0,0,0,nan,1,0,0,0\n", "line 1: z: \"nan\" is not a number");
+    path_fails("0,0,0,0,1,inf,0,0\n", "line 1: qx: \"inf\" is not a number");
+    path_fails("0,0,0,0,1,0,1e999,0\n", "line 1: qy: \"1e999\" is not a number");
+    path_fails("0,0,0,0,1,0,0,0x1\n", "line 1: qz: \"0x1\" is not a number");
+    path_fails("\n\n0,0,0,0,0,-0,0,0\n", "line 3: qw,qx,qy,qz: all are 0, which is no rotation");
+    path_fails("0,0,0,0,1,0,0,0\n\n1,0,0,0,1,0,0,0\n1,0,0,0,1,0,0,0\n", "line 4: t: 1 s after 1 s, expected more");
+    path_fails("0,0,0,0,1,0,0,0\n-1,0,0,0,1,0,0,0\n", "line 2: t: -1 s after 0 s, expected more");
+    path_fails("-1e308,0,0,0,1,0,0,0\n1e308,0,0,0,1,0,0,0\n", "line 2: t: 1e+308 s after -1e+308 s is too long or too short a step");
+    path_fails("0,0,0,0,1,0,0,0\n5e-324,0,0,0,1,0,0,0\n", "line 2: t: 4.94066e-324 s after 0 s is too long or too short a step");
+    path_fails("0,0,1e308,0,1,0,0,0\n1,0,-1e308,0,1,0,0,0\n", "line 2: y: from 1e+308 to -1e+308 m in 1 s, which has no finite velocity");
+}
+
+int main(void)
+{
+    context = sp_context_default();
+    RUN(every_key);
+    RUN(defaults);
+    RUN(folders);
+    RUN(pairs_of_copies);
+    RUN(values_refused);
+    RUN(names_refused);
+    RUN(models_refused);
+    RUN(bodies_refused);
+    RUN(pairs_refused);
+    RUN(hostile);
+    RUN(schema);
+    RUN(pages);
+    RUN(path_between);
+    RUN(path_velocity);
+    RUN(path_long);
+    RUN(paths_refused);
+    return test_end();
+}

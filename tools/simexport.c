@@ -1,13 +1,15 @@
-/* simexport: trajectories, meshes, columns and matrices in the formats of other programs. */
+/* simexport: trajectories, scenes, meshes, columns and matrices in the formats of other programs. */
 #include "tools/export/cubature.h"
 #include "tools/export/field.h"
 #include "tools/export/frames.h"
 #include "tools/export/gram.h"
 #include "tools/common/motion.h"
+#include "tools/common/world.h"
 #include "tools/export/matrix.h"
 #include "tools/export/shell.h"
 #include "tools/export/volume.h"
 #include "tools/export/vtu.h"
+#include "tools/export/world.h"
 
 #include <string.h>
 
@@ -17,6 +19,7 @@ enum format {
     FORMAT_CSV,
     FORMAT_OBJ,
     FORMAT_VTU,
+    FORMAT_PLY,
     FORMAT_GRAM,
     FORMAT_MATRIX_MARKET,
     FORMAT_NPY,
@@ -43,11 +46,11 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"to", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|csv|obj|vtu|gram|matrix-market|npy|vega-matrix|vega-float|cub|msh|msh2|medit|tetgen|vtk|inp|veg|bou|interp",
-     .help = "format; auto: by the ending of the output's name (.csv .obj .vtu .pvd .mtx .npy .U .Ulin .modalDeriv .float .cub .msh .mesh .node .ele .vtk .inp .veg .bou .interp)"},
+    {"to", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|csv|obj|vtu|ply|gram|matrix-market|npy|vega-matrix|vega-float|cub|msh|msh2|medit|tetgen|vtk|inp|veg|bou|interp",
+     .help = "format; auto: by the ending of the output's name (.csv .obj .vtu .pvd .ply .mtx .npy .U .Ulin .modalDeriv .float .cub .msh .mesh .node .ele .vtk .inp .veg .bou .interp)"},
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST",
      .help = "csv: displacement of these mesh vertices, counted from 0; surface:N is a vertex of the surface: 12,40-43,surface:5"},
-    {"coordinates", 0, TOOL_FLAG, &chosen.coordinates, .help = "csv: the reduced coordinates q0, q1, ... too"},
+    {"coordinates", 0, TOOL_FLAG, &chosen.coordinates, .help = "csv: the reduced coordinates q0, q1, ... too; of a scene's motion also where the bodies are"},
     {"surface", 0, TOOL_FLAG, &chosen.surface, .help = "vtu: the embedded surface instead of the elements"},
     {"fields", 0, TOOL_FLAG, &chosen.fields, .help = "vtu: strain, stress and energy density of the elements too"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .help = "of a file of columns only these, counted from 1: 1-6,9"},
@@ -55,7 +58,7 @@ static const tool_option options[] = {
     {"level", 0, TOOL_REAL, &chosen.level, "M", NULL, .low = -1e300, .high = 1e300, .given = &chosen.level_given,
      .help = "obj: of a distance field, the triangles at this distance; 0 is the surface"},
     TOOL_FRAMES_OPTIONS(&chosen.frames, &chosen.every),
-    {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory that was cut up to its last whole block"},
+    {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory or motion that was cut up to its last whole block"},
 };
 
 static enum format format_of(const char *target)
@@ -63,7 +66,7 @@ static enum format format_of(const char *target)
     static const struct {
         const char *ending;
         enum format format;
-    } known[] = {{".csv", FORMAT_CSV}, {".obj", FORMAT_OBJ}, {".vtu", FORMAT_VTU}, {".pvd", FORMAT_VTU}, {".mtx", FORMAT_MATRIX_MARKET},
+    } known[] = {{".csv", FORMAT_CSV}, {".obj", FORMAT_OBJ}, {".vtu", FORMAT_VTU}, {".pvd", FORMAT_VTU}, {".ply", FORMAT_PLY}, {".mtx", FORMAT_MATRIX_MARKET},
                  {".npy", FORMAT_NPY}, {".U", FORMAT_VEGA_MATRIX}, {".Ulin", FORMAT_VEGA_MATRIX}, {".modalDeriv", FORMAT_VEGA_MATRIX},
                  {".float", FORMAT_VEGA_FLOAT}, {".cub", FORMAT_CUB}, {".msh", FORMAT_MSH}, {".mesh", FORMAT_MEDIT}, {".node", FORMAT_TETGEN},
                  {".ele", FORMAT_TETGEN}, {".vtk", FORMAT_VTK}, {".inp", FORMAT_INP}, {".veg", FORMAT_VEG}, {".bou", FORMAT_BOU}, {".interp", FORMAT_INTERP}};
@@ -74,7 +77,7 @@ static enum format format_of(const char *target)
         if (!strcmp(dot, known[i].ending))
             return known[i].format;
     tool_hint("name it with --to");
-    tool_fail(SP_USAGE, target, "its format is not known by its ending (.csv, .obj, .vtu, .pvd, .mtx, .npy, .U, .Ulin, .modalDeriv, .float, .cub, .msh, .mesh, .node, .ele, .vtk, .inp, .veg, .bou, .interp)");
+    tool_fail(SP_USAGE, target, "its format is not known by its ending (.csv, .obj, .vtu, .pvd, .ply, .mtx, .npy, .U, .Ulin, .modalDeriv, .float, .cub, .msh, .mesh, .node, .ele, .vtk, .inp, .veg, .bou, .interp)");
 }
 
 static bool is_matrix(enum format format)
@@ -117,17 +120,43 @@ static void refuse_motion_options(void)
         tool_fail(SP_USAGE, NULL, "a cubature has elements and weights alone: leave out the options of motions and columns");
 }
 
-/* A pointshell has none of what the options choose from. */
-static bool is_shell(sp_context *context, enum format format)
+/* Writes a pointshell, which has none of what the options choose from; false where the files are something else. */
+static bool export_shell(sp_context *context, enum format format)
 {
+    static const enum format formats[] = {FORMAT_CSV, FORMAT_OBJ, FORMAT_PLY, FORMAT_VTU, FORMAT_VTK}; /* those of tool_shell_format */
     char kind[16] = "";
-    if (tool_argument_count() != 1 || (format != FORMAT_CSV && format != FORMAT_OBJ))
+    int shell_format = 0;
+    while (shell_format < TOOL_COUNT(formats) && formats[shell_format] != format)
+        shell_format++;
+    if (tool_argument_count() == 1 && shell_format < TOOL_COUNT(formats))
+        tool_peek_any_kind(context, tool_argument(0), kind);
+    if (strcmp(kind, "pointshell")) {
+        if (format == FORMAT_PLY)
+            tool_fail(SP_USAGE, NULL, "PLY holds a pointshell: name one file of that kind");
         return false;
-    tool_peek_any_kind(context, tool_argument(0), kind);
-    if (strcmp(kind, "pointshell"))
+    }
+    if (chosen.probes || chosen.coordinates || chosen.surface || chosen.fields || chosen.columns || chosen.frames || chosen.every != 1 || chosen.partial ||
+        chosen.level_given)
+        tool_fail(SP_USAGE, tool_argument(0), "it is a pointshell: leave out the options of motions, columns and fields");
+    const char *dot = strrchr(tool_output_path(), '.');
+    if (dot && !strcmp(dot, ".pvd"))
+        tool_fail(SP_USAGE, tool_output_path(), "a pointshell is no series: name the file .vtu");
+    tool_export_shell(context, (enum tool_shell_format)shell_format, tool_argument(0), tool_output_path());
+    return true;
+}
+
+/* A scene, or its motion alone. */
+static bool is_world(sp_context *context, enum format format, int count, const char *const *paths)
+{
+    bool scene = false;
+    for (int i = 0; i < count; i++)
+        scene |= tool_is_scene(paths[i]);
+    if (!scene && !(count == 1 && (format == FORMAT_CSV || format == FORMAT_VTU || format == FORMAT_OBJ) && tool_is_motion(context, paths[0])))
         return false;
-    if (chosen.probes || chosen.coordinates || chosen.columns || chosen.frames || chosen.every != 1 || chosen.partial || chosen.level_given)
-        tool_fail(SP_USAGE, tool_argument(0), "it is a pointshell: --probe, --coordinates, --columns, --frames, --every, --partial and --level mean nothing for it");
+    if (format != FORMAT_CSV && format != FORMAT_VTU)
+        tool_fail(SP_USAGE, NULL, "a scene and its motion go to VTU or CSV");
+    if (chosen.probes || chosen.columns || chosen.surface || chosen.fields)
+        tool_fail(SP_USAGE, NULL, "--probe, --columns, --surface and --fields mean nothing for a scene and its motion");
     return true;
 }
 
@@ -135,10 +164,10 @@ int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
         &(tool_spec){
-            "simexport", "FILE...", 1, 16, "Trajectories, meshes, bases, matrices, distance fields and pointshells for other programs (CSV, OBJ, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).", options,
+            "simexport", "FILE...", 1, 16, "Trajectories, scenes, meshes, bases, matrices, distance fields and pointshells for other programs (CSV, OBJ, PLY, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).", options,
             TOOL_COUNT(options), TOOL_OUTPUT,
             "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz --every 4 -o spoon.pvd\n"
-            "  simexport spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz cub.npz -o elements.vtu\n  simexport field.npz --level 0 -o surface.obj\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
+            "  simexport scene.json motion.npz -o motion.pvd\n  simexport motion.npz -o signals.csv\n  simexport spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz cub.npz -o elements.vtu\n  simexport field.npz --level 0 -o surface.obj\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
             "K.mtx\n  simexport spoon.npz -o spoon.inp\n"},
         argc, argv);
     enum format format = format_of(tool_output_path());
@@ -146,10 +175,13 @@ int main(int argc, char **argv)
     const char *paths[16];
     for (int i = 0; i < tool_argument_count(); i++)
         paths[i] = tool_argument(i);
-    if (is_shell(context, format)) {
-        tool_export_shell(context, paths[0], tool_output_path(), format == FORMAT_OBJ);
+    if (is_world(context, format, tool_argument_count(), paths)) {
+        tool_export_world(context, tool_argument_count(), paths,
+                          &(tool_world_choice){tool_output_path(), chosen.frames, chosen.every, format == FORMAT_CSV, chosen.coordinates, chosen.partial});
         return tool_end();
     }
+    if (export_shell(context, format))
+        return tool_end();
     if (chosen.level_given) {
         tool_export_level(context, tool_argument_count(), paths, tool_output_path(), chosen.level);
         return tool_end();

@@ -1,17 +1,18 @@
-/* simrender: pictures of meshes, motions, modes and distance fields. */
+/* simrender: pictures of meshes, motions, modes, distance fields and scenes. */
 #include "formats/export/png.h"
 #include "tools/render/sheet.h"
 #include "tools/render/slice.h"
+#include "tools/render/world.h"
 
 #include <math.h>
 #include <string.h>
 
 static struct {
-    int color, normalize;
+    int color, normalize, contacts;
     const char *frames, *columns, *size, *sheet, *slice;
     int64_t every, samples;
     double view[3], up[3], angle, range[2], box[6], scale;
-    bool lines, elements, rest, partial, range_given, box_given;
+    bool lines, elements, rest, partial, range_given, box_given, contacts_given, scale_given;
 } chosen;
 
 static const tool_option options[] = {
@@ -36,30 +37,62 @@ static const tool_option options[] = {
     {"elements", 0, TOOL_FLAG, &chosen.elements, .help = "the boundary of the elements instead of the embedded surface"},
     {"rest", 0, TOOL_FLAG, &chosen.rest, .help = "the rest state as a pale ghost"},
     {"scale", 0, TOOL_REAL, &chosen.scale, "X", "1", .low = -1e9, .high = 1e9,
-     .help = "factor of the displacement (modes: of 12 % of the body's diagonal)"},
+     .help = "factor of the displacement (modes: of 12 % of the body's diagonal)", .given = &chosen.scale_given},
     {"normalize", 0, TOOL_CHOICE, &chosen.normalize, NULL, "auto", "auto|largest|mass|none",
      .help = "size of columns: by each one's largest displacement, unit mass norm and one factor for all, as in the file; auto: none for "
              "shapes, "
              "else largest"},
-    {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory that was cut up to its last whole block"},
+    {"contacts", 0, TOOL_CHOICE, &chosen.contacts, NULL, "points", RENDER_CONTACTS,
+     .help = "of a scene's motion that records them: marks, spikes along the force on the body of the point, or nothing", .given = &chosen.contacts_given},
+    {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory or motion that was cut up to its last whole block"},
 };
 
-/* What a slice of a field has no use for. */
-static void check_slice_options(void)
+enum use { BODY = 1, SLICE = 2, SCENE = 4 };
+
+/* Options that what is drawn has no use for are mistakes. */
+static void check_options(enum use use)
 {
     const struct {
         const char *name;
         bool given;
+        int use;
     } checks[] = {
-        {"color", chosen.color != 0},       {"range", chosen.range_given}, {"frames", chosen.frames != NULL}, {"every", chosen.every != 1},
-        {"columns", chosen.columns != NULL}, {"sheet", chosen.sheet != NULL}, {"box", chosen.box_given},      {"lines", chosen.lines},
-        {"elements", chosen.elements},      {"rest", chosen.rest},         {"normalize", chosen.normalize != 0}, {"partial", chosen.partial},
+        {"color", chosen.color != 0, BODY},
+        {"range", chosen.range_given, BODY},
+        {"frames", chosen.frames != NULL, BODY | SCENE},
+        {"every", chosen.every != 1, BODY | SCENE},
+        {"columns", chosen.columns != NULL, BODY},
+        {"sheet", chosen.sheet != NULL, BODY},
+        {"box", chosen.box_given, BODY | SCENE},
+        {"lines", chosen.lines, BODY},
+        {"elements", chosen.elements, BODY},
+        {"rest", chosen.rest, BODY},
+        {"normalize", chosen.normalize != 0, BODY},
+        {"scale", chosen.scale_given, BODY | SLICE},
+        {"contacts", chosen.contacts_given, SCENE},
+        {"partial", chosen.partial, BODY | SCENE},
     };
     for (int i = 0; i < TOOL_COUNT(checks); i++)
-        if (checks[i].given)
-            tool_fail(SP_USAGE, NULL, "--%s means nothing with --slice", checks[i].name);
-    if (tool_argument_count() > 1)
+        if (checks[i].given && !(checks[i].use & (int)use))
+            tool_fail(SP_USAGE, NULL, "--%s means nothing %s", checks[i].name, use == SLICE ? "with --slice" : use == SCENE ? "with a scene" : "without a scene");
+    if (use == SLICE && tool_argument_count() > 1)
         tool_fail(SP_USAGE, NULL, "--slice is of one file, a distance field");
+}
+
+static void check_camera(void)
+{
+    for (int i = 0; chosen.box_given && i < 3; i++)
+        if (!(chosen.box[i] <= chosen.box[i + 3]))
+            tool_fail(SP_USAGE, NULL, "--box: %g is not below %g", chosen.box[i], chosen.box[i + 3]);
+    if (!(chosen.view[0] || chosen.view[1] || chosen.view[2]))
+        tool_fail(SP_USAGE, NULL, "--view: 0,0,0 is no direction");
+}
+
+static render_world_choice world_choice(void)
+{
+    return (render_world_choice){.target = tool_output_path(), .frames = chosen.frames, .size = chosen.size, .every = chosen.every, .samples = (int)chosen.samples,
+                                 .view = {chosen.view[0], chosen.view[1], chosen.view[2]}, .up = {chosen.up[0], chosen.up[1], chosen.up[2]}, .angle = chosen.angle,
+                                 .box = chosen.box_given ? chosen.box : NULL, .contacts = (enum render_contacts)chosen.contacts, .partial = chosen.partial};
 }
 
 /* Sheets have room for `cells`: the first columns, or frames from the first to the last at even distances. */
@@ -88,99 +121,77 @@ static void write_picture(sp_context *context, const tool_sheet *sheet, int64_t 
 }
 
 /* Each frame as it comes; range and camera are known. */
-static int64_t draw_stream(tool_scene *scene, tool_sheet *sheet)
+static int64_t draw_stream(tool_figure *figure, tool_sheet *sheet)
 {
     tool_frames frames = tool_frames_parse(chosen.frames, chosen.every);
     int64_t written = 0;
-    for (int64_t f = 0; f <= frames.last && tool_motion_have(scene->motion, f); f++) {
+    for (int64_t f = 0; f <= frames.last && tool_motion_have(figure->motion, f); f++) {
         if (f == 0)
-            tool_motion_need_all(scene->motion);
+            tool_motion_need_all(figure->motion);
         if (!tool_frames_have(&frames, f))
             continue;
-        tool_scene_load(scene, f);
-        tool_sheet_draw(scene, sheet, 0, f);
-        write_picture(scene->context, sheet, written++);
+        tool_figure_load(figure, f);
+        tool_sheet_draw(figure, sheet, 0, f);
+        write_picture(figure->context, sheet, written++);
     }
     if (written == 0)
-        tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)scene->motion->frame_count);
+        tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)figure->motion->frame_count);
     return written;
 }
 
-static int64_t draw_frames(tool_scene *scene, tool_sheet *sheet, bool pattern)
+static int64_t draw_frames(tool_figure *figure, tool_sheet *sheet, bool pattern)
 {
-    sp_context *context = scene->context;
+    sp_context *context = figure->context;
     sp_list list = {0};
-    tool_motion_choose(scene->motion, chosen.frames, chosen.every, chosen.columns, &list);
+    tool_motion_choose(figure->motion, chosen.frames, chosen.every, chosen.columns, &list);
     if (chosen.sheet)
-        thin_out(scene->motion, sheet->columns * sheet->rows, &list);
+        thin_out(figure->motion, sheet->columns * sheet->rows, &list);
     else if (list.count > 1 && !pattern)
         tool_fail(SP_USAGE, NULL, "%lld pictures need a pattern such as -o frame_%%04d.png, or a --sheet", (long long)list.count);
     const int64_t *frame = list.data;
     int64_t count = list.count;
-    tool_motion_need_all(scene->motion);
-    tool_scene_prepare(scene, count, frame);
-    bool two_passes = !chosen.box_given || (scene->color != TOOL_COLOR_NONE && !chosen.range_given);
+    tool_motion_need_all(figure->motion);
+    tool_figure_prepare(figure, count, frame);
+    bool two_passes = !chosen.box_given || (figure->color != TOOL_COLOR_NONE && !chosen.range_given);
     for (int64_t i = 0; i < count && two_passes; i++) {
-        tool_scene_load(scene, frame[i]);
-        tool_scene_widen(scene, !chosen.range_given, !chosen.box_given);
+        tool_figure_load(figure, frame[i]);
+        tool_figure_widen(figure, !chosen.range_given, !chosen.box_given);
     }
-    if (scene->color != TOOL_COLOR_NONE && !chosen.range_given)
-        tool_say("range of the colours: %.9g to %.9g", scene->range[0], scene->range[1]);
+    if (figure->color != TOOL_COLOR_NONE && !chosen.range_given)
+        tool_say("range of the colours: %.9g to %.9g", figure->range[0], figure->range[1]);
     for (int64_t i = 0; i < count; i++) {
-        tool_scene_load(scene, frame[i]);
-        tool_sheet_draw(scene, sheet, chosen.sheet ? i : 0, frame[i]);
+        tool_figure_load(figure, frame[i]);
+        tool_sheet_draw(figure, sheet, chosen.sheet ? i : 0, frame[i]);
         if (!chosen.sheet)
             write_picture(context, sheet, i);
         tool_check(sp_progress(context, (double)(i + 1) / (double)count), NULL);
     }
     if (chosen.sheet) {
-        tool_sheet_blank(scene, sheet, count);
+        tool_sheet_blank(figure, sheet, count);
         write_picture(context, sheet, 0);
     }
     sp_list_free(&list);
     return chosen.sheet ? 1 : count;
 }
 
-int main(int argc, char **argv)
+/* A mesh, in the frames of a motion or displaced by columns. */
+static void draw_body(sp_context *context, int count, const char *const *paths)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){
-            "simrender", "FILE...", 1, 16, "Pictures of meshes, motions, modes and distance fields as PNG.", options, TOOL_COUNT(options),
-            TOOL_OUTPUT | TOOL_THREADS,
-            "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy --every 4 -o frame_%04d.png\n"
-            "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
-            "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest -o derivatives.png\n"
-            "  simrender field.npz --slice z=0.5 -o slice.png\n"
-            "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n"},
-        argc, argv);
-    if (chosen.slice) {
-        check_slice_options();
-        tool_render_slice(context, tool_argument(0), chosen.slice, chosen.size);
-        return tool_end();
-    }
-    const char *paths[16];
     bool pattern = tool_pattern(tool_output_path()), from_pipe = false;
-    for (int i = 0; i < tool_argument_count(); i++) {
-        paths[i] = tool_argument(i);
+    for (int i = 0; i < count; i++)
         from_pipe |= !strcmp(paths[i], "-");
-    }
     if (chosen.range_given && !(chosen.range[1] > chosen.range[0]))
         tool_fail(SP_USAGE, NULL, "--range: %g is not below %g", chosen.range[0], chosen.range[1]);
-    for (int i = 0; chosen.box_given && i < 3; i++)
-        if (!(chosen.box[i] <= chosen.box[i + 3]))
-            tool_fail(SP_USAGE, NULL, "--box: %g is not below %g", chosen.box[i], chosen.box[i + 3]);
     if (chosen.sheet && pattern)
         tool_fail(SP_USAGE, NULL, "--sheet makes one picture: -o takes no pattern");
-    if (!(chosen.view[0] || chosen.view[1] || chosen.view[2]))
-        tool_fail(SP_USAGE, NULL, "--view: 0,0,0 is no direction");
     bool stream = from_pipe && pattern && chosen.box_given && (chosen.color == TOOL_COLOR_NONE || chosen.range_given);
 
     tool_motion motion;
-    tool_motion_open(context, tool_argument_count(), paths, (chosen.partial ? TOOL_MOTION_PARTIAL : 0) | (stream ? TOOL_MOTION_STREAM : 0),
+    tool_motion_open(context, count, paths, (chosen.partial ? TOOL_MOTION_PARTIAL : 0) | (stream ? TOOL_MOTION_STREAM : 0),
                      &motion);
     if (!motion.mesh.path)
         tool_fail(SP_USAGE, NULL, "a picture needs the mesh: name its file too");
-    tool_scene scene = {.context = context,
+    tool_figure figure = {.context = context,
                         .motion = &motion,
                         .color = (enum tool_color)chosen.color,
                         .normalize = (enum tool_normalize)chosen.normalize,
@@ -191,20 +202,50 @@ int main(int argc, char **argv)
                         .samples = (int)chosen.samples,
                         .range = {INFINITY, -INFINITY}};
     tool_sheet sheet = {.angle = chosen.angle};
-    tool_scene_open(&scene);
+    tool_figure_open(&figure);
     for (int i = 0; i < 3 && chosen.box_given; i++) {
-        scene.low[i] = chosen.box[i];
-        scene.high[i] = chosen.box[i + 3];
+        figure.low[i] = chosen.box[i];
+        figure.high[i] = chosen.box[i + 3];
     }
     if (chosen.range_given)
-        memcpy(scene.range, chosen.range, sizeof scene.range);
+        memcpy(figure.range, chosen.range, sizeof figure.range);
     memcpy(sheet.view, chosen.view, sizeof sheet.view);
     memcpy(sheet.up, chosen.up, sizeof sheet.up);
-    tool_sheet_open(&scene, chosen.size, chosen.sheet, &sheet);
-    int64_t written = motion.stream ? draw_stream(&scene, &sheet) : draw_frames(&scene, &sheet, pattern);
+    tool_sheet_open(&figure, chosen.size, chosen.sheet, &sheet);
+    int64_t written = motion.stream ? draw_stream(&figure, &sheet) : draw_frames(&figure, &sheet, pattern);
     tool_say("%lld picture%s of %lldx%lld", (long long)written, written == 1 ? "" : "s", (long long)sheet.width, (long long)sheet.height);
     tool_sheet_close(&sheet);
-    tool_scene_close(&scene);
+    tool_figure_close(&figure);
     tool_motion_close(&motion);
+}
+
+int main(int argc, char **argv)
+{
+    sp_context *context = tool_begin(
+        &(tool_spec){
+            "simrender", "FILE...", 1, 16, "Pictures of meshes, motions, modes, distance fields and scenes as PNG.", options, TOOL_COUNT(options),
+            TOOL_OUTPUT | TOOL_THREADS,
+            "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy --every 4 -o frame_%04d.png\n"
+            "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
+            "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest -o derivatives.png\n"
+            "  simrender field.npz --slice z=0.5 -o slice.png\n"
+            "  simrender scene.json motion.npz --every 4 --contacts forces -o frame_%04d.png\n"
+            "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n"},
+        argc, argv);
+    const char *paths[16];
+    bool scene = false;
+    for (int i = 0; i < tool_argument_count(); i++) {
+        paths[i] = tool_argument(i);
+        scene |= tool_is_scene(paths[i]);
+    }
+    check_options(chosen.slice ? SLICE : scene ? SCENE : BODY);
+    check_camera();
+    if (chosen.slice)
+        tool_render_slice(context, paths[0], chosen.slice, chosen.size);
+    else if (scene) {
+        const render_world_choice choice = world_choice();
+        tool_render_world(context, tool_argument_count(), paths, &choice);
+    } else
+        draw_body(context, tool_argument_count(), paths);
     return tool_end();
 }

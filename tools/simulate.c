@@ -1,10 +1,11 @@
-/* simulate: motion or equilibrium of a reduced, full or linear model under loads. */
-#include "tools/simulate/simulation.h"
+/* simulate: motion or equilibrium of a reduced, full or linear model under loads, or of a scene whose bodies touch. */
+#include "tools/simulate/scene.h"
 
 #include <math.h>
 #include <string.h>
 
 static simulate_choice chosen;
+static simulate_scene_choice scene;
 
 static const tool_option options[] = {
     {"model", 0, TOOL_CHOICE, &chosen.model, NULL, "reduced", "reduced|cubature|direct|full|linear",
@@ -20,6 +21,8 @@ static const tool_option options[] = {
     {"jacobian", 0, TOOL_CHOICE, &chosen.jacobian, NULL, "exact", "exact|symmetric|krylov|free",
      .help = "Newton's matrix of a cubature model: whole, by elimination; symmetrized; whole, by GMRES; from differences of the force", .given = &chosen.jacobian_given},
     {"record", 0, TOOL_CHOICE, &chosen.record, NULL, "auto", "auto|coordinates|all|probes", .help = "reduced coordinates, displacements of all vertices, or of the probes only; auto: coordinates (reduced) or all"},
+    {"contacts", 0, TOOL_FLAG, &scene.contacts, .help = "of a scene: record every contact point with its force"},
+    {"timings", 0, TOOL_TEXT, &scene.timings, "CSV", .help = "of a scene: write how long each step took", .silent = true},
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST", .help = "also record these vertices, from 0: 3,17,surface:120 (the corners that carry a surface vertex)"},
 };
 
@@ -75,11 +78,18 @@ int main(int argc, char **argv)
 {
     static const char *const integrators[] = {"Newmark", "energy-conserving", "central differences", "static"};
     simulation s = {.choice = &chosen};
-    s.context = tool_begin(&(tool_spec){"simulate", "MESH", 1, 1, "Motion or equilibrium of a reduced, full or linear model under loads.", options, TOOL_COUNT(options),
+    s.context = tool_begin(&(tool_spec){"simulate", "MESH|SCENE", 1, 1, "Motion or equilibrium of a reduced, full or linear model under loads, or motion of a scene of bodies that touch.", options, TOOL_COUNT(options),
                                         TOOL_OUTPUT | TOOL_THREADS,
                                         "  simulate spoon.npz --basis basis.npz --poly poly.npz --loads pull.csv --dt 0.01 --steps 500 -o motion.npz\n"
-                                        "  simulate spoon.npz --model full --integrator static --gravity 0,0,-9.81 --steps 1 -o sag.npz\n"},
+                                        "  simulate spoon.npz --model full --integrator static --gravity 0,0,-9.81 --steps 1 -o sag.npz\n"
+                                        "  simulate scene.json --dt 0.001 --steps 5000 --contacts -o motion.npz\n"},
                            argc, argv);
+    if (tool_is_scene(tool_argument(0))) {
+        simulate_scene(s.context, tool_argument(0), &chosen, &scene);
+        return tool_end();
+    }
+    tool_option_idle("contacts", "for a mesh");
+    tool_option_idle("timings", "for a mesh");
     refuse_idle_options();
     simulation_read(&s);
     simulation_make(&s);

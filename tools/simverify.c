@@ -48,7 +48,7 @@ static void check_kind(verify *v, artefact *file)
         {"mesh", verify_mesh_file},          {"sparse", verify_sparse},         {"modes", verify_modes},
         {"derivatives", verify_derivatives}, {"basis", verify_basis},           {"shapes", verify_shapes},
         {"polynomials", verify_polynomials}, {"cubature", verify_cubature},   {"training", verify_training},
-        {"trajectory", verify_trajectory}, {"field", verify_field}, {"pointshell", verify_shell},
+        {"trajectory", verify_trajectory}, {"motion", verify_motion}, {"field", verify_field}, {"pointshell", verify_shell},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, file->kind)) {

@@ -193,6 +193,7 @@ slots() {
         echo "masspca mesh.npz @"
         echo "cubature mesh.npz basis.npz @"
         ;;
+    motion) echo "simexport @ --to csv" ;;
     K) echo "modes mesh.npz -k 4 --stiffness @" ;;
     esac
 }

@@ -24,6 +24,7 @@ damaged() {
 @test "damaged cubature" { damaged cub; }
 @test "damaged training" { damaged training; }
 @test "a damaged trajectory" { damaged traj; }
+@test "a damaged motion" { damaged motion; }
 @test "a damaged matrix" { damaged K; }
 @test "a damaged field" { damaged field; }
 @test "a damaged pointshell" { damaged shell; }
@@ -43,19 +44,21 @@ inspected() {
     no_faults
 }
 
-@test "siminfo and damaged files" { inspected 'mesh modes poly cub training traj field shell' siminfo @; }
+@test "siminfo and damaged files" { inspected 'mesh modes poly cub training traj motion field shell' siminfo @; }
 @test "siminfo --fill and damaged matrices" { inspected K siminfo --fill @; }
 @test "simcompare and damaged files" { inspected 'mesh modes' simcompare KIND.npz @; }
 @test "simcompare and damaged trajectories" { inspected traj simcompare traj.npz @ --basis basis.npz; }
 @test "simexport and damaged trajectories" { inspected traj simexport mesh.npz basis.npz @ -o out.csv; }
 @test "simexport and damaged meshes" { inspected mesh simexport @ basis.npz traj.npz --probe 3 -o out.csv; }
+@test "simexport and damaged motions" { inspected motion simexport scene.json @ -o out.csv; }
+@test "simrender and damaged motions" { inspected motion simrender scene.json @ --size 160x120 --frames 0 -o out.png; }
 @test "simrender and damaged meshes" { inspected mesh simrender @ --size 160x120 -o out.png; }
 @test "simrender and damaged modes" { inspected modes simrender mesh.npz @ --size 160x120 -o out.png; }
 
 @test "simverify finds every damage" {
     local kind file
     [ -e "$HELP/simverify" ] || skip "no simverify"
-    for kind in mesh modes deriv basis poly cub training traj K field shell; do
+    for kind in mesh modes deriv basis poly cub training traj motion K field shell; do
         for file in "$DAMAGED/$kind"/*; do
             [[ $file != */meta-hash.npz ]] || continue # it may well belong to another mesh
             try simverify -q "$file"

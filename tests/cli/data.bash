@@ -234,3 +234,27 @@ make_pipeline() {
         simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 -o traj.npz &&
         simulate mesh.npz -q --model full --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o full.npz
 }
+
+# A scene of the files of make_pipeline and bar.obj in the current folder, with what moves its hand, and a made-up motion of it in
+# motion.npz: an arm of 4 coordinates, a plane, two balls, a box that is coupled, a bar.
+make_scene() {
+    cat > scene.json <<-'END'
+	{"gravity": [0, 0, -9.81],
+	 "contact": {"stiffness": 1000},
+	 "models": {
+	  "arm": {"kind": "linear", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "r": 4},
+	  "table": {"kind": "rigid", "plane": {"normal": [0, 0, 1], "offset": -0.5}},
+	  "ball": {"kind": "rigid", "sphere": {"radius": 0.4}, "mass": 1, "mass_centre": [0, 0, 0], "inertia": [1, 1, 1, 0, 0, 0]},
+	  "brick": {"kind": "rigid", "box": {"half": [0.5, 0.3, 0.2]}},
+	  "bar": {"kind": "rigid", "surface": "bar.obj"}},
+	 "bodies": [
+	  {"name": "arm", "model": "arm"},
+	  {"name": "table", "model": "table"},
+	  {"name": "balls", "model": "ball", "motion": "free", "position": [0.5, -2, 0], "copies": {"count": [2, 1, 1], "spacing": [1, 0, 0]}},
+	  {"name": "brick", "model": "brick", "motion": "coupled", "position": [3, -2, 0.5]},
+	  {"name": "bar", "model": "bar", "position": [4, 0, 0]}],
+	 "coupling": {"kind": "static", "body": "brick", "path": "hand.csv", "stiffness": 100, "torque_stiffness": 1}}
+	END
+    printf 't,x,y,z,qw,qx,qy,qz\n0,3,-2,0.5,1,0,0,0\n' > hand.csv
+    "$PYTHON" "$1/move.py" scene.json motion.npz
+}

@@ -4,6 +4,8 @@
 
 #include "tools/common/tool.h"
 
+enum { TOOL_OPTIONS_MOST = 128 };
+
 struct tool_state {
     const tool_spec *spec;
     sp_context context;
@@ -19,6 +21,7 @@ struct tool_state {
     json_t *history;
     json_t *warnings;
     bool stdin_used;
+    bool seen[TOOL_OPTIONS_MOST]; /* which options were on the command line, in the order of the table */
 };
 extern struct tool_state tool;
 

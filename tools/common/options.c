@@ -205,6 +205,22 @@ bool tool_options_has(const char *name)
     return false;
 }
 
+bool tool_option_given(const char *name)
+{
+    const tool_option *option;
+    for (int i = 0; (option = option_at(i)); i++)
+        if (!strcmp(option->name, name))
+            return tool.seen[i];
+    return false;
+}
+
+void tool_option_idle(const char *name, const char *where)
+{
+    if (tool_option_given(name))
+        tool_fail(SP_USAGE, NULL, "--%s means nothing %s", name, where);
+    json_object_del(tool.parameters, name);
+}
+
 static const tool_option *find_long(const char *name, size_t length)
 {
     const tool_option *option;
@@ -242,12 +258,10 @@ static void give(const tool_option *option, const char *value, bool *seen)
 
 void tool_options_parse(int argc, char **argv)
 {
-    enum { MOST = 128 };
-    bool seen[MOST] = {false};
     const tool_option *option;
     int count = 0;
     for (; (option = option_at(count)); count++) {
-        assert(count < MOST);
+        assert(count < TOOL_OPTIONS_MOST);
         if (option->type == TOOL_FLAG || option->standard) {
             if (option->standard)
                 set_value(option, option->standard);
@@ -294,9 +308,9 @@ void tool_options_parse(int argc, char **argv)
         int index = 0;
         while (option_at(index) != option)
             index++;
-        give(option, value ? value : "", &seen[index]);
+        give(option, value ? value : "", &tool.seen[index]);
     }
-    order_record(seen);
+    order_record(tool.seen);
     tool.quiet = quiet_flag;
     if (tool.argument_count < tool.spec->least || (tool.spec->most >= 0 && tool.argument_count > tool.spec->most)) {
         tool_hint("usage: %s [OPTION]… %s", tool.spec->name, tool.spec->arguments);

@@ -75,6 +75,13 @@ typedef struct tool_spec {
 sp_context *tool_begin(const tool_spec *spec, int argc, char **argv);
 int tool_end(void);
 
+/* Whether the option was on the command line. */
+bool tool_option_given(const char *name);
+
+/* The option means nothing for what the tool was given: a usage error where it was on the command line ("--NAME means nothing WHERE"), and
+ * its default is not recorded. */
+void tool_option_idle(const char *name, const char *where);
+
 int tool_argument_count(void);
 const char *tool_argument(int i);
 const char *tool_output_path(void);

@@ -94,10 +94,10 @@ static void to_points(const export_state *state, const double *from, double *to)
         memcpy(to, from, 3 * (size_t)state->point_count * sizeof *to);
 }
 
-static void write_file(const export_state *state, const char *path, const sp_vtu *vtu)
+void tool_vtu_write(sp_context *context, const char *path, const sp_vtu *vtu)
 {
     tool_output *output = tool_output_open(path);
-    tool_check(sp_vtu_write(state->context, tool_output_descriptor(output), vtu), path);
+    tool_check(sp_vtu_write(context, tool_output_descriptor(output), vtu), path);
     tool_output_finish(output, NULL);
 }
 
@@ -139,7 +139,7 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
                            .real = state->stress});
         add(&vtu, arrays, (sp_vtu_array){.name = "energy_density", .cells = true, .components = 1, .real = state->density});
     }
-    write_file(state, path, &vtu);
+    tool_vtu_write(state->context, path, &vtu);
 }
 
 /* What the file says of each column beside U, in the order of the arrays: Hz for modes. */
@@ -185,7 +185,7 @@ static void write_columns(export_state *state, int64_t count, const int64_t *cho
     sp_vtu_field field = column_numbers(state, count, chosen);
     vtu.fields = &field;
     vtu.field_count = field.count > 0;
-    write_file(state, state->choice->target, &vtu);
+    tool_vtu_write(state->context, state->choice->target, &vtu);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -194,44 +194,60 @@ static bool ends_with(const char *text, const char *end)
     return a >= b && !strcmp(text + a - b, end);
 }
 
-/* From the target the pattern of the frames' files and the name of the index. */
-static void series_names(export_state *state, char **pattern, char **index)
+void tool_vtu_names(const char *target, sp_pool *pool, char **pattern, char **index)
 {
-    const char *target = state->choice->target;
     int64_t room = (int64_t)strlen(target) + 16;
     char *stem;
     bool given = tool_pattern(target);
-    tool_pattern_path(target, -1, &state->pool, &stem); /* without the number */
+    tool_pattern_path(target, -1, pool, &stem); /* without the number */
     if (ends_with(stem, ".vtu") || ends_with(stem, ".pvd"))
         stem[strlen(stem) - 4] = 0;
-    *pattern = need(sp_pool_new(&state->pool, room, 1));
-    *index = need(sp_pool_new(&state->pool, room, 1));
+    *pattern = need(sp_pool_new(pool, room, 1));
+    *index = need(sp_pool_new(pool, room, 1));
     snprintf(*pattern, (size_t)room, given ? "%s" : "%s_%%04d.vtu", given ? target : stem);
     for (size_t length = strlen(stem); given && length > 1 && strchr("_-.", stem[length - 1]) && stem[length - 2] != '/'; length--)
         stem[length - 1] = 0;
     snprintf(*index, (size_t)room, "%s.pvd", stem);
+    if (ends_with(*pattern, ".pvd"))
+        tool_fail(SP_USAGE, *pattern, "the index is one file: no pattern");
+}
+
+bool tool_vtu_series(const char *target, int64_t frames)
+{
+    const bool series = frames > 1 || tool_pattern(target) || ends_with(target, ".pvd");
+    if (series && !strcmp(target, "-"))
+        tool_fail(SP_USAGE, NULL, "%lld frames do not go into one file: choose one with --frames", (long long)frames);
+    return series;
+}
+
+const char *tool_vtu_frame(const char *pattern, int64_t number, sp_pool *pool, char **path)
+{
+    tool_pattern_path(pattern, number, pool, path);
+    const char *slash = strrchr(*path, '/');
+    return slash ? slash + 1 : *path;
+}
+
+void tool_vtu_index(sp_context *context, const char *index, int64_t count, const double *time, const char *const *names)
+{
+    tool_output *output = tool_output_open(index);
+    tool_check(sp_pvd_write(context, tool_output_descriptor(output), count, time, names), index);
+    tool_output_finish(output, NULL);
 }
 
 static void write_series(export_state *state, int64_t count, const int64_t *frame)
 {
     char *pattern, *index;
-    series_names(state, &pattern, &index);
-    if (ends_with(pattern, ".pvd"))
-        tool_fail(SP_USAGE, pattern, "the index is one file: no pattern");
+    tool_vtu_names(state->choice->target, &state->pool, &pattern, &index);
     const char **name = need(sp_pool_new(&state->pool, count, sizeof *name));
     double *time = numbers(state, count);
     for (int64_t i = 0; i < count; i++) {
         char *path;
-        tool_pattern_path(pattern, i, &state->pool, &path);
+        name[i] = tool_vtu_frame(pattern, i, &state->pool, &path);
         write_frame(state, frame[i], path);
-        const char *slash = strrchr(path, '/');
-        name[i] = slash ? slash + 1 : path;
         time[i] = tool_motion_time(state->motion, frame[i]);
         tool_check(sp_progress(state->context, (double)(i + 1) / (double)count), NULL);
     }
-    tool_output *output = tool_output_open(index);
-    tool_check(sp_pvd_write(state->context, tool_output_descriptor(output), count, time, name), index);
-    tool_output_finish(output, NULL);
+    tool_vtu_index(state->context, index, count, time, name);
     tool_say("%lld frames, index %s", (long long)count, index);
 }
 
@@ -248,9 +264,7 @@ void tool_export_vtu(sp_context *context, tool_motion *motion, const tool_vtu_ch
         tool_fail(SP_USAGE, NULL, "--fields are of the elements, which --surface leaves out");
     sp_list list = {0};
     tool_motion_choose(motion, choice->frames, choice->every, choice->columns, &list);
-    bool series = !columns && (list.count > 1 || pattern || ends_with(target, ".pvd"));
-    if (series && !strcmp(target, "-"))
-        tool_fail(SP_USAGE, NULL, "%lld frames do not go into one file: choose one with --frames", (long long)list.count);
+    bool series = !columns && tool_vtu_series(target, list.count);
     tool_motion_need_all(motion);
     open_state(&state);
     if (columns)

@@ -2,6 +2,7 @@
 
 #include "formats/cubature.h"
 #include "formats/mesh.h"
+#include "formats/motion.h"
 #include "formats/trajectory.h"
 #include "tools/info/script.h"
 
@@ -33,8 +34,14 @@ static long block_number(const char *name, size_t *stem)
     return strtol(slash + 1, NULL, 10);
 }
 
+static bool in_blocks(const char *kind)
+{
+    return !strcmp(kind, "trajectory") || !strcmp(kind, "motion");
+}
+
 bool summary_wants(const char *kind, const char *name)
 {
+    static const char *const series[] = {"time/", "energy/", "counts/", "contact/count/"};
     static const char *const small[] = {"meta", "result", "eigenvalue", "residual", "singular_value", "shape", "origin", "spacing", "level"};
     size_t stem;
     if (!strcmp(kind, "mesh") || !strcmp(kind, "cubature"))
@@ -42,7 +49,11 @@ bool summary_wants(const char *kind, const char *name)
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
         if (!strcmp(name, small[i]))
             return true;
-    return !strcmp(kind, "trajectory") && block_number(name, &stem) >= 0 && (!strncmp(name, "time/", 5) || !strncmp(name, "energy/", 7));
+    if (in_blocks(kind) && block_number(name, &stem) >= 0)
+        for (size_t i = 0; i < sizeof series / sizeof *series; i++)
+            if (stem == strlen(series[i]) && !strncmp(name, series[i], stem))
+                return true;
+    return false;
 }
 
 /* ---- members ---- */
@@ -400,6 +411,75 @@ done:
     return status;
 }
 
+/* Of the series that are kept: the frames, the largest counts of any, the contacts, and the energies of the last frame. */
+static int print_motion_series(sp_context *context, info_file *info, FILE *stream)
+{
+    static const char *const energies[SP_MOTION_ENERGIES] = {"kinetic", "strain", "gravity"};
+    int64_t frames = 0, contacts = 0, most[SP_MOTION_COUNTS] = {0};
+    double begin = 0, end = 0, energy[SP_MOTION_ENERGIES] = {0};
+    int status = SP_OK;
+    for (int64_t i = 0; i < info->file.members.count; i++) {
+        sp_array *array = &info->file.members.arrays[i];
+        const bool time = !strncmp(array->name, "time/", 5), counts = !strncmp(array->name, "counts/", 7);
+        if (!array->data || !strchr(array->name, '/'))
+            continue;
+        if (!strncmp(array->name, "contact/", 8)) {
+            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_I8, false, 1, (int64_t[]){-1}, &array));
+            for (int64_t f = 0; f < array->count; f++)
+                if (__builtin_add_overflow(contacts, ((const int64_t *)array->data)[f], &contacts))
+                    return sp_fail(context, SP_INPUT, "%s: its numbers are too large", array->name);
+        } else if (counts) {
+            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_I8, false, 2, (int64_t[]){-1, SP_MOTION_COUNTS}, &array));
+            for (int64_t k = 0; k < array->count; k++) {
+                const int64_t value = ((const int64_t *)array->data)[k];
+                most[k % SP_MOTION_COUNTS] = value > most[k % SP_MOTION_COUNTS] ? value : most[k % SP_MOTION_COUNTS];
+            }
+        } else {
+            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_F8, false, time ? 1 : 2, time ? (int64_t[]){-1} : (int64_t[]){-1, SP_MOTION_ENERGIES}, &array));
+            const double *values = array->data;
+            if (array->count && time) {
+                begin = frames ? begin : values[0];
+                end = values[array->count - 1];
+                frames += array->shape[0];
+            } else if (array->count)
+                memcpy(energy, values + array->count - SP_MOTION_ENERGIES, sizeof energy);
+        }
+    }
+    fprintf(stream, "frames    %lld from %g s to %g s%s\n", (long long)frames, begin, end, info->file.truncated ? ", then the file is cut" : "");
+    fprintf(stream, "most      %lld nodes visited, %lld passed over, %lld points in contact, level %lld\n", (long long)most[SP_MOTION_VISITED], (long long)most[SP_MOTION_PASSED],
+            (long long)most[SP_MOTION_TOUCHING], (long long)most[SP_MOTION_LEVEL]);
+    if (json_is_true(json_object_get(info->file.meta, "contacts")))
+        fprintf(stream, "contacts  %lld\n", (long long)contacts);
+    fprintf(stream, "energy    ");
+    for (int i = 0; i < SP_MOTION_ENERGIES; i++)
+        fprintf(stream, "%s%s %.9g J", i ? ", " : "", energies[i], energy[i]);
+    fputs(" in the last frame\n", stream);
+done:
+    return status;
+}
+
+static int print_motion(sp_context *context, info_file *info, FILE *stream)
+{
+    const json_t *meta = info->file.meta, *bodies = json_object_get(meta, "bodies");
+    size_t i;
+    json_t *body;
+    json_array_foreach(bodies, i, body)
+    {
+        if (i >= ROWS && i + 1 < json_array_size(bodies)) {
+            fputs(i == ROWS ? "     ...\n" : "", stream);
+            continue;
+        }
+        fprintf(stream, "body      %lld: ", (long long)i);
+        print_plain(text_of(body, "name"), stream);
+        fputs(", model ", stream);
+        print_plain(text_of(body, "model"), stream);
+        fprintf(stream, ", %lld reduced coordinates\n", (long long)json_integer_value(json_object_get(body, "r")));
+    }
+    if (json_is_true(json_object_get(meta, "coupled")))
+        fputs("coupled   to a manipulandum\n", stream);
+    return print_motion_series(context, info, stream);
+}
+
 static int print_field(sp_context *context, info_file *info, FILE *stream)
 {
     sp_array *origin, *spacing;
@@ -421,6 +501,14 @@ static int print_field(sp_context *context, info_file *info, FILE *stream)
     putc('\n', stream);
 done:
     return status;
+}
+
+static bool has_member(const info_file *info, const char *name)
+{
+    bool found = false;
+    for (int64_t i = 0; i < info->member_count; i++)
+        found |= !strcmp(info->members[i].name, name);
+    return found;
 }
 
 /* Counts of points by levels. */
@@ -450,7 +538,7 @@ static int print_shell(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, ", at %g m", json_number_value(json_object_get(meta, "offset")));
     if (json_object_get(meta, "r")) {
         SP_TRY(sp_json_integer(context, meta, "r", 1, INT64_MAX, &r));
-        fprintf(stream, "\nmoves     with %lld reduced coordinates", (long long)r);
+        fprintf(stream, "\nmoves     with %lld reduced coordinates%s", (long long)r, has_member(info, "dTs") ? ", true normals" : "");
     }
     putc('\n', stream);
 done:
@@ -468,6 +556,8 @@ static int print_kind(sp_context *context, info_file *info, const char *kind, FI
         return print_basis(context, info, stream);
     if (!strcmp(kind, "trajectory"))
         return print_trajectory(context, info, stream);
+    if (!strcmp(kind, "motion"))
+        return print_motion(context, info, stream);
     if (!strcmp(kind, "field"))
         return print_field(context, info, stream);
     if (!strcmp(kind, "cubature"))
@@ -529,15 +619,15 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
         fprintf(stream, ", format %.20s", text_of(meta, "format_version"));
     fprintf(stream, "\nhash      %s%s\n", info->file.hash, info->file.truncated ? " (of what could be read: the file is cut)" : "");
     SP_TRY(print_making(context, meta, stream));
-    for (int i = 0; i < 2; i++) {
-        static const char *const keys[] = {"mesh", "basis"};
+    for (int i = 0; i < 3; i++) {
+        static const char *const keys[] = {"mesh", "basis", "scene"};
         if (*text_of(meta, keys[i]))
             fprintf(stream, "%-8s  of hash %.12s\n", keys[i], text_of(meta, keys[i]));
     }
     SP_TRY(print_kind(context, info, kind, stream));
     print_result(info->file.result, stream);
     fputs("members\n", stream);
-    summary_members(info, !strcmp(kind, "trajectory"), stream);
+    summary_members(info, in_blocks(kind), stream);
 done:
     return status;
 }

@@ -15,7 +15,7 @@ void tool_sheet_pair(const char *option, const char *text, int64_t high, int64_t
     }
 }
 
-void tool_sheet_open(tool_scene *scene, const char *size_text, const char *cells_text, tool_sheet *sheet)
+void tool_sheet_open(tool_figure *figure, const char *size_text, const char *cells_text, tool_sheet *sheet)
 {
     int64_t size[2] = {960, 720}, cells[2] = {1, 1};
     if (cells_text) {
@@ -30,13 +30,13 @@ void tool_sheet_open(tool_scene *scene, const char *size_text, const char *cells
     sheet->columns = cells[0];
     sheet->rows = cells[1];
     sheet->letters = tool_picture_letters(sheet->width / sheet->columns, sheet->height / sheet->rows);
-    int64_t bar = scene->color == TOOL_COLOR_NONE ? 0 : tool_picture_bar_width(sheet->letters);
+    int64_t bar = figure->color == TOOL_COLOR_NONE ? 0 : tool_picture_bar_width(sheet->letters);
     sheet->cell_width = (sheet->width - bar) / sheet->columns;
     sheet->cell_height = sheet->height / sheet->rows;
     if (sheet->cell_width < 16 || sheet->cell_height < 16)
         tool_fail(SP_USAGE, NULL, "--size: %lldx%lld is too small for what it should show", (long long)size[0], (long long)size[1]);
-    tool_check(sp_image_new(scene->context, sheet->width, sheet->height, &sheet->picture), NULL);
-    tool_check(sp_image_new(scene->context, sheet->cell_width, sheet->cell_height, &sheet->cell), NULL);
+    tool_check(sp_image_new(figure->context, sheet->width, sheet->height, &sheet->picture), NULL);
+    tool_check(sp_image_new(figure->context, sheet->cell_width, sheet->cell_height, &sheet->cell), NULL);
 }
 
 void tool_sheet_close(tool_sheet *sheet)
@@ -51,25 +51,25 @@ static void paste(tool_sheet *sheet, int64_t number)
                        &sheet->cell);
 }
 
-void tool_sheet_draw(tool_scene *scene, tool_sheet *sheet, int64_t number, int64_t frame)
+void tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int64_t frame)
 {
     char caption[80];
     if (number == 0) {
-        sheet->camera = sp_camera_fit(scene->low, scene->high, sheet->view, sheet->up, sheet->angle, sheet->cell_width, sheet->cell_height);
-        tool_check(sp_render(scene->context, &sheet->camera, NULL, 0, 1, &sheet->picture), NULL);
-        if (scene->color != TOOL_COLOR_NONE)
-            tool_picture_bar(&sheet->picture, sheet->letters, scene->range, tool_scene_quantity(scene));
+        sheet->camera = sp_camera_fit(figure->low, figure->high, sheet->view, sheet->up, sheet->angle, sheet->cell_width, sheet->cell_height);
+        tool_check(sp_render(figure->context, &sheet->camera, NULL, 0, 1, &sheet->picture), NULL);
+        if (figure->color != TOOL_COLOR_NONE)
+            tool_picture_bar(&sheet->picture, sheet->letters, figure->range, tool_figure_quantity(figure));
     }
-    tool_scene_draw(scene, &sheet->camera, &sheet->cell);
-    tool_scene_caption(scene, frame, caption, sizeof caption);
+    tool_figure_draw(figure, &sheet->camera, &sheet->cell);
+    tool_figure_caption(figure, frame, caption, sizeof caption);
     tool_picture_caption(&sheet->cell, sheet->letters, caption);
     paste(sheet, number);
 }
 
-void tool_sheet_blank(tool_scene *scene, tool_sheet *sheet, int64_t number)
+void tool_sheet_blank(tool_figure *figure, tool_sheet *sheet, int64_t number)
 {
     if (number < sheet->columns * sheet->rows)
-        tool_check(sp_render(scene->context, &sheet->camera, NULL, 0, 1, &sheet->cell), NULL);
+        tool_check(sp_render(figure->context, &sheet->camera, NULL, 0, 1, &sheet->cell), NULL);
     for (; number < sheet->columns * sheet->rows; number++)
         paste(sheet, number);
 }

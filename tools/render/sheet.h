@@ -2,7 +2,7 @@
 #ifndef TOOLS_RENDER_SHEET_H
 #define TOOLS_RENDER_SHEET_H
 
-#include "tools/render/scene.h"
+#include "tools/render/figure.h"
 
 typedef struct tool_sheet {
     int64_t width, height; /* of the picture */
@@ -17,13 +17,13 @@ typedef struct tool_sheet {
 void tool_sheet_pair(const char *option, const char *text, int64_t high, int64_t pair[2]);
 
 /* size: "960x720", NULL: that for one cell, 480x360 for each of several; cells: "4x3", NULL: one. */
-void tool_sheet_open(tool_scene *scene, const char *size, const char *cells, tool_sheet *sheet);
+void tool_sheet_open(tool_figure *figure, const char *size, const char *cells, tool_sheet *sheet);
 void tool_sheet_close(tool_sheet *sheet);
 
-/* Draws the frame that the scene has loaded into a cell; cell 0 begins with camera, background and bar. */
-void tool_sheet_draw(tool_scene *scene, tool_sheet *sheet, int64_t number, int64_t frame);
+/* Draws the frame that the figure has loaded into a cell; cell 0 begins with camera, background and bar. */
+void tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int64_t frame);
 
 /* Cells that nothing was drawn into, from `number` on, get the background of the others. */
-void tool_sheet_blank(tool_scene *scene, tool_sheet *sheet, int64_t number);
+void tool_sheet_blank(tool_figure *figure, tool_sheet *sheet, int64_t number);
 
 #endif

@@ -21,7 +21,7 @@ typedef struct artefact {
     char stated[SP_HASH_LENGTH];                                /* "" where none is */
     char mesh_hash[SP_HASH_LENGTH], basis_hash[SP_HASH_LENGTH]; /* recorded; "" where unknown */
     json_t *meta, *result;
-    int descriptor; /* stays open, for a trajectory */
+    int descriptor; /* stays open, for a trajectory or motion */
     sp_mesh mesh;
     bool body_tried;
     int body_status; /* SP_OK: `body` with its pattern and `stiffness` are there */
@@ -93,6 +93,7 @@ void verify_polynomials(verify *v, artefact *file);
 void verify_cubature(verify *v, artefact *file);
 void verify_training(verify *v, artefact *file);
 void verify_trajectory(verify *v, artefact *file);
+void verify_motion(verify *v, artefact *file);
 void verify_field(verify *v, artefact *file);
 void verify_shell(verify *v, artefact *file);
 

@@ -1,6 +1,6 @@
 /* What simrender draws: the skin of a mesh in the frames of a motion, with colours and lines. */
-#ifndef TOOLS_RENDER_SCENE_H
-#define TOOLS_RENDER_SCENE_H
+#ifndef TOOLS_RENDER_FIGURE_H
+#define TOOLS_RENDER_FIGURE_H
 
 #include "assembly/elastic.h"
 #include "render/render.h"
@@ -14,7 +14,7 @@ enum tool_normalize { TOOL_NORMALIZE_AUTO, TOOL_NORMALIZE_LARGEST, TOOL_NORMALIZ
 
 enum tool_color { TOOL_COLOR_NONE, TOOL_COLOR_DISPLACEMENT, TOOL_COLOR_ENERGY };
 
-typedef struct tool_scene {
+typedef struct tool_figure {
     /* chosen by the caller */
     sp_context *context;
     tool_motion *motion;
@@ -23,7 +23,7 @@ typedef struct tool_scene {
     double scale; /* of the displacement */
     bool elements, lines, ghost;
     int samples;
-    double range[2];        /* of the colours; widened by tool_scene_widen */
+    double range[2];        /* of the colours; widened by tool_figure_widen */
     double low[3], high[3]; /* box of what is drawn, m; widened likewise */
     /* of the module */
     sp_pool pool;
@@ -35,30 +35,30 @@ typedef struct tool_scene {
     double *u, *nodal, *density, *volume, *positions, *cage_positions, *value;
     float *rgb;
     sp_image rest; /* the ghost, drawn once per size */
-} tool_scene;
+} tool_figure;
 
 /* Fractions of the box's diagonal that modes, derivatives and basis vectors are scaled to. */
-#define TOOL_SCENE_AMPLITUDE 0.12
+#define TOOL_FIGURE_AMPLITUDE 0.12
 
-void tool_scene_open(tool_scene *scene);
-void tool_scene_close(tool_scene *scene);
+void tool_figure_open(tool_figure *figure);
+void tool_figure_close(tool_figure *figure);
 
 /* Says which frames will be drawn, before the first is loaded. */
-void tool_scene_prepare(tool_scene *scene, int64_t count, const int64_t *frame);
+void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *frame);
 
 /* Computes positions and values of a frame, which must be there. */
-void tool_scene_load(tool_scene *scene, int64_t frame);
+void tool_figure_load(tool_figure *figure, int64_t frame);
 
 /* Takes what is loaded into the range and the box. They begin empty. */
-void tool_scene_widen(tool_scene *scene, bool range, bool box);
+void tool_figure_widen(tool_figure *figure, bool range, bool box);
 
 /* Draws what is loaded; every picture of a run has the same camera and size. */
-void tool_scene_draw(tool_scene *scene, const sp_camera *camera, sp_image *image);
+void tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image);
 
 /* "t = 0.4 s", "mode 3  12.34 Hz", … */
-void tool_scene_caption(const tool_scene *scene, int64_t frame, char *text, int64_t size);
+void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, int64_t size);
 
 /* Name and unit of the coloured quantity, in lines: "displacement\n[m]". */
-const char *tool_scene_quantity(const tool_scene *scene);
+const char *tool_figure_quantity(const tool_figure *figure);
 
 #endif

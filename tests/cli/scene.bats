@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# simulate of scenes: bodies that touch.
+
+load common
+
+# A ball of points: an octahedron's corners pushed out, in OBJ; radius 0.1 m.
+ball() {
+    awk 'function point(x, y, z, l) { l = sqrt(x * x + y * y + z * z); printf "v %.17g %.17g %.17g\n", 0.1 * x / l, 0.1 * y / l, 0.1 * z / l; return ++count }
+        function corner(i, j, s, t, u, key) {
+            key = s * i "," t * j "," u * (n - i - j)
+            return key in number ? number[key] : number[key] = point(s * i, t * j, u * (n - i - j))
+        }
+        function face(a, b, c, turned) { faces[++many] = turned ? "f " a " " c " " b : "f " a " " b " " c }
+        BEGIN {
+            n = 32
+            for (s = -1; s < 2; s += 2) for (t = -1; t < 2; t += 2) for (u = -1; u < 2; u += 2)
+                for (i = 0; i < n; i++) for (j = 0; i + j < n; j++) {
+                    face(corner(i, j, s, t, u), corner(i + 1, j, s, t, u), corner(i, j + 1, s, t, u), s * t * u < 0)
+                    if (i + j < n - 1)
+                        face(corner(i + 1, j, s, t, u), corner(i + 1, j + 1, s, t, u), corner(i, j + 1, s, t, u), s * t * u < 0)
+                }
+            for (i = 1; i <= many; i++)
+                print faces[i]
+        }' > ball.obj
+    pointshell ball.obj -q --points 4000 -o ball-shell.npz
+}
+
+# column NAME FILE: a column of a table, its last value
+last() {
+    awk -F, -v name="$1" 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == name) column = i} END {print $column}' "$2"
+}
+
+# near A B TOLERANCE WHAT
+near() {
+    awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN {exit !(a != "" && (a - b) ^ 2 <= t ^ 2)}' || fault "$4: $1 is not $2 within $3"
+}
+
+scene() { # scene CONTACT MODELS BODIES REST…
+    printf '{"gravity": [0, 0, -9.81], "contact": {%s}, "models": {%s}, "bodies": [%s]%s}\n' "$1" "$2" "$3" "${4-}" > scene.json
+}
+
+FLOOR='"floor": {"kind": "rigid", "plane": {"normal": [0, 0, 1]}}'
+BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell": "ball-shell.npz"}'
+
+@test "a ball falls as a parabola and rests at the depth that bears its weight" {
+    ball
+    scene '"stiffness": 20000, "damping": 40, "limit": 10' "$FLOOR, $BALL" '{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.3], "velocity": [0.5, 0, 0]}'
+    done_well simulate scene.json --dt 0.001 --steps 150 -o fall.npz
+    done_well simexport scene.json fall.npz --to csv -o fall.csv
+    # energies: half m v^2 and m g z, with the mass of the polyhedron; 0.15 s
+    read -r kinetic gravity <<< "$(last kinetic fall.csv) $(last gravity fall.csv)"
+    near "$(awk "BEGIN {print $kinetic / $gravity}")" "$(awk 'BEGIN {g = 9.81; t = 0.15; print (0.25 + (g * t) ^ 2) / 2 / (g * (0.3 - g * t * t / 2))}')" 1e-12 "a parabola"
+    holds fall.npz "r['steps_in_contact'] == 0 and r['most_points_in_contact'] == 0 and r['lowest_distance'] > 0"
+    # thesis eq. 3.2: k L times the mean of d n_z over a cap of depth e, whose points are at u = cos in [1 - e/R, 1]: k L e (1 - e/R / 3) / 2
+    scene '"stiffness": 2000, "damping": 40, "limit": 10' "$FLOOR, $BALL" '{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.1]}'
+    done_well simulate scene.json --dt 0.001 --steps 3000 --every 1000 -o rest.npz
+    done_well simexport scene.json rest.npz --to csv -o rest.csv
+    first=$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "gravity") column = i} NR == 2 {print $column}' rest.csv)
+    weight=$(awk "BEGIN {print $first / 0.1}")
+    near "$weight" "$(awk 'BEGIN {print 9.81 * 1000 * 4 / 3 * 3.14159265358979 * 0.001}')" "$(awk "BEGIN {print 0.003 * $weight}")" "the weight" # the polyhedron has 0.2 % less than the ball
+    near "$(last ball.fz rest.csv)" "$weight" "$(awk "BEGIN {print 0.03 * $weight}")" "the floor bears it" # points come and go as it rolls
+    depth=$(awk "BEGIN {R = 0.1; F = $weight / (2000 * 10); e = 2 * F; for (i = 0; i < 50; i++) e = 2 * F / (1 - e / R / 3); print e}")
+    near "$(awk "BEGIN {print 0.1 - $(last gravity rest.csv) / $weight}")" "$depth" "$(awk "BEGIN {print 0.05 * $depth}")" "the depth of thesis eq. 3.2" # of 85 points
+    holds rest.npz "r['stiffest_contact'] < 4 and 40 < r['most_points_in_contact'] < 200"
+    no_faults
+}
+
+@test "the same bytes for any number of threads and in a second run; siminfo makes it again" {
+    ball
+    scene '"stiffness": 5000, "damping": 5' "$FLOOR, $BALL" '{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.11], "copies": {"count": [3, 3, 1], "spacing": [0.3, 0.3, 0.3]}, "angular_velocity": [3, 0, 0]}'
+    simulate scene.json -q --dt 0.001 --steps 200 --contacts --threads 1 -o one.npz
+    simulate scene.json -q --dt 0.001 --steps 200 --contacts --threads 2 -o two.npz
+    simulate scene.json -q --dt 0.001 --steps 200 --contacts --threads 4 --timings times.csv -o four.npz
+    same_bytes one.npz two.npz threads
+    same_bytes one.npz four.npz "timings in the output"
+    [ "$(wc -l < times.csv)" = 201 ] || fault "$(wc -l < times.csv) lines of timings"
+    ending= done_well simverify one.npz
+    mkdir again
+    cp scene.json ball.obj again
+    siminfo one.npz --script > again/remake
+    (cd again && sh remake > /dev/null 2>&1) || fault "siminfo --script does not run"
+    same_bytes one.npz again/one.npz "siminfo --script"
+    no_faults
+}
+
+@test "coherence, trees and limits: what may change nothing changes nothing" {
+    ball
+    pair='{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.12]}'
+    for traversal in '' '"coherence": false' '"tree": false' '"warm": 1'; do
+        scene '"stiffness": 5000, "damping": 5' "$FLOOR, $BALL" "$pair" ", \"traversal\": {$traversal}"
+        simulate scene.json -q --dt 0.001 --steps 400 -o run.npz
+        simexport scene.json run.npz -q --to csv -o "run-${traversal//[^a-z]/}.csv"
+    done
+    # without the counts of nodes, which are the point of it
+    for name in coherencefalse treefalse; do
+        cmp -s <(cut -d, -f1-4,7,9- run-.csv) <(cut -d, -f1-4,7,9- run-$name.csv) || fault "$name changes the motion"
+        cmp -s run-.csv run-$name.csv && fault "$name changes nothing at all"
+    done
+    holds run.npz "r['steps_cut_short'] > 0 and r['deepest_level'] < 5"
+    no_faults
+}
+
+@test "a deformable body sags under a ball, gives way to a hand, and pushes back" {
+    ball
+    pointshell mesh.npz -q --basis basis.npz --points 500 -o soft-shell.npz
+    printf 't,x,y,z,qw,qx,qy,qz\n0,2.8,0.5,1.2,1,0,0,0\n0.3,2.8,0.5,1,1,0,0,0\n1,2.8,0.5,1,1,0,0,0\n' > hand.csv
+    soft='"soft": {"kind": "KIND", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "shell": "soft-shell.npz", "damping": [12, 0.01]}'
+    part='"part": {"kind": "rigid", "sphere": {"radius": 0.1}}'
+    for kind in reduced linear; do
+        scene '"stiffness": 50000, "limit": 10' "${soft/KIND/$kind}, $part" '{"name": "soft", "model": "soft"}, {"name": "part", "model": "part", "motion": "coupled", "position": [2.8, 0.5, 1.2]}' \
+            ', "coupling": {"kind": "static", "body": "part", "path": "hand.csv", "stiffness": 3000, "torque_stiffness": 10, "saturation": 200}'
+        sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
+        done_well simulate scene.json --dt 0.002 --steps 1000 -o push.npz
+        simexport scene.json push.npz -q --to csv -o push.csv
+        ending= done_well simverify push.npz
+        # at rest the hand's force and the contact's balance on the part, and act on the body the other way round
+        near "$(last coupling_fz push.csv)" "$(awk "BEGIN {print -($(last part.fz push.csv))}")" 0.05 "$kind: balance"
+        near "$(last soft.fz push.csv)" "$(awk "BEGIN {printf \"%.17g\", -($(last part.fz push.csv))}")" 1e-9 "$kind: action and reaction"
+        near "$(last device_fz push.csv)" "$(awk "BEGIN {print -($(last coupling_fz push.csv))}")" "$(awk "BEGIN {print 0.6 * $(last part.fz push.csv)}")" "$kind: device"
+        awk "BEGIN {exit !($(last part.fz push.csv) > 20)}" || fault "$kind: the body pushes with $(last part.fz push.csv) N"
+        holds push.npz "r['energy_last'][1] > 1e-3"
+    done
+    scene '"stiffness": 50000' "${soft/KIND/reduced}, $part" '{"name": "soft", "model": "soft"}'
+    done_well simulate scene.json --dt 0.002 --steps 50 --integrator energy -o alone.npz
+    no_faults
+}
+
+@test "mistakes in scenes and their files get one line" {
+    ball
+    one='{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free"}'
+    scene '"stiffness": 100' "$FLOOR, $BALL" "$one"
+    run() { refused "$@" simulate scene.json --dt 0.001 --steps 2 -o out.npz; }
+    refused 2 '--model means nothing for a scene' simulate scene.json --model full -o out.npz
+    refused 2 '--loads means nothing' simulate scene.json --loads loads.csv -o out.npz
+    refused 2 'newmark or energy' simulate scene.json --integrator static -o out.npz
+    refused 2 '--contacts means nothing for a mesh' simulate mesh.npz --contacts -o out.npz
+    refused 3 'no-such.json: cannot open' simulate no-such.json -o out.npz
+    echo '{"models": ' > bad.json
+    refused 3 'bad.json: line 2' simulate bad.json -o out.npz
+    scene '"stiffness": 100' "$FLOOR, $BALL" "${one/free/flying}"
+    run 3 'scene.json: bodies\[1\].motion: "flying"'
+    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-shell/none}" "$one"
+    run 3 'none.npz: cannot open'
+    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-shell/mesh}" "$one"
+    run 3 'mesh.npz'
+    scene '"stiffness": 100' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"twin.npz\", \"basis\": \"twin-basis.npz\", \"polynomials\": \"poly.npz\"}" '{"name": "soft", "model": "soft"}'
+    run 3 'poly.npz: it was made from another mesh'
+    scene '"stiffness": 100' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"mesh.npz\", \"basis\": \"basis.npz\", \"polynomials\": \"poly.npz\", \"shell\": \"ball-shell.npz\"}" '{"name": "soft", "model": "soft"}'
+    run 3 'ball-shell.npz: its points do not move'
+    scene '"stiffness": 100' "$FLOOR, \"bad\": {\"kind\": \"rigid\", \"mesh\": \"mesh.npz\", \"field\": \"nosign.npz\"}" '{"name": "bad", "model": "bad"}'
+    distfield mesh.npz -q -n 6 --sign none -o nosign.npz
+    run 3 'nosign.npz: its distances have no sign'
+    scene '"stiffness": 100, "normals": "tangents"' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"mesh.npz\", \"basis\": \"basis.npz\", \"polynomials\": \"poly.npz\", \"shell\": \"plain.npz\"}" '{"name": "soft", "model": "soft"}'
+    pointshell mesh.npz -q --basis basis.npz --points 60 -o plain.npz
+    run 3 'plain.npz: it has no tangents'
+    no_faults
+}

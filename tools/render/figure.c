@@ -1,0 +1,256 @@
+#include "tools/render/figure.h"
+
+#include "linear/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+static const float PLAIN[3] = {0.36f, 0.46f, 0.60f}; /* linear RGB */
+static const float GHOST[3] = {0.75f, 0.75f, 0.75f};
+
+static void *need(void *memory)
+{
+    if (!memory)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return memory;
+}
+
+void tool_figure_open(tool_figure *figure)
+{
+    const tool_motion *motion = figure->motion;
+    const sp_mesh *mesh = &motion->mesh.mesh;
+    int64_t elements = sp_mesh_element_count(mesh);
+    sp_pool *pool = &figure->pool;
+    double low[3], high[3];
+    bool of_columns = !motion->path && motion->columns.path, shapes = of_columns && !strcmp(motion->columns.kind, "shapes");
+    if (figure->normalize != TOOL_NORMALIZE_AUTO && !of_columns)
+        tool_fail(SP_USAGE, NULL, "--normalize is of a file of modes, derivatives, shapes or basis");
+    if (figure->normalize == TOOL_NORMALIZE_AUTO)
+        figure->normalize = of_columns && !shapes ? TOOL_NORMALIZE_LARGEST : TOOL_NORMALIZE_NONE;
+    figure->relative = figure->normalize != TOOL_NORMALIZE_NONE;
+    figure->unitless = of_columns && !shapes;
+    if (figure->unitless && figure->color == TOOL_COLOR_ENERGY)
+        tool_fail(SP_USAGE, NULL, "--color energy: %s have no size of their own, so no energy", motion->columns.kind);
+    if (figure->relative && figure->color == TOOL_COLOR_ENERGY)
+        tool_fail(SP_USAGE, NULL, "--color energy: --normalize gives the shapes another size, so no energy");
+    tool_skin_open(figure->context, mesh, figure->elements, &figure->skin);
+    figure->has_cage = figure->lines && figure->skin.embedded;
+    if (figure->has_cage) {
+        tool_skin_open(figure->context, mesh, true, &figure->cage);
+        figure->cage_positions = need(sp_pool_raw(pool, 3 * figure->cage.vertex_count, sizeof(double)));
+    }
+    sp_mesh_box(mesh, low, high);
+    figure->diagonal = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
+    figure->u = need(sp_pool_new(pool, 3 * mesh->vertex_count, sizeof(double)));
+    figure->nodal = need(sp_pool_new(pool, 2 * mesh->vertex_count, sizeof(double)));
+    figure->positions = need(sp_pool_raw(pool, 3 * figure->skin.vertex_count, sizeof(double)));
+    figure->value = need(sp_pool_raw(pool, figure->skin.vertex_count, sizeof(double)));
+    figure->rgb = need(sp_pool_raw(pool, 3 * figure->skin.vertex_count, sizeof(float)));
+    for (int i = 0; i < 3; i++) {
+        figure->low[i] = INFINITY;
+        figure->high[i] = -INFINITY;
+    }
+    if (figure->relative) {
+        figure->range[0] = 0;
+        figure->range[1] = 1;
+    }
+    if (figure->color != TOOL_COLOR_ENERGY)
+        return;
+    tool_check(sp_body_new(figure->context, &motion->simulated, &figure->body), motion->mesh.path);
+    figure->has_body = true;
+    figure->density = need(sp_pool_raw(pool, elements, sizeof(double)));
+    figure->volume = need(sp_pool_raw(pool, elements, sizeof(double)));
+    for (int64_t e = 0; e < elements; e++)
+        figure->volume[e] = sp_mesh_element_volume(mesh, e);
+}
+
+void tool_figure_close(tool_figure *figure)
+{
+    tool_skin_close(&figure->skin);
+    if (figure->has_cage)
+        tool_skin_close(&figure->cage);
+    if (figure->has_body)
+        sp_body_free(&figure->body);
+    sp_image_free(&figure->rest);
+    sp_pool_free(&figure->pool);
+}
+
+void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *frame)
+{
+    const tool_motion *motion = figure->motion;
+    const char *path = motion->mesh.path;
+    sp_body body;
+    sp_sparse mass;
+    sp_pool pool = {0};
+    int64_t rows = 3 * motion->vertex_count;
+    if (figure->normalize != TOOL_NORMALIZE_MASS)
+        return;
+    tool_check(sp_body_new(figure->context, &motion->mesh.mesh, &body), path);
+    tool_check(sp_body_mass_compressed(figure->context, &body, false, &mass), path);
+    sp_metric metric = {.rows = rows, .matrix = &mass, .dof = body.dof};
+    double *product = need(sp_pool_raw(&pool, rows, sizeof *product)), *work = need(sp_pool_raw(&pool, 2 * mass.order, sizeof *work));
+    figure->weight = need(sp_pool_new(&figure->pool, motion->frame_count, sizeof *figure->weight));
+    for (int64_t i = 0; i < count; i++) {
+        double most = 0;
+        tool_motion_displacement(motion, frame[i], figure->u);
+        sp_metric_times(figure->context, &metric, 1, figure->u, product, work);
+        double norm = sqrt(sp_dense_dot(rows, figure->u, product));
+        for (int64_t v = 0; v < motion->vertex_count; v++)
+            most = fmax(most, hypot(hypot(figure->u[3 * v], figure->u[3 * v + 1]), figure->u[3 * v + 2]));
+        figure->weight[frame[i]] = norm > 0 ? 1 / norm : 0;
+        figure->largest = fmax(figure->largest, norm > 0 ? most / norm : 0);
+    }
+    sp_sparse_free(&mass);
+    sp_body_free(&body);
+    sp_pool_free(&pool);
+}
+
+/* The elements' energy densities, averaged at the vertices with the volumes as weights. */
+static void nodal_energy(tool_figure *figure)
+{
+    const sp_mesh *mesh = &figure->motion->mesh.mesh;
+    double *weight = figure->nodal + mesh->vertex_count;
+    tool_check(sp_elastic_fields(figure->context, &figure->body, figure->u, NULL, NULL, figure->density), figure->motion->mesh.path);
+    memset(figure->nodal, 0, 2 * (size_t)mesh->vertex_count * sizeof *figure->nodal);
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int c = 0; c < corners; c++) {
+            figure->nodal[corner[c]] += figure->volume[e] * figure->density[e];
+            weight[corner[c]] += figure->volume[e];
+        }
+    }
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        figure->nodal[v] /= weight[v] > 0 ? weight[v] : 1;
+}
+
+void tool_figure_load(tool_figure *figure, int64_t frame)
+{
+    int64_t vertices = figure->motion->vertex_count;
+    double most = 0, scale = figure->scale;
+    tool_motion_displacement(figure->motion, frame, figure->u);
+    if (figure->color == TOOL_COLOR_ENERGY)
+        nodal_energy(figure);
+    else
+        for (int64_t v = 0; v < vertices; v++) {
+            const double *u = figure->u + 3 * v;
+            figure->nodal[v] = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+            most = fmax(most, figure->nodal[v]);
+        }
+    if (figure->relative && most > 0) {
+        double factor = figure->weight ? figure->weight[frame] / figure->largest : 1 / most; /* the largest becomes 1 */
+        scale *= TOOL_FIGURE_AMPLITUDE * figure->diagonal * factor;
+        for (int64_t v = 0; v < vertices; v++)
+            figure->nodal[v] *= factor;
+    }
+    tool_skin_positions(&figure->skin, scale, figure->u, figure->positions);
+    tool_skin_values(&figure->skin, 1, figure->nodal, figure->value);
+    if (figure->has_cage)
+        tool_skin_positions(&figure->cage, scale, figure->u, figure->cage_positions);
+}
+
+static void widen_box(tool_figure *figure, int64_t count, const double *positions)
+{
+    for (int64_t i = 0; i < 3 * count; i++) {
+        figure->low[i % 3] = fmin(figure->low[i % 3], positions[i]);
+        figure->high[i % 3] = fmax(figure->high[i % 3], positions[i]);
+    }
+}
+
+void tool_figure_widen(tool_figure *figure, bool range, bool box)
+{
+    for (int64_t v = 0; range && v < figure->skin.vertex_count; v++) {
+        figure->range[0] = fmin(figure->range[0], figure->value[v]);
+        figure->range[1] = fmax(figure->range[1], figure->value[v]);
+    }
+    if (box) {
+        widen_box(figure, figure->skin.vertex_count, figure->positions);
+        if (figure->has_cage)
+            widen_box(figure, figure->cage.vertex_count, figure->cage_positions);
+        if (figure->ghost)
+            widen_box(figure, figure->skin.vertex_count, figure->skin.rest);
+    }
+}
+
+static void draw_rest(tool_figure *figure, const sp_camera *camera, const sp_image *like)
+{
+    if (figure->rest.width == like->width && figure->rest.height == like->height)
+        return;
+    sp_drawing drawing = {.vertex_count = figure->skin.vertex_count,
+                          .triangle_count = figure->skin.triangle_count,
+                          .vertices = figure->skin.rest,
+                          .triangles = figure->skin.triangles,
+                          .base = {GHOST[0], GHOST[1], GHOST[2]}};
+    sp_image_free(&figure->rest);
+    tool_check(sp_image_new(figure->context, like->width, like->height, &figure->rest), NULL);
+    tool_check(sp_render(figure->context, camera, &drawing, 1, figure->samples, &figure->rest), NULL);
+}
+
+/* The rest state stands behind, so that the colours in front mean what the bar says. */
+static void blend_rest(const tool_figure *figure, sp_image *image)
+{
+    enum { COVER = 110 }; /* of 256 */
+    for (int64_t i = 0; i < image->width * image->height; i++)
+        for (int k = 0; k < 3 && image->depth[i] == INFINITY; k++)
+            image->rgb[3 * i + k] = (uint8_t)((image->rgb[3 * i + k] * (256 - COVER) + figure->rest.rgb[3 * i + k] * COVER) / 256);
+}
+
+void tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image)
+{
+    const tool_skin *skin = &figure->skin;
+    bool colored = figure->color != TOOL_COLOR_NONE;
+    double span = figure->range[1] - figure->range[0];
+    for (int64_t v = 0; colored && v < skin->vertex_count; v++)
+        sp_colormap(span > 0 ? fmin(fmax((figure->value[v] - figure->range[0]) / span, 0), 1) : 0, figure->rgb + 3 * v);
+    sp_drawing drawing[2] = {
+        {.vertex_count = skin->vertex_count,
+         .triangle_count = skin->triangle_count,
+         .vertices = figure->positions,
+         .triangles = skin->triangles,
+         .color = colored ? figure->rgb : NULL,
+         .base = {PLAIN[0], PLAIN[1], PLAIN[2]},
+         .lines = figure->lines && !skin->embedded,
+         .edges = skin->edges,
+         .edge_count = skin->edge_count},
+        {.vertex_count = figure->cage.vertex_count,
+         .vertices = figure->cage_positions,
+         .lines = true,
+         .edges = figure->cage.edges,
+         .edge_count = figure->cage.edge_count},
+    };
+    tool_check(sp_render(figure->context, camera, drawing, figure->has_cage ? 2 : 1, figure->samples, image), NULL);
+    if (figure->ghost) {
+        draw_rest(figure, camera, image);
+        blend_rest(figure, image);
+    }
+}
+
+void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, int64_t size)
+{
+    const tool_motion *motion = figure->motion;
+    const sp_columns *columns = &motion->columns.columns;
+    *text = 0;
+    if (motion->path)
+        snprintf(text, (size_t)size, "t = %.4g s", tool_motion_time(motion, frame));
+    else if (columns->eigenvalue)
+        snprintf(text, (size_t)size, "mode %lld  %.4g Hz%s", (long long)frame + 1,
+                 sqrt(fmax(columns->eigenvalue[frame], 0)) / 6.283185307179586, frame < columns->rigid ? " (rigid)" : "");
+    else if (columns->pair)
+        snprintf(text, (size_t)size, "derivative %lld,%lld", (long long)columns->pair[2 * frame] + 1,
+                 (long long)columns->pair[2 * frame + 1] + 1);
+    else if (columns->singular_value)
+        snprintf(text, (size_t)size, "basis %lld  singular value %.3g", (long long)frame + 1, columns->singular_value[frame]);
+    else if (motion->columns.path)
+        snprintf(text, (size_t)size, "%s %lld",
+                 !strcmp(motion->columns.kind, "shapes")  ? "shape"
+                 : !strcmp(motion->columns.kind, "basis") ? "basis"
+                                                          : "derivative",
+                 (long long)frame + 1);
+}
+
+const char *tool_figure_quantity(const tool_figure *figure)
+{
+    if (figure->color == TOOL_COLOR_ENERGY)
+        return "energy density\n[J/m^3]";
+    return figure->relative ? "displacement\n/ largest" : figure->unitless ? "displacement\nas in file" : "displacement\n[m]";
+}

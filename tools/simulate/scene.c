@@ -1,0 +1,251 @@
+#include "tools/simulate/scene.h"
+#include "formats/motion.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Options of a single body's simulation that mean nothing for scenes, where the scene says it. */
+static void refuse_options(const simulate_choice *choice)
+{
+    static const char *const options[] = {"model",     "basis",   "poly",     "cub",     "rank",         "young",
+                                          "poisson",   "density", "loads",    "gravity", "damping-mass", "damping-stiffness",
+                                          "viscosity", "lumping", "jacobian", "record",  "probe"};
+    for (int i = 0; i < TOOL_COUNT(options); i++)
+        tool_option_idle(options[i], "for a scene, which says itself what its bodies are");
+    if (choice->integrator != SP_NEWMARK && choice->integrator != SP_ENERGY)
+        tool_fail(SP_USAGE, NULL, "a scene takes --integrator newmark or energy for the deformations of fixed bodies");
+    simulation_refuse_idle(choice);
+}
+
+/* ---- what is recorded ---- */
+
+typedef struct recorder {
+    sp_motion_writer *writer;
+    sp_motion_body *bodies;
+    sp_scene_frame frame;
+    sp_pose *pose;
+    double *twist, *wrench, *q, *qdot;
+    sp_list contact_bodies, contact_points, contact_places, contact_forces;
+    bool contacts;
+} recorder;
+
+static void *room(scene_run *run, int64_t count, size_t size)
+{
+    void *memory = sp_pool_new(&run->pool, count, size);
+    if (!memory)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return memory;
+}
+
+static void begin_record(scene_run *run, recorder *r, json_t *meta, sp_writer *writer)
+{
+    const sp_scene *scene = &run->scene->scene;
+    const int64_t n = scene->body_count;
+    int64_t offset = 0;
+    r->bodies = room(run, n, sizeof *r->bodies);
+    r->pose = room(run, n, sizeof *r->pose);
+    r->twist = room(run, 6 * n, sizeof(double));
+    r->wrench = room(run, 6 * n, sizeof(double));
+    r->q = room(run, run->r, sizeof(double));
+    r->qdot = room(run, run->r, sizeof(double));
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(r->bodies[i].name, scene->bodies[i].name, sizeof r->bodies[i].name);
+        memcpy(r->bodies[i].model, scene->models[scene->bodies[i].model].name, sizeof r->bodies[i].model);
+        r->bodies[i].r = run->bodies[i].r;
+        r->bodies[i].offset = offset;
+        offset += run->bodies[i].r;
+    }
+    const sp_motion_shape shape = {n, r->bodies, run->r, scene->coupling.kind != SP_SCENE_NO_COUPLING, r->contacts};
+    json_object_set_new(meta, "scene", json_string(run->scene->hash));
+    tool_check(sp_motion_begin(run->context, writer, meta, &shape, &r->writer), tool_output_path());
+}
+
+static void *more(sp_list *list, int64_t count, size_t size)
+{
+    list->count = 0;
+    void *memory = sp_list_add(list, count, size);
+    if (!memory && count)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return memory;
+}
+
+static void list_contacts(const scene_run *run, recorder *r)
+{
+    const sp_world_contact *from;
+    const int64_t count = sp_world_contacts(run->world, &from);
+    int32_t *body = more(&r->contact_bodies, 2 * count, sizeof *body), *point = more(&r->contact_points, count, sizeof *point);
+    double *place = more(&r->contact_places, 3 * count, sizeof *place), *force = more(&r->contact_forces, 3 * count, sizeof *force);
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(body + 2 * i, from[i].body, sizeof from[i].body);
+        point[i] = from[i].point;
+        memcpy(place + 3 * i, from[i].at, sizeof from[i].at);
+        memcpy(force + 3 * i, from[i].force, sizeof from[i].force);
+    }
+    r->frame.contacts = (sp_motion_contacts){count, body, point, place, force};
+}
+
+static void record_frame(const scene_run *run, recorder *r)
+{
+    sp_scene_frame *frame = &r->frame;
+    frame->time = sp_world_time(run->world);
+    for (int64_t i = 0; i < run->scene->scene.body_count; i++) {
+        sp_world_body_now(run->world, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset, r->qdot + r->bodies[i].offset);
+        memcpy(r->wrench + 6 * i, sp_world_wrench(run->world, i), 6 * sizeof(double));
+    }
+    frame->pose = r->pose;
+    frame->twist = r->twist;
+    frame->wrench = r->wrench;
+    frame->q = r->q;
+    frame->qdot = r->qdot;
+    sp_world_energies(run->world, frame->energy);
+    sp_world_coupled(run->world, &frame->hand, frame->coupling, frame->device);
+    if (r->contacts)
+        list_contacts(run, r);
+    tool_check(sp_motion_append(r->writer, frame), tool_output_path());
+    memset(frame->counts, 0, sizeof frame->counts);
+}
+
+static void count_step(recorder *r, const sp_world_report *report)
+{
+    const int64_t counts[SP_MOTION_COUNTS] = {report->visited, report->passed, report->touching, report->deepest};
+    for (int i = 0; i < SP_MOTION_COUNTS; i++)
+        r->frame.counts[i] = counts[i] > r->frame.counts[i] ? counts[i] : r->frame.counts[i];
+}
+
+/* ---- how long steps take: never part of the output, which is the same for every run ---- */
+
+typedef struct timings {
+    int64_t count;
+    double *seconds; /* [count] */
+} timings;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void say_timings(timings *t)
+{
+    double sum = 0;
+    if (t->count == 0)
+        return;
+    qsort(t->seconds, (size_t)t->count, sizeof *t->seconds, by_size);
+    for (int64_t i = 0; i < t->count; i++)
+        sum += t->seconds[i];
+    const int64_t rare = (int64_t)ceil(0.999 * (double)t->count) - 1;
+    tool_say("a step took %.1f us on average, %.1f us at the 99.9th percentile, %.1f us at worst", 1e6 * sum / (double)t->count,
+             1e6 * t->seconds[rare], 1e6 * t->seconds[t->count - 1]);
+}
+
+static void write_timings(const timings *t, const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        tool_fail(SP_SYSTEM, path, "out of memory");
+    fprintf(stream, "step,seconds\n");
+    for (int64_t i = 0; i < t->count; i++)
+        fprintf(stream, "%lld,%.9f\n", (long long)(i + 1), t->seconds[i]);
+    if (fclose(stream))
+        tool_fail(SP_SYSTEM, path, "out of memory");
+    tool_write_bytes(path, text, (int64_t)size);
+    free(text);
+}
+
+/* ---- all of it ---- */
+
+typedef struct totals {
+    int64_t touching, visited, incomplete, limited, degenerate, steps_in_contact;
+    int deepest;
+    double lowest, stiffest;
+} totals;
+
+static void add_up(totals *sum, const sp_world_report *report)
+{
+    sum->touching = report->touching > sum->touching ? report->touching : sum->touching;
+    sum->visited = report->visited > sum->visited ? report->visited : sum->visited;
+    sum->deepest = report->deepest > sum->deepest ? report->deepest : sum->deepest;
+    sum->steps_in_contact += report->touching > 0;
+    sum->incomplete += !report->complete;
+    sum->limited += report->limited;
+    sum->degenerate += report->degenerate > 0;
+    sum->lowest = fmin(sum->lowest, report->lowest);
+    sum->stiffest = fmax(sum->stiffest, report->stiffest);
+}
+
+static json_t *make_result(const totals *sum, const double first[SP_MOTION_ENERGIES], const double last[SP_MOTION_ENERGIES])
+{
+    json_t *result = tool_result_new();
+    json_object_set_new(result, "most_nodes_visited", json_integer(sum->visited));
+    json_object_set_new(result, "most_points_in_contact", json_integer(sum->touching));
+    json_object_set_new(result, "deepest_level", json_integer(sum->deepest));
+    json_object_set_new(result, "steps_in_contact", json_integer(sum->steps_in_contact));
+    json_object_set_new(result, "steps_cut_short", json_integer(sum->incomplete));
+    json_object_set_new(result, "steps_at_speed_limit", json_integer(sum->limited));
+    json_object_set_new(result, "steps_with_free_directions", json_integer(sum->degenerate));
+    json_object_set_new(result, "lowest_distance", sum->lowest < INFINITY ? json_real(sum->lowest) : json_null());
+    json_object_set_new(result, "stiffest_contact", json_real(sum->stiffest));
+    json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_MOTION_ENERGIES, first));
+    json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_MOTION_ENERGIES, last));
+    return result;
+}
+
+void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice, const simulate_scene_choice *scene_choice)
+{
+    tool_scene scene;
+    scene_run run = {.context = context, .scene = &scene, .choice = choice};
+    recorder record = {.contacts = scene_choice->contacts};
+    totals sum = {.lowest = INFINITY};
+    double first[SP_MOTION_ENERGIES], last[SP_MOTION_ENERGIES];
+    refuse_options(choice);
+    tool_read_scene(context, path, &scene);
+    scene_read_models(&run);
+    scene_make_world(&run);
+
+    timings times = {.seconds = room(&run, choice->steps, sizeof(double))};
+    tool_output *output = tool_output_open(tool_output_path());
+    json_t *meta = tool_meta_new("motion");
+    begin_record(&run, &record, meta, tool_output_writer(output));
+    sp_world_energies(run.world, first);
+    record_frame(&run, &record);
+    for (int64_t step = 1; step <= choice->steps; step++) {
+        const double start = now();
+        tool_check(sp_world_step(run.world), path);
+        times.seconds[times.count++] = now() - start;
+        add_up(&sum, sp_world_reported(run.world));
+        count_step(&record, sp_world_reported(run.world));
+        if (step % choice->every == 0 || step == choice->steps)
+            record_frame(&run, &record);
+        tool_check(sp_progress(context, (double)step / (double)choice->steps), path);
+    }
+    sp_world_energies(run.world, last);
+    if (sum.stiffest >= 4)
+        tool_warn(path, "contact was too stiff for the step (%.3g of at most 4): shorten --dt or lower contact.stiffness", sum.stiffest);
+    tool_say("%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",
+             (long long)scene.scene.body_count, (long long)run.r, (long long)choice->steps, (long long)sum.steps_in_contact,
+             (long long)sum.touching, (long long)sum.visited, sum.deepest);
+    tool_check(sp_motion_finish(record.writer), tool_output_path());
+    tool_output_finish(output, make_result(&sum, first, last));
+    if (scene_choice->timings)
+        write_timings(&times, scene_choice->timings);
+    say_timings(&times);
+    json_decref(meta);
+    sp_list_free(&record.contact_bodies);
+    sp_list_free(&record.contact_points);
+    sp_list_free(&record.contact_places);
+    sp_list_free(&record.contact_forces);
+    scene_free_world(&run);
+    scene_free_models(&run);
+    tool_scene_free(&scene);
+}

@@ -1,0 +1,80 @@
+/* Scenes: bodies made from the models of a scene, and their motion from cycle to cycle. Everything ends the process where it fails. */
+#ifndef TOOLS_SIMULATE_SCENE_H
+#define TOOLS_SIMULATE_SCENE_H
+
+#include "contact/world.h"
+#include "cubature/cubature.h"
+#include "tools/common/scene.h"
+#include "tools/simulate/simulation.h"
+
+/* The options that belong to scenes alone. */
+typedef struct simulate_scene_choice {
+    bool contacts;       /* record every contact point */
+    const char *timings; /* CSV of the time that each step took */
+} simulate_scene_choice;
+
+/* What bodies of one model share. */
+typedef struct scene_model {
+    const sp_scene_model *m;
+    tool_mesh mesh;
+    tool_columns basis;
+    sp_body body;
+    bool free, fixed, grasped; /* bodies of it move so */
+    int64_t r;                 /* 0: rigid */
+    sp_polynomials polynomials;
+    sp_polynomial_force *polynomial_force;
+    sp_cubature cubature;
+    double *stiffness;      /* [r, r] of a linear model */
+    double *mass, *gravity; /* [r, r], [r, 3] */
+    double damping[2];      /* 1/s, s */
+    sp_inertia inertia;
+    bool has_inertia, has_shell, has_distance;
+    sp_contact_shell shell;
+    sp_field field;
+    sp_distance distance;
+    sp_voxmap *voxmap;
+    int64_t domain_count;
+    sp_deformed_domain *domains;
+    sp_field *domain_fields; /* [domain_count] */
+} scene_model;
+
+typedef struct scene_hand {
+    sp_path path;
+    double scale; /* device lengths by scene lengths */
+} scene_hand;
+
+typedef struct scene_run {
+    sp_context *context;
+    tool_scene *scene;
+    const simulate_choice *choice;
+    scene_model *models;    /* [models of the scene] */
+    sp_world_body *bodies;  /* [bodies of the scene] */
+    sp_distance *distances; /* [bodies] of those whose field deforms */
+    sp_system *systems;     /* [bodies] */
+    sp_path *paths;         /* [bodies] */
+    scene_hand hand;
+    sp_context *contexts;     /* [bodies]: they are stepped side by side */
+    sp_reduced_force *forces; /* [bodies] of free deformable ones, which own them */
+    sp_world_batch *batches;  /* [models] */
+    int64_t batch_count;
+    sp_world_pair *pairs;
+    int64_t pair_count, r; /* reduced coordinates of all bodies */
+    sp_pool pool;
+    sp_world *world;
+} scene_run;
+
+/* Reads the files of all models that bodies use, and makes what those share. */
+void scene_read_models(scene_run *run);
+void scene_free_models(scene_run *run);
+
+/* The force of one body of a deformable model. */
+void scene_model_force(const scene_run *run, const scene_model *model, sp_context *context, sp_reduced_force *force);
+
+/* Makes the bodies, the pairs and the world. */
+void scene_make_world(scene_run *run);
+void scene_free_world(scene_run *run);
+
+/* The whole of simulate for a scene. */
+void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice, const simulate_scene_choice *scene_choice);
+
+#endif

@@ -1,0 +1,296 @@
+#include "dynamics/models.h"
+#include "tools/simulate/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+static void *room(scene_run *run, int64_t count, size_t size)
+{
+    void *memory = sp_pool_new(&run->pool, count, size);
+    if (!memory)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return memory;
+}
+
+static sp_pose path_at(const void *data, double time, double velocity[6])
+{
+    return sp_path_at(data, time, velocity);
+}
+
+/* The hand's path is the device's, whose lengths are α times those of the scene (thesis eq. 4.27). */
+static sp_pose hand_at(const void *data, double time, double velocity[6])
+{
+    const scene_hand *hand = data;
+    sp_pose pose = sp_path_at(&hand->path, time, velocity);
+    for (int k = 0; k < 3; k++) {
+        pose.x[k] /= hand->scale;
+        if (velocity)
+            velocity[k] /= hand->scale;
+    }
+    return pose;
+}
+
+static void make_free(scene_run *run, const scene_model *model, const sp_scene_body *from, int64_t number)
+{
+    const sp_free_parameters parameters = {.step = run->choice->step,
+                                           .damping_mass = model->damping[0],
+                                           .damping_stiffness = model->damping[1],
+                                           .decoupled = model->m->decoupled,
+                                           .semi_implicit = run->choice->semi_implicit,
+                                           .tolerance = run->choice->tolerance,
+                                           .iterations = run->choice->iterations};
+    sp_world_body *body = &run->bodies[number];
+    sp_reduced_force *force = &run->forces[number];
+    if (model->m->most_acceleration > 0)
+        tool_fail(SP_INPUT, run->scene->path, "body %s is free: most_acceleration of model %s belongs to fixed ones", from->name,
+                  model->m->name);
+    if (model->r)
+        scene_model_force(run, model, &run->contexts[number], force);
+    const int status = sp_free_body_new(&run->contexts[number], &model->inertia, model->r ? force : NULL, &parameters, &body->free);
+    if (status != SP_OK)
+        tool_fail(status, run->scene->path, "body %s: %s", from->name, run->contexts[number].message);
+    sp_free_body_place(body->free, &from->pose, from->velocity, from->angular_velocity, NULL, NULL);
+    body->inertia = &model->inertia;
+}
+
+/* The deformation of a body whose frame stays where it is. */
+static void make_system(scene_run *run, const scene_model *model, const sp_scene_body *from, int64_t number)
+{
+    sp_world_body *body = &run->bodies[number];
+    sp_system *system = &run->systems[number];
+    sp_reduced_force force;
+    scene_model_force(run, model, &run->contexts[number], &force);
+    const int status = sp_reduced_system_new(&run->contexts[number], &force, model->mass, NULL, 0, NULL, system);
+    if (status != SP_OK)
+        tool_fail(status, run->scene->path, "body %s: %s", from->name, run->contexts[number].message);
+    body->system = system;
+    body->gravity = model->gravity;
+    memcpy(body->damping, model->damping, sizeof body->damping);
+    body->most_acceleration = model->m->most_acceleration;
+    if (model->m->most_acceleration > 0 && run->choice->integrator != SP_NEWMARK)
+        tool_fail(SP_USAGE, run->scene->path, "most_acceleration of model %s belongs to --integrator newmark", model->m->name);
+}
+
+static void make_distance(scene_run *run, scene_model *model, int64_t number)
+{
+    sp_world_body *body = &run->bodies[number];
+    if (!model->has_distance)
+        return;
+    body->distance = &model->distance;
+    if (model->distance.kind != SP_DISTANCE_DEFORMED)
+        return;
+    tool_check(sp_deformed_field_new(run->context, &model->mesh.mesh, model->r, model->basis.columns.U, model->domain_count, model->domains,
+                                     (int)model->m->nearest, &body->deformed),
+               run->scene->path);
+    run->distances[number] =
+        (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = body->deformed, .slack = sqrt(3) * model->domains[0].field->spacing};
+    body->distance = &run->distances[number];
+}
+
+static void make_body(scene_run *run, int64_t number)
+{
+    static const enum sp_world_motion motions[] = {[SP_SCENE_FIXED] = SP_WORLD_FIXED,
+                                                   [SP_SCENE_FREE] = SP_WORLD_FREE,
+                                                   [SP_SCENE_PATH] = SP_WORLD_PATH,
+                                                   [SP_SCENE_COUPLED] = SP_WORLD_COUPLED};
+    const sp_scene_body *from = &run->scene->scene.bodies[number];
+    scene_model *model = &run->models[from->model];
+    sp_world_body *body = &run->bodies[number];
+    run->contexts[number] = *run->context;
+    run->contexts[number].threads = 1;
+    run->contexts[number].progress = NULL;
+    *body = (sp_world_body){.motion = motions[from->motion],
+                            .pose = from->pose,
+                            .thickness = model->m->thickness,
+                            .r = model->r,
+                            .shell = model->has_shell ? &model->shell : NULL};
+    make_distance(run, model, number);
+    if (from->motion == SP_SCENE_FREE)
+        make_free(run, model, from, number);
+    else if (model->r)
+        make_system(run, model, from, number);
+    if (from->motion == SP_SCENE_PATH) {
+        tool_scene_path(run->scene, from->name, from->path, &run->paths[number]);
+        body->path = path_at;
+        body->path_data = &run->paths[number];
+        body->pose = sp_path_at(&run->paths[number], 0, NULL);
+    }
+    if (model->has_inertia)
+        body->inertia = &model->inertia;
+    run->r += model->r;
+}
+
+/* ---- who touches whom ---- */
+
+static bool moves(const sp_world_body *body)
+{
+    return body->motion != SP_WORLD_FIXED || body->system;
+}
+
+/* Without a list: the points of every body against the distances of every other one, where either moves. */
+static void list_pairs(scene_run *run)
+{
+    const sp_scene *scene = &run->scene->scene;
+    sp_list list = {0};
+    for (int64_t i = 0; i < scene->body_count && !scene->pairs_given; i++)
+        for (int64_t j = 0; j < scene->body_count; j++) {
+            if (i == j || !run->bodies[i].shell || !run->bodies[j].distance || !(moves(&run->bodies[i]) || moves(&run->bodies[j])))
+                continue;
+            sp_world_pair *pair = sp_list_add(&list, 1, sizeof *pair);
+            if (!pair)
+                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            *pair = (sp_world_pair){i, j};
+        }
+    for (int64_t i = 0; i < scene->pair_count; i++) {
+        sp_world_pair *pair = sp_list_add(&list, 1, sizeof *pair);
+        if (!pair)
+            tool_fail(SP_SYSTEM, NULL, "out of memory");
+        *pair = (sp_world_pair){scene->pairs[i].shell, scene->pairs[i].field};
+    }
+    run->pair_count = list.count;
+    run->pairs = room(run, list.count, sizeof *run->pairs);
+    if (list.count)
+        memcpy(run->pairs, list.data, (size_t)list.count * sizeof *run->pairs);
+    sp_list_free(&list);
+}
+
+/* A length of the body that is grasped, by which turning is compared with moving. */
+static double size_of(const scene_model *model)
+{
+    const sp_distance *d = &model->distance;
+    if (model->has_shell)
+        return model->shell.extent;
+    if (d->kind == SP_DISTANCE_SPHERE)
+        return d->radius;
+    if (d->kind == SP_DISTANCE_BOX)
+        return sqrt(sp_dot3(d->half, d->half));
+    double square = 0;
+    for (int k = 0; k < 3; k++)
+        square += pow(0.5 * d->field->spacing * (double)d->field->cells[k], 2);
+    return sqrt(square);
+}
+
+static void couple(scene_run *run, sp_world_coupling *coupling)
+{
+    const sp_scene *scene = &run->scene->scene;
+    *coupling = (sp_world_coupling){.body = -1};
+    if (scene->coupling.kind == SP_SCENE_NO_COUPLING)
+        return;
+    const scene_model *model = &run->models[scene->bodies[scene->coupling.body].model];
+    run->hand.scale = scene->coupling.device_scale;
+    tool_scene_path(run->scene, "coupling", scene->coupling.path, &run->hand.path);
+    *coupling = (sp_world_coupling){.body = scene->coupling.body,
+                                    .dynamic = scene->coupling.kind == SP_SCENE_DYNAMIC,
+                                    .path = hand_at,
+                                    .path_data = &run->hand,
+                                    .normals = scene->coupling.gradient == SP_SCENE_NORMAL,
+                                    .device_force = scene->coupling.device_force,
+                                    .device_torque = scene->coupling.device_torque,
+                                    .parameters = {.stiffness = scene->coupling.stiffness,
+                                                   .torque_stiffness = scene->coupling.torque_stiffness,
+                                                   .saturation = scene->coupling.saturation,
+                                                   .torque_saturation = scene->coupling.torque_saturation,
+                                                   .static_damping = scene->coupling.static_damping,
+                                                   .speed = scene->coupling.speed,
+                                                   .angular_speed = scene->coupling.angular_speed,
+                                                   .threshold = scene->coupling.threshold,
+                                                   .length = scene->coupling.length > 0                ? scene->coupling.length
+                                                             : model->has_shell || model->has_distance ? size_of(model)
+                                                                                                       : 1,
+                                                   .damping = scene->coupling.damping,
+                                                   .torque_damping = scene->coupling.torque_damping}};
+    memcpy(coupling->grasp, scene->coupling.grasp, sizeof coupling->grasp);
+}
+
+/* Bodies that take semi-implicit steps by the same polynomials, where they are many. */
+static void make_batches(scene_run *run)
+{
+    enum { FEWEST = 8 };
+    const sp_scene *scene = &run->scene->scene;
+    run->batches = room(run, scene->model_count, sizeof *run->batches);
+    for (int64_t m = 0; m < scene->model_count && run->choice->semi_implicit; m++) {
+        const scene_model *model = &run->models[m];
+        sp_world_batch *batch = &run->batches[run->batch_count];
+        if (!model->free || !model->polynomial_force || model->stiffness)
+            continue;
+        int64_t *body = room(run, scene->body_count, sizeof *body), count = 0;
+        sp_reduced_force *forces = room(run, scene->body_count, sizeof *forces);
+        for (int64_t i = 0; i < scene->body_count; i++)
+            if (scene->bodies[i].model == m && run->bodies[i].free) {
+                forces[count] = run->forces[i];
+                body[count++] = i;
+            }
+        if (count < FEWEST)
+            continue;
+        tool_check(sp_polynomial_batch_new(run->context, model->polynomial_force, count, forces, &batch->batch), NULL);
+        batch->count = count;
+        batch->body = body;
+        run->batch_count++;
+    }
+}
+
+static sp_world_parameters world_parameters(const scene_run *run)
+{
+    const sp_scene *scene = &run->scene->scene;
+    const simulate_choice *choice = run->choice;
+    sp_world_parameters p = {.step = choice->step,
+                             .penalty = {.stiffness = scene->contact.stiffness,
+                                         .damping = scene->contact.damping,
+                                         .limit = scene->contact.limit,
+                                         .by_area = scene->contact.weights == SP_SCENE_AREA,
+                                         .tangents = scene->contact.normals == SP_SCENE_TANGENTS,
+                                         .pulse = scene->contact.pulse},
+                             .limits = {.warm = scene->traversal.warm,
+                                        .cold = scene->traversal.cold,
+                                        .cost = scene->traversal.budget == SP_SCENE_COST,
+                                        .contact_cost = scene->traversal.contact_cost,
+                                        .coherence = scene->traversal.coherence,
+                                        .tree = scene->traversal.tree,
+                                        .levels = (int)fmin((double)scene->traversal.levels, SP_SHELL_LEVELS_MAX)},
+                             .integrator = {.kind = (enum sp_integrator_kind)choice->integrator,
+                                            .beta = choice->beta,
+                                            .gamma = choice->gamma,
+                                            .semi_implicit = choice->semi_implicit,
+                                            .tolerance = choice->tolerance,
+                                            .iterations = choice->iterations}};
+    memcpy(p.gravity, scene->gravity, sizeof p.gravity);
+    return p;
+}
+
+void scene_make_world(scene_run *run)
+{
+    const sp_scene *scene = &run->scene->scene;
+    const int64_t n = scene->body_count;
+    run->bodies = room(run, n, sizeof *run->bodies);
+    run->distances = room(run, n, sizeof *run->distances);
+    run->systems = room(run, n, sizeof *run->systems);
+    run->paths = room(run, n, sizeof *run->paths);
+    run->contexts = room(run, n, sizeof *run->contexts);
+    run->forces = room(run, n, sizeof *run->forces);
+    for (int64_t i = 0; i < n; i++)
+        make_body(run, i);
+    list_pairs(run);
+    make_batches(run);
+    sp_world_parameters parameters = world_parameters(run);
+    couple(run, &parameters.coupling);
+    parameters.batch_count = run->batch_count;
+    parameters.batches = run->batches;
+    tool_check(sp_world_new(run->context, &parameters, n, run->bodies, run->pair_count, run->pairs, !scene->pairs_given, &run->world),
+               run->scene->path);
+}
+
+void scene_free_world(scene_run *run)
+{
+    sp_world_free(run->world);
+    for (int64_t i = 0; i < run->batch_count; i++)
+        sp_polynomial_batch_free(run->batches[i].batch);
+    for (int64_t i = 0; i < run->scene->scene.body_count; i++) {
+        sp_free_body_free(run->bodies[i].free);
+        if (run->bodies[i].system)
+            sp_reduced_system_free(&run->systems[i]);
+        sp_deformed_field_free(run->bodies[i].deformed);
+        sp_path_free(&run->paths[i]);
+    }
+    sp_path_free(&run->hand.path);
+    sp_pool_free(&run->pool);
+}

@@ -53,14 +53,25 @@ static void relative_velocity(const sp_contact_shell *shell, const sp_contact_st
         v[k] -= other[k];
 }
 
-/* The force of a braking pulse on a point in a proximity voxel, along N. */
-static double brake(const sp_penalty *penalty, const sp_distance *distance, const double B[9], const double place[3], const double N[3],
-                    const double velocity[3])
+/* Adds braking pulses on points in proximity voxels: together they take from the mass what each of them is too fast. */
+static void brake(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *a, const sp_distance *distance,
+                  const sp_contact_state *b, const sp_traversal_result *found, sp_contact_forces *forces)
 {
-    double n[3], v[3];
-    sp_rotate_back(B, N, n);
-    sp_rotate_back(B, velocity, v);
-    return penalty->pulse_mass / penalty->step * sp_voxmap_pulse(distance->voxmap, place, n, v, penalty->pulse);
+    double B[9];
+    int64_t braked = 0;
+    sp_quaternion_matrix(b->pose.q, B);
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < found->count; i++) {
+            const double *N = forces->normal + 3 * i, *place = found->place + 3 * i;
+            double n[3], v[3], velocity[3];
+            relative_velocity(shell, a, distance, b, found->point[i], forces->at + 3 * i, place, velocity);
+            sp_rotate_back(B, N, n);
+            sp_rotate_back(B, velocity, v);
+            const double change = sp_voxmap_pulse(distance->voxmap, place, n, v, penalty->pulse);
+            braked += pass == 0 && change > 0;
+            for (int k = 0; k < 3 && pass == 1 && change > 0; k++)
+                forces->force[3 * i + k] += penalty->pulse_mass / penalty->step * change / (double)braked * N[k];
+        }
 }
 
 void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
@@ -76,7 +87,6 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell,
     for (int64_t i = 0; i < found->count; i++)
         total += found->distance[i] < 0 ? weight_of(penalty, shell, found->point[i]) : 0;
     forces->scale = total > penalty->limit ? penalty->limit / total : 1;
-    const bool moving = penalty->damping > 0 || (distance->kind == SP_DISTANCE_VOXMAP && penalty->pulse < INFINITY);
     for (int64_t i = 0; i < found->count; i++) {
         const int64_t p = found->point[i];
         double n[3], *N = forces->normal + 3 * i, *at = forces->at + 3 * i, velocity[3];
@@ -86,17 +96,16 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell,
         sp_contact_shell_normal(shell, p, shell_state->q, penalty->tangents, n);
         sp_rotate(A, n, N);
         double push = -penalty->stiffness * found->distance[i];
-        if (moving) {
+        if (penalty->damping > 0 && push > 0) {
             relative_velocity(shell, shell_state, distance, field_state, p, at, found->place + 3 * i, velocity);
-            if (push > 0)
-                push = fmax(0, push - penalty->damping * sp_dot3(velocity, N));
+            push = fmax(0, push - penalty->damping * sp_dot3(velocity, N));
         }
         push *= weight_of(penalty, shell, p) * forces->scale;
-        if (moving && distance->kind == SP_DISTANCE_VOXMAP)
-            push += brake(penalty, distance, B, found->place + 3 * i, N, velocity);
         for (int k = 0; k < 3; k++)
             forces->force[3 * i + k] = push * N[k];
     }
+    if (distance->kind == SP_DISTANCE_VOXMAP && penalty->pulse < INFINITY)
+        brake(penalty, shell, shell_state, distance, field_state, found, forces);
 }
 
 void sp_contact_forces_total(const sp_contact_forces *forces, double sign, const double about[3], double F[3], double T[3])

@@ -12,7 +12,7 @@ typedef struct sp_penalty {
     bool by_area;      /* weights are areas by the mean area of the shell's points; else 1 */
     bool tangents;     /* normals by tangents where the shell has them (contact/traverse.h) */
     double pulse;      /* m/s: voxmaps brake faster points in proximity voxels; INFINITY: they do not */
-    double pulse_mass; /* kg, of such a point: its pulse is a force mass · change of velocity / step */
+    double pulse_mass; /* kg, of what is braked: each braked point has its share of it, which its pulse stops within the step */
     double step;       /* s */
 } sp_penalty;
 

@@ -322,21 +322,68 @@ static double depth_in_voxels(const sp_contact_shell *shell, int64_t point, cons
     return sp_voxmap_depth(distance->voxmap, x, N);
 }
 
+/* Nodes are looked at in blocks: what one of them needs comes from memory while others are computed. */
+enum { BLOCK = 16 };
+
+typedef struct node_look {
+    int32_t point;
+    bool known;
+    double value;        /* known */
+    double x[3];         /* in the frame of the distances */
+    double t[3];         /* in the cell of a grid … */
+    const float *lowest; /* … at this vertex; NULL: outside of it, or other distances */
+} node_look;
+
+static inline void fetch(const void *from, size_t bytes)
+{
+    const char *first = from;
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(first + at);
+}
+
+/* What place() and radius_of() will read. */
+static inline void fetch_node(const sp_contact_shell *shell, const node_look *n, int64_t node, bool leaf)
+{
+    const size_t r = (size_t)shell->modes;
+    if (!n->known) {
+        fetch(shell->points + 3 * n->point, 3 * sizeof(double));
+        if (r)
+            fetch(shell->U + 3 * r * (size_t)n->point, 3 * r * sizeof(double));
+    }
+    if (leaf)
+        return;
+    fetch(shell->radius + node, sizeof(double));
+    if (r)
+        fetch(shell->a + r * (size_t)node, r * sizeof(double));
+}
+
+static inline void place(const sp_contact_shell *shell, const double *q, const view *v, const sp_distance *distance, node_look *n)
+{
+    double y[3];
+    sp_contact_shell_point(shell, n->point, q, y);
+    sp_rotate(v->R, y, n->x);
+    for (int k = 0; k < 3; k++)
+        n->x[k] += v->x[k];
+    n->lowest = distance->kind == SP_DISTANCE_GRID ? sp_distance_cell(distance, n->x, n->t) : NULL;
+    if (n->lowest) {
+        const int64_t row = distance->field->cells[0] + 1, layer = row * (distance->field->cells[1] + 1);
+        __builtin_prefetch(n->lowest);
+        __builtin_prefetch(n->lowest + row);
+        __builtin_prefetch(n->lowest + layer);
+        __builtin_prefetch(n->lowest + layer + row);
+    }
+}
+
 /* The distance of a point that is met for the first time; a negative one is a contact. */
-static inline double visit(sp_traversal *t, int64_t point, const double *q, const view *v, const sp_distance *distance)
+static inline double visit(sp_traversal *t, const node_look *n, const double *q, const view *v, const sp_distance *distance)
 {
     sp_traversal_result *result = &t->result;
-    double y[3], x[3];
-    sp_contact_shell_point(t->shell, point, q, y);
-    sp_rotate(v->R, y, x);
-    for (int k = 0; k < 3; k++)
-        x[k] += v->x[k];
-    double value = sp_distance_at(distance, x, NULL);
-    const double depth = distance->kind == SP_DISTANCE_VOXMAP ? depth_in_voxels(t->shell, point, q, v, distance, x) : value;
-    if (depth < 0 || (distance->kind == SP_DISTANCE_VOXMAP && sp_voxmap_at(distance->voxmap, x, NULL) == SP_VOXEL_PROXIMITY)) {
-        result->point[result->count] = (int32_t)point;
+    const double value = n->lowest ? sp_distance_inside(distance, n->lowest, n->t, NULL) : sp_distance_at(distance, n->x, NULL);
+    const double depth = distance->kind == SP_DISTANCE_VOXMAP ? depth_in_voxels(t->shell, n->point, q, v, distance, n->x) : value;
+    if (depth < 0 || (distance->kind == SP_DISTANCE_VOXMAP && sp_voxmap_at(distance->voxmap, n->x, NULL) == SP_VOXEL_PROXIMITY)) {
+        result->point[result->count] = n->point;
         result->distance[result->count] = fmin(depth, 0);
-        memcpy(result->place + 3 * result->count, x, sizeof x);
+        memcpy(result->place + 3 * result->count, n->x, sizeof n->x);
         result->count++;
     }
     result->lowest = fmin(result->lowest, value);
@@ -368,22 +415,36 @@ static void visit_level(sp_traversal *t, int level, const double *q, const view 
     const bool leaves = level == shell->levels, tree = limits->tree && distance->kind != SP_DISTANCE_VOXMAP;
     double *until = t->until + shell->first_node[level - 1];
     const int32_t *child = shell->child + shell->first_node[level - 1] + (level - 1);
+    node_look block[BLOCK];
     int64_t kept = 0;
-    for (int64_t i = 0; i < list->count; i++) {
-        const int32_t p = list->point[i];
-        if (limits->coherence && tree && t->travelled < until[p]) {
-            t->result.passed++;
-            continue;
+    for (int64_t i = 0; i < list->count;) {
+        int count = 0;
+        for (; i < list->count && count < BLOCK; i++) {
+            const int32_t p = list->point[i];
+            if (limits->coherence && tree && t->travelled < until[p]) {
+                t->result.passed++;
+                continue;
+            }
+            block[count] = (node_look){.point = p, .known = i < list->known};
+            if (block[count].known)
+                block[count].value = list->value[i];
+            fetch_node(shell, &block[count++], shell->first_node[level - 1] + p, leaves);
         }
-        t->result.visited++;
-        const double value = i < list->known ? list->value[i] : visit(t, p, q, v, distance);
-        const double radius = leaves ? 0 : radius_of(shell, shell->first_node[level - 1] + p, q);
-        const double margin = value - radius - distance->slack - t->rounding;
-        until[p] = t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */
-        if (leaves || (margin > 0 && tree))
-            continue;
-        next->point[kept] = p;
-        next->value[kept++] = value;
+        t->result.visited += count;
+        for (int k = 0; k < count; k++)
+            if (!block[k].known)
+                place(shell, q, v, distance, &block[k]);
+        for (int k = 0; k < count; k++) {
+            const int32_t p = block[k].point;
+            const double value = block[k].known ? block[k].value : visit(t, &block[k], q, v, distance);
+            const double radius = leaves ? 0 : radius_of(shell, shell->first_node[level - 1] + p, q);
+            const double margin = value - radius - distance->slack - t->rounding;
+            until[p] = t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */
+            if (leaves || (margin > 0 && tree))
+                continue;
+            next->point[kept] = p;
+            next->value[kept++] = value;
+        }
     }
     next->known = next->count = kept;
     if (leaves)

@@ -338,6 +338,13 @@ static void predict(const sp_world *world, actor *a)
         sp_ball_tree_move(a->balls[t], &a->at.pose, a->at.q);
 }
 
+/* The lighter one of those that have a mass; 0: neither. */
+static double lighter(const sp_world_body *a, const sp_world_body *b)
+{
+    const double m = a->inertia ? a->inertia->mass : 0, n = b->inertia ? b->inertia->mass : 0;
+    return m > 0 && n > 0 ? fmin(m, n) : m + n;
+}
+
 static void find_contacts(sp_world *world, encounter *e)
 {
     const actor *a = &world->actors[e->shell], *b = &world->actors[e->field];
@@ -350,7 +357,9 @@ static void find_contacts(sp_world *world, encounter *e)
         }
     }
     e->found = sp_traversal_run(e->traversal, &a->at.pose, a->at.q, &b->at.pose, b->body->distance, moved, &world->p.limits);
-    sp_penalty_forces(&world->p.penalty, a->body->shell, &a->at, b->body->distance, &b->at, e->found, &e->forces);
+    sp_penalty penalty = world->p.penalty;
+    penalty.pulse_mass = lighter(a->body, b->body);
+    sp_penalty_forces(&penalty, a->body->shell, &a->at, b->body->distance, &b->at, e->found, &e->forces);
 }
 
 static int note_contact(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3], const double force[3])

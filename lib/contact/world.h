@@ -71,7 +71,7 @@ typedef struct sp_world_batch {
 typedef struct sp_world_parameters {
     double step;        /* s */
     double gravity[3];  /* m/s² */
-    sp_penalty penalty; /* its step is set here */
+    sp_penalty penalty; /* its step and pulse_mass, the mass of the lighter body, are set here */
     sp_traversal_limits limits;
     sp_integrator_parameters integrator; /* of deformations of fixed bodies; its step is set here */
     sp_world_coupling coupling;

@@ -125,6 +125,27 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     no_faults
 }
 
+@test "a voxmap lets a fast ball through unless pulses brake it; a field does not" {
+    ball
+    distfield ball.obj -q -n 64 -o ball-field.npz
+    for wall in '"voxmap": "ball-field.npz"' '"field": "ball-field.npz"'; do
+        for pulse in null 0.5; do
+            scene "\"stiffness\": 20000, \"limit\": 10, \"pulse\": $pulse" "\"wall\": {\"kind\": \"rigid\", $wall}, $BALL" '{"name": "wall", "model": "wall"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.25], "velocity": [0, 0, -2]}'
+            sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
+            done_well simulate scene.json --dt 0.0005 --steps 300 -o "${wall:1:1}-$pulse.npz"
+        done
+    done
+    holds v-null.npz "r['energy_last'][0] > 0.5 * r['energy_first'][0] and r['steps_in_contact'] > 0" # through the layer of surface voxels
+    holds v-0.5.npz "r['energy_last'][0] < 0.01 * r['energy_first'][0]"
+    holds f-null.npz "abs(r['energy_last'][0] / r['energy_first'][0] - 1) < 0.05 and r['steps_in_contact'] > 0" # it bounces
+    same_bytes <(simexport f-null.npz -q --to csv -o -) <(simexport f-0.5.npz -q --to csv -o -) "pulses of a field"
+    sed -i 's/"motion": "free"/"motion": "fixed"/; s/, "velocity": \[0, 0, -2\]//; s/"field"/"voxmap"/' scene.json
+    sed -i 's/{"name": "wall", "model": "wall"}/{"name": "wall", "model": "wall", "motion": "path", "path": "p.csv"}/' scene.json
+    printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n' > p.csv
+    refused 3 'contact.pulse: neither ball nor wall has a mass' simulate scene.json --steps 2 -o out.npz
+    no_faults
+}
+
 @test "mistakes in scenes and their files get one line" {
     ball
     one='{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free"}'

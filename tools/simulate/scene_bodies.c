@@ -270,6 +270,12 @@ void scene_make_world(scene_run *run)
     for (int64_t i = 0; i < n; i++)
         make_body(run, i);
     list_pairs(run);
+    for (int64_t i = 0; i < run->pair_count && scene->contact.pulse < INFINITY; i++) {
+        const sp_world_body *a = &run->bodies[run->pairs[i].shell], *b = &run->bodies[run->pairs[i].field];
+        if (b->distance && b->distance->kind == SP_DISTANCE_VOXMAP && !a->inertia && !b->inertia)
+            tool_fail(SP_INPUT, run->scene->path, "contact.pulse: neither %s nor %s has a mass to brake",
+                      scene->bodies[run->pairs[i].shell].name, scene->bodies[run->pairs[i].field].name);
+    }
     make_batches(run);
     sp_world_parameters parameters = world_parameters(run);
     couple(run, &parameters.coupling);

@@ -1,5 +1,6 @@
 #include "formats/mesh.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double SURFACE_TOLERANCE = 1e-3; /* imported weights have six digits, and vertices may lie outside the cage */
@@ -11,7 +12,56 @@ static int number_or(sp_context *context, const json_t *object, const char *key,
     return required || json_object_get(object, key) ? sp_json_number(context, object, key, number) : SP_OK;
 }
 
-static int material_from_json(sp_context *context, const json_t *object, const sp_material *standard, sp_material *material)
+static int check_keys(sp_context *context, const json_t *object, const char *what, int count, const char *const *known)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        bool is_known = false;
+        for (int i = 0; i < count; i++)
+            is_known |= !strcmp(known[i], key);
+        if (!is_known)
+            return sp_fail(context, SP_INPUT, "meta: a %s has the unknown key \"%.40s\"", what, key);
+    }
+    return SP_OK;
+}
+
+static int name_from_json(sp_context *context, const json_t *object, const char **name)
+{
+    if (!json_is_object(object))
+        return sp_fail(context, SP_INPUT, "meta: a material is not a JSON object");
+    int status = sp_json_text(context, object, "name", name);
+    if (status == SP_OK && (!**name || strlen(*name) >= SP_NAME_LENGTH))
+        return sp_fail(context, SP_INPUT, "meta: material name \"%.80s\" is empty or longer than %d bytes", *name, SP_NAME_LENGTH - 1);
+    return status;
+}
+
+/* The axis, of unit length, is the material's direction too. */
+static int helix_from_json(sp_context *context, const json_t *rule, sp_helix *helix, double direction[3])
+{
+    static const char *const outer[] = {"helix"}, *const inner[] = {"axis", "centre", "angle"};
+    const json_t *object = json_object_get(rule, "helix");
+    int status;
+    SP_TRY(check_keys(context, rule, "rule of directions", 1, outer));
+    if (!json_is_object(object))
+        return sp_fail(context, SP_INPUT, "meta: \"helix\" is not a JSON object");
+    SP_TRY(check_keys(context, object, "helix", 3, inner));
+    SP_TRY(sp_json_numbers(context, object, "axis", 3, helix->axis));
+    SP_TRY(sp_json_numbers(context, object, "centre", 3, helix->centre));
+    SP_TRY(sp_json_number(context, object, "angle", &helix->angle));
+    const double *a = helix->axis;
+    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    if (!(length > 0 && isfinite(length)))
+        return sp_fail(context, SP_INPUT, "meta: the axis of a helix has the length %g", length);
+    for (int i = 0; i < 3; i++)
+        direction[i] = a[i] / length;
+done:
+    return status;
+}
+
+/* standard: NULL, or what has the values that are not given. helix: NULL where a rule of directions is out of place. */
+static int material_from_json(sp_context *context, const json_t *object, const sp_material *standard, sp_helix *helix, sp_material *material)
 {
     static const char *const known[] = {"name", "law", "density", "young", "poisson", "stiffness", "frame", "mooney", "damping_mass", "damping_stiffness",
                                         "fibre", "fibre_stiffness", "fibre_exponent", "fibre_direction"};
@@ -19,42 +69,30 @@ static int material_from_json(sp_context *context, const json_t *object, const s
         const char *key;
         enum sp_fibre least;
     } of_fibres[] = {{"fibre_stiffness", SP_FIBRE_STVK}, {"fibre_direction", SP_FIBRE_STVK}, {"fibre_exponent", SP_FIBRE_FUNG}};
-    const char *key, *name = NULL, *law = NULL;
-    json_t *value;
-    int status = SP_OK;
-    if (!json_is_object(object))
-        return sp_fail(context, SP_INPUT, "meta: a material is not a JSON object");
-    json_object_foreach((json_t *)object, key, value)
-    {
-        bool is_known = false;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            is_known |= !strcmp(known[i], key);
-        if (!is_known)
-            return sp_fail(context, SP_INPUT, "meta: a material has the unknown key \"%.40s\"", key);
-    }
+    const char *name = NULL, *law = NULL;
+    int status;
+    SP_TRY(check_keys(context, object, "material", sizeof known / sizeof *known, known));
+    SP_TRY(name_from_json(context, object, &name));
     *material = standard ? *standard : (sp_material){0};
-    SP_TRY(sp_json_text(context, object, "name", &name));
-    if (!*name || strlen(name) >= SP_NAME_LENGTH)
-        return sp_fail(context, SP_INPUT, "meta: material name \"%.80s\" is empty or longer than %d bytes", name, SP_NAME_LENGTH - 1);
     strcpy(material->name, name);
     if (!standard || json_object_get(object, "law")) {
         SP_TRY(sp_json_text(context, object, "law", &law));
         SP_TRY(sp_law_from_name(context, law, &material->law));
     }
-    bool required = !standard, isotropic = sp_law_isotropic(material->law);
+    bool required = !standard, isotropic = sp_law_isotropic(material->law), of_law = standard && standard->law == material->law;
     SP_TRY(number_or(context, object, "density", required, &material->density));
     SP_TRY(number_or(context, object, "young", required && isotropic, &material->young));
     SP_TRY(number_or(context, object, "poisson", required && isotropic, &material->poisson));
     SP_TRY(number_or(context, object, "damping_mass", false, &material->damping_mass));
     SP_TRY(number_or(context, object, "damping_stiffness", false, &material->damping_stiffness));
-    if (material->law == SP_LAW_LINEAR) {
+    if (material->law == SP_LAW_LINEAR && !(of_law && !json_object_get(object, "stiffness") && !json_object_get(object, "frame"))) {
         double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
         memcpy(material->frame, identity, sizeof identity);
         SP_TRY(sp_json_numbers(context, object, "stiffness", 21, material->stiffness));
         if (json_object_get(object, "frame"))
             SP_TRY(sp_json_numbers(context, object, "frame", 9, material->frame));
     }
-    if (material->law == SP_LAW_MOONEY_RIVLIN)
+    if (material->law == SP_LAW_MOONEY_RIVLIN && !(of_law && !json_object_get(object, "mooney")))
         SP_TRY(sp_json_numbers(context, object, "mooney", 3, material->mooney));
     if (json_object_get(object, "fibre")) {
         SP_TRY(sp_json_text(context, object, "fibre", &law));
@@ -68,14 +106,18 @@ static int material_from_json(sp_context *context, const json_t *object, const s
     if (material->fibre != SP_FIBRE_NONE) {
         SP_TRY(number_or(context, object, "fibre_stiffness", true, &material->fibre_stiffness));
         SP_TRY(number_or(context, object, "fibre_exponent", material->fibre == SP_FIBRE_FUNG, &material->fibre_exponent));
-        SP_TRY(sp_json_numbers(context, object, "fibre_direction", 3, material->fibre_direction));
+        const json_t *direction = json_object_get(object, "fibre_direction");
+        if (helix && json_is_object(direction))
+            SP_TRY(helix_from_json(context, direction, helix, material->fibre_direction));
+        else
+            SP_TRY(sp_json_numbers(context, object, "fibre_direction", 3, material->fibre_direction));
     }
     status = sp_material_check(context, material);
 done:
     return status;
 }
 
-int sp_materials_from_json(sp_context *context, const json_t *json, const sp_material *standard, sp_pool *pool, int64_t *count, sp_material **materials)
+int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *pool, int64_t *count, sp_material **materials)
 {
     int status = SP_OK;
     bool one = json_is_object(json);
@@ -86,12 +128,45 @@ int sp_materials_from_json(sp_context *context, const json_t *json, const sp_mat
     if (!*materials)
         return sp_fail_memory(context);
     for (int64_t i = 0; i < *count; i++) {
-        SP_TRY(material_from_json(context, one ? json : json_array_get(json, (size_t)i), standard, &(*materials)[i]));
+        SP_TRY(material_from_json(context, one ? json : json_array_get(json, (size_t)i), NULL, NULL, &(*materials)[i]));
         for (int64_t j = 0; j < i; j++)
             if (!strcmp((*materials)[i].name, (*materials)[j].name))
                 return sp_fail(context, SP_INPUT, "meta: material name \"%s\" stands twice", (*materials)[i].name);
     }
 done:
+    return status;
+}
+
+int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp_material *materials, sp_helix *helices)
+{
+    bool one = json_is_object(json);
+    int64_t edits = one ? 1 : (int64_t)json_array_size(json);
+    sp_pool pool = {0};
+    int status = SP_OK;
+    if (edits < 1)
+        return sp_fail(context, SP_INPUT, "there is no material in it");
+    char *met = sp_pool_new(&pool, count, 1);
+    if (!met)
+        return sp_fail_memory(context);
+    memset(helices, 0, (size_t)count * sizeof *helices);
+    for (int64_t i = 0; i < edits; i++) {
+        const json_t *object = one ? json : json_array_get(json, (size_t)i);
+        const char *name;
+        sp_material edited;
+        SP_TRY(name_from_json(context, object, &name));
+        int64_t m = 0;
+        while (m < count && strcmp(materials[m].name, name))
+            m++;
+        if (m == count || met[m]) {
+            status = m == count ? sp_fail(context, SP_INPUT, "the mesh has no region \"%s\"", name) : sp_fail(context, SP_INPUT, "material name \"%s\" stands twice", name);
+            goto done;
+        }
+        SP_TRY(material_from_json(context, object, &materials[m], &helices[m], &edited));
+        materials[m] = edited;
+        met[m] = 1;
+    }
+done:
+    sp_pool_free(&pool);
     return status;
 }
 
@@ -151,6 +226,8 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
     SP_TRY(take(context, file, "region", SP_I8, 1, elements, 0, &count, &mesh->region));
     if (sp_members_find(&file->members, "factor"))
         SP_TRY(take(context, file, "factor", SP_F8, 2, elements, 2, &count, &mesh->factor));
+    if (sp_members_find(&file->members, "fibre"))
+        SP_TRY(take(context, file, "fibre", SP_F8, 2, elements, 3, &count, &mesh->fibre));
     SP_TRY(take(context, file, "fixed", SP_I8, 1, -1, 0, &mesh->fixed_count, &mesh->fixed));
     if (sp_members_find(&file->members, "fixed_axes"))
         SP_TRY(take(context, file, "fixed_axes", SP_U1, 1, mesh->fixed_count, 0, &count, &mesh->fixed_axes));
@@ -168,7 +245,7 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
     }
     SP_TRY(sp_json_number(context, file->meta, "quadrature", &quadrature));
     mesh->quadrature = quadrature == 2 ? 2 : quadrature == 3 ? 3 : 0;
-    SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), NULL, &file->members.pool, &mesh->material_count, &mesh->materials));
+    SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool, &mesh->material_count, &mesh->materials));
     mesh->pool = file->members.pool;
     file->members = (sp_members){0};
     if (!mesh->fixed_axes) {
@@ -211,6 +288,8 @@ int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp
     SP_TRY(sp_writer_array(writer, "region", SP_I8, false, 1, &elements, mesh->region));
     if (mesh->factor)
         SP_TRY(sp_writer_numbers(writer, "factor", false, 2, (int64_t[]){elements, 2}, mesh->factor));
+    if (mesh->fibre)
+        SP_TRY(sp_writer_numbers(writer, "fibre", false, 2, (int64_t[]){elements, 3}, mesh->fibre));
     SP_TRY(sp_writer_array(writer, "fixed", SP_I8, false, 1, &mesh->fixed_count, mesh->fixed));
     if (partly_fixed)
         SP_TRY(sp_writer_array(writer, "fixed_axes", SP_U1, false, 1, &mesh->fixed_count, mesh->fixed_axes));

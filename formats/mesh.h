@@ -13,7 +13,12 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh) SP_MUST_USE;
 int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh) SP_MUST_USE;
 
 /* Materials as in a mesh's meta: {"name", "law", "density", …}; one object, or an array of them. Unknown keys are SP_INPUT.
- * The result is allocated from `pool`. Missing values are taken from *standard where it is not NULL. */
-int sp_materials_from_json(sp_context *context, const json_t *json, const sp_material *standard, sp_pool *pool, int64_t *count, sp_material **materials) SP_MUST_USE;
+ * The result is allocated from `pool`. */
+int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *pool, int64_t *count, sp_material **materials) SP_MUST_USE;
+
+/* The same of the materials that `json` names among these; what it does not give of one stays. "fibre_direction" may also be a rule,
+ * {"helix": {"axis": [x, y, z], "centre": [x, y, z], "angle": degrees}}: the region's direction is then the axis, and helices
+ * [count] has what sp_mesh_wind takes; its axis is 0 where there is no rule. SP_INPUT for a name that is none of theirs. */
+int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp_material *materials, sp_helix *helices) SP_MUST_USE;
 
 #endif

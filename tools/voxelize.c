@@ -14,7 +14,7 @@ static struct {
     double enlarge, young, poisson, density;
     int grid, groups, law;
     bool fill, tetrahedra;
-    const char *materials, *factor;
+    const char *materials, *factor, *fibre;
     tool_texts region_boxes;
 } chosen;
 
@@ -34,6 +34,7 @@ static const tool_option options[] = {
     {"region-box", 0, TOOL_TEXTS, &chosen.region_boxes, "NAME,X0,Y0,Z0,X1,Y1,Z1", .help = "elements with their centre in this box become region NAME; inf for open sides"},
     {"materials", 0, TOOL_INPUT, &chosen.materials, "JSON", .help = "materials by region name: [{\"name\": …, \"young\": …, \"poisson\": …, \"density\": …}, …]"},
     {"factor", 0, TOOL_INPUT, &chosen.factor, "FILE", .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
+    {"fibre", 0, TOOL_INPUT, &chosen.fibre, "FILE", .help = ".npy of (elements, 3) numbers: the direction of each element's fibres, 0 without fibres"},
     TOOL_ANCHOR_OPTIONS,
 };
 
@@ -88,29 +89,6 @@ static void drop_empty_regions(sp_mesh *mesh)
     mesh->material_count = kept;
     for (int64_t e = 0; e < elements; e++)
         mesh->region[e] = number[mesh->region[e]];
-    sp_pool_free(&pool);
-}
-
-static void apply_materials(sp_context *context, sp_mesh *mesh, const sp_material *standard)
-{
-    sp_pool pool = {0};
-    int64_t length, count;
-    sp_material *materials;
-    json_error_t error;
-    if (!chosen.materials)
-        return;
-    char *text = tool_read_bytes(chosen.materials, "materials", &pool, &length);
-    json_t *json = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
-    if (!json)
-        tool_fail(SP_INPUT, chosen.materials, "line %d: %s", error.line, error.text);
-    tool_check(sp_materials_from_json(context, json, standard, &pool, &count, &materials), chosen.materials);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t region = find_region(mesh, materials[i].name);
-        if (region < 0)
-            tool_fail(SP_INPUT, chosen.materials, "the mesh has no region \"%s\"", materials[i].name);
-        mesh->materials[region] = materials[i];
-    }
-    json_decref(json);
     sp_pool_free(&pool);
 }
 
@@ -181,7 +159,7 @@ int main(int argc, char **argv)
         strcpy(mesh.materials[0].name, standard.name);
     apply_region_boxes(&mesh, &standard);
     drop_empty_regions(&mesh);
-    apply_materials(context, &mesh, &standard);
+    const sp_helix *helices = tool_read_materials(context, chosen.materials, &pool, &mesh);
     mesh.quadrature = (int)chosen.quadrature;
     if (chosen.tetrahedra) {
         sp_mesh split;
@@ -190,6 +168,8 @@ int main(int argc, char **argv)
         mesh = split;
     }
     tool_read_factor(context, chosen.factor, &mesh);
+    tool_read_fibre(context, chosen.fibre, helices, &mesh);
+    sp_pool_free(&pool);
     tool_apply_anchors(context, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-9), path);
     tool_say("%lld vertices, %lld elements of edge %.4g m (%lld on the surface, %lld inside), %lld vertices fixed, %lld regions", (long long)mesh.vertex_count,

@@ -33,6 +33,14 @@ static bool same_factor(const sp_mesh *mesh, int64_t element, int64_t other)
     return !mesh->factor || (a[0] == b[0] && a[1] == b[1]);
 }
 
+static bool same_fibre(const sp_mesh *mesh, int64_t element, int64_t other)
+{
+    if (!mesh->fibre)
+        return true;
+    const double *a = mesh->fibre + 3 * element, *b = mesh->fibre + 3 * other;
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
 static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, const double *edges, sp_element_class *class)
 {
     int corners;
@@ -99,7 +107,7 @@ static int find_classes(sp_context *context, sp_body *body)
         const sp_element_class *classes = list.data;
         for (int64_t c = list.count - 1; c >= 0 && c >= list.count - RECENT && found < 0; c--)
             if (classes[c].corners == corners && classes[c].region == mesh->region[e] && same_factor(mesh, e, classes[c].element) &&
-                same_shape(corners, edges, classes[c].edges, rounding))
+                same_fibre(mesh, e, classes[c].element) && same_shape(corners, edges, classes[c].edges, rounding))
                 found = c;
         if (found < 0) {
             found = list.count;

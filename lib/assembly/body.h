@@ -7,7 +7,7 @@
 #include "linear/sparse.h"
 #include "mesh/mesh.h"
 
-/* Elements of one shape, size, region and factors share one set of matrices: one for all voxels of a region. */
+/* Elements of one shape, size, region, factors and direction of fibres share one set of matrices: one for all voxels of a region. */
 typedef struct sp_element_class {
     int corners;
     int64_t region;

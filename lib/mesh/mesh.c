@@ -3,6 +3,7 @@
 #include "mesh/shape.h"
 
 #include <math.h>
+#include <string.h>
 
 const signed char sp_hex_corner[8][3] = {
     {-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, 1, 1},
@@ -14,14 +15,20 @@ const signed char sp_hex_face[6][4] = {
 
 const signed char sp_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
-const sp_material *sp_mesh_material(const sp_mesh *mesh, int64_t element, sp_material *scaled)
+const sp_material *sp_mesh_material(const sp_mesh *mesh, int64_t element, sp_material *own)
 {
-    const sp_material *own = &mesh->materials[mesh->region[element]];
+    const sp_material *shared = &mesh->materials[mesh->region[element]];
     const double *factor = mesh->factor ? mesh->factor + 2 * element : NULL;
-    if (!factor || (factor[0] == 1 && factor[1] == 1))
-        return own;
-    sp_material_scale(own, factor, scaled);
-    return scaled;
+    bool scaled = factor && !(factor[0] == 1 && factor[1] == 1), directed = mesh->fibre && shared->fibre != SP_FIBRE_NONE;
+    if (!scaled && !directed)
+        return shared;
+    if (scaled)
+        sp_material_scale(shared, factor, own);
+    else
+        *own = *shared;
+    if (directed)
+        memcpy(own->fibre_direction, mesh->fibre + 3 * element, sizeof own->fibre_direction);
+    return own;
 }
 
 void sp_mesh_free(sp_mesh *mesh)

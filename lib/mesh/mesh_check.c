@@ -37,6 +37,7 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
         return sp_fail(context, SP_INPUT, "the mesh has no elements");
     SP_TRY(check_array(context, "region", elements, 1, mesh->region));
     SP_TRY(check_array(context, "factor", mesh->factor ? elements : 0, 2, mesh->factor));
+    SP_TRY(check_array(context, "fibre", mesh->fibre ? elements : 0, 3, mesh->fibre));
     SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed));
     SP_TRY(check_array(context, "fixed", mesh->fixed_count, 1, mesh->fixed_axes));
     SP_TRY(check_array(context, "materials", mesh->material_count, (int64_t)sizeof(sp_material), mesh->materials));
@@ -184,6 +185,24 @@ static int check_factors(sp_context *context, const sp_mesh *mesh)
     return SP_OK;
 }
 
+/* The same. */
+static int check_fibres(sp_context *context, const sp_mesh *mesh)
+{
+    for (int64_t e = 0; mesh->fibre && e < sp_mesh_element_count(mesh); e++) {
+        const double *a = mesh->fibre + 3 * e;
+        const sp_material *own = &mesh->materials[mesh->region[e]];
+        for (int i = 0; i < 3; i++)
+            if (!isfinite(a[i]))
+                return sp_fail(context, SP_INPUT, "fibre: element %lld: %c = %g is not finite", (long long)e, "xyz"[i], a[i]);
+        double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+        if (own->fibre == SP_FIBRE_NONE && (a[0] != 0 || a[1] != 0 || a[2] != 0))
+            return sp_fail(context, SP_INPUT, "fibre: element %lld has a direction, but its region \"%s\" has no fibres", (long long)e, own->name);
+        if (own->fibre != SP_FIBRE_NONE && !(fabs(length - 1) <= 1e-6))
+            return sp_fail(context, SP_INPUT, "fibre: the direction of element %lld has the length %.9g instead of 1", (long long)e, length);
+    }
+    return SP_OK;
+}
+
 static int check_fixed(sp_context *context, const sp_mesh *mesh)
 {
     for (int64_t i = 0; i < mesh->fixed_count; i++) {
@@ -260,6 +279,7 @@ int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_toler
     SP_TRY(check_coordinates(context, "vertices", mesh->vertex_count, mesh->vertices));
     SP_TRY(check_materials(context, mesh));
     SP_TRY(check_elements(context, mesh));
+    SP_TRY(check_fibres(context, mesh));
     SP_TRY(check_factors(context, mesh));
     SP_TRY(check_fixed(context, mesh));
     SP_TRY(check_surface(context, mesh, surface_tolerance));

@@ -1,4 +1,4 @@
-/* Choosing vertices and elements by place or by number: anchors and regions. */
+/* Choosing vertices and elements by place or by number: anchors, regions, directions of fibres. */
 #include "mesh/mesh.h"
 
 #include <math.h>
@@ -128,22 +128,88 @@ done:
     return status;
 }
 
+/* The mean of the corners. */
+static void centre_of(const sp_mesh *mesh, int64_t element, double centre[3])
+{
+    int count;
+    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    for (int c = 0; c < 3; c++) {
+        centre[c] = 0;
+        for (int a = 0; a < count; a++)
+            centre[c] += mesh->vertices[3 * corner[a] + c];
+        centre[c] /= count;
+    }
+}
+
 int64_t sp_mesh_region_box(sp_mesh *mesh, const double low[3], const double high[3], int64_t region)
 {
     int64_t met = 0;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        int count;
-        const int64_t *corner = sp_mesh_corners(mesh, e, &count);
-        double centre[3] = {0};
-        for (int a = 0; a < count; a++)
-            for (int c = 0; c < 3; c++)
-                centre[c] += mesh->vertices[3 * corner[a] + c];
-        for (int c = 0; c < 3; c++)
-            centre[c] /= count;
+        double centre[3];
+        centre_of(mesh, e, centre);
         if (in_box(centre, low, high)) {
             mesh->region[e] = region;
             met++;
         }
     }
     return met;
+}
+
+static const double PI = 3.14159265358979323846;
+
+static double length_of(const double a[3])
+{
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+}
+
+/* The regions' directions, where the mesh has none by element. */
+static int spread_fibres(sp_context *context, sp_mesh *mesh)
+{
+    int64_t elements = sp_mesh_element_count(mesh);
+    if (mesh->fibre)
+        return SP_OK;
+    mesh->fibre = sp_pool_new(&mesh->pool, elements, 3 * sizeof *mesh->fibre);
+    if (!mesh->fibre)
+        return sp_fail_memory(context);
+    for (int64_t e = 0; e < elements; e++) {
+        const sp_material *material = &mesh->materials[mesh->region[e]];
+        if (material->fibre != SP_FIBRE_NONE)
+            memcpy(mesh->fibre + 3 * e, material->fibre_direction, 3 * sizeof *mesh->fibre);
+    }
+    return SP_OK;
+}
+
+int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_helix *helix)
+{
+    double low[3], high[3], size[3], axis[3], length = length_of(helix->axis);
+    for (int c = 0; c < 3; c++)
+        if (!isfinite(helix->axis[c]) || !isfinite(helix->centre[c]))
+            return sp_fail(context, SP_INPUT, "helix: the %c component of the axis is %g, of the centre %g", "xyz"[c], helix->axis[c], helix->centre[c]);
+    if (!(length > 0 && isfinite(length)))
+        return sp_fail(context, SP_INPUT, "helix: the axis has the length %g", length);
+    if (!isfinite(helix->angle))
+        return sp_fail(context, SP_INPUT, "helix: the angle is %g", helix->angle);
+    int status = spread_fibres(context, mesh);
+    if (status != SP_OK)
+        return status;
+    sp_mesh_box(mesh, low, high);
+    for (int c = 0; c < 3; c++) {
+        size[c] = high[c] - low[c];
+        axis[c] = helix->axis[c] / length;
+    }
+    double around = cos(helix->angle * PI / 180), along = sin(helix->angle * PI / 180), on_axis = 1e-9 * length_of(size);
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        double x[3], ring[3], *fibre = mesh->fibre + 3 * e;
+        if (mesh->region[e] != region)
+            continue;
+        centre_of(mesh, e, x);
+        for (int c = 0; c < 3; c++)
+            x[c] -= helix->centre[c];
+        for (int c = 0; c < 3; c++) /* axis × (x − centre), as long as x is from the axis */
+            ring[c] = axis[(c + 1) % 3] * x[(c + 2) % 3] - axis[(c + 2) % 3] * x[(c + 1) % 3];
+        double distance = length_of(ring);
+        for (int c = 0; c < 3; c++)
+            fibre[c] = distance > on_axis ? around * ring[c] / distance + along * axis[c] : axis[c];
+    }
+    return SP_OK;
 }

@@ -56,6 +56,8 @@ static int split_elements(sp_context *context, const sp_mesh *mesh, sp_mesh *spl
             split->region[6 * e + t] = mesh->region[e];
             for (int i = 0; i < 2 && mesh->factor; i++)
                 split->factor[2 * (6 * e + t) + i] = mesh->factor[2 * e + i];
+            for (int i = 0; i < 3 && mesh->fibre; i++)
+                split->fibre[3 * (6 * e + t) + i] = mesh->fibre[3 * e + i];
         }
     }
     int64_t first = 6 * mesh->hex_count;
@@ -63,6 +65,8 @@ static int split_elements(sp_context *context, const sp_mesh *mesh, sp_mesh *spl
         memcpy(split->tet + 4 * first, mesh->tet, (size_t)mesh->tet_count * 4 * sizeof *mesh->tet);
         if (mesh->factor)
             memcpy(split->factor + 2 * first, mesh->factor + 2 * mesh->hex_count, (size_t)mesh->tet_count * 2 * sizeof *mesh->factor);
+        if (mesh->fibre)
+            memcpy(split->fibre + 3 * first, mesh->fibre + 3 * mesh->hex_count, (size_t)mesh->tet_count * 3 * sizeof *mesh->fibre);
         memcpy(split->region + first, mesh->region + mesh->hex_count, (size_t)mesh->tet_count * sizeof *mesh->region);
     }
     return SP_OK;
@@ -132,6 +136,7 @@ int sp_mesh_split(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
     split->tet = sp_pool_raw(pool, count, 4 * sizeof *split->tet);
     split->region = sp_pool_raw(pool, count, sizeof *split->region);
     split->factor = mesh->factor ? sp_pool_raw(pool, count, 2 * sizeof *split->factor) : NULL;
+    split->fibre = mesh->fibre ? sp_pool_raw(pool, count, 3 * sizeof *split->fibre) : NULL;
     split->fixed_count = mesh->fixed_count;
     split->fixed = sp_pool_copy(pool, mesh->fixed, mesh->fixed_count, sizeof *mesh->fixed);
     split->fixed_axes = sp_pool_copy(pool, mesh->fixed_axes, mesh->fixed_count, sizeof *mesh->fixed_axes);

@@ -174,3 +174,189 @@ npy() {
     refused 2 '^simimport: --factor means nothing for a matrix' simimport one.npy --factor one.npy --mesh mesh.npz -q -o out.npz
     no_faults
 }
+
+# directions FILE SHAPE ROW…: an .npy of these rows, each a letter of x, y, z for a unit vector, "-" for zeros, "X" for (2, 0, 0)
+directions() {
+    local file=$1 header="{'descr': '<f8', 'fortran_order': False, 'shape': ($2), }" row c
+    local zero='\0\0\0\0\0\0\0\0' one='\0\0\0\0\0\0\xf0\x3f' two='\0\0\0\0\0\0\0\x40'
+    shift 2
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header" > "$file"
+    for row; do
+        for c in x y z; do
+            # shellcheck disable=SC2059
+            case $row$c in
+            xx | yy | zz) printf "$one" ;;
+            Xx) printf "$two" ;;
+            *) printf "$zero" ;;
+            esac
+        done
+    done >> "$file"
+}
+
+# hertz MESH: the lowest frequency
+hertz() {
+    modes "$1.npz" -k 1 -q -o "$1-modes.npz"
+    siminfo "$1-modes.npz" | sed -n 's/^ *1 *\([0-9.]*\) Hz.*/\1/p'
+}
+
+# bytes_of FILE MEMBER: the member's bytes in hexadecimal
+bytes_of() {
+    "$PYTHON" -c 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2] + ".npy").hex())' "$@"
+}
+
+@test "--fibre: directions by element are those of a region, are kept by copies, and are checked" {
+    local kind c bar=(voxelize bar.obj -n 3 --enlarge 1 --fill --grid box --fix-half-space 1,0,0,0.1 --materials fibres.json)
+    local keys='"fibre": "stvk", "fibre_stiffness": 1e7, "fibre_direction"'
+    for c in '1, 0, 0' '0, 1, 0' '0, 0, 1'; do
+        fibres "$keys: [$c]"
+        "${bar[@]}" -q -o "region${c//[, ]/}.npz"
+        "${bar[@]}" --tetrahedra -q -o "tets${c//[, ]/}.npz"
+    done
+    directions x.npy '3, 3' x x x
+    directions y.npy '3, 3' y y y
+    directions mixed.npy '3, 3' x y x
+    fibres "$keys: [0, 0, 1]"
+    for c in x y mixed; do
+        "${bar[@]}" --fibre $c.npy -q -o $c.npz || fault "--fibre $c.npy"
+    done
+    siminfo x.npz | grep -q '^ *fibre *f8 *(3, 3)' || fault "no fibre: $(siminfo x.npz)"
+    siminfo x.npz | grep -q '^region .*stvk fibres 1e+07 Pa along directions by element' || fault "$(siminfo x.npz | grep '^region')"
+    siminfo region001.npz | grep -q '^region .*stvk fibres 1e+07 Pa along 0 0 1$' || fault "$(siminfo region001.npz | grep '^region')"
+    [ "$(hertz x)" = "$(hertz region100)" ] || fault "along x: $(hertz x), $(hertz region100)"
+    [ "$(hertz y)" = "$(hertz region010)" ] || fault "along y: $(hertz y), $(hertz region010)"
+    bytes_of x-modes.npz U > a
+    bytes_of region100-modes.npz U > b
+    cmp -s a b || fault 'other modes along x'
+    # bending along x: fibres along it stiffen the bar, and some of them less
+    printf '%s\n' "$(hertz y)" "$(hertz mixed)" "$(hertz x)" | awk '{ f[NR] = $1 } END { exit !(NR == 3 && f[1] * 1.05 < f[2] && f[2] * 1.05 < f[3]) }' || fault 'frequencies'
+    # tetrahedra: 18 rows, six for each voxel
+    directions x18.npy '18, 3' x x x x x x x x x x x x x x x x x x
+    "${bar[@]}" --tetrahedra --fibre x18.npy -q -o xt.npz
+    [ "$(hertz xt)" = "$(hertz tets100)" ] || fault "tetrahedra: $(hertz xt), $(hertz tets100)"
+    # every model takes it; polynomials where law and fibres are quadratic
+    modes mixed.npz -k 3 -q -o mixed-modes.npz
+    modalderiv mixed.npz mixed-modes.npz -q -o mixed-deriv.npz || fault modalderiv
+    masspca mixed.npz mixed-modes.npz mixed-deriv.npz -r 5 -q -o mixed-basis.npz || fault masspca
+    refused 3 '^polycoef: mixed.npz: region "body" has no polynomials' polycoef mixed.npz mixed-basis.npz -q -o out.npz
+    echo "{\"name\": \"body\", $keys: [0, 0, 1]}" > fibres.json
+    "${bar[@]}" --fibre mixed.npy -q -o quad.npz
+    modes quad.npz -k 3 -q -o quad-modes.npz
+    modalderiv quad.npz quad-modes.npz -q -o quad-deriv.npz
+    masspca quad.npz quad-modes.npz quad-deriv.npz -r 5 -q -o quad-basis.npz
+    polycoef quad.npz quad-basis.npz -q -o quad-poly.npz || fault polycoef
+    cubature quad.npz quad-basis.npz --poses 50 -q -o quad-cub.npz || fault cubature
+    simverify quad.npz quad-modes.npz quad-deriv.npz quad-basis.npz quad-poly.npz -q > verify.txt 2>&1 || fault "simverify: $(cat verify.txt)"
+    for c in '--model full' '--basis quad-basis.npz --model direct' '--basis quad-basis.npz --poly quad-poly.npz' '--basis quad-basis.npz --model cubature --cub quad-cub.npz'; do
+        # shellcheck disable=SC2086
+        simulate quad.npz $c --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o motion.npz || fault "simulate $c"
+    done
+    refused 3 '^polycoef: quad.npz: region body is not isotropic' polycoef quad.npz quad-basis.npz --by-constant -q -o out.npz
+    fibres "$keys: [0, 0, 1]"
+    simexport mixed.npz -o mixed.msh 2> err || fault 'simexport'
+    [[ $(< err) == *"not in this file: the materials' constants, the directions of fibres,"* ]] || fault "$(< err)"
+    # what is refused
+    directions rows.npy '2, 3' x x
+    directions wide.npy '3, 6' x x x x x x
+    directions flat.npy '9,' x x x
+    directions long.npy '3, 3' x X x
+    directions none.npy '3, 3' x x -
+    printf 'text' > text.npy
+    refused 3 '^voxelize: rows.npy: its shape is \(2, 3\), the mesh has 3 elements: \(3, 3\) is expected' "${bar[@]}" --fibre rows.npy -q -o out.npz
+    refused 3 '^voxelize: wide.npy: its shape is \(3, 6\)' "${bar[@]}" --fibre wide.npy -q -o out.npz
+    refused 3 '^voxelize: flat.npy: ' "${bar[@]}" --fibre flat.npy -q -o out.npz
+    refused 3 '^voxelize: text.npy: ' "${bar[@]}" --fibre text.npy -q -o out.npz
+    refused 3 '^voxelize: bar.obj: fibre: the direction of element 1 has the length 2 instead of 1' "${bar[@]}" --fibre long.npy -q -o out.npz
+    refused 3 '^voxelize: bar.obj: fibre: the direction of element 2 has the length 0 instead of 1' "${bar[@]}" --fibre none.npy -q -o out.npz
+    refused 3 '^voxelize: bar.obj: fibre: element 0 has a direction, but its region "body" has no fibres' voxelize bar.obj -n 3 --enlarge 1 --fill --grid box --fibre x.npy -q -o out.npz
+    refused 2 '^simimport: --fibre means nothing for a matrix' simimport x.npy --fibre x.npy --mesh mesh.npz -q -o out.npz
+    refused 2 '^simimport: --materials means nothing for a matrix' simimport x.npy --materials fibres.json --mesh mesh.npz -q -o out.npz
+    # two regions, one of them without fibres
+    echo '[{"name": "body", "fibre": "fung", "fibre_stiffness": 1e5, "fibre_exponent": 1, "fibre_direction": [0, 1, 0]}, {"name": "tip"}]' > fibres.json
+    "${bar[@]}" --region-box tip,2,-inf,-inf,inf,inf,inf --fibre none.npy -q -o two.npz || fault 'none in the tip'
+    refused 3 'fibre: element 2 has a direction, but its region "tip" has no fibres' "${bar[@]}" --region-box tip,2,-inf,-inf,inf,inf,inf --fibre x.npy -q -o out.npz
+    no_faults
+}
+
+@test "fibres wound around an axis by a rule, of voxels and of imported meshes" {
+    local angle
+    local bar=(voxelize bar.obj -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0.1 --materials fibres.json)
+    helix() {
+        fibres '"fibre": "stvk", "fibre_stiffness": 1e7, "fibre_direction": {"helix": {"axis": ['"$1"'], "centre": ['"$2"'], "angle": '"$3"'}}'
+    }
+    # along the axis it is a region's direction: cos 90 degrees is 6e-17, not 0
+    helix '2, 0, 0' '0, 0.5, 0.5' 90
+    "${bar[@]}" -q -o along.npz
+    fibres '"fibre": "stvk", "fibre_stiffness": 1e7, "fibre_direction": [1, 0, 0]'
+    "${bar[@]}" -q -o straight.npz
+    siminfo straight.npz | grep -q '^ *fibre  *f8' && fault 'a member without a rule'
+    [ "$(hertz along)" = "$(hertz straight)" ] || fault "along: $(hertz along), $(hertz straight)"
+    # rings leave bending softer than fibres along the axis
+    helix '1, 0, 0' '0, 0.51, 0.52' 0
+    "${bar[@]}" -q -o rings.npz
+    printf '%s\n' "$(hertz rings)" "$(hertz along)" | awk '{ f[NR] = $1 } END { exit !(NR == 2 && f[1] * 1.1 < f[2]) }' || fault 'frequencies'
+    # what the rule gives is what the formula gives, for the tetrahedra's own centres too
+    helix '-1, 2, 2' '0.1, 0.2, -0.3' 30
+    "${bar[@]}" -q -o hexes.npz
+    "${bar[@]}" --tetrahedra -q -o tets.npz
+    "$PYTHON" -c 'import numpy' 2> /dev/null && {
+        "$PYTHON" - <<-'END' || fault 'another direction'
+	import numpy as np
+	for name in 'hex', 'tet':
+	    f = np.load(name + ('es.npz' if name == 'hex' else 's.npz'))
+	    x = f['vertices'][f[name]].mean(1) - [0.1, 0.2, -0.3]
+	    axis = np.array([-1, 2, 2]) / 3
+	    radial = x - np.outer(x @ axis, axis)
+	    radial /= np.linalg.norm(radial, axis=1)[:, None]
+	    a = np.cos(np.pi / 6) * np.cross(axis, radial) + np.sin(np.pi / 6) * axis
+	    assert abs(f['fibre'] - a).max() < 1e-14, abs(f['fibre'] - a).max()
+	    np.save(name + '.npy', a)
+	END
+        # the same as a file, beside materials without a rule
+        fibres '"fibre": "stvk", "fibre_stiffness": 1e7, "fibre_direction": [1, 0, 0]'
+        "${bar[@]}" --fibre hex.npy -q -o again.npz || fault '--fibre'
+        simcompare hexes.npz again.npz -q --atol 1 || fault 'simcompare'
+        # a program with a fault
+        forged() {
+            "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" hexes.npz forged.npz "$2" || fault "forge.py: $2"
+            refused 3 "^modes: forged.npz: $1" modes forged.npz -k 1 -q -o out.npz
+        }
+        forged 'fibre: the direction of element 5 has the length 1.5 instead of 1' 'm["fibre"][5] *= 1.5'
+        forged 'fibre: the direction of element 0 has the length 0 instead of 1' 'm["fibre"][0] = 0'
+        forged 'fibre: value 7 is not finite' 'm["fibre"][2, 1] = np.nan'
+        forged 'fibre: dimension 0 is' 'm["fibre"] = m["fibre"][:-1]'
+        forged 'fibre: dimension 1 is' 'm["fibre"] = m["fibre"][:, :2]'
+        forged 'fibre: element 0 has a direction, but its region "body" has no fibres' 'for k in list(meta["materials"][0]): k.startswith("fibre") and meta["materials"][0].pop(k)'
+    }
+    # damaged bytes; without the member the region's direction holds
+    mkdir damage
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/damage.py" hexes.npz damage || fault damage.py
+    for angle in damage/*fibre.npz; do
+        [[ $angle == */drop-* ]] || refused 3 "^modes: $angle: " modes "$angle" -k 1 -q -o out.npz
+    done
+    [ -e damage/nan-fibre.npz ] && [ -e damage/short-fibre.npz ] || fault "no damage: $(ls damage)"
+    # what a rule is not
+    helix '0, 0, 0' '0, 0, 0' 0
+    refused 3 '^voxelize: fibres.json: meta: the axis of a helix has the length 0' "${bar[@]}" -q -o out.npz
+    helix '1, 0' '0, 0, 0' 0
+    refused 3 '^voxelize: fibres.json: meta: "axis" is not an array of 3 numbers' "${bar[@]}" -q -o out.npz
+    helix '1, 0, 0' '0, 0, 0' '"steep"'
+    refused 3 '^voxelize: fibres.json: meta: "angle" is missing or not a number' "${bar[@]}" -q -o out.npz
+    fibres '"fibre": "stvk", "fibre_stiffness": 1e7, "fibre_direction": {"spiral": 1}'
+    refused 3 '^voxelize: fibres.json: meta: a rule of directions has the unknown key "spiral"' "${bar[@]}" -q -o out.npz
+    helix '1, 0, 0' '0, 0, 0' 0
+    directions x.npy '3, 3' x x x
+    refused 2 '^voxelize: --fibre: region body has a helix already' "${bar[@]}" --fibre x.npy -q -o out.npz
+    # an imported mesh keeps what the materials do not name
+    simimport block.veg -q -o block.npz
+    region=$(siminfo block.npz | sed -n 's/^region  *\([^:]*\):.*/\1/p' | head -n 1)
+    echo "{\"name\": \"$region\", \"fibre\": \"fung\", \"fibre_stiffness\": 1e5, \"fibre_exponent\": 2,
+        \"fibre_direction\": {\"helix\": {\"axis\": [0, 0, 1], \"centre\": [-9, -9, 0], \"angle\": 20}}}" > muscle.json
+    simimport block.veg --materials muscle.json -q -o muscle.npz || fault 'simimport --materials'
+    siminfo muscle.npz | grep -q "^region  *$region: .*young 2e+06 Pa, poisson 0.3, fung fibres 100000 Pa along directions by element" || fault "$(siminfo muscle.npz)"
+    bytes_of muscle.npz vertices > a
+    bytes_of block.npz vertices > b
+    cmp -s a b || fault 'other vertices'
+    echo '{"name": "skin", "young": 1}' > skin.json
+    refused 3 '^simimport: skin.json: the mesh has no region "skin"' simimport block.veg --materials skin.json -q -o out.npz
+    no_faults
+}

@@ -159,13 +159,17 @@ static blob write_mesh(void)
     static double surface[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, weights[24];
     static int64_t triangle[3] = {0, 2, 1}, fixed[2] = {1, 6};
     static uint8_t axes[2] = {7, 5};
+    static double factor[2] = {2, 0.5}, fibre[3] = {0.48, 0.64, -0.6};
     weights[0] = weights[8 + 1] = weights[16 + 3] = 1;
-    sp_material material = {.name = "bone", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3, .damping_stiffness = 0.001};
+    sp_material material = {.name = "bone", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3, .damping_stiffness = 0.001,
+                            .fibre = SP_FIBRE_FUNG, .fibre_stiffness = 3e5, .fibre_exponent = 1.5, .fibre_direction = {0, 0.6, 0.8}};
     sp_mesh mesh = {.vertex_count = 8,
                     .vertices = cube,
                     .hex_count = 1,
                     .hex = corners,
                     .region = zero,
+                    .factor = factor,
+                    .fibre = fibre,
                     .fixed_count = 2,
                     .fixed = fixed,
                     .fixed_axes = axes,
@@ -201,10 +205,72 @@ static void mesh_round_trip(void)
         CHECK(got.quadrature == 3 && got.material_count == 1 && !strcmp(got.materials->name, "bone") && got.materials->young == 1e6 &&
                   got.materials->poisson == 0.3 && got.materials->damping_stiffness == 0.001,
               "materials");
+        CHECK(got.materials->fibre == SP_FIBRE_FUNG && got.materials->fibre_stiffness == 3e5 && got.materials->fibre_exponent == 1.5 &&
+                  same(got.materials->fibre_direction, (double[]){0, 0.6, 0.8}, 3),
+              "fibres");
+        CHECK(same(got.factor, (double[]){2, 0.5}, 2) && same(got.fibre, (double[]){0.48, 0.64, -0.6}, 3), "factor and fibre");
         CHECK(got.surface.vertex_count == 3 && got.surface.triangle_count == 1 && got.surface.weights[9] == 1, "surface");
         sp_mesh_free(&got);
     }
     free(bytes.data);
+}
+
+static int edit(const char *text, sp_material *materials, sp_helix *helices)
+{
+    json_t *json = json_loads(text, 0, NULL);
+    CHECK(json, "%s", text);
+    int status = sp_materials_edit(&context, json, 3, materials, helices);
+    json_decref(json);
+    return status;
+}
+
+/* What a text does not name stays, of every law. */
+static void edited_materials(void)
+{
+    sp_material was[3] = {{.name = "bone", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3, .damping_mass = 0.5},
+                          {.name = "gum", .law = SP_LAW_MOONEY_RIVLIN, .density = 900, .mooney = {1, 2, 3}},
+                          {.name = "wood", .law = SP_LAW_LINEAR, .density = 700, .frame = {0, 1, 0, 0, 0, 1, 1, 0, 0}}},
+                now[3];
+    sp_helix helices[3];
+    for (int i = 0, at = 0; i < 6; at += 6 - i++)
+        was[2].stiffness[at] = 1 + i;
+    memcpy(now, was, sizeof was);
+    CHECK_OK(edit("[{\"name\": \"gum\", \"density\": 950}, {\"name\": \"wood\", \"fibre\": \"stvk\", \"fibre_stiffness\": 4,"
+                  " \"fibre_direction\": {\"helix\": {\"axis\": [0, -3, 4], \"centre\": [7, 8, 9], \"angle\": -20}}}]",
+                  now, helices));
+    CHECK(!memcmp(&now[0], &was[0], sizeof was[0]), "bone is as it was");
+    CHECK(now[1].density == 950 && now[1].law == SP_LAW_MOONEY_RIVLIN && same(now[1].mooney, was[1].mooney, 3), "gum");
+    CHECK(now[2].law == SP_LAW_LINEAR && same(now[2].stiffness, was[2].stiffness, 21) && same(now[2].frame, was[2].frame, 9) && now[2].fibre == SP_FIBRE_STVK && now[2].fibre_stiffness == 4, "wood");
+    CHECK(now[2].fibre_direction[0] == 0 && now[2].fibre_direction[1] == -0.6 && now[2].fibre_direction[2] == 0.8, "the axis is the region's direction");
+    for (int m = 0; m < 3; m++)
+        CHECK(same(helices[m].axis, m == 2 ? (double[]){0, -3, 4} : (double[]){0, 0, 0}, 3), "axis %d", m);
+    CHECK(same(helices[2].centre, (double[]){7, 8, 9}, 3) && helices[2].angle == -20, "helix");
+    CHECK_OK(edit("{\"name\": \"gum\", \"law\": \"neo-hookean\", \"young\": 5, \"poisson\": 0.1}", now, helices));
+    CHECK(now[1].law == SP_LAW_NEO_HOOKEAN && now[1].young == 5 && helices[2].axis[1] == 0, "one object, no helix");
+    CHECK_OK(edit("{\"name\": \"wood\", \"fibre\": \"none\"}", now, helices));
+    CHECK(now[2].fibre == SP_FIBRE_NONE, "fibres taken away");
+#define FIBRE_OF(direction) "{\"name\": \"bone\", \"fibre\": \"stvk\", \"fibre_stiffness\": 1, \"fibre_direction\": " direction "}"
+    static const char *const refused[][2] = {
+        {"[]", "no material"},
+        {"[3]", "not a JSON object"},
+        {"{\"name\": \"skin\", \"density\": 1}", "the mesh has no region \"skin\""},
+        {"[{\"name\": \"gum\"}, {\"name\": \"gum\"}]", "\"gum\" stands twice"},
+        {"{\"name\": \"gum\", \"colour\": 1}", "unknown key \"colour\""},
+        {"{\"name\": \"bone\", \"law\": \"mooney-rivlin\"}", "\"mooney\" is not an array"},
+        {FIBRE_OF("{}"), "\"helix\" is not a JSON object"},
+        {FIBRE_OF("{\"helix\": 3}"), "\"helix\" is not a JSON object"},
+        {FIBRE_OF("{\"spiral\": 3}"), "unknown key \"spiral\""},
+        {FIBRE_OF("{\"helix\": {\"axis\": [1, 0, 0], \"centre\": [0, 0, 0]}}"), "\"angle\" is missing"},
+        {FIBRE_OF("{\"helix\": {\"axis\": [1, 0], \"centre\": [0, 0, 0], \"angle\": 0}}"), "\"axis\" is not an array of 3 numbers"},
+        {FIBRE_OF("{\"helix\": {\"axis\": [1, 0, 0], \"angle\": 0}}"), "\"centre\" is not an array of 3 numbers"},
+        {FIBRE_OF("{\"helix\": {\"axis\": [1, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0, \"pitch\": 1}}"), "a helix has the unknown key \"pitch\""},
+        {FIBRE_OF("{\"helix\": {\"axis\": [0, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0}}"), "the axis of a helix has the length 0"},
+        {FIBRE_OF("{\"helix\": {\"axis\": [1e200, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0}}"), "the axis of a helix has the length inf"},
+        {"{\"name\": \"bone\", \"fibre_direction\": {\"helix\": {\"axis\": [1, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0}}}", "\"fibre_direction\" but no fibres"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        CHECK(edit(refused[i][0], now, helices) == SP_INPUT && strstr(context.message, refused[i][1]), "%s: %s", refused[i][0], context.message);
+#undef FIBRE_OF
 }
 
 /* q_j of frame i is i + j/100, u is −i − (its place)/1000. */
@@ -776,6 +842,7 @@ int main(void)
     RUN(sparse_round_trip);
     RUN(polynomials_round_trip);
     RUN(mesh_round_trip);
+    RUN(edited_materials);
     RUN(trajectory_round_trip);
     RUN(same_input_same_bytes);
     RUN(hash_is_as_defined);

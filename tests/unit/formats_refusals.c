@@ -1,4 +1,5 @@
 /* What the readers of each kind of file refuse, and what they get out of a trajectory that was cut. */
+#include "formats/pointshell.h"
 #include "formats_test.h"
 
 /* ---- what each kind refuses ---- */
@@ -214,6 +215,96 @@ static void mesh_refusals(void)
     REFUSE(with(META("mesh", ",\"quadrature\":4," STVK), base, 4, (member){0}), read_mesh, "quadrature");
     REFUSE(with(META("mesh", ",\"quadrature\":3"), base, 4, (member){0}), read_mesh, "\"materials\"");
 #undef WITH
+#define FIBRES(direction)                                                                                              \
+    "\"materials\":[{\"name\":\"a\",\"law\":\"stvk\",\"density\":1,\"young\":1,\"poisson\":0.3,\"fibre\":\"stvk\",\"fibre_stiffness\":1,"        \
+    "\"fibre_direction\":" direction "}]"
+    meta = META("mesh", ",\"quadrature\":3," FIBRES("[1,0,0]"));
+#define FIBRE(...) with(meta, with_fibre, 5, (member){"fibre", __VA_ARGS__})
+    static double along[6] = {0, -1, 0, 0, 1, 0}, longer[3] = {0, 1.1, 0}, number[3] = {0, 1, NAN};
+    const member with_fibre[] = {base[0], base[1], base[2], base[3], {"fibre", SP_F8, false, 2, {1, 3}, along}};
+    good = FIBRE(SP_F8, false, 2, {1, 3}, along);
+    CHECK_OK(read_blob(good, false, read_mesh, NULL));
+    free(good.data);
+    REFUSE(FIBRE(SP_F8, false, 2, {2, 3}, along), read_mesh, "fibre: dimension 0 is 2, expected 1");
+    REFUSE(FIBRE(SP_F8, false, 2, {1, 2}, along), read_mesh, "fibre: dimension 1 is 2");
+    REFUSE(FIBRE(SP_F8, false, 1, {3}, along), read_mesh, "fibre");
+    REFUSE(FIBRE(SP_I8, false, 2, {1, 3}, out), read_mesh, "fibre");
+    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, longer), read_mesh, "fibre: the direction of element 0 has the length 1.1 instead of 1");
+    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, number), read_mesh, "fibre: value 2 is not finite");
+    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, cube), read_mesh, "fibre: the direction of element 0 has the length 0 instead of 1");
+    meta = META("mesh", ",\"quadrature\":3," STVK);
+    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, along), read_mesh, "fibre: element 0 has a direction, but its region \"a\" has no fibres");
+#undef FIBRE
+    /* a rule is no direction in a file */
+    meta = META("mesh", ",\"quadrature\":3," FIBRES("{\"helix\":{\"axis\":[1,0,0],\"centre\":[0,0,0],\"angle\":0}}"));
+    REFUSE(with(meta, base, 4, (member){0}), read_mesh, "\"fibre_direction\" is not an array of 3 numbers");
+}
+
+READER(read_pointshell, sp_shell, sp_pointshell_read(&context, &file, into), sp_shell_free)
+
+/* Three points in two levels with one coordinate: spheres about the first point alone. */
+static void pointshell_refusals(void)
+{
+    static const double points[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, normals[9] = {0, 0, 1, 0, 0.6, 0.8, 1, 0, 0}, longer[9] = {0, 0, 1, 0, 0.6, 0.8, 1.1, 0, 0};
+    static const double three[3] = {1, 0, 2}, negative[3] = {1, -1e-300, 2}, rows[18] = {1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, -16, 17, -18};
+    static const int64_t level[3] = {1, 2, 2}, skipped[3] = {1, 3, 3}, back[3] = {1, 2, 1}, parent[3] = {-1, 0, 0}, self[3] = {-1, 0, 1}, none[3] = {0, 0, 0};
+    static double nan[18];
+    const member base[] = {{"points", SP_F8, false, 2, {3, 3}, points}, {"normals", SP_F8, false, 2, {3, 3}, normals}, {"area", SP_F8, false, 1, {3}, three},
+                           {"level", SP_I8, false, 1, {3}, level},      {"parent", SP_I8, false, 1, {3}, parent},      {"radius", SP_F8, false, 1, {1}, three},
+                           {"Us", SP_F8, false, 3, {3, 3, 1}, rows},    {"dNs", SP_F8, false, 3, {3, 3, 1}, rows + 1}, {"dTs", SP_F8, false, 4, {3, 2, 3, 1}, rows},
+                           {"a", SP_F8, false, 2, {1, 1}, three}};
+    enum { COUNT = sizeof base / sizeof *base };
+    const char *meta = META("pointshell", ",\"points\":3,\"r\":1");
+    sp_shell shell;
+    nan[17] = NAN;
+#define WITH(...) with(meta, base, COUNT, (member)__VA_ARGS__)
+    for (int kept = 0; kept < 2; kept++) {
+        blob good = kept ? WITH({0}) : WITH({.name = "dTs", .rank = -1});
+        CHECK_OK(read_blob(good, false, read_pointshell, &shell));
+        CHECK(shell.count == 3 && shell.levels == 2 && shell.modes == 1 && same(shell.U, rows, 9) && same(shell.dN, rows + 1, 9), "%lld points", (long long)shell.count);
+        CHECK(kept ? same(shell.dT, rows, 18) : !shell.dT, "tangents %d", kept);
+        /* written again, it is read the same */
+        int descriptor = new_file();
+        sp_writer *writer;
+        json_t *written = json_loads(META("pointshell", ""), 0, NULL), *result = json_object();
+        CHECK_OK(sp_writer_open(&context, descriptor, &writer));
+        CHECK_OK(sp_pointshell_write(&context, writer, written, &shell));
+        CHECK_OK(sp_file_write_result(writer, result));
+        CHECK_OK(sp_writer_close(writer));
+        blob again = blob_of(descriptor);
+        close(descriptor);
+        sp_shell_free(&shell);
+        CHECK_OK(read_blob(again, true, read_pointshell, &shell));
+        CHECK(same(shell.U, rows, 9) && (kept ? same(shell.dT, rows, 18) : !shell.dT) && same(shell.parent, parent, 3), "written again, kept %d", kept);
+        sp_shell_free(&shell);
+        json_decref(written);
+        json_decref(result);
+        free(again.data);
+        free(good.data);
+    }
+    static const char *const needed[] = {"points", "normals", "area", "level", "parent", "radius", "Us", "dNs", "a"};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        char words[40];
+        snprintf(words, sizeof words, "member %s is missing", needed[i]);
+        REFUSE(WITH({.name = needed[i], .rank = -1}), read_pointshell, words);
+    }
+    REFUSE(with(META("pointshell", ",\"r\":1"), base, COUNT, (member){0}), read_pointshell, "\"points\"");
+    REFUSE(with(META("pointshell", ",\"points\":3,\"r\":0"), base, COUNT, (member){0}), read_pointshell, "\"r\"");
+    REFUSE(with(META("pointshell", ",\"points\":3,\"r\":2"), base, COUNT, (member){0}), read_pointshell, "Us: dimension 2 is 1, expected 2");
+    REFUSE(WITH({"normals", SP_F8, false, 2, {3, 3}, longer}), read_pointshell, "normals: that of point 2 has the length 1.1");
+    REFUSE(WITH({"area", SP_F8, false, 1, {3}, negative}), read_pointshell, "area: that of point 1");
+    REFUSE(WITH({"level", SP_I8, false, 1, {3}, skipped}), read_pointshell, "level: point 1 is of level 3 after one of level 1");
+    REFUSE(WITH({"level", SP_I8, false, 1, {3}, back}), read_pointshell, "level: point 2 is of level 1 after one of level 2");
+    REFUSE(WITH({"parent", SP_I8, false, 1, {3}, self}), read_pointshell, "parent: that of point 2 of level 2 is 1");
+    REFUSE(WITH({"parent", SP_I8, false, 1, {3}, none}), read_pointshell, "parent: that of point 0 of level 1 is 0");
+    REFUSE(WITH({"radius", SP_F8, false, 1, {1}, negative + 1}), read_pointshell, "radius: that of node 0");
+    REFUSE(WITH({"a", SP_F8, false, 2, {1, 1}, negative + 1}), read_pointshell, "a: that of node 0 and coordinate 0");
+    REFUSE(WITH({"radius", SP_F8, false, 1, {2}, three}), read_pointshell, "radius: dimension 0 is 2, expected 1");
+    REFUSE(WITH({"dTs", SP_F8, false, 4, {3, 2, 3, 1}, nan}), read_pointshell, "dTs: value 17 is not finite");
+    REFUSE(WITH({"dTs", SP_F8, false, 4, {3, 3, 2, 1}, rows}), read_pointshell, "dTs: dimension 1 is 3, expected 2");
+    REFUSE(WITH({"dTs", SP_F8, false, 3, {3, 2, 3}, rows}), read_pointshell, "dTs");
+    REFUSE(WITH({"dTs", SP_I8, false, 4, {3, 2, 3, 1}, rows}), read_pointshell, "dTs");
+#undef WITH
 }
 
 /* ---- trajectories in small blocks, made by hand ---- */
@@ -396,6 +487,7 @@ int main(void)
     RUN(sparse_refusals);
     RUN(polynomials_refusals);
     RUN(mesh_refusals);
+    RUN(pointshell_refusals);
     RUN(partial_trajectory);
     RUN(trajectory_refusals);
     return test_end();

@@ -86,3 +86,52 @@ void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh)
             mesh->factor[2 * e + i] = matrix.value[matrix.columns == 2 ? i * elements + e : e];
     sp_pool_free(&pool);
 }
+
+sp_helix *tool_read_materials(sp_context *context, const char *path, sp_pool *pool, sp_mesh *mesh)
+{
+    sp_pool scratch = {0};
+    int64_t length;
+    json_error_t error;
+    if (!path)
+        return NULL;
+    char *text = tool_read_bytes(path, "materials", &scratch, &length);
+    json_t *json = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        tool_fail(SP_INPUT, path, "line %d: %s", error.line, error.text);
+    sp_helix *helices = sp_pool_new(pool, mesh->material_count, sizeof *helices);
+    if (!helices)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    tool_check(sp_materials_edit(context, json, mesh->material_count, mesh->materials, helices), path);
+    json_decref(json);
+    sp_pool_free(&scratch);
+    return helices;
+}
+
+void tool_read_fibre(sp_context *context, const char *path, const sp_helix *helices, sp_mesh *mesh)
+{
+    sp_pool pool = {0};
+    sp_matrix matrix;
+    int64_t count, elements = sp_mesh_element_count(mesh);
+    for (int64_t m = 0; helices && m < mesh->material_count; m++) {
+        const double *axis = helices[m].axis;
+        if (axis[0] == 0 && axis[1] == 0 && axis[2] == 0)
+            continue;
+        if (path)
+            tool_fail(SP_USAGE, NULL, "--fibre: region %s has a helix already", mesh->materials[m].name);
+        tool_check(sp_mesh_wind(context, mesh, m, &helices[m]), NULL);
+    }
+    if (!path)
+        return;
+    char *bytes = tool_read_bytes(path, "fibre", &pool, &count);
+    tool_check(sp_matrix_parse_npy(context, bytes, count, &pool, &matrix), path);
+    if (matrix.rows != elements || matrix.columns != 3)
+        tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld, 3) is expected", (long long)matrix.rows, (long long)matrix.columns,
+                  (long long)elements, (long long)elements);
+    mesh->fibre = sp_pool_raw(&mesh->pool, elements, 3 * sizeof *mesh->fibre);
+    if (!mesh->fibre)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t e = 0; e < elements; e++)
+        for (int i = 0; i < 3; i++)
+            mesh->fibre[3 * e + i] = matrix.value[i * elements + e];
+    sp_pool_free(&pool);
+}

@@ -28,6 +28,14 @@ void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh);
 /* --factor: the mesh's factors from an .npy file of (elements) or (elements, 2) numbers; path NULL: none. The mesh is checked afterwards. */
 void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh);
 
+/* --materials: gives the regions that a JSON file names other materials (sp_materials_edit). Returns [regions] the helices among
+ * them, from `pool`; NULL for the path NULL. */
+sp_helix *tool_read_materials(sp_context *context, const char *path, sp_pool *pool, sp_mesh *mesh);
+
+/* Directions of fibres by element: of --fibre, an .npy file of (elements, 3) numbers, or of `helices` [regions]; neither: none.
+ * The mesh is checked afterwards. */
+void tool_read_fibre(sp_context *context, const char *path, const sp_helix *helices, sp_mesh *mesh);
+
 typedef struct tool_columns {
     sp_columns columns;
     const char *path;

@@ -63,6 +63,10 @@ static void warn_missing(const char *path, enum tool_volume_format format, const
     if (format != TOOL_VOLUME_BOU && format != TOOL_VOLUME_INTERP) {
         if (format != TOOL_VOLUME_INP && format != TOOL_VOLUME_VEG)
             add(&missing, "the materials' %s", names ? "constants" : "names and constants");
+        if (mesh->factor)
+            add(&missing, "the elements' factors");
+        if (mesh->fibre)
+            add(&missing, "the directions of fibres");
         if (format != TOOL_VOLUME_INP && mesh->fixed_count > 0)
             add(&missing, "%lld fixed vertices%s", (long long)mesh->fixed_count, format == TOOL_VOLUME_VEG ? " (see .bou)" : "");
         if (mesh->surface.vertex_count > 0)

@@ -29,7 +29,7 @@ typedef struct import_mesh_choice {
     double young, poisson, density;
     int law; /* index into TOOL_LAWS */
     bool law_given, young_given, poisson_given, density_given, quadrature_given, turn;
-    const char *surface, *interpolation, *factor;
+    const char *surface, *interpolation, *materials, *factor, *fibre;
     tool_texts bou;
 } import_mesh_choice;
 

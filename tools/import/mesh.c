@@ -91,7 +91,10 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
         tool_check(sp_mesh_fix_list(context, &mesh, fixed_count, fixed, 7), choice->bou.value[i]);
     }
     sp_pool_free(&pool);
+    const sp_helix *helices = tool_read_materials(context, choice->materials, &pool, &mesh);
     tool_read_factor(context, choice->factor, &mesh);
+    tool_read_fibre(context, choice->fibre, helices, &mesh);
+    sp_pool_free(&pool);
     tool_apply_anchors(context, &mesh);
     embed(context, choice, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-3), path);

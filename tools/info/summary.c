@@ -184,7 +184,8 @@ done:
 
 /* ---- kinds ---- */
 
-static void print_material(const sp_material *material, int64_t elements, double volume, FILE *stream)
+/* by_element: the directions of fibres stand in a member. */
+static void print_material(const sp_material *material, int64_t elements, double volume, bool by_element, FILE *stream)
 {
     fprintf(stream, "region    %s: %lld elements, %.6g m3, %s, density %g kg/m3", material->name, (long long)elements, volume,
             sp_law_name(material->law), material->density);
@@ -193,8 +194,11 @@ static void print_material(const sp_material *material, int64_t elements, double
     if (material->law == SP_LAW_MOONEY_RIVLIN)
         fprintf(stream, ", mu01 %g, mu10 %g, v1 %g Pa", material->mooney[0], material->mooney[1], material->mooney[2]);
     if (material->fibre != SP_FIBRE_NONE)
-        fprintf(stream, ", %s fibres %g Pa along %g %g %g", sp_fibre_name(material->fibre), material->fibre_stiffness, material->fibre_direction[0],
-                material->fibre_direction[1], material->fibre_direction[2]);
+        fprintf(stream, ", %s fibres %g Pa", sp_fibre_name(material->fibre), material->fibre_stiffness);
+    if (material->fibre != SP_FIBRE_NONE && by_element)
+        fprintf(stream, " along directions by element");
+    else if (material->fibre != SP_FIBRE_NONE)
+        fprintf(stream, " along %g %g %g", material->fibre_direction[0], material->fibre_direction[1], material->fibre_direction[2]);
     if (material->damping_mass > 0 || material->damping_stiffness > 0)
         fprintf(stream, ", damping %g 1/s, %g s", material->damping_mass, material->damping_stiffness);
     putc('\n', stream);
@@ -228,7 +232,7 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
     fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], high[0], high[1], high[2]);
     fprintf(stream, "volume    %.9g m3\n", total);
     for (int64_t i = 0; i < mesh.material_count; i++)
-        print_material(&mesh.materials[i], count[i], volume[i], stream);
+        print_material(&mesh.materials[i], count[i], volume[i], mesh.fibre != NULL, stream);
     fprintf(stream, "fixed     %lld vertices, %lld of %lld degrees of freedom\n", (long long)mesh.fixed_count, (long long)held,
             (long long)(3 * mesh.vertex_count));
     fprintf(stream, "surface   %lld vertices, %lld triangles\n", (long long)mesh.surface.vertex_count,

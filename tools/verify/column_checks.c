@@ -234,7 +234,7 @@ void verify_modes(verify *v, artefact *file)
 /* ---- derivatives ---- */
 
 typedef struct derivative_work {
-    double *plus, *minus, *u, *product, *free, *absolute; /* [3·vertices] */
+    double *plus, *minus, *half, *u, *product, *free, *absolute; /* [3·vertices] */
 } derivative_work;
 
 /* The equation of derivatives is projected: it loses what lies in the span of M times these columns [rows, count]. */
@@ -262,7 +262,29 @@ static void project_free(const sp_body *body, const derivative_span *span, doubl
         w->product[i] -= h[i];
 }
 
-/* (H:ψⱼ)ψᵢ = [K(tψⱼ) − K(−tψⱼ)]ψᵢ / 2t, exact for any t since K is quadratic; then ‖(K − λM)Φ + that‖ over the free degrees of freedom, for
+/* to [3·vertices] = [K(tψⱼ) − K(−tψⱼ)]ψᵢ / 2t. */
+static void stiffness_difference(verify *v, const sp_body *body, const double *psi_i, const double *psi_j, double t, const derivative_work *w, double *to)
+{
+    int64_t rows = 3 * body->mesh->vertex_count;
+    for (int64_t i = 0; i < rows; i++)
+        w->u[i] = t * psi_j[i];
+    sp_elastic_tangent_times(v->context, body, w->u, psi_i, to);
+    for (int64_t i = 0; i < rows; i++)
+        w->u[i] = -w->u[i];
+    sp_elastic_tangent_times(v->context, body, w->u, psi_i, w->minus);
+    for (int64_t i = 0; i < rows; i++)
+        to[i] = (to[i] - w->minus[i]) / (2 * t);
+}
+
+static bool all_quadratic(const sp_mesh *mesh)
+{
+    for (int64_t i = 0; i < mesh->material_count; i++)
+        if (!sp_material_quadratic(&mesh->materials[i]))
+            return false;
+    return true;
+}
+
+/* (H:ψⱼ)ψᵢ by a difference, exact for any t where K is quadratic, else by small ones extrapolated to t = 0 (error of order t⁴); then ‖(K − λM)Φ + that‖ over the free degrees of freedom, for
  * free bodies that of the projected equation (basis/free_derivatives.h, basis/inertia_derivatives.h). */
 static void measure_derivative(verify *v, const artefact *mesh, const derivative_span *span, double lambda, const double *psi_i, const double *psi_j, const double *phi,
                                double size, const derivative_work *w, double *error, double *limit)
@@ -272,18 +294,17 @@ static void measure_derivative(verify *v, const artefact *mesh, const derivative
     double largest = 0;
     for (int64_t i = 0; i < rows; i++)
         largest = fmax(largest, fabs(psi_j[i]));
-    double t = 0.1 * size / largest;
-    for (int64_t i = 0; i < rows; i++)
-        w->u[i] = t * psi_j[i];
-    sp_elastic_tangent_times(v->context, body, w->u, psi_i, w->plus);
-    for (int64_t i = 0; i < rows; i++)
-        w->u[i] = -w->u[i];
-    sp_elastic_tangent_times(v->context, body, w->u, psi_i, w->minus);
+    const bool quadratic = all_quadratic(&mesh->mesh);
+    const double t = (quadratic ? 0.1 : 2e-3) * size / largest;
+    stiffness_difference(v, body, psi_i, psi_j, t, w, w->plus);
+    if (!quadratic) {
+        stiffness_difference(v, body, psi_i, psi_j, 0.5 * t, w, w->half);
+        for (int64_t i = 0; i < rows; i++)
+            w->plus[i] = (4 * w->half[i] - w->plus[i]) / 3;
+    }
     memset(w->u, 0, (size_t)rows * sizeof *w->u);
     sp_elastic_tangent_times(v->context, body, w->u, phi, w->product);
     double sum = 0, scale = 0;
-    for (int64_t i = 0; i < rows; i++)
-        w->plus[i] = (w->plus[i] - w->minus[i]) / (2 * t);
     if (span->count)
         project_free(body, span, lambda, phi, w->plus, w);
     for (int64_t i = 0; i < n; i++) {
@@ -346,7 +367,7 @@ void verify_derivatives(verify *v, artefact *file)
     sp_pool pool = {0};
     double low[3], high[3], error = 0, limit = 0;
     derivative_work w;
-    double **each[] = {&w.plus, &w.minus, &w.u, &w.product, &w.free, &w.absolute};
+    double **each[] = {&w.plus, &w.minus, &w.half, &w.u, &w.product, &w.free, &w.absolute};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         *each[i] = sp_pool_raw(&pool, rows, sizeof(double));
     if (pool.failed)

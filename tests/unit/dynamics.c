@@ -2,6 +2,7 @@
 #include "assembly/elastic.h"
 #include "basis/derivatives.h"
 #include "basis/modes.h"
+#include "allocations.h"
 #include "bodies.h"
 #include "dynamics/integrate.h"
 #include "dynamics/loads.h"
@@ -11,30 +12,6 @@
 #include "test.h"
 
 static sp_context context;
-
-/* ---- counting allocations (not under sanitizers, which have their own malloc) ---- */
-
-static long allocations;
-#if !defined(__SANITIZE_ADDRESS__)
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-void *malloc(size_t size)
-{
-    allocations++;
-    return __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __libc_calloc(count, size);
-}
-void *realloc(void *pointer, size_t size)
-{
-    allocations++;
-    return __libc_realloc(pointer, size);
-}
-#endif
 
 /* ---- a cantilever and its reduced model ---- */
 

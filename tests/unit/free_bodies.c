@@ -1,5 +1,6 @@
 /* Free bodies: their inertia against formulas and the full mesh, rotation against closed forms, conservation, orders, work, interaction. */
 #include "assembly/elastic.h"
+#include "allocations.h"
 #include "bodies.h"
 #include "dynamics/free.h"
 #include "geometry_models.h"
@@ -11,30 +12,6 @@
 static sp_context context;
 
 static const double none[3] = {0, 0, 0};
-
-/* ---- counting allocations (not under sanitizers, which have their own malloc) ---- */
-
-static long allocations;
-#if !defined(__SANITIZE_ADDRESS__)
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-void *malloc(size_t size)
-{
-    allocations++;
-    return __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __libc_calloc(count, size);
-}
-void *realloc(void *pointer, size_t size)
-{
-    allocations++;
-    return __libc_realloc(pointer, size);
-}
-#endif
 
 /* ---- a deformable body: a bar of 1 MPa, 0.8 × 0.4 × 0.2 m, with smooth fields about its middle, none of them rigid ---- */
 

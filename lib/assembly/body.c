@@ -2,6 +2,7 @@
 
 #include "assembly/element.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -508,6 +509,23 @@ int sp_body_mass_compressed(sp_context *context, sp_body *body, bool lumped, sp_
 done:
     sp_sparse_free(&full);
     return status;
+}
+
+/* Elements of a color share no vertex. */
+void sp_body_mass_times(const sp_context *context, const sp_body *body, int64_t width, const double *fields, double *product)
+{
+    for (int64_t color = 0; color < body->color_count; color++)
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+        for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++)
+            for (int l = 0; l < body->batches[b].count; l++) {
+                int64_t element = body->batches[b].element[l];
+                int corners;
+                const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
+                const double *mass = body->classes[body->element_class[element]].mass;
+                for (int i = 0; i < corners; i++)
+                    for (int j = 0; j < corners; j++)
+                        cblas_daxpy((int)width, mass[i * corners + j], fields + corner[j] * width, 1, product + corner[i] * width, 1);
+            }
 }
 
 void sp_body_gather(const sp_body *body, const double *full, double *reduced)

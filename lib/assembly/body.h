@@ -66,6 +66,10 @@ int sp_body_mass(sp_context *context, const sp_body *body, bool lumped, sp_spars
 /* The same as a matrix of its own without the zeros between different components: for products. */
 int sp_body_mass_compressed(sp_context *context, sp_body *body, bool lumped, sp_sparse *matrix) SP_MUST_USE;
 
+/* product += M fields with the consistent mass of all vertices, held ones too; both [vertices, width, row major]: width 3 for displacements, any for fields
+ * interpolated as they are. The same bits for any number of threads. */
+void sp_body_mass_times(const sp_context *context, const sp_body *body, int64_t width, const double *fields, double *product);
+
 /* Lumped mass of every vertex [vertices] kg. */
 void sp_body_vertex_mass(const sp_body *body, double *mass);
 

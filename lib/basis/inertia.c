@@ -23,24 +23,6 @@ static void field_at(int field, const double X[3], double a[3])
     }
 }
 
-/* f += M a over all vertices; elements of a color share none. */
-static void mass_times(const sp_context *context, const sp_body *body, const double *a, double *f)
-{
-    for (int64_t color = 0; color < body->color_count; color++)
-#pragma omp parallel for schedule(static) num_threads(context->threads)
-        for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++)
-            for (int l = 0; l < body->batches[b].count; l++) {
-                int64_t element = body->batches[b].element[l];
-                int corners;
-                const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
-                const double *mass = body->classes[body->element_class[element]].mass;
-                for (int i = 0; i < corners; i++)
-                    for (int j = 0; j < corners; j++)
-                        for (int c = 0; c < 3; c++)
-                            f[3 * corner[i] + c] += mass[i * corners + j] * a[3 * corner[j] + c];
-            }
-}
-
 int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, const int *field, double *force)
 {
     const sp_mesh *mesh = body->mesh;
@@ -65,7 +47,7 @@ int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, c
             field_at(field[k], X, a + 3 * v);
         }
         memset(f, 0, (size_t)(3 * mesh->vertex_count) * sizeof *f);
-        mass_times(context, body, a, f);
+        sp_body_mass_times(context, body, 3, a, f);
         sp_body_gather(body, f, force + k * body->dof_count);
     }
     sp_pool_free(&scratch);

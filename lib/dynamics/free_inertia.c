@@ -28,23 +28,6 @@ static int new_inertia(sp_context *context, int64_t r, sp_inertia *inertia)
     return sp_fail_memory(context);
 }
 
-/* product += M fields, with the scalar consistent mass; both [vertices, width, row major]. Elements of a color share no vertex. */
-static void mass_times(const sp_context *context, const sp_body *body, int64_t width, const double *fields, double *product)
-{
-    for (int64_t color = 0; color < body->color_count; color++)
-#pragma omp parallel for schedule(static) num_threads(context->threads)
-        for (int64_t b = body->color_start[color]; b < body->color_start[color + 1]; b++)
-            for (int l = 0; l < body->batches[b].count; l++) {
-                int64_t element = body->batches[b].element[l];
-                int corners;
-                const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
-                const double *mass = body->classes[body->element_class[element]].mass;
-                for (int i = 0; i < corners; i++)
-                    for (int j = 0; j < corners; j++)
-                        cblas_daxpy((int)width, mass[i * corners + j], fields + corner[j] * width, 1, product + corner[i] * width, 1);
-            }
-}
-
 /* Mass, centre and the means of U. The lumped mass of a vertex is the integral of its shape function: exact for these. */
 static void integrate_means(const sp_mesh *mesh, const double *mass, const double *U, sp_inertia *inertia)
 {
@@ -110,7 +93,7 @@ int sp_inertia_of_body(sp_context *context, const sp_body *body, int64_t r, cons
                 fields[v * width + a * r + j] = U[j * rows + 3 * v + a] - inertia->mean[a * r + j];
             fields[v * width + 3 * r + a] = mesh->vertices[3 * v + a] - inertia->centre[a];
         }
-    mass_times(context, body, width, fields, product);
+    sp_body_mass_times(context, body, width, fields, product);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)width, (int)width, (int)vertices, 1, fields, (int)width, product, (int)width,
                 0, g, (int)width);
     sort_products(g, inertia);

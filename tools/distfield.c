@@ -3,6 +3,8 @@
 #include "geometry/distance_field.h"
 #include "tools/common/inputs.h"
 #include "tools/common/model.h"
+#include "tools/common/skin.h"
+#include "tools/distfield/deformed.h"
 
 #include <string.h>
 
@@ -11,47 +13,80 @@ static struct {
     double scale, offset;
     int grid, sign;
     bool offset_given;
+    distfield_pose pose;
 } chosen;
 
 static const tool_option options[] = {
-    {"cells", 'n', TOOL_INTEGER, &chosen.cells, "N", "256", .low = 1, .high = SP_FIELD_CELLS_MAX, .help = "cells along the longest side of the box"},
-    {"box-scale", 0, TOOL_REAL, &chosen.scale, "X", "1.5", .low = 1, .high = 1000, .help = "factor on the box of the model about its centre"},
-    {"grid", 0, TOOL_CHOICE, &chosen.grid, NULL, "cube", "cube|box", .help = "cube: all sides equal, as in the thesis; box: sides rounded up to whole cells"},
+    {"cells", 'n', TOOL_INTEGER, &chosen.cells, "N", "256", .low = 1, .high = SP_FIELD_CELLS_MAX,
+     .help = "cells along the longest side of the box"},
+    {"box-scale", 0, TOOL_REAL, &chosen.scale, "X", "1.5", .low = 1, .high = 1000,
+     .help = "factor on the box of the model about its centre"},
+    {"grid", 0, TOOL_CHOICE, &chosen.grid, NULL, "cube", "cube|box",
+     .help = "cube: all sides equal, as in the thesis; box: sides rounded up to whole cells"},
     {"sign", 0, TOOL_CHOICE, &chosen.sign, NULL, "auto", "auto|pseudonormal|winding|offset|none",
-     .help = "what is inside: auto: pseudonormals for closed manifolds that do not meet themselves, else winding numbers; offset: the surface "
-             "becomes the outermost one at the distance --offset from the model"},
+     .help =
+         "what is inside: auto: pseudonormals for closed manifolds that do not meet themselves, else winding numbers; offset: the surface "
+         "becomes the outermost one at the distance --offset from the model"},
     {"offset", 0, TOOL_REAL, &chosen.offset, "M", NULL, .low = 1e-300, .high = 1e300, .given = &chosen.offset_given,
      .help = "distance of --sign offset (default: 1.4 cells)"},
+    DISTFIELD_POSE_OPTIONS(chosen.pose),
 };
 
 static const char *const sign_names[] = {"auto", "pseudonormal", "winding", "offset", "none"};
 
-/* The surface of a mesh of ours, or a model that others made. hash: of the mesh, else "". */
-static void read_surface(sp_context *context, const char *path, sp_surface *surface, char hash[SP_HASH_LENGTH])
+/* The surface of a mesh of ours, moved where a pose says so, or a model that others made. mesh->path NULL: no mesh. */
+static void read_surface(sp_context *context, const char *path, sp_surface *surface, tool_mesh *mesh)
 {
-    *hash = 0;
+    sp_pool pool = {0};
+    *mesh = (tool_mesh){0};
+    distfield_check_pose(&chosen.pose, tool_is_archive(path));
     if (!tool_is_archive(path)) {
         tool_read_surface(context, path, NULL, surface);
         return;
     }
-    tool_mesh mesh;
-    tool_read_mesh(path, NULL, &mesh);
-    strcpy(hash, mesh.hash);
-    tool_mesh_surface(context, &mesh.mesh, surface);
-    sp_mesh_free(&mesh.mesh);
+    tool_read_mesh(path, NULL, mesh);
+    tool_mesh_surface(context, &mesh->mesh, surface);
+    const double *u = distfield_displacement(&chosen.pose, mesh, &pool);
+    if (u) {
+        tool_skin skin;
+        tool_skin_open(context, &mesh->mesh, false, &skin);
+        tool_skin_positions(&skin, 1, u, surface->vertices);
+        tool_skin_close(&skin);
+    }
+    sp_pool_free(&pool);
+}
+
+/* What distances between rest fields and proxies come to, on a grid about the moved surface. */
+static json_t *approximate(sp_context *context, const char *path, const sp_surface *surface, const tool_mesh *mesh, sp_field *field)
+{
+    int64_t inside = 0;
+    tool_check(sp_field_place(context, surface, chosen.cells, chosen.scale, chosen.grid == 0, field), path);
+    distfield_approximate(context, &chosen.pose, mesh, field);
+    for (int64_t i = 0; i < sp_field_vertices(field); i++)
+        inside += field->distance[i] < 0;
+    tool_say("%lld x %lld x %lld cells of %.4g m; approximated by proxies in %lld domains; %lld vertices inside",
+             (long long)field->cells[0], (long long)field->cells[1], (long long)field->cells[2], field->spacing,
+             (long long)chosen.pose.fields.count, (long long)inside);
+    json_t *result = tool_result_new();
+    json_object_set_new(result, "sign", json_string("deformed"));
+    json_object_set_new(result, "inside", json_integer(inside));
+    return result;
 }
 
 static void say(const sp_field *field, const sp_distance_report *report)
 {
     if (report->meets_itself)
-        tool_warn(NULL, "the surface meets itself: pseudonormals would be wrong at %lld of %lld vertices near it, so winding numbers decide",
+        tool_warn(NULL,
+                  "the surface meets itself: pseudonormals would be wrong at %lld of %lld vertices near it, so winding numbers decide",
                   (long long)report->sign_disagreements, (long long)report->sign_tests);
     else if (report->sign_disagreements > 0)
         tool_warn(NULL, "%s and the other way disagree about %lld of %lld signs near the surface", sign_names[report->sign],
                   (long long)report->sign_disagreements, (long long)report->sign_tests);
     if (report->sign == SP_FIELD_WINDING && !report->closed)
-        tool_warn(NULL, "the model is open (%lld edges after the repair): signs change away from its triangles too (--sign offset makes it closed)",
-                  (long long)report->orient.open_edges);
+        tool_warn(
+            NULL,
+            "the model is open (%lld edges after the repair): signs change away from its triangles too (--sign offset makes it closed)",
+            (long long)report->orient.open_edges);
     if (report->inside == 0 && report->sign != SP_FIELD_UNSIGNED)
         tool_warn(NULL, "no vertex of the grid lies inside");
     tool_say("%lld x %lld x %lld cells of %.4g m; sign: %s; %lld vertices inside", (long long)field->cells[0], (long long)field->cells[1],
@@ -86,34 +121,49 @@ static json_t *report_result(const sp_distance_report *report)
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
-        &(tool_spec){"distfield", "MODEL", 1, 1, "The signed distance field of a triangle model (OBJ, PLY, STL, OFF) or of a mesh's surface.", options,
+        &(tool_spec){"distfield", "MODEL", 1, 1,
+                     "The signed distance field of a triangle model (OBJ, PLY, STL, OFF) or of a mesh's surface.", options,
                      TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
                      "  distfield dragon.obj -n 256 -o dragon-field.npz\n  distfield bridge.npz --sign offset -o bridge-field.npz\n"
+                     "  distfield bridge.npz --basis basis.npz --coordinates 0.3,0,0.1 -o moved-field.npz\n"
                      "  simrender dragon-field.npz --slice z=0.5 -o slice.png\n  simexport dragon-field.npz --level 0.01 -o grown.obj\n"},
         argc, argv);
     const char *path = tool_argument(0);
     if (chosen.offset_given && chosen.sign != SP_FIELD_OFFSET)
         tool_fail(SP_USAGE, NULL, "--offset means nothing without --sign offset");
+    if (chosen.pose.fields.count && (tool_option_given("sign") || chosen.offset_given))
+        tool_fail(SP_USAGE, NULL, "--sign and --offset mean nothing with --field, whose signs are those of the fields at rest");
     sp_surface surface;
     sp_field field;
-    sp_distance_report report;
-    char hash[SP_HASH_LENGTH];
-    read_surface(context, path, &surface, hash);
-    const sp_distance_parameters parameters = {.cells = chosen.cells, .scale = chosen.scale, .cube = chosen.grid == 0,
-                                               .sign = (enum sp_field_sign)chosen.sign, .offset = chosen.offset_given ? chosen.offset : 0};
+    sp_distance_report report = {0};
+    tool_mesh mesh;
+    json_t *result;
+    read_surface(context, path, &surface, &mesh);
+    const sp_distance_parameters parameters = {.cells = chosen.cells,
+                                               .scale = chosen.scale,
+                                               .cube = chosen.grid == 0,
+                                               .sign = (enum sp_field_sign)chosen.sign,
+                                               .offset = chosen.offset_given ? chosen.offset : 0};
     tool_output *output = tool_output_open(tool_output_path());
-    tool_check(sp_distance_field(context, &surface, &parameters, &field, &report), path);
+    if (chosen.pose.fields.count)
+        result = approximate(context, path, &surface, &mesh, &field);
+    else {
+        tool_check(sp_distance_field(context, &surface, &parameters, &field, &report), path);
+        say(&field, &report);
+        result = report_result(&report);
+    }
     sp_surface_free(&surface);
-    say(&field, &report);
     json_t *meta = tool_meta_new("field");
-    json_object_set_new(meta, "sign", json_string(sign_names[report.sign]));
+    json_object_set_new(meta, "sign", json_string(chosen.pose.fields.count ? "deformed" : sign_names[report.sign]));
     if (report.sign == SP_FIELD_OFFSET)
         json_object_set_new(meta, "offset", json_real(report.offset));
-    if (*hash)
-        json_object_set_new(meta, "mesh", json_string(hash));
+    if (mesh.path && !chosen.pose.basis) /* the field of another place than the mesh's at rest is not one of the mesh */
+        json_object_set_new(meta, "mesh", json_string(mesh.hash));
     tool_check(sp_field_write(context, tool_output_writer(output), meta, &field), tool_output_path());
-    tool_output_finish(output, report_result(&report));
+    tool_output_finish(output, result);
     json_decref(meta);
     sp_field_free(&field);
+    if (mesh.path)
+        sp_mesh_free(&mesh.mesh);
     return tool_end();
 }

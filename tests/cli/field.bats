@@ -40,6 +40,37 @@ BAR='(lambda q: np.where((q <= 0).all(0), q.max(0), np.sqrt((np.maximum(q, 0) **
     no_faults
 }
 
+@test "fields of a moved mesh, and their approximation from fields at rest" {
+    distfield mesh.npz -q -n 16 -o rest.npz
+    pointshell mesh.npz -q --points 40 --levels 1 -o proxies.npz
+    # at rest the weights of all proxies add up to the field itself; on the faces of the grid rounding decides what is outside
+    done_well distfield mesh.npz --basis basis.npz --coordinates 0 --field rest.npz --proxies proxies.npz -n 16 -o same.npz
+    ending= done_well simverify same.npz
+    holds same.npz "np.abs(d - np.load('rest.npz')['distance'])[1:-1, 1:-1, 1:-1].max() < 1e-6 and meta['sign'] == 'deformed' and 'mesh' not in meta"
+    q=$("$PYTHON" - basis.npz <<-'END'
+	import sys, zipfile, struct, array
+	data = zipfile.ZipFile('basis.npz').read('U.npy')
+	u = array.array('d', data[10 + data[8] + 256 * data[9]:])
+	rows = len(u) // 6
+	print(0.1 / max(abs(x) for x in u[:rows])) # the tip moves by a tenth of the bar's height
+	END
+    )
+    done_well distfield mesh.npz --basis basis.npz --coordinates "$q" -n 16 -o moved.npz
+    done_well distfield mesh.npz --basis basis.npz --coordinates "$q" --field rest.npz --proxies proxies.npz -n 16 -o near.npz
+    ending= done_well simverify moved.npz near.npz
+    # that of rest is off by the displacement, the approximation by a fifth of it where it matters
+    holds near.npz "np.abs(d - np.load('moved.npz')['distance'])[np.abs(d) < 0.3].max() < 0.02 and np.abs(d - np.load('moved.npz')['distance']).max() > 0"
+    refused 2 '--basis and --coordinates go together' distfield mesh.npz --basis basis.npz -o out.npz
+    refused 2 '--basis goes with a mesh' distfield bar.obj --basis basis.npz --coordinates 1 -o out.npz
+    refused 2 'number 2 of "1,x" is none' distfield mesh.npz --basis basis.npz --coordinates 1,x -o out.npz
+    refused 2 'more numbers than the basis has columns' distfield mesh.npz --basis basis.npz --coordinates 1,2,3,4,5,6,7 -o out.npz
+    refused 2 'there are 1 and 0' distfield mesh.npz --basis basis.npz --coordinates 1 --field rest.npz -o out.npz
+    refused 2 '--sign and --offset mean nothing' distfield mesh.npz --basis basis.npz --coordinates 1 --field rest.npz --proxies proxies.npz --sign winding -o out.npz
+    distfield twin.npz -q -n 8 -o twin-field.npz
+    refused 3 'made from another mesh' distfield mesh.npz --basis basis.npz --coordinates 1 --field twin-field.npz --proxies proxies.npz -o out.npz
+    no_faults
+}
+
 @test "slices and level sets" {
     distfield bar.obj -q -n 24 -o f.npz
     ending=.png

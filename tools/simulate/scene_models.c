@@ -42,6 +42,8 @@ static void read_field(const scene_run *run, const scene_model *model, const cha
     const char *sign = json_string_value(json_object_get(file.meta, "sign"));
     if (sign && !strcmp(sign, "none"))
         tool_fail(SP_INPUT, path, "its distances have no sign: nothing would ever be inside (distfield --sign)");
+    if (sign && !strcmp(sign, "deformed"))
+        tool_fail(SP_INPUT, path, "it is an approximation, whose values are no bounds of distances");
     tool_check(sp_field_read(run->context, &file, field), path);
     sp_file_free(&file);
 }

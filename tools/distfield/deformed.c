@@ -1,0 +1,115 @@
+#include "tools/distfield/deformed.h"
+
+#include "contact/deformed.h"
+#include "formats/field.h"
+#include "formats/pointshell.h"
+#include "tools/common/anchors.h"
+
+#include <string.h>
+
+void distfield_check_pose(const distfield_pose *pose, bool mesh)
+{
+    if (pose->basis && !mesh)
+        tool_fail(SP_USAGE, NULL, "--basis goes with a mesh");
+    if (!pose->basis != !pose->coordinates)
+        tool_fail(SP_USAGE, NULL, "--basis and --coordinates go together");
+    if (pose->fields.count != pose->proxies.count)
+        tool_fail(SP_USAGE, NULL, "each --field goes with its --proxies: there are %lld and %lld", (long long)pose->fields.count,
+                  (long long)pose->proxies.count);
+    if (pose->fields.count && !pose->basis)
+        tool_fail(SP_USAGE, NULL, "--field and --proxies go with --basis and --coordinates");
+    if (tool_option_given("nearest") && !pose->fields.count)
+        tool_fail(SP_USAGE, NULL, "--nearest means nothing without --proxies");
+}
+
+/* q [columns], 0 behind those that are given. */
+static double *parse_coordinates(const distfield_pose *pose, int64_t columns, sp_pool *pool)
+{
+    const char *at = pose->coordinates;
+    double *q = sp_pool_new(pool, columns, sizeof *q);
+    if (!q)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t j = 0; *at; j++) {
+        if (j == columns)
+            tool_fail(SP_USAGE, pose->basis, "--coordinates has more numbers than the basis has columns, %lld", (long long)columns);
+        if (!tool_parse_numbers(&at, 1, &q[j]) || !(q[j] - q[j] == 0))
+            tool_fail(SP_USAGE, NULL, "--coordinates: number %lld of \"%s\" is none", (long long)j + 1, pose->coordinates);
+    }
+    return q;
+}
+
+static void read_basis(const distfield_pose *pose, const tool_mesh *mesh, tool_columns *basis)
+{
+    tool_read_columns(pose->basis, "basis", NULL, mesh, basis);
+}
+
+double *distfield_displacement(const distfield_pose *pose, const tool_mesh *mesh, sp_pool *pool)
+{
+    tool_columns basis;
+    if (!pose->basis)
+        return NULL;
+    read_basis(pose, mesh, &basis);
+    const int64_t rows = basis.columns.rows;
+    const double *q = parse_coordinates(pose, basis.columns.count, pool);
+    double *u = sp_pool_new(pool, rows, sizeof *u);
+    if (!u)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t j = 0; j < basis.columns.count; j++)
+        for (int64_t i = 0; i < rows; i++)
+            u[i] += q[j] * basis.columns.U[j * rows + i];
+    sp_columns_free(&basis.columns);
+    return u;
+}
+
+/* A field or shell of the mesh. */
+static void read_part(sp_context *context, const char *path, const char *option, const char *kind, const tool_mesh *mesh, sp_file *file)
+{
+    const char *const kinds[] = {kind, NULL};
+    char recorded[SP_HASH_LENGTH];
+    tool_read(path, option, kinds, false, file);
+    tool_check(sp_json_hash(context, file->meta, "mesh", recorded), path);
+    tool_check_hash(path, "mesh", recorded, mesh->hash);
+}
+
+void distfield_approximate(sp_context *context, const distfield_pose *pose, const tool_mesh *mesh, sp_field *field)
+{
+    enum { MOST = sizeof pose->fields.value / sizeof *pose->fields.value };
+    const int64_t domains = pose->fields.count;
+    sp_field rest[MOST];
+    sp_shell shells[MOST];
+    sp_deformed_domain domain[MOST];
+    sp_deformed_field *deformed;
+    sp_pool pool = {0};
+    tool_columns basis;
+    for (int64_t d = 0; d < domains; d++) {
+        sp_file file;
+        read_part(context, pose->fields.value[d], "field", "field", mesh, &file);
+        tool_check(sp_field_read(context, &file, &rest[d]), pose->fields.value[d]);
+        sp_file_free(&file);
+        read_part(context, pose->proxies.value[d], "proxies", "pointshell", mesh, &file);
+        tool_check(sp_pointshell_read(context, &file, &shells[d]), pose->proxies.value[d]);
+        sp_file_free(&file);
+        domain[d] = (sp_deformed_domain){.field = &rest[d], .count = shells[d].count, .points = shells[d].points};
+    }
+    read_basis(pose, mesh, &basis);
+    tool_check(
+        sp_deformed_field_new(context, &mesh->mesh, basis.columns.count, basis.columns.U, domains, domain, (int)pose->nearest, &deformed),
+        mesh->path);
+    sp_deformed_field_update(deformed, parse_coordinates(pose, basis.columns.count, &pool));
+    const int64_t layers = field->cells[2] + 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(context->threads)
+    for (int64_t z = 0; z < layers; z++)
+        for (int64_t y = 0; y <= field->cells[1]; y++)
+            for (int64_t x = 0; x <= field->cells[0]; x++) {
+                double at[3];
+                sp_field_position(field, x, y, z, at);
+                field->distance[sp_field_index(field, x, y, z)] = (float)sp_deformed_field_at(deformed, at, NULL, NULL);
+            }
+    sp_deformed_field_free(deformed);
+    sp_columns_free(&basis.columns);
+    for (int64_t d = 0; d < domains; d++) {
+        sp_field_free(&rest[d]);
+        sp_shell_free(&shells[d]);
+    }
+    sp_pool_free(&pool);
+}

@@ -88,7 +88,8 @@ static inline void mode_at(int mode, const double x[3], double u[3], double grad
     for (int i = 0; i < 3; i++) {
         u[i] = mode < AFFINE ? 0.1 * across[i] : 0.5 * across[i] * sin(phase + mode);
         for (int k = 0; k < 3; k++) {
-            gradient[3 * i + k] = mode < AFFINE ? sp_random_uniform(8, 42, (uint64_t)(9 * mode + 3 * i + k)) - 0.5 : across[i] * cos(phase + mode) * along[k];
+            gradient[3 * i + k] =
+                mode < AFFINE ? sp_random_uniform(8, 42, (uint64_t)(9 * mode + 3 * i + k)) - 0.5 : across[i] * cos(phase + mode) * along[k];
             u[i] += mode < AFFINE ? gradient[3 * i + k] * x[k] : 0;
         }
     }

@@ -1,0 +1,947 @@
+/* Worlds: bodies that collide, rest, are pushed by hand; momenta, energy, edges, threads. */
+#include "contact/world.h"
+#include "assembly/body.h"
+#include "allocations.h"
+#include "bodies.h"
+#include "contact_models.h"
+#include "dynamics/models.h"
+#include "linear/blas.h"
+#include "reduced/linear.h"
+
+static const double NONE[3] = {0, 0, 0}, UP[3] = {0, 0, 1};
+static const double GRAVITY = 9.81;
+
+/* ---- a deformable bar 0.8 × 0.4 × 0.4 m about the origin, with fields that are no rigid motions ---- */
+
+enum { BAR = 6 };
+
+typedef struct bar {
+    sp_mesh mesh;
+    sp_body body;
+    double *U;
+    sp_inertia inertia;
+    double K[BAR * BAR];
+    sp_contact_shell shell;
+    sp_field field;
+} bar;
+
+static void make_bar(bar *b)
+{
+    *b = (bar){0};
+    make_box(4, 2, 2, 0.2, 0, &b->mesh);
+    for (int64_t v = 0; v < b->mesh.vertex_count; v++)
+        for (int k = 0; k < 3; k++)
+            b->mesh.vertices[3 * v + k] -= k == 0 ? 0.4 : 0.2;
+    CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
+    const int64_t rows = 3 * b->mesh.vertex_count;
+    b->U = calloc((size_t)(rows * BAR), 8);
+    for (int64_t v = 0; v < b->mesh.vertex_count; v++) {
+        const double *X = b->mesh.vertices + 3 * v, x = X[0], y = X[1], z = X[2];
+        const double field[BAR][3] = {{x, 0, 0}, {0, y, 0}, {y, x, 0}, {-2 * x * z, 0, x * x}, {0, -x * z, x * y}, {0, 0, z + x * x}};
+        for (int j = 0; j < BAR; j++)
+            for (int c = 0; c < 3; c++)
+                b->U[j * rows + 3 * v + c] = field[j][c];
+    }
+    CHECK_OK(sp_inertia_of_body(&context, &b->body, BAR, b->U, &b->inertia));
+    for (int i = 0; i < BAR; i++) /* soft: strains of some percent in collisions */
+        b->K[BAR * i + i] = 2000 * (1 + 0.3 * i);
+    sp_surface s = new_surface(8, 12);
+    add_box(&s, (double[3]){-0.4, -0.2, -0.2}, (double[3]){0.4, 0.2, 0.2});
+    sp_shell shell = shell_of(&s, SP_SHELL_REPULSION, 400, 3);
+    sp_shell_motion_report report;
+    CHECK_OK(sp_shell_carry(&context, &b->mesh, BAR, b->U, true, &shell, &report));
+    b->shell = contact_shell(&shell);
+    b->field = field_of(&s, 16);
+    sp_surface_free(&s);
+}
+
+static void free_bar(bar *b)
+{
+    sp_contact_shell_free(&b->shell);
+    sp_field_free(&b->field);
+    sp_inertia_free(&b->inertia);
+    free(b->U);
+    sp_body_free(&b->body);
+    sp_mesh_free(&b->mesh);
+}
+
+/* What several tests use: the bar, a rigid torus, a grid about a sphere. */
+static bar model;
+static sp_contact_shell ring;
+static sp_field ring_field, ball_field;
+
+static void make_models(void)
+{
+    sp_surface s = torus(24, 12, 0.3, 0.12), ball = new_surface(600, 1200);
+    add_sphere(&ball, 8, NONE, 0.3);
+    sp_shell made = shell_of(&s, SP_SHELL_REPULSION, 300, 3);
+    ring = contact_shell(&made);
+    ring_field = field_of(&s, 16);
+    ball_field = field_of(&ball, 16);
+    make_bar(&model);
+    sp_surface_free(&s);
+    sp_surface_free(&ball);
+}
+
+static void free_models(void)
+{
+    sp_contact_shell_free(&ring);
+    sp_field_free(&ring_field);
+    sp_field_free(&ball_field);
+    free_bar(&model);
+}
+
+static sp_free_body *free_bar_body(double step)
+{
+    const sp_free_parameters p = {.step = step};
+    sp_reduced_force force;
+    sp_free_body *body;
+    CHECK_OK(sp_linear_force_new(&context, BAR, model.K, &force));
+    CHECK_OK(sp_free_body_new(&context, &model.inertia, &force, &p, &body));
+    return body;
+}
+
+static sp_inertia ball_inertia(double mass, double radius, const double centre[3])
+{
+    const double J = 0.4 * mass * radius * radius;
+    sp_inertia inertia;
+    CHECK_OK(sp_inertia_of_numbers(&context, mass, centre, (double[6]){J, J, J, 0, 0, 0}, &inertia));
+    return inertia;
+}
+
+static sp_free_body *rigid(const sp_inertia *inertia, double step)
+{
+    const sp_free_parameters p = {.step = step};
+    sp_free_body *body;
+    CHECK_OK(sp_free_body_new(&context, inertia, NULL, &p, &body));
+    return body;
+}
+
+static sp_pose at_place(double x, double y, double z)
+{
+    return (sp_pose){{x, y, z}, {1, 0, 0, 0}};
+}
+
+static sp_world_parameters parameters_of(double step, double stiffness)
+{
+    return (sp_world_parameters){.step = step,
+                                 .penalty = {.stiffness = stiffness, .limit = INFINITY, .pulse = INFINITY},
+                                 .limits = {.warm = INT64_MAX, .cold = INT64_MAX, .tree = true, .coherence = true},
+                                 .integrator = {.kind = SP_NEWMARK, .beta = 0.25, .gamma = 0.5},
+                                 .coupling = {.body = -1}};
+}
+
+static sp_world *new_world(const sp_world_parameters *p, int64_t count, const sp_world_body *bodies, int64_t pairs,
+                           const sp_world_pair *pair, bool balls)
+{
+    sp_world *world;
+    CHECK_OK(sp_world_new(&context, p, count, bodies, pairs, pair, balls, &world));
+    return world;
+}
+
+static double total_energy(sp_world *world)
+{
+    double e[3];
+    sp_world_energies(world, e);
+    return e[0] + e[1] + e[2];
+}
+
+/* ---- rest ---- */
+
+/* −∫ d n dS / ∫ dS over the part of a unit sphere that is δ below a plane. */
+static double cap_mean(double depth)
+{
+    const double c = 1 - depth;
+    return ((1 - c * c * c) / 3 - c * (1 - c * c) / 2) / (1 - c);
+}
+
+/* Weight against k L times that mean (eq. 3.2). */
+static void heavy_ball_rests_at_its_depth(void)
+{
+    enum { TURNS = 6 };
+    const double mass = 2, stiffness = 72, L = 2;
+    double low = 0, high = 1, error[6] = {0}, speed = 0;
+    for (int i = 0; i < 60; i++) {
+        const double middle = 0.5 * (low + high);
+        *(stiffness * L * cap_mean(middle) < mass * GRAVITY ? &low : &high) = middle;
+    }
+    sp_shell made = ball_shell(SP_SHELL_REPULSION, 32, 12 * 341, 5, 1);
+    sp_contact_shell shell = contact_shell(&made);
+    const sp_distance plane = plane_at(0);
+    sp_inertia inertia = ball_inertia(mass, 1, NONE);
+    for (int levels = 3; levels <= 5; levels++) {
+        for (uint64_t t = 0; t < TURNS; t++) {
+            sp_world_parameters p = parameters_of(1e-2, stiffness);
+            p.gravity[2] = -GRAVITY;
+            p.penalty.limit = L;
+            p.penalty.damping = 10;
+            p.limits.levels = levels;
+            sp_pose pose = at_place(0, 0, 1);
+            random_rotation(10, t, pose.q);
+            sp_free_body *ball = rigid(&inertia, p.step);
+            sp_free_body_place(ball, &pose, NONE, NONE, NULL, NULL);
+            const sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE, .shell = &shell, .free = ball, .inertia = &inertia},
+                                             {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
+            sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
+            for (int i = 0; i < 700; i++)
+                CHECK_OK(sp_world_step(world));
+            const sp_free_state *state = sp_free_body_state(ball);
+            error[levels] += pow((1 - state->c[2]) / low - 1, 2) / TURNS;
+            speed = fmax(speed, fabs(state->v[2]));
+            CHECK(length3(state->Omega) < 1e-9, "forces through the centre turn it: %g rad/s", length3(state->Omega));
+            sp_world_free(world);
+            sp_free_body_free(ball);
+        }
+        error[levels] = sqrt(error[levels]);
+        NOTE("level %d: depth off by %.2e of %.4f m", levels, error[levels], low);
+    }
+    CHECK(speed < 1e-4, "still moves by %g m/s", speed);
+    CHECK(error[4] < 0.7 * error[3] && error[5] < 0.7 * error[4] && error[5] < 0.02, "%g, %g, %g", error[3], error[4], error[5]);
+    sp_inertia_free(&inertia);
+    sp_contact_shell_free(&shell);
+}
+
+/* A ball on a ball, a spring of k: m g / k. */
+static void ball_rests_on_ball(void)
+{
+    sp_contact_shell point = one_point(0, 0, 0, UP);
+    sp_inertia inertia = ball_inertia(3, 0.5, NONE);
+    sp_world_parameters p = parameters_of(1e-3, 2000);
+    p.gravity[2] = -GRAVITY;
+    p.penalty.damping = 60;
+    sp_free_body *ball = rigid(&inertia, p.step);
+    const sp_pose pose = at_place(0, 0, 0.99);
+    sp_free_body_place(ball, &pose, NONE, NONE, NULL, NULL);
+    const sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE, .shell = &point, .free = ball, .inertia = &inertia, .thickness = 0.4},
+                                     {.motion = SP_WORLD_FIXED, .shell = &point, .thickness = 0.6, .pose = at_place(0, 0, 0)}};
+    sp_world *world = new_world(&p, 2, bodies, 0, NULL, true);
+    for (int i = 0; i < 2000; i++)
+        CHECK_OK(sp_world_step(world));
+    CHECK_NEAR(1 - sp_free_body_state(ball)->c[2], 3 * GRAVITY / 2000, 1e-9);
+    const double *wrench = sp_world_wrench(world, 0), *other = sp_world_wrench(world, 1);
+    CHECK_NEAR(wrench[2], 3 * GRAVITY, 1e-6);
+    CHECK_NEAR(other[2], -3 * GRAVITY, 1e-6);
+    sp_world_free(world);
+    sp_free_body_free(ball);
+    sp_inertia_free(&inertia);
+    sp_contact_shell_free(&point);
+}
+
+/* ---- collisions ---- */
+
+enum meeting { SHELL_AND_SPHERE, SHELL_AND_GRID, BALLS, BAR_AND_SPHERE, BAR_AND_BALLS, SHELL_AND_DEFORMED, BAR_AND_DEFORMED, MEETINGS };
+
+/* The sum over both bodies of what sp_free_body_momenta gives, and the largest part of it. */
+static double momenta_of(sp_free_body *a, sp_free_body *b, double sum[6])
+{
+    double p[2][6], size = 0;
+    sp_free_body_momenta(a, p[0], p[0] + 3);
+    sp_free_body_momenta(b, p[1], p[1] + 3);
+    for (int k = 0; k < 6; k++) {
+        sum[k] = p[0][k] + p[1][k];
+        size = fmax(size, fmax(fabs(p[0][k]), fabs(p[1][k])));
+    }
+    return size;
+}
+
+static void check_momenta(enum meeting meeting, double damping, double step)
+{
+    static const char *const name[MEETINGS] = {"shell and sphere",     "shell and grid", "balls",
+                                               "bar and sphere",       "bar and balls",  "shell and deformed grid",
+                                               "bar and deformed grid"};
+    const bool first_bar = meeting == BAR_AND_SPHERE || meeting == BAR_AND_BALLS || meeting == BAR_AND_DEFORMED,
+               second_bar = meeting == SHELL_AND_DEFORMED || meeting == BAR_AND_DEFORMED;
+    const bool balls = meeting == BALLS || meeting == BAR_AND_BALLS;
+    const double off[3] = {0.05, -0.02, 0.03}; /* the frame's origin is not the centre of mass */
+    sp_inertia inertia;
+    CHECK_OK(sp_inertia_of_numbers(&context, 5, off, (double[6]){0.3, 0.35, 0.5, 0.02, -0.01, 0.03}, &inertia));
+    sp_distance distance = {.kind = SP_DISTANCE_SPHERE, .radius = 0.3};
+    sp_deformed_field *deformed = NULL;
+    if (meeting == SHELL_AND_GRID)
+        sp_distance_of_field(&ball_field, &distance);
+    if (second_bar) {
+        double proxies[3 * 27];
+        for (int i = 0; i < 27; i++)
+            for (int k = 0; k < 3; k++)
+                proxies[3 * i + k] = (k == 0 ? 0.38 : 0.18) * ((k == 0 ? i % 3 : k == 1 ? i / 3 % 3 : i / 9) - 1);
+        const sp_deformed_domain domain = {.field = &model.field, .count = 27, .points = proxies};
+        CHECK_OK(sp_deformed_field_new(&context, &model.mesh, BAR, model.U, 1, &domain, 5, &deformed));
+        distance = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = deformed, .slack = sqrt(3) * model.field.spacing};
+    }
+    sp_world_parameters p = parameters_of(step, 2000);
+    p.penalty.damping = damping;
+    p.penalty.limit = 8;
+    sp_free_body *a = first_bar ? free_bar_body(step) : rigid(&inertia, step),
+                 *b = second_bar ? free_bar_body(step) : rigid(&inertia, step);
+    sp_pose pa = at_place(0.6, 0.1, 0.2), pb = at_place(-0.5, 0, 0.1);
+    random_rotation(20, meeting, pa.q);
+    random_rotation(21, meeting, pb.q);
+    double q[BAR] = {0.02, -0.03, 0.01, 0.05, 0.02, -0.02}, qdot[BAR] = {0.1, 0.2, -0.3, 0.2, 0.1, -0.2};
+    sp_free_body_place(a, &pa, (double[3]){-3, 0.2, -0.3}, (double[3]){2, -3, 1}, first_bar ? q : NULL, first_bar ? qdot : NULL);
+    sp_free_body_place(b, &pb, (double[3]){1, 0.1, 0.2}, (double[3]){-1, 2, 4}, second_bar ? q : NULL, second_bar ? qdot : NULL);
+    const sp_contact_shell *shell = first_bar ? &model.shell : &ring;
+    sp_world_body bodies[2] = {
+        {.motion = SP_WORLD_FREE, .shell = shell, .free = a, .inertia = first_bar ? &model.inertia : &inertia, .r = first_bar ? BAR : 0},
+        {.motion = SP_WORLD_FREE,
+         .distance = &distance,
+         .deformed = deformed,
+         .free = b,
+         .inertia = second_bar ? &model.inertia : &inertia,
+         .r = second_bar ? BAR : 0}};
+    if (balls) {
+        bodies[0].thickness = bodies[1].thickness = 0.05;
+        bodies[1].shell = &ring;
+    }
+    sp_world *world = new_world(&p, 2, bodies, balls ? 0 : 1, &(sp_world_pair){0, 1}, balls);
+    double before[6], now[6], drift[2] = {0}, size = momenta_of(a, b, before), action = 0;
+    const double energy = total_energy(world);
+    int touching = 0;
+    for (int i = 0; (double)i * step < 1; i++) {
+        CHECK_OK(sp_world_step(world));
+        touching += sp_world_reported(world)->touching > 0;
+        size = fmax(size, momenta_of(a, b, now));
+        for (int k = 0; k < 6; k++)
+            drift[k / 3] = fmax(drift[k / 3], fabs(now[k] - before[k]));
+        const double *one = sp_world_wrench(world, 0), *two = sp_world_wrench(world, 1);
+        for (int k = 0; k < 3; k++)
+            action = fmax(action, fabs(one[k] + two[k]) / (1 + length3(one)));
+        const sp_world_contact *contact;
+        double sum[3] = {0};
+        const int64_t n = sp_world_contacts(world, &contact);
+        for (int64_t c = 0; c < n; c++)
+            for (int k = 0; k < 3; k++)
+                sum[k] += contact[c].force[k];
+        for (int k = 0; k < 3; k++)
+            action = fmax(action, fabs(sum[k] - one[k]) / (1 + length3(one)));
+    }
+    NOTE("%s%s: %d steps in contact, momenta drift by %.1e and %.1e of %.2g, energy by %.1e", name[meeting], damping > 0 ? ", damped" : "",
+         touching, drift[0], drift[1], size, total_energy(world) / energy - 1);
+    CHECK(touching > 5 && sp_world_reported(world)->touching == 0, "%s: they touch in %d steps", name[meeting], touching);
+    CHECK(drift[0] <= 1e-12 * size && drift[1] <= 1e-12 * size, "%s: momenta drift by %g, %g of %g", name[meeting], drift[0], drift[1],
+          size);
+    CHECK(action < 1e-12, "%s: action and reaction differ by %g", name[meeting], action);
+    CHECK(!(damping > 0) || total_energy(world) < energy, "%s: dampers bring energy", name[meeting]);
+    sp_world_free(world);
+    sp_free_body_free(a);
+    sp_free_body_free(b);
+    sp_deformed_field_free(deformed);
+    sp_inertia_free(&inertia);
+}
+
+static void collisions_keep_momenta(void)
+{
+    for (int meeting = 0; meeting < MEETINGS; meeting++)
+        for (int damped = 0; damped < 2; damped++)
+            check_momenta((enum meeting)meeting, damped ? 5 : 0, 1e-3);
+}
+
+/* Balls about the points of two shells have the potential Σ ½ k d². Root mean square over many collisions of what energy is off afterwards.
+ */
+static double energy_error(bool deformable, const sp_contact_shell *shell, const sp_inertia *inertia, double step)
+{
+    enum { COLLISIONS = 16 };
+    double square = 0;
+    for (uint64_t i = 0; i < COLLISIONS; i++) {
+        const sp_world_parameters p = parameters_of(step, deformable ? 4000 : 400);
+        sp_free_body *a = deformable ? free_bar_body(step) : rigid(inertia, step), *b = rigid(inertia, step);
+        sp_pose pa = at_place(1.3 + 0.01 * (double)i, 0.1, 0.2), pb = at_place(-1.3, 0, 0.1);
+        random_rotation(30, i, pa.q);
+        random_rotation(31, i, pb.q);
+        sp_free_body_place(a, &pa, (double[3]){-2, 0, 0}, (double[3]){1, -1, 2}, NULL, NULL);
+        sp_free_body_place(b, &pb, (double[3]){1, 0, 0}, (double[3]){-1, 2, 1}, NULL, NULL);
+        const sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE,
+                                          .shell = deformable ? &model.shell : shell,
+                                          .free = a,
+                                          .inertia = deformable ? &model.inertia : inertia,
+                                          .thickness = 0.2,
+                                          .r = deformable ? BAR : 0},
+                                         {.motion = SP_WORLD_FREE, .shell = shell, .free = b, .inertia = inertia, .thickness = 0.2}};
+        sp_world *world = new_world(&p, 2, bodies, 0, NULL, true);
+        double most = 0;
+        const double before = total_energy(world);
+        int touching = 0;
+        for (int k = 0; (double)k * step < 2; k++) {
+            CHECK_OK(sp_world_step(world));
+            touching += sp_world_reported(world)->touching > 0;
+            for (int j = 0; j < BAR && deformable; j++)
+                most = fmax(most, fabs(sp_free_body_q(a)[j]));
+        }
+        CHECK(touching > 10 && sp_world_reported(world)->touching == 0, "they touch in %d steps", touching);
+        CHECK(!deformable || most > 0.01, "q only %g", most);
+        const double error = total_energy(world) / before - 1;
+        square += error * error / COLLISIONS;
+        sp_world_free(world);
+        sp_free_body_free(a);
+        sp_free_body_free(b);
+    }
+    return sqrt(square);
+}
+
+static void collisions_keep_energy_to_second_order(void)
+{
+    sp_shell made = ball_shell(SP_SHELL_REPULSION, 12, 30, 1, 0.5);
+    sp_contact_shell shell = contact_shell(&made);
+    sp_inertia inertia;
+    CHECK_OK(sp_inertia_of_numbers(&context, 2, NONE, (double[6]){0.3, 0.35, 0.5, 0, 0, 0}, &inertia));
+    for (int deformable = 0; deformable < 2; deformable++) {
+        double error[3];
+        for (int k = 0; k < 3; k++)
+            error[k] = energy_error(deformable, &shell, &inertia, (deformable ? 2e-3 : 8e-3) / (1 << k));
+        const double slope = log2(error[0] / error[2]) / 2;
+        NOTE("%s: energy off by %.2e, %.2e, %.2e with steps halved: slope %.2f", deformable ? "bar" : "rigid", error[0], error[1], error[2],
+             slope);
+        CHECK(slope > 1.7 && slope < 3 && error[2] < 1e-3, "slope %g", slope);
+    }
+    sp_inertia_free(&inertia);
+    sp_contact_shell_free(&shell);
+}
+
+/* ---- bodies that do not move by forces, or only deform ---- */
+
+/* One coordinate: the body goes up by q; mass 1, stiffness k. */
+static sp_system spring_system(double stiffness)
+{
+    const double mass = 1;
+    sp_reduced_force force;
+    sp_system system;
+    CHECK_OK(sp_linear_force_new(&context, 1, &stiffness, &force));
+    CHECK_OK(sp_reduced_system_new(&context, &force, &mass, NULL, 0, NULL, &system));
+    return system;
+}
+
+static sp_contact_shell moving_point(double z)
+{
+    sp_shell shell = point_shell((double[3]){0, 0, z}, UP);
+    shell.modes = 1;
+    shell.U = sp_pool_new(&shell.pool, 3, sizeof(double));
+    shell.dN = sp_pool_new(&shell.pool, 3, sizeof(double));
+    shell.U[2] = 1;
+    CHECK_OK(sp_shell_bounds(&context, &shell));
+    return contact_shell(&shell);
+}
+
+/* A springy point in a plane, with gravity: k_b u = k (d − u) − m g. And a field that rises, not near at first, until it meets a fixed
+ * point. */
+static void springs_balance_contact(void)
+{
+    for (int kind = 0; kind < 2; kind++)
+        for (int field = 0; field < 2; field++) {
+            sp_system system = spring_system(300);
+            sp_contact_shell point = moving_point(-0.05), still = one_point(0, 0, 0, UP);
+            const sp_distance plane = plane_at(0);
+            sp_world_parameters p = parameters_of(5e-3, 100);
+            p.integrator.kind = kind ? SP_STATIC : SP_NEWMARK;
+            p.gravity[2] = field ? 20 : -2;
+            const double column[3] = {0, 0, 1}; /* UᵀM e_z of the mode */
+            sp_field grid = {.cells = {8, 8, 8}, .origin = {-2, -2, -2}, .spacing = 0.5};
+            sp_mesh mesh;
+            sp_deformed_field *deformed = NULL;
+            sp_distance distance = plane;
+            make_box(1, 1, 1, 4, 0, &mesh);
+            if (field) { /* distance z, moved up by q */
+                double U[24] = {0};
+                const double proxy[3] = {1, 1, 1};
+                grid.distance = sp_pool_new(&grid.pool, sp_field_vertices(&grid), sizeof(float));
+                for (int64_t v = 0; v < sp_field_vertices(&grid); v++)
+                    grid.distance[v] = (float)(-2 + 0.5 * (double)(v / 81));
+                for (int v = 0; v < 8; v++)
+                    U[3 * v + 2] = 1;
+                const sp_deformed_domain domain = {.field = &grid, .count = 1, .points = proxy};
+                CHECK_OK(sp_deformed_field_new(&context, &mesh, 1, U, 1, &domain, 1, &deformed));
+                distance = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = deformed};
+            }
+            sp_world_body bodies[2] = {
+                {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0), .system = &system, .gravity = column, .r = 1, .damping = {20, 0}},
+                {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, field ? 0.02 : 0)}};
+            bodies[field ? 1 : 0].shell = field ? &still : &point;
+            bodies[field ? 0 : 1].distance = field ? &distance : &plane;
+            bodies[0].deformed = deformed;
+            sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){field ? 1 : 0, field ? 0 : 1}, false);
+            for (int i = 0; i < 1500; i++)
+                CHECK_OK(sp_world_step(world));
+            sp_pose pose;
+            double twist[6], q, qdot, none[1];
+            sp_world_body_now(world, 0, &pose, twist, &q, &qdot);
+            CHECK_NEAR(q, (field ? 20 + 100 * 0.02 : 100 * 0.05 - 2) / (300 + 100), 1e-7);
+            CHECK(fabs(qdot) < 1e-6 && length3(pose.x) == 0 && length3(twist) == 0, "it moves");
+            sp_world_body_now(world, 1, &pose, twist, none, none);
+            CHECK_NEAR(pose.x[2], field ? 0.02 : 0, 0);
+            sp_world_free(world);
+            sp_deformed_field_free(deformed);
+            sp_pool_free(&grid.pool);
+            sp_mesh_free(&mesh);
+            sp_contact_shell_free(&point);
+            sp_contact_shell_free(&still);
+            sp_reduced_system_free(&system);
+        }
+}
+
+/* Down at 0.3 m/s from 0.01 m, turning about the vertical. */
+static sp_pose down_path(const void *data, double time, double velocity[6])
+{
+    const double speed = *(const double *)data;
+    sp_pose pose = {{0, 0, 0.01 - speed * time}, {cos(time), 0, 0, sin(time)}};
+    if (velocity) {
+        memset(velocity, 0, 6 * sizeof *velocity);
+        velocity[2] = -speed;
+        velocity[5] = 2;
+    }
+    return pose;
+}
+
+static void paths_are_followed(void)
+{
+    const double speed = 0.3;
+    sp_contact_shell point = one_point(0.1, 0, 0, UP);
+    const sp_distance plane = plane_at(0);
+    sp_world_parameters p = parameters_of(2e-3, 500);
+    p.penalty.damping = 7;
+    const sp_world_body bodies[2] = {{.motion = SP_WORLD_PATH, .path = down_path, .path_data = &speed, .shell = &point},
+                                     {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
+    sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
+    for (int i = 0; i < 100; i++) {
+        const double middle = ((double)i + 0.5) * p.step, depth = speed * middle - 0.01;
+        const sp_world_contact *contact;
+        sp_pose pose;
+        double twist[6];
+        CHECK_OK(sp_world_step(world));
+        const int64_t n = sp_world_contacts(world, &contact);
+        CHECK(n == (depth > 0), "%lld contacts at depth %g", (long long)n, depth);
+        if (n) {
+            CHECK_NEAR(contact->force[2], 500 * depth + 7 * speed, 1e-9);
+            CHECK_NEAR(contact->at[0], 0.1 * cos(2 * middle), 1e-12);
+            CHECK_NEAR(contact->at[1], 0.1 * sin(2 * middle), 1e-12);
+            CHECK(contact->body[0] == 0 && contact->body[1] == 1 && contact->point == 0, "whose");
+            CHECK_NEAR(sp_world_wrench(world, 0)[3], contact->at[1] * contact->force[2], 1e-9);
+        }
+        sp_world_body_now(world, 0, &pose, twist, NULL, NULL);
+        CHECK_NEAR(pose.x[2], 0.01 - speed * sp_world_time(world), 1e-14);
+        CHECK_NEAR(twist[2], -speed, 0);
+        CHECK_NEAR(twist[5], 2, 0);
+    }
+    CHECK_NEAR(sp_world_time(world), 0.2, 1e-12);
+    sp_world_free(world);
+    sp_contact_shell_free(&point);
+}
+
+/* ---- the hand ---- */
+
+typedef struct hand {
+    double to[3], begin; /* goes there at `begin` s, at once */
+} hand;
+
+static sp_pose hand_path(const void *data, double time, double velocity[6])
+{
+    const hand *h = data;
+    sp_pose pose = sp_pose_identity();
+    for (int k = 0; k < 3; k++)
+        pose.x[k] = time >= h->begin ? h->to[k] : k == 2 ? 0.5 : 0;
+    if (velocity)
+        memset(velocity, 0, 6 * sizeof *velocity);
+    return pose;
+}
+
+static sp_coupling_parameters coupling_of(double stiffness, double saturation)
+{
+    return (sp_coupling_parameters){.stiffness = stiffness,
+                                    .torque_stiffness = 10,
+                                    .saturation = saturation,
+                                    .torque_saturation = INFINITY,
+                                    .static_damping = 0.5,
+                                    .speed = 5,
+                                    .angular_speed = 50,
+                                    .threshold = 1e-3,
+                                    .length = 0.1,
+                                    .damping = 20,
+                                    .torque_damping = 2};
+}
+
+/* Four points under a plate, far below the plane by hand: no deeper than the saturated force allows, F/(4 k) each, and exactly there in the
+ * end. */
+static void saturation_bounds_penetration(void)
+{
+    for (int dynamic = 0; dynamic < 2; dynamic++)
+        for (int field_side = 0; field_side < 2; field_side++) {
+            const double corners[12] = {0.2, 0.2, 0, -0.2, 0.2, 0, -0.2, -0.2, 0, 0.2, -0.2, 0}, most = 40, stiffness = 1000;
+            sp_shell four = {.count = 4, .levels = 1, .cumulative = {4}};
+            four.points = sp_pool_copy(&four.pool, corners, 12, 8);
+            four.normals = sp_pool_new(&four.pool, 12, 8);
+            four.area = sp_pool_new(&four.pool, 4, 8);
+            four.parent = sp_pool_new(&four.pool, 4, 8);
+            four.radius = sp_pool_new(&four.pool, 0, 8);
+            for (int i = 0; i < 4; i++)
+                four.normals[3 * i + 2] = field_side ? -1 : 1;
+            sp_contact_shell shell = contact_shell(&four);
+            /* the body in hand has the points, or the face that comes down upon them */
+            const sp_distance plane = field_side ? (sp_distance){.kind = SP_DISTANCE_PLANE, .normal = {0, 0, -1}} : plane_at(0);
+            sp_inertia inertia = ball_inertia(1, 0.2, NONE);
+            const hand h = {.to = {0, 0, -0.5}, .begin = 0.1};
+            sp_world_parameters p = parameters_of(1e-3, stiffness);
+            p.coupling = (sp_world_coupling){.body = 0,
+                                             .dynamic = dynamic,
+                                             .grasp = {0, 0, 0.1},
+                                             .path = hand_path,
+                                             .path_data = &h,
+                                             .parameters = coupling_of(500, most),
+                                             .device_force = 10,
+                                             .device_torque = 1};
+            sp_world_body bodies[2] = {{.motion = SP_WORLD_COUPLED, .pose = at_place(0, 0, 0.4), .inertia = &inertia},
+                                       {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0)}};
+            bodies[field_side].shell = &shell;
+            bodies[!field_side].distance = &plane;
+            sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){field_side, !field_side}, false);
+            double deepest = 0, twist[6], wrench[6], device[6], r = 0, f = 0;
+            sp_pose pose, now;
+            for (int i = 0; i < 3000; i++) {
+                CHECK_OK(sp_world_step(world));
+                sp_world_body_now(world, 0, &pose, twist, NULL, NULL);
+                if (i > (dynamic ? 1000 : 200))
+                    deepest = fmax(deepest, -pose.x[2]);
+            }
+            sp_world_coupled(world, &now, wrench, device);
+            /* eq. 4.40 at the hand's distance */
+            r = 0.1 + pose.x[2] + 0.5;
+            f = most * (1 - 0.5 * exp(-2 * 500 * (r - most / 1000) / most));
+            CHECK_NEAR(-wrench[2], f, 1e-6 * most);
+            CHECK_NEAR(-pose.x[2], f / (4 * stiffness), 2e-5);
+            CHECK(deepest < 1.01 * most / (4 * stiffness), "%d, %d: %g m deep", dynamic, field_side, deepest);
+            CHECK(fabs(pose.q[0]) > 1 - 1e-5, "turned");
+            CHECK_NEAR(length3(device), 10, 1e-9);
+            CHECK_NEAR(sp_world_wrench(world, 0)[2], f, 1e-2 * most);
+            NOTE("%s, %s in hand: %.4f m deep of at most %.4f", dynamic ? "dynamic" : "static", field_side ? "plane" : "points", -pose.x[2],
+                 most / (4 * stiffness));
+            sp_world_free(world);
+            sp_inertia_free(&inertia);
+            sp_contact_shell_free(&shell);
+        }
+}
+
+/* Against a ball of a free body: both feel it, the hand's body stops where the saturated force and the ball's inertia say. Momentum that
+ * the ball has is what it was given. */
+static void hand_feels_balls(void)
+{
+    for (int dynamic = 0; dynamic < 2; dynamic++) {
+        sp_contact_shell point = one_point(0, 0, 0, UP);
+        sp_inertia inertia = ball_inertia(1, 0.2, NONE);
+        const hand h = {.to = {0, 0, -0.5}, .begin = 0.1};
+        sp_world_parameters p = parameters_of(1e-3, 1000);
+        p.coupling = (sp_world_coupling){.body = 0,
+                                         .dynamic = dynamic,
+                                         .path = hand_path,
+                                         .path_data = &h,
+                                         .parameters = coupling_of(500, 40),
+                                         .device_force = 10,
+                                         .device_torque = 1};
+        const sp_world_body bodies[2] = {
+            {.motion = SP_WORLD_COUPLED, .pose = at_place(0, 0, 0.5), .inertia = &inertia, .shell = &point, .thickness = 0.1},
+            {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0), .shell = &point, .thickness = 0.1}};
+        sp_world *world = new_world(&p, 2, bodies, 0, NULL, true);
+        double twist[6], wrench[6], device[6];
+        sp_pose pose, now;
+        for (int i = 0; i < 3000; i++)
+            CHECK_OK(sp_world_step(world));
+        sp_world_body_now(world, 0, &pose, twist, NULL, NULL);
+        sp_world_coupled(world, &now, wrench, device);
+        CHECK_NEAR(0.2 - pose.x[2], -wrench[2] / 1000, 1e-5);
+        CHECK(pose.x[2] > 0.2 - 0.04 - 1e-6, "%g: through the ball", pose.x[2]);
+        CHECK_NEAR(sp_world_wrench(world, 0)[2] + wrench[2], 0, 1e-2);
+        sp_world_free(world);
+        sp_inertia_free(&inertia);
+        sp_contact_shell_free(&point);
+    }
+}
+
+/* Everywhere at once, turned at random, sometimes far beyond everything. */
+static sp_pose wild_path(const void *data, double time, double velocity[6])
+{
+    const uint64_t i = (uint64_t)llround(time * 1000), seed = *(const uint64_t *)data;
+    sp_pose pose = sp_pose_identity();
+    random_rotation(50 + seed, i, pose.q);
+    const double size = i % 17 == 3 ? 1e12 : i % 23 == 4 ? 1e60 : i % 31 == 7 ? 1e150 : i % 3 ? 0.5 : 100;
+    for (int k = 0; k < 3; k++)
+        pose.x[k] = size * random_in(60 + seed, 3 * i + (uint64_t)k, -1, 1);
+    for (int k = 0; k < 6 && velocity; k++)
+        velocity[k] = size * random_in(70 + seed, 6 * i + (uint64_t)k, -1, 1);
+    return pose;
+}
+
+static void wild_hands(void)
+{
+    sp_distance grid;
+    sp_distance_of_field(&ring_field, &grid);
+    sp_inertia inertia = ball_inertia(1, 0.3, NONE);
+    int64_t refused = 0, steps = 0;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        sp_world_parameters p = parameters_of(1e-3, 1e4);
+        p.penalty.limit = 10;
+        p.coupling = (sp_world_coupling){.body = 0,
+                                         .dynamic = seed & 1,
+                                         .normals = seed & 4,
+                                         .grasp = {0.1, 0, 0},
+                                         .path = wild_path,
+                                         .path_data = &seed,
+                                         .parameters = coupling_of(500, seed & 2 ? 40 : INFINITY),
+                                         .device_force = 10,
+                                         .device_torque = 1};
+        if (seed & 4)
+            p.coupling.parameters.speed = p.coupling.parameters.angular_speed = INFINITY;
+        const sp_world_body bodies[2] = {{.motion = SP_WORLD_COUPLED, .pose = at_place(0, 0, 0.5), .inertia = &inertia, .shell = &ring},
+                                         {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0), .distance = &grid}};
+        sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
+        for (int i = 0; i < 400; i++) {
+            const int status = sp_world_step(world);
+            sp_pose pose, now;
+            double twist[6], wrench[6], device[6], sum = 0;
+            CHECK(status == SP_OK || status == SP_NUMERICAL, "status %d", status);
+            CHECK(status == SP_OK || (context.message[0] && !strchr(context.message, '\n')), "no message");
+            refused += status != SP_OK;
+            steps++;
+            sp_world_body_now(world, 0, &pose, twist, NULL, NULL);
+            sp_world_coupled(world, &now, wrench, device);
+            for (int k = 0; k < 3; k++)
+                sum += fabs(pose.x[k]) + fabs(twist[k]) + fabs(twist[3 + k]) + fabs(wrench[k]) + fabs(wrench[3 + k]) + fabs(device[k]) +
+                       fabs(device[3 + k]);
+            CHECK(isfinite(sum) && fabs(pose.q[0]) <= 1.0001, "step %d of hand %d: not finite", i, (int)seed);
+            if (status != SP_OK)
+                break;
+        }
+        sp_world_free(world);
+    }
+    NOTE("%lld of %lld steps refused", (long long)refused, (long long)steps);
+    CHECK(steps > 1600, "only %lld steps", (long long)steps);
+    sp_inertia_free(&inertia);
+}
+
+/* ---- edges ---- */
+
+/* Deep, fast and stiff starts: numbers, or SP_NUMERICAL with one line and the body's number. */
+static void violent_starts(void)
+{
+    sp_shell made = ball_shell(SP_SHELL_REPULSION, 12, 100, 2, 0.5);
+    sp_contact_shell shell = contact_shell(&made);
+    const sp_distance sphere_distance = {.kind = SP_DISTANCE_SPHERE, .radius = 0.5};
+    sp_inertia inertia = ball_inertia(1, 0.5, NONE);
+    int64_t refused = 0;
+    for (int i = 0; i < 48; i++) {
+        const double stiffness = i % 4 == 0   ? 1e3
+                                 : i % 4 == 1 ? 1e9
+                                 : i % 4 == 2 ? 1e200
+                                              : 1e308,
+                     speed = i / 4 % 3 == 0   ? 0
+                             : i / 4 % 3 == 1 ? 1e6
+                                              : 1e150;
+        const bool balls = i & 16, deformable = i & 32;
+        sp_world_parameters p = parameters_of(1e-3, stiffness);
+        p.penalty.damping = i % 5 ? 0 : stiffness * 1e-3;
+        sp_free_body *a = deformable ? free_bar_body(p.step) : rigid(&inertia, p.step), *b = rigid(&inertia, p.step);
+        const sp_pose one = at_place(0.01, 0.02, 0), two = at_place(0, 0, 0);
+        sp_free_body_place(a, &one, (double[3]){speed, 0, 0}, (double[3]){speed < 1e100 ? speed : 0, 0, 1}, NULL, NULL);
+        sp_free_body_place(b, &two, NONE, NONE, NULL, NULL);
+        const sp_world_body bodies[2] = {
+            {.motion = SP_WORLD_FREE,
+             .free = a,
+             .inertia = deformable ? &model.inertia : &inertia,
+             .shell = deformable ? &model.shell : &shell,
+             .thickness = 0.1,
+             .r = deformable ? BAR : 0},
+            {.motion = SP_WORLD_FREE, .free = b, .inertia = &inertia, .shell = &shell, .distance = &sphere_distance, .thickness = 0.1}};
+        sp_world *world = new_world(&p, 2, bodies, balls ? 0 : 1, &(sp_world_pair){0, 1}, balls);
+        for (int k = 0; k < 30; k++) {
+            context.message[0] = 0;
+            const int status = sp_world_step(world);
+            CHECK(status == SP_OK || (status == SP_NUMERICAL && strstr(context.message, "body ") && !strchr(context.message, '\n')),
+                  "status %d: %s", status, context.message);
+            for (int j = 0; j < 2; j++) {
+                const sp_free_state *state = sp_free_body_state(j ? b : a);
+                double sum = 0;
+                for (int c = 0; c < 3; c++)
+                    sum += fabs(state->c[c] / 1e10) + fabs(state->v[c] / 1e10) + fabs(state->Omega[c] / 1e10) + fabs(state->rotation[c]);
+                for (int c = 0; c < BAR && deformable && j == 0; c++)
+                    sum += fabs(sp_free_body_q(a)[c] / 1e10);
+                CHECK(isfinite(sum), "start %d, step %d: not finite", i, k);
+            }
+            if (status != SP_OK) {
+                refused++;
+                break;
+            }
+        }
+        sp_world_free(world);
+        sp_free_body_free(a);
+        sp_free_body_free(b);
+    }
+    CHECK(refused > 0 && refused < 48, "%lld refused", (long long)refused);
+    NOTE("%lld of 48 violent starts are refused", (long long)refused);
+    sp_inertia_free(&inertia);
+    sp_contact_shell_free(&shell);
+}
+
+/* Bodies without anything, empty contact, weights of no area, the count of stiffness. */
+static void small_worlds(void)
+{
+    const sp_world_parameters p = parameters_of(1e-3, 1000);
+    sp_world *world = new_world(&p, 0, NULL, 0, NULL, true);
+    CHECK_OK(sp_world_step(world));
+    CHECK(sp_world_reported(world)->complete && sp_world_reported(world)->lowest == INFINITY, "an empty world");
+    sp_world_free(world);
+    sp_shell made = ball_shell(SP_SHELL_VERTICES, 6, 0, 1, 1);
+    memset(made.area, 0, (size_t)made.count / 2 * sizeof *made.area);
+    double weight = 0;
+    sp_contact_shell shell = contact_shell(&made);
+    const sp_distance plane = plane_at(0);
+    sp_inertia inertia = ball_inertia(2, 1, NONE);
+    sp_free_body *ball = rigid(&inertia, p.step);
+    const sp_pose deep = at_place(0, 0, 0.3), away = at_place(0, 0, 3);
+    sp_world_body bodies[3] = {{.motion = SP_WORLD_FREE, .shell = &shell, .free = ball, .inertia = &inertia},
+                               {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)},
+                               {.motion = SP_WORLD_FIXED}};
+    sp_world_parameters weighted = p;
+    weighted.penalty.by_area = true;
+    sp_free_body_place(ball, &away, NONE, NONE, NULL, NULL);
+    world = new_world(&weighted, 3, bodies, 1, &(sp_world_pair){0, 1}, true);
+    CHECK_OK(sp_world_step(world));
+    CHECK(sp_world_reported(world)->touching == 0 && sp_world_reported(world)->stiffest == 0 && sp_free_body_state(ball)->c[2] == 3,
+          "empty contact");
+    sp_free_body_place(ball, &deep, NONE, NONE, NULL, NULL);
+    CHECK_OK(sp_world_step(world));
+    double F = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < shell.count; i++) {
+        const double d = shell.points[3 * i + 2] + 0.3;
+        weight += d < 0 ? shell.weight[i] : 0;
+        count += d < 0;
+        F += d < 0 ? 1000 * d * shell.weight[i] * shell.points[3 * i + 2] : 0;
+    }
+    CHECK(count == sp_world_reported(world)->touching, "%lld", (long long)sp_world_reported(world)->touching);
+    CHECK(fabs(weight - (double)count) > 1, "weights are not told from counts");
+    CHECK_NEAR(sp_world_wrench(world, 0)[2], F, 1e-9 * F);
+    CHECK_NEAR(sp_world_reported(world)->stiffest, 1000 * weight * 1e-6 / 2, 1e-12);
+    sp_world_free(world);
+    /* what makes no sense */
+    const sp_world_pair wrong[4] = {{0, 2}, {1, 0}, {0, 0}, {0, 7}};
+    for (int i = 0; i < 4; i++) {
+        CHECK(sp_world_new(&context, &p, 3, bodies, 1, &wrong[i], false, &world) == SP_USAGE && !world && context.message[0], "pair %d", i);
+        sp_world_free(world);
+    }
+    sp_contact_shell moving = moving_point(0);
+    bodies[2] = (sp_world_body){.motion = SP_WORLD_FIXED, .shell = &moving, .thickness = 1};
+    CHECK(sp_world_new(&context, &p, 3, bodies, 0, NULL, true, &world) == SP_USAGE, "more modes than coordinates");
+    CHECK(sp_world_new(&context, &p, 3, bodies, 1, &(sp_world_pair){2, 1}, false, &world) == SP_USAGE, "more modes than coordinates");
+    sp_contact_shell_free(&moving);
+    sp_free_body_free(ball);
+    sp_inertia_free(&inertia);
+    sp_contact_shell_free(&shell);
+}
+
+/* ---- threads, coherence, allocations ---- */
+
+/* Twenty bodies, every third one a deformable bar, fall into a corner and onto each other; all states after `steps`. */
+static void pile(const sp_contact_shell *shell, int threads, bool coherence, bool tree, bool balls, int steps, double *states,
+                 int64_t *touching, long *allocated)
+{
+    enum { BODIES = 20 };
+    const int before = context.threads;
+    context.threads = threads;
+    const sp_distance floor = plane_at(0), wall = {.kind = SP_DISTANCE_PLANE, .normal = {1, 0, 0}, .offset = -1},
+                      around = {.kind = SP_DISTANCE_SPHERE, .radius = 0.3};
+    sp_inertia inertia = ball_inertia(20, 0.3, (double[3]){0.02, 0, 0});
+    sp_free_body *free_bodies[BODIES];
+    sp_world_body bodies[BODIES + 2] = {{0}};
+    sp_world_pair pairs[4 * BODIES];
+    int64_t pair_count = 0;
+    sp_world_parameters p = parameters_of(2e-3, 8000);
+    p.gravity[2] = -GRAVITY;
+    p.penalty.damping = 20;
+    p.penalty.limit = 20;
+    p.limits.coherence = coherence;
+    p.limits.tree = tree;
+    for (int i = 0; i < BODIES; i++) {
+        const bool deformable = i % 3 == 0;
+        sp_pose pose = at_place(0.7 * (i % 3) - 0.5, 0.6 * (i / 3 % 3), 0.4 + 0.55 * (i / 9));
+        random_rotation(80, (uint64_t)i, pose.q);
+        free_bodies[i] = deformable ? free_bar_body(p.step) : rigid(&inertia, p.step);
+        sp_free_body_place(free_bodies[i], &pose, (double[3]){-0.5, 0.1 * (i % 4), -1}, (double[3]){0.1 * i, 1, -0.2 * i}, NULL, NULL);
+        bodies[i] = (sp_world_body){.motion = SP_WORLD_FREE,
+                                    .free = free_bodies[i],
+                                    .inertia = deformable ? &model.inertia : &inertia,
+                                    .shell = deformable ? &model.shell : shell,
+                                    .thickness = 0.04,
+                                    .r = deformable ? BAR : 0,
+                                    .distance = deformable ? NULL : &around};
+        pairs[pair_count++] = (sp_world_pair){i, BODIES};
+        pairs[pair_count++] = (sp_world_pair){i, BODIES + 1};
+        if (i > 0 && (i - 1) % 3)
+            pairs[pair_count++] = (sp_world_pair){i, i - 1};
+    }
+    bodies[BODIES] = (sp_world_body){.motion = SP_WORLD_FIXED, .distance = &floor, .pose = at_place(0, 0, 0)};
+    bodies[BODIES + 1] = (sp_world_body){.motion = SP_WORLD_FIXED, .distance = &wall, .pose = at_place(0, 0, 0)};
+    sp_world *world = new_world(&p, BODIES + 2, bodies, pair_count, pairs, balls);
+    const sp_world_contact *contact;
+    *touching = 0;
+    for (int i = 0; i < steps; i++) {
+        CHECK_OK(sp_world_step(world));
+        *touching += sp_world_contacts(world, &contact);
+        if (i == steps - 11)
+            *allocated = allocations;
+    }
+    *allocated = allocations - *allocated;
+    for (int i = 0; i < BODIES; i++) {
+        memcpy(states, sp_free_body_state(free_bodies[i]), sizeof(sp_free_state));
+        states += sizeof(sp_free_state) / sizeof *states;
+        if (i % 3 == 0) {
+            memcpy(states, sp_free_body_q(free_bodies[i]), BAR * sizeof *states);
+            states += BAR;
+        }
+    }
+    sp_world_free(world);
+    for (int i = 0; i < BODIES; i++)
+        sp_free_body_free(free_bodies[i]);
+    sp_inertia_free(&inertia);
+    context.threads = before;
+}
+
+static void threads_and_coherence_change_nothing(void)
+{
+    enum { SIZE = 20 * 13 + 7 * BAR, STEPS = 150 };
+    sp_shell made = ball_shell(SP_SHELL_REPULSION, 12, 60, 2, 0.3);
+    sp_contact_shell shell = contact_shell(&made);
+    double one[SIZE], other[SIZE];
+    int64_t touching, again;
+    long allocated;
+    pile(&shell, 1, true, true, true, STEPS, one, &touching, &allocated);
+    CHECK(touching > 10000, "%lld contacts", (long long)touching);
+    for (int i = 0; i < SIZE; i++)
+        CHECK(isfinite(one[i]), "state %d is %g", i, one[i]);
+    pile(&shell, 2, true, true, true, STEPS, other, &again, &allocated);
+    CHECK(!memcmp(one, other, sizeof one) && again == touching, "two threads differ");
+    pile(&shell, 3, true, true, true, STEPS, other, &again, &allocated);
+    CHECK(!memcmp(one, other, sizeof one) && again == touching, "three threads differ");
+    pile(&shell, 2, false, true, true, STEPS, other, &again, &allocated);
+    CHECK(!memcmp(one, other, sizeof one) && again == touching, "without coherence: differs");
+    pile(&shell, 2, false, false, true, STEPS, other, &again, &allocated);
+    CHECK(!memcmp(one, other, sizeof one) && again == touching, "without trees: differs");
+    NOTE("%lld contacts; %ld allocations in ten steps with balls", (long long)touching, allocated);
+    pile(&shell, 1, true, true, false, STEPS, other, &again, &allocated); /* a list may double */
+    CHECK(again > 1000 && allocated <= 2, "%ld allocations in ten steps of %lld contacts", allocated, (long long)again);
+    sp_contact_shell_free(&shell);
+}
+
+int main(void)
+{
+    context = sp_context_default();
+    sp_blas_prepare(false);
+    make_models();
+    RUN(heavy_ball_rests_at_its_depth);
+    RUN(ball_rests_on_ball);
+    RUN(collisions_keep_momenta);
+    RUN(collisions_keep_energy_to_second_order);
+    RUN(springs_balance_contact);
+    RUN(paths_are_followed);
+    RUN(saturation_bounds_penetration);
+    RUN(hand_feels_balls);
+    RUN(wild_hands);
+    RUN(violent_starts);
+    RUN(small_worlds);
+    RUN(threads_and_coherence_change_nothing);
+    free_models();
+    return test_end();
+}

@@ -1,5 +1,6 @@
 #include "contact/spheres.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,18 +8,34 @@
 /* Of lengths; far above the rounding of what a few operations make of them. */
 static const double ROUNDING = 1e-13;
 
+/* A box. */
+typedef struct extent {
+    double low[3], high[3];
+} extent;
+
+static const extent NOTHING = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
+/* Without fmin and fmax, which are calls. */
+static inline void enclose(extent *box, const double x[3], double radius)
+{
+    for (int k = 0; k < 3; k++) {
+        const double low = x[k] - radius, high = x[k] + radius;
+        box->low[k] = low < box->low[k] ? low : box->low[k];
+        box->high[k] = high > box->high[k] ? high : box->high[k];
+    }
+}
+
 struct sp_ball_tree {
     sp_pool pool;
     const sp_contact_shell *shell;
     sp_pose pose;
     double R[9];
     const double *q;
-    int32_t step, *seen; /* [count] the step for which a place is known */
-    double *place;       /* [count, 3] world */
-    int32_t *measured;   /* [inner nodes] the same for radii */
-    double *radius;      /* [inner nodes] m */
-    int32_t *near;       /* [points of level 1] those that can touch the other shell */
-    sp_list stack;       /* of node_pair */
+    bool placed;
+    extent box;      /* about the points, world, once placed */
+    double *place;   /* [count, 3] world */
+    double *radius;  /* [inner nodes] m */
+    int32_t *parent; /* [count] of the first node of each point */
 };
 
 /* A node of each tree; levels count from 0. */
@@ -34,15 +51,18 @@ int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball
     if (!tree)
         return sp_fail_memory(context);
     tree->shell = shell;
-    tree->seen = sp_pool_new(&tree->pool, shell->count, sizeof *tree->seen);
     tree->place = sp_pool_raw(&tree->pool, 3 * shell->count, sizeof *tree->place);
-    const int64_t inner = shell->first_node[shell->levels - 1];
-    tree->measured = sp_pool_new(&tree->pool, inner, sizeof *tree->measured);
-    tree->radius = sp_pool_raw(&tree->pool, inner, sizeof *tree->radius);
-    tree->near = sp_pool_raw(&tree->pool, shell->cumulative[0], sizeof *tree->near);
+    tree->radius = sp_pool_raw(&tree->pool, shell->first_node[shell->levels - 1], sizeof *tree->radius);
+    tree->parent = sp_pool_raw(&tree->pool, shell->count, sizeof *tree->parent);
     if (tree->pool.failed) {
         sp_ball_tree_free(tree);
         return sp_fail_memory(context);
+    }
+    for (int level = 0; level + 1 < shell->levels; level++) {
+        const int32_t *child = shell->child + shell->first_node[level] + level;
+        for (int64_t p = 0; p < shell->cumulative[level]; p++)
+            for (int32_t c = child[p]; c < child[p + 1]; c++)
+                tree->parent[c] = (int32_t)p;
     }
     const sp_pose rest = sp_pose_identity();
     sp_ball_tree_move(tree, &rest, NULL);
@@ -54,7 +74,6 @@ void sp_ball_tree_free(sp_ball_tree *tree)
 {
     if (!tree)
         return;
-    sp_list_free(&tree->stack);
     sp_pool_free(&tree->pool);
     free(tree);
 }
@@ -63,13 +82,8 @@ void sp_ball_tree_move(sp_ball_tree *tree, const sp_pose *pose, const double *q)
 {
     tree->pose = *pose;
     tree->q = q;
+    tree->placed = false;
     sp_quaternion_matrix(pose->q, tree->R);
-    if (tree->step == INT32_MAX) {
-        memset(tree->seen, 0, (size_t)tree->shell->count * sizeof *tree->seen);
-        memset(tree->measured, 0, (size_t)tree->shell->first_node[tree->shell->levels - 1] * sizeof *tree->measured);
-        tree->step = 0;
-    }
-    tree->step++;
 }
 
 /* m, of places of points. */
@@ -88,101 +102,151 @@ void sp_ball_tree_bound(const sp_ball_tree *tree, double centre[3], double *radi
     *radius = tree->shell->extent + sp_contact_shell_reach(tree->shell, tree->q) + rounding_of(tree);
 }
 
-static const double *place_of(sp_ball_tree *tree, int32_t point)
+static double distance(const double *a, const double *b)
 {
-    double *x = tree->place + 3 * (int64_t)point, y[3];
-    if (tree->seen[point] != tree->step) {
-        sp_contact_shell_point(tree->shell, point, tree->q, y);
+    const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return sqrt(sp_dot3(d, d));
+}
+
+/* Where the points are, in the shell's frame. */
+static void deform(const sp_ball_tree *tree, double *y)
+{
+    const sp_contact_shell *shell = tree->shell;
+    memcpy(y, shell->points, (size_t)(3 * shell->count) * sizeof *y);
+    if (tree->q && shell->U)
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)(3 * shell->count), (int)shell->modes, 1, shell->U, (int)shell->modes, tree->q, 1, 1,
+                    y, 1);
+}
+
+/* Radii for the points as they are now, which bounds by Σ a_j |q_j| exceed the more, the more a body deforms. */
+static void fit_spheres(sp_ball_tree *tree)
+{
+    const sp_contact_shell *shell = tree->shell;
+    memset(tree->radius, 0, (size_t)shell->first_node[shell->levels - 1] * sizeof *tree->radius);
+    for (int64_t p = 0; p < shell->count; p++) {
+        int64_t c = p;
+        for (int level = shell->levels - 2; level >= 0; level--) {
+            c = c < shell->cumulative[level] ? c : tree->parent[c];
+            double *radius = &tree->radius[shell->first_node[level] + c];
+            const double d = distance(tree->place + 3 * p, tree->place + 3 * c);
+            *radius = d > *radius ? d : *radius;
+        }
+    }
+}
+
+void sp_ball_tree_place(sp_ball_tree *tree)
+{
+    if (tree->placed)
+        return;
+    deform(tree, tree->place);
+    tree->box = NOTHING;
+    for (int64_t i = 0; i < tree->shell->count; i++) {
+        double y[3], *x = tree->place + 3 * i;
+        memcpy(y, x, sizeof y);
         sp_rotate(tree->R, y, x);
         for (int k = 0; k < 3; k++)
             x[k] += tree->pose.x[k];
-        tree->seen[point] = tree->step;
+        enclose(&tree->box, x, 0);
     }
-    return x;
+    fit_spheres(tree);
+    tree->placed = true;
 }
 
-static double radius_of(sp_ball_tree *tree, int level, int32_t point)
+static double radius_of(const sp_ball_tree *tree, int level, int32_t point)
 {
-    const sp_contact_shell *shell = tree->shell;
-    if (level + 1 == shell->levels)
-        return 0;
-    const int64_t node = shell->first_node[level] + point;
-    if (tree->measured[node] != tree->step) {
-        double radius = shell->radius[node];
-        for (int64_t j = 0; j < shell->modes && tree->q; j++)
-            radius += shell->a[shell->modes * node + j] * fabs(tree->q[j]);
-        tree->radius[node] = radius;
-        tree->measured[node] = tree->step;
-    }
-    return tree->radius[node];
+    return level + 1 == tree->shell->levels ? 0 : tree->radius[tree->shell->first_node[level] + point];
 }
 
-/* A box about spheres. */
-typedef struct extent {
-    double low[3], high[3];
-} extent;
-
-/* Keeps the nodes of level 1 whose spheres, larger by `more`, touch the box; the box about those. */
-static extent keep_near(sp_ball_tree *tree, int64_t *count, const extent *box, double more)
+/* Whether a sphere touches a box. */
+static inline bool touches(const extent *box, const double x[3], double radius)
 {
-    extent kept = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        const double below = box->low[k] - x[k], above = x[k] - box->high[k], gap = below > above ? below : above;
+        square += gap > 0 ? gap * gap : 0;
+    }
+    return square <= radius * radius;
+}
+
+/* Lists those of the first `count` nodes of level 1, or of those in the list (from_list), whose spheres, larger by `more`, touch the box,
+ * and finds the box about those. */
+static extent keep_near(const sp_ball_tree *tree, bool from_list, int64_t count, const extent *box, double more, sp_list *near)
+{
+    extent kept = NOTHING;
+    int32_t *points = near->data;
     int64_t n = 0;
-    for (int64_t i = 0; i < *count; i++) {
-        const int32_t p = tree->near[i];
-        const double *x = place_of(tree, p), r = radius_of(tree, 0, p) + more;
-        double square = 0;
-        for (int k = 0; k < 3; k++) {
-            const double gap = fmax(0, fmax(box->low[k] - x[k], x[k] - box->high[k]));
-            square += gap * gap;
-        }
-        if (square > r * r)
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t p = from_list ? points[i] : (int32_t)i;
+        const double *x = tree->place + 3 * (int64_t)p, radius = radius_of(tree, 0, p) + more;
+        if (!touches(box, x, radius))
             continue;
-        tree->near[n++] = p;
-        for (int k = 0; k < 3; k++) {
-            kept.low[k] = fmin(kept.low[k], x[k] - r);
-            kept.high[k] = fmax(kept.high[k], x[k] + r);
-        }
+        points[n++] = p;
+        enclose(&kept, x, radius);
     }
-    *count = n;
+    near->count = n;
     return kept;
 }
 
-/* The nodes of level 1 of both trees that can have something to do with each other. */
-static void find_near(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, int64_t count[2])
+static bool make_room(sp_list *near, int64_t count)
 {
-    double centre[3], radius;
-    extent box;
-    sp_ball_tree_bound(b, centre, &radius);
-    for (int k = 0; k < 3; k++) {
-        box.low[k] = centre[k] - radius - radius_b;
-        box.high[k] = centre[k] + radius + radius_b;
-    }
-    count[0] = a->shell->cumulative[0];
-    count[1] = b->shell->cumulative[0];
-    for (int64_t i = 0; i < count[0]; i++)
-        a->near[i] = (int32_t)i;
-    for (int64_t i = 0; i < count[1]; i++)
-        b->near[i] = (int32_t)i;
-    box = keep_near(a, &count[0], &box, radius_a);
-    box = keep_near(b, &count[1], &box, radius_b);
-    keep_near(a, &count[0], &box, radius_a);
+    near->count = 0;
+    return sp_list_add(near, count, sizeof(int32_t)) != NULL;
 }
 
-static int meet_leaves(int32_t a, int32_t b, const double *x, const double *y, double radius_a, double radius_b, double apart,
-                       sp_list *list)
+/* The nodes of level 1 of both trees that can have something to do with each other. */
+static bool find_near(const sp_ball_tree *a, double radius_a, const sp_ball_tree *b, double radius_b, sp_ball_room *room)
 {
-    const double reach = radius_a + radius_b;
-    if (!(apart < reach) || !(apart > 0))
-        return SP_OK;
-    sp_ball_contact *contact = sp_list_add(list, 1, sizeof *contact);
+    const int64_t count_a = a->shell->cumulative[0], count_b = b->shell->cumulative[0];
+    if (!make_room(&room->near[0], count_a) || !make_room(&room->near[1], count_b))
+        return false;
+    extent box = b->box;
+    for (int k = 0; k < 3; k++) {
+        box.low[k] -= radius_b;
+        box.high[k] += radius_b;
+    }
+    box = keep_near(a, false, count_a, &box, radius_a, &room->near[0]);
+    box = keep_near(b, false, count_b, &box, radius_b, &room->near[1]);
+    keep_near(a, true, room->near[0].count, &box, radius_a, &room->near[0]);
+    return true;
+}
+
+/* What two trees are searched with. */
+typedef struct search {
+    const sp_ball_tree *a, *b;
+    double radius_a, radius_b, square; /* m, m² within which points meet */
+    sp_list *list, *stack;
+    int64_t visited;
+} search;
+
+static inline bool meet_points(search *s, int32_t a, int32_t b)
+{
+    const double *x = s->a->place + 3 * (int64_t)a, *y = s->b->place + 3 * (int64_t)b, d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
+    const double square = sp_dot3(d, d), apart = sqrt(square), reach = s->radius_a + s->radius_b;
+    s->visited++;
+    if (square > s->square || !(apart < reach) || !(apart > 0))
+        return true;
+    sp_ball_contact *contact = sp_list_add(s->list, 1, sizeof *contact);
     if (!contact)
-        return SP_SYSTEM;
+        return false;
     *contact = (sp_ball_contact){.a = a, .b = b, .distance = apart - reach};
     for (int k = 0; k < 3; k++) {
-        contact->normal[k] = (y[k] - x[k]) / apart;
-        contact->at[k] = x[k] + (y[k] - x[k]) * (radius_a / reach);
+        contact->normal[k] = d[k] / apart;
+        contact->at[k] = x[k] + d[k] * (s->radius_a / reach);
     }
-    return SP_OK;
+    return true;
+}
+
+/* A leaf of one tree with all leaves below a node of the last inner level of the other. */
+static bool meet_leaf(search *s, node_pair pair, bool open_a)
+{
+    const sp_contact_shell *shell = open_a ? s->a->shell : s->b->shell;
+    const int32_t point = open_a ? pair.a : pair.b;
+    const int level = open_a ? pair.level_a : pair.level_b;
+    const int32_t *child = shell->child + shell->first_node[level] + level + point;
+    bool well = meet_points(s, pair.a, pair.b);
+    for (int32_t c = child[0]; c < child[1] && well; c++)
+        well = open_a ? meet_points(s, c, pair.b) : meet_points(s, pair.a, c);
+    return well;
 }
 
 /* The children of a node of one tree with the same node of the other. */
@@ -210,43 +274,59 @@ static int by_points(const void *left, const void *right)
     return (x->b > y->b) - (x->b < y->b);
 }
 
-int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_list *list, int64_t *visited)
+/* One pair of nodes: nothing where their spheres are apart, else the larger one is opened. */
+static bool visit(search *s, node_pair pair, double reach)
 {
-    const sp_contact_shell *A = a->shell, *B = b->shell;
-    sp_list *stack = &a->stack;
+    const sp_contact_shell *A = s->a->shell, *B = s->b->shell;
+    const double *x = s->a->place + 3 * (int64_t)pair.a, *y = s->b->place + 3 * (int64_t)pair.b,
+                 d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
+    const double ra = radius_of(s->a, pair.level_a, pair.a), rb = radius_of(s->b, pair.level_b, pair.b), sum = ra + rb + reach;
+    const bool leaf_a = pair.level_a + 1 == A->levels, leaf_b = pair.level_b + 1 == B->levels;
+    if (leaf_a && leaf_b)
+        return meet_points(s, pair.a, pair.b);
+    s->visited++;
+    if (sp_dot3(d, d) > sum * sum)
+        return true;
+    const bool open_a = !leaf_a && (leaf_b || ra >= rb);
+    if (open_a ? leaf_b && pair.level_a + 2 == A->levels : leaf_a && pair.level_b + 2 == B->levels)
+        return meet_leaf(s, pair, open_a);
+    return open_node(s->stack, open_a ? A : B, pair, open_a);
+}
+
+void sp_ball_room_free(sp_ball_room *room)
+{
+    sp_list_free(&room->near[0]);
+    sp_list_free(&room->near[1]);
+    sp_list_free(&room->stack);
+}
+
+int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room, sp_list *list,
+                       int64_t *visited)
+{
     const int64_t before = list->count;
     const double margin = rounding_of(a) + rounding_of(b), reach = radius_a + radius_b + margin;
-    int status = SP_OK;
-    int64_t count[2];
-    find_near(a, radius_a + margin, b, radius_b + margin, count);
-    *visited += count[0] + count[1];
-    stack->count = 0;
-    node_pair *first = sp_list_add(stack, count[0] * count[1], sizeof *first);
+    search s = {.a = a, .b = b, .radius_a = radius_a, .radius_b = radius_b, .square = reach * reach, .list = list, .stack = &room->stack};
+    sp_ball_tree_place(a);
+    sp_ball_tree_place(b);
+    if (!find_near(a, radius_a + margin, b, radius_b + margin, room))
+        return SP_SYSTEM;
+    const int32_t *near[2] = {room->near[0].data, room->near[1].data};
+    const int64_t count[2] = {room->near[0].count, room->near[1].count};
+    s.visited = count[0] + count[1];
+    s.stack->count = 0;
+    node_pair *first = sp_list_add(s.stack, count[0] * count[1], sizeof *first);
     if (!first)
         return SP_SYSTEM;
     for (int64_t i = 0; i < count[0]; i++)
         for (int64_t j = 0; j < count[1]; j++)
-            *first++ = (node_pair){a->near[i], b->near[j], 0, 0};
-    while (stack->count > 0) {
-        const node_pair pair = ((node_pair *)stack->data)[--stack->count];
-        const double *x = place_of(a, pair.a), *y = place_of(b, pair.b), d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
-        const double square = sp_dot3(d, d), ra = radius_of(a, pair.level_a, pair.a), rb = radius_of(b, pair.level_b, pair.b);
-        const bool leaf_a = pair.level_a + 1 == A->levels, leaf_b = pair.level_b + 1 == B->levels;
-        ++*visited;
-        if (leaf_a && leaf_b)
-            SP_TRY(meet_leaves(pair.a, pair.b, x, y, radius_a, radius_b, sqrt(square), list));
-        else if (square <= (ra + rb + reach) * (ra + rb + reach)) {
-            const bool open_a = !leaf_a && (leaf_b || ra >= rb);
-            if (!open_node(stack, open_a ? A : B, pair, open_a)) {
-                status = SP_SYSTEM;
-                goto done;
-            }
-        }
-    }
+            *first++ = (node_pair){near[0][i], near[1][j], 0, 0};
+    while (s.stack->count > 0)
+        if (!visit(&s, ((node_pair *)s.stack->data)[--s.stack->count], reach))
+            return SP_SYSTEM;
+    *visited += s.visited;
     if (list->count > before)
         qsort((sp_ball_contact *)list->data + before, (size_t)(list->count - before), sizeof(sp_ball_contact), by_points);
-done:
-    return status;
+    return SP_OK;
 }
 
 /* ---- the broad phase ---- */

@@ -4,7 +4,7 @@
 
 #include "contact/traverse.h"
 
-/* A shell that moves, for one step: places of its points and radii of its nodes are found when they are first asked for. */
+/* A shell that moves: places of its points, and spheres about its nodes that are fitted to them. */
 typedef struct sp_ball_tree sp_ball_tree;
 
 int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball_tree **tree) SP_MUST_USE;
@@ -12,6 +12,10 @@ void sp_ball_tree_free(sp_ball_tree *tree); /* NULL is allowed */
 
 /* From now on the shell is at `pose` with q [modes] (NULL: at rest; kept by reference). */
 void sp_ball_tree_move(sp_ball_tree *tree, const sp_pose *pose, const double *q);
+
+/* Finds all places and radii for where the shell was moved, unless they are known: 3 r operations for each point. sp_ball_trees_meet does
+ * it too; call it before where threads share a tree. */
+void sp_ball_tree_place(sp_ball_tree *tree);
 
 /* A ball [world] about all points, for the broad phase. */
 void sp_ball_tree_bound(const sp_ball_tree *tree, double centre[3], double *radius);
@@ -23,10 +27,17 @@ typedef struct sp_ball_contact {
     double at[3];     /* m, world, between the points in the ratio of the radii */
 } sp_ball_contact;
 
+/* Lists that a search needs, one for each thread; starts as {0}. */
+typedef struct sp_ball_room {
+    sp_list near[2], stack;
+} sp_ball_room;
+void sp_ball_room_free(sp_ball_room *room);
+
 /* SP_SYSTEM where memory is out, the only way to fail. All pairs of points nearer than radius_a + radius_b, in the order of (a, b); points
  * at the same place: not a contact, since they have no direction. `list` holds sp_ball_contact; it grows where it must. visited += pairs of
  * nodes looked at. */
-int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_list *list, int64_t *visited) SP_MUST_USE;
+int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room, sp_list *list,
+                       int64_t *visited) SP_MUST_USE;
 
 /* Overlapping pairs i < j of `count` balls (centres [count, 3], radii [count]; radius < 0: left out), ascending, into `list` of int32_t
  * pairs: a sweep along the axis in which they are spread most. order [count] is room for it. */

@@ -20,8 +20,9 @@ typedef struct actor {
     double twist[6];     /* coupled: now */
     sp_integrator *integrator;
     sp_forcing forcing;
-    sp_context context;   /* of the integrator: bodies are stepped side by side */
-    sp_ball_tree **balls; /* [threads]: what each thread has found out of it; NULL: none */
+    sp_context context;  /* of the integrator: bodies are stepped side by side */
+    sp_ball_tree *balls; /* NULL: none */
+    bool near;           /* another one's */
     int status;
 } actor;
 
@@ -37,6 +38,7 @@ typedef struct encounter {
 typedef struct search {
     sp_list meetings; /* of sp_ball_contact, pair by pair */
     sp_list counts;   /* of int64_t: how many for each pair */
+    sp_ball_room room;
     int64_t visited;
     int status;
 } search;
@@ -167,18 +169,6 @@ done:
     return status;
 }
 
-static int make_trees(sp_world *world, actor *a)
-{
-    int status = SP_OK;
-    a->balls = sp_pool_new(&world->pool, world->threads, sizeof *a->balls);
-    if (!a->balls)
-        return sp_fail_memory(world->context);
-    for (int t = 0; t < world->threads; t++)
-        SP_TRY(sp_ball_tree_new(world->context, a->body->shell, &a->balls[t]));
-done:
-    return status;
-}
-
 static int make_balls(sp_world *world)
 {
     int status = SP_OK;
@@ -196,7 +186,7 @@ static int make_balls(sp_world *world)
         if (body->shell->modes > body->r)
             return sp_fail(world->context, SP_USAGE, "body %lld has %lld coordinates, its points %lld modes", (long long)i,
                            (long long)body->r, (long long)body->shell->modes);
-        SP_TRY(make_trees(world, &world->actors[i]));
+        SP_TRY(sp_ball_tree_new(world->context, body->shell, &world->actors[i].balls));
     }
 done:
     return status;
@@ -272,12 +262,12 @@ void sp_world_free(sp_world *world)
         return;
     for (int64_t i = 0; world->actors && i < world->body_count; i++) {
         sp_integrator_free(world->actors[i].integrator);
-        for (int t = 0; world->actors[i].balls && t < world->threads; t++)
-            sp_ball_tree_free(world->actors[i].balls[t]);
+        sp_ball_tree_free(world->actors[i].balls);
     }
     for (int t = 0; world->searches && t < world->threads; t++) {
         sp_list_free(&world->searches[t].meetings);
         sp_list_free(&world->searches[t].counts);
+        sp_ball_room_free(&world->searches[t].room);
     }
     for (int64_t i = 0; world->pairs && i < world->pair_count; i++)
         sp_traversal_free(world->pairs[i].traversal);
@@ -334,8 +324,8 @@ static void predict(const sp_world *world, actor *a)
     }
     if (body->deformed)
         sp_deformed_field_update(body->deformed, a->q);
-    for (int t = 0; a->balls && t < world->threads; t++)
-        sp_ball_tree_move(a->balls[t], &a->at.pose, a->at.q);
+    if (a->balls)
+        sp_ball_tree_move(a->balls, &a->at.pose, a->at.q);
 }
 
 /* The lighter one of those that have a mass; 0: neither. */
@@ -527,7 +517,7 @@ static void search_balls(sp_world *world, int thread)
             continue;
         const int64_t before = mine->meetings.count;
         mine->status =
-            sp_ball_trees_meet(a->balls[thread], a->body->thickness, b->balls[thread], b->body->thickness, &mine->meetings, &mine->visited);
+            sp_ball_trees_meet(a->balls, a->body->thickness, b->balls, b->body->thickness, &mine->room, &mine->meetings, &mine->visited);
         *count = mine->meetings.count - before;
     }
 }
@@ -536,17 +526,26 @@ static int meet_all_balls(sp_world *world)
 {
     int status;
     for (int64_t i = 0; i < world->body_count; i++) {
-        const actor *a = &world->actors[i];
+        actor *a = &world->actors[i];
+        a->near = false;
         if (a->balls) {
-            sp_ball_tree_bound(a->balls[0], world->ball_centre + 3 * i, &world->ball_radius[i]);
+            sp_ball_tree_bound(a->balls, world->ball_centre + 3 * i, &world->ball_radius[i]);
             world->ball_radius[i] += a->body->thickness;
         }
     }
     SP_TRY(sp_balls_overlap(world->context, world->body_count, world->ball_centre, world->ball_radius, world->ball_order, &world->near));
+    const int32_t *pair = world->near.data;
+    for (int64_t i = 0; i < world->near.count; i++, pair += 2)
+        if (may_meet(world, pair))
+            world->actors[pair[0]].near = world->actors[pair[1]].near = true;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(world->threads) if (world->near.count >= SIDE_BY_SIDE)
+    for (int64_t i = 0; i < world->body_count; i++)
+        if (world->actors[i].near)
+            sp_ball_tree_place(world->actors[i].balls);
 #pragma omp parallel for schedule(static, 1) num_threads(world->threads) if (world->near.count >= SIDE_BY_SIDE)
     for (int t = 0; t < world->threads; t++)
         search_balls(world, t);
-    const int32_t *pair = world->near.data;
+    pair = world->near.data;
     for (int t = 0; t < world->threads; t++) { /* shares follow each other: the order of the pairs for any number of threads */
         const search *found = &world->searches[t];
         const sp_ball_contact *contact = found->meetings.data;

@@ -174,15 +174,16 @@ int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polyn
 
 /* ---- batches ---- */
 
-enum { BLOCK = 32 };
+/* Columns of a block: packing the coefficients costs as much as 16 of them; at least four blocks for threads to share. */
+enum { LEAST_BLOCK = 32, MOST_BLOCK = 128 };
 
 struct sp_polynomial_batch {
     sp_pool pool;
     const sp_quadratic *stiffness;
-    int64_t count;
+    int64_t count, block;
     int threads;
     sp_polynomial_force **forces; /* [count] */
-    double *room;                 /* for each thread: [BLOCK, r + 2 pairs + stride] */
+    double *room;                 /* for each thread: [block, r + 2 pairs + stride] */
     int64_t room_size;
 };
 
@@ -197,7 +198,8 @@ int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *orig
     batch->count = count;
     batch->threads = context->threads;
     batch->forces = sp_pool_new(&batch->pool, count, sizeof *batch->forces);
-    batch->room_size = BLOCK * (s->r + 2 * s->pairs + s->stride);
+    batch->block = count / 4 < LEAST_BLOCK ? LEAST_BLOCK : count / 4 > MOST_BLOCK ? MOST_BLOCK : count / 4;
+    batch->room_size = batch->block * (s->r + 2 * s->pairs + s->stride);
     batch->room = sp_pool_raw(&batch->pool, batch->room_size * batch->threads, sizeof(double));
     for (int64_t i = 0; i < count && !batch->pool.failed; i++) {
         sp_polynomial_force *force = forces[i].self;
@@ -225,7 +227,7 @@ static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int6
 {
     const sp_quadratic *s = batch->stiffness;
     const int64_t r = s->r;
-    double *places = room, *monomials = places + BLOCK * r, *second = monomials + BLOCK * s->pairs, *linear = second + BLOCK * s->pairs;
+    double *places = room, *monomials = places + batch->block * r, *second = monomials + batch->block * s->pairs, *linear = second + batch->block * s->pairs;
     int64_t count = 0;
     for (int64_t i = first; i < end; i++) {
         batch->forces[i]->keeps = q[i] != NULL;
@@ -249,8 +251,8 @@ static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int6
 
 void sp_polynomial_batch_evaluate(sp_polynomial_batch *batch, const double *const *q)
 {
-    const int64_t blocks = (batch->count + BLOCK - 1) / BLOCK;
+    const int64_t blocks = (batch->count + batch->block - 1) / batch->block;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(batch->threads)
     for (int64_t b = 0; b < blocks; b++)
-        evaluate_block(batch, b * BLOCK, b + 1 < blocks ? (b + 1) * BLOCK : batch->count, q, batch->room + batch->room_size * omp_get_thread_num());
+        evaluate_block(batch, b * batch->block, b + 1 < blocks ? (b + 1) * batch->block : batch->count, q, batch->room + batch->room_size * omp_get_thread_num());
 }

@@ -6,6 +6,8 @@
 #include "contact_models.h"
 #include "formats/import/surface.h"
 
+static sp_ball_room room; /* of all searches here */
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -1207,11 +1209,11 @@ static void balls_find_what_all_pairs_find(void)
             CHECK_OK(sp_ball_tree_new(&context, b, &B));
             sp_ball_tree_move(A, &pb, qa); /* not there any more */
             sp_list list = {0}, other = {0};
-            CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &list, &visited));
+            CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &visited));
             list.count = visited = 0;
             sp_ball_tree_move(A, &pa, qa);
             sp_ball_tree_move(B, &pb, qb);
-            CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &list, &visited));
+            CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &visited));
             places_of(a, &pa, a->modes ? qa : NULL, x);
             places_of(b, &pb, b->modes ? qb : NULL, y);
             sp_ball_tree_bound(A, centre, &radius);
@@ -1238,7 +1240,7 @@ static void balls_find_what_all_pairs_find(void)
             pairs += a->count * b->count;
             contacts += list.count;
             int64_t before = list.count, looked = 0;
-            CHECK_OK(sp_ball_trees_meet(B, rb, A, ra, &other, &looked));
+            CHECK_OK(sp_ball_trees_meet(B, rb, A, ra, &room, &other, &looked));
             swapped += other.count != before;
             for (int64_t k = 0; k < list.count && !swapped; k++) { /* every one is there the other way round */
                 const sp_ball_contact *o = other.data;
@@ -1253,7 +1255,7 @@ static void balls_find_what_all_pairs_find(void)
                 swapped += low >= other.count || o[low].a != c[k].b || o[low].b != c[k].a || o[low].distance != c[k].distance ||
                            o[low].normal[0] != -c[k].normal[0];
             }
-            CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &list, &looked)); /* appends */
+            CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &looked)); /* appends */
             CHECK(list.count == 2 * before, "%lld after %lld", (long long)list.count, (long long)before);
             sp_list_free(&list);
             sp_list_free(&other);
@@ -1300,7 +1302,7 @@ static void balls_that_just_touch(void)
             apart[k] = place[k] - places[3 * tip + k];
         const bool near = length3(apart) < reach * (1 - 1e-14);
         sp_list list = {0};
-        CHECK_OK(sp_ball_trees_meet(a, 0.01, b, reach - 0.01, &list, &visited));
+        CHECK_OK(sp_ball_trees_meet(a, 0.01, b, reach - 0.01, &room, &list, &visited));
         bool found = false;
         for (int64_t k = 0; k < list.count; k++)
             found |= ((sp_ball_contact *)list.data)[k].a == tip;
@@ -1328,24 +1330,24 @@ static void single_balls(void)
     CHECK_OK(sp_ball_tree_new(&context, &shell, &b));
     sp_list list = {0};
     int64_t visited = 0;
-    CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &list, &visited));
+    CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &room, &list, &visited));
     CHECK(list.count == 0 && visited >= 1, "a contact without direction");
     sp_pose to = sp_pose_identity();
     to.x[1] = 2;
     sp_ball_tree_move(b, &to, NULL);
-    CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &list, &visited));
+    CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &room, &list, &visited));
     CHECK(list.count == 1, "%lld", (long long)list.count);
     const sp_ball_contact *c = list.data;
     CHECK(c->distance == -1 && c->normal[1] == 1 && c->normal[0] == 0 && fabs(c->at[1] - 2.0 / 3) < 1e-15, "%g, %g, %g", c->distance,
           c->normal[1], c->at[1]);
     list.count = 0;
-    CHECK_OK(sp_ball_trees_meet(a, 1, b, 1, &list, &visited));
+    CHECK_OK(sp_ball_trees_meet(a, 1, b, 1, &room, &list, &visited));
     CHECK(list.count == 0, "they only touch");
-    CHECK_OK(sp_ball_trees_meet(a, 0, b, 0, &list, &visited));
+    CHECK_OK(sp_ball_trees_meet(a, 0, b, 0, &room, &list, &visited));
     CHECK(list.count == 0, "points");
     to.x[1] = NAN;
     sp_ball_tree_move(b, &to, NULL);
-    CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &list, &visited));
+    CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &room, &list, &visited));
     CHECK(list.count == 0, "nowhere");
     sp_list_free(&list);
     sp_ball_tree_free(a);

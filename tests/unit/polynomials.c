@@ -3,6 +3,7 @@
 #include "bodies.h"
 #include "linear/blas.h"
 #include "reduced/direct.h"
+#include "reduced/linear.h"
 #include "reduced/polynomial.h"
 #include "test.h"
 
@@ -355,6 +356,68 @@ static void reduced_mass_is_projected(void)
     free_reduced(&m);
 }
 
+/* Forces that share their coefficients, one by one and in a batch, which serves exactly the place it was asked for; the linear force is that of small q. */
+static void batches_are_many_forces(void)
+{
+    enum { COUNT = 70, SKIPPED = 13 };
+    reduced m;
+    sp_polynomial_parameters parameters = {0};
+    sp_polynomial_force *original;
+    sp_polynomial_batch *batch;
+    static sp_reduced_force forces[COUNT];
+    static double q[COUNT][R], f[2][R], K[2][R * R];
+    const double *at[COUNT];
+    make_reduced(3, &parameters, &m);
+    CHECK_OK(sp_polynomial_force_new(&context, &m.polynomials, R, &original));
+    for (int i = 0; i < COUNT; i++) {
+        random_field(R, 100 + (uint64_t)i, q[i]);
+        at[i] = i == SKIPPED ? NULL : q[i];
+        CHECK_OK(sp_polynomial_force_share(&context, original, &forces[i]));
+    }
+    CHECK_OK(sp_polynomial_batch_new(&context, original, COUNT, forces, &batch));
+    sp_polynomial_batch_evaluate(batch, at);
+    for (int i = 0; i < COUNT; i++) {
+        const double W = sp_polynomial_force_evaluate(original, q[i], f[0], K[0]);
+        const double kept = forces[i].evaluate(forces[i].self, q[i], false, f[1], K[1]);
+        double scale = 0, stiffest = 0;
+        for (int j = 0; j < R; j++)
+            scale = fmax(scale, fabs(f[0][j]));
+        for (int j = 0; j < R * R; j++)
+            stiffest = fmax(stiffest, fabs(K[0][j]));
+        CHECK_NEAR(kept, W, 1e-13 * fabs(W));
+        for (int j = 0; j < R; j++) {
+            CHECK_NEAR(f[1][j], f[0][j], 1e-13 * scale);
+            for (int k = j; k < R; k++)
+                CHECK_NEAR(K[1][j * R + k], K[0][j * R + k], 1e-13 * stiffest);
+        }
+        q[i][0] += 1e-9; /* beside it the force is computed anew */
+        forces[i].evaluate(forces[i].self, q[i], false, f[1], NULL);
+        sp_polynomial_force_evaluate(original, q[i], f[0], NULL);
+        CHECK(!memcmp(f[0], f[1], sizeof f[0]), "force %d", i);
+    }
+    sp_reduced_force linear;
+    static double rest[R], small[R];
+    sp_polynomial_force_evaluate(original, rest, NULL, K[0]);
+    CHECK_OK(sp_linear_force_new(&context, R, K[0], &linear));
+    for (int j = 0; j < R; j++)
+        small[j] = 1e-7 * q[0][j];
+    const double W = linear.evaluate(linear.self, small, false, f[1], K[1]);
+    CHECK_NEAR(W, sp_polynomial_force_evaluate(original, small, f[0], NULL), 1e-5 * W);
+    double work = 0;
+    for (int j = 0; j < R; j++) {
+        CHECK_NEAR(f[1][j], f[0][j], 1e-5 * fabs(f[0][j]) + 1e-6 * sqrt(W));
+        work += 0.5 * f[1][j] * small[j];
+    }
+    CHECK_NEAR(work, W, 1e-13 * W);
+    CHECK(sp_linear_force_new(&context, 0, K[0], &linear) == SP_USAGE, "no coordinates");
+    linear.destroy(linear.self);
+    for (int i = 0; i < COUNT; i++)
+        forces[i].destroy(forces[i].self);
+    sp_polynomial_batch_free(batch);
+    sp_polynomial_force_free(original);
+    free_reduced(&m);
+}
+
 int main(void)
 {
     sp_blas_prepare(true);
@@ -368,5 +431,6 @@ int main(void)
     RUN(same_bytes_for_any_threads);
     RUN(memory_is_bounded);
     RUN(reduced_mass_is_projected);
+    RUN(batches_are_many_forces);
     return test_end();
 }

@@ -169,6 +169,7 @@ typedef struct totals {
     int64_t touching, visited, incomplete, limited, degenerate, steps_in_contact;
     int deepest;
     double lowest, stiffest;
+    double rise, motion; /* J, over the recorded frames: most that all energy is above that at the start; most kinetic and strain energy */
 } totals;
 
 static void add_up(totals *sum, const sp_world_report *report)
@@ -184,6 +185,26 @@ static void add_up(totals *sum, const sp_world_report *report)
     sum->stiffest = fmax(sum->stiffest, report->stiffest);
 }
 
+/* Nothing but hands and paths brings energy in: what rises without them is an error of the steps. */
+static void watch_energy(totals *sum, const double first[SP_MOTION_ENERGIES], const double now[SP_MOTION_ENERGIES])
+{
+    double rise = 0;
+    for (int i = 0; i < SP_MOTION_ENERGIES; i++)
+        rise += now[i] - first[i];
+    sum->rise = fmax(sum->rise, rise);
+    sum->motion = fmax(sum->motion, now[SP_MOTION_KINETIC] + now[SP_MOTION_STRAIN]);
+}
+
+static void warn_of_energy(const sp_scene *scene, const char *path, const totals *sum)
+{
+    for (int64_t i = 0; i < scene->body_count; i++)
+        if (scene->bodies[i].motion == SP_SCENE_PATH || scene->bodies[i].motion == SP_SCENE_COUPLED)
+            return;
+    if (sum->rise > 0.1 * sum->motion)
+        tool_warn(path, "the energy of all bodies rose %.3g J above its start, with %.3g J kinetic and strain at most: shorten --dt%s", sum->rise,
+                  sum->motion, tool_option_given("semi-implicit") ? ", or leave out --semi-implicit" : "");
+}
+
 static json_t *make_result(const totals *sum, const double first[SP_MOTION_ENERGIES], const double last[SP_MOTION_ENERGIES])
 {
     json_t *result = tool_result_new();
@@ -196,6 +217,7 @@ static json_t *make_result(const totals *sum, const double first[SP_MOTION_ENERG
     json_object_set_new(result, "steps_with_free_directions", json_integer(sum->degenerate));
     json_object_set_new(result, "lowest_distance", sum->lowest < INFINITY ? json_real(sum->lowest) : json_null());
     json_object_set_new(result, "stiffest_contact", json_real(sum->stiffest));
+    json_object_set_new(result, "energy_rise", json_real(sum->rise));
     json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_MOTION_ENERGIES, first));
     json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_MOTION_ENERGIES, last));
     return result;
@@ -225,11 +247,14 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
         times.seconds[times.count++] = now() - start;
         add_up(&sum, sp_world_reported(run.world));
         count_step(&record, sp_world_reported(run.world));
-        if (step % choice->every == 0 || step == choice->steps)
+        if (step % choice->every == 0 || step == choice->steps) {
             record_frame(&run, &record);
+            watch_energy(&sum, first, record.frame.energy);
+        }
         tool_check(sp_progress(context, (double)step / (double)choice->steps), path);
     }
     sp_world_energies(run.world, last);
+    warn_of_energy(&scene.scene, path, &sum);
     if (sum.stiffest >= 4)
         tool_warn(path, "contact was too stiff for the step (%.3g of at most 4): shorten --dt or lower contact.stiffness", sum.stiffest);
     tool_say("%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",

@@ -1,4 +1,5 @@
 #include "linear/nnls.h"
+#include "base/lanes.h"
 #include "base/memory.h"
 #include "linear/dense.h"
 
@@ -19,7 +20,9 @@ enum {
     TILE = 256,   /* columns of a block of the Gram matrix */
     CHUNK = 1024, /* rows that a sum of columns takes at a time: 8 KiB, in the first cache */
     GROUP = 8,    /* columns that one product with a vector takes; columns that rotations pass at a time */
-    FEW = 16,
+    FEW = 16,     /* active columns up to which a call for their factor costs more than the work */
+    SHORT = 128,  /* numbers of a vector up to which that holds for sums over it */
+    LOCAL = 1 << 14, /* bytes on the stack for small problems, which allocating would cost more than solving */
     SMALL = 1 << 17, /* work that threads do not pay for */
     SLOW = 8, /* a multiplication read from memory costs as many as this in a product of blocks */
 };
@@ -34,6 +37,8 @@ enum { OUTSIDE, ACTIVE, ASIDE };
 typedef struct core {
     sp_context *context;
     sp_pool pool;
+    char *local;     /* memory that is not the pool's, aligned, of which local_left bytes are free at its start; NULL: none */
+    int64_t local_left;
     int64_t m, n, stride;
     const double *A; /* [m, n] as given */
     const double *b; /* [m] */
@@ -52,11 +57,35 @@ typedef struct core {
     int64_t *S;      /* [k] active columns in the order of R */
     double *R;       /* [k, k] upper */
     double *g, *p, *rho, *y; /* [k] */
+    double *inverse; /* [k] 1/R_ii */
     double *r, *e;   /* [m] the residual as given; work */
     double residual; /* ‖r‖/‖b‖ */
     double raised;   /* see `descend` */
     double least;    /* smallest pivot that may enter */
 } core;
+
+/* ---- sums over vectors ---- */
+
+static double dot(int64_t count, const double *x, const double *y)
+{
+    double sum = 0;
+    if (count > SHORT)
+        return cblas_ddot((int)count, x, 1, y, 1);
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < count; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+/* y += alpha x */
+static void add(int64_t count, double alpha, const double *x, double *restrict y)
+{
+    if (count > SHORT)
+        cblas_daxpy((int)count, alpha, x, 1, y, 1);
+    else
+        for (int64_t i = 0; i < count; i++)
+            y[i] += alpha * x[i];
+}
 
 /* ---- products with the columns ---- */
 
@@ -64,7 +93,7 @@ typedef struct core {
 static void subtract_rows(const core *s, const double *coefficient, double *v, int64_t first, int64_t count)
 {
     for (int64_t i = 0; i < s->k; i++)
-        cblas_daxpy((int)count, -coefficient[i], s->A + s->S[i] * s->stride + first, 1, v + first, 1);
+        add(count, -coefficient[i], s->A + s->S[i] * s->stride + first, v + first);
 }
 
 static void subtract(const core *s, const double *coefficient, double *v)
@@ -93,11 +122,21 @@ static void times_columns(const core *s, const double *v, double *product)
 }
 
 /* product_i = a_i·v/‖a_i‖ over the active columns. */
+static void project_one(const core *s, const double *v, int64_t i, double *product)
+{
+    product[i] = dot(s->m, s->A + s->S[i] * s->stride, v) / s->norm[s->S[i]];
+}
+
 static void project(const core *s, const double *v, double *product)
 {
-#pragma omp parallel for schedule(static) num_threads(s->context->threads) if (s->m * s->k > SMALL)
+    if (s->m * s->k <= SMALL) {
+        for (int64_t i = 0; i < s->k; i++)
+            project_one(s, v, i, product);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(s->context->threads)
     for (int64_t i = 0; i < s->k; i++)
-        product[i] = cblas_ddot((int)s->m, s->A + s->S[i] * s->stride, 1, v, 1) / s->norm[s->S[i]];
+        project_one(s, v, i, product);
 }
 
 /* r = b − A w with the weights as they come out. */
@@ -127,7 +166,7 @@ static void gram_rows(core *s, int64_t first, int64_t count)
 {
     memcpy(s->h + first, s->c + first, (size_t)count * sizeof *s->h);
     for (int64_t i = 0; i < s->k; i++)
-        cblas_daxpy((int)count, -s->x[s->S[i]], s->H + s->S[i] * s->H_room + first, 1, s->h + first, 1);
+        add(count, -s->x[s->S[i]], s->H + s->S[i] * s->H_room + first, s->h + first);
 }
 
 /* h = c − H x, and the residual from it: ‖b − A x‖² = bᵀb − xᵀc − xᵀh, good to about 1e-7 of ‖b‖. */
@@ -147,6 +186,31 @@ static void gradient_gram(core *s)
     s->residual = sqrt(fmax(square, 0));
 }
 
+/* The upper triangle of columns from `first` on of H, two rows and two columns at a time. */
+SP_CLONES static void gram_small(core *s, int64_t first)
+{
+    int64_t n = s->n, m = s->m, ld = s->H_room;
+    for (int64_t j = first; j < n; j += 2)
+        for (int64_t i = 0; i <= j; i += 2) {
+            const double *a = s->A + i * s->stride, *b = i + 1 < n ? a + s->stride : a, *c = s->A + j * s->stride, *d = j + 1 < n ? c + s->stride : c;
+            double ac = 0, bc = 0, ad = 0, bd = 0;
+#pragma omp simd reduction(+ : ac, bc, ad, bd)
+            for (int64_t q = 0; q < m; q++) {
+                ac += a[q] * c[q];
+                bc += b[q] * c[q];
+                ad += a[q] * d[q];
+                bd += b[q] * d[q];
+            }
+            s->H[j * ld + i] = ac;
+            if (i + 1 < n)
+                s->H[j * ld + i + 1] = bc;
+            if (j + 1 < n)
+                s->H[(j + 1) * ld + i] = ad;
+            if (i + 1 < n && j + 1 < n)
+                s->H[(j + 1) * ld + i + 1] = bd;
+        }
+}
+
 /* Columns from `first` on of H, and their mirror: tiles of columns, each one product over all rows, so that there is nothing to sum between threads. */
 static void gram_columns(core *s, int64_t first)
 {
@@ -154,6 +218,8 @@ static void gram_columns(core *s, int64_t first)
     int64_t tile = n >= 4 * TILE ? TILE : n > TILE ? TILE / 2 : TILE, above = (first + tile - 1) / tile, right = (width + tile - 1) / tile, tiles = above * right + right * right;
     if (width == 1) { /* one column is a product with a vector */
         times_columns(s, s->A + first * s->stride, s->H + first * ld);
+    } else if (n <= FEW && s->m <= SHORT) {
+        gram_small(s, first);
     } else if (tiles == 1) {
         cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)n, (int)s->m, 1, s->A, (int)s->stride, 0, s->H, (int)ld);
     } else {
@@ -190,7 +256,7 @@ static void gram_columns(core *s, int64_t first)
 
 /* ---- the factor ---- */
 
-/* v ← R⁻ᵀ v and v ← R⁻¹ v; where the factor is small, a call costs more than the work. */
+/* v ← R⁻ᵀ v and v ← R⁻¹ v. */
 static void solve_transposed(const core *s, double *v)
 {
     const double *R = s->R;
@@ -202,7 +268,7 @@ static void solve_transposed(const core *s, double *v)
         double sum = v[j];
         for (int64_t i = 0; i < j; i++)
             sum -= R[i] * v[i];
-        v[j] = sum / R[j];
+        v[j] = sum * s->inverse[j];
     }
 }
 
@@ -214,34 +280,50 @@ static void solve_upper(const core *s, double *v)
     }
     for (int64_t j = s->k - 1; j >= 0; j--) {
         const double *R = s->R + j * s->k_room;
-        v[j] /= R[j];
+        v[j] *= s->inverse[j];
         for (int64_t i = 0; i < j; i++)
             v[i] -= R[i] * v[j];
     }
 }
 
-/* `count` arrays [room] of doubles in one block, with what was in the old ones; each[0] is the block. */
-static void enlarge(sp_pool *pool, int count, double **each[], int64_t used, int64_t room)
+/* count × 8 bytes, not set; NULL, and pool.failed set, where count is negative or memory is out. */
+static void *memory_new(core *s, int64_t count)
 {
-    double *block = sp_pool_raw(pool, room <= INT32_MAX ? count * room : -1, sizeof *block), *old = *each[0];
+    int64_t bytes = count >= 0 && count <= LOCAL ? (8 * count + 63) / 64 * 64 : -1;
+    if (bytes < 0 || bytes > s->local_left)
+        return sp_pool_raw(&s->pool, count, 8);
+    s->local_left -= bytes;
+    return s->local + s->local_left;
+}
+
+static void memory_drop(core *s, void *block)
+{
+    if (!s->local || (uintptr_t)block - (uintptr_t)s->local >= LOCAL)
+        sp_pool_drop(&s->pool, block);
+}
+
+/* `count` arrays [room] of doubles in one block, with what was in the old ones; each[0] is the block. */
+static void enlarge(core *s, int count, double **each[], int64_t used, int64_t room)
+{
+    double *block = memory_new(s, room <= INT32_MAX ? count * room : -1), *old = *each[0];
     for (int i = 0; block && i < count; i++) {
         if (used > 0)
             memcpy(block + i * room, *each[i], (size_t)used * sizeof *block);
         *each[i] = block + i * room;
     }
     if (block)
-        sp_pool_drop(pool, old);
+        memory_drop(s, old);
 }
 
 /* A larger square matrix: the columns move apart. The old one stays where memory is out. */
-static void enlarge_square(sp_pool *pool, double **matrix, int64_t used, int64_t *room, int64_t more)
+static void enlarge_square(core *s, double **matrix, int64_t used, int64_t *room, int64_t more)
 {
-    double *block = sp_pool_raw(pool, more <= INT32_MAX ? more * more : -1, sizeof *block);
+    double *block = memory_new(s, more <= INT32_MAX ? more * more : -1);
     if (!block)
         return;
     for (int64_t j = 0; j < used; j++)
         memcpy(block + j * more, *matrix + j * *room, (size_t)used * sizeof *block);
-    sp_pool_drop(pool, *matrix);
+    memory_drop(s, *matrix);
     *matrix = block;
     *room = more;
 }
@@ -251,15 +333,15 @@ static int make_room_active(core *s)
     if (s->k < s->k_room)
         return SP_OK;
     int64_t rank = s->m < s->n ? s->m : s->n, room = s->k_room > 0 ? 2 * s->k_room : rank < 32 ? rank : 32;
-    int64_t *S = sp_pool_raw(&s->pool, room, sizeof *S);
+    int64_t *S = memory_new(s, room);
     if (S && s->k > 0)
         memcpy(S, s->S, (size_t)s->k * sizeof *S);
     if (S) {
-        sp_pool_drop(&s->pool, s->S);
+        memory_drop(s, s->S);
         s->S = S;
     }
-    enlarge(&s->pool, 4, (double **[]){&s->g, &s->p, &s->rho, &s->y}, s->k, room);
-    enlarge_square(&s->pool, &s->R, s->k, &s->k_room, room);
+    enlarge(s, 5, (double **[]){&s->g, &s->p, &s->rho, &s->y, &s->inverse}, s->k, room);
+    enlarge_square(s, &s->R, s->k, &s->k_room, room);
     if (s->pool.failed) {
         s->pool.failed = false; /* what was there is whole */
         return sp_fail_memory(s->context);
@@ -289,7 +371,7 @@ static bool append(core *s, int64_t j)
             rho[i] /= s->norm[j];
     }
     solve_transposed(s, rho);
-    double pivot = sqrt(fmax(1 - cblas_ddot((int)k, rho, 1, rho, 1), 0));
+    double pivot = sqrt(fmax(1 - dot(k, rho, rho), 0));
     if (pivot < thin) {
         for (int64_t i = 0; i < m; i++)
             s->e[i] = a[i] / s->norm[j];
@@ -311,6 +393,7 @@ static bool append(core *s, int64_t j)
         return false;
     memcpy(s->R + k * s->k_room, rho, (size_t)k * sizeof *rho);
     s->R[k * s->k_room + k] = pivot;
+    s->inverse[k] = 1 / pivot;
     s->S[k] = j;
     s->state[j] = ACTIVE;
     s->k++;
@@ -355,6 +438,7 @@ static void leave(core *s, int64_t at)
             cosine[last] = v[last] / length;
             sine[last] = v[last + 1] / length;
             v[last] = length;
+            s->inverse[last] = 1 / length;
         }
     }
     s->state[s->S[at]] = OUTSIDE;
@@ -491,7 +575,7 @@ static bool gram_fits(const core *s)
 
 static int gram_new(core *s)
 {
-    enlarge_square(&s->pool, &s->H, 0, &s->H_room, s->n);
+    enlarge_square(s, &s->H, 0, &s->H_room, s->n);
     if (!s->H)
         return sp_fail_memory(s->context);
     gram_columns(s, 0);
@@ -614,7 +698,7 @@ static int make_room(core *s, int64_t room)
 {
     if (room <= s->room)
         return SP_OK;
-    enlarge(&s->pool, 6, (double **[]){&s->norm, &s->c, &s->x, &s->w, &s->h, &s->bytes}, s->n, room);
+    enlarge(s, 6, (double **[]){&s->norm, &s->c, &s->x, &s->w, &s->h, &s->bytes}, s->n, room);
     if (s->pool.failed) {
         s->pool.failed = false;
         return sp_fail_memory(s->context);
@@ -626,15 +710,16 @@ static int make_room(core *s, int64_t room)
     return SP_OK;
 }
 
-static int start(core *s, sp_context *context, int64_t m, const double *b)
+/* local: LOCAL bytes that last as long as s, or NULL. */
+static int start(core *s, sp_context *context, int64_t m, const double *b, char *local)
 {
-    *s = (core){.context = context, .m = m, .stride = m, .b = b};
+    *s = (core){.context = context, .m = m, .stride = m, .b = b, .local = local, .local_left = local ? LOCAL : 0};
     int status = sp_dense_fits(context, m, 1);
     if (status != SP_OK)
         return status;
     if (m < 1)
         return sp_fail(context, SP_INPUT, "nonnegative weights: %lld rows", (long long)m);
-    enlarge(&s->pool, 2, (double **[]){&s->r, &s->e}, 0, m);
+    enlarge(s, 2, (double **[]){&s->r, &s->e}, 0, m);
     if (!s->r)
         return sp_fail_memory(context);
     memcpy(s->r, b, (size_t)m * sizeof *b);
@@ -644,8 +729,8 @@ static int start(core *s, sp_context *context, int64_t m, const double *b)
 static void measure(core *s, int64_t j)
 {
     const double *a = s->A + j * s->stride;
-    s->norm[j] = cblas_ddot((int)s->m, a, 1, a, 1);
-    s->c[j] = cblas_ddot((int)s->m, a, 1, s->b, 1);
+    s->norm[j] = dot(s->m, a, a);
+    s->c[j] = dot(s->m, a, s->b);
 }
 
 /* Takes note of columns s->n … n − 1 of s->A; where one is not good, of none. */
@@ -683,12 +768,13 @@ static int check_parameters(sp_context *context, const sp_nnls_parameters *param
 
 int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t stride, const double *b, const sp_nnls_parameters *parameters, double *w, sp_nnls_report *report)
 {
+    _Alignas(64) char local[LOCAL];
     core s = {0};
     *report = (sp_nnls_report){0};
     int status = check_parameters(context, parameters);
     if (status != SP_OK)
         return status;
-    SP_TRY(start(&s, context, m, b));
+    SP_TRY(start(&s, context, m, b, local));
     SP_TRY(sp_dense_fits(context, stride, n));
     if (n < 0 || stride < m) {
         status = sp_fail(context, SP_INPUT, "nonnegative weights: %lld columns of %lld rows, %lld apart", (long long)n, (long long)m, (long long)stride);
@@ -719,7 +805,7 @@ int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t roo
     sp_nnls_set *made = calloc(1, sizeof *made);
     if (!made)
         return sp_fail_memory(context);
-    int status = start(&made->core, context, m, b);
+    int status = start(&made->core, context, m, b, NULL);
     if (status == SP_OK) {
         made->core.b = made->b = sp_pool_copy(&made->core.pool, b, m, sizeof *b);
         room = room < 1 ? 1 : room;
@@ -767,7 +853,7 @@ int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, cons
         memcpy(name, id, (size_t)count * sizeof *name);
         status = make_room(s, n <= s->room ? n : n > 2 * s->room ? n : 2 * s->room);
         if (status == SP_OK && s->H_room < n) {
-            enlarge_square(&s->pool, &s->H, first, &s->H_room, s->room);
+            enlarge_square(s, &s->H, first, &s->H_room, s->room);
             status = s->H_room >= n ? SP_OK : sp_fail_memory(s->context);
         }
         if (status == SP_OK)

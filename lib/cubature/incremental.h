@@ -9,6 +9,7 @@ typedef struct sp_incremental_round {
     int64_t poses;     /* so far */
     double error;      /* of sp_modal_report, on these poses */
     double mean_error; /* equation 12 with 1/r: what has to settle */
+    double held_out_error; /* on the poses held out; 0 without */
 } sp_incremental_round;
 
 typedef struct sp_incremental_parameters {
@@ -21,6 +22,7 @@ typedef struct sp_incremental_parameters {
     int (*add)(void *data, int64_t count, const double *centre, const double *deviation);
     void *data;
     const sp_training_measure *measure; /* of sp_training_new, as is */
+    sp_training *held_out;    /* poses that judge every round, by the same measure, and have no part in it; NULL: none */
     int64_t memory;
 } sp_incremental_parameters;
 

@@ -644,8 +644,11 @@ static void training_that_stops_by_itself(void)
         poses.q = sp_pool_new(&poses.pool, R * ROOM, 8);
         poses.force = sp_pool_new(&poses.pool, R * ROOM, 8);
         source s = {.b = &b, .poses = &poses, .quotient = quotient};
-        sp_incremental_parameters parameters = {.change = 0.002, .most = 90, .adjust = adjust, .nested = adjust, .deviation = deviation, .add = add_poses, .data = &s, .measure = &(sp_training_measure){0}};
+        sp_training *judge;
+        CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &others, 0, &judge));
+        sp_incremental_parameters parameters = {.held_out = judge, .change = 0.002, .most = 90, .adjust = adjust, .nested = adjust, .deviation = deviation, .add = add_poses, .data = &s, .measure = &(sp_training_measure){0}};
         CHECK_OK(sp_incremental_train(&context, &b.body, b.U, &points, &parameters, &poses, &cubature, &found));
+        sp_training_free(judge);
         const sp_incremental_round *round = found.rounds.data;
         CHECK(found.settled && found.rounds.count == s.calls && s.calls >= 2, "%lld rounds", (long long)found.rounds.count);
         CHECK((cubature.nested != NULL) == adjust, "nested");
@@ -658,6 +661,8 @@ static void training_that_stops_by_itself(void)
         CHECK(adjust ? s.centres > 0.01 : s.centres == 0, "centres up to %g", s.centres);
         CHECK(s.widest < 1e-12, "deviations are off by %g", s.widest);
         double error = error_on(&b, &others, &cubature, false);
+        CHECK_NEAR(round[s.calls - 1].held_out_error, error, 1e-12);
+        CHECK(round[0].held_out_error > error, "the first round judged: %g, the last: %g", round[0].held_out_error, error);
         CHECK(error < 1.35 * best, "held out: %g, of %d poses %g", error, ROOM, best);
         CHECK_NEAR(error_on(&b, &poses, &cubature, false), found.fit.error, 1e-10);
         NOTE("%s: %lld rounds, %lld poses, error %.4f, held out %.4f; %d poses: %.4f, held out %.4f", adjust ? "adjusted" : "not adjusted", (long long)s.calls, (long long)poses.count,

@@ -1,7 +1,7 @@
 #include "cubature/incremental.h"
 #include "tools/cubature/problem.h"
 
-enum { USUAL_ELEMENTS = 100, FIRST_ELEMENTS = 8, MOST_ROUNDS = 1000 };
+enum { USUAL_ELEMENTS = 100, FIRST_ELEMENTS = 8 };
 
 static void fit(cubature_problem *p, const sp_modal_points *points, sp_cubature *cubature, sp_modal_report *report)
 {
@@ -50,21 +50,27 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
     const cubature_choice *choice = p->choice;
     sp_incremental_report report;
     sp_training_measure measure = cubature_measure(p);
+    sp_training *held_out = NULL;
     place(p, choice->elements ? choice->elements : USUAL_ELEMENTS, points);
-    sp_incremental_parameters parameters = {.change = choice->change, .most = MOST_ROUNDS, .adjust = !choice->no_adjustment, .nested = choice->nested, .deviation = p->deviation,
-                                            .add = add_samples, .data = p, .measure = &measure, .memory = choice->memory};
+    if (p->held_out.count)
+        tool_check(sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, &p->held_out, choice->memory, &held_out), NULL);
+    sp_incremental_parameters parameters = {.change = choice->change, .most = choice->rounds, .adjust = !choice->no_adjustment, .nested = choice->nested, .deviation = p->deviation,
+                                            .add = add_samples, .data = p, .measure = &measure, .held_out = held_out, .memory = choice->memory};
     tool_check(sp_incremental_train(p->context, &p->body, p->basis.columns.U, points, &parameters, &p->poses, cubature, &report), NULL);
     const sp_incremental_round *round = report.rounds.data;
-    json_t *poses = json_array(), *errors = json_array(), *means = json_array();
+    json_t *poses = json_array(), *errors = json_array(), *means = json_array(), *judged = json_array();
     for (int64_t k = 0; k < report.rounds.count; k++) {
         json_array_append_new(poses, json_integer(round[k].poses));
         json_array_append_new(errors, json_real(round[k].error));
         json_array_append_new(means, json_real(round[k].mean_error));
+        json_array_append_new(judged, held_out ? json_real(round[k].held_out_error) : json_null());
     }
+    sp_training_free(held_out);
     json_object_set_new(result, "rounds", json_integer(report.rounds.count));
     json_object_set_new(result, "round_poses", poses);
     json_object_set_new(result, "round_errors", errors);
     json_object_set_new(result, "round_mean_errors", means);
+    json_object_set_new(result, "round_held_out_errors", judged);
     json_object_set_new(result, "settled", json_boolean(report.settled));
     if (p->shrunk)
         tool_warn(NULL, "%lld of %lld random poses turned an element inside out and were halved until they did not: --amplitude is high for this material",

@@ -15,9 +15,9 @@ enum cubature_linear { LINEAR_AUTO, LINEAR_SAMPLED, LINEAR_EXACT };
 /* The options. */
 typedef struct cubature_choice {
     int method, metric, linear, spectrum;
-    int64_t r, samples, held_out, held_out_seed, elements, candidates, every, memory;
+    int64_t r, samples, held_out, held_out_seed, elements, candidates, every, rounds, memory;
     double amplitude, deflection, tolerance, change;
-    bool spectrum_given, amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given, held_out_given, held_out_seed_given, change_given, nested, training_only, incremental, no_adjustment;
+    bool spectrum_given, amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given, held_out_given, held_out_seed_given, change_given, rounds_given, nested, training_only, incremental, no_adjustment;
     tool_texts held_out_files;
     const char *shard, *checkpoint;
 } cubature_choice;

@@ -1,4 +1,4 @@
-# What every file of tests uses. A test runs in a folder of its own with links to all shared inputs (data.bash) and an old
+# What every file of tests uses. A test runs in a folder of its own with copies of all shared inputs (data.bash) and an old
 # output, out$ending for every ending, that holds the word "old".
 #
 # Checks do not stop a test: they collect faults, and no_faults at its end fails with all of them.
@@ -9,7 +9,7 @@ setup() {
     trap - DEBUG
     mkdir "$BATS_TEST_TMPDIR/work"
     cd "$BATS_TEST_TMPDIR/work" || return
-    ln -s "$DATA"/* .
+    cp -r "$DATA"/. . # copies: links would let a test write into what others read
     for ending in .npz .csv .png; do
         echo old > "out$ending"
     done

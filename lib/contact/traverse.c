@@ -229,7 +229,7 @@ int sp_traversal_new(sp_context *context, const sp_contact_shell *shell, sp_trav
     if (!t)
         return sp_fail_memory(context);
     t->shell = shell;
-    t->until = sp_pool_raw(&t->pool, shell->first_node[last] + n, sizeof *t->until);
+    t->until = sp_pool_new(&t->pool, shell->first_node[last] + n, sizeof *t->until);
     t->q = sp_pool_new(&t->pool, shell->modes, sizeof *t->q);
     for (int i = 0; i < 2; i++) {
         t->lists[i].point = sp_pool_raw(&t->pool, n, sizeof(int32_t));
@@ -301,10 +301,12 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
         t->q[j] = now;
     }
     t->travelled += path * (1 + ROUNDING) + t->rounding + 2 * DBL_EPSILON * t->travelled;
-    if (!t->ran || !(t->travelled <= LONG_WAY * size)) {
+    if (!t->ran)
+        t->travelled = 0; /* as all of until is: clearing that would take the first cycle a millisecond for a million points */
+    else if (!(t->travelled <= LONG_WAY * size)) {
         const int64_t nodes = shell->first_node[shell->levels - 1] + shell->count;
         for (int64_t i = 0; i < nodes; i++)
-            t->until[i] = -1;
+            t->until[i] = 0;
         t->travelled = 0;
     }
     memcpy(t->centre, centre, sizeof centre);

@@ -659,6 +659,11 @@ static void move_body(const sp_world *world, actor *a)
     }
 }
 
+static const char *reason_of(const actor *a)
+{
+    return a->integrator ? a->context.message : a->body->context ? a->body->context->message : "its solver failed";
+}
+
 static void prepare_forces(sp_world *world)
 {
     for (int64_t i = 0; i < world->p.batch_count; i++) {
@@ -696,7 +701,8 @@ int sp_world_step(sp_world *world)
     for (int64_t i = 0; i < world->body_count; i++) {
         const actor *a = &world->actors[i];
         if (a->status != SP_OK)
-            return sp_fail(context, a->status, "body %lld could not take the step from %g s on", (long long)i, sp_world_time(world));
+            return sp_fail(context, a->status, "body %lld could not take the step from %g s on: %s", (long long)i, sp_world_time(world),
+                           reason_of(a));
         if (a->body->free)
             world->report.stiffest = fmax(world->report.stiffest, a->stiffness * h * h / a->body->inertia->mass);
     }

@@ -36,7 +36,8 @@ typedef struct sp_world_body {
     sp_pose pose;     /* at the start */
     sp_world_path *path;
     const void *path_data;
-    sp_free_body *free;                   /* SP_WORLD_FREE */
+    sp_free_body *free;                   /* SP_WORLD_FREE, made with a context of its own: bodies are stepped side by side */
+    const sp_context *context;            /* that one: what it says when a step fails; NULL: nothing */
     const sp_inertia *inertia;            /* of that; SP_WORLD_COUPLED, dynamic: of the rigid body */
     const sp_system *system;              /* SP_WORLD_FIXED and deformable: its deformation; NULL: rigid */
     const double *gravity;                /* [system->n, 3, row major], UᵀM e_k of that */

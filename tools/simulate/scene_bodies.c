@@ -51,6 +51,7 @@ static void make_free(scene_run *run, const scene_model *model, const sp_scene_b
         tool_fail(status, run->scene->path, "body %s: %s", from->name, run->contexts[number].message);
     sp_free_body_place(body->free, &from->pose, from->velocity, from->angular_velocity, NULL, NULL);
     body->inertia = &model->inertia;
+    body->context = &run->contexts[number];
 }
 
 /* The deformation of a body whose frame stays where it is. */

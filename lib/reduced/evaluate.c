@@ -183,7 +183,7 @@ struct sp_polynomial_batch {
     int64_t count, block;
     int threads;
     sp_polynomial_force **forces; /* [count] */
-    double *room;                 /* for each thread: [block, r + 2 pairs + stride] */
+    double *room;                 /* for each thread: [block, r + 3 stride], a multiple of lanes */
     int64_t room_size;
 };
 
@@ -198,8 +198,8 @@ int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *orig
     batch->count = count;
     batch->threads = context->threads;
     batch->forces = sp_pool_new(&batch->pool, count, sizeof *batch->forces);
-    batch->block = count / 4 < LEAST_BLOCK ? LEAST_BLOCK : count / 4 > MOST_BLOCK ? MOST_BLOCK : count / 4;
-    batch->room_size = batch->block * (s->r + 2 * s->pairs + s->stride);
+    batch->block = count / 4 < LEAST_BLOCK ? LEAST_BLOCK : count / 4 > MOST_BLOCK ? MOST_BLOCK : count / 4 / SP_LANES * SP_LANES;
+    batch->room_size = batch->block * (s->r + 3 * s->stride);
     batch->room = sp_pool_raw(&batch->pool, batch->room_size * batch->threads, sizeof(double));
     for (int64_t i = 0; i < count && !batch->pool.failed; i++) {
         sp_polynomial_force *force = forces[i].self;
@@ -227,7 +227,7 @@ static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int6
 {
     const sp_quadratic *s = batch->stiffness;
     const int64_t r = s->r;
-    double *places = room, *monomials = places + batch->block * r, *second = monomials + batch->block * s->pairs, *linear = second + batch->block * s->pairs;
+    double *places = room, *monomials = places + batch->block * r, *second = monomials + batch->block * s->stride, *linear = second + batch->block * s->stride;
     int64_t count = 0;
     for (int64_t i = first; i < end; i++) {
         batch->forces[i]->keeps = q[i] != NULL;
@@ -243,8 +243,8 @@ static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int6
         if (!q[i])
             continue;
         memcpy(force->kept, q[i], (size_t)r * sizeof **q);
-        combine((int)r, q[i], s->constant, linear + s->stride * count, second + s->pairs * count, force->kept + r, force->kept + 2 * r);
-        force->kept_energy = stored_energy((int)s->pairs, monomials + s->pairs * count, s->constant, linear + s->stride * count, second + s->pairs * count);
+        combine((int)r, q[i], s->constant, linear + s->stride * count, second + s->stride * count, force->kept + r, force->kept + 2 * r);
+        force->kept_energy = stored_energy((int)s->pairs, monomials + s->stride * count, s->constant, linear + s->stride * count, second + s->stride * count);
         count++;
     }
 }

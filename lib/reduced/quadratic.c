@@ -68,7 +68,7 @@ void sp_quadratic_evaluate_many(const sp_quadratic *m, int64_t count, const doub
 {
     const int n = (int)count, pairs = (int)m->pairs, stride = (int)m->stride;
     for (int64_t i = 0; i < count; i++)
-        fill_monomials((int)m->r, q + m->r * i, monomials + m->pairs * i);
+        fill_monomials((int)m->r, q + m->r * i, monomials + m->stride * i);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, stride, n, (int)m->r, 1, m->linear, stride, q, (int)m->r, 0, first, stride);
-    cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, pairs, n, 1, m->quadratic, stride, monomials, pairs, 0, second, pairs);
+    cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, pairs, n, 1, m->quadratic, stride, monomials, stride, 0, second, stride);
 }

@@ -25,7 +25,8 @@ void sp_quadratic_share(sp_pool *pool, const sp_quadratic *original, sp_quadrati
 /* monomials, first and second at q [r]. */
 void sp_quadratic_evaluate(sp_quadratic *matrix, const double *q);
 
-/* The same for `count` places q [r, count], by products of matrices: monomials [pairs, count], first [stride, count] and second [pairs, count] are the caller's. */
+/* The same for `count` places q [r, count], by products of matrices: monomials, first and second, each [stride, count] and aligned, are the caller's; what is behind the pairs
+ * of monomials and second is not set. */
 void sp_quadratic_evaluate_many(const sp_quadratic *matrix, int64_t count, const double *q, double *monomials, double *first, double *second);
 
 #endif

@@ -27,6 +27,12 @@ static bool load(const char *path, sp_surface *surface)
     return status == SP_OK;
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+enum { SUMS = 1500000 }; /* triangles times points: sanitizers take five times as long */
+#else
+enum { SUMS = 7500000 };
+#endif
+
 /* As many random vertices as exact sums can do in a moment, 1e5 where there are few triangles; fewer distances, which cost more. */
 static int64_t check_model(const char *name, const sp_surface *s)
 {
@@ -36,7 +42,7 @@ static int64_t check_model(const char *name, const sp_surface *s)
     sp_orient_report orient;
     sp_winding *winding;
     const sp_distance_parameters p = {.cells = 40, .scale = 1.5, .cube = true};
-    const int64_t most = 7500000 / s->triangle_count, samples = most < 100000 ? most : 100000, distances = samples / 12 < 150 ? samples / 12 : 150;
+    const int64_t most = SUMS / s->triangle_count, samples = most < 100000 ? most : 100000, distances = samples / 12 < 150 ? samples / 12 : 150;
     int64_t wrong = 0;
     double worst = 0;
     CHECK_OK(sp_distance_field(&context, s, &p, &field, &report));

@@ -65,7 +65,7 @@ typedef struct scene_run {
 
 /* Reads the files of all models that bodies use, and makes what those share. */
 void scene_read_models(scene_run *run);
-void scene_free_models(scene_run *run);
+void scene_free_models(scene_run *run); /* after the world; and all that the run had */
 
 /* The force of one body of a deformable model. */
 void scene_model_force(const scene_run *run, const scene_model *model, sp_context *context, sp_reduced_force *force);

@@ -299,5 +299,4 @@ void scene_free_world(scene_run *run)
         sp_path_free(&run->paths[i]);
     }
     sp_path_free(&run->hand.path);
-    sp_pool_free(&run->pool);
 }

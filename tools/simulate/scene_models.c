@@ -315,4 +315,5 @@ void scene_free_models(scene_run *run)
             sp_mesh_free(&model->mesh.mesh);
         }
     }
+    sp_pool_free(&run->pool);
 }

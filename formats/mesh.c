@@ -263,6 +263,35 @@ done:
     return status;
 }
 
+int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char cut_from[SP_HASH_LENGTH], int64_t *count, int64_t **origin)
+{
+    int64_t old = 0, *from;
+    int status;
+    *count = 0;
+    *origin = NULL;
+    SP_TRY(sp_json_hash(context, file->meta, "cut_from", cut_from));
+    bool is_cut = *cut_from, has_origin = sp_members_find(&file->members, "origin") != NULL;
+    if (is_cut != has_origin)
+        return sp_fail(context, SP_INPUT, is_cut ? "it was cut from another mesh, but origin is missing" : "it has the member origin, but \"cut_from\" in meta is missing");
+    if (!is_cut)
+        return SP_OK;
+    SP_TRY(take(context, file, "origin", SP_I8, 1, -1, 0, count, &from));
+    while (old < *count && from[old] == old)
+        old++;
+    for (int64_t v = old; v < *count; v++) {
+        if (from[v] < 0 || from[v] >= old)
+            return sp_fail(context, SP_INPUT, "origin: vertex %lld is to be a copy of vertex %lld of %lld", (long long)v, (long long)from[v], (long long)old);
+        if (v > old && from[v] < from[v - 1])
+            return sp_fail(context, SP_INPUT, "origin: vertex %lld is a copy of vertex %lld, the one before of %lld: they must not decrease", (long long)v, (long long)from[v],
+                           (long long)from[v - 1]);
+    }
+    *origin = sp_pool_copy(pool, from, *count, sizeof *from);
+    if (!*origin)
+        return sp_fail_memory(context);
+done:
+    return status;
+}
+
 /* ---- writing ---- */
 
 int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh)
@@ -299,6 +328,16 @@ int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp
         SP_TRY(sp_writer_array(writer, "surface/element", SP_I8, false, 1, &surface->vertex_count, surface->element));
         SP_TRY(sp_writer_numbers(writer, "surface/weights", false, 2, (int64_t[]){surface->vertex_count, surface->width}, surface->weights));
     }
+done:
+    return status;
+}
+
+int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from, const int64_t *origin)
+{
+    int status;
+    json_object_set_new(meta, "cut_from", json_string(cut_from));
+    SP_TRY(sp_mesh_write(context, writer, meta, mesh));
+    SP_TRY(sp_writer_array(writer, "origin", SP_I8, false, 1, &mesh->vertex_count, origin));
 done:
     return status;
 }

@@ -12,6 +12,14 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh) SP_MUST_USE;
 /* Adds quadrature and materials to `meta`, writes it and the members; the caller ends with the result. */
 int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh) SP_MUST_USE;
 
+/* Of a mesh that was cut from another: cut_from, the other one's hash, and origin [*count], the vertex of it that each vertex is or is a copy of, from
+ * `pool`. Call it before sp_mesh_read, which takes the arrays out of the file. Checked: the other one's vertices come first with their own numbers, then
+ * copies of them in the order of their origin; *count is the caller's to compare with the vertices of the mesh. Of another mesh: "", 0 and NULL. */
+int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char cut_from[SP_HASH_LENGTH], int64_t *count, int64_t **origin) SP_MUST_USE;
+
+/* sp_mesh_write and the same of a cut mesh; origin [mesh->vertex_count]. */
+int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from, const int64_t *origin) SP_MUST_USE;
+
 /* Materials as in a mesh's meta: {"name", "law", "density", …}; one object, or an array of them. Unknown keys are SP_INPUT.
  * The result is allocated from `pool`. */
 int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *pool, int64_t *count, sp_material **materials) SP_MUST_USE;

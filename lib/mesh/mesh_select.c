@@ -1,6 +1,8 @@
 /* Choosing vertices and elements by place or by number: anchors, regions, directions of fibres. */
 #include "mesh/mesh.h"
 
+#include "mesh/shape.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -128,25 +130,12 @@ done:
     return status;
 }
 
-/* The mean of the corners. */
-static void centre_of(const sp_mesh *mesh, int64_t element, double centre[3])
-{
-    int count;
-    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
-    for (int c = 0; c < 3; c++) {
-        centre[c] = 0;
-        for (int a = 0; a < count; a++)
-            centre[c] += mesh->vertices[3 * corner[a] + c];
-        centre[c] /= count;
-    }
-}
-
 int64_t sp_mesh_region_box(sp_mesh *mesh, const double low[3], const double high[3], int64_t region)
 {
     int64_t met = 0;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         double centre[3];
-        centre_of(mesh, e, centre);
+        sp_element_centre(mesh, e, centre);
         if (in_box(centre, low, high)) {
             mesh->region[e] = region;
             met++;
@@ -202,7 +191,7 @@ int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_he
         double x[3], ring[3], *fibre = mesh->fibre + 3 * e;
         if (mesh->region[e] != region)
             continue;
-        centre_of(mesh, e, x);
+        sp_element_centre(mesh, e, x);
         for (int c = 0; c < 3; c++)
             x[c] -= helix->centre[c];
         for (int c = 0; c < 3; c++) /* axis × (x − centre), as long as x is from the axis */

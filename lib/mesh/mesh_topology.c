@@ -1,67 +1,8 @@
 /* What the corner lists alone tell: the boundary of the volume and its connected components. */
 #include "mesh/mesh.h"
 
+#include "mesh/faces.h"
 #include "mesh/shape.h"
-
-/* Faces are numbered element by element: six of each hexahedron, then four of each tetrahedron. */
-typedef struct face {
-    int64_t element;
-    int64_t corner[4]; /* outward */
-    int count;         /* 4 or 3 */
-} face;
-
-static face face_at(const sp_mesh *mesh, int64_t number)
-{
-    face found;
-    int64_t hex_faces = 6 * mesh->hex_count;
-    bool hex = number < hex_faces;
-    const int64_t *corner;
-    const signed char *local;
-    if (hex) {
-        found.element = number / 6;
-        corner = mesh->hex + 8 * found.element;
-        local = sp_hex_face[number % 6];
-    } else {
-        int64_t tet = (number - hex_faces) / 4;
-        found.element = mesh->hex_count + tet;
-        corner = mesh->tet + 4 * tet;
-        local = sp_tet_face[(number - hex_faces) % 4];
-    }
-    found.count = hex ? 4 : 3;
-    found.corner[3] = -1;
-    for (int a = 0; a < found.count; a++)
-        found.corner[a] = corner[local[a]];
-    return found;
-}
-
-/* The corners in ascending order; a triangle starts with −1. Five exchanges sort four numbers. */
-static void face_key(const face *of, int64_t key[4])
-{
-    static const int pair[5][2] = {{0, 1}, {2, 3}, {0, 2}, {1, 3}, {1, 2}};
-    for (int a = 0; a < 4; a++)
-        key[a] = of->corner[a];
-    for (int i = 0; i < 5; i++) {
-        int64_t low = key[pair[i][0]], high = key[pair[i][1]];
-        key[pair[i][0]] = low < high ? low : high;
-        key[pair[i][1]] = low < high ? high : low;
-    }
-}
-
-static bool same_key(const int64_t a[4], const int64_t b[4])
-{
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
-}
-
-/* Multiply and shift: every bit of every corner reaches the low bits. */
-static uint64_t key_hash(const int64_t key[4])
-{
-    uint64_t hash = 0;
-    for (int a = 0; a < 4; a++) {
-        hash = (hash ^ (uint64_t)key[a]) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
-    }
-    return hash * 0xBF58476D1CE4E5B9u >> 20;
-}
 
 /* shared [face_count]: does another element have the same face? The table holds the first face of every set of
  * corners, at the first free place from its hash on. */
@@ -76,14 +17,14 @@ static int find_shared(sp_context *context, const sp_mesh *mesh, int64_t face_co
     for (int64_t i = 0; table && i < capacity; i++)
         table[i] = -1;
     for (int64_t f = 0; status == SP_OK && f < face_count; f++) {
-        face here = face_at(mesh, f);
+        sp_face here = sp_face_at(mesh, f);
         int64_t key[4], other_key[4];
-        face_key(&here, key);
-        int64_t place = (int64_t)(key_hash(key) & (uint64_t)(capacity - 1));
+        sp_face_key(here.corner, key);
+        int64_t place = (int64_t)(sp_face_hash(key) & (uint64_t)(capacity - 1));
         for (; table[place] >= 0; place = (place + 1) & (capacity - 1)) {
-            face other = face_at(mesh, table[place]);
-            face_key(&other, other_key);
-            if (same_key(key, other_key))
+            sp_face other = sp_face_at(mesh, table[place]);
+            sp_face_key(other.corner, other_key);
+            if (sp_face_same(key, other_key))
                 break;
         }
         if (table[place] >= 0)
@@ -98,7 +39,7 @@ static int find_shared(sp_context *context, const sp_mesh *mesh, int64_t face_co
 }
 
 /* The triangles of a face: one, or two on either side of the diagonal through the lowest vertex. */
-static int face_triangles(const face *of, int64_t triangle[2][3])
+static int face_triangles(const sp_face *of, int64_t triangle[2][3])
 {
     int start = of->count == 4 ? sp_quad_lowest(of->corner) : 0;
     for (int half = 0; half < of->count - 2; half++) {
@@ -136,7 +77,7 @@ int sp_mesh_boundary(sp_context *context, const sp_mesh *mesh, sp_pool *pool, in
     }
     for (int64_t f = 0; f < face_count; f++)
         if (!shared[f]) {
-            face here = face_at(mesh, f);
+            sp_face here = sp_face_at(mesh, f);
             for (int more = face_triangles(&here, found + next); more > 0; more--)
                 behind[next++] = here.element;
         }
@@ -146,16 +87,6 @@ int sp_mesh_boundary(sp_context *context, const sp_mesh *mesh, sp_pool *pool, in
 done:
     sp_pool_free(&scratch);
     return status;
-}
-
-/* The root of a vertex in the forest of joined vertices; the way there is halved for the next search. */
-static int64_t root_of(int64_t *parent, int64_t vertex)
-{
-    while (parent[vertex] != vertex) {
-        parent[vertex] = parent[parent[vertex]];
-        vertex = parent[vertex];
-    }
-    return vertex;
 }
 
 int sp_mesh_components(sp_context *context, const sp_mesh *mesh, int64_t *label, int64_t *count)
@@ -175,14 +106,12 @@ int sp_mesh_components(sp_context *context, const sp_mesh *mesh, int64_t *label,
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int corners;
         const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        for (int a = 1; a < corners; a++) {
-            int64_t one = root_of(parent, corner[0]), other = root_of(parent, corner[a]);
-            parent[one < other ? other : one] = one < other ? one : other;
-        }
+        for (int a = 1; a < corners; a++)
+            sp_forest_join(parent, corner[0], corner[a]);
     }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int corners;
-        int64_t root = root_of(parent, *sp_mesh_corners(mesh, e, &corners));
+        int64_t root = sp_forest_root(parent, *sp_mesh_corners(mesh, e, &corners));
         if (label_of_root[root] < 0)
             label_of_root[root] = (*count)++;
         label[e] = label_of_root[root];

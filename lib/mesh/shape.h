@@ -1,4 +1,4 @@
-/* Determinants and the faces' diagonals: what the files of this folder share. */
+/* Determinants, centres and the faces' diagonals: what the files of this folder share. */
 #ifndef SP_MESH_SHAPE_H
 #define SP_MESH_SHAPE_H
 
@@ -28,6 +28,19 @@ static inline int sp_quad_lowest(const int64_t quad[4])
         if (quad[a] < quad[lowest])
             lowest = a;
     return lowest;
+}
+
+/* The mean of the corners. */
+static inline void sp_element_centre(const sp_mesh *mesh, int64_t element, double centre[3])
+{
+    int count;
+    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    for (int c = 0; c < 3; c++) {
+        centre[c] = 0;
+        for (int a = 0; a < count; a++)
+            centre[c] += mesh->vertices[3 * corner[a] + c];
+        centre[c] /= count;
+    }
 }
 
 /* Are all Jacobians of the element positive where sp_mesh_check looks? The corners must be in range. */

@@ -117,6 +117,16 @@ static void read_kinds(sp_context *context)
         sp_file_free(&file);
     }
     if (open_file(context, false, &file)) {
+        int64_t count, *origin;
+        if (sp_mesh_read_origin(context, &file, &file.members.pool, hash[0], &count, &origin) == SP_OK && sp_mesh_read(context, &file, &mesh) == SP_OK) {
+            for (int64_t v = 0; v < count; v++)
+                if (origin[v] < 0 || origin[v] > v)
+                    abort();
+            sp_mesh_free(&mesh);
+        }
+        sp_file_free(&file);
+    }
+    if (open_file(context, false, &file)) {
         if (sp_mesh_read(context, &file, &mesh) == SP_OK)
             sp_mesh_free(&mesh);
         sp_file_free(&file);

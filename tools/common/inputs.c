@@ -1,6 +1,7 @@
 #include "tools/common/inputs.h"
 
 #include "formats/import/matrix.h"
+#include "mesh/cut.h"
 
 #include "tools/common/internal.h"
 
@@ -16,6 +17,26 @@ void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh)
     memcpy(mesh->hash, file.hash, sizeof mesh->hash);
     tool_check(sp_mesh_read(&tool.context, &file, &mesh->mesh), path);
     sp_file_free(&file);
+}
+
+void tool_read_cut(const char *path, const char *option, const tool_mesh *parent, tool_mesh *cut, int64_t **origin)
+{
+    static const char *const kinds[] = {"mesh", NULL};
+    sp_file file;
+    char cut_from[SP_HASH_LENGTH];
+    int64_t count;
+    tool_read(path, option, kinds, false, &file);
+    cut->path = path;
+    memcpy(cut->hash, file.hash, sizeof cut->hash);
+    tool_check(sp_mesh_read_origin(&tool.context, &file, &file.members.pool, cut_from, &count, origin), path);
+    if (!*origin)
+        tool_fail(SP_INPUT, path, "it does not say which mesh it was cut from");
+    tool_check_hash(path, "mesh", cut_from, parent->hash);
+    tool_check(sp_mesh_read(&tool.context, &file, &cut->mesh), path); /* takes the pool, and origin with it */
+    sp_file_free(&file);
+    if (count != cut->mesh.vertex_count)
+        tool_fail(SP_INPUT, path, "origin: it has %lld entries, the mesh %lld vertices", (long long)count, (long long)cut->mesh.vertex_count);
+    tool_check(sp_mesh_check_cut(&tool.context, &parent->mesh, &cut->mesh, *origin), path);
 }
 
 void tool_check_hash(const char *path, const char *what, const char *recorded, const char *expected)

@@ -25,6 +25,10 @@ typedef struct tool_mesh {
 /* A mesh file. */
 void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh);
 
+/* A mesh that was cut from `parent` (simcut): by the hash that it states and by what it holds (sp_mesh_check_cut). origin [cut vertices], the vertex of
+ * `parent` that each one is or is a copy of, belongs to cut->mesh. */
+void tool_read_cut(const char *path, const char *option, const tool_mesh *parent, tool_mesh *cut, int64_t **origin);
+
 /* --factor: the mesh's factors from an .npy file of (elements) or (elements, 2) numbers; path NULL: none. The mesh is checked afterwards. */
 void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh);
 

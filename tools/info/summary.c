@@ -207,7 +207,11 @@ static void print_material(const sp_material *material, int64_t elements, double
 static int print_mesh(sp_context *context, info_file *info, FILE *stream)
 {
     sp_mesh mesh;
-    int status = sp_mesh_read(context, &info->file, &mesh);
+    char cut_from[SP_HASH_LENGTH];
+    int64_t *origin, origin_count;
+    int status = sp_mesh_read_origin(context, &info->file, &info->file.members.pool, cut_from, &origin_count, &origin);
+    if (status == SP_OK)
+        status = sp_mesh_read(context, &info->file, &mesh);
     if (status != SP_OK)
         return status;
     double low[3], high[3], total = 0;
@@ -237,6 +241,12 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
             (long long)(3 * mesh.vertex_count));
     fprintf(stream, "surface   %lld vertices, %lld triangles\n", (long long)mesh.surface.vertex_count,
             (long long)mesh.surface.triangle_count);
+    if (origin) {
+        int64_t old = 0;
+        while (old < origin_count && origin[old] == old)
+            old++;
+        fprintf(stream, "cut       from a mesh of hash %.12s with %lld vertices\n", cut_from, (long long)old);
+    }
     sp_mesh_free(&mesh);
     return SP_OK;
 }

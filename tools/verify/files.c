@@ -102,9 +102,11 @@ static int read_content(sp_context *context, artefact *file)
     if (status != SP_OK)
         return status;
     const char *kind = file->kind;
-    if (!strcmp(kind, "mesh"))
-        status = sp_mesh_read(context, &content, &file->mesh);
-    else if (!strcmp(kind, "sparse"))
+    if (!strcmp(kind, "mesh")) {
+        status = sp_mesh_read_origin(context, &content, &content.members.pool, file->cut_from, &file->origin_count, &file->origin);
+        if (status == SP_OK)
+            status = sp_mesh_read(context, &content, &file->mesh);
+    } else if (!strcmp(kind, "sparse"))
         status = sp_sparse_read(context, &content, &file->matrix, &file->dof, which);
     else if (!strcmp(kind, "polynomials"))
         status = sp_polynomials_read(context, &content, &file->polynomials, mesh, basis);

@@ -1,8 +1,27 @@
 /* Meshes and assembled matrices. */
 #include "tools/verify/verify.h"
 
+#include "mesh/cut.h"
+
 #include <math.h>
 #include <string.h>
+
+/* A cut mesh beside the one that it was cut from. */
+static void check_cut(verify *v, artefact *file)
+{
+    if (!file->origin)
+        return;
+    bool whole = file->origin_count == file->mesh.vertex_count;
+    verify_fact(v, file, "origin", whole, "%lld entries (%lld vertices)", (long long)file->origin_count, (long long)file->mesh.vertex_count);
+    const artefact *parent = verify_find(v, file->cut_from);
+    if (!parent || strcmp(parent->kind, "mesh")) {
+        verify_skip(v, file, "cut", "the mesh that it was cut from is not among the files (%.12s)", file->cut_from);
+        return;
+    }
+    int status = whole ? sp_mesh_check_cut(v->context, &parent->mesh, &file->mesh, file->origin) : SP_OK;
+    if (whole)
+        verify_fact(v, file, "cut", status == SP_OK, "%s", status == SP_OK ? "the same elements, copies of vertices in their places" : v->context->message);
+}
 
 void verify_mesh_file(verify *v, artefact *file)
 {
@@ -33,6 +52,7 @@ void verify_mesh_file(verify *v, artefact *file)
     const json_t *stated = json_object_get(file->result, "volume");
     if (json_is_number(stated))
         verify_number(v, file, "volume as stated", fabs(volume - json_number_value(stated)) / volume, 1e-12);
+    check_cut(v, file);
     sp_pool_free(&pool);
 }
 

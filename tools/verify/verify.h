@@ -23,6 +23,8 @@ typedef struct artefact {
     json_t *meta, *result;
     int descriptor; /* stays open, for a trajectory or motion */
     sp_mesh mesh;
+    char cut_from[SP_HASH_LENGTH]; /* of a cut mesh; else "" */
+    int64_t origin_count, *origin; /* of a cut mesh, owned by `mesh`; else NULL */
     bool body_tried;
     int body_status; /* SP_OK: `body` with its pattern and `stiffness` are there */
     char body_message[300];

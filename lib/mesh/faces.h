@@ -1,0 +1,85 @@
+/* Faces, the sets of corners that tell them, and forests of what is joined: for mesh_topology.c and mesh_cut.c. */
+#ifndef SP_MESH_FACES_H
+#define SP_MESH_FACES_H
+
+#include "mesh/mesh.h"
+
+/* Faces are numbered element by element: six of each hexahedron, then four of each tetrahedron. */
+typedef struct sp_face {
+    int64_t element;
+    int64_t corner[4];        /* outward; the last is −1 in a triangle */
+    const signed char *local; /* [count] their numbers among the corners of the element */
+    int count;                /* 4 or 3 */
+} sp_face;
+
+static inline sp_face sp_face_at(const sp_mesh *mesh, int64_t number)
+{
+    sp_face found;
+    int64_t hex_faces = 6 * mesh->hex_count;
+    bool hex = number < hex_faces;
+    const int64_t *corner;
+    if (hex) {
+        found.element = number / 6;
+        corner = mesh->hex + 8 * found.element;
+        found.local = sp_hex_face[number % 6];
+    } else {
+        int64_t tet = (number - hex_faces) / 4;
+        found.element = mesh->hex_count + tet;
+        corner = mesh->tet + 4 * tet;
+        found.local = sp_tet_face[(number - hex_faces) % 4];
+    }
+    found.count = hex ? 4 : 3;
+    found.corner[3] = -1;
+    for (int a = 0; a < found.count; a++)
+        found.corner[a] = corner[found.local[a]];
+    return found;
+}
+
+/* The corners in ascending order; a triangle starts with −1. Five exchanges sort four numbers. */
+static inline void sp_face_key(const int64_t corner[4], int64_t key[4])
+{
+    static const int pair[5][2] = {{0, 1}, {2, 3}, {0, 2}, {1, 3}, {1, 2}};
+    for (int a = 0; a < 4; a++)
+        key[a] = corner[a];
+    for (int i = 0; i < 5; i++) {
+        int64_t low = key[pair[i][0]], high = key[pair[i][1]];
+        key[pair[i][0]] = low < high ? low : high;
+        key[pair[i][1]] = low < high ? high : low;
+    }
+}
+
+static inline bool sp_face_same(const int64_t a[4], const int64_t b[4])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3];
+}
+
+/* Multiply and shift: every bit of every corner reaches the low bits. */
+static inline uint64_t sp_face_hash(const int64_t key[4])
+{
+    uint64_t hash = 0;
+    for (int a = 0; a < 4; a++) {
+        hash = (hash ^ (uint64_t)key[a]) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return hash * 0xBF58476D1CE4E5B9u >> 20;
+}
+
+/* The root of an entry in a forest, where parent of a root is itself; the way there is halved for the next search. */
+static inline int64_t sp_forest_root(int64_t *parent, int64_t entry)
+{
+    while (parent[entry] != entry) {
+        parent[entry] = parent[parent[entry]];
+        entry = parent[entry];
+    }
+    return entry;
+}
+
+/* Joins two trees; the lower root stays. */
+static inline void sp_forest_join(int64_t *parent, int64_t one, int64_t other)
+{
+    one = sp_forest_root(parent, one);
+    other = sp_forest_root(parent, other);
+    parent[one < other ? other : one] = one < other ? one : other;
+}
+
+#endif

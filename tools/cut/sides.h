@@ -1,0 +1,26 @@
+/* Which elements simcut separates from which: planes, lists and files to sides. */
+#ifndef TOOLS_CUT_SIDES_H
+#define TOOLS_CUT_SIDES_H
+
+#include "mesh/mesh.h"
+#include "tools/common/tool.h"
+
+typedef struct cut_choice {
+    tool_texts planes, lists;
+    const char *region, *sides;
+} cut_choice;
+
+/* Sides in use are 0 … count − 1, in the order of their first elements. */
+typedef struct cut_sides {
+    const sp_mesh *mesh;
+    sp_pool pool;
+    int64_t elements, count, *side; /* [elements] */
+} cut_sides;
+
+/* Divides the elements by all options. What is no plane, list or region, and an option that divides nothing, is a usage error. */
+void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, cut_sides *sides);
+
+/* Zeroed; ends the process where memory is out. */
+void *cut_allocate(sp_pool *pool, int64_t count, size_t size);
+
+#endif

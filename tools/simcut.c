@@ -1,0 +1,78 @@
+/* simcut: separates elements of a mesh along planes or by lists; the vertices between them are doubled. */
+#include "mesh/cut.h"
+#include "tools/common/inputs.h"
+#include "tools/cut/sides.h"
+
+static cut_choice chosen;
+
+static const tool_option options[] = {
+    {"plane", 0, TOOL_TEXTS, &chosen.planes, "NX,NY,NZ,D", .help = "elements with their centroid at n.x > d come apart from the others; several planes: every combination is a side"},
+    {"region", 0, TOOL_TEXT, &chosen.region, "NAME", .help = "beyond a plane are elements of this region only"},
+    {"elements", 0, TOOL_TEXTS, &chosen.lists, "LIST", .help = "these elements on a side of their own, counted from 0: 3,17,20-40"},
+    {"sides", 0, TOOL_INPUT, &chosen.sides, "FILE", .help = ".npy of one number for each element: elements of equal numbers are on one side"},
+};
+
+/* Counts of the cut, said and for the result. */
+static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, const int64_t *origin, int64_t dropped)
+{
+    int64_t before, pieces, doubled = 0, unheld, *label = cut_allocate(&p->pool, p->elements, sizeof *label);
+    uint8_t *held = cut_allocate(&p->pool, cut->vertex_count, 1), *piece_held;
+    double volume = 0;
+    tool_check(sp_mesh_components(context, p->mesh, label, &before), NULL);
+    tool_check(sp_mesh_components(context, cut, label, &pieces), NULL);
+    piece_held = cut_allocate(&p->pool, pieces, 1);
+    unheld = pieces;
+    for (int64_t i = 0; i < cut->fixed_count; i++)
+        held[cut->fixed[i]] = 1;
+    for (int64_t e = 0; e < p->elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(cut, e, &corners);
+        volume += sp_mesh_element_volume(cut, e);
+        for (int a = 0; a < corners; a++)
+            if (held[corner[a]] && !piece_held[label[e]]) {
+                piece_held[label[e]] = 1;
+                unheld--;
+            }
+    }
+    for (int64_t v = p->mesh->vertex_count; v < cut->vertex_count; v++) /* copies of one vertex stand together */
+        doubled += v == p->mesh->vertex_count || origin[v] != origin[v - 1];
+    const int64_t copies = cut->vertex_count - p->mesh->vertex_count;
+    tool_say("%lld sides; %lld pieces of %lld before, %lld of them not held; %lld vertices doubled (%lld new); %lld of %lld triangles dropped", (long long)p->count, (long long)pieces,
+             (long long)before, (long long)unheld, (long long)doubled, (long long)copies, (long long)dropped, (long long)p->mesh->surface.triangle_count);
+    json_t *result = tool_result_new();
+    const struct {
+        const char *name;
+        int64_t value;
+    } counts[] = {{"sides", p->count}, {"pieces", pieces}, {"pieces_before", before}, {"unheld_pieces", unheld},
+                  {"doubled_vertices", doubled}, {"new_vertices", copies}, {"dropped_triangles", dropped}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        json_object_set_new(result, counts[i].name, json_integer(counts[i].value));
+    json_object_set_new(result, "volume", json_real(volume));
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    sp_context *context = tool_begin(&(tool_spec){"simcut", "MESH", 1, 1, "Cuts a mesh: separates elements, doubles the vertices between them.", options, TOOL_COUNT(options),
+                                                  TOOL_OUTPUT | TOOL_THREADS,
+                                                  "  simcut spoon.npz --plane 1,0,0,1.2 -o cut.npz\n  simcut cube.npz --plane 1,0,0,0.5 --plane 0,1,0,0.5 -o quarters.npz\n"},
+                                     argc, argv);
+    tool_mesh mesh;
+    sp_mesh cut;
+    cut_sides p;
+    int64_t *origin, dropped;
+    tool_read_mesh(tool_argument(0), NULL, &mesh);
+    cut_divide(context, &chosen, &mesh.mesh, &p);
+    tool_output *output = tool_output_open(tool_output_path());
+    tool_check(sp_mesh_cut(context, &mesh.mesh, p.side, &p.pool, &cut, &origin, &dropped), mesh.path);
+    if (cut.vertex_count == mesh.mesh.vertex_count)
+        tool_fail(SP_USAGE, NULL, "the cut separates nothing: no vertex lies between its sides");
+    json_t *meta = tool_meta_new("mesh"), *result = report(context, &p, &cut, origin, dropped);
+    tool_check(sp_mesh_write_cut(context, tool_output_writer(output), meta, &cut, mesh.hash, origin), tool_output_path());
+    tool_output_finish(output, result);
+    json_decref(meta);
+    sp_mesh_free(&cut);
+    sp_mesh_free(&mesh.mesh);
+    sp_pool_free(&p.pool);
+    return tool_end();
+}

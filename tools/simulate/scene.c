@@ -6,6 +6,14 @@
 #include <string.h>
 #include <time.h>
 
+void *scene_room(scene_run *run, int64_t count, size_t size)
+{
+    void *memory = sp_pool_new(&run->pool, count, size);
+    if (!memory)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return memory;
+}
+
 /* Options of a single body's simulation that mean nothing for scenes, where the scene says it. */
 static void refuse_options(const simulate_choice *choice)
 {
@@ -31,25 +39,17 @@ typedef struct recorder {
     bool contacts;
 } recorder;
 
-static void *room(scene_run *run, int64_t count, size_t size)
-{
-    void *memory = sp_pool_new(&run->pool, count, size);
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 static void begin_record(scene_run *run, recorder *r, json_t *meta, sp_writer *writer)
 {
     const sp_scene *scene = &run->scene->scene;
     const int64_t n = scene->body_count;
     int64_t offset = 0;
-    r->bodies = room(run, n, sizeof *r->bodies);
-    r->pose = room(run, n, sizeof *r->pose);
-    r->twist = room(run, 6 * n, sizeof(double));
-    r->wrench = room(run, 6 * n, sizeof(double));
-    r->q = room(run, run->r, sizeof(double));
-    r->qdot = room(run, run->r, sizeof(double));
+    r->bodies = scene_room(run, n, sizeof *r->bodies);
+    r->pose = scene_room(run, n, sizeof *r->pose);
+    r->twist = scene_room(run, 6 * n, sizeof(double));
+    r->wrench = scene_room(run, 6 * n, sizeof(double));
+    r->q = scene_room(run, run->r, sizeof(double));
+    r->qdot = scene_room(run, run->r, sizeof(double));
     for (int64_t i = 0; i < n; i++) {
         memcpy(r->bodies[i].name, scene->bodies[i].name, sizeof r->bodies[i].name);
         memcpy(r->bodies[i].model, scene->models[scene->bodies[i].model].name, sizeof r->bodies[i].model);
@@ -235,7 +235,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     scene_read_models(&run);
     scene_make_world(&run);
 
-    timings times = {.seconds = room(&run, choice->steps, sizeof(double))};
+    timings times = {.seconds = scene_room(&run, choice->steps, sizeof(double))};
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("motion");
     begin_record(&run, &record, meta, tool_output_writer(output));

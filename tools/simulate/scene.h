@@ -63,12 +63,15 @@ typedef struct scene_run {
     sp_world *world;
 } scene_run;
 
+/* Zeroed memory that lasts as long as the run. */
+void *scene_room(scene_run *run, int64_t count, size_t size);
+
 /* Reads the files of all models that bodies use, and makes what those share. */
 void scene_read_models(scene_run *run);
 void scene_free_models(scene_run *run); /* after the world; and all that the run had */
 
 /* The force of one body of a deformable model. */
-void scene_model_force(const scene_run *run, const scene_model *model, sp_context *context, sp_reduced_force *force);
+void scene_model_force(const scene_model *model, sp_context *context, sp_reduced_force *force);
 
 /* Makes the bodies, the pairs and the world. */
 void scene_make_world(scene_run *run);

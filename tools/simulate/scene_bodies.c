@@ -4,14 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static void *room(scene_run *run, int64_t count, size_t size)
-{
-    void *memory = sp_pool_new(&run->pool, count, size);
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 static sp_pose path_at(const void *data, double time, double velocity[6])
 {
     return sp_path_at(data, time, velocity);
@@ -45,7 +37,7 @@ static void make_free(scene_run *run, const scene_model *model, const sp_scene_b
         tool_fail(SP_INPUT, run->scene->path, "body %s is free: most_acceleration of model %s belongs to fixed ones", from->name,
                   model->m->name);
     if (model->r)
-        scene_model_force(run, model, &run->contexts[number], force);
+        scene_model_force(model, &run->contexts[number], force);
     const int status = sp_free_body_new(&run->contexts[number], &model->inertia, model->r ? force : NULL, &parameters, &body->free);
     if (status != SP_OK)
         tool_fail(status, run->scene->path, "body %s: %s", from->name, run->contexts[number].message);
@@ -60,7 +52,7 @@ static void make_system(scene_run *run, const scene_model *model, const sp_scene
     sp_world_body *body = &run->bodies[number];
     sp_system *system = &run->systems[number];
     sp_reduced_force force;
-    scene_model_force(run, model, &run->contexts[number], &force);
+    scene_model_force(model, &run->contexts[number], &force);
     const int status = sp_reduced_system_new(&run->contexts[number], &force, model->mass, NULL, 0, NULL, system);
     if (status != SP_OK)
         tool_fail(status, run->scene->path, "body %s: %s", from->name, run->contexts[number].message);
@@ -149,7 +141,7 @@ static void list_pairs(scene_run *run)
         *pair = (sp_world_pair){scene->pairs[i].shell, scene->pairs[i].field};
     }
     run->pair_count = list.count;
-    run->pairs = room(run, list.count, sizeof *run->pairs);
+    run->pairs = scene_room(run, list.count, sizeof *run->pairs);
     if (list.count)
         memcpy(run->pairs, list.data, (size_t)list.count * sizeof *run->pairs);
     sp_list_free(&list);
@@ -208,14 +200,14 @@ static void make_batches(scene_run *run)
 {
     enum { FEWEST = 8 };
     const sp_scene *scene = &run->scene->scene;
-    run->batches = room(run, scene->model_count, sizeof *run->batches);
+    run->batches = scene_room(run, scene->model_count, sizeof *run->batches);
     for (int64_t m = 0; m < scene->model_count && run->choice->semi_implicit; m++) {
         const scene_model *model = &run->models[m];
         sp_world_batch *batch = &run->batches[run->batch_count];
         if (!model->free || !model->polynomial_force || model->stiffness)
             continue;
-        int64_t *body = room(run, scene->body_count, sizeof *body), count = 0;
-        sp_reduced_force *forces = room(run, scene->body_count, sizeof *forces);
+        int64_t *body = scene_room(run, scene->body_count, sizeof *body), count = 0;
+        sp_reduced_force *forces = scene_room(run, scene->body_count, sizeof *forces);
         for (int64_t i = 0; i < scene->body_count; i++)
             if (scene->bodies[i].model == m && run->bodies[i].free) {
                 forces[count] = run->forces[i];
@@ -262,12 +254,12 @@ void scene_make_world(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
     const int64_t n = scene->body_count;
-    run->bodies = room(run, n, sizeof *run->bodies);
-    run->distances = room(run, n, sizeof *run->distances);
-    run->systems = room(run, n, sizeof *run->systems);
-    run->paths = room(run, n, sizeof *run->paths);
-    run->contexts = room(run, n, sizeof *run->contexts);
-    run->forces = room(run, n, sizeof *run->forces);
+    run->bodies = scene_room(run, n, sizeof *run->bodies);
+    run->distances = scene_room(run, n, sizeof *run->distances);
+    run->systems = scene_room(run, n, sizeof *run->systems);
+    run->paths = scene_room(run, n, sizeof *run->paths);
+    run->contexts = scene_room(run, n, sizeof *run->contexts);
+    run->forces = scene_room(run, n, sizeof *run->forces);
     for (int64_t i = 0; i < n; i++)
         make_body(run, i);
     list_pairs(run);

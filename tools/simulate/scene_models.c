@@ -14,14 +14,6 @@ static const char *via(const scene_run *run, const scene_model *model, const cha
     return tool_scene_via(run->scene, model->m->name, key);
 }
 
-static void *room(scene_run *run, int64_t count, size_t size)
-{
-    void *memory = sp_pool_new(&run->pool, count, size);
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 /* A file of one kind; recorded [SP_HASH_LENGTH]: the hash that its meta names under `key`, "" where it has none. */
 static void read_kind(const scene_run *run, const scene_model *model, const char *path, const char *key, const char *kind, const char *of,
                       char *recorded, sp_file *file)
@@ -99,8 +91,8 @@ static void read_polynomials(scene_run *run, scene_model *model)
     const int64_t full = model->polynomials.r;
     if (r > full)
         tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)full, model->m->name, (long long)r);
-    model->mass = room(run, r * r, sizeof(double));
-    model->gravity = room(run, 3 * r, sizeof(double));
+    model->mass = scene_room(run, r * r, sizeof(double));
+    model->gravity = scene_room(run, 3 * r, sizeof(double));
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < r; i++)
             model->mass[j * r + i] = model->polynomials.density * model->polynomials.mass[j * full + i];
@@ -108,8 +100,8 @@ static void read_polynomials(scene_run *run, scene_model *model)
         model->gravity[i] = model->polynomials.density * model->polynomials.gravity[i];
     tool_check(sp_polynomial_force_new(run->context, &model->polynomials, r, &model->polynomial_force), path);
     if (model->m->kind == SP_SCENE_LINEAR) {
-        double *rest = room(run, r, sizeof(double));
-        model->stiffness = room(run, r * r, sizeof(double));
+        double *rest = scene_room(run, r, sizeof(double));
+        model->stiffness = scene_room(run, r * r, sizeof(double));
         sp_polynomial_force_evaluate(model->polynomial_force, rest, NULL, model->stiffness);
     }
 }
@@ -130,8 +122,8 @@ static void read_cubature(scene_run *run, scene_model *model)
                   (long long)r);
     if (model->cubature.modal && model->free)
         tool_fail(SP_INPUT, path, "its weights by coordinate are the gradient of no energy: no force of a free body");
-    model->mass = room(run, r * r, sizeof(double));
-    model->gravity = room(run, 3 * r, sizeof(double));
+    model->mass = scene_room(run, r * r, sizeof(double));
+    model->gravity = scene_room(run, 3 * r, sizeof(double));
     tool_check(sp_reduced_mass(run->context, &model->body, r, model->basis.columns.U, model->mass, model->gravity), path);
 }
 
@@ -154,8 +146,6 @@ static void read_deformation(scene_run *run, scene_model *model, int64_t number)
 {
     tool_scene_basis(run->scene, number, &model->mesh, &model->basis);
     model->r = tool_scene_rank(run->scene, number, &model->basis);
-    if (!model->m->r && model->m->polynomials == NULL && model->m->cubature == NULL)
-        tool_fail(SP_INPUT, run->scene->path, "model %s has no force", model->m->name);
     if (model->fixed)
         tool_hold_rows(&model->body, &model->basis);
     if (model->m->polynomials)
@@ -165,9 +155,8 @@ static void read_deformation(scene_run *run, scene_model *model, int64_t number)
     find_damping(model);
 }
 
-void scene_model_force(const scene_run *run, const scene_model *model, sp_context *context, sp_reduced_force *force)
+void scene_model_force(const scene_model *model, sp_context *context, sp_reduced_force *force)
 {
-    (void)run;
     if (model->stiffness)
         tool_check(sp_linear_force_new(context, model->r, model->stiffness, force), model->m->polynomials);
     else if (model->polynomial_force)
@@ -202,7 +191,7 @@ static void read_proxies(scene_run *run, const scene_model *model, const char *p
 {
     sp_shell shell;
     read_shell(run, model, path, key, &shell);
-    double *points = room(run, 3 * shell.count, sizeof *points);
+    double *points = scene_room(run, 3 * shell.count, sizeof *points);
     memcpy(points, shell.points, (size_t)(3 * shell.count) * sizeof *points);
     domain->count = shell.count;
     domain->points = points;
@@ -214,8 +203,8 @@ static void read_domains(scene_run *run, scene_model *model)
 {
     const sp_scene_model *m = model->m;
     const int64_t count = m->domain_count + (m->proxies != NULL);
-    model->domains = room(run, count, sizeof *model->domains);
-    model->domain_fields = room(run, count, sizeof *model->domain_fields);
+    model->domains = scene_room(run, count, sizeof *model->domains);
+    model->domain_fields = scene_room(run, count, sizeof *model->domain_fields);
     if (m->proxies) {
         model->domains[0].field = &model->field;
         read_proxies(run, model, m->proxies, "proxies", &model->domains[0]);
@@ -268,7 +257,7 @@ static void read_distances(scene_run *run, scene_model *model)
 void scene_read_models(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
-    run->models = room(run, scene->model_count, sizeof *run->models);
+    run->models = scene_room(run, scene->model_count, sizeof *run->models);
     for (int64_t i = 0; i < scene->model_count; i++)
         run->models[i].m = &scene->models[i];
     for (int64_t i = 0; i < scene->body_count; i++) {

@@ -727,25 +727,6 @@ void sp_free_body_predict(const sp_free_body *b, sp_pose *pose, double *q)
     pose_at(b, c, rotation, q, pose);
 }
 
-void sp_free_body_add_force(const sp_free_body *b, const sp_pose *pose, const double *q, const double y[3], const double *rows,
-                            const double force[3], double F[3], double T[3], double *Q)
-{
-    double R[9], centre[3], arm[3], turned[3], torque[3], local[3];
-    sp_quaternion_matrix(pose->q, R);
-    centre_at(b, q, centre);
-    for (int a = 0; a < 3; a++)
-        arm[a] = y[a] - centre[a];
-    sp_rotate(R, arm, turned);
-    sp_cross3(turned, force, torque);
-    sp_rotate_back(R, force, local);
-    for (int a = 0; a < 3; a++) {
-        F[a] += force[a];
-        T[a] += torque[a];
-        for (int i = 0; i < b->r; i++)
-            Q[i] += (rows[a * b->r + i] - b->inertia->mean[a * b->r + i]) * local[a];
-    }
-}
-
 void sp_free_body_point_velocity(const sp_free_body *b, const double y[3], const double *rows, double velocity[3])
 {
     double R[9], centre[3], arm[3], local[3], turned[3];

@@ -81,7 +81,8 @@ void sp_free_body_place(sp_free_body *body, const sp_pose *pose, const double ve
                         const double *q, const double *qdot);
 
 /* One step under force F [N] and torque T about the centre of mass [N m], world frame, and generalized force Q [r] (NULL: none) on q at
- * fixed c and R, all constant over the step. With forces taken at sp_free_body_predict's places the scheme is the symplectic Verlet method
+ * fixed c and R, all constant over the step: a force f at a point x whose rows of U are W adds f to F, (x − c) × f to T and, since its
+ * displacements are Ũ, (W − mean)ᵀ Rᵀ f to Q. With forces taken at sp_free_body_predict's places the scheme is the symplectic Verlet method
  * for them, and pairs of opposite forces at one point leave the momenta exactly as they were. SP_NUMERICAL where Newton does not converge
  * or what comes out is not finite; the state stays that of the step before. */
 int sp_free_body_step(sp_free_body *body, const double F[3], const double T[3], const double *Q) SP_MUST_USE;
@@ -91,13 +92,8 @@ int sp_free_body_step(sp_free_body *body, const double F[3], const double T[3], 
 void sp_free_body_pose(const sp_free_body *body, sp_pose *pose);
 void sp_free_body_predict(const sp_free_body *body, sp_pose *pose, double *q);
 
-/* Adds a force [N, world] at the body-frame coordinates y = X + U q of a point, whose rows of U are rows [3, r, row major] (NULL where
- * rigid), to F, T and Q for a body at `pose` with coordinates q: T is about the centre of mass there; Q belongs to Ũ, U without its mean.
- */
-void sp_free_body_add_force(const sp_free_body *body, const sp_pose *pose, const double *q, const double y[3], const double *rows,
-                            const double force[3], double F[3], double T[3], double *Q);
-
-/* Velocity [world] of such a point, as of now; rows NULL: of the point of the body frame at y, which does not deform. */
+/* Velocity [world] of the point at y = X + U q in the body frame whose rows of U are rows [3, r, row major], as of now; rows NULL: of the
+ * point of the body frame at y, which does not deform. */
 void sp_free_body_point_velocity(const sp_free_body *body, const double y[3], const double *rows, double velocity[3]);
 
 const sp_free_state *sp_free_body_state(const sp_free_body *body);

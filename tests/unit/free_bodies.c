@@ -87,6 +87,32 @@ static void deformed(const model *m, int64_t vertex, const double *rows, const d
     }
 }
 
+/* Adds a force [world] at the point y of the body frame to what a step takes, for a body at `pose` with q: in the world, where the centre of
+ * mass is that of U q by its mean and the point moves by R (rows − mean) δq about it. rows NULL: rigid. */
+static void add_force(const sp_inertia *t, const sp_pose *pose, const double *q, const double y[3], const double *rows, const double force[3],
+                      double F[3], double T[3], double *Q)
+{
+    double R9[9], arm[3], world[3], torque[3];
+    sp_quaternion_matrix(pose->q, R9);
+    for (int a = 0; a < 3; a++) {
+        arm[a] = y[a] - t->centre[a];
+        for (int64_t j = 0; rows && j < t->r; j++)
+            arm[a] -= t->mean[a * t->r + j] * q[j];
+    }
+    sp_rotate(R9, arm, world);
+    sp_cross3(world, force, torque);
+    for (int a = 0; a < 3; a++) {
+        F[a] += force[a];
+        T[a] += torque[a];
+    }
+    for (int64_t j = 0; rows && j < t->r; j++) {
+        for (int a = 0; a < 3; a++)
+            arm[a] = rows[a * t->r + j] - t->mean[a * t->r + j];
+        sp_rotate(R9, arm, world);
+        Q[j] += sp_dot3(world, force);
+    }
+}
+
 static double distance(int n, const double *a, const double *b)
 {
     double sum = 0;
@@ -753,8 +779,8 @@ static void opposite_forces_keep_momenta(void)
             back[c] = -force[c];
         }
         force_size = fmax(force_size, length(3, force));
-        sp_free_body_add_force(soft, &a, q, ya, rows, force, F[0], T[0], Q);
-        sp_free_body_add_force(hard, &b, NULL, y, NULL, back, F[1], T[1], NULL);
+        add_force(&m.inertia, &a, q, ya, rows, force, F[0], T[0], Q);
+        add_force(&inertia, &b, NULL, y, NULL, back, F[1], T[1], NULL);
         CHECK_OK(sp_free_body_step(soft, F[0], T[0], Q));
         CHECK_OK(sp_free_body_step(hard, F[1], T[1], NULL));
         sp_free_body_momenta(soft, after, after + 3);
@@ -787,7 +813,7 @@ static void forces_do_the_work_of_their_points(void)
     sp_quaternion_matrix(pose.q, R9);
     vertex_rows(&m, 31, rows);
     deformed(&m, 31, rows, q, y);
-    sp_free_body_add_force(body, &pose, q, y, rows, force, F, T, Q);
+    add_force(&m.inertia, &pose, q, y, rows, force, F, T, Q);
     sp_free_body_point_velocity(body, y, rows, velocity);
     for (int c = 0; c < 3; c++)
         power += F[c] * v[c] + T[c] * omega[c];

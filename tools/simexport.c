@@ -6,6 +6,7 @@
 #include "tools/common/motion.h"
 #include "tools/common/world.h"
 #include "tools/export/matrix.h"
+#include "tools/export/normals.h"
 #include "tools/export/shell.h"
 #include "tools/export/volume.h"
 #include "tools/export/vtu.h"
@@ -145,6 +146,25 @@ static bool export_shell(sp_context *context, enum format format)
     return true;
 }
 
+/* Writes what normals of a pointshell are off by in a trajectory; false where the two files are something else. */
+static bool export_normals(sp_context *context, enum format format)
+{
+    int shell = -1;
+    for (int i = 0; i < 2 && format == FORMAT_CSV && tool_argument_count() == 2; i++) {
+        char kind[16];
+        tool_peek_any_kind(context, tool_argument(i), kind);
+        if (!strcmp(kind, "pointshell"))
+            shell = i;
+    }
+    if (shell < 0)
+        return false;
+    if (chosen.probes || chosen.coordinates)
+        tool_fail(SP_USAGE, NULL, "--probe and --coordinates mean nothing for the normals of a pointshell");
+    tool_export_normals(context, tool_argument(shell), tool_argument(1 - shell),
+                        &(tool_normals_choice){tool_output_path(), chosen.frames, chosen.every, chosen.partial});
+    return true;
+}
+
 /* A scene, or its motion alone. */
 static bool is_world(sp_context *context, enum format format, int count, const char *const *paths)
 {
@@ -167,7 +187,7 @@ int main(int argc, char **argv)
             "simexport", "FILE...", 1, 16, "Trajectories, scenes, meshes, bases, matrices, distance fields and pointshells for other programs (CSV, OBJ, PLY, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).", options,
             TOOL_COUNT(options), TOOL_OUTPUT,
             "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz --every 4 -o spoon.pvd\n"
-            "  simexport scene.json motion.npz -o motion.pvd\n  simexport motion.npz -o signals.csv\n  simexport spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz cub.npz -o elements.vtu\n  simexport field.npz --level 0 -o surface.obj\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
+            "  simexport scene.json motion.npz -o motion.pvd\n  simexport motion.npz -o signals.csv\n  simexport spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz cub.npz -o elements.vtu\n  simexport field.npz --level 0 -o surface.obj\n  simexport shell.npz traj.npz -o normals.csv\n  simexport spoon.npz basis.npz --to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
             "K.mtx\n  simexport spoon.npz -o spoon.inp\n"},
         argc, argv);
     enum format format = format_of(tool_output_path());
@@ -180,7 +200,7 @@ int main(int argc, char **argv)
                           &(tool_world_choice){tool_output_path(), chosen.frames, chosen.every, format == FORMAT_CSV, chosen.coordinates, chosen.partial});
         return tool_end();
     }
-    if (export_shell(context, format))
+    if (export_shell(context, format) || export_normals(context, format))
         return tool_end();
     if (chosen.level_given) {
         tool_export_level(context, tool_argument_count(), paths, tool_output_path(), chosen.level);

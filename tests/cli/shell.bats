@@ -103,6 +103,69 @@ holds() {
     no_faults
 }
 
+@test "how far normals are from the true ones in a motion" {
+    pointshell mesh.npz -q --basis basis.npz --points 60 -o plain.npz
+    refused 3 'plain.npz: it has no tangents' simexport plain.npz traj.npz --to csv -o out.npz
+    modes mesh.npz -q -k 2 -o two.npz
+    pointshell mesh.npz -q --basis two.npz --normals tangents --points 60 -o two-shell.npz
+    refused 3 'two-shell.npz: it was made from another basis' simexport two-shell.npz traj.npz --to csv -o out.npz
+    refused 2 'mesh.npz: normals are those of a pointshell in a trajectory' simexport mesh.npz shell.npz --to csv -o out.npz
+    refused 2 '--probe and --coordinates mean nothing' simexport shell.npz traj.npz --to csv --coordinates -o out.npz
+    ending=.csv
+    done_well simexport shell.npz traj.npz -o all.csv
+    done_well simexport traj.npz shell.npz --frames 1- --every 3 -o some.csv
+    [ "$(awk 'NR == 1 || NR % 3 == 0' all.csv)" = "$(< some.csv)" ] || fault "--frames and --every choose others"
+    "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }
+    # one F = 1 + q A for the whole body, by one coordinate
+    "$PYTHON" - <<-'END'
+	import numpy as np
+	A = np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]])
+	np.savez('linear.npz', U=np.asfortranarray((np.load('free.npz')['vertices'] @ A.T).reshape(-1, 1)))
+	END
+    printf 't0,t1,kind,id,fx,fy,fz\n0,1,vertex,0,-1e8,-1e8,0\n' > pull.csv
+    pointshell free.npz -q --basis linear.npz --method samples --points 400 --normals tangents -o l.npz # no two neighbours on one line
+    simulate free.npz -q --model direct --basis linear.npz --loads pull.csv --dt 0.001 --steps 10 --every 5 -o stretched.npz
+    simexport stretched.npz -q --coordinates -o q.csv
+    done_well simexport l.npz stretched.npz -o n.csv
+    # angles with F^-T N of F N, and by brute force of the cloud (weights of thesis eq. 3.9) and of the products of neighbours by their angle
+    cat > angles.py <<-'END'
+	import numpy as np
+	A, s = np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]]), np.load('l.npz')
+	q = np.loadtxt('q.csv', delimiter=',', skiprows=1)[:, 5]
+	got = np.genfromtxt('n.csv', delimiter=',', names=True)
+	P, N = s['points'], s['normals']
+	t1 = np.cross(np.eye(3)[np.abs(N).argmin(1)], N)
+	t1 /= np.linalg.norm(t1, axis=1)[:, None]
+	t2 = np.cross(N, t1)
+	square = ((P[:, None] - P[None]) ** 2).sum(2)
+	square[np.eye(len(P), dtype=bool) | (N @ N.T < -.5)] = np.inf
+	near = np.argsort(square, 1)[:, :12]
+	d = np.take_along_axis(square, near, 1)
+	weight = (1 - d / (2.25 * d[:, -1:])) ** 2
+	rest = P[near] - P[:, None]
+	x, y = (rest * t1[:, None]).sum(2), (rest * t2[:, None]).sum(2)
+	order = np.argsort(np.arctan2(y, x), 1)
+	x, y = np.take_along_axis(x, order, 1), np.take_along_axis(y, order, 1)
+	turns = x * np.roll(y, -1, 1) - y * np.roll(x, -1, 1) > 0
+	unit = lambda v: v / np.linalg.norm(v, axis=1)[:, None]
+	assert len(q) == len(got) == 3 and abs(q[-1]) > .05, q
+	for i in range(3):
+	    F = np.eye(3) + q[i] * A
+	    true, gradient, way = unit(N @ np.linalg.inv(F)), unit(N @ F.T), rest @ F.T
+	    cloud = np.linalg.eigh(np.einsum('pn,pni,pnj->pij', weight, way, way))[1][:, :, 0]
+	    cloud *= np.sign((cloud * gradient).sum(1))[:, None]
+	    around = np.take_along_axis(way, order[:, :, None], 1)
+	    neighbours = unit((np.cross(around, np.roll(around, -1, 1)) * turns[:, :, None]).sum(1))
+	    for name, v in (('gradient', gradient), ('cloud', cloud), ('neighbours', neighbours)):
+	        angle = np.degrees(np.arctan2(np.linalg.norm(np.cross(v, true), axis=1), (v * true).sum(1)))
+	        off = abs(got[name + '_mean'][i] - angle.mean()), abs(got[name + '_largest'][i] - angle.max())
+	        assert max(off) < 1e-7, (i, name, off, angle.mean(), angle.max())
+	assert got['gradient_largest'][0] == 0 and got['gradient_largest'][2] > 3 and got['gradient_mean'][2] > 1, got
+	END
+    "$PYTHON" angles.py || fault "$(< n.csv)"
+    no_faults
+}
+
 @test "the same bytes for any number of threads, others for another seed" {
     local threads
     for threads in 1 2 4; do

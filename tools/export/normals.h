@@ -1,0 +1,17 @@
+/* How far the normals of a deformed pointshell are from the true ones (thesis §3.6.2–3.6.3, Figure 3.7). */
+#ifndef TOOLS_EXPORT_NORMALS_H
+#define TOOLS_EXPORT_NORMALS_H
+
+#include "base/context.h"
+
+typedef struct tool_normals_choice {
+    const char *target, *frames; /* as tool_motion_choose takes them */
+    int64_t every;
+    bool partial;
+} tool_normals_choice;
+
+/* A table: a line for each frame of the trajectory, the angles in degrees. The shell has tangents, whose normals are the true ones. Ends the
+ * process on failure. */
+void tool_export_normals(sp_context *context, const char *shell_path, const char *trajectory_path, const tool_normals_choice *choice);
+
+#endif

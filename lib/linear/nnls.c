@@ -1,7 +1,4 @@
-#include "linear/nnls.h"
-#include "base/lanes.h"
-#include "base/memory.h"
-#include "linear/dense.h"
+#include "linear/nnls_internal.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -20,9 +17,6 @@ enum {
     TILE = 256,   /* columns of a block of the Gram matrix */
     CHUNK = 1024, /* rows that a sum of columns takes at a time: 8 KiB, in the first cache */
     GROUP = 8,    /* columns that one product with a vector takes; columns that rotations pass at a time */
-    FEW = 16,     /* active columns up to which a call for their factor costs more than the work */
-    SHORT = 128,  /* numbers of a vector up to which that holds for sums over it */
-    LOCAL = 1 << 14, /* bytes on the stack for small problems, which allocating would cost more than solving */
     SMALL = 1 << 17, /* work that threads do not pay for */
     SLOW = 8, /* a multiplication read from memory costs as many as this in a product of blocks */
 };
@@ -34,69 +28,16 @@ static const double dependent = 1.5e-8, last_dependent = 1e-11; /* see `append` 
 
 enum { OUTSIDE, ACTIVE, ASIDE };
 
-typedef struct core {
-    sp_context *context;
-    sp_pool pool;
-    char *local;     /* memory that is not the pool's, aligned, of which local_left bytes are free at its start; NULL: none */
-    int64_t local_left;
-    int64_t m, n, stride;
-    const double *A; /* [m, n] as given */
-    const double *b; /* [m] */
-    double b_norm;
-    int64_t room;    /* of all arrays [n] */
-    double *norm;    /* [n] ‖a_j‖ */
-    double *c;       /* [n] Aᵀb */
-    double *x, *w;   /* [n] weights for columns of length 1, and as given */
-    double *h;       /* [n] the gradient, downhill */
-    double *bytes;   /* the two that follow: at most 8 bytes a column */
-    uint8_t *state;  /* [n] OUTSIDE, ACTIVE, or ASIDE until the active set changes */
-    uint8_t *been;   /* [n] entered in this solve */
-    double *H;       /* [n, n] both triangles, or NULL: gradients come from A */
-    int64_t H_room;
-    int64_t k, k_room, aside;
-    int64_t *S;      /* [k] active columns in the order of R */
-    double *R;       /* [k, k] upper */
-    double *g, *p, *rho, *y; /* [k] */
-    double *inverse; /* [k] 1/R_ii */
-    double *r, *e;   /* [m] the residual as given; work */
-    double residual; /* ‖r‖/‖b‖ */
-    double raised;   /* see `descend` */
-    double least;    /* smallest pivot that may enter */
-} core;
-
-/* ---- sums over vectors ---- */
-
-static double dot(int64_t count, const double *x, const double *y)
-{
-    double sum = 0;
-    if (count > SHORT)
-        return cblas_ddot((int)count, x, 1, y, 1);
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < count; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
-/* y += alpha x */
-static void add(int64_t count, double alpha, const double *x, double *restrict y)
-{
-    if (count > SHORT)
-        cblas_daxpy((int)count, alpha, x, 1, y, 1);
-    else
-        for (int64_t i = 0; i < count; i++)
-            y[i] += alpha * x[i];
-}
-
 /* ---- products with the columns ---- */
 
 /* v −= Σ coefficient_i a_i over the active columns, as given. */
-static void subtract_rows(const core *s, const double *coefficient, double *v, int64_t first, int64_t count)
+static void subtract_rows(const sp_nnls_core *s, const double *coefficient, double *v, int64_t first, int64_t count)
 {
     for (int64_t i = 0; i < s->k; i++)
-        add(count, -coefficient[i], s->A + s->S[i] * s->stride + first, v + first);
+        sp_nnls_add(count, -coefficient[i], s->A + s->S[i] * s->stride + first, v + first);
 }
 
-static void subtract(const core *s, const double *coefficient, double *v)
+static void subtract(const sp_nnls_core *s, const double *coefficient, double *v)
 {
     int64_t m = s->m;
     if (m * s->k <= SMALL) {
@@ -109,7 +50,7 @@ static void subtract(const core *s, const double *coefficient, double *v)
 }
 
 /* product [n] = Aᵀ v, of the columns as given. */
-static void times_columns(const core *s, const double *v, double *product)
+static void times_columns(const sp_nnls_core *s, const double *v, double *product)
 {
     int64_t m = s->m, n = s->n;
     if (m * n <= SMALL) {
@@ -122,12 +63,12 @@ static void times_columns(const core *s, const double *v, double *product)
 }
 
 /* product_i = a_i·v/‖a_i‖ over the active columns. */
-static void project_one(const core *s, const double *v, int64_t i, double *product)
+static void project_one(const sp_nnls_core *s, const double *v, int64_t i, double *product)
 {
-    product[i] = dot(s->m, s->A + s->S[i] * s->stride, v) / s->norm[s->S[i]];
+    product[i] = sp_nnls_dot(s->m, s->A + s->S[i] * s->stride, v) / s->norm[s->S[i]];
 }
 
-static void project(const core *s, const double *v, double *product)
+static void project(const sp_nnls_core *s, const double *v, double *product)
 {
     if (s->m * s->k <= SMALL) {
         for (int64_t i = 0; i < s->k; i++)
@@ -140,7 +81,7 @@ static void project(const core *s, const double *v, double *product)
 }
 
 /* r = b − A w with the weights as they come out. */
-static void residual_exact(core *s)
+static void residual_exact(sp_nnls_core *s)
 {
     for (int64_t i = 0; i < s->k; i++)
         s->y[i] = s->x[s->S[i]] * (s->b_norm / s->norm[s->S[i]]);
@@ -149,7 +90,7 @@ static void residual_exact(core *s)
 }
 
 /* h = Aᵀ r/(‖a‖‖b‖) from that residual. */
-static void gradient_exact(core *s)
+static void gradient_exact(sp_nnls_core *s)
 {
     int64_t n = s->n;
     residual_exact(s);
@@ -162,15 +103,15 @@ static void gradient_exact(core *s)
         s->h[j] = s->norm[j] > 0 ? s->h[j] / s->norm[j] / s->b_norm : 0;
 }
 
-static void gram_rows(core *s, int64_t first, int64_t count)
+static void gram_rows(sp_nnls_core *s, int64_t first, int64_t count)
 {
     memcpy(s->h + first, s->c + first, (size_t)count * sizeof *s->h);
     for (int64_t i = 0; i < s->k; i++)
-        add(count, -s->x[s->S[i]], s->H + s->S[i] * s->H_room + first, s->h + first);
+        sp_nnls_add(count, -s->x[s->S[i]], s->H + s->S[i] * s->H_room + first, s->h + first);
 }
 
 /* h = c − H x, and the residual from it: ‖b − A x‖² = bᵀb − xᵀc − xᵀh, good to about 1e-7 of ‖b‖. */
-static void gradient_gram(core *s)
+static void gradient_gram(sp_nnls_core *s)
 {
     int64_t n = s->n;
     if (n * s->k <= SMALL) {
@@ -186,40 +127,15 @@ static void gradient_gram(core *s)
     s->residual = sqrt(fmax(square, 0));
 }
 
-/* The upper triangle of columns from `first` on of H, two rows and two columns at a time. */
-SP_CLONES static void gram_small(core *s, int64_t first)
-{
-    int64_t n = s->n, m = s->m, ld = s->H_room;
-    for (int64_t j = first; j < n; j += 2)
-        for (int64_t i = 0; i <= j; i += 2) {
-            const double *a = s->A + i * s->stride, *b = i + 1 < n ? a + s->stride : a, *c = s->A + j * s->stride, *d = j + 1 < n ? c + s->stride : c;
-            double ac = 0, bc = 0, ad = 0, bd = 0;
-#pragma omp simd reduction(+ : ac, bc, ad, bd)
-            for (int64_t q = 0; q < m; q++) {
-                ac += a[q] * c[q];
-                bc += b[q] * c[q];
-                ad += a[q] * d[q];
-                bd += b[q] * d[q];
-            }
-            s->H[j * ld + i] = ac;
-            if (i + 1 < n)
-                s->H[j * ld + i + 1] = bc;
-            if (j + 1 < n)
-                s->H[(j + 1) * ld + i] = ad;
-            if (i + 1 < n && j + 1 < n)
-                s->H[(j + 1) * ld + i + 1] = bd;
-        }
-}
-
 /* Columns from `first` on of H, and their mirror: tiles of columns, each one product over all rows, so that there is nothing to sum between threads. */
-static void gram_columns(core *s, int64_t first)
+static void gram_columns(sp_nnls_core *s, int64_t first)
 {
     int64_t n = s->n, ld = s->H_room, width = n - first;
     int64_t tile = n >= 4 * TILE ? TILE : n > TILE ? TILE / 2 : TILE, above = (first + tile - 1) / tile, right = (width + tile - 1) / tile, tiles = above * right + right * right;
     if (width == 1) { /* one column is a product with a vector */
         times_columns(s, s->A + first * s->stride, s->H + first * ld);
-    } else if (n <= FEW && s->m <= SHORT) {
-        gram_small(s, first);
+    } else if (n <= SP_NNLS_FEW && s->m <= SP_NNLS_SHORT) {
+        sp_nnls_gram_small(s, first);
     } else if (tiles == 1) {
         cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)n, (int)s->m, 1, s->A, (int)s->stride, 0, s->H, (int)ld);
     } else {
@@ -256,92 +172,20 @@ static void gram_columns(core *s, int64_t first)
 
 /* ---- the factor ---- */
 
-/* v ← R⁻ᵀ v and v ← R⁻¹ v. */
-static void solve_transposed(const core *s, double *v)
-{
-    const double *R = s->R;
-    if (s->k > FEW) {
-        cblas_dtrsv(CblasColMajor, CblasUpper, CblasTrans, CblasNonUnit, (int)s->k, R, (int)s->k_room, v, 1);
-        return;
-    }
-    for (int64_t j = 0; j < s->k; j++, R += s->k_room) {
-        double sum = v[j];
-        for (int64_t i = 0; i < j; i++)
-            sum -= R[i] * v[i];
-        v[j] = sum * s->inverse[j];
-    }
-}
-
-static void solve_upper(const core *s, double *v)
-{
-    if (s->k > FEW) {
-        cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)s->k, s->R, (int)s->k_room, v, 1);
-        return;
-    }
-    for (int64_t j = s->k - 1; j >= 0; j--) {
-        const double *R = s->R + j * s->k_room;
-        v[j] *= s->inverse[j];
-        for (int64_t i = 0; i < j; i++)
-            v[i] -= R[i] * v[j];
-    }
-}
-
-/* count × 8 bytes, not set; NULL, and pool.failed set, where count is negative or memory is out. */
-static void *memory_new(core *s, int64_t count)
-{
-    int64_t bytes = count >= 0 && count <= LOCAL ? (8 * count + 63) / 64 * 64 : -1;
-    if (bytes < 0 || bytes > s->local_left)
-        return sp_pool_raw(&s->pool, count, 8);
-    s->local_left -= bytes;
-    return s->local + s->local_left;
-}
-
-static void memory_drop(core *s, void *block)
-{
-    if (!s->local || (uintptr_t)block - (uintptr_t)s->local >= LOCAL)
-        sp_pool_drop(&s->pool, block);
-}
-
-/* `count` arrays [room] of doubles in one block, with what was in the old ones; each[0] is the block. */
-static void enlarge(core *s, int count, double **each[], int64_t used, int64_t room)
-{
-    double *block = memory_new(s, room <= INT32_MAX ? count * room : -1), *old = *each[0];
-    for (int i = 0; block && i < count; i++) {
-        if (used > 0)
-            memcpy(block + i * room, *each[i], (size_t)used * sizeof *block);
-        *each[i] = block + i * room;
-    }
-    if (block)
-        memory_drop(s, old);
-}
-
-/* A larger square matrix: the columns move apart. The old one stays where memory is out. */
-static void enlarge_square(core *s, double **matrix, int64_t used, int64_t *room, int64_t more)
-{
-    double *block = memory_new(s, more <= INT32_MAX ? more * more : -1);
-    if (!block)
-        return;
-    for (int64_t j = 0; j < used; j++)
-        memcpy(block + j * more, *matrix + j * *room, (size_t)used * sizeof *block);
-    memory_drop(s, *matrix);
-    *matrix = block;
-    *room = more;
-}
-
-static int make_room_active(core *s)
+static int make_room_active(sp_nnls_core *s)
 {
     if (s->k < s->k_room)
         return SP_OK;
     int64_t rank = s->m < s->n ? s->m : s->n, room = s->k_room > 0 ? 2 * s->k_room : rank < 32 ? rank : 32;
-    int64_t *S = memory_new(s, room);
+    int64_t *S = sp_nnls_memory(s, room);
     if (S && s->k > 0)
         memcpy(S, s->S, (size_t)s->k * sizeof *S);
     if (S) {
-        memory_drop(s, s->S);
+        sp_nnls_memory_drop(s, s->S);
         s->S = S;
     }
-    enlarge(s, 5, (double **[]){&s->g, &s->p, &s->rho, &s->y, &s->inverse}, s->k, room);
-    enlarge_square(s, &s->R, s->k, &s->k_room, room);
+    sp_nnls_enlarge(s, 5, (double **[]){&s->g, &s->p, &s->rho, &s->y, &s->inverse}, s->k, room);
+    sp_nnls_enlarge_square(s, &s->R, s->k, &s->k_room, room);
     if (s->pool.failed) {
         s->pool.failed = false; /* what was there is whole */
         return sp_fail_memory(s->context);
@@ -355,7 +199,7 @@ static int make_room_active(core *s)
  *
  * False where δ is too small. Were the column to enter, its weight would be h_j/δ², and the rounding of A w, ε times that, more than the h_j
  * that was to be removed once δ² < ε. As h_j ≤ δ‖r‖, little is lost without it. */
-static bool append(core *s, int64_t j)
+static bool append(sp_nnls_core *s, int64_t j)
 {
     int64_t k = s->k, m = s->m;
     double *rho = s->rho, *y = s->y;
@@ -370,21 +214,21 @@ static bool append(core *s, int64_t j)
         for (int64_t i = 0; i < k; i++)
             rho[i] /= s->norm[j];
     }
-    solve_transposed(s, rho);
-    double pivot = sqrt(fmax(1 - dot(k, rho, rho), 0));
+    sp_nnls_solve_transposed(s, rho);
+    double pivot = sqrt(fmax(1 - sp_nnls_dot(k, rho, rho), 0));
     if (pivot < thin) {
         for (int64_t i = 0; i < m; i++)
             s->e[i] = a[i] / s->norm[j];
         memcpy(y, rho, (size_t)k * sizeof *y);
         for (int pass = 0; pass < 2; pass++) {
-            solve_upper(s, y);
+            sp_nnls_solve_upper(s, y);
             for (int64_t i = 0; i < k; i++)
                 y[i] /= s->norm[s->S[i]];
             subtract(s, y, s->e);
             if (pass == 1)
                 break;
             project(s, s->e, y);
-            solve_transposed(s, y);
+            sp_nnls_solve_transposed(s, y);
             cblas_daxpy((int)k, 1, y, 1, rho, 1);
         }
         pivot = sqrt(sp_dense_dot(m, s->e, s->e));
@@ -402,7 +246,7 @@ static bool append(core *s, int64_t j)
 
 /* Removes active column `at` from R: those behind it move one to the left, and rotations of neighbouring rows bring back the triangle. The rotations
  * pass GROUP columns at once, since in one column each waits for the one before. */
-static void leave(core *s, int64_t at)
+static void leave(sp_nnls_core *s, int64_t at)
 {
     int64_t k = s->k, ld = s->k_room;
     double *cosine = s->rho, *sine = s->y, *R = s->R;
@@ -450,7 +294,7 @@ static void leave(core *s, int64_t at)
 
 /* ---- the active set ---- */
 
-static void forget_aside(core *s)
+static void forget_aside(sp_nnls_core *s)
 {
     for (int64_t j = 0; s->aside > 0 && j < s->n; j++)
         if (s->state[j] == ASIDE) {
@@ -459,7 +303,7 @@ static void forget_aside(core *s)
         }
 }
 
-static void set_aside(core *s, int64_t j)
+static void set_aside(sp_nnls_core *s, int64_t j)
 {
     s->state[j] = ASIDE;
     s->aside++;
@@ -467,15 +311,15 @@ static void set_aside(core *s, int64_t j)
 
 /* From x towards the minimum over the active columns, p away; columns whose weight reaches 0 on the way leave. On the remaining ones the gradient at the
  * point reached is 1 − α of what it was, since H_SS p = h_S. `entered`: the last column is new. */
-static void move(core *s, bool entered, int64_t *changes)
+static void move(sp_nnls_core *s, bool entered, int64_t *changes)
 {
     bool changed = entered;
     for (int64_t i = 0; i < s->k; i++)
         s->g[i] = s->h[s->S[i]];
     for (bool first = true; s->k > 0; first = false) {
         memcpy(s->p, s->g, (size_t)s->k * sizeof *s->p);
-        solve_transposed(s, s->p);
-        solve_upper(s, s->p);
+        sp_nnls_solve_transposed(s, s->p);
+        sp_nnls_solve_upper(s, s->p);
         if (first && entered && !(s->p[s->k - 1] > 0)) { /* only by rounding: exactly, it is h_j/δ² */
             int64_t j = s->S[s->k - 1];
             leave(s, s->k - 1);
@@ -512,7 +356,7 @@ static void move(core *s, bool entered, int64_t *changes)
 
 /* The active weights as accurately as they can be had: the gradient of rounding, squared condition times, is an error of the weights that it no longer
  * shows. So steps with the residual itself go on as long as they pay and each is less than half of the one before. */
-static void refine(core *s, int64_t *changes)
+static void refine(sp_nnls_core *s, int64_t *changes)
 {
     double last = INFINITY;
     for (int round = 0; round < 20 && s->k > 0; round++) {
@@ -521,8 +365,8 @@ static void refine(core *s, int64_t *changes)
         project(s, s->r, s->p);
         for (int64_t i = 0; i < s->k; i++)
             s->p[i] = s->h[s->S[i]] = s->p[i] / s->b_norm;
-        solve_transposed(s, s->p);
-        solve_upper(s, s->p);
+        sp_nnls_solve_transposed(s, s->p);
+        sp_nnls_solve_upper(s, s->p);
         for (int64_t i = 0; i < s->k; i++) {
             step = fmax(step, fabs(s->p[i]));
             largest = fmax(largest, s->x[s->S[i]]);
@@ -537,7 +381,7 @@ static void refine(core *s, int64_t *changes)
 }
 
 /* The largest gradient above `noise` of a column that may enter, or −1. */
-static int64_t steepest(const core *s, double noise)
+static int64_t steepest(const sp_nnls_core *s, double noise)
 {
     int64_t best = -1;
     for (int64_t j = 0; j < s->n; j++)
@@ -549,7 +393,7 @@ static int64_t steepest(const core *s, double noise)
 }
 
 /* The largest gradient of an active column, either way; and that or the largest of the others. */
-static double worst_active(const core *s)
+static double worst_active(const sp_nnls_core *s)
 {
     double worst = 0;
     for (int64_t i = 0; i < s->k; i++) {
@@ -559,7 +403,7 @@ static double worst_active(const core *s)
     return worst;
 }
 
-static double kkt(const core *s)
+static double kkt(const sp_nnls_core *s)
 {
     double worst = worst_active(s);
     for (int64_t j = 0; j < s->n; j++)
@@ -568,14 +412,14 @@ static double kkt(const core *s)
 }
 
 /* The Gram matrix where it takes no more than a few times the memory of A. */
-static bool gram_fits(const core *s)
+static bool gram_fits(const sp_nnls_core *s)
 {
     return s->n <= 4 * s->m || s->n <= 4096;
 }
 
-static int gram_new(core *s)
+static int gram_new(sp_nnls_core *s)
 {
-    enlarge_square(s, &s->H, 0, &s->H_room, s->n);
+    sp_nnls_enlarge_square(s, &s->H, 0, &s->H_room, s->n);
     if (!s->H)
         return sp_fail_memory(s->context);
     gram_columns(s, 0);
@@ -587,7 +431,7 @@ static int gram_new(core *s)
  *
  * Gradients: with H a step costs n·k, from A m·(n + k); H costs m·n²/2 once, at SLOW times the speed. Without a tolerance or a bound, about half of
  * min(m, n) columns are expected; otherwise H is made when as much was spent without. */
-static int descend(core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report)
+static int descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report)
 {
     double tolerance = parameters->tolerance, last = INFINITY, active = 0;
     int64_t most = parameters->most, changes = 0, limit = 30 * s->n + 100, steps = 0;
@@ -694,11 +538,11 @@ static int check_norm(sp_context *context, const char *what, int64_t index, int6
     return sp_fail(context, SP_INPUT, "nonnegative weights: the length of %s, %.3g, is not between 1e-140 and 1e140", name, *norm);
 }
 
-static int make_room(core *s, int64_t room)
+static int make_room(sp_nnls_core *s, int64_t room)
 {
     if (room <= s->room)
         return SP_OK;
-    enlarge(s, 6, (double **[]){&s->norm, &s->c, &s->x, &s->w, &s->h, &s->bytes}, s->n, room);
+    sp_nnls_enlarge(s, 6, (double **[]){&s->norm, &s->c, &s->x, &s->w, &s->h, &s->bytes}, s->n, room);
     if (s->pool.failed) {
         s->pool.failed = false;
         return sp_fail_memory(s->context);
@@ -710,31 +554,31 @@ static int make_room(core *s, int64_t room)
     return SP_OK;
 }
 
-/* local: LOCAL bytes that last as long as s, or NULL. */
-static int start(core *s, sp_context *context, int64_t m, const double *b, char *local)
+/* local: SP_NNLS_LOCAL bytes that last as long as s, or NULL. */
+static int start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local)
 {
-    *s = (core){.context = context, .m = m, .stride = m, .b = b, .local = local, .local_left = local ? LOCAL : 0};
+    *s = (sp_nnls_core){.context = context, .m = m, .stride = m, .b = b, .local = local, .local_left = local ? SP_NNLS_LOCAL : 0};
     int status = sp_dense_fits(context, m, 1);
     if (status != SP_OK)
         return status;
     if (m < 1)
         return sp_fail(context, SP_INPUT, "nonnegative weights: %lld rows", (long long)m);
-    enlarge(s, 2, (double **[]){&s->r, &s->e}, 0, m);
+    sp_nnls_enlarge(s, 2, (double **[]){&s->r, &s->e}, 0, m);
     if (!s->r)
         return sp_fail_memory(context);
     memcpy(s->r, b, (size_t)m * sizeof *b);
     return check_norm(context, "the right-hand side", -1, m, b, sp_dense_dot(m, b, b), &s->b_norm);
 }
 
-static void measure(core *s, int64_t j)
+static void measure(sp_nnls_core *s, int64_t j)
 {
     const double *a = s->A + j * s->stride;
-    s->norm[j] = dot(s->m, a, a);
-    s->c[j] = dot(s->m, a, s->b);
+    s->norm[j] = sp_nnls_dot(s->m, a, a);
+    s->c[j] = sp_nnls_dot(s->m, a, s->b);
 }
 
 /* Takes note of columns s->n … n − 1 of s->A; where one is not good, of none. */
-static int take(core *s, int64_t n)
+static int take(sp_nnls_core *s, int64_t n)
 {
     int64_t first = s->n, m = s->m;
     int status = make_room(s, n > 0 ? n : 1);
@@ -768,8 +612,8 @@ static int check_parameters(sp_context *context, const sp_nnls_parameters *param
 
 int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t stride, const double *b, const sp_nnls_parameters *parameters, double *w, sp_nnls_report *report)
 {
-    _Alignas(64) char local[LOCAL];
-    core s = {0};
+    _Alignas(64) char local[SP_NNLS_LOCAL];
+    sp_nnls_core s = {0};
     *report = (sp_nnls_report){0};
     int status = check_parameters(context, parameters);
     if (status != SP_OK)
@@ -793,7 +637,7 @@ done:
 /* ---- columns one after another ---- */
 
 struct sp_nnls_set {
-    core core;
+    sp_nnls_core core;
     double *b;
     sp_list columns, id; /* doubles [m, n]; int64_t [n] */
 };
@@ -834,7 +678,7 @@ void sp_nnls_set_free(sp_nnls_set *set)
 
 int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, const int64_t *id)
 {
-    core *s = &set->core;
+    sp_nnls_core *s = &set->core;
     int64_t first = s->n, n, size, listed = set->columns.count;
     if (count < 0)
         return sp_fail(s->context, SP_INPUT, "nonnegative weights: %lld columns to add", (long long)count);
@@ -853,7 +697,7 @@ int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, cons
         memcpy(name, id, (size_t)count * sizeof *name);
         status = make_room(s, n <= s->room ? n : n > 2 * s->room ? n : 2 * s->room);
         if (status == SP_OK && s->H_room < n) {
-            enlarge_square(s, &s->H, first, &s->H_room, s->room);
+            sp_nnls_enlarge_square(s, &s->H, first, &s->H_room, s->room);
             status = s->H_room >= n ? SP_OK : sp_fail_memory(s->context);
         }
         if (status == SP_OK)
@@ -879,7 +723,7 @@ int sp_nnls_set_solve(sp_nnls_set *set, const sp_nnls_parameters *parameters, sp
 
 void sp_nnls_set_drop(sp_nnls_set *set)
 {
-    core *s = &set->core;
+    sp_nnls_core *s = &set->core;
     int64_t n = 0, ld = s->H_room, *id = set->id.data;
     double *A = set->columns.data;
     for (int64_t j = 0; j < s->n; j++) {

@@ -2,9 +2,11 @@
 #ifndef TESTS_UNIT_BODIES_H
 #define TESTS_UNIT_BODIES_H
 
+#include "assembly/body.h"
 #include "base/random.h"
 #include "mesh/mesh.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,83 @@ static inline void make_box(int nx, int ny, int nz, double h, double distort, sp
                 memcpy(mesh->hex + 8 * e, corner, sizeof corner);
             }
 #undef V
+}
+
+enum { TEST_VARIANTS = 4 };
+
+/* Voxels, distorted hexahedra with 2×2×2 points, tetrahedra, two regions of which every third element is "stiff". */
+static inline int test_variant(sp_context *context, int variant, sp_mesh *mesh)
+{
+    sp_mesh box;
+    make_box(4, 3, 2, 0.3, variant == 0 ? 0 : 0.15, &box);
+    if (variant == 2) {
+        const int status = sp_mesh_split(context, &box, mesh);
+        sp_mesh_free(&box);
+        return status;
+    }
+    *mesh = box;
+    mesh->quadrature = variant == 1 ? 2 : 3;
+    if (variant == 3) {
+        mesh->materials = sp_pool_new(&mesh->pool, 2, sizeof *mesh->materials);
+        mesh->material_count = 2;
+        mesh->materials[0] = mesh->materials[1] = test_material();
+        strcpy(mesh->materials[1].name, "stiff");
+        mesh->materials[1].young = 7e6;
+        mesh->materials[1].poisson = 0.1;
+        for (int64_t e = 0; e < mesh->hex_count; e += 3)
+            mesh->region[e] = 1;
+    }
+    return SP_OK;
+}
+
+/* A body that is held at x = 0, with smooth displacements that vanish there. */
+typedef struct held_block {
+    sp_mesh mesh;
+    sp_body body;
+    double *U; /* [rows, r], of the mesh's pool */
+    int64_t rows, elements;
+} held_block;
+
+/* Holds b->mesh and makes the rest. */
+static inline int hold_block(sp_context *context, int r, held_block *b)
+{
+    int status;
+    int64_t held;
+    SP_TRY(sp_mesh_fix_half_space(context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &held));
+    SP_TRY(sp_body_new(context, &b->mesh, &b->body));
+    b->rows = 3 * b->mesh.vertex_count;
+    b->elements = sp_mesh_element_count(&b->mesh);
+    b->U = sp_pool_new(&b->mesh.pool, b->rows * r, sizeof *b->U);
+    for (int j = 0; j < r; j++)
+        for (int64_t i = 0; i < b->rows; i++) {
+            const double *x = b->mesh.vertices + i / 3 * 3, phase = sp_random_uniform(5, (uint64_t)j, (uint64_t)(i % 3));
+            if (b->body.dof[i] >= 0)
+                b->U[j * b->rows + i] = x[0] * sin(6 * phase + (1 + j) * x[0] + 2 * x[1] * phase - 3 * x[2] * (1 - phase));
+        }
+done:
+    return status;
+}
+
+static inline void free_held_block(held_block *b)
+{
+    sp_body_free(&b->body);
+    sp_mesh_free(&b->mesh);
+}
+
+enum { BENDING_FIELDS = 8 };
+
+/* Displacements U [3·vertices, BENDING_FIELDS] of a bar along x, 0.2 m thick, that vanish at x = 0: bending with the turn of its sections,
+ * and stretch. */
+static inline void bending_fields(const sp_mesh *mesh, double *U)
+{
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        const double *x = mesh->vertices + 3 * v, x2 = x[0] * x[0];
+        const double field[BENDING_FIELDS][3] = {{0, 0, x2},     {0, x2, 0},     {-x[0] * (x[2] - 0.1), 0, 0}, {-x[0] * (x[1] - 0.1), 0, 0},
+                                                 {x2 * x[0], 0, 0}, {0, 0, x2 * x[0]}, {0, x2 * x[0], 0},         {-x2 * (x[2] - 0.1), 0, 0}};
+        for (int j = 0; j < BENDING_FIELDS; j++)
+            for (int c = 0; c < 3; c++)
+                U[3 * (j * mesh->vertex_count + v) + c] = field[j][c];
+    }
 }
 
 /* Random field of unit size. */

@@ -14,18 +14,11 @@ static sp_context context;
 
 enum { R = 5 };
 
-typedef struct block {
-    sp_mesh mesh;
-    sp_body body;
-    double *U; /* [rows, R] */
-    int64_t rows, elements;
-} block;
-
 /* Variant 0: voxels of one material; 1: tetrahedra, stable neo-Hookean; 2: both shapes, three laws. */
-static void make_block(int variant, int n, block *b)
+static void make_block(int variant, int n, held_block *b)
 {
     sp_mesh box;
-    *b = (block){0};
+    *b = (held_block){0};
     make_box(n, 2, 2, 0.3, variant ? 0.1 : 0, &box);
     if (variant == 1) {
         CHECK_OK(sp_mesh_split(&context, &box, &b->mesh));
@@ -58,29 +51,10 @@ static void make_block(int variant, int n, block *b)
         m->materials[2].fibre_exponent = 1.5;
         m->materials[2].fibre_direction[0] = 1;
     }
-    CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &b->elements));
-    CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
-    b->rows = 3 * b->mesh.vertex_count;
-    b->elements = sp_mesh_element_count(&b->mesh);
-    b->U = sp_pool_new(&b->mesh.pool, b->rows * R, sizeof *b->U);
-    /* smooth fields that vanish at x = 0 */
-    for (int j = 0; j < R; j++)
-        for (int64_t v = 0; v < b->mesh.vertex_count; v++)
-            for (int c = 0; c < 3; c++) {
-                const double *x = b->mesh.vertices + 3 * v;
-                double phase = sp_random_uniform(5, (uint64_t)j, (uint64_t)c);
-                if (b->body.dof[3 * v + c] >= 0)
-                    b->U[j * b->rows + 3 * v + c] = x[0] * sin(6 * phase + (1 + j) * x[0] + 2 * x[1] * phase - 3 * x[2] * (1 - phase));
-            }
+    CHECK_OK(hold_block(&context, R, b));
 }
 
-static void free_block(block *b)
-{
-    sp_body_free(&b->body);
-    sp_mesh_free(&b->mesh);
-}
-
-static void make_poses(block *b, int64_t count, double size, sp_poses *poses)
+static void make_poses(held_block *b, int64_t count, double size, sp_poses *poses)
 {
     *poses = (sp_poses){.r = R, .count = count};
     poses->q = sp_pool_new(&poses->pool, R * count, sizeof(double));
@@ -94,7 +68,7 @@ static void make_poses(block *b, int64_t count, double size, sp_poses *poses)
 static void forces_of_poses(void)
 {
     for (int variant = 0; variant < 3; variant++) {
-        block b;
+        held_block b;
         sp_poses poses;
         make_block(variant, 4, &b);
         make_poses(&b, 11, 0.05, &poses);
@@ -109,12 +83,12 @@ static void forces_of_poses(void)
         free(u);
         free(f);
         sp_poses_free(&poses);
-        free_block(&b);
+        free_held_block(&b);
     }
 }
 
 /* UᵀK(0)U. */
-static void rest_stiffness(const block *b, double K[R * R])
+static void rest_stiffness(const held_block *b, double K[R * R])
 {
     double *rest = calloc((size_t)b->rows, 8), *y = calloc((size_t)b->rows, 8);
     for (int j = 0; j < R; j++) {
@@ -130,7 +104,7 @@ static void columns_and_products(void)
 {
     for (int variant = 0; variant < 3; variant++)
         for (int nonlinear = 0; nonlinear < 2; nonlinear++) {
-            block b;
+            held_block b;
             sp_poses poses;
             sp_training *training, *all_of_it;
             double K[R * R], scale[R] = {1, 0.3, 2, 0.1, 5};
@@ -173,12 +147,12 @@ static void columns_and_products(void)
             sp_training_free(training);
             sp_training_free(all_of_it);
             sp_poses_free(&poses);
-            free_block(&b);
+            free_held_block(&b);
         }
 }
 
 /* All elements, with weights as told by `modal`: 1, or random ones. */
-static void all_elements(const block *b, bool modal, bool random, sp_cubature *cubature)
+static void all_elements(const held_block *b, bool modal, bool random, sp_cubature *cubature)
 {
     int64_t n = b->elements, columns = modal ? R : 1;
     *cubature = (sp_cubature){.r = R, .count = n, .modal = modal};
@@ -200,7 +174,7 @@ static void exact_linear_part(void)
 {
     for (int variant = 0; variant < 3; variant++)
         for (int modal = 0; modal < 2; modal++) {
-            block b;
+            held_block b;
             sp_poses poses;
             sp_training *training;
             sp_cubature cubature;
@@ -252,7 +226,7 @@ static void exact_linear_part(void)
             sp_training_free(training);
             sp_poses_free(&poses);
             sp_cubature_free(&cubature);
-            free_block(&b);
+            free_held_block(&b);
         }
 }
 
@@ -261,7 +235,7 @@ static void unit_weights_are_direct_projection(void)
 {
     for (int variant = 0; variant < 3; variant++)
         for (int modal = 0; modal < 2; modal++) {
-            block b;
+            held_block b;
             sp_cubature cubature;
             sp_reduced_force force, direct;
             make_block(variant, 4, &b);
@@ -286,7 +260,7 @@ static void unit_weights_are_direct_projection(void)
             force.destroy(force.self);
             direct.destroy(direct.self);
             sp_cubature_free(&cubature);
-            free_block(&b);
+            free_held_block(&b);
         }
 }
 
@@ -295,7 +269,7 @@ static void derivatives(void)
 {
     for (int variant = 0; variant < 3; variant++)
         for (int modal = 0; modal < 2; modal++) {
-            block b;
+            held_block b;
             sp_cubature cubature;
             sp_reduced_force force;
             make_block(variant, 4, &b);
@@ -340,14 +314,14 @@ static void derivatives(void)
             other.destroy(other.self);
             force.destroy(force.self);
             sp_cubature_free(&cubature);
-            free_block(&b);
+            free_held_block(&b);
         }
 }
 
 /* Least squares over all elements reaches the minimum of the whole problem, which sp_nnls finds on the whole matrix. */
 static void minimum_of_the_whole_problem(void)
 {
-    block b;
+    held_block b;
     sp_poses poses;
     sp_training *training;
     sp_cubature cubature;
@@ -377,7 +351,7 @@ static void minimum_of_the_whole_problem(void)
     sp_cubature_free(&cubature);
     sp_training_free(training);
     sp_poses_free(&poses);
-    free_block(&b);
+    free_held_block(&b);
 }
 
 /* Rounds that were chosen, kept and read back. */
@@ -412,7 +386,7 @@ static void methods(void)
 {
     for (int variant = 1; variant < 3; variant++)
         for (int method = 0; method < 3; method++) {
-            block b;
+            held_block b;
             sp_poses poses, others;
             sp_training *training, *judge;
             sp_cubature first = {0};
@@ -463,14 +437,14 @@ static void methods(void)
             sp_list_free(&log.counts);
             sp_poses_free(&poses);
             sp_poses_free(&others);
-            free_block(&b);
+            free_held_block(&b);
         }
 }
 
 /* A body of StVK: the cubature's force is as near to that of its polynomials as its error says. */
 static void against_polynomials(void)
 {
-    block b;
+    held_block b;
     sp_poses poses;
     sp_training *training;
     sp_cubature cubature;
@@ -503,14 +477,14 @@ static void against_polynomials(void)
     sp_cubature_free(&cubature);
     sp_training_free(training);
     sp_poses_free(&poses);
-    free_block(&b);
+    free_held_block(&b);
 }
 
 /* Deviations and the amplitude mean what the header says; poses that invert a material are halved or refused. */
 static void sampling(void)
 {
     enum { COUNT = 4000 };
-    block b;
+    held_block b;
     double quotient[R], *q = calloc(COUNT * R, 8), square[R] = {0};
     make_block(2, 4, &b);
     double deviation[R];
@@ -550,7 +524,7 @@ static void sampling(void)
     CHECK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &wild, 0, &training) == SP_INPUT, "a pose at rest");
     sp_poses_free(&wild);
     free(q), free(again);
-    free_block(&b);
+    free_held_block(&b);
 }
 
 int main(void)

@@ -20,45 +20,20 @@ static sp_context context;
 
 enum { R = 5, PULLED = 44 };
 
-typedef struct block {
-    sp_mesh mesh;
-    sp_body body;
-    double *U; /* [rows, R] */
-    int64_t rows, elements;
-} block;
-
 /* A bar, held at x = 0, of n · 2 · 2 cubes in six tetrahedra each, with smooth fields. */
-static void make_block(int n, enum sp_law law, block *b)
+static void make_block(int n, enum sp_law law, held_block *b)
 {
     sp_mesh box;
-    *b = (block){0};
+    *b = (held_block){0};
     make_box(n, 2, 2, 0.3, 0.05, &box);
     CHECK_OK(sp_mesh_split(&context, &box, &b->mesh));
     sp_mesh_free(&box);
     b->mesh.materials[0].law = law;
-    CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &b->elements));
-    CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
-    b->rows = 3 * b->mesh.vertex_count;
-    b->elements = sp_mesh_element_count(&b->mesh);
-    b->U = sp_pool_new(&b->mesh.pool, b->rows * R, sizeof *b->U);
-    for (int j = 0; j < R; j++)
-        for (int64_t v = 0; v < b->mesh.vertex_count; v++)
-            for (int c = 0; c < 3; c++) {
-                const double *x = b->mesh.vertices + 3 * v;
-                double phase = sp_random_uniform(5, (uint64_t)j, (uint64_t)c);
-                if (b->body.dof[3 * v + c] >= 0)
-                    b->U[j * b->rows + 3 * v + c] = x[0] * sin(6 * phase + (1 + j) * x[0] + 2 * x[1] * phase - 3 * x[2] * (1 - phase));
-            }
-}
-
-static void free_block(block *b)
-{
-    sp_body_free(&b->body);
-    sp_mesh_free(&b->mesh);
+    CHECK_OK(hold_block(&context, R, b));
 }
 
 /* All elements, weights about 1 that differ by coordinate, or that are the same for all. */
-static void all_elements(const block *b, bool modal, bool differ, sp_cubature *cubature)
+static void all_elements(const held_block *b, bool modal, bool differ, sp_cubature *cubature)
 {
     int64_t n = b->elements;
     *cubature = (sp_cubature){.r = R, .count = n, .modal = modal};
@@ -157,7 +132,7 @@ static void iterative_solvers(void)
 static void products_with_the_stiffness(void)
 {
     for (int modal = 0; modal < 2; modal++) {
-        block b;
+        held_block b;
         sp_cubature cubature;
         sp_reduced_force force;
         double q[R], v[R], K[R * R], y[R];
@@ -173,13 +148,13 @@ static void products_with_the_stiffness(void)
             CHECK_NEAR(y[i], cblas_ddot(R, K + i, R, v, 1), 1e-12 * cblas_dnrm2(R * R, K, 1));
         force.destroy(force.self);
         sp_cubature_free(&cubature);
-        free_block(&b);
+        free_held_block(&b);
     }
 }
 
 /* ---- motion ---- */
 
-static void make_system(block *b, const sp_cubature *cubature, enum sp_jacobian jacobian, sp_system *system)
+static void make_system(held_block *b, const sp_cubature *cubature, enum sp_jacobian jacobian, sp_system *system)
 {
     double mass[R * R], gravity[3 * R];
     sp_reduced_force force;
@@ -196,7 +171,7 @@ typedef struct motion {
 } motion;
 
 /* From rest, under a pull, gravity and a spring that lets go. */
-static motion move(block *b, const sp_cubature *cubature, enum sp_jacobian jacobian, const sp_integrator_parameters *parameters, int steps)
+static motion move(held_block *b, const sp_cubature *cubature, enum sp_jacobian jacobian, const sp_integrator_parameters *parameters, int steps)
 {
     sp_load loads[2] = {{0, 0.3, SP_LOAD_VERTEX, PULLED, {5000, 8000, 0}, 0}, {0, 0.021, SP_LOAD_SPRING, PULLED, {1, 0.2, 0.5}, 4000}};
     sp_system system;
@@ -238,7 +213,7 @@ static void four_jacobians_one_motion(void)
     };
     for (int modal = 0; modal < 2; modal++)
         for (int kind = 0; kind < 2; kind++) {
-            block b;
+            held_block b;
             sp_cubature cubature;
             motion m[4];
             int steps = kind ? 4 : 60;
@@ -261,14 +236,14 @@ static void four_jacobians_one_motion(void)
             else
                 CHECK(!memcmp(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q, sizeof m[SP_JACOBIAN_SYMMETRIC].q), "exact is symmetric there");
             sp_cubature_free(&cubature);
-            free_block(&b);
+            free_held_block(&b);
         }
 }
 
 /* Weights that are the same for all coordinates have an energy: the work along the path comes near it as h², springs and their change included. */
 static void work_in_place_of_energy(void)
 {
-    block b;
+    held_block b;
     sp_cubature joint, modal;
     double error[2];
     make_block(4, SP_LAW_STVK, &b);
@@ -286,7 +261,7 @@ static void work_in_place_of_energy(void)
     CHECK(error[0] < 0.02 && fabs(log2(error[0] / error[1]) - 2) < 0.3, "errors of the work %g, %g", error[0], error[1]);
     sp_cubature_free(&joint);
     sp_cubature_free(&modal);
-    free_block(&b);
+    free_held_block(&b);
 }
 
 static double turning_force(void *self, const double *q, bool definite, double *f, double *K)
@@ -310,7 +285,7 @@ static void growth_without_an_energy(void)
     sp_system system;
     sp_loading loading;
     sp_integrator *it;
-    block b;
+    held_block b;
     make_block(2, SP_LAW_STVK, &b);
     CHECK_OK(sp_reduced_system_new(&context, &force, mass, b.U, b.rows, b.mesh.vertices, &system));
     CHECK_OK(sp_reduced_system_growth(&system, &growth));
@@ -339,13 +314,13 @@ static void growth_without_an_energy(void)
     CHECK(growth < 1e-3, "weights that are alike: %g", growth);
     sp_reduced_system_free(&system);
     sp_cubature_free(&alike);
-    free_block(&b);
+    free_held_block(&b);
 }
 
 /* Each integrator with such a force: one iteration, central differences near Newmark, no conserving step. */
 static void other_integrators(void)
 {
-    block b;
+    held_block b;
     sp_cubature cubature;
     sp_system system;
     sp_integrator *it;
@@ -371,13 +346,13 @@ static void other_integrators(void)
     sp_loading_free(&loading);
     sp_reduced_system_free(&system);
     sp_cubature_free(&cubature);
-    free_block(&b);
+    free_held_block(&b);
 }
 
 #ifdef SUPPLE_YANG2015
 /* ---- training ---- */
 
-static void make_poses(block *b, int64_t count, uint64_t stream, sp_poses *poses)
+static void make_poses(held_block *b, int64_t count, uint64_t stream, sp_poses *poses)
 {
     *poses = (sp_poses){.r = R, .count = count};
     poses->q = sp_pool_new(&poses->pool, R * count, sizeof(double));
@@ -387,7 +362,7 @@ static void make_poses(block *b, int64_t count, uint64_t stream, sp_poses *poses
     CHECK_OK(sp_poses_evaluate(&context, &b->body, b->U, 0, 0, count, poses, NULL));
 }
 
-static void train(block *b, const sp_poses *poses, const sp_modal_points *points, bool nested, sp_cubature *cubature, sp_modal_report *report)
+static void train(held_block *b, const sp_poses *poses, const sp_modal_points *points, bool nested, sp_cubature *cubature, sp_modal_report *report)
 {
     sp_training *training;
     sp_modal *modal;
@@ -399,7 +374,7 @@ static void train(block *b, const sp_poses *poses, const sp_modal_points *points
     sp_training_free(training);
 }
 
-static double error_on(block *b, const sp_poses *poses, const sp_cubature *cubature, bool nested)
+static double error_on(held_block *b, const sp_poses *poses, const sp_cubature *cubature, bool nested)
 {
     double error = NAN;
     sp_training *training;
@@ -437,7 +412,7 @@ static void elements_are_evenly_placed(void)
     CHECK(sp_modal_points_new(&context, &body, 0, &points) == SP_USAGE, "none");
     sp_body_free(&body);
     sp_mesh_free(&mesh);
-    block b;
+    held_block b;
     make_block(12, SP_LAW_STVK, &b);
     for (int64_t asked = 5; asked < b.elements; asked = asked * 3 / 2) {
         CHECK_OK(sp_modal_points_new(&context, &b.body, asked, &points));
@@ -446,13 +421,13 @@ static void elements_are_evenly_placed(void)
             CHECK(points.element[k] > points.element[k - 1], "order");
         sp_modal_points_free(&points);
     }
-    free_block(&b);
+    free_held_block(&b);
 }
 
 /* Forces that were made with known weights of the placed elements give these weights back. Errors by their definitions. */
 static void known_weights(void)
 {
-    block b;
+    held_block b;
     sp_poses poses;
     sp_training *training;
     sp_modal_points points;
@@ -519,13 +494,13 @@ static void known_weights(void)
     sp_cubature_free(&cubature);
     sp_modal_points_free(&points);
     sp_poses_free(&poses);
-    free_block(&b);
+    free_held_block(&b);
 }
 
 /* More elements, less error, of the fit and of others; all of them: none. The same bytes for any number of threads; poses in two parts are the same as in one. */
 static void error_falls(void)
 {
-    block b;
+    held_block b;
     sp_poses poses, others;
     double first = 0, last = 0;
     make_block(12, SP_LAW_STABLE_NEO_HOOKEAN, &b);
@@ -584,13 +559,13 @@ static void error_falls(void)
     sp_modal_points_free(&points);
     sp_poses_free(&poses);
     sp_poses_free(&others);
-    free_block(&b);
+    free_held_block(&b);
 }
 
 /* ---- Algorithm 1 ---- */
 
 typedef struct source {
-    block *b;
+    held_block *b;
     sp_poses *poses;
     const double *quotient;
     int64_t calls, sizes[100];
@@ -616,7 +591,7 @@ static int add_poses(void *data, int64_t count, const double *centre, const doub
 static void training_that_stops_by_itself(void)
 {
     enum { ROOM = 3000 };
-    block b;
+    held_block b;
     sp_poses many = {.r = R, .count = ROOM}, others = {.r = R, .count = 200};
     sp_modal_points points;
     sp_modal_report report;
@@ -674,7 +649,7 @@ static void training_that_stops_by_itself(void)
     sp_modal_points_free(&points);
     sp_poses_free(&many);
     sp_poses_free(&others);
-    free_block(&b);
+    free_held_block(&b);
 }
 #endif
 

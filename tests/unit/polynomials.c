@@ -13,32 +13,6 @@ static sp_context context;
 
 enum { R = 9 };
 
-/* Four bodies: voxels, distorted hexahedra with 2×2×2 points, tetrahedra, two regions with an anisotropic one. */
-enum { VARIANTS = 4 };
-
-static void make_variant(int variant, sp_mesh *mesh)
-{
-    sp_mesh box;
-    make_box(4, 3, 2, 0.3, variant == 0 ? 0 : 0.15, &box);
-    if (variant == 2) {
-        CHECK_OK(sp_mesh_split(&context, &box, mesh));
-        sp_mesh_free(&box);
-        return;
-    }
-    *mesh = box;
-    mesh->quadrature = variant == 1 ? 2 : 3;
-    if (variant == 3) {
-        mesh->materials = sp_pool_new(&mesh->pool, 2, sizeof *mesh->materials);
-        mesh->material_count = 2;
-        mesh->materials[0] = mesh->materials[1] = test_material();
-        strcpy(mesh->materials[1].name, "stiff");
-        mesh->materials[1].young = 7e6;
-        mesh->materials[1].poisson = 0.1;
-        for (int64_t e = 0; e < mesh->hex_count; e += 3)
-            mesh->region[e] = 1;
-    }
-}
-
 typedef struct reduced {
     sp_mesh mesh;
     sp_body body;
@@ -50,7 +24,7 @@ typedef struct reduced {
 static void make_reduced(int variant, const sp_polynomial_parameters *parameters, reduced *m)
 {
     sp_polynomial_report report;
-    make_variant(variant, &m->mesh);
+    CHECK_OK(test_variant(&context, variant, &m->mesh));
     CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
     m->U = calloc((size_t)(m->rows * R), 8);
@@ -90,7 +64,7 @@ static void pose(const reduced *m, double fraction, uint64_t stream, double *q, 
 
 static void equals_the_projected_force(void)
 {
-    for (int variant = 0; variant < VARIANTS; variant++) {
+    for (int variant = 0; variant < TEST_VARIANTS; variant++) {
         reduced m;
         sp_polynomial_force *force;
         sp_polynomial_parameters parameters = {0};
@@ -132,11 +106,11 @@ static void equals_the_projected_force(void)
 static void direct_projection_is_the_projection(void)
 {
     enum { MANY = 37 };
-    for (int variant = 0; variant < VARIANTS; variant++) {
+    for (int variant = 0; variant < TEST_VARIANTS; variant++) {
         sp_mesh mesh;
         sp_body body;
         sp_reduced_force force;
-        make_variant(variant, &mesh);
+        CHECK_OK(test_variant(&context, variant, &mesh));
         CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5, &(int64_t){0})); /* x and z only: vertices with one free component */
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count;
@@ -232,7 +206,7 @@ static void parts_sum_to_the_whole(void)
     sp_polynomial_parameters apart = {.by_group = true, .by_constant = true}, whole = {0};
     make_reduced(3, &apart, &m);
     CHECK(m.polynomials.part_count == 4, "%lld parts", (long long)m.polynomials.part_count);
-    make_variant(3, &edited.mesh);
+    CHECK_OK(test_variant(&context, 3, &edited.mesh));
     edited.mesh.materials[0].young *= 3;
     edited.mesh.materials[1].poisson = 0.4;
     sp_polynomial_report report;

@@ -239,9 +239,7 @@ static void small_loads_respond_linearly(void)
         error[s] /= largest;
     }
     /* u + O(u²): the relative error halves with the load */
-    NOTE("relative difference %.2e, orders %.3f %.3f", error[0], log2(error[0] / error[1]), log2(error[1] / error[2]));
-    CHECK_NEAR(log2(error[0] / error[1]), 1, 0.1);
-    CHECK_NEAR(log2(error[1] / error[2]), 1, 0.1);
+    CHECK_ORDERS(error, 1, 0.1, 0.1, "relative difference");
     free(zero);
     free(load);
     free(u);

@@ -28,6 +28,17 @@ static int test_number, test_failures_in_this, test_failures, test_skipped_this;
         CHECK(fabs(m_ - e_) <= t_, "%.17g is not %.17g within %.3g (difference %.3g)", m_, e_, t_, m_ - e_);           \
     } while (0)
 
+/* Errors at a step, half of it and a quarter: their orders are `order` within `first` and `second`. What follows says whose they are. */
+#define CHECK_ORDERS(error, order, first, second, ...)                                                                 \
+    do {                                                                                                               \
+        double one_ = log2((error)[0] / (error)[1]), two_ = log2((error)[1] / (error)[2]);                             \
+        printf("# ");                                                                                                  \
+        printf(__VA_ARGS__);                                                                                           \
+        printf(": errors %.2e %.2e %.2e, orders %.3f %.3f\n", (error)[0], (error)[1], (error)[2], one_, two_);         \
+        CHECK_NEAR(one_, order, first);                                                                                \
+        CHECK_NEAR(two_, order, second);                                                                               \
+    } while (0)
+
 /* For calls that return a status. */
 #define CHECK_OK(call) CHECK((call) == SP_OK, "%s", context.message)
 

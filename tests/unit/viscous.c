@@ -14,31 +14,9 @@
 
 static sp_context context;
 
-enum { R = 8, VARIANTS = 4 };
+enum { R = BENDING_FIELDS };
 
 static const sp_viscosity two_viscosities[2] = {{70, 300}, {-20, 45}};
-
-/* Voxels, distorted hexahedra with 2×2×2 points, tetrahedra, two regions. */
-static void make_variant(int variant, sp_mesh *mesh)
-{
-    sp_mesh box;
-    make_box(4, 3, 2, 0.3, variant == 0 ? 0 : 0.15, &box);
-    if (variant == 2) {
-        CHECK_OK(sp_mesh_split(&context, &box, mesh));
-        sp_mesh_free(&box);
-        return;
-    }
-    *mesh = box;
-    mesh->quadrature = variant == 1 ? 2 : 3;
-    if (variant == 3) {
-        mesh->materials = sp_pool_new(&mesh->pool, 2, sizeof *mesh->materials);
-        mesh->material_count = 2;
-        mesh->materials[0] = mesh->materials[1] = test_material();
-        strcpy(mesh->materials[1].name, "thin");
-        for (int64_t e = 0; e < mesh->hex_count; e += 3)
-            mesh->region[e] = 1;
-    }
-}
 
 /* x' = x + u of a large deformation, as displacement: a rotation and shear and something random. */
 static void deform(const sp_mesh *mesh, double amount, uint64_t stream, double *u)
@@ -130,11 +108,11 @@ static void force_by_definition(const sp_mesh *mesh, const sp_viscosity *viscosi
 
 static void force_is_that_of_the_stress(void)
 {
-    for (int variant = 0; variant < VARIANTS; variant++) {
+    for (int variant = 0; variant < TEST_VARIANTS; variant++) {
         sp_mesh mesh;
         sp_body body;
         sp_viscous viscous;
-        make_variant(variant, &mesh);
+        CHECK_OK(test_variant(&context, variant, &mesh));
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
         int64_t rows = 3 * mesh.vertex_count;
@@ -156,11 +134,11 @@ static void force_is_that_of_the_stress(void)
 /* A deformed body that turns and flies, v = ω × x + c, keeps its strain. */
 static void rigid_motions_cost_nothing(void)
 {
-    for (int variant = 0; variant < VARIANTS; variant++) {
+    for (int variant = 0; variant < TEST_VARIANTS; variant++) {
         sp_mesh mesh;
         sp_body body;
         sp_viscous viscous;
-        make_variant(variant, &mesh);
+        CHECK_OK(test_variant(&context, variant, &mesh));
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
         int64_t rows = 3 * mesh.vertex_count;
@@ -213,12 +191,12 @@ static void one_cube_drawn_out(void)
 /* The sparse matrix, with vertices held in part, is that of the products. */
 static void matrix_gives_the_products(void)
 {
-    for (int variant = 0; variant < VARIANTS; variant++) {
+    for (int variant = 0; variant < TEST_VARIANTS; variant++) {
         sp_mesh mesh;
         sp_body body;
         sp_viscous viscous;
         sp_sparse D;
-        make_variant(variant, &mesh);
+        CHECK_OK(test_variant(&context, variant, &mesh));
         CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5, &(int64_t){0})); /* x and z only */
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
@@ -258,7 +236,7 @@ typedef struct reduced {
 static void make_reduced(int variant, int rank, reduced *m)
 {
     sp_polynomial_report report;
-    make_variant(variant, &m->mesh);
+    CHECK_OK(test_variant(&context, variant, &m->mesh));
     CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
     CHECK_OK(sp_body_pattern(&context, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
@@ -291,7 +269,7 @@ static void both_triangles(int r, double *D)
 /* D(q)v = Uᵀ f(Uq, Uv) by the definition; the matrix and the products of either kind agree; no eigenvalue is below 0. */
 static void polynomials_are_the_projected_force(void)
 {
-    for (int variant = 0; variant < VARIANTS; variant++)
+    for (int variant = 0; variant < TEST_VARIANTS; variant++)
         for (int rank = R; rank > 4; rank -= 3) {
             reduced m;
             make_reduced(variant, rank, &m);
@@ -344,7 +322,7 @@ static void reduced_rotations_cost_nothing(void)
     sp_polynomials polynomials;
     sp_polynomial_report report;
     sp_reduced_viscosity viscosity;
-    make_variant(1, &mesh);
+    CHECK_OK(test_variant(&context, 1, &mesh));
     CHECK_OK(sp_body_new(&context, &mesh, &body));
     int64_t rows = 3 * mesh.vertex_count;
     double *U = calloc((size_t)(rows * AFFINE), 8), q[AFFINE], v[AFFINE] = {0}, y[AFFINE], omega[3] = {0.5, 0.2, -0.9}, size;
@@ -424,14 +402,7 @@ static void make_model(sp_viscosity viscosity, model *m)
     CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
     m->U = calloc((size_t)(m->rows * R), 8);
-    for (int64_t v = 0; v < m->mesh.vertex_count; v++) {
-        const double *x = m->mesh.vertices + 3 * v;
-        double x2 = x[0] * x[0];
-        double field[R][3] = {{0, 0, x2}, {0, x2, 0}, {-x[0] * (x[2] - 0.1), 0, 0}, {-x[0] * (x[1] - 0.1), 0, 0}, {x2 * x[0], 0, 0}, {0, 0, x2 * x[0]}, {0, x2 * x[0], 0}, {-x2 * (x[2] - 0.1), 0, 0}};
-        for (int j = 0; j < R; j++)
-            for (int c = 0; c < 3; c++)
-                m->U[j * m->rows + 3 * v + c] = field[j][c];
-    }
+    bending_fields(&m->mesh, m->U);
     CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &(sp_polynomial_parameters){.by_constant = true}, &m->polynomials, &report));
     CHECK_OK(sp_polynomial_system_new(&context, &m->polynomials, R, m->U, m->rows, m->mesh.vertices, &m->system));
     CHECK_OK(sp_polynomial_viscosity(&context, &m->polynomials, R, 1, m->mesh.materials, &viscosity, &reduced_viscosity));
@@ -510,9 +481,7 @@ static void second_order_in_time(void)
             for (int j = 0; j < R; j++)
                 error[s] = fmax(error[s], fabs(q[s][j] - q[s + 1][j]));
         }
-        NOTE("integrator %d: orders %.3f %.3f", kind, log2(error[0] / error[1]), log2(error[1] / error[2]));
-        CHECK_NEAR(log2(error[0] / error[1]), 2, 0.1);
-        CHECK_NEAR(log2(error[1] / error[2]), 2, 0.1);
+        CHECK_ORDERS(error, 2, 0.1, 0.1, "integrator %d", kind);
     }
     free_model(&m);
 }

@@ -1,6 +1,7 @@
 #include "contact/world.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ typedef struct actor {
     double twist[6];     /* coupled: now */
     sp_integrator *integrator;
     sp_forcing forcing;
-    sp_context context;  /* of the integrator: bodies are stepped side by side */
+    sp_context context;  /* of the integrator or the coupling: bodies are stepped side by side */
     sp_ball_tree *balls; /* NULL: none */
     bool near;           /* another one's */
     int status;
@@ -75,6 +76,18 @@ static void load_of(void *self, double t0, double t1, double *f)
     memcpy(f, a->Q, (size_t)a->body->r * sizeof *f);
 }
 
+typedef struct label {
+    char text[100];
+} label;
+
+static label label_of(const sp_world *world, int64_t i)
+{
+    const char *name = world->actors[i].body->name;
+    label l;
+    snprintf(l.text, sizeof l.text, "body %lld%s%s%s", (long long)i, name ? " (" : "", name ? name : "", name ? ")" : "");
+    return l;
+}
+
 static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
 {
     actor *a = &world->actors[i];
@@ -86,6 +99,9 @@ static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
     a->Q = sp_pool_new(&world->pool, body->r, sizeof(double));
     if (world->pool.failed)
         return sp_fail_memory(world->context);
+    a->context = *world->context;
+    a->context.threads = 1;
+    a->context.progress = NULL;
     a->at = (sp_contact_state){.pose = body->pose, .q = body->r ? a->q : NULL, .qdot = body->r ? a->qdot : NULL};
     if (body->system && body->motion == SP_WORLD_FIXED) {
         sp_integrator_parameters p = world->p.integrator;
@@ -93,13 +109,10 @@ static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
         p.damping_mass = body->damping[0];
         p.damping_stiffness = body->damping[1];
         p.most_acceleration = body->most_acceleration;
-        a->context = *world->context;
-        a->context.threads = 1;
-        a->context.progress = NULL;
         a->forcing = (sp_forcing){.self = a, .mean = load_of};
         status = sp_integrator_new(&a->context, body->system, &a->forcing, &p, NULL, NULL, &a->integrator);
         if (status != SP_OK)
-            return sp_fail(world->context, status, "body %lld: %s", (long long)i, a->context.message);
+            return sp_fail(world->context, status, "%s: %s", label_of(world, i).text, a->context.message);
     }
     return status;
 }
@@ -114,8 +127,8 @@ static int make_pair(sp_world *world, int64_t i, const sp_world_pair *pair)
                        (long long)pair->field, (long long)world->body_count);
     const sp_world_body *a = world->actors[pair->shell].body, *b = world->actors[pair->field].body;
     if (!a->shell || !b->distance) /* two without distances were taken for balls */
-        return sp_fail(world->context, SP_USAGE, "pair %lld: body %lld has no %s", (long long)i,
-                       (long long)(a->shell ? pair->field : pair->shell), a->shell ? "distances" : "points");
+        return sp_fail(world->context, SP_USAGE, "pair %lld: %s has no %s", (long long)i,
+                       label_of(world, a->shell ? pair->field : pair->shell).text, a->shell ? "distances" : "points");
     if (a->shell->modes > a->r || (b->distance->kind == SP_DISTANCE_DEFORMED && sp_deformed_field_r(b->distance->deformed) > b->r))
         return sp_fail(world->context, SP_USAGE, "pair %lld: more modes than the body has coordinates", (long long)i);
     e->shell = pair->shell;
@@ -184,7 +197,7 @@ static int make_balls(sp_world *world)
         if (!body->shell || !(body->thickness > 0))
             continue;
         if (body->shell->modes > body->r)
-            return sp_fail(world->context, SP_USAGE, "body %lld has %lld coordinates, its points %lld modes", (long long)i,
+            return sp_fail(world->context, SP_USAGE, "%s has %lld coordinates, its points %lld modes", label_of(world, i).text,
                            (long long)body->r, (long long)body->shell->modes);
         SP_TRY(sp_ball_tree_new(world->context, body->shell, &world->actors[i].balls));
     }
@@ -613,10 +626,10 @@ static int move_coupled(sp_world *world)
         weigh(world, a->body, R);
         memcpy(world->motion.hand_velocity, world->hand_twist, sizeof world->motion.hand_velocity);
         memcpy(world->motion.hand_angular_velocity, world->hand_twist + 3, sizeof world->motion.hand_angular_velocity);
-        SP_TRY(sp_coupling_dynamic(world->context, &c->parameters, world->p.step, &world->hand, &contact, world->p.gravity, &world->motion,
+        SP_TRY(sp_coupling_dynamic(&a->context, &c->parameters, world->p.step, &world->hand, &contact, world->p.gravity, &world->motion,
                                    &frame, &report));
     } else
-        SP_TRY(sp_coupling_static(world->context, &c->parameters, world->p.step, &world->hand, &contact, &frame, &report));
+        SP_TRY(sp_coupling_static(&a->context, &c->parameters, world->p.step, &world->hand, &contact, &frame, &report));
     sp_quaternion_matrix(frame.q, R);
     sp_rotate(R, c->grasp, arm);
     for (int k = 0; k < 3; k++) {
@@ -659,9 +672,11 @@ static void move_body(const sp_world *world, actor *a)
     }
 }
 
-static const char *reason_of(const actor *a)
+static int refuse_step(sp_world *world, int64_t i, int status)
 {
-    return a->integrator ? a->context.message : a->body->context ? a->body->context->message : "its solver failed";
+    const actor *a = &world->actors[i];
+    const char *why = !a->body->free ? a->context.message : a->body->context ? a->body->context->message : "its solver failed";
+    return sp_fail(world->context, status, "%s could not take the step from %g s on: %s", label_of(world, i).text, sp_world_time(world), why);
 }
 
 static void prepare_forces(sp_world *world)
@@ -692,8 +707,8 @@ int sp_world_step(sp_world *world)
         SP_TRY(apply_pair(world, &world->pairs[i]));
     if (world->balls)
         SP_TRY(meet_all_balls(world));
-    if (world->p.coupling.body >= 0)
-        SP_TRY(move_coupled(world));
+    if (world->p.coupling.body >= 0 && (status = move_coupled(world)) != SP_OK)
+        return refuse_step(world, world->p.coupling.body, status);
     prepare_forces(world);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (world->body_count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < world->body_count; i++)
@@ -701,8 +716,7 @@ int sp_world_step(sp_world *world)
     for (int64_t i = 0; i < world->body_count; i++) {
         const actor *a = &world->actors[i];
         if (a->status != SP_OK)
-            return sp_fail(context, a->status, "body %lld could not take the step from %g s on: %s", (long long)i, sp_world_time(world),
-                           reason_of(a));
+            return refuse_step(world, i, a->status);
         if (a->body->free)
             world->report.stiffest = fmax(world->report.stiffest, a->stiffness * h * h / a->body->inertia->mass);
     }

@@ -28,6 +28,7 @@ typedef sp_pose sp_world_path(const void *data, double time, double velocity[6])
 
 /* A body. The caller fills it and keeps what it points to; the world owns none of it. */
 typedef struct sp_world_body {
+    const char *name; /* what messages call it beside its number; NULL: nothing */
     enum sp_world_motion motion;
     const sp_contact_shell *shell; /* NULL: it has no points */
     const sp_distance *distance;   /* NULL: none. DEFORMED: `deformed`, which the step moves, with the same modes */
@@ -105,7 +106,7 @@ int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int
                  int64_t pair_count, const sp_world_pair *pairs, bool balls, sp_world **world) SP_MUST_USE;
 void sp_world_free(sp_world *world); /* NULL is allowed */
 
-/* SP_NUMERICAL with the number of the body where a step fails. Allocates only where more balls meet than ever before. */
+/* SP_NUMERICAL with number and name of the body where a step fails. Allocates only where more balls meet than ever before. */
 int sp_world_step(sp_world *world) SP_MUST_USE;
 
 double sp_world_time(const sp_world *world);

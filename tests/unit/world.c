@@ -685,7 +685,7 @@ static void wild_hands(void)
                                          .device_torque = 1};
         if (seed & 4)
             p.coupling.parameters.speed = p.coupling.parameters.angular_speed = INFINITY;
-        const sp_world_body bodies[2] = {{.motion = SP_WORLD_COUPLED, .pose = at_place(0, 0, 0.5), .inertia = &inertia, .shell = &ring},
+        const sp_world_body bodies[2] = {{.name = "hand", .motion = SP_WORLD_COUPLED, .pose = at_place(0, 0, 0.5), .inertia = &inertia, .shell = &ring},
                                          {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0), .distance = &grid}};
         sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
         for (int i = 0; i < 400; i++) {
@@ -693,7 +693,7 @@ static void wild_hands(void)
             sp_pose pose, now;
             double twist[6], wrench[6], device[6], sum = 0;
             CHECK(status == SP_OK || status == SP_NUMERICAL, "status %d", status);
-            CHECK(status == SP_OK || (context.message[0] && !strchr(context.message, '\n')), "no message");
+            CHECK(status == SP_OK || (!strncmp(context.message, "body 0 (hand) could not", 23) && !strchr(context.message, '\n')), "%s", context.message);
             refused += status != SP_OK;
             steps++;
             sp_world_body_now(world, 0, &pose, twist, NULL, NULL);
@@ -738,7 +738,8 @@ static void violent_starts(void)
         sp_free_body_place(a, &one, (double[3]){speed, 0, 0}, (double[3]){speed < 1e100 ? speed : 0, 0, 1}, NULL, NULL);
         sp_free_body_place(b, &two, NONE, NONE, NULL, NULL);
         const sp_world_body bodies[2] = {
-            {.motion = SP_WORLD_FREE,
+            {.name = "bar",
+             .motion = SP_WORLD_FREE,
              .free = a,
              .inertia = deformable ? &model.inertia : &inertia,
              .shell = deformable ? &model.shell : &shell,
@@ -749,7 +750,8 @@ static void violent_starts(void)
         for (int k = 0; k < 30; k++) {
             context.message[0] = 0;
             const int status = sp_world_step(world);
-            CHECK(status == SP_OK || (status == SP_NUMERICAL && strstr(context.message, "body ") && !strchr(context.message, '\n')),
+            CHECK(status == SP_OK || (status == SP_NUMERICAL && !strchr(context.message, '\n') &&
+                                      (!strncmp(context.message, "body 0 (bar) could not", 22) || !strncmp(context.message, "body 1 could not", 16))),
                   "status %d: %s", status, context.message);
             for (int j = 0; j < 2; j++) {
                 const sp_free_state *state = sp_free_body_state(j ? b : a);

@@ -92,7 +92,8 @@ static void make_body(scene_run *run, int64_t number)
     run->contexts[number] = *run->context;
     run->contexts[number].threads = 1;
     run->contexts[number].progress = NULL;
-    *body = (sp_world_body){.motion = motions[from->motion],
+    *body = (sp_world_body){.name = from->name,
+                            .motion = motions[from->motion],
                             .pose = from->pose,
                             .thickness = model->m->thickness,
                             .r = model->r,

@@ -79,7 +79,7 @@ static void read_problem(cubature_problem *p)
     if (p->r > p->basis.columns.count)
         tool_fail(SP_USAGE, p->basis.path, "--rank %lld: the file has %lld columns", (long long)p->r, (long long)p->basis.columns.count);
     tool_check(sp_body_new(p->context, &p->mesh.mesh, &p->body), p->mesh.path);
-    tool_hold_rows(&p->body, &p->basis);
+    tool_hold_rows(&p->mesh.mesh, &p->basis);
     p->mass = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
     p->stiffness = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
     p->gravity = sp_pool_new(&p->pool, 3 * p->r, sizeof(double));

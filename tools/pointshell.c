@@ -144,8 +144,10 @@ int main(int argc, char **argv)
     sp_shell_motion_report motion;
     check_options();
     read_source(context, path, &from);
-    if (chosen.basis)
+    if (chosen.basis) {
         tool_read_columns(chosen.basis, "basis", NULL, &from.mesh, &basis);
+        tool_hold_rows(&from.mesh.mesh, &basis);
+    }
     tool_output *output = tool_output_open(tool_output_path());
     find_level(context, path, &from);
     const sp_shell_parameters parameters = {(enum sp_shell_method)chosen.method, chosen.points, (int)chosen.levels, chosen.branching, chosen.cells,

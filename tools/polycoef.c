@@ -41,7 +41,7 @@ int main(int argc, char **argv)
         }
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
-    tool_hold_rows(&body, &basis);
+    tool_hold_rows(&mesh.mesh, &basis);
     sp_polynomial_parameters parameters = {.by_group = chosen.by_group, .by_constant = chosen.by_constant, .memory = chosen.memory};
     tool_check(sp_polynomials_new(context, &body, r, basis.columns.U, &parameters, &polynomials, &report), mesh.path);
 

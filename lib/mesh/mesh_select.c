@@ -130,6 +130,20 @@ done:
     return status;
 }
 
+double sp_mesh_hold(const sp_mesh *mesh, int64_t count, double *U)
+{
+    double largest = 0;
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t i = 0; i < mesh->fixed_count; i++)
+            for (int axis = 0; axis < 3; axis++)
+                if (mesh->fixed_axes[i] >> axis & 1) {
+                    double *u = U + 3 * (j * mesh->vertex_count + mesh->fixed[i]) + axis;
+                    largest = fmax(largest, fabs(*u));
+                    *u = 0;
+                }
+    return largest;
+}
+
 int64_t sp_mesh_region_box(sp_mesh *mesh, const double low[3], const double high[3], int64_t region)
 {
     int64_t met = 0;

@@ -73,15 +73,15 @@ holds() {
 @test "motion with a basis" {
     done_well pointshell mesh.npz --basis basis.npz --points 400 -o s.npz
     holds s.npz "f['Us'].shape == f['dNs'].shape == (400, 3, 6) and f['a'].shape == (len(radius), 6) and meta['r'] == 6 and 'dTs' not in f.files"
-    # a linear motion of the mesh is one of the points
+    # a linear motion of the mesh, which nothing holds, is one of the points
     "$PYTHON" -c 'import numpy' 2> /dev/null || { no_faults; return; }
     "$PYTHON" - <<-'END'
 	import numpy as np
-	x = np.load('mesh.npz')['vertices']
+	x = np.load('free.npz')['vertices']
 	A = np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]])
 	np.savez('linear.npz', U=np.asfortranarray((x @ A.T + [1, 2, 3]).reshape(-1, 1)))
 	END
-    pointshell mesh.npz -q --basis linear.npz --points 400 --normals tangents -o l.npz
+    pointshell free.npz -q --basis linear.npz --points 400 --normals tangents -o l.npz
     # t1 and t2 by the rule of the format; then F t1 x F t2 is along the transposed inverse of F times N, F = 1 + 0.3 A
     cat > tangents.py <<-'END'
 	import numpy as np
@@ -97,9 +97,35 @@ holds() {
 	assert np.abs(normal / np.linalg.norm(normal, axis=1)[:, None] - true / np.linalg.norm(true, axis=1)[:, None]).max() < 1e-12
 	END
     "$PYTHON" tangents.py || fault "tangents"
-    pointshell mesh.npz -q --basis linear.npz --points 400 -o plain.npz
+    pointshell free.npz -q --basis linear.npz --points 400 -o plain.npz
     holds plain.npz "all((f[k] == np.load('l.npz')[k]).all() for k in ('points', 'normals', 'Us', 'dNs', 'a'))"
     holds l.npz "(lambda A: np.abs(f['Us'][:, :, 0] - p @ A.T - [1, 2, 3]).max() < 1e-12 and np.abs(f['dNs'][:, :, 0] - n @ A.T).max() < 1e-12)(np.array([[.1, .2, .3], [-.4, .5, .6], [.7, -.8, .9]]))"
+    no_faults
+}
+
+@test "a basis that moves what is held does not move the points there" {
+    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
+    "$PYTHON" - <<-'END'
+	import numpy as np
+	mesh = np.load('mesh.npz')
+	x, held = mesh['vertices'], mesh['fixed']
+	U = np.stack([np.sin(x), np.cos(x)], -1)
+	assert len(held) and 'fixed_axes' not in mesh.files
+	np.savez('moving.npz', U=np.asfortranarray(U.reshape(-1, 2)))
+	U[held] = 0
+	np.savez('still.npz', U=np.asfortranarray(U.reshape(-1, 2)))
+	END
+    ending=.npz
+    for basis in moving still; do
+        done_well pointshell mesh.npz --basis $basis.npz --points 60 --normals tangents -o $basis-shell.npz
+        [ $basis = moving ] && [[ $err != *'moving.npz: it moves held vertices'* ]] && fault "no word of it: $err"
+        [ $basis = still ] && [[ $err == *'moves held vertices'* ]] && fault "what moves? $err"
+        distfield mesh.npz -q -n 6 --basis $basis.npz --coordinates 0.1,-0.2 -o $basis-field.npz
+        ending= done_well simverify $basis-shell.npz mesh.npz $basis.npz
+        grep -q 'displacements of points anew' "$stdout" || fault "simverify: $(< "$stdout")"
+    done
+    ending= done_well simcompare moving-shell.npz still-shell.npz
+    ending= done_well simcompare moving-field.npz still-field.npz
     no_faults
 }
 

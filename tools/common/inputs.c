@@ -73,16 +73,9 @@ double tool_held_rows(const sp_mesh *mesh, const sp_columns *columns)
     return largest;
 }
 
-void tool_hold_rows(const sp_body *body, tool_columns *file)
+void tool_hold_rows(const sp_mesh *mesh, tool_columns *file)
 {
-    sp_columns *columns = &file->columns;
-    double largest = 0;
-    for (int64_t c = 0; c < columns->count; c++)
-        for (int64_t i = 0; i < columns->rows; i++)
-            if (body->dof[i] < 0) {
-                largest = fmax(largest, fabs(columns->U[c * columns->rows + i]));
-                columns->U[c * columns->rows + i] = 0;
-            }
+    const double largest = sp_mesh_hold(mesh, file->columns.count, file->columns.U);
     if (largest > 0)
         tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", largest);
 }

@@ -2,7 +2,6 @@
 #ifndef TOOLS_COMMON_INPUTS_H
 #define TOOLS_COMMON_INPUTS_H
 
-#include "assembly/body.h"
 #include "formats/columns.h"
 #include "formats/mesh.h"
 #include "formats/polynomials.h"
@@ -55,7 +54,7 @@ void tool_read_columns(const char *path, const char *option, const char *const *
 double tool_held_rows(const sp_mesh *mesh, const sp_columns *columns);
 
 /* Sets the rows of held degrees of freedom to 0, with a warning where they were not: a basis may not move what is anchored. */
-void tool_hold_rows(const sp_body *body, tool_columns *columns);
+void tool_hold_rows(const sp_mesh *mesh, tool_columns *columns);
 
 /* Fails when two hashes that should name the same file differ; "" is unknown and passes. `what` is "mesh" or "basis". */
 void tool_check_hash(const char *path, const char *what, const char *recorded, const char *expected);

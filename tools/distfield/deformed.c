@@ -38,17 +38,13 @@ static double *parse_coordinates(const distfield_pose *pose, int64_t columns, sp
     return q;
 }
 
-static void read_basis(const distfield_pose *pose, const tool_mesh *mesh, tool_columns *basis)
-{
-    tool_read_columns(pose->basis, "basis", NULL, mesh, basis);
-}
-
 double *distfield_displacement(const distfield_pose *pose, const tool_mesh *mesh, sp_pool *pool)
 {
     tool_columns basis;
     if (!pose->basis)
         return NULL;
-    read_basis(pose, mesh, &basis);
+    tool_read_columns(pose->basis, "basis", NULL, mesh, &basis);
+    tool_hold_rows(&mesh->mesh, &basis);
     const int64_t rows = basis.columns.rows;
     const double *q = parse_coordinates(pose, basis.columns.count, pool);
     double *u = sp_pool_new(pool, rows, sizeof *u);
@@ -91,7 +87,8 @@ void distfield_approximate(sp_context *context, const distfield_pose *pose, cons
         sp_file_free(&file);
         domain[d] = (sp_deformed_domain){.field = &rest[d], .count = shells[d].count, .points = shells[d].points};
     }
-    read_basis(pose, mesh, &basis);
+    tool_read_columns(pose->basis, "basis", NULL, mesh, &basis);
+    sp_mesh_hold(&mesh->mesh, basis.columns.count, basis.columns.U); /* distfield_displacement has warned */
     tool_check(
         sp_deformed_field_new(context, &mesh->mesh, basis.columns.count, basis.columns.U, domains, domain, (int)pose->nearest, &deformed),
         mesh->path);

@@ -24,7 +24,7 @@ typedef struct distfield_pose {
 /* Usage errors of options that go together. */
 void distfield_check_pose(const distfield_pose *pose, bool mesh);
 
-/* u [3·vertices] of the mesh, from `pool`; NULL without a basis. */
+/* u [3·vertices] of the mesh, from `pool`, 0 where it is held; NULL without a basis. */
 double *distfield_displacement(const distfield_pose *pose, const tool_mesh *mesh, sp_pool *pool);
 
 /* Fills the distances of a placed grid with the approximate ones; the least magnitude on the faces of the grid is no bound there. */

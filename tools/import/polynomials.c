@@ -11,7 +11,7 @@ static void add_mass(sp_context *context, const tool_mesh *mesh, tool_columns *b
 {
     sp_body body;
     tool_check(sp_body_new(context, &mesh->mesh, &body), mesh->path);
-    tool_hold_rows(&body, basis);
+    tool_hold_rows(&mesh->mesh, basis);
     tool_check(sp_reduced_mass(context, &body, polynomials->r, basis->columns.U, polynomials->mass, polynomials->gravity), mesh->path);
     sp_body_free(&body);
 }

@@ -50,7 +50,7 @@ double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, i
     tool_columns file = {0};
     if (choice->start_file) {
         tool_read_columns(choice->start_file, "start-file", NULL, &p->mesh, &file);
-        tool_hold_rows(&p->body, &file);
+        tool_hold_rows(&p->mesh.mesh, &file);
     }
     if (choice->start)
         fields = parse_fields(choice->start, field);

@@ -12,8 +12,10 @@ static void read_basis(simulation *s)
     static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
     if (!s->choice->basis)
         tool_fail(SP_USAGE, NULL, "a model in a basis needs --basis");
-    if (!s->shared)
+    if (!s->shared) {
         tool_read_columns(s->choice->basis, "basis", kinds, &s->mesh, &s->basis);
+        tool_hold_rows(&s->mesh.mesh, &s->basis);
+    }
     s->r = s->choice->r ? s->choice->r : s->basis.columns.count;
     if (s->choice->r > s->basis.columns.count)
         tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r, (long long)s->basis.columns.count);
@@ -178,7 +180,6 @@ static void make_projected(simulation *s)
     double *mass = sp_pool_raw(&s->pool, s->r * s->r, sizeof *mass);
     if (!mass)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_hold_rows(s->body, &s->basis);
     tool_check(sp_reduced_mass(s->context, s->body, s->r, s->basis.columns.U, mass, NULL), s->choice->basis);
     if (s->cubature.stiffness && tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
         tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness), s->choice->cubature);

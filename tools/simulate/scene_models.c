@@ -146,8 +146,7 @@ static void read_deformation(scene_run *run, scene_model *model, int64_t number)
 {
     tool_scene_basis(run->scene, number, &model->mesh, &model->basis);
     model->r = tool_scene_rank(run->scene, number, &model->basis);
-    if (model->fixed)
-        tool_hold_rows(&model->body, &model->basis);
+    tool_hold_rows(&model->mesh.mesh, &model->basis);
     if (model->m->polynomials)
         read_polynomials(run, model);
     else

@@ -210,8 +210,6 @@ void validation_open(validation *v)
     v->full.s.choice = &v->full.choice;
     v->full.s.context = v->context;
     simulation_read(&v->full.s);
-    if (v->choice->motion.basis)
-        tool_hold_rows(v->full.s.body, &v->full.s.basis);
     add_runs(v, wanted);
     v->probes = sp_pool_new(&v->pool, v->choice->probes.count, sizeof *v->probes);
     for (; v->probes && v->probe_count < v->choice->probes.count; v->probe_count++)

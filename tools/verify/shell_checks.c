@@ -117,8 +117,10 @@ static void check_rows(verify *v, artefact *file)
     sp_shell anew = {.count = PLACES * count, .levels = 1, .cumulative = {PLACES * count}};
     anew.points = sp_pool_raw(&anew.pool, 3 * anew.count, sizeof *anew.points);
     anew.normals = sp_pool_raw(&anew.pool, 3 * anew.count, sizeof *anew.normals);
+    double *U = sp_pool_copy(&anew.pool, basis->columns.U, basis->columns.rows * r, sizeof *U);
     if (anew.pool.failed)
         verify_out_of_memory();
+    sp_mesh_hold(&mesh->mesh, r, U); /* as pointshell does */
     for (int64_t i = 0; i < anew.count; i++) {
         const int64_t p = (int64_t)(((double)(i / PLACES) + 0.5) / (double)count * (double)s->count), place = i % PLACES;
         for (int k = 0; k < 3; k++) {
@@ -127,7 +129,7 @@ static void check_rows(verify *v, artefact *file)
         }
     }
     sp_shell_motion_report report;
-    tool_check(sp_shell_carry(v->context, &mesh->mesh, r, basis->columns.U, s->dT != NULL, &anew, &report), file->path);
+    tool_check(sp_shell_carry(v->context, &mesh->mesh, r, U, s->dT != NULL, &anew, &report), file->path);
     for (int64_t i = 0; i < count; i++) {
         const int64_t p = (int64_t)(((double)i + 0.5) / (double)count * (double)s->count);
         double turned = INFINITY, tangents = INFINITY;

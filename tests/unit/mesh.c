@@ -594,6 +594,19 @@ static void vertices_are_fixed(void)
     }
     CHECK_OK(sp_mesh_check(&context, &mesh, 0));
 
+    /* two fields, the second the larger: held components by the same rule, the others as they were */
+    double U[2 * 108], largest = 0;
+    for (int i = 0; i < 216; i++)
+        U[i] = i % 2 ? i : -i;
+    const double moved = sp_mesh_hold(&mesh, 2, U);
+    for (int i = 0; i < 216; i++) {
+        const double *x = mesh.vertices + i % 108 / 3 * 3;
+        const int v = i % 108 / 3, axes = (x[0] == 0 && x[2] <= 0.5 ? 7 : 0) | (x[1] == 1 ? 2 : 0) | (v == 35 || v == 1 ? 4 : 0);
+        CHECK(fabs(U[i]) == (axes >> i % 3 & 1 ? 0 : i), "row %d of field %d is %g", i % 108, i / 108, U[i]);
+        largest = axes >> i % 3 & 1 ? i : largest;
+    }
+    CHECK(moved == largest, "moved by %g, not %g", moved, largest);
+
     const int64_t outside[2] = {2, 36};
     CHECK(sp_mesh_fix_list(&context, &mesh, 2, outside, 7) == SP_INPUT, "accepted");
     CHECK(strcmp(context.message, "entry 1 of the list to be fixed is vertex 36 of 36") == 0, "%s", context.message);

@@ -96,7 +96,7 @@ int main(void)
             j.S[i] = polynomials.mass[i] + (i % (r + 1) == 0);
         double a, b, c, d, e = 0, iterations = 0;
         bench_pair(evaluate, symv, &j, 31, &a, &b);
-        sp_forcing forcing = {&system, no_force, NULL};
+        sp_forcing forcing = {.self = &system, .mean = no_force};
         for (int semi = 1; semi >= 0; semi--) {
             double v[60] = {0};
             for (int i = 0; i < r; i++)

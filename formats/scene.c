@@ -16,7 +16,7 @@ typedef struct entry {
 } entry;
 
 typedef struct reading {
-    sp_scene_reader at;
+    sp_key_reader at;
     sp_scene *scene;
     json_t *models, *bodies; /* the number of each by its name */
     sp_list bodies_read;     /* sp_scene_body */
@@ -24,60 +24,17 @@ typedef struct reading {
     sp_list pairs;           /* struct pair */
 } reading;
 
-static const char *word(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
-/* The number of a name that must be known. */
-static int look_up(const reading *r, json_t *names, const char *name, const char *what, int64_t *number)
-{
-    char shown[SP_TEXT_QUOTE], choices[SP_SCENE_CHOICES] = "";
-    const char *known;
-    json_t *value = json_object_get(names, name);
-    *number = json_integer_value(value);
-    if (value)
-        return SP_OK;
-    json_object_foreach(names, known, value)
-        sp_scene_offer(choices, known);
-    return sp_scene_fail(&r->at, "\"%s\" is no %s, expected one of %s", sp_word_show(sp_word_of(name), shown), what, choices);
-}
-
 /* ---- models ---- */
 
 static const char *const distances[] = {"field", "voxmap", "plane", "sphere", "box", NULL}, *const looks[] = {"mesh", "surface", NULL},
                         *const densities[] = {"mass", "density", NULL}, *const forces[] = {"polynomials", "cubature", NULL},
                         *const anything[] = {"mesh", "surface", "field", "voxmap", "plane", "sphere", "box", "shell", NULL};
 
-/* How many of the keys are there: at most one may be, or at least one must. */
-static int count_of(const reading *r, const json_t *object, const char *const *keys, bool at_most, bool at_least)
-{
-    char choices[SP_SCENE_CHOICES] = "";
-    const char *found = NULL;
-    for (int i = 0; keys[i]; i++)
-        sp_scene_offer(choices, keys[i]);
-    for (int i = 0; keys[i]; i++)
-        if (json_object_get(object, keys[i])) {
-            if (found && at_most)
-                return sp_scene_fail(&r->at, "%s and %s are there, expected at most one of %s", found, keys[i], choices);
-            found = keys[i];
-        }
-    return found || !at_least ? SP_OK : sp_scene_fail(&r->at, "none of %s is there", choices);
-}
-
-static int need(reading *r, const json_t *object, const char *key, const char *why)
-{
-    if (json_object_get(object, key))
-        return SP_OK;
-    sp_scene_down(&r->at, ".%s", key);
-    return sp_scene_fail(&r->at, "it is missing, %s", why);
-}
-
 static int read_domains(reading *r, const json_t *list, sp_scene_model *model)
 {
     int status = SP_OK;
     const int64_t count = (int64_t)json_array_size(list);
-    const size_t way = sp_scene_down(&r->at, ".domains");
+    const size_t way = sp_keys_down(&r->at, ".domains");
     model->domain_count = count;
     model->domain_fields = sp_pool_new(&r->scene->pool, count, sizeof *model->domain_fields);
     model->domain_proxies = sp_pool_new(&r->scene->pool, count, sizeof *model->domain_proxies);
@@ -85,13 +42,13 @@ static int read_domains(reading *r, const json_t *list, sp_scene_model *model)
         return sp_fail_memory(r->at.context);
     for (int64_t i = 0; i < count; i++) {
         sp_scene_domain_read domain;
-        const size_t list_way = sp_scene_down(&r->at, "[%lld]", (long long)i);
-        SP_TRY(sp_scene_read(&r->at, json_array_get(list, (size_t)i), &sp_scene_domain_keys, &domain));
+        const size_t list_way = sp_keys_down(&r->at, "[%lld]", (long long)i);
+        SP_TRY(sp_keys_read(&r->at, json_array_get(list, (size_t)i), &sp_scene_domain_keys, &domain));
         model->domain_fields[i] = domain.field;
         model->domain_proxies[i] = domain.proxies;
-        sp_scene_up(&r->at, list_way);
+        sp_keys_up(&r->at, list_way);
     }
-    sp_scene_up(&r->at, way);
+    sp_keys_up(&r->at, way);
 done:
     return status;
 }
@@ -111,14 +68,14 @@ static int check_soft(reading *r, const json_t *object, const sp_scene_model *mo
     int status;
     const char *why = model->kind == SP_SCENE_LINEAR ? "linear models need mesh, basis and polynomials"
                                                      : "reduced models need mesh, basis and polynomials or cubature";
-    SP_TRY(need(r, object, "mesh", why));
-    SP_TRY(need(r, object, "basis", why));
+    SP_TRY(sp_keys_need(&r->at, object, "mesh", why));
+    SP_TRY(sp_keys_need(&r->at, object, "basis", why));
     if (model->kind == SP_SCENE_LINEAR)
-        SP_TRY(need(r, object, "polynomials", why));
+        SP_TRY(sp_keys_need(&r->at, object, "polynomials", why));
     else
-        SP_TRY(count_of(r, object, forces, true, true));
+        SP_TRY(sp_keys_among(&r->at, object, forces, true, true));
     if (model->field)
-        SP_TRY(need(r, object, "proxies", "the field of a model that deforms needs them"));
+        SP_TRY(sp_keys_need(&r->at, object, "proxies", "the field of a model that deforms needs them"));
 done:
     return status;
 }
@@ -126,21 +83,21 @@ done:
 static int check_rigid(reading *r, const json_t *object, sp_scene_model *model)
 {
     int status;
-    SP_TRY(count_of(r, object, anything, false, true));
-    SP_TRY(count_of(r, object, distances, true, false));
-    SP_TRY(count_of(r, object, looks, true, false));
-    SP_TRY(count_of(r, object, densities, true, false));
+    SP_TRY(sp_keys_among(&r->at, object, anything, false, true));
+    SP_TRY(sp_keys_among(&r->at, object, distances, true, false));
+    SP_TRY(sp_keys_among(&r->at, object, looks, true, false));
+    SP_TRY(sp_keys_among(&r->at, object, densities, true, false));
     if (model->mass > 0 && !is_inertia(model->inertia)) {
-        sp_scene_down(&r->at, ".inertia");
-        return sp_scene_fail(&r->at, "it is not positive definite");
+        sp_keys_down(&r->at, ".inertia");
+        return sp_keys_fail(&r->at, "it is not positive definite");
     }
     model->shape = json_object_get(object, "plane")    ? SP_SCENE_PLANE
                    : json_object_get(object, "sphere") ? SP_SCENE_SPHERE
                    : json_object_get(object, "box")    ? SP_SCENE_BOX
                                                        : SP_SCENE_NO_SHAPE;
-    if (model->shape == SP_SCENE_PLANE && !sp_scene_unit(3, model->normal)) {
-        sp_scene_down(&r->at, ".plane.normal");
-        return sp_scene_fail(&r->at, "it is zero");
+    if (model->shape == SP_SCENE_PLANE && !sp_unit_vector(3, model->normal)) {
+        sp_keys_down(&r->at, ".plane.normal");
+        return sp_keys_fail(&r->at, "it is zero");
     }
 done:
     return status;
@@ -152,17 +109,17 @@ static int read_models(reading *r, json_t *object)
     const char *name;
     json_t *value;
     sp_scene *scene = r->scene;
-    const size_t way = sp_scene_down(&r->at, ".models");
+    const size_t way = sp_keys_down(&r->at, ".models");
     scene->models = sp_pool_new(&scene->pool, (int64_t)json_object_size(object), sizeof *scene->models);
     if (!scene->models)
         return sp_fail_memory(r->at.context);
     json_object_foreach(object, name, value)
     {
         sp_scene_model *model = &scene->models[scene->model_count];
-        SP_TRY(sp_scene_check_name(&r->at, name));
+        SP_TRY(sp_keys_check_name(&r->at, name));
         strcpy(model->name, name);
-        const size_t model_way = sp_scene_down(&r->at, ".%s", name);
-        SP_TRY(sp_scene_read(&r->at, value, &sp_scene_model_keys, model));
+        const size_t model_way = sp_keys_down(&r->at, ".%s", name);
+        SP_TRY(sp_keys_read(&r->at, value, &sp_scene_model_keys, model));
         SP_TRY(model->kind == SP_SCENE_RIGID ? check_rigid(r, value, model) : check_soft(r, value, model));
         if (json_object_get(value, "domains"))
             SP_TRY(read_domains(r, json_object_get(value, "domains"), model));
@@ -170,9 +127,9 @@ static int read_models(reading *r, json_t *object)
             status = sp_fail_memory(r->at.context);
             goto done;
         }
-        sp_scene_up(&r->at, model_way);
+        sp_keys_up(&r->at, model_way);
     }
-    sp_scene_up(&r->at, way);
+    sp_keys_up(&r->at, way);
 done:
     return status;
 }
@@ -185,23 +142,23 @@ static int check_motion(reading *r, const json_t *object, const sp_scene_body *b
     const sp_scene *scene = r->scene;
     const sp_scene_model *model = &scene->models[body->model];
     if (body->motion == SP_SCENE_PATH)
-        SP_TRY(need(r, object, "path", "the motion is path"));
-    sp_scene_down(&r->at, ".motion");
+        SP_TRY(sp_keys_need(&r->at, object, "path", "the motion is path"));
+    sp_keys_down(&r->at, ".motion");
     if (body->motion == SP_SCENE_COUPLED) {
         if (scene->coupling.kind == SP_SCENE_NO_COUPLING)
-            return sp_scene_fail(&r->at, "coupled, but the scene has no coupling");
+            return sp_keys_fail(&r->at, "coupled, but the scene has no coupling");
         const sp_scene_body *others = r->bodies_read.data;
         for (int64_t i = 0; i < r->bodies_read.count; i++)
             if (others[i].motion == SP_SCENE_COUPLED)
-                return sp_scene_fail(&r->at, "coupled, as %s is already; expected at most one such body", others[i].name);
+                return sp_keys_fail(&r->at, "coupled, as %s is already; expected at most one such body", others[i].name);
         if (model->kind != SP_SCENE_RIGID)
-            return sp_scene_fail(&r->at, "coupled, but model %s is not rigid", model->name);
+            return sp_keys_fail(&r->at, "coupled, but model %s is not rigid", model->name);
     }
     const bool dynamic = body->motion == SP_SCENE_FREE || (body->motion == SP_SCENE_COUPLED && scene->coupling.kind == SP_SCENE_DYNAMIC);
     if (body->motion == SP_SCENE_FREE && model->shape == SP_SCENE_PLANE)
-        return sp_scene_fail(&r->at, "free, but model %s is a plane, which has no inertia", model->name);
+        return sp_keys_fail(&r->at, "free, but model %s is a plane, which has no inertia", model->name);
     if (dynamic && model->kind == SP_SCENE_RIGID && !model->mesh && !model->density && !model->mass)
-        return sp_scene_fail(&r->at,
+        return sp_keys_fail(&r->at,
                              "%s needs a mass, and model %s has neither mesh, nor surface and density, nor mass, mass_centre and inertia",
                              body->motion == SP_SCENE_FREE ? "free" : "coupled (dynamic)", model->name);
 done:
@@ -215,7 +172,7 @@ static int add_copies(reading *r, const sp_scene_body_read *read, const char *na
     const bool copied = grid[0] > 0;
     const int64_t count = copied ? grid[0] * grid[1] * grid[2] : 1; /* at most 1e15 */
     if (count > MOST_BODIES - r->bodies_read.count)
-        return sp_scene_fail(&r->at, "%lld bodies with those before, expected at most %d in all", (long long)(r->bodies_read.count + count),
+        return sp_keys_fail(&r->at, "%lld bodies with those before, expected at most %d in all", (long long)(r->bodies_read.count + count),
                              MOST_BODIES);
     entry *added = sp_list_add(&r->entries, 1, sizeof *added);
     if (!added)
@@ -230,14 +187,14 @@ static int add_copies(reading *r, const sp_scene_body_read *read, const char *na
         for (int k = 0; k < 3; k++)
             bodies[i].pose.x[k] += (double)place[k] * read->spacing[k];
         if (!isfinite(bodies[i].pose.x[0] + bodies[i].pose.x[1] + bodies[i].pose.x[2])) {
-            sp_scene_down(&r->at, ".copies.spacing");
-            return sp_scene_fail(&r->at, "copy %lld is infinitely far away", (long long)i);
+            sp_keys_down(&r->at, ".copies.spacing");
+            return sp_keys_fail(&r->at, "copy %lld is infinitely far away", (long long)i);
         }
         const int length = copied ? snprintf(bodies[i].name, SP_SCENE_NAME, "%s[%lld]", name, (long long)i)
                                   : snprintf(bodies[i].name, SP_SCENE_NAME, "%s", name);
         if (length >= SP_SCENE_NAME) {
-            sp_scene_down(&r->at, ".name");
-            return sp_scene_fail(&r->at, "the names of its copies, as %s[%lld], have more than %d characters", name, (long long)i,
+            sp_keys_down(&r->at, ".name");
+            return sp_keys_fail(&r->at, "the names of its copies, as %s[%lld], have more than %d characters", name, (long long)i,
                                  SP_SCENE_NAME - 1);
         }
     }
@@ -248,25 +205,25 @@ static int read_body(reading *r, json_t *object)
 {
     int status;
     sp_scene_body_read read = {0};
-    SP_TRY(sp_scene_read(&r->at, object, &sp_scene_body_keys, &read));
-    const char *name = word(object, "name");
-    size_t way = sp_scene_down(&r->at, ".name");
-    SP_TRY(sp_scene_check_name(&r->at, name));
+    SP_TRY(sp_keys_read(&r->at, object, &sp_scene_body_keys, &read));
+    const char *name = sp_keys_word(object, "name");
+    size_t way = sp_keys_down(&r->at, ".name");
+    SP_TRY(sp_keys_check_name(&r->at, name));
     if (json_object_get(r->bodies, name)) {
-        status = sp_scene_fail(&r->at, "\"%s\" stands twice", name);
+        status = sp_keys_fail(&r->at, "\"%s\" stands twice", name);
         goto done;
     }
-    sp_scene_up(&r->at, way);
-    way = sp_scene_down(&r->at, ".model");
-    SP_TRY(look_up(r, r->models, word(object, "model"), "model", &read.body.model));
-    sp_scene_up(&r->at, way);
-    if (read.body.motion != SP_SCENE_PATH && !sp_scene_unit(4, read.body.pose.q)) {
-        sp_scene_down(&r->at, ".orientation");
-        status = sp_scene_fail(&r->at, "it is zero");
+    sp_keys_up(&r->at, way);
+    way = sp_keys_down(&r->at, ".model");
+    SP_TRY(sp_keys_look_up(&r->at, r->models, sp_keys_word(object, "model"), "model", &read.body.model));
+    sp_keys_up(&r->at, way);
+    if (read.body.motion != SP_SCENE_PATH && !sp_unit_vector(4, read.body.pose.q)) {
+        sp_keys_down(&r->at, ".orientation");
+        status = sp_keys_fail(&r->at, "it is zero");
         goto done;
     }
     SP_TRY(check_motion(r, object, &read.body));
-    sp_scene_up(&r->at, way);
+    sp_keys_up(&r->at, way);
     if (json_object_set_new(r->bodies, name, json_integer(r->entries.count))) {
         status = sp_fail_memory(r->at.context);
         goto done;
@@ -280,13 +237,13 @@ static int read_bodies(reading *r, const json_t *list)
 {
     int status = SP_OK;
     sp_scene *scene = r->scene;
-    const size_t way = sp_scene_down(&r->at, ".bodies");
+    const size_t way = sp_keys_down(&r->at, ".bodies");
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const size_t list_way = sp_scene_down(&r->at, "[%zu]", i);
+        const size_t list_way = sp_keys_down(&r->at, "[%zu]", i);
         SP_TRY(read_body(r, json_array_get(list, i)));
-        sp_scene_up(&r->at, list_way);
+        sp_keys_up(&r->at, list_way);
     }
-    sp_scene_up(&r->at, way);
+    sp_keys_up(&r->at, way);
     scene->body_count = r->bodies_read.count;
     scene->bodies = sp_pool_copy(&scene->pool, r->bodies_read.data, r->bodies_read.count, sizeof *scene->bodies);
     if (!scene->bodies)
@@ -313,7 +270,7 @@ static int find_bodies(const reading *r, const char *name, entry *found)
             return SP_OK;
         }
     }
-    int status = look_up(r, r->bodies, name, "body", &number);
+    int status = sp_keys_look_up(&r->at, r->bodies, name, "body", &number);
     if (status == SP_OK)
         *found = ((const entry *)r->entries.data)[number];
     return status;
@@ -342,29 +299,29 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
     entry side[2];
     const sp_scene *scene = r->scene;
     if (json_array_size(value) != 2) /* 0 for what is no array */
-        return sp_scene_fail(&r->at, "%s, expected an array of two names", json_is_array(value) ? "another count" : sp_scene_what(value));
+        return sp_keys_fail(&r->at, "%s, expected an array of two names", json_is_array(value) ? "another count" : sp_keys_what(value));
     for (int k = 0; k < 2; k++) {
         const json_t *name = json_array_get(value, (size_t)k);
-        const size_t way = sp_scene_down(&r->at, "[%d]", k);
+        const size_t way = sp_keys_down(&r->at, "[%d]", k);
         if (!json_is_string(name)) {
-            status = sp_scene_fail(&r->at, "%s, expected a name", sp_scene_what(name));
+            status = sp_keys_fail(&r->at, "%s, expected a name", sp_keys_what(name));
             goto done;
         }
         SP_TRY(find_bodies(r, json_string_value(name), &side[k]));
-        sp_scene_up(&r->at, way);
+        sp_keys_up(&r->at, way);
     }
     const sp_scene_model *shell = &scene->models[scene->bodies[side[0].first].model],
                          *field = &scene->models[scene->bodies[side[1].first].model];
     const bool distance = field->field || field->voxmap || field->shape != SP_SCENE_NO_SHAPE;
     if (!shell->shell)
-        return sp_scene_fail(&r->at, "model %s has no shell", shell->name);
+        return sp_keys_fail(&r->at, "model %s has no shell", shell->name);
     if (!distance && !(field->shell && shell->thickness > 0 && field->thickness > 0))
-        return sp_scene_fail(&r->at, "model %s has neither field, voxmap nor shape, nor do both have a shell with thickness", field->name);
+        return sp_keys_fail(&r->at, "model %s has neither field, voxmap nor shape, nor do both have a shell with thickness", field->name);
     if (side[0].first == side[1].first && side[0].count == 1 && side[1].count == 1)
-        return sp_scene_fail(&r->at, "both are %s, expected two bodies", scene->bodies[side[0].first].name);
+        return sp_keys_fail(&r->at, "both are %s, expected two bodies", scene->bodies[side[0].first].name);
     const int64_t count = side[0].count * side[1].count; /* at most 1e10 */
     if (count > MOST_PAIRS - r->pairs.count)
-        return sp_scene_fail(&r->at, "%lld pairs of bodies with those before, expected at most %d", (long long)(r->pairs.count + count),
+        return sp_keys_fail(&r->at, "%lld pairs of bodies with those before, expected at most %d", (long long)(r->pairs.count + count),
                              MOST_PAIRS);
     pair *pairs = sp_list_add(&r->pairs, count, sizeof *pairs);
     if (!pairs)
@@ -389,8 +346,8 @@ static int check_repeated(reading *r)
     qsort(pairs, (size_t)r->pairs.count, sizeof *pairs, by_bodies);
     for (int64_t i = 1; i < r->pairs.count; i++)
         if (pairs[i].bodies.shell == pairs[i - 1].bodies.shell && pairs[i].bodies.field == pairs[i - 1].bodies.field) {
-            sp_scene_down(&r->at, "[%lld]", (long long)pairs[i].entry);
-            return sp_scene_fail(&r->at, "%s and %s are a pair of pairs[%lld] already", r->scene->bodies[pairs[i].bodies.shell].name,
+            sp_keys_down(&r->at, "[%lld]", (long long)pairs[i].entry);
+            return sp_keys_fail(&r->at, "%s and %s are a pair of pairs[%lld] already", r->scene->bodies[pairs[i].bodies.shell].name,
                                  r->scene->bodies[pairs[i].bodies.field].name, (long long)pairs[i - 1].entry);
         }
     return SP_OK;
@@ -400,11 +357,11 @@ static int read_pairs(reading *r, const json_t *list)
 {
     int status = SP_OK;
     sp_scene *scene = r->scene;
-    const size_t way = sp_scene_down(&r->at, ".pairs");
+    const size_t way = sp_keys_down(&r->at, ".pairs");
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const size_t list_way = sp_scene_down(&r->at, "[%zu]", i);
+        const size_t list_way = sp_keys_down(&r->at, "[%zu]", i);
         SP_TRY(read_pair(r, json_array_get(list, i), (int64_t)i));
-        sp_scene_up(&r->at, list_way);
+        sp_keys_up(&r->at, list_way);
     }
     scene->pairs_given = true;
     scene->pair_count = r->pairs.count;
@@ -415,7 +372,7 @@ static int read_pairs(reading *r, const json_t *list)
         scene->pairs[i] = ((const pair *)r->pairs.data)[i].bodies;
     if (r->pairs.count > 1)
         SP_TRY(check_repeated(r));
-    sp_scene_up(&r->at, way);
+    sp_keys_up(&r->at, way);
 done:
     return status;
 }
@@ -426,14 +383,14 @@ static int check_traversal(reading *r, const json_t *object)
 {
     const bool given = json_object_get(object, "cold");
     int64_t warm = r->scene->traversal.warm, *cold = &r->scene->traversal.cold;
-    sp_scene_down(&r->at, ".traversal.cold");
+    sp_keys_down(&r->at, ".traversal.cold");
     if (given && warm == INT64_MAX)
-        return sp_scene_fail(&r->at, "it needs warm beside it, which is null");
+        return sp_keys_fail(&r->at, "it needs warm beside it, which is null");
     if (given && *cold > warm)
-        return sp_scene_fail(&r->at, "%lld, expected at most warm, %lld", (long long)*cold, (long long)warm);
+        return sp_keys_fail(&r->at, "%lld, expected at most warm, %lld", (long long)*cold, (long long)warm);
     if (!given && warm != INT64_MAX)
         *cold = warm - warm / 5;
-    sp_scene_up(&r->at, 0);
+    sp_keys_up(&r->at, 0);
     return SP_OK;
 }
 
@@ -441,12 +398,12 @@ static int check_coupling(reading *r, const json_t *object)
 {
     int status;
     entry found;
-    sp_scene_down(&r->at, ".coupling.body");
-    SP_TRY(find_bodies(r, word(object, "body"), &found));
+    sp_keys_down(&r->at, ".coupling.body");
+    SP_TRY(find_bodies(r, sp_keys_word(object, "body"), &found));
     if (r->scene->bodies[found.first].motion != SP_SCENE_COUPLED)
-        return sp_scene_fail(&r->at, "\"%s\" is not a body whose motion is coupled", word(object, "body"));
+        return sp_keys_fail(&r->at, "\"%s\" is not a body whose motion is coupled", sp_keys_word(object, "body"));
     r->scene->coupling.body = found.first;
-    sp_scene_up(&r->at, 0);
+    sp_keys_up(&r->at, 0);
 done:
     return status;
 }
@@ -454,7 +411,7 @@ done:
 static int read_scene(reading *r, json_t *root)
 {
     int status;
-    SP_TRY(sp_scene_read(&r->at, root, &sp_scene_keys, r->scene));
+    SP_TRY(sp_keys_read(&r->at, root, &sp_scene_keys, r->scene));
     SP_TRY(check_traversal(r, json_object_get(root, "traversal")));
     SP_TRY(read_models(r, json_object_get(root, "models")));
     SP_TRY(read_bodies(r, json_object_get(root, "bodies")));
@@ -468,21 +425,16 @@ done:
 
 int sp_scene_parse(sp_context *context, const char *text, int64_t count, const char *folder, sp_scene *scene)
 {
-    json_error_t error;
+    json_t *root;
     *scene = (sp_scene){0};
-    const bool mark = count >= 3 && !memcmp(text, "\xef\xbb\xbf", 3); /* a byte order mark */
-    json_t *root = json_loadb(text + (mark ? 3 : 0), (size_t)count - (mark ? 3 : 0), JSON_REJECT_DUPLICATES, &error);
-    if (!root) {
-        for (char *at = error.text; *at; at++) /* it quotes the file */
-            if (*at < ' ' || *at > '~')
-                *at = '?';
-        return sp_fail(context, SP_INPUT, "line %d, column %d: %s", error.line, error.column, error.text);
-    }
+    int status = sp_keys_load(context, text, count, &root);
+    if (status != SP_OK)
+        return status;
     reading r = {.at = {.context = context, .pool = &scene->pool, .folder = folder},
                  .scene = scene,
                  .models = json_object(),
                  .bodies = json_object()};
-    int status = r.models && r.bodies ? read_scene(&r, root) : sp_fail_memory(context);
+    status = r.models && r.bodies ? read_scene(&r, root) : sp_fail_memory(context);
     sp_list_free(&r.bodies_read);
     sp_list_free(&r.entries);
     sp_list_free(&r.pairs);

@@ -1,4 +1,5 @@
-#include "formats/import/text.h"
+#include "dynamics/moves.h"
+#include "formats/csv.h"
 #include "formats/scene_internal.h"
 
 #include <math.h>
@@ -12,23 +13,6 @@ typedef struct line {
     double time;
     sp_pose pose;
 } line;
-
-static int parse_line(sp_context *context, const sp_text *text, const sp_word *field, int count, line *out)
-{
-    int status;
-    double value[FIELDS];
-    if (count != FIELDS)
-        return sp_text_fail(context, text, "%d fields, expected t,x,y,z,qw,qx,qy,qz", count);
-    for (int i = 0; i < FIELDS; i++)
-        SP_TRY(sp_text_field_number(context, text, field_names[i], field[i], &value[i]));
-    out->time = value[0];
-    memcpy(out->pose.x, value + 1, sizeof out->pose.x);
-    memcpy(out->pose.q, value + 4, sizeof out->pose.q);
-    if (!sp_scene_unit(4, out->pose.q))
-        return sp_text_fail(context, text, "qw,qx,qy,qz: all are 0, which is no rotation");
-done:
-    return status;
-}
 
 /* After the line before; turned into its hemisphere. */
 static int follow(sp_context *context, const sp_text *text, const line *before, line *now)
@@ -50,27 +34,34 @@ static int follow(sp_context *context, const sp_text *text, const line *before, 
     return SP_OK;
 }
 
+static int parse_line(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item, int64_t index)
+{
+    line *now = item;
+    int status;
+    (void)data;
+    double value[FIELDS];
+    if (count != FIELDS)
+        return sp_text_fail(context, text, "%d fields, expected t,x,y,z,qw,qx,qy,qz", count);
+    for (int i = 0; i < FIELDS; i++)
+        SP_TRY(sp_text_field_number(context, text, field_names[i], field[i], &value[i]));
+    now->time = value[0];
+    memcpy(now->pose.x, value + 1, sizeof now->pose.x);
+    memcpy(now->pose.q, value + 4, sizeof now->pose.q);
+    if (!sp_unit_vector(4, now->pose.q))
+        return sp_text_fail(context, text, "qw,qx,qy,qz: all are 0, which is no rotation");
+    if (index > 0)
+        SP_TRY(follow(context, text, now - 1, now));
+done:
+    return status;
+}
+
 int sp_path_parse(sp_context *context, const char *text, int64_t count, sp_path *path)
 {
-    sp_text in;
+    const sp_csv csv = {field_names[0], sizeof(line), parse_line, NULL};
     sp_list list = {0};
-    int status = SP_OK;
+    int status;
     *path = (sp_path){0};
-    sp_text_open(&in, text, count, "#", "", false);
-    for (bool first = true; sp_text_line(&in); first = false) {
-        sp_word field[FIELDS] = {{0}};
-        const int fields = sp_text_fields(&in, ',', FIELDS, field);
-        if (first && sp_word_is(field[0], "t")) /* a header line */
-            continue;
-        line *now = sp_list_add(&list, 1, sizeof *now);
-        if (!now) {
-            status = sp_fail_memory(context);
-            goto done;
-        }
-        SP_TRY(parse_line(context, &in, field, fields, now));
-        if (list.count > 1)
-            SP_TRY(follow(context, &in, now - 1, now));
-    }
+    SP_TRY(sp_csv_parse(context, text, count, &csv, &list));
     if (list.count == 0) {
         status = sp_fail(context, SP_INPUT, "the path has no lines, expected t,x,y,z,qw,qx,qy,qz");
         goto done;
@@ -101,23 +92,13 @@ void sp_path_free(sp_path *path)
 
 sp_pose sp_path_at(const sp_path *path, double t, double velocity[6])
 {
-    const int64_t last = path->count - 1;
+    const int64_t last = path->count - 1, low = sp_time_piece(path->count, path->time, t);
     if (velocity)
         memset(velocity, 0, 6 * sizeof *velocity);
-    if (!(t >= path->time[0]))
-        return path->pose[0];
-    if (t >= path->time[last])
-        return path->pose[last];
-    int64_t low = 0, high = last; /* time[low] ≤ t < time[high] */
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (path->time[middle] <= t)
-            low = middle;
-        else
-            high = middle;
-    }
-    const sp_pose *a = &path->pose[low], *b = &path->pose[high];
-    const double step = path->time[high] - path->time[low];
+    if (low < 0 || low == last)
+        return path->pose[low < 0 ? 0 : last];
+    const sp_pose *a = &path->pose[low], *b = a + 1;
+    const double step = path->time[low + 1] - path->time[low];
     if (velocity) {
         const double inverse[4] = {a->q[0], -a->q[1], -a->q[2], -a->q[3]};
         double turn[4], angle[3];

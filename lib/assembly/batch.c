@@ -18,6 +18,8 @@ static void load_pairs(const sp_body *body, sp_element_lanes *data)
         for (int p = 0; p < pairs; p++)
             for (int i = 0; i < 3; i++)
                 data->edge[p][i][l] = class->edges[3 * p + i];
+        for (int p = 0; p < pairs; p++)
+            data->along[p][l] = class->along ? class->along[p] : 0;
     }
 }
 
@@ -38,6 +40,17 @@ static void load_points(const sp_body *body, sp_element_lanes *data)
     }
 }
 
+void sp_element_lanes_tension(const sp_body *body, sp_element_lanes *data)
+{
+    sp_lanes *to = data->quadratic ? &data->tension : &data->law.fibre_tension;
+    data->active = false;
+    for (int l = 0; l < SP_LANES; l++) {
+        const double tension = body->mesh->materials[body->classes[data->class[l]].region].fibre_tension;
+        data->active |= tension != 0;
+        (*to)[l] = tension;
+    }
+}
+
 void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_element_lanes *data)
 {
     bool same = true;
@@ -45,11 +58,13 @@ void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_elemen
         same = same && data->class[l] == body->element_class[batch->element[l]];
         data->class[l] = body->element_class[batch->element[l]];
     }
-    if (same)
-        return;
-    data->corners = batch->corners;
-    data->quadratic = body->classes[data->class[0]].gram != NULL;
-    (data->quadratic ? load_pairs : load_points)(body, data);
+    if (!same) {
+        data->corners = batch->corners;
+        data->quadratic = body->classes[data->class[0]].gram != NULL;
+        (data->quadratic ? load_pairs : load_points)(body, data);
+    }
+    if (body->fibres || !same)
+        sp_element_lanes_tension(body, data);
 }
 
 /* count values into all lanes each. */
@@ -62,8 +77,10 @@ SP_CLONES static void broadcast(int64_t count, const double *from, sp_lanes *to)
 void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lanes *data)
 {
     int64_t number = body->element_class[element];
-    if (data->class[0] == number && data->class[SP_LANES - 1] == number)
+    if (data->class[0] == number && data->class[SP_LANES - 1] == number) {
+        sp_element_lanes_tension(body, data);
         return;
+    }
     const sp_element_class *class = &body->classes[number];
     int pairs = sp_pair_count(class->corners);
     for (int l = 0; l < SP_LANES; l++)
@@ -73,6 +90,9 @@ void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lane
     if (data->quadratic) {
         broadcast(pairs * (pairs + 1) / 2, class->gram, data->gram);
         broadcast(3 * pairs, class->edges, data->edge[0]);
+        for (int p = 0; p < pairs; p++)
+            data->along[p] = (sp_lanes){0} + (class->along ? class->along[p] : 0);
+        sp_element_lanes_tension(body, data);
         return;
     }
     data->points = class->points;
@@ -83,6 +103,7 @@ void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lane
     const sp_material *material = sp_mesh_material(body->mesh, class->element, &scaled);
     for (int l = 0; l < SP_LANES; l++)
         sp_law_set(&data->law, l, material);
+    sp_element_lanes_tension(body, data);
 }
 
 void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3])

@@ -17,6 +17,8 @@ typedef struct sp_element_lanes {
     /* quadratic */
     sp_lanes gram[SP_PACKED_PAIRS];      /* G, packed upper triangle */
     sp_lanes edge[SP_HEX_PAIRS][3];      /* X_a − X_b */
+    bool active;                         /* some tension is not 0 */
+    sp_lanes tension, along[SP_HEX_PAIRS]; /* of fibres, Pa; 0 in lanes without (assembly/body.h) */
     /* others */
     int points;
     sp_lanes weight[SP_QUADRATURE_MAX];  /* m³ */
@@ -26,8 +28,11 @@ typedef struct sp_element_lanes {
 
 void sp_element_lanes_start(sp_element_lanes *data);
 
-/* Loads what is not there already: on voxels once for all batches. */
+/* Loads what is not there already: on voxels once for all batches. The tension of fibres, which may change between calls, is always what it is now in the mesh. */
 void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_element_lanes *data);
+
+/* The tension alone, for data that is kept from one evaluation to the next. */
+void sp_element_lanes_tension(const sp_body *body, sp_element_lanes *data);
 
 /* One element in all lanes, for as many displacements side by side. */
 void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lanes *data);

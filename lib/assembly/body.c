@@ -57,9 +57,10 @@ static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, i
         return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
     bool quadratic = sp_material_quadratic(material);
     *class = (sp_element_class){.corners = corners, .region = mesh->region[element], .element = element};
-    if (quadratic)
+    if (quadratic) {
         class->gram = sp_pool_raw(pool, pairs * (pairs + 1) / 2, sizeof *class->gram);
-    else {
+        class->along = material->fibre == SP_FIBRE_NONE ? NULL : sp_pool_raw(pool, pairs, sizeof *class->along);
+    } else {
         class->points = quadrature.count;
         class->weight = sp_pool_copy(pool, quadrature.weight, quadrature.count, sizeof(double));
         class->gradient = sp_pool_raw(pool, 3 * quadrature.count * corners, sizeof(double));
@@ -76,6 +77,8 @@ static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, i
         for (int p = 0, at = 0; p < pairs; p++)
             for (int q = p; q < pairs; q++)
                 class->gram[at++] = full[p * pairs + q];
+        if (class->along)
+            sp_element_along(corners, &quadrature, material->fibre_direction, class->along);
     } else
         for (int g = 0; g < quadrature.count; g++)
             memcpy(class->gradient + 3 * g * corners, quadrature.gradient[g], 3 * (size_t)corners * sizeof(double));
@@ -118,6 +121,7 @@ static int find_classes(sp_context *context, sp_body *body)
                 goto done;
             }
             SP_TRY(fill_class(context, &body->pool, mesh, e, edges, added));
+            body->fibres |= mesh->materials[added->region].fibre != SP_FIBRE_NONE;
         }
         body->element_class[e] = found;
     }

@@ -13,6 +13,7 @@ typedef struct sp_element_class {
     int64_t region;
     int64_t element; /* the first one, which stands for all */
     double *gram;   /* [pairs (pairs+1)/2] packed upper triangle by rows of G, J/m⁴; NULL where the energy is not quadratic in the strain … */
+    double *along;  /* [pairs] m: with gram and fibres −∫ (a·∇N_a)(a·∇N_b) dV, so that their tension T adds T Σ along_ab d_ab to the energy; else NULL */
     int points;     /* … and by quadrature points: weights [points] m³, gradients [points, corners, 3] 1/m */
     double *weight, *gradient;
     double *mass;   /* [corners, corners] ρ ∫ N_a N_b dV, kg */
@@ -32,6 +33,7 @@ typedef struct sp_body {
     int64_t class_count;
     sp_element_class *classes;
     int64_t *element_class;   /* [elements] */
+    bool fibres;              /* some element has */
     int64_t dof_count;        /* free ones */
     int64_t *dof;             /* [3·vertices] number among the free ones, −1 where held */
     int64_t *free;            /* [dof_count] 3·vertex + component */

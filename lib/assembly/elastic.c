@@ -191,7 +191,7 @@ int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_cou
 
 static const int voigt[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
 
-/* S [6] at the displacement gradient H [9]: C:E, or F⁻¹P. */
+/* S [6] at the displacement gradient H [9]: C:E + T a aᵀ, or F⁻¹P. */
 static int point_stress(sp_context *context, const sp_material *material, const double *H, const double *E, double *S)
 {
     if (sp_material_quadratic(material)) {
@@ -201,6 +201,7 @@ static int point_stress(sp_context *context, const sp_material *material, const 
             S[k] = 0;
             for (int m = 0; m < 6; m++)
                 S[k] += C[6 * k + m] * (m < 3 ? E[m] : 2 * E[m]);
+            S[k] += material->fibre_tension * material->fibre_direction[voigt[k][0]] * material->fibre_direction[voigt[k][1]];
         }
         return status;
     }

@@ -116,6 +116,21 @@ void sp_element_gram(int corners, const sp_quadrature *quadrature, const double 
             G[p * pairs + q] = G[q * pairs + p];
 }
 
+void sp_element_along(int corners, const sp_quadrature *quadrature, const double direction[3], double *along)
+{
+    memset(along, 0, sizeof *along * (size_t)sp_pair_count(corners));
+    for (int g = 0; g < quadrature->count; g++) {
+        double slope[8]; /* a·∇N */
+        for (int a = 0; a < corners; a++) {
+            const double *m = quadrature->gradient[g][a];
+            slope[a] = direction[0] * m[0] + direction[1] * m[1] + direction[2] * m[2];
+        }
+        for (int a = 0, p = 0; a < corners; a++)
+            for (int b = a + 1; b < corners; b++, p++)
+                along[p] -= quadrature->weight[g] * slope[a] * slope[b];
+    }
+}
+
 void sp_element_volume_mass(int corners, const sp_quadrature *quadrature, double *mass)
 {
     memset(mass, 0, sizeof *mass * (size_t)(corners * corners));

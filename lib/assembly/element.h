@@ -39,6 +39,9 @@ double sp_element_centre_gradients(int corners, const double *X, double gradient
 /* G [pairs, pairs] J/m⁴ for C [6,6] in Voigt order xx,yy,zz,yz,zx,xy with engineering shear. */
 void sp_element_gram(int corners, const sp_quadrature *quadrature, const double C[36], double *G);
 
+/* −∫ (a·∇N_a)(a·∇N_b) dV [pairs] m for a direction a: ∫ aᵀE a dV = Σ along_ab d_ab. */
+void sp_element_along(int corners, const sp_quadrature *quadrature, const double direction[3], double *along);
+
 /* ∫ N_a N_b dV [corners, corners] m³: by the same points for hexahedra (2³ are exact on boxes), exactly for tetrahedra. */
 void sp_element_volume_mass(int corners, const sp_quadrature *quadrature, double *mass);
 

@@ -44,7 +44,8 @@ SP_INLINE void pairs_to_corners(int corners, sp_lanes w[SP_HEX_PAIRS][3], sp_lan
             }
 }
 
-/* Current edges x_ab = X_ab + u_ab, d = X·u + ½u·u (no cancellation at small u), t = G d; returns the energy per lane. */
+/* Current edges x_ab = X_ab + u_ab, d = X·u + ½u·u (no cancellation at small u), t = G d; returns the energy per lane. The tension T of fibres adds T along·d to the energy, whose
+ * second derivative by d is 0. */
 SP_INLINE sp_lanes pair_state(int corners, const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes x[SP_HEX_PAIRS][3], sp_lanes *t)
 {
     int pairs = sp_pair_count(corners);
@@ -58,6 +59,11 @@ SP_INLINE sp_lanes pair_state(int corners, const sp_element_lanes *data, sp_lane
     gram_times(pairs, data->gram, d, t);
     for (int p = 0; p < pairs; p++)
         energy += 0.5 * t[p] * d[p];
+    for (int p = 0; data->active && p < pairs; p++) {
+        const sp_lanes pull = data->tension * data->along[p];
+        energy += pull * d[p];
+        t[p] += pull;
+    }
     return energy;
 }
 
@@ -123,9 +129,13 @@ SP_INLINE sp_lanes tangent_lanes(int corners, const sp_element_lanes *data, sp_l
     for (int a = 0, p = 0; a < corners; a++)
         for (int b = a + 1; b < corners; b++, p++) {
             sp_lanes tension = t[p];
-            if (definite)
+            if (definite) { /* all of the fibres' tension: it pulls */
+                const sp_lanes pull = data->active ? data->tension * data->along[p] : (sp_lanes){0};
+                tension -= pull;
                 for (int l = 0; l < SP_LANES; l++)
                     tension[l] = tension[l] > 0 ? tension[l] : 0;
+                tension += pull;
+            }
             for (int i = 0; i < 3; i++) {
                 block[sp_packed(corners, a, a)][4 * i] += tension;
                 block[sp_packed(corners, b, b)][4 * i] += tension;

@@ -23,9 +23,6 @@ enum sp_world_motion {
     SP_WORLD_COUPLED, /* by the coupling */
 };
 
-/* The pose of a frame at a time, and its velocity and angular velocity [6, world; NULL: not wanted]. */
-typedef sp_pose sp_world_path(const void *data, double time, double velocity[6]);
-
 /* A body. The caller fills it and keeps what it points to; the world owns none of it. */
 typedef struct sp_world_body {
     const char *name; /* what messages call it beside its number; NULL: nothing */
@@ -35,7 +32,7 @@ typedef struct sp_world_body {
     sp_deformed_field *deformed;
     double thickness; /* m, radius about each point against other shells; 0: none */
     sp_pose pose;     /* at the start */
-    sp_world_path *path;
+    sp_pose_path *path;
     const void *path_data;
     sp_free_body *free;                   /* SP_WORLD_FREE, made with a context of its own: bodies are stepped side by side */
     const sp_context *context;            /* that one: what it says when a step fails; NULL: nothing */
@@ -55,7 +52,7 @@ typedef struct sp_world_coupling {
     int64_t body; /* −1: none */
     bool dynamic;
     double grasp[3]; /* m, in the body's frame */
-    sp_world_path *path;
+    sp_pose_path *path;
     const void *path_data;
     sp_coupling_parameters parameters;
     bool normals;                       /* as in sp_penalty_wrench */

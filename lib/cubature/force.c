@@ -23,6 +23,7 @@ typedef struct cubature_force {
     sp_pool pool;
     int r, rows;             /* rows of B */
     bool modal;
+    const sp_body *body;
     int64_t batch_count;
     cubature_batch *batches;
     double *B, *left, *left_nested; /* [rows, r] column major; modal: B with its entries times the weights */
@@ -109,6 +110,7 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
         sp_lanes u[8][3], force[8][3], energy;
+        sp_element_lanes_tension(c->body, &c->batches[b].data);
         take_displacements(c->u, batch, u);
         if (K) {
             sp_lanes block[SP_ELEMENT_BLOCKS][9], rows[MOST_ROWS][MOST_ROWS];
@@ -165,6 +167,7 @@ static void times(void *self, const double *q, const double *v, double *y)
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
         sp_lanes u[8][3], direction[8][3], product[8][3], *to = (sp_lanes *)(c->scaled + batch->at);
+        sp_element_lanes_tension(c->body, &c->batches[b].data);
         take_displacements(c->u, batch, u);
         take_displacements(c->v, batch, direction);
         sp_batch_tangent_times(&batch->data, u, direction, product);
@@ -314,11 +317,12 @@ int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cub
     int status;
     if (!c)
         return sp_fail_memory(context);
-    *force = (sp_reduced_force){.self = c, .r = r, .unsymmetric = cubature->modal, .evaluate = evaluate, .times = times, .destroy = destroy};
+    *force = (sp_reduced_force){.self = c, .r = r, .unsymmetric = cubature->modal, .active = true, .evaluate = evaluate, .times = times, .destroy = destroy};
     force->cubic = sp_body_quadratic(context, body) == SP_OK;
     force->inverted = force->cubic ? NULL : inverted;
     force->estimate = cubature->nested ? estimate : NULL;
     c->r = (int)r;
+    c->body = body;
     c->modal = cubature->modal;
     SP_TRY(make_batches(context, body, cubature, &scratch, &batches, &member, &c->batch_count));
     for (int64_t b = 0; b < c->batch_count; b++)

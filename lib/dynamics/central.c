@@ -6,13 +6,14 @@
 
 int sp_step_central(sp_integrator *it)
 {
-    double h = it->p.step, t1 = (double)(it->steps + 1) * h, alpha = it->p.damping_mass, beta = it->p.damping_stiffness;
+    double h = it->h, t1 = it->t1, alpha = it->p.damping_mass, beta = it->p.damping_stiffness;
     int status;
-    it->forcing->mean(it->forcing->self, t1 - 0.5 * h, t1 + 0.5 * h, it->external1);
+    sp_mean_force(it, t1 - 0.5 * h, t1 + 0.5 * h, it->external1);
     for (int64_t i = 0; i < it->n; i++) {
         it->v1[i] = it->v[i] + 0.5 * h * it->a[i];
         it->q1[i] = it->q[i] + h * it->v1[i];
     }
+    sp_hold(it, 1);
     double energy = it->system->force(it->system->self, it->q1, it->r);
     if (it->system->nonconservative) /* what a linear force would have stored */
         energy += 0.5 * fabs(sp_dot(it->n, it->q1, it->r));

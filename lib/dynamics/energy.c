@@ -13,7 +13,7 @@ static void midpoint(const sp_integrator *it, const double *q1, double *middle)
 
 static double residual(sp_integrator *it, const double *q1, double *r)
 {
-    double h = it->p.step, size;
+    double h = it->h, size;
     double *middle = it->a1, *f1 = it->v1;
     midpoint(it, q1, middle);
     it->system->force(it->system->self, middle, r);
@@ -39,7 +39,7 @@ static double residual(sp_integrator *it, const double *q1, double *r)
 
 static void matrix(sp_integrator *it, const double *q1, bool definite)
 {
-    double h = it->p.step, damping = it->p.damping_stiffness;
+    double h = it->h, damping = it->p.damping_stiffness;
     double *middle = it->a1, *mean = it->v1;
     midpoint(it, q1, middle);
     it->system->matrix_start(it->system->self, 2 / (h * h) + it->p.damping_mass / h);
@@ -57,9 +57,9 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
 int sp_step_energy(sp_integrator *it)
 {
     static const newton_problem problem = {residual, matrix, false, false, 8, 0, "Newton's method in the energy step"};
-    double h = it->p.step, t0 = (double)it->steps * h;
+    double h = it->h;
     int status;
-    it->forcing->mean(it->forcing->self, t0, t0 + h, it->external);
+    it->forcing->mean(it->forcing->self, it->t0, it->t1, it->external);
     for (int64_t i = 0; i < it->n; i++)
         it->q1[i] = it->q[i] + h * it->v[i];
     SP_TRY(sp_newton(it, &problem, it->q));

@@ -1,7 +1,9 @@
 #include "assembly/elastic.h"
 #include "dynamics/models.h"
 #include "linear/cholesky.h"
+#include "linear/iterate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,48 +12,181 @@ typedef struct full {
     sp_context *context;
     sp_body *body;
     bool linear, lumped;
-    sp_sparse K;            /* linear: K(0) */
+    sp_sparse K;            /* linear: K(0); else where sp_full_system_stiffness assembles, made at its first call */
     sp_sparse M, S;         /* over the pattern of K */
     sp_sparse M_short;      /* for products */
     double *diagonal;       /* lumped mass by degree of freedom */
     sp_cholesky *factor, *mass_factor;
-    double *u, *f, *v;      /* full vectors; held components of u keep their displacement, those of v are 0 */
+    double *u, *f, *v;      /* full vectors; held components of u and v are where those are and how fast they move */
+    double *rest;           /* [3·vertices] 0 */
+    double *vertex_mass;    /* [vertices] lumped */
+    bool held_away, held_moving; /* some held component is not 0 */
+    double *pull, *drag, *rub;   /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
+    double held_energy;     /* linear: ½ u_hᵀ K_hh u_h */
     double mass_scale, stiffness_scale, spring_scale, viscous_scale;              /* of a linear S … */
     double factored_mass, factored_stiffness, factored_spring, factored_viscous; /* … and of its factor, which is kept while they agree */
     bool factored;
-    int64_t spring_count;
-    const sp_spring *springs;
+    uint64_t spring_key; /* of the springs' vertices and stiffnesses */
+    sp_supports supports;
     const sp_viscous *viscous; /* NULL: none */
     sp_sparse D;               /* linear: D(0) */
+    enum sp_solver solver;
+    double tolerance;
+    sp_iteration iteration;
+    double *block;          /* [vertices, 9] JACOBI: inverse blocks of S's diagonal, of free components only */
+    int64_t last_products;  /* of the last solve with the factor that is kept */
+    int64_t solves, products, factorizations;
 } full;
 
-static double spring_stretch(const full *self, const sp_spring *spring, int c, const double *u)
+/* What the linear model adds for held vertices away from rest, by the elements' matrices at rest: K v over all vertices. */
+static void rest_times(full *self, const double *v)
 {
-    return self->body->mesh->vertices[3 * spring->vertex + c] + u[3 * spring->vertex + c] - spring->anchor[c];
+    sp_elastic_tangent_times(self->context, self->body, self->rest, v, self->f);
 }
 
-/* Springs at the full displacement u: force into f [n] over free components (NULL: energy only). */
-static double add_springs(const full *self, const double *u, double *f)
+static bool keep_held(const full *self, const double *from, double *to)
+{
+    bool any = false;
+    for (int64_t i = 0; i < 3 * self->body->mesh->vertex_count; i++)
+        if (self->body->dof[i] < 0) {
+            to[i] = from[i];
+            any |= from[i] != 0;
+        }
+    return any;
+}
+
+/* The held components of x alone, in place. */
+static void drop_free(const full *self, double *x)
+{
+    for (int64_t i = 0; i < self->body->dof_count; i++)
+        x[self->body->free[i]] = 0;
+}
+
+static void hold(void *data, const double *u, const double *v)
+{
+    full *self = data;
+    const int64_t rows = 3 * self->body->mesh->vertex_count;
+    self->held_away = keep_held(self, u, self->u);
+    self->held_moving = keep_held(self, v, self->v);
+    self->held_energy = 0;
+    if (!self->linear)
+        return;
+    if (self->held_away) {
+        drop_free(self, self->u);
+        rest_times(self, self->u);
+        for (int64_t i = 0; i < rows; i++)
+            self->held_energy += 0.5 * self->u[i] * self->f[i];
+        sp_body_gather(self->body, self->f, self->pull);
+    }
+    if (self->held_moving) {
+        drop_free(self, self->v);
+        rest_times(self, self->v);
+        sp_body_gather(self->body, self->f, self->drag);
+        if (self->viscous) {
+            sp_viscous_times(self->context, self->viscous, self->rest, self->v, self->f);
+            sp_body_gather(self->body, self->f, self->rub);
+        }
+    }
+}
+
+static void held_inertia(void *data, const double *a, double *f)
+{
+    full *self = data;
+    const int64_t rows = 3 * self->body->mesh->vertex_count;
+    if (self->lumped)
+        return;
+    double *held = self->rest; /* zero again below */
+    keep_held(self, a, held);
+    memset(self->f, 0, (size_t)rows * sizeof *self->f);
+    sp_body_mass_times(self->context, self->body, 3, held, self->f);
+    memset(held, 0, (size_t)rows * sizeof *held);
+    for (int64_t i = 0; i < self->body->dof_count; i++)
+        f[i] -= self->f[self->body->free[i]];
+}
+
+static void inertia_times(void *data, const double *v, double *y)
+{
+    full *self = data;
+    const int64_t rows = 3 * self->body->mesh->vertex_count;
+    memset(y, 0, (size_t)rows * sizeof *y);
+    if (!self->lumped) {
+        sp_body_mass_times(self->context, self->body, 3, v, y);
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        y[i] = self->vertex_mass[i / 3] * v[i];
+}
+
+static void stiffness_times(void *data, const double *q, const double *v, double *y)
+{
+    full *self = data;
+    if (!self->linear)
+        sp_body_spread(self->body, q, self->u);
+    sp_elastic_tangent_times(self->context, self->body, self->linear ? self->rest : self->u, v, y);
+}
+
+static double held_work(void *data, const double *q, const double *du)
+{
+    full *self = data;
+    double work = 0;
+    sp_body_spread(self->body, q, self->u);
+    if (self->linear)
+        rest_times(self, self->u);
+    else
+        sp_elastic_force(self->context, self->body, self->u, self->f);
+    for (int64_t i = 0; i < 3 * self->body->mesh->vertex_count; i++)
+        if (self->body->dof[i] < 0)
+            work += self->f[i] * du[i];
+    return work + sp_supports_held_work(&self->supports, self->u, du);
+}
+
+static double begin(void *data, const double *q)
+{
+    full *self = data;
+    sp_body_spread(self->body, q, self->u);
+    return sp_supports_begin(&self->supports, self->u);
+}
+
+static void mass_times(void *data, const double *x, double *y)
+{
+    full *self = data;
+    if (self->lumped)
+        for (int64_t i = 0; i < self->body->dof_count; i++)
+            y[i] = self->diagonal[i] * x[i];
+    else
+        sp_sparse_times(self->context, &self->M_short, 1, x, y);
+}
+
+static double kinetic(full *self, const double *v)
 {
     double energy = 0;
-    for (int64_t s = 0; s < self->spring_count; s++)
-        for (int c = 0; c < 3; c++) {
-            const sp_spring *spring = &self->springs[s];
-            int64_t dof = self->body->dof[3 * spring->vertex + c];
-            double stretch = spring_stretch(self, spring, c, u);
-            energy += 0.5 * spring->stiffness * stretch * stretch;
-            if (f && dof >= 0)
-                f[dof] += spring->stiffness * stretch;
-        }
+    mass_times(self, v, self->f);
+    for (int64_t i = 0; i < self->body->dof_count; i++)
+        energy += 0.5 * v[i] * self->f[i];
     return energy;
+}
+
+static double rub(void *data, const double *q0, const double *q1, double h, double *v)
+{
+    full *self = data;
+    (void)q0;
+    sp_body_spread(self->body, q1, self->u);
+    sp_body_spread(self->body, v, self->v);
+    const double before = kinetic(self, v);
+    sp_supports_rub(&self->supports, self->u, h, self->v);
+    sp_body_gather(self->body, self->v, v);
+    return before - kinetic(self, v);
 }
 
 static double linear_force(full *self, const double *q, double *f)
 {
-    double energy = 0, *product = f ? f : self->f;
+    double energy = self->held_energy, *product = f ? f : self->f;
     sp_sparse_times(self->context, &self->K, 1, q, product);
-    for (int64_t i = 0; i < self->body->dof_count; i++)
-        energy += 0.5 * q[i] * product[i];
+    for (int64_t i = 0; i < self->body->dof_count; i++) {
+        const double pull = self->held_away ? self->pull[i] : 0;
+        energy += q[i] * (0.5 * product[i] + pull);
+        product[i] += pull;
+    }
     return energy;
 }
 
@@ -67,7 +202,7 @@ static double force(void *data, const double *q, double *f)
         if (f)
             sp_body_gather(self->body, self->f, f);
     }
-    return energy + add_springs(self, self->u, f);
+    return energy + sp_supports_force(&self->supports, self->u, f);
 }
 
 static void matrix_start(void *data, double mass_scale)
@@ -83,31 +218,23 @@ static void matrix_start(void *data, double mass_scale)
         self->S.value[k] = mass_scale * self->M.value[k];
 }
 
-static void add_spring_stiffness(full *self, double scale)
-{
-    for (int64_t s = 0; s < self->spring_count; s++)
-        for (int c = 0; c < 3; c++) {
-            int64_t row = self->body->dof[3 * self->springs[s].vertex + c];
-            for (int64_t k = row < 0 ? 0 : self->S.start[row]; row >= 0 && k < self->S.start[row + 1]; k++)
-                if (self->S.index[k] == row)
-                    self->S.value[k] += scale * self->springs[s].stiffness;
-        }
-}
-
 static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
     full *self = data;
     if (self->linear) {
         self->stiffness_scale += scale;
         self->spring_scale += spring_scale;
+        if (spring_scale != 0) /* where matrix_factor wants the grounds */
+            sp_body_spread(self->body, q, self->u);
         return f ? force(self, q, f) : 0;
     }
     sp_body_spread(self->body, q, self->u);
     double energy = sp_elastic_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
-    add_spring_stiffness(self, spring_scale);
+    if (spring_scale != 0)
+        sp_supports_stiffness(&self->supports, self->u, spring_scale, &self->S);
     if (f)
         sp_body_gather(self->body, self->f, f);
-    return energy + add_springs(self, self->u, f);
+    return energy + sp_supports_force(&self->supports, self->u, f);
 }
 
 static int64_t inverted(void *data, const double *q)
@@ -117,41 +244,122 @@ static int64_t inverted(void *data, const double *q)
     return sp_elastic_inverted(self->body, self->u);
 }
 
+/* The inverse of every vertex's block of S; SP_NUMERICAL where one is not positive definite. */
+static int invert_blocks(full *self)
+{
+    const sp_body *body = self->body;
+    for (int64_t vertex = 0; vertex < body->mesh->vertex_count; vertex++) {
+        const int64_t *dof = body->dof + 3 * vertex;
+        double B[9] = {0};
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++)
+                B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? sp_sparse_entry(&self->S, dof[c], dof[d]) : c == d;
+        const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) - B[1] * (B[3] * B[8] - B[5] * B[6]) + B[2] * (B[3] * B[7] - B[4] * B[6]);
+        if (!(B[0] > 0 && minor > 0 && determinant > 0))
+            return sp_fail(self->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld", (long long)vertex);
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++) { /* cofactors */
+                const int i = (d + 1) % 3, j = (d + 2) % 3, k = (c + 1) % 3, l = (c + 2) % 3;
+                self->block[9 * vertex + 3 * c + d] = (B[3 * i + k] * B[3 * j + l] - B[3 * i + l] * B[3 * j + k]) / determinant;
+            }
+    }
+    return SP_OK;
+}
+
+static void apply_S(void *data, const double *x, double *y)
+{
+    full *self = data;
+    self->products++;
+    sp_sparse_times(self->context, &self->S, 1, x, y);
+}
+
+static void apply_blocks(void *data, const double *x, double *y)
+{
+    const full *self = data;
+    for (int64_t vertex = 0; vertex < self->body->mesh->vertex_count; vertex++) {
+        const int64_t *dof = self->body->dof + 3 * vertex;
+        for (int c = 0; c < 3; c++) {
+            double sum = 0;
+            for (int d = 0; d < 3; d++)
+                sum += dof[d] >= 0 ? self->block[9 * vertex + 3 * c + d] * x[dof[d]] : 0;
+            if (dof[c] >= 0)
+                y[dof[c]] = sum;
+        }
+    }
+}
+
+/* sp_cholesky_solve of one right side fails for no values. */
+static void apply_factor(void *data, const double *x, double *y)
+{
+    if (sp_cholesky_solve(((full *)data)->factor, 1, x, y) != SP_OK)
+        y[0] = NAN;
+}
+
+static int factor_now(full *self)
+{
+    self->factorizations++;
+    const int status = sp_cholesky_factor(self->factor, &self->S);
+    self->factored = status == SP_OK;
+    self->last_products = 0;
+    return status;
+}
+
+/* How many products with S and a factor cost as much as a factorization. Supernodal factorization runs at the processor's arithmetic, products at its memory: about 20 flops
+ * in the one for each in the other (measured: bench, "solver"). Not by the clock: results depend on it. */
+static double factor_worth(const full *self)
+{
+    return sp_cholesky_flops(self->factor) / (20 * (4 * sp_cholesky_nonzeros(self->factor) + 2 * (double)self->S.start[self->S.order]));
+}
+
+/* S of a linear system. */
+static void sum_up(full *self)
+{
+    for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
+        self->S.value[k] = self->mass_scale * self->M.value[k] + self->stiffness_scale * self->K.value[k];
+    for (int64_t k = 0; self->viscous && k < self->S.start[self->S.order]; k++)
+        self->S.value[k] += self->viscous_scale * self->D.value[k];
+    if (self->spring_scale != 0)
+        sp_supports_stiffness(&self->supports, self->u, self->spring_scale, &self->S);
+    self->factored_mass = self->mass_scale;
+    self->factored_stiffness = self->stiffness_scale;
+    self->factored_spring = self->spring_scale;
+    self->factored_viscous = self->viscous_scale;
+}
+
 static int matrix_factor(void *data)
 {
     full *self = data;
     if (self->linear) {
-        if (self->factored && self->factored_mass == self->mass_scale && self->factored_stiffness == self->stiffness_scale &&
-            self->factored_spring == self->spring_scale && self->factored_viscous == self->viscous_scale)
+        if (self->factored && self->solver == SP_SOLVER_DIRECT && self->supports.ground_count == 0 && self->factored_mass == self->mass_scale &&
+            self->factored_stiffness == self->stiffness_scale && self->factored_spring == self->spring_scale && self->factored_viscous == self->viscous_scale)
             return SP_OK;
-        for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
-            self->S.value[k] = self->mass_scale * self->M.value[k] + self->stiffness_scale * self->K.value[k];
-        for (int64_t k = 0; self->viscous && k < self->S.start[self->S.order]; k++)
-            self->S.value[k] += self->viscous_scale * self->D.value[k];
-        add_spring_stiffness(self, self->spring_scale);
-        self->factored_mass = self->mass_scale;
-        self->factored_stiffness = self->stiffness_scale;
-        self->factored_spring = self->spring_scale;
-        self->factored_viscous = self->viscous_scale;
+        sum_up(self);
     }
-    int status = sp_cholesky_factor(self->factor, &self->S);
-    self->factored = status == SP_OK;
-    return status;
+    if (self->solver == SP_SOLVER_JACOBI)
+        return invert_blocks(self);
+    if (self->solver == SP_SOLVER_REUSED && self->factored && (double)self->last_products <= fmax(4, factor_worth(self)))
+        return SP_OK;
+    return factor_now(self);
 }
 
 static int matrix_solve(void *data, const double *b, double *x)
 {
-    return sp_cholesky_solve(((full *)data)->factor, 1, b, x);
-}
-
-static void mass_times(void *data, const double *x, double *y)
-{
     full *self = data;
-    if (self->lumped)
-        for (int64_t i = 0; i < self->body->dof_count; i++)
-            y[i] = self->diagonal[i] * x[i];
-    else
-        sp_sparse_times(self->context, &self->M_short, 1, x, y);
+    enum { MOST = 2000 };
+    if (self->solver == SP_SOLVER_DIRECT)
+        return sp_cholesky_solve(self->factor, 1, b, x);
+    const bool jacobi = self->solver == SP_SOLVER_JACOBI;
+    const sp_operator A = {self, self->body->dof_count, apply_S, jacobi ? apply_blocks : apply_factor};
+    const int64_t most = jacobi ? MOST : (int64_t)fmax(8, 2 * factor_worth(self));
+    const int64_t products = sp_conjugate_gradients(&A, &self->iteration, self->tolerance, most, b, x);
+    self->solves++;
+    self->last_products = products;
+    if (products >= 0)
+        return SP_OK;
+    if (jacobi)
+        return sp_fail(self->context, SP_NUMERICAL, "conjugate gradients found no solution in %d products, or the matrix not positive definite", MOST);
+    const int status = factor_now(self); /* the old factor is of no more use, or the matrix is indefinite, which this tells */
+    return status == SP_OK ? sp_cholesky_solve(self->factor, 1, b, x) : status;
 }
 
 static int mass_solve(void *data, const double *b, double *x)
@@ -169,6 +377,8 @@ static void tangent_times(void *data, const double *q, const double *v, double *
     full *self = data;
     if (self->linear) {
         sp_sparse_times(self->context, &self->K, 1, v, y);
+        for (int64_t i = 0; self->held_moving && i < self->body->dof_count; i++)
+            y[i] += self->drag[i];
         return;
     }
     sp_body_spread(self->body, q, self->u);
@@ -180,9 +390,20 @@ static void tangent_times(void *data, const double *q, const double *v, double *
 static void set_springs(void *data, int64_t count, const sp_spring *springs)
 {
     full *self = data;
-    self->spring_count = count;
-    self->springs = springs;
-    self->factored = false;
+    uint64_t key = 14695981039346656037u; /* FNV-1a: a linear system keeps its factor while anchors alone move */
+    for (int64_t s = 0; s < count; s++) {
+        const struct {
+            int64_t vertex;
+            double stiffness;
+        } part = {springs[s].vertex, springs[s].stiffness};
+        for (size_t i = 0; i < sizeof part; i++)
+            key = (key ^ ((const unsigned char *)&part)[i]) * 1099511628211u;
+    }
+    self->supports.spring_count = count;
+    self->supports.springs = springs;
+    if (key != self->spring_key && self->solver == SP_SOLVER_DIRECT)
+        self->factored = false;
+    self->spring_key = key;
 }
 
 int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held, sp_system *system)
@@ -193,9 +414,12 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     int status;
     if (!self)
         return sp_fail_memory(context);
-    *system = (sp_system){self, n, linear, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs,
-                           linear || sp_body_quadratic(context, body) == SP_OK, linear ? NULL : inverted, NULL, NULL, false};
+    *system = (sp_system){.self = self, .n = n, .constant = linear, .active = !linear, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add, .matrix_factor = matrix_factor,
+                          .matrix_solve = matrix_solve, .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs,
+                          .cubic = linear || sp_body_quadratic(context, body) == SP_OK, .inverted = linear ? NULL : inverted, .body = body, .hold = hold,
+                          .stiffness_times = stiffness_times, .inertia_times = inertia_times, .held_inertia = held_inertia, .held_work = held_work};
     self->context = context;
+    sp_supports_new(body, &self->supports);
     self->body = body;
     self->linear = linear;
     self->lumped = lumped;
@@ -207,19 +431,26 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     self->u = sp_pool_new(&self->pool, rows, sizeof(double));
     self->f = sp_pool_new(&self->pool, rows, sizeof(double));
     self->v = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->rest = sp_pool_new(&self->pool, rows, sizeof(double));
     self->diagonal = sp_pool_new(&self->pool, n, sizeof(double));
+    self->vertex_mass = sp_pool_new(&self->pool, body->mesh->vertex_count, sizeof(double));
+    if (linear) {
+        self->pull = sp_pool_new(&self->pool, n, sizeof(double));
+        self->drag = sp_pool_new(&self->pool, n, sizeof(double));
+        self->rub = sp_pool_new(&self->pool, n, sizeof(double));
+    }
     node = sp_pool_raw(&self->pool, n, sizeof *node);
     if (self->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
+    sp_body_vertex_mass(body, self->vertex_mass);
     if (linear) {
         SP_TRY(sp_body_matrix(context, body, &self->K));
         sp_elastic_tangent(context, body, self->u, 1, false, NULL, &self->K);
     }
-    for (int64_t i = 0; held && i < rows; i++)
-        if (body->dof[i] < 0)
-            self->u[i] = held[i];
+    if (held)
+        hold(self, held, self->rest);
     for (int64_t row = 0; row < n; row++) {
         node[row] = body->free[row] / 3;
         for (int64_t k = self->M.start[row]; k < self->M.start[row + 1]; k++)
@@ -242,6 +473,7 @@ void sp_full_system_free(sp_system *system)
     full *self = system->self;
     if (!self)
         return;
+    sp_supports_free(&self->supports);
     sp_cholesky_free(self->factor);
     sp_cholesky_free(self->mass_factor);
     sp_sparse_free(&self->K);
@@ -270,6 +502,8 @@ static void viscous_times(void *data, const double *q, const double *v, double *
     full *self = data;
     if (self->linear) {
         sp_sparse_times(self->context, &self->D, 1, v, y);
+        for (int64_t i = 0; self->held_moving && i < self->body->dof_count; i++)
+            y[i] += self->rub[i];
         return;
     }
     sp_body_spread(self->body, q, self->u);
@@ -295,6 +529,88 @@ int sp_full_system_damp(sp_system *system, const sp_viscous *viscous)
     return SP_OK;
 }
 
+int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *grounds)
+{
+    full *self = system->self;
+    const int status = sp_supports_set_grounds(self->context, &self->supports, count, grounds);
+    if (status != SP_OK || count == 0)
+        return status;
+    system->constant = system->cubic = false;
+    system->begin = begin;
+    system->rub = sp_supports_rough(&self->supports) ? rub : NULL;
+    self->factored = false;
+    return SP_OK;
+}
+
+int sp_full_system_solver(sp_system *system, enum sp_solver solver, double tolerance)
+{
+    full *self = system->self;
+    self->solver = solver;
+    self->tolerance = tolerance > 0 ? tolerance : 1e-8;
+    self->factored = false;
+    if (solver == SP_SOLVER_DIRECT)
+        return SP_OK;
+    if (!self->iteration.n)
+        sp_iteration_new(&self->pool, self->body->dof_count, 1, &self->iteration);
+    if (solver == SP_SOLVER_JACOBI && !self->block)
+        self->block = sp_pool_new(&self->pool, 9 * self->body->mesh->vertex_count, sizeof(double));
+    return self->pool.failed ? sp_fail_memory(self->context) : SP_OK;
+}
+
+void sp_full_system_solves(const sp_system *system, int64_t *solves, int64_t *products, int64_t *factorizations)
+{
+    const full *self = system->self;
+    *solves = self->solves;
+    *products = self->products;
+    *factorizations = self->factorizations;
+}
+
+int sp_full_system_open(sp_system *system)
+{
+    full *self = system->self;
+    return self->K.value ? SP_OK : sp_body_matrix(self->context, self->body, &self->K);
+}
+
+void sp_full_system_stiffness(const sp_system *system, const double *q, bool definite, double *f, const sp_sparse **K)
+{
+    full *self = system->self;
+    *K = &self->K;
+    if (self->linear) {
+        if (f)
+            force(self, q, f);
+        return;
+    }
+    memset(self->K.value, 0, (size_t)self->K.start[self->K.order] * sizeof *self->K.value);
+    sp_body_spread(self->body, q, self->u);
+    sp_elastic_tangent(self->context, self->body, self->u, 1, definite, f ? self->f : NULL, &self->K);
+    if (!f)
+        return;
+    sp_body_gather(self->body, self->f, f);
+    sp_supports_force(&self->supports, self->u, f);
+}
+
+const sp_sparse *sp_full_system_mass(const sp_system *system)
+{
+    return &((const full *)system->self)->M;
+}
+
+const sp_supports *sp_full_system_supports(const sp_system *system)
+{
+    return &((const full *)system->self)->supports;
+}
+
+const double *sp_full_system_displacement(const sp_system *system, const double *q)
+{
+    full *self = system->self;
+    sp_body_spread(self->body, q, self->u);
+    return self->u;
+}
+
+const double *sp_full_system_held_velocity(const sp_system *system)
+{
+    return ((const full *)system->self)->v;
+}
+
 int sp_full_system_respond(const sp_system *system, int64_t count, const double *b, double *x)
 {
     full *self = system->self;
@@ -304,7 +620,9 @@ int sp_full_system_respond(const sp_system *system, int64_t count, const double 
     if (status == SP_OK) {
         matrix_start(self, 0);
         matrix_add(self, rest, 1, 1, false, NULL);
-        status = matrix_factor(self);
+        if (self->linear)
+            sum_up(self);
+        status = factor_now(self); /* whatever solver steps have */
     }
     if (status == SP_OK)
         status = sp_cholesky_solve(self->factor, count, b, x);

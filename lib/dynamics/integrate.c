@@ -1,5 +1,7 @@
 #include "dynamics/internal.h"
 
+#include "assembly/body.h"
+
 #include "base/random.h"
 
 #include <math.h>
@@ -53,7 +55,7 @@ int sp_balance_acceleration(sp_integrator *it, const double *external)
         size = fmax(size, fabs(it->r[i]));
     }
     if (!isfinite(sp_norm(it->n, it->r)))
-        return sp_fail(it->context, SP_NUMERICAL, "the forces at t = %g s are not finite", (double)it->steps * it->p.step);
+        return sp_fail(it->context, SP_NUMERICAL, "the forces at t = %g s are not finite", it->t0);
     if (size == 0) {
         memset(it->a, 0, (size_t)it->n * sizeof *it->a);
         return SP_OK;
@@ -67,12 +69,17 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
     if (speed == 0)
         return;
     /* long steps round least; where K is no polynomial, short ones stay true (and inside what the material allows) */
-    double s = it->system->cubic ? fmax(reach, it->p.step * speed) / speed : 1e-3 * it->p.step;
+    double s = it->system->cubic ? fmax(reach, it->h * speed) / speed : 1e-3 * it->h;
     for (int sign = 1; sign >= -1; sign -= 2) {
         for (int64_t i = 0; i < it->n; i++)
             it->trial[i] = q[i] + sign * s * v[i];
+        for (int64_t i = 0; i < it->rows; i++)
+            it->scrap[i] = it->held_u[1][i] + sign * s * it->held_v[1][i];
+        if (it->rows)
+            it->system->hold(it->system->self, it->scrap, it->held_v[1]);
         it->system->matrix_add(it->system->self, it->trial, sign * scale / (2 * s), 0, false, NULL);
     }
+    sp_hold(it, 1);
 }
 
 /* ω of the stiffest mode at rest, springs that act included, by power iteration on M⁻¹K: a lower bound, close after so many
@@ -138,8 +145,14 @@ static int check_stability(sp_integrator *it)
 {
     double omega, rate, h = it->p.step;
     int status;
+    if (it->rows) { /* at rest, wherever held vertices are by now */
+        memset(it->held, 0, (size_t)it->rows * sizeof *it->held);
+        it->system->hold(it->system->self, it->held, it->held);
+    }
+    it->stiffened = it->forcing->stiffened ? *it->forcing->stiffened : 0;
     SP_TRY(largest_frequency(it, &omega));
     SP_TRY(largest_rate(it, &rate));
+    sp_hold(it, 1);
     double xi = 0.5 * (it->p.damping_stiffness * omega + (rate > 0 ? rate / omega : 0));
     it->report.stability_limit = (sqrt(1 + xi * xi) - xi) * 2 / omega;
     if (h > it->report.stability_limit)
@@ -171,20 +184,87 @@ static void follow_path(sp_integrator *it)
     it->path_energy = energy;
 }
 
+/* ---- held vertices ---- */
+
+static void make_room_for_held(sp_integrator *it)
+{
+    const int64_t rows = it->system->body && (it->forcing->held || it->p.skeleton) ? 3 * it->system->body->mesh->vertex_count : 0;
+    double **wide[] = {&it->held_u[0], &it->held_u[1], &it->held_v[0], &it->held_v[1], &it->held, &it->held_rate, &it->scrap};
+    it->rows = rows;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide && rows; i++)
+        *wide[i] = sp_pool_new(&it->pool, rows, sizeof(double));
+    if (!it->p.skeleton)
+        return;
+    const int64_t m = sp_skeleton_count(it->p.skeleton);
+    it->coupling = sp_pool_new(&it->pool, rows, sizeof(double));
+    it->wide = sp_pool_new(&it->pool, rows, sizeof(double));
+    it->wider = sp_pool_new(&it->pool, rows, sizeof(double));
+    it->reach = sp_pool_new(&it->pool, it->n * m, sizeof(double));
+    it->small = sp_pool_new(&it->pool, m * m, sizeof(double));
+    it->small_right = sp_pool_new(&it->pool, m, sizeof(double));
+    it->pivot = sp_pool_new(&it->pool, m, sizeof *it->pivot);
+}
+
+/* Places of the start (0) or end (1) of the step at t, and sets the system to them. Attached vertices are where the skeleton is now. */
+static void place_held(sp_integrator *it, double t, int end)
+{
+    if (!it->rows)
+        return;
+    if (it->forcing->held)
+        it->forcing->held(it->forcing->self, t, it->held_u[end], it->held_v[end]);
+    if (it->p.skeleton)
+        sp_skeleton_place(it->p.skeleton, it->held_u[end], it->held_v[end]);
+    it->system->hold(it->system->self, it->held_u[end], it->held_v[end]);
+}
+
+void sp_hold(sp_integrator *it, double s)
+{
+    if (!it->rows)
+        return;
+    for (int64_t i = 0; i < it->rows; i++) {
+        it->held[i] = s == 1 ? it->held_u[1][i] : it->held_u[0][i] + s * (it->held_u[1][i] - it->held_u[0][i]);
+        it->held_rate[i] = s == 1 ? it->held_v[1][i] : it->held_v[0][i] + s * (it->held_v[1][i] - it->held_v[0][i]);
+    }
+    it->system->hold(it->system->self, it->held, it->held_rate);
+}
+
+void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
+{
+    it->forcing->mean(it->forcing->self, t0, t1, f);
+    if (!it->forcing->held || it->p.kind == SP_STATIC || !isfinite(t1))
+        return;
+    /* held vertices that speed up from v(t0) to v(t1), M_fh (a + α v): the part of C that `mass_times` does not see */
+    double *v0 = it->held, *v1 = it->held_rate;
+    memset(v0, 0, (size_t)it->rows * sizeof *v0);
+    memset(v1, 0, (size_t)it->rows * sizeof *v1);
+    it->forcing->held(it->forcing->self, fmax(0, t0), it->scrap, v0);
+    it->forcing->held(it->forcing->self, t1, it->scrap, v1);
+    for (int64_t i = 0; i < it->rows; i++)
+        v1[i] = (v1[i] - v0[i]) / (t1 - t0) + it->p.damping_mass * 0.5 * (v0[i] + v1[i]);
+    it->system->held_inertia(it->system->self, v1, f);
+}
+
+static int refuse_springs(const sp_integrator *it)
+{
+    return it->p.kind == SP_EXACT ? sp_fail(it->context, SP_USAGE, "springs are no part of oscillators that are integrated exactly") : SP_OK;
+}
+
 static int start(sp_integrator *it)
 {
     int status = SP_OK;
-    double h = it->p.step;
-    if (it->forcing->springs)
-        it->forcing->springs(it->forcing->self, 0, h);
+    const double h = it->p.step, t = sp_integrator_time(it);
+    place_held(it, t, 1);
+    /* in between those that have acted so far: the step itself changes them, and counts what that stores */
+    if (it->forcing->springs && it->forcing->springs(it->forcing->self, it->steps ? t - h : 0, it->steps ? t : h))
+        SP_TRY(refuse_springs(it));
     switch (it->p.kind) {
     case SP_NEWMARK:
-        it->forcing->mean(it->forcing->self, 0, 0.5 * h, it->external);
+        sp_mean_force(it, t, t + 0.5 * h, it->external);
         SP_TRY(sp_balance_acceleration(it, it->external));
         break;
     case SP_CENTRAL:
         SP_TRY(check_stability(it));
-        it->forcing->mean(it->forcing->self, 0, 0.5 * h, it->external);
+        sp_mean_force(it, t, t + 0.5 * h, it->external);
         SP_TRY(sp_balance_acceleration(it, it->external));
         double energy[SP_WORK_COUNT];
         sp_integrator_energies(it, energy);
@@ -193,7 +273,17 @@ static int start(sp_integrator *it)
     case SP_ENERGY:
         it->system->force(it->system->self, it->q, it->f0);
         break;
+    case SP_BDF2:
+        sp_mean_force(it, t, t + 0.5 * h, it->external);
+        break;
     case SP_STATIC:
+        it->system->force(it->system->self, it->q, it->f0); /* the first equilibrium is that of loads which keep the start where it is */
+        if (it->steps > 0) /* in balance under what holds it there */
+            it->system->force(it->system->self, it->q, it->f0);
+        break;
+    case SP_EULER:
+    case SP_LINEAR_EULER:
+    case SP_EXACT:
         break;
     }
 done:
@@ -203,15 +293,36 @@ done:
 int sp_integrator_new(sp_context *context, const sp_system *system, const sp_forcing *forcing, const sp_integrator_parameters *parameters, const double *q, const double *v,
                       sp_integrator **result)
 {
+    enum { MOST_HALVINGS = 40 }; /* beyond it t0 + h/2⁴⁰ is t0 */
     const sp_integrator_parameters *p = parameters;
     if (!(p->step > 0 && isfinite(p->step)))
         return sp_fail(context, SP_USAGE, "the time step is %g s", p->step);
+    if (p->first_step < 0)
+        return sp_fail(context, SP_USAGE, "the run is to start at step %lld", (long long)p->first_step);
     if (p->kind == SP_NEWMARK && !(p->beta > 0 && p->beta <= 1 && p->gamma >= 0 && p->gamma <= 1))
         return sp_fail(context, SP_USAGE, "Newmark's beta is %g and gamma %g: beta must be in (0, 1], gamma in [0, 1]", p->beta, p->gamma);
     if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
     if (p->kind == SP_ENERGY && !system->cubic)
         return sp_fail(context, SP_USAGE, "the energy-conserving step is exact only for laws that are quadratic in the Green-Lagrange strain");
+    if (p->kind == SP_LINEAR_EULER && !(p->beta > 0 && isfinite(p->beta)))
+        return sp_fail(context, SP_USAGE, "beta of linearly implicit Euler is %g: it must be more than 0", p->beta);
+    if (p->kind == SP_LINEAR_EULER && !system->body)
+        return sp_fail(context, SP_USAGE, "linearly implicit Euler is for models of vertices");
+    if (p->kind != SP_LINEAR_EULER && (system->velocity_step || p->skeleton))
+        return sp_fail(context, SP_USAGE, "%s moves by linearly implicit Euler only", p->skeleton ? "a skeleton" : "a condensed model");
+    if (p->kind == SP_EXACT && !system->eigenvalue)
+        return sp_fail(context, SP_USAGE, "only oscillators, a modal model, are integrated exactly");
+    if (forcing->held && !system->body)
+        return sp_fail(context, SP_USAGE, "held vertices move in models of vertices only");
+    if (p->kind == SP_EXACT && system->viscous_times)
+        return sp_fail(context, SP_USAGE, "oscillators that are integrated exactly have no damping by strain rate");
+    if (!(p->halvings >= 0 && p->halvings <= MOST_HALVINGS))
+        return sp_fail(context, SP_USAGE, "steps are to be halved %d times: it must be from 0 to %d", p->halvings, MOST_HALVINGS);
+    if (p->kind == SP_ENERGY && (forcing->held || system->begin))
+        return sp_fail(context, SP_USAGE, "the energy-conserving step is for bodies whose held vertices rest and that touch no ground");
+    if (p->kind == SP_BDF2 && system->rub)
+        return sp_fail(context, SP_USAGE, "BDF2 has no friction: its velocities come from positions");
     if (p->semi_implicit && p->kind != SP_NEWMARK)
         return sp_fail(context, SP_USAGE, "only Newmark has a semi-implicit step");
     if (p->kind == SP_ENERGY && system->nonconservative)
@@ -223,14 +334,21 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
     it->system = system;
     it->forcing = forcing;
     it->p = *p;
+    it->h = p->step;
+    it->steps = p->first_step;
+    it->t0 = (double)p->first_step * p->step;
+    it->t1 = (double)(p->first_step + 1) * p->step;
+    it->chop = 1;
+    it->report.smallest_part = 1;
     if (it->p.tolerance == 0)
         it->p.tolerance = p->kind == SP_ENERGY ? 1e-12 : 1e-10;
     if (it->p.iterations == 0)
         it->p.iterations = 50;
     it->n = system->n;
-    double **vectors[] = {&it->q, &it->v, &it->a, &it->q1, &it->v1, &it->a1, &it->external, &it->external1, &it->f0, &it->r, &it->dq, &it->x, &it->y, &it->trial, &it->path_q, &it->path_f};
+    double **vectors[] = {&it->q, &it->v, &it->a, &it->q1, &it->v1, &it->a1, &it->external, &it->external1, &it->f0, &it->r, &it->dq, &it->x, &it->y, &it->trial, &it->path_q, &it->path_f, &it->last_q, &it->last_v, &it->vb, &it->ab};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
+    make_room_for_held(it);
     int status = it->pool.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK) {
         if (q)
@@ -255,165 +373,105 @@ void sp_integrator_free(sp_integrator *it)
     free(it);
 }
 
-/* ---- Newton ---- */
+/* ---- steps ---- */
 
-static int factor(sp_integrator *it, const newton_problem *problem)
+/* The acceleration after forces have jumped. */
+static int rebalance(sp_integrator *it)
 {
-    it->report.factorizations++;
-    problem->matrix(it, it->q1, false);
-    int status = it->system->matrix_factor(it->system->self);
-    if (status != SP_NUMERICAL)
-        return status;
-    it->report.indefinite++;
-    problem->matrix(it, it->q1, true);
-    return it->system->matrix_factor(it->system->self);
-}
-
-int sp_refuse_inverted(sp_integrator *it, const double *q)
-{
-    int64_t element = it->system->inverted ? it->system->inverted(it->system->self, q) : -1;
-    if (element < 0)
+    if (it->p.kind != SP_NEWMARK && it->p.kind != SP_CENTRAL)
         return SP_OK;
-    return sp_fail(it->context, SP_NUMERICAL, "element %lld is turned inside out at t = %g s; take smaller steps, or the law stable-neo-hookean", (long long)element,
-                   (double)(it->steps + 1) * it->p.step);
-}
-
-/* The residual's norm, its part of the largest force term, and which element keeps it from being a number. */
-static double measure(sp_integrator *it, const newton_problem *problem, const double *q, double *norm)
-{
-    double size = problem->residual(it, q, it->r);
-    *norm = sp_norm(it->n, it->r);
-    if (!isfinite(*norm) && it->system->inverted)
-        it->barred = it->system->inverted(it->system->self, q);
-    return size > 0 ? *norm / size : *norm; /* without any force 0, or NaN */
-}
-
-static int not_converged(const sp_integrator *it, const newton_problem *problem, double relative, int64_t iterations)
-{
-    double t = (double)it->steps * it->p.step;
-    if (it->barred >= 0)
-        return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: steps would turn element %lld inside out; take smaller ones, or the law stable-neo-hookean", problem->what,
-                       t, (long long)it->barred);
-    return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step", problem->what, t, relative, (long long)iterations);
-}
-
-/* An iterative solver tells only now that a matrix is indefinite, or beyond it. */
-static int solve(sp_integrator *it, const newton_problem *problem, bool *definite)
-{
-    int status = it->system->matrix_solve(it->system->self, it->r, it->dq);
-    if (status != SP_NUMERICAL)
-        return status;
-    it->report.indefinite++;
-    *definite = false;
-    problem->matrix(it, it->q1, true);
-    status = it->system->matrix_factor(it->system->self);
-    return status == SP_OK ? it->system->matrix_solve(it->system->self, it->r, it->dq) : status;
-}
-
-/* Whole steps may lead anywhere: of a problem that has a potential the solution is taken where it lies no higher than the start and
- * the last matrix was definite, so that it is a minimum. */
-static bool lost(const sp_integrator *it, const newton_problem *problem, double start_potential, bool definite)
-{
-    double rounding = 1e-9 * (fabs(start_potential) + fabs(it->potential));
-    return problem->minimizes && !(definite && it->potential <= start_potential + rounding);
-}
-
-int sp_newton(sp_integrator *it, const newton_problem *problem, const double *start)
-{
-    enum { HALVINGS = 12, MOST_HALVINGS = 40 }; /* the second towards numbers at all */
-    it->barred = -1;
-    double norm, relative = measure(it, problem, it->q1, &norm), start_potential = it->potential;
-    int64_t iterations = 0;
-    int status;
-    /* Vertices of a bending body move on arcs, a Newton step on tangents: it stretches, and the residual rises before the next
-     * step removes that. A line search would crawl here, so the first steps are whole ones; where they have not converged, Newton
-     * starts once more, from `start` and with the line search. */
-    bool stagnated = false, free_steps = problem->free_steps > 0, factored = false, definite = true;
-    for (;;) {
-        bool done = stagnated || relative <= it->p.tolerance, given_up = iterations >= problem->free_steps || !isfinite(relative);
-        if (free_steps && (done ? lost(it, problem, start_potential, definite) : given_up && iterations < it->p.iterations)) {
-            free_steps = factored = stagnated = false;
-            memcpy(it->q1, start, (size_t)it->n * sizeof *it->q1);
-            relative = measure(it, problem, it->q1, &norm);
-            continue;
-        }
-        if (done)
-            break;
-        if (iterations >= it->p.iterations || !isfinite(relative))
-            return not_converged(it, problem, relative, iterations);
-        iterations++;
-        bool fresh = !factored;
-        int64_t indefinite = it->report.indefinite;
-        if (fresh) {
-            status = factor(it, problem);
-            if (status == SP_NUMERICAL && free_steps) { /* a whole step led so far off that rounding is all that is left of the matrix */
-                relative = INFINITY;
-                continue;
-            }
-            SP_TRY(status);
-            definite = it->report.indefinite == indefinite;
-        }
-        SP_TRY(solve(it, problem, &definite));
-        double s = 1, before = norm, potential = it->potential, descent = problem->potential ? sp_dot(it->n, it->r, it->dq) : 0;
-        int halvings = 0;
-        /* here Newton's next step gains half of the digits; where it gains none, rounding of (q₁ − q₀)/h² is all that is left */
-        bool near = relative <= 1e-6;
-        for (;; s *= 0.5, halvings++) {
-            for (int64_t i = 0; i < it->n; i++)
-                it->x[i] = it->q1[i] - s * it->dq[i];
-            relative = measure(it, problem, it->x, &norm);
-            /* the residual decides too where a potential is no criterion of what is wanted: close to the solution it changes by less than its rounding */
-            bool lower = problem->potential && it->potential <= potential - 1e-4 * s * descent;
-            bool better = lower || (!problem->minimizes && norm <= (problem->potential ? 0.5 : 1 - 1e-4 * s) * before);
-            bool enough = isfinite(norm) ? near || halvings >= HALVINGS : halvings == MOST_HALVINGS;
-            if (better || relative <= it->p.tolerance || free_steps || enough)
-                break;
-        }
-        it->report.halvings += halvings;
-        memcpy(it->q1, it->x, (size_t)it->n * sizeof *it->q1);
-        /* farther away a residual also falls where a stretch is undone: that says nothing of the next iteration */
-        factored = relative <= 1e-4 && norm <= problem->reuse * before;
-        stagnated = near && fresh && relative > it->p.tolerance && norm > (relative <= 1e-8 ? 0.5 : 0.9) * before;
-    }
-    it->report.stagnated += stagnated;
-    it->report.newton_iterations += iterations;
-    if (iterations > it->report.worst_iterations)
-        it->report.worst_iterations = iterations;
-    it->report.worst_residual = fmax(it->report.worst_residual, relative);
-    status = SP_OK;
-done:
+    const int status = sp_balance_acceleration(it, it->external);
+    for (int64_t i = 0; i < it->n; i++)
+        it->a[i] *= it->chop;
     return status;
 }
-
-/* ---- steps ---- */
 
 /* Springs that change store or release energy at once: that is work of whoever changes them. */
 static int change_springs(sp_integrator *it)
 {
-    double h = it->p.step, t0 = (double)it->steps * h;
     double before = it->system->force(it->system->self, it->q, NULL);
-    if (it->steps == 0 || !it->forcing->springs(it->forcing->self, t0, t0 + h))
+    if (it->steps == 0 || !it->forcing->springs(it->forcing->self, it->t0, it->t1))
         return SP_OK;
     it->work += it->system->force(it->system->self, it->q, it->f0) - before;
     mark_path(it);
-    if (it->p.kind == SP_CENTRAL) {
-        int status = check_stability(it);
-        if (status != SP_OK)
-            return status;
+    int status = refuse_springs(it);
+    if (status == SP_OK && it->p.kind == SP_CENTRAL && !(it->forcing->stiffened && *it->forcing->stiffened == it->stiffened))
+        status = check_stability(it);
+    return status == SP_OK ? rebalance(it) : status;
+}
+
+/* One step, or a part of one, from t0 to t1. */
+static int take(sp_integrator *it, double t0, double t1)
+{
+    static int (*const steps[])(sp_integrator *) = {[SP_NEWMARK] = sp_step_implicit, [SP_EULER] = sp_step_implicit, [SP_BDF2] = sp_step_implicit, [SP_ENERGY] = sp_step_energy,
+                                                    [SP_CENTRAL] = sp_step_central, [SP_STATIC] = sp_step_static, [SP_LINEAR_EULER] = sp_step_linear_euler, [SP_EXACT] = sp_step_exact};
+    const sp_system *system = it->system;
+    double pulled = 0;
+    it->t0 = t0;
+    it->t1 = t1;
+    it->h = it->parting ? t1 - t0 : it->p.step;
+    place_held(it, t0, 0);
+    /* counted at once: a step that fails has anchored too */
+    const double lost = system->begin ? system->begin(system->self, it->q) : 0;
+    it->dissipated += lost;
+    int status = lost > 0 ? rebalance(it) : SP_OK; /* the drag has gone */
+    if (status != SP_OK)
+        return status;
+    if (it->rows) {
+        if (it->forcing->held)
+            it->forcing->held(it->forcing->self, t1, it->held_u[1], it->held_v[1]);
+        if (it->p.skeleton)
+            sp_skeleton_place(it->p.skeleton, it->held_u[1], it->held_v[1]);
+        for (int64_t i = 0; i < it->rows; i++)
+            it->scrap[i] = it->held_u[1][i] - it->held_u[0][i];
+        pulled = 0.5 * system->held_work(system->self, it->q, it->scrap);
     }
-    if (it->p.kind == SP_NEWMARK || it->p.kind == SP_CENTRAL)
-        return sp_balance_acceleration(it, it->external);
+    status = steps[it->p.kind](it);
+    if (status != SP_OK) {
+        if (it->rows) {
+            memcpy(it->held_u[1], it->held_u[0], (size_t)it->rows * sizeof *it->held_u[0]);
+            memcpy(it->held_v[1], it->held_v[0], (size_t)it->rows * sizeof *it->held_v[0]);
+            system->hold(system->self, it->held_u[0], it->held_v[0]);
+        }
+        return status;
+    }
+    it->last_h = it->h;
+    if (system->rub && it->p.kind != SP_LINEAR_EULER)
+        it->dissipated += system->rub(system->self, it->last_q, it->q, it->h, it->v);
+    if (it->rows) {
+        system->hold(system->self, it->held_u[1], it->held_v[1]);
+        for (int64_t i = 0; i < it->rows; i++)
+            it->scrap[i] = it->held_u[1][i] - it->held_u[0][i];
+        it->work += pulled + 0.5 * system->held_work(system->self, it->q, it->scrap);
+    }
     return SP_OK;
+}
+
+/* In two halves, each of these in two where it fails, down to the 2^halvings-th part. */
+static int take_parts(sp_integrator *it, double t0, double t1, int halvings)
+{
+    int status = take(it, t0, t1);
+    if (status != SP_NUMERICAL || halvings == 0)
+        return status;
+    const double middle = 0.5 * (t0 + t1);
+    it->parting = true;
+    it->report.smallest_part = fmin(it->report.smallest_part, (middle - t0) / it->p.step);
+    status = take_parts(it, t0, middle, halvings - 1);
+    return status == SP_OK ? take_parts(it, middle, t1, halvings - 1) : status;
 }
 
 int sp_integrator_step(sp_integrator *it)
 {
-    static int (*const steps[])(sp_integrator *) = {[SP_NEWMARK] = sp_step_newmark, [SP_ENERGY] = sp_step_energy, [SP_CENTRAL] = sp_step_central, [SP_STATIC] = sp_step_static};
     int status = SP_OK;
+    it->t0 = (double)it->steps * it->p.step;
+    it->t1 = (double)(it->steps + 1) * it->p.step;
     if (it->forcing->springs)
         status = change_springs(it);
     if (status == SP_OK)
-        status = steps[it->p.kind](it);
+        status = take_parts(it, it->t0, it->t1, it->p.kind == SP_STATIC || it->p.kind == SP_CENTRAL || it->p.kind == SP_EXACT ? 0 : it->p.halvings);
+    if (it->parting && status == SP_OK)
+        it->report.parted++;
+    it->parting = false;
     if (status != SP_OK)
         return status;
     follow_path(it);
@@ -422,9 +480,52 @@ int sp_integrator_step(sp_integrator *it)
     return SP_OK;
 }
 
+/* The same system in the same state: then the step that follows is the one that would have. */
+static bool unchanged(const sp_integrator *it, const sp_integrator *before)
+{
+    const size_t bytes = (size_t)it->n * sizeof(double);
+    return it->system->self == before->system->self && it->n == before->n && it->p.kind == before->p.kind && memcmp(it->q, before->q, bytes) == 0 && memcmp(it->v, before->v, bytes) == 0;
+}
+
+int sp_integrator_continue(sp_integrator *it, const sp_integrator *before)
+{
+    if (it->p.step != before->p.step)
+        return sp_fail(it->context, SP_USAGE, "a run with steps of %g s cannot go on with steps of %g s", before->p.step, it->p.step);
+    it->steps = before->steps;
+    it->work = before->work;
+    it->dissipated = before->dissipated;
+    it->path_work = before->path_work;
+    const double limit = it->report.stability_limit;
+    it->report = before->report;
+    it->report.stability_limit = limit;
+    const int status = start(it);
+    if (status == SP_OK && unchanged(it, before)) {
+        double *const to[] = {it->a, it->external, it->f0, it->last_q, it->last_v};
+        const double *const from[] = {before->a, before->external, before->f0, before->last_q, before->last_v};
+        for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+            memcpy(to[i], from[i], (size_t)it->n * sizeof(double));
+        it->last_h = before->last_h;
+        it->chop = before->chop;
+        it->energy_scale = before->energy_scale;
+        it->force_scale = before->force_scale;
+    }
+    mark_path(it);
+    return status;
+}
+
 double sp_integrator_time(const sp_integrator *it)
 {
     return (double)it->steps * it->p.step;
+}
+
+const double *sp_integrator_held(const sp_integrator *it)
+{
+    return it->rows ? it->held_u[1] : NULL;
+}
+
+const double *sp_integrator_held_velocity(const sp_integrator *it)
+{
+    return it->rows ? it->held_v[1] : NULL;
 }
 
 const double *sp_integrator_q(const sp_integrator *it)

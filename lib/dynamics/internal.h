@@ -3,6 +3,9 @@
 #define SP_DYNAMICS_INTERNAL_H
 
 #include "dynamics/integrate.h"
+#include "dynamics/skeleton.h"
+
+#include <lapacke.h>
 
 struct sp_integrator {
     sp_pool pool;
@@ -11,11 +14,25 @@ struct sp_integrator {
     const sp_forcing *forcing;
     sp_integrator_parameters p;
     int64_t n;
-    int64_t steps;                 /* time = steps · h: no drift of summation */
+    int64_t stiffened;             /* central: the forcing's, when stability was checked last */
+    int64_t steps;                 /* time = steps · p.step: no drift of summation */
+    double t0, t1, h;              /* of the step that is taken, or the part of one, s */
+    double last_h;                 /* of the one before; 0: there was none */
+    bool parting;                  /* in parts */
     double *q, *v, *a;             /* the state */
+    double *last_q, *last_v;       /* BDF2: of the step before; LINEAR_EULER: shift, and room */
+    double *vb, *ab, cv, ca;       /* implicit steps: v₁ = cv (q₁ − q₀) + vb, a₁ = ca (q₁ − q₀) + ab */
+    int64_t rows;                  /* 3·vertices where held ones move, else 0 */
+    double *held_u[2], *held_v[2]; /* [rows] at the start and the end of the step, free components 0 */
+    double *coupling, *reach;      /* with a skeleton of m joints: [rows, m] S c, [n, m] S_ff⁻¹ (S c)_f */
+    double *wide, *wider;          /* [rows] */
+    double *small, *small_right;   /* [m, m], [m] */
+    lapack_int *pivot;             /* [m] */
+    double *scrap;                 /* [rows] */
+    double *held, *held_rate;      /* [rows] in between, or differences */
     double *q1, *v1, *a1;          /* of the step's end */
     double *external, *external1;  /* nodal or mean forces of the step */
-    double *f0;                    /* energy step: f(q₀); static: loads of the last equilibrium */
+    double *f0;                    /* energy step: f(q₀); static: loads of the last equilibrium; implicit: where a second attempt begins */
     double *r, *dq, *x, *y, *trial;
     double work, dissipated;
     double energy_scale;           /* central: work and first energy so far; far beyond it the motion has blown up */
@@ -47,8 +64,15 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
 /* From the equilibrium it->q under the loads it->f0 to the one under it->external, which comes out in it->q1. */
 int sp_static_reach(sp_integrator *it) SP_MUST_USE;
 
-/* S += scale · (H(q):v), the derivative of K(q) along v: exact as a difference quotient where K is quadratic in q, else over a small part of the step. */
+/* S += scale · (H(q):v), the derivative of K(q) along v, and along the velocities of held vertices at the end of the step, where it leaves them: exact as a difference quotient
+ * where K is quadratic in q, else over a small part of the step. */
 void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double *v, double scale);
+
+/* Mean external force over [t0, t1], −M_fh (a + αv) of held vertices included. */
+void sp_mean_force(sp_integrator *it, double t0, double t1, double *f);
+
+/* Puts held vertices where they are at the part s of the step, 0 to 1, with their velocities then (both linear in between). Nothing where none moves. */
+void sp_hold(sp_integrator *it, double s);
 
 double sp_norm(int64_t n, const double *x);
 double sp_dot(int64_t n, const double *x, const double *y);
@@ -56,7 +80,9 @@ double sp_dot(int64_t n, const double *x, const double *y);
 /* SP_NUMERICAL where a step would end with an element turned inside out whose law has no value there. */
 int sp_refuse_inverted(sp_integrator *it, const double *q) SP_MUST_USE;
 
-int sp_step_newmark(sp_integrator *it) SP_MUST_USE;
+int sp_step_implicit(sp_integrator *it) SP_MUST_USE; /* Newmark, implicit Euler, BDF2 */
+int sp_step_linear_euler(sp_integrator *it) SP_MUST_USE;
+int sp_step_exact(sp_integrator *it) SP_MUST_USE;
 int sp_step_energy(sp_integrator *it) SP_MUST_USE;
 int sp_step_central(sp_integrator *it) SP_MUST_USE;
 int sp_step_static(sp_integrator *it) SP_MUST_USE;

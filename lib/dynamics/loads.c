@@ -16,6 +16,13 @@ static int check_load(sp_context *context, const sp_mesh *mesh, int64_t number, 
     if (!everywhere && (load->id < 0 || load->id >= most))
         return sp_fail(context, SP_INPUT, "load %lld names %s %lld of %lld", (long long)number,
                        load->kind == SP_LOAD_SURFACE ? "surface vertex" : by_region ? "region" : "vertex", (long long)load->id, (long long)most);
+    if (load->kind == SP_LOAD_SPRING && load->moving) {
+        if (!isfinite(load->end))
+            return sp_fail(context, SP_INPUT, "load %lld is a spring whose anchor moves without end", (long long)number);
+        for (int i = 0; i < 3; i++)
+            if (!isfinite(load->anchor_end[i]))
+                return sp_fail(context, SP_INPUT, "load %lld is not finite", (long long)number);
+    }
     if (load->kind == SP_LOAD_SPRING && !(load->stiffness >= 0 && isfinite(load->stiffness)))
         return sp_fail(context, SP_INPUT, "load %lld is a spring of stiffness %g N/m", (long long)number, load->stiffness);
     return SP_OK;
@@ -137,11 +144,15 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
     int64_t rows = 3 * mesh->vertex_count, springs = 0;
     sp_pool scratch = {0};
     int status = SP_OK;
-    *loading = (sp_loading){.n = system->n, .system = system};
+    *loading = (sp_loading){.n = system->n, .body = body, .system = system};
     system->set_springs(system->self, 0, NULL);
     for (int64_t l = 0; l < load_count; l++) {
         SP_TRY(check_load(context, mesh, l + 1, &loads[l]));
         springs += loads[l].kind == SP_LOAD_SPRING;
+    }
+    if (springs > 0 && system->eigenvalue) {
+        status = sp_fail(context, SP_USAGE, "springs couple the modes of a modal model; take --model reduced or linear");
+        goto done;
     }
     loading->loads = sp_pool_new(&loading->pool, load_count - springs, sizeof *loading->loads);
     loading->columns = sp_pool_new(&loading->pool, loading->n * (load_count - springs), sizeof(double));
@@ -183,8 +194,15 @@ done:
     return status;
 }
 
+static void set_tension(sp_loading *loading, int64_t number, double tension)
+{
+    loading->body->mesh->materials[loading->activations[number].region].fibre_tension = tension;
+}
+
 void sp_loading_free(sp_loading *loading)
 {
+    for (int64_t i = 0; i < loading->activation_count; i++)
+        set_tension(loading, i, 0);
     sp_pool_free(&loading->pool);
     *loading = (sp_loading){0};
 }
@@ -259,28 +277,134 @@ static void mean(void *data, double t0, double t1, double *f)
     }
 }
 
+/* ---- motion ---- */
+
+void sp_loading_move(sp_loading *loading, const sp_moves *moves)
+{
+    loading->moves = moves;
+}
+
+static void drop_free(const sp_body *body, int64_t vertex, double *u, double *v)
+{
+    for (int64_t i = 3 * vertex; i < 3 * vertex + 3; i++)
+        if (body->dof[i] >= 0)
+            u[i] = v[i] = 0;
+}
+
+static void held(void *data, double t, double *u, double *v)
+{
+    const sp_loading *loading = data;
+    const sp_moves *moves = loading->moves;
+    sp_moves_at(moves, t, u, v);
+    for (int64_t i = 0; i < moves->rigid_count; i++)
+        for (int64_t k = 0; k < moves->rigid[i].count; k++)
+            drop_free(loading->body, moves->rigid[i].vertex[k], u, v);
+    for (int64_t i = 0; i < moves->vertex_count; i++)
+        drop_free(loading->body, moves->single[i].vertex, u, v);
+}
+
+/* ---- activation ---- */
+
+static int check_activation(sp_context *context, const sp_mesh *mesh, int64_t number, const sp_activation *activations)
+{
+    const sp_activation *a = &activations[number];
+    const long long shown = (long long)number + 1;
+    if (a->region < 0 || a->region >= mesh->material_count)
+        return sp_fail(context, SP_INPUT, "activation %lld names region %lld of %lld", shown, (long long)a->region, (long long)mesh->material_count);
+    if (mesh->materials[a->region].fibre == SP_FIBRE_NONE)
+        return sp_fail(context, SP_INPUT, "activation %lld is of region \"%s\", which has no fibres", shown, mesh->materials[a->region].name);
+    for (int64_t i = 0; i < number; i++)
+        if (activations[i].region == a->region)
+            return sp_fail(context, SP_INPUT, "activations %lld and %lld are of the same region \"%s\"", (long long)i + 1, shown, mesh->materials[a->region].name);
+    if (a->count < 1)
+        return sp_fail(context, SP_INPUT, "activation %lld has no times", shown);
+    for (int64_t k = 0; k < a->count; k++) {
+        if (!isfinite(a->time[k]) || (k > 0 && !(a->time[k] > a->time[k - 1])))
+            return sp_fail(context, SP_INPUT, "activation %lld: time %lld, %g s, is not more than that before", shown, (long long)k + 1, a->time[k]);
+        if (!(a->tension[k] >= 0 && isfinite(a->tension[k])))
+            return sp_fail(context, SP_INPUT, "activation %lld: a tension of %g Pa at %g s", shown, a->tension[k], a->time[k]);
+    }
+    return SP_OK;
+}
+
+int sp_loading_activate(sp_context *context, sp_loading *loading, int64_t count, const sp_activation *activations)
+{
+    int status = SP_OK;
+    if (count > 0 && !loading->system->active)
+        return sp_fail(context, SP_USAGE, "the tension of fibres has no part in this model; take --model full, conjac, direct or cubature");
+    for (int64_t i = 0; i < count && status == SP_OK; i++)
+        status = check_activation(context, loading->body->mesh, i, activations);
+    if (status != SP_OK)
+        return status;
+    loading->counted = sp_pool_new(&loading->pool, count, sizeof *loading->counted);
+    if (!loading->counted)
+        return sp_fail_memory(context);
+    loading->activation_count = count;
+    loading->activations = activations;
+    return SP_OK;
+}
+
+static double tension_at(const sp_activation *a, double t)
+{
+    const int64_t piece = sp_time_piece(a->count, a->time, t);
+    if (piece < 0 || piece == a->count - 1)
+        return a->tension[piece < 0 ? 0 : piece];
+    const double s = (t - a->time[piece]) / (a->time[piece + 1] - a->time[piece]);
+    return (1 - s) * a->tension[piece] + s * a->tension[piece + 1];
+}
+
+/* Whether some tension is another one now. */
+static bool activate(sp_loading *loading, double t)
+{
+    bool changed = false;
+    for (int64_t i = 0; i < loading->activation_count; i++) {
+        const double tension = tension_at(&loading->activations[i], t), before = loading->body->mesh->materials[loading->activations[i].region].fibre_tension;
+        changed |= tension != before;
+        set_tension(loading, i, tension);
+        if (tension > 1.1 * loading->counted[i]) {
+            loading->counted[i] = tension;
+            loading->stiffened++;
+        }
+    }
+    return changed;
+}
+
+/* ---- springs ---- */
+
+static sp_spring spring_at(const sp_load *load, double t)
+{
+    sp_spring spring = {load->id, {load->force[0], load->force[1], load->force[2]}, load->stiffness};
+    const double s = load->moving ? (t - load->start) / (load->end - load->start) : 0;
+    for (int c = 0; load->moving && c < 3; c++)
+        spring.anchor[c] = (1 - s) * load->force[c] + s * load->anchor_end[c];
+    return spring;
+}
+
 static bool springs(void *data, double t0, double t1)
 {
     sp_loading *loading = data;
     double middle = 0.5 * (t0 + t1);
-    bool changed = false;
+    bool changed = activate(loading, middle), others = false;
     int64_t count = 0;
     for (int64_t l = 0; l < loading->spring_count; l++) {
         const sp_load *load = loading->spring_loads[l];
         if (!(load->start <= middle && middle < load->end))
             continue;
-        sp_spring spring = {load->id, {load->force[0], load->force[1], load->force[2]}, load->stiffness};
-        changed |= count >= loading->acting_count || memcmp(&loading->acting[count], &spring, sizeof spring);
+        const sp_spring spring = spring_at(load, middle), *before = &loading->acting[count];
+        others |= count >= loading->acting_count || before->vertex != spring.vertex || before->stiffness != spring.stiffness;
+        changed |= others || memcmp(before, &spring, sizeof spring);
         loading->acting[count++] = spring;
     }
-    changed |= count != loading->acting_count;
+    others |= count != loading->acting_count;
+    loading->stiffened += others;
+    changed |= others;
     loading->acting_count = count;
-    if (changed)
+    if (changed) /* what they keep of the last place is no more true with other tensions either */
         loading->system->set_springs(loading->system->self, count, loading->acting);
     return changed;
 }
 
 sp_forcing sp_loading_forcing(sp_loading *loading)
 {
-    return (sp_forcing){loading, mean, springs};
+    return (sp_forcing){.self = loading, .mean = mean, .springs = springs, .held = loading->moves ? held : NULL, .stiffened = &loading->stiffened};
 }

@@ -3,6 +3,7 @@
 #define SP_DYNAMICS_MODELS_H
 
 #include "assembly/body.h"
+#include "dynamics/supports.h"
 #include "dynamics/system.h"
 #include "reduced/force.h"
 #include "reduced/polynomial.h"
@@ -42,6 +43,11 @@ void sp_reduced_system_damp(sp_system *system, const sp_reduced_viscosity *visco
 /* The same for the first r coordinates (r ≤ polynomials->r) of polynomials, with their mass and density. */
 int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system) SP_MUST_USE;
 
+/* k oscillators beside each other: the amplitudes of mass-normalized modes with their eigenvalues [k] rad²/s² (copied; those below 0 are rounding of rigid modes and become 0). M = I,
+ * K = diag(eigenvalue). Springs would couple them: sp_loading_new refuses these. SP_USAGE for k < 1; SP_INPUT for eigenvalues that are not finite or are less than −1e-6 times the largest. */
+int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue, sp_system *system) SP_MUST_USE;
+void sp_modal_system_free(sp_system *system);
+
 /* All free degrees of freedom of a body (q [dof_count]). linear: f = K(0) q. lumped: diagonal mass. One symbolic analysis; the factor
  * of a linear system is kept while its matrix stays the same. held [3·vertices] displacement of the held components (NULL: 0). */
 int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held, sp_system *system) SP_MUST_USE;
@@ -53,6 +59,33 @@ int sp_full_system_damp(sp_system *system, const sp_viscous *viscous) SP_MUST_US
 /* Linear static response K(0)⁻¹ b of `count` columns b, x [n, count] (x may be b): one factorization, all columns in blocks; springs that are
  * set take part. SP_NUMERICAL where K(0) is not positive definite (a free body). */
 int sp_full_system_respond(const sp_system *system, int64_t count, const double *b, double *x) SP_MUST_USE;
+
+/* Of a full system, for systems built on it: the elastic K(q) without springs and grounds over the body's pattern (valid until the next call of the system), with f [n], all forces
+ * included, where not NULL; M over the same pattern; and its supports. The held vertices are where they were set. */
+int sp_full_system_open(sp_system *system) SP_MUST_USE; /* once before the next: room for K */
+void sp_full_system_stiffness(const sp_system *system, const double *q, bool definite, double *f, const sp_sparse **K);
+const sp_sparse *sp_full_system_mass(const sp_system *system);
+const sp_supports *sp_full_system_supports(const sp_system *system);
+
+/* The full displacement [3·vertices] at q, held vertices where they were set (valid until the next call of the system), and their velocities as they were set. */
+const double *sp_full_system_displacement(const sp_system *system, const double *q);
+const double *sp_full_system_held_velocity(const sp_system *system);
+
+/* Grounds of a full system (dynamics/supports.h; copied), once. */
+int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *grounds) SP_MUST_USE;
+
+/* How the matrix of a full system is solved with. */
+enum sp_solver {
+    SP_SOLVER_DIRECT, /* a factorization for every matrix */
+    SP_SOLVER_JACOBI, /* conjugate gradients, preconditioned by the 3 × 3 blocks of the diagonal */
+    SP_SOLVER_REUSED, /* the same, preconditioned by a factor that is kept until it takes more products than a new one is worth */
+};
+
+/* What a full system starts with is DIRECT. tolerance: of iterative solves, relative to the right side; 0: 1e-8. */
+int sp_full_system_solver(sp_system *system, enum sp_solver solver, double tolerance) SP_MUST_USE;
+
+/* Iterative solves so far, the products that they took, and factorizations. */
+void sp_full_system_solves(const sp_system *system, int64_t *solves, int64_t *products, int64_t *factorizations);
 
 /* What the factorization of a full system costs. */
 void sp_full_system_factor_size(const sp_system *system, double *nonzeros, double *flops);

@@ -346,8 +346,9 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
             reduced_force->destroy(reduced_force->self);
         return sp_fail_memory(context);
     }
-    *system = (sp_system){self, r, false, force, matrix_start, matrix_add, matrix_factor, matrix_solve, mass_times, mass_solve, tangent_times, set_springs,
-                           reduced_force->cubic, reduced_force->inverted ? inverted : NULL, NULL, NULL, reduced_force->unsymmetric};
+    *system = (sp_system){.self = self, .n = r, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add, .matrix_factor = matrix_factor, .matrix_solve = matrix_solve,
+                          .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs, .cubic = reduced_force->cubic,
+                          .inverted = reduced_force->inverted ? inverted : NULL, .active = reduced_force->active, .nonconservative = reduced_force->unsymmetric};
     self->context = context;
     self->r = (int)r;
     self->force = *reduced_force;

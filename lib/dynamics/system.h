@@ -15,6 +15,30 @@ typedef struct sp_spring {
     double stiffness;  /* N/m, ≥ 0 */
 } sp_spring;
 
+/* Coordinates beside q that move held vertices: the joints of a skeleton (dynamics/skeleton.h). Over one linearly implicit step their rates are unknowns, and these held
+ * vertices move with the velocities columns · rate. */
+typedef struct sp_border {
+    int64_t count;         /* m */
+    const double *columns; /* [3·vertices, m, column major] m/s by unit rate, zero at every other component */
+    const double *before;  /* [m] rates before the step */
+    const double *matrix;  /* [m, m] symmetric: what stands before the rates for the bones alone (inertia, springs, damping) … */
+    const double *right;   /* [m] … and on the right, momentum and impulse */
+    /* those of the mesh are added by the step */
+    double *rate;          /* [m] the solution */
+} sp_border;
+
+/* One linearly implicit Euler step, velocities only (Baraff and Witkin 1998; Weidner et al. 2020, eq. 10 and 11 with f = −(internal force)):
+ * (M + h C + β h² K(q)) v₁ = M v₀ + h (external − f(q)), C = αM + β_R K + D, all at q; held vertices as they were set with `hold`. */
+typedef struct sp_velocity_step {
+    const double *q, *v, *external; /* [n] */
+    double step, beta;              /* s, 1 */
+    double damping_mass, damping_stiffness;
+    const sp_border *border;        /* NULL: none */
+    double *velocity;               /* [n] v₁ */
+    double *shift;                  /* [n] what is added to q₀ + h v₁; zero on entry */
+    int64_t *indefinite, *factorizations; /* counted up */
+} sp_velocity_step;
+
 typedef struct sp_system {
     void *self;
     int64_t n;
@@ -34,7 +58,7 @@ typedef struct sp_system {
     int (*mass_solve)(void *self, const double *b, double *x) SP_MUST_USE;
     /* y = K(q) v, springs left out (they do not damp). */
     void (*tangent_times)(void *self, const double *q, const double *v, double *y);
-    /* The springs that act from now on; the array must live as long as it is set. */
+    /* The springs that act from now on; the array must live as long as it is set. Called too when other forces than the springs' have changed: nothing that was kept of an evaluation is true any more. */
     void (*set_springs)(void *self, int64_t count, const sp_spring *springs);
     bool cubic; /* the force is a polynomial of degree 3 or less in q */
     /* The first element that is turned inside out at q under a law that has no value there, −1 where there is none; NULL where that cannot be. At such q the energy
@@ -45,7 +69,31 @@ typedef struct sp_system {
     void (*viscous_add)(void *self, const double *q, double scale);
     /* y = D(q) v. */
     void (*viscous_times)(void *self, const double *q, const double *v, double *y);
+    bool active; /* f follows the tension of fibres in the materials of the body's mesh (material/material.h) from call to call */
     bool nonconservative; /* f is the gradient of no energy, and K not symmetric: `force` returns the energy of the springs only */
+
+    /* ---- systems of vertices (dynamics/models.h: full, linear, warped, condensed); NULL elsewhere ---- */
+    const struct sp_body *body; /* q are its free degrees of freedom */
+    /* Where held vertices are and how fast they move from now on, u and v [3·vertices] of which only held components are read (copied). All other calls see them: f and energies the
+     * positions, tangent_times and viscous_times the velocities, in addition to v. */
+    void (*hold)(void *self, const double *u, const double *v);
+    /* y = K(q) v and y = M v over all vertices, held ones included, v and y [3·vertices]; springs and grounds left out. */
+    void (*stiffness_times)(void *self, const double *q, const double *v, double *y);
+    void (*inertia_times)(void *self, const double *v, double *y);
+    /* f −= M_fh a, the inertia of held vertices that accelerate with a [3·vertices]. */
+    void (*held_inertia)(void *self, const double *a, double *f);
+    /* Work [J] of the internal force at q, that of springs and grounds included, over displacements du [3·vertices] of held components. */
+    double (*held_work)(void *self, const double *q, const double *du);
+    /* Called at the start of every step at q₀: what the supports (dynamics/supports.h) anchor there. Returns the energy that this takes out of the system [J]. NULL: nothing. */
+    double (*begin)(void *self, const double *q);
+    /* Changes v₁ [n] as friction does in a step of h that ended at q₁; returns the kinetic energy of the free degrees of freedom that is lost [J]; with a consistent mass it may be below 0
+     * where neighbours move against each other. NULL: nothing. */
+    double (*rub)(void *self, const double *q0, const double *q1, double h, double *v);
+    /* NULL: the general step by the matrices above. */
+    int (*velocity_step)(void *self, const sp_velocity_step *step) SP_MUST_USE;
+
+    /* ---- systems of oscillators ---- */
+    const double *eigenvalue; /* [n] rad²/s²: M is the identity and K this diagonal, whatever q. NULL: they are not */
 } sp_system;
 
 /* External forces in the system's coordinates. */
@@ -53,8 +101,12 @@ typedef struct sp_forcing {
     void *self;
     /* Mean over [t0, t1] of the external force, into f [n]; t1 infinite: what acts for ever. */
     void (*mean)(void *self, double t0, double t1, double *f);
-    /* Sets the system's springs to those that act in the middle of [t0, t1]; returns true when they changed. NULL: none. */
+    /* Sets the system's springs, and all else that changes its internal force, to what acts in the middle of [t0, t1]; returns true when that changed. NULL: none. */
     bool (*springs)(void *self, double t0, double t1);
+    /* Grows with every change by `springs` that may have made the system stiffer; NULL: each one may. */
+    const int64_t *stiffened;
+    /* Where held vertices are at t and how fast they move from then on: u, v [3·vertices], other components untouched. NULL: they stay at 0. */
+    void (*held)(void *self, double t, double *u, double *v);
 } sp_forcing;
 
 #endif

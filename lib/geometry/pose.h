@@ -3,6 +3,7 @@
 #define SP_GEOMETRY_POSE_H
 
 #include <math.h>
+#include <stdbool.h>
 
 /* A point X of the body is at x + R(q) X in the world. */
 typedef struct sp_pose {
@@ -26,6 +27,23 @@ static inline void sp_cross3(const double a[3], const double b[3], double c[3])
     c[0] = a[1] * b[2] - a[2] * b[1];
     c[1] = a[2] * b[0] - a[0] * b[2];
     c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* v [n] of unit length, without overflow; false where it is zero. */
+static inline bool sp_unit_vector(int n, double *v)
+{
+    double most = 0, square = 0;
+    for (int i = 0; i < n; i++)
+        most = fmax(most, fabs(v[i]));
+    if (!(most > 0))
+        return false;
+    for (int i = 0; i < n; i++) {
+        v[i] /= most;
+        square += v[i] * v[i];
+    }
+    for (int i = 0; i < n; i++)
+        v[i] /= sqrt(square);
+    return true;
 }
 
 /* c = a b, the rotation b followed by a; c may be a or b. */
@@ -102,5 +120,8 @@ static inline sp_pose sp_pose_between(const sp_pose *a, const sp_pose *b, double
     sp_quaternion_normalize(p.q);
     return p;
 }
+
+/* The pose of a frame at a time, with its velocity and angular velocity [6, world; NULL: not wanted]. */
+typedef sp_pose sp_pose_path(const void *data, double time, double velocity[6]);
 
 #endif

@@ -113,6 +113,73 @@ int64_t sp_gmres(const sp_operator *A, sp_iteration *w, double tolerance, int64_
     return products;
 }
 
+/* From the residual that stands there, with itself as the shadow: half-steps r − αv and s − ωt, until one is short enough, the products are used up (then they are `most`), or a scalar product
+ * that divides is all rounding: |⟨a, b⟩| ≤ 1e-15 |a| |b|. Returns the length of the residual. */
+static double stabilized(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products, double *x)
+{
+    const double rounding = 1e-15;
+    int n = (int)w->n;
+    double *shadow = w->basis, *second = w->basis + w->n, length = cblas_dnrm2(n, w->residual, 1), size = length, along = length * length;
+    memcpy(shadow, w->residual, (size_t)n * sizeof *shadow);
+    memcpy(w->direction, w->residual, (size_t)n * sizeof *shadow);
+    while (*products < most) {
+        A->precondition(A->self, w->direction, w->preconditioned);
+        A->times(A->self, w->preconditioned, w->product);
+        ++*products;
+        double across = cblas_ddot(n, shadow, 1, w->product, 1);
+        if (!(fabs(across) > rounding * size * cblas_dnrm2(n, w->product, 1)))
+            break;
+        double alpha = along / across;
+        cblas_daxpy(n, alpha, w->preconditioned, 1, x, 1);
+        cblas_daxpy(n, -alpha, w->product, 1, w->residual, 1);
+        length = cblas_dnrm2(n, w->residual, 1);
+        if (!(length > enough) || *products >= most)
+            break;
+        A->precondition(A->self, w->residual, w->preconditioned);
+        A->times(A->self, w->preconditioned, second);
+        ++*products;
+        double turned = cblas_ddot(n, second, 1, w->residual, 1), square = cblas_ddot(n, second, 1, second, 1);
+        if (!(fabs(turned) > rounding * length * sqrt(square)))
+            break;
+        double omega = turned / square;
+        cblas_daxpy(n, omega, w->preconditioned, 1, x, 1);
+        cblas_daxpy(n, -omega, second, 1, w->residual, 1);
+        length = cblas_dnrm2(n, w->residual, 1);
+        double next = cblas_ddot(n, shadow, 1, w->residual, 1);
+        if (!(length > enough) || !(fabs(next) > rounding * size * length))
+            break;
+        double beta = next / along * (alpha / omega);
+        along = next;
+        for (int i = 0; i < n; i++)
+            w->direction[i] = w->residual[i] + beta * (w->direction[i] - omega * w->product[i]);
+    }
+    return length;
+}
+
+int64_t sp_bicgstab(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b, double *x)
+{
+    double size = cblas_dnrm2((int)w->n, b, 1), length = size;
+    int64_t products = 0;
+    memset(x, 0, (size_t)w->n * sizeof *x);
+    memcpy(w->residual, b, (size_t)w->n * sizeof *b);
+    if (!isfinite(size))
+        return -1;
+    while (length > tolerance * size) {
+        double before = length;
+        if (products >= most)
+            return -1;
+        bool recurred = stabilized(A, w, tolerance * size, most, &products, x) <= tolerance * size;
+        /* as above: only this is true of products as they are rounded */
+        length = find_residual(A, w, b, x);
+        products++;
+        if (recurred && length <= 2 * tolerance * size)
+            break;
+        if (!(length < 0.999 * before))
+            return -1;
+    }
+    return products;
+}
+
 int64_t sp_conjugate_gradients(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b, double *x)
 {
     int n = (int)w->n;

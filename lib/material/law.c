@@ -20,6 +20,7 @@ void sp_law_set(sp_law_lanes *law, int lane, const sp_material *material)
     law->constant[2][lane] = mooney ? material->mooney[2] : 0;
     law->fibre_stiffness[lane] = material->fibre_stiffness;
     law->fibre_exponent[lane] = material->fibre_exponent;
+    law->fibre_tension[lane] = material->fibre_tension;
     for (int i = 0; i < 3; i++)
         law->fibre_direction[i][lane] = material->fibre_direction[i];
     if (material->law == SP_LAW_LINEAR) {
@@ -267,9 +268,8 @@ SP_INLINE void eigenvectors(int n, int sweeps, sp_lanes *A, sp_lanes *V)
                 jacobi(n, A, V, p, q);
 }
 
-/* The rotation R (det = +1) with the largest tr(RᵀF): its quaternion is the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix (Horn 1987). Defined
- * for every F; not unique where the two smaller singular values, the last with the sign of det F, sum to 0. */
-SP_CLONES static void nearest_rotation(const sp_lanes *F, sp_lanes *R)
+/* The quaternion of R is the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix (Horn 1987). */
+SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
 {
     sp_lanes N[16], V[16], q[4], best;
     N[0] = F[0] + F[4] + F[8];
@@ -313,7 +313,7 @@ SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, s
     sp_lanes lambda = law->constant[0], mu = law->constant[1], F[9], R[9], D[9], volume;
     for (int k = 0; k < 9; k++)
         F[k] = H[k] + (k % 4 == 0);
-    nearest_rotation(F, R);
+    sp_nearest_rotation(F, R);
     for (int k = 0; k < 9; k++)
         D[k] = F[k] - R[k];
     volume = R[0] * D[0];
@@ -379,6 +379,8 @@ SP_CLONES static void fibres(const sp_law_lanes *law, const sp_lanes *H, sp_lane
         first = k * e * (growth + 1);
         second = k * (growth + 1) * (1 + 2 * c * e * e);
     }
+    *W += law->fibre_tension / 2 * e;
+    first += law->fibre_tension / 2;
     for (int i = 0; P && i < 9; i++)
         P[i] += 2 * first * f[i / 3] * a[i % 3];
     for (int p = 0, at = 0; A && p < 9; p++)

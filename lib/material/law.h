@@ -16,7 +16,7 @@ typedef struct sp_law_lanes {
     enum sp_fibre fibre;
     sp_lanes constant[3]; /* Pa; λ, μ; l, m of STABLE_NEO_HOOKEAN; mu01, mu10, v1 of MOONEY_RIVLIN; unused by LINEAR */
     sp_lanes C[36];       /* Pa; LINEAR, as sp_material_stiffness has it, without fibres */
-    sp_lanes fibre_stiffness, fibre_exponent, fibre_direction[3];
+    sp_lanes fibre_stiffness, fibre_exponent, fibre_direction[3], fibre_tension;
 } sp_law_lanes;
 
 enum { SP_TANGENT_ENTRIES = 45 }; /* upper triangle by rows of a symmetric 9 × 9 matrix */
@@ -27,5 +27,9 @@ void sp_law_set(sp_law_lanes *law, int lane, const sp_material *material);
 /* At H [9, row major]: energy density W [J/m³], P [9, row major] Pa and A = ∂P/∂F [45] Pa over the index 3i + j of F_ij. P and A may be NULL. definite: A becomes the
  * nearest positive semidefinite matrix, its negative eigenvalues 0. Where the law has no value (J ≤ 0) W is +∞ and P, A are NaN. */
 void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite, sp_lanes *W, sp_lanes P[9], sp_lanes A[SP_TANGENT_ENTRIES]);
+
+/* In each lane the rotation R (det = +1) with the largest tr(RᵀF), the polar one where det F > 0; [9, row major]. Defined for every F (F = 0: the identity); not unique where the
+ * two smaller singular values, the last with the sign of det F, sum to 0. */
+void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9]);
 
 #endif

@@ -229,6 +229,8 @@ static int check_fibre(sp_context *context, const sp_material *material)
     const double *a = material->fibre_direction;
     if ((int)material->fibre < 0 || (int)material->fibre >= SP_FIBRE_COUNT)
         return sp_fail(context, SP_INPUT, "material \"%s\": there are no fibres number %d", name, (int)material->fibre);
+    if (!(material->fibre_tension >= 0 && isfinite(material->fibre_tension)) || (material->fibre == SP_FIBRE_NONE && material->fibre_tension != 0))
+        return sp_fail(context, SP_INPUT, "material \"%s\": a tension of %g Pa in %s", name, material->fibre_tension, material->fibre == SP_FIBRE_NONE ? "no fibres" : "its fibres");
     if (material->fibre == SP_FIBRE_NONE)
         return SP_OK;
     if (!(material->fibre_stiffness > 0 && isfinite(material->fibre_stiffness)))

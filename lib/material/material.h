@@ -44,6 +44,7 @@ typedef struct sp_material {
     double fibre_stiffness;    /* k, Pa, > 0 where there are fibres */
     double fibre_exponent;     /* c, 1, > 0: FUNG */
     double fibre_direction[3]; /* a, unit vector in the body frame at rest */
+    double fibre_tension;      /* T, Pa, ≥ 0: active, adds ½ T (I₅ − 1) to the energy and T F a aᵀ to the stress, also at rest. Of a run, in no file; may change between evaluations. 0 without fibres */
     double damping_mass;       /* 1/s, α of local Rayleigh damping α M + β K(q); ≥ 0 */
     double damping_stiffness;  /* s, β; ≥ 0 */
 } sp_material;
@@ -69,17 +70,17 @@ int sp_material_check(sp_context *context, const sp_material *material) SP_MUST_
 /* For messages that say "the law …": its name, or "of Fung's fibres" where these alone are not quadratic. */
 const char *sp_material_law_text(const sp_material *material);
 
-/* Whether the energy is ½ E:C:E, fibres included: then everything follows from C (assembly/element.h). */
+/* Whether the energy is ½ E:C:E, fibres included: then everything follows from C (assembly/element.h) and the fibres' tension, whose part is linear in E. */
 bool sp_material_quadratic(const sp_material *material);
 
-/* C [6,6, row major] Pa in the body frame, Voigt order xx,yy,zz,yz,zx,xy, engineering shear: W = ½ eᵀ C e.
+/* C [6,6, row major] Pa in the body frame, Voigt order xx,yy,zz,yz,zx,xy, engineering shear: W = ½ eᵀ C e, the fibres' tension left out.
  * SP_INPUT when the energy is not quadratic in E; the parameters are those of a checked material. */
 int sp_material_stiffness(sp_context *context, const sp_material *material, double C[36]) SP_MUST_USE;
 
 /* The same of the law LINEAR alone, without its fibres. */
 void sp_material_linear(const sp_material *material, double C[36]);
 
-/* The material with λ times factor[0] and μ times factor[1] (both > 0), fibres times the second. Laws with other constants have their energy scaled: there the factors
+/* The material with λ times factor[0] and μ times factor[1] (both > 0), fibres times the second, their active tension as it is. Laws with other constants have their energy scaled: there the factors
  * are equal. The result need not pass sp_material_check: λ + 2μ/3 may come out negative where λ is. */
 void sp_material_scale(const sp_material *material, const double factor[2], sp_material *scaled);
 

@@ -133,7 +133,7 @@ int sp_direct_force_new(sp_context *context, sp_body *body, int64_t r, const dou
     int64_t block = WIDE * SP_LANES, rows = 3 * body->mesh->vertex_count;
     if (!d)
         return sp_fail_memory(context);
-    *force = (sp_reduced_force){.self = d, .r = r, .cubic = sp_body_quadratic(context, body) == SP_OK, .evaluate = evaluate, .inverted = inverted, .destroy = destroy};
+    *force = (sp_reduced_force){.self = d, .r = r, .active = true, .cubic = sp_body_quadratic(context, body) == SP_OK, .evaluate = evaluate, .inverted = inverted, .destroy = destroy};
     d->context = context;
     d->body = body;
     d->r = r;

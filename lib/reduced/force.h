@@ -8,6 +8,7 @@ typedef struct sp_reduced_force {
     void *self;
     int64_t r;
     bool unsymmetric; /* it is the gradient of no energy: `evaluate` returns 0 and writes all of K */
+    bool active;      /* it follows the tension of fibres in the materials of the body's mesh from call to call */
     bool together; /* force and stiffness cost one evaluation: whoever wants one may as well ask for both */
     /* Internal force f [r] and the lower triangle of the tangent stiffness K [r, r, column major] at q [r]; either may be NULL. Returns the strain
      * energy [J]. definite: leave out what can make K indefinite, where the force knows how (assembly/elastic.h). Allocates nothing. */

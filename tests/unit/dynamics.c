@@ -40,7 +40,7 @@ static bool no_springs(void *self, double t0, double t1)
 
 static sp_forcing nothing(const sp_system *system)
 {
-    return (sp_forcing){(void *)system, no_force, no_springs};
+    return (sp_forcing){.self = (void *)system, .mean = no_force, .springs = no_springs};
 }
 
 static void make_cantilever(sp_mesh *mesh)
@@ -148,7 +148,7 @@ static void energy_step_balances_work(void)
 {
     model m;
     make_model(&m);
-    sp_load loads[2] = {{0, 0.03, SP_LOAD_VERTEX, 80, {0, 30, 50}, 0}, {0.01, INFINITY, SP_LOAD_SPRING, 70, {1, 0.2, 0.5}, 4000}};
+    sp_load loads[2] = {{0, 0.03, SP_LOAD_VERTEX, 80, {0, 30, 50}, .stiffness = 0}, {0.01, INFINITY, SP_LOAD_SPRING, 70, {1, 0.2, 0.5}, .stiffness = 4000}};
     sp_loading loading;
     CHECK_OK(sp_loading_new(&context, &m.body, m.U, R, 2, loads, (double[]){0, 0, -9.81}, &m.reduced, &loading));
     sp_forcing forcing = sp_loading_forcing(&loading);
@@ -205,7 +205,7 @@ static void reduced_steps_allocate_nothing(void)
     CHECK_OK(sp_polynomial_viscosity(&context, &parts, R, 1, m.mesh.materials, &(sp_viscosity){10, 20}, &viscosity));
     sp_polynomials_free(&parts);
     sp_reduced_system_damp(&m.reduced, &viscosity);
-    sp_load load = {0, 1, SP_LOAD_VERTEX, 80, {0, 3, 5}, 0};
+    sp_load load = {0, 1, SP_LOAD_VERTEX, 80, {0, 3, 5}, .stiffness = 0};
     sp_loading loading;
     CHECK_OK(sp_loading_new(&context, &m.body, m.U, R, 1, &load, (double[]){0, 0, -9.81}, &m.reduced, &loading));
     sp_forcing forcing = sp_loading_forcing(&loading);
@@ -245,7 +245,7 @@ static void full_model_equals_its_own_reduction(void)
     CHECK_OK(sp_polynomials_new(&context, &body, n, U, &parameters, &polynomials, &report));
     CHECK_OK(sp_polynomial_system_new(&context, &polynomials, n, U, rows, mesh.vertices, &reduced));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &full));
-    sp_load loads[2] = {{0, 0.02, SP_LOAD_ALL, -1, {0, 5, 40}, 0}, {0.01, 1, SP_LOAD_SPRING, mesh.vertex_count - 1, {0.5, 0.1, 0.4}, 300}};
+    sp_load loads[2] = {{0, 0.02, SP_LOAD_ALL, -1, {0, 5, 40}, .stiffness = 0}, {0.01, 1, SP_LOAD_SPRING, mesh.vertex_count - 1, {0.5, 0.1, 0.4}, .stiffness = 300}};
     for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
         sp_loading a, b;
         CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 2, loads, (double[]){0, 0, -9.81}, &full, &a));
@@ -294,7 +294,7 @@ static void pressure_is_balanced(void)
     CHECK_OK(sp_body_new(&context, &mesh, &body));
     double *f = calloc((size_t)body.dof_count, 8);
     for (int64_t id = -1; id < 2; id++) {
-        sp_load load = {0, INFINITY, SP_LOAD_PRESSURE, id, {5000}, 0};
+        sp_load load = {0, INFINITY, SP_LOAD_PRESSURE, id, {5000}, .stiffness = 0};
         double sum[3] = {0}, torque[3] = {0}, virial = 0;
         CHECK_OK(sp_load_force(&context, &body, 1, &load, f));
         for (int64_t v = 0; v < mesh.vertex_count; v++) {
@@ -315,7 +315,7 @@ static void pressure_is_balanced(void)
         if (id < 0)
             CHECK_NEAR(virial, -3 * 5000 * 0.4 * 0.3 * 0.2, 1e-9);
     }
-    CHECK(sp_load_force(&context, &body, 1, &(sp_load){0, 1, SP_LOAD_PRESSURE, 2, {1}, 0}, f) == SP_INPUT, "region 2 of 2 was accepted");
+    CHECK(sp_load_force(&context, &body, 1, &(sp_load){0, 1, SP_LOAD_PRESSURE, 2, {1}, .stiffness = 0}, f) == SP_INPUT, "region 2 of 2 was accepted");
     free(f);
     sp_body_free(&body);
     sp_mesh_free(&mesh);
@@ -332,7 +332,7 @@ static void free_fall_and_impulse(void)
     double mass = 0;
     for (int64_t e = 0; e < mesh.hex_count; e++)
         mass += 1000 * sp_mesh_element_volume(&mesh, e);
-    sp_load load = {0.013, 0.0471, SP_LOAD_ALL, -1, {7, 0, 0}, 0}; /* not aligned with the steps */
+    sp_load load = {0.013, 0.0471, SP_LOAD_ALL, -1, {7, 0, 0}, .stiffness = 0}; /* not aligned with the steps */
     for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++) {
         sp_loading loading;
         CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 1, &load, (double[]){0, 0, -9.81}, &system, &loading));
@@ -425,7 +425,7 @@ static void stiff_springs_with_damping(void)
     make_model(&m);
     CHECK_OK(sp_full_system_new(&context, &m.body, true, false, NULL, &systems[0]));
     CHECK_OK(sp_full_system_new(&context, &m.body, false, false, NULL, &systems[1]));
-    sp_load load = {0, INFINITY, SP_LOAD_SPRING, 80, {0.8, 0.2, 0.3}, 1e7};
+    sp_load load = {0, INFINITY, SP_LOAD_SPRING, 80, {0.8, 0.2, 0.3}, .stiffness = 1e7};
     for (int nonlinear = 0; nonlinear <= 1; load.stiffness = 1e4, nonlinear++)
         for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
             sp_loading loading;

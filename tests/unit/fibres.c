@@ -1,11 +1,15 @@
 /* Directions of fibres by element: against regions with explicit directions, turned bodies, differences, and helices against their formula in cylindrical coordinates. */
 #include "assembly/elastic.h"
+#include "assembly/element.h"
 #include "bodies.h"
 #include "cubature/cubature.h"
 #include "linear/blas.h"
+#include "material/law.h"
 #include "reduced/direct.h"
 #include "reduced/polynomial.h"
 #include "test.h"
+
+#include <lapacke.h>
 
 static sp_context context;
 
@@ -189,7 +193,7 @@ static void turned_bodies(void)
     CHECK(worst < 1e-12, "%g", worst);
 }
 
-/* Force against differences of the energy, tangent against differences of the force: of second order, from step to half the step. */
+/* Force against differences of the energy, tangent against differences of the force: of second order, from step to half the step. Half of the time the fibres pull. */
 static void differences(void)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
@@ -201,6 +205,7 @@ static void differences(void)
         if (k % 2)
             split_in_place(&mesh);
         CHECK_OK(sp_body_new(&context, &mesh, &body));
+        mesh.materials[0].fibre_tension = k / 2 % 2 ? 1.4 : 0;
         int64_t rows = 3 * mesh.vertex_count;
         double *u = calloc((size_t)(7 * rows), 8), *d = u + rows, *f = d + rows, *y = f + rows, *at = y + rows, *plus = at + rows, *minus = plus + rows;
         random_field(2 * rows, 3, u);
@@ -234,7 +239,150 @@ static void differences(void)
     }
 }
 
-/* Cubature of all elements with weight 1, and polynomials where there are such, are the projected force. */
+/* The energy and force of an element at u [24] by its quadrature points and the law there, whatever the body makes of it. */
+static double by_points(const sp_mesh *mesh, int64_t element, const double *u, double f[8][3])
+{
+    int corners;
+    const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
+    double X[24], sum = 0;
+    sp_quadrature quadrature;
+    sp_law_lanes law;
+    sp_material own;
+    for (int a = 0; a < corners; a++)
+        memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
+    sp_element_quadrature(corners, X, mesh->quadrature, &quadrature);
+    for (int l = 0; l < SP_LANES; l++)
+        sp_law_set(&law, l, sp_mesh_material(mesh, element, &own));
+    memset(f, 0, 24 * sizeof(double));
+    for (int g = 0; g < quadrature.count; g++) {
+        sp_lanes H[9], W, P[9];
+        for (int k = 0; k < 9; k++) {
+            double h = 0;
+            for (int a = 0; a < corners; a++)
+                h += u[3 * corner[a] + k / 3] * quadrature.gradient[g][a][k % 3];
+            H[k] = (sp_lanes){0} + h;
+        }
+        sp_law_evaluate(&law, H, false, &W, P, NULL);
+        sum += quadrature.weight[g] * W[0];
+        for (int a = 0; a < corners; a++)
+            for (int k = 0; k < 9; k++)
+                f[a][k / 3] += quadrature.weight[g] * P[k][0] * quadrature.gradient[g][a][k % 3];
+    }
+    return sum;
+}
+
+/* Active tension that is set after the body was made: energy and force are those of the points, by edge lengths too; second derivatives are as without it; stresses are F⁻¹P. */
+static void tension(void)
+{
+    double worst[3] = {0};
+    for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
+        sp_mesh mesh;
+        sp_body body;
+        const int64_t pair[2] = {0, 1};
+        make_box(3, 2, 2, 1, 0.1, &mesh);
+        mesh.materials[0] = test_law(k / 2);
+        add_directions(&mesh);
+        if (k % 2)
+            split_in_place(&mesh);
+        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        const int64_t rows = 3 * mesh.vertex_count, elements = sp_mesh_element_count(&mesh);
+        double *u = calloc((size_t)(6 * rows), 8), *f = u + 2 * rows, *sum = f + rows, *second[2] = {sum + rows, sum + 2 * rows}, energy = 0, H[9], *stress = calloc((size_t)(6 * elements), 8);
+        random_field(2 * rows, 3, u);
+        for (int64_t i = 0; i < rows; i++)
+            u[i] *= 0.1;
+        CHECK_OK(sp_elastic_second(&context, &body, 2, u, 1, pair, second[0]));
+        mesh.materials[0].fibre_tension = 1.7;
+        CHECK_OK(sp_elastic_second(&context, &body, 2, u, 1, pair, second[1]));
+        worst[0] = fmax(worst[0], largest(rows, second[0], second[1]) / largest(rows, second[0], NULL));
+        for (int64_t e = 0; e < elements; e++) {
+            int corners;
+            const int64_t *corner = sp_mesh_corners(&mesh, e, &corners);
+            double own[8][3];
+            energy += by_points(&mesh, e, u, own);
+            for (int a = 0; a < corners; a++)
+                for (int i = 0; i < 3; i++)
+                    sum[3 * corner[a] + i] += own[a][i];
+        }
+        worst[1] = fmax(worst[1], fabs(sp_elastic_force(&context, &body, u, f) / energy - 1));
+        worst[1] = fmax(worst[1], largest(rows, f, sum) / largest(rows, sum, NULL));
+        random_field(9, 5, H);
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            for (int i = 0; i < 3; i++) {
+                u[3 * v + i] = 0;
+                for (int j = 0; j < 3; j++)
+                    u[3 * v + i] += 0.2 * H[3 * i + j] * mesh.vertices[3 * v + j];
+            }
+        CHECK_OK(sp_elastic_fields(&context, &body, u, NULL, stress, NULL));
+        for (int64_t e = 0; e < elements; e++) { /* P = F S */
+            static const int voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
+            sp_material own;
+            sp_law_lanes law;
+            sp_lanes lanes[9], W, P[9];
+            for (int i = 0; i < 9; i++)
+                lanes[i] = (sp_lanes){0} + 0.2 * H[i];
+            for (int l = 0; l < SP_LANES; l++)
+                sp_law_set(&law, l, sp_mesh_material(&mesh, e, &own));
+            sp_law_evaluate(&law, lanes, false, &W, P, NULL);
+            for (int i = 0; i < 9; i++) {
+                double product = stress[6 * e + voigt[i / 3][i % 3]];
+                for (int j = 0; j < 3; j++)
+                    product += 0.2 * H[i / 3 * 3 + j] * stress[6 * e + voigt[j][i % 3]];
+                worst[2] = fmax(worst[2], fabs(product - P[i][0]));
+            }
+        }
+        free(stress);
+        free(u);
+        sp_body_free(&body);
+        sp_mesh_free(&mesh);
+    }
+    NOTE("second derivatives %.1e, energy and force %.1e, stress %.1e Pa", worst[0], worst[1], worst[2]);
+    CHECK(worst[0] < 1e-10 && worst[1] < 1e-12 && worst[2] < 1e-11, "%g %g %g", worst[0], worst[1], worst[2]);
+}
+
+/* Crushed bodies whose fibres pull: every element's definite matrix is positive semidefinite, so their sum is, and no less stiff along any direction than the fibres' tension alone. */
+static void definite_tangent(void)
+{
+    for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
+        sp_mesh mesh;
+        sp_body body;
+        sp_sparse K[3];
+        make_box(2, 1, 1, 1, 0.1, &mesh);
+        mesh.materials[0] = test_law(k / 2);
+        add_directions(&mesh);
+        if (k % 2)
+            split_in_place(&mesh);
+        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_body_pattern(&context, &body));
+        const int64_t rows = 3 * mesh.vertex_count;
+        double *u = calloc((size_t)rows, 8), *A = calloc((size_t)(rows * rows), 8), *value = calloc((size_t)rows, 8);
+        for (int64_t i = 0; i < rows; i++)
+            u[i] = -0.35 * mesh.vertices[i];
+        for (int s = 0; s < 3; s++) { /* exact with and without tension, definite with it */
+            mesh.materials[0].fibre_tension = s == 1 ? 0 : 0.8;
+            CHECK_OK(sp_body_matrix(&context, &body, &K[s]));
+            sp_elastic_tangent(&context, &body, u, 1, s == 2, NULL, &K[s]);
+        }
+        double lowest[2];
+        for (int less = 0; less < 2; less++) {
+            memset(A, 0, (size_t)(rows * rows) * 8);
+            for (int64_t row = 0; row < rows; row++)
+                for (int64_t i = K[2].start[row]; i < K[2].start[row + 1]; i++)
+                    A[K[2].index[i] * rows + row] = K[2].value[i] - (less ? K[0].value[i] - K[1].value[i] : 0);
+            CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', (int)rows, A, (int)rows, value) == 0, "dsyev");
+            lowest[less] = value[0] / value[rows - 1];
+        }
+        const bool quadratic = sp_material_quadratic(&mesh.materials[0]); /* the others project all of ∂P/∂F, the tension with it */
+        CHECK(lowest[0] > -1e-13 && (!quadratic || lowest[1] > -1e-13), "%s, %s fibres: lowest eigenvalues %g %g of the largest", sp_law_name(mesh.materials[0].law),
+              sp_fibre_name(mesh.materials[0].fibre), lowest[0], lowest[1]);
+        for (int s = 0; s < 3; s++)
+            sp_sparse_free(&K[s]);
+        free(u), free(A), free(value);
+        sp_body_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* Cubature of all elements with weight 1, and polynomials where there are such, are the projected force; cubature and projection also where the fibres' tension changes afterwards. */
 static void reduced_models(void)
 {
     enum { R = 5 };
@@ -277,7 +425,22 @@ static void reduced_models(void)
         CHECK(status == (quadratic ? SP_OK : SP_INPUT), "%s: %d", sp_law_name(mesh.materials[0].law), status);
         if (quadratic)
             CHECK_OK(sp_polynomial_reduced_force(&context, &polynomials, R, &other[1]));
+        double product[2][R];
+        mesh.materials[0].fibre_tension = 1.2;
         direct.evaluate(direct.self, q, false, f, K);
+        other[0].evaluate(other[0].self, q, false, g, L);
+        CHECK(direct.active && other[0].active && !(quadratic && other[1].active), "who follows");
+        CHECK(largest(R, f, g) < 1e-12 * largest(R, f, NULL), "with tension forces differ by %g", largest(R, f, g));
+        for (int j = 0; j < R; j++)
+            CHECK(largest(R - j, K + j * R + j, L + j * R + j) < 1e-12 * largest(R * R, K, NULL), "with tension stiffnesses differ");
+        for (int s = 0; s < 2; s++) { /* products follow without an evaluation in between */
+            mesh.materials[0].fibre_tension = s ? 0 : 1.2;
+            other[0].times(other[0].self, q, q, product[s]);
+        }
+        CHECK(largest(R, product[0], product[1]) > 1e-3 * largest(R, product[0], NULL), "the products are the same");
+        memcpy(g, f, sizeof f);
+        direct.evaluate(direct.self, q, false, f, K);
+        CHECK(largest(R, f, g) > 1e-3 * largest(R, f, NULL), "the tension had no part");
         for (int s = 0; s < 1 + quadratic; s++) {
             other[s].evaluate(other[s].self, q, false, g, L);
             worst[s] = fmax(worst[s], largest(R, f, g) / largest(R, f, NULL));
@@ -409,6 +572,8 @@ int main(void)
     RUN(directions_equal_regions);
     RUN(turned_bodies);
     RUN(differences);
+    RUN(tension);
+    RUN(definite_tangent);
     RUN(reduced_models);
     RUN(classes);
     RUN(helices);

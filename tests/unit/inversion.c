@@ -109,7 +109,7 @@ static double furthest(int64_t count, const double *x)
 
 static double energy_error(scene *s, double step, double *reach, double *iterations)
 {
-    sp_forcing forcing = {s, pull, NULL};
+    sp_forcing forcing = {.self = s, .mean = pull};
     sp_integrator_parameters parameters = {.kind = SP_NEWMARK, .step = step, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.5, .damping_stiffness = 1e-3};
     sp_integrator *it;
     double energy[SP_WORK_COUNT], most = 0, worst = 0;
@@ -160,7 +160,7 @@ static void statics(void)
             continue;
         make_block(&s, (enum sp_law)law, push);
         s.until = 1;
-        sp_forcing forcing = {&s, pull, NULL};
+        sp_forcing forcing = {.self = &s, .mean = pull};
         sp_integrator_parameters parameters = {.kind = SP_STATIC, .step = 1};
         CHECK_OK(sp_integrator_new(&context, &s.system, &forcing, &parameters, NULL, NULL, &it));
         CHECK_OK(sp_integrator_step(it));
@@ -176,7 +176,7 @@ static void statics(void)
 /* Runs to the end or to the first failure; returns the status. All that is kept must be numbers. */
 static int run(scene *s, sp_integrator_parameters parameters, int64_t steps, int64_t *most, int64_t *last, double *reach)
 {
-    sp_forcing forcing = {s, pull, NULL};
+    sp_forcing forcing = {.self = s, .mean = pull};
     sp_integrator *it;
     double energy[SP_WORK_COUNT];
     *most = 0;
@@ -249,7 +249,7 @@ static void energy_step_wants_cubic_forces(void)
         if (law == SP_LAW_LINEAR)
             continue;
         make_block(&s, (enum sp_law)law, push);
-        sp_forcing forcing = {&s, pull, NULL};
+        sp_forcing forcing = {.self = &s, .mean = pull};
         sp_integrator_parameters parameters = {.kind = SP_ENERGY, .step = 1e-3};
         int status = sp_integrator_new(&context, &s.system, &forcing, &parameters, NULL, NULL, &it);
         CHECK(status == (law == SP_LAW_STVK ? SP_OK : SP_USAGE), "%s: status %d", sp_law_name((enum sp_law)law), status);

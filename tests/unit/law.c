@@ -208,6 +208,52 @@ static void agrees_with_the_quadratic_form(void)
     }
 }
 
+/* Active tension T: its energy is ½ T (|F a|² − 1), stress T F a aᵀ, tangent T δ_ik a_j a_l, all beside what is there without it; derivatives, turned bodies, and the definite tangent stay right. */
+static void active_fibres(void)
+{
+    const double T = 1.9, rest[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double smallest = INFINITY;
+    for (int k = SP_LAW_COUNT; k < TEST_LAWS; k++)
+        for (int t = 0; t < 6; t++) {
+            sp_material passive = test_law(k), m = passive;
+            const double *a = m.fibre_direction;
+            double F[9], D[9], Q[9], QF[9], QP[9], W, P[9], A[81], W0, P0[9], A0[81], W1, P1[9], value[9], square = -1;
+            m.fibre_tension = T;
+            deformation(70 + t, 0.3, t > 3 && sp_law_everywhere(m.law), F);
+            deformation(40 + t, 1, false, D);
+            if (!sp_law_everywhere(m.law) && determinant(F) < 0.1)
+                continue;
+            check_differences(&m, F, D);
+            evaluate(&m, F, false, &W, P, A);
+            evaluate(&passive, F, false, &W0, P0, A0);
+            for (int i = 0; i < 3; i++) {
+                const double f = F[3 * i] * a[0] + F[3 * i + 1] * a[1] + F[3 * i + 2] * a[2];
+                square += f * f;
+                for (int j = 0; j < 3; j++)
+                    CHECK_NEAR(P[3 * i + j] - P0[3 * i + j], T * f * a[j], 1e-12 * (1 + fabs(W)));
+            }
+            CHECK_NEAR(W - W0, T / 2 * square, 1e-12 * (1 + fabs(W)));
+            for (int p = 0; p < 9; p++)
+                for (int q = 0; q < 9; q++)
+                    CHECK_NEAR(A[9 * p + q] - A0[9 * p + q], p / 3 == q / 3 ? T * a[p % 3] * a[q % 3] : 0, 1e-11 * (1 + fabs(W)));
+            random_rotation(90 + t, Q);
+            multiply(false, Q, F, QF);
+            multiply(false, Q, P, QP);
+            evaluate(&m, QF, false, &W1, P1, NULL);
+            CHECK_NEAR(W1, W, 1e-12 * (1 + fabs(W)));
+            for (int i = 0; i < 9; i++)
+                CHECK_NEAR(P1[i], QP[i], 1e-11 * (1 + fabs(W)));
+            evaluate(&m, F, true, &W, NULL, A);
+            CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', 9, A, 9, value) == 0, "dsyev");
+            smallest = fmin(smallest, value[0] / value[8]);
+            evaluate(&m, rest, false, &W, P, NULL);
+            CHECK(W == 0, "at rest: %g", W);
+            for (int i = 0; i < 9; i++)
+                CHECK_NEAR(P[i], T * a[i / 3] * a[i % 3], 1e-15);
+        }
+    CHECK(smallest > -1e-14, "the definite tangent has an eigenvalue of %g of the largest", smallest);
+}
+
 /* Negative eigenvalues become 0, the others stay: against LAPACK's own decomposition. */
 static void projection(void)
 {
@@ -311,6 +357,7 @@ int main(void)
     RUN(objective_and_isotropic);
     RUN(rest_is_hookes);
     RUN(agrees_with_the_quadratic_form);
+    RUN(active_fibres);
     RUN(projection);
     RUN(inversion);
     RUN(tiny_shear);

@@ -173,7 +173,7 @@ typedef struct motion {
 /* From rest, under a pull, gravity and a spring that lets go. */
 static motion move(held_block *b, const sp_cubature *cubature, enum sp_jacobian jacobian, const sp_integrator_parameters *parameters, int steps)
 {
-    sp_load loads[2] = {{0, 0.3, SP_LOAD_VERTEX, PULLED, {5000, 8000, 0}, 0}, {0, 0.021, SP_LOAD_SPRING, PULLED, {1, 0.2, 0.5}, 4000}};
+    sp_load loads[2] = {{0, 0.3, SP_LOAD_VERTEX, PULLED, {5000, 8000, 0}, .stiffness = 0}, {0, 0.021, SP_LOAD_SPRING, PULLED, {1, 0.2, 0.5}, .stiffness = 4000}};
     sp_system system;
     sp_loading loading;
     sp_integrator *it;

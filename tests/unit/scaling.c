@@ -311,7 +311,7 @@ static double run(const sp_system *system, sp_integrator_parameters parameters, 
         velocity[i] *= velocity_size;
     }
     load l = {n, force, 7.5 * parameters.step};
-    sp_forcing forcing = {&l, mean_load, NULL};
+    sp_forcing forcing = {.self = &l, .mean = mean_load};
     sp_integrator *it;
     CHECK_OK(sp_integrator_new(&context, system, &forcing, &parameters, NULL, velocity, &it));
     for (int step = 0; step < STEPS; step++) {

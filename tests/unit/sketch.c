@@ -296,7 +296,7 @@ static void large_loads_are_balanced_from_anywhere(void)
     CHECK(!memcmp(other, q + c.n, bytes), "a solve depends on what was solved before it");
     /* the static integrator, which goes there on another way: 1e-10 of the forces is some 1e-9 of the displacements */
     ramp r = {load + 2 * c.n, c.n};
-    sp_forcing forcing = {&r, half_then_all, NULL};
+    sp_forcing forcing = {.self = &r, .mean = half_then_all};
     sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1};
     sp_integrator *it;
     CHECK_OK(sp_integrator_new(&context, &c.system, &forcing, &p, NULL, NULL, &it));

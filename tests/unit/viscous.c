@@ -380,7 +380,7 @@ static void no_force(void *self, double t0, double t1, double *f)
 
 static sp_forcing nothing(const sp_system *system)
 {
-    return (sp_forcing){(void *)system, no_force, NULL};
+    return (sp_forcing){.self = (void *)system, .mean = no_force};
 }
 
 /* A cantilever with smooth fields that vanish at its end, its reduced system with this damping. */

@@ -1,0 +1,115 @@
+/* libFuzzer entry for the readers of loads, moves and activations: the first byte selects one of them, the rest is the text. Stops when a parse that succeeded breaks what the headers promise,
+ * or one that failed says nothing. */
+#include "formats/activation.h"
+#include "formats/loads.h"
+#include "formats/moves.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { VERTICES = 8, REGIONS = 3 };
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static bool all_finite(int64_t count, const double *x)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+static void check_series(int64_t count, const double *time, int width, const double *value)
+{
+    require(count >= 1 && all_finite(count, time) && all_finite(count * width, value));
+    for (int64_t i = 1; i < count; i++) {
+        require(time[i] > time[i - 1]);
+        for (int k = 0; k < width; k++)
+            require(isfinite((value[i * width + k] - value[(i - 1) * width + k]) / (time[i] - time[i - 1])));
+    }
+}
+
+static void check_moves(int64_t count, const sp_vertex_move *moves)
+{
+    static const int held[VERTICES] = {7, 0, 2, 0, 0, 7, 0, 5};
+    double u[3 * VERTICES], v[3 * VERTICES];
+    for (int64_t i = 0; i < count; i++) {
+        const sp_vertex_move *m = &moves[i];
+        require(m->vertex >= 0 && m->vertex < VERTICES && held[m->vertex] != 0 && (i == 0 || m->vertex > m[-1].vertex));
+        check_series(m->count, m->time, 3, m->u);
+        for (int64_t k = 0; k < 3 * m->count; k++)
+            require(held[m->vertex] >> k % 3 & 1 || m->u[k] == 0);
+        const sp_moves one = {.vertex_count = 1, .single = m};
+        for (int64_t k = 0; k < m->count; k++) {
+            sp_moves_at(&one, m->time[k], u, v);
+            require(all_finite(3, u + 3 * m->vertex) && all_finite(3, v + 3 * m->vertex));
+        }
+    }
+}
+
+static void check_activations(int64_t count, const sp_activation *activations)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const sp_activation *a = &activations[i];
+        require(a->region >= 1 && a->region < REGIONS && (i == 0 || a->region > a[-1].region));
+        check_series(a->count, a->time, 1, a->tension);
+        for (int64_t k = 0; k < a->count; k++)
+            require(a->tension[k] >= 0);
+    }
+}
+
+static void check_loads(int64_t count, const sp_load *loads)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const sp_load *l = &loads[i];
+        const bool by_region = l->kind == SP_LOAD_REGION || l->kind == SP_LOAD_PRESSURE, everywhere = l->kind == SP_LOAD_ALL || (l->kind == SP_LOAD_PRESSURE && l->id < 0);
+        const int64_t most = l->kind == SP_LOAD_SURFACE ? 0 : by_region ? REGIONS : VERTICES;
+        require(l->kind <= SP_LOAD_SPRING && isfinite(l->start) && l->start >= 0 && l->end > l->start && all_finite(3, l->force));
+        require(everywhere ? l->id == -1 : l->id >= 0 && l->id < most);
+        require(isfinite(l->stiffness) && l->stiffness >= 0 && (l->stiffness == 0 || l->kind == SP_LOAD_SPRING));
+        require(!l->moving || (l->kind == SP_LOAD_SPRING && isfinite(l->end) && all_finite(3, l->anchor_end)));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    int64_t fixed[4] = {0, 2, 5, 7};
+    uint8_t axes[4] = {7, 2, 7, 5};
+    sp_material materials[REGIONS] = {{.name = "body"}, {.name = "biceps", .fibre = SP_FIBRE_STVK}, {.name = "3", .fibre = SP_FIBRE_FUNG}};
+    const sp_mesh mesh = {.vertex_count = VERTICES, .fixed_count = 4, .fixed = fixed, .fixed_axes = axes, .material_count = REGIONS, .materials = materials};
+    const char *text = (const char *)data + 1;
+    const int64_t length = (int64_t)size - 1;
+    sp_context context = sp_context_default();
+    sp_pool pool = {0};
+    int64_t count;
+    int status;
+    if (data[0] % 3 == 0) {
+        sp_load *loads;
+        status = sp_loads_parse(&context, text, length, &mesh, &pool, &count, &loads);
+        if (status == SP_OK)
+            check_loads(count, loads);
+    } else if (data[0] % 3 == 1) {
+        sp_vertex_move *moves;
+        status = sp_moves_parse(&context, text, length, &mesh, &pool, &count, &moves);
+        if (status == SP_OK)
+            check_moves(count, moves);
+    } else {
+        sp_activation *activations;
+        status = sp_activations_parse(&context, text, length, &mesh, &pool, &count, &activations);
+        if (status == SP_OK)
+            check_activations(count, activations);
+    }
+    sp_pool_free(&pool);
+    require(status == SP_OK || (status == SP_INPUT && context.message[0]));
+    return 0;
+}

@@ -1,0 +1,957 @@
+/* Stiffness warping: what is zero under rigid motion, small strain, momenta, products, networks, over-stretching; BiCGStab. */
+#include "allocations.h"
+#include "assembly/elastic.h"
+#include "base/threads.h"
+#include "bodies.h"
+#include "dynamics/integrate.h"
+#include "dynamics/loads.h"
+#include "dynamics/warp_internal.h"
+#include "linear/blas.h"
+#include "test.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+
+static sp_context context;
+
+static const char *const kind_name[] = {"vertex", "pair", "element"}, *const rotation_name[] = {"frame", "polar"};
+
+/* ---- bodies ---- */
+
+/* A distorted bar 0.6 × 0.2 × 0.2 m, of hexahedra or tetrahedra, its end at x = 0 held or free. */
+static void make_bar(bool tetrahedra, bool held, enum sp_law law, sp_mesh *mesh, sp_body *body)
+{
+    sp_mesh box;
+    int64_t added;
+    make_box(6, 2, 2, 0.1, 0.15, &box);
+    box.materials[0].law = law;
+    if (held) {
+        CHECK_OK(sp_mesh_fix_half_space(&context, &box, (double[]){1, 0, 0}, 0.03, 7, &added));
+        CHECK(added == 9, "%lld fixed", (long long)added);
+    }
+    if (tetrahedra) {
+        CHECK_OK(sp_mesh_split(&context, &box, mesh));
+        sp_mesh_free(&box);
+    } else
+        *mesh = box;
+    CHECK_OK(sp_body_new(&context, mesh, body));
+}
+
+static void drop(sp_mesh *mesh, sp_body *body)
+{
+    sp_body_free(body);
+    sp_mesh_free(mesh);
+}
+
+/* A turn by 2.2 about an oblique axis (Rodrigues). */
+static void oblique(double R[9])
+{
+    const double a[3] = {2.0 / 7, -3.0 / 7, 6.0 / 7}, cross[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            R[3 * i + j] = cos(2.2) * (i == j) + (1 - cos(2.2)) * a[i] * a[j] + sin(2.2) * cross[3 * i + j];
+}
+
+/* x = R (X + size · u) + t as a displacement, where `bend` turns the bar along its length first, 1/m. */
+static void deform(const sp_mesh *mesh, bool turned, double bend, double size, const double *u, double *out)
+{
+    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, t[3] = {3, -2, 5};
+    if (turned)
+        oblique(R);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        const double *X = mesh->vertices + 3 * v;
+        double y[3] = {X[0], X[1], X[2]}, x[3];
+        if (bend != 0) {
+            double radius = 1 / bend - X[2];
+            y[0] = radius * sin(bend * X[0]);
+            y[2] = 1 / bend - radius * cos(bend * X[0]);
+        }
+        for (int c = 0; c < 3; c++)
+            y[c] += u ? size * u[3 * v + c] : 0;
+        sp_warp_turn(R, y, x);
+        for (int c = 0; c < 3; c++)
+            out[3 * v + c] = x[c] + (turned ? t[c] : 0) - X[c];
+    }
+}
+
+static double largest(int64_t n, const double *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* max |a − b| / max |b| */
+static double difference(int64_t n, const double *a, const double *b)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(a[i] - b[i]));
+    return most / largest(n, b);
+}
+
+static double *vector(int64_t n, uint64_t stream)
+{
+    double *x = calloc((size_t)n, 8);
+    if (stream)
+        random_field(n, stream, x);
+    return x;
+}
+
+/* |K| |x| of the largest entries: what rounding is measured by. */
+static double force_scale(const sp_warped *w, double size)
+{
+    return largest(9 * w->start[w->vertices], w->K) * size;
+}
+
+/* ---- rigid motion and small strain ---- */
+
+static void rigid_motion_is_free(void)
+{
+    for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
+        for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++)
+            for (int variant = 0; variant < 3; variant++) { /* tetrahedra, hexahedra, a network */
+                sp_mesh mesh;
+                sp_body body;
+                sp_system system;
+                if (variant == 2 && kind == SP_WARP_ELEMENT)
+                    continue;
+                make_bar(variant != 1, false, SP_LAW_STVK, &mesh, &body);
+                sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation, .network = variant == 2, .limit = 0.01, .extra = 2};
+                CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+                double *q = vector(system.n, 0), *f = vector(system.n, 0);
+                deform(&mesh, true, 0, 0, NULL, q);
+                double energy = system.force(system.self, q, f), scale = force_scale(system.self, 5);
+                CHECK(largest(system.n, f) < 1e-10 * scale, "%s %s: %g of %g", kind_name[kind], rotation_name[rotation], largest(system.n, f), scale);
+                CHECK(fabs(energy) < 1e-10 * scale, "energy %g", energy);
+                free(q), free(f);
+                sp_warp_system_free(&system);
+                drop(&mesh, &body);
+            }
+}
+
+/* f(Q (X + ε u)) / ε − Q K u is of first order in ε for VERTEX and ELEMENT. Not for PAIR: there R_j ≈ Q (I + ε [ω_j]) leaves −Q Σ_j K_ij ω_j × (X_j − C), as large as the rest. */
+static void small_strain_is_linear(void)
+{
+    for (int tetrahedra = 0; tetrahedra < 2; tetrahedra++) {
+        sp_mesh mesh;
+        sp_body body;
+        sp_sparse K = {0};
+        double R[9], *u, *Ku, *q, *f;
+        make_bar(tetrahedra, false, SP_LAW_STVK, &mesh, &body);
+        CHECK_OK(sp_elastic_stiffness(&context, &body, &K));
+        int64_t n = body.dof_count;
+        u = vector(n, 21), Ku = vector(n, 0), q = vector(n, 0), f = vector(n, 0);
+        oblique(R);
+        sp_sparse_times(&context, &K, 1, u, q);
+        for (int64_t v = 0; v < mesh.vertex_count; v++)
+            sp_warp_turn(R, q + 3 * v, Ku + 3 * v);
+        for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
+            for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
+                sp_system system;
+                sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation};
+                double error[3];
+                CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+                for (int s = 0; s < 3; s++) {
+                    double epsilon = 1e-5 / (1 << s);
+                    deform(&mesh, true, 0, epsilon, u, q);
+                    system.force(system.self, q, f);
+                    for (int64_t i = 0; i < n; i++)
+                        f[i] /= epsilon;
+                    error[s] = difference(n, f, Ku);
+                }
+                NOTE("%s, %s, %s: %.2e %.2e %.2e, orders %.3f %.3f", tetrahedra ? "tetrahedra" : "hexahedra", kind_name[kind], rotation_name[rotation], error[0], error[1], error[2],
+                     log2(error[0] / error[1]), log2(error[1] / error[2]));
+                if (kind != SP_WARP_PAIR) {
+                    CHECK_NEAR(log2(error[0] / error[1]), 1, 0.05);
+                    CHECK_NEAR(log2(error[1] / error[2]), 1, 0.05);
+                } else
+                    CHECK(error[2] > 0.1, "eq. 13 has the linear limit after all: %g", error[2]);
+                sp_warp_system_free(&system);
+            }
+        free(u), free(Ku), free(q), free(f);
+        sp_sparse_free(&K);
+        drop(&mesh, &body);
+    }
+}
+
+/* A dilation turns no edge: every R is the identity, all kinds are the linear model, and so are their matrices. */
+static void dilation_is_linear(void)
+{
+    for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
+        for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
+            sp_mesh mesh;
+            sp_body body;
+            sp_system system, linear;
+            make_bar(true, false, SP_LAW_STVK, &mesh, &body);
+            sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation};
+            CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-13, &system));
+            CHECK_OK(sp_full_system_new(&context, &body, true, false, NULL, &linear));
+            int64_t n = system.n;
+            double *q = vector(n, 0), *f = vector(n, 0), *g = vector(n, 0), *b = vector(n, 5), *x = vector(n, 0), *y = vector(n, 0);
+            for (int64_t i = 0; i < n; i++)
+                q[i] = 0.3 * mesh.vertices[i];
+            system.force(system.self, q, f);
+            linear.force(linear.self, q, g);
+            CHECK(difference(n, f, g) < 1e-11, "%s %s: %g", kind_name[kind], rotation_name[rotation], difference(n, f, g));
+            const sp_system *both[2] = {&system, &linear};
+            for (int k = 0; k < 2; k++) {
+                both[k]->matrix_start(both[k]->self, 1e4);
+                both[k]->matrix_add(both[k]->self, q, 0.7, 0, false, NULL);
+                CHECK_OK(both[k]->matrix_factor(both[k]->self));
+                CHECK_OK(both[k]->matrix_solve(both[k]->self, b, k ? y : x));
+            }
+            if (kind != SP_WARP_PAIR) /* whose K leaves out the mean of what it is applied to, nothing of K itself */
+                CHECK(difference(n, x, y) < 1e-9, "%s %s: solutions differ by %g", kind_name[kind], rotation_name[rotation], difference(n, x, y));
+            else
+                CHECK(difference(n, x, y) < 1e-8, "pair: solutions differ by %g", difference(n, x, y));
+            free(q), free(f), free(g), free(b), free(x), free(y);
+            sp_full_system_free(&linear);
+            sp_warp_system_free(&system);
+            drop(&mesh, &body);
+        }
+}
+
+/* ---- momenta ---- */
+
+static void element_is_the_corotational_law(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    sp_system system;
+    make_bar(true, false, SP_LAW_COROTATIONAL, &mesh, &body);
+    sp_warp warp = {.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR};
+    CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+    CHECK(!system.nonconservative, "it has an energy");
+    int64_t n = system.n;
+    double *q = vector(n, 0), *u = vector(n, 31), *f = vector(n, 0), *g = vector(n, 0);
+    for (int hard = 0; hard < 2; hard++) { /* the second turns elements inside out */
+        deform(&mesh, true, 3, hard ? 0.08 : 0.02, u, q);
+        double energy = system.force(system.self, q, f), expected = sp_elastic_force(&context, &body, q, g);
+        CHECK_NEAR(energy, expected, 1e-10 * expected);
+        CHECK(difference(n, f, g) < 1e-10, "%g", difference(n, f, g));
+    }
+    free(q), free(u), free(f), free(g);
+    sp_warp_system_free(&system);
+    drop(&mesh, &body);
+}
+
+/* |Σ f| by Σ|f|, and |Σ (x − c) × f| by that and the bar's length; what a translation changes of the force. */
+static void ghost(sp_body *body, const sp_warp *warp, const double *q, double *force, double *torque, double *moved)
+{
+    sp_system system;
+    double sum = 0;
+    CHECK_OK(sp_warp_system_new(&context, body, warp, 0, &system));
+    double *f = vector(system.n, 0), *g = vector(system.n, 0), *p = vector(system.n, 0);
+    sp_warp_system_ghost(&system, q, force, torque);
+    system.force(system.self, q, f);
+    for (int64_t i = 0; i < system.n; i++) {
+        sum += fabs(f[i]);
+        p[i] = q[i] + (i % 3 == 0 ? 0.7 : -0.2);
+    }
+    system.force(system.self, p, g);
+    *force /= sum;
+    *torque /= sum * 0.6;
+    *moved = difference(system.n, g, f);
+    free(f), free(g), free(p);
+    sp_warp_system_free(&system);
+}
+
+static void momenta(void)
+{
+    for (int tetrahedra = 0; tetrahedra < 2; tetrahedra++) {
+        sp_mesh mesh;
+        sp_body body;
+        make_bar(tetrahedra, false, SP_LAW_STVK, &mesh, &body);
+        double *u = vector(body.dof_count, 41), *q = vector(body.dof_count, 0);
+        deform(&mesh, true, 3, 0.004, u, q);
+        for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
+            for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
+                sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation};
+                double force, torque, moved;
+                ghost(&body, &warp, q, &force, &torque, &moved);
+                CHECK(moved < 1e-11, "%s: a translation changes the force by %g", kind_name[kind], moved);
+                NOTE("%s, %s, %s: linear %.1e, angular %.1e of the forces", tetrahedra ? "tetrahedra" : "hexahedra", kind_name[kind], rotation_name[rotation], force, torque);
+                /* positions of 5 m carry 1e-15 m of rounding against strains of 1e-2 · 0.1 m */
+                if (kind == SP_WARP_VERTEX)
+                    CHECK(force > 1e-4, "no ghost force: %g", force);
+                else
+                    CHECK(force < 1e-11, "linear momentum: %g", force);
+                if (kind == SP_WARP_ELEMENT && rotation == SP_ROTATION_POLAR && tetrahedra)
+                    CHECK(torque < 1e-11, "angular momentum: %g", torque);
+                else
+                    CHECK(torque > 1e-6, "angular momentum is kept to %g", torque);
+            }
+        free(u), free(q);
+        drop(&mesh, &body);
+    }
+}
+
+static void corrected_has_no_ghost(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    make_bar(true, false, SP_LAW_STVK, &mesh, &body);
+    int64_t n = body.dof_count;
+    double *u = vector(n, 41), *q = vector(n, 0), *f = vector(n, 0), *b = vector(n, 42), *x = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0);
+    deform(&mesh, true, 3, 0.004, u, q);
+    for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
+        sp_system system;
+        sp_warp warp = {.kind = (enum sp_warp_kind)kind, .corrected = true};
+        double sum[3] = {0}, torque[3] = {0}, all = 0;
+        CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-12, &system));
+        system.force(system.self, q, f);
+        sp_warped *w = system.self;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t v = i / 3, c = i % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
+            const double *X = mesh.vertices + 3 * v, *d = q + 3 * v; /* about the place where the origin has gone: any point will do where the sum of forces is 0 */
+            sum[c] += f[i];
+            all += fabs(f[i]);
+            torque[c] += (X[c1] + d[c1] - (c1 == 0 ? 3 : c1 == 1 ? -2 : 5)) * f[3 * v + c2] - (X[c2] + d[c2] - (c2 == 0 ? 3 : c2 == 1 ? -2 : 5)) * f[3 * v + c1];
+        }
+        CHECK(largest(3, sum) < 1e-12 * all && largest(3, torque) < 1e-12 * all, "%s: %g and %g of %g", kind_name[kind], largest(3, sum), largest(3, torque), all);
+        /* the solution, by products that are made in another way */
+        system.matrix_start(system.self, 2e4);
+        system.matrix_add(system.self, q, 0.5, 0, false, NULL);
+        CHECK_OK(system.matrix_factor(system.self));
+        CHECK_OK(system.matrix_solve(system.self, b, x));
+        system.tangent_times(system.self, q, x, y);
+        system.mass_times(system.self, x, z);
+        for (int64_t i = 0; i < n; i++)
+            y[i] = 0.5 * y[i] + 2e4 * z[i];
+        CHECK(difference(n, y, b) < 1e-10, "%s: residual %g", kind_name[kind], difference(n, y, b));
+        CHECK(w->products > 0, "no products");
+        sp_warp_system_free(&system);
+    }
+    free(u), free(q), free(f), free(b), free(x), free(y), free(z);
+    drop(&mesh, &body);
+}
+
+/* ---- products and matrices ---- */
+
+/* Force of VERTEX or PAIR with given rotations from the whole K [n, n], as the equations stand. */
+static void plain_force(const sp_warped *w, int64_t n, const double *K, const double *u, double *f)
+{
+    bool pair = w->p.kind == SP_WARP_PAIR;
+    double now[3] = {0}, rest[3] = {0};
+    if (pair) {
+        sp_warp_mean(w, w->X, rest);
+        sp_warp_mean(w, u, now);
+        for (int c = 0; c < 3; c++)
+            now[c] += rest[c];
+    }
+    for (int64_t i = 0; i < n / 3; i++) {
+        memset(f + 3 * i, 0, 24);
+        for (int64_t j = 0; j < n / 3; j++) {
+            const double *R = w->rotation + 9 * (pair ? j : i);
+            double x[3], y[3], z[3] = {0};
+            for (int c = 0; c < 3; c++)
+                x[c] = w->X[3 * j + c] + u[3 * j + c] - now[c];
+            sp_warp_turn_back(R, x, y);
+            for (int c = 0; c < 3; c++)
+                for (int d = 0; d < 3; d++)
+                    z[c] += K[(3 * j + d) * n + 3 * i + c] * (y[d] - w->X[3 * j + d] + rest[d]);
+            sp_warp_turn(R, z, x);
+            for (int c = 0; c < 3; c++)
+                f[3 * i + c] += x[c];
+        }
+    }
+}
+
+static void products_are_derivatives(void)
+{
+    for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_PAIR; kind++)
+        for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
+            sp_mesh mesh;
+            sp_body body;
+            sp_system system;
+            sp_sparse K = {0};
+            make_bar(true, false, SP_LAW_STVK, &mesh, &body);
+            CHECK_OK(sp_elastic_stiffness(&context, &body, &K));
+            sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation};
+            CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+            int64_t n = system.n;
+            double *whole = vector(n * n, 0), *u = vector(n, 51), *v = vector(n, 52), *q = vector(n, 0), *f = vector(n, 0), *g = vector(n, 0), *y = vector(n, 0);
+            for (int64_t row = 0; row < n; row++)
+                for (int64_t k = K.start[row]; k < K.start[row + 1]; k++)
+                    whole[K.index[k] * n + row] = K.value[k];
+            deform(&mesh, false, 3, 0.01, u, q);
+            system.force(system.self, q, f);
+            plain_force(system.self, n, whole, q, g);
+            CHECK(difference(n, f, g) < 1e-10, "%s %s: force %g", kind_name[kind], rotation_name[rotation], difference(n, f, g));
+            system.tangent_times(system.self, q, v, y);
+            /* R stays what it is at q, so the force is linear and any step will do */
+            for (int64_t i = 0; i < n; i++)
+                q[i] += v[i];
+            plain_force(system.self, n, whole, q, f);
+            for (int64_t i = 0; i < n; i++)
+                f[i] -= g[i];
+            CHECK(difference(n, y, f) < 1e-10, "%s %s: product %g", kind_name[kind], rotation_name[rotation], difference(n, y, f));
+            free(whole), free(u), free(v), free(q), free(f), free(g), free(y);
+            sp_sparse_free(&K);
+            sp_warp_system_free(&system);
+            drop(&mesh, &body);
+        }
+}
+
+/* S x = b is solved for the sum of what was added at two places, springs and over-stretching included, with products of another kind; so is the mass. */
+static void solves_the_sum_of_additions(void)
+{
+    for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
+        for (int held = 0; held < 2; held++)
+            for (int lumped = 0; lumped < 2; lumped++) {
+                sp_mesh mesh;
+                sp_body body;
+                sp_system system;
+                make_bar(kind != SP_WARP_PAIR, held, SP_LAW_STVK, &mesh, &body);
+                if (held) { /* one component of one vertex more */
+                    drop(&mesh, &body);
+                    make_bar(kind != SP_WARP_PAIR, true, SP_LAW_STVK, &mesh, &body);
+                    CHECK_OK(sp_mesh_fix_list(&context, &mesh, 1, (int64_t[]){30}, 2));
+                    sp_body_free(&body);
+                    CHECK_OK(sp_body_new(&context, &mesh, &body));
+                }
+                sp_warp warp = {.kind = (enum sp_warp_kind)kind, .limit = 0.02, .extra = 3, .lumped = lumped};
+                CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-12, &system));
+                int64_t n = system.n, rows = 3 * mesh.vertex_count;
+                double *u = vector(rows, 61), *q1 = vector(n, 0), *q2 = vector(n, 0), *full = vector(rows, 0), *b = vector(n, 62), *x = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0);
+                double *x2 = vector(n, 0), *ground_force = vector(n, 0);
+                sp_ground ground = {{0.36, -0.48, 0.8}, 0.12, 9000, 0.1, 0.5};
+                sp_warped *w = system.self;
+                w->large = w->many = true; /* small as it is, threads share it */
+                sp_spring springs[2] = {{60, {0.1, 0.2, 0.9}, 5000}, {30, {1, 0, 0}, 800}};
+                system.set_springs(system.self, 2, springs);
+                deform(&mesh, false, 1, 0.01, u, full);
+                sp_body_gather(&body, full, q1);
+                deform(&mesh, false, 1.4, -0.01, u, full);
+                sp_body_gather(&body, full, q2);
+                CHECK(!system.begin && !system.rub, "nothing to begin with");
+                CHECK_OK(sp_warp_system_grounds(&system, 1, &ground));
+                CHECK(system.begin && system.rub, "a rough ground");
+                CHECK(system.begin(system.self, q2) == 0, "nothing was anchored");
+                system.matrix_start(system.self, 3e4);
+                system.matrix_add(system.self, q1, 0.8, 0.9, false, NULL);
+                system.matrix_add(system.self, q2, -0.1, 0, false, NULL);
+                CHECK_OK(system.matrix_factor(system.self));
+                CHECK_OK(system.matrix_solve(system.self, b, x));
+                system.mass_times(system.self, x, y);
+                for (int64_t i = 0; i < n; i++)
+                    y[i] *= 3e4;
+                for (int k = 0; k < 2; k++) {
+                    system.tangent_times(system.self, k ? q2 : q1, x, z);
+                    for (int64_t i = 0; i < n; i++)
+                        y[i] += (k ? -0.1 : 0.8) * z[i];
+                }
+                for (int s = 0; s < 2; s++)
+                    for (int c = 0; c < 3; c++)
+                        if (body.dof[3 * springs[s].vertex + c] >= 0)
+                            y[body.dof[3 * springs[s].vertex + c]] += 0.9 * springs[s].stiffness * x[body.dof[3 * springs[s].vertex + c]];
+                memset(full, 0, (size_t)rows * 8);
+                memset(u, 0, (size_t)rows * 8);
+                sp_body_spread(&body, q1, u);
+                sp_body_spread(&body, x, full);
+                sp_supports_grounds_times(&w->supports, u, 0.9, full, ground_force);
+                CHECK(largest(n, ground_force) > 0, "the ground is not touched");
+                for (int64_t i = 0; i < n; i++)
+                    y[i] += ground_force[i];
+                CHECK(difference(n, y, b) < 1e-10, "%s: residual %g", kind_name[kind], difference(n, y, b));
+                /* the same bytes on another number of threads */
+                system.force(system.self, q1, y);
+                for (context.threads = 1; context.threads <= 4; context.threads += 3) {
+                    system.matrix_start(system.self, 3e4);
+                    system.matrix_add(system.self, q1, 0.8, 0.9, false, z);
+                    system.matrix_add(system.self, q2, -0.1, 0, false, NULL);
+                    CHECK_OK(system.matrix_factor(system.self));
+                    CHECK_OK(system.matrix_solve(system.self, b, x2));
+                    CHECK(!memcmp(x, x2, (size_t)n * 8) && !memcmp(y, z, (size_t)n * 8), "%s: bytes depend on the threads", kind_name[kind]);
+                }
+                context.threads = 2;
+                memcpy(z, b, (size_t)n * 8);
+                CHECK(system.rub(system.self, q1, q1, 1e-3, z) > 0 && difference(n, z, b) > 0, "no friction");
+                CHECK_OK(system.mass_solve(system.self, b, x));
+                system.mass_times(system.self, x, y);
+                CHECK(difference(n, y, b) < 1e-11, "mass: %g", difference(n, y, b));
+                free(u), free(q1), free(q2), free(full), free(b), free(x), free(x2), free(y), free(z), free(ground_force);
+                sp_warp_system_free(&system);
+                drop(&mesh, &body);
+            }
+}
+
+/* Without mass and with nothing held but by springs K alone is singular, and yet S is solved with. */
+static void free_bodies_on_springs(void)
+{
+    for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
+        sp_mesh mesh;
+        sp_body body;
+        sp_system system;
+        make_bar(true, false, SP_LAW_STVK, &mesh, &body);
+        sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = SP_ROTATION_POLAR};
+        CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-11, &system));
+        int64_t n = system.n;
+        double *u = vector(n, 65), *q = vector(n, 0), *b = vector(n, 66), *x = vector(n, 0), *y = vector(n, 0);
+        sp_spring springs[3] = {{0, {0}, 2e4}, {6, {0}, 2e4}, {50, {0}, 2e4}};
+        system.set_springs(system.self, 3, springs);
+        deform(&mesh, false, 1, 0.002, u, q);
+        system.matrix_start(system.self, 0);
+        system.matrix_add(system.self, q, 1, 1, false, NULL);
+        CHECK_OK(system.matrix_factor(system.self));
+        CHECK_OK(system.matrix_solve(system.self, b, x));
+        system.tangent_times(system.self, q, x, y);
+        for (int k = 0; k < 9; k++)
+            y[3 * springs[k / 3].vertex + k % 3] += 2e4 * x[3 * springs[k / 3].vertex + k % 3];
+        CHECK(difference(n, y, b) < 1e-8, "%s: residual %g", kind_name[kind], difference(n, y, b));
+        free(u), free(q), free(b), free(x), free(y);
+        sp_warp_system_free(&system);
+        drop(&mesh, &body);
+    }
+}
+
+/* ELEMENT in its conservative case: force and work on held vertices are the gradient of the energy, springs included. */
+static void energy_has_a_gradient(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    sp_system system;
+    make_bar(true, true, SP_LAW_COROTATIONAL, &mesh, &body);
+    sp_warp warp = {.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR}; /* over-stretching, which has kinks, has a test of its own */
+    CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+    int64_t n = system.n, rows = 3 * mesh.vertex_count;
+    double *u = vector(rows, 71), *du = vector(rows, 72), *held = vector(rows, 0), *still = vector(rows, 0), *q = vector(n, 0), *dq = vector(n, 0), *f = vector(n, 0), *p = vector(n, 0), error[3];
+    sp_spring spring = {60, {0.1, 0.2, 0.9}, 5000};
+    system.set_springs(system.self, 1, &spring);
+    deform(&mesh, true, 2, 0.01, u, u);
+    sp_body_gather(&body, u, q);
+    sp_body_gather(&body, du, dq);
+    system.hold(system.self, u, still);
+    system.force(system.self, q, f);
+    double slope = cblas_ddot((int)n, f, 1, dq, 1) + system.held_work(system.self, q, du);
+    for (int s = 0; s < 3; s++) {
+        double epsilon = 2e-4 / (1 << s), energy[2];
+        for (int k = 0; k < 2; k++) {
+            for (int64_t i = 0; i < rows; i++)
+                held[i] = u[i] + (k ? -epsilon : epsilon) * du[i];
+            for (int64_t i = 0; i < n; i++)
+                p[i] = q[i] + (k ? -epsilon : epsilon) * dq[i];
+            system.hold(system.self, held, still);
+            energy[k] = system.force(system.self, p, NULL);
+        }
+        error[s] = fabs((energy[0] - energy[1]) / (2 * epsilon) - slope) / fabs(slope);
+    }
+    NOTE("energy against force: %.2e %.2e %.2e, orders %.2f %.2f", error[0], error[1], error[2], log2(error[0] / error[1]), log2(error[1] / error[2]));
+    CHECK_NEAR(log2(error[0] / error[1]), 2, 0.25);
+    CHECK_NEAR(log2(error[1] / error[2]), 2, 0.25);
+    free(u), free(du), free(held), free(still), free(q), free(dq), free(f), free(p);
+    sp_warp_system_free(&system);
+    drop(&mesh, &body);
+}
+
+/* Held vertices: a turn of all of them is free, their velocity and inertia come in as the matrices over all vertices say. */
+static void held_vertices(void)
+{
+    for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
+        sp_mesh mesh, loose;
+        sp_body body, all;
+        sp_system system, whole;
+        make_bar(true, true, SP_LAW_STVK, &mesh, &body);
+        make_bar(true, false, SP_LAW_STVK, &loose, &all);
+        sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = SP_ROTATION_POLAR};
+        CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+        CHECK_OK(sp_warp_system_new(&context, &all, &warp, 0, &whole));
+        int64_t n = system.n, rows = 3 * mesh.vertex_count;
+        double *u = vector(rows, 81), *v = vector(rows, 82), *q = vector(n, 0), *w = vector(n, 0), *f = vector(n, 0), *g = vector(rows, 0), *part = vector(n, 0), *still = vector(rows, 0);
+        deform(&mesh, true, 0, 0, NULL, g);
+        sp_body_gather(&body, g, q);
+        system.hold(system.self, g, still);
+        system.force(system.self, q, f);
+        CHECK(largest(n, f) < 1e-10 * force_scale(system.self, 5), "%s: %g", kind_name[kind], largest(n, f));
+        deform(&mesh, true, 2, 0.01, u, u);
+        sp_body_gather(&body, u, q);
+        sp_body_gather(&body, v, w);
+        system.hold(system.self, u, v);
+        system.force(system.self, q, f);
+        whole.force(whole.self, u, g);
+        sp_body_gather(&body, g, part);
+        CHECK(difference(n, f, part) < 1e-13, "%s: force %g", kind_name[kind], difference(n, f, part));
+        system.tangent_times(system.self, q, w, f);
+        whole.tangent_times(whole.self, u, v, g);
+        sp_body_gather(&body, g, part);
+        CHECK(difference(n, f, part) < 1e-13, "%s: product %g", kind_name[kind], difference(n, f, part));
+        memset(f, 0, (size_t)n * 8);
+        system.held_inertia(system.self, v, f);
+        memcpy(g, v, (size_t)rows * 8);
+        for (int64_t i = 0; i < n; i++)
+            g[body.free[i]] = 0;
+        memset(u, 0, (size_t)rows * 8);
+        sp_body_mass_times(&context, &body, 3, g, u);
+        sp_body_gather(&body, u, part);
+        for (int64_t i = 0; i < n; i++)
+            part[i] = -part[i];
+        CHECK(difference(n, f, part) < 1e-13, "%s: inertia %g", kind_name[kind], difference(n, f, part));
+        free(u), free(v), free(q), free(w), free(f), free(g), free(part), free(still);
+        sp_warp_system_free(&system);
+        sp_warp_system_free(&whole);
+        drop(&mesh, &body);
+        drop(&loose, &all);
+    }
+}
+
+/* ---- edges ---- */
+
+/* K of a network on one element, by hand: every pair of corners a bar of E V / (pairs L²) along the edge. */
+static void networks(void)
+{
+    for (int corners = 4; corners <= 8; corners += 4) {
+        sp_mesh mesh, box;
+        sp_body body;
+        sp_system system;
+        make_box(1, 1, 1, 0.1, 0.2, &box);
+        if (corners == 4) {
+            CHECK_OK(sp_mesh_split(&context, &box, &mesh));
+            mesh.tet_count = 1;
+            mesh.region[0] = 0;
+            sp_mesh_free(&box);
+        } else
+            mesh = box;
+        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        sp_warp warp = {.kind = SP_WARP_VERTEX, .network = true};
+        CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+        int64_t n = system.n;
+        CHECK(n == 3 * corners, "%lld degrees of freedom", (long long)n);
+        double *q = vector(n, 0), *v = vector(n, 91), *y = vector(n, 0), *expected = vector(n, 0), volume = sp_mesh_element_volume(&mesh, 0);
+        system.tangent_times(system.self, q, v, y);
+        const int64_t *corner = corners == 8 ? mesh.hex : mesh.tet;
+        int pairs = corners * (corners - 1) / 2;
+        for (int a = 0; a < corners; a++)
+            for (int b = 0; b < corners; b++) {
+                const double *A = mesh.vertices + 3 * corner[a], *B = mesh.vertices + 3 * corner[b];
+                double d[3] = {A[0] - B[0], A[1] - B[1], A[2] - B[2]}, L = sp_warp_length(d), along = 0;
+                if (a == b)
+                    continue;
+                for (int c = 0; c < 3; c++)
+                    along += d[c] / L * (v[body.dof[3 * corner[a] + c]] - v[body.dof[3 * corner[b] + c]]);
+                double area = volume / pairs / L, k = 1e6 * area / L;
+                for (int c = 0; c < 3; c++)
+                    expected[body.dof[3 * corner[a] + c]] += k * along * d[c] / L;
+            }
+        CHECK(difference(n, y, expected) < 1e-12, "%d corners: %g", corners, difference(n, y, expected));
+        free(q), free(v), free(y), free(expected);
+        sp_warp_system_free(&system);
+        drop(&mesh, &body);
+    }
+}
+
+/* Laws without E: 2.5 μ, and μ of LINEAR whatever its frame. */
+static void networks_of_other_laws(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    double lambda = 3e5, mu = 2e5, C[6][6] = {{0}}, scale[3];
+    for (int variant = 0; variant < 3; variant++) {
+        make_bar(true, false, SP_LAW_STVK, &mesh, &body);
+        sp_material *m = &mesh.materials[0];
+        m->young = 2.5 * mu;
+        if (variant == 1) {
+            m->law = SP_LAW_MOONEY_RIVLIN;
+            m->mooney[0] = mu / 8, m->mooney[1] = 3 * mu / 8, m->mooney[2] = 1e6;
+        } else if (variant == 2) {
+            m->law = SP_LAW_LINEAR;
+            oblique(m->frame);
+            for (int i = 0; i < 6; i++)
+                for (int j = 0; j < 6; j++)
+                    C[i][j] = i < 3 && j < 3 ? lambda + (i == j) * 2 * mu : i == j ? mu : 0;
+            for (int i = 0, at = 0; i < 6; i++)
+                for (int j = i; j < 6; j++)
+                    m->stiffness[at++] = C[i][j];
+        }
+        sp_body_free(&body);
+        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        sp_system system;
+        sp_warp warp = {.kind = SP_WARP_VERTEX, .network = true};
+        CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+        scale[variant] = largest(9 * ((sp_warped *)system.self)->start[mesh.vertex_count], ((sp_warped *)system.self)->K);
+        sp_warp_system_free(&system);
+        drop(&mesh, &body);
+    }
+    CHECK_NEAR(scale[1], scale[0], 1e-12 * scale[0]);
+    CHECK_NEAR(scale[2], scale[0], 1e-12 * scale[0]);
+}
+
+/* What over-stretching adds to the force is the gradient of the energy that it adds, and what it adds to products the derivative of that force. */
+static void overstretching(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    make_bar(false, false, SP_LAW_STVK, &mesh, &body);
+    int64_t n = body.dof_count;
+    double *u = vector(n, 101), *v = vector(n, 102), *q = vector(n, 0), *p = vector(n, 0), *f[2], *y[2], error[3], second[3], slope = 0;
+    sp_system system[2];
+    for (int k = 0; k < 2; k++) {
+        sp_warp warp = {.kind = SP_WARP_VERTEX, .limit = 0.05, .extra = k ? 3 : 0};
+        CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system[k]));
+        f[k] = vector(n, 0), y[k] = vector(n, 0);
+    }
+    deform(&mesh, true, 3, 0.03, u, q);
+    for (int k = 0; k < 2; k++) {
+        double energy = system[k].force(system[k].self, q, f[k]);
+        CHECK(k ? energy > 0 : energy == 0, "energy %g", energy);
+        system[k].tangent_times(system[k].self, q, v, y[k]);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        slope += (f[1][i] - f[0][i]) * v[i];
+        y[1][i] -= y[0][i];
+    }
+    for (int s = 0; s < 3; s++) {
+        /* edges that begin or cease to pull on the way spoil the order: short steps; the largest error of the second is measured */
+        double epsilon = 1e-5 / (1 << s), energy[2];
+        double *g[2] = {vector(n, 0), vector(n, 0)}, *h = vector(n, 0);
+        for (int k = 0; k < 2; k++) {
+            for (int64_t i = 0; i < n; i++)
+                p[i] = q[i] + (k ? -epsilon : epsilon) * v[i];
+            energy[k] = system[1].force(system[1].self, p, g[k]);
+            system[0].force(system[0].self, p, h);
+            for (int64_t i = 0; i < n; i++)
+                g[k][i] -= h[i];
+        }
+        error[s] = fabs((energy[0] - energy[1]) / (2 * epsilon) - slope) / fabs(slope);
+        for (int64_t i = 0; i < n; i++)
+            h[i] = (g[0][i] - g[1][i]) / (2 * epsilon);
+        second[s] = difference(n, h, y[1]);
+        free(g[0]), free(g[1]), free(h);
+    }
+    NOTE("energy to force: %.2e %.2e %.2e, force to product: %.2e %.2e %.2e", error[0], error[1], error[2], second[0], second[1], second[2]);
+    CHECK(error[2] < 1e-6, "%g", error[2]);
+    CHECK_NEAR(log2(second[0] / second[1]), 2, 0.3);
+    CHECK_NEAR(log2(second[1] / second[2]), 2, 0.3);
+    for (int k = 0; k < 2; k++) {
+        sp_warp_system_free(&system[k]);
+        free(f[k]), free(y[k]);
+    }
+    free(u), free(v), free(q), free(p);
+    drop(&mesh, &body);
+}
+
+/* ---- rotations where there are none ---- */
+
+/* All vertices in one point, or on a line: no frame, R by the polar decomposition, in the first case the identity. */
+static void collapsed_bodies(void)
+{
+    for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
+        for (int line = 0; line < 2; line++) {
+            sp_mesh mesh;
+            sp_body body;
+            sp_system system;
+            make_bar(true, false, SP_LAW_STVK, &mesh, &body);
+            sp_warp warp = {.kind = (enum sp_warp_kind)kind, .limit = 0.1, .extra = 1};
+            CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+            double *q = vector(system.n, 0), *f = vector(system.n, 0);
+            for (int64_t i = 0; i < system.n; i++)
+                q[i] = line && i % 3 == 0 ? 0 : -mesh.vertices[i];
+            system.force(system.self, q, f);
+            CHECK(isfinite(cblas_ddot((int)system.n, f, 1, f, 1)), "%s: not finite", kind_name[kind]);
+            const double *R = ((const sp_warped *)system.self)->rotation;
+            for (int k = 0; k < 9 && !line && kind != SP_WARP_ELEMENT; k++)
+                CHECK(R[k] == (k % 4 == 0), "R[%d] = %g", k, R[k]);
+            free(q), free(f);
+            sp_warp_system_free(&system);
+            drop(&mesh, &body);
+        }
+}
+
+static void refusals(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    sp_system system;
+    make_bar(true, true, SP_LAW_STVK, &mesh, &body);
+    const sp_warp bad[] = {{.kind = SP_WARP_ELEMENT, .network = true}, {.corrected = true}, {.limit = -1}, {.extra = -1}, {.extra = NAN}, {.limit = INFINITY}, {.kind = (enum sp_warp_kind)7}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        context.message[0] = 0;
+        CHECK(sp_warp_system_new(&context, &body, &bad[k], 0, &system) == SP_USAGE && context.message[0], "case %zu was taken", k);
+    }
+    const double tolerance[] = {-1, 1, NAN};
+    for (int k = 0; k < 3; k++)
+        CHECK(sp_warp_system_new(&context, &body, &(sp_warp){0}, tolerance[k], &system) == SP_USAGE, "tolerance %g was taken", tolerance[k]);
+    CHECK_OK(sp_warp_system_new(&context, &body, &(sp_warp){0}, 0, &system));
+    double *q = vector(system.n, 0), *x = vector(system.n, 0);
+    q[0] = NAN;
+    system.matrix_start(system.self, 1);
+    system.matrix_add(system.self, q, 1, 1, false, NULL);
+    CHECK_OK(system.matrix_factor(system.self));
+    for (int64_t i = 0; i < system.n; i++)
+        q[i] = 1;
+    CHECK(system.matrix_solve(system.self, q, x) == SP_NUMERICAL, "a matrix that is not a number was solved with");
+    NOTE("%s", context.message);
+    system.matrix_start(system.self, -1);
+    CHECK(system.matrix_factor(system.self) == SP_NUMERICAL, "a negative mass");
+    free(q), free(x);
+    sp_warp_system_free(&system);
+    drop(&mesh, &body);
+}
+
+/* ---- BiCGStab ---- */
+
+typedef struct dense {
+    int n;
+    const double *A, *scale;
+} dense;
+
+static void dense_times(void *self, const double *x, double *y)
+{
+    const dense *d = self;
+    cblas_dgemv(CblasColMajor, CblasNoTrans, d->n, d->n, 1, d->A, d->n, x, 1, 0, y, 1);
+}
+
+static void dense_precondition(void *self, const double *x, double *y)
+{
+    const dense *d = self;
+    for (int i = 0; i < d->n; i++)
+        y[i] = d->scale[i] * x[i];
+}
+
+static void bicgstab(void)
+{
+    enum { N = 80 };
+    static double A[N * N], factor[N * N];
+    double b[N], x[N], scale[N], expected[N];
+    int pivot[N];
+    sp_pool pool = {0};
+    sp_iteration work;
+    dense d = {N, A, scale};
+    sp_operator op = {&d, N, dense_times, dense_precondition};
+    sp_iteration_new(&pool, N, 1, &work);
+    for (int turned = 0; turned < 2; turned++) { /* nearly a scaled identity; with a skew part half as large, where eigenvalues are complex */
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < N; i++) {
+                double skew = i == j ? 0 : sp_random_uniform(4, (uint64_t)(i < j ? i : j), (uint64_t)(i < j ? j : i)) * (i < j ? 1 : -1);
+                A[j * N + i] = pow(1.2, 0.5 * (i + j)) * ((i == j) + 0.04 * (2 * sp_random_uniform(3, (uint64_t)i, (uint64_t)j) - 1) + 0.1 * turned * skew);
+            }
+        for (int i = 0; i < N; i++)
+            scale[i] = 1 / A[i * N + i];
+        random_field(N, 8, b);
+        memcpy(factor, A, sizeof A);
+        memcpy(expected, b, sizeof b);
+        CHECK(LAPACKE_dgesv(LAPACK_COL_MAJOR, N, 1, factor, N, pivot, expected, N) == 0, "dgesv");
+        int64_t products = sp_bicgstab(&op, &work, 1e-13, 1000, b, x);
+        NOTE("%lld products", (long long)products);
+        CHECK(products > 0 && products < 1000, "%lld products", (long long)products);
+        dense_times(&d, x, factor);
+        CHECK(difference(N, factor, b) < 1e-12, "residual %g", difference(N, factor, b));
+        for (int i = 0; i < N; i++) /* the condition by rows and columns is moderate after scaling */
+            CHECK_NEAR(x[i] / scale[i], expected[i] / scale[i], 1e-9 * (1 + fabs(expected[i] / scale[i])));
+        CHECK(sp_bicgstab(&op, &work, 1e-13, 3, b, x) == -1, "three products are not enough");
+    }
+    memset(b, 0, sizeof b);
+    CHECK(sp_bicgstab(&op, &work, 1e-12, 1000, b, x) == 0 && x[0] == 0, "b = 0");
+    b[3] = NAN;
+    CHECK(sp_bicgstab(&op, &work, 1e-12, 1000, b, x) == -1, "not a number");
+    random_field(N, 9, b);
+    memset(A, 0, sizeof A);
+    for (int i = 0; i < N; i++)
+        scale[i] = 1;
+    CHECK(sp_bicgstab(&op, &work, 1e-12, 1000, b, x) == -1, "the zero matrix");
+    for (int i = 0; i < N; i++)
+        A[i * N + i] = 1;
+    CHECK(sp_bicgstab(&op, &work, 1e-12, 1000, b, x) == 2, "one product and one to see the residual");
+    CHECK_NEAR(x[N - 1], b[N - 1], 1e-15);
+    /* a turn by 90°: b is at right angles to A b, and the first division has nothing to divide by */
+    memset(A, 0, sizeof A);
+    for (int i = 0; i < N; i += 2) {
+        A[i * N + i + 1] = 1;
+        A[(i + 1) * N + i] = -1;
+    }
+    CHECK(sp_bicgstab(&op, &work, 1e-12, 1000, b, x) == -1, "breakdown");
+    sp_pool_free(&pool);
+}
+
+/* ---- motion ---- */
+
+static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *tip, int64_t count, double h)
+{
+    sp_mesh mesh;
+    sp_body body;
+    sp_system system;
+    sp_loading loading;
+    sp_integrator *it;
+    int64_t added;
+    sp_mesh box;
+    make_box(10, 1, 1, 0.1, 0, &box);
+    box.materials[0].law = SP_LAW_COROTATIONAL;
+    box.materials[0].young = 2e5;
+    CHECK_OK(sp_mesh_fix_half_space(&context, &box, (double[]){1, 0, 0}, 0.01, 7, &added));
+    CHECK_OK(sp_mesh_split(&context, &box, &mesh));
+    sp_mesh_free(&box);
+    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    sp_warp warp = {.kind = kind, .rotation = SP_ROTATION_POLAR};
+    if (corotational)
+        CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
+    else
+        CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+    CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
+    sp_forcing forcing = sp_loading_forcing(&loading);
+    sp_integrator_parameters p = {.kind = SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.5, .tolerance = 1e-8};
+    CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, NULL, NULL, &it));
+    for (int64_t step = 0; step < count; step++) {
+        if (step == 2)
+            allocations = 0;
+        CHECK_OK(sp_integrator_step(it));
+        tip[step] = sp_integrator_q(it)[system.n - 1];
+        CHECK(fabs(tip[step]) < 2, "step %lld: %g m", (long long)step, tip[step]);
+    }
+    if (!corotational) {
+        int64_t solves, products;
+        sp_warp_system_solves(&system, &solves, &products);
+        NOTE("%s: tip at %.4f m, %.1f Newton iterations a step, %.1f products a solve", kind_name[kind], tip[count - 1],
+             (double)sp_integrator_reported(it)->newton_iterations / (double)count, (double)products / (double)solves);
+        CHECK(allocations == 0, "%ld allocations in steps", allocations);
+    }
+    sp_integrator_free(it);
+    sp_loading_free(&loading);
+    if (corotational)
+        sp_full_system_free(&system);
+    else
+        sp_warp_system_free(&system);
+    drop(&mesh, &body);
+}
+
+/* A bar of 1 m that falls by half of its length. ELEMENT has the force of the law "corotational": the same motion, to what Newton leaves. */
+static void bent_bars_move(void)
+{
+    enum { STEPS = 40 };
+    double tip[3][STEPS], worst = 0;
+    bar_that_falls(SP_WARP_ELEMENT, true, tip[0], STEPS, 0.01);
+    bar_that_falls(SP_WARP_ELEMENT, false, tip[1], STEPS, 0.01);
+    bar_that_falls(SP_WARP_VERTEX, false, tip[2], STEPS, 0.01);
+    for (int k = 0; k < STEPS; k++)
+        worst = fmax(worst, fabs(tip[1][k] - tip[0][k]));
+    NOTE("element against the law: %.1e m of %.2f m; vertex differs by %.3f m at the end", worst, -tip[0][STEPS - 1], fabs(tip[2][STEPS - 1] - tip[0][STEPS - 1]));
+    CHECK(tip[0][STEPS - 1] < -0.2, "it hardly bends");
+    CHECK(worst < 1e-2, "%g m", worst);
+}
+
+int main(void)
+{
+    sp_blas_prepare(true);
+    sp_threads_prepare();
+    context = sp_context_default();
+    context.threads = 2;
+    RUN(rigid_motion_is_free);
+    RUN(small_strain_is_linear);
+    RUN(dilation_is_linear);
+    RUN(element_is_the_corotational_law);
+    RUN(momenta);
+    RUN(corrected_has_no_ghost);
+    RUN(products_are_derivatives);
+    RUN(solves_the_sum_of_additions);
+    RUN(free_bodies_on_springs);
+    RUN(energy_has_a_gradient);
+    RUN(held_vertices);
+    RUN(networks);
+    RUN(networks_of_other_laws);
+    RUN(overstretching);
+    RUN(collapsed_bodies);
+    RUN(refusals);
+    RUN(bicgstab);
+    RUN(bent_bars_move);
+    return test_end();
+}

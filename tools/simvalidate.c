@@ -11,7 +11,7 @@ static const tool_option options[] = {
     {"ranks", 0, TOOL_TEXT, &chosen.ranks, "LIST", .help = "reduced and direct models with the first columns of the basis, as many as each number says: 5,10,20 (default: all)"},
     {"reference", 0, TOOL_INPUT, &chosen.reference, "FILE", .help = "a trajectory of all vertices in place of a run of the full model"},
     TOOL_MATERIAL_EDIT_OPTIONS(chosen.motion.edits),
-    SIMULATE_TIME_OPTIONS(chosen.motion, &chosen.steps_given),
+    SIMULATE_TIME_OPTIONS(chosen.motion, "newmark|energy|central|static|euler|bdf2", "", &chosen.steps_given),
     {"every", 0, TOOL_INTEGER, &chosen.motion.every, "N", "1", .low = 1, .high = 1e12, .help = "measure every Nth step", .given = &chosen.every_given},
     SIMULATE_FORCE_OPTIONS(chosen.motion),
     {"probe", 0, TOOL_TEXTS, &chosen.probes, "VERTEX:AXIS", .help = "also amplitude and frequency of 12:y or surface:5:z; may stand several times"},

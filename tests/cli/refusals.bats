@@ -150,6 +150,9 @@ load common
 	t1|1,0,all,,0,0,1
 	t0|-1,1,all,,0,0,1
 	stiffness|0,1,spring,20,0,0,1,-4
+	kind spring has 8, or 11|0,1,spring,20,0,0,1,4,1
+	t1|0,inf,spring,20,0,0,1,4,1,1,1
+	y1|0,1,spring,20,0,0,1,4,1,inf,1
 	field|0,1,all,,0,0
 	field|0,1,all,,0,0,1,2,3
 	END

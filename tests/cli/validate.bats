@@ -217,7 +217,11 @@ make_block() {
     for word in x 30 30:w 30:xy :z surface:z surface:99999:z 99999:y 1-2:x; do
         refused 2 '--probe' simvalidate mesh.npz --basis basis.npz --probe "$word"
     done
-    refused 2 '^simvalidate: --beta, --gamma and --semi-implicit' simvalidate mesh.npz --basis basis.npz --integrator energy --beta 0.3
+    refused 2 '^simvalidate: --beta belongs to --integrator newmark' simvalidate mesh.npz --basis basis.npz --integrator energy --beta 0.3
+    refused 2 '^simvalidate: --gamma and --semi-implicit belong to --integrator newmark' simvalidate mesh.npz --basis basis.npz --integrator energy --gamma 0.3
+    for word in linear-euler exact; do # of models that are not validated
+        refused 2 "^simvalidate: --integrator: .*$word.* is not one of newmark.energy.central.static.euler.bdf2$" simvalidate mesh.npz --basis basis.npz --integrator $word
+    done
     refused 2 'the time step 0.01 s is above the limit of central differences' simvalidate mesh.npz --basis basis.npz --integrator central
     refused 3 '^simvalidate: twin-basis.npz: it was made from another mesh' simvalidate mesh.npz --basis twin-basis.npz
     refused 3 '^simvalidate: poly.npz: it was made from another ' simvalidate twin.npz --basis twin-basis.npz --poly poly.npz
@@ -233,7 +237,7 @@ make_block() {
     make_block
     done_well simulate block.npz --model full --gravity 5,-30,10 --steps 20 -q -o full.npz
     # one iteration is enough for the linear model only
-    run=(simvalidate block.npz --basis U.npz --gravity 5,-30,10 --reference full.npz --iterations 1 --model direct,linear --ranks 1,36)
+    run=(simvalidate block.npz --basis U.npz --gravity 5,-30,10 --reference full.npz --iterations 1 --halvings 0 --model direct,linear --ranks 1,36)
     try "${run[@]}" --csv t.csv
     [ "$code" = 5 ] || fault "exit $code: $err"
     [[ $err == *'direct, 36 coordinates: Newton'*'did not converge' ]] || fault "it says: $err"
@@ -242,7 +246,7 @@ make_block() {
     try "${run[@]}" -q
     [ "$code" = 5 ] && [ ${#lines[@]} = 1 ] || fault "quiet: exit $code: $err"
     # where it is the full model there is nothing to compare with
-    refused 5 '^simvalidate: block.npz: Newton' simvalidate block.npz --gravity 5,-30,10 --iterations 1 --model linear --csv out.csv -q
+    refused 5 '^simvalidate: block.npz: Newton' simvalidate block.npz --gravity 5,-30,10 --iterations 1 --halvings 0 --model linear --csv out.csv -q
     no_faults
 }
 

@@ -21,6 +21,8 @@ struct tool_state {
     json_t *history;
     json_t *warnings;
     bool stdin_used;
+    bool no_seed;            /* no choice is random */
+    const char *naming;      /* the file that names the inputs which are read; NULL: the first argument */
     bool seen[TOOL_OPTIONS_MOST]; /* which options were on the command line, in the order of the table */
 };
 extern struct tool_state tool;

@@ -219,6 +219,7 @@ void tool_option_idle(const char *name, const char *where)
     if (tool_option_given(name))
         tool_fail(SP_USAGE, NULL, "--%s means nothing %s", name, where);
     json_object_del(tool.parameters, name);
+    tool.no_seed |= !strcmp(name, "seed");
 }
 
 static const tool_option *find_long(const char *name, size_t length)

@@ -38,10 +38,10 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The base name; of a file that an input names, its path from the folder of the first argument, which is what stands in there. */
+/* The base name; of a file that an input names, its path from the folder of that one, which is what stands in there. */
 static const char *recorded_name(const char *path, bool named_inside)
 {
-    const char *first = tool.argument_count ? tool.arguments[0] : "", *name = base_name(path);
+    const char *first = tool.naming ? tool.naming : tool.argument_count ? tool.arguments[0] : "", *name = base_name(path);
     size_t folder = (size_t)(base_name(first) - first);
     if (named_inside && !strncmp(path, first, folder) && path[folder] != '/')
         name = path + folder;
@@ -73,6 +73,11 @@ static void record_input(const char *path, const char *option, const char *hash,
         if (json_object_get(meta, kept[i]))
             json_object_set(entry, kept[i], json_object_get(meta, kept[i]));
     json_object_set_new(tool.history, hash, entry);
+}
+
+void tool_named_in(const char *path)
+{
+    tool.naming = path;
 }
 
 void tool_record_input(const char *path, const char *option, const char *hash, const json_t *meta)
@@ -131,7 +136,7 @@ json_t *tool_meta_new(const char *kind)
 {
     json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "format_version", SP_FORMAT_VERSION, "tool", tool.spec->name, "version", SUPPLE_VERSION);
     json_object_set(meta, "parameters", tool.parameters);
-    if (tool.spec->common & TOOL_SEED)
+    if ((tool.spec->common & TOOL_SEED) && !tool.no_seed)
         json_object_set_new(meta, "seed", json_integer(tool.seed));
     json_object_set(meta, "inputs", tool.inputs);
     json_object_set(meta, "history", tool.history);

@@ -79,7 +79,7 @@ int tool_end(void);
 bool tool_option_given(const char *name);
 
 /* The option means nothing for what the tool was given: a usage error where it was on the command line ("--NAME means nothing WHERE"), and
- * its default is not recorded. */
+ * its default is not recorded. Of "seed" neither is the seed. */
 void tool_option_idle(const char *name, const char *where);
 
 int tool_argument_count(void);
@@ -123,8 +123,12 @@ void tool_record_input(const char *path, const char *option, const char *hash, c
 void tool_record_archive(const char *path, const char *option, const char *hash, const json_t *meta);
 
 /* A whole text or model file, NUL-terminated; recorded unless option is "". A word that is no option of the tool ("include") says
- * that another input named the file: it is then recorded as "via" that. */
+ * that another input named the file: it is then recorded as "via" that, by its path from the folder of the other input, which is the last
+ * one before it that no other named. */
 char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count);
+
+/* The input that names those which are read from here on; NULL: the first argument, which is what stands at the start. */
+void tool_named_in(const char *path);
 
 /* ---- the file out ---- */
 

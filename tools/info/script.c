@@ -235,22 +235,29 @@ static int put(script *s, const char *hash, const char *folder, const char *name
     return SP_OK;
 }
 
-/* The folder of an input: that of the file which names it, or which names others. `folder` [16] is "" or ends with a slash. */
+/* The folder of an input: that of the file which names it, or which names others. `folder` [16] is "" or ends with a slash. What names a file is the last input before it that is not
+ * named by another itself. */
 static void find_folder(const script *s, const json_t *inputs, const json_t *input, char folder[16])
 {
-    const json_t *main_input = json_array_get(inputs, 0);
+    const json_t *naming = NULL, *found = NULL; /* of the inputs so far, and of this one */
     bool clash = false, has_via = false;
     size_t i;
     json_t *other;
-    json_array_foreach(inputs, i, other) if (text_of(other, "via"))
+    json_array_foreach(inputs, i, other)
     {
-        has_via = true;
+        if (!text_of(other, "via")) {
+            if (found)
+                break;
+            naming = other;
+            clash = has_via = false;
+        }
+        has_via |= text_of(other, "via") != NULL;
         clash |= !is_free(s, text_of(other, "sha256"), "", text_of(other, "name"));
+        found = other == input ? naming : found;
     }
-    clash |= !is_free(s, text_of(main_input, "sha256"), "", text_of(main_input, "name"));
     folder[0] = 0;
-    if (has_via && clash && (input == main_input || text_of(input, "via")))
-        snprintf(folder, 16, "%.12s/", text_of(main_input, "sha256"));
+    if (found && has_via && clash)
+        snprintf(folder, 16, "%.12s/", text_of(found, "sha256"));
 }
 
 /* Where an input of an entry stands, and whether it comes by standard input, which only the first such input can. */

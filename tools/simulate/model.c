@@ -9,13 +9,16 @@
 
 static void read_basis(simulation *s)
 {
-    static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
+    static const char *const any[] = {"basis", "modes", "shapes", NULL}, *const modes[] = {"modes", NULL};
+    const char *const *kinds = s->choice->model == MODEL_MODAL ? modes : any;
     if (!s->choice->basis)
-        tool_fail(SP_USAGE, NULL, "a model in a basis needs --basis");
+        tool_fail(SP_USAGE, NULL, s->choice->model == MODEL_MODAL ? "a modal model needs the modes as --basis" : "a model in a basis needs --basis");
     if (!s->shared) {
         tool_read_columns(s->choice->basis, "basis", kinds, &s->mesh, &s->basis);
         tool_hold_rows(&s->mesh.mesh, &s->basis);
     }
+    if (s->choice->model == MODEL_MODAL && !s->basis.columns.eigenvalue)
+        tool_fail(SP_INPUT, s->choice->basis, "it is not a file of modes: a modal model needs their eigenvalues");
     s->r = s->choice->r ? s->choice->r : s->basis.columns.count;
     if (s->choice->r > s->basis.columns.count)
         tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r, (long long)s->basis.columns.count);
@@ -101,7 +104,7 @@ static void edit_materials(simulation *s)
 static void check_energy_step(const simulation *s)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
-    if (s->choice->integrator != SP_ENERGY || s->choice->model == MODEL_REDUCED || s->choice->model == MODEL_LINEAR)
+    if (s->choice->integrator != SP_ENERGY || s->choice->model == MODEL_REDUCED || s->choice->model == MODEL_LINEAR || s->choice->model == MODEL_MODAL)
         return;
     for (int64_t i = 0; i < mesh->material_count; i++)
         if (!sp_material_quadratic(&mesh->materials[i]))
@@ -112,6 +115,11 @@ static void check_energy_step(const simulation *s)
 static void read_loads(simulation *s)
 {
     int64_t count;
+    if (s->before) { /* a cut leaves numbers and regions as they are */
+        s->loads = s->before->loads;
+        s->load_count = s->before->load_count;
+        return;
+    }
     if (!s->choice->loads)
         return;
     char *text = tool_read_bytes(s->choice->loads, "loads", &s->pool, &count);
@@ -134,7 +142,7 @@ void simulation_read(simulation *s)
 {
     if (s->shared)
         borrow(s);
-    else
+    else if (!s->mesh.path)
         tool_read_mesh(tool_argument(0), NULL, &s->mesh);
     check_energy_step(s);
     if (s->choice->basis || simulation_in_basis(s->choice))
@@ -211,39 +219,54 @@ void simulation_make(simulation *s)
 {
     if (s->choice->model == MODEL_REDUCED)
         tool_check(sp_polynomial_system_new(s->context, &s->polynomials, s->r, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->polynomials);
+    else if (s->choice->model == MODEL_MODAL)
+        tool_check(sp_modal_system_new(s->context, s->r, s->basis.columns.eigenvalue, &s->system), s->choice->basis);
     else if (simulation_in_basis(s->choice))
         make_projected(s);
     else
-        tool_check(sp_full_system_new(s->context, s->body, s->choice->model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);
+        vertices_make(s);
     make_viscosity(s);
     double gravity[3];
     for (int i = 0; i < 3; i++)
         gravity[i] = s->choice->gravity[i] * (s->choice->model == MODEL_REDUCED ? s->polynomials.density : 1);
     tool_check(sp_loading_new(s->context, s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r, s->load_count, s->loads, gravity, &s->system, &s->loading), s->choice->loads);
-    if (s->loading.idle && !s->shared)
+    if (s->loading.idle && !s->shared && !s->before)
         tool_warn(s->choice->loads, "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements", (long long)s->loading.idle, (long long)s->loading.first_idle);
     find_damping(s);
+    if (s->vertices.choice)
+        vertices_load(s, gravity);
 }
 
 sp_integrator_parameters simulation_parameters(const simulation *s)
 {
     const simulate_choice *c = s->choice;
-    return (sp_integrator_parameters){.kind = (enum sp_integrator_kind)c->integrator, .step = c->step, .beta = c->beta, .gamma = c->gamma,
+    return (sp_integrator_parameters){.kind = (enum sp_integrator_kind)c->integrator, .step = c->step,
+                                      .beta = c->beta_given ? c->beta : c->integrator == SP_LINEAR_EULER ? 1 : 0.25, .gamma = c->gamma,
                                       .damping_mass = s->damping_mass, .damping_stiffness = s->damping_stiffness, .semi_implicit = c->semi_implicit,
-                                      .tolerance = c->tolerance, .iterations = c->iterations};
+                                      .tolerance = c->tolerance, .iterations = c->iterations, .halvings = (int)c->halvings,
+                                      .skeleton = s->vertices.skeleton};
+}
+
+void simulation_end(simulation *s)
+{
+    const int model = s->choice->model;
+    sp_loading_free(&s->loading);
+    if (s->system.self)
+        (model == MODEL_MODAL ? sp_modal_system_free : simulation_in_basis(s->choice) ? sp_reduced_system_free : model == MODEL_WARP ? sp_warp_system_free
+         : model == MODEL_CONJAC ? sp_condensed_system_free : sp_full_system_free)(&s->system);
+    sp_viscous_free(&s->viscous);
+    if (!s->shared)
+        sp_body_free(&s->own_body);
 }
 
 void simulation_free(simulation *s)
 {
-    sp_loading_free(&s->loading);
-    if (s->system.self)
-        (simulation_in_basis(s->choice) ? sp_reduced_system_free : sp_full_system_free)(&s->system);
-    sp_viscous_free(&s->viscous);
+    simulation_end(s);
+    vertices_free(s);
     sp_cubature_free(&s->cubature);
     sp_pool_free(&s->pool);
     if (s->shared)
         return;
-    sp_body_free(&s->own_body);
     sp_columns_free(&s->basis.columns);
     sp_polynomials_free(&s->polynomials);
     sp_mesh_free(&s->mesh.mesh);

@@ -13,31 +13,36 @@ void simulation_choose_record(simulation *s)
         tool_fail(SP_USAGE, NULL, "--record coordinates: only reduced models have them");
     if (record == RECORD_PROBES && !s->choice->probes)
         tool_fail(SP_USAGE, NULL, "--record probes needs --probe");
-    s->shape.vertex_count = s->mesh.mesh.vertex_count;
+    const sp_mesh *mesh = s->last ? &s->last->mesh.mesh : &s->mesh.mesh; /* what is recorded belongs to */
+    s->shape.vertex_count = mesh->vertex_count;
     s->shape.estimates = s->cubature.nested != NULL;
     s->shape.r = record == RECORD_COORDINATES || (record == RECORD_ALL && reduced) ? s->r : 0;
     if (record == RECORD_ALL)
-        s->shape.point_count = s->mesh.mesh.vertex_count;
+        s->shape.point_count = mesh->vertex_count;
     else if (s->choice->probes)
-        s->shape.point_count = tool_parse_probes(&s->mesh.mesh, s->choice->probes, &s->pool, &s->shape.vertex);
+        s->shape.point_count = tool_parse_probes(mesh, s->choice->probes, &s->pool, &s->shape.vertex);
     int64_t rows = 3 * s->mesh.mesh.vertex_count;
-    s->u = sp_pool_new(&s->pool, rows, sizeof(double));
-    s->udot = sp_pool_new(&s->pool, rows, sizeof(double));
+    s->u = sp_pool_new(&s->pool, 3 * mesh->vertex_count, sizeof(double));
+    s->udot = sp_pool_new(&s->pool, 3 * mesh->vertex_count, sizeof(double));
     s->work = sp_pool_new(&s->pool, rows, sizeof(double));
     if (s->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
 }
 
 /* Values at the recorded vertices. */
-static void fill_points(simulation *s, const double *q, double *to)
+static void fill_points(simulation *s, const double *q, const double *held, double *to)
 {
     int64_t rows = 3 * s->mesh.mesh.vertex_count;
     if (s->shape.point_count == 0)
         return;
     if (!simulation_in_basis(s->choice)) {
+        if (held)
+            memcpy(s->work, held, (size_t)rows * sizeof *held);
         sp_body_spread(s->body, q, s->work);
-        for (int64_t p = 0; p < s->shape.point_count; p++)
-            memcpy(to + 3 * p, s->work + 3 * (s->shape.vertex ? s->shape.vertex[p] : p), 3 * sizeof *to);
+        for (int64_t p = 0; p < s->shape.point_count; p++) {
+            const int64_t vertex = s->shape.vertex ? s->shape.vertex[p] : p;
+            memcpy(to + 3 * p, s->work + 3 * (s->vertex_of ? s->vertex_of[vertex] : vertex), 3 * sizeof *to);
+        }
         return;
     }
     memset(to, 0, (size_t)(3 * s->shape.point_count) * sizeof *to);
@@ -56,8 +61,8 @@ void simulation_estimate(simulation *s, const sp_integrator *integrator)
 void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT])
 {
     sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
-    fill_points(s, sp_integrator_q(integrator), s->u);
-    fill_points(s, sp_integrator_v(integrator), s->udot);
+    fill_points(s, sp_integrator_q(integrator), sp_integrator_held(integrator), s->u);
+    fill_points(s, sp_integrator_v(integrator), sp_integrator_held_velocity(integrator), s->udot);
     frame.q = sp_integrator_q(integrator);
     frame.qdot = sp_integrator_v(integrator);
     sp_integrator_energies(integrator, energy);

@@ -19,9 +19,10 @@ static void refuse_options(const simulate_choice *choice)
 {
     static const char *const options[] = {"model",     "basis",   "poly",     "cub",     "rank",         "young",
                                           "poisson",   "density", "loads",    "gravity", "damping-mass", "damping-stiffness",
-                                          "viscosity", "lumping", "jacobian", "record",  "probe"};
+                                          "viscosity", "lumping", "jacobian", "record",  "probe",   "halvings"};
     for (int i = 0; i < TOOL_COUNT(options); i++)
         tool_option_idle(options[i], "for a scene, which says itself what its bodies are");
+    vertices_refuse_all("for a scene");
     if (choice->integrator != SP_NEWMARK && choice->integrator != SP_ENERGY)
         tool_fail(SP_USAGE, NULL, "a scene takes --integrator newmark or energy for the deformations of fixed bodies");
     simulation_refuse_idle(choice);

@@ -242,7 +242,7 @@ static sp_world_parameters world_parameters(const scene_run *run)
                                         .tree = scene->traversal.tree,
                                         .levels = (int)fmin((double)scene->traversal.levels, SP_SHELL_LEVELS_MAX)},
                              .integrator = {.kind = (enum sp_integrator_kind)choice->integrator,
-                                            .beta = choice->beta,
+                                            .beta = choice->beta_given ? choice->beta : 0.25,
                                             .gamma = choice->gamma,
                                             .semi_implicit = choice->semi_implicit,
                                             .tolerance = choice->tolerance,

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const names[] = {"reduced", "cubature", "direct", "full", "linear"};
+/* by MODEL_…; those that are not validated have none */
+enum { MODELS = MODEL_LINEAR + 1 };
+static const char *const names[MODELS] = {[MODEL_REDUCED] = "reduced", [MODEL_CUBATURE] = "cubature", [MODEL_DIRECT] = "direct", [MODEL_MODAL] = "modal", [MODEL_FULL] = "full", [MODEL_LINEAR] = "linear"};
 
 static noreturn void out_of_memory(void)
 {
@@ -24,9 +26,9 @@ static double now(void)
 /* ---- which models ---- */
 
 /* Which of MODEL_… --model names; without it those whose files are there, else direct. */
-static void find_models(const validate_choice *c, bool wanted[5])
+static void find_models(const validate_choice *c, bool wanted[MODELS])
 {
-    memset(wanted, 0, 5 * sizeof *wanted);
+    memset(wanted, 0, MODELS * sizeof *wanted);
     if (!c->models) {
         wanted[MODEL_REDUCED] = c->motion.polynomials;
         wanted[MODEL_CUBATURE] = c->cubatures.count > 0;
@@ -35,9 +37,9 @@ static void find_models(const validate_choice *c, bool wanted[5])
     for (const char *at = c->models; at;) {
         size_t length = strcspn(at, ",");
         int model = 0;
-        while (model < 5 && (strlen(names[model]) != length || strncmp(names[model], at, length)))
+        while (model < MODELS && (strlen(names[model]) != length || strncmp(names[model], at, length)))
             model++;
-        if (model == 5 || model == MODEL_FULL)
+        if (model == MODELS || model == MODEL_FULL || model == MODEL_MODAL)
             tool_fail(SP_USAGE, NULL, "--model: \"%.*s\" is not one of reduced, cubature, direct, linear", (int)length, at);
         if (wanted[model])
             tool_fail(SP_USAGE, NULL, "--model names %s twice", names[model]);
@@ -83,7 +85,7 @@ static validate_run *add_run(validation *v, int model)
     return run;
 }
 
-static void add_runs(validation *v, const bool wanted[5])
+static void add_runs(validation *v, const bool wanted[MODELS])
 {
     sp_list ranks = {0};
     find_ranks(v, &ranks);
@@ -202,7 +204,7 @@ static void make_frames(validation *v)
 
 void validation_open(validation *v)
 {
-    bool wanted[5];
+    bool wanted[MODELS];
     find_models(v->choice, wanted);
     v->full.name = names[MODEL_FULL];
     v->full.choice = v->choice->motion;

@@ -8,6 +8,7 @@
 #include "tools/verify/verify.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double worse(double a, double b)
@@ -74,6 +75,7 @@ typedef struct energies {
     const double *gram;
     const sp_reduced_force *weighted; /* of a cubature */
     bool linear, lumped;
+    const uint8_t *fixed; /* [vertices] components that the mesh holds, as bits */
     double *u, *w; /* [3·vertices] */
     const double *U; /* the basis as the tools take it */
     double *z, *y; /* [N] */
@@ -98,13 +100,40 @@ static void reduced_energies(const energies *e, int64_t frame, double *kinetic, 
             *strain += 0.5 * e->z[i] * sp_dense_dot(N, e->gram + i * N, e->z);
 }
 
+/* Of oscillators: ½ Σ (q̇² + λ q²). */
+static void modal_energies(const energies *e, int64_t frame, double *kinetic, double *strain)
+{
+    const int64_t r = e->trajectory->r;
+    const double *q = e->trajectory->q + frame * r, *qdot = e->trajectory->qdot + frame * r;
+    *kinetic = *strain = 0;
+    for (int64_t i = 0; i < r; i++) {
+        *kinetic += 0.5 * qdot[i] * qdot[i];
+        *strain += 0.5 * fmax(0, e->basis->eigenvalue[i]) * q[i] * q[i];
+    }
+}
+
+/* Sets components that are held in a frame to 0: kinetic energy is that of the others. */
+static void drop_held(const energies *e, int64_t frame, double *v)
+{
+    const sp_trajectory *trajectory = e->trajectory;
+    for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++)
+        if (e->fixed[i / 3] >> i % 3 & 1)
+            v[i] = 0;
+    for (int64_t k = 0; k < trajectory->held_count; k++)
+        for (int c = 0; c < 3 && frame < trajectory->held[k].frames; c++)
+            if (trajectory->held[k].axes >> c & 1)
+                v[3 * trajectory->held[k].vertex + c] = 0;
+}
+
 /* From the displacements of all vertices. */
 static void full_energies(const energies *e, int64_t frame, double *kinetic, double *strain)
 {
     int64_t rows = 3 * e->trajectory->vertex_count;
-    const double *u = e->trajectory->u + frame * rows, *udot = e->trajectory->udot + frame * rows;
-    verify_mass_times(e->body, e->lumped, udot, e->w);
-    *kinetic = 0.5 * sp_dense_dot(rows, udot, e->w);
+    const double *u = e->trajectory->u + frame * rows;
+    memcpy(e->u, e->trajectory->udot + frame * rows, (size_t)rows * sizeof *e->u);
+    drop_held(e, frame, e->u);
+    verify_mass_times(e->body, e->lumped, e->u, e->w);
+    *kinetic = 0.5 * sp_dense_dot(rows, e->u, e->w);
     if (e->linear) {
         memset(e->u, 0, (size_t)rows * sizeof *e->u);
         sp_elastic_tangent_times(e->v->context, e->body, e->u, u, e->w);
@@ -126,7 +155,17 @@ static void weighted_energies(const energies *e, int64_t frame, double *kinetic,
     *strain = e->weighted->evaluate(e->weighted->self, e->trajectory->q + frame * r, false, NULL, NULL);
 }
 
-/* A spring of the loads stores energy too: what is stated may then be more. */
+/* Why the strain energy that is stated cannot be computed from the motion alone; NULL: it can. */
+static const char *other_energy(const artefact *file)
+{
+    if (!strcmp(parameter(file, "model"), "warp"))
+        return "that of turned elements or the work against a force without an energy";
+    if (verify_has_input(file, "activation"))
+        return "with that of active fibres";
+    return NULL;
+}
+
+/* A spring of the loads and a ground store energy too: what is stated may then be more. */
 static void check_energies(energies *e, void (*compute)(const energies *, int64_t, double *, double *), double scale)
 {
     const sp_trajectory *trajectory = e->trajectory;
@@ -134,7 +173,7 @@ static void check_energies(energies *e, void (*compute)(const energies *, int64_
     int64_t N = reduced ? sp_polynomial_order(e->polynomials->r) : 0,
             cheap = reduced ? ((int64_t)1 << 28) / N / N : 0; /* N² per frame */
     int64_t most = e->v->sample > cheap ? e->v->sample : cheap, sampled = trajectory->frame_count < most ? trajectory->frame_count : most;
-    bool springs = verify_has_input(e->file, "loads");
+    bool springs = verify_has_input(e->file, "loads") || json_array_size(json_object_get(json_object_get(e->file->meta, "parameters"), "ground")) > 0;
     double kinetic_error = 0, strain_error = 0, excess = 0;
     for (int64_t s = 0; s < sampled; s++) {
         int64_t frame = sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
@@ -150,10 +189,12 @@ static void check_energies(energies *e, void (*compute)(const energies *, int64_
     snprintf(name, sizeof name, "kinetic energy of %lld frames", (long long)sampled);
     verify_number(e->v, e->file, name, kinetic_error, 1e-9);
     snprintf(name, sizeof name, "strain energy of %lld frames", (long long)sampled);
-    if (!strcmp(parameter(e->file, "model"), "cubature") && (compute != weighted_energies || stores_work(e->file)))
+    if (other_energy(e->file))
+        verify_note(e->v, e->file, name, "%.2e from what is stated, %s", strain_error, other_energy(e->file));
+    else if (!strcmp(parameter(e->file, "model"), "cubature") && (compute != weighted_energies || stores_work(e->file)))
         verify_note(e->v, e->file, name, "%.2e from what is stated, that of few elements%s", strain_error, stores_work(e->file) ? ", the work against their force" : "");
     else if (springs && strain_error > 1e-9 && excess <= 1e-9)
-        verify_note(e->v, e->file, name, "up to %.2e below what is stated: what springs of the loads would store", strain_error);
+        verify_note(e->v, e->file, name, "up to %.2e below what is stated: what springs of the loads and grounds would store", strain_error);
     else
         verify_number(e->v, e->file, name, strain_error, 1e-9);
 }
@@ -247,6 +288,196 @@ static void check_weighted(energies *e, const artefact *cubature, const char *pa
     force.destroy(force.self);
 }
 
+/* ---- what is held, and cuts ---- */
+
+static size_t parameter_count(const artefact *file, const char *name)
+{
+    return json_array_size(json_object_get(json_object_get(file->meta, "parameters"), name));
+}
+
+/* [vertices] components that the mesh holds. */
+static const uint8_t *fixed_bits(const sp_mesh *mesh, sp_pool *pool)
+{
+    uint8_t *fixed = sp_pool_new(pool, mesh->vertex_count, 1);
+    if (!fixed)
+        verify_out_of_memory();
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        fixed[mesh->fixed[i]] = mesh->fixed_axes ? mesh->fixed_axes[i] : 7;
+    return fixed;
+}
+
+/* The vertices that each --moved names, by the mesh at the end: they are held throughout, together. */
+static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t *entry, const sp_trajectory *trajectory)
+{
+    const json_t *names = json_object_get(json_object_get(file->meta, "parameters"), "moved");
+    for (size_t g = 0; g < json_array_size(names); g++) {
+        const char *name = json_string_value(json_array_get(names, g));
+        bool fixed = name && !strcmp(name, "fixed"), any = false;
+        for (int64_t i = 0; fixed && i < mesh->fixed_count; i++) {
+            const int64_t k = entry[mesh->fixed[i]];
+            any = true;
+            if (k < 0 || trajectory->held[k].group != (int64_t)g || trajectory->held[k].frames < trajectory->frame_count)
+                return false;
+        }
+        for (int64_t e = 0; !fixed && name && e < sp_mesh_element_count(mesh); e++) {
+            int corners;
+            const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+            for (int a = 0; a < corners && !strcmp(mesh->materials[mesh->region[e]].name, name); a++) {
+                const int64_t k = entry[corner[a]];
+                any = true;
+                if (k < 0 || trajectory->held[k].group != (int64_t)g || trajectory->held[k].axes != 7 || trajectory->held[k].frames < trajectory->frame_count)
+                    return false;
+            }
+        }
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
+static double squared_distance(const double a[3], const double b[3])
+{
+    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
+}
+
+/* Six times the volume over four points at most that are as far from one plane as can be; so do fewer for lines and points. */
+static double spread_of(int count, const double *const *point)
+{
+    double a[3], b[3], c[3], n[3];
+    if (count < 2)
+        return 1;
+    for (int i = 0; i < 3; i++)
+        a[i] = point[1][i] - point[0][i];
+    if (count == 2)
+        return sp_dense_dot(3, a, a);
+    for (int i = 0; i < 3; i++)
+        b[i] = point[2][i] - point[0][i];
+    for (int i = 0; i < 3; i++)
+        n[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+    if (count == 3)
+        return sp_dense_dot(3, n, n);
+    for (int i = 0; i < 3; i++)
+        c[i] = point[3][i] - point[0][i];
+    return fabs(sp_dense_dot(3, n, c));
+}
+
+/* How far a group is from moving as a rigid body: distances to four of its vertices that span it, against those at rest, by its size. */
+static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, int64_t group, int64_t frames)
+{
+    enum { BASES = 4 };
+    const double *rest[BASES];
+    int64_t base[BASES];
+    double worst = 0, size = 0;
+    int bases = 0;
+    for (; bases < BASES; bases++) {
+        double best = 0;
+        for (int64_t k = 0; k < trajectory->held_count; k++) {
+            const sp_held_vertex *held = &trajectory->held[k];
+            if (held->group != group || held->axes != 7 || held->frames < frames)
+                continue;
+            rest[bases] = mesh->vertices + 3 * held->vertex;
+            const double spread = spread_of(bases + 1, rest);
+            if (spread > best) {
+                best = spread;
+                base[bases] = held->vertex;
+            }
+        }
+        if (best == 0)
+            break;
+        rest[bases] = mesh->vertices + 3 * base[bases];
+    }
+    for (int64_t k = 0; bases > 0 && k < trajectory->held_count; k++) {
+        const sp_held_vertex *held = &trajectory->held[k];
+        if (held->group != group || held->axes != 7 || held->frames < frames)
+            continue;
+        for (int b = 0; b < bases; b++) {
+            const double *X = mesh->vertices + 3 * held->vertex, before = squared_distance(X, rest[b]);
+            size = fmax(size, before);
+            for (int64_t f = 0; f < frames; f++) {
+                const double *u = trajectory->u + 3 * trajectory->vertex_count * f;
+                double x[3], y[3];
+                for (int i = 0; i < 3; i++) {
+                    x[i] = X[i] + u[3 * held->vertex + i];
+                    y[i] = rest[b][i] + u[3 * base[b] + i];
+                }
+                worst = worse(fabs(squared_distance(x, y) - before), worst);
+            }
+        }
+    }
+    return size > 0 ? worst / size : worst;
+}
+
+/* Held vertices rest unless something moves them; those that move together do so as a rigid body. */
+static void check_held(verify *v, artefact *file, const sp_trajectory *trajectory, const sp_mesh *mesh, const uint8_t *fixed, sp_pool *pool)
+{
+    const bool moved = parameter_count(file, "moved") > 0 || verify_has_input(file, "move-vertices") || verify_has_input(file, "skeleton");
+    int64_t *entry = sp_pool_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
+    double worst = 0, rigid = 0;
+    if (!entry)
+        verify_out_of_memory();
+    for (int64_t i = 0; i < trajectory->vertex_count; i++)
+        entry[i] = -1;
+    for (int64_t k = 0; k < trajectory->held_count; k++) {
+        entry[trajectory->held[k].vertex] = k;
+        groups = trajectory->held[k].group >= groups ? trajectory->held[k].group + 1 : groups;
+    }
+    for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++)
+        for (int64_t f = 0; f < trajectory->frame_count && (fixed[i / 3] >> i % 3 & 1) && entry[i / 3] < 0; f++)
+            worst = worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]), fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])), worst);
+    verify_number(v, file, moved ? "held vertices that nothing moves" : "held vertices", worst, 0);
+    if (!moved && trajectory->held_count == 0)
+        return;
+    verify_fact(v, file, "what is moved", moved == (trajectory->held_count > 0) && names_agree(file, mesh, entry, trajectory), "%lld vertices beside those that the mesh holds at rest",
+                (long long)trajectory->held_count);
+    for (int64_t g = 0; g < groups && g < trajectory->held_count; g++)
+        rigid = worse(rigid_error(trajectory, mesh, g, trajectory->frame_count), rigid);
+    if (groups > 0) {
+        char name[100];
+        snprintf(name, sizeof name, "rigid motion of %lld groups", (long long)groups);
+        verify_number(v, file, name, rigid, 1e-12);
+    }
+}
+
+/* The cut meshes that the options name follow each other, and copies are together in all frames before their cut. */
+static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajectory)
+{
+    const json_t *parameters = json_object_get(file->meta, "parameters"), *times = json_object_get(parameters, "cut-at"), *input;
+    const double step = json_number_value(json_object_get(parameters, "dt"));
+    const char *last = "";
+    size_t i, cuts = 0;
+    json_array_foreach(json_object_get(file->meta, "inputs"), i, input)
+    {
+        const char *option = json_string_value(json_object_get(input, "option")), *hash = json_string_value(json_object_get(input, "sha256"));
+        if (option && hash && !strcmp(option, "cut")) {
+            last = hash;
+            cuts++;
+        }
+    }
+    if (!cuts && !json_array_size(times))
+        return;
+    verify_fact(v, file, "cuts", cuts == json_array_size(times) && !strcmp(last, file->mesh_hash), "%zu at %zu times, the last one into its mesh", cuts, json_array_size(times));
+    const artefact *mesh = verify_find(v, file->mesh_hash);
+    for (size_t cut = cuts; cut-- > 0;) {
+        const char *time = json_string_value(json_array_get(times, cut));
+        char name[100];
+        snprintf(name, sizeof name, "copies together before the cut at %.40s s", time ? time : "?");
+        if (!mesh || !mesh->origin || !trajectory->u || trajectory->vertex || mesh->origin_count > trajectory->vertex_count) {
+            verify_skip(v, file, name, "the meshes that were cut are not all among the files, or not all vertices are recorded");
+            return;
+        }
+        const double from = step * (round((time ? atof(time) : 0) / step) + 0.5);
+        double worst = 0;
+        for (int64_t f = 0; f < trajectory->frame_count && trajectory->time[f] < from; f++)
+            for (int64_t k = 0; k < 3 * mesh->origin_count; k++) {
+                const double *u = trajectory->u + 3 * trajectory->vertex_count * f, *udot = trajectory->udot + 3 * trajectory->vertex_count * f;
+                const int64_t there = 3 * mesh->origin[k / 3] + k % 3;
+                worst = worse(fmax(fabs(u[k] - u[there]), fabs(udot[k] - udot[there])), worst);
+            }
+        verify_number(v, file, name, worst, 0);
+        mesh = verify_find(v, mesh->cut_from);
+    }
+}
+
 static void check_motion(verify *v, artefact *file, const sp_trajectory *trajectory, double scale)
 {
     sp_pool pool = {0};
@@ -262,7 +493,8 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
     artefact *cubature = verify_input(v, file, "cubature", NULL);
     bool by_elements = !strcmp(parameter(file, "model"), "cubature"), weighted = by_elements && trajectory->r && cubature && e.basis;
     bool reduced = trajectory->r && polynomials && polynomials->polynomials.r >= trajectory->r;
-    bool full = !reduced && !by_elements && trajectory->u && !trajectory->vertex, usable = true;
+    bool modal = trajectory->r && !strcmp(parameter(file, "model"), "modal");
+    bool full = !reduced && !by_elements && !modal && trajectory->u && !trajectory->vertex, usable = true;
     tool_material_edits edits;
     sp_mesh edited = {0};
     sp_body body = {0};
@@ -292,8 +524,12 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
         if (fits && other)
             tool_check(sp_body_new(v->context, &edited, &body), mesh->path);
         e.body = other ? &body : &mesh->body;
-        if (fits)
+        if (fits) {
+            e.fixed = fixed_bits(&mesh->mesh, &pool);
+            if (!trajectory->r)
+                check_held(v, file, trajectory, &mesh->mesh, e.fixed, &pool);
             check_energies(&e, full_energies, scale);
+        }
         sp_body_free(&body);
     } else if (usable && weighted) {
         if (other)
@@ -301,7 +537,11 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
         e.body = other ? &body : &mesh->body;
         check_weighted(&e, cubature, file->path, scale, &pool);
         sp_body_free(&body);
-    } else if (usable && trajectory->r)
+    } else if (modal && e.basis && e.basis->eigenvalue)
+        check_energies(&e, modal_energies, scale);
+    else if (usable && modal)
+        verify_skip(v, file, "energies of the frames", "its modes are not among the files");
+    else if (usable && trajectory->r)
         verify_skip(v, file, "energies of the frames", by_elements ? "its cubature and its basis are not both among the files" : "its polynomials are not among the files");
     sp_pool_free(&edited.pool);
     sp_pool_free(&pool);
@@ -315,6 +555,7 @@ void verify_trajectory(verify *v, artefact *file)
                 (long long)trajectory.frame_count, trajectory.time[0], trajectory.time[trajectory.frame_count - 1]);
     double scale = energy_scale(&trajectory);
     check_balance(v, file, &trajectory, scale);
+    check_cuts(v, file, &trajectory);
     check_motion(v, file, &trajectory, scale);
     sp_trajectory_free(&trajectory);
 }

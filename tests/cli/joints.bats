@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+# simulate --joints: the coordinates of a skeleton's joints.
+
+load common
+
+# A turning bone that carries the end of the bar at x = 3, half a metre from its axis, and a stone that falls along a rail.
+skeleton() {
+    cat > arm.json <<-'END'
+	{"bones": [
+	 {"name": "arm", "joint": "revolute", "at": [3.5, 0, 0], "axis": [0, 1, 0], "mass": 500, "centre": [4, 0, 0], "inertia": [1, 1, 1, 0, 0, 0], "box": [[2.9, -1, -1], [3.1, 2, 2]]},
+	 {"name": "stone-1.b", "joint": "prismatic", "axis": [0, 0, 1], "mass": 2, "centre": [9, 0, 0], "start": 1, "rate": 0.5}]}
+	END
+}
+
+@test "--joints: angles where the attached vertices are, and a stone that falls" {
+    local ending=.npz run='simulate mesh.npz --model full --integrator linear-euler --gravity 0,0,-9.81 --skeleton arm.json --dt 0.01 --steps 21 --every 2'
+    skeleton
+    done_well $run --joints joints.csv -o moved.npz
+    [ "$(head -n 1 joints.csv)" = 'time,arm,arm/rate,stone-1.b,stone-1.b/rate' ] || fault "$(head -n 1 joints.csv)"
+    [ "$(wc -l < joints.csv)" = 13 ] || fault "$(wc -l < joints.csv) lines" # frames 0, 2, ... 20 and 21
+    done_well simexport mesh.npz moved.npz --probe 6 -o place.csv # at (3, -0.5, -0.5)
+    # vertex 6 is turned about y from x = z = -0.5 of the axis by the angle; the stone of linearly implicit steps falls by g h^2 n (n + 1) / 2
+    paste -d, joints.csv place.csv | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        function off(a, b) { return a - b > 1e-12 || b - a > 1e-12 }
+        {
+            n = int($1 / 0.01 + 0.5); x = $at["v6_x"] - 0.5; z = $at["v6_z"] - 0.5; angle = atan2(-0.5 * (x - z), -0.5 * (x + z))
+            if ($1 != $6 || off($2, angle) || off($4, 1 + 0.5 * $1 - 9.81 * 1e-4 * n * (n + 1) / 2) || off($5, 0.5 - 9.81 * $1))
+                print
+        }
+        END { if ($2 > -0.01 && $2 < 0.01) print "the arm does not turn" }' > wrong
+    [ ! -s wrong ] || fault "$(< wrong)"
+    done_well $run -o silent.npz
+    same_bytes moved.npz silent.npz "--joints in the trajectory"
+    no_faults
+}
+
+@test "--joints: refusals" {
+    skeleton
+    refused 2 'simulate: --joints .*without --skeleton' simulate mesh.npz --model full --joints joints.csv -o out.npz
+    refused 2 'simulate: --joints ' simulate mesh.npz --basis basis.npz --poly poly.npz --joints joints.csv -o out.npz
+    refused 4 'none/joints.csv' simulate mesh.npz -q --model full --integrator linear-euler --skeleton arm.json --steps 1 --joints none/joints.csv -o out.npz
+    no_faults
+}

@@ -1,0 +1,318 @@
+#include "tools/simulate/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A motion goes through one stage, and through one more for each cut; all stages but the last are recorded with the vertices of the last. */
+typedef struct run {
+    sp_context *context;
+    const simulate_choice *choice;
+    int64_t stage_count;
+    simulation *stages;       /* [stage_count] */
+    int64_t *from;            /* [stage_count] the step before which each begins */
+    sp_integrator *integrator;
+    sp_forcing forcing;
+    double first[SP_WORK_COUNT], energy[SP_WORK_COUNT];
+    double largest, drift;    /* of energies, and from their balance, J */
+    double estimate;
+    double ghost[2];          /* warp: largest ghost force and torque of recorded frames, N and N m */
+    int64_t solves, products, factorizations; /* of iterative solvers in the stages that are over */
+    double *external;         /* conjac: forces of the last step */
+} run;
+
+static void *room(run *r, int64_t count, size_t size)
+{
+    void *memory = sp_pool_new(&r->stages[0].pool, count, size);
+    if (!memory)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return memory;
+}
+
+/* ---- stages ---- */
+
+/* Reads what the mesh is cut into, so that every stage knows the vertices of the last. */
+static void read_cuts(run *r, const simulate_vertices_choice *c)
+{
+    if (c->cuts.count != c->cut_times.count)
+        tool_fail(SP_USAGE, NULL, "--cut stands %lld times and --cut-at %lld times: each --cut has its time", (long long)c->cuts.count, (long long)c->cut_times.count);
+    for (int64_t i = 1; i < r->stage_count; i++) {
+        simulation *before = &r->stages[i - 1], *s = &r->stages[i];
+        int64_t *origin;
+        const char *text = c->cut_times.value[i - 1];
+        double time;
+        if (!vertices_parse_numbers(text, 1, &time) || time < 0)
+            tool_fail(SP_USAGE, NULL, "--cut-at: \"%s\" is not a time in seconds", text);
+        const double from = round(time / r->choice->step);
+        if (!(from < (double)r->choice->steps))
+            tool_fail(SP_USAGE, NULL, "--cut-at: the motion ends at %g s, before the cut at %s s", (double)r->choice->steps * r->choice->step, text);
+        r->from[i] = (int64_t)from;
+        if (r->from[i] < r->from[i - 1])
+            tool_fail(SP_USAGE, NULL, "--cut-at: the cut at %s s comes after a later one", text);
+        tool_read_cut(c->cuts.value[i - 1], "cut", &before->mesh, &s->mesh, &origin);
+        s->before = before;
+        s->origin = origin;
+    }
+    const simulation *last = &r->stages[r->stage_count - 1];
+    const int64_t *later = NULL; /* of the last stage's vertices, in the stage after this */
+    for (int64_t i = r->stage_count - 2; i >= 0; i--) {
+        int64_t *vertex = room(r, last->mesh.mesh.vertex_count, sizeof *vertex);
+        for (int64_t v = 0; v < last->mesh.mesh.vertex_count; v++)
+            vertex[v] = r->stages[i + 1].origin[later ? later[v] : v];
+        r->stages[i].vertex_of = later = vertex;
+        r->stages[i].last = last;
+    }
+}
+
+/* Everything about cuts and motions that can be refused before anything is computed. */
+static void prepare(run *r, const simulate_vertices_choice *c)
+{
+    tool_read_mesh(tool_argument(0), NULL, &r->stages[0].mesh);
+    read_cuts(r, c);
+    for (int64_t i = 0; i < r->stage_count; i++)
+        vertices_hold(&r->stages[i]);
+}
+
+/* q or v of the stage before to this one's vertices; held [3·vertices] of held vertices, which copies that nothing holds start from, NULL: 0. */
+static double *carry(run *r, int64_t stage, const double *before, const double *held)
+{
+    const simulation *from = &r->stages[stage - 1], *to = &r->stages[stage];
+    const int64_t rows = 3 * to->mesh.mesh.vertex_count, old = 3 * from->mesh.mesh.vertex_count;
+    double *full = room(r, old, sizeof *full), *copies = room(r, rows, sizeof *copies), *q = room(r, to->system.n, sizeof *q);
+    if (held)
+        memcpy(full, held, (size_t)old * sizeof *full);
+    sp_body_spread(from->body, before, full);
+    for (int64_t i = 0; i < rows; i++)
+        copies[i] = full[3 * to->origin[i / 3] + i % 3];
+    sp_body_gather(to->body, copies, q);
+    return q;
+}
+
+/* What iterative solvers did so far in this stage. */
+static void count_solves(const run *r, const simulation *s, int64_t *solves, int64_t *products, int64_t *factorizations)
+{
+    *solves = *products = *factorizations = 0;
+    if (r->choice->model == MODEL_WARP)
+        sp_warp_system_solves(&s->system, solves, products);
+    else if (r->choice->model == MODEL_FULL || r->choice->model == MODEL_LINEAR)
+        sp_full_system_solves(&s->system, solves, products, factorizations);
+    *solves += r->solves;
+    *products += r->products;
+    *factorizations += r->factorizations;
+}
+
+/* Makes the stage and its integrator, which goes on from the one before. */
+static void begin_stage(run *r, int64_t stage)
+{
+    simulation *s = &r->stages[stage];
+    sp_integrator *before = r->integrator;
+    simulation_read(s);
+    simulation_make(s);
+    sp_integrator_parameters parameters = simulation_parameters(s);
+    r->forcing = sp_loading_forcing(&s->loading);
+    if (!stage) {
+        tool_check(sp_integrator_new(r->context, &s->system, &r->forcing, &parameters, s->vertices.start, NULL, &r->integrator), s->mesh.path);
+        return;
+    }
+    parameters.first_step = r->from[stage];
+    const double *q = carry(r, stage, sp_integrator_q(before), sp_integrator_held(before)), *v = carry(r, stage, sp_integrator_v(before), sp_integrator_held_velocity(before));
+    tool_check(sp_integrator_new(r->context, &s->system, &r->forcing, &parameters, q, v, &r->integrator), s->mesh.path);
+    tool_check(sp_integrator_continue(r->integrator, before), s->mesh.path);
+    sp_integrator_free(before);
+    simulation_choose_record(s);
+    count_solves(r, &r->stages[stage - 1], &r->solves, &r->products, &r->factorizations);
+    simulation_end(&r->stages[stage - 1]);
+}
+
+/* Where a vertex of the last stage was in this one. */
+static int64_t vertex_in(const simulation *s, int64_t vertex)
+{
+    return s->vertex_of ? s->vertex_of[vertex] : vertex;
+}
+
+/* Which components of its vertices a simulation holds, by vertex. */
+static uint8_t *held_axes(run *r, const sp_mesh *mesh)
+{
+    uint8_t *axes = room(r, mesh->vertex_count, sizeof *axes);
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        axes[mesh->fixed[i]] = mesh->fixed_axes[i];
+    return axes;
+}
+
+/* The vertices that options move or hold, and until which frame. */
+static void list_held(run *r, sp_trajectory_shape *shape)
+{
+    const simulation *first = &r->stages[0], *last = &r->stages[r->stage_count - 1];
+    const int64_t every = r->choice->every, frames = 1 + r->choice->steps / every + (r->choice->steps % every != 0), count = last->mesh.mesh.vertex_count;
+    const uint8_t *axes = held_axes(r, &first->mesh.mesh);
+    sp_held_vertex *held = room(r, count, sizeof *held);
+    for (int64_t v = 0; v < count; v++) {
+        const int64_t there = vertex_in(first, v), group = first->vertices.group[there];
+        int64_t stage = 0;
+        while (stage < r->stage_count && r->stages[stage].vertices.group[vertex_in(&r->stages[stage], v)] != VERTEX_STILL)
+            stage++;
+        if (stage > 0) /* a frame at the time of the cut comes before it */
+            held[shape->held_count++] = (sp_held_vertex){v, axes[there], group, stage == r->stage_count ? frames : 1 + r->from[stage] / every};
+    }
+    shape->held = held;
+}
+
+/* ---- the motion ---- */
+
+static void step(run *r, simulation *s, sp_trajectory_writer *trajectory, int64_t number)
+{
+    tool_check(sp_integrator_step(r->integrator), s->mesh.path);
+    simulation_estimate(s, r->integrator);
+    r->estimate = fmax(r->estimate, s->estimate);
+    if (number % r->choice->every == 0 || number == r->choice->steps) {
+        simulation_record(s, r->integrator, trajectory, r->energy);
+        vertices_record_joints(s, sp_integrator_time(r->integrator));
+        const double total = r->energy[0] + r->energy[1], expected = r->first[0] + r->first[1] + r->energy[2] - r->energy[3];
+        if (r->choice->model == MODEL_WARP) {
+            double force, torque;
+            sp_warp_system_ghost(&s->system, sp_integrator_q(r->integrator), &force, &torque);
+            r->ghost[0] = fmax(r->ghost[0], force);
+            r->ghost[1] = fmax(r->ghost[1], torque);
+        }
+        r->largest = fmax(r->largest, fmax(fabs(total), fabs(r->energy[2])));
+        r->drift = fmax(r->drift, fabs(total - expected));
+    }
+    tool_check(sp_progress(r->context, (double)number / (double)r->choice->steps), s->mesh.path);
+}
+
+/* What the models of every vertex have to say. */
+static void report_vertices(const run *r, const simulation *s, json_t *result)
+{
+    int64_t solves, products, factorizations;
+    count_solves(r, s, &solves, &products, &factorizations);
+    if (r->choice->model == MODEL_WARP) {
+        json_object_set_new(result, "linear_solves", json_integer(solves));
+        json_object_set_new(result, "linear_products", json_integer(products));
+        json_object_set_new(result, "largest_ghost_force", json_real(r->ghost[0]));
+        json_object_set_new(result, "largest_ghost_torque", json_real(r->ghost[1]));
+    }
+    if ((r->choice->model == MODEL_FULL || r->choice->model == MODEL_LINEAR) && s->vertices.choice->solver != SP_SOLVER_DIRECT) {
+        json_object_set_new(result, "linear_solves", json_integer(solves));
+        json_object_set_new(result, "linear_products", json_integer(products));
+        json_object_set_new(result, "factorizations", json_integer(factorizations));
+    }
+    if (r->choice->model == MODEL_CONJAC) {
+        double quasistatic, dynamic;
+        tool_check(sp_condensed_system_balance((sp_system *)&s->system, sp_integrator_q(r->integrator), r->external, &quasistatic, &dynamic), s->mesh.path);
+        json_object_set_new(result, "quasistatic_residual", json_real(quasistatic));
+        json_object_set_new(result, "dynamic_residual", json_real(dynamic));
+    }
+}
+
+static json_t *report_result(const run *r)
+{
+    const simulation *s = &r->stages[r->stage_count - 1];
+    const sp_integrator_report *report = sp_integrator_reported(r->integrator);
+    json_t *result = tool_result_new();
+    json_object_set_new(result, "coordinates", json_integer(s->system.n));
+    json_object_set_new(result, "steps", json_integer(report->steps));
+    json_object_set_new(result, "newton_iterations", json_integer(report->newton_iterations));
+    json_object_set_new(result, "most_iterations_in_a_step", json_integer(report->worst_iterations));
+    json_object_set_new(result, "worst_residual", json_real(report->worst_residual));
+    json_object_set_new(result, "stagnated_steps", json_integer(report->stagnated));
+    json_object_set_new(result, "line_search_halvings", json_integer(report->halvings));
+    json_object_set_new(result, "indefinite_matrices", json_integer(report->indefinite));
+    json_object_set_new(result, "steps_in_parts", json_integer(report->parted));
+    json_object_set_new(result, "smallest_part", json_real(report->smallest_part));
+    json_object_set_new(result, "stability_limit", report->stability_limit > 0 ? json_real(report->stability_limit) : json_null());
+    json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_WORK_COUNT, r->first));
+    json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_WORK_COUNT, r->energy));
+    json_object_set_new(result, "energy_balance", r->choice->integrator == SP_STATIC ? json_null() : json_real(r->drift));
+    if (r->choice->jacobian >= SP_JACOBIAN_KRYLOV) {
+        int64_t solves, products;
+        sp_reduced_system_iterations(&s->system, &solves, &products);
+        json_object_set_new(result, "linear_solves", json_integer(solves));
+        json_object_set_new(result, "linear_products", json_integer(products));
+    }
+    if (r->choice->model == MODEL_CUBATURE && s->system.nonconservative)
+        json_object_set_new(result, "growth_at_rest", json_real(s->growth));
+    report_vertices(r, s, result);
+    if (s->shape.estimates)
+        json_object_set_new(result, "largest_force_estimate", json_real(r->estimate));
+    return result;
+}
+
+static json_t *trajectory_meta(const run *r)
+{
+    const simulation *s = &r->stages[0], *last = &r->stages[r->stage_count - 1];
+    json_t *meta = tool_meta_new("trajectory");
+    json_object_set_new(meta, "mesh", json_string(last->mesh.hash));
+    if (s->shape.r)
+        json_object_set_new(meta, "basis", json_string(s->basis.hash));
+    json_object_set_new(meta, "load_end", json_real(s->loading.end));
+    json_object_set_new(meta, "damping", json_pack("[f, f]", s->damping_mass, s->damping_stiffness));
+    if (s->system.nonconservative)
+        json_object_set_new(meta, "stored", json_string("work"));
+    return meta;
+}
+
+static void say(const run *r)
+{
+    static const char *const integrators[] = {"Newmark", "energy-conserving", "central differences", "static", "implicit Euler", "BDF2", "linearly implicit Euler", "exact"};
+    const sp_integrator_report *report = sp_integrator_reported(r->integrator);
+    const simulation *s = &r->stages[r->stage_count - 1];
+    const double iterations = (double)report->newton_iterations / (double)report->steps;
+    if (report->stagnated && report->worst_residual > 1e-8)
+        tool_warn(s->mesh.path, "%lld steps stopped at a residual up to %.1e", (long long)report->stagnated, report->worst_residual);
+    if (report->indefinite)
+        tool_warn(s->mesh.path, "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a definite one", (long long)report->indefinite);
+    if (report->parted)
+        tool_warn(s->mesh.path, "%lld steps did not converge at once and were taken in parts, down to 1/%.0f of a step", (long long)report->parted, 1 / report->smallest_part);
+    if (r->choice->integrator == SP_STATIC) /* work along a path of equilibria: no balance to keep */
+        tool_say("static, %lld coordinates, %lld steps, %.2f Newton iterations a step", (long long)s->system.n, (long long)report->steps, iterations);
+    else if (r->choice->integrator == SP_LINEAR_EULER || r->choice->integrator == SP_EXACT)
+        tool_say("%s, %lld coordinates, %lld steps, energy balance within %.1e", integrators[r->choice->integrator], (long long)s->system.n, (long long)report->steps, r->drift);
+    else
+        tool_say("%s, %lld coordinates, %lld steps, %.2f Newton iterations a step, energy balance within %.1e", integrators[r->choice->integrator], (long long)s->system.n,
+                 (long long)report->steps, iterations, r->drift);
+}
+
+void simulate_mesh(sp_context *context, const simulate_choice *choice, const simulate_vertices_choice *vertices)
+{
+    const int64_t stages = vertices->cuts.count + 1;
+    sp_pool pool = {0};
+    simulation *stage = sp_pool_new(&pool, stages, sizeof *stage);
+    run r = {.context = context, .choice = choice, .stage_count = stages, .stages = stage, .from = sp_pool_new(&pool, stages, sizeof(int64_t))};
+    sp_trajectory_writer *trajectory;
+    if (pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t i = 0; i < stages; i++)
+        stage[i] = (simulation){.choice = choice, .context = context, .vertices.choice = vertices};
+    prepare(&r, vertices);
+    tool_output *output = tool_output_open(tool_output_path());
+    begin_stage(&r, 0);
+    simulation_choose_record(&stage[0]);
+    list_held(&r, &stage[0].shape);
+    if (stage[0].growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
+        tool_warn(choice->cubature, "without damping small motions grow by the factor e in %.3g s: weights by coordinate are the gradient of no energy", 1 / stage[0].growth);
+    json_t *meta = trajectory_meta(&r);
+    tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &trajectory), tool_output_path());
+    simulation_record(&stage[0], r.integrator, trajectory, r.first);
+    vertices_record_joints(&stage[0], sp_integrator_time(r.integrator));
+    memcpy(r.energy, r.first, sizeof r.energy);
+    int64_t now = 0;
+    for (int64_t number = 1; number <= choice->steps; number++) {
+        while (now + 1 < stages && r.from[now + 1] < number)
+            begin_stage(&r, ++now);
+        step(&r, &stage[now], trajectory, number);
+    }
+    if (choice->model == MODEL_CONJAC) {
+        r.external = room(&r, stage[now].system.n, sizeof *r.external);
+        r.forcing.mean(r.forcing.self, (double)(choice->steps - 1) * choice->step, (double)choice->steps * choice->step, r.external);
+    }
+    r.drift = r.largest > 0 ? r.drift / r.largest : 0;
+    say(&r);
+    tool_check(sp_trajectory_finish(trajectory), tool_output_path());
+    vertices_write_joints(&stage[0]); /* bones are of meshes that are not cut */
+    tool_output_finish(output, report_result(&r));
+    json_decref(meta);
+    sp_integrator_free(r.integrator);
+    for (int64_t i = 0; i < stages; i++)
+        simulation_free(&stage[i]);
+    sp_pool_free(&pool);
+}

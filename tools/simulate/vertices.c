@@ -1,0 +1,454 @@
+#include "tools/simulate/vertices.h"
+
+#include "formats/activation.h"
+#include "formats/moves.h"
+#include "formats/skeleton.h"
+#include "tools/common/anchors.h"
+#include "tools/common/series.h"
+#include "tools/simulate/simulation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *room(simulation *s, int64_t count, size_t size)
+{
+    void *memory = sp_pool_new(&s->pool, count, size);
+    if (!memory)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return memory;
+}
+
+/* Options by what they belong to. */
+static const char *const of_vertices[] = {"moved", "move", "move-vertices", "skeleton", "ground", "cut", "cut-at", NULL}, *const of_ground[] = {"ground-stiffness", "ground-alpha", "friction", NULL},
+                         *const of_warp[] = {"warp", "rotation", "network", "correct-ghost", "stretch-limit", NULL},
+                         *const of_conjac[] = {"dynamic", "stabilization", "corrections", "settle", "seed", NULL}, *const of_solver[] = {"solver", NULL},
+                         *const of_iterations[] = {"solver-tolerance", NULL}, *const of_fibres[] = {"activation", NULL},
+                         *const of_bones[] = {"joints", NULL};
+
+static void refuse(bool idle, const char *const *options, const char *where)
+{
+    for (; idle && *options; options++)
+        tool_option_idle(*options, where);
+}
+
+void vertices_refuse_all(const char *where)
+{
+    const char *const *const all[] = {of_vertices, of_ground, of_warp, of_conjac, of_solver, of_iterations, of_fibres, of_bones};
+    for (int i = 0; i < TOOL_COUNT(all); i++)
+        refuse(true, all[i], where);
+}
+
+void vertices_refuse_idle(const simulate_choice *choice, const simulate_vertices_choice *c)
+{
+    const int model = choice->model;
+    const bool conjac = model == MODEL_CONJAC, solved = model == MODEL_FULL || model == MODEL_LINEAR, linear_euler = choice->integrator == SP_LINEAR_EULER;
+    refuse(simulation_in_basis(choice), of_vertices, "for a model in a basis");
+    refuse(!c->grounds.count, of_ground, "without --ground");
+    refuse(!c->skeleton, of_bones, "without --skeleton");
+    refuse(model != MODEL_WARP, of_warp, "for a model that is not warp");
+    refuse(!conjac, of_conjac, "for a model that is not conjac");
+    refuse(!solved, of_solver, "for a model that is not full or linear");
+    refuse(model != MODEL_WARP && !(solved && c->solver != SP_SOLVER_DIRECT), of_iterations, "where nothing is solved by iterations");
+    refuse(model != MODEL_FULL && !conjac && model != MODEL_DIRECT && model != MODEL_CUBATURE, of_fibres, "for a model whose stiffness is computed once");
+    if (conjac && !linear_euler)
+        tool_fail(SP_USAGE, NULL, "--model conjac moves by --integrator linear-euler");
+    if (conjac && !c->dynamic)
+        tool_fail(SP_USAGE, NULL, "--model conjac needs --dynamic");
+    if (c->skeleton && !linear_euler)
+        tool_fail(SP_USAGE, NULL, "--skeleton moves by --integrator linear-euler");
+    if (c->skeleton && c->cuts.count)
+        tool_fail(SP_USAGE, NULL, "--skeleton: a body with bones cannot be cut");
+}
+
+bool vertices_parse_numbers(const char *text, int count, double *numbers)
+{
+    const char *at = text;
+    if (!tool_parse_numbers(&at, count, numbers) || *at || at[-1] == ',')
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!isfinite(numbers[i]))
+            return false;
+    return true;
+}
+
+/* ---- what is held ---- */
+
+/* The vertices of the i-th --moved. */
+static void find_moved(simulation *s, const char *name, sp_rigid_move *move)
+{
+    const sp_mesh *mesh = &s->mesh.mesh;
+    bool *wanted = room(s, mesh->vertex_count, sizeof *wanted);
+    int64_t *vertex = room(s, mesh->vertex_count, sizeof *vertex);
+    if (!strcmp(name, "fixed"))
+        for (int64_t i = 0; i < mesh->fixed_count; i++)
+            wanted[mesh->fixed[i]] = true;
+    else {
+        int64_t region = 0;
+        while (region < mesh->material_count && strcmp(mesh->materials[region].name, name))
+            region++;
+        if (region == mesh->material_count)
+            tool_fail(SP_USAGE, NULL, "--moved: the mesh has no region \"%s\"; \"fixed\" names its held vertices", name);
+        for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+            int corners;
+            const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+            for (int a = 0; a < corners && mesh->region[e] == region; a++)
+                wanted[corner[a]] = true;
+        }
+    }
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        if (wanted[v])
+            vertex[move->count++] = v;
+    if (!move->count)
+        tool_fail(SP_USAGE, NULL, "--moved: \"%s\" has no vertex", name);
+    sp_pool_drop(&s->pool, wanted);
+    move->vertex = vertex;
+}
+
+/* No vertex may follow two motions: the first one that does already, −1 where none does. */
+static int64_t claim(simulation *s, int64_t group, int64_t count, const int64_t *vertex)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (s->vertices.group[vertex[i]] != VERTEX_STILL)
+            return vertex[i];
+        s->vertices.group[vertex[i]] = group;
+    }
+    return -1;
+}
+
+static void claim_of_file(simulation *s, const char *path, int64_t group, int64_t count, const int64_t *vertex)
+{
+    const int64_t twice = claim(s, group, count, vertex);
+    if (twice >= 0)
+        tool_fail(SP_INPUT, path, "vertex %lld is moved by something else already", (long long)twice);
+}
+
+static sp_pose along_path(const void *data, double time, double velocity[6])
+{
+    return sp_path_at(data, time, velocity);
+}
+
+static void read_skeleton(simulation *s)
+{
+    sp_skeleton_file *file = &s->vertices.bones;
+    const char *path = s->vertices.choice->skeleton, *slash = strrchr(path, '/');
+    int64_t length;
+    char *text = tool_read_bytes(path, "skeleton", &s->pool, &length), *folder = room(s, (int64_t)strlen(path) + 1, 1);
+    memcpy(folder, path, slash == path ? 1 : slash ? (size_t)(slash - path) : 0);
+    tool_check(sp_skeleton_file_parse(s->context, text, length, folder, &s->mesh.mesh, file), path);
+    tool_named_in(path);
+    for (int64_t i = 0; i < file->spring_count; i++) {
+        sp_path anchor;
+        if (!file->paths[i])
+            continue;
+        text = tool_read_bytes(file->paths[i], "path", &s->pool, &length);
+        tool_check(sp_path_parse(s->context, text, length, &anchor), file->paths[i]);
+        tool_check(sp_skeleton_file_set_path(s->context, file, i, &anchor), path);
+        sp_path_free(&anchor);
+    }
+    tool_named_in(NULL);
+    for (int64_t b = 0; b < file->bone_count; b++)
+        claim_of_file(s, path, s->vertices.moves.rigid_count + b, file->bones[b].vertex_count, file->bones[b].vertex);
+}
+
+static void read_paths(simulation *s)
+{
+    simulate_vertices *v = &s->vertices;
+    const simulate_vertices_choice *c = v->choice;
+    v->paths = room(s, c->moves.count, sizeof *v->paths);
+    for (int64_t i = 0; i < c->moves.count; i++) {
+        int64_t length;
+        const char *path = c->moves.value[i], *text = tool_read_bytes(path, "move", &s->pool, &length);
+        tool_check(sp_path_parse(s->context, text, length, &v->paths[v->path_count++]), path);
+    }
+}
+
+static void read_single(simulation *s)
+{
+    const char *path = s->vertices.choice->move_vertices;
+    int64_t length;
+    if (!path)
+        return;
+    const char *text = tool_read_bytes(path, "move-vertices", &s->pool, &length);
+    tool_check(sp_moves_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &s->vertices.moves.vertex_count, &s->vertices.single), path);
+}
+
+/* Those of the simulation before, and the same for the copies of their vertices. */
+static void copy_single(simulation *s)
+{
+    const simulate_vertices *before = &s->before->vertices;
+    const int64_t old = s->before->mesh.mesh.vertex_count, all = s->mesh.mesh.vertex_count;
+    simulate_vertices *v = &s->vertices;
+    int64_t *which = room(s, old, sizeof *which); /* from 1 */
+    v->single = room(s, before->moves.vertex_count + all - old, sizeof *v->single);
+    for (int64_t i = 0; i < before->moves.vertex_count; i++) {
+        v->single[v->moves.vertex_count++] = before->single[i];
+        which[before->single[i].vertex] = i + 1;
+    }
+    for (int64_t copy = old; copy < all; copy++)
+        if (which[s->origin[copy]]) {
+            v->single[v->moves.vertex_count] = before->single[which[s->origin[copy]] - 1];
+            v->single[v->moves.vertex_count++].vertex = copy;
+        }
+    sp_pool_drop(&s->pool, which);
+}
+
+/* Whole, but those that move by themselves and are held in some directions by the mesh. */
+static void hold_moved(simulation *s)
+{
+    sp_mesh *mesh = &s->mesh.mesh;
+    bool *fixed = room(s, mesh->vertex_count, sizeof *fixed);
+    int64_t count = 0, *vertex = room(s, mesh->vertex_count, sizeof *vertex);
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        fixed[mesh->fixed[i]] = true;
+    for (int64_t i = 0; i < mesh->vertex_count; i++) {
+        const int64_t group = s->vertices.group[i];
+        const bool by_name = group >= 0 && group < s->vertices.choice->moved.count && !strcmp(s->vertices.choice->moved.value[group], "fixed");
+        if (group >= 0 ? !by_name : group == VERTEX_ALONE && !fixed[i])
+            vertex[count++] = i;
+    }
+    tool_check(sp_mesh_fix_list(s->context, mesh, count, vertex, 7), s->mesh.path);
+    sp_pool_drop(&s->pool, fixed);
+    sp_pool_drop(&s->pool, vertex);
+}
+
+void vertices_hold(simulation *s)
+{
+    simulate_vertices *v = &s->vertices;
+    const simulate_vertices_choice *c = v->choice;
+    if (c->moved.count != c->moves.count)
+        tool_fail(SP_USAGE, NULL, "--moved stands %lld times and --move %lld times: each --moved names what one --move moves", (long long)c->moved.count, (long long)c->moves.count);
+    sp_rigid_move *rigid = room(s, c->moves.count, sizeof *rigid);
+    v->group = room(s, s->mesh.mesh.vertex_count, sizeof *v->group);
+    for (int64_t i = 0; i < s->mesh.mesh.vertex_count; i++)
+        v->group[i] = VERTEX_STILL;
+    v->moves = (sp_moves){.vertices = s->mesh.mesh.vertices, .rigid_count = c->moves.count, .rigid = rigid};
+    for (int64_t i = 0; i < c->moves.count; i++) {
+        find_moved(s, c->moved.value[i], &rigid[i]);
+        const int64_t twice = claim(s, i, rigid[i].count, rigid[i].vertex);
+        if (twice >= 0)
+            tool_fail(SP_USAGE, NULL, "--moved: vertex %lld of \"%s\" is moved by something else already", (long long)twice, c->moved.value[i]);
+    }
+    if (s->before) {
+        v->paths = s->before->vertices.paths;
+        copy_single(s);
+    } else {
+        read_paths(s);
+        read_single(s);
+    }
+    for (int64_t i = 0; i < c->moves.count; i++) {
+        rigid[i].path = along_path;
+        rigid[i].path_data = &v->paths[i];
+    }
+    for (int64_t i = 0; i < v->moves.vertex_count; i++)
+        claim_of_file(s, c->move_vertices, VERTEX_ALONE, 1, &v->single[i].vertex);
+    v->moves.single = v->single;
+    if (c->skeleton)
+        read_skeleton(s);
+    hold_moved(s);
+}
+
+/* ---- the system ---- */
+
+static void make_grounds(simulation *s)
+{
+    const simulate_vertices_choice *c = s->vertices.choice;
+    sp_ground *grounds = room(s, c->grounds.count, sizeof *grounds);
+    if (!c->grounds.count)
+        return;
+    for (int64_t i = 0; i < c->grounds.count; i++) {
+        double plane[4];
+        if (!vertices_parse_numbers(c->grounds.value[i], 4, plane))
+            tool_fail(SP_USAGE, NULL, "--ground: \"%s\" is not NX,NY,NZ,D", c->grounds.value[i]);
+        grounds[i] = (sp_ground){{plane[0], plane[1], plane[2]}, plane[3], c->ground_stiffness, c->ground_alpha, c->friction};
+        const double length = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
+        grounds[i].offset /= length > 0 ? length : 1; /* n.x < D with n as it was given */
+    }
+    tool_check((s->choice->model == MODEL_WARP ? sp_warp_system_grounds : sp_full_system_grounds)(&s->system, c->grounds.count, grounds), "--ground");
+}
+
+static int64_t parse_count(const char *text, char **end)
+{
+    const long long count = strtoll(text, end, 10);
+    return *end == text || count < 1 ? -1 : count;
+}
+
+/* Those of the simulation before and their copies. */
+static void copy_dynamic(simulation *s)
+{
+    const simulate_vertices *before = &s->before->vertices;
+    const int64_t old = s->before->mesh.mesh.vertex_count, all = s->mesh.mesh.vertex_count;
+    simulate_vertices *v = &s->vertices;
+    bool *dynamic = room(s, all, sizeof *dynamic);
+    v->dynamic = room(s, before->dynamic_count + all - old, sizeof *v->dynamic);
+    for (int64_t i = 0; i < before->dynamic_count; i++)
+        dynamic[before->dynamic[i]] = true;
+    for (int64_t i = 0; i < all; i++)
+        if (dynamic[s->origin[i]])
+            v->dynamic[v->dynamic_count++] = i;
+    sp_pool_drop(&s->pool, dynamic);
+}
+
+/* --dynamic, on the mesh before any cut. */
+static void choose_dynamic(simulation *s)
+{
+    const char *text = s->vertices.choice->dynamic;
+    simulate_vertices *v = &s->vertices;
+    int64_t *vertex = room(s, s->mesh.mesh.vertex_count, sizeof *vertex);
+    char *end;
+    v->dynamic = vertex;
+    if (!strcmp(text, "none"))
+        return;
+    if (!strncmp(text, "near:", 5)) {
+        int64_t points = 1;
+        for (const char *at = text; *at; at++)
+            points += *at == ';';
+        double *point = room(s, 3 * points, sizeof *point);
+        const char *at = text + 5;
+        for (int64_t i = 0; i < points; i++)
+            for (int c = 0; c < 3; c++) {
+                point[3 * i + c] = strtod(at, &end);
+                if (end == at || !isfinite(point[3 * i + c]) || *end != (c < 2 ? ',' : i + 1 < points ? ';' : '\0'))
+                    tool_fail(SP_USAGE, NULL, "--dynamic: \"%s\" is not near:X,Y,Z[;X,Y,Z]", text);
+                at = end + 1;
+            }
+        tool_check(sp_nearest_vertices(s->context, s->body, points, point, &v->dynamic_count, vertex), "--dynamic");
+        return;
+    }
+    if (!strncmp(text, "farthest:", 9)) {
+        v->dynamic_count = parse_count(text + 9, &end);
+        if (v->dynamic_count < 1 || *end || v->dynamic_count > s->mesh.mesh.vertex_count)
+            tool_fail(SP_USAGE, NULL, "--dynamic: \"%s\" is not farthest:N with N up to the number of vertices", text);
+        tool_check(sp_farthest_vertices(s->context, s->body, v->dynamic_count, vertex), "--dynamic");
+        return;
+    }
+    if (!strncmp(text, "random:", 7)) {
+        v->dynamic_count = parse_count(text + 7, &end);
+        const char *at = end;
+        const double distance = *at == ',' ? strtod(at + 1, &end) : -1;
+        if (v->dynamic_count < 1 || *at != ',' || end == at + 1 || *end || !(distance >= 0) || v->dynamic_count > s->mesh.mesh.vertex_count)
+            tool_fail(SP_USAGE, NULL, "--dynamic: \"%s\" is not random:N,DISTANCE", text);
+        tool_check(sp_random_vertices(s->context, s->body, s->context->seed, v->dynamic_count, distance, vertex), "--dynamic");
+        return;
+    }
+    sp_list list = {0};
+    tool_parse_list("dynamic", text, 0, s->mesh.mesh.vertex_count, &list);
+    v->dynamic_count = list.count;
+    memcpy(vertex, list.data, (size_t)list.count * sizeof *vertex);
+    sp_list_free(&list);
+}
+
+void vertices_make(simulation *s)
+{
+    static const simulate_vertices_choice none = {0};
+    const simulate_vertices_choice *c = s->vertices.choice ? s->vertices.choice : &none;
+    const int model = s->choice->model;
+    if (model == MODEL_WARP) {
+        const sp_warp warp = {.kind = (enum sp_warp_kind)c->warp, .rotation = (enum sp_warp_rotation)c->rotation, .network = c->network, .corrected = c->corrected,
+                              .limit = c->stretch[0], .extra = c->stretch[1], .lumped = s->choice->lumped};
+        tool_check(sp_warp_system_new(s->context, s->body, &warp, c->solver_tolerance, &s->system), s->mesh.path);
+    } else {
+        tool_check(sp_full_system_new(s->context, s->body, model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);
+        if (c->solver != SP_SOLVER_DIRECT)
+            tool_check(sp_full_system_solver(&s->system, (enum sp_solver)c->solver, c->solver_tolerance), s->mesh.path);
+    }
+    if (s->vertices.choice)
+        make_grounds(s);
+    if (model == MODEL_CONJAC) {
+        sp_system full = s->system;
+        (s->before ? copy_dynamic : choose_dynamic)(s);
+        const sp_condensation condensation = {.count = s->vertices.dynamic_count, .vertex = s->vertices.dynamic, .gamma = c->gamma, .corrections = c->corrections};
+        s->system = (sp_system){0};
+        tool_check(sp_condensed_system_new(s->context, &full, &condensation, &s->system), "--dynamic");
+    }
+}
+
+static void read_activations(simulation *s)
+{
+    const char *path = s->vertices.choice->activation;
+    int64_t length;
+    const char *text = tool_read_bytes(path, "activation", &s->pool, &length);
+    tool_check(sp_activations_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &s->vertices.activation_count, &s->vertices.activations), path);
+}
+
+void vertices_load(simulation *s, const double gravity[3])
+{
+    simulate_vertices *v = &s->vertices;
+    const simulate_vertices_choice *c = v->choice;
+    if (v->moves.rigid_count || v->moves.vertex_count)
+        sp_loading_move(&s->loading, &v->moves);
+    if (c->activation) {
+        if (s->before) {
+            v->activations = s->before->vertices.activations;
+            v->activation_count = s->before->vertices.activation_count;
+        } else
+            read_activations(s);
+        tool_check(sp_loading_activate(s->context, &s->loading, v->activation_count, v->activations), c->activation);
+    }
+    if (c->skeleton) {
+        double *mass = room(s, s->mesh.mesh.vertex_count, sizeof *mass);
+        sp_body_vertex_mass(s->body, mass);
+        tool_check(sp_skeleton_new(s->context, s->mesh.mesh.vertex_count, s->mesh.mesh.vertices, mass, gravity, v->bones.bone_count, v->bones.bones, v->bones.spring_count,
+                                   v->bones.springs, &v->skeleton),
+                   c->skeleton);
+    }
+    if (!c->settle || s->before)
+        return;
+    const sp_forcing forcing = sp_loading_forcing(&s->loading);
+    double *external = room(s, s->system.n, sizeof *external);
+    v->start = room(s, s->system.n, sizeof *v->start);
+    if (forcing.springs)
+        forcing.springs(forcing.self, 0, s->choice->step);
+    if (forcing.held) {
+        double *u = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *u), *rate = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
+        forcing.held(forcing.self, 0, u, rate);
+        s->system.hold(s->system.self, u, rate);
+    }
+    forcing.mean(forcing.self, 0, s->choice->step, external);
+    tool_check(sp_condensed_system_settle(&s->system, external, 1e-10, 200, v->start), s->mesh.path);
+}
+
+/* ---- joints ---- */
+
+void vertices_record_joints(simulation *s, double time)
+{
+    simulate_vertices *v = &s->vertices;
+    if (!v->choice->joints)
+        return;
+    if (!v->joints) {
+        v->joints = open_memstream(&v->joint_text, &v->joint_length);
+        if (!v->joints)
+            tool_fail(SP_SYSTEM, v->choice->joints, "out of memory");
+        fprintf(v->joints, "time");
+        for (int64_t b = 0; b < v->bones.bone_count; b++)
+            fprintf(v->joints, ",%s,%s/rate", v->bones.names[b], v->bones.names[b]); /* names have no "/" */
+        fprintf(v->joints, "\n");
+    }
+    fprintf(v->joints, "%.17g", time);
+    for (int64_t b = 0; b < v->bones.bone_count; b++)
+        fprintf(v->joints, ",%.17g,%.17g", sp_skeleton_coordinates(v->skeleton)[b], sp_skeleton_rates(v->skeleton)[b]);
+    fprintf(v->joints, "\n");
+}
+
+void vertices_write_joints(simulation *s)
+{
+    simulate_vertices *v = &s->vertices;
+    if (!v->joints)
+        return;
+    const int closed = fclose(v->joints);
+    v->joints = NULL;
+    if (closed)
+        tool_fail(SP_SYSTEM, v->choice->joints, "out of memory");
+    tool_write_bytes(v->choice->joints, v->joint_text, (int64_t)v->joint_length);
+    free(v->joint_text);
+    v->joint_text = NULL;
+}
+
+void vertices_free(simulation *s)
+{
+    simulate_vertices *v = &s->vertices;
+    for (int64_t i = 0; i < v->path_count; i++)
+        sp_path_free(&v->paths[i]);
+    sp_skeleton_free(v->skeleton);
+    sp_skeleton_file_free(&v->bones);
+}

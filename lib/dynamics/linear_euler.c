@@ -5,6 +5,7 @@
 #include "assembly/body.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static int factor(sp_integrator *it, const sp_velocity_step *step, bool definite)
@@ -154,6 +155,19 @@ static void hold_end(sp_integrator *it, const sp_border *border, double h)
     it->system->hold(it->system->self, it->scrap, it->held_v[1]);
 }
 
+/* Coordinates and speeds beyond this have run away: soon nothing of them can be computed, and then messages would name what fails first. */
+static const double FARTHEST = 1e60;
+
+/* A matrix that is not definite says little to somebody whose motion is about to run away. */
+static int say_why(sp_integrator *it, int status)
+{
+    char cause[256];
+    if (status != SP_NUMERICAL)
+        return status;
+    snprintf(cause, sizeof cause, "%.255s", it->context->message);
+    return sp_fail(it->context, SP_NUMERICAL, "linearly implicit Euler took no step at t = %g s: %s; take a smaller step or a larger beta", it->t0, cause);
+}
+
 int sp_step_linear_euler(sp_integrator *it)
 {
     const sp_system *system = it->system;
@@ -173,14 +187,18 @@ int sp_step_linear_euler(sp_integrator *it)
     const sp_velocity_step step = {.q = it->q, .v = it->v, .external = it->external, .step = h, .beta = it->p.beta, .damping_mass = it->p.damping_mass,
                                    .damping_stiffness = it->p.damping_stiffness, .border = it->p.skeleton ? &border : NULL, .velocity = it->v1, .shift = it->last_q, .indefinite = &it->report.indefinite,
                                    .factorizations = &it->report.factorizations};
-    SP_TRY(system->velocity_step ? system->velocity_step(system->self, &step) : velocities(it, &step));
+    status = system->velocity_step ? system->velocity_step(system->self, &step) : velocities(it, &step);
+    if (status != SP_OK) {
+        status = say_why(it, status);
+        goto done;
+    }
     for (int64_t i = 0; i < it->n; i++)
         it->q1[i] = it->q[i] + h * it->v1[i] + it->last_q[i];
     const double rubbed = system->rub ? system->rub(system->self, it->q, it->q1, h, it->v1) : 0;
     for (int64_t i = 0; i < it->n && system->rub; i++)
         it->q1[i] = it->q[i] + h * it->v1[i] + it->last_q[i];
-    if (!isfinite(sp_norm(it->n, it->q1))) {
-        status = sp_fail(it->context, SP_NUMERICAL, "the step of linearly implicit Euler at t = %g s is not finite; take a smaller step or a larger beta", it->t0);
+    if (!(sp_norm(it->n, it->q1) + sp_norm(it->n, it->v1) < FARTHEST)) {
+        status = sp_fail(it->context, SP_NUMERICAL, "the step of linearly implicit Euler at t = %g s has run away; take a smaller step or a larger beta", it->t0);
         goto done;
     }
     const double damped = sp_damping_force(it, it->q, it->v1, it->y) ? h * sp_dot(it->n, it->v1, it->y) : 0;

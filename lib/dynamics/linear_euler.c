@@ -156,7 +156,7 @@ static void hold_end(sp_integrator *it, const sp_border *border, double h)
 }
 
 /* Coordinates and speeds beyond this have run away: soon nothing of them can be computed, and then messages would name what fails first. */
-static const double FARTHEST = 1e60;
+static const double FARTHEST = 1e30;
 
 /* A matrix that is not definite says little to somebody whose motion is about to run away. */
 static int say_why(sp_integrator *it, int status)

@@ -303,6 +303,8 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
         return sp_fail(context, SP_USAGE, "Newmark's beta is %g and gamma %g: beta must be in (0, 1], gamma in [0, 1]", p->beta, p->gamma);
     if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
+    if (p->kind == SP_ENERGY && (forcing->held || system->begin))
+        return sp_fail(context, SP_USAGE, "the energy-conserving step is for bodies whose held vertices rest and that touch no ground");
     if (p->kind == SP_ENERGY && !system->cubic)
         return sp_fail(context, SP_USAGE, "the energy-conserving step is exact only for laws that are quadratic in the Green-Lagrange strain");
     if (p->kind == SP_LINEAR_EULER && !(p->beta > 0 && isfinite(p->beta)))
@@ -319,8 +321,6 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
         return sp_fail(context, SP_USAGE, "oscillators that are integrated exactly have no damping by strain rate");
     if (!(p->halvings >= 0 && p->halvings <= MOST_HALVINGS))
         return sp_fail(context, SP_USAGE, "steps are to be halved %d times: it must be from 0 to %d", p->halvings, MOST_HALVINGS);
-    if (p->kind == SP_ENERGY && (forcing->held || system->begin))
-        return sp_fail(context, SP_USAGE, "the energy-conserving step is for bodies whose held vertices rest and that touch no ground");
     if (p->kind == SP_BDF2 && system->rub)
         return sp_fail(context, SP_USAGE, "BDF2 has no friction: its velocities come from positions");
     if (p->semi_implicit && p->kind != SP_NEWMARK)
@@ -487,10 +487,21 @@ static bool unchanged(const sp_integrator *it, const sp_integrator *before)
     return it->system->self == before->system->self && it->n == before->n && it->p.kind == before->p.kind && memcmp(it->q, before->q, bytes) == 0 && memcmp(it->v, before->v, bytes) == 0;
 }
 
-int sp_integrator_continue(sp_integrator *it, const sp_integrator *before)
+/* Kinetic and stored energy, after what a new step would take out of the latter at its start. */
+static double energy_now(sp_integrator *it)
+{
+    double energy[SP_WORK_COUNT];
+    it->dissipated += it->system->begin ? it->system->begin(it->system->self, it->q) : 0;
+    sp_integrator_energies(it, energy);
+    return energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED];
+}
+
+int sp_integrator_continue(sp_integrator *it, sp_integrator *before)
 {
     if (it->p.step != before->p.step)
         return sp_fail(it->context, SP_USAGE, "a run with steps of %g s cannot go on with steps of %g s", before->p.step, it->p.step);
+    const bool same = unchanged(it, before);
+    const double had = same ? 0 : energy_now(before);
     it->steps = before->steps;
     it->work = before->work;
     it->dissipated = before->dissipated;
@@ -499,7 +510,9 @@ int sp_integrator_continue(sp_integrator *it, const sp_integrator *before)
     it->report = before->report;
     it->report.stability_limit = limit;
     const int status = start(it);
-    if (status == SP_OK && unchanged(it, before)) {
+    if (status == SP_OK && !same)
+        it->work += energy_now(it) - had;
+    if (status == SP_OK && same) {
         double *const to[] = {it->a, it->external, it->f0, it->last_q, it->last_v};
         const double *const from[] = {before->a, before->external, before->f0, before->last_q, before->last_v};
         for (size_t i = 0; i < sizeof to / sizeof *to; i++)

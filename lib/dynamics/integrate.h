@@ -59,11 +59,11 @@ void sp_integrator_free(sp_integrator *integrator); /* NULL is allowed */
 /* One step. SP_NUMERICAL when Newton does not converge, with the time and the residual; the state stays that of the step before, or of the last part of the step that was done. */
 int sp_integrator_step(sp_integrator *integrator) SP_MUST_USE;
 
-/* Goes on from where another one was: its time, energies and counts, for a system that has changed since. Before the first step of a new one, which starts at that time (first_step), since forces
- * are looked at there. Where that has the same system
- * (system->self) and the same q and v, its steps are those that the other one would have taken, to the last bit; else accelerations are found anew, and BDF2 starts with a step of
- * Euler. SP_USAGE for another time step. */
-int sp_integrator_continue(sp_integrator *integrator, const sp_integrator *before) SP_MUST_USE;
+/* Goes on from where another one was: its time, energies and counts, for a system that has changed since. Before the first step of a new one, which starts at that time (first_step), since
+ * forces are looked at there. Where that has the same system (system->self) and the same q and v, its steps are those that the other one would have taken, to the last bit; else
+ * accelerations are found anew, BDF2 starts with a step of Euler, and what the change brings of kinetic and stored energy, as that of vertices which were held and are let go, is work.
+ * SP_USAGE for another time step. */
+int sp_integrator_continue(sp_integrator *integrator, sp_integrator *before) SP_MUST_USE;
 
 double sp_integrator_time(const sp_integrator *integrator);
 const double *sp_integrator_q(const sp_integrator *integrator); /* [n] */

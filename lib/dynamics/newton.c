@@ -33,7 +33,8 @@ static double measure(sp_integrator *it, const newton_problem *problem, const do
     *norm = sp_norm(it->n, it->r);
     if (!isfinite(*norm) && it->system->inverted)
         it->barred = it->system->inverted(it->system->self, q);
-    return size > 0 ? *norm / size : *norm; /* without any force 0, or NaN */
+    const double relative = size > 0 ? *norm / size : *norm; /* without any force 0, or NaN */
+    return *norm <= it->system->rounding ? fmin(relative, it->p.tolerance) : relative;
 }
 
 static int not_converged(const sp_integrator *it, const newton_problem *problem, double relative, int64_t iterations)

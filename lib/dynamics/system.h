@@ -70,6 +70,7 @@ typedef struct sp_system {
     /* y = D(q) v. */
     void (*viscous_times)(void *self, const double *q, const double *v, double *y);
     bool active; /* f follows the tension of fibres in the materials of the body's mesh (material/material.h) from call to call */
+    double rounding; /* [N] where the force at rest is a difference of large terms: a residual of no larger norm is nothing but their rounding. Else 0 */
     bool nonconservative; /* f is the gradient of no energy, and K not symmetric: `force` returns the energy of the springs only */
 
     /* ---- systems of vertices (dynamics/models.h: full, linear, warped, condensed); NULL elsewhere ---- */

@@ -5,6 +5,7 @@
 #include "assembly/element.h"
 #include "linear/dense.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -548,6 +549,23 @@ done:
     return status;
 }
 
+/* What forces at rest are for rounding: places are known to ε |X|, and what they differ by is multiplied by K. */
+static double rounding_of(const sp_warped *w)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < w->vertices; i++) {
+        double row = 0;
+        for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
+            double square = 0;
+            for (int c = 0; c < 9; c++)
+                square += w->K[9 * k + c] * w->K[9 * k + c];
+            row += sqrt(square) * (sp_warp_length(w->X + 3 * i) + sp_warp_length(w->X + 3 * (int64_t)w->column[k]));
+        }
+        sum += row * row;
+    }
+    return DBL_EPSILON * sqrt(sum);
+}
+
 int sp_warp_system_new(sp_context *context, sp_body *body, const sp_warp *warp, double tolerance, sp_system *system)
 {
     int status = refuse(context, body, warp, tolerance);
@@ -599,6 +617,7 @@ int sp_warp_system_new(sp_context *context, sp_body *body, const sp_warp *warp, 
         SP_TRY(make_elements(w));
     sp_warp_edges(w);
     sp_warp_frames(w);
+    system->rounding = rounding_of(w);
     SP_TRY(make_factors(w));
 done:
     if (status != SP_OK)

@@ -45,7 +45,7 @@ static void read_cuts(run *r, const simulate_vertices_choice *c)
             tool_fail(SP_USAGE, NULL, "--cut-at: \"%s\" is not a time in seconds", text);
         const double from = round(time / r->choice->step);
         if (!(from < (double)r->choice->steps))
-            tool_fail(SP_USAGE, NULL, "--cut-at: the motion ends at %g s, before the cut at %s s", (double)r->choice->steps * r->choice->step, text);
+            tool_fail(SP_USAGE, NULL, "--cut-at: %s s does not come before the end of the motion at %g s", text, (double)r->choice->steps * r->choice->step);
         r->from[i] = (int64_t)from;
         if (r->from[i] < r->from[i - 1])
             tool_fail(SP_USAGE, NULL, "--cut-at: the cut at %s s comes after a later one", text);

@@ -23,6 +23,23 @@ static void check_parameters(const validation *v, const json_t *meta)
         tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --gravity %.60s", gravity);
 }
 
+/* What only simulate can do to a mesh: none of the runs beside the reference does. */
+static void check_others(const validation *v, const json_t *meta)
+{
+    static const char *const others[] = {"move", "move-vertices", "skeleton", "activation", "cut"};
+    size_t i;
+    json_t *input;
+    json_array_foreach(json_object_get(meta, "inputs"), i, input)
+    {
+        const char *option = json_string_value(json_object_get(input, "option"));
+        for (size_t k = 0; option && k < sizeof others / sizeof *others; k++)
+            if (!strcmp(option, others[k]))
+                tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --%s, which the runs beside it have not", option);
+    }
+    if (json_array_size(json_object_get(json_object_get(meta, "parameters"), "ground")) > 0)
+        tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --ground, which the runs beside it have not");
+}
+
 static const char *loads_hash(const json_t *inputs)
 {
     size_t i;
@@ -67,6 +84,7 @@ void reference_open(validation *v)
                   (long long)v->full.s.mesh.mesh.vertex_count);
     check_parameters(v, meta);
     check_loads(v, meta);
+    check_others(v, meta);
 }
 
 static bool next_block(validation *v)

@@ -42,7 +42,7 @@ static struct {
     int format;
     const char *probes, *frames, *columns;
     int64_t every, samples;
-    bool coordinates, surface, fields, partial, level_given;
+    bool coordinates, volume, surface, fields, partial, level_given;
     double level;
 } chosen;
 
@@ -52,6 +52,7 @@ static const tool_option options[] = {
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST",
      .help = "csv: displacement of these mesh vertices, counted from 0; surface:N is a vertex of the surface: 12,40-43,surface:5"},
     {"coordinates", 0, TOOL_FLAG, &chosen.coordinates, .help = "csv: the reduced coordinates q0, q1, ... too; of a scene's motion also where the bodies are"},
+    {"volume", 0, TOOL_FLAG, &chosen.volume, .help = "csv: the volume of the deformed mesh too, m3"},
     {"surface", 0, TOOL_FLAG, &chosen.surface, .help = "vtu: the embedded surface instead of the elements"},
     {"fields", 0, TOOL_FLAG, &chosen.fields, .help = "vtu: strain, stress and energy density of the elements too"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .help = "of a file of columns only these, counted from 1: 1-6,9"},
@@ -101,6 +102,7 @@ static void check_options(enum format format)
     } checks[] = {
         {"probe", chosen.probes != NULL, format == FORMAT_CSV},
         {"coordinates", chosen.coordinates, format == FORMAT_CSV},
+        {"volume", chosen.volume, format == FORMAT_CSV},
         {"surface", chosen.surface, format == FORMAT_VTU},
         {"fields", chosen.fields, format == FORMAT_VTU},
         {"columns", chosen.columns != NULL, format != FORMAT_CSV && format != FORMAT_CUB && !is_volume(format) && !chosen.level_given},
@@ -117,7 +119,7 @@ static void check_options(enum format format)
 
 static void refuse_motion_options(void)
 {
-    if (chosen.probes || chosen.coordinates || chosen.surface || chosen.fields || chosen.columns || chosen.frames || chosen.every != 1 || chosen.partial)
+    if (chosen.probes || chosen.coordinates || chosen.volume || chosen.surface || chosen.fields || chosen.columns || chosen.frames || chosen.every != 1 || chosen.partial)
         tool_fail(SP_USAGE, NULL, "a cubature has elements and weights alone: leave out the options of motions and columns");
 }
 
@@ -136,7 +138,7 @@ static bool export_shell(sp_context *context, enum format format)
             tool_fail(SP_USAGE, NULL, "PLY holds a pointshell: name one file of that kind");
         return false;
     }
-    if (chosen.probes || chosen.coordinates || chosen.surface || chosen.fields || chosen.columns || chosen.frames || chosen.every != 1 || chosen.partial ||
+    if (chosen.probes || chosen.coordinates || chosen.volume || chosen.surface || chosen.fields || chosen.columns || chosen.frames || chosen.every != 1 || chosen.partial ||
         chosen.level_given)
         tool_fail(SP_USAGE, tool_argument(0), "it is a pointshell: leave out the options of motions, columns and fields");
     const char *dot = strrchr(tool_output_path(), '.');
@@ -175,8 +177,8 @@ static bool is_world(sp_context *context, enum format format, int count, const c
         return false;
     if (format != FORMAT_CSV && format != FORMAT_VTU)
         tool_fail(SP_USAGE, NULL, "a scene and its motion go to VTU or CSV");
-    if (chosen.probes || chosen.columns || chosen.surface || chosen.fields)
-        tool_fail(SP_USAGE, NULL, "--probe, --columns, --surface and --fields mean nothing for a scene and its motion");
+    if (chosen.probes || chosen.columns || chosen.volume || chosen.surface || chosen.fields)
+        tool_fail(SP_USAGE, NULL, "--probe, --columns, --volume, --surface and --fields mean nothing for a scene and its motion");
     return true;
 }
 
@@ -224,7 +226,7 @@ int main(int argc, char **argv)
         return tool_end();
     }
     tool_motion motion;
-    const tool_frames_choice frames = {tool_output_path(), chosen.frames, chosen.columns, chosen.every, chosen.probes, chosen.coordinates};
+    const tool_frames_choice frames = {tool_output_path(), chosen.frames, chosen.columns, chosen.every, chosen.probes, chosen.coordinates, chosen.volume};
     tool_motion_open(context, tool_argument_count(), paths, chosen.partial ? TOOL_MOTION_PARTIAL : 0, &motion);
     if (format == FORMAT_CSV)
         tool_export_csv(context, &motion, &frames);

@@ -231,7 +231,9 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     if (!w->added) {
         /* polar ones in any case: they change smoothly from vertex to vertex, which spares products. Measured on a bar of 5100 vertices bent by a quarter circle, steps of 1, 10 and 100 ms
          * at 1 MPa, rotations of vertices by frames, tetrahedra: 11, 21, 48 products; with the same frames in the preconditioner 15, 73, 356 */
-        if (w->p.rotation == SP_ROTATION_POLAR && w->p.kind != SP_WARP_ELEMENT)
+        if (w->inverse)
+            ; /* turns nothing */
+        else if (w->p.rotation == SP_ROTATION_POLAR && w->p.kind != SP_WARP_ELEMENT)
             memcpy(w->turn, w->rotation, (size_t)(9 * w->vertices) * sizeof *w->turn);
         else
             sp_warp_vertex_rotations(w, SP_ROTATION_POLAR, w->x, w->turn);
@@ -244,12 +246,42 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     return force_here(w, f);
 }
 
+/* The inverse of every vertex's block of the matrix, but for centres of mass and ghost forces; SP_NUMERICAL where one is not positive definite. */
+static int invert_blocks(sp_warped *w)
+{
+    memset(w->inverse, 0, (size_t)(9 * w->vertices) * sizeof *w->inverse);
+    for (int64_t i = 0; i < w->vertices; i++) {
+        const int64_t *dof = w->body->dof + 3 * i;
+        double B[9] = {0};
+        if (w->diagonal[i] < 0 || (dof[0] < 0 && dof[1] < 0 && dof[2] < 0))
+            continue;
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++) {
+                B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? w->S[9 * w->diagonal[i] + 3 * c + d] : c == d;
+                if (w->apart && dof[c] >= 0 && dof[d] >= 0)
+                    B[3 * c + d] += (c == d ? w->mass_scale * w->mass[w->diagonal[i]] : 0) + w->support[9 * i + 3 * c + d];
+            }
+        const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) - B[1] * (B[3] * B[8] - B[5] * B[6]) + B[2] * (B[3] * B[7] - B[4] * B[6]);
+        if (!(B[0] > 0 && minor > 0 && determinant > 0))
+            return sp_fail(w->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld", (long long)i);
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++) { /* cofactors */
+                const int p = (d + 1) % 3, q = (d + 2) % 3, r = (c + 1) % 3, s = (c + 2) % 3;
+                if (dof[c] >= 0 && dof[d] >= 0)
+                    w->inverse[9 * i + 3 * c + d] = (B[3 * p + r] * B[3 * q + s] - B[3 * p + s] * B[3 * q + r]) / determinant;
+            }
+    }
+    return SP_OK;
+}
+
 /* What the preconditioner's factor is of: mass_scale · M + stiffness_scale · K. Nothing that is set from outside is in it, so it stays as long as these two do, but for rounding of their sums. */
 static int matrix_factor(void *data)
 {
     sp_warped *w = data;
     const sp_body *body = w->body;
     double m = w->mass_scale, s = w->stiffness_scale;
+    if (w->inverse)
+        return invert_blocks(w);
     if (w->shift > 0 && m == 0)
         m = w->shift * s;
     if (w->factored && fabs(m - w->factored_mass) <= 1e-12 * fabs(m) && fabs(s - w->factored_stiffness) <= 1e-12 * fabs(s))
@@ -286,7 +318,7 @@ static void turn_free(const sp_warped *w, bool back, const double *x, double *y)
 }
 
 /* y = R (mass_scale M + stiffness_scale K)⁻¹ Rᵀ x; solving with a factor that is there fails for no values. */
-static void precondition(void *data, const double *x, double *y)
+static void precondition_factor(void *data, const double *x, double *y)
 {
     sp_warped *w = data;
     if (w->added)
@@ -295,6 +327,21 @@ static void precondition(void *data, const double *x, double *y)
         y[0] = NAN;
     if (w->added)
         turn_free(w, false, y, y);
+}
+
+static void precondition_blocks(void *data, const double *x, double *y)
+{
+    const sp_warped *w = data;
+    for (int64_t i = 0; i < w->vertices; i++) {
+        const int64_t *dof = w->body->dof + 3 * i;
+        for (int c = 0; c < 3; c++) {
+            double sum = 0;
+            for (int d = 0; d < 3; d++)
+                sum += dof[d] >= 0 ? w->inverse[9 * i + 3 * c + d] * x[dof[d]] : 0;
+            if (dof[c] >= 0)
+                y[dof[c]] = sum;
+        }
+    }
 }
 
 /* y = P Σ scale (W + T) x + mass and supports, where these are not in the blocks. The projection is the one at the first place. */
@@ -339,7 +386,7 @@ static void times(void *data, const double *x, double *y)
 static int matrix_solve(void *data, const double *b, double *x)
 {
     sp_warped *w = data;
-    const sp_operator A = {w, w->body->dof_count, times, precondition};
+    const sp_operator A = {w, w->body->dof_count, times, w->inverse ? precondition_blocks : precondition_factor};
     int64_t products = (w->unsymmetric ? sp_bicgstab : sp_conjugate_gradients)(&A, &w->iteration, w->tolerance, MOST, b, x);
     w->solves++;
     if (products < 0)
@@ -365,6 +412,8 @@ static int refuse(sp_context *context, const sp_body *body, const sp_warp *p, do
 {
     if (p->kind < SP_WARP_VERTEX || p->kind > SP_WARP_ELEMENT || p->rotation < SP_ROTATION_FRAME || p->rotation > SP_ROTATION_POLAR)
         return sp_fail(context, SP_USAGE, "there is no kind %d of stiffness warping with rotations of kind %d", (int)p->kind, (int)p->rotation);
+    if (p->solver < SP_WARP_FACTOR || p->solver > SP_WARP_JACOBI)
+        return sp_fail(context, SP_USAGE, "there is no solver %d of stiffness warping", (int)p->solver);
     if (p->network && p->kind == SP_WARP_ELEMENT)
         return sp_fail(context, SP_USAGE, "a network of springs has no elements to warp; warp it by vertex");
     if (!(p->limit >= 0 && isfinite(p->limit) && p->extra >= 0 && isfinite(p->extra)))
@@ -511,6 +560,8 @@ static int make_vectors(sp_warped *w)
     w->turned = sp_pool_new(&w->pool, n, sizeof *w->turned);
     w->free_mass = sp_pool_new(&w->pool, n, sizeof *w->free_mass);
     w->own = sp_pool_new(&w->pool, n, sizeof *w->own);
+    if (w->p.solver == SP_WARP_JACOBI)
+        w->inverse = sp_pool_new(&w->pool, 3 * rows, sizeof *w->inverse);
     if (w->apart)
         w->support = sp_pool_new(&w->pool, 3 * rows, sizeof *w->support);
     sp_iteration_new(&w->pool, n, 1, &w->iteration);
@@ -527,7 +578,8 @@ static int make_factors(sp_warped *w)
     SP_TRY(node ? SP_OK : sp_fail_memory(w->context));
     sp_body_nodes(body, node);
     SP_TRY(sp_body_matrix(w->context, body, &w->near));
-    SP_TRY(sp_cholesky_new(w->context, &w->near, node, &w->factor));
+    if (!w->inverse)
+        SP_TRY(sp_cholesky_new(w->context, &w->near, node, &w->factor));
     for (int64_t row = 0; row < body->dof_count; row++) {
         int64_t i = body->free[row] / 3;
         w->free_mass[row] = w->vertex_mass[i];

@@ -70,7 +70,8 @@ typedef struct sp_warped {
     sp_supports supports;
     sp_sparse M_short, near; /* over free degrees of freedom; near: scratch over the body's pattern */
     double *free_mass;       /* [dof_count] lumped */
-    sp_cholesky *factor, *mass_factor;
+    sp_cholesky *factor, *mass_factor; /* factor: NULL for JACOBI, which has … */
+    double *inverse;         /* … [vertices, 9] the inverses of the blocks on the diagonal, 0 in rows and columns that are held; NULL for FACTOR */
     double mass_scale, stiffness_scale, factored_mass, factored_stiffness;
     double shift;            /* of the factor's mass where neither mass nor anything held makes it definite, 1/s² by unit of stiffness */
     bool factored;

@@ -302,6 +302,39 @@ has_members() {
     no_faults
 }
 
+# Against the divergence theorem on the boundary of tetrahedra, whose faces are plane however they deform.
+@test "simexport --volume: the volume of the deformed mesh" {
+    local model
+    ending=.csv
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --tetrahedra -o split.npz
+    simexport split.npz -q -o split.mesh # leaves the embedded surface behind
+    simimport split.mesh -q --young 1e5 --poisson 0.3 --fix-half-space 1,0,0,0 -o tets.npz
+    for model in linear 'warp --solver jacobi'; do
+        # shellcheck disable=SC2086
+        done_well simulate tets.npz --model $model --integrator linear-euler --gravity 0,0,-9.81 --dt 0.05 --steps 4 -q -o moved.npz
+        done_well simexport moved.npz tets.npz --volume --probe 1 -q -o moved.csv
+        [ "$(head -n 1 moved.csv)" = time,kinetic,strain,work,dissipated,v1_x,v1_y,v1_z,volume ] || fault "$(head -n 1 moved.csv)"
+        done_well simexport moved.npz tets.npz -q -o at_%d.obj
+        for frame in 0 1 2 3 4; do
+            awk -v given="$(sed -n "$((frame + 2))p" moved.csv | cut -d, -f9)" '
+                $1 == "v" { x[++n] = $2; y[n] = $3; z[n] = $4 }
+                $1 == "f" { a = $2 + 0; b = $3 + 0; c = $4 + 0; sum += (x[a] * (y[b] * z[c] - z[b] * y[c]) - y[a] * (x[b] * z[c] - z[b] * x[c]) + z[a] * (x[b] * y[c] - y[b] * x[c])) / 6 }
+                END { d = given / sum - 1; exit !(sum > 0 && d < 1e-6 && d > -1e-6) }' at_$frame.obj || fault "$model, frame $frame: $(cut -d, -f9 moved.csv)"
+        done
+        [ "$(cut -d, -f9 moved.csv | sort -u | wc -l)" = 6 ] || fault "$model: nothing changes"
+    done
+    simulate tets.npz -q --model linear --record probes --probe 1 --steps 2 -o few.npz
+    refused 2 '--volume needs the mesh' simexport moved.npz --volume -o out.csv
+    refused 3 '' simexport few.npz tets.npz --volume -o out.csv
+    refused 2 '--volume means nothing' simexport moved.npz tets.npz --volume -o x.obj
+    refused 2 '--solver direct: a warp model' simulate tets.npz --model warp --solver direct -o out.npz
+    refused 2 '--solver' simulate tets.npz --model conjac --dynamic none --integrator linear-euler --solver jacobi -o out.npz
+    # the two solvers go the same way
+    simulate tets.npz -q --model warp --solver reused --integrator linear-euler --gravity 0,0,-9.81 --dt 0.05 --steps 4 -o other.npz
+    simcompare moved.npz other.npz --rtol 1e-6 > log || fault "the solvers differ: $(tail -n 1 log)"
+    no_faults
+}
+
 @test "simrender: pictures of the size asked for" {
     local words
     [ -e "$HELP/simrender" ] || skip "no simrender"

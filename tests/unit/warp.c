@@ -395,12 +395,64 @@ static void products_are_derivatives(void)
         }
 }
 
+/* y = (3e4 M + 0.8 W(q1) − 0.1 W(q2) + 0.9 (springs and grounds)) x by the system's products; on_ground [n] receives the part of the grounds. */
+static void sum_times(sp_system *system, const sp_body *body, const double *q1, const double *q2, const sp_spring springs[2], const double *x, double *y, double *on_ground)
+{
+    const int64_t n = system->n, rows = 3 * body->mesh->vertex_count;
+    double *z = vector(n, 0), *full = vector(rows, 0), *u = vector(rows, 0);
+    system->mass_times(system->self, x, y);
+    for (int64_t i = 0; i < n; i++)
+        y[i] *= 3e4;
+    for (int k = 0; k < 2; k++) {
+        system->tangent_times(system->self, k ? q2 : q1, x, z);
+        for (int64_t i = 0; i < n; i++)
+            y[i] += (k ? -0.1 : 0.8) * z[i];
+    }
+    for (int s = 0; s < 2; s++)
+        for (int c = 0; c < 3; c++)
+            if (body->dof[3 * springs[s].vertex + c] >= 0)
+                y[body->dof[3 * springs[s].vertex + c]] += 0.9 * springs[s].stiffness * x[body->dof[3 * springs[s].vertex + c]];
+    sp_body_spread(body, q1, u);
+    sp_body_spread(body, x, full);
+    sp_supports_grounds_times(&((sp_warped *)system->self)->supports, u, 0.9, full, on_ground);
+    for (int64_t i = 0; i < n; i++)
+        y[i] += on_ground[i];
+    free(z), free(full), free(u);
+}
+
+/* What JACOBI divides by is the block of that matrix, at a vertex with a spring, one that is partly held where anything is, and a few more. PAIR: but for the centre of mass, of which a
+ * vertex moves its share of the mass along. e, y, z [n] are scratch. */
+static void inverse_of_blocks(sp_system *system, const sp_body *body, const double *q1, const double *q2, const sp_spring springs[2], double *e, double *y, double *z)
+{
+    const sp_warped *w = system->self;
+    double mass = 0;
+    for (int64_t vertex = 0; vertex < w->vertices; vertex++)
+        mass += w->vertex_mass[vertex];
+    for (int64_t vertex = 15; vertex < body->mesh->vertex_count; vertex += 15)
+        for (int c = 0; c < 3; c++) {
+            const int64_t *dof = body->dof + 3 * vertex;
+            if (dof[c] < 0)
+                continue;
+            memset(e, 0, (size_t)system->n * sizeof *e);
+            e[dof[c]] = 1;
+            memset(z, 0, (size_t)system->n * sizeof *z);
+            sum_times(system, body, q1, q2, springs, e, y, z);
+            for (int d = 0; d < 3; d++) {
+                double sum = 0;
+                for (int k = 0; k < 3; k++)
+                    sum += dof[k] >= 0 ? w->inverse[9 * vertex + 3 * d + k] * y[dof[k]] : 0;
+                CHECK(fabs(sum - (c == d)) < (w->p.kind == SP_WARP_PAIR ? w->vertex_mass[vertex] / mass : 1e-10), "%s: vertex %lld, %d %d: %g", kind_name[w->p.kind], (long long)vertex, d, c, sum);
+            }
+        }
+}
+
 /* S x = b is solved for the sum of what was added at two places, springs and over-stretching included, with products of another kind; so is the mass. */
 static void solves_the_sum_of_additions(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
         for (int held = 0; held < 2; held++)
-            for (int lumped = 0; lumped < 2; lumped++) {
+            for (int pick = 0; pick < 4; pick++) {
+                const int lumped = pick & 1, solver = pick >> 1;
                 sp_mesh mesh;
                 sp_body body;
                 sp_system system;
@@ -412,7 +464,7 @@ static void solves_the_sum_of_additions(void)
                     sp_body_free(&body);
                     CHECK_OK(sp_body_new(&context, &mesh, &body));
                 }
-                sp_warp warp = {.kind = (enum sp_warp_kind)kind, .limit = 0.02, .extra = 3, .lumped = lumped};
+                sp_warp warp = {.kind = (enum sp_warp_kind)kind, .limit = 0.02, .extra = 3, .lumped = lumped, .solver = (enum sp_warp_solver)solver};
                 CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-12, &system));
                 int64_t n = system.n, rows = 3 * mesh.vertex_count;
                 double *u = vector(rows, 61), *q1 = vector(n, 0), *q2 = vector(n, 0), *full = vector(rows, 0), *b = vector(n, 62), *x = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0);
@@ -435,27 +487,11 @@ static void solves_the_sum_of_additions(void)
                 system.matrix_add(system.self, q2, -0.1, 0, false, NULL);
                 CHECK_OK(system.matrix_factor(system.self));
                 CHECK_OK(system.matrix_solve(system.self, b, x));
-                system.mass_times(system.self, x, y);
-                for (int64_t i = 0; i < n; i++)
-                    y[i] *= 3e4;
-                for (int k = 0; k < 2; k++) {
-                    system.tangent_times(system.self, k ? q2 : q1, x, z);
-                    for (int64_t i = 0; i < n; i++)
-                        y[i] += (k ? -0.1 : 0.8) * z[i];
-                }
-                for (int s = 0; s < 2; s++)
-                    for (int c = 0; c < 3; c++)
-                        if (body.dof[3 * springs[s].vertex + c] >= 0)
-                            y[body.dof[3 * springs[s].vertex + c]] += 0.9 * springs[s].stiffness * x[body.dof[3 * springs[s].vertex + c]];
-                memset(full, 0, (size_t)rows * 8);
-                memset(u, 0, (size_t)rows * 8);
-                sp_body_spread(&body, q1, u);
-                sp_body_spread(&body, x, full);
-                sp_supports_grounds_times(&w->supports, u, 0.9, full, ground_force);
+                sum_times(&system, &body, q1, q2, springs, x, y, ground_force);
                 CHECK(largest(n, ground_force) > 0, "the ground is not touched");
-                for (int64_t i = 0; i < n; i++)
-                    y[i] += ground_force[i];
                 CHECK(difference(n, y, b) < 1e-10, "%s: residual %g", kind_name[kind], difference(n, y, b));
+                if (solver == SP_WARP_JACOBI)
+                    inverse_of_blocks(&system, &body, q1, q2, springs, x2, y, z);
                 /* the same bytes on another number of threads */
                 system.force(system.self, q1, y);
                 for (context.threads = 1; context.threads <= 4; context.threads += 3) {

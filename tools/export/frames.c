@@ -4,11 +4,42 @@
 #include "formats/export/obj_write.h"
 #include "tools/common/skin.h"
 
+/* A mesh that moves, for its volume in a frame. */
+typedef struct moving_mesh {
+    sp_mesh mesh; /* the motion's, a shallow copy, with vertices of its own */
+    double *vertices;
+    sp_pool pool;
+} moving_mesh;
+
+static void move_begin(const tool_motion *motion, moving_mesh *moving)
+{
+    *moving = (moving_mesh){.mesh = motion->mesh.mesh};
+    if (!motion->mesh.path)
+        tool_fail(SP_USAGE, NULL, "--volume needs the mesh: name its file too");
+    tool_motion_need_all(motion);
+    moving->vertices = moving->mesh.vertices = sp_pool_raw(&moving->pool, 3 * moving->mesh.vertex_count, sizeof *moving->vertices);
+    if (!moving->vertices)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+}
+
+/* m³; elements that are turned inside out count negative. */
+static double volume_in(const tool_motion *motion, int64_t frame, moving_mesh *moving)
+{
+    double volume = 0;
+    tool_motion_displacement(motion, frame, moving->vertices);
+    for (int64_t i = 0; i < 3 * moving->mesh.vertex_count; i++)
+        moving->vertices[i] += motion->mesh.mesh.vertices[i];
+    for (int64_t e = 0; e < sp_mesh_element_count(&moving->mesh); e++)
+        volume += sp_mesh_element_volume(&moving->mesh, e);
+    return volume;
+}
+
 void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames_choice *choice)
 {
     static const char *const energies[] = {"kinetic", "strain", "work", "dissipated"};
     sp_list probes = {0}, frames = {0};
     sp_stream stream;
+    moving_mesh moving = {0};
     char name[48];
     const sp_trajectory *trajectory = &motion->trajectory;
     if (!motion->path)
@@ -19,6 +50,8 @@ void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames
         tool_probes_parse(motion, "probe", choice->probes, &probes);
     const tool_probe *probe = probes.data;
     tool_motion_choose(motion, choice->frames, choice->every, NULL, &frames);
+    if (choice->volume)
+        move_begin(motion, &moving);
     tool_output *output = tool_output_open(choice->target);
     sp_stream_begin(&stream, tool_output_descriptor(output));
     sp_csv_name(&stream, true, "time");
@@ -32,6 +65,8 @@ void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames
         snprintf(name, sizeof name, "q%lld", (long long)i);
         sp_csv_name(&stream, false, name);
     }
+    if (choice->volume)
+        sp_csv_name(&stream, false, "volume");
     sp_csv_end(&stream);
     for (int64_t row = 0; row < frames.count; row++) {
         int64_t f = ((int64_t *)frames.data)[row];
@@ -44,10 +79,15 @@ void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames
         }
         if (choice->coordinates)
             sp_csv_numbers(&stream, false, trajectory->r, trajectory->q + f * trajectory->r);
+        if (choice->volume) {
+            const double volume = volume_in(motion, f, &moving);
+            sp_csv_numbers(&stream, false, 1, &volume);
+        }
         sp_csv_end(&stream);
     }
     tool_check(sp_stream_end(context, &stream), choice->target);
     tool_output_finish(output, NULL);
+    sp_pool_free(&moving.pool);
     sp_list_free(&probes);
     sp_list_free(&frames);
 }

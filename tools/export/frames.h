@@ -10,6 +10,7 @@ typedef struct tool_frames_choice {
     int64_t every;
     const char *probes; /* CSV: as tool_probes_parse takes them; NULL: none */
     bool coordinates;   /* CSV: the reduced coordinates too */
+    bool volume;        /* CSV: the volume of the deformed mesh too */
 } tool_frames_choice;
 
 /* A line for each frame of a trajectory. */

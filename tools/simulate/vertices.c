@@ -48,7 +48,9 @@ void vertices_refuse_idle(const simulate_choice *choice, const simulate_vertices
     refuse(!c->skeleton, of_bones, "without --skeleton");
     refuse(model != MODEL_WARP, of_warp, "for a model that is not warp");
     refuse(!conjac, of_conjac, "for a model that is not conjac");
-    refuse(!solved, of_solver, "for a model that is not full or linear");
+    refuse(!solved && model != MODEL_WARP, of_solver, "for a model that is not full, linear or warp");
+    if (model == MODEL_WARP && c->solver_given && c->solver == SP_SOLVER_DIRECT)
+        tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations, jacobi or reused");
     refuse(model != MODEL_WARP && !(solved && c->solver != SP_SOLVER_DIRECT), of_iterations, "where nothing is solved by iterations");
     refuse(model != MODEL_FULL && !conjac && model != MODEL_DIRECT && model != MODEL_CUBATURE, of_fibres, "for a model whose stiffness is computed once");
     if (conjac && !linear_euler)
@@ -344,8 +346,9 @@ void vertices_make(simulation *s)
     const simulate_vertices_choice *c = s->vertices.choice ? s->vertices.choice : &none;
     const int model = s->choice->model;
     if (model == MODEL_WARP) {
-        const sp_warp warp = {.kind = (enum sp_warp_kind)c->warp, .rotation = (enum sp_warp_rotation)c->rotation, .network = c->network, .corrected = c->corrected,
-                              .limit = c->stretch[0], .extra = c->stretch[1], .lumped = s->choice->lumped};
+        const sp_warp warp = {.kind = (enum sp_warp_kind)c->warp, .rotation = c->rotation ? SP_ROTATION_FRAME : SP_ROTATION_POLAR, .network = c->network, .corrected = c->corrected,
+                              .limit = c->stretch[0], .extra = c->stretch[1], .lumped = s->choice->lumped,
+                              .solver = c->solver == SP_SOLVER_JACOBI ? SP_WARP_JACOBI : SP_WARP_FACTOR};
         tool_check(sp_warp_system_new(s->context, s->body, &warp, c->solver_tolerance, &s->system), s->mesh.path);
     } else {
         tool_check(sp_full_system_new(s->context, s->body, model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);

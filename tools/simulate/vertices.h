@@ -16,6 +16,7 @@
 /* The options. */
 typedef struct simulate_vertices_choice {
     int solver;
+    bool solver_given;
     double solver_tolerance;
     tool_texts moved, moves;       /* --moved NAME goes with --move FILE, in order */
     const char *move_vertices, *activation, *skeleton, *joints;
@@ -43,10 +44,11 @@ typedef struct simulate_vertices_choice {
     {"ground-alpha", 0, TOOL_REAL, &(v).ground_alpha, "A", "0.1", .low = 0, .high = 1, .help = "part of that which holds a vertex back along the ground in a step"},     \
     {"friction", 0, TOOL_REAL, &(v).friction, "MU", "0", .low = 0, .high = 1e300, .help = "coefficient of friction on the ground"},                                      \
     {"solver", 0, TOOL_CHOICE, &(v).solver, NULL, "direct", "direct|jacobi|reused",                                                                                      \
-     .help = "of full and linear models: a factorization for every matrix; conjugate gradients with the blocks of the diagonal; the same with an older factor"},         \
+     .help = "a factorization for every matrix (full and linear models); iterations with the blocks of the diagonal; with an older factor (warp: that at rest, turned; its default)", \
+     .given = &(v).solver_given},                                                                                                                                         \
     {"solver-tolerance", 0, TOOL_REAL, &(v).solver_tolerance, "X", NULL, .low = 1e-15, .high = 0.1, .help = "of iterative solves, by the right side (default 1e-8, warp 1e-10)"},     \
     {"warp", 0, TOOL_CHOICE, &(v).warp, NULL, "vertex", "vertex|pair|element", .help = "of a warp model: a rotation for every vertex; two in every term (unstable); one for every element"}, \
-    {"rotation", 0, TOOL_CHOICE, &(v).rotation, NULL, "frame", "frame|polar", .help = "of a warp model: from frames of edges, or by polar decomposition"},              \
+    {"rotation", 0, TOOL_CHOICE, &(v).rotation, NULL, "polar", "polar|frame", .help = "of a warp model: by polar decomposition, or from frames of edges"},              \
     {"network", 0, TOOL_FLAG, &(v).network, .help = "of a warp model: springs along the edges in the place of the elements' stiffness"},                               \
     {"correct-ghost", 0, TOOL_FLAG, &(v).corrected, .help = "of a warp model: take the net force and torque of the internal forces out (free bodies)"},                 \
     {"stretch-limit", 0, TOOL_VECTOR, (v).stretch, "E,F", "0,0", .count = 2, .low = 0, .high = 1e300, .help = "of a warp model: edges stretched by more than E are stiffer by F times"},  \

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The largest stretch of an edge, from a body of model.py and the displacements of all its vertices.
+
+    python3 stretch.py body.mesh probes.csv
+
+Prints the largest over all edges and frames of the length now by that at rest, less 1, and that in the last frame.
+"""
+
+import csv
+import math
+import sys
+
+
+def read(path):
+    with open(path, encoding="utf-8") as text:
+        words = iter(text.read().split())
+    vertices, edges = [], set()
+    for word in words:
+        if word == "Vertices":
+            for _ in range(int(next(words))):
+                vertices.append([float(next(words)) for _ in range(3)])
+                next(words)
+        elif word == "Tetrahedra":
+            for _ in range(int(next(words))):
+                tet = sorted(int(next(words)) - 1 for _ in range(4))
+                edges.update((tet[a], tet[b]) for a in range(4) for b in range(a + 1, 4))
+                next(words)
+    return vertices, sorted(edges)
+
+
+def main():
+    if len(sys.argv) != 3:
+        print("usage: stretch.py body.mesh probes.csv", file=sys.stderr)
+        return 2
+    vertices, edges = read(sys.argv[1])
+    rest = [math.dist(vertices[a], vertices[b]) for a, b in edges]
+    largest = last = 0.0
+    with open(sys.argv[2], encoding="utf-8", newline="") as text:
+        rows = csv.reader(text)
+        first = next(rows).index("v0_x")
+        for row in rows:
+            u = [float(number) for number in row[first:]]
+            now = [[vertices[v][c] + u[3 * v + c] for c in range(3)] for v in range(len(vertices))]
+            last = max(math.dist(now[a], now[b]) / length for (a, b), length in zip(edges, rest)) - 1
+            largest = max(largest, last)
+    print("%.4f %.4f" % (largest, last))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -22,7 +22,7 @@ static void *room(simulation *s, int64_t count, size_t size)
 /* Options by what they belong to. */
 static const char *const of_vertices[] = {"moved", "move", "move-vertices", "skeleton", "ground", "cut", "cut-at", NULL}, *const of_ground[] = {"ground-stiffness", "ground-alpha", "friction", NULL},
                          *const of_warp[] = {"warp", "rotation", "network", "correct-ghost", "stretch-limit", NULL},
-                         *const of_conjac[] = {"dynamic", "stabilization", "corrections", "settle", "seed", NULL}, *const of_solver[] = {"solver", NULL},
+                         *const of_conjac[] = {"dynamic", "stabilization", "corrections", "settle", NULL}, *const of_chance[] = {"seed", NULL}, *const of_solver[] = {"solver", NULL},
                          *const of_iterations[] = {"solver-tolerance", NULL}, *const of_fibres[] = {"activation", NULL},
                          *const of_bones[] = {"joints", NULL};
 
@@ -34,7 +34,7 @@ static void refuse(bool idle, const char *const *options, const char *where)
 
 void vertices_refuse_all(const char *where)
 {
-    const char *const *const all[] = {of_vertices, of_ground, of_warp, of_conjac, of_solver, of_iterations, of_fibres, of_bones};
+    const char *const *const all[] = {of_vertices, of_ground, of_warp, of_conjac, of_chance, of_solver, of_iterations, of_fibres, of_bones};
     for (int i = 0; i < TOOL_COUNT(all); i++)
         refuse(true, all[i], where);
 }
@@ -48,6 +48,7 @@ void vertices_refuse_idle(const simulate_choice *choice, const simulate_vertices
     refuse(!c->skeleton, of_bones, "without --skeleton");
     refuse(model != MODEL_WARP, of_warp, "for a model that is not warp");
     refuse(!conjac, of_conjac, "for a model that is not conjac");
+    refuse(!conjac || !c->dynamic || strncmp(c->dynamic, "random:", 7), of_chance, "where no vertices are chosen at random");
     refuse(!solved && model != MODEL_WARP, of_solver, "for a model that is not full, linear or warp");
     if (model == MODEL_WARP && c->solver_given && c->solver == SP_SOLVER_DIRECT)
         tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations, jacobi or reused");

@@ -1,0 +1,729 @@
+#!/usr/bin/env bats
+# Models of every vertex, and of single modes, in simulate: warp, conjac, modal; vertices and bones that move, grounds, activation, cuts, solvers. What others
+# (simverify, simexport, simcompare, simvalidate) make of such motions.
+
+load common
+
+needs_numpy() {
+    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
+}
+
+# A bar of 3 x 2 x 2 m in 96 voxels, held at one end, with the region tip at the other; the same free; and both cut in two.
+setup_file() {
+    export BODY=$BATS_FILE_TMPDIR/body
+    mkdir "$BODY"
+    cd "$BODY"
+    cp "$DATA"/bar.obj .
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --region-box tip,2.5,-inf,-inf,inf,inf,inf -o grip.npz
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill -o loose.npz
+    simcut grip.npz --plane 1,0,0,1.5 -q -o cut.npz
+    simcut cut.npz --plane 1,0,0,0.75 -q -o cut2.npz
+    simcut grip.npz --plane 1,0,0,2.5 -q -o off.npz
+    simcut loose.npz --plane 1,0,0,1.5 -q -o halves.npz
+    modes grip.npz -k 4 --write-mass M4.npz -q -o grip-modes.npz
+    # a turn about (1, 0, 0) with a shift, then a turn about y that takes no notice of the first
+    printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n0.02,0.1,0,0.05,0.99,0.14106735979665885,0,0\n0.03,0.1,-0.02,0.05,2,0,0.1,0\n' > path.csv
+    printf 't,vertex,ux,uy,uz\n0,17,0,0,0\n0.02,17,0.1,0.02,-0.1\n0.01,24,0,0,0.01\n0,0,0,0,0\n0.03,0,0,0.03,0\n' > single.csv
+    printf 't,x,y,z,qw,qx,qy,qz\n0,3,0.5,0.5,1,0,0,0\n0.05,3,0.5,2,1,0,0,0\n' > hand.csv
+    cat > bones.json <<-'END'
+	{"bones": [{"name": "a", "joint": "revolute", "at": [0, 0.5, 0.5], "axis": [0, 1, 0], "mass": 3, "centre": [1, 0.5, 0.5], "box": [[-1, -1, -1], [0.6, 9, 9]]},
+	           {"name": "b", "parent": "a", "joint": "prismatic", "axis": [1, 0, 0], "stiffness": 1e4, "damping": 3, "box": [[2.4, -1, -1], [9, 9, 9]]}],
+	 "springs": [{"bone": "b", "at": [3, 0.5, 0.5], "stiffness": 5e4, "path": "hand.csv"}]}
+	END
+    echo '[{"name": "body", "young": 1e5, "poisson": 0.3, "density": 1000, "fibre": "stvk", "fibre_stiffness": 2e4, "fibre_direction": [1, 0, 0]}]' > muscle.json
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0,x --fix-half-space 0,1,0,-0.4,y --fix-half-space 0,0,1,-0.4,z --materials muscle.json -o muscle.npz
+    printf 't,region,tension\n0,body,0\n0.1,body,10000\n' > act.csv
+    cat > frames.py <<-'END'
+	"""What tests read of trajectories and meshes."""
+	import json
+	import numpy as np
+	def traj(name):
+	    f = np.load(name)
+	    join = lambda s: np.concatenate([f[n] for n in f.files if n.startswith(s + '/0')])
+	    return {s: join(s) for s in ('time', 'q', 'qdot', 'u', 'udot', 'energy') if s + '/000000' in f.files} | {'meta': json.loads(f['meta'].tobytes()), 'result': json.loads(f['result'].tobytes())}
+	def masses(mesh, density=1000):
+	    """Lumped masses of equal voxels of half a metre."""
+	    return np.bincount(mesh['hex'].ravel(), minlength=len(mesh['vertices'])) * density * 0.125 / 8
+	END
+}
+
+setup() {
+    faults=
+    debug_trap=$(trap -p DEBUG)
+    trap - DEBUG
+    mkdir "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || return
+    cp -r "$BODY"/. .
+    echo old > out.npz
+    shopt -s dotglob nullglob
+    ending=.npz
+}
+
+# By every model: `what` it is made of, and options that it needs.
+every_model() {
+    cat <<-'END'
+	full --integrator newmark
+	full --integrator newmark --semi-implicit
+	full --integrator euler
+	full --integrator bdf2
+	full --integrator energy
+	full --integrator central
+	full --integrator static
+	full --integrator linear-euler --beta 0.5
+	full --solver jacobi
+	full --solver reused --solver-tolerance 1e-10
+	full --lumping lumped --integrator linear-euler
+	linear --integrator newmark
+	linear --integrator bdf2 --viscosity 30,20
+	linear --integrator linear-euler
+	linear --solver jacobi --integrator euler
+	warp
+	warp --integrator linear-euler --rotation polar
+	warp --warp pair --integrator euler
+	warp --warp element --rotation polar --integrator bdf2
+	warp --network --stretch-limit 0.001,3 --lumping lumped
+	conjac --integrator linear-euler --dynamic none
+	conjac --integrator linear-euler --dynamic 24,20,174 --corrections 1
+	conjac --integrator linear-euler --dynamic near:3,1,1;3,0,0;1,1,1 --settle
+	conjac --integrator linear-euler --dynamic farthest:6 --stabilization 1
+	conjac --integrator linear-euler --dynamic random:5,0.4 --seed 3 --beta 0.5
+	modal --basis grip-modes.npz
+	modal --basis grip-modes.npz --integrator exact --rank 3
+	modal --basis grip-modes.npz --integrator energy --record all
+	modal --basis grip-modes.npz --integrator static
+	modal --basis grip-modes.npz --integrator central
+	END
+}
+
+@test "every model and integrator: a motion, the same in a second run and for any number of threads, which simverify certifies" {
+    local line n=0 threads made=()
+    while read -r line; do
+        n=$((n + 1))
+        # shellcheck disable=SC2086
+        done_well simulate grip.npz --gravity 0,1,-9.81 --dt 0.001 --steps 3 --model $line -q -o m$n.npz
+        made+=(m$n.npz)
+        threads=$((n % 2 ? 2 : 4))
+        # shellcheck disable=SC2086
+        simulate grip.npz --gravity 0,1,-9.81 --dt 0.001 --steps 3 --model $line -q --threads 1 -o again.npz && cmp -s m$n.npz again.npz || fault "$line: one thread"
+        # shellcheck disable=SC2086
+        simulate grip.npz --gravity 0,1,-9.81 --dt 0.001 --steps 3 --model $line -q --threads $threads -o again.npz && cmp -s m$n.npz again.npz || fault "$line: $threads threads"
+    done < <(every_model)
+    [ $n = 30 ] || fault "$n models"
+    ending=
+    done_well simverify -q grip.npz grip-modes.npz "${made[@]}"
+    ! grep -q '^skip' "$stdout" || fault "$(grep '^skip' "$stdout")"
+    [ "$(grep -c '^ok .*kinetic energy of 4 frames' "$stdout")" = 30 ] || fault "kinetic energies: $(grep -c '^ok .*kinetic energy of' "$stdout")"
+    # all but the warped ones have a strain energy that follows from the displacements
+    [ "$(grep -c '^ok .*strain energy of 4 frames' "$stdout")" = 25 ] || fault "strain energies: $(grep 'strain energy of' "$stdout")"
+    # small motions: the models agree, but for networks, the quasistatic ones, and integrators of first order or that start so
+    for line in m2 m5 m6 m9 m10 m12 m16; do
+        try simcompare m1.npz $line.npz --rtol 0.02
+        [ "$code" = 0 ] || fault "$line is not m1: $(< "$stdout")"
+    done
+    # where nothing acts, forces of warped stiffness are rounding alone, which is no residual to work on
+    for line in '' '--warp pair' '--warp element' '--rotation polar' '--warp pair --rotation polar' --network; do
+        # shellcheck disable=SC2086
+        done_well simulate grip.npz --model warp $line --steps 3 -q -o still.npz
+        holds still.npz 'r["newton_iterations"] == 0 and r["steps_in_parts"] == 0 and r["worst_residual"] <= 1e-10'
+    done
+    for line in m9 m10; do # iterative solvers solve the same equations
+        try simcompare m1.npz $line.npz --rtol 1e-6
+        [ "$code" = 0 ] || fault "$line is not m1: $(< "$stdout")"
+    done
+    no_faults
+}
+
+# q'' + c q' + w² q = f of each mode by its solution, f by the masses of voxels; the linear model comes to the same as steps get small.
+@test "a modal model: exact by its solution, and what the linear one comes to" {
+    needs_numpy
+    printf 't0,t1,kind,id,fx,fy,fz\n0.02,0.05,vertex,20,0,3000,-7000\n' > push.csv
+    local run=(simulate grip.npz --gravity 1,2,-9.81 --loads push.csv --damping-mass 0.7 --damping-stiffness 3e-4 -q)
+    done_well "${run[@]}" --model modal --basis grip-modes.npz --integrator exact --dt 0.01 --steps 12 -o exact.npz
+    done_well "${run[@]}" --model modal --basis grip-modes.npz --integrator newmark --dt 0.001 --steps 120 --every 10 -o newmark.npz
+    done_well "${run[@]}" --model linear --dt 0.001 --steps 120 --every 10 -o l1.npz
+    done_well "${run[@]}" --model linear --dt 0.0005 --steps 240 --every 20 -o l2.npz
+    "$PYTHON" - <<-'END' || fault 'the oscillators'
+	from frames import *
+	mesh, modes, M = np.load('grip.npz'), np.load('grip-modes.npz'), np.load('M4.npz')
+	U, lam = modes['U'], modes['eigenvalue']
+	weight = U.reshape(-1, 3, 4)
+	gravity = np.einsum('vci,v,c->i', weight, masses(mesh), [1, 2, -9.81])
+	push = weight[20].T @ [0, 3000, -7000]
+	c, t = 0.7 + 3e-4 * lam, np.arange(13) * 0.01
+	def answer(s):
+	    """To a unit force from time 0 on, at times s; 0 before."""
+	    s = np.maximum(s, 0)[:, None]
+	    d = c / 2
+	    w = np.sqrt(lam - d * d)
+	    return (1 - np.exp(-d * s) * (np.cos(w * s) + d / w * np.sin(w * s))) / lam
+	q = gravity * answer(t) + push * (answer(t - 0.02) - answer(t - 0.05))
+	scale = abs(q).max()
+	error = lambda name: abs(traj(name)['q'] - q).max() / scale
+	assert error('exact.npz') < 1e-12, error('exact.npz')
+	assert 1e-8 < error('newmark.npz') < 3e-3, error('newmark.npz')
+	# of all vertices, in the same modes: UᵀMu over the free degrees of freedom, which have the mass of the file
+	def modal(name):
+	    u = traj(name)['u'].reshape(13, -1)[:, M['dof']]
+	    Mu = np.array([np.add.reduceat(M['data'] * x[M['indices']], M['indptr'][:-1]) for x in u])
+	    return Mu @ U[M['dof']]
+	e = [abs(modal(n) - q).max() / scale for n in ('l1.npz', 'l2.npz')]
+	assert e[0] < 5e-3 and 3.5 < e[0] / e[1] < 4.5, e
+	END
+    no_faults
+}
+
+@test "held vertices are where the path and the file say, and simverify knows" {
+    needs_numpy
+    local kind made=()
+    for kind in newmark euler bdf2 linear-euler central static; do
+        done_well simulate grip.npz --model full --integrator $kind --dt 0.002 --steps 17 --every 3 --moved tip --move path.csv --move-vertices single.csv -q -o $kind.npz
+        made+=($kind.npz)
+    done
+    for kind in linear warp 'conjac --dynamic farthest:4'; do
+        # shellcheck disable=SC2086
+        done_well simulate grip.npz --model $kind --integrator linear-euler --dt 0.002 --steps 17 --every 3 --moved tip --move path.csv --move-vertices single.csv -q -o "${kind%% *}.npz"
+        made+=("${kind%% *}.npz")
+    done
+    # the whole body goes along, without strain
+    printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n1,0.3,0.1,-0.2,0.7,0.1,0.2,0.3\n' > whole.csv
+    done_well simulate grip.npz --model full --integrator static --dt 0.25 --steps 4 --moved fixed --move whole.csv -q -o whole.npz
+    # a vertex that the mesh holds along x only goes along x
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0,x --fix-vertices 0 -o slide.npz
+    printf 't,vertex,ux,uy,uz\n0,7,0,0,0\n0.01,7,0.02,0,0\n' > slide.csv
+    printf 't,vertex,ux,uy,uz\n0,7,0,1,0\n' > across.csv
+    done_well simulate slide.npz --model full --dt 0.001 --steps 10 --gravity 0,0,-9.81 --move-vertices slide.csv -q -o slid.npz
+    refused 3 '^simulate: across.csv: line 2: uy: 1 m, but vertex 7 is free along y in the mesh' simulate slide.npz --model full --move-vertices across.csv -o out.npz
+    "$PYTHON" - "${made[@]}" <<-'END' || fault 'they are not'
+	import sys
+	from frames import *
+	mesh = np.load('grip.npz')
+	X, tip = mesh['vertices'], np.unique(mesh['hex'][mesh['region'] == 1])
+	path = np.loadtxt('path.csv', delimiter=',', skiprows=1)
+	path[:, 4:] /= np.linalg.norm(path[:, 4:], axis=1)[:, None]
+	def matrix(q):
+	    w, x, y, z = q
+	    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)], [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+	                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
+	def pose(path, t):
+	    if t >= path[-1, 0]:
+	        return matrix(path[-1, 4:]), path[-1, 1:4]
+	    k = np.searchsorted(path[:, 0], t, 'right') - 1
+	    a, b = path[k], path[k + 1]
+	    s = (t - a[0]) / (b[0] - a[0])
+	    p, q = a[4:], b[4:]
+	    if p @ q < 0:
+	        q = -q
+	    angle = np.arccos(min(1, p @ q))
+	    return matrix((np.sin((1 - s) * angle) * p + np.sin(s * angle) * q) / np.sin(angle) if angle else p), (1 - s) * a[1:4] + s * b[1:4]
+	for name in sys.argv[1:]:
+	    f = traj(name)
+	    t, u, v = f['time'], f['u'], f['udot']
+	    assert np.allclose(t, [0, 0.006, 0.012, 0.018, 0.024, 0.03, 0.034], atol=1e-15), t
+	    for k, now in enumerate(t):
+	        R, p = pose(path, now)
+	        assert abs(u[k, tip] - (X[tip] @ R.T + p - X[tip])).max() < 1e-14, (name, k)
+	        if now >= 0.03:  # it stays
+	            assert abs(v[k, tip]).max() == 0, (name, k)
+	        elif k:
+	            h = 1e-6
+	            (R1, p1), (R0, p0) = pose(path, now + h), pose(path, now - h)
+	            assert abs(v[k, tip] - (X[tip] @ (R1 - R0).T + p1 - p0) / (2 * h)).max() < 1e-3 * abs(v[k, tip]).max(), (name, k)
+	    step = np.minimum(t / 0.02, 1)[:, None]
+	    assert abs(u[:, 17] - step * [0.1, 0.02, -0.1]).max() < 1e-15 and abs(u[:, 24] - [0, 0, 0.01]).max() == 0, name
+	    assert abs(u[:, 0] - np.minimum(t, 0.03)[:, None] * [0, 1, 0]).max() < 1e-15 and abs(u[:, mesh['fixed'][1:]]).max() == 0, name
+	    assert abs(v[1:4, 17] - [5, 1, -5]).max() < 1e-13 and abs(v[4:, 17]).max() == 0, name
+	    assert abs(v[:, 17]).max() == 5 and 'moved' in f['meta']['parameters']
+	f, path = traj('whole.npz'), np.loadtxt('whole.csv', delimiter=',', skiprows=1)
+	path[:, 4:] /= np.linalg.norm(path[:, 4:], axis=1)[:, None]
+	for k, now in enumerate(f['time']):
+	    R, p = pose(path, now)
+	    assert abs(f['u'][k] - (X @ R.T + p - X)).max() < 1e-9, k
+	assert f['energy'][:, 1].max() < 1e-9 * 1e6, f['energy']
+	f = traj('slid.npz')
+	assert abs(f['u'][:, 7, 0] - 0.002 * np.arange(11)).max() < 1e-16 and abs(f['u'][-1, 7, 2]) > 1e-6
+	END
+    ending=
+    done_well simverify -q grip.npz slide.npz slid.npz whole.npz "${made[@]}"
+    [ "$(grep -c '^ok .*rigid motion of 1 groups' "$stdout")" = 10 ] && [ "$(grep -c '^ok .*what is moved: ' "$stdout")" = 11 ] || fault "$(grep -v '^note' "$stdout")"
+    # what is not so
+    local change
+    for change in 'm["u/000000"][3, int(m["held/vertex"][-1])] += 1e-9' 'm["u/000000"][2, 7, 1] = 1e-300' 'm["held/group"][3] = -1' 'm["held/group"][0] = 0' 'm["udot/000000"][4, 100, 0] += 0.1' \
+        'meta["parameters"]["moved"] = ["fixed"]' 'meta["parameters"]["moved"] = []; meta["inputs"] = meta["inputs"][:1]' 'm["held/frames"][-1] = 2' \
+        'for n in ("vertex", "axes", "group", "frames"): del m["held/" + n]'; do
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" newmark.npz forged.npz "$change"
+        try simverify -q grip.npz forged.npz
+        [ "$code" = 1 ] || fault "$change: exit $code: $(grep forged "$stdout")"
+    done
+    for change in 'del m["held/axes"]' 'm["held/axes"][1] = 8' 'm["held/axes"][1] = 0' 'm["held/frames"][0] = 0' 'm["held/group"][0] = -2' 'm["held/vertex"][0] = 175' 'm["held/vertex"][1] = 0' \
+        'm["held/vertex"] = m["held/vertex"][:-1]'; do
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" newmark.npz forged.npz "$change"
+        refused 3 '^simverify: forged.npz: (member )?held/' simverify -q forged.npz
+        refused 3 '^simexport: forged.npz: (member )?held/' simexport forged.npz --probe 3 -q -o out.npz --to csv
+    done
+    no_faults
+}
+
+# A block falls by a hand's breadth on a ground that it then slides along.
+@test "grounds: how deep a body rests, and friction" {
+    needs_numpy
+    done_well simulate loose.npz --model full --integrator static --gravity 0,0,-9.81 --ground 0,0,3,-1.47 --ground-stiffness 1e5 --dt 1 --steps 1 -q -o rest.npz
+    printf 't0,t1,kind,id,fx,fy,fz\n0,0.1,all,,300000,0,0\n' > shove.csv
+    done_well simulate loose.npz --model full --integrator euler --gravity 0,0,-9.81 --loads shove.csv --ground 0,0,1,-0.6 --ground-stiffness 1e6 --ground-alpha 0 --friction 0.25 --dt 0.005 \
+        --steps 80 -q -o slide.npz
+    done_well simulate loose.npz --model linear --gravity 0,0,-9.81 --loads shove.csv --ground 0,0,1,-0.6 --ground-stiffness 1e6 --ground-alpha 0 --dt 0.005 --steps 80 -q -o ice.npz
+    # two grounds, one of them slanted
+    done_well simulate loose.npz --model full --integrator bdf2 --gravity 0,0,-9.81 --ground 0,0,1,-0.6 --ground=-1,0,1,-3.55 --ground-stiffness 1e6 --dt 0.005 --steps 60 --every 60 -q -o two.npz
+    "$PYTHON" - <<-'END' || fault 'the grounds'
+	from frames import *
+	mesh = np.load('loose.npz')
+	X, m = mesh['vertices'], masses(mesh)
+	assert abs(m.sum() - 12000) < 1e-9
+	depth = lambda x, d: np.maximum(0, d - x[:, 2])
+	rest = X + traj('rest.npz')['u'][-1]
+	push = 1e5 * depth(rest, -0.49).sum()
+	assert abs(push - 12000 * 9.81) < 1e-8 * push, push
+	# implicit Euler pushes with the depth at the end of each step; of the motion of a vertex along the ground, whatever its direction, friction takes what that push brings, times its
+	# coefficient, as long as all slides
+	f = traj('slide.npz')
+	v = np.einsum('v,fvc->fc', m, f['udot'])
+	push = np.array([1e6 * depth(X + u, -0.6) for u in f['u']])
+	impulse = 0.005 * np.cumsum(push.sum(1))
+	speed = np.linalg.norm(f['udot'][..., :2], axis=2)
+	assert not push[:28].any() and push[30:].any() and speed[push > 0].min() > 0.1
+	cosine = f['udot'][..., 0] / np.maximum(speed, 1e-9)
+	assert cosine[push > 0].min() < 0.99
+	assert abs(v[:, 2] + 12000 * 9.81 * f['time'] - impulse).max() < 1e-7 * impulse[-1], abs(v[:, 2] + 12000 * 9.81 * f['time'] - impulse).max()
+	assert abs(v[:, 0] - 300000 * np.minimum(f['time'], 0.1) + 0.25 * 0.005 * np.cumsum((push * cosine).sum(1))).max() < 1e-7 * impulse[-1]
+	assert f['energy'][-1, 3] > 1e3 and (np.diff(f['energy'][:, 3]) > -1e-9).all()
+	g = traj('ice.npz')
+	assert abs(np.einsum('v,fv->f', m, g['udot'][22:, :, 0]) - 30000).max() < 1e-3 and g['energy'][-1, 3] == 0
+	assert g['result']['energy_balance'] < 0.01
+	two = X + traj('two.npz')['u'][-1]
+	assert two[:, 2].min() < -0.6 and (two[:, 2] - two[:, 0]).min() < -3.55 and (two[:, 2] - two[:, 0])[two[:, 0] < 2].min() > -3.55
+	END
+    ending=
+    done_well simverify -q loose.npz rest.npz slide.npz ice.npz two.npz
+    no_faults
+}
+
+@test "cuts: copies together, then apart; what goes on, and what is recorded" {
+    needs_numpy
+    local kind made=()
+    local run=(simulate grip.npz --gravity 0,0,-9.81 --dt 0.001 --steps 20 -q)
+    for kind in newmark energy euler bdf2 central linear-euler; do
+        done_well "${run[@]}" --model full --integrator $kind --cut cut.npz --cut-at 0.0104 -o $kind.npz
+        made+=($kind.npz)
+    done
+    done_well "${run[@]}" --model full -o whole.npz
+    done_well "${run[@]}" --model full --cut cut.npz --cut-at 0.004 --cut cut2.npz --cut-at 0.01 --every 4 -o twice.npz
+    # at the start: the cut mesh from the start
+    done_well "${run[@]}" --model full --cut cut.npz --cut-at 0 -o start.npz
+    done_well simulate cut.npz --gravity 0,0,-9.81 --dt 0.001 --steps 20 -q --model full -o piece.npz
+    for kind in linear warp 'conjac --dynamic farthest:8'; do
+        # shellcheck disable=SC2086
+        done_well "${run[@]}" --model $kind --integrator linear-euler --cut cut.npz --cut-at 0.01 -o "${kind%% *}.npz"
+        made+=("${kind%% *}.npz")
+    done
+    # the grip is cut off what held it, and flies on; a vertex on the cut that is moved goes on with its copy
+    done_well simulate grip.npz --model full --dt 0.001 --steps 20 --every 3 --moved tip --move path.csv --cut off.npz --cut-at 0.01 -q -o free.npz
+    done_well simulate grip.npz --model full --dt 0.001 --steps 20 --move-vertices single.csv --cut cut.npz --cut-at 0.01 -q -o both.npz
+    done_well "${run[@]}" --model full --cut cut.npz --cut-at 0.01 --record probes --probe 180,17,surface:3 -o probes.npz
+    "$PYTHON" - "${made[@]}" <<-'END' || fault 'the cuts'
+	import sys
+	from frames import *
+	mesh, cut, cut2, off = (np.load(n) for n in ('grip.npz', 'cut.npz', 'cut2.npz', 'off.npz'))
+	first, old = cut['origin'], 175
+	assert (first[:old] == np.arange(old)).all() and len(first) == 200
+	whole = traj('whole.npz')
+	for name in sys.argv[1:]:
+	    f = traj(name)
+	    u, v = f['u'], f['udot']
+	    assert u.shape == (21, 200, 3) and f['meta']['mesh'] == json.loads(cut['result'].tobytes())['sha256'], name
+	    apart = abs(u - u[:, first]).max((1, 2))
+	    assert apart[:11].max() == 0 and (abs(v - v[:, first]).max((1, 2))[:11] == 0).all() and (apart[11:] > 0).all() and apart[20] > 1e-7, (name, apart)
+	    if name == 'newmark.npz':  # until then nothing is another, and no energy comes or goes
+	        assert (u[:11, :old] == whole['u'][:11]).all() and (f['energy'][:11] == whole['energy'][:11]).all() and f['result']['energy_balance'] < 1e-7
+	        # the piece that nothing holds falls freely: its momentum, by the masses of its voxels
+	        free = cut['vertices'][cut['hex']].mean(1)[:, 0] > 1.5
+	        m = np.bincount(cut['hex'][free].ravel(), minlength=200) * 1000 * 0.125 / 8
+	        fall = np.einsum('v,fvc->fc', m, v)
+	        assert abs(fall[11:] - fall[10] - 6000 * (f['time'][11:, None] - 0.01) * [0, 0, -9.81]).max() < 1e-6, fall
+	    if name == 'energy.npz':
+	        assert f['result']['energy_balance'] < 1e-10, f['result']['energy_balance']
+	start, piece = traj('start.npz'), traj('piece.npz')
+	assert (start['u'] == piece['u']).all() and (start['udot'] == piece['udot']).all() and (start['energy'] == piece['energy']).all()
+	f = traj('twice.npz')
+	u, second = f['u'], cut2['origin']
+	assert u.shape == (6, 225, 3)  # frames at 0, 4, 8, … ms
+	assert abs(u - u[:, second])[:3].max() == 0 and (abs(u - u[:, second]).max((1, 2))[3:] > 0).all()
+	apart = abs(u[:, :200] - u[:, first]).max((1, 2))
+	assert apart[:2].max() == 0 and apart[2:].min() > 0
+	# vertices of the grip stay with it, those of the bar that were on it go on with the velocity that they had
+	f = traj('free.npz')
+	tip, copies = np.unique(off['hex'][off['region'] == 1]), np.unique(off['hex'][off['region'] == 0])
+	copies = copies[off['vertices'][copies, 0] == 2.5]
+	held = dict(zip(np.load('free.npz')['held/vertex'], np.load('free.npz')['held/frames']))
+	assert {k for k in held if held[k] == 8} == set(tip) and {k for k in held if held[k] == 4} == set(copies), held
+	u, v = f['u'], f['udot']
+	assert abs(u[:4] - u[:4, off['origin']]).max() == 0 and abs(u[4] - u[4, off['origin']]).max() > 1e-4
+	way = abs(u[4, copies] - u[3, copies]).max() / (0.003 * abs(v[3, copies]).max())  # not back to rest, which would be 3, and not left behind
+	assert 0.3 < way < 1.3, way
+	assert f['result']['energy_balance'] < 0.01
+	f = traj('both.npz')
+	assert (first == 17).sum() == 2 and (abs(f['u'][:, first == 17] - (f['time'] / 0.02)[:, None, None] * [0.1, 0.02, -0.1]) < 1e-15).all()
+	assert abs(f['u'][:, first == 24] - [0, 0, 0.01]).max() == 0
+	p = traj('probes.npz')
+	a = traj('newmark.npz')
+	vertex = np.load('probes.npz')['vertex']
+	assert 180 in vertex and (p['u'] == a['u'][:, vertex]).all()
+	END
+    ending=
+    done_well simverify -q grip.npz cut.npz cut2.npz off.npz whole.npz twice.npz start.npz free.npz both.npz "${made[@]}"
+    [ "$(grep -c '^ok .*copies together before the cut at' "$stdout")" = 14 ] && ! grep -q '^skip' "$stdout" || fault "$(grep -v '^note' "$stdout")"
+    local change
+    for change in 'm["u/000000"][5, 180] += 1e-12' 'meta["parameters"]["cut-at"] = ["0.02"]' 'meta["parameters"]["cut-at"] = []' 'meta["inputs"] = meta["inputs"][:1]'; do
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" newmark.npz forged.npz "$change"
+        try simverify -q grip.npz cut.npz forged.npz
+        [ "$code" = 1 ] || fault "$change: exit $code"
+    done
+    # other tools take the motion with the mesh that it ends with, and no other
+    done_well simexport cut.npz newmark.npz --every 5 -q -o m.pvd
+    [ "$(echo m_*.vtu | wc -w)" = 5 ] || fault "VTU: $(echo m_*)"
+    ending=.csv
+    done_well simexport cut.npz newmark.npz --probe 180,surface:5 -q -o m.csv
+    done_well simrender cut.npz newmark.npz --frames 20 --size 80x60 --samples 1 -q -o m.png
+    ending=
+    done_well simcompare newmark.npz euler.npz --mesh cut.npz --rtol 0.2 -q
+    refused 3 '^simexport: newmark.npz: it was made from another mesh' simexport grip.npz newmark.npz -q -o out.npz --to csv --probe 3
+    refused 3 '^simcompare: .*: it was made from another mesh' simcompare newmark.npz whole.npz
+    no_faults
+}
+
+# A rod on a hinge whose elastic end weighs nothing: linearly implicit Euler takes the velocity first, then the angle with the new one.
+@test "a skeleton: the pendulum, both ways, with conjac" {
+    needs_numpy
+    local model made=()
+    echo '[{"name": "body", "density": 1000, "young": 1e6, "poisson": 0.3}, {"name": "tip", "density": 1e-9, "young": 1e-3, "poisson": 0.3}]' > light.json
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --region-box tip,2.5,-inf,-inf,inf,inf,inf --materials light.json -o rod.npz
+    echo '{"bones": [{"name": "rod", "joint": "revolute", "at": [0, 7, 0.5], "axis": [0, 3, 0], "regions": ["body"], "start": 0.3, "rate": -0.5}]}' > hinge.json
+    for model in full 'conjac --dynamic farthest:3' 'conjac --dynamic none'; do
+        # shellcheck disable=SC2086
+        done_well simulate rod.npz --model $model --integrator linear-euler --skeleton hinge.json --gravity 0,0,-9.81 --dt 0.01 --steps 100 -q -o "rod ${model##* }.npz"
+        made+=("rod ${model##* }.npz")
+    done
+    # two bones and what is between them: the spring draws the hand up
+    done_well simulate loose.npz --model full --integrator linear-euler --skeleton bones.json --dt 0.002 --steps 60 --every 10 -q -o arm.npz
+    "$PYTHON" - "${made[@]}" <<-'END' || fault 'the pendulum'
+	import sys
+	from frames import *
+	X, h = np.load('rod.npz')['vertices'], 0.01
+	angle, rate, inertia = [0.3], -0.5, 2.5 ** 2 / 3 + 2 ** 2 / 12  # per mass of a rod of 2.5 x 2 m about the middle of its end
+	for k in range(100):  # about y from the x axis, z upwards
+	    rate += h * 9.81 * 1.25 * np.cos(angle[-1]) / inertia
+	    angle.append(angle[-1] + h * rate)
+	c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+	rod = X[:, 0] <= 2.5
+	x, z = X[rod, 0], X[rod, 2] - 0.5
+	want = np.stack([c * x + s * z, X[rod, 1] + 0 * c, 0.5 - s * x + c * z], 2)
+	for name in sys.argv[1:]:
+	    f = traj(name)
+	    error = abs(X[rod] + f['u'][:, rod] - want).max()
+	    assert error < 1e-7, (name, error)  # the end weighs a part of 2e-13, and pulls with 1e-9 of the weight
+	f = traj('arm.npz')
+	X = np.load('loose.npz')['vertices']
+	up = f['u'][:, X[:, 0] == 3, 2].mean(1)
+	assert (np.diff(up) > 0).all() and up[-1] > 0.01, up
+	held = np.load('arm.npz')
+	assert set(held['held/group']) == {0, 1} and (held['held/frames'] == 7).all()
+	END
+    ending=
+    done_well simverify -q loose.npz rod.npz arm.npz "${made[@]}"
+    grep -q '^ok .*arm.npz rigid motion of 2 groups' "$stdout" || fault "$(< "$stdout")"
+    no_faults
+}
+
+# Uniaxial: E/2 (I5 - 1) of the solid, 2 k (I5 - 1) of the fibres and the tension T add up to nothing, I5 the square of the stretch.
+@test "activation shortens a bar of fibres" {
+    needs_numpy
+    done_well simulate muscle.npz --model full --integrator static --activation act.csv --dt 0.1 --steps 2 --tolerance 1e-13 -q -o static.npz
+    done_well simulate muscle.npz --model conjac --dynamic farthest:5 --integrator linear-euler --activation act.csv --dt 0.1 --steps 200 --every 200 --stabilization 1 --corrections 1 -q -o conjac.npz
+    done_well simulate muscle.npz --model full --activation act.csv --dt 0.001 --steps 30 -q -o motion.npz
+    "$PYTHON" - <<-'END' || fault 'the muscle'
+	from frames import *
+	X = np.load('muscle.npz')['vertices']
+	f = traj('static.npz')
+	stretch = np.sqrt(1 - np.array([0, 5000, 10000]) / (0.5e5 + 4e4))  # of a step its middle
+	assert abs(f['u'][..., 0] - (stretch[:, None] - 1) * X[:, 0]).max() < 1e-10
+	end = traj('conjac.npz')
+	assert abs(end['u'][-1] - f['u'][-1]).max() < 1e-10 and end['result']['quasistatic_residual'] < 1e-6 and end['result']['dynamic_residual'] < 1e-6
+	m = traj('motion.npz')
+	assert m['energy'][-1, 1] < 0 and m['result']['energy_balance'] < 0.01, m['result']['energy_balance']
+	END
+    ending=
+    done_well simverify -q muscle.npz static.npz conjac.npz motion.npz
+    no_faults
+}
+
+@test "conjac ends where statics does, and says how far it is from there" {
+    needs_numpy
+    local how
+    printf 't0,t1,kind,id,fx,fy,fz\n0,inf,vertex,20,0,2000,-4000\n' > pull.csv
+    done_well simulate grip.npz --model full --integrator static --gravity 0,0,-9.81 --loads pull.csv --steps 1 --tolerance 1e-13 -q -o static.npz
+    for how in none farthest:6 'random:4,0.7 --seed 5' 20,24,170,174 'farthest:149'; do
+        # shellcheck disable=SC2086
+        done_well simulate grip.npz --model conjac --dynamic $how --integrator linear-euler --gravity 0,0,-9.81 --loads pull.csv --dt 0.2 --steps 150 --every 150 --corrections 2 -q -o "c ${how%% *}.npz"
+    done
+    # from rest under way: what is left is what statics of the dynamic vertices alone would leave
+    done_well simulate grip.npz --model conjac --dynamic farthest:6 --settle --integrator linear-euler --gravity 0,0,-9.81 --loads pull.csv --dt 1e-7 --steps 1 -q -o settled.npz
+    "$PYTHON" - <<-'END' || fault 'conjac'
+	import glob
+	from frames import *
+	static = traj('static.npz')['u'][-1]
+	names = glob.glob('c *.npz')
+	assert len(names) == 5
+	for name in names:
+	    f = traj(name)
+	    load = (12000 ** 2 * 9.81 ** 2 / 150) ** 0.5  # N, about the norm of the weights
+	    assert abs(f['u'][-1] - static).max() < 1e-8 * abs(static).max(), (name, abs(f['u'][-1] - static).max())
+	    assert f['result']['quasistatic_residual'] < 1e-8 * load and f['result']['dynamic_residual'] < 1e-8 * load, (name, f['result'])
+	r = traj('settled.npz')['result']
+	assert r['quasistatic_residual'] < 1e-6 and r['dynamic_residual'] > 100, r
+	END
+    ending=
+    done_well simverify -q grip.npz static.npz 'c none.npz' 'c farthest:6.npz' settled.npz
+    no_faults
+}
+
+@test "the same bytes for any number of threads and in a second run; siminfo makes it again" {
+    local line n=0 threads
+    voxelize bar.obj -q -n 12 --enlarge 1 --fill --fix-half-space 1,0,0,0 --region-box tip,2.5,-inf,-inf,inf,inf,inf --materials muscle.json -o fine.npz
+    simcut fine.npz --plane 1,0,0,1.5 -q -o fine-cut.npz
+    mkdir again parts
+    cp bar.obj muscle.json path.csv single.csv act.csv hand.csv again
+    cp hand.csv again/up.csv
+    cp hand.csv parts/up.csv
+    sed 's/hand.csv/up.csv/' bones.json | tee parts/frame.json > again/frame.json
+    printf 't0,t1,kind,id,fx,fy,fz\n0,0.01,region,body,0,500,0\n0,inf,spring,100,3,1,1,300\n' | tee push.csv > again/push.csv
+    while read -r line; do
+        n=$((n + 1))
+        # shellcheck disable=SC2086
+        for threads in 1 2 4 ''; do
+            simulate fine.npz --dt 0.001 --steps 4 --gravity 0,0,-9.81 --model $line -q ${threads:+--threads $threads} -o "r$threads.npz" || fault "$line: exit $?"
+            same_bytes r1.npz "r$threads.npz" "$line, ${threads:-all} threads"
+        done
+        siminfo --script r1.npz > again/remake.sh || fault "$line: siminfo --script: exit $?"
+        (cd again && sh remake.sh > said 2>&1) || fault "$line: the script: $(tail -n 3 again/said)"
+        same_bytes r1.npz again/r1.npz "$line, remade"
+    done <<-'END'
+	full --moved tip --move path.csv --moved fixed --move path.csv --cut fine-cut.npz --cut-at 0.002 --loads push.csv --activation act.csv
+	full --integrator linear-euler --skeleton parts/frame.json --solver reused --activation act.csv
+	conjac --integrator linear-euler --dynamic random:12,0.3 --seed 4 --settle --move-vertices single.csv --cut fine-cut.npz --cut-at 0.001 --ground 0,0,1,-0.5 --friction 0.4
+	conjac --integrator linear-euler --dynamic farthest:9 --skeleton parts/frame.json --corrections 1 --beta 0.5
+	linear --integrator bdf2 --solver jacobi --solver-tolerance 1e-9 --ground=0,0,2,-1 --ground=0,1,1,-0.9 --ground-alpha 0.2 --move-vertices single.csv
+	warp --stretch-limit 0.01,2 --moved tip --move path.csv --cut fine-cut.npz --cut-at 0.002
+	warp --warp element --rotation polar --integrator linear-euler --loads push.csv
+	END
+    [ $n = 7 ] || fault "$n runs"
+    # only where vertices are chosen at random does the seed count, and only there is it recorded
+    for line in 'full' 'conjac --dynamic none --integrator linear-euler'; do
+        # shellcheck disable=SC2086
+        simulate grip.npz --steps 1 --model $line -q -o seedless.npz
+        holds seedless.npz '"seed" not in m'
+    done
+    simulate grip.npz --steps 1 --model conjac --dynamic random:3,0 --integrator linear-euler -q -o seed.npz
+    holds seed.npz 'm["seed"] == 1 and m["parameters"]["beta"] is None'
+    # a pipe is a file
+    simulate grip.npz --dt 0.001 --steps 4 --moved tip --move - --cut cut.npz --cut-at 0.002 --model full -q -o - < path.csv > piped.npz || fault "a pipe: exit $?"
+    simulate grip.npz --dt 0.001 --steps 4 --moved tip --move path.csv --cut cut.npz --cut-at 0.002 --model full -q -o file.npz
+    ending=
+    done_well simcompare piped.npz file.npz --rtol 0 -q
+    no_faults
+}
+
+@test "usage errors" {
+    local pattern words n=0
+    while IFS='|' read -r pattern words; do
+        n=$((n + 1))
+        # shellcheck disable=SC2086
+        refused 2 "^simulate: $pattern" simulate grip.npz --steps 4 --dt 0.001 $words -q -o out.npz
+        [[ $err != *$'\n'* ]] || fault "$words: more than one line: $err"
+    done <<-'END'
+	--moved stands 1 times and --move 0 times: each --moved names what one --move moves$|--model full --moved tip
+	--moved stands 0 times and --move 1 times|--model full --move path.csv
+	--moved stands 2 times and --move 1 times|--model full --moved tip --moved fixed --move path.csv
+	--moved: the mesh has no region "top"; "fixed" names its held vertices$|--model full --moved top --move path.csv
+	--moved: vertex 5 of "body" is moved by something else already$|--model full --moved tip --move path.csv --moved body --move path.csv
+	--moved: vertex 0 of "fixed" is moved by something else already$|--model full --moved fixed --move path.csv --moved fixed --move path.csv
+	--cut stands 1 times and --cut-at 0 times: each --cut has its time$|--model full --cut cut.npz
+	--cut stands 0 times and --cut-at 1 times|--model full --cut-at 0
+	--cut-at: "soon" is not a time in seconds$|--model full --cut cut.npz --cut-at soon
+	--cut-at: "0.1," is not a time|--model full --cut cut.npz --cut-at 0.1,
+	--cut-at: "-1" is not a time|--model full --cut cut.npz --cut-at -1
+	--cut-at: "inf" is not a time|--model full --cut cut.npz --cut-at inf
+	--cut-at: 0.004 s does not come before the end of the motion at 0.004 s$|--model full --cut cut.npz --cut-at 0.004
+	--cut-at: 1e300 s does not come before|--model full --cut cut.npz --cut-at 1e300
+	--cut-at: the cut at 0.001 s comes after a later one$|--model full --cut cut.npz --cut-at 0.002 --cut cut2.npz --cut-at 0.001
+	--skeleton moves by --integrator linear-euler$|--model full --skeleton bones.json
+	--skeleton: a body with bones cannot be cut$|--model full --integrator linear-euler --skeleton bones.json --cut cut.npz --cut-at 0
+	--ground: "0,0,1" is not NX,NY,NZ,D$|--model full --ground 0,0,1
+	--ground: "0,0,1,0," is not|--model full --ground 0,0,1,0,
+	--ground: "0,0,1,0,1" is not|--model full --ground 0,0,1,0,1
+	--ground: "0,0,nan,0" is not|--model full --ground 0,0,nan,0
+	--ground: "0,0,1,inf" is not|--model full --ground 0,0,1,inf
+	--ground: ground 1 has the normal 0, 0, 0|--model full --ground 0,0,0,1
+	--ground-stiffness means nothing without --ground$|--model full --ground-stiffness 5
+	--ground-alpha means nothing without --ground$|--model full --ground-alpha 0.5
+	--friction means nothing without --ground$|--model full --friction 0.5
+	--friction: -1 is out of range|--model full --ground 0,0,1,0 --friction -1
+	grip.npz: BDF2 has no friction|--model full --ground 0,0,1,0 --friction 1 --integrator bdf2
+	grip.npz: the energy-conserving step is for bodies whose held vertices rest and that touch no ground$|--model full --ground 0,0,1,0 --integrator energy
+	grip.npz: the energy-conserving step is for bodies|--model full --moved tip --move path.csv --integrator energy
+	--moved means nothing for a model in a basis$|--model modal --basis grip-modes.npz --moved tip --move path.csv
+	--cut means nothing for a model in a basis$|--model modal --basis grip-modes.npz --cut cut.npz --cut-at 0
+	--ground means nothing for a model in a basis$|--model modal --basis grip-modes.npz --ground 0,0,1,0
+	--solver means nothing for a model that is not full, linear or warp$|--model conjac --integrator linear-euler --dynamic 3 --solver jacobi
+	--solver direct: a warp model is solved by iterations, jacobi or reused$|--model warp --solver direct
+	--solver-tolerance means nothing where nothing is solved by iterations$|--model full --solver-tolerance 1e-9
+	--warp means nothing for a model that is not warp$|--model full --warp vertex
+	--rotation means nothing|--model conjac --dynamic none --integrator linear-euler --rotation polar
+	--network means nothing|--model linear --network
+	--correct-ghost means nothing|--model full --correct-ghost
+	--stretch-limit means nothing|--model full --stretch-limit 0.1,2
+	--stretch-limit: -0.1,2 is out of range|--model warp --stretch-limit -0.1,2
+	grip.npz: a network of springs has no elements to warp|--model warp --warp element --network
+	grip.npz: the ghost force can be taken out of free bodies only: vertex 0 is held$|--model warp --correct-ghost
+	grip.npz: the energy-conserving step |--model warp --integrator energy
+	--viscosity belongs to |--model warp --viscosity 1,1
+	--viscosity belongs to |--model modal --basis grip-modes.npz --viscosity 1,1
+	--dynamic means nothing for a model that is not conjac$|--model full --dynamic 3
+	--settle means nothing|--model full --settle
+	--stabilization means nothing|--model warp --stabilization 0.5
+	--corrections means nothing|--model linear --corrections 2
+	--seed means nothing where no vertices are chosen at random$|--model full --seed 2
+	--seed means nothing where no vertices are chosen at random$|--model conjac --integrator linear-euler --dynamic farthest:3 --seed 2
+	--model conjac moves by --integrator linear-euler$|--model conjac --dynamic none
+	--model conjac needs --dynamic$|--model conjac --integrator linear-euler
+	--dynamic: 175 is out of range \(0 to 174\)$|--model conjac --integrator linear-euler --dynamic 175
+	--dynamic: dynamic vertex 21 is held$|--model conjac --integrator linear-euler --dynamic 20-21
+	--dynamic: dynamic vertex 20 is named twice$|--model conjac --integrator linear-euler --dynamic 20,20
+	--dynamic: "some" is not|--model conjac --integrator linear-euler --dynamic some
+	--dynamic: "near:1,2" is not near:X,Y,Z|--model conjac --integrator linear-euler --dynamic near:1,2
+	--dynamic: "near:1,2,3;" is not|--model conjac --integrator linear-euler --dynamic near:1,2,3;
+	--dynamic: "near:1,2,nan" is not|--model conjac --integrator linear-euler --dynamic near:1,2,nan
+	--dynamic: "farthest:0" is not farthest:N|--model conjac --integrator linear-euler --dynamic farthest:0
+	--dynamic: "farthest:176" is not|--model conjac --integrator linear-euler --dynamic farthest:176
+	--dynamic: 151 dynamic vertices asked for: the body has 150 that are not held$|--model conjac --integrator linear-euler --dynamic farthest:151
+	--dynamic: "random:3" is not random:N,DISTANCE|--model conjac --integrator linear-euler --dynamic random:3
+	--dynamic: "random:3,-1" is not|--model conjac --integrator linear-euler --dynamic random:3,-1
+	--dynamic: "random:3,1,2" is not|--model conjac --integrator linear-euler --dynamic random:3,1,2
+	--stabilization: 1.5 is out of range|--model conjac --integrator linear-euler --dynamic none --stabilization 1.5
+	--activation means nothing for a model whose stiffness is computed once$|--model linear --activation act.csv
+	--activation means nothing|--model warp --activation act.csv
+	--activation means nothing|--model modal --basis grip-modes.npz --activation act.csv
+	--integrator exact belongs to --model modal$|--model full --integrator exact
+	--integrator linear-euler belongs to models of every vertex$|--model modal --basis grip-modes.npz --integrator linear-euler
+	--halvings belongs to implicit integrators$|--model full --integrator central --halvings 1
+	--halvings belongs to implicit integrators$|--model modal --basis grip-modes.npz --integrator exact --halvings 1
+	--halvings: 21 is out of range|--model full --halvings 21
+	--beta belongs to --integrator newmark and linear-euler$|--model full --integrator euler --beta 0.3
+	--beta: 0 is out of range, of linear-euler above 0$|--model full --integrator linear-euler --beta 0
+	--beta: 1.5 is out of range, of newmark above 0 and up to 1$|--model full --beta 1.5
+	--gamma and --semi-implicit belong to --integrator newmark$|--model full --integrator bdf2 --semi-implicit
+	--tolerance and --iterations belong to|--model full --integrator linear-euler --tolerance 1e-3
+	a modal model needs the modes as --basis$|--model modal
+	--poly belongs to --model reduced$|--model modal --basis grip-modes.npz --poly poly.npz
+	--young, --poisson and --density belong to|--model modal --basis grip-modes.npz --young 3e6
+	--lumping belongs to|--model modal --basis grip-modes.npz --lumping lumped
+	grip-modes.npz: --rank 5: the basis has 4 columns$|--model modal --basis grip-modes.npz --rank 5
+	END
+    [ $n = 86 ] || fault "$n lines"
+    printf 't0,t1,kind,id,fx,fy,fz\n0,1,spring,20,0,0,0,5\n' > spring.csv
+    refused 2 '^simulate: spring.csv: springs couple the modes of a modal model' simulate grip.npz --model modal --basis grip-modes.npz --loads spring.csv -q -o out.npz
+    refused 5 '^simulate: --dynamic: 90 dynamic vertices 1 m apart were not found' simulate grip.npz --model conjac --integrator linear-euler --dynamic random:90,1 -q -o out.npz
+    echo '{}' > scene.json
+    for words in '--moved tip' '--move-vertices single.csv' '--skeleton bones.json' '--cut cut.npz' '--warp pair' '--dynamic none' '--seed 3' '--solver direct' '--activation act.csv' '--friction 1'; do
+        # shellcheck disable=SC2086
+        refused 2 "^simulate: ${words%% *} means nothing for a scene" simulate scene.json $words -q -o out.npz
+    done
+    # the runs of simvalidate know nothing of these
+    for words in linear-euler exact; do
+        refused 2 '^simvalidate: --integrator: ' simvalidate grip.npz --model linear --integrator $words
+    done
+    simulate grip.npz --model full --steps 2 --dt 0.001 --moved tip --move path.csv -q -o moved.npz
+    simulate grip.npz --model full --steps 2 --dt 0.001 --ground 0,0,1,-0.45 -q -o ground.npz
+    simulate grip.npz --model full --steps 2 --dt 0.001 --cut cut.npz --cut-at 0.001 -q -o parted.npz
+    refused 2 '^simvalidate: moved.npz: it was simulated with --move, ' simvalidate grip.npz --model linear --reference moved.npz --dt 0.001
+    refused 2 '^simvalidate: ground.npz: it was simulated with --ground, ' simvalidate grip.npz --model linear --reference ground.npz --dt 0.001
+    refused 2 '^simvalidate: parted.npz: it was simulated with --cut, ' simvalidate cut.npz --model linear --reference parted.npz --dt 0.001
+    no_faults
+}
+
+@test "bad inputs: file, line and field; what fails under way leaves the old output" {
+    local pattern text
+    while IFS='|' read -r pattern text; do
+        printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n%b' "$text" > bad.csv
+        refused 3 "^simulate: bad.csv: line 3: $pattern" simulate grip.npz --model full --moved tip --move bad.csv -q -o out.npz
+    done <<-'END'
+	7 fields, expected t,x,y,z,qw,qx,qy,qz$|1,0,0,0,1,0,0
+	t: 0 s after 0 s, expected more$|0,0,0,0,1,0,0,0
+	y: "up" is not a number$|1,0,up,0,1,0,0,0
+	qw,qx,qy,qz: all are 0|1,0,0,0,0,0,0,0
+	END
+    while IFS='|' read -r pattern text; do
+        printf 't,vertex,ux,uy,uz\n0,20,0,0,0\n%b' "$text" > bad.csv
+        refused 3 "^simulate: bad.csv: line 3: $pattern" simulate grip.npz --model full --move-vertices bad.csv -q -o out.npz
+    done <<-'END'
+	4 fields, expected t,vertex,ux,uy,uz$|1,20,0,0
+	vertex: vertex 175 of 175$|1,175,0,0,0
+	t: 0 s after 0 s for the same vertex|0,20,1,0,0
+	uz: "inf" is not a number$|1,20,0,0,inf
+	END
+    while IFS='|' read -r pattern text; do
+        printf 't,region,tension\n0,body,0\n%b' "$text" > bad.csv
+        refused 3 "^simulate: bad.csv: line 3: $pattern" simulate muscle.npz --model full --activation bad.csv -q -o out.npz
+    done <<-'END'
+	2 fields, expected t,region,tension$|1,body
+	region: "legs" is not a region of the mesh$|1,legs,3
+	tension: -3 Pa is negative$|1,body,-3
+	END
+    refused 3 '^simulate: act.csv: line 2: region: "body" has no fibres$' simulate grip.npz --model full --activation act.csv -q -o out.npz
+    printf 't,vertex,ux,uy,uz\n0,20,0,0,0\n' > tip.csv
+    refused 3 '^simulate: tip.csv: vertex 20 is moved by something else already$' simulate grip.npz --model full --moved tip --move path.csv --move-vertices tip.csv -q -o out.npz
+    refused 3 '^simulate: bones.json: vertex [0-9]+ is moved by something else already$' simulate grip.npz --model full --integrator linear-euler --skeleton bones.json --moved tip --move path.csv -q -o out.npz
+    for text in move move-vertices skeleton activation cut; do
+        pattern="--$text none.txt"
+        [ $text != move ] || pattern+=' --moved tip'
+        [ $text != cut ] || pattern+=' --cut-at 0'
+        # shellcheck disable=SC2086
+        refused 3 '^simulate: none.txt: cannot open: No such file' simulate grip.npz --model full --integrator linear-euler $pattern -q -o out.npz
+    done
+    : > empty.csv
+    refused 3 '^simulate: empty.csv: the path has no lines' simulate grip.npz --model full --moved tip --move empty.csv -q -o out.npz
+    refused 3 '^simulate: path.csv: line 1, column 1: ' simulate grip.npz --model full --integrator linear-euler --skeleton path.csv -q -o out.npz
+    sed 's/hand.csv/none.csv/' bones.json > handless.json
+    refused 3 '^simulate: none.csv: cannot open' simulate loose.npz --model full --integrator linear-euler --skeleton handless.json -q -o out.npz
+    sed 's/"mass": 3/"mass": -3/' bones.json > heavy.json
+    refused 3 '^simulate: heavy.json: bones\[0\].mass: -3 kg, expected at least 0$' simulate loose.npz --model full --integrator linear-euler --skeleton heavy.json -q -o out.npz
+    # meshes that are no cuts of this one
+    refused 3 '^simulate: loose.npz: it does not say which mesh it was cut from$' simulate grip.npz --model full --cut loose.npz --cut-at 0 -q -o out.npz
+    refused 3 '^simulate: halves.npz: it was made from another mesh \(' simulate grip.npz --model full --cut halves.npz --cut-at 0 -q -o out.npz
+    refused 3 '^simulate: cut2.npz: it was made from another mesh \(' simulate grip.npz --model full --cut cut2.npz --cut-at 0 -q -o out.npz
+    refused 3 '^simulate: grip-modes.npz: it is a file of kind modes, expected mesh$' simulate grip.npz --model full --cut grip-modes.npz --cut-at 0 -q -o out.npz
+    refused 3 '^simulate: bar.obj: ' simulate grip.npz --model full --cut bar.obj --cut-at 0 -q -o out.npz
+    # of a modal model
+    masspca grip.npz grip-modes.npz -q -o columns.npz
+    modes loose.npz -k 8 -q -o loose-modes.npz
+    refused 3 '^simulate: columns.npz: it is a file of kind basis, expected modes$' simulate grip.npz --model modal --basis columns.npz -q -o out.npz
+    refused 3 '^simulate: loose-modes.npz: it was made from another mesh' simulate grip.npz --model modal --basis loose-modes.npz -q -o out.npz
+    "$PYTHON" -c 'import numpy as np; f = np.load("grip-modes.npz"); np.savez("foreign.npz", U=f["U"], eigenvalue=f["eigenvalue"])' 2> /dev/null &&
+        refused 3 '^simulate: foreign.npz: it is not a file of modes' simulate grip.npz --model modal --basis foreign.npz -q -o out.npz
+    # pieces that nothing holds in place: at once, and after the cut
+    refused 3 '^simulate: --dynamic: the piece with vertex 0 could go anywhere ' simulate loose.npz --model conjac --integrator linear-euler --dynamic none -q -o out.npz
+    refused 3 '^simulate: --dynamic: the piece with vertex 0 could still turn or slide ' simulate loose.npz --model conjac --integrator linear-euler --dynamic 5,6 -q -o out.npz
+    refused 3 '^simulate: --dynamic: the piece with vertex [0-9]+ could go anywhere ' simulate grip.npz --model conjac --integrator linear-euler --dynamic none --cut cut.npz --cut-at 0.05 -q -o out.npz
+    # a run that fails in the middle
+    printf 't,vertex,ux,uy,uz\n0.01,17,0,0,0\n0.02,17,1e200,0,0\n' > far.csv
+    refused 5 '^simulate: grip.npz: ' simulate grip.npz --model full --dt 0.004 --steps 20 --move-vertices far.csv -q -o out.npz
+    refused 5 '^simulate: loose.npz: ' simulate loose.npz --model full --integrator static --gravity 0,0,-9.81 --dt 1 --steps 1 -q -o out.npz
+    no_faults
+}

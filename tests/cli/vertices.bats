@@ -636,7 +636,7 @@ every_model() {
 	--lumping belongs to|--model modal --basis grip-modes.npz --lumping lumped
 	grip-modes.npz: --rank 5: the basis has 4 columns$|--model modal --basis grip-modes.npz --rank 5
 	END
-    [ $n = 86 ] || fault "$n lines"
+    [ $n = 87 ] || fault "$n lines"
     printf 't0,t1,kind,id,fx,fy,fz\n0,1,spring,20,0,0,0,5\n' > spring.csv
     refused 2 '^simulate: spring.csv: springs couple the modes of a modal model' simulate grip.npz --model modal --basis grip-modes.npz --loads spring.csv -q -o out.npz
     refused 5 '^simulate: --dynamic: 90 dynamic vertices 1 m apart were not found' simulate grip.npz --model conjac --integrator linear-euler --dynamic random:90,1 -q -o out.npz

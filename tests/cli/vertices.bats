@@ -327,6 +327,13 @@ every_model() {
     # the grip is cut off what held it, and flies on; a vertex on the cut that is moved goes on with its copy
     done_well simulate grip.npz --model full --dt 0.001 --steps 20 --every 3 --moved tip --move path.csv --cut off.npz --cut-at 0.01 -q -o free.npz
     done_well simulate grip.npz --model full --dt 0.001 --steps 20 --move-vertices single.csv --cut cut.npz --cut-at 0.01 -q -o both.npz
+    # a cut of what has been drawn so far that it would be inside out where it began
+    echo '[{"name": "body", "law": "neo-hookean", "young": 1e5, "poisson": 0.3, "density": 1000}, {"name": "tip", "law": "neo-hookean", "young": 1e5, "poisson": 0.3, "density": 1000}]' > gum.json
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --region-box tip,2.5,-inf,-inf,inf,inf,inf --materials gum.json -o gum.npz
+    simcut gum.npz --plane 0,1,0,0.5 -q -o gum-cut.npz
+    printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n0.5,3,0,0,1,0,0,0\n' > draw.csv
+    done_well simulate gum.npz --model full --dt 0.01 --steps 52 --every 13 --moved tip --move draw.csv --cut gum-cut.npz --cut-at 0.5 -q -o drawn.npz
+    holds drawn.npz 'r["energy_balance"] < 1e-3'
     done_well "${run[@]}" --model full --cut cut.npz --cut-at 0.01 --record probes --probe 180,17,surface:3 -o probes.npz
     "$PYTHON" - "${made[@]}" <<-'END' || fault 'the cuts'
 	import sys
@@ -535,8 +542,11 @@ every_model() {
     # a pipe is a file
     simulate grip.npz --dt 0.001 --steps 4 --moved tip --move - --cut cut.npz --cut-at 0.002 --model full -q -o - < path.csv > piped.npz || fault "a pipe: exit $?"
     simulate grip.npz --dt 0.001 --steps 4 --moved tip --move path.csv --cut cut.npz --cut-at 0.002 --model full -q -o file.npz
+    simulate grip.npz --dt 0.001 --steps 4 --loads - --cut cut.npz --cut-at 0.002 --model full -q -o loads-piped.npz < push.csv || fault "loads by a pipe: exit $?"
+    simulate grip.npz --dt 0.001 --steps 4 --loads push.csv --cut cut.npz --cut-at 0.002 --model full -q -o loads.npz
     ending=
     done_well simcompare piped.npz file.npz --rtol 0 -q
+    done_well simcompare loads-piped.npz loads.npz --rtol 0 -q
     no_faults
 }
 

@@ -682,6 +682,7 @@ static void lines_keep_their_width_on_slopes(void)
 
 static void same_bytes_for_any_threads(void)
 {
+    SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
     const int64_t width = 200, height = 150;
     sphere s = make_sphere(24, 4);
     float *color = malloc((size_t)s.vertex_count * 3 * sizeof *color);

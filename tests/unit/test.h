@@ -58,6 +58,13 @@ static int test_number, test_failures_in_this, test_failures, test_skipped_this;
         return;                                                                                                        \
     } while (0)
 
+/* For what says nothing about memory and takes long under sanitizers. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SKIP_UNDER_SANITIZERS(reason) SKIP(reason)
+#else
+#define SKIP_UNDER_SANITIZERS(reason) ((void)0)
+#endif
+
 #define RUN(test)                                                                                                      \
     do {                                                                                                               \
         test_failures_in_this = test_skipped_this = 0;                                                                 \

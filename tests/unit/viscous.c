@@ -585,6 +585,7 @@ static void full_model_equals_its_own_reduction(void)
 /* More batches than threads are worth, with 1, 2 and 4 of them. */
 static void same_bytes_for_any_threads(void)
 {
+    SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
     sp_mesh mesh;
     sp_body body;
     sp_viscous viscous;

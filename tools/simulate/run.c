@@ -312,7 +312,7 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     tool_output_finish(output, report_result(&r));
     json_decref(meta);
     sp_integrator_free(r.integrator);
-    for (int64_t i = 0; i < stages; i++)
+    for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */
         simulation_free(&stage[i]);
     sp_pool_free(&pool);
 }

@@ -20,42 +20,6 @@ typedef struct model {
     double seconds[PARTS][MOST_ROUNDS], work[MOST_ROUNDS], ratio[MOST_ROUNDS], work_ratio[MOST_ROUNDS]; /* work: the step's processor time */
 } model;
 
-static void block(int nx, int ny, int nz, bool five, sp_mesh *mesh)
-{
-    static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 3, 2, 7}, {0, 2, 6, 7}, {0, 6, 4, 7}, {0, 4, 5, 7}, {0, 5, 1, 7}};
-    static const int even[5][4] = {{0, 1, 2, 4}, {3, 2, 1, 7}, {5, 4, 7, 1}, {6, 7, 4, 2}, {1, 2, 4, 7}};
-    const int per = five ? 5 : 6;
-    *mesh = (sp_mesh){.quadrature = 2, .material_count = 1, .surface.width = 4, .tet_count = (int64_t)per * nx * ny * nz, .vertex_count = (int64_t)(nx + 1) * (ny + 1) * (nz + 1)};
-    mesh->vertices = sp_pool_new(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
-    mesh->tet = sp_pool_new(&mesh->pool, 4 * mesh->tet_count, sizeof(int64_t));
-    mesh->region = sp_pool_new(&mesh->pool, mesh->tet_count, sizeof(int64_t));
-    mesh->fixed = sp_pool_new(&mesh->pool, mesh->vertex_count, sizeof(int64_t));
-    mesh->fixed_axes = sp_pool_new(&mesh->pool, mesh->vertex_count, 1);
-    mesh->materials = sp_pool_new(&mesh->pool, 1, sizeof *mesh->materials);
-    mesh->materials[0] = (sp_material){.name = "body", .law = SP_LAW_STABLE_NEO_HOOKEAN, .density = 1000, .young = 3e4, .poisson = 0.49};
-    for (int64_t v = 0; v < mesh->vertex_count; v++) {
-        mesh->vertices[3 * v] = 0.005 * (double)(v % (nx + 1));
-        mesh->vertices[3 * v + 1] = 0.005 * (double)(v / (nx + 1) % (ny + 1));
-        mesh->vertices[3 * v + 2] = 0.005 * (double)(v / ((nx + 1) * (ny + 1)));
-        if (v < (nx + 1) * (ny + 1)) {
-            mesh->fixed_axes[mesh->fixed_count] = 7;
-            mesh->fixed[mesh->fixed_count++] = v;
-        }
-    }
-    int64_t at = 0;
-    for (int k = 0; k < nz; k++)
-        for (int j = 0; j < ny; j++)
-            for (int i = 0; i < nx; i++)
-                for (int t = 0; t < per; t++, at++)
-                    for (int a = 0; a < 4; a++) {
-                        int corner = five ? even[t][a] : kuhn[t][a], x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
-                        if (five && (i + j + k) % 2) /* mirrored in x */
-                            x = 1 - x;
-                        mesh->tet[4 * at + a] = ((int64_t)(k + z) * (ny + 1) + j + y) * (nx + 1) + i + x;
-                    }
-    sp_mesh_inverted(mesh, true);
-}
-
 static void gravity(void *self, double t0, double t1, double *f)
 {
     (void)t0, (void)t1;
@@ -65,14 +29,6 @@ static void gravity(void *self, double t0, double t1, double *f)
         g[i] = system->body->free[i] % 3 == 0 ? -0.02 : 0;
     system->mass_times(system->self, g, f);
     free(g);
-}
-
-/* Processor seconds of all threads: on a machine with other work they tell more than the clock does. */
-static double processor(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static double median(int count, const double *values)
@@ -131,12 +87,12 @@ static void measure(sp_context *context, model *m, int round)
     double time[5];
     if (m->dynamic >= 0)
         ((sp_condensed *)m->system.self)->map.factored = false; /* it is the one of its parts below */
-    const double work = processor();
+    const double work = bench_processor();
     time[0] = bench_now();
     check(context, sp_integrator_step(m->integrator));
     time[1] = bench_now();
     m->seconds[TOTAL][round] = time[1] - time[0];
-    m->work[round] = processor() - work;
+    m->work[round] = bench_processor() - work;
     int status = SP_NUMERICAL;
     for (int definite = 0; definite < 2 && status == SP_NUMERICAL; definite++) {
         time[1] = definite ? bench_now() : time[1];
@@ -214,9 +170,10 @@ int main(int argc, char **argv)
             bench_read(&context, argv[3], &mesh, &body);
         else {
             if (k == 0)
-                block(20, 20, 20, true, &mesh);
+                bench_block(20, 20, 20, 0.005, 0, true, &mesh);
             else
-                block(3, 34, 66, false, &mesh);
+                bench_block(3, 34, 66, 0.005, 0, false, &mesh);
+            mesh.materials[0] = (sp_material){.name = "body", .law = SP_LAW_STABLE_NEO_HOOKEAN, .density = 1000, .young = 3e4, .poisson = 0.49};
             check(&context, sp_mesh_check(&context, &mesh, 1));
             check(&context, sp_body_new(&context, &mesh, &body));
         }

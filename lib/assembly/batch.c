@@ -5,7 +5,7 @@
 void sp_element_lanes_start(sp_element_lanes *data)
 {
     for (int l = 0; l < SP_LANES; l++)
-        data->class[l] = -1;
+        data->class[l] = data->region[l] = -1;
 }
 
 static void load_pairs(const sp_body *body, sp_element_lanes *data)
@@ -23,9 +23,23 @@ static void load_pairs(const sp_body *body, sp_element_lanes *data)
     }
 }
 
+/* Laws where they are others than those that are there. */
+static void load_laws(const sp_body *body, sp_element_lanes *data)
+{
+    const sp_mesh *mesh = body->mesh;
+    sp_material scaled;
+    bool same = !mesh->factor && !mesh->fibre;
+    for (int l = 0; l < SP_LANES; l++) {
+        const int64_t region = body->classes[data->class[l]].region;
+        same = same && data->region[l] == region;
+        data->region[l] = region;
+    }
+    for (int l = 0; l < SP_LANES && !same; l++)
+        sp_law_set(&data->law, l, sp_mesh_material(mesh, body->classes[data->class[l]].element, &scaled));
+}
+
 static void load_points(const sp_body *body, sp_element_lanes *data)
 {
-    sp_material scaled;
     data->points = body->classes[data->class[0]].points;
     for (int l = 0; l < SP_LANES; l++) {
         const sp_element_class *class = &body->classes[data->class[l]];
@@ -36,8 +50,8 @@ static void load_points(const sp_body *body, sp_element_lanes *data)
                 for (int i = 0; i < 3; i++)
                     data->gradient[g][a][i][l] = gradient[i];
         }
-        sp_law_set(&data->law, l, sp_mesh_material(body->mesh, class->element, &scaled));
     }
+    load_laws(body, data);
 }
 
 void sp_element_lanes_tension(const sp_body *body, sp_element_lanes *data)
@@ -99,10 +113,7 @@ void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lane
     broadcast(class->points, class->weight, data->weight);
     for (int g = 0; g < data->points; g++)
         broadcast(3 * data->corners, class->gradient + 3 * g * data->corners, data->gradient[g][0]);
-    sp_material scaled;
-    const sp_material *material = sp_mesh_material(body->mesh, class->element, &scaled);
-    for (int l = 0; l < SP_LANES; l++)
-        sp_law_set(&data->law, l, material);
+    load_laws(body, data);
     sp_element_lanes_tension(body, data);
 }
 
@@ -128,38 +139,63 @@ void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3
     }
 }
 
-/* Adds one lane's blocks to the rows of K. */
+/* Adds one lane's blocks to the rows of K; of an element without held components with less looking. */
+SP_INLINE void add_whole(int corners, const int64_t *start, const int32_t *offset, int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+{
+    for (int a = 0; a < corners; a++)
+        for (int c = 0; c < corners; c++) {
+            const double *b = (const double *)block[sp_packed(corners, a, c)] + lane;
+            const int row = a <= c ? 3 * SP_LANES : SP_LANES, column = a <= c ? SP_LANES : 3 * SP_LANES;
+            for (int i = 0; i < 3; i++) {
+                double *to = value + start[3 * a + i] + offset[a * corners + c];
+                for (int j = 0; j < 3; j++)
+                    to[j] += scale * b[i * row + j * column];
+            }
+        }
+}
+
+static void add_held(const sp_body *body, int corners, const int64_t *corner, const int32_t *offset, int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+{
+    for (int a = 0; a < corners; a++)
+        for (int c = 0; c < corners; c++) {
+            const sp_lanes *b = block[sp_packed(corners, a, c)];
+            const int64_t *row = body->dof + 3 * corner[a], *column = body->dof + 3 * corner[c];
+            for (int i = 0; i < 3; i++) {
+                if (row[i] < 0)
+                    continue;
+                double *to = value + body->pattern.start[row[i]] + offset[a * corners + c];
+                for (int j = 0; j < 3; j++)
+                    if (column[j] >= 0)
+                        *to++ += scale * b[a <= c ? 3 * i + j : 3 * j + i][lane];
+            }
+        }
+}
+
 static void add_blocks(const sp_body *body, int64_t element, int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
     int corners;
     const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
     const int32_t *offset = body->offset + body->offset_start[element];
-    for (int a = 0; a < corners; a++) {
-        const int64_t *row = body->dof + 3 * corner[a];
-        for (int c = 0; c < corners; c++) {
-            const sp_lanes *b = block[sp_packed(corners, a, c)];
-            const int64_t *column = body->dof + 3 * corner[c];
-            bool whole = column[0] >= 0 && column[1] >= 0 && column[2] >= 0;
-            for (int i = 0; i < 3; i++) {
-                if (row[i] < 0)
-                    continue;
-                double *to = value + body->pattern.start[row[i]] + offset[a * corners + c];
-                int i0 = a <= c ? 3 * i : i, step = a <= c ? 1 : 3;
-                if (whole) {
-                    to[0] += scale * b[i0][lane];
-                    to[1] += scale * b[i0 + step][lane];
-                    to[2] += scale * b[i0 + 2 * step][lane];
-                } else
-                    for (int j = 0; j < 3; j++)
-                        if (column[j] >= 0)
-                            *to++ += scale * b[i0 + j * step][lane];
-            }
+    int64_t start[24];
+    bool whole = true;
+    for (int a = 0; a < corners && whole; a++)
+        for (int i = 0; i < 3 && whole; i++) {
+            const int64_t row = body->dof[3 * corner[a] + i];
+            whole = row >= 0;
+            start[3 * a + i] = whole ? body->pattern.start[row] : 0;
         }
-    }
+    if (!whole)
+        add_held(body, corners, corner, offset, lane, scale, block, value);
+    else if (corners == 8)
+        add_whole(8, start, offset, lane, scale, block, value);
+    else
+        add_whole(4, start, offset, lane, scale, block, value);
 }
 
 void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
+    for (int l = 0; l < batch->count; l++) /* on their way from memory while other lanes are added */
+        __builtin_prefetch(body->offset + body->offset_start[batch->element[l]]);
     for (int l = 0; l < batch->count; l++)
         add_blocks(body, batch->element[l], l, scale, block, value);
 }

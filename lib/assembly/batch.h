@@ -20,6 +20,7 @@ typedef struct sp_element_lanes {
     bool active;                         /* some tension is not 0 */
     sp_lanes tension, along[SP_HEX_PAIRS]; /* of fibres, Pa; 0 in lanes without (assembly/body.h) */
     /* others */
+    int64_t region[SP_LANES]; /* of the laws; −1: none */
     int points;
     sp_lanes weight[SP_QUADRATURE_MAX];  /* m³ */
     sp_lanes gradient[SP_QUADRATURE_MAX][8][3];

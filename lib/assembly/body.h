@@ -21,7 +21,7 @@ typedef struct sp_element_class {
     double volume;  /* m³ */
 } sp_element_class;
 
-/* Up to SP_LANES elements of one color, number of corners and kind of energy (all quadratic, or of one law); the rest of the lanes repeat the first element. */
+/* Up to SP_LANES elements of one part, number of corners and kind of energy (all quadratic, or of one law); the rest of the lanes repeat the first element. */
 typedef struct sp_batch {
     int count, corners;
     int64_t element[SP_LANES];
@@ -37,13 +37,14 @@ typedef struct sp_body {
     int64_t dof_count;        /* free ones */
     int64_t *dof;             /* [3·vertices] number among the free ones, −1 where held */
     int64_t *free;            /* [dof_count] 3·vertex + component */
-    int64_t color_count;      /* elements of one color share no vertex */
-    int64_t *color_start;     /* [color_count + 1] into batches */
+    int64_t color_count;      /* parts of one color share no vertex; elements of a part are neighbours, which threads do not divide */
+    int64_t *color_parts;     /* [color_count + 1] into parts */
+    int64_t *part_start;      /* [parts + 1] into batches */
     int64_t batch_count;
     sp_batch *batches;
     double *batch_energy;     /* [batch_count] scratch of the energy sums: calls on one body do not overlap */
     /* Pattern of K and M over the free degrees of freedom; built by sp_body_pattern. */
-    sp_sparse pattern;        /* value = NULL; start and index are shared with every matrix of this body */
+    sp_sparse pattern;        /* value = NULL; start, index and nodes are shared with every matrix of this body */
     int32_t *offset;          /* [elements' corners²] entry of the first free component of corner c in the rows of corner a */
     int64_t *offset_start;    /* [elements + 1] into offset */
 } sp_body;

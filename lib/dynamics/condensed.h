@@ -38,6 +38,9 @@ typedef struct sp_condensation {
 int sp_condensed_system_new(sp_context *context, sp_system *full, const sp_condensation *condensation, sp_system *system) SP_MUST_USE;
 void sp_condensed_system_free(sp_system *system);
 
+/* What sp_condensed_system_new refuses of a body and its dynamic vertices, without the system. */
+int sp_condensation_check(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex) SP_MUST_USE;
+
 /* Statics with the dynamic vertices where they are: ‖(external − f)_s‖ and ‖Jᵀ(external − f)‖ at q [N]. */
 int sp_condensed_system_balance(sp_system *system, const double *q, const double *external, double *quasistatic, double *dynamic) SP_MUST_USE;
 

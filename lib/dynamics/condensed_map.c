@@ -1,3 +1,4 @@
+#include "dynamics/condensed.h"
 #include "dynamics/condensed_map.h"
 
 #include <string.h>
@@ -55,6 +56,17 @@ static void find_own(sp_condensed_map *map)
         for (; k < pattern->start[i + 1] && map->body->free[pattern->index[k]] / 3 == vertex; k++)
             map->width[i]++;
     }
+}
+
+int sp_condensation_check(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex)
+{
+    sp_pool scratch = {0};
+    int64_t *place = sp_pool_new(&scratch, body->dof_count, sizeof *place);
+    int status = place ? mark(context, body, count, vertex, place) : sp_fail_memory(context);
+    if (status == SP_OK)
+        status = sp_condensed_refuse_floating(context, body, place);
+    sp_pool_free(&scratch);
+    return status;
 }
 
 int sp_condensed_map_new(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex, sp_condensed_map *map)

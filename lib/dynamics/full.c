@@ -31,10 +31,12 @@ typedef struct full {
     const sp_viscous *viscous; /* NULL: none */
     sp_sparse D;               /* linear: D(0) */
     enum sp_solver solver;
-    double tolerance;
+    double tolerance;       /* of iterative solves … */
+    double enough;          /* … and what is enough for the next ones */
     sp_iteration iteration;
     double *block;          /* [vertices, 9] JACOBI: inverse blocks of S's diagonal, of free components only */
-    int64_t last_products;  /* of the last solve with the factor that is kept */
+    double factor_products, factor_digits; /* REUSED: products with the factor that is kept, and decimal digits that they gained */
+    bool factor_worn;
     int64_t solves, products, factorizations;
 } full;
 
@@ -276,12 +278,21 @@ static void apply_S(void *data, const double *x, double *y)
 static void apply_blocks(void *data, const double *x, double *y)
 {
     const full *self = data;
-    for (int64_t vertex = 0; vertex < self->body->mesh->vertex_count; vertex++) {
+    const int64_t vertices = self->body->mesh->vertex_count;
+#pragma omp parallel for schedule(static) num_threads(self->context->threads) if (vertices > 1 << 15)
+    for (int64_t vertex = 0; vertex < vertices; vertex++) {
         const int64_t *dof = self->body->dof + 3 * vertex;
+        const double *B = self->block + 9 * vertex;
+        if (dof[0] >= 0 && dof[1] >= 0 && dof[2] >= 0) {
+            const double u[3] = {x[dof[0]], x[dof[1]], x[dof[2]]};
+            for (int c = 0; c < 3; c++)
+                y[dof[c]] = B[3 * c] * u[0] + B[3 * c + 1] * u[1] + B[3 * c + 2] * u[2];
+            continue;
+        }
         for (int c = 0; c < 3; c++) {
             double sum = 0;
             for (int d = 0; d < 3; d++)
-                sum += dof[d] >= 0 ? self->block[9 * vertex + 3 * c + d] * x[dof[d]] : 0;
+                sum += dof[d] >= 0 ? B[3 * c + d] * x[dof[d]] : 0;
             if (dof[c] >= 0)
                 y[dof[c]] = sum;
         }
@@ -300,15 +311,25 @@ static int factor_now(full *self)
     self->factorizations++;
     const int status = sp_cholesky_factor(self->factor, &self->S);
     self->factored = status == SP_OK;
-    self->last_products = 0;
+    self->factor_products = self->factor_digits = 0;
+    self->factor_worn = false;
     return status;
 }
 
-/* How many products with S and a factor cost as much as a factorization. Supernodal factorization runs at the processor's arithmetic, products at its memory: about 20 flops
- * in the one for each in the other (measured: bench, "solver"). Not by the clock: results depend on it. */
+/* How many products with S and a factor cost as much as a factorization. Supernodal factorization runs at the processor's arithmetic, products at its memory: about 10 flops
+ * in the one for each in the other (measured: bench/full.c, 6 to 12 for 10,000 to 200,000 tetrahedra). Not by the clock: results depend on it. */
 static double factor_worth(const full *self)
 {
-    return sp_cholesky_flops(self->factor) / (20 * (4 * sp_cholesky_nonzeros(self->factor) + 2 * (double)self->S.start[self->S.order]));
+    return sp_cholesky_flops(self->factor) / (10 * (4 * sp_cholesky_nonzeros(self->factor) + 2 * (double)self->S.start[self->S.order]));
+}
+
+/* A factor ages while the matrix moves on: it is worn out where its last solve took more products for a digit than all of its solves and the factorization on an average, which is least then. */
+static void wear_factor(full *self, int64_t products, double tolerance)
+{
+    const double digits = -log10(fmin(tolerance, 0.1));
+    self->factor_products += (double)products;
+    self->factor_digits += digits;
+    self->factor_worn = (double)products / digits > (factor_worth(self) + self->factor_products) / self->factor_digits;
 }
 
 /* S of a linear system. */
@@ -337,7 +358,7 @@ static int matrix_factor(void *data)
     }
     if (self->solver == SP_SOLVER_JACOBI)
         return invert_blocks(self);
-    if (self->solver == SP_SOLVER_REUSED && self->factored && (double)self->last_products <= fmax(4, factor_worth(self)))
+    if (self->solver == SP_SOLVER_REUSED && self->factored && !self->factor_worn)
         return SP_OK;
     return factor_now(self);
 }
@@ -345,21 +366,28 @@ static int matrix_factor(void *data)
 static int matrix_solve(void *data, const double *b, double *x)
 {
     full *self = data;
-    enum { MOST = 2000 };
+    enum { MOST = 10000 };
     if (self->solver == SP_SOLVER_DIRECT)
         return sp_cholesky_solve(self->factor, 1, b, x);
     const bool jacobi = self->solver == SP_SOLVER_JACOBI;
     const sp_operator A = {self, self->body->dof_count, apply_S, jacobi ? apply_blocks : apply_factor};
     const int64_t most = jacobi ? MOST : (int64_t)fmax(8, 2 * factor_worth(self));
-    const int64_t products = sp_conjugate_gradients(&A, &self->iteration, self->tolerance, most, b, x);
+    const double tolerance = fmax(self->tolerance, self->enough);
+    const int64_t products = sp_conjugate_gradients(&A, &self->iteration, tolerance, most, b, x);
     self->solves++;
-    self->last_products = products;
+    if (products >= 0 && !jacobi)
+        wear_factor(self, products, tolerance);
     if (products >= 0)
         return SP_OK;
     if (jacobi)
         return sp_fail(self->context, SP_NUMERICAL, "conjugate gradients found no solution in %d products, or the matrix not positive definite", MOST);
     const int status = factor_now(self); /* the old factor is of no more use, or the matrix is indefinite, which this tells */
     return status == SP_OK ? sp_cholesky_solve(self->factor, 1, b, x) : status;
+}
+
+static void matrix_tolerance(void *data, double tolerance)
+{
+    ((full *)data)->enough = tolerance;
 }
 
 static int mass_solve(void *data, const double *b, double *x)
@@ -548,6 +576,7 @@ int sp_full_system_solver(sp_system *system, enum sp_solver solver, double toler
     self->solver = solver;
     self->tolerance = tolerance > 0 ? tolerance : 1e-8;
     self->factored = false;
+    system->matrix_tolerance = solver == SP_SOLVER_DIRECT ? NULL : matrix_tolerance;
     if (solver == SP_SOLVER_DIRECT)
         return SP_OK;
     if (!self->iteration.n)

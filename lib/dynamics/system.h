@@ -54,6 +54,8 @@ typedef struct sp_system {
     int (*matrix_factor)(void *self) SP_MUST_USE;
     /* SP_NUMERICAL where an iterative solver finds that out only now, or does not converge. x is not b. */
     int (*matrix_solve)(void *self, const double *b, double *x) SP_MUST_USE;
+    /* The next solves need no smaller residual than this part of their right side; 0: as small as the system was set to, as at first. NULL: solves are exact. */
+    void (*matrix_tolerance)(void *self, double tolerance);
     void (*mass_times)(void *self, const double *x, double *y);
     int (*mass_solve)(void *self, const double *b, double *x) SP_MUST_USE;
     /* y = K(q) v, springs left out (they do not damp). */

@@ -1,4 +1,4 @@
-/* Warped forces and matrices: rows of 3 × 3 blocks for VERTEX and PAIR, elements for ELEMENT. Rows are independent and elements of one color share no vertex, so threads change no byte. */
+/* Warped forces and matrices: rows of 3 × 3 blocks for VERTEX and PAIR, elements for ELEMENT. Rows are independent and parts of one color share no vertex, so threads change no byte. */
 #include "dynamics/warp_internal.h"
 
 #include <math.h>
@@ -197,17 +197,18 @@ static double all_elements(sp_warped *w, const double *x, const double *v, doubl
 #pragma omp parallel num_threads(w->context->threads) if (w->many)
     for (int64_t color = 0; color < w->all.color_count; color++)
 #pragma omp for schedule(static)
-        for (int64_t b = w->all.color_start[color]; b < w->all.color_start[color + 1]; b++) {
-            const sp_batch *batch = &w->all.batches[b];
-            double R[SP_LANES][9], sum = 0;
-            sp_warp_element_rotations(w, batch, x, R);
-            for (int l = 0; l < batch->count; l++) {
-                int corners;
-                const int64_t e = batch->element[l], *corner = sp_mesh_corners(&w->mesh, e, &corners);
-                sum += (corners == 4 ? tet_force : hex_force)(corner, matrix_of(w, e), R[l], v, s, w->X, f);
+        for (int64_t part = w->all.color_parts[color]; part < w->all.color_parts[color + 1]; part++)
+            for (int64_t b = w->all.part_start[part]; b < w->all.part_start[part + 1]; b++) {
+                const sp_batch *batch = &w->all.batches[b];
+                double R[SP_LANES][9], sum = 0;
+                sp_warp_element_rotations(w, batch, x, R);
+                for (int l = 0; l < batch->count; l++) {
+                    int corners;
+                    const int64_t e = batch->element[l], *corner = sp_mesh_corners(&w->mesh, e, &corners);
+                    sum += (corners == 4 ? tet_force : hex_force)(corner, matrix_of(w, e), R[l], v, s, w->X, f);
+                }
+                w->all.batch_energy[b] = sum;
             }
-            w->all.batch_energy[b] = sum;
-        }
     for (int64_t b = 0; b < w->all.batch_count; b++)
         energy += w->all.batch_energy[b];
     return energy;
@@ -251,16 +252,17 @@ void sp_warp_tangent_add(sp_warped *w, const double *x, double scale)
 #pragma omp parallel num_threads(w->context->threads) if (w->many)
     for (int64_t color = 0; color < w->all.color_count; color++)
 #pragma omp for schedule(static)
-        for (int64_t b = w->all.color_start[color]; b < w->all.color_start[color + 1]; b++) {
-            const sp_batch *batch = &w->all.batches[b];
-            double R[SP_LANES][9];
-            sp_warp_element_rotations(w, batch, x, R);
-            for (int l = 0; l < batch->count; l++) {
-                int corners;
-                const int64_t e = batch->element[l], *corner = sp_mesh_corners(&w->mesh, e, &corners);
-                element_add(corners, corner, w->all.offset + w->all.offset_start[e], w->start, matrix_of(w, e), R[l], scale, w->S);
+        for (int64_t part = w->all.color_parts[color]; part < w->all.color_parts[color + 1]; part++)
+            for (int64_t b = w->all.part_start[part]; b < w->all.part_start[part + 1]; b++) {
+                const sp_batch *batch = &w->all.batches[b];
+                double R[SP_LANES][9];
+                sp_warp_element_rotations(w, batch, x, R);
+                for (int l = 0; l < batch->count; l++) {
+                    int corners;
+                    const int64_t e = batch->element[l], *corner = sp_mesh_corners(&w->mesh, e, &corners);
+                    element_add(corners, corner, w->all.offset + w->all.offset_start[e], w->start, matrix_of(w, e), R[l], scale, w->S);
+                }
             }
-        }
 }
 
 /* ---- the rigid part ---- */

@@ -1,4 +1,4 @@
-/* Order of points along Morton's curve, from which trees over triangles and edges are cut. Internal to lib/geometry. */
+/* Order of points along Morton's curve, from which trees over triangles and edges are cut. Internal to the library. */
 #ifndef SP_GEOMETRY_MORTON_H
 #define SP_GEOMETRY_MORTON_H
 

@@ -15,17 +15,19 @@ void sp_blas_prepare(bool choose_kernels)
 #if !defined(__x86_64__)
     (void)choose_kernels;
 #else
-    static const char *const old[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem"};
+    static const char *const old[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem"}, *const narrow[] = {"Haswell", "Zen"};
     const char *now = openblas_get_corename();
-    bool outdated = false;
+    bool outdated = false, half = false;
     for (size_t i = 0; i < sizeof old / sizeof *old; i++)
         outdated |= !strcmp(now, old[i]);
-    if (!choose_kernels || !outdated || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
+        half |= !strcmp(now, narrow[i]);
+    if (!choose_kernels || !(outdated || half) || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
         return;
     __builtin_cpu_init();
     bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (!avx512 && !avx2)
+    if (!avx512 && !(outdated && avx2))
         return;
     setenv("OPENBLAS_CORETYPE", avx512 ? "SkylakeX" : "Haswell", 1);
     gotoblas_dynamic_quit();

@@ -5,6 +5,16 @@
 #include "base/context.h"
 #include "base/memory.h"
 
+/* The same pattern by nodes, which are up to three rows with the same columns, as the free components of a vertex are: products read a ninth of its indices. */
+typedef struct sp_nodes {
+    int64_t count;
+    int64_t *row;   /* [count + 1] first row of each node */
+    int64_t *start; /* [count + 1] */
+    int32_t *index; /* [start[count]] of the nodes that its columns belong to, 4 · first column + number of columns */
+} sp_nodes;
+
+enum { SP_NODES_MOST = INT32_MAX / 4 }; /* columns of a pattern by nodes */
+
 /* Square, structurally symmetric, both triangles stored, columns of a row strictly increasing: so the same arrays are the
  * compressed columns of the transpose, which is what CHOLMOD takes. */
 typedef struct sp_sparse {
@@ -16,6 +26,7 @@ typedef struct sp_sparse {
     /* A matrix A ⊗ I₃, as a mass is, keeps A beside it, for products alone: a third of the numbers to be read. NULL: it is none. */
     int64_t *third_start, *third_index;
     double *third_value;
+    const sp_nodes *nodes; /* of the pattern, for products alone; not owned; NULL: not known */
 } sp_sparse;
 
 void sp_sparse_free(sp_sparse *matrix);

@@ -410,24 +410,120 @@ static bool all_definite(const sp_lanes *A)
     return true;
 }
 
-SP_CLONES static void project_definite(sp_lanes *A)
+/* The matrix in the frames U of stress and V of the body: every row and then every column of A as 3 × 3 matrices X becomes UᵀXV. */
+SP_INLINE void turn(const sp_lanes *U, const sp_lanes *V, sp_lanes *A)
+{
+    for (int columns = 0; columns < 2; columns++)
+        for (int p = 0; p < 9; p++) {
+            sp_lanes X[9], Y[9];
+            const int step = columns ? 9 : 1;
+            sp_lanes *at = A + (columns ? p : 9 * p);
+            for (int k = 0; k < 9; k++)
+                X[k] = at[step * k];
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    Y[3 * i + j] = U[i] * X[j] + U[3 + i] * X[3 + j] + U[6 + i] * X[6 + j];
+            multiply(Y, V, X);
+            for (int k = 0; k < 9; k++)
+                at[step * k] = X[k];
+        }
+}
+
+/* F = U diag V with rotations U and V. */
+SP_INLINE void principal_frames(const sp_lanes *H, sp_lanes *U, sp_lanes *V)
+{
+    sp_lanes F[9], R[9], S[9], turned[9];
+    for (int k = 0; k < 9; k++)
+        F[k] = H[k] + (k % 4 == 0);
+    sp_nearest_rotation(F, R);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            turned[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            S[3 * i + j] = (turned[3 * i + j] + turned[3 * j + i]) / 2;
+    eigenvectors(3, 6, S, V);
+    multiply(R, V, U);
+}
+
+/* Whether nothing but rounding couples, in the principal frames, stretches with shears or shears of different planes: so it is without directions in the material. */
+static bool apart(const sp_lanes *A)
+{
+    static const int group[9] = {0, 1, 2, 1, 0, 3, 2, 3, 0};
+    double largest[SP_LANES] = {0}, coupling[SP_LANES] = {0};
+    for (int p = 0; p < 9; p++)
+        for (int q = p; q < 9; q++)
+            for (int l = 0; l < SP_LANES; l++) {
+                double *to = group[p] == group[q] ? largest : coupling;
+                to[l] = fmax(to[l], fabs(A[9 * p + q][l]));
+            }
+    for (int l = 0; l < SP_LANES; l++)
+        if (!(coupling[l] <= 1e-13 * largest[l]))
+            return false;
+    return true;
+}
+
+/* A symmetric matrix of order n without its negative eigenvalues. */
+SP_INLINE void drop_negative(int n, int sweeps, sp_lanes *A)
+{
+    sp_lanes V[81];
+    eigenvectors(n, sweeps, A, V);
+    for (int k = 0; k < n; k++)
+        for (int l = 0; l < SP_LANES; l++)
+            A[(n + 1) * k][l] = fmax(0, A[(n + 1) * k][l]);
+    sp_lanes value[9];
+    for (int k = 0; k < n; k++)
+        value[k] = A[(n + 1) * k];
+    for (int p = 0; p < n; p++)
+        for (int q = p; q < n; q++) {
+            sp_lanes sum = V[n * p] * value[0] * V[n * q];
+            for (int k = 1; k < n; k++)
+                sum += V[n * p + k] * value[k] * V[n * q + k];
+            A[n * p + q] = A[n * q + p] = sum;
+        }
+}
+
+/* In the principal frames the tangent of an isotropic law falls apart into stretches and the shears of three planes, by which eigenvalues are cheap; that of others is decomposed as a whole. */
+SP_CLONES static void project_definite(const sp_lanes *H, sp_lanes *A)
 {
     enum { SWEEPS = 8 };
-    sp_lanes full[81], V[81];
+    sp_lanes full[81], U[9], V[9];
     for (int p = 0; p < 9; p++)
         for (int q = p; q < 9; q++)
             full[9 * p + q] = full[9 * q + p] = A[entry(p, q)];
-    eigenvectors(9, SWEEPS, full, V);
-    for (int k = 0; k < 9; k++)
-        for (int l = 0; l < SP_LANES; l++)
-            full[10 * k][l] = fmax(0, full[10 * k][l]);
-    for (int p = 0; p < 9; p++)
-        for (int q = p; q < 9; q++) {
-            sp_lanes sum = V[9 * p] * full[0] * V[9 * q];
-            for (int k = 1; k < 9; k++)
-                sum += V[9 * p + k] * full[10 * k] * V[9 * q + k];
-            A[entry(p, q)] = sum;
+    principal_frames(H, U, V);
+    turn(U, V, full);
+    if (apart(full)) {
+        static const int plane[3][2] = {{1, 3}, {2, 6}, {5, 7}};
+        sp_lanes stretch[9], shear[3][4], still[18], *back = still + 9;
+        for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++) {
+                stretch[3 * p + q] = full[36 * p + 4 * q];
+                still[3 * p + q] = U[3 * q + p];
+                back[3 * p + q] = V[3 * q + p];
+            }
+        drop_negative(3, 6, stretch);
+        for (int k = 0; k < 3; k++) {
+            for (int c = 0; c < 4; c++)
+                shear[k][c] = full[9 * plane[k][c / 2] + plane[k][c % 2]];
+            drop_negative(2, 1, shear[k]);
         }
+        for (int k = 0; k < 81; k++)
+            full[k] = A[0] * 0;
+        for (int k = 0; k < 9; k++)
+            full[36 * (k / 3) + 4 * (k % 3)] = stretch[k];
+        for (int k = 0; k < 12; k++)
+            full[9 * plane[k / 4][k % 4 / 2] + plane[k / 4][k % 2]] = shear[k / 4][k % 4];
+        turn(still, back, full);
+    } else {
+        for (int p = 0; p < 9; p++)
+            for (int q = p; q < 9; q++)
+                full[9 * p + q] = full[9 * q + p] = A[entry(p, q)];
+        drop_negative(9, SWEEPS, full);
+    }
+    for (int p = 0; p < 9; p++)
+        for (int q = p; q < 9; q++)
+            A[entry(p, q)] = full[9 * p + q];
 }
 
 /* ---- all of it ---- */
@@ -549,5 +645,5 @@ void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite
         fibres(law, H, W, stress, A);
     refuse_inverted(law, H, W, stress, A);
     if (A && definite && !all_definite(A))
-        project_definite(A);
+        project_definite(H, A);
 }

@@ -170,6 +170,7 @@ slots() {
     modes)
         echo "modalderiv mesh.npz @"
         echo "masspca mesh.npz @ deriv.npz"
+        echo "simulate mesh.npz --model modal --basis @ --integrator exact --steps 1"
         ;;
     deriv) echo "masspca mesh.npz modes.npz @" ;;
     basis)

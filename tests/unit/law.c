@@ -255,14 +255,29 @@ static void active_fibres(void)
 }
 
 /* Negative eigenvalues become 0, the others stay: against LAPACK's own decomposition. */
+/* Strongly deformed points: any, turned inside out, equal principal stretches, two and three of them, one of them 0, a nearest rotation that is not unique, and none left. */
+static void strong_deformation(int t, double F[9])
+{
+    static const double stretch[][3] = {{0.5, 0.5, 0.5}, {0.4, 0.4, 1.2}, {1.3, 0.3, 0.3}, {0.7, 0.2, 0}, {1.1, 0.5, -0.5}, {0.6, 0.6, -0.6}, {0, 0, 0}};
+    double U[9], V[9], product[9];
+    deformation(150 + t, 0.5, t >= 6, F);
+    if (t < 9)
+        return;
+    random_rotation(170 + t, U);
+    random_rotation(190 + t, V);
+    for (int i = 0; i < 9; i++)
+        product[i] = U[i] * stretch[t - 9][i % 3];
+    multiply(false, product, V, F);
+}
+
 static void projection(void)
 {
     int indefinite = 0;
     for (int k = 0; k < TEST_LAWS; k++)
-        for (int t = 0; t < 6; t++) {
+        for (int t = 0; t < 16; t++) {
             sp_material m = test_law(k);
             double F[9], W, A[81], D[81], V[81], value[9], size = 0;
-            deformation(150 + t, 0.5, false, F);
+            strong_deformation(t, F);
             if (!sp_law_everywhere(m.law) && determinant(F) < 0.1)
                 continue;
             evaluate(&m, F, false, &W, NULL, A);

@@ -321,6 +321,91 @@ static void mass_sums_to_the_body(void)
     }
 }
 
+/* Products by nodes, of matrices with values of noise: vertices with one, two and three free components, and enough rows that threads are used. */
+static void nodes_multiply_as_rows(void)
+{
+    for (int large = 0; large < 2; large++) {
+        sp_mesh mesh;
+        sp_body body;
+        sp_sparse K;
+        make_box(large ? 17 : 4, large ? 17 : 3, large ? 17 : 2, 0.2, 0.1, &mesh);
+        for (int axes = 1; axes < 8; axes++)
+            CHECK_OK(sp_mesh_fix_list(&context, &mesh, 2, (int64_t[]){3 * axes, 3 * axes + 1}, axes));
+        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_body_pattern(&context, &body));
+        CHECK_OK(sp_body_matrix(&context, &body, &K));
+        const int64_t n = body.dof_count, entries = K.start[n];
+        double *x = calloc((size_t)n, 8), *y[3], worst = 0;
+        CHECK(K.nodes && K.nodes->row[K.nodes->count] == n, "the rows of the nodes");
+        CHECK(!large || entries > 1 << 20, "only %lld entries", (long long)entries);
+        random_field(entries, 4, K.value);
+        random_field(n, 5, x);
+        for (int t = 0; t < 3; t++) {
+            sp_context own = context;
+            own.threads = 1 << t;
+            y[t] = calloc((size_t)n, 8);
+            sp_sparse_times(&own, &K, 1, x, y[t]);
+            CHECK(!memcmp(y[t], y[0], (size_t)n * 8), "another product with %d threads", own.threads);
+        }
+        for (int64_t row = 0; row < n; row++) {
+            double sum = 0, size = 0;
+            for (int64_t k = K.start[row]; k < K.start[row + 1]; k++) {
+                sum += K.value[k] * x[K.index[k]];
+                size += fabs(K.value[k] * x[K.index[k]]);
+            }
+            worst = fmax(worst, fabs(sum - y[0][row]) / size);
+        }
+        CHECK(worst < 2e-15, "off by %g", worst);
+        for (int t = 0; t < 3; t++)
+            free(y[t]);
+        free(x);
+        sp_sparse_free(&K);
+        sp_body_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* What threads rely on: every element is in one batch, and parts of a color share no vertex. */
+static void parts_of_a_color_are_apart(void)
+{
+    for (int variant = 0; variant <= VARIANTS; variant++) {
+        sp_mesh mesh;
+        sp_body body;
+        if (variant < VARIANTS)
+            make_variant(variant, &mesh);
+        else
+            make_box(20, 17, 13, 0.1, 0, &mesh);
+        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        const int64_t elements = sp_mesh_element_count(&mesh);
+        int *seen = calloc((size_t)elements, sizeof *seen), missing = 0, shared = 0;
+        int64_t *owner = calloc((size_t)mesh.vertex_count, sizeof *owner), largest = 0;
+        for (int64_t color = 0; color < body.color_count; color++) {
+            for (int64_t v = 0; v < mesh.vertex_count; v++)
+                owner[v] = -1;
+            for (int64_t part = body.color_parts[color]; part < body.color_parts[color + 1]; part++)
+                for (int64_t b = body.part_start[part]; b < body.part_start[part + 1]; b++)
+                    for (int l = 0; l < body.batches[b].count; l++) {
+                        int corners;
+                        const int64_t e = body.batches[b].element[l], *corner = sp_mesh_corners(&mesh, e, &corners);
+                        seen[e]++;
+                        for (int a = 0; a < corners; a++) {
+                            shared += owner[corner[a]] >= 0 && owner[corner[a]] != part;
+                            owner[corner[a]] = part;
+                        }
+                    }
+            largest = body.color_parts[color + 1] - body.color_parts[color] > largest ? body.color_parts[color + 1] - body.color_parts[color] : largest;
+        }
+        for (int64_t e = 0; e < elements; e++)
+            missing += seen[e] != 1;
+        CHECK(missing == 0 && shared == 0, "variant %d: %d elements missing or twice, %d vertices shared", variant, missing, shared);
+        CHECK(body.part_start[body.color_parts[body.color_count]] == body.batch_count, "batches behind the last part");
+        CHECK(variant < VARIANTS || largest >= 4, "at most %lld parts at a time", (long long)largest);
+        free(seen), free(owner);
+        sp_body_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
 static void same_bytes_for_any_threads(void)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
@@ -408,6 +493,8 @@ int main(void)
     RUN(patch_test);
     RUN(mass_sums_to_the_body);
     RUN(thirds_of_a_mass_multiply_as_the_whole);
+    RUN(nodes_multiply_as_rows);
+    RUN(parts_of_a_color_are_apart);
     RUN(same_bytes_for_any_threads);
     RUN(stiffness_of_one_hexahedron);
     return test_end();

@@ -286,6 +286,8 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     prepare(&r, vertices);
     tool_output *output = tool_output_open(tool_output_path());
     begin_stage(&r, 0);
+    for (int64_t i = 1; i < stages; i++)
+        vertices_check_cut(&stage[i]);
     simulation_choose_record(&stage[0]);
     list_held(&r, &stage[0].shape);
     if (stage[0].growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)

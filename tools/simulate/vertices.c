@@ -341,6 +341,17 @@ static void choose_dynamic(simulation *s)
     sp_list_free(&list);
 }
 
+void vertices_check_cut(simulation *s)
+{
+    sp_body body;
+    if (s->choice->model != MODEL_CONJAC)
+        return;
+    copy_dynamic(s);
+    tool_check(sp_body_new(s->context, &s->mesh.mesh, &body), s->mesh.path);
+    tool_check(sp_condensation_check(s->context, &body, s->vertices.dynamic_count, s->vertices.dynamic), "--dynamic");
+    sp_body_free(&body);
+}
+
 void vertices_make(simulation *s)
 {
     static const simulate_vertices_choice none = {0};
@@ -360,7 +371,8 @@ void vertices_make(simulation *s)
         make_grounds(s);
     if (model == MODEL_CONJAC) {
         sp_system full = s->system;
-        (s->before ? copy_dynamic : choose_dynamic)(s);
+        if (!s->before)
+            choose_dynamic(s);
         const sp_condensation condensation = {.count = s->vertices.dynamic_count, .vertex = s->vertices.dynamic, .gamma = c->gamma, .corrections = c->corrections};
         s->system = (sp_system){0};
         tool_check(sp_condensed_system_new(s->context, &full, &condensation, &s->system), "--dynamic");

@@ -98,6 +98,9 @@ void vertices_refuse_all(const char *where);
  * itself move with it. */
 void vertices_hold(struct simulation *s);
 
+/* Of a simulation after a cut, once the one before has its system: chooses dynamic vertices, and refuses them where the system would. */
+void vertices_check_cut(struct simulation *s);
+
 /* Makes the system; then, after the loads, the rest. */
 void vertices_make(struct simulation *s);
 void vertices_load(struct simulation *s, const double gravity[3]);

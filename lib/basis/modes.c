@@ -242,28 +242,36 @@ static int look_for_next(problem *p, double *next)
         return SP_OK; /* nearly everything is known */
     }
     int status = SP_OK;
-    double *space = sp_pool_raw(&scratch, n * total, sizeof *space), *mass_space = sp_pool_raw(&scratch, n * total, sizeof *space), *image = sp_pool_raw(&scratch, n * total, sizeof *space);
+    double *chain = sp_pool_raw(&scratch, n * (total + width), sizeof *chain), *space = sp_pool_raw(&scratch, n * total, sizeof *space), *mass_space = sp_pool_raw(&scratch, n * total, sizeof *space);
     double *R = sp_pool_raw(&scratch, total * total, sizeof *R), *H = sp_pool_raw(&scratch, total * total, sizeof *H), *work = sp_pool_raw(&scratch, sp_dense_inner_work(total, total), sizeof *work);
     double theta[CHECK_WIDTH * CHECK_STEPS];
+    bool dependent[CHECK_WIDTH * CHECK_STEPS];
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
     for (int64_t i = 0; i < n * width; i++)
-        image[i] = sp_random_normal(context->seed, RANDOM_CHECK, (uint64_t)(p->known * n * width + i));
-    sp_metric metric = {.rows = n, .matrix = p->M};
-    sp_sparse_times(context, p->M, width, image, mass_space);
-    SP_TRY(apply_inverse(p, width, mass_space, space));
-    for (int step = 1; step < CHECK_STEPS; step++) {
-        sp_sparse_times(context, p->M, width, space + (step - 1) * width * n, mass_space);
-        SP_TRY(apply_inverse(p, width, mass_space, space + step * width * n));
+        space[i] = sp_random_normal(context->seed, RANDOM_CHECK, (uint64_t)(p->known * n * width + i));
+    for (int step = 0; step <= CHECK_STEPS; step++) {
+        sp_sparse_times(context, p->M, width, step == 0 ? space : chain + (step - 1) * width * n, mass_space);
+        SP_TRY(apply_inverse(p, width, mass_space, chain + step * width * n));
     }
+    sp_metric metric = {.rows = n, .matrix = p->M};
+    memcpy(space, chain, (size_t)(total * n) * sizeof *space);
     SP_TRY(sp_metric_orthonormalize(context, &metric, total, space, 1e-12, R, &rank));
     deflate(p, total, space);
     sp_sparse_times(context, p->M, total, space, mass_space);
-    SP_TRY(apply_inverse(p, total, mass_space, image));
-    sp_dense_inner(context, n, total, mass_space, total, image, H, work);
-    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'U', (int)total, H, (int)total, theta) != 0)
+    /* the image of a block is the block that follows; of the basis Q = S R⁻¹ it is that times R⁻¹ */
+    sp_dense_inner(context, n, total, mass_space, total, chain + width * n, H, work);
+    for (int64_t j = 0; j < total; j++)
+        dependent[j] = R[(total + 1) * j] == 0; /* a row of zeros in R, a column of zeros in Q */
+    for (int64_t j = 0; j < total; j++)
+        R[(total + 1) * j] += dependent[j];
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, (int)total, (int)total, 1, R, (int)total, H, (int)total);
+    for (int64_t j = 0; j < total; j++)
+        for (int64_t i = 0; i < total && dependent[j]; i++)
+            H[total * j + i] = 0;
+    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', (int)total, H, (int)total, theta) != 0) /* its lower triangle needs less of R⁻¹ */
         status = sp_fail(context, SP_NUMERICAL, "the check for missed modes failed");
     *next = theta[total - 1] > 0 ? p->shift + 1 / theta[total - 1] : INFINITY;
 done:

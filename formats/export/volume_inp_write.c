@@ -1,6 +1,8 @@
 /* Abaqus and CalculiX. */
 #include "formats/export/volume_internal.h"
 
+#include <stdio.h>
+
 enum { PER_LINE = 8 };
 
 bool sp_inp_holds(const sp_material *material)
@@ -8,6 +10,25 @@ bool sp_inp_holds(const sp_material *material)
     if (material->fibre != SP_FIBRE_NONE)
         return false;
     return material->law == SP_LAW_STVK || material->law == SP_LAW_LINEAR || material->law == SP_LAW_MOONEY_RIVLIN;
+}
+
+/* A field has 20 characters (CalculiX reads no more, and takes a longer one for an error): as many digits as they hold, 13 at least. */
+static void write_field(sp_stream *stream, double value)
+{
+    enum { FIELD = 20 };
+    char text[32];
+    for (int digits = 17; snprintf(text, sizeof text, "%.*g", digits, value) > FIELD; digits--)
+        continue;
+    sp_stream_print(stream, "%s", text);
+}
+
+static void write_fields(sp_stream *stream, int count, const double *values)
+{
+    for (int i = 0; i < count; i++) {
+        sp_stream_print(stream, i == 0 ? "" : i % PER_LINE ? ", " : ",\n");
+        write_field(stream, values[i]);
+    }
+    sp_stream_print(stream, "\n");
 }
 
 /* Numbers from 1, a few on a line. */
@@ -56,32 +77,37 @@ static void write_sets(sp_stream *stream, const sp_mesh *mesh, bool conditions)
 static int write_anisotropic(sp_context *context, sp_stream *stream, const sp_material *material)
 {
     static const int place[6] = {0, 1, 2, 5, 4, 3};
-    double C[36];
-    int64_t written = 0;
+    double C[36], constant[21], *to = constant;
     int status = sp_material_stiffness(context, material, C);
     if (status != SP_OK)
         return status;
     sp_stream_print(stream, "*ELASTIC, TYPE=ANISO\n");
     for (int j = 0; j < 6; j++)
-        for (int i = 0; i <= j; i++, written++)
-            sp_stream_print(stream, "%s%.17g", written == 0 ? "" : written % PER_LINE ? ", " : ",\n", C[6 * place[i] + place[j]]);
-    sp_stream_print(stream, "\n");
+        for (int i = 0; i <= j; i++)
+            *to++ = C[6 * place[i] + place[j]];
+    write_fields(stream, 21, constant);
     return SP_OK;
 }
 
 static int write_material(sp_context *context, sp_stream *stream, const sp_material *material, const char *name)
 {
-    sp_stream_print(stream, "*MATERIAL, NAME=%s\n*DENSITY\n%.17g\n", name, material->density);
-    if (material->damping_mass > 0 || material->damping_stiffness > 0)
-        sp_stream_print(stream, "*DAMPING, ALPHA=%.17g, BETA=%.17g\n", material->damping_mass, material->damping_stiffness);
-    if (material->law == SP_LAW_STVK)
-        sp_stream_print(stream, "*ELASTIC\n%.17g, %.17g\n", material->young, material->poisson);
-    else if (material->law == SP_LAW_LINEAR)
+    sp_stream_print(stream, "*MATERIAL, NAME=%s\n*DENSITY\n", name);
+    write_fields(stream, 1, &material->density);
+    if (material->damping_mass > 0 || material->damping_stiffness > 0) {
+        sp_stream_print(stream, "*DAMPING, ALPHA=");
+        write_field(stream, material->damping_mass);
+        sp_stream_print(stream, ", BETA=");
+        write_fields(stream, 1, &material->damping_stiffness);
+    }
+    if (material->law == SP_LAW_STVK) {
+        sp_stream_print(stream, "*ELASTIC\n");
+        write_fields(stream, 2, (double[]){material->young, material->poisson});
+    } else if (material->law == SP_LAW_LINEAR)
         return write_anisotropic(context, stream, material);
-    else if (material->law == SP_LAW_MOONEY_RIVLIN)
-        sp_stream_print(stream, "*HYPERELASTIC, MOONEY-RIVLIN\n%.17g, %.17g, %.17g\n", material->mooney[1], material->mooney[0],
-                        1 / material->mooney[2]);
-    else
+    else if (material->law == SP_LAW_MOONEY_RIVLIN) {
+        sp_stream_print(stream, "*HYPERELASTIC, MOONEY-RIVLIN\n");
+        write_fields(stream, 3, (double[]){material->mooney[1], material->mooney[0], 1 / material->mooney[2]});
+    } else
         sp_stream_print(stream, "** its law, %s, has no card\n", sp_law_name(material->law));
     return SP_OK;
 }
@@ -99,8 +125,7 @@ int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     sp_stream_print(&stream, "*NODE, NSET=NALL\n");
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         sp_stream_print(&stream, "%lld, ", (long long)v + 1);
-        volume_write_point(&stream, mesh->vertices + 3 * v, ", ");
-        sp_stream_print(&stream, "\n");
+        write_fields(&stream, 3, mesh->vertices + 3 * v);
     }
     write_elements(&stream, mesh, name);
     write_sets(&stream, mesh, false);

@@ -1,5 +1,5 @@
 /* Simulation meshes in the formats of other programs; the readers stand in formats/import/volume.h, and what they read of these
- * files is the same: vertices to the last bit (17 digits), elements in their order, regions, and what is said below. Each takes a mesh
+ * files is the same: vertices to the last bit (17 digits; .inp to at least 13), elements in their order, regions, and what is said below. Each takes a mesh
  * that passes sp_mesh_check and writes to an open descriptor. SP_INPUT for a mesh that the format cannot hold, before anything is
  * written. */
 #ifndef SP_FORMATS_EXPORT_VOLUME_WRITE_H
@@ -26,7 +26,8 @@ int sp_tetgen_write_elements(sp_context *context, int descriptor, const sp_mesh 
 int sp_plain_names(sp_context *context, const sp_mesh *mesh, sp_pool *pool, char (**names)[SP_NAME_LENGTH]) SP_MUST_USE;
 
 /* Abaqus and CalculiX: *NODE, *ELEMENT C3D8 and C3D4 in an *ELSET for each region, an *NSET with *BOUNDARY for each set of held
- * components, *SOLID SECTION, *MATERIAL with *DENSITY, *DAMPING and *ELASTIC or *HYPERELASTIC. Numbers from 1, plain names. */
+ * components, *SOLID SECTION, *MATERIAL with *DENSITY, *DAMPING and *ELASTIC or *HYPERELASTIC. Numbers from 1, plain names. A field
+ * has 20 characters: of numbers that need more the last digits are left out, and at least 13 stay. */
 int sp_inp_write(sp_context *context, int descriptor, const sp_mesh *mesh) SP_MUST_USE;
 
 /* Whether the law is one of CalculiX's: stvk is its *ELASTIC (the second Piola-Kirchhoff stress is linear in the Green-Lagrange strain),

@@ -243,6 +243,28 @@ static void tetgen(void)
     sp_mesh_free(&mesh);
 }
 
+/* CalculiX takes a number of more than 20 characters for an error: the last digits of such numbers are left out, of others none. */
+static void inp_fields(void)
+{
+    static const double hard[] = {-3.2669788975634284e-05, 1.2345678901234567e-300, -0.00012345678901234567, 0.1 + 0.2, -123456.78901234567};
+    struct written w;
+    sp_mesh mesh, back;
+    make_mesh(true, true, &mesh);
+    for (int i = 0; i < 5; i++)
+        mesh.vertices[3 * i] += hard[i];
+    mesh.materials[0].density = 1000 + 1.0 / 3;
+    CHECK_OK(sp_inp_write(&context, begin(&w), &mesh));
+    end(&w);
+    for (const char *c = w.bytes; *c; c += strcspn(c, ",\n"), c += strspn(c, ", \n"))
+        CHECK(strcspn(c, ",\n") <= 20 || strspn(c, "0123456789+-.eE") < strcspn(c, ",\n"), "a field of %d characters: %.40s", (int)strcspn(c, ",\n"), c);
+    CHECK_OK(sp_volume_parse_inp(&context, w.bytes, w.count, NULL, &steel, &back, NULL, NULL, NULL));
+    for (int64_t i = 0; i < 3 * mesh.vertex_count; i++)
+        CHECK(fabs(back.vertices[i] - mesh.vertices[i]) <= 1e-13 * fabs(mesh.vertices[i]), "%.17g came back as %.17g", mesh.vertices[i], back.vertices[i]);
+    sp_mesh_free(&back);
+    sp_mesh_free(&mesh);
+    drop(&w);
+}
+
 /* .veg holds one type of element, .bou the vertices that are held in all components. */
 static void vega(void)
 {
@@ -507,6 +529,7 @@ int main(void)
     context = sp_context_default();
     RUN(every_kind_of_mesh);
     RUN(tetgen);
+    RUN(inp_fields);
     RUN(vega);
     RUN(inverted);
     RUN(orthotropic);

@@ -1,5 +1,7 @@
 #include "contact/spheres.h"
 
+#include "base/lanes.h"
+
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +38,17 @@ struct sp_ball_tree {
     double *place;   /* [count, 3] world */
     double *radius;  /* [inner nodes] m */
     int32_t *parent; /* [count] of the first node of each point */
+    /* Side by side, for lanes, which what is behind the end fills: places at infinity. */
+    double *top[4];  /* [nodes of the first level] x, y, z, radius */
+    int64_t *group;  /* [nodes of the last inner level + 1] where the points under each begin, all in whole lanes, in */
+    int32_t *member; /* numbers of points, */
+    double *at[3];   /* and their x, y, z */
 };
+
+static int64_t whole_lanes(int64_t count)
+{
+    return (count + SP_LANES - 1) / SP_LANES * SP_LANES;
+}
 
 /* A node of each tree; levels count from 0. */
 typedef struct node_pair {
@@ -44,9 +56,40 @@ typedef struct node_pair {
     int16_t level_a, level_b;
 } node_pair;
 
+/* The points under each node of the last inner level: its own and its children's. */
+static void make_groups(sp_ball_tree *tree)
+{
+    const sp_contact_shell *shell = tree->shell;
+    const int level = shell->levels - 2;
+    if (level < 0)
+        return;
+    const int64_t nodes = shell->cumulative[level];
+    const int32_t *child = shell->child + shell->first_node[level] + level;
+    tree->group = sp_pool_raw(&tree->pool, nodes + 1, sizeof *tree->group);
+    if (!tree->group)
+        return;
+    tree->group[0] = 0;
+    for (int64_t p = 0; p < nodes; p++)
+        tree->group[p + 1] = tree->group[p] + whole_lanes(1 + child[p + 1] - child[p]);
+    const int64_t members = tree->group[nodes];
+    tree->member = sp_pool_raw(&tree->pool, members, sizeof *tree->member);
+    for (int k = 0; k < 3; k++)
+        tree->at[k] = sp_pool_raw(&tree->pool, members, sizeof(double));
+    if (tree->pool.failed)
+        return;
+    for (int64_t p = 0; p < nodes; p++)
+        for (int64_t i = tree->group[p]; i < tree->group[p + 1]; i++) {
+            const int64_t c = i - tree->group[p] - 1;
+            tree->member[i] = c < 0 ? (int32_t)p : c < child[p + 1] - child[p] ? (int32_t)(child[p] + c) : -1;
+            for (int k = 0; k < 3; k++)
+                tree->at[k][i] = INFINITY;
+        }
+}
+
 int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball_tree **result)
 {
     sp_ball_tree *tree = calloc(1, sizeof *tree);
+    const int64_t top = whole_lanes(shell->cumulative[0]);
     *result = NULL;
     if (!tree)
         return sp_fail_memory(context);
@@ -54,10 +97,16 @@ int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball
     tree->place = sp_pool_raw(&tree->pool, 3 * shell->count, sizeof *tree->place);
     tree->radius = sp_pool_raw(&tree->pool, shell->first_node[shell->levels - 1], sizeof *tree->radius);
     tree->parent = sp_pool_raw(&tree->pool, shell->count, sizeof *tree->parent);
+    for (int k = 0; k < 4; k++)
+        tree->top[k] = sp_pool_raw(&tree->pool, top, sizeof(double));
+    make_groups(tree);
     if (tree->pool.failed) {
         sp_ball_tree_free(tree);
         return sp_fail_memory(context);
     }
+    for (int64_t i = 0; i < top; i++)
+        for (int k = 0; k < 4; k++)
+            tree->top[k][i] = k < 3 ? INFINITY : 0;
     for (int level = 0; level + 1 < shell->levels; level++) {
         const int32_t *child = shell->child + shell->first_node[level] + level;
         for (int64_t p = 0; p < shell->cumulative[level]; p++)
@@ -102,12 +151,6 @@ void sp_ball_tree_bound(const sp_ball_tree *tree, double centre[3], double *radi
     *radius = tree->shell->extent + sp_contact_shell_reach(tree->shell, tree->q) + rounding_of(tree);
 }
 
-static double distance(const double *a, const double *b)
-{
-    const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-    return sqrt(sp_dot3(d, d));
-}
-
 /* Where the points are, in the shell's frame. */
 static void deform(const sp_ball_tree *tree, double *y)
 {
@@ -122,16 +165,33 @@ static void deform(const sp_ball_tree *tree, double *y)
 static void fit_spheres(sp_ball_tree *tree)
 {
     const sp_contact_shell *shell = tree->shell;
-    memset(tree->radius, 0, (size_t)shell->first_node[shell->levels - 1] * sizeof *tree->radius);
+    const int64_t inner = shell->first_node[shell->levels - 1];
+    memset(tree->radius, 0, (size_t)inner * sizeof *tree->radius); /* squares first */
     for (int64_t p = 0; p < shell->count; p++) {
         int64_t c = p;
         for (int level = shell->levels - 2; level >= 0; level--) {
             c = c < shell->cumulative[level] ? c : tree->parent[c];
+            const double *x = tree->place + 3 * p, *y = tree->place + 3 * c, d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = sp_dot3(d, d);
             double *radius = &tree->radius[shell->first_node[level] + c];
-            const double d = distance(tree->place + 3 * p, tree->place + 3 * c);
-            *radius = d > *radius ? d : *radius;
+            *radius = square > *radius ? square : *radius;
         }
     }
+    for (int64_t i = 0; i < inner; i++)
+        tree->radius[i] = sqrt(tree->radius[i]);
+}
+
+static void fill_lanes(sp_ball_tree *tree)
+{
+    const sp_contact_shell *shell = tree->shell;
+    for (int64_t p = 0; p < shell->cumulative[0]; p++) {
+        for (int k = 0; k < 3; k++)
+            tree->top[k][p] = tree->place[3 * p + k];
+        tree->top[3][p] = shell->levels > 1 ? tree->radius[p] : 0;
+    }
+    const int64_t members = tree->group ? tree->group[shell->cumulative[shell->levels - 2]] : 0;
+    for (int64_t i = 0; i < members; i++)
+        for (int k = 0; k < 3 && tree->member[i] >= 0; k++)
+            tree->at[k][i] = tree->place[3 * (int64_t)tree->member[i] + k];
 }
 
 void sp_ball_tree_place(sp_ball_tree *tree)
@@ -149,6 +209,7 @@ void sp_ball_tree_place(sp_ball_tree *tree)
         enclose(&tree->box, x, 0);
     }
     fit_spheres(tree);
+    fill_lanes(tree);
     tree->placed = true;
 }
 
@@ -157,82 +218,161 @@ static double radius_of(const sp_ball_tree *tree, int level, int32_t point)
     return level + 1 == tree->shell->levels ? 0 : tree->radius[tree->shell->first_node[level] + point];
 }
 
-/* Whether a sphere touches a box. */
-static inline bool touches(const extent *box, const double x[3], double radius)
+static bool boxes_apart(const extent *a, const extent *b, double reach)
 {
-    double square = 0;
-    for (int k = 0; k < 3; k++) {
-        const double below = box->low[k] - x[k], above = x[k] - box->high[k], gap = below > above ? below : above;
-        square += gap > 0 ? gap * gap : 0;
-    }
-    return square <= radius * radius;
+    for (int k = 0; k < 3; k++)
+        if (a->low[k] - b->high[k] > reach || b->low[k] - a->high[k] > reach)
+            return true;
+    return false;
 }
 
-/* Lists those of the first `count` nodes of level 1, or of those in the list (from_list), whose spheres, larger by `more`, touch the box,
- * and finds the box about those. */
-static extent keep_near(const sp_ball_tree *tree, bool from_list, int64_t count, const extent *box, double more, sp_list *near)
+/* Numbers of the nodes of the first level whose spheres, larger by `more`, touch the box, into list [in whole lanes]. Without branches: which of them do is a matter of chance. */
+SP_CLONES static int64_t touch_box(const sp_ball_tree *tree, const extent *box, double more, int32_t *list)
 {
-    extent kept = NOTHING;
-    int32_t *points = near->data;
     int64_t n = 0;
-    for (int64_t i = 0; i < count; i++) {
-        const int32_t p = from_list ? points[i] : (int32_t)i;
-        const double *x = tree->place + 3 * (int64_t)p, radius = radius_of(tree, 0, p) + more;
-        if (!touches(box, x, radius))
-            continue;
-        points[n++] = p;
-        enclose(&kept, x, radius);
+    for (int64_t i = 0; i < tree->shell->cumulative[0]; i += SP_LANES) {
+        double excess[SP_LANES];
+        for (int l = 0; l < SP_LANES; l++) {
+            const double radius = tree->top[3][i + l] + more;
+            excess[l] = -radius * radius;
+            for (int k = 0; k < 3; k++) {
+                const double x = tree->top[k][i + l], below = box->low[k] - x, above = x - box->high[k], apart = below > above ? below : above, gap = apart > 0 ? apart : 0;
+                excess[l] += gap * gap;
+            }
+        }
+        for (int l = 0; l < SP_LANES; l++) {
+            list[n] = (int32_t)(i + l);
+            n += excess[l] <= 0;
+        }
     }
-    near->count = n;
-    return kept;
+    return n;
 }
 
-static bool make_room(sp_list *near, int64_t count)
+/* The box about the listed spheres, larger by `more`. */
+static extent about(const sp_ball_tree *tree, const sp_list *near, double more)
+{
+    const int32_t *node = near->data;
+    extent box = NOTHING;
+    for (int64_t i = 0; i < near->count; i++)
+        enclose(&box, tree->place + 3 * (int64_t)node[i], tree->top[3][node[i]] + more);
+    return box;
+}
+
+static bool keep_near(const sp_ball_tree *tree, const extent *box, double more, sp_list *near)
 {
     near->count = 0;
-    return sp_list_add(near, count, sizeof(int32_t)) != NULL;
+    int32_t *list = sp_list_add(near, whole_lanes(tree->shell->cumulative[0]), sizeof *list);
+    if (!list)
+        return false;
+    near->count = touch_box(tree, box, more, list);
+    return true;
 }
 
-/* The nodes of level 1 of both trees that can have something to do with each other. */
+/* The nodes of the first level of both trees that can have something to do with each other. */
 static bool find_near(const sp_ball_tree *a, double radius_a, const sp_ball_tree *b, double radius_b, sp_ball_room *room)
 {
-    const int64_t count_a = a->shell->cumulative[0], count_b = b->shell->cumulative[0];
-    if (!make_room(&room->near[0], count_a) || !make_room(&room->near[1], count_b))
-        return false;
     extent box = b->box;
     for (int k = 0; k < 3; k++) {
         box.low[k] -= radius_b;
         box.high[k] += radius_b;
     }
-    box = keep_near(a, false, count_a, &box, radius_a, &room->near[0]);
-    box = keep_near(b, false, count_b, &box, radius_b, &room->near[1]);
-    keep_near(a, true, room->near[0].count, &box, radius_a, &room->near[0]);
-    return true;
+    if (!keep_near(a, &box, radius_a, &room->near[0]))
+        return false;
+    box = about(a, &room->near[0], radius_a);
+    return keep_near(b, &box, radius_b, &room->near[1]);
+}
+
+/* Those of b's near nodes side by side [4][in whole lanes]. */
+static double *set_beside(const sp_ball_tree *b, const sp_list *near, sp_list *beside)
+{
+    const int32_t *node = near->data;
+    const int64_t width = whole_lanes(near->count);
+    beside->count = 0;
+    double *x = sp_list_add(beside, 4 * width, sizeof *x);
+    for (int64_t j = 0; x && j < width; j++)
+        for (int k = 0; k < 4; k++)
+            x[k * width + j] = j < near->count ? b->top[k][node[j]] : k < 3 ? INFINITY : 0;
+    return x;
+}
+
+/* Which of the spheres beside each other, [4][width], are within `reach` of a point, into hits [width]. */
+SP_CLONES static int64_t within(const double x[3], double reach, int64_t width, const double *beside, int32_t *hits)
+{
+    int64_t n = 0;
+    for (int64_t j = 0; j < width; j += SP_LANES) {
+        double excess[SP_LANES];
+        for (int l = 0; l < SP_LANES; l++) {
+            const double d0 = beside[j + l] - x[0], d1 = beside[width + j + l] - x[1], d2 = beside[2 * width + j + l] - x[2], sum = beside[3 * width + j + l] + reach;
+            excess[l] = d0 * d0 + d1 * d1 + d2 * d2 - sum * sum;
+        }
+        for (int l = 0; l < SP_LANES; l++) {
+            hits[n] = (int32_t)(j + l);
+            n += excess[l] <= 0;
+        }
+    }
+    return n;
 }
 
 /* What two trees are searched with. */
 typedef struct search {
     const sp_ball_tree *a, *b;
-    double radius_a, radius_b, square; /* m, m² within which points meet */
-    sp_list *list, *stack;
+    double square;  /* m² within which points are listed */
+    sp_list *points, *stack;
     int64_t visited;
 } search;
+
+/* A pair of points, in the order of (a, b). */
+static uint64_t pair_key(int32_t a, int32_t b)
+{
+    return (uint64_t)a << 32 | (uint32_t)b;
+}
 
 static inline bool meet_points(search *s, int32_t a, int32_t b)
 {
     const double *x = s->a->place + 3 * (int64_t)a, *y = s->b->place + 3 * (int64_t)b, d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
-    const double square = sp_dot3(d, d), apart = sqrt(square), reach = s->radius_a + s->radius_b;
     s->visited++;
-    if (square > s->square || !(apart < reach) || !(apart > 0))
+    if (sp_dot3(d, d) > s->square)
         return true;
-    sp_ball_contact *contact = sp_list_add(s->list, 1, sizeof *contact);
-    if (!contact)
-        return false;
-    *contact = (sp_ball_contact){.a = a, .b = b, .distance = apart - reach};
-    for (int k = 0; k < 3; k++) {
-        contact->normal[k] = d[k] / apart;
-        contact->at[k] = x[k] + d[k] * (s->radius_a / reach);
+    uint64_t *key = sp_list_add(s->points, 1, sizeof *key);
+    if (key)
+        *key = pair_key(a, b);
+    return key != NULL;
+}
+
+/* All points below a node of the last inner level of one tree with all below one of the other. */
+SP_CLONES static int64_t meet_members(const sp_ball_tree *a, int32_t node_a, const sp_ball_tree *b, int32_t node_b, double most, uint64_t *keys)
+{
+    int64_t n = 0;
+    for (int64_t i = a->group[node_a]; i < a->group[node_a + 1] && a->member[i] >= 0; i++) {
+        const double x[3] = {a->at[0][i], a->at[1][i], a->at[2][i]};
+        const uint64_t first = pair_key(a->member[i], 0);
+        for (int64_t j = b->group[node_b]; j < b->group[node_b + 1]; j += SP_LANES) {
+            double square[SP_LANES];
+            bool some = false;
+            for (int l = 0; l < SP_LANES; l++) {
+                const double d0 = b->at[0][j + l] - x[0], d1 = b->at[1][j + l] - x[1], d2 = b->at[2][j + l] - x[2];
+                square[l] = d0 * d0 + d1 * d1 + d2 * d2;
+            }
+            for (int l = 0; l < SP_LANES; l++)
+                some |= square[l] <= most;
+            for (int l = 0; l < SP_LANES && some; l++) { /* seldom */
+                keys[n] = first | (uint32_t)b->member[j + l];
+                n += square[l] <= most;
+            }
+        }
     }
+    return n;
+}
+
+static bool meet_groups(search *s, node_pair pair)
+{
+    const sp_ball_tree *a = s->a, *b = s->b;
+    const int64_t room = (a->group[pair.a + 1] - a->group[pair.a]) * (b->group[pair.b + 1] - b->group[pair.b]), before = s->points->count;
+    uint64_t *keys = sp_list_add(s->points, room, sizeof *keys);
+    if (!keys)
+        return false;
+    s->points->count = before + meet_members(a, pair.a, b, pair.b, s->square, keys);
+    s->visited += room;
     return true;
 }
 
@@ -266,14 +406,6 @@ static bool open_node(sp_list *stack, const sp_contact_shell *shell, node_pair p
     return true;
 }
 
-static int by_points(const void *left, const void *right)
-{
-    const sp_ball_contact *x = left, *y = right;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
-}
-
 /* One pair of nodes: nothing where their spheres are apart, else the larger one is opened. */
 static bool visit(search *s, node_pair pair, double reach)
 {
@@ -287,6 +419,8 @@ static bool visit(search *s, node_pair pair, double reach)
     s->visited++;
     if (sp_dot3(d, d) > sum * sum)
         return true;
+    if (pair.level_a + 2 == A->levels && pair.level_b + 2 == B->levels)
+        return meet_groups(s, pair);
     const bool open_a = !leaf_a && (leaf_b || ra >= rb);
     if (open_a ? leaf_b && pair.level_a + 2 == A->levels : leaf_a && pair.level_b + 2 == B->levels)
         return meet_leaf(s, pair, open_a);
@@ -297,35 +431,108 @@ void sp_ball_room_free(sp_ball_room *room)
 {
     sp_list_free(&room->near[0]);
     sp_list_free(&room->near[1]);
+    sp_list_free(&room->beside);
+    sp_list_free(&room->hits);
+    sp_list_free(&room->points);
     sp_list_free(&room->stack);
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Few, as a rule. */
+static void sort_keys(int64_t count, uint64_t *key)
+{
+    enum { FEW = 32 };
+    if (count > FEW) {
+        qsort(key, (size_t)count, sizeof *key, by_key);
+        return;
+    }
+    for (int64_t i = 1; i < count; i++) {
+        const uint64_t k = key[i];
+        int64_t j = i;
+        for (; j > 0 && key[j - 1] > k; j--)
+            key[j] = key[j - 1];
+        key[j] = k;
+    }
+}
+
+/* Lists all pairs of points within radius_a + radius_b, which allow for rounding, ascending. */
+static bool search_trees(search *s, double radius_a, double radius_b, sp_ball_room *room)
+{
+    const double reach = radius_a + radius_b;
+    const bool groups = s->a->shell->levels == 2 && s->b->shell->levels == 2; /* right below the first level */
+    if (!find_near(s->a, radius_a, s->b, radius_b, room))
+        return false;
+    const int32_t *near[2] = {room->near[0].data, room->near[1].data};
+    const int64_t count[2] = {room->near[0].count, room->near[1].count}, width = whole_lanes(count[1]);
+    const double *beside = set_beside(s->b, &room->near[1], &room->beside);
+    room->hits.count = 0;
+    int32_t *hits = sp_list_add(&room->hits, width, sizeof *hits);
+    if (!beside || !hits)
+        return false;
+    s->visited = count[0] + count[1] + count[0] * count[1];
+    for (int64_t i = 0; i < count[0]; i++) {
+        const int32_t p = near[0][i];
+        const int64_t met = within(s->a->place + 3 * (int64_t)p, s->a->top[3][p] + reach, width, beside, hits);
+        for (int64_t j = 0; j < met; j++) {
+            if (groups) {
+                if (!meet_groups(s, (node_pair){p, near[1][hits[j]], 0, 0}))
+                    return false;
+                continue;
+            }
+            s->stack->count = 0;
+            node_pair *first = sp_list_add(s->stack, 1, sizeof *first);
+            if (!first)
+                return false;
+            *first = (node_pair){p, near[1][hits[j]], 0, 0};
+            while (s->stack->count > 0)
+                if (!visit(s, ((node_pair *)s->stack->data)[--s->stack->count], reach))
+                    return false;
+        }
+    }
+    sort_keys(s->points->count, s->points->data);
+    return true;
+}
+
+/* Those of the listed points that touch. */
+static bool touch(const search *s, double radius_a, double radius_b, sp_list *list)
+{
+    const double reach = radius_a + radius_b;
+    const uint64_t *key = s->points->data;
+    for (int64_t i = 0; i < s->points->count; i++) {
+        const int32_t a = (int32_t)(key[i] >> 32), b = (int32_t)(key[i] & UINT32_MAX);
+        const double *x = s->a->place + 3 * (int64_t)a, *y = s->b->place + 3 * (int64_t)b, d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]}, apart = sqrt(sp_dot3(d, d));
+        if (!(apart < reach) || !(apart > 0))
+            continue;
+        sp_ball_contact *contact = sp_list_add(list, 1, sizeof *contact);
+        if (!contact)
+            return false;
+        *contact = (sp_ball_contact){.a = a, .b = b, .distance = apart - reach};
+        for (int k = 0; k < 3; k++) {
+            contact->normal[k] = d[k] / apart;
+            contact->at[k] = x[k] + d[k] * (radius_a / reach);
+        }
+    }
+    return true;
 }
 
 int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room, sp_list *list,
                        int64_t *visited)
 {
-    const int64_t before = list->count;
     const double margin = rounding_of(a) + rounding_of(b), reach = radius_a + radius_b + margin;
-    search s = {.a = a, .b = b, .radius_a = radius_a, .radius_b = radius_b, .square = reach * reach, .list = list, .stack = &room->stack};
+    search s = {.a = a, .b = b, .square = reach * reach, .points = &room->points, .stack = &room->stack};
     sp_ball_tree_place(a);
     sp_ball_tree_place(b);
-    if (!find_near(a, radius_a + margin, b, radius_b + margin, room))
+    room->points.count = 0;
+    if (boxes_apart(&a->box, &b->box, reach))
+        return SP_OK;
+    if (!search_trees(&s, radius_a + margin, radius_b, room) || !touch(&s, radius_a, radius_b, list))
         return SP_SYSTEM;
-    const int32_t *near[2] = {room->near[0].data, room->near[1].data};
-    const int64_t count[2] = {room->near[0].count, room->near[1].count};
-    s.visited = count[0] + count[1];
-    s.stack->count = 0;
-    node_pair *first = sp_list_add(s.stack, count[0] * count[1], sizeof *first);
-    if (!first)
-        return SP_SYSTEM;
-    for (int64_t i = 0; i < count[0]; i++)
-        for (int64_t j = 0; j < count[1]; j++)
-            *first++ = (node_pair){near[0][i], near[1][j], 0, 0};
-    while (s.stack->count > 0)
-        if (!visit(&s, ((node_pair *)s.stack->data)[--s.stack->count], reach))
-            return SP_SYSTEM;
     *visited += s.visited;
-    if (list->count > before)
-        qsort((sp_ball_contact *)list->data + before, (size_t)(list->count - before), sizeof(sp_ball_contact), by_points);
     return SP_OK;
 }
 
@@ -350,15 +557,22 @@ static int by_low_end(const void *left, const void *right, void *data)
     return (i > j) - (i < j);
 }
 
-static int by_pair(const void *left, const void *right)
+/* Pairs from -> to in the order of their entry `which`, those that are equal as they were; `place` is room for one number for each ball. */
+static void sort_by(int which, int64_t count, int64_t balls, const int32_t *from, int32_t *to, int64_t *place)
 {
-    const int32_t *a = left, *b = right;
-    if (a[0] != b[0])
-        return a[0] < b[0] ? -1 : 1;
-    return (a[1] > b[1]) - (a[1] < b[1]);
+    memset(place, 0, (size_t)balls * sizeof *place);
+    for (int64_t i = 0; i < count; i++)
+        place[from[2 * i + which]]++;
+    for (int64_t i = 0, sum = 0; i < balls; i++) {
+        const int64_t here = place[i];
+        place[i] = sum;
+        sum += here;
+    }
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + 2 * place[from[2 * i + which]]++, from + 2 * i, 2 * sizeof *to);
 }
 
-int sp_balls_overlap(sp_context *context, int64_t count, const double *centre, const double *radius, int32_t *order, sp_list *list)
+int sp_balls_overlap(sp_context *context, int64_t count, const double *centre, const double *radius, int32_t *order, int64_t *place, sp_list *list)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     int64_t n = 0;
@@ -390,7 +604,12 @@ int sp_balls_overlap(sp_context *context, int64_t count, const double *centre, c
             pair[1] = order[i] < order[j] ? order[j] : order[i];
         }
     }
-    if (list->count)
-        qsort(list->data, (size_t)list->count, 2 * sizeof(int32_t), by_pair);
+    const int64_t found = list->count;
+    if (!sp_list_add(list, found, 2 * sizeof(int32_t))) /* room to sort them */
+        return sp_fail_memory(context);
+    list->count = found;
+    int32_t *pairs = list->data, *other = pairs + 2 * found;
+    sort_by(1, found, count, pairs, other, place);
+    sort_by(0, found, count, other, pairs, place);
     return SP_OK;
 }

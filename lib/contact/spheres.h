@@ -29,7 +29,7 @@ typedef struct sp_ball_contact {
 
 /* Lists that a search needs, one for each thread; starts as {0}. */
 typedef struct sp_ball_room {
-    sp_list near[2], stack;
+    sp_list near[2], beside, hits, points, stack;
 } sp_ball_room;
 void sp_ball_room_free(sp_ball_room *room);
 
@@ -40,8 +40,8 @@ int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double
                        int64_t *visited) SP_MUST_USE;
 
 /* Overlapping pairs i < j of `count` balls (centres [count, 3], radii [count]; radius < 0: left out), ascending, into `list` of int32_t
- * pairs: a sweep along the axis in which they are spread most. order [count] is room for it. */
-int sp_balls_overlap(sp_context *context, int64_t count, const double *centre, const double *radius, int32_t *order,
+ * pairs: a sweep along the axis in which they are spread most. order and place [count] are room for it. */
+int sp_balls_overlap(sp_context *context, int64_t count, const double *centre, const double *radius, int32_t *order, int64_t *place,
                      sp_list *list) SP_MUST_USE;
 
 #endif

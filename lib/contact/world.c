@@ -1,71 +1,9 @@
-#include "contact/world.h"
+#include "contact/world_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Fewer than so many are not worth waking threads for. */
-enum { SIDE_BY_SIDE = 8 };
-
-typedef struct actor {
-    const sp_world_body *body;
-    sp_contact_state at; /* where contacts are found; q and qdot point to the next two */
-    double *q, *qdot;    /* [r] */
-    double *Q;           /* [r] generalized force of contact, then the load of a fixed body's deformation */
-    double about[3];     /* free: the centre of mass there */
-    double F[3], T[3];   /* N, N m about it */
-    double wrench[6];    /* about the frame's origin */
-    double stiffness;    /* N/m, of all contacts */
-    sp_pose pose;        /* coupled: now */
-    double twist[6];     /* coupled: now */
-    sp_integrator *integrator;
-    sp_forcing forcing;
-    sp_context context;  /* of the integrator or the coupling: bodies are stepped side by side */
-    sp_ball_tree *balls; /* NULL: none */
-    bool near;           /* another one's */
-    int status;
-} actor;
-
-typedef struct encounter {
-    int64_t shell, field;
-    sp_traversal *traversal;
-    const sp_traversal_result *found;
-    sp_contact_forces forces;
-    double *q; /* of the deformed field in the step before */
-} encounter;
-
-/* What one thread finds among its share of the pairs that are near. */
-typedef struct search {
-    sp_list meetings; /* of sp_ball_contact, pair by pair */
-    sp_list counts;   /* of int64_t: how many for each pair */
-    sp_ball_room room;
-    int64_t visited;
-    int status;
-} search;
-
-struct sp_world {
-    sp_pool pool;
-    sp_context *context;
-    sp_world_parameters p;
-    int64_t steps, body_count, pair_count;
-    actor *actors;
-    encounter *pairs;
-    bool balls, all_balls;
-    int64_t ball_pair_count;
-    int32_t *ball_pairs; /* [ball_pair_count, 2] i < j, ascending: those that may meet, unless all may */
-    double *ball_centre, *ball_radius;
-    int32_t *ball_order;
-    int threads;
-    sp_list near, contacts;
-    search *searches;     /* [threads] */
-    const double **ahead; /* where the forces of a batch are asked for: room for the largest */
-    sp_pose hand;
-    double hand_twist[6], coupling[6], device[6];
-    sp_coupled_motion motion;
-    sp_wrench ball_wrench; /* of the balls that the coupled body meets, about its grasp */
-    sp_world_report report;
-};
 
 /* ---- making ---- */
 
@@ -76,14 +14,10 @@ static void load_of(void *self, double t0, double t1, double *f)
     memcpy(f, a->Q, (size_t)a->body->r * sizeof *f);
 }
 
-typedef struct label {
-    char text[100];
-} label;
-
-static label label_of(const sp_world *world, int64_t i)
+sp_world_name sp_world_label(const sp_world *world, int64_t i)
 {
     const char *name = world->actors[i].body->name;
-    label l;
+    sp_world_name l;
     snprintf(l.text, sizeof l.text, "body %lld%s%s%s", (long long)i, name ? " (" : "", name ? name : "", name ? ")" : "");
     return l;
 }
@@ -112,7 +46,7 @@ static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
         a->forcing = (sp_forcing){.self = a, .mean = load_of};
         status = sp_integrator_new(&a->context, body->system, &a->forcing, &p, NULL, NULL, &a->integrator);
         if (status != SP_OK)
-            return sp_fail(world->context, status, "%s: %s", label_of(world, i).text, a->context.message);
+            return sp_fail(world->context, status, "%s: %s", sp_world_label(world, i).text, a->context.message);
     }
     return status;
 }
@@ -128,7 +62,7 @@ static int make_pair(sp_world *world, int64_t i, const sp_world_pair *pair)
     const sp_world_body *a = world->actors[pair->shell].body, *b = world->actors[pair->field].body;
     if (!a->shell || !b->distance) /* two without distances were taken for balls */
         return sp_fail(world->context, SP_USAGE, "pair %lld: %s has no %s", (long long)i,
-                       label_of(world, a->shell ? pair->field : pair->shell).text, a->shell ? "distances" : "points");
+                       sp_world_label(world, a->shell ? pair->field : pair->shell).text, a->shell ? "distances" : "points");
     if (a->shell->modes > a->r || (b->distance->kind == SP_DISTANCE_DEFORMED && sp_deformed_field_r(b->distance->deformed) > b->r))
         return sp_fail(world->context, SP_USAGE, "pair %lld: more modes than the body has coordinates", (long long)i);
     e->shell = pair->shell;
@@ -142,7 +76,7 @@ done:
     return status;
 }
 
-static int by_bodies(const void *left, const void *right)
+int sp_world_by_bodies(const void *left, const void *right)
 {
     const int32_t *a = left, *b = right;
     if (a[0] != b[0])
@@ -177,36 +111,12 @@ static int sort_pairs(sp_world *world, const sp_world_body *bodies, int64_t coun
         world->ball_pair_count++;
     }
     if (world->ball_pair_count)
-        qsort(world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), by_bodies);
+        qsort(world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), sp_world_by_bodies);
 done:
     return status;
 }
 
-static int make_balls(sp_world *world)
-{
-    int status = SP_OK;
-    world->ball_centre = sp_pool_new(&world->pool, 3 * world->body_count, sizeof(double));
-    world->ball_radius = sp_pool_raw(&world->pool, world->body_count, sizeof(double));
-    world->ball_order = sp_pool_raw(&world->pool, world->body_count, sizeof(int32_t));
-    world->searches = sp_pool_new(&world->pool, world->threads, sizeof *world->searches);
-    if (world->pool.failed)
-        return sp_fail_memory(world->context);
-    for (int64_t i = 0; i < world->body_count; i++) {
-        const sp_world_body *body = world->actors[i].body;
-        world->ball_radius[i] = -1;
-        if (!body->shell || !(body->thickness > 0))
-            continue;
-        if (body->shell->modes > body->r)
-            return sp_fail(world->context, SP_USAGE, "%s has %lld coordinates, its points %lld modes", label_of(world, i).text,
-                           (long long)body->r, (long long)body->shell->modes);
-        SP_TRY(sp_ball_tree_new(world->context, body->shell, &world->actors[i].balls));
-    }
-done:
-    return status;
-}
-
-/* The frame that the hand holds: at the grasped point, turned as the body is. */
-static sp_pose grasp_frame(const sp_world *world, const sp_pose *body)
+sp_pose sp_world_grasp(const sp_world *world, const sp_pose *body)
 {
     double R[9];
     sp_pose frame = *body;
@@ -220,7 +130,7 @@ static sp_pose grasp_frame(const sp_world *world, const sp_pose *body)
 static void render_coupling(sp_world *world)
 {
     const sp_world_coupling *c = &world->p.coupling;
-    const sp_pose frame = grasp_frame(world, &world->actors[c->body].pose);
+    const sp_pose frame = sp_world_grasp(world, &world->actors[c->body].pose);
     sp_wrench wrench = {.force = {0}};
     sp_coupling_wrench(&c->parameters, &world->hand, &frame, &wrench);
     memcpy(world->coupling, wrench.force, sizeof wrench.force);
@@ -239,7 +149,6 @@ int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int
     world->context = context;
     world->p = *parameters;
     world->p.penalty.step = parameters->step;
-    world->threads = context->threads;
     world->body_count = body_count;
     world->actors = sp_pool_new(&world->pool, body_count, sizeof *world->actors);
     world->pairs = sp_pool_new(&world->pool, pair_count, sizeof *world->pairs);
@@ -252,9 +161,8 @@ int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int
         SP_TRY(make_actor(world, i, &bodies[i]));
     SP_TRY(sort_pairs(world, bodies, pair_count, pairs));
     world->all_balls = balls;
-    world->balls = balls || world->ball_pair_count > 0;
-    if (world->balls)
-        SP_TRY(make_balls(world));
+    if (balls || world->ball_pair_count > 0)
+        SP_TRY(sp_world_balls_new(world));
     const sp_world_coupling *c = &parameters->coupling;
     if (c->body >= 0) {
         world->hand = c->path(c->path_data, 0, NULL);
@@ -277,14 +185,9 @@ void sp_world_free(sp_world *world)
         sp_integrator_free(world->actors[i].integrator);
         sp_ball_tree_free(world->actors[i].balls);
     }
-    for (int t = 0; world->searches && t < world->threads; t++) {
-        sp_list_free(&world->searches[t].meetings);
-        sp_list_free(&world->searches[t].counts);
-        sp_ball_room_free(&world->searches[t].room);
-    }
+    sp_world_balls_free(world);
     for (int64_t i = 0; world->pairs && i < world->pair_count; i++)
         sp_traversal_free(world->pairs[i].traversal);
-    sp_list_free(&world->near);
     sp_list_free(&world->contacts);
     sp_pool_free(&world->pool);
     free(world);
@@ -365,7 +268,7 @@ static void find_contacts(sp_world *world, encounter *e)
     sp_penalty_forces(&penalty, a->body->shell, &a->at, b->body->distance, &b->at, e->found, &e->forces);
 }
 
-static int note_contact(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3], const double force[3])
+int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3], const double force[3])
 {
     sp_world_contact *contact = sp_list_add(&world->contacts, 1, sizeof *contact);
     if (!contact)
@@ -393,7 +296,7 @@ static int apply_pair(sp_world *world, const encounter *e)
         const bool touching = f->distance[i] < 0; /* else it only brakes */
         report->touching += touching;
         weight += !touching ? 0 : world->p.penalty.by_area ? a->body->shell->weight[f->point[i]] : 1;
-        SP_TRY(note_contact(world, e->shell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
+        SP_TRY(sp_world_note(world, e->shell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
     }
     const double stiffness = world->p.penalty.stiffness * f->scale * weight;
     actor *const sides[2] = {a, b};
@@ -406,171 +309,6 @@ static int apply_pair(sp_world *world, const encounter *e)
         sp_contact_forces_project(f, a->body->shell, &a->at.pose, a->Q);
     if (b->body->distance->kind == SP_DISTANCE_DEFORMED)
         sp_contact_forces_project_field(f, b->body->distance, &b->at.pose, b->Q);
-done:
-    return status;
-}
-
-/* A force at a point of an actor's shell. */
-static void push_point(actor *a, int32_t point, const double at[3], const double force[3])
-{
-    const double about[3] = {at[0] - a->about[0], at[1] - a->about[1], at[2] - a->about[2]};
-    const double origin[3] = {at[0] - a->at.pose.x[0], at[1] - a->at.pose.x[1], at[2] - a->at.pose.x[2]};
-    const sp_contact_shell *shell = a->body->shell;
-    double T[3], W[3], R[9], f[3];
-    sp_cross3(about, force, T);
-    sp_cross3(origin, force, W);
-    for (int k = 0; k < 3; k++) {
-        a->F[k] += force[k];
-        a->T[k] += T[k];
-        a->wrench[k] += force[k];
-        a->wrench[3 + k] += W[k];
-    }
-    if (!shell->U || !a->body->r)
-        return;
-    sp_quaternion_matrix(a->at.pose.q, R);
-    sp_rotate_back(R, force, f);
-    for (int k = 0; k < 3; k++)
-        for (int64_t j = 0; j < shell->modes; j++)
-            a->Q[j] += f[k] * shell->U[(3 * (int64_t)point + k) * shell->modes + j];
-}
-
-static void point_velocity(const actor *a, int32_t point, const double at[3], double v[3])
-{
-    const sp_contact_shell *shell = a->body->shell;
-    const int64_t modes = a->body->r && shell->U ? shell->modes : 0;
-    sp_contact_velocity(&a->at, at, modes, modes ? shell->U + 3 * modes * point : NULL, v);
-}
-
-/* A ball's force on the coupled body, which is stiff along the normal; the normal's own turning is left out. */
-static void couple_ball(sp_world *world, const double at[3], const double force[3], const double normal[3], double stiffness)
-{
-    sp_wrench *w = &world->ball_wrench;
-    const sp_pose frame = grasp_frame(world, &world->actors[world->p.coupling.body].pose);
-    const double r[3] = {at[0] - frame.x[0], at[1] - frame.x[1], at[2] - frame.x[2]};
-    double T[3], turned[3];
-    sp_cross3(r, force, T);
-    sp_cross3(r, normal, turned);
-    for (int i = 0; i < 3; i++) {
-        w->force[i] += force[i];
-        w->torque[i] += T[i];
-        for (int j = 0; j < 3; j++) {
-            w->force_x[3 * i + j] -= stiffness * normal[i] * normal[j];
-            w->force_w[3 * i + j] -= stiffness * normal[i] * turned[j];
-            w->torque_x[3 * i + j] -= stiffness * turned[i] * normal[j];
-            w->torque_w[3 * i + j] -= stiffness * turned[i] * turned[j];
-        }
-    }
-}
-
-/* Forces of the balls of two bodies that meet. */
-static int apply_balls(sp_world *world, int64_t i, int64_t j, int64_t count, const sp_ball_contact *contact)
-{
-    actor *a = &world->actors[i], *b = &world->actors[j];
-    const sp_penalty *penalty = &world->p.penalty;
-    const double scale = (double)count > penalty->limit ? penalty->limit / (double)count : 1;
-    int status = SP_OK;
-    for (int64_t c = 0; c < count; c++) {
-        double push = -penalty->stiffness * contact[c].distance, force[3], minus[3];
-        if (penalty->damping > 0) {
-            double va[3], vb[3];
-            point_velocity(a, contact[c].a, contact[c].at, va);
-            point_velocity(b, contact[c].b, contact[c].at, vb);
-            for (int k = 0; k < 3; k++)
-                va[k] -= vb[k];
-            push = fmax(0, push + penalty->damping * sp_dot3(va, contact[c].normal));
-        }
-        for (int k = 0; k < 3; k++) {
-            force[k] = -scale * push * contact[c].normal[k];
-            minus[k] = -force[k];
-        }
-        push_point(a, contact[c].a, contact[c].at, force);
-        push_point(b, contact[c].b, contact[c].at, minus);
-        if (world->p.coupling.body == i || world->p.coupling.body == j)
-            couple_ball(world, contact[c].at, world->p.coupling.body == i ? force : minus, contact[c].normal, penalty->stiffness * scale);
-        SP_TRY(note_contact(world, i, j, contact[c].a, contact[c].at, force));
-        world->report.lowest = fmin(world->report.lowest, contact[c].distance);
-    }
-    world->report.touching += count;
-    a->stiffness += penalty->stiffness * scale * (double)count;
-    b->stiffness += penalty->stiffness * scale * (double)count;
-done:
-    return status;
-}
-
-static bool moves(const actor *a)
-{
-    return a->body->motion != SP_WORLD_FIXED || a->integrator;
-}
-
-static bool may_meet(const sp_world *world, const int32_t pair[2])
-{
-    if (!moves(&world->actors[pair[0]]) && !moves(&world->actors[pair[1]]))
-        return false;
-    return world->all_balls || bsearch(pair, world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), by_bodies);
-}
-
-/* One thread's share of the pairs that are near. */
-static void search_balls(sp_world *world, int thread)
-{
-    search *mine = &world->searches[thread];
-    const int64_t n = world->near.count, first = n * thread / world->threads, end = n * (thread + 1) / world->threads;
-    const int32_t *pair = world->near.data;
-    mine->meetings.count = mine->counts.count = 0;
-    mine->visited = 0;
-    mine->status = SP_OK;
-    for (int64_t i = first; i < end && mine->status == SP_OK; i++) {
-        const actor *a = &world->actors[pair[2 * i]], *b = &world->actors[pair[2 * i + 1]];
-        int64_t *count = sp_list_add(&mine->counts, 1, sizeof *count);
-        if (!count) {
-            mine->status = SP_SYSTEM;
-            return;
-        }
-        *count = 0;
-        if (!may_meet(world, pair + 2 * i))
-            continue;
-        const int64_t before = mine->meetings.count;
-        mine->status =
-            sp_ball_trees_meet(a->balls, a->body->thickness, b->balls, b->body->thickness, &mine->room, &mine->meetings, &mine->visited);
-        *count = mine->meetings.count - before;
-    }
-}
-
-static int meet_all_balls(sp_world *world)
-{
-    int status;
-    for (int64_t i = 0; i < world->body_count; i++) {
-        actor *a = &world->actors[i];
-        a->near = false;
-        if (a->balls) {
-            sp_ball_tree_bound(a->balls, world->ball_centre + 3 * i, &world->ball_radius[i]);
-            world->ball_radius[i] += a->body->thickness;
-        }
-    }
-    SP_TRY(sp_balls_overlap(world->context, world->body_count, world->ball_centre, world->ball_radius, world->ball_order, &world->near));
-    const int32_t *pair = world->near.data;
-    for (int64_t i = 0; i < world->near.count; i++, pair += 2)
-        if (may_meet(world, pair))
-            world->actors[pair[0]].near = world->actors[pair[1]].near = true;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(world->threads) if (world->near.count >= SIDE_BY_SIDE)
-    for (int64_t i = 0; i < world->body_count; i++)
-        if (world->actors[i].near)
-            sp_ball_tree_place(world->actors[i].balls);
-#pragma omp parallel for schedule(static, 1) num_threads(world->threads) if (world->near.count >= SIDE_BY_SIDE)
-    for (int t = 0; t < world->threads; t++)
-        search_balls(world, t);
-    pair = world->near.data;
-    for (int t = 0; t < world->threads; t++) { /* shares follow each other: the order of the pairs for any number of threads */
-        const search *found = &world->searches[t];
-        const sp_ball_contact *contact = found->meetings.data;
-        const int64_t *count = found->counts.data;
-        if (found->status != SP_OK)
-            return sp_fail_memory(world->context);
-        world->report.visited += found->visited;
-        for (int64_t i = 0; i < found->counts.count; i++, pair += 2) {
-            SP_TRY(apply_balls(world, pair[0], pair[1], count[i], contact));
-            contact += count[i];
-        }
-    }
 done:
     return status;
 }
@@ -618,7 +356,7 @@ static int move_coupled(sp_world *world)
     sp_wrench contact = world->ball_wrench;
     double R[9], arm[3], turn[3];
     int status;
-    sp_pose frame = grasp_frame(world, &a->pose);
+    sp_pose frame = sp_world_grasp(world, &a->pose);
     contact_wrench(world, frame.x, &contact);
     world->hand = c->path(c->path_data, sp_world_time(world) + world->p.step, world->hand_twist);
     if (c->dynamic) {
@@ -676,7 +414,7 @@ static int refuse_step(sp_world *world, int64_t i, int status)
 {
     const actor *a = &world->actors[i];
     const char *why = !a->body->free ? a->context.message : a->body->context ? a->body->context->message : "its solver failed";
-    return sp_fail(world->context, status, "%s could not take the step from %g s on: %s", label_of(world, i).text, sp_world_time(world), why);
+    return sp_fail(world->context, status, "%s could not take the step from %g s on: %s", sp_world_label(world, i).text, sp_world_time(world), why);
 }
 
 static void prepare_forces(sp_world *world)
@@ -706,7 +444,7 @@ int sp_world_step(sp_world *world)
     for (int64_t i = 0; i < world->pair_count; i++)
         SP_TRY(apply_pair(world, &world->pairs[i]));
     if (world->balls)
-        SP_TRY(meet_all_balls(world));
+        SP_TRY(sp_world_balls_meet(world));
     if (world->p.coupling.body >= 0 && (status = move_coupled(world)) != SP_OK)
         return refuse_step(world, world->p.coupling.body, status);
     prepare_forces(world);

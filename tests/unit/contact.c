@@ -1360,6 +1360,7 @@ static void broad_phase(void)
     enum { COUNT = 300 };
     double centre[3 * COUNT], radius[COUNT];
     int32_t order[COUNT];
+    int64_t place[COUNT];
     sp_list list = {0};
     int64_t pairs = 0;
     for (uint64_t t = 0; t < 40; t++) {
@@ -1374,7 +1375,7 @@ static void broad_phase(void)
             }
         }
         const int64_t count = t < 3 ? (int64_t)t : COUNT;
-        CHECK_OK(sp_balls_overlap(&context, count, centre, radius, order, &list));
+        CHECK_OK(sp_balls_overlap(&context, count, centre, radius, order, place, &list));
         int64_t next = 0, wrong = 0;
         const int32_t *pair = list.data;
         for (int i = 0; i < count; i++)

@@ -1,0 +1,385 @@
+/* Shells against shells in a world: who is near whom, which of their points touch, and with what forces. */
+#include "contact/world_internal.h"
+
+#include "base/lanes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two bodies that are near. */
+typedef struct meeting {
+    int32_t body[2]; /* ascending */
+    int thread;           /* whose lists have what it found: */
+    int64_t first, count; /* contacts and pushes there */
+} meeting;
+
+/* What one thread finds in the meetings that it looks at. */
+typedef struct share {
+    sp_list contacts; /* of sp_ball_contact */
+    sp_list pushes;   /* of double, N: the force of each along its normal */
+    sp_ball_room room;
+    int64_t visited;
+    int status;
+} share;
+
+struct sp_world_balls {
+    double *centre, *radius; /* [bodies, 3], [bodies] m; radius < 0: it has no points */
+    int32_t *order;          /* [bodies] */
+    sp_list near;            /* of int32_t pairs: whose balls about all points overlap */
+    sp_list meetings;        /* those of them that may meet, ascending */
+    int threads;
+    share *shares;           /* [threads] */
+    bool *needed;            /* [bodies] whether some meeting needs its places */
+    int64_t *start;          /* [bodies + 1] into */
+    sp_list of_body;         /* of int64_t: the meetings in which a body touches, ascending */
+};
+
+/* ---- making ---- */
+
+int sp_world_balls_new(sp_world *world)
+{
+    const int64_t n = world->body_count;
+    int status = SP_OK;
+    sp_world_balls *balls = world->balls = sp_pool_new(&world->pool, 1, sizeof *balls);
+    if (!balls)
+        return sp_fail_memory(world->context);
+    balls->threads = world->context->threads;
+    balls->centre = sp_pool_new(&world->pool, 3 * n, sizeof(double));
+    balls->radius = sp_pool_raw(&world->pool, n, sizeof(double));
+    balls->order = sp_pool_raw(&world->pool, n, sizeof(int32_t));
+    balls->shares = sp_pool_new(&world->pool, balls->threads, sizeof *balls->shares);
+    balls->needed = sp_pool_new(&world->pool, n, sizeof(bool));
+    balls->start = sp_pool_new(&world->pool, n + 1, sizeof(int64_t));
+    if (world->pool.failed)
+        return sp_fail_memory(world->context);
+    for (int64_t i = 0; i < n; i++) {
+        const sp_world_body *body = world->actors[i].body;
+        balls->radius[i] = -1;
+        if (!body->shell || !(body->thickness > 0))
+            continue;
+        if (body->shell->modes > body->r)
+            return sp_fail(world->context, SP_USAGE, "%s has %lld coordinates, its points %lld modes", sp_world_label(world, i).text,
+                           (long long)body->r, (long long)body->shell->modes);
+        SP_TRY(sp_ball_tree_new(world->context, body->shell, &world->actors[i].balls));
+    }
+done:
+    return status;
+}
+
+void sp_world_balls_free(sp_world *world)
+{
+    sp_world_balls *balls = world->balls;
+    if (!balls)
+        return;
+    for (int t = 0; balls->shares && t < balls->threads; t++) {
+        sp_list_free(&balls->shares[t].contacts);
+        sp_list_free(&balls->shares[t].pushes);
+        sp_ball_room_free(&balls->shares[t].room);
+    }
+    sp_list_free(&balls->near);
+    sp_list_free(&balls->meetings);
+    sp_list_free(&balls->of_body);
+}
+
+/* ---- who is near whom ---- */
+
+static bool moves(const actor *a)
+{
+    return a->body->motion != SP_WORLD_FIXED || a->integrator;
+}
+
+static bool may_meet(const sp_world *world, const int32_t pair[2])
+{
+    if (!moves(&world->actors[pair[0]]) && !moves(&world->actors[pair[1]]))
+        return false;
+    return world->all_balls || bsearch(pair, world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), sp_world_by_bodies);
+}
+
+static int find_near(sp_world *world)
+{
+    sp_world_balls *balls = world->balls;
+    int status;
+    for (int64_t i = 0; i < world->body_count; i++) {
+        const actor *a = &world->actors[i];
+        balls->needed[i] = false;
+        if (a->balls) {
+            sp_ball_tree_bound(a->balls, balls->centre + 3 * i, &balls->radius[i]);
+            balls->radius[i] += a->body->thickness;
+        }
+    }
+    SP_TRY(sp_balls_overlap(world->context, world->body_count, balls->centre, balls->radius, balls->order, balls->start, &balls->near));
+    const int32_t *pair = balls->near.data;
+    balls->meetings.count = 0;
+    for (int64_t i = 0; i < balls->near.count; i++, pair += 2) {
+        if (!may_meet(world, pair))
+            continue;
+        meeting *m = sp_list_add(&balls->meetings, 1, sizeof *m);
+        if (!m)
+            return sp_fail_memory(world->context);
+        *m = (meeting){.body = {pair[0], pair[1]}};
+        balls->needed[pair[0]] = balls->needed[pair[1]] = true;
+    }
+#pragma omp parallel for schedule(dynamic, 4) num_threads(balls->threads) if (balls->meetings.count >= SIDE_BY_SIDE)
+    for (int64_t i = 0; i < world->body_count; i++)
+        if (balls->needed[i])
+            sp_ball_tree_place(world->actors[i].balls);
+done:
+    return status;
+}
+
+/* ---- contacts and their forces ---- */
+
+/* y[k] = Σ_j rows[k, j] x[j], in lanes. */
+SP_INLINE void three_rows_times(int64_t modes, const double *rows, const double *x, double y[3])
+{
+    sp_lanes sum[3] = {0};
+    int64_t j = 0;
+    for (; j + SP_LANES <= modes; j += SP_LANES) {
+        sp_lanes v;
+        memcpy(&v, x + j, sizeof v);
+        for (int k = 0; k < 3; k++) {
+            sp_lanes row;
+            memcpy(&row, rows + k * modes + j, sizeof row);
+            sum[k] += row * v;
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        y[k] = 0;
+        for (int64_t i = j; i < modes; i++)
+            y[k] += rows[k * modes + i] * x[i];
+        for (int l = 0; l < SP_LANES; l++)
+            y[k] += sum[k][l];
+    }
+}
+
+/* What the forces on one body need. */
+typedef struct side {
+    const actor *a;
+    double R[9];
+    int64_t modes; /* that move its points */
+    const double *U;
+} side;
+
+static side side_of(const actor *a)
+{
+    const sp_contact_shell *shell = a->body->shell;
+    side s = {.a = a, .modes = a->body->r && shell->U ? shell->modes : 0, .U = shell->U};
+    sp_quaternion_matrix(a->at.pose.q, s.R);
+    return s;
+}
+
+SP_INLINE void velocity_at(const side *s, int32_t point, const double at[3], double v[3])
+{
+    const sp_contact_state *state = &s->a->at;
+    const double r[3] = {at[0] - state->pose.x[0], at[1] - state->pose.x[1], at[2] - state->pose.x[2]};
+    double rate[3], turned[3] = {0, 0, 0};
+    if (s->modes > 0 && state->qdot) {
+        three_rows_times(s->modes, s->U + 3 * s->modes * point, state->qdot, rate);
+        sp_rotate(s->R, rate, turned);
+    }
+    sp_cross3(state->angular_velocity, r, v);
+    for (int k = 0; k < 3; k++)
+        v[k] += state->velocity[k] + turned[k];
+}
+
+/* How hard the points push each other, N: springs that together are no stiffer than the limit, and dampers that do not pull. */
+SP_CLONES static void find_pushes(const sp_penalty *penalty, const actor *a, const actor *b, int64_t count, const sp_ball_contact *contact, double *push)
+{
+    const double scale = (double)count > penalty->limit ? penalty->limit / (double)count : 1;
+    const side sides[2] = {side_of(a), side_of(b)};
+    for (int64_t c = 0; c < count; c++) {
+        push[c] = -penalty->stiffness * contact[c].distance;
+        if (penalty->damping > 0) {
+            double va[3], vb[3];
+            velocity_at(&sides[0], contact[c].a, contact[c].at, va);
+            velocity_at(&sides[1], contact[c].b, contact[c].at, vb);
+            for (int k = 0; k < 3; k++)
+                va[k] -= vb[k];
+            push[c] = fmax(0, push[c] + penalty->damping * sp_dot3(va, contact[c].normal));
+        }
+        push[c] *= scale;
+    }
+}
+
+static void look_at(const sp_world *world, meeting *m, int thread)
+{
+    share *mine = &world->balls->shares[thread];
+    const actor *a = &world->actors[m->body[0]], *b = &world->actors[m->body[1]];
+    m->thread = thread;
+    m->first = mine->contacts.count;
+    if (mine->status == SP_OK)
+        mine->status = sp_ball_trees_meet(a->balls, a->body->thickness, b->balls, b->body->thickness, &mine->room, &mine->contacts, &mine->visited);
+    m->count = mine->contacts.count - m->first;
+    if (m->count == 0 || mine->status != SP_OK)
+        return;
+    double *push = sp_list_add(&mine->pushes, m->count, sizeof *push);
+    if (push)
+        find_pushes(&world->p.penalty, a, b, m->count, (const sp_ball_contact *)mine->contacts.data + m->first, push);
+    else
+        mine->status = SP_SYSTEM;
+}
+
+static int look_at_all(sp_world *world)
+{
+    sp_world_balls *balls = world->balls;
+    meeting *m = balls->meetings.data;
+    const int64_t count = balls->meetings.count;
+    for (int t = 0; t < balls->threads; t++) {
+        share *s = &balls->shares[t];
+        s->contacts.count = s->pushes.count = s->visited = 0;
+        s->status = SP_OK;
+    }
+#pragma omp parallel for schedule(static) num_threads(balls->threads) if (count >= SIDE_BY_SIDE)
+    for (int t = 0; t < balls->threads; t++) /* neighbours of one body are neighbours in the list */
+        for (int64_t i = count * t / balls->threads; i < count * (t + 1) / balls->threads; i++)
+            look_at(world, &m[i], t);
+    for (int t = 0; t < balls->threads; t++) {
+        if (balls->shares[t].status != SP_OK)
+            return sp_fail_memory(world->context);
+        world->report.visited += balls->shares[t].visited;
+    }
+    return SP_OK;
+}
+
+static const sp_ball_contact *contacts_of(const sp_world_balls *balls, const meeting *m, const double **push)
+{
+    const share *s = &balls->shares[m->thread];
+    *push = m->count ? (const double *)s->pushes.data + m->first : NULL;
+    return m->count ? (const sp_ball_contact *)s->contacts.data + m->first : NULL;
+}
+
+static void force_of(const sp_ball_contact *contact, double push, double force[3])
+{
+    for (int k = 0; k < 3; k++)
+        force[k] = push * contact->normal[k];
+}
+
+/* Adds the forces of one meeting to a body of it. */
+SP_CLONES static void push_body(actor *a, bool second, int64_t count, const sp_ball_contact *contact, const double *push)
+{
+    const side s = side_of(a);
+    double *restrict Q = a->Q;
+    for (int64_t c = 0; c < count; c++) {
+        const double *at = contact[c].at;
+        const double about[3] = {at[0] - a->about[0], at[1] - a->about[1], at[2] - a->about[2]};
+        const double origin[3] = {at[0] - a->at.pose.x[0], at[1] - a->at.pose.x[1], at[2] - a->at.pose.x[2]};
+        double force[3], T[3], W[3], f[3];
+        force_of(&contact[c], second ? push[c] : -push[c], force);
+        sp_cross3(about, force, T);
+        sp_cross3(origin, force, W);
+        for (int k = 0; k < 3; k++) {
+            a->F[k] += force[k];
+            a->T[k] += T[k];
+            a->wrench[k] += force[k];
+            a->wrench[3 + k] += W[k];
+        }
+        const double *restrict rows = s.modes ? s.U + 3 * s.modes * (second ? contact[c].b : contact[c].a) : NULL;
+        sp_rotate_back(s.R, force, f);
+        for (int64_t j = 0; j < s.modes; j++)
+            Q[j] += f[0] * rows[j] + f[1] * rows[s.modes + j] + f[2] * rows[2 * s.modes + j];
+    }
+}
+
+/* The meetings of each body, so that bodies are pushed side by side. */
+static int sort_by_body(sp_world *world)
+{
+    sp_world_balls *balls = world->balls;
+    const meeting *m = balls->meetings.data;
+    const int64_t count = balls->meetings.count, n = world->body_count;
+    int64_t *start = balls->start;
+    balls->of_body.count = 0;
+    int64_t *list = sp_list_add(&balls->of_body, 2 * count, sizeof *list);
+    if (!list)
+        return sp_fail_memory(world->context);
+    memset(start, 0, (size_t)(n + 1) * sizeof *start);
+    for (int64_t i = 0; i < count; i++)
+        for (int s = 0; s < 2 && m[i].count > 0; s++)
+            start[m[i].body[s]]++;
+    for (int64_t i = 0, sum = 0; i <= n; i++) {
+        sum += start[i];
+        start[i] = sum;
+    }
+    for (int64_t i = count - 1; i >= 0; i--)
+        for (int s = 1; s >= 0 && m[i].count > 0; s--)
+            list[--start[m[i].body[s]]] = i;
+    return SP_OK;
+}
+
+static int push_bodies(sp_world *world)
+{
+    const sp_world_balls *balls = world->balls;
+    const meeting *m = balls->meetings.data;
+    int status;
+    SP_TRY(sort_by_body(world));
+    const int64_t *of_body = balls->of_body.data;
+#pragma omp parallel for schedule(dynamic, 4) num_threads(balls->threads) if (balls->meetings.count >= SIDE_BY_SIDE)
+    for (int64_t i = 0; i < world->body_count; i++)
+        for (int64_t k = balls->start[i]; k < balls->start[i + 1]; k++) {
+            const meeting *mine = &m[of_body[k]];
+            const double *push;
+            const sp_ball_contact *contact = contacts_of(balls, mine, &push);
+            push_body(&world->actors[i], mine->body[1] == i, mine->count, contact, push);
+        }
+done:
+    return status;
+}
+
+/* A ball's force on the coupled body, which is stiff along the normal; the normal's own turning is left out. */
+static void couple_ball(sp_world *world, const double at[3], const double force[3], const double normal[3], double stiffness)
+{
+    sp_wrench *w = &world->ball_wrench;
+    const sp_pose frame = sp_world_grasp(world, &world->actors[world->p.coupling.body].pose);
+    const double r[3] = {at[0] - frame.x[0], at[1] - frame.x[1], at[2] - frame.x[2]};
+    double T[3], turned[3];
+    sp_cross3(r, force, T);
+    sp_cross3(r, normal, turned);
+    for (int i = 0; i < 3; i++) {
+        w->force[i] += force[i];
+        w->torque[i] += T[i];
+        for (int j = 0; j < 3; j++) {
+            w->force_x[3 * i + j] -= stiffness * normal[i] * normal[j];
+            w->force_w[3 * i + j] -= stiffness * normal[i] * turned[j];
+            w->torque_x[3 * i + j] -= stiffness * turned[i] * normal[j];
+            w->torque_w[3 * i + j] -= stiffness * turned[i] * turned[j];
+        }
+    }
+}
+
+/* What a meeting adds to the report, the list of contacts and the coupling. */
+static int report_meeting(sp_world *world, const meeting *m)
+{
+    const sp_penalty *penalty = &world->p.penalty;
+    const double stiffness = (double)m->count > penalty->limit ? penalty->stiffness * penalty->limit / (double)m->count : penalty->stiffness;
+    const int64_t held = world->p.coupling.body;
+    const double *push;
+    const sp_ball_contact *contact = contacts_of(world->balls, m, &push);
+    int status = SP_OK;
+    for (int64_t c = 0; c < m->count; c++) {
+        double force[3], minus[3];
+        force_of(&contact[c], push[c], minus);
+        force_of(&contact[c], -push[c], force);
+        if (held == m->body[0] || held == m->body[1])
+            couple_ball(world, contact[c].at, held == m->body[0] ? force : minus, contact[c].normal, stiffness);
+        SP_TRY(sp_world_note(world, m->body[0], m->body[1], contact[c].a, contact[c].at, force));
+        world->report.lowest = fmin(world->report.lowest, contact[c].distance);
+    }
+    world->report.touching += m->count;
+    for (int s = 0; s < 2; s++)
+        world->actors[m->body[s]].stiffness += stiffness * (double)m->count;
+done:
+    return status;
+}
+
+int sp_world_balls_meet(sp_world *world)
+{
+    int status;
+    SP_TRY(find_near(world));
+    SP_TRY(look_at_all(world));
+    SP_TRY(push_bodies(world));
+    const meeting *m = world->balls->meetings.data;
+    for (int64_t i = 0; i < world->balls->meetings.count; i++)
+        SP_TRY(report_meeting(world, &m[i]));
+done:
+    return status;
+}

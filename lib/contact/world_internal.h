@@ -1,0 +1,80 @@
+/* What world.c and world_balls.c share. Internal to lib/contact. */
+#ifndef SP_CONTACT_WORLD_INTERNAL_H
+#define SP_CONTACT_WORLD_INTERNAL_H
+
+#include "contact/world.h"
+
+/* Fewer than so many are not worth waking threads for. */
+enum { SIDE_BY_SIDE = 8 };
+
+typedef struct actor {
+    const sp_world_body *body;
+    sp_contact_state at; /* where contacts are found; q and qdot point to the next two */
+    double *q, *qdot;    /* [r] */
+    double *Q;           /* [r] generalized force of contact, then the load of a fixed body's deformation */
+    double about[3];     /* free: the centre of mass there */
+    double F[3], T[3];   /* N, N m about it */
+    double wrench[6];    /* about the frame's origin */
+    double stiffness;    /* N/m, of all contacts */
+    sp_pose pose;        /* coupled: now */
+    double twist[6];     /* coupled: now */
+    sp_integrator *integrator;
+    sp_forcing forcing;
+    sp_context context;  /* of the integrator or the coupling: bodies are stepped side by side */
+    sp_ball_tree *balls; /* NULL: none */
+    int status;
+} actor;
+
+typedef struct encounter {
+    int64_t shell, field;
+    sp_traversal *traversal;
+    const sp_traversal_result *found;
+    sp_contact_forces forces;
+    double *q; /* of the deformed field in the step before */
+} encounter;
+
+typedef struct sp_world_balls sp_world_balls; /* world_balls.c */
+
+struct sp_world {
+    sp_pool pool;
+    sp_context *context;
+    sp_world_parameters p;
+    int64_t steps, body_count, pair_count;
+    actor *actors;
+    encounter *pairs;
+    bool all_balls;
+    int64_t ball_pair_count;
+    int32_t *ball_pairs; /* [ball_pair_count, 2] i < j, ascending: those that may meet, unless all may */
+    sp_world_balls *balls; /* NULL: nothing has any */
+    sp_list contacts;
+    const double **ahead; /* where the forces of a batch are asked for: room for the largest */
+    sp_pose hand;
+    double hand_twist[6], coupling[6], device[6];
+    sp_coupled_motion motion;
+    sp_wrench ball_wrench; /* of the balls that the coupled body meets, about its grasp */
+    sp_world_report report;
+};
+
+/* What messages call a body. */
+typedef struct sp_world_name {
+    char text[100];
+} sp_world_name;
+sp_world_name sp_world_label(const sp_world *world, int64_t body);
+
+/* Order of pairs of int32_t, for qsort and bsearch. */
+int sp_world_by_bodies(const void *left, const void *right);
+
+/* The frame that the hand holds: at the grasped point, turned as the body is. */
+sp_pose sp_world_grasp(const sp_world *world, const sp_pose *body);
+
+/* Adds a contact of point `point` of body a with body b to the list: where it is and the force on a, world. */
+int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3], const double force[3]) SP_MUST_USE;
+
+/* Balls about the points of shells: a tree for every body that has some. */
+int sp_world_balls_new(sp_world *world) SP_MUST_USE;
+void sp_world_balls_free(sp_world *world);
+
+/* Finds all that meet where the actors are, and adds their forces to F, T, Q, wrench and stiffness of both. The same bytes for any number of threads. */
+int sp_world_balls_meet(sp_world *world) SP_MUST_USE;
+
+#endif

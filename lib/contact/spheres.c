@@ -50,6 +50,32 @@ static int64_t whole_lanes(int64_t count)
     return (count + SP_LANES - 1) / SP_LANES * SP_LANES;
 }
 
+typedef int64_t mask_lanes __attribute__((vector_size(8 * SP_LANES)));
+
+SP_INLINE sp_lanes lanes_at(const double *x)
+{
+    sp_lanes v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+SP_INLINE bool any_lane(mask_lanes m)
+{
+    m |= __builtin_shuffle(m, (mask_lanes){4, 5, 6, 7, 0, 1, 2, 3});
+    m |= __builtin_shuffle(m, (mask_lanes){2, 3, 0, 1, 6, 7, 4, 5});
+    return (m[0] | m[1]) != 0;
+}
+
+/* Appends the numbers of the lanes that are set to the list; without branches, since which are is a matter of chance. */
+SP_INLINE int64_t append_lanes(mask_lanes m, int64_t first, int32_t *list, int64_t n)
+{
+    for (int l = 0; l < SP_LANES; l++) {
+        list[n] = (int32_t)(first + l);
+        n -= m[l];
+    }
+    return n;
+}
+
 /* A node of each tree; levels count from 0. */
 typedef struct node_pair {
     int32_t a, b;
@@ -226,24 +252,21 @@ static bool boxes_apart(const extent *a, const extent *b, double reach)
     return false;
 }
 
-/* Numbers of the nodes of the first level whose spheres, larger by `more`, touch the box, into list [in whole lanes]. Without branches: which of them do is a matter of chance. */
+/* Numbers of the nodes of the first level whose spheres, larger by `more`, touch the box, into list [in whole lanes]. */
 SP_CLONES static int64_t touch_box(const sp_ball_tree *tree, const extent *box, double more, int32_t *list)
 {
+    const sp_lanes zero = {0};
     int64_t n = 0;
     for (int64_t i = 0; i < tree->shell->cumulative[0]; i += SP_LANES) {
-        double excess[SP_LANES];
-        for (int l = 0; l < SP_LANES; l++) {
-            const double radius = tree->top[3][i + l] + more;
-            excess[l] = -radius * radius;
-            for (int k = 0; k < 3; k++) {
-                const double x = tree->top[k][i + l], below = box->low[k] - x, above = x - box->high[k], apart = below > above ? below : above, gap = apart > 0 ? apart : 0;
-                excess[l] += gap * gap;
-            }
+        const sp_lanes radius = lanes_at(tree->top[3] + i) + more;
+        sp_lanes square = zero;
+        for (int k = 0; k < 3; k++) {
+            const sp_lanes x = lanes_at(tree->top[k] + i), below = box->low[k] - x, above = x - box->high[k];
+            const mask_lanes lower = below > zero, upper = above > zero; /* not both */
+            const sp_lanes gap = (sp_lanes)(((mask_lanes)below & lower) | ((mask_lanes)above & upper));
+            square += gap * gap;
         }
-        for (int l = 0; l < SP_LANES; l++) {
-            list[n] = (int32_t)(i + l);
-            n += excess[l] <= 0;
-        }
+        n = append_lanes(square <= radius * radius, i, list, n);
     }
     return n;
 }
@@ -300,15 +323,13 @@ SP_CLONES static int64_t within(const double x[3], double reach, int64_t width, 
 {
     int64_t n = 0;
     for (int64_t j = 0; j < width; j += SP_LANES) {
-        double excess[SP_LANES];
-        for (int l = 0; l < SP_LANES; l++) {
-            const double d0 = beside[j + l] - x[0], d1 = beside[width + j + l] - x[1], d2 = beside[2 * width + j + l] - x[2], sum = beside[3 * width + j + l] + reach;
-            excess[l] = d0 * d0 + d1 * d1 + d2 * d2 - sum * sum;
+        sp_lanes square = {0};
+        for (int k = 0; k < 3; k++) {
+            const sp_lanes d = lanes_at(beside + k * width + j) - x[k];
+            square += d * d;
         }
-        for (int l = 0; l < SP_LANES; l++) {
-            hits[n] = (int32_t)(j + l);
-            n += excess[l] <= 0;
-        }
+        const sp_lanes sum = lanes_at(beside + 3 * width + j) + reach;
+        n = append_lanes(square <= sum * sum, j, hits, n);
     }
     return n;
 }
@@ -347,17 +368,17 @@ SP_CLONES static int64_t meet_members(const sp_ball_tree *a, int32_t node_a, con
         const double x[3] = {a->at[0][i], a->at[1][i], a->at[2][i]};
         const uint64_t first = pair_key(a->member[i], 0);
         for (int64_t j = b->group[node_b]; j < b->group[node_b + 1]; j += SP_LANES) {
-            double square[SP_LANES];
-            bool some = false;
-            for (int l = 0; l < SP_LANES; l++) {
-                const double d0 = b->at[0][j + l] - x[0], d1 = b->at[1][j + l] - x[1], d2 = b->at[2][j + l] - x[2];
-                square[l] = d0 * d0 + d1 * d1 + d2 * d2;
+            sp_lanes square = {0};
+            for (int k = 0; k < 3; k++) {
+                const sp_lanes d = lanes_at(b->at[k] + j) - x[k];
+                square += d * d;
             }
-            for (int l = 0; l < SP_LANES; l++)
-                some |= square[l] <= most;
-            for (int l = 0; l < SP_LANES && some; l++) { /* seldom */
+            const mask_lanes near = square <= most + (sp_lanes){0};
+            if (!any_lane(near)) /* as a rule */
+                continue;
+            for (int l = 0; l < SP_LANES; l++) {
                 keys[n] = first | (uint32_t)b->member[j + l];
-                n += square[l] <= most;
+                n -= near[l];
             }
         }
     }

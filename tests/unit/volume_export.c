@@ -198,9 +198,9 @@ static void go_and_come_back(const sp_mesh *mesh)
             check_members(format_names[f], mesh, &back, kept);
             if (f == 5)
                 for (int64_t m = 0; m < back.material_count; m++)
-                    CHECK(back.materials[m].damping_mass == mesh->materials[m].damping_mass &&
-                              back.materials[m].damping_stiffness == mesh->materials[m].damping_stiffness,
-                          "damping of material %lld", (long long)m);
+                    CHECK(fabs(back.materials[m].damping_mass - mesh->materials[m].damping_mass) <= 1e-13 * mesh->materials[m].damping_mass &&
+                              fabs(back.materials[m].damping_stiffness - mesh->materials[m].damping_stiffness) <= 1e-13 * mesh->materials[m].damping_stiffness,
+                          "damping of material %lld", (long long)m); /* in fields of 20 characters */
             sp_mesh_free(&back);
         }
         drop(&w);

@@ -8,19 +8,19 @@ void sp_element_lanes_start(sp_element_lanes *data)
         data->class[l] = data->region[l] = -1;
 }
 
-static void load_pairs(const sp_body *body, sp_element_lanes *data)
+SP_CLONES static void load_pairs(const sp_body *body, sp_element_lanes *data)
 {
-    int pairs = sp_pair_count(data->corners), packed = pairs * (pairs + 1) / 2;
+    const int pairs = sp_pair_count(data->corners);
+    const double *gram[SP_LANES], *edges[SP_LANES];
     for (int l = 0; l < SP_LANES; l++) {
         const sp_element_class *class = &body->classes[data->class[l]];
-        for (int k = 0; k < packed; k++)
-            data->gram[k][l] = class->gram[k];
-        for (int p = 0; p < pairs; p++)
-            for (int i = 0; i < 3; i++)
-                data->edge[p][i][l] = class->edges[3 * p + i];
+        gram[l] = class->gram;
+        edges[l] = class->edges;
         for (int p = 0; p < pairs; p++)
             data->along[p][l] = class->along ? class->along[p] : 0;
     }
+    sp_lanes_gather(pairs * (pairs + 1) / 2, gram, data->gram);
+    sp_lanes_gather(3 * pairs, edges, data->edge[0]);
 }
 
 /* Laws where they are others than those that are there. */
@@ -117,15 +117,19 @@ void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lane
     sp_element_lanes_tension(body, data);
 }
 
-void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3])
+SP_CLONES void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3])
 {
+    double own[SP_LANES][24];
+    const double *from[SP_LANES];
     for (int l = 0; l < SP_LANES; l++) {
         int corners;
         const int64_t *corner = sp_mesh_corners(body->mesh, batch->element[l], &corners);
+        from[l] = own[l];
         for (int a = 0; a < corners; a++)
             for (int i = 0; i < 3; i++)
-                to[a][i][l] = u[3 * corner[a] + i];
+                own[l][3 * a + i] = u[3 * corner[a] + i];
     }
+    sp_lanes_gather(3 * batch->corners, from, to[0]);
 }
 
 void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3], double *f)

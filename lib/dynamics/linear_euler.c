@@ -25,6 +25,10 @@ static void held_part(sp_integrator *it, const sp_velocity_step *step, double *y
 {
     const sp_system *system = it->system;
     const double h = step->step, stiff = h * step->damping_stiffness + step->beta * h * h;
+    if (!it->rows) { /* nothing that is held moves */
+        memset(y, 0, (size_t)it->n * sizeof *y);
+        return;
+    }
     double *still = it->dq;
     memset(still, 0, (size_t)it->n * sizeof *still);
     system->tangent_times(system->self, step->q, still, y);

@@ -1,6 +1,5 @@
 #include "dynamics/warp_internal.h"
 
-#include "assembly/batch.h"
 #include "assembly/elastic.h"
 #include "assembly/element.h"
 #include "linear/dense.h"
@@ -30,19 +29,19 @@ static void rotate(sp_warped *w)
     sp_warp_vertex_rotations(w, w->p.rotation, w->x, w->rotation);
 }
 
-/* Over all vertices into w->f, before any correction, with rotations that are already there. */
-static double internal_force(sp_warped *w)
+/* f (NULL: energies only) over all vertices, before any correction, with rotations that are already there; S += scale · its matrix. */
+static double internal_force(sp_warped *w, double scale, double *f)
 {
-    double energy = sp_warp_force(w, w->x, w->f);
-    return energy + sp_warp_stretch_force(w, w->x, w->f);
+    double energy = sp_warp_force(w, w->x, scale, f);
+    if (scale != 0)
+        sp_warp_stretch_add(w, w->x, scale);
+    return energy + sp_warp_stretch_force(w, w->x, f);
 }
 
-/* At w->x and w->rotation. f NULL: energies only, and VERTEX and PAIR have one only where edges are over-stretched. */
-static double force_here(sp_warped *w, double *f)
+/* The same of free components, corrected and with supports. */
+static double force_here(sp_warped *w, double scale, double *f)
 {
-    if (!f && w->p.kind != SP_WARP_ELEMENT)
-        return sp_warp_stretch_force(w, w->x, NULL) + sp_supports_force(&w->supports, w->u, NULL);
-    double energy = internal_force(w);
+    double energy = internal_force(w, scale, f ? w->f : NULL);
     if (f && w->p.corrected) {
         sp_warp_rigid rigid;
         sp_warp_rigid_at(w, w->x, &rigid);
@@ -59,7 +58,7 @@ static double force(void *data, const double *q, double *f)
     place(w, q);
     if (f && w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
-    return force_here(w, f);
+    return force_here(w, 0, f);
 }
 
 /* y = (W(q) + T(q)) v, projected; v, y [3·vertices], held ones included. */
@@ -126,7 +125,7 @@ static double held_work(void *data, const double *q, const double *du)
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
-    internal_force(w);
+    internal_force(w, 0, w->f);
     for (int64_t i = 0; i < 3 * w->vertices; i++)
         if (w->body->dof[i] < 0)
             work += w->f[i] * du[i];
@@ -208,12 +207,13 @@ static void matrix_start(void *data, double mass_scale)
     w->mass_scale = mass_scale;
     w->stiffness_scale = 0;
     w->added = w->supported = false;
-    memset(w->S, 0, (size_t)(9 * blocks) * sizeof *w->S);
+    for (int64_t k = 0; k < blocks; k++) {
+        const double mass = w->apart ? 0 : mass_scale * w->mass[k];
+        for (int m = 0; m < 9; m++)
+            w->S[9 * k + m] = m % 4 == 0 ? mass : 0;
+    }
     if (w->apart)
         memset(w->support, 0, (size_t)(9 * w->vertices) * sizeof *w->support);
-    else
-        for (int64_t k = 0; k < blocks; k++)
-            w->S[9 * k] = w->S[9 * k + 4] = w->S[9 * k + 8] = mass_scale * w->mass[k];
 }
 
 static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
@@ -223,11 +223,7 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
-    if (scale != 0) {
-        sp_warp_tangent_add(w, w->x, scale);
-        sp_warp_stretch_add(w, w->x, scale);
-        w->stiffness_scale += scale;
-    }
+    w->stiffness_scale += scale;
     if (!w->added) {
         /* polar ones in any case: they change smoothly from vertex to vertex, which spares products. Measured on a bar of 5100 vertices bent by a quarter circle, steps of 1, 10 and 100 ms
          * at 1 MPa, rotations of vertices by frames, tetrahedra: 11, 21, 48 products; with the same frames in the preconditioner 15, 73, 356 */
@@ -237,13 +233,15 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
             memcpy(w->turn, w->rotation, (size_t)(9 * w->vertices) * sizeof *w->turn);
         else
             sp_warp_vertex_rotations(w, SP_ROTATION_POLAR, w->x, w->turn);
-        memcpy(w->place, w->x, (size_t)(3 * w->vertices) * sizeof *w->place);
-        sp_warp_rigid_at(w, w->x, &w->rigid);
+        if (w->p.corrected) {
+            memcpy(w->place, w->x, (size_t)(3 * w->vertices) * sizeof *w->place);
+            sp_warp_rigid_at(w, w->x, &w->rigid);
+        }
         w->added = true;
     }
     if (spring_scale != 0)
         add_supports(w, spring_scale);
-    return force_here(w, f);
+    return force_here(w, scale, f);
 }
 
 /* The inverse of every vertex's block of the matrix, but for centres of mass and ghost forces; SP_NUMERICAL where one is not positive definite. */
@@ -497,17 +495,7 @@ done:
     return status;
 }
 
-/* K_e at rest from its packed blocks. */
-static void unpack(int corners, sp_lanes (*block)[9], double *K)
-{
-    for (int a = 0; a < corners; a++)
-        for (int b = 0; b < corners; b++)
-            for (int c = 0; c < 3; c++)
-                for (int d = 0; d < 3; d++)
-                    K[(3 * a + c) * 3 * corners + 3 * b + d] = block[sp_packed(corners, a, b)][a <= b ? 3 * c + d : 3 * d + c][0];
-}
-
-/* K_e and the gradients at the centre, of every class. */
+/* K_ab and the gradients at the centre, of every class. */
 static int make_elements(sp_warped *w)
 {
     const sp_body *all = &w->all;
@@ -518,10 +506,9 @@ static int make_elements(sp_warped *w)
     w->matrix_start = sp_pool_raw(&w->pool, all->class_count, sizeof *w->matrix_start);
     for (int64_t k = 0; w->matrix_start && k < all->class_count; k++) {
         w->matrix_start[k] = entries;
-        entries += 9 * all->classes[k].corners * all->classes[k].corners;
+        entries += sp_warp_entries(all->classes[k].corners);
     }
-    w->matrix = sp_pool_raw(&w->pool, entries, sizeof *w->matrix);
-    w->gradient = sp_pool_new(&w->pool, 24 * all->class_count, sizeof *w->gradient);
+    w->matrix = sp_pool_new(&w->pool, entries, sizeof *w->matrix);
     if (w->p.rotation == SP_ROTATION_FRAME)
         w->element_frame = sp_pool_new(&w->pool, all->class_count, sizeof *w->element_frame);
     if (scratch.failed || w->pool.failed) {
@@ -533,14 +520,17 @@ static int make_elements(sp_warped *w)
         int corners;
         const int64_t *corner = sp_mesh_corners(&w->mesh, all->classes[k].element, &corners);
         sp_lanes rest[8][3] = {0}, f[8][3], energy;
-        double X[24], gradient[8][3];
+        double X[24], gradient[8][3], *to = w->matrix + w->matrix_start[k];
         sp_element_lanes_fill(all, all->classes[k].element, data);
         sp_batch_tangent(data, rest, false, f, block, &energy);
-        unpack(corners, block, w->matrix + w->matrix_start[k]);
-        for (int a = 0; a < corners; a++)
+        for (int a = 0; a < corners; a++) {
             memcpy(X + 3 * a, w->X + 3 * corner[a], 3 * sizeof *X);
+            for (int b = a + 1; b < corners; b++)
+                for (int m = 0; m < 9; m++)
+                    *to++ = block[sp_packed(corners, a, b)][m][0];
+        }
         sp_element_centre_gradients(corners, X, gradient);
-        memcpy(w->gradient + 24 * k, gradient, 3 * (size_t)corners * sizeof(double));
+        memcpy(to, gradient[1], 3 * (size_t)(corners - 1) * sizeof *to);
     }
     sp_pool_free(&scratch);
     return SP_OK;
@@ -710,7 +700,7 @@ void sp_warp_system_ghost(sp_system *system, const double *q, double *force_size
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
-    internal_force(w);
+    internal_force(w, 0, w->f);
     sp_warp_rigid_at(w, w->x, &rigid);
     sp_warp_rigid_sums(w, &rigid, w->x, w->f, sum, torque);
     *force_size = sp_warp_length(sum);

@@ -17,9 +17,9 @@
  * The matrix holds R fixed: R_i K_ij R_iᵀ is not symmetric, and is solved with by BiCGStab, that of ELEMENT (without `corrected`) by conjugate gradients. Both are preconditioned by
  * R (M c + K s) Rᵀ with the constant matrix, factored once for each pair of scales c, s, and polar rotations of vertices; springs and grounds are not in it; or (JACOBI) by the inverses of the
  * 3 × 3 blocks on the diagonal, everything included, which need no factor and pay where a step is shorter than the time of a wave through
- * an element. Measured (bench, "warp"): at 0.1 ms twice as fast as the factor, at 10 ms nine times slower, bars of 960 and 104,000 tetrahedra at 1 MPa. Held vertices take part in Σ_j with
- * the places they have. Grounds, as springs, do not damp. The force has no energy (sp_system.nonconservative) but for ELEMENT, whose ½ u_eᵀ K_e u_e with u_e = R_eᵀ x_e − X_e is
- * returned; there forces are its gradient only in the cases named above without `corrected`, and the system is nonconservative otherwise.
+ * an element. Measured (bench, "warp"): at 0.1 ms 1.3 to 1.9 times as fast as the factor, at 10 ms three to eight times slower, bars of 960 and 104,000 tetrahedra at 1 MPa. Held vertices
+ * take part in Σ_j with the places they have. Grounds, as springs, do not damp. The force has no energy (sp_system.nonconservative) but for ELEMENT, whose ½ u_eᵀ K_e u_e with u_e = R_eᵀ
+ * x_e − X_e is returned; there forces are its gradient only in the cases named above without `corrected`, and the system is nonconservative otherwise.
  *
  * Network: that of mass–spring models, one spring along every edge, whose stiffness at rest k/L² X_ij X_ijᵀ takes the place of K.
  * Over-stretching (§2.2, Figure 2): beyond the stretch `limit` an edge is stiffer, by `extra` times the stiffness that a spring in its place would have: the force
@@ -50,7 +50,7 @@ typedef struct sp_warp {
 /* SP_USAGE for combinations that the comment above excludes. In a network every edge's spring constant is that of a bar: k = E A / L, where the volume of every element is
  * shared out among its edges, A = V / L; E of its region with the element's factors, for laws that have none 2μ(1 + ν) with ν = ¼ (μ of LINEAR is Voigt's mean over all directions).
  * tolerance: of the iterative solver, relative to the right side; 0: 1e-10. The body must outlive it; its pattern is built. Memory: two blocks of 3 × 3 for every pair of vertices, and for
- * ELEMENT 144 or 576 numbers for every class of elements (assembly/body.h). */
+ * ELEMENT 64 or 280 numbers for every class of elements (assembly/body.h). */
 int sp_warp_system_new(sp_context *context, sp_body *body, const sp_warp *warp, double tolerance, sp_system *system) SP_MUST_USE;
 void sp_warp_system_free(sp_system *system);
 

@@ -126,89 +126,164 @@ void sp_warp_mean(const sp_warped *w, const double *x, double centre[3])
 
 /* ---- elements ---- */
 
-/* f_e = R K_e (Rᵀ(x_a − x_0) − s (X_a − X_0)), added to f; returns ½ uᵀ K_e u of what K_e [3·corners, 3·corners] is applied to. */
-SP_INLINE double element_force(int corners, const int64_t *corner, const double *K, const double *R, const double *x, double s, const double *X, double *f)
+/* What the elements of a batch bring along, in lanes. */
+typedef struct element_lanes {
+    int64_t class[SP_LANES];         /* what is loaded; −1: nothing */
+    sp_lanes entry[SP_WARP_ENTRIES]; /* as in sp_warped.matrix */
+} element_lanes;
+
+SP_CLONES static void load_elements(const sp_warped *w, const sp_batch *batch, element_lanes *data)
 {
-    double u[24], g[24] = {0}, energy = 0;
-    int n = 3 * corners;
-    for (int a = 0; a < corners; a++) {
-        double d[3];
-        for (int c = 0; c < 3; c++)
-            d[c] = x[3 * corner[a] + c] - x[3 * corner[0] + c];
-        sp_warp_turn_back(R, d, u + 3 * a);
-        for (int c = 0; c < 3; c++)
-            u[3 * a + c] -= s * (X[3 * corner[a] + c] - X[3 * corner[0] + c]);
+    const double *from[SP_LANES];
+    bool same = true;
+    for (int l = 0; l < SP_LANES; l++) {
+        const int64_t class = w->all.element_class[batch->element[l]];
+        same = same && data->class[l] == class;
+        data->class[l] = class;
+        from[l] = w->matrix + w->matrix_start[class];
     }
-    for (int j = 3; j < n; j++) /* u of the first corner is 0 */
-        for (int i = 0; i < n; i++)
-            g[i] += K[j * n + i] * u[j];
-    for (int a = 0; a < corners; a++) {
-        double turned[3];
-        sp_warp_turn(R, g + 3 * a, turned);
-        for (int c = 0; c < 3; c++) {
-            energy += 0.5 * u[3 * a + c] * g[3 * a + c];
-            f[3 * corner[a] + c] += turned[c];
+    if (!same)
+        sp_lanes_gather(sp_warp_entries(batch->corners), from, data->entry);
+}
+
+/* Places or velocities of the corners, less the first corner's. */
+SP_INLINE void gather_differences(const sp_warped *w, const sp_batch *batch, const double *x, sp_lanes to[8][3])
+{
+    sp_batch_gather(&w->all, batch, x, to);
+    for (int a = batch->corners - 1; a >= 0; a--)
+        for (int c = 0; c < 3; c++)
+            to[a][c] -= to[0][c];
+}
+
+/* f_a = R Σ_b K_ab (z_b − z_a), z = Rᵀ v − s X; K_aa is not needed since the rows of K sum to zero. Returns ½ zᵀ K z. */
+SP_INLINE sp_lanes element_forces(int corners, sp_lanes K[][9], const sp_lanes *R, sp_lanes v[8][3], double s, sp_lanes X[8][3], sp_lanes f[8][3])
+{
+    sp_lanes z[8][3] = {0}, g[8][3] = {0}, energy = {0};
+    for (int a = 1; a < corners; a++)
+        for (int c = 0; c < 3; c++)
+            z[a][c] = R[c] * v[a][0] + R[3 + c] * v[a][1] + R[6 + c] * v[a][2] - s * X[a][c];
+    for (int a = 0, p = 0; a < corners; a++)
+        for (int b = a + 1; b < corners; b++, p++) {
+            const sp_lanes *k = K[p], d[3] = {z[b][0] - z[a][0], z[b][1] - z[a][1], z[b][2] - z[a][2]};
+            for (int c = 0; c < 3; c++) {
+                g[a][c] += k[3 * c] * d[0] + k[3 * c + 1] * d[1] + k[3 * c + 2] * d[2];
+                g[b][c] -= k[c] * d[0] + k[3 + c] * d[1] + k[6 + c] * d[2];
+            }
         }
-    }
+    for (int a = 0; a < corners; a++)
+        for (int c = 0; c < 3; c++) {
+            energy += 0.5 * z[a][c] * g[a][c];
+            f[a][c] = R[3 * c] * g[a][0] + R[3 * c + 1] * g[a][1] + R[3 * c + 2] * g[a][2];
+        }
     return energy;
 }
 
-SP_CLONES static double tet_force(const int64_t *corner, const double *K, const double *R, const double *x, double s, const double *X, double *f)
-{
-    return element_force(4, corner, K, R, x, s, X, f);
-}
-
-SP_CLONES static double hex_force(const int64_t *corner, const double *K, const double *R, const double *x, double s, const double *X, double *f)
-{
-    return element_force(8, corner, K, R, x, s, X, f);
-}
-
-SP_CLONES static void element_add(int corners, const int64_t *corner, const int32_t *offset, const int64_t *start, const double *K, const double *R, double scale, double *S)
+/* Blocks a ≤ b of scale · R K Rᵀ, those on the diagonal by the others. */
+SP_INLINE void turned_blocks(int corners, sp_lanes K[][9], const sp_lanes *R, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9])
 {
     for (int a = 0; a < corners; a++)
-        for (int b = a; b < corners; b++) {
-            double block[9] = {0}, from[9];
-            for (int c = 0; c < 3; c++)
-                for (int d = 0; d < 3; d++)
-                    from[3 * c + d] = K[(3 * a + c) * 3 * corners + 3 * b + d];
-            add_turned(R, from, scale, block);
-            double *to = S + 9 * (start[corner[a]] + offset[a * corners + b] / 3);
-            for (int m = 0; m < 9; m++)
-                to[m] += block[m];
-            if (a == b)
-                continue;
-            to = S + 9 * (start[corner[b]] + offset[b * corners + a] / 3);
-            for (int c = 0; c < 3; c++)
-                for (int d = 0; d < 3; d++)
-                    to[3 * c + d] += block[3 * d + c];
+        for (int k = 0; k < 9; k++)
+            block[sp_packed(corners, a, a)][k] = (sp_lanes){0};
+    for (int a = 0, p = 0; a < corners; a++)
+        for (int b = a + 1; b < corners; b++, p++) {
+            sp_lanes half[9], *to = block[sp_packed(corners, a, b)], *first = block[sp_packed(corners, a, a)], *second = block[sp_packed(corners, b, b)];
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    half[3 * i + j] = scale * (R[3 * i] * K[p][j] + R[3 * i + 1] * K[p][3 + j] + R[3 * i + 2] * K[p][6 + j]);
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    to[3 * i + j] = half[3 * i] * R[3 * j] + half[3 * i + 1] * R[3 * j + 1] + half[3 * i + 2] * R[3 * j + 2];
+                    first[3 * i + j] -= to[3 * i + j];
+                    second[3 * j + i] -= to[3 * i + j];
+                }
         }
 }
 
-static const double *matrix_of(const sp_warped *w, int64_t element)
+/* Adds them to S. */
+SP_INLINE void add_turned_blocks(int corners, const sp_warped *w, const sp_batch *batch, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *S)
 {
-    return w->matrix + w->matrix_start[w->all.element_class[element]];
+    double *row[SP_LANES][8];
+    const int32_t *offset[SP_LANES];
+    for (int l = 0; l < batch->count; l++) {
+        int count;
+        const int64_t *corner = sp_mesh_corners(&w->mesh, batch->element[l], &count);
+        offset[l] = w->all.offset + w->all.offset_start[batch->element[l]];
+        for (int a = 0; a < corners; a++)
+            row[l][a] = S + 9 * w->start[corner[a]];
+    }
+    for (int a = 0; a < corners; a++)
+        for (int b = 0; b < corners; b++) {
+            const sp_lanes *from = block[sp_packed(corners, a, b)];
+            sp_lanes part[SP_LANES], sum;
+            for (int k = 0; k < 8; k++)
+                part[k] = from[a <= b ? k : k % 3 * 3 + k / 3];
+            sp_lanes_transpose(part);
+            for (int l = 0; l < batch->count; l++) {
+                double *to = row[l][a] + 3 * offset[l][a * corners + b]; /* offsets are of entries in rows of three */
+                memcpy(&sum, to, sizeof sum);
+                sum += part[l];
+                memcpy(to, &sum, sizeof sum);
+                to[8] += from[8][l];
+            }
+        }
 }
 
-/* The rotations are those at x; K_e is applied to v with s as above. */
-static double all_elements(sp_warped *w, const double *x, const double *v, double s, double *f)
+SP_CLONES static void add_tets(const sp_warped *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R, double scale, double *S)
+{
+    sp_lanes block[SP_ELEMENT_BLOCKS][9];
+    turned_blocks(4, K, R, scale, block);
+    add_turned_blocks(4, w, batch, block, S);
+}
+
+SP_CLONES static void add_hexes(const sp_warped *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R, double scale, double *S)
+{
+    sp_lanes block[SP_ELEMENT_BLOCKS][9];
+    turned_blocks(8, K, R, scale, block);
+    add_turned_blocks(8, w, batch, block, S);
+}
+
+/* f (NULL: not wanted) += R K (Rᵀ v − s X) with the rotations at x, S += scale · R K Rᵀ; returns the energy. */
+SP_CLONES static double batch_forces(const sp_warped *w, const sp_batch *batch, element_lanes *data, const double *x, const double *v, double s, double scale, double *f)
+{
+    const int corners = batch->corners;
+    sp_lanes(*K)[9] = (sp_lanes(*)[9])data->entry, (*gradient)[3] = (sp_lanes(*)[3])(data->entry + 9 * sp_pair_count(corners));
+    sp_lanes place[8][3], rest[8][3], rate[8][3], R[9], force[8][3], energy;
+    double sum = 0;
+    load_elements(w, batch, data);
+    gather_differences(w, batch, x, place);
+    gather_differences(w, batch, w->X, rest);
+    if (v != x)
+        gather_differences(w, batch, v, rate);
+    sp_warp_element_rotations(w, batch, gradient, place, R);
+    if (corners == 8)
+        energy = element_forces(8, K, R, v == x ? place : rate, s, rest, force);
+    else
+        energy = element_forces(4, K, R, v == x ? place : rate, s, rest, force);
+    for (int l = 0; l < batch->count; l++)
+        sum += energy[l];
+    if (f)
+        sp_batch_add(&w->all, batch, force, f);
+    if (scale != 0)
+        (corners == 8 ? add_hexes : add_tets)(w, batch, K, R, scale, w->S);
+    return sum;
+}
+
+static double all_elements(sp_warped *w, const double *x, const double *v, double s, double scale, double *f)
 {
     double energy = 0;
-    memset(f, 0, (size_t)(3 * w->vertices) * sizeof *f);
+    if (f)
+        memset(f, 0, (size_t)(3 * w->vertices) * sizeof *f);
 #pragma omp parallel num_threads(w->context->threads) if (w->many)
-    for (int64_t color = 0; color < w->all.color_count; color++)
+    {
+        element_lanes data;
+        for (int l = 0; l < SP_LANES; l++)
+            data.class[l] = -1;
+        for (int64_t color = 0; color < w->all.color_count; color++)
 #pragma omp for schedule(static)
-        for (int64_t part = w->all.color_parts[color]; part < w->all.color_parts[color + 1]; part++)
-            for (int64_t b = w->all.part_start[part]; b < w->all.part_start[part + 1]; b++) {
-                const sp_batch *batch = &w->all.batches[b];
-                double R[SP_LANES][9], sum = 0;
-                sp_warp_element_rotations(w, batch, x, R);
-                for (int l = 0; l < batch->count; l++) {
-                    int corners;
-                    const int64_t e = batch->element[l], *corner = sp_mesh_corners(&w->mesh, e, &corners);
-                    sum += (corners == 4 ? tet_force : hex_force)(corner, matrix_of(w, e), R[l], v, s, w->X, f);
-                }
-                w->all.batch_energy[b] = sum;
-            }
+            for (int64_t part = w->all.color_parts[color]; part < w->all.color_parts[color + 1]; part++)
+                for (int64_t b = w->all.part_start[part]; b < w->all.part_start[part + 1]; b++)
+                    w->all.batch_energy[b] = batch_forces(w, &w->all.batches[b], &data, x, v, s, scale, f);
+    }
     for (int64_t b = 0; b < w->all.batch_count; b++)
         energy += w->all.batch_energy[b];
     return energy;
@@ -216,11 +291,17 @@ static double all_elements(sp_warped *w, const double *x, const double *v, doubl
 
 /* ---- both ---- */
 
-double sp_warp_force(sp_warped *w, const double *x, double *f)
+double sp_warp_force(sp_warped *w, const double *x, double scale, double *f)
 {
     double centre[6] = {0};
     if (w->p.kind == SP_WARP_ELEMENT)
-        return all_elements(w, x, x, 1, f);
+        return all_elements(w, x, x, 1, scale, f);
+    if (scale != 0)
+#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
+        for (int64_t first = 0; first < w->vertices; first += CHUNK)
+            add_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, w->p.kind == SP_WARP_PAIR, scale, w->S);
+    if (!f)
+        return 0;
     if (w->p.kind == SP_WARP_PAIR) {
         sp_warp_mean(w, x, centre);
         sp_warp_mean(w, w->X, centre + 3);
@@ -233,36 +314,12 @@ void sp_warp_tangent_times(sp_warped *w, const double *x, const double *v, doubl
 {
     double centre[6] = {0};
     if (w->p.kind == SP_WARP_ELEMENT) {
-        all_elements(w, x, v, 0, y);
+        all_elements(w, x, v, 0, 0, y);
         return;
     }
     if (w->p.kind == SP_WARP_PAIR)
         sp_warp_mean(w, v, centre);
     all_rows(w, v, 0, centre, y);
-}
-
-void sp_warp_tangent_add(sp_warped *w, const double *x, double scale)
-{
-    if (w->p.kind != SP_WARP_ELEMENT) {
-#pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
-        for (int64_t first = 0; first < w->vertices; first += CHUNK)
-            add_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, w->p.kind == SP_WARP_PAIR, scale, w->S);
-        return;
-    }
-#pragma omp parallel num_threads(w->context->threads) if (w->many)
-    for (int64_t color = 0; color < w->all.color_count; color++)
-#pragma omp for schedule(static)
-        for (int64_t part = w->all.color_parts[color]; part < w->all.color_parts[color + 1]; part++)
-            for (int64_t b = w->all.part_start[part]; b < w->all.part_start[part + 1]; b++) {
-                const sp_batch *batch = &w->all.batches[b];
-                double R[SP_LANES][9];
-                sp_warp_element_rotations(w, batch, x, R);
-                for (int l = 0; l < batch->count; l++) {
-                    int corners;
-                    const int64_t e = batch->element[l], *corner = sp_mesh_corners(&w->mesh, e, &corners);
-                    element_add(corners, corner, w->all.offset + w->all.offset_start[e], w->start, matrix_of(w, e), R[l], scale, w->S);
-                }
-            }
 }
 
 /* ---- the rigid part ---- */

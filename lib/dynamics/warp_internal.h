@@ -2,8 +2,7 @@
 #ifndef SP_DYNAMICS_WARP_INTERNAL_H
 #define SP_DYNAMICS_WARP_INTERNAL_H
 
-#include "assembly/body.h"
-#include "base/lanes.h"
+#include "assembly/batch.h"
 #include "dynamics/warp.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
@@ -44,10 +43,10 @@ typedef struct sp_warped {
     double *vertex_mass;    /* [vertices] kg, lumped */
     double *spring;         /* [blocks] N/m, of the edge between two vertices; NULL where neither network nor over-stretching needs it */
 
-    /* ELEMENT: by class of elements. */
-    double *matrix;         /* K_e [3·corners, 3·corners] of each class, one after the other … */
-    int64_t *matrix_start;  /* [classes] … from here on */
-    double *gradient;       /* [classes, 8, 3] at the centre, 1/m */
+    /* ELEMENT: sp_warp_entries of each class of elements, one after the other: K_ab at rest of its corners a < b [pairs, 9 row major], and the gradients at the centre of all corners but the
+     * first [corners − 1, 3] 1/m. */
+    double *matrix;
+    int64_t *matrix_start;  /* [classes] */
 
     /* FRAME */
     sp_warp_frame *vertex_frame;  /* [vertices] VERTEX, PAIR */
@@ -80,6 +79,14 @@ typedef struct sp_warped {
     int64_t solves, products;
 } sp_warped;
 
+enum { SP_WARP_ENTRIES = 280 };
+
+/* Rounded up to whole vectors: 64 and 280. */
+SP_INLINE int sp_warp_entries(int corners)
+{
+    return (9 * sp_pair_count(corners) + 3 * (corners - 1) + SP_LANES - 1) / SP_LANES * SP_LANES;
+}
+
 /* ---- rotations (warp_rotations.c) ---- */
 
 /* Chooses the frames. */
@@ -89,22 +96,19 @@ void sp_warp_frames(sp_warped *w);
  * defined (material/law.h): nothing is remembered from the step before. */
 void sp_warp_vertex_rotations(const sp_warped *w, enum sp_warp_rotation kind, const double *x, double *rotation);
 
-/* The same of the elements of a batch. */
-void sp_warp_element_rotations(const sp_warped *w, const sp_batch *batch, const double *x, double rotation[SP_LANES][9]);
+/* The same of the elements of a batch, by the gradients of their corners and the places x of these, less the first corner's. */
+void sp_warp_element_rotations(const sp_warped *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3], sp_lanes rotation[9]);
 
 /* ---- forces and matrices (warp_forces.c); f, y [3·vertices] over all vertices ---- */
 
 /* A row of blocks B times x [3·vertices]. */
 void sp_warp_times(const sp_warped *w, const double *B, const double *x, double *y);
 
-/* f (overwritten) of the kind at x with the rotations that are in w->rotation (VERTEX, PAIR) or follow from x; returns the energy of ELEMENT, else 0. */
-double sp_warp_force(sp_warped *w, const double *x, double *f);
+/* f (overwritten; NULL: not wanted) of the kind at x with the rotations that are in w->rotation (VERTEX, PAIR) or follow from x; returns the energy of ELEMENT, else 0. S += scale · W(x). */
+double sp_warp_force(sp_warped *w, const double *x, double scale, double *f);
 
 /* y (overwritten) = W(x) v with the same rotations held fixed. */
 void sp_warp_tangent_times(sp_warped *w, const double *x, const double *v, double *y);
-
-/* S += scale · W(x). */
-void sp_warp_tangent_add(sp_warped *w, const double *x, double scale);
 
 /* The centre of mass of a field x [3·vertices]. */
 void sp_warp_mean(const sp_warped *w, const double *x, double centre[3]);

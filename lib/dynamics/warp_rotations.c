@@ -1,7 +1,6 @@
 /* The rotations of vertices and elements (Müller et al. 2002 §3.1). */
 #include "dynamics/warp_internal.h"
 
-#include "assembly/element.h"
 #include "material/law.h"
 
 #include <math.h>
@@ -199,42 +198,35 @@ void sp_warp_vertex_rotations(const sp_warped *w, enum sp_warp_rotation kind, co
 /* ---- elements ---- */
 
 /* F at the centre, from differences of positions. */
-static void element_gradient(const sp_warped *w, int64_t element, const double *x, double F[9])
+SP_CLONES static void element_gradient(int corners, sp_lanes gradient[][3], sp_lanes x[8][3], sp_lanes F[9])
 {
-    int corners;
-    const int64_t *corner = sp_mesh_corners(&w->mesh, element, &corners);
-    const double *gradient = w->gradient + 24 * w->all.element_class[element], *first = x + 3 * corner[0];
-    memset(F, 0, 9 * sizeof *F);
-    for (int a = 1; a < corners; a++)
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++)
-                F[3 * i + j] += (x[3 * corner[a] + i] - first[i]) * gradient[3 * a + j];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            F[3 * i + j] = x[1][i] * gradient[0][j];
+            for (int a = 2; a < corners; a++)
+                F[3 * i + j] += x[a][i] * gradient[a - 1][j];
+        }
 }
 
-void sp_warp_element_rotations(const sp_warped *w, const sp_batch *batch, const double *x, double rotation[SP_LANES][9])
+void sp_warp_element_rotations(const sp_warped *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3], sp_lanes rotation[9])
 {
-    bool polar = w->p.rotation == SP_ROTATION_POLAR, missing[SP_LANES] = {false};
-    for (int l = 0; l < batch->count && !polar; l++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(&w->mesh, batch->element[l], &corners);
-        double y[24];
-        for (int a = 0; a < corners; a++)
-            memcpy(y + 3 * a, x + 3 * corner[a], 3 * sizeof *y);
-        missing[l] = !frame_rotation(&w->element_frame[w->all.element_class[batch->element[l]]], y, rotation[l]);
+    bool found[SP_LANES] = {false}, all = w->element_frame != NULL;
+    for (int l = 0; l < SP_LANES && w->element_frame; l++) {
+        double y[24], R[9];
+        for (int a = 0; a < batch->corners; a++)
+            for (int c = 0; c < 3; c++)
+                y[3 * a + c] = x[a][c][l];
+        found[l] = frame_rotation(&w->element_frame[w->all.element_class[batch->element[l]]], y, R);
+        for (int k = 0; k < 9 && found[l]; k++)
+            rotation[k][l] = R[k];
+        all = all && found[l];
     }
-    for (int l = 0; l < batch->count; l++)
-        polar |= missing[l];
-    if (!polar)
+    if (all)
         return;
     sp_lanes F[9], R[9];
-    for (int l = 0; l < SP_LANES; l++) {
-        double one[9];
-        element_gradient(w, batch->element[l], x, one);
-        for (int k = 0; k < 9; k++)
-            F[k][l] = one[k];
-    }
+    element_gradient(batch->corners, gradient, x, F);
     sp_nearest_rotation(F, R);
-    for (int l = 0; l < batch->count; l++)
-        for (int k = 0; k < 9 && (missing[l] || w->p.rotation == SP_ROTATION_POLAR); k++)
-            rotation[l][k] = R[k][l];
+    for (int k = 0; k < 9; k++)
+        for (int l = 0; l < SP_LANES; l++)
+            rotation[k][l] = found[l] ? rotation[k][l] : R[k][l];
 }

@@ -268,8 +268,8 @@ SP_INLINE void eigenvectors(int n, int sweeps, sp_lanes *A, sp_lanes *V)
                 jacobi(n, A, V, p, q);
 }
 
-/* The quaternion of R is the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix (Horn 1987). */
-SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
+/* The quaternion of R is the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix (Horn 1987): for any F. */
+SP_CLONES static void rotation_by_eigenvectors(const sp_lanes F[9], sp_lanes R[9])
 {
     sp_lanes N[16], V[16], q[4], best;
     N[0] = F[0] + F[4] + F[8];
@@ -304,6 +304,33 @@ SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
     R[6] = scale * (x * z - w * y);
     R[7] = scale * (y * z + w * x);
     R[8] = 1 - scale * (x * x + y * y);
+}
+
+/* Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986) from the F of the same direction with |F|² = 3, a tenth of the work, in lanes where det F then says that no singular value is below 0.17:
+ * seven steps take that to 1 + 1e-19. */
+SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
+{
+    const double enough = 0.25;
+    sp_lanes scale = lanes_sqrt(3 / square_sum(F)), first, other[9];
+    bool all = true;
+    for (int k = 0; k < 9; k++)
+        R[k] = scale * F[k];
+    for (int step = 0; step < 7; step++) {
+        sp_lanes C[9], determinant;
+        cofactor(R, C);
+        determinant = R[0] * C[0] + R[1] * C[1] + R[2] * C[2];
+        first = step == 0 ? determinant : first;
+        for (int k = 0; k < 9; k++)
+            R[k] = 0.5 * R[k] + 0.5 / determinant * C[k];
+    }
+    for (int l = 0; l < SP_LANES; l++)
+        all = all && first[l] > enough;
+    if (all)
+        return;
+    rotation_by_eigenvectors(F, other);
+    for (int l = 0; l < SP_LANES; l++)
+        for (int k = 0; k < 9 && !(first[l] > enough); k++)
+            R[k][l] = other[k][l];
 }
 
 /* Corotational: P = 2μ(F − R) + λ (tr S − 3) R, S = RᵀF. ∂R: δR = R[ω]×, (tr S I − S) ω = axial(Rᵀδ F), so with the columns c_k of R [e_k]× the derivative is Σ c_k G⁻¹_kl c_lᵀ.

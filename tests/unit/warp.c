@@ -213,6 +213,179 @@ static void dilation_is_linear(void)
         }
 }
 
+/* ---- elements ---- */
+
+/* RᵀF is symmetric for F that are hardly and much stretched, which get their R in two ways, and other lanes do not matter. */
+static void rotations_of_lanes(void)
+{
+    enum { COUNT = 400 };
+    int newton = 0;
+    for (int k = 0; k < COUNT; k++) {
+        sp_lanes F[9], R[9], same[9], alone[9];
+        for (int l = 0; l < SP_LANES; l++) { /* Q D P: two turns, and stretches from 1 down to 1e-4, in units of any size */
+            double Q[9], P[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6}, D[3], size = pow(10, 40 * sp_random_uniform(9, (uint64_t)k, (uint64_t)l) - 20);
+            oblique(Q);
+            for (int c = 0; c < 3; c++)
+                D[c] = size * pow(10, -(k % 5) * sp_random_uniform(10 + (uint64_t)c, (uint64_t)k, (uint64_t)l));
+            newton += D[0] * D[1] * D[2] > 0.25 * pow((D[0] * D[0] + D[1] * D[1] + D[2] * D[2]) / 3, 1.5);
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++)
+                    F[3 * i + j][l] = Q[3 * i] * D[0] * P[j] + Q[3 * i + 1] * D[1] * P[3 + j] + Q[3 * i + 2] * D[2] * P[6 + j];
+        }
+        sp_nearest_rotation(F, R);
+        for (int l = 0; l < SP_LANES; l++) {
+            double most = 0, size = 0;
+            for (int i = 0; i < 9; i++)
+                size = fmax(size, fabs(F[i][l]));
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    double unit = 0, skew = 0;
+                    for (int m = 0; m < 3; m++) {
+                        unit += R[3 * m + i][l] * R[3 * m + j][l];
+                        skew += R[3 * m + i][l] * F[3 * m + j][l] - R[3 * m + j][l] * F[3 * m + i][l];
+                    }
+                    most = fmax(most, fmax(fabs(unit - (i == j)), fabs(skew) / size / 4));
+                    same[3 * i + j] = (sp_lanes){0} + F[3 * i + j][l];
+                }
+            CHECK(most < 1e-14, "%d, lane %d: %g", k, l, most);
+            sp_nearest_rotation(same, alone);
+            for (int i = 0; i < 9; i++)
+                CHECK(alone[i][0] == R[i][l], "%d, lane %d: %g beside others, %g alone", k, l, R[i][l], alone[i][0]);
+        }
+    }
+    NOTE("%d of %d by Newton's iteration", newton, COUNT * SP_LANES);
+    CHECK(newton > 800 && newton < COUNT * SP_LANES - 800, "%d of %d", newton, COUNT * SP_LANES);
+}
+
+/* Hexahedra and, in the place of every third, six tetrahedra (whose faces do not match: elements know nothing of that); of those some are of an anisotropic law. */
+static void make_mixed(sp_mesh *mesh)
+{
+    sp_mesh tetrahedra;
+    make_box(6, 3, 2, 0.1, 0.15, mesh);
+    CHECK_OK(sp_mesh_split(&context, mesh, &tetrahedra));
+    int64_t boxes = mesh->hex_count, each = tetrahedra.tet_count / boxes;
+    mesh->tet = sp_pool_new(&mesh->pool, 4 * tetrahedra.tet_count, sizeof *mesh->tet);
+    mesh->region = sp_pool_new(&mesh->pool, (each + 1) * boxes, sizeof *mesh->region);
+    mesh->materials = sp_pool_new(&mesh->pool, 2, sizeof *mesh->materials);
+    mesh->material_count = 2;
+    mesh->materials[0] = test_material();
+    mesh->materials[1] = test_law(SP_LAW_LINEAR);
+    for (int k = 0; k < 21; k++)
+        mesh->materials[1].stiffness[k] *= 3e5;
+    mesh->hex_count = 0;
+    for (int64_t e = 0; e < boxes; e++)
+        if (e % 3) {
+            memmove(mesh->hex + 8 * mesh->hex_count++, mesh->hex + 8 * e, 8 * sizeof *mesh->hex);
+        } else {
+            memcpy(mesh->tet + 4 * mesh->tet_count, tetrahedra.tet + 4 * each * e, 4 * (size_t)each * sizeof *mesh->tet);
+            mesh->tet_count += each;
+        }
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
+        mesh->region[e] = e % 5 == 2;
+    sp_mesh_free(&tetrahedra);
+}
+
+/* One element as the equation stands: f += R K (Rᵀ x − X), product += R K Rᵀ v; returns the energy. */
+static double one_element(const sp_body *body, int64_t element, const double *u, const double *v, double *f, double *product)
+{
+    int corners;
+    const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
+    sp_lanes rest[8][3] = {0}, force[8][3], energy, F[9] = {0}, turn[9], block[SP_ELEMENT_BLOCKS][9];
+    sp_element_lanes data;
+    double X[24], gradient[8][3], R[9], y[24], z[24], sum = 0;
+    sp_element_lanes_start(&data);
+    sp_element_lanes_fill(body, element, &data);
+    sp_batch_tangent(&data, rest, false, force, block, &energy);
+    for (int a = 0; a < corners; a++)
+        memcpy(X + 3 * a, body->mesh->vertices + 3 * corner[a], 3 * sizeof *X);
+    sp_element_centre_gradients(corners, X, gradient);
+    for (int a = 0; a < corners; a++)
+        for (int k = 0; k < 9; k++)
+            F[k] += (X[3 * a + k / 3] + u[3 * corner[a] + k / 3]) * gradient[a][k % 3];
+    sp_nearest_rotation(F, turn);
+    for (int k = 0; k < 9; k++)
+        R[k] = turn[k][0];
+    for (int a = 0; a < corners; a++) {
+        double x[3];
+        for (int c = 0; c < 3; c++)
+            x[c] = X[3 * a + c] + u[3 * corner[a] + c];
+        sp_warp_turn_back(R, x, y + 3 * a);
+        sp_warp_turn_back(R, v + 3 * corner[a], z + 3 * a);
+        for (int c = 0; c < 3; c++)
+            y[3 * a + c] -= X[3 * a + c];
+    }
+    for (int a = 0; a < corners; a++) {
+        double g[3] = {0}, h[3] = {0}, turned[3];
+        for (int b = 0; b < corners; b++)
+            for (int c = 0; c < 3; c++)
+                for (int d = 0; d < 3; d++) {
+                    double k = block[sp_packed(corners, a, b)][a <= b ? 3 * c + d : 3 * d + c][0];
+                    g[c] += k * y[3 * b + d];
+                    h[c] += k * z[3 * b + d];
+                }
+        for (int c = 0; c < 3; c++)
+            sum += 0.5 * y[3 * a + c] * g[c];
+        sp_warp_turn(R, g, turned);
+        for (int c = 0; c < 3; c++)
+            f[3 * corner[a] + c] += turned[c];
+        sp_warp_turn(R, h, turned);
+        for (int c = 0; c < 3; c++)
+            product[3 * corner[a] + c] += turned[c];
+    }
+    return sum;
+}
+
+/* Side by side as one by one, in batches that are not full, of both kinds of elements and two laws, where some vertices are held; the same bytes on any number of threads. */
+static void elements_side_by_side(void)
+{
+    sp_mesh mesh;
+    sp_body body;
+    sp_system system;
+    int64_t added;
+    make_mixed(&mesh);
+    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.03, 7, &added));
+    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    sp_warp warp = {.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR};
+    CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
+    sp_warped *w = system.self;
+    int64_t n = system.n, rows = 3 * mesh.vertex_count, partial = 0;
+    for (int64_t b = 0; b < w->all.batch_count; b++)
+        partial += w->all.batches[b].count < SP_LANES;
+    CHECK(partial > 0 && mesh.hex_count > 0 && mesh.tet_count > 0, "%lld batches are not full, %lld and %lld elements", (long long)partial, (long long)mesh.hex_count, (long long)mesh.tet_count);
+    w->many = true; /* threads share it */
+    double *u = vector(rows, 33), *v = vector(rows, 34), *q = vector(n, 0), *p = vector(n, 0), *f = vector(n, 0), *g = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0), *part = vector(n, 0);
+    double *S = vector(9 * w->start[w->vertices], 0), *full = vector(rows, 0), *product = vector(rows, 0), *applied = vector(rows, 0), expected = 0, energy;
+    deform(&mesh, true, 3, 0.05, u, u);
+    sp_body_gather(&body, u, q);
+    sp_body_gather(&body, v, p);
+    system.hold(system.self, u, v);
+    for (int64_t e = 0; e < sp_mesh_element_count(&mesh); e++)
+        expected += one_element(&body, e, u, v, full, product);
+    for (context.threads = 1; context.threads <= 4; context.threads += 3) {
+        system.matrix_start(system.self, 0);
+        energy = system.matrix_add(system.self, q, 0.5, 0, false, context.threads == 1 ? f : g);
+        CHECK_NEAR(energy, expected, 1e-11 * expected);
+        CHECK(system.force(system.self, q, context.threads == 1 ? g : f) == energy && system.force(system.self, q, NULL) == energy, "another energy");
+        CHECK(!memcmp(f, g, (size_t)n * 8), "other bytes without the matrix");
+        sp_body_gather(&body, full, part);
+        CHECK(difference(n, f, part) < 1e-11, "force %g", difference(n, f, part));
+        sp_warp_times(w, w->S, v, applied);
+        for (int64_t i = 0; i < rows; i++)
+            applied[i] *= 2;
+        CHECK(difference(rows, applied, product) < 1e-11, "matrix %g", difference(rows, applied, product));
+        system.tangent_times(system.self, q, p, context.threads == 1 ? y : z);
+        sp_body_gather(&body, product, part);
+        CHECK(difference(n, y, part) < 1e-11, "product %g", difference(n, y, part));
+        if (context.threads == 1)
+            memcpy(S, w->S, 9 * (size_t)w->start[w->vertices] * 8);
+    }
+    context.threads = 2;
+    CHECK(!memcmp(S, w->S, 9 * (size_t)w->start[w->vertices] * 8) && !memcmp(y, z, (size_t)n * 8), "bytes depend on the threads");
+    free(u), free(v), free(q), free(p), free(f), free(g), free(y), free(z), free(part), free(S), free(full), free(product), free(applied);
+    sp_warp_system_free(&system);
+    drop(&mesh, &body);
+}
+
 /* ---- momenta ---- */
 
 static void element_is_the_corotational_law(void)
@@ -974,6 +1147,8 @@ int main(void)
     RUN(rigid_motion_is_free);
     RUN(small_strain_is_linear);
     RUN(dilation_is_linear);
+    RUN(rotations_of_lanes);
+    RUN(elements_side_by_side);
     RUN(element_is_the_corotational_law);
     RUN(momenta);
     RUN(corrected_has_no_ghost);

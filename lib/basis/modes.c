@@ -187,7 +187,7 @@ static int lanczos(problem *p, int64_t wanted, double tolerance, double *eigenva
     int64_t ncv = 2 * wanted + 10 < room ? 2 * wanted + 10 : room;
     if (wanted >= room || n > INT_MAX || ncv > 20000)
         return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions are too many", (long long)(wanted + p->known), (long long)n);
-    double *resid = sp_pool_raw(&scratch, n, sizeof *resid), *v = sp_pool_new(&scratch, n * ncv, sizeof *v), *workd = sp_pool_new(&scratch, 3 * n, sizeof *workd);
+    double *resid = sp_pool_raw(&scratch, n, sizeof *resid), *v = sp_pool_raw(&scratch, n * ncv, sizeof *v), *workd = sp_pool_new(&scratch, 3 * n, sizeof *workd);
     double *workl = sp_pool_new(&scratch, ncv * (ncv + 8), sizeof *workl), *d = sp_pool_new(&scratch, wanted, sizeof *d), *z = sp_pool_raw(&scratch, n, sizeof *z);
     a_int *select = sp_pool_new(&scratch, ncv, sizeof *select);
     if (scratch.failed) {
@@ -436,10 +436,11 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
         /* Anchored bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above rounding:
          * tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */
         p.shift = report->shift = rigid_count ? -1e-8 * sp_sparse_trace(K) / sp_sparse_trace(M) : 0;
-        SP_TRY(shifted(context, K, M, p.shift, &A));
+        if (p.shift != 0)
+            SP_TRY(shifted(context, K, M, p.shift, &A));
         SP_TRY(sp_cholesky_new(context, K, node, &p.factor));
         SP_TRY(sp_progress(context, 0.05));
-        status = sp_cholesky_factor(p.factor, &A);
+        status = sp_cholesky_factor(p.factor, p.shift != 0 ? &A : K);
         if (status == SP_NUMERICAL)
             status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite: part of the body is neither anchored nor one free body (separate pieces?)");
         SP_TRY(status);

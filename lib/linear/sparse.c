@@ -128,38 +128,66 @@ int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double toleran
     return SP_OK;
 }
 
-/* y = (A ⊗ I₃) x: the sums of sp_sparse_times, three at a time, in the same order. */
+typedef double two __attribute__((vector_size(16)));
+
+SP_INLINE two two_at(const double *x)
+{
+    two v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+/* y[3] = Σ_k a[k] x[index[k] … + 2]: even and odd k apart, since one sum would wait for every addition. */
+SP_INLINE void third_row_times(int64_t count, const int64_t *index, const double *a, const double *x, double y[3])
+{
+    two even = {0}, odd = {0};
+    double last_even = 0, last_odd = 0;
+    int64_t k = 0;
+    for (; k + 2 <= count; k += 2) {
+        const double *u = x + index[k], *v = x + index[k + 1];
+        even += a[k] * two_at(u);
+        last_even += a[k] * u[2];
+        odd += a[k + 1] * two_at(v);
+        last_odd += a[k + 1] * v[2];
+    }
+    if (k < count) {
+        even += a[k] * two_at(x + index[k]);
+        last_even += a[k] * x[index[k] + 2];
+    }
+    even += odd;
+    y[0] = even[0];
+    y[1] = even[1];
+    y[2] = last_even + last_odd;
+}
+
+/* y = (A ⊗ I₃) x: the sums of sp_sparse_times, three at a time. */
 static void third_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
 {
     int64_t n = matrix->order;
 #pragma omp parallel for schedule(static) num_threads(context->threads) if (matrix->third_start[n / 3] * count > SMALL / 3)
     for (int64_t i = 0; i < n / 3; i++) {
-        int64_t column = 0, first = matrix->third_start[i], end = matrix->third_start[i + 1];
-        for (; column + 2 <= count; column += 2) {
+        const int64_t first = matrix->third_start[i], entries = matrix->third_start[i + 1] - first;
+        const int64_t *index = matrix->third_index + first;
+        const double *a = matrix->third_value + first;
+        int64_t column = 0;
+        for (; column + 2 <= count; column += 2) { /* which wait less for each other */
             const double *x0 = x + column * n, *x1 = x0 + n;
-            double s[6] = {0};
-            for (int64_t k = first; k < end; k++) {
-                double a = matrix->third_value[k];
-                const double *u = x0 + matrix->third_index[k], *w = x1 + matrix->third_index[k];
-                for (int c = 0; c < 3; c++) {
-                    s[c] += a * u[c];
-                    s[3 + c] += a * w[c];
-                }
+            two even = {0}, odd = {0};
+            double last_even = 0, last_odd = 0;
+            for (int64_t k = 0; k < entries; k++) {
+                const double *u = x0 + index[k], *v = x1 + index[k];
+                even += a[k] * two_at(u);
+                last_even += a[k] * u[2];
+                odd += a[k] * two_at(v);
+                last_odd += a[k] * v[2];
             }
-            memcpy(y + column * n + 3 * i, s, 3 * sizeof *y);
-            memcpy(y + (column + 1) * n + 3 * i, s + 3, 3 * sizeof *y);
+            memcpy(y + column * n + 3 * i, (double[]){even[0], even[1], last_even}, 24);
+            memcpy(y + (column + 1) * n + 3 * i, (double[]){odd[0], odd[1], last_odd}, 24);
         }
-        for (; column < count; column++) {
-            double s[3] = {0};
-            for (int64_t k = first; k < end; k++)
-                for (int c = 0; c < 3; c++)
-                    s[c] += matrix->third_value[k] * x[column * n + matrix->third_index[k] + c];
-            memcpy(y + column * n + 3 * i, s, sizeof s);
-        }
+        if (column < count)
+            third_row_times(entries, index, a, x + column * n, y + column * n + 3 * i);
     }
 }
-
-typedef double two __attribute__((vector_size(16)));
 
 /* One row a of a node whose columns come from the nodes `index`: two sums, since one would wait for every addition. */
 SP_INLINE double row_times(const int32_t *index, int64_t count, const double *a, const double *x)
@@ -170,10 +198,7 @@ SP_INLINE double row_times(const int32_t *index, int64_t count, const double *a,
         const int width = index[k] & 3;
         const double *u = x + (index[k] >> 2);
         if (width == 3) {
-            two u2, a2;
-            memcpy(&u2, u, sizeof u2);
-            memcpy(&a2, a, sizeof a2);
-            pair += a2 * u2;
+            pair += two_at(a) * two_at(u);
             third += a[2] * u[2];
         } else
             for (int c = 0; c < width; c++)

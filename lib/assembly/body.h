@@ -49,6 +49,14 @@ typedef struct sp_body {
     int64_t *offset_start;    /* [elements + 1] into offset */
 } sp_body;
 
+/* All batches of a body, b from the first to the last, inside a parallel region, whose threads share the parts of a color: they may add to their elements' vertices, each of which sees them
+ * in the same order for any number of threads. */
+#define SP_EACH_BATCH(body, b)                                                                                                                    \
+    for (int64_t color_ = 0; color_ < (body)->color_count; color_++)                                                                               \
+        _Pragma("omp for schedule(static)") for (int64_t part_ = (body)->color_parts[color_]; part_ < (body)->color_parts[color_ + 1]; part_++)     \
+            for (int64_t b = (body)->part_start[part_]; b < (body)->part_start[part_ + 1]; b++)
+
+
 /* Builds classes, degrees of freedom and batches. SP_INPUT for a mesh without a free degree of freedom. */
 int sp_body_new(sp_context *context, const sp_mesh *mesh, sp_body *body) SP_MUST_USE;
 void sp_body_free(sp_body *body);

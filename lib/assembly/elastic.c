@@ -35,19 +35,16 @@ double sp_elastic_force(const sp_context *context, const sp_body *body, const do
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        for (int64_t color = 0; color < body->color_count; color++)
-#pragma omp for schedule(static)
-            for (int64_t part = body->color_parts[color]; part < body->color_parts[color + 1]; part++)
-                for (int64_t b = body->part_start[part]; b < body->part_start[part + 1]; b++) {
-                    const sp_batch *batch = &body->batches[b];
-                    sp_lanes displacement[8][3], force[8][3], energy;
-                    sp_element_lanes_load(body, batch, &data);
-                    sp_batch_gather(body, batch, u, displacement);
-                    sp_batch_force(&data, displacement, force, &energy);
-                    body->batch_energy[b] = sum_lanes(batch, &energy);
-                    if (f)
-                        sp_batch_add(body, batch, force, f);
-                }
+        SP_EACH_BATCH(body, b) {
+            const sp_batch *batch = &body->batches[b];
+            sp_lanes displacement[8][3], force[8][3], energy;
+            sp_element_lanes_load(body, batch, &data);
+            sp_batch_gather(body, batch, u, displacement);
+            sp_batch_force(&data, displacement, force, &energy);
+            body->batch_energy[b] = sum_lanes(batch, &energy);
+            if (f)
+                sp_batch_add(body, batch, force, f);
+        }
     }
     return total_energy(body);
 }
@@ -84,20 +81,17 @@ double sp_elastic_tangent(const sp_context *context, const sp_body *body, const 
         sp_element_lanes data;
         sp_lanes block[SP_ELEMENT_BLOCKS][9];
         sp_element_lanes_start(&data);
-        for (int64_t color = 0; color < body->color_count; color++)
-#pragma omp for schedule(static)
-            for (int64_t part = body->color_parts[color]; part < body->color_parts[color + 1]; part++)
-                for (int64_t b = body->part_start[part]; b < body->part_start[part + 1]; b++) {
-                    const sp_batch *batch = &body->batches[b];
-                    sp_lanes displacement[8][3], force[8][3], energy;
-                    sp_element_lanes_load(body, batch, &data);
-                    sp_batch_gather(body, batch, u, displacement);
-                    sp_batch_tangent(&data, displacement, definite, force, block, &energy);
-                    body->batch_energy[b] = sum_lanes(batch, &energy);
-                    if (f)
-                        sp_batch_add(body, batch, force, f);
-                    sp_batch_add_blocks(body, batch, scale, block, K->value);
-                }
+        SP_EACH_BATCH(body, b) {
+            const sp_batch *batch = &body->batches[b];
+            sp_lanes displacement[8][3], force[8][3], energy;
+            sp_element_lanes_load(body, batch, &data);
+            sp_batch_gather(body, batch, u, displacement);
+            sp_batch_tangent(&data, displacement, definite, force, block, &energy);
+            body->batch_energy[b] = sum_lanes(batch, &energy);
+            if (f)
+                sp_batch_add(body, batch, force, f);
+            sp_batch_add_blocks(body, batch, scale, block, K->value);
+        }
     }
     return total_energy(body);
 }
@@ -111,18 +105,15 @@ void sp_elastic_tangent_times(const sp_context *context, const sp_body *body, co
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        for (int64_t color = 0; color < body->color_count; color++)
-#pragma omp for schedule(static)
-            for (int64_t part = body->color_parts[color]; part < body->color_parts[color + 1]; part++)
-                for (int64_t b = body->part_start[part]; b < body->part_start[part + 1]; b++) {
-                    const sp_batch *batch = &body->batches[b];
-                    sp_lanes displacement[8][3], direction[8][3], product[8][3];
-                    sp_element_lanes_load(body, batch, &data);
-                    sp_batch_gather(body, batch, u, displacement);
-                    sp_batch_gather(body, batch, v, direction);
-                    sp_batch_tangent_times(&data, displacement, direction, product);
-                    sp_batch_add(body, batch, product, y);
-                }
+        SP_EACH_BATCH(body, b) {
+            const sp_batch *batch = &body->batches[b];
+            sp_lanes displacement[8][3], direction[8][3], product[8][3];
+            sp_element_lanes_load(body, batch, &data);
+            sp_batch_gather(body, batch, u, displacement);
+            sp_batch_gather(body, batch, v, direction);
+            sp_batch_tangent_times(&data, displacement, direction, product);
+            sp_batch_add(body, batch, product, y);
+        }
     }
 }
 
@@ -167,25 +158,22 @@ int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_cou
             mode = all;
             all += mode_count;
         }
-        for (int64_t color = 0; color < body->color_count; color++)
-#pragma omp for schedule(static)
-            for (int64_t part = body->color_parts[color]; part < body->color_parts[color + 1]; part++)
-                for (int64_t b = body->part_start[part]; b < body->part_start[part + 1]; b++) {
-                    const sp_batch *batch = &body->batches[b];
-                    sp_element_lanes_load(body, batch, &data);
-                    for (int64_t i = 0; i < mode_count; i++)
-                        if (used[i])
-                            prepare_mode(body, batch, &data, U + i * rows, &mode[i]);
-                    for (int64_t c = 0; c < pair_count; c++) {
-                        sp_lanes h[8][3];
-                        mode_lanes *u = &mode[pair[2 * c]], *v = &mode[pair[2 * c + 1]];
-                        if (data.quadratic)
-                            sp_pairs_second(&data, &u->pairs, &v->pairs, h);
-                        else
-                            sp_points_second(&data, u->u, v->u, h);
-                        sp_batch_add(body, batch, h, H + c * rows);
-                    }
-                }
+        SP_EACH_BATCH(body, b) {
+            const sp_batch *batch = &body->batches[b];
+            sp_element_lanes_load(body, batch, &data);
+            for (int64_t i = 0; i < mode_count; i++)
+                if (used[i])
+                    prepare_mode(body, batch, &data, U + i * rows, &mode[i]);
+            for (int64_t c = 0; c < pair_count; c++) {
+                sp_lanes h[8][3];
+                mode_lanes *u = &mode[pair[2 * c]], *v = &mode[pair[2 * c + 1]];
+                if (data.quadratic)
+                    sp_pairs_second(&data, &u->pairs, &v->pairs, h);
+                else
+                    sp_points_second(&data, u->u, v->u, h);
+                sp_batch_add(body, batch, h, H + c * rows);
+            }
+        }
     }
     sp_pool_free(&scratch);
     return SP_OK;

@@ -106,19 +106,16 @@ void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, cons
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        for (int64_t color = 0; color < body->color_count; color++)
-#pragma omp for schedule(static)
-            for (int64_t part = body->color_parts[color]; part < body->color_parts[color + 1]; part++)
-                for (int64_t b = body->part_start[part]; b < body->part_start[part + 1]; b++) {
-                    const sp_batch *batch = &body->batches[b];
-                    sp_lanes displacement[8][3], velocity[8][3], product[8][3];
-                    if (!load(viscous, batch, &data))
-                        continue;
-                    sp_batch_gather(body, batch, u, displacement);
-                    sp_batch_gather(body, batch, v, velocity);
-                    sp_pairs_material_times(&data, displacement, velocity, product);
-                    sp_batch_add(body, batch, product, y);
-                }
+        SP_EACH_BATCH(body, b) {
+            const sp_batch *batch = &body->batches[b];
+            sp_lanes displacement[8][3], velocity[8][3], product[8][3];
+            if (!load(viscous, batch, &data))
+                continue;
+            sp_batch_gather(body, batch, u, displacement);
+            sp_batch_gather(body, batch, v, velocity);
+            sp_pairs_material_times(&data, displacement, velocity, product);
+            sp_batch_add(body, batch, product, y);
+        }
     }
 }
 
@@ -129,17 +126,14 @@ void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, con
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        for (int64_t color = 0; color < body->color_count; color++)
-#pragma omp for schedule(static)
-            for (int64_t part = body->color_parts[color]; part < body->color_parts[color + 1]; part++)
-                for (int64_t b = body->part_start[part]; b < body->part_start[part + 1]; b++) {
-                    const sp_batch *batch = &body->batches[b];
-                    sp_lanes displacement[8][3], block[SP_ELEMENT_BLOCKS][9];
-                    if (!load(viscous, batch, &data))
-                        continue;
-                    sp_batch_gather(body, batch, u, displacement);
-                    sp_pairs_material_tangent(&data, displacement, block);
-                    sp_batch_add_blocks(body, batch, scale, block, D->value);
-                }
+        SP_EACH_BATCH(body, b) {
+            const sp_batch *batch = &body->batches[b];
+            sp_lanes displacement[8][3], block[SP_ELEMENT_BLOCKS][9];
+            if (!load(viscous, batch, &data))
+                continue;
+            sp_batch_gather(body, batch, u, displacement);
+            sp_pairs_material_tangent(&data, displacement, block);
+            sp_batch_add_blocks(body, batch, scale, block, D->value);
+        }
     }
 }

@@ -278,11 +278,8 @@ static double all_elements(sp_warped *w, const double *x, const double *v, doubl
         element_lanes data;
         for (int l = 0; l < SP_LANES; l++)
             data.class[l] = -1;
-        for (int64_t color = 0; color < w->all.color_count; color++)
-#pragma omp for schedule(static)
-            for (int64_t part = w->all.color_parts[color]; part < w->all.color_parts[color + 1]; part++)
-                for (int64_t b = w->all.part_start[part]; b < w->all.part_start[part + 1]; b++)
-                    w->all.batch_energy[b] = batch_forces(w, &w->all.batches[b], &data, x, v, s, scale, f);
+        SP_EACH_BATCH(&w->all, b)
+            w->all.batch_energy[b] = batch_forces(w, &w->all.batches[b], &data, x, v, s, scale, f);
     }
     for (int64_t b = 0; b < w->all.batch_count; b++)
         energy += w->all.batch_energy[b];

@@ -51,18 +51,16 @@ int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t re
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
-    for (int64_t color = 0; color < body->color_count; color++) /* product [rows, r, row major] = M W; parts of a color share no vertex */
-#pragma omp parallel for schedule(static) num_threads(context->threads) if (rows * r > 1 << 18)
-        for (int64_t part = body->color_parts[color]; part < body->color_parts[color + 1]; part++)
-            for (int64_t batch = body->part_start[part]; batch < body->part_start[part + 1]; batch++)
-                for (int l = 0; l < body->batches[batch].count; l++) {
-                    int corners;
-                    int64_t e = body->batches[batch].element[l];
-                    if (region >= 0 && mesh->region[e] != region)
-                        continue;
-                    const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-                    add_corners(corners, corner, body->classes[body->element_class[e]].mass, 3 * r, W, product);
-                }
+#pragma omp parallel num_threads(context->threads) if (rows * r > 1 << 18)
+    SP_EACH_BATCH(body, b) { /* product [rows, r, row major] = M W */
+        const sp_batch *batch = &body->batches[b];
+        for (int l = 0; l < batch->count; l++) {
+            int corners;
+            const int64_t e = batch->element[l], *corner = sp_mesh_corners(mesh, e, &corners);
+            if (region < 0 || mesh->region[e] == region)
+                add_corners(corners, corner, body->classes[body->element_class[e]].mass, 3 * r, W, product);
+        }
+    }
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)r, (int)rows, 1, W, (int)r, product, (int)r, 0, result, (int)r);
     for (int64_t i = 0; i < r; i++)
         for (int64_t j = 0; j < r; j++)

@@ -39,6 +39,6 @@ skeleton() {
     skeleton
     refused 2 'simulate: --joints .*without --skeleton' simulate mesh.npz --model full --joints joints.csv -o out.npz
     refused 2 'simulate: --joints ' simulate mesh.npz --basis basis.npz --poly poly.npz --joints joints.csv -o out.npz
-    refused 4 'none/joints.csv' simulate mesh.npz -q --model full --integrator linear-euler --skeleton arm.json --steps 1 --joints none/joints.csv -o out.npz
+    refused 4 'none/joints.csv' simulate mesh.npz -q --model full --integrator linear-euler --skeleton arm.json --steps 1000000 --every 1000000 --joints none/joints.csv -o out.npz # before the steps
     no_faults
 }

@@ -72,6 +72,7 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     simulate scene.json -q --dt 0.001 --steps 200 --contacts --threads 2 -o two.npz
     simulate scene.json -q --dt 0.001 --steps 200 --contacts --threads 4 --timings times.csv -o four.npz
     same_bytes one.npz two.npz threads
+    refused 4 'simulate: missing/times.csv: cannot write' simulate scene.json -q --dt 0.001 --steps 1000000 --timings missing/times.csv -o out.npz # before the steps
     same_bytes one.npz four.npz "timings in the output"
     [ "$(wc -l < times.csv)" = 201 ] || fault "$(wc -l < times.csv) lines of timings"
     ending= done_well simverify one.npz

@@ -171,17 +171,21 @@ void tool_output_finish(tool_output *output, json_t *result)
     rename_outputs();
 }
 
-void tool_write_bytes(const char *path, const void *bytes, int64_t count)
+void tool_output_bytes(tool_output *output, const void *bytes, int64_t count)
 {
-    tool_output *output = tool_output_open(path);
     for (const char *at = bytes; count > 0;) {
         ssize_t written = write(output->descriptor, at, (size_t)count);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            system_failure(path);
+            system_failure(output->path);
         at += written;
         count -= written;
     }
     tool_output_finish(output, NULL);
+}
+
+void tool_write_bytes(const char *path, const void *bytes, int64_t count)
+{
+    tool_output_bytes(tool_output_open(path), bytes, count);
 }

@@ -151,7 +151,9 @@ sp_writer *tool_output_writer(tool_output *output);
  * renames into place. */
 void tool_output_finish(tool_output *output, json_t *result);
 
-/* A text or picture file of another format, written in one go with the same care. */
+/* Writes a text or picture file of another format in one go, with the same care, and finishes the output; the second opens it too. What is known at the end only is opened at the start all the same:
+ * that it cannot be written is said before the work, not after it. */
+void tool_output_bytes(tool_output *output, const void *bytes, int64_t count);
 void tool_write_bytes(const char *path, const void *bytes, int64_t count);
 
 #endif

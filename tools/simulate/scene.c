@@ -148,7 +148,7 @@ static void say_timings(timings *t)
              1e6 * t->seconds[rare], 1e6 * t->seconds[t->count - 1]);
 }
 
-static void write_timings(const timings *t, const char *path)
+static void write_timings(const timings *t, const char *path, tool_output *output)
 {
     char *text = NULL;
     size_t size = 0;
@@ -160,7 +160,7 @@ static void write_timings(const timings *t, const char *path)
         fprintf(stream, "%lld,%.9f\n", (long long)(i + 1), t->seconds[i]);
     if (fclose(stream))
         tool_fail(SP_SYSTEM, path, "out of memory");
-    tool_write_bytes(path, text, (int64_t)size);
+    tool_output_bytes(output, text, (int64_t)size);
     free(text);
 }
 
@@ -237,7 +237,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     scene_make_world(&run);
 
     timings times = {.seconds = scene_room(&run, choice->steps, sizeof(double))};
-    tool_output *output = tool_output_open(tool_output_path());
+    tool_output *output = tool_output_open(tool_output_path()), *times_output = scene_choice->timings ? tool_output_open(scene_choice->timings) : NULL;
     json_t *meta = tool_meta_new("motion");
     begin_record(&run, &record, meta, tool_output_writer(output));
     sp_world_energies(run.world, first);
@@ -263,8 +263,8 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
              (long long)sum.touching, (long long)sum.visited, sum.deepest);
     tool_check(sp_motion_finish(record.writer), tool_output_path());
     tool_output_finish(output, make_result(&sum, first, last));
-    if (scene_choice->timings)
-        write_timings(&times, scene_choice->timings);
+    if (times_output)
+        write_timings(&times, scene_choice->timings, times_output);
     say_timings(&times);
     json_decref(meta);
     sp_list_free(&record.contact_bodies);

@@ -432,6 +432,7 @@ void vertices_record_joints(simulation *s, double time)
     if (!v->choice->joints)
         return;
     if (!v->joints) {
+        v->joint_output = tool_output_open(v->choice->joints);
         v->joints = open_memstream(&v->joint_text, &v->joint_length);
         if (!v->joints)
             tool_fail(SP_SYSTEM, v->choice->joints, "out of memory");
@@ -455,7 +456,7 @@ void vertices_write_joints(simulation *s)
     v->joints = NULL;
     if (closed)
         tool_fail(SP_SYSTEM, v->choice->joints, "out of memory");
-    tool_write_bytes(v->choice->joints, v->joint_text, (int64_t)v->joint_length);
+    tool_output_bytes(v->joint_output, v->joint_text, (int64_t)v->joint_length);
     free(v->joint_text);
     v->joint_text = NULL;
 }

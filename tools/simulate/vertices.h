@@ -76,7 +76,8 @@ typedef struct simulate_vertices {
     int64_t *group;          /* [vertices] which rigid move, or behind these which bone, moves each one; VERTEX_ALONE: a motion of its own; VERTEX_STILL: none */
     sp_skeleton_file bones;
     sp_skeleton *skeleton;
-    FILE *joints;            /* the text of --joints */
+    tool_output *joint_output; /* --joints … */
+    FILE *joints;            /* … and its text */
     char *joint_text;
     size_t joint_length;
     int64_t dynamic_count, *dynamic; /* of a conjac model, increasing */

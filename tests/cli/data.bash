@@ -222,13 +222,24 @@ make_models() {
             printf "%.1f,%.1f,surface,1,%.3f,%.3f,%.3f\n", i / 10, (i + 1) / 10, 200 * sin(i), 900 * sin(0.55 * i), 900 * cos(0.55 * i) }' > "$1/sketch.csv"
 }
 
-# The whole way on a bar of $1 voxels; $2 columns of the basis. Every step writes <name>.npz.
-make_pipeline() {
-    voxelize bar.obj -q -n "$1" --enlarge 1 --fill --fix-half-space 1,0,0,0 -o mesh.npz &&
+# A model's mesh of $2 voxels along its longest side, with a basis of $3 columns and its polynomials.
+make_reduction() {
+    voxelize "$1" -q -n "$2" --enlarge 1 --fill --fix-half-space 1,0,0,0 -o mesh.npz &&
         modes mesh.npz -q -k 4 --write-stiffness K.npz --write-mass M.npz -o modes.npz &&
         modalderiv mesh.npz modes.npz -q -o deriv.npz &&
-        masspca mesh.npz modes.npz deriv.npz -q -r "$2" -o basis.npz &&
-        polycoef mesh.npz basis.npz -q -o poly.npz &&
+        masspca mesh.npz modes.npz deriv.npz -q -r "$3" -o basis.npz &&
+        polycoef mesh.npz basis.npz -q -o poly.npz
+}
+
+# The same of a bar twice as wide as it is high, whose modes are simple. The bar of the other tests bends alike in two directions: how its modes lie in their plane is a matter of rounding,
+# and so are the errors by which poses and elements are chosen.
+make_wide_reduction() {
+    sed '/^v/s/ 1 \([01]\)$/ 2 \1/' bar.obj > wide.obj && make_reduction wide.obj 6 6
+}
+
+# The whole way on a bar of $1 voxels; $2 columns of the basis. Every step writes <name>.npz.
+make_pipeline() {
+    make_reduction bar.obj "$1" "$2" &&
         cubature mesh.npz basis.npz --linear exact --poses 40 --nested -q -o cub.npz &&
         cubature mesh.npz basis.npz --poses 70 --training-only -q -o training.npz &&
         simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 -o traj.npz &&

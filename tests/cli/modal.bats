@@ -63,16 +63,19 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20)
 
 @test "training that stops by itself" {
     needs_modal
+    # shellcheck source=data.bash
+    source "$SUPPLE_SOURCE/tests/cli/data.bash"
+    make_wide_reduction || fault 'no wide bar'
     local ending=.npz more
     done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental -n 20 -o a.npz
     done_well cubature mesh.npz basis.npz -t 1 --method modal --linear sampled --incremental -n 20 -o b.npz
     same_bytes a.npz b.npz 'one thread'
     [ "$(value_of a.npz settled)" = true ] || fault "$(siminfo a.npz)"
     done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --no-adjustment -n 20 -o c.npz
-    done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --change 0.00001 -n 20 --nested -o d.npz
+    done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --change 0.0002 -n 20 --nested -o d.npz
     less "$(value_of a.npz training_poses)" "$(value_of d.npz training_poses)" 'a smaller change needs more poses'
     done_well cubature mesh.npz basis.npz --method modal --linear sampled -n 20 --poses 2000 --spectrum energy -o e.npz
-    less "$(value_of d.npz held_out_error)" "$(value_of e.npz held_out_error | awk '{ print 2 * $1 }')" 'the error beside that of 2000 poses'
+    less "$(value_of d.npz held_out_error)" "$(value_of e.npz held_out_error | awk '{ print 1.3 * $1 }')" 'the error beside that of 2000 poses'
     done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --change 1e-9 --rounds 3 -n 20 -o f.npz
     [ "$(value_of f.npz rounds) $(value_of f.npz settled)" = '3 false' ] || fault "$(siminfo f.npz)"
     [[ $(siminfo f.npz | awk '$1 == "round_held_out_errors"') == *"$(value_of f.npz held_out_error)"* ]] || fault 'the last round is judged otherwise'

@@ -1,5 +1,6 @@
 #include "assembly/elastic.h"
 #include "dynamics/models.h"
+#include "dynamics/vertex_mass.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
 
@@ -149,35 +150,23 @@ static double begin(void *data, const double *q)
     return sp_supports_begin(&self->supports, self->u);
 }
 
-static void mass_times(void *data, const double *x, double *y)
+static sp_vertex_mass mass_of(const full *self)
 {
-    full *self = data;
-    if (self->lumped)
-        for (int64_t i = 0; i < self->body->dof_count; i++)
-            y[i] = self->diagonal[i] * x[i];
-    else
-        sp_sparse_times(self->context, &self->M_short, 1, x, y);
+    return (sp_vertex_mass){self->context, self->body, self->lumped ? self->diagonal : NULL, &self->M_short};
 }
 
-static double kinetic(full *self, const double *v)
+static void mass_times(void *data, const double *x, double *y)
 {
-    double energy = 0;
-    mass_times(self, v, self->f);
-    for (int64_t i = 0; i < self->body->dof_count; i++)
-        energy += 0.5 * v[i] * self->f[i];
-    return energy;
+    const sp_vertex_mass mass = mass_of(data);
+    sp_vertex_mass_times(&mass, x, y);
 }
 
 static double rub(void *data, const double *q0, const double *q1, double h, double *v)
 {
     full *self = data;
+    const sp_vertex_mass mass = mass_of(self);
     (void)q0;
-    sp_body_spread(self->body, q1, self->u);
-    sp_body_spread(self->body, v, self->v);
-    const double before = kinetic(self, v);
-    sp_supports_rub(&self->supports, self->u, h, self->v);
-    sp_body_gather(self->body, self->v, v);
-    return before - kinetic(self, v);
+    return sp_vertex_mass_rub(&mass, &self->supports, q1, h, v, self->u, self->v, self->f);
 }
 
 static double linear_force(full *self, const double *q, double *f)

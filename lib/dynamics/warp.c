@@ -1,4 +1,5 @@
 #include "dynamics/warp_internal.h"
+#include "dynamics/vertex_mass.h"
 
 #include "assembly/elastic.h"
 #include "assembly/element.h"
@@ -146,36 +147,23 @@ static double begin(void *data, const double *q)
     return sp_supports_begin(&w->supports, w->u);
 }
 
-static void mass_times(void *data, const double *x, double *y)
+static sp_vertex_mass mass_of(const sp_warped *w)
 {
-    sp_warped *w = data;
-    if (w->p.lumped)
-        for (int64_t i = 0; i < w->body->dof_count; i++)
-            y[i] = w->free_mass[i] * x[i];
-    else
-        sp_sparse_times(w->context, &w->M_short, 1, x, y);
+    return (sp_vertex_mass){w->context, w->body, w->p.lumped ? w->free_mass : NULL, &w->M_short};
 }
 
-/* Of the free degrees of freedom. */
-static double kinetic(sp_warped *w, const double *v)
+static void mass_times(void *data, const double *x, double *y)
 {
-    double sum = 0;
-    mass_times(w, v, w->f);
-    for (int64_t i = 0; i < w->body->dof_count; i++)
-        sum += 0.5 * v[i] * w->f[i];
-    return sum;
+    const sp_vertex_mass mass = mass_of(data);
+    sp_vertex_mass_times(&mass, x, y);
 }
 
 static double rub(void *data, const double *q0, const double *q1, double h, double *v)
 {
     sp_warped *w = data;
+    const sp_vertex_mass mass = mass_of(w);
     (void)q0;
-    sp_body_spread(w->body, q1, w->u);
-    sp_body_spread(w->body, v, w->v);
-    const double before = kinetic(w, v);
-    sp_supports_rub(&w->supports, w->u, h, w->v);
-    sp_body_gather(w->body, w->v, v);
-    return before - kinetic(w, v);
+    return sp_vertex_mass_rub(&mass, &w->supports, q1, h, v, w->u, w->v, w->f);
 }
 
 /* Springs and grounds act on single vertices: what they add to a matrix over the body's pattern is carried over to the blocks. */

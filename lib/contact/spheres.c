@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of lengths; far above the rounding of what a few operations make of them. */
-static const double ROUNDING = 1e-13;
+/* Of lengths; far above the rounding of what a few operations make of them: in doubles, which decide what touches, and in floats, which
+ * find what may: half the memory to read, which is what the search waits for. */
+static const double ROUNDING = 1e-13, COARSE = 1e-6;
 
 /* A box. */
 typedef struct extent {
@@ -18,14 +19,25 @@ typedef struct extent {
 static const extent NOTHING = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
 /* Without fmin and fmax, which are calls. */
-static inline void enclose(extent *box, const double x[3], double radius)
+static inline void enclose(extent *box, const double x[3])
 {
     for (int k = 0; k < 3; k++) {
-        const double low = x[k] - radius, high = x[k] + radius;
-        box->low[k] = low < box->low[k] ? low : box->low[k];
-        box->high[k] = high > box->high[k] ? high : box->high[k];
+        box->low[k] = x[k] < box->low[k] ? x[k] : box->low[k];
+        box->high[k] = x[k] > box->high[k] ? x[k] : box->high[k];
     }
 }
+
+/* Floats side by side. */
+enum { WIDE = 8 };
+typedef float wide __attribute__((vector_size(4 * WIDE)));
+typedef int32_t wide_mask __attribute__((vector_size(4 * WIDE)));
+
+/* Points of a shell, ascending, and their places. */
+typedef struct group {
+    int64_t count;
+    int32_t *number; /* [count] */
+    float *at[3];    /* x, y, z [count in whole WIDE]; what is behind the end is at infinity */
+} group;
 
 struct sp_ball_tree {
     sp_pool pool;
@@ -34,46 +46,36 @@ struct sp_ball_tree {
     double R[9];
     const double *q;
     bool placed;
-    extent box;      /* about the points, world, once placed */
-    double *place;   /* [count, 3] world */
-    double *radius;  /* [inner nodes] m */
-    int32_t *parent; /* [count] of the first node of each point */
-    /* Side by side, for lanes, which what is behind the end fills: places at infinity. */
-    double *top[4];  /* [nodes of the first level] x, y, z, radius */
-    int64_t *group;  /* [nodes of the last inner level + 1] where the points under each begin, all in whole lanes, in */
-    int32_t *member; /* numbers of points, */
-    double *at[3];   /* and their x, y, z */
+    double reach, size; /* m: no point is farther from its place at rest, or from the world's origin */
+    extent box;         /* about the points, world, once placed */
+    double *place;      /* [count, 3] world */
+    group points;       /* all */
+    double *radius;     /* [inner nodes] m, unless there are FEW points */
+    int32_t *parent;    /* [count] of the first node of each point */
 };
 
-static int64_t whole_lanes(int64_t count)
+/* With so many points nodes are not looked at: those within the other's box are compared with each other side by side. */
+enum { FEW = 1024 };
+
+static int64_t whole_wide(int64_t count)
 {
-    return (count + SP_LANES - 1) / SP_LANES * SP_LANES;
+    return (count + WIDE - 1) / WIDE * WIDE;
 }
 
-typedef int64_t mask_lanes __attribute__((vector_size(8 * SP_LANES)));
-
-SP_INLINE sp_lanes lanes_at(const double *x)
+SP_INLINE wide wide_at(const float *x)
 {
-    sp_lanes v;
+    wide v;
     memcpy(&v, x, sizeof v);
     return v;
 }
 
-SP_INLINE bool any_lane(mask_lanes m)
+/* Bit l is lane l. */
+SP_INLINE uint32_t bits_of(wide_mask m)
 {
-    m |= __builtin_shuffle(m, (mask_lanes){4, 5, 6, 7, 0, 1, 2, 3});
-    m |= __builtin_shuffle(m, (mask_lanes){2, 3, 0, 1, 6, 7, 4, 5});
-    return (m[0] | m[1]) != 0;
-}
-
-/* Appends the numbers of the lanes that are set to the list; without branches, since which are is a matter of chance. */
-SP_INLINE int64_t append_lanes(mask_lanes m, int64_t first, int32_t *list, int64_t n)
-{
-    for (int l = 0; l < SP_LANES; l++) {
-        list[n] = (int32_t)(first + l);
-        n -= m[l];
-    }
-    return n;
+    m &= (wide_mask){1, 2, 4, 8, 16, 32, 64, 128};
+    m |= __builtin_shuffle(m, (wide_mask){4, 5, 6, 7, 0, 1, 2, 3});
+    m |= __builtin_shuffle(m, (wide_mask){2, 3, 0, 1, 6, 7, 4, 5});
+    return (uint32_t)(m[0] | m[1]);
 }
 
 /* A node of each tree; levels count from 0. */
@@ -82,40 +84,17 @@ typedef struct node_pair {
     int16_t level_a, level_b;
 } node_pair;
 
-/* The points under each node of the last inner level: its own and its children's. */
-static void make_groups(sp_ball_tree *tree)
+static void end_group(group *points, int64_t count)
 {
-    const sp_contact_shell *shell = tree->shell;
-    const int level = shell->levels - 2;
-    if (level < 0)
-        return;
-    const int64_t nodes = shell->cumulative[level];
-    const int32_t *child = shell->child + shell->first_node[level] + level;
-    tree->group = sp_pool_raw(&tree->pool, nodes + 1, sizeof *tree->group);
-    if (!tree->group)
-        return;
-    tree->group[0] = 0;
-    for (int64_t p = 0; p < nodes; p++)
-        tree->group[p + 1] = tree->group[p] + whole_lanes(1 + child[p + 1] - child[p]);
-    const int64_t members = tree->group[nodes];
-    tree->member = sp_pool_raw(&tree->pool, members, sizeof *tree->member);
-    for (int k = 0; k < 3; k++)
-        tree->at[k] = sp_pool_raw(&tree->pool, members, sizeof(double));
-    if (tree->pool.failed)
-        return;
-    for (int64_t p = 0; p < nodes; p++)
-        for (int64_t i = tree->group[p]; i < tree->group[p + 1]; i++) {
-            const int64_t c = i - tree->group[p] - 1;
-            tree->member[i] = c < 0 ? (int32_t)p : c < child[p + 1] - child[p] ? (int32_t)(child[p] + c) : -1;
-            for (int k = 0; k < 3; k++)
-                tree->at[k][i] = INFINITY;
-        }
+    points->count = count;
+    for (int64_t i = count; i < whole_wide(count); i++)
+        for (int k = 0; k < 3; k++)
+            points->at[k][i] = INFINITY;
 }
 
 int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball_tree **result)
 {
     sp_ball_tree *tree = calloc(1, sizeof *tree);
-    const int64_t top = whole_lanes(shell->cumulative[0]);
     *result = NULL;
     if (!tree)
         return sp_fail_memory(context);
@@ -123,16 +102,16 @@ int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball
     tree->place = sp_pool_raw(&tree->pool, 3 * shell->count, sizeof *tree->place);
     tree->radius = sp_pool_raw(&tree->pool, shell->first_node[shell->levels - 1], sizeof *tree->radius);
     tree->parent = sp_pool_raw(&tree->pool, shell->count, sizeof *tree->parent);
-    for (int k = 0; k < 4; k++)
-        tree->top[k] = sp_pool_raw(&tree->pool, top, sizeof(double));
-    make_groups(tree);
+    tree->points = (group){.count = shell->count, .number = sp_pool_raw(&tree->pool, shell->count, sizeof(int32_t))};
+    for (int k = 0; k < 3; k++)
+        tree->points.at[k] = sp_pool_raw(&tree->pool, whole_wide(shell->count), sizeof(float));
     if (tree->pool.failed) {
         sp_ball_tree_free(tree);
         return sp_fail_memory(context);
     }
-    for (int64_t i = 0; i < top; i++)
-        for (int k = 0; k < 4; k++)
-            tree->top[k][i] = k < 3 ? INFINITY : 0;
+    for (int64_t i = 0; i < shell->count; i++)
+        tree->points.number[i] = (int32_t)i;
+    end_group(&tree->points, shell->count);
     for (int level = 0; level + 1 < shell->levels; level++) {
         const int32_t *child = shell->child + shell->first_node[level] + level;
         for (int64_t p = 0; p < shell->cumulative[level]; p++)
@@ -155,18 +134,13 @@ void sp_ball_tree_free(sp_ball_tree *tree)
 
 void sp_ball_tree_move(sp_ball_tree *tree, const sp_pose *pose, const double *q)
 {
+    const sp_contact_shell *shell = tree->shell;
     tree->pose = *pose;
     tree->q = q;
     tree->placed = false;
+    tree->reach = sp_contact_shell_reach(shell, q);
+    tree->size = sqrt(sp_dot3(pose->x, pose->x)) + sqrt(sp_dot3(shell->centre, shell->centre)) + shell->extent + tree->reach;
     sp_quaternion_matrix(pose->q, tree->R);
-}
-
-/* m, of places of points. */
-static double rounding_of(const sp_ball_tree *tree)
-{
-    const sp_contact_shell *shell = tree->shell;
-    return ROUNDING * (sqrt(sp_dot3(tree->pose.x, tree->pose.x)) + sqrt(sp_dot3(shell->centre, shell->centre)) + shell->extent +
-                       sp_contact_shell_reach(shell, tree->q));
 }
 
 void sp_ball_tree_bound(const sp_ball_tree *tree, double centre[3], double *radius)
@@ -174,17 +148,7 @@ void sp_ball_tree_bound(const sp_ball_tree *tree, double centre[3], double *radi
     sp_rotate(tree->R, tree->shell->centre, centre);
     for (int k = 0; k < 3; k++)
         centre[k] += tree->pose.x[k];
-    *radius = tree->shell->extent + sp_contact_shell_reach(tree->shell, tree->q) + rounding_of(tree);
-}
-
-/* Where the points are, in the shell's frame. */
-static void deform(const sp_ball_tree *tree, double *y)
-{
-    const sp_contact_shell *shell = tree->shell;
-    memcpy(y, shell->points, (size_t)(3 * shell->count) * sizeof *y);
-    if (tree->q && shell->U)
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)(3 * shell->count), (int)shell->modes, 1, shell->U, (int)shell->modes, tree->q, 1, 1,
-                    y, 1);
+    *radius = tree->shell->extent + tree->reach + ROUNDING * tree->size;
 }
 
 /* Radii for the points as they are now, which bounds by Σ a_j |q_j| exceed the more, the more a body deforms. */
@@ -206,37 +170,47 @@ static void fit_spheres(sp_ball_tree *tree)
         tree->radius[i] = sqrt(tree->radius[i]);
 }
 
-static void fill_lanes(sp_ball_tree *tree)
+/* From where its points are in the shell's frame [count, 3]. */
+static void place_at(sp_ball_tree *tree, const double *y)
 {
-    const sp_contact_shell *shell = tree->shell;
-    for (int64_t p = 0; p < shell->cumulative[0]; p++) {
-        for (int k = 0; k < 3; k++)
-            tree->top[k][p] = tree->place[3 * p + k];
-        tree->top[3][p] = shell->levels > 1 ? tree->radius[p] : 0;
-    }
-    const int64_t members = tree->group ? tree->group[shell->cumulative[shell->levels - 2]] : 0;
-    for (int64_t i = 0; i < members; i++)
-        for (int k = 0; k < 3 && tree->member[i] >= 0; k++)
-            tree->at[k][i] = tree->place[3 * (int64_t)tree->member[i] + k];
-}
-
-void sp_ball_tree_place(sp_ball_tree *tree)
-{
-    if (tree->placed)
-        return;
-    deform(tree, tree->place);
     tree->box = NOTHING;
     for (int64_t i = 0; i < tree->shell->count; i++) {
-        double y[3], *x = tree->place + 3 * i;
-        memcpy(y, x, sizeof y);
-        sp_rotate(tree->R, y, x);
+        double *x = tree->place + 3 * i;
+        sp_rotate(tree->R, y + 3 * i, x);
         for (int k = 0; k < 3; k++)
-            x[k] += tree->pose.x[k];
-        enclose(&tree->box, x, 0);
+            tree->points.at[k][i] = (float)(x[k] += tree->pose.x[k]);
+        enclose(&tree->box, x);
     }
-    fit_spheres(tree);
-    fill_lanes(tree);
+    if (tree->shell->count > FEW)
+        fit_spheres(tree);
     tree->placed = true;
+}
+
+bool sp_ball_trees_place(int64_t count, sp_ball_tree *const *trees, sp_list *room)
+{
+    const sp_contact_shell *shell = trees[0]->shell;
+    const int64_t height = 3 * shell->count, modes = shell->U ? shell->modes : 0;
+    room->count = 0;
+    double *y = sp_list_add(room, SP_BALL_TREES * (height + modes), sizeof *y), *q = y + SP_BALL_TREES * height;
+    if (!y)
+        return false;
+    for (int64_t t = 0; t < SP_BALL_TREES; t++) { /* always so many columns, so that they do not depend on who is beside them */
+        memcpy(y + t * height, shell->points, (size_t)height * sizeof *y);
+        if (t < count && trees[t]->q)
+            memcpy(q + t * modes, trees[t]->q, (size_t)modes * sizeof *q);
+        else
+            memset(q + t * modes, 0, (size_t)modes * sizeof *q);
+    }
+    if (modes)
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)height, SP_BALL_TREES, (int)modes, 1, shell->U, (int)modes, q, (int)modes, 1, y, (int)height);
+    for (int64_t t = 0; t < count; t++)
+        place_at(trees[t], y + t * height);
+    return true;
+}
+
+const sp_contact_shell *sp_ball_tree_shell(const sp_ball_tree *tree)
+{
+    return tree->shell;
 }
 
 static double radius_of(const sp_ball_tree *tree, int level, int32_t point)
@@ -252,93 +226,12 @@ static bool boxes_apart(const extent *a, const extent *b, double reach)
     return false;
 }
 
-/* Numbers of the nodes of the first level whose spheres, larger by `more`, touch the box, into list [in whole lanes]. */
-SP_CLONES static int64_t touch_box(const sp_ball_tree *tree, const extent *box, double more, int32_t *list)
-{
-    const sp_lanes zero = {0};
-    int64_t n = 0;
-    for (int64_t i = 0; i < tree->shell->cumulative[0]; i += SP_LANES) {
-        const sp_lanes radius = lanes_at(tree->top[3] + i) + more;
-        sp_lanes square = zero;
-        for (int k = 0; k < 3; k++) {
-            const sp_lanes x = lanes_at(tree->top[k] + i), below = box->low[k] - x, above = x - box->high[k];
-            const mask_lanes lower = below > zero, upper = above > zero; /* not both */
-            const sp_lanes gap = (sp_lanes)(((mask_lanes)below & lower) | ((mask_lanes)above & upper));
-            square += gap * gap;
-        }
-        n = append_lanes(square <= radius * radius, i, list, n);
-    }
-    return n;
-}
-
-/* The box about the listed spheres, larger by `more`. */
-static extent about(const sp_ball_tree *tree, const sp_list *near, double more)
-{
-    const int32_t *node = near->data;
-    extent box = NOTHING;
-    for (int64_t i = 0; i < near->count; i++)
-        enclose(&box, tree->place + 3 * (int64_t)node[i], tree->top[3][node[i]] + more);
-    return box;
-}
-
-static bool keep_near(const sp_ball_tree *tree, const extent *box, double more, sp_list *near)
-{
-    near->count = 0;
-    int32_t *list = sp_list_add(near, whole_lanes(tree->shell->cumulative[0]), sizeof *list);
-    if (!list)
-        return false;
-    near->count = touch_box(tree, box, more, list);
-    return true;
-}
-
-/* The nodes of the first level of both trees that can have something to do with each other. */
-static bool find_near(const sp_ball_tree *a, double radius_a, const sp_ball_tree *b, double radius_b, sp_ball_room *room)
-{
-    extent box = b->box;
-    for (int k = 0; k < 3; k++) {
-        box.low[k] -= radius_b;
-        box.high[k] += radius_b;
-    }
-    if (!keep_near(a, &box, radius_a, &room->near[0]))
-        return false;
-    box = about(a, &room->near[0], radius_a);
-    return keep_near(b, &box, radius_b, &room->near[1]);
-}
-
-/* Those of b's near nodes side by side [4][in whole lanes]. */
-static double *set_beside(const sp_ball_tree *b, const sp_list *near, sp_list *beside)
-{
-    const int32_t *node = near->data;
-    const int64_t width = whole_lanes(near->count);
-    beside->count = 0;
-    double *x = sp_list_add(beside, 4 * width, sizeof *x);
-    for (int64_t j = 0; x && j < width; j++)
-        for (int k = 0; k < 4; k++)
-            x[k * width + j] = j < near->count ? b->top[k][node[j]] : k < 3 ? INFINITY : 0;
-    return x;
-}
-
-/* Which of the spheres beside each other, [4][width], are within `reach` of a point, into hits [width]. */
-SP_CLONES static int64_t within(const double x[3], double reach, int64_t width, const double *beside, int32_t *hits)
-{
-    int64_t n = 0;
-    for (int64_t j = 0; j < width; j += SP_LANES) {
-        sp_lanes square = {0};
-        for (int k = 0; k < 3; k++) {
-            const sp_lanes d = lanes_at(beside + k * width + j) - x[k];
-            square += d * d;
-        }
-        const sp_lanes sum = lanes_at(beside + 3 * width + j) + reach;
-        n = append_lanes(square <= sum * sum, j, hits, n);
-    }
-    return n;
-}
-
 /* What two trees are searched with. */
 typedef struct search {
     const sp_ball_tree *a, *b;
-    double square;  /* m² within which points are listed */
-    sp_list *points, *stack;
+    double reach;   /* m within which points are listed, with what floats may be wrong by */
+    sp_list *points; /* of keys */
+    sp_list *stack;  /* of node_pair */
     int64_t visited;
 } search;
 
@@ -352,7 +245,7 @@ static inline bool meet_points(search *s, int32_t a, int32_t b)
 {
     const double *x = s->a->place + 3 * (int64_t)a, *y = s->b->place + 3 * (int64_t)b, d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
     s->visited++;
-    if (sp_dot3(d, d) > s->square)
+    if (sp_dot3(d, d) > s->reach * s->reach)
         return true;
     uint64_t *key = sp_list_add(s->points, 1, sizeof *key);
     if (key)
@@ -360,42 +253,92 @@ static inline bool meet_points(search *s, int32_t a, int32_t b)
     return key != NULL;
 }
 
-/* All points below a node of the last inner level of one tree with all below one of the other. */
-SP_CLONES static int64_t meet_members(const sp_ball_tree *a, int32_t node_a, const sp_ball_tree *b, int32_t node_b, double most, uint64_t *keys)
+/* ---- all points near the other's ---- */
+
+/* Those within the box, larger by `more`. */
+SP_CLONES static void pick(const group *from, const extent *box, double more, group *to)
 {
+    const int64_t count = from->count;
+    const wide zero = {0};
+    float low[3], high[3];
     int64_t n = 0;
-    for (int64_t i = a->group[node_a]; i < a->group[node_a + 1] && a->member[i] >= 0; i++) {
-        const double x[3] = {a->at[0][i], a->at[1][i], a->at[2][i]};
-        const uint64_t first = pair_key(a->member[i], 0);
-        for (int64_t j = b->group[node_b]; j < b->group[node_b + 1]; j += SP_LANES) {
-            sp_lanes square = {0};
-            for (int k = 0; k < 3; k++) {
-                const sp_lanes d = lanes_at(b->at[k] + j) - x[k];
-                square += d * d;
-            }
-            const mask_lanes near = square <= most + (sp_lanes){0};
-            if (!any_lane(near)) /* as a rule */
-                continue;
-            for (int l = 0; l < SP_LANES; l++) {
-                keys[n] = first | (uint32_t)b->member[j + l];
-                n -= near[l];
-            }
+    for (int k = 0; k < 3; k++) {
+        low[k] = (float)(box->low[k] - more);
+        high[k] = (float)(box->high[k] + more);
+    }
+    for (int64_t i = 0; i < count; i += WIDE) {
+        wide outside = zero;
+        for (int k = 0; k < 3; k++) {
+            const wide x = wide_at(from->at[k] + i), below = low[k] - x, above = x - high[k];
+            const wide_mask lower = below > zero, upper = above > zero; /* not both */
+            outside += (wide)(((wide_mask)below & lower) | ((wide_mask)above & upper));
+        }
+        for (uint32_t bits = bits_of(outside <= zero); bits; bits &= bits - 1, n++) {
+            const int64_t p = i + __builtin_ctz(bits);
+            to->number[n] = from->number[p];
+            for (int k = 0; k < 3; k++)
+                to->at[k][n] = from->at[k][p];
         }
     }
-    return n;
+    end_group(to, n);
 }
 
-static bool meet_groups(search *s, node_pair pair)
+static bool new_group(int64_t most, sp_list *numbers, sp_list *places, group *points)
 {
-    const sp_ball_tree *a = s->a, *b = s->b;
-    const int64_t room = (a->group[pair.a + 1] - a->group[pair.a]) * (b->group[pair.b + 1] - b->group[pair.b]), before = s->points->count;
-    uint64_t *keys = sp_list_add(s->points, room, sizeof *keys);
-    if (!keys)
+    const int64_t width = whole_wide(most);
+    numbers->count = places->count = 0;
+    points->number = sp_list_add(numbers, most, sizeof *points->number);
+    points->at[0] = sp_list_add(places, 3 * width, sizeof *points->at[0]);
+    if (!points->number || !points->at[0])
         return false;
-    s->points->count = before + meet_members(a, pair.a, b, pair.b, s->square, keys);
-    s->visited += room;
+    points->at[1] = points->at[0] + width;
+    points->at[2] = points->at[1] + width;
     return true;
 }
+
+static extent about(const group *points)
+{
+    extent box = NOTHING;
+    for (int64_t i = 0; i < points->count; i++)
+        enclose(&box, (const double[3]){points->at[0][i], points->at[1][i], points->at[2][i]});
+    return box;
+}
+
+SP_INLINE wide squares_from(const float x[3], const group *points, int64_t j)
+{
+    wide square = {0};
+    for (int k = 0; k < 3; k++) {
+        const wide d = wide_at(points->at[k] + j) - x[k];
+        square += d * d;
+    }
+    return square;
+}
+
+/* All of one group with all of the other, ascending. */
+SP_CLONES static bool meet_groups(search *s, const group *a, const group *b)
+{
+    const float most = (float)(s->reach * s->reach);
+    for (int64_t i = 0; i < a->count; i++) {
+        const float x[3] = {a->at[0][i], a->at[1][i], a->at[2][i]};
+        wide_mask some = {0};
+        for (int64_t j = 0; j < b->count; j += WIDE)
+            some |= squares_from(x, b, j) <= most;
+        if (!bits_of(some))
+            continue;
+        const int64_t before = s->points->count;
+        uint64_t *key = sp_list_add(s->points, b->count, sizeof *key), *next = key;
+        if (!key)
+            return false;
+        for (int64_t j = 0; j < b->count; j += WIDE)
+            for (uint32_t bits = bits_of(squares_from(x, b, j) <= most); bits; bits &= bits - 1)
+                *next++ = pair_key(a->number[i], b->number[j + __builtin_ctz(bits)]);
+        s->points->count = before + (next - key);
+    }
+    s->visited += a->count * b->count;
+    return true;
+}
+
+/* ---- node by node ---- */
 
 /* A leaf of one tree with all leaves below a node of the last inner level of the other. */
 static bool meet_leaf(search *s, node_pair pair, bool open_a)
@@ -428,20 +371,18 @@ static bool open_node(sp_list *stack, const sp_contact_shell *shell, node_pair p
 }
 
 /* One pair of nodes: nothing where their spheres are apart, else the larger one is opened. */
-static bool visit(search *s, node_pair pair, double reach)
+static bool visit(search *s, node_pair pair)
 {
     const sp_contact_shell *A = s->a->shell, *B = s->b->shell;
     const double *x = s->a->place + 3 * (int64_t)pair.a, *y = s->b->place + 3 * (int64_t)pair.b,
                  d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
-    const double ra = radius_of(s->a, pair.level_a, pair.a), rb = radius_of(s->b, pair.level_b, pair.b), sum = ra + rb + reach;
+    const double ra = radius_of(s->a, pair.level_a, pair.a), rb = radius_of(s->b, pair.level_b, pair.b), sum = ra + rb + s->reach;
     const bool leaf_a = pair.level_a + 1 == A->levels, leaf_b = pair.level_b + 1 == B->levels;
     if (leaf_a && leaf_b)
         return meet_points(s, pair.a, pair.b);
     s->visited++;
     if (sp_dot3(d, d) > sum * sum)
         return true;
-    if (pair.level_a + 2 == A->levels && pair.level_b + 2 == B->levels)
-        return meet_groups(s, pair);
     const bool open_a = !leaf_a && (leaf_b || ra >= rb);
     if (open_a ? leaf_b && pair.level_a + 2 == A->levels : leaf_a && pair.level_b + 2 == B->levels)
         return meet_leaf(s, pair, open_a);
@@ -450,12 +391,13 @@ static bool visit(search *s, node_pair pair, double reach)
 
 void sp_ball_room_free(sp_ball_room *room)
 {
-    sp_list_free(&room->near[0]);
-    sp_list_free(&room->near[1]);
-    sp_list_free(&room->beside);
-    sp_list_free(&room->hits);
+    for (int k = 0; k < 2; k++) {
+        sp_list_free(&room->numbers[k]);
+        sp_list_free(&room->rows[k]);
+    }
     sp_list_free(&room->points);
     sp_list_free(&room->stack);
+    sp_list_free(&room->places);
 }
 
 static int by_key(const void *left, const void *right)
@@ -464,59 +406,36 @@ static int by_key(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Few, as a rule. */
-static void sort_keys(int64_t count, uint64_t *key)
+static bool meet_nodes(search *s)
 {
-    enum { FEW = 32 };
-    if (count > FEW) {
-        qsort(key, (size_t)count, sizeof *key, by_key);
-        return;
-    }
-    for (int64_t i = 1; i < count; i++) {
-        const uint64_t k = key[i];
-        int64_t j = i;
-        for (; j > 0 && key[j - 1] > k; j--)
-            key[j] = key[j - 1];
-        key[j] = k;
-    }
-}
-
-/* Lists all pairs of points within radius_a + radius_b, which allow for rounding, ascending. */
-static bool search_trees(search *s, double radius_a, double radius_b, sp_ball_room *room)
-{
-    const double reach = radius_a + radius_b;
-    const bool groups = s->a->shell->levels == 2 && s->b->shell->levels == 2; /* right below the first level */
-    if (!find_near(s->a, radius_a, s->b, radius_b, room))
-        return false;
-    const int32_t *near[2] = {room->near[0].data, room->near[1].data};
-    const int64_t count[2] = {room->near[0].count, room->near[1].count}, width = whole_lanes(count[1]);
-    const double *beside = set_beside(s->b, &room->near[1], &room->beside);
-    room->hits.count = 0;
-    int32_t *hits = sp_list_add(&room->hits, width, sizeof *hits);
-    if (!beside || !hits)
-        return false;
-    s->visited = count[0] + count[1] + count[0] * count[1];
-    for (int64_t i = 0; i < count[0]; i++) {
-        const int32_t p = near[0][i];
-        const int64_t met = within(s->a->place + 3 * (int64_t)p, s->a->top[3][p] + reach, width, beside, hits);
-        for (int64_t j = 0; j < met; j++) {
-            if (groups) {
-                if (!meet_groups(s, (node_pair){p, near[1][hits[j]], 0, 0}))
-                    return false;
-                continue;
-            }
+    for (int32_t i = 0; i < s->a->shell->cumulative[0]; i++)
+        for (int32_t j = 0; j < s->b->shell->cumulative[0]; j++) {
             s->stack->count = 0;
             node_pair *first = sp_list_add(s->stack, 1, sizeof *first);
             if (!first)
                 return false;
-            *first = (node_pair){p, near[1][hits[j]], 0, 0};
+            *first = (node_pair){i, j, 0, 0};
             while (s->stack->count > 0)
-                if (!visit(s, ((node_pair *)s->stack->data)[--s->stack->count], reach))
+                if (!visit(s, ((node_pair *)s->stack->data)[--s->stack->count]))
                     return false;
         }
-    }
-    sort_keys(s->points->count, s->points->data);
+    if (s->points->count)
+        qsort(s->points->data, (size_t)s->points->count, sizeof(uint64_t), by_key);
     return true;
+}
+
+/* Lists all pairs of points within reach, ascending. */
+static bool search_trees(search *s, sp_ball_room *room)
+{
+    group a, b;
+    if (!new_group(s->a->shell->count, &room->numbers[0], &room->rows[0], &a) || !new_group(s->b->shell->count, &room->numbers[1], &room->rows[1], &b))
+        return false;
+    pick(&s->a->points, &s->b->box, s->reach, &a);
+    const extent box = about(&a);
+    pick(&s->b->points, &box, s->reach, &b);
+    const bool many = s->a->shell->count > FEW && s->b->shell->count > FEW && a.count * b.count > FEW * FEW;
+    s->visited = 0;
+    return many ? meet_nodes(s) : meet_groups(s, &a, &b);
 }
 
 /* Those of the listed points that touch. */
@@ -544,14 +463,14 @@ static bool touch(const search *s, double radius_a, double radius_b, sp_list *li
 int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room, sp_list *list,
                        int64_t *visited)
 {
-    const double margin = rounding_of(a) + rounding_of(b), reach = radius_a + radius_b + margin;
-    search s = {.a = a, .b = b, .square = reach * reach, .points = &room->points, .stack = &room->stack};
-    sp_ball_tree_place(a);
-    sp_ball_tree_place(b);
+    const double margin = COARSE * (a->size + b->size + radius_a + radius_b), reach = radius_a + radius_b + margin;
+    search s = {.a = a, .b = b, .reach = reach, .points = &room->points, .stack = &room->stack};
+    if ((!a->placed && !sp_ball_trees_place(1, &a, &room->places)) || (!b->placed && !sp_ball_trees_place(1, &b, &room->places)))
+        return SP_SYSTEM;
     room->points.count = 0;
     if (boxes_apart(&a->box, &b->box, reach))
         return SP_OK;
-    if (!search_trees(&s, radius_a + margin, radius_b, room) || !touch(&s, radius_a, radius_b, list))
+    if (!search_trees(&s, room) || !touch(&s, radius_a, radius_b, list))
         return SP_SYSTEM;
     *visited += s.visited;
     return SP_OK;

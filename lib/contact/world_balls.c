@@ -4,6 +4,7 @@
 #include "base/lanes.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ struct sp_world_balls {
     int threads;
     share *shares;           /* [threads] */
     bool *needed;            /* [bodies] whether some meeting needs its places */
+    sp_ball_tree **trees;    /* [bodies] of those bodies, */
+    int64_t *run;            /* [bodies + 1] in runs of one shell, which are placed together: where each begins */
     int64_t *start;          /* [bodies + 1] into */
     sp_list of_body;         /* of int64_t: the meetings in which a body touches, ascending */
 };
@@ -50,6 +53,8 @@ int sp_world_balls_new(sp_world *world)
     balls->order = sp_pool_raw(&world->pool, n, sizeof(int32_t));
     balls->shares = sp_pool_new(&world->pool, balls->threads, sizeof *balls->shares);
     balls->needed = sp_pool_new(&world->pool, n, sizeof(bool));
+    balls->trees = sp_pool_new(&world->pool, n, sizeof *balls->trees);
+    balls->run = sp_pool_new(&world->pool, n + 1, sizeof *balls->run);
     balls->start = sp_pool_new(&world->pool, n + 1, sizeof(int64_t));
     if (world->pool.failed)
         return sp_fail_memory(world->context);
@@ -96,6 +101,26 @@ static bool may_meet(const sp_world *world, const int32_t pair[2])
     return world->all_balls || bsearch(pair, world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), sp_world_by_bodies);
 }
 
+static int place_needed(sp_world *world)
+{
+    sp_world_balls *balls = world->balls;
+    int64_t count = 0, runs = 0;
+    for (int64_t i = 0; i < world->body_count; i++) {
+        if (!balls->needed[i])
+            continue;
+        balls->trees[count] = world->actors[i].balls;
+        if (runs == 0 || count == balls->run[runs - 1] + SP_BALL_TREES || sp_ball_tree_shell(balls->trees[count]) != sp_ball_tree_shell(balls->trees[count - 1]))
+            balls->run[runs++] = count;
+        count++;
+    }
+    balls->run[runs] = count;
+    bool well = true;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(balls->threads) if (count >= SIDE_BY_SIDE) reduction(&& : well)
+    for (int64_t k = 0; k < runs; k++)
+        well = well && sp_ball_trees_place(balls->run[k + 1] - balls->run[k], balls->trees + balls->run[k], &balls->shares[omp_get_thread_num()].room.places);
+    return well ? SP_OK : sp_fail_memory(world->context);
+}
+
 static int find_near(sp_world *world)
 {
     sp_world_balls *balls = world->balls;
@@ -120,10 +145,7 @@ static int find_near(sp_world *world)
         *m = (meeting){.body = {pair[0], pair[1]}};
         balls->needed[pair[0]] = balls->needed[pair[1]] = true;
     }
-#pragma omp parallel for schedule(dynamic, 4) num_threads(balls->threads) if (balls->meetings.count >= SIDE_BY_SIDE)
-    for (int64_t i = 0; i < world->body_count; i++)
-        if (balls->needed[i])
-            sp_ball_tree_place(world->actors[i].balls);
+    SP_TRY(place_needed(world));
 done:
     return status;
 }
@@ -230,10 +252,10 @@ static int look_at_all(sp_world *world)
         s->contacts.count = s->pushes.count = s->visited = 0;
         s->status = SP_OK;
     }
-#pragma omp parallel for schedule(static) num_threads(balls->threads) if (count >= SIDE_BY_SIDE)
-    for (int t = 0; t < balls->threads; t++) /* neighbours of one body are neighbours in the list */
-        for (int64_t i = count * t / balls->threads; i < count * (t + 1) / balls->threads; i++)
-            look_at(world, &m[i], t);
+    /* neighbours of one body are neighbours in the list, so that who takes many of them reads a body once */
+#pragma omp parallel for schedule(dynamic, 64) num_threads(balls->threads) if (count >= SIDE_BY_SIDE)
+    for (int64_t i = 0; i < count; i++)
+        look_at(world, &m[i], omp_get_thread_num());
     for (int t = 0; t < balls->threads; t++) {
         if (balls->shares[t].status != SP_OK)
             return sp_fail_memory(world->context);

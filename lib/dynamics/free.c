@@ -10,6 +10,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,12 @@ typedef struct instant {
     double *f, *K;        /* [r], [r, r] internal force and stiffness: f where forces are by Simpson's rule, K where something needs it */
 } instant;
 
+/* What a step needs besides, of one thread. */
+struct sp_free_room {
+    double *matrix, *square, *stiffness; /* [n, n], [r, r], [r, r] */
+    int *pivot;                          /* [n] */
+};
+
 struct sp_free_body {
     sp_pool pool;
     sp_context *context;
@@ -31,7 +38,7 @@ struct sp_free_body {
     sp_free_parameters p;
     sp_reduced_force force;
     int r, n; /* n = 3 + r */
-    bool coupled, simpson;
+    bool coupled, simpson, definite; /* definite: the square is factored by Cholesky */
     double J[INERTIA];     /* at q = 0 … */
     double *slope, *curve; /* … with the slopes, and their derivatives [SLOPES, r, r]: row j, column i is ∂_i of slope j */
     double *weight;        /* [n] 1/A_kk at rest: π is measured by Σ π_k²/A_kk, the root of an energy */
@@ -39,12 +46,14 @@ struct sp_free_body {
     sp_free_state state;
     double P[3], *load;                /* Π₀ + h R₀ᵀT and h Q [r] of the step */
     double *middle, *middle_slope;     /* [r], [INERTIA, r] at (q₀ + q₁)/2 */
-    double *middle_f, *middle_K;       /* [r], [r, r] */
+    double *middle_f;                  /* [r] */
     double *mean_f, *damping;          /* [r] f̄ and h C (q₁ − q₀)/h */
     double *change;                    /* [r] q₁ − q₀ */
     double *x, *trial, *dx, *residual; /* [n] */
     double *before;                    /* [n] the velocities of the step before */
-    double *matrix, *square;           /* [n, n], [r, r] */
+    sp_free_rooms own;
+    const sp_free_rooms *rooms;
+    double *matrix, *square, *middle_K; /* [n, n], [r, r], [r, r]: the room of a step */
     int *pivot;
     double norm, size; /* of the residual, and of the largest term in it */
     int64_t barred;    /* the element that an iterate of this step turned inside out; −1 */
@@ -224,32 +233,34 @@ static double measure(sp_free_body *b, const double *x)
     return b->size > 0 ? b->norm / b->size : b->norm;
 }
 
-/* square += ∂(h f̄ + damping)/∂q̇₁ [r, r, row major]. The damping βK(q_mid)(q₁ − q₀) has the derivative βK(q_mid) + ½β(K(q₁) − K(q₀)) by q₁,
- * exact where K is quadratic in q. */
-static void add_stiffness(sp_free_body *b)
+/* square += ∂(h f̄ + damping)/∂q̇₁ [r, r, row major]; of a symmetric one, unless `both`, the part in which the row is no more than the column. The damping
+ * βK(q_mid)(q₁ − q₀) has the derivative βK(q_mid) + ½β(K(q₁) − K(q₀)) by q₁, exact where K is quadratic in q. */
+static void add_stiffness(sp_free_body *b, bool both)
 {
     const sp_reduced_force *force = &b->force;
     const double h = b->p.step, beta = b->p.damping_stiffness, slope = b->p.semi_implicit ? 0 : 0.25 * h * beta;
     const double middle = (b->simpson ? h * h / 6 : h * h / 4) + 0.5 * h * beta, end = (b->simpson ? h * h / 12 : 0) + slope;
+    const int64_t r = b->r;
     if (!force->together && beta == 0)
         force->evaluate(force->self, b->middle, false, NULL, b->middle_K);
     if (end != 0 && !(force->together && b->simpson))
         force->evaluate(force->self, b->next.q, false, NULL, b->next.K);
-    for (int j = 0; j < b->r; j++)
-        for (int i = force->unsymmetric ? 0 : j; i < b->r; i++) {
-            double sum = middle * b->middle_K[j * b->r + i];
+    for (int64_t j = 0; j < r; j++)
+        for (int64_t i = force->unsymmetric ? 0 : j; i < r; i++) {
+            double sum = middle * b->middle_K[j * r + i];
             if (end != 0)
-                sum += end * b->next.K[j * b->r + i];
+                sum += end * b->next.K[j * r + i];
             if (slope != 0)
-                sum -= slope * b->now.K[j * b->r + i];
-            b->square[i * b->r + j] += sum;
-            if (!force->unsymmetric && i > j)
-                b->square[j * b->r + i] += sum;
+                sum -= slope * b->now.K[j * r + i];
+            if (!force->unsymmetric)
+                b->square[j * r + i] += sum;
+            if (force->unsymmetric || (both && i > j))
+                b->square[i * r + j] += sum;
         }
 }
 
-/* The rows of Π₁: ∂Π₁ − ½h ∂Π₁ × Ω̄ − ¼h (P + Π₁) × ∂Ω₁. */
-static void fill_rotation_rows(sp_free_body *b)
+/* The first `columns` of the rows of Π₁, `stride` apart: ∂Π₁ − ½h ∂Π₁ × Ω̄ − ¼h (P + Π₁) × ∂Ω₁. */
+static void fill_rotation_rows(const sp_free_body *b, int columns, int stride, double *rows)
 {
     const instant *next = &b->next;
     const double h = b->p.step;
@@ -258,7 +269,7 @@ static void fill_rotation_rows(sp_free_body *b)
         mean[c] = 0.5 * (b->now.Omega[c] + next->Omega[c]);
         sum[c] = b->P[c] + next->Pi[c];
     }
-    for (int k = 0; k < b->n; k++) {
+    for (int k = 0; k < columns; k++) {
         double dPi[3], turned[3], gyration[3] = {0};
         if (k < 3) {
             const double axis[3] = {k == 0, k == 1, k == 2};
@@ -274,27 +285,34 @@ static void fill_rotation_rows(sp_free_body *b)
         }
         sp_cross3(dPi, mean, turned);
         for (int c = 0; c < 3; c++)
-            b->matrix[c * b->n + k] = dPi[c] - 0.5 * h * turned[c] - 0.25 * h * gyration[c];
+            rows[c * stride + k] = dPi[c] - 0.5 * h * turned[c] - 0.25 * h * gyration[c];
     }
+}
+
+/* The derivative of the rows of p₁ by q̇₁; `both` as above. */
+static void fill_square(sp_free_body *b, bool both)
+{
+    const instant *now = &b->now, *next = &b->next;
+    const double h = b->p.step, *u = now->Omega, *v = next->Omega, mass = 1 + 0.5 * h * b->p.damping_mass;
+    const int r = b->r;
+    const double part[SLOPES] = {
+        u[0] * v[0], u[1] * v[1], u[2] * v[2], u[1] * v[2] + u[2] * v[1], u[2] * v[0] + u[0] * v[2], u[0] * v[1] + u[1] * v[0],
+        u[0] + v[0], u[1] + v[1], u[2] + v[2]};
+    for (int i = 0; i < r * r; i++)
+        b->square[i] = mass * b->inertia->M[i];
+    for (int k = 0; b->coupled && k < SLOPES; k++) /* of −h D, and of GᵀΩ₁ */
+        cblas_daxpy(r * r, (k < INERTIA ? -h * h / 8 : 0.5 * h) * part[k], b->curve + (int64_t)k * r * r, 1, b->square, 1);
+    add_stiffness(b, both);
 }
 
 /* The derivative of the residual by (Ω₁, q̇₁), exact [n, n, row major]. */
 static void fill_matrix(sp_free_body *b)
 {
     const instant *now = &b->now, *next = &b->next;
-    const double h = b->p.step, *u = now->Omega, *v = next->Omega;
+    const double h = b->p.step;
     const int r = b->r;
-    fill_rotation_rows(b);
-    if (r == 0)
-        return;
-    const double part[SLOPES] = {
-        u[0] * v[0], u[1] * v[1], u[2] * v[2], u[1] * v[2] + u[2] * v[1], u[2] * v[0] + u[0] * v[2], u[0] * v[1] + u[1] * v[0],
-        u[0] + v[0], u[1] + v[1], u[2] + v[2]};
-    cblas_dcopy(r * r, b->inertia->M, 1, b->square, 1);
-    cblas_dscal(r * r, 1 + 0.5 * h * b->p.damping_mass, b->square, 1);
-    for (int k = 0; b->coupled && k < SLOPES; k++) /* of −h D, and of GᵀΩ₁ */
-        cblas_daxpy(r * r, (k < INERTIA ? -h * h / 8 : 0.5 * h) * part[k], b->curve + (int64_t)k * r * r, 1, b->square, 1);
-    add_stiffness(b);
+    fill_rotation_rows(b, b->n, b->n, b->matrix);
+    fill_square(b, true);
     for (int i = 0; i < r; i++) {
         double *row = b->matrix + (int64_t)(3 + i) * b->n, G[3], JOmega[3], turn[3];
         column(next->slope + INERTIA * r, r, i, G);
@@ -306,19 +324,41 @@ static void fill_matrix(sp_free_body *b)
     }
 }
 
-/* Row major is the transpose for LAPACK. */
+/* Row major is the transpose for LAPACK. Rotation and deformation that do not act on one another are factored apart, the second by Cholesky where it is symmetric and, as
+ * it is but for large deformations, positive definite. */
 static int factor(sp_free_body *b)
 {
-    fill_matrix(b);
-    if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, b->n, b->n, b->matrix, b->n, b->pivot) == 0)
+    int bad;
+    b->definite = !b->force.unsymmetric && !b->coupled && b->r > 0;
+    if (b->coupled) {
+        fill_matrix(b);
+        bad = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, b->n, b->n, b->matrix, b->n, b->pivot);
+    } else {
+        fill_rotation_rows(b, 3, 3, b->matrix);
+        bad = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, 3, 3, b->matrix, 3, b->pivot);
+    }
+    if (b->definite) {
+        fill_square(b, false);
+        b->definite = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', b->r, b->square, b->r) == 0;
+    }
+    if (bad == 0 && !b->coupled && !b->definite && b->r > 0) {
+        fill_square(b, true);
+        bad = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, b->r, b->r, b->square, b->r, b->pivot + 3);
+    }
+    if (bad == 0)
         return SP_OK;
     return sp_fail(b->context, SP_NUMERICAL, "the matrix of step %lld of a free body is singular", (long long)(b->report.steps + 1));
 }
 
 static void solve(sp_free_body *b)
 {
+    const int n = b->coupled ? b->n : 3, r = b->n - n;
     memcpy(b->dx, b->residual, (size_t)b->n * sizeof *b->dx);
-    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', b->n, 1, b->matrix, b->n, b->pivot, b->dx, b->n);
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', n, 1, b->matrix, n, b->pivot, b->dx, b->n);
+    if (b->definite)
+        LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', r, 1, b->square, r, b->dx + 3, r);
+    else if (r > 0)
+        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', r, 1, b->square, r, b->pivot + 3, b->dx + 3, r);
 }
 
 /* From x along dx: whole, or halved until the residual falls; close to the solution whole too, where only rounding keeps it from falling.
@@ -490,6 +530,29 @@ static void set_polynomials(sp_free_body *b)
     }
 }
 
+void sp_free_rooms_new(sp_pool *pool, int threads, int64_t r, sp_free_rooms *rooms)
+{
+    rooms->r = r;
+    rooms->count = threads;
+    rooms->room = sp_pool_new(pool, threads, sizeof *rooms->room);
+    for (int t = 0; rooms->room && t < threads; t++) {
+        sp_free_room *room = &rooms->room[t];
+        room->matrix = sp_pool_new(pool, (3 + r) * (3 + r), sizeof(double));
+        room->square = sp_pool_new(pool, r * r, sizeof(double));
+        room->stiffness = sp_pool_new(pool, r * r, sizeof(double));
+        room->pivot = sp_pool_new(pool, 3 + r, sizeof(int));
+    }
+}
+
+static void enter_room(sp_free_body *b)
+{
+    const sp_free_room *room = &b->rooms->room[b->rooms->count > 1 ? omp_get_thread_num() : 0];
+    b->matrix = room->matrix;
+    b->square = room->square;
+    b->middle_K = room->stiffness;
+    b->pivot = room->pivot;
+}
+
 static void new_instant(sp_pool *pool, int64_t r, instant *at)
 {
     double **vectors[] = {&at->q, &at->qdot, &at->p, &at->f};
@@ -510,6 +573,8 @@ static int check_parameters(sp_context *context, const sp_inertia *inertia, cons
         return sp_fail(context, SP_USAGE, "the time step is %g s", p->step);
     if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0 && isfinite(p->damping_mass) && isfinite(p->damping_stiffness)))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
+    if (p->rooms && p->rooms->r < r)
+        return sp_fail(context, SP_USAGE, "a free body with %lld coordinates in room for %lld", (long long)r, (long long)p->rooms->r);
     if (!(p->tolerance >= 0 && p->iterations >= 0))
         return sp_fail(context, SP_USAGE, "the tolerance of Newton's method is %g, its iterations at most %lld", p->tolerance,
                        (long long)p->iterations);
@@ -546,12 +611,11 @@ int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_re
     for (size_t i = 0; i < sizeof unknowns / sizeof *unknowns; i++)
         *unknowns[i] = sp_pool_new(&b->pool, n, sizeof(double));
     b->slope = sp_pool_new(&b->pool, SLOPES * r, sizeof(double));
-    b->curve = sp_pool_new(&b->pool, SLOPES * r * r, sizeof(double));
+    b->curve = sp_pool_new(&b->pool, b->coupled ? SLOPES * r * r : 0, sizeof(double));
     b->middle_slope = sp_pool_new(&b->pool, INERTIA * r, sizeof(double));
-    b->middle_K = sp_pool_new(&b->pool, r * r, sizeof(double));
-    b->matrix = sp_pool_new(&b->pool, n * n, sizeof(double));
-    b->square = sp_pool_new(&b->pool, r * r, sizeof(double));
-    b->pivot = sp_pool_new(&b->pool, n, sizeof *b->pivot);
+    b->rooms = b->p.rooms ? b->p.rooms : &b->own;
+    if (!b->p.rooms)
+        sp_free_rooms_new(&b->pool, 1, r, &b->own);
     new_instant(&b->pool, r, &b->now);
     new_instant(&b->pool, r, &b->next);
     if (b->pool.failed) {
@@ -559,6 +623,7 @@ int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_re
         goto done;
     }
     set_polynomials(b);
+    enter_room(b);
     SP_TRY(check_inertia(b));
     sp_pose identity = sp_pose_identity();
     sp_free_body_place(b, &identity, (double[3]){0}, (double[3]){0}, NULL, NULL);
@@ -691,6 +756,7 @@ int sp_free_body_step(sp_free_body *b, const double F[3], const double T[3], con
     for (int i = 0; i < b->r; i++)
         b->load[i] = Q ? h * Q[i] : 0;
     b->barred = -1;
+    enter_room(b);
     SP_TRY(b->p.semi_implicit ? one_iteration(b) : newton(b));
     finish(b, F, &state);
     SP_TRY(refuse_unusable(b, &state));

@@ -45,6 +45,16 @@ int sp_inertia_of_surface(sp_context *context, const sp_surface *surface, double
  * a body (not positive definite; a principal moment above the sum of the others by more than rounding). */
 int sp_inertia_of_numbers(sp_context *context, double mass, const double centre[3], const double J[6], sp_inertia *inertia) SP_MUST_USE;
 
+/* Matrices of a step. Bodies that threads step side by side share them, one for each thread: apart for each body they would be most of what a step reads and
+ * writes. */
+typedef struct sp_free_room sp_free_room;
+typedef struct sp_free_rooms {
+    int64_t r; /* at most so many coordinates */
+    int count; /* threads of the team that steps bodies; 1: they are stepped one after another */
+    sp_free_room *room;
+} sp_free_rooms;
+void sp_free_rooms_new(sp_pool *pool, int threads, int64_t r, sp_free_rooms *rooms); /* from `pool`, whose mark of failure the caller looks at */
+
 typedef struct sp_free_parameters {
     double step;                            /* s, > 0 */
     double damping_mass, damping_stiffness; /* of the deformation: 1/s, s */
@@ -52,6 +62,7 @@ typedef struct sp_free_parameters {
     bool semi_implicit; /* one Newton iteration for each step, and f̄ at its middle: keeps the momenta, not the energy */
     double tolerance;   /* Newton: residual relative to the largest term; 0: 1e-12 */
     int64_t iterations; /* at most; 0: 50 */
+    const sp_free_rooms *rooms; /* outlive the body; NULL: it has one of its own */
 } sp_free_parameters;
 
 typedef struct sp_free_state {

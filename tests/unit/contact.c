@@ -1193,82 +1193,119 @@ static void places_of(const sp_contact_shell *shell, const sp_pose *pose, const 
     }
 }
 
+typedef struct ball_tally {
+    int64_t contacts, visited, pairs, wrong, swapped, outside;
+} ball_tally;
+
+/* Where two shells touch, against a look at all pairs of their points. */
+static void compare_balls(const sp_contact_shell *a, const sp_pose *pa, const double *qa, double ra, const sp_contact_shell *b, const sp_pose *pb,
+                          const double *qb, double rb, ball_tally *tally)
+{
+    const double reach = ra + rb;
+    double *x = malloc((size_t)a->count * 24), *y = malloc((size_t)b->count * 24), centre[3], radius;
+    sp_ball_tree *A, *B;
+    CHECK_OK(sp_ball_tree_new(&context, a, &A));
+    CHECK_OK(sp_ball_tree_new(&context, b, &B));
+    sp_ball_tree_move(A, pb, qa); /* not there any more */
+    sp_list list = {0}, other = {0};
+    CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &tally->visited));
+    list.count = tally->visited = 0;
+    sp_ball_tree_move(A, pa, qa);
+    sp_ball_tree_move(B, pb, qb);
+    CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &tally->visited));
+    places_of(a, pa, a->modes ? qa : NULL, x);
+    places_of(b, pb, b->modes ? qb : NULL, y);
+    sp_ball_tree_bound(A, centre, &radius);
+    int64_t next = 0;
+    const sp_ball_contact *c = list.data;
+    for (int64_t p = 0; p < a->count; p++) {
+        const double off[3] = {x[3 * p] - centre[0], x[3 * p + 1] - centre[1], x[3 * p + 2] - centre[2]};
+        tally->outside += length3(off) > radius;
+        for (int64_t r = 0; r < b->count; r++) {
+            const double d[3] = {y[3 * r] - x[3 * p], y[3 * r + 1] - x[3 * p + 1], y[3 * r + 2] - x[3 * p + 2]}, apart = length3(d);
+            const bool listed = next < list.count && c[next].a == p && c[next].b == r;
+            tally->wrong += fabs(apart - reach) > 1e-13 && listed != (apart < reach);
+            if (!listed)
+                continue;
+            tally->wrong += fabs(c[next].distance - (apart - reach)) > 1e-13;
+            for (int k = 0; k < 3; k++) {
+                tally->wrong += fabs(c[next].normal[k] - d[k] / apart) > 1e-12 * (1 + 1 / apart);
+                tally->wrong += fabs(c[next].at[k] - x[3 * p + k] - d[k] * ra / reach) > 1e-13;
+            }
+            next++;
+        }
+    }
+    tally->wrong += next != list.count;
+    tally->pairs += a->count * b->count;
+    tally->contacts += list.count;
+    int64_t before = list.count, looked = 0;
+    CHECK_OK(sp_ball_trees_meet(B, rb, A, ra, &room, &other, &looked));
+    tally->swapped += other.count != before;
+    for (int64_t k = 0; k < list.count && !tally->swapped; k++) { /* every one is there the other way round */
+        const sp_ball_contact *o = other.data;
+        int64_t low = 0, high = other.count;
+        while (low < high) {
+            const int64_t middle = (low + high) / 2;
+            if (o[middle].a < c[k].b || (o[middle].a == c[k].b && o[middle].b < c[k].a))
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        tally->swapped += low >= other.count || o[low].a != c[k].b || o[low].b != c[k].a || o[low].distance != c[k].distance ||
+                          o[low].normal[0] != -c[k].normal[0];
+    }
+    CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &looked)); /* appends */
+    CHECK(list.count == 2 * before, "%lld after %lld", (long long)list.count, (long long)before);
+    sp_list_free(&list);
+    sp_list_free(&other);
+    sp_ball_tree_free(A);
+    sp_ball_tree_free(B);
+    free(x);
+    free(y);
+}
+
+static void check_tally(const ball_tally *tally)
+{
+    CHECK(tally->wrong == 0 && tally->swapped == 0 && tally->outside == 0, "%lld wrong, %lld not symmetric, %lld outside of the bound",
+          (long long)tally->wrong, (long long)tally->swapped, (long long)tally->outside);
+    CHECK(tally->contacts > 1000, "%lld contacts", (long long)tally->contacts);
+    NOTE("%lld contacts; the last pair looked at %lld pairs of points or nodes", (long long)tally->contacts, (long long)tally->visited);
+    CHECK(tally->visited < tally->pairs / 10, "%lld of %lld pairs", (long long)tally->visited, (long long)tally->pairs);
+}
+
 static void balls_find_what_all_pairs_find(void)
 {
-    int64_t contacts = 0, visited = 0, pairs = 0, wrong = 0, swapped = 0, outside = 0;
+    ball_tally tally = {0};
     for (int s = 0; s < SHELLS; s++)
         for (uint64_t i = 0; i < 24; i++) {
             const sp_contact_shell *a = &shells[i % 2][s], *b = &shells[i / 2 % 2][(s + (int)(i / 4)) % SHELLS];
             const sp_pose pa = random_pose(160, i, 0.9), pb = random_pose(161, i, 0.9);
-            const double ra = 0.02 + 0.03 * (double)(i % 3), rb = i % 5 ? 0.03 : 1e-3, reach = ra + rb;
-            double qa[MODES], qb[MODES], *x = malloc((size_t)a->count * 24), *y = malloc((size_t)b->count * 24), centre[3], radius;
+            double qa[MODES], qb[MODES];
             random_q(162, i, 0.3, qa);
             random_q(163, i, 0.3, qb);
-            sp_ball_tree *A, *B;
-            CHECK_OK(sp_ball_tree_new(&context, a, &A));
-            CHECK_OK(sp_ball_tree_new(&context, b, &B));
-            sp_ball_tree_move(A, &pb, qa); /* not there any more */
-            sp_list list = {0}, other = {0};
-            CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &visited));
-            list.count = visited = 0;
-            sp_ball_tree_move(A, &pa, qa);
-            sp_ball_tree_move(B, &pb, qb);
-            CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &visited));
-            places_of(a, &pa, a->modes ? qa : NULL, x);
-            places_of(b, &pb, b->modes ? qb : NULL, y);
-            sp_ball_tree_bound(A, centre, &radius);
-            int64_t next = 0;
-            const sp_ball_contact *c = list.data;
-            for (int64_t p = 0; p < a->count; p++) {
-                const double off[3] = {x[3 * p] - centre[0], x[3 * p + 1] - centre[1], x[3 * p + 2] - centre[2]};
-                outside += length3(off) > radius;
-                for (int64_t r = 0; r < b->count; r++) {
-                    const double d[3] = {y[3 * r] - x[3 * p], y[3 * r + 1] - x[3 * p + 1], y[3 * r + 2] - x[3 * p + 2]}, apart = length3(d);
-                    const bool listed = next < list.count && c[next].a == p && c[next].b == r;
-                    wrong += fabs(apart - reach) > 1e-13 && listed != (apart < reach);
-                    if (!listed)
-                        continue;
-                    wrong += fabs(c[next].distance - (apart - reach)) > 1e-13;
-                    for (int k = 0; k < 3; k++) {
-                        wrong += fabs(c[next].normal[k] - d[k] / apart) > 1e-12 * (1 + 1 / apart);
-                        wrong += fabs(c[next].at[k] - x[3 * p + k] - d[k] * ra / reach) > 1e-13;
-                    }
-                    next++;
-                }
-            }
-            wrong += next != list.count;
-            pairs += a->count * b->count;
-            contacts += list.count;
-            int64_t before = list.count, looked = 0;
-            CHECK_OK(sp_ball_trees_meet(B, rb, A, ra, &room, &other, &looked));
-            swapped += other.count != before;
-            for (int64_t k = 0; k < list.count && !swapped; k++) { /* every one is there the other way round */
-                const sp_ball_contact *o = other.data;
-                int64_t low = 0, high = other.count;
-                while (low < high) {
-                    const int64_t middle = (low + high) / 2;
-                    if (o[middle].a < c[k].b || (o[middle].a == c[k].b && o[middle].b < c[k].a))
-                        low = middle + 1;
-                    else
-                        high = middle;
-                }
-                swapped += low >= other.count || o[low].a != c[k].b || o[low].b != c[k].a || o[low].distance != c[k].distance ||
-                           o[low].normal[0] != -c[k].normal[0];
-            }
-            CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &looked)); /* appends */
-            CHECK(list.count == 2 * before, "%lld after %lld", (long long)list.count, (long long)before);
-            sp_list_free(&list);
-            sp_list_free(&other);
-            sp_ball_tree_free(A);
-            sp_ball_tree_free(B);
-            free(x);
-            free(y);
+            compare_balls(a, &pa, qa, 0.02 + 0.03 * (double)(i % 3), b, &pb, qb, i % 5 ? 0.03 : 1e-3, &tally);
         }
-    CHECK(wrong == 0 && swapped == 0 && outside == 0, "%lld wrong, %lld not symmetric, %lld outside of the bound", (long long)wrong,
-          (long long)swapped, (long long)outside);
-    CHECK(contacts > 1000, "%lld contacts", (long long)contacts);
-    NOTE("%lld contacts; the last pair looked at %lld pairs of nodes", (long long)contacts, (long long)visited);
-    CHECK(visited < pairs / 10, "%lld of %lld pairs", (long long)visited, (long long)pairs);
+    check_tally(&tally);
+}
+
+/* So many points near one another that nodes are looked at: one inside the other. */
+static void many_balls(void)
+{
+    sp_shell made = ball_shell(SP_SHELL_REPULSION, 32, 12 * 85, 4, 1), larger = ball_shell(SP_SHELL_REPULSION, 32, 8 * 341, 5, 1.03);
+    add_modes(&made, MODES);
+    sp_contact_shell a = contact_shell(&made), b = contact_shell(&larger);
+    ball_tally tally = {0};
+    CHECK(a.count > 1024 || b.count > 1024, "%lld and %lld points", (long long)a.count, (long long)b.count);
+    for (uint64_t i = 0; i < 3; i++) {
+        const sp_pose pa = random_pose(164, i, 0.02), pb = random_pose(165, i, 0.02);
+        double q[MODES];
+        random_q(166, i, 0.02, q);
+        compare_balls(&b, &pa, NULL, 0.02, &b, &pb, NULL, 0.01, &tally);
+        compare_balls(&a, &pa, q, 0.02, &b, &pb, NULL, 0.01, &tally);
+    }
+    check_tally(&tally);
+    sp_contact_shell_free(&a);
+    sp_contact_shell_free(&b);
 }
 
 /* A point that lies on a node's sphere just reaches another one, far from the origin. */
@@ -1492,6 +1529,7 @@ int main(void)
     RUN(voxmaps);
     RUN(forces_converge_to_the_integral);
     RUN(balls_find_what_all_pairs_find);
+    RUN(many_balls);
     RUN(balls_that_just_touch);
     RUN(single_balls);
     RUN(broad_phase);

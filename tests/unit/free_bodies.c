@@ -9,6 +9,8 @@
 #include "reduced/polynomial.h"
 #include "test.h"
 
+#include <lapacke.h>
+
 static sp_context context;
 
 static const double none[3] = {0, 0, 0};
@@ -735,6 +737,89 @@ static void decoupled_bodies_do_not_feel_their_rotation(void)
     free_model(&m);
 }
 
+/* Fills the other triangle too, as an unsymmetric force does. */
+static double evaluate_whole(void *self, const double *q, bool definite, double *f, double *K)
+{
+    const sp_reduced_force *force = self;
+    const double energy = force->evaluate(force->self, q, definite, f, K);
+    for (int j = 0; K && j < R; j++)
+        for (int i = 0; i < j; i++)
+            K[j * R + i] = K[i * R + j];
+    return energy;
+}
+
+/* Without coupling the deformation is factored by Cholesky, and by LU where it is not positive definite or may be unsymmetric: compressed bodies, and the same with
+ * forces that are said to be unsymmetric. Room that is shared changes nothing. */
+static void decoupled_steps_by_either_factor(void)
+{
+    enum { BODIES = 3, STEPS = 6 };
+    model m;
+    make_model(&m);
+    sp_pool pool = {0};
+    sp_free_rooms rooms;
+    sp_free_rooms_new(&pool, 1, R + 2, &rooms);
+    CHECK(!pool.failed, "memory");
+    int64_t indefinite = 0, definite = 0;
+    for (int c = 0; c < 12; c++) {
+        const double h = c % 2 ? 0.03 : 1e-3, squeeze = -0.12 * (double)(c / 2);
+        const sp_free_parameters p = {.step = h, .decoupled = true, .semi_implicit = c % 4 < 2};
+        sp_free_body *body[BODIES];
+        sp_reduced_force whole;
+        double q[R] = {0}, qdot[R], K[R * R], f[R];
+        for (int j = 0; j < R; j++)
+            qdot[j] = 0.01 * stretch_rates[j];
+        q[0] = squeeze; /* along x */
+        m.watch.evaluate(m.watch.self, q, false, f, K);
+        for (int j = 0; j < R; j++)
+            for (int i = j; i < R; i++)
+                K[j * R + i] = m.inertia.M[j * R + i] + 0.25 * h * h * K[j * R + i];
+        if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', R, K, R) == 0)
+            definite++;
+        else
+            indefinite++;
+        for (int k = 0; k < BODIES; k++) {
+            sp_free_parameters mine = p;
+            sp_reduced_force force;
+            const sp_pose pose = sp_pose_identity();
+            CHECK_OK(sp_polynomial_reduced_force(&context, &m.polynomials, R, &force));
+            if (k == 1) {
+                whole = force;
+                force.self = &whole;
+                force.evaluate = evaluate_whole;
+                force.destroy = NULL;
+                force.unsymmetric = true;
+            }
+            mine.rooms = k == 2 ? &rooms : NULL;
+            CHECK_OK(sp_free_body_new(&context, &m.inertia, &force, &mine, &body[k]));
+            sp_free_body_place(body[k], &pose, none, (double[]){1, 2, -1}, q, qdot);
+        }
+        for (int i = 0; i < STEPS; i++) {
+            int status[BODIES];
+            for (int k = 0; k < BODIES; k++)
+                status[k] = sp_free_body_step(body[k], none, none, NULL);
+            CHECK((status[0] == SP_OK) == (status[1] == SP_OK) && status[0] == status[2], "statuses %d %d %d", status[0], status[1], status[2]);
+            if (status[0] != SP_OK) /* Newton's method does not get there from so far */
+                break;
+            const double *one = sp_free_body_q(body[0]), *other = sp_free_body_q(body[1]);
+            CHECK(distance(R, one, other) < 1e-9 * (1 + fabs(squeeze)), "case %d step %d: off by %g", c, i, distance(R, one, other));
+            CHECK(memcmp(one, sp_free_body_q(body[2]), sizeof q) == 0, "case %d: shared room", c);
+        }
+        for (int k = 0; k < BODIES; k++)
+            sp_free_body_free(body[k]);
+        whole.destroy(whole.self);
+    }
+    NOTE("%lld of %lld are indefinite", (long long)indefinite, (long long)(definite + indefinite));
+    CHECK(indefinite >= 3 && definite >= 3, "%lld indefinite, %lld definite", (long long)indefinite, (long long)definite);
+    sp_free_body *body;
+    sp_reduced_force force;
+    sp_free_rooms small;
+    sp_free_rooms_new(&pool, 1, R - 1, &small);
+    CHECK_OK(sp_polynomial_reduced_force(&context, &m.polynomials, R, &force));
+    CHECK(sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 1, .rooms = &small}, &body) == SP_USAGE, "too little room");
+    sp_pool_free(&pool);
+    free_model(&m);
+}
+
 /* A spring between a vertex of a deformable body and a point of a rigid one, its force at the places half a step ahead: their momenta
  * together stay. */
 static void opposite_forces_keep_momenta(void)
@@ -986,6 +1071,7 @@ int main(void)
     RUN(work_accounts_for_energy);
     RUN(spinning_body_finds_its_balance);
     RUN(decoupled_bodies_do_not_feel_their_rotation);
+    RUN(decoupled_steps_by_either_factor);
     RUN(opposite_forces_keep_momenta);
     RUN(forces_do_the_work_of_their_points);
     RUN(predicted_places_follow_velocities);

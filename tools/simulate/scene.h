@@ -55,6 +55,7 @@ typedef struct scene_run {
     scene_hand hand;
     sp_context *contexts;     /* [bodies]: they are stepped side by side */
     sp_reduced_force *forces; /* [bodies] of free deformable ones, which own them */
+    sp_free_rooms rooms;      /* of free bodies */
     sp_world_batch *batches;  /* [models] */
     int64_t batch_count;
     sp_world_pair *pairs;

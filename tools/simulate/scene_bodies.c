@@ -30,7 +30,8 @@ static void make_free(scene_run *run, const scene_model *model, const sp_scene_b
                                            .decoupled = model->m->decoupled,
                                            .semi_implicit = run->choice->semi_implicit,
                                            .tolerance = run->choice->tolerance,
-                                           .iterations = run->choice->iterations};
+                                           .iterations = run->choice->iterations,
+                                           .rooms = &run->rooms};
     sp_world_body *body = &run->bodies[number];
     sp_reduced_force *force = &run->forces[number];
     if (model->m->most_acceleration > 0)
@@ -251,6 +252,17 @@ static sp_world_parameters world_parameters(const scene_run *run)
     return p;
 }
 
+/* For the step of the largest model. */
+static void make_rooms(scene_run *run)
+{
+    int64_t r = 0;
+    for (int64_t i = 0; i < run->scene->scene.model_count; i++)
+        r = run->models[i].r > r ? run->models[i].r : r;
+    sp_free_rooms_new(&run->pool, run->context->threads, r, &run->rooms);
+    if (run->pool.failed)
+        tool_check(sp_fail_memory(run->context), run->scene->path);
+}
+
 void scene_make_world(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
@@ -261,6 +273,7 @@ void scene_make_world(scene_run *run)
     run->paths = scene_room(run, n, sizeof *run->paths);
     run->contexts = scene_room(run, n, sizeof *run->contexts);
     run->forces = scene_room(run, n, sizeof *run->forces);
+    make_rooms(run);
     for (int64_t i = 0; i < n; i++)
         make_body(run, i);
     list_pairs(run);

@@ -37,8 +37,7 @@ def reduced(name, **more):
     return dict(REDUCED, mesh=f"{name}.npz", basis=f"{name}-basis.npz", polynomials=f"{name}-poly.npz", **more)
 
 
-# Title, contact, the body with the points, that with the distances, coupling with its start, way down, way aside, turn (rad). A hand holds
-# rigid bodies only: where both deform the second one is free, and these are place and velocity at its start.
+# Title, contact, the body with the points, that with the distances, which the hand holds, coupling with its start, way down, way aside, turn (rad).
 CASES = {
     "rigid": (
         "1.02M rigid against 256, rigid", {"stiffness": 500, "limit": 10}, {"kind": "rigid", "shell": "armadillo-shell.npz"},
@@ -54,7 +53,7 @@ CASES = {
     ),
     "both": (
         "256k reduced against 256, deformed", {"stiffness": 2000, "damping": 1, "limit": 10}, reduced("dragon", shell="dragon-shell.npz"),
-        reduced("dinosaur", field="dinosaur-field.npz", proxies="dinosaur-proxies.npz"), None, (0, 1.75, 0), (0, -0.3, 0), 0,
+        reduced("dinosaur", field="dinosaur-field.npz", proxies="dinosaur-proxies.npz"), coupled(600, 30, 10, (0, 1.75, 0)), (0, -0.62, 0), (0.2, 0, 0.1), 0.3,
     ),
 }  # fmt: skip
 
@@ -79,14 +78,9 @@ def write_hand(path, start, down, aside, turn):
 def scene_of(name, folder, traversal):
     _, contact, shell, field, coupling, down, aside, turn = CASES[name]
     scene = {"contact": contact, "traversal": traversal, "models": {"shell": shell, "field": field}}
-    scene["bodies"] = [{"name": "body", "model": "shell"}]
-    if coupling:
-        scene["coupling"] = dict(coupling[0], path=f"{name}.csv")
-        scene["bodies"].append({"name": "hand", "model": "field", "motion": "coupled", "position": coupling[1]})
-        write_hand(f"{folder}/{name}.csv", coupling[1], down, aside, turn)
-    else:
-        scene["gravity"] = [0, -0.5, 0]
-        scene["bodies"].append({"name": "hand", "model": "field", "motion": "free", "position": down, "velocity": aside})
+    scene["coupling"] = dict(coupling[0], path=f"{name}.csv")
+    scene["bodies"] = [{"name": "body", "model": "shell"}, {"name": "hand", "model": "field", "motion": "coupled", "position": coupling[1]}]
+    write_hand(f"{folder}/{name}.csv", coupling[1], down, aside, turn)
     scene["pairs"] = [["body", "hand"]]
     return scene
 
@@ -140,11 +134,9 @@ def held(name, folder, rows):
     scene = scene_of(name, folder, {"tree": False, "coherence": False})
     body = scene["bodies"][1]
     place = [float(most[f"hand.{key}"]) for key in ("x", "y", "z", "qw", "qx", "qy", "qz")]
-    body.pop("velocity", None)
     body.update(position=place[:3], orientation=place[3:])
-    if "coupling" in scene:
-        with open(f"{folder}/{name}.csv", "w") as file:
-            print("t,x,y,z,qw,qx,qy,qz\n0," + ",".join(map(str, place)), file=file)
+    with open(f"{folder}/{name}.csv", "w") as file:
+        print("t,x,y,z,qw,qx,qy,qz\n0," + ",".join(map(str, place)), file=file)
     return scene
 
 

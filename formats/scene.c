@@ -151,8 +151,6 @@ static int check_motion(reading *r, const json_t *object, const sp_scene_body *b
         for (int64_t i = 0; i < r->bodies_read.count; i++)
             if (others[i].motion == SP_SCENE_COUPLED)
                 return sp_keys_fail(&r->at, "coupled, as %s is already; expected at most one such body", others[i].name);
-        if (model->kind != SP_SCENE_RIGID)
-            return sp_keys_fail(&r->at, "coupled, but model %s is not rigid", model->name);
     }
     const bool dynamic = body->motion == SP_SCENE_FREE || (body->motion == SP_SCENE_COUPLED && scene->coupling.kind == SP_SCENE_DYNAMIC);
     if (body->motion == SP_SCENE_FREE && model->shape == SP_SCENE_PLANE)

@@ -37,7 +37,7 @@ static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
     a->context.threads = 1;
     a->context.progress = NULL;
     a->at = (sp_contact_state){.pose = body->pose, .q = body->r ? a->q : NULL, .qdot = body->r ? a->qdot : NULL};
-    if (body->system && body->motion == SP_WORLD_FIXED) {
+    if (body->system && body->motion != SP_WORLD_FREE) {
         sp_integrator_parameters p = world->p.integrator;
         p.step = world->p.step;
         p.damping_mass = body->damping[0];
@@ -223,12 +223,6 @@ static void predict(const sp_world *world, actor *a)
         sp_free_body_point_velocity(body->free, origin, NULL, a->at.velocity);
         for (int k = 0; k < 3; k++)
             a->about[k] = state->c[k] + half * state->v[k];
-    } else if (a->integrator) {
-        const double *q = sp_integrator_q(a->integrator), *v = sp_integrator_v(a->integrator);
-        for (int64_t j = 0; j < body->r; j++) {
-            a->q[j] = q[j] + half * v[j];
-            a->qdot[j] = v[j];
-        }
     } else if (body->motion == SP_WORLD_PATH) {
         a->at.pose = body->path(body->path_data, sp_world_time(world) + half, twist);
         memcpy(a->at.velocity, twist, sizeof a->at.velocity);
@@ -237,6 +231,13 @@ static void predict(const sp_world *world, actor *a)
         a->at.pose = a->pose;
         memcpy(a->at.velocity, a->twist, sizeof a->at.velocity);
         memcpy(a->at.angular_velocity, a->twist + 3, sizeof a->at.angular_velocity);
+    }
+    if (a->integrator) {
+        const double *q = sp_integrator_q(a->integrator), *v = sp_integrator_v(a->integrator);
+        for (int64_t j = 0; j < body->r; j++) {
+            a->q[j] = q[j] + half * v[j];
+            a->qdot[j] = v[j];
+        }
     }
     if (body->deformed)
         sp_deformed_field_update(body->deformed, a->q);
@@ -488,16 +489,16 @@ void sp_world_body_now(const sp_world *world, int64_t body, sp_pose *pose, doubl
             memcpy(q, sp_free_body_q(a->body->free), bytes);
             memcpy(qdot, sp_free_body_qdot(a->body->free), bytes);
         }
-    } else if (a->integrator) {
+        return;
+    }
+    if (a->body->motion == SP_WORLD_PATH)
+        *pose = a->body->path(a->body->path_data, sp_world_time(world), twist);
+    if (a->integrator) {
         memcpy(q, sp_integrator_q(a->integrator), bytes);
         memcpy(qdot, sp_integrator_v(a->integrator), bytes);
-    } else {
-        if (a->body->motion == SP_WORLD_PATH)
-            *pose = a->body->path(a->body->path_data, sp_world_time(world), twist);
-        if (a->body->r) {
-            memset(q, 0, bytes);
-            memset(qdot, 0, bytes);
-        }
+    } else if (a->body->r) {
+        memset(q, 0, bytes);
+        memset(qdot, 0, bytes);
     }
 }
 
@@ -523,7 +524,7 @@ void sp_world_energies(sp_world *world, double energy[3])
             sp_integrator_energies(a->integrator, works);
             energy[0] += works[SP_WORK_KINETIC];
             energy[1] += works[SP_WORK_STORED];
-            sp_quaternion_matrix(a->body->pose.q, R);
+            sp_quaternion_matrix(a->at.pose.q, R);
             sp_rotate_back(R, world->p.gravity, local);
             for (int64_t j = 0; j < a->body->r && a->body->gravity; j++)
                 energy[2] -= q[j] * sp_dot3(a->body->gravity + 3 * j, local);

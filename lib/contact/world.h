@@ -17,11 +17,11 @@
 #include "reduced/polynomial.h"
 
 enum sp_world_motion {
-    SP_WORLD_FIXED,   /* where it is; a deformable body's frame, its deformation by `system` */
+    SP_WORLD_FIXED,   /* where it is */
     SP_WORLD_PATH,    /* as `path` says */
     SP_WORLD_FREE,    /* by `free` */
     SP_WORLD_COUPLED, /* by the coupling */
-};
+}; /* all but FREE: of the frame, in which a deformable body moves by `system`. It feels contact and gravity, not that the frame is accelerated, as in the thesis */
 
 /* A body. The caller fills it and keeps what it points to; the world owns none of it. */
 typedef struct sp_world_body {
@@ -36,8 +36,8 @@ typedef struct sp_world_body {
     const void *path_data;
     sp_free_body *free;                   /* SP_WORLD_FREE, made with a context of its own: bodies are stepped side by side */
     const sp_context *context;            /* that one: what it says when a step fails; NULL: nothing */
-    const sp_inertia *inertia;            /* of that; SP_WORLD_COUPLED, dynamic: of the rigid body */
-    const sp_system *system;              /* SP_WORLD_FIXED and deformable: its deformation; NULL: rigid */
+    const sp_inertia *inertia;            /* of that; SP_WORLD_COUPLED, dynamic: of the body, which counts as undeformed */
+    const sp_system *system;              /* not FREE, and deformable: its deformation; NULL: rigid */
     const double *gravity;                /* [system->n, 3, row major], UᵀM e_k of that */
     double damping[2], most_acceleration; /* of that: α 1/s, β s; sp_integrator_parameters */
     int64_t r; /* reduced coordinates, 0 where rigid. Those of a shell or a deformed field are the first ones of these */
@@ -72,7 +72,7 @@ typedef struct sp_world_parameters {
     double gravity[3];  /* m/s² */
     sp_penalty penalty; /* its step and pulse_mass, the mass of the lighter body, are set here */
     sp_traversal_limits limits;
-    sp_integrator_parameters integrator; /* of deformations of fixed bodies; its step is set here */
+    sp_integrator_parameters integrator; /* of deformations of bodies that are not free; its step is set here */
     sp_world_coupling coupling;
     int64_t batch_count;
     const sp_world_batch *batches; /* [batch_count] */

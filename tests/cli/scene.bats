@@ -126,6 +126,58 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     no_faults
 }
 
+@test "a hand holds a deformable body, by points or by distances, or leads it along a path" {
+    pointshell mesh.npz -q --basis basis.npz --points 500 -o soft-shell.npz
+    pointshell mesh.npz -q --basis basis.npz --points 30 --levels 1 -o proxies.npz
+    distfield mesh.npz -q -n 32 -o soft-field.npz
+    ball
+    # what is pressed against it is above; the body is held where it stands and the hand lifts it by 0.2 m
+    printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n0.3,0,0,0.2,1,0,0,0\n2,0,0,0.2,1,0,0,0\n' > lift.csv
+    sed '2,$s/,0,0,/,2.8,0.5,/' lift.csv > hand.csv
+    soft='"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "damping": [12, 0.01]'
+    hand=', "coupling": {"kind": "static", "body": "soft", "path": "hand.csv", "grasp": [2.8, 0.5, 0], "stiffness": 3000, "torque_stiffness": 3000, "saturation": 200}'
+    for by in points distances; do
+        if [ $by = points ]; then
+            models="\"soft\": {$soft, \"shell\": \"soft-shell.npz\"}, \"part\": {\"kind\": \"rigid\", \"sphere\": {\"radius\": 0.1}}"
+        else
+            models="\"soft\": {$soft, \"field\": \"soft-field.npz\", \"proxies\": \"proxies.npz\"}, \"part\": {\"kind\": \"rigid\", \"shell\": \"ball-shell.npz\"}"
+        fi
+        scene '"stiffness": 5000' "$models" '{"name": "soft", "model": "soft", "motion": "coupled"}, {"name": "part", "model": "part", "position": [2.8, 0.5, 1.2]}' "$hand"
+        sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
+        done_well simulate scene.json --dt 0.002 --steps 2500 -o held.npz
+        simexport scene.json held.npz -q --to csv -o held.csv
+        ending= done_well simverify held.npz
+        near "$(last coupling_fz held.csv)" "$(awk "BEGIN {print -($(last soft.fz held.csv))}")" 0.5 "$by: balance"
+        near "$(last part.fz held.csv)" "$(awk "BEGIN {printf \"%.17g\", -($(last soft.fz held.csv))}")" 1e-9 "$by: action and reaction"
+        awk "BEGIN {exit !($(last part.fz held.csv) > 10)}" || fault "$by: pressed with $(last part.fz held.csv) N"
+        holds held.npz "r['energy_last'][1] > 1e-3"
+    done
+    # led along the same path without a spring it is pressed harder
+    soft_force=$(last part.fz held.csv)
+    scene '"stiffness": 5000' "$models" '{"name": "soft", "model": "soft", "motion": "path", "path": "lift.csv"}, {"name": "part", "model": "part", "position": [2.8, 0.5, 1.2]}'
+    sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
+    done_well simulate scene.json --dt 0.002 --steps 2500 -o led.npz
+    simexport scene.json led.npz -q --to csv -o led.csv
+    awk "BEGIN {exit !($(last part.fz led.csv) > $soft_force)}" || fault "led: $(last part.fz led.csv) N, held: $soft_force N"
+    # a model of free bodies and others
+    scene '"stiffness": 5000' "$models" '{"name": "soft", "model": "soft", "motion": "path", "path": "lift.csv"}, {"name": "other", "model": "soft", "motion": "free"}'
+    refused 3 "scene.json: model soft has free bodies and others: a basis for the ones does not suit the others" simulate scene.json --dt 0.002 --steps 10 -o no.npz
+    no_faults
+}
+
+@test "a hand holds whatever has distances and no points" {
+    ball
+    distfield ball.obj -q -n 32 -o ball-field.npz
+    printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0.3,1,0,0,0\n0.1,0,0,0.25,1,0,0,0\n' > hand.csv
+    for held in '"plane": {"normal": [0, 0, -1]}' '"voxmap": "ball-field.npz"' '"field": "ball-field.npz"' '"box": {"half": [0.1, 0.1, 0.1]}'; do
+        scene '"stiffness": 2000, "limit": 10' "\"held\": {\"kind\": \"rigid\", $held}, \"still\": {\"kind\": \"rigid\", \"shell\": \"ball-shell.npz\"}" \
+            '{"name": "held", "model": "held", "motion": "coupled", "position": [0, 0, 0.3]}, {"name": "still", "model": "still"}' \
+            ', "coupling": {"kind": "static", "body": "held", "path": "hand.csv", "stiffness": 600, "torque_stiffness": 10}'
+        done_well simulate scene.json --dt 0.001 --steps 100 -o held.npz
+    done
+    no_faults
+}
+
 @test "a voxmap lets a fast ball through unless pulses brake it; a field does not" {
     ball
     distfield ball.obj -q -n 64 -o ball-field.npz

@@ -409,7 +409,6 @@ static void bodies_refused(void)
     REFUSE("bodies[3].motion: coupled (dynamic) needs a mass, and model tool has neither mesh, nor surface and density, nor mass, "
            "mass_centre and inertia",
            {"models.tool.mesh", ""});
-    REFUSE("bodies[3].motion: coupled, but model bar is not rigid", {"bodies[3].model", "'bar'"});
     REFUSE("bodies[3].motion: coupled, but the scene has no coupling", {"coupling", ""});
     REFUSE("bodies[4].motion: coupled, as tool is already; expected at most one such body", {"bodies[4].motion", "'coupled'"});
     REFUSE("coupling.body: \"table\" is not a body whose motion is coupled", {"coupling.body", "'table'"});

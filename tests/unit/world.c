@@ -651,6 +651,130 @@ static void hand_feels_balls(void)
     }
 }
 
+/* There, upside down or not. */
+typedef struct grip {
+    double height;
+    bool turned;
+} grip;
+
+static sp_pose grip_path(const void *data, double time, double velocity[6])
+{
+    const grip *g = data;
+    (void)time;
+    if (velocity)
+        memset(velocity, 0, 6 * sizeof *velocity);
+    return (sp_pose){{0, 0, g->height}, {!g->turned, g->turned, 0, 0}};
+}
+
+/* A body that gives way by one coordinate (k_b = 300 N/m, m = 1 kg) is pressed against something: three springs in a row, of the hand, the body and the contact. The
+ * deformation feels gravity; the body as a whole does by dynamic coupling only. */
+static void hands_hold_soft_bodies(void)
+{
+    const double gravity = -2, hand_stiffness = 500, contact_stiffness = 1000;
+    for (int kind = 0; kind < 6; kind++) {
+        const bool dynamic = kind % 2, turned = kind / 2 == 1, field = kind / 2 == 2;
+        const double column[3] = {0, 0, 1}, side = field ? 1 : -1;
+        const grip hold = {side * 0.06, turned};
+        sp_system system = spring_system(300);
+        sp_contact_shell point = moving_point(0), still = one_point(0, 0, 0, UP);
+        if (turned)
+            point.normals[2] = -1;
+        sp_inertia inertia = ball_inertia(1, 0.2, NONE);
+        sp_field grid = {.cells = {8, 8, 8}, .origin = {-2, -2, -2}, .spacing = 0.5};
+        sp_mesh mesh;
+        sp_deformed_field *deformed = NULL;
+        sp_distance distance = plane_at(0);
+        make_box(1, 1, 1, 4, 0, &mesh);
+        if (field) { /* distance z, moved up by q */
+            double U[24] = {0};
+            const double proxy[3] = {1, 1, 1};
+            grid.distance = sp_pool_new(&grid.pool, sp_field_vertices(&grid), sizeof(float));
+            for (int64_t v = 0; v < sp_field_vertices(&grid); v++)
+                grid.distance[v] = (float)(-2 + 0.5 * (double)(v / 81));
+            for (int v = 0; v < 8; v++)
+                U[3 * v + 2] = 1;
+            const sp_deformed_domain domain = {.field = &grid, .count = 1, .points = proxy};
+            CHECK_OK(sp_deformed_field_new(&context, &mesh, 1, U, 1, &domain, 1, &deformed));
+            distance = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = deformed};
+        }
+        sp_world_parameters p = parameters_of(1e-3, contact_stiffness);
+        p.gravity[2] = gravity;
+        p.integrator.kind = SP_NEWMARK;
+        p.coupling = (sp_world_coupling){.body = 0,
+                                         .dynamic = dynamic,
+                                         .path = grip_path,
+                                         .path_data = &hold,
+                                         .parameters = coupling_of(hand_stiffness, 1000),
+                                         .device_force = 1000,
+                                         .device_torque = 1};
+        sp_world_body bodies[2] = {{.motion = SP_WORLD_COUPLED,
+                                    .pose = grip_path(&(grip){-side * 0.02, turned}, 0, NULL),
+                                    .inertia = &inertia,
+                                    .system = &system,
+                                    .gravity = column,
+                                    .r = 1,
+                                    .damping = {20, 0},
+                                    .deformed = deformed},
+                                   {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0)}};
+        bodies[field ? 1 : 0].shell = field ? &still : &point;
+        bodies[field ? 0 : 1].distance = &distance;
+        sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){field ? 1 : 0, field ? 0 : 1}, false);
+        for (int i = 0; i < 4000; i++)
+            CHECK_OK(sp_world_step(world));
+        const double give = 1 / hand_stiffness + 1.0 / 300 + 1 / contact_stiffness, weight = dynamic ? side * gravity / hand_stiffness : 0;
+        const double force = (0.06 + weight + side * gravity / 300) / give; /* how hard the body is pressed */
+        sp_pose pose, now;
+        double twist[6], q, qdot, wrench[6], device[6];
+        sp_world_body_now(world, 0, &pose, twist, &q, &qdot);
+        sp_world_coupled(world, &now, wrench, device);
+        CHECK_NEAR(q, (turned ? -1 : 1) * (gravity - side * force) / 300, 1e-6);
+        CHECK_NEAR(sp_world_wrench(world, 0)[2], -side * force, 1e-3);
+        CHECK_NEAR(wrench[2], side * force - (dynamic ? gravity : 0), 1e-3);
+        CHECK_NEAR(pose.x[2], side * (0.06 - (force - (dynamic ? side * gravity : 0)) / hand_stiffness), 1e-6);
+        CHECK(fabs(qdot) < 1e-6 && length3(twist) < 1e-5, "it moves");
+        double energy[3];
+        sp_world_energies(world, energy);
+        CHECK_NEAR(energy[1], 0.5 * 300 * q * q, 1e-6);
+        CHECK_NEAR(energy[2], -gravity * (turned ? -q : q), 1e-9);
+        sp_world_free(world);
+        sp_deformed_field_free(deformed);
+        sp_pool_free(&grid.pool);
+        sp_mesh_free(&mesh);
+        sp_inertia_free(&inertia);
+        sp_contact_shell_free(&point);
+        sp_contact_shell_free(&still);
+        sp_reduced_system_free(&system);
+    }
+}
+
+/* On a path, too, they deform: a point that is led into a plane stays behind as far as its spring gives way. */
+static void soft_bodies_follow_paths(void)
+{
+    const double speed = 0.01;
+    sp_system system = spring_system(300);
+    sp_contact_shell point = moving_point(0);
+    const sp_distance plane = plane_at(0);
+    const double column[3] = {0, 0, 1};
+    sp_world_parameters p = parameters_of(1e-3, 1000);
+    p.integrator.kind = SP_NEWMARK;
+    const sp_world_body bodies[2] = {
+        {.motion = SP_WORLD_PATH, .path = down_path, .path_data = &speed, .shell = &point, .system = &system, .gravity = column, .r = 1, .damping = {50, 0}},
+        {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
+    sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
+    for (int i = 0; i < 3000; i++)
+        CHECK_OK(sp_world_step(world));
+    sp_pose pose;
+    double twist[6], q, qdot;
+    sp_world_body_now(world, 0, &pose, twist, &q, &qdot);
+    CHECK_NEAR(pose.x[2], 0.01 - speed * 3, 1e-14);
+    CHECK_NEAR(qdot, speed * 1000 / 1300, 1e-6); /* both springs give way at one rate; the first one is behind by what damps it */
+    /* contact is found half a step before */
+    CHECK_NEAR(1000 * (-pose.x[2] - q - 0.5 * p.step * (speed - qdot)), 300 * q + 50 * qdot, 1e-6);
+    sp_world_free(world);
+    sp_contact_shell_free(&point);
+    sp_reduced_system_free(&system);
+}
+
 /* Everywhere at once, turned at random, sometimes far beyond everything. */
 static sp_pose wild_path(const void *data, double time, double velocity[6])
 {
@@ -940,6 +1064,8 @@ int main(void)
     RUN(paths_are_followed);
     RUN(saturation_bounds_penetration);
     RUN(hand_feels_balls);
+    RUN(hands_hold_soft_bodies);
+    RUN(soft_bodies_follow_paths);
     RUN(wild_hands);
     RUN(violent_starts);
     RUN(small_worlds);

@@ -24,7 +24,7 @@ static void refuse_options(const simulate_choice *choice)
         tool_option_idle(options[i], "for a scene, which says itself what its bodies are");
     vertices_refuse_all("for a scene");
     if (choice->integrator != SP_NEWMARK && choice->integrator != SP_ENERGY)
-        tool_fail(SP_USAGE, NULL, "a scene takes --integrator newmark or energy for the deformations of fixed bodies");
+        tool_fail(SP_USAGE, NULL, "a scene takes --integrator newmark or energy for the deformations of bodies that are not free");
     simulation_refuse_idle(choice);
 }
 

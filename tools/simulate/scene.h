@@ -19,7 +19,7 @@ typedef struct scene_model {
     tool_mesh mesh;
     tool_columns basis;
     sp_body body;
-    bool free, fixed, grasped; /* bodies of it move so */
+    bool free, guided, grasped; /* bodies of it move so; guided: not free */
     int64_t r;                 /* 0: rigid */
     sp_polynomials polynomials;
     sp_polynomial_force *polynomial_force;
@@ -36,6 +36,7 @@ typedef struct scene_model {
     int64_t domain_count;
     sp_deformed_domain *domains;
     sp_field *domain_fields; /* [domain_count] */
+    double reach;            /* m, half the diagonal of the largest grid; 0: there is none */
 } scene_model;
 
 typedef struct scene_hand {

@@ -35,7 +35,7 @@ static void make_free(scene_run *run, const scene_model *model, const sp_scene_b
     sp_world_body *body = &run->bodies[number];
     sp_reduced_force *force = &run->forces[number];
     if (model->m->most_acceleration > 0)
-        tool_fail(SP_INPUT, run->scene->path, "body %s is free: most_acceleration of model %s belongs to fixed ones", from->name,
+        tool_fail(SP_INPUT, run->scene->path, "body %s is free: most_acceleration of model %s belongs to others", from->name,
                   model->m->name);
     if (model->r)
         scene_model_force(model, &run->contexts[number], force);
@@ -159,10 +159,7 @@ static double size_of(const scene_model *model)
         return d->radius;
     if (d->kind == SP_DISTANCE_BOX)
         return sqrt(sp_dot3(d->half, d->half));
-    double square = 0;
-    for (int k = 0; k < 3; k++)
-        square += pow(0.5 * d->field->spacing * (double)d->field->cells[k], 2);
-    return sqrt(square);
+    return model->reach > 0 ? model->reach : 1; /* a plane has no size */
 }
 
 static void couple(scene_run *run, sp_world_coupling *coupling)
@@ -189,9 +186,7 @@ static void couple(scene_run *run, sp_world_coupling *coupling)
                                                    .speed = scene->coupling.speed,
                                                    .angular_speed = scene->coupling.angular_speed,
                                                    .threshold = scene->coupling.threshold,
-                                                   .length = scene->coupling.length > 0                ? scene->coupling.length
-                                                             : model->has_shell || model->has_distance ? size_of(model)
-                                                                                                       : 1,
+                                                   .length = scene->coupling.length > 0 ? scene->coupling.length : size_of(model),
                                                    .damping = scene->coupling.damping,
                                                    .torque_damping = scene->coupling.torque_damping}};
     memcpy(coupling->grasp, scene->coupling.grasp, sizeof coupling->grasp);

@@ -24,7 +24,7 @@ static void read_kind(const scene_run *run, const scene_model *model, const char
         tool_check(sp_json_hash(run->context, file->meta, of, recorded), path);
 }
 
-static void read_field(const scene_run *run, const scene_model *model, const char *path, const char *key, sp_field *field)
+static void read_field(const scene_run *run, scene_model *model, const char *path, const char *key, sp_field *field)
 {
     char mesh[SP_HASH_LENGTH];
     sp_file file;
@@ -38,6 +38,10 @@ static void read_field(const scene_run *run, const scene_model *model, const cha
         tool_fail(SP_INPUT, path, "it is an approximation, whose values are no bounds of distances");
     tool_check(sp_field_read(run->context, &file, field), path);
     sp_file_free(&file);
+    double square = 0;
+    for (int k = 0; k < 3; k++)
+        square += pow(0.5 * field->spacing * (double)field->cells[k], 2);
+    model->reach = fmax(model->reach, sqrt(square));
 }
 
 static void read_shell(const scene_run *run, const scene_model *model, const char *path, const char *key, sp_shell *shell)
@@ -262,16 +266,13 @@ void scene_read_models(scene_run *run)
     for (int64_t i = 0; i < scene->body_count; i++) {
         scene_model *model = &run->models[scene->bodies[i].model];
         model->free |= scene->bodies[i].motion == SP_SCENE_FREE;
-        model->fixed |= scene->bodies[i].motion == SP_SCENE_FIXED;
+        model->guided |= scene->bodies[i].motion != SP_SCENE_FREE;
         model->grasped |= scene->bodies[i].motion == SP_SCENE_COUPLED;
-        if (scene->bodies[i].motion == SP_SCENE_PATH && model->m->kind != SP_SCENE_RIGID)
-            tool_fail(SP_INPUT, run->scene->path, "body %s: a deformable body is fixed or free, it does not follow a path",
-                      scene->bodies[i].name);
     }
     for (int64_t i = 0; i < scene->model_count; i++) {
         scene_model *model = &run->models[i];
-        if (model->free && model->fixed && model->m->kind != SP_SCENE_RIGID)
-            tool_fail(SP_INPUT, run->scene->path, "model %s has fixed and free bodies: a basis for one does not suit the other",
+        if (model->free && model->guided && model->m->kind != SP_SCENE_RIGID)
+            tool_fail(SP_INPUT, run->scene->path, "model %s has free bodies and others: a basis for the ones does not suit the others",
                       model->m->name);
         if (tool_scene_mesh(run->scene, i, &model->mesh))
             tool_check(sp_body_new(run->context, &model->mesh.mesh, &model->body), model->m->mesh);

@@ -420,6 +420,35 @@ static sp_contact_shell moving_point(double z)
     return contact_shell(&shell);
 }
 
+/* The distance z in the frame of a body, moved up by q. */
+typedef struct rising_field {
+    sp_field grid;
+    sp_mesh mesh;
+    sp_deformed_field *deformed;
+} rising_field;
+
+static void make_rising_field(rising_field *f)
+{
+    double U[24] = {0};
+    const double proxy[3] = {1, 1, 1};
+    f->grid = (sp_field){.cells = {8, 8, 8}, .origin = {-2, -2, -2}, .spacing = 0.5};
+    make_box(1, 1, 1, 4, 0, &f->mesh);
+    f->grid.distance = sp_pool_new(&f->grid.pool, sp_field_vertices(&f->grid), sizeof(float));
+    for (int64_t v = 0; v < sp_field_vertices(&f->grid); v++)
+        f->grid.distance[v] = (float)(-2 + 0.5 * (double)(v / 81));
+    for (int v = 0; v < 8; v++)
+        U[3 * v + 2] = 1;
+    const sp_deformed_domain domain = {.field = &f->grid, .count = 1, .points = proxy};
+    CHECK_OK(sp_deformed_field_new(&context, &f->mesh, 1, U, 1, &domain, 1, &f->deformed));
+}
+
+static void free_rising_field(rising_field *f) /* as {0}, too */
+{
+    sp_deformed_field_free(f->deformed);
+    sp_pool_free(&f->grid.pool);
+    sp_mesh_free(&f->mesh);
+}
+
 /* A springy point in a plane, with gravity: k_b u = k (d − u) − m g. And a field that rises, not near at first, until it meets a fixed
  * point. */
 static void springs_balance_contact(void)
@@ -433,29 +462,18 @@ static void springs_balance_contact(void)
             p.integrator.kind = kind ? SP_STATIC : SP_NEWMARK;
             p.gravity[2] = field ? 20 : -2;
             const double column[3] = {0, 0, 1}; /* UᵀM e_z of the mode */
-            sp_field grid = {.cells = {8, 8, 8}, .origin = {-2, -2, -2}, .spacing = 0.5};
-            sp_mesh mesh;
-            sp_deformed_field *deformed = NULL;
+            rising_field rising = {0};
             sp_distance distance = plane;
-            make_box(1, 1, 1, 4, 0, &mesh);
-            if (field) { /* distance z, moved up by q */
-                double U[24] = {0};
-                const double proxy[3] = {1, 1, 1};
-                grid.distance = sp_pool_new(&grid.pool, sp_field_vertices(&grid), sizeof(float));
-                for (int64_t v = 0; v < sp_field_vertices(&grid); v++)
-                    grid.distance[v] = (float)(-2 + 0.5 * (double)(v / 81));
-                for (int v = 0; v < 8; v++)
-                    U[3 * v + 2] = 1;
-                const sp_deformed_domain domain = {.field = &grid, .count = 1, .points = proxy};
-                CHECK_OK(sp_deformed_field_new(&context, &mesh, 1, U, 1, &domain, 1, &deformed));
-                distance = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = deformed};
+            if (field) {
+                make_rising_field(&rising);
+                distance = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = rising.deformed};
             }
             sp_world_body bodies[2] = {
                 {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0), .system = &system, .gravity = column, .r = 1, .damping = {20, 0}},
                 {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, field ? 0.02 : 0)}};
             bodies[field ? 1 : 0].shell = field ? &still : &point;
             bodies[field ? 0 : 1].distance = field ? &distance : &plane;
-            bodies[0].deformed = deformed;
+            bodies[0].deformed = rising.deformed;
             sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){field ? 1 : 0, field ? 0 : 1}, false);
             for (int i = 0; i < 1500; i++)
                 CHECK_OK(sp_world_step(world));
@@ -467,9 +485,7 @@ static void springs_balance_contact(void)
             sp_world_body_now(world, 1, &pose, twist, none, none);
             CHECK_NEAR(pose.x[2], field ? 0.02 : 0, 0);
             sp_world_free(world);
-            sp_deformed_field_free(deformed);
-            sp_pool_free(&grid.pool);
-            sp_mesh_free(&mesh);
+            free_rising_field(&rising);
             sp_contact_shell_free(&point);
             sp_contact_shell_free(&still);
             sp_reduced_system_free(&system);
@@ -680,22 +696,11 @@ static void hands_hold_soft_bodies(void)
         if (turned)
             point.normals[2] = -1;
         sp_inertia inertia = ball_inertia(1, 0.2, NONE);
-        sp_field grid = {.cells = {8, 8, 8}, .origin = {-2, -2, -2}, .spacing = 0.5};
-        sp_mesh mesh;
-        sp_deformed_field *deformed = NULL;
+        rising_field rising = {0};
         sp_distance distance = plane_at(0);
-        make_box(1, 1, 1, 4, 0, &mesh);
-        if (field) { /* distance z, moved up by q */
-            double U[24] = {0};
-            const double proxy[3] = {1, 1, 1};
-            grid.distance = sp_pool_new(&grid.pool, sp_field_vertices(&grid), sizeof(float));
-            for (int64_t v = 0; v < sp_field_vertices(&grid); v++)
-                grid.distance[v] = (float)(-2 + 0.5 * (double)(v / 81));
-            for (int v = 0; v < 8; v++)
-                U[3 * v + 2] = 1;
-            const sp_deformed_domain domain = {.field = &grid, .count = 1, .points = proxy};
-            CHECK_OK(sp_deformed_field_new(&context, &mesh, 1, U, 1, &domain, 1, &deformed));
-            distance = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = deformed};
+        if (field) {
+            make_rising_field(&rising);
+            distance = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = rising.deformed};
         }
         sp_world_parameters p = parameters_of(1e-3, contact_stiffness);
         p.gravity[2] = gravity;
@@ -714,7 +719,7 @@ static void hands_hold_soft_bodies(void)
                                     .gravity = column,
                                     .r = 1,
                                     .damping = {20, 0},
-                                    .deformed = deformed},
+                                    .deformed = rising.deformed},
                                    {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0)}};
         bodies[field ? 1 : 0].shell = field ? &still : &point;
         bodies[field ? 0 : 1].distance = &distance;
@@ -737,9 +742,7 @@ static void hands_hold_soft_bodies(void)
         CHECK_NEAR(energy[1], 0.5 * 300 * q * q, 1e-6);
         CHECK_NEAR(energy[2], -gravity * (turned ? -q : q), 1e-9);
         sp_world_free(world);
-        sp_deformed_field_free(deformed);
-        sp_pool_free(&grid.pool);
-        sp_mesh_free(&mesh);
+        free_rising_field(&rising);
         sp_inertia_free(&inertia);
         sp_contact_shell_free(&point);
         sp_contact_shell_free(&still);

@@ -229,7 +229,7 @@ static bool boxes_apart(const extent *a, const extent *b, double reach)
 /* What two trees are searched with. */
 typedef struct search {
     const sp_ball_tree *a, *b;
-    double reach;   /* m within which points are listed, with what floats may be wrong by */
+    double reach, coarse; /* m within which points are listed, with what doubles may be wrong by, and with what floats may be */
     sp_list *points; /* of keys */
     sp_list *stack;  /* of node_pair */
     int64_t visited;
@@ -317,7 +317,7 @@ SP_INLINE wide squares_from(const float x[3], const group *points, int64_t j)
 /* All of one group with all of the other, ascending. */
 SP_CLONES static bool meet_groups(search *s, const group *a, const group *b)
 {
-    const float most = (float)(s->reach * s->reach);
+    const float most = (float)(s->coarse * s->coarse);
     for (int64_t i = 0; i < a->count; i++) {
         const float x[3] = {a->at[0][i], a->at[1][i], a->at[2][i]};
         wide_mask some = {0};
@@ -430,9 +430,9 @@ static bool search_trees(search *s, sp_ball_room *room)
     group a, b;
     if (!new_group(s->a->shell->count, &room->numbers[0], &room->rows[0], &a) || !new_group(s->b->shell->count, &room->numbers[1], &room->rows[1], &b))
         return false;
-    pick(&s->a->points, &s->b->box, s->reach, &a);
+    pick(&s->a->points, &s->b->box, s->coarse, &a);
     const extent box = about(&a);
-    pick(&s->b->points, &box, s->reach, &b);
+    pick(&s->b->points, &box, s->coarse, &b);
     const bool many = s->a->shell->count > FEW && s->b->shell->count > FEW && a.count * b.count > FEW * FEW;
     s->visited = 0;
     return many ? meet_nodes(s) : meet_groups(s, &a, &b);
@@ -463,8 +463,8 @@ static bool touch(const search *s, double radius_a, double radius_b, sp_list *li
 int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room, sp_list *list,
                        int64_t *visited)
 {
-    const double margin = COARSE * (a->size + b->size + radius_a + radius_b), reach = radius_a + radius_b + margin;
-    search s = {.a = a, .b = b, .reach = reach, .points = &room->points, .stack = &room->stack};
+    const double size = a->size + b->size + radius_a + radius_b, reach = radius_a + radius_b + ROUNDING * size;
+    search s = {.a = a, .b = b, .reach = reach, .coarse = radius_a + radius_b + COARSE * size, .points = &room->points, .stack = &room->stack};
     if ((!a->placed && !sp_ball_trees_place(1, &a, &room->places)) || (!b->placed && !sp_ball_trees_place(1, &b, &room->places)))
         return SP_SYSTEM;
     room->points.count = 0;

@@ -471,12 +471,17 @@ const sp_world_report *sp_world_reported(const sp_world *world)
 
 /* ---- looking ---- */
 
+/* Of a body that is not free. */
+static sp_pose guided_pose(const sp_world *world, const actor *a, double twist[6])
+{
+    return a->body->motion == SP_WORLD_PATH ? a->body->path(a->body->path_data, sp_world_time(world), twist) : a->pose;
+}
+
 void sp_world_body_now(const sp_world *world, int64_t body, sp_pose *pose, double twist[6], double *q, double *qdot)
 {
     static const double origin[3] = {0, 0, 0};
     const actor *a = &world->actors[body];
     const size_t bytes = (size_t)a->body->r * sizeof *q;
-    *pose = a->pose;
     memcpy(twist, a->twist, sizeof a->twist);
     if (a->body->free) {
         const sp_free_state *state = sp_free_body_state(a->body->free);
@@ -491,8 +496,7 @@ void sp_world_body_now(const sp_world *world, int64_t body, sp_pose *pose, doubl
         }
         return;
     }
-    if (a->body->motion == SP_WORLD_PATH)
-        *pose = a->body->path(a->body->path_data, sp_world_time(world), twist);
+    *pose = guided_pose(world, a, twist);
     if (a->integrator) {
         memcpy(q, sp_integrator_q(a->integrator), bytes);
         memcpy(qdot, sp_integrator_v(a->integrator), bytes);
@@ -519,12 +523,13 @@ void sp_world_energies(sp_world *world, double energy[3])
             energy[1] += strain;
             energy[2] -= a->body->inertia->mass * sp_dot3(world->p.gravity, sp_free_body_state(a->body->free)->c);
         } else if (a->integrator) {
+            const sp_pose pose = guided_pose(world, a, NULL);
             double works[SP_WORK_COUNT], R[9], local[3];
             const double *q = sp_integrator_q(a->integrator);
             sp_integrator_energies(a->integrator, works);
             energy[0] += works[SP_WORK_KINETIC];
             energy[1] += works[SP_WORK_STORED];
-            sp_quaternion_matrix(a->at.pose.q, R);
+            sp_quaternion_matrix(pose.q, R);
             sp_rotate_back(R, world->p.gravity, local);
             for (int64_t j = 0; j < a->body->r && a->body->gravity; j++)
                 energy[2] -= q[j] * sp_dot3(a->body->gravity + 3 * j, local);

@@ -56,7 +56,6 @@ typedef struct sp_body {
         _Pragma("omp for schedule(static)") for (int64_t part_ = (body)->color_parts[color_]; part_ < (body)->color_parts[color_ + 1]; part_++)     \
             for (int64_t b = (body)->part_start[part_]; b < (body)->part_start[part_ + 1]; b++)
 
-
 /* Builds classes, degrees of freedom and batches. SP_INPUT for a mesh without a free degree of freedom. */
 int sp_body_new(sp_context *context, const sp_mesh *mesh, sp_body *body) SP_MUST_USE;
 void sp_body_free(sp_body *body);

@@ -5,18 +5,24 @@
 #include "linear/blas.h"
 #include "linear/cholesky.h"
 
+#include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The least of three: the first has its memory from the system, which may take as long as the work. */
 static double run(const char *command)
 {
-    double start = bench_now();
-    int status = system(command);
-    if (status != 0) {
-        fprintf(stderr, "failed: %s\n", command);
-        exit(1);
+    double least = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        double start = bench_now();
+        int status = system(command);
+        if (status != 0) {
+            fprintf(stderr, "failed: %s\n", command);
+            exit(1);
+        }
+        least = fmin(least, bench_now() - start);
     }
-    return bench_now() - start;
+    return least;
 }
 
 int main(int argc, char **argv)
@@ -56,11 +62,13 @@ int main(int argc, char **argv)
     start = bench_now();
     if (sp_cholesky_factor(factor, &K) != SP_OK)
         return 1;
-    double first = bench_now() - start;
-    start = bench_now();
-    if (sp_cholesky_factor(factor, &K) != SP_OK)
-        return 1;
     double factorization = bench_now() - start;
+    for (int i = 0; i < 2; i++) {
+        start = bench_now();
+        if (sp_cholesky_factor(factor, &K) != SP_OK)
+            return 1;
+        factorization = fmin(factorization, bench_now() - start);
+    }
     double solve = 0;
     for (int i = 0; i < 9; i++) {
         start = bench_now();
@@ -74,12 +82,12 @@ int main(int argc, char **argv)
     printf("  full step: force %.3f s, assembly %.3f s (first %.3f), factorization %.3f s (%.1f GFlop/s), solve %.4f s; assembly / factorization %.2f\n", force, assembly, assembly_first,
            factorization, sp_cholesky_flops(factor) / factorization / 1e9, solve, assembly / factorization);
     snprintf(command, sizeof command, "'%s/modes' '%s' -k 20 -o '%s.modes' -q -t %d", argv[1], argv[2], argv[2], context.threads);
-    double modes = run(command), unavoidable = first + 80 * solve;
+    double modes = run(command), unavoidable = factorization + 80 * solve;
     printf("  modes k = 20: %.2f s; factorization + 80 solves %.2f s (analysis %.2f beside it): ratio %.2f\n", modes, unavoidable, analysis, modes / unavoidable);
     fflush(stdout);
     sp_cholesky_free(factor);
     snprintf(command, sizeof command, "'%s/modalderiv' '%s' '%s.modes' -k 20 -o '%s.deriv' -q -t %d", argv[1], argv[2], argv[2], argv[2], context.threads);
     double derivatives = run(command);
-    printf("  modalderiv k = 20 (210 columns): %.2f s: %.2f times analysis and factorization\n", derivatives, derivatives / (analysis + first));
+    printf("  modalderiv k = 20 (210 columns): %.2f s: %.2f times analysis and factorization\n", derivatives, derivatives / (analysis + factorization));
     return 0;
 }

@@ -8,7 +8,7 @@ enum method { METHOD_LANCZOS, METHOD_INERTIA, METHOD_KRYLOV };
 
 static struct {
     int method, lumped;
-    bool lumping_given, count_given, tolerance_given, orthogonalization_given, samples_given, culling_given;
+    bool lumping_given, count_given, solver_given, tolerance_given, orthogonalization_given, samples_given, culling_given;
     const char *stiffness, *mass, *write_stiffness, *write_mass;
     modes_lanczos_choice lanczos;
     modes_krylov_choice krylov;
@@ -20,6 +20,8 @@ static const tool_option options[] = {
     {"count", 'k', TOOL_INTEGER, &chosen.lanczos.count, "N", "20", .low = 1, .high = 100000, .help = "number of modes, rigid ones included", .given = &chosen.count_given},
     {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix: full or row sums on the diagonal", .given = &chosen.lumping_given},
     {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2, .help = "of the Lanczos run, relative; 0: the machine's", .given = &chosen.tolerance_given},
+    {"solver", 0, TOOL_CHOICE, &chosen.lanczos.arpack, NULL, "blocks", "blocks|arpack",
+     .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time", .given = &chosen.solver_given},
     {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
     {"start", 0, TOOL_TEXT, &chosen.krylov.start, "LIST",
      .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy (default: the first six, of free bodies the last six)"},
@@ -45,7 +47,7 @@ static void refuse_idle_options(void)
         bool idle;
         const char *text;
     } rules[] = {
-        {chosen.method != METHOD_LANCZOS && (chosen.tolerance_given || chosen.lanczos.certify), "--tolerance and --certify belong to --method lanczos"},
+        {chosen.method != METHOD_LANCZOS && (chosen.tolerance_given || chosen.solver_given || chosen.lanczos.certify), "--tolerance, --solver and --certify belong to --method lanczos"},
         {chosen.method == METHOD_LANCZOS && (chosen.krylov.start || chosen.krylov.start_loads || chosen.krylov.start_file),
          "--start, --start-loads and --start-file belong to --method inertia and krylov"},
         {chosen.method == METHOD_INERTIA && chosen.count_given, "--count: --method inertia gives one shape for each column of its start"},

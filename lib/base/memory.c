@@ -12,19 +12,23 @@ struct sp_pool_block {
     char padding[ALIGNMENT - 2 * sizeof(void *)];
 };
 
+void *sp_memory_new(size_t bytes)
+{
+    const size_t alignment = bytes < LARGE ? ALIGNMENT : HUGE;
+    void *memory;
+    if (posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    if (alignment == HUGE)
+        madvise(memory, bytes / HUGE * HUGE, MADV_HUGEPAGE);
+    return memory;
+}
+
 void *sp_pool_raw(sp_pool *pool, int64_t count, size_t size)
 {
     size_t bytes = 0;
     struct sp_pool_block *block = NULL;
-    if (count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX / 2) {
-        size_t alignment = bytes < LARGE ? ALIGNMENT : HUGE;
-        bytes = (bytes + sizeof *block + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        void *memory = NULL;
-        block = posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
-        /* pages of 2 MiB where the system has them: hundreds of page faults less for each, and fewer misses in between */
-        if (block && alignment == HUGE)
-            madvise(block, bytes / HUGE * HUGE, MADV_HUGEPAGE);
-    }
+    if (count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX / 2)
+        block = sp_memory_new((bytes + sizeof *block + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
     if (!block) {
         pool->failed = true;
         return NULL;

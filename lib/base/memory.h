@@ -29,6 +29,10 @@ void sp_pool_drop(sp_pool *pool, void *pointer);
 /* Gives back all memory; the pool is empty and usable again. */
 void sp_pool_free(sp_pool *pool);
 
+/* What pools are made of, for libraries that take an allocator; free() gives it back. Aligned to 64 bytes, from 4 MiB on to pages of 2 MiB, where the
+ * system has them: hundreds of page faults less for each, and fewer misses in between. NULL when memory is out. */
+void *sp_memory_new(size_t bytes);
+
 /* A growing array for readers that do not know their counts in advance: doubles its capacity, keeps the contents. */
 typedef struct sp_list {
     void *data;

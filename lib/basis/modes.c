@@ -1,9 +1,9 @@
 #include "basis/modes.h"
 
 #include "base/random.h"
+#include "basis/lanczos.h"
 #include "linear/store.h"
 
-#include <arpack/arpack.h>
 #include <cblas.h>
 #include <lapacke.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 /* Eigenvalues so close are one: symmetric bodies have them multiple, and rounding of the mesh parts them. */
 static const double EQUAL = 1e-6;
 
-enum { RANDOM_START = 1, RANDOM_CHECK = 2, CHECK_WIDTH = 4, CHECK_STEPS = 3, ROUNDS = 8 };
+enum { RANDOM_CHECK = 2, CHECK_WIDTH = 4, CHECK_STEPS = 3, ROUNDS = 8 };
 
 /* ---- rigid motions ---- */
 
@@ -138,101 +138,16 @@ done:
     return status;
 }
 
-/* ---- the inverted operator in the complement of known vectors ---- */
+/* ---- eigenvectors ---- */
 
-typedef struct problem {
-    sp_context *context;
-    const sp_sparse *K, *M;
-    sp_cholesky *factor;
-    int64_t n, known;    /* columns to stay away from */
-    double *vectors;     /* [n, known]: rigid ones, then found ones */
-    double *mass_vectors;/* M times them */
-    double *coefficients, *work;
-    double shift;
-    int64_t solves;
-} problem;
-
-/* x ← x − V VᵀM x for `count` columns. */
-static void deflate(problem *p, int64_t count, double *x)
+static int eigenvectors(sp_inverted *p, const sp_modes_parameters *parameters, int64_t wanted, double *eigenvalue)
 {
-    sp_dense_inner(p->context, p->n, p->known, p->mass_vectors, count, x, p->coefficients, p->work);
-    sp_dense_add(p->context, p->n, p->known, p->vectors, count, p->coefficients, -1, x);
-}
-
-static int apply_inverse(problem *p, int64_t count, const double *mass_x, double *y)
-{
-    int status = sp_cholesky_solve(p->factor, count, mass_x, y);
-    if (status == SP_OK)
-        deflate(p, count, y);
-    p->solves += count;
-    return status;
-}
-
-static void remember(problem *p, int64_t count, const double *vectors)
-{
-    if (count == 0)
-        return;
-    memcpy(p->vectors + p->known * p->n, vectors, (size_t)(count * p->n) * sizeof *vectors);
-    sp_sparse_times(p->context, p->M, count, vectors, p->mass_vectors + p->known * p->n);
-    p->known += count;
-}
-
-/* ARPACK, mode 3: the `wanted` largest θ = 1/(λ − σ) of (K − σM)⁻¹M in the complement; appended to the known vectors. */
-static int lanczos(problem *p, int64_t wanted, double tolerance, double *eigenvalue)
-{
-    sp_context *context = p->context;
-    sp_pool scratch = {0};
-    int status = SP_OK;
-    int64_t n = p->n, room = n - p->known;
-    int64_t ncv = 2 * wanted + 10 < room ? 2 * wanted + 10 : room;
-    if (wanted >= room || n > INT_MAX || ncv > 20000)
-        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions are too many", (long long)(wanted + p->known), (long long)n);
-    double *resid = sp_pool_raw(&scratch, n, sizeof *resid), *v = sp_pool_raw(&scratch, n * ncv, sizeof *v), *workd = sp_pool_new(&scratch, 3 * n, sizeof *workd);
-    double *workl = sp_pool_new(&scratch, ncv * (ncv + 8), sizeof *workl), *d = sp_pool_new(&scratch, wanted, sizeof *d), *z = sp_pool_raw(&scratch, n, sizeof *z);
-    a_int *select = sp_pool_new(&scratch, ncv, sizeof *select);
-    if (scratch.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
-    for (int64_t i = 0; i < n; i++)
-        z[i] = sp_random_normal(context->seed, RANDOM_START, (uint64_t)(p->known * n + i));
-    sp_sparse_times(context, p->M, 1, z, workd);
-    SP_TRY(apply_inverse(p, 1, workd, resid)); /* in the range of the operator, as mode 3 wants it */
-    a_int ido = 0, info = 1, iparam[11] = {1, 0, 3000, 1, 0, 0, 3}, ipntr[11] = {0};
-    for (;;) {
-        dsaupd_c(&ido, "G", (a_int)n, "LM", (a_int)wanted, tolerance, resid, (a_int)ncv, v, (a_int)n, iparam, ipntr, workd, workl, (a_int)(ncv * (ncv + 8)), &info);
-        double *x = workd + ipntr[0] - 1, *y = workd + ipntr[1] - 1;
-        if (ido == -1) {
-            sp_sparse_times(context, p->M, 1, x, z);
-            SP_TRY(apply_inverse(p, 1, z, y));
-        } else if (ido == 1)
-            SP_TRY(apply_inverse(p, 1, workd + ipntr[2] - 1, y));
-        else if (ido == 2)
-            sp_sparse_times(context, p->M, 1, x, y);
-        else
-            break;
-        SP_TRY(sp_progress(context, 0));
-    }
-    if (info != 0 || iparam[4] < wanted) {
-        status = sp_fail(context, SP_NUMERICAL, "Lanczos found %d of %lld modes (ARPACK code %d)", (int)iparam[4], (long long)wanted, (int)info);
-        goto done;
-    }
-    dseupd_c(1, "A", select, d, v, (a_int)n, p->shift, "G", (a_int)n, "LM", (a_int)wanted, tolerance, resid, (a_int)ncv, v, (a_int)n, iparam, ipntr, workd, workl,
-             (a_int)(ncv * (ncv + 8)), &info);
-    if (info != 0) {
-        status = sp_fail(context, SP_NUMERICAL, "Lanczos vectors cannot be extracted (ARPACK code %d)", (int)info);
-        goto done;
-    }
-    memcpy(eigenvalue, d, (size_t)wanted * sizeof *d);
-    remember(p, wanted, v);
-done:
-    sp_pool_free(&scratch);
-    return status;
+    return (parameters->arpack ? sp_lanczos_arpack : sp_lanczos)(p, wanted, parameters->tolerance, eigenvalue);
 }
 
 /* Looks for what is left below: block Krylov steps from random vectors in the complement of everything known. Its best Ritz
  * value bounds the next eigenvalue from above; below the last known one it proves that a mode was missed. */
-static int look_for_next(problem *p, double *next)
+static int look_for_next(sp_inverted *p, double *next)
 {
     sp_context *context = p->context;
     sp_pool scratch = {0};
@@ -254,12 +169,12 @@ static int look_for_next(problem *p, double *next)
         space[i] = sp_random_normal(context->seed, RANDOM_CHECK, (uint64_t)(p->known * n * width + i));
     for (int step = 0; step <= CHECK_STEPS; step++) {
         sp_sparse_times(context, p->M, width, step == 0 ? space : chain + (step - 1) * width * n, mass_space);
-        SP_TRY(apply_inverse(p, width, mass_space, chain + step * width * n));
+        SP_TRY(sp_inverted_apply(p, width, mass_space, chain + step * width * n));
     }
     sp_metric metric = {.rows = n, .matrix = p->M};
     memcpy(space, chain, (size_t)(total * n) * sizeof *space);
     SP_TRY(sp_metric_orthonormalize(context, &metric, total, space, 1e-12, R, &rank));
-    deflate(p, total, space);
+    sp_inverted_deflate(p, total, space);
     sp_sparse_times(context, p->M, total, space, mass_space);
     /* the image of a block is the block that follows; of the basis Q = S R⁻¹ it is that times R⁻¹ */
     sp_dense_inner(context, n, total, mass_space, total, chain + width * n, H, work);
@@ -280,7 +195,7 @@ done:
 }
 
 /* Rayleigh–Ritz over all found vectors: M-orthonormal to rounding, ascending, signs fixed; true quotients. */
-static int refine(problem *p, int64_t rigid_count, double *eigenvalue)
+static int refine(sp_inverted *p, int64_t rigid_count, double *eigenvalue)
 {
     sp_context *context = p->context;
     int64_t n = p->n, count = p->known - rigid_count, rank;
@@ -386,13 +301,13 @@ static int all_null(sp_context *context, const sp_sparse *K, int64_t count, cons
 
 /* The last eigenvalue may be one of several that are equal: where the bound of the next one leaves that open, a few more modes are computed, and
  * those that belong to it are kept. */
-static int keep_group(problem *p, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
+static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
 {
     double last = found[elastic - 1];
     int64_t have = p->known - rigid_count;
     int status = SP_OK;
     if (have == elastic && report->next <= last * 1.05 && p->n - p->known > 2 * CHECK_WIDTH) {
-        SP_TRY(lanczos(p, CHECK_WIDTH, parameters->tolerance, found + have));
+        SP_TRY(eigenvectors(p, parameters, CHECK_WIDTH, found + have));
         SP_TRY(refine(p, rigid_count, found));
         have = p->known - rigid_count;
     }
@@ -417,7 +332,7 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     int64_t n = K->order, count = parameters->count, most = count + (ROUNDS + 1) * CHECK_WIDTH, elastic = count > rigid_count ? count - rigid_count : 0;
     sp_pool scratch = {0};
     sp_sparse A = {0};
-    problem p = {.context = context, .K = K, .M = M, .n = n};
+    sp_inverted p = {.context = context, .K = K, .M = M, .n = n};
     int status = SP_OK;
     *report = (sp_modes_report){.rigid = rigid_count < count ? rigid_count : count, .certified = -1};
     if (count < 1 || count >= n)
@@ -431,7 +346,8 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
         status = sp_fail_memory(context);
         goto done;
     }
-    remember(&p, rigid_count, rigid);
+    memcpy(p.vectors, rigid, (size_t)(rigid_count * n) * sizeof *rigid);
+    sp_inverted_remember(&p, rigid_count);
     if (elastic > 0) {
         /* Anchored bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above rounding:
          * tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */
@@ -447,7 +363,7 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
         sp_sparse_free(&A);
         report->factor_nonzeros = sp_cholesky_nonzeros(p.factor);
         report->factor_flops = sp_cholesky_flops(p.factor);
-        SP_TRY(lanczos(&p, elastic, parameters->tolerance, found));
+        SP_TRY(eigenvectors(&p, parameters, elastic, found));
         SP_TRY(refine(&p, rigid_count, found));
         for (int round = 0; elastic > 1 || round == 0; round++) {
             SP_TRY(look_for_next(&p, &report->next));
@@ -458,7 +374,7 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
                 goto done;
             }
             int64_t more = n - p.known - 1 < CHECK_WIDTH ? 1 : CHECK_WIDTH;
-            SP_TRY(lanczos(&p, more, parameters->tolerance, found + (p.known - rigid_count)));
+            SP_TRY(eigenvectors(&p, parameters, more, found + (p.known - rigid_count)));
             for (int64_t i = p.known - rigid_count - more; i < p.known - rigid_count; i++)
                 report->missed += found[i] < found[elastic - 1];
             SP_TRY(refine(&p, rigid_count, found));

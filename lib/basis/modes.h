@@ -1,4 +1,4 @@
-/* Linear vibration modes: K ψ = λ M ψ, by shift-invert Lanczos (ARPACK) on one Cholesky factorization. */
+/* Linear vibration modes: K ψ = λ M ψ, by shift-invert Lanczos on one Cholesky factorization. */
 #ifndef SP_BASIS_MODES_H
 #define SP_BASIS_MODES_H
 
@@ -9,6 +9,7 @@ typedef struct sp_modes_parameters {
     int64_t count;    /* k, rigid ones included */
     double tolerance; /* of the Lanczos run relative to the eigenvalues of the inverted problem; 0: the machine's */
     int64_t room;     /* columns that the arrays have behind `count`, for modes whose eigenvalue is that of the last one */
+    bool arpack;      /* one vector at a time through ARPACK, in place of blocks of our own (lanczos.h) */
     bool certify;     /* count the eigenvalues below the last one by the inertia of K − s M (slow: simplicial LDLᵀ) */
 } sp_modes_parameters;
 

@@ -28,6 +28,7 @@ struct sp_cholesky {
 void sp_cholmod_start(cholmod_common *common)
 {
     cholmod_l_start(common);
+    SuiteSparse_config.malloc_func = sp_memory_new;
     common->print = 0;
     common->error_handler = NULL;
     common->supernodal = CHOLMOD_SUPERNODAL;

@@ -3,6 +3,7 @@
 #include "base/lanes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SMALL = 1 << 20 }; /* products that threads do not pay for */
@@ -198,9 +199,68 @@ static void nodes_times(const sp_context *context, const sp_sparse *matrix, cons
         range_times(matrix, begin, begin + RANGE < count ? begin + RANGE : count, x, y);
 }
 
+/* Rows [begin, end) for eight columns that lie beside each other in x [order, 8]: every entry is read once, and what it takes of x is one piece. Column
+ * c < count goes to y [order, column major]. */
+SP_CLONES static void beside_times(const sp_sparse *matrix, int64_t begin, int64_t end, int64_t count, const sp_lanes *x, double *y)
+{
+    for (int64_t row = begin; row < end; row++) {
+        sp_lanes sum = {0};
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+            sum += matrix->value[k] * x[matrix->index[k]];
+        for (int64_t c = 0; c < count; c++)
+            y[c * matrix->order + row] = sum[c];
+    }
+}
+
+/* The same for A ⊗ I₃, rows 3·begin to 3·end. */
+SP_CLONES static void thirds_beside_times(const sp_sparse *matrix, int64_t begin, int64_t end, int64_t count, const sp_lanes *x, double *y)
+{
+    for (int64_t i = begin; i < end; i++) {
+        sp_lanes sum[3] = {{0}, {0}, {0}};
+        for (int64_t k = matrix->third_start[i]; k < matrix->third_start[i + 1]; k++) {
+            const double a = matrix->third_value[k];
+            const sp_lanes *u = x + matrix->third_index[k];
+            sum[0] += a * u[0];
+            sum[1] += a * u[1];
+            sum[2] += a * u[2];
+        }
+        for (int64_t c = 0; c < count; c++)
+            for (int j = 0; j < 3; j++)
+                y[c * matrix->order + 3 * i + j] = sum[j][c];
+    }
+}
+
+/* Up to eight columns; false where there is no memory to put them beside each other. */
+static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
+{
+    enum { RANGE = 512 };
+    const int64_t n = matrix->order, rows = matrix->third_value ? n / 3 : n;
+    sp_lanes *beside = sp_memory_new((size_t)n * sizeof *beside);
+    if (!beside)
+        return false;
+#pragma omp parallel num_threads(context->threads) if (n * count > SMALL / 8)
+    {
+#pragma omp for schedule(static)
+        for (int64_t begin = 0; begin < n; begin += RANGE)
+            for (int64_t i = begin; i < n && i < begin + RANGE; i++)
+                for (int64_t c = 0; c < SP_LANES; c++)
+                    beside[i][c] = c < count ? x[c * n + i] : 0;
+#pragma omp for schedule(static)
+        for (int64_t begin = 0; begin < rows; begin += RANGE)
+            (matrix->third_value ? thirds_beside_times : beside_times)(matrix, begin, begin + RANGE < rows ? begin + RANGE : rows, count, beside, y);
+    }
+    free(beside);
+    return true;
+}
+
 void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
 {
-    int64_t n = matrix->order;
+    int64_t n = matrix->order, done = 0;
+    while (count - done > 2 && few_times(context, matrix, count - done < 8 ? count - done : 8, x + done * n, y + done * n))
+        done = count - done < 8 ? count : done + 8;
+    if (done == count)
+        return;
+    x += done * n, y += done * n, count -= done;
     if (matrix->third_value) {
         third_times(context, matrix, count, x, y);
         return;

@@ -114,6 +114,12 @@ has_members() {
 	END
     done_well modes mesh.npz -q -k 4 --certify --lumping lumped -o lumped.npz
     holds lumped.npz 'r["certified_below_last"] == 3 and m["mass"] == "lumped"'
+    done_well modes mesh.npz -q -k 4 --solver arpack -o arpack.npz
+    "$PYTHON" - <<-'END' || fault 'other modes by the other solver'
+	import numpy as np, sys
+	a, b = (np.load(f)['eigenvalue'] for f in ('arpack.npz', 'modes.npz'))
+	sys.exit(not (np.allclose(a, b, rtol=1e-9, atol=0) and not np.array_equal(a, b)))
+	END
     done_well modes free.npz -q -k 8 -o free-modes.npz
     holds free-modes.npz 'r["rigid"] == 6'
     no_faults

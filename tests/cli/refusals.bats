@@ -194,7 +194,7 @@ load common
     refused 2 '^modes: --start: ' modes mesh.npz --method krylov --start x,w -o out.npz
     refused 2 '^modes: --start: ' modes mesh.npz --method inertia --start x,x -o out.npz
     for word in '--start x' '--order 2' '--printed' '--orthogonalize exact' '--samples 9' '--culling 0.1' '--method inertia --certify' '--method inertia -k 3' \
-        '--method krylov --tolerance 1e-9' '--method krylov --order 2 -k 4' '--method krylov --samples 9' '--method inertia --order 2'; do
+        '--method krylov --tolerance 1e-9' '--method inertia --solver arpack' '--method krylov --order 2 -k 4' '--method krylov --samples 9' '--method inertia --order 2'; do
         # shellcheck disable=SC2086
         refused 2 '^modes: --.*(belong|name one|gives one)' modes mesh.npz $word -o out.npz
     done

@@ -12,7 +12,7 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     double *eigenvalue = sp_pool_raw(&p->pool, most, sizeof *eigenvalue), *residual = sp_pool_raw(&p->pool, most, sizeof *residual), worst = 0;
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    sp_modes_parameters parameters = {.count = k, .room = ROOM, .tolerance = choice->tolerance, .certify = choice->certify};
+    sp_modes_parameters parameters = {.count = k, .room = ROOM, .tolerance = choice->tolerance, .arpack = choice->arpack, .certify = choice->certify};
     sp_modes_report report;
     tool_check(sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue, vector, residual, &report), p->mesh.path);
     if (report.more)

@@ -22,6 +22,7 @@ typedef struct modes_problem {
 typedef struct modes_lanczos_choice {
     int64_t count;
     double tolerance;
+    int arpack; /* 1: one vector at a time */
     bool certify;
 } modes_lanczos_choice;
 

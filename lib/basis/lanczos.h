@@ -1,0 +1,43 @@
+/* Eigenvectors of an inverted operator by Lanczos: in blocks, or one vector at a time through ARPACK. */
+#ifndef SP_BASIS_LANCZOS_H
+#define SP_BASIS_LANCZOS_H
+
+#include "linear/cholesky.h"
+
+/* (K − σM)⁻¹M in the M-orthogonal complement of known vectors. */
+typedef struct sp_inverted {
+    sp_context *context;
+    const sp_sparse *K, *M;
+    sp_cholesky *factor; /* of K − σM, positive definite */
+    int64_t n, known;
+    double *vectors;      /* [n, known ≤ room] M-orthonormal: rigid ones, then found ones */
+    double *mass_vectors; /* [n, known ≤ room] M times them */
+    double *coefficients; /* [room · SP_INVERTED_WIDTH] */
+    double *work;         /* [sp_dense_inner_work(room, SP_INVERTED_WIDTH)] */
+    double shift;         /* σ, rad²/s² */
+    int64_t solves;       /* single right-hand sides so far */
+} sp_inverted;
+
+enum { SP_INVERTED_WIDTH = 12 }; /* columns that may be deflated at once */
+
+/* x ← x − V VᵀM x for `count` columns, V the known vectors. */
+void sp_inverted_deflate(sp_inverted *problem, int64_t count, double *x);
+
+/* y = the operator's answer to M x, given M x [n, count]. */
+int sp_inverted_apply(sp_inverted *problem, int64_t count, const double *mass_x, double *y) SP_MUST_USE;
+
+/* The first `count` columns behind the known vectors are known from now on. */
+void sp_inverted_remember(sp_inverted *problem, int64_t count);
+
+/* The `wanted` largest θ of the operator and their vectors, which become known; eigenvalue [wanted] = σ + 1/θ in no order. Converged where the
+ * residual of a vector is at most `tolerance` θ (0: the machine's). SP_USAGE where the complement is not larger than `wanted`; SP_NUMERICAL where
+ * it does not converge.
+ *
+ * sp_lanczos: in blocks of eight, so that the factor is read once for eight right-hand sides: of a factor that does not fit a cache, eight solves take
+ * as long as two. Full orthogonalization in BLAS-3; restarted with the best Ritz vectors (Wu and Simon, "Thick-restart Lanczos method for large
+ * symmetric eigenvalue problems", SIAM J. Matrix Anal. Appl. 22, 2000, in blocks).
+ * sp_lanczos_arpack: ARPACK in mode 3, one vector at a time; fewer right-hand sides, more time. */
+int sp_lanczos(sp_inverted *problem, int64_t wanted, double tolerance, double *eigenvalue) SP_MUST_USE;
+int sp_lanczos_arpack(sp_inverted *problem, int64_t wanted, double tolerance, double *eigenvalue) SP_MUST_USE;
+
+#endif

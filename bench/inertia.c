@@ -5,12 +5,13 @@
 #include "linear/blas.h"
 #include "linear/cholesky.h"
 
+#include <math.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Seconds of `modes` with these options, and its peak memory. */
-static double run(char **argv, const char *output, int64_t k, bool krylov, double *gigabytes)
+static double run_once(char **argv, const char *output, int64_t k, bool krylov, double *gigabytes)
 {
     char program[1000], count[30];
     snprintf(program, sizeof program, "%s/modes", argv[1]);
@@ -30,6 +31,15 @@ static double run(char **argv, const char *output, int64_t k, bool krylov, doubl
     }
     *gigabytes = (double)usage.ru_maxrss / 1048576;
     return bench_now() - start;
+}
+
+/* The least of three, of short ones: the first has its memory from the system, which may take as long as the work. */
+static double run(char **argv, const char *output, int64_t k, bool krylov, double *gigabytes)
+{
+    double least = run_once(argv, output, k, krylov, gigabytes);
+    for (int i = 0; i < 2 && least < 20; i++)
+        least = fmin(least, run_once(argv, output, k, krylov, gigabytes));
+    return least;
 }
 
 int main(int argc, char **argv)
@@ -57,10 +67,13 @@ int main(int argc, char **argv)
     if (sp_cholesky_new(&context, &K, node, &factor) != SP_OK)
         return 1;
     double analysis = bench_now() - start;
-    start = bench_now();
-    if (sp_cholesky_factor(factor, &K) != SP_OK)
-        return 1;
-    double factorization = bench_now() - start, solve[2] = {INFINITY, INFINITY};
+    double factorization = INFINITY, solve[2] = {INFINITY, INFINITY};
+    for (int i = 0; i < 3 && (i == 0 || factorization < 20); i++) {
+        start = bench_now();
+        if (sp_cholesky_factor(factor, &K) != SP_OK)
+            return 1;
+        factorization = fmin(factorization, bench_now() - start);
+    }
     for (int i = 0; i < 6; i++) {
         start = bench_now();
         if (sp_cholesky_solve(factor, i % 2 ? WIDTH : 1, b, b) != SP_OK)

@@ -6,7 +6,7 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <math.h>
-#include <sha2.h>
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +21,21 @@ static const struct {
     int size;
 } type_table[] = {[SP_F8] = {"<f8", 8}, [SP_F4] = {"<f4", 4}, [SP_I8] = {"<i8", 8}, [SP_I4] = {"<i4", 4}, [SP_U1] = {"|u1", 1}};
 
-static void hash_text(SHA2_CTX *state, char hash[SP_HASH_LENGTH])
+static void hash_text(struct sha256_ctx *state, char hash[SP_HASH_LENGTH])
 {
-    SHA2_CTX copy = *state;
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256Final(digest, &copy);
-    for (int i = 0; i < SHA256_DIGEST_LENGTH; i++)
+    struct sha256_ctx copy = *state;
+    unsigned char digest[SHA256_DIGEST_SIZE];
+    sha256_digest(&copy, SHA256_DIGEST_SIZE, digest);
+    for (int i = 0; i < SHA256_DIGEST_SIZE; i++)
         snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+}
+
+void sp_hash_bytes(int64_t count, const void *bytes, char hash[SP_HASH_LENGTH])
+{
+    struct sha256_ctx state;
+    sha256_init(&state);
+    sha256_update(&state, (size_t)count, bytes);
+    hash_text(&state, hash);
 }
 
 /* ---- writing ---- */
@@ -37,7 +45,7 @@ struct sp_writer {
     int descriptor;
     bool abandoned; /* what libarchive still writes as it closes goes nowhere */
     struct archive *archive;
-    SHA2_CTX hash;
+    struct sha256_ctx hash;
 };
 
 static int archive_failure(sp_context *context, struct archive *archive, const char *doing)
@@ -70,7 +78,7 @@ int sp_writer_open(sp_context *context, int descriptor, sp_writer **result)
         return sp_fail_memory(context);
     writer->context = context;
     writer->descriptor = descriptor;
-    SHA256Init(&writer->hash);
+    sha256_init(&writer->hash);
     writer->archive = archive_write_new();
     if (!writer->archive || archive_write_set_format_zip(writer->archive) != ARCHIVE_OK ||
         archive_write_zip_set_compression_store(writer->archive) != ARCHIVE_OK ||
@@ -87,7 +95,7 @@ int sp_writer_open(sp_context *context, int descriptor, sp_writer **result)
 
 static int write_all(sp_writer *writer, const char *bytes, int64_t count)
 {
-    SHA256Update(&writer->hash, (const uint8_t *)bytes, (size_t)count);
+    sha256_update(&writer->hash, (size_t)count, (const uint8_t *)bytes);
     while (count > 0) {
         la_ssize_t written = archive_write_data(writer->archive, bytes, (size_t)count);
         if (written <= 0)
@@ -115,7 +123,7 @@ static int begin_member(sp_writer *writer, const char *name, const char *descrip
     if (archive_write_header(writer->archive, entry) != ARCHIVE_OK)
         status = archive_failure(writer->context, writer->archive, "cannot write");
     archive_entry_free(entry);
-    SHA256Update(&writer->hash, (const uint8_t *)name, strlen(name) + 1);
+    sha256_update(&writer->hash, strlen(name) + 1, (const uint8_t *)name);
     return status == SP_OK ? write_all(writer, header, header_length) : status;
 }
 
@@ -235,7 +243,7 @@ struct sp_reader {
     int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values);
     void *take_data;
     uint64_t listing;         /* of names and sizes of the members, to compare with the directory */
-    SHA2_CTX hash;
+    struct sha256_ctx hash;
     /* The last block that came, with a little of what came before it: a forward reader stops at the directory, whose
      * first bytes are then among these. */
     int64_t before_block; /* bytes of the file that came before the block */
@@ -283,7 +291,7 @@ int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader 
     reader->hashing = true;
     struct stat about;
     reader->file_size = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) ? about.st_size : -1;
-    SHA256Init(&reader->hash);
+    sha256_init(&reader->hash);
     reader->archive = archive_read_new();
     if (!reader->archive || archive_read_support_format_zip_streamable(reader->archive) != ARCHIVE_OK ||
         archive_read_open(reader->archive, reader, NULL, read_block, NULL) != ARCHIVE_OK) {
@@ -504,7 +512,7 @@ static int divert_data(sp_reader *reader, bool hashed, const sp_array *array)
             status = CUT;
         else {
             if (hashed)
-                SHA256Update(&reader->hash, (const uint8_t *)buffer, (size_t)(count * array->size));
+                sha256_update(&reader->hash, (size_t)(count * array->size), (const uint8_t *)buffer);
             status = reader->take(reader->take_data, array, first, count, buffer);
         }
     }
@@ -525,7 +533,7 @@ static int pass_over(sp_reader *reader, bool hashed, int64_t *bytes)
     *bytes = 0;
     while ((count = archive_read_data(reader->archive, buffer, sizeof buffer)) > 0) {
         if (hashed)
-            SHA256Update(&reader->hash, (const uint8_t *)buffer, (size_t)count);
+            sha256_update(&reader->hash, (size_t)count, (const uint8_t *)buffer);
         *bytes += count;
     }
     return count == 0 ? SP_OK : CUT;
@@ -568,8 +576,8 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     describe(header + 10, array);
     bool hashed = reader->hashing && strcmp(name, "result");
     if (hashed) {
-        SHA256Update(&reader->hash, (const uint8_t *)name, strlen(name) + 1);
-        SHA256Update(&reader->hash, (const uint8_t *)header, (size_t)header_length);
+        sha256_update(&reader->hash, strlen(name) + 1, (const uint8_t *)name);
+        sha256_update(&reader->hash, (size_t)header_length, (const uint8_t *)header);
     }
     if (array->type == SP_OTHER || (wanted && !wanted(wanted_data, name))) {
         status = pass_over(reader, hashed, &bytes);
@@ -586,7 +594,7 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
             return sp_fail(context, SP_INPUT, "member %s is damaged: wrong checksum, or not the %lld bytes that its shape needs", name,
                            (long long)bytes);
         if (status == SP_OK && hashed && !diverted)
-            SHA256Update(&reader->hash, array->data, (size_t)bytes);
+            sha256_update(&reader->hash, (size_t)bytes, array->data);
     }
     if (status != SP_OK)
         return status;
@@ -614,7 +622,7 @@ int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, cons
     if (code != ARCHIVE_OK && code != ARCHIVE_WARN) /* a warning: the name is not of this locale */
         return cut(reader, array);
     reader->entries++;
-    SHA2_CTX before = reader->hash;
+    struct sha256_ctx before = reader->hash;
     int status = read_member(reader, entry, pool, wanted, wanted_data, array);
     if (status == SP_OK) {
         reader->members++;

@@ -23,6 +23,9 @@ typedef struct sp_array {
     void *data;
 } sp_array;
 
+/* The SHA-256 of these bytes, in hexadecimal. */
+void sp_hash_bytes(int64_t count, const void *bytes, char hash[SP_HASH_LENGTH]);
+
 /* ---- writing ---- */
 
 typedef struct sp_writer sp_writer;

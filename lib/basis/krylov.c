@@ -54,20 +54,27 @@ static bool project_block(krylov *k, int64_t before, const double *U, int64_t co
 }
 
 /* Block Gram–Schmidt against the `before` columns at U, the block behind them orthonormalized within; all of it twice, since a column that loses
- * most of its length has only half of its digits right after the first time. */
-static int orthogonalize_exactly(krylov *k, int64_t before, const double *U, int64_t count, double *W)
+ * most of its length has only half of its digits right after the first time. Where the operator is symmetric, the first time needs the `recent`
+ * columns alone; what the others then leave is rounding, or it is done once more. */
+static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, const double *U, int64_t count, double *W)
 {
     int64_t n = k->n, rank;
     int status = SP_OK;
-    for (int pass = 0; pass < 2; pass++) {
-        bool done = count <= MOST_WIDTH && project_block(k, before, U, count, W);
+    double left = INFINITY; /* largest inner product of the last pass */
+    for (int pass = 0; pass < 2 || (pass < 4 && left > 1e-8); pass++) {
+        const int64_t against = pass == 0 ? recent : before;
+        const double *of = U + (before - against) * n;
+        bool done = count <= MOST_WIDTH && project_block(k, against, of, count, W);
         if (!done) { /* column by column, which tells what depends on what */
             sp_sparse_times(k->context, k->M, count, W, k->product);
-            sp_dense_inner(k->context, n, before, U, count, k->product, k->inner, k->work);
-            sp_dense_add(k->context, n, before, U, count, k->inner, -1, W);
+            sp_dense_inner(k->context, n, against, of, count, k->product, k->inner, k->work);
+            sp_dense_add(k->context, n, against, of, count, k->inner, -1, W);
         }
-        for (int64_t i = 0; i < before * count && pass == 0; i++) /* columns come in with norm 1 */
-            k->report->cosine = fmax(k->report->cosine, fmin(1, fabs(k->inner[i])));
+        left = 0;
+        for (int64_t i = 0; i < against * count; i++)
+            left = fmax(left, fabs(k->inner[i]));
+        if (pass == 0) /* columns come in with norm 1 */
+            k->report->cosine = fmax(k->report->cosine, fmin(1, left));
         if (done)
             continue;
         /* of what is left of a unit vector, less than this is rounding of the solves */
@@ -99,13 +106,13 @@ static int64_t close_gaps(int64_t n, int64_t count, double *W)
     return kept;
 }
 
-static int orthogonalize(krylov *k, int64_t before, double *U, int64_t count, double *W, int64_t *kept)
+static int orthogonalize(krylov *k, int64_t before, int64_t recent, double *U, int64_t count, double *W, int64_t *kept)
 {
     int status = SP_OK;
     double begin = omp_get_wtime();
     scale_columns(k, count, W);
     if (k->parameters->orthogonalization == SP_ORTHOGONAL_EXACT)
-        status = orthogonalize_exactly(k, before, U, count, W);
+        status = orthogonalize_exactly(k, before, recent, U, count, W);
     else if (k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED)
         status = sp_reduced_mgs(k->context, k->parameters->inner, k->parameters->culling, k->n, before, U, count, W, k->samples, &k->report->subtractions,
                                 &k->report->culled, &k->report->cosine);
@@ -133,7 +140,7 @@ static int prepare(krylov *k, sp_pool *pool)
 int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_sparse *M, int64_t start_count, const double *F, const sp_krylov_parameters *parameters,
                      double *U, int64_t *columns, sp_krylov_report *report)
 {
-    int64_t n = M->order, have = 0, last = 0;
+    int64_t n = M->order, have = 0, last = 0, before_last = 0;
     sp_pool pool = {0};
     krylov k = {.context = context, .parameters = parameters, .M = M, .metric = {.rows = n, .matrix = M}, .n = n, .report = report};
     k.width = start_count < parameters->count ? start_count : parameters->count;
@@ -151,7 +158,9 @@ int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_
         report->solves += width;
         report->order++;
         report->solve_seconds += omp_get_wtime() - begin;
-        SP_TRY(orthogonalize(&k, have, U, width, W, &last));
+        int64_t recent = parameters->symmetric ? before_last + last : have;
+        before_last = last;
+        SP_TRY(orthogonalize(&k, have, recent, U, width, W, &last));
         if (last == 0)
             break;
         have += last;

@@ -16,6 +16,8 @@ enum sp_orthogonalization {
 typedef struct sp_krylov_parameters {
     int64_t count;                        /* columns wanted */
     enum sp_orthogonalization orthogonalization;
+    bool symmetric;                       /* K⁻¹M is symmetric in the mass (not with SP_COMPLEMENT_PLAIN): a new block shares nothing but rounding with
+                                             those before the last two, and exact orthogonalization costs half */
     double culling;                       /* reduced: α_τ ≥ 0 */
     const sp_sparse_inner *inner;         /* reduced: the sample points; else NULL */
 } sp_krylov_parameters;

@@ -12,7 +12,7 @@ enum { SOLVE_BLOCK = 16 }; /* columns per solve: BLAS-3 reuse of the factor, eno
 /* Every thread solves with a workspace of its own; the factor is only read then. */
 typedef struct solver {
     cholmod_common common;
-    cholmod_dense *x, *y, *e;
+    cholmod_dense *y, *e;
 } solver;
 
 struct sp_cholesky {
@@ -130,7 +130,6 @@ void sp_cholesky_free(sp_cholesky *cholesky)
         return;
     for (int i = 0; i < cholesky->solver_count; i++) {
         solver *s = &cholesky->solvers[i];
-        cholmod_l_free_dense(&s->x, &s->common);
         cholmod_l_free_dense(&s->y, &s->common);
         cholmod_l_free_dense(&s->e, &s->common);
         cholmod_l_finish(&s->common);
@@ -163,12 +162,11 @@ static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, c
 {
     size_t n = (size_t)cholesky->order;
     cholmod_dense right = {.nrow = n, .ncol = (size_t)count, .nzmax = n * (size_t)count, .d = n, .x = (void *)b, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
-    int levels = sp_blas_serial_begin(), done = cholmod_l_solve2(CHOLMOD_A, cholesky->factor, &right, NULL, &s->x, NULL, &s->y, &s->e, &s->common);
+    cholmod_dense left = right, *to = &left; /* large enough: CHOLMOD writes there */
+    left.x = x;
+    int levels = sp_blas_serial_begin(), done = cholmod_l_solve2(CHOLMOD_A, cholesky->factor, &right, NULL, &to, NULL, &s->y, &s->e, &s->common);
     sp_blas_serial_end(levels);
-    if (!done)
-        return false;
-    memcpy(x, s->x->x, n * (size_t)count * sizeof *x);
-    return true;
+    return done && to == &left;
 }
 
 int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, double *x)

@@ -396,8 +396,14 @@ static void hash_is_as_defined(void)
     memcpy(at + 4, header, sizeof header - 1);
     at[4 + 127] = '\n';
     memcpy(at + 132, values, 16);
-    char expected[SHA256_DIGEST_STRING_LENGTH];
-    SHA256Data(bytes, sizeof bytes, expected);
+    struct sha256_ctx state;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    char expected[2 * SHA256_DIGEST_SIZE + 1];
+    sha256_init(&state);
+    sha256_update(&state, sizeof bytes, bytes);
+    sha256_digest(&state, sizeof digest, digest);
+    for (int i = 0; i < SHA256_DIGEST_SIZE; i++)
+        sprintf(expected + 2 * i, "%02x", digest[i]);
     blob file = make(NULL, (member[]){{"abc", SP_F8, false, 1, {2}, values}, {0}}, 0);
     sp_file got;
     CHECK_OK(read_blob(file, false, read_any, &got));

@@ -10,7 +10,7 @@
 #include "test.h"
 
 #include <fcntl.h>
-#include <sha2.h>
+#include <nettle/sha2.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

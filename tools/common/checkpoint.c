@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sha2.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static const char magic[] = "Supple checkpoint 1\n";
-enum { MAGIC = sizeof magic - 1, HEADER = MAGIC + SHA256_DIGEST_LENGTH };
+enum { MAGIC = sizeof magic - 1, HEADER = MAGIC + SHA256_DIGEST_SIZE };
 static const double SYNC_SECONDS = 2;
 
 struct tool_checkpoint {
@@ -21,7 +21,7 @@ struct tool_checkpoint {
     int descriptor;
     bool reading;
     int64_t end;   /* bytes that are known to be whole */
-    SHA2_CTX hash; /* of these */
+    struct sha256_ctx hash; /* of these */
     double synced; /* s, when they were last known to be on disk */
 };
 
@@ -63,23 +63,23 @@ static void write_bytes(const tool_checkpoint *checkpoint, const void *from, int
 }
 
 /* The hash of what stands before, without ending it. */
-static void digest(const tool_checkpoint *checkpoint, uint8_t value[SHA256_DIGEST_LENGTH])
+static void digest(const tool_checkpoint *checkpoint, uint8_t value[SHA256_DIGEST_SIZE])
 {
-    SHA2_CTX copy = checkpoint->hash;
-    SHA256Final(value, &copy);
+    struct sha256_ctx copy = checkpoint->hash;
+    sha256_digest(&copy, SHA256_DIGEST_SIZE, value);
 }
 
-static void find_key(uint8_t key[SHA256_DIGEST_LENGTH])
+static void find_key(uint8_t key[SHA256_DIGEST_SIZE])
 {
     json_t *all = json_pack("{s:s, s:s, s:O, s:I, s:O}", "tool", tool.spec->name, "version", SUPPLE_VERSION, "parameters", tool.parameters,
                             "seed", (json_int_t)tool.seed, "inputs", tool.inputs);
     char *text = json_dumps(all, JSON_SORT_KEYS | JSON_COMPACT);
     if (!text)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    SHA2_CTX hash;
-    SHA256Init(&hash);
-    SHA256Update(&hash, (const uint8_t *)text, strlen(text));
-    SHA256Final(key, &hash);
+    struct sha256_ctx hash;
+    sha256_init(&hash);
+    sha256_update(&hash, strlen(text), (const uint8_t *)text);
+    sha256_digest(&hash, SHA256_DIGEST_SIZE, key);
     free(text);
     json_decref(all);
 }
@@ -131,8 +131,8 @@ tool_checkpoint *tool_checkpoint_open(const char *path)
             system_failure(checkpoint, "write");
         write_bytes(checkpoint, expected, HEADER);
     }
-    SHA256Init(&checkpoint->hash);
-    SHA256Update(&checkpoint->hash, expected, HEADER);
+    sha256_init(&checkpoint->hash);
+    sha256_update(&checkpoint->hash, HEADER, expected);
     checkpoint->end = HEADER;
     return checkpoint;
 }
@@ -146,7 +146,7 @@ noreturn void tool_checkpoint_damaged(const tool_checkpoint *checkpoint)
 int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most)
 {
     int64_t count = 0;
-    uint8_t expected[SHA256_DIGEST_LENGTH], found[SHA256_DIGEST_LENGTH];
+    uint8_t expected[SHA256_DIGEST_SIZE], found[SHA256_DIGEST_SIZE];
     if (!checkpoint || !checkpoint->reading)
         return -1;
     bool whole = read_bytes(checkpoint, &count, sizeof count) == sizeof count;
@@ -159,12 +159,12 @@ int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most
             system_failure(checkpoint, "write");
         return -1;
     }
-    SHA256Update(&checkpoint->hash, (const uint8_t *)&count, sizeof count);
-    SHA256Update(&checkpoint->hash, to, (size_t)count);
+    sha256_update(&checkpoint->hash, sizeof count, (const uint8_t *)&count);
+    sha256_update(&checkpoint->hash, (size_t)count, to);
     digest(checkpoint, expected);
     if (memcmp(expected, found, sizeof found))
         tool_checkpoint_damaged(checkpoint);
-    SHA256Update(&checkpoint->hash, found, sizeof found);
+    sha256_update(&checkpoint->hash, sizeof found, found);
     checkpoint->end += (int64_t)sizeof count + count + (int64_t)sizeof found;
     return count;
 }
@@ -172,17 +172,17 @@ int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most
 void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t head_count, const void *body, int64_t body_count)
 {
     int64_t count = head_count + body_count;
-    uint8_t value[SHA256_DIGEST_LENGTH];
+    uint8_t value[SHA256_DIGEST_SIZE];
     if (!checkpoint)
         return;
     const void *part[] = {&count, head, body};
     const int64_t size[] = {sizeof count, head_count, body_count};
     for (int i = 0; i < 3; i++) {
-        SHA256Update(&checkpoint->hash, part[i], (size_t)size[i]);
+        sha256_update(&checkpoint->hash, (size_t)size[i], part[i]);
         write_bytes(checkpoint, part[i], size[i]);
     }
     digest(checkpoint, value);
-    SHA256Update(&checkpoint->hash, value, sizeof value);
+    sha256_update(&checkpoint->hash, sizeof value, value);
     write_bytes(checkpoint, value, sizeof value);
     checkpoint->end += (int64_t)sizeof count + count + (int64_t)sizeof value;
     if (now() - checkpoint->synced < SYNC_SECONDS)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -125,8 +124,8 @@ char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64
     *count = list.count;
     sp_list_free(&list);
     if (!option || *option) {
-        char hash[SHA256_DIGEST_STRING_LENGTH];
-        SHA256Data((const uint8_t *)bytes, (size_t)*count, hash);
+        char hash[SP_HASH_LENGTH];
+        sp_hash_bytes(*count, bytes, hash);
         tool_record_input(path, option, hash, NULL);
     }
     return bytes;

@@ -2,7 +2,6 @@
 
 #include "tools/common/model.h"
 
-#include <sha2.h>
 #include <string.h>
 
 bool tool_is_scene(const char *path)
@@ -20,7 +19,7 @@ void tool_read_scene(sp_context *context, const char *path, tool_scene *scene)
         tool_fail(SP_SYSTEM, path, "out of memory");
     folder[slash == path ? 1 : slash ? slash - path : 0] = 0;
     scene->text = tool_read_bytes(path, "", &scene->pool, &scene->count);
-    SHA256Data((const uint8_t *)scene->text, (size_t)scene->count, scene->hash);
+    sp_hash_bytes(scene->count, scene->text, scene->hash);
     tool_record_input(path, NULL, scene->hash, NULL);
     tool_check(sp_scene_parse(context, scene->text, scene->count, folder, &scene->scene), path);
 }

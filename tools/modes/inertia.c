@@ -72,22 +72,6 @@ double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, i
     return force;
 }
 
-void modes_write_shapes(modes_problem *p, int64_t count, const double *vectors, json_t *result)
-{
-    int64_t n = p->body.dof_count, rows = 3 * p->mesh.mesh.vertex_count;
-    double *full = sp_pool_new(&p->pool, rows * count, sizeof *full);
-    if (!full)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    for (int64_t c = 0; c < count; c++)
-        sp_body_spread(&p->body, vectors + c * n, full + c * rows);
-    sp_columns columns = {.rows = rows, .count = count, .U = full};
-    memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
-    json_t *meta = tool_meta_new("shapes");
-    tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
-    tool_output_finish(p->output, result);
-    json_decref(meta);
-}
-
 void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
 {
     sp_flexibility *flexibility;

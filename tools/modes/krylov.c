@@ -19,7 +19,7 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
     tool_check(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, choice->printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, &flexibility),
                p->mesh.path);
     sp_krylov_parameters parameters = {
-        .count = count, .orthogonalization = (enum sp_orthogonalization)choice->orthogonalization, .culling = choice->culling, .inner = &inner};
+        .count = count, .symmetric = !choice->printed, .orthogonalization = (enum sp_orthogonalization)choice->orthogonalization, .culling = choice->culling, .inner = &inner};
     tool_check(sp_inertia_modes(p->context, flexibility, &p->M, start, force, &parameters, U, &columns, &report), p->mesh.path);
     if (columns < count)
         tool_warn(p->mesh.path, "%lld of %lld inertia modes: the Krylov space has no more", (long long)columns, (long long)count);

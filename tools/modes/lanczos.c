@@ -2,13 +2,12 @@
 #include "tools/modes/methods.h"
 
 #include <math.h>
-#include <string.h>
 
 void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
 {
     enum { ROOM = 4 }; /* a cube has eigenvalues of multiplicity 3 */
-    int64_t n = p->body.dof_count, rows = 3 * p->mesh.mesh.vertex_count, k = choice->count, most = k + ROOM;
-    double *full = sp_pool_new(&p->pool, rows * most, sizeof *full), *vector = sp_pool_raw(&p->pool, n * most, sizeof *vector);
+    int64_t n = p->body.dof_count, k = choice->count, most = k + ROOM;
+    double *vector = sp_pool_raw(&p->pool, n * most, sizeof *vector);
     double *eigenvalue = sp_pool_raw(&p->pool, most, sizeof *eigenvalue), *residual = sp_pool_raw(&p->pool, most, sizeof *residual), worst = 0;
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
@@ -18,10 +17,8 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     if (report.more)
         tool_say("%lld modes more than %lld: they share the eigenvalue of the last one", (long long)report.more, (long long)k);
     k += report.more;
-    for (int64_t i = 0; i < k; i++) {
-        sp_body_spread(&p->body, vector + i * n, full + i * rows);
+    for (int64_t i = 0; i < k; i++)
         worst = fmax(worst, residual[i]);
-    }
     if (!(worst < 1e-3))
         tool_fail(SP_NUMERICAL, p->mesh.path, "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
     if (worst > 1e-6)
@@ -31,8 +28,12 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     for (int64_t i = 0; i < k && !tool_quiet() && i < 20; i++)
         tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586, i < report.rigid ? "  rigid" : "");
 
-    sp_columns columns = {.rows = rows, .count = k, .U = full, .eigenvalue = eigenvalue, .residual = residual, .lumped = p->lumped, .rigid = report.rigid};
-    memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
+    modes_spread spread;
+    sp_columns columns = modes_columns(p, k, vector, &spread);
+    columns.eigenvalue = eigenvalue;
+    columns.residual = residual;
+    columns.lumped = p->lumped;
+    columns.rigid = report.rigid;
     json_t *meta = tool_meta_new("modes"), *result = tool_result_new();
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     json_object_set_new(result, "largest_residual", json_real(worst));

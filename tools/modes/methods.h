@@ -3,6 +3,7 @@
 #define TOOLS_MODES_METHODS_H
 
 #include "basis/inertia.h"
+#include "formats/columns.h"
 #include "linear/sparse.h"
 #include "tools/common/inputs.h"
 
@@ -49,6 +50,15 @@ void modes_krylov(modes_problem *problem, const modes_krylov_choice *choice);
 
 /* What the three share: the loads of a start block [dof_count, count] (memory from the problem's pool). */
 double *modes_start_block(modes_problem *problem, const modes_krylov_choice *choice, int64_t *count);
+
+/* `count` columns over the free degrees of freedom, one at a time over all as they are written. */
+typedef struct modes_spread {
+    const sp_body *body;
+    const double *vectors; /* [dof_count, count] */
+    double *full;          /* [3·vertices] one column, 0 where the body is held */
+} modes_spread;
+
+sp_columns modes_columns(modes_problem *problem, int64_t count, const double *vectors, modes_spread *spread);
 
 /* Writes `count` columns over the free degrees of freedom as shapes. */
 void modes_write_shapes(modes_problem *problem, int64_t count, const double *columns, json_t *result);

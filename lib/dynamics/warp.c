@@ -207,7 +207,7 @@ static void matrix_start(void *data, double mass_scale)
 static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
     sp_warped *w = data;
-    (void)definite; /* R K Rᵀ by elements and pulling edges are semidefinite, and nothing near by is for the others */
+    w->careful = definite; /* R K Rᵀ by elements and pulling edges are semidefinite, and nothing near by is for the others: only the solver changes */
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
@@ -373,11 +373,12 @@ static int matrix_solve(void *data, const double *b, double *x)
 {
     sp_warped *w = data;
     const sp_operator A = {w, w->body->dof_count, times, w->inverse ? precondition_blocks : precondition_factor};
-    int64_t products = (w->unsymmetric ? sp_bicgstab : sp_conjugate_gradients)(&A, &w->iteration, w->tolerance, MOST, b, x);
+    const bool gradients = !w->unsymmetric || (w->p.solver == SP_WARP_GRADIENTS && !w->careful);
+    int64_t products = (gradients ? sp_conjugate_gradients : sp_bicgstab)(&A, &w->iteration, w->tolerance, MOST, b, x);
     w->solves++;
     if (products < 0)
         return sp_fail(w->context, SP_NUMERICAL, "the iterative solver of the warped stiffness did not come to %g of the right side within %d products%s", w->tolerance, MOST,
-                       w->unsymmetric ? " or broke down; take a smaller step" : ", or its matrix is not positive definite; take a smaller step");
+                       gradients ? ", or its matrix is not positive definite; take a smaller step" : " or broke down; take a smaller step");
     w->products += products;
     return SP_OK;
 }
@@ -398,7 +399,7 @@ static int refuse(sp_context *context, const sp_body *body, const sp_warp *p, do
 {
     if (p->kind < SP_WARP_VERTEX || p->kind > SP_WARP_ELEMENT || p->rotation < SP_ROTATION_FRAME || p->rotation > SP_ROTATION_POLAR)
         return sp_fail(context, SP_USAGE, "there is no kind %d of stiffness warping with rotations of kind %d", (int)p->kind, (int)p->rotation);
-    if (p->solver < SP_WARP_FACTOR || p->solver > SP_WARP_JACOBI)
+    if (p->solver < SP_WARP_FACTOR || p->solver > SP_WARP_GRADIENTS)
         return sp_fail(context, SP_USAGE, "there is no solver %d of stiffness warping", (int)p->solver);
     if (p->network && p->kind == SP_WARP_ELEMENT)
         return sp_fail(context, SP_USAGE, "a network of springs has no elements to warp; warp it by vertex");
@@ -538,7 +539,7 @@ static int make_vectors(sp_warped *w)
     w->turned = sp_pool_new(&w->pool, n, sizeof *w->turned);
     w->free_mass = sp_pool_new(&w->pool, n, sizeof *w->free_mass);
     w->own = sp_pool_new(&w->pool, n, sizeof *w->own);
-    if (w->p.solver == SP_WARP_JACOBI)
+    if (w->p.solver != SP_WARP_FACTOR)
         w->inverse = sp_pool_new(&w->pool, 3 * rows, sizeof *w->inverse);
     if (w->apart)
         w->support = sp_pool_new(&w->pool, 3 * rows, sizeof *w->support);

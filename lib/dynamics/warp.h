@@ -20,6 +20,8 @@
  * an element. Measured (bench, "warp"): at 0.1 ms 1.3 to 1.9 times as fast as the factor, at 10 ms three to eight times slower, bars of 960 and 104,000 tetrahedra at 1 MPa. Held vertices
  * take part in Σ_j with the places they have. Grounds, as springs, do not damp. The force has no energy (sp_system.nonconservative) but for ELEMENT, whose ½ u_eᵀ K_e u_e with u_e = R_eᵀ
  * x_e − X_e is returned; there forces are its gradient only in the cases named above without `corrected`, and the system is nonconservative otherwise.
+ * The paper itself took conjugate gradients, for which the matrix must be symmetric: GRADIENTS does that, and fails (SP_NUMERICAL) where turned neighbours differ too
+ * much; a matrix that is added as `definite` is solved with by BiCGStab. Its time-step table (§4.2) is of that limit.
  *
  * Network: that of mass–spring models, one spring along every edge, whose stiffness at rest k/L² X_ij X_ijᵀ takes the place of K.
  * Over-stretching (§2.2, Figure 2): beyond the stretch `limit` an edge is stiffer, by `extra` times the stiffness that a spring in its place would have: the force
@@ -35,7 +37,7 @@
 
 enum sp_warp_kind { SP_WARP_VERTEX, SP_WARP_PAIR, SP_WARP_ELEMENT };
 enum sp_warp_rotation { SP_ROTATION_FRAME, SP_ROTATION_POLAR };
-enum sp_warp_solver { SP_WARP_FACTOR, SP_WARP_JACOBI };
+enum sp_warp_solver { SP_WARP_FACTOR, SP_WARP_JACOBI, SP_WARP_GRADIENTS };
 
 typedef struct sp_warp {
     enum sp_warp_kind kind;
@@ -44,7 +46,7 @@ typedef struct sp_warp {
     bool corrected;          /* the ghost force taken out */
     double limit, extra;     /* stretch beyond rest (0.1: 10 %) ≥ 0 and factor ≥ 0; extra 0: none */
     bool lumped;             /* diagonal mass */
-    enum sp_warp_solver solver; /* what preconditions */
+    enum sp_warp_solver solver; /* what preconditions; GRADIENTS: as JACOBI, but by conjugate gradients also where S is not symmetric */
 } sp_warp;
 
 /* SP_USAGE for combinations that the comment above excludes. In a network every edge's spring constant is that of a bar: k = E A / L, where the volume of every element is

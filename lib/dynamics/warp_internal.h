@@ -26,6 +26,7 @@ typedef struct sp_warped {
     bool whole;             /* nothing is held: q is the displacement of all vertices */
     bool apart;             /* mass and supports are not in the blocks of S, which are applied between projections: PAIR and corrected */
     bool unsymmetric;       /* S is */
+    bool careful;           /* what was added asks for a solver that its matrix allows */
     bool large, many;       /* rows, and elements, that threads pay for */
     double tolerance;
 

@@ -98,6 +98,7 @@ every_model() {
 	modal --basis grip-modes.npz --integrator energy --record all
 	modal --basis grip-modes.npz --integrator static
 	modal --basis grip-modes.npz --integrator central
+	warp --integrator linear-euler --solver gradients
 	END
 }
 
@@ -111,11 +112,11 @@ every_model() {
         # shellcheck disable=SC2086
         simulate grip.npz --gravity 0,1,-9.81 --dt 0.001 --steps 3 --model $line -q --threads $((n % 4 ? 1 : 4)) -o again.npz && cmp -s m$n.npz again.npz || fault "$line: other threads"
     done < <(every_model)
-    [ $n = 30 ] || fault "$n models"
+    [ $n = 31 ] || fault "$n models"
     ending=
     done_well simverify -q grip.npz grip-modes.npz "${made[@]}"
     ! grep -q '^skip' "$stdout" || fault "$(grep '^skip' "$stdout")"
-    [ "$(grep -c '^ok .*kinetic energy of 4 frames' "$stdout")" = 30 ] || fault "kinetic energies: $(grep -c '^ok .*kinetic energy of' "$stdout")"
+    [ "$(grep -c '^ok .*kinetic energy of 4 frames' "$stdout")" = 31 ] || fault "kinetic energies: $(grep -c '^ok .*kinetic energy of' "$stdout")"
     # all but the warped ones have a strain energy that follows from the displacements
     [ "$(grep -c '^ok .*strain energy of 4 frames' "$stdout")" = 25 ] || fault "strain energies: $(grep 'strain energy of' "$stdout")"
     # small motions: the models agree, but for networks, the quasistatic ones, and integrators of first order or that start so
@@ -596,7 +597,8 @@ every_model() {
 	--cut means nothing for a model in a basis$|--model modal --basis grip-modes.npz --cut cut.npz --cut-at 0
 	--ground means nothing for a model in a basis$|--model modal --basis grip-modes.npz --ground 0,0,1,0
 	--solver means nothing for a model that is not full, linear or warp$|--model conjac --integrator linear-euler --dynamic 3 --solver jacobi
-	--solver direct: a warp model is solved by iterations, jacobi or reused$|--model warp --solver direct
+	--solver direct: a warp model is solved by iterations: jacobi, reused or gradients$|--model warp --solver direct
+	--solver gradients is for --model warp; others. matrices are symmetric, and jacobi is conjugate gradients$|--model full --solver gradients
 	--solver-tolerance means nothing where nothing is solved by iterations$|--model full --solver-tolerance 1e-9
 	--warp means nothing for a model that is not warp$|--model full --warp vertex
 	--rotation means nothing|--model conjac --dynamic none --integrator linear-euler --rotation polar
@@ -650,7 +652,7 @@ every_model() {
 	--lumping belongs to|--model modal --basis grip-modes.npz --lumping lumped
 	grip-modes.npz: --rank 5: the basis has 4 columns$|--model modal --basis grip-modes.npz --rank 5
 	END
-    [ $n = 87 ] || fault "$n lines"
+    [ $n = 88 ] || fault "$n lines"
     printf 't0,t1,kind,id,fx,fy,fz\n0,1,spring,20,0,0,0,5\n' > spring.csv
     refused 2 '^simulate: spring.csv: springs couple the modes of a modal model' simulate grip.npz --model modal --basis grip-modes.npz --loads spring.csv -q -o out.npz
     refused 5 '^simulate: --dynamic: 90 dynamic vertices 1 m apart were not found' simulate grip.npz --model conjac --integrator linear-euler --dynamic random:90,1 -q -o out.npz

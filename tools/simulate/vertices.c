@@ -32,6 +32,8 @@ static void refuse(bool idle, const char *const *options, const char *where)
         tool_option_idle(*options, where);
 }
 
+enum { GRADIENTS = SP_SOLVER_REUSED + 1 }; /* of --solver; the others are those of enum sp_solver */
+
 void vertices_refuse_all(const char *where)
 {
     const char *const *const all[] = {of_vertices, of_ground, of_warp, of_conjac, of_chance, of_solver, of_iterations, of_fibres, of_bones};
@@ -51,7 +53,9 @@ void vertices_refuse_idle(const simulate_choice *choice, const simulate_vertices
     refuse(!conjac || !c->dynamic || strncmp(c->dynamic, "random:", 7), of_chance, "where no vertices are chosen at random");
     refuse(!solved && model != MODEL_WARP, of_solver, "for a model that is not full, linear or warp");
     if (model == MODEL_WARP && c->solver_given && c->solver == SP_SOLVER_DIRECT)
-        tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations, jacobi or reused");
+        tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations: jacobi, reused or gradients");
+    if (model != MODEL_WARP && c->solver == GRADIENTS)
+        tool_fail(SP_USAGE, NULL, "--solver gradients is for --model warp; others' matrices are symmetric, and jacobi is conjugate gradients");
     refuse(model != MODEL_WARP && !(solved && c->solver != SP_SOLVER_DIRECT), of_iterations, "where nothing is solved by iterations");
     refuse(model != MODEL_FULL && !conjac && model != MODEL_DIRECT && model != MODEL_CUBATURE, of_fibres, "for a model whose stiffness is computed once");
     if (conjac && !linear_euler)
@@ -360,7 +364,7 @@ void vertices_make(simulation *s)
     if (model == MODEL_WARP) {
         const sp_warp warp = {.kind = (enum sp_warp_kind)c->warp, .rotation = c->rotation ? SP_ROTATION_FRAME : SP_ROTATION_POLAR, .network = c->network, .corrected = c->corrected,
                               .limit = c->stretch[0], .extra = c->stretch[1], .lumped = s->choice->lumped,
-                              .solver = c->solver == SP_SOLVER_JACOBI ? SP_WARP_JACOBI : SP_WARP_FACTOR};
+                              .solver = c->solver == GRADIENTS ? SP_WARP_GRADIENTS : c->solver == SP_SOLVER_JACOBI ? SP_WARP_JACOBI : SP_WARP_FACTOR};
         tool_check(sp_warp_system_new(s->context, s->body, &warp, c->solver_tolerance, &s->system), s->mesh.path);
     } else {
         tool_check(sp_full_system_new(s->context, s->body, model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);

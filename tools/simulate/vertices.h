@@ -43,8 +43,8 @@ typedef struct simulate_vertices_choice {
     {"ground-stiffness", 0, TOOL_REAL, &(v).ground_stiffness, "N/M", "1000", .low = 1e-300, .high = 1e300, .help = "its push on a vertex by depth"},                      \
     {"ground-alpha", 0, TOOL_REAL, &(v).ground_alpha, "A", "0.1", .low = 0, .high = 1, .help = "part of that which holds a vertex back along the ground in a step"},     \
     {"friction", 0, TOOL_REAL, &(v).friction, "MU", "0", .low = 0, .high = 1e300, .help = "coefficient of friction on the ground"},                                      \
-    {"solver", 0, TOOL_CHOICE, &(v).solver, NULL, "direct", "direct|jacobi|reused",                                                                                      \
-     .help = "a factorization for every matrix (full and linear models); iterations with the blocks of the diagonal; with an older factor (warp: that at rest, turned; its default)", \
+    {"solver", 0, TOOL_CHOICE, &(v).solver, NULL, "direct", "direct|jacobi|reused|gradients",                                                                            \
+     .help = "a factorization for every matrix (full and linear models); iterations with the blocks of the diagonal; with an older factor (warp: that at rest, turned; its default); warp: conjugate gradients as the paper has them", \
      .given = &(v).solver_given},                                                                                                                                         \
     {"solver-tolerance", 0, TOOL_REAL, &(v).solver_tolerance, "X", NULL, .low = 1e-15, .high = 0.1, .help = "of iterative solves, by the right side (default 1e-8, warp 1e-10)"},     \
     {"warp", 0, TOOL_CHOICE, &(v).warp, NULL, "vertex", "vertex|pair|element", .help = "of a warp model: a rotation for every vertex; two in every term (unstable); one for every element"}, \

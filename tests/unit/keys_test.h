@@ -60,6 +60,19 @@ typedef struct edit {
     const char *way, *value;
 } edit;
 
+/* The JSON text with these edits, the last one {0}; free it. */
+static char *edited(const char *full, const edit *edits)
+{
+    char *text = quoted(full);
+    json_t *root = json_loads(text, 0, NULL);
+    free(text);
+    for (; edits->way; edits++)
+        put(root, edits->way, edits->value);
+    text = json_dumps(root, 0);
+    json_decref(root);
+    return text;
+}
+
 /* ---- page and schema ---- */
 
 /* A file of the source: the way of this header, as the compiler was told it, leads from the folder of the build, where tests run. */

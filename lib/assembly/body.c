@@ -3,7 +3,6 @@
 #include "assembly/element.h"
 #include "geometry/morton.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -629,8 +628,12 @@ void sp_body_mass_times(const sp_context *context, const sp_body *body, int64_t 
                     const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
                     const double *mass = body->classes[body->element_class[element]].mass;
                     for (int i = 0; i < corners; i++)
-                        for (int j = 0; j < corners; j++)
-                            cblas_daxpy((int)width, mass[i * corners + j], fields + corner[j] * width, 1, product + corner[i] * width, 1);
+                        for (int j = 0; j < corners; j++) {
+                            const double m = mass[i * corners + j], *from = fields + corner[j] * width;
+                            double *to = product + corner[i] * width;
+                            for (int64_t c = 0; c < width; c++)
+                                to[c] += m * from[c];
+                        }
                 }
 }
 

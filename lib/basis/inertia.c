@@ -1,7 +1,5 @@
 #include "basis/inertia.h"
 
-#include <string.h>
-
 const char *const sp_inertia_names[SP_INERTIA_FIELDS] = {"x", "y", "z", "rx", "ry", "rz", "xx", "yy", "zz", "yz", "zx", "xy"};
 
 static void field_at(int field, const double X[3], double a[3])
@@ -27,7 +25,8 @@ int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, c
 {
     const sp_mesh *mesh = body->mesh;
     sp_pool scratch = {0};
-    double *a = sp_pool_raw(&scratch, 3 * mesh->vertex_count, sizeof *a), *f = sp_pool_raw(&scratch, 3 * mesh->vertex_count, sizeof *f);
+    const int64_t width = 3 * count;
+    double *a = sp_pool_raw(&scratch, width * mesh->vertex_count, sizeof *a), *f = sp_pool_new(&scratch, width * mesh->vertex_count, sizeof *f);
     double *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass), centre[3] = {0}, total = 0;
     if (scratch.failed) {
         sp_pool_free(&scratch);
@@ -39,17 +38,17 @@ int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, c
         for (int c = 0; c < 3; c++)
             centre[c] += mass[v] * mesh->vertices[3 * v + c];
     }
-    for (int64_t k = 0; k < count; k++) {
-        for (int64_t v = 0; v < mesh->vertex_count; v++) {
-            double X[3];
-            for (int c = 0; c < 3; c++)
-                X[c] = mesh->vertices[3 * v + c] - centre[c] / total;
-            field_at(field[k], X, a + 3 * v);
-        }
-        memset(f, 0, (size_t)(3 * mesh->vertex_count) * sizeof *f);
-        sp_body_mass_times(context, body, 3, a, f);
-        sp_body_gather(body, f, force + k * body->dof_count);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        double X[3];
+        for (int c = 0; c < 3; c++)
+            X[c] = mesh->vertices[3 * v + c] - centre[c] / total;
+        for (int64_t k = 0; k < count; k++)
+            field_at(field[k], X, a + width * v + 3 * k);
     }
+    sp_body_mass_times(context, body, width, a, f); /* all fields at once */
+    for (int64_t k = 0; k < count; k++)
+        for (int64_t i = 0; i < body->dof_count; i++)
+            force[k * body->dof_count + i] = f[width * (body->free[i] / 3) + 3 * k + body->free[i] % 3];
     sp_pool_free(&scratch);
     return SP_OK;
 }

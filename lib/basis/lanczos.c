@@ -47,7 +47,7 @@ typedef struct krylov {
     double *MQ, *MW;   /* [n, WIDTH] M Q; M times the answer of the operator */
     double *H;         /* [stride, stride] */
     double *theta, *S; /* [most], [most, most] Ritz values, ascending, and vectors */
-    double *C, *work;  /* [most, WIDTH] coefficients; sp_dense_inner_work(most, WIDTH) */
+    double *C, *work;  /* [most, WIDTH] coefficients; panels of sp_dense_inner */
     double *rows;      /* [threads · PANEL · most] of V as it is turned */
     int64_t stride;    /* most + 2·WIDTH */
     double scale;      /* of the operator: the largest entry of H */
@@ -238,7 +238,7 @@ int sp_lanczos(sp_inverted *p, int64_t wanted, double tolerance, double *eigenva
     k.theta = sp_pool_raw(&scratch, most, sizeof *k.theta);
     k.S = sp_pool_raw(&scratch, most * most, sizeof *k.S);
     k.C = sp_pool_raw(&scratch, most * WIDTH, sizeof *k.C);
-    k.work = sp_pool_raw(&scratch, sp_dense_inner_work(most, WIDTH), sizeof *k.work);
+    k.work = sp_pool_raw(&scratch, sp_dense_inner_work(most > WIDTH ? most : WIDTH, WIDTH), sizeof *k.work);
     k.rows = sp_pool_raw(&scratch, context->threads * PANEL * most, sizeof *k.rows);
     if (scratch.failed)
         status = sp_fail_memory(context);

@@ -346,8 +346,10 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
         status = sp_fail_memory(context);
         goto done;
     }
-    memcpy(p.vectors, rigid, (size_t)(rigid_count * n) * sizeof *rigid);
-    sp_inverted_remember(&p, rigid_count);
+    if (rigid_count > 0) {
+        memcpy(p.vectors, rigid, (size_t)(rigid_count * n) * sizeof *rigid);
+        sp_inverted_remember(&p, rigid_count);
+    }
     if (elastic > 0) {
         /* Anchored bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above rounding:
          * tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */

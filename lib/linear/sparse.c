@@ -255,7 +255,7 @@ static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_
 
 void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
 {
-    int64_t n = matrix->order, done = 0;
+    int64_t n = matrix->order, done = 0; /* one or two columns by themselves cost less than eight beside each other */
     while (count - done > 2 && few_times(context, matrix, count - done < 8 ? count - done : 8, x + done * n, y + done * n))
         done = count - done < 8 ? count : done + 8;
     if (done == count)
@@ -271,24 +271,7 @@ void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t
     }
 #pragma omp parallel for schedule(static) num_threads(context->threads) if (matrix->start[n] * count > SMALL)
     for (int64_t row = 0; row < n; row++) {
-        int64_t column = 0;
-        for (; column + 4 <= count; column += 4) { /* the row is read once for four columns */
-            const double *x0 = x + column * n, *x1 = x0 + n, *x2 = x1 + n, *x3 = x2 + n;
-            double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-            for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++) {
-                double a = matrix->value[k];
-                int64_t j = matrix->index[k];
-                s0 += a * x0[j];
-                s1 += a * x1[j];
-                s2 += a * x2[j];
-                s3 += a * x3[j];
-            }
-            y[column * n + row] = s0;
-            y[(column + 1) * n + row] = s1;
-            y[(column + 2) * n + row] = s2;
-            y[(column + 3) * n + row] = s3;
-        }
-        for (; column < count; column++) {
+        for (int64_t column = 0; column < count; column++) {
             double sum = 0;
             for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
                 sum += matrix->value[k] * x[column * n + matrix->index[k]];

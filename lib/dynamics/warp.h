@@ -21,7 +21,7 @@
  * take part in Σ_j with the places they have. Grounds, as springs, do not damp. The force has no energy (sp_system.nonconservative) but for ELEMENT, whose ½ u_eᵀ K_e u_e with u_e = R_eᵀ
  * x_e − X_e is returned; there forces are its gradient only in the cases named above without `corrected`, and the system is nonconservative otherwise.
  * The paper itself took conjugate gradients, for which the matrix must be symmetric: GRADIENTS does that, and fails (SP_NUMERICAL) where turned neighbours differ too
- * much; a matrix that is added as `definite` is solved with by BiCGStab. With it the limits of a falling tube's steps have the order of the paper's table (§4.2; samples, "bars").
+ * much; a matrix that is added as `definite` is solved with by BiCGStab. With it the largest stable steps of a falling tube shrink with its modulus, as in the paper's table (§4.2; samples, "bars").
  *
  * Network: that of mass–spring models, one spring along every edge, whose stiffness at rest k/L² X_ij X_ijᵀ takes the place of K.
  * Over-stretching (§2.2, Figure 2): beyond the stretch `limit` an edge is stiffer, by `extra` times the stiffness that a spring in its place would have: the force

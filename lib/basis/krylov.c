@@ -20,23 +20,23 @@ typedef struct krylov {
     sp_krylov_report *report;
 } krylov;
 
+/* Columns of the length 1, and M times them in k->product. */
 static void scale_columns(const krylov *k, int64_t count, double *W)
 {
     sp_sparse_times(k->context, k->M, count, W, k->product);
     for (int64_t c = 0; c < count; c++) {
         double square = sp_dense_dot(k->n, W + c * k->n, k->product + c * k->n), scale = square > 0 ? 1 / sqrt(square) : 0;
-        for (int64_t i = 0; i < k->n; i++)
-            W[c * k->n + i] *= scale;
+        cblas_dscal((int)k->n, scale, W + c * k->n, 1);
+        cblas_dscal((int)k->n, scale, k->product + c * k->n, 1);
     }
 }
 
-/* W ← (W − U h) R⁻¹ with h = UᵀMW and RᵀR = WᵀMW − hᵀh: one product with M, and everything else BLAS-3 (the Pythagorean variant of block
+/* W ← (W − U h) R⁻¹ with h = UᵀMW and RᵀR = WᵀMW − hᵀh, MW in k->product: everything BLAS-3 (the Pythagorean variant of block
  * Gram–Schmidt). False, and W as it was, where a column keeps so little of its length that R would have lost half of its digits. */
 static bool project_block(krylov *k, int64_t before, const double *U, int64_t count, double *W)
 {
     int64_t n = k->n;
     double gram[MOST_WIDTH * MOST_WIDTH], length[MOST_WIDTH];
-    sp_sparse_times(k->context, k->M, count, W, k->product);
     sp_dense_inner(k->context, n, before, U, count, k->product, k->inner, k->work);
     sp_dense_inner(k->context, n, count, W, count, k->product, gram, k->work);
     for (int64_t c = 0; c < count; c++)
@@ -64,9 +64,10 @@ static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, cons
     for (int pass = 0; pass < 2 || (pass < 4 && left > 1e-8); pass++) {
         const int64_t against = pass == 0 ? recent : before;
         const double *of = U + (before - against) * n;
+        if (pass > 0)
+            sp_sparse_times(k->context, k->M, count, W, k->product);
         bool done = count <= MOST_WIDTH && project_block(k, against, of, count, W);
         if (!done) { /* column by column, which tells what depends on what */
-            sp_sparse_times(k->context, k->M, count, W, k->product);
             sp_dense_inner(k->context, n, against, of, count, k->product, k->inner, k->work);
             sp_dense_add(k->context, n, against, of, count, k->inner, -1, W);
         }

@@ -82,9 +82,7 @@ double sp_dense_dot(int64_t count, const double *x, const double *y)
 void sp_dense_fix_signs(int64_t rows, int64_t count, double *columns)
 {
     for (int64_t c = 0; c < count; c++) {
-        double *column = columns + c * rows, largest = 0;
-        for (int64_t i = 0; i < rows; i++)
-            largest = fmax(largest, fabs(column[i]));
+        double *column = columns + c * rows, largest = rows > 0 ? fabs(column[cblas_idamax((int)rows, column, 1)]) : 0;
         int64_t at = 0;
         while (at < rows && fabs(column[at]) < (1 - 1e-6) * largest)
             at++;

@@ -3,6 +3,8 @@
 #ifndef SP_BASE_LANES_H
 #define SP_BASE_LANES_H
 
+#include <stdbool.h>
+
 enum { SP_LANES = 8 };
 
 typedef double sp_lanes __attribute__((vector_size(64)));
@@ -16,5 +18,21 @@ typedef double sp_lanes __attribute__((vector_size(64)));
 #endif
 
 #define SP_INLINE static inline __attribute__((always_inline))
+
+/* Whether the processor has registers for lanes (AVX-512), as SP_NATIVE, before a function, tells the compiler. */
+#if defined(__x86_64__)
+#define SP_NATIVE __attribute__((target("arch=x86-64-v4")))
+static inline bool sp_lanes_native(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#else
+#define SP_NATIVE
+static inline bool sp_lanes_native(void)
+{
+    return false;
+}
+#endif
 
 #endif

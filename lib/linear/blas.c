@@ -1,5 +1,7 @@
 #include "linear/blas.h"
 
+#include "base/lanes.h"
+
 #include <cblas.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -24,8 +26,7 @@ void sp_blas_prepare(bool choose_kernels)
         half |= !strcmp(now, narrow[i]);
     if (!choose_kernels || !(outdated || half) || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
         return;
-    __builtin_cpu_init();
-    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    bool avx512 = sp_lanes_native();
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (!avx512 && !(outdated && avx2))
         return;

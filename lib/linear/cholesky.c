@@ -2,17 +2,21 @@
 
 #include "linear/blas.h"
 #include "linear/internal.h"
+#include "linear/supernodes.h"
 
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOLVE_BLOCK = 16 }; /* columns per solve: BLAS-3 reuse of the factor, enough blocks for the threads */
+enum { SOLVE_BLOCK = 16 }; /* columns per solve by CHOLMOD: BLAS-3 reuse of the factor, enough blocks for the threads */
 
 /* Every thread solves with a workspace of its own; the factor is only read then. */
 typedef struct solver {
     cholmod_common common;
     cholmod_dense *y, *e;
+    sp_pool pool;
+    sp_lanes *x;      /* [order, groups] */
+    int groups;
 } solver;
 
 struct sp_cholesky {
@@ -20,7 +24,7 @@ struct sp_cholesky {
     cholmod_common common;
     cholmod_factor *factor;
     int64_t order;
-    bool ready;
+    bool ready, wide; /* wide: lanes are as fast as they can be */
     int solver_count;
     solver *solvers;
 };
@@ -100,6 +104,7 @@ int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         return sp_fail_memory(context);
     cholesky->context = context;
     cholesky->order = matrix->order;
+    cholesky->wide = sp_lanes_native();
     sp_cholmod_start(&cholesky->common);
     int64_t *permutation = sp_pool_raw(&scratch, matrix->order, sizeof *permutation);
     cholesky->solvers = calloc((size_t)context->threads, sizeof *cholesky->solvers);
@@ -133,6 +138,7 @@ void sp_cholesky_free(sp_cholesky *cholesky)
         cholmod_l_free_dense(&s->y, &s->common);
         cholmod_l_free_dense(&s->e, &s->common);
         cholmod_l_finish(&s->common);
+        sp_pool_free(&s->pool);
     }
     free(cholesky->solvers);
     cholmod_l_free_factor(&cholesky->factor, &cholesky->common);
@@ -158,6 +164,7 @@ int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
     return SP_OK;
 }
 
+/* By CHOLMOD; false where it fails, with its status. */
 static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, const double *b, double *x)
 {
     size_t n = (size_t)cholesky->order;
@@ -169,17 +176,47 @@ static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, c
     return done && to == &left;
 }
 
+/* In lanes beside each other; false without memory. */
+static bool solve_lanes(const sp_cholesky *cholesky, solver *s, int groups, int64_t count, const double *b, double *x)
+{
+    const int64_t n = cholesky->order, *row = cholesky->factor->Perm;
+    const int width = groups * SP_LANES;
+    if (groups > s->groups) {
+        sp_pool_free(&s->pool);
+        s->x = sp_pool_raw(&s->pool, n * groups, sizeof *s->x);
+        s->groups = s->x ? groups : 0;
+    }
+    if (!s->x) {
+        s->common.status = CHOLMOD_OUT_OF_MEMORY;
+        return false;
+    }
+    double *by_rows = (double *)s->x;
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < width; c++)
+            by_rows[i * width + c] = c < count ? b[c * n + row[i]] : 0;
+    sp_supernodes_solve(cholesky->factor, groups, s->x);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < count; c++)
+            x[c * n + row[i]] = by_rows[i * width + c];
+    return true;
+}
+
 int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, double *x)
 {
     if (!cholesky->ready)
         return sp_fail(cholesky->context, SP_NUMERICAL, "there is no factorization to solve with");
-    int64_t blocks = (count + SOLVE_BLOCK - 1) / SOLVE_BLOCK;
+    int64_t lanes = (count + SP_LANES - 1) / SP_LANES, each = (lanes + cholesky->solver_count - 1) / cholesky->solver_count;
+    int groups = !cholesky->wide || count == 1 ? 0 : each < SP_SUPERNODES_GROUPS ? (int)each : SP_SUPERNODES_GROUPS; /* 0: by CHOLMOD */
+    int64_t most = groups ? groups * SP_LANES : SOLVE_BLOCK, blocks = (count + most - 1) / most;
     int failed = -1, threads = blocks < cholesky->solver_count ? (int)blocks : cholesky->solver_count;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
     for (int64_t block = 0; block < blocks; block++) {
-        int64_t first = block * SOLVE_BLOCK, width = count - first < SOLVE_BLOCK ? count - first : SOLVE_BLOCK;
+        int64_t first = block * most, width = count - first < most ? count - first : most;
         int thread = omp_get_thread_num();
-        if (!solve_block(cholesky, &cholesky->solvers[thread], width, b + first * cholesky->order, x + first * cholesky->order))
+        solver *own = &cholesky->solvers[thread];
+        const double *from = b + first * cholesky->order;
+        double *to = x + first * cholesky->order;
+        if (!(groups ? solve_lanes(cholesky, own, groups, width, from, to) : solve_block(cholesky, own, width, from, to)))
 #pragma omp critical
             failed = thread;
     }
@@ -218,6 +255,11 @@ done:
     cholmod_l_free_factor(&cholesky.factor, &cholesky.common);
     cholmod_l_finish(&cholesky.common);
     return status;
+}
+
+cholmod_factor *sp_cholesky_factor_of(sp_cholesky *cholesky)
+{
+    return cholesky->factor;
 }
 
 double sp_cholesky_nonzeros(const sp_cholesky *cholesky)

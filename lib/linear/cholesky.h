@@ -17,8 +17,8 @@ void sp_cholesky_free(sp_cholesky *cholesky); /* NULL is allowed */
  * definite; the factor is then unusable until the next call. */
 int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix) SP_MUST_USE;
 
-/* x = A⁻¹ b, [order, count, column major]; x may be b. Columns go in fixed blocks, one block per thread at a time. No
- * allocation after the first call with the same count. */
+/* x = A⁻¹ b, [order, count, column major]; x may be b. The same bytes for any number of threads.
+ * No allocation after the first call with the same count. */
 int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, double *x) SP_MUST_USE;
 
 /* How many eigenvalues of a symmetric matrix are negative (Sylvester's law of inertia): a simplicial LDLᵀ without pivoting,

@@ -2,7 +2,7 @@
 #ifndef SP_LINEAR_INTERNAL_H
 #define SP_LINEAR_INTERNAL_H
 
-#include "linear/sparse.h"
+#include "linear/cholesky.h"
 
 #include <cholmod.h>
 
@@ -18,5 +18,8 @@ int sp_cholmod_failure(sp_context *context, const cholmod_common *common, const 
 /* Fill-reducing order of the rows: METIS on the graph of nodes, each node's rows kept together; NULL: each row is a node. */
 int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_sparse *matrix, const int64_t *node, sp_pool *pool,
                        int64_t *permutation) SP_MUST_USE;
+
+/* The factor itself, for whoever measures CHOLMOD's own solves (bench/). */
+cholmod_factor *sp_cholesky_factor_of(sp_cholesky *cholesky);
 
 #endif

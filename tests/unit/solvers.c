@@ -1,4 +1,5 @@
 /* How systems of the full mesh are solved with: motions by every solver are the same, iterative ones stop where they may, a factor is kept while it pays. */
+#include "assembly/elastic.h"
 #include "bodies.h"
 #include "dynamics/integrate.h"
 #include "dynamics/models.h"
@@ -284,6 +285,46 @@ static void a_factor_is_kept_while_it_pays(void)
     free_bar(&other);
 }
 
+/* A x − b for many right sides beside each other, in every way they can be divided, and the same bytes for any number of threads. */
+static void many_right_sides(void)
+{
+    enum { MOST = 55 };
+    bar b;
+    sp_sparse K;
+    sp_pool pool = {0};
+    make_bar(2, SP_LAW_STVK, 2e5, &b); /* supernodes of one to many columns */
+    int64_t n = b.body.dof_count, *node = calloc((size_t)n, 8);
+    CHECK_OK(sp_elastic_stiffness(&context, &b.body, &K));
+    sp_body_nodes(&b.body, node);
+    double *right = sp_pool_raw(&pool, n * MOST, 8), *x = sp_pool_raw(&pool, n * MOST, 8), *first = sp_pool_raw(&pool, n * MOST, 8), *product = sp_pool_raw(&pool, n * MOST, 8);
+    for (int64_t i = 0; i < n * MOST; i++)
+        right[i] = sp_random_uniform(4, 1, (uint64_t)i) - 0.5;
+    for (int threads = 1; threads <= 3; threads++) {
+        sp_context own = context;
+        sp_cholesky *factor;
+        own.threads = threads;
+        CHECK_OK(sp_cholesky_new(&own, &K, node, &factor));
+        CHECK_OK(sp_cholesky_factor(factor, &K));
+        for (int count = 1; count <= MOST; count += count < 9 ? 1 : count < 26 ? 4 : 13) {
+            memcpy(x, right, (size_t)(n * count) * 8);
+            CHECK_OK(sp_cholesky_solve(factor, count, x, x)); /* in place */
+            sp_sparse_times(&own, &K, count, x, product);
+            double left = 0;
+            for (int64_t i = 0; i < n * count; i++)
+                left = fmax(left, fabs(product[i] - right[i]));
+            CHECK(left < 1e-9, "%d columns, %d threads: residual %g", count, threads, left);
+        }
+        if (threads == 1)
+            memcpy(first, x, (size_t)(n * MOST) * 8);
+        CHECK(memcmp(first, x, (size_t)(n * MOST) * 8) == 0, "%d threads: other bytes", threads);
+        sp_cholesky_free(factor);
+    }
+    sp_sparse_free(&K);
+    sp_pool_free(&pool);
+    free(node);
+    free_bar(&b);
+}
+
 int main(void)
 {
     sp_blas_prepare(true);
@@ -292,5 +333,6 @@ int main(void)
     RUN(same_motion);
     RUN(stops_where_it_may);
     RUN(a_factor_is_kept_while_it_pays);
+    RUN(many_right_sides);
     return test_end();
 }

@@ -1,0 +1,16 @@
+/* Solves with CHOLMOD's supernodal factor LLᵀ for a few right sides beside each other: every entry of L is read once for all of them and used where it is read, without the packing
+ * that products of general matrices need for so few columns. Eight take as long as one; the limit is reading the factor from memory twice. */
+#ifndef SP_LINEAR_SUPERNODES_H
+#define SP_LINEAR_SUPERNODES_H
+
+#include "base/lanes.h"
+
+#include <cholmod.h>
+
+enum { SP_SUPERNODES_GROUPS = 3 }; /* at most so many lanes a row: 24 right sides */
+
+/* x ← A⁻¹ x for x [n, groups] lanes by rows, in the order of the factor: row i is that of factor->Perm[i]. Each lane is a right side of its own, whose digits do not depend
+ * on the others. Only where sp_lanes_native: with registers half as wide and half as many CHOLMOD's own solves are as fast. */
+void sp_supernodes_solve(const cholmod_factor *factor, int groups, sp_lanes *x);
+
+#endif

@@ -57,7 +57,7 @@ static void three_products(void *data)
 static void all_products(void *data)
 {
     job *j = data;
-    if (sp_training_products(j->training, j->rho, 0, NULL, j->c) != SP_OK)
+    if (sp_training_products(j->training, j->rho, 0, NULL, j->c, NULL) != SP_OK)
         abort();
 }
 

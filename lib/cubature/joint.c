@@ -63,27 +63,11 @@ static void remember(trainer *t, int64_t count)
     log->add(log->data, count + 1, t->list);
 }
 
-static int know_norms(trainer *t, int64_t count, const int64_t *list)
-{
-    sp_pool scratch = {0};
-    int64_t *unknown = sp_pool_raw(&scratch, count, sizeof *unknown), found = 0;
-    if (!unknown)
-        return sp_fail_memory(t->context);
-    for (int64_t k = 0; k < count; k++)
-        if (t->norm[list[k]] < 0)
-            unknown[found++] = list[k];
-    int status = found ? sp_training_norms(t->training, found, unknown, t->norm) : SP_OK;
-    sp_pool_free(&scratch);
-    return status;
-}
-
 /* Scores a_e·ρ / (‖a_e‖ ‖b‖) of `count` elements in t->list, outside of the working set and positive, best first into t->best. Returns their number, or −1 with *status. */
 static int64_t score(trainer *t, const double *rho, int64_t count, int *status)
 {
     bool all = count == t->elements;
-    *status = sp_training_products(t->training, rho, count, all ? NULL : t->list, t->product);
-    if (*status == SP_OK)
-        *status = know_norms(t, count, t->list);
+    *status = sp_training_products(t->training, rho, count, all ? NULL : t->list, t->product, t->norm);
     if (*status != SP_OK)
         return -1;
     t->report->passes += all;
@@ -290,9 +274,7 @@ done:
 static int64_t next_support(trainer *t, const pursuit *p, int64_t size, double *work, int *status)
 {
     list_all(t);
-    *status = sp_training_products(t->training, p->residual, t->elements, NULL, t->product);
-    if (*status == SP_OK)
-        *status = know_norms(t, t->elements, t->list);
+    *status = sp_training_products(t->training, p->residual, t->elements, NULL, t->product, t->norm);
     if (*status != SP_OK)
         return 0;
     t->report->passes++;
@@ -412,9 +394,7 @@ static int judge(trainer *t, sp_cubature *cubature)
     SP_TRY(sp_training_columns(t->training, n, cubature->element, columns));
     cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)n, -1, columns, (int)t->rows, cubature->weight, 1, 1, residual, 1);
     t->report->error = t->part * cblas_dnrm2((int)t->rows, residual, 1) / t->size;
-    list_all(t);
-    SP_TRY(sp_training_products(t->training, residual, t->elements, NULL, t->product));
-    SP_TRY(know_norms(t, t->elements, t->list));
+    SP_TRY(sp_training_products(t->training, residual, t->elements, NULL, t->product, t->norm));
     t->report->passes++;
     for (int64_t e = 0, k = 0; e < t->elements; e++) {
         bool inside = k < n && cubature->element[k] == e;

@@ -261,20 +261,24 @@ double sp_training_whole(const sp_training *t)
     return sqrt((double)t->poses->count);
 }
 
-/* Workspace of one element over all poses. */
-typedef struct element_space {
-    sp_element_lanes data;
-    double *rows;  /* [24, r, row major] of the basis */
-    double *u, *f; /* [24, padded, row major] */
-} element_space;
+/* Some elements over all poses. Displacements are relative to the first corner, so that it has none, and forces are those of the others, which its own balances: g_e = Σ (U_a − U_0)ᵀ f_a,
+ * with 9 rows for a tetrahedron and 21 for a hexahedron. */
+enum { SOME = 4, MOST_ROWS = 21 };
 
-static int new_spaces(const sp_training *t, sp_pool *pool, element_space **spaces)
+typedef struct some_elements {
+    sp_element_lanes data;
+    int64_t first[SOME + 1]; /* their rows */
+    double *rows;            /* [SOME · MOST_ROWS, r, row major] of the basis */
+    double *u, *f;           /* [SOME · MOST_ROWS, padded, row major] */
+} some_elements;
+
+static int new_spaces(const sp_training *t, sp_pool *pool, some_elements **spaces)
 {
     *spaces = sp_pool_new(pool, t->context->threads, sizeof **spaces);
     for (int k = 0; *spaces && k < t->context->threads; k++) {
-        (*spaces)[k].rows = sp_pool_new(pool, 24 * t->poses->r, sizeof(double));
-        (*spaces)[k].u = sp_pool_new(pool, 24 * t->padded, sizeof(double));
-        (*spaces)[k].f = sp_pool_new(pool, 24 * t->padded, sizeof(double));
+        (*spaces)[k].rows = sp_pool_new(pool, SOME * MOST_ROWS * t->poses->r, sizeof(double));
+        (*spaces)[k].u = sp_pool_new(pool, SOME * MOST_ROWS * t->padded, sizeof(double));
+        (*spaces)[k].f = sp_pool_new(pool, SOME * MOST_ROWS * t->padded, sizeof(double));
         sp_element_lanes_start(&(*spaces)[k].data);
     }
     return pool->failed ? sp_fail_memory(t->context) : SP_OK;
@@ -294,77 +298,122 @@ static void rest_stiffness(const sp_element_lanes *data, double K[24 * 24])
             }
 }
 
+/* Between lanes of corners and rows [3 · (corners − 1), width]: out of them; into them, scaled. */
+SP_CLONES static void take_relative(int corners, int64_t width, const double *at, sp_lanes to[8][3])
+{
+    for (int i = 0; i < 3; i++)
+        to[0][i] = (sp_lanes){0};
+    for (int k = 0; k < 3 * (corners - 1); k++)
+        to[1 + k / 3][k % 3] = *(const sp_lanes *)(at + k * width);
+}
+
 SP_CLONES static void put_scaled(int corners, int64_t width, sp_lanes from[8][3], const double *scale, double *at)
 {
-    for (int k = 0; k < 3 * corners; k++)
-        *(sp_lanes *)(at + k * width) = *(const sp_lanes *)scale * from[k / 3][k % 3];
+    for (int k = 0; k < 3 * (corners - 1); k++)
+        *(sp_lanes *)(at + k * width) = *(const sp_lanes *)scale * from[1 + k / 3][k % 3];
 }
 
-/* Basis rows of the element's corners, and forces of its corners at every pose, times 1/‖f_t‖ (0 behind the last). Returns 3 · corners. */
-static int element_forces(const sp_training *t, int64_t element, element_space *s)
+/* Their rows of the basis, and their forces at every pose, times 1/‖f_t‖ (0 behind the last). */
+static void evaluate_some(const sp_training *t, int64_t count, const int64_t *element, some_elements *s)
 {
-    int corners;
     int64_t r = t->poses->r;
-    const int64_t *corner = sp_mesh_corners(t->body->mesh, element, &corners);
-    for (int a = 0; a < corners; a++)
-        memcpy(s->rows + 3 * a * r, t->W + 3 * corner[a] * r, (size_t)(3 * r) * sizeof(double));
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, 3 * corners, (int)t->poses->count, (int)r, 1, s->rows, (int)r, t->poses->q, (int)r, 0, s->u, (int)t->padded);
-    sp_element_lanes_fill(t->body, element, &s->data);
-    for (int64_t g = 0; g < t->padded; g += SP_LANES) {
-        static const int64_t own[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-        sp_lanes displacement[8][3], force[8][3], energy;
-        take_rows(corners, own, t->padded, s->u + g, displacement);
-        sp_batch_force(&s->data, displacement, force, &energy);
-        put_scaled(corners, t->padded, force, t->inverse + g, s->f + g);
+    s->first[0] = 0;
+    for (int64_t k = 0; k < count; k++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(t->body->mesh, element[k], &corners);
+        double *to = s->rows + s->first[k] * r;
+        for (int i = 0; i < 3 * (corners - 1); i++)
+            for (int64_t j = 0; j < r; j++)
+                to[i * r + j] = t->W[(3 * corner[1 + i / 3] + i % 3) * r + j] - t->W[(3 * corner[0] + i % 3) * r + j];
+        s->first[k + 1] = s->first[k] + 3 * (corners - 1);
     }
-    if (t->nonlinear) {
-        double K[24 * 24];
-        rest_stiffness(&s->data, K);
-        for (int k = 0; k < 3 * corners; k++)
-            for (int64_t g = 0; g < t->padded; g += SP_LANES)
-                *(sp_lanes *)(s->u + k * t->padded + g) *= *(const sp_lanes *)(t->inverse + g);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 3 * corners, (int)t->padded, 3 * corners, -1, K, 3 * corners, s->u, (int)t->padded, 1, s->f, (int)t->padded);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->first[count], (int)t->poses->count, (int)r, 1, s->rows, (int)r, t->poses->q, (int)r, 0, s->u, (int)t->padded);
+    for (int64_t k = 0; k < count; k++) {
+        double *u = s->u + s->first[k] * t->padded, *f = s->f + s->first[k] * t->padded;
+        sp_element_lanes_fill(t->body, element[k], &s->data);
+        const int corners = s->data.corners, rows = 3 * (corners - 1);
+        for (int64_t g = 0; g < t->padded; g += SP_LANES) {
+            sp_lanes displacement[8][3], force[8][3], energy;
+            take_relative(corners, t->padded, u + g, displacement);
+            sp_batch_force(&s->data, displacement, force, &energy);
+            put_scaled(corners, t->padded, force, t->inverse + g, f + g);
+        }
+        if (t->nonlinear) {
+            double K[24 * 24];
+            rest_stiffness(&s->data, K);
+            for (int i = 0; i < rows; i++)
+                for (int64_t g = 0; g < t->padded; g += SP_LANES)
+                    *(sp_lanes *)(u + i * t->padded + g) *= *(const sp_lanes *)(t->inverse + g);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (int)t->padded, rows, -1, K + 3 * 3 * corners + 3, 3 * corners, u, (int)t->padded, 1, f, (int)t->padded);
+        }
     }
-    return 3 * corners;
 }
 
-static void element_column(const sp_training *t, int64_t element, element_space *s, double *column)
+/* a_e [rows] of the k-th of them. */
+static void put_column(const sp_training *t, const some_elements *s, int64_t k, double *column)
 {
-    int rows = element_forces(t, element, s), r = (int)t->poses->r;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)t->poses->count, r, rows, 1, s->f, (int)t->padded, s->rows, r, 0, column, r);
+    int rows = (int)(s->first[k + 1] - s->first[k]), r = (int)t->poses->r;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)t->poses->count, r, rows, 1, s->f + s->first[k] * t->padded, (int)t->padded, s->rows + s->first[k] * r, r, 0, column, r);
     for (int64_t p = 0; p < t->poses->count; p++, column += r)
         for (int i = 0; i < r; i++)
             column[i] *= t->scale[i];
 }
 
+/* ‖a_e‖ of the k-th of them, without its column: with the scaled rows U and the forces F, ‖Uᵀ F‖² = (U Uᵀ) : (F Fᵀ). Spoils the rows. */
+static double norm_of(const sp_training *t, some_elements *s, int64_t k)
+{
+    int rows = (int)(s->first[k + 1] - s->first[k]), r = (int)t->poses->r;
+    double basis[MOST_ROWS * MOST_ROWS], forces[MOST_ROWS * MOST_ROWS], sum = 0, *U = s->rows + s->first[k] * r;
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < r; j++)
+            U[i * r + j] *= t->scale[j];
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, rows, r, 1, U, r, 0, basis, rows);
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, rows, (int)t->padded, 1, s->f + s->first[k] * t->padded, (int)t->padded, 0, forces, rows);
+    for (int i = 0; i < rows; i++)
+        for (int j = i; j < rows; j++)
+            sum += (i == j ? 1 : 2) * basis[i * rows + j] * forces[i * rows + j];
+    return sqrt(fmax(sum, 0));
+}
+
 int sp_training_columns(sp_training *t, int64_t count, const int64_t *element, double *A)
 {
     sp_pool scratch = {0};
-    element_space *spaces;
+    some_elements *spaces;
     int status = new_spaces(t, &scratch, &spaces);
     int64_t rows = sp_training_rows(t);
     if (status == SP_OK) {
 #pragma omp parallel for schedule(dynamic) num_threads(t->context->threads)
-        for (int64_t k = 0; k < count; k++)
-            element_column(t, element[k], &spaces[omp_get_thread_num()], A + k * rows);
+        for (int64_t first = 0; first < count; first += SOME) {
+            some_elements *s = &spaces[omp_get_thread_num()];
+            int64_t some = count - first < SOME ? count - first : SOME;
+            evaluate_some(t, some, element + first, s);
+            for (int64_t k = 0; k < some; k++)
+                put_column(t, s, k, A + (first + k) * rows);
+        }
     }
     sp_pool_free(&scratch);
     return status;
 }
 
-int sp_training_norms(sp_training *t, int64_t count, const int64_t *list, double *norm)
+/* Of all elements whose norm is negative. */
+static int unknown_norms(sp_training *t, double *norm)
 {
+    int64_t elements = sp_mesh_element_count(t->body->mesh), count = 0;
     sp_pool scratch = {0};
-    element_space *spaces;
-    int64_t rows = sp_training_rows(t);
-    double *columns = sp_pool_raw(&scratch, rows * t->context->threads, sizeof *columns);
+    some_elements *spaces;
+    int64_t *list = sp_pool_raw(&scratch, elements, sizeof *list);
     int status = new_spaces(t, &scratch, &spaces);
     if (status == SP_OK) {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(t->context->threads)
-        for (int64_t k = 0; k < count; k++) {
-            double *column = columns + rows * omp_get_thread_num();
-            element_column(t, list[k], &spaces[omp_get_thread_num()], column);
-            norm[list[k]] = cblas_dnrm2((int)rows, column, 1);
+        for (int64_t e = 0; e < elements; e++)
+            if (norm[e] < 0)
+                list[count++] = e;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(t->context->threads)
+        for (int64_t first = 0; first < count; first += SOME) {
+            some_elements *s = &spaces[omp_get_thread_num()];
+            int64_t some = count - first < SOME ? count - first : SOME;
+            evaluate_some(t, some, list + first, s);
+            for (int64_t k = 0; k < some; k++)
+                norm[list[first + k]] = norm_of(t, s, k);
         }
     }
     sp_pool_free(&scratch);
@@ -469,30 +518,33 @@ static int subtract_linear(sp_training *t, const double *rho, double *c)
     return SP_OK;
 }
 
-static int products_of_some(sp_training *t, const double *rho, int64_t count, const int64_t *list, double *c)
+static int products_of_some(sp_training *t, const double *rho, int64_t count, const int64_t *list, double *c, double *norm)
 {
     int64_t r = t->poses->r, padded = t->padded;
     sp_pool scratch = {0};
-    element_space *spaces;
-    double *space = sp_pool_new(&scratch, 24 * padded * t->context->threads, sizeof *space);
+    some_elements *spaces;
     int status = new_spaces(t, &scratch, &spaces);
     if (status == SP_OK) {
-#pragma omp parallel for schedule(dynamic, 8) num_threads(t->context->threads)
-        for (int64_t k = 0; k < count; k++) {
-            element_space *s = &spaces[omp_get_thread_num()];
-            double *v = space + 24 * padded * omp_get_thread_num();
-            int rows = element_forces(t, list[k], s); /* scaled by 1/‖f_t‖ already */
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, (int)t->poses->count, (int)r, 1, s->rows, (int)r, rho, (int)r, 0, v, (int)padded);
-            c[k] = 0;
-            for (int i = 0; i < rows; i++)
-                c[k] += cblas_ddot((int)t->poses->count, s->f + i * padded, 1, v + i * padded, 1);
+#pragma omp parallel for schedule(dynamic, 2) num_threads(t->context->threads)
+        for (int64_t first = 0; first < count; first += SOME) {
+            some_elements *s = &spaces[omp_get_thread_num()];
+            int64_t some = count - first < SOME ? count - first : SOME;
+            evaluate_some(t, some, list + first, s); /* forces are scaled by 1/‖f_t‖; displacements are no longer needed */
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->first[some], (int)t->poses->count, (int)r, 1, s->rows, (int)r, rho, (int)r, 0, s->u, (int)padded);
+            for (int64_t k = 0; k < some; k++) {
+                c[first + k] = 0;
+                for (int64_t i = s->first[k]; i < s->first[k + 1]; i++)
+                    c[first + k] += cblas_ddot((int)t->poses->count, s->f + i * padded, 1, s->u + i * padded, 1);
+                if (norm && norm[list[first + k]] < 0)
+                    norm[list[first + k]] = norm_of(t, s, k);
+            }
         }
     }
     sp_pool_free(&scratch);
     return status;
 }
 
-int sp_training_products(sp_training *t, const double *rho, int64_t count, const int64_t *list, double *c)
+int sp_training_products(sp_training *t, const double *rho, int64_t count, const int64_t *list, double *c, double *norm)
 {
     int64_t r = t->poses->r;
     sp_pool scratch = {0};
@@ -501,9 +553,11 @@ int sp_training_products(sp_training *t, const double *rho, int64_t count, const
         return sp_fail_memory(t->context);
     for (int64_t k = 0; k < r * t->poses->count; k++)
         scaled[k] = rho[k] * t->scale[k % r] * (list ? 1 : t->inverse[k / r]); /* single elements have their forces scaled */
-    int status = list ? products_of_some(t, scaled, count, list, c) : products_of_all(t, scaled, c);
+    int status = list ? products_of_some(t, scaled, count, list, c, norm) : products_of_all(t, scaled, c);
     if (status == SP_OK && !list && t->nonlinear)
         status = subtract_linear(t, scaled, c);
+    if (status == SP_OK && !list && norm)
+        status = unknown_norms(t, norm);
     sp_pool_free(&scratch);
     return status;
 }

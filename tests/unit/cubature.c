@@ -115,15 +115,19 @@ static void columns_and_products(void)
             CHECK_OK(sp_training_new(&context, &b.body, b.U, &measure, &poses, 0, &training));
             CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){.scale = scale}, &poses, 0, &all_of_it));
             int64_t m = sp_training_rows(training), n = b.elements;
-            double *A = calloc((size_t)(m * n), 8), *rho = calloc((size_t)m, 8), *c = calloc((size_t)n, 8), *norm = calloc((size_t)n, 8), *some = calloc((size_t)n, 8);
+            double *A = calloc((size_t)(m * n), 8), *rho = calloc((size_t)m, 8), *c = calloc((size_t)n, 8), *norm = calloc((size_t)n, 8), *some = calloc((size_t)n, 8), *part = calloc((size_t)n, 8);
             int64_t *all = calloc((size_t)n, 8);
             for (int64_t e = 0; e < n; e++)
                 all[e] = n - 1 - e;
             random_field(m, 4, rho);
             CHECK_OK(sp_training_columns(training, n, all, A));
-            CHECK_OK(sp_training_products(training, rho, n, NULL, c));
-            CHECK_OK(sp_training_products(training, rho, n, all, some));
-            CHECK_OK(sp_training_norms(training, n, all, norm));
+            for (int64_t e = 0; e < n; e++)
+                norm[e] = part[e] = -1;
+            part[0] = 7; /* known: stays */
+            CHECK_OK(sp_training_products(training, rho, n, NULL, c, norm));
+            CHECK_OK(sp_training_products(training, rho, n - 1, all, some, part)); /* all but the first */
+            CHECK_NEAR(part[0], 7, 0);
+            CHECK_OK(sp_training_products(training, rho, n, all, some, NULL));
             for (int64_t i = 0; i < m; i++) {
                 int64_t t = i / R, j = i % R;
                 double sum = 0, size = 0, expected = poses.force[i];
@@ -141,9 +145,10 @@ static void columns_and_products(void)
                 CHECK_NEAR(c[e], cblas_ddot((int)m, column, 1, rho, 1), 1e-12 * (norm[e] + 1) * sqrt((double)m));
                 CHECK_NEAR(some[n - 1 - e], c[e], 1e-12 * (norm[e] + 1) * sqrt((double)m));
                 CHECK_NEAR(norm[e], cblas_dnrm2((int)m, column, 1), 1e-13 * norm[e]);
+                CHECK_NEAR(e > 0 ? part[e] : norm[0], norm[e], 1e-13 * norm[e]);
             }
             CHECK_NEAR(sp_training_whole(training), cblas_dnrm2((int)m, sp_training_target(all_of_it), 1), 1e-12);
-            free(A), free(rho), free(c), free(norm), free(some), free(all);
+            free(A), free(rho), free(c), free(norm), free(some), free(part), free(all);
             sp_training_free(training);
             sp_training_free(all_of_it);
             sp_poses_free(&poses);

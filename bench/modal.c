@@ -1,21 +1,10 @@
 /* Modal cubature (Yang 2015, Table 3): the r small least squares problems, without the making of poses and columns, beside what no method can avoid, reading their matrices once.
  * argv[1]: mesh; argv[2]: basis; argv[3]: training poses; argv[4]: threads; then the numbers of elements asked for. Each time is the least of five. */
-#include "bench.h"
 #include "cubature/modal.h"
-#include "formats/columns.h"
-#include "formats/cubature.h"
 #include "linear/blas.h"
+#include "training.h"
 
 #include <cblas.h>
-
-static int open_file(sp_context *context, const char *path, sp_file *file)
-{
-    int descriptor = open(path, O_RDONLY);
-    if (descriptor >= 0 && sp_file_read(context, descriptor, NULL, false, false, file) == SP_OK)
-        return 0;
-    fprintf(stderr, "%s: %s\n", path, descriptor < 0 ? "cannot open" : context->message);
-    return 1;
-}
 
 /* Reads `count` numbers once; the least time of five. */
 static double reading(int64_t count, double *sum)
@@ -39,33 +28,21 @@ int main(int argc, char **argv)
         return 2;
     sp_blas_prepare(true);
     sp_context context = sp_context_default();
-    sp_mesh mesh;
-    sp_body body;
-    sp_columns basis;
-    sp_poses poses;
-    sp_file file;
+    bench_training given;
     sp_training *training;
-    int64_t first, total;
-    char mesh_hash[SP_HASH_LENGTH], basis_hash[SP_HASH_LENGTH];
     double sum = 0;
     context.threads = atoi(argv[4]);
-    bench_read(&context, argv[1], &mesh, &body);
-    if (open_file(&context, argv[2], &file) || sp_columns_read(&context, &file, 3 * mesh.vertex_count, &basis) != SP_OK)
+    bench_read_training(&context, argv + 1, &given);
+    if (sp_training_new(&context, &given.body, given.basis.U, &(sp_training_measure){0}, &given.poses, 0, &training) != SP_OK)
         return 1;
-    sp_file_free(&file);
-    if (open_file(&context, argv[3], &file) || sp_training_read(&context, &file, &poses, &first, &total, mesh_hash, basis_hash) != SP_OK)
-        return 1;
-    sp_file_free(&file);
-    if (sp_training_new(&context, &body, basis.U, &(sp_training_measure){0}, &poses, 0, &training) != SP_OK)
-        return 1;
-    printf("%lld elements, r = %lld, %lld poses, %d threads\n", (long long)sp_mesh_element_count(&mesh), (long long)poses.r, (long long)poses.count, context.threads);
+    printf("%lld elements, r = %lld, %lld poses, %d threads\n", (long long)sp_mesh_element_count(&given.mesh), (long long)given.poses.r, (long long)given.poses.count, context.threads);
     for (int i = 5; i < argc; i++) {
         sp_modal_points points;
         sp_modal *modal;
         sp_modal_report report;
         double start = bench_now(), placed, columns, solved = INFINITY;
         int64_t kept = 0;
-        if (sp_modal_points_new(&context, &body, atoll(argv[i]), &points) != SP_OK || sp_modal_new(&context, &points, poses.r, &modal) != SP_OK)
+        if (sp_modal_points_new(&context, &given.body, atoll(argv[i]), &points) != SP_OK || sp_modal_new(&context, &points, given.poses.r, &modal) != SP_OK)
             return 1;
         placed = bench_now() - start;
         start = bench_now();
@@ -84,7 +61,7 @@ int main(int argc, char **argv)
             kept = cubature.count;
             sp_cubature_free(&cubature);
         }
-        double least = reading(poses.r * poses.count * (points.count + 1), &sum);
+        double least = reading(given.poses.r * given.poses.count * (points.count + 1), &sum);
         printf("  %4lld placed, %4lld with weights: error %.4f (eq. 12 / r: %.4f), KKT %.0e; placing %.3f s, columns %.3f s, solving %.4f s, %.1f times reading (%.4f s)\n", (long long)points.count,
                (long long)kept, report.error, report.mean_error, report.kkt, placed, columns, solved, solved / least, least);
         fflush(stdout);
@@ -92,9 +69,6 @@ int main(int argc, char **argv)
         sp_modal_points_free(&points);
     }
     sp_training_free(training);
-    sp_poses_free(&poses);
-    sp_columns_free(&basis);
-    sp_body_free(&body);
-    sp_mesh_free(&mesh);
+    bench_free_training(&given);
     return sum > 0 ? 0 : 1;
 }

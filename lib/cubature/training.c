@@ -184,9 +184,10 @@ struct sp_training {
     bool nonlinear;  /* only what is nonlinear is fitted */
     double *inverse; /* [poses] 1 / ‖scale · f_t‖ */
     double *target;  /* b */
-    /* of products with all columns, made with the first of them */
-    double *space;   /* [threads, 2 or 1, 3·vertices, width] */
-    double *u;       /* [blocks, 3·vertices, width] displacements of all poses, where memory allows; NULL: computed for every product */
+    /* of products with all columns */
+    int64_t passes;  /* so far */
+    double *space;   /* [threads, 2, 3·vertices, width] */
+    double *u;       /* [blocks, 3·vertices, width] displacements of all poses, from the second pass on where memory allows; NULL: computed for every product */
 };
 
 int sp_training_new(sp_context *context, const sp_body *body, const double *U, const sp_training_measure *measure, const sp_poses *poses, int64_t memory, sp_training **result)
@@ -205,7 +206,7 @@ int sp_training_new(sp_context *context, const sp_body *body, const double *U, c
     t->padded = (poses->count + SP_LANES - 1) / SP_LANES * SP_LANES;
     t->W = by_rows(&t->pool, rows, r, U);
     t->scale = sp_pool_raw(&t->pool, r, sizeof(double));
-    t->inverse = sp_pool_new(&t->pool, t->padded, sizeof(double));
+    t->inverse = sp_pool_new(&t->pool, (poses->count + WIDEST - 1) / WIDEST * WIDEST, sizeof(double)); /* whole blocks */
     t->target = sp_pool_raw(&t->pool, r * poses->count, sizeof(double));
     if (t->pool.failed)
         status = sp_fail_memory(context);
@@ -263,7 +264,7 @@ double sp_training_whole(const sp_training *t)
 
 /* Some elements over all poses. Displacements are relative to the first corner, so that it has none, and forces are those of the others, which its own balances: g_e = Σ (U_a − U_0)ᵀ f_a,
  * with 9 rows for a tetrahedron and 21 for a hexahedron. */
-enum { SOME = 4, MOST_ROWS = 21 };
+enum { SOME = 4, MOST_ROWS = 21, MOST_TRIANGLE = MOST_ROWS * (MOST_ROWS + 1) / 2, TET_TRIANGLE = 45 };
 
 typedef struct some_elements {
     sp_element_lanes data;
@@ -313,20 +314,25 @@ SP_CLONES static void put_scaled(int corners, int64_t width, sp_lanes from[8][3]
         *(sp_lanes *)(at + k * width) = *(const sp_lanes *)scale * from[1 + k / 3][k % 3];
 }
 
+/* U_a − U_0 [3 · (corners − 1), r, row major]; returns the number of corners. */
+static int relative_rows(const sp_training *t, int64_t element, double *to)
+{
+    int corners;
+    int64_t r = t->poses->r;
+    const int64_t *corner = sp_mesh_corners(t->body->mesh, element, &corners);
+    for (int i = 0; i < 3 * (corners - 1); i++)
+        for (int64_t j = 0; j < r; j++)
+            to[i * r + j] = t->W[(3 * corner[1 + i / 3] + i % 3) * r + j] - t->W[(3 * corner[0] + i % 3) * r + j];
+    return corners;
+}
+
 /* Their rows of the basis, and their forces at every pose, times 1/‖f_t‖ (0 behind the last). */
 static void evaluate_some(const sp_training *t, int64_t count, const int64_t *element, some_elements *s)
 {
     int64_t r = t->poses->r;
     s->first[0] = 0;
-    for (int64_t k = 0; k < count; k++) {
-        int corners;
-        const int64_t *corner = sp_mesh_corners(t->body->mesh, element[k], &corners);
-        double *to = s->rows + s->first[k] * r;
-        for (int i = 0; i < 3 * (corners - 1); i++)
-            for (int64_t j = 0; j < r; j++)
-                to[i * r + j] = t->W[(3 * corner[1 + i / 3] + i % 3) * r + j] - t->W[(3 * corner[0] + i % 3) * r + j];
-        s->first[k + 1] = s->first[k] + 3 * (corners - 1);
-    }
+    for (int64_t k = 0; k < count; k++)
+        s->first[k + 1] = s->first[k] + 3 * (relative_rows(t, element[k], s->rows + s->first[k] * r) - 1);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->first[count], (int)t->poses->count, (int)r, 1, s->rows, (int)r, t->poses->q, (int)r, 0, s->u, (int)t->padded);
     for (int64_t k = 0; k < count; k++) {
         double *u = s->u + s->first[k] * t->padded, *f = s->f + s->first[k] * t->padded;
@@ -359,20 +365,58 @@ static void put_column(const sp_training *t, const some_elements *s, int64_t k, 
             column[i] *= t->scale[i];
 }
 
-/* ‖a_e‖ of the k-th of them, without its column: with the scaled rows U and the forces F, ‖Uᵀ F‖² = (U Uᵀ) : (F Fᵀ). Spoils the rows. */
-static double norm_of(const sp_training *t, some_elements *s, int64_t k)
+/* The upper triangle by rows of C = U S² Uᵀ, of the element's rows U, whose corners are relative to the first, and the scale S: ‖a_e‖² is the sum of fᵀCf over the poses. Doubled off the
+ * diagonal, so that the triangle alone will do. */
+static void metric_of(const sp_training *t, int64_t element, double *U, double *C)
 {
-    int rows = (int)(s->first[k + 1] - s->first[k]), r = (int)t->poses->r;
-    double basis[MOST_ROWS * MOST_ROWS], forces[MOST_ROWS * MOST_ROWS], sum = 0, *U = s->rows + s->first[k] * r;
+    double whole[MOST_ROWS * MOST_ROWS];
+    int corners = relative_rows(t, element, U), rows = 3 * (corners - 1), r = (int)t->poses->r;
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < r; j++)
             U[i * r + j] *= t->scale[j];
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, rows, r, 1, U, r, 0, basis, rows);
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, rows, (int)t->padded, 1, s->f + s->first[k] * t->padded, (int)t->padded, 0, forces, rows);
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, rows, r, 1, U, r, 0, whole, rows);
     for (int i = 0; i < rows; i++)
         for (int j = i; j < rows; j++)
-            sum += (i == j ? 1 : 2) * basis[i * rows + j] * forces[i * rows + j];
-    return sqrt(fmax(sum, 0));
+            *C++ = (i == j ? 1 : 2) * whole[i * rows + j];
+}
+
+/* Where an element's triangle stands behind those of the elements before it. */
+static int64_t metric_place(const sp_mesh *mesh, int64_t element)
+{
+    return element < mesh->hex_count ? element * MOST_TRIANGLE : mesh->hex_count * MOST_TRIANGLE + (element - mesh->hex_count) * TET_TRIANGLE;
+}
+
+/* sum += scale² fᵀCf */
+SP_CLONES static void add_square(int corners, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
+{
+    const sp_lanes *f = &force[1][0];
+    const int rows = 3 * (corners - 1);
+    sp_lanes square = {0};
+    for (int i = 0; i < rows; i++) {
+        sp_lanes product = {0};
+        for (int j = i; j < rows; j++)
+            product += *C++ * f[j];
+        square += f[i] * product;
+    }
+    *sum += square * *(const sp_lanes *)scale * *(const sp_lanes *)scale;
+}
+
+/* ‖a_e‖ of the k-th of them, without its column. */
+static double norm_of(const sp_training *t, some_elements *s, int64_t element, int64_t k)
+{
+    static const double one[SP_LANES] __attribute__((aligned(64))) = {1, 1, 1, 1, 1, 1, 1, 1};
+    double C[MOST_TRIANGLE], total = 0;
+    int corners = 1 + (int)(s->first[k + 1] - s->first[k]) / 3;
+    sp_lanes sum = {0};
+    metric_of(t, element, s->rows + s->first[k] * t->poses->r, C);
+    for (int64_t g = 0; g < t->padded; g += SP_LANES) {
+        sp_lanes force[8][3];
+        take_relative(corners, t->padded, s->f + s->first[k] * t->padded + g, force);
+        add_square(corners, C, force, one, &sum);
+    }
+    for (int l = 0; l < SP_LANES; l++)
+        total += sum[l];
+    return sqrt(fmax(total, 0));
 }
 
 int sp_training_columns(sp_training *t, int64_t count, const int64_t *element, double *A)
@@ -413,7 +457,7 @@ static int unknown_norms(sp_training *t, double *norm)
             int64_t some = count - first < SOME ? count - first : SOME;
             evaluate_some(t, some, list + first, s);
             for (int64_t k = 0; k < some; k++)
-                norm[list[first + k]] = norm_of(t, s, k);
+                norm[list[first + k]] = norm_of(t, s, list[first + k], k);
         }
     }
     sp_pool_free(&scratch);
@@ -422,47 +466,72 @@ static int unknown_norms(sp_training *t, double *norm)
 
 /* ---- products with all columns ---- */
 
-/* c_e += Σ over a block of poses. */
-static void add_products(const sp_body *body, int64_t width, const double *u, const double *v, sp_element_lanes *data, double *c)
+/* c_e += Σ over a block of poses; with metrics [elements] also ‖a_e‖² += Σ, of poses scaled by `scale` [width]. */
+static void add_products(const sp_body *body, int64_t width, const double *u, const double *v, sp_element_lanes *data, double *c, const double *metric, const double *scale, double *square)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
     for (int64_t e = 0; e < elements; e++) {
         int corners;
         const int64_t *corner = sp_mesh_corners(body->mesh, e, &corners);
-        sp_lanes sum = {0};
+        sp_lanes sum = {0}, squares = {0};
         sp_element_lanes_fill(body, e, data);
         for (int64_t g = 0; g < width; g += SP_LANES) {
             sp_lanes displacement[8][3], force[8][3], energy;
             take_rows(corners, corner, width, u + g, displacement);
             sp_batch_force(data, displacement, force, &energy);
             add_dots(corners, corner, width, force, v + g, &sum);
+            if (metric)
+                add_square(corners, metric + metric_place(body->mesh, e), force, scale + g, &squares);
         }
-        for (int l = 0; l < SP_LANES; l++)
+        for (int l = 0; l < SP_LANES; l++) {
             c[e] += sum[l];
+            if (metric)
+                square[e] += squares[l];
+        }
     }
 }
 
-static int products_of_all(sp_training *t, const double *rho, double *c)
+/* The triangles of all elements, in what part of the memory they may have; NULL: they do not fit, or would not do. */
+static double *all_metrics(const sp_training *t, sp_pool *pool)
+{
+    const sp_mesh *mesh = t->body->mesh;
+    int64_t elements = sp_mesh_element_count(mesh), numbers = metric_place(mesh, elements);
+    double *metric = t->nonlinear || numbers * (int64_t)sizeof(double) > (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 4 ? NULL : sp_pool_raw(pool, numbers, sizeof *metric);
+    double *rows = metric ? sp_pool_raw(pool, MOST_ROWS * t->poses->r * t->context->threads, sizeof *rows) : NULL;
+    if (!rows)
+        return NULL;
+#pragma omp parallel for schedule(static) num_threads(t->context->threads)
+    for (int64_t e = 0; e < elements; e++)
+        metric_of(t, e, rows + MOST_ROWS * t->poses->r * omp_get_thread_num(), metric + metric_place(mesh, e));
+    return metric;
+}
+
+static int products_of_all(sp_training *t, const double *rho, double *c, double *norm)
 {
     sp_context *context = t->context;
     int64_t rows = 3 * t->body->mesh->vertex_count, r = t->poses->r, count = t->poses->count, elements = sp_mesh_element_count(t->body->mesh);
     sp_pool scratch = {0};
     int threads = context->threads < SUMS ? context->threads : SUMS;
     int64_t width = block_width(rows, t->memory), blocks = (count + width - 1) / width, block = rows * width;
-    bool first = !t->space, keep = blocks * block * (int64_t)sizeof(double) <= (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 2;
-    if (first) {
-        t->u = keep ? sp_pool_raw(&t->pool, blocks * block, sizeof *t->u) : NULL;
-        t->space = sp_pool_raw(&t->pool, (keep ? 1 : 2) * block * threads, sizeof *t->space);
-        if (t->pool.failed)
-            return sp_fail_memory(context);
-    }
-    double *sums = sp_pool_new(&scratch, SUMS * elements, sizeof *sums);
+    bool fits = blocks * block * (int64_t)sizeof(double) <= (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 2, first = t->passes++ == 1 && fits; /* who comes once needs no memory for it */
+    if (first)
+        t->u = sp_pool_raw(&t->pool, blocks * block, sizeof *t->u);
+    if (!t->space)
+        t->space = sp_pool_raw(&t->pool, 2 * block * threads, sizeof *t->space);
+    if (t->pool.failed)
+        return sp_fail_memory(context);
+    const bool keep = t->u != NULL;
+    bool unknown = false;
+    for (int64_t e = 0; norm && e < elements; e++)
+        unknown |= norm[e] < 0;
+    const double *metric = unknown ? all_metrics(t, &scratch) : NULL;
+    double *sums = sp_pool_new(&scratch, SUMS * elements, sizeof *sums), *squares = sp_pool_new(&scratch, metric ? SUMS * elements : 0, sizeof *squares);
     sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
         for (int64_t s = 0; s < SUMS; s++) {
-            double *v = t->space + (keep ? 1 : 2) * block * omp_get_thread_num();
+            double *v = t->space + 2 * block * omp_get_thread_num();
             sp_element_lanes *own = &data[omp_get_thread_num()];
             sp_element_lanes_start(own);
             for (int64_t b = blocks * s / SUMS; b < blocks * (s + 1) / SUMS; b++) {
@@ -471,13 +540,19 @@ static int products_of_all(sp_training *t, const double *rho, double *c)
                 if (first || !keep)
                     spread(t->W, rows, r, wide, t->poses->q + from * r, width, u);
                 spread(t->W, rows, r, wide, rho + from * r, width, v);
-                add_products(t->body, width, u, v, own, sums + s * elements);
+                add_products(t->body, width, u, v, own, sums + s * elements, metric, t->inverse + from, squares + (metric ? s * elements : 0));
             }
         }
         memset(c, 0, (size_t)elements * sizeof *c);
         for (int64_t s = 0; s < SUMS; s++)
             for (int64_t e = 0; e < elements; e++)
                 c[e] += sums[s * elements + e];
+        for (int64_t e = 0; metric && e < elements; e++) {
+            double square = 0;
+            for (int64_t s = 0; s < SUMS; s++)
+                square += squares[s * elements + e];
+            norm[e] = norm[e] < 0 ? sqrt(fmax(square, 0)) : norm[e];
+        }
     }
     sp_pool_free(&scratch);
     return status;
@@ -536,7 +611,7 @@ static int products_of_some(sp_training *t, const double *rho, int64_t count, co
                 for (int64_t i = s->first[k]; i < s->first[k + 1]; i++)
                     c[first + k] += cblas_ddot((int)t->poses->count, s->f + i * padded, 1, s->u + i * padded, 1);
                 if (norm && norm[list[first + k]] < 0)
-                    norm[list[first + k]] = norm_of(t, s, k);
+                    norm[list[first + k]] = norm_of(t, s, list[first + k], k);
             }
         }
     }
@@ -553,11 +628,11 @@ int sp_training_products(sp_training *t, const double *rho, int64_t count, const
         return sp_fail_memory(t->context);
     for (int64_t k = 0; k < r * t->poses->count; k++)
         scaled[k] = rho[k] * t->scale[k % r] * (list ? 1 : t->inverse[k / r]); /* single elements have their forces scaled */
-    int status = list ? products_of_some(t, scaled, count, list, c, norm) : products_of_all(t, scaled, c);
+    int status = list ? products_of_some(t, scaled, count, list, c, norm) : products_of_all(t, scaled, c, norm);
     if (status == SP_OK && !list && t->nonlinear)
         status = subtract_linear(t, scaled, c);
     if (status == SP_OK && !list && norm)
-        status = unknown_norms(t, norm);
+        status = unknown_norms(t, norm); /* of the nonlinear part, or where memory is short */
     sp_pool_free(&scratch);
     return status;
 }

@@ -33,8 +33,9 @@ typedef struct trainer {
     int64_t elements, rows;
     double size;       /* ‖b‖ */
     double part;       /* of it in what errors are relative to: 1 where all of the force is fitted */
-    double *norm;      /* [elements] ‖a_e‖, −1: not known yet */
-    double *product;   /* [elements] */
+    double *norm;      /* [elements] ‖a_e‖ of all, where known */
+    bool norms_known;
+    double *product, *some_norms; /* [elements] */
     int64_t *list;     /* [elements + 1] */
     scored *best;      /* [elements] */
     char *inside;      /* [elements] in the working set */
@@ -63,18 +64,26 @@ static void remember(trainer *t, int64_t count)
     log->add(log->data, count + 1, t->list);
 }
 
+/* Products of all columns with ρ, and norms of all. */
+static int price_all(trainer *t, const double *rho)
+{
+    int status = sp_training_products(t->training, rho, t->elements, NULL, t->product, t->norms_known ? NULL : t->norm);
+    t->norms_known |= status == SP_OK;
+    t->report->passes++;
+    return status;
+}
+
 /* Scores a_e·ρ / (‖a_e‖ ‖b‖) of `count` elements in t->list, outside of the working set and positive, best first into t->best. Returns their number, or −1 with *status. */
 static int64_t score(trainer *t, const double *rho, int64_t count, int *status)
 {
     bool all = count == t->elements;
-    *status = sp_training_products(t->training, rho, count, all ? NULL : t->list, t->product, t->norm);
+    *status = all ? price_all(t, rho) : sp_training_products(t->training, rho, count, t->list, t->product, t->some_norms);
     if (*status != SP_OK)
         return -1;
-    t->report->passes += all;
     int64_t found = 0;
     for (int64_t k = 0; k < count; k++) {
         int64_t e = t->list[k];
-        double size = t->norm[e] * t->size;
+        double size = (all ? t->norm[e] : t->some_norms[k]) * t->size;
         if (!t->inside[e] && size > 0 && t->product[k] > 0)
             t->best[found++] = (scored){t->product[k] / size, e};
     }
@@ -273,11 +282,9 @@ done:
 /* The support after a gradient step in the weights of normalized columns, into t->list; returns its size. */
 static int64_t next_support(trainer *t, const pursuit *p, int64_t size, double *work, int *status)
 {
-    list_all(t);
-    *status = sp_training_products(t->training, p->residual, t->elements, NULL, t->product, t->norm);
+    *status = price_all(t, p->residual);
     if (*status != SP_OK)
         return 0;
-    t->report->passes++;
     /* the step of steepest descent along the gradient on the support; 1 where there is none: columns have the length 1 */
     double along = 0, step = 1;
     memset(work, 0, (size_t)t->rows * sizeof *work);
@@ -394,8 +401,7 @@ static int judge(trainer *t, sp_cubature *cubature)
     SP_TRY(sp_training_columns(t->training, n, cubature->element, columns));
     cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)n, -1, columns, (int)t->rows, cubature->weight, 1, 1, residual, 1);
     t->report->error = t->part * cblas_dnrm2((int)t->rows, residual, 1) / t->size;
-    SP_TRY(sp_training_products(t->training, residual, t->elements, NULL, t->product, t->norm));
-    t->report->passes++;
+    SP_TRY(price_all(t, residual));
     for (int64_t e = 0, k = 0; e < t->elements; e++) {
         bool inside = k < n && cubature->element[k] == e;
         double miss = inside ? fabs(t->product[e]) : fmax(0, t->product[e]);
@@ -438,6 +444,7 @@ int sp_cubature_train(sp_context *context, const sp_body *body, sp_training *tra
         return sp_fail(context, SP_INPUT, "the poses are so small that their forces are linear to rounding: there is nothing to fit");
     t.norm = sp_pool_raw(&scratch, elements, sizeof *t.norm);
     t.product = sp_pool_raw(&scratch, elements, sizeof *t.product);
+    t.some_norms = sp_pool_raw(&scratch, elements, sizeof *t.some_norms);
     t.list = sp_pool_raw(&scratch, elements + 1, sizeof *t.list);
     t.best = sp_pool_raw(&scratch, elements, sizeof *t.best);
     t.inside = sp_pool_new(&scratch, elements, 1);
@@ -445,8 +452,6 @@ int sp_cubature_train(sp_context *context, const sp_body *body, sp_training *tra
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t e = 0; e < elements; e++)
-        t.norm[e] = -1;
     if (parameters->method == SP_CUBATURE_HTP) {
         pursuit p = {0};
         SP_TRY(train_htp(&t, &scratch, &p));

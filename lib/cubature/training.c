@@ -439,25 +439,23 @@ int sp_training_columns(sp_training *t, int64_t count, const int64_t *element, d
     return status;
 }
 
-/* Of all elements whose norm is negative. */
-static int unknown_norms(sp_training *t, double *norm)
+/* Of all elements, one after another. */
+static int all_norms(sp_training *t, double *norm)
 {
-    int64_t elements = sp_mesh_element_count(t->body->mesh), count = 0;
+    int64_t elements = sp_mesh_element_count(t->body->mesh);
     sp_pool scratch = {0};
     some_elements *spaces;
-    int64_t *list = sp_pool_raw(&scratch, elements, sizeof *list);
     int status = new_spaces(t, &scratch, &spaces);
     if (status == SP_OK) {
-        for (int64_t e = 0; e < elements; e++)
-            if (norm[e] < 0)
-                list[count++] = e;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(t->context->threads)
-        for (int64_t first = 0; first < count; first += SOME) {
+        for (int64_t first = 0; first < elements; first += SOME) {
             some_elements *s = &spaces[omp_get_thread_num()];
-            int64_t some = count - first < SOME ? count - first : SOME;
-            evaluate_some(t, some, list + first, s);
+            int64_t some = elements - first < SOME ? elements - first : SOME, element[SOME];
             for (int64_t k = 0; k < some; k++)
-                norm[list[first + k]] = norm_of(t, s, list[first + k], k);
+                element[k] = first + k;
+            evaluate_some(t, some, element, s);
+            for (int64_t k = 0; k < some; k++)
+                norm[first + k] = norm_of(t, s, element[k], k);
         }
     }
     sp_pool_free(&scratch);
@@ -521,10 +519,7 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
     if (t->pool.failed)
         return sp_fail_memory(context);
     const bool keep = t->u != NULL;
-    bool unknown = false;
-    for (int64_t e = 0; norm && e < elements; e++)
-        unknown |= norm[e] < 0;
-    const double *metric = unknown ? all_metrics(t, &scratch) : NULL;
+    const double *metric = norm ? all_metrics(t, &scratch) : NULL;
     double *sums = sp_pool_new(&scratch, SUMS * elements, sizeof *sums), *squares = sp_pool_new(&scratch, metric ? SUMS * elements : 0, sizeof *squares);
     sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
@@ -551,10 +546,12 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
             double square = 0;
             for (int64_t s = 0; s < SUMS; s++)
                 square += squares[s * elements + e];
-            norm[e] = norm[e] < 0 ? sqrt(fmax(square, 0)) : norm[e];
+            norm[e] = sqrt(fmax(square, 0));
         }
     }
     sp_pool_free(&scratch);
+    if (status == SP_OK && norm && !metric)
+        status = all_norms(t, norm); /* of the nonlinear part, or where memory is short */
     return status;
 }
 
@@ -610,8 +607,8 @@ static int products_of_some(sp_training *t, const double *rho, int64_t count, co
                 c[first + k] = 0;
                 for (int64_t i = s->first[k]; i < s->first[k + 1]; i++)
                     c[first + k] += cblas_ddot((int)t->poses->count, s->f + i * padded, 1, s->u + i * padded, 1);
-                if (norm && norm[list[first + k]] < 0)
-                    norm[list[first + k]] = norm_of(t, s, list[first + k], k);
+                if (norm)
+                    norm[first + k] = norm_of(t, s, list[first + k], k);
             }
         }
     }
@@ -631,8 +628,6 @@ int sp_training_products(sp_training *t, const double *rho, int64_t count, const
     int status = list ? products_of_some(t, scaled, count, list, c, norm) : products_of_all(t, scaled, c, norm);
     if (status == SP_OK && !list && t->nonlinear)
         status = subtract_linear(t, scaled, c);
-    if (status == SP_OK && !list && norm)
-        status = unknown_norms(t, norm); /* of the nonlinear part, or where memory is short */
     sp_pool_free(&scratch);
     return status;
 }

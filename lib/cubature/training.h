@@ -58,7 +58,8 @@ double sp_training_whole(const sp_training *training);        /* what errors are
 /* A's columns of `count` elements [rows, count, column major]. */
 int sp_training_columns(sp_training *training, int64_t count, const int64_t *element, double *A) SP_MUST_USE;
 
-/* Aᵀρ for ρ [rows]: of all elements (list NULL; c [elements]) or of those listed (c [count]). Of those of them whose norm[e] is negative, norm[e] becomes ‖a_e‖ (norm [elements]; NULL: none). */
+/* Aᵀρ for ρ [rows]: of all elements (list NULL; c [elements]) or of those listed (c [count]); and ‖a_e‖ of the same, into norm (NULL: not asked for). The digits
+ * of either depend on nothing that was asked before. */
 int sp_training_products(sp_training *training, const double *rho, int64_t count, const int64_t *list, double *c, double *norm) SP_MUST_USE;
 
 #endif

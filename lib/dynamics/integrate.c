@@ -68,16 +68,20 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
     double speed = sp_norm(it->n, v), reach = sp_norm(it->n, q);
     if (speed == 0)
         return;
-    /* long steps round least; where K is no polynomial, short ones stay true (and inside what the material allows) */
-    double s = it->system->cubic ? fmax(reach, it->h * speed) / speed : 1e-3 * it->h;
-    for (int sign = 1; sign >= -1; sign -= 2) {
+    /* Exactly for a cubic force by differences to both sides, where long steps round least; else to one side by so little that the error is a thousandth of h or less and stays inside what
+     * the material allows. K(q) is at hand then: the caller has just added it. */
+    const bool cubic = it->system->cubic;
+    const double s = cubic ? fmax(reach, it->h * speed) / speed : 1e-3 * it->h, weight = scale / (cubic ? 2 * s : s);
+    if (!cubic)
+        it->system->matrix_add(it->system->self, q, -weight, 0, false, NULL);
+    for (int sign = 1; sign >= (cubic ? -1 : 1); sign -= 2) {
         for (int64_t i = 0; i < it->n; i++)
             it->trial[i] = q[i] + sign * s * v[i];
         for (int64_t i = 0; i < it->rows; i++)
             it->scrap[i] = it->held_u[1][i] + sign * s * it->held_v[1][i];
         if (it->rows)
             it->system->hold(it->system->self, it->scrap, it->held_v[1]);
-        it->system->matrix_add(it->system->self, it->trial, sign * scale / (2 * s), 0, false, NULL);
+        it->system->matrix_add(it->system->self, it->trial, sign * weight, 0, false, NULL);
     }
     sp_hold(it, 1);
 }

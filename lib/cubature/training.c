@@ -38,12 +38,21 @@ static int64_t block_width(int64_t rows, int64_t memory)
     return width;
 }
 
-/* Rows of the corners in arrays [3·vertices, width], eight columns from `at` on: out of them, into them, and their products with forces. */
-SP_CLONES static void take_rows(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3])
+/* Rows of the corners in arrays [3·vertices, width], eight columns from `at` on: out of them, into them, and their products with forces. The number of corners is a constant in the loops that
+ * all elements of all poses pass. */
+SP_INLINE void take_corners(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3])
 {
     for (int a = 0; a < corners; a++)
         for (int i = 0; i < 3; i++)
             to[a][i] = *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
+}
+
+SP_CLONES static void take_rows(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3])
+{
+    if (corners == 4)
+        take_corners(4, corner, width, at, to);
+    else
+        take_corners(8, corner, width, at, to);
 }
 
 SP_CLONES static void add_rows(int corners, const int64_t *corner, int64_t width, sp_lanes from[8][3], double *at)
@@ -53,11 +62,21 @@ SP_CLONES static void add_rows(int corners, const int64_t *corner, int64_t width
             *(sp_lanes *)(at + (3 * corner[a] + i) * width) += from[a][i];
 }
 
-SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at, sp_lanes *sum)
+SP_INLINE void dot_corners(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at, sp_lanes *sum)
 {
+    sp_lanes each[3] = {{0}};
     for (int a = 0; a < corners; a++)
         for (int i = 0; i < 3; i++)
-            *sum += force[a][i] * *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
+            each[i] += force[a][i] * *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
+    *sum += each[0] + each[1] + each[2];
+}
+
+SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at, sp_lanes *sum)
+{
+    if (corners == 4)
+        dot_corners(4, corner, width, force, at, sum);
+    else
+        dot_corners(8, corner, width, force, at, sum);
 }
 
 /* f += the forces of all elements at the first `used` of the displacements side by side. */
@@ -387,10 +406,9 @@ static int64_t metric_place(const sp_mesh *mesh, int64_t element)
 }
 
 /* sum += scale² fᵀCf */
-SP_CLONES static void add_square(int corners, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
+SP_INLINE void square_rows(int rows, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
 {
     const sp_lanes *f = &force[1][0];
-    const int rows = 3 * (corners - 1);
     sp_lanes square = {0};
     for (int i = 0; i < rows; i++) {
         sp_lanes product = {0};
@@ -399,6 +417,14 @@ SP_CLONES static void add_square(int corners, const double *C, sp_lanes force[8]
         square += f[i] * product;
     }
     *sum += square * *(const sp_lanes *)scale * *(const sp_lanes *)scale;
+}
+
+SP_CLONES static void add_square(int corners, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
+{
+    if (corners == 4)
+        square_rows(9, C, force, scale, sum);
+    else
+        square_rows(MOST_ROWS, C, force, scale, sum);
 }
 
 /* ‖a_e‖ of the k-th of them, without its column. */

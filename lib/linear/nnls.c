@@ -18,11 +18,13 @@ enum {
     CHUNK = 1024, /* rows that a sum of columns takes at a time: 8 KiB, in the first cache */
     GROUP = 8,    /* columns that one product with a vector takes; columns that rotations pass at a time */
     SMALL = 1 << 17, /* work that threads do not pay for */
+    TOGETHER = 64,
     SLOW = 8, /* a multiplication read from memory costs as many as this in a product of blocks */
 };
 
 static const double least_norm = 1e-140, largest_norm = 1e140; /* products of two stay numbers */
 static const double accepted = 1e-10;                           /* KKT residual */
+static const double worth = 0.1;                                /* of the steepest column's gradient: with less none enters beside it */
 static const double thin = 1e-6;                                /* below this pivot R is made from the columns, not from H */
 static const double dependent = 1.5e-8, last_dependent = 1e-11; /* see `append` */
 
@@ -103,11 +105,20 @@ static void gradient_exact(sp_nnls_core *s)
         s->h[j] = s->norm[j] > 0 ? s->h[j] / s->norm[j] / s->b_norm : 0;
 }
 
+/* h = c − H x in these rows: four columns at a time, so that h is written a quarter as often. */
 static void gram_rows(sp_nnls_core *s, int64_t first, int64_t count)
 {
-    memcpy(s->h + first, s->c + first, (size_t)count * sizeof *s->h);
-    for (int64_t i = 0; i < s->k; i++)
-        sp_nnls_add(count, -s->x[s->S[i]], s->H + s->S[i] * s->H_room + first, s->h + first);
+    double *h = s->h + first;
+    int64_t i = 0;
+    memcpy(h, s->c + first, (size_t)count * sizeof *h);
+    for (; i + 4 <= s->k; i += 4) {
+        const double *column[4], *x = s->x;
+        for (int q = 0; q < 4; q++)
+            column[q] = s->H + s->S[i + q] * s->H_room + first;
+        sp_nnls_subtract_four(count, column, (double[]){x[s->S[i]], x[s->S[i + 1]], x[s->S[i + 2]], x[s->S[i + 3]]}, h);
+    }
+    for (; i < s->k; i++)
+        sp_nnls_add(count, -s->x[s->S[i]], s->H + s->S[i] * s->H_room + first, h);
 }
 
 /* h = c − H x, and the residual from it: ‖b − A x‖² = bᵀb − xᵀc − xᵀh, good to about 1e-7 of ‖b‖. */
@@ -278,7 +289,7 @@ static void leave(sp_nnls_core *s, int64_t at)
                 v[i] = cosine[i] * here + sine[i] * next;
                 v[i + 1] = cosine[i] * next - sine[i] * here;
             }
-            double length = hypot(v[last], v[last + 1]);
+            double length = sqrt(v[last] * v[last] + v[last + 1] * v[last + 1]); /* of a column of the length 1: no square is out of range */
             cosine[last] = v[last] / length;
             sine[last] = v[last + 1] / length;
             v[last] = length;
@@ -310,17 +321,19 @@ static void set_aside(sp_nnls_core *s, int64_t j)
 }
 
 /* From x towards the minimum over the active columns, p away; columns whose weight reaches 0 on the way leave. On the remaining ones the gradient at the
- * point reached is 1 − α of what it was, since H_SS p = h_S. `entered`: the last column is new. */
-static void move(sp_nnls_core *s, bool entered, int64_t *changes)
+ * point reached is 1 − α of what it was, since H_SS p = h_S. `entered`: so many of the last columns are new; of several, those that the others push below 0 leave at once. Returns how
+ * many left. */
+static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
 {
-    bool changed = entered;
+    bool changed = entered > 0;
+    int64_t left = 0;
     for (int64_t i = 0; i < s->k; i++)
         s->g[i] = s->h[s->S[i]];
     for (bool first = true; s->k > 0; first = false) {
         memcpy(s->p, s->g, (size_t)s->k * sizeof *s->p);
         sp_nnls_solve_transposed(s, s->p);
         sp_nnls_solve_upper(s, s->p);
-        if (first && entered && !(s->p[s->k - 1] > 0)) { /* only by rounding: exactly, it is h_j/δ² */
+        if (first && entered == 1 && !(s->p[s->k - 1] > 0)) { /* only by rounding: exactly, it is h_j/δ² */
             int64_t j = s->S[s->k - 1];
             leave(s, s->k - 1);
             set_aside(s, j);
@@ -331,7 +344,7 @@ static void move(sp_nnls_core *s, bool entered, int64_t *changes)
         int64_t blocking = -1;
         for (int64_t i = 0; i < s->k; i++) {
             double x = s->x[s->S[i]];
-            if (x + s->p[i] <= 0 && (blocking < 0 || x / -s->p[i] < alpha)) {
+            if (x + s->p[i] <= 0 && s->p[i] < 0 && (blocking < 0 || x / -s->p[i] < alpha)) {
                 alpha = x / -s->p[i];
                 blocking = i;
             }
@@ -343,15 +356,16 @@ static void move(sp_nnls_core *s, bool entered, int64_t *changes)
         for (int64_t i = 0; i < s->k; i++)
             s->g[i] *= 1 - alpha;
         for (int64_t i = s->k - 1; i >= 0; i--)
-            if (i == blocking || s->x[s->S[i]] <= 0) {
+            if (i == blocking || (s->x[s->S[i]] <= 0 && s->p[i] <= 0)) {
                 leave(s, i);
-                ++*changes;
+                left++;
             }
         changed = true;
     }
-    *changes += changed && entered;
+    *changes += left + (changed ? entered : 0);
     if (changed)
         forget_aside(s);
+    return left;
 }
 
 /* The active weights as accurately as they can be had: the gradient of rounding, squared condition times, is an error of the weights that it no longer
@@ -374,7 +388,7 @@ static void refine(sp_nnls_core *s, int64_t *changes)
         if (step <= 4 * DBL_EPSILON * largest || step >= 0.5 * last)
             break;
         last = step;
-        move(s, false, changes);
+        move(s, 0, changes);
         if (step <= 1e-8 * largest) /* a step shrinks the error about as much as it is itself, rounding times squared condition: the next is rounding */
             break;
     }
@@ -429,14 +443,17 @@ static int gram_new(sp_nnls_core *s)
 /* Lawson and Hanson's algorithm from the present x. A column enters above the rounding of its gradient; rounding could still let columns come
  * and go in a circle: each that comes again with a gradient near it raises that bar.
  *
+ * Towards the minimum itself columns enter together, twice as many each time that all stay and one where one leaves: a gradient costs more than their entering, and one alone always
+ * lowers the residual. Where a tolerance or a bound stops before, the way decides how many columns there are, and they enter one by one.
+ *
  * Gradients: with H a step costs n·k, from A m·(n + k); H costs m·n²/2 once, at SLOW times the speed. Without a tolerance or a bound, about half of
  * min(m, n) columns are expected; otherwise H is made when as much was spent without. */
 static int descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report)
 {
     double tolerance = parameters->tolerance, last = INFINITY, active = 0;
     int64_t most = parameters->most, changes = 0, limit = 30 * s->n + 100, steps = 0;
-    bool exact = false, refined = false;
-    int64_t expected = tolerance > 0 ? 0 : (s->m < s->n ? s->m : s->n) / 2;
+    bool exact = false, refined = false, alone = tolerance > 0 || most > 0 || parameters->least > 0;
+    int64_t together = 1, expected = tolerance > 0 ? 0 : (s->m < s->n ? s->m : s->n) / 2;
     expected = most > 0 && most < expected ? most : expected;
     *report = (sp_nnls_report){.reached = true};
     s->raised = 1;
@@ -504,7 +521,19 @@ static int descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnl
         } else {
             break;
         }
-        move(s, j >= 0, &changes);
+        int64_t entered = j >= 0;
+        while (j >= 0 && entered < together && (j = steepest(s, fmax(bar, worth * s->h[s->S[s->k - entered]]))) >= 0) {
+            if ((status = make_room_active(s)) != SP_OK)
+                return status;
+            if (append(s, j)) {
+                s->been[j] = true;
+                entered++;
+            } else
+                set_aside(s, j);
+        }
+        int64_t left = move(s, entered, &changes);
+        if (entered > 0 && !alone)
+            together = left == 0 ? (2 * together < TOGETHER ? 2 * together : TOGETHER) : 1;
     }
     report->iterations = changes;
     report->positive = s->k;

@@ -100,6 +100,9 @@ static inline void sp_nnls_solve_upper(const sp_nnls_core *s, double *v)
 
 /* ---- the Gram matrix ---- */
 
+/* h −= Σ x_q column_q over four columns */
+void sp_nnls_subtract_four(int64_t count, const double *const column[4], const double x[4], double *restrict h);
+
 /* The upper triangle of columns from `first` on of H, for few columns of a short length. */
 void sp_nnls_gram_small(sp_nnls_core *s, int64_t first);
 

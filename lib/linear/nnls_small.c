@@ -28,6 +28,14 @@ SP_CLONES void sp_nnls_gram_small(sp_nnls_core *s, int64_t first)
         }
 }
 
+SP_CLONES void sp_nnls_subtract_four(int64_t count, const double *const column[4], const double x[4], double *restrict h)
+{
+    const double *a = column[0], *b = column[1], *c = column[2], *d = column[3];
+    const double s = x[0], t = x[1], u = x[2], v = x[3];
+    for (int64_t i = 0; i < count; i++)
+        h[i] -= s * a[i] + t * b[i] + (u * c[i] + v * d[i]);
+}
+
 void *sp_nnls_memory(sp_nnls_core *s, int64_t count)
 {
     int64_t bytes = count >= 0 && count <= SP_NNLS_LOCAL ? (8 * count + 63) / 64 * 64 : -1;

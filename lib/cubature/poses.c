@@ -1,0 +1,167 @@
+#include "cubature/blocks.h"
+
+#include "assembly/batch.h"
+#include "base/random.h"
+#include "linear/dense.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+void sp_poses_free(sp_poses *poses)
+{
+    sp_pool_free(&poses->pool);
+    *poses = (sp_poses){0};
+}
+
+/* ---- whole poses: all elements of a body for a block of displacements side by side ---- */
+
+void sp_poses_spread(const double *W, int64_t rows, int64_t r, int64_t count, const double *q, int64_t width, double *u)
+{
+    if (count < width)
+        memset(u, 0, (size_t)(rows * width) * sizeof *u);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)count, (int)r, 1, W, (int)r, q, (int)r, 0, u, (int)width);
+}
+
+int64_t sp_poses_width(int64_t rows, int64_t memory)
+{
+    int64_t bytes = rows * 2 * SP_POSES_SUMS * (int64_t)sizeof(double), width = SP_POSES_WIDEST;
+    while (width > SP_LANES && width * bytes > (memory > 0 ? memory : INT64_C(1) << 30))
+        width /= 2;
+    return width;
+}
+
+SP_INLINE void take_corners(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3])
+{
+    for (int a = 0; a < corners; a++)
+        for (int i = 0; i < 3; i++)
+            to[a][i] = *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
+}
+
+SP_CLONES void sp_poses_take(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3])
+{
+    if (corners == 4)
+        take_corners(4, corner, width, at, to);
+    else
+        take_corners(8, corner, width, at, to);
+}
+
+/* Into rows of the corners, as sp_poses_take takes them out. */
+SP_CLONES static void add_rows(int corners, const int64_t *corner, int64_t width, sp_lanes from[8][3], double *at)
+{
+    for (int a = 0; a < corners; a++)
+        for (int i = 0; i < 3; i++)
+            *(sp_lanes *)(at + (3 * corner[a] + i) * width) += from[a][i];
+}
+
+/* f += the forces of all elements at the first `used` of the displacements side by side. */
+static void add_forces(const sp_body *body, int64_t used, int64_t width, const double *u, sp_element_lanes *data, double *f)
+{
+    int64_t elements = sp_mesh_element_count(body->mesh);
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(body->mesh, e, &corners);
+        sp_element_lanes_fill(body, e, data);
+        for (int64_t g = 0; g < used; g += SP_LANES) {
+            sp_lanes displacement[8][3], force[8][3], energy;
+            sp_poses_take(corners, corner, width, u + g, displacement);
+            sp_batch_force(data, displacement, force, &energy);
+            add_rows(corners, corner, width, force, f + g);
+        }
+    }
+}
+
+double *sp_poses_basis(sp_pool *pool, int64_t rows, int64_t r, const double *U)
+{
+    double *W = sp_pool_raw(pool, rows * r, sizeof *W);
+    for (int64_t j = 0; W && j < r; j++)
+        for (int64_t i = 0; i < rows; i++)
+            W[i * r + j] = U[j * rows + i];
+    return W;
+}
+
+static bool finite_force(const sp_poses *poses, int64_t t)
+{
+    for (int64_t i = 0; i < poses->r; i++)
+        if (!isfinite(poses->force[t * poses->r + i]))
+            return false;
+    return true;
+}
+
+int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U, int64_t memory, int64_t first, int64_t last, sp_poses *poses, int64_t *shrunk)
+{
+    enum { HALVINGS = 30 };
+    int64_t rows = 3 * body->mesh->vertex_count, r = poses->r, done = 0;
+    sp_pool scratch = {0};
+    int status;
+    SP_TRY(sp_dense_fits(context, rows, r));
+    /* blocks end at multiples of their width, wherever the first pose stands: shards cut them nowhere else */
+    int64_t width = sp_poses_width(rows, memory), start = first / width, blocks = last > first ? (last + width - 1) / width - start : 0;
+    int threads = context->threads < SP_POSES_SUMS ? context->threads : SP_POSES_SUMS;
+    double *W = sp_poses_basis(&scratch, rows, r, U), *space = sp_pool_raw(&scratch, 2 * rows * width * threads, sizeof *space);
+    sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    bool stop = false;
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t from = b == 0 ? first : (start + b) * width, end = (start + b + 1) * width, count = (end < last ? end : last) - from, ready;
+        double *u = space + 2 * rows * width * omp_get_thread_num(), *f = u + rows * width;
+        sp_element_lanes *own = &data[omp_get_thread_num()];
+        if (stop)
+            continue;
+        sp_element_lanes_start(own);
+        memset(f, 0, (size_t)(rows * width) * sizeof *f);
+        sp_poses_spread(W, rows, r, count, poses->q + from * r, width, u);
+        add_forces(body, width, width, u, own, f);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)count, (int)r, (int)rows, 1, f, (int)width, W, (int)r, 0, poses->force + from * r, (int)r);
+#pragma omp atomic capture
+        ready = ++done;
+        if (omp_get_thread_num() == 0 && sp_progress(context, (double)ready / (double)blocks) != SP_OK)
+            stop = true;
+    }
+    if (stop)
+        status = SP_SYSTEM; /* with the message of sp_progress */
+    if (shrunk)
+        *shrunk = 0;
+    for (int64_t t = first; status == SP_OK && t < last; t++) {
+        sp_element_lanes_start(data);
+        int halvings = 0;
+        for (; shrunk && halvings < HALVINGS && !finite_force(poses, t); halvings++) {
+            for (int64_t i = 0; i < r; i++)
+                poses->q[t * r + i] *= 0.5;
+            memset(space + rows * width, 0, (size_t)(rows * width) * sizeof *space);
+            sp_poses_spread(W, rows, r, 1, poses->q + t * r, width, space);
+            add_forces(body, SP_LANES, width, space, data, space + rows * width);
+            cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows, (int)r, 1, W, (int)r, space + rows * width, (int)width, 0, poses->force + t * r, 1);
+        }
+        if (shrunk)
+            *shrunk += halvings > 0;
+        if (!finite_force(poses, t))
+            status = sp_fail(context, SP_INPUT, "pose %lld: an element is turned inside out, where its material has no value", (long long)t);
+    }
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+void sp_poses_sample(const sp_context *context, int64_t r, const double *deviation, const double *centre, int64_t first, int64_t count, double *q)
+{
+    for (int64_t t = 0; t < count; t++)
+        for (int64_t i = 0; i < r; i++)
+            q[t * r + i] = (centre ? centre[i] : 0) + deviation[i] * sp_random_normal(context->seed, (uint64_t)(first + t), (uint64_t)i);
+}
+
+double sp_poses_amplitude(const sp_body *body, const double *u, double stiffness, double part)
+{
+    double low[3], high[3], diagonal = 0, largest = 0;
+    sp_mesh_box(body->mesh, low, high);
+    for (int i = 0; i < 3; i++)
+        diagonal += (high[i] - low[i]) * (high[i] - low[i]);
+    for (int64_t v = 0; v < body->mesh->vertex_count; v++)
+        largest = fmax(largest, u[3 * v] * u[3 * v] + u[3 * v + 1] * u[3 * v + 1] + u[3 * v + 2] * u[3 * v + 2]);
+    return largest > 0 ? part * sqrt(diagonal / largest * stiffness) : 0;
+}

@@ -368,6 +368,19 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
     return left;
 }
 
+/* Weights that are nothing but rounding leave: columns that entered together, and are not needed beside each other, may keep some. */
+static void leave_rounding(sp_nnls_core *s, int64_t *changes)
+{
+    double sum = 1;
+    for (int64_t i = 0; i < s->k; i++)
+        sum += s->x[s->S[i]];
+    for (int64_t i = s->k - 1; i >= 0; i--)
+        if (s->x[s->S[i]] <= 64 * DBL_EPSILON * sum) {
+            leave(s, i);
+            ++*changes;
+        }
+}
+
 /* The active weights as accurately as they can be had: the gradient of rounding, squared condition times, is an error of the weights that it no longer
  * shows. So steps with the residual itself go on as long as they pay and each is less than half of the one before. */
 static void refine(sp_nnls_core *s, int64_t *changes)
@@ -511,6 +524,7 @@ static int descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnl
         } else if (!from_columns && active > noise && active < 0.5 * last) {
             last = active; /* nothing enters: solve again for what is there */
         } else if (!refined) {
+            leave_rounding(s, &changes);
             refine(s, &changes);
             refined = exact = true;
             continue;

@@ -3,7 +3,6 @@
  * argv[1]: mesh; argv[2]: basis; argv[3]: training poses; argv[4]: threads; then tolerances. */
 #include "assembly/batch.h"
 #include "cubature/joint.h"
-#include "linear/blas.h"
 #include "linear/nnls.h"
 #include "training.h"
 
@@ -97,14 +96,10 @@ static double problems(sp_context *context, sp_training *training, const choices
 
 int main(int argc, char **argv)
 {
-    if (argc < 6)
-        return 2;
-    sp_blas_prepare(true);
-    sp_context context = sp_context_default();
+    sp_context context;
     bench_training given;
     sp_training *training;
-    context.threads = atoi(argv[4]);
-    bench_read_training(&context, argv + 1, &given);
+    bench_read_training(argc, argv, &context, &given);
     int64_t elements = sp_mesh_element_count(&given.mesh), r = given.poses.r, T = given.poses.count;
     double force = forces_of(&given.body, T) / context.threads, some = 2 * product_of(ROWS * CANDIDATES, r, T) / context.threads,
            all = 2 * product_of(3 * given.mesh.vertex_count, r, T) / context.threads;

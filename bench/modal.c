@@ -1,7 +1,6 @@
 /* Modal cubature (Yang 2015, Table 3): the r small least squares problems, without the making of poses and columns, beside what no method can avoid, reading their matrices once.
  * argv[1]: mesh; argv[2]: basis; argv[3]: training poses; argv[4]: threads; then the numbers of elements asked for. Each time is the least of five. */
 #include "cubature/modal.h"
-#include "linear/blas.h"
 #include "training.h"
 
 #include <cblas.h>
@@ -39,15 +38,11 @@ static double squares(int64_t r, int64_t poses, int64_t n)
 
 int main(int argc, char **argv)
 {
-    if (argc < 6)
-        return 2;
-    sp_blas_prepare(true);
-    sp_context context = sp_context_default();
+    sp_context context;
     bench_training given;
     sp_training *training;
     double sum = 0;
-    context.threads = atoi(argv[4]);
-    bench_read_training(&context, argv + 1, &given);
+    bench_read_training(argc, argv, &context, &given);
     if (sp_training_new(&context, &given.body, given.basis.U, &(sp_training_measure){0}, &given.poses, 0, &training) != SP_OK)
         return 1;
     printf("%lld elements, r = %lld, %lld poses, %d threads\n", (long long)sp_mesh_element_count(&given.mesh), (long long)given.poses.r, (long long)given.poses.count, context.threads);

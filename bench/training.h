@@ -5,6 +5,7 @@
 #include "bench.h"
 #include "formats/columns.h"
 #include "formats/cubature.h"
+#include "linear/blas.h"
 
 typedef struct bench_training {
     sp_mesh mesh;
@@ -22,18 +23,23 @@ static inline void bench_open(sp_context *context, const char *path, sp_file *fi
     exit(1);
 }
 
-/* path: mesh, basis, poses */
-static inline void bench_read_training(sp_context *context, char **path, bench_training *t)
+/* Out of argv[1]: mesh, argv[2]: basis, argv[3]: poses, argv[4]: threads, and something more. */
+static inline void bench_read_training(int argc, char **argv, sp_context *context, bench_training *t)
 {
+    if (argc < 6)
+        exit(2);
+    sp_blas_prepare(true);
+    *context = sp_context_default();
+    context->threads = atoi(argv[4]);
     sp_file file;
     int64_t first, total;
     char mesh_hash[SP_HASH_LENGTH], basis_hash[SP_HASH_LENGTH];
-    bench_read(context, path[0], &t->mesh, &t->body);
-    bench_open(context, path[1], &file);
+    bench_read(context, argv[1], &t->mesh, &t->body);
+    bench_open(context, argv[2], &file);
     if (sp_columns_read(context, &file, 3 * t->mesh.vertex_count, &t->basis) != SP_OK)
         exit(1);
     sp_file_free(&file);
-    bench_open(context, path[2], &file);
+    bench_open(context, argv[3], &file);
     if (sp_training_read(context, &file, &t->poses, &first, &total, mesh_hash, basis_hash) != SP_OK)
         exit(1);
     sp_file_free(&file);

@@ -34,7 +34,7 @@ void sp_inverted_remember(sp_inverted *problem, int64_t count);
  * it does not converge.
  *
  * sp_lanczos: in blocks of eight, so that the factor is read once for eight right-hand sides: of a factor that does not fit a cache, eight solves take
- * as long as two or three. Full orthogonalization in BLAS-3; restarted with the best Ritz vectors (Wu and Simon, "Thick-restart Lanczos method for large
+ * as long as one with AVX-512 (linear/supernodes.h), else as two or three. Full orthogonalization in BLAS-3; restarted with the best Ritz vectors (Wu and Simon, "Thick-restart Lanczos method for large
  * symmetric eigenvalue problems", SIAM J. Matrix Anal. Appl. 22, 2000, in blocks).
  * sp_lanczos_arpack: ARPACK in mode 3, one vector at a time; fewer right-hand sides, more time. */
 int sp_lanczos(sp_inverted *problem, int64_t wanted, double tolerance, double *eigenvalue) SP_MUST_USE;

@@ -43,8 +43,8 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
     double *middle = it->a1, *mean = it->v1;
     midpoint(it, q1, middle);
     it->system->matrix_start(it->system->self, 2 / (h * h) + it->p.damping_mass / h);
+    it->system->matrix_add(it->system->self, middle, 1.0 / 3 + damping / h, 1.0 / 3, definite, NULL);
     it->system->matrix_add(it->system->self, q1, 1.0 / 6, 1.0 / 6, definite, NULL);
-    it->system->matrix_add(it->system->self, middle, 1.0 / 3 + damping / h, 1.0 / 3, definite, NULL); /* last, at hand for its derivative */
     if (it->system->viscous_add) /* as in the Newmark step */
         it->system->viscous_add(it->system->self, middle, 1 / h);
     if (damping != 0 && !definite && !it->system->constant) {

@@ -18,7 +18,7 @@ enum {
     CHUNK = 1024, /* rows that a sum of columns takes at a time: 8 KiB, in the first cache */
     GROUP = 8,    /* columns that one product with a vector takes; columns that rotations pass at a time */
     SMALL = 1 << 17, /* work that threads do not pay for */
-    TOGETHER = 64,
+    TOGETHER = 64, /* most columns that enter at once */
     SLOW = 8, /* a multiplication read from memory costs as many as this in a product of blocks */
 };
 

@@ -32,7 +32,7 @@ static bool is_threefold(const sp_sparse *matrix)
     return true;
 }
 
-static int keep_third(sp_context *context, sp_sparse *matrix)
+int sp_sparse_keep_third(sp_context *context, sp_sparse *matrix)
 {
     int64_t third = matrix->order / 3, kept = 0;
     if (!is_threefold(matrix))
@@ -76,7 +76,7 @@ int sp_sparse_compress(sp_context *context, const sp_sparse *matrix, sp_sparse *
             }
     }
     compressed->start[n] = kept;
-    int status = keep_third(context, compressed);
+    int status = sp_sparse_keep_third(context, compressed);
     if (status != SP_OK)
         sp_sparse_free(compressed);
     return status;

@@ -35,6 +35,9 @@ void sp_sparse_free(sp_sparse *matrix);
  * for products where the three components of every vertex are free. Its values are not to be changed afterwards. */
 int sp_sparse_compress(sp_context *context, const sp_sparse *matrix, sp_sparse *compressed) SP_MUST_USE;
 
+/* Puts A beside a matrix that is A ⊗ I₃ bit for bit; another stays as it is. */
+int sp_sparse_keep_third(sp_context *context, sp_sparse *matrix) SP_MUST_USE;
+
 /* Entry (row, column), 0 where it is not stored; the sum of the diagonal. */
 double sp_sparse_entry(const sp_sparse *matrix, int64_t row, int64_t column);
 double sp_sparse_trace(const sp_sparse *matrix);

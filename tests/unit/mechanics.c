@@ -284,6 +284,43 @@ static void thirds_of_a_mass_multiply_as_the_whole(void)
     }
 }
 
+/* The matrices over the pattern and without its zeros against the product by elements, where vertices are held in none, some and all of their components. */
+static void mass_of_held_vertices(void)
+{
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        sp_mesh mesh;
+        sp_body body;
+        sp_sparse whole, M;
+        make_variant(variant, &mesh);
+        mesh.fixed_count = 0;
+        for (int axes = 1; axes < 8; axes++)
+            CHECK_OK(sp_mesh_fix_list(&context, &mesh, 1, (int64_t[]){2 * axes + 1}, axes));
+        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_body_pattern(&context, &body));
+        CHECK_OK(sp_body_matrix(&context, &body, &whole));
+        CHECK_OK(sp_body_mass(&context, &body, false, &whole));
+        CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
+        const int64_t n = body.dof_count, all = 3 * mesh.vertex_count;
+        double *x = calloc((size_t)n, 8), *y = calloc((size_t)n, 8), *z = calloc((size_t)n, 8), *u = calloc((size_t)all, 8), *f = calloc((size_t)all, 8), worst = 0, largest = 0;
+        random_field(n, 6, x);
+        sp_body_spread(&body, x, u);
+        sp_body_mass_times(&context, &body, 3, u, f);
+        sp_sparse_times(&context, &whole, 1, x, y);
+        sp_sparse_times(&context, &M, 1, x, z);
+        for (int64_t i = 0; i < n; i++) {
+            worst = fmax(worst, fmax(fabs(y[i] - f[body.free[i]]), fabs(z[i] - f[body.free[i]])));
+            largest = fmax(largest, fabs(f[body.free[i]]));
+        }
+        CHECK(worst < 1e-14 * largest, "variant %d: off by %g of %g", variant, worst, largest);
+        CHECK(M.start[n] < whole.start[n] / 2, "%lld of %lld entries", (long long)M.start[n], (long long)whole.start[n]);
+        free(x), free(y), free(z), free(u), free(f);
+        sp_sparse_free(&whole);
+        sp_sparse_free(&M);
+        sp_body_free(&body);
+        sp_mesh_free(&mesh);
+    }
+}
+
 static void mass_sums_to_the_body(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
@@ -491,6 +528,7 @@ int main(void)
     RUN(second_derivative_matches_force);
     RUN(rigid_motions_cost_nothing);
     RUN(patch_test);
+    RUN(mass_of_held_vertices);
     RUN(mass_sums_to_the_body);
     RUN(thirds_of_a_mass_multiply_as_the_whole);
     RUN(nodes_multiply_as_rows);

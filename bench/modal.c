@@ -1,6 +1,7 @@
 /* Modal cubature (Yang 2015, Table 3): the r small least squares problems, without the making of poses and columns, beside what no method can avoid, reading their matrices once.
  * argv[1]: mesh; argv[2]: basis; argv[3]: training poses; argv[4]: threads; then the numbers of elements asked for. Each time is the least of five. */
 #include "cubature/modal.h"
+#include "linear/gram.h"
 #include "training.h"
 
 #include <cblas.h>
@@ -29,7 +30,7 @@ static double squares(int64_t r, int64_t poses, int64_t n)
     for (int k = 0; k < 5; k++) {
         double start = bench_now();
         for (int64_t j = 0; j < r; j++)
-            cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)n, (int)poses, 1, A, (int)poses, 0, H, (int)n);
+            sp_gram_add(poses, n, A, poses, H, n);
         least = fmin(least, bench_now() - start);
     }
     free(A), free(H);

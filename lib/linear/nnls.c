@@ -1,3 +1,4 @@
+#include "linear/gram.h"
 #include "linear/nnls_internal.h"
 
 #include <cblas.h>
@@ -138,6 +139,15 @@ static void gradient_gram(sp_nnls_core *s)
     s->residual = sqrt(fmax(square, 0));
 }
 
+/* The upper triangle of H at columns [first, end). */
+static void gram_square(sp_nnls_core *s, int64_t first, int64_t end)
+{
+    double *H = s->H + first * s->H_room + first;
+    for (int64_t j = 0; j < end - first; j++)
+        memset(H + j * s->H_room, 0, (size_t)(j + 1) * sizeof *H);
+    sp_gram_add(s->m, end - first, s->A + first * s->stride, s->stride, H, s->H_room);
+}
+
 /* Columns from `first` on of H, and their mirror: tiles of columns, each one product over all rows, so that there is nothing to sum between threads. */
 static void gram_columns(sp_nnls_core *s, int64_t first)
 {
@@ -148,7 +158,7 @@ static void gram_columns(sp_nnls_core *s, int64_t first)
     } else if (n <= SP_NNLS_FEW && s->m <= SP_NNLS_SHORT) {
         sp_nnls_gram_small(s, first);
     } else if (tiles == 1) {
-        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)n, (int)s->m, 1, s->A, (int)s->stride, 0, s->H, (int)ld);
+        gram_square(s, 0, n);
     } else {
 #pragma omp parallel for schedule(dynamic) num_threads(s->context->threads) 
         for (int64_t t = 0; t < tiles; t++) {
@@ -163,7 +173,7 @@ static void gram_columns(sp_nnls_core *s, int64_t first)
             if (top > left)
                 continue;
             if (top == left)
-                cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)(left_end - left), (int)s->m, 1, s->A + left * s->stride, (int)s->stride, 0, s->H + left * ld + left, (int)ld);
+                gram_square(s, left, left_end);
             else
                 cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(top_end - top), (int)(left_end - left), (int)s->m, 1, s->A + top * s->stride, (int)s->stride,
                             s->A + left * s->stride, (int)s->stride, 0, s->H + left * ld + top, (int)ld);

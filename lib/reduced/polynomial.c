@@ -1,16 +1,16 @@
-/* The Gram matrix of a basis: one dsyrk of the rows of its elements. */
+/* The Gram matrix of a basis: that of the rows of its elements. */
 #include "reduced/polynomial.h"
 
 #include "linear/dense.h"
+#include "linear/gram.h"
 #include "reduced/mass.h"
 #include "reduced/rows.h"
 
-#include <cblas.h>
 #include <omp.h>
 #include <string.h>
 
 enum {
-    BLOCK_ROWS = 896, /* rows per dsyrk: enough for its full speed, and the rows stay in the second-level cache */
+    BLOCK_ROWS = 896, /* rows per product: enough for its full speed, and the rows stay in the second-level cache */
     STRIDE = BLOCK_ROWS + 32,
     MOST_SUMS = 8,
     MOST_CACHED = 512, /* classes whose factors are made once */
@@ -29,7 +29,7 @@ typedef struct sum_space {
 static void flush(sum_space *space, int64_t N)
 {
     if (space->filled > 0)
-        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)N, (int)space->filled, 1, space->rows, STRIDE, 1, space->gram, (int)N);
+        sp_gram_add(space->filled, N, space->rows, STRIDE, space->gram, N);
     space->filled = 0;
 }
 

@@ -466,8 +466,8 @@ static int gram_new(sp_nnls_core *s)
 /* Lawson and Hanson's algorithm from the present x. A column enters above the rounding of its gradient; rounding could still let columns come
  * and go in a circle: each that comes again with a gradient near it raises that bar.
  *
- * Towards the minimum itself columns enter together, twice as many each time that all stay and one where one leaves: a gradient costs more than their entering, and one alone always
- * lowers the residual. Where a tolerance or a bound stops before, the way decides how many columns there are, and they enter one by one.
+ * Towards the minimum itself columns enter together, twice as many each time that all stay, and a quarter as many, down to one, where more than a quarter leaves: a gradient costs more than their
+ * entering, and one alone always lowers the residual. Where a tolerance or a bound stops before, the way decides how many columns there are, and they enter one by one.
  *
  * Gradients: with H a step costs n·k, from A m·(n + k); H costs m·n²/2 once, at SLOW times the speed. Without a tolerance or a bound, about half of
  * min(m, n) columns are expected; otherwise H is made when as much was spent without. */
@@ -557,7 +557,7 @@ static int descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnl
         }
         int64_t left = move(s, entered, &changes);
         if (entered > 0 && !alone)
-            together = left == 0 ? (2 * together < TOGETHER ? 2 * together : TOGETHER) : 1;
+            together = left == 0 ? (2 * together < TOGETHER ? 2 * together : TOGETHER) : 4 * left <= entered ? together : together > 4 ? together / 4 : 1;
     }
     report->iterations = changes;
     report->positive = s->k;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    FEW = 128,             /* columns */
+    FEW = 256,             /* columns */
     HEIGHT = 4, WIDTH = 6, /* of a tile: its 24 sums of eight lanes stay in registers while 10 columns are read */
     BLOCK = 512,           /* rows at a time: the left columns of a tile stay in the first cache */
 };

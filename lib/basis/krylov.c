@@ -55,7 +55,8 @@ static bool project_block(krylov *k, int64_t before, const double *U, int64_t co
 
 /* Block Gram–Schmidt against the `before` columns at U, the block behind them orthonormalized within; all of it twice, since a column that loses
  * most of its length has only half of its digits right after the first time. Where the operator is symmetric, the first time needs the `recent`
- * columns alone; what the others then leave is rounding, or it is done once more. */
+ * columns alone; what the others then leave is rounding, or it is done once more. Not for several blocks at a time, though U would be read less often: that rounding grows by 1e4 and more from one block to
+ * the next, and after two of them it is all there is (measured). */
 static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, const double *U, int64_t count, double *W)
 {
     int64_t n = k->n, rank;

@@ -13,10 +13,11 @@
 
 enum { WIDTH = 6, ROUNDS = 3 }; /* columns of a block */
 
-/* Seconds of `modes` with these options, and its peak memory. */
-static double run_once(char **argv, const char *output, int64_t k, bool krylov, double *gigabytes)
+/* Seconds of `modes` with these options, and its peak memory. expected: about as much, GB. */
+static double run_once(char **argv, const char *output, int64_t k, bool krylov, double expected, double *gigabytes)
 {
     char program[1000], count[30];
+    bench_warm(1.5 * expected + 0.2);
     snprintf(program, sizeof program, "%s/modes", argv[1]);
     snprintf(count, sizeof count, "%lld", (long long)k);
     double start = bench_now();
@@ -93,12 +94,13 @@ static work factor_and_solve(char **argv)
     return w; /* the process ends here: nothing is freed */
 }
 
-static work work_once(char **argv)
+static work work_once(char **argv, double expected)
 {
     work w;
     int ends[2];
     if (pipe(ends) != 0)
         exit(1);
+    bench_warm(1.5 * expected + 0.2);
     pid_t child = fork();
     if (child == 0) {
         w = factor_and_solve(argv);
@@ -119,12 +121,11 @@ int main(int argc, char **argv)
         return 2;
     char output[1000];
     double seconds[MOST][2], memory[MOST][2];
-    work w = {0};
     snprintf(output, sizeof output, "%s.modes", argv[2]);
+    work w = work_once(argv, 0); /* for its size */
+    const double factor = 12e-9 * w.nonzeros, column = 24e-9 * (double)w.order; /* GB, with what else they need */
     for (int round = 0; round < (w.factorization < 5 ? ROUNDS : 1); round++) { /* all in turns, and the least of each: what the machine does besides comes and goes */
-        work once = work_once(argv);
-        if (round == 0)
-            w = once;
+        work once = work_once(argv, factor);
         w.analysis = fmin(w.analysis, once.analysis);
         w.factorization = fmin(w.factorization, once.factorization);
         w.single = fmin(w.single, once.single);
@@ -132,7 +133,7 @@ int main(int argc, char **argv)
         w.library = fmin(w.library, once.library);
         for (int i = 4; i < argc; i++)
             for (int krylov = 0; krylov < 2; krylov++) {
-                double took = run_once(argv, output, atoll(argv[i]), krylov, &memory[i - 4][krylov]);
+                double took = run_once(argv, output, atoll(argv[i]), krylov, factor + column * atof(argv[i]), &memory[i - 4][krylov]);
                 seconds[i - 4][krylov] = round == 0 ? took : fmin(seconds[i - 4][krylov], took);
             }
     }

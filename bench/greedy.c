@@ -1,7 +1,8 @@
 /* Greedy cubature (An et al. 2008) against the operations that it consists of: in every round the displacements and residuals of the candidates' corners (two dense products), their forces at all
- * poses, and the least squares problem of the elements chosen; at the end the same of all elements once, for its KKT residual.
+ * poses with their products and norms, and the least squares problem of the elements chosen; at the end the same of all elements once, for its KKT residual.
  * argv[1]: mesh; argv[2]: basis; argv[3]: training poses; argv[4]: threads; then tolerances. */
 #include "assembly/batch.h"
+#include "cubature/blocks.h"
 #include "cubature/joint.h"
 #include "linear/nnls.h"
 #include "training.h"
@@ -42,15 +43,26 @@ static double product_of(int64_t rows, int64_t r, int64_t poses)
     return least;
 }
 
-/* Seconds of the forces of one element at `poses` poses, out of rows of displacements and nothing else. */
+/* What becomes of forces: their products with the residual, and their squares. */
+SP_CLONES static void products_of_forces(int64_t width, sp_lanes force[8][3], const double *v, const double *C, sp_lanes *sum, sp_lanes *squares)
+{
+    static const double one[SP_LANES] __attribute__((aligned(64))) = {1, 1, 1, 1, 1, 1, 1, 1};
+    sp_poses_dot(4, (const int64_t[]){0, 1, 2, 3}, width, force, v, sum);
+    sp_poses_square(ROWS, C, force, one, squares);
+}
+
+/* Seconds of the forces of one element at `poses` poses, of their products with the residuals and of their norm, out of rows of displacements and residuals and nothing else. */
 static double forces_of(const sp_body *body, int64_t poses)
 {
-    enum { ELEMENTS = 2000 };
+    enum { ELEMENTS = 2000, WITH_FIRST = ROWS + 3 };
     int64_t padded = (poses + SP_LANES - 1) / SP_LANES * SP_LANES, count = sp_mesh_element_count(body->mesh);
-    sp_lanes *u = aligned_alloc(64, (size_t)(ROWS * padded) * 8), displacement[8][3] = {{{0}}}, force[8][3], energy, sum = {0};
+    sp_lanes *u = aligned_alloc(64, (size_t)(ROWS * padded) * 8), *v = aligned_alloc(64, (size_t)(WITH_FIRST * padded) * 8), displacement[8][3] = {{{0}}}, force[8][3], energy, sum = {0};
+    double C[ROWS * (ROWS + 1) / 2];
     sp_element_lanes data;
     double least = INFINITY;
     bench_random(ROWS * padded, 3, (double *)u);
+    bench_random(WITH_FIRST * padded, 5, (double *)v);
+    bench_random(ROWS * (ROWS + 1) / 2, 6, C);
     for (int64_t i = 0; i < ROWS * padded / SP_LANES; i++)
         u[i] *= 1e-4;
     sp_element_lanes_start(&data);
@@ -62,12 +74,12 @@ static double forces_of(const sp_body *body, int64_t poses)
                 for (int i = 0; i < ROWS; i++)
                     displacement[1 + i / 3][i % 3] = u[i * padded / SP_LANES + g];
                 sp_batch_force(&data, displacement, force, &energy);
-                sum += force[1][0];
+                products_of_forces(padded, force, (const double *)(v + g), C, &sum, &sum);
             }
         }
         least = fmin(least, bench_now() - start);
     }
-    free(u);
+    free(u), free(v);
     return sum[0] == 0 ? 0 : least / ELEMENTS;
 }
 
@@ -103,7 +115,7 @@ int main(int argc, char **argv)
     int64_t elements = sp_mesh_element_count(&given.mesh), r = given.poses.r, T = given.poses.count;
     double force = forces_of(&given.body, T) / context.threads, some = 2 * product_of(ROWS * CANDIDATES, r, T) / context.threads,
            all = 2 * product_of(3 * given.mesh.vertex_count, r, T) / context.threads;
-    printf("%lld elements, r = %lld, %lld poses: %.1f ns a force; products of %d candidates %.1f ms, of all vertices %.1f ms\n", (long long)elements, (long long)r, (long long)T,
+    printf("%lld elements, r = %lld, %lld poses: %.1f ns a force with its products; products of %d candidates %.1f ms, of all vertices %.1f ms\n", (long long)elements, (long long)r, (long long)T,
            1e9 * force / (double)T, CANDIDATES, 1e3 * some, 1e3 * all);
     for (int i = 5; i < argc; i++) {
         double least = INFINITY;

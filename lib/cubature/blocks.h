@@ -20,4 +20,28 @@ void sp_poses_spread(const double *W, int64_t rows, int64_t r, int64_t count, co
 /* Rows of the corners out of an array [3·vertices, width], eight columns from `at` on. The number of corners is a constant in the loops that all elements of all poses pass. */
 void sp_poses_take(int corners, const int64_t *corner, int64_t width, const double *at, sp_lanes to[8][3]);
 
+/* sum += forces · rows of the corners, as sp_poses_take takes them out. */
+SP_INLINE void sp_poses_dot(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at, sp_lanes *sum)
+{
+    sp_lanes each[3] = {{0}};
+    for (int a = 0; a < corners; a++)
+        for (int i = 0; i < 3; i++)
+            each[i] += force[a][i] * *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
+    *sum += each[0] + each[1] + each[2];
+}
+
+/* sum += scale² fᵀCf: of the forces behind the first corner, with the upper triangle of C by rows, doubled off the diagonal. */
+SP_INLINE void sp_poses_square(int rows, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
+{
+    const sp_lanes *f = &force[1][0];
+    sp_lanes square = {0};
+    for (int i = 0; i < rows; i++) {
+        sp_lanes product = {0};
+        for (int j = i; j < rows; j++)
+            product += *C++ * f[j];
+        square += f[i] * product;
+    }
+    *sum += square * *(const sp_lanes *)scale * *(const sp_lanes *)scale;
+}
+
 #endif

@@ -223,33 +223,25 @@ static int64_t metric_place(const sp_mesh *mesh, int64_t element)
     return element < mesh->hex_count ? element * MOST_TRIANGLE : mesh->hex_count * MOST_TRIANGLE + (element - mesh->hex_count) * TET_TRIANGLE;
 }
 
-/* sum += scale² fᵀCf */
-SP_INLINE void square_rows(int rows, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
-{
-    const sp_lanes *f = &force[1][0];
-    sp_lanes square = {0};
-    for (int i = 0; i < rows; i++) {
-        sp_lanes product = {0};
-        for (int j = i; j < rows; j++)
-            product += *C++ * f[j];
-        square += f[i] * product;
-    }
-    *sum += square * *(const sp_lanes *)scale * *(const sp_lanes *)scale;
-}
-
 SP_CLONES static void add_square(int corners, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
 {
     if (corners == 4)
-        square_rows(9, C, force, scale, sum);
+        sp_poses_square(9, C, force, scale, sum);
     else
-        square_rows(MOST_ROWS, C, force, scale, sum);
+        sp_poses_square(MOST_ROWS, C, force, scale, sum);
+}
+
+/* In pairs: one after the other each addition would wait for the one before. */
+SP_INLINE double sum_of(const sp_lanes *x)
+{
+    return (((*x)[0] + (*x)[4]) + ((*x)[2] + (*x)[6])) + (((*x)[1] + (*x)[5]) + ((*x)[3] + (*x)[7]));
 }
 
 /* ‖a_e‖ of the k-th of them, without its column. */
 static double norm_of(const sp_training *t, some_elements *s, int64_t element, int64_t k)
 {
     static const double one[SP_LANES] __attribute__((aligned(64))) = {1, 1, 1, 1, 1, 1, 1, 1};
-    double C[MOST_TRIANGLE], total = 0;
+    double C[MOST_TRIANGLE];
     int corners = 1 + (int)(s->first[k + 1] - s->first[k]) / 3;
     sp_lanes sum = {0};
     metric_of(t, element, s->rows + s->first[k] * t->poses->r, C);
@@ -258,9 +250,7 @@ static double norm_of(const sp_training *t, some_elements *s, int64_t element, i
         take_relative(corners, t->padded, s->f + s->first[k] * t->padded + g, force);
         add_square(corners, C, force, one, &sum);
     }
-    for (int l = 0; l < SP_LANES; l++)
-        total += sum[l];
-    return sqrt(fmax(total, 0));
+    return sqrt(fmax(sum_of(&sum), 0));
 }
 
 int sp_training_columns(sp_training *t, int64_t count, const int64_t *element, double *A)
@@ -308,22 +298,18 @@ static int all_norms(sp_training *t, double *norm)
 
 /* ---- products with all columns ---- */
 
-/* Products of forces with rows of the corners, as sp_poses_take takes them out. */
-SP_INLINE void dot_corners(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at, sp_lanes *sum)
+/* Both at once, while the forces are at hand. C: NULL without squares. */
+SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at, sp_lanes *sum, const double *C, const double *scale, sp_lanes *squares)
 {
-    sp_lanes each[3] = {{0}};
-    for (int a = 0; a < corners; a++)
-        for (int i = 0; i < 3; i++)
-            each[i] += force[a][i] * *(const sp_lanes *)(at + (3 * corner[a] + i) * width);
-    *sum += each[0] + each[1] + each[2];
-}
-
-SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at, sp_lanes *sum)
-{
-    if (corners == 4)
-        dot_corners(4, corner, width, force, at, sum);
-    else
-        dot_corners(8, corner, width, force, at, sum);
+    if (corners == 4) {
+        sp_poses_dot(4, corner, width, force, at, sum);
+        if (C)
+            sp_poses_square(9, C, force, scale, squares);
+    } else {
+        sp_poses_dot(8, corner, width, force, at, sum);
+        if (C)
+            sp_poses_square(MOST_ROWS, C, force, scale, squares);
+    }
 }
 
 /* c_e += Σ over a block of poses; with metrics [elements] also ‖a_e‖² += Σ, of poses scaled by `scale` [width]. */
@@ -333,21 +319,18 @@ static void add_products(const sp_body *body, int64_t width, const double *u, co
     for (int64_t e = 0; e < elements; e++) {
         int corners;
         const int64_t *corner = sp_mesh_corners(body->mesh, e, &corners);
+        const double *C = metric ? metric + metric_place(body->mesh, e) : NULL;
         sp_lanes sum = {0}, squares = {0};
         sp_element_lanes_fill(body, e, data);
         for (int64_t g = 0; g < width; g += SP_LANES) {
             sp_lanes displacement[8][3], force[8][3], energy;
             sp_poses_take(corners, corner, width, u + g, displacement);
             sp_batch_force(data, displacement, force, &energy);
-            add_dots(corners, corner, width, force, v + g, &sum);
-            if (metric)
-                add_square(corners, metric + metric_place(body->mesh, e), force, scale + g, &squares);
+            add_dots(corners, corner, width, force, v + g, &sum, C, scale + g, &squares);
         }
-        for (int l = 0; l < SP_LANES; l++) {
-            c[e] += sum[l];
-            if (metric)
-                square[e] += squares[l];
-        }
+        c[e] += sum_of(&sum);
+        if (metric)
+            square[e] += sum_of(&squares);
     }
 }
 

@@ -18,17 +18,15 @@ SP_INLINE sp_lanes lanes_at(const double *x, int64_t count)
     return v;
 }
 
-typedef int64_t order __attribute__((vector_size(64)));
-
 /* Lane i: the sum of the lanes of v[i]. */
 SP_INLINE sp_lanes sums(const sp_lanes v[SP_LANES])
 {
     sp_lanes a[4], b[2];
     for (int i = 0; i < 4; i++)
-        a[i] = __builtin_shuffle(v[2 * i], v[2 * i + 1], (order){0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(v[2 * i], v[2 * i + 1], (order){1, 9, 3, 11, 5, 13, 7, 15});
+        a[i] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14) + __builtin_shufflevector(v[2 * i], v[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     for (int i = 0; i < 2; i++)
-        b[i] = __builtin_shuffle(a[2 * i], a[2 * i + 1], (order){0, 1, 8, 9, 4, 5, 12, 13}) + __builtin_shuffle(a[2 * i], a[2 * i + 1], (order){2, 3, 10, 11, 6, 7, 14, 15});
-    return __builtin_shuffle(b[0], b[1], (order){0, 1, 2, 3, 8, 9, 10, 11}) + __builtin_shuffle(b[0], b[1], (order){4, 5, 6, 7, 12, 13, 14, 15});
+        b[i] = __builtin_shufflevector(a[2 * i], a[2 * i + 1], 0, 1, 8, 9, 4, 5, 12, 13) + __builtin_shufflevector(a[2 * i], a[2 * i + 1], 2, 3, 10, 11, 6, 7, 14, 15);
+    return __builtin_shufflevector(b[0], b[1], 0, 1, 2, 3, 8, 9, 10, 11) + __builtin_shufflevector(b[0], b[1], 4, 5, 6, 7, 12, 13, 14, 15);
 }
 
 typedef struct operands {

@@ -29,8 +29,6 @@ static const double worth = 0.1;                                /* of the steepe
 static const double thin = 1e-6;                                /* below this pivot R is made from the columns, not from H */
 static const double dependent = 1.5e-8, last_dependent = 1e-11; /* see `append` */
 
-enum { OUTSIDE, ACTIVE, ASIDE };
-
 /* ---- products with the columns ---- */
 
 /* v −= Σ coefficient_i a_i over the active columns, as given. */
@@ -148,8 +146,7 @@ static void gram_square(sp_nnls_core *s, int64_t first, int64_t end)
     sp_gram_add(s->m, end - first, s->A + first * s->stride, s->stride, H, s->H_room);
 }
 
-/* Columns from `first` on of H, and their mirror: tiles of columns, each one product over all rows, so that there is nothing to sum between threads. */
-static void gram_columns(sp_nnls_core *s, int64_t first)
+void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
 {
     int64_t n = s->n, ld = s->H_room, width = n - first;
     int64_t tile = n >= 4 * TILE ? TILE : n > TILE ? TILE / 2 : TILE, above = (first + tile - 1) / tile, right = (width + tile - 1) / tile, tiles = above * right + right * right;
@@ -260,7 +257,7 @@ static bool append(sp_nnls_core *s, int64_t j)
     s->R[k * s->k_room + k] = pivot;
     s->inverse[k] = 1 / pivot;
     s->S[k] = j;
-    s->state[j] = ACTIVE;
+    s->state[j] = SP_NNLS_ACTIVE;
     s->k++;
     return true;
 }
@@ -306,7 +303,7 @@ static void leave(sp_nnls_core *s, int64_t at)
             s->inverse[last] = 1 / length;
         }
     }
-    s->state[s->S[at]] = OUTSIDE;
+    s->state[s->S[at]] = SP_NNLS_OUTSIDE;
     s->x[s->S[at]] = 0;
     memmove(s->S + at, s->S + at + 1, (size_t)(k - 1 - at) * sizeof *s->S);
     memmove(s->g + at, s->g + at + 1, (size_t)(k - 1 - at) * sizeof *s->g);
@@ -318,15 +315,15 @@ static void leave(sp_nnls_core *s, int64_t at)
 static void forget_aside(sp_nnls_core *s)
 {
     for (int64_t j = 0; s->aside > 0 && j < s->n; j++)
-        if (s->state[j] == ASIDE) {
-            s->state[j] = OUTSIDE;
+        if (s->state[j] == SP_NNLS_ASIDE) {
+            s->state[j] = SP_NNLS_OUTSIDE;
             s->aside--;
         }
 }
 
 static void set_aside(sp_nnls_core *s, int64_t j)
 {
-    s->state[j] = ASIDE;
+    s->state[j] = SP_NNLS_ASIDE;
     s->aside++;
 }
 
@@ -422,7 +419,7 @@ static int64_t steepest(const sp_nnls_core *s, double noise)
 {
     int64_t best = -1;
     for (int64_t j = 0; j < s->n; j++)
-        if (s->state[j] == OUTSIDE && s->h[j] > noise) {
+        if (s->state[j] == SP_NNLS_OUTSIDE && s->h[j] > noise) {
             noise = s->h[j];
             best = j;
         }
@@ -444,7 +441,7 @@ static double kkt(const sp_nnls_core *s)
 {
     double worst = worst_active(s);
     for (int64_t j = 0; j < s->n; j++)
-        worst = s->state[j] != ACTIVE && s->h[j] > worst ? s->h[j] : worst;
+        worst = s->state[j] != SP_NNLS_ACTIVE && s->h[j] > worst ? s->h[j] : worst;
     return worst;
 }
 
@@ -459,7 +456,7 @@ static int gram_new(sp_nnls_core *s)
     sp_nnls_enlarge_square(s, &s->H, 0, &s->H_room, s->n);
     if (!s->H)
         return sp_fail_memory(s->context);
-    gram_columns(s, 0);
+    sp_nnls_gram_columns(s, 0);
     return SP_OK;
 }
 
@@ -471,7 +468,7 @@ static int gram_new(sp_nnls_core *s)
  *
  * Gradients: with H a step costs n·k, from A m·(n + k); H costs m·n²/2 once, at SLOW times the speed. Without a tolerance or a bound, about half of
  * min(m, n) columns are expected; otherwise H is made when as much was spent without. */
-static int descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report)
+int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report)
 {
     double tolerance = parameters->tolerance, last = INFINITY, active = 0;
     int64_t most = parameters->most, changes = 0, limit = 30 * s->n + 100, steps = 0;
@@ -591,7 +588,7 @@ static int check_norm(sp_context *context, const char *what, int64_t index, int6
     return sp_fail(context, SP_INPUT, "nonnegative weights: the length of %s, %.3g, is not between 1e-140 and 1e140", name, *norm);
 }
 
-static int make_room(sp_nnls_core *s, int64_t room)
+int sp_nnls_make_room(sp_nnls_core *s, int64_t room)
 {
     if (room <= s->room)
         return SP_OK;
@@ -607,8 +604,7 @@ static int make_room(sp_nnls_core *s, int64_t room)
     return SP_OK;
 }
 
-/* local: SP_NNLS_LOCAL bytes that last as long as s, or NULL. */
-static int start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local)
+int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local)
 {
     *s = (sp_nnls_core){.context = context, .m = m, .stride = m, .b = b, .local = local, .local_left = local ? SP_NNLS_LOCAL : 0};
     int status = sp_dense_fits(context, m, 1);
@@ -630,11 +626,10 @@ static void measure(sp_nnls_core *s, int64_t j)
     s->c[j] = sp_nnls_dot(s->m, a, s->b);
 }
 
-/* Takes note of columns s->n … n − 1 of s->A; where one is not good, of none. */
-static int take(sp_nnls_core *s, int64_t n)
+int sp_nnls_take(sp_nnls_core *s, int64_t n)
 {
     int64_t first = s->n, m = s->m;
-    int status = make_room(s, n > 0 ? n : 1);
+    int status = sp_nnls_make_room(s, n > 0 ? n : 1);
     if (status != SP_OK)
         return status;
     if (m * (n - first) <= SMALL) {
@@ -649,14 +644,14 @@ static int take(sp_nnls_core *s, int64_t n)
         status = check_norm(s->context, "column", j, m, s->A + j * s->stride, s->norm[j], &s->norm[j]);
         s->c[j] = s->norm[j] > 0 && s->b_norm > 0 ? s->c[j] / s->norm[j] / s->b_norm : 0;
         s->x[j] = s->w[j] = s->h[j] = 0;
-        s->state[j] = OUTSIDE;
+        s->state[j] = SP_NNLS_OUTSIDE;
     }
     if (status == SP_OK)
         s->n = n;
     return status;
 }
 
-static int check_parameters(sp_context *context, const sp_nnls_parameters *parameters)
+int sp_nnls_check(sp_context *context, const sp_nnls_parameters *parameters)
 {
     if (!(parameters->tolerance >= 0) || parameters->most < 0 || !(parameters->least >= 0))
         return sp_fail(context, SP_INPUT, "nonnegative weights: tolerance %g and %lld weights: both must be 0 or more", parameters->tolerance, (long long)parameters->most);
@@ -668,10 +663,10 @@ int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t 
     _Alignas(64) char local[SP_NNLS_LOCAL];
     sp_nnls_core s = {0};
     *report = (sp_nnls_report){0};
-    int status = check_parameters(context, parameters);
+    int status = sp_nnls_check(context, parameters);
     if (status != SP_OK)
         return status;
-    SP_TRY(start(&s, context, m, b, local));
+    SP_TRY(sp_nnls_start(&s, context, m, b, local));
     SP_TRY(sp_dense_fits(context, stride, n));
     if (n < 0 || stride < m) {
         status = sp_fail(context, SP_INPUT, "nonnegative weights: %lld columns of %lld rows, %lld apart", (long long)n, (long long)m, (long long)stride);
@@ -679,156 +674,10 @@ int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t 
     }
     s.A = A;
     s.stride = stride;
-    SP_TRY(take(&s, n));
-    status = descend(&s, parameters, report);
+    SP_TRY(sp_nnls_take(&s, n));
+    status = sp_nnls_descend(&s, parameters, report);
     memcpy(w, s.w, (size_t)n * sizeof *w);
 done:
     sp_pool_free(&s.pool);
     return status;
-}
-
-/* ---- columns one after another ---- */
-
-struct sp_nnls_set {
-    sp_nnls_core core;
-    double *b;
-    sp_list columns, id; /* doubles [m, n]; int64_t [n] */
-};
-
-int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t room, sp_nnls_set **set)
-{
-    int64_t size;
-    *set = NULL;
-    sp_nnls_set *made = calloc(1, sizeof *made);
-    if (!made)
-        return sp_fail_memory(context);
-    int status = start(&made->core, context, m, b, NULL);
-    if (status == SP_OK) {
-        made->core.b = made->b = sp_pool_copy(&made->core.pool, b, m, sizeof *b);
-        room = room < 1 ? 1 : room;
-        if (!made->b || __builtin_mul_overflow(m, room, &size) || !sp_list_add(&made->columns, size, sizeof(double)) || !sp_list_add(&made->id, room, sizeof(int64_t)))
-            status = sp_fail_memory(context);
-        else
-            status = make_room(&made->core, room);
-        made->columns.count = made->id.count = 0;
-    }
-    if (status == SP_OK)
-        *set = made;
-    else
-        sp_nnls_set_free(made);
-    return status;
-}
-
-void sp_nnls_set_free(sp_nnls_set *set)
-{
-    if (!set)
-        return;
-    sp_list_free(&set->columns);
-    sp_list_free(&set->id);
-    sp_pool_free(&set->core.pool);
-    free(set);
-}
-
-int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, const int64_t *id)
-{
-    sp_nnls_core *s = &set->core;
-    int64_t first = s->n, n, size, listed = set->columns.count;
-    if (count < 0)
-        return sp_fail(s->context, SP_INPUT, "nonnegative weights: %lld columns to add", (long long)count);
-    if (count == 0)
-        return SP_OK;
-    if (__builtin_add_overflow(first, count, &n) || __builtin_mul_overflow(s->m, n, &size))
-        return sp_fail_memory(s->context);
-    int status = sp_dense_fits(s->context, s->m, n);
-    if (status != SP_OK)
-        return status;
-    double *to = sp_list_add(&set->columns, s->m * count, sizeof *to);
-    s->A = set->columns.data;
-    int64_t *name = to ? sp_list_add(&set->id, count, sizeof *name) : NULL;
-    if (name) {
-        memcpy(to, columns, (size_t)(s->m * count) * sizeof *to);
-        memcpy(name, id, (size_t)count * sizeof *name);
-        status = make_room(s, n <= s->room ? n : n > 2 * s->room ? n : 2 * s->room);
-        if (status == SP_OK && s->H_room < n) {
-            sp_nnls_enlarge_square(s, &s->H, first, &s->H_room, s->room);
-            status = s->H_room >= n ? SP_OK : sp_fail_memory(s->context);
-        }
-        if (status == SP_OK)
-            status = take(s, n);
-        if (status == SP_OK) {
-            gram_columns(s, first);
-            return SP_OK;
-        }
-        set->id.count = first;
-    } else {
-        status = sp_fail_memory(s->context);
-    }
-    set->columns.count = listed;
-    return status;
-}
-
-int sp_nnls_set_solve(sp_nnls_set *set, const sp_nnls_parameters *parameters, sp_nnls_report *report)
-{
-    *report = (sp_nnls_report){0};
-    int status = check_parameters(set->core.context, parameters);
-    return status == SP_OK ? descend(&set->core, parameters, report) : status;
-}
-
-void sp_nnls_set_drop(sp_nnls_set *set)
-{
-    sp_nnls_core *s = &set->core;
-    int64_t n = 0, ld = s->H_room, *id = set->id.data;
-    double *A = set->columns.data;
-    for (int64_t j = 0; j < s->n; j++) {
-        if (s->state[j] != ACTIVE)
-            continue;
-        if (n < j) {
-            memcpy(A + n * s->m, A + j * s->m, (size_t)s->m * sizeof *A);
-            memcpy(s->H + n * ld, s->H + j * ld, (size_t)s->n * sizeof *A);
-            double *each[] = {s->norm, s->c, s->x, s->w, s->h};
-            for (int i = 0; i < 5; i++)
-                each[i][n] = each[i][j];
-            id[n] = id[j];
-            for (int64_t i = 0; i < s->k; i++)
-                if (s->S[i] == j)
-                    s->S[i] = n;
-        }
-        n++;
-    }
-    for (int64_t j = 0; j < n; j++) { /* rows of H: kept[i] ≥ i, so that nothing is written before it is read */
-        int64_t to = 0;
-        for (int64_t i = 0; i < s->n; i++)
-            if (s->state[i] == ACTIVE)
-                s->H[j * ld + to++] = s->H[j * ld + i];
-    }
-    memset(s->state, ACTIVE, (size_t)n);
-    s->n = n;
-    s->aside = 0;
-    set->columns.count = n * s->m;
-    set->id.count = n;
-}
-
-int64_t sp_nnls_set_count(const sp_nnls_set *set)
-{
-    return set->core.n;
-}
-
-const int64_t *sp_nnls_set_ids(const sp_nnls_set *set)
-{
-    return set->id.data;
-}
-
-const double *sp_nnls_set_weights(const sp_nnls_set *set)
-{
-    return set->core.w;
-}
-
-const double *sp_nnls_set_columns(const sp_nnls_set *set)
-{
-    return set->columns.data;
-}
-
-const double *sp_nnls_set_residual(const sp_nnls_set *set)
-{
-    return set->core.r;
 }

@@ -1,4 +1,4 @@
-/* What nnls.c and nnls_small.c share; nothing here is for callers outside of them. */
+/* What nnls.c, nnls_set.c and nnls_small.c share; nothing here is for callers outside of them. */
 #ifndef SP_LINEAR_NNLS_INTERNAL_H
 #define SP_LINEAR_NNLS_INTERNAL_H
 
@@ -15,6 +15,8 @@ enum {
     SP_NNLS_LOCAL = 1 << 14, /* bytes on the stack for small problems, which allocating would cost more than solving */
 };
 
+enum { SP_NNLS_OUTSIDE, SP_NNLS_ACTIVE, SP_NNLS_ASIDE }; /* of a column */
+
 typedef struct sp_nnls_core {
     sp_context *context;
     sp_pool pool;
@@ -30,7 +32,7 @@ typedef struct sp_nnls_core {
     double *x, *w;   /* [n] weights for columns of length 1, and as given */
     double *h;       /* [n] the gradient, downhill */
     double *bytes;   /* the two that follow: at most 8 bytes a column */
-    uint8_t *state;  /* [n] OUTSIDE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
+    uint8_t *state;  /* [n] SP_NNLS_OUTSIDE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
     uint8_t *been;   /* [n] entered in this solve */
     double *H;       /* [n, n] both triangles, or NULL: gradients come from A */
     int64_t H_room;
@@ -41,7 +43,7 @@ typedef struct sp_nnls_core {
     double *inverse; /* [k] 1/R_ii */
     double *r, *e;   /* [m] the residual as given; work */
     double residual; /* ‖r‖/‖b‖ */
-    double raised;   /* see `descend` there */
+    double raised;   /* see sp_nnls_descend */
     double least;    /* smallest pivot that may enter */
 } sp_nnls_core;
 
@@ -105,6 +107,26 @@ void sp_nnls_subtract_four(int64_t count, const double *const column[4], const d
 
 /* The upper triangle of columns from `first` on of H, for few columns of a short length. */
 void sp_nnls_gram_small(sp_nnls_core *s, int64_t first);
+
+/* ---- a problem, built up and solved ---- */
+
+/* SP_INPUT for parameters that are none. */
+int sp_nnls_check(sp_context *context, const sp_nnls_parameters *parameters) SP_MUST_USE;
+
+/* A problem without columns: b [m] must outlast it. local: SP_NNLS_LOCAL bytes that last as long as s, or NULL. */
+int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local) SP_MUST_USE;
+
+/* Room for so many columns in all arrays [n] but H. */
+int sp_nnls_make_room(sp_nnls_core *s, int64_t room) SP_MUST_USE;
+
+/* Takes note of columns s->n … n − 1 of s->A; where one is not good, of none. */
+int sp_nnls_take(sp_nnls_core *s, int64_t n) SP_MUST_USE;
+
+/* Columns from `first` on of H, and their mirror: tiles of columns, each one product over all rows, so that there is nothing to sum between threads. */
+void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first);
+
+/* The algorithm, from the present x (nnls.c). */
+int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report) SP_MUST_USE;
 
 /* ---- memory: of the stack while that lasts, then of the pool ---- */
 

@@ -329,11 +329,11 @@ static void many_right_sides(void)
 /* All widths of tiles, and both sides of the number of columns from which dsyrk is taken; rows that fill no lane; nothing written below the diagonal. */
 static void gram_of_few_columns(void)
 {
-    enum { MOST = 131, ROWS = 1100, LDA = ROWS + 3, LDC = MOST + 2 };
+    enum { MOST = 260, ROWS = 1100, LDA = ROWS + 3, LDC = MOST + 2 };
     double *A = malloc(sizeof(double) * LDA * MOST), *C = malloc(sizeof(double) * LDC * MOST);
     for (int i = 0; i < LDA * MOST; i++)
         A[i] = sp_random_uniform(9, 1, (uint64_t)i) - 0.5;
-    for (int m = 1; m <= MOST; m += m < 32 ? 1 : 11)
+    for (int m = 1; m <= MOST; m += m < 32 ? 1 : 57)
         for (int rows = 1; rows <= ROWS; rows += rows < 20 ? 3 : 359) {
             double worst = 0;
             bool kept = true;

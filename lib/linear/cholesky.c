@@ -194,7 +194,8 @@ static bool solve_lanes(const sp_cholesky *cholesky, solver *s, int groups, int6
     for (int64_t i = 0; i < n; i++)
         for (int c = 0; c < width; c++)
             by_rows[i * width + c] = c < count ? b[c * n + row[i]] : 0;
-    sp_supernodes_solve(cholesky->factor, groups, s->x);
+    sp_supernodes_sweep(cholesky->factor, false, groups, s->x);
+    sp_supernodes_sweep(cholesky->factor, true, groups, s->x);
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < count; c++)
             x[c * n + row[i]] = by_rows[i * width + c];

@@ -2,13 +2,14 @@
 
 #include "linear/blas.h"
 #include "linear/internal.h"
+#include "linear/supernodes.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOLVE_BLOCK = 32 }; /* columns: those of ten dynamic vertices read the factor once */
+enum { SOLVE_BLOCK = 32 }; /* columns per substitution by CHOLMOD: those of ten dynamic vertices read the factor once */
 
 /* σ and its root: powers of two, so far beyond every stiffness in N/m that what A_ss⁻¹ adds is below their last digit. */
 #define LARGE 0x1p200
@@ -30,6 +31,8 @@ struct sp_condense {
     int thread_count;
     cholmod_common *commons; /* [thread_count] */
     double *E;               /* [thread_count, SOLVE_BLOCK · maxesize] */
+    int groups;              /* of lanes, by which several columns are substituted; 0: by CHOLMOD */
+    sp_lanes *lanes;         /* [thread_count, order, groups] */
     bool ready;
 };
 
@@ -129,6 +132,12 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         status = sp_fail_memory(context);
         goto done;
     }
+    condense->groups = !sp_lanes_native() ? 0 : d + extra > 2 * SP_LANES ? SP_SUPERNODES_GROUPS : (int)((d + extra + SP_LANES - 1) / SP_LANES);
+    condense->lanes = sp_pool_raw(&condense->pool, condense->groups * n * context->threads, sizeof *condense->lanes);
+    if (!condense->lanes) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
     SP_TRY(make_room(condense, d + extra));
 done:
     sp_pool_free(&scratch);
@@ -173,9 +182,27 @@ int sp_condense_factor(sp_condense *condense, sp_sparse *matrix)
     return SP_OK;
 }
 
+static void substitute_lanes(sp_condense *condense, int thread, bool backward, int64_t first, int64_t count)
+{
+    const int64_t n = condense->order, groups = (count + SP_LANES - 1) / SP_LANES, width = groups * SP_LANES;
+    sp_lanes *lanes = condense->lanes + thread * condense->groups * n;
+    double *W = condense->W + n * first, *by_rows = (double *)lanes;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < width; c++)
+            by_rows[i * width + c] = c < count ? W[c * n + i] : 0;
+    sp_supernodes_sweep(condense->factor, backward, (int)groups, lanes);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < count; c++)
+            W[c * n + i] = by_rows[i * width + c];
+}
+
 /* Substitution in place of the columns [first, first + count) of W, which a thread takes. */
 static bool substitute(sp_condense *condense, int thread, bool backward, int64_t first, int64_t count)
 {
+    if (condense->groups > 0 && count > 1) {
+        substitute_lanes(condense, thread, backward, first, count);
+        return true;
+    }
     const size_t n = (size_t)condense->order, space = (size_t)SOLVE_BLOCK * (condense->factor->maxesize + 1);
     cholmod_dense X = {.nrow = n, .ncol = (size_t)count, .nzmax = n * (size_t)count, .d = n, .x = condense->W + condense->order * first, .xtype = CHOLMOD_REAL,
                        .dtype = CHOLMOD_DOUBLE};
@@ -190,7 +217,7 @@ static bool substitute(sp_condense *condense, int thread, bool backward, int64_t
 
 static int substitute_all(sp_condense *condense, bool backward, int64_t first, int64_t count)
 {
-    const int64_t blocks = (count + SOLVE_BLOCK - 1) / SOLVE_BLOCK;
+    const int64_t most = condense->groups > 0 ? condense->groups * SP_LANES : SOLVE_BLOCK, blocks = (count + most - 1) / most;
     int failed = -1, threads = blocks < condense->thread_count ? (int)blocks : condense->thread_count;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
     for (int64_t block = 0; block < blocks; block++) {

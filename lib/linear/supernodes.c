@@ -1,7 +1,5 @@
 #include "linear/supernodes.h"
 
-#include <stdbool.h>
-
 enum { COLUMNS = 8 }; /* of a supernode, that one sweep over its rows takes: a row of x is then loaded and stored once for eight entries of L */
 
 typedef struct part {
@@ -98,17 +96,11 @@ SP_INLINE void sweep(const cholmod_factor *factor, bool back, int groups, sp_lan
     }
 }
 
-SP_INLINE void solve(const cholmod_factor *factor, int groups, sp_lanes *x)
-{
-    sweep(factor, false, groups, x);
-    sweep(factor, true, groups, x);
-}
-
-SP_NATIVE void sp_supernodes_solve(const cholmod_factor *factor, int groups, sp_lanes *x)
+SP_NATIVE void sp_supernodes_sweep(const cholmod_factor *factor, bool back, int groups, sp_lanes *x)
 {
     switch (groups) {
-    case 1: solve(factor, 1, x); break;
-    case 2: solve(factor, 2, x); break;
-    default: solve(factor, SP_SUPERNODES_GROUPS, x); break;
+    case 1: sweep(factor, back, 1, x); break;
+    case 2: sweep(factor, back, 2, x); break;
+    default: sweep(factor, back, SP_SUPERNODES_GROUPS, x); break;
     }
 }

@@ -6,11 +6,12 @@
 #include "base/lanes.h"
 
 #include <cholmod.h>
+#include <stdbool.h>
 
 enum { SP_SUPERNODES_GROUPS = 3 }; /* at most so many lanes a row: 24 right sides */
 
-/* x ← A⁻¹ x for x [n, groups] lanes by rows, in the order of the factor: row i is that of factor->Perm[i]. Each lane is a right side of its own, whose digits do not depend
- * on the others. Only where sp_lanes_native: with registers half as wide and half as many CHOLMOD's own solves are as fast. */
-void sp_supernodes_solve(const cholmod_factor *factor, int groups, sp_lanes *x);
+/* x ← L⁻¹ x or, back, L⁻ᵀ x for x [n, groups] lanes by rows, in the order of the factor: row i is that of factor->Perm[i]. Each lane is a right side of its own, whose digits do not
+ * depend on the others. Only where sp_lanes_native: with registers half as wide and half as many CHOLMOD's own solves are as fast. */
+void sp_supernodes_sweep(const cholmod_factor *factor, bool back, int groups, sp_lanes *x);
 
 #endif

@@ -761,7 +761,7 @@ static void decoupled_steps_by_either_factor(void)
     CHECK(!pool.failed, "memory");
     int64_t indefinite = 0, definite = 0;
     for (int c = 0; c < 12; c++) {
-        const double h = c % 2 ? 0.03 : 1e-3, squeeze = -0.12 * (double)(c / 2);
+        const double h = c % 2 ? 0.03 : 1e-3, squeeze = -0.08 * (double)(c / 2); /* from farther Newton's method ends where rounding leads it */
         const sp_free_parameters p = {.step = h, .decoupled = true, .semi_implicit = c % 4 < 2};
         sp_free_body *body[BODIES];
         sp_reduced_force whole;
@@ -794,12 +794,8 @@ static void decoupled_steps_by_either_factor(void)
             sp_free_body_place(body[k], &pose, none, (double[]){1, 2, -1}, q, qdot);
         }
         for (int i = 0; i < STEPS; i++) {
-            int status[BODIES];
             for (int k = 0; k < BODIES; k++)
-                status[k] = sp_free_body_step(body[k], none, none, NULL);
-            CHECK((status[0] == SP_OK) == (status[1] == SP_OK) && status[0] == status[2], "statuses %d %d %d", status[0], status[1], status[2]);
-            if (status[0] != SP_OK) /* Newton's method does not get there from so far */
-                break;
+                CHECK_OK(sp_free_body_step(body[k], none, none, NULL));
             const double *one = sp_free_body_q(body[0]), *other = sp_free_body_q(body[1]);
             CHECK(distance(R, one, other) < 1e-9 * (1 + fabs(squeeze)), "case %d step %d: off by %g", c, i, distance(R, one, other));
             CHECK(memcmp(one, sp_free_body_q(body[2]), sizeof q) == 0, "case %d: shared room", c);

@@ -262,8 +262,8 @@ static int start(sp_integrator *it)
     if (it->forcing->springs && it->forcing->springs(it->forcing->self, it->steps ? t - h : 0, it->steps ? t : h))
         SP_TRY(refuse_springs(it));
     switch (it->p.kind) {
-    case SP_NEWMARK:
-        sp_mean_force(it, t, t + 0.5 * h, it->external);
+    case SP_NEWMARK: /* over what it stands for (implicit.c), where that is anything */
+        sp_mean_force(it, t, t + (it->p.gamma < 1 - 1e-6 ? 1 - it->p.gamma : 0.5) * h, it->external);
         SP_TRY(sp_balance_acceleration(it, it->external));
         break;
     case SP_CENTRAL:

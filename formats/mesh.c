@@ -207,6 +207,16 @@ static int take(sp_context *context, sp_file *file, const char *name, enum sp_ty
     return status;
 }
 
+/* cut_from: the hash of the mesh that it was cut from, empty where it was not. */
+static int check_cut(sp_context *context, const sp_file *file, char cut_from[SP_HASH_LENGTH])
+{
+    int status = sp_json_hash(context, file->meta, "cut_from", cut_from);
+    bool has_origin = sp_members_find(&file->members, "origin") != NULL;
+    if (status == SP_OK && (*cut_from != 0) != has_origin)
+        status = sp_fail(context, SP_INPUT, has_origin ? "it has the member origin, but \"cut_from\" in meta is missing" : "it was cut from another mesh, but origin is missing");
+    return status;
+}
+
 int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
 {
     int status;
@@ -243,8 +253,14 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
         SP_TRY(take(context, file, "surface/element", SP_I8, 1, surface->vertex_count, 0, &count, &surface->element));
         SP_TRY(take(context, file, "surface/weights", SP_F8, 2, surface->vertex_count, surface->width, &count, &surface->weights));
     }
+    char cut_from[SP_HASH_LENGTH];
+    SP_TRY(check_cut(context, file, cut_from));
     SP_TRY(sp_json_number(context, file->meta, "quadrature", &quadrature));
-    mesh->quadrature = quadrature == 2 ? 2 : quadrature == 3 ? 3 : 0;
+    if (quadrature != 2 && quadrature != 3) {
+        status = sp_fail(context, SP_INPUT, "quadrature is %g, it must be 2 or 3", quadrature);
+        goto done;
+    }
+    mesh->quadrature = (int)quadrature;
     SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool, &mesh->material_count, &mesh->materials));
     mesh->pool = file->members.pool;
     file->members = (sp_members){0};
@@ -269,11 +285,8 @@ int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char 
     int status;
     *count = 0;
     *origin = NULL;
-    SP_TRY(sp_json_hash(context, file->meta, "cut_from", cut_from));
-    bool is_cut = *cut_from, has_origin = sp_members_find(&file->members, "origin") != NULL;
-    if (is_cut != has_origin)
-        return sp_fail(context, SP_INPUT, is_cut ? "it was cut from another mesh, but origin is missing" : "it has the member origin, but \"cut_from\" in meta is missing");
-    if (!is_cut)
+    SP_TRY(check_cut(context, file, cut_from));
+    if (!*cut_from)
         return SP_OK;
     SP_TRY(take(context, file, "origin", SP_I8, 1, -1, 0, count, &from));
     while (old < *count && from[old] == old)

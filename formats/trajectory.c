@@ -223,6 +223,11 @@ int sp_trajectory_continue(sp_context *context, sp_reader *reader, json_t *meta,
     SP_TRY(sp_json_hash(context, meta, "mesh", state->hash));
     SP_TRY(sp_json_hash(context, meta, "basis", state->hash));
     state->hash[0] = 0;
+    double ignored[2];
+    if (json_object_get(meta, "load_end"))
+        SP_TRY(sp_json_number(context, meta, "load_end", ignored));
+    if (json_object_get(meta, "damping"))
+        SP_TRY(sp_json_numbers(context, meta, "damping", 2, ignored));
     state->estimates = json_is_true(json_object_get(meta, "estimates"));
     if (state->r == 0 && state->point_count == 0)
         status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");

@@ -131,8 +131,10 @@ int main(int argc, char **argv)
     const char *path = tool_argument(0);
     if (chosen.offset_given && chosen.sign != SP_FIELD_OFFSET)
         tool_fail(SP_USAGE, NULL, "--offset means nothing without --sign offset");
-    if (chosen.pose.fields.count && (tool_option_given("sign") || chosen.offset_given))
-        tool_fail(SP_USAGE, NULL, "--sign and --offset mean nothing with --field, whose signs are those of the fields at rest");
+    if (chosen.pose.fields.count) {
+        tool_option_idle("sign", "with --field, whose signs are those of the fields at rest");
+        tool_option_idle("offset", "with --field, whose signs are those of the fields at rest");
+    }
     sp_surface surface;
     sp_field field;
     sp_distance_report report = {0};

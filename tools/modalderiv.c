@@ -88,6 +88,7 @@ int main(int argc, char **argv)
     refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_read_columns(tool_argument(1), NULL, chosen.method == METHOD_MODAL ? modal_kinds : inertia_kinds, &p.mesh, &p.modes);
+    tool_hold_rows(&p.mesh.mesh, &p.modes);
     p.k = chosen.count ? chosen.count : p.modes.columns.count;
     p.rigid = p.modes.columns.rigid;
     p.memory = chosen.memory;

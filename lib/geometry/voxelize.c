@@ -35,6 +35,8 @@ static int place_grid(sp_context *context, const sp_surface *surface, const sp_v
     grid->spacing = longest / (double)p->resolution;
     if (!isfinite(longest) || !(grid->spacing >= 1e-300))
         return sp_fail(context, SP_INPUT, "a model of size %g cannot be divided into voxels", longest / p->enlarge);
+    if (p->fill && !(longest >= 1e-60 && longest <= 1e60)) /* winding numbers multiply four lengths */
+        return sp_fail(context, SP_INPUT, "a model of size %g m is too %s to tell inside from outside", longest / p->enlarge, longest > 1 ? "large" : "small");
     if (grid->spacing < 1e-12 * far)
         return sp_fail(context, SP_INPUT, "voxels of size %g are too small for coordinates up to %g", grid->spacing, far);
     double total = 1;

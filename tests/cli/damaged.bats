@@ -69,3 +69,29 @@ inspected() {
     done
     no_faults
 }
+
+@test "members and keys that a page forbids, with a hash that fits" {
+    forged() { # FILE STATEMENTS PATTERN COMMAND...
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" "$1" bad.npz "$2" || fault "forge.py: $2"
+        refused 3 "${@:4:1}: bad.npz: $3" "${@:4}"
+    }
+    local origin='m["origin"] = np.arange(len(m["vertices"]))'
+    forged mesh.npz "$origin" 'it has the member origin, but "cut_from"' modes bad.npz -k 3 -q -o out.npz
+    forged mesh.npz 'meta["cut_from"] = "0" * 64' 'it was cut from another mesh, but origin is missing' modes bad.npz -k 3 -q -o out.npz
+    forged mesh.npz 'meta["quadrature"] = 2.5' 'quadrature is 2.5, it must be 2 or 3' modes bad.npz -k 3 -q -o out.npz
+    forged full.npz 'meta["load_end"] = "x"' '.*"load_end"' simexport mesh.npz bad.npz --probe 30 -q -o out.csv
+    forged full.npz 'meta["damping"] = [1]' '.*"damping"' simexport mesh.npz bad.npz --probe 30 -q -o out.csv
+    no_faults
+}
+
+@test "rows of held vertices are taken as 0 by all" {
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz moving.npz 'm["U"][3 * np.load("mesh.npz")["fixed"][0]] = 1' || fault forge.py
+    try modalderiv mesh.npz moving.npz -o a.npz
+    [ $code = 0 ] && [[ $err == *'moving.npz: it moves held vertices (by up to 1): those rows are taken as 0'* ]] || fault "modalderiv: exit $code: $err"
+    modalderiv mesh.npz modes.npz -q -o b.npz
+    "$PYTHON" -c 'import numpy as np; a, b = (np.load(f)["U"] for f in ("a.npz", "b.npz")); assert (a == b).all()' || fault 'modalderiv: other derivatives'
+    simulate mesh.npz --model modal --basis moving.npz --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o motion.npz 2> err || fault "simulate: $(< err)"
+    simexport mesh.npz moving.npz motion.npz --probe "$("$PYTHON" -c 'import numpy as np; print(np.load("mesh.npz")["fixed"][0])')" -q -o still.csv 2> err || fault "simexport: $(< err)"
+    awk -F, 'NR > 1 {for (i = 6; i <= 8; i++) if ($i != 0) exit 1}' still.csv || fault "simexport: $(head -3 still.csv)"
+    no_faults
+}

@@ -65,7 +65,7 @@ BAR='(lambda q: np.where((q <= 0).all(0), q.max(0), np.sqrt((np.maximum(q, 0) **
     refused 2 'number 2 of "1,x" is none' distfield mesh.npz --basis basis.npz --coordinates 1,x -o out.npz
     refused 2 'more numbers than the basis has columns' distfield mesh.npz --basis basis.npz --coordinates 1,2,3,4,5,6,7 -o out.npz
     refused 2 'there are 1 and 0' distfield mesh.npz --basis basis.npz --coordinates 1 --field rest.npz -o out.npz
-    refused 2 '--sign and --offset mean nothing' distfield mesh.npz --basis basis.npz --coordinates 1 --field rest.npz --proxies proxies.npz --sign winding -o out.npz
+    refused 2 '--sign means nothing with --field' distfield mesh.npz --basis basis.npz --coordinates 1 --field rest.npz --proxies proxies.npz --sign winding -o out.npz
     distfield twin.npz -q -n 8 -o twin-field.npz
     refused 3 'made from another mesh' distfield mesh.npz --basis basis.npz --coordinates 1 --field twin-field.npz --proxies proxies.npz -o out.npz
     no_faults
@@ -154,5 +154,22 @@ BAR='(lambda q: np.where((q <= 0).all(0), q.max(0), np.sqrt((np.maximum(q, 0) **
     done_well distfield two.obj -n 16 -o t.npz
     [[ $err == *'the surface meets itself'* ]] || fault "two: $err"
     holds t.npz "meta['sign'] == 'winding' and result['sign_disagreements'] > 0"
+    no_faults
+}
+
+@test "the record remakes a field, one of a moved mesh and one by proxies" {
+    local name
+    done_well distfield bar.obj -n 12 -o a.npz
+    done_well distfield mesh.npz -n 10 --basis basis.npz --coordinates 0.1,0.2 -o b.npz
+    done_well distfield mesh.npz -n 10 -o rest.npz
+    done_well distfield mesh.npz -n 10 --basis basis.npz --coordinates 0.1 --field rest.npz --proxies shell.npz -o c.npz
+    for name in a b c; do
+        mkdir again
+        cp bar.obj again
+        siminfo --script $name.npz > again/remake.sh || fault "siminfo --script $name.npz: exit $?"
+        (cd again && sh remake.sh > said 2>&1) || fault "the script of $name.npz: $(< again/said)"
+        same_bytes $name.npz again/$name.npz 'siminfo --script'
+        rm -r again
+    done
     no_faults
 }

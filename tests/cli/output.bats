@@ -204,10 +204,11 @@ writers() {
 
 @test "killed: the temporary file goes, the old output stays" {
     local signal number
-    for signal in TERM INT HUP; do
+    for signal in TERM INT HUP QUIT XCPU; do
         # through exec, so that the process is the tool, and with signals as a shell in the foreground has them
         "$PYTHON" -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --poly poly.npz --steps 100000000 --every 1000000 -o out.npz 3>&- &
         number=$!
         for _ in $(seq 200); do
@@ -237,5 +238,14 @@ os.execvp(sys.argv[1], sys.argv[1:])' simulate mesh.npz -q --basis basis.npz --p
     kill -s HUP $number 2> /dev/null || true
     wait $number || fault "exit $?"
     [ -s long.npz ] || fault 'no output'
+    no_faults
+}
+
+@test "standard output is named as what it is" {
+    local code=0
+    modes mesh.npz -k 4 -q -o - > /dev/full 2> err || code=$?
+    [ $code = 4 ] || fault "exit $code"
+    [[ $(< err) == 'modes: standard output: '* ]] || fault "$(< err)"
+    refused 2 '^simexport: standard output: ' simexport mesh.npz basis.npz traj.npz --probe 30 -o -
     no_faults
 }

@@ -259,3 +259,13 @@ load common
     refused 2 '^modes: unknown option' modes $'--two\nlines' -o out.npz
     no_faults
 }
+
+@test "sizes at which inside cannot be told from outside" {
+    local size
+    for size in 1e61 1e-61; do
+        awk -v s=$size '$1 == "v" {$2 *= s; $3 *= s; $4 *= s} {print}' OFMT=%.17g CONVFMT=%.17g bar.obj > sized.obj
+        refused 3 '^voxelize: sized.obj: a model of size .* m is too (large|small) to tell inside from outside' voxelize sized.obj -n 6 --fill -q -o out.npz
+        done_well voxelize sized.obj -n 6 -q -o hollow.npz
+    done
+    no_faults
+}

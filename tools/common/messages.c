@@ -81,7 +81,7 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     reserve_stdout();
     setenv("TZ", "UTC", 1); /* libarchive writes local time into the zip */
     tzset();
-    for (int i = 0, signals[] = {SIGINT, SIGTERM, SIGHUP}; i < 3; i++)
+    for (int i = 0, signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU}; i < 5; i++)
         if (signal(signals[i], on_signal) == SIG_IGN)
             signal(signals[i], SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -157,6 +157,12 @@ static void print_line(const char *file, const char *text)
     fprintf(stderr, "%s\n", line);
 }
 
+/* "-" is what is written where it is the output's, and read elsewhere. */
+static const char *name_of(const char *file)
+{
+    return !file || strcmp(file, "-") ? file : file == tool_output_path() ? "standard output" : "standard input";
+}
+
 noreturn void tool_fail(int status, const char *file, const char *format, ...)
 {
     char text[700];
@@ -164,7 +170,7 @@ noreturn void tool_fail(int status, const char *file, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    print_line(file && !strcmp(file, "-") ? "standard input" : file, text);
+    print_line(name_of(file), text);
     if (*hint)
         fprintf(stderr, "%s\n", hint);
     tool_outputs_remove();

@@ -169,6 +169,8 @@ static void open_columns(tool_motion *motion, int64_t count, const char *const *
             if (columns->columns.count < r || columns->columns.rows != 3 * motion->vertex_count)
                 tool_fail(SP_INPUT, motion->path, "it has %lld coordinates of %lld vertices, %s %lld columns of %lld rows", (long long)r,
                           (long long)motion->vertex_count, paths[i], (long long)columns->columns.count, (long long)columns->columns.rows);
+            if (mesh)
+                tool_hold_rows(&mesh->mesh, columns); /* as simulate did */
         }
         motion->vertex_count = columns->columns.rows / 3;
         break;

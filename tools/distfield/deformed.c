@@ -18,8 +18,8 @@ void distfield_check_pose(const distfield_pose *pose, bool mesh)
                   (long long)pose->proxies.count);
     if (pose->fields.count && !pose->basis)
         tool_fail(SP_USAGE, NULL, "--field and --proxies go with --basis and --coordinates");
-    if (tool_option_given("nearest") && !pose->fields.count)
-        tool_fail(SP_USAGE, NULL, "--nearest means nothing without --proxies");
+    if (!pose->fields.count)
+        tool_option_idle("nearest", "without --proxies");
 }
 
 /* q [columns], 0 behind those that are given. */
@@ -38,22 +38,30 @@ static double *parse_coordinates(const distfield_pose *pose, int64_t columns, sp
     return q;
 }
 
+/* Read once: an input is recorded as often as it is read. */
+static const sp_columns *basis_of(const distfield_pose *pose, const tool_mesh *mesh)
+{
+    static tool_columns basis;
+    if (!basis.columns.U) {
+        tool_read_columns(pose->basis, "basis", NULL, mesh, &basis);
+        tool_hold_rows(&mesh->mesh, &basis);
+    }
+    return &basis.columns;
+}
+
 double *distfield_displacement(const distfield_pose *pose, const tool_mesh *mesh, sp_pool *pool)
 {
-    tool_columns basis;
     if (!pose->basis)
         return NULL;
-    tool_read_columns(pose->basis, "basis", NULL, mesh, &basis);
-    tool_hold_rows(&mesh->mesh, &basis);
-    const int64_t rows = basis.columns.rows;
-    const double *q = parse_coordinates(pose, basis.columns.count, pool);
+    const sp_columns *basis = basis_of(pose, mesh);
+    const int64_t rows = basis->rows;
+    const double *q = parse_coordinates(pose, basis->count, pool);
     double *u = sp_pool_new(pool, rows, sizeof *u);
     if (!u)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    for (int64_t j = 0; j < basis.columns.count; j++)
+    for (int64_t j = 0; j < basis->count; j++)
         for (int64_t i = 0; i < rows; i++)
-            u[i] += q[j] * basis.columns.U[j * rows + i];
-    sp_columns_free(&basis.columns);
+            u[i] += q[j] * basis->U[j * rows + i];
     return u;
 }
 
@@ -76,7 +84,6 @@ void distfield_approximate(sp_context *context, const distfield_pose *pose, cons
     sp_deformed_domain domain[MOST];
     sp_deformed_field *deformed;
     sp_pool pool = {0};
-    tool_columns basis;
     for (int64_t d = 0; d < domains; d++) {
         sp_file file;
         read_part(context, pose->fields.value[d], "field", "field", mesh, &file);
@@ -87,12 +94,9 @@ void distfield_approximate(sp_context *context, const distfield_pose *pose, cons
         sp_file_free(&file);
         domain[d] = (sp_deformed_domain){.field = &rest[d], .count = shells[d].count, .points = shells[d].points};
     }
-    tool_read_columns(pose->basis, "basis", NULL, mesh, &basis);
-    sp_mesh_hold(&mesh->mesh, basis.columns.count, basis.columns.U); /* distfield_displacement has warned */
-    tool_check(
-        sp_deformed_field_new(context, &mesh->mesh, basis.columns.count, basis.columns.U, domains, domain, (int)pose->nearest, &deformed),
-        mesh->path);
-    sp_deformed_field_update(deformed, parse_coordinates(pose, basis.columns.count, &pool));
+    const sp_columns *basis = basis_of(pose, mesh);
+    tool_check(sp_deformed_field_new(context, &mesh->mesh, basis->count, basis->U, domains, domain, (int)pose->nearest, &deformed), mesh->path);
+    sp_deformed_field_update(deformed, parse_coordinates(pose, basis->count, &pool));
     const int64_t layers = field->cells[2] + 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(context->threads)
     for (int64_t z = 0; z < layers; z++)
@@ -103,7 +107,6 @@ void distfield_approximate(sp_context *context, const distfield_pose *pose, cons
                 field->distance[sp_field_index(field, x, y, z)] = (float)sp_deformed_field_at(deformed, at, NULL, NULL);
             }
     sp_deformed_field_free(deformed);
-    sp_columns_free(&basis.columns);
     for (int64_t d = 0; d < domains; d++) {
         sp_field_free(&rest[d]);
         sp_shell_free(&shells[d]);

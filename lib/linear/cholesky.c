@@ -180,7 +180,6 @@ static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, c
 static bool solve_lanes(const sp_cholesky *cholesky, solver *s, int groups, int64_t count, const double *b, double *x)
 {
     const int64_t n = cholesky->order, *row = cholesky->factor->Perm;
-    const int width = groups * SP_LANES;
     if (groups > s->groups) {
         sp_pool_free(&s->pool);
         s->x = sp_pool_raw(&s->pool, n * groups, sizeof *s->x);
@@ -190,15 +189,10 @@ static bool solve_lanes(const sp_cholesky *cholesky, solver *s, int groups, int6
         s->common.status = CHOLMOD_OUT_OF_MEMORY;
         return false;
     }
-    double *by_rows = (double *)s->x;
-    for (int64_t i = 0; i < n; i++)
-        for (int c = 0; c < width; c++)
-            by_rows[i * width + c] = c < count ? b[c * n + row[i]] : 0;
+    sp_supernodes_gather(n, row, count, groups, b, s->x);
     sp_supernodes_sweep(cholesky->factor, false, groups, s->x);
     sp_supernodes_sweep(cholesky->factor, true, groups, s->x);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < count; c++)
-            x[c * n + row[i]] = by_rows[i * width + c];
+    sp_supernodes_scatter(n, row, count, groups, s->x, x);
     return true;
 }
 

@@ -184,16 +184,12 @@ int sp_condense_factor(sp_condense *condense, sp_sparse *matrix)
 
 static void substitute_lanes(sp_condense *condense, int thread, bool backward, int64_t first, int64_t count)
 {
-    const int64_t n = condense->order, groups = (count + SP_LANES - 1) / SP_LANES, width = groups * SP_LANES;
+    const int64_t n = condense->order;
+    const int groups = (int)((count + SP_LANES - 1) / SP_LANES);
     sp_lanes *lanes = condense->lanes + thread * condense->groups * n;
-    double *W = condense->W + n * first, *by_rows = (double *)lanes;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < width; c++)
-            by_rows[i * width + c] = c < count ? W[c * n + i] : 0;
-    sp_supernodes_sweep(condense->factor, backward, (int)groups, lanes);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < count; c++)
-            W[c * n + i] = by_rows[i * width + c];
+    sp_supernodes_gather(n, NULL, count, groups, condense->W + n * first, lanes);
+    sp_supernodes_sweep(condense->factor, backward, groups, lanes);
+    sp_supernodes_scatter(n, NULL, count, groups, lanes, condense->W + n * first);
 }
 
 /* Substitution in place of the columns [first, first + count) of W, which a thread takes. */

@@ -104,3 +104,21 @@ SP_NATIVE void sp_supernodes_sweep(const cholmod_factor *factor, bool back, int 
     default: sweep(factor, back, SP_SUPERNODES_GROUPS, x); break;
     }
 }
+
+void sp_supernodes_gather(int64_t n, const int64_t *row, int64_t count, int groups, const double *b, sp_lanes *x)
+{
+    const int width = groups * SP_LANES;
+    double *by_rows = (double *)x;
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < width; c++)
+            by_rows[i * width + c] = c < count ? b[c * n + (row ? row[i] : i)] : 0;
+}
+
+void sp_supernodes_scatter(int64_t n, const int64_t *row, int64_t count, int groups, const sp_lanes *x, double *b)
+{
+    const int width = groups * SP_LANES;
+    const double *by_rows = (const double *)x;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < count; c++)
+            b[c * n + (row ? row[i] : i)] = by_rows[i * width + c];
+}

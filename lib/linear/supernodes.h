@@ -14,4 +14,8 @@ enum { SP_SUPERNODES_GROUPS = 3 }; /* at most so many lanes a row: 24 right side
  * depend on the others. Only where sp_lanes_native: with registers half as wide and half as many CHOLMOD's own solves are as fast. */
 void sp_supernodes_sweep(const cholmod_factor *factor, bool back, int groups, sp_lanes *x);
 
+/* `count` columns b [n, count, column major] beside each other in x [n, groups], row i of x from row[i] of b (NULL: i), 0 in the lanes behind them; and from x back into b. */
+void sp_supernodes_gather(int64_t n, const int64_t *row, int64_t count, int groups, const double *b, sp_lanes *x);
+void sp_supernodes_scatter(int64_t n, const int64_t *row, int64_t count, int groups, const sp_lanes *x, double *b);
+
 #endif

@@ -355,7 +355,7 @@ static void free_fall_and_impulse(void)
                     momentum[i % 3] += Mv[i];
                 CHECK_NEAR(momentum[0], 7 * (times[t][1] - times[t][0]), 1e-9);
                 CHECK_NEAR(momentum[1], 0, 1e-9);
-                CHECK_NEAR(momentum[2], -9.81 * 0.4 * mass, 1e-7);
+                CHECK_NEAR(momentum[2], -9.81 * 0.4 * mass, 1e-8);
                 free(Mv);
                 sp_integrator_free(it);
                 sp_loading_free(&loading);

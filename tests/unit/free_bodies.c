@@ -760,9 +760,10 @@ static void decoupled_steps_by_either_factor(void)
     sp_free_rooms_new(&pool, 1, R + 2, &rooms);
     CHECK(!pool.failed, "memory");
     int64_t indefinite = 0, definite = 0;
-    for (int c = 0; c < 12; c++) {
-        const double h = c % 2 ? 0.03 : 1e-3, squeeze = -0.08 * (double)(c / 2); /* from farther Newton's method ends where rounding leads it */
-        const sp_free_parameters p = {.step = h, .decoupled = true, .semi_implicit = c % 4 < 2};
+    for (int c = 0; c < 13; c++) {
+        const bool far = c == 12; /* Newton's method ends where rounding leads it: the factors need not agree, shared room does */
+        const double h = c % 2 || far ? 0.03 : 1e-3, squeeze = far ? -0.6 : -0.08 * (double)(c / 2);
+        const sp_free_parameters p = {.step = h, .decoupled = true, .semi_implicit = !far && c % 4 < 2};
         sp_free_body *body[BODIES];
         sp_reduced_force whole;
         double q[R] = {0}, qdot[R], K[R * R], f[R];
@@ -794,10 +795,15 @@ static void decoupled_steps_by_either_factor(void)
             sp_free_body_place(body[k], &pose, none, (double[]){1, 2, -1}, q, qdot);
         }
         for (int i = 0; i < STEPS; i++) {
+            int status[BODIES];
             for (int k = 0; k < BODIES; k++)
-                CHECK_OK(sp_free_body_step(body[k], none, none, NULL));
+                status[k] = sp_free_body_step(body[k], none, none, NULL);
+            CHECK(status[0] == status[2], "case %d step %d: statuses %d and %d with shared room", c, i, status[0], status[2]);
+            CHECK(far || (status[0] == SP_OK && status[1] == SP_OK), "case %d step %d: statuses %d %d", c, i, status[0], status[1]);
+            if (status[0] != SP_OK)
+                break;
             const double *one = sp_free_body_q(body[0]), *other = sp_free_body_q(body[1]);
-            CHECK(distance(R, one, other) < 1e-9 * (1 + fabs(squeeze)), "case %d step %d: off by %g", c, i, distance(R, one, other));
+            CHECK(far || distance(R, one, other) < 1e-9 * (1 + fabs(squeeze)), "case %d step %d: off by %g", c, i, distance(R, one, other));
             CHECK(memcmp(one, sp_free_body_q(body[2]), sizeof q) == 0, "case %d: shared room", c);
         }
         for (int k = 0; k < BODIES; k++)

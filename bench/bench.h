@@ -3,8 +3,10 @@
 #define BENCH_BENCH_H
 
 #include "assembly/elastic.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "formats/mesh.h"
+#include "linear/blas.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,6 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* Memory and kernels as in the tools. */
+static inline void bench_begin(void)
+{
+    sp_memory_prepare();
+    sp_blas_prepare(true);
+}
 
 static inline double bench_now(void)
 {

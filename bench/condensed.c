@@ -6,7 +6,6 @@
 #include "bench.h"
 #include "dynamics/condensed_internal.h"
 #include "dynamics/integrate.h"
-#include "linear/blas.h"
 
 enum { MODELS = 7, MOST_ROUNDS = 99, TOTAL = 0, FILL, FACTOR, SOLVE, PARTS };
 
@@ -160,7 +159,7 @@ int main(int argc, char **argv)
 {
     sp_context context = sp_context_default();
     const int rounds = argc > 2 ? atoi(argv[2]) : 9;
-    sp_blas_prepare(true);
+    bench_begin();
     sp_threads_prepare();
     context.threads = argc > 1 ? atoi(argv[1]) : 1;
     for (int k = 0; k < (argc > 3 ? 1 : 2); k++) {

@@ -3,7 +3,6 @@
 #include "bench.h"
 #include "cubature/training.h"
 #include "cubature/cubature.h"
-#include "linear/blas.h"
 
 #include <cblas.h>
 
@@ -71,7 +70,7 @@ static void all_forces(void *data)
 
 int main(int argc, char **argv)
 {
-    sp_blas_prepare(true);
+    bench_begin();
     sp_context context = sp_context_default();
     sp_mesh bar, mesh;
     sp_body body;

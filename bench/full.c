@@ -9,7 +9,6 @@
 #include "bench.h"
 #include "dynamics/integrate.h"
 #include "dynamics/models.h"
-#include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
 
@@ -507,7 +506,7 @@ static void compare_all(sp_context *context, char **argv, int count, char **size
 int main(int argc, char **argv)
 {
     sp_context context = sp_context_default();
-    sp_blas_prepare(true);
+    bench_begin();
     sp_threads_prepare();
     if (argc < 4)
         return usage();

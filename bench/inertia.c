@@ -2,7 +2,6 @@
  * solves, of CHOLMOD, or with 3k + 20 single solves. argv[1]: folder of the tools; argv[2]: mesh file; argv[3]: threads; then the numbers of modes. Writes
  * beside the mesh. */
 #include "bench.h"
-#include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "linear/internal.h"
 
@@ -53,7 +52,7 @@ static work factor_and_solve(char **argv)
     sp_sparse K;
     sp_cholesky *factor;
     context.threads = atoi(argv[3]);
-    sp_blas_prepare(true);
+    bench_begin();
     bench_read(&context, argv[2], &mesh, &body);
     if (sp_elastic_stiffness(&context, &body, &K) != SP_OK)
         exit(1);

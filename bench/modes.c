@@ -2,7 +2,6 @@
  * and what a full StVK step costs in assembly, factorization and solve. argv[1]: folder of the tools; argv[2]: mesh file;
  * argv[3]: threads. Writes beside the mesh. */
 #include "bench.h"
-#include "linear/blas.h"
 #include "linear/cholesky.h"
 
 #include <math.h>
@@ -29,7 +28,7 @@ int main(int argc, char **argv)
 {
     if (argc != 4)
         return 2;
-    sp_blas_prepare(true);
+    bench_begin();
     sp_context context = sp_context_default();
     context.threads = atoi(argv[3]);
     sp_mesh mesh;

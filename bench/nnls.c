@@ -5,7 +5,6 @@
  * a_e[pose, i] = φ_i(X)·f(Σ q_d φ_d(X)), f(u) = u + u³; b is their sum over eight times as many points. "random" columns are uniform in (0,1), half of
  * them in b with random weights, and 1 % of noise. "set": columns of the first kind offered one at a time, and solved each time. */
 #include "bench.h"
-#include "linear/blas.h"
 #include "linear/nnls.h"
 
 #include <cblas.h>
@@ -128,7 +127,7 @@ int main(int argc, char **argv)
     } sizes[] = {{20, 10}, {100, 20}, {300, 300}, {1000, 100}, {1000, 3000}, {6000, 300}, {30000, 1000}};
     if (argc != 2 && argc != 3)
         return 2;
-    sp_blas_prepare(true);
+    bench_begin();
     char path[4096], name[64];
     snprintf(path, sizeof path, "%s/list", argv[1]);
     FILE *list = fopen(path, "w");

@@ -3,7 +3,6 @@
  * twice (lib/basis/krylov.c). Columns come in blocks of 6, as a Krylov iteration makes them. argv[1]: mesh file; argv[2]: threads. */
 #include "basis/reduced_mgs.h"
 #include "bench.h"
-#include "linear/blas.h"
 #include "linear/store.h"
 
 #include <cblas.h>
@@ -100,7 +99,7 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
-    sp_blas_prepare(true);
+    bench_begin();
     sp_context context = sp_context_default();
     context.threads = atoi(argv[2]);
     sp_mesh mesh;

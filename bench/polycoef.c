@@ -3,7 +3,6 @@
 #include "bench.h"
 #include "formats/columns.h"
 #include "formats/mesh.h"
-#include "linear/blas.h"
 #include "reduced/polynomial.h"
 
 #include <cblas.h>
@@ -15,7 +14,7 @@
 
 typedef struct job {
     char *program, threads[8];
-    int thread_count;
+    int thread_count, runs;
     int64_t rows, N;
     double *S, *gram[2];
     long peak;
@@ -24,9 +23,11 @@ typedef struct job {
 static void process(void *data)
 {
     job *j = data;
+    char output[40];
+    snprintf(output, sizeof output, "bench-poly-%d.npz", j->runs++); /* a new file: a system may write out at once what takes the place of an old one */
     pid_t child = fork();
     if (child == 0) {
-        execl(j->program, j->program, "bench-mesh.npz", "bench-basis.npz", "-o", "bench-poly.npz", "-q", "-t", j->threads, (char *)NULL);
+        execl(j->program, j->program, "bench-mesh.npz", "bench-basis.npz", "-o", output, "-q", "-t", j->threads, (char *)NULL);
         _exit(127);
     }
     int status;
@@ -74,7 +75,7 @@ static int write_file(sp_context *context, const char *path, const sp_mesh *mesh
 
 int main(int argc, char **argv)
 {
-    sp_blas_prepare(true);
+    bench_begin();
     sp_context context = sp_context_default();
     if (argc != 2)
         return 2;
@@ -104,6 +105,10 @@ int main(int argc, char **argv)
             bench_pair(process, syrk, &j, 9, &a, &b);
             printf("%4lld %7lld %8d %12.3f %10.3f %7.2f %9.0f %12s %16s\n", (long long)cases[k].r, (long long)cases[k].voxels, threads, a, b, a / b, (double)j.peak / 1024, cases[k].paper, cases[k].peer);
             fflush(stdout);
+            for (char output[40]; j.runs-- > 0;) {
+                snprintf(output, sizeof output, "bench-poly-%d.npz", j.runs);
+                unlink(output);
+            }
             free(j.S), free(j.gram[0]), free(j.gram[1]);
         }
         free(columns.U);

@@ -4,7 +4,6 @@
 #include "bench.h"
 #include "dynamics/integrate.h"
 #include "dynamics/models.h"
-#include "linear/blas.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -61,7 +60,7 @@ static void no_force(void *self, double t0, double t1, double *f)
 
 int main(void)
 {
-    sp_blas_prepare(true);
+    bench_begin();
     sp_context context = sp_context_default();
     sp_mesh mesh;
     sp_body body;

@@ -5,7 +5,6 @@
 #include "bench.h"
 #include "formats/columns.h"
 #include "formats/cubature.h"
-#include "linear/blas.h"
 
 typedef struct bench_training {
     sp_mesh mesh;
@@ -28,7 +27,7 @@ static inline void bench_read_training(int argc, char **argv, sp_context *contex
 {
     if (argc < 6)
         exit(2);
-    sp_blas_prepare(true);
+    bench_begin();
     *context = sp_context_default();
     context->threads = atoi(argv[4]);
     sp_file file;

@@ -4,7 +4,6 @@
 #include "dynamics/integrate.h"
 #include "dynamics/models.h"
 #include "dynamics/warp.h"
-#include "linear/blas.h"
 
 static const double TOLERANCE = 1e-6; /* of every iterative solver */
 
@@ -55,7 +54,7 @@ static void solves_of(const variant *v, const sp_system *system, int64_t *solves
 
 int main(int argc, char **argv)
 {
-    sp_blas_prepare(true);
+    bench_begin();
     sp_context context = sp_context_default();
     sp_mesh mesh[COUNT];
     sp_body body[COUNT];

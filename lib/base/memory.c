@@ -1,16 +1,35 @@
 #include "base/memory.h"
 
+#include <malloc.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ALIGNMENT = 64, HUGE = 2 << 20, LARGE = 4 << 20 };
+enum { ALIGNMENT = 64, HUGE = 2 << 20, LARGE = 4 << 20, HEAP = 64 << 20 };
 
 /* Padded to one alignment unit, so that the bytes behind it are aligned. */
 struct sp_pool_block {
     struct sp_pool_block *next, *previous;
     char padding[ALIGNMENT - 2 * sizeof(void *)];
 };
+
+void sp_memory_prepare(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 1 << 30); /* workspace that comes and goes in every step stays mapped: page faults cost more than it */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#ifndef __SANITIZE_ADDRESS__ /* whose blocks do not come from a heap */
+    void *volatile heap = malloc(HEAP); /* the heap grows, and stays so when this is given back */
+    if (!heap)
+        return;
+    const uintptr_t start = (uintptr_t)heap, first = (start + HUGE - 1) / HUGE * HUGE, last = (start + HEAP) / HUGE * HUGE;
+    madvise((void *)first, last - first, MADV_HUGEPAGE);
+    free(heap);
+    static void *never_used; /* up to the first huge page */
+    never_used = malloc(first - start);
+    (void)never_used;
+#endif
+}
 
 void *sp_memory_new(size_t bytes)
 {

@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -76,6 +75,7 @@ static void reserve_stdout(void)
 sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
 {
     started = now();
+    sp_memory_prepare();
     tool.spec = spec;
     tool.context = sp_context_default();
     reserve_stdout();
@@ -87,8 +87,6 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* ulimit -f: the write fails instead */
     sp_blas_prepare(!getenv("OPENBLAS_CORETYPE"));
-    mallopt(M_MMAP_THRESHOLD, 1 << 30); /* workspace that comes and goes in every step stays mapped: page faults cost more than it */
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     tool.parameters = json_object();
     tool.inputs = json_array();
     tool.history = json_object();

@@ -282,9 +282,10 @@ static la_ssize_t read_block(struct archive *archive, void *data, const void **b
 
 int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader **result)
 {
-    sp_reader *reader = calloc(1, sizeof *reader);
+    sp_reader *reader = malloc(sizeof *reader);
     if (!reader)
         return sp_fail_memory(context);
+    memset(reader, 0, offsetof(sp_reader, buffer));
     reader->context = context;
     reader->descriptor = descriptor;
     reader->partial = partial;
@@ -384,6 +385,10 @@ static int check_end(sp_reader *reader, bool *whole)
     const char *from = reader->buffer + HISTORY - kept;
     int64_t count = kept + reader->block_length - (reader->padded ? PADDING : 0), most = 4 * (int64_t)READ_BLOCK + 1024 * reader->members;
     int status = SP_OK;
+    if (first + count == reader->file_size) { /* all of it is here */
+        *whole = directory_agrees(reader, from, count, first);
+        return SP_OK;
+    }
     *whole = false;
     reader->padded = true;
     for (;;) {

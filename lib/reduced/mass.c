@@ -7,35 +7,41 @@
 #include <cblas.h>
 #include <string.h>
 
-enum { CHUNK = 12 }; /* vectors of a vertex's rows that stay in the first-level cache for all corners */
+/* product += m W over the corners of one element, for `count` numbers beside each other at most eight. */
+SP_INLINE void add_lanes(int corners, const int64_t *corner, const double *mass, int64_t width, int64_t count, const double *W, double *product)
+{
+    const size_t size = (size_t)count * sizeof *W;
+    sp_lanes x[8];
+    for (int b = 0; b < corners; b++) {
+        x[b] = (sp_lanes){0};
+        memcpy(&x[b], W + corner[b] * width, size);
+    }
+    for (int a = 0; a < corners; a++) {
+        sp_lanes sum = {0}, old = {0};
+        for (int b = 0; b < corners; b++)
+            sum += x[b] * mass[a * corners + b];
+        memcpy(&old, product + corner[a] * width, size);
+        old += sum;
+        memcpy(product + corner[a] * width, &old, size);
+    }
+}
 
-/* product += m W over the corners of one element. The three rows of a vertex stand together, `width` numbers, and so do those of its
- * displacements. */
+/* The same for all: the three rows of a vertex stand together, `width` numbers, and so do those of its displacements. */
+SP_INLINE void add_width(int corners, const int64_t *corner, const double *mass, int64_t width, const double *W, double *product)
+{
+    int64_t at = 0;
+    for (; at + SP_LANES <= width; at += SP_LANES)
+        add_lanes(corners, corner, mass, width, SP_LANES, W + at, product + at);
+    if (at < width)
+        add_lanes(corners, corner, mass, width, width - at, W + at, product + at);
+}
+
 SP_CLONES static void add_corners(int corners, const int64_t *corner, const double *mass, int64_t width, const double *W, double *product)
 {
-    sp_lanes x[8][CHUNK] = {{{0}}};
-    for (int64_t first = 0; first < width; first += CHUNK * SP_LANES) {
-        int64_t count = width - first < CHUNK * SP_LANES ? width - first : CHUNK * SP_LANES;
-        int vectors = (int)((count + SP_LANES - 1) / SP_LANES);
-        for (int a = 0; a < corners; a++)
-            memcpy(x[a], W + corner[a] * width + first, (size_t)count * sizeof *W);
-        for (int a = 0; a < corners; a++) {
-            double *y = product + corner[a] * width + first;
-            for (int v = 0; v < vectors; v++) {
-                sp_lanes sum = {0};
-                for (int b = 0; b < corners; b++)
-                    sum += x[b][v] * mass[a * corners + b];
-                if ((v + 1) * SP_LANES <= count) {
-                    sp_lanes old;
-                    memcpy(&old, y + v * SP_LANES, sizeof old);
-                    old += sum;
-                    memcpy(y + v * SP_LANES, &old, sizeof old);
-                } else
-                    for (int64_t l = 0; l < count - v * SP_LANES; l++)
-                        y[v * SP_LANES + l] += sum[l];
-            }
-        }
-    }
+    if (corners == 8)
+        add_width(8, corner, mass, width, W, product);
+    else
+        add_width(4, corner, mass, width, W, product);
 }
 
 int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W, double *mass, double *gravity)

@@ -255,6 +255,9 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < r; j++)
             W[i * r + j] = U[j * rows + i];
+    SP_TRY(sp_reduced_mass_of_rows(context, body, -1, r, W, polynomials->mass, polynomials->gravity));
+    if (groups > 1)
+        SP_TRY(add_groups(context, body, W, polynomials));
     for (int64_t g = 0, at = 0; g < groups; g++) {
         int64_t region = groups > 1 ? g : mesh->material_count == 1 && parameters->by_group ? 0 : -1, count = 0;
         for (int64_t e = 0; e < elements; e++)
@@ -273,9 +276,6 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
             SP_TRY(sp_progress(context, (double)(at + 1) / (double)polynomials->part_count));
         }
     }
-    SP_TRY(sp_reduced_mass_of_rows(context, body, -1, r, W, polynomials->mass, polynomials->gravity));
-    if (groups > 1)
-        SP_TRY(add_groups(context, body, W, polynomials));
 done:
     sp_pool_free(&scratch);
     if (status != SP_OK)

@@ -146,7 +146,7 @@ function load(path; partial = false)
         end
         length(blocks) == expected || error("$path: the $(meta["kind"]) has no whole block")
     end
-    count = minimum(length, values(blocks); init = typemax(Int))
+    count = mapreduce(length, min, values(blocks); init = typemax(Int))
     for (name, list) in blocks
         file[name] = cat(list[1:count]...; dims = 1)
     end

@@ -49,14 +49,14 @@ def _members(path):
 
 
 def _whole_members(path):
-    """Members of a file that was cut, in front of the cut: local headers hold the sizes, 16 bytes behind the data the CRC."""
+    """Members of a file that was cut, in front of the cut: local headers hold the sizes, they or 16 bytes behind the data the CRC."""
     with open(path, 'rb') as stream:
         while True:
             head = stream.read(30)
             if len(head) < 30 or head[:4] != b'PK\3\4':
                 return
             flags, method = struct.unpack_from('<HH', head, 6)
-            size, = struct.unpack_from('<I', head, 22)
+            checksum, _, size = struct.unpack_from('<III', head, 14)
             name_length, extra_length = struct.unpack_from('<HH', head, 26)
             name, extra = stream.read(name_length), stream.read(extra_length)
             wide = size == 0xffffffff
@@ -67,20 +67,28 @@ def _whole_members(path):
                     break
                 extra = extra[4 + length:]
             raw = stream.read(size)
-            tail = stream.read(24 if wide else 16)
-            if method or not flags & 8 or len(tail) < 16 or tail[:8] != b'PK\7\10' + struct.pack('<I', zlib.crc32(raw)):
+            if flags & 8:  # the checksum stands behind the data
+                tail = stream.read(24 if wide else 16)
+                if len(tail) < 16 or tail[:4] != b'PK\7\10':
+                    return
+                checksum, = struct.unpack_from('<I', tail, 4)
+            if method or len(raw) < size or zlib.crc32(raw) != checksum:
                 return
             yield name.decode(), raw
 
 
-def _join(arrays, kind):
+def _join(arrays, meta):
     """Blocks series/000000, series/000001, … of a trajectory or motion, as far as all series have them."""
     names = [s for s in SERIES if s + '/000000' in arrays]
+    if meta['kind'] == 'motion':
+        expected = 6 + 2 * any(body['r'] > 0 for body in meta['bodies']) + 3 * meta['coupled'] + 5 * meta['contacts']
+    else:
+        expected = 2 + 2 * (meta['r'] > 0) + 2 * (meta['points'] > 0) + ('estimates' in meta)
     count = 0
-    while names and all('%s/%06d' % (s, count) in arrays for s in names):
+    while len(names) == expected and all('%s/%06d' % (s, count) in arrays for s in names):
         count += 1
     if count == 0:
-        raise ValueError('the %s has no whole block' % kind)
+        raise ValueError('the %s has no whole block' % meta['kind'])
     for s in names:
         arrays[s] = np.concatenate([arrays['%s/%06d' % (s, i)] for i in range(count)])
     for name in [n for n in arrays if re.fullmatch(r'(%s)/\d+' % '|'.join(SERIES), n)]:
@@ -123,7 +131,7 @@ def load(path, partial=False):
             if file.result['sha256'] != file.sha256:
                 raise ValueError('%s: its SHA-256 is not what it states' % path)
         if file.kind in ('trajectory', 'motion'):
-            _join(file, file.kind)
+            _join(file, file.meta)
     if 'indptr' in file and 'indices' in file:
         try:
             from scipy import sparse

@@ -16,6 +16,10 @@ setup() {
     shopt -s dotglob nullglob
 }
 
+needs_numpy() {
+    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
+}
+
 fault() {
     faults+="$*"$'\n'
 }

@@ -25,10 +25,6 @@ setup_file() {
     ! cubature mesh.npz mesh-basis.npz --method greedy --tolerance 0 -n 40 -q --checkpoint all.checkpoint -o /dev/full 2> /dev/null
 }
 
-needs_numpy() {
-    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
-}
-
 # members_equal A B NAME…
 members_equal() {
     "$PYTHON" - "$@" <<-'END' || fault "$*: other bytes"

@@ -3,10 +3,6 @@
 
 load common
 
-needs_numpy() {
-    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
-}
-
 @test "siminfo says what a motion holds" {
     ending=
     done_well siminfo motion.npz

@@ -3,10 +3,6 @@
 
 load common
 
-needs_numpy() {
-    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
-}
-
 # The numbers of a column of the table t.csv, of the rows of a model.
 table() {
     awk -F, -v model="$1" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i } $1 == model { print $column }' "${3:-t.csv}"

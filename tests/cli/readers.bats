@@ -1,0 +1,50 @@
+# The readers of scripts/ agree on files of every kind.
+load common
+
+# agree NAME COMMAND…: the command's summary of the files is that of supple.py.
+agree() {
+    local name=$1 file
+    shift
+    "$@" | LC_ALL=C sort > "$name.txt"
+    [ "$(wc -l < "$name.txt")" -gt 80 ] || fault "$name read $(wc -l < "$name.txt") members"
+    diff python.txt "$name.txt" > "$name.diff" || fault "$name and supple.py differ: $(head -n 5 "$name.diff")"
+}
+
+read_by_python() {
+    needs_numpy
+    files=()
+    for file in mesh modes deriv basis poly cub training traj full motion K field shell other-K; do
+        files+=("$DATA/$file.npz")
+    done
+    # each with a block that is not whole behind one that is
+    simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 9000 -o long.npz
+    head -c $(($(stat -c %s long.npz) - 9000)) long.npz > cut-long.npz
+    head -c $(($(stat -c %s motion.npz) - 4500)) motion.npz > cut-motion.npz
+    files+=("$PWD/cut-long.npz" "$PWD/cut-motion.npz")
+    PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" "$BATS_TEST_DIRNAME/readers/summary.py" "${files[@]}" | LC_ALL=C sort > python.txt
+}
+
+@test "supple.py reads every kind, and cut files up to their last whole block" {
+    read_by_python
+    [ "$(awk '$2 == "kind" && !seen[$3]++' python.txt | wc -l)" = 12 ] || fault "kinds: $(grep ' kind ' python.txt)"
+    grep -q '^cut-long.npz energy f8 8192x4 ' python.txt && grep -q '^cut-motion.npz pose f8 8x6x7 ' python.txt || fault "$(grep cut- python.txt)"
+    head -c $(($(stat -c %s traj.npz) - 1500)) traj.npz > cut.npz # its only block is not whole
+    PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" -c 'import supple; supple.load("cut.npz", partial=True)' 2> message && fault 'a cut block was read'
+    grep -q 'ValueError: the trajectory has no whole block' message || fault "$(tail -n 1 message)"
+    no_faults
+}
+
+@test "supple.jl reads what supple.py reads" {
+    command -v julia > /dev/null || skip 'no Julia here'
+    read_by_python
+    agree julia julia "$BATS_TEST_DIRNAME/readers/summary.jl" "$SUPPLE_SOURCE/scripts/supple.jl" "${files[@]}"
+    no_faults
+}
+
+@test "supple_read.m reads what supple.py reads" {
+    command -v octave-cli > /dev/null || skip 'no Octave here'
+    read_by_python
+    list=$(printf "'%s'," "${files[@]}")
+    agree octave octave-cli --quiet --path "$SUPPLE_SOURCE/scripts" --path "$BATS_TEST_DIRNAME/readers" --eval "summary(${list%,})"
+    no_faults
+}

@@ -47,8 +47,8 @@ int sp_step_central(sp_integrator *it)
         it->v[i] = (it->v1[i] + 0.5 * h * it->a1[i]) / (1 + 0.5 * h * alpha);
         it->a[i] = it->a1[i] - alpha * it->v[i];
         it->q[i] = it->q1[i];
-        it->external[i] = it->external1[i];
     }
+    sp_force_taken(it);
 done:
     return status;
 }

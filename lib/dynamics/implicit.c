@@ -161,27 +161,6 @@ static int limit_acceleration(sp_integrator *it)
     return status;
 }
 
-/* Over which time the force at the end of a step is a mean, so that the impulse of a piecewise constant load is exact. Newmark: M (v_N − v₀) = h ((1 − γ) F₀ + F₁ + … + γ F_N), so F_n stands for
- * h about its node, 1 − γ of it behind, and F₀ (integrate.c) for (1 − γ) h. BDF2: M (3/2 d_n − 1/2 d_(n−1)) = h F_n with d_n = v_n − v_(n−1), and M d₁ = h F₁, sum up to M Σ d_n = 3/2 h F₁ + h F₂ + …:
- * so F₁, of the step of Euler that it starts with, stands for the half behind it too. */
-static void force_window(const sp_integrator *it, double *from, double *to)
-{
-    const double h = it->h;
-    switch (it->p.kind) {
-    case SP_NEWMARK:
-        *from = it->t1 - it->p.gamma * h;
-        *to = it->t1 + (1 - it->p.gamma) * h;
-        break;
-    case SP_BDF2:
-        *from = it->last_h > 0 ? it->t1 - 0.5 * h : it->t0;
-        *to = it->t1 + 0.5 * h;
-        break;
-    default:
-        *from = it->t0;
-        *to = it->t1;
-    }
-}
-
 int sp_step_implicit(sp_integrator *it)
 {
     static const char *const what[] = {[SP_NEWMARK] = "Newton's method in the Newmark step", [SP_EULER] = "Newton's method in the step of implicit Euler", [SP_BDF2] = "Newton's method in the BDF2 step"};
@@ -192,9 +171,7 @@ int sp_step_implicit(sp_integrator *it)
     const double h = it->h;
     int status;
     prepare(it);
-    double from, to;
-    force_window(it, &from, &to);
-    sp_mean_force(it, from, to, it->external1);
+    sp_force_of_step(it);
     SP_TRY(limit_acceleration(it));
     const double dissipated = sp_damping_force(it, it->q, it->v, it->y) ? sp_dot(it->n, it->v, it->y) : 0;
     sp_hold(it, 1);
@@ -217,7 +194,7 @@ int sp_step_implicit(sp_integrator *it)
     memcpy(it->q, it->q1, bytes);
     memcpy(it->v, it->v1, bytes);
     memcpy(it->a, it->a1, bytes);
-    memcpy(it->external, it->external1, bytes);
+    sp_force_taken(it);
 done:
     return status;
 }

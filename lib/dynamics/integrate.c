@@ -253,7 +253,8 @@ static int refuse_springs(const sp_integrator *it)
     return it->p.kind == SP_EXACT ? sp_fail(it->context, SP_USAGE, "springs are no part of oscillators that are integrated exactly") : SP_OK;
 }
 
-static int start(sp_integrator *it)
+/* behind: the length of the step before, of another integrator whose motion this one goes on with; 0: none. */
+static int start(sp_integrator *it, double behind)
 {
     int status = SP_OK;
     const double h = it->p.step, t = sp_integrator_time(it);
@@ -261,14 +262,13 @@ static int start(sp_integrator *it)
     /* in between those that have acted so far: the step itself changes them, and counts what that stores */
     if (it->forcing->springs && it->forcing->springs(it->forcing->self, it->steps ? t - h : 0, it->steps ? t : h))
         SP_TRY(refuse_springs(it));
+    sp_force_start(it, t, behind);
     switch (it->p.kind) {
-    case SP_NEWMARK: /* over what it stands for (implicit.c), where that is anything */
-        sp_mean_force(it, t, t + (it->p.gamma < 1 - 1e-6 ? 1 - it->p.gamma : 0.5) * h, it->external);
+    case SP_NEWMARK:
         SP_TRY(sp_balance_acceleration(it, it->external));
         break;
     case SP_CENTRAL:
         SP_TRY(check_stability(it));
-        sp_mean_force(it, t, t + 0.5 * h, it->external);
         SP_TRY(sp_balance_acceleration(it, it->external));
         double energy[SP_WORK_COUNT];
         sp_integrator_energies(it, energy);
@@ -277,14 +277,12 @@ static int start(sp_integrator *it)
     case SP_ENERGY:
         it->system->force(it->system->self, it->q, it->f0);
         break;
-    case SP_BDF2:
-        sp_mean_force(it, t, t + 0.5 * h, it->external);
-        break;
     case SP_STATIC:
         it->system->force(it->system->self, it->q, it->f0); /* the first equilibrium is that of loads which keep the start where it is */
         if (it->steps > 0) /* in balance under what holds it there */
             it->system->force(it->system->self, it->q, it->f0);
         break;
+    case SP_BDF2:
     case SP_EULER:
     case SP_LINEAR_EULER:
     case SP_EXACT:
@@ -349,7 +347,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
     if (it->p.iterations == 0)
         it->p.iterations = 50;
     it->n = system->n;
-    double **vectors[] = {&it->q, &it->v, &it->a, &it->q1, &it->v1, &it->a1, &it->external, &it->external1, &it->f0, &it->r, &it->dq, &it->x, &it->y, &it->trial, &it->path_q, &it->path_f, &it->last_q, &it->last_v, &it->vb, &it->ab};
+    double **vectors[] = {&it->q, &it->v, &it->a, &it->q1, &it->v1, &it->a1, &it->external, &it->external1, &it->momentum, &it->momentum1, &it->external_before, &it->a_before, &it->f0, &it->r, &it->dq, &it->x, &it->y, &it->trial, &it->path_q, &it->path_f, &it->last_q, &it->last_v, &it->vb, &it->ab};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
     make_room_for_held(it);
@@ -359,7 +357,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
             memcpy(it->q, q, (size_t)it->n * sizeof *q);
         if (v)
             memcpy(it->v, v, (size_t)it->n * sizeof *v);
-        status = start(it);
+        status = start(it, 0);
         mark_path(it);
     }
     if (status == SP_OK)
@@ -418,7 +416,10 @@ static int take(sp_integrator *it, double t0, double t1)
     /* counted at once: a step that fails has anchored too */
     const double lost = system->begin ? system->begin(system->self, it->q) : 0;
     it->dissipated += lost;
+    sp_force_restore(it);
     int status = lost > 0 ? rebalance(it) : SP_OK; /* the drag has gone */
+    if (status == SP_OK)
+        status = sp_force_retime(it);
     if (status != SP_OK)
         return status;
     if (it->rows) {
@@ -513,15 +514,17 @@ int sp_integrator_continue(sp_integrator *it, sp_integrator *before)
     const double limit = it->report.stability_limit;
     it->report = before->report;
     it->report.stability_limit = limit;
-    const int status = start(it);
+    const int status = start(it, before->steps > 0 ? before->ahead : 0);
     if (status == SP_OK && !same)
         it->work += energy_now(it) - had;
     if (status == SP_OK && same) {
-        double *const to[] = {it->a, it->external, it->f0, it->last_q, it->last_v};
-        const double *const from[] = {before->a, before->external, before->f0, before->last_q, before->last_v};
+        double *const to[] = {it->a, it->external, it->f0, it->last_q, it->last_v, it->momentum};
+        const double *const from[] = {before->a, before->external, before->f0, before->last_q, before->last_v, before->momentum};
         for (size_t i = 0; i < sizeof to / sizeof *to; i++)
             memcpy(to[i], from[i], (size_t)it->n * sizeof(double));
         it->last_h = before->last_h;
+        it->ahead = before->ahead;
+        it->covered = before->covered;
         it->chop = before->chop;
         it->energy_scale = before->energy_scale;
         it->force_scale = before->force_scale;

@@ -32,6 +32,10 @@ struct sp_integrator {
     double *held, *held_rate;      /* [rows] in between, or differences */
     double *q1, *v1, *a1;          /* of the step's end */
     double *external, *external1;  /* nodal or mean forces of the step */
+    double ahead, covered;         /* impulse.c: Newmark: the length of the step behind that `external` was made for; BDF2: loads count so far, s */
+    double *momentum, *momentum1;  /* BDF2: what loads changed in the last step and in this one, N s */
+    double retimed;                /* Newmark: > 0: `ahead` before it was made another for this step, and these: */
+    double *external_before, *a_before;
     double *f0;                    /* energy step: f(q₀); static: loads of the last equilibrium; implicit: where a second attempt begins */
     double *r, *dq, *x, *y, *trial;
     double work, dissipated;
@@ -70,6 +74,17 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
 
 /* Mean external force over [t0, t1], −M_fh (a + αv) of held vertices included. */
 void sp_mean_force(sp_integrator *it, double t0, double t1, double *f);
+
+/* impulse.c. The force at the start of a motion, or where it goes on in another system behind a step of the length `behind` (0: it does not), into it->external. */
+void sp_force_start(sp_integrator *it, double t, double behind);
+
+/* Where the step that begins is not as long as it->external was made for, makes that and the acceleration fit; and undoes that, where the step failed. */
+int sp_force_retime(sp_integrator *it) SP_MUST_USE;
+void sp_force_restore(sp_integrator *it);
+
+/* The force of an implicit step into it->external1; and after that step. */
+void sp_force_of_step(sp_integrator *it);
+void sp_force_taken(sp_integrator *it);
 
 /* Puts held vertices where they are at the part s of the step, 0 to 1, with their velocities then (both linear in between). Nothing where none moves. */
 void sp_hold(sp_integrator *it, double s);

@@ -3,10 +3,6 @@
 
 load common
 
-needs_numpy() {
-    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
-}
-
 # true FILE EXPRESSION: of the arrays in f, of those of mesh.npz in g, of meta and result; `p` is the piece of each hexahedron, found by
 # spreading through common vertices.
 holds() {
@@ -175,6 +171,27 @@ holds() {
     siminfo --script a.npz > again/remake.sh
     (cd again && sh remake.sh > said 2>&1) || fault "the script: $(< again/said)"
     same_bytes a.npz again/a.npz 'siminfo --script'
+    no_faults
+}
+
+@test "a load about the time of the cut gives all of its impulse" {
+    local kind step
+    needs_numpy
+    simcut free.npz --plane 1,0,0,1.5 -q -o cut.npz
+    printf '.0385,.0427,vertex,9,-50,2,0\n' > kick.csv
+    for kind in newmark central bdf2 energy euler linear-euler; do
+        step=$([ $kind = central ] && echo 5e-4 || echo 1e-2)
+        simulate free.npz --model full --integrator $kind --dt $step --steps "$(awk "BEGIN { print 0.4 / $step }")" --every 40 --loads kick.csv --cut cut.npz --cut-at .04 -q -o kick.npz || fault $kind
+        PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" - <<-'END' || fault "$kind"
+	import numpy as np
+	from supple import load
+	mesh, motion = load('cut.npz'), load('kick.npz')
+	v = motion['udot'][-1]
+	sizes = [np.ptp(mesh['vertices'][h], axis=0).prod() for h in mesh['hex']]
+	momentum = sum(1000 * s * v[h].mean(0) for h, s in zip(mesh['hex'], sizes))
+	assert np.allclose(momentum, [-50 * 0.0042, 2 * 0.0042, 0], atol=1e-9), momentum
+	END
+    done
     no_faults
 }
 

@@ -3,10 +3,6 @@
 
 load common
 
-needs_numpy() {
-    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
-}
-
 # The numbers of a column of the table t.csv, of the rows that begin with a word.
 table() {
     awk -F, -v word="$1" -v column="$2" '$1 == word { print $column }' t.csv

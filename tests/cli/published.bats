@@ -3,10 +3,6 @@
 
 load common
 
-needs_numpy() {
-    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
-}
-
 # grid.py N M THICKNESS PLACE: N x M x 1 hexahedra of a plane body, PLACE an expression of where (s, t) of the unit square is.
 make_grid() {
     cat > grid.py <<-'END'

@@ -4,10 +4,6 @@
 
 load common
 
-needs_numpy() {
-    "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
-}
-
 # A bar of 3 x 2 x 2 m in 96 voxels, held at one end, with the region tip at the other; the same free; and both cut in two.
 setup_file() {
     export BODY=$BATS_FILE_TMPDIR/body

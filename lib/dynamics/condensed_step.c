@@ -226,19 +226,16 @@ static void momentum(sp_condensed *self, const sp_velocity_step *step)
     const sp_border *border = step->border;
     memset(self->right, 0, (size_t)z * sizeof *self->right);
     self->full.mass_times(self->full.self, step->v, self->x);
-    for (int64_t i = 0; i < n; i++) {
-        self->x[i] += step->step * (step->external[i] - self->f[i]);
-        for (int64_t j = 0; j < m; j++)
-            self->x[i] += self->weight[rows * j + self->body->free[i]] * border->before[j];
-    }
+    if (m > 0)
+        self->full.inertia_times(self->full.self, border->arriving, self->wide);
+    for (int64_t i = 0; i < n; i++)
+        self->x[i] += step->step * (step->external[i] - self->f[i]) + (m > 0 ? self->wide[self->body->free[i]] : 0);
     add_projected(self, self->x, self->right);
     for (int64_t j = 0; j < m; j++) {
         const double *c = border->columns + rows * j, *weight = self->weight + rows * j;
-        double sum = border->right[j] - step->step * self->full.held_work(self->full.self, step->q, c);
+        double sum = border->right[j] - step->step * self->full.held_work(self->full.self, step->q, c) + sp_dense_dot(rows, c, self->wide);
         for (int64_t i = 0; i < n; i++)
             sum += weight[self->body->free[i]] * step->v[i];
-        for (int64_t l = 0; l < m; l++)
-            sum += sp_dense_dot(rows, c, self->weight + rows * l) * border->before[l];
         self->right[d + j] += sum;
     }
     for (int64_t k = 0; self->moving && k < z; k++)

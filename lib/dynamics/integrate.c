@@ -203,6 +203,7 @@ static void make_room_for_held(sp_integrator *it)
     it->coupling = sp_pool_new(&it->pool, rows, sizeof(double));
     it->wide = sp_pool_new(&it->pool, rows, sizeof(double));
     it->wider = sp_pool_new(&it->pool, rows, sizeof(double));
+    it->start_q = sp_pool_new(&it->pool, it->n, sizeof(double));
     it->reach = sp_pool_new(&it->pool, it->n * m, sizeof(double));
     it->small = sp_pool_new(&it->pool, m * m, sizeof(double));
     it->small_right = sp_pool_new(&it->pool, m, sizeof(double));
@@ -431,6 +432,8 @@ static int take(sp_integrator *it, double t0, double t1)
             it->scrap[i] = it->held_u[1][i] - it->held_u[0][i];
         pulled = 0.5 * system->held_work(system->self, it->q, it->scrap);
     }
+    if (it->p.skeleton)
+        memcpy(it->start_q, it->q, (size_t)it->n * sizeof *it->q);
     status = steps[it->p.kind](it);
     if (status != SP_OK) {
         if (it->rows) {
@@ -444,9 +447,13 @@ static int take(sp_integrator *it, double t0, double t1)
     if (system->rub && it->p.kind != SP_LINEAR_EULER)
         it->dissipated += system->rub(system->self, it->last_q, it->q, it->h, it->v);
     if (it->rows) {
-        system->hold(system->self, it->held_u[1], it->held_v[1]);
         for (int64_t i = 0; i < it->rows; i++)
             it->scrap[i] = it->held_u[1][i] - it->held_u[0][i];
+        if (it->p.skeleton) { /* only now the way of attached vertices is known */
+            system->hold(system->self, it->held_u[0], it->held_v[0]);
+            pulled = 0.5 * system->held_work(system->self, it->start_q, it->scrap);
+        }
+        system->hold(system->self, it->held_u[1], it->held_v[1]);
         it->work += pulled + 0.5 * system->held_work(system->self, it->q, it->scrap);
     }
     return SP_OK;

@@ -26,6 +26,7 @@ struct sp_integrator {
     double *held_u[2], *held_v[2]; /* [rows] at the start and the end of the step, free components 0 */
     double *coupling, *reach;      /* with a skeleton of m joints: [rows, m] S c, [n, m] S_ff⁻¹ (S c)_f */
     double *wide, *wider;          /* [rows] */
+    double *start_q;               /* q before the step */
     double *small, *small_right;   /* [m, m], [m] */
     lapack_int *pivot;             /* [m] */
     double *scrap;                 /* [rows] */

@@ -68,11 +68,8 @@ static int with_border(sp_integrator *it, const sp_velocity_step *step)
             it->dq[i] = it->wide[system->body->free[i]];
         SP_TRY(system->matrix_solve(system->self, it->dq, it->reach + n * j));
     }
-    /* momentum that attached vertices had, with which the free ones share mass */
-    memset(it->coupling, 0, (size_t)rows * sizeof *it->coupling);
-    for (int64_t j = 0; j < m; j++)
-        for (int64_t i = 0; i < rows; i++)
-            it->coupling[i] += border->columns[rows * j + i] * border->before[j];
+    /* momentum that attached vertices bring, with which the free ones share mass */
+    memcpy(it->coupling, border->arriving, (size_t)rows * sizeof *it->coupling);
     sp_body_spread(system->body, step->v, it->coupling);
     system->inertia_times(system->self, it->coupling, it->wide);
     for (int64_t j = 0; j < m; j++) {
@@ -159,6 +156,25 @@ static void hold_end(sp_integrator *it, const sp_border *border, double h)
     it->system->hold(it->system->self, it->scrap, it->held_v[1]);
 }
 
+/* Takes bones to the end of the step. The work of the inertia that attached vertices have in common with the free ones is that of −M_fh (a + α v); that against stiffness is counted with that of all
+ * held vertices. */
+static void move_bones(sp_integrator *it, const double *rate)
+{
+    const double h = it->h, alpha = it->p.damping_mass;
+    double *before = it->coupling, *after = it->wide;
+    memset(before, 0, (size_t)it->rows * sizeof *before);
+    memset(after, 0, (size_t)it->rows * sizeof *after);
+    sp_skeleton_place(it->p.skeleton, NULL, before);
+    sp_skeleton_advance(it->p.skeleton, h, rate);
+    sp_skeleton_place(it->p.skeleton, NULL, after);
+    sp_skeleton_place(it->p.skeleton, it->held_u[1], it->held_v[1]);
+    for (int64_t i = 0; i < it->rows; i++)
+        after[i] = (after[i] - before[i]) / h + 0.5 * alpha * (before[i] + after[i]);
+    it->system->inertia_times(it->system->self, after, it->wider);
+    for (int64_t i = 0; i < it->n; i++)
+        it->work -= it->wider[it->system->body->free[i]] * (it->q1[i] - it->q[i]);
+}
+
 /* Coordinates and speeds beyond this have run away: soon nothing of them can be computed, and then messages would name what fails first. */
 static const double FARTHEST = 1e30;
 
@@ -211,10 +227,8 @@ int sp_step_linear_euler(sp_integrator *it)
     it->dissipated += damped + rubbed;
     for (int64_t i = 0; i < it->n; i++)
         it->work += it->external[i] * (it->q1[i] - it->q[i]);
-    if (it->p.skeleton) {
-        sp_skeleton_advance(it->p.skeleton, h, border.rate);
-        sp_skeleton_place(it->p.skeleton, it->held_u[1], it->held_v[1]);
-    }
+    if (it->p.skeleton)
+        move_bones(it, border.rate);
     it->report.newton_iterations++;
     it->report.worst_iterations = 1;
     memcpy(it->q, it->q1, bytes);

@@ -42,7 +42,7 @@ struct sp_skeleton {
     bone *bones;
     sp_bone_spring *springs;
     double *theta, *rate;
-    double *columns, *before, *matrix, *right, *solution; /* of the border */
+    double *columns, *arriving, *matrix, *right, *solution; /* of the border */
     double *J;                                            /* [m, 3] columns at one point, those of turning, and I times those */
     double *turning, *turned;
 };
@@ -347,7 +347,7 @@ int sp_skeleton_new(sp_context *context, int64_t vertex_count, const double *ver
     memcpy(s->gravity, acceleration, sizeof s->gravity);
     s->bones = sp_pool_new(&pool, bone_count, sizeof *s->bones);
     s->springs = sp_pool_copy(&pool, springs, spring_count, sizeof *s->springs);
-    double **const vectors[] = {&s->theta, &s->rate, &s->before, &s->right, &s->solution};
+    double **const vectors[] = {&s->theta, &s->rate, &s->right, &s->solution};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
         *vectors[k] = sp_pool_new(&pool, bone_count, sizeof(double));
     double **const triples[] = {&s->J, &s->turning, &s->turned};
@@ -355,6 +355,7 @@ int sp_skeleton_new(sp_context *context, int64_t vertex_count, const double *ver
         *triples[k] = sp_pool_new(&pool, 3 * bone_count, sizeof(double));
     s->matrix = sp_pool_new(&pool, bone_count * bone_count, sizeof *s->matrix);
     s->columns = sp_pool_new(&pool, columns, sizeof *s->columns);
+    s->arriving = sp_pool_new(&pool, 3 * vertex_count, sizeof *s->arriving);
     s->pool = pool;
     int status = pool.failed ? sp_fail_memory(context) : fill(context, s, vertices, vertex_mass, bones);
     if (status == SP_OK)
@@ -506,20 +507,27 @@ static void fill_inertia(sp_skeleton *s)
     }
 }
 
+/* Acceleration of a point of the bone while no joint accelerates. */
+static void acceleration(const bone *b, const double x[3], double a[3])
+{
+    double arm[3], speed[3];
+    subtract(x, b->g, arm);
+    memcpy(a, b->bias + 3, 3 * sizeof *a);
+    add_cross(b->bias, arm, a);
+    sp_cross3(b->omega, arm, speed);
+    add_cross(b->omega, speed, a);
+}
+
 static void accelerate(bone *b, const bone *parent, double rate)
 {
     static const double still[3] = {0};
     const double *omega = parent ? parent->omega : still;
-    const double *point = b->kind == SP_JOINT_REVOLUTE ? b->c : b->g; /* of the parent here */
     double arm[3], along[3] = {0}, speed[3], *alpha = b->bias, *a = b->bias + 3;
     memset(b->bias, 0, sizeof b->bias);
     add_scaled(rate, b->w, along);
     if (parent) {
-        memcpy(b->bias, parent->bias, sizeof b->bias);
-        subtract(point, parent->g, arm);
-        add_cross(alpha, arm, a);
-        sp_cross3(omega, arm, speed);
-        add_cross(omega, speed, a);
+        memcpy(alpha, parent->bias, 3 * sizeof *alpha);
+        acceleration(parent, b->kind == SP_JOINT_REVOLUTE ? b->c : b->g, a); /* a point of the parent here */
     }
     if (b->kind == SP_JOINT_PRISMATIC) {
         sp_cross3(omega, along, speed);
@@ -531,6 +539,20 @@ static void accelerate(bone *b, const bone *parent, double rate)
     add_cross(alpha, arm, a);
     sp_cross3(b->omega, arm, speed);
     add_cross(b->omega, speed, a);
+}
+
+static void fill_arriving(sp_skeleton *s, double h)
+{
+    for (int64_t i = 0; i < s->count; i++) {
+        const bone *b = &s->bones[i];
+        for (int64_t k = 0; k < b->vertex_count; k++) {
+            double x[3], a[3], *v = s->arriving + 3 * b->vertex[k];
+            to_world(b, b->place + 3 * k, x);
+            velocity(b, x, v);
+            acceleration(b, x, a);
+            add_scaled(-h, a, v);
+        }
+    }
 }
 
 /* A force that acts at x. */
@@ -605,8 +627,8 @@ void sp_skeleton_border(sp_skeleton *skeleton, double t, double h, double beta, 
             add_scaled(1, b->moment, parent->moment);
         }
     }
-    memcpy(s->before, s->rate, (size_t)s->count * sizeof *s->before);
-    *border = (sp_border){.count = s->count, .columns = s->columns, .before = s->before, .matrix = s->matrix, .right = s->right, .rate = s->solution};
+    fill_arriving(s, h);
+    *border = (sp_border){.count = s->count, .columns = s->columns, .arriving = s->arriving, .matrix = s->matrix, .right = s->right, .rate = s->solution};
 }
 
 void sp_skeleton_advance(sp_skeleton *skeleton, double h, const double *rate)

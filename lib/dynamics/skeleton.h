@@ -2,8 +2,8 @@
  * held vertices of the mesh's system, and the step of a linearly implicit integrator moves bones and mesh together, with full coupling both ways (Weidner et al. 2020, "Muscle"; bones and
  * skin of Müller et al. 2002).
  *
- * A bone carries mass of its own; what the elements between attached vertices weigh comes from the mesh. Bias forces (Coriolis, centrifugal) are those of the bones' own mass at
- * the state before the step; those of attached elements and of the mesh are left out, as J̇v is in the paper. */
+ * A bone carries mass of its own; what the elements between attached vertices weigh comes from the mesh. Bias forces (Coriolis, centrifugal) of both are those of
+ * the state before the step. Of quasistatic vertices (dynamics/condensed.h), which follow bones through the condensation, J̇v is left out, as it is in the paper. */
 #ifndef SP_DYNAMICS_SKELETON_H
 #define SP_DYNAMICS_SKELETON_H
 

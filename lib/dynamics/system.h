@@ -20,7 +20,7 @@ typedef struct sp_spring {
 typedef struct sp_border {
     int64_t count;         /* m */
     const double *columns; /* [3·vertices, m, column major] m/s by unit rate, zero at every other component */
-    const double *before;  /* [m] rates before the step */
+    const double *arriving; /* [3·vertices] what these vertices bring into the step: their velocities, less h times the accelerations that they have while no rate changes (m/s, zero elsewhere) */
     const double *matrix;  /* [m, m] symmetric: what stands before the rates for the bones alone (inertia, springs, damping) … */
     const double *right;   /* [m] … and on the right, momentum and impulse */
     /* those of the mesh are added by the step */

@@ -460,16 +460,16 @@ static int take(sp_integrator *it, double t0, double t1)
 }
 
 /* In two halves, each of these in two where it fails, down to the 2^halvings-th part. */
-static int take_parts(sp_integrator *it, double t0, double t1, int halvings)
+static int take_parts(sp_integrator *it, double t0, double t1, double part, int halvings)
 {
     int status = take(it, t0, t1);
     if (status != SP_NUMERICAL || halvings == 0)
         return status;
     const double middle = 0.5 * (t0 + t1);
     it->parting = true;
-    it->report.smallest_part = fmin(it->report.smallest_part, (middle - t0) / it->p.step);
-    status = take_parts(it, t0, middle, halvings - 1);
-    return status == SP_OK ? take_parts(it, middle, t1, halvings - 1) : status;
+    it->report.smallest_part = fmin(it->report.smallest_part, 0.5 * part);
+    status = take_parts(it, t0, middle, 0.5 * part, halvings - 1);
+    return status == SP_OK ? take_parts(it, middle, t1, 0.5 * part, halvings - 1) : status;
 }
 
 int sp_integrator_step(sp_integrator *it)
@@ -480,7 +480,7 @@ int sp_integrator_step(sp_integrator *it)
     if (it->forcing->springs)
         status = change_springs(it);
     if (status == SP_OK)
-        status = take_parts(it, it->t0, it->t1, it->p.kind == SP_STATIC || it->p.kind == SP_CENTRAL || it->p.kind == SP_EXACT ? 0 : it->p.halvings);
+        status = take_parts(it, it->t0, it->t1, 1, it->p.kind == SP_STATIC || it->p.kind == SP_CENTRAL || it->p.kind == SP_EXACT ? 0 : it->p.halvings);
     if (it->parting && status == SP_OK)
         it->report.parted++;
     it->parting = false;

@@ -202,7 +202,7 @@ static void warn_of_energy(const sp_scene *scene, const char *path, const totals
         if (scene->bodies[i].motion == SP_SCENE_PATH || scene->bodies[i].motion == SP_SCENE_COUPLED)
             return;
     if (sum->rise > 0.1 * sum->motion)
-        tool_warn(path, "the energy of all bodies rose %.3g J above its start, with %.3g J kinetic and strain at most: shorten --dt%s", sum->rise,
+        tool_warn(path, "the energy of all bodies rose %.3g J above its start, with %.3g J kinetic and strain at most: shorten --dt%s, or, where that does not help, give contact.damping", sum->rise,
                   sum->motion, tool_option_given("semi-implicit") ? ", or leave out --semi-implicit" : "");
 }
 

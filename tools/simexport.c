@@ -40,7 +40,7 @@ enum format {
 
 static struct {
     int format;
-    const char *probes, *frames, *columns;
+    const char *probes, *frames, *columns, *activation;
     int64_t every, samples;
     bool coordinates, volume, surface, fields, partial, level_given;
     double level;
@@ -55,6 +55,7 @@ static const tool_option options[] = {
     {"volume", 0, TOOL_FLAG, &chosen.volume, .help = "csv: the volume of the deformed mesh too, m3"},
     {"surface", 0, TOOL_FLAG, &chosen.surface, .help = "vtu: the embedded surface instead of the elements"},
     {"fields", 0, TOOL_FLAG, &chosen.fields, .help = "vtu: strain, stress and energy density of the elements too"},
+    {"activation", 0, TOOL_TEXT, &chosen.activation, "FILE", .help = "vtu, with --fields: CSV of t,region,tension that the motion was made with"},
     {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .help = "of a file of columns only these, counted from 1: 1-6,9"},
     {"samples", 0, TOOL_INTEGER, &chosen.samples, "N", NULL, .low = 1, .high = 1e9, .help = "gram: sparse inner products over N sample points at least (Yang 2015)"},
     {"level", 0, TOOL_REAL, &chosen.level, "M", NULL, .low = -1e300, .high = 1e300, .given = &chosen.level_given,
@@ -105,6 +106,7 @@ static void check_options(enum format format)
         {"volume", chosen.volume, format == FORMAT_CSV},
         {"surface", chosen.surface, format == FORMAT_VTU},
         {"fields", chosen.fields, format == FORMAT_VTU},
+        {"activation", chosen.activation != NULL, format == FORMAT_VTU && chosen.fields},
         {"columns", chosen.columns != NULL, format != FORMAT_CSV && format != FORMAT_CUB && !is_volume(format) && !chosen.level_given},
         {"samples", chosen.samples != 0, format == FORMAT_GRAM},
         {"level", chosen.level_given, format == FORMAT_OBJ},
@@ -114,7 +116,7 @@ static void check_options(enum format format)
     };
     for (int i = 0; i < TOOL_COUNT(checks); i++)
         if (checks[i].given && !checks[i].fits)
-            tool_fail(SP_USAGE, NULL, "--%s means nothing %s", checks[i].name, chosen.level_given && format == FORMAT_OBJ ? "with --level" : "in this format");
+            tool_fail(SP_USAGE, NULL, "--%s means nothing %s", checks[i].name, chosen.level_given && format == FORMAT_OBJ ? "with --level" : format == FORMAT_VTU ? "without --fields" : "in this format");
 }
 
 static void refuse_motion_options(void)
@@ -234,7 +236,7 @@ int main(int argc, char **argv)
         tool_export_obj(context, &motion, &frames);
     else
         tool_export_vtu(context, &motion,
-                        &(tool_vtu_choice){tool_output_path(), chosen.frames, chosen.columns, chosen.every, chosen.surface, chosen.fields});
+                        &(tool_vtu_choice){tool_output_path(), chosen.frames, chosen.columns, chosen.every, chosen.surface, chosen.fields, chosen.activation});
     tool_motion_close(&motion);
     return tool_end();
 }

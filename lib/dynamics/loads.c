@@ -344,7 +344,7 @@ int sp_loading_activate(sp_context *context, sp_loading *loading, int64_t count,
     return SP_OK;
 }
 
-static double tension_at(const sp_activation *a, double t)
+double sp_activation_tension(const sp_activation *a, double t)
 {
     const int64_t piece = sp_time_piece(a->count, a->time, t);
     if (piece < 0 || piece == a->count - 1)
@@ -358,7 +358,7 @@ static bool activate(sp_loading *loading, double t)
 {
     bool changed = false;
     for (int64_t i = 0; i < loading->activation_count; i++) {
-        const double tension = tension_at(&loading->activations[i], t), before = loading->body->mesh->materials[loading->activations[i].region].fibre_tension;
+        const double tension = sp_activation_tension(&loading->activations[i], t), before = loading->body->mesh->materials[loading->activations[i].region].fibre_tension;
         changed |= tension != before;
         set_tension(loading, i, tension);
         if (tension > 1.1 * loading->counted[i]) {

@@ -33,6 +33,9 @@ typedef struct sp_activation {
     const double *tension; /* [count] Pa, ≥ 0 */
 } sp_activation;
 
+/* The tension at a time [Pa]. */
+double sp_activation_tension(const sp_activation *activation, double t);
+
 /* Loads in the coordinates of a system, ready for its integrator. */
 typedef struct sp_loading {
     sp_pool pool;

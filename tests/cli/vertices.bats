@@ -467,6 +467,20 @@ every_model() {
 	m = traj('motion.npz')
 	assert m['energy'][-1, 1] < 0 and m['result']['energy_balance'] < 0.01, m['result']['energy_balance']
 	END
+    # what contracts freely has no stress
+    ending=.vtu
+    for options in '' '--activation act.csv'; do
+        done_well simexport muscle.npz static.npz --frames 2 --fields $options -o short.vtu
+        [ -n "$options" ] || [[ $err == *'static.npz: stress and energy density are without the tension that fibres had: name it with --activation'* ]] || fault 'the tension that is missing'
+        "$PYTHON" - "$options" <<-'END' || fault "the stress of the muscle, $options"
+	import re, sys, numpy as np
+	data = open('short.vtu', 'rb').read()
+	at = data.index(b'raw">\n_') + 7 + int(re.search(rb'"second_piola_kirchhoff_stress".*offset="(\d+)"', data)[1])
+	stress = np.frombuffer(data, '<f8', int(np.frombuffer(data, "<u8", 1, at)[0]) // 8, at + 8)
+	assert (abs(stress).max() < 1e-4) == bool(sys.argv[1]) and abs(stress).max() < 2e4, abs(stress).max()
+	END
+    done
+    refused 2 '^simexport: --activation means nothing without --fields$' simexport muscle.npz static.npz --frames 2 --activation act.csv -o out.vtu
     ending=
     done_well simverify -q muscle.npz static.npz conjac.npz motion.npz
     no_faults

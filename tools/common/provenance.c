@@ -153,3 +153,16 @@ json_t *tool_result_new(void)
     json_object_set(result, "warnings", tool.warnings);
     return result;
 }
+
+bool tool_meta_has_input(const json_t *meta, const char *option)
+{
+    size_t i;
+    json_t *input;
+    json_array_foreach(json_object_get(meta, "inputs"), i, input)
+    {
+        const char *by = json_string_value(json_object_get(input, "option"));
+        if (by && !strcmp(by, option))
+            return true;
+    }
+    return false;
+}

@@ -130,6 +130,9 @@ char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64
 /* The input that names those which are read from here on; NULL: the first argument, which is what stands at the start. */
 void tool_named_in(const char *path);
 
+/* Whether the record in a file's meta (NULL: there is none) names an input of that option. */
+bool tool_meta_has_input(const json_t *meta, const char *option);
+
 /* ---- the file out ---- */
 
 /* What meta starts with: kind, versions, parameters, seed, inputs, history. */

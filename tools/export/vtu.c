@@ -1,6 +1,8 @@
 #include "tools/export/vtu.h"
 
 #include "assembly/elastic.h"
+#include "dynamics/loads.h"
+#include "formats/activation.h"
 #include "formats/export/vtu.h"
 #include "tools/common/skin.h"
 
@@ -20,6 +22,8 @@ typedef struct export_state {
     int64_t point_count;
     double *full, *displacement, *velocity; /* full: [3·vertices]; the others at the points that are written */
     double *strain, *stress, *density;
+    int64_t activation_count;
+    sp_activation *activations;
 } export_state;
 
 static void *need(void *memory)
@@ -32,6 +36,14 @@ static void *need(void *memory)
 static void *numbers(export_state *state, int64_t count)
 {
     return need(sp_pool_new(&state->pool, count, sizeof(double)));
+}
+
+static void read_activations(export_state *state)
+{
+    const char *path = state->choice->activation;
+    int64_t length;
+    const char *text = tool_read_bytes(path, "activation", &state->pool, &length);
+    tool_check(sp_activations_parse(state->context, text, length, &state->motion->simulated, &state->pool, &state->activation_count, &state->activations), path);
 }
 
 static void open_state(export_state *state)
@@ -52,6 +64,10 @@ static void open_state(export_state *state)
         state->strain = numbers(state, 6 * elements);
         state->stress = numbers(state, 6 * elements);
         state->density = numbers(state, elements);
+        if (state->choice->activation)
+            read_activations(state);
+        else if (motion->path && tool_meta_has_input(motion->trajectory.meta, "activation"))
+            tool_warn(motion->path, "stress and energy density are without the tension that fibres had: name it with --activation");
     }
 }
 
@@ -124,6 +140,8 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
     }
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(&motion->mesh.mesh);
+        for (int64_t i = 0; i < state->activation_count; i++)
+            motion->simulated.materials[state->activations[i].region].fibre_tension = sp_activation_tension(&state->activations[i], time);
         tool_check(sp_elastic_fields(state->context, &state->body, state->full, state->strain, state->stress, state->density),
                    motion->mesh.path);
         sp_vtu_from_voigt(elements, state->strain);

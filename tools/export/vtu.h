@@ -11,6 +11,7 @@ typedef struct tool_vtu_choice {
     int64_t every;
     bool surface; /* the embedded surface instead of the elements */
     bool fields;  /* strain, stress and energy density of the elements */
+    const char *activation; /* with fields: file of the tension of fibres over time; NULL: they have none */
 } tool_vtu_choice;
 
 /* A trajectory: one file per frame and, where there are several or the target is a .pvd, the index of the series, written last. Columns:

@@ -170,7 +170,7 @@ static void measure_mode(const sp_columns *columns, const sp_body *body, const s
 static bool find_matrix(verify *v, artefact *file, artefact *mesh, const char *option, const sp_sparse *own, const sp_sparse **matrix)
 {
     *matrix = own;
-    if (!verify_has_input(file, option))
+    if (!tool_meta_has_input(file->meta, option))
         return true;
     artefact *given = verify_input(v, file, "sparse", option);
     if (given && given->matrix.order == mesh->body.dof_count)

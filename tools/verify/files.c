@@ -191,19 +191,6 @@ artefact *verify_input(const verify *v, const artefact *file, const char *kind, 
     return NULL;
 }
 
-bool verify_has_input(const artefact *file, const char *option)
-{
-    size_t i;
-    json_t *input;
-    json_array_foreach(json_object_get(file->meta, "inputs"), i, input)
-    {
-        const char *by = json_string_value(json_object_get(input, "option"));
-        if (by && !strcmp(by, option))
-            return true;
-    }
-    return false;
-}
-
 static int make_body(sp_context *context, artefact *file)
 {
     int status = sp_body_new(context, &file->mesh, &file->body);

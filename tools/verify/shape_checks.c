@@ -74,7 +74,7 @@ void verify_sparse(verify *v, artefact *file)
     const char *which = json_string_value(json_object_get(file->meta, "matrix"));
     const char *lumping = json_string_value(json_object_get(json_object_get(file->meta, "parameters"), "lumping"));
     const char *option = which && *which == 'M' ? "mass" : "stiffness";
-    if (!which || verify_has_input(file, option)) {
+    if (!which || tool_meta_has_input(file->meta, option)) {
         verify_skip(v, file, "entries", which ? "it is a copy of a matrix from another file" : "it does not say whether it is K or M");
         return;
     }

@@ -46,7 +46,7 @@ static void check_balance(verify *v, artefact *file, const sp_trajectory *trajec
 {
     const double *first = trajectory->energy;
     const char *integrator = parameter(file, "integrator");
-    bool any_sign = stores_work(file) || verify_has_input(file, "activation"); /* the energy of active fibres is less than 0 where they are short */
+    bool any_sign = stores_work(file) || tool_meta_has_input(file->meta, "activation"); /* the energy of active fibres is less than 0 where they are short */
     double worst = 0, least = 0;
     for (int64_t f = 0; f < trajectory->frame_count; f++) {
         const double *e = trajectory->energy + SP_ENERGY_COUNT * f;
@@ -161,7 +161,7 @@ static const char *other_energy(const artefact *file)
 {
     if (!strcmp(parameter(file, "model"), "warp"))
         return "that of turned elements or the work against a force without an energy";
-    if (verify_has_input(file, "activation"))
+    if (tool_meta_has_input(file->meta, "activation"))
         return "with that of active fibres";
     return NULL;
 }
@@ -174,7 +174,7 @@ static void check_energies(energies *e, void (*compute)(const energies *, int64_
     int64_t N = reduced ? sp_polynomial_order(e->polynomials->r) : 0,
             cheap = reduced ? ((int64_t)1 << 28) / N / N : 0; /* N² per frame */
     int64_t most = e->v->sample > cheap ? e->v->sample : cheap, sampled = trajectory->frame_count < most ? trajectory->frame_count : most;
-    bool springs = verify_has_input(e->file, "loads") || json_array_size(json_object_get(json_object_get(e->file->meta, "parameters"), "ground")) > 0;
+    bool springs = tool_meta_has_input(e->file->meta, "loads") || json_array_size(json_object_get(json_object_get(e->file->meta, "parameters"), "ground")) > 0;
     double kinetic_error = 0, strain_error = 0, excess = 0;
     for (int64_t s = 0; s < sampled; s++) {
         int64_t frame = sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
@@ -411,7 +411,7 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
 /* Held vertices rest unless something moves them; those that move together do so as a rigid body. */
 static void check_held(verify *v, artefact *file, const sp_trajectory *trajectory, const sp_mesh *mesh, const uint8_t *fixed, sp_pool *pool)
 {
-    const bool moved = parameter_count(file, "moved") > 0 || verify_has_input(file, "move-vertices") || verify_has_input(file, "skeleton");
+    const bool moved = parameter_count(file, "moved") > 0 || tool_meta_has_input(file->meta, "move-vertices") || tool_meta_has_input(file->meta, "skeleton");
     int64_t *entry = sp_pool_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
     double worst = 0, rigid = 0;
     if (!entry)

@@ -64,9 +64,6 @@ artefact *verify_find(const verify *v, const char *hash);
 /* The one of this kind among the inputs that `file` records, named by `option` where that is not NULL. */
 artefact *verify_input(const verify *v, const artefact *file, const char *kind, const char *option);
 
-/* Whether `file` records an input that was named by this option. */
-bool verify_has_input(const artefact *file, const char *option);
-
 /* The mesh of a file, or NULL after saying why the named checks are not made. with_body: ready for computing. */
 artefact *verify_mesh(verify *v, artefact *file, const char *checks, bool with_body);
 

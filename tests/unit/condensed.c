@@ -413,7 +413,7 @@ static void step_is_the_dense_one(void)
                 free(owned[i]);
         }
         forget(&a);
-        double *owned[] = {q, v, external, held_u, held_v, column, velocity, shift, expected, expected_shift};
+        double *owned[] = {q, v, external, held_u, held_v, column, arriving, velocity, shift, expected, expected_shift};
         for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
             free(owned[i]);
         release(&b);

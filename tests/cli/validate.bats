@@ -257,7 +257,8 @@ make_block() {
     printf '%s\n' $head reference,,,, direct,2,5,0.2, direct,4,5,0, direct,8,5,0.01, > statics.csv
     for name in both statics; do
         "$plot" out.png "It's \"$name\"" $name.csv 2> err || fault "$name: exit $?: $(< err)"
-        [[ $(file -b out.png) == 'PNG image data, '$([ $name = both ] && echo 1400 || echo 700)' x 600'* ]] || fault "$name: $(file -b out.png)"
+        size=$(od -An -v -tu1 -j 16 -N 8 out.png | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }') # of the PNG's header
+        [ "$size" = "$([ $name = both ] && echo 1400 || echo 700) 600" ] || fault "$name: $size"
     done
     printf '%s\n' $head full,9,5,, reduced,1,,0.5,0.6 > one.csv
     printf '%s\n' $head full,9,5,, > none.csv

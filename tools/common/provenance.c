@@ -37,11 +37,21 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* "./" says nothing. */
+static const char *without_dot(const char *path)
+{
+    while (path[0] == '.' && path[1] == '/')
+        for (path += 2; *path == '/'; path++)
+            ;
+    return path;
+}
+
 /* The base name; of a file that an input names, its path from the folder of that one, which is what stands in there. */
 static const char *recorded_name(const char *path, bool named_inside)
 {
-    const char *first = tool.naming ? tool.naming : tool.argument_count ? tool.arguments[0] : "", *name = base_name(path);
+    const char *first = without_dot(tool.naming ? tool.naming : tool.argument_count ? tool.arguments[0] : ""), *name = base_name(path);
     size_t folder = (size_t)(base_name(first) - first);
+    path = without_dot(path);
     if (named_inside && !strncmp(path, first, folder) && path[folder] != '/')
         name = path + folder;
     return strcmp(path, "-") ? name : "standard input";

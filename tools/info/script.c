@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH = 600, DEEPEST = 2000, MOST = 20000, HASH = 64 };
+enum { PATH = 600, DEEPEST = 2000, MOST = 20000, HASH = 64, UPWARDS = 20, FOLDER = 16 + 3 * UPWARDS };
 static const char STDIN_NAME[] = "standard input";
 
 /* A file of the script. Several places may have the same hash: copies under another name. */
@@ -45,12 +45,21 @@ static bool is_hash(const char *text)
     return text && strlen(text) == HASH && strspn(text, "0123456789abcdef") == HASH;
 }
 
-/* A base name; or, with `folders`, a path that stays below its folder. */
+/* How many folders above its own a path begins. */
+static int upwards(const char *name)
+{
+    int count = 0;
+    for (; !strncmp(name, "../", 3); name += 3)
+        count++;
+    return count;
+}
+
+/* A base name; or, with `folders`, a path below its folder or one above it. */
 static bool is_name(const char *name, bool folders)
 {
-    if (!name || !*name || strlen(name) > 255)
+    if (!name || !*name || strlen(name) > 255 || upwards(name) > UPWARDS)
         return false;
-    for (const char *at = name; *at;) {
+    for (const char *at = folders ? name + 3 * upwards(name) : name; *at || at == name;) {
         size_t length = strcspn(at, "/");
         if (length == 0 || (length == 2 && !strncmp(at, "..", 2)) || (!folders && (at[length] || !strcmp(at, "."))))
             return false;
@@ -96,6 +105,8 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
     json_array_foreach(json_object_get(entry, "inputs"), i, input)
     {
         const char *name = text_of(input, "name"), *option = text_of(input, "option"), *via = text_of(input, "via");
+        if (is_hash(text_of(input, "sha256")) && via && name && !is_name(name, true) && strstr(name, ".."))
+            return sp_fail(s->context, SP_INPUT, "%.12s…: no script can put the input \"%.100s\" anywhere: .. may only stand at the start of a path", hash, name);
         if (!is_hash(text_of(input, "sha256")) || !is_name(name, via != NULL))
             return sp_fail(s->context, SP_INPUT, "%.12s…: input %lld has no usable name or hash", hash, (long long)i + 1);
         if (option && !is_option(option))
@@ -201,10 +212,23 @@ static const place *find_first(const script *s, const char *hash)
     return NULL;
 }
 
+/* Where a name leads from a folder, as far down as it begins upwards. */
+static void join(const char *folder, const char *name, char path[PATH])
+{
+    size_t length = strlen(folder);
+    for (; !strncmp(name, "../", 3); name += 3) {
+        if (length > 0)
+            length--;
+        while (length > 0 && folder[length - 1] != '/')
+            length--;
+    }
+    snprintf(path, PATH, "%.*s%s", (int)length, folder, name);
+}
+
 static bool is_free(const script *s, const char *hash, const char *folder, const char *name)
 {
     char path[PATH];
-    snprintf(path, sizeof path, "%s%s", folder, name);
+    join(folder, name, path);
     const place *there = find_path(s, path);
     return !there || !strcmp(there->hash, hash);
 }
@@ -214,7 +238,7 @@ static int put(script *s, const char *hash, const char *folder, const char *name
 {
     char own[16];
     snprintf(own, sizeof own, "%.12s/", hash);
-    if (!is_free(s, hash, folder, name))
+    if (upwards(name) == 0 && !is_free(s, hash, folder, name))
         folder = own;
     if (!is_free(s, hash, folder, name))
         return sp_fail(s->context, SP_INPUT, "two of its ancestors cannot be told apart: %.60s, %.12s…", name, hash);
@@ -222,7 +246,7 @@ static int put(script *s, const char *hash, const char *folder, const char *name
     if (!to)
         return sp_fail_memory(s->context);
     to->hash = hash;
-    snprintf(to->path, sizeof to->path, "%s%s", folder, name);
+    join(folder, name, to->path);
     const place *there = find_path(s, to->path);
     if (!there) {
         place **entry = sp_list_add(&s->places, 1, sizeof *entry);
@@ -235,12 +259,13 @@ static int put(script *s, const char *hash, const char *folder, const char *name
     return SP_OK;
 }
 
-/* The folder of an input: that of the file which names it, or which names others. `folder` [16] is "" or ends with a slash. What names a file is the last input before it that is not
- * named by another itself. */
-static void find_folder(const script *s, const json_t *inputs, const json_t *input, char folder[16])
+/* The folder of an input: that of the file which names it, or which names others. `folder` is "" or ends with a slash. What names a file is the last input before it that is not
+ * named by another itself. It stands as deep as its names lead upwards. */
+static void find_folder(const script *s, const json_t *inputs, const json_t *input, char folder[FOLDER])
 {
     const json_t *naming = NULL, *found = NULL; /* of the inputs so far, and of this one */
     bool clash = false, has_via = false;
+    int up = 0;
     size_t i;
     json_t *other;
     json_array_foreach(inputs, i, other)
@@ -250,14 +275,20 @@ static void find_folder(const script *s, const json_t *inputs, const json_t *inp
                 break;
             naming = other;
             clash = has_via = false;
+            up = 0;
         }
         has_via |= text_of(other, "via") != NULL;
+        if (text_of(other, "via") && upwards(text_of(other, "name")) > up)
+            up = upwards(text_of(other, "name"));
         clash |= !is_free(s, text_of(other, "sha256"), "", text_of(other, "name"));
         found = other == input ? naming : found;
     }
     folder[0] = 0;
-    if (found && has_via && clash)
-        snprintf(folder, 16, "%.12s/", text_of(found, "sha256"));
+    if (!found || !has_via || !(clash || up > 0))
+        return;
+    int length = snprintf(folder, FOLDER, "%.12s/", text_of(found, "sha256"));
+    for (; up > 0; up--)
+        length += snprintf(folder + length, FOLDER - (size_t)length, "in/");
 }
 
 /* Where an input of an entry stands, and whether it comes by standard input, which only the first such input can. */
@@ -265,7 +296,7 @@ static int put_input(script *s, const json_t *entry, const json_t *input, const 
 {
     const json_t *inputs = json_object_get(entry, "inputs");
     const char *hash = text_of(input, "sha256"), *name = text_of(input, "name");
-    char folder[16], piped_name[80];
+    char folder[FOLDER], piped_name[80];
     size_t i;
     json_t *other;
     *piped = !strcmp(name, STDIN_NAME) && !text_of(input, "via");

@@ -1,5 +1,6 @@
 #include "formats/import/surface_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -28,6 +29,13 @@ int sp_surface_corner(sp_surface_builder *builder, int64_t vertex)
             *group = builder->group_now;
         }
     }
+    if (builder->corners == 3) {
+        int64_t *quad = sp_list_add(&builder->quads, 1, sizeof *quad);
+        if (!quad)
+            return sp_fail_memory(builder->context);
+        *quad = builder->triangles.count - 2;
+    } else if (builder->corners == 4)
+        builder->quads.count--;
     builder->previous = vertex;
     builder->corners++;
     return SP_OK;
@@ -96,6 +104,73 @@ static int parse(sp_surface_builder *builder, const char *name, const char *byte
     return sp_fail(builder->context, SP_INPUT, "neither the content nor the ending of the name is one of OBJ, PLY, STL and OFF");
 }
 
+/* A polygon of four corners: its first triangle, and its corners as points in space, in their order. */
+typedef struct quad {
+    int64_t triangle;
+    double corner[4][3];
+} quad;
+
+static int compare_points(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    for (int k = 0; k < 3; k++)
+        if (x[k] != y[k])
+            return x[k] < y[k] ? -1 : 1;
+    return 0;
+}
+
+static int compare_corners(const quad *a, const quad *b)
+{
+    int order = 0;
+    for (int k = 0; k < 4 && order == 0; k++)
+        order = compare_points(a->corner[k], b->corner[k]);
+    return order;
+}
+
+static int compare_quads(const void *a, const void *b)
+{
+    const quad *x = a, *y = b;
+    const int order = compare_corners(x, y);
+    return order ? order : x->triangle < y->triangle ? -1 : 1;
+}
+
+/* A polygon that stands there twice, perhaps the other way round: both get the diagonal of the first, so that they are known as two sides of one. */
+static int match_diagonals(const sp_list *list, sp_surface *surface)
+{
+    const int64_t *first = list->data;
+    int64_t count = 0;
+    sp_pool scratch = {0};
+    quad *quads = sp_pool_raw(&scratch, list->count, sizeof *quads);
+    if (!quads)
+        return SP_SYSTEM;
+    for (int64_t i = 0; i < list->count; i++) {
+        const int64_t *t = surface->triangles + 3 * first[i], corner[4] = {t[0], t[1], t[2], t[5]};
+        quad *q = &quads[count++];
+        q->triangle = first[i];
+        for (int k = 0; k < 4; k++)
+            if (corner[k] >= 0 && corner[k] < surface->vertex_count)
+                memcpy(q->corner[k], surface->vertices + 3 * corner[k], sizeof q->corner[k]);
+            else
+                count = q - quads; /* an error, which others find */
+        qsort(q->corner, 4, sizeof *q->corner, compare_points);
+    }
+    qsort(quads, (size_t)count, sizeof *quads, compare_quads);
+    for (int64_t i = 1; i < count; i++) {
+        if (compare_corners(&quads[i], &quads[i - 1]) != 0)
+            continue;
+        const int64_t *other = surface->triangles + 3 * quads[i - 1].triangle;
+        int64_t *t = surface->triangles + 3 * quads[i].triangle, corner[4] = {t[0], t[1], t[2], t[5]};
+        const double *end = surface->vertices + 3 * other[0], *opposite = surface->vertices + 3 * other[2];
+        for (int k = 1; k < 4; k += 2)
+            if (compare_points(surface->vertices + 3 * corner[k], end) == 0 && compare_points(surface->vertices + 3 * corner[(k + 2) % 4], opposite) == 0) {
+                memcpy(t, (int64_t[]){corner[k], corner[(k + 1) % 4], corner[(k + 2) % 4], corner[(k + 2) % 4], corner[(k + 3) % 4], corner[k]}, 6 * sizeof *t);
+                break;
+            }
+    }
+    sp_pool_free(&scratch);
+    return SP_OK;
+}
+
 /* Moves what was read into arrays of the right size. */
 static int finish(sp_surface_builder *builder, sp_surface *surface)
 {
@@ -120,7 +195,7 @@ static int finish(sp_surface_builder *builder, sp_surface *surface)
         if (surface->groups)
             surface->groups[0] = sp_pool_copy(pool, only, sizeof only, 1);
     }
-    if (pool->failed) {
+    if (pool->failed || match_diagonals(&builder->quads, surface) != SP_OK) {
         *surface = (sp_surface){0};
         return sp_fail_memory(builder->context);
     }
@@ -142,6 +217,7 @@ int sp_surface_parse(sp_context *context, const char *name, const void *bytes, i
 done:
     sp_list_free(&builder.vertices);
     sp_list_free(&builder.triangles);
+    sp_list_free(&builder.quads);
     sp_list_free(&builder.group);
     sp_list_free(&builder.names);
     sp_pool_free(&builder.pool);

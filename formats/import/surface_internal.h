@@ -11,6 +11,7 @@ typedef struct sp_surface_builder {
     sp_pool pool;                     /* names; becomes the pool of the surface */
     sp_list vertices;                 /* double[3] */
     sp_list triangles;                /* int64_t[3] */
+    sp_list quads;                    /* int64_t, of each polygon of four corners the first of its triangles */
     sp_list group;                    /* int64_t for each triangle; empty: all are 0 */
     sp_list names;                    /* char *; empty: one, "default" */
     int64_t group_now;                /* of new triangles, where names is not empty */

@@ -918,9 +918,30 @@ static void damaged_meshes(void)
     CHECK(refused > tried / 2, "%d", refused); /* all cuts but those of the OBJ, which does not say where it ends */
 }
 
+/* A face and its reverse, with the same vertices and with its own, have the same triangles, so that they are two sides of one; other faces keep the fan about their first corner. */
+static void faces_from_both_sides(void)
+{
+    static const char text[] = "v 0 0 0\nv 1 0 0\nv 1 1 1\nv 0 1 0\nv 3 0 0\nv 0 1 0\nv 1 1 1\nv 1 0 0\nv 0 0 0\n"
+                               "f 1 2 3 4\nf 4 3 2 1\nf 6 7 8 9\nf 2 1 4 3\nf 2 5 3 1\n";
+    static const int64_t expected[][3] = {{0, 1, 2}, {0, 2, 3}, {2, 1, 0}, {0, 3, 2}, {8, 5, 6}, {6, 7, 8}, {0, 3, 2}, {2, 1, 0}, {1, 4, 2}, {1, 2, 0}};
+    sp_surface surface;
+    CHECK_OK(sp_surface_parse(&context, "sides.obj", text, sizeof text - 1, SP_GROUPS_NONE, &surface));
+    CHECK(surface.triangle_count == 10, "%lld triangles", (long long)surface.triangle_count);
+    for (int64_t t = 0; t < surface.triangle_count && t < 10; t++) { /* as sets of vertices, with their sense */
+        const int64_t *is = surface.triangles + 3 * t;
+        bool found = false;
+        for (int64_t other = t / 2 * 2; other < t / 2 * 2 + 2; other++)
+            for (int k = 0; k < 3; k++)
+                found |= is[0] == expected[other][k] && is[1] == expected[other][(k + 1) % 3] && is[2] == expected[other][(k + 2) % 3];
+        CHECK(found, "triangle %lld: %lld %lld %lld", (long long)t, (long long)is[0], (long long)is[1], (long long)is[2]);
+    }
+    sp_pool_free(&surface.pool);
+}
+
 int main(void)
 {
     context = sp_context_default();
+    RUN(faces_from_both_sides);
     RUN(numbers);
     RUN(not_numbers);
     RUN(lines);

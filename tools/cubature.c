@@ -68,6 +68,9 @@ static void refuse_idle_options(void)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].idle)
             tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
+    static const char *const of_fits[] = {"method", "metric", "linear"};
+    for (size_t i = 0; i < sizeof of_fits / sizeof *of_fits && chosen.training_only; i++)
+        tool_option_idle(of_fits[i], "with --training-only, which fits nothing");
 }
 
 static void read_problem(cubature_problem *p)

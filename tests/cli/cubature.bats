@@ -298,6 +298,9 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
 	--every is for files of poses|--every 2
 	--shard belongs to --training-only|--shard 1/2
 	--training-only fits nothing|--training-only --tolerance 0.1
+	--metric means nothing with --training-only|--training-only --metric force
+	--method means nothing with --training-only|--training-only --method greedy
+	--linear means nothing with --training-only|--training-only --linear exact
 	--training-only fits nothing|--training-only -n 5
 	--training-only fits nothing|--training-only --nested
 	--training-only fits nothing|--training-only --held-out 5

@@ -84,6 +84,42 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     no_faults
 }
 
+@test "a scene by any name, with files beside, below and above it, is the same and made again" {
+    local name text
+    ball
+    mkdir parts deep again
+    cp ball.obj parts
+    text='{"contact": {"stiffness": 5000}, "models": {"ball": {"kind": "rigid", "density": 1000, "surface": "parts/ball.obj"}}, "bodies": [{"name": "ball", "model": "ball", "motion": "free"}]}'
+    echo "$text" > below.json
+    sed 's/parts/..\/parts/' below.json > deep/above.json
+    sed 's/parts/parts\/..\/parts/' below.json > about.json
+    cp below.json ./-below.json
+    for name in below.json ./below.json .//./below.json "$PWD/below.json"; do
+        simulate "$name" -q --steps 2 -o "one-${#name}.npz"
+        same_bytes one-10.npz "one-${#name}.npz" "$name"
+    done
+    simulate ./-below.json -q --steps 2 -o dash.npz
+    simulate deep/above.json -q --steps 2 -o above.npz
+    (cd deep && simulate above.json -q --steps 2 -o ../inside.npz)
+    same_bytes above.npz inside.npz 'from its own folder'
+    for name in one-10 dash above; do
+        siminfo --script $name.npz > again/remake
+        rm -rf again/*/ again/*.obj again/*.json
+        # what the script asks for
+        grep '^#   ' again/remake | while read -r _ hash path; do
+            mkdir -p "again/$(dirname -- "$path")"
+            for file in ball.obj below.json ./-below.json deep/above.json; do
+                [ "$(sha256sum < "$file" | cut -c 1-64)" != "$hash" ] || cp "$file" "again/$path"
+            done
+        done
+        (cd again && sh remake > /dev/null 2>&1) || fault "$name: siminfo --script does not run"
+        same_bytes $name.npz again/$name.npz "siminfo --script"
+    done
+    simulate about.json -q --steps 2 -o about.npz
+    ending= refused 3 'siminfo: about.npz: .*no script can put the input "parts/../parts/ball.obj" anywhere' siminfo --script about.npz
+    no_faults
+}
+
 @test "coherence, trees and limits: what may change nothing changes nothing" {
     ball
     pair='{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.12]}'

@@ -51,6 +51,7 @@ void vertices_refuse_idle(const simulate_choice *choice, const simulate_vertices
     refuse(model != MODEL_WARP, of_warp, "for a model that is not warp");
     refuse(!conjac, of_conjac, "for a model that is not conjac");
     refuse(!conjac || !c->dynamic || strncmp(c->dynamic, "random:", 7), of_chance, "where no vertices are chosen at random");
+    refuse(choice->integrator == SP_CENTRAL, of_solver, "with central differences, which solve with the mass alone");
     refuse(!solved && model != MODEL_WARP, of_solver, "for a model that is not full, linear or warp");
     if (model == MODEL_WARP && c->solver_given && c->solver == SP_SOLVER_DIRECT)
         tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations: jacobi, reused or gradients");

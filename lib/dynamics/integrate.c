@@ -233,22 +233,6 @@ void sp_hold(sp_integrator *it, double s)
     it->system->hold(it->system->self, it->held, it->held_rate);
 }
 
-void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
-{
-    it->forcing->mean(it->forcing->self, t0, t1, f);
-    if (!it->forcing->held || it->p.kind == SP_STATIC || !isfinite(t1))
-        return;
-    /* held vertices that speed up from v(t0) to v(t1), M_fh (a + α v): the part of C that `mass_times` does not see */
-    double *v0 = it->held, *v1 = it->held_rate;
-    memset(v0, 0, (size_t)it->rows * sizeof *v0);
-    memset(v1, 0, (size_t)it->rows * sizeof *v1);
-    it->forcing->held(it->forcing->self, fmax(0, t0), it->scrap, v0);
-    it->forcing->held(it->forcing->self, t1, it->scrap, v1);
-    for (int64_t i = 0; i < it->rows; i++)
-        v1[i] = (v1[i] - v0[i]) / (t1 - t0) + it->p.damping_mass * 0.5 * (v0[i] + v1[i]);
-    it->system->held_inertia(it->system->self, v1, f);
-}
-
 static int refuse_springs(const sp_integrator *it)
 {
     return it->p.kind == SP_EXACT ? sp_fail(it->context, SP_USAGE, "springs are no part of oscillators that are integrated exactly") : SP_OK;

@@ -73,10 +73,10 @@ int sp_static_reach(sp_integrator *it) SP_MUST_USE;
  * where K is quadratic in q, else over a small part of the step. */
 void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double *v, double scale);
 
-/* Mean external force over [t0, t1], −M_fh (a + αv) of held vertices included. */
+/* impulse.c. Mean external force over [t0, t1], −M_fh (a + αv) of held vertices included. */
 void sp_mean_force(sp_integrator *it, double t0, double t1, double *f);
 
-/* impulse.c. The force at the start of a motion, or where it goes on in another system behind a step of the length `behind` (0: it does not), into it->external. */
+/* The force at the start of a motion, or where it goes on in another system behind a step of the length `behind` (0: it does not), into it->external. */
 void sp_force_start(sp_integrator *it, double t, double behind);
 
 /* Where the step that begins is not as long as it->external was made for, makes that and the acceleration fit; and undoes that, where the step failed. */

@@ -106,7 +106,6 @@ static void check_options(enum format format)
         {"volume", chosen.volume, format == FORMAT_CSV},
         {"surface", chosen.surface, format == FORMAT_VTU},
         {"fields", chosen.fields, format == FORMAT_VTU},
-        {"activation", chosen.activation != NULL, format == FORMAT_VTU && chosen.fields},
         {"columns", chosen.columns != NULL, format != FORMAT_CSV && format != FORMAT_CUB && !is_volume(format) && !chosen.level_given},
         {"samples", chosen.samples != 0, format == FORMAT_GRAM},
         {"level", chosen.level_given, format == FORMAT_OBJ},
@@ -114,9 +113,11 @@ static void check_options(enum format format)
         {"every", chosen.every != 1, format < FORMAT_GRAM && !chosen.level_given},
         {"partial", chosen.partial, format < FORMAT_GRAM && !chosen.level_given},
     };
+    if (chosen.activation && !chosen.fields)
+        tool_fail(SP_USAGE, NULL, "--activation means nothing without --fields");
     for (int i = 0; i < TOOL_COUNT(checks); i++)
         if (checks[i].given && !checks[i].fits)
-            tool_fail(SP_USAGE, NULL, "--%s means nothing %s", checks[i].name, chosen.level_given && format == FORMAT_OBJ ? "with --level" : format == FORMAT_VTU ? "without --fields" : "in this format");
+            tool_fail(SP_USAGE, NULL, "--%s means nothing %s", checks[i].name, chosen.level_given && format == FORMAT_OBJ ? "with --level" : "in this format");
 }
 
 static void refuse_motion_options(void)

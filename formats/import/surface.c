@@ -1,5 +1,7 @@
 #include "formats/import/surface_internal.h"
 
+#include "geometry/pose.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -110,20 +112,11 @@ typedef struct quad {
     double corner[4][3];
 } quad;
 
-static int compare_points(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    for (int k = 0; k < 3; k++)
-        if (x[k] != y[k])
-            return x[k] < y[k] ? -1 : 1;
-    return 0;
-}
-
 static int compare_corners(const quad *a, const quad *b)
 {
     int order = 0;
     for (int k = 0; k < 4 && order == 0; k++)
-        order = compare_points(a->corner[k], b->corner[k]);
+        order = sp_compare3(a->corner[k], b->corner[k]);
     return order;
 }
 
@@ -138,31 +131,26 @@ static int compare_quads(const void *a, const void *b)
 static int match_diagonals(const sp_list *list, sp_surface *surface)
 {
     const int64_t *first = list->data;
-    int64_t count = 0;
     sp_pool scratch = {0};
     quad *quads = sp_pool_raw(&scratch, list->count, sizeof *quads);
     if (!quads)
         return SP_SYSTEM;
     for (int64_t i = 0; i < list->count; i++) {
         const int64_t *t = surface->triangles + 3 * first[i], corner[4] = {t[0], t[1], t[2], t[5]};
-        quad *q = &quads[count++];
-        q->triangle = first[i];
+        quads[i].triangle = first[i];
         for (int k = 0; k < 4; k++)
-            if (corner[k] >= 0 && corner[k] < surface->vertex_count)
-                memcpy(q->corner[k], surface->vertices + 3 * corner[k], sizeof q->corner[k]);
-            else
-                count = q - quads; /* an error, which others find */
-        qsort(q->corner, 4, sizeof *q->corner, compare_points);
+            memcpy(quads[i].corner[k], surface->vertices + 3 * corner[k], sizeof quads[i].corner[k]);
+        qsort(quads[i].corner, 4, sizeof *quads[i].corner, sp_compare3);
     }
-    qsort(quads, (size_t)count, sizeof *quads, compare_quads);
-    for (int64_t i = 1; i < count; i++) {
+    qsort(quads, (size_t)list->count, sizeof *quads, compare_quads);
+    for (int64_t i = 1; i < list->count; i++) {
         if (compare_corners(&quads[i], &quads[i - 1]) != 0)
             continue;
         const int64_t *other = surface->triangles + 3 * quads[i - 1].triangle;
         int64_t *t = surface->triangles + 3 * quads[i].triangle, corner[4] = {t[0], t[1], t[2], t[5]};
         const double *end = surface->vertices + 3 * other[0], *opposite = surface->vertices + 3 * other[2];
         for (int k = 1; k < 4; k += 2)
-            if (compare_points(surface->vertices + 3 * corner[k], end) == 0 && compare_points(surface->vertices + 3 * corner[(k + 2) % 4], opposite) == 0) {
+            if (sp_compare3(surface->vertices + 3 * corner[k], end) == 0 && sp_compare3(surface->vertices + 3 * corner[(k + 2) % 4], opposite) == 0) {
                 memcpy(t, (int64_t[]){corner[k], corner[(k + 1) % 4], corner[(k + 2) % 4], corner[(k + 2) % 4], corner[(k + 3) % 4], corner[k]}, 6 * sizeof *t);
                 break;
             }

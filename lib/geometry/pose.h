@@ -16,6 +16,16 @@ static inline sp_pose sp_pose_identity(void)
     return (sp_pose){{0, 0, 0}, {1, 0, 0, 0}};
 }
 
+/* For qsort and bsearch: points in the order of x, then y, then z. */
+static inline int sp_compare3(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    for (int k = 0; k < 3; k++)
+        if (x[k] != y[k])
+            return x[k] < y[k] ? -1 : 1;
+    return 0;
+}
+
 static inline double sp_dot3(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

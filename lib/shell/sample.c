@@ -6,6 +6,7 @@
 
 #include "geometry/grid.h"
 #include "geometry/morton.h"
+#include "geometry/pose.h"
 
 enum { HALVINGS = 40 };
 
@@ -96,15 +97,6 @@ void sp_area_point(const sp_area *area, double t, double point[3])
         point[k] = (x[0][k] + x[1][k] + x[2][k]) / 3;
 }
 
-static int compare_points(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    for (int k = 0; k < 3; k++)
-        if (x[k] != y[k])
-            return x[k] < y[k] ? -1 : 1;
-    return 0;
-}
-
 int sp_sample_vertices(sp_context *context, const sp_surface *surface, sp_list *points)
 {
     int status = SP_OK;
@@ -129,9 +121,9 @@ int sp_sample_vertices(sp_context *context, const sp_surface *surface, sp_list *
         goto done;
     }
     double *all = (double *)points->data + 3 * first;
-    qsort(all, (size_t)(points->count - first), 3 * sizeof *all, compare_points);
+    qsort(all, (size_t)(points->count - first), 3 * sizeof *all, sp_compare3);
     for (int64_t i = 0; i < points->count - first; i++)
-        if (kept == 0 || compare_points(all + 3 * (kept - 1), all + 3 * i))
+        if (kept == 0 || sp_compare3(all + 3 * (kept - 1), all + 3 * i))
             memmove(all + 3 * kept++, all + 3 * i, 3 * sizeof *all);
     points->count = first + kept;
 done:

@@ -117,6 +117,10 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     done
     simulate about.json -q --steps 2 -o about.npz
     ending= refused 3 'siminfo: about.npz: .*no script can put the input "parts/../parts/ball.obj" anywhere' siminfo --script about.npz
+    if "$PYTHON" -c 'import numpy' 2> /dev/null; then # a name that is a folder
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" above.npz forged.npz 'meta["inputs"][1]["name"] = "../"' || fault forge.py
+        refused 3 'siminfo: forged.npz: .*no script can put the input "../" anywhere' siminfo --script forged.npz
+    fi
     no_faults
 }
 

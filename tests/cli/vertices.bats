@@ -480,6 +480,7 @@ every_model() {
 	assert (abs(stress).max() < 1e-4) == bool(sys.argv[1]) and abs(stress).max() < 2e4, abs(stress).max()
 	END
     done
+    refused 2 '^simexport: --volume means nothing in this format$' simexport muscle.npz static.npz --frames 2 --volume -o out.vtu
     refused 2 '^simexport: --activation means nothing without --fields$' simexport muscle.npz static.npz --frames 2 --activation act.csv -o out.vtu
     ending=
     done_well simverify -q muscle.npz static.npz conjac.npz motion.npz

@@ -1,5 +1,6 @@
 /* The readers of triangle models: small models of each format, error messages, and the shared meshes, whose counts,
  * boxes and volumes their README states. */
+#include "geometry/pose.h"
 #include "geometry/surface.h"
 #include "formats/import/surface.h"
 #include "test.h"
@@ -805,24 +806,15 @@ static char *load(const char *folder, const char *file, int64_t *count)
     return bytes;
 }
 
-static int compare_positions(const void *a, const void *b)
-{
-    const double *left = a, *right = b;
-    for (int i = 0; i < 3; i++)
-        if (left[i] != right[i])
-            return left[i] < right[i] ? -1 : 1;
-    return 0;
-}
-
 static void mean_position(const sp_surface *surface, double mean[3])
 {
     size_t size = 3 * sizeof(double), count = (size_t)surface->vertex_count;
     double *sorted = malloc(count * size), distinct = 0;
     memcpy(sorted, surface->vertices, count * size);
-    qsort(sorted, count, size, compare_positions);
+    qsort(sorted, count, size, sp_compare3);
     mean[0] = mean[1] = mean[2] = 0;
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || compare_positions(sorted + 3 * i, sorted + 3 * i - 3) != 0) {
+        if (i == 0 || sp_compare3(sorted + 3 * i, sorted + 3 * i - 3) != 0) {
             distinct++;
             for (int axis = 0; axis < 3; axis++)
                 mean[axis] += sorted[3 * i + (size_t)axis];

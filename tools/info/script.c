@@ -59,7 +59,10 @@ static bool is_name(const char *name, bool folders)
 {
     if (!name || !*name || strlen(name) > 255 || upwards(name) > UPWARDS)
         return false;
-    for (const char *at = folders ? name + 3 * upwards(name) : name; *at || at == name;) {
+    const char *at = folders ? name + 3 * upwards(name) : name;
+    if (!*at)
+        return false;
+    while (*at) {
         size_t length = strcspn(at, "/");
         if (length == 0 || (length == 2 && !strncmp(at, "..", 2)) || (!folders && (at[length] || !strcmp(at, "."))))
             return false;

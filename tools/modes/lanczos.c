@@ -20,7 +20,7 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     for (int64_t i = 0; i < k; i++)
         worst = fmax(worst, residual[i]);
     if (!(worst < 1e-3) && choice->tolerance > 0)
-        tool_fail(SP_NUMERICAL, p->mesh.path, "the residual of a mode is %.1e: a --tolerance of %g is too large for this body", worst, choice->tolerance);
+        tool_hint("or --tolerance %g is too large for this body", choice->tolerance);
     if (!(worst < 1e-3))
         tool_fail(SP_NUMERICAL, p->mesh.path, "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
     if (worst > 1e-6)

@@ -25,7 +25,7 @@ void sp_memory_prepare(void)
     const uintptr_t start = (uintptr_t)heap, first = (start + HUGE - 1) / HUGE * HUGE, last = (start + HEAP) / HUGE * HUGE;
     madvise((void *)first, last - first, MADV_HUGEPAGE);
     free(heap);
-    static void *never_used; /* up to the first huge page */
+    static void *volatile never_used; /* up to the first huge page; volatile, or the compiler takes the block away */
     never_used = malloc(first - start);
     (void)never_used;
 #endif

@@ -22,10 +22,18 @@ typedef double sp_lanes __attribute__((vector_size(64)));
 /* Whether the processor has registers for lanes (AVX-512), as SP_NATIVE, before a function, tells the compiler. */
 #if defined(__x86_64__)
 #define SP_NATIVE __attribute__((target("arch=x86-64-v4")))
+#define SP_NARROW __attribute__((target("arch=x86-64-v3")))
 static inline bool sp_lanes_native(void)
 {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+/* Whether it has registers for half of them (AVX2), as SP_NARROW tells the compiler. */
+static inline bool sp_lanes_narrow(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 #else
 #define SP_NATIVE

@@ -5,7 +5,6 @@
 #include "dynamics/models.h"
 #include "linear/blas.h"
 #include "linear/cholesky.h"
-#include "linear/gram.h"
 #include "linear/iterate.h"
 #include "test.h"
 
@@ -326,36 +325,6 @@ static void many_right_sides(void)
     free_bar(&b);
 }
 
-/* All widths of tiles, and both sides of the number of columns from which dsyrk is taken; rows that fill no lane; nothing written below the diagonal. */
-static void gram_of_few_columns(void)
-{
-    enum { MOST = 260, ROWS = 1100, LDA = ROWS + 3, LDC = MOST + 2 };
-    double *A = malloc(sizeof(double) * LDA * MOST), *C = malloc(sizeof(double) * LDC * MOST);
-    for (int i = 0; i < LDA * MOST; i++)
-        A[i] = sp_random_uniform(9, 1, (uint64_t)i) - 0.5;
-    for (int m = 1; m <= MOST; m += m < 32 ? 1 : 57)
-        for (int rows = 1; rows <= ROWS; rows += rows < 20 ? 3 : 359) {
-            double worst = 0;
-            bool kept = true;
-            for (int i = 0; i < LDC * MOST; i++)
-                C[i] = 0.25;
-            sp_gram_add(rows, m, A, LDA, C, LDC);
-            for (int j = 0; j < MOST; j++)
-                for (int i = 0; i < LDC; i++) {
-                    double sum = 0.25;
-                    for (int k = 0; k < rows && i <= j && j < m; k++)
-                        sum += A[i * LDA + k] * A[j * LDA + k];
-                    if (i <= j && j < m)
-                        worst = fmax(worst, fabs(C[j * LDC + i] - sum));
-                    else
-                        kept &= C[j * LDC + i] == 0.25;
-                }
-            CHECK(worst < 1e-13 * (rows + 10), "%d columns of %d rows: off by %g", m, rows, worst);
-            CHECK(kept, "%d columns of %d rows: written outside the triangle", m, rows);
-        }
-    free(A), free(C);
-}
-
 int main(void)
 {
     sp_blas_prepare(true);
@@ -365,6 +334,5 @@ int main(void)
     RUN(stops_where_it_may);
     RUN(a_factor_is_kept_while_it_pays);
     RUN(many_right_sides);
-    RUN(gram_of_few_columns);
     return test_end();
 }

@@ -2,17 +2,21 @@
 
 #include "base/lanes.h"
 
-#include <cblas.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Not in the headers of OpenBLAS, but in its builds that choose kernels at run time. */
+/* Weak: a program that needs no product of OpenBLAS is linked without it (its thousands of exported names cost 1.5 ms of every start). The last two are not in its headers, but in its builds that
+ * choose kernels at run time. */
+extern void openblas_set_num_threads(int count) __attribute__((weak));
+extern char *openblas_get_corename(void) __attribute__((weak));
 extern void gotoblas_dynamic_init(void) __attribute__((weak));
 extern void gotoblas_dynamic_quit(void) __attribute__((weak));
 
 void sp_blas_prepare(bool choose_kernels)
 {
+    if (!openblas_set_num_threads)
+        return;
     openblas_set_num_threads(1);
 #if !defined(__x86_64__)
     (void)choose_kernels;

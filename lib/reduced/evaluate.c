@@ -16,18 +16,6 @@ struct sp_polynomial_force {
     bool keeps;
 };
 
-const double *sp_polynomials_gram(const sp_polynomials *polynomials, sp_pool *pool)
-{
-    int64_t N = sp_polynomial_order(polynomials->r);
-    if (polynomials->part_count == 1 && polynomials->parts[0].value == 1)
-        return polynomials->parts[0].gram;
-    double *sum = sp_pool_new(pool, N * N, sizeof *sum);
-    for (int64_t p = 0; sum && p < polynomials->part_count; p++)
-        for (int64_t i = 0; i < N * N; i++)
-            sum[i] += polynomials->parts[p].value * polynomials->parts[p].gram[i];
-    return sum;
-}
-
 int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_polynomial_force **result)
 {
     int64_t full = polynomials->r, N = sp_polynomial_order(full);

@@ -1,5 +1,8 @@
 #include "reduced/linear.h"
 
+#include "assembly/elastic.h"
+#include "linear/dense.h"
+
 #include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,4 +51,19 @@ int sp_linear_force_new(sp_context *context, int64_t r, const double *K, sp_redu
     memcpy(l->K, K, (size_t)(r * r) * sizeof *K);
     *force = (sp_reduced_force){.self = l, .r = r, .together = true, .cubic = true, .evaluate = evaluate, .destroy = destroy};
     return SP_OK;
+}
+
+int sp_reduced_stiffness(sp_context *context, const sp_body *body, int64_t r, const double *U, double *K)
+{
+    int64_t rows = 3 * body->mesh->vertex_count;
+    sp_pool scratch = {0};
+    double *rest = sp_pool_new(&scratch, rows, sizeof *rest), *product = sp_pool_raw(&scratch, rows, sizeof *product);
+    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    for (int64_t j = 0; status == SP_OK && j < r; j++) {
+        sp_elastic_tangent_times(context, body, rest, U + j * rows, product);
+        for (int64_t i = 0; i <= j; i++)
+            K[i * r + j] = K[j * r + i] = sp_dense_dot(rows, U + i * rows, product);
+    }
+    sp_pool_free(&scratch);
+    return status;
 }

@@ -1,10 +1,8 @@
 #include "reduced/mass.h"
 
-#include "assembly/elastic.h"
 #include "base/lanes.h"
-#include "linear/dense.h"
+#include "linear/gram.h"
 
-#include <cblas.h>
 #include <string.h>
 
 /* product += m W over the corners of one element, for `count` numbers beside each other at most eight. */
@@ -44,21 +42,12 @@ SP_CLONES static void add_corners(int corners, const int64_t *corner, const doub
         add_width(4, corner, mass, width, W, product);
 }
 
-int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W, double *mass, double *gravity)
+/* product [3·vertices, r, row major] += M W */
+static void mass_times(const sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W, double *product)
 {
     const sp_mesh *mesh = body->mesh;
-    int64_t rows = 3 * mesh->vertex_count;
-    sp_pool scratch = {0};
-    int status = sp_dense_fits(context, rows, r);
-    if (status != SP_OK)
-        return status;
-    double *product = sp_pool_new(&scratch, rows * r, sizeof *product), *result = sp_pool_raw(&scratch, r * r, sizeof *result);
-    if (scratch.failed) {
-        sp_pool_free(&scratch);
-        return sp_fail_memory(context);
-    }
-#pragma omp parallel num_threads(context->threads) if (rows * r > 1 << 18)
-    SP_EACH_BATCH(body, b) { /* product [rows, r, row major] = M W */
+#pragma omp parallel num_threads(context->threads) if (mesh->vertex_count * r > 1 << 17)
+    SP_EACH_BATCH(body, b) {
         const sp_batch *batch = &body->batches[b];
         for (int l = 0; l < batch->count; l++) {
             int corners;
@@ -67,46 +56,57 @@ int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t re
                 add_corners(corners, corner, body->classes[body->element_class[e]].mass, 3 * r, W, product);
         }
     }
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)r, (int)rows, 1, W, (int)r, product, (int)r, 0, result, (int)r);
-    for (int64_t i = 0; i < r; i++)
-        for (int64_t j = 0; j < r; j++)
-            mass[j * r + i] = 0.5 * (result[j * r + i] + result[i * r + j]);
-    if (gravity) {
-        memset(gravity, 0, (size_t)(3 * r) * sizeof *gravity);
-        for (int64_t i = 0; i < rows; i++)
-            for (int64_t j = 0; j < r; j++)
-                gravity[3 * j + i % 3] += product[i * r + j];
+}
+
+int sp_reduced_mass_of_region(sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *U, const double *W, double *mass, double *gravity)
+{
+    enum { ROWS = 3 * 256 }; /* at a time, by columns */
+    const int64_t rows = 3 * body->mesh->vertex_count;
+    sp_pool scratch = {0};
+    double *product = sp_pool_new(&scratch, rows * r, sizeof *product), *block = sp_pool_raw(&scratch, ROWS * r, sizeof *block);
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(context);
     }
+    mass_times(context, body, region, r, W, product);
+    memset(mass, 0, (size_t)(r * r) * sizeof *mass);
+    if (gravity)
+        memset(gravity, 0, (size_t)(3 * r) * sizeof *gravity);
+    for (int64_t first = 0; first < rows; first += ROWS) {
+        const int64_t count = rows - first < ROWS ? rows - first : ROWS;
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t j = 0; j < r; j++)
+                block[j * ROWS + i] = product[(first + i) * r + j];
+        sp_gram_add_two(count, r, U + first, rows, block, ROWS, mass, r);
+        for (int64_t j = 0; gravity && j < r; j++)
+            for (int64_t i = 0; i < count; i += 3)
+                for (int axis = 0; axis < 3; axis++)
+                    gravity[3 * j + axis] += block[j * ROWS + i + axis];
+    }
+    for (int64_t j = 0; j < r; j++)
+        for (int64_t i = 0; i < j; i++)
+            mass[i * r + j] = mass[j * r + i];
     sp_pool_free(&scratch);
     return SP_OK;
 }
 
-int sp_reduced_mass(sp_context *context, const sp_body *body, int64_t r, const double *U, double *mass, double *gravity)
+double *sp_reduced_rows(sp_pool *pool, int64_t rows, int64_t r, const double *U)
 {
-    int64_t rows = 3 * body->mesh->vertex_count;
-    sp_pool scratch = {0};
-    double *W = sp_pool_raw(&scratch, rows * r, sizeof *W);
+    double *W = sp_pool_raw(pool, rows * r + SP_LANES, sizeof *W);
     if (!W)
-        return sp_fail_memory(context);
+        return NULL;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < r; j++)
             W[i * r + j] = U[j * rows + i];
-    int status = sp_reduced_mass_of_rows(context, body, -1, r, W, mass, gravity);
-    sp_pool_free(&scratch);
-    return status;
+    memset(W + rows * r, 0, SP_LANES * sizeof *W);
+    return W;
 }
 
-int sp_reduced_stiffness(sp_context *context, const sp_body *body, int64_t r, const double *U, double *K)
+int sp_reduced_mass(sp_context *context, const sp_body *body, int64_t r, const double *U, double *mass, double *gravity)
 {
-    int64_t rows = 3 * body->mesh->vertex_count;
     sp_pool scratch = {0};
-    double *rest = sp_pool_new(&scratch, rows, sizeof *rest), *product = sp_pool_raw(&scratch, rows, sizeof *product);
-    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
-    for (int64_t j = 0; status == SP_OK && j < r; j++) {
-        sp_elastic_tangent_times(context, body, rest, U + j * rows, product);
-        for (int64_t i = 0; i <= j; i++)
-            K[i * r + j] = K[j * r + i] = sp_dense_dot(rows, U + i * rows, product);
-    }
+    const double *W = sp_reduced_rows(&scratch, 3 * body->mesh->vertex_count, r, U);
+    int status = W ? sp_reduced_mass_of_region(context, body, -1, r, U, W, mass, gravity) : sp_fail_memory(context);
     sp_pool_free(&scratch);
     return status;
 }

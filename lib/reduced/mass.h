@@ -1,4 +1,4 @@
-/* The mass of a body in reduced coordinates, and its stiffness at rest. */
+/* The mass of a body in reduced coordinates. */
 #ifndef SP_REDUCED_MASS_H
 #define SP_REDUCED_MASS_H
 
@@ -8,10 +8,10 @@
  * U [3·vertices, r, column major]. gravity may be NULL. */
 int sp_reduced_mass(sp_context *context, const sp_body *body, int64_t r, const double *U, double *mass, double *gravity) SP_MUST_USE;
 
-/* The same for U by rows, W [3·vertices, r, row major], and the elements of one region, or all where region is −1. */
-int sp_reduced_mass_of_rows(sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W, double *mass, double *gravity) SP_MUST_USE;
+/* The same for the elements of one region, or all where region is −1, and W of sp_reduced_rows. */
+int sp_reduced_mass_of_region(sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *U, const double *W, double *mass, double *gravity) SP_MUST_USE;
 
-/* K [r, r] = UᵀK(0)U, both triangles, for U [3·vertices, r, column major] whose held components are 0. */
-int sp_reduced_stiffness(sp_context *context, const sp_body *body, int64_t r, const double *U, double *K) SP_MUST_USE;
+/* U by rows, [rows, r, row major] with SP_LANES zeros behind it, from the pool; NULL where memory is out. */
+double *sp_reduced_rows(sp_pool *pool, int64_t rows, int64_t r, const double *U);
 
 #endif

@@ -1,7 +1,6 @@
 /* The Gram matrix of a basis: that of the rows of its elements. */
 #include "reduced/polynomial.h"
 
-#include "linear/dense.h"
 #include "linear/gram.h"
 #include "reduced/mass.h"
 #include "reduced/rows.h"
@@ -10,7 +9,7 @@
 #include <string.h>
 
 enum {
-    BLOCK_ROWS = 896, /* rows per product: enough for its full speed, and the rows stay in the second-level cache */
+    BLOCK_ROWS = 672, /* rows per product: enough for its full speed, and the rows stay in the second-level cache */
     STRIDE = BLOCK_ROWS + 32,
     MOST_SUMS = 8,
     MOST_CACHED = 512, /* classes whose factors are made once */
@@ -19,18 +18,18 @@ enum {
 /* Working memory of one thread, and the sum that it works on. */
 typedef struct sum_space {
     double *gram;        /* [N, N] upper triangle */
-    double *rows;        /* [STRIDE, N] */
+    double *rows;        /* [STRIDE, N]: from the first on `filled`, before the last `paired` of BLOCK_ROWS, whose linear columns are 0 and not there */
     sp_lanes *hat;       /* [1 + r, 8, 3] */
     sp_row_group group;
     sp_row_factor *own;  /* [SP_LANES] where the classes are too many to be kept */
-    int64_t filled, total;
+    int64_t filled, paired, total;
 } sum_space;
 
-static void flush(sum_space *space, int64_t N)
+static void flush(sum_space *space, int64_t r, int64_t N)
 {
-    if (space->filled > 0)
-        sp_gram_add(space->filled, N, space->rows, STRIDE, space->gram, N);
-    space->filled = 0;
+    sp_gram_add(space->filled, N, space->rows, STRIDE, space->gram, N);
+    sp_gram_add(space->paired, N - r, space->rows + r * STRIDE + BLOCK_ROWS - space->paired, STRIDE, space->gram + r * N + r, N);
+    space->filled = space->paired = 0;
 }
 
 /* What a part is made of. */
@@ -48,7 +47,7 @@ typedef struct part_plan {
 static int load_factors(sp_context *context, const part_plan *plan, sum_space *space, const sp_row_factor *factors[SP_LANES])
 {
     sp_row_group *g = &space->group;
-    g->separable = g->triangular = true;
+    g->separable = g->triangular = g->box = true;
     g->rows = 0;
     for (int l = 0; l < g->count; l++) {
         int64_t class = plan->body->element_class[g->element[l]];
@@ -65,6 +64,7 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
         }
         g->separable &= factors[l]->separable;
         g->triangular &= factors[l]->triangular;
+        g->box &= factors[l]->box;
         g->rows |= factors[l]->rows;
     }
     return SP_OK;
@@ -93,14 +93,16 @@ static int sum_elements(sp_context *context, const part_plan *plan, int64_t firs
         if (status != SP_OK)
             return status;
         sp_row_group_load(mesh, g, factors, plan->r, plan->W, space->hat);
-        sp_row_group_rows(g, plan->r, space->hat, STRIDE, space->rows + space->filled);
-        space->filled += __builtin_popcount(g->rows) * SP_LANES;
+        const int paired = g->box ? SP_ROWS_PAIRED : 0;
+        space->paired += paired * SP_LANES;
+        sp_row_group_rows(g, plan->r, space->hat, &(sp_row_block){STRIDE, space->rows + space->filled, space->rows + plan->r * STRIDE + BLOCK_ROWS - space->paired});
+        space->filled += (__builtin_popcount(g->rows) - paired) * SP_LANES;
         for (int l = 0; l < g->count; l++)
             space->total += __builtin_popcount(factors[l]->rows);
-        if (space->filled + SP_HEX_PAIRS * SP_LANES > BLOCK_ROWS)
-            flush(space, N);
+        if (space->filled + space->paired + SP_HEX_PAIRS * SP_LANES > BLOCK_ROWS)
+            flush(space, plan->r, N);
     }
-    flush(space, N);
+    flush(space, plan->r, N);
     return SP_OK;
 }
 
@@ -203,7 +205,7 @@ static void name_part(const sp_mesh *mesh, int64_t region, enum sp_constant cons
 }
 
 /* The mass of every region. */
-static int add_groups(sp_context *context, const sp_body *body, const double *W, sp_polynomials *polynomials)
+static int add_groups(sp_context *context, const sp_body *body, const double *U, const double *W, sp_polynomials *polynomials)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t r = polynomials->r;
@@ -219,7 +221,7 @@ static int add_groups(sp_context *context, const sp_body *body, const double *W,
         group->gravity = sp_pool_raw(&polynomials->pool, 3 * r, sizeof(double));
         if (polynomials->pool.failed)
             return sp_fail_memory(context);
-        SP_TRY(sp_reduced_mass_of_rows(context, body, g, r, W, group->mass, group->gravity));
+        SP_TRY(sp_reduced_mass_of_region(context, body, g, r, U, W, group->mass, group->gravity));
     }
     polynomials->group_count = mesh->material_count;
 done:
@@ -233,12 +235,11 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
     int64_t elements = sp_mesh_element_count(mesh), rows = 3 * mesh->vertex_count, N = sp_polynomial_order(r);
     int64_t groups = parameters->by_group || (parameters->by_constant && mesh->material_count > 1) ? mesh->material_count : 1, constants = parameters->by_constant ? 2 : 1;
     sp_pool scratch = {0};
-    int status;
+    int status = SP_OK;
     *report = (sp_polynomial_report){0};
     *polynomials = (sp_polynomials){.r = r, .part_count = groups * constants, .density = 1};
     if (r < 1 || r > 2000)
         return sp_fail(context, SP_USAGE, "%lld reduced coordinates: polynomials take 1 to 2000", (long long)r);
-    SP_TRY(sp_dense_fits(context, N, rows));
     SP_TRY(sp_body_quadratic(context, body));
     for (int64_t m = 0; parameters->by_constant && m < mesh->material_count; m++)
         if (mesh->materials[m].law != SP_LAW_STVK || mesh->materials[m].fibre != SP_FIBRE_NONE)
@@ -246,18 +247,15 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
     polynomials->parts = sp_pool_new(&polynomials->pool, polynomials->part_count, sizeof *polynomials->parts);
     polynomials->mass = sp_pool_new(&polynomials->pool, r * r, sizeof(double));
     polynomials->gravity = sp_pool_new(&polynomials->pool, 3 * r, sizeof(double));
-    double *W = sp_pool_raw(&scratch, rows * r, sizeof *W);
+    const double *W = sp_reduced_rows(&scratch, rows, r, U);
     int64_t *list = sp_pool_raw(&scratch, elements, sizeof *list);
     if (polynomials->pool.failed || scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < r; j++)
-            W[i * r + j] = U[j * rows + i];
-    SP_TRY(sp_reduced_mass_of_rows(context, body, -1, r, W, polynomials->mass, polynomials->gravity));
+    SP_TRY(sp_reduced_mass_of_region(context, body, -1, r, U, W, polynomials->mass, polynomials->gravity));
     if (groups > 1)
-        SP_TRY(add_groups(context, body, W, polynomials));
+        SP_TRY(add_groups(context, body, U, W, polynomials));
     for (int64_t g = 0, at = 0; g < groups; g++) {
         int64_t region = groups > 1 ? g : mesh->material_count == 1 && parameters->by_group ? 0 : -1, count = 0;
         for (int64_t e = 0; e < elements; e++)
@@ -281,6 +279,18 @@ done:
     if (status != SP_OK)
         sp_polynomials_free(polynomials);
     return status;
+}
+
+const double *sp_polynomials_gram(const sp_polynomials *polynomials, sp_pool *pool)
+{
+    int64_t N = sp_polynomial_order(polynomials->r);
+    if (polynomials->part_count == 1 && polynomials->parts[0].value == 1)
+        return polynomials->parts[0].gram;
+    double *sum = sp_pool_new(pool, N * N, sizeof *sum);
+    for (int64_t p = 0; sum && p < polynomials->part_count; p++)
+        for (int64_t i = 0; i < N * N; i++)
+            sum[i] += polynomials->parts[p].value * polynomials->parts[p].gram[i];
+    return sum;
 }
 
 void sp_polynomials_free(sp_polynomials *polynomials)

@@ -67,10 +67,10 @@ typedef struct sp_polynomial_parameters {
 
 typedef struct sp_polynomial_report {
     int64_t rows;     /* rows of R over all elements: at most 28 per hexahedron and 6 per tetrahedron */
-    double flops;     /* of the symmetric products, rows · N (N + 1) */
+    double flops;     /* of a symmetric product of all of them, rows · N (N + 1) */
 } sp_polynomial_report;
 
-/* All of it for the basis U [3·vertices, r]: one symmetric product (dsyrk) of blocks of rows, quadrature as the mesh says.
+/* All of it for the basis U [3·vertices, r]: one symmetric product of blocks of rows (linear/gram.h), quadrature as the mesh says.
  * Elements are dealt to a number of sums that depends on sizes only, and those are added in order. */
 int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, const double *U, const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
                        sp_polynomial_report *report) SP_MUST_USE;

@@ -1,23 +1,29 @@
 #include "reduced/rows.h"
 
-#include <cblas.h>
-#include <lapacke.h>
+#include "assembly/batch.h"
+
 #include <math.h>
 #include <string.h>
 
-/* The product number p stands for û_s·ŵ_t + û_t·ŵ_s (s < t) or û_s·ŵ_s. Hexahedra: by s xor t. */
+/* û_s with three axes first, whose X̂_s alone are not 0 in a box. */
+static const int axes_first[8] = {0, 1, 2, 4, 3, 5, 6, 7};
+
+/* The product number p stands for û_s·ŵ_t + û_t·ŵ_s (s < t) or û_s·ŵ_s. Hexahedra: by s xor t, those with an axis first. */
 static void product_modes(int corners, int products[SP_HEX_PAIRS][2])
 {
     int p = 0;
     for (int g = 0; g < corners; g++)
-        for (int s = 1; s < corners; s++) {
-            int t = corners == 8 ? s ^ g : s + g; /* tetrahedra: any order */
+        for (int k = 1; k < corners; k++) {
+            int s = corners == 8 && g == 0 ? axes_first[k] : k, t = corners == 8 ? s ^ g : s + g; /* tetrahedra: any order */
             if (t < corners && t != 0 && s <= t) {
                 products[p][0] = s;
                 products[p++][1] = t;
             }
         }
 }
+
+/* How many products of one s xor t have an axis among s and t. */
+static const int with_axis[8] = {3, 2, 2, 2, 2, 2, 2, 3};
 
 /* Corner of a hexahedron (VTK order) by the signs of its axes, x in bit 0. */
 static const int corner_by_signs[8] = {0, 1, 3, 2, 4, 5, 7, 6};
@@ -37,18 +43,40 @@ static void pair_coefficients(int corners, double c[SP_HEX_PAIRS][8])
                     c[p][s] = (a == s) - (b == s);
 }
 
+/* TᵀGT for order n, a constant where this is used. */
+SP_INLINE void times_both_sides(int n, const double *T, const double *G, double *result)
+{
+    double GT[SP_HEX_PAIRS * SP_HEX_PAIRS] = {0};
+    for (int p = 0; p < n; p++)
+        for (int k = 0; k < n; k++)
+            for (int q = 0; q < n; q++)
+                GT[p * n + q] += G[p * n + k] * T[k * n + q];
+    memset(result, 0, (size_t)(n * n) * sizeof *result);
+    for (int k = 0; k < n; k++)
+        for (int p = 0; p < n; p++)
+            for (int q = 0; q < n; q++)
+                result[p * n + q] += T[k * n + p] * GT[k * n + q];
+}
+
+SP_CLONES static void times_both(int n, const double *T, const double *G, double *result)
+{
+    if (n == SP_HEX_PAIRS)
+        times_both_sides(SP_HEX_PAIRS, T, G, result);
+    else
+        times_both_sides(6, T, G, result);
+}
+
 /* Ĝ = TᵀGT over the products; T_pq = c_s c_t. */
 static void transform_gram(int corners, const double *G, double *transformed)
 {
     int pairs = sp_pair_count(corners), modes[SP_HEX_PAIRS][2];
-    double c[SP_HEX_PAIRS][8], T[SP_HEX_PAIRS * SP_HEX_PAIRS], GT[SP_HEX_PAIRS * SP_HEX_PAIRS];
+    double c[SP_HEX_PAIRS][8], T[SP_HEX_PAIRS * SP_HEX_PAIRS];
     product_modes(corners, modes);
     pair_coefficients(corners, c);
     for (int p = 0; p < pairs; p++)
         for (int q = 0; q < pairs; q++)
             T[p * pairs + q] = c[p][modes[q][0]] * c[p][modes[q][1]];
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, pairs, pairs, pairs, 1, G, pairs, T, pairs, 0, GT, pairs);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, pairs, pairs, pairs, 1, T, pairs, GT, pairs, 0, transformed, pairs);
+    times_both(pairs, T, G, transformed);
 }
 
 /* Whether products of different blocks do not meet, to rounding; what is left of that rounding is cleared. */
@@ -85,18 +113,33 @@ static bool factor_definite(int products, double *G)
 /* Pivoted Cholesky of one block: as many rows as its rank. A λ part has a rank below the number of products, and the fewer rows the better. */
 static int factor_block(sp_context *context, int products, int base, int size, const double *G, sp_row_factor *factor)
 {
-    double block[SP_HEX_PAIRS * SP_HEX_PAIRS];
-    lapack_int pivot[SP_HEX_PAIRS], rank = 0;
+    double rest[SP_HEX_PAIRS * SP_HEX_PAIRS];
+    bool taken[SP_HEX_PAIRS] = {false};
     for (int i = 0; i < size; i++)
-        for (int j = 0; j < size; j++)
-            block[i * size + j] = G[(base + i) * products + base + j];
-    if (LAPACKE_dpstrf(LAPACK_COL_MAJOR, 'U', size, block, size, pivot, &rank, 1e-15 * size) < 0)
-        return sp_fail(context, SP_NUMERICAL, "an element's energy cannot be factored");
-    for (int k = 0; k < size; k++)
-        for (int i = 0; i <= k && i < rank; i++) {
-            factor->F[(base + i) * products + base + pivot[k] - 1] = block[k * size + i];
-            factor->rows |= 1u << (base + i);
+        memcpy(rest + i * size, G + (base + i) * products + base, (size_t)size * sizeof *rest);
+    for (int k = 0; k < size; k++) {
+        double *row = factor->F + (base + k) * products + base, pivot = 1e-15 * size; /* of a unit diagonal */
+        int largest = -1;
+        for (int i = 0; i < size; i++) {
+            if (!isfinite(rest[i * size + i]))
+                return sp_fail(context, SP_NUMERICAL, "an element's energy cannot be factored");
+            if (!taken[i] && rest[i * size + i] > pivot) {
+                largest = i;
+                pivot = rest[i * size + i];
+            }
         }
+        if (largest < 0)
+            break;
+        taken[largest] = true;
+        factor->rows |= 1u << (base + k);
+        row[largest] = sqrt(pivot);
+        for (int c = 0; c < size; c++)
+            if (!taken[c])
+                row[c] = rest[largest * size + c] / row[largest];
+        for (int i = 0; i < size; i++)
+            for (int c = 0; c < size && !taken[i]; c++)
+                rest[i * size + c] -= row[i] * row[c];
+    }
     return SP_OK;
 }
 
@@ -170,6 +213,14 @@ int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t number, 
             }
             factor->edges[s - 1][i] = sum;
         }
+    double largest = 0;
+    for (int s = 1; s < corners; s++)
+        for (int i = 0; i < 3; i++)
+            largest = fmax(largest, fabs(factor->edges[s - 1][i]));
+    factor->box = factor->separable && factor->triangular;
+    for (int k = 4; k < 8 && factor->box; k++)
+        for (int i = 0; i < 3; i++)
+            factor->box &= fabs(factor->edges[axes_first[k] - 1][i]) <= 1e-14 * largest; /* rounding */
     return SP_OK;
 }
 
@@ -181,11 +232,11 @@ SP_INLINE sp_lanes dot(const sp_lanes *u, const sp_lanes *w)
     return u[0] * w[0] + u[1] * w[1] + u[2] * w[2];
 }
 
-/* The rows of one block of F, products base … base + size. */
-SP_INLINE double *block_rows(int products, int base, int size, bool triangular, uint32_t rows, const sp_lanes *F, const sp_lanes *P, double *S)
+/* The rows first … last of one block of F, products base … base + size. */
+SP_INLINE double *block_rows(int products, int base, int size, int first, int last, bool triangular, uint32_t rows, const sp_lanes *F, const sp_lanes *P, double *S)
 {
 #pragma GCC unroll 28
-    for (int k = 0; k < size; k++) {
+    for (int k = first; k < last; k++) {
         if (!triangular && !(rows >> (base + k) & 1))
             continue;
         const sp_lanes *row = F + (base + k) * products + base;
@@ -199,71 +250,84 @@ SP_INLINE double *block_rows(int products, int base, int size, bool triangular, 
     return S;
 }
 
-/* All columns of a group's rows: i ↦ products of X and uⁱ, then (i ≤ j) ↦ of uⁱ and uʲ. hat [1 + r, corners, 3], X first. */
-SP_INLINE void group_rows(int corners, bool separable, bool triangular, uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, int64_t stride, double *S)
+/* All columns of a group's rows. hat [1 + r, corners, 3], X first. */
+SP_INLINE void group_rows(int corners, bool separable, bool triangular, bool box, uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
     const int products = corners * (corners - 1) / 2, width = 3 * corners;
+    double *S = block->rows, *paired = block->paired;
     for (int64_t i = 0; i <= r; i++) {
         sp_lanes u[24], P[SP_HEX_PAIRS];
         for (int k = 0; k < width; k++)
             u[k] = hat[i * width + k];
-        for (int64_t j = i == 0 ? 1 : i; j <= r; j++, S += stride) {
+        for (int64_t j = i == 0 ? 1 : i; j <= r; j++, S += block->stride) {
             const sp_lanes *w = hat + j * width;
             int p = 0;
 #pragma GCC unroll 8
             for (int g = 0; g < corners; g++)
 #pragma GCC unroll 8
-                for (int s = 1; s < corners; s++) {
-                    const int t = corners == 8 ? s ^ g : s + g;
+                for (int k = 1; k < corners; k++) {
+                    const int s = corners == 8 && g == 0 ? axes_first[k] : k, t = corners == 8 ? s ^ g : s + g;
                     if (t >= corners || t == 0 || s > t)
                         continue;
                     P[p++] = s == t ? dot(u + 3 * s, w + 3 * s) : dot(u + 3 * s, w + 3 * t) + dot(u + 3 * t, w + 3 * s);
                 }
             double *to = S;
-            if (separable) {
-                to = block_rows(products, 0, 7, triangular, rows, F, P, to);
-#pragma GCC unroll 7
-                for (int g = 0; g < 7; g++)
-                    to = block_rows(products, 7 + 3 * g, 3, triangular, rows, F, P, to);
-            } else
-                block_rows(products, 0, products, triangular, rows, F, P, to);
+            if (!separable) {
+                block_rows(products, 0, products, 0, products, triangular, rows, F, P, to);
+                continue;
+            }
+#pragma GCC unroll 8
+            for (int g = 0, base = 0; g < 8; base += g == 0 ? 7 : 3, g++)
+                to = block_rows(products, base, g == 0 ? 7 : 3, 0, box ? with_axis[g] : g == 0 ? 7 : 3, triangular, rows, F, P, to);
+            if (!box || i == 0)
+                continue;
+            to = paired;
+#pragma GCC unroll 8
+            for (int g = 0, base = 0; g < 8; base += g == 0 ? 7 : 3, g++)
+                to = block_rows(products, base, g == 0 ? 7 : 3, with_axis[g], g == 0 ? 7 : 3, triangular, rows, F, P, to);
+            paired += block->stride;
         }
     }
 }
 
-SP_CLONES static void voxel_rows(const sp_lanes *F, int64_t r, const sp_lanes *hat, int64_t stride, double *S)
+SP_CLONES static void box_rows(const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
-    group_rows(8, true, true, ~0u, F, r, hat, stride, S);
+    group_rows(8, true, true, true, ~0u, F, r, hat, block);
 }
 
-SP_CLONES static void voxel_rows_of_rank(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, int64_t stride, double *S)
+SP_CLONES static void voxel_rows(const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
-    group_rows(8, true, false, rows, F, r, hat, stride, S);
+    group_rows(8, true, true, false, ~0u, F, r, hat, block);
 }
 
-SP_CLONES static void hex_rows(const sp_lanes *F, int64_t r, const sp_lanes *hat, int64_t stride, double *S)
+SP_CLONES static void voxel_rows_of_rank(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
-    group_rows(8, false, true, ~0u, F, r, hat, stride, S);
+    group_rows(8, true, false, false, rows, F, r, hat, block);
 }
 
-SP_CLONES static void hex_rows_of_rank(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, int64_t stride, double *S)
+SP_CLONES static void hex_rows(const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
-    group_rows(8, false, false, rows, F, r, hat, stride, S);
+    group_rows(8, false, true, false, ~0u, F, r, hat, block);
 }
 
-SP_CLONES static void tet_rows(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, int64_t stride, double *S)
+SP_CLONES static void hex_rows_of_rank(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
-    group_rows(4, false, false, rows, F, r, hat, stride, S);
+    group_rows(8, false, false, false, rows, F, r, hat, block);
 }
 
-void sp_row_group_rows(const sp_row_group *g, int64_t r, const sp_lanes *hat, int64_t stride, double *S)
+SP_CLONES static void tet_rows(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
+{
+    group_rows(4, false, false, false, rows, F, r, hat, block);
+}
+
+void sp_row_group_rows(const sp_row_group *g, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
     if (g->corners == 4)
-        tet_rows(g->rows, g->F, r, hat, stride, S);
+        tet_rows(g->rows, g->F, r, hat, block);
     else if (g->triangular)
-        (g->separable ? voxel_rows : hex_rows)(g->F, r, hat, stride, S);
+        (g->box ? box_rows : g->separable ? voxel_rows : hex_rows)(g->F, r, hat, block);
     else
-        (g->separable ? voxel_rows_of_rank : hex_rows_of_rank)(g->rows, g->F, r, hat, stride, S);
+        (g->separable ? voxel_rows_of_rank : hex_rows_of_rank)(g->rows, g->F, r, hat, block);
 }
 
 /* uⁱ at the corners to û_s, for all modes behind X: a Walsh–Hadamard transform, or differences to the first corner. */
@@ -286,23 +350,35 @@ SP_CLONES static void transform_hats(int corners, int64_t r, sp_lanes *hat)
     }
 }
 
-/* W is U by rows: [3·vertices, r, row major]. */
+/* hat behind X: uⁱ at the corners, by eight modes of eight elements at a time. Lanes from `count` on are 0. */
+SP_CLONES static void load_modes(int corners, int count, const int64_t *const corner[SP_LANES], int64_t r, const double *W, sp_lanes *hat)
+{
+    for (int k = 0; k < corners; k++)
+        for (int c = 0; c < 3; c++)
+            for (int64_t i = 0; i < r; i += SP_LANES) {
+                sp_lanes part[SP_LANES];
+                for (int l = 0; l < SP_LANES; l++) {
+                    part[l] = (sp_lanes){0};
+                    if (l < count) /* past the end of a row stands the next one, or padding */
+                        memcpy(&part[l], W + (3 * corner[l][corners == 8 ? corner_by_signs[k] : k] + c) * r + i, sizeof part[l]);
+                }
+                sp_lanes_transpose(part);
+                for (int64_t n = 0; n < SP_LANES && i + n < r; n++)
+                    hat[((1 + i + n) * corners + k) * 3 + c] = part[n];
+            }
+}
+
 void sp_row_group_load(const sp_mesh *mesh, const sp_row_group *g, const sp_row_factor *const factors[SP_LANES], int64_t r, const double *W, sp_lanes *hat)
 {
-    int corners = g->corners, unused;
-    double *to = (double *)hat;
-    if (g->count < SP_LANES)
-        memset(hat, 0, (size_t)((1 + r) * 3 * corners) * sizeof *hat);
+    const int64_t *corner[SP_LANES];
+    int unused;
+    memset(hat, 0, (size_t)(3 * g->corners) * sizeof *hat);
     for (int l = 0; l < g->count; l++) {
-        const int64_t *corner = sp_mesh_corners(mesh, g->element[l], &unused);
-        for (int k = 0; k < corners; k++) {
-            const double *from = W + 3 * corner[corners == 8 ? corner_by_signs[k] : k] * r;
-            for (int c = 0; c < 3; c++, from += r) {
-                to[(3 * k + c) * SP_LANES + l] = k ? factors[l]->edges[k - 1][c] : 0;
-                for (int64_t i = 0; i < r; i++)
-                    to[((1 + i) * 3 * corners + 3 * k + c) * SP_LANES + l] = from[i];
-            }
-        }
+        corner[l] = sp_mesh_corners(mesh, g->element[l], &unused);
+        for (int k = 1; k < g->corners; k++)
+            for (int c = 0; c < 3; c++)
+                hat[3 * k + c][l] = factors[l]->edges[k - 1][c];
     }
-    transform_hats(corners, r, hat);
+    load_modes(g->corners, g->count, corner, r, W, hat);
+    transform_hats(g->corners, r, hat);
 }

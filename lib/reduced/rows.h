@@ -17,6 +17,7 @@
 typedef struct sp_row_factor {
     bool separable;                         /* hexahedra: the blocks do not meet */
     bool triangular;                        /* upper; else (rank below the number of products) rows of a pivoted factor */
+    bool box;                               /* separable, triangular, and X̂_s = 0 but for the axes s = 1, 2, 4: products with X fill 18 of the rows (the linear strains of a hexahedron) */
     uint32_t rows;                          /* bit k: row k of F is not zero */
     double F[SP_HEX_PAIRS * SP_HEX_PAIRS];  /* [products, products, row major] √(J/m⁴) */
     double edges[7][3];                     /* X̂_s, m */
@@ -28,17 +29,24 @@ int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t class, e
 /* Elements of one number of corners, each in a lane; lanes without one have no displacements, so their rows are zero. */
 typedef struct sp_row_group {
     int corners, count;
-    bool separable, triangular;      /* in all lanes */
+    bool separable, triangular, box; /* in all lanes */
     uint32_t rows;                   /* bit k: row k is not zero in some lane */
     int64_t element[SP_LANES], class[SP_LANES];
     sp_lanes F[SP_HEX_PAIRS * SP_HEX_PAIRS];
 } sp_row_group;
 
-/* û_s of the basis W [3·vertices, r, row major] for the group's elements into hat [1 + r, corners, 3], X̂_s first; factors [count]. */
+/* û_s of the basis W (sp_reduced_rows) for the group's elements into hat [1 + r, corners, 3], X̂_s first; factors [count]. */
 void sp_row_group_load(const sp_mesh *mesh, const sp_row_group *group, const sp_row_factor *const factors[SP_LANES], int64_t r, const double *W, sp_lanes *hat);
 
-/* All columns of the group's rows, column major with `stride` rows to the next: i ↦ products of X and uⁱ, then (i ≤ j) ↦ of uⁱ and uʲ, j
- * fastest. Each row of F gives SP_LANES rows, one for each lane. */
-void sp_row_group_rows(const sp_row_group *group, int64_t r, const sp_lanes *hat, int64_t stride, double *S);
+/* Rows in columns of `stride` rows: linear columns i ↦ products of X and uⁱ, then those of pairs (i ≤ j, j fastest) ↦ of uⁱ and uʲ. */
+typedef struct sp_row_block {
+    int64_t stride;
+    double *rows;   /* all columns */
+    double *paired; /* rows whose linear columns are 0: columns of pairs only */
+} sp_row_block;
+
+/* The group's rows, each row of F in SP_LANES rows, one for each lane. `paired` gets SP_ROWS_PAIRED of them from boxes, none from others. */
+enum { SP_ROWS_PAIRED = 10 };
+void sp_row_group_rows(const sp_row_group *group, int64_t r, const sp_lanes *hat, const sp_row_block *block);
 
 #endif

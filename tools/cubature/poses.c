@@ -2,7 +2,7 @@
 #include "tools/cubature/problem.h"
 
 #include "linear/dense.h"
-#include "reduced/mass.h"
+#include "reduced/linear.h"
 #include "tools/common/motion.h"
 
 #include <cblas.h>

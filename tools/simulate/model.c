@@ -4,6 +4,7 @@
 #include "formats/polynomials.h"
 #include "reduced/direct.h"
 #include "reduced/edit.h"
+#include "reduced/linear.h"
 #include "reduced/mass.h"
 #include "tools/simulate/simulation.h"
 

@@ -2,7 +2,7 @@
 #include "assembly/elastic.h"
 #include "cubature/joint.h"
 #include "linear/dense.h"
-#include "reduced/mass.h"
+#include "reduced/linear.h"
 #include "tools/verify/verify.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "linear/dense.h"
 #include "reduced/edit.h"
 #include "tools/common/materials.h"
-#include "reduced/mass.h"
+#include "reduced/linear.h"
 #include "tools/verify/verify.h"
 
 #include <math.h>

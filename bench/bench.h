@@ -58,25 +58,34 @@ static inline void bench_warm(double gigabytes)
     free((void *)memory);
 }
 
-/* Median seconds of a and b, run in turns `rounds` times after one warm-up each. */
-static inline void bench_pair(void (*a)(void *), void (*b)(void *), void *data, int rounds, double *seconds_a, double *seconds_b)
+/* Median seconds of a and b, run in turns `rounds` times after one warm-up each; before_a and before_b, where given, stand before them and outside their times. */
+static inline void bench_pair_after(void (*before_a)(void *), void (*a)(void *), void (*before_b)(void *), void (*b)(void *), void *data, int rounds, double *seconds_a, double *seconds_b)
 {
     double time_a[99], time_b[99];
     rounds = rounds > 99 ? 99 : rounds;
     a(data);
     b(data);
     for (int i = 0; i < rounds; i++) {
+        if (before_a)
+            before_a(data);
         double start = bench_now();
         a(data);
-        double middle = bench_now();
+        time_a[i] = bench_now() - start;
+        if (before_b)
+            before_b(data);
+        start = bench_now();
         b(data);
-        time_a[i] = middle - start;
-        time_b[i] = bench_now() - middle;
+        time_b[i] = bench_now() - start;
     }
     qsort(time_a, (size_t)rounds, sizeof *time_a, bench_compare);
     qsort(time_b, (size_t)rounds, sizeof *time_b, bench_compare);
     *seconds_a = time_a[rounds / 2];
     *seconds_b = time_b[rounds / 2];
+}
+
+static inline void bench_pair(void (*a)(void *), void (*b)(void *), void *data, int rounds, double *seconds_a, double *seconds_b)
+{
+    bench_pair_after(NULL, a, NULL, b, data, rounds, seconds_a, seconds_b);
 }
 
 /* A bar of exactly `count` unit-like voxels: full cross-sections of w × w, the rest in one more layer. */

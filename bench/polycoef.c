@@ -8,6 +8,7 @@
 #include <cblas.h>
 #include <fcntl.h>
 #include <omp.h>
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,12 +26,13 @@ static void process(void *data)
     job *j = data;
     char output[40];
     snprintf(output, sizeof output, "bench-poly-%d.npz", j->runs++); /* a new file: a system may write out at once what takes the place of an old one */
-    pid_t child = fork();
-    if (child == 0) {
-        execl(j->program, j->program, "bench-mesh.npz", "bench-basis.npz", "-o", output, "-q", "-t", j->threads, (char *)NULL);
-        _exit(127);
-    }
+    char *arguments[] = {j->program, "bench-mesh.npz", "bench-basis.npz", "-o", output, "-q", "-t", j->threads, NULL};
+    pid_t child;
     int status;
+    if (posix_spawn(&child, j->program, NULL, NULL, arguments, environ) != 0) { /* fork would copy this process's tables first */
+        fprintf(stderr, "polycoef cannot be started\n");
+        exit(1);
+    }
     struct rusage usage;
     wait4(child, &status, 0, &usage);
     if (status != 0) {
@@ -51,6 +53,20 @@ static void syrk(void *data)
         int64_t height = b + 1 < blocks ? BLOCK : j->rows - b * BLOCK;
         cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)j->N, (int)height, 1, j->S, BLOCK, 1, j->gram[omp_get_thread_num()], (int)j->N);
     }
+}
+
+/* The threads of the products would spin on beside the process. */
+static void without_threads(void *data)
+{
+    (void)data;
+    omp_pause_resource_all(omp_pause_soft);
+}
+
+static void with_threads(void *data)
+{
+    const job *j = data;
+#pragma omp parallel num_threads(j->thread_count)
+    omp_get_thread_num();
 }
 
 static int write_file(sp_context *context, const char *path, const sp_mesh *mesh, const sp_columns *columns)
@@ -102,7 +118,7 @@ int main(int argc, char **argv)
             j.gram[0] = calloc((size_t)(j.N * j.N), 8);
             j.gram[1] = calloc((size_t)(j.N * j.N), 8);
             double a, b;
-            bench_pair(process, syrk, &j, 9, &a, &b);
+            bench_pair_after(without_threads, process, with_threads, syrk, &j, cases[k].r < 20 ? 25 : 9, &a, &b);
             printf("%4lld %7lld %8d %12.3f %10.3f %7.2f %9.0f %12s %16s\n", (long long)cases[k].r, (long long)cases[k].voxels, threads, a, b, a / b, (double)j.peak / 1024, cases[k].paper, cases[k].peer);
             fflush(stdout);
             for (char output[40]; j.runs-- > 0;) {

@@ -58,21 +58,24 @@ static double *column(const krylov *k, int64_t j)
     return k->V + j * k->n;
 }
 
-/* W ← W R⁻¹ with R'R = WᵀM W, where no column shares more with those before it than a thousandth leaves alone. MW = M W goes with it. */
-static bool normalize(krylov *k, int64_t w, double *W, double *MW)
+/* W ← W R⁻¹ with R'R = WᵀM W; MW = M W goes with it. Returns the least part of a column that those before it leave alone: below a thousandth nothing is done, near 1 rounding has not grown. */
+static double normalize(krylov *k, int64_t w, double *W, double *MW)
 {
-    double R[WIDTH * WIDTH], length[WIDTH];
+    double R[WIDTH * WIDTH], length[WIDTH], least = 1;
     sp_dense_inner(k->p->context, k->n, w, W, w, MW, R, k->work);
     for (int64_t j = 0; j < w; j++)
         length[j] = sqrt(R[(w + 1) * j]);
     if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)w, R, (int)w) != 0)
-        return false;
-    for (int64_t j = 0; j < w; j++)
-        if (!(R[(w + 1) * j] > 1e-3 * length[j]))
-            return false;
+        return 0;
+    for (int64_t j = 0; j < w; j++) {
+        const double alone = R[(w + 1) * j] / length[j];
+        if (!(alone > 1e-3))
+            return 0;
+        least = fmin(least, alone);
+    }
     sp_dense_solve_right(k->p->context, k->n, w, R, W);
     sp_dense_solve_right(k->p->context, k->n, w, R, MW);
-    return true;
+    return least;
 }
 
 /* The *w columns behind the first `have` of V become M-orthonormal, and M-orthogonal to those and to the known vectors; MQ becomes M times them. Columns of
@@ -88,9 +91,12 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
         sp_dense_add(context, k->n, have, k->V, *w, k->C, -1, W);
         sp_inverted_deflate(k->p, *w, W);
         sp_sparse_times(context, k->p->M, *w, W, k->MQ);
-        if (normalize(k, *w, W, k->MQ)) {
+        const double alone = normalize(k, *w, W, k->MQ);
+        if (alone > 0.1)
+            return SP_OK;
+        if (alone > 0) {
             sp_sparse_times(context, k->p->M, *w, W, k->MQ); /* anew: short columns have been made long, and rounding with them */
-            if (normalize(k, *w, W, k->MQ))
+            if (normalize(k, *w, W, k->MQ) > 0)
                 return SP_OK;
             break;
         }

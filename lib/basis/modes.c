@@ -194,37 +194,33 @@ done:
     return status;
 }
 
-/* Rayleigh–Ritz over all found vectors: M-orthonormal to rounding, ascending, signs fixed; true quotients. */
+/* Rayleigh–Ritz over all found vectors, which are orthonormal but for what Lanczos left: VᵀKV S = VᵀMV S Λ. M-orthonormal to rounding then, ascending, signs fixed; true quotients. */
 static int refine(sp_inverted *p, int64_t rigid_count, double *eigenvalue)
 {
     sp_context *context = p->context;
-    int64_t n = p->n, count = p->known - rigid_count, rank;
-    double *v = p->vectors + rigid_count * n;
+    int64_t n = p->n, count = p->known - rigid_count;
+    double *v = p->vectors + rigid_count * n, *Mv = p->mass_vectors + rigid_count * n;
     sp_pool scratch = {0};
-    int status = SP_OK;
-    double *R = sp_pool_raw(&scratch, count * count, sizeof *R), *H = sp_pool_raw(&scratch, count * count, sizeof *H), *w = sp_pool_new(&scratch, n * count, sizeof *w);
+    double *G = sp_pool_raw(&scratch, count * count, sizeof *G), *H = sp_pool_raw(&scratch, count * count, sizeof *H), *w = sp_pool_raw(&scratch, n * count, sizeof *w);
     double *work = sp_pool_raw(&scratch, sp_dense_inner_work(count, count), sizeof *work);
+    int status = SP_OK;
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_metric metric = {.rows = n, .matrix = p->M};
-    SP_TRY(sp_metric_orthonormalize(context, &metric, count, v, 1e-8, R, &rank));
-    if (rank < count) {
-        status = sp_fail(context, SP_NUMERICAL, "Lanczos returned %lld dependent modes", (long long)(count - rank));
-        goto done;
-    }
     sp_sparse_times(context, p->K, count, v, w);
     sp_dense_inner(context, n, count, v, count, w, H, work);
-    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (int)count, H, (int)count, eigenvalue) != 0) {
-        status = sp_fail(context, SP_NUMERICAL, "the projected eigenproblem failed");
+    sp_dense_inner(context, n, count, v, count, Mv, G, work);
+    const lapack_int failed = LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)count, H, (int)count, G, (int)count, eigenvalue);
+    if (failed != 0) {
+        status = sp_fail(context, SP_NUMERICAL, failed > count ? "Lanczos returned dependent modes" : "the projected eigenproblem failed");
         goto done;
     }
     memset(w, 0, (size_t)(n * count) * sizeof *w);
     sp_dense_add(context, n, count, v, count, H, 1, w);
     sp_dense_fix_signs(n, count, w);
     memcpy(v, w, (size_t)(n * count) * sizeof *w);
-    sp_sparse_times(context, p->M, count, v, p->mass_vectors + rigid_count * n);
+    sp_sparse_times(context, p->M, count, v, Mv);
 done:
     sp_pool_free(&scratch);
     return status;

@@ -50,6 +50,8 @@ static void check_choices(void)
         tool_fail(SP_USAGE, NULL, "--method random needs -r, the number of combinations");
     if (chosen.raw && chosen.method != METHOD_RANDOM)
         tool_fail(SP_USAGE, NULL, "--raw is about --method random");
+    if (chosen.method != METHOD_RANDOM)
+        tool_option_idle("seed", "without --method random");
 }
 
 /* The columns of the store become those of the basis; value [count of candidates] receives singular values or new parts. */
@@ -109,6 +111,8 @@ int main(int argc, char **argv)
     const sp_metric *metric = chosen.lumped ? &lumped : &consistent;
     candidate_choice choice = {.columns = chosen.columns, .every = chosen.every, .memory = chosen.memory};
     candidates_read(context, &mesh, &body, &consistent, &choice, tool_argument_count() - 1, paths, &set);
+    if (!candidates_have(&set, "trajectory"))
+        tool_option_idle("every", "without a trajectory");
     tool_output *output = tool_output_open(tool_output_path());
     candidates_scale(&set, (enum scaling)chosen.scaling, &body, metric, &consistent, &lumped);
 

@@ -59,6 +59,8 @@ static void refuse_idle_options(void)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].idle)
             tool_fail(SP_USAGE, NULL, "%s", rules[i].text);
+    if (chosen.method != METHOD_LANCZOS)
+        tool_option_idle("seed", "without --method lanczos, which alone starts from random vectors");
 }
 
 /* A matrix from a file, which must be over the same degrees of freedom. */
@@ -141,6 +143,8 @@ int main(int argc, char **argv)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     sp_body_nodes(&p.body, p.node);
     tool_check(sp_rigid_motions(p.context, &p.body, &p.M, p.rigid, &p.rigid_count), p.mesh.path);
+    if (p.rigid_count == 0)
+        tool_option_idle("printed", "for an anchored body");
     chosen.krylov.count = chosen.lanczos.count;
     if (chosen.method == METHOD_LANCZOS)
         modes_lanczos(&p, &chosen.lanczos);

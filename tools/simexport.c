@@ -231,6 +231,8 @@ int main(int argc, char **argv)
     tool_motion motion;
     const tool_frames_choice frames = {tool_output_path(), chosen.frames, chosen.columns, chosen.every, chosen.probes, chosen.coordinates, chosen.volume};
     tool_motion_open(context, tool_argument_count(), paths, chosen.partial ? TOOL_MOTION_PARTIAL : 0, &motion);
+    if (!motion.path)
+        tool_option_idle("partial", "without a trajectory");
     if (format == FORMAT_CSV)
         tool_export_csv(context, &motion, &frames);
     else if (format == FORMAT_OBJ)

@@ -86,6 +86,8 @@ static void check_camera(void)
             tool_fail(SP_USAGE, NULL, "--box: %g is not below %g", chosen.box[i], chosen.box[i + 3]);
     if (!(chosen.view[0] || chosen.view[1] || chosen.view[2]))
         tool_fail(SP_USAGE, NULL, "--view: 0,0,0 is no direction");
+    if (!(chosen.up[0] || chosen.up[1] || chosen.up[2]))
+        tool_fail(SP_USAGE, NULL, "--up: 0,0,0 is no direction");
 }
 
 static render_world_choice world_choice(void)
@@ -177,11 +179,14 @@ static int64_t draw_frames(tool_figure *figure, tool_sheet *sheet, bool pattern)
 /* A mesh, in the frames of a motion or displaced by columns. */
 static void draw_body(sp_context *context, int count, const char *const *paths)
 {
+    static const char *const of_motions[] = {"color", "rest", "scale"};
     bool pattern = tool_pattern(tool_output_path()), from_pipe = false;
     for (int i = 0; i < count; i++)
         from_pipe |= !strcmp(paths[i], "-");
     if (chosen.range_given && !(chosen.range[1] > chosen.range[0]))
         tool_fail(SP_USAGE, NULL, "--range: %g is not below %g", chosen.range[0], chosen.range[1]);
+    if (chosen.color == TOOL_COLOR_NONE)
+        tool_option_idle("range", "without --color");
     if (chosen.sheet && pattern)
         tool_fail(SP_USAGE, NULL, "--sheet makes one picture: -o takes no pattern");
     bool stream = from_pipe && pattern && chosen.box_given && (chosen.color == TOOL_COLOR_NONE || chosen.range_given);
@@ -191,6 +196,10 @@ static void draw_body(sp_context *context, int count, const char *const *paths)
                      &motion);
     if (!motion.mesh.path)
         tool_fail(SP_USAGE, NULL, "a picture needs the mesh: name its file too");
+    if (!motion.path)
+        tool_option_idle("partial", "without a trajectory");
+    for (int i = 0; !motion.path && !motion.columns.path && i < TOOL_COUNT(of_motions); i++)
+        tool_option_idle(of_motions[i], "for a mesh alone, which does not move");
     tool_figure figure = {.context = context,
                         .motion = &motion,
                         .color = (enum tool_color)chosen.color,

@@ -15,7 +15,7 @@ static const tool_option options[] = {
     {"cub", 0, TOOL_INPUT, &chosen.cubature, "FILE", .help = "elements and weights of a cubature model"},
     {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000, .help = "use the first R columns of the basis (default: all)"},
     TOOL_MATERIAL_EDIT_OPTIONS(chosen.edits),
-    SIMULATE_TIME_OPTIONS(chosen, "newmark|energy|central|static|euler|bdf2|linear-euler|exact", "; linear-euler: one linear solve a step; exact: oscillators of a modal model", NULL),
+    SIMULATE_TIME_OPTIONS(chosen, "newmark|energy|central|static|euler|bdf2|linear-euler|exact", "; linear-euler: one linear solve a step, with --beta (default 1) times h2 K, stable from 0.5 on; exact: oscillators of a modal model", NULL),
     {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1e12, .help = "record every Nth step"},
     SIMULATE_FORCE_OPTIONS(chosen),
     SIMULATE_VERTICES_OPTIONS(vertices),
@@ -42,6 +42,7 @@ static void refuse_idle_options(void)
         {chosen.model == MODEL_MODAL && tool_material_edits_given(&chosen.edits), "--young, --poisson and --density belong to models that compute with the materials; modes have theirs"},
         {chosen.integrator == SP_LINEAR_EULER && simulation_in_basis(&chosen), "--integrator linear-euler belongs to models of every vertex"},
         {simulation_in_basis(&chosen) && chosen.lumping_given, "--lumping belongs to models of every vertex; in a basis the mass is the consistent one, reduced"},
+        {chosen.integrator == SP_STATIC && chosen.lumping_given, "--lumping belongs to motions: gravity is the same with both masses"},
         {(chosen.model == MODEL_WARP || chosen.model == MODEL_CONJAC || chosen.model == MODEL_MODAL) && chosen.viscosity.count, "--viscosity belongs to --model reduced, cubature, direct, full and linear"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

@@ -148,6 +148,8 @@ int main(int argc, char **argv)
     char *bytes = tool_read_bytes(path, NULL, &pool, &count);
     tool_check(sp_surface_parse(context, path, bytes, count, (enum sp_surface_groups)chosen.groups, &surface), path);
     sp_pool_free(&pool);
+    if (chosen.tetrahedra)
+        tool_option_idle("quadrature", "with --tetrahedra, whose strain is constant");
     sp_material standard = {.name = "body", .law = tool_law(chosen.law), .young = chosen.young, .poisson = chosen.poisson, .density = chosen.density};
     tool_check(sp_material_check(context, &standard), NULL);
     sp_voxelize_parameters parameters = {.resolution = chosen.resolution, .enlarge = chosen.enlarge, .cube = chosen.grid == 0, .fill = chosen.fill, .keep = chosen.keep};

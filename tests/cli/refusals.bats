@@ -236,6 +236,24 @@ load common
     no_faults
 }
 
+@test "options that mean nothing for what was given" {
+    refused 2 '^voxelize: --quadrature means nothing with --tetrahedra' voxelize bar.obj -n 4 --tetrahedra --quadrature 2 -o out.npz
+    refused 2 '^modes: --seed means nothing without --method lanczos' modes mesh.npz --method inertia --seed 3 -o out.npz
+    refused 2 '^modes: --printed means nothing for an anchored body' modes mesh.npz --method krylov --printed -k 6 -o out.npz
+    refused 2 '^masspca: --seed means nothing without --method random' masspca mesh.npz modes.npz --seed 3 -o out.npz
+    refused 2 '^masspca: --every means nothing without a trajectory' masspca mesh.npz modes.npz --every 2 -o out.npz
+    refused 2 '^simulate: --lumping belongs to motions' simulate mesh.npz --model full --integrator static --lumping lumped -o out.npz
+    refused 2 '^simexport: --partial means nothing without a trajectory' simexport mesh.npz basis.npz --partial -o x.obj
+    refused 2 '^simrender: --partial means nothing without a trajectory' simrender mesh.npz basis.npz --partial -o x.png
+    refused 2 '^simrender: --range means nothing without --color' simrender mesh.npz modes.npz --columns 1 --range 0,1 -o x.png
+    for word in '--scale 2' --rest '--color energy'; do
+        # shellcheck disable=SC2086
+        refused 2 "^simrender: ${word%% *} means nothing for a mesh alone" simrender mesh.npz $word -o x.png
+    done
+    refused 2 '^simrender: --up: 0,0,0 is no direction' simrender mesh.npz --up 0,0,0 -o x.png
+    no_faults
+}
+
 @test "central differences above their limit, Newton that does not converge" {
     refused 2 '^simulate: mesh.npz: the time step 1 s is above the limit of central differences, 2/omega = 0.00[0-9]+ s' \
         simulate mesh.npz --model full --integrator central --dt 1 -o out.npz

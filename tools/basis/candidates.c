@@ -200,6 +200,14 @@ void candidates_free(candidates *set)
     sp_pool_free(&set->pool);
 }
 
+bool candidates_have(const candidates *set, const char *kind)
+{
+    bool have = false;
+    for (int64_t i = 0; i < set->file_count; i++)
+        have |= !strcmp(set->files[i].kind, kind);
+    return have;
+}
+
 const candidate_file *candidates_origin(const candidates *set, int64_t c, int64_t *column)
 {
     int64_t number = ((const int64_t *)set->number.data)[c], f = set->file_count - 1;

@@ -40,6 +40,9 @@ void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_body *
                      const char *const *paths, candidates *set);
 void candidates_free(candidates *set);
 
+/* Whether one of the files is of this kind. */
+bool candidates_have(const candidates *set, const char *kind);
+
 /* The file that column c of the store came from; *column receives its number there. */
 const candidate_file *candidates_origin(const candidates *set, int64_t c, int64_t *column);
 

@@ -46,7 +46,7 @@ typedef struct simulate_choice {
      .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all; reduced: polycoef --by-constant"},                                \
     {"semi-implicit", 0, TOOL_FLAG, &(chosen).semi_implicit, .help = "one Newton iteration per Newmark step, as in the papers"},                                        \
     {"beta", 0, TOOL_REAL, &(chosen).beta, "X", NULL, .low = 0, .high = 1e6,                                                                                             \
-     .help = "Newmark's beta (default 0.25), or what linear-euler multiplies h2 K by (default 1; above it damps more, from 0.5 on it is stable)", .given = &(chosen).beta_given},      \
+     .help = "Newmark's beta (default 0.25)", .given = &(chosen).beta_given},      \
     {"gamma", 0, TOOL_REAL, &(chosen).gamma, "X", "0.5", .low = 0, .high = 1, .help = "Newmark's gamma", .given = &(chosen).gamma_given},                               \
     {"tolerance", 0, TOOL_REAL, &(chosen).tolerance, "X", NULL, .low = 1e-15, .high = 1,                                                                                 \
      .help = "Newton: residual by the largest force term (default 1e-10, energy 1e-12)", .given = &(chosen).tolerance_given},                                           \

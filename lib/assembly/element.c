@@ -21,14 +21,14 @@ static double invert3(const double J[3][3], double inverse[3][3])
     return det;
 }
 
-/* Gradients in space from those in the reference element: J_ij = ∂X_i/∂ξ_j, ∇N = J⁻ᵀ ∇_ξ N. Returns det J. */
+/* Gradients in space from those in the reference element: J_ij = ∂X_i/∂ξ_j, ∇N = J⁻ᵀ ∇_ξ N. Returns det J. From the first corner, so that nothing cancels far from the origin. */
 static double map_gradients(int corners, const double *X, const double reference[8][3], double gradient[8][3])
 {
     double J[3][3] = {{0}}, inverse[3][3];
     for (int a = 0; a < corners; a++)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
-                J[i][j] += X[3 * a + i] * reference[a][j];
+                J[i][j] += (X[3 * a + i] - X[i]) * reference[a][j];
     double det = invert3(J, inverse);
     for (int a = 0; a < corners; a++)
         for (int i = 0; i < 3; i++) {

@@ -31,7 +31,7 @@ void sp_blas_prepare(bool choose_kernels)
     if (!choose_kernels || !(outdated || half) || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
         return;
     bool avx512 = sp_lanes_native();
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool avx2 = sp_lanes_narrow();
     if (!avx512 && !(outdated && avx2))
         return;
     setenv("OPENBLAS_CORETYPE", avx512 ? "SkylakeX" : "Haswell", 1);

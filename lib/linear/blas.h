@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Call once at the start of a program, before any other call. Two things of OpenBLAS depend on the process, not on the call:
+/* Call once at the start of a program, before any other call; does nothing in one that is linked without OpenBLAS. Two things of OpenBLAS depend on the process, not on the call:
  *
  * One thread: its results differ in the last bits with the number of its threads, and ours must not.
  *

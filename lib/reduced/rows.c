@@ -2,6 +2,7 @@
 
 #include "assembly/batch.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -66,8 +67,9 @@ SP_CLONES static void times_both(int n, const double *T, const double *G, double
         times_both_sides(6, T, G, result);
 }
 
-/* Ĝ = TᵀGT over the products; T_pq = c_s c_t. */
-static void transform_gram(int corners, const double *G, double *transformed)
+/* Ĝ = TᵀGT over the products; T_pq = c_s c_t. noise [products]: what rounding has put into the diagonal of Ĝ at most, and the root of two of them into what stands
+ * between: the sums are of terms of the size of Σ_k |T_kp| √G_kk. */
+static void transform_gram(int corners, const double *G, double *transformed, double *noise)
 {
     int pairs = sp_pair_count(corners), modes[SP_HEX_PAIRS][2];
     double c[SP_HEX_PAIRS][8], T[SP_HEX_PAIRS * SP_HEX_PAIRS];
@@ -77,29 +79,38 @@ static void transform_gram(int corners, const double *G, double *transformed)
         for (int q = 0; q < pairs; q++)
             T[p * pairs + q] = c[p][modes[q][0]] * c[p][modes[q][1]];
     times_both(pairs, T, G, transformed);
+    for (int p = 0; p < pairs; p++) {
+        double sum = 0;
+        for (int k = 0; k < pairs; k++)
+            sum += fabs(T[k * pairs + p]) * sqrt(fmax(0, G[k * pairs + k]));
+        noise[p] = 32 * DBL_EPSILON * sum * sum;
+    }
 }
 
-/* Whether products of different blocks do not meet, to rounding; what is left of that rounding is cleared. */
-static bool separate(int products, const int modes[SP_HEX_PAIRS][2], double *G)
+/* Whether products of different blocks do not meet, to rounding; what is left of that rounding is cleared. noise: of the diagonal, as a part of it. */
+static bool separate(int products, const int modes[SP_HEX_PAIRS][2], const double *noise, double *G)
 {
     for (int pass = 0; pass < 2; pass++)
         for (int p = 0; p < products; p++)
             for (int q = 0; q < products; q++) {
                 if ((modes[p][0] ^ modes[p][1]) == (modes[q][0] ^ modes[q][1]))
                     continue;
-                if (pass == 0 && fabs(G[p * products + q]) > 1e-14) /* of a unit diagonal */
+                if (pass == 0 && fabs(G[p * products + q]) > sqrt(noise[p] * noise[q]))
                     return false;
                 G[p * products + q] = pass ? 0 : G[p * products + q];
             }
     return true;
 }
 
+/* How far a pivot must stand above its noise. */
+enum { ABOVE_NOISE = 8 };
+
 /* Cholesky of a definite matrix in place; false, and the matrix spoiled, where a pivot is too small beside the unit diagonal to say so. */
-static bool factor_definite(int products, double *G)
+static bool factor_definite(int products, const double *noise, double *G)
 {
     for (int k = 0; k < products; k++) {
         double *row = G + k * products, pivot = row[k];
-        if (!(pivot > 1e-10))
+        if (!(pivot > fmax(1e-10, ABOVE_NOISE * noise[k])))
             return false;
         for (int c = 0; c < products; c++)
             row[c] = c < k ? 0 : row[c] / sqrt(pivot);
@@ -110,32 +121,33 @@ static bool factor_definite(int products, double *G)
     return true;
 }
 
-/* Pivoted Cholesky of one block: as many rows as its rank. A λ part has a rank below the number of products, and the fewer rows the better. */
-static int factor_block(sp_context *context, int products, int base, int size, const double *G, sp_row_factor *factor)
+/* Pivoted Cholesky of one block: as many rows as its rank. A λ part has a rank below the number of products, and the fewer rows the better. The next pivot is that which stands
+ * furthest above its noise: then what is left of the others has no more noise than they had. */
+static int factor_block(sp_context *context, int products, int base, int size, const double *noise, const double *G, sp_row_factor *factor)
 {
     double rest[SP_HEX_PAIRS * SP_HEX_PAIRS];
     bool taken[SP_HEX_PAIRS] = {false};
     for (int i = 0; i < size; i++)
         memcpy(rest + i * size, G + (base + i) * products + base, (size_t)size * sizeof *rest);
     for (int k = 0; k < size; k++) {
-        double *row = factor->F + (base + k) * products + base, pivot = 1e-15 * size; /* of a unit diagonal */
-        int largest = -1;
+        double *row = factor->F + (base + k) * products + base, above = ABOVE_NOISE;
+        int pivot = -1;
         for (int i = 0; i < size; i++) {
             if (!isfinite(rest[i * size + i]))
                 return sp_fail(context, SP_NUMERICAL, "an element's energy cannot be factored");
-            if (!taken[i] && rest[i * size + i] > pivot) {
-                largest = i;
-                pivot = rest[i * size + i];
+            if (!taken[i] && rest[i * size + i] > above * noise[base + i]) {
+                pivot = i;
+                above = rest[i * size + i] / noise[base + i];
             }
         }
-        if (largest < 0)
+        if (pivot < 0)
             break;
-        taken[largest] = true;
+        taken[pivot] = true;
         factor->rows |= 1u << (base + k);
-        row[largest] = sqrt(pivot);
+        row[pivot] = sqrt(rest[pivot * size + pivot]);
         for (int c = 0; c < size; c++)
             if (!taken[c])
-                row[c] = rest[largest * size + c] / row[largest];
+                row[c] = rest[pivot * size + c] / row[pivot];
         for (int i = 0; i < size; i++)
             for (int c = 0; c < size && !taken[i]; c++)
                 rest[i * size + c] -= row[i] * row[c];
@@ -143,26 +155,28 @@ static int factor_block(sp_context *context, int products, int base, int size, c
     return SP_OK;
 }
 
-static int factor_gram(sp_context *context, int corners, double *G, sp_row_factor *factor)
+static int factor_gram(sp_context *context, int corners, double *noise, double *G, sp_row_factor *factor)
 {
     int products = sp_pair_count(corners), modes[SP_HEX_PAIRS][2], status = SP_OK;
     double scale[SP_HEX_PAIRS];
     product_modes(corners, modes);
-    for (int p = 0; p < products; p++)
-        scale[p] = sqrt(fmax(0, G[p * products + p]));
+    for (int p = 0; p < products; p++) {
+        scale[p] = sqrt(fmax(noise[p], G[p * products + p]));
+        noise[p] = scale[p] > 0 ? noise[p] / (scale[p] * scale[p]) : 1;
+    }
     /* a unit diagonal first: in flat elements the entries span the fourth power of the aspect */
     for (int p = 0; p < products; p++)
         for (int q = 0; q < products; q++)
             G[p * products + q] = scale[p] > 0 && scale[q] > 0 ? G[p * products + q] / (scale[p] * scale[q]) : 0;
-    factor->separable = corners == 8 && separate(products, modes, G);
+    factor->separable = corners == 8 && separate(products, modes, noise, G);
     memcpy(factor->F, G, (size_t)(products * products) * sizeof *G);
-    factor->triangular = factor_definite(products, factor->F);
+    factor->triangular = factor_definite(products, noise, factor->F);
     factor->rows = factor->triangular ? (1u << products) - 1 : 0;
     if (!factor->triangular) {
         memset(factor->F, 0, sizeof factor->F);
         for (int base = 0, size; base < products && status == SP_OK; base += size) {
             size = !factor->separable ? products : base == 0 ? 7 : 3;
-            status = factor_block(context, products, base, size, G, factor);
+            status = factor_block(context, products, base, size, noise, G, factor);
         }
     }
     for (int k = 0; k < products; k++)
@@ -187,7 +201,7 @@ static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t elem
 int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t number, enum sp_constant constant, sp_row_factor *factor)
 {
     const sp_element_class *class = &body->classes[number];
-    double X[24], C[36], G[SP_HEX_PAIRS * SP_HEX_PAIRS], transformed[SP_HEX_PAIRS * SP_HEX_PAIRS];
+    double X[24], C[36], G[SP_HEX_PAIRS * SP_HEX_PAIRS], transformed[SP_HEX_PAIRS * SP_HEX_PAIRS], noise[SP_HEX_PAIRS];
     sp_quadrature quadrature;
     int corners;
     const int64_t *corner = sp_mesh_corners(body->mesh, class->element, &corners);
@@ -198,8 +212,8 @@ int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t number, 
     if (status != SP_OK)
         return status;
     sp_element_gram(corners, &quadrature, C, G);
-    transform_gram(corners, G, transformed);
-    status = factor_gram(context, corners, transformed, factor);
+    transform_gram(corners, G, transformed, noise);
+    status = factor_gram(context, corners, noise, transformed, factor);
     if (status != SP_OK)
         return status;
     /* X̂_s from the edges of the class: the same for all its elements, and nothing cancels far from the origin */

@@ -237,6 +237,79 @@ static void parts_sum_to_the_whole(void)
     free_reduced(&m);
 }
 
+/* The Gram matrix of all parts with their values [N, N] for the box and random columns. */
+static void box_gram(sp_mesh *mesh, bool by_constant, double *gram)
+{
+    const sp_polynomial_parameters parameters = {.by_constant = by_constant};
+    const int64_t rows = 3 * mesh->vertex_count, N = sp_polynomial_order(R);
+    sp_pool pool = {0};
+    sp_body body;
+    sp_polynomials polynomials;
+    sp_polynomial_report report;
+    double *U = malloc((size_t)(rows * R) * 8);
+    random_field(rows * R, 22, U);
+    CHECK_OK(sp_body_new(&context, mesh, &body));
+    CHECK_OK(sp_polynomials_new(&context, &body, R, U, &parameters, &polynomials, &report));
+    memcpy(gram, sp_polynomials_gram(&polynomials, &pool), (size_t)(N * N) * 8);
+    sp_polynomials_free(&polynomials);
+    sp_body_free(&body);
+    sp_pool_free(&pool);
+    free(U);
+}
+
+/* The largest difference, beside the root of the two entries on the diagonal. */
+static double gram_difference(int64_t N, const double *A, const double *B)
+{
+    double worst = 0;
+    for (int64_t j = 0; j < N; j++)
+        for (int64_t i = 0; i < N; i++)
+            worst = fmax(worst, fabs(A[j * N + i] - B[j * N + i]) / sqrt(B[i * N + i] * B[j * N + j]));
+    return worst;
+}
+
+/* The λ part of a hexahedron has few rows, and the more nearly it is a box the more of its products are rounding: parts sum to the whole however near that is. */
+static void parts_of_nearly_boxes(void)
+{
+    const int64_t N = sp_polynomial_order(R);
+    double *whole = malloc((size_t)(N * N) * 8), *parts = malloc((size_t)(N * N) * 8), worst = 0;
+    for (int quadrature = 2; quadrature <= 3; quadrature++)
+        for (int power = -15; power <= -1; power++) {
+            sp_mesh box;
+            make_box(3, 2, 2, 0.3, pow(10, power), &box);
+            box.quadrature = quadrature;
+            for (int64_t v = 0; v < box.vertex_count; v++) {
+                double *X = box.vertices + 3 * v, x = X[0];
+                X[0] = cos(0.3) * x - sin(0.3) * X[1];
+                X[1] = sin(0.3) * x + cos(0.3) * X[1];
+            }
+            box_gram(&box, false, whole);
+            box_gram(&box, true, parts);
+            const double off = gram_difference(N, parts, whole);
+            worst = fmax(worst, off);
+            CHECK(off < 1e-12, "corners off by 1e%d of an edge, %d points an axis: parts off by %g", power, quadrature, off);
+            sp_mesh_free(&box);
+        }
+    NOTE("parts of nearly boxes against the whole: %.1e", worst);
+    free(whole), free(parts);
+}
+
+/* Nothing cancels far from the origin: edges of whole numbers are exact there. */
+static void far_from_the_origin(void)
+{
+    const int64_t N = sp_polynomial_order(R);
+    double *near = malloc((size_t)(N * N) * 8), *far = malloc((size_t)(N * N) * 8);
+    sp_mesh box;
+    make_box(3, 2, 2, 1, 0, &box);
+    box.vertices[3 * 17] += 0.25; /* one corner that makes no box of its elements */
+    box_gram(&box, false, near);
+    for (int64_t i = 0; i < 3 * box.vertex_count; i++)
+        box.vertices[i] += 1 << 20;
+    box_gram(&box, false, far);
+    CHECK(gram_difference(N, far, near) < 1e-14, "off by %g a thousand kilometres away", gram_difference(N, far, near));
+    sp_mesh_free(&box);
+    free(near), free(far);
+}
+
 static void leading_coordinates_need_no_recomputing(void)
 {
     reduced m;
@@ -402,6 +475,8 @@ int main(void)
     RUN(direct_projection_is_the_projection);
     RUN(derivatives_have_slope_two);
     RUN(parts_sum_to_the_whole);
+    RUN(parts_of_nearly_boxes);
+    RUN(far_from_the_origin);
     RUN(leading_coordinates_need_no_recomputing);
     RUN(same_bytes_for_any_threads);
     RUN(memory_is_bounded);

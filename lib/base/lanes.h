@@ -43,4 +43,26 @@ static inline bool sp_lanes_native(void)
 }
 #endif
 
+/* The transpose of 8 × 8 numbers, a row in each vector: what is side by side becomes one after the other, and back. */
+SP_INLINE void sp_lanes_transpose(sp_lanes a[SP_LANES])
+{
+    sp_lanes b[SP_LANES];
+    for (int k = 0; k < SP_LANES; k += 2) {
+        b[k] = __builtin_shufflevector(a[k], a[k + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        b[k + 1] = __builtin_shufflevector(a[k], a[k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int k = 0; k < SP_LANES; k++) {
+        if (k & 2)
+            continue;
+        a[k] = __builtin_shufflevector(b[k], b[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        a[k + 2] = __builtin_shufflevector(b[k], b[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    for (int k = 0; k < SP_LANES / 2; k++) {
+        b[k] = __builtin_shufflevector(a[k], a[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        b[k + 4] = __builtin_shufflevector(a[k], a[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+    for (int k = 0; k < SP_LANES; k++)
+        a[k] = b[k];
+}
+
 #endif

@@ -45,7 +45,7 @@ int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomia
             for (int64_t k = 0, kl = 0; k < r; k++)
                 for (int64_t l = k; l < r; l++, kl++)
                     if (kl <= ij)
-                        stiffness->quadratic[kl * stiffness->stride + ij] = 0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k)));
+                        sp_quadratic_set(stiffness, ij, kl, 0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k))));
         }
 #undef A
 #undef PAIR

@@ -1,7 +1,5 @@
 #include "reduced/rows.h"
 
-#include "assembly/batch.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -112,7 +112,7 @@ int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomia
             for (int64_t k = 0, kl = 0; k < r; k++)
                 for (int64_t l = k; l < r; l++, kl++)
                     if (kl <= ij) /* symmetric in k and l, as their monomial is, and then in the two pairs too */
-                        m->quadratic[kl * m->stride + ij] = 0.5 * (A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k)));
+                        sp_quadratic_set(m, ij, kl, 0.5 * (A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k))));
         }
 #undef A
 #undef PAIR

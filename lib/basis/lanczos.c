@@ -86,12 +86,15 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
     const sp_metric metric = {.rows = k->n, .matrix = k->p->M};
     double *W = column(k, have), R[WIDTH * WIDTH];
     const double *image = k->MW;
+    const int64_t left = k->n - k->p->known - have; /* directions that there are; the rest of W is rounding, however independent it looks */
+    if (left <= 0)
+        *w = 0;
     for (int pass = 0; *w > 0 && pass < 2 * WIDTH; pass++) {
         sp_dense_inner(context, k->n, have, k->V, *w, image, k->C, k->work);
         sp_dense_add(context, k->n, have, k->V, *w, k->C, -1, W);
         sp_inverted_deflate(k->p, *w, W);
         sp_sparse_times(context, k->p->M, *w, W, k->MQ);
-        const double alone = normalize(k, *w, W, k->MQ);
+        const double alone = *w <= left ? normalize(k, *w, W, k->MQ) : 0;
         if (alone > 0.1)
             return SP_OK;
         if (alone > 0) {
@@ -106,7 +109,7 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
         if (status != SP_OK)
             return status;
         for (int64_t j = 0; j < *w; j++)
-            if (R[(*w + 1) * j] > rounding && have + kept < k->n - k->p->known)
+            if (R[(*w + 1) * j] > rounding && kept < left)
                 memmove(W + kept++ * k->n, W + j * k->n, (size_t)k->n * sizeof *W);
         *w = kept;
         rounding = 1e-8; /* of the columns that are unit vectors now */
@@ -175,6 +178,19 @@ static int advance(krylov *k)
     return SP_OK;
 }
 
+/* ‖E s‖ of Ritz vector c. */
+static double ritz_residual(const krylov *k, int64_t c)
+{
+    double square = 0;
+    for (int64_t i = 0; i < k->w; i++) {
+        double sum = 0;
+        for (int64_t j = k->coupled; j < k->m; j++)
+            sum += k->H[k->stride * (k->m + i) + j] * k->S[k->m * c + j];
+        square += sum * sum;
+    }
+    return sqrt(square);
+}
+
 /* Ritz values and vectors of H; *converged of the `wanted` largest have a residual ‖E s‖ of at most `tolerance` θ. */
 static int ritz(krylov *k, int64_t wanted, double tolerance, int64_t *converged)
 {
@@ -183,16 +199,8 @@ static int ritz(krylov *k, int64_t wanted, double tolerance, int64_t *converged)
     if (LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', (int)k->m, k->S, (int)k->m, k->theta) != 0)
         return sp_fail(k->p->context, SP_NUMERICAL, "the eigenvalues of the Lanczos matrix cannot be found");
     *converged = 0;
-    for (int64_t c = k->m - wanted; c < k->m; c++) {
-        double square = 0;
-        for (int64_t i = 0; i < k->w; i++) {
-            double sum = 0;
-            for (int64_t j = k->coupled; j < k->m; j++)
-                sum += k->H[k->stride * (k->m + i) + j] * k->S[k->m * c + j];
-            square += sum * sum;
-        }
-        *converged += sqrt(square) <= fmax(tolerance, DBL_EPSILON) * k->theta[c];
-    }
+    for (int64_t c = k->m - wanted; c < k->m; c++)
+        *converged += ritz_residual(k, c) <= fmax(tolerance, DBL_EPSILON) * k->theta[c];
     return SP_OK;
 }
 
@@ -278,6 +286,12 @@ int sp_lanczos(sp_inverted *p, int64_t wanted, double tolerance, double *eigenva
     sp_dense_add(context, n, k.m, k.V, wanted, k.S + (k.m - wanted) * k.m, 1, found);
     for (int64_t i = 0; i < wanted; i++)
         eigenvalue[i] = p->shift + 1 / k.theta[k.m - wanted + i];
+    p->next = INFINITY;
+    p->near = -INFINITY;
+    if (k.m > wanted && k.theta[k.m - wanted - 1] > 0) {
+        p->next = p->shift + 1 / k.theta[k.m - wanted - 1];
+        p->near = p->shift + 1 / (k.theta[k.m - wanted - 1] + ritz_residual(&k, k.m - wanted - 1));
+    }
     sp_inverted_remember(p, wanted);
 done:
     sp_pool_free(&scratch);

@@ -16,6 +16,8 @@ typedef struct sp_inverted {
     double *work;         /* [sp_dense_inner_work(room, SP_INVERTED_WIDTH)] */
     double shift;         /* σ, rad²/s² */
     int64_t solves;       /* single right-hand sides so far */
+    double next, near;    /* σ + 1/θ for the largest θ behind the vectors found last, which need not have converged: the next eigenvalue is not larger, and with the residual of θ added,
+                           * where it is expected at least; INFINITY and −INFINITY where nothing is known of it, as after ARPACK */
 } sp_inverted;
 
 enum { SP_INVERTED_WIDTH = 12 }; /* columns that may be deflated at once */

@@ -4,6 +4,7 @@
 
 #include <arpack/arpack.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 enum { RANDOM_START = 1 };
@@ -54,6 +55,8 @@ int sp_lanczos_arpack(sp_inverted *p, int64_t wanted, double tolerance, double *
         goto done;
     }
     memcpy(eigenvalue, d, (size_t)wanted * sizeof *d);
+    p->next = INFINITY;
+    p->near = -INFINITY;
     memcpy(p->vectors + p->known * n, v, (size_t)(wanted * n) * sizeof *v);
     sp_inverted_remember(p, wanted);
 done:

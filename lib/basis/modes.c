@@ -208,6 +208,11 @@ static int refine(sp_inverted *p, int64_t rigid_count, double *eigenvalue)
         status = sp_fail_memory(context);
         goto done;
     }
+    if (rigid_count > 0) { /* what Lanczos left of rigid motions */
+        sp_dense_inner(context, n, rigid_count, p->mass_vectors, count, v, p->coefficients, p->work);
+        sp_dense_add(context, n, rigid_count, p->vectors, count, p->coefficients, -1, v);
+        sp_sparse_times(context, p->M, count, v, Mv);
+    }
     sp_sparse_times(context, p->K, count, v, w);
     sp_dense_inner(context, n, count, v, count, w, H, work);
     sp_dense_inner(context, n, count, v, count, Mv, G, work);
@@ -300,12 +305,15 @@ static int all_null(sp_context *context, const sp_sparse *K, int64_t count, cons
 static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
 {
     double last = found[elastic - 1];
-    int64_t have = p->known - rigid_count;
+    int64_t have = p->known - rigid_count, more = p->n - p->known - 1 < CHECK_WIDTH ? p->n - p->known - 1 : CHECK_WIDTH;
+    const double checked = report->next;
     int status = SP_OK;
-    if (have == elastic && report->next <= last * 1.05 && p->n - p->known > 2 * CHECK_WIDTH) {
-        SP_TRY(eigenvectors(p, parameters, CHECK_WIDTH, found + have));
+    report->next = fmin(checked, p->next);
+    if (have == elastic && (checked <= last * 1.05 || p->near <= last * (1 + EQUAL)) && more > 0) {
+        SP_TRY(sp_lanczos(p, more, parameters->tolerance, found + have)); /* ARPACK finds nothing where few directions are left */
         SP_TRY(refine(p, rigid_count, found));
         have = p->known - rigid_count;
+        report->next = p->next;
     }
     while (report->more < parameters->room && elastic + report->more < have && found[elastic + report->more] <= last * (1 + EQUAL))
         report->more++;
@@ -380,6 +388,8 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     }
     if (elastic > 0 && parameters->room > 0)
         SP_TRY(keep_group(&p, rigid_count, elastic, parameters, found, report));
+    else if (elastic > 0)
+        report->next = fmin(report->next, p.next);
     report->solves = p.solves;
     count += report->more;
     memcpy(vector, p.vectors, (size_t)(n * count) * sizeof *vector);

@@ -19,7 +19,7 @@ typedef struct sp_modes_report {
     int64_t more;           /* modes behind `count` that belong to the last one's eigenvalue, at most `room` */
     int64_t solves;         /* single right-hand sides solved */
     int64_t missed;         /* modes that the first run had missed and the check found (they are in the result) */
-    double next;            /* rad²/s²: upper bound of the next eigenvalue, from the check; ≥ the last eigenvalue */
+    double next;            /* rad²/s²: upper bound of the next eigenvalue, from the check and from Lanczos; ≥ the last eigenvalue */
     int64_t certified;      /* eigenvalues below the last one (by a millionth) by inertia; −1: not asked for */
     int64_t below;          /* modes found below the same bound: equal to `certified` when none was missed */
     double orthogonality;   /* largest |ψᵀMψ − I| */

@@ -93,6 +93,36 @@ static void groups_are_not_cut(void)
     end_free(&b);
 }
 
+/* The same where few directions are left, against all eigenvalues by LAPACK: with as many modes as there are vertices, up to one less than all; by both solvers where ARPACK has room. */
+static void groups_of_small_bodies(void)
+{
+    enum { N = 81 };
+    free_body b;
+    make_free(2, 2, 2, 0, 7, &b);
+    double *K = calloc(N * N, 8), *M = calloc(N * N, 8), *unit = calloc(N * N, 8), *vector = calloc((size_t)(N + 4) * N, 8), *rigid = calloc(6 * N, 8), lambda[N], eigenvalue[N + 4], residual[N + 4];
+    int64_t rigid_count;
+    for (int i = 0; i < N; i++)
+        unit[(N + 1) * i] = 1;
+    sp_sparse_times(&context, &b.K, N, unit, K);
+    sp_sparse_times(&context, &b.M, N, unit, M);
+    CHECK(LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'N', 'U', N, K, N, M, N, lambda) == 0, "LAPACK");
+    CHECK_OK(sp_rigid_motions(&context, &b.body, &b.M, rigid, &rigid_count));
+    for (int64_t count = 7; count < N; count++)
+        for (int arpack = 0; arpack < (count < 30 ? 2 : 1); arpack++) {
+            sp_modes_report report;
+            int64_t expected = 0;
+            CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, rigid_count, rigid, &(sp_modes_parameters){.count = count, .room = 4, .arpack = arpack}, eigenvalue, vector, residual, &report));
+            while (count + expected < N - 1 && lambda[count + expected] <= lambda[count - 1] * (1 + 1e-6))
+                expected++;
+            CHECK(report.more == expected, "%lld modes: %lld more, not %lld", (long long)count, (long long)report.more, (long long)expected);
+            CHECK(report.orthogonality < 1e-13, "%lld modes: orthonormal to %g", (long long)count, report.orthogonality);
+            for (int64_t i = 6; i < count + report.more; i++)
+                CHECK(fabs(eigenvalue[i] / lambda[i] - 1) < 1e-9, "%lld modes: mode %lld has %g, not %g", (long long)count, (long long)i, eigenvalue[i], lambda[i]);
+        }
+    free(K), free(M), free(unit), free(vector), free(rigid);
+    end_free(&b);
+}
+
 /* Ψ_rotᵀ(H:Ψ_j)Ψ_i = (λ_j − λ_i) Ψ_iᵀ M [ω] Ψ_j, from differentiating f(R(X+u)−X) = R f(u). */
 static void rotations_see_no_force(void)
 {
@@ -330,6 +360,7 @@ int main(void)
     context = sp_context_default();
     RUN(cube_keeps_its_multiple_eigenvalues);
     RUN(groups_are_not_cut);
+    RUN(groups_of_small_bodies);
     RUN(rotations_see_no_force);
     RUN(derivatives_solve_the_projected_equation);
     RUN(derivatives_are_those_of_the_subspace);

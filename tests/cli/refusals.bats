@@ -243,6 +243,7 @@ load common
     refused 2 '^masspca: --seed means nothing without --method random' masspca mesh.npz modes.npz --seed 3 -o out.npz
     refused 2 '^masspca: --every means nothing without a trajectory' masspca mesh.npz modes.npz --every 2 -o out.npz
     refused 2 '^simulate: --lumping belongs to motions' simulate mesh.npz --model full --integrator static --lumping lumped -o out.npz
+    refused 2 '^simulate: --friction means nothing in statics' simulate mesh.npz --model full --integrator static --ground 0,0,1,-9 --friction 0.2 -o out.npz
     refused 2 '^simexport: --partial means nothing without a trajectory' simexport mesh.npz basis.npz --partial -o x.obj
     refused 2 '^simrender: --partial means nothing without a trajectory' simrender mesh.npz basis.npz --partial -o x.png
     refused 2 '^simrender: --range means nothing without --color' simrender mesh.npz modes.npz --columns 1 --range 0,1 -o x.png

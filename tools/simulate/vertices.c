@@ -20,7 +20,7 @@ static void *room(simulation *s, int64_t count, size_t size)
 }
 
 /* Options by what they belong to. */
-static const char *const of_vertices[] = {"moved", "move", "move-vertices", "skeleton", "ground", "cut", "cut-at", NULL}, *const of_ground[] = {"ground-stiffness", "ground-alpha", "friction", NULL},
+static const char *const of_vertices[] = {"moved", "move", "move-vertices", "skeleton", "ground", "cut", "cut-at", NULL}, *const of_ground[] = {"ground-stiffness", "ground-alpha", "friction", NULL}, *const of_friction[] = {"friction", NULL},
                          *const of_warp[] = {"warp", "rotation", "network", "correct-ghost", "stretch-limit", NULL},
                          *const of_conjac[] = {"dynamic", "stabilization", "corrections", "settle", NULL}, *const of_chance[] = {"seed", NULL}, *const of_solver[] = {"solver", NULL},
                          *const of_iterations[] = {"solver-tolerance", NULL}, *const of_fibres[] = {"activation", NULL},
@@ -47,6 +47,7 @@ void vertices_refuse_idle(const simulate_choice *choice, const simulate_vertices
     const bool conjac = model == MODEL_CONJAC, solved = model == MODEL_FULL || model == MODEL_LINEAR, linear_euler = choice->integrator == SP_LINEAR_EULER;
     refuse(simulation_in_basis(choice), of_vertices, "for a model in a basis");
     refuse(!c->grounds.count, of_ground, "without --ground");
+    refuse(choice->integrator == SP_STATIC, of_friction, "in statics");
     refuse(!c->skeleton, of_bones, "without --skeleton");
     refuse(model != MODEL_WARP, of_warp, "for a model that is not warp");
     refuse(!conjac, of_conjac, "for a model that is not conjac");

@@ -45,18 +45,6 @@ done:
     return status;
 }
 
-static int read_mass(sp_context *context, const json_t *meta, bool *lumped)
-{
-    const char *mass;
-    int status;
-    SP_TRY(sp_json_text(context, meta, "mass", &mass));
-    *lumped = !strcmp(mass, "lumped");
-    if (!*lumped && strcmp(mass, "consistent"))
-        return sp_fail(context, SP_INPUT, "meta: \"mass\" is \"%.40s\", expected consistent or lumped", mass);
-done:
-    return status;
-}
-
 static int check_size(sp_context *context, int64_t rows, int64_t count)
 {
     if (rows < 3 || rows % 3 || count < 1)
@@ -151,7 +139,7 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     SP_TRY(check_size(context, columns->rows, columns->count));
     SP_TRY(sp_json_hash(context, file->meta, "mesh", columns->mesh));
     if (kind == MODES || kind == BASIS)
-        SP_TRY(read_mass(context, file->meta, &columns->lumped));
+        SP_TRY(sp_json_mass(context, file->meta, true, &columns->lumped));
     if (kind == MODES) {
         SP_TRY(take_values(context, file, "eigenvalue", true, columns, &columns->eigenvalue));
         SP_TRY(take_values(context, file, "residual", false, columns, &columns->residual));
@@ -181,7 +169,7 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
     enum kind kind = name ? kind_of(name) : SHAPES;
     bool failed = columns->mesh[0] && json_object_set_new(meta, "mesh", json_string(columns->mesh));
     if (kind == MODES || kind == BASIS)
-        failed |= json_object_set_new(meta, "mass", json_string(columns->lumped ? "lumped" : "consistent")) != 0;
+        failed |= sp_json_set_mass(meta, columns->lumped);
     if (kind == MODES)
         failed |= json_object_set_new(meta, "rigid", json_integer(columns->rigid)) != 0;
     if (kind == DERIVATIVES)

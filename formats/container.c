@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* 1980-01-01, the first day that a zip can say: the same bytes on every day. */
-enum { FIXED_TIME = 315532800, READ_BLOCK = 1 << 20, HISTORY = 4096, PADDING = 8, UNBACKED = 64 << 20 };
+enum { FIXED_TIME = 315532800, READ_BLOCK = 1 << 20, HISTORY = 4096, PADDING = 8, UNBACKED = 64 << 20, INFLATION = 64 };
 
 static const struct {
     const char *descriptor;
@@ -110,6 +110,8 @@ static int begin_member(sp_writer *writer, const char *name, const char *descrip
 {
     char header[SP_NPY_ROOM], path[SP_MEMBER_NAME + 8];
     int header_length = sp_npy_print(header, descriptor, fortran, rank, shape);
+    if (bytes > INT64_MAX - header_length)
+        return sp_fail_memory(writer->context);
     snprintf(path, sizeof path, "%s.npy", name);
     struct archive_entry *entry = archive_entry_new();
     if (!entry)
@@ -141,12 +143,21 @@ static int write_member(sp_writer *writer, const char *name, const char *descrip
     return status == SP_OK ? end_member(writer) : status;
 }
 
+/* Bytes of all values; false where 64 bits do not hold them. */
+static bool shape_bytes(int size, int rank, const int64_t *shape, int64_t *bytes)
+{
+    *bytes = size;
+    for (int i = 0; i < rank; i++)
+        if (shape[i] < 0 || __builtin_mul_overflow(*bytes, shape[i], bytes))
+            return false;
+    return true;
+}
+
 int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool fortran, int rank, const int64_t *shape, const void *data)
 {
-    int64_t bytes = type_table[type].size;
-    for (int i = 0; i < rank; i++)
-        if (__builtin_mul_overflow(bytes, shape[i], &bytes))
-            return sp_fail_memory(writer->context);
+    int64_t bytes;
+    if (!shape_bytes(type_table[type].size, rank, shape, &bytes))
+        return sp_fail_memory(writer->context);
     return write_member(writer, name, type_table[type].descriptor, fortran, rank, shape, bytes, data);
 }
 
@@ -160,10 +171,10 @@ static int check_finite(sp_context *context, const char *name, int64_t first, in
 
 int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int rank, const int64_t *shape, const double *values)
 {
-    int64_t count = 1;
-    for (int i = 0; i < rank; i++)
-        count *= shape[i];
-    int status = check_finite(writer->context, name, 0, count, values);
+    int64_t bytes;
+    if (!shape_bytes(8, rank, shape, &bytes))
+        return sp_fail_memory(writer->context);
+    int status = check_finite(writer->context, name, 0, bytes / 8, values);
     return status == SP_OK ? sp_writer_array(writer, name, SP_F8, fortran, rank, shape, values) : status;
 }
 
@@ -172,7 +183,7 @@ int sp_writer_columns(sp_writer *writer, const char *name, int64_t rows, int64_t
 {
     int64_t bytes;
     int status;
-    if (__builtin_mul_overflow(rows, 8 * columns, &bytes))
+    if (!shape_bytes(8, 2, (int64_t[]){rows, columns}, &bytes))
         return sp_fail_memory(writer->context);
     SP_TRY(begin_member(writer, name, type_table[SP_F8].descriptor, true, 2, (int64_t[]){rows, columns}, bytes));
     for (int64_t c = 0; c < columns; c++) {
@@ -239,6 +250,7 @@ struct sp_reader {
     int read_error;           /* errno of a read that failed */
     int64_t file_size;        /* −1: not a regular file */
     int64_t members, entries; /* passed whole; begun */
+    int64_t kept;             /* bytes of members that went into pools */
     const char *diverted;     /* name of the member whose data goes to `take`; NULL: none */
     int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values);
     void *take_data;
@@ -448,13 +460,16 @@ static int read_exactly(sp_reader *reader, char *to, int64_t count)
 
 _Static_assert((int)SP_RANK_MAX == (int)SP_NPY_RANK, "every array whose preamble can be parsed can be described");
 
-/* Type and shape of a member from its dictionary; SP_OTHER for a structured type, or more dimensions than any member of ours has. */
-static void describe(const char *dictionary, sp_array *array)
+/* Type and shape of a member from its dictionary; SP_OTHER for a structured type, or more dimensions than any member of ours has.
+ * `bytes` is what its values need (0 for SP_OTHER). Returns false where header and values together exceed 64 bits. */
+static bool describe(const char *dictionary, int64_t header_length, sp_array *array, int64_t *bytes)
 {
     sp_npy_header header;
+    int64_t total;
     *array = (sp_array){.type = SP_OTHER};
+    *bytes = 0;
     if (!sp_npy_parse(dictionary, &header))
-        return;
+        return !header.too_large;
     array->fortran = header.fortran;
     array->rank = header.rank;
     array->count = header.count;
@@ -472,14 +487,27 @@ static void describe(const char *dictionary, sp_array *array)
             array->size = (int)size;
         }
     }
+    return !__builtin_mul_overflow(array->count, (int64_t)array->size, bytes) && !__builtin_add_overflow(*bytes, header_length, &total);
 }
 
 enum { CUT = -1 };
+
+/* Whether the members that are kept may take `room` bytes more. Stored members take as many bytes as the file has; deflated ones
+ * up to a thousand times as many, which only a file made for that purpose needs. */
+static int check_inflation(const sp_reader *reader, const char *name, int64_t room)
+{
+    const int64_t passed = reader->before_block + reader->block_length, most = UNBACKED + INFLATION * passed;
+    if (room <= most && reader->kept <= most - room)
+        return SP_OK;
+    return sp_fail(reader->context, SP_INPUT, "member %s is deflated to less than 1/%d of its size: store it without compression", name, INFLATION);
+}
 
 /* The values of a member, straight into the pool, `bytes` of them. A claim that nothing backs (a pipe, a compressed
  * member) is believed step by step. Reading to the very end makes libarchive check the CRC. */
 static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *array)
 {
+    const char *name = array->name;
+    int status;
     int64_t room = bytes <= reader->file_size || bytes <= UNBACKED ? bytes : UNBACKED, have = 0;
     array->data = sp_pool_raw(pool, room, 1);
     if (!array->data)
@@ -488,6 +516,7 @@ static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *
         if (read_exactly(reader, (char *)array->data + have, room - have))
             return CUT;
         have = room;
+        SP_TRY(check_inflation(reader, name, have));
         if (have == bytes)
             break;
         room = bytes / 2 > room ? 2 * room : bytes;
@@ -501,7 +530,10 @@ static int read_data(sp_reader *reader, sp_pool *pool, int64_t bytes, sp_array *
     char more;
     la_ssize_t rest = archive_read_data(reader->archive, &more, 1);
     reader->short_member = rest > 0; /* or too long: its bytes are not those of its shape */
-    return rest == 0 ? SP_OK : CUT;
+    reader->kept += bytes;
+    status = rest == 0 ? SP_OK : CUT;
+done:
+    return status;
 }
 
 /* The same where the values go on as they come. */
@@ -560,13 +592,19 @@ static int member_name(sp_context *context, const char *path, char name[SP_MEMBE
     return SP_OK;
 }
 
+static int wrong_size(sp_reader *reader, const char *name, int64_t needed, int64_t found)
+{
+    return sp_fail(reader->context, SP_INPUT, "member %s is damaged: its shape needs %lld bytes, but it has %lld", name, (long long)needed,
+                   (long long)found);
+}
+
 /* One member behind its zip header. */
 static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *pool, bool (*wanted)(void *, const char *),
                        void *wanted_data, sp_array *array)
 {
     sp_context *context = reader->context;
     char name[SP_MEMBER_NAME + 4], header[65536 + 16];
-    int64_t bytes;
+    int64_t bytes, needed;
     int status = member_name(context, archive_entry_pathname(entry), name);
     if (status != SP_OK)
         return status;
@@ -578,20 +616,22 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     if (read_exactly(reader, header + 10, header_length - 10))
         return CUT;
     header[header_length] = 0;
-    describe(header + 10, array);
+    if (!describe(header + 10, header_length, array, &needed))
+        return sp_fail(context, SP_INPUT, "member %s is damaged: its shape needs more bytes than any file can have", name);
     bool hashed = reader->hashing && strcmp(name, "result");
     if (hashed) {
         sha256_update(&reader->hash, strlen(name) + 1, (const uint8_t *)name);
         sha256_update(&reader->hash, (size_t)header_length, (const uint8_t *)header);
     }
+    bool sized = archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0;
+    if (array->type != SP_OTHER && sized && archive_entry_size(entry) != header_length + needed)
+        return wrong_size(reader, name, needed, archive_entry_size(entry) - header_length);
     if (array->type == SP_OTHER || (wanted && !wanted(wanted_data, name))) {
         status = pass_over(reader, hashed, &bytes);
+        if (status == SP_OK && array->type != SP_OTHER && bytes != needed)
+            return wrong_size(reader, name, needed, bytes);
     } else {
-        bytes = array->count * array->size;
-        bool sized = archive_entry_size_is_set(entry) && archive_entry_size(entry) > 0;
-        if (sized && archive_entry_size(entry) != header_length + bytes)
-            return sp_fail(context, SP_INPUT, "member %s is damaged: its shape needs %lld bytes, but it has %lld", name, (long long)bytes,
-                           (long long)archive_entry_size(entry) - header_length);
+        bytes = needed;
         bool diverted = reader->diverted && !strcmp(reader->diverted, name);
         memcpy(array->name, name, SP_MEMBER_NAME);
         status = diverted ? divert_data(reader, hashed, array) : read_data(reader, pool, bytes, array);
@@ -761,7 +801,7 @@ int sp_members_take(sp_context *context, sp_members *members, const char *name, 
                     const int64_t *shape, sp_array **result)
 {
     sp_array *array = sp_members_find(members, name);
-    if (!array)
+    if (!array || (array->type != SP_OTHER && !array->data)) /* passed over: not a member of this kind */
         return sp_fail(context, SP_INPUT, "member %s is missing", name);
     int status = sp_array_check(context, array, type, rank, shape);
     if (status != SP_OK)

@@ -33,6 +33,7 @@ int sp_cubature_read(sp_context *context, sp_file *file, int64_t elements, sp_cu
     int status;
     *cubature = (sp_cubature){0};
     SP_TRY(read_head(context, file, "cubature", &cubature->r, mesh, basis));
+    SP_TRY(sp_json_mass(context, file->meta, false, &cubature->lumped));
     SP_TRY(sp_members_take(context, &file->members, "element", SP_I8, false, 1, (int64_t[]){-1}, &array));
     cubature->element = array->data;
     cubature->count = array->shape[0];
@@ -59,7 +60,7 @@ int sp_cubature_write(sp_context *context, sp_writer *writer, json_t *meta, cons
 {
     int64_t r = cubature->r, n = cubature->count;
     int rank = cubature->modal ? 2 : 1, status;
-    if (json_object_set_new(meta, "r", json_integer(r)))
+    if (json_object_set_new(meta, "r", json_integer(r)) || sp_json_set_mass(meta, cubature->lumped))
         return sp_fail_memory(context);
     SP_TRY(sp_file_write_meta(writer, meta));
     SP_TRY(sp_writer_array(writer, "element", SP_I8, false, 1, &n, cubature->element));

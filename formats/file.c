@@ -1,8 +1,54 @@
 #include "formats/file.h"
 
+#include "formats/known.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Why this text is too large to be parsed, NULL where it is not. Brackets and commas are counted outside strings only. */
+static const char *excess(const char *text, int64_t count, int *line, int *column)
+{
+    enum { BYTES = 64 << 20, VALUES = 2000000, DEPTH = 64 };
+    int64_t values = 1;
+    int depth = 0;
+    bool quoted = false;
+    *line = 1;
+    *column = 0;
+    if (count > BYTES)
+        return "the text is longer than 64 MiB";
+    for (int64_t i = 0; i < count; i++) {
+        const char c = text[i];
+        *line += c == '\n';
+        *column = c == '\n' ? 0 : *column + 1;
+        if (quoted && c == '\\') {
+            i++;
+            ++*column;
+        } else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == '{' || c == '[' || c == ',')) {
+            depth += c != ',';
+            if (depth > DEPTH)
+                return "it is nested more than 64 levels deep";
+            if (++values > VALUES)
+                return "it has more than 2 million values";
+        } else if (!quoted && (c == '}' || c == ']'))
+            depth--;
+    }
+    return NULL;
+}
+
+json_t *sp_json_load(const char *text, int64_t count, json_error_t *error)
+{
+    int line, column;
+    const char *why = excess(text, count, &line, &column);
+    if (!why)
+        return json_loadb(text, (size_t)count, JSON_REJECT_DUPLICATES, error);
+    *error = (json_error_t){.line = line, .column = column};
+    snprintf(error->text, sizeof error->text, "%s", why);
+    return NULL;
+}
 
 int sp_json_from_member(sp_context *context, const sp_array *array, json_t **object)
 {
@@ -10,7 +56,7 @@ int sp_json_from_member(sp_context *context, const sp_array *array, json_t **obj
     *object = NULL;
     if (array->type != SP_U1 || array->rank != 1)
         return sp_fail(context, SP_INPUT, "%s is not a text (u1, one dimension)", array->name);
-    *object = json_loadb(array->data, (size_t)array->count, JSON_REJECT_DUPLICATES, &error);
+    *object = sp_json_load(array->data, array->count, &error);
     if (!*object)
         return sp_fail(context, SP_INPUT, "%s is not JSON: %s", array->name, error.text);
     if (!json_is_object(*object)) {
@@ -109,10 +155,24 @@ static int find_hash(sp_context *context, sp_reader *reader, sp_file *file)
     return status;
 }
 
-int sp_file_begin(sp_context *context, sp_reader *reader, const char *const *kinds, sp_file *file, sp_array *first)
+typedef bool wanted_members(void *data, const char *name);
+
+static bool is_known(void *data, const char *name)
+{
+    return sp_member_known(sp_file_kind(data), name);
+}
+
+static bool is_any(void *data, const char *name)
+{
+    (void)data;
+    (void)name;
+    return true;
+}
+
+static int begin(sp_context *context, sp_reader *reader, const char *const *kinds, wanted_members *wanted, sp_file *file, sp_array *first)
 {
     *file = (sp_file){0};
-    int status = sp_reader_next(reader, &file->members.pool, NULL, NULL, first);
+    int status = sp_reader_next(reader, &file->members.pool, wanted, file, first);
     if (status == SP_OK)
         status = sp_file_meta(context, reader, first, kinds, &file->meta);
     if (status != SP_OK)
@@ -120,12 +180,17 @@ int sp_file_begin(sp_context *context, sp_reader *reader, const char *const *kin
     return status;
 }
 
-int sp_file_rest(sp_context *context, sp_reader *reader, const sp_array *first, bool foreign, sp_file *file)
+int sp_file_begin(sp_context *context, sp_reader *reader, const char *const *kinds, sp_file *file, sp_array *first)
+{
+    return begin(context, reader, kinds, is_known, file, first);
+}
+
+static int rest(sp_context *context, sp_reader *reader, const sp_array *first, bool foreign, wanted_members *wanted, sp_file *file)
 {
     sp_list list = {0};
     sp_array array = *first;
     int status = SP_OK;
-    for (; array.name[0] && status == SP_OK; status = sp_reader_next(reader, &file->members.pool, NULL, NULL, &array)) {
+    for (; array.name[0] && status == SP_OK; status = sp_reader_next(reader, &file->members.pool, wanted, file, &array)) {
         if (file->result) {
             status = sp_fail(context, SP_INPUT, "member %s follows result, which must be the last", array.name);
             goto done;
@@ -161,7 +226,12 @@ done:
     return status;
 }
 
-int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial, sp_file *file)
+int sp_file_rest(sp_context *context, sp_reader *reader, const sp_array *first, bool foreign, sp_file *file)
+{
+    return rest(context, reader, first, foreign, is_known, file);
+}
+
+static int read_all(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial, wanted_members *wanted, sp_file *file)
 {
     sp_reader *reader;
     sp_array first;
@@ -169,11 +239,21 @@ int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, 
     int status = sp_reader_open(context, descriptor, partial, &reader);
     if (status != SP_OK)
         return status;
-    status = sp_file_begin(context, reader, kinds, file, &first);
+    status = begin(context, reader, kinds, wanted, file, &first);
     if (status == SP_OK)
-        status = sp_file_rest(context, reader, &first, foreign, file);
+        status = rest(context, reader, &first, foreign, wanted, file);
     sp_reader_close(reader);
     return status;
+}
+
+int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial, sp_file *file)
+{
+    return read_all(context, descriptor, kinds, foreign, partial, is_known, file);
+}
+
+int sp_file_read_everything(sp_context *context, int descriptor, sp_file *file)
+{
+    return read_all(context, descriptor, NULL, true, false, is_any, file);
 }
 
 void sp_file_free(sp_file *file)
@@ -216,6 +296,26 @@ int sp_json_text(sp_context *context, const json_t *object, const char *key, con
 {
     *text = json_string_value(json_object_get(object, key));
     return *text ? SP_OK : sp_fail(context, SP_INPUT, "meta: \"%s\" is missing or not a string", key);
+}
+
+int sp_json_mass(sp_context *context, const json_t *meta, bool required, bool *lumped)
+{
+    const char *mass;
+    int status;
+    *lumped = false;
+    if (!required && !json_object_get(meta, "mass"))
+        return SP_OK;
+    SP_TRY(sp_json_text(context, meta, "mass", &mass));
+    *lumped = !strcmp(mass, "lumped");
+    if (!*lumped && strcmp(mass, "consistent"))
+        return sp_fail(context, SP_INPUT, "meta: \"mass\" is \"%.40s\", expected consistent or lumped", mass);
+done:
+    return status;
+}
+
+bool sp_json_set_mass(json_t *meta, bool lumped)
+{
+    return json_object_set_new(meta, "mass", json_string(lumped ? "lumped" : "consistent")) != 0;
 }
 
 int sp_json_number(sp_context *context, const json_t *object, const char *key, double *number)

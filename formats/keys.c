@@ -1,5 +1,6 @@
 #include "formats/keys.h"
 
+#include "formats/file.h"
 #include "formats/import/text.h"
 
 #include <math.h>
@@ -344,7 +345,7 @@ int sp_keys_load(sp_context *context, const char *text, int64_t count, json_t **
 {
     json_error_t error;
     const bool mark = count >= 3 && !memcmp(text, "\xef\xbb\xbf", 3); /* a byte order mark */
-    *root = json_loadb(text + (mark ? 3 : 0), (size_t)count - (mark ? 3 : 0), JSON_REJECT_DUPLICATES, &error);
+    *root = sp_json_load(text + (mark ? 3 : 0), count - (mark ? 3 : 0), &error);
     if (*root)
         return SP_OK;
     for (char *at = error.text; *at; at++) /* it quotes the file */

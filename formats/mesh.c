@@ -345,12 +345,23 @@ done:
     return status;
 }
 
-int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from, const int64_t *origin)
+/* A mesh that was made of another one, whose hash stands in meta under `key`, with the vertex of that mesh that each vertex is from in a member of its own. */
+static int write_descendant(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *key, const char *hash, const char *member, const int64_t *vertex)
 {
     int status;
-    json_object_set_new(meta, "cut_from", json_string(cut_from));
+    json_object_set_new(meta, key, json_string(hash));
     SP_TRY(sp_mesh_write(context, writer, meta, mesh));
-    SP_TRY(sp_writer_array(writer, "origin", SP_I8, false, 1, &mesh->vertex_count, origin));
+    SP_TRY(sp_writer_array(writer, member, SP_I8, false, 1, &mesh->vertex_count, vertex));
 done:
     return status;
+}
+
+int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from, const int64_t *origin)
+{
+    return write_descendant(context, writer, meta, mesh, "cut_from", cut_from, "origin", origin);
+}
+
+int sp_mesh_write_kept(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *kept_from, const int64_t *kept)
+{
+    return write_descendant(context, writer, meta, mesh, "kept_from", kept_from, "kept", kept);
 }

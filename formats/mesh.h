@@ -20,6 +20,9 @@ int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char 
 /* sp_mesh_write and the same of a cut mesh; origin [mesh->vertex_count]. */
 int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from, const int64_t *origin) SP_MUST_USE;
 
+/* The same of a mesh that has some of the elements of another one, `kept_from` by its hash; kept [mesh->vertex_count] the vertex there that each vertex is. */
+int sp_mesh_write_kept(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *kept_from, const int64_t *kept) SP_MUST_USE;
+
 /* Materials as in a mesh's meta: {"name", "law", "density", …}; one object, or an array of them. Unknown keys are SP_INPUT.
  * The result is allocated from `pool`. */
 int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *pool, int64_t *count, sp_material **materials) SP_MUST_USE;

@@ -42,7 +42,10 @@ static const char *parse_shape(const char *at, sp_npy_header *header)
         char *end;
         errno = 0;
         long long extent = strtoll(at, &end, 10);
-        if (end == at || errno || extent < 0 || header->rank == SP_NPY_RANK || __builtin_mul_overflow(bytes, extent ? extent : 1, &bytes))
+        if (end == at || extent < 0 || header->rank == SP_NPY_RANK)
+            return NULL;
+        header->too_large = errno || __builtin_mul_overflow(bytes, extent ? extent : 1, &bytes);
+        if (header->too_large)
             return NULL;
         header->shape[header->rank++] = extent;
         header->count *= extent;

@@ -14,6 +14,7 @@ typedef struct sp_npy_header {
     int rank;
     int64_t shape[SP_NPY_RANK];
     int64_t count; /* product of shape; eight times it fits, also with 1 in place of every extent that is 0 */
+    bool too_large; /* the parser refused the shape because that product does not fit */
 } sp_npy_header;
 
 /* The dictionary, NUL-terminated: the keys 'descr', 'fortran_order' and 'shape', each once, in any order, then nothing but

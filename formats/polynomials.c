@@ -130,6 +130,7 @@ int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *poly
     SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
     SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, &polynomials->r));
     SP_TRY(sp_json_number(context, file->meta, "density", &polynomials->density));
+    SP_TRY(sp_json_mass(context, file->meta, false, &polynomials->lumped));
     if (!(polynomials->density > 0)) {
         status = sp_fail(context, SP_INPUT, "meta: \"density\" is %g, expected a factor above 0", polynomials->density);
         goto done;
@@ -184,6 +185,7 @@ int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, c
                                                         "value", part->value)) != 0;
     }
     failed |= json_object_set_new(meta, "parts", list) != 0;
+    failed |= sp_json_set_mass(meta, polynomials->lumped);
     if (polynomials->symmetrized)
         failed |= json_object_set_new(meta, "symmetrized", json_true()) != 0;
     list = polynomials->group_count ? json_array() : NULL;

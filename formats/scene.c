@@ -402,6 +402,10 @@ static int check_coupling(reading *r, const json_t *object)
         return sp_keys_fail(&r->at, "\"%s\" is not a body whose motion is coupled", sp_keys_word(object, "body"));
     r->scene->coupling.body = found.first;
     sp_keys_up(&r->at, 0);
+    sp_keys_down(&r->at, ".coupling.saturation_depth");
+    if (r->scene->coupling.saturation_depth < INFINITY && r->scene->coupling.saturation < INFINITY)
+        return sp_keys_fail(&r->at, "it stands beside saturation, expected one of both");
+    sp_keys_up(&r->at, 0);
 done:
     return status;
 }

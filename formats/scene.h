@@ -14,6 +14,7 @@ enum sp_scene_motion { SP_SCENE_FIXED, SP_SCENE_FREE, SP_SCENE_PATH, SP_SCENE_CO
 enum sp_scene_coupling { SP_SCENE_NO_COUPLING, SP_SCENE_STATIC, SP_SCENE_DYNAMIC };
 enum sp_scene_weights { SP_SCENE_EQUAL, SP_SCENE_AREA };
 enum sp_scene_normals { SP_SCENE_GRADIENT, SP_SCENE_TANGENTS };
+enum sp_scene_direction { SP_SCENE_BY_SHAPE, SP_SCENE_BY_NORMAL, SP_SCENE_BY_GRADIENT };
 enum sp_scene_budget { SP_SCENE_NODES, SP_SCENE_COST };
 enum sp_scene_gradient { SP_SCENE_NORMAL, SP_SCENE_FIELD };
 
@@ -58,8 +59,11 @@ typedef struct sp_scene {
     struct {
         double stiffness;              /* N/m for each point (thesis eq. 3.1), > 0 */
         double damping;                /* N s/m for each point, along its normal, ≥ 0 */
+        double friction;               /* μ of points against distances, ≥ 0 */
         double limit;                  /* L: more than so many points share the force of so many (§3.5); INFINITY where null */
         enum sp_scene_weights weights; /* of points: all 1, or area by the mean area of the shell */
+        enum sp_scene_direction direction; /* of forces: gradient of the other body's distance, or the point's normal; by shape: the
+                                              gradient against planes, spheres and boxes, else the normal */
         enum sp_scene_normals normals; /* of deformed shells: F N (eq. 3.8), or by tangents: cof(F) N */
         double pulse;                  /* m/s, above which voxmaps brake points in proximity voxels; INFINITY: no pulses */
     } contact;
@@ -85,6 +89,7 @@ typedef struct sp_scene {
         char *path;      /* CSV of the manipulandum: the pose of the grasp frame, whose axes are the body's */
         double grasp[3]; /* m, model coordinates */
         double stiffness, torque_stiffness, saturation, torque_saturation; /* N/m, N m, N, N m; INFINITY: none */
+        double saturation_depth; /* m, in the place of saturation: the force of one point at this depth (§4.9); INFINITY: not given */
         double static_damping;                                             /* 0.5 */
         double damping, torque_damping;                                    /* N s/m, N m s/rad */
         double speed, angular_speed;                                       /* INFINITY: no limit */

@@ -7,6 +7,7 @@
 _Static_assert(sizeof(enum sp_scene_motion) == sizeof(int), "words are kept as int");
 
 static const sp_key_words weights = {SP_SCENE_EQUAL, {"equal", "area"}}, normals = {SP_SCENE_GRADIENT, {"gradient", "tangents"}},
+                            directions = {SP_SCENE_BY_SHAPE, {"shape", "normal", "gradient"}},
                             budgets = {SP_SCENE_NODES, {"nodes", "cost"}}, kinds = {SP_SCENE_RIGID, {"rigid", "linear", "reduced"}},
                             motions = {SP_SCENE_FIXED, {"fixed", "free", "path", "coupled"}},
                             couplings = {SP_SCENE_STATIC, {"static", "dynamic"}}, gradients = {SP_SCENE_NORMAL, {"normal", "field"}};
@@ -15,8 +16,10 @@ static const sp_key_words weights = {SP_SCENE_EQUAL, {"equal", "area"}}, normals
 static const sp_key contact_keys[] = {
     {"stiffness", NUMBER, REQUIRED, AT(stiffness), .unit = "N/m", ABOVE(0)},
     {"damping", NUMBER, DEFAULT, AT(damping), .unit = "N s/m", FROM(0)},
+    {"friction", NUMBER, DEFAULT, AT(friction), FROM(0)},
     {"limit", NUMBER, DEFAULT, AT(limit), FROM(1), OR_NULL},
     {"weights", WORD, DEFAULT, AT(weights), .words = &weights},
+    {"direction", WORD, DEFAULT, AT(direction), .words = &directions},
     {"normals", WORD, DEFAULT, AT(normals), .words = &normals},
     {"pulse", NUMBER, DEFAULT, AT(pulse), .unit = "m/s", FROM(0), OR_NULL},
     {0},
@@ -138,6 +141,7 @@ static const sp_key coupling_keys[] = {
     {"stiffness", NUMBER, REQUIRED, AT(stiffness), .unit = "N/m", ABOVE(0)},
     {"torque_stiffness", NUMBER, REQUIRED, AT(torque_stiffness), .unit = "N m", ABOVE(0)},
     {"saturation", NUMBER, DEFAULT, AT(saturation), .unit = "N", ABOVE(0), OR_NULL},
+    {"saturation_depth", NUMBER, DEFAULT, AT(saturation_depth), .unit = "m", ABOVE(0), OR_NULL},
     {"torque_saturation", NUMBER, DEFAULT, AT(torque_saturation), .unit = "N m", ABOVE(0), OR_NULL},
     {"static_damping", NUMBER, DEFAULT, AT(static_damping), WITHIN(0, 1), .below = true, .standard = {0.5}},
     {"damping", NUMBER, DEFAULT, AT(damping), .unit = "N s/m", FROM(0)},

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* What a block consists of, in this order in the file; those of extent 0 are left out. */
-enum series { TIME, Q, QDOT, U, UDOT, ENERGY, ESTIMATE, SERIES };
+enum series { TIME, Q, QDOT, U, UDOT, ENERGY, ESTIMATE, ENERGY_ESTIMATE, SERIES };
 
-static const char *const series_name[SERIES] = {"time", "q", "qdot", "u", "udot", "energy", "estimate"};
+static const char *const series_name[SERIES] = {"time", "q", "qdot", "u", "udot", "energy", "estimate", "energy_estimate"};
 
 /* What is known of held vertices, members before the first block. */
 enum held { HELD_VERTEX, HELD_AXES, HELD_GROUP, HELD_FRAMES, HELD };
@@ -17,10 +17,10 @@ static const char *const held_name[HELD] = {"held/vertex", "held/axes", "held/gr
 
 static const int64_t MOST = (int64_t)1 << 40; /* coordinates and points: frames stay far below 2⁶³ bytes */
 
-/* What is recorded: coordinates, points, whether estimates. */
+/* What is recorded: coordinates, points, whether estimates in either norm. */
 typedef struct layout {
     int64_t r, points;
-    bool estimates;
+    bool estimates, energy_estimates;
 } layout;
 
 /* Shape of a series of `frames` frames; returns its rank. */
@@ -29,7 +29,7 @@ static int series_shape(enum series series, layout recorded, int64_t frames, int
     shape[0] = frames;
     shape[1] = series == Q || series == QDOT ? recorded.r : series == ENERGY ? SP_ENERGY_COUNT : recorded.points;
     shape[2] = 3;
-    return series == TIME || series == ESTIMATE ? 1 : series == U || series == UDOT ? 3 : 2;
+    return series == TIME || series == ESTIMATE || series == ENERGY_ESTIMATE ? 1 : series == U || series == UDOT ? 3 : 2;
 }
 
 /* Values of a series in one frame, 0 where it is not recorded. */
@@ -39,6 +39,8 @@ static int64_t series_width(enum series series, layout recorded)
     int rank = series_shape(series, recorded, 1, shape);
     if (series == ESTIMATE)
         return recorded.estimates;
+    if (series == ENERGY_ESTIMATE)
+        return recorded.energy_estimates;
     return rank == 1 ? 1 : rank == 2 ? shape[1] : shape[1] * shape[2];
 }
 
@@ -79,7 +81,7 @@ static int write_held(sp_context *context, sp_writer *writer, int64_t count, con
 static int write_shape(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape)
 {
     if (json_object_set_new(meta, "r", json_integer(shape->r)) || json_object_set_new(meta, "points", json_integer(shape->point_count)) ||
-        json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)) || (shape->estimates && json_object_set_new(meta, "estimates", json_true())))
+        json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)) || (shape->estimates && (json_object_set_new(meta, "estimates", json_true()) || json_object_set_new(meta, "energy_estimates", json_true()))))
         return sp_fail_memory(context);
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
@@ -106,7 +108,7 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
         return sp_fail_memory(context);
     trajectory->context = context;
     trajectory->writer = writer;
-    trajectory->recorded = (layout){shape->r, shape->point_count, shape->estimates};
+    trajectory->recorded = (layout){shape->r, shape->point_count, shape->estimates, shape->estimates};
     int64_t width = 0;
     for (enum series i = 0; i < SERIES; i++)
         width += series_width(i, trajectory->recorded);
@@ -145,7 +147,7 @@ done:
 
 int sp_trajectory_append(sp_trajectory_writer *trajectory, const sp_frame *frame)
 {
-    const double *from[SERIES] = {&frame->time, frame->q, frame->qdot, frame->u, frame->udot, frame->energy, &frame->estimate};
+    const double *from[SERIES] = {&frame->time, frame->q, frame->qdot, frame->u, frame->udot, frame->energy, &frame->estimate[0], &frame->estimate[1]};
     for (enum series i = 0; i < SERIES; i++) {
         int64_t width = series_width(i, trajectory->recorded);
         if (width)
@@ -179,7 +181,7 @@ struct sp_trajectory_stream {
 
 static layout layout_of(const sp_trajectory *trajectory)
 {
-    return (layout){trajectory->r, trajectory->point_count, trajectory->estimates};
+    return (layout){trajectory->r, trajectory->point_count, trajectory->estimates, trajectory->energy_estimates};
 }
 
 /* HELD: none of them. */
@@ -229,6 +231,7 @@ int sp_trajectory_continue(sp_context *context, sp_reader *reader, json_t *meta,
     if (json_object_get(meta, "damping"))
         SP_TRY(sp_json_numbers(context, meta, "damping", 2, ignored));
     state->estimates = json_is_true(json_object_get(meta, "estimates"));
+    state->energy_estimates = json_is_true(json_object_get(meta, "energy_estimates"));
     if (state->r == 0 && state->point_count == 0)
         status = sp_fail(context, SP_INPUT, "meta: \"r\" and \"points\" are both 0: nothing is recorded");
 done:
@@ -405,6 +408,7 @@ int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
     block->udot = data[UDOT];
     block->energy = data[ENERGY];
     block->estimate = data[ESTIMATE];
+    block->energy_estimate = data[ENERGY_ESTIMATE];
     stream->frames += block->frame_count;
     stream->block++;
 done:
@@ -439,7 +443,7 @@ int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_tra
         if (block.frame_count == 0)
             break;
         all.frame_count += block.frame_count;
-        const double *from[SERIES] = {block.time, block.q, block.qdot, block.u, block.udot, block.energy, block.estimate};
+        const double *from[SERIES] = {block.time, block.q, block.qdot, block.u, block.udot, block.energy, block.estimate, block.energy_estimate};
         for (enum series i = 0; i < SERIES; i++) {
             int64_t more = block.frame_count * series_width(i, layout_of(&block));
             double *to = from[i] ? sp_list_add(&all.owned[i], more, sizeof(double)) : NULL;
@@ -462,6 +466,7 @@ int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_tra
     trajectory->udot = all.owned[UDOT].data;
     trajectory->energy = all.owned[ENERGY].data;
     trajectory->estimate = all.owned[ESTIMATE].data;
+    trajectory->energy_estimate = all.owned[ENERGY_ESTIMATE].data;
 done:
     sp_trajectory_close(stream);
     if (status != SP_OK)

@@ -20,7 +20,7 @@ typedef struct sp_trajectory_shape {
     int64_t point_count;     /* mesh vertices whose displacement u and velocity udot are recorded; 0: none */
     const int64_t *vertex;   /* [point_count] which; NULL: all of them in order */
     int64_t vertex_count;    /* of the mesh */
-    bool estimates;          /* an estimate of the relative error of the internal force */
+    bool estimates;          /* of the relative error of the internal force, in the force norm and in the energy norm */
     int64_t held_count;
     const sp_held_vertex *held; /* [held_count] in the order of vertices */
 } sp_trajectory_shape;
@@ -30,7 +30,7 @@ typedef struct sp_frame {
     const double *q, *qdot;  /* [r] */
     const double *u, *udot;  /* [point_count, 3] m, m/s */
     double energy[SP_ENERGY_COUNT]; /* J; work is that of the external forces since the start, dissipated by damping */
-    double estimate;         /* the largest of the steps since the frame before */
+    double estimate[2];      /* in either norm the largest of the steps since the frame before */
 } sp_frame;
 
 /* ---- writing ---- */
@@ -65,9 +65,9 @@ typedef struct sp_trajectory {
     double *q, *qdot;          /* [frame_count, r]; NULL where r = 0 */
     double *u, *udot;          /* [frame_count, point_count, 3]; NULL where point_count = 0 */
     double *energy;            /* [frame_count, 4] */
-    bool estimates;
-    double *estimate;          /* [frame_count]; NULL where there are none */
-    sp_list owned[7];          /* what time … estimate point into */
+    bool estimates, energy_estimates;
+    double *estimate, *energy_estimate; /* [frame_count] in the force norm, in the energy norm; NULL where there are none */
+    sp_list owned[8];          /* what time … estimate point into */
 } sp_trajectory;
 
 /* Checks that every block has the shapes that meta promises, times increase, values are finite, and that there is a frame.

@@ -20,7 +20,7 @@ import zlib
 import numpy as np
 
 MAJOR = 1
-SERIES = ('time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'pose', 'twist', 'wrench', 'counts', 'hand', 'coupling', 'device', 'contact/count',
+SERIES = ('time', 'q', 'qdot', 'u', 'udot', 'energy', 'estimate', 'energy_estimate', 'pose', 'twist', 'wrench', 'counts', 'hand', 'coupling', 'device', 'contact/count',
           'contact/body', 'contact/point', 'contact/place', 'contact/force')
 
 
@@ -83,7 +83,7 @@ def _join(arrays, meta):
     if meta['kind'] == 'motion':
         expected = 6 + 2 * any(body['r'] > 0 for body in meta['bodies']) + 3 * meta['coupled'] + 5 * meta['contacts']
     else:
-        expected = 2 + 2 * (meta['r'] > 0) + 2 * (meta['points'] > 0) + ('estimates' in meta)
+        expected = 2 + 2 * (meta['r'] > 0) + 2 * (meta['points'] > 0) + ('estimates' in meta) + ('energy_estimates' in meta)
     count = 0
     while len(names) == expected and all('%s/%06d' % (s, count) in arrays for s in names):
         count += 1

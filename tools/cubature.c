@@ -3,6 +3,8 @@
 
 #include "reduced/mass.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static cubature_choice chosen;
@@ -89,34 +91,62 @@ static void read_problem(cubature_problem *p)
     p->quotient = sp_pool_new(&p->pool, p->r, sizeof(double));
     p->deviation = sp_pool_new(&p->pool, p->r, sizeof(double));
     p->softer = sp_pool_new(&p->pool, p->r, sizeof(double));
-    p->scale = sp_pool_new(&p->pool, p->r, sizeof(double));
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_reduced_mass(p->context, &p->body, p->r, p->basis.columns.U, p->mass, p->gravity), p->basis.path);
+    tool_check(sp_reduced_mass(p->context, &p->body, p->basis.columns.lumped, p->r, p->basis.columns.U, p->mass, p->gravity), p->basis.path);
 }
 
-/* The error on poses that took no part, and how many there were of each. */
+/* Error and mean deviation of either weights on some poses, in one norm; NaN without poses, and in the energy norm where it has no meaning. */
+static double error_on(cubature_problem *p, const sp_poses *poses, const sp_cubature *cubature, bool nested, enum sp_norm norm, double *deviation)
+{
+    sp_training_measure measure = {norm == SP_NORM_ENERGY ? p->energy_scale : NULL, cubature->stiffness};
+    sp_training *training;
+    double error;
+    *deviation = NAN;
+    if (poses->count == 0 || (norm == SP_NORM_ENERGY && !p->energy_scale))
+        return NAN;
+    tool_check(sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, poses, chosen.memory, &training), NULL);
+    tool_check(sp_cubature_error(p->context, training, cubature, nested, &error, deviation), NULL);
+    sp_training_free(training);
+    if (!isfinite(error) || !isfinite(*deviation))
+        tool_fail(SP_NUMERICAL, NULL, "the error of the forces is not finite: a pose is too large");
+    return error;
+}
+
+static void set_error(json_t *result, const char *name, const char *suffix, double error)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s%s", name, suffix);
+    json_object_set_new(result, key, isnan(error) ? json_null() : tool_real(key, error));
+}
+
+/* The errors in both norms, and, without a suffix, in that of the fit: on the poses that were fitted, of second weights there, and on poses that took no part. */
 static void judge(cubature_problem *p, const sp_cubature *cubature, json_t *result)
 {
-    double error[2] = {0, 0};
-    sp_training_measure measure = cubature_measure(p);
-    for (int out = 0; out < 2; out++) {
-        sp_poses *poses = out ? &p->held_out : &p->poses;
-        sp_training *training;
-        if (poses->count == 0)
-            continue;
-        tool_check(sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, poses, chosen.memory, &training), NULL);
-        tool_check(sp_cubature_error(p->context, training, cubature, false, &error[out]), NULL);
-        sp_training_free(training);
-    }
-    if (p->held_out.count)
-        tool_say("error %.3g on %lld poses held out", error[1], (long long)p->held_out.count);
+    static const char *const names[] = {"training_error", "held_out_error", "nested_error"}, *const norms[] = {"_force", "_energy"}, *const metrics[] = {"energy", "force"};
+    const int own = chosen.metric == METRIC_ENERGY ? SP_NORM_ENERGY : SP_NORM_FORCE;
+    double held_out[SP_NORMS];
     json_object_set_new(result, "elements", json_integer(cubature->count));
+    json_object_set_new(result, "metric", json_string(metrics[chosen.metric]));
     json_object_set_new(result, "training_poses", json_integer(p->poses.count));
-    json_object_set_new(result, "training_error", json_real(error[0]));
     json_object_set_new(result, "held_out_poses", json_integer(p->held_out.count));
-    json_object_set_new(result, "held_out_error", p->held_out.count ? json_real(error[1]) : json_null());
-    json_object_set_new(result, "amplitude", p->amplitude > 0 ? json_real(p->amplitude) : json_null());
+    for (int k = 0; k < (cubature->nested ? 3 : 2); k++)
+        for (int norm = 0; norm < SP_NORMS; norm++) {
+            double deviation;
+            const double error = error_on(p, k == 1 ? &p->held_out : &p->poses, cubature, k == 2, (enum sp_norm)norm, &deviation);
+            set_error(result, names[k], norms[norm], error);
+            if (norm == own && k < 2) /* the fit has said that of second weights */
+                set_error(result, names[k], "", k == 0 && p->poses.count == 0 ? 0 : error);
+            if (norm == own && k < 2)
+                set_error(result, k ? "held_out_deviation" : "training_deviation", "", deviation);
+            if (k == 1)
+                held_out[norm] = error;
+        }
+    if (p->held_out.count && p->energy_scale)
+        tool_say("error on %lld poses held out: %.3g in the energy norm, %.3g in the force norm", (long long)p->held_out.count, held_out[SP_NORM_ENERGY], held_out[SP_NORM_FORCE]);
+    else if (p->held_out.count)
+        tool_say("error on %lld poses held out: %.3g in the force norm", (long long)p->held_out.count, held_out[SP_NORM_FORCE]);
+    json_object_set_new(result, "amplitude", p->amplitude > 0 ? tool_real("amplitude", p->amplitude) : json_null());
     json_object_set_new(result, "resting_poses", json_integer(p->resting));
     json_object_set_new(result, "shrunk_poses", json_integer(p->shrunk));
 }
@@ -138,7 +168,7 @@ int main(int argc, char **argv)
     json_object_set_new(meta, "basis", json_string(p.basis.hash));
     if (chosen.training_only) {
         tool_check(sp_training_write(p.context, tool_output_writer(output), meta, &p.poses, p.first, p.total), tool_output_path());
-        json_object_set_new(result, "amplitude", p.amplitude > 0 ? json_real(p.amplitude) : json_null());
+        json_object_set_new(result, "amplitude", p.amplitude > 0 ? tool_real("amplitude", p.amplitude) : json_null());
         json_object_set_new(result, "shrunk_poses", json_integer(p.shrunk));
         tool_output_finish(output, result);
     } else {
@@ -146,6 +176,7 @@ int main(int argc, char **argv)
         (chosen.method == METHOD_MODAL ? cubature_modal : cubature_joint)(&p, &cubature, result);
         cubature.stiffness = cubature_keeps_linear(&p) ? p.stiffness : NULL;
         cubature.mass = p.mass;
+        cubature.lumped = p.basis.columns.lumped;
         cubature.gravity = p.gravity;
         judge(&p, &cubature, result);
         tool_check(sp_cubature_write(p.context, tool_output_writer(output), meta, &cubature), tool_output_path());

@@ -98,7 +98,7 @@ static json_t *report_result(const sp_distance_report *report)
     json_t *result = tool_result_new();
     json_object_set_new(result, "sign", json_string(sign_names[report->sign]));
     json_object_set_new(result, "inside", json_integer(report->inside));
-    json_object_set_new(result, "boundary", json_real(report->boundary));
+    json_object_set_new(result, "boundary", tool_real("boundary", report->boundary));
     if (report->sign != SP_FIELD_UNSIGNED) {
         json_object_set_new(result, "sign_tests", json_integer(report->sign_tests));
         json_object_set_new(result, "sign_disagreements", json_integer(report->sign_disagreements));
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
     json_t *meta = tool_meta_new("field");
     json_object_set_new(meta, "sign", json_string(chosen.pose.fields.count ? "deformed" : sign_names[report.sign]));
     if (report.sign == SP_FIELD_OFFSET)
-        json_object_set_new(meta, "offset", json_real(report.offset));
+        json_object_set_new(meta, "offset", tool_real("offset", report.offset));
     if (mesh.path && !chosen.pose.basis) /* the field of another place than the mesh's at rest is not one of the mesh */
         json_object_set_new(meta, "mesh", json_string(mesh.hash));
     tool_check(sp_field_write(context, tool_output_writer(output), meta, &field), tool_output_path());

@@ -69,9 +69,9 @@ static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *
     if (rank == 0)
         tool_fail(SP_INPUT, set->files[0].path, "every column is zero: there is nothing to make a basis of");
     if (chosen.method == METHOD_RANDOM && rank < chosen.r)
-        tool_fail(SP_NUMERICAL, NULL, "-r %lld: only %lld random combinations of %lld columns are independent", (long long)chosen.r, (long long)rank, (long long)count);
+        tool_fail(SP_USAGE, NULL, "-r %lld: only %lld random combinations of %lld columns are independent", (long long)chosen.r, (long long)rank, (long long)count);
     if (chosen.r > rank)
-        tool_fail(SP_NUMERICAL, NULL, "-r %lld: only %lld of %lld columns are independent", (long long)chosen.r, (long long)rank, (long long)count);
+        tool_fail(SP_USAGE, NULL, "-r %lld: only %lld of %lld columns are independent", (long long)chosen.r, (long long)rank, (long long)count);
     return rank;
 }
 
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
         if (!(orthogonality <= 1e-12))
             tool_fail(SP_NUMERICAL, NULL, "the basis is orthonormal to %.1e only", orthogonality);
         tool_say("%lld columns, rank %lld, %lld kept, orthonormal to %.1e", (long long)count, (long long)rank, (long long)set.store.count, orthogonality);
-        json_object_set_new(result, "orthogonality", json_real(orthogonality));
+        json_object_set_new(result, "orthogonality", tool_real("orthogonality", orthogonality));
     }
     json_object_set_new(result, "columns", json_integer(count));
     if (!chosen.raw) {

@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     memcpy(columns.mesh, p.mesh.hash, sizeof columns.mesh);
     json_t *meta = tool_meta_new("derivatives");
     tool_check(sp_columns_write(p.context, tool_output_writer(output), meta, &columns), tool_output_path());
-    json_object_set_new(p.result, "largest_residual", json_real(p.residual));
+    json_object_set_new(p.result, "largest_residual", tool_real("largest_residual", p.residual));
     tool_output_finish(output, p.result);
     json_decref(meta);
     sp_pool_free(&p.pool);

@@ -4,6 +4,8 @@
 #include "formats/sparse.h"
 #include "tools/modes/methods.h"
 
+#include <string.h>
+
 enum method { METHOD_LANCZOS, METHOD_INERTIA, METHOD_KRYLOV };
 
 static struct {
@@ -63,16 +65,29 @@ static void refuse_idle_options(void)
         tool_option_idle("seed", "without --method lanczos, which alone starts from random vectors");
 }
 
-/* A matrix from a file, which must be over the same degrees of freedom. */
-static void read_matrix(sp_context *context, const char *path, const char *option, const sp_body *body, sp_sparse *matrix)
+/* What a file of ours says of its matrix: which one it is, and of which mesh. */
+static void check_matrix_meta(const char *path, const char *option, const char *which, const char *recorded, const tool_mesh *mesh)
+{
+    const char *wanted = !strcmp(option, "mass") ? "M" : "K";
+    if (*which && strcmp(which, wanted))
+        tool_fail(SP_INPUT, path, "it holds the matrix %s, --%s expects %s", which, option, wanted);
+    if (!*recorded)
+        tool_warn(path, "it does not say which mesh it belongs to");
+    tool_check_hash(path, "mesh", recorded, mesh->hash);
+}
+
+/* A matrix from a file, which must be of the same mesh, over the same degrees of freedom. */
+static void read_matrix(sp_context *context, const char *path, const char *option, const tool_mesh *mesh, const sp_body *body, sp_sparse *matrix)
 {
     static const char *const kinds[] = {"sparse", NULL};
     sp_file file;
     int64_t *dof;
-    char which[8];
+    char which[8], recorded[SP_HASH_LENGTH];
     tool_read(path, option, kinds, true, &file);
+    tool_check(sp_json_hash(context, file.meta, "mesh", recorded), path);
     tool_check(sp_sparse_read(context, &file, matrix, &dof, which), path);
     sp_file_free(&file);
+    check_matrix_meta(path, option, which, recorded, mesh);
     if (matrix->order != body->dof_count)
         tool_fail(SP_INPUT, path, "the matrix has %lld rows, the mesh %lld free degrees of freedom", (long long)matrix->order, (long long)body->dof_count);
     for (int64_t i = 0; dof && i < matrix->order; i++)
@@ -104,11 +119,11 @@ static void make_matrices(modes_problem *p)
 {
     sp_body *body = &p->body;
     if (chosen.stiffness)
-        read_matrix(p->context, chosen.stiffness, "stiffness", body, &p->K);
+        read_matrix(p->context, chosen.stiffness, "stiffness", &p->mesh, body, &p->K);
     else
         tool_check(sp_elastic_stiffness(p->context, body, &p->K), p->mesh.path);
     if (chosen.mass) {
-        read_matrix(p->context, chosen.mass, "mass", body, &p->M);
+        read_matrix(p->context, chosen.mass, "mass", &p->mesh, body, &p->M);
         p->lumped = is_diagonal(&p->M);
     } else {
         tool_check(sp_body_mass_compressed(p->context, body, chosen.lumped, &p->M), p->mesh.path);
@@ -132,7 +147,7 @@ int main(int argc, char **argv)
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_check(sp_body_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
     int64_t n = p.body.dof_count;
-    if (chosen.method == METHOD_LANCZOS && chosen.lanczos.count >= n)
+    if (chosen.method == METHOD_LANCZOS && chosen.lanczos.count > n)
         tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom", (long long)chosen.lanczos.count, (long long)n);
     p.output = tool_output_open(tool_output_path());
     tool_check(sp_body_pattern(p.context, &p.body), p.mesh.path);

@@ -120,7 +120,7 @@ static json_t *make_meta(const source *from, const char *basis_hash)
     json_t *meta = tool_meta_new("pointshell");
     json_object_set_new(meta, "surface", json_string(surfaces[from->level.kind]));
     if (from->level.kind != SP_LEVEL_SURFACE)
-        json_object_set_new(meta, "offset", json_real(from->level.value));
+        json_object_set_new(meta, "offset", tool_real("offset", from->level.value));
     if (from->has_mesh)
         json_object_set_new(meta, "mesh", json_string(from->mesh.hash));
     if (*basis_hash)

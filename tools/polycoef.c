@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
     tool_hold_rows(&mesh.mesh, &basis);
-    sp_polynomial_parameters parameters = {.by_group = chosen.by_group, .by_constant = chosen.by_constant, .memory = chosen.memory};
+    sp_polynomial_parameters parameters = {.by_group = chosen.by_group, .by_constant = chosen.by_constant, .lumped = basis.columns.lumped, .memory = chosen.memory};
     tool_check(sp_polynomials_new(context, &body, r, basis.columns.U, &parameters, &polynomials, &report), mesh.path);
 
     json_t *meta = tool_meta_new("polynomials"), *result = tool_result_new();
@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     json_object_set_new(meta, "basis", json_string(basis.hash));
     tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());
     json_object_set_new(result, "rows", json_integer(report.rows));
-    json_object_set_new(result, "flops", json_real(report.flops));
+    json_object_set_new(result, "flops", tool_real("flops", report.flops));
     tool_output_finish(output, result);
     json_decref(meta);
     sp_polynomials_free(&polynomials);

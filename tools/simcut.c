@@ -1,4 +1,4 @@
-/* simcut: separates elements of a mesh along planes or by lists; the vertices between them are doubled. */
+/* simcut: separates elements of a mesh along planes or by lists, where the vertices between them are doubled, and keeps some of the pieces. */
 #include "mesh/cut.h"
 #include "tools/common/inputs.h"
 #include "tools/cut/sides.h"
@@ -10,10 +10,11 @@ static const tool_option options[] = {
     {"region", 0, TOOL_TEXT, &chosen.region, "NAME", .help = "beyond a plane are elements of this region only"},
     {"elements", 0, TOOL_TEXTS, &chosen.lists, "LIST", .help = "these elements on a side of their own, counted from 0: 3,17,20-40"},
     {"sides", 0, TOOL_INPUT, &chosen.sides, "FILE", .help = ".npy of one number for each element: elements of equal numbers are on one side"},
+    {"keep", 0, TOOL_TEXT, &chosen.keep, "LIST", .help = "write only these connected pieces, after the cut where there is one, counted from 1 by size: 1 is the one with the most elements"},
 };
 
-/* Counts of the cut, said and for the result. */
-static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, const int64_t *origin, int64_t dropped)
+/* Counts of the cut, said and for the result, and the volume of the mesh that is written. */
+static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, const int64_t *origin, int64_t dropped, const sp_mesh *written)
 {
     int64_t before, pieces, doubled = 0, unheld, *label = cut_allocate(&p->pool, p->elements, sizeof *label);
     uint8_t *held = cut_allocate(&p->pool, cut->vertex_count, 1), *piece_held;
@@ -27,13 +28,14 @@ static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, con
     for (int64_t e = 0; e < p->elements; e++) {
         int corners;
         const int64_t *corner = sp_mesh_corners(cut, e, &corners);
-        volume += sp_mesh_element_volume(cut, e);
         for (int a = 0; a < corners; a++)
             if (held[corner[a]] && !piece_held[label[e]]) {
                 piece_held[label[e]] = 1;
                 unheld--;
             }
     }
+    for (int64_t e = 0; e < sp_mesh_element_count(written); e++)
+        volume += sp_mesh_element_volume(written, e);
     for (int64_t v = p->mesh->vertex_count; v < cut->vertex_count; v++) /* copies of one vertex stand together */
         doubled += v == p->mesh->vertex_count || origin[v] != origin[v - 1];
     const int64_t copies = cut->vertex_count - p->mesh->vertex_count;
@@ -47,15 +49,41 @@ static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, con
                   {"doubled_vertices", doubled}, {"new_vertices", copies}, {"dropped_triangles", dropped}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(result, counts[i].name, json_integer(counts[i].value));
-    json_object_set_new(result, "volume", json_real(volume));
+    json_object_set_new(result, "volume", tool_real("volume", volume));
     return result;
+}
+
+static void write_cut(sp_context *context, cut_sides *p, const tool_mesh *mesh, tool_output *output, const sp_mesh *cut, const int64_t *origin, int64_t dropped)
+{
+    json_t *meta = tool_meta_new("mesh"), *result = report(context, p, cut, origin, dropped, cut);
+    tool_check(sp_mesh_write_cut(context, tool_output_writer(output), meta, cut, mesh->hash, origin), tool_output_path());
+    tool_output_finish(output, result);
+    json_decref(meta);
+}
+
+static void write_kept(sp_context *context, cut_sides *p, const tool_mesh *mesh, tool_output *output, const sp_mesh *cut, const int64_t *origin, int64_t dropped)
+{
+    int64_t *kept;
+    sp_mesh part;
+    tool_check(sp_mesh_keep(context, cut, cut_keep(context, &chosen, cut, &p->pool), &p->pool, &part, &kept), mesh->path);
+    json_t *meta = tool_meta_new("mesh"), *result = report(context, p, cut, origin, dropped, &part);
+    for (int64_t v = 0; v < part.vertex_count; v++)
+        kept[v] = origin[kept[v]];
+    tool_say("kept %lld of %lld elements and %lld of %lld vertices", (long long)sp_mesh_element_count(&part), (long long)sp_mesh_element_count(cut), (long long)part.vertex_count,
+             (long long)cut->vertex_count);
+    json_object_set_new(result, "kept_elements", json_integer(sp_mesh_element_count(&part)));
+    tool_check(sp_mesh_write_kept(context, tool_output_writer(output), meta, &part, mesh->hash, kept), tool_output_path());
+    tool_output_finish(output, result);
+    json_decref(meta);
+    sp_mesh_free(&part);
 }
 
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"simcut", "MESH", 1, 1, "Cuts a mesh: separates elements, doubles the vertices between them.", options, TOOL_COUNT(options),
+    sp_context *context = tool_begin(&(tool_spec){"simcut", "MESH", 1, 1, "Cuts a mesh: separates elements, doubles the vertices between them, and keeps pieces.", options, TOOL_COUNT(options),
                                                   TOOL_OUTPUT | TOOL_THREADS,
-                                                  "  simcut spoon.npz --plane 1,0,0,1.2 -o cut.npz\n  simcut cube.npz --plane 1,0,0,0.5 --plane 0,1,0,0.5 -o quarters.npz\n"},
+                                                  "  simcut spoon.npz --plane 1,0,0,1.2 -o cut.npz\n  simcut cube.npz --plane 1,0,0,0.5 --plane 0,1,0,0.5 -o quarters.npz\n"
+                                                  "  simcut scan.npz --keep 1 -o largest.npz\n"},
                                      argc, argv);
     tool_mesh mesh;
     sp_mesh cut;
@@ -65,12 +93,9 @@ int main(int argc, char **argv)
     cut_divide(context, &chosen, &mesh.mesh, &p);
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_mesh_cut(context, &mesh.mesh, p.side, &p.pool, &cut, &origin, &dropped), mesh.path);
-    if (cut.vertex_count == mesh.mesh.vertex_count)
+    if (cut.vertex_count == mesh.mesh.vertex_count && (p.count > 1 || !chosen.keep))
         tool_fail(SP_USAGE, NULL, "the cut separates nothing: no vertex lies between its sides");
-    json_t *meta = tool_meta_new("mesh"), *result = report(context, &p, &cut, origin, dropped);
-    tool_check(sp_mesh_write_cut(context, tool_output_writer(output), meta, &cut, mesh.hash, origin), tool_output_path());
-    tool_output_finish(output, result);
-    json_decref(meta);
+    (chosen.keep ? write_kept : write_cut)(context, &p, &mesh, output, &cut, origin, dropped);
     sp_mesh_free(&cut);
     sp_mesh_free(&mesh.mesh);
     sp_pool_free(&p.pool);

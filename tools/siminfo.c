@@ -1,4 +1,5 @@
 /* siminfo: what is in a file, and how it was made. */
+#include "formats/known.h"
 #include "tools/common/tool.h"
 #include "tools/info/fill.h"
 #include "tools/info/script.h"
@@ -23,6 +24,8 @@ static const tool_option options[] = {
 static bool wanted(void *data, const char *name)
 {
     const sp_file *file = data;
+    if (!sp_member_known(sp_file_kind(file), name))
+        return false;
     if (chosen.fill && (!file->meta || !strcmp(sp_file_kind(file), "sparse"))) /* SciPy's files have no meta */
         return true;
     return !strcmp(name, "meta") || !strcmp(name, "result") || (file->meta && summary_wants(sp_file_kind(file), name));

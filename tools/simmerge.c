@@ -1,4 +1,4 @@
-/* simmerge: joins shards of training into one file. */
+/* simmerge: joins shards of training into the file that one run would have written. */
 #include "formats/cubature.h"
 #include "tools/common/inputs.h"
 
@@ -111,6 +111,42 @@ static void join(int count, const shard *shards, sp_poses *whole)
     }
 }
 
+/* That of the run without --shard: how the work was divided is not recorded. Names of inputs are those of the first shard. A file that
+ * another program made has no record to keep. */
+static json_t *joined_meta(const shard *first)
+{
+    static const char *const kept[] = {"tool", "version", "parameters", "seed", "inputs", "history"};
+    json_t *meta;
+    if (!json_object_get(first->meta, "tool"))
+        meta = tool_meta_new("training");
+    else {
+        meta = json_pack("{s:s, s:s}", "kind", "training", "format_version", SP_FORMAT_VERSION);
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            if (json_object_get(first->meta, kept[i]))
+                json_object_set_new(meta, kept[i], json_deep_copy(json_object_get(first->meta, kept[i])));
+        json_object_del(json_object_get(meta, "parameters"), "shard");
+    }
+    json_object_set_new(meta, "mesh", json_string(first->mesh));
+    json_object_set_new(meta, "basis", json_string(first->basis));
+    return meta;
+}
+
+/* Each warning of the shards once. */
+static json_t *join_warnings(int count, const shard *shards)
+{
+    json_t *seen = json_object(), *warnings = json_array(), *warning, *nothing;
+    const char *text;
+    size_t w;
+    for (int i = 0; i < count; i++)
+        json_array_foreach(json_object_get(shards[i].result, "warnings"), w, warning)
+            if (json_is_string(warning))
+                json_object_set_new(seen, json_string_value(warning), json_null());
+    json_object_foreach(seen, text, nothing)
+        json_array_append_new(warnings, json_string(text));
+    json_decref(seen);
+    return warnings;
+}
+
 static json_t *report(int count, const shard *shards)
 {
     json_t *result = tool_result_new(), *amplitude = json_object_get(shards[0].result, "amplitude");
@@ -119,8 +155,7 @@ static json_t *report(int count, const shard *shards)
         int64_t own = json_integer_value(json_object_get(shards[i].result, "shrunk_poses"));
         shrunk += own > 0 && own <= shards[i].poses.count ? own : 0;
     }
-    json_object_set_new(result, "shards", json_integer(count));
-    json_object_set_new(result, "poses", json_integer(shards[0].total));
+    json_object_set_new(result, "warnings", join_warnings(count, shards));
     json_object_set(result, "amplitude", json_is_number(amplitude) ? amplitude : json_null());
     json_object_set_new(result, "shrunk_poses", json_integer(shrunk));
     return result;
@@ -144,9 +179,7 @@ int main(int argc, char **argv)
     check_cover(count, shards);
     join(count, shards, &whole);
     tool_output *output = tool_output_open(tool_output_path());
-    json_t *meta = tool_meta_new("training");
-    json_object_set_new(meta, "mesh", json_string(shards[0].mesh));
-    json_object_set_new(meta, "basis", json_string(shards[0].basis));
+    json_t *meta = joined_meta(&shards[0]);
     tool_check(sp_training_write(context, tool_output_writer(output), meta, &whole, 0, whole.count), tool_output_path());
     tool_output_finish(output, report(count, shards));
     tool_say("%d shards, %lld poses in %lld coordinates", count, (long long)whole.count, (long long)whole.r);

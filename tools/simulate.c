@@ -41,9 +41,9 @@ static void refuse_idle_options(void)
         {chosen.model != MODEL_REDUCED && chosen.polynomials, "--poly belongs to --model reduced"},
         {chosen.model == MODEL_MODAL && tool_material_edits_given(&chosen.edits), "--young, --poisson and --density belong to models that compute with the materials; modes have theirs"},
         {chosen.integrator == SP_LINEAR_EULER && simulation_in_basis(&chosen), "--integrator linear-euler belongs to models of every vertex"},
-        {simulation_in_basis(&chosen) && chosen.lumping_given, "--lumping belongs to models of every vertex; in a basis the mass is the consistent one, reduced"},
+        {simulation_in_basis(&chosen) && chosen.lumping_given, "--lumping belongs to models of every vertex; in a basis the mass is the one that the basis is orthonormal in (masspca --lumping)"},
         {chosen.integrator == SP_STATIC && chosen.lumping_given, "--lumping belongs to motions: gravity is the same with both masses"},
-        {(chosen.model == MODEL_WARP || chosen.model == MODEL_CONJAC || chosen.model == MODEL_MODAL) && chosen.viscosity.count, "--viscosity belongs to --model reduced, cubature, direct, full and linear"},
+        {(chosen.model == MODEL_WARP || chosen.model == MODEL_CONJAC || chosen.model == MODEL_MODAL) && chosen.viscosity.count, "--viscosity belongs to --model reduced, cubature, direct, full and linear: warp and conjac have damping by --damping-mass and --damping-stiffness alone, modes by eigenvalue"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].idle)

@@ -63,8 +63,8 @@ static json_t *report_result(const sketch *s, const sketch_solution *solution, i
     json_t *result = tool_result_new();
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(result, counts[i].name, json_integer(counts[i].value));
-    json_object_set_new(result, "largest_residual", json_real(solution->total.residual));
-    json_object_set_new(result, "largest_linear_response", json_real(s->largest));
+    json_object_set_new(result, "largest_residual", tool_real("largest_residual", solution->total.residual));
+    json_object_set_new(result, "largest_linear_response", tool_real("largest_linear_response", s->largest));
     return result;
 }
 

@@ -106,6 +106,12 @@ static void say_components(const sp_voxelize_report *report)
         tool_warn(NULL, "%lld separate components of %s%s voxels (--keep 1 keeps the largest)", (long long)report->component_count, list, report->component_count > 8 ? ", …" : "");
 }
 
+static void say_open(const sp_voxelize_report *report)
+{
+    if (chosen.fill && report->orient.open_edges)
+        tool_warn(NULL, "the model is open (%lld edges after the repair): inside is where its winding number is at least 1/2", (long long)report->orient.open_edges);
+}
+
 static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *mesh)
 {
     json_t *result = tool_result_new(), *sizes = json_array();
@@ -114,9 +120,9 @@ static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *me
         volume += sp_mesh_element_volume(mesh, e);
     for (int64_t i = 0; i < report->component_count && i < 16; i++)
         json_array_append_new(sizes, json_integer(report->component_size[i]));
-    json_object_set_new(result, "volume", json_real(volume));
+    json_object_set_new(result, "volume", tool_real("volume", volume));
     json_object_set_new(result, "origin", sp_json_from_numbers(3, report->origin));
-    json_object_set_new(result, "spacing", json_real(report->spacing));
+    json_object_set_new(result, "spacing", tool_real("spacing", report->spacing));
     json_object_set_new(result, "surface_voxels", json_integer(report->surface_voxels));
     json_object_set_new(result, "filled_voxels", json_integer(report->filled_voxels));
     json_object_set_new(result, "components", json_integer(report->component_count));
@@ -157,6 +163,7 @@ int main(int argc, char **argv)
     tool_check(sp_voxelize(context, &surface, &parameters, &standard, &mesh, &report), path);
     sp_surface_free(&surface);
     say_components(&report);
+    say_open(&report);
     if (chosen.groups == SP_GROUPS_NONE)
         strcpy(mesh.materials[0].name, standard.name);
     apply_region_boxes(&mesh, &standard);

@@ -1,6 +1,6 @@
 /* OFF (Geomview): a key word [ST][C][N][4][n]OFF, which may be missing; counts of vertices, faces and edges; a line for
- * each vertex with its position in front; a line for each face with its number of corners, their vertices from 0, and a
- * colour that is passed over. */
+ * each vertex with its position in front; for each face its number of corners and their vertices from 0, on one line or on
+ * several, then a colour that is passed over with the rest of the line. */
 #include "formats/import/surface_internal.h"
 
 #include <string.h>
@@ -94,6 +94,9 @@ static int parse_face(sp_surface_builder *builder, sp_text *text, int64_t face)
         return sp_text_fail(context, text, "face %lld has %lld corners, fewer than 3", (long long)face, (long long)corners);
     sp_surface_polygon(builder);
     for (int64_t i = 0; i < corners; i++) {
+        if (!sp_text_more(text) && !sp_text_line(text))
+            return sp_text_fail(context, text, "the file ends after %lld of %lld corners of face %lld", (long long)i, (long long)corners,
+                                (long long)face);
         SP_TRY(sp_text_need_integer(context, text, "vertex of a face", &vertex));
         if (vertex < 0 || vertex >= builder->vertices.count)
             return sp_text_fail(context, text, "face %lld names vertex %lld of %lld (from 0)", (long long)face, (long long)vertex,

@@ -18,6 +18,7 @@ typedef struct sp_notes {
     char line[8][160];
     int count;
     char inverted[160]; /* the first element without positive volume, as the file names it: "element 17 (line 30)"; "" for none */
+    char folded[256];   /* the first that turning does not help (sp_mesh_folded), with the reason: "element 17 (line 30): its Jacobian …" */
 } sp_notes;
 
 /* VegaFEM .veg: *VERTICES, *ELEMENTS (TET, CUBIC/HEX in VegaFEM's corner order = ours), 0- or 1-based numbering,
@@ -52,8 +53,8 @@ int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *by
 int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
                         sp_notes *notes) SP_MUST_USE;
 
-/* VTK's XML format .vtu: one piece, not compressed, low byte first, arrays as text, base64 or appended (raw or base64); cells
- * and regions as in legacy VTK. Points that no element uses are dropped. */
+/* VTK's XML format .vtu: one piece, either byte order, arrays as text, base64 or appended (raw or base64), uncompressed or
+ * compressed with zlib; cells and regions as in legacy VTK. Points that no element uses are dropped. */
 int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
                         sp_notes *notes) SP_MUST_USE;
 
@@ -66,10 +67,10 @@ typedef struct sp_nodal_loads {
 } sp_nodal_loads;
 
 /* Abaqus/CalculiX .inp: *NODE, *ELEMENT (C3D4, C3D8; C3D8R and other solids are an error, shells, beams and the like are
- * passed over), *NSET, *ELSET with GENERATE and named sets, *MATERIAL with *ELASTIC (ISO as law "stvk", ANISO as "linear"),
+ * passed over), *NSET, *ELSET with GENERATE and named sets, *MATERIAL with *ELASTIC (ISO as law "stvk", ORTHO, ANISO and ENGINEERING CONSTANTS as "linear"),
  * *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and *DENSITY, *SOLID SECTION: one region for each material used;
- * `material` gives what the file lacks (density, damping; everything where there is no *SOLID SECTION). *BOUNDARY with zero
- * values before and in the first step: fixed components. *CLOAD of the first step. Reading stops at the second step. Cards
+ * `material` gives what the file lacks (density, damping; everything where there is no *SOLID SECTION). *BOUNDARY before
+ * and in the first step: fixed components, whatever the values. *CLOAD of the first step. Reading stops at the second step. Cards
  * that do not concern the mesh are passed over. Nodes that no element uses are dropped. Numbers are taken as they are: .inp
  * files have no units. node_id [vertex_count], the file's number of each vertex, and the arrays of loads are allocated in
  * mesh->pool; both may be NULL. */

@@ -2,6 +2,7 @@
 
 #include "mesh/shape.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ int volume_start(struct volume_reader *reader, sp_context *context, const char *
     *reader = (struct volume_reader){.context = context, .includes = includes, .notes = notes, .comment = comment};
     *mesh = (sp_mesh){0};
     if (notes)
-        notes->count = notes->inverted[0] = 0;
+        notes->count = notes->inverted[0] = notes->folded[0] = 0;
     if (count < 0 || count >> FILE_BIT)
         return sp_fail(context, SP_INPUT, "%lld bytes are no size of a file", (long long)count);
     sp_text_open(&reader->text, bytes, count, "", "", false);
@@ -220,6 +221,30 @@ int volume_check_density(struct volume_reader *reader, int64_t where, double den
     return density > 0 ? SP_OK : volume_fail(reader, where, "density %g is not positive", density);
 }
 
+bool volume_orthotropic(const double p[9], double stiffness[21])
+{
+    double a = 1 / p[0], b = 1 / p[1], c = 1 / p[2];
+    double ab = -p[3] / p[0], bc = -p[4] / p[1], ca = -p[5] / p[2];
+    double minor_c = a * b - ab * ab;
+    double det = a * (b * c - bc * bc) - ab * (ab * c - bc * ca) + ca * (ab * bc - b * ca);
+    if (!(a > 0 && minor_c > 0 && det > 0 && p[6] > 0 && p[7] > 0 && p[8] > 0))
+        return false;
+    memset(stiffness, 0, 21 * sizeof *stiffness);
+    stiffness[0] = (b * c - bc * bc) / det;
+    stiffness[1] = (bc * ca - ab * c) / det;
+    stiffness[2] = (ab * bc - b * ca) / det;
+    stiffness[6] = (a * c - ca * ca) / det;
+    stiffness[7] = (ab * ca - a * bc) / det;
+    stiffness[11] = minor_c / det;
+    stiffness[15] = p[7]; /* yz */
+    stiffness[18] = p[8]; /* zx */
+    stiffness[20] = p[6]; /* xy */
+    for (int i = 0; i < 21; i++)
+        if (!isfinite(stiffness[i]))
+            return false;
+    return true;
+}
+
 /* ---- numbers of nodes and elements ---- */
 
 static int compare_integers(const void *a, const void *b)
@@ -318,14 +343,44 @@ static int number_nodes(struct volume_reader *reader)
 }
 
 /* By the number and the place that the user finds in the file. */
-static void note_inverted(struct volume_reader *reader, const struct volume_element *element)
+static void name_element(const struct volume_reader *reader, const struct volume_element *element, char *name, size_t size)
 {
     int64_t file = element->where >> FILE_BIT, place = element->where & ((INT64_C(1) << FILE_BIT) - 1);
+    snprintf(name, size, "element %lld (%s %lld%s%.80s)", (long long)element->id, reader->text.binary ? "byte" : "line", (long long)place,
+             file ? " of " : "", file ? ((char **)reader->names.data)[file - 1] : "");
+}
+
+/* Of an element that turning does not help; its corners are indices of nodes. */
+static void explain_folded(struct volume_reader *reader, const struct volume_element *element, const sp_mesh *mesh, int64_t number)
+{
+    const struct volume_node *node = reader->nodes.data;
+    char *text = reader->notes->folded;
+    size_t size = sizeof reader->notes->folded;
+    name_element(reader, element, text, size);
+    size_t used = strlen(text);
+    for (int a = 0; a < element->width; a++)
+        for (int b = 0; b < a; b++)
+            if (element->corner[a] == element->corner[b]) {
+                snprintf(text + used, size - used, ": it has vertex %lld twice", (long long)node[element->corner[a]].id);
+                return;
+            }
+    double jacobian = sp_mesh_worst_jacobian(mesh, number), volume = sp_mesh_element_volume(mesh, number);
+    if (element->width == 4)
+        snprintf(text + used, size - used, ": its volume is %g m3", volume);
+    else
+        snprintf(text + used, size - used, ": its Jacobian falls to %g m3, its volume is %g m3", jacobian, volume);
+}
+
+/* Keeps the first element that is turned the wrong way or flat, and the first that turning does not help. */
+static void note_shape(struct volume_reader *reader, const struct volume_element *element, const sp_mesh *mesh, int64_t number)
+{
     sp_notes *notes = reader->notes;
-    if (notes)
-        snprintf(notes->inverted, sizeof notes->inverted, "element %lld (%s %lld%s%.80s)", (long long)element->id,
-                 reader->text.binary ? "byte" : "line", (long long)place, file ? " of " : "",
-                 file ? ((char **)reader->names.data)[file - 1] : "");
+    if (!notes || (notes->inverted[0] && notes->folded[0]) || sp_mesh_element_positive(mesh, number))
+        return;
+    if (!notes->inverted[0])
+        name_element(reader, element, notes->inverted, sizeof notes->inverted);
+    if (!notes->folded[0] && !sp_mesh_element_turnable(mesh, number))
+        explain_folded(reader, element, mesh, number);
 }
 
 int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
@@ -379,7 +434,7 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
         if (reader->vertex[i] >= 0)
             memcpy(mesh->vertices + 3 * reader->vertex[i], node[i].x, sizeof node[i].x);
     int64_t hex = 0, tet = 0;
-    bool inverted = false;
+    mesh->quadrature = 2;
     for (int64_t e = 0; e < reader->elements.count; e++) {
         if (element[e].width == 0)
             continue;
@@ -388,14 +443,10 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
         for (int64_t a = 0; a < element[e].width; a++)
             corner[a] = reader->vertex[element[e].corner[a]];
         mesh->region[is_hex ? hex : mesh->hex_count + tet] = element[e].group;
-        if (!inverted && !sp_mesh_element_positive(mesh, is_hex ? hex : mesh->hex_count + tet)) {
-            inverted = true;
-            note_inverted(reader, &element[e]);
-        }
+        note_shape(reader, &element[e], mesh, is_hex ? hex : mesh->hex_count + tet);
         hex += is_hex;
         tet += !is_hex;
     }
-    mesh->quadrature = 2;
     mesh->surface.width = mesh->hex_count ? 8 : 4;
     return SP_OK;
 }

@@ -265,6 +265,8 @@ static int parse_cards(struct inp *inp)
             status = inp_parse_hyperelastic(inp, &card);
         else if (strcmp(card.name, "*DAMPING") == 0)
             status = inp_parse_damping(inp, &card);
+        else if (strcmp(card.name, "*ORIENTATION") == 0)
+            status = inp_parse_orientation(inp, &card);
         else if (strcmp(card.name, "*SOLIDSECTION") == 0) {
             status = inp_parse_section(inp, &card);
             /* A thickness may follow. */
@@ -313,6 +315,14 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     SP_TRY(inp_fix_vertices(inp, mesh));
     if (loads)
         SP_TRY(inp_collect_loads(inp, mesh, loads));
+    else if (inp->loads.count)
+        volume_note(&inp->in, "%lld lines of *CLOAD are passed over: a mesh has no forces", (long long)inp->loads.count);
+    for (int i = 0; i < 2; i++) {
+        const struct volume_sets *sets = i ? &inp->nsets : &inp->elsets;
+        if (sets->unknown)
+            volume_note(&inp->in, "sets name %s that are not defined, such as %lld: they are passed over", sets->what,
+                        (long long)sets->unknown_first);
+    }
     if (node_id)
         *node_id = ids;
 done:
@@ -338,6 +348,7 @@ done:
     sp_list_free(&inp.loads);
     sp_list_free(&inp.materials);
     sp_list_free(&inp.sections);
+    sp_list_free(&inp.orientations);
     if (status != SP_OK && loads)
         *loads = (sp_nodal_loads){0};
     return volume_finish(&inp.in, status, mesh);

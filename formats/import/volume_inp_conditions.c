@@ -41,8 +41,6 @@ static int parse_boundary(struct inp *inp, struct inp_condition *condition)
     sp_text_field(&inp->in.text, ',', &field);
     if (field.length && !sp_word_number(field, &condition->value))
         return volume_fail_here(&inp->in, "'%s' is no finite number", sp_word_show(field, shown));
-    if (condition->components && condition->value != 0)
-        return volume_fail_here(&inp->in, "the prescribed displacement %g is not zero, which is not supported", condition->value);
     return SP_OK;
 }
 
@@ -118,6 +116,7 @@ int inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
 {
     const struct inp_condition *condition = inp->boundaries.data;
     sp_list met = {0};
+    int64_t moved = 0, lost = 0;
     int status = SP_OK;
     uint8_t *axes = sp_pool_new(&inp->in.pool, mesh->vertex_count, sizeof *axes);
     if (!axes)
@@ -128,8 +127,15 @@ int inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
             int64_t vertex = inp->in.vertex[((int64_t *)met.data)[j]];
             if (vertex >= 0)
                 axes[vertex] |= (uint8_t)condition[i].components;
+            lost += vertex < 0 && condition[i].components;
         }
+        moved += condition[i].components && condition[i].value != 0;
     }
+    if (moved)
+        volume_note(&inp->in, "%lld lines of *BOUNDARY prescribe displacements: the components are fixed, their values are left out",
+                    (long long)moved);
+    if (lost)
+        volume_note(&inp->in, "%lld conditions of *BOUNDARY are on nodes without solid elements and are passed over", (long long)lost);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         mesh->fixed_count += axes[v] != 0;
     mesh->fixed = sp_pool_raw(&mesh->pool, mesh->fixed_count, sizeof *mesh->fixed);

@@ -31,18 +31,26 @@ struct inp_material {
     sp_material material;
     int64_t where;
     bool elastic, density, other;
+    sp_word orientation; /* of the sections that have it, where its law has directions; at == NULL: not in a section yet */
 };
 
 struct inp_section {
-    sp_word set, material;
+    sp_word set, material, orientation;
     int64_t where;
+};
+
+/* Local axes of a section. */
+struct inp_orientation {
+    sp_word name;
+    double frame[9]; /* rows are the axes */
+    bool known;      /* false: of a kind that is not supported */
 };
 
 struct inp {
     struct volume_reader in;
     const sp_material *material;
     struct volume_sets nsets, elsets;
-    sp_list boundaries, loads, materials, sections;
+    sp_list boundaries, loads, materials, sections, orientations;
     int step;
     bool part, second_step, boundary_in_step, amplitude;
     int64_t passed_over;
@@ -79,6 +87,9 @@ int inp_parse_density(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 int inp_parse_elastic(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 int inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card) SP_MUST_USE; /* NEO HOOKE, MOONEY-RIVLIN */
 int inp_parse_damping(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
+
+/* *ORIENTATION: axes by two points. */
+int inp_parse_orientation(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 
 /* *SOLID SECTION: which elements are of which material. */
 int inp_parse_section(struct inp *inp, const struct inp_card *card) SP_MUST_USE;

@@ -73,45 +73,64 @@ done:
     return status;
 }
 
-/* Type ISO: E and nu. Type ANISO: the upper triangle of the stiffness by columns in the order 11, 22, 33, 12, 13, 23; ours goes by rows
- * in the order xx, yy, zz, yz, zx, xy. */
+/* The constants of an anisotropic law, and where each of Abaqus's 21 or 9 goes in the upper triangle by rows, in the order xx, yy, zz, yz,
+ * zx, xy: ANISO is the upper triangle by columns in the order 11, 22, 33, 12, 13, 23, and ORTHO what of it is not 0. */
+static const struct directed {
+    const char *type;
+    int count;
+    signed char to[21];
+} directed_types[] = {{"ANISO", 21, {0, 1, 6, 2, 7, 11, 5, 10, 14, 20, 4, 9, 13, 19, 18, 3, 8, 12, 17, 16, 15}},
+                      {"ORTHO", 9, {0, 1, 6, 2, 7, 11, 20, 18, 15}},
+                      {"ENGINEERINGCONSTANTS", 9, {0}}};
+
+static int parse_directed(struct inp *inp, const struct inp_card *card, const struct directed *type, sp_material *material)
+{
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    int64_t where = 0;
+    double value[21];
+    bool definite = true;
+    int status;
+    SP_TRY(read_constants(inp, card, type->count, value, &where));
+    material->law = SP_LAW_LINEAR;
+    memcpy(material->frame, identity, sizeof identity);
+    memset(material->stiffness, 0, sizeof material->stiffness);
+    if (*type->type == 'E') /* E1 E2 E3, nu12 nu13 nu23, G12 G13 G23 */
+        definite = volume_orthotropic((double[]){value[0], value[1], value[2], value[3], value[5], value[4] * value[2] / value[0], value[6],
+                                                 value[8], value[7]},
+                                      material->stiffness);
+    for (int i = 0; i < type->count && *type->type != 'E'; i++)
+        material->stiffness[type->to[i]] = value[i];
+    if (!definite || sp_material_check(inp->in.context, material) != SP_OK)
+        status = volume_fail(&inp->in, where, "the %d constants of *ELASTIC are no positive definite stiffness", type->count);
+done:
+    return status;
+}
+
 int inp_parse_elastic(struct inp *inp, const struct inp_card *card)
 {
-    static const int place[6] = {0, 1, 2, 5, 4, 3}, row[6] = {0, 6, 11, 15, 18, 20};
-    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     const sp_word *type = inp_parameter(card, "TYPE");
     char shown[SP_TEXT_QUOTE], packed[INP_KEY] = "ISO";
     struct inp_material *material = NULL;
     int64_t where = 0;
-    double value[21];
-    int status, n = 0;
+    double value[2];
+    int status;
     SP_TRY(last_material(inp, card, &material));
     if (material->elastic)
         return volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name, material->material.name);
     if (type)
         inp_pack(*type, packed, sizeof packed);
-    if (strncmp(packed, "ISO", 3) && strncmp(packed, "ANISO", 5))
-        return volume_fail(&inp->in, card->where, "*ELASTIC of type %s is not supported (isotropic and anisotropic are)",
-                           sp_word_show(*type, shown));
     material->elastic = true;
-    if (*packed == 'I') {
-        SP_TRY(read_constants(inp, card, 2, value, &where));
-        SP_TRY(volume_check_isotropic(&inp->in, where, value[0], value[1]));
-        material->material.law = SP_LAW_STVK;
-        material->material.young = value[0];
-        material->material.poisson = value[1];
-        return SP_OK;
-    }
-    SP_TRY(read_constants(inp, card, 21, value, &where));
-    material->material.law = SP_LAW_LINEAR;
-    memcpy(material->material.frame, identity, sizeof identity);
-    for (int j = 0; j < 6; j++)
-        for (int i = 0; i <= j; i++) {
-            int p = place[i] < place[j] ? place[i] : place[j], q = place[i] < place[j] ? place[j] : place[i];
-            material->material.stiffness[row[p] + q - p] = value[n++];
-        }
-    if (sp_material_check(inp->in.context, &material->material) != SP_OK)
-        status = volume_fail(&inp->in, where, "the 21 constants of *ELASTIC are no positive definite stiffness");
+    for (size_t i = 0; i < sizeof directed_types / sizeof directed_types[0]; i++)
+        if (strncmp(packed, directed_types[i].type, strlen(directed_types[i].type)) == 0)
+            return parse_directed(inp, card, &directed_types[i], &material->material);
+    if (strncmp(packed, "ISO", 3))
+        return volume_fail(&inp->in, card->where, "*ELASTIC of type %s is not supported (ISO, ORTHO, ANISO and ENGINEERING CONSTANTS are)",
+                           sp_word_show(*type, shown));
+    SP_TRY(read_constants(inp, card, 2, value, &where));
+    SP_TRY(volume_check_isotropic(&inp->in, where, value[0], value[1]));
+    material->material.law = SP_LAW_STVK;
+    material->material.young = value[0];
+    material->material.poisson = value[1];
 done:
     return status;
 }
@@ -163,10 +182,58 @@ done:
     return status;
 }
 
+static void cross(const double a[3], const double b[3], double c[3])
+{
+    for (int i = 0; i < 3; i++)
+        c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+static bool normalize(double a[3])
+{
+    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    for (int i = 0; i < 3; i++)
+        a[i] /= length;
+    return isfinite(1 / length) && isfinite(length);
+}
+
+/* Of SYSTEM=RECTANGULAR: x goes through the point a, and the point b is in the plane of x and y. A turn about an axis on a second line, and
+ * other systems, are told about where they are used. */
+int inp_parse_orientation(struct inp *inp, const struct inp_card *card)
+{
+    const sp_word *system = inp_parameter(card, "SYSTEM");
+    struct inp_orientation orientation = {.known = !system || (system->length && (*system->at == 'R' || *system->at == 'r'))};
+    double point[6] = {0};
+    bool found;
+    int status;
+    SP_TRY(inp_need_parameter(inp, card, "NAME", &orientation.name));
+    for (int line = 0;; line++) {
+        sp_word field;
+        SP_TRY(inp_data_line(inp, &found));
+        if (!found)
+            break;
+        for (int i = 0; line == 0 && i < 6; i++) {
+            sp_text_field(&inp->in.text, ',', &field);
+            orientation.known = orientation.known && sp_word_number(field, &point[i]);
+        }
+        orientation.known = orientation.known && line == 0 && !sp_text_more(&inp->in.text);
+    }
+    memcpy(orientation.frame, point, 3 * sizeof *point);
+    cross(point, point + 3, orientation.frame + 6);
+    cross(orientation.frame + 6, point, orientation.frame + 3);
+    for (int i = 0; i < 3; i++)
+        orientation.known = normalize(orientation.frame + 3 * i) && orientation.known;
+    status = volume_push(&inp->in, &inp->orientations, &orientation, sizeof orientation);
+done:
+    return status;
+}
+
 int inp_parse_section(struct inp *inp, const struct inp_card *card)
 {
     struct inp_section section = {.where = card->where};
+    const sp_word *orientation = inp_parameter(card, "ORIENTATION");
     int status;
+    if (orientation)
+        section.orientation = *orientation;
     SP_TRY(inp_need_parameter(inp, card, "ELSET", &section.set));
     SP_TRY(inp_need_parameter(inp, card, "MATERIAL", &section.material));
     SP_TRY(volume_push(&inp->in, &inp->sections, &section, sizeof section));
@@ -174,10 +241,35 @@ done:
     return status;
 }
 
+/* The axes of a section are those of its material, where that has directions. */
+static int orient_material(struct inp *inp, const struct inp_section *section, struct inp_material *material)
+{
+    const struct inp_orientation *orientation = inp->orientations.data;
+    char shown[SP_TEXT_QUOTE];
+    int64_t o = inp->orientations.count - 1;
+    if (material->material.law != SP_LAW_LINEAR)
+        return SP_OK;
+    if (material->orientation.at && !sp_word_same(material->orientation, section->orientation))
+        return volume_fail(&inp->in, section->where, "the material %s has sections of different orientations: give each a material of its own",
+                           material->material.name);
+    material->orientation = section->orientation.length ? section->orientation : sp_word_of("");
+    if (section->orientation.length == 0)
+        return SP_OK;
+    while (o >= 0 && !sp_word_same(orientation[o].name, section->orientation))
+        o--;
+    if (o < 0)
+        return volume_fail(&inp->in, section->where, "the orientation %s is not defined", sp_word_show(section->orientation, shown));
+    if (!orientation[o].known)
+        return volume_fail(&inp->in, section->where, "the orientation %s is not supported (SYSTEM=RECTANGULAR with two points is)",
+                           sp_word_show(section->orientation, shown));
+    memcpy(material->material.frame, orientation[o].frame, sizeof orientation[o].frame);
+    return SP_OK;
+}
+
 int inp_assign_materials(struct inp *inp)
 {
     const struct inp_section *section = inp->sections.data;
-    const struct inp_material *material = inp->materials.data;
+    struct inp_material *material = inp->materials.data;
     struct volume_element *element = inp->in.elements.data;
     char shown[SP_TEXT_QUOTE];
     sp_list met = {0};
@@ -193,7 +285,7 @@ int inp_assign_materials(struct inp *inp)
             status = volume_fail(&inp->in, section[s].where, "the material %s is not defined", sp_word_show(section[s].material, shown));
         else if (!material[m].elastic)
             status = volume_fail(&inp->in, material[m].where, "the material %s has neither *ELASTIC nor *HYPERELASTIC, NEO HOOKE or MOONEY-RIVLIN", material[m].material.name);
-        else
+        else if ((status = orient_material(inp, &section[s], &material[m])) == SP_OK)
             status = volume_sets_resolve(&inp->in, &inp->elsets, set, &met);
         for (int64_t i = 0; status == SP_OK && i < met.count; i++) {
             int64_t e = ((int64_t *)met.data)[i];

@@ -91,6 +91,10 @@ int volume_push(struct volume_reader *reader, sp_list *list, const void *item, s
 int volume_name(struct volume_reader *reader, int64_t where, sp_word word, const char *what, char name[SP_NAME_LENGTH]) SP_MUST_USE;
 
 int volume_check_isotropic(struct volume_reader *reader, int64_t where, double young, double poisson) SP_MUST_USE;
+/* C of an orthotropic material from p = E1 E2 E3 [Pa], ν12 ν23 ν31, G12 G23 G31 [Pa]: its compliance has 1/Ei on the
+ * diagonal and −νij/Ei = −νji/Ej beside it (νij: contraction along j when pulled along i). False when not definite. */
+bool volume_orthotropic(const double p[9], double stiffness[21]);
+
 int volume_check_density(struct volume_reader *reader, int64_t where, double density) SP_MUST_USE;
 
 /* Sorts and drops repetitions; returns how many are left. */

@@ -115,6 +115,10 @@ static int parse_format(struct msh *msh)
     int status;
     msh->section = "$MeshFormat";
     SP_TRY(volume_next_word(&msh->in, msh->section, &word));
+    if (sp_word_is(word, "$NOD") || sp_word_is(word, "$PARA"))
+        return sp_fail(msh->in.context, SP_INPUT,
+                       "the file begins with %s: it is of version 1 of Gmsh's format, which is not supported; save it as version 2 or 4",
+                       sp_word_is(word, "$NOD") ? "$NOD" : "$PARA");
     if (!sp_word_is(word, "$MeshFormat"))
         return sp_fail(msh->in.context, SP_INPUT, "the file does not begin with $MeshFormat: it is no Gmsh file of version 2 or 4");
     SP_TRY(volume_next_word(&msh->in, msh->section, &word));

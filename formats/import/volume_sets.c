@@ -76,7 +76,6 @@ int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, 
 {
     sp_list work = {0};
     struct volume_set *set = sets->list.data;
-    char shown[SP_TEXT_QUOTE];
     int status = SP_OK;
     met->count = 0;
     sets->visit++;
@@ -95,9 +94,8 @@ int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, 
             if (member->set >= 0) {
                 SP_TRY(volume_push(reader, &work, member, sizeof *member));
             } else if (member->listed && volume_ids_find(sets->ids, member->first) < 0) {
-                status = volume_fail(reader, member->where, "the set of %s %s names %lld, which is not defined", sets->what,
-                                     sp_word_show(s->name, shown), (long long)member->first);
-                goto done;
+                if (sets->unknown++ == 0)
+                    sets->unknown_first = member->first;
             } else
                 SP_TRY(meet_range(reader, sets, member, met));
         }

@@ -8,7 +8,7 @@
 /* The numbers first, first + step, …, last, or (set ≥ 0) the first `upto` members of another set. */
 struct volume_member {
     int64_t first, last, step, where, set, upto;
-    bool listed; /* by hand, so that a number that does not exist is an error */
+    bool listed; /* by hand, so that a number that does not exist is worth a note */
 };
 
 struct volume_set {
@@ -25,6 +25,7 @@ struct volume_sets {
     const void *numbers;          /* first of `count` records of `stride` bytes that begin with their int64_t number */
     size_t stride;
     int64_t count, visit, *stamp; /* [count] the resolution that last met the record */
+    int64_t unknown, unknown_first; /* how many listed numbers have no record, and one of them */
 };
 
 /* Names of .inp files do not tell capitals from small letters. */
@@ -39,7 +40,7 @@ int volume_sets_add(struct volume_reader *reader, struct volume_sets *sets, int6
 int volume_sets_index(struct volume_reader *reader, struct volume_sets *sets, const struct volume_ids *ids, int64_t count,
                       const void *numbers, size_t stride);
 
-/* Indices met [int64_t] of all records of a set, each once; an error where a listed number has no record. */
+/* Indices met [int64_t] of all records of a set, each once. Listed numbers that have no record are counted. */
 int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, const struct volume_set *wanted, sp_list *met);
 
 /* Adds one index to met unless this resolution has it already; −1 is left out. */

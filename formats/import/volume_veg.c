@@ -195,32 +195,6 @@ done:
     return status;
 }
 
-/* C of an orthotropic material from p = E1 E2 E3 [Pa], ν12 ν23 ν31, G12 G23 G31 [Pa]: its compliance has 1/Ei on the
- * diagonal and −νij/Ei = −νji/Ej beside it (νij: contraction along j when pulled along i). False when not definite. */
-static bool orthotropic_stiffness(const double p[9], double stiffness[21])
-{
-    double a = 1 / p[0], b = 1 / p[1], c = 1 / p[2];
-    double ab = -p[3] / p[0], bc = -p[4] / p[1], ca = -p[5] / p[2];
-    double minor_c = a * b - ab * ab;
-    double det = a * (b * c - bc * bc) - ab * (ab * c - bc * ca) + ca * (ab * bc - b * ca);
-    if (!(a > 0 && minor_c > 0 && det > 0 && p[6] > 0 && p[7] > 0 && p[8] > 0))
-        return false;
-    memset(stiffness, 0, 21 * sizeof *stiffness);
-    stiffness[0] = (b * c - bc * bc) / det;
-    stiffness[1] = (bc * ca - ab * c) / det;
-    stiffness[2] = (ab * bc - b * ca) / det;
-    stiffness[6] = (a * c - ca * ca) / det;
-    stiffness[7] = (ab * ca - a * bc) / det;
-    stiffness[11] = minor_c / det;
-    stiffness[15] = p[7]; /* yz */
-    stiffness[18] = p[8]; /* zx */
-    stiffness[20] = p[6]; /* xy */
-    for (int i = 0; i < 21; i++)
-        if (!isfinite(stiffness[i]))
-            return false;
-    return true;
-}
-
 /* VegaFEM's R has the material's axes as columns, `frame` has them as rows. Printed digits are made good by
  * orthonormalizing; false when R is no rotation within 1e-4. */
 static bool frame_from_columns(const double R[9], double frame[9])
@@ -272,7 +246,7 @@ static int set_orthotropic(struct veg *veg, int type, const double *value, sp_ma
     material->law = SP_LAW_LINEAR;
     if (ratios == 1 && volume_check_isotropic(&veg->in, volume_here(&veg->in), E[0], nu[0]) != SP_OK)
         return SP_INPUT;
-    if (!orthotropic_stiffness(p, material->stiffness))
+    if (!volume_orthotropic(p, material->stiffness))
         return volume_fail_here(&veg->in, "the orthotropic constants give a stiffness that is not positive definite");
     if (!frame_from_columns(R, material->frame))
         return volume_fail_here(&veg->in, "the nine numbers R are no rotation");

@@ -18,6 +18,18 @@ const struct volume_vtk_type *volume_vtk_xml_type(sp_word name);
 bool volume_vtk_integer(const char *bytes, const struct volume_vtk_type *type, bool big_endian, int64_t *value);
 double volume_vtk_real(const char *bytes, const struct volume_vtk_type *type, bool big_endian);
 
+/* The binary stream of one array of a .vtu file, which ends at `end` or before. */
+struct volume_vtu_stream {
+    const char *at, *end;
+    int header_bytes; /* of each integer in front of the values: 4 or 8 */
+    bool base64, big_endian, compressed;
+};
+
+/* The `count` values of `size` bytes of a stream, which must hold as many; memory, where it is needed, is of the reader's pool and
+ * bounded by what the file can hold. */
+int volume_vtu_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name, int64_t count, int size,
+                      const char **values) SP_MUST_USE;
+
 /* Whether cell data of this name are regions. */
 bool volume_vtk_is_region(sp_word name);
 

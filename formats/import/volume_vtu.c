@@ -1,6 +1,6 @@
-/* VTK's XML format for unstructured grids (.vtu), one piece, not compressed, low byte first. A scanner for the subset of XML
- * that VTK writes finds the arrays that are used; their values are text, base64, or appended behind an underscore, raw or in
- * base64. Values in binary begin with their length in bytes. */
+/* VTK's XML format for unstructured grids (.vtu) in one piece. A scanner for the subset of XML that VTK writes finds the
+ * arrays that are used; their values are text, base64, or appended behind an underscore, raw or in base64. What is in front
+ * of values in binary, and how they are compressed, is in volume_vtu_values.c. */
 #include "formats/import/volume_vtk_internal.h"
 
 #include <math.h>
@@ -35,6 +35,8 @@ struct vtu {
     struct vtu_array *inside; /* whose element is open, NULL none that is used */
     sp_word open[MOST_DEPTH];
     int depth, header_bytes;
+    bool big_endian;
+    sp_word compressor;              /* empty: none */
     int64_t point_count, cell_count; /* −1: no piece yet */
     const char *appended;            /* behind the underscore, NULL none */
     bool appended_base64;
@@ -168,10 +170,10 @@ static int open_file(struct vtu *vtu, const struct vtu_tag *tag)
         return sp_fail(vtu->in.context, SP_INPUT, "the file does not begin with <VTKFile>: it is no .vtu file");
     if (!sp_word_is(type, "UnstructuredGrid"))
         return volume_fail_here(&vtu->in, "a file of type '%s' is not supported (UnstructuredGrid is)", sp_word_show(type, shown));
-    if (attribute(tag, "compressor").length > 0)
-        return volume_fail_here(&vtu->in, "the file is compressed; save it without compression");
-    if (order.length > 0 && !sp_word_is(order, "LittleEndian"))
-        return volume_fail_here(&vtu->in, "byte order '%s' is not supported (LittleEndian is)", sp_word_show(order, shown));
+    vtu->compressor = attribute(tag, "compressor");
+    vtu->big_endian = sp_word_is(order, "BigEndian");
+    if (order.length > 0 && !vtu->big_endian && !sp_word_is(order, "LittleEndian"))
+        return volume_fail_here(&vtu->in, "byte order '%s' is not supported (LittleEndian and BigEndian are)", sp_word_show(order, shown));
     vtu->header_bytes = sp_word_is(header, "UInt64") ? 8 : 4;
     if (header.length > 0 && !sp_word_is(header, "UInt64") && !sp_word_is(header, "UInt32"))
         return volume_fail_here(&vtu->in, "header type '%s' is not supported (UInt32 and UInt64 are)", sp_word_show(header, shown));
@@ -321,85 +323,31 @@ done:
 
 /* ---- values ---- */
 
-static int base64_digit(char byte)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *found = byte ? strchr(digits, byte) : NULL;
-    return found ? (int)(found - digits) : -1;
-}
-
-/* The first `need` bytes of what begins at `at`; groups of four characters stand for themselves, since some programs end the
- * length in front with padding. false where there are fewer. */
-static bool decode_base64(const char *at, const char *end, int64_t need, char *out)
-{
-    int64_t got = 0;
-    while (got < need && end - at >= 4) {
-        int digit[4], bytes = 3;
-        for (int i = 0; i < 4; i++)
-            digit[i] = base64_digit(at[i]);
-        if (at[3] == '=') {
-            digit[3] = 0;
-            bytes = 2;
-            if (at[2] == '=') {
-                digit[2] = 0;
-                bytes = 1;
-            }
-        }
-        if (digit[0] < 0 || digit[1] < 0 || digit[2] < 0 || digit[3] < 0)
-            return false;
-        uint32_t bits = (uint32_t)digit[0] << 18 | (uint32_t)digit[1] << 12 | (uint32_t)digit[2] << 6 | (uint32_t)digit[3];
-        for (int i = 0; i < bytes && got < need; i++)
-            out[got++] = (char)(bits >> (16 - 8 * i) & 255);
-        at += 4;
-    }
-    return got == need;
-}
-
-static int64_t length_of(const struct vtu *vtu, const char *bytes)
-{
-    const struct volume_vtk_type type = {.bytes = vtu->header_bytes, .kind = 'u'};
-    int64_t length;
-    return volume_vtk_integer(bytes, &type, false, &length) ? length : -1;
-}
-
 /* Finds the values of an array in binary, which must be `count`. */
 static int begin_binary(struct vtu *vtu, const struct vtu_array *array, const char *name, int64_t count)
 {
-    const char *at = array->at, *end = array->end;
-    bool raw = array->appended && !vtu->appended_base64;
-    char header[8];
-    int64_t due;
+    char shown[SP_TEXT_QUOTE];
+    struct volume_vtu_stream stream = {.at = array->at,
+                                       .end = array->end,
+                                       .header_bytes = vtu->header_bytes,
+                                       .base64 = !array->appended || vtu->appended_base64,
+                                       .big_endian = vtu->big_endian,
+                                       .compressed = vtu->compressor.length > 0};
+    if (stream.compressed && !sp_word_is(vtu->compressor, "vtkZLibDataCompressor"))
+        return volume_fail_here(&vtu->in, "the array %s is compressed with %s: save the file with zlib (vtkZLibDataCompressor) or uncompressed",
+                                name, sp_word_show(vtu->compressor, shown));
     if (array->appended && !vtu->appended)
         return volume_fail_here(&vtu->in, "the array %s is appended, but there are no appended data", name);
     if (array->appended) {
-        at = vtu->appended;
-        end = vtu->in.text.end;
-        if (array->offset > end - at)
+        stream.at = vtu->appended;
+        stream.end = vtu->in.text.end;
+        if (array->offset > stream.end - stream.at)
             return volume_fail_here(&vtu->in, "the array %s begins %lld bytes behind the underscore, but %lld follow", name,
-                                    (long long)array->offset, (long long)(end - at));
-        at += array->offset;
+                                    (long long)array->offset, (long long)(stream.end - stream.at));
+        stream.at += array->offset;
     }
-    vtu->in.text.at = at;
-    bool there = raw ? end - at >= vtu->header_bytes : decode_base64(at, end, vtu->header_bytes, header);
-    if (!there)
-        return volume_fail_here(&vtu->in, "the array %s has no length in front", name);
-    int64_t length = length_of(vtu, raw ? at : header);
-    if (__builtin_mul_overflow(count, (int64_t)array->type->bytes, &due) || length != due)
-        return volume_fail_here(&vtu->in, "the array %s has %lld bytes instead of %lld values of %d", name, (long long)length,
-                                (long long)count, array->type->bytes);
-    if (length > end - at - vtu->header_bytes)
-        return volume_fail_here(&vtu->in, "the array %s announces %lld bytes, but only %lld follow", name, (long long)length,
-                                (long long)(end - at - vtu->header_bytes));
-    vtu->values = at + vtu->header_bytes;
-    if (raw)
-        return SP_OK;
-    char *bytes = sp_pool_raw(&vtu->in.pool, vtu->header_bytes + length, 1);
-    if (!bytes)
-        return sp_fail_memory(vtu->in.context);
-    vtu->values = bytes + vtu->header_bytes;
-    return decode_base64(at, end, vtu->header_bytes + length, bytes)
-               ? SP_OK
-               : volume_fail_here(&vtu->in, "the base64 of the array %s is damaged or ends early", name);
+    vtu->in.text.at = stream.at;
+    return volume_vtu_values(&vtu->in, &stream, name, count, array->type->bytes, &vtu->values);
 }
 
 /* Before an array's values are read, and before memory is had for them. */
@@ -422,7 +370,7 @@ static int read_integer(struct vtu *vtu, int role, int64_t i, int64_t *value)
     const struct volume_vtk_type *type = vtu->current->type;
     if (!vtu->values)
         return volume_next_integer(&vtu->in, array_names[role], value);
-    if (volume_vtk_integer(vtu->values + i * type->bytes, type, false, value))
+    if (volume_vtk_integer(vtu->values + i * type->bytes, type, vtu->big_endian, value))
         return SP_OK;
     return volume_fail_here(&vtu->in, "value %lld of %s is too large", (long long)i, array_names[role]);
 }
@@ -432,7 +380,7 @@ static int read_real(struct vtu *vtu, int role, int64_t i, double *value)
     const struct volume_vtk_type *type = vtu->current->type;
     if (!vtu->values)
         return volume_next_number(&vtu->in, array_names[role], value);
-    *value = volume_vtk_real(vtu->values + i * type->bytes, type, false);
+    *value = volume_vtk_real(vtu->values + i * type->bytes, type, vtu->big_endian);
     return isfinite(*value) ? SP_OK : volume_fail_here(&vtu->in, "value %lld of %s is not finite", (long long)i, array_names[role]);
 }
 

@@ -38,7 +38,7 @@ static void load_laws(const sp_body *body, sp_element_lanes *data)
         sp_law_set(&data->law, l, sp_mesh_material(mesh, body->classes[data->class[l]].element, &scaled));
 }
 
-static void load_points(const sp_body *body, sp_element_lanes *data)
+void sp_element_lanes_geometry(const sp_body *body, sp_element_lanes *data)
 {
     data->points = body->classes[data->class[0]].points;
     for (int l = 0; l < SP_LANES; l++) {
@@ -51,12 +51,17 @@ static void load_points(const sp_body *body, sp_element_lanes *data)
                     data->gradient[g][a][i][l] = gradient[i];
         }
     }
+}
+
+static void load_points(const sp_body *body, sp_element_lanes *data)
+{
+    sp_element_lanes_geometry(body, data);
     load_laws(body, data);
 }
 
 void sp_element_lanes_tension(const sp_body *body, sp_element_lanes *data)
 {
-    sp_lanes *to = data->quadratic ? &data->tension : &data->law.fibre_tension;
+    sp_lanes *to = data->by_pairs ? &data->tension : &data->law.fibre_tension;
     data->active = false;
     for (int l = 0; l < SP_LANES; l++) {
         const double tension = body->mesh->materials[body->classes[data->class[l]].region].fibre_tension;
@@ -74,8 +79,8 @@ void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_elemen
     }
     if (!same) {
         data->corners = batch->corners;
-        data->quadratic = body->classes[data->class[0]].gram != NULL;
-        (data->quadratic ? load_pairs : load_points)(body, data);
+        data->by_pairs = body->classes[data->class[0]].gram != NULL;
+        (data->by_pairs ? load_pairs : load_points)(body, data);
     }
     if (body->fibres || !same)
         sp_element_lanes_tension(body, data);
@@ -100,8 +105,8 @@ void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lane
     for (int l = 0; l < SP_LANES; l++)
         data->class[l] = number;
     data->corners = class->corners;
-    data->quadratic = class->gram != NULL;
-    if (data->quadratic) {
+    data->by_pairs = class->gram != NULL;
+    if (data->by_pairs) {
         broadcast(pairs * (pairs + 1) / 2, class->gram, data->gram);
         broadcast(3 * pairs, class->edges, data->edge[0]);
         for (int p = 0; p < pairs; p++)
@@ -198,6 +203,12 @@ static void add_blocks(const sp_body *body, int64_t element, int lane, double sc
 
 void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
+    for (int a = 0; a < batch->corners; a++) {
+        sp_lanes *diagonal = block[sp_packed(batch->corners, a, a)];
+        diagonal[3] = diagonal[1];
+        diagonal[6] = diagonal[2];
+        diagonal[7] = diagonal[5];
+    }
     for (int l = 0; l < batch->count; l++) /* on their way from memory while other lanes are added */
         __builtin_prefetch(body->offset + body->offset_start[batch->element[l]]);
     for (int l = 0; l < batch->count; l++)
@@ -206,15 +217,15 @@ void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scal
 
 void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy)
 {
-    (data->quadratic ? sp_pairs_force : sp_points_force)(data, u, f, energy);
+    (data->by_pairs ? sp_pairs_force : sp_points_force)(data, u, f, energy);
 }
 
 void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy)
 {
-    (data->quadratic ? sp_pairs_tangent : sp_points_tangent)(data, u, definite, f, block, energy);
+    (data->by_pairs ? sp_pairs_tangent : sp_points_tangent)(data, u, definite, f, block, energy);
 }
 
 void sp_batch_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3])
 {
-    (data->quadratic ? sp_pairs_tangent_times : sp_points_tangent_times)(data, u, v, y);
+    (data->by_pairs ? sp_pairs_tangent_times : sp_points_tangent_times)(data, u, v, y);
 }

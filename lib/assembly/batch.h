@@ -1,5 +1,5 @@
-/* The elastic forces of up to eight elements side by side: what every sum over elements is made of (assembly/elastic.h, lib/cubature). Two kinds: energies that are
- * quadratic in the strain by squared edge lengths (pairs.c, assembly/element.h), all others by quadrature points (points.c, material/law.h). */
+/* The elastic forces of up to eight elements side by side: what every sum over elements is made of (assembly/elastic.h, lib/cubature). Two ways: squared edge
+ * lengths for hexahedra of linear materials (pairs.c, assembly/element.h), quadrature points for all others (points.c, material/law.h). */
 #ifndef SP_ASSEMBLY_BATCH_H
 #define SP_ASSEMBLY_BATCH_H
 
@@ -29,25 +29,29 @@ SP_INLINE void sp_lanes_gather(int count, const double *const from[SP_LANES], sp
 /* What the elements of a batch bring along, in lanes. */
 typedef struct sp_element_lanes {
     int corners;
-    bool quadratic;
+    bool by_pairs;
     int64_t class[SP_LANES]; /* what is loaded; −1: nothing */
-    /* quadratic */
+    /* by_pairs */
     sp_lanes gram[SP_PACKED_PAIRS];      /* G, packed upper triangle */
     sp_lanes edge[SP_HEX_PAIRS][3];      /* X_a − X_b */
     bool active;                         /* some tension is not 0 */
     sp_lanes tension, along[SP_HEX_PAIRS]; /* of fibres, Pa; 0 in lanes without (assembly/body.h) */
-    /* others */
+    /* at points */
     int64_t region[SP_LANES]; /* of the laws; −1: none */
     int points;
     sp_lanes weight[SP_QUADRATURE_MAX];  /* m³ */
     sp_lanes gradient[SP_QUADRATURE_MAX][8][3];
     sp_law_lanes law;
+    sp_lanes viscosity[2]; /* φ, ψ, Pa s; only assembly/viscous.c sets them */
 } sp_element_lanes;
 
 void sp_element_lanes_start(sp_element_lanes *data);
 
 /* Loads what is not there already: on voxels once for all batches. The tension of fibres, which may change between calls, is always what it is now in the mesh. */
 void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_element_lanes *data);
+
+/* Weights and gradients of the classes data->class, which are evaluated at points. */
+void sp_element_lanes_geometry(const sp_body *body, sp_element_lanes *data);
 
 /* The tension alone, for data that is kept from one evaluation to the next. */
 void sp_element_lanes_tension(const sp_body *body, sp_element_lanes *data);
@@ -59,7 +63,7 @@ void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lane
 void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3]);
 void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3], double *f);
 
-/* Adds scale · blocks a ≤ c to the values of a matrix over the body's pattern, only the first `count` lanes. */
+/* Adds scale · blocks a ≤ c to the values of a matrix over the body's pattern, only the first `count` lanes. The sum is symmetric to the last bit: of blocks a = c the upper triangle counts. */
 void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value);
 
 /* Force f [corners, 3] N and energy [J] at the displacement u [corners, 3] m. */

@@ -1,4 +1,4 @@
-/* The two kinds of elements of assembly/batch.h, each with the functions that are named there; shared by its files only. */
+/* The two ways of evaluation of assembly/batch.h, each with the functions that are named there; shared by its files only. */
 #ifndef SP_ASSEMBLY_BATCH_KINDS_H
 #define SP_ASSEMBLY_BATCH_KINDS_H
 
@@ -23,8 +23,11 @@ void sp_pairs_second(const sp_element_lanes *data, const sp_pairs_mode *u, const
 void sp_points_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);
 void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
 void sp_points_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
-/* By central differences of K(εu) v of sixth order, ε such that the largest entry of the displacement gradient is 0.0015: about 4e-13 relative, measured on fields of noise
- * (0.01: 1e-8; 0.003: 2e-11; below 0.001 rounding grows). */
+/* Second derivatives at rest: exact where the law is quadratic in the strain, else by differences, to about 4e-13. */
 void sp_points_second(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes h[8][3]);
+
+/* Damping by strain rate with data->viscosity (assembly/viscous.h): y = D(u) v, and the blocks of D(u). */
+void sp_points_damping_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
+void sp_points_damping_matrix(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9]);
 
 #endif

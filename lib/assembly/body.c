@@ -11,6 +11,9 @@
 
 enum { RECENT = 16 }; /* how many classes an element is compared with before it gets its own */
 
+/* Up to this stretch hexahedra of linear materials are evaluated in squared edge lengths, and elements share a class although rounding has moved their corners. Flatter elements would lose a digit. */
+static const double most_stretch = 6;
+
 static void edges_of(const sp_mesh *mesh, int corners, const int64_t *corner, double *edges)
 {
     for (int a = 0, p = 0; a < corners; a++)
@@ -19,7 +22,7 @@ static void edges_of(const sp_mesh *mesh, int corners, const int64_t *corner, do
                 edges[3 * p + i] = mesh->vertices[3 * corner[a] + i] - mesh->vertices[3 * corner[b] + i];
 }
 
-/* Equal up to the rounding of coordinates. */
+/* Equal up to `rounding` of coordinates. */
 static bool same_shape(int corners, const double *edges, const double *other, double rounding)
 {
     for (int i = 0; i < 3 * (corners - 1); i++) /* the pairs with corner 0 say all */
@@ -55,9 +58,10 @@ static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, i
         memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
     if (!(sp_element_quadrature(corners, X, mesh->quadrature, &quadrature) > 0))
         return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
-    bool quadratic = sp_material_quadratic(material);
     *class = (sp_element_class){.corners = corners, .region = mesh->region[element], .element = element};
-    if (quadratic) {
+    class->stretch = sp_element_stretch(corners, X, &quadrature);
+    const bool by_pairs = corners == 8 && sp_material_quadratic(material) && class->stretch <= most_stretch;
+    if (by_pairs) {
         class->gram = sp_pool_raw(pool, pairs * (pairs + 1) / 2, sizeof *class->gram);
         class->along = material->fibre == SP_FIBRE_NONE ? NULL : sp_pool_raw(pool, pairs, sizeof *class->along);
     } else {
@@ -69,7 +73,7 @@ static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, i
     class->edges = sp_pool_copy(pool, edges, 3 * pairs, sizeof *edges);
     if (pool->failed)
         return sp_fail_memory(context);
-    if (quadratic) {
+    if (by_pairs) {
         int status = sp_material_stiffness(context, material, C);
         if (status != SP_OK)
             return status;
@@ -111,7 +115,7 @@ static int find_classes(sp_context *context, sp_body *body)
         const sp_element_class *classes = list.data;
         for (int64_t c = list.count - 1; c >= 0 && c >= list.count - RECENT && found < 0; c--)
             if (classes[c].corners == corners && classes[c].region == mesh->region[e] && same_factor(mesh, e, classes[c].element) &&
-                same_fibre(mesh, e, classes[c].element) && same_shape(corners, edges, classes[c].edges, rounding))
+                same_fibre(mesh, e, classes[c].element) && same_shape(corners, edges, classes[c].edges, classes[c].stretch <= most_stretch ? rounding : 0))
                 found = c;
         if (found < 0) {
             found = list.count;
@@ -162,7 +166,7 @@ static int number_freedom(sp_context *context, sp_body *body)
             body->dof[i] = -1;
     free(used);
     body->dof_count = count;
-    return count ? SP_OK : sp_fail(context, SP_INPUT, "every vertex is fixed: there is nothing to move");
+    return SP_OK;
 }
 
 /* ---- parts, colors and batches ---- */
@@ -242,13 +246,19 @@ static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t
     return SP_OK;
 }
 
-/* A number for the corners and the kind of energy of an element: what all lanes of a batch share. Hexahedra first. */
-static int element_kind(const sp_mesh *mesh, int64_t element)
+/* A number for what all lanes of a batch share: corners, way of evaluation and, at points, the law and kind of fibres. Hexahedra first. */
+static int element_kind(const sp_body *body, int64_t element)
 {
-    enum { KINDS = (SP_LAW_COUNT + 1) * SP_FIBRE_COUNT };
-    const sp_material *material = &mesh->materials[mesh->region[element]];
-    int energy = sp_material_quadratic(material) ? 0 : 1 + (int)material->law * SP_FIBRE_COUNT + (int)material->fibre;
-    return element < mesh->hex_count ? energy : KINDS + energy;
+    enum { KINDS = 1 + SP_LAW_COUNT * SP_FIBRE_COUNT };
+    const sp_element_class *class = &body->classes[body->element_class[element]];
+    const sp_material *material = &body->mesh->materials[class->region];
+    const int energy = class->gram ? 0 : 1 + (int)material->law * SP_FIBRE_COUNT + (int)material->fibre;
+    return class->corners == 8 ? energy : KINDS + energy;
+}
+
+bool sp_body_alike(const sp_body *body, int64_t a, int64_t b)
+{
+    return element_kind(body, a) == element_kind(body, b);
 }
 
 typedef struct batch_key {
@@ -270,7 +280,7 @@ static int compare_key(const void *a, const void *b)
 static int batch_part(sp_context *context, const sp_body *body, const int64_t *order, int64_t begin, int64_t end, batch_key *key, sp_list *list)
 {
     for (int64_t k = begin; k < end; k++)
-        key[k - begin] = (batch_key){element_kind(body->mesh, order[k]), body->element_class[order[k]], k};
+        key[k - begin] = (batch_key){element_kind(body, order[k]), body->element_class[order[k]], k};
     qsort(key, (size_t)(end - begin), sizeof *key, compare_key);
     for (int64_t at = 0; at < end - begin;) {
         const int kind = key[at].kind;
@@ -330,6 +340,15 @@ done:
 
 int sp_body_new(sp_context *context, const sp_mesh *mesh, sp_body *body)
 {
+    int status = sp_body_new_prescribed(context, mesh, body);
+    if (status != SP_OK || body->dof_count > 0)
+        return status;
+    sp_body_free(body);
+    return sp_fail(context, SP_INPUT, "every vertex is fixed: there is nothing to move");
+}
+
+int sp_body_new_prescribed(sp_context *context, const sp_mesh *mesh, sp_body *body)
+{
     *body = (sp_body){.mesh = mesh};
     int64_t elements = sp_mesh_element_count(mesh);
     body->element_class = sp_pool_raw(&body->pool, elements, sizeof *body->element_class);
@@ -350,11 +369,27 @@ int sp_body_new(sp_context *context, const sp_mesh *mesh, sp_body *body)
 int sp_body_quadratic(sp_context *context, const sp_body *body)
 {
     for (int64_t c = 0; c < body->class_count; c++)
-        if (!body->classes[c].gram) {
+        if (!sp_material_quadratic(&body->mesh->materials[body->classes[c].region])) {
             double C[36];
             return sp_material_stiffness(context, &body->mesh->materials[body->classes[c].region], C);
         }
     return SP_OK;
+}
+
+int64_t sp_body_worst(const sp_body *body, double *aspect)
+{
+    const double of_cube = body->mesh->quadrature == 2 ? 1.87 : 2.36;
+    int64_t worst = 0;
+    *aspect = 0;
+    for (int64_t c = 0; c < body->class_count; c++) {
+        const sp_element_class *class = &body->classes[c];
+        const double here = class->corners == 4 ? class->stretch : class->stretch / of_cube;
+        if (here > *aspect) {
+            *aspect = here;
+            worst = class->element;
+        }
+    }
+    return worst;
 }
 
 void sp_body_free(sp_body *body)

@@ -7,21 +7,23 @@
 #include "linear/sparse.h"
 #include "mesh/mesh.h"
 
-/* Elements of one shape, size, region, factors and direction of fibres share one set of matrices: one for all voxels of a region. */
+/* Elements of one shape, size, region, factors and direction of fibres share one set of matrices: one for all voxels of a region. The energy is evaluated in one of two ways
+ * (assembly/element.h): in squared edge lengths, for hexahedra of linear materials that are not flat, where gram is not NULL; else at quadrature points. */
 typedef struct sp_element_class {
     int corners;
     int64_t region;
-    int64_t element; /* the first one, which stands for all */
-    double *gram;   /* [pairs (pairs+1)/2] packed upper triangle by rows of G, J/m⁴; NULL where the energy is not quadratic in the strain … */
-    double *along;  /* [pairs] m: with gram and fibres −∫ (a·∇N_a)(a·∇N_b) dV, so that their tension T adds T Σ along_ab d_ab to the energy; else NULL */
-    int points;     /* … and by quadrature points: weights [points] m³, gradients [points, corners, 3] 1/m */
-    double *weight, *gradient;
+    int64_t element; /* the first element of the class, whose shape, factors and fibres all of them have */
+    double stretch;  /* sp_element_stretch */
+    double *gram;    /* [pairs (pairs+1)/2] packed upper triangle by rows of G, J/m⁴; NULL: evaluated at points */
+    double *along;   /* [pairs] m: with gram and fibres, −∫ (a·∇N_a)(a·∇N_b) dV, so that their tension T adds T Σ along_ab d_ab to the energy; else NULL */
+    int points;      /* number of quadrature points; 0 with gram */
+    double *weight, *gradient; /* [points] m³; [points, corners, 3] 1/m; NULL with gram */
     double *mass;   /* [corners, corners] ρ ∫ N_a N_b dV, kg */
     double *edges;  /* [pairs, 3] X_a − X_b, m */
     double volume;  /* m³ */
 } sp_element_class;
 
-/* Up to SP_LANES elements of one part, number of corners and kind of energy (all quadratic, or of one law); the rest of the lanes repeat the first element. */
+/* Up to SP_LANES elements of one part, number of corners, way of evaluation and, at points, law; the rest of the lanes repeat the first element. */
 typedef struct sp_batch {
     int count, corners;
     int64_t element[SP_LANES];
@@ -58,10 +60,19 @@ typedef struct sp_body {
 
 /* Builds classes, degrees of freedom and batches. SP_INPUT for a mesh without a free degree of freedom. */
 int sp_body_new(sp_context *context, const sp_mesh *mesh, sp_body *body) SP_MUST_USE;
+
+/* The same for a mesh whose vertices may all be held, so that dof_count may be 0: held vertices still move where that is prescribed, and elements have forces and energy. */
+int sp_body_new_prescribed(sp_context *context, const sp_mesh *mesh, sp_body *body) SP_MUST_USE;
 void sp_body_free(sp_body *body);
+
+/* The element of the worst shape, and its aspect ratio: in a tetrahedron the longest edge over the smallest height, in a hexahedron sp_element_stretch over that of the cube. */
+int64_t sp_body_worst(const sp_body *body, double *aspect);
 
 /* SP_INPUT, naming the region, where the energy of some material is not quadratic in the strain: what polynomials need. */
 int sp_body_quadratic(sp_context *context, const sp_body *body) SP_MUST_USE;
+
+/* Whether two elements can stand in one batch. */
+bool sp_body_alike(const sp_body *body, int64_t a, int64_t b);
 
 /* The sparse pattern; needed before assembling. May be called again: then it does nothing. */
 int sp_body_pattern(sp_context *context, sp_body *body) SP_MUST_USE;

@@ -129,7 +129,7 @@ static void prepare_mode(const sp_body *body, const sp_batch *batch, const sp_el
 {
     sp_lanes u[8][3];
     sp_batch_gather(body, batch, U, u);
-    if (data->quadratic)
+    if (data->by_pairs)
         sp_pairs_prepare(data, u, &mode->pairs);
     else
         memcpy(mode->u, u, sizeof u);
@@ -167,7 +167,7 @@ int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_cou
             for (int64_t c = 0; c < pair_count; c++) {
                 sp_lanes h[8][3];
                 mode_lanes *u = &mode[pair[2 * c]], *v = &mode[pair[2 * c + 1]];
-                if (data.quadratic)
+                if (data.by_pairs)
                     sp_pairs_second(&data, &u->pairs, &v->pairs, h);
                 else
                     sp_points_second(&data, u->u, v->u, h);

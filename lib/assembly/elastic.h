@@ -15,8 +15,8 @@ double sp_elastic_force(const sp_context *context, const sp_body *body, const do
 int64_t sp_elastic_inverted(const sp_body *body, const double *u);
 
 /* K += scale · ∂f/∂u over the free degrees of freedom (sp_body_matrix). f as above (NULL: not wanted). Returns the energy.
- * definite: every element's matrix is made positive semidefinite, for Newton steps that failed with the exact one. Energies quadratic in the strain lose their geometric part
- * where it is compressive (t_ab > 0 means a pair pushes: its −t_ab blocks are left out), the others the negative eigenvalues of ∂P/∂F at every quadrature point. */
+ * definite: every element's matrix is made positive semidefinite, for Newton steps that failed with the exact one. In squared edge lengths (assembly/body.h) the geometric part of every
+ * pair under compression (t_ab < 0) is left out; at quadrature points the negative eigenvalues of ∂P/∂F become 0. */
 double sp_elastic_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite, double *f, sp_sparse *K);
 
 /* K at rest, with the pattern of the body, which is built where it is not there yet: the stiffness of linear modes and derivatives. */

@@ -51,11 +51,14 @@ int sp_viscous_new(sp_context *context, const sp_body *body, const sp_viscosity 
     int status = SP_OK;
     *viscous = (sp_viscous){.body = body};
     viscous->gram = sp_pool_new(&viscous->pool, body->class_count, sizeof *viscous->gram);
-    if (!viscous->gram)
+    viscous->viscosity = sp_pool_copy(&viscous->pool, viscosity, body->mesh->material_count, sizeof *viscosity);
+    if (viscous->pool.failed) {
+        sp_viscous_free(viscous);
         return sp_fail_memory(context);
+    }
     for (int64_t k = 0; k < body->class_count; k++) {
         sp_viscosity of_class = viscosity[body->classes[k].region];
-        if (of_class.phi != 0 || of_class.psi != 0)
+        if (body->classes[k].gram && (of_class.phi != 0 || of_class.psi != 0))
             SP_TRY(add_class(context, viscous, k, of_class));
     }
 done:
@@ -72,29 +75,45 @@ void sp_viscous_free(sp_viscous *viscous)
 
 /* ---- sums over elements ---- */
 
-/* Element matrices, only where a lane held another class before; false where none of the elements damps. */
-static bool load(const sp_viscous *viscous, const sp_batch *batch, sp_element_lanes *data)
+/* Element matrices of classes in squared edge lengths. */
+static void load_pairs(const sp_viscous *viscous, sp_element_lanes *data)
 {
-    const sp_body *body = viscous->body;
-    int pairs = sp_pair_count(batch->corners), packed = pairs * (pairs + 1) / 2;
-    bool same = true, damps = false;
+    const int pairs = SP_HEX_PAIRS, packed = SP_PACKED_PAIRS;
     for (int l = 0; l < SP_LANES; l++) {
-        int64_t class = body->element_class[batch->element[l]];
-        same = same && data->class[l] == class;
-        damps = damps || viscous->gram[class];
-    }
-    if (same || !damps)
-        return damps;
-    data->corners = batch->corners;
-    for (int l = 0; l < SP_LANES; l++) {
-        int64_t class = data->class[l] = body->element_class[batch->element[l]];
-        const double *gram = viscous->gram[class], *edges = body->classes[class].edges;
+        const double *gram = viscous->gram[data->class[l]], *edges = viscous->body->classes[data->class[l]].edges;
         for (int k = 0; k < packed; k++)
             data->gram[k][l] = gram ? gram[k] : 0;
         for (int p = 0; p < pairs; p++)
             for (int i = 0; i < 3; i++)
                 data->edge[p][i][l] = edges[3 * p + i];
     }
+}
+
+/* Element data, only where a lane held another class before; false where none of the elements damps. */
+static bool load(const sp_viscous *viscous, const sp_batch *batch, sp_element_lanes *data)
+{
+    const sp_body *body = viscous->body;
+    bool same = true, damps = false;
+    for (int l = 0; l < SP_LANES; l++) {
+        const int64_t class = body->element_class[batch->element[l]];
+        const sp_viscosity of_class = viscous->viscosity[body->classes[class].region];
+        same = same && data->class[l] == class;
+        damps = damps || of_class.phi != 0 || of_class.psi != 0;
+    }
+    if (same || !damps)
+        return damps;
+    for (int l = 0; l < SP_LANES; l++) {
+        data->class[l] = body->element_class[batch->element[l]];
+        const sp_viscosity of_class = viscous->viscosity[body->classes[data->class[l]].region];
+        data->viscosity[0][l] = of_class.phi;
+        data->viscosity[1][l] = of_class.psi;
+    }
+    data->corners = batch->corners;
+    data->by_pairs = body->classes[data->class[0]].gram != NULL;
+    if (data->by_pairs)
+        load_pairs(viscous, data);
+    else
+        sp_element_lanes_geometry(body, data);
     return true;
 }
 
@@ -113,7 +132,7 @@ void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, cons
                 continue;
             sp_batch_gather(body, batch, u, displacement);
             sp_batch_gather(body, batch, v, velocity);
-            sp_pairs_material_times(&data, displacement, velocity, product);
+            (data.by_pairs ? sp_pairs_material_times : sp_points_damping_times)(&data, displacement, velocity, product);
             sp_batch_add(body, batch, product, y);
         }
     }
@@ -132,7 +151,7 @@ void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, con
             if (!load(viscous, batch, &data))
                 continue;
             sp_batch_gather(body, batch, u, displacement);
-            sp_pairs_material_tangent(&data, displacement, block);
+            (data.by_pairs ? sp_pairs_material_tangent : sp_points_damping_matrix)(&data, displacement, block);
             sp_batch_add_blocks(body, batch, scale, block, D->value);
         }
     }

@@ -2,7 +2,7 @@
  * and ψ in Pa·s for every region, whatever its law.
  *
  * In squared edge lengths (assembly/element.h) the strain rate is that of ḋ_ab = x_ab·v_ab over the pairs of corners, so with the Gram matrix
- * G_D of φ and ψ in place of λ and μ the force that damps is f_a = Σ_b (G_D ḋ)_ab x_ab = (D(u) v)_a: linear in v, quadratic in u. D is
+ * G_D of φ and ψ in place of λ and μ (elements at quadrature points: with the stress F S_D, material/law.h) the force that damps is f_a = Σ_b (G_D ḋ)_ab x_ab = (D(u) v)_a: linear in v, quadratic in u. D is
  * symmetric and positive semidefinite, and a rotation of the deformed body, v = ω × x, gives ḋ = 0 and no force.
  *
  * u, v, y are full vectors [3·vertices]. Elements run in lanes, colors keep threads apart, sums have a fixed order. Nothing is
@@ -23,7 +23,8 @@ int sp_viscosity_check(sp_context *context, sp_viscosity viscosity) SP_MUST_USE;
 typedef struct sp_viscous {
     sp_pool pool;
     const sp_body *body;  /* must outlive it */
-    double **gram;        /* [classes] G_D as in sp_element_class, J·s/m⁴; NULL: does not damp */
+    sp_viscosity *viscosity; /* [regions] */
+    double **gram;        /* [classes] G_D as in sp_element_class, J·s/m⁴; NULL: does not damp, or is evaluated at points */
 } sp_viscous;
 
 /* viscosity [regions of the mesh], checked. */

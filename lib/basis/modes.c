@@ -105,7 +105,7 @@ int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *
     for (int m = 0; m < 6; m++)
         freedom -= pieces > 1 && !is_held(values, m, held);
     if (freedom > 0) {
-        status = sp_fail(context, SP_INPUT, "the mesh has %lld separate pieces that can move on their own: anchor each, or keep one (voxelize --keep 1)", (long long)pieces);
+        status = sp_fail(context, SP_INPUT, "the mesh has %lld separate pieces that can move on their own: anchor each, or keep one (simcut --keep 1, voxelize --keep 1)", (long long)pieces);
         goto done;
     }
     /* combinations that leave every held component at rest */
@@ -300,6 +300,15 @@ static int all_null(sp_context *context, const sp_sparse *K, int64_t count, cons
     return SP_OK;
 }
 
+/* How many modes behind `count` share the last one's eigenvalue, of `have` elastic ones, and the eigenvalue that follows. */
+static void count_group(const double *found, int64_t elastic, int64_t have, int64_t room, sp_modes_report *report)
+{
+    while (report->more < room && elastic + report->more < have && found[elastic + report->more] <= found[elastic - 1] * (1 + EQUAL))
+        report->more++;
+    if (elastic + report->more < have)
+        report->next = found[elastic + report->more];
+}
+
 /* The last eigenvalue may be one of several that are equal: where the bound of the next one leaves that open, a few more modes are computed, and
  * those that belong to it are kept. */
 static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
@@ -315,11 +324,95 @@ static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, cons
         have = p->known - rigid_count;
         report->next = p->next;
     }
-    while (report->more < parameters->room && elastic + report->more < have && found[elastic + report->more] <= last * (1 + EQUAL))
-        report->more++;
-    if (elastic + report->more < have)
-        report->next = found[elastic + report->more];
+    count_group(found, elastic, have, parameters->room, report);
 done:
+    return status;
+}
+
+/* Column-major [order, order]. */
+static double *dense_copy(sp_pool *pool, const sp_sparse *matrix)
+{
+    const int64_t n = matrix->order;
+    double *dense = sp_pool_new(pool, n * n, sizeof *dense);
+    for (int64_t row = 0; dense && row < n; row++)
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+            dense[matrix->index[k] * n + row] = matrix->value[k];
+    return dense;
+}
+
+/* All modes at once by LAPACK. The lowest `rigid_count` of them are the known rigid motions; the others become known behind these, their eigenvalues in found [n − rigid_count]. */
+static int dense_modes(sp_inverted *p, int64_t rigid_count, double *found)
+{
+    sp_context *context = p->context;
+    const int64_t n = p->n, elastic = n - rigid_count;
+    sp_pool scratch = {0};
+    double *K = dense_copy(&scratch, p->K), *M = dense_copy(&scratch, p->M), *value = sp_pool_raw(&scratch, n, sizeof *value);
+    int status = SP_OK;
+    if (scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    const lapack_int failed = LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)n, K, (int)n, M, (int)n, value);
+    if (failed != 0) {
+        status = sp_fail(context, SP_NUMERICAL, failed > n ? "the mass matrix is not positive definite (pivot %lld of %lld)" : "the dense eigenproblem did not converge (%lld of %lld)",
+                         (long long)(failed > n ? failed - n : failed), (long long)n);
+        goto done;
+    }
+    memcpy(p->vectors + rigid_count * n, K + rigid_count * n, (size_t)(elastic * n) * sizeof *K);
+    sp_inverted_remember(p, elastic);
+    SP_TRY(refine(p, rigid_count, found));
+    if (!(found[0] > 1e-14 * value[n - 1]))
+        status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite but for the rigid motions: its lowest other eigenvalue is %.1e rad2/s2, the highest %.1e",
+                         found[0], value[n - 1]);
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* The lowest `elastic` modes and what is known of the next one, by Lanczos on one factorization. */
+static int lanczos_modes(sp_inverted *p, const int64_t *node, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
+{
+    sp_context *context = p->context;
+    const sp_sparse *K = p->K, *M = p->M;
+    const int64_t n = p->n;
+    sp_sparse A = {0};
+    int status = SP_OK;
+    /* Anchored bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above rounding:
+     * tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */
+    p->shift = report->shift = rigid_count ? -1e-8 * sp_sparse_trace(K) / sp_sparse_trace(M) : 0;
+    if (p->shift != 0)
+        SP_TRY(shifted(context, K, M, p->shift, &A));
+    SP_TRY(sp_cholesky_new(context, K, node, &p->factor));
+    SP_TRY(sp_progress(context, 0.05));
+    status = sp_cholesky_factor(p->factor, p->shift != 0 ? &A : K);
+    if (status == SP_NUMERICAL)
+        status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite");
+    SP_TRY(status);
+    sp_sparse_free(&A);
+    report->factor_nonzeros = sp_cholesky_nonzeros(p->factor);
+    report->factor_flops = sp_cholesky_flops(p->factor);
+    SP_TRY(eigenvectors(p, parameters, elastic, found));
+    SP_TRY(refine(p, rigid_count, found));
+    for (int round = 0; elastic > 1 || round == 0; round++) {
+        SP_TRY(look_for_next(p, &report->next));
+        if (!(report->next < found[elastic - 1] * (1 - 1e-8)))
+            break;
+        if (round == ROUNDS) {
+            status = sp_fail(context, SP_NUMERICAL, "modes below the last one keep turning up; ask for more modes");
+            goto done;
+        }
+        int64_t more = n - p->known - 1 < CHECK_WIDTH ? 1 : CHECK_WIDTH;
+        SP_TRY(eigenvectors(p, parameters, more, found + (p->known - rigid_count)));
+        for (int64_t i = p->known - rigid_count - more; i < p->known - rigid_count; i++)
+            report->missed += found[i] < found[elastic - 1];
+        SP_TRY(refine(p, rigid_count, found));
+    }
+    if (parameters->room > 0)
+        SP_TRY(keep_group(p, rigid_count, elastic, parameters, found, report));
+    else
+        report->next = fmin(report->next, p->next);
+done:
+    sp_sparse_free(&A);
     return status;
 }
 
@@ -333,14 +426,20 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     if (known != SP_OK)
         return known;
     rigid_count = null ? rigid_count : 0;
-    int64_t n = K->order, count = parameters->count, most = count + (ROUNDS + 1) * CHECK_WIDTH, elastic = count > rigid_count ? count - rigid_count : 0;
+    const int64_t n = K->order;
+    const bool dense = !parameters->arpack && parameters->count > n / 2;
+    int64_t count = parameters->count, most = dense ? n : count + (ROUNDS + 1) * CHECK_WIDTH, elastic = count > rigid_count ? count - rigid_count : 0;
     sp_pool scratch = {0};
     sp_sparse A = {0};
     sp_inverted p = {.context = context, .K = K, .M = M, .n = n};
     int status = SP_OK;
     *report = (sp_modes_report){.rigid = rigid_count < count ? rigid_count : count, .certified = -1};
-    if (count < 1 || count >= n)
-        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions", (long long)count, (long long)n);
+    if (count < 1 || count > n)
+        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld degrees of freedom", (long long)count, (long long)n);
+    if (parameters->arpack && count >= n)
+        return sp_fail(context, SP_USAGE, "ARPACK finds fewer modes than the %lld degrees of freedom; leave out --solver arpack", (long long)n);
+    if (dense && n > 30000)
+        return sp_fail(context, SP_USAGE, "%lld of %lld modes: more than half of all are found by a dense solver, for up to 30000 degrees of freedom", (long long)count, (long long)n);
     p.vectors = sp_pool_raw(&scratch, n * (most + rigid_count), sizeof *p.vectors);
     p.mass_vectors = sp_pool_raw(&scratch, n * (most + rigid_count), sizeof *p.vectors);
     p.coefficients = sp_pool_raw(&scratch, (most + rigid_count) * CHECK_WIDTH * CHECK_STEPS, sizeof *p.coefficients);
@@ -354,42 +453,12 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
         memcpy(p.vectors, rigid, (size_t)(rigid_count * n) * sizeof *rigid);
         sp_inverted_remember(&p, rigid_count);
     }
-    if (elastic > 0) {
-        /* Anchored bodies need no shift. For free ones it is far below the first elastic eigenvalue and far above rounding:
-         * tr K / tr M is of the size of the largest eigenvalue, and the rigid motions are deflated anyway. */
-        p.shift = report->shift = rigid_count ? -1e-8 * sp_sparse_trace(K) / sp_sparse_trace(M) : 0;
-        if (p.shift != 0)
-            SP_TRY(shifted(context, K, M, p.shift, &A));
-        SP_TRY(sp_cholesky_new(context, K, node, &p.factor));
-        SP_TRY(sp_progress(context, 0.05));
-        status = sp_cholesky_factor(p.factor, p.shift != 0 ? &A : K);
-        if (status == SP_NUMERICAL)
-            status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite: part of the body is neither anchored nor one free body (separate pieces?)");
-        SP_TRY(status);
-        sp_sparse_free(&A);
-        report->factor_nonzeros = sp_cholesky_nonzeros(p.factor);
-        report->factor_flops = sp_cholesky_flops(p.factor);
-        SP_TRY(eigenvectors(&p, parameters, elastic, found));
-        SP_TRY(refine(&p, rigid_count, found));
-        for (int round = 0; elastic > 1 || round == 0; round++) {
-            SP_TRY(look_for_next(&p, &report->next));
-            if (!(report->next < found[elastic - 1] * (1 - 1e-8)))
-                break;
-            if (round == ROUNDS) {
-                status = sp_fail(context, SP_NUMERICAL, "modes below the last one keep turning up; ask for more modes");
-                goto done;
-            }
-            int64_t more = n - p.known - 1 < CHECK_WIDTH ? 1 : CHECK_WIDTH;
-            SP_TRY(eigenvectors(&p, parameters, more, found + (p.known - rigid_count)));
-            for (int64_t i = p.known - rigid_count - more; i < p.known - rigid_count; i++)
-                report->missed += found[i] < found[elastic - 1];
-            SP_TRY(refine(&p, rigid_count, found));
-        }
-    }
-    if (elastic > 0 && parameters->room > 0)
-        SP_TRY(keep_group(&p, rigid_count, elastic, parameters, found, report));
-    else if (elastic > 0)
-        report->next = fmin(report->next, p.next);
+    if (elastic > 0 && dense) {
+        SP_TRY(dense_modes(&p, rigid_count, found));
+        report->next = INFINITY;
+        count_group(found, elastic, n - rigid_count, parameters->room, report);
+    } else if (elastic > 0)
+        SP_TRY(lanczos_modes(&p, node, rigid_count, elastic, parameters, found, report));
     report->solves = p.solves;
     count += report->more;
     memcpy(vector, p.vectors, (size_t)(n * count) * sizeof *vector);

@@ -34,8 +34,9 @@ int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *
  * become the first modes with λ = 0 exactly (their true quotient shows in `residual`); the rest is found in their
  * complement. Where K resists one of them (a matrix from elsewhere), none is used and report->rigid is 0. vector [order, count] M-orthonormal, eigenvalue [count] ascending, residual [count] =
  * ‖Kψ − λMψ‖₂ / ((λ + λ₁)‖Mψ‖₂) with λ₁ the first elastic eigenvalue. A multiple eigenvalue (to 1e-6) is not cut
- * in two: report->more columns follow the `count` asked for. The arrays hold count + room. SP_NUMERICAL where Lanczos does not converge or K is
- * not positive semidefinite; SP_USAGE where count is not below the order. */
+ * in two: report->more columns follow the `count` asked for. The arrays hold count + room. More than half of all modes are found all at once by LAPACK's dense solver (not with
+ * `arpack`), in memory of 4 order² numbers; then report->shift, solves and factor_nonzeros are 0. SP_NUMERICAL where Lanczos does not converge or K is not positive semidefinite; SP_USAGE
+ * where count is above the order (with `arpack`: not below it), or the order above 30,000 where the dense solver is needed. */
 int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
              const sp_modes_parameters *parameters, double *eigenvalue, double *vector, double *residual, sp_modes_report *report) SP_MUST_USE;
 

@@ -138,7 +138,12 @@ static bool all_finite(int count, const double *x)
     return true;
 }
 
-/* move [6]: (Δx, Δω) in which the wrench vanishes to first order; `toward` within the degenerate subspace (§4.10). */
+/* move [6]: (Δx, Δω) in which the wrench vanishes to first order; `toward` within the degenerate subspace (§4.10).
+ *
+ * Small singular values alone do not tell that nothing resists: the derivatives of contact are not symmetric, and where the force on a point
+ * and the gradient of its distance are nearly at right angles, at an edge, they have small singular values at places that are in balance. To
+ * follow the manipulandum there would leave the balance in every cycle, and the next one would return: a limit cycle. So directions are
+ * degenerate only where balance would take the body farther along them than the manipulandum is; a balance is then where it stays. */
 static int balance(sp_context *context, const sp_coupling_parameters *p, const sp_wrench *total, const double toward[6], double move[6],
                    int *degenerate)
 {
@@ -151,21 +156,25 @@ static int balance(sp_context *context, const sp_coupling_parameters *p, const s
     if (!all_finite(36, A) || !all_finite(6, b) ||
         LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', 6, 6, A, 6, sigma, U, 6, Vt, 6, work, SVD_WORK) != 0)
         return sp_fail(context, SP_NUMERICAL, "springs and contact have no singular values with lengths in units of %g m", p->length);
-    *degenerate = 0;
+    double along[6], follow[6], balanced = 0, followed = 0;
+    int weak = 0;
     for (int i = 0; i < 6; i++) {
-        double along = 0;
-        if (sigma[i] > 0 && sigma[i] >= p->threshold * sigma[0]) {
-            for (int k = 0; k < 6; k++)
-                along += U[6 * i + k] * b[k];
-            along /= sigma[i];
-        } else {
-            for (int k = 0; k < 6; k++)
-                along += Vt[6 * k + i] * (k < 3 ? toward[k] / p->length : toward[k]);
-            ++*degenerate;
+        along[i] = follow[i] = 0;
+        for (int k = 0; k < 6; k++) {
+            along[i] += U[6 * i + k] * b[k];
+            follow[i] += Vt[6 * k + i] * (k < 3 ? toward[k] / p->length : toward[k]);
         }
-        for (int k = 0; k < 6; k++)
-            y[k] += along * Vt[6 * k + i];
+        along[i] /= sigma[i]; /* not finite where it is 0 */
+        if (sigma[i] > 0 && sigma[i] >= p->threshold * sigma[0])
+            continue;
+        weak++;
+        balanced = hypot(balanced, along[i]);
+        followed = hypot(followed, follow[i]);
     }
+    *degenerate = balanced <= (1 + 1e-6) * followed ? 0 : weak; /* the secant of a spring ends at the manipulandum exactly; NaN: they are */
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++)
+            y[k] += (i < 6 - *degenerate ? along[i] : follow[i]) * Vt[6 * k + i];
     for (int k = 0; k < 6; k++)
         move[k] = k < 3 ? y[k] * p->length : y[k];
     return SP_OK;

@@ -40,7 +40,8 @@ typedef struct sp_coupling_step_report {
 
 /* One cycle of static coupling (eq. 4.1, 4.2): moves `body` to where, to first order, springs and contact balance. contact: the wrench on
  * the body at its pose. Directions whose singular value is below the threshold follow the manipulandum (eq. 4.42, with the rotation vector
- * appended, in lengths). A spring that would pull the body past the manipulandum, its tangent being weak (saturation; large angles), counts
+ * appended, in lengths), unless balance is nearer along them than that: the derivatives are not symmetric, so that small singular values are
+ * no proof that nothing resists, and a body in balance must stay there. A spring that would pull the body past the manipulandum, its tangent being weak (saturation; large angles), counts
  * with its secant f(r)/r instead. Then static damping and speed limits over the cycle of `step` s. Never leaves a NaN: SP_NUMERICAL where
  * the contact wrench is not finite. */
 int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, double step, const sp_pose *manipulandum,

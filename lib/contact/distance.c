@@ -135,3 +135,56 @@ double sp_distance_at(const sp_distance *distance, const double x[3], double gra
         gradient[k] = direction[k];
     return value;
 }
+
+/* (I − e eᵀ)/ρ for x at ρ e from the centre. */
+static void sphere_curvature(const sp_distance *sphere, const double x[3], double H[9])
+{
+    double e[3] = {x[0] - sphere->centre[0], x[1] - sphere->centre[1], x[2] - sphere->centre[2]};
+    const double rho = normalize(e);
+    for (int i = 0; i < 9 && rho > 0; i++)
+        H[i] = ((i % 4 == 0) - e[i / 3] * e[i % 3]) / rho;
+}
+
+/* Outside, the same along the axes in which the point lies beyond the box; inside, the nearest face is flat. */
+static void box_curvature(const sp_distance *box, const double x[3], double H[9])
+{
+    double e[3];
+    bool beyond[3];
+    for (int k = 0; k < 3; k++) {
+        const double p = x[k] - box->centre[k];
+        beyond[k] = fabs(p) > box->half[k];
+        e[k] = beyond[k] ? p - copysign(box->half[k], p) : 0;
+    }
+    const double rho = normalize(e);
+    for (int i = 0; i < 9 && rho > 0; i++)
+        H[i] = beyond[i / 3] && beyond[i % 3] ? ((i % 4 == 0) - e[i / 3] * e[i % 3]) / rho : 0;
+}
+
+/* A trilinear interpolant has mixed derivatives only. */
+static void grid_curvature(const sp_distance *grid, const double x[3], double H[9])
+{
+    double t[3];
+    const float *v = sp_distance_cell(grid, x, t);
+    if (!v)
+        return;
+    const int64_t row = grid->field->cells[0] + 1, step[3] = {1, row, row * (grid->field->cells[1] + 1)};
+    for (int k = 0; k < 3; k++) {
+        const int64_t a = step[(k + 1) % 3], b = step[(k + 2) % 3], c = step[k];
+        const double low = (double)v[a + b] - v[a] - v[b] + v[0], high = (double)v[a + b + c] - v[a + c] - v[b + c] + v[c];
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        H[3 * i + j] = H[3 * j + i] = grid->scale * grid->scale * (low + t[k] * (high - low));
+    }
+}
+
+void sp_distance_curvature(const sp_distance *distance, const double x[3], double H[9])
+{
+    memset(H, 0, 9 * sizeof *H);
+    if (!finite3(x))
+        return;
+    if (distance->kind == SP_DISTANCE_SPHERE)
+        sphere_curvature(distance, x, H);
+    else if (distance->kind == SP_DISTANCE_BOX)
+        box_curvature(distance, x, H);
+    else if (distance->kind == SP_DISTANCE_GRID)
+        grid_curvature(distance, x, H);
+}

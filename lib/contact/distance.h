@@ -45,6 +45,11 @@ void sp_distance_of_field(const sp_field *field, sp_distance *distance);
  * gradient 0. Thread safe. */
 double sp_distance_at(const sp_distance *distance, const double x[3], double gradient[3]);
 
+/* The second derivatives of that value, H [3, 3], symmetric, m⁻¹: exact for the analytic shapes (0 at a sphere's centre, and in a box) and
+ * within each cell of a grid, whose interpolant is trilinear. 0 outside of a grid's box, for DEFORMED, whose second derivatives are
+ * neglected, and for VOXMAP. Thread safe. */
+void sp_distance_curvature(const sp_distance *distance, const double x[3], double H[9]);
+
 /* ---- GRID only, to be inlined where many are asked ---- */
 
 /* What sp_distance_at gives outside of the box; on its faces rounding decides. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "contact/deformed.h"
-#include "contact/voxmap.h"
 
 int sp_contact_forces_new(sp_context *context, const sp_contact_shell *shell, sp_pool *pool, sp_contact_forces *forces)
 {
@@ -13,6 +12,14 @@ int sp_contact_forces_new(sp_context *context, const sp_contact_shell *shell, sp
     forces->normal = sp_pool_raw(pool, 3 * shell->count, sizeof(double));
     forces->force = sp_pool_raw(pool, 3 * shell->count, sizeof(double));
     return pool->failed ? sp_fail_memory(context) : SP_OK;
+}
+
+bool sp_penalty_by_gradient(const sp_penalty *penalty, const sp_distance *distance)
+{
+    if (distance->kind == SP_DISTANCE_VOXMAP)
+        return false;
+    const bool shape = distance->kind == SP_DISTANCE_PLANE || distance->kind == SP_DISTANCE_SPHERE || distance->kind == SP_DISTANCE_BOX;
+    return penalty->direction == SP_PENALTY_GRADIENT || (penalty->direction == SP_PENALTY_BY_SHAPE && shape);
 }
 
 static double weight_of(const sp_penalty *penalty, const sp_contact_shell *shell, int64_t point)
@@ -36,9 +43,8 @@ void sp_contact_velocity(const sp_contact_state *state, const double at[3], int6
         velocity[k] = state->velocity[k] + turn[k] + world[k];
 }
 
-/* Velocity of a point of the shell by the matter of the other body there. */
-static void relative_velocity(const sp_contact_shell *shell, const sp_contact_state *a, const sp_distance *distance,
-                              const sp_contact_state *b, int64_t point, const double at[3], const double place[3], double v[3])
+void sp_contact_relative_velocity(const sp_contact_shell *shell, const sp_contact_state *a, const sp_distance *distance,
+                                  const sp_contact_state *b, int64_t point, const double at[3], const double place[3], double v[3])
 {
     double other[3];
     const int64_t modes = shell->U ? shell->modes : 0;
@@ -53,31 +59,11 @@ static void relative_velocity(const sp_contact_shell *shell, const sp_contact_st
         v[k] -= other[k];
 }
 
-/* Adds braking pulses on points in proximity voxels: together they take from the mass what each of them is too fast. */
-static void brake(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *a, const sp_distance *distance,
-                  const sp_contact_state *b, const sp_traversal_result *found, sp_contact_forces *forces)
-{
-    double B[9];
-    int64_t braked = 0;
-    sp_quaternion_matrix(b->pose.q, B);
-    for (int pass = 0; pass < 2; pass++)
-        for (int64_t i = 0; i < found->count; i++) {
-            const double *N = forces->normal + 3 * i, *place = found->place + 3 * i;
-            double n[3], v[3], velocity[3];
-            relative_velocity(shell, a, distance, b, found->point[i], forces->at + 3 * i, place, velocity);
-            sp_rotate_back(B, N, n);
-            sp_rotate_back(B, velocity, v);
-            const double change = sp_voxmap_pulse(distance->voxmap, place, n, v, penalty->pulse);
-            braked += pass == 0 && change > 0;
-            for (int k = 0; k < 3 && pass == 1 && change > 0; k++)
-                forces->force[3 * i + k] += penalty->pulse_mass / penalty->step * change / (double)braked * N[k];
-        }
-}
-
 void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
                        const sp_distance *distance, const sp_contact_state *field_state, const sp_traversal_result *found,
                        sp_contact_forces *forces)
 {
+    const bool by_gradient = sp_penalty_by_gradient(penalty, distance);
     double A[9], B[9], total = 0;
     sp_quaternion_matrix(shell_state->pose.q, A);
     sp_quaternion_matrix(field_state->pose.q, B);
@@ -93,19 +79,20 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell,
         sp_rotate(B, found->place + 3 * i, at);
         for (int k = 0; k < 3; k++)
             at[k] += field_state->pose.x[k];
-        sp_contact_shell_normal(shell, p, shell_state->q, penalty->tangents, n);
-        sp_rotate(A, n, N);
+        if (by_gradient)
+            sp_distance_at(distance, found->place + 3 * i, n);
+        else
+            sp_contact_shell_normal(shell, p, shell_state->q, penalty->tangents, n);
+        sp_rotate(by_gradient ? B : A, n, N);
         double push = -penalty->stiffness * found->distance[i];
         if (penalty->damping > 0 && push > 0) {
-            relative_velocity(shell, shell_state, distance, field_state, p, at, found->place + 3 * i, velocity);
+            sp_contact_relative_velocity(shell, shell_state, distance, field_state, p, at, found->place + 3 * i, velocity);
             push = fmax(0, push - penalty->damping * sp_dot3(velocity, N));
         }
         push *= weight_of(penalty, shell, p) * forces->scale;
         for (int k = 0; k < 3; k++)
             forces->force[3 * i + k] = push * N[k];
     }
-    if (distance->kind == SP_DISTANCE_VOXMAP && penalty->pulse < INFINITY)
-        brake(penalty, shell, shell_state, distance, field_state, found, forces);
 }
 
 void sp_contact_forces_total(const sp_contact_forces *forces, double sign, const double about[3], double F[3], double T[3])
@@ -168,10 +155,47 @@ static void add_cross(const double v[3], const double A[9], double scale, double
     }
 }
 
+/* C = R H Rᵀ for H [3, 3]. */
+static void rotate_both(const double R[9], const double H[9], double C[9])
+{
+    double RH[9];
+    for (int i = 0; i < 9; i++)
+        RH[i] = R[i / 3 * 3] * H[i % 3] + R[i / 3 * 3 + 1] * H[3 + i % 3] + R[i / 3 * 3 + 2] * H[6 + i % 3];
+    for (int i = 0; i < 9; i++)
+        C[i] = sp_dot3(RH + i / 3 * 3, R + i % 3 * 3);
+}
+
+/* ∂d/∂p and its derivative at a point that is at x in the frame of the distances, world. */
+static void gradients(const sp_distance *distance, const double B[9], const double x[3], double g[3], double H[9])
+{
+    double local[3], curvature[9];
+    sp_distance_at(distance, x, local);
+    sp_rotate(B, local, g);
+    sp_distance_curvature(distance, x, curvature);
+    rotate_both(B, curvature, H);
+}
+
+/* ∂F/∂x and ∂F/∂ω of one point as in the header, but for what its direction turns with the grasped body; H is 0 where n is a normal. */
+static void force_derivatives(double kappa, double d, const double n[3], const double g[3], const double H[9], const double r[3], double F_x[9],
+                              double F_w[9])
+{
+    double turned[3];
+    sp_cross3(r, g, turned);
+    for (int a = 0; a < 3; a++) {
+        double row[3]; /* of H [r]× */
+        sp_cross3(H + 3 * a, r, row);
+        for (int b = 0; b < 3; b++) {
+            F_x[3 * a + b] = -kappa * (n[a] * g[b] + d * H[3 * a + b]);
+            F_w[3 * a + b] = -kappa * (n[a] * turned[b] - d * row[b]);
+        }
+    }
+}
+
 void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_distance *distance, const sp_pose *field,
                        const sp_contact_forces *forces, bool shell_moves, bool normals, const double about[3], sp_wrench *wrench)
 {
-    static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, flat[9] = {0};
+    const bool by_gradient = sp_penalty_by_gradient(penalty, distance);
     double B[9];
     sp_quaternion_matrix(field->q, B);
     for (int64_t i = 0; i < forces->count; i++) {
@@ -179,28 +203,20 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell,
         const double d = forces->distance[i], kappa = d < 0
                                                           ? penalty->stiffness * weight_of(penalty, shell, forces->point[i]) * forces->scale
                                                           : 0; /* else it only brakes */
-        double r[3], local[3], g[3], turned[3], F[3], T[3], F_x[9], F_w[9];
+        double r[3], x[3], local[3], g[3], H[9], F[3], T[3], F_x[9], F_w[9];
         for (int k = 0; k < 3; k++) {
             r[k] = at[k] - about[k];
+            x[k] = at[k] - field->x[k];
             g[k] = n[k];
             F[k] = sign * forces->force[3 * i + k];
         }
-        if (!normals && distance->kind != SP_DISTANCE_VOXMAP) {
-            double x[3], gradient[3];
-            for (int k = 0; k < 3; k++)
-                x[k] = at[k] - field->x[k];
+        if ((by_gradient || !normals) && distance->kind != SP_DISTANCE_VOXMAP) {
             sp_rotate_back(B, x, local);
-            sp_distance_at(distance, local, gradient);
-            sp_rotate(B, gradient, g);
+            gradients(distance, B, local, g, H);
         }
-        sp_cross3(r, g, turned);
-        for (int a = 0; a < 3; a++)
-            for (int b = 0; b < 3; b++) {
-                F_x[3 * a + b] = -kappa * n[a] * g[b];
-                F_w[3 * a + b] = -kappa * n[a] * turned[b];
-            }
-        if (shell_moves)
-            add_cross(n, I, kappa * d, F_w);
+        force_derivatives(kappa, d, n, g, by_gradient ? H : flat, r, F_x, F_w);
+        if (shell_moves != by_gradient) /* n turns with the grasped body */
+            add_cross(n, I, shell_moves ? kappa * d : -kappa * d, F_w);
         sp_cross3(r, F, T);
         for (int k = 0; k < 3; k++) {
             wrench->force[k] += F[k];

@@ -377,12 +377,14 @@ static inline void place(const sp_contact_shell *shell, const double *q, const v
 }
 
 /* The distance of a point that is met for the first time; a negative one is a contact. */
-static inline double visit(sp_traversal *t, const node_look *n, const double *q, const view *v, const sp_distance *distance)
+static inline double visit(sp_traversal *t, const node_look *n, const double *q, const view *v, const sp_distance *distance,
+                           const sp_traversal_limits *limits)
 {
     sp_traversal_result *result = &t->result;
     const double value = n->lowest ? sp_distance_inside(distance, n->lowest, n->t, NULL) : sp_distance_at(distance, n->x, NULL);
-    const double depth = distance->kind == SP_DISTANCE_VOXMAP ? depth_in_voxels(t->shell, n->point, q, v, distance, n->x) : value;
-    if (depth < 0 || (distance->kind == SP_DISTANCE_VOXMAP && sp_voxmap_at(distance->voxmap, n->x, NULL) == SP_VOXEL_PROXIMITY)) {
+    const bool voxels = distance->kind == SP_DISTANCE_VOXMAP;
+    const double depth = voxels ? depth_in_voxels(t->shell, n->point, q, v, distance, n->x) : value;
+    if (depth < 0 || (voxels && limits->proximity && sp_voxmap_at(distance->voxmap, n->x, NULL) == SP_VOXEL_PROXIMITY)) {
         result->point[result->count] = n->point;
         result->distance[result->count] = fmin(depth, 0);
         memcpy(result->place + 3 * result->count, n->x, sizeof n->x);
@@ -438,7 +440,7 @@ static void visit_level(sp_traversal *t, int level, const double *q, const view 
                 place(shell, q, v, distance, &block[k]);
         for (int k = 0; k < count; k++) {
             const int32_t p = block[k].point;
-            const double value = block[k].known ? block[k].value : visit(t, &block[k], q, v, distance);
+            const double value = block[k].known ? block[k].value : visit(t, &block[k], q, v, distance, limits);
             const double radius = leaves ? 0 : radius_of(shell, shell->first_node[level - 1] + p, q);
             const double margin = value - radius - distance->slack - t->rounding;
             until[p] = t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */

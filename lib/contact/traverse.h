@@ -50,6 +50,7 @@ typedef struct sp_traversal_limits {
     bool coherence;      /* nodes that cannot have come near since they were looked at are passed over */
     bool tree;           /* false: all nodes of all levels, nothing is culled or passed over */
     int levels;          /* at most; 0: all */
+    bool proximity;      /* points in proximity voxels of a voxmap are wanted too, for braking pulses */
 } sp_traversal_limits;
 
 /* What one traversal found. Contacts are in the order of the shell's points. */
@@ -78,7 +79,7 @@ void sp_traversal_free(sp_traversal *traversal); /* NULL is allowed */
  * are those of all points, bit for bit. Coherence: motions since a node was looked at add up to |Δx| + ρ|Δω| + Σ_j reach_j |Δq_j| (Δx of
  * the ball's centre, ρ its radius with Σ_j reach_j |q_j|), and only where that comes up to d(c) − R − slack can a point below be in
  * contact. For deformed fields, whose distances are estimates, both are as good as the estimate. Against a voxmap all points are looked at,
- * as that method does; contacts have their depth (contact/voxmap.h), and points in proximity voxels are among them with distance 0.
+ * as that method does; contacts have their depth (contact/voxmap.h), and points in proximity voxels, where wanted, are among them with distance 0.
  * Allocates nothing; the result stays until the next run. */
 const sp_traversal_result *sp_traversal_run(sp_traversal *traversal, const sp_pose *pose, const double *q, const sp_pose *field,
                                             const sp_distance *distance, double moved, const sp_traversal_limits *limits);

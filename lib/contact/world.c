@@ -51,6 +51,33 @@ static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
     return status;
 }
 
+/* What a tangential spring needs: a point that lasts, a direction and a distance that do too, and a body that moves by its forces alone. */
+static int make_friction(sp_world *world, encounter *e)
+{
+    const sp_world_body *a = world->actors[e->shell].body, *b = world->actors[e->field].body;
+    if (!(world->p.friction > 0))
+        return SP_OK;
+    if (b->distance->kind == SP_DISTANCE_VOXMAP)
+        return sp_fail(world->context, SP_INPUT, "%s has a voxmap, whose depths jump from voxel to voxel: friction needs distances",
+                       sp_world_label(world, e->field).text);
+    if (world->p.coupling.body == e->shell || world->p.coupling.body == e->field)
+        return sp_fail(world->context, SP_INPUT,
+                       "%s is held by the coupling, whose balance needs forces with derivatives: friction has none where it slips",
+                       sp_world_label(world, world->p.coupling.body).text);
+    return sp_friction_new(world->context, world->p.friction, a->shell, b->distance, &world->pool, &e->friction);
+}
+
+/* Balls touch at places that no point keeps. */
+static int refuse_ball_friction(const sp_world *world)
+{
+    int64_t count = world->ball_pair_count > 0 ? 2 : 0;
+    for (int64_t i = 0; i < world->body_count && world->all_balls; i++)
+        count += world->actors[i].body->shell && world->actors[i].body->thickness > 0;
+    if (!(world->p.friction > 0) || count < 2)
+        return SP_OK;
+    return sp_fail(world->context, SP_INPUT, "bodies with a thickness touch as balls, at places that no point keeps: friction needs points against distances");
+}
+
 static int make_pair(sp_world *world, int64_t i, const sp_world_pair *pair)
 {
     encounter *e = &world->pairs[i];
@@ -69,6 +96,7 @@ static int make_pair(sp_world *world, int64_t i, const sp_world_pair *pair)
     e->field = pair->field;
     SP_TRY(sp_traversal_new(world->context, a->shell, &e->traversal));
     SP_TRY(sp_contact_forces_new(world->context, a->shell, &world->pool, &e->forces));
+    SP_TRY(make_friction(world, e));
     e->q = sp_pool_new(&world->pool, b->r, sizeof(double));
     if (world->pool.failed)
         status = sp_fail_memory(world->context);
@@ -148,7 +176,7 @@ int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int
         return sp_fail_memory(context);
     world->context = context;
     world->p = *parameters;
-    world->p.penalty.step = parameters->step;
+    world->p.limits.proximity = parameters->pulse < INFINITY;
     world->body_count = body_count;
     world->actors = sp_pool_new(&world->pool, body_count, sizeof *world->actors);
     world->pairs = sp_pool_new(&world->pool, pair_count, sizeof *world->pairs);
@@ -161,8 +189,11 @@ int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int
         SP_TRY(make_actor(world, i, &bodies[i]));
     SP_TRY(sort_pairs(world, bodies, pair_count, pairs));
     world->all_balls = balls;
+    SP_TRY(refuse_ball_friction(world));
     if (balls || world->ball_pair_count > 0)
         SP_TRY(sp_world_balls_new(world));
+    if (parameters->pulse < INFINITY)
+        SP_TRY(sp_world_pulses_new(world));
     const sp_world_coupling *c = &parameters->coupling;
     if (c->body >= 0) {
         world->hand = c->path(c->path_data, 0, NULL);
@@ -186,6 +217,7 @@ void sp_world_free(sp_world *world)
         sp_ball_tree_free(world->actors[i].balls);
     }
     sp_world_balls_free(world);
+    sp_world_pulses_free(world);
     for (int64_t i = 0; world->pairs && i < world->pair_count; i++)
         sp_traversal_free(world->pairs[i].traversal);
     sp_list_free(&world->contacts);
@@ -200,8 +232,33 @@ double sp_world_time(const sp_world *world)
 
 /* ---- a step ---- */
 
+/* Mass, centre and inertia of the coupled body as it is turned now. */
+static void weigh(sp_world *world, actor *a)
+{
+    const sp_inertia *inertia = a->body->inertia;
+    sp_coupled_motion *m = &world->motion;
+    const double trace = inertia->S[0] + inertia->S[4] + inertia->S[8];
+    double arm[3], J[9], RJ[9], R[9];
+    sp_quaternion_matrix(a->pose.q, R);
+    sp_rotate(R, inertia->centre, a->about);
+    for (int k = 0; k < 3; k++) {
+        arm[k] = inertia->centre[k] - world->p.coupling.grasp[k];
+        a->about[k] += a->pose.x[k];
+    }
+    sp_rotate(R, arm, m->centre);
+    m->mass = inertia->mass;
+    for (int i = 0; i < 9; i++)
+        J[i] = (i % 4 == 0 ? trace : 0) - inertia->S[i];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            RJ[3 * i + j] = R[3 * i] * J[j] + R[3 * i + 1] * J[3 + j] + R[3 * i + 2] * J[6 + j];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            m->inertia[3 * i + j] = sp_dot3(RJ + 3 * i, R + 3 * j);
+}
+
 /* Where the body will be half a step ahead, with the velocities of now. */
-static void predict(const sp_world *world, actor *a)
+static void predict(sp_world *world, actor *a)
 {
     static const double origin[3] = {0, 0, 0};
     const sp_world_body *body = a->body;
@@ -231,6 +288,8 @@ static void predict(const sp_world *world, actor *a)
         a->at.pose = a->pose;
         memcpy(a->at.velocity, a->twist, sizeof a->at.velocity);
         memcpy(a->at.angular_velocity, a->twist + 3, sizeof a->at.angular_velocity);
+        if (world->p.coupling.dynamic)
+            weigh(world, a);
     }
     if (a->integrator) {
         const double *q = sp_integrator_q(a->integrator), *v = sp_integrator_v(a->integrator);
@@ -245,13 +304,6 @@ static void predict(const sp_world *world, actor *a)
         sp_ball_tree_move(a->balls, &a->at.pose, a->at.q);
 }
 
-/* The lighter one of those that have a mass; 0: neither. */
-static double lighter(const sp_world_body *a, const sp_world_body *b)
-{
-    const double m = a->inertia ? a->inertia->mass : 0, n = b->inertia ? b->inertia->mass : 0;
-    return m > 0 && n > 0 ? fmin(m, n) : m + n;
-}
-
 static void find_contacts(sp_world *world, encounter *e)
 {
     const actor *a = &world->actors[e->shell], *b = &world->actors[e->field];
@@ -264,9 +316,9 @@ static void find_contacts(sp_world *world, encounter *e)
         }
     }
     e->found = sp_traversal_run(e->traversal, &a->at.pose, a->at.q, &b->at.pose, b->body->distance, moved, &world->p.limits);
-    sp_penalty penalty = world->p.penalty;
-    penalty.pulse_mass = lighter(a->body, b->body);
-    sp_penalty_forces(&penalty, a->body->shell, &a->at, b->body->distance, &b->at, e->found, &e->forces);
+    sp_penalty_forces(&world->p.penalty, a->body->shell, &a->at, b->body->distance, &b->at, e->found, &e->forces);
+    if (world->p.friction > 0)
+        sp_friction_forces(&e->friction, &world->p.penalty, a->body->shell, &a->at, b->body->distance, &b->at, e->found, &e->forces);
 }
 
 int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3], const double force[3])
@@ -278,6 +330,13 @@ int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const do
     memcpy(contact->at, at, sizeof contact->at);
     memcpy(contact->force, force, sizeof contact->force);
     return SP_OK;
+}
+
+/* Whether the shell is in the other body with all its points, and deeper than one that only lies on it would be. */
+static bool wholly_inside(const encounter *e, const sp_contact_shell *shell)
+{
+    const sp_traversal_result *found = e->found;
+    return found->deepest > 0 && shell->extent > 0 && found->count == shell->cumulative[found->deepest - 1] && found->lowest < -shell->extent;
 }
 
 /* Forces of a pair onto both bodies. */
@@ -292,9 +351,15 @@ static int apply_pair(sp_world *world, const encounter *e)
     report->deepest = e->found->deepest > report->deepest ? e->found->deepest : report->deepest;
     report->complete &= e->found->complete;
     report->lowest = fmin(report->lowest, e->found->lowest);
+    if (report->inside[0] < 0 && wholly_inside(e, a->body->shell)) {
+        report->inside[0] = e->shell;
+        report->inside[1] = e->field;
+    }
     double weight = 0;
     for (int64_t i = 0; i < f->count; i++) {
-        const bool touching = f->distance[i] < 0; /* else it only brakes */
+        const bool touching = f->distance[i] < 0;
+        if (!touching && sp_dot3(f->force + 3 * i, f->force + 3 * i) == 0) /* a proximity voxel without a pulse */
+            continue;
         report->touching += touching;
         weight += !touching ? 0 : world->p.penalty.by_area ? a->body->shell->weight[f->point[i]] : 1;
         SP_TRY(sp_world_note(world, e->shell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
@@ -328,27 +393,6 @@ static void contact_wrench(const sp_world *world, const double about[3], sp_wren
     }
 }
 
-/* Mass, centre and inertia of the coupled body as it is turned now. */
-static void weigh(sp_world *world, const sp_world_body *body, const double R[9])
-{
-    const sp_inertia *inertia = body->inertia;
-    sp_coupled_motion *m = &world->motion;
-    const double trace = inertia->S[0] + inertia->S[4] + inertia->S[8];
-    double arm[3], J[9], RJ[9];
-    for (int k = 0; k < 3; k++)
-        arm[k] = inertia->centre[k] - world->p.coupling.grasp[k];
-    sp_rotate(R, arm, m->centre);
-    m->mass = inertia->mass;
-    for (int i = 0; i < 9; i++)
-        J[i] = (i % 4 == 0 ? trace : 0) - inertia->S[i];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            RJ[3 * i + j] = R[3 * i] * J[j] + R[3 * i + 1] * J[3 + j] + R[3 * i + 2] * J[6 + j];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            m->inertia[3 * i + j] = sp_dot3(RJ + 3 * i, R + 3 * j);
-}
-
 static int move_coupled(sp_world *world)
 {
     const sp_world_coupling *c = &world->p.coupling;
@@ -361,8 +405,6 @@ static int move_coupled(sp_world *world)
     contact_wrench(world, frame.x, &contact);
     world->hand = c->path(c->path_data, sp_world_time(world) + world->p.step, world->hand_twist);
     if (c->dynamic) {
-        sp_quaternion_matrix(a->pose.q, R);
-        weigh(world, a->body, R);
         memcpy(world->motion.hand_velocity, world->hand_twist, sizeof world->motion.hand_velocity);
         memcpy(world->motion.hand_angular_velocity, world->hand_twist + 3, sizeof world->motion.hand_angular_velocity);
         SP_TRY(sp_coupling_dynamic(&a->context, &c->parameters, world->p.step, &world->hand, &contact, world->p.gravity, &world->motion,
@@ -433,7 +475,7 @@ int sp_world_step(sp_world *world)
     sp_context *context = world->context;
     const double h = world->p.step;
     int status = SP_OK;
-    world->report = (sp_world_report){.complete = true, .lowest = INFINITY};
+    world->report = (sp_world_report){.complete = true, .lowest = INFINITY, .inside = {-1, -1}};
     world->contacts.count = 0;
     world->ball_wrench = (sp_wrench){.force = {0}};
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (world->body_count >= SIDE_BY_SIDE)
@@ -442,6 +484,8 @@ int sp_world_step(sp_world *world)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(context->threads) if (world->pair_count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < world->pair_count; i++)
         find_contacts(world, &world->pairs[i]);
+    if (world->pulses)
+        SP_TRY(sp_world_brake(world));
     for (int64_t i = 0; i < world->pair_count; i++)
         SP_TRY(apply_pair(world, &world->pairs[i]));
     if (world->balls)

@@ -70,8 +70,11 @@ typedef struct sp_world_batch {
 typedef struct sp_world_parameters {
     double step;        /* s */
     double gravity[3];  /* m/s² */
-    sp_penalty penalty; /* its step and pulse_mass, the mass of the lighter body, are set here */
-    sp_traversal_limits limits;
+    sp_penalty penalty;
+    double pulse; /* m/s: points that approach faster in proximity voxels of a voxmap are stopped by impulses along their normals, which
+                     lower the kinetic energy (world_pulses.c); INFINITY: none */
+    double friction; /* μ of points against distances (contact/friction.h); 0: none */
+    sp_traversal_limits limits; /* its proximity is set here */
     sp_integrator_parameters integrator; /* of deformations of bodies that are not free; its step is set here */
     sp_world_coupling coupling;
     int64_t batch_count;
@@ -85,6 +88,8 @@ typedef struct sp_world_report {
     bool complete;                     /* no traversal was cut short by its limits */
     double lowest;                     /* m, of all distances seen */
     double stiffest;                   /* largest κ h² / m of any free body: the step is too long from 4 on */
+    int64_t inside[2];                 /* the first pair whose shell is wholly in the other body: all points of the levels visited are in
+                                          contact, the deepest by more than the radius of the ball about all points; −1: none */
     int degenerate;                    /* directions of the coupling (contact/coupling.h) */
     bool limited;                      /* by the coupling's speeds */
 } sp_world_report;
@@ -98,7 +103,8 @@ typedef struct sp_world sp_world;
 
 /* bodies [body_count] must outlive it. pairs: the points of `shell` against the distances of `field`, or, where that has none, the balls of
  * both (thickness). balls: those of all bodies with thickness meet; both find out by a broad phase who is near. SP_USAGE where a pair lacks
- * a shell, or distances or thickness. */
+ * a shell, or distances or thickness; SP_INPUT where
+ * friction is wanted for balls, voxmaps or the coupled body, which have none. */
 int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int64_t body_count, const sp_world_body *bodies,
                  int64_t pair_count, const sp_world_pair *pairs, bool balls, sp_world **world) SP_MUST_USE;
 void sp_world_free(sp_world *world); /* NULL is allowed */

@@ -2,6 +2,7 @@
 #ifndef SP_CONTACT_WORLD_INTERNAL_H
 #define SP_CONTACT_WORLD_INTERNAL_H
 
+#include "contact/friction.h"
 #include "contact/world.h"
 
 /* Fewer than so many are not worth waking threads for. */
@@ -12,7 +13,7 @@ typedef struct actor {
     sp_contact_state at; /* where contacts are found; q and qdot point to the next two */
     double *q, *qdot;    /* [r] */
     double *Q;           /* [r] generalized force of contact, then the load of a fixed body's deformation */
-    double about[3];     /* free: the centre of mass there */
+    double about[3];     /* free, or coupled with a mass: the centre of mass there */
     double F[3], T[3];   /* N, N m about it */
     double wrench[6];    /* about the frame's origin */
     double stiffness;    /* N/m, of all contacts */
@@ -30,10 +31,12 @@ typedef struct encounter {
     sp_traversal *traversal;
     const sp_traversal_result *found;
     sp_contact_forces forces;
+    sp_friction friction;
     double *q; /* of the deformed field in the step before */
 } encounter;
 
-typedef struct sp_world_balls sp_world_balls; /* world_balls.c */
+typedef struct sp_world_balls sp_world_balls;   /* world_balls.c */
+typedef struct sp_world_pulses sp_world_pulses; /* world_pulses.c */
 
 struct sp_world {
     sp_pool pool;
@@ -46,6 +49,7 @@ struct sp_world {
     int64_t ball_pair_count;
     int32_t *ball_pairs; /* [ball_pair_count, 2] i < j, ascending: those that may meet, unless all may */
     sp_world_balls *balls; /* NULL: nothing has any */
+    sp_world_pulses *pulses; /* NULL: none are wanted */
     sp_list contacts;
     const double **ahead; /* where the forces of a batch are asked for: room for the largest */
     sp_pose hand;
@@ -76,5 +80,10 @@ void sp_world_balls_free(sp_world *world);
 
 /* Finds all that meet where the actors are, and adds their forces to F, T, Q, wrench and stiffness of both. The same bytes for any number of threads. */
 int sp_world_balls_meet(sp_world *world) SP_MUST_USE;
+
+/* Adds braking pulses to the forces of all pairs. */
+int sp_world_pulses_new(sp_world *world) SP_MUST_USE;
+void sp_world_pulses_free(sp_world *world);
+int sp_world_brake(sp_world *world) SP_MUST_USE;
 
 #endif

@@ -16,6 +16,7 @@ typedef struct sp_cubature {
     double *stiffness; /* [r, r] UᵀK(0)U of all elements [J], both triangles; NULL: the linear part is the elements' too, see below */
     double *mass;      /* [r, r] UᵀMU, kg when q is a pure number */
     double *gravity;   /* [r, 3, row major] UᵀM e_x, e_y, e_z */
+    bool lumped;       /* M is the lumped mass; false: the consistent one */
 } sp_cubature;
 
 void sp_cubature_free(sp_cubature *cubature);

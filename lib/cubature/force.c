@@ -3,6 +3,7 @@
 
 #include "assembly/batch.h"
 #include "linear/dense.h"
+#include "reduced/linear.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -32,6 +33,7 @@ typedef struct cubature_force {
     double *S;               /* [r, r] */
     double *C, *C_nested;    /* [r, r] what the linear part lacks, also with the nested weights; NULL: nothing is added */
     double *reduced;         /* [3 r]: the last force, that of the nested weights, and where */
+    double *softness;        /* [r] 1/√K_jj of the stiffness at rest, 0 without stiffness; NULL without nested weights */
 } cubature_force;
 
 /* u_a − u_0 of the batch's elements. */
@@ -148,7 +150,7 @@ static int64_t inverted(void *self, const double *q)
     for (int64_t b = 0; b < c->batch_count; b++) {
         const cubature_batch *batch = &c->batches[b];
         sp_lanes u[8][3], force[8][3], energy;
-        if (batch->data.quadratic || sp_law_everywhere(batch->data.law.law))
+        if (batch->data.by_pairs || sp_law_everywhere(batch->data.law.law))
             continue;
         take_displacements(c->u, batch, u);
         sp_batch_force(&batch->data, u, force, &energy);
@@ -179,7 +181,19 @@ static void times(void *self, const double *q, const double *v, double *y)
         cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C, c->r, v, 1, 1, y, 1);
 }
 
-static double estimate(void *self)
+/* ‖S b‖ / ‖S a‖ for a diagonal S (NULL: 1). */
+static double ratio(int r, const double *S, const double *b, const double *a)
+{
+    double above = 0, below = 0;
+    for (int i = 0; i < r; i++) {
+        const double s = S ? S[i] : 1;
+        above += s * b[i] * s * b[i];
+        below += s * a[i] * s * a[i];
+    }
+    return below > 0 ? sqrt(above / below) : 0;
+}
+
+static void estimate(void *self, double *error)
 {
     cubature_force *c = self;
     double *other = c->reduced + c->r;
@@ -192,9 +206,9 @@ static double estimate(void *self)
     cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left_nested : c->B, c->rows, c->modal ? c->f : c->scaled, 1, 0, other, 1);
     if (c->C_nested)
         cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C_nested, c->r, other + c->r, 1, 1, other, 1);
-    double size = cblas_dnrm2(c->r, c->reduced, 1);
     cblas_daxpy(c->r, -1, c->reduced, 1, other, 1);
-    return size > 0 ? cblas_dnrm2(c->r, other, 1) / size : 0;
+    error[SP_NORM_FORCE] = ratio(c->r, NULL, other, c->reduced);
+    error[SP_NORM_ENERGY] = ratio(c->r, c->softness, other, c->reduced);
 }
 
 static void destroy(void *self)
@@ -202,14 +216,6 @@ static void destroy(void *self)
     cubature_force *c = self;
     sp_pool_free(&c->pool);
     free(c);
-}
-
-/* Batches of elements of the same kind, in order. */
-static bool same_kind(const sp_body *body, int64_t a, int64_t b)
-{
-    const sp_element_class *x = &body->classes[body->element_class[a]], *y = &body->classes[body->element_class[b]];
-    const sp_material *p = &body->mesh->materials[x->region], *q = &body->mesh->materials[y->region];
-    return x->corners == y->corners && !x->gram == !y->gram && (x->gram || (p->law == q->law && p->fibre == q->fibre));
 }
 
 /* Batch number of every element, and the first element of every batch; kinds are taken one after another. */
@@ -225,7 +231,7 @@ static int make_batches(sp_context *context, const sp_body *body, const sp_cubat
         sp_batch *batch = NULL;
         for (int64_t k = first; k < cubature->count; k++) {
             int64_t element = cubature->element[k];
-            if (taken[k] || !same_kind(body, cubature->element[first], element))
+            if (taken[k] || !sp_body_alike(body, cubature->element[first], element))
                 continue;
             if (!batch || batch->count == SP_LANES) {
                 batch = &(*batches)[(*count)++];
@@ -308,6 +314,23 @@ static int correct_linear_part(sp_context *context, cubature_force *c, const sp_
     return status;
 }
 
+/* What the energy norm scales coordinates by: with the materials as they are now. */
+static int find_softness(sp_context *context, const sp_body *body, const double *U, cubature_force *c)
+{
+    const int64_t r = c->r;
+    double *K = sp_pool_raw(&c->pool, r * r, sizeof *K), stiffest = 0;
+    c->softness = sp_pool_new(&c->pool, r, sizeof(double));
+    if (c->pool.failed)
+        return sp_fail_memory(context);
+    int status = sp_reduced_stiffness(context, body, r, U, K);
+    for (int64_t j = 0; j < r; j++)
+        stiffest = fmax(stiffest, K[j * r + j]);
+    for (int64_t j = 0; status == SP_OK && j < r; j++)
+        c->softness[j] = K[j * r + j] > 1e-12 * stiffest ? 1 / sqrt(K[j * r + j]) : 0;
+    sp_pool_drop(&c->pool, K);
+    return status;
+}
+
 int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r, const double *U, sp_reduced_force *force)
 {
     cubature_force *c = calloc(1, sizeof *c);
@@ -355,6 +378,8 @@ int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cub
         fill_rows(c, body, cubature, U, &batches[b], member + b * SP_LANES, to);
         rows += (int64_t)SP_LANES * 3 * (batches[b].corners - 1);
     }
+    if (cubature->nested)
+        SP_TRY(find_softness(context, body, U, c));
     if (cubature->stiffness)
         status = correct_linear_part(context, c, cubature);
 done:

@@ -81,9 +81,9 @@ int sp_incremental_train(sp_context *context, const sp_body *body, const double 
             status = sp_fail_memory(context);
             goto done;
         }
-        *entry = (sp_incremental_round){poses->count, report->fit.error, report->fit.mean_error, 0};
+        *entry = (sp_incremental_round){poses->count, report->fit.error, report->fit.mean_error, 0, 0};
         if (parameters->held_out)
-            SP_TRY(sp_cubature_error(context, parameters->held_out, cubature, false, &entry->held_out_error));
+            SP_TRY(sp_cubature_error(context, parameters->held_out, cubature, false, &entry->held_out_error, &entry->held_out_deviation));
         report->settled = fabs(report->fit.mean_error - before) < parameters->change;
         before = report->fit.mean_error;
         if (parameters->adjust)

@@ -9,7 +9,7 @@ typedef struct sp_incremental_round {
     int64_t poses;     /* so far */
     double error;      /* of sp_modal_report, on these poses */
     double mean_error; /* equation 12 with 1/r: what has to settle */
-    double held_out_error; /* on the poses held out; 0 without */
+    double held_out_error, held_out_deviation; /* on the poses held out, by sp_cubature_error; 0 without */
 } sp_incremental_round;
 
 typedef struct sp_incremental_parameters {

@@ -470,7 +470,20 @@ done:
     return status;
 }
 
-int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubature *cubature, bool nested, double *error)
+/* Σ ‖residual_t‖ / Σ ‖f_t‖ over the poses, whose residuals are relative to ‖f_t‖. */
+static double mean_deviation(const sp_training *training, const double *residual)
+{
+    const int64_t r = sp_training_coordinates(training), poses = sp_training_rows(training) / r;
+    double above = 0, below = 0;
+    for (int64_t t = 0; t < poses; t++) {
+        const double size = sp_training_size(training, t);
+        above += size * cblas_dnrm2((int)r, residual + t * r, 1);
+        below += size;
+    }
+    return above / below;
+}
+
+int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubature *cubature, bool nested, double *error, double *deviation)
 {
     enum { WIDTH = 64 };
     int64_t rows = sp_training_rows(training), n = cubature->count, r = cubature->r;
@@ -488,6 +501,8 @@ int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubat
     }
     if (status == SP_OK)
         *error = cblas_dnrm2((int)rows, residual, 1) / size;
+    if (status == SP_OK && deviation)
+        *deviation = mean_deviation(training, residual);
 done:
     sp_pool_free(&scratch);
     return status;

@@ -45,7 +45,8 @@ typedef struct sp_cubature_report {
 int sp_cubature_train(sp_context *context, const sp_body *body, sp_training *training, const sp_cubature_parameters *parameters, sp_cubature *cubature,
                       sp_cubature_report *report) SP_MUST_USE;
 
-/* ‖A w − b‖ / sp_training_whole of a cubature, of either kind of weights, on the poses of a training; nested: of its second weights. */
-int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubature *cubature, bool nested, double *error) SP_MUST_USE;
+/* ‖A w − b‖ / sp_training_whole of a cubature, of either kind of weights, on the poses of a training; nested: of its second weights. deviation (NULL: not wanted): Σ ‖f'_t − f_t‖ / Σ ‖f_t‖,
+ * in which small forces count by their size. */
+int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubature *cubature, bool nested, double *error, double *deviation) SP_MUST_USE;
 
 #endif

@@ -94,6 +94,11 @@ const double *sp_training_target(const sp_training *t)
     return t->target;
 }
 
+double sp_training_size(const sp_training *t, int64_t pose)
+{
+    return 1 / t->inverse[pose];
+}
+
 double sp_training_whole(const sp_training *t)
 {
     return sqrt((double)t->poses->count);

@@ -29,6 +29,7 @@ void sp_training_free(sp_training *training); /* NULL is allowed */
 int64_t sp_training_coordinates(const sp_training *training); /* r */
 int64_t sp_training_rows(const sp_training *training);        /* r · poses */
 const double *sp_training_target(const sp_training *training); /* b [rows] */
+double sp_training_size(const sp_training *training, int64_t pose); /* ‖f_t‖, with the measure's scale */
 double sp_training_whole(const sp_training *training);        /* what errors are relative to: the norm of all f_t / ‖f_t‖, √poses */
 
 /* A's columns of `count` elements [rows, count, column major]. */

@@ -261,6 +261,11 @@ int64_t sp_condensed_system_dynamic(const sp_system *system)
     return ((const sp_condensed *)system->self)->map.d;
 }
 
+int64_t sp_condensed_system_added(const sp_system *system)
+{
+    return ((const sp_condensed *)system->self)->map.added;
+}
+
 /* W(q) − external · q and the residual (external − f)_s; the largest of the forces in `size`. */
 static double potential(sp_condensed *self, const double *external, const double *q, double *residual, double *size)
 {

@@ -16,9 +16,9 @@
  * h C + β h² K, with the matrices of the step (§4, "Bunny"). `rub` returns ½ v₁ᵀMv₁ − ½ v ᵀMv with the mass of the full system, not what the filter alone took; a projection in
  * another metric than M may make it negative. Without dynamic vertices friction changes nothing.
  *
- * What K_ss says nothing of is refused by name, SP_INPUT at the start: pieces of elements joined by quasistatic vertices that could move as rigid bodies with all dynamic and
- * held components at rest (cut off without a dynamic vertex; with one alone, they could turn about it). Springs and grounds do not count, since they come and go. (A vertex of
- * no element is held: assembly/body.h.) The inertia of held vertices that speed up (held_inertia, asked for before the step) acts in the momentum; the balance of the
+ * K_ss says nothing of rigid motions of pieces of elements joined by quasistatic vertices. A piece that could still turn or slide with all dynamic and held components at rest, as one about
+ * its only dynamic vertex, gets further dynamic vertices, at most four, which carry that motion with its inertia (dynamics/floating.h); one that was cut off without any is refused by name,
+ * SP_INPUT at the start. Springs and grounds do not count, since they come and go. (A vertex of no element is held: assembly/body.h.) The inertia of held vertices that speed up (held_inertia, asked for before the step) acts in the momentum; the balance of the
  * quasistatic vertices is without any inertia. */
 #ifndef SP_DYNAMICS_CONDENSED_H
 #define SP_DYNAMICS_CONDENSED_H
@@ -44,8 +44,11 @@ int sp_condensation_check(sp_context *context, const sp_body *body, int64_t coun
 /* Statics with the dynamic vertices where they are: ‖(external − f)_s‖ and ‖Jᵀ(external − f)‖ at q [N]. */
 int sp_condensed_system_balance(sp_system *system, const double *q, const double *external, double *quasistatic, double *dynamic) SP_MUST_USE;
 
-/* The free components of dynamic vertices: 3·count where no component of them is held. */
+/* The free components of dynamic vertices: 3·count where no component of them is held and none was added. */
 int64_t sp_condensed_system_dynamic(const sp_system *system);
+
+/* How many vertices are dynamic beside those that were asked for. */
+int64_t sp_condensed_system_added(const sp_system *system);
 
 /* The reduced inertia JᵀMJ, square and of that order, at q, by free components of dynamic vertices in the order of their numbers. */
 int sp_condensed_system_inertia(sp_system *system, const double *q, double *inertia) SP_MUST_USE;

@@ -1,5 +1,6 @@
 #include "dynamics/condensed.h"
 #include "dynamics/condensed_map.h"
+#include "dynamics/floating.h"
 
 #include <string.h>
 
@@ -26,6 +27,20 @@ static int mark(sp_context *context, const sp_body *body, int64_t count, const i
                 place[body->dof[3 * v + c]] = -1;
     }
     return SP_OK;
+}
+
+/* Makes further vertices dynamic in pieces that would still turn or slide about those that are, and refuses pieces that nothing is known of. */
+static int refuse_floating(sp_context *context, const sp_body *body, int64_t *place, int64_t *added)
+{
+    int64_t vertex;
+    bool anywhere;
+    int status;
+    SP_TRY(sp_floating_settle(context, body, place, added));
+    SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
+    if (vertex >= 0)
+        status = sp_fail(context, SP_INPUT, "the piece with vertex %lld could go anywhere with its dynamic and held vertices at rest: it needs a dynamic vertex", (long long)vertex);
+done:
+    return status;
 }
 
 static void number(sp_condensed_map *map)
@@ -64,7 +79,7 @@ int sp_condensation_check(sp_context *context, const sp_body *body, int64_t coun
     int64_t *place = sp_pool_new(&scratch, body->dof_count, sizeof *place);
     int status = place ? mark(context, body, count, vertex, place) : sp_fail_memory(context);
     if (status == SP_OK)
-        status = sp_condensed_refuse_floating(context, body, place);
+        status = refuse_floating(context, body, place, &(int64_t){0});
     sp_pool_free(&scratch);
     return status;
 }
@@ -83,7 +98,7 @@ int sp_condensed_map_new(sp_context *context, const sp_body *body, int64_t count
         goto done;
     }
     SP_TRY(mark(context, body, count, vertex, map->place));
-    SP_TRY(sp_condensed_refuse_floating(context, body, map->place));
+    SP_TRY(refuse_floating(context, body, map->place, &map->added));
     for (int64_t i = 0; i < n; i++)
         map->d += map->place[i] < 0;
     map->s = n - map->d;

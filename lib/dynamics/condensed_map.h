@@ -10,6 +10,7 @@ typedef struct sp_condensed_map {
     sp_pool pool;
     sp_context *context;
     const sp_body *body;
+    int64_t added;         /* vertices that are dynamic beside those that were asked for */
     int64_t d, s;          /* components of each kind, d + s = dof_count */
     int64_t *dynamic;      /* [d] their free degrees of freedom, increasing */
     int64_t *quasistatic;  /* [s] */
@@ -21,13 +22,10 @@ typedef struct sp_condensed_map {
     bool factored;         /* the factor is that of K as it is */
 } sp_condensed_map;
 
-/* The body must have its pattern and outlive the map. SP_USAGE for vertices out of range, held in all components or named twice; SP_INPUT, by name, for a piece of the body that
- * could move as a rigid body with all dynamic and held components at rest. */
+/* The body must have its pattern and outlive the map. SP_USAGE for vertices out of range, held in all components or named twice; SP_INPUT, by name, for a piece of the body without a
+ * dynamic or held component. A piece that could still turn or slide about these gets further dynamic vertices (dynamics/floating.h). */
 int sp_condensed_map_new(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex, sp_condensed_map *map) SP_MUST_USE;
 void sp_condensed_map_free(sp_condensed_map *map);
-
-/* SP_INPUT for such pieces; place as above. */
-int sp_condensed_refuse_floating(sp_context *context, const sp_body *body, const int64_t *place) SP_MUST_USE;
 
 /* Copies K, over the body's pattern; `more` over the same pattern, nonzero only within vertices, is added (NULL: nothing). */
 void sp_condensed_map_fill(sp_condensed_map *map, const sp_sparse *K, const sp_sparse *more);

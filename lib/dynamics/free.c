@@ -56,6 +56,7 @@ struct sp_free_body {
     double *matrix, *square, *middle_K; /* [n, n], [r, r], [r, r]: the room of a step */
     int *pivot;
     double norm, size; /* of the residual, and of the largest term in it */
+    double work;       /* J, of a force without an energy: done against it since the body was placed */
     int64_t barred;    /* the element that an iterate of this step turned inside out; −1 */
     sp_free_report report;
 };
@@ -468,20 +469,27 @@ done:
 
 /* ---- the body ---- */
 
+/* The lower triangle of A [n, n, column major] with this J and these rows of G [3, r] (NULL: 0). */
+static void fill_mass(const sp_free_body *b, const double J[INERTIA], const double *G, double *A)
+{
+    const int n = b->n, r = b->r;
+    for (int k = 0; k < 3; k++) {
+        double axis[3] = {k == 0, k == 1, k == 2};
+        tensor_times(J, 1, axis, A + k * n);
+        for (int i = 0; i < r; i++)
+            A[k * n + 3 + i] = G ? G[k * r + i] : 0;
+    }
+    for (int j = 0; j < r; j++)
+        for (int i = j; i < r; i++)
+            A[(3 + j) * n + 3 + i] = b->inertia->M[j * r + i];
+}
+
 /* A(0) must be positive definite: U may hold no rigid motion. b->matrix is scaled to a diagonal of 1. */
 static int check_inertia(sp_free_body *b)
 {
     const int n = b->n, r = b->r;
     double *A = b->matrix;
-    for (int k = 0; k < 3; k++) {
-        double axis[3] = {k == 0, k == 1, k == 2};
-        tensor_times(b->J, 1, axis, A + k * n);
-        for (int i = 0; i < r; i++)
-            A[k * n + 3 + i] = b->slope[(INERTIA + k) * r + i];
-    }
-    for (int j = 0; j < r; j++)
-        for (int i = j; i < r; i++)
-            A[(3 + j) * n + 3 + i] = b->inertia->M[j * r + i];
+    fill_mass(b, b->J, b->slope + INERTIA * r, A);
     for (int k = 0; k < n; k++)
         b->weight[k] = 1 / A[k * n + k];
     for (int j = 0; j < n; j++)
@@ -678,6 +686,7 @@ void sp_free_body_place(sp_free_body *b, const sp_pose *pose, const double veloc
         now->q[i] = q ? q[i] : 0;
         now->qdot[i] = qdot ? qdot[i] : 0;
     }
+    b->work = 0;
     memcpy(b->state.rotation, pose->q, sizeof b->state.rotation);
     sp_quaternion_normalize(b->state.rotation);
     sp_quaternion_matrix(b->state.rotation, R);
@@ -765,9 +774,31 @@ int sp_free_body_step(sp_free_body *b, const double F[3], const double T[3], con
     b->now = b->next;
     b->next = before;
     b->state = state;
+    if (b->force.unsymmetric)
+        b->work += cblas_ddot(b->r, b->mean_f, 1, b->change, 1);
     b->report.steps++;
 done:
     return status;
+}
+
+int sp_free_body_respond(sp_free_body *b, const double F[3], const double T[3], const double *Q, double velocity[3], double angular[3],
+                         double *qdot)
+{
+    double R[9];
+    sp_quaternion_matrix(b->state.rotation, R);
+    sp_rotate_back(R, T, b->dx);
+    if (b->r)
+        memcpy(b->dx + 3, Q, (size_t)b->r * sizeof *Q);
+    enter_room(b);
+    fill_mass(b, b->now.J, b->coupled ? b->now.slope + INERTIA * b->r : NULL, b->matrix);
+    if (LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', b->n, 1, b->matrix, b->n, b->dx, b->n) != 0)
+        return sp_fail(b->context, SP_NUMERICAL, "the mass matrix of a free body is not positive definite as it is deformed");
+    sp_rotate(R, b->dx, angular);
+    if (b->r)
+        memcpy(qdot, b->dx + 3, (size_t)b->r * sizeof *qdot);
+    for (int k = 0; k < 3; k++)
+        velocity[k] = F[k] / b->inertia->mass;
+    return SP_OK;
 }
 
 /* ---- what others see of it ---- */
@@ -827,7 +858,7 @@ const double *sp_free_body_qdot(const sp_free_body *b)
 void sp_free_body_energies(sp_free_body *b, double *kinetic, double *strain)
 {
     *kinetic = 0.5 * (b->inertia->mass * sp_dot3(b->state.v, b->state.v) + twice_kinetic(b, &b->now));
-    *strain = b->r > 0 ? b->force.evaluate(b->force.self, b->now.q, false, b->middle_f, NULL) : 0;
+    *strain = b->force.unsymmetric ? b->work : b->r > 0 ? b->force.evaluate(b->force.self, b->now.q, false, b->middle_f, NULL) : 0;
 }
 
 void sp_free_body_momenta(sp_free_body *b, double linear[3], double angular[3])

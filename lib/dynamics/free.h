@@ -98,6 +98,12 @@ void sp_free_body_place(sp_free_body *body, const sp_pose *pose, const double ve
  * or what comes out is not finite; the state stays that of the step before. */
 int sp_free_body_step(sp_free_body *body, const double F[3], const double T[3], const double *Q) SP_MUST_USE;
 
+/* The velocities that an impulse brings at once, A(q)⁻¹ times it with q and the rotation of now: F [N s], T [N m s] about the centre of mass
+ * and Q [N s m/[q]] as in sp_free_body_step (r = 0: Q and qdot NULL), velocity of the centre of mass and angular velocity, all world. For a
+ * `decoupled` body with its own A. SP_NUMERICAL where A(q) is not positive definite. Not thread safe where bodies share rooms. */
+int sp_free_body_respond(sp_free_body *body, const double F[3], const double T[3], const double *Q, double velocity[3], double angular[3],
+                         double *qdot) SP_MUST_USE;
+
 /* The pose of the body frame and q [r] now, and as they will be half a step later by the velocities now (first order in q, exact rotation
  * by Ω h/2). */
 void sp_free_body_pose(const sp_free_body *body, sp_pose *pose);
@@ -111,7 +117,9 @@ const sp_free_state *sp_free_body_state(const sp_free_body *body);
 const double *sp_free_body_q(const sp_free_body *body); /* [r] */
 const double *sp_free_body_qdot(const sp_free_body *body);
 
-/* Kinetic and strain energy [J]; linear and angular momentum about the world's origin [world frame]. */
+/* Kinetic and strain energy [J]; in place of the second, where the force is the gradient of no energy (reduced/force.h), the work that was done against it since the body was
+ * placed, which a path in q may leave with any sign. Linear and angular momentum about the world's origin [world frame], which such forces conserve too,
+ * since they act on q alone. */
 void sp_free_body_energies(sp_free_body *body, double *kinetic, double *strain);
 void sp_free_body_momenta(sp_free_body *body, double linear[3], double angular[3]);
 

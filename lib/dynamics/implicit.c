@@ -1,5 +1,5 @@
 /* Implicit steps whose unknown is q₁ and whose velocity and acceleration are v₁ = cv (q₁ − q₀) + vb, a₁ = ca (q₁ − q₀) + ab, with M a₁ + C(q₁) v₁ + f(q₁) = external₁: Newmark (thesis
- * §2.9, constants in the notes of the papers' README), implicit Euler, and backward differences of second order, for steps of any lengths, used for q and for v. */
+ * §2.9, β and γ as in integrate.h), implicit Euler, and backward differences of second order, for steps of any lengths, used for q and for v. */
 #include "dynamics/internal.h"
 
 #include <math.h>

@@ -16,8 +16,8 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *force, co
                           sp_system *system) SP_MUST_USE;
 void sp_reduced_system_free(sp_system *system);
 
-/* The estimate of its force's relative error at q (reduced/force.h); NaN where the force has none. Costs nothing where q is where it was evaluated last. */
-double sp_reduced_system_estimate(const sp_system *system, const double *q);
+/* The estimates of its force's relative error at q, error[SP_NORMS] (reduced/force.h); NaN where the force has none. Costs nothing where q is where it was evaluated last. */
+void sp_reduced_system_estimate(const sp_system *system, const double *q, double *error);
 
 /* How the matrix of a reduced system is made and solved with. K, the derivative of the force, is not symmetric for weights by coordinate (cubature/cubature.h). */
 enum sp_jacobian {

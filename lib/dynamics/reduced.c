@@ -483,15 +483,17 @@ void sp_reduced_system_iterations(const sp_system *system, int64_t *solves, int6
     *products = self->products;
 }
 
-double sp_reduced_system_estimate(const sp_system *system, const double *q)
+void sp_reduced_system_estimate(const sp_system *system, const double *q, double *error)
 {
     reduced *self = system->self;
+    for (int norm = 0; norm < SP_NORMS; norm++)
+        error[norm] = NAN;
     if (!self->force.estimate)
-        return NAN;
+        return;
     if (self->elsewhere)
         self->have_force = false;
     evaluate(self, q, false);
-    return self->force.estimate(self->force.self);
+    self->force.estimate(self->force.self, error);
 }
 
 int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system)

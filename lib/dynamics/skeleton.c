@@ -432,6 +432,14 @@ static void anchor_at(const sp_bone_spring *p, double t, double anchor[3])
         anchor[k] = (1 - part) * p->anchor[3 * low + k] + part * p->anchor[3 * high + k];
 }
 
+double sp_skeleton_spin(const sp_skeleton *skeleton)
+{
+    double most = 0;
+    for (int64_t b = 0; b < skeleton->count; b++)
+        most = fmax(most, sqrt(sp_dot3(skeleton->bones[b].omega, skeleton->bones[b].omega)));
+    return most;
+}
+
 void sp_skeleton_energies(const sp_skeleton *skeleton, double t, double *kinetic, double *potential)
 {
     double T = 0, V = 0;

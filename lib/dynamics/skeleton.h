@@ -70,6 +70,9 @@ void sp_skeleton_border(sp_skeleton *skeleton, double t, double h, double beta, 
 /* θ += h rate, exactly on the joints' arcs; θ̇ = rate. */
 void sp_skeleton_advance(sp_skeleton *skeleton, double h, const double *rate);
 
+/* The largest angular speed of a bone, rad/s. */
+double sp_skeleton_spin(const sp_skeleton *skeleton);
+
 /* Kinetic energy of the bones' own mass; energy of springs at time t and of gravity on bones and attached vertices, that of gravity 0 at rest coordinates [J]. Either may be NULL. */
 void sp_skeleton_energies(const sp_skeleton *skeleton, double t, double *kinetic, double *potential);
 

@@ -1,10 +1,7 @@
-#include "geometry/orient.h"
+#include "geometry/orient_internal.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "geometry/edges.h"
-#include "geometry/winding.h"
 
 /* Which of the doubled triangles stay is chosen for each component that is connected over edges with any number of
  * triangles, by the first of these that leaves something:
@@ -18,33 +15,6 @@
  * else: every distinct triangle stays once.
  *
  * Triangles of zero area with three distinct vertices are left out of the result but join their neighbours here. */
-
-typedef struct repair {
-    sp_pool pool;
-    int64_t point_count, count;  /* welded vertices; triangles as given */
-    double *points;              /* [point_count, 3] */
-    int64_t *triangles;          /* [count, 3] of welded vertices */
-    uint8_t *live;               /* [count] takes part */
-    uint8_t *flat;               /* [count] has no area */
-    double *area;                /* [count] */
-    signed char *sign;           /* [count] +1 as given, −1 turned, 0 vanishes */
-    uint8_t *odd;                /* [count] given an odd number of times */
-    int64_t use_count;
-    sp_edge_use *uses;
-    int64_t *component;          /* [count] lowest triangle of the component over all edges */
-    uint8_t *balanced, *even;    /* [count] of the component, at its lowest triangle */
-    int64_t patch_count;
-    int64_t *patch;              /* [count] */
-} repair;
-
-/* What is turned as a whole: a patch, or the open patches of a balanced component together. */
-typedef struct unit {
-    bool closed, consistent;
-    double area, centre[3], volume;
-    double low[3], high[3];
-    int factor;                  /* ±1 for all its triangles */
-    int64_t root;                /* of its nest; itself where it lies in no other */
-} unit;
 
 static uint64_t hash3(const uint64_t key[3])
 {
@@ -79,7 +49,7 @@ static int64_t *first_of_equal(sp_pool *pool, int64_t count, const uint64_t *key
     return first;
 }
 
-static bool weld(repair *r, const sp_surface *surface, sp_orient_report *report)
+static bool weld(sp_repair *r, const sp_surface *surface, sp_orient_report *report)
 {
     const int64_t n = surface->vertex_count;
     uint64_t *key = sp_pool_raw(&r->pool, 3 * n, sizeof *key);
@@ -127,8 +97,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Twice the vector area. */
-static void double_area(const repair *r, int64_t t, double normal[3])
+void sp_repair_normal(const sp_repair *r, int64_t t, double normal[3])
 {
     const int64_t *v = r->triangles + 3 * t;
     double e[3], f[3];
@@ -137,12 +106,12 @@ static void double_area(const repair *r, int64_t t, double normal[3])
     cross(e, f, normal);
 }
 
-static void find_degenerate(repair *r, sp_orient_report *report)
+static void find_degenerate(sp_repair *r, sp_orient_report *report)
 {
     for (int64_t t = 0; t < r->count; t++) {
         const int64_t *v = r->triangles + 3 * t;
         double n[3], e[3], f[3];
-        double_area(r, t, n);
+        sp_repair_normal(r, t, n);
         subtract(r->points + 3 * v[1], r->points + 3 * v[0], e);
         subtract(r->points + 3 * v[2], r->points + 3 * v[0], f);
         /* Zero within the rounding of the product, with fused multiplication and without. */
@@ -156,7 +125,7 @@ static void find_degenerate(repair *r, sp_orient_report *report)
 
 /* Keeps the first of the triangles with the same vertices; its sign becomes that of the sum of all orientations relative
  * to the first, which may be 0. */
-static bool join_doubled(repair *r, sp_orient_report *report)
+static bool join_doubled(sp_repair *r, sp_orient_report *report)
 {
     uint64_t *key = sp_pool_raw(&r->pool, 3 * r->count, sizeof *key);
     int64_t *sum = sp_pool_new(&r->pool, r->count, sizeof *sum);
@@ -203,7 +172,7 @@ static int64_t root_of(int64_t *parent, int64_t t)
 
 /* Finds components over all edges and which of them are balanced or even, and takes the triangles that vanish out of the
  * list of uses. All signs become +1 where the component is not balanced. */
-static void choose_doubled(repair *r, sp_orient_report *report)
+static void choose_doubled(sp_repair *r, sp_orient_report *report)
 {
     for (int64_t t = 0; t < r->count; t++)
         r->component[t] = t;
@@ -253,8 +222,8 @@ static void choose_doubled(repair *r, sp_orient_report *report)
 }
 
 /* Patches over edges with two triangles: orients each breadth first, so that most of its area keeps its side.
- * inconsistent [patch] gets 1 where triangles had to be turned against each other. */
-static bool orient_patches(repair *r, uint8_t *inconsistent, sp_orient_report *report)
+ * Marks those in which triangles had to be turned against each other as inconsistent. */
+static bool orient_patches(sp_repair *r, sp_orient_report *report)
 {
     int64_t *mate = sp_pool_raw(&r->pool, 3 * r->count, sizeof *mate);
     int64_t *queue = sp_pool_raw(&r->pool, r->count, sizeof *queue);
@@ -302,7 +271,7 @@ static bool orient_patches(repair *r, uint8_t *inconsistent, sp_orient_report *r
         int majority = turned > kept ? -1 : 1;
         for (int64_t i = 0; i < tail; i++)
             r->sign[queue[i]] = (signed char)(r->sign[queue[i]] * turn[queue[i]] * majority);
-        inconsistent[r->patch_count++] = mixed;
+        r->inconsistent[r->patch_count++] = mixed;
         report->one_sided += conflict;
     }
     report->patches = r->patch_count;
@@ -312,225 +281,7 @@ static bool orient_patches(repair *r, uint8_t *inconsistent, sp_orient_report *r
     return true;
 }
 
-/* open [patch] gets 1 where the patch alone has an edge that is not run as often forth as back. */
-static void find_open(const repair *r, uint8_t *open, int64_t *sum)
-{
-    for (int64_t i = 0, end; i < r->use_count; i = end) {
-        end = sp_edge_end(r->uses, r->use_count, i);
-        for (int64_t j = i; j < end; j++) {
-            int64_t t = r->uses[j].corner / 3;
-            sum[r->patch[t]] += r->sign[t] * sp_edge_direction(&r->uses[j], r->triangles);
-        }
-        for (int64_t j = i; j < end; j++) {
-            int64_t p = r->patch[r->uses[j].corner / 3];
-            open[p] |= sum[p] != 0;
-            sum[p] = 0;
-        }
-    }
-}
-
-/* Area, box and signed volume about the centroid. */
-static void measure(const repair *r, const int64_t *unit_of, unit *units, int64_t unit_count)
-{
-    for (int64_t u = 0; u < unit_count; u++)
-        for (int k = 0; k < 3; k++) {
-            units[u].low[k] = INFINITY;
-            units[u].high[k] = -INFINITY;
-        }
-    for (int64_t t = 0; t < r->count; t++) {
-        if (!r->live[t])
-            continue;
-        unit *u = &units[unit_of[r->patch[t]]];
-        u->area += r->area[t];
-        for (int c = 0; c < 3; c++)
-            for (int k = 0; k < 3; k++) {
-                double x = r->points[3 * r->triangles[3 * t + c] + k];
-                u->centre[k] += r->area[t] * x / 3;
-                u->low[k] = x < u->low[k] ? x : u->low[k];
-                u->high[k] = x > u->high[k] ? x : u->high[k];
-            }
-    }
-    for (int64_t i = 0; i < unit_count; i++)
-        for (int k = 0; k < 3; k++)
-            units[i].centre[k] = units[i].area > 0 ? units[i].centre[k] / units[i].area : units[i].low[k];
-    for (int64_t t = 0; t < r->count; t++) {
-        if (!r->live[t])
-            continue;
-        unit *u = &units[unit_of[r->patch[t]]];
-        double n[3], d[3];
-        double_area(r, t, n);
-        subtract(r->points + 3 * r->triangles[3 * t], u->centre, d);
-        u->volume += r->sign[t] * (n[0] * d[0] + n[1] * d[1] + n[2] * d[2]) / 6;
-    }
-}
-
-/* The triangles of the units, sorted by unit: those of u are list[start[u]] … list[start[u+1] − 1]. */
-static int64_t *sort_by_unit(const repair *r, const int64_t *unit_of, int64_t unit_count, sp_pool *pool, int64_t **start)
-{
-    int64_t *at = *start = sp_pool_new(pool, unit_count + 2, sizeof *at);
-    int64_t *list = sp_pool_raw(pool, r->count, sizeof *list);
-    if (pool->failed)
-        return NULL;
-    for (int64_t t = 0; t < r->count; t++)
-        if (r->live[t])
-            at[unit_of[r->patch[t]] + 2]++;
-    for (int64_t u = 0; u < unit_count; u++)
-        at[u + 2] += at[u + 1];
-    for (int64_t t = 0; t < r->count; t++)
-        if (r->live[t])
-            list[at[unit_of[r->patch[t]] + 1]++] = t;
-    return list;
-}
-
-/* One unit as a surface of its own, with the signs so far. Its triangles are allocated from `pool`, the rest borrowed. */
-static sp_surface part_of(const repair *r, const int64_t *list, int64_t count, sp_pool *pool)
-{
-    sp_surface part = {.vertex_count = r->point_count, .vertices = r->points};
-    part.triangles = sp_pool_raw(pool, 3 * count, sizeof *part.triangles);
-    for (int64_t i = 0; i < count && part.triangles; i++) {
-        const int64_t *v = r->triangles + 3 * list[i];
-        int64_t *to = part.triangles + 3 * part.triangle_count++;
-        to[0] = v[0];
-        to[1] = v[r->sign[list[i]] > 0 ? 1 : 2];
-        to[2] = v[r->sign[list[i]] > 0 ? 2 : 1];
-    }
-    return part;
-}
-
-/* Three of four among up to 16 vertices, spread over the list, lie inside. */
-static bool lies_inside(const sp_winding *outer, const sp_surface *inner)
-{
-    const int64_t count = 3 * inner->triangle_count, samples = count < 16 ? count : 16;
-    int64_t inside = 0;
-    for (int64_t i = 0; i < samples; i++) {
-        const double *x = inner->vertices + 3 * inner->triangles[i * count / samples];
-        inside += fabs(sp_winding_number(outer, x, 2)) >= 0.5;
-    }
-    return 4 * inside >= 3 * samples;
-}
-
-static bool box_inside(const unit *inner, const unit *outer)
-{
-    for (int k = 0; k < 3; k++)
-        if (inner->low[k] < outer->low[k] || inner->high[k] > outer->high[k])
-            return false;
-    return true;
-}
-
-/* Turns units outward; closed consistent ones that lie in one another keep their senses relative to each other. Nests
- * are looked for only where closed consistent units have both senses. */
-static int turn_units(sp_context *context, const repair *r, const int64_t *unit_of, unit *units, int64_t count)
-{
-    int status = SP_OK;
-    sp_pool pool = {0};
-    bool positive = false, negative = false;
-    for (int64_t u = 0; u < count; u++) {
-        /* A sheet in one plane has no volume but rounding; it keeps its side. */
-        units[u].factor = units[u].volume < -1e-10 * units[u].area * sqrt(units[u].area) ? -1 : 1;
-        units[u].root = u;
-        positive |= units[u].closed && units[u].consistent && units[u].factor > 0;
-        negative |= units[u].closed && units[u].consistent && units[u].factor < 0;
-    }
-    if (!positive || !negative)
-        return SP_OK;
-    /* Largest first: whoever contains a unit has been placed before it. */
-    int64_t *start, nested = 0, *order = sp_pool_raw(&pool, count, sizeof *order);
-    const int64_t *list = sort_by_unit(r, unit_of, count, &pool, &start);
-    sp_surface *parts = sp_pool_new(&pool, count, sizeof *parts);
-    if (pool.failed) {
-        status = sp_fail_memory(context);
-        goto done;
-    }
-    for (int64_t u = 0; u < count; u++)
-        if (units[u].closed && units[u].consistent)
-            order[nested++] = u;
-    for (int64_t step = nested / 2; step > 0; step /= 2) /* shell sort; equal volumes by index */
-        for (int64_t i = step; i < nested; i++) {
-            int64_t u = order[i], j = i;
-            double size = fabs(units[u].volume);
-            for (; j >= step; j -= step) {
-                double other = fabs(units[order[j - step]].volume);
-                if (other > size || (other == size && order[j - step] < u))
-                    break;
-                order[j] = order[j - step];
-            }
-            order[j] = u;
-        }
-    for (int64_t i = 0; i < nested; i++) {
-        const int64_t outer = order[i];
-        sp_winding *winding = NULL;
-        if (units[outer].root != outer)
-            continue;
-        for (int64_t j = i + 1; j < nested; j++) {
-            const int64_t inner = order[j];
-            if (units[inner].root != inner || !box_inside(&units[inner], &units[outer]))
-                continue;
-            if (!parts[inner].triangles)
-                parts[inner] = part_of(r, list + start[inner], start[inner + 1] - start[inner], &pool);
-            if (!winding) {
-                if (!parts[outer].triangles)
-                    parts[outer] = part_of(r, list + start[outer], start[outer + 1] - start[outer], &pool);
-                if (pool.failed) {
-                    status = sp_fail_memory(context);
-                    goto done;
-                }
-                SP_TRY(sp_winding_new(context, &parts[outer], &winding));
-            }
-            if (pool.failed) {
-                sp_winding_free(winding);
-                status = sp_fail_memory(context);
-                goto done;
-            }
-            if (lies_inside(winding, &parts[inner])) {
-                units[inner].root = outer;
-                units[inner].factor = units[outer].factor;
-            }
-        }
-        sp_winding_free(winding);
-    }
-done:
-    sp_pool_free(&pool);
-    return status;
-}
-
-/* Units from patches, turned; the signs of all live triangles become final. */
-static int turn_outward(sp_context *context, repair *r, const uint8_t *inconsistent)
-{
-    const int64_t count = r->patch_count;
-    uint8_t *open = sp_pool_new(&r->pool, count, 1);
-    int64_t *sum = sp_pool_new(&r->pool, count, sizeof *sum);
-    int64_t *unit_of = sp_pool_raw(&r->pool, count, sizeof *unit_of);
-    int64_t *shared = sp_pool_raw(&r->pool, r->count, sizeof *shared); /* per component: unit of its open patches */
-    unit *units = sp_pool_new(&r->pool, count, sizeof *units);
-    if (r->pool.failed)
-        return sp_fail_memory(context);
-    find_open(r, open, sum);
-    memset(shared, 0xff, (size_t)r->count * sizeof *shared);
-    memset(unit_of, 0xff, (size_t)count * sizeof *unit_of);
-    int64_t unit_count = 0;
-    for (int64_t t = 0; t < r->count; t++) {
-        if (!r->live[t] || unit_of[r->patch[t]] >= 0)
-            continue;
-        const int64_t p = r->patch[t], c = r->component[t];
-        const bool together = open[p] && r->balanced[c];
-        if (together && shared[c] >= 0) {
-            unit_of[p] = shared[c];
-            continue;
-        }
-        units[unit_count] = (unit){.closed = !open[p] || together, .consistent = !inconsistent[p]};
-        if (together)
-            shared[c] = unit_count;
-        unit_of[p] = unit_count++;
-    }
-    measure(r, unit_of, units, unit_count);
-    int status = turn_units(context, r, unit_of, units, unit_count);
-    for (int64_t t = 0; t < r->count; t++)
-        if (r->live[t])
-            r->sign[t] = (signed char)(r->sign[t] * units[unit_of[r->patch[t]]].factor);
-    return status;
-}
-
-static int write_repaired(sp_context *context, const repair *r, const sp_surface *surface, sp_surface *repaired,
+static int write_repaired(sp_context *context, const sp_repair *r, const sp_surface *surface, sp_surface *repaired,
                           sp_orient_report *report)
 {
     int64_t n = 0;
@@ -564,7 +315,7 @@ static int write_repaired(sp_context *context, const repair *r, const sp_surface
 
 int sp_surface_orient(sp_context *context, const sp_surface *surface, sp_surface *repaired, sp_orient_report *report)
 {
-    repair r = {.count = surface->triangle_count};
+    sp_repair r = {.count = surface->triangle_count};
     int status = SP_OK;
     *report = (sp_orient_report){0};
     r.live = sp_pool_raw(&r.pool, r.count, 1);
@@ -576,7 +327,7 @@ int sp_surface_orient(sp_context *context, const sp_surface *surface, sp_surface
     r.even = sp_pool_new(&r.pool, r.count, 1);
     r.odd = sp_pool_new(&r.pool, r.count, 1);
     r.patch = sp_pool_raw(&r.pool, r.count, sizeof *r.patch);
-    uint8_t *inconsistent = sp_pool_new(&r.pool, r.count, 1);
+    r.inconsistent = sp_pool_new(&r.pool, r.count, 1);
     if (r.pool.failed || !weld(&r, surface, report)) {
         status = sp_fail_memory(context);
         goto done;
@@ -592,11 +343,11 @@ int sp_surface_orient(sp_context *context, const sp_surface *surface, sp_surface
         goto done;
     }
     choose_doubled(&r, report);
-    if (!orient_patches(&r, inconsistent, report)) {
+    if (!orient_patches(&r, report)) {
         status = sp_fail_memory(context);
         goto done;
     }
-    SP_TRY(turn_outward(context, &r, inconsistent));
+    SP_TRY(sp_repair_turn_outward(context, &r));
     for (int64_t i = 0, end; i < r.use_count; i = end) {
         int64_t sum = 0;
         end = sp_edge_end(r.uses, r.use_count, i);

@@ -5,9 +5,14 @@
  * belong to: inner walls that two cells share, fins given from both sides. A component in which every edge then runs as
  * often forth as back was consistent in the input and is not turned in part; elsewhere each patch that is connected over
  * edges with exactly two triangles is oriented consistently (breadth first from its triangle of lowest index, keeping the
- * majority's given orientation by area). Then all is turned outward: closed patches that were consistent in the input and
- * lie inside one another keep their senses relative to each other (opposite ones are cavities), the outermost gets
- * positive volume, as does every other patch, about its own centroid. */
+ * majority's given orientation by area).
+ *
+ * Then whole patches are turned outward. A closed patch gets positive volume, but closed patches that were consistent in the input
+ * and lie inside one another keep their senses relative to each other (opposite ones are cavities), and the outermost of them
+ * gets positive volume. An open patch is turned by what is seen of it from far away: the side from which more rays leave the model is
+ * the outer one (visibility.h). An open patch whose sides are seen alike, or not at all because other patches hide it, gets positive
+ * volume about its own centroid unless it is nearly flat; then it keeps its sense relative to the others: it is turned where most of
+ * the other area was turned. */
 #ifndef SP_GEOMETRY_ORIENT_H
 #define SP_GEOMETRY_ORIENT_H
 

@@ -106,6 +106,10 @@ int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t 
     cholesky->order = matrix->order;
     cholesky->wide = sp_lanes_native();
     sp_cholmod_start(&cholesky->common);
+    if (matrix->order == 0) { /* METIS takes no empty graph; there is nothing to factor or to solve */
+        *result = cholesky;
+        return SP_OK;
+    }
     int64_t *permutation = sp_pool_raw(&scratch, matrix->order, sizeof *permutation);
     cholesky->solvers = calloc((size_t)context->threads, sizeof *cholesky->solvers);
     if (!permutation || !cholesky->solvers) {
@@ -149,7 +153,9 @@ void sp_cholesky_free(sp_cholesky *cholesky)
 int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
 {
     cholmod_sparse values = sp_cholmod_view(matrix);
-    cholesky->ready = false;
+    cholesky->ready = cholesky->order == 0;
+    if (cholesky->ready)
+        return SP_OK;
     /* TRUE comes back for indefinite matrices too: the status and the column where it stopped tell */
     int levels = sp_blas_serial_begin(), done = cholmod_l_factorize(&values, cholesky->factor, &cholesky->common);
     sp_blas_serial_end(levels);
@@ -200,6 +206,8 @@ int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, dou
 {
     if (!cholesky->ready)
         return sp_fail(cholesky->context, SP_NUMERICAL, "there is no factorization to solve with");
+    if (cholesky->order == 0)
+        return SP_OK;
     int64_t lanes = (count + SP_LANES - 1) / SP_LANES, each = (lanes + cholesky->solver_count - 1) / cholesky->solver_count;
     int groups = !cholesky->wide || count == 1 ? 0 : each < SP_SUPERNODES_GROUPS ? (int)each : SP_SUPERNODES_GROUPS; /* 0: by CHOLMOD */
     int64_t most = groups ? groups * SP_LANES : SOLVE_BLOCK, blocks = (count + most - 1) / most;

@@ -1,4 +1,4 @@
-#include "material/law.h"
+#include "material/law_internal.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -56,18 +56,6 @@ SP_INLINE sp_lanes lanes_sqrt(sp_lanes x)
 }
 
 /* ---- laws in the invariants: a3 = a − 3, b3 = b − 3, j = J − 1; d2 = |C − I|² ---- */
-
-SP_INLINE void stvk(const sp_lanes *c, sp_lanes a3, sp_lanes d2, invariants *w)
-{
-    /* tr E = a3/2, tr E² = d2/4 with d2 = a² − 2b − 2a + 3 */
-    sp_lanes zero = a3 * 0, lambda = c[0], mu = c[1];
-    *w = (invariants){.W = lambda * a3 * a3 / 8 + mu * d2 / 4};
-    w->W_a = lambda * a3 / 4 + mu * (a3 + 2) / 2;
-    w->W_b = zero - mu / 2;
-    w->W_aa = lambda / 4 + mu / 2;
-    w->W_ab = w->W_aJ = w->W_bb = w->W_bJ = w->W_J = w->W_JJ = zero;
-    w->rest = lambda * a3 / 2 + mu * a3;
-}
 
 SP_INLINE void neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j, invariants *w)
 {
@@ -145,11 +133,6 @@ SP_INLINE void cofactor(const sp_lanes *A, sp_lanes *C)
             int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
             C[3 * i + j] = A[3 * i1 + j1] * A[3 * i2 + j2] - A[3 * i1 + j2] * A[3 * i2 + j1];
         }
-}
-
-SP_INLINE int entry(int p, int q) /* p ≤ q */
-{
-    return p * 9 - p * (p - 1) / 2 + q - p;
 }
 
 SP_INLINE sp_lanes square_sum(const sp_lanes *A)
@@ -428,11 +411,11 @@ static bool all_definite(const sp_lanes *A)
         L[k] = A[k];
     for (int p = 0; p < 9; p++) {
         for (int l = 0; l < SP_LANES; l++)
-            if (!(L[entry(p, p)][l] > 1e-14 * fabs(A[entry(p, p)][l])))
+            if (!(L[sp_tangent_entry(p, p)][l] > 1e-14 * fabs(A[sp_tangent_entry(p, p)][l])))
                 return false;
         for (int i = p + 1; i < 9; i++)
             for (int j = i; j < 9; j++)
-                L[entry(i, j)] -= L[entry(p, i)] * L[entry(p, j)] / L[entry(p, p)];
+                L[sp_tangent_entry(i, j)] -= L[sp_tangent_entry(p, i)] * L[sp_tangent_entry(p, j)] / L[sp_tangent_entry(p, p)];
     }
     return true;
 }
@@ -517,7 +500,7 @@ SP_CLONES static void project_definite(const sp_lanes *H, sp_lanes *A)
     sp_lanes full[81], U[9], V[9];
     for (int p = 0; p < 9; p++)
         for (int q = p; q < 9; q++)
-            full[9 * p + q] = full[9 * q + p] = A[entry(p, q)];
+            full[9 * p + q] = full[9 * q + p] = A[sp_tangent_entry(p, q)];
     principal_frames(H, U, V);
     turn(U, V, full);
     if (apart(full)) {
@@ -545,12 +528,12 @@ SP_CLONES static void project_definite(const sp_lanes *H, sp_lanes *A)
     } else {
         for (int p = 0; p < 9; p++)
             for (int q = p; q < 9; q++)
-                full[9 * p + q] = full[9 * q + p] = A[entry(p, q)];
+                full[9 * p + q] = full[9 * q + p] = A[sp_tangent_entry(p, q)];
         drop_negative(9, SWEEPS, full);
     }
     for (int p = 0; p < 9; p++)
         for (int q = p; q < 9; q++)
-            A[entry(p, q)] = full[9 * p + q];
+            A[sp_tangent_entry(p, q)] = full[9 * p + q];
 }
 
 /* ---- all of it ---- */
@@ -570,11 +553,8 @@ SP_INLINE void of_invariants(const sp_law_lanes *law, const sp_lanes *H, sp_lane
     case SP_LAW_MOONEY_RIVLIN:
         mooney_rivlin(law->constant, s.a3, s.b3, s.j, &w);
         break;
-    case SP_LAW_STABLE_NEO_HOOKEAN:
-        stable_neo_hookean(law->constant, s.a3, s.j, &w);
-        break;
     default:
-        stvk(law->constant, s.a3, s.d2, &w);
+        stable_neo_hookean(law->constant, s.a3, s.j, &w);
     }
     *W += w.W;
     sp_lanes FD[9];
@@ -591,41 +571,6 @@ SP_INLINE void of_invariants(const sp_law_lanes *law, const sp_lanes *H, sp_lane
         s.g_J[k] += k % 4 == 0;
     }
     add_tangent(&s, &w, A);
-}
-
-/* W = ½ eᵀCe, S = C e, P = F S, A_ij,kl = δ_ik S_jl + Σ F_ia C_aj,lb F_kb. */
-SP_CLONES static void linear(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
-{
-    static const int voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
-    strain s;
-    measure(H, &s);
-    sp_lanes e[6] = {s.D[0] / 2, s.D[4] / 2, s.D[8] / 2, s.D[5], s.D[2], s.D[1]}, S[6];
-    for (int k = 0; k < 6; k++) {
-        S[k] = law->C[6 * k] * e[0];
-        for (int m = 1; m < 6; m++)
-            S[k] += law->C[6 * k + m] * e[m];
-        *W += S[k] * e[k] / 2;
-    }
-    for (int i = 0; P && i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            for (int a = 0; a < 3; a++)
-                P[3 * i + j] += s.F[3 * i + a] * S[voigt[a][j]];
-    if (!A)
-        return;
-    sp_lanes half[9][6]; /* Σ_a F_ia C_aj,m */
-    for (int p = 0; p < 9; p++)
-        for (int m = 0; m < 6; m++) {
-            half[p][m] = s.F[3 * (p / 3)] * law->C[6 * voigt[0][p % 3] + m];
-            for (int a = 1; a < 3; a++)
-                half[p][m] += s.F[3 * (p / 3) + a] * law->C[6 * voigt[a][p % 3] + m];
-        }
-    for (int p = 0, at = 0; p < 9; p++)
-        for (int q = p; q < 9; q++, at++) {
-            for (int b = 0; b < 3; b++)
-                A[at] += half[p][voigt[q % 3][b]] * s.F[3 * (q / 3) + b];
-            if (p / 3 == q / 3)
-                A[at] += S[voigt[p % 3][q % 3]];
-        }
 }
 
 SP_CLONES static void invariant_law(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
@@ -667,7 +612,7 @@ void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite
         stress[k] = (sp_lanes){0};
     for (int k = 0; A && k < SP_TANGENT_ENTRIES; k++)
         A[k] = (sp_lanes){0};
-    (law->law == SP_LAW_COROTATIONAL ? corotational : law->law == SP_LAW_LINEAR ? linear : invariant_law)(law, H, W, stress, A);
+    (law->law == SP_LAW_STVK ? sp_law_stvk : law->law == SP_LAW_LINEAR ? sp_law_linear : law->law == SP_LAW_COROTATIONAL ? corotational : invariant_law)(law, H, W, stress, A);
     if (law->fibre != SP_FIBRE_NONE)
         fibres(law, H, W, stress, A);
     refuse_inverted(law, H, W, stress, A);

@@ -33,4 +33,12 @@ int sp_mesh_check_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *c
  * weights 1, 2, 4, … give every combination a side of its own. Finite normal and offset, no component beyond 1e100. */
 void sp_mesh_sides_of_plane(const sp_mesh *mesh, const double normal[3], double offset, int64_t region, int64_t weight, int64_t *side);
 
+/* Connected components of the elements as sp_mesh_components finds them, numbered by size: label [elements] from 0, more elements first; of equal ones the one with the lowest element. */
+int sp_mesh_pieces_by_size(sp_context *context, const sp_mesh *mesh, int64_t *label, int64_t *count) SP_MUST_USE;
+
+/* The elements with keep [elements] set, at least one, as a mesh of their own, with the vertices that they use, all in their old order. Vertices stay held; surface vertices stay with their
+ * elements and weights, triangles where all their vertices do; all materials stay, so that regions keep their numbers. origin [part's vertices], from `pool`: the vertex of `mesh` that
+ * each one is. `part` owns its arrays; after an error it is empty. */
+int sp_mesh_keep(sp_context *context, const sp_mesh *mesh, const bool *keep, sp_pool *pool, sp_mesh *part, int64_t **origin) SP_MUST_USE;
+
 #endif

@@ -184,8 +184,7 @@ static bool corners_in_range(const sp_mesh *mesh, int64_t element)
     return true;
 }
 
-/* Not positive as it stands, but positive when mirrored. */
-static bool turnable(const sp_mesh *mesh, int64_t element)
+bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element)
 {
     if (!corners_in_range(mesh, element) || sp_mesh_element_positive(mesh, element))
         return false;
@@ -203,7 +202,7 @@ static void turn_surface(sp_mesh *mesh)
     sp_embedded_surface *surface = &mesh->surface;
     for (int64_t v = 0; v < surface->vertex_count; v++) {
         int64_t element = surface->element[v];
-        if (element < 0 || element >= sp_mesh_element_count(mesh) || !turnable(mesh, element))
+        if (element < 0 || element >= sp_mesh_element_count(mesh) || !sp_mesh_element_turnable(mesh, element))
             continue;
         int count = element < mesh->hex_count ? 8 : 4;
         if (surface->width < count)
@@ -236,12 +235,20 @@ int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn)
     if (turn)
         turn_surface(mesh);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
-        if (turn && turnable(mesh, e)) {
+        if (turn && sp_mesh_element_turnable(mesh, e)) {
             turn_element(mesh, e);
             count++;
         } else if (!turn && corners_in_range(mesh, e)) {
             count += !sp_mesh_element_positive(mesh, e);
         }
     }
+    return count;
+}
+
+int64_t sp_mesh_folded(const sp_mesh *mesh)
+{
+    int64_t count = 0;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
+        count += corners_in_range(mesh, e) && !sp_mesh_element_positive(mesh, e) && !sp_mesh_element_turnable(mesh, e);
     return count;
 }

@@ -77,6 +77,9 @@ int sp_mesh_check(sp_context *context, const sp_mesh *mesh, double surface_toler
  * range are passed over. */
 int64_t sp_mesh_inverted(sp_mesh *mesh, bool turn);
 
+/* How many elements turning does not help: flat ones, and hexahedra whose Jacobian changes its sign. */
+int64_t sp_mesh_folded(const sp_mesh *mesh);
+
 /* Box of the vertices [m]; zeros for an empty mesh. */
 void sp_mesh_box(const sp_mesh *mesh, double low[3], double high[3]);
 

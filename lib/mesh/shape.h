@@ -46,6 +46,9 @@ static inline void sp_element_centre(const sp_mesh *mesh, int64_t element, doubl
 /* Are all Jacobians of the element positive where sp_mesh_check looks? The corners must be in range. */
 bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element);
 
+/* Is it not positive as it is, but positive when it is mirrored? */
+bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element);
+
 /* The least det J there [m³] (of a tetrahedron six times its volume), NaN when one is. */
 double sp_mesh_worst_jacobian(const sp_mesh *mesh, int64_t element);
 

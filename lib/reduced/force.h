@@ -4,6 +4,10 @@
 
 #include "base/context.h"
 
+/* Norms of a reduced force f: √Σ f_j², to which stiff coordinates contribute most; and √Σ f_j²/K_jj with K = UᵀK(0)U, the norm of the elastic energy of the displacement that f makes when every
+ * coordinate answers by itself, so that soft coordinates, in which a body moves most, count. Coordinates without stiffness are left out of the second. */
+enum sp_norm { SP_NORM_FORCE, SP_NORM_ENERGY, SP_NORMS };
+
 typedef struct sp_reduced_force {
     void *self;
     int64_t r;
@@ -18,8 +22,8 @@ typedef struct sp_reduced_force {
     void (*destroy)(void *self); /* NULL: nothing to free */
     /* y = K(q) v without K, for about the cost of a force; NULL: not known. It leaves `estimate` as it was. */
     void (*times)(void *self, const double *q, const double *v, double *y);
-    /* An estimate of the relative error of f at the last evaluation (cubature with nested weights); NULL: none. */
-    double (*estimate)(void *self);
+    /* Estimates of the relative error of f at the last evaluation, error[SP_NORMS] (cubature with nested weights); NULL: none. */
+    void (*estimate)(void *self, double *error);
 } sp_reduced_force;
 
 #endif

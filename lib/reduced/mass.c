@@ -42,6 +42,21 @@ SP_CLONES static void add_corners(int corners, const int64_t *corner, const doub
         add_width(4, corner, mass, width, W, product);
 }
 
+/* The same for the mass on the diagonal, a vertex at a time; mass [vertices]. */
+static void lumped_times(const sp_body *body, int64_t region, int64_t r, const double *W, double *mass, double *product)
+{
+    const sp_mesh *mesh = body->mesh;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        const double *matrix = body->classes[body->element_class[e]].mass;
+        for (int i = 0; i < corners * corners && (region < 0 || mesh->region[e] == region); i++)
+            mass[corner[i / corners]] += matrix[i];
+    }
+    for (int64_t i = 0; i < 3 * mesh->vertex_count * r; i++)
+        product[i] += mass[i / (3 * r)] * W[i];
+}
+
 /* product [3·vertices, r, row major] += M W */
 static void mass_times(const sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W, double *product)
 {
@@ -58,17 +73,21 @@ static void mass_times(const sp_context *context, const sp_body *body, int64_t r
     }
 }
 
-int sp_reduced_mass_of_region(sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *U, const double *W, double *mass, double *gravity)
+int sp_reduced_mass_of_region(sp_context *context, const sp_body *body, bool lumped, int64_t region, int64_t r, const double *U, const double *W, double *mass, double *gravity)
 {
     enum { ROWS = 3 * 256 }; /* at a time, by columns */
     const int64_t rows = 3 * body->mesh->vertex_count;
     sp_pool scratch = {0};
     double *product = sp_pool_new(&scratch, rows * r, sizeof *product), *block = sp_pool_raw(&scratch, ROWS * r, sizeof *block);
+    double *diagonal = lumped ? sp_pool_new(&scratch, body->mesh->vertex_count, sizeof *diagonal) : NULL;
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
-    mass_times(context, body, region, r, W, product);
+    if (lumped)
+        lumped_times(body, region, r, W, diagonal, product);
+    else
+        mass_times(context, body, region, r, W, product);
     memset(mass, 0, (size_t)(r * r) * sizeof *mass);
     if (gravity)
         memset(gravity, 0, (size_t)(3 * r) * sizeof *gravity);
@@ -102,11 +121,11 @@ double *sp_reduced_rows(sp_pool *pool, int64_t rows, int64_t r, const double *U)
     return W;
 }
 
-int sp_reduced_mass(sp_context *context, const sp_body *body, int64_t r, const double *U, double *mass, double *gravity)
+int sp_reduced_mass(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U, double *mass, double *gravity)
 {
     sp_pool scratch = {0};
     const double *W = sp_reduced_rows(&scratch, 3 * body->mesh->vertex_count, r, U);
-    int status = W ? sp_reduced_mass_of_region(context, body, -1, r, U, W, mass, gravity) : sp_fail_memory(context);
+    int status = W ? sp_reduced_mass_of_region(context, body, lumped, -1, r, U, W, mass, gravity) : sp_fail_memory(context);
     sp_pool_free(&scratch);
     return status;
 }

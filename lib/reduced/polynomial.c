@@ -40,6 +40,7 @@ typedef struct part_plan {
     enum sp_constant constant;
     int64_t r;
     const double *W;
+    const bool *by_points;         /* [classes] sp_row_by_points */
     const sp_row_factor *factors;  /* [classes]; NULL: too many */
 } part_plan;
 
@@ -59,9 +60,9 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
                     return status;
             }
             g->class[l] = class;
-            for (int k = 0; k < sp_pair_count(g->corners) * sp_pair_count(g->corners); k++)
-                g->F[k][l] = factors[l]->F[k];
+            g->weighted[l] = -1;
         }
+        sp_row_group_factor(plan->body, g, factors[l], l);
         g->separable &= factors[l]->separable;
         g->triangular &= factors[l]->triangular;
         g->box &= factors[l]->box;
@@ -70,29 +71,42 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
     return SP_OK;
 }
 
+/* The next elements or points of list[*at … last), up to as many as there are lanes and as long as they are of one kind. */
+static void take_group(const part_plan *plan, int64_t *at, int *point, int64_t last, sp_row_group *g)
+{
+    const sp_body *body = plan->body;
+    for (g->count = 0; g->count < SP_LANES && *at < last; g->count++) {
+        const int64_t element = plan->list[*at];
+        const sp_element_class *class = &body->classes[body->element_class[element]];
+        const bool by_points = plan->by_points[body->element_class[element]];
+        if (g->count > 0 && (class->corners != g->corners || by_points != g->by_points))
+            break;
+        if (class->corners != g->corners || by_points != g->by_points) /* factors in the lanes are of the other kind */
+            memset(g->class, -1, sizeof g->class);
+        g->corners = class->corners;
+        g->by_points = by_points;
+        g->element[g->count] = element;
+        g->point[g->count] = (*point)++;
+        if (!by_points || *point == class->points) {
+            *point = 0;
+            ++*at;
+        }
+    }
+}
+
 /* Adds the elements list[first … last) to the sum. */
 static int sum_elements(sp_context *context, const part_plan *plan, int64_t first, int64_t last, sum_space *space)
 {
-    const sp_mesh *mesh = plan->body->mesh;
     int64_t N = sp_polynomial_order(plan->r);
     sp_row_group *g = &space->group;
-    for (int64_t at = first; at < last; at += g->count) {
+    int point = 0;
+    while (first < last) {
         const sp_row_factor *factors[SP_LANES];
-        int corners;
-        sp_mesh_corners(mesh, plan->list[at], &corners);
-        if (corners != g->corners) /* factors in the lanes are of the other shape */
-            memset(g->class, -1, sizeof g->class);
-        g->corners = corners;
-        for (g->count = 0; g->count < SP_LANES && at + g->count < last; g->count++) {
-            g->element[g->count] = plan->list[at + g->count];
-            sp_mesh_corners(mesh, g->element[g->count], &corners);
-            if (corners != g->corners)
-                break;
-        }
+        take_group(plan, &first, &point, last, g);
         int status = load_factors(context, plan, space, factors);
         if (status != SP_OK)
             return status;
-        sp_row_group_load(mesh, g, factors, plan->r, plan->W, space->hat);
+        sp_row_group_load(plan->body, g, factors, plan->r, plan->W, space->hat);
         const int paired = g->box ? SP_ROWS_PAIRED : 0;
         space->paired += paired * SP_LANES;
         sp_row_group_rows(g, plan->r, space->hat, &(sp_row_block){STRIDE, space->rows + space->filled, space->rows + plan->r * STRIDE + BLOCK_ROWS - space->paired});
@@ -221,7 +235,7 @@ static int add_groups(sp_context *context, const sp_body *body, const double *U,
         group->gravity = sp_pool_raw(&polynomials->pool, 3 * r, sizeof(double));
         if (polynomials->pool.failed)
             return sp_fail_memory(context);
-        SP_TRY(sp_reduced_mass_of_region(context, body, g, r, U, W, group->mass, group->gravity));
+        SP_TRY(sp_reduced_mass_of_region(context, body, polynomials->lumped, g, r, U, W, group->mass, group->gravity));
     }
     polynomials->group_count = mesh->material_count;
 done:
@@ -237,7 +251,7 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
     sp_pool scratch = {0};
     int status = SP_OK;
     *report = (sp_polynomial_report){0};
-    *polynomials = (sp_polynomials){.r = r, .part_count = groups * constants, .density = 1};
+    *polynomials = (sp_polynomials){.r = r, .part_count = groups * constants, .density = 1, .lumped = parameters->lumped};
     if (r < 1 || r > 2000)
         return sp_fail(context, SP_USAGE, "%lld reduced coordinates: polynomials take 1 to 2000", (long long)r);
     SP_TRY(sp_body_quadratic(context, body));
@@ -249,11 +263,14 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
     polynomials->gravity = sp_pool_new(&polynomials->pool, 3 * r, sizeof(double));
     const double *W = sp_reduced_rows(&scratch, rows, r, U);
     int64_t *list = sp_pool_raw(&scratch, elements, sizeof *list);
+    bool *by_points = sp_pool_raw(&scratch, body->class_count, sizeof *by_points);
     if (polynomials->pool.failed || scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    SP_TRY(sp_reduced_mass_of_region(context, body, -1, r, U, W, polynomials->mass, polynomials->gravity));
+    for (int64_t c = 0; c < body->class_count; c++)
+        by_points[c] = sp_row_by_points(body, c);
+    SP_TRY(sp_reduced_mass_of_region(context, body, parameters->lumped, -1, r, U, W, polynomials->mass, polynomials->gravity));
     if (groups > 1)
         SP_TRY(add_groups(context, body, U, W, polynomials));
     for (int64_t g = 0, at = 0; g < groups; g++) {
@@ -269,7 +286,7 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
                 status = sp_fail_memory(context);
                 goto done;
             }
-            part_plan plan = {.body = body, .count = count, .list = list, .constant = part->constant, .r = r, .W = W};
+            part_plan plan = {.body = body, .count = count, .list = list, .constant = part->constant, .r = r, .W = W, .by_points = by_points};
             SP_TRY(sum_part(context, &plan, parameters->memory > 0 ? parameters->memory : INT64_C(400) << 20, part->gram, report));
             SP_TRY(sp_progress(context, (double)(at + 1) / (double)polynomials->part_count));
         }

@@ -1,9 +1,9 @@
-/* Reduced forces of linear materials: cubic polynomials in the reduced coordinates q, all of whose coefficients are entries
- * of one Gram matrix (../papers' notes; Barbič & James 2005 §4 by another way).
+/* Reduced forces of linear materials: cubic polynomials in the reduced coordinates q, all of whose coefficients are entries of one Gram matrix (the model of Barbič & James 2005 §4; their
+ * coefficients are integrated one by one).
  *
- * With squared edge lengths d_ab(q) = Σ_i q_i X_ab·uⁱ_ab + ½ Σ_ij q_i q_j uⁱ_ab·uʲ_ab and the energy ½ Σ_elements dᵀ G d, let
- * A = Σ RᵀGR, where R has one row per vertex pair ab and the columns [X_ab·uⁱ_ab (r of them), uⁱ_ab·uʲ_ab (i ≤ j, j fastest)].
- * N = r + r(r+1)/2. Then W = ½A_ij q_i q_j + ½A_i,jk q_i q_j q_k + ⅛A_ij,kl q_i q_j q_k q_l. */
+ * The Green–Lagrange strain of u = Σ q_i uⁱ is E = Σ_i q_i e_i + ½ Σ_ij q_i q_j e_ij with e_i = sym(∇uⁱ) and e_ij = sym((∇uⁱ)ᵀ∇uʲ). Let R have the columns [e_i (r of them), e_ij (i ≤ j, j
+ * fastest)] and A = ∫ RᵀCR dV with the material's C, of order N = r + r(r+1)/2. Then W = ½A_ij q_i q_j + ½A_i,jk q_i q_j q_k + ⅛A_ij,kl q_i q_j q_k q_l. How elements contribute to A is said
+ * in reduced/rows.h. */
 #ifndef SP_REDUCED_POLYNOMIAL_H
 #define SP_REDUCED_POLYNOMIAL_H
 
@@ -40,6 +40,7 @@ typedef struct sp_polynomials {
     double *mass;      /* [r, r] UᵀMU, kg when q is a pure number */
     double *gravity;   /* [r, 3, row major] UᵀM e_x, e_y, e_z: times an acceleration it is a generalized force */
     double density;    /* the factor on mass and gravity, the groups' too, 1 */
+    bool lumped;       /* M is the lumped mass; false: the consistent one */
     bool symmetrized;  /* the Gram matrix is symmetric in all indices, as one made from a force is: damping cannot be had from it */
 } sp_polynomials;
 
@@ -60,6 +61,7 @@ void sp_polynomials_free(sp_polynomials *polynomials);
 /* ---- making them ---- */
 
 typedef struct sp_polynomial_parameters {
+    bool lumped;      /* take the lumped mass in place of the consistent one */
     bool by_group;    /* one part per region */
     bool by_constant; /* λ and μ apart; every region must be isotropic (law stvk) */
     int64_t memory;   /* bytes for the sums and the blocks of rows; 0: 400 MiB. SP_SYSTEM where one sum does not fit */

@@ -12,7 +12,7 @@ typedef struct sp_quadratic {
     int64_t stride;         /* pairs rounded up to whole lanes: columns begin aligned */
     double *constant;       /* M₀ [pairs] */
     double *linear;         /* [stride, r, column major]; what is behind the pairs is 0 */
-    double *quadratic;      /* [stride, pairs, column major], symmetric: the lower triangle, and squares of SP_LANES on the diagonal whole; what is behind the pairs is 0 */
+    double *quadratic;      /* [stride, stride, column major], symmetric: the lower triangle, and squares of SP_LANES on the diagonal whole; what is behind the pairs is 0 */
     double *monomials;      /* s [stride]; what is behind the pairs is 0 */
     double *first, *second; /* M₁ and M₂ [stride] after an evaluation */
 } sp_quadratic;

@@ -1,5 +1,7 @@
 #include "reduced/rows.h"
 
+#include "base/twofold.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -7,14 +9,14 @@
 /* û_s with three axes first, whose X̂_s alone are not 0 in a box. */
 static const int axes_first[8] = {0, 1, 2, 4, 3, 5, 6, 7};
 
-/* The product number p stands for û_s·ŵ_t + û_t·ŵ_s (s < t) or û_s·ŵ_s. Hexahedra: by s xor t, those with an axis first. */
-static void product_modes(int corners, int products[SP_HEX_PAIRS][2])
+/* The product number p stands for û_s·ŵ_t + û_t·ŵ_s (s < t) or û_s·ŵ_s. Of 7 alternating sums: by s xor t, those with an axis first. Of 3 columns of a displacement gradient: any order. */
+static void product_vectors(int vectors, int products[SP_HEX_PAIRS][2])
 {
     int p = 0;
-    for (int g = 0; g < corners; g++)
-        for (int k = 1; k < corners; k++) {
-            int s = corners == 8 && g == 0 ? axes_first[k] : k, t = corners == 8 ? s ^ g : s + g; /* tetrahedra: any order */
-            if (t < corners && t != 0 && s <= t) {
+    for (int g = 0; g <= vectors; g++)
+        for (int k = 1; k <= vectors; k++) {
+            int s = vectors == 7 && g == 0 ? axes_first[k] : k, t = vectors == 7 ? s ^ g : s + g;
+            if (t <= vectors && t != 0 && s <= t) {
                 products[p][0] = s;
                 products[p++][1] = t;
             }
@@ -27,61 +29,107 @@ static const int with_axis[8] = {3, 2, 2, 2, 2, 2, 2, 3};
 /* Corner of a hexahedron (VTK order) by the signs of its axes, x in bit 0. */
 static const int corner_by_signs[8] = {0, 1, 3, 2, 4, 5, 7, 6};
 
-/* u_a − u_b = Σ_s c_s û_s for every pair. */
-static void pair_coefficients(int corners, double c[SP_HEX_PAIRS][8])
+/* σ_s(a): +1 where an even number of the signs that s looks at are negative. */
+static int alternating_sign(int s, int signs)
 {
-    int signs[8], p = 0;
-    for (int k = 0; k < 8; k++)
-        signs[corner_by_signs[k]] = k;
-    for (int a = 0; a < corners; a++)
-        for (int b = a + 1; b < corners; b++, p++)
-            for (int s = 1; s < corners; s++)
-                if (corners == 8) /* σ_s(a) is +1 where the signs that s looks at are positive an even number of times off */
-                    c[p][s] = ((__builtin_parity(s & ~signs[a]) ? -1 : 1) - (__builtin_parity(s & ~signs[b]) ? -1 : 1)) / 8.0;
-                else
-                    c[p][s] = (a == s) - (b == s);
+    return __builtin_parity(s & ~signs) ? -1 : 1;
 }
 
-/* TᵀGT for order n, a constant where this is used. */
-SP_INLINE void times_both_sides(int n, const double *T, const double *G, double *result)
+static double length3(const double *v)
 {
-    double GT[SP_HEX_PAIRS * SP_HEX_PAIRS] = {0};
-    for (int p = 0; p < n; p++)
-        for (int k = 0; k < n; k++)
-            for (int q = 0; q < n; q++)
-                GT[p * n + q] += G[p * n + k] * T[k * n + q];
-    memset(result, 0, (size_t)(n * n) * sizeof *result);
-    for (int k = 0; k < n; k++)
-        for (int p = 0; p < n; p++)
-            for (int q = 0; q < n; q++)
-                result[p * n + q] += T[k * n + p] * GT[k * n + q];
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-SP_CLONES static void times_both(int n, const double *T, const double *G, double *result)
+/* g_s = ∇h_s / 8 at one point, h_s the product of the reference coordinates that s looks at; size [8]: of the terms that it sums. */
+static void sum_gradients(const double axis[3][3], const double place[3], double g[8][3], double *size)
 {
-    if (n == SP_HEX_PAIRS)
-        times_both_sides(SP_HEX_PAIRS, T, G, result);
-    else
-        times_both_sides(6, T, G, result);
+    memset(g, 0, 24 * sizeof(double));
+    for (int s = 1; s < 8; s++) {
+        size[s] = 0;
+        for (int j = 0; j < 3; j++) {
+            double factor = 1.0 / 8;
+            for (int k = 0; k < 3; k++)
+                factor *= k != j && s >> k & 1 ? place[k] : 1;
+            if (!(s >> j & 1))
+                continue;
+            for (int i = 0; i < 3; i++)
+                g[s][i] += factor * axis[j][i];
+            size[s] += fabs(factor) * length3(axis[j]);
+        }
+    }
 }
 
-/* Ĝ = TᵀGT over the products; T_pq = c_s c_t. noise [products]: what rounding has put into the diagonal of Ĝ at most, and the root of two of them into what stands
- * between: the sums are of terms of the size of Σ_k |T_kp| √G_kk. */
-static void transform_gram(int corners, const double *G, double *transformed, double *noise)
+/* X̂_s of an element: exact sums, rounded once, so that nothing cancels in flat elements or far from the origin. */
+static void reference_sums(const sp_mesh *mesh, int64_t element, double X[7][3])
 {
-    int pairs = sp_pair_count(corners), modes[SP_HEX_PAIRS][2];
-    double c[SP_HEX_PAIRS][8], T[SP_HEX_PAIRS * SP_HEX_PAIRS];
-    product_modes(corners, modes);
-    pair_coefficients(corners, c);
-    for (int p = 0; p < pairs; p++)
-        for (int q = 0; q < pairs; q++)
-            T[p * pairs + q] = c[p][modes[q][0]] * c[p][modes[q][1]];
-    times_both(pairs, T, G, transformed);
-    for (int p = 0; p < pairs; p++) {
+    const int64_t *corner = mesh->hex + 8 * element;
+    for (int s = 1; s < 8; s++)
+        for (int i = 0; i < 3; i++) {
+            sp_twofold sum = {0, 0};
+            for (int k = 0; k < 8; k++)
+                sum = sp_twofold_add(sum, (sp_twofold){alternating_sign(s, k) * mesh->vertices[3 * corner[corner_by_signs[k]] + i], 0});
+            X[s - 1][i] = sum.high;
+        }
+}
+
+/* The quadrature of a hexahedron and its X̂_s. */
+static void hexahedron(const sp_mesh *mesh, int64_t element, sp_quadrature *quadrature, double sums[7][3])
+{
+    const int64_t *corner = mesh->hex + 8 * element;
+    double X[24];
+    for (int a = 0; a < 8; a++)
+        memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
+    sp_element_quadrature(8, X, mesh->quadrature, quadrature);
+    reference_sums(mesh, element, sums);
+}
+
+/* The linear strain at a point is Σ sym(g_s g_tᵀ) X̂_s·û_t in place of Σ sym(g_t û_tᵀ): rounding counts Σ_s |g_s||X̂_s| times, which is 3 in a box of any proportions and large where a flat element
+ * lies oblique to its own axes. */
+bool sp_row_by_points(const sp_body *body, int64_t number)
+{
+    const double most = 8;
+    const sp_element_class *class = &body->classes[number];
+    sp_quadrature quadrature;
+    double X[7][3], g[8][3], size[8];
+    if (class->corners == 4 || class->gram)
+        return class->corners == 4;
+    hexahedron(body->mesh, class->element, &quadrature, X);
+    for (int point = 0; point < quadrature.count; point++) {
         double sum = 0;
-        for (int k = 0; k < pairs; k++)
-            sum += fabs(T[k * pairs + p]) * sqrt(fmax(0, G[k * pairs + k]));
-        noise[p] = 32 * DBL_EPSILON * sum * sum;
+        sum_gradients(quadrature.axis[point], quadrature.place[point], g, size);
+        for (int s = 1; s < 8; s++)
+            sum += size[s] * length3(X[s - 1]);
+        if (sum > most)
+            return true;
+    }
+    return false;
+}
+
+/* G over the products of alternating sums. noise [products]: what rounding has put into the diagonal of G at most, and the root of two of them into what stands between. */
+static void gram_of_sums(const sp_quadrature *quadrature, const double C[36], double *G, double *noise)
+{
+    double g[SP_QUADRATURE_MAX][8][3], size[8], largest = 0;
+    int products[SP_HEX_PAIRS][2];
+    product_vectors(7, products);
+    for (int i = 0; i < 36; i++)
+        largest = fmax(largest, fabs(C[i]));
+    memset(noise, 0, SP_HEX_PAIRS * sizeof *noise);
+    for (int point = 0; point < quadrature->count; point++) {
+        sum_gradients(quadrature->axis[point], quadrature->place[point], g[point], size);
+        for (int p = 0; p < SP_HEX_PAIRS; p++)
+            noise[p] += 32 * DBL_EPSILON * quadrature->weight[point] * largest * pow(size[products[p][0]] * size[products[p][1]], 2);
+    }
+    sp_element_product_gram(SP_HEX_PAIRS, products, quadrature->count, quadrature->weight, 8, g[0][0], C, G);
+}
+
+/* The same of the strain at a point, by unit weight: the sums of sp_material_stiffness are of few terms. */
+static void gram_of_strain(const double C[36], double *G, double *noise)
+{
+    static const int voigt[6] = {0, 1, 2, 5, 3, 4}; /* xx, yy, zz, xy, yz, zx, as product_vectors has them */
+    for (int p = 0; p < 6; p++) {
+        for (int q = 0; q < 6; q++)
+            G[6 * p + q] = C[6 * voigt[p] + voigt[q]];
+        noise[p] = 32 * DBL_EPSILON * fabs(G[7 * p]);
     }
 }
 
@@ -153,11 +201,11 @@ static int factor_block(sp_context *context, int products, int base, int size, c
     return SP_OK;
 }
 
-static int factor_gram(sp_context *context, int corners, double *noise, double *G, sp_row_factor *factor)
+static int factor_gram(sp_context *context, int vectors, double *noise, double *G, sp_row_factor *factor)
 {
-    int products = sp_pair_count(corners), modes[SP_HEX_PAIRS][2], status = SP_OK;
+    int products = vectors * (vectors + 1) / 2, modes[SP_HEX_PAIRS][2], status = SP_OK;
     double scale[SP_HEX_PAIRS];
-    product_modes(corners, modes);
+    product_vectors(vectors, modes);
     for (int p = 0; p < products; p++) {
         scale[p] = sqrt(fmax(noise[p], G[p * products + p]));
         noise[p] = scale[p] > 0 ? noise[p] / (scale[p] * scale[p]) : 1;
@@ -166,7 +214,7 @@ static int factor_gram(sp_context *context, int corners, double *noise, double *
     for (int p = 0; p < products; p++)
         for (int q = 0; q < products; q++)
             G[p * products + q] = scale[p] > 0 && scale[q] > 0 ? G[p * products + q] / (scale[p] * scale[q]) : 0;
-    factor->separable = corners == 8 && separate(products, modes, noise, G);
+    factor->separable = vectors == 7 && separate(products, modes, noise, G);
     memcpy(factor->F, G, (size_t)(products * products) * sizeof *G);
     factor->triangular = factor_definite(products, noise, factor->F);
     factor->rows = factor->triangular ? (1u << products) - 1 : 0;
@@ -199,40 +247,28 @@ static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t elem
 int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t number, enum sp_constant constant, sp_row_factor *factor)
 {
     const sp_element_class *class = &body->classes[number];
-    double X[24], C[36], G[SP_HEX_PAIRS * SP_HEX_PAIRS], transformed[SP_HEX_PAIRS * SP_HEX_PAIRS], noise[SP_HEX_PAIRS];
-    sp_quadrature quadrature;
-    int corners;
-    const int64_t *corner = sp_mesh_corners(body->mesh, class->element, &corners);
-    for (int a = 0; a < corners; a++)
-        memcpy(X + 3 * a, body->mesh->vertices + 3 * corner[a], 3 * sizeof *X);
-    sp_element_quadrature(corners, X, body->mesh->quadrature, &quadrature);
+    double C[36], G[SP_HEX_PAIRS * SP_HEX_PAIRS], noise[SP_HEX_PAIRS], largest = 0;
     int status = part_stiffness(context, body->mesh, class->element, constant, C);
     if (status != SP_OK)
         return status;
-    sp_element_gram(corners, &quadrature, C, G);
-    transform_gram(corners, G, transformed, noise);
-    status = factor_gram(context, corners, noise, transformed, factor);
+    factor->box = false;
+    if (sp_row_by_points(body, number)) {
+        gram_of_strain(C, G, noise);
+        return factor_gram(context, 3, noise, G, factor);
+    }
+    sp_quadrature quadrature;
+    hexahedron(body->mesh, class->element, &quadrature, factor->X);
+    gram_of_sums(&quadrature, C, G, noise);
+    status = factor_gram(context, 7, noise, G, factor);
     if (status != SP_OK)
         return status;
-    /* X̂_s from the edges of the class: the same for all its elements, and nothing cancels far from the origin */
-    for (int s = 1; s < corners; s++)
-        for (int i = 0; i < 3; i++) {
-            double sum = 0;
-            for (int k = 1; k < corners; k++) {
-                int a = corners == 8 ? corner_by_signs[k] : k;
-                double edge = -class->edges[3 * sp_pair_index(corners, 0, a) + i]; /* X_a − X_0 */
-                sum += corners == 4 ? (k == s) * edge : __builtin_parity(s & ~k) ? -edge : edge;
-            }
-            factor->edges[s - 1][i] = sum;
-        }
-    double largest = 0;
-    for (int s = 1; s < corners; s++)
+    for (int s = 0; s < 7; s++)
         for (int i = 0; i < 3; i++)
-            largest = fmax(largest, fabs(factor->edges[s - 1][i]));
+            largest = fmax(largest, fabs(factor->X[s][i]));
     factor->box = factor->separable && factor->triangular;
     for (int k = 4; k < 8 && factor->box; k++)
         for (int i = 0; i < 3; i++)
-            factor->box &= fabs(factor->edges[axes_first[k] - 1][i]) <= 1e-14 * largest; /* rounding */
+            factor->box &= fabs(factor->X[axes_first[k] - 1][i]) <= 1e-14 * largest; /* rounding */
     return SP_OK;
 }
 
@@ -327,31 +363,26 @@ SP_CLONES static void hex_rows_of_rank(uint32_t rows, const sp_lanes *F, int64_t
     group_rows(8, false, false, false, rows, F, r, hat, block);
 }
 
-SP_CLONES static void tet_rows(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
+SP_CLONES static void strain_rows(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
     group_rows(4, false, false, false, rows, F, r, hat, block);
 }
 
 void sp_row_group_rows(const sp_row_group *g, int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
-    if (g->corners == 4)
-        tet_rows(g->rows, g->F, r, hat, block);
+    if (g->by_points)
+        strain_rows(g->rows, g->F, r, hat, block);
     else if (g->triangular)
         (g->box ? box_rows : g->separable ? voxel_rows : hex_rows)(g->F, r, hat, block);
     else
         (g->separable ? voxel_rows_of_rank : hex_rows_of_rank)(g->rows, g->F, r, hat, block);
 }
 
-/* uⁱ at the corners to û_s, for all modes behind X: a Walsh–Hadamard transform, or differences to the first corner. */
-SP_CLONES static void transform_hats(int corners, int64_t r, sp_lanes *hat)
+/* uⁱ at the corners [1 + r, 8, 3] to û_s, for all modes behind X: a Walsh–Hadamard transform. */
+SP_CLONES static void transform_sums(int64_t r, sp_lanes *hat)
 {
     for (int64_t i = 1; i <= r; i++) {
-        sp_lanes *x = hat + i * 3 * corners;
-        if (corners == 4) {
-            for (int k = 3; k < 12; k++)
-                x[k] -= x[k % 3];
-            continue;
-        }
+        sp_lanes *x = hat + i * 24;
         for (int bit = 1; bit < 8; bit <<= 1)
             for (int b = 0; b < 8; b++)
                 for (int c = 0; c < 3 && !(b & bit); c++) {
@@ -360,6 +391,31 @@ SP_CLONES static void transform_hats(int corners, int64_t r, sp_lanes *hat)
                     x[3 * (b | bit) + c] = high - low;
                 }
     }
+}
+
+/* uⁱ at the corners [1 + r, corners, 3] to ∂uⁱ/∂X_s [1 + r, 4, 3], for all modes behind X. In place: no mode is moved up. */
+SP_INLINE void gradients(int corners, int64_t r, sp_lanes gradient[8][3], sp_lanes *hat)
+{
+    for (int64_t i = 1; i <= r; i++) {
+        const sp_lanes *u = hat + i * 3 * corners;
+        sp_lanes H[9];
+        for (int s = 0; s < 3; s++)
+            for (int c = 0; c < 3; c++) {
+                H[3 * s + c] = gradient[1][s] * (u[3 + c] - u[c]);
+                for (int a = 2; a < corners; a++)
+                    H[3 * s + c] += gradient[a][s] * (u[3 * a + c] - u[c]);
+            }
+        for (int k = 0; k < 9; k++)
+            hat[i * 12 + 3 + k] = H[k];
+    }
+}
+
+SP_CLONES static void transform_gradients(int corners, int64_t r, sp_lanes gradient[8][3], sp_lanes *hat)
+{
+    if (corners == 8)
+        gradients(8, r, gradient, hat);
+    else
+        gradients(4, r, gradient, hat);
 }
 
 /* hat behind X: uⁱ at the corners, by eight modes of eight elements at a time. Lanes from `count` on are 0. */
@@ -380,17 +436,48 @@ SP_CLONES static void load_modes(int corners, int count, const int64_t *const co
             }
 }
 
-void sp_row_group_load(const sp_mesh *mesh, const sp_row_group *g, const sp_row_factor *const factors[SP_LANES], int64_t r, const double *W, sp_lanes *hat)
+void sp_row_group_factor(const sp_body *body, sp_row_group *g, const sp_row_factor *factor, int lane)
+{
+    const int products = g->by_points ? 6 : SP_HEX_PAIRS;
+    if (g->weighted[lane] == g->point[lane])
+        return;
+    const double root = g->by_points ? sqrt(body->classes[g->class[lane]].weight[g->point[lane]]) : 1;
+    for (int k = 0; k < products * products; k++)
+        g->F[k][lane] = root * factor->F[k];
+    g->weighted[lane] = g->point[lane];
+}
+
+/* The group's ∇N_a by the places of the corners in hat. */
+static void load_gradients(const sp_body *body, const sp_row_group *g, sp_lanes gradient[8][3])
+{
+    memset(gradient, 0, 24 * sizeof(sp_lanes));
+    for (int l = 0; l < g->count; l++) {
+        const double *from = body->classes[g->class[l]].gradient + 3 * g->corners * g->point[l];
+        for (int k = 0; k < g->corners; k++)
+            for (int s = 0; s < 3; s++)
+                gradient[k][s][l] = from[3 * (g->corners == 8 ? corner_by_signs[k] : k) + s];
+    }
+}
+
+void sp_row_group_load(const sp_body *body, const sp_row_group *g, const sp_row_factor *const factors[SP_LANES], int64_t r, const double *W, sp_lanes *hat)
 {
     const int64_t *corner[SP_LANES];
     int unused;
-    memset(hat, 0, (size_t)(3 * g->corners) * sizeof *hat);
-    for (int l = 0; l < g->count; l++) {
-        corner[l] = sp_mesh_corners(mesh, g->element[l], &unused);
-        for (int k = 1; k < g->corners; k++)
-            for (int c = 0; c < 3; c++)
-                hat[3 * k + c][l] = factors[l]->edges[k - 1][c];
-    }
+    for (int l = 0; l < g->count; l++)
+        corner[l] = sp_mesh_corners(body->mesh, g->element[l], &unused);
     load_modes(g->corners, g->count, corner, r, W, hat);
-    transform_hats(g->corners, r, hat);
+    memset(hat, 0, (size_t)(3 * g->corners) * sizeof *hat);
+    if (g->by_points) {
+        sp_lanes gradient[8][3];
+        load_gradients(body, g, gradient);
+        transform_gradients(g->corners, r, gradient, hat);
+        for (int s = 0; s < 3; s++)
+            hat[3 + 4 * s] = (sp_lanes){0} + 1;
+        return;
+    }
+    transform_sums(r, hat);
+    for (int l = 0; l < g->count; l++)
+        for (int s = 0; s < 7; s++)
+            for (int c = 0; c < 3; c++)
+                hat[3 * (1 + s) + c][l] = factors[l]->X[s][c];
 }

@@ -212,6 +212,141 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     refused 2 '^masspca: --method random needs -r' masspca mesh.npz modes.npz --method random -q -o out.npz
     refused 2 '^masspca: --raw is about --method random' masspca mesh.npz modes.npz --raw -q -o out.npz
     refused 2 '^masspca: 9 random combinations of 4 columns' masspca mesh.npz modes.npz --method random -r 9 -q -o out.npz
-    refused 5 '^masspca: -r 4: only 1 random combinations of 5 columns are independent' masspca mesh.npz modes.npz --columns 1,1,1,1,1 --method random -r 4 -q -o out.npz
+    refused 2 '^masspca: -r 4: only 1 random combinations of 5 columns are independent' masspca mesh.npz modes.npz --columns 1,1,1,1,1 --method random -r 4 -q -o out.npz
+    no_faults
+}
+
+@test "modes: all of them, by the dense solver, and more than were asked for" {
+    local ending=.npz
+    needs_numpy
+    printf '4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0.2 1 0\n3 0.1 0.3 1\n' > one.node
+    printf '1 4 0\n0 0 1 2 3\n' > one.ele
+    simimport one.node -q -o one.npz
+    for body in one mesh; do
+        n=$([ $body = one ] && echo 12 || echo 450)
+        for k in $n $((n - 1)) $((n / 2 + 1)); do
+            done_well modes $body.npz -k $k --certify -q --write-stiffness K.npz --write-mass M.npz -o all.npz
+            "$PYTHON" - $k <<-'END' || fault "$body: $k modes are not those of NumPy"
+		import sys, json, numpy as np
+		f, K, M = (np.load(n) for n in ('all.npz', 'K.npz', 'M.npz'))
+		def dense(f):
+		    n = len(f['indptr']) - 1
+		    A = np.zeros((n, n))
+		    for i in range(n):
+		        A[i, f['indices'][f['indptr'][i]:f['indptr'][i + 1]]] = f['data'][f['indptr'][i]:f['indptr'][i + 1]]
+		    return A
+		K, M = dense(K), dense(M)
+		L = np.linalg.cholesky(M)
+		value = np.linalg.eigvalsh(np.linalg.solve(L, np.linalg.solve(L, K).T))
+		k = len(f['eigenvalue'])
+		assert int(sys.argv[1]) <= k <= int(sys.argv[1]) + 4
+		assert abs(f['eigenvalue'] - value[:k]).max() < 1e-11 * value[-1]
+		assert json.loads(f['result'].tobytes())['modes'] == k
+		END
+        done
+        simverify $body.npz all.npz > out 2> /dev/null || fault "$body: $(grep FAIL out)"
+    done
+    refused 2 '^modes: --count 13: the mesh has only 12 free degrees of freedom' modes one.npz -k 13 -o out.npz
+    refused 2 '^modes: one.npz: ARPACK finds fewer modes' modes one.npz -k 12 --solver arpack -o out.npz
+    no_faults
+}
+
+@test "gravity on a free mesh whose basis cannot fall" {
+    local ending=.npz
+    needs_numpy
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill -o free.npz
+    modes free.npz -q -k 10 -o free-modes.npz
+    masspca free.npz free-modes.npz --columns 7-10 -q -o still.npz
+    masspca free.npz free-modes.npz --scaling none -q -o falls.npz
+    local way
+    polycoef free.npz still.npz -q -o still-poly.npz
+    for way in '--poly still-poly.npz' '--model direct'; do
+        # shellcheck disable=SC2086
+        refused 2 '^simulate: still.npz: --gravity: nothing holds the mesh, and its basis misses 100 % of a fall' simulate free.npz --basis still.npz $way --gravity 0,0,-9.81 -q -o out.npz
+        # shellcheck disable=SC2086
+        done_well simulate free.npz --basis still.npz $way --steps 3 -q -o still-motion.npz
+    done
+    # with the rigid motions it falls as it should: g t^2 / 2
+    done_well simulate free.npz --basis falls.npz --model direct --gravity 0,0,-9.81 --dt 0.01 --steps 10 --record all -q -o fallen.npz
+    done_well simulate free.npz --basis free-modes.npz --model modal --gravity 0,0,-9.81 --dt 0.01 --steps 10 --record all -q -o fallen-modal.npz
+    for way in fallen fallen-modal; do
+        "$PYTHON" -c 'import sys, numpy as np; u = np.load(sys.argv[1])["u/000000"][-1]; sys.exit(int(abs(u - [0, 0, -9.81 * 0.005]).max() > 1e-9))' $way.npz || fault "$way: no free fall"
+    done
+    # held in z it does not fall, held in x it does
+    voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0,x -o slides.npz
+    modes slides.npz -q -k 8 -o slides-modes.npz
+    masspca slides.npz slides-modes.npz --columns 4-8 -q -o slides-basis.npz
+    refused 2 '^simulate: slides-basis.npz: --gravity' simulate slides.npz --basis slides-basis.npz --model direct --gravity 0,0,-9.81 -q -o out.npz
+    done_well simulate slides.npz --basis slides-basis.npz --model direct --gravity 9.81,0,0 --steps 2 -q -o slid.npz
+    no_faults
+}
+
+@test "energy that nothing put in is a warning" {
+    local ending=.npz
+    needs_numpy
+    printf 't0,t1,kind,id,fx,fy,fz\n0,0.05,vertex,170,0,0,100\n' > push.csv
+    printf 't0,t1,kind,id,fx,fy,fz\n0,0.05,vertex,170,0,0,1e5\n' > strike.csv
+    # beta below 1/2 is unstable, 1 and Newmark are not; semi-implicit steps are far off where forces are large
+    simulate mesh.npz --model linear --integrator linear-euler --beta 0.3 --loads push.csv --dt 0.01 --steps 30 -o wild.npz 2> err || fault "$(cat err)"
+    grep -q '^simulate: mesh.npz: at t = 0.3 s the motion has .* J that nothing put in, beside .* J that were' err || fault "$(cat err)"
+    simulate mesh.npz --model full --semi-implicit --loads strike.csv --dt 0.05 --steps 20 -o rough.npz 2> err || fault "$(cat err)"
+    grep -q '^simulate: mesh.npz: semi-implicit steps are [0-9]* % off the energy balance' err || fault "$(cat err)"
+    "$PYTHON" - <<-'END' || fault 'no warnings in the results'
+	import json, numpy as np
+	for name, text in (('wild', 'nothing put in'), ('rough', 'off the energy balance')):
+	    f = np.load(name + '.npz')
+	    assert any(text in w for w in json.loads(f['result'].tobytes())['warnings']), name
+	e = np.load('wild.npz')['energy/000000'] # what the message says
+	assert (e[:, 0] + e[:, 1] - e[:, 2]).max() > 0.5 * e[:, 2].max()
+	END
+    for how in '--model linear --integrator linear-euler --beta 1' '--model linear' '--model full' '--model full --integrator bdf2' '--model warp' '--model modal --basis modes.npz --integrator exact' \
+        '--basis basis.npz --poly poly.npz' '--basis basis.npz --poly poly.npz --semi-implicit' '--model full --integrator energy' '--model conjac --integrator linear-euler --dynamic farthest:2'; do
+        # shellcheck disable=SC2086
+        simulate mesh.npz $how --loads push.csv --dt 0.01 --steps 30 -o calm.npz 2> err || fault "$how: $(cat err)"
+        grep -q 'nothing put in\|energy balance:' err && fault "$how: $(cat err)"
+    done
+    no_faults
+}
+
+@test "the lumped mass in a basis" {
+    local ending=.npz way
+    needs_numpy
+    printf '5 3 0 0\n0 0 0 0\n1 1 0 0\n2 0.2 1 0\n3 0.1 0.3 1\n4 1.1 1 0.8\n' > pair.node
+    printf '2 4 0\n0 0 1 2 3\n1 1 2 3 4\n' > pair.ele
+    simimport pair.node --turn --fix-vertices 0-2 -q -o pair.npz
+    printf 't0,t1,kind,id,fx,fy,fz\n0,0.05,vertex,4,0,900,300\n' > pull.csv
+    for way in lumped consistent; do
+        # all six modes: the basis is the space itself, and the reduced motion that of the full model
+        modes pair.npz -k 6 --lumping $way -q -o pair-modes.npz
+        done_well masspca pair.npz pair-modes.npz --lumping $way --scaling none -q -o pair-basis.npz
+        done_well polycoef pair.npz pair-basis.npz --by-region -q -o pair-poly.npz
+        done_well cubature pair.npz pair-basis.npz --poses 20 -q -o pair-cub.npz
+        local motion=(--loads pull.csv --gravity 0,0,-9.81 --dt 0.005 --steps 40 --record all -q)
+        done_well simulate pair.npz --basis pair-basis.npz --poly pair-poly.npz "${motion[@]}" -o pair-a.npz
+        done_well simulate pair.npz --basis pair-basis.npz --model direct "${motion[@]}" -o pair-b.npz
+        done_well simulate pair.npz --basis pair-basis.npz --model cubature --cub pair-cub.npz "${motion[@]}" -o pair-d.npz
+        done_well simulate pair.npz --model full --lumping $way "${motion[@]}" -o pair-c.npz
+        "$PYTHON" - $way <<-'END' || fault "$way: not the mass of the basis"
+	import sys, json, numpy as np
+	a, b, c, poly, cub = (np.load('pair-' + n + '.npz') for n in ('a', 'b', 'c', 'poly', 'cub'))
+	meta = lambda f: json.loads(f['meta'].tobytes())
+	for f in poly, cub:
+	    assert meta(f)['mass'] == sys.argv[1] and abs(f['mass'] - np.eye(6)).max() < 1e-12
+	for f in a, b:
+	    assert abs(f['u/000000'] - c['u/000000']).max() < 1e-7 * abs(c['u/000000']).max()
+	    assert abs(f['energy/000000'] - c['energy/000000']).max() < 1e-7 * abs(c['energy/000000']).max()
+	END
+        simverify pair.npz pair-basis.npz pair-poly.npz pair-cub.npz pair-a.npz pair-b.npz pair-d.npz > out 2> /dev/null || fault "$way: $(grep FAIL out)"
+        # gravity of vertex masses is that of the consistent mass
+        cp pair-c.npz pair-$way.npz
+    done
+    "$PYTHON" -c 'import sys, numpy as np; a, b = (np.load(n)["u/000000"] for n in sys.argv[1:]); sys.exit(int(abs(a - b).max() < 1e-3 * abs(a).max()))' pair-lumped.npz pair-consistent.npz ||
+        fault 'the two masses move alike: the test sees nothing'
+    # polynomials that do not know of it, and of the other mass
+    modes pair.npz -k 6 --lumping lumped -q -o lumped-modes.npz
+    masspca pair.npz lumped-modes.npz --lumping lumped --scaling none -q -o lumped-basis.npz
+    polycoef pair.npz lumped-basis.npz -q -o lumped-poly.npz
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" lumped-poly.npz other-poly.npz 'meta["mass"] = "consistent"' || fault 'forge.py'
+    refused 3 '^simulate: other-poly.npz: it has the consistent mass, the basis lumped-basis.npz goes by the lumped one' simulate pair.npz --basis lumped-basis.npz --poly other-poly.npz -q -o out.npz
     no_faults
 }

@@ -16,6 +16,11 @@ setup() {
     shopt -s dotglob nullglob
 }
 
+# For tests that bound memory or time, or put a library of their own before others.
+needs_plain_build() {
+    ! grep -q __asan_init "$(command -v siminfo)" || skip "not under sanitizers: $1"
+}
+
 needs_numpy() {
     "$PYTHON" -c 'import numpy' 2> /dev/null || skip "no NumPy"
 }

@@ -151,11 +151,13 @@ sys.exit(not all(abs(a[n] - b[n]).max() < 1e-9 * abs(a[n]).max() for n in ("q", 
         tip_apart b.npz a.npz 0.05
         # Newton converges: it has the derivative of the force that it solves for
         holds b.npz 'r["most_iterations_in_a_step"] <= 8 and r["stagnated_steps"] == 0 and r["coordinates"] == 8'
-        holds b.npz 'm["estimates"] is True and 0 < r["largest_force_estimate"] < 1'
+        holds b.npz 'm["estimates"] is True and m["energy_estimates"] is True and 0 < r["largest_force_estimate"] < 1 and 0 < r["largest_energy_estimate"] < 1'
         "$PYTHON" -c 'import json, numpy as np, sys
 f = np.load("b.npz")
 estimate = np.concatenate([f[n] for n in f.files if n.startswith("estimate/")])
 largest = json.loads(f["result"].tobytes())["largest_force_estimate"]
+energy = np.concatenate([f[n] for n in f.files if n.startswith("energy_estimate/")])
+assert len(energy) == 41 and energy[0] == 0 and (energy[1:] > 0).all() and energy.max() == json.loads(f["result"].tobytes())["largest_energy_estimate"]
 sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == largest and (estimate[1:] > 0).all()))' || fault 'estimates'
         # recorded less often, the largest is still there
         done_well simulate $body.npz --model cubature --cub n.npz "${motion[@]}" --every 7 -o c.npz
@@ -212,14 +214,33 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     holds part2.npz 'm["first"] == 64 and m["total"] == 231'
     done_well "${make[@]}" --shard 1/1 -o one.npz
     done_well simmerge part2.npz part3.npz part1.npz -o joined.npz
-    holds joined.npz 'm["first"] == 0 and m["total"] == 231 and r["shards"] == 3 and r["poses"] == 231 and r["amplitude"] > 0 and m["kind"] == "training"'
+    holds joined.npz 'm["first"] == 0 and m["total"] == 231 and r["amplitude"] > 0 and m["kind"] == "training" and m["tool"] == "cubature" and "shard" not in m["parameters"]'
     done_well simmerge one.npz -o same.npz
     done_well simmerge whole.npz -o again.npz
-    for i in joined same again one; do
-        members_equal whole.npz $i.npz q force
-    done
     input=part3.npz done_well simmerge part1.npz part2.npz - -o piped.npz
-    members_equal whole.npz piped.npz q force
+    for i in joined same again piped; do
+        same_bytes whole.npz $i.npz 'shards and one run'
+    done
+    members_equal whole.npz one.npz q force
+    # what another program made has no record of how
+    "$PYTHON" - <<-'END'
+	import json, sys, zipfile
+	whole = zipfile.ZipFile('whole.npz')
+	with zipfile.ZipFile('bare.npz', 'w') as bare:
+	    for name in whole.namelist():
+	        data = whole.read(name)
+	        if name == 'meta.npy':
+	            meta = json.loads(data[data.index(b'\n') + 1:])
+	            text = json.dumps({k: v for k, v in meta.items() if k not in ('tool', 'version', 'parameters', 'seed', 'inputs', 'history')}).encode()
+	            head = b"{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % len(text)
+	            head += b' ' * (-(len(head) + 11) % 64) + b'\n'
+	            data = b'\x93NUMPY\1\0' + len(head).to_bytes(2, 'little') + head + text
+	        if name != 'result.npy':
+	            bare.writestr(name, data)
+	END
+    done_well simmerge bare.npz -o bare-joined.npz
+    holds bare-joined.npz 'm["tool"] == "simmerge" and len(m["inputs"]) == 1 and r["shrunk_poses"] == 0'
+    members_equal whole.npz bare-joined.npz q force
     # what is fitted to either has the same elements and weights
     done_well cubature mesh.npz mesh-basis.npz whole.npz -q -o a.npz
     done_well cubature mesh.npz mesh-basis.npz joined.npz -q -o b.npz
@@ -355,7 +376,16 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     done_well cubature strict.npz strict-modes.npz --deflection 5 --poses 40 --held-out 0 --tolerance 0.3 -o halved.npz
     [[ $err == *'random poses turned an element inside out and were halved'* ]] || fault "$err"
     holds halved.npz 'r["shrunk_poses"] > 0'
-    rm halved.npz
+    # the warning, once, and the sum of what was halved are those of one run
+    local make=(cubature strict.npz strict-modes.npz --deflection 5 --poses 130 --training-only -q) i
+    "${make[@]}" -o whole.npz 2> /dev/null
+    for i in 1 2 3; do
+        "${make[@]}" --shard $i/3 -o halved$i.npz 2> /dev/null
+    done
+    done_well simmerge halved3.npz halved1.npz halved2.npz -o joined.npz
+    same_bytes whole.npz joined.npz 'shards with warnings and one run'
+    holds joined.npz 'len(r["warnings"]) == 1 and r["shrunk_poses"] > 0'
+    rm halved*.npz
     no_faults
 }
 
@@ -442,7 +472,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     forged 1 '^FAIL forged.npz errors as stated' fitted 'result["training_error"] *= 0.999'
     forged 1 '^FAIL forged.npz errors as stated' fitted 'result["held_out_error"] *= 0.999'
     forged 1 '^FAIL forged.npz (poses|errors) as stated' fitted 'result["training_poses"] -= 1'
-    forged 1 '^FAIL forged.npz errors as stated' all 'del result["training_error"]'
+    forged 1 '^FAIL forged.npz (errors as stated|result: "training_error" is missing)' all 'del result["training_error"]'
     forged 1 '^FAIL forged.npz elements as stated' cub 'result["elements"] = 3'
     forged 1 '^FAIL forged.npz elements with second weights as stated' cub 'm["nested"][np.argmax(m["nested"] > 0)] = 0'
     forged 1 '^FAIL forged.npz elements: the last is number 96 of 96' cub 'm["element"][-1] = 96'
@@ -462,6 +492,34 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     grep -q '^skip motion.npz energies of the frames: its cubature' "$stdout" || fault "$(< "$stdout")"
     try simverify -q cub.npz --mesh twin.npz --basis twin-basis.npz
     [ "$code" = 1 ] || fault "simverify with another mesh: exit $code"
+    no_faults
+}
+
+@test "errors in both norms, named, at training and at run time" {
+    local ending=.npz metric other
+    value() {
+        siminfo "$1" | sed -n "s/^\(result\)\{0,1\} *$2 //p"
+    }
+    for metric in energy force; do
+        other=energy
+        [ $metric = force ] || other=force
+        done_well cubature mesh.npz basis.npz --metric $metric --tolerance 0.05 --nested -o $metric.npz
+        [ "$(value $metric.npz metric)" = "\"$metric\"" ] || fault "metric: $(value $metric.npz metric)"
+        for e in training_error held_out_error nested_error; do
+            [ "$(printf %.10e "$(value $metric.npz $e)")" = "$(printf %.10e "$(value $metric.npz ${e}_$metric)")" ] || fault "$metric: $e is not ${e}_$metric: $(siminfo $metric.npz)"
+            [ "$(value $metric.npz ${e}_$other)" != "$(value $metric.npz $e)" ] || fault "$metric: $e is the same in both norms"
+        done
+        [[ $err == *'poses held out: '*' in the energy norm, '*' in the force norm'* ]] || fault "$err"
+    done
+    # the minimum in one norm is below the error in that norm of the minimum in the other
+    done_well cubature mesh.npz basis.npz --method nnls --metric energy --tolerance 0 --linear sampled -o e.npz
+    done_well cubature mesh.npz basis.npz --method nnls --metric force --tolerance 0 --linear sampled -o f.npz
+    awk -v a="$(value e.npz training_error_energy)" -v b="$(value f.npz training_error_energy)" -v c="$(value e.npz training_error_force)" -v d="$(value f.npz training_error_force)" \
+        'BEGIN { exit !(a < b && d < c) }' || fault 'a fit is not the best in its own norm'
+    # a rigid column has no energy
+    modes free.npz -q -k 8 -o free-modes.npz
+    done_well cubature free.npz free-modes.npz --metric force --linear sampled free-modes.npz -o g.npz
+    [ -z "$(value g.npz training_error_energy)" ] && [ "$(value g.npz training_error_force)" = "$(value g.npz training_error)" ] || fault "$(siminfo g.npz)"
     no_faults
 }
 
@@ -522,12 +580,12 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     local statements
     needs_numpy
     simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --gravity 0,0,-2 --steps 20 -q -o motion.npz
-    for statements in 'del m["estimate/000000"]' 'm["estimate/000000"][3] = np.nan' 'm["estimate/000000"] = m["estimate/000000"][:-1]' 'm["estimate/000000"] = m["estimate/000000"].astype(int)'; do
+    for statements in 'del m["estimate/000000"]' 'del m["energy_estimate/000000"]' 'm["energy_estimate/000000"][3] = np.nan' 'm["estimate/000000"][3] = np.nan' 'm["estimate/000000"] = m["estimate/000000"][:-1]' 'm["estimate/000000"] = m["estimate/000000"].astype(int)'; do
         "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" motion.npz bad.npz "$statements" || fault "forge.py: $statements"
         refused 3 '^simverify: bad.npz: .*(estimate|block 0 is not whole)' simverify bad.npz
         refused 3 '^simexport: bad.npz: .*(estimate|block 0 is not whole)' simexport bad.npz -o out.csv
     done
-    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" motion.npz good.npz 'del meta["estimates"]' # a member that nobody asked for
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" motion.npz good.npz 'del meta["estimates"]; del meta["energy_estimates"]' # members that nobody asked for
     ending=.csv
     done_well simexport good.npz --coordinates -o a.csv
     done_well simexport motion.npz --coordinates -o b.csv

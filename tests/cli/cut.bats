@@ -42,6 +42,46 @@ holds() {
     no_faults
 }
 
+@test "pieces as meshes of their own" {
+    local ending=.npz
+    needs_numpy
+    done_well simcut mesh.npz --plane 1,0,0,1 -q -o pair.npz
+    done_well simcut pair.npz --keep 1 -q -o large.npz
+    done_well simcut pair.npz --keep 2 -o small.npz
+    [[ $err == *$'\nsimcut: kept '*' elements and '*' vertices' ]] || fault "$err"
+    done_well simcut mesh.npz --plane 1,0,0,1 --keep 1 -q -o both.npz
+    "$PYTHON" - <<-'END' || fault 'not the pieces of the mesh'
+	import json, numpy as np
+	g, pair, large, small, both = (np.load(n + '.npz') for n in ('mesh', 'pair', 'large', 'small', 'both'))
+	hash_of = lambda f: json.loads(f['result'].tobytes())['sha256']
+	meta = lambda f: json.loads(f['meta'].tobytes())
+	assert meta(large)['kept_from'] == meta(small)['kept_from'] == hash_of(pair) and meta(both)['kept_from'] == hash_of(g)
+	assert len(large['hex']) > len(small['hex']) and len(large['hex']) + len(small['hex']) == len(pair['hex'])
+	assert sorted(np.concatenate([large['kept'], small['kept']])) == list(range(len(pair['vertices'])))
+	for f in large, small:
+	    assert np.array_equal(f['vertices'], pair['vertices'][f['kept']]) and (np.diff(f['kept']) > 0).all()
+	    same = {tuple(h): e for e, h in enumerate(pair['hex'])}
+	    element = np.array([same[tuple(h)] for h in f['kept'][f['hex']]]) # of the whole mesh
+	    assert (np.diff(element) > 0).all() and np.array_equal(f['region'], pair['region'][element])
+	    assert np.array_equal(f['kept'][f['fixed']], np.intersect1d(pair['fixed'], f['kept']))
+	    if 'surface/element' in f: # its vertices are where their weights put them
+	        assert np.allclose(np.einsum('va,vai->vi', f['surface/weights'], f['vertices'][f['hex'][f['surface/element']]]), f['surface/vertices'], atol=1e-9)
+	        assert (f['surface/triangles'] < len(f['surface/vertices'])).all()
+	    assert meta(f)['materials'] == meta(pair)['materials']
+	assert sum(len(f['surface/triangles']) for f in (large, small)) == len(pair['surface/triangles'])
+	assert np.array_equal(both['vertices'], large['vertices']) and np.array_equal(both['hex'], large['hex'])
+	END
+    simverify mesh.npz large.npz > out || fault "$(grep FAIL out)"
+    simverify small.npz > out || fault "$(grep FAIL out)"
+    # a cut, not a selection, is what simulate takes
+    refused 3 '^simulate: large.npz: it does not say which mesh it was cut from' simulate pair.npz --model full --cut large.npz --cut-at 0 -q -o out.npz
+    refused 2 '^simcut: --keep: 3 is out of range' simcut pair.npz --keep 3 -o out.npz
+    refused 2 '^simcut: --keep: 1-2 names every piece, of 2' simcut pair.npz --keep 1-2 -o out.npz
+    refused 2 '^simcut: --keep: ' simcut pair.npz --keep all -o out.npz
+    refused 2 '^simcut: the cut separates nothing' simcut pair.npz --plane 1,0,0,1 --keep 1 -o out.npz
+    no_faults
+}
+
 @test "planes, lists, regions and numbers together" {
     local ending=.npz
     needs_numpy
@@ -197,7 +237,7 @@ holds() {
 
 @test "usage errors" {
     local word
-    refused 2 '^simcut: nothing says where to cut: --plane, --elements or --sides' simcut mesh.npz -o out.npz
+    refused 2 '^simcut: nothing says where to cut: --plane, --elements or --sides; or which pieces to keep: --keep' simcut mesh.npz -o out.npz
     refused 2 '^simcut: --region belongs to --plane' simcut mesh.npz --region body --elements 3 -o out.npz
     refused 2 '^simcut: --region: the mesh has no region "tip"' simcut mesh.npz --region tip --plane 1,0,0,1.5 -o out.npz
     for word in 1,0,0 1,0,0, 1,0,0,1.5, 1,0,0,1.5,2 x ,1,0,0,1.5 '1, 0,0,1.5x' 1,0,0,nan nan,0,0,1 1,0,0,inf inf,0,0,1 0,0,0,1 1e101,0,0,1 1,0,0,1e999 ' 1,0,0,1.5'; do

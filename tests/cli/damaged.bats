@@ -95,3 +95,64 @@ inspected() {
     awk -F, 'NR > 1 {for (i = 6; i <= 8; i++) if ($i != 0) exit 1}' still.csv || fault "simexport: $(head -3 still.csv)"
     no_faults
 }
+
+# packed NAME STATEMENTS: an archive of ours or of NumPy with members that the statements put into `add`, pairs of name and bytes of
+# the .npy; `deflated` says whether they are compressed.
+packed() {
+    "$PYTHON" - "$1" "$2" <<-'END' || fault "$1"
+	import io, struct, sys, zipfile
+	with zipfile.ZipFile('mesh.npz') as archive:
+	    mesh = [(i.filename, archive.read(i)) for i in archive.infolist()]
+	def npy(descr, shape, data):
+	    text = ("{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)).ljust(117) + '\n'
+	    return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(text)) + text.encode() + data
+	add, deflated = [], False
+	exec(sys.argv[2])
+	with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED) as archive:
+	    for name, data in mesh[:-1] + add + mesh[-1:]:
+	        archive.writestr(name, data, zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED)
+	END
+}
+
+@test "shapes whose bytes exceed 64 bits" {
+    packed a.npz "add = [('s.npy', npy('|S2048', '(9007199254740992,)', b''))]"
+    packed b.npz "add = [('s.npy', npy('<f8', '(2305843009213693952,)', b''))]"
+    packed c.npz "add = [('s.npy', npy('|S15', '(614891469123651720,)', b''))]" # 2^63 - 8: the values fit, with their header they do not
+    for file in a b c; do
+        refused 3 "^modes: $file.npz: member s is damaged: its shape needs more bytes than any file can have" modes $file.npz -k 3 -q -o out.npz
+        refused 3 "^siminfo: $file.npz: member s is damaged" siminfo $file.npz
+        refused 3 "^simverify: $file.npz: member s is damaged" simverify $file.npz
+    done
+    no_faults
+}
+
+@test "members that are passed over have the bytes of their shapes" {
+    packed a.npz "add = [('s.npy', npy('<f8', '(3,)', bytes(16)))]"
+    refused 3 '^siminfo: a.npz: member s is damaged: its shape needs 24 bytes, but it has 16' siminfo a.npz
+    no_faults
+}
+
+@test "little memory for members that nobody needs, and for those that inflate" {
+    needs_plain_build "they take address space"
+    packed a.npz "deflated = True; add = [('s.npy', npy('|u1', '(%d,)' % (600 << 20), bytes(600 << 20)))]"
+    ending=.npz
+    (ulimit -v 1000000 && modes a.npz -k 3 -t 1 -q -o few.npz) 2> err || fault "modes: $(< err)"
+    packed b.npz "deflated = True; mesh = [m for m in mesh if m[0] != 'surface/vertices.npy']; add = [('surface/vertices.npy', npy('<f8', '(%d, 3)' % (25 << 20), bytes(600 << 20)))]"
+    refused 3 '^modes: b.npz: member surface/vertices is deflated to less than 1/64 of its size' modes b.npz -k 3 -q -o out.npz
+    no_faults
+}
+
+@test "JSON that is deep or long" {
+    "$PYTHON" -c 'print("[" * 1000 + "]" * 1000)' > deep.json
+    "$PYTHON" -c 'print("[" + "{}," * 3000000 + "{}]")' > long.json
+    refused 3 '^simulate: deep.json: line 1, column 65: it is nested more than 64 levels deep' simulate deep.json -q -o out.npz
+    refused 3 '^simulate: long.json: line 1, column [0-9]*: it has more than 2 million values' simulate long.json -q -o out.npz
+    no_faults
+}
+
+@test "scenes that name devices" {
+    "$PYTHON" -c 'import json; s = json.load(open("scene.json")); s["coupling"]["path"] = "/dev/zero"; json.dump(s, open("zero.json", "w"))'
+    refused 3 '^simulate: /dev/zero: cannot open: it is a device' simulate zero.json -q -o out.npz
+    refused 3 '^voxelize: /dev/zero: cannot open: it is a device' voxelize /dev/zero -q -o out.npz
+    no_faults
+}

@@ -162,6 +162,8 @@ load common
     for tool in $(tools); do
         command_of "$tool"
         refused 2 'nothing to do: no input was named' "$tool"
+        # the hint is the first line of --help
+        [[ $err == *$'\n'"usage: $(sed 's/^Usage: //;q' "$HELP/$tool")" ]] || fault "$tool: $err"
         [ -z "$ending" ] || refused 2 'nothing to do: no input was named' "$tool" -o "out$ending"
         [ -z "$ending" ] || refused 2 'no output was named' "${line[@]}"
         usage=$(head -n 1 "$HELP/$tool")
@@ -205,6 +207,54 @@ load common
     no_faults
 }
 
+@test "supple(7) names every program among what to see also" {
+    local tool section
+    section=$(sed -n '/^\.Sh SEE ALSO/,$p' "$SUPPLE_SOURCE/man/supple.7")
+    for tool in $(tools); do
+        grep -q "^\.Xr $tool 1\b" <<< "$section" || fault "SEE ALSO of supple(7) lacks $tool"
+    done
+    no_faults
+}
+
+@test "files and functions that comments and texts name are there" {
+    "$PYTHON" - "$SUPPLE_SOURCE" <<-'END' || fault 'names of nothing'
+	import os, re, sys
+	os.chdir(sys.argv[1])
+	skip = re.compile(r'(\./)?(build[^/]*|\.git|out|__pycache__)$')
+	files = []
+	for folder, folders, names in os.walk('.'):
+	    folders[:] = [f for f in folders if not skip.match(f)]
+	    files += [os.path.join(folder, n)[2:] for n in names]
+	base = {os.path.basename(f) for f in files}
+	roots = '|'.join(f for f in os.listdir('.') if os.path.isdir(f) and not skip.match(f) and f[0] != '.')
+	path = re.compile(r'(?<![\w./<*$-])(?:%s)/[\w./-]*\w' % roots) # lib/mesh/mesh.c, tests/cli
+	name = re.compile(r'(?<![\w./*<-])[\w-]+\.(?:[ch]|md|bats|bash)\b(?!\.|\[)') # mesh.c
+	word = re.compile(r'\b(?:sp|tool|SP|TOOL)_\w*[a-zA-Z0-9]\b(?!_)')
+	comment = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+	texts, code = [], set()
+	for f in files:
+	    if f.endswith(('.c', '.h')):
+	        text = open(f, encoding='utf-8').read()
+	        texts += [(f, text.count('\n', 0, m.start()) + 1, m[0]) for m in comment.finditer(text) if m[0][0] == '/']
+	        code |= set(re.findall(r'\w+', comment.sub(' ', text)))
+	    elif f.endswith('.build'):
+	        code |= set(re.findall(r'\w+', open(f, encoding='utf-8').read()))
+	    elif f.endswith('.md') or f.startswith('man/'):
+	        texts.append((f, 1, open(f, encoding='utf-8').read()))
+	def there(p):
+	    return any(os.path.exists(q) for q in (p, 'lib/' + p, p + '.c', p + '.h', 'build/' + p)) or '/out' in p
+	bad = []
+	for f, line, text in texts:
+	    for pattern, good in (path, there), (name, base.__contains__), (word, code.__contains__):
+	        if f.startswith('man/') and pattern is not path:
+	            continue
+	        bad += ['%s:%d: %s' % (f, line + text.count('\n', 0, m.start()), m[0]) for m in pattern.finditer(text) if not good(m[0].rstrip('.'))]
+	print(*bad, sep='\n', file=sys.stderr)
+	sys.exit(bool(bad))
+	END
+    no_faults
+}
+
 @test "mandoc -T lint has nothing to say" {
     local page said name section pages=("$SUPPLE_SOURCE"/man/*.[157])
     command -v mandoc > /dev/null || skip "no mandoc"
@@ -219,5 +269,33 @@ load common
             fault "$said"
         done < <(mandoc -T lint "$page" 2>&1)
     done
+    no_faults
+}
+
+# The first block of commands behind the heading $1 of README; all of README: ''.
+readme_block() {
+    awk -v heading="$1" 'heading == "" || $0 == "## " heading { on = 1 } on && /^    / { print; found = 1 } on && found && !/^    / { exit }' "$BATS_TEST_DIRNAME/../../README.md"
+}
+
+@test "the scene of README runs as printed" {
+    mkdir scene
+    readme_block 'Bodies that touch' > commands
+    [ "$(wc -l < commands)" -ge 20 ] || fault "the scene of README has $(wc -l < commands) lines"
+    (cd scene && sh -e ../commands > ../table 2> ../log) || fault "the commands fail: $(tail -n 1 log)"
+    (shopt -s failglob; ls scene/frame_*.png scene/motion.pvd scene/motion.csv) > /dev/null || fault "not all outputs are there"
+    no_faults
+}
+
+@test "the first commands of README run as printed" {
+    mkdir -p checkout/samples/spoon
+    cp "$BATS_TEST_DIRNAME"/../../samples/spoon/{model.py,impulse.csv} checkout/samples/spoon
+    mkdir checkout/build
+    ln -s "$(dirname "$(command -v simulate)")" checkout/build/tools
+    readme_block '' > commands
+    [ "$(wc -l < commands)" -ge 9 ] || fault "README begins with $(wc -l < commands) commands"
+    (cd checkout && sh -e ../commands > ../table 2> ../log) || fault "the commands fail: $(tail -n 1 log)"
+    (shopt -s failglob; ls checkout/samples/spoon/out/frame_*.png) > /dev/null || fault "no pictures"
+    # the reduced motion is that of the full model within a tenth
+    awk '$1 == "reduced" { found = 1; exit !($4 < 0.1) } END { if (!found) exit 1 }' table || fault "$(cat table)"
     no_faults
 }

@@ -28,7 +28,7 @@ def text(dictionary):
 
 
 entries = [('meta', text(meta))]
-entries += [(name, bytes_of(np.asfortranarray(a) if order.get(name) else np.ascontiguousarray(a))) for name, a in m.items()]
+entries += [(name, bytes_of(np.asfortranarray(a) if order.get(name) else np.require(a, requirements="C"))) for name, a in m.items()]
 # formats/container.md: SHA-256 over all members but result, of each the name, a NUL byte and the bytes of the .npy
 result['sha256'] = hashlib.sha256(b''.join(name.encode() + b'\0' + data for name, data in entries)).hexdigest()
 with zipfile.ZipFile(target, 'w') as archive:

@@ -77,6 +77,22 @@ has_members() {
     no_faults
 }
 
+@test "voxelize --fill says when a model is open" {
+    local ending=.npz
+    # a cube without its lid, whose four edges are of one face only
+    printf 'v %s\n' '0 0 0' '1 0 0' '1 1 0' '0 1 0' '0 0 1' '1 0 1' '1 1 1' '0 1 1' > box.obj
+    printf 'f %s\n' '1 4 3 2' '1 2 6 5' '2 3 7 6' '3 4 8 7' '4 1 5 8' >> box.obj
+    done_well voxelize box.obj -n 8 --fill -o a.npz
+    [[ $err == *'the model is open (4 edges after the repair): inside is where its winding number is at least 1/2'* ]] || fault "$err"
+    holds a.npz 'r["open_edges"] == 4 and len(r["warnings"]) == 1'
+    done_well voxelize box.obj -n 8 -o b.npz
+    [[ $err != *open* ]] || fault "$err"
+    echo 'f 5 6 7 8' >> box.obj
+    done_well voxelize box.obj -n 8 --fill -o c.npz
+    [[ $err != *open* ]] || fault "$err"
+    no_faults
+}
+
 @test "simimport: VegaFEM, Gmsh, Abaqus, Medit, TetGen, VTK (legacy, XML)" {
     local ending=.npz kind
     # two tetrahedra of 1/6 and 1/3 m3

@@ -127,6 +127,8 @@ make_mixed() {
     [[ $err == "simexport: m.msh: not in this file: the materials' constants, 4 fixed vertices" ]] || fault "$err"
     done_well simexport mixed.npz -o m.mesh
     [[ $err == "simexport: m.mesh: not in this file: the materials' names and constants, 4 fixed vertices" ]] || fault "$err"
+    done_well simexport mixed.npz -o m.vtu
+    [[ $err == "simexport: m.vtu: not in this file: the materials' names and constants, 4 fixed vertices" ]] || fault "$err"
     done_well simexport mixed.npz -o m.inp
     [ -z "$err" ] || fault "$err"
     done_well simexport mixed.npz -o m.bou
@@ -220,6 +222,45 @@ walk() {
     no_faults
 }
 
+@test "VTK's XML in binary: compressed, either byte order, inline and appended" {
+    local ending=.npz file count=0
+    # shellcheck source=data.bash
+    source "$BATS_TEST_DIRNAME/data.bash"
+    make_binary_vtu
+    simimport block.vtu -q -o whole.npz
+    for file in little-*.vtu big-*.vtu; do
+        done_well simimport "$file" -o back.npz
+        same_members back.npz whole.npz vertices tet region
+        count=$((count + 1))
+    done
+    [ $count = 36 ] || fault "$count files"
+    for kind in LZ4 LZMA; do
+        sed "s/vtkZLib/vtk$kind/" little-I-16-inline.vtu > other.vtu
+        refused 3 "^simimport: other.vtu: byte [0-9]+: the array Points is compressed with vtk${kind}DataCompressor: save the file with zlib" simimport other.vtu -o out.npz
+    done
+    # what is not compressed needs no compressor, and text has no byte order
+    sed 's/byte_order="LittleEndian"/byte_order="BigEndian" compressor="vtkLZ4DataCompressor"/' block.vtu > text.vtu
+    done_well simimport text.vtu -o back.npz
+    same_members back.npz whole.npz vertices tet region
+    no_faults
+}
+
+@test "a hexahedron of positive volume that folds is not told to be turned" {
+    local ending=.npz
+    printf '# vtk DataFile Version 2.0\n\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 8 float\n0 0 0\n2 0 0\n2 2 0\n0 2 0\n0 0 2\n2 0 2\n%s\n0 2 2\n' '.5 .5 2' > folded.vtk
+    printf 'CELLS 1 9\n8 0 1 2 3 4 5 6 7\nCELL_TYPES 1\n12\n' >> folded.vtk
+    # at the pushed corner the edges are (-1/4, 3/4, 0), (3/4, -1/4, 0) and (-3/4, -3/4, 1): their determinant in this order is -1/2;
+    # the volume is linear in this corner, and 1 m3 less for each metre along either axis
+    for how in '' --turn; do
+        refused 3 '^simimport: folded.vtk: 1 of 1 elements are folded, flat or collapsed, the first is element 0 .line 15.: its Jacobian falls to -0.5 m3, its volume is 5 m3' \
+            simimport folded.vtk $how -o out.npz
+        [[ $err != *--turn* ]] || fault "$err"
+    done
+    sed 's/^8 0 1 2 3/8 0 1 2 2/' folded.vtk > collapsed.vtk
+    refused 3 'the first is element 0 .line 15.: it has vertex 2 twice' simimport collapsed.vtk -q -o out.npz
+    no_faults
+}
+
 @test "inverted elements are named, with their place in the file, or turned: TetGen, included files" {
     local ending=.npz
     sed 's/2 3 4 5 7/2 3 5 4 7/' block.ele > t.ele
@@ -281,18 +322,14 @@ walk() {
 }
 
 # Linear tetrahedra, because CalculiX has a method of its own against locking in C3D8.
-@test "an exported .inp in CalculiX: the same displacements under gravity" {
-    command -v ccx > /dev/null || skip "no CalculiX (ccx)"
-    echo '[{"name": "left", "young": 3e6, "poisson": 0.2}]' > left.json
-    voxelize bar.obj -q -n 4 --fill --tetrahedra --fix-half-space 1,0,0,0 --region-box left,-inf,-inf,-inf,1.5,inf,inf \
-        --materials left.json -o tets.npz
-    simexport tets.npz -q -o body.inp
+# as_in_calculix MESH: body.inp under gravity in CalculiX, and the mesh here: the same displacements of its 45 vertices.
+as_in_calculix() {
     printf '%s\n' '*INCLUDE, INPUT=body.inp' '*STEP' '*STATIC' '*DLOAD' 'body, GRAV, 9.81, 0, 0, -1' 'left, GRAV, 9.81, 0, 0, -1' \
         '*NODE PRINT, NSET=NALL' U '*END STEP' > job.inp
     ccx job > ccx.log 2>&1 || fault "ccx: $(tail -n 3 ccx.log)"
-    simulate tets.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o static.npz
-    simexport tets.npz static.npz -q --probe 0-44 -o static.csv
-    "$PYTHON" - <<-'END' || fault "other displacements"
+    simulate $1 -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o static.npz
+    simexport $1 static.npz -q --probe 0-44 -o static.csv
+    "$PYTHON" - <<-'END' || fault "$1: other displacements"
 	import csv, re, sys
 	rows = [l.split() for l in open('job.dat') if re.match(r' +[0-9]+ +[-0-9]', l)]
 	there = {int(r[0]) - 1: [float(x) for x in r[1:4]] for r in rows}
@@ -302,6 +339,40 @@ walk() {
 	worst = max(abs(a - b) for v in here for a, b in zip(here[v], there[v]))
 	sys.exit(not (size > 0 and worst < 1e-5 * size))
 	END
+}
+
+@test "an exported .inp in CalculiX: the same displacements under gravity" {
+    command -v ccx > /dev/null || skip "no CalculiX (ccx)"
+    echo '[{"name": "left", "young": 3e6, "poisson": 0.2}]' > left.json
+    voxelize bar.obj -q -n 4 --fill --tetrahedra --fix-half-space 1,0,0,0 --region-box left,-inf,-inf,-inf,1.5,inf,inf \
+        --materials left.json -o tets.npz
+    simexport tets.npz -q -o body.inp
+    as_in_calculix tets.npz
+    no_faults
+}
+
+@test "anisotropic decks in CalculiX: the same displacements under gravity" {
+    command -v ccx > /dev/null || skip "no CalculiX (ccx)"
+    local ending=.npz
+    echo '[{"name": "left", "young": 3e6, "poisson": 0.2}]' > left.json
+    voxelize bar.obj -q -n 4 --fill --tetrahedra --fix-half-space 1,0,0,0 --region-box left,-inf,-inf,-inf,1.5,inf,inf \
+        --materials left.json -o tets.npz
+    simexport tets.npz -q -o plain.inp
+    # the first material by its stiffness, the other one by engineering constants, each with axes of its own
+    "$PYTHON" - <<-'END'
+	import re
+	deck = open('plain.inp').read()
+	cards = ['*ELASTIC, TYPE=ORTHO\n11e6, 1e6, 6e6, 2e6, 3e6, 13e6, 1.4e6, 2.5e6\n3.6e6\n',
+	         '*ELASTIC, TYPE=ENGINEERING CONSTANTS\n5e6, 7e6, 9e6, .1, .2, .3, 1.5e6, 2.5e6\n3.5e6\n']
+	axes = iter('AB')
+	deck = re.sub(r'\*ELASTIC\n.*\n', lambda m: cards.pop(0), deck)
+	deck = re.sub(r'\*SOLID SECTION.*', lambda m: m[0] + ', ORIENTATION=' + next(axes), deck)
+	turned = '*ORIENTATION, NAME=A\n1, 2, 0.5, -1, 1, 3\n*ORIENTATION, NAME=B, SYSTEM=RECTANGULAR\n0, -1, 0.3, 1, 0, 0\n'
+	open('body.inp', 'w').write(deck.replace('*SOLID', turned + '*SOLID', 1))
+	END
+    done_well simimport body.inp -q -o turned.npz
+    holds turned.npz '[x["law"] for x in m["materials"]] == ["linear", "linear"]'
+    as_in_calculix turned.npz
     no_faults
 }
 

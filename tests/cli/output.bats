@@ -169,6 +169,62 @@ writers() {
     no_faults
 }
 
+@test "an output that replaces a file keeps its rights" {
+    local ending=.npz
+    echo old > rights.npz
+    chmod 600 rights.npz
+    done_well modes mesh.npz -q -k 4 -o rights.npz
+    [ "$(stat -c %a rights.npz)" = 600 ] || fault "rights $(stat -c %a rights.npz)"
+    no_faults
+}
+
+@test "a link that another user left in a folder for everyone is not followed" {
+    [ "$(id -u)" = 0 ] || skip 'needs root, to make a link of another user'
+    mkdir sticky
+    chmod 1777 sticky
+    echo old > victim
+    ln -s ../victim sticky/link.npz
+    chown -h 12345 sticky/link.npz
+    refused 4 '^modes: sticky/link.npz: cannot write through the symbolic link of another user' modes mesh.npz -q -k 4 -o sticky/link.npz
+    [ "$(< victim)" = old ] || fault 'the file behind the link was changed'
+    no_faults
+}
+
+@test "several outputs: when a name cannot be given all old files are put back" {
+    needs_plain_build "they have to be loaded first"
+    local number old
+    command -v cc > /dev/null || skip 'no compiler'
+    cat > "$BATS_TEST_TMPDIR/fail.c" <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <errno.h>
+	#include <stdlib.h>
+	int rename(const char *from, const char *to)
+	{
+	    static int calls;
+	    int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+	    if (++calls != atoi(getenv("FAIL_RENAME")))
+	        return real(from, to);
+	    errno = EIO;
+	    return -1;
+	}
+	END
+    cc -shared -fPIC -o "$BATS_TEST_TMPDIR/fail.so" "$BATS_TEST_TMPDIR/fail.c"
+    for number in 1 2 3; do
+        for old in out.npz out-K.npz; do
+            echo old > $old
+        done
+        code=0 # out-M.npz does not exist before
+        FAIL_RENAME=$number LD_PRELOAD=$BATS_TEST_TMPDIR/fail.so modes mesh.npz -q -k 4 --write-stiffness out-K.npz --write-mass out-M.npz -o out.npz 2> err || code=$?
+        [ $code = 4 ] || fault "rename $number: exit $code"
+        [ "$(wc -l < err)" = 1 ] || fault "rename $number: $(< err)"
+        [ "$(< out.npz)$(< out-K.npz)" = oldold ] || fault "rename $number: an old file was replaced"
+        [ ! -e out-M.npz ] || fault "rename $number: out-M.npz stays"
+        no_litter "rename $number"
+    done
+    no_faults
+}
+
 @test "a named pipe as output" {
     mkfifo pipe
     cat pipe > a.npz &
@@ -196,7 +252,7 @@ writers() {
 
 @test "a failure after the first of several outputs changes none of them" {
     echo old > K.out
-    refused 2 'the mesh has only 450' modes mesh.npz -q -k 450 --write-stiffness K.out -o out.npz
+    refused 2 'the mesh has only 450' modes mesh.npz -q -k 451 --write-stiffness K.out -o out.npz
     refused 4 '/dev/full: ' modes mesh.npz -q -k 4 --write-stiffness K.out -o /dev/full
     [ "$(< K.out)" = old ] || fault 'K.out was changed'
     no_faults

@@ -150,3 +150,61 @@ column() {
 	END
     no_faults
 }
+
+# Tetrahedral meshes that other projects ship, with slivers of a quality down to 1.6e-8: frequencies of the elastic modes by SciPy's eigsh on a textbook assembly.
+@test "meshes with slivers go through modes, derivatives and polynomials" {
+    local ending=.npz name number known
+    [ -d "${SUPPLE_MESHES-}" ] || skip "no shared meshes"
+    while read -r name known; do
+        done_well simimport "$SUPPLE_MESHES/slivers/$name" --turn -q -o body.npz
+        done_well modes body.npz -k 10 -q -o free.npz
+        done_well modalderiv body.npz free.npz -q -o curves.npz
+        done_well masspca body.npz free.npz curves.npz -r 8 -q -o space.npz
+        done_well polycoef body.npz space.npz -q -o cubic.npz
+        simverify body.npz free.npz curves.npz space.npz cubic.npz > checks || fault "$name: $(grep -v -e ^ok -e ^note checks)"
+        for number in $known; do
+            siminfo free.npz | awk -v wanted="$number" '$3 == "Hz" && ($2 - wanted) ^ 2 < (1e-6 * wanted) ^ 2 { found = 1 } END { exit !found }' || fault "$name: no mode of $number Hz"
+        done
+    done <<< 'libigl-bunny.mesh 100.661723 108.338385 120.078671 122.924275
+libigl-hand.mesh
+polyfem-bunny.msh
+polyfem-screw.msh
+sofa-Ossicles.vtu
+sofa-seaMonster2-volume1.vtu'
+    # the same body with a fixed foot, and its full model in motion
+    done_well simimport "$SUPPLE_MESHES/slivers/libigl-bunny.mesh" --turn -q --fix-half-space 0,1,0,0.05 -o body.npz
+    done_well modes body.npz -k 5 -q -o fixed.npz
+    done_well simulate body.npz --model full --gravity 0,-9.81,0 --dt 0.002 --steps 3 -q -o fall.npz
+    simverify body.npz fixed.npz fall.npz > checks || fault "$(grep -v -e ^ok -e ^note checks)"
+    no_faults
+}
+
+# One flat tetrahedron: all six rigid motions, and four others.
+@test "a flattened element has modes" {
+    local ending=.npz
+    printf '4 3 0 0\n0 0 0 0\n1 1 0 1e-4\n2 1 1 0\n3 0 1 1e-4\n' > one.node
+    printf '1 4 0\n0 0 2 1 3\n' > one.ele
+    done_well simimport one.node --turn -q -o body.npz
+    done_well modes body.npz -k 8 -q -o free.npz
+    [ "$(siminfo free.npz | awk '$3 == "Hz" && $2 == 0' | wc -l)" = 6 ] || fault "$(siminfo free.npz | grep Hz)"
+    simverify body.npz free.npz > checks || fault "$(grep -v -e ^ok -e ^note checks)"
+    no_faults
+}
+
+# A stiffness that no mesh has: the message names the worst element, whose longest edge is √2 m and whose smallest height 3V/A = 2e-8 m; other causes are named only where no shape is bad.
+@test "solvers that fail name the worst element" {
+    local ending=.npz
+    needs_numpy
+    printf '5 3 0 0\n0 0 0 0\n1 1 0 1e-8\n2 1 1 0\n3 0 1 1e-8\n4 0.5 0.5 1\n' > two.node
+    printf '2 4 0\n0 4 1 2 0\n1 0 2 1 3\n' > two.ele
+    done_well simimport two.node --turn -q -o two.npz
+    for name in two mesh; do
+        done_well modes $name.npz -q -k 7 --write-stiffness K.npz -o free.npz
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" K.npz bad.npz 'm["data"] *= -1.0'
+        refused 5 'not positive definite' modes $name.npz -q -k 7 --stiffness bad.npz -o out.npz
+        echo "$err" >> messages
+    done
+    grep -q '^the worst element is 1, with an aspect ratio of 7.1e+07: a better mesh may help$' messages || fault "$(cat messages)"
+    grep -q '^part of the body may be neither fixed .*; the worst element is .*, with an aspect ratio of 1' messages || fault "$(cat messages)"
+    no_faults
+}

@@ -51,7 +51,12 @@ load common
     refused 3 '^simulate: poly.npz: it was made from another (mesh|basis)' simulate twin.npz --basis twin-basis.npz --poly poly.npz -o out.npz
     masspca mesh.npz modes.npz -q -o second.npz
     refused 3 '^simulate: poly.npz: it was made from another basis' simulate mesh.npz --basis second.npz --poly poly.npz -o out.npz
-    refused 3 '^modes: other-K.npz: the matrix has [0-9]+ rows, the mesh 450 free degrees' modes mesh.npz -k 4 --stiffness other-K.npz -o out.npz
+    refused 3 '^modes: other-K.npz: the matrix has [0-9]+ rows, the mesh 450 free degrees|^modes: other-K.npz: it was made from another mesh' modes mesh.npz -k 4 --stiffness other-K.npz -o out.npz
+    modes twin.npz -k 4 --write-stiffness twin-K.npz --write-mass twin-M.npz -q -o second.npz
+    refused 3 '^modes: twin-K.npz: it was made from another mesh' modes mesh.npz -k 4 --stiffness twin-K.npz -o out.npz
+    refused 3 '^modes: twin-M.npz: it was made from another mesh' modes mesh.npz -k 4 --mass twin-M.npz -o out.npz
+    refused 3 '^modes: twin-M.npz: it holds the matrix M, --stiffness expects K' modes twin.npz -k 4 --stiffness twin-M.npz -o out.npz
+    refused 3 '^modes: twin-K.npz: it holds the matrix K, --mass expects M' modes twin.npz -k 4 --mass twin-K.npz -o out.npz
     no_faults
 }
 
@@ -189,7 +194,7 @@ load common
 
 @test "usage errors of modes, modalderiv, masspca, polycoef" {
     refused 2 '^modes: --count: 0 is out of range' modes mesh.npz -k 0 -o out.npz
-    refused 2 '^modes: --count 450: the mesh has only 450 free' modes mesh.npz -k 450 -o out.npz
+    refused 2 '^modes: --count 451: the mesh has only 450 free' modes mesh.npz -k 451 -o out.npz
     refused 2 '^modes: --tolerance: 1 is out of range' modes mesh.npz --tolerance 1 -o out.npz
     refused 2 '^modes: --start: ' modes mesh.npz --method krylov --start x,w -o out.npz
     refused 2 '^modes: --start: ' modes mesh.npz --method inertia --start x,x -o out.npz
@@ -211,7 +216,7 @@ load common
         refused 2 '^masspca: --columns: ' masspca mesh.npz modes.npz deriv.npz --columns="$word" -o out.npz
     done
     refused 2 '^masspca: --rank: 0 is out of range' masspca mesh.npz modes.npz -r 0 -o out.npz
-    refused 5 '^masspca: -r 9: only 4 of 4 columns are independent|^masspca: --rank 9: only 4' masspca mesh.npz modes.npz -q -r 9 -o out.npz
+    refused 2 '^masspca: -r 9: only 4 of 4 columns are independent|^masspca: --rank 9: only 4' masspca mesh.npz modes.npz -q -r 9 -o out.npz
     refused 3 '^masspca: deriv.npz: eigenvalue scaling needs the file of the modes' masspca mesh.npz deriv.npz --scaling eigenvalue -o out.npz
     refused 2 '^polycoef: basis.npz: --rank 7: the file has 6 columns' polycoef mesh.npz basis.npz -r 7 -o out.npz
     no_faults
@@ -260,7 +265,7 @@ load common
         simulate mesh.npz --model full --integrator central --dt 1 -o out.npz
     refused 5 '^simulate: mesh.npz: .*Newton.* 1 iteration' simulate mesh.npz -q --model full --integrator static --gravity 0,0,-900 --iterations 1 -o out.npz
     refused 5 '^simulate: mesh.npz: ' simulate mesh.npz -q --model full --gravity 0,0,-1e200 --dt 1e3 --steps 2 -o out.npz
-    refused 5 '^modes: free.npz: |^simulate: free.npz: ' simulate free.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o out.npz
+    refused 3 '^simulate: free.npz: nothing holds the piece with vertex 0' simulate free.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o out.npz
     no_faults
 }
 
@@ -286,5 +291,58 @@ load common
         refused 3 '^voxelize: sized.obj: a model of size .* m is too (large|small) to tell inside from outside' voxelize sized.obj -n 6 --fill -q -o out.npz
         done_well voxelize sized.obj -n 6 -q -o hollow.npz
     done
+    no_faults
+}
+
+@test "siminfo --script of forged records" {
+    local key
+    forged() { # STATEMENTS PATTERN
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz bad.npz "$1" || fault "forge.py: $1"
+        try siminfo --script bad.npz
+        [ "$code" = 3 ] && [ "${#lines[@]}" = 1 ] && [[ $err =~ ^'siminfo: bad.npz: '.*$2 ]] || fault "$1: exit $code: $err"
+    }
+    for key in output write-mass write-stiffness checkpoint joints timings csv threads quiet; do
+        forged "meta['parameters']['$key'] = '/tmp/x'" "its parameter \"$key\" is not an option that programs record"
+    done
+    forged "meta['inputs'][0]['option'] = 'write-mass'" 'is not an option that reads a file'
+    forged "meta['output'] = 'threads'" 'is not an option that writes a file'
+    forged "meta['inputs'][0]['name'] = '../x'" 'has no usable name'
+    no_faults
+}
+
+@test "siminfo --script knows all options that write a file" {
+    # shellcheck disable=SC2013
+    for option in $(cat "$HELP"/* | grep -iE '^ .*--[a-z-]+ (FILE|CSV)' | grep -E 'write|also' | grep -oE -- '--[a-z-]+' | sort -u); do
+        grep -q "\"${option#--}\"" "$SUPPLE_SOURCE/tools/info/script.c" || fault "tools/info/script.c does not name $option"
+    done
+    no_faults
+}
+
+@test "the time of siminfo --script grows with the number of inputs" {
+    needs_plain_build "they take time"
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz many.npz "meta['inputs'] += [dict(name='x%d' % i, sha256='%064x' % i) for i in range(20000)]"
+    timeout 10 siminfo --script many.npz > many.sh || fault "siminfo --script of 20,000 inputs: exit $?"
+    [ "$(grep -c '^check x' many.sh)" = 20000 ] || fault 'not every input is checked'
+    no_faults
+}
+
+@test "text from files does nothing on a terminal" {
+    local bytes=$'\e|\xc2\x9b|\xe2\x80\xae|\xe2\x81\xa6|\xe2\x80\xa8|\x07' key
+    for key in "meta['version']" "meta['inputs'][0]['name']" "meta['inputs'][0]['sha256']" "meta['tool']" "result['warnings']" "meta['history'][next(iter(meta['history']), 'a' * 64)]" "meta['format_version']"; do
+        value="'a\\x1b[31m\\x9b\\u202e\\u2066\\u2028\\nforged: line\\x07'"
+        [[ $key != *warnings* ]] || value="[$value]"
+        [[ $key != *history* ]] || value="dict(tool=$value, inputs=[])"
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz bad.npz "$key = $value" || fault "forge.py: $key"
+        for line in 'siminfo bad.npz' 'siminfo --script bad.npz' 'simverify bad.npz'; do
+            try $line
+            ! LC_ALL=C grep -qE "$bytes|^forged" "$stdout" "$BATS_TEST_TMPDIR/stderr" || fault "$line: $key: $(cat -v "$stdout" | head -c 300) $err"
+        done
+    done
+    no_faults
+}
+
+@test "numbers of the result are finite" {
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" training.npz far.npz "m['q'][:, -1] = 1e300" || fault forge.py
+    refused 5 '^cubature: out.npz: "(training|held_out)_error" of the result is not finite|^cubature: .*not finite' cubature mesh.npz basis.npz far.npz -q -o out.npz
     no_faults
 }

@@ -465,6 +465,38 @@ static void threshold_and_units(void)
     }
 }
 
+/* Where springs and contact balance the body stays, also where the derivatives of a contact whose force is across its gradient have singular
+ * values below the threshold: those are not directions in which nothing resists. */
+static void a_balance_is_kept(void)
+{
+    sp_coupling_step_report report;
+    int weak = 0;
+    for (int k = 0; k < 200; k++) {
+        sp_coupling_parameters p = stiff();
+        p.saturation = 4;
+        const sp_pose hand = any_pose();
+        double way[6], n[3], g[3];
+        sp_pose body = away(&hand, 4 / 1200.0 * pow(10, between(-1, 1)), between(0, 1), way);
+        const sp_pose before = body;
+        sp_wrench springs, contact = {.force = {0}};
+        sp_coupling_wrench(&p, &hand, &body, &springs);
+        for (int i = 0; i < 3; i++) {
+            contact.force[i] = -springs.force[i];
+            contact.torque[i] = -springs.torque[i];
+            n[i] = i == k % 3;
+            g[i] = i == (k + 1) % 3;
+        }
+        const double stiffness = pow(10, between(4, 8));
+        for (int i = 0; i < 9; i++)
+            contact.force_x[i] = -stiffness * n[i / 3] * g[i % 3];
+        CHECK_OK(go(&p, &hand, &contact, &body, &report));
+        weak += stiffness > 1e6;
+        CHECK(apart(&body, &before) < 1e-12 && angle_between(&body, &before) < 1e-7 && report.degenerate == 0, "moves by %g m, %g rad; %d degenerate",
+              apart(&body, &before), angle_between(&body, &before), report.degenerate);
+    }
+    CHECK(weak > 50, "%d", weak);
+}
+
 /* A box in a square shaft: four walls hold it across and let it turn about no axis; along the shaft it follows the hand. */
 static void box_in_a_shaft(void)
 {
@@ -1125,6 +1157,7 @@ int main(void)
     RUN(saturation_of_force_and_torque);
     RUN(free_space);
     RUN(threshold_and_units);
+    RUN(a_balance_is_kept);
     RUN(box_in_a_shaft);
     RUN(equilibrium_in_contact);
     RUN(stiffness_felt);

@@ -1051,6 +1051,56 @@ static void cancelled(void)
     sp_field_free(&f);
 }
 
+/* H by central differences of the gradient, inside and outside, apart from edges of cells and of a box's regions. */
+static void curvatures_are_derivatives(void)
+{
+    sp_field f = field_of(ring, 7, 6, 5, -1.4, -1.2, -0.7, 0.4);
+    sp_distance kinds[4] = {{.kind = SP_DISTANCE_PLANE, .normal = {0.6, 0, 0.8}, .offset = 0.1},
+                            {.kind = SP_DISTANCE_SPHERE, .centre = {0.2, 0.1, -0.3}, .radius = 0.8},
+                            {.kind = SP_DISTANCE_BOX, .centre = {0.1, 0.2, 0}, .half = {0.5, 0.4, 0.3}}};
+    sp_distance_of_field(&f, &kinds[3]);
+    for (int kind = 0; kind < 4; kind++) {
+        const sp_distance *d = &kinds[kind];
+        double error[2] = {0}, curved = 0;
+        int64_t compared = 0;
+        for (int64_t i = 0; i < 400; i++) {
+            double x[3], H[9], off[2] = {0};
+            random_point(60, i, -1, 1, x);
+            sp_distance_curvature(d, x, H);
+            for (int step = 0; step < 2; step++)
+                for (int k = 0; k < 3; k++) {
+                    const double h = step ? 5e-4 : 1e-3, keep = x[k];
+                    double up[3], down[3];
+                    x[k] = keep + h;
+                    sp_distance_at(d, x, up);
+                    x[k] = keep - h;
+                    sp_distance_at(d, x, down);
+                    x[k] = keep;
+                    for (int r = 0; r < 3; r++) {
+                        off[step] = fmax(off[step], fabs((up[r] - down[r]) / (2 * h) - H[3 * r + k]));
+                        CHECK(H[3 * r + k] == H[3 * k + r], "symmetric");
+                    }
+                }
+            if (off[0] > 1e-2) /* the gradient jumps in between */
+                continue;
+            compared++;
+            curved += length3(H) > 0.1;
+            for (int step = 0; step < 2; step++)
+                error[step] = fmax(error[step], off[step]);
+        }
+        CHECK(compared > 300 && (kind == 0 || curved > 50), "kind %d: %lld compared, %g curved", kind, (long long)compared, curved);
+        CHECK(error[1] < 1e-11 || log2(error[0] / error[1]) > 1.8, "kind %d: off by %g, %g", kind, error[0], error[1]);
+    }
+    double H[9] = {1};
+    sp_distance_curvature(&kinds[1], kinds[1].centre, H);
+    CHECK(H[0] == 0 && H[4] == 0, "at the centre");
+    sp_distance_curvature(&kinds[1], (double[3]){INFINITY, 0, NAN}, H);
+    CHECK(H[0] == 0 && H[4] == 0, "nowhere");
+    sp_distance_curvature(&kinds[3], (double[3]){9, 9, 9}, H);
+    CHECK(H[1] == 0 && H[4] == 0, "outside of the grid");
+    sp_field_free(&f);
+}
+
 int main(void)
 {
     context = sp_context_default();
@@ -1067,6 +1117,7 @@ int main(void)
     RUN(mirror_images_and_domains);
     RUN(voxels_are_those_of_the_grid);
     RUN(depths_and_pulses_by_hand);
+    RUN(curvatures_are_derivatives);
     RUN(cancelled);
     return test_end();
 }

@@ -2,6 +2,7 @@
  * does the same with 1e5 points of every model. */
 #include "field_models.h"
 #include "formats/import/surface.h"
+#include "geometry/ray.h"
 #include "geometry/winding.h"
 #include "test.h"
 
@@ -91,10 +92,47 @@ static void every_model(void)
     NOTE("%lld models, %lld signs", (long long)models, (long long)samples);
 }
 
+/* A car of 50 parts, some of them open and nearly flat. Whatever their orientation: where half of all rays leave the model without
+ * meeting a triangle, it is outside. A door that is turned the wrong way makes a slab beside it the inside. */
+static void open_parts(void)
+{
+    enum { DIRECTIONS = 200 };
+    char path[4096];
+    sp_surface s;
+    sp_closest *closest;
+    sp_field field;
+    sp_distance_report report;
+    const sp_distance_parameters p = {.cells = 64, .scale = 1.5, .cube = true};
+    int64_t wrong = 0;
+    if (!test_meshes())
+        SKIP("SUPPLE_MESHES does not name a folder");
+    snprintf(path, sizeof path, "%s/soup/truck.obj", test_meshes());
+    CHECK(load(path, &s), "%s: %s", path, context.message);
+    CHECK_OK(sp_distance_field(&context, &s, &p, &field, &report));
+    CHECK_OK(sp_closest_new(&context, &s, &closest));
+    for (int64_t vertex = 0; vertex < sp_field_vertices(&field); vertex++) {
+        double x[3];
+        int free = 0;
+        if (!(field.distance[vertex] < 0))
+            continue;
+        place_of(&field, vertex, x);
+        for (int i = 0; i < DIRECTIONS; i++) {
+            const double z = 1 - (2 * i + 1) / (double)DIRECTIONS, radius = sqrt(1 - z * z), a = 2.399963229728653 * i;
+            free += sp_ray_leaves(closest, x, (double[3]){radius * cos(a), radius * sin(a), z}, 0);
+        }
+        wrong += 2 * free >= DIRECTIONS;
+    }
+    CHECK(wrong == 0, "%lld of %lld vertices inside are outside", (long long)wrong, (long long)report.inside);
+    sp_closest_free(closest);
+    sp_field_free(&field);
+    sp_surface_free(&s);
+}
+
 int main(void)
 {
     context = sp_context_default();
     context.threads = 2;
     RUN(every_model);
+    RUN(open_parts);
     return test_end();
 }

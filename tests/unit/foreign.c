@@ -612,7 +612,7 @@ static void a_body_keeps_its_force(void)
     check_force(R, &force, &again, 0.1);
     CHECK_OK(sp_cubic_from_polynomials(&context, &again, &back));
     check_same(&force, &back);
-    CHECK_OK(sp_reduced_mass(&context, &body, R, U, mass, gravity));
+    CHECK_OK(sp_reduced_mass(&context, &body, false, R, U, mass, gravity));
     CHECK(!memcmp(mass, polynomials.mass, sizeof mass) && !memcmp(gravity, polynomials.gravity, sizeof gravity),
           "another mass than the polynomials'");
     free(U);

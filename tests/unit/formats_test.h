@@ -158,7 +158,7 @@ static inline blob text_blob(const char *text, int64_t size)
 static inline int read_any(int descriptor, void *to)
 {
     sp_file file, *into = to ? to : &file;
-    int status = sp_file_read(&context, descriptor, NULL, true, false, into);
+    int status = sp_file_read_everything(&context, descriptor, into);
     if (status == SP_OK && !to)
         sp_file_free(&file);
     return status;

@@ -2,6 +2,7 @@
 #include "assembly/elastic.h"
 #include "allocations.h"
 #include "bodies.h"
+#include "cubature/cubature.h"
 #include "dynamics/free.h"
 #include "geometry_models.h"
 #include "linear/blas.h"
@@ -9,6 +10,7 @@
 #include "reduced/polynomial.h"
 #include "test.h"
 
+#include <cblas.h>
 #include <lapacke.h>
 
 static sp_context context;
@@ -748,6 +750,70 @@ static double evaluate_whole(void *self, const double *q, bool definite, double 
     return energy;
 }
 
+/* Weights by coordinate, `spread` apart between coordinates, of all elements; 0: their force is the exact projected one. */
+static void weigh_by_coordinate(const model *m, double spread, sp_cubature *cubature)
+{
+    const int64_t n = sp_mesh_element_count(&m->mesh);
+    *cubature = (sp_cubature){.r = R, .count = n, .modal = true};
+    cubature->element = sp_pool_new(&cubature->pool, n, sizeof *cubature->element);
+    cubature->weight = sp_pool_new(&cubature->pool, n * R, sizeof *cubature->weight);
+    for (int64_t e = 0; e < n; e++) {
+        cubature->element[e] = e;
+        for (int j = 0; j < R; j++)
+            cubature->weight[j * n + e] = 1 + spread * sin(3.0 * j + 0.7 * (double)e);
+    }
+}
+
+/* Weights by coordinate (modal cubature) on a free body. All of them 1 they give the exact projected force, and so the motion of the polynomials, with the work against the force
+ * that the strain energy is. Others are the gradient of no energy: momenta stay all the same, and kinetic energy and the work balance, but the work depends on the path. */
+static void weights_by_coordinate(void)
+{
+    enum { STEPS = 200 };
+    model m;
+    make_model(&m);
+    for (int c = 0; c < 4; c++) {
+        const double spread = c % 2 ? 0.3 : 0;
+        const sp_free_parameters p = {.step = 2e-3, .decoupled = c >= 2};
+        sp_cubature cubature;
+        sp_reduced_force force;
+        sp_free_body *by_weights, *exact;
+        double linear[2][3], angular[2][3], kinetic[2], strain[2], start, own, none_of_it;
+        weigh_by_coordinate(&m, spread, &cubature);
+        CHECK_OK(sp_cubature_force_new(&context, &m.body, &cubature, R, m.U, &force));
+        CHECK(force.unsymmetric && force.cubic, "kind of force");
+        CHECK_OK(sp_free_body_new(&context, &m.inertia, &force, &p, &by_weights));
+        CHECK_OK(sp_polynomial_reduced_force(&context, &m.polynomials, R, &force));
+        CHECK_OK(sp_free_body_new(&context, &m.inertia, &force, &p, &exact));
+        start_tumbling(by_weights, 0.3);
+        start_tumbling(exact, 0.3);
+        sp_free_body_energies(by_weights, &start, &none_of_it);
+        sp_free_body_momenta(by_weights, linear[0], angular[0]);
+        for (int i = 0; i < STEPS; i++) {
+            CHECK_OK(sp_free_body_step(by_weights, none, none, NULL));
+            CHECK_OK(sp_free_body_step(exact, none, none, NULL));
+        }
+        sp_free_body_energies(by_weights, &kinetic[0], &strain[0]);
+        sp_free_body_energies(exact, &kinetic[1], &strain[1]);
+        sp_free_body_momenta(by_weights, linear[1], angular[1]);
+        own = m.watch.evaluate(m.watch.self, sp_free_body_q(by_weights), false, NULL, NULL);
+        const double apart = distance(R, sp_free_body_q(by_weights), sp_free_body_q(exact)), size = cblas_dnrm2(R, sp_free_body_q(exact), 1);
+        NOTE("case %d: q off by %.1e of %.2g; work %.6g J, strain energy there %.6g J", c, apart, size, strain[0], own);
+        if (spread == 0) {
+            CHECK(apart < 1e-9 * size, "case %d: q off by %g of %g", c, apart, size);
+            CHECK_NEAR(strain[0], strain[1], 1e-9 * start);
+        } else
+            CHECK(apart > 1e-3 * size && fabs(strain[0] - own) > 1e-2 * own, "case %d: weights change nothing", c);
+        CHECK_NEAR(kinetic[0] + strain[0], start, 1e-9 * start);
+        CHECK(distance(3, linear[0], linear[1]) < 1e-12, "case %d: linear momentum off by %g", c, distance(3, linear[0], linear[1]));
+        if (!p.decoupled)
+            CHECK(distance(3, angular[0], angular[1]) < 1e-11 * cblas_dnrm2(3, angular[0], 1), "case %d: angular momentum off by %g", c, distance(3, angular[0], angular[1]));
+        sp_free_body_free(by_weights);
+        sp_free_body_free(exact);
+        sp_cubature_free(&cubature);
+    }
+    free_model(&m);
+}
+
 /* Without coupling the deformation is factored by Cholesky, and by LU where it is not positive definite or may be unsymmetric: compressed bodies, and the same with
  * forces that are said to be unsymmetric. Room that is shared changes nothing. */
 static void decoupled_steps_by_either_factor(void)
@@ -1074,6 +1140,7 @@ int main(void)
     RUN(spinning_body_finds_its_balance);
     RUN(decoupled_bodies_do_not_feel_their_rotation);
     RUN(decoupled_steps_by_either_factor);
+    RUN(weights_by_coordinate);
     RUN(opposite_forces_keep_momenta);
     RUN(forces_do_the_work_of_their_points);
     RUN(predicted_places_follow_velocities);

@@ -475,7 +475,7 @@ static void inverted_elements_are_turned(void)
     }
     mesh.tet[0] = 36;
     mesh.tet[1] = 35;
-    CHECK(sp_mesh_inverted(&mesh, false) == 4, "four are bad");
+    CHECK(sp_mesh_inverted(&mesh, false) == 4 && sp_mesh_folded(&mesh) == 0, "four are bad, and only turned");
     CHECK(sp_mesh_inverted(&mesh, true) == 4, "four were turned");
     CHECK(sp_mesh_inverted(&mesh, false) == 0, "none is left");
     CHECK_OK(sp_mesh_check(&context, &mesh, 1e-14));
@@ -488,7 +488,7 @@ static void inverted_elements_are_turned(void)
     int64_t before[12];
     memcpy(before, mesh.hex, 8 * sizeof *before);
     memcpy(before + 8, mesh.tet, 4 * sizeof *before);
-    CHECK(sp_mesh_inverted(&mesh, false) == 2, "the flat tetrahedron and the hexahedron at the NaN");
+    CHECK(sp_mesh_inverted(&mesh, false) == 2 && sp_mesh_folded(&mesh) == 2, "the flat tetrahedron and the hexahedron at the NaN");
     CHECK(sp_mesh_inverted(&mesh, true) == 0, "nothing to be turned");
     CHECK(memcmp(before, mesh.hex, 8 * sizeof *before) == 0 && memcmp(before + 8, mesh.tet, 4 * sizeof *before) == 0, "order kept");
     sp_mesh_free(&mesh);

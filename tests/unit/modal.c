@@ -158,7 +158,7 @@ static void make_system(held_block *b, const sp_cubature *cubature, enum sp_jaco
 {
     double mass[R * R], gravity[3 * R];
     sp_reduced_force force;
-    CHECK_OK(sp_reduced_mass(&context, &b->body, R, b->U, mass, gravity));
+    CHECK_OK(sp_reduced_mass(&context, &b->body, false, R, b->U, mass, gravity));
     CHECK_OK(sp_cubature_force_new(&context, &b->body, cubature, R, b->U, &force));
     CHECK_OK(sp_reduced_system_new(&context, &force, mass, b->U, b->rows, b->mesh.vertices, system));
     CHECK_OK(sp_reduced_system_jacobian(system, jacobian, 0));
@@ -379,7 +379,7 @@ static double error_on(held_block *b, const sp_poses *poses, const sp_cubature *
     double error = NAN;
     sp_training *training;
     CHECK_OK(sp_training_new(&context, &b->body, b->U, &(sp_training_measure){0}, poses, 0, &training));
-    CHECK_OK(sp_cubature_error(&context, training, cubature, nested, &error));
+    CHECK_OK(sp_cubature_error(&context, training, cubature, nested, &error, NULL));
     sp_training_free(training);
     return error;
 }

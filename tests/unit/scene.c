@@ -7,7 +7,7 @@ static sp_context context; /* CHECK_OK says its message */
 /* Every key that may stand in one scene, with a value that is not its default. Single quotes stand for double ones. */
 static const char full[] =
     "{'gravity': [1, -2, -9.81],"
-    " 'contact': {'stiffness': 2000, 'damping': 0.5, 'limit': 10, 'weights': 'area', 'normals': 'tangents', 'pulse': 0.25},"
+    " 'contact': {'stiffness': 2000, 'damping': 0.5, 'friction': 0.4, 'limit': 10, 'weights': 'area', 'direction': 'gradient', 'normals': 'tangents', 'pulse': 0.25},"
     " 'traversal': {'warm': 5e3, 'cold': 1200, 'budget': 'cost', 'contact_cost': 2.5, 'coherence': false, 'tree': false, 'levels': 4},"
     " 'models': {"
     "  'flesh': {'kind': 'reduced', 'mesh': 'm.npz', 'basis': '/abs/b.npz', 'cubature': 'c.npz', 'shell': 's.npz', 'field': 'f.npz', "
@@ -59,8 +59,8 @@ static void every_key(void)
         return;
     }
     SAME(s.gravity, 3, 1, -2, -9.81);
-    CHECK(s.contact.stiffness == 2000 && s.contact.damping == 0.5 && s.contact.limit == 10 && s.contact.pulse == 0.25, "contact");
-    CHECK(s.contact.weights == SP_SCENE_AREA && s.contact.normals == SP_SCENE_TANGENTS, "contact, words");
+    CHECK(s.contact.stiffness == 2000 && s.contact.damping == 0.5 && s.contact.friction == 0.4 && s.contact.limit == 10 && s.contact.pulse == 0.25, "contact");
+    CHECK(s.contact.weights == SP_SCENE_AREA && s.contact.direction == SP_SCENE_BY_GRADIENT && s.contact.normals == SP_SCENE_TANGENTS, "contact, words");
     CHECK(s.traversal.warm == 5000 && s.traversal.cold == 1200 && s.traversal.levels == 4 && s.traversal.contact_cost == 2.5, "traversal");
     CHECK(s.traversal.budget == SP_SCENE_COST && !s.traversal.coherence && !s.traversal.tree, "traversal, words");
 
@@ -128,6 +128,7 @@ static void every_key(void)
     SAME(s.coupling.grasp, 3, 0.1, 0.2, 0.3);
     SAME(((const double[]){s.coupling.stiffness, s.coupling.torque_stiffness, s.coupling.saturation, s.coupling.torque_saturation}), 4, 500,
          2, 5, 0.5);
+    CHECK(isinf(s.coupling.saturation_depth), "no depth");
     SAME(((const double[]){s.coupling.static_damping, s.coupling.damping, s.coupling.torque_damping}), 3, 0.75, 3, 4);
     SAME(((const double[]){s.coupling.speed, s.coupling.angular_speed, s.coupling.threshold, s.coupling.length}), 4, 1, 6, 0.01, 0.125);
     SAME(((const double[]){s.coupling.device_scale, s.coupling.device_force, s.coupling.device_torque}), 3, 0.5, 7, 0.7);
@@ -141,8 +142,8 @@ static void defaults(void)
     sp_scene s;
     CHECK_OK(parse(least, "", &s));
     SAME(s.gravity, 3, 0, 0, 0);
-    CHECK(s.contact.damping == 0 && isinf(s.contact.limit) && isinf(s.contact.pulse), "contact");
-    CHECK(s.contact.weights == SP_SCENE_EQUAL && s.contact.normals == SP_SCENE_GRADIENT, "contact, words");
+    CHECK(s.contact.damping == 0 && s.contact.friction == 0 && isinf(s.contact.limit) && isinf(s.contact.pulse), "contact");
+    CHECK(s.contact.weights == SP_SCENE_EQUAL && s.contact.direction == SP_SCENE_BY_SHAPE && s.contact.normals == SP_SCENE_GRADIENT, "contact, words");
     CHECK(s.traversal.warm == INT64_MAX && s.traversal.cold == INT64_MAX && s.traversal.levels == 0 && s.traversal.contact_cost == 1.5,
           "traversal");
     CHECK(s.traversal.budget == SP_SCENE_NODES && s.traversal.coherence && s.traversal.tree, "traversal, words");
@@ -260,9 +261,10 @@ static void values_refused(void)
     REFUSE("contact.limit: true, expected a number or null", {"contact.limit", "true"});
     REFUSE("contact.limit: 0.5, expected at least 1", {"contact.limit", "0.5"});
     REFUSE("contact.damping: -1 N s/m, expected at least 0", {"contact.damping", "-1"});
+    REFUSE("contact.friction: -0.1, expected at least 0", {"contact.friction", "-0.1"});
     REFUSE("contact.weights: \"heavy\" is none of equal, area", {"contact.weights", "'heavy'"});
     REFUSE("contact.weights: a number, expected one of equal, area", {"contact.weights", "3"});
-    REFUSE("contact.stifness: unknown key, expected one of stiffness, damping, limit, weights, normals, pulse", {"contact.stifness", "3"});
+    REFUSE("contact.stifness: unknown key, expected one of stiffness, damping, friction, limit, weights, direction, normals, pulse", {"contact.stifness", "3"});
     REFUSE("comment: unknown key, expected one of gravity, contact, traversal, models, bodies, pairs, coupling", {"comment", "'hello'"});
     REFUSE("models.table.plane.radius: unknown key, expected one of normal, offset", {"models.table.plane.radius", "1"});
     REFUSE("gravity: a number, expected 3 numbers", {"gravity", "-9.81"});
@@ -286,6 +288,8 @@ static void values_refused(void)
     REFUSE("bodies[3].motion: \"flying\" is none of fixed, free, path, coupled", {"bodies[3].motion", "'flying'"});
     REFUSE("bodies[1].copies.count[0]: 0, expected 1 to 100000", {"bodies[1].copies.count[0]", "0"});
     REFUSE("bodies[1].copies.count[2]: 100001, expected 1 to 100000", {"bodies[1].copies.count[2]", "100001"});
+    REFUSE("coupling.saturation_depth: 0 m, expected more than 0", {"coupling.saturation_depth", "0"});
+    REFUSE("coupling.saturation_depth: it stands beside saturation, expected one of both", {"coupling.saturation_depth", "0.01"});
     REFUSE("coupling.static_damping: 1, expected 0 to less than 1", {"coupling.static_damping", "1"});
     REFUSE("coupling.kind: \"\\?\" is none of static, dynamic", {"coupling.kind", "'\\\\?'"});
 }
@@ -308,7 +312,7 @@ static void names_refused(void)
     REFUSE("pairs[1][0]: \"tool[0]\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][0]", "'tool[0]'"});
     REFUSE("pairs[1][1]: \"chair\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][1]", "'chair'"});
     REFUSE("coupling.body: \"chair\" is no body, expected one of table, ball, arm, tool, brick", {"coupling.body", "'chair'"});
-    REFUSE("contact.?????: unknown key, expected one of stiffness, damping, limit, weights, normals, pulse",
+    REFUSE("contact.?????: unknown key, expected one of stiffness, damping, friction, limit, weights, direction, normals, pulse",
            {"contact.\x1b\xc3\xa4\x7f\n", "1"});
 }
 
@@ -484,10 +488,10 @@ static void hostile(void)
     enum { MANY = 1000000 };
     char *deep = malloc(2 * MANY);
     memset(deep, '[', MANY);
-    fails(deep, MANY, "line 1, column 2049: maximum parsing depth reached");
+    fails(deep, MANY, "line 1, column 65: it is nested more than 64 levels deep");
     for (int i = 0; i < MANY / 5; i++)
         memcpy(deep + 5 * i, "{\"a\":", 5);
-    fails(deep, MANY, "line 1, column 10241: maximum parsing depth reached");
+    fails(deep, MANY, "line 1, column 321: it is nested more than 64 levels deep");
     memset(deep, '9', MANY);
     memcpy(deep, "{\"gravity\": [", 13);
     memcpy(deep + MANY - 2, "]}", 2);

@@ -685,7 +685,8 @@ static void off_variants(void)
         "COFF\n4 2 0\n0 0 0 255 0 0 255\n1 0 0 0 0 0 1\n1 1 0 0.5 0.5 0.5 1\n0 1 0 1 1 1 1\n4 0 1 2 3\n3 0 1 3\n",
         "NOFF\n4 2 0\n0 0 0 0 0 1\n1 0 0 0 0 1\n1 1 0 0 0 1\n0 1 0 0 0 1\n4 0 1 2 3\n3 0 1 3\n",
         "STCNOFF\n4 2 0\n0 0 0 0 0 1 1 1 1 1 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 3\n",
-        "4OFF\n4 2 0\n0 0 0 1\n2 0 0 2\n-1 -1 0 -1\n0 .5 0 .5\n4 0 1 2 3\n3 0 1 3\n"};
+        "4OFF\n4 2 0\n0 0 0 1\n2 0 0 2\n-1 -1 0 -1\n0 .5 0 .5\n4 0 1 2 3\n3 0 1 3\n",
+        "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 \n1 \n2 \n3 \n\n3\n0 # one\n1 3 0.1 0.2 0.3\n"};
     sp_surface surface;
     for (size_t i = 0; i <= sizeof good / sizeof *good; i++) {
         if (i < sizeof good / sizeof *good)
@@ -715,8 +716,8 @@ static void off_errors(void)
     bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 4\n3 0 1 3\n", "line 7: face 0 names vertex 4 of 4 (from 0)");
     bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 -1\n", "line 8: face 1 names vertex -1 of 4 (from 0)");
     bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n2 0 1 2 3\n3 0 1 2\n", "line 7: face 0 has 2 corners, fewer than 3");
-    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n5 0 1 2 3\n3 0 1 2\n",
-        "line 7: vertex of a face: expected an integer, found the end of the line");
+    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n5 0 1 2 3\n3 0 1 2\n", "line 8: the file ends after 1 of 2 faces");
+    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0\n1\n", "line 9: the file ends after 2 of 3 corners of face 1");
     bad("a.off", "OFF\n4 2 0\n0.000 0.000 0\n1 0 0\n1 1 0\n", "line 5: the file ends after 3 of 4 vertices");
     bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n", "line 7: the file ends after 1 of 2 faces");
     bad("a.off", "OFF\n4 2 0\n" OFF_BODY "3 0 1 2\n", "line 9: something follows the last of 2 faces");

@@ -403,6 +403,62 @@ static void inp_features(void)
     sp_mesh_free(&mesh);
 }
 
+/* ORTHO lists D1111, D1122, D2222, D1133, D2233, D3333, D1212, D1313, D2323; engineering constants are the inverse of their compliance; an
+ * orientation turned by 90° about z has x along the body's y. */
+#define INP_ORTHO "*MATERIAL, NAME=wood\n*ELASTIC, TYPE=ORTHO\n11, 1, 12, 2, 3, 13, 14, 15\n16\n"
+static void inp_directions(void)
+{
+    static const char *const cards[3] = {INP_ORTHO, INP_ORTHO "*ORIENTATION, NAME=o\n0, 2, 0, -1, 5, 0\n",
+                                         "*MATERIAL, NAME=wood\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n5, 7, 9, .1, .2, .3, 1.5, 2.5\n3.5, 20\n"};
+    static const double due[2][6][6] = {
+        {{11, 1, 2}, {1, 12, 3}, {2, 3, 13}, {0, 0, 0, 16}, {0, 0, 0, 0, 15}, {0, 0, 0, 0, 0, 14}},
+        {{12, 1, 3}, {1, 11, 2}, {3, 2, 13}, {0, 0, 0, 15}, {0, 0, 0, 0, 16}, {0, 0, 0, 0, 0, 14}}};
+    static const double compliance[6][6] = {{1. / 5, -.1 / 5, -.2 / 5},  {-.1 / 5, 1. / 7, -.3 / 7}, {-.2 / 5, -.3 / 7, 1. / 9},
+                                            {0, 0, 0, 1 / 3.5}, {0, 0, 0, 0, 1 / 2.5},      {0, 0, 0, 0, 0, 1 / 1.5}};
+    for (int i = 0; i < 3; i++) {
+        char text[1024];
+        double C[36];
+        sp_mesh mesh;
+        snprintf(text, sizeof text, INP_TET "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n%s*SOLID SECTION, ELSET=body, MATERIAL=wood%s\n", cards[i],
+                 i == 1 ? ", ORIENTATION=o" : "");
+        CHECK_OK(sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, NULL));
+        CHECK(mesh.material_count == 1 && mesh.materials[0].law == SP_LAW_LINEAR, "law");
+        if (mesh.material_count != 1)
+            continue;
+        CHECK_OK(sp_mesh_check(&context, &mesh, 1e-9));
+        CHECK_OK(sp_material_stiffness(&context, &mesh.materials[0], C));
+        for (int p = 0; p < 6; p++)
+            for (int q = 0; q < 6; q++) {
+                double product = 0;
+                for (int k = 0; k < 6; k++)
+                    product += C[6 * p + k] * compliance[k][q];
+                CHECK_NEAR(i < 2 ? C[6 * p + q] : product, i < 2 ? due[i][p][q] : (double)(p == q), 1e-12);
+            }
+        sp_mesh_free(&mesh);
+    }
+}
+
+/* Prescribed displacements, nodes without elements and numbers without nodes: the rest is read, and what is left out is said. */
+static void inp_remarks(void)
+{
+    const char *text = INP_TET "9, 0, 0, 9\n*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n" INP_SOLID
+                               "*NSET, NSET=a\n1, 3, 9\n*ELSET, ELSET=body\n17\n*BOUNDARY\na, 1, 2\n30, 3, 3, 0.1\n*CLOAD\n2, 1, 5\n";
+    static const char *const part[5] = {"1 lines of *BOUNDARY prescribe displacements: the components are fixed, their values are left out",
+                                        "1 conditions of *BOUNDARY are on nodes without solid elements", "sets name nodes that are not defined, such as 3",
+                                        "sets name elements that are not defined, such as 17", "1 lines of *CLOAD are passed over"};
+    sp_mesh mesh;
+    sp_notes notes;
+    CHECK_OK(sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, &notes));
+    CHECK(mesh.fixed_count == 2 && mesh.fixed[0] == 0 && mesh.fixed_axes[0] == 3 && mesh.fixed[1] == 2 && mesh.fixed_axes[1] == 4, "fixed");
+    for (int k = 0; k < 5; k++) {
+        bool seen = false;
+        for (int n = 0; n < notes.count; n++)
+            seen |= strstr(notes.line[n], part[k]) != NULL;
+        CHECK(seen, "no note has '%s'", part[k]);
+    }
+    sp_mesh_free(&mesh);
+}
+
 /* Sets that contain each other again and again would have 2⁶⁰ members when they were written out. */
 static void inp_set_bomb(void)
 {
@@ -443,7 +499,25 @@ static void inp_errors(void)
           "line 11: the set of elements b is not defined");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .5\n", "line 10: Poisson's ratio 0.5");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .3\n2, .3, 100\n", "line 11: *ELASTIC that depends on temperature");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ORTHO\n1, .3\n", "line 9: *ELASTIC of type ORTHO");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=LAMINA\n1, .3\n",
+          "line 9: *ELASTIC of type LAMINA is not supported (ISO, ORTHO, ANISO and ENGINEERING CONSTANTS are)");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ORTHO\n4, 1, 4, 1, 1, 4, 1, 1\n", "line 9: *ELASTIC has 8 of 9 constants");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ORTHO\n4, 5, 4, 1, 1, 4, 1, 1\n1\n",
+          "line 10: the 9 constants of *ELASTIC are no positive definite stiffness");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n4, 1, 4, .9, 1, 1, 1, 1\n1\n",
+          "line 10: the 9 constants of *ELASTIC are no positive definite stiffness");
+    ERROR('i', INP_BODY INP_ORTHO "*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=o\n", "line 12: the orientation o is not defined");
+    ERROR('i',
+          INP_BODY INP_ORTHO "*ORIENTATION, NAME=o, SYSTEM=CYLINDRICAL\n0, 0, 0, 0, 0, 1\n"
+                             "*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=O\n",
+          "line 14: the orientation O is not supported (SYSTEM=RECTANGULAR with two points is)");
+    ERROR('i',
+          INP_BODY INP_ORTHO "*ORIENTATION, NAME=o\n0, 1, 0, 0, 2, 0\n*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=o\n",
+          "line 14: the orientation o is not supported");
+    ERROR('i',
+          INP_BODY INP_ORTHO "*ORIENTATION, NAME=o\n0, 1, 0, -1, 0, 0\n*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=o\n"
+                             "*SOLID SECTION, ELSET=body, MATERIAL=wood\n",
+          "line 15: the material wood has sections of different orientations");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 1, 4, 1, 1, 4, 0, 0\n0, 1, 0, 0, 0, 0, 1, 0\n",
           "line 9: *ELASTIC has 16 of 21 constants");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 1, 4, 1, 1, 4, 0\n", "line 10: '' is no finite number");
@@ -454,11 +528,10 @@ static void inp_errors(void)
           "line 8: the material x has neither *ELASTIC nor *HYPERELASTIC, NEO HOOKE or MOONEY-RIVLIN");
     ERROR('i', INP_BODY "*DENSITY\n1\n", "line 8: *DENSITY before any *MATERIAL");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*DAMPING, ALPHA=-1\n", "line 9: *DAMPING: '-1' is no ALPHA");
-    ERROR('i', INP_BODY INP_SOLID "*STEP\n*BOUNDARY\nALL, 1, 2\nALL, 3, 3, 0.1\n", "line 17: the prescribed displacement 0.1 is not zero");
+    ERROR('i', INP_BODY INP_SOLID "*STEP\n*BOUNDARY\nALL, 1, 2\nALL, 3, 3, x\n", "line 17: 'x' is no finite number");
     ERROR('i', INP_BODY INP_SOLID "*BOUNDARY\nnone, 1, 2\n", "line 15: the set of nodes none is not defined");
     ERROR('i', INP_BODY INP_SOLID "*BOUNDARY\n3, 1, 2\n", "line 15: node 3 is not defined");
     ERROR('i', INP_BODY INP_SOLID "*BOUNDARY\n1, 0, 2\n", "line 15: '0' is no degree of freedom");
-    ERROR('i', INP_BODY INP_SOLID "*NSET, NSET=a\n1, 3\n*BOUNDARY\na, 1, 2\n", "line 15: the set of nodes a names 3, which is not defined");
     ERROR('i', INP_BODY INP_SOLID "*NSET, NSET=a, GENERATE\n3, 1\n", "line 15: GENERATE takes");
     ERROR('i', INP_BODY INP_SOLID "*NGEN\n1, 3\n", "line 14: *NGEN is not supported");
     ERROR('i', INP_BODY INP_SOLID "*INCLUDE, INPUT=more.inp\n", "line 14: the file more.inp is included");
@@ -572,6 +645,8 @@ int main(void)
     RUN(veg_orthotropic);
     RUN(veg_errors);
     RUN(inp_features);
+    RUN(inp_directions);
+    RUN(inp_remarks);
     RUN(inp_set_bomb);
     RUN(inp_errors);
     RUN(bou_and_interp);

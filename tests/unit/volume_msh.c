@@ -224,6 +224,7 @@ static void msh_regions_and_errors(void)
 
     ERROR('m', "", "the file ends inside $MeshFormat");
     ERROR('m', "solid\n", "does not begin with $MeshFormat");
+    ERROR('m', "$NOD\n1\n1 0 0 0\n$ENDNOD\n", "the file begins with $NOD: it is of version 1 of Gmsh's format, which is not supported");
     ERROR('m', "$MeshFormat\n3 0 8\n$EndMeshFormat\n", "line 2: version '3' is not supported");
     ERROR('m', "$MeshFormat\n2.2 1 4\n$EndMeshFormat\n", "data size 4 is not supported");
     ERROR('m', MSH_2, "no $Nodes");

@@ -196,8 +196,10 @@ void tool_checkpoint_finish(tool_checkpoint *checkpoint)
 {
     if (!checkpoint)
         return;
-    if (unlink(checkpoint->path))
+    char *target = realpath(checkpoint->path, NULL); /* behind symbolic links, which stay */
+    if (!target || unlink(target))
         system_failure(checkpoint, "remove");
+    free(target);
     close(checkpoint->descriptor);
     free(checkpoint);
 }

@@ -109,7 +109,7 @@ sp_helix *tool_read_materials(sp_context *context, const char *path, sp_pool *po
     if (!path)
         return NULL;
     char *text = tool_read_bytes(path, "materials", &scratch, &length);
-    json_t *json = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
+    json_t *json = sp_json_load(text, length, &error);
     if (!json)
         tool_fail(SP_INPUT, path, "line %d: %s", error.line, error.text);
     sp_helix *helices = sp_pool_new(pool, mesh->material_count, sizeof *helices);

@@ -35,4 +35,7 @@ bool tool_options_has(const char *name);
 /* Unlinks whatever output is unfinished. Async-signal-safe. */
 void tool_outputs_remove(void);
 
+/* While outputs are being renamed a signal has to wait: true, and it is raised again at the end. Async-signal-safe. */
+bool tool_outputs_defer(int number);
+
 #endif

@@ -1,9 +1,9 @@
 #include "tools/common/internal.h"
 
 #include "base/threads.h"
+#include "formats/plain.h"
 #include "linear/blas.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -49,6 +49,8 @@ static void show_progress(void *data, double fraction)
 
 static void on_signal(int number)
 {
+    if (tool_outputs_defer(number))
+        return;
     tool_outputs_remove();
     signal(number, SIG_DFL);
     raise(number);
@@ -149,10 +151,8 @@ static void print_line(const char *file, const char *text)
     char line[6000];
     end_progress_line();
     snprintf(line, sizeof line, "%s: %s%s%s", tool.spec->name, file ? file : "", file ? ": " : "", text);
-    for (char *at = line; *at; at++)
-        if (iscntrl((unsigned char)*at))
-            *at = '?';
-    fprintf(stderr, "%s\n", line);
+    sp_print_plain(line, stderr);
+    putc('\n', stderr);
 }
 
 /* "-" is what is written where it is the output's, and read elsewhere. */

@@ -257,6 +257,16 @@ static void give(const tool_option *option, const char *value, bool *seen)
         *option->given = true;
 }
 
+static const char *output_argument(void)
+{
+    return tool.spec->common & TOOL_OUTPUT ? " -o FILE" : "";
+}
+
+static void hint_usage(void)
+{
+    tool_hint("usage: %s [OPTION]… %s%s", tool.spec->name, tool.spec->arguments, output_argument());
+}
+
 void tool_options_parse(int argc, char **argv)
 {
     const tool_option *option;
@@ -314,13 +324,13 @@ void tool_options_parse(int argc, char **argv)
     order_record(tool.seen);
     tool.quiet = quiet_flag;
     if (tool.argument_count < tool.spec->least || (tool.spec->most >= 0 && tool.argument_count > tool.spec->most)) {
-        tool_hint("usage: %s [OPTION]… %s", tool.spec->name, tool.spec->arguments);
+        hint_usage();
         if (tool.argument_count < tool.spec->least)
             tool_fail(SP_USAGE, NULL, tool.argument_count ? "an argument is missing" : "nothing to do: no input was named");
         tool_fail(SP_USAGE, NULL, "one argument too many: %s", tool.arguments[tool.spec->most]);
     }
     if ((tool.spec->common & TOOL_OUTPUT) && !tool.output) {
-        tool_hint("usage: %s [OPTION]… %s -o FILE", tool.spec->name, tool.spec->arguments);
+        hint_usage();
         tool_fail(SP_USAGE, NULL, "no output was named (-o FILE, or -o - for a pipe)");
     }
 }
@@ -328,7 +338,7 @@ void tool_options_parse(int argc, char **argv)
 void tool_options_help(FILE *stream)
 {
     const tool_spec *spec = tool.spec;
-    fprintf(stream, "Usage: %s [OPTION]… %s%s\n%s\n\nOptions:\n", spec->name, spec->arguments, spec->common & TOOL_OUTPUT ? " -o FILE" : "", spec->summary);
+    fprintf(stream, "Usage: %s [OPTION]… %s%s\n%s\n\nOptions:\n", spec->name, spec->arguments, output_argument(), spec->summary);
     const tool_option *option;
     for (int i = 0; (option = option_at(i)); i++) {
         char left[120], letter[8] = "    ";

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,8 @@ int tool_open_input(const char *path)
         tool_fail(errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO ? SP_SYSTEM : SP_INPUT, path, "cannot open: %s", strerror(errno));
     if (fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode))
         tool_fail(SP_INPUT, path, "cannot open: it is a folder");
+    if (fstat(descriptor, &about) == 0 && (S_ISBLK(about.st_mode) || (S_ISCHR(about.st_mode) && !isatty(descriptor))))
+        tool_fail(SP_INPUT, path, "cannot open: it is a device; inputs are files and pipes");
     return descriptor;
 }
 
@@ -107,25 +110,33 @@ void tool_read(const char *path, const char *option, const char *const *kinds, b
     record_input(path, option, file->hash, file->meta, true);
 }
 
-char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count)
+/* Appends what there is to read, up to `most` bytes in all. */
+static void read_rest(const char *path, int descriptor, int64_t most, sp_list *list)
 {
-    int descriptor = tool_open_input(path);
-    sp_list list = {0};
-    for (;;) {
-        enum { STEP = 1 << 20 };
-        char *to = sp_list_add(&list, STEP, 1);
+    enum { STEP = 1 << 20 };
+    for (ssize_t got = 1; got > 0;) {
+        char *to = sp_list_add(list, STEP, 1);
         if (!to)
             tool_fail(SP_SYSTEM, path, "out of memory");
-        ssize_t got;
         do
             got = read(descriptor, to, STEP);
         while (got < 0 && errno == EINTR);
         if (got < 0)
             tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
-        list.count -= STEP - got;
-        if (got == 0)
-            break;
+        list->count -= STEP - got;
+        if (list->count > most)
+            tool_fail(SP_INPUT, path, "it has more than %lld MiB, the most that is read from a pipe: give it as a file", (long long)(most >> 20));
     }
+}
+
+char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count)
+{
+    enum { PIPE_MOST = 1 << 30 };
+    int descriptor = tool_open_input(path);
+    struct stat about;
+    const bool is_file = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
+    sp_list list = {0};
+    read_rest(path, descriptor, is_file ? INT64_MAX : PIPE_MOST, &list);
     tool_close_input(descriptor);
     char *bytes = sp_pool_new(pool, list.count + 1, 1);
     if (!bytes)
@@ -155,6 +166,16 @@ json_t *tool_meta_new(const char *kind)
 void tool_meta_output(json_t *meta, const char *option)
 {
     json_object_set_new(meta, "output", json_string(option));
+}
+
+json_t *tool_real(const char *key, double value)
+{
+    if (!isfinite(value))
+        tool_fail(SP_NUMERICAL, tool.output, "\"%s\" of the result is not finite: the inputs are too large or too small", key);
+    json_t *number = json_real(value);
+    if (!number)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return number;
 }
 
 json_t *tool_result_new(void)

@@ -9,7 +9,7 @@
  *         return tool_end();
  *     }
  *
- * Everything here ends the process on failure, with one line on stderr, the exit code of DESIGN.md §3, the unfinished
+ * Everything here ends the process on failure, with one line on stderr, the exit code of supple(7), the unfinished
  * output removed and the old one untouched. */
 #ifndef TOOLS_COMMON_TOOL_H
 #define TOOLS_COMMON_TOOL_H
@@ -141,14 +141,24 @@ json_t *tool_meta_new(const char *kind);
 /* Says in meta that the file is the one that --option named, not the one of -o. */
 void tool_meta_output(json_t *meta, const char *option);
 
-/* result with "warnings"; owned by the caller until tool_write_end. */
+/* result with "warnings"; owned by the caller until tool_output_finish. */
 json_t *tool_result_new(void);
 
-/* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open. */
+/* A number for `result` or `meta` under this key. Ends the program where it is not finite, which JSON cannot say. */
+json_t *tool_real(const char *key, double value);
+
+/* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open: they are synchronized and appear
+ * together when the last one is finished, or the old files stay as they were. An output that replaces a file keeps the rights of that file. */
 typedef struct tool_output tool_output;
 tool_output *tool_output_open(const char *path);
 int tool_output_descriptor(tool_output *output);
 sp_writer *tool_output_writer(tool_output *output);
+
+/* The other outputs are listed in this one, which has to be opened before them: its old file is taken away before theirs are replaced. */
+void tool_output_is_index(tool_output *output);
+
+/* hold true: outputs that are finished from here on wait; false: they appear together. For series whose files are not open at the same time. */
+void tool_outputs_hold(bool hold);
 
 /* Writes result as the last member (may be NULL for files that are no archive of ours), closes with every check and
  * renames into place. */
@@ -156,6 +166,7 @@ void tool_output_finish(tool_output *output, json_t *result);
 
 /* Writes a text or picture file of another format in one go, with the same care, and finishes the output; the second opens it too. What is known at the end only is opened at the start all the same:
  * that it cannot be written is said before the work, not after it. */
+void tool_output_append(tool_output *output, const void *bytes, int64_t count); /* may be called many times before tool_output_finish */
 void tool_output_bytes(tool_output *output, const void *bytes, int64_t count);
 void tool_write_bytes(const char *path, const void *bytes, int64_t count);
 

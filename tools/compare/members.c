@@ -230,7 +230,7 @@ static bool is_text(const sp_file *file, const sp_array *array)
 static void read_file(const comparison *c, const char *path, sp_file *file)
 {
     int descriptor = tool_open_input(path);
-    tool_check(sp_file_read(c->context, descriptor, NULL, true, false, file), path);
+    tool_check(sp_file_read_everything(c->context, descriptor, file), path);
     tool_close_input(descriptor);
 }
 

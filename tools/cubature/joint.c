@@ -32,10 +32,10 @@ void cubature_joint(cubature_problem *p, sp_cubature *cubature, json_t *result)
              (long long)sp_mesh_element_count(&p->mesh.mesh), names[choice->method], (long long)report.passes, report.error, (long long)p->poses.count, report.kkt);
     json_object_set_new(result, "rounds", json_integer(report.rounds));
     json_object_set_new(result, "passes", json_integer(report.passes));
-    json_object_set_new(result, "kkt", json_real(report.kkt));
+    json_object_set_new(result, "kkt", tool_real("kkt", report.kkt));
     json_object_set_new(result, "reached", json_boolean(report.reached));
     if (cubature->nested) {
-        json_object_set_new(result, "nested_error", json_real(report.nested_error));
+        json_object_set_new(result, "nested_error", tool_real("nested_error", report.nested_error));
         json_object_set_new(result, "nested_elements", json_integer(report.nested_count));
     }
 }

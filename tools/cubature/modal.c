@@ -58,12 +58,13 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
                                             .add = add_samples, .data = p, .measure = &measure, .held_out = held_out, .memory = choice->memory};
     tool_check(sp_incremental_train(p->context, &p->body, p->basis.columns.U, points, &parameters, &p->poses, cubature, &report), NULL);
     const sp_incremental_round *round = report.rounds.data;
-    json_t *poses = json_array(), *errors = json_array(), *means = json_array(), *judged = json_array();
+    json_t *poses = json_array(), *errors = json_array(), *means = json_array(), *judged = json_array(), *deviations = json_array();
     for (int64_t k = 0; k < report.rounds.count; k++) {
         json_array_append_new(poses, json_integer(round[k].poses));
-        json_array_append_new(errors, json_real(round[k].error));
-        json_array_append_new(means, json_real(round[k].mean_error));
-        json_array_append_new(judged, held_out ? json_real(round[k].held_out_error) : json_null());
+        json_array_append_new(errors, tool_real("round_errors", round[k].error));
+        json_array_append_new(means, tool_real("round_mean_errors", round[k].mean_error));
+        json_array_append_new(judged, held_out ? tool_real("round_held_out_errors", round[k].held_out_error) : json_null());
+        json_array_append_new(deviations, held_out ? tool_real("round_held_out_deviations", round[k].held_out_deviation) : json_null());
     }
     sp_training_free(held_out);
     json_object_set_new(result, "rounds", json_integer(report.rounds.count));
@@ -71,6 +72,7 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
     json_object_set_new(result, "round_errors", errors);
     json_object_set_new(result, "round_mean_errors", means);
     json_object_set_new(result, "round_held_out_errors", judged);
+    json_object_set_new(result, "round_held_out_deviations", deviations);
     json_object_set_new(result, "settled", json_boolean(report.settled));
     if (p->shrunk)
         tool_warn(NULL, "%lld of %lld random poses turned an element inside out and were halved until they did not: --amplitude is high for this material",
@@ -101,13 +103,13 @@ void cubature_modal(cubature_problem *p, sp_cubature *cubature, json_t *result)
     tool_say("%lld of %lld elements evenly placed, %lld with weights: error %.3g on %lld poses, KKT residual %.1e", (long long)points.count,
              (long long)sp_mesh_element_count(&p->mesh.mesh), (long long)cubature->count, report.error, (long long)p->poses.count, report.kkt);
     json_object_set_new(result, "placed_elements", json_integer(points.count));
-    json_object_set_new(result, "box_edge", points.edge > 0 ? json_real(points.edge) : json_null());
-    json_object_set_new(result, "mean_error", json_real(report.mean_error));
-    json_object_set_new(result, "kkt", json_real(report.kkt));
+    json_object_set_new(result, "box_edge", points.edge > 0 ? tool_real("box_edge", points.edge) : json_null());
+    json_object_set_new(result, "mean_error", tool_real("mean_error", report.mean_error));
+    json_object_set_new(result, "kkt", tool_real("kkt", report.kkt));
     json_object_set_new(result, "iterations", json_integer(report.iterations));
     json_object_set_new(result, "reached", json_boolean(reached));
     if (cubature->nested) {
-        json_object_set_new(result, "nested_error", json_real(report.nested_error));
+        json_object_set_new(result, "nested_error", tool_real("nested_error", report.nested_error));
         json_object_set_new(result, "nested_elements", json_integer(report.nested_count));
     }
     sp_modal_points_free(&points);

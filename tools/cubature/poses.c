@@ -160,26 +160,39 @@ static double own_stiffness(const cubature_problem *p, int64_t j)
     return p->stiffness[j * p->r + j];
 }
 
-/* Columns without elastic energy can neither be measured nor sampled by it. */
-static void refuse_rigid(const cubature_problem *p, const char *why, const char *hint)
+/* The first column without elastic energy; −1: none. */
+static int64_t rigid_column(const cubature_problem *p)
 {
     double stiffest = 0;
     for (int64_t j = 0; j < p->r; j++)
         stiffest = fmax(stiffest, p->quotient[j]);
     for (int64_t j = 0; j < p->r; j++)
-        if (!(p->quotient[j] > 1e-12 * stiffest)) {
-            tool_hint("%s", hint);
-            tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy to %s it by", (long long)j, why);
-        }
+        if (!(p->quotient[j] > 1e-12 * stiffest))
+            return j;
+    return -1;
+}
+
+/* Such columns can neither be measured nor sampled by their energy. */
+static void refuse_rigid(const cubature_problem *p, const char *why, const char *hint)
+{
+    const int64_t column = rigid_column(p);
+    if (column < 0)
+        return;
+    tool_hint("%s", hint);
+    tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy to %s it by", (long long)column, why);
 }
 
 static void find_scale(cubature_problem *p)
 {
-    bool energy = p->choice->metric == METRIC_ENERGY;
-    if (energy)
+    if (p->choice->metric == METRIC_ENERGY)
         refuse_rigid(p, "measure", "leave such columns out, or take --metric force");
+    if (rigid_column(p) >= 0)
+        return;
+    p->energy_scale = sp_pool_raw(&p->pool, p->r, sizeof *p->energy_scale);
+    if (!p->energy_scale)
+        out_of_memory();
     for (int64_t j = 0; j < p->r; j++)
-        p->scale[j] = energy ? 1 / sqrt(own_stiffness(p, j)) : 1;
+        p->energy_scale[j] = 1 / sqrt(own_stiffness(p, j));
 }
 
 static void find_amplitude(cubature_problem *p)
@@ -338,9 +351,10 @@ void cubature_collect_poses(cubature_problem *p)
     tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named, p->poses.count, &p->poses, &p->shrunk), NULL);
     tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known_out, named_out, &p->held_out, NULL), NULL);
     tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named_out, p->held_out.count, &p->held_out, &shrunk), NULL);
-    if (p->shrunk)
-        tool_warn(NULL, "%lld of %lld random poses turned an element inside out and were halved until they did not: --amplitude is high for this material",
-                  (long long)p->shrunk, (long long)samples);
+    if (p->shrunk) { /* the warning is that of every shard: it has no numbers */
+        tool_say("%lld of %lld poses were halved", (long long)p->shrunk, (long long)p->poses.count);
+        tool_warn(NULL, "random poses turned an element inside out and were halved until they did not: --amplitude is high for this material");
+    }
     if (choice->training_only)
         return;
     p->resting = drop_resting(p, &p->poses);
@@ -358,7 +372,7 @@ bool cubature_keeps_linear(const cubature_problem *p)
 
 sp_training_measure cubature_measure(const cubature_problem *p)
 {
-    return (sp_training_measure){p->scale, cubature_keeps_linear(p) ? p->stiffness : NULL};
+    return (sp_training_measure){p->choice->metric == METRIC_ENERGY ? p->energy_scale : NULL, cubature_keeps_linear(p) ? p->stiffness : NULL};
 }
 
 void cubature_add_samples(cubature_problem *p, int64_t count, const double *centre, const double *deviation)

@@ -33,7 +33,7 @@ typedef struct cubature_problem {
     double *mass, *gravity;    /* [r, r], [r, 3] */
     double *stiffness;         /* [r, r] at rest */
     double *quotient;          /* [r] uᵀKu / uᵀMu, 1/s² */
-    double *scale;             /* [r] of the metric of errors (cubature/training.h) */
+    double *energy_scale;      /* [r] of the energy norm (cubature/training.h); NULL where a column is a rigid motion, which has none */
     double *deviation, *softer; /* [r] of random poses with the same energy in each coordinate; what makes their forces the same instead */
     double amplitude;          /* √J; 0: nothing was sampled */
     sp_poses poses, held_out;

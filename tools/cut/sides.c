@@ -91,8 +91,8 @@ static void divide_by_list(cut_sides *p, const char *text)
 void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, cut_sides *p)
 {
     int64_t region = -1;
-    if (!choice->planes.count && !choice->lists.count && !choice->sides)
-        tool_fail(SP_USAGE, NULL, "nothing says where to cut: --plane, --elements or --sides");
+    if (!choice->planes.count && !choice->lists.count && !choice->sides && !choice->keep)
+        tool_fail(SP_USAGE, NULL, "nothing says where to cut: --plane, --elements or --sides; or which pieces to keep: --keep");
     if (choice->region && !choice->planes.count)
         tool_fail(SP_USAGE, NULL, "--region belongs to --plane");
     for (int64_t m = 0; choice->region && m < mesh->material_count; m++)
@@ -108,4 +108,25 @@ void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *me
         divide_by_plane(p, choice->planes.value[i], region);
     for (int64_t i = 0; i < choice->lists.count; i++)
         divide_by_list(p, choice->lists.value[i]);
+}
+
+bool *cut_keep(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, sp_pool *pool)
+{
+    const int64_t elements = sp_mesh_element_count(mesh);
+    int64_t pieces, kept = 0, *label = cut_allocate(pool, elements, sizeof *label);
+    bool *keep = cut_allocate(pool, elements, sizeof *keep);
+    sp_list list = {0};
+    tool_check(sp_mesh_pieces_by_size(context, mesh, label, &pieces), NULL);
+    bool *listed = cut_allocate(pool, pieces, sizeof *listed);
+    tool_parse_list("keep", choice->keep, 1, pieces, &list);
+    for (int64_t i = 0; i < list.count; i++)
+        listed[((const int64_t *)list.data)[i]] = true;
+    sp_list_free(&list);
+    for (int64_t e = 0; e < elements; e++) {
+        keep[e] = listed[label[e]];
+        kept += keep[e];
+    }
+    if (kept == elements)
+        tool_fail(SP_USAGE, NULL, "--keep: %s names every piece, of %lld", choice->keep, (long long)pieces);
+    return keep;
 }

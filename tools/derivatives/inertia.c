@@ -2,6 +2,7 @@
 #include "basis/inertia_derivatives.h"
 #include "basis/modes.h"
 #include "linear/dense.h"
+#include "tools/common/solve.h"
 #include "tools/derivatives/methods.h"
 
 #include <math.h>
@@ -51,8 +52,8 @@ void derivatives_inertia(derivatives_problem *p)
     if (!all)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     memcpy(all, p->modes.columns.U + p->rigid * rows, (size_t)(rows * count) * sizeof *all);
-    tool_check(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS, &flexibility), p->mesh.path);
-    tool_check(sp_inertia_derivatives(p->context, &p->body, &K, flexibility, count, p->count, p->pairs.data, all, &report), p->mesh.path);
+    tool_check_solve(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS, &flexibility), p->mesh.path, &p->body, NULL);
+    tool_check_solve(sp_inertia_derivatives(p->context, &p->body, &K, flexibility, count, p->count, p->pairs.data, all, &report), p->mesh.path, &p->body, NULL);
     p->U = all + count * rows;
     p->residual = report.residual;
     json_t *of_order = json_array();
@@ -63,8 +64,8 @@ void derivatives_inertia(derivatives_problem *p)
         json_array_append_new(of_order, json_integer(of));
     }
     json_object_set_new(p->result, "of_order", of_order);
-    json_object_set_new(p->result, "factor_nonzeros", json_real(sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
-    json_object_set_new(p->result, "factor_flops", json_real(sp_cholesky_flops(sp_flexibility_factor(flexibility))));
+    json_object_set_new(p->result, "factor_nonzeros", tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
+    json_object_set_new(p->result, "factor_flops", tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
     for (int64_t c = 0; c < p->pairs.count; c++) /* numbers of the file's columns, rigid ones included */
         ((int64_t *)p->pairs.data)[c] += p->rigid;
     sp_list_free(&orders);

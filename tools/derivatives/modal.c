@@ -1,5 +1,6 @@
 #include "basis/derivatives.h"
 #include "basis/free_derivatives.h"
+#include "tools/common/solve.h"
 #include "tools/derivatives/methods.h"
 
 void derivatives_modal(derivatives_problem *p)
@@ -15,9 +16,9 @@ void derivatives_modal(derivatives_problem *p)
         json_object_set_new(p->result, "iterations", json_integer(report.iterations));
     } else {
         sp_derivatives_report report;
-        tool_check(sp_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U, p->count, p->pairs.data, p->memory, p->U, &report), p->mesh.path);
+        tool_check_solve(sp_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U, p->count, p->pairs.data, p->memory, p->U, &report), p->mesh.path, &p->body, NULL);
         p->residual = report.residual;
-        json_object_set_new(p->result, "factor_nonzeros", json_real(report.factor_nonzeros));
-        json_object_set_new(p->result, "factor_flops", json_real(report.factor_flops));
+        json_object_set_new(p->result, "factor_nonzeros", tool_real("factor_nonzeros", report.factor_nonzeros));
+        json_object_set_new(p->result, "factor_flops", tool_real("factor_flops", report.factor_flops));
     }
 }

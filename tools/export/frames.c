@@ -109,6 +109,7 @@ void tool_export_obj(sp_context *context, tool_motion *motion, const tool_frames
            *positions = sp_pool_raw(&pool, 3 * skin.vertex_count, sizeof *positions);
     if (pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
+    tool_outputs_hold(true);
     for (int64_t i = 0; i < list.count; i++) {
         char *path;
         tool_pattern_path(choice->target, i, &pool, &path);
@@ -121,6 +122,7 @@ void tool_export_obj(sp_context *context, tool_motion *motion, const tool_frames
         tool_output_finish(output, NULL);
         tool_check(sp_progress(context, (double)(i + 1) / (double)list.count), NULL);
     }
+    tool_outputs_hold(false);
     tool_skin_close(&skin);
     sp_list_free(&list);
     sp_pool_free(&pool);

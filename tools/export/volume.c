@@ -50,8 +50,7 @@ static void warn_names(sp_context *context, const char *path, const sp_mesh *mes
     sp_pool_free(&pool);
 }
 
-/* What the mesh has and the file has not. */
-static void warn_missing(const char *path, enum tool_volume_format format, const sp_mesh *mesh)
+void tool_export_warn_missing(const char *path, enum tool_volume_format format, const sp_mesh *mesh)
 {
     bool names = format == TOOL_VOLUME_MSH || format == TOOL_VOLUME_MSH_2;
     line missing = {.length = 0};
@@ -86,7 +85,7 @@ static void warn(sp_context *context, const char *path, enum tool_volume_format 
     }
     if (format == TOOL_VOLUME_VEG && !sp_veg_cubes(mesh))
         tool_warn(path, "VegaFEM takes hexahedra for equal cubes along the axes, which these are not");
-    warn_missing(path, format, mesh);
+    tool_export_warn_missing(path, format, mesh);
 }
 
 static int write_one(sp_context *context, enum tool_volume_format format, int descriptor, const sp_mesh *mesh)

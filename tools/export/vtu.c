@@ -5,6 +5,7 @@
 #include "formats/activation.h"
 #include "formats/export/vtu.h"
 #include "tools/common/skin.h"
+#include "tools/export/volume.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static void open_state(export_state *state)
     state->velocity = numbers(state, 3 * state->point_count);
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(mesh);
-        tool_check(sp_body_new(state->context, &motion->simulated, &state->body), motion->mesh.path);
+        tool_check(sp_body_new_prescribed(state->context, &motion->simulated, &state->body), motion->mesh.path);
         state->strain = numbers(state, 6 * elements);
         state->stress = numbers(state, 6 * elements);
         state->density = numbers(state, elements);
@@ -245,9 +246,15 @@ const char *tool_vtu_frame(const char *pattern, int64_t number, sp_pool *pool, c
     return slash ? slash + 1 : *path;
 }
 
-void tool_vtu_index(sp_context *context, const char *index, int64_t count, const double *time, const char *const *names)
+tool_output *tool_vtu_index_open(const char *index)
 {
     tool_output *output = tool_output_open(index);
+    tool_output_is_index(output);
+    return output;
+}
+
+void tool_vtu_index(sp_context *context, tool_output *output, const char *index, int64_t count, const double *time, const char *const *names)
+{
     tool_check(sp_pvd_write(context, tool_output_descriptor(output), count, time, names), index);
     tool_output_finish(output, NULL);
 }
@@ -258,6 +265,7 @@ static void write_series(export_state *state, int64_t count, const int64_t *fram
     tool_vtu_names(state->choice->target, &state->pool, &pattern, &index);
     const char **name = need(sp_pool_new(&state->pool, count, sizeof *name));
     double *time = numbers(state, count);
+    tool_output *output = tool_vtu_index_open(index);
     for (int64_t i = 0; i < count; i++) {
         char *path;
         name[i] = tool_vtu_frame(pattern, i, &state->pool, &path);
@@ -265,7 +273,7 @@ static void write_series(export_state *state, int64_t count, const int64_t *fram
         time[i] = tool_motion_time(state->motion, frame[i]);
         tool_check(sp_progress(state->context, (double)(i + 1) / (double)count), NULL);
     }
-    tool_vtu_index(state->context, index, count, time, name);
+    tool_vtu_index(state->context, output, index, count, time, name);
     tool_say("%lld frames, index %s", (long long)count, index);
 }
 
@@ -291,6 +299,8 @@ void tool_export_vtu(sp_context *context, tool_motion *motion, const tool_vtu_ch
         write_series(&state, list.count, list.data);
     else
         write_frame(&state, *(int64_t *)list.data, target);
+    if (!motion->path && !columns && !choice->surface) /* a mesh, which other programs and simimport read */
+        tool_export_warn_missing(target, TOOL_VOLUME_VTK, &motion->mesh.mesh);
     sp_list_free(&list);
     close_state(&state);
 }

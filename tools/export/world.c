@@ -163,6 +163,7 @@ static void write_series(series *s, const char *target, int64_t count, const int
     tool_vtu_names(target, &s->pool, &pattern, &index);
     const char **name = need(sp_pool_new(&s->pool, count, sizeof *name));
     double *time = need(sp_pool_new(&s->pool, count, sizeof *time));
+    tool_output *output = tool_vtu_index_open(index);
     for (int64_t i = 0; i < count; i++) {
         char *path;
         name[i] = tool_vtu_frame(pattern, i, &s->pool, &path);
@@ -170,7 +171,7 @@ static void write_series(series *s, const char *target, int64_t count, const int
         time[i] = tool_world_time(s->world, frame[i]);
         tool_check(sp_progress(s->world->context, (double)(i + 1) / (double)count), NULL);
     }
-    tool_vtu_index(s->world->context, index, count, time, name);
+    tool_vtu_index(s->world->context, output, index, count, time, name);
     tool_say("%lld frames, index %s", (long long)count, index);
 }
 
@@ -198,9 +199,11 @@ static void export_vtu(tool_world *world, const tool_world_choice *choice, int64
         tool_world_load(world, frame[i]);
         tool_world_widen(world);
     }
+    tool_outputs_hold(true);
     write_series(&s, choice->target, count, frame, write_bodies);
     if (world->path && world->motion.with_contacts && strcmp(choice->target, "-"))
         write_series(&s, contacts_target(choice->target, &s.pool), count, frame, write_contacts);
+    tool_outputs_hold(false);
     sp_pool_free(&s.pool);
 }
 

@@ -125,7 +125,7 @@ static void check_orthonormal(sp_context *context, const char *path, int lumping
                     columns->lumped ? "lumped" : "consistent", error);
     if (error > ROUNDING)
         tool_warn(path, "its columns are orthonormal in the %s mass within %.1e only", columns->lumped ? "lumped" : "consistent", error);
-    json_object_set_new(result, "orthogonality", json_real(error));
+    json_object_set_new(result, "orthogonality", tool_real("orthogonality", error));
 }
 
 /* Leading columns that are rigid motions: all their mass lies in the span of R [order, rigid_count]. */
@@ -191,7 +191,7 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
     }
     if (worst > POOR_MODE)
         tool_warn(path, "the residual of a mode is %.1e", worst);
-    json_object_set_new(result, "largest_residual", json_real(worst));
+    json_object_set_new(result, "largest_residual", tool_real("largest_residual", worst));
     json_object_set_new(result, "rigid", json_integer(columns->rigid));
     sp_sparse_free(&K);
     sp_pool_free(&scratch);

@@ -66,7 +66,12 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     sp_pool_free(&pool);
     for (int i = 0; i < notes.count; i++)
         tool_say("%s: %s", path, notes.line[i]);
-    int64_t inverted = sp_mesh_inverted(&mesh, false);
+    int64_t inverted = sp_mesh_inverted(&mesh, false), folded = inverted ? sp_mesh_folded(&mesh) : 0;
+    if (folded) {
+        tool_hint("repair them in the program that made the mesh: turning does not help");
+        tool_fail(SP_INPUT, path, "%lld of %lld elements are folded, flat or collapsed, the first is %s", (long long)folded,
+                  (long long)sp_mesh_element_count(&mesh), notes.folded);
+    }
     if (inverted && !choice->turn) {
         tool_hint("turn them with --turn");
         tool_fail(SP_INPUT, path, "%lld of %lld elements have negative volume, the first is %s", (long long)inverted,
@@ -107,7 +112,7 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     double volume = 0;
     for (int64_t e = 0; e < sp_mesh_element_count(&mesh); e++)
         volume += sp_mesh_element_volume(&mesh, e);
-    json_object_set_new(result, "volume", json_real(volume));
+    json_object_set_new(result, "volume", tool_real("volume", volume));
     json_object_set_new(result, "turned", json_integer(inverted));
     tool_output_finish(output, result);
     json_decref(meta);

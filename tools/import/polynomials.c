@@ -12,7 +12,8 @@ static void add_mass(sp_context *context, const tool_mesh *mesh, tool_columns *b
     sp_body body;
     tool_check(sp_body_new(context, &mesh->mesh, &body), mesh->path);
     tool_hold_rows(&mesh->mesh, basis);
-    tool_check(sp_reduced_mass(context, &body, polynomials->r, basis->columns.U, polynomials->mass, polynomials->gravity), mesh->path);
+    tool_check(sp_reduced_mass(context, &body, basis->columns.lumped, polynomials->r, basis->columns.U, polynomials->mass, polynomials->gravity), mesh->path);
+    polynomials->lumped = basis->columns.lumped;
     sp_body_free(&body);
 }
 

@@ -1,6 +1,7 @@
 #include "tools/info/script.h"
 
 #include "base/memory.h"
+#include "formats/plain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,9 @@ typedef struct script {
     sp_context *context;
     const char *tools;
     json_t *history;
-    json_t *seen; /* hash → true while being visited, false when done */
+    json_t *seen; /* hash → true while being visited, false when done; null of a file that nobody made */
+    json_t *paths;  /* path → its number in `places` */
+    json_t *hashes; /* hash → number of the first place with it */
     sp_pool pool;
     sp_list nodes;  /* node, inputs before what is made of them */
     sp_list raws;   /* raw */
@@ -57,7 +60,7 @@ static int upwards(const char *name)
 /* A base name; or, with `folders`, a path below its folder or one above it. */
 static bool is_name(const char *name, bool folders)
 {
-    if (!name || !*name || strlen(name) > 255 || upwards(name) > UPWARDS)
+    if (!name || !*name || strlen(name) > 255 || !sp_is_plain(name) || upwards(name) > UPWARDS)
         return false;
     const char *at = folders ? name + 3 * upwards(name) : name;
     if (!*at)
@@ -76,6 +79,35 @@ static bool is_name(const char *name, bool folders)
 static bool is_option(const char *name)
 {
     return name && *name >= 'a' && *name <= 'z' && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+}
+
+static bool is_among(const char *const *words, const char *word)
+{
+    while (*words && strcmp(*words, word))
+        words++;
+    return *words != NULL;
+}
+
+/* Options that name a file to be written. Programs do not record them: a record that has one among its parameters or inputs is
+ * forged. tests/cli/refusals.bats compares the list with the help of all programs. */
+static bool writes(const char *name)
+{
+    static const char *const writing[] = {"output", "write-stiffness", "write-mass", "checkpoint", "joints", "timings", "csv", NULL};
+    return is_among(writing, name);
+}
+
+/* The same, or an option that the script adds by itself. */
+static bool may_be_recorded(const char *name)
+{
+    static const char *const own[] = {"threads", "quiet", "seed", "help", "version", NULL};
+    return !writes(name) && !is_among(own, name);
+}
+
+/* Options, other than -o, whose files record how they were made. */
+static bool is_output(const char *name)
+{
+    static const char *const outputs[] = {"write-stiffness", "write-mass", NULL};
+    return is_among(outputs, name);
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -103,8 +135,8 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
         return sp_fail(s->context, SP_INPUT, "it does not say how %.12s… was made", hash);
     if (!is_option(tool) || !knows_tool(s->tools, tool))
         return sp_fail(s->context, SP_INPUT, "%.12s… was made by \"%.40s\", which is not known here", hash, tool);
-    if (output && !is_option(output))
-        return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option", hash, output);
+    if (output && !is_output(output))
+        return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option that writes a file", hash, output);
     json_array_foreach(json_object_get(entry, "inputs"), i, input)
     {
         const char *name = text_of(input, "name"), *option = text_of(input, "option"), *via = text_of(input, "via");
@@ -112,20 +144,18 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
             return sp_fail(s->context, SP_INPUT, "%.12s…: no script can put the input \"%.100s\" anywhere: .. may only stand at the start of a path", hash, name);
         if (!is_hash(text_of(input, "sha256")) || !is_name(name, via != NULL))
             return sp_fail(s->context, SP_INPUT, "%.12s…: input %lld has no usable name or hash", hash, (long long)i + 1);
-        if (option && !is_option(option))
-            return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option", hash, option);
+        if (option && (!is_option(option) || writes(option)))
+            return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option that reads a file", hash, option);
     }
     return SP_OK;
 }
 
 static int add_raw(script *s, const char *hash, bool archive)
 {
-    raw *raws = s->raws.data;
-    for (int64_t i = 0; i < s->raws.count; i++)
-        if (!strcmp(raws[i].hash, hash))
-            return SP_OK;
+    if (json_object_get(s->seen, hash))
+        return SP_OK;
     raw *to = sp_list_add(&s->raws, 1, sizeof *to);
-    if (!to)
+    if (!to || json_object_set_new(s->seen, hash, json_null()))
         return sp_fail_memory(s->context);
     *to = (raw){hash, archive};
     return SP_OK;
@@ -197,22 +227,20 @@ static void find_runs(script *s)
 
 /* ---- names ---- */
 
+static const place *find_place(const script *s, const json_t *index, const char *key)
+{
+    const json_t *number = json_object_get(index, key);
+    return number ? ((place *const *)s->places.data)[json_integer_value(number)] : NULL;
+}
+
 static const place *find_path(const script *s, const char *path)
 {
-    place *const *places = s->places.data;
-    for (int64_t i = 0; i < s->places.count; i++)
-        if (!strcmp(places[i]->path, path))
-            return places[i];
-    return NULL;
+    return find_place(s, s->paths, path);
 }
 
 static const place *find_first(const script *s, const char *hash)
 {
-    place *const *places = s->places.data;
-    for (int64_t i = 0; i < s->places.count; i++)
-        if (!strcmp(places[i]->hash, hash))
-            return places[i];
-    return NULL;
+    return find_place(s, s->hashes, hash);
 }
 
 /* Where a name leads from a folder, as far down as it begins upwards. */
@@ -253,9 +281,11 @@ static int put(script *s, const char *hash, const char *folder, const char *name
     const place *there = find_path(s, to->path);
     if (!there) {
         place **entry = sp_list_add(&s->places, 1, sizeof *entry);
-        if (!entry)
+        if (!entry || json_object_set_new(s->paths, to->path, json_integer(s->places.count - 1)))
             return sp_fail_memory(s->context);
         *entry = to;
+        if (!json_object_get(s->hashes, hash) && json_object_set_new(s->hashes, hash, json_integer(s->places.count - 1)))
+            return sp_fail_memory(s->context);
         there = to;
     }
     *path = there->path;
@@ -264,52 +294,43 @@ static int put(script *s, const char *hash, const char *folder, const char *name
 
 /* The folder of an input: that of the file which names it, or which names others. `folder` is "" or ends with a slash. What names a file is the last input before it that is not
  * named by another itself. It stands as deep as its names lead upwards. */
-static void find_folder(const script *s, const json_t *inputs, const json_t *input, char folder[FOLDER])
+static void find_folder(const script *s, const json_t *inputs, size_t number, char folder[FOLDER])
 {
-    const json_t *naming = NULL, *found = NULL; /* of the inputs so far, and of this one */
+    size_t first = number, end = number + 1;
     bool clash = false, has_via = false;
     int up = 0;
-    size_t i;
-    json_t *other;
-    json_array_foreach(inputs, i, other)
-    {
-        if (!text_of(other, "via")) {
-            if (found)
-                break;
-            naming = other;
-            clash = has_via = false;
-            up = 0;
-        }
-        has_via |= text_of(other, "via") != NULL;
-        if (text_of(other, "via") && upwards(text_of(other, "name")) > up)
-            up = upwards(text_of(other, "name"));
-        clash |= !is_free(s, text_of(other, "sha256"), "", text_of(other, "name"));
-        found = other == input ? naming : found;
-    }
     folder[0] = 0;
-    if (!found || !has_via || !(clash || up > 0))
+    while (first > 0 && text_of(json_array_get(inputs, first), "via"))
+        first--;
+    while (end < json_array_size(inputs) && text_of(json_array_get(inputs, end), "via"))
+        end++;
+    if (text_of(json_array_get(inputs, first), "via"))
         return;
-    int length = snprintf(folder, FOLDER, "%.12s/", text_of(found, "sha256"));
+    for (size_t i = first; i < end; i++) {
+        const json_t *input = json_array_get(inputs, i);
+        const char *name = text_of(input, "name");
+        has_via |= i > first;
+        if (i > first && upwards(name) > up)
+            up = upwards(name);
+        clash |= end > first + 1 && !is_free(s, text_of(input, "sha256"), "", name);
+    }
+    if (!has_via || !(clash || up > 0))
+        return;
+    int length = snprintf(folder, FOLDER, "%.12s/", text_of(json_array_get(inputs, first), "sha256"));
     for (; up > 0; up--)
         length += snprintf(folder + length, FOLDER - (size_t)length, "in/");
 }
 
 /* Where an input of an entry stands, and whether it comes by standard input, which only the first such input can. */
-static int put_input(script *s, const json_t *entry, const json_t *input, const char **path, bool *piped)
+static int put_input(script *s, const json_t *entry, size_t number, const char **path, bool *piped)
 {
-    const json_t *inputs = json_object_get(entry, "inputs");
+    const json_t *inputs = json_object_get(entry, "inputs"), *input = json_array_get(inputs, number);
     const char *hash = text_of(input, "sha256"), *name = text_of(input, "name");
     char folder[FOLDER], piped_name[80];
-    size_t i;
-    json_t *other;
     *piped = !strcmp(name, STDIN_NAME) && !text_of(input, "via");
-    json_array_foreach(inputs, i, other)
-    {
-        if (other == input)
-            break;
-        *piped &= strcmp(text_of(other, "name"), STDIN_NAME) != 0;
-    }
-    find_folder(s, inputs, input, folder);
+    for (size_t i = 0; *piped && i < number; i++)
+        *piped = strcmp(text_of(json_array_get(inputs, i), "name"), STDIN_NAME) != 0;
+    find_folder(s, inputs, number, folder);
     if (*piped) {
         const char *kind = text_of(json_object_get(s->history, hash), "kind");
         snprintf(piped_name, sizeof piped_name, kind && is_option(kind) ? "%.60s.npz" : "standard-input", kind);
@@ -331,7 +352,7 @@ static int put_all(script *s, const char *hash, const char *name)
             json_t *input;
             json_array_foreach(json_object_get(nodes[n].entry, "inputs"), i,
                                input) if ((json_object_get(s->history, text_of(input, "sha256")) != NULL) == (pass == 1))
-                SP_TRY(put_input(s, nodes[n].entry, input, &path, &piped));
+                SP_TRY(put_input(s, nodes[n].entry, i, &path, &piped));
         }
         if (pass == 0)
             SP_TRY(put(s, hash, "", is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
@@ -369,13 +390,6 @@ static void print_path(const char *path, FILE *stream)
     script_quote(word, stream);
 }
 
-/* For comments: a line feed in a name would end them. */
-static void print_plain(const char *text, FILE *stream)
-{
-    for (; *text; text++)
-        putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, stream);
-}
-
 static bool print_value(const json_t *value, FILE *stream)
 {
     char text[40] = "";
@@ -384,7 +398,7 @@ static bool print_value(const json_t *value, FILE *stream)
     for (int digits = 15; json_is_real(value) && digits <= 17 && (!*text || strtod(text, NULL) != json_real_value(value)); digits++)
         snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
     const char *word = json_is_string(value) ? json_string_value(value) : text;
-    if (!*word)
+    if (!*word || !sp_is_plain(word))
         return false;
     script_quote(word, stream);
     return true;
@@ -396,8 +410,8 @@ int script_options(sp_context *context, const json_t *parameters, FILE *stream)
     json_t *value;
     json_object_foreach((json_t *)parameters, name, value)
     {
-        if (!is_option(name))
-            return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is not an option", name);
+        if (!is_option(name) || !may_be_recorded(name))
+            return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is not an option that programs record", name);
         if (json_is_false(value) || json_is_null(value))
             continue;
         if (json_is_true(value)) {
@@ -459,7 +473,7 @@ static int print_run(script *s, int64_t run)
             const char *option = text_of(input, "option");
             if ((option != NULL) != (options == 1) || text_of(input, "via"))
                 continue;
-            SP_TRY(put_input(s, entry, input, &path, &piped));
+            SP_TRY(put_input(s, entry, i, &path, &piped));
             if (option)
                 fprintf(s->stream, " --%s", option);
             if (piped)
@@ -499,7 +513,7 @@ static void print_head(const script *s, const char *hash)
     const raw *raws = s->raws.data;
     const node *nodes = s->nodes.data, *last = &nodes[s->nodes.count - 1];
     fputs("#!/bin/sh\n# Remakes ", s->stream);
-    print_plain(last->path, s->stream);
+    sp_print_plain(last->path, s->stream);
     fprintf(s->stream, ", hash %s.\n", hash);
     for (int64_t n = 0; n < s->nodes.count; n++) {
         const char *version = text_of(nodes[n].entry, "version");
@@ -509,14 +523,14 @@ static void print_head(const script *s, const char *hash)
         if (!version || told)
             continue;
         fputs("# It was made with Supple ", s->stream);
-        print_plain(version, s->stream);
+        sp_print_plain(version, s->stream);
         fputs(".\n", s->stream);
     }
     if (s->raws.count)
         fputs("# Inputs that have to be in this folder, with their SHA-256:\n", s->stream);
     for (int64_t i = 0; i < s->raws.count; i++) {
         fprintf(s->stream, "#   %s  ", raws[i].hash);
-        print_plain(find_first(s, raws[i].hash)->path, s->stream);
+        sp_print_plain(find_first(s, raws[i].hash)->path, s->stream);
         fputs(raws[i].archive ? "  (of its members)\n" : "\n", s->stream);
     }
     fputs("set -e\n"
@@ -537,7 +551,7 @@ static void print_check(const char *path, const char *hash, bool archive, FILE *
 
 int script_write(sp_context *context, const json_t *meta, const char *hash, const char *name, const char *tools, FILE *stream)
 {
-    script s = {.context = context, .tools = tools, .stream = stream, .seen = json_object()};
+    script s = {.context = context, .tools = tools, .stream = stream, .seen = json_object(), .paths = json_object(), .hashes = json_object()};
     s.history = json_object_get(meta, "history");
     int status;
     SP_TRY(visit(&s, hash, meta, 0));
@@ -560,5 +574,7 @@ done:
     sp_list_free(&s.places);
     sp_pool_free(&s.pool);
     json_decref(s.seen);
+    json_decref(s.paths);
+    json_decref(s.hashes);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "formats/cubature.h"
 #include "formats/mesh.h"
 #include "formats/motion.h"
+#include "formats/plain.h"
 #include "formats/trajectory.h"
 #include "tools/info/script.h"
 
@@ -17,11 +18,11 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* Text of others for a terminal: control characters do nothing there. */
-static void print_plain(const char *text, FILE *stream)
+static void print_start(const char *text, int most, FILE *stream)
 {
-    for (; *text; text++)
-        putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, stream);
+    char start[48];
+    snprintf(start, sizeof start, "%.*s", most, text);
+    sp_print_plain(start, stream);
 }
 
 /* The number of a block in "q/000012", −1 for a name that is no block of a series; *stem is the length of "q/". */
@@ -136,9 +137,9 @@ json_t *summary_json(const info_file *info)
 static int print_command(sp_context *context, const json_t *entry, FILE *stream)
 {
     const json_t *seed = json_object_get(entry, "seed");
-    print_plain(text_of(entry, "tool"), stream);
+    sp_print_plain(text_of(entry, "tool"), stream);
     putc(' ', stream);
-    print_plain(text_of(entry, "version"), stream);
+    sp_print_plain(text_of(entry, "version"), stream);
     int status = script_options(context, json_object_get(entry, "parameters"), stream);
     if (json_is_integer(seed))
         fprintf(stream, " --seed %lld", (long long)json_integer_value(seed));
@@ -163,18 +164,28 @@ static int print_making(sp_context *context, const json_t *meta, FILE *stream)
         const json_t *ancestor = json_object_get(json_object_get(meta, "history"), text_of(input, "sha256"));
         const char *named = *text_of(input, "option") ? text_of(input, "option") : text_of(input, "via");
         fputs(i ? "          " : "from      ", stream);
-        print_plain(text_of(input, "name"), stream);
-        fprintf(stream, "  %.12s", text_of(input, "sha256"));
-        if (*named)
-            fprintf(stream, " (%s%.40s)", *text_of(input, "option") ? "--" : "", named);
-        if (ancestor)
-            fprintf(stream, "  %.40s by %.40s", text_of(ancestor, "kind"), text_of(ancestor, "tool"));
+        sp_print_plain(text_of(input, "name"), stream);
+        fputs("  ", stream);
+        print_start(text_of(input, "sha256"), 12, stream);
+        if (*named) {
+            fputs(*text_of(input, "option") ? " (--" : " (", stream);
+            print_start(named, 40, stream);
+            putc(')', stream);
+        }
+        if (ancestor) {
+            fputs("  ", stream);
+            print_start(text_of(ancestor, "kind"), 40, stream);
+            fputs(" by ", stream);
+            print_start(text_of(ancestor, "tool"), 40, stream);
+        }
         putc('\n', stream);
     }
     bool first = true;
     json_object_foreach(json_object_get(meta, "history"), hash, input)
     {
-        fprintf(stream, "%s%.12s  ", first ? "history   " : "          ", hash);
+        fputs(first ? "history   " : "          ", stream);
+        print_start(hash, 12, stream);
+        fputs("  ", stream);
         first = false;
         SP_TRY(print_command(context, input, stream));
     }
@@ -315,13 +326,13 @@ static void print_polynomials(const json_t *meta, FILE *stream)
     json_array_foreach(json_object_get(meta, "parts"), i, part)
     {
         fprintf(stream, "part      %lld: region ", (long long)i);
-        print_plain(text_of(part, "group"), stream);
+        sp_print_plain(text_of(part, "group"), stream);
         fprintf(stream, ", constant %.40s, value %g\n", text_of(part, "constant"), json_number_value(json_object_get(part, "value")));
     }
     json_array_foreach(json_object_get(meta, "groups"), i, part)
     {
         fputs("mass      of region ", stream);
-        print_plain(text_of(part, "group"), stream);
+        sp_print_plain(text_of(part, "group"), stream);
         fprintf(stream, " apart, density %g kg/m3\n", json_number_value(json_object_get(part, "density")));
     }
 }
@@ -484,9 +495,9 @@ static int print_motion(sp_context *context, info_file *info, FILE *stream)
             continue;
         }
         fprintf(stream, "body      %lld: ", (long long)i);
-        print_plain(text_of(body, "name"), stream);
+        sp_print_plain(text_of(body, "name"), stream);
         fputs(", model ", stream);
-        print_plain(text_of(body, "model"), stream);
+        sp_print_plain(text_of(body, "model"), stream);
         fprintf(stream, ", %lld reduced coordinates\n", (long long)json_integer_value(json_object_get(body, "r")));
     }
     if (json_is_true(json_object_get(meta, "coupled")))
@@ -507,7 +518,7 @@ static int print_field(sp_context *context, info_file *info, FILE *stream)
     fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], low[0] + side * cells[0], low[1] + side * cells[1],
             low[2] + side * cells[2]);
     fprintf(stream, "sign      ");
-    print_plain(*text_of(info->file.meta, "sign") ? text_of(info->file.meta, "sign") : "not recorded", stream);
+    sp_print_plain(*text_of(info->file.meta, "sign") ? text_of(info->file.meta, "sign") : "not recorded", stream);
     if (json_is_number(json_object_get(info->file.meta, "offset"))) {
         offset = json_number_value(json_object_get(info->file.meta, "offset"));
         fprintf(stream, ", at %g m from the model", offset);
@@ -547,7 +558,7 @@ static int print_shell(sp_context *context, info_file *info, FILE *stream)
     for (int64_t k = 0; k < most; k++)
         fprintf(stream, " %lld", (long long)count[k]);
     fprintf(stream, "\nsurface   ");
-    print_plain(*text_of(meta, "surface") ? text_of(meta, "surface") : "not recorded", stream);
+    sp_print_plain(*text_of(meta, "surface") ? text_of(meta, "surface") : "not recorded", stream);
     if (json_is_number(json_object_get(meta, "offset")))
         fprintf(stream, ", at %g m", json_number_value(json_object_get(meta, "offset")));
     if (json_object_get(meta, "r")) {
@@ -583,7 +594,11 @@ static int print_kind(sp_context *context, info_file *info, const char *kind, FI
     if (!strcmp(kind, "polynomials"))
         print_polynomials(meta, stream);
     if (!strcmp(kind, "sparse"))
-        fprintf(stream, "matrix    %.8s over the free degrees of freedom\n", text_of(meta, "matrix"));
+        {
+        fputs("matrix    ", stream);
+        print_start(text_of(meta, "matrix"), 8, stream);
+        fputs(" over the free degrees of freedom\n", stream);
+    }
     if (!strcmp(kind, "derivatives"))
         fprintf(stream, "order     %lld\n", (long long)json_integer_value(json_object_get(meta, "order")));
     return SP_OK;
@@ -603,10 +618,10 @@ static void print_result(const json_t *result, FILE *stream)
         char *text =
             json_is_array(value) && json_array_size(value) > 8 ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
         fputs(first ? "result    " : "          ", stream);
-        print_plain(key, stream);
+        sp_print_plain(key, stream);
         putc(' ', stream);
         if (text)
-            print_plain(text, stream);
+            sp_print_plain(text, stream);
         else
             fprintf(stream, "[%lld values]", (long long)json_array_size(value));
         putc('\n', stream);
@@ -616,7 +631,7 @@ static void print_result(const json_t *result, FILE *stream)
     json_array_foreach(json_object_get(result, "warnings"), i, value)
     {
         fputs("warning   ", stream);
-        print_plain(json_string_value(value) ? json_string_value(value) : "", stream);
+        sp_print_plain(json_string_value(value) ? json_string_value(value) : "", stream);
         putc('\n', stream);
     }
 }
@@ -627,16 +642,24 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
     char kind[48];
     int status;
     snprintf(kind, sizeof kind, "%s", sp_file_kind(&info->file));
-    fprintf(stream, "%s: ", path);
-    print_plain(meta ? kind : "arrays without meta, not written by Supple", stream);
+    sp_print_plain(path, stream);
+    fputs(": ", stream);
+    sp_print_plain(meta ? kind : "arrays without meta, not written by Supple", stream);
     if (meta)
-        fprintf(stream, ", format %.20s", text_of(meta, "format_version"));
+        {
+        fputs(", format ", stream);
+        print_start(text_of(meta, "format_version"), 20, stream);
+    }
     fprintf(stream, "\nhash      %s%s\n", info->file.hash, info->file.truncated ? " (of what could be read: the file is cut)" : "");
     SP_TRY(print_making(context, meta, stream));
     for (int i = 0; i < 3; i++) {
         static const char *const keys[] = {"mesh", "basis", "scene"};
         if (*text_of(meta, keys[i]))
-            fprintf(stream, "%-8s  of hash %.12s\n", keys[i], text_of(meta, keys[i]));
+        {
+            fprintf(stream, "%-8s  of hash ", keys[i]);
+            print_start(text_of(meta, keys[i]), 12, stream);
+            putc('\n', stream);
+        }
     }
     SP_TRY(print_kind(context, info, kind, stream));
     print_result(info->file.result, stream);

@@ -1,4 +1,5 @@
 #include "basis/krylov.h"
+#include "tools/common/solve.h"
 #include "tools/modes/methods.h"
 
 void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
@@ -16,8 +17,8 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     if (choice->orthogonalization == SP_ORTHOGONAL_REDUCED)
         tool_check(sp_sparse_inner_new(p->context, &p->body, choice->samples, &inner), p->mesh.path);
-    tool_check(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, choice->printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, &flexibility),
-               p->mesh.path);
+    tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, choice->printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, &flexibility),
+                     p->mesh.path, &p->body, NULL);
     sp_krylov_parameters parameters = {
         .count = count, .symmetric = !choice->printed, .orthogonalization = (enum sp_orthogonalization)choice->orthogonalization, .culling = choice->culling, .inner = &inner};
     tool_check(sp_inertia_modes(p->context, flexibility, &p->M, start, force, &parameters, U, &columns, &report), p->mesh.path);
@@ -30,16 +31,16 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
     json_object_set_new(result, "rigid", json_integer(p->rigid_count));
     json_object_set_new(result, "dependent", json_integer(report.dependent));
     json_object_set_new(result, "solves", json_integer(report.solves));
-    json_object_set_new(result, "largest_cosine_before", json_real(report.cosine));
-    json_object_set_new(result, "orthogonality", json_real(report.orthogonality));
+    json_object_set_new(result, "largest_cosine_before", tool_real("largest_cosine_before", report.cosine));
+    json_object_set_new(result, "orthogonality", tool_real("orthogonality", report.orthogonality));
     if (choice->orthogonalization == SP_ORTHOGONAL_REDUCED) {
         json_object_set_new(result, "samples", json_integer(inner.count));
-        json_object_set_new(result, "sample_box", json_real(inner.box));
+        json_object_set_new(result, "sample_box", tool_real("sample_box", inner.box));
         json_object_set_new(result, "subtractions", json_integer(report.subtractions));
         json_object_set_new(result, "culled", json_integer(report.culled));
     }
-    json_object_set_new(result, "factor_nonzeros", json_real(sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
-    json_object_set_new(result, "factor_flops", json_real(sp_cholesky_flops(sp_flexibility_factor(flexibility))));
+    json_object_set_new(result, "factor_nonzeros", tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
+    json_object_set_new(result, "factor_flops", tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
     modes_write_shapes(p, columns, U, result);
     sp_flexibility_free(flexibility);
     sp_sparse_inner_free(&inner);

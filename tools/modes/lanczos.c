@@ -1,4 +1,5 @@
 #include "basis/modes.h"
+#include "tools/common/solve.h"
 #include "tools/modes/methods.h"
 
 #include <math.h>
@@ -13,16 +14,17 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     sp_modes_parameters parameters = {.count = k, .room = ROOM, .tolerance = choice->tolerance, .arpack = choice->arpack, .certify = choice->certify};
     sp_modes_report report;
-    tool_check(sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue, vector, residual, &report), p->mesh.path);
+    tool_check_solve(sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue, vector, residual, &report), p->mesh.path, &p->body,
+                     "part of the body may be neither fixed nor one free body (simcut --keep separates pieces)");
     if (report.more)
-        tool_say("%lld modes more than %lld: they share the eigenvalue of the last one", (long long)report.more, (long long)k);
+        tool_warn(NULL, "%lld modes are written for --count %lld: mode %lld shares its eigenvalue with those behind it", (long long)(k + report.more), (long long)k, (long long)k);
     k += report.more;
     for (int64_t i = 0; i < k; i++)
         worst = fmax(worst, residual[i]);
-    if (!(worst < 1e-3) && choice->tolerance > 0)
-        tool_hint("or --tolerance %g is too large for this body", choice->tolerance);
-    if (!(worst < 1e-3))
+    if (!(worst < 1e-3)) {
+        tool_hint_shape(&p->body, choice->tolerance > 0 ? "--tolerance may be too large for this body" : NULL);
         tool_fail(SP_NUMERICAL, p->mesh.path, "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
+    }
     if (worst > 1e-6)
         tool_warn(p->mesh.path, "the residual of a mode is %.1e", worst);
     if (report.certified >= 0 && report.certified != report.below)
@@ -38,16 +40,17 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     columns.rigid = report.rigid;
     json_t *meta = tool_meta_new("modes"), *result = tool_result_new();
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
-    json_object_set_new(result, "largest_residual", json_real(worst));
-    json_object_set_new(result, "orthogonality", json_real(report.orthogonality));
+    json_object_set_new(result, "modes", json_integer(k));
+    json_object_set_new(result, "largest_residual", tool_real("largest_residual", worst));
+    json_object_set_new(result, "orthogonality", tool_real("orthogonality", report.orthogonality));
     json_object_set_new(result, "rigid", json_integer(report.rigid));
-    json_object_set_new(result, "shift", json_real(report.shift));
+    json_object_set_new(result, "shift", tool_real("shift", report.shift));
     json_object_set_new(result, "solves", json_integer(report.solves));
     json_object_set_new(result, "missed_at_first", json_integer(report.missed));
-    json_object_set_new(result, "next_eigenvalue_below", isfinite(report.next) ? json_real(report.next) : json_null());
+    json_object_set_new(result, "next_eigenvalue_below", isfinite(report.next) ? tool_real("next_eigenvalue_below", report.next) : json_null());
     json_object_set_new(result, "certified_below_last", report.certified >= 0 ? json_integer(report.certified) : json_null());
-    json_object_set_new(result, "factor_nonzeros", json_real(report.factor_nonzeros));
-    json_object_set_new(result, "factor_flops", json_real(report.factor_flops));
+    json_object_set_new(result, "factor_nonzeros", tool_real("factor_nonzeros", report.factor_nonzeros));
+    json_object_set_new(result, "factor_flops", tool_real("factor_flops", report.factor_flops));
     tool_output_finish(p->output, result);
     json_decref(meta);
 }

@@ -53,11 +53,11 @@ json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp
         json_object_set(result, "iterations", iterations);
     }
     json_decref(iterations);
-    json_object_set_new(result, "area", json_real(report->area));
-    json_object_set_new(result, "gap", json_real(report->gap));
-    json_object_set_new(result, "off_surface", json_real(report->off));
+    json_object_set_new(result, "area", tool_real("area", report->area));
+    json_object_set_new(result, "gap", tool_real("gap", report->gap));
+    json_object_set_new(result, "off_surface", tool_real("off_surface", report->off));
     if (level->kind != SP_LEVEL_SURFACE)
-        json_object_set_new(result, "cell", json_real(level->cell));
+        json_object_set_new(result, "cell", tool_real("cell", level->cell));
     if (level->kind != SP_LEVEL_FIELD) {
         json_object_set_new(result, "meets_itself", json_boolean(level->meets_itself));
         json_object_set_new(result, "open_edges", json_integer(level->orient.open_edges));
@@ -65,7 +65,7 @@ json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp
     }
     if (motion) {
         json_object_set_new(result, "outside", json_integer(motion->outside));
-        json_object_set_new(result, "outside_by", json_real(motion->gap));
+        json_object_set_new(result, "outside_by", tool_real("outside_by", motion->gap));
     }
     return result;
 }

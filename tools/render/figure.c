@@ -56,7 +56,7 @@ void tool_figure_open(tool_figure *figure)
     }
     if (figure->color != TOOL_COLOR_ENERGY)
         return;
-    tool_check(sp_body_new(figure->context, &motion->simulated, &figure->body), motion->mesh.path);
+    tool_check(sp_body_new_prescribed(figure->context, &motion->simulated, &figure->body), motion->mesh.path);
     figure->has_body = true;
     figure->density = need(sp_pool_raw(pool, elements, sizeof(double)));
     figure->volume = need(sp_pool_raw(pool, elements, sizeof(double)));

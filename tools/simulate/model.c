@@ -8,6 +8,8 @@
 #include "reduced/mass.h"
 #include "tools/simulate/simulation.h"
 
+#include <math.h>
+
 static void read_basis(simulation *s)
 {
     static const char *const any[] = {"basis", "modes", "shapes", NULL}, *const modes[] = {"modes", NULL};
@@ -35,6 +37,8 @@ static void read_polynomial_file(simulation *s)
     sp_file_free(&file);
     tool_check_hash(s->choice->polynomials, "mesh", mesh, s->mesh.hash);
     tool_check_hash(s->choice->polynomials, "basis", basis, s->basis.hash);
+    if (s->basis.columns.lumped && !s->polynomials.lumped)
+        tool_fail(SP_INPUT, s->choice->polynomials, "it has the consistent mass, the basis %s goes by the lumped one: make the polynomials anew with polycoef", s->choice->basis);
 }
 
 static void read_polynomials(simulation *s)
@@ -62,6 +66,8 @@ static void read_cubature(simulation *s)
     sp_file_free(&file);
     tool_check_hash(s->choice->cubature, "mesh", mesh, s->mesh.hash);
     tool_check_hash(s->choice->cubature, "basis", basis, s->basis.hash);
+    if (s->basis.columns.lumped && !s->cubature.lumped)
+        tool_fail(SP_INPUT, s->choice->cubature, "it has the consistent mass, the basis %s goes by the lumped one: make the cubature anew", s->choice->basis);
     s->r = s->choice->r ? s->choice->r : s->cubature.r;
     if (s->r > s->cubature.r)
         tool_fail(SP_USAGE, s->choice->cubature, "--rank %lld: the cubature has %lld coordinates", (long long)s->r, (long long)s->cubature.r);
@@ -157,7 +163,8 @@ void simulation_read(simulation *s)
     edit_materials(s);
     read_viscosity(s);
     read_loads(s);
-    tool_check(sp_body_new(s->context, &s->mesh.mesh, &s->own_body), s->mesh.path);
+    const bool prescribed = s->choice->model == MODEL_FULL || s->choice->model == MODEL_LINEAR; /* all vertices may be moved: a test of the material */
+    tool_check((prescribed && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count > 0 ? sp_body_new_prescribed : sp_body_new)(s->context, &s->mesh.mesh, &s->own_body), s->mesh.path);
     s->body = &s->own_body;
 }
 
@@ -189,7 +196,7 @@ static void make_projected(simulation *s)
     double *mass = sp_pool_raw(&s->pool, s->r * s->r, sizeof *mass);
     if (!mass)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_reduced_mass(s->context, s->body, s->r, s->basis.columns.U, mass, NULL), s->choice->basis);
+    tool_check(sp_reduced_mass(s->context, s->body, s->basis.columns.lumped, s->r, s->basis.columns.U, mass, NULL), s->choice->basis);
     if (s->cubature.stiffness && tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
         tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness), s->choice->cubature);
     if (s->choice->model == MODEL_CUBATURE)
@@ -216,6 +223,52 @@ static void find_damping(simulation *s)
     s->damping_stiffness = s->choice->damping_stiffness_given ? s->choice->damping_stiffness : mesh->materials[0].damping_stiffness;
 }
 
+/* Whether the body can move along a direction as a whole: no held component resists. */
+static bool falls(const sp_mesh *mesh, const double direction[3])
+{
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        for (int c = 0; c < 3; c++)
+            if (mesh->fixed_axes[i] >> c & 1 && direction[c] != 0)
+                return false;
+    return true;
+}
+
+/* A body that nothing holds falls, which its basis may not have: then gravity would do little or nothing. How far the columns' best acceleration is from gravity, by mass, relative. */
+static double gravity_missed(simulation *s, const double gravity[3])
+{
+    const sp_mesh *mesh = &s->mesh.mesh;
+    const double *U = s->basis.columns.U;
+    const int64_t rows = 3 * mesh->vertex_count;
+    double *a = sp_pool_new(&s->pool, s->r, sizeof *a), *mass = sp_pool_new(&s->pool, mesh->vertex_count, sizeof *mass), *u = sp_pool_new(&s->pool, rows, sizeof *u), missed = 0, all = 0;
+    if (s->pool.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    tool_check(s->system.mass_solve(s->system.self, s->loading.gravity, a), s->choice->basis);
+    sp_body_vertex_mass(s->body, mass);
+    for (int64_t j = 0; j < s->r; j++)
+        for (int64_t i = 0; i < rows; i++)
+            u[i] += a[j] * U[j * rows + i];
+    for (int64_t i = 0; i < rows; i++) {
+        missed += mass[i / 3] * (u[i] - gravity[i % 3]) * (u[i] - gravity[i % 3]);
+        all += mass[i / 3] * gravity[i % 3] * gravity[i % 3];
+    }
+    sp_pool_drop(&s->pool, a);
+    sp_pool_drop(&s->pool, mass);
+    sp_pool_drop(&s->pool, u);
+    return sqrt(missed / all);
+}
+
+static void check_gravity(simulation *s, const double gravity[3])
+{
+    const bool none = gravity[0] == 0 && gravity[1] == 0 && gravity[2] == 0;
+    if (none || !simulation_in_basis(s->choice) || !falls(&s->mesh.mesh, gravity))
+        return;
+    const double missed = gravity_missed(s, gravity);
+    if (missed <= 1e-3)
+        return;
+    tool_hint("a scene gives the body a frame that falls: simulate scene.json, as a body with \"motion\": \"free\"");
+    tool_fail(SP_USAGE, s->choice->basis, "--gravity: nothing holds the mesh, and its basis misses %.3g %% of a fall: the body would not follow gravity", 100 * missed);
+}
+
 void simulation_make(simulation *s)
 {
     if (s->choice->model == MODEL_REDUCED)
@@ -233,6 +286,7 @@ void simulation_make(simulation *s)
     tool_check(sp_loading_new(s->context, s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r, s->load_count, s->loads, gravity, &s->system, &s->loading), s->choice->loads);
     if (s->loading.idle && !s->shared && !s->before)
         tool_warn(s->choice->loads, "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements", (long long)s->loading.idle, (long long)s->loading.first_idle);
+    check_gravity(s, gravity);
     find_damping(s);
     if (s->vertices.choice)
         vertices_load(s, gravity);

@@ -54,8 +54,12 @@ static void fill_points(simulation *s, const double *q, const double *held, doub
 
 void simulation_estimate(simulation *s, const sp_integrator *integrator)
 {
-    if (s->shape.estimates)
-        s->estimate = fmax(s->estimate, sp_reduced_system_estimate(&s->system, sp_integrator_q(integrator)));
+    double error[SP_NORMS];
+    if (!s->shape.estimates)
+        return;
+    sp_reduced_system_estimate(&s->system, sp_integrator_q(integrator), error);
+    for (int norm = 0; norm < SP_NORMS; norm++)
+        s->estimate[norm] = fmax(s->estimate[norm], error[norm]);
 }
 
 void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT])
@@ -67,8 +71,8 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
     frame.qdot = sp_integrator_v(integrator);
     sp_integrator_energies(integrator, energy);
     memcpy(frame.energy, energy, sizeof frame.energy);
-    frame.estimate = s->estimate;
-    s->estimate = 0;
+    memcpy(frame.estimate, s->estimate, sizeof frame.estimate);
+    memset(s->estimate, 0, sizeof s->estimate);
     tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
 }
 

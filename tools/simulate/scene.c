@@ -117,9 +117,15 @@ static void count_step(recorder *r, const sp_world_report *report)
 
 /* ---- how long steps take: never part of the output, which is the same for every run ---- */
 
+/* Counts by size, in bins of 1/64 of a power of two: constant memory for any number of steps. */
+enum { TIMING_BINS = 64 * 64, FIRST_POWER = -40 };
+
 typedef struct timings {
-    int64_t count;
-    double *seconds; /* [count] */
+    int64_t count, bin[TIMING_BINS];
+    double sum, worst;     /* s */
+    tool_output *output;   /* of --timings; NULL: none */
+    int64_t waiting;       /* characters in `text` that are still to be written */
+    char text[1 << 16];
 } timings;
 
 static double now(void)
@@ -129,52 +135,62 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int by_size(const void *left, const void *right)
+static void flush_timings(timings *t)
 {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
+    tool_output_append(t->output, t->text, t->waiting);
+    t->waiting = 0;
 }
 
-static void say_timings(timings *t)
+static void add_timing(timings *t, double seconds)
 {
-    double sum = 0;
-    if (t->count == 0)
+    const double place = 64 * (log2(fmax(seconds, 1e-12)) - FIRST_POWER);
+    t->bin[place > 0 ? place < TIMING_BINS ? (int)place : TIMING_BINS - 1 : 0]++;
+    t->count++;
+    t->sum += seconds;
+    t->worst = fmax(t->worst, seconds);
+    if (!t->output)
         return;
-    qsort(t->seconds, (size_t)t->count, sizeof *t->seconds, by_size);
-    for (int64_t i = 0; i < t->count; i++)
-        sum += t->seconds[i];
-    const int64_t rare = (int64_t)ceil(0.999 * (double)t->count) - 1;
-    tool_say("a step took %.1f us on average, %.1f us at the 99.9th percentile, %.1f us at worst", 1e6 * sum / (double)t->count,
-             1e6 * t->seconds[rare], 1e6 * t->seconds[t->count - 1]);
+    if (t->waiting > (int64_t)sizeof t->text - 64)
+        flush_timings(t);
+    t->waiting += snprintf(t->text + t->waiting, 64, "%lld,%.9f\n", (long long)t->count, seconds);
 }
 
-static void write_timings(const timings *t, const char *path, tool_output *output)
+/* The upper end of the bin in which this part of all steps is reached: at most 1.1 % too long. */
+static double timing_quantile(const timings *t, double part)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        tool_fail(SP_SYSTEM, path, "out of memory");
-    fprintf(stream, "step,seconds\n");
-    for (int64_t i = 0; i < t->count; i++)
-        fprintf(stream, "%lld,%.9f\n", (long long)(i + 1), t->seconds[i]);
-    if (fclose(stream))
-        tool_fail(SP_SYSTEM, path, "out of memory");
-    tool_output_bytes(output, text, (int64_t)size);
-    free(text);
+    int64_t passed = 0, wanted = (int64_t)ceil(part * (double)t->count);
+    int bin = 0;
+    while (bin < TIMING_BINS - 1 && (passed += t->bin[bin]) < wanted)
+        bin++;
+    return fmin(exp2((bin + 1) / 64.0 + FIRST_POWER), t->worst);
+}
+
+static void say_timings(const timings *t)
+{
+    if (t->count > 0)
+        tool_say("a step took %.1f us on average, %.1f us at the 99.9th percentile, %.1f us at worst", 1e6 * t->sum / (double)t->count,
+                 1e6 * timing_quantile(t, 0.999), 1e6 * t->worst);
 }
 
 /* ---- all of it ---- */
 
 typedef struct totals {
     int64_t touching, visited, incomplete, limited, degenerate, steps_in_contact;
+    int64_t cut_in_contact, steps_inside; /* steps in contact that were cut short; in which a body was wholly in another one */
+    int64_t inside[2];                    /* the first bodies of the latter */
+    double inside_since;                  /* s */
     int deepest;
     double lowest, stiffest;
     double rise, motion; /* J, over the recorded frames: most that all energy is above that at the start; most kinetic and strain energy */
 } totals;
 
-static void add_up(totals *sum, const sp_world_report *report)
+static void add_up(totals *sum, const sp_world_report *report, double time)
 {
+    if (report->inside[0] >= 0 && sum->steps_inside++ == 0) {
+        memcpy(sum->inside, report->inside, sizeof sum->inside);
+        sum->inside_since = time;
+    }
+    sum->cut_in_contact += report->touching > 0 && !report->complete;
     sum->touching = report->touching > sum->touching ? report->touching : sum->touching;
     sum->visited = report->visited > sum->visited ? report->visited : sum->visited;
     sum->deepest = report->deepest > sum->deepest ? report->deepest : sum->deepest;
@@ -186,39 +202,60 @@ static void add_up(totals *sum, const sp_world_report *report)
     sum->stiffest = fmax(sum->stiffest, report->stiffest);
 }
 
-/* Nothing but hands and paths brings energy in: what rises without them is an error of the steps. */
+/* Nothing but hands and paths brings energy in: what rises without them is an error of the steps, or of forces without an energy. The work against these may be negative, which no body
+ * that stores energy can be: then they have given what was never put in, and it counts as nothing. */
 static void watch_energy(totals *sum, const double first[SP_MOTION_ENERGIES], const double now[SP_MOTION_ENERGIES])
 {
     double rise = 0;
     for (int i = 0; i < SP_MOTION_ENERGIES; i++)
-        rise += now[i] - first[i];
+        rise += (i == SP_MOTION_STRAIN ? fmax(now[i], 0) : now[i]) - first[i];
     sum->rise = fmax(sum->rise, rise);
     sum->motion = fmax(sum->motion, now[SP_MOTION_KINETIC] + now[SP_MOTION_STRAIN]);
 }
 
-static void warn_of_energy(const sp_scene *scene, const char *path, const totals *sum)
+static void warn_of_energy(const scene_run *run, const char *path, const totals *sum)
 {
+    const sp_scene *scene = &run->scene->scene;
+    bool by_coordinate = false;
     for (int64_t i = 0; i < scene->body_count; i++)
         if (scene->bodies[i].motion == SP_SCENE_PATH || scene->bodies[i].motion == SP_SCENE_COUPLED)
             return;
-    if (sum->rise > 0.1 * sum->motion)
+    for (int64_t i = 0; i < scene->model_count; i++)
+        by_coordinate |= run->models[i].cubature.modal;
+    if (sum->rise > 0.1 * sum->motion && by_coordinate)
+        tool_warn(path, "the energy of all bodies rose %.3g J above its start, with %.3g J kinetic and strain at most: train weights by coordinate on poses as far as this motion goes, or take weights by element", sum->rise, sum->motion);
+    else if (sum->rise > 0.1 * sum->motion)
         tool_warn(path, "the energy of all bodies rose %.3g J above its start, with %.3g J kinetic and strain at most: shorten --dt%s, or, where that does not help, give contact.damping", sum->rise,
                   sum->motion, tool_option_given("semi-implicit") ? ", or leave out --semi-implicit" : "");
 }
 
-static json_t *make_result(const totals *sum, const double first[SP_MOTION_ENERGIES], const double last[SP_MOTION_ENERGIES])
+static void warn_of_contact(const sp_scene *scene, const char *path, const totals *sum)
+{
+    if (sum->cut_in_contact > 0 && !(scene->contact.limit < INFINITY))
+        tool_warn(path, "in %lld of %lld steps in contact traversal.warm left levels out, and without contact.limit the force changes with the number of points: give contact.limit",
+                  (long long)sum->cut_in_contact, (long long)sum->steps_in_contact);
+    if (sum->steps_inside > 0)
+        tool_warn(path, "%s is wholly inside of %s in %lld steps, first at %g s, where contact may push it out on the wrong side or not at all: raise contact.stiffness or shorten --dt",
+                  scene->bodies[sum->inside[0]].name, scene->bodies[sum->inside[1]].name, (long long)sum->steps_inside, sum->inside_since);
+}
+
+static json_t *make_result(const scene_run *run, const totals *sum, const double first[SP_MOTION_ENERGIES], const double last[SP_MOTION_ENERGIES])
 {
     json_t *result = tool_result_new();
+    json_object_set_new(result, "pairs_by_gradient", json_integer(run->pairs_by_gradient));
+    json_object_set_new(result, "pairs_by_normal", json_integer(run->pairs_by_normal));
     json_object_set_new(result, "most_nodes_visited", json_integer(sum->visited));
     json_object_set_new(result, "most_points_in_contact", json_integer(sum->touching));
     json_object_set_new(result, "deepest_level", json_integer(sum->deepest));
     json_object_set_new(result, "steps_in_contact", json_integer(sum->steps_in_contact));
     json_object_set_new(result, "steps_cut_short", json_integer(sum->incomplete));
+    json_object_set_new(result, "steps_in_contact_cut_short", json_integer(sum->cut_in_contact));
+    json_object_set_new(result, "steps_wholly_inside", json_integer(sum->steps_inside));
     json_object_set_new(result, "steps_at_speed_limit", json_integer(sum->limited));
     json_object_set_new(result, "steps_with_free_directions", json_integer(sum->degenerate));
-    json_object_set_new(result, "lowest_distance", sum->lowest < INFINITY ? json_real(sum->lowest) : json_null());
-    json_object_set_new(result, "stiffest_contact", json_real(sum->stiffest));
-    json_object_set_new(result, "energy_rise", json_real(sum->rise));
+    json_object_set_new(result, "lowest_distance", sum->lowest < INFINITY ? tool_real("lowest_distance", sum->lowest) : json_null());
+    json_object_set_new(result, "stiffest_contact", tool_real("stiffest_contact", sum->stiffest));
+    json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
     json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_MOTION_ENERGIES, first));
     json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_MOTION_ENERGIES, last));
     return result;
@@ -236,8 +273,11 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     scene_read_models(&run);
     scene_make_world(&run);
 
-    timings times = {.seconds = scene_room(&run, choice->steps, sizeof(double))};
-    tool_output *output = tool_output_open(tool_output_path()), *times_output = scene_choice->timings ? tool_output_open(scene_choice->timings) : NULL;
+    timings *times = scene_room(&run, 1, sizeof *times);
+    tool_output *output = tool_output_open(tool_output_path());
+    times->output = scene_choice->timings ? tool_output_open(scene_choice->timings) : NULL;
+    if (times->output)
+        times->waiting = snprintf(times->text, sizeof times->text, "step,seconds\n");
     json_t *meta = tool_meta_new("motion");
     begin_record(&run, &record, meta, tool_output_writer(output));
     sp_world_energies(run.world, first);
@@ -245,8 +285,8 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     for (int64_t step = 1; step <= choice->steps; step++) {
         const double start = now();
         tool_check(sp_world_step(run.world), path);
-        times.seconds[times.count++] = now() - start;
-        add_up(&sum, sp_world_reported(run.world));
+        add_timing(times, now() - start);
+        add_up(&sum, sp_world_reported(run.world), sp_world_time(run.world));
         count_step(&record, sp_world_reported(run.world));
         if (step % choice->every == 0 || step == choice->steps) {
             record_frame(&run, &record);
@@ -255,17 +295,20 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
         tool_check(sp_progress(context, (double)step / (double)choice->steps), path);
     }
     sp_world_energies(run.world, last);
-    warn_of_energy(&scene.scene, path, &sum);
+    warn_of_energy(&run, path, &sum);
+    warn_of_contact(&scene.scene, path, &sum);
     if (sum.stiffest >= 4)
         tool_warn(path, "contact was too stiff for the step (%.3g of at most 4): shorten --dt or lower contact.stiffness", sum.stiffest);
     tool_say("%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",
              (long long)scene.scene.body_count, (long long)run.r, (long long)choice->steps, (long long)sum.steps_in_contact,
              (long long)sum.touching, (long long)sum.visited, sum.deepest);
     tool_check(sp_motion_finish(record.writer), tool_output_path());
-    tool_output_finish(output, make_result(&sum, first, last));
-    if (times_output)
-        write_timings(&times, scene_choice->timings, times_output);
-    say_timings(&times);
+    tool_output_finish(output, make_result(&run, &sum, first, last));
+    if (times->output) {
+        flush_timings(times);
+        tool_output_finish(times->output, NULL);
+    }
+    say_timings(times);
     json_decref(meta);
     sp_list_free(&record.contact_bodies);
     sp_list_free(&record.contact_points);

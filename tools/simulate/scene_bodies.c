@@ -169,6 +169,8 @@ static void couple(scene_run *run, sp_world_coupling *coupling)
     if (scene->coupling.kind == SP_SCENE_NO_COUPLING)
         return;
     const scene_model *model = &run->models[scene->bodies[scene->coupling.body].model];
+    /* what one point pushes at the permitted depth (thesis §4.9) */
+    const double saturation = fmin(scene->coupling.saturation, scene->contact.stiffness * scene->coupling.saturation_depth);
     run->hand.scale = scene->coupling.device_scale;
     tool_scene_path(run->scene, "coupling", scene->coupling.path, &run->hand.path);
     *coupling = (sp_world_coupling){.body = scene->coupling.body,
@@ -180,7 +182,7 @@ static void couple(scene_run *run, sp_world_coupling *coupling)
                                     .device_torque = scene->coupling.device_torque,
                                     .parameters = {.stiffness = scene->coupling.stiffness,
                                                    .torque_stiffness = scene->coupling.torque_stiffness,
-                                                   .saturation = scene->coupling.saturation,
+                                                   .saturation = saturation,
                                                    .torque_saturation = scene->coupling.torque_saturation,
                                                    .static_damping = scene->coupling.static_damping,
                                                    .speed = scene->coupling.speed,
@@ -221,6 +223,9 @@ static void make_batches(scene_run *run)
 
 static sp_world_parameters world_parameters(const scene_run *run)
 {
+    static const enum sp_penalty_direction directions[] = {[SP_SCENE_BY_SHAPE] = SP_PENALTY_BY_SHAPE,
+                                                           [SP_SCENE_BY_NORMAL] = SP_PENALTY_NORMAL,
+                                                           [SP_SCENE_BY_GRADIENT] = SP_PENALTY_GRADIENT};
     const sp_scene *scene = &run->scene->scene;
     const simulate_choice *choice = run->choice;
     sp_world_parameters p = {.step = choice->step,
@@ -228,8 +233,10 @@ static sp_world_parameters world_parameters(const scene_run *run)
                                          .damping = scene->contact.damping,
                                          .limit = scene->contact.limit,
                                          .by_area = scene->contact.weights == SP_SCENE_AREA,
-                                         .tangents = scene->contact.normals == SP_SCENE_TANGENTS,
-                                         .pulse = scene->contact.pulse},
+                                         .direction = directions[scene->contact.direction],
+                                         .tangents = scene->contact.normals == SP_SCENE_TANGENTS},
+                             .pulse = scene->contact.pulse,
+                             .friction = scene->contact.friction,
                              .limits = {.warm = scene->traversal.warm,
                                         .cold = scene->traversal.cold,
                                         .cost = scene->traversal.budget == SP_SCENE_COST,
@@ -258,6 +265,25 @@ static void make_rooms(scene_run *run)
         tool_check(sp_fail_memory(run->context), run->scene->path);
 }
 
+/* Refuses what contact cannot do for a pair, and counts the directions of forces. */
+static void check_pair(scene_run *run, const sp_world_pair *pair, const sp_penalty *penalty)
+{
+    const sp_scene *scene = &run->scene->scene;
+    const sp_world_body *a = &run->bodies[pair->shell], *b = &run->bodies[pair->field];
+    const char *const points = scene->bodies[pair->shell].name, *const other = scene->bodies[pair->field].name;
+    if (!b->distance)
+        return;
+    run->pairs_by_gradient += sp_penalty_by_gradient(penalty, b->distance);
+    run->pairs_by_normal += !sp_penalty_by_gradient(penalty, b->distance);
+    if (b->distance->kind != SP_DISTANCE_VOXMAP)
+        return;
+    if (scene->contact.direction == SP_SCENE_BY_GRADIENT)
+        tool_fail(SP_INPUT, run->scene->path, "contact.direction: gradient, but the voxmap of %s has no distances and so no gradient: use shape or normal, or a field",
+                  other);
+    if (scene->contact.pulse < INFINITY && !a->inertia && !b->inertia)
+        tool_fail(SP_INPUT, run->scene->path, "contact.pulse: neither %s nor %s has a mass to brake", points, other);
+}
+
 void scene_make_world(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
@@ -272,14 +298,10 @@ void scene_make_world(scene_run *run)
     for (int64_t i = 0; i < n; i++)
         make_body(run, i);
     list_pairs(run);
-    for (int64_t i = 0; i < run->pair_count && scene->contact.pulse < INFINITY; i++) {
-        const sp_world_body *a = &run->bodies[run->pairs[i].shell], *b = &run->bodies[run->pairs[i].field];
-        if (b->distance && b->distance->kind == SP_DISTANCE_VOXMAP && !a->inertia && !b->inertia)
-            tool_fail(SP_INPUT, run->scene->path, "contact.pulse: neither %s nor %s has a mass to brake",
-                      scene->bodies[run->pairs[i].shell].name, scene->bodies[run->pairs[i].field].name);
-    }
-    make_batches(run);
     sp_world_parameters parameters = world_parameters(run);
+    for (int64_t i = 0; i < run->pair_count; i++)
+        check_pair(run, &run->pairs[i], &parameters.penalty);
+    make_batches(run);
     couple(run, &parameters.coupling);
     parameters.batch_count = run->batch_count;
     parameters.batches = run->batches;

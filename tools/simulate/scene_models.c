@@ -125,10 +125,10 @@ static void read_cubature(scene_run *run, scene_model *model)
         tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)model->cubature.r, model->m->name,
                   (long long)r);
     if (model->cubature.modal && model->free)
-        tool_fail(SP_INPUT, path, "its weights by coordinate are the gradient of no energy: no force of a free body");
+        tool_warn(path, "its weights by coordinate are the gradient of no energy: free bodies of model %s keep their momenta, not their energy", model->m->name);
     model->mass = scene_room(run, r * r, sizeof(double));
     model->gravity = scene_room(run, 3 * r, sizeof(double));
-    tool_check(sp_reduced_mass(run->context, &model->body, r, model->basis.columns.U, model->mass, model->gravity), path);
+    tool_check(sp_reduced_mass(run->context, &model->body, model->basis.columns.lumped, r, model->basis.columns.U, model->mass, model->gravity), path);
 }
 
 static void find_damping(scene_model *model)

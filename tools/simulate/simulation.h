@@ -89,7 +89,7 @@ typedef struct simulation {
     double *work;     /* [3·vertices] */
     simulate_vertices vertices; /* its choice: NULL where a tool has no such options */
     double growth;    /* 1/s, of small motions about rest where the force has no energy */
-    double estimate;  /* the largest since the last recorded frame */
+    double estimate[SP_NORMS]; /* the largest since the last recorded frame */
 } simulation;
 
 /* Whether the coordinates are those of a basis. */
@@ -108,7 +108,7 @@ sp_integrator_parameters simulation_parameters(const simulation *s);
 void simulation_end(simulation *s);
 void simulation_free(simulation *s);
 
-/* Call after every step: keeps the estimate of the force's error, where the model has one. */
+/* Call after every step: keeps the estimates of the force's error, where the model has one. */
 void simulation_estimate(simulation *s, const sp_integrator *integrator);
 
 /* Finds out what is recorded, and records the integrator's state with its energies. */

@@ -382,6 +382,9 @@ void vertices_make(simulation *s)
         const sp_condensation condensation = {.count = s->vertices.dynamic_count, .vertex = s->vertices.dynamic, .gamma = c->gamma, .corrections = c->corrections};
         s->system = (sp_system){0};
         tool_check(sp_condensed_system_new(s->context, &full, &condensation, &s->system), "--dynamic");
+        const int64_t added = sp_condensed_system_added(&s->system);
+        if (added)
+            tool_warn("--dynamic", "%lld more vertices are dynamic: without them pieces of the body could still turn or slide", (long long)added);
     }
 }
 

@@ -32,7 +32,7 @@ typedef struct validate_run {
     sp_integrator *integrator;
     int64_t elements;    /* that its forces take; −1: it has polynomials */
     double seconds;      /* of the steps alone */
-    double estimate;     /* the largest estimate of the force's relative error */
+    double estimate;     /* the largest estimate of the force's relative error in the energy norm */
     sp_motion_sums sums;
     sp_list *value;      /* [probes] double, at every frame */
     bool failed;         /* it did not converge … */

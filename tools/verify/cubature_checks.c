@@ -99,7 +99,7 @@ static double error_on(verify *v, const artefact *file, const sp_body *body, con
         scale[j] = metric && !strcmp(metric, "energy") ? 1 / sqrt(K[j * r + j]) : 1;
     sp_training_measure measure = {scale, file->cubature.stiffness};
     tool_check(sp_training_new(v->context, body, U, &measure, &some, 0, &training), file->path);
-    tool_check(sp_cubature_error(v->context, training, &file->cubature, false, &error), file->path);
+    tool_check(sp_cubature_error(v->context, training, &file->cubature, false, &error, NULL), file->path);
     sp_training_free(training);
     sp_poses_free(&some);
     return error;
@@ -155,6 +155,12 @@ void verify_cubature(verify *v, artefact *file)
     int64_t columns = cubature->modal ? cubature->r : 1, used = 0;
     artefact *mesh, *basis;
     sp_pool pool = {0};
+    static const char *const promised[] = {"training_error", "kkt"};
+    for (int i = 0; i < 2 && json_object_get(file->meta, "tool"); i++)
+        if (!json_is_number(json_object_get(file->result, promised[i])))
+            verify_fact(v, file, "result", false, "\"%s\" is missing or not a number", promised[i]);
+    if (json_object_get(file->meta, "tool") && !json_object_get(file->result, "held_out_error"))
+        verify_fact(v, file, "result", false, "\"held_out_error\" is missing");
     if (json_is_integer(stated))
         verify_fact(v, file, "elements as stated", json_integer_value(stated) == cubature->count, "%lld (%lld)", (long long)cubature->count, (long long)json_integer_value(stated));
     for (int64_t i = 0; cubature->nested && i < cubature->count; i++)
@@ -168,7 +174,7 @@ void verify_cubature(verify *v, artefact *file)
     bool in_range = cubature->element[cubature->count - 1] < elements;
     verify_fact(v, file, "elements", in_range, "the last is number %lld of %lld", (long long)cubature->element[cubature->count - 1], (long long)elements);
     const double *U = verify_held_columns(&basis->columns, &mesh->body, &pool);
-    verify_reduced_mass(v, file, &mesh->body, cubature->r, U, cubature->mass, cubature->gravity);
+    verify_reduced_mass(v, file, &mesh->body, cubature->lumped, cubature->r, U, cubature->mass, cubature->gravity);
     double *K = sp_pool_raw(&pool, cubature->r * cubature->r, sizeof *K), apart = 0, largest = 0;
     if (!K)
         verify_out_of_memory();

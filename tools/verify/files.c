@@ -1,4 +1,5 @@
 /* The files that are certified: reading them with their hash, and finding those that they refer to. */
+#include "formats/plain.h"
 #include "assembly/elastic.h"
 #include "formats/mesh.h"
 #include "formats/sparse.h"
@@ -18,8 +19,10 @@ noreturn void verify_out_of_memory(void)
 
 static void print_line(verify *v, const char *word, const artefact *file, const char *name, const char *format, va_list arguments)
 {
-    fprintf(v->stream, "%-4s %s %s: ", word, file->path, name);
-    vfprintf(v->stream, format, arguments);
+    char line[6000];
+    int length = snprintf(line, sizeof line, "%-4s %.4100s %.200s: ", word, file->path, name);
+    vsnprintf(line + length, sizeof line - (size_t)length, format, arguments);
+    sp_print_plain(line, v->stream);
     putc('\n', v->stream);
 }
 
@@ -193,7 +196,7 @@ artefact *verify_input(const verify *v, const artefact *file, const char *kind, 
 
 static int make_body(sp_context *context, artefact *file)
 {
-    int status = sp_body_new(context, &file->mesh, &file->body);
+    int status = sp_body_new_prescribed(context, &file->mesh, &file->body);
     if (status != SP_OK)
         return status;
     status = sp_elastic_stiffness(context, &file->body, &file->stiffness);

@@ -48,7 +48,7 @@ static double worse(double a, double b)
     return isnan(a) || a > b ? a : b;
 }
 
-double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, int64_t r, const double *U, const double *mass, const double *gravity)
+double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, bool lumped, int64_t r, const double *U, const double *mass, const double *gravity)
 {
     double error = 0, gravity_error = 0, gravity_scale = 0, largest = 0;
     int64_t rows = 3 * body->mesh->vertex_count;
@@ -57,7 +57,7 @@ double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, int64
     if (!Mu)
         verify_out_of_memory();
     for (int64_t j = 0; j < r; j++) {
-        verify_mass_times(body, false, U + j * rows, Mu);
+        verify_mass_times(body, lumped, U + j * rows, Mu);
         for (int64_t i = 0; i < r; i++) {
             error = worse(fabs(sp_dense_dot(rows, U + i * rows, Mu) - mass[j * r + i]), error);
             largest = worse(fabs(mass[j * r + i]), largest);
@@ -159,4 +159,12 @@ const double *verify_gram_sum(const sp_polynomials *polynomials, sp_pool *pool)
     if (!sum)
         verify_out_of_memory();
     return sum;
+}
+
+void verify_keep_worst(double value, double limit, double *worst, double *worst_limit)
+{
+    if (*worst_limit == 0 || isnan(value) || value * *worst_limit > *worst * limit) {
+        *worst = value;
+        *worst_limit = limit;
+    }
 }

@@ -222,7 +222,7 @@ void verify_polynomials(verify *v, artefact *file)
             *of_r[i] = sp_pool_raw(&pool, r, sizeof(double));
         if (pool.failed)
             verify_out_of_memory();
-        double terms = verify_reduced_mass(v, file, &mesh->body, r, basis->columns.U, file->polynomials.mass, file->polynomials.gravity);
+        double terms = verify_reduced_mass(v, file, &mesh->body, file->polynomials.lumped, r, basis->columns.U, file->polynomials.mass, file->polynomials.gravity);
         check_group_gravities(v, file, terms);
         check_forces(&m);
     }

@@ -107,9 +107,9 @@ void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse 
 /* UᵀAU [columns, columns] of a matrix over the free degrees of freedom. */
 void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix, double *reduced);
 
-/* UᵀMU [r, r] and UᵀM e_x, e_y, e_z [r, 3, row major] as stated, for U [3·vertices, ≥ r]. Returns the size of the terms that gravity
+/* UᵀMU [r, r] and UᵀM e_x, e_y, e_z [r, 3, row major] as stated, with the lumped or the consistent mass, for U [3·vertices, ≥ r]. Returns the size of the terms that gravity
  * sums up: of a free body's modes it is 0 itself. */
-double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, int64_t r, const double *U, const double *mass, const double *gravity);
+double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, bool lumped, int64_t r, const double *U, const double *mass, const double *gravity);
 
 /* The columns with the rows of held degrees of freedom set to 0, as the tools take a basis; from `pool`. */
 const double *verify_held_columns(const sp_columns *columns, const sp_body *body, sp_pool *pool);
@@ -137,6 +137,9 @@ void verify_gram_force(int64_t r, const double *q, const double *Az, double *f);
 
 /* Sum of the parts with their values [N, N]; the file's own array where it is the only one. Memory from `pool`. */
 const double *verify_gram_sum(const sp_polynomials *polynomials, sp_pool *pool);
+
+/* Keeps the value that is largest relative to its own limit, and that limit; *worst_limit is 0 before the first. NaN is kept. */
+void verify_keep_worst(double value, double limit, double *worst, double *worst_limit);
 
 noreturn void verify_out_of_memory(void);
 

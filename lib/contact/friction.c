@@ -1,0 +1,98 @@
+#include "contact/friction.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "contact/deformed.h"
+
+int sp_friction_new(sp_context *context, double coefficient, const sp_contact_shell *shell, const sp_distance *distance, sp_pool *pool,
+                    sp_friction *friction)
+{
+    *friction = (sp_friction){.coefficient = coefficient, .scale = 1};
+    friction->last = sp_pool_new(pool, shell->count, sizeof *friction->last);
+    friction->anchor = sp_pool_new(pool, 3 * shell->count, sizeof(double));
+    if (distance->kind == SP_DISTANCE_DEFORMED)
+        friction->proxy = sp_pool_new(pool, shell->count, sizeof *friction->proxy);
+    return pool->failed ? sp_fail_memory(context) : SP_OK;
+}
+
+/* How far the proxy of a deformed field has moved, in its frame; 0 for other distances. */
+static void proxy_way(const sp_distance *distance, const double *q, int64_t proxy, double way[3])
+{
+    memset(way, 0, 3 * sizeof *way);
+    if (distance->kind != SP_DISTANCE_DEFORMED || !q)
+        return;
+    const int64_t r = sp_deformed_field_r(distance->deformed);
+    const double *rows = sp_deformed_field_rows(distance->deformed, proxy);
+    for (int k = 0; k < 3; k++)
+        for (int64_t j = 0; j < r; j++)
+            way[k] += rows[k * r + j] * q[j];
+}
+
+static double without(const double n[3], double v[3])
+{
+    const double along = sp_dot3(n, v);
+    for (int k = 0; k < 3; k++)
+        v[k] -= along * n[k];
+    return sqrt(sp_dot3(v, v));
+}
+
+/* The largest λ in [0, 1] with |f − λ d| ≤ most, where |f| ≤ most. */
+static double share_of(const double f[3], const double d[3], double most)
+{
+    const double a = sp_dot3(d, d), b = sp_dot3(f, d), room = fmax(0, most * most - sp_dot3(f, f));
+    return a > 0 ? fmin(1, fmax(0, (b + sqrt(b * b + a * room)) / a)) : 0;
+}
+
+/* The spring of one point [world]: `s` as its point and anchor are now on entry, as it is left on return; `f` its force with the damper's,
+ * which has the velocity `v`. n: unit; most: μ N. */
+static void spring(double stiffness, double damping, double most, const double n[3], double s[3], double v[3], double f[3])
+{
+    const double length = without(n, s), longest = most / stiffness;
+    double d[3];
+    without(n, v);
+    for (int k = 0; k < 3; k++) {
+        s[k] *= length > longest ? longest / length : 1;
+        f[k] = -stiffness * s[k];
+        d[k] = damping * v[k];
+    }
+    const double share = share_of(f, d, most);
+    for (int k = 0; k < 3; k++)
+        f[k] -= share * d[k];
+}
+
+void sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
+                        const sp_distance *distance, const sp_contact_state *field_state, const sp_traversal_result *found,
+                        sp_contact_forces *forces)
+{
+    const double shrink = fmin(1, sqrt(friction->scale / forces->scale));
+    double B[9];
+    sp_quaternion_matrix(field_state->pose.q, B);
+    friction->run++;
+    for (int64_t i = 0; i < forces->count; i++) {
+        const int64_t p = forces->point[i];
+        const double *place = found->place + 3 * i, part = (penalty->by_area ? shell->weight[p] : 1) * forces->scale;
+        double *anchor = friction->anchor + 3 * p, *force = forces->force + 3 * i, n[3], way[3], local[3] = {0}, s[3], v[3], f[3];
+        const bool lasts = friction->last[p] > 0 && friction->last[p] == friction->run - 1;
+        if (lasts)
+            proxy_way(distance, field_state->q, friction->proxy ? friction->proxy[p] : 0, way);
+        for (int k = 0; k < 3 && lasts; k++)
+            local[k] = shrink * (place[k] - anchor[k] - way[k]);
+        sp_rotate(B, local, s);
+        memcpy(n, forces->normal + 3 * i, sizeof n);
+        if (!sp_unit_vector(3, n)) /* an interpolant without a slope */
+            memset(s, 0, sizeof s);
+        sp_contact_relative_velocity(shell, shell_state, distance, field_state, p, forces->at + 3 * i, place, v);
+        spring(penalty->stiffness * part, penalty->damping * part, friction->coefficient * sqrt(sp_dot3(force, force)), n, s, v, f);
+        sp_rotate_back(B, s, local);
+        if (friction->proxy)
+            sp_deformed_field_at(distance->deformed, place, NULL, &friction->proxy[p]);
+        proxy_way(distance, field_state->q, friction->proxy ? friction->proxy[p] : 0, way);
+        for (int k = 0; k < 3; k++) {
+            anchor[k] = place[k] - local[k] - way[k];
+            force[k] += f[k];
+        }
+        friction->last[p] = friction->run;
+    }
+    friction->scale = forces->scale;
+}

@@ -1,0 +1,343 @@
+/* The last part of the orientation repair: whole patches, each consistent in itself by then, are turned outward. */
+#include "geometry/orient_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "geometry/visibility.h"
+#include "geometry/winding.h"
+
+/* What is turned as a whole: a patch, or the open patches of a balanced component together. */
+typedef struct unit {
+    bool closed, consistent;
+    double area, centre[3], volume; /* the volume about the centroid */
+    double low[3], high[3];
+    int factor;                     /* ±1 for all its triangles; 0 while nothing says which */
+    int64_t root;                   /* of its nest; itself where it lies in no other */
+    sp_surface surface;             /* of its triangles, turned by the signs so far; borrowed */
+} unit;
+
+typedef struct units {
+    sp_pool pool;
+    int64_t count;
+    unit *unit;
+    int64_t *of; /* [patches] */
+} units;
+
+/* The volume of an open unit says on which side it lies from this multiple of area^1.5 on. A spherical cap has it where it is bent by
+ * 12° from rim to rim, a sphere has 0.094. Of a closed unit only rounding is no volume. */
+static const double OPEN_VOLUME = 0.01, CLOSED_VOLUME = 1e-10;
+
+/* Lines for the visibility of open units: half of them are shared out by area, half evenly, within limits for each unit. Ten that agree
+ * decide already. */
+static const double LINES = 1 << 18, LINES_LEAST = 10, LINES_MOST = 1024;
+
+/* What lies within this fraction of the model's diagonal of a sheet does not hide it: sheets that lie on one another. */
+static const double COINCIDENT = 1e-9;
+
+/* open [patch] gets 1 where the patch alone has an edge that is not run as often forth as back. */
+static void find_open(const sp_repair *r, uint8_t *open, int64_t *sum)
+{
+    for (int64_t i = 0, end; i < r->use_count; i = end) {
+        end = sp_edge_end(r->uses, r->use_count, i);
+        for (int64_t j = i; j < end; j++) {
+            int64_t t = r->uses[j].corner / 3;
+            sum[r->patch[t]] += r->sign[t] * sp_edge_direction(&r->uses[j], r->triangles);
+        }
+        for (int64_t j = i; j < end; j++) {
+            int64_t p = r->patch[r->uses[j].corner / 3];
+            open[p] |= sum[p] != 0;
+            sum[p] = 0;
+        }
+    }
+}
+
+static bool find_units(sp_repair *r, units *all)
+{
+    uint8_t *open = sp_pool_new(&all->pool, r->patch_count, 1);
+    int64_t *sum = sp_pool_new(&all->pool, r->patch_count, sizeof *sum);
+    int64_t *shared = sp_pool_raw(&all->pool, r->count, sizeof *shared); /* per component: unit of its open patches */
+    all->of = sp_pool_raw(&all->pool, r->patch_count, sizeof *all->of);
+    all->unit = sp_pool_new(&all->pool, r->patch_count, sizeof *all->unit);
+    if (all->pool.failed)
+        return false;
+    find_open(r, open, sum);
+    memset(shared, 0xff, (size_t)r->count * sizeof *shared);
+    memset(all->of, 0xff, (size_t)r->patch_count * sizeof *all->of);
+    for (int64_t t = 0; t < r->count; t++) {
+        if (!r->live[t] || all->of[r->patch[t]] >= 0)
+            continue;
+        const int64_t p = r->patch[t], c = r->component[t];
+        const bool together = open[p] && r->balanced[c];
+        if (together && shared[c] >= 0) {
+            all->of[p] = shared[c];
+            continue;
+        }
+        all->unit[all->count] = (unit){.closed = !open[p] || together, .consistent = !r->inconsistent[p], .root = all->count};
+        if (together)
+            shared[c] = all->count;
+        all->of[p] = all->count++;
+    }
+    return true;
+}
+
+/* Area, box and signed volume about the centroid. */
+static void measure(const sp_repair *r, const units *all)
+{
+    for (int64_t i = 0; i < all->count; i++)
+        for (int k = 0; k < 3; k++) {
+            all->unit[i].low[k] = INFINITY;
+            all->unit[i].high[k] = -INFINITY;
+        }
+    for (int64_t t = 0; t < r->count; t++) {
+        if (!r->live[t])
+            continue;
+        unit *u = &all->unit[all->of[r->patch[t]]];
+        u->area += r->area[t];
+        for (int c = 0; c < 3; c++)
+            for (int k = 0; k < 3; k++) {
+                double x = r->points[3 * r->triangles[3 * t + c] + k];
+                u->centre[k] += r->area[t] * x / 3;
+                u->low[k] = x < u->low[k] ? x : u->low[k];
+                u->high[k] = x > u->high[k] ? x : u->high[k];
+            }
+    }
+    for (int64_t i = 0; i < all->count; i++)
+        for (int k = 0; k < 3; k++)
+            all->unit[i].centre[k] = all->unit[i].area > 0 ? all->unit[i].centre[k] / all->unit[i].area : all->unit[i].low[k];
+    for (int64_t t = 0; t < r->count; t++) {
+        if (!r->live[t])
+            continue;
+        unit *u = &all->unit[all->of[r->patch[t]]];
+        double n[3];
+        sp_repair_normal(r, t, n);
+        for (int k = 0; k < 3; k++)
+            u->volume += r->sign[t] * n[k] * (r->points[3 * r->triangles[3 * t] + k] - u->centre[k]) / 6;
+    }
+}
+
+/* The surface of each unit, with the signs so far; *whole is that of all, which has them one after the other. */
+static bool make_surfaces(const sp_repair *r, units *all, sp_surface *whole)
+{
+    int64_t *at = sp_pool_new(&all->pool, all->count + 1, sizeof *at), total = 0;
+    if (!at)
+        return false;
+    for (int64_t t = 0; t < r->count; t++)
+        if (r->live[t]) {
+            at[all->of[r->patch[t]] + 1]++;
+            total++;
+        }
+    *whole = (sp_surface){.vertex_count = r->point_count, .vertices = r->points, .triangle_count = total};
+    whole->triangles = sp_pool_raw(&all->pool, 3 * total, sizeof *whole->triangles);
+    if (!whole->triangles)
+        return false;
+    for (int64_t i = 0; i < all->count; i++) {
+        sp_surface *part = &all->unit[i].surface;
+        *part = *whole;
+        part->triangle_count = at[i + 1];
+        at[i + 1] += at[i];
+        part->triangles += 3 * at[i];
+    }
+    for (int64_t t = 0; t < r->count; t++) {
+        if (!r->live[t])
+            continue;
+        const int64_t *v = r->triangles + 3 * t;
+        int64_t *to = whole->triangles + 3 * at[all->of[r->patch[t]]]++;
+        to[0] = v[0];
+        to[1] = v[r->sign[t] > 0 ? 1 : 2];
+        to[2] = v[r->sign[t] > 0 ? 2 : 1];
+    }
+    return true;
+}
+
+/* Three of four among up to 16 vertices, spread over the list, lie inside. */
+static bool lies_inside(const sp_winding *outer, const sp_surface *inner)
+{
+    const int64_t count = 3 * inner->triangle_count, samples = count < 16 ? count : 16;
+    int64_t inside = 0;
+    for (int64_t i = 0; i < samples; i++) {
+        const double *x = inner->vertices + 3 * inner->triangles[i * count / samples];
+        inside += fabs(sp_winding_number(outer, x, 2)) >= 0.5;
+    }
+    return 4 * inside >= 3 * samples;
+}
+
+static bool box_inside(const unit *inner, const unit *outer)
+{
+    for (int k = 0; k < 3; k++)
+        if (inner->low[k] < outer->low[k] || inner->high[k] > outer->high[k])
+            return false;
+    return true;
+}
+
+/* The closed consistent units, largest volume first, equal ones by index (shell sort). */
+static int64_t sort_closed(const units *all, int64_t *order)
+{
+    int64_t count = 0;
+    for (int64_t u = 0; u < all->count; u++)
+        if (all->unit[u].closed && all->unit[u].consistent)
+            order[count++] = u;
+    for (int64_t step = count / 2; step > 0; step /= 2)
+        for (int64_t i = step; i < count; i++) {
+            int64_t u = order[i], j = i;
+            double size = fabs(all->unit[u].volume);
+            for (; j >= step; j -= step) {
+                double other = fabs(all->unit[order[j - step]].volume);
+                if (other > size || (other == size && order[j - step] < u))
+                    break;
+                order[j] = order[j - step];
+            }
+            order[j] = u;
+        }
+    return count;
+}
+
+/* Gives the units among `inner` that lie in a unit its factor. */
+static int place_inside(sp_context *context, units *all, int64_t outer, const int64_t *inner, int64_t count)
+{
+    int status = SP_OK;
+    sp_winding *winding = NULL;
+    for (int64_t i = 0; i < count; i++) {
+        unit *u = &all->unit[inner[i]];
+        if (u->root != inner[i] || !box_inside(u, &all->unit[outer]))
+            continue;
+        if (!winding)
+            SP_TRY(sp_winding_new(context, &all->unit[outer].surface, &winding));
+        if (lies_inside(winding, &u->surface)) {
+            u->root = outer;
+            u->factor = all->unit[outer].factor;
+        }
+    }
+done:
+    sp_winding_free(winding);
+    return status;
+}
+
+/* Closed consistent units that lie in one another keep their senses relative to each other. */
+static int turn_nests(sp_context *context, units *all)
+{
+    int status = SP_OK;
+    int64_t *order = sp_pool_raw(&all->pool, all->count, sizeof *order);
+    if (!order)
+        return sp_fail_memory(context);
+    /* Largest first: every unit that contains another one has been placed before it. */
+    const int64_t count = sort_closed(all, order);
+    for (int64_t i = 0; i < count; i++)
+        if (all->unit[order[i]].root == order[i])
+            SP_TRY(place_inside(context, all, order[i], order + i + 1, count - i - 1));
+done:
+    return status;
+}
+
+/* The most lines for the visibility of a unit. */
+static int64_t lines_for(const unit *u, double area, int64_t open)
+{
+    const double lines = 0.5 * LINES * ((u->area > 0 ? u->area / area : 0) + 1 / (double)open);
+    return (int64_t)fmin(fmax(lines, LINES_LEAST), LINES_MOST);
+}
+
+/* Most units are decided by a few lines: more are drawn only where these do not tell. */
+static int side_of(const sp_closest *model, const unit *u, double beyond, int64_t most, uint64_t stream)
+{
+    int side = 0;
+    for (int64_t lines = (int64_t)LINES_LEAST; side == 0 && lines < 4 * most; lines *= 4) {
+        const sp_visibility seen = sp_visibility_of(model, &u->surface, beyond, lines < most ? lines : most, stream);
+        side = sp_visibility_side(&seen);
+    }
+    return side;
+}
+
+/* Turns each open unit so that the side that is seen more from far away is the outer one. A unit whose sides are seen alike, or not at
+ * all, keeps the factor that it has. */
+static int turn_visible(sp_context *context, units *all, const sp_surface *whole)
+{
+    int status;
+    sp_closest *closest = NULL;
+    int64_t *list = sp_pool_raw(&all->pool, all->count, sizeof *list), open = 0;
+    double low[3], high[3], area = 0;
+    if (!list)
+        return sp_fail_memory(context);
+    for (int64_t u = 0; u < all->count; u++)
+        if (!all->unit[u].closed) {
+            list[open++] = u;
+            area += all->unit[u].area;
+        }
+    sp_surface_box(whole, low, high);
+    const double beyond = COINCIDENT * hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
+    SP_TRY(sp_closest_new(context, whole, &closest));
+#pragma omp parallel for schedule(dynamic, 16) num_threads(context->threads)
+    for (int64_t i = 0; i < open; i++) {
+        if (context->cancel && *context->cancel)
+            continue;
+        unit *u = &all->unit[list[i]];
+        const int side = side_of(closest, u, beyond, lines_for(u, area, open), (uint64_t)i);
+        u->factor = side != 0 ? side : u->factor;
+    }
+    if (context->cancel && *context->cancel)
+        status = sp_fail(context, SP_SYSTEM, "cancelled");
+done:
+    sp_closest_free(closest);
+    return status;
+}
+
+/* By the volume about the centroid; a closed unit without any keeps its sense. */
+static void turn_by_volume(unit *u)
+{
+    const double least = (u->closed ? CLOSED_VOLUME : OPEN_VOLUME) * u->area * sqrt(u->area);
+    u->factor = u->volume < -least ? -1 : u->volume > least || u->closed ? 1 : 0;
+}
+
+/* Units of which nothing is known keep their given sense relative to the others: they are turned where most of the area was. */
+static void turn_rest(const units *all)
+{
+    double kept = 0;
+    for (int64_t i = 0; i < all->count; i++)
+        kept += all->unit[i].factor * all->unit[i].area;
+    for (int64_t i = 0; i < all->count; i++)
+        if (all->unit[i].factor == 0)
+            all->unit[i].factor = kept < 0 ? -1 : 1;
+}
+
+static int turn_units(sp_context *context, const sp_repair *r, units *all)
+{
+    int status = SP_OK;
+    bool positive = false, negative = false, open = false;
+    sp_surface whole;
+    for (int64_t i = 0; i < all->count; i++) {
+        unit *u = &all->unit[i];
+        turn_by_volume(u);
+        positive |= u->closed && u->consistent && u->factor > 0;
+        negative |= u->closed && u->consistent && u->factor < 0;
+        open |= !u->closed;
+    }
+    const bool nests = positive && negative;
+    if (!nests && !open)
+        return SP_OK;
+    if (!make_surfaces(r, all, &whole))
+        return sp_fail_memory(context);
+    if (nests)
+        SP_TRY(turn_nests(context, all));
+    if (open)
+        SP_TRY(turn_visible(context, all, &whole));
+    turn_rest(all);
+done:
+    return status;
+}
+
+int sp_repair_turn_outward(sp_context *context, sp_repair *r)
+{
+    int status;
+    units all = {0};
+    if (!find_units(r, &all)) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    measure(r, &all);
+    SP_TRY(turn_units(context, r, &all));
+    for (int64_t t = 0; t < r->count; t++)
+        if (r->live[t])
+            r->sign[t] = (signed char)(r->sign[t] * all.unit[all.of[r->patch[t]]].factor);
+done:
+    sp_pool_free(&all.pool);
+    return status;
+}

@@ -1,0 +1,84 @@
+#include "geometry/ray.h"
+
+#include <math.h>
+
+#include "geometry/closest_internal.h"
+
+/* A ray that grazes the wall of a box must not miss it by rounding. */
+static const double SLACK = 1 + 1e-12;
+
+typedef struct ray {
+    double origin[3], direction[3], inverse[3], beyond;
+} ray;
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static bool meets_facet(const sp_facet *facet, const ray *r)
+{
+    double from[3], at[3];
+    for (int k = 0; k < 3; k++)
+        from[k] = r->origin[k] - facet->a[k];
+    const double length = -dot(facet->normal, from) / dot(facet->normal, r->direction);
+    if (!(length > r->beyond && isfinite(length)))
+        return false;
+    for (int k = 0; k < 3; k++)
+        at[k] = from[k] + length * r->direction[k];
+    const double s = dot(facet->dual[0], at), t = dot(facet->dual[1], at);
+    return s >= facet->least && t >= facet->least && s + t <= 1;
+}
+
+/* Which of the eight boxes the ray meets, by the stretches of it between their walls. Empty boxes leave an empty stretch. */
+SP_INLINE void meet_boxes(const sp_boxes *boxes, const ray *r, bool met[SP_LANES])
+{
+    double enter[SP_LANES], leave[SP_LANES];
+    for (int i = 0; i < SP_LANES; i++) {
+        enter[i] = 0;
+        leave[i] = INFINITY;
+    }
+    for (int k = 0; k < 3; k++) {
+        const double *first = r->direction[k] < 0 ? boxes->high[k] : boxes->low[k];
+        const double *second = r->direction[k] < 0 ? boxes->low[k] : boxes->high[k];
+        for (int i = 0; i < SP_LANES; i++) {
+            const double in = (first[i] - r->origin[k]) * r->inverse[k], out = (second[i] - r->origin[k]) * r->inverse[k] * SLACK;
+            enter[i] = in > enter[i] ? in : enter[i];
+            leave[i] = out < leave[i] ? out : leave[i];
+        }
+    }
+    for (int i = 0; i < SP_LANES; i++)
+        met[i] = enter[i] <= leave[i];
+}
+
+SP_CLONES bool sp_ray_leaves(const sp_closest *closest, const double origin[3], const double direction[3], double beyond)
+{
+    int32_t node[SP_CLOSEST_STACK + SP_LANES], level[SP_CLOSEST_STACK + SP_LANES];
+    int depth = 0;
+    ray r = {.beyond = beyond};
+    for (int k = 0; k < 3; k++) {
+        r.origin[k] = origin[k] - closest->centre[k];
+        r.direction[k] = direction[k];
+        r.inverse[k] = 1 / (direction[k] != 0 ? direction[k] : 1e-200); /* finite: no box wall gives 0 · ∞ */
+    }
+    node[depth] = 0;
+    level[depth++] = closest->levels - 1;
+    while (depth > 0) {
+        bool met[SP_LANES];
+        const int32_t here = node[--depth], below = level[depth] - 1;
+        meet_boxes(&closest->boxes[below + 1][here], &r, met);
+        for (int i = 0; i < SP_LANES; i++) {
+            const int32_t child = here * SP_LANES + i;
+            if (!met[i])
+                continue;
+            if (below < 0) {
+                if (meets_facet(&closest->facets[child], &r))
+                    return false;
+            } else {
+                node[depth] = child;
+                level[depth++] = below;
+            }
+        }
+    }
+    return true;
+}

@@ -1,0 +1,13 @@
+/* Failures of solvers that a mesh may be the cause of. */
+#ifndef TOOLS_COMMON_SOLVE_H
+#define TOOLS_COMMON_SOLVE_H
+
+#include "assembly/body.h"
+
+/* A second line for a failure to come (tool_hint): the element of the worst shape and its aspect ratio; `otherwise` follows where the shape is not bad enough to be the cause; may be NULL. */
+void tool_hint_shape(const sp_body *body, const char *otherwise);
+
+/* Fails with the context's message when status is not SP_OK; where a solver has failed (SP_NUMERICAL), with tool_hint_shape. */
+void tool_check_solve(int status, const char *file, const sp_body *body, const char *otherwise);
+
+#endif

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""mutate.py SECONDS SEED FILE PROGRAM…: runs PROGRAM with @ replaced by mutated copies of FILE whose CRC and hash fit, so that
+mutations get past the container: .npy headers, values, keys of meta and result, members left out or exchanged. Every run has to end
+with an exit code of 0 to 5 and, where it is not 0 or 1, one line that names the file. Prints executions and findings."""
+import hashlib
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+
+seconds, seed, source = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+program = sys.argv[4:]
+random.seed(seed)
+with zipfile.ZipFile(source) as archive:
+    original = [(i.filename[:-4], archive.read(i)) for i in archive.infolist()]
+numbers = ['0', '1', '-1', '2', '3', '7', '4096', '9007199254740992', '9223372036854775807', '4611686018427387904', '18446744073709551616']
+types = ['<f8', '<f4', '<i8', '<i4', '|u1', '|S1', '|S2048', '<c16', '>f8', '|O']
+values = [None, True, -1, 0, 1, 2**53, 2**63 - 1, 1e300, -1e300, 5e-324, '', 'x' * 5000, '\x1b[31m', [], {}, [[]] * 3, [1e300] * 9]
+
+
+def split(data):
+    length = 10 + data[8] + 256 * data[9]
+    return data[10:length].decode('latin-1'), data[length:]
+
+
+def join(header, values):
+    header = header.rstrip()
+    header += ' ' * (-(len(header) + 11) % 64) + '\n'
+    return b'\x93NUMPY\x01\x00' + len(header).to_bytes(2, 'little') + header.encode('latin-1') + values
+
+
+def change_json(value):
+    while isinstance(value, (dict, list)) and value:
+        keys = list(value) if isinstance(value, dict) else range(len(value))
+        key = random.choice(list(keys))
+        if isinstance(value[key], (dict, list)) and value[key] and random.random() < 0.7:
+            value = value[key]
+            continue
+        if random.random() < 0.2:
+            del value[key]
+        else:
+            value[key] = random.choice(values)
+        return
+
+
+def mutate(name, data):
+    header, body = split(data)
+    if name in ('meta', 'result'):
+        value = json.loads(body)
+        change_json(value)
+        body = json.dumps(value).encode()
+        return join("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % len(body), body)
+    choice = random.randrange(4)
+    if choice == 0:
+        shape = header[header.index('('):header.index(')') + 1]
+        extents = [e for e in shape[1:-1].split(',') if e.strip()] or ['1']
+        extents[random.randrange(len(extents))] = random.choice(numbers)
+        header = header.replace(shape, '(' + ','.join(extents) + ',)')
+    elif choice == 1:
+        start = header.index("'descr': '") + 10
+        header = header[:start] + random.choice(types) + header[header.index("'", start):]
+    elif choice == 2 and len(body) >= 8:
+        at = random.randrange(len(body) // 8) * 8
+        body = body[:at] + random.choice([bytes(8), b'\xff' * 8, b'\0' * 7 + b'\x80', b'\0' * 6 + b'\xf0\x7f', random.randbytes(8), b'\x9c\x75\0\x88\x3c\xe4\x37\x7e']) + body[at + 8:]
+    else:
+        at = random.randrange(len(header))
+        header = header[:at] + chr(random.randrange(32, 127)) + header[at + 1:]
+    return join(header, body)
+
+
+def write(path):
+    entries = list(original)
+    for _ in range(random.choice([1, 1, 1, 2, 3])):
+        i = random.randrange(len(entries))
+        try:
+            entries[i] = (entries[i][0], mutate(*entries[i]))
+        except ValueError:  # a header that an earlier mutation made unreadable stays as it is
+            pass
+    if random.random() < 0.05:
+        del entries[random.randrange(1, len(entries))]
+    digest = hashlib.sha256(b''.join(n.encode() + b'\0' + d for n, d in entries if n != 'result')).hexdigest()
+    with zipfile.ZipFile(path, 'w') as archive:
+        for name, data in entries:
+            if name == 'result':
+                value = json.loads(split(data)[1])
+                value['sha256'] = digest
+                text = json.dumps(value).encode()
+                data = join("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % len(text), text)
+            archive.writestr(zipfile.ZipInfo(name + '.npy'), data)
+
+
+count, findings, end = 0, 0, time.time() + seconds
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, 'bad.npz')
+    while time.time() < end:
+        write(path)
+        try:
+            run = subprocess.run([w.replace('@', path) for w in program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60)
+            code, said = run.returncode, run.stderr.decode('utf-8', 'replace')
+        except subprocess.TimeoutExpired:
+            code, said = -1, 'more than 60 s'
+        count += 1
+        if not 0 <= code <= 5 or (code > 1 and (said.count('\n') > 2 or 'bad.npz' not in said)):
+            findings += 1
+            kept = 'finding-%d-%d.npz' % (seed, count)
+            os.replace(path, kept)
+            print(kept, code, said[:300])
+print('%d executions, %d findings' % (count, findings))
+sys.exit(findings > 0)

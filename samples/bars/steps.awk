@@ -1,22 +1,11 @@
-# awk -v energy=J -f steps.awk steps.dat: the largest steps before one is unstable, beside the paper's.
+# awk -v energy=J -f largest.awk -f steps.awk steps.dat: the largest steps before one is unstable, beside the paper's.
 {
-    if (!($2 in seen)) { seen[$2] = ++n; young[n] = $2 }
     bounded = $4 != "failed" && $4 + 0 < 10 * energy
     at = $1 SUBSEP $2
     if (!(bounded && $5 == 0)) unsound[at] = 1
     if (!bounded) unbounded[at] = 1
     if (!(at in unsound)) sound[at] = $3
     if (!(at in unbounded)) any[at] = $3
-}
-function row(label, text,   i, word) {
-    split(text, word)
-    printf "%-52s", label
-    for (i = 1; i <= n; i++) printf "%7s", word[i]
-    print ""
-}
-function found(array, model,   i, text) {
-    for (i = 1; i <= n; i++) text = text " " ((model, young[i]) in array ? array[model, young[i]] : "<1")
-    return text
 }
 END {
     print "a falling tube: the largest of the steps 1, 2, 5, 10, 20, 30 ms up to which it is stable over 5 s"

@@ -14,7 +14,7 @@ def main():
     count, kind = int(sys.argv[1]), sys.argv[2]
     scene = {
         "gravity": [0, 0, -9.81],
-        "contact": {"stiffness": 4000, "damping": 10},
+        "contact": {"stiffness": 4000, "damping": 10, "direction": "normal"},
         "models": {
             "floor": {"kind": "rigid", "plane": {"normal": [0, 0, 1]}},
             "basket": {"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "shell": "shell.npz",

@@ -2,7 +2,7 @@
 set output target
 set title 'Error of the reduced force along the motion, cubature of 3 %' font ',14'
 set xlabel 'time [s]'
-set ylabel 'relative error of the force'
+set ylabel 'relative error of the force, force norm'
 set logscale y
 set format y '%g'
 set key outside bottom center horizontal Left reverse

@@ -2,12 +2,12 @@
 set output target
 set title 'Error of the force while the training grows, 105 elements' font ',14'
 set xlabel 'poses T'
-set ylabel 'relative error of the force on others'
+set ylabel measure
 set yrange [0:]
 set format y '%g'
 set datafile separator whitespace
 set key outside bottom center horizontal Left reverse maxcols 2
-plot 'out/growing.txt' using 1:2 with linespoints linetype 1 pointtype 7 title 'poses about rest', \
+plot source using 1:2 with linespoints linetype 1 pointtype 7 title 'poses about rest', \
      '' using 1:3 with linespoints linetype 2 pointtype 5 title 'expectation adjustment', \
      '' using 1:4 with lines linetype 1 dashtype 2 title 'mean fitting error, about rest', \
      '' using 1:5 with lines linetype 2 dashtype 2 title 'mean fitting error, adjusted'

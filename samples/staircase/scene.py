@@ -49,7 +49,7 @@ def main():
     dragon = {"kind": "reduced", "mesh": "mesh.npz", "basis": "basis.npz", "polynomials": "poly.npz", "shell": "shell.npz",
               "thickness": 0.06, "decoupled": motion == "decoupled"}
     models = {"dragon": dragon, "step": {"kind": "rigid", "box": {"half": [DEPTH, WIDTH / 2, HEIGHT / 2]}}}
-    contact = {"stiffness": 80000}
+    contact = {"stiffness": 80000, "direction": "normal"}
     if kind == "edge":
         dragon["damping"] = [0, 0]
         bodies = list(steps(1))

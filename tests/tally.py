@@ -7,7 +7,7 @@ import json
 import re
 import sys
 
-MOST = 12  # lines of diagnostics for one failure
+MOST = 40  # lines of diagnostics for one failure
 LINE = re.compile(r'(not )?ok\b\s*\d*\s*(.*)')
 
 

@@ -127,6 +127,20 @@ static void set_rights(const tool_output *output)
         system_failure(output->path);
 }
 
+/* No signal comes between the making of the file and its entry in the list by which the signal handler removes it. */
+static void make_temporary(tool_output *output, char *name)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    output->descriptor = mkostemp(name, O_CLOEXEC);
+    int error = errno;
+    if (output->descriptor >= 0)
+        output->temporary = name;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+}
+
 static void open_temporary(tool_output *output)
 {
     for (const struct tool_output *other = output->next; other; other = other->next)
@@ -136,10 +150,9 @@ static void open_temporary(tool_output *output)
     output->folder = concatenate(output->target, folder, ".");
     output->backup = concatenate(output->target, folder, ".supple-XXXXXX~");
     char *name = concatenate(output->target, folder, ".supple-XXXXXX");
-    output->descriptor = mkostemp(name, O_CLOEXEC);
+    make_temporary(output, name);
     if (output->descriptor < 0)
         system_failure(output->path);
-    output->temporary = name;
     memcpy(output->backup, name, strlen(name));
     set_rights(output);
 }

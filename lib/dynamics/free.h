@@ -34,8 +34,9 @@ typedef struct sp_inertia {
 
 void sp_inertia_free(sp_inertia *inertia);
 
-/* Of a mesh with the consistent mass, moving with U [3·vertices, r, column major] (r = 0: rigid). */
-int sp_inertia_of_body(sp_context *context, const sp_body *body, int64_t r, const double *U, sp_inertia *inertia) SP_MUST_USE;
+/* Of a mesh with the consistent mass, or the lumped one (reduced/mass.h), moving with U [3·vertices, r, column major] (r = 0: rigid). With
+ * the lumped mass the body is a set of mass points at the vertices, and all integrals are sums over them. */
+int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U, sp_inertia *inertia) SP_MUST_USE;
 
 /* Of the inside of a closed surface with uniform density kg/m³, rigid. SP_INPUT where the surface encloses no volume (open, or inside out).
  */

@@ -69,7 +69,7 @@ static void sort_products(const double *g, sp_inertia *inertia)
 #undef PRODUCT
 }
 
-int sp_inertia_of_body(sp_context *context, const sp_body *body, int64_t r, const double *U, sp_inertia *inertia)
+int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U, sp_inertia *inertia)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t vertices = mesh->vertex_count, rows = 3 * vertices, width = 3 * r + 3;
@@ -93,7 +93,11 @@ int sp_inertia_of_body(sp_context *context, const sp_body *body, int64_t r, cons
                 fields[v * width + a * r + j] = U[j * rows + 3 * v + a] - inertia->mean[a * r + j];
             fields[v * width + 3 * r + a] = mesh->vertices[3 * v + a] - inertia->centre[a];
         }
-    sp_body_mass_times(context, body, width, fields, product);
+    if (lumped)
+        for (int64_t i = 0; i < vertices * width; i++)
+            product[i] = mass[i / width] * fields[i];
+    else
+        sp_body_mass_times(context, body, width, fields, product);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)width, (int)width, (int)vertices, 1, fields, (int)width, product, (int)width,
                 0, g, (int)width);
     sort_products(g, inertia);

@@ -350,3 +350,40 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     refused 3 '^simulate: other-poly.npz: it has the consistent mass, the basis lumped-basis.npz goes by the lumped one' simulate pair.npz --basis lumped-basis.npz --poly other-poly.npz -q -o out.npz
     no_faults
 }
+
+@test "free bodies of scenes have the lumped mass of their basis" {
+    local ending=.npz way force poly
+    needs_numpy
+    printf 'v 0 0 0\nv 0.4 0 0\nv 0.4 0.2 0\nv 0 0.2 0\nv 0 0 0.1\nv 0.4 0 0.1\nv 0.4 0.2 0.1\nv 0 0.2 0.1\nf 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n' > coarse.obj
+    voxelize coarse.obj -n 4 --young 1e5 --poisson 0.3 --density 900 -q -o coarse.npz
+    for way in lumped consistent; do
+        modes coarse.npz -k 12 --lumping $way -q -o coarse-modes.npz
+        masspca coarse.npz coarse-modes.npz --columns 7-12 --lumping $way --scaling none -q -o coarse-basis.npz
+        polycoef coarse.npz coarse-basis.npz -q -o $way-poly.npz
+        cubature coarse.npz coarse-basis.npz --poses 100 --deflection 0.01 -n 8 --linear exact -q -o coarse-cub.npz
+        poly=$way-poly.npz
+        for force in "linear $poly" "reduced $poly" "reduced coarse-cub.npz"; do
+            # spun up at once, the body swings about its stretched shape with the frequencies of its modes
+            cat > scene.json <<-END
+	{"contact": {"stiffness": 1}, "models": {"bar": {"kind": "${force% *}", "mesh": "coarse.npz", "basis": "coarse-basis.npz", "$([[ $force == *cub* ]] && echo cubature || echo polynomials)": "${force#* }"}},
+	 "bodies": [{"name": "bar", "model": "bar", "motion": "free", "angular_velocity": [0.3, 0.5, 0.7]}]}
+	END
+            done_well simulate scene.json --dt 0.001 --steps 2000 -q -o motion.npz
+            "$PYTHON" - <<-'END' || fault "$way, $force: not the frequency of the mode"
+	import numpy as np
+	m, f = np.load('motion.npz'), np.load('coarse-modes.npz')
+	q = np.vstack([m[n].reshape(-1, 6) for n in sorted(m.files) if n.startswith('q/')])
+	q = q - q.mean(axis=0)
+	eigenvalue = f['eigenvalue'][6:12]
+	i = abs(q).max(axis=0).argmax()
+	cross = np.nonzero((q[:-1, i] < 0) & (q[1:, i] >= 0))[0]
+	cross = cross - q[cross, i] / (q[cross + 1, i] - q[cross, i])
+	observed = (len(cross) - 1) / (cross[-1] - cross[0]) / 0.001
+	nearest = abs(np.sqrt(eigenvalue) / (2 * np.pi) - observed).min() / observed
+	print('observed', observed, 'modes', np.sqrt(eigenvalue) / (2 * np.pi))
+	assert len(cross) > 5 and nearest < 0.003
+	END
+        done
+    done
+    no_faults
+}

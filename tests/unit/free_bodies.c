@@ -51,7 +51,7 @@ static void make_model(model *m)
     sp_polynomial_report report;
     CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &parameters, &m->polynomials, &report));
     CHECK_OK(sp_polynomial_reduced_force(&context, &m->polynomials, R, &m->watch));
-    CHECK_OK(sp_inertia_of_body(&context, &m->body, R, m->U, &m->inertia));
+    CHECK_OK(sp_inertia_of_body(&context, &m->body, false, R, m->U, &m->inertia));
 }
 
 static void free_model(model *m)
@@ -143,7 +143,7 @@ static void inertia_of_boxes(void)
     sp_inertia t;
     make_box(8, 4, 2, 0.1, 0, &mesh);
     CHECK_OK(sp_body_new(&context, &mesh, &body));
-    CHECK_OK(sp_inertia_of_body(&context, &body, 0, NULL, &t));
+    CHECK_OK(sp_inertia_of_body(&context, &body, false, 0, NULL, &t));
     for (int solid = 0; solid < 2; solid++) {
         CHECK_NEAR(t.mass, mass, 1e-13 * mass);
         for (int a = 0; a < 3; a++) {
@@ -716,7 +716,7 @@ static void decoupled_bodies_do_not_feel_their_rotation(void)
     sp_free_body *both = new_body(&m, &(sp_free_parameters){.step = 1e-3, .decoupled = true}),
                  *still = new_body(&m, &(sp_free_parameters){.step = 1e-3, .decoupled = true}), *rigid;
     sp_inertia alone;
-    CHECK_OK(sp_inertia_of_body(&context, &m.body, 0, NULL, &alone));
+    CHECK_OK(sp_inertia_of_body(&context, &m.body, false, 0, NULL, &alone));
     CHECK_OK(sp_free_body_new(&context, &alone, NULL, &(sp_free_parameters){.step = 1e-3}, &rigid));
     sp_pose pose = sp_pose_identity();
     double qdot[R];
@@ -1114,7 +1114,7 @@ static void refusals(void)
             for (int c = 0; c < 3; c++)
                 m.U[m.rows + 3 * v + c] = !turn ? c == 1 : c == 0 ? -m.mesh.vertices[3 * v + 1] : c == 1 ? m.mesh.vertices[3 * v] : 0;
         sp_inertia_free(&m.inertia);
-        CHECK_OK(sp_inertia_of_body(&context, &m.body, R, m.U, &m.inertia));
+        CHECK_OK(sp_inertia_of_body(&context, &m.body, false, R, m.U, &m.inertia));
         CHECK_OK(sp_polynomial_reduced_force(&context, &m.polynomials, R, &force));
         CHECK(sp_free_body_new(&context, &m.inertia, &force, &p, &body) == SP_NUMERICAL, "a rigid motion among the coordinates");
     }

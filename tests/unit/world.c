@@ -42,7 +42,7 @@ static void make_bar(bar *b)
             for (int c = 0; c < 3; c++)
                 b->U[j * rows + 3 * v + c] = field[j][c];
     }
-    CHECK_OK(sp_inertia_of_body(&context, &b->body, BAR, b->U, &b->inertia));
+    CHECK_OK(sp_inertia_of_body(&context, &b->body, false, BAR, b->U, &b->inertia));
     for (int i = 0; i < BAR; i++) /* soft: strains of some percent in collisions */
         b->K[BAR * i + i] = 2000 * (1 + 0.3 * i);
     sp_surface s = new_surface(8, 12);

@@ -27,6 +27,12 @@ static void read_basis(simulation *s)
         tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r, (long long)s->basis.columns.count);
 }
 
+void simulation_check_lumping(const char *path, bool lumped, bool basis_lumped, const char *basis)
+{
+    if (basis_lumped && !lumped)
+        tool_fail(SP_INPUT, path, "it has the consistent mass, the basis %s goes by the lumped one: make it anew", basis);
+}
+
 static void read_polynomial_file(simulation *s)
 {
     static const char *const kinds[] = {"polynomials", NULL};
@@ -37,8 +43,7 @@ static void read_polynomial_file(simulation *s)
     sp_file_free(&file);
     tool_check_hash(s->choice->polynomials, "mesh", mesh, s->mesh.hash);
     tool_check_hash(s->choice->polynomials, "basis", basis, s->basis.hash);
-    if (s->basis.columns.lumped && !s->polynomials.lumped)
-        tool_fail(SP_INPUT, s->choice->polynomials, "it has the consistent mass, the basis %s goes by the lumped one: make the polynomials anew with polycoef", s->choice->basis);
+    simulation_check_lumping(s->choice->polynomials, s->polynomials.lumped, s->basis.columns.lumped, s->choice->basis);
 }
 
 static void read_polynomials(simulation *s)
@@ -66,8 +71,7 @@ static void read_cubature(simulation *s)
     sp_file_free(&file);
     tool_check_hash(s->choice->cubature, "mesh", mesh, s->mesh.hash);
     tool_check_hash(s->choice->cubature, "basis", basis, s->basis.hash);
-    if (s->basis.columns.lumped && !s->cubature.lumped)
-        tool_fail(SP_INPUT, s->choice->cubature, "it has the consistent mass, the basis %s goes by the lumped one: make the cubature anew", s->choice->basis);
+    simulation_check_lumping(s->choice->cubature, s->cubature.lumped, s->basis.columns.lumped, s->choice->basis);
     s->r = s->choice->r ? s->choice->r : s->cubature.r;
     if (s->r > s->cubature.r)
         tool_fail(SP_USAGE, s->choice->cubature, "--rank %lld: the cubature has %lld coordinates", (long long)s->r, (long long)s->cubature.r);

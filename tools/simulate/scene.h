@@ -21,6 +21,7 @@ typedef struct scene_model {
     sp_body body;
     bool free, guided, grasped; /* bodies of it move so; guided: not free */
     int64_t r;                 /* 0: rigid */
+    bool lumped;               /* its mass is the lumped one */
     sp_polynomials polynomials;
     sp_polynomial_force *polynomial_force;
     sp_cubature cubature;

@@ -92,6 +92,8 @@ static void read_polynomials(scene_run *run, scene_model *model)
     sp_file_free(&file);
     tool_check_hash(path, "mesh", mesh, model->mesh.hash);
     tool_check_hash(path, "basis", basis, model->basis.hash);
+    simulation_check_lumping(path, model->polynomials.lumped, model->basis.columns.lumped, model->m->basis);
+    model->lumped = model->polynomials.lumped;
     const int64_t full = model->polynomials.r;
     if (r > full)
         tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)full, model->m->name, (long long)r);
@@ -121,6 +123,8 @@ static void read_cubature(scene_run *run, scene_model *model)
     sp_file_free(&file);
     tool_check_hash(path, "mesh", mesh, model->mesh.hash);
     tool_check_hash(path, "basis", basis, model->basis.hash);
+    simulation_check_lumping(path, model->cubature.lumped, model->basis.columns.lumped, model->m->basis);
+    model->lumped = model->basis.columns.lumped;
     if (r > model->cubature.r)
         tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)model->cubature.r, model->m->name,
                   (long long)r);
@@ -128,7 +132,7 @@ static void read_cubature(scene_run *run, scene_model *model)
         tool_warn(path, "its weights by coordinate are the gradient of no energy: free bodies of model %s keep their momenta, not their energy", model->m->name);
     model->mass = scene_room(run, r * r, sizeof(double));
     model->gravity = scene_room(run, 3 * r, sizeof(double));
-    tool_check(sp_reduced_mass(run->context, &model->body, model->basis.columns.lumped, r, model->basis.columns.U, model->mass, model->gravity), path);
+    tool_check(sp_reduced_mass(run->context, &model->body, model->lumped, r, model->basis.columns.U, model->mass, model->gravity), path);
 }
 
 static void find_damping(scene_model *model)
@@ -177,7 +181,7 @@ static void find_inertia(scene_run *run, scene_model *model, int64_t number)
     if (m->mass > 0)
         tool_check(sp_inertia_of_numbers(run->context, m->mass, m->mass_centre, m->inertia, &model->inertia), run->scene->path);
     else if (m->mesh)
-        tool_check(sp_inertia_of_body(run->context, &model->body, model->r, model->basis.columns.U, &model->inertia), m->mesh);
+        tool_check(sp_inertia_of_body(run->context, &model->body, model->lumped, model->r, model->basis.columns.U, &model->inertia), m->mesh);
     else if (m->surface && m->density > 0) {
         sp_surface surface;
         tool_scene_surface(run->scene, number, &surface);

@@ -101,6 +101,9 @@ static inline bool simulation_in_basis(const simulate_choice *choice)
 /* Reads what the model is made of, the body included, and checks that it belongs together; then makes the system and its loads. A
  * simulation that others share may be read with a basis and polynomials for them, whatever its own model is. */
 void simulation_read(simulation *s);
+
+/* Refuses polynomials or a cubature (of `path`) with the consistent mass for a basis that is orthonormal in the lumped one. */
+void simulation_check_lumping(const char *path, bool lumped, bool basis_lumped, const char *basis);
 void simulation_make(simulation *s);
 sp_integrator_parameters simulation_parameters(const simulation *s);
 

@@ -22,7 +22,7 @@ bool sp_penalty_by_gradient(const sp_penalty *penalty, const sp_distance *distan
     return penalty->direction == SP_PENALTY_GRADIENT || (penalty->direction == SP_PENALTY_BY_SHAPE && shape);
 }
 
-static double weight_of(const sp_penalty *penalty, const sp_contact_shell *shell, int64_t point)
+double sp_penalty_weight(const sp_penalty *penalty, const sp_contact_shell *shell, int64_t point)
 {
     return penalty->by_area ? shell->weight[point] : 1;
 }
@@ -71,7 +71,7 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell,
     forces->point = found->point;
     forces->distance = found->distance;
     for (int64_t i = 0; i < found->count; i++)
-        total += found->distance[i] < 0 ? weight_of(penalty, shell, found->point[i]) : 0;
+        total += found->distance[i] < 0 ? sp_penalty_weight(penalty, shell, found->point[i]) : 0;
     forces->scale = total > penalty->limit ? penalty->limit / total : 1;
     for (int64_t i = 0; i < found->count; i++) {
         const int64_t p = found->point[i];
@@ -89,7 +89,7 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell,
             sp_contact_relative_velocity(shell, shell_state, distance, field_state, p, at, found->place + 3 * i, velocity);
             push = fmax(0, push - penalty->damping * sp_dot3(velocity, N));
         }
-        push *= weight_of(penalty, shell, p) * forces->scale;
+        push *= sp_penalty_weight(penalty, shell, p) * forces->scale;
         for (int k = 0; k < 3; k++)
             forces->force[3 * i + k] = push * N[k];
     }
@@ -201,7 +201,7 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell,
     for (int64_t i = 0; i < forces->count; i++) {
         const double *n = forces->normal + 3 * i, *at = forces->at + 3 * i, sign = shell_moves ? 1 : -1;
         const double d = forces->distance[i], kappa = d < 0
-                                                          ? penalty->stiffness * weight_of(penalty, shell, forces->point[i]) * forces->scale
+                                                          ? penalty->stiffness * sp_penalty_weight(penalty, shell, forces->point[i]) * forces->scale
                                                           : 0; /* else it only brakes */
         double r[3], x[3], local[3], g[3], H[9], F[3], T[3], F_x[9], F_w[9];
         for (int k = 0; k < 3; k++) {

@@ -23,6 +23,9 @@ typedef struct sp_penalty {
     bool tangents;     /* normals by tangents where the shell has them (contact/traverse.h) */
 } sp_penalty;
 
+/* By which the stiffness and damping of a point are multiplied. */
+double sp_penalty_weight(const sp_penalty *penalty, const sp_contact_shell *shell, int64_t point);
+
 /* Whether the force against this body is along the gradient of its distance. */
 bool sp_penalty_by_gradient(const sp_penalty *penalty, const sp_distance *distance);
 

@@ -36,6 +36,8 @@ static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
     a->context = *world->context;
     a->context.threads = 1;
     a->context.progress = NULL;
+    if (body->free)
+        sp_world_weigh(a);
     a->at = (sp_contact_state){.pose = body->pose, .q = body->r ? a->q : NULL, .qdot = body->r ? a->qdot : NULL};
     if (body->system && body->motion != SP_WORLD_FREE) {
         sp_integrator_parameters p = world->p.integrator;
@@ -268,7 +270,7 @@ static void predict(sp_world *world, actor *a)
     memset(a->T, 0, sizeof a->T);
     memset(a->wrench, 0, sizeof a->wrench);
     memset(a->Q, 0, (size_t)body->r * sizeof *a->Q);
-    a->stiffness = 0;
+    a->stiffness = (contact_stiffness){.weight = 0};
     if (body->free) {
         const sp_free_state *state = sp_free_body_state(body->free);
         double R[9];
@@ -355,21 +357,22 @@ static int apply_pair(sp_world *world, const encounter *e)
         report->inside[0] = e->shell;
         report->inside[1] = e->field;
     }
-    double weight = 0;
+    const sp_penalty *penalty = &world->p.penalty;
+    actor *const sides[2] = {a, b};
+    const double each = f->scale * (penalty->stiffness + 2 * penalty->damping / world->p.step), share[2] = {each * sp_world_share(a, b), each * sp_world_share(b, a)};
     for (int64_t i = 0; i < f->count; i++) {
         const bool touching = f->distance[i] < 0;
         if (!touching && sp_dot3(f->force + 3 * i, f->force + 3 * i) == 0) /* a proximity voxel without a pulse */
             continue;
         report->touching += touching;
-        weight += !touching ? 0 : world->p.penalty.by_area ? a->body->shell->weight[f->point[i]] : 1;
+        for (int s = 0; s < 2 && touching; s++)
+            if (share[s] > 0)
+                sp_world_stiffen(sides[s], f->at + 3 * i, f->normal + 3 * i, share[s] * sp_penalty_weight(penalty, a->body->shell, f->point[i]), world->p.friction > 0);
         SP_TRY(sp_world_note(world, e->shell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
     }
-    const double stiffness = world->p.penalty.stiffness * f->scale * weight;
-    actor *const sides[2] = {a, b};
     for (int s = 0; s < 2; s++) {
         sp_contact_forces_total(f, s ? -1 : 1, sides[s]->about, sides[s]->F, sides[s]->T);
         sp_contact_forces_total(f, s ? -1 : 1, sides[s]->at.pose.x, sides[s]->wrench, sides[s]->wrench + 3);
-        sides[s]->stiffness += stiffness;
     }
     if (a->body->r && a->body->shell->U)
         sp_contact_forces_project(f, a->body->shell, &a->at.pose, a->Q);
@@ -475,7 +478,7 @@ int sp_world_step(sp_world *world)
     sp_context *context = world->context;
     const double h = world->p.step;
     int status = SP_OK;
-    world->report = (sp_world_report){.complete = true, .lowest = INFINITY, .inside = {-1, -1}};
+    world->report = (sp_world_report){.complete = true, .lowest = INFINITY, .inside = {-1, -1}, .stiffest = world->report.stiffest};
     world->contacts.count = 0;
     world->ball_wrench = (sp_wrench){.force = {0}};
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (world->body_count >= SIDE_BY_SIDE)
@@ -501,7 +504,7 @@ int sp_world_step(sp_world *world)
         if (a->status != SP_OK)
             return refuse_step(world, i, a->status);
         if (a->body->free)
-            world->report.stiffest = fmax(world->report.stiffest, a->stiffness * h * h / a->body->inertia->mass);
+            world->report.stiffest = h * h * sp_world_stiffest(a, world->report.stiffest / (h * h));
     }
     world->steps++;
 done:

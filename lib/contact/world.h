@@ -2,8 +2,8 @@
  *
  * A step of h: every body that moves by forces is predicted half a step ahead, contacts are found there, and then each body takes its step
  * under those forces held constant. For free bodies (dynamics/free.h) that is the symplectic Verlet method for contact beside a conserving
- * one for the rest: contact among them leaves linear and angular momentum as they were. It is explicit in the contact: stable while κ h² <
- * 4 m for the sum κ of the stiffnesses that act on a mass m. A body held by virtual coupling is where contact and coupling balance
+ * one for the rest: contact among them leaves linear and angular momentum as they were. It is explicit in the contact: stable while h² λ < 4
+ * for the largest eigenvalue λ of the stiffness of a body's contacts by its inertia (world_stability.c). A body held by virtual coupling is where contact and coupling balance
  * (contact/coupling.h). */
 #ifndef SP_CONTACT_WORLD_H
 #define SP_CONTACT_WORLD_H
@@ -87,7 +87,8 @@ typedef struct sp_world_report {
     int deepest;                       /* level */
     bool complete;                     /* no traversal was cut short by its limits */
     double lowest;                     /* m, of all distances seen */
-    double stiffest;                   /* largest κ h² / m of any free body: the step is too long from 4 on */
+    double stiffest;                   /* h² times the largest eigenvalue of contact for a free body, of all steps so far (world_stability.c): the
+                                          step is too long from 4 on */
     int64_t inside[2];                 /* the first pair whose shell is wholly in the other body: all points of the levels visited are in
                                           contact, the deepest by more than the radius of the ball about all points; −1: none */
     int degenerate;                    /* directions of the coupling (contact/coupling.h) */

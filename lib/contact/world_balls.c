@@ -377,8 +377,14 @@ static int report_meeting(sp_world *world, const meeting *m)
     const double *push;
     const sp_ball_contact *contact = contacts_of(world->balls, m, &push);
     int status = SP_OK;
+    actor *const a = &world->actors[m->body[0]], *const b = &world->actors[m->body[1]];
+    const double kappa = stiffness * (1 + 2 * penalty->damping / (world->p.step * penalty->stiffness));
     for (int64_t c = 0; c < m->count; c++) {
         double force[3], minus[3];
+        if (a->body->free)
+            sp_world_stiffen(a, contact[c].at, contact[c].normal, kappa * sp_world_share(a, b), false);
+        if (b->body->free)
+            sp_world_stiffen(b, contact[c].at, contact[c].normal, kappa * sp_world_share(b, a), false);
         force_of(&contact[c], push[c], minus);
         force_of(&contact[c], -push[c], force);
         if (held == m->body[0] || held == m->body[1])
@@ -387,8 +393,6 @@ static int report_meeting(sp_world *world, const meeting *m)
         world->report.lowest = fmin(world->report.lowest, contact[c].distance);
     }
     world->report.touching += m->count;
-    for (int s = 0; s < 2; s++)
-        world->actors[m->body[s]].stiffness += stiffness * (double)m->count;
 done:
     return status;
 }

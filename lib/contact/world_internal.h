@@ -8,6 +8,12 @@
 /* Fewer than so many are not worth waking threads for. */
 enum { SIDE_BY_SIDE = 8 };
 
+/* Of all contacts of a free body, over velocity and angular velocity about its centre of mass (world_stability.c): of those along one
+ * direction the matrix, and sums κ, κ r, κ r rᵀ of those that act in all directions. */
+typedef struct contact_stiffness {
+    double K[36], weight, first[3], second[9];
+} contact_stiffness;
+
 typedef struct actor {
     const sp_world_body *body;
     sp_contact_state at; /* where contacts are found; q and qdot point to the next two */
@@ -16,7 +22,8 @@ typedef struct actor {
     double about[3];     /* free, or coupled with a mass: the centre of mass there */
     double F[3], T[3];   /* N, N m about it */
     double wrench[6];    /* about the frame's origin */
-    double stiffness;    /* N/m, of all contacts */
+    contact_stiffness stiffness; /* free */
+    double moments[3], axes[9]; /* free: principal moments of inertia, kg m², ascending, and their axes in columns */
     sp_pose pose;        /* coupled: now */
     double twist[6];     /* coupled: now */
     sp_integrator *integrator;
@@ -80,6 +87,19 @@ void sp_world_balls_free(sp_world *world);
 
 /* Finds all that meet where the actors are, and adds their forces to F, T, Q, wrench and stiffness of both. The same bytes for any number of threads. */
 int sp_world_balls_meet(sp_world *world) SP_MUST_USE;
+
+/* Principal axes of a free body, once. */
+void sp_world_weigh(actor *a);
+
+/* How much of the stiffness of a contact with `other` counts for body a: 0 where it is not free. */
+double sp_world_share(const actor *a, const actor *other);
+
+/* Adds a contact at a place [world], along n or, `across`, in all directions, to the stiffness of a free body. kappa: N/m, its share of the
+ * contact's spring and of 2/h times its damper. */
+void sp_world_stiffen(actor *a, const double at[3], const double n[3], double kappa, bool across);
+
+/* The larger of `known` and the largest eigenvalue of contact for a free body, 1/s². */
+double sp_world_stiffest(const actor *a, double known);
 
 /* Adds braking pulses to the forces of all pairs. */
 int sp_world_pulses_new(sp_world *world) SP_MUST_USE;

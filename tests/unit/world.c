@@ -8,6 +8,8 @@
 #include "linear/blas.h"
 #include "reduced/linear.h"
 
+#include <lapacke.h>
+
 static const double NONE[3] = {0, 0, 0}, UP[3] = {0, 0, 1};
 static const double GRAVITY = 9.81;
 
@@ -1322,6 +1324,86 @@ static void violent_starts(void)
 }
 
 /* Bodies without anything, empty contact, weights of no area, the count of stiffness. */
+/* Four points at (±x, ±y, −z). */
+static sp_contact_shell feet(double x, double y, double z)
+{
+    sp_shell made = {.count = 4, .levels = 1, .cumulative = {4}};
+    made.points = sp_pool_new(&made.pool, 12, sizeof(double));
+    made.normals = sp_pool_new(&made.pool, 12, sizeof(double));
+    made.area = sp_pool_new(&made.pool, 4, sizeof(double));
+    made.parent = sp_pool_new(&made.pool, 4, sizeof(int64_t));
+    for (int i = 0; i < 4; i++) {
+        const double at[3] = {i & 1 ? x : -x, i & 2 ? y : -y, -z};
+        memcpy(made.points + 3 * i, at, sizeof at);
+        made.normals[3 * i + 2] = 1;
+        made.area[i] = 1;
+        made.parent[i] = -1;
+    }
+    return contact_shell(&made);
+}
+
+/* A box on four points that stand further out than its radii of gyration, so that it rocks faster than it bounces. Pressed onto a plane and tilted a little, it moves little while the reported
+ * number is below 4, and ever more above it: without and with dampers, and on friction, where it sways. On a body that moves, the springs count by both masses. The eigenvalues are those of the
+ * 2 by 2 problems that the symmetry leaves. */
+static void steps_up_to_the_limit(void)
+{
+    const double mass = 2, heavy_mass = 6, k = 500, x = 0.5, y = 0.3, z = 0.4, J[3] = {0.02, 0.05, 0.06}, tilt = 1e-10;
+    sp_contact_shell shell = feet(x, y, z);
+    const sp_distance plane = plane_at(0);
+    sp_inertia inertia, heavy;
+    CHECK_OK(sp_inertia_of_numbers(&context, mass, NONE, (double[6]){J[0], J[1], J[2], 0, 0, 0}, &inertia));
+    CHECK_OK(sp_inertia_of_numbers(&context, heavy_mass, NONE, (double[6]){90, 90, 90, 0, 0, 0}, &heavy));
+    enum { PLAIN, DAMPED, FRICTION, MOVING };
+    for (int kind = 0; kind < 4; kind++)
+        for (int above = 0; above < 2; above++) {
+            const double damping = kind == DAMPED ? 3 : 0, target = above ? 4.02 : 3.98, arm[2] = {x, y};
+            double largest = 4 * k / mass;
+            for (int a = 0; a < 2; a++) {
+                largest = fmax(largest, 4 * k * arm[a] * arm[a] / J[1 - a]);
+                if (kind != FRICTION)
+                    continue;
+                const double sway = 4 * k / mass, rock = 4 * k * (arm[a] * arm[a] + z * z) / J[1 - a], mixed = 16 * k * k * z * z / (mass * J[1 - a]);
+                largest = fmax(largest, 0.5 * (sway + rock) + sqrt(0.25 * (sway - rock) * (sway - rock) + mixed));
+            }
+            if (kind == FRICTION)
+                largest = fmax(largest, 4 * k * (x * x + y * y) / J[2]);
+            if (kind == MOVING)
+                largest *= 1 + mass / heavy_mass;
+            const double rate = damping / k * largest, h = (-rate + sqrt(rate * rate + largest * target)) / largest; /* λh² + 2 (c/k) λ h = target */
+            sp_world_parameters p = parameters_of(h, k);
+            p.penalty.damping = damping;
+            p.friction = kind == FRICTION ? 20 : 0;
+            p.gravity[2] = kind == MOVING ? 0 : -0.01;
+            sp_free_body *box = rigid(&inertia, h), *ground = rigid(&heavy, h);
+            sp_pose pose = at_place(0, 0, z - mass * 0.01 / (4 * k)), now;
+            pose.q[1] = tilt, pose.q[2] = -tilt;
+            sp_free_body_place(box, &pose, NONE, NONE, NULL, NULL);
+            sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE, .shell = &shell, .free = box, .inertia = &inertia},
+                                       {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
+            if (kind == MOVING) {
+                bodies[1] = (sp_world_body){.motion = SP_WORLD_FREE, .distance = &plane, .free = ground, .inertia = &heavy};
+                sp_free_body_place(ground, &(sp_pose){{0, 0, 0}, {1, 0, 0, 0}}, NONE, NONE, NULL, NULL);
+            }
+            sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
+            double most = 0, twist[6];
+            CHECK_OK(sp_world_step(world));
+            CHECK_NEAR(sp_world_reported(world)->stiffest, target, 1e-6);
+            for (int i = 0; i < 2000 && most < 100 * tilt && kind != MOVING; i++) {
+                CHECK_OK(sp_world_step(world));
+                sp_world_body_now(world, 0, &now, twist, NULL, NULL);
+                most = fmax(most, fmax(fabs(now.q[1]), fmax(fabs(now.q[2]), fabs(now.q[3]))));
+            }
+            NOTE("kind %d, %g: %g times the first tilt", kind, target, most / tilt);
+            CHECK(kind == MOVING || (above ? most >= 100 * tilt : most < 50 * tilt), "kind %d, %g: %g times the first tilt", kind, target, most / tilt);
+            sp_world_free(world);
+            sp_free_body_free(box);
+            sp_free_body_free(ground);
+        }
+    sp_inertia_free(&inertia);
+    sp_inertia_free(&heavy);
+    sp_contact_shell_free(&shell);
+}
+
 static void small_worlds(void)
 {
     const sp_world_parameters p = parameters_of(1e-3, 1000);
@@ -1349,18 +1431,21 @@ static void small_worlds(void)
           "empty contact");
     sp_free_body_place(ball, &deep, NONE, NONE, NULL, NULL);
     CHECK_OK(sp_world_step(world));
-    double F = 0;
+    double F = 0, K[9] = {0}, value[3];
     int64_t count = 0;
     for (int64_t i = 0; i < shell.count; i++) {
-        const double d = shell.points[3 * i + 2] + 0.3;
+        const double *x = shell.points + 3 * i, d = x[2] + 0.3;
         weight += d < 0 ? shell.weight[i] : 0;
+        for (int a = 0; a < 9 && d < 0; a++) /* along radii, which turn nothing */
+            K[a] += 1000 * shell.weight[i] * x[a / 3] * x[a % 3] / 2;
         count += d < 0;
         F += d < 0 ? 1000 * d * shell.weight[i] * shell.points[3 * i + 2] : 0;
     }
     CHECK(count == sp_world_reported(world)->touching, "%lld", (long long)sp_world_reported(world)->touching);
     CHECK(fabs(weight - (double)count) > 1, "weights are not told from counts");
     CHECK_NEAR(sp_world_wrench(world, 0)[2], F, 1e-9 * F);
-    CHECK_NEAR(sp_world_reported(world)->stiffest, 1000 * weight * 1e-6 / 2, 1e-12);
+    CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', 3, K, 3, value) == 0, "LAPACK");
+    CHECK_NEAR(sp_world_reported(world)->stiffest, 1e-6 * value[2], 1e-9 * value[2] * 1e-6);
     sp_world_free(world);
     /* what makes no sense */
     const sp_world_pair wrong[4] = {{0, 2}, {1, 0}, {0, 0}, {0, 7}};
@@ -1494,6 +1579,7 @@ int main(void)
     RUN(soft_bodies_follow_paths);
     RUN(wild_hands);
     RUN(violent_starts);
+    RUN(steps_up_to_the_limit);
     RUN(small_worlds);
     RUN(threads_and_coherence_change_nothing);
     free_models();

@@ -1,5 +1,6 @@
 #include "contact/world_internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -341,6 +342,31 @@ static bool wholly_inside(const encounter *e, const sp_contact_shell *shell)
     return found->deepest > 0 && shell->extent > 0 && found->count == shell->cumulative[found->deepest - 1] && found->lowest < -shell->extent;
 }
 
+/* What the force of a pair would be along gradients, which have an energy, beside what it is along normals. */
+static void measure_lean(sp_world *world, const encounter *e)
+{
+    const actor *a = &world->actors[e->shell], *b = &world->actors[e->field];
+    const sp_contact_forces *f = &e->forces;
+    const sp_distance *distance = b->body->distance;
+    double B[9], force[3] = {0}, other[3] = {0};
+    if (world->steps % 8 != 0 || sp_penalty_by_gradient(&world->p.penalty, distance) || distance->kind == SP_DISTANCE_VOXMAP || !(a->body->free || b->body->free))
+        return;
+    sp_quaternion_matrix(b->at.pose.q, B);
+    for (int64_t i = 0; i < f->count; i++) {
+        double local[3], g[3];
+        const double *n = f->normal + 3 * i, push = sp_dot3(f->force + 3 * i, n) / fmax(sp_dot3(n, n), DBL_MIN); /* friction is across n */
+        sp_distance_at(distance, e->found->place + 3 * i, local);
+        sp_rotate(B, local, g);
+        const double scale = sqrt(sp_dot3(n, n) / fmax(sp_dot3(g, g), DBL_MIN));
+        for (int k = 0; k < 3; k++) {
+            force[k] += push * n[k];
+            other[k] += push * (n[k] - scale * g[k]);
+        }
+    }
+    world->report.pushed += sqrt(sp_dot3(force, force));
+    world->report.leant += sqrt(sp_dot3(other, other));
+}
+
 /* Forces of a pair onto both bodies. */
 static int apply_pair(sp_world *world, const encounter *e)
 {
@@ -374,6 +400,7 @@ static int apply_pair(sp_world *world, const encounter *e)
         sp_contact_forces_total(f, s ? -1 : 1, sides[s]->about, sides[s]->F, sides[s]->T);
         sp_contact_forces_total(f, s ? -1 : 1, sides[s]->at.pose.x, sides[s]->wrench, sides[s]->wrench + 3);
     }
+    measure_lean(world, e);
     if (a->body->r && a->body->shell->U)
         sp_contact_forces_project(f, a->body->shell, &a->at.pose, a->Q);
     if (b->body->distance->kind == SP_DISTANCE_DEFORMED)
@@ -503,6 +530,8 @@ int sp_world_step(sp_world *world)
         const actor *a = &world->actors[i];
         if (a->status != SP_OK)
             return refuse_step(world, i, a->status);
+        if (a->body->motion == SP_WORLD_PATH)
+            world->report.path_work -= h * (sp_dot3(a->wrench, a->at.velocity) + sp_dot3(a->wrench + 3, a->at.angular_velocity));
         if (a->body->free)
             world->report.stiffest = h * h * sp_world_stiffest(a, world->report.stiffest / (h * h));
     }

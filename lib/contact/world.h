@@ -89,6 +89,10 @@ typedef struct sp_world_report {
     double lowest;                     /* m, of all distances seen */
     double stiffest;                   /* h² times the largest eigenvalue of contact for a free body, of all steps so far (world_stability.c): the
                                           step is too long from 4 on */
+    double path_work;                  /* J: of the bodies on paths on others, as rigid motions of their frames */
+    double pushed, leant;              /* N, over the pairs of points and distances with a free body that push along the points' normals: lengths of
+                                          their forces, and of the differences to the same pushes along the gradients of the distances; 0 but
+                                          in every eighth step */
     int64_t inside[2];                 /* the first pair whose shell is wholly in the other body: all points of the levels visited are in
                                           contact, the deepest by more than the radius of the ball about all points; −1: none */
     int degenerate;                    /* directions of the coupling (contact/coupling.h) */

@@ -286,6 +286,14 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     needs_numpy
     printf 't0,t1,kind,id,fx,fy,fz\n0,0.05,vertex,170,0,0,100\n' > push.csv
     printf 't0,t1,kind,id,fx,fy,fz\n0,0.05,vertex,170,0,0,1e5\n' > strike.csv
+    printf 't,vertex,ux,uy,uz\n0,170,0,0,0\n0.05,170,0.01,0,0\n' > drag.csv
+    # dampers on moved vertices put in what is not counted, but not without end
+    simulate mesh.npz --model linear --move-vertices drag.csv --damping-stiffness 1e-6 --beta 0.3 --gamma 0.3 --dt 0.01 --steps 200 -o dragged.npz 2> err || fault "$(cat err)"
+    grep -q '^simulate: mesh.npz: at t = .* s the motion has .* J that nothing put in' err || fault "$(cat err)"
+    for how in 1e-6 0.1 10; do
+        simulate mesh.npz --model linear --move-vertices drag.csv --damping-stiffness $how --dt 0.01 --steps 100 -o dragged.npz 2> err || fault "$(cat err)"
+        grep -q 'nothing put in' err && fault "damping $how: $(cat err)"
+    done
     # beta below 1/2 is unstable, 1 and Newmark are not; semi-implicit steps are far off where forces are large
     simulate mesh.npz --model linear --integrator linear-euler --beta 0.3 --loads push.csv --dt 0.01 --steps 30 -o wild.npz 2> err || fault "$(cat err)"
     grep -q '^simulate: mesh.npz: at t = 0.3 s the motion has .* J that nothing put in, beside .* J that were' err || fault "$(cat err)"

@@ -6,6 +6,9 @@
 /* Energy that nothing put in, by the most that was put in, from which on a run says so; and the part of the largest energy that semi-implicit steps may be off. */
 static const double MOST = 0.5, SEMI_IMPLICIT = 0.1;
 
+/* The same by all that was put in and dissipated, where damping forces on moved vertices put in what is not counted. A damper that drags a body along loses about as much as it gives. */
+static const double MOST_DRAGGED = 10;
+
 /* What motion of a millionth of the body's size in the whole run would have: less is rounding. */
 static double rounding(const simulation *s)
 {
@@ -20,12 +23,18 @@ static double rounding(const simulation *s)
     return 0.5 * mass * speed * speed;
 }
 
-/* Where the balance says nothing of the steps: statics has none; the work of damping forces on moved vertices is not counted; forces without an energy of fibres with a tension from outside. */
+/* Where the balance says nothing of the steps: statics has none, nor have forces without an energy of fibres with a tension from outside. */
 static bool unknown(const simulation *s)
 {
     const simulate_vertices_choice *c = s->vertices.choice;
-    const bool damped = s->damping_stiffness > 0 || s->viscosity, moved = c && (c->moves.count || c->move_vertices || c->skeleton), active = c && c->activation;
-    return s->choice->integrator == SP_STATIC || (damped && moved) || (s->system.nonconservative && active);
+    return s->choice->integrator == SP_STATIC || (s->system.nonconservative && c && c->activation);
+}
+
+/* Whether damping forces act on moved vertices. */
+static bool dragged(const simulation *s)
+{
+    const simulate_vertices_choice *c = s->vertices.choice;
+    return (s->damping_stiffness > 0 || s->viscosity) && c && (c->moves.count || c->move_vertices || c->skeleton);
 }
 
 /* Kinetic and stored energy. Where the force has no energy, what counts as stored is work against it since the start at rest: less than 0 is made of nothing, and none of it is stored. */
@@ -56,8 +65,8 @@ void energy_watch(const simulation *s, simulate_energy *energy, double time)
         return;
     /* fibres with a tension store less than nothing; that is energy too */
     const double held = held_energy(s, now), gained = held - held_energy(s, first) - now[SP_WORK_EXTERNAL], below = s->system.nonconservative ? 0 : fmax(0, -now[SP_WORK_STORED]);
-    const double put = first[SP_WORK_KINETIC] + fabs(first[SP_WORK_STORED]) + energy->work + energy->bones + below;
-    if (gained > MOST * put && gained > rounding(s) && gained > energy->gained) {
+    const double put = first[SP_WORK_KINETIC] + fabs(first[SP_WORK_STORED]) + energy->work + energy->bones + below, most = dragged(s) ? MOST_DRAGGED * (put + now[SP_WORK_DISSIPATED]) : MOST * put;
+    if (gained > most && gained > rounding(s) && gained > energy->gained) {
         energy->gained = gained;
         energy->put = put;
         energy->time = time;

@@ -180,8 +180,11 @@ typedef struct totals {
     int64_t inside[2];                    /* the first bodies of the latter */
     double inside_since;                  /* s */
     int deepest;
+    double pushed, leant; /* N, over all steps (sp_world_report) */
     double lowest, stiffest;
-    double rise, motion; /* J, over the recorded frames: most that all energy is above that at the start; most kinetic and strain energy */
+    double path_work;              /* J, of bodies on paths */
+    double rise, made, motion; /* J, over the recorded frames: most that all energy is above that at the start; the same less the work of paths until
+                                  then; most kinetic and strain energy */
 } totals;
 
 static void add_up(totals *sum, const sp_world_report *report, double time)
@@ -198,6 +201,9 @@ static void add_up(totals *sum, const sp_world_report *report, double time)
     sum->incomplete += !report->complete;
     sum->limited += report->limited;
     sum->degenerate += report->degenerate > 0;
+    sum->path_work += report->path_work;
+    sum->pushed += report->pushed;
+    sum->leant += report->leant;
     sum->lowest = fmin(sum->lowest, report->lowest);
     sum->stiffest = fmax(sum->stiffest, report->stiffest);
 }
@@ -210,6 +216,7 @@ static void watch_energy(totals *sum, const double first[SP_MOTION_ENERGIES], co
     for (int i = 0; i < SP_MOTION_ENERGIES; i++)
         rise += (i == SP_MOTION_STRAIN ? fmax(now[i], 0) : now[i]) - first[i];
     sum->rise = fmax(sum->rise, rise);
+    sum->made = fmax(sum->made, rise - sum->path_work);
     sum->motion = fmax(sum->motion, now[SP_MOTION_KINETIC] + now[SP_MOTION_STRAIN]);
 }
 
@@ -218,15 +225,16 @@ static void warn_of_energy(const scene_run *run, const char *path, const totals 
     const sp_scene *scene = &run->scene->scene;
     bool by_coordinate = false;
     for (int64_t i = 0; i < scene->body_count; i++)
-        if (scene->bodies[i].motion == SP_SCENE_PATH || scene->bodies[i].motion == SP_SCENE_COUPLED)
+        if (scene->bodies[i].motion == SP_SCENE_COUPLED) /* the work of the hand is not known */
             return;
     for (int64_t i = 0; i < scene->model_count; i++)
         by_coordinate |= run->models[i].cubature.modal;
-    if (sum->rise > 0.1 * sum->motion && by_coordinate)
-        tool_warn(path, "the energy of all bodies rose %.3g J above its start, with %.3g J kinetic and strain at most: train weights by coordinate on poses as far as this motion goes, or take weights by element", sum->rise, sum->motion);
-    else if (sum->rise > 0.1 * sum->motion)
-        tool_warn(path, "the energy of all bodies rose %.3g J above its start, with %.3g J kinetic and strain at most: shorten --dt%s, or, where that does not help, give contact.damping", sum->rise,
-                  sum->motion, tool_option_given("semi-implicit") ? ", or leave out --semi-implicit" : "");
+    if (sum->made <= 0.1 * sum->motion)
+        return;
+    const char *advice = by_coordinate                         ? "train weights by coordinate on poses as far as this motion goes, or take weights by element"
+                         : tool_option_given("semi-implicit") ? "shorten --dt, or leave out --semi-implicit, or, where that does not help, give contact.damping"
+                                                               : "shorten --dt, or, where that does not help, give contact.damping";
+    tool_warn(path, "the energy of all bodies rose %.3g J above its start and the work of paths, with %.3g J kinetic and strain at most: %s", sum->made, sum->motion, advice);
 }
 
 static void warn_of_contact(const sp_scene *scene, const char *path, const totals *sum)
@@ -237,6 +245,12 @@ static void warn_of_contact(const sp_scene *scene, const char *path, const total
     if (sum->steps_inside > 0)
         tool_warn(path, "%s is wholly inside of %s in %lld steps, first at %g s, where contact may push it out on the wrong side or not at all: raise contact.stiffness or shorten --dt",
                   scene->bodies[sum->inside[0]].name, scene->bodies[sum->inside[1]].name, (long long)sum->steps_inside, sum->inside_since);
+}
+
+/* 0: along gradients, or nothing touched. */
+static double lean(const totals *sum)
+{
+    return sum->pushed > 0 ? sum->leant / sum->pushed : 0;
 }
 
 static json_t *make_result(const scene_run *run, const totals *sum, const double first[SP_MOTION_ENERGIES], const double last[SP_MOTION_ENERGIES])
@@ -255,7 +269,9 @@ static json_t *make_result(const scene_run *run, const totals *sum, const double
     json_object_set_new(result, "steps_with_free_directions", json_integer(sum->degenerate));
     json_object_set_new(result, "lowest_distance", sum->lowest < INFINITY ? tool_real("lowest_distance", sum->lowest) : json_null());
     json_object_set_new(result, "stiffest_contact", tool_real("stiffest_contact", sum->stiffest));
+    json_object_set_new(result, "lean_of_normals", tool_real("lean_of_normals", lean(sum)));
     json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
+    json_object_set_new(result, "work_of_paths", tool_real("work_of_paths", sum->path_work));
     json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_MOTION_ENERGIES, first));
     json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_MOTION_ENERGIES, last));
     return result;
@@ -297,6 +313,8 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     sp_world_energies(run.world, last);
     warn_of_energy(&run, path, &sum);
     warn_of_contact(&scene.scene, path, &sum);
+    if (lean(&sum) > 0.1 && scene.scene.contact.direction == SP_SCENE_BY_SHAPE)
+        tool_warn(path, "contact along the points' normals leans away from the other body's surface by %.0f %% of its force, as if that were rough: state contact.direction, gradient for a smooth surface, or normal", 100 * lean(&sum));
     if (sum.stiffest >= 4)
         tool_warn(path, "contact was too stiff for the step (%.3g of at most 4): shorten --dt or lower contact.stiffness", sum.stiffest);
     tool_say("%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",

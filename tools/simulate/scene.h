@@ -61,7 +61,7 @@ typedef struct scene_run {
     sp_world_batch *batches;  /* [models] */
     int64_t batch_count;
     sp_world_pair *pairs;
-    int64_t pair_count, pairs_by_gradient, pairs_by_normal; /* the latter two without balls */
+    int64_t pair_count, pairs_by_gradient, pairs_by_voxmap, pairs_by_normal; /* the latter two without balls */
     int64_t r;                                              /* reduced coordinates of all bodies */
     sp_pool pool;
     sp_world *world;

@@ -277,6 +277,7 @@ static void check_pair(scene_run *run, const sp_world_pair *pair, const sp_penal
     run->pairs_by_normal += !sp_penalty_by_gradient(penalty, b->distance);
     if (b->distance->kind != SP_DISTANCE_VOXMAP)
         return;
+    run->pairs_by_voxmap++;
     if (scene->contact.direction == SP_SCENE_BY_GRADIENT)
         tool_fail(SP_INPUT, run->scene->path, "contact.direction: gradient, but the voxmap of %s has no distances and so no gradient: use shape or normal, or a field",
                   other);
@@ -301,6 +302,8 @@ void scene_make_world(scene_run *run)
     sp_world_parameters parameters = world_parameters(run);
     for (int64_t i = 0; i < run->pair_count; i++)
         check_pair(run, &run->pairs[i], &parameters.penalty);
+    if (scene->contact.pulse < INFINITY && run->pairs_by_voxmap == 0)
+        tool_fail(SP_INPUT, run->scene->path, "contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here meet one");
     make_batches(run);
     couple(run, &parameters.coupling);
     parameters.batch_count = run->batch_count;

@@ -1,5 +1,7 @@
 #include "dynamics/floating.h"
 
+#include "mesh/cut.h"
+
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -165,17 +167,26 @@ static void rest(const sp_body *body, int64_t vertex, int64_t *place)
 int sp_floating_refuse_statics(sp_context *context, const sp_body *body, int64_t count, const sp_load *const *springs)
 {
     sp_pool scratch = {0};
-    int64_t vertex, *place = sp_pool_new(&scratch, body->dof_count, sizeof *place);
+    int64_t vertex, count_of_pieces, *place = sp_pool_new(&scratch, body->dof_count, sizeof *place);
+    int64_t *piece = sp_pool_raw(&scratch, sp_mesh_element_count(body->mesh), sizeof *piece);
     bool anywhere = false;
     int status = SP_OK;
-    if (!place)
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
         return sp_fail_memory(context);
+    }
     for (int64_t i = 0; i < count; i++)
         rest(body, springs[i]->id, place);
     SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
-    if (vertex >= 0)
-        status = sp_fail(context, SP_INPUT, "%s the piece with vertex %lld: statics finds no equilibrium of it; fix vertices, attach springs, or take the piece out (simcut --keep)",
-                         anywhere ? "nothing holds" : "what is held leaves rigid motions to", (long long)vertex);
+    if (vertex < 0)
+        goto done;
+    const char *held = anywhere ? "nothing holds" : "what is held leaves rigid motions to";
+    SP_TRY(sp_mesh_pieces_by_size(context, body->mesh, piece, &count_of_pieces));
+    if (count_of_pieces > 1)
+        status = sp_fail(context, SP_INPUT, "%s the piece with vertex %lld: statics finds no equilibrium of it; fix vertices, attach springs, or take the piece out (simcut --keep)", held,
+                         (long long)vertex);
+    else
+        status = sp_fail(context, SP_INPUT, "%s the mesh: statics finds no equilibrium; fix vertices or attach springs", held);
 done:
     sp_pool_free(&scratch);
     return status;

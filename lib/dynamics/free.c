@@ -420,6 +420,9 @@ static int newton(sp_free_body *b)
         }
         if (lost && b->barred >= 0)
             return refuse_inverted(b, b->barred);
+        if (lost && !isfinite(relative))
+            return sp_fail(b->context, SP_NUMERICAL, "forces of a free body are beyond the range of numbers in step %lld; take a smaller step",
+                           (long long)(b->report.steps + 1));
         if (lost)
             return sp_fail(
                 b->context, SP_NUMERICAL,

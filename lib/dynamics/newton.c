@@ -43,6 +43,8 @@ static int not_converged(const sp_integrator *it, const newton_problem *problem,
     if (it->barred >= 0)
         return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: steps would turn element %lld inside out; take smaller ones, or the law stable-neo-hookean", problem->what,
                        t, (long long)it->barred);
+    if (!isfinite(relative))
+        return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: forces are beyond the range of numbers, since the motion has grown without bound; take smaller steps", problem->what, t);
     return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step", problem->what, t, relative, (long long)iterations);
 }
 

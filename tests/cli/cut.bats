@@ -77,6 +77,7 @@ holds() {
     refused 3 '^simulate: large.npz: it does not say which mesh it was cut from' simulate pair.npz --model full --cut large.npz --cut-at 0 -q -o out.npz
     refused 2 '^simcut: --keep: 3 is out of range' simcut pair.npz --keep 3 -o out.npz
     refused 2 '^simcut: --keep: 1-2 names every piece, of 2' simcut pair.npz --keep 1-2 -o out.npz
+    refused 2 '^simcut: --keep: piece 1 stands twice' simcut pair.npz --keep 1,1 -o out.npz
     refused 2 '^simcut: --keep: ' simcut pair.npz --keep all -o out.npz
     refused 2 '^simcut: the cut separates nothing' simcut pair.npz --plane 1,0,0,1 --keep 1 -o out.npz
     no_faults

@@ -4,9 +4,12 @@
 
 void tool_hint_shape(const sp_body *body, const char *otherwise)
 {
+    const double plain = 10; /* not worth a word */
     const double bad = 1e5; /* then conditioning takes ten of sixteen digits, the square of it */
     double aspect;
     const int64_t worst = sp_body_worst(body, &aspect);
+    if (aspect < plain && !otherwise)
+        return;
     if (aspect < bad && otherwise)
         tool_hint("%s; the worst element is %lld, with an aspect ratio of %.2g", otherwise, (long long)worst, aspect);
     else

@@ -119,8 +119,12 @@ bool *cut_keep(sp_context *context, const cut_choice *choice, const sp_mesh *mes
     tool_check(sp_mesh_pieces_by_size(context, mesh, label, &pieces), NULL);
     bool *listed = cut_allocate(pool, pieces, sizeof *listed);
     tool_parse_list("keep", choice->keep, 1, pieces, &list);
-    for (int64_t i = 0; i < list.count; i++)
-        listed[((const int64_t *)list.data)[i]] = true;
+    for (int64_t i = 0; i < list.count; i++) {
+        const int64_t piece = ((const int64_t *)list.data)[i];
+        if (listed[piece])
+            tool_fail(SP_USAGE, NULL, "--keep: piece %lld stands twice", (long long)piece + 1);
+        listed[piece] = true;
+    }
     sp_list_free(&list);
     for (int64_t e = 0; e < elements; e++) {
         keep[e] = listed[label[e]];

@@ -1,3 +1,4 @@
+#include "dynamics/floating.h"
 #include "dynamics/models.h"
 #include "formats/cubature.h"
 #include "formats/loads.h"
@@ -6,6 +7,7 @@
 #include "reduced/edit.h"
 #include "reduced/linear.h"
 #include "reduced/mass.h"
+#include "tools/common/solve.h"
 #include "tools/simulate/simulation.h"
 
 #include <math.h>
@@ -304,6 +306,16 @@ sp_integrator_parameters simulation_parameters(const simulation *s)
                                       .damping_mass = s->damping_mass, .damping_stiffness = s->damping_stiffness, .semi_implicit = c->semi_implicit,
                                       .tolerance = c->tolerance, .iterations = c->iterations, .halvings = (int)c->halvings,
                                       .skeleton = s->vertices.skeleton};
+}
+
+void simulation_check_step(const simulation *s, int status)
+{
+    const bool in_basis = simulation_in_basis(s->choice);
+    if (status == SP_NUMERICAL && s->choice->integrator == SP_STATIC && !in_basis && !s->system.begin)
+        tool_check(sp_floating_refuse_statics(s->context, s->body, s->loading.spring_count, s->loading.spring_loads), s->mesh.path);
+    if (in_basis)
+        tool_check(status, s->mesh.path);
+    tool_check_solve(status, s->mesh.path, s->body, NULL);
 }
 
 void simulation_end(simulation *s)

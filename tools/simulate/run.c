@@ -1,9 +1,6 @@
-#include "tools/common/solve.h"
 #include "tools/simulate/run.h"
 
 #include "tools/simulate/energy.h"
-
-#include "dynamics/floating.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -164,21 +161,9 @@ static void list_held(run *r, sp_trajectory_shape *shape)
 
 /* ---- the motion ---- */
 
-/* Statics that fails for a body that nothing holds says so. */
-static void check_step(const run *r, const simulation *s, int status)
-{
-    if (status == SP_NUMERICAL && r->choice->integrator == SP_STATIC && !simulation_in_basis(r->choice) && !s->system.begin) {
-        const int refused = sp_floating_refuse_statics(r->context, s->body, s->loading.spring_count, s->loading.spring_loads);
-        tool_check(refused, s->mesh.path);
-    }
-    if (simulation_in_basis(r->choice))
-        tool_check(status, s->mesh.path);
-    tool_check_solve(status, s->mesh.path, s->body, NULL);
-}
-
 static void step(run *r, simulation *s, sp_trajectory_writer *trajectory, int64_t number)
 {
-    check_step(r, s, sp_integrator_step(r->integrator));
+    simulation_check_step(s, sp_integrator_step(r->integrator));
     simulation_estimate(s, r->integrator);
     if (s->vertices.skeleton)
         r->turn = fmax(r->turn, r->choice->step * sp_skeleton_spin(s->vertices.skeleton));

@@ -107,6 +107,9 @@ void simulation_check_lumping(const char *path, bool lumped, bool basis_lumped, 
 void simulation_make(simulation *s);
 sp_integrator_parameters simulation_parameters(const simulation *s);
 
+/* Ends the program where a step failed: statics of a body or piece that nothing holds says so, other solvers name the worst element. */
+void simulation_check_step(const simulation *s, int status);
+
 /* Gives back what steps need; the mesh and what was read of files stay until simulation_free. */
 void simulation_end(simulation *s);
 void simulation_free(simulation *s);

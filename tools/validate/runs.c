@@ -309,7 +309,7 @@ bool validation_bring(validation *v)
     for (f->count = 0; f->count < f->capacity && v->frame >= 0; f->count++) {
         step = v->frame * c->every < c->steps ? v->frame * c->every : c->steps;
         while (report->steps < step) {
-            tool_check(advance(&v->full, report->steps + 1), v->full.s.mesh.path);
+            simulation_check_step(&v->full.s, advance(&v->full, report->steps + 1));
             tool_check(sp_progress(v->context, (double)report->steps / (double)c->steps), NULL);
         }
         f->step[f->count] = step;

@@ -18,8 +18,17 @@ static int compare_judged(const void *a, const void *b)
     return (x->pose > y->pose) - (x->pose < y->pose);
 }
 
+/* ‖f_t‖ in the measure. */
+static double size_of(const sp_incremental_parameters *parameters, const sp_poses *poses, int64_t pose)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < poses->r; i++)
+        sum += pow(poses->force[pose * poses->r + i] * (parameters->measure->scale ? parameters->measure->scale[i] : 1), 2);
+    return sqrt(sum);
+}
+
 /* The mean of the fifth of the poses that is fitted worst. */
-static int recentre(sp_context *context, const sp_modal *modal, const sp_poses *poses, double *centre)
+static int recentre(sp_context *context, const sp_modal *modal, const sp_incremental_parameters *parameters, const sp_poses *poses, double *centre)
 {
     sp_pool scratch = {0};
     int64_t count = poses->count, worst = (count + 4) / 5;
@@ -29,7 +38,7 @@ static int recentre(sp_context *context, const sp_modal *modal, const sp_poses *
     if (status == SP_OK) {
         sp_modal_pose_errors(modal, error);
         for (int64_t t = 0; t < count; t++)
-            list[t] = (judged){error[t], t};
+            list[t] = (judged){error[t] * (parameters->absolute ? size_of(parameters, poses, t) : 1), t};
         qsort(list, (size_t)count, sizeof *list, compare_judged);
         memset(centre, 0, (size_t)poses->r * sizeof *centre);
         for (int64_t k = 0; k < worst; k++)
@@ -87,7 +96,7 @@ int sp_incremental_train(sp_context *context, const sp_body *body, const double 
         report->settled = fabs(report->fit.mean_error - before) < parameters->change;
         before = report->fit.mean_error;
         if (parameters->adjust)
-            SP_TRY(recentre(context, modal, poses, centre));
+            SP_TRY(recentre(context, modal, parameters, poses, centre));
         more = points->count / 3 > 1 ? points->count / 3 : 1;
     }
     if (parameters->nested) {

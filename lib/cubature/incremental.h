@@ -16,6 +16,7 @@ typedef struct sp_incremental_parameters {
     double change;    /* stop when mean_error changes by less than this, 0.005 in the paper */
     int64_t most;     /* rounds at most */
     bool adjust;      /* sample about the mean of the worst fifth of the poses, the next deviation wide enough to reach them */
+    bool absolute;    /* the worst by ‖f' − f‖, in which large forces weigh most; false: by ‖f' − f‖/‖f‖, which the fit minimizes */
     bool nested;      /* of the result */
     const double *deviation; /* [r] about rest, as of sp_poses_sample */
     /* Appends `count` poses, normally distributed about centre [r] with deviation [r], and their forces, to what `poses` points to. */

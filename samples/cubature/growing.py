@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write how the error falls while incremental training adds poses, as a table to standard output.
 
-    python3 growing.py errors|deviations plain-SEED.npz … adjusted-SEED.npz …
+    python3 growing.py errors|deviations plain-SEED.npz … adjusted-SEED.npz …      or absolute-SEED.npz in place of these
 
 Each row: the poses so far; the error, or the mean deviation of the force, on poses held out of training about rest and with
 expectation adjustment, means over the seeds; the mean fitting error, which has to settle, of both; 1 once the paper's rule, a
@@ -37,7 +37,7 @@ def main():
         return 2
     try:
         for path in sys.argv[2:]:
-            runs[pathlib.Path(path).name.split("-")[0].removeprefix("raw")].append(rounds(path, measure))
+            runs[pathlib.Path(path).name.split("-")[0].removeprefix("raw").replace("absolute", "adjusted")].append(rounds(path, measure))
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         print(f"growing.py: {path}: {error}", file=sys.stderr)
         return 3

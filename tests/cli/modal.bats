@@ -73,10 +73,13 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20)
     [ "$(value_of a.npz settled)" = true ] || fault "$(siminfo a.npz)"
     done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --no-adjustment -n 20 -o c.npz
     done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --change 0.0002 -n 20 --nested -o d.npz
+    done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --worst absolute -n 20 --change 1e-9 --rounds 3 -o g.npz
+    ending= done_well simverify mesh.npz basis.npz g.npz
     less "$(value_of a.npz training_poses)" "$(value_of d.npz training_poses)" 'a smaller change needs more poses'
     done_well cubature mesh.npz basis.npz --method modal --linear sampled -n 20 --poses 2000 --spectrum energy -o e.npz
     less "$(value_of d.npz held_out_error)" "$(value_of e.npz held_out_error | awk '{ print 1.3 * $1 }')" 'the error beside that of 2000 poses'
     done_well cubature mesh.npz basis.npz --method modal --linear sampled --incremental --change 1e-9 --rounds 3 -n 20 -o f.npz
+    if cmp -s <(siminfo f.npz | grep round_errors) <(siminfo g.npz | grep round_errors); then fault 'the worst poses are the same by both errors'; fi
     [ "$(value_of f.npz rounds) $(value_of f.npz settled)" = '3 false' ] || fault "$(siminfo f.npz)"
     [[ $(siminfo f.npz | awk '$1 == "round_held_out_errors"') == *"$(value_of f.npz held_out_error)"* ]] || fault 'the last round is judged otherwise'
     no_faults
@@ -154,6 +157,8 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20)
     refused 2 '--incremental belongs to --method modal' "${train[@]}" --incremental -o out.npz
     refused 2 '--change and --no-adjustment belong to --incremental' "${modal[@]}" --change 0.1 -o out.npz
     refused 2 '--change and --no-adjustment belong to --incremental' "${modal[@]}" --no-adjustment -o out.npz
+    refused 2 '--worst belongs to --incremental' "${modal[@]}" --worst absolute -o out.npz
+    refused 2 '--worst chooses poses for the adjustment' "${modal[@]}" --incremental --no-adjustment --worst absolute -o out.npz
     refused 2 '--rounds belongs to --incremental' "${modal[@]}" --rounds 3 -o out.npz
     refused 2 '--tolerance: --incremental takes --elements' "${modal[@]}" --incremental --tolerance 0.1 -o out.npz
     refused 2 '--tolerance 0 needs --elements' "${modal[@]}" --tolerance 0 -o out.npz

@@ -54,7 +54,7 @@ static void fit_incrementally(cubature_problem *p, sp_modal_points *points, sp_c
     place(p, choice->elements ? choice->elements : USUAL_ELEMENTS, points);
     if (p->held_out.count)
         tool_check(sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, &p->held_out, choice->memory, &held_out), NULL);
-    sp_incremental_parameters parameters = {.change = choice->change, .most = choice->rounds, .adjust = !choice->no_adjustment, .nested = choice->nested, .deviation = p->deviation,
+    sp_incremental_parameters parameters = {.change = choice->change, .most = choice->rounds, .adjust = !choice->no_adjustment, .absolute = choice->worst == WORST_ABSOLUTE, .nested = choice->nested, .deviation = p->deviation,
                                             .add = add_samples, .data = p, .measure = &measure, .held_out = held_out, .memory = choice->memory};
     tool_check(sp_incremental_train(p->context, &p->body, p->basis.columns.U, points, &parameters, &p->poses, cubature, &report), NULL);
     const sp_incremental_round *round = report.rounds.data;

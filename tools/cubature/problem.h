@@ -10,14 +10,15 @@
 enum cubature_method { METHOD_GREEDY, METHOD_NNLS, METHOD_HTP, METHOD_MODAL };
 enum cubature_metric { METRIC_ENERGY, METRIC_FORCE };
 enum cubature_spectrum { SPECTRUM_BOTH, SPECTRUM_ENERGY, SPECTRUM_FORCE };
+enum cubature_worst { WORST_RELATIVE, WORST_ABSOLUTE };
 enum cubature_linear { LINEAR_AUTO, LINEAR_SAMPLED, LINEAR_EXACT };
 
 /* The options. */
 typedef struct cubature_choice {
-    int method, metric, linear, spectrum;
+    int method, metric, linear, spectrum, worst;
     int64_t r, samples, held_out, held_out_seed, elements, candidates, every, rounds, memory;
     double amplitude, deflection, tolerance, change;
-    bool spectrum_given, amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given, held_out_given, held_out_seed_given, change_given, rounds_given, nested, training_only, incremental, no_adjustment;
+    bool spectrum_given, amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given, held_out_given, held_out_seed_given, change_given, rounds_given, nested, training_only, incremental, no_adjustment, worst_given;
     tool_texts held_out_files;
     const char *shard, *checkpoint;
 } cubature_choice;

@@ -223,10 +223,12 @@ static void watch_energy(totals *sum, const double first[SP_MOTION_ENERGIES], co
 static void warn_of_energy(const scene_run *run, const char *path, const totals *sum)
 {
     const sp_scene *scene = &run->scene->scene;
-    bool by_coordinate = false;
-    for (int64_t i = 0; i < scene->body_count; i++)
+    bool by_coordinate = false, paths = false;
+    for (int64_t i = 0; i < scene->body_count; i++) {
         if (scene->bodies[i].motion == SP_SCENE_COUPLED) /* the work of the hand is not known */
             return;
+        paths |= scene->bodies[i].motion == SP_SCENE_PATH;
+    }
     for (int64_t i = 0; i < scene->model_count; i++)
         by_coordinate |= run->models[i].cubature.modal;
     if (sum->made <= 0.1 * sum->motion)
@@ -234,7 +236,7 @@ static void warn_of_energy(const scene_run *run, const char *path, const totals 
     const char *advice = by_coordinate                         ? "train weights by coordinate on poses as far as this motion goes, or take weights by element"
                          : tool_option_given("semi-implicit") ? "shorten --dt, or leave out --semi-implicit, or, where that does not help, give contact.damping"
                                                                : "shorten --dt, or, where that does not help, give contact.damping";
-    tool_warn(path, "the energy of all bodies rose %.3g J above its start and the work of paths, with %.3g J kinetic and strain at most: %s", sum->made, sum->motion, advice);
+    tool_warn(path, "the energy of all bodies rose %.3g J above its start%s, with %.3g J kinetic and strain at most: %s", sum->made, paths ? " and the work of paths" : "", sum->motion, advice);
 }
 
 static void warn_of_contact(const sp_scene *scene, const char *path, const totals *sum)

@@ -11,6 +11,11 @@ again() {
     same_bytes "first$ending" "again$ending" "$tool, $what"
 }
 
+# Variables by which other programs choose threads, loops and memory: none of them is ours.
+variables=(OMP_NUM_THREADS=2,2 OMP_NESTED=true OMP_MAX_ACTIVE_LEVELS=3 OMP_DYNAMIC=true OMP_SCHEDULE=dynamic,1 OMP_THREAD_LIMIT=5 OMP_PROC_BIND=spread,close
+    OPENBLAS_NUM_THREADS=2 GOTO_NUM_THREADS=3 OPENBLAS_DEFAULT_NUM_THREADS=2 OPENBLAS_BLOCK_FACTOR=10 OPENBLAS_L2_SIZE=0x2000080
+    MALLOC_PERTURB_=165 MALLOC_ARENA_MAX=1 MALLOC_TOP_PAD_=100000)
+
 setup_file() {
     # a body large enough that work is shared among threads
     export BODY=$BATS_FILE_TMPDIR/body
@@ -38,7 +43,7 @@ every_writer() {
             for count in 1 2 4; do
                 again "$count threads" "$tool" "${line[@]}" --threads $count
             done
-            again 'OMP_NUM_THREADS=3' "$tool" env OMP_NUM_THREADS=3 OPENBLAS_NUM_THREADS=2 "${line[@]}"
+            again 'variables of clusters' "$tool" env "${variables[@]}" "${line[@]}"
         fi
         rm -f again.* first.*
     done
@@ -67,6 +72,22 @@ every_writer() {
         "${line[@]}" -q -o first.npz || fault "$how: exit $?"
         for count in 1 2 4; do
             again "$how, $count threads" simulate "${line[@]}" --threads $count
+        done
+        again "$how, variables of clusters" simulate env "${variables[@]}" "${line[@]}"
+    done
+    no_faults
+}
+
+@test "sketchsolve, cubature and simulate with variables of clusters, for one thread and three" {
+    local how which count ending=.npz
+    cd "$BODY"
+    for how in 'sketchsolve mesh.npz --loads sketch.csv' 'cubature mesh.npz basis.npz --poses 40' 'simulate mesh.npz --model full --loads loads.csv --steps 3'; do
+        # shellcheck disable=SC2206
+        line=($how)
+        "${line[@]}" -q -o first.npz || fault "$how: exit $?"
+        for count in 1 3; do
+            again "$how, $count threads" "$how" env "${variables[@]}" "${line[@]}" --threads $count
+            again "$how, $count threads, three levels" "$how" env OMP_NUM_THREADS=1,3,2 OMP_THREAD_LIMIT=1 "${line[@]}" --threads $count
         done
     done
     no_faults

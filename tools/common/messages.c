@@ -74,6 +74,37 @@ static void reserve_stdout(void)
         _exit(SP_SYSTEM);
 }
 
+__attribute__((no_sanitize("address", "undefined"))) static bool begins(const char *text, const char *start)
+{
+    while (*start && *text == *start)
+        text++, start++;
+    return !*start;
+}
+
+/* Variables of OpenMP and OpenBLAS could change results: OMP_NUM_THREADS=2,2 gives OpenBLAS two threads inside a loop of ours, whatever it
+ * was told. Both read them before main, so this runs before both (in a program it is called with argc, argv and the environment, which is changed in place).
+ * What stays says how threads wait and where they run, or which processor's kernels OpenBLAS takes. The sanitizers are not ready here. */
+__attribute__((no_sanitize("address", "undefined"))) static void drop_variables(int argc, char **argv, char **environment)
+{
+    (void)argc, (void)argv;
+    static const char *const dropped[] = {"OMP_", "GOMP_", "OPENBLAS_", "GOTO_"};
+    static const char *const kept[] = {"OMP_WAIT_POLICY=", "GOMP_SPINCOUNT=", "OMP_PROC_BIND=", "OMP_PLACES=", "GOMP_CPU_AFFINITY=",
+                                       "OMP_STACKSIZE=", "GOMP_STACKSIZE=", "OMP_DISPLAY_ENV=", "OPENBLAS_CORETYPE=", "OPENBLAS_VERBOSE="};
+    char **next = environment;
+    for (char **entry = environment; *entry; entry++) {
+        bool drop = false, keep = false;
+        for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+            drop |= begins(*entry, dropped[i]);
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            keep |= begins(*entry, kept[i]);
+        if (!drop || keep)
+            *next++ = *entry;
+    }
+    *next = NULL;
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const first_of_all)(int, char **, char **) = drop_variables;
+
 sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
 {
     started = now();

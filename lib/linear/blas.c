@@ -2,16 +2,30 @@
 
 #include "base/lanes.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Weak: a program that needs no product of OpenBLAS is linked without it (its thousands of exported names cost 1.5 ms of every start). The last two are not in its headers, but in its builds that
- * choose kernels at run time. */
+/* Weak: a program that needs no product of OpenBLAS is linked without it (its thousands of exported names cost 1.5 ms of every start). The
+ * last two are not in its headers, but in its builds that choose kernels at run time. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
 extern void gotoblas_dynamic_init(void) __attribute__((weak));
 extern void gotoblas_dynamic_quit(void) __attribute__((weak));
+
+#if defined(__x86_64__)
+/* Of AMD only, and unknown to the compiler. OpenBLAS takes it for granted in processors that say that they are of 2003, as virtual ones do.
+ */
+static bool supports_3dnow(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d >> 31 & 1);
+}
+#endif
 
 void sp_blas_prepare(bool choose_kernels)
 {
@@ -28,17 +42,49 @@ void sp_blas_prepare(bool choose_kernels)
         outdated |= !strcmp(now, old[i]);
     for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
         half |= !strcmp(now, narrow[i]);
-    if (!choose_kernels || !(outdated || half) || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
+    bool pretends = (!strcmp(now, "Opteron") || !strcmp(now, "Opteron_SSE3")) && !supports_3dnow();
+    if (!choose_kernels || !(outdated || half || pretends) || !gotoblas_dynamic_init || !gotoblas_dynamic_quit)
         return;
     bool avx512 = sp_lanes_native();
     bool avx2 = sp_lanes_narrow();
-    if (!avx512 && !(outdated && avx2))
+    if (!avx512 && !(outdated && avx2) && !pretends)
         return;
-    setenv("OPENBLAS_CORETYPE", avx512 ? "SkylakeX" : "Haswell", 1);
+    setenv("OPENBLAS_CORETYPE", avx512 ? "SkylakeX" : avx2 ? "Haswell" : "Prescott", 1);
     gotoblas_dynamic_quit();
     gotoblas_dynamic_init();
     unsetenv("OPENBLAS_CORETYPE");
 #endif
+}
+
+const char *sp_blas_missing(const char **core)
+{
+#if defined(__x86_64__)
+    if (!openblas_set_num_threads)
+        return NULL;
+    *core = openblas_get_corename();
+    __builtin_cpu_init();
+    const struct {
+        const char *cores, *features;
+        bool there;
+    } needs[] = {
+        {" SkylakeX Cooperlake SapphireRapids ", "AVX-512", sp_lanes_native()},
+        {" Haswell Zen ", "AVX2 and FMA", sp_lanes_narrow()},
+        {" Sandybridge Bulldozer Piledriver Steamroller Excavator ", "AVX", __builtin_cpu_supports("avx")},
+        {" Nehalem ", "SSE4.2", __builtin_cpu_supports("sse4.2")},
+        {" Penryn Dunnington ", "SSE4.1", __builtin_cpu_supports("sse4.1")},
+        {" Core2 Atom Nano Bobcat ", "SSSE3", __builtin_cpu_supports("ssse3")},
+        {" Opteron Opteron_SSE3 ", "3DNow!", supports_3dnow()},
+        {" Prescott Barcelona ", "SSE3", __builtin_cpu_supports("sse3")},
+    };
+    char word[40];
+    snprintf(word, sizeof word, " %s ", *core);
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (!needs[i].there && strstr(needs[i].cores, word))
+            return needs[i].features;
+#else
+    (void)core;
+#endif
+    return NULL;
 }
 
 int sp_blas_serial_begin(void)

@@ -348,3 +348,19 @@ load common
     refused 5 '^cubature: out.npz: "(training|held_out)_error" of the result is not finite|^cubature: .*not finite' cubature mesh.npz basis.npz far.npz -q -o out.npz
     no_faults
 }
+
+@test "a processor without what the kernels of OpenBLAS need" {
+    needs_plain_build "another processor"
+    command -v qemu-x86_64 > /dev/null || skip "no qemu-x86_64"
+    [ "$(uname -m)" = x86_64 ] || skip "another kind of machine"
+    local tool
+    for tool in masspca simulate; do
+        command_of $tool
+        try timeout 300 qemu-x86_64 -cpu qemu64 "$(command -v $tool)" "${line[@]:1}" -q -o any.npz # AMD's of 2003, it says, but without 3DNow!
+        [ "$code" = 0 ] || fault "$tool: exit $code: $err"
+        try timeout 300 qemu-x86_64 -cpu qemu64 -E OPENBLAS_CORETYPE=Haswell "$(command -v $tool)" "${line[@]:1}" -q -o out.npz
+        [ "$code: $err" = "4: $tool: the processor has no AVX2 and FMA, which OpenBLAS needs with its kernels for Haswell" ] || fault "$tool: exit $code: $err"
+    done
+    simverify any.npz --quiet || fault "simverify: any.npz"
+    no_faults
+}

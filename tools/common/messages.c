@@ -82,14 +82,16 @@ __attribute__((no_sanitize("address", "undefined"))) static bool begins(const ch
 }
 
 /* Variables of OpenMP and OpenBLAS could change results: OMP_NUM_THREADS=2,2 gives OpenBLAS two threads inside a loop of ours, whatever it
- * was told. Both read them before main, so this runs before both (in a program it is called with argc, argv and the environment, which is changed in place).
- * What stays says how threads wait and where they run, or which processor's kernels OpenBLAS takes. The sanitizers are not ready here. */
+ * was told. Both read them before main, so this runs before both (in a program it is called with argc, argv and the environment, which is
+ * changed in place). What stays says how threads wait and where they run, or which processor's kernels OpenBLAS takes. The sanitizers are
+ * not ready here. */
 __attribute__((no_sanitize("address", "undefined"))) static void drop_variables(int argc, char **argv, char **environment)
 {
     (void)argc, (void)argv;
     static const char *const dropped[] = {"OMP_", "GOMP_", "OPENBLAS_", "GOTO_"};
-    static const char *const kept[] = {"OMP_WAIT_POLICY=", "GOMP_SPINCOUNT=", "OMP_PROC_BIND=", "OMP_PLACES=", "GOMP_CPU_AFFINITY=",
-                                       "OMP_STACKSIZE=", "GOMP_STACKSIZE=", "OMP_DISPLAY_ENV=", "OPENBLAS_CORETYPE=", "OPENBLAS_VERBOSE="};
+    static const char *const kept[] = {
+        "OMP_WAIT_POLICY=", "GOMP_SPINCOUNT=", "OMP_PROC_BIND=",   "OMP_PLACES=",        "GOMP_CPU_AFFINITY=",
+        "OMP_STACKSIZE=",   "GOMP_STACKSIZE=", "OMP_DISPLAY_ENV=", "OPENBLAS_CORETYPE=", "OPENBLAS_VERBOSE="};
     char **next = environment;
     for (char **entry = environment; *entry; entry++) {
         bool drop = false, keep = false;
@@ -125,6 +127,9 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     tool.history = json_object();
     tool.warnings = json_array();
     tool_options_parse(argc, argv);
+    const char *core, *missing = sp_blas_missing(&core);
+    if (missing)
+        tool_fail(SP_SYSTEM, NULL, "the processor has no %s, which OpenBLAS needs with its kernels for %s", missing, core);
     tool.context.threads = tool.threads > 0 ? (int)tool.threads : allowed_processors();
     if (tool.context.threads > 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
         sp_threads_prepare();

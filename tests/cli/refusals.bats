@@ -328,18 +328,45 @@ load common
     no_faults
 }
 
+# shows_nothing WHAT COMMAND…: what the commands print has no bytes that could move a cursor, and no line of the file's own.
+shows_nothing() {
+    local what=$1 line bytes=$'\e|\xc2\x9b|\xe2\x80\xae|\xe2\x81\xa6|\xe2\x80\xa8|\x07'
+    shift
+    for line in "$@"; do
+        # shellcheck disable=SC2086
+        try $line
+        ! LC_ALL=C grep -qE "$bytes|^forged" "$stdout" "$BATS_TEST_TMPDIR/stderr" || fault "$line: $what: $(cat -v "$stdout" | head -c 300) $(cat -v <<< "$err")"
+    done
+}
+
 @test "text from files does nothing on a terminal" {
-    local bytes=$'\e|\xc2\x9b|\xe2\x80\xae|\xe2\x81\xa6|\xe2\x80\xa8|\x07' key
+    local key value
     for key in "meta['version']" "meta['inputs'][0]['name']" "meta['inputs'][0]['sha256']" "meta['tool']" "result['warnings']" "meta['history'][next(iter(meta['history']), 'a' * 64)]" "meta['format_version']"; do
         value="'a\\x1b[31m\\x9b\\u202e\\u2066\\u2028\\nforged: line\\x07'"
         [[ $key != *warnings* ]] || value="[$value]"
         [[ $key != *history* ]] || value="dict(tool=$value, inputs=[])"
         "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz bad.npz "$key = $value" || fault "forge.py: $key"
-        for line in 'siminfo bad.npz' 'siminfo --script bad.npz' 'simverify bad.npz'; do
-            try $line
-            ! LC_ALL=C grep -qE "$bytes|^forged" "$stdout" "$BATS_TEST_TMPDIR/stderr" || fault "$line: $key: $(cat -v "$stdout" | head -c 300) $err"
-        done
+        shows_nothing "$key" 'siminfo bad.npz' 'siminfo --script bad.npz' 'simverify bad.npz' 'simcompare --meta bad.npz modes.npz' 'simcompare --meta modes.npz bad.npz' \
+            'modalderiv mesh.npz bad.npz -o new.npz' 'simmerge bad.npz -o new.npz' 'simexport mesh.npz bad.npz --to csv -o new.csv' 'simvalidate mesh.npz --basis bad.npz --poly poly.npz --loads loads.csv'
     done
+    value="'a\x9b31m\u202e\u2066\u2028'"
+    for key in "meta['materials'][0]['name']" "meta['kind']" "meta[$value]" "m[$value]"; do
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" mesh.npz bad.npz "$key = $([[ $key = m\[* ]] && echo 'np.zeros(3)' || echo "$value")" || fault "forge.py: $key"
+        shows_nothing "$key" 'siminfo bad.npz' 'siminfo --script bad.npz' 'simverify bad.npz' 'simcompare --meta bad.npz mesh.npz' 'simcompare --meta mesh.npz bad.npz' \
+            'simexport bad.npz -o new.veg' 'simexport bad.npz -o new.inp' 'modes bad.npz -k 4 -o new.npz' 'simvalidate bad.npz --basis basis.npz --poly poly.npz --loads loads.csv'
+    done
+    # text formats: a group, a material, a keyword; a name in JSON
+    value=$'a\u009b31m\u202e\u2066\u2028'
+    sed "s/^g ends/g $value/; s/^f 4 .*/f 4 1 5 80/" bar.obj > bad.obj
+    sed "s/BODY/$value/" block.veg > bad.veg
+    sed "s/^\*NODE/*NODE$value/" block.inp > bad.inp
+    sed "s/^\(\$Mesh\)Format/\1$value/" block.msh > bad.msh
+    sed "s/\"arm\"/\"$value\"/" scene.json > bad.json
+    printf '{"name": "%s", "law": "%s"}' "$value" "$value" > body.json
+    sed "2s/all/$value/" loads.csv > bad.csv
+    shows_nothing 'text' 'voxelize bad.obj -n 4 -o new.npz' 'simimport bad.veg -o new.npz' 'simimport bad.inp -o new.npz' 'simimport bad.msh -o new.npz' 'siminfo new.npz' \
+        'simulate bad.json --steps 1 -o new.npz' 'voxelize bar.obj -n 4 --materials body.json -o new.npz' 'simulate mesh.npz --model full --loads bad.csv --steps 1 -o new.npz' \
+        "modes $value.npz -o new.npz" "simimport block.veg --$value" "simexport mesh.npz -o new.$value" "simexport mesh.npz --to $value"
     no_faults
 }
 

@@ -181,14 +181,19 @@ void tool_hint(const char *format, ...)
     va_end(arguments);
 }
 
+static void print_plain_line(const char *line)
+{
+    sp_print_plain(line, stderr);
+    putc('\n', stderr);
+}
+
 /* One line, whatever stands in names and files that are quoted. */
 static void print_line(const char *file, const char *text)
 {
     char line[6000];
     end_progress_line();
     snprintf(line, sizeof line, "%s: %s%s%s", tool.spec->name, file ? file : "", file ? ": " : "", text);
-    sp_print_plain(line, stderr);
-    putc('\n', stderr);
+    print_plain_line(line);
 }
 
 /* "-" is what is written where it is the output's, and read elsewhere. */
@@ -206,7 +211,7 @@ noreturn void tool_fail(int status, const char *file, const char *format, ...)
     va_end(arguments);
     print_line(name_of(file), text);
     if (*hint)
-        fprintf(stderr, "%s\n", hint);
+        print_plain_line(hint);
     tool_outputs_remove();
     _exit(status);
 }

@@ -1,4 +1,5 @@
 /* Two files member by member. */
+#include "formats/plain.h"
 #include "tools/compare/compare.h"
 
 #include <math.h>
@@ -7,11 +8,19 @@
 
 void compare_print(const comparison *c, const char *format, ...)
 {
+    if (!c->stream)
+        return;
+    char line[6000];
     va_list arguments;
     va_start(arguments, format);
-    if (c->stream)
-        vfprintf(c->stream, format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    const size_t length = strlen(line);
+    const bool ended = length > 0 && line[length - 1] == '\n'; /* the only line feed that is ours */
+    line[length - ended] = 0;
+    sp_print_plain(line, c->stream);
+    if (ended)
+        putc('\n', c->stream);
 }
 
 void compare_row(comparison *c, const char *format, ...)

@@ -198,8 +198,9 @@ done:
 /* by_element: the directions of fibres stand in a member. */
 static void print_material(const sp_material *material, int64_t elements, double volume, bool by_element, FILE *stream)
 {
-    fprintf(stream, "region    %s: %lld elements, %.6g m3, %s, density %g kg/m3", material->name, (long long)elements, volume,
-            sp_law_name(material->law), material->density);
+    fputs("region    ", stream);
+    sp_print_plain(material->name, stream);
+    fprintf(stream, ": %lld elements, %.6g m3, %s, density %g kg/m3", (long long)elements, volume, sp_law_name(material->law), material->density);
     if (sp_law_isotropic(material->law))
         fprintf(stream, ", young %g Pa, poisson %g", material->young, material->poisson);
     if (material->law == SP_LAW_MOONEY_RIVLIN)

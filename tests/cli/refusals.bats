@@ -322,9 +322,17 @@ load common
 
 @test "the time of siminfo --script grows with the number of inputs" {
     needs_plain_build "they take time"
-    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz many.npz "meta['inputs'] += [dict(name='x%d' % i, sha256='%064x' % i) for i in range(20000)]"
-    timeout 100 siminfo --script many.npz > many.sh || fault "siminfo --script of 20,000 inputs: exit $?"
-    [ "$(grep -c '^check x' many.sh)" = 20000 ] || fault 'not every input is checked'
+    timely() { # WHAT STATEMENT CHECKS
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz many.npz "$2" || fault "forge.py: $1"
+        timeout 60 siminfo --script many.npz > many.sh || fault "siminfo --script, $1: exit $?"
+        [ "$(grep -c -E '^(check x|modes|cp )' many.sh)" = "$3" ] || fault "$1: not all is there"
+    }
+    local made="meta['inputs'] = [dict(name='x%d' % i, sha256='%064x' % i) for i in range(19999)]; meta['history'] = {'%064x' % i: dict(tool='modes', parameters={}, inputs=[]"
+    timely 'inputs' "meta['inputs'] += [dict(name='x%d' % i, sha256='%064x' % i) for i in range(20000)]" 20001
+    timely 'inputs that one names' "meta['inputs'] = [dict(name='s', sha256='%064x' % 1)] + [dict(name='x%d' % i, sha256='%064x' % (i + 2), via='s') for i in range(20000)]" 20001
+    timely 'copies' "meta['inputs'] = [dict(name='s', sha256='%064x' % 1)] + [dict(name='x%d' % i, sha256='%064x' % 2, via='s') for i in range(20000)]" 20001
+    timely 'ancestors of one command' "$made, version='1') for i in range(19999)}" 20000
+    timely 'ancestors of many versions' "$made, version=str(i)) for i in range(19999)}" 20000
     no_faults
 }
 

@@ -13,6 +13,7 @@ static const char STDIN_NAME[] = "standard input";
 typedef struct place {
     const char *hash;
     char path[PATH];
+    struct place *next, *last; /* the copies, in order; of the first place with the hash, the last of them */
 } place;
 
 /* An ancestor that a program made, or the file itself. */
@@ -20,6 +21,7 @@ typedef struct node {
     const char *hash;
     const json_t *entry;
     int64_t run;      /* the first node of the same command */
+    int64_t next;     /* the next node of the same command, -1: none */
     const char *path; /* of its output; of the first place with its hash */
 } node;
 
@@ -40,6 +42,12 @@ typedef struct script {
     sp_list nodes;  /* node, inputs before what is made of them */
     sp_list raws;   /* raw */
     sp_list places; /* place * */
+    /* Of the inputs from `first` to `end` (excluded) of an entry, a file and those that it names, the folder; of all of them the first that is standard input. */
+    struct {
+        const json_t *inputs;
+        size_t first, end, piped;
+        char folder[FOLDER];
+    } group;
     FILE *stream;
 } script;
 
@@ -187,42 +195,67 @@ static int visit(script *s, const char *hash, const json_t *entry, int depth)
     node *to = sp_list_add(&s->nodes, 1, sizeof *to);
     if (!to || json_object_set_new(s->seen, hash, json_false()))
         return sp_fail_memory(s->context);
-    *to = (node){.hash = hash, .entry = entry};
+    *to = (node){.hash = hash, .entry = entry, .next = -1};
 done:
     return status;
 }
 
-/* The same command made both, each by an option of its own. */
-static bool same_command(const json_t *a, const json_t *b)
+/* What makes two entries the same command, by an option for each, as text. NULL: no memory. */
+static char *command_text(const json_t *entry)
 {
     static const char *const keys[] = {"tool", "version", "parameters", "seed", "inputs"};
+    json_t *command = json_object();
+    bool failed = !command;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
-        if ((x || y) && !json_equal(x, y))
-            return false;
+        json_t *value = json_object_get(entry, keys[i]);
+        if (value)
+            failed |= json_object_set(command, keys[i], value) != 0;
     }
-    return true;
+    char *text = failed ? NULL : json_dumps(command, JSON_SORT_KEYS | JSON_COMPACT);
+    json_decref(command);
+    return text;
 }
 
-static bool same_output(const json_t *a, const json_t *b)
+/* The number under a key of two texts and one more, which is made where it is not there. NULL: no memory. */
+static json_t *number_of(json_t *numbers, const char *command, const char *output, int64_t run, int64_t otherwise)
 {
-    const char *x = text_of(a, "output"), *y = text_of(b, "output");
-    return !strcmp(x ? x : "output", y ? y : "output");
+    const size_t length = strlen(command) + strlen(output) + 32;
+    char *key = malloc(length);
+    if (!key)
+        return NULL;
+    snprintf(key, length, "%s %s %lld", command, output, (long long)run);
+    json_t *number = json_object_get(numbers, key);
+    if (!number && json_object_set_new(numbers, key, json_integer(otherwise)) == 0)
+        number = json_object_get(numbers, key);
+    free(key);
+    return number;
 }
 
-static void find_runs(script *s)
+/* Nodes of the same command with different outputs are one run; where they have the same, the second of each belongs to the second run, and so on. */
+static int find_runs(script *s)
 {
     node *nodes = s->nodes.data;
-    for (int64_t i = 0; i < s->nodes.count; i++) {
-        nodes[i].run = i;
-        for (int64_t j = 0; j < i && nodes[i].run == i; j++)
-            if (nodes[j].run == j && same_command(nodes[i].entry, nodes[j].entry)) {
-                bool taken = false;
-                for (int64_t k = j; k < i; k++)
-                    taken |= nodes[k].run == j && same_output(nodes[i].entry, nodes[k].entry);
-                nodes[i].run = taken ? i : j;
-            }
+    json_t *numbers = json_object();
+    int status = numbers ? SP_OK : sp_fail_memory(s->context);
+    for (int64_t i = 0; i < s->nodes.count && status == SP_OK; i++) {
+        const char *output = text_of(nodes[i].entry, "output");
+        char *command = command_text(nodes[i].entry);
+        json_t *count = command ? number_of(numbers, command, output ? output : "output", -1, 0) : NULL;
+        json_t *run = count ? number_of(numbers, command, "", json_integer_value(count), i) : NULL;
+        json_t *last = run ? number_of(numbers, command, "last", json_integer_value(count), i) : NULL;
+        free(command);
+        if (!last) {
+            status = sp_fail_memory(s->context);
+            break;
+        }
+        nodes[i].run = json_integer_value(run);
+        if (nodes[i].run != i)
+            nodes[json_integer_value(last)].next = i;
+        json_integer_set(last, i);
+        json_integer_set(count, json_integer_value(count) + 1);
     }
+    json_decref(numbers);
+    return status;
 }
 
 /* ---- names ---- */
@@ -284,8 +317,16 @@ static int put(script *s, const char *hash, const char *folder, const char *name
         if (!entry || json_object_set_new(s->paths, to->path, json_integer(s->places.count - 1)))
             return sp_fail_memory(s->context);
         *entry = to;
-        if (!json_object_get(s->hashes, hash) && json_object_set_new(s->hashes, hash, json_integer(s->places.count - 1)))
-            return sp_fail_memory(s->context);
+        const json_t *first = json_object_get(s->hashes, hash);
+        if (first) {
+            place *of = ((place **)s->places.data)[json_integer_value(first)];
+            of->last->next = to;
+            of->last = to;
+        } else {
+            to->last = to;
+            if (json_object_set_new(s->hashes, hash, json_integer(s->places.count - 1)))
+                return sp_fail_memory(s->context);
+        }
         there = to;
     }
     *path = there->path;
@@ -294,16 +335,26 @@ static int put(script *s, const char *hash, const char *folder, const char *name
 
 /* The folder of an input: that of the file which names it, or which names others. `folder` is "" or ends with a slash. What names a file is the last input before it that is not
  * named by another itself. It stands as deep as its names lead upwards. */
-static void find_folder(const script *s, const json_t *inputs, size_t number, char folder[FOLDER])
+static void find_folder(script *s, const json_t *inputs, size_t number)
 {
+    if (s->group.inputs == inputs && s->group.first <= number && number < s->group.end)
+        return;
+    if (s->group.inputs != inputs)
+        for (s->group.piped = 0; s->group.piped < json_array_size(inputs); s->group.piped++)
+            if (!strcmp(text_of(json_array_get(inputs, s->group.piped), "name"), STDIN_NAME))
+                break;
     size_t first = number, end = number + 1;
     bool clash = false, has_via = false;
     int up = 0;
+    char *const folder = s->group.folder;
     folder[0] = 0;
     while (first > 0 && text_of(json_array_get(inputs, first), "via"))
         first--;
     while (end < json_array_size(inputs) && text_of(json_array_get(inputs, end), "via"))
         end++;
+    s->group.inputs = inputs;
+    s->group.first = first;
+    s->group.end = end;
     if (text_of(json_array_get(inputs, first), "via"))
         return;
     for (size_t i = first; i < end; i++) {
@@ -326,17 +377,15 @@ static int put_input(script *s, const json_t *entry, size_t number, const char *
 {
     const json_t *inputs = json_object_get(entry, "inputs"), *input = json_array_get(inputs, number);
     const char *hash = text_of(input, "sha256"), *name = text_of(input, "name");
-    char folder[FOLDER], piped_name[80];
-    *piped = !strcmp(name, STDIN_NAME) && !text_of(input, "via");
-    for (size_t i = 0; *piped && i < number; i++)
-        *piped = strcmp(text_of(json_array_get(inputs, i), "name"), STDIN_NAME) != 0;
-    find_folder(s, inputs, number, folder);
+    char piped_name[80];
+    find_folder(s, inputs, number);
+    *piped = number == s->group.piped && !text_of(input, "via");
     if (*piped) {
         const char *kind = text_of(json_object_get(s->history, hash), "kind");
         snprintf(piped_name, sizeof piped_name, kind && is_option(kind) ? "%.60s.npz" : "standard-input", kind);
         name = piped_name;
     }
-    return put(s, hash, folder, name, path);
+    return put(s, hash, s->group.folder, name, path);
 }
 
 /* All files get their paths: first those that have to be there, then the file itself, then what lies between. */
@@ -347,6 +396,7 @@ static int put_all(script *s, const char *hash, const char *name)
     int status = SP_OK;
     node *nodes = s->nodes.data;
     for (int pass = 0; pass < 2; pass++) {
+        s->group.inputs = NULL; /* more names are taken than in the first */
         for (int64_t n = 0; n < s->nodes.count; n++) {
             size_t i;
             json_t *input;
@@ -357,6 +407,7 @@ static int put_all(script *s, const char *hash, const char *name)
         if (pass == 0)
             SP_TRY(put(s, hash, "", is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
     }
+    s->group.inputs = NULL;
     for (int64_t n = 0; n < s->nodes.count; n++)
         nodes[n].path = find_first(s, nodes[n].hash)->path;
 done:
@@ -442,16 +493,14 @@ static void print_folder(const char *path, FILE *stream)
 
 static void print_copies(const script *s, const char *hash)
 {
-    place *const *places = s->places.data;
     const place *first = find_first(s, hash);
-    for (int64_t i = 0; i < s->places.count; i++)
-        if (places[i] != first && !strcmp(places[i]->hash, hash)) {
-            print_folder(places[i]->path, s->stream);
-            fputs("cp", s->stream);
-            print_path(first->path, s->stream);
-            print_path(places[i]->path, s->stream);
-            putc('\n', s->stream);
-        }
+    for (const place *copy = first->next; copy; copy = copy->next) {
+        print_folder(copy->path, s->stream);
+        fputs("cp", s->stream);
+        print_path(first->path, s->stream);
+        print_path(copy->path, s->stream);
+        putc('\n', s->stream);
+    }
 }
 
 static int print_run(script *s, int64_t run)
@@ -463,9 +512,8 @@ static int print_run(script *s, int64_t run)
     size_t i;
     json_t *input;
     int status;
-    for (int64_t n = run; n < s->nodes.count; n++)
-        if (nodes[n].run == run)
-            print_folder(nodes[n].path, s->stream);
+    for (int64_t n = run; n >= run; n = nodes[n].next)
+        print_folder(nodes[n].path, s->stream);
     fputs(text_of(entry, "tool"), s->stream);
     for (int options = 0; options < 2; options++)
         json_array_foreach(inputs, i, input)
@@ -486,10 +534,8 @@ static int print_run(script *s, int64_t run)
     SP_TRY(script_options(s->context, json_object_get(entry, "parameters"), s->stream));
     if (json_is_integer(seed))
         fprintf(s->stream, " --seed %lld", (long long)json_integer_value(seed));
-    for (int64_t n = run; n < s->nodes.count; n++) {
+    for (int64_t n = run; n >= run; n = nodes[n].next) {
         const char *option = text_of(nodes[n].entry, "output");
-        if (nodes[n].run != run)
-            continue;
         has_main |= !option;
         fprintf(s->stream, " %s%s", option ? "--" : "-o", option ? option : "");
         print_path(nodes[n].path, s->stream);
@@ -501,15 +547,16 @@ static int print_run(script *s, int64_t run)
         print_path(stdin_path, s->stream);
     }
     putc('\n', s->stream);
-    for (int64_t n = run; n < s->nodes.count; n++)
-        if (nodes[n].run == run)
-            print_copies(s, nodes[n].hash);
+    for (int64_t n = run; n >= run; n = nodes[n].next)
+        print_copies(s, nodes[n].hash);
 done:
     return status;
 }
 
-static void print_head(const script *s, const char *hash)
+static int print_head(const script *s, const char *hash)
 {
+    json_t *told = json_object();
+    int status = told ? SP_OK : sp_fail_memory(s->context);
     const raw *raws = s->raws.data;
     const node *nodes = s->nodes.data, *last = &nodes[s->nodes.count - 1];
     fputs("#!/bin/sh\n# Remakes ", s->stream);
@@ -517,11 +564,10 @@ static void print_head(const script *s, const char *hash)
     fprintf(s->stream, ", hash %s.\n", hash);
     for (int64_t n = 0; n < s->nodes.count; n++) {
         const char *version = text_of(nodes[n].entry, "version");
-        bool told = false;
-        for (int64_t m = 0; m < n; m++)
-            told |= json_equal(json_object_get(nodes[m].entry, "version"), json_object_get(nodes[n].entry, "version"));
-        if (!version || told)
+        if (!version || json_object_get(told, version))
             continue;
+        if (json_object_set_new(told, version, json_true()))
+            status = sp_fail_memory(s->context);
         fputs("# It was made with Supple ", s->stream);
         sp_print_plain(version, s->stream);
         fputs(".\n", s->stream);
@@ -538,6 +584,8 @@ static void print_head(const script *s, const char *hash)
           "    [ \"$2\" = \"$3\" ] || { printf '%s: its hash is %s, expected %s\\n' \"$1\" \"$3\" \"$2\" >&2; exit 3; }\n"
           "}\n",
           s->stream);
+    json_decref(told);
+    return status;
 }
 
 static void print_check(const char *path, const char *hash, bool archive, FILE *stream)
@@ -555,9 +603,9 @@ int script_write(sp_context *context, const json_t *meta, const char *hash, cons
     s.history = json_object_get(meta, "history");
     int status;
     SP_TRY(visit(&s, hash, meta, 0));
-    find_runs(&s);
+    SP_TRY(find_runs(&s));
     SP_TRY(put_all(&s, hash, name));
-    print_head(&s, hash);
+    SP_TRY(print_head(&s, hash));
     const raw *raws = s.raws.data;
     const node *nodes = s.nodes.data;
     for (int64_t i = 0; i < s.raws.count; i++) {

@@ -132,8 +132,9 @@ int main(int argc, char **argv)
     }
     json_object_set_new(result, "columns", json_integer(count));
     if (!chosen.raw) {
+        const char *key = chosen.method == METHOD_PCA ? "singular_values" : "new_parts";
         json_object_set_new(result, "rank", json_integer(rank));
-        json_object_set_new(result, chosen.method == METHOD_PCA ? "singular_values" : "new_parts", sp_json_from_numbers(rank, value));
+        json_object_set_new(result, key, tool_reals(key, rank, value));
     }
 
     sp_columns columns = {.rows = rows, .count = set.store.count, .column = next_column, .column_data = &from, .singular_value = chosen.method == METHOD_PCA ? value : NULL,

@@ -24,6 +24,17 @@ static const tool_option options[] = {
      .help = "limit of the energy balance of trajectories, relative (default: 1e-8 for the energy integrator, none for others)"},
 };
 
+/* What formats/container.md promises of every result. */
+static void check_warnings(verify *v, const artefact *file)
+{
+    const json_t *warnings = json_object_get(file->result, "warnings");
+    bool ok = json_is_array(warnings);
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        ok &= json_is_string(json_array_get(warnings, i));
+    if (!ok)
+        verify_fact(v, file, "result", false, "\"warnings\" is missing or not an array of strings");
+}
+
 /* What the recorded hash of a file made by us must be, and whether what the options named fits. */
 static void check_file(verify *v, artefact *file)
 {
@@ -31,6 +42,8 @@ static void check_file(verify *v, artefact *file)
         verify_fact(v, file, "hash", !strcmp(file->hash, file->stated), "%.12s (%.12s)", file->hash, file->stated);
     else
         verify_note(v, file, "hash", "%.12s, it states none", file->hash);
+    if (json_object_get(file->meta, "tool"))
+        check_warnings(v, file);
     for (int64_t i = 0; i < v->count; i++) {
         const artefact *other = &v->files[i];
         const char *recorded = !strcmp(other->kind, "mesh") ? file->mesh_hash : file->basis_hash;

@@ -121,7 +121,7 @@ static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *me
     for (int64_t i = 0; i < report->component_count && i < 16; i++)
         json_array_append_new(sizes, json_integer(report->component_size[i]));
     json_object_set_new(result, "volume", tool_real("volume", volume));
-    json_object_set_new(result, "origin", sp_json_from_numbers(3, report->origin));
+    json_object_set_new(result, "origin", tool_reals("origin", 3, report->origin));
     json_object_set_new(result, "spacing", tool_real("spacing", report->spacing));
     json_object_set_new(result, "surface_voxels", json_integer(report->surface_voxels));
     json_object_set_new(result, "filled_voxels", json_integer(report->filled_voxels));

@@ -70,6 +70,20 @@ inspected() {
     no_faults
 }
 
+@test "simverify misses no key of the result that a page promises" {
+    local key
+    for key in metric training_error training_error_force training_deviation held_out_error held_out_error_force held_out_deviation nested_error kkt warnings; do
+        "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" cub.npz bad.npz "del result['$key']" || fault "forge.py: $key"
+        try simverify bad.npz
+        [ "$code" = 1 ] || fault "$key: exit $code: $err"
+        grep -q "^FAIL bad.npz result: \"$key\" is missing" "$stdout" || fault "$key: $(< "$stdout")"
+    done
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" mesh.npz bad.npz "result['warnings'] = [1]" || fault forge.py
+    try simverify bad.npz
+    [ "$code" = 1 ] || fault "warnings that are numbers: exit $code"
+    no_faults
+}
+
 @test "members and keys that a page forbids, with a hash that fits" {
     forged() { # FILE STATEMENTS PATTERN COMMAND...
         "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" "$1" bad.npz "$2" || fault "forge.py: $2"

@@ -178,6 +178,17 @@ json_t *tool_real(const char *key, double value)
     return number;
 }
 
+json_t *tool_reals(const char *key, int64_t count, const double *values)
+{
+    json_t *array = json_array();
+    for (int64_t i = 0; i < count; i++)
+        if (json_array_append_new(array, tool_real(key, values[i])))
+            tool_fail(SP_SYSTEM, NULL, "out of memory");
+    if (!array)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    return array;
+}
+
 json_t *tool_result_new(void)
 {
     json_t *result = json_object();

@@ -146,6 +146,7 @@ json_t *tool_result_new(void);
 
 /* A number for `result` or `meta` under this key. Ends the program where it is not finite, which JSON cannot say. */
 json_t *tool_real(const char *key, double value);
+json_t *tool_reals(const char *key, int64_t count, const double *values);
 
 /* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open: they are synchronized and appear
  * together when the last one is finished, or the old files stay as they were. An output that replaces a file keeps the rights of that file. */

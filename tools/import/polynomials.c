@@ -49,7 +49,7 @@ void import_polynomials(sp_context *context, const char *path, const import_matr
     json_object_set_new(meta, "mesh", json_string(choice->mesh ? mesh.hash : basis.columns.mesh));
     json_object_set_new(meta, "basis", json_string(basis.hash));
     tool_check(sp_polynomials_write(context, tool_output_writer(output), meta, &polynomials), tool_output_path());
-    json_object_set_new(result, "asymmetry", sp_json_from_numbers(3, asymmetry));
+    json_object_set_new(result, "asymmetry", tool_reals("asymmetry", 3, asymmetry));
     tool_output_finish(output, result);
     json_decref(meta);
     sp_polynomials_free(&polynomials);

@@ -27,12 +27,12 @@ void pointshell_say(const sp_level *level, const sp_shell *shell, const sp_shell
         tool_say("on %s at %.4g m, %.6g m2, at most %.4g m from a point", surface_word(level), level->value, report->area, report->gap);
 }
 
-static json_t *numbers(const sp_shell *shell, const sp_shell_report *report, size_t offset)
+static json_t *numbers(const sp_shell *shell, const sp_shell_report *report, const char *key, size_t offset)
 {
     double values[SP_SHELL_LEVELS_MAX];
     for (int k = 0; k < shell->levels; k++)
         values[k] = *(const double *)((const char *)&report->level[k] + offset);
-    return sp_json_from_numbers(shell->levels, values);
+    return tool_reals(key, shell->levels, values);
 }
 
 json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp_shell_report *report, const sp_shell_motion_report *motion)
@@ -44,12 +44,12 @@ json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp
         json_array_append_new(iterations, json_integer(report->level[k].repel.iterations));
     }
     json_object_set_new(result, "level_points", points);
-    json_object_set_new(result, "spacing", numbers(shell, report, offsetof(sp_shell_level_report, spacing)));
-    json_object_set_new(result, "spread", numbers(shell, report, offsetof(sp_shell_level_report, spread)));
-    json_object_set_new(result, "least", numbers(shell, report, offsetof(sp_shell_level_report, least)));
+    json_object_set_new(result, "spacing", numbers(shell, report, "spacing", offsetof(sp_shell_level_report, spacing)));
+    json_object_set_new(result, "spread", numbers(shell, report, "spread", offsetof(sp_shell_level_report, spread)));
+    json_object_set_new(result, "least", numbers(shell, report, "least", offsetof(sp_shell_level_report, least)));
     if (repelled) {
-        json_object_set_new(result, "repulsion_radius", numbers(shell, report, offsetof(sp_shell_level_report, radius)));
-        json_object_set_new(result, "last_move", numbers(shell, report, offsetof(sp_shell_level_report, repel.last_move)));
+        json_object_set_new(result, "repulsion_radius", numbers(shell, report, "repulsion_radius", offsetof(sp_shell_level_report, radius)));
+        json_object_set_new(result, "last_move", numbers(shell, report, "last_move", offsetof(sp_shell_level_report, repel.last_move)));
         json_object_set(result, "iterations", iterations);
     }
     json_decref(iterations);

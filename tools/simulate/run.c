@@ -224,8 +224,8 @@ static json_t *report_result(const run *r)
     json_object_set_new(result, "smallest_part", tool_real("smallest_part", report->smallest_part));
     const bool limited = report->stability_limit > 0 && isfinite(report->stability_limit); /* infinite where no degree of freedom is free */
     json_object_set_new(result, "stability_limit", limited ? tool_real("stability_limit", report->stability_limit) : json_null());
-    json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_WORK_COUNT, r->energy.first));
-    json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_WORK_COUNT, r->energy.last));
+    json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_WORK_COUNT, r->energy.first));
+    json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_WORK_COUNT, r->energy.last));
     json_object_set_new(result, "energy_balance", r->choice->integrator == SP_STATIC ? json_null() : tool_real("energy_balance", r->energy.balance));
     if (r->choice->jacobian >= SP_JACOBIAN_KRYLOV) {
         int64_t solves, products;
@@ -250,8 +250,9 @@ static json_t *trajectory_meta(const run *r)
     json_object_set_new(meta, "mesh", json_string(last->mesh.hash));
     if (s->shape.r)
         json_object_set_new(meta, "basis", json_string(s->basis.hash));
-    json_object_set_new(meta, "load_end", json_real(s->loading.end));
-    json_object_set_new(meta, "damping", json_pack("[f, f]", s->damping_mass, s->damping_stiffness));
+    if (isfinite(s->loading.end))
+        json_object_set_new(meta, "load_end", json_real(s->loading.end));
+    json_object_set_new(meta, "damping", tool_reals("damping", 2, (const double[]){s->damping_mass, s->damping_stiffness}));
     if (s->system.nonconservative)
         json_object_set_new(meta, "stored", json_string("work"));
     return meta;

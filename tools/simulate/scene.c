@@ -274,8 +274,8 @@ static json_t *make_result(const scene_run *run, const totals *sum, const double
     json_object_set_new(result, "lean_of_normals", tool_real("lean_of_normals", lean(sum)));
     json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
     json_object_set_new(result, "work_of_paths", tool_real("work_of_paths", sum->path_work));
-    json_object_set_new(result, "energy_first", sp_json_from_numbers(SP_MOTION_ENERGIES, first));
-    json_object_set_new(result, "energy_last", sp_json_from_numbers(SP_MOTION_ENERGIES, last));
+    json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_MOTION_ENERGIES, first));
+    json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_MOTION_ENERGIES, last));
     return result;
 }
 

@@ -148,6 +148,29 @@ static double sum_of(int64_t count, const double *values)
     return sum;
 }
 
+/* The keys of `result` that formats/cubature.md promises. */
+static void check_promises(verify *v, const artefact *file)
+{
+    static const struct {
+        const char *key;
+        bool or_null, nested;
+    } promised[] = {
+        {"training_error", false, false},        {"training_error_force", false, false},  {"training_error_energy", true, false}, {"training_deviation", true, false},
+        {"held_out_error", true, false},         {"held_out_error_force", true, false},   {"held_out_error_energy", true, false}, {"held_out_deviation", true, false},
+        {"nested_error", false, true},           {"nested_error_force", true, true},      {"nested_error_energy", true, true},    {"kkt", false, false},
+    };
+    const char *metric = json_string_value(json_object_get(file->result, "metric"));
+    if (!metric || (strcmp(metric, "energy") != 0 && strcmp(metric, "force") != 0))
+        verify_fact(v, file, "result", false, "\"metric\" is missing, or neither energy nor force");
+    for (size_t i = 0; i < sizeof promised / sizeof *promised; i++) {
+        const json_t *value = json_object_get(file->result, promised[i].key);
+        if (promised[i].nested && !file->cubature.nested)
+            continue;
+        if (!json_is_number(value) && !(promised[i].or_null && json_is_null(value)))
+            verify_fact(v, file, "result", false, "\"%s\" is missing or not a number", promised[i].key);
+    }
+}
+
 void verify_cubature(verify *v, artefact *file)
 {
     const sp_cubature *cubature = &file->cubature;
@@ -155,12 +178,8 @@ void verify_cubature(verify *v, artefact *file)
     int64_t columns = cubature->modal ? cubature->r : 1, used = 0;
     artefact *mesh, *basis;
     sp_pool pool = {0};
-    static const char *const promised[] = {"training_error", "kkt"};
-    for (int i = 0; i < 2 && json_object_get(file->meta, "tool"); i++)
-        if (!json_is_number(json_object_get(file->result, promised[i])))
-            verify_fact(v, file, "result", false, "\"%s\" is missing or not a number", promised[i]);
-    if (json_object_get(file->meta, "tool") && !json_object_get(file->result, "held_out_error"))
-        verify_fact(v, file, "result", false, "\"held_out_error\" is missing");
+    if (json_object_get(file->meta, "tool"))
+        check_promises(v, file);
     if (json_is_integer(stated))
         verify_fact(v, file, "elements as stated", json_integer_value(stated) == cubature->count, "%lld (%lld)", (long long)cubature->count, (long long)json_integer_value(stated));
     for (int64_t i = 0; cubature->nested && i < cubature->count; i++)

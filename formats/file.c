@@ -10,13 +10,13 @@
 /* Why this text is too large to be parsed, NULL where it is not. Brackets and commas are counted outside strings only. */
 static const char *excess(const char *text, int64_t count, int *line, int *column)
 {
-    enum { BYTES = 64 << 20, VALUES = 2000000, DEPTH = 64 };
+    enum { VALUES = 2000000, DEPTH = 64 };
     int64_t values = 1;
     int depth = 0;
     bool quoted = false;
     *line = 1;
     *column = 0;
-    if (count > BYTES)
+    if (count > SP_JSON_BYTES)
         return "the text is longer than 64 MiB";
     for (int64_t i = 0; i < count; i++) {
         const char c = text[i];

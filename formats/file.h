@@ -62,6 +62,8 @@ int sp_json_integer(sp_context *context, const json_t *object, const char *key, 
 /* A hash (64 lower-case hexadecimal digits); "" where the key is missing or its text is empty. */
 int sp_json_hash(sp_context *context, const json_t *object, const char *key, char hash[SP_HASH_LENGTH]) SP_MUST_USE;
 
+enum { SP_JSON_BYTES = 64 << 20 };
+
 /* JSON text without duplicate keys; NULL with line and reason in `error`. Text of more than 64 MiB, 2 million values or 64 levels
  * is refused before memory is taken: a parsed value may need a hundred times the bytes of its text. */
 json_t *sp_json_load(const char *text, int64_t count, json_error_t *error);

@@ -164,6 +164,27 @@ packed() {
     no_faults
 }
 
+@test "text files that are holes, or too large" {
+    needs_plain_build "memory"
+    truncate -s 100G hole.obj hole.csv || skip "no sparse files here"
+    truncate -s 65M hole.json
+    { cat scene.json && head -c 68000000 /dev/zero | tr '\0' ' '; } > long.json
+    "$PYTHON" -c 'import json; s = json.load(open("scene.json")); s["coupling"]["path"] = "hole.csv"; json.dump(s, open("path.json", "w"))'
+    limited() {
+        (ulimit -v 4000000 && exec "$@")
+    }
+    try limited voxelize hole.obj -q -o out.npz
+    [ "$code: $err" = '3: voxelize: hole.obj: it has 102400 MiB, but 0 MiB on the disk: it consists of holes' ] || fault "$code: $err"
+    for line in 'voxelize bar.obj --materials hole.json' 'simulate hole.json' 'simulate path.json' 'simimport hole.obj --format veg' 'sketchsolve mesh.npz --loads hole.csv'; do
+        # shellcheck disable=SC2086
+        try limited $line -q -o out.npz
+        [ "$code" = 3 ] && [[ $err =~ ^${line%% *}:\ hole.*:\ it\ has.*\ it\ consists\ of\ holes$ ]] || fault "$line: $code: $err"
+    done
+    try limited simulate long.json -q -o out.npz
+    [ "$code: $err" = '3: simulate: long.json: it has more than 64 MiB, the most that is read of JSON' ] || fault "$code: $err"
+    no_faults
+}
+
 @test "scenes that name devices" {
     "$PYTHON" -c 'import json; s = json.load(open("scene.json")); s["coupling"]["path"] = "/dev/zero"; json.dump(s, open("zero.json", "w"))'
     refused 3 '^simulate: /dev/zero: cannot open: it is a device' simulate zero.json -q -o out.npz

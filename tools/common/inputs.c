@@ -108,7 +108,7 @@ sp_helix *tool_read_materials(sp_context *context, const char *path, sp_pool *po
     json_error_t error;
     if (!path)
         return NULL;
-    char *text = tool_read_bytes(path, "materials", &scratch, &length);
+    char *text = tool_read_json(path, "materials", &scratch, &length);
     json_t *json = sp_json_load(text, length, &error);
     if (!json)
         tool_fail(SP_INPUT, path, "line %d: %s", error.line, error.text);

@@ -110,8 +110,13 @@ void tool_read(const char *path, const char *option, const char *const *kinds, b
     record_input(path, option, file->hash, file->meta, true);
 }
 
+static noreturn void refuse_size(const char *path, int64_t most, const char *what)
+{
+    tool_fail(SP_INPUT, path, "it has more than %lld MiB, the most that is read %s", (long long)(most >> 20), what);
+}
+
 /* Appends what there is to read, up to `most` bytes in all. */
-static void read_rest(const char *path, int descriptor, int64_t most, sp_list *list)
+static void read_rest(const char *path, int descriptor, int64_t most, const char *what, sp_list *list)
 {
     enum { STEP = 1 << 20 };
     for (ssize_t got = 1; got > 0;) {
@@ -125,18 +130,36 @@ static void read_rest(const char *path, int descriptor, int64_t most, sp_list *l
             tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
         list->count -= STEP - got;
         if (list->count > most)
-            tool_fail(SP_INPUT, path, "it has more than %lld MiB, the most that is read from a pipe: give it as a file", (long long)(most >> 20));
+            refuse_size(path, most, what);
     }
 }
 
-char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count)
+/* A file that is mostly holes takes no room on the disk, but all of its size in memory: truncate -s 100G. Text has none; a file system that compresses makes
+ * it smaller by less than this. */
+static void refuse_holes(const char *path, const struct stat *about)
+{
+    enum { HOLES = 64, SMALL = 64 << 20 };
+    const int64_t stored = (int64_t)about->st_blocks * 512;
+    if (about->st_size > SMALL && about->st_size / HOLES > stored)
+        tool_fail(SP_INPUT, path, "it has %lld MiB, but %lld MiB on the disk: it consists of holes", (long long)about->st_size >> 20, (long long)stored >> 20);
+}
+
+static char *read_bytes(const char *path, const char *option, int64_t most, const char *what, sp_pool *pool, int64_t *count)
 {
     enum { PIPE_MOST = 1 << 30 };
     int descriptor = tool_open_input(path);
     struct stat about;
     const bool is_file = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
     sp_list list = {0};
-    read_rest(path, descriptor, is_file ? INT64_MAX : PIPE_MOST, &list);
+    if (is_file) {
+        refuse_holes(path, &about);
+        if (about.st_size > most)
+            refuse_size(path, most, what);
+    } else if (most > PIPE_MOST) {
+        most = PIPE_MOST;
+        what = "from a pipe: give it as a file";
+    }
+    read_rest(path, descriptor, most, what, &list);
     tool_close_input(descriptor);
     char *bytes = sp_pool_new(pool, list.count + 1, 1);
     if (!bytes)
@@ -150,6 +173,16 @@ char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64
         tool_record_input(path, option, hash, NULL);
     }
     return bytes;
+}
+
+char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count)
+{
+    return read_bytes(path, option, (int64_t)64 << 30, "of text and models", pool, count);
+}
+
+char *tool_read_json(const char *path, const char *option, sp_pool *pool, int64_t *count)
+{
+    return read_bytes(path, option, SP_JSON_BYTES, "of JSON", pool, count);
 }
 
 json_t *tool_meta_new(const char *kind)

@@ -18,7 +18,7 @@ void tool_read_scene(sp_context *context, const char *path, tool_scene *scene)
     if (!folder)
         tool_fail(SP_SYSTEM, path, "out of memory");
     folder[slash == path ? 1 : slash ? slash - path : 0] = 0;
-    scene->text = tool_read_bytes(path, "", &scene->pool, &scene->count);
+    scene->text = tool_read_json(path, "", &scene->pool, &scene->count);
     sp_hash_bytes(scene->count, scene->text, scene->hash);
     tool_record_input(path, NULL, scene->hash, NULL);
     tool_check(sp_scene_parse(context, scene->text, scene->count, folder, &scene->scene), path);

@@ -124,8 +124,11 @@ void tool_record_archive(const char *path, const char *option, const char *hash,
 
 /* A whole text or model file, NUL-terminated; recorded unless option is "". A word that is no option of the tool ("include") says
  * that another input named the file: it is then recorded as "via" that, by its path from the folder of the other input, which is the last
- * one before it that no other named. */
+ * one before it that no other named. Refused are files of more than 64 GiB, of more than 1 GiB from a pipe, and those that consist of holes. */
 char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count);
+
+/* The same of JSON, of which no more is read than sp_json_load takes. */
+char *tool_read_json(const char *path, const char *option, sp_pool *pool, int64_t *count);
 
 /* The input that names those which are read from here on; NULL: the first argument, which is what stands at the start. */
 void tool_named_in(const char *path);

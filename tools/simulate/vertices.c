@@ -142,7 +142,7 @@ static void read_skeleton(simulation *s)
     sp_skeleton_file *file = &s->vertices.bones;
     const char *path = s->vertices.choice->skeleton, *slash = strrchr(path, '/');
     int64_t length;
-    char *text = tool_read_bytes(path, "skeleton", &s->pool, &length), *folder = room(s, (int64_t)strlen(path) + 1, 1);
+    char *text = tool_read_json(path, "skeleton", &s->pool, &length), *folder = room(s, (int64_t)strlen(path) + 1, 1);
     memcpy(folder, path, slash == path ? 1 : slash ? (size_t)(slash - path) : 0);
     tool_check(sp_skeleton_file_parse(s->context, text, length, folder, &s->mesh.mesh, file), path);
     tool_named_in(path);

@@ -138,7 +138,7 @@ static bool export_shell(sp_context *context, enum format format)
         tool_peek_any_kind(context, tool_argument(0), kind);
     if (strcmp(kind, "pointshell")) {
         if (format == FORMAT_PLY)
-            tool_fail(SP_USAGE, NULL, "PLY holds a pointshell: name one file of that kind");
+            tool_fail(*kind ? SP_INPUT : SP_USAGE, *kind ? tool_argument(0) : NULL, "PLY holds a pointshell: name one file of that kind");
         return false;
     }
     if (chosen.probes || chosen.coordinates || chosen.volume || chosen.surface || chosen.fields || chosen.columns || chosen.frames || chosen.every != 1 || chosen.partial ||

@@ -365,7 +365,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     refused 3 '^simulate: poly.npz: ' simulate mesh.npz --model cubature --basis basis.npz --cub poly.npz -o out.npz
     # a body at rest teaches nothing
     simulate mesh.npz -q --basis basis.npz --poly poly.npz --steps 3 -o rest.npz
-    refused 3 '^cubature: no pose has a force' cubature mesh.npz basis.npz rest.npz -o out.npz
+    refused 3 '^cubature: rest.npz: no pose has a force' cubature mesh.npz basis.npz rest.npz -o out.npz
     modes free.npz -q -k 8 -o free-modes.npz
     refused 3 '^cubature: free-modes.npz: column 0 is a rigid motion' cubature free.npz free-modes.npz -o out.npz
     # a law without value where an element is turned inside out
@@ -566,7 +566,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
 	END
     refused 2 '^simexport: VTU needs the mesh' simexport cub.npz -o out.vtu
     refused 3 '^simexport: cub.npz: it was made from another mesh' simexport cub.npz twin.npz -o out.vtu
-    refused 2 '^simexport: basis.npz: a cubature goes with its mesh' simexport cub.npz basis.npz -o out.csv
+    refused 3 '^simexport: basis.npz: a cubature goes with its mesh' simexport cub.npz basis.npz -o out.csv
     refused 2 '^simexport: more than one file of kind cubature' simexport cub.npz cub.npz -o out.csv
     refused 2 '^simexport: mesh.npz: .*not with another file of kind mesh' simexport cub.npz mesh.npz mesh.npz -o out.csv
     refused 2 '^simexport: a cubature has elements and weights alone' simexport cub.npz --coordinates -o out.csv

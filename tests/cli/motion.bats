@@ -229,7 +229,7 @@ load common
     refused 3 'simrender: cut.json: ' simrender cut.json -q -o out.png
     refused 2 'a second scene' simrender scene.json other.json motion.npz -q -o out.png
     refused 2 'a second motion' simrender scene.json motion.npz motion.npz -q -o out.png
-    refused 2 'traj.npz: with a scene there is its motion' simrender scene.json traj.npz -q -o out.png
+    refused 3 'traj.npz: with a scene there is its motion' simrender scene.json traj.npz -q -o out.png
     refused 3 'a file of kind motion has no displacements' simrender motion.npz -q -o out.png
     refused 2 '10 pictures need a pattern' simrender scene.json motion.npz -q -o out.png
     refused 2 '\-\-color means nothing with a scene' simrender scene.json --color displacement -q -o out.png

@@ -126,7 +126,7 @@ agrees() {
     done
     refused 2 'shell.npz: it is a pointshell' simexport shell.npz --to obj --level 0 -o out.npz
     refused 2 's.pvd: a pointshell is no series' simexport shell.npz -o s.pvd
-    refused 2 'PLY holds a pointshell' simexport mesh.npz -o out.ply
+    refused 3 'mesh.npz: PLY holds a pointshell' simexport mesh.npz -o out.ply
     refused 2 'PLY holds a pointshell' simexport shell.npz mesh.npz -o out.ply
     refused 3 'shell.npz: .*pointshell.*' simexport shell.npz -o out.mtx
     no_faults

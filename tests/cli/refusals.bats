@@ -41,6 +41,16 @@ load common
     no_faults
 }
 
+@test "simexport of a kind that the format cannot hold" {
+    refused 3 '^simexport: mesh.npz: a file of kind mesh does not fit' simexport mesh.npz --to cub -o out.npz
+    refused 3 '^simexport: modes.npz: a file of kind modes does not fit' simexport modes.npz --to cub -o out.npz
+    refused 3 '^simexport: traj.npz: a file of kind trajectory does not fit' simexport traj.npz --to npy -o out.npz
+    refused 3 '^simexport: poly.npz: a cubature goes with its mesh' simexport cub.npz poly.npz -o out.csv
+    refused 3 '^simexport: field.npz: PLY holds a pointshell' simexport field.npz --to ply -o out.npz
+    refused 3 '^simexport: K.npz: it is a file of kind sparse' simexport K.npz --to veg -o out.npz
+    no_faults
+}
+
 @test "files of another mesh or basis" {
     refused 3 '^modalderiv: twin-modes.npz: it was made from another mesh' modalderiv mesh.npz twin-modes.npz -o out.npz
     refused 3 '^modalderiv: other-modes.npz: ' modalderiv mesh.npz other-modes.npz -o out.npz

@@ -135,7 +135,7 @@ holds() {
     modes mesh.npz -q -k 2 -o two.npz
     pointshell mesh.npz -q --basis two.npz --normals tangents --points 60 -o two-shell.npz
     refused 3 'two-shell.npz: it was made from another basis' simexport two-shell.npz traj.npz --to csv -o out.npz
-    refused 2 'mesh.npz: normals are those of a pointshell in a trajectory' simexport mesh.npz shell.npz --to csv -o out.npz
+    refused 3 'mesh.npz: normals are those of a pointshell in a trajectory' simexport mesh.npz shell.npz --to csv -o out.npz
     refused 2 '--probe and --coordinates mean nothing' simexport shell.npz traj.npz --to csv --coordinates -o out.npz
     ending=.csv
     done_well simexport shell.npz traj.npz -o all.csv

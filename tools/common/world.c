@@ -82,7 +82,7 @@ void tool_world_open(sp_context *context, int64_t count, const char *const *path
         if (is_scene ? world->has_scene : world->path != NULL)
             tool_fail(SP_USAGE, paths[i], is_scene ? "a second scene" : "a second motion");
         if (!is_scene && !tool_is_motion(context, paths[i]))
-            tool_fail(SP_USAGE, paths[i], "with a scene there is its motion, and nothing else: the scene names its other files");
+            tool_fail(SP_INPUT, paths[i], "with a scene there is its motion, and nothing else: the scene names its other files");
         if (is_scene)
             tool_read_scene(context, paths[i], &world->scene);
         else

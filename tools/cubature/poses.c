@@ -362,7 +362,7 @@ void cubature_collect_poses(cubature_problem *p)
     if (p->held_out.count == 0 && choice->held_out > 0 && p->poses.count > 1)
         split(p, choice->held_out);
     if (p->poses.count == 0 && !choice->incremental)
-        tool_fail(SP_INPUT, NULL, "no pose has a force: there is nothing to fit");
+        tool_fail(SP_INPUT, tool_argument(tool_argument_count() > 2 ? 2 : 0), "no pose has a force: there is nothing to fit");
 }
 
 bool cubature_keeps_linear(const cubature_problem *p)

@@ -56,7 +56,8 @@ static void read_files(chosen_elements *c, int count, const char *const *paths)
         else if (!strcmp(kind, "mesh") && !c->mesh.path)
             tool_read_mesh(paths[i], NULL, &c->mesh);
         else
-            tool_fail(SP_USAGE, paths[i], "a cubature goes with its mesh, not with %s file of kind %s", strcmp(kind, "mesh") ? "a" : "another", kind);
+            tool_fail(strcmp(kind, "mesh") ? SP_INPUT : SP_USAGE, paths[i], "a cubature goes with its mesh, not with %s file of kind %s",
+                      strcmp(kind, "mesh") ? "a" : "another", kind);
     }
     if (c->mesh.path) {
         tool_check_hash(c->path, "mesh", c->mesh_hash, c->mesh.hash);

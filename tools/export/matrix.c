@@ -141,7 +141,7 @@ void tool_export_matrix(sp_context *context, enum tool_matrix_format format, int
     bool sparse = !strcmp(kind, "sparse"), polynomials = !strcmp(kind, "polynomials");
     if (!strcmp(kind, "mesh") || !strcmp(kind, "trajectory") || polynomials != (format == TOOL_MATRIX_CUB) ||
         (sparse && format != TOOL_MATRIX_MARKET))
-        tool_fail(SP_USAGE, paths[0], "a file of kind %s does not fit this format", kind);
+        tool_fail(SP_INPUT, paths[0], "a file of kind %s does not fit this format", kind);
     if (sparse && chosen)
         tool_fail(SP_USAGE, paths[0], "--columns: it is a sparse matrix");
     if (sparse)

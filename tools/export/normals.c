@@ -91,7 +91,7 @@ void tool_export_normals(sp_context *context, const char *shell_path, const char
     sp_stream stream;
     tool_motion_open(context, 1, &trajectory_path, choice->partial ? TOOL_MOTION_PARTIAL : 0, &motion);
     if (!motion.path)
-        tool_fail(SP_USAGE, trajectory_path, "normals are those of a pointshell in a trajectory, which it is not");
+        tool_fail(SP_INPUT, trajectory_path, "normals are those of a pointshell in a trajectory, which it is not");
     open_shell(&c, &motion);
     tool_motion_choose(&motion, choice->frames, choice->every, NULL, &frames);
     tool_output *output = tool_output_open(choice->target);

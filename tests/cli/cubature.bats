@@ -642,6 +642,20 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     no_faults
 }
 
+@test "a checkpoint behind a symbolic link goes, the link stays" {
+    cp "$BODY"/mesh-basis.npz .
+    mkdir folder
+    ln -s folder/target.checkpoint link.checkpoint
+    cp "$BODY"/all.checkpoint folder/target.checkpoint
+    for round in old new; do
+        cubature "$BODY"/mesh.npz mesh-basis.npz --method greedy --tolerance 0 -n 40 -q --checkpoint link.checkpoint -o $round.npz || fault "$round: exit $?"
+        [ -z "$(ls -A folder)" ] || fault "$round: $(ls -A folder) stays"
+        [ -L link.checkpoint ] || fault "$round: the link went"
+    done
+    same_bytes old.npz new.npz 'with a link'
+    no_faults
+}
+
 @test "checkpoints of another run, damaged, or no checkpoints at all are refused and left alone" {
     local at size how=(cubature mesh.npz mesh-basis.npz --method greedy --tolerance 0 -n 40)
     cp "$BODY"/mesh-basis.npz "$BODY"/all.checkpoint .

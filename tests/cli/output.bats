@@ -185,37 +185,114 @@ writers() {
     echo old > victim
     ln -s ../victim sticky/link.npz
     chown -h 12345 sticky/link.npz
-    refused 4 '^modes: sticky/link.npz: cannot write through the symbolic link of another user' modes mesh.npz -q -k 4 -o sticky/link.npz
+    refused 4 '^modes: sticky/link.npz: cannot write through the symbolic link of another user in sticky, a folder' modes mesh.npz -q -k 4 -o sticky/link.npz
     [ "$(< victim)" = old ] || fault 'the file behind the link was changed'
+    no_faults
+}
+
+# A library that lets the n-th call of rename or fsync fail, and write from the n-th call on, as on a full disk; failing CALL N COMMAND… runs a command with it.
+make_failing() {
+    command -v cc > /dev/null || skip 'no compiler'
+    cat > "$BATS_TEST_TMPDIR/fail.c" <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <errno.h>
+	#include <stdbool.h>
+	#include <stdlib.h>
+	#include <string.h>
+	#include <unistd.h>
+	static bool fails(const char *name, bool from, int error)
+	{
+	    static int calls;
+	    const char *call = getenv("FAIL_CALL");
+	    if (!call || strcmp(call, name) != 0)
+	        return false;
+	    int number = atoi(getenv("FAIL_NUMBER"));
+	    errno = error;
+	    return ++calls == number || (from && calls > number);
+	}
+	int rename(const char *from, const char *to)
+	{
+	    int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+	    return fails("rename", false, EIO) ? -1 : real(from, to);
+	}
+	int fsync(int descriptor)
+	{
+	    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+	    return fails("fsync", false, EIO) ? -1 : real(descriptor);
+	}
+	ssize_t write(int descriptor, const void *bytes, size_t count)
+	{
+	    ssize_t (*real)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+	    return descriptor > 2 && fails("write", true, ENOSPC) ? -1 : real(descriptor, bytes, count);
+	}
+	END
+    cc -shared -fPIC -o "$BATS_TEST_TMPDIR/fail.so" "$BATS_TEST_TMPDIR/fail.c"
+}
+
+failing() {
+    local call=$1 number=$2
+    shift 2
+    FAIL_CALL=$call FAIL_NUMBER=$number LD_PRELOAD=$BATS_TEST_TMPDIR/fail.so "$@"
+}
+
+# fails_whole CALL STEP OLD… -- COMMAND…: the first call fails, then each STEP later one, until the command is done. Each time the exit code is 4, with one line; the old files
+# hold "old" still, and there are no others.
+fails_whole() {
+    local call=$1 step=$2 number=1 files=() before file failures=0
+    shift 2
+    while [ "$1" != -- ]; do
+        files+=("$1")
+        shift
+    done
+    shift
+    for ((number = 1; number < 1000; number += step)); do
+        for file in "${files[@]}"; do
+            echo old > "$file"
+        done
+        before=$(ls -A)
+        code=0
+        failing "$call" $number "$@" 2> "$BATS_TEST_TMPDIR/said" || code=$?
+        [ $code = 4 ] || break
+        failures=$((failures + 1))
+        [ "$(wc -l < "$BATS_TEST_TMPDIR/said")" = 1 ] || fault "$call $number: $(< "$BATS_TEST_TMPDIR/said")"
+        [ "$(ls -A)" = "$before" ] || fault "$call $number: the folder was $before and is $(ls -A)"
+        for file in "${files[@]}"; do
+            [ "$(head -c 10 "$file")" = old ] || fault "$call $number: $file is new"
+        done
+    done
+    [ $code = 0 ] || fault "$call $number: exit $code: $(< "$BATS_TEST_TMPDIR/said")"
+    [ $failures -gt 1 ] || fault "$call: $failures calls failed"
+}
+
+@test "a failing synchronization of files and folders changes no output" {
+    needs_plain_build "they have to be loaded first"
+    make_failing
+    mkdir there
+    fails_whole fsync 1 out.npz out-K.npz there/M.npz -- modes mesh.npz -q -k 4 --write-stiffness out-K.npz --write-mass there/M.npz -o out.npz
+    fails_whole fsync 1 out.csv -- simexport mesh.npz basis.npz traj.npz --probe 30 -q -o out.csv
+    no_faults
+}
+
+@test "a full disk changes no frame of a series" {
+    needs_plain_build "they have to be loaded first"
+    make_failing
+    fails_whole write 3 f.pvd f_0000.vtu f_0001.vtu f_0002.vtu -- simexport mesh.npz full.npz --every 2 -q -o f.pvd
+    rm f*
+    fails_whole write 3 m.pvd m_0000.vtu m_0001.vtu contacts_m.pvd contacts_m_0000.vtu contacts_m_0001.vtu -- simexport scene.json motion.npz --frames 0-1 -q -o m.pvd
     no_faults
 }
 
 @test "several outputs: when a name cannot be given all old files are put back" {
     needs_plain_build "they have to be loaded first"
     local number old
-    command -v cc > /dev/null || skip 'no compiler'
-    cat > "$BATS_TEST_TMPDIR/fail.c" <<-'END'
-	#define _GNU_SOURCE
-	#include <dlfcn.h>
-	#include <errno.h>
-	#include <stdlib.h>
-	int rename(const char *from, const char *to)
-	{
-	    static int calls;
-	    int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
-	    if (++calls != atoi(getenv("FAIL_RENAME")))
-	        return real(from, to);
-	    errno = EIO;
-	    return -1;
-	}
-	END
-    cc -shared -fPIC -o "$BATS_TEST_TMPDIR/fail.so" "$BATS_TEST_TMPDIR/fail.c"
+    make_failing
     for number in 1 2 3; do
         for old in out.npz out-K.npz; do
             echo old > $old
         done
         code=0 # out-M.npz does not exist before
-        FAIL_RENAME=$number LD_PRELOAD=$BATS_TEST_TMPDIR/fail.so modes mesh.npz -q -k 4 --write-stiffness out-K.npz --write-mass out-M.npz -o out.npz 2> err || code=$?
+        failing rename $number modes mesh.npz -q -k 4 --write-stiffness out-K.npz --write-mass out-M.npz -o out.npz 2> err || code=$?
         [ $code = 4 ] || fault "rename $number: exit $code"
         [ "$(wc -l < err)" = 1 ] || fault "rename $number: $(< err)"
         [ "$(< out.npz)$(< out-K.npz)" = oldold ] || fault "rename $number: an old file was replaced"

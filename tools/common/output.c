@@ -68,9 +68,11 @@ static size_t folder_length(const char *path)
  * the owner of the folder (fs.protected_symlinks), but resolving it by readlink does not ask Linux. */
 static void refuse_planted_link(const tool_output *output, const char *folder, const struct stat *link)
 {
+    const int shown = (int)strlen(folder) - 2; /* it ends with "/.", or is "." */
     struct stat about;
     if (stat(folder, &about) == 0 && (about.st_mode & S_ISVTX) && (about.st_mode & S_IWOTH) && link->st_uid != geteuid() && link->st_uid != about.st_uid)
-        tool_fail(SP_SYSTEM, output->path, "cannot write through the symbolic link of another user in %s, a folder that everyone can write to", folder);
+        tool_fail(SP_SYSTEM, output->path, "cannot write through the symbolic link of another user in %.*s, a folder that everyone can write to",
+                  shown > 1 ? shown : 1, folder);
 }
 
 /* The file behind symbolic links, also where the last one leads to a file that does not exist yet. */

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""mutate.py SECONDS SEED FILE PROGRAM…: runs PROGRAM with @ replaced by mutated copies of FILE whose CRC and hash fit, so that
-mutations get past the container: .npy headers, values, keys of meta and result, members left out or exchanged. Every run has to end
-with an exit code of 0 to 5 and, where it is not 0 or 1, one line that names the file. Prints executions and findings."""
+"""mutate.py TIMES SEED FILE PROGRAM…: runs PROGRAM with @ replaced by mutated copies of FILE whose CRC and hash fit, so that
+mutations get past the container: .npy headers, values, keys of meta and result, members left out or exchanged. TIMES is a number of
+seconds, or of runs with an x behind it. Every run has to end with an exit code of 0 to 5 and, where it is not 0 or 1, one line that
+names the file (a numerical failure, 5, may name another, and so may what does not belong to the mutated file; a hint may follow). % is replaced by the name of an output, which has to be a
+file that simverify, beside PROGRAM, accepts where the code is 0, and not there where it is not. Prints executions and findings."""
 import hashlib
 import io
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
 
-seconds, seed, source = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+runs = int(sys.argv[1][:-1]) if sys.argv[1].endswith('x') else None
+seconds, seed, source = float('inf') if runs else float(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 program = sys.argv[4:]
 random.seed(seed)
 with zipfile.ZipFile(source) as archive:
@@ -94,21 +98,47 @@ def write(path):
             archive.writestr(zipfile.ZipInfo(name + '.npy'), data)
 
 
-count, findings, end = 0, 0, time.time() + seconds
+def run(words):
+    try:
+        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
+        return done.returncode, done.stderr.decode('utf-8', 'replace')
+    except subprocess.TimeoutExpired:
+        return -1, 'more than 120 s'
+
+
+def fault():
+    """What is wrong with a run, None where nothing is."""
+    code, said = run([w.replace('@', path).replace('%', output) for w in program])
+    codes[code] = codes.get(code, 0) + 1
+    wrote = os.path.exists(output)
+    if not 0 <= code <= 5:
+        return code, said
+    if code > 1:
+        lines = [line for line in said.splitlines() if line.startswith(os.path.basename(program[0]) + ': ')]
+        if not lines or said.count('\n') > len(lines) + 1 or (code != 5 and 'bad.npz' not in lines[-1] and 'it was made from another' not in lines[-1]):
+            return code, said
+        return ('an output with exit code', code) if wrote else None
+    if wrote and output.endswith('.npz'):
+        code, said = run([os.path.join(os.path.dirname(program[0]), 'simverify'), '--quiet', output])
+        if code:
+            return 'simverify refuses the output', code, said
+    return None
+
+
+count, findings, end, codes = 0, 0, time.time() + seconds, {}
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, 'bad.npz')
-    while time.time() < end:
+    output = os.path.join(folder, 'output.npz')
+    while count < runs if runs else time.time() < end:
         write(path)
-        try:
-            run = subprocess.run([w.replace('@', path) for w in program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60)
-            code, said = run.returncode, run.stderr.decode('utf-8', 'replace')
-        except subprocess.TimeoutExpired:
-            code, said = -1, 'more than 60 s'
+        wrong = fault()
         count += 1
-        if not 0 <= code <= 5 or (code > 1 and (said.count('\n') > 2 or 'bad.npz' not in said)):
+        if os.path.exists(output):
+            os.unlink(output)
+        if wrong:
             findings += 1
-            kept = 'finding-%d-%d.npz' % (seed, count)
-            os.replace(path, kept)
-            print(kept, code, said[:300])
-print('%d executions, %d findings' % (count, findings))
+            kept = 'finding-%s-%s-%d-%d.npz' % (os.path.basename(program[0]), os.path.basename(source)[:-4], seed, count)
+            shutil.copy(path, os.path.join(os.environ.get('SUPPLE_FINDINGS', '.'), kept))
+            print(kept, *wrong)
+print('%d executions, %d findings; exit codes %s' % (count, findings, ', '.join('%d: %d' % c for c in sorted(codes.items()))))
 sys.exit(findings > 0)

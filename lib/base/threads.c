@@ -6,10 +6,13 @@
 #include <stdint.h>
 #include <unistd.h>
 
+static _Thread_local bool spare;
+
 /* The team of another first thread is counted beside ours for as long as that thread lives. */
 static void *hold_a_team(void *data)
 {
     int count = (int)(intptr_t)data, there = 0;
+    spare = true;
 #pragma omp parallel num_threads(count)
     {
 #pragma omp atomic
@@ -20,13 +23,18 @@ static void *hold_a_team(void *data)
     return NULL;
 }
 
+bool sp_thread_is_spare(void)
+{
+    return spare;
+}
+
 void sp_threads_prepare(void)
 {
     pthread_t thread;
     pthread_attr_t attributes;
     sigset_t all, before;
     if (pthread_attr_init(&attributes) != 0)
-        return; /* slower on a busy machine, no worse */
+        return;       /* slower on a busy machine, no worse */
     sigfillset(&all); /* signals are for the first thread */
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -192,7 +193,7 @@ static void print_line(const char *file, const char *text)
 {
     char line[6000];
     end_progress_line();
-    snprintf(line, sizeof line, "%s: %s%s%s", tool.spec->name, file ? file : "", file ? ": " : "", text);
+    snprintf(line, sizeof line, "%s: %s%s%s", tool.spec ? tool.spec->name : program_invocation_short_name, file ? file : "", file ? ": " : "", text);
     print_plain_line(line);
 }
 
@@ -202,9 +203,22 @@ static const char *name_of(const char *file)
     return !file || strcmp(file, "-") ? file : file == tool_output_path() ? "standard output" : "standard input";
 }
 
+/* Threads may fail together, and one that fails may fail again: one message, one exit. */
+static void fail_once(int status)
+{
+    static atomic_flag failing = ATOMIC_FLAG_INIT;
+    static _Thread_local bool here;
+    if (here)
+        _exit(status);
+    here = true;
+    while (atomic_flag_test_and_set(&failing))
+        pause();
+}
+
 noreturn void tool_fail(int status, const char *file, const char *format, ...)
 {
     char text[700];
+    fail_once(status);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);

@@ -10,7 +10,8 @@
  *     }
  *
  * Everything here ends the process on failure, with one line on stderr, the exit code of supple(7), the unfinished
- * output removed and the old one untouched. */
+ * output removed and the old one untouched. So does an allocation that fails, in the program or in a library (common/memory.c): no caller of
+ * malloc, and of what allocates, sees one. */
 #ifndef TOOLS_COMMON_TOOL_H
 #define TOOLS_COMMON_TOOL_H
 
@@ -89,7 +90,7 @@ bool tool_quiet(void);
 
 /* ---- messages ---- */
 
-/* "tool: file: text"; file may be NULL. Exits with `status` (enum sp_status). */
+/* "tool: file: text"; file may be NULL. Exits with `status` (enum sp_status). Any thread may call it; the first one is heard. */
 noreturn void tool_fail(int status, const char *file, const char *format, ...) SP_PRINTF(3, 4);
 
 /* A second line to help, printed after the failure's line: call before tool_fail. */

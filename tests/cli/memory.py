@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Runs commands while allocations fail, and prints what does not end as it should.
+
+    memory.py LIBRARY POSITIONS [SEED] < commands
+
+LIBRARY is build/tests/fail-memory.so; commands stand one on a line, and work in the current folder. Each is run undisturbed, which counts its
+allocations, and then POSITIONS times (0: as many times as it has allocations) with one that fails, and as often with one that fails and all later
+ones. POSITIONS are the first, the last, and others drawn at random.
+
+Every such run has to end with exit 4 and one line "program: … out of memory", or of a thread that cannot be created; the outputs, which hold the
+word "old" before, are as they were, and no file is new. A run may also end as the undisturbed one does, with the same bytes: threads make the
+number of allocations differ from run to run, and one of them the program can do without. It is counted as survived; half of the runs must not be.
+
+The last line is the sum: commands, runs, survived, faults. Exit 1 with faults."""
+import hashlib
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+OLD = b'old\n'
+FAILURE = re.compile(rb'\A([a-z]+): ([^\n]*: )?(out of memory|cannot create a thread: Resource temporarily unavailable)\n\Z')
+# what a run may leave when it fails, and removes when it succeeds
+KEPT = '.checkpoint'
+
+
+def files():
+    return {entry.name: entry.stat() for entry in os.scandir('.') if entry.is_file() and not entry.name.endswith(KEPT)}
+
+
+def changed(before, after):
+    return [name for name in set(before) | set(after)
+            if name not in before or name not in after
+            or (before[name].st_mtime_ns, before[name].st_size, before[name].st_ino) != (after[name].st_mtime_ns, after[name].st_size, after[name].st_ino)]
+
+
+def read(name):
+    with open(name, 'rb') as file:
+        return file.read()
+
+
+class Trial:
+    def __init__(self, library, line):
+        self.line, self.words, self.library, self.faults = line, shlex.split(line), library, []
+
+    def run(self, **variables):
+        for name in os.listdir('.'):
+            if name.endswith(KEPT):
+                os.remove(name)
+        environment = dict(os.environ, LD_PRELOAD=self.library, **variables)
+        try:
+            done = subprocess.run(self.words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            return None, b'', b''
+        return done.returncode, done.stdout, done.stderr
+
+    def fault(self, where, text):
+        self.faults.append('%s: %s: %s' % (self.line, where, text))
+
+    def reference(self):
+        before = files()
+        with tempfile.NamedTemporaryFile() as counted:
+            self.code, self.out, self.err = self.run(FAIL_COUNT=counted.name)
+            self.count = int(read(counted.name))
+        if self.code not in (0, 1):
+            sys.exit('%s: exit %s without failures: %s' % (self.line, self.code, self.err.decode(errors='replace')))
+        self.outputs = sorted(changed(before, files()))
+        self.bytes = [hashlib.sha256(read(name)).digest() for name in self.outputs]
+
+    def spoil(self):
+        for name in self.outputs:
+            with open(name, 'wb') as file:
+                file.write(OLD)
+
+    def failing(self, mode, n):
+        before = files()
+        code, out, err = self.run(**{mode: str(n)})
+        where = '%s=%d' % (mode, n)
+        touched = sorted(changed(before, files()))
+        if code == 4:
+            match = FAILURE.match(err)
+            if not match or match.group(1).decode() != self.words[0]:
+                self.fault(where, 'stderr is %r' % err)
+            if touched:
+                self.fault(where, 'exit 4, but %s changed' % ', '.join(touched))
+                self.restore(touched)
+            return False
+        if code != self.code or (err and err != self.err):
+            self.fault(where, 'exit %s, %r' % ('by timeout' if code is None else code, err))
+        elif touched != self.outputs or [hashlib.sha256(read(name)).digest() for name in self.outputs] != self.bytes or (not self.outputs and out != self.out):
+            self.fault(where, 'exit %d with other bytes' % code)
+        self.restore(touched)
+        return True
+
+    def restore(self, touched):
+        for name in touched:
+            if name not in self.outputs:
+                os.remove(name)
+        self.spoil()
+
+    def positions(self, most):
+        if most == 0 or most >= self.count:
+            return range(1, self.count + 1)
+        inner = random.sample(range(2, self.count), max(0, min(most - 2, self.count - 2)))
+        return [1] + sorted(inner) + [self.count]
+
+
+def main():
+    library, most = os.path.abspath(sys.argv[1]), int(sys.argv[2])
+    random.seed(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+    commands = runs = survived = faults = 0
+    for line in sys.stdin.read().splitlines():
+        trial = Trial(library, line)
+        trial.reference()
+        trial.spoil()
+        passed = tried = 0
+        for mode in ('FAIL_AT', 'FAIL_FROM'):
+            for n in trial.positions(most):
+                tried += 1
+                passed += trial.failing(mode, n)
+        if passed > tried / 2:
+            trial.fault('all', '%d of %d runs did not notice' % (passed, tried))
+        for text in trial.faults[:20]:
+            print(text)
+        commands, runs, survived, faults = commands + 1, runs + tried, survived + passed, faults + len(trial.faults)
+        print('# %s: %d allocations, %d runs, %d survived, %d faults' % (line, trial.count, tried, passed, len(trial.faults)), flush=True)
+    print('%d commands, %d runs, %d survived, %d faults' % (commands, runs, survived, faults))
+    return faults > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -18,6 +18,7 @@ static const double SYNC_SECONDS = 2;
 
 struct tool_checkpoint {
     const char *path;
+    char *target;  /* behind symbolic links, which stay */
     int descriptor;
     bool reading;
     int64_t end;   /* bytes that are known to be whole */
@@ -115,6 +116,9 @@ tool_checkpoint *tool_checkpoint_open(const char *path)
     checkpoint->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (checkpoint->descriptor < 0)
         system_failure(checkpoint, "open");
+    checkpoint->target = realpath(path, NULL);
+    if (!checkpoint->target)
+        system_failure(checkpoint, "open");
     check_file(checkpoint);
     uint8_t expected[HEADER], header[HEADER];
     memcpy(expected, magic, MAGIC);
@@ -196,10 +200,9 @@ void tool_checkpoint_finish(tool_checkpoint *checkpoint)
 {
     if (!checkpoint)
         return;
-    char *target = realpath(checkpoint->path, NULL); /* behind symbolic links, which stay */
-    if (!target || unlink(target))
+    if (unlink(checkpoint->target))
         system_failure(checkpoint, "remove");
-    free(target);
+    free(checkpoint->target);
     close(checkpoint->descriptor);
     free(checkpoint);
 }

@@ -139,6 +139,7 @@ void tool_export_volume(sp_context *context, enum tool_volume_format format, int
     if (count != 1)
         tool_fail(SP_USAGE, NULL, "this format takes one mesh, not %d files", count);
     tool_read_mesh(paths[0], NULL, &mesh);
+    tool_outputs_hold(true);
     if (format == TOOL_VOLUME_TETGEN)
         write_tetgen(context, target, mesh.path, &mesh.mesh);
     else {
@@ -147,5 +148,6 @@ void tool_export_volume(sp_context *context, enum tool_volume_format format, int
         tool_output_finish(output, NULL);
     }
     warn(context, target, format, &mesh.mesh);
+    tool_outputs_hold(false); /* what can fail is done */
     sp_mesh_free(&mesh.mesh);
 }

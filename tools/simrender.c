@@ -161,6 +161,7 @@ static int64_t draw_frames(tool_figure *figure, tool_sheet *sheet, bool pattern)
     }
     if (figure->color != TOOL_COLOR_NONE && !chosen.range_given)
         tool_say("range of the colours: %.9g to %.9g", figure->range[0], figure->range[1]);
+    tool_outputs_hold(true);
     for (int64_t i = 0; i < count; i++) {
         tool_figure_load(figure, frame[i]);
         tool_sheet_draw(figure, sheet, chosen.sheet ? i : 0, frame[i]);
@@ -172,6 +173,7 @@ static int64_t draw_frames(tool_figure *figure, tool_sheet *sheet, bool pattern)
         tool_sheet_blank(figure, sheet, count);
         write_picture(context, sheet, 0);
     }
+    tool_outputs_hold(false);
     sp_list_free(&list);
     return chosen.sheet ? 1 : count;
 }

@@ -157,11 +157,13 @@ void tool_render_world(sp_context *context, int64_t count, const char *const *pa
     p.letters = tool_picture_letters(size[0], size[1]);
     p.camera = sp_camera_fit(p.world.low, p.world.high, choice->view, choice->up, choice->angle, size[0], size[1]);
     tool_check(sp_image_new(context, size[0], size[1], &p.image), NULL);
+    tool_outputs_hold(true);
     for (int64_t i = 0; i < list.count; i++) {
         draw(&p, ((const int64_t *)list.data)[i]);
         write_picture(&p, i);
         tool_check(sp_progress(context, (double)(i + 1) / (double)list.count), NULL);
     }
+    tool_outputs_hold(false);
     tool_say("%lld picture%s of %lldx%lld", (long long)list.count, list.count == 1 ? "" : "s", (long long)size[0], (long long)size[1]);
     sp_image_free(&p.image);
     sp_list_free(&list);

@@ -20,6 +20,7 @@ struct tool_state {
     json_t *inputs;
     json_t *history;
     json_t *warnings;
+    bool ended;              /* all outputs are complete */
     bool stdin_used;
     bool no_seed;            /* no choice is random */
     const char *naming;      /* the file that names the inputs which are read; NULL: the first argument */

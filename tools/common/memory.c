@@ -59,11 +59,12 @@ static void prepare(void)
         find_all();
 }
 
-static noreturn void out_of_memory(void)
+static void out_of_memory(void)
 {
     while (sp_thread_is_spare()) /* the program does without what this thread prepares */
         pause();
-    tool_fail(SP_SYSTEM, NULL, "out of memory");
+    if (!tool.ended) /* what libraries do afterwards harms no output */
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
 }
 
 static void *checked(void *memory, size_t bytes)

@@ -146,6 +146,7 @@ int tool_end(void)
     if (tool.data_stream && (ferror(tool.data_stream) || fclose(tool.data_stream)))
         tool_fail(SP_SYSTEM, NULL, "cannot write to standard output: %s", strerror(errno));
     tool.data_stream = NULL;
+    tool.ended = true;
     json_decref(tool.parameters);
     json_decref(tool.inputs);
     json_decref(tool.history);

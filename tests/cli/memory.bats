@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# Memory that runs out: exit 4, one line, the old outputs as they were, and no other file.
+
+load common
+
+# One on a line: a command of every tool, then others that take their memory elsewhere: readers, writers, models, solvers, orderings.
+commands() {
+    local tool
+    for tool in $(tools); do
+        full_command_of "$tool"
+        echo "${line[*]} -q"
+    done
+    cat <<-'END'
+	voxelize bar.obj -n 6 --enlarge 1 -q -o -
+	simimport block.msh -q -o out.npz
+	simimport block.inp -q -o out.npz
+	simimport block.mesh -q -o out.npz
+	simimport block.ele -q -o out.npz
+	simimport block.vtk -q -o out.npz
+	simimport block.vtu -q -o out.npz
+	modes mesh.npz -k 4 --write-stiffness out-K.npz --write-mass out-M.npz -q -o out.npz
+	modes mesh.npz -k 4 --solver arpack -q -o out.npz
+	modes free.npz -k 8 --certify -q -o out.npz
+	modes free.npz --method inertia -q -o out.npz
+	masspca mesh.npz full.npz --method gram-schmidt -q -o out.npz
+	masspca mesh.npz modes.npz deriv.npz --method random -r 6 -q -o out.npz
+	cubature mesh.npz basis.npz --poses 20 --held-out 10 --method greedy -n 10 -q --checkpoint out.checkpoint -o out.npz
+	cubature mesh.npz basis.npz training.npz --method htp -n 10 -q -o out.npz
+	cubature mesh.npz basis.npz --poses 20 --training-only -q -o out.npz
+	pointshell field.npz --points 60 -q -o out.npz
+	distfield wedge.stl -n 8 -q -o out.npz
+	simulate mesh.npz --model full --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
+	simulate mesh.npz --model full --integrator static --gravity 0,0,-9.81 --steps 1 -q -o out.npz
+	simulate mesh.npz --model full --solver jacobi --integrator euler --gravity 0,0,-9.81 --dt 0.01 --steps 2 -q -o out.npz
+	simulate mesh.npz --model full --integrator linear-euler --gravity 0,0,-9.81 --skeleton arm.json --dt 0.01 --steps 3 --joints out.csv -q -o out.npz
+	simulate mesh.npz --model linear --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
+	simulate mesh.npz --model modal --basis modes.npz --integrator exact --loads loads.csv --dt 0.01 --steps 3 -q -o out.npz
+	simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --loads loads.csv --dt 0.01 --steps 3 -q -o out.npz
+	simulate mesh.npz --model direct --basis basis.npz --loads loads.csv --dt 0.01 --steps 3 -q -o out.npz
+	simulate tets.npz --model warp --integrator linear-euler --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
+	simulate mesh.npz --model conjac --dynamic farthest:6 --integrator linear-euler --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
+	simulate scene.json --steps 5 --contacts -q -o out.npz
+	simexport mesh.npz traj.npz basis.npz --frames 0-2 -q -o out.pvd
+	simexport mesh.npz --fields full.npz --frames 1 -q -o out.vtu
+	simexport field.npz --level 0 -q -o out.obj
+	simexport mesh.npz -q -o out.msh
+	simexport tets.npz -q -o out.node
+	simexport mesh.npz -q -o out.inp
+	simexport mesh.npz -q -o out.veg
+	simexport K.npz -q -o out.mtx
+	simexport basis.npz -q -o out.U
+	simexport scene.json motion.npz -q -o out.csv
+	simrender scene.json motion.npz --frames 1-2 --size 160x120 --samples 1 -q -o out-%d.png
+	simrender field.npz --slice y=0.5 --size 160x120 --samples 1 -q -o out.png
+	siminfo --script cub.npz
+	siminfo motion.npz
+	simverify mesh.npz basis.npz poly.npz cub.npz traj.npz
+	simverify field.npz shell.npz
+	simcompare traj.npz full.npz --mesh mesh.npz --basis basis.npz
+	END
+}
+
+@test "every tool where allocations fail" {
+    needs_plain_build "they have allocators of their own"
+    simimport block.veg --fixed block.bou -q -o tets.npz
+    cat > arm.json <<-'END'
+	{"bones": [{"name": "arm", "joint": "revolute", "at": [3.5, 0, 0], "axis": [0, 1, 0], "mass": 500, "centre": [4, 0, 0],
+	 "inertia": [1, 1, 1, 0, 0, 0], "box": [[2.9, -1, -1], [3.1, 2, 2]]}]}
+	END
+    commands > ../commands
+    grep -e "${ONLY:-.}" ../commands | "$PYTHON" "$BATS_TEST_DIRNAME/memory.py" "$SUPPLE_BUILD/tests/fail-memory.so" "${POSITIONS:-4}" > ../log || fault "$(grep -v '^#' ../log)"
+    [ -z "${POSITIONS-}" ] || cat ../log >&3
+    no_faults
+}

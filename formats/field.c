@@ -60,9 +60,7 @@ int sp_field_write(sp_context *context, sp_writer *writer, json_t *meta, const s
 {
     const int64_t shape[3] = {field->cells[2] + 1, field->cells[1] + 1, field->cells[0] + 1}, three = 3;
     int status;
-    json_t *cells = json_array();
-    for (int k = 0; k < 3; k++)
-        json_array_append_new(cells, json_integer(field->cells[k]));
+    json_t *cells = json_pack("[I, I, I]", (json_int_t)field->cells[0], (json_int_t)field->cells[1], (json_int_t)field->cells[2]);
     if (json_object_set_new(meta, "cells", cells))
         return sp_fail_memory(context);
     for (int64_t i = 0; i < sp_field_vertices(field); i++)

@@ -50,6 +50,15 @@ json_t *sp_json_load(const char *text, int64_t count, json_error_t *error)
     return NULL;
 }
 
+bool sp_json_short(const json_error_t *error)
+{
+    static const char *const string[] = {"invalid token near '\"", "string or '}' expected near '\""};
+    bool refused = false;
+    for (int i = 0; i < 2; i++)
+        refused |= !strncmp(error->text, string[i], strlen(string[i]));
+    return refused || json_error_code(error) == json_error_out_of_memory || !*error->text;
+}
+
 int sp_json_from_member(sp_context *context, const sp_array *array, json_t **object)
 {
     json_error_t error;
@@ -57,6 +66,8 @@ int sp_json_from_member(sp_context *context, const sp_array *array, json_t **obj
     if (array->type != SP_U1 || array->rank != 1)
         return sp_fail(context, SP_INPUT, "%s is not a text (u1, one dimension)", array->name);
     *object = sp_json_load(array->data, array->count, &error);
+    if (!*object && sp_json_short(&error))
+        return sp_fail_memory(context);
     if (!*object)
         return sp_fail(context, SP_INPUT, "%s is not JSON: %s", array->name, error.text);
     if (!json_is_object(*object)) {
@@ -270,9 +281,23 @@ const char *sp_file_kind(const sp_file *file)
     return kind ? kind : "";
 }
 
+/* NULL: out of memory. json_dumps leaves out a key when its buffer cannot grow; with a buffer of the right size nothing grows. */
+static char *print_json(const json_t *object)
+{
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17), length = json_dumpb(object, NULL, 0, flags);
+    char *text = length ? malloc(length + 1) : NULL;
+    if (text && json_dumpb(object, text, length, flags) != length) {
+        free(text);
+        return NULL;
+    }
+    if (text)
+        text[length] = 0;
+    return text;
+}
+
 static int write_json(sp_writer *writer, const char *name, const json_t *object)
 {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = print_json(object);
     int status = sp_writer_text(writer, name, text); /* NULL: out of memory */
     free(text);
     return status;
@@ -367,7 +392,12 @@ int sp_json_hash(sp_context *context, const json_t *object, const char *key, cha
 json_t *sp_json_from_numbers(int64_t count, const double *numbers)
 {
     json_t *array = json_array();
+    bool failed = !array;
     for (int64_t i = 0; i < count; i++)
-        json_array_append_new(array, json_real(numbers[i]));
+        failed |= json_array_append_new(array, json_real(numbers[i])) != 0;
+    if (failed) {
+        json_decref(array);
+        return NULL;
+    }
     return array;
 }

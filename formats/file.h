@@ -68,9 +68,14 @@ enum { SP_JSON_BYTES = 64 << 20 };
  * is refused before memory is taken: a parsed value may need a hundred times the bytes of its text. */
 json_t *sp_json_load(const char *text, int64_t count, json_error_t *error);
 
+/* Whether that failed for want of memory: jansson then gives no reason, or says of a string that it is none, which no text makes it do. Of a string of
+ * more than 15 bytes it may lose some and say nothing; the programs end before that (tools/common/memory.c). */
+bool sp_json_short(const json_error_t *error);
+
 /* The object in a text member: what sp_file_read does with meta and result. The caller owns it. */
 int sp_json_from_member(sp_context *context, const sp_array *array, json_t **object) SP_MUST_USE;
 
+/* NULL: out of memory. */
 json_t *sp_json_from_numbers(int64_t count, const double *numbers);
 
 #endif

@@ -348,6 +348,8 @@ int sp_keys_load(sp_context *context, const char *text, int64_t count, json_t **
     *root = sp_json_load(text + (mark ? 3 : 0), count - (mark ? 3 : 0), &error);
     if (*root)
         return SP_OK;
+    if (sp_json_short(&error))
+        return sp_fail_memory(context);
     for (char *at = error.text; *at; at++) /* it quotes the file */
         if (*at < ' ' || *at > '~')
             *at = '?';

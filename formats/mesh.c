@@ -170,26 +170,32 @@ done:
     return status;
 }
 
+/* NULL: out of memory. */
 static json_t *material_to_json(const sp_material *material)
 {
     json_t *object = json_pack("{s:s, s:s, s:f}", "name", material->name, "law", sp_law_name(material->law), "density", material->density);
+    bool failed = false;
     if (sp_law_isotropic(material->law)) {
-        json_object_set_new(object, "young", json_real(material->young));
-        json_object_set_new(object, "poisson", json_real(material->poisson));
+        failed |= json_object_set_new(object, "young", json_real(material->young)) != 0;
+        failed |= json_object_set_new(object, "poisson", json_real(material->poisson)) != 0;
     } else if (material->law == SP_LAW_LINEAR) {
-        json_object_set_new(object, "stiffness", sp_json_from_numbers(21, material->stiffness));
-        json_object_set_new(object, "frame", sp_json_from_numbers(9, material->frame));
+        failed |= json_object_set_new(object, "stiffness", sp_json_from_numbers(21, material->stiffness)) != 0;
+        failed |= json_object_set_new(object, "frame", sp_json_from_numbers(9, material->frame)) != 0;
     } else
-        json_object_set_new(object, "mooney", sp_json_from_numbers(3, material->mooney));
+        failed |= json_object_set_new(object, "mooney", sp_json_from_numbers(3, material->mooney)) != 0;
     if (material->fibre != SP_FIBRE_NONE) {
-        json_object_set_new(object, "fibre", json_string(sp_fibre_name(material->fibre)));
-        json_object_set_new(object, "fibre_stiffness", json_real(material->fibre_stiffness));
+        failed |= json_object_set_new(object, "fibre", json_string(sp_fibre_name(material->fibre))) != 0;
+        failed |= json_object_set_new(object, "fibre_stiffness", json_real(material->fibre_stiffness)) != 0;
         if (material->fibre == SP_FIBRE_FUNG)
-            json_object_set_new(object, "fibre_exponent", json_real(material->fibre_exponent));
-        json_object_set_new(object, "fibre_direction", sp_json_from_numbers(3, material->fibre_direction));
+            failed |= json_object_set_new(object, "fibre_exponent", json_real(material->fibre_exponent)) != 0;
+        failed |= json_object_set_new(object, "fibre_direction", sp_json_from_numbers(3, material->fibre_direction)) != 0;
     }
-    json_object_set_new(object, "damping_mass", json_real(material->damping_mass));
-    json_object_set_new(object, "damping_stiffness", json_real(material->damping_stiffness));
+    failed |= json_object_set_new(object, "damping_mass", json_real(material->damping_mass)) != 0;
+    failed |= json_object_set_new(object, "damping_stiffness", json_real(material->damping_stiffness)) != 0;
+    if (failed) { /* also where there is no object */
+        json_decref(object);
+        return NULL;
+    }
     return object;
 }
 
@@ -309,17 +315,18 @@ done:
 
 int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh)
 {
-    (void)context;
     const sp_embedded_surface *surface = &mesh->surface;
     int64_t elements = sp_mesh_element_count(mesh);
     bool partly_fixed = false;
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         partly_fixed |= mesh->fixed_axes[i] != 7;
     json_t *materials = json_array();
+    bool failed = json_object_set_new(meta, "quadrature", json_integer(mesh->quadrature)) != 0;
     for (int64_t i = 0; i < mesh->material_count; i++)
-        json_array_append_new(materials, material_to_json(&mesh->materials[i]));
-    json_object_set_new(meta, "quadrature", json_integer(mesh->quadrature));
-    json_object_set_new(meta, "materials", materials);
+        failed |= json_array_append_new(materials, material_to_json(&mesh->materials[i])) != 0;
+    failed |= json_object_set_new(meta, "materials", materials) != 0;
+    if (failed)
+        return sp_fail_memory(context);
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
     SP_TRY(sp_writer_numbers(writer, "vertices", false, 2, (int64_t[]){mesh->vertex_count, 3}, mesh->vertices));
@@ -349,7 +356,8 @@ done:
 static int write_descendant(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *key, const char *hash, const char *member, const int64_t *vertex)
 {
     int status;
-    json_object_set_new(meta, key, json_string(hash));
+    if (json_object_set_new(meta, key, json_string(hash)))
+        return sp_fail_memory(context);
     SP_TRY(sp_mesh_write(context, writer, meta, mesh));
     SP_TRY(sp_writer_array(writer, member, SP_I8, false, 1, &mesh->vertex_count, vertex));
 done:

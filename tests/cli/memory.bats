@@ -1,5 +1,7 @@
 #!/usr/bin/env bats
 # Memory that runs out: exit 4, one line, the old outputs as they were, and no other file.
+#
+# POSITIONS=N: as many allocations of each command fail as N says, 0 all; ONLY=REGEX: of these commands. Both print what was tried.
 
 load common
 
@@ -69,6 +71,23 @@ commands() {
 	END
     commands > ../commands
     grep -e "${ONLY:-.}" ../commands | "$PYTHON" "$BATS_TEST_DIRNAME/memory.py" "$SUPPLE_BUILD/tests/fail-memory.so" "${POSITIONS:-4}" > ../log || fault "$(grep -v '^#' ../log)"
-    [ -z "${POSITIONS-}" ] || cat ../log >&3
+    [ -z "${POSITIONS-}${ONLY-}" ] || cat ../log >&3
+    no_faults
+}
+
+# What the kernel refuses: threads' stacks and OpenBLAS's buffers too. Below 150 MB the loader finds no room for the libraries.
+@test "little address space" {
+    needs_plain_build "they take address space"
+    local limit ended=0
+    for limit in 150000 200000 250000 300000 350000 400000 500000 700000; do
+        code=0
+        (ulimit -v $limit && timeout 100 simulate mesh.npz --model full --gravity 0,0,-9.81 --dt 0.01 --steps 2 -q -o out.npz) 2> err || code=$?
+        [ $code != 0 ] || echo old > out.npz
+        [ $code = 0 ] || [ "$code $(< err)" = '4 simulate: out of memory' ] || [[ "$code $(< err)" = '4 simulate: cannot create a thread: '* ]] || fault "ulimit -v $limit: exit $code: $(< err)"
+        [ "$(< out.npz)" = old ] || fault "ulimit -v $limit: the old output was changed"
+        no_litter "ulimit -v $limit"
+        [ $code != 4 ] || ended=$((ended + 1))
+    done
+    [ $ended -gt 0 ] || fault 'it never was too little'
     no_faults
 }

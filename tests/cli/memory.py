@@ -28,14 +28,17 @@ WAYS = [('FAIL_AT', False), ('FAIL_FROM', False), ('FAIL_AT', True)]  # and whet
 KEPT = '.checkpoint'
 
 
+def mark(entry):
+    about = entry.stat()
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
 def files():
-    return {entry.name: entry.stat() for entry in os.scandir('.') if entry.is_file() and not entry.name.endswith(KEPT)}
+    return {entry.name: mark(entry) for entry in os.scandir('.') if entry.is_file() and not entry.name.endswith(KEPT)}
 
 
 def changed(before, after):
-    return [name for name in set(before) | set(after)
-            if name not in before or name not in after
-            or (before[name].st_mtime_ns, before[name].st_size, before[name].st_ino) != (after[name].st_mtime_ns, after[name].st_size, after[name].st_ino)]
+    return sorted(name for name in set(before) | set(after) if before.get(name) != after.get(name))
 
 
 def read(name):
@@ -70,8 +73,11 @@ class Trial:
         if self.code not in (0, 1):
             sys.exit('%s: exit %s without failures: %s' % (self.line, self.code, self.err.decode(errors='replace')))
         self.count = int(read(self.counted.name))
-        self.outputs = sorted(changed(before, files()))
-        self.bytes = [hashlib.sha256(read(name)).digest() for name in self.outputs]
+        self.outputs = changed(before, files())
+        self.bytes = self.hashes()
+
+    def hashes(self):
+        return [hashlib.sha256(read(name)).digest() for name in self.outputs]
 
     def spoil(self):
         for name in self.outputs:
@@ -83,7 +89,7 @@ class Trial:
         mode, spare = way
         code, out, err = self.run(spare, **{mode: str(n)})
         where = '%s=%d%s' % (mode, n, ' with spare threads' if spare else '')
-        touched = sorted(changed(before, files()))
+        touched = changed(before, files())
         if code == 4:
             match = FAILURE.match(err)
             if not match or match.group(1).decode() != self.words[0]:
@@ -94,7 +100,7 @@ class Trial:
             return False
         if code != self.code or (err and err != self.err):
             self.fault(where, 'exit %s, %r' % ('by timeout' if code is None else code, err))
-        elif touched != self.outputs or [hashlib.sha256(read(name)).digest() for name in self.outputs] != self.bytes or (not self.outputs and out != self.out):
+        elif touched != self.outputs or self.hashes() != self.bytes or (not self.outputs and out != self.out):
             self.fault(where, 'exit %d with other bytes' % code)
         elif not spare and int(read(self.counted.name)) >= n:
             self.fault(where, 'exit %d in spite of it' % code)

@@ -319,6 +319,8 @@ load common
     forged "meta['inputs'][0]['option'] = 'write-mass'" 'is not an option that reads a file'
     forged "meta['output'] = 'threads'" 'is not an option that writes a file'
     forged "meta['inputs'][0]['name'] = '../x'" 'has no usable name'
+    forged "meta['parameters']['k'] = {}" 'is no option.s value'
+    [ ! -s "$stdout" ] || fault 'a part of the script was printed'
     no_faults
 }
 

@@ -599,9 +599,12 @@ static void print_check(const char *path, const char *hash, bool archive, FILE *
 
 int script_write(sp_context *context, const json_t *meta, const char *hash, const char *name, const char *tools, FILE *stream)
 {
-    script s = {.context = context, .tools = tools, .stream = stream, .seen = json_object(), .paths = json_object(), .hashes = json_object()};
+    char *text = NULL;
+    size_t length = 0;
+    script s = {.context = context, .tools = tools, .stream = open_memstream(&text, &length), .seen = json_object(), .paths = json_object(), .hashes = json_object()};
     s.history = json_object_get(meta, "history");
-    int status;
+    int status = s.stream ? SP_OK : sp_fail_memory(context);
+    SP_TRY(status);
     SP_TRY(visit(&s, hash, meta, 0));
     SP_TRY(find_runs(&s));
     SP_TRY(put_all(&s, hash, name));
@@ -609,14 +612,21 @@ int script_write(sp_context *context, const json_t *meta, const char *hash, cons
     const raw *raws = s.raws.data;
     const node *nodes = s.nodes.data;
     for (int64_t i = 0; i < s.raws.count; i++) {
-        print_check(find_first(&s, raws[i].hash)->path, raws[i].hash, raws[i].archive, stream);
+        print_check(find_first(&s, raws[i].hash)->path, raws[i].hash, raws[i].archive, s.stream);
         print_copies(&s, raws[i].hash);
     }
     for (int64_t n = 0; n < s.nodes.count; n++)
         if (nodes[n].run == n)
             SP_TRY(print_run(&s, n));
-    print_check(nodes[s.nodes.count - 1].path, hash, true, stream);
+    print_check(nodes[s.nodes.count - 1].path, hash, true, s.stream);
+    if (fflush(s.stream) || ferror(s.stream))
+        status = sp_fail_memory(context);
+    else
+        fwrite(text, 1, length, stream); /* nothing of a script that cannot be finished */
 done:
+    if (s.stream)
+        fclose(s.stream);
+    free(text);
     sp_list_free(&s.nodes);
     sp_list_free(&s.raws);
     sp_list_free(&s.places);

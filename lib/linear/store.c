@@ -10,6 +10,8 @@ enum {
     AT_A_TIME = 8, /* columns of a metric product: the matrix is read once for them */
     SLAB = 8192,   /* rows of a product by rows; SUB of them are one task */
     SUB = 512,
+    GRAM_ROWS = 1024, /* rows of a block that stay in the cache while those of all earlier blocks pass */
+    GRAM_PANEL = 4096, MOST_GRAM_PANELS = 64, /* rows whose products are summed by themselves, at least; number of such panels */
 };
 
 /* ---- where the columns are ---- */
@@ -192,9 +194,21 @@ static int workspace_new(sp_context *context, const sp_metric *metric, const sp_
     return sp_fail_memory(context);
 }
 
+static int64_t gram_panel(int64_t rows)
+{
+    int64_t panel = (rows + MOST_GRAM_PANELS - 1) / MOST_GRAM_PANELS;
+    return panel < GRAM_PANEL ? GRAM_PANEL : panel;
+}
+
+/* Doubles for the parts of one block's columns of a Gram matrix, one for each panel of rows. */
+static int64_t gram_parts(int64_t rows, int64_t count)
+{
+    return (rows + gram_panel(rows) - 1) / gram_panel(rows) * ((count + WIDTH - 1) / WIDTH) * WIDTH * WIDTH;
+}
+
 int64_t sp_store_workspace(const sp_metric *metric, int64_t rows, int64_t count)
 {
-    int64_t blocks = 3 * WIDTH * rows + metric_work(metric) + sp_dense_inner_work(WIDTH, WIDTH) + WIDTH * WIDTH, slabs = 2 * (rows < SLAB ? rows : SLAB) * count;
+    int64_t blocks = 3 * WIDTH * rows + metric_work(metric) + sp_dense_inner_work(WIDTH, WIDTH) + WIDTH * WIDTH + gram_parts(rows, count), slabs = 2 * (rows < SLAB ? rows : SLAB) * count;
     return (int64_t)sizeof(double) * (blocks > slabs ? blocks : slabs);
 }
 
@@ -203,6 +217,68 @@ static void times(const sp_context *context, const sp_metric *metric, int64_t wi
 {
     for (int64_t c = 0; c < width; c += AT_A_TIME)
         sp_metric_times(context, metric, width - c < AT_A_TIME ? width - c : AT_A_TIME, columns + c * metric->rows, w->product + c * metric->rows, w->metric);
+}
+
+/* part [blocks, WIDTH, width] = the blocks' columns times `width` columns of the product, on rows [row, end). */
+static void inner_rows(int64_t rows, int64_t row, int64_t end, int64_t blocks, double *const *block, const int *heights, int64_t width, const double *product, double *part)
+{
+    for (int64_t at = row; at < end; at += GRAM_ROWS)
+        for (int64_t b = 0; b < blocks; b++)
+            cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, heights[b == blocks - 1], (int)width, (int)(end - at < GRAM_ROWS ? end - at : GRAM_ROWS), 1, block[b] + at, (int)rows, product + at,
+                        (int)rows, at > row, part + b * WIDTH * width, WIDTH);
+}
+
+/* Rows before·WIDTH… of `width` columns of G [count, …] from the first of them on: blocks of WIDTH columns, the last of them `last`, times the product. */
+static void gram_columns(const sp_context *context, const sp_store *store, int64_t blocks, double *const *block, int64_t last, int64_t width, const workspace *w, double *parts, double *G)
+{
+    const int heights[2] = {WIDTH, (int)last};
+    int64_t rows = store->rows, panel = gram_panel(rows), panels = (rows + panel - 1) / panel, size = blocks * WIDTH * width;
+#pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1)
+    for (int64_t p = 0; p < panels; p++)
+        inner_rows(rows, p * panel, (p + 1) * panel < rows ? (p + 1) * panel : rows, blocks, block, heights, width, w->product, parts + p * size);
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t c = 0; c < width; c++)
+            for (int64_t i = 0; i < heights[b == blocks - 1]; i++) {
+                double sum = 0;
+                for (int64_t p = 0; p < panels; p++)
+                    sum += parts[p * size + (b * width + c) * WIDTH + i];
+                G[c * store->count + b * WIDTH + i] = sum;
+            }
+}
+
+int sp_store_gram(sp_context *context, const sp_metric *metric, const sp_store *store, double *G)
+{
+    int64_t count = store->count;
+    workspace w;
+    int status = workspace_new(context, metric, store, &w);
+    if (status != SP_OK)
+        return status;
+    double *parts = sp_pool_raw(&w.pool, gram_parts(store->rows, count), sizeof *parts);
+    if (!parts) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    memset(G, 0, (size_t)(count * count) * sizeof *G);
+    for (int64_t first = 0; first < count; first += WIDTH) {
+        int64_t width = sp_store_width(store, first), here = first / WIDTH, near = here < store->resident ? here : store->resident; /* earlier blocks in memory */
+        double *block, *other;
+        SP_TRY(sp_store_load(context, store, first, w.block, &block));
+        times(context, metric, width, block, &w);
+        if (near)
+            gram_columns(context, store, near, blocks_of(store), WIDTH, width, &w, parts, G + first * count);
+        for (int64_t b = near; b < here; b++) {
+            SP_TRY(sp_store_load(context, store, b * WIDTH, w.other, &other));
+            gram_columns(context, store, 1, &other, WIDTH, width, &w, parts, G + first * count + b * WIDTH);
+        }
+        gram_columns(context, store, 1, &block, width, width, &w, parts, G + first * count + first);
+        for (int64_t c = 0; c < width; c++)
+            for (int64_t i = c + 1; i < width; i++)
+                G[(first + c) * count + first + i] = 0;
+        SP_TRY(sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
+    }
+done:
+    sp_pool_free(&w.pool);
+    return status;
 }
 
 int sp_store_scale(sp_context *context, sp_store *store, const double *factor)

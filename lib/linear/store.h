@@ -68,6 +68,9 @@ int sp_store_scale(sp_context *context, sp_store *store, const double *factor) S
 /* square[c] = uᵀMu of every column. */
 int sp_store_squares(sp_context *context, const sp_metric *metric, const sp_store *store, double *square) SP_MUST_USE;
 
+/* The upper triangle of G = AᵀMA [count, count, column major], 0 below it; one product with M and one pass over the columns before it for each block. */
+int sp_store_gram(sp_context *context, const sp_metric *metric, const sp_store *store, double *G) SP_MUST_USE;
+
 /* The sign of each column as sp_dense_fix_signs has it. */
 int sp_store_fix_signs(sp_context *context, sp_store *store) SP_MUST_USE;
 

@@ -391,6 +391,90 @@ static void projection_stays_in_the_span(void)
     sp_store_free(&store);
 }
 
+/* ---- few passes where they are accurate enough ---- */
+
+enum { SPREAD_ROWS = 1000, SPREAD_COUNT = 6 * SP_STORE_WIDTH };
+
+/* A = Q diag(value) Vᵀ: values from 1 to `least`, in even steps of their logarithm. */
+static void spread_columns(const sp_metric *metric, double least, double *Q, double *value, double *A)
+{
+    enum { N = SPREAD_COUNT };
+    static double V[N * N], R[N * N], ones[N];
+    int64_t rank;
+    random_field(SPREAD_ROWS * N, 31, Q);
+    random_field(N * N, 32, V);
+    for (int c = 0; c < N; c++) {
+        ones[c] = 1;
+        value[c] = pow(least, (double)c / (N - 1));
+    }
+    CHECK_OK(sp_metric_orthonormalize(&context, metric, N, Q, 1e-10, R, &rank));
+    CHECK_OK(sp_metric_orthonormalize(&context, &(sp_metric){.rows = N, .diagonal = ones}, N, V, 1e-10, R, &rank));
+    memset(A, 0, SPREAD_ROWS * N * sizeof *A);
+    for (int c = 0; c < N; c++)
+        for (int k = 0; k < N; k++)
+            for (int i = 0; i < SPREAD_ROWS; i++)
+                A[c * SPREAD_ROWS + i] += Q[k * SPREAD_ROWS + i] * value[k] * V[k * N + c];
+}
+
+/* Columns that nearly depend on each other, of which the first directions are wanted: one pass for the Gram matrix, and the subspace to rounding over the gap. */
+static void first_directions_take_few_passes(void)
+{
+    enum { N = SPREAD_COUNT, R = 40, BLOCKS = N / SP_STORE_WIDTH };
+    static double A[SPREAD_ROWS * N], Q[SPREAD_ROWS * N], U[SPREAD_ROWS * R], diagonal[SPREAD_ROWS], exact[N], value[N];
+    int64_t rank;
+    double error, tail = 0;
+    elsewhere e;
+    sp_store store;
+    for (int i = 0; i < SPREAD_ROWS; i++)
+        diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
+    const sp_metric metric = {.rows = SPREAD_ROWS, .diagonal = diagonal};
+    spread_columns(&metric, 1e-5, Q, exact, A);
+    open_store(SPREAD_ROWS, N, A, 0, &e, &store);
+    e.loads = 0;
+    CHECK_OK(sp_mass_pca(&context, &metric, R, &store, value, &rank));
+    /* each block and those before it for the Gram matrix, one slab of the product; two blocks are left, and are read for their own Gram matrix, product and signs */
+    CHECK(e.loads <= BLOCKS * (BLOCKS + 1) / 2 + 1 + 3 + 1 + 2, "%lld loads", (long long)e.loads);
+    CHECK(rank == N && store.count == R, "rank %lld", (long long)rank);
+    CHECK_OK(sp_store_orthogonality(&context, &metric, &store, &error));
+    CHECK(error < 1e-14, "orthonormal to %g", error);
+    CHECK_OK(sp_store_read(&context, &store, 0, SPREAD_ROWS, 0, R, U));
+    error = outside(SPREAD_ROWS, R, Q, diagonal, R, U);
+    NOTE("%d of %d directions: outside of the exact ones by %.1e", R, N, error);
+    CHECK(error < 1e-11 / (1 - pow(exact[R] / exact[R - 1], 2)), "outside of the exact directions by %g", error);
+    for (int c = 0; c < R; c++)
+        CHECK_NEAR(value[c] / exact[c], 1, 1e-13);
+    for (int c = R; c < N; c++)
+        tail = fmax(tail, fabs(value[c] / exact[c] - 1));
+    NOTE("singular values that are left out: to %.1e of themselves", tail);
+    CHECK(tail < 1e-3, "singular values that are left out are off by %g of themselves", tail);
+    close_store(&e, &store);
+}
+
+/* Below the accuracy of a Gram matrix: 1e-9 squared is below rounding. */
+static void small_directions_keep_their_digits(void)
+{
+    enum { N = SPREAD_COUNT };
+    static double A[SPREAD_ROWS * N], Q[SPREAD_ROWS * N], diagonal[SPREAD_ROWS], exact[N], value[N];
+    int64_t rank;
+    double error, worst = 0;
+    sp_store store;
+    for (int i = 0; i < SPREAD_ROWS; i++)
+        diagonal[i] = 0.5 + sp_random_uniform(3, 9, (uint64_t)i);
+    const sp_metric metric = {.rows = SPREAD_ROWS, .diagonal = diagonal};
+    for (int most = 0; most < N; most += N - 20) { /* all of them, and all but 20 */
+        spread_columns(&metric, 1e-9, Q, exact, A);
+        CHECK_OK(sp_store_over(&context, SPREAD_ROWS, N, A, &store));
+        CHECK_OK(sp_mass_pca(&context, &metric, most, &store, value, &rank));
+        CHECK(rank == N, "rank %lld", (long long)rank);
+        for (int c = 0; c < N; c++)
+            worst = fmax(worst, fabs(value[c] / exact[c] - 1));
+        CHECK(worst < 1e-5, "off by %g", worst); /* sums of A of size 1 are rounded to 1e-15: 1e-6 of the smallest */
+        CHECK_OK(sp_store_orthogonality(&context, &metric, &store, &error));
+        CHECK(error < 1e-14, "orthonormal to %g", error);
+        sp_store_free(&store);
+    }
+}
+
 int main(void)
 {
     sp_blas_prepare(true);
@@ -399,6 +483,8 @@ int main(void)
     RUN(a_full_disk_is_said);
     RUN(pca_is_that_of_the_dense_problem);
     RUN(graded_columns_keep_their_digits);
+    RUN(first_directions_take_few_passes);
+    RUN(small_directions_keep_their_digits);
     RUN(random_matrix_has_its_distribution);
     RUN(projection_stays_in_the_span);
     return test_end();

@@ -45,6 +45,21 @@ done:
     return status;
 }
 
+static int take_ordering(sp_context *context, sp_file *file, sp_columns *columns)
+{
+    const int64_t any = -1;
+    sp_array *array;
+    int status;
+    SP_TRY(sp_members_take(context, &file->members, "ordering", SP_I8, false, 1, &any, &array));
+    columns->ordering = array->data;
+    columns->ordering_count = array->count;
+    for (int64_t i = 0; i < array->count; i++)
+        if (columns->ordering[i] < 0 || columns->ordering[i] >= columns->rows / 3)
+            return sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld of %lld", (long long)i, (long long)columns->ordering[i], (long long)(columns->rows / 3));
+done:
+    return status;
+}
+
 static int check_size(sp_context *context, int64_t rows, int64_t count)
 {
     if (rows < 3 || rows % 3 || count < 1)
@@ -144,6 +159,8 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
         SP_TRY(take_values(context, file, "eigenvalue", true, columns, &columns->eigenvalue));
         SP_TRY(take_values(context, file, "residual", false, columns, &columns->residual));
         SP_TRY(sp_json_integer(context, file->meta, "rigid", 0, columns->count, &columns->rigid));
+        if (sp_members_find(&file->members, "ordering"))
+            SP_TRY(take_ordering(context, file, columns));
     } else if (kind == DERIVATIVES) {
         SP_TRY(sp_json_integer(context, file->meta, "order", 1, 1000, &order));
         columns->order = (int)order;
@@ -188,6 +205,8 @@ int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const
         SP_TRY(sp_writer_numbers(writer, "eigenvalue", false, 1, &columns->count, columns->eigenvalue));
     if (columns->residual)
         SP_TRY(sp_writer_numbers(writer, "residual", false, 1, &columns->count, columns->residual));
+    if (columns->ordering)
+        SP_TRY(sp_writer_array(writer, "ordering", SP_I8, false, 1, &columns->ordering_count, columns->ordering));
     if (columns->pair)
         SP_TRY(sp_writer_array(writer, "pair", SP_I8, false, 2, (int64_t[]){columns->count, 2}, columns->pair));
     if (columns->singular_value)

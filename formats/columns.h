@@ -12,6 +12,8 @@ typedef struct sp_columns {
     void *column_data;
     double *eigenvalue;       /* modes: [count] rad²/s²; else NULL */
     double *residual;         /* modes: [count] ‖K ψ − λ M ψ‖ / ‖K ψ‖ scale, see modes.md; else NULL */
+    int64_t *ordering;        /* modes: [ordering_count] vertices in the order in which a factorization takes them, see modes.md; checked against no mesh; else NULL */
+    int64_t ordering_count;
     int64_t *pair;            /* derivatives: [count, 2] modes from 0; else NULL */
     double *singular_value;   /* basis: [count] ≥ 0; else NULL */
     double *time;             /* shapes: [count] s, when in a recording the shape belongs to; else NULL */

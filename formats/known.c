@@ -9,7 +9,7 @@ static const struct {
 } table[] = {
     {"mesh", {"vertices", "hex", "tet", "region", "factor", "fibre", "fixed", "fixed_axes", "surface/", "origin"}},
     {"sparse", {"indices", "indptr", "format", "shape", "data", "dof"}},
-    {"modes", {"U", "eigenvalue", "residual"}},
+    {"modes", {"U", "eigenvalue", "residual", "ordering"}},
     {"derivatives", {"U", "pair"}},
     {"shapes", {"U", "time"}},
     {"basis", {"U", "singular_value"}},

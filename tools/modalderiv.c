@@ -66,9 +66,8 @@ static void choose(derivatives_problem *p)
     int64_t elastic = p->k - p->rigid;
     for (int64_t i = 0; i < chosen.pairs.count; i++)
         parse_pairs(chosen.pairs.value[i], p->rigid, p->k, &p->pairs);
-    for (int64_t i = p->rigid; i < p->k && modal && chosen.pairs.count == 0; i++) /* of a free body both orders of a pair, since they differ */
-        for (int64_t j = p->rigid ? p->rigid : i; j < p->k; j++)
-            add_pair(i, j, &p->pairs);
+    if (modal && chosen.pairs.count == 0)
+        derivatives_all_pairs(p);
     p->order = (int)chosen.order;
     p->most = (int)(chosen.most ? chosen.most : elastic * (elastic + 1) / 2);
     if (!modal && p->order > 1 && !chosen.most)
@@ -92,6 +91,7 @@ int main(int argc, char **argv)
     p.k = chosen.count ? chosen.count : p.modes.columns.count;
     p.rigid = p.modes.columns.rigid;
     p.memory = chosen.memory;
+    p.path = tool_output_path();
     if (p.k > p.modes.columns.count)
         tool_fail(SP_USAGE, p.modes.path, "--modes %lld: the file has %lld", (long long)p.k, (long long)p.modes.columns.count);
     if (p.rigid >= p.k)
@@ -102,17 +102,7 @@ int main(int argc, char **argv)
     tool_check(sp_body_pattern(p.context, &p.body), p.mesh.path);
     p.result = tool_result_new();
     (chosen.method == METHOD_MODAL ? derivatives_modal : derivatives_inertia)(&p);
-    if (p.residual > 1e-8)
-        tool_warn(p.mesh.path, "the residual of a derivative is %.1e", p.residual);
-    tool_say("%lld derivatives of %lld modes, largest residual %.1e", (long long)p.count, (long long)p.k, p.residual);
-
-    sp_columns columns = {.rows = p.modes.columns.rows, .count = p.count, .U = p.U, .pair = p.pairs.data, .order = p.order, .source = p.k};
-    memcpy(columns.mesh, p.mesh.hash, sizeof columns.mesh);
-    json_t *meta = tool_meta_new("derivatives");
-    tool_check(sp_columns_write(p.context, tool_output_writer(output), meta, &columns), tool_output_path());
-    json_object_set_new(p.result, "largest_residual", tool_real("largest_residual", p.residual));
-    tool_output_finish(output, p.result);
-    json_decref(meta);
+    derivatives_write(&p, output);
     sp_pool_free(&p.pool);
     sp_list_free(&p.pairs);
     sp_body_free(&p.body);

@@ -11,7 +11,7 @@ enum method { METHOD_LANCZOS, METHOD_INERTIA, METHOD_KRYLOV };
 static struct {
     int method, lumped;
     bool lumping_given, count_given, solver_given, tolerance_given, orthogonalization_given, samples_given, culling_given;
-    const char *stiffness, *mass, *write_stiffness, *write_mass;
+    const char *stiffness, *mass, *write_stiffness, *write_mass, *derivatives;
     modes_lanczos_choice lanczos;
     modes_krylov_choice krylov;
 } chosen;
@@ -38,6 +38,7 @@ static const tool_option options[] = {
     {"printed", 0, TOOL_FLAG, &chosen.krylov.printed, .help = "krylov: free bodies as eq. 3 prints them, without the mass in the constraint"},
     {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE", .help = "use this stiffness matrix K instead of the mesh's own"},
     {"mass", 0, TOOL_INPUT, &chosen.mass, "FILE", .help = "use this mass matrix M instead of the mesh's own"},
+    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE", .help = "also write the modal derivatives, as modalderiv does, with the same factorization", .silent = true},
     {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .help = "also write K for scipy.sparse.load_npz", .silent = true},
     {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .help = "also write M for scipy.sparse.load_npz", .silent = true},
 };
@@ -56,6 +57,7 @@ static void refuse_idle_options(void)
         {!krylov && (chosen.krylov.order || chosen.orthogonalization_given || chosen.krylov.printed), "--order, --orthogonalize and --printed belong to --method krylov"},
         {chosen.krylov.order && chosen.count_given, "--order and --count: name one of them"},
         {!reduced && (chosen.samples_given || chosen.culling_given), "--samples and --culling belong to --method krylov --orthogonalize reduced"},
+        {chosen.derivatives && (chosen.method != METHOD_LANCZOS || chosen.stiffness || chosen.mass), "--derivatives is of eigenvectors of the mesh's own matrices"},
         {chosen.mass && chosen.lumping_given, "--lumping is about the mesh's own mass matrix, not that of --mass"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -150,6 +152,9 @@ int main(int argc, char **argv)
     if (chosen.method == METHOD_LANCZOS && chosen.lanczos.count > n)
         tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom", (long long)chosen.lanczos.count, (long long)n);
     p.output = tool_output_open(tool_output_path());
+    p.own = !chosen.stiffness;
+    p.derivatives_path = chosen.derivatives;
+    p.derivatives = chosen.derivatives ? tool_output_open(chosen.derivatives) : NULL;
     tool_check(sp_body_pattern(p.context, &p.body), p.mesh.path);
     make_matrices(&p);
     p.rigid = sp_pool_raw(&p.pool, 6 * n, sizeof *p.rigid);

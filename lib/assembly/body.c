@@ -598,3 +598,41 @@ void sp_body_nodes(const sp_body *body, int64_t *node)
     for (int64_t i = 0; i < body->dof_count; i++)
         node[i] = body->free[i] / 3;
 }
+
+int64_t sp_body_ordering(const sp_body *body, const int64_t *permutation, int64_t *vertex)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < body->dof_count; i++) {
+        const int64_t next = body->free[permutation[i]] / 3;
+        if (count == 0 || vertex[count - 1] != next)
+            vertex[count++] = next;
+    }
+    return count;
+}
+
+int sp_body_permutation(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex, int64_t *permutation)
+{
+    const int64_t vertices = body->mesh->vertex_count;
+    int64_t at = 0;
+    sp_pool scratch = {0};
+    bool *seen = sp_pool_new(&scratch, vertices, sizeof *seen);
+    int status = seen ? SP_OK : sp_fail_memory(context);
+    for (int64_t k = 0; k < count && status == SP_OK; k++) {
+        const int64_t v = vertex[k], before = at;
+        if (v < 0 || v >= vertices || seen[v]) {
+            status = sp_fail(context, SP_INPUT, v < 0 || v >= vertices ? "ordering: value %lld is vertex %lld of %lld" : "ordering: value %lld is vertex %lld of %lld a second time", (long long)k, (long long)v,
+                             (long long)vertices);
+            break;
+        }
+        seen[v] = true;
+        for (int c = 0; c < 3; c++)
+            if (body->dof[3 * v + c] >= 0)
+                permutation[at++] = body->dof[3 * v + c];
+        if (at == before)
+            status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld, which is held", (long long)k, (long long)v);
+    }
+    if (status == SP_OK && at != body->dof_count)
+        status = sp_fail(context, SP_INPUT, "ordering: its %lld vertices have %lld free degrees of freedom, the mesh has %lld", (long long)count, (long long)at, (long long)body->dof_count);
+    sp_pool_free(&scratch);
+    return status;
+}

@@ -97,6 +97,12 @@ void sp_body_vertex_mass(const sp_body *body, double *mass);
 /* node [dof_count]: the vertex of every free degree of freedom, as sp_cholesky_new takes it. */
 void sp_body_nodes(const sp_body *body, int64_t *node);
 
+/* The vertices with a free degree of freedom, in the order in which a permutation of the free degrees of freedom (sp_cholesky_permutation) has them: vertex [their number] ≤ dof_count; returns the number. */
+int64_t sp_body_ordering(const sp_body *body, const int64_t *permutation, int64_t *vertex);
+
+/* And back: permutation [dof_count]. SP_INPUT where `vertex` [count] is not every vertex with a free degree of freedom once. */
+int sp_body_permutation(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex, int64_t *permutation) SP_MUST_USE;
+
 /* Full vectors [3·vertices] to free ones [dof_count] and back; sp_body_spread leaves held components as they are. */
 void sp_body_gather(const sp_body *body, const double *full, double *reduced);
 void sp_body_spread(const sp_body *body, const double *reduced, double *full);

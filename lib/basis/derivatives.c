@@ -39,7 +39,7 @@ int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_spar
 }
 
 int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U, int64_t pair_count, const int64_t *pair, int64_t memory,
-                         double *derivative, sp_derivatives_report *report)
+                         const int64_t *permutation, sp_cholesky *factor, double *derivative, sp_derivatives_report *report)
 {
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     sp_pool scratch = {0};
@@ -58,7 +58,7 @@ int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count,
         goto done;
     }
     sp_body_nodes(body, node);
-    status = sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, &flexibility);
+    status = factor ? sp_flexibility_over(context, n, factor, &flexibility) : sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, permutation, &flexibility);
     if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite: modal derivatives need an anchored body");
     SP_TRY(status);

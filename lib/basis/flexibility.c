@@ -12,6 +12,7 @@ struct sp_flexibility {
     sp_pool pool;
     sp_context *context;
     sp_cholesky *factor;
+    bool borrowed; /* the factor is the caller's */
     int64_t n, rigid_count;
     int64_t pin[6];
     double *motion; /* [n, rigid_count] what displacements lose */
@@ -112,7 +113,7 @@ done:
 }
 
 int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
-                       enum sp_complement complement, sp_flexibility **result)
+                       enum sp_complement complement, const int64_t *permutation, sp_flexibility **result)
 {
     sp_flexibility *x = calloc(1, sizeof *x);
     sp_sparse pinned = {0};
@@ -127,7 +128,7 @@ int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse 
         SP_TRY(make_complement(x, M, rigid, complement));
         SP_TRY(pin(x, K, &pinned));
     }
-    SP_TRY(sp_cholesky_new(context, K, node, &x->factor));
+    SP_TRY(permutation ? sp_cholesky_new_permuted(context, K, permutation, &x->factor) : sp_cholesky_new(context, K, node, &x->factor));
     status = sp_cholesky_factor(x->factor, rigid_count ? &pinned : K);
     if (status == SP_NUMERICAL)
         status = sp_fail(context, SP_NUMERICAL, rigid_count ? "the stiffness matrix is not positive definite beside its %lld rigid motions"
@@ -142,11 +143,22 @@ done:
     return status;
 }
 
+int sp_flexibility_over(sp_context *context, int64_t order, sp_cholesky *factor, sp_flexibility **result)
+{
+    sp_flexibility *x = calloc(1, sizeof *x);
+    if (!x)
+        return sp_fail_memory(context);
+    *x = (sp_flexibility){.context = context, .n = order, .factor = factor, .borrowed = true};
+    *result = x;
+    return SP_OK;
+}
+
 void sp_flexibility_free(sp_flexibility *x)
 {
     if (!x)
         return;
-    sp_cholesky_free(x->factor);
+    if (!x->borrowed)
+        sp_cholesky_free(x->factor);
     sp_pool_free(&x->pool);
     free(x);
 }

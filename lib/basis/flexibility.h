@@ -15,9 +15,12 @@ enum sp_complement {
 /* K and M over the free degrees of freedom; node as in sp_cholesky_new; rigid [order, rigid_count] the null vectors of K, M-orthonormal (none:
  * an anchored body). As many degrees of freedom as there are rigid motions are pinned, so that one positive definite factorization serves
  * (in place of the bordered system of eq. 3): a load in balance leaves no force in the pins. M must outlive it. SP_NUMERICAL
- * where K is not positive definite beside the rigid motions. */
+ * where K is not positive definite beside the rigid motions. permutation as for sp_cholesky_new_permuted, in place of node; NULL: it is found. */
 int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
-                       enum sp_complement complement, sp_flexibility **flexibility) SP_MUST_USE;
+                       enum sp_complement complement, const int64_t *permutation, sp_flexibility **flexibility) SP_MUST_USE;
+
+/* Of an anchored body whose K [order] is factored already; the factor must outlive it. */
+int sp_flexibility_over(sp_context *context, int64_t order, sp_cholesky *factor, sp_flexibility **flexibility) SP_MUST_USE;
 void sp_flexibility_free(sp_flexibility *flexibility); /* NULL is allowed */
 
 /* u [order, count, column major] of the loads f [order, count]; u may be f. No allocation after the first call with the same count. */

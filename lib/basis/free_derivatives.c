@@ -145,7 +145,7 @@ static void add_shift(const sp_sparse *K, const sp_sparse *M, double shift, sp_s
     }
 }
 
-static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, const double *eigenvalue)
+static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, const double *eigenvalue, const int64_t *permutation)
 {
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     sp_sparse shifted = {0};
@@ -176,7 +176,7 @@ static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, con
     for (int64_t j = 0; j < s->modes && shift == 0; j++)
         shift = eigenvalue[j] > 0 ? 0.1 * eigenvalue[j] : 0;
     add_shift(&s->K, &s->M, shift, &shifted);
-    SP_TRY(sp_cholesky_new(s->context, &shifted, node, &s->factor));
+    SP_TRY(permutation ? sp_cholesky_new_permuted(s->context, &shifted, permutation, &s->factor) : sp_cholesky_new(s->context, &shifted, node, &s->factor));
     status = sp_cholesky_factor(s->factor, &shifted);
 done:
     sp_sparse_free(&shifted);
@@ -184,14 +184,14 @@ done:
 }
 
 int sp_free_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U, const double *eigenvalue, int64_t pair_count, const int64_t *pair,
-                              double *derivative, sp_free_derivatives_report *report)
+                              const int64_t *permutation, double *derivative, sp_free_derivatives_report *report)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
     sp_pool pool = {0};
     solver s = {.context = context, .modes = mode_count};
     int status;
     *report = (sp_free_derivatives_report){0};
-    SP_TRY(prepare(&s, body, &pool, U, eigenvalue));
+    SP_TRY(prepare(&s, body, &pool, U, eigenvalue, permutation));
     for (int64_t first = 0; first < pair_count; first += GROUP) {
         int64_t count = pair_count - first < GROUP ? pair_count - first : GROUP;
         SP_TRY(solve_group(&s, body, mode_count, U, eigenvalue, count, pair + 2 * first, derivative + first * rows, report));

@@ -17,8 +17,8 @@ typedef struct sp_free_derivatives_report {
  * also where eigenvalues are multiple or close. All columns run through conjugate gradients side by side, preconditioned by
  * one Cholesky factor of K + σM. Φ_ij ≠ Φ_ji: name both pairs. Works for anchored bodies too, where it gives another subspace
  * than sp_modal_derivatives. SP_INPUT where the last eigenvalue is so close to the next one that a column does not converge: take a
- * mode more or less, so that multiple eigenvalues stay together. */
+ * mode more or less, so that multiple eigenvalues stay together. permutation: the order of the rows of K where it is known (sp_cholesky_new_permuted), else NULL. */
 int sp_free_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U, const double *eigenvalue, int64_t pair_count, const int64_t *pair,
-                              double *derivative, sp_free_derivatives_report *report) SP_MUST_USE;
+                              const int64_t *permutation, double *derivative, sp_free_derivatives_report *report) SP_MUST_USE;
 
 #endif

@@ -477,7 +477,10 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     }
 done:
     sp_sparse_free(&A);
-    sp_cholesky_free(p.factor);
+    if (status == SP_OK && parameters->keep)
+        report->factor = p.factor;
+    else
+        sp_cholesky_free(p.factor);
     sp_pool_free(&scratch);
     return status;
 }

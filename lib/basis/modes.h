@@ -10,6 +10,7 @@ typedef struct sp_modes_parameters {
     double tolerance; /* of the Lanczos run relative to the eigenvalues of the inverted problem; 0: the machine's */
     int64_t room;     /* columns that the arrays have behind `count`, for modes whose eigenvalue is that of the last one */
     bool arpack;      /* one vector at a time through ARPACK, in place of blocks of our own (lanczos.h) */
+    bool keep;        /* the factorization, in the report */
     bool certify;     /* count the eigenvalues below the last one by the inertia of K − s M (slow: simplicial LDLᵀ) */
 } sp_modes_parameters;
 
@@ -24,6 +25,7 @@ typedef struct sp_modes_report {
     int64_t below;          /* modes found below the same bound: equal to `certified` when none was missed */
     double orthogonality;   /* largest |ψᵀMψ − I| */
     double factor_nonzeros, factor_flops;
+    sp_cholesky *factor;    /* with `keep`: of K − shift M, over the pattern of K, the caller's to free; NULL where there was none */
 } sp_modes_report;
 
 /* Rigid motions that the anchors leave free, as mass-orthonormal columns R [dof_count, ≤ 6] of the free degrees of freedom.

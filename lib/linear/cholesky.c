@@ -27,6 +27,8 @@ struct sp_cholesky {
     bool ready, wide; /* wide: lanes are as fast as they can be */
     int solver_count;
     solver *solvers;
+    sp_pool pool;
+    int64_t *permutation;
 };
 
 void sp_cholmod_start(cholmod_common *common)
@@ -95,7 +97,8 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
     return SP_OK;
 }
 
-int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t *node, sp_cholesky **result)
+/* permutation NULL: by dissection of the nodes. */
+static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *node, const int64_t *permutation, sp_cholesky **result)
 {
     sp_pool scratch = {0};
     sp_cholesky *cholesky = calloc(1, sizeof *cholesky);
@@ -110,18 +113,19 @@ int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         *result = cholesky;
         return SP_OK;
     }
-    int64_t *permutation = sp_pool_raw(&scratch, matrix->order, sizeof *permutation);
+    cholesky->permutation = permutation ? sp_pool_copy(&cholesky->pool, permutation, matrix->order, sizeof *permutation) : sp_pool_raw(&cholesky->pool, matrix->order, sizeof *permutation);
     cholesky->solvers = calloc((size_t)context->threads, sizeof *cholesky->solvers);
-    if (!permutation || !cholesky->solvers) {
+    if (!cholesky->permutation || !cholesky->solvers) {
         status = sp_fail_memory(context);
         goto done;
     }
     for (; cholesky->solver_count < context->threads; cholesky->solver_count++)
         sp_cholmod_start(&cholesky->solvers[cholesky->solver_count].common);
-    SP_TRY(sp_cholmod_dissect(context, &cholesky->common, matrix, node, &scratch, permutation));
+    if (!permutation)
+        SP_TRY(sp_cholmod_dissect(context, &cholesky->common, matrix, node, &scratch, cholesky->permutation));
     cholesky->common.method[0].ordering = CHOLMOD_GIVEN;
     cholmod_sparse pattern = sp_cholmod_view(matrix);
-    cholesky->factor = cholmod_l_analyze_p(&pattern, permutation, NULL, 0, &cholesky->common);
+    cholesky->factor = cholmod_l_analyze_p(&pattern, cholesky->permutation, NULL, 0, &cholesky->common);
     if (!cholesky->factor)
         status = sp_cholmod_failure(cholesky->context, &cholesky->common, "analysis");
 done:
@@ -131,6 +135,21 @@ done:
     else
         sp_cholesky_free(cholesky);
     return status;
+}
+
+int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t *node, sp_cholesky **result)
+{
+    return analyse(context, matrix, node, NULL, result);
+}
+
+int sp_cholesky_new_permuted(sp_context *context, const sp_sparse *matrix, const int64_t *permutation, sp_cholesky **result)
+{
+    return analyse(context, matrix, NULL, permutation, result);
+}
+
+const int64_t *sp_cholesky_permutation(const sp_cholesky *cholesky)
+{
+    return cholesky->permutation;
 }
 
 void sp_cholesky_free(sp_cholesky *cholesky)
@@ -147,6 +166,7 @@ void sp_cholesky_free(sp_cholesky *cholesky)
     free(cholesky->solvers);
     cholmod_l_free_factor(&cholesky->factor, &cholesky->common);
     cholmod_l_finish(&cholesky->common);
+    sp_pool_free(&cholesky->pool);
     free(cholesky);
 }
 

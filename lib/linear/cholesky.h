@@ -11,6 +11,13 @@ typedef struct sp_cholesky sp_cholesky;
 /* Analyses the pattern. node [order] says which rows belong together (the vertex of each degree of freedom; any
  * nondecreasing numbering): the ordering is computed on the smaller graph of nodes. NULL: each row is a node. */
 int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t *node, sp_cholesky **cholesky) SP_MUST_USE;
+
+/* The same with the rows in an order that is known: permutation [order] is one of all rows, as sp_cholesky_permutation gave it for this pattern; then everything is the same to the last bit. */
+int sp_cholesky_new_permuted(sp_context *context, const sp_sparse *matrix, const int64_t *permutation, sp_cholesky **cholesky) SP_MUST_USE;
+
+/* [order] the rows in the order of the dissection, before the postordering; NULL where the order is 0. The rows of a node are together and ascend. */
+const int64_t *sp_cholesky_permutation(const sp_cholesky *cholesky);
+
 void sp_cholesky_free(sp_cholesky *cholesky); /* NULL is allowed */
 
 /* Numeric factorization of a matrix with the analysed pattern. SP_NUMERICAL, with the column, where it is not positive

@@ -209,6 +209,55 @@ has_members() {
     no_faults
 }
 
+@test "modes --derivatives: the bytes of both programs; the kept order of the factorization changes no bit" {
+    local ending=.npz forge=$SUPPLE_SOURCE/tests/cli/forge.py
+    for body in mesh free; do
+        for threads in 1 2; do
+            done_well modes $body.npz -q -k 8 -t $threads -o a.npz --derivatives b.npz
+            done_well modes $body.npz -q -k 8 -o c.npz
+            same_bytes a.npz c.npz "$body, $threads threads: modes"
+            mv c.npz a.npz # the record has the names of files
+            done_well modalderiv $body.npz a.npz -q -o c.npz
+            same_bytes b.npz c.npz "$body, $threads threads: derivatives"
+        done
+        holds a.npz 'm["tool"] == "modes"'
+        holds b.npz 'm["tool"] == "modalderiv" and "seed" not in m'
+        "$PYTHON" "$forge" a.npz without.npz 'm.pop("ordering")' || fault 'forge.py'
+        "$PYTHON" "$forge" a.npz reversed.npz 'm["ordering"] = m["ordering"][::-1].copy()' || fault 'forge.py'
+        for method in modal inertia; do
+            modalderiv $body.npz a.npz -q --method $method -o b.npz 2> err || { grep -q 'leaves out' err && continue; fault "$(< err)"; }
+            done_well modalderiv $body.npz without.npz -q --method $method -o c.npz
+            done_well modalderiv $body.npz reversed.npz -q --method $method -o d.npz
+            "$PYTHON" - <<-'END' || fault "$body, $method: the kept order"
+		import numpy as np
+		b, c, d = (np.load(f)["U"] for f in ("b.npz", "c.npz", "d.npz"))
+		assert (b == c).all(), "not the same as by looking for it"
+		assert (b != d).any() and abs(b - d).max() <= 1e-7 * abs(b).max(), "another order is not used, or gives something else"
+		END
+        done
+        simverify $body.npz a.npz > said 2>&1 && grep -q '^ok   a.npz ordering: ' said || fault "simverify: $(< said)"
+    done
+    for statement in 'm["ordering"][3] = m["ordering"][5]' 'm["ordering"] = m["ordering"][:-1]' 'm["ordering"][0] = 0'; do
+        "$PYTHON" "$forge" a.npz bad.npz "$statement" || fault 'forge.py'
+        code=0
+        simverify free.npz bad.npz > said 2>&1 || code=$?
+        [ $code = 1 ] && grep -q '^FAIL bad.npz ordering: ' said || fault "simverify, $statement: exit $code: $(< said)"
+        refused 3 '^modalderiv: bad.npz: ordering: ' modalderiv free.npz bad.npz -o out.npz
+    done
+    "$PYTHON" "$forge" a.npz bad.npz 'm["ordering"][2] = 10**9' || fault 'forge.py'
+    refused 3 '^modalderiv: bad.npz: ordering: value 2 is vertex 1000000000 of ' modalderiv free.npz bad.npz -o out.npz
+    modes mesh.npz -q -k 4 -o a.npz --write-stiffness K.npz --write-mass M.npz
+    modes mesh.npz -q -k 4 --stiffness K.npz -o b.npz
+    "$PYTHON" -c 'import zipfile; assert "ordering.npy" in zipfile.ZipFile("a.npz").namelist() and "ordering.npy" not in zipfile.ZipFile("b.npz").namelist()' || fault 'of another matrix'
+    for word in '--stiffness K.npz' '--mass M.npz' '--method inertia'; do
+        # shellcheck disable=SC2086
+        refused 2 "^modes: --derivatives is of eigenvectors of the mesh's own matrices" modes mesh.npz $word --derivatives d.npz -o out.npz
+    done
+    refused 3 '^modes: free.npz: --derivatives: its 6 modes are rigid motions' modes free.npz -k 6 --derivatives d.npz -o out.npz
+    [ ! -e d.npz ] || [ -s d.npz ] || fault 'a refused run left derivatives'
+    no_faults
+}
+
 @test "modalderiv: a free body" {
     local ending=.npz
     modes free.npz -q -k 8 -o free-modes.npz

@@ -566,7 +566,7 @@ static void derivatives_are_second_derivatives_of_statics(void)
     int64_t pair[6] = {0, 0, 0, 1, 1, 1};
     double *phi = calloc((size_t)(3 * m.rows), 8), *exact = calloc((size_t)n, 8), error[3][3];
     sp_derivatives_report derivatives;
-    CHECK_OK(sp_modal_derivatives(&context, &m.body, 2, U, 3, pair, 0, phi, &derivatives));
+    CHECK_OK(sp_modal_derivatives(&context, &m.body, 2, U, 3, pair, 0, NULL, NULL, phi, &derivatives));
     CHECK(derivatives.residual < 1e-10, "residual %g", derivatives.residual);
     CHECK_OK(sp_full_system_new(&context, &m.body, false, false, NULL, &system));
     double *f = calloc((size_t)n, 8), *q = calloc((size_t)n, 8), *r = calloc((size_t)n, 8), *dq = calloc((size_t)n, 8), *sum = calloc((size_t)n, 8);

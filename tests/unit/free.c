@@ -175,7 +175,7 @@ static void derivatives_solve_the_projected_equation(void)
             }
         double *phi = calloc((size_t)(b.rows * pairs), 8), *H = calloc((size_t)(b.rows * pairs), 8), *Kp = calloc((size_t)b.rows, 8), *Mp = calloc((size_t)b.rows, 8);
         sp_free_derivatives_report report;
-        CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, phi, &report));
+        CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, NULL, phi, &report));
         CHECK_OK(sp_elastic_second(&context, &b.body, b.count, b.U, pairs, pair, H));
         double worst = 0, along = 0, asymmetry = 0;
         for (int64_t c = 0; c < pairs; c++) {
@@ -258,7 +258,7 @@ static void derivatives_are_those_of_the_subspace(void)
         }
     double *phi = calloc((size_t)(b.rows * pairs), 8), *u = calloc((size_t)b.rows, 8), *plus = calloc((size_t)(b.rows * k), 8), *minus = calloc((size_t)(b.rows * k), 8);
     sp_free_derivatives_report report;
-    CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, phi, &report));
+    CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, NULL, phi, &report));
     double previous = 0;
     for (int halving = 0; halving < 3; halving++) {
         double worst = 0;

@@ -48,7 +48,7 @@ static void make_world(int nx, int ny, int nz, double distort, bool held, enum s
         w->node[i] = w->body.free[i] / 3;
     CHECK_OK(sp_rigid_motions(&context, &w->body, &w->M, w->rigid, &w->rigid_count));
     CHECK(w->rigid_count == (held ? 0 : 6), "%lld rigid motions", (long long)w->rigid_count);
-    CHECK_OK(sp_flexibility_new(&context, &w->K, &w->M, w->node, w->rigid_count, w->rigid, complement, &w->flexibility));
+    CHECK_OK(sp_flexibility_new(&context, &w->K, &w->M, w->node, w->rigid_count, w->rigid, complement, NULL, &w->flexibility));
 }
 
 static void end_world(world *w)
@@ -415,7 +415,7 @@ static void derivatives_solve_their_equation(void)
         if (held) { /* order 1 is the modal derivative */
             double *phi = calloc((size_t)rows, 8);
             sp_derivatives_report modal;
-            CHECK_OK(sp_modal_derivatives(&context, &w.body, MODES, all, 1, pair.data, 0, phi, &modal));
+            CHECK_OK(sp_modal_derivatives(&context, &w.body, MODES, all, 1, pair.data, 0, NULL, NULL, phi, &modal));
             for (int64_t i = 0; i < rows; i++)
                 phi[i] -= all[MODES * rows + i];
             double difference = sqrt(dot(rows, phi, phi) / dot(rows, all + MODES * rows, all + MODES * rows));

@@ -327,7 +327,7 @@ static void simple_bridge(void)
     double *A = calloc((size_t)(rows * columns), 8), singular[65], *mass = calloc((size_t)m.mesh.vertex_count, 8), *diagonal = calloc((size_t)rows, 8);
     memcpy(A, m.U, (size_t)(rows * 10) * 8);
     sp_derivatives_report report;
-    CHECK_OK(sp_modal_derivatives(&context, &m.body, 10, m.U, pairs, pair, 0, A + 10 * rows, &report));
+    CHECK_OK(sp_modal_derivatives(&context, &m.body, 10, m.U, pairs, pair, 0, NULL, NULL, A + 10 * rows, &report));
     CHECK(report.residual < 1e-9, "derivative residual %g", report.residual);
     sp_metric consistent = {.rows = rows, .matrix = &m.M, .dof = m.body.dof}, lumped = {.rows = rows, .diagonal = diagonal};
     sp_body_vertex_mass(&m.body, mass);

@@ -67,7 +67,7 @@ static void make_block(scales s, block *b)
         for (int j = i; j < MODES; j++, c++)
             pair[2 * c] = i, pair[2 * c + 1] = j;
     sp_derivatives_report derivatives;
-    CHECK_OK(sp_modal_derivatives(&context, &b->body, MODES, b->U, PAIRS, pair, 0, b->derivative, &derivatives));
+    CHECK_OK(sp_modal_derivatives(&context, &b->body, MODES, b->U, PAIRS, pair, 0, NULL, NULL, b->derivative, &derivatives));
     sp_metric metric = {.rows = b->rows, .matrix = &b->M, .dof = b->body.dof};
     double weight[MODES + PAIRS], square[MODES + PAIRS];
     sp_store store;

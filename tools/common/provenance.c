@@ -185,9 +185,24 @@ char *tool_read_json(const char *path, const char *option, sp_pool *pool, int64_
     return read_bytes(path, option, SP_JSON_BYTES, "of JSON", pool, count);
 }
 
+void tool_record_as(const char *program, json_t *parameters)
+{
+    json_t *inputs = json_copy(tool.inputs), *history = json_copy(tool.history); /* what was written keeps those that it was made of */
+    json_decref(tool.inputs);
+    json_decref(tool.history);
+    json_decref(tool.parameters);
+    json_decref(tool.warnings);
+    tool.inputs = inputs;
+    tool.history = history;
+    tool.parameters = parameters;
+    tool.warnings = json_array();
+    tool.recorded = program;
+    tool.no_seed = true;
+}
+
 json_t *tool_meta_new(const char *kind)
 {
-    json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "format_version", SP_FORMAT_VERSION, "tool", tool.spec->name, "version", SUPPLE_VERSION);
+    json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "format_version", SP_FORMAT_VERSION, "tool", tool.recorded ? tool.recorded : tool.spec->name, "version", SUPPLE_VERSION);
     json_object_set(meta, "parameters", tool.parameters);
     if ((tool.spec->common & TOOL_SEED) && !tool.no_seed)
         json_object_set_new(meta, "seed", json_integer(tool.seed));

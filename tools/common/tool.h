@@ -142,6 +142,10 @@ bool tool_meta_has_input(const json_t *meta, const char *option);
 /* What meta starts with: kind, versions, parameters, seed, inputs, history. */
 json_t *tool_meta_new(const char *kind);
 
+/* Outputs that begin after this carry the record that another program would have written, of the inputs so far and those recorded after it: its name and parameters (owned from here on), no
+ * seed, warnings from here on. For a step of the pipeline that this program takes too, with the same bytes. */
+void tool_record_as(const char *program, json_t *parameters);
+
 /* Says in meta that the file is the one that --option named, not the one of -o. */
 void tool_meta_output(json_t *meta, const char *option);
 

@@ -52,7 +52,7 @@ void derivatives_inertia(derivatives_problem *p)
     if (!all)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     memcpy(all, p->modes.columns.U + p->rigid * rows, (size_t)(rows * count) * sizeof *all);
-    tool_check_solve(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS, &flexibility), p->mesh.path, &p->body, NULL);
+    tool_check_solve(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS, derivatives_permutation(p), &flexibility), p->mesh.path, &p->body, NULL);
     tool_check_solve(sp_inertia_derivatives(p->context, &p->body, &K, flexibility, count, p->count, p->pairs.data, all, &report), p->mesh.path, &p->body, NULL);
     p->U = all + count * rows;
     p->residual = report.residual;

@@ -2,6 +2,7 @@
 #ifndef TOOLS_DERIVATIVES_METHODS_H
 #define TOOLS_DERIVATIVES_METHODS_H
 
+#include "linear/cholesky.h"
 #include "tools/common/inputs.h"
 
 typedef struct derivatives_problem {
@@ -10,9 +11,11 @@ typedef struct derivatives_problem {
     sp_body body;
     tool_columns modes; /* or shapes, for inertia derivatives */
     int64_t k, rigid;   /* columns used, the leading rigid ones among them */
+    sp_cholesky *factor;/* of K at rest where there is one already; NULL: none */
     int64_t memory;     /* bytes for right-hand sides; 0: no bound */
     sp_list pairs;      /* int64_t, two for each derivative */
     int order, most;    /* inertia derivatives */
+    const char *path;   /* of the output, for messages */
     sp_pool pool;
     /* the answer */
     int64_t count;
@@ -20,6 +23,15 @@ typedef struct derivatives_problem {
     double residual;
     json_t *result;
 } derivatives_problem;
+
+/* The order of the rows of K that the file of the modes keeps, or NULL. Fails where it does not belong to the mesh. */
+const int64_t *derivatives_permutation(derivatives_problem *problem);
+
+/* All pairs of the modes in use behind the rigid ones. */
+void derivatives_all_pairs(derivatives_problem *problem);
+
+/* Reports, and writes the answer with the result. */
+void derivatives_write(derivatives_problem *problem, tool_output *output);
 
 /* Modal derivatives of the pairs (thesis §2.8.3; free bodies §2.8.7). */
 void derivatives_modal(derivatives_problem *problem);

@@ -82,7 +82,7 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t c = 0; c < count; c++)
         before[c] = sqrt(sp_dense_dot(n, u + c * n, u + c * n));
-    tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, SP_COMPLEMENT_MASS, &flexibility), p->mesh.path, &p->body, NULL);
+    tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, SP_COMPLEMENT_MASS, NULL, &flexibility), p->mesh.path, &p->body, NULL);
     sp_flexibility_balance(flexibility, count, u);
     int64_t kept = 0, idle = 0;
     for (int64_t c = 0; c < count; c++) { /* a load that only accelerates a free body leaves rounding behind */

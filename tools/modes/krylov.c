@@ -17,7 +17,7 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     if (choice->orthogonalization == SP_ORTHOGONAL_REDUCED)
         tool_check(sp_sparse_inner_new(p->context, &p->body, choice->samples, &inner), p->mesh.path);
-    tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, choice->printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, &flexibility),
+    tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, choice->printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, NULL, &flexibility),
                      p->mesh.path, &p->body, NULL);
     sp_krylov_parameters parameters = {
         .count = count, .symmetric = !choice->printed, .orthogonalization = (enum sp_orthogonalization)choice->orthogonalization, .culling = choice->culling, .inner = &inner};

@@ -12,7 +12,7 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     double *eigenvalue = sp_pool_raw(&p->pool, most, sizeof *eigenvalue), *residual = sp_pool_raw(&p->pool, most, sizeof *residual), worst = 0;
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    sp_modes_parameters parameters = {.count = k, .room = ROOM, .tolerance = choice->tolerance, .arpack = choice->arpack, .certify = choice->certify};
+    sp_modes_parameters parameters = {.count = k, .keep = true, .room = ROOM, .tolerance = choice->tolerance, .arpack = choice->arpack, .certify = choice->certify};
     sp_modes_report report;
     tool_check_solve(sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue, vector, residual, &report), p->mesh.path, &p->body,
                      "part of the body may be neither fixed nor one free body (simcut --keep separates pieces)");
@@ -29,6 +29,8 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
         tool_warn(p->mesh.path, "the residual of a mode is %.1e", worst);
     if (report.certified >= 0 && report.certified != report.below)
         tool_fail(SP_NUMERICAL, p->mesh.path, "%lld eigenvalues lie below the last mode, %lld were found", (long long)report.certified, (long long)report.below);
+    if (p->derivatives && report.rigid >= k)
+        tool_fail(SP_INPUT, p->mesh.path, "--derivatives: its %lld modes are rigid motions", (long long)k);
     for (int64_t i = 0; i < k && !tool_quiet() && i < 20; i++)
         tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586, i < report.rigid ? "  rigid" : "");
 
@@ -38,6 +40,12 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     columns.residual = residual;
     columns.lumped = p->lumped;
     columns.rigid = report.rigid;
+    if (report.factor && p->own) { /* of another matrix it would be another one than that of the mesh's own */
+        columns.ordering = sp_pool_raw(&p->pool, n, sizeof *columns.ordering);
+        if (!columns.ordering)
+            tool_fail(SP_SYSTEM, NULL, "out of memory");
+        columns.ordering_count = sp_body_ordering(&p->body, sp_cholesky_permutation(report.factor), columns.ordering);
+    }
     json_t *meta = tool_meta_new("modes"), *result = tool_result_new();
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());
     json_object_set_new(result, "modes", json_integer(k));
@@ -51,6 +59,11 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     json_object_set_new(result, "certified_below_last", report.certified >= 0 ? json_integer(report.certified) : json_null());
     json_object_set_new(result, "factor_nonzeros", tool_real("factor_nonzeros", report.factor_nonzeros));
     json_object_set_new(result, "factor_flops", tool_real("factor_flops", report.factor_flops));
+    json_incref(result);
     tool_output_finish(p->output, result);
+    if (p->derivatives)
+        modes_derivatives(p, meta, json_string_value(json_object_get(result, "sha256")), &columns, vector, &report);
+    sp_cholesky_free(report.factor);
+    json_decref(result);
     json_decref(meta);
 }

@@ -3,6 +3,7 @@
 #define TOOLS_MODES_METHODS_H
 
 #include "basis/inertia.h"
+#include "basis/modes.h"
 #include "formats/columns.h"
 #include "linear/sparse.h"
 #include "tools/common/inputs.h"
@@ -18,6 +19,9 @@ typedef struct modes_problem {
     double *rigid;       /* [dof_count, 6] */
     sp_pool pool;
     tool_output *output;
+    tool_output *derivatives; /* NULL: none are wanted */
+    const char *derivatives_path;
+    bool own;                 /* K is the mesh's own */
 } modes_problem;
 
 typedef struct modes_lanczos_choice {
@@ -29,6 +33,9 @@ typedef struct modes_lanczos_choice {
 
 /* Eigenvectors, by Lanczos. */
 void modes_lanczos(modes_problem *problem, const modes_lanczos_choice *choice);
+
+/* The derivatives of the modes that were written with this meta, whose hash is `hash`: `count` eigenvectors. The bytes are those of modalderiv on that file. */
+void modes_derivatives(modes_problem *problem, json_t *meta, const char *hash, const sp_columns *modes, const double *vectors, const sp_modes_report *report);
 
 typedef struct modes_krylov_choice {
     const char *start;       /* names of inertia fields with commas; NULL, and nothing else to start from: the six accelerations, of free bodies

@@ -201,6 +201,15 @@ void verify_modes(verify *v, artefact *file)
     verify_fact(v, file, "ascending", descents == 0, "%lld descents (0)", (long long)descents);
     rigid = rigid < columns->count ? rigid : columns->count;
     verify_fact(v, file, "rigid motions", rigid == columns->rigid, "%lld (the mesh has %lld)", (long long)columns->rigid, (long long)rigid);
+    if (columns->ordering) {
+        sp_pool pool = {0};
+        int64_t *permutation = sp_pool_raw(&pool, mesh->body.dof_count, sizeof *permutation);
+        if (!permutation)
+            verify_out_of_memory();
+        const bool fits = sp_body_permutation(v->context, &mesh->body, columns->ordering_count, columns->ordering, permutation) == SP_OK;
+        verify_fact(v, file, "ordering", fits, "%s", fits ? "every vertex that is not held, once" : v->context->message);
+        sp_pool_free(&pool);
+    }
     if (columns->rigid > 0)
         verify_number(v, file, "rigid modes are rigid motions", verify_rigid_columns(v, &mesh->mesh, columns, columns->rigid), 1e-10);
     check_stated_modes(v, file);

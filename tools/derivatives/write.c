@@ -1,0 +1,42 @@
+#include "tools/derivatives/methods.h"
+
+#include <string.h>
+
+const int64_t *derivatives_permutation(derivatives_problem *p)
+{
+    const sp_columns *modes = &p->modes.columns;
+    if (!modes->ordering)
+        return NULL;
+    int64_t *permutation = sp_pool_raw(&p->pool, p->body.dof_count, sizeof *permutation);
+    if (!permutation)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    tool_check(sp_body_permutation(p->context, &p->body, modes->ordering_count, modes->ordering, permutation), p->modes.path);
+    return permutation;
+}
+
+void derivatives_all_pairs(derivatives_problem *p)
+{
+    for (int64_t i = p->rigid; i < p->k; i++) /* of a free body both orders of a pair, since they differ */
+        for (int64_t j = p->rigid ? p->rigid : i; j < p->k; j++) {
+            int64_t *pair = sp_list_add(&p->pairs, 2, sizeof *pair);
+            if (!pair)
+                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            pair[0] = i;
+            pair[1] = j;
+        }
+}
+
+void derivatives_write(derivatives_problem *p, tool_output *output)
+{
+    if (p->residual > 1e-8)
+        tool_warn(p->mesh.path, "the residual of a derivative is %.1e", p->residual);
+    tool_say("%lld derivatives of %lld modes, largest residual %.1e", (long long)p->count, (long long)p->k, p->residual);
+
+    sp_columns columns = {.rows = p->modes.columns.rows, .count = p->count, .U = p->U, .pair = p->pairs.data, .order = p->order, .source = p->k};
+    memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
+    json_t *meta = tool_meta_new("derivatives");
+    tool_check(sp_columns_write(p->context, tool_output_writer(output), meta, &columns), p->path);
+    json_object_set_new(p->result, "largest_residual", tool_real("largest_residual", p->residual));
+    tool_output_finish(output, p->result);
+    json_decref(meta);
+}

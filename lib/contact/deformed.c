@@ -9,6 +9,7 @@
 
 static const double LEAST_DETERMINANT = 1e-6;
 static const double LARGEST = 1e30;   /* of F and of lengths in m, so that its inverse, below 1e67, times FARTHEST is a number */
+static const double BEYOND = 1e-6; /* of the image of a box, for the rounding of inverses */
 static const double FARTHEST = 1e150; /* m: its square is still one */
 
 enum { CHUNK = 64 }; /* proxies whose distances are computed together */
@@ -27,9 +28,10 @@ struct sp_deformed_field {
     int64_t r, domain_count, count;
     int nearest;
     field_domain *domains;
-    double *points; /* [count, 3] m, at rest */
+    double *points; /* [count, 3] m, at rest; these three may be those of another one */
     double *rows;   /* [count, 4, 3, r]: displacements, then their derivatives by X, Y and Z */
     double *reach;  /* [r] m */
+    sp_box box;     /* m, now */
 };
 
 /* The nearest proxies, ascending. */
@@ -66,6 +68,19 @@ static void measure_reach(sp_deformed_field *d)
         }
 }
 
+/* Room for what moves; domains have `rest`, `first` and `count`. */
+static int allocate_moving(sp_context *context, sp_deformed_field *d)
+{
+    for (int64_t i = 0; i < d->domain_count; i++) {
+        field_domain *part = &d->domains[i];
+        for (int k = 0; k < 3; k++)
+            part->position[k] = sp_pool_raw(&d->pool, part->count, sizeof(double));
+        part->inverse = sp_pool_raw(&d->pool, 9 * part->count, sizeof(double));
+        part->proxy = sp_pool_raw(&d->pool, part->count, sizeof(int64_t));
+    }
+    return d->pool.failed ? sp_fail_memory(context) : SP_OK;
+}
+
 /* Room for everything, and the proxies with their domains. */
 static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_deformed_domain *given, int nearest, sp_deformed_field *d)
 {
@@ -78,20 +93,18 @@ static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_de
     d->points = sp_pool_raw(&d->pool, 3 * d->count, sizeof(double));
     d->rows = sp_pool_raw(&d->pool, d->count, 12 * (size_t)r * sizeof(double));
     d->reach = sp_pool_new(&d->pool, r, sizeof(double));
+    if (d->pool.failed)
+        return sp_fail_memory(context);
     int64_t first = 0;
-    for (int64_t i = 0; i < domains && !d->pool.failed; i++) {
+    for (int64_t i = 0; i < domains; i++) {
         field_domain *part = &d->domains[i];
         sp_distance_of_field(given[i].field, &part->rest);
         part->first = first;
         part->count = given[i].count;
-        for (int k = 0; k < 3; k++)
-            part->position[k] = sp_pool_raw(&d->pool, part->count, sizeof(double));
-        part->inverse = sp_pool_raw(&d->pool, 9 * part->count, sizeof(double));
-        part->proxy = sp_pool_raw(&d->pool, part->count, sizeof(int64_t));
         memcpy(d->points + 3 * first, given[i].points, 3 * (size_t)part->count * sizeof(double));
         first += part->count;
     }
-    return d->pool.failed ? sp_fail_memory(context) : SP_OK;
+    return allocate_moving(context, d);
 }
 
 static int carry_proxies(sp_context *context, const sp_mesh *mesh, const double *U, sp_deformed_field *d)
@@ -136,6 +149,29 @@ done:
     return status;
 }
 
+int sp_deformed_field_share(sp_context *context, const sp_deformed_field *deformed, sp_deformed_field **shared)
+{
+    int status = SP_OK;
+    sp_deformed_field *d = calloc(1, sizeof *d);
+    *shared = NULL;
+    if (!d)
+        return sp_fail_memory(context);
+    *d = *deformed;
+    d->pool = (sp_pool){0};
+    d->domains = sp_pool_copy(&d->pool, deformed->domains, d->domain_count, sizeof *d->domains);
+    if (!d->domains)
+        status = sp_fail_memory(context);
+    else
+        status = allocate_moving(context, d);
+    if (status != SP_OK) {
+        sp_deformed_field_free(d);
+        return status;
+    }
+    sp_deformed_field_update(d, NULL);
+    *shared = d;
+    return SP_OK;
+}
+
 void sp_deformed_field_free(sp_deformed_field *deformed)
 {
     if (!deformed)
@@ -161,9 +197,31 @@ static bool invert(const double F[3][3], double inverse[9])
     return true;
 }
 
+/* The image of the box in which a field is negative, where a proxy takes it. */
+static void enclose_image(const field_domain *part, const double rest[3], const double now[3], const double F[3][3], sp_box *box)
+{
+    const sp_box *inside = &part->rest.inside;
+    for (int k = 0; k < 3; k++) {
+        double centre = now[k], half = 0;
+        for (int j = 0; j < 3; j++) {
+            centre += F[k][j] * (0.5 * inside->low[j] + 0.5 * inside->high[j] - rest[j]);
+            half += fabs(F[k][j]) * (0.5 * inside->high[j] - 0.5 * inside->low[j]);
+        }
+        half += BEYOND * (half + fabs(centre - now[k]));
+        box->low[k] = fmin(box->low[k], centre - half);
+        box->high[k] = fmax(box->high[k], centre + half);
+    }
+}
+
+void sp_deformed_field_box(const sp_deformed_field *deformed, sp_box *box)
+{
+    *box = deformed->box;
+}
+
 void sp_deformed_field_update(sp_deformed_field *deformed, const double *q)
 {
     const int64_t r = deformed->r;
+    deformed->box = (sp_box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (field_domain *part = deformed->domains; part < deformed->domains + deformed->domain_count; part++) {
         part->usable = 0;
         for (int64_t i = part->first; i < part->first + part->count; i++) {
@@ -182,7 +240,12 @@ void sp_deformed_field_update(sp_deformed_field *deformed, const double *q)
                     F[c][k] = (c == k) + x[3 * (k + 1) + c];
             }
             part->proxy[part->usable] = i;
-            part->usable += near && invert((const double(*)[3])F, part->inverse + 9 * part->usable);
+            if (!near || !invert((const double(*)[3])F, part->inverse + 9 * part->usable))
+                continue;
+            const double now[3] = {part->position[0][part->usable], part->position[1][part->usable], part->position[2][part->usable]};
+            if (part->rest.inside.low[0] <= part->rest.inside.high[0])
+                enclose_image(part, deformed->points + 3 * i, now, (const double(*)[3])F, &deformed->box);
+            part->usable++;
         }
     }
 }

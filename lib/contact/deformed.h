@@ -29,8 +29,15 @@ int sp_deformed_field_new(sp_context *context, const sp_mesh *mesh, int64_t r, c
                           const sp_deformed_domain *domain, int nearest, sp_deformed_field **deformed) SP_MUST_USE;
 void sp_deformed_field_free(sp_deformed_field *deformed); /* NULL is allowed */
 
+/* The same for another body of its model, which moves on its own: what is constant is that of `deformed`, which must outlive it. */
+int sp_deformed_field_share(sp_context *context, const sp_deformed_field *deformed, sp_deformed_field **shared) SP_MUST_USE;
+
 /* Moves the proxies to q [r] (NULL: 0), 12 r operations each; allocates nothing. */
 void sp_deformed_field_update(sp_deformed_field *deformed, const double *q);
+
+/* The box in which the estimate can be negative now, in the body's frame: about the images p_i + F_i (X − P_i) of the box in which the field at rest
+ * is negative under all proxies that are not left out; empty where there are none. */
+void sp_deformed_field_box(const sp_deformed_field *deformed, sp_box *box);
 
 /* The estimate at x in the body's frame. gradient (NULL: not wanted) Σ w_i F_i⁻ᵀ∇d_i of the domain that counts, the weights taken as
  * constant. proxy (NULL: not wanted): the nearest one of that domain, numbered through all domains. Where all proxies are left out

@@ -55,6 +55,40 @@ static double box_distance(const sp_distance *box, const double x[3], double dir
     return length;
 }
 
+/* Whether a vertex of the layer `at` across an axis is negative, of those from low[k] to high[k] along the other axes. */
+static bool negative_layer(const sp_field *field, int axis, int64_t at, const int64_t low[3], const int64_t high[3])
+{
+    int64_t from[3], to[3];
+    for (int k = 0; k < 3; k++) {
+        from[k] = k == axis ? at : low[k];
+        to[k] = k == axis ? at : high[k];
+    }
+    for (int64_t z = from[2]; z <= to[2]; z++)
+        for (int64_t y = from[1]; y <= to[1]; y++)
+            for (int64_t x = from[0]; x <= to[0]; x++)
+                if (field->distance[sp_field_index(field, x, y, z)] < 0)
+                    return true;
+    return false;
+}
+
+/* From the faces inward, so that only what is outside is read. */
+static void find_inside(const sp_field *field, sp_box *inside)
+{
+    int64_t low[3] = {0, 0, 0}, high[3] = {field->cells[0], field->cells[1], field->cells[2]};
+    for (int k = 2; k >= 0; k--) {
+        while (low[k] <= high[k] && !negative_layer(field, k, low[k], low, high))
+            low[k]++;
+        while (high[k] > low[k] && !negative_layer(field, k, high[k], low, high))
+            high[k]--;
+    }
+    for (int k = 0; k < 3; k++) {
+        const bool empty = low[k] > high[k];
+        const double first = low[k] > 0 ? (double)low[k] - 1 : 0, last = high[k] < field->cells[k] ? (double)high[k] + 1 : (double)field->cells[k];
+        inside->low[k] = empty ? INFINITY : field->origin[k] + field->spacing * first;
+        inside->high[k] = empty ? -INFINITY : field->origin[k] + field->spacing * last;
+    }
+}
+
 void sp_distance_of_field(const sp_field *field, sp_distance *distance)
 {
     double square = 0;
@@ -63,6 +97,7 @@ void sp_distance_of_field(const sp_field *field, sp_distance *distance)
         distance->size[k] = (double)field->cells[k];
         square += distance->size[k] * distance->size[k];
     }
+    find_inside(field, &distance->inside);
     /* no distance in the box is larger than that at one corner and the diagonal; two of them are rounded by 2^-24 each, and lookups in
      * double precision are far within the other half of 2^-22 */
     const double largest = fabs((double)field->distance[0]) + sqrt(square) * field->spacing;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "contact/broad.h"
 #include "geometry/field.h"
 
 enum sp_distance_kind {
@@ -26,6 +27,7 @@ typedef struct sp_distance {
     const sp_field *field;    /* GRID, and what sp_distance_of_field derives from it: */
     double boundary;          /* sp_field_boundary */
     double scale, size[3];    /* 1/m, one over the spacing; cells along each axis */
+    sp_box inside;            /* about all cells with a negative vertex, without which no value is negative; empty: there are none */
     const sp_deformed_field *deformed;
     const sp_voxmap *voxmap;
     double slack; /* m: value(y) ≥ value(x) − |x − y| − slack for all x and all y where value(y) is more than a lower

@@ -5,15 +5,10 @@
 
 #include "contact/deformed.h"
 
-int sp_friction_new(sp_context *context, double coefficient, const sp_contact_shell *shell, const sp_distance *distance, sp_pool *pool,
-                    sp_friction *friction)
+void sp_friction_free(sp_friction *friction)
 {
-    *friction = (sp_friction){.coefficient = coefficient, .scale = 1};
-    friction->last = sp_pool_new(pool, shell->count, sizeof *friction->last);
-    friction->anchor = sp_pool_new(pool, 3 * shell->count, sizeof(double));
-    if (distance->kind == SP_DISTANCE_DEFORMED)
-        friction->proxy = sp_pool_new(pool, shell->count, sizeof *friction->proxy);
-    return pool->failed ? sp_fail_memory(context) : SP_OK;
+    sp_list_free(&friction->anchors);
+    sp_list_free(&friction->after);
 }
 
 /* How far the proxy of a deformed field has moved, in its frame; 0 for other distances. */
@@ -61,23 +56,29 @@ static void spring(double stiffness, double damping, double most, const double n
         f[k] -= share * d[k];
 }
 
-void sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
+bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
                         const sp_distance *distance, const sp_contact_state *field_state, const sp_traversal_result *found,
                         sp_contact_forces *forces)
 {
     const double shrink = fmin(1, sqrt(friction->scale / forces->scale));
+    const sp_friction_anchor *old = friction->anchors.data, *end = old ? old + friction->anchors.count : NULL;
     double B[9];
+    friction->after.count = 0;
+    sp_friction_anchor *next = forces->count ? sp_list_add(&friction->after, forces->count, sizeof *next) : NULL;
+    if (forces->count && !next)
+        return false;
     sp_quaternion_matrix(field_state->pose.q, B);
-    friction->run++;
     for (int64_t i = 0; i < forces->count; i++) {
-        const int64_t p = forces->point[i];
+        const int32_t p = forces->point[i];
         const double *place = found->place + 3 * i, part = (penalty->by_area ? shell->weight[p] : 1) * forces->scale;
-        double *anchor = friction->anchor + 3 * p, *force = forces->force + 3 * i, n[3], way[3], local[3] = {0}, s[3], v[3], f[3];
-        const bool lasts = friction->last[p] > 0 && friction->last[p] == friction->run - 1;
+        double *force = forces->force + 3 * i, n[3], way[3], local[3] = {0}, s[3], v[3], f[3];
+        while (old < end && old->point < p)
+            old++;
+        const bool lasts = old < end && old->point == p;
         if (lasts)
-            proxy_way(distance, field_state->q, friction->proxy ? friction->proxy[p] : 0, way);
+            proxy_way(distance, field_state->q, old->proxy, way);
         for (int k = 0; k < 3 && lasts; k++)
-            local[k] = shrink * (place[k] - anchor[k] - way[k]);
+            local[k] = shrink * (place[k] - old->at[k] - way[k]);
         sp_rotate(B, local, s);
         memcpy(n, forces->normal + 3 * i, sizeof n);
         if (!sp_unit_vector(3, n)) /* an interpolant without a slope */
@@ -85,14 +86,19 @@ void sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const 
         sp_contact_relative_velocity(shell, shell_state, distance, field_state, p, forces->at + 3 * i, place, v);
         spring(penalty->stiffness * part, penalty->damping * part, friction->coefficient * sqrt(sp_dot3(force, force)), n, s, v, f);
         sp_rotate_back(B, s, local);
-        if (friction->proxy)
-            sp_deformed_field_at(distance->deformed, place, NULL, &friction->proxy[p]);
-        proxy_way(distance, field_state->q, friction->proxy ? friction->proxy[p] : 0, way);
+        sp_friction_anchor *anchor = next++;
+        *anchor = (sp_friction_anchor){.point = p};
+        if (distance->kind == SP_DISTANCE_DEFORMED)
+            sp_deformed_field_at(distance->deformed, place, NULL, &anchor->proxy);
+        proxy_way(distance, field_state->q, anchor->proxy, way);
         for (int k = 0; k < 3; k++) {
-            anchor[k] = place[k] - local[k] - way[k];
+            anchor->at[k] = place[k] - local[k] - way[k];
             force[k] += f[k];
         }
-        friction->last[p] = friction->run;
     }
+    const sp_list before = friction->anchors;
+    friction->anchors = friction->after;
+    friction->after = before;
     friction->scale = forces->scale;
+    return true;
 }

@@ -18,22 +18,25 @@
 
 #include "contact/penalty.h"
 
-/* The springs of one shell against one body from step to step. */
+typedef struct sp_friction_anchor {
+    double at[3];  /* m, in the frame of the distances, of DEFORMED as it was at rest */
+    int64_t proxy; /* DEFORMED: what it moves with; else 0 */
+    int32_t point; /* of the shell */
+} sp_friction_anchor;
+
+/* The springs of one shell against one body from step to step: those of the points that are in contact. Starts as {.coefficient = μ, .scale = 1}. A
+ * step without sp_friction_forces must be followed by such a start: no contact outlasts it. */
 typedef struct sp_friction {
-    double coefficient; /* μ ≥ 0 */
-    double scale;       /* of the contacts in the run before */
-    int64_t run;
-    int64_t *last;  /* [points] the run in which it was in contact last; 0: never */
-    int64_t *proxy; /* [points] DEFORMED: what the anchor moves with; NULL else */
-    double *anchor; /* [points, 3] m, in the frame of the distances, of DEFORMED as it was at rest */
+    double coefficient;     /* μ ≥ 0 */
+    double scale;           /* of the contacts in the run before */
+    sp_list anchors, after; /* of sp_friction_anchor: of the contacts in the run before, ascending by point; room for the next ones */
 } sp_friction;
 
-/* Room from `pool`; SP_SYSTEM without memory. distance: of the other body; no VOXMAP. */
-int sp_friction_new(sp_context *context, double coefficient, const sp_contact_shell *shell, const sp_distance *distance, sp_pool *pool,
-                    sp_friction *friction) SP_MUST_USE;
+void sp_friction_free(sp_friction *friction);
 
-/* Adds friction to the forces of sp_penalty_forces, which was called with the same arguments. Once in each step. */
-void sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
+/* Adds friction to the forces of sp_penalty_forces, which was called with the same arguments; no VOXMAP. Once in each step. Allocates only where more
+ * points touch than ever before; false: no memory. */
+bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
                         const sp_distance *distance, const sp_contact_state *field_state, const sp_traversal_result *found,
                         sp_contact_forces *forces);
 

@@ -35,7 +35,7 @@ typedef int32_t wide_mask __attribute__((vector_size(4 * WIDE)));
 /* Points of a shell, ascending, and their places. */
 typedef struct group {
     int64_t count;
-    int32_t *number; /* [count] */
+    int32_t *number; /* [count]; NULL: 0, 1, … */
     float *at[3];    /* x, y, z [count in whole WIDE]; what is behind the end is at infinity */
 } group;
 
@@ -51,7 +51,6 @@ struct sp_ball_tree {
     double *place;      /* [count, 3] world */
     group points;       /* all */
     double *radius;     /* [inner nodes] m, unless there are FEW points */
-    int32_t *parent;    /* [count] of the first node of each point */
 };
 
 /* With so many points nodes are not looked at: those within the other's box are compared with each other side by side. */
@@ -100,28 +99,26 @@ int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball
         return sp_fail_memory(context);
     tree->shell = shell;
     tree->place = sp_pool_raw(&tree->pool, 3 * shell->count, sizeof *tree->place);
-    tree->radius = sp_pool_raw(&tree->pool, shell->first_node[shell->levels - 1], sizeof *tree->radius);
-    tree->parent = sp_pool_raw(&tree->pool, shell->count, sizeof *tree->parent);
-    tree->points = (group){.count = shell->count, .number = sp_pool_raw(&tree->pool, shell->count, sizeof(int32_t))};
+    if (shell->count > FEW)
+        tree->radius = sp_pool_raw(&tree->pool, shell->first_node[shell->levels - 1], sizeof *tree->radius);
+    tree->points.count = shell->count;
     for (int k = 0; k < 3; k++)
         tree->points.at[k] = sp_pool_raw(&tree->pool, whole_wide(shell->count), sizeof(float));
     if (tree->pool.failed) {
         sp_ball_tree_free(tree);
         return sp_fail_memory(context);
     }
-    for (int64_t i = 0; i < shell->count; i++)
-        tree->points.number[i] = (int32_t)i;
     end_group(&tree->points, shell->count);
-    for (int level = 0; level + 1 < shell->levels; level++) {
-        const int32_t *child = shell->child + shell->first_node[level] + level;
-        for (int64_t p = 0; p < shell->cumulative[level]; p++)
-            for (int32_t c = child[p]; c < child[p + 1]; c++)
-                tree->parent[c] = (int32_t)p;
-    }
     const sp_pose rest = sp_pose_identity();
     sp_ball_tree_move(tree, &rest, NULL);
     *result = tree;
     return SP_OK;
+}
+
+double sp_ball_tree_bytes(const sp_contact_shell *shell)
+{
+    return (double)sizeof(sp_ball_tree) + (3 * sizeof(double) + 3 * sizeof(float)) * (double)shell->count +
+           (shell->count > FEW ? sizeof(double) * (double)shell->first_node[shell->levels - 1] : 0);
 }
 
 void sp_ball_tree_free(sp_ball_tree *tree)
@@ -160,7 +157,7 @@ static void fit_spheres(sp_ball_tree *tree)
     for (int64_t p = 0; p < shell->count; p++) {
         int64_t c = p;
         for (int level = shell->levels - 2; level >= 0; level--) {
-            c = c < shell->cumulative[level] ? c : tree->parent[c];
+            c = c < shell->cumulative[level] ? c : shell->parent[c];
             const double *x = tree->place + 3 * p, *y = tree->place + 3 * c, d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = sp_dot3(d, d);
             double *radius = &tree->radius[shell->first_node[level] + c];
             *radius = square > *radius ? square : *radius;
@@ -275,7 +272,7 @@ SP_CLONES static void pick(const group *from, const extent *box, double more, gr
         }
         for (uint32_t bits = bits_of(outside <= zero); bits; bits &= bits - 1, n++) {
             const int64_t p = i + __builtin_ctz(bits);
-            to->number[n] = from->number[p];
+            to->number[n] = from->number ? from->number[p] : (int32_t)p;
             for (int k = 0; k < 3; k++)
                 to->at[k][n] = from->at[k][p];
         }
@@ -473,83 +470,5 @@ int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double
     if (!search_trees(&s, room) || !touch(&s, radius_a, radius_b, list))
         return SP_SYSTEM;
     *visited += s.visited;
-    return SP_OK;
-}
-
-/* ---- the broad phase ---- */
-
-typedef struct interval {
-    const double *centre, *radius;
-    int axis;
-} interval;
-
-static double low_end(const interval *by, int32_t i)
-{
-    return by->centre[3 * (int64_t)i + by->axis] - by->radius[i];
-}
-
-static int by_low_end(const void *left, const void *right, void *data)
-{
-    const int32_t i = *(const int32_t *)left, j = *(const int32_t *)right;
-    const double a = low_end(data, i), b = low_end(data, j);
-    if (a != b)
-        return a < b ? -1 : 1;
-    return (i > j) - (i < j);
-}
-
-/* Pairs from -> to in the order of their entry `which`, those that are equal as they were; `place` is room for one number for each ball. */
-static void sort_by(int which, int64_t count, int64_t balls, const int32_t *from, int32_t *to, int64_t *place)
-{
-    memset(place, 0, (size_t)balls * sizeof *place);
-    for (int64_t i = 0; i < count; i++)
-        place[from[2 * i + which]]++;
-    for (int64_t i = 0, sum = 0; i < balls; i++) {
-        const int64_t here = place[i];
-        place[i] = sum;
-        sum += here;
-    }
-    for (int64_t i = 0; i < count; i++)
-        memcpy(to + 2 * place[from[2 * i + which]]++, from + 2 * i, 2 * sizeof *to);
-}
-
-int sp_balls_overlap(sp_context *context, int64_t count, const double *centre, const double *radius, int32_t *order, int64_t *place, sp_list *list)
-{
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    int64_t n = 0;
-    list->count = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (radius[i] >= 0) {
-            order[n++] = (int32_t)i;
-            for (int k = 0; k < 3; k++) {
-                low[k] = fmin(low[k], centre[3 * i + k]);
-                high[k] = fmax(high[k], centre[3 * i + k]);
-            }
-        }
-    interval by = {centre, radius, 0};
-    for (int k = 1; k < 3; k++)
-        if (high[k] - low[k] > high[by.axis] - low[by.axis])
-            by.axis = k;
-    qsort_r(order, (size_t)n, sizeof *order, by_low_end, &by);
-    for (int64_t i = 0; i < n; i++) {
-        const double *x = centre + 3 * (int64_t)order[i], end = x[by.axis] + radius[order[i]];
-        for (int64_t j = i + 1; j < n && low_end(&by, order[j]) <= end; j++) {
-            const double *y = centre + 3 * (int64_t)order[j], d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
-            const double reach = radius[order[i]] + radius[order[j]];
-            if (sp_dot3(d, d) > reach * reach)
-                continue;
-            int32_t *pair = sp_list_add(list, 1, 2 * sizeof *pair);
-            if (!pair)
-                return sp_fail_memory(context);
-            pair[0] = order[i] < order[j] ? order[i] : order[j];
-            pair[1] = order[i] < order[j] ? order[j] : order[i];
-        }
-    }
-    const int64_t found = list->count;
-    if (!sp_list_add(list, found, 2 * sizeof(int32_t))) /* room to sort them */
-        return sp_fail_memory(context);
-    list->count = found;
-    int32_t *pairs = list->data, *other = pairs + 2 * found;
-    sort_by(1, found, count, pairs, other, place);
-    sort_by(0, found, count, other, pairs, place);
     return SP_OK;
 }

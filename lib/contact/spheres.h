@@ -8,6 +8,7 @@
 typedef struct sp_ball_tree sp_ball_tree;
 
 int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball_tree **tree) SP_MUST_USE;
+double sp_ball_tree_bytes(const sp_contact_shell *shell); /* of one of them */
 void sp_ball_tree_free(sp_ball_tree *tree); /* NULL is allowed */
 
 /* From now on the shell is at `pose` with q [modes] (NULL: at rest; kept by reference, not to be changed before the next move). */
@@ -41,10 +42,5 @@ void sp_ball_room_free(sp_ball_room *room);
  * of nodes looked at. */
 int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room, sp_list *list,
                        int64_t *visited) SP_MUST_USE;
-
-/* Overlapping pairs i < j of `count` balls (centres [count, 3], radii [count]; radius < 0: left out), ascending, into `list` of int32_t
- * pairs: a sweep along the axis in which they are spread most. order and place [count] are room for it. */
-int sp_balls_overlap(sp_context *context, int64_t count, const double *centre, const double *radius, int32_t *order, int64_t *place,
-                     sp_list *list) SP_MUST_USE;
 
 #endif

@@ -42,7 +42,7 @@ static void number_points(const sp_shell *shell, rank *ranks, int32_t *renumbere
         for (int64_t p = 0; p < first; p++) {
             child[p] = (int32_t)next;
             while (next < end && ranks[next - first].parent == p)
-                next++;
+                out->parent[next++] = (int32_t)p;
         }
         child[first] = (int32_t)end;
         for (int64_t p = first; p < end; p++) {
@@ -65,8 +65,10 @@ static void find_ball(sp_contact_shell *shell)
         low[i % 3] = fmin(low[i % 3], shell->points[i]);
         high[i % 3] = fmax(high[i % 3], shell->points[i]);
     }
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         shell->centre[k] = low[k] + 0.5 * (high[k] - low[k]);
+        shell->half[k] = fmax(high[k] - shell->centre[k], shell->centre[k] - low[k]) * (1 + ROUNDING);
+    }
     for (int64_t p = 0; p < shell->count; p++) {
         const double d[3] = {shell->points[3 * p] - shell->centre[0], shell->points[3 * p + 1] - shell->centre[1],
                              shell->points[3 * p + 2] - shell->centre[2]};
@@ -98,6 +100,7 @@ int sp_contact_shell_new(sp_context *context, const sp_shell *shell, sp_contact_
     sp_pool *pool = &out->pool;
     out->original = sp_pool_raw(pool, n, sizeof *out->original);
     out->child = sp_pool_raw(pool, inner + shell->levels, sizeof *out->child);
+    out->parent = sp_pool_new(pool, n, sizeof *out->parent);
     out->points = sp_pool_raw(pool, 3 * n, sizeof(double));
     out->normals = sp_pool_raw(pool, 3 * n, sizeof(double));
     out->weight = sp_pool_raw(pool, n, sizeof(double));
@@ -209,36 +212,82 @@ typedef struct node_list {
 } node_list;
 
 struct sp_traversal {
-    sp_pool pool;
     const sp_contact_shell *shell;
-    double *until;                        /* [nodes] m of travel up to which nothing below can be in contact */
-    double travelled;                     /* m */
+    sp_traversal_room *own;               /* NULL: none */
+    double *until;                        /* [reached] m of travel up to which nothing below can be in contact: of the levels reached */
+    int64_t reached;                      /* nodes */
+    double travelled, furthest;           /* m; no `until` is beyond the latter */
     double rounding;                      /* m, of places and distances in this run */
-    double centre[3], turn[4], *q, reach; /* of the run before: the ball's centre and rotation in the frame of the distances */
+    double centre[3], turn[4], reach;     /* of the run before: the ball's centre and rotation in the frame of the distances */
     bool ran;
     int deepest;
+    double q[];                           /* [modes] of the run before */
+};
+
+struct sp_traversal_room {
+    sp_pool pool;
     node_list lists[2];
     sp_traversal_result result;
 };
 
-int sp_traversal_new(sp_context *context, const sp_contact_shell *shell, sp_traversal **traversal)
+int sp_traversal_room_new(sp_context *context, int64_t points, sp_traversal_room **result)
 {
-    const int64_t n = shell->count, last = shell->levels - 1;
-    sp_traversal *t = calloc(1, sizeof *t);
+    sp_traversal_room *room = calloc(1, sizeof *room);
+    *result = NULL;
+    if (!room)
+        return sp_fail_memory(context);
+    for (int i = 0; i < 2; i++) {
+        room->lists[i].point = sp_pool_raw(&room->pool, points, sizeof(int32_t));
+        room->lists[i].value = sp_pool_raw(&room->pool, points, sizeof(double));
+    }
+    room->result.point = sp_pool_raw(&room->pool, points, sizeof(int32_t));
+    room->result.distance = sp_pool_raw(&room->pool, points, sizeof(double));
+    room->result.place = sp_pool_raw(&room->pool, 3 * points, sizeof(double));
+    if (room->pool.failed) {
+        sp_traversal_room_free(room);
+        return sp_fail_memory(context);
+    }
+    *result = room;
+    return SP_OK;
+}
+
+void sp_traversal_room_free(sp_traversal_room *room)
+{
+    if (!room)
+        return;
+    sp_pool_free(&room->pool);
+    free(room);
+}
+
+/* Nodes of levels 1 to `level`. */
+static int64_t nodes_to(const sp_contact_shell *shell, int level)
+{
+    return shell->first_node[level - 1] + shell->cumulative[level - 1];
+}
+
+/* Memory for the nodes down to a level, 0 for new ones: nothing is known of them. */
+static bool reach_level(sp_traversal *t, int level)
+{
+    const int64_t nodes = nodes_to(t->shell, level);
+    if (nodes <= t->reached)
+        return true;
+    double *until = realloc(t->until, (size_t)nodes * sizeof *until);
+    if (!until)
+        return false;
+    memset(until + t->reached, 0, (size_t)(nodes - t->reached) * sizeof *until);
+    t->until = until;
+    t->reached = nodes;
+    return true;
+}
+
+int sp_traversal_state_new(sp_context *context, const sp_contact_shell *shell, bool whole, sp_traversal **traversal)
+{
+    sp_traversal *t = calloc(1, sizeof *t + (size_t)shell->modes * sizeof *t->q);
     *traversal = NULL;
     if (!t)
         return sp_fail_memory(context);
     t->shell = shell;
-    t->until = sp_pool_new(&t->pool, shell->first_node[last] + n, sizeof *t->until);
-    t->q = sp_pool_new(&t->pool, shell->modes, sizeof *t->q);
-    for (int i = 0; i < 2; i++) {
-        t->lists[i].point = sp_pool_raw(&t->pool, n, sizeof(int32_t));
-        t->lists[i].value = sp_pool_raw(&t->pool, n, sizeof(double));
-    }
-    t->result.point = sp_pool_raw(&t->pool, n, sizeof(int32_t));
-    t->result.distance = sp_pool_raw(&t->pool, n, sizeof(double));
-    t->result.place = sp_pool_raw(&t->pool, 3 * n, sizeof(double));
-    if (t->pool.failed) {
+    if (!reach_level(t, whole ? shell->levels : 1)) {
         sp_traversal_free(t);
         return sp_fail_memory(context);
     }
@@ -246,12 +295,55 @@ int sp_traversal_new(sp_context *context, const sp_contact_shell *shell, sp_trav
     return SP_OK;
 }
 
+int sp_traversal_new(sp_context *context, const sp_contact_shell *shell, sp_traversal **traversal)
+{
+    int status;
+    sp_traversal_room *room = NULL;
+    *traversal = NULL;
+    SP_TRY(sp_traversal_room_new(context, shell->count, &room));
+    SP_TRY(sp_traversal_state_new(context, shell, true, traversal));
+    (*traversal)->own = room;
+    room = NULL;
+done:
+    sp_traversal_room_free(room);
+    return status;
+}
+
 void sp_traversal_free(sp_traversal *traversal)
 {
     if (!traversal)
         return;
-    sp_pool_free(&traversal->pool);
+    sp_traversal_room_free(traversal->own);
+    free(traversal->until);
     free(traversal);
+}
+
+static void forget(sp_traversal *t)
+{
+    for (int64_t i = 0; i < t->reached; i++)
+        t->until[i] = 0;
+    t->travelled = t->furthest = 0;
+}
+
+void sp_traversal_restart(sp_traversal *t)
+{
+    enum { MANY = 1 << 16 }; /* whose clearing takes long for one cycle: as if it had gone beyond all of them */
+    if (t->reached <= MANY)
+        forget(t);
+    else
+        t->travelled = fmax(t->travelled, t->furthest);
+    t->ran = false;
+    t->deepest = 0;
+}
+
+int64_t sp_traversal_bytes(const sp_traversal *t)
+{
+    return (int64_t)sizeof *t + (t->reached + t->shell->modes) * (int64_t)sizeof(double);
+}
+
+int64_t sp_traversal_bytes_at_most(const sp_contact_shell *shell)
+{
+    return (int64_t)sizeof(sp_traversal) + (nodes_to(shell, shell->levels) + shell->modes) * (int64_t)sizeof(double);
 }
 
 /* Of the shell's frame in that of the distances. */
@@ -285,6 +377,7 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     const double body =
         fabs(distance->offset) + length3(distance->centre) + distance->radius + length3(distance->half); /* those that it has */
     const double size = length3(v->x) + length3(shell->centre) + shell->extent + reach + body;
+    const double before = t->travelled;
     double centre[3], turn[4], angle[3], way[3], path = moved;
     t->rounding = ROUNDING * size;
     sp_rotate(v->R, shell->centre, centre);
@@ -302,13 +395,9 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     }
     t->travelled += path * (1 + ROUNDING) + t->rounding + 2 * DBL_EPSILON * t->travelled;
     if (!t->ran)
-        t->travelled = 0; /* as all of until is: clearing that would take the first cycle a millisecond for a million points */
-    else if (!(t->travelled <= LONG_WAY * size)) {
-        const int64_t nodes = shell->first_node[shell->levels - 1] + shell->count;
-        for (int64_t i = 0; i < nodes; i++)
-            t->until[i] = 0;
-        t->travelled = 0;
-    }
+        t->travelled = before; /* as if it had come here at once */
+    if (!(t->travelled <= LONG_WAY * size))
+        forget(t);
     memcpy(t->centre, centre, sizeof centre);
     memcpy(t->turn, v->turn, sizeof turn);
     t->reach = reach;
@@ -377,10 +466,9 @@ static inline void place(const sp_contact_shell *shell, const double *q, const v
 }
 
 /* The distance of a point that is met for the first time; a negative one is a contact. */
-static inline double visit(sp_traversal *t, const node_look *n, const double *q, const view *v, const sp_distance *distance,
+static inline double visit(const sp_traversal *t, sp_traversal_result *result, const node_look *n, const double *q, const view *v, const sp_distance *distance,
                            const sp_traversal_limits *limits)
 {
-    sp_traversal_result *result = &t->result;
     const double value = n->lowest ? sp_distance_inside(distance, n->lowest, n->t, NULL) : sp_distance_at(distance, n->x, NULL);
     const bool voxels = distance->kind == SP_DISTANCE_VOXMAP;
     const double depth = voxels ? depth_in_voxels(t->shell, n->point, q, v, distance, n->x) : value;
@@ -403,21 +491,25 @@ static double radius_of(const sp_contact_shell *shell, int64_t node, const doubl
 }
 
 /* Whether a level of so many queued nodes may begin. */
-static bool affordable(const sp_traversal *t, int level, int64_t queued, const sp_traversal_limits *limits)
+static bool affordable(const sp_traversal *t, const sp_traversal_result *result, int level, int64_t queued, const sp_traversal_limits *limits)
 {
-    const sp_traversal_result *result = &t->result;
     const double V = (double)result->visited, all = V + (double)queued;
     const double spent = limits->cost && V > 0 ? all * (1 + limits->contact_cost * (double)result->count / V) : V;
     return spent < (double)(level <= t->deepest ? limits->warm : limits->cold);
 }
 
+static bool remembers(const sp_distance *distance, const sp_traversal_limits *limits)
+{
+    return limits->coherence && limits->tree && distance->kind != SP_DISTANCE_VOXMAP;
+}
+
 /* Visits a level and lists the next one. */
-static void visit_level(sp_traversal *t, int level, const double *q, const view *v, const sp_distance *distance,
+static void visit_level(sp_traversal *t, sp_traversal_result *result, int level, const double *q, const view *v, const sp_distance *distance,
                         const sp_traversal_limits *limits, node_list *list, node_list *next)
 {
     const sp_contact_shell *shell = t->shell;
     const bool leaves = level == shell->levels, tree = limits->tree && distance->kind != SP_DISTANCE_VOXMAP;
-    double *until = t->until + shell->first_node[level - 1];
+    double *until = remembers(distance, limits) ? t->until + shell->first_node[level - 1] : NULL;
     const int32_t *child = shell->child + shell->first_node[level - 1] + (level - 1);
     node_look block[BLOCK];
     int64_t kept = 0;
@@ -425,8 +517,8 @@ static void visit_level(sp_traversal *t, int level, const double *q, const view 
         int count = 0;
         for (; i < list->count && count < BLOCK; i++) {
             const int32_t p = list->point[i];
-            if (limits->coherence && tree && t->travelled < until[p]) {
-                t->result.passed++;
+            if (until && t->travelled < until[p]) {
+                result->passed++;
                 continue;
             }
             block[count] = (node_look){.point = p, .known = i < list->known};
@@ -434,16 +526,20 @@ static void visit_level(sp_traversal *t, int level, const double *q, const view 
                 block[count].value = list->value[i];
             fetch_node(shell, &block[count++], shell->first_node[level - 1] + p, leaves);
         }
-        t->result.visited += count;
+        result->visited += count;
         for (int k = 0; k < count; k++)
             if (!block[k].known)
                 place(shell, q, v, distance, &block[k]);
         for (int k = 0; k < count; k++) {
             const int32_t p = block[k].point;
-            const double value = block[k].known ? block[k].value : visit(t, &block[k], q, v, distance, limits);
+            const double value = block[k].known ? block[k].value : visit(t, result, &block[k], q, v, distance, limits);
             const double radius = leaves ? 0 : radius_of(shell, shell->first_node[level - 1] + p, q);
             const double margin = value - radius - distance->slack - t->rounding;
-            until[p] = t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */
+            const double way = t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */
+            if (until) {
+                until[p] = way;
+                t->furthest = way > t->furthest ? way : t->furthest;
+            }
             if (leaves || (margin > 0 && tree))
                 continue;
             next->point[kept] = p;
@@ -460,28 +556,30 @@ static void visit_level(sp_traversal *t, int level, const double *q, const view 
     }
 }
 
-const sp_traversal_result *sp_traversal_run(sp_traversal *t, const sp_pose *pose, const double *q, const sp_pose *field,
-                                            const sp_distance *distance, double moved, const sp_traversal_limits *limits)
+const sp_traversal_result *sp_traversal_run_in(sp_traversal *t, sp_traversal_room *room, const sp_pose *pose, const double *q, const sp_pose *field,
+                                               const sp_distance *distance, double moved, const sp_traversal_limits *limits)
 {
     const sp_contact_shell *shell = t->shell;
     const int levels = limits->levels > 0 && limits->levels < shell->levels ? limits->levels : shell->levels;
-    sp_traversal_result *result = &t->result;
+    sp_traversal_result *result = &room->result;
     view v;
     look(pose, field, &v);
     travel(t, &v, q, distance, moved);
     result->visited = result->passed = result->count = 0;
     result->deepest = 0;
     result->lowest = INFINITY;
-    node_list *list = &t->lists[0], *next = &t->lists[1];
+    node_list *list = &room->lists[0], *next = &room->lists[1];
     list->known = 0;
     list->count = shell->cumulative[0];
     for (int64_t p = 0; p < list->count; p++)
         list->point[p] = (int32_t)p;
     for (int level = 1; level <= levels && list->count > 0; level++) {
-        if (level > 1 && !affordable(t, level, list->count, limits))
+        if (level > 1 && !affordable(t, result, level, list->count, limits))
             break;
         result->deepest = level;
-        visit_level(t, level, q, &v, distance, limits, list, next);
+        if (remembers(distance, limits) && !reach_level(t, level))
+            return NULL;
+        visit_level(t, result, level, q, &v, distance, limits, list, next);
         node_list *swap = list;
         list = next;
         next = swap;
@@ -489,4 +587,10 @@ const sp_traversal_result *sp_traversal_run(sp_traversal *t, const sp_pose *pose
     result->complete = list->count == 0;
     t->deepest = result->deepest;
     return result;
+}
+
+const sp_traversal_result *sp_traversal_run(sp_traversal *t, const sp_pose *pose, const double *q, const sp_pose *field,
+                                            const sp_distance *distance, double moved, const sp_traversal_limits *limits)
+{
+    return sp_traversal_run_in(t, t->own, pose, q, field, distance, moved, limits);
 }

@@ -16,6 +16,7 @@ typedef struct sp_contact_shell {
     int32_t *original;                       /* [count] number in the file */
     int32_t *child; /* [nodes of inner levels + levels − 1]: the points that come first in level k + 1 below point p of level k are child[i]
                        … child[i + 1] − 1, i = first_node[k − 1] + (k − 1) + p */
+    int32_t *parent;          /* [count] of the first node of each point; those of the first level have none */
     double *points;           /* [count, 3] m */
     double *normals;          /* [count, 3] inward */
     double *weight;           /* [count] area by its mean */
@@ -24,7 +25,8 @@ typedef struct sp_contact_shell {
     double *dT;               /* [count, 2, 3, modes] of tangents; NULL where there are none */
     double *a;                /* [inner nodes, modes] m */
     double *reach;            /* [modes] m: the longest of U_p,j over all points */
-    double centre[3], extent; /* m: a ball about all points at rest */
+    double centre[3], extent; /* m: a ball about all points at rest … */
+    double half[3];           /* … and a box about its centre */
 } sp_contact_shell;
 
 /* Copies what it needs. SP_INPUT for more than 2³¹ points. */
@@ -68,7 +70,7 @@ typedef struct sp_traversal_result {
 
 typedef struct sp_traversal sp_traversal;
 
-/* The state of one shell against one body from cycle to cycle. Both must outlive it. */
+/* The state of one shell against one body from cycle to cycle, with a room of its own. Both must outlive it. */
 int sp_traversal_new(sp_context *context, const sp_contact_shell *shell, sp_traversal **traversal) SP_MUST_USE;
 void sp_traversal_free(sp_traversal *traversal); /* NULL is allowed */
 
@@ -83,5 +85,26 @@ void sp_traversal_free(sp_traversal *traversal); /* NULL is allowed */
  * Allocates nothing; the result stays until the next run. */
 const sp_traversal_result *sp_traversal_run(sp_traversal *traversal, const sp_pose *pose, const double *q, const sp_pose *field,
                                             const sp_distance *distance, double moved, const sp_traversal_limits *limits);
+
+/* ---- many of them: 8 bytes for each node of the levels reached ---- */
+
+/* What a run needs beside the state, for shells of up to `points` points: one for each thread. It holds the result until its next run. */
+typedef struct sp_traversal_room sp_traversal_room;
+int sp_traversal_room_new(sp_context *context, int64_t points, sp_traversal_room **room) SP_MUST_USE;
+void sp_traversal_room_free(sp_traversal_room *room); /* NULL is allowed */
+
+/* As sp_traversal_new without a room; `whole`: with memory for all levels at once, else a run allocates that of a level that it reaches for the first
+ * time. */
+int sp_traversal_state_new(sp_context *context, const sp_contact_shell *shell, bool whole, sp_traversal **traversal) SP_MUST_USE;
+/* As sp_traversal_run; NULL where memory is out. */
+const sp_traversal_result *sp_traversal_run_in(sp_traversal *traversal, sp_traversal_room *room, const sp_pose *pose, const double *q, const sp_pose *field,
+                                               const sp_distance *distance, double moved, const sp_traversal_limits *limits);
+
+/* As new, for the same shell. */
+void sp_traversal_restart(sp_traversal *traversal);
+
+/* Bytes of the state now, and of one that has reached all levels. */
+int64_t sp_traversal_bytes(const sp_traversal *traversal);
+int64_t sp_traversal_bytes_at_most(const sp_contact_shell *shell);
 
 #endif

@@ -212,6 +212,14 @@ void sp_voxmap_free(sp_voxmap *voxmap)
     free(voxmap);
 }
 
+void sp_voxmap_box(const sp_voxmap *voxmap, sp_box *box)
+{
+    for (int k = 0; k < 3; k++) {
+        box->low[k] = voxmap->origin[k];
+        box->high[k] = voxmap->origin[k] + voxmap->size[k] * voxmap->spacing;
+    }
+}
+
 double sp_voxmap_spacing(const sp_voxmap *voxmap)
 {
     return voxmap->spacing;

@@ -17,6 +17,9 @@ void sp_voxmap_free(sp_voxmap *voxmap); /* NULL is allowed */
 /* The voxel that holds x and its centre (NULL: not wanted); free where x is not finite. Thread safe, and so is what follows. */
 enum sp_voxel sp_voxmap_at(const sp_voxmap *voxmap, const double x[3], double centre[3]);
 
+/* The box of the grid. */
+void sp_voxmap_box(const sp_voxmap *voxmap, sp_box *box);
+
 double sp_voxmap_spacing(const sp_voxmap *voxmap); /* m, the side of a voxel */
 
 /* The depth of a point with inward unit normal N in the voxmap's frame, by the tangent plane of McNeely et al.: in a surface voxel the

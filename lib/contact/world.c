@@ -55,19 +55,19 @@ static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
 }
 
 /* What a tangential spring needs: a point that lasts, a direction and a distance that do too, and a body that moves by its forces alone. */
-static int make_friction(sp_world *world, encounter *e)
+static int refuse_friction(const sp_world *world, int64_t shell, int64_t field)
 {
-    const sp_world_body *a = world->actors[e->shell].body, *b = world->actors[e->field].body;
+    const int64_t held = world->p.coupling.body;
     if (!(world->p.friction > 0))
         return SP_OK;
-    if (b->distance->kind == SP_DISTANCE_VOXMAP)
+    if (world->actors[field].body->distance->kind == SP_DISTANCE_VOXMAP)
         return sp_fail(world->context, SP_INPUT, "%s has a voxmap, whose depths jump from voxel to voxel: friction needs distances",
-                       sp_world_label(world, e->field).text);
-    if (world->p.coupling.body == e->shell || world->p.coupling.body == e->field)
+                       sp_world_label(world, field).text);
+    if (held == shell || held == field)
         return sp_fail(world->context, SP_INPUT,
                        "%s is held by the coupling, whose balance needs forces with derivatives: friction has none where it slips",
-                       sp_world_label(world, world->p.coupling.body).text);
-    return sp_friction_new(world->context, world->p.friction, a->shell, b->distance, &world->pool, &e->friction);
+                       sp_world_label(world, held).text);
+    return SP_OK;
 }
 
 /* Balls touch at places that no point keeps. */
@@ -81,28 +81,52 @@ static int refuse_ball_friction(const sp_world *world)
     return sp_fail(world->context, SP_INPUT, "bodies with a thickness touch as balls, at places that no point keeps: friction needs points against distances");
 }
 
-static int make_pair(sp_world *world, int64_t i, const sp_world_pair *pair)
+static int check_pair(const sp_world *world, const sp_world_pair *pair)
 {
-    encounter *e = &world->pairs[i];
-    int status;
     if (pair->shell < 0 || pair->shell >= world->body_count || pair->field < 0 || pair->field >= world->body_count ||
         pair->shell == pair->field)
-        return sp_fail(world->context, SP_USAGE, "pair %lld is of bodies %lld and %lld of %lld", (long long)i, (long long)pair->shell,
-                       (long long)pair->field, (long long)world->body_count);
+        return sp_fail(world->context, SP_USAGE, "a pair of bodies %lld and %lld of %lld", (long long)pair->shell, (long long)pair->field,
+                       (long long)world->body_count);
     const sp_world_body *a = world->actors[pair->shell].body, *b = world->actors[pair->field].body;
     if (!a->shell || !b->distance) /* two without distances were taken for balls */
-        return sp_fail(world->context, SP_USAGE, "pair %lld: %s has no %s", (long long)i,
+        return sp_fail(world->context, SP_USAGE, "bodies %lld and %lld are a pair, but %s has no %s", (long long)pair->shell, (long long)pair->field,
                        sp_world_label(world, a->shell ? pair->field : pair->shell).text, a->shell ? "distances" : "points");
     if (a->shell->modes > a->r || (b->distance->kind == SP_DISTANCE_DEFORMED && sp_deformed_field_r(b->distance->deformed) > b->r))
-        return sp_fail(world->context, SP_USAGE, "pair %lld: more modes than the body has coordinates", (long long)i);
-    e->shell = pair->shell;
-    e->field = pair->field;
-    SP_TRY(sp_traversal_new(world->context, a->shell, &e->traversal));
-    SP_TRY(sp_contact_forces_new(world->context, a->shell, &world->pool, &e->forces));
-    SP_TRY(make_friction(world, e));
-    e->q = sp_pool_new(&world->pool, b->r, sizeof(double));
-    if (world->pool.failed)
-        status = sp_fail_memory(world->context);
+        return sp_fail(world->context, SP_USAGE, "bodies %lld and %lld are a pair, but one has more modes than coordinates", (long long)pair->shell,
+                       (long long)pair->field);
+    return refuse_friction(world, pair->shell, pair->field);
+}
+
+/* The first and the last body that … */
+typedef struct ends {
+    int64_t first, last;
+} ends;
+
+static void note_end(ends *e, bool wanted, int64_t body)
+{
+    e->first = wanted && e->first < 0 ? body : e->first;
+    e->last = wanted ? body : e->last;
+}
+
+/* The same for the pairs of all bodies: what refuses a pair is of one of the two, so that each is tried with one other. */
+static int check_all(const sp_world *world)
+{
+    ends shells[2] = {{-1, -1}, {-1, -1}}, fields[2] = {{-1, -1}, {-1, -1}}; /* all, and those that move */
+    int status = SP_OK;
+    for (int64_t i = 0; i < world->body_count; i++)
+        for (int moving = 0; moving <= sp_world_moves(&world->actors[i]); moving++) {
+            note_end(&shells[moving], world->actors[i].body->shell, i);
+            note_end(&fields[moving], world->actors[i].body->distance, i);
+        }
+    for (int64_t i = 0; i < world->body_count; i++) {
+        const actor *a = &world->actors[i];
+        const ends *shell = &shells[!sp_world_moves(a)], *field = &fields[!sp_world_moves(a)];
+        const int64_t s = shell->first == i ? shell->last : shell->first, f = field->first == i ? field->last : field->first;
+        if (a->body->shell && f >= 0 && f != i)
+            SP_TRY(check_pair(world, &(sp_world_pair){i, f}));
+        if (a->body->distance && s >= 0 && s != i)
+            SP_TRY(check_pair(world, &(sp_world_pair){s, i}));
+    }
 done:
     return status;
 }
@@ -123,17 +147,18 @@ static bool of_balls(const sp_world_body *bodies, int64_t count, const sp_world_
     return !b->distance && a->shell && b->shell && a->thickness > 0 && b->thickness > 0;
 }
 
-/* Which pairs are of points against distances comes first in pairs, in their order; the others are balls. */
-static int sort_pairs(sp_world *world, const sp_world_body *bodies, int64_t count, const sp_world_pair *pairs)
+/* Takes those of points against distances into `points` [count] in their order; the others are balls. */
+static int sort_pairs(sp_world *world, const sp_world_body *bodies, int64_t count, const sp_world_pair *pairs, sp_world_pair *points, int64_t *point_count)
 {
     int status = SP_OK;
     world->ball_pairs = sp_pool_raw(&world->pool, 2 * count, sizeof(int32_t));
-    if (world->pool.failed)
+    if (!world->ball_pairs || !points)
         return sp_fail_memory(world->context);
     for (int64_t i = 0; i < count; i++) {
         int32_t *pair = world->ball_pairs + 2 * world->ball_pair_count;
         if (!of_balls(bodies, world->body_count, &pairs[i])) {
-            SP_TRY(make_pair(world, world->pair_count++, &pairs[i]));
+            SP_TRY(check_pair(world, &pairs[i]));
+            points[(*point_count)++] = pairs[i];
             continue;
         }
         const bool ordered = pairs[i].shell < pairs[i].field;
@@ -173,6 +198,7 @@ int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int
                  int64_t pair_count, const sp_world_pair *pairs, bool balls, sp_world **result)
 {
     int status = SP_OK;
+    sp_pool scratch = {0};
     sp_world *world = calloc(1, sizeof *world);
     *result = NULL;
     if (!world)
@@ -182,7 +208,6 @@ int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int
     world->p.limits.proximity = parameters->pulse < INFINITY;
     world->body_count = body_count;
     world->actors = sp_pool_new(&world->pool, body_count, sizeof *world->actors);
-    world->pairs = sp_pool_new(&world->pool, pair_count, sizeof *world->pairs);
     world->ahead = sp_pool_new(&world->pool, body_count, sizeof *world->ahead);
     if (world->pool.failed) {
         status = sp_fail_memory(context);
@@ -190,11 +215,17 @@ int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int
     }
     for (int64_t i = 0; i < body_count; i++)
         SP_TRY(make_actor(world, i, &bodies[i]));
-    SP_TRY(sort_pairs(world, bodies, pair_count, pairs));
+    const int64_t listed = parameters->all ? 0 : pair_count;
+    int64_t point_count = 0;
+    sp_world_pair *points = sp_pool_raw(&scratch, listed, sizeof *points);
+    SP_TRY(sort_pairs(world, bodies, listed, pairs, points, &point_count));
+    if (parameters->all)
+        SP_TRY(check_all(world));
     world->all_balls = balls;
     SP_TRY(refuse_ball_friction(world));
     if (balls || world->ball_pair_count > 0)
         SP_TRY(sp_world_balls_new(world));
+    SP_TRY(sp_world_pairs_new(world, point_count, points));
     if (parameters->pulse < INFINITY)
         SP_TRY(sp_world_pulses_new(world));
     const sp_world_coupling *c = &parameters->coupling;
@@ -203,6 +234,7 @@ int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int
         render_coupling(world);
     }
 done:
+    sp_pool_free(&scratch);
     if (status != SP_OK) {
         sp_world_free(world);
         return status;
@@ -221,8 +253,7 @@ void sp_world_free(sp_world *world)
     }
     sp_world_balls_free(world);
     sp_world_pulses_free(world);
-    for (int64_t i = 0; world->pairs && i < world->pair_count; i++)
-        sp_traversal_free(world->pairs[i].traversal);
+    sp_world_pairs_free(world);
     sp_list_free(&world->contacts);
     sp_pool_free(&world->pool);
     free(world);
@@ -305,23 +336,7 @@ static void predict(sp_world *world, actor *a)
         sp_deformed_field_update(body->deformed, a->q);
     if (a->balls)
         sp_ball_tree_move(a->balls, &a->at.pose, a->at.q);
-}
-
-static void find_contacts(sp_world *world, encounter *e)
-{
-    const actor *a = &world->actors[e->shell], *b = &world->actors[e->field];
-    double moved = 0;
-    if (b->body->deformed) {
-        const double *reach = sp_deformed_field_reach(b->body->deformed);
-        for (int64_t j = 0; j < sp_deformed_field_r(b->body->deformed); j++) {
-            moved += reach[j] * fabs(b->q[j] - e->q[j]);
-            e->q[j] = b->q[j];
-        }
-    }
-    e->found = sp_traversal_run(e->traversal, &a->at.pose, a->at.q, &b->at.pose, b->body->distance, moved, &world->p.limits);
-    sp_penalty_forces(&world->p.penalty, a->body->shell, &a->at, b->body->distance, &b->at, e->found, &e->forces);
-    if (world->p.friction > 0)
-        sp_friction_forces(&e->friction, &world->p.penalty, a->body->shell, &a->at, b->body->distance, &b->at, e->found, &e->forces);
+    sp_world_bound(world, a - world->actors);
 }
 
 int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3], const double force[3])
@@ -338,7 +353,7 @@ int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const do
 /* Whether the shell is in the other body with all its points, and deeper than one that only lies on it would be. */
 static bool wholly_inside(const encounter *e, const sp_contact_shell *shell)
 {
-    const sp_traversal_result *found = e->found;
+    const sp_traversal_result *found = &e->found;
     return found->deepest > 0 && shell->extent > 0 && found->count == shell->cumulative[found->deepest - 1] && found->lowest < -shell->extent;
 }
 
@@ -355,7 +370,7 @@ static void measure_lean(sp_world *world, const encounter *e)
     for (int64_t i = 0; i < f->count; i++) {
         double local[3], g[3];
         const double *n = f->normal + 3 * i, push = sp_dot3(f->force + 3 * i, n) / fmax(sp_dot3(n, n), DBL_MIN); /* friction is across n */
-        sp_distance_at(distance, e->found->place + 3 * i, local);
+        sp_distance_at(distance, e->found.place + 3 * i, local);
         sp_rotate(B, local, g);
         const double scale = sqrt(sp_dot3(n, n) / fmax(sp_dot3(g, g), DBL_MIN));
         for (int k = 0; k < 3; k++) {
@@ -374,11 +389,11 @@ static int apply_pair(sp_world *world, const encounter *e)
     const sp_contact_forces *f = &e->forces;
     sp_world_report *report = &world->report;
     int status = SP_OK;
-    report->visited += e->found->visited;
-    report->passed += e->found->passed;
-    report->deepest = e->found->deepest > report->deepest ? e->found->deepest : report->deepest;
-    report->complete &= e->found->complete;
-    report->lowest = fmin(report->lowest, e->found->lowest);
+    report->visited += e->found.visited;
+    report->passed += e->found.passed;
+    report->deepest = e->found.deepest > report->deepest ? e->found.deepest : report->deepest;
+    report->complete &= e->found.complete;
+    report->lowest = fmin(report->lowest, e->found.lowest);
     if (report->inside[0] < 0 && wholly_inside(e, a->body->shell)) {
         report->inside[0] = e->shell;
         report->inside[1] = e->field;
@@ -511,9 +526,8 @@ int sp_world_step(sp_world *world)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (world->body_count >= SIDE_BY_SIDE)
     for (int64_t i = 0; i < world->body_count; i++)
         predict(world, &world->actors[i]);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(context->threads) if (world->pair_count >= SIDE_BY_SIDE)
-    for (int64_t i = 0; i < world->pair_count; i++)
-        find_contacts(world, &world->pairs[i]);
+    SP_TRY(sp_world_pairs_find(world));
+    SP_TRY(sp_world_pairs_meet(world));
     if (world->pulses)
         SP_TRY(sp_world_brake(world));
     for (int64_t i = 0; i < world->pair_count; i++)

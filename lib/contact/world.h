@@ -79,14 +79,17 @@ typedef struct sp_world_parameters {
     sp_world_coupling coupling;
     int64_t batch_count;
     const sp_world_batch *batches; /* [batch_count] */
+    bool all;      /* the points of every body against the distances of every other one, where either moves: pairs are not read */
+    bool exhaustive; /* pairs count as near wherever they are: to compare with */
+    double memory; /* bytes that there are for what grows with the bodies that touch; 0: not known */
 } sp_world_parameters;
 
 /* What the last step did. */
 typedef struct sp_world_report {
-    int64_t visited, passed, touching; /* nodes, nodes passed over by coherence, points in contact */
+    int64_t visited, passed, touching; /* of pairs that are near: nodes, nodes passed over by coherence; points in contact */
     int deepest;                       /* level */
     bool complete;                     /* no traversal was cut short by its limits */
-    double lowest;                     /* m, of all distances seen */
+    double lowest;                     /* m, of all distances seen; INFINITY: nothing is near */
     double stiffest;                   /* h² times the largest eigenvalue of contact for a free body, of all steps so far (world_stability.c): the
                                           step is too long from 4 on */
     double path_work;                  /* J: of the bodies on paths on others, as rigid motions of their frames */
@@ -107,14 +110,17 @@ typedef struct sp_world_contact {
 typedef struct sp_world sp_world;
 
 /* bodies [body_count] must outlive it. pairs: the points of `shell` against the distances of `field`, or, where that has none, the balls of
- * both (thickness). balls: those of all bodies with thickness meet; both find out by a broad phase who is near. SP_USAGE where a pair lacks
+ * both (thickness). balls: those of all bodies with thickness meet; both find out by a broad phase who is near, and only near pairs have a state
+ * (contact/broad.h). SP_USAGE where a pair lacks
  * a shell, or distances or thickness; SP_INPUT where
  * friction is wanted for balls, voxmaps or the coupled body, which have none. */
 int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int64_t body_count, const sp_world_body *bodies,
                  int64_t pair_count, const sp_world_pair *pairs, bool balls, sp_world **world) SP_MUST_USE;
 void sp_world_free(sp_world *world); /* NULL is allowed */
 
-/* SP_NUMERICAL with number and name of the body where a step fails. Allocates only where more balls meet than ever before. */
+/* SP_NUMERICAL with number and name of the body where a step fails, SP_SYSTEM with an estimate where states of pairs need more memory than there is.
+ * Allocates where more bodies are near or more points touch than ever before, and for pairs that become near, beside the few of each shell whose memory
+ * is kept. */
 int sp_world_step(sp_world *world) SP_MUST_USE;
 
 double sp_world_time(const sp_world *world);
@@ -129,7 +135,7 @@ const double *sp_world_wrench(const sp_world *world, int64_t body);
 /* Kinetic, strain and gravitational energy [J] of all bodies that move by forces; heights from the world's origin. */
 void sp_world_energies(sp_world *world, double energy[3]);
 
-/* Contacts of the last step in the order of pairs and points. */
+/* Contacts of the last step in the order of pairs, or by the numbers of shell and field where those of all bodies touch, and points. */
 int64_t sp_world_contacts(const sp_world *world, const sp_world_contact **contacts);
 
 /* Of the coupling after the last step: the manipulandum, force and torque [6] on the body, and on the device. */

@@ -26,9 +26,7 @@ typedef struct share {
 
 struct sp_world_balls {
     double *centre, *radius; /* [bodies, 3], [bodies] m; radius < 0: it has no points */
-    int32_t *order;          /* [bodies] */
-    sp_list near;            /* of int32_t pairs: whose balls about all points overlap */
-    sp_list meetings;        /* those of them that may meet, ascending */
+    sp_list meetings;        /* whose balls about all points overlap and that may meet, ascending */
     int threads;
     share *shares;           /* [threads] */
     bool *needed;            /* [bodies] whether some meeting needs its places */
@@ -40,6 +38,11 @@ struct sp_world_balls {
 
 /* ---- making ---- */
 
+static bool has_balls(const sp_world *world, int64_t body)
+{
+    return world->actors[body].body->shell && world->actors[body].body->thickness > 0;
+}
+
 int sp_world_balls_new(sp_world *world)
 {
     const int64_t n = world->body_count;
@@ -50,7 +53,6 @@ int sp_world_balls_new(sp_world *world)
     balls->threads = world->context->threads;
     balls->centre = sp_pool_new(&world->pool, 3 * n, sizeof(double));
     balls->radius = sp_pool_raw(&world->pool, n, sizeof(double));
-    balls->order = sp_pool_raw(&world->pool, n, sizeof(int32_t));
     balls->shares = sp_pool_new(&world->pool, balls->threads, sizeof *balls->shares);
     balls->needed = sp_pool_new(&world->pool, n, sizeof(bool));
     balls->trees = sp_pool_new(&world->pool, n, sizeof *balls->trees);
@@ -58,10 +60,15 @@ int sp_world_balls_new(sp_world *world)
     balls->start = sp_pool_new(&world->pool, n + 1, sizeof(int64_t));
     if (world->pool.failed)
         return sp_fail_memory(world->context);
+    double bytes = 0;
+    for (int64_t i = 0; i < n; i++)
+        bytes += has_balls(world, i) ? sp_ball_tree_bytes(world->actors[i].body->shell) : 0;
+    if (world->p.memory > 0 && bytes > world->p.memory)
+        return sp_fail(world->context, SP_SYSTEM, "the balls of %lld bodies need %.3g GB, of which %.3g are there", (long long)n, 1e-9 * bytes, 1e-9 * world->p.memory);
     for (int64_t i = 0; i < n; i++) {
         const sp_world_body *body = world->actors[i].body;
         balls->radius[i] = -1;
-        if (!body->shell || !(body->thickness > 0))
+        if (!has_balls(world, i))
             continue;
         if (body->shell->modes > body->r)
             return sp_fail(world->context, SP_USAGE, "%s has %lld coordinates, its points %lld modes", sp_world_label(world, i).text,
@@ -82,21 +89,15 @@ void sp_world_balls_free(sp_world *world)
         sp_list_free(&balls->shares[t].pushes);
         sp_ball_room_free(&balls->shares[t].room);
     }
-    sp_list_free(&balls->near);
     sp_list_free(&balls->meetings);
     sp_list_free(&balls->of_body);
 }
 
 /* ---- who is near whom ---- */
 
-static bool moves(const actor *a)
-{
-    return a->body->motion != SP_WORLD_FIXED || a->integrator;
-}
-
 static bool may_meet(const sp_world *world, const int32_t pair[2])
 {
-    if (!moves(&world->actors[pair[0]]) && !moves(&world->actors[pair[1]]))
+    if (!sp_world_moves(&world->actors[pair[0]]) && !sp_world_moves(&world->actors[pair[1]]))
         return false;
     return world->all_balls || bsearch(pair, world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), sp_world_by_bodies);
 }
@@ -121,23 +122,35 @@ static int place_needed(sp_world *world)
     return well ? SP_OK : sp_fail_memory(world->context);
 }
 
+double sp_world_ball_bound(const sp_world *world, int64_t body, double centre[3])
+{
+    const actor *a = &world->actors[body];
+    double *radius = world->balls ? &world->balls->radius[body] : NULL;
+    if (!radius || !a->balls)
+        return -1;
+    sp_ball_tree_bound(a->balls, world->balls->centre + 3 * body, radius);
+    *radius += a->body->thickness;
+    memcpy(centre, world->balls->centre + 3 * body, 3 * sizeof *centre);
+    return *radius;
+}
+
+static bool overlap(const sp_world_balls *balls, const int32_t pair[2])
+{
+    const double *x = balls->centre + 3 * (int64_t)pair[0], *y = balls->centre + 3 * (int64_t)pair[1], d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
+    const double a = balls->radius[pair[0]], b = balls->radius[pair[1]];
+    return a >= 0 && b >= 0 && sp_dot3(d, d) <= (a + b) * (a + b);
+}
+
 static int find_near(sp_world *world)
 {
     sp_world_balls *balls = world->balls;
+    const int32_t *pair;
+    const int64_t count = sp_world_near(world, &pair);
     int status;
-    for (int64_t i = 0; i < world->body_count; i++) {
-        const actor *a = &world->actors[i];
-        balls->needed[i] = false;
-        if (a->balls) {
-            sp_ball_tree_bound(a->balls, balls->centre + 3 * i, &balls->radius[i]);
-            balls->radius[i] += a->body->thickness;
-        }
-    }
-    SP_TRY(sp_balls_overlap(world->context, world->body_count, balls->centre, balls->radius, balls->order, balls->start, &balls->near));
-    const int32_t *pair = balls->near.data;
+    memset(balls->needed, 0, (size_t)world->body_count * sizeof *balls->needed);
     balls->meetings.count = 0;
-    for (int64_t i = 0; i < balls->near.count; i++, pair += 2) {
-        if (!may_meet(world, pair))
+    for (int64_t i = 0; i < count; i++, pair += 2) {
+        if (!overlap(balls, pair) || !may_meet(world, pair))
             continue;
         meeting *m = sp_list_add(&balls->meetings, 1, sizeof *m);
         if (!m)

@@ -33,15 +33,23 @@ typedef struct actor {
     int status;
 } actor;
 
-typedef struct encounter {
-    int64_t shell, field;
+/* What a pair keeps from step to step: all of it, and nothing else does. Owned by sp_world_pairs, from the step in which the bounds of the two meet to
+ * the first one in which they are apart (contact/broad.h). */
+typedef struct pair_state {
     sp_traversal *traversal;
-    const sp_traversal_result *found;
-    sp_contact_forces forces;
     sp_friction friction;
-    double *q; /* of the deformed field in the step before */
+    double q[]; /* of the deformed field in the step before */
+} pair_state;
+
+/* The points of a body against the distances of another one that is near. What it found lasts until the next step. */
+typedef struct encounter {
+    int64_t shell, field, order; /* by the latter they are sorted */
+    pair_state *state;
+    sp_traversal_result found;
+    sp_contact_forces forces;
 } encounter;
 
+typedef struct sp_world_pairs sp_world_pairs;   /* world_pairs.c */
 typedef struct sp_world_balls sp_world_balls;   /* world_balls.c */
 typedef struct sp_world_pulses sp_world_pulses; /* world_pulses.c */
 
@@ -51,7 +59,8 @@ struct sp_world {
     sp_world_parameters p;
     int64_t steps, body_count, pair_count;
     actor *actors;
-    encounter *pairs;
+    sp_world_pairs *near;
+    encounter *pairs; /* [pair_count] those that are near in this step, in the order of the list of pairs or by (shell, field) */
     bool all_balls;
     int64_t ball_pair_count;
     int32_t *ball_pairs; /* [ball_pair_count, 2] i < j, ascending: those that may meet, unless all may */
@@ -80,6 +89,29 @@ sp_pose sp_world_grasp(const sp_world *world, const sp_pose *body);
 
 /* Adds a contact of point `point` of body a with body b to the list: where it is and the force on a, world. */
 int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3], const double force[3]) SP_MUST_USE;
+
+/* Who is near whom. pairs: those of points against distances, all of which make sense, in their order; world->p.all: those of all bodies. After
+ * sp_world_balls_new. */
+int sp_world_pairs_new(sp_world *world, int64_t count, const sp_world_pair *pairs) SP_MUST_USE;
+void sp_world_pairs_free(sp_world *world);
+
+/* Bounds of a body where its actor is. Bodies side by side. */
+void sp_world_bound(sp_world *world, int64_t body);
+
+/* Sets world->pairs from the bounds of all bodies and gives each its state. */
+int sp_world_pairs_find(sp_world *world) SP_MUST_USE;
+
+/* Finds the contacts of all of these, and their forces. */
+int sp_world_pairs_meet(sp_world *world) SP_MUST_USE;
+
+/* Pairs i < j of bodies whose boxes overlap, ascending. */
+int64_t sp_world_near(const sp_world *world, const int32_t **pairs);
+
+/* The ball about all balls of a body that has some; a radius below 0: it has none. */
+double sp_world_ball_bound(const sp_world *world, int64_t body, double centre[3]);
+
+/* Whether it may ever be elsewhere, or of another form. */
+bool sp_world_moves(const actor *a);
 
 /* Balls about the points of shells: a tree for every body that has some. */
 int sp_world_balls_new(sp_world *world) SP_MUST_USE;

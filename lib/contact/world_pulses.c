@@ -178,7 +178,7 @@ static int find_pulses(sp_world *world)
             velocities(world, e, i, relative, base);
             sp_rotate_back(B, e->forces.normal + 3 * i, n);
             sp_rotate_back(B, relative, v);
-            if (sp_voxmap_pulse(b->body->distance->voxmap, e->found->place + 3 * i, n, v, world->p.pulse) > 0)
+            if (sp_voxmap_pulse(b->body->distance->voxmap, e->found.place + 3 * i, n, v, world->p.pulse) > 0)
                 SP_TRY(add_pulse(world, number, i, base));
         }
     }

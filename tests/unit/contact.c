@@ -1425,45 +1425,6 @@ static void single_balls(void)
     sp_contact_shell_free(&shell);
 }
 
-static void broad_phase(void)
-{
-    enum { COUNT = 300 };
-    double centre[3 * COUNT], radius[COUNT];
-    int32_t order[COUNT];
-    int64_t place[COUNT];
-    sp_list list = {0};
-    int64_t pairs = 0;
-    for (uint64_t t = 0; t < 40; t++) {
-        for (uint64_t i = 0; i < COUNT; i++) {
-            for (uint64_t k = 0; k < 3; k++) /* on a lattice, some just touch */
-                centre[3 * i + k] = (k == t % 3 ? 30 : 6) * random_in(170 + t, 3 * i + k, -1, 1);
-            radius[i] = random_in(270 + t, i, -0.1, 1) * (i % 50 ? 1 : 8);
-            if (t % 4 == 0) {
-                for (int k = 0; k < 3; k++)
-                    centre[3 * i + (uint64_t)k] = floor(centre[3 * i + (uint64_t)k]);
-                radius[i] = floor(4 * radius[i]) / 4;
-            }
-        }
-        const int64_t count = t < 3 ? (int64_t)t : COUNT;
-        CHECK_OK(sp_balls_overlap(&context, count, centre, radius, order, place, &list));
-        int64_t next = 0, wrong = 0;
-        const int32_t *pair = list.data;
-        for (int i = 0; i < count; i++)
-            for (int j = i + 1; j < count; j++) {
-                double d[3], reach = radius[i] + radius[j];
-                for (int k = 0; k < 3; k++)
-                    d[k] = centre[3 * i + k] - centre[3 * j + k];
-                const bool listed = next < list.count && pair[2 * next] == i && pair[2 * next + 1] == j;
-                wrong += listed != (radius[i] >= 0 && radius[j] >= 0 && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= reach * reach);
-                next += listed;
-            }
-        CHECK(wrong == 0 && next == list.count, "%lld wrong of %lld", (long long)wrong, (long long)list.count);
-        pairs += list.count;
-    }
-    CHECK(pairs > 1000, "%lld pairs", (long long)pairs);
-    sp_list_free(&list);
-}
-
 /* ---- a real model ---- */
 
 static void real_models(void)
@@ -1566,7 +1527,6 @@ int main(void)
     RUN(many_balls);
     RUN(balls_that_just_touch);
     RUN(single_balls);
-    RUN(broad_phase);
     RUN(real_models);
     free_models();
     return test_end();

@@ -1556,6 +1556,160 @@ static void threads_and_coherence_change_nothing(void)
     sp_contact_shell_free(&shell);
 }
 
+/* ---- near pairs ---- */
+
+typedef struct crowd_run {
+    bool exhaustive, coherence, listed, soft;
+    int threads;
+    double friction;
+    uint64_t hash; /* of all contacts of all steps */
+    int64_t touching, visited, parted; /* steps in which a body that touched another one no longer does */
+    double states[24 * sizeof(sp_free_state) / sizeof(double)];
+} crowd_run;
+
+static void hash_bytes(uint64_t *hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *hash = (*hash ^ ((const uint8_t *)bytes)[i]) * 1099511628211u;
+}
+
+/* Bars, rings and balls are thrown at each other over a floor and a block: with grids, spheres, a box, a plane and fields that deform, all against all. */
+static void throw_crowd(const sp_contact_shell *ball, crowd_run *run)
+{
+    enum { BODIES = 24, STEPS = 160 };
+    const int before = context.threads;
+    const sp_distance floor = plane_at(0), block = {.kind = SP_DISTANCE_BOX, .centre = {0.5, 0.2, 0}, .half = {0.6, 0.3, 0.5}}, around = {.kind = SP_DISTANCE_SPHERE, .radius = 0.3};
+    sp_distance grid, distances[BODIES];
+    sp_deformed_field *deformed[BODIES] = {NULL};
+    sp_free_body *free_bodies[BODIES];
+    sp_world_body bodies[BODIES + 2] = {{0}};
+    sp_world_pair pairs[(BODIES + 2) * (BODIES + 2)];
+    sp_inertia inertia = ball_inertia(20, 0.3, NONE);
+    double proxies[3 * 27];
+    int64_t pair_count = 0, touched = 0;
+    sp_world_parameters p = parameters_of(2e-3, 4000);
+    context.threads = run->threads;
+    sp_distance_of_field(&ring_field, &grid);
+    for (int i = 0; i < 27; i++)
+        for (int k = 0; k < 3; k++)
+            proxies[3 * i + k] = (k == 0 ? 0.3 : 0.15) * ((k == 0 ? i % 3 : k == 1 ? i / 3 % 3 : i / 9) - 1);
+    p.gravity[2] = -GRAVITY;
+    p.penalty.damping = 20;
+    p.penalty.limit = 20;
+    p.limits.coherence = run->coherence;
+    p.friction = run->friction;
+    p.exhaustive = run->exhaustive;
+    p.all = !run->listed;
+    for (int i = 0; i < BODIES; i++) {
+        const int kind = i % 3;
+        sp_pose pose = at_place(0.9 * (i % 4) - 1.2, 0.9 * (i / 4 % 2) - 0.3, 0.9 + 0.9 * (i / 8));
+        random_rotation(90, (uint64_t)i, pose.q);
+        free_bodies[i] = kind == 0 ? free_bar_body(p.step) : rigid(&inertia, p.step);
+        sp_free_body_place(free_bodies[i], &pose, (double[3]){1.5 * sin(3 * i), 1.5 * cos(5 * i), -3 * (i % 2)}, (double[3]){0.5 * i, 1, -0.2 * i}, NULL, NULL);
+        if (kind == 0 && run->soft) {
+            const sp_deformed_domain domain = {.field = &model.field, .count = 27, .points = proxies};
+            CHECK_OK(sp_deformed_field_new(&context, &model.mesh, BAR, model.U, 1, &domain, 5, &deformed[i]));
+            distances[i] = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = deformed[i], .slack = sqrt(3) * model.field.spacing};
+        }
+        bodies[i] = (sp_world_body){.motion = SP_WORLD_FREE,
+                                    .free = free_bodies[i],
+                                    .inertia = kind == 0 ? &model.inertia : &inertia,
+                                    .shell = kind == 0 ? &model.shell : kind == 1 ? &ring : ball,
+                                    .r = kind == 0 ? BAR : 0,
+                                    .deformed = deformed[i],
+                                    .distance = deformed[i] ? &distances[i] : kind == 0 ? NULL : kind == 1 ? &grid : &around};
+    }
+    bodies[BODIES] = (sp_world_body){.motion = SP_WORLD_FIXED, .distance = &floor, .pose = at_place(0, 0, 0)};
+    bodies[BODIES + 1] = (sp_world_body){.motion = SP_WORLD_FIXED, .distance = &block, .pose = at_place(0, 0, 0)};
+    for (int64_t i = 0; i < BODIES && run->listed; i++)
+        for (int64_t j = 0; j < BODIES + 2; j++)
+            if (i != j && bodies[j].distance)
+                pairs[pair_count++] = (sp_world_pair){i, j};
+    sp_world *world = new_world(&p, BODIES + 2, bodies, pair_count, pairs, false);
+    run->hash = 14695981039346656037u;
+    run->touching = run->visited = run->parted = 0;
+    for (int i = 0; i < STEPS; i++) {
+        const sp_world_contact *contact;
+        CHECK_OK(sp_world_step(world));
+        const int64_t count = sp_world_contacts(world, &contact);
+        for (int64_t c = 0; c < count; c++) {
+            hash_bytes(&run->hash, contact[c].body, sizeof contact[c].body);
+            hash_bytes(&run->hash, &contact[c].point, sizeof contact[c].point);
+            hash_bytes(&run->hash, contact[c].at, sizeof contact[c].at + sizeof contact[c].force);
+        }
+        run->touching += count;
+        run->visited += sp_world_reported(world)->visited;
+        run->parted += count < touched;
+        touched = count;
+    }
+    for (int i = 0; i < BODIES; i++)
+        memcpy(run->states + (size_t)i * sizeof(sp_free_state) / sizeof(double), sp_free_body_state(free_bodies[i]), sizeof(sp_free_state));
+    sp_world_free(world);
+    for (int i = 0; i < BODIES; i++) {
+        sp_free_body_free(free_bodies[i]);
+        sp_deformed_field_free(deformed[i]);
+    }
+    sp_inertia_free(&inertia);
+    context.threads = before;
+}
+
+/* Without coherence for fields that deform, which are estimates that it may miss something of. */
+static void near_pairs_find_what_all_pairs_find(void)
+{
+    sp_shell made = ball_shell(SP_SHELL_REPULSION, 12, 80, 3, 0.3);
+    sp_contact_shell shell = contact_shell(&made);
+    static crowd_run all, near;
+    for (int soft = 0; soft < 2; soft++) {
+        all = (crowd_run){.exhaustive = true, .soft = soft, .threads = 1, .friction = 0.5};
+        throw_crowd(&shell, &all);
+        CHECK(all.touching > 5000 && all.parted > 20, "%lld contacts, fewer %lld times", (long long)all.touching, (long long)all.parted);
+        for (int i = 0; i < 3; i++) {
+            near = (crowd_run){.exhaustive = i == 2, .coherence = !soft, .soft = soft, .listed = i == 1, .threads = 2 + i % 2, .friction = 0.5};
+            throw_crowd(&shell, &near);
+            CHECK(near.hash == all.hash && !memcmp(near.states, all.states, sizeof all.states), "soft %d, run %d: %lld contacts of %lld", soft, i, (long long)near.touching,
+                  (long long)all.touching);
+            if (i == 0)
+                NOTE("soft %d: %lld contacts, %lld of %lld nodes looked at", soft, (long long)near.touching, (long long)near.visited, (long long)all.visited);
+            CHECK(i == 2 || near.visited < all.visited / 2, "%lld of %lld nodes", (long long)near.visited, (long long)all.visited);
+        }
+    }
+    sp_contact_shell_free(&shell);
+}
+
+/* Balls apart have no states; too many in one place are refused before they are made. */
+static void memory_is_refused_with_an_estimate(void)
+{
+    enum { BODIES = 200 };
+    sp_shell made = ball_shell(SP_SHELL_REPULSION, 12, 80, 3, 0.3);
+    sp_contact_shell shell = contact_shell(&made);
+    sp_inertia inertia = ball_inertia(20, 0.3, NONE);
+    const sp_distance around = {.kind = SP_DISTANCE_SPHERE, .radius = 0.3};
+    sp_free_body *free_bodies[BODIES];
+    sp_world_body bodies[BODIES] = {{0}};
+    for (int gathered = 0; gathered < 2; gathered++) {
+        sp_world_parameters p = parameters_of(1e-3, 100);
+        p.all = true;
+        p.memory = 4e6;
+        for (int i = 0; i < BODIES; i++) {
+            const sp_pose pose = at_place((gathered ? 0.001 : 0.7) * (i % 5), (gathered ? 0.001 : 0.7) * (i / 5), 0);
+            free_bodies[i] = rigid(&inertia, p.step);
+            sp_free_body_place(free_bodies[i], &pose, NONE, NONE, NULL, NULL);
+            bodies[i] = (sp_world_body){.motion = SP_WORLD_FREE, .free = free_bodies[i], .inertia = &inertia, .shell = &shell, .distance = &around};
+        }
+        sp_world *world = new_world(&p, BODIES, bodies, 0, NULL, false);
+        const int status = sp_world_step(world);
+        if (gathered) /* 200 × 199 pairs of at least 80 nodes of 8 bytes */
+            CHECK(status == SP_SYSTEM && strstr(context.message, "39800 pairs of bodies are near each other at 0 s and need about 0."), "%d: %s", status, context.message);
+        else
+            CHECK(status == SP_OK && sp_world_reported(world)->visited == 0 && sp_world_reported(world)->deepest == 0, "%s", context.message);
+        sp_world_free(world);
+        for (int i = 0; i < BODIES; i++)
+            sp_free_body_free(free_bodies[i]);
+    }
+    sp_inertia_free(&inertia);
+    sp_contact_shell_free(&shell);
+}
+
 int main(void)
 {
     context = sp_context_default();
@@ -1582,6 +1736,8 @@ int main(void)
     RUN(steps_up_to_the_limit);
     RUN(small_worlds);
     RUN(threads_and_coherence_change_nothing);
+    RUN(near_pairs_find_what_all_pairs_find);
+    RUN(memory_is_refused_with_an_estimate);
     free_models();
     return test_end();
 }

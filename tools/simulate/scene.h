@@ -37,6 +37,7 @@ typedef struct scene_model {
     int64_t domain_count;
     sp_deformed_domain *domains;
     sp_field *domain_fields; /* [domain_count] */
+    const sp_deformed_field *deformed; /* of the first body with one, whose constant part the others share */
     double reach;            /* m, half the diagonal of the largest grid; 0: there is none */
 } scene_model;
 

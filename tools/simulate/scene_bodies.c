@@ -1,4 +1,5 @@
 #include "dynamics/models.h"
+#include "tools/common/memory_left.h"
 #include "tools/simulate/scene.h"
 
 #include <math.h>
@@ -73,9 +74,12 @@ static void make_distance(scene_run *run, scene_model *model, int64_t number)
     body->distance = &model->distance;
     if (model->distance.kind != SP_DISTANCE_DEFORMED)
         return;
-    tool_check(sp_deformed_field_new(run->context, &model->mesh.mesh, model->r, model->basis.columns.U, model->domain_count, model->domains,
-                                     (int)model->m->nearest, &body->deformed),
-               run->scene->path);
+    const sp_deformed_field *first = model->deformed;
+    const int status = first ? sp_deformed_field_share(run->context, first, &body->deformed)
+                             : sp_deformed_field_new(run->context, &model->mesh.mesh, model->r, model->basis.columns.U, model->domain_count, model->domains,
+                                                     (int)model->m->nearest, &body->deformed);
+    tool_check(status, run->scene->path);
+    model->deformed = first ? first : body->deformed;
     run->distances[number] =
         (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = body->deformed, .slack = sqrt(3) * model->domains[0].field->spacing};
     body->distance = &run->distances[number];
@@ -122,31 +126,14 @@ static bool moves(const sp_world_body *body)
     return body->motion != SP_WORLD_FIXED || body->system;
 }
 
-/* Without a list: the points of every body against the distances of every other one, where either moves. */
+/* Those that the scene lists; without a list the world finds out itself. */
 static void list_pairs(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
-    sp_list list = {0};
-    for (int64_t i = 0; i < scene->body_count && !scene->pairs_given; i++)
-        for (int64_t j = 0; j < scene->body_count; j++) {
-            if (i == j || !run->bodies[i].shell || !run->bodies[j].distance || !(moves(&run->bodies[i]) || moves(&run->bodies[j])))
-                continue;
-            sp_world_pair *pair = sp_list_add(&list, 1, sizeof *pair);
-            if (!pair)
-                tool_fail(SP_SYSTEM, NULL, "out of memory");
-            *pair = (sp_world_pair){i, j};
-        }
-    for (int64_t i = 0; i < scene->pair_count; i++) {
-        sp_world_pair *pair = sp_list_add(&list, 1, sizeof *pair);
-        if (!pair)
-            tool_fail(SP_SYSTEM, NULL, "out of memory");
-        *pair = (sp_world_pair){scene->pairs[i].shell, scene->pairs[i].field};
-    }
-    run->pair_count = list.count;
-    run->pairs = scene_room(run, list.count, sizeof *run->pairs);
-    if (list.count)
-        memcpy(run->pairs, list.data, (size_t)list.count * sizeof *run->pairs);
-    sp_list_free(&list);
+    run->pair_count = scene->pairs_given ? scene->pair_count : 0;
+    run->pairs = scene_room(run, run->pair_count, sizeof *run->pairs);
+    for (int64_t i = 0; i < run->pair_count; i++)
+        run->pairs[i] = (sp_world_pair){scene->pairs[i].shell, scene->pairs[i].field};
 }
 
 /* A length of the body that is grasped, by which turning is compared with moving. */
@@ -265,24 +252,50 @@ static void make_rooms(scene_run *run)
         tool_check(sp_fail_memory(run->context), run->scene->path);
 }
 
-/* Refuses what contact cannot do for a pair, and counts the directions of forces. */
-static void check_pair(scene_run *run, const sp_world_pair *pair, const sp_penalty *penalty)
+/* Refuses what contact cannot do for a pair, and counts the directions of forces: of `count` pairs of bodies like these. */
+static void check_pairs(scene_run *run, const sp_world_pair *pair, int64_t count, const sp_penalty *penalty)
 {
     const sp_scene *scene = &run->scene->scene;
     const sp_world_body *a = &run->bodies[pair->shell], *b = &run->bodies[pair->field];
     const char *const points = scene->bodies[pair->shell].name, *const other = scene->bodies[pair->field].name;
     if (!b->distance)
         return;
-    run->pairs_by_gradient += sp_penalty_by_gradient(penalty, b->distance);
-    run->pairs_by_normal += !sp_penalty_by_gradient(penalty, b->distance);
+    run->pairs_by_gradient += sp_penalty_by_gradient(penalty, b->distance) ? count : 0;
+    run->pairs_by_normal += sp_penalty_by_gradient(penalty, b->distance) ? 0 : count;
     if (b->distance->kind != SP_DISTANCE_VOXMAP)
         return;
-    run->pairs_by_voxmap++;
+    run->pairs_by_voxmap += count;
     if (scene->contact.direction == SP_SCENE_BY_GRADIENT)
         tool_fail(SP_INPUT, run->scene->path, "contact.direction: gradient, but the voxmap of %s has no distances and so no gradient: use shape or normal, or a field",
                   other);
     if (scene->contact.pulse < INFINITY && !a->inertia && !b->inertia)
         tool_fail(SP_INPUT, run->scene->path, "contact.pulse: neither %s nor %s has a mass to brake", points, other);
+}
+
+/* Bodies of one model with distances that move, or that do not. */
+typedef struct alike {
+    int64_t count, first, last;
+} alike;
+
+/* The points of every body against the distances of every other one, where either moves, by bodies that are alike. */
+static void check_all(scene_run *run, const sp_penalty *penalty)
+{
+    const sp_scene *scene = &run->scene->scene;
+    alike *fields = scene_room(run, 2 * scene->model_count, sizeof *fields);
+    for (int64_t i = 0; i < scene->body_count; i++) {
+        alike *a = &fields[2 * scene->bodies[i].model + moves(&run->bodies[i])];
+        if (!run->bodies[i].distance)
+            continue;
+        a->first = a->count++ ? a->first : i;
+        a->last = i;
+    }
+    for (int64_t i = 0; i < scene->body_count; i++)
+        for (int64_t f = 0; f < 2 * scene->model_count && run->bodies[i].shell; f++) {
+            const alike *a = &fields[f];
+            const bool own = run->bodies[i].distance && f == 2 * scene->bodies[i].model + moves(&run->bodies[i]);
+            if (a->count - own > 0 && (f % 2 || moves(&run->bodies[i])))
+                check_pairs(run, &(sp_world_pair){i, a->first == i ? a->last : a->first}, a->count - own, penalty);
+        }
 }
 
 void scene_make_world(scene_run *run)
@@ -301,13 +314,17 @@ void scene_make_world(scene_run *run)
     list_pairs(run);
     sp_world_parameters parameters = world_parameters(run);
     for (int64_t i = 0; i < run->pair_count; i++)
-        check_pair(run, &run->pairs[i], &parameters.penalty);
+        check_pairs(run, &run->pairs[i], 1, &parameters.penalty);
+    if (!scene->pairs_given)
+        check_all(run, &parameters.penalty);
     if (scene->contact.pulse < INFINITY && run->pairs_by_voxmap == 0)
         tool_fail(SP_INPUT, run->scene->path, "contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here meet one");
     make_batches(run);
     couple(run, &parameters.coupling);
     parameters.batch_count = run->batch_count;
     parameters.batches = run->batches;
+    parameters.all = !scene->pairs_given;
+    parameters.memory = tool_memory_left();
     tool_check(sp_world_new(run->context, &parameters, n, run->bodies, run->pair_count, run->pairs, !scene->pairs_given, &run->world),
                run->scene->path);
 }

@@ -1,4 +1,5 @@
 /* simulate: motion or equilibrium of a reduced or full model under loads, or of a scene whose bodies touch. */
+#include "tools/common/checkpoint.h"
 #include "tools/simulate/run.h"
 #include "tools/simulate/scene.h"
 
@@ -24,6 +25,7 @@ static const tool_option options[] = {
     {"record", 0, TOOL_CHOICE, &chosen.record, NULL, "auto", "auto|coordinates|all|probes", .help = "reduced coordinates, displacements of all vertices, or of the probes only; auto: coordinates (reduced) or all"},
     {"contacts", 0, TOOL_FLAG, &scene.contacts, .help = "of a scene: record every contact point with its force"},
     {"timings", 0, TOOL_TEXT, &scene.timings, "CSV", .help = "of a scene: write how long each step took", .silent = true},
+    TOOL_CHECKPOINT_OPTION(&chosen.checkpoint),
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST", .help = "also record these vertices, from 0: 3,17,surface:120 (the corners that carry a surface vertex)"},
 };
 

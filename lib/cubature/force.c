@@ -218,6 +218,13 @@ static void destroy(void *self)
     free(c);
 }
 
+static void visit(void *self, sp_state *state)
+{
+    cubature_force *c = self;
+    sp_state_reals(state, c->f, c->rows);
+    sp_state_reals(state, c->reduced, 3 * c->r);
+}
+
 /* Batch number of every element, and the first element of every batch; kinds are taken one after another. */
 static int make_batches(sp_context *context, const sp_body *body, const sp_cubature *cubature, sp_pool *scratch, sp_batch **batches, int64_t **member, int64_t *count)
 {
@@ -340,7 +347,7 @@ int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cub
     int status;
     if (!c)
         return sp_fail_memory(context);
-    *force = (sp_reduced_force){.self = c, .r = r, .unsymmetric = cubature->modal, .active = true, .evaluate = evaluate, .times = times, .destroy = destroy};
+    *force = (sp_reduced_force){.self = c, .r = r, .unsymmetric = cubature->modal, .active = true, .evaluate = evaluate, .times = times, .destroy = destroy, .visit = visit};
     force->cubic = sp_body_quadratic(context, body) == SP_OK;
     force->inverted = force->cubic ? NULL : inverted;
     force->estimate = cubature->nested ? estimate : NULL;

@@ -72,6 +72,14 @@ static void viscous_times(void *data, const double *q, const double *v, double *
     inner(data)->viscous_times(inner(data)->self, q, v, y);
 }
 
+static void visit(void *data, sp_state *state)
+{
+    sp_condensed *self = data;
+    self->full.visit(self->full.self, state);
+    if (state->loading)
+        self->map.factored = false;
+}
+
 static void hold(void *data, const double *u, const double *v)
 {
     inner(data)->hold(inner(data)->self, u, v);
@@ -169,7 +177,7 @@ int sp_condensed_system_new(sp_context *context, sp_system *full, const sp_conde
     self->corrections = condensation->corrections;
     *system = (sp_system){.self = self, .n = full->n, .constant = full->constant, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add,
                           .matrix_factor = matrix_factor, .matrix_solve = matrix_solve, .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times,
-                          .set_springs = set_springs, .cubic = full->cubic, .inverted = full->inverted ? inverted : NULL, .viscous_add = full->viscous_add ? viscous_add : NULL,
+                          .set_springs = set_springs, .visit = visit, .cubic = full->cubic, .inverted = full->inverted ? inverted : NULL, .viscous_add = full->viscous_add ? viscous_add : NULL,
                           .viscous_times = full->viscous_times ? viscous_times : NULL, .body = full->body, .hold = hold, .stiffness_times = stiffness_times,
                           .inertia_times = inertia_times, .held_inertia = held_inertia, .held_work = held_work, .begin = full->begin ? begin : NULL,
                           .rub = full->rub ? sp_condensed_rub : NULL, .velocity_step = sp_condensed_velocity_step,

@@ -38,6 +38,7 @@ typedef struct full {
     double *block;          /* [vertices, 9] JACOBI: inverse blocks of S's diagonal, of free components only */
     double factor_products, factor_digits; /* REUSED: products with the factor that is kept, and decimal digits that they gained */
     bool factor_worn;
+    double *factored_values; /* REUSED: what the factor is of, over S's pattern */
     int64_t solves, products, factorizations;
 } full;
 
@@ -300,6 +301,8 @@ static int factor_now(full *self)
     self->factorizations++;
     const int status = sp_cholesky_factor(self->factor, &self->S);
     self->factored = status == SP_OK;
+    if (self->factored_values)
+        memcpy(self->factored_values, self->S.value, (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
     self->factor_products = self->factor_digits = 0;
     self->factor_worn = false;
     return status;
@@ -423,6 +426,41 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
     self->spring_key = key;
 }
 
+/* The factor that was kept, of the same matrix, which may be one of some steps ago. */
+static int factor_again(full *self)
+{
+    if (self->solver == SP_SOLVER_JACOBI || (self->solver == SP_SOLVER_DIRECT && (!self->linear || self->supports.ground_count > 0)))
+        return SP_OK; /* the next one comes before the next solve */
+    if (self->factored_values)
+        memcpy(self->S.value, self->factored_values, (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
+    else {
+        self->mass_scale = self->factored_mass;
+        self->stiffness_scale = self->factored_stiffness;
+        self->spring_scale = self->factored_spring;
+        self->viscous_scale = self->factored_viscous;
+        sum_up(self);
+    }
+    return sp_cholesky_factor(self->factor, &self->S);
+}
+
+static void visit(void *data, sp_state *state)
+{
+    full *self = data;
+    double *values[] = {&self->factored_mass, &self->factored_stiffness, &self->factored_spring, &self->factored_viscous, &self->factor_products, &self->factor_digits};
+    int64_t *counts[] = {&self->solves, &self->products, &self->factorizations};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        SP_STATE_VALUE(state, *values[i]);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        SP_STATE_VALUE(state, *counts[i]);
+    SP_STATE_VALUE(state, self->factored);
+    SP_STATE_VALUE(state, self->factor_worn);
+    sp_supports_visit(&self->supports, state);
+    if (self->factored_values)
+        sp_state_reals(state, self->factored_values, self->S.start[self->S.order]);
+    if (state->loading && !state->failed && self->factored)
+        state->failed = factor_again(self) != SP_OK;
+}
+
 int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held, sp_system *system)
 {
     full *self = calloc(1, sizeof *self);
@@ -432,7 +470,7 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     if (!self)
         return sp_fail_memory(context);
     *system = (sp_system){.self = self, .n = n, .constant = linear, .active = !linear, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add, .matrix_factor = matrix_factor,
-                          .matrix_solve = matrix_solve, .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs,
+                          .matrix_solve = matrix_solve, .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs, .visit = visit,
                           .cubic = linear || sp_body_quadratic(context, body) == SP_OK, .inverted = linear ? NULL : inverted, .body = body, .hold = hold,
                           .stiffness_times = stiffness_times, .inertia_times = inertia_times, .held_inertia = held_inertia, .held_work = held_work};
     self->context = context;
@@ -570,6 +608,8 @@ int sp_full_system_solver(sp_system *system, enum sp_solver solver, double toler
         return SP_OK;
     if (!self->iteration.n)
         sp_iteration_new(&self->pool, self->body->dof_count, 1, &self->iteration);
+    if (solver == SP_SOLVER_REUSED && !self->factored_values)
+        self->factored_values = sp_pool_new(&self->pool, self->S.start[self->S.order], sizeof(double));
     if (solver == SP_SOLVER_JACOBI && !self->block)
         self->block = sp_pool_new(&self->pool, 9 * self->body->mesh->vertex_count, sizeof(double));
     return self->pool.failed ? sp_fail_memory(self->context) : SP_OK;

@@ -562,3 +562,25 @@ const sp_integrator_report *sp_integrator_reported(const sp_integrator *it)
 {
     return &it->report;
 }
+
+void sp_integrator_visit(sp_integrator *it, sp_state *state)
+{
+    const sp_system *system = it->system;
+    double *vectors[] = {it->q, it->v, it->a, it->last_q, it->last_v, it->external, it->external_before, it->a_before, it->momentum, it->f0, it->path_q, it->path_f};
+    double *wide[] = {it->held_u[0], it->held_u[1], it->held_v[0], it->held_v[1]};
+    double *values[] = {&it->last_h, &it->ahead, &it->covered, &it->retimed, &it->work, &it->dissipated, &it->energy_scale, &it->force_scale, &it->path_energy, &it->path_work, &it->chop};
+    SP_STATE_VALUE(state, it->steps);
+    SP_STATE_VALUE(state, it->stiffened);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        SP_STATE_VALUE(state, *values[i]);
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        sp_state_reals(state, vectors[i], it->n);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        sp_state_reals(state, wide[i], it->rows);
+    SP_STATE_VALUE(state, it->report);
+    if (it->p.skeleton)
+        sp_skeleton_visit(it->p.skeleton, state);
+    if (state->loading && it->rows)
+        system->hold(system->self, it->held_u[1], it->held_v[1]);
+    system->visit(system->self, state);
+}

@@ -65,6 +65,9 @@ int sp_integrator_step(sp_integrator *integrator) SP_MUST_USE;
  * SP_USAGE for another time step. */
 int sp_integrator_continue(sp_integrator *integrator, sp_integrator *before) SP_MUST_USE;
 
+/* All that the next steps take from those before (base/state.h), the system's own state included, after that of the forcing. */
+void sp_integrator_visit(sp_integrator *integrator, sp_state *state);
+
 double sp_integrator_time(const sp_integrator *integrator);
 const double *sp_integrator_q(const sp_integrator *integrator); /* [n] */
 const double *sp_integrator_v(const sp_integrator *integrator);

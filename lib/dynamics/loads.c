@@ -408,3 +408,19 @@ sp_forcing sp_loading_forcing(sp_loading *loading)
 {
     return (sp_forcing){.self = loading, .mean = mean, .springs = springs, .held = loading->moves ? held : NULL, .stiffened = &loading->stiffened};
 }
+
+void sp_loading_visit(sp_loading *loading, sp_state *state)
+{
+    SP_STATE_VALUE(state, loading->acting_count);
+    SP_STATE_VALUE(state, loading->stiffened);
+    if (loading->acting_count < 0 || loading->acting_count > loading->spring_count) {
+        loading->acting_count = 0;
+        state->failed = true;
+    }
+    sp_state_bytes(state, loading->acting, loading->acting_count * (int64_t)sizeof *loading->acting);
+    sp_state_reals(state, loading->counted, loading->activation_count);
+    for (int64_t i = 0; i < loading->activation_count; i++)
+        SP_STATE_VALUE(state, loading->body->mesh->materials[loading->activations[i].region].fibre_tension);
+    if (state->loading)
+        loading->system->set_springs(loading->system->self, loading->acting_count, loading->acting);
+}

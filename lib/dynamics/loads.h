@@ -80,6 +80,9 @@ int sp_load_force(sp_context *context, const sp_body *body, int64_t number, cons
  * changes. `time` is allocated from `pool`. SP_USAGE for more than a billion of them. */
 int sp_loading_pieces(sp_context *context, const sp_loading *loading, double step, sp_pool *pool, int64_t *count, double **time) SP_MUST_USE;
 
+/* Which springs act and how tense fibres are now (base/state.h): before the system's own state. */
+void sp_loading_visit(sp_loading *loading, sp_state *state);
+
 /* The callbacks for an integrator. */
 sp_forcing sp_loading_forcing(sp_loading *loading);
 

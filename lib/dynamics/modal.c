@@ -82,6 +82,11 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
     (void)data, (void)count, (void)springs;
 }
 
+static void visit(void *data, sp_state *state)
+{
+    (void)data, (void)state;
+}
+
 int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue, sp_system *system)
 {
     double largest = 0;
@@ -103,7 +108,7 @@ int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue
     self->lambda = sp_pool_copy(&self->pool, eigenvalue, k, sizeof *eigenvalue);
     self->S = sp_pool_new(&self->pool, k, sizeof *self->S);
     *system = (sp_system){.self = self, .n = k, .constant = true, .cubic = true, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add, .matrix_factor = matrix_factor,
-                          .matrix_solve = matrix_solve, .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs, .eigenvalue = self->lambda};
+                          .matrix_solve = matrix_solve, .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs, .visit = visit, .eigenvalue = self->lambda};
     if (self->pool.failed) {
         sp_modal_system_free(system);
         return sp_fail_memory(context);

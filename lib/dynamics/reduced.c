@@ -336,6 +336,25 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
     self->have_force = self->have_stiffness = false;
 }
 
+/* The last evaluation may have come by another way, with the stiffness or without, than the next one at the same place would. */
+static void visit(void *data, sp_state *state)
+{
+    reduced *self = data;
+    const int64_t r = self->r;
+    double *vectors[] = {self->q, self->f, self->elastic};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        sp_state_reals(state, vectors[i], r);
+    sp_state_reals(state, self->K, r * r);
+    SP_STATE_VALUE(state, self->energy);
+    SP_STATE_VALUE(state, self->have_force);
+    SP_STATE_VALUE(state, self->have_stiffness);
+    SP_STATE_VALUE(state, self->elsewhere);
+    SP_STATE_VALUE(state, self->solves);
+    SP_STATE_VALUE(state, self->products);
+    if (self->force.visit)
+        self->force.visit(self->force.self, state);
+}
+
 int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_force, const double *mass, const double *U, int64_t rows, const double *vertices,
                           sp_system *system)
 {
@@ -347,7 +366,7 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
         return sp_fail_memory(context);
     }
     *system = (sp_system){.self = self, .n = r, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add, .matrix_factor = matrix_factor, .matrix_solve = matrix_solve,
-                          .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs, .cubic = reduced_force->cubic,
+                          .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs, .visit = visit, .cubic = reduced_force->cubic,
                           .inverted = reduced_force->inverted ? inverted : NULL, .active = reduced_force->active, .nonconservative = reduced_force->unsymmetric};
     self->context = context;
     self->r = (int)r;
@@ -365,8 +384,8 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
     self->D = sp_pool_new(&self->pool, r * r, sizeof(double));
     self->work = sp_pool_raw(&self->pool, EIGEN_WORK * r, sizeof(double));
     self->q = sp_pool_new(&self->pool, r, sizeof(double));
-    self->f = sp_pool_raw(&self->pool, r, sizeof(double));
-    self->elastic = sp_pool_raw(&self->pool, r, sizeof(double));
+    self->f = sp_pool_new(&self->pool, r, sizeof(double));
+    self->elastic = sp_pool_new(&self->pool, r, sizeof(double));
     int status = SP_OK;
     if (self->pool.failed)
         status = sp_fail_memory(context);

@@ -647,3 +647,11 @@ void sp_skeleton_advance(sp_skeleton *skeleton, double h, const double *rate)
     }
     update(skeleton);
 }
+
+void sp_skeleton_visit(sp_skeleton *skeleton, sp_state *state)
+{
+    sp_state_reals(state, skeleton->theta, skeleton->count);
+    sp_state_reals(state, skeleton->rate, skeleton->count);
+    if (state->loading)
+        update(skeleton);
+}

@@ -70,6 +70,9 @@ void sp_skeleton_border(sp_skeleton *skeleton, double t, double h, double beta, 
 /* θ += h rate, exactly on the joints' arcs; θ̇ = rate. */
 void sp_skeleton_advance(sp_skeleton *skeleton, double h, const double *rate);
 
+/* Coordinates and rates (base/state.h), from which all else follows. */
+void sp_skeleton_visit(sp_skeleton *skeleton, sp_state *state);
+
 /* The largest angular speed of a bone, rad/s. */
 double sp_skeleton_spin(const sp_skeleton *skeleton);
 

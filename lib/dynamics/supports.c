@@ -267,3 +267,10 @@ bool sp_supports_rough(const sp_supports *supports)
             return true;
     return false;
 }
+
+void sp_supports_visit(sp_supports *supports, sp_state *state)
+{
+    const int64_t count = supports->body->mesh->vertex_count * supports->ground_count;
+    sp_state_reals(state, supports->anchor, 3 * count);
+    sp_state_bytes(state, supports->touching, count * (int64_t)sizeof *supports->touching);
+}

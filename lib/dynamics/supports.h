@@ -54,6 +54,9 @@ double sp_supports_held_work(const sp_supports *supports, const double *u, const
 double sp_supports_begin(sp_supports *supports, const double *u);
 void sp_supports_rub(const sp_supports *supports, const double *u1, double h, double *v);
 
+/* What is anchored (base/state.h); springs are the caller's. */
+void sp_supports_visit(sp_supports *supports, sp_state *state);
+
 /* Whether `rub` could do anything. */
 bool sp_supports_rough(const sp_supports *supports);
 

@@ -7,6 +7,7 @@
 #define SP_DYNAMICS_SYSTEM_H
 
 #include "base/context.h"
+#include "base/state.h"
 
 /* A linear spring from a vertex to a fixed point. It belongs to the body's forces while it acts. */
 typedef struct sp_spring {
@@ -73,6 +74,8 @@ typedef struct sp_system {
     void (*viscous_times)(void *self, const double *q, const double *v, double *y);
     bool active; /* f follows the tension of fibres in the materials of the body's mesh (material/material.h) from call to call */
     double rounding; /* [N] where the force at rest is a difference of large terms: a residual of no larger norm is nothing but their rounding. Else 0 */
+    /* What the next step takes from the steps before (base/state.h): factors and evaluations that are kept, supports, counts. Held vertices and springs are set before it is loaded. */
+    void (*visit)(void *self, sp_state *state);
     bool nonconservative; /* f is the gradient of no energy, and K not symmetric: `force` returns the energy of the springs only */
 
     /* ---- systems of vertices (dynamics/models.h: full, linear, warped, condensed); NULL elsewhere ---- */

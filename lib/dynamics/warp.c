@@ -260,18 +260,10 @@ static int invert_blocks(sp_warped *w)
     return SP_OK;
 }
 
-/* What the preconditioner's factor is of: mass_scale · M + stiffness_scale · K. Nothing that is set from outside is in it, so it stays as long as these two do, but for rounding of their sums. */
-static int matrix_factor(void *data)
+/* The factor of m M + s K. */
+static int factor(sp_warped *w, double m, double s)
 {
-    sp_warped *w = data;
     const sp_body *body = w->body;
-    double m = w->mass_scale, s = w->stiffness_scale;
-    if (w->inverse)
-        return invert_blocks(w);
-    if (w->shift > 0 && m == 0)
-        m = w->shift * s;
-    if (w->factored && fabs(m - w->factored_mass) <= 1e-12 * fabs(m) && fabs(s - w->factored_stiffness) <= 1e-12 * fabs(s))
-        return SP_OK;
     for (int64_t row = 0; row < body->dof_count; row++) {
         int64_t i = body->free[row] / 3, c = body->free[row] % 3, at = w->near.start[row];
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
@@ -284,6 +276,20 @@ static int matrix_factor(void *data)
     int status = sp_cholesky_factor(w->factor, &w->near);
     w->factored = status == SP_OK;
     return status;
+}
+
+/* What the preconditioner's factor is of: mass_scale · M + stiffness_scale · K. Nothing that is set from outside is in it, so it stays as long as these two do, but for rounding of their sums. */
+static int matrix_factor(void *data)
+{
+    sp_warped *w = data;
+    double m = w->mass_scale, s = w->stiffness_scale;
+    if (w->inverse)
+        return invert_blocks(w);
+    if (w->shift > 0 && m == 0)
+        m = w->shift * s;
+    if (w->factored && fabs(m - w->factored_mass) <= 1e-12 * fabs(m) && fabs(s - w->factored_stiffness) <= 1e-12 * fabs(s))
+        return SP_OK;
+    return factor(w, m, s);
 }
 
 /* y = R x or Rᵀ x by the vertices of which nothing is held. */
@@ -391,6 +397,19 @@ static int mass_solve(void *data, const double *b, double *x)
     for (int64_t i = 0; i < w->body->dof_count; i++)
         x[i] = b[i] / w->free_mass[i];
     return SP_OK;
+}
+
+static void visit(void *data, sp_state *state)
+{
+    sp_warped *w = data;
+    SP_STATE_VALUE(state, w->factored);
+    SP_STATE_VALUE(state, w->factored_mass);
+    SP_STATE_VALUE(state, w->factored_stiffness);
+    SP_STATE_VALUE(state, w->solves);
+    SP_STATE_VALUE(state, w->products);
+    sp_supports_visit(&w->supports, state);
+    if (state->loading && !state->failed && w->factored)
+        state->failed = factor(w, w->factored_mass, w->factored_stiffness) != SP_OK;
 }
 
 /* ---- what is made once ---- */
@@ -616,6 +635,7 @@ int sp_warp_system_new(sp_context *context, sp_body *body, const sp_warp *warp, 
                           .mass_solve = mass_solve,
                           .tangent_times = tangent_times,
                           .set_springs = set_springs,
+                          .visit = visit,
                           .body = body,
                           .hold = hold,
                           .stiffness_times = stiffness_times,

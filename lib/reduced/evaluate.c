@@ -124,6 +124,16 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
     return sp_polynomial_force_evaluate(self, q, f, K);
 }
 
+static void visit(void *data, sp_state *state)
+{
+    sp_polynomial_force *self = data;
+    if (!self->kept)
+        return;
+    SP_STATE_VALUE(state, self->keeps);
+    SP_STATE_VALUE(state, self->kept_energy);
+    sp_state_reals(state, self->kept, self->stiffness.r * (self->stiffness.r + 2));
+}
+
 static void destroy(void *self)
 {
     sp_polynomial_force_free(self);
@@ -131,7 +141,7 @@ static void destroy(void *self)
 
 static sp_reduced_force as_reduced_force(sp_polynomial_force *self)
 {
-    return (sp_reduced_force){.self = self, .r = self->stiffness.r, .together = true, .cubic = true, .evaluate = evaluate, .destroy = destroy};
+    return (sp_reduced_force){.self = self, .r = self->stiffness.r, .together = true, .cubic = true, .evaluate = evaluate, .destroy = destroy, .visit = visit};
 }
 
 int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *original, sp_reduced_force *force)
@@ -191,7 +201,7 @@ int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *orig
     batch->room = sp_pool_raw(&batch->pool, batch->room_size * batch->threads, sizeof(double));
     for (int64_t i = 0; i < count && !batch->pool.failed; i++) {
         sp_polynomial_force *force = forces[i].self;
-        force->kept = sp_pool_raw(&force->pool, s->r * (s->r + 2), sizeof(double));
+        force->kept = sp_pool_new(&force->pool, s->r * (s->r + 2), sizeof(double));
         batch->pool.failed |= !force->kept;
         batch->forces[i] = force;
     }

@@ -3,6 +3,7 @@
 #define SP_REDUCED_FORCE_H
 
 #include "base/context.h"
+#include "base/state.h"
 
 /* Norms of a reduced force f: √Σ f_j², to which stiff coordinates contribute most; and √Σ f_j²/K_jj with K = UᵀK(0)U, the norm of the elastic energy of the displacement that f makes when every
  * coordinate answers by itself, so that soft coordinates, in which a body moves most, count. Coordinates without stiffness are left out of the second. */
@@ -24,6 +25,8 @@ typedef struct sp_reduced_force {
     void (*times)(void *self, const double *q, const double *v, double *y);
     /* Estimates of the relative error of f at the last evaluation, error[SP_NORMS] (cubature with nested weights); NULL: none. */
     void (*estimate)(void *self, double *error);
+    /* What it keeps of the last evaluation and makes use of (base/state.h); NULL: nothing. */
+    void (*visit)(void *self, sp_state *state);
 } sp_reduced_force;
 
 #endif

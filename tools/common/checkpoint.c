@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <nettle/sha2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -22,9 +23,14 @@ struct tool_checkpoint {
     int descriptor;
     bool reading;
     int64_t end;   /* bytes that are known to be whole */
-    struct sha256_ctx hash; /* of these */
+    struct sha256_ctx hash; /* of these, but for states */
     double synced; /* s, when they were last known to be on disk */
+    int64_t old[2], old_count[2]; /* where the last two states' data are; count 0: nowhere */
 };
+
+/* What a signal handler says. It may come at any time: the text is changed by changing the pointer. */
+static char kept_text[2][700];
+static const char *volatile kept;
 
 static noreturn void system_failure(const tool_checkpoint *checkpoint, const char *what)
 {
@@ -196,6 +202,194 @@ void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t 
     checkpoint->synced = now();
 }
 
+void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done, int64_t all, const char *what)
+{
+    if (!checkpoint)
+        return;
+    char *text = kept == kept_text[0] ? kept_text[1] : kept_text[0], of[40] = "";
+    if (all >= 0)
+        snprintf(of, sizeof of, "of %lld ", (long long)all);
+    snprintf(text, sizeof kept_text[0], "%.500s keeps %lld %s%s, and the same command goes on from there", checkpoint->path, (long long)done, of, what);
+    kept = text;
+}
+
+const char *tool_checkpoint_kept(void)
+{
+    return kept;
+}
+
+/* ---- runs with a state ---- */
+
+static int64_t file_size(const tool_checkpoint *checkpoint)
+{
+    struct stat about;
+    if (fstat(checkpoint->descriptor, &about))
+        system_failure(checkpoint, "read");
+    return about.st_size;
+}
+
+static void go_to(const tool_checkpoint *checkpoint, int64_t place)
+{
+    if (lseek(checkpoint->descriptor, place, SEEK_SET) < 0)
+        system_failure(checkpoint, "read");
+}
+
+/* The hash of a record that stands for itself, after those in `before`. */
+static void hash_alone(struct sha256_ctx before, int64_t count, const void *data, uint8_t value[SHA256_DIGEST_SIZE])
+{
+    sha256_update(&before, sizeof count, (const uint8_t *)&count);
+    sha256_update(&before, (size_t)(count < 0 ? -count : count), data);
+    sha256_digest(&before, SHA256_DIGEST_SIZE, value);
+}
+
+/* `count` bytes from here. */
+static void read_list(const tool_checkpoint *checkpoint, int64_t count, sp_list *list)
+{
+    list->count = 0;
+    void *to = sp_list_add(list, count, 1);
+    if (!to)
+        tool_fail(SP_SYSTEM, checkpoint->path, "out of memory");
+    if (read_bytes(checkpoint, to, count) != count)
+        system_failure(checkpoint, "read");
+}
+
+/* Two records in the file, of which the second is a state. */
+typedef struct pair {
+    int64_t piece, piece_count, state, state_count, end; /* places of data and their lengths */
+} pair;
+
+/* The pair at checkpoint->end by its lengths; false where the file ends in it. */
+static bool find_pair(const tool_checkpoint *checkpoint, int64_t size, pair *p)
+{
+    int64_t count;
+    *p = (pair){.piece = checkpoint->end + (int64_t)sizeof count};
+    go_to(checkpoint, checkpoint->end);
+    if (read_bytes(checkpoint, &count, sizeof count) != sizeof count)
+        return false;
+    if (count < 0)
+        tool_checkpoint_damaged(checkpoint);
+    if (count > size - p->piece - SHA256_DIGEST_SIZE - (int64_t)sizeof count)
+        return false;
+    p->piece_count = count;
+    p->state = p->piece + count + SHA256_DIGEST_SIZE + (int64_t)sizeof count;
+    go_to(checkpoint, p->state - (int64_t)sizeof count);
+    if (read_bytes(checkpoint, &count, sizeof count) != sizeof count)
+        return false;
+    if (count >= 0 || count == INT64_MIN)
+        tool_checkpoint_damaged(checkpoint);
+    if (-count > size - p->state - SHA256_DIGEST_SIZE)
+        return false;
+    p->state_count = -count;
+    p->end = p->state - count + SHA256_DIGEST_SIZE;
+    return true;
+}
+
+/* Whether the data and the hash at a place belong together. */
+static bool read_record(const tool_checkpoint *checkpoint, struct sha256_ctx before, int64_t place, int64_t count, bool state, sp_list *data, uint8_t hash[SHA256_DIGEST_SIZE])
+{
+    uint8_t expected[SHA256_DIGEST_SIZE];
+    go_to(checkpoint, place);
+    read_list(checkpoint, count, data);
+    if (read_bytes(checkpoint, hash, SHA256_DIGEST_SIZE) != SHA256_DIGEST_SIZE)
+        system_failure(checkpoint, "read");
+    hash_alone(before, state ? -count : count, data->data, expected);
+    return memcmp(expected, hash, sizeof expected) == 0;
+}
+
+static void take_in(struct sha256_ctx *hash, const sp_list *data, const uint8_t value[SHA256_DIGEST_SIZE])
+{
+    const int64_t count = data->count;
+    sha256_update(hash, sizeof count, (const uint8_t *)&count);
+    sha256_update(hash, (size_t)count, data->data);
+    sha256_update(hash, SHA256_DIGEST_SIZE, value);
+}
+
+static void note_state(tool_checkpoint *checkpoint, int64_t place, int64_t count)
+{
+    checkpoint->old[0] = checkpoint->old[1];
+    checkpoint->old_count[0] = checkpoint->old_count[1];
+    checkpoint->old[1] = place;
+    checkpoint->old_count[1] = count;
+}
+
+/* The state that was written last among those that are whole; the hash is that of all before it. */
+static bool read_last_state(tool_checkpoint *checkpoint, bool found, sp_list *state)
+{
+    uint8_t value[SHA256_DIGEST_SIZE];
+    if (found && !read_record(checkpoint, checkpoint->hash, checkpoint->old[1], checkpoint->old_count[1], true, state, value))
+        tool_checkpoint_damaged(checkpoint);
+    return found;
+}
+
+bool tool_checkpoint_resume(tool_checkpoint *checkpoint, void (*piece)(void *data, const void *bytes, int64_t count), void *data, sp_list *state)
+{
+    sp_list bytes = {0};
+    uint8_t value[SHA256_DIGEST_SIZE];
+    pair p;
+    bool found = false;
+    if (!checkpoint)
+        return false;
+    const int64_t size = file_size(checkpoint);
+    while (find_pair(checkpoint, size, &p)) {
+        /* nothing that a power failure can leave of the last pair, whose end may have come to the disk before its beginning, is damage */
+        const bool last = p.end == size, whole = read_record(checkpoint, checkpoint->hash, p.piece, p.piece_count, false, &bytes, value);
+        if (!whole && last)
+            break;
+        if (!whole)
+            tool_checkpoint_damaged(checkpoint);
+        struct sha256_ctx hash = checkpoint->hash;
+        take_in(&hash, &bytes, value);
+        if (last && !read_record(checkpoint, hash, p.state, p.state_count, true, state, value))
+            break;
+        piece(data, bytes.data, bytes.count);
+        checkpoint->hash = hash;
+        checkpoint->end = p.end;
+        note_state(checkpoint, p.state, p.state_count);
+        found = true;
+    }
+    found = read_last_state(checkpoint, found, state);
+    sp_list_free(&bytes);
+    checkpoint->reading = false;
+    if (ftruncate(checkpoint->descriptor, checkpoint->end))
+        system_failure(checkpoint, "write");
+    go_to(checkpoint, checkpoint->end);
+    return found;
+}
+
+static void write_record(tool_checkpoint *checkpoint, int64_t count, const void *data, uint8_t hash[SHA256_DIGEST_SIZE])
+{
+    const int64_t bytes = count < 0 ? -count : count;
+    hash_alone(checkpoint->hash, count, data, hash);
+    write_bytes(checkpoint, &count, sizeof count);
+    write_bytes(checkpoint, data, bytes);
+    write_bytes(checkpoint, hash, SHA256_DIGEST_SIZE);
+    checkpoint->end += (int64_t)sizeof count + bytes + SHA256_DIGEST_SIZE;
+}
+
+/* Some file systems cannot: then the file grows. */
+static void give_back(const tool_checkpoint *checkpoint, int64_t place, int64_t count)
+{
+    if (count > 0)
+        (void)!fallocate(checkpoint->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, place, count);
+}
+
+void tool_checkpoint_pair(tool_checkpoint *checkpoint, const void *piece, int64_t piece_count, const void *state, int64_t state_count, bool durable)
+{
+    uint8_t value[SHA256_DIGEST_SIZE];
+    if (!checkpoint)
+        return;
+    write_record(checkpoint, piece_count, piece, value);
+    take_in(&checkpoint->hash, &(sp_list){.data = (void *)piece, .count = piece_count}, value);
+    const int64_t place = checkpoint->end + (int64_t)sizeof state_count, before = checkpoint->old[0], before_count = checkpoint->old_count[0];
+    write_record(checkpoint, -state_count, state, value);
+    note_state(checkpoint, place, state_count);
+    if (!durable)
+        return;
+    if (fdatasync(checkpoint->descriptor))
+        system_failure(checkpoint, "write");
+    give_back(checkpoint, before, before_count);
+}
+
 void tool_checkpoint_finish(tool_checkpoint *checkpoint)
 {
     if (!checkpoint)
@@ -203,6 +397,7 @@ void tool_checkpoint_finish(tool_checkpoint *checkpoint)
     if (unlink(checkpoint->target))
         system_failure(checkpoint, "remove");
     free(checkpoint->target);
+    kept = NULL;
     close(checkpoint->descriptor);
     free(checkpoint);
 }

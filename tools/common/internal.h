@@ -37,6 +37,9 @@ bool tool_options_has(const char *name);
 /* Unlinks whatever output is unfinished. Async-signal-safe. */
 void tool_outputs_remove(void);
 
+/* What the line of a process that a signal ends says of its checkpoint; NULL: it has none. Async-signal-safe. */
+const char *tool_checkpoint_kept(void);
+
 /* While outputs are being renamed a signal has to wait: true, and it is raised again at the end. Async-signal-safe. */
 bool tool_outputs_defer(int number);
 

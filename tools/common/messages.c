@@ -18,7 +18,7 @@
 struct tool_state tool;
 static char hint[400];
 static double started;
-static bool progress_shown;
+static volatile sig_atomic_t progress_shown;
 
 static double now(void)
 {
@@ -48,10 +48,38 @@ static void show_progress(void *data, double fraction)
     progress_shown = true;
 }
 
+static void put(const char *text)
+{
+    (void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+/* Nothing but write is safe here. */
+static void say_stopped(int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGQUIT, "SIGQUIT"}, {SIGXCPU, "SIGXCPU"}};
+    const char *kept = tool_checkpoint_kept();
+    if (progress_shown)
+        put("\r\033[K");
+    if (!kept || tool.quiet)
+        return;
+    put(tool.spec->name);
+    put(": stopped by ");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].number == number)
+            put(names[i].name);
+    put("; ");
+    put(kept);
+    put("\n");
+}
+
 static void on_signal(int number)
 {
     if (tool_outputs_defer(number))
         return;
+    say_stopped(number);
     tool_outputs_remove();
     signal(number, SIG_DFL);
     raise(number);

@@ -62,7 +62,32 @@ void simulation_estimate(simulation *s, const sp_integrator *integrator)
         s->estimate[norm] = fmax(s->estimate[norm], error[norm]);
 }
 
-void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT])
+/* The values of a frame, all of them in memory of the simulation or the integrator. */
+static void visit_frame(const sp_trajectory_shape *shape, sp_frame *frame, sp_state *state)
+{
+    SP_STATE_VALUE(state, frame->time);
+    sp_state_reals(state, (double *)frame->q, shape->r);
+    sp_state_reals(state, (double *)frame->qdot, shape->r);
+    sp_state_reals(state, (double *)frame->u, 3 * shape->point_count);
+    sp_state_reals(state, (double *)frame->udot, 3 * shape->point_count);
+    SP_STATE_VALUE(state, frame->energy);
+    SP_STATE_VALUE(state, frame->estimate);
+}
+
+void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp_state *kept, double *time)
+{
+    if (!s->kept_q)
+        s->kept_q = sp_pool_new(&s->pool, 2 * s->shape.r, sizeof *s->kept_q);
+    if (!s->kept_q)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    sp_frame frame = {.q = s->kept_q, .qdot = s->kept_q + s->shape.r, .u = s->u, .udot = s->udot};
+    visit_frame(&s->shape, &frame, kept);
+    *time = frame.time;
+    if (!kept->failed)
+        tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
+}
+
+void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT], sp_state *kept)
 {
     sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
     fill_points(s, sp_integrator_q(integrator), sp_integrator_held(integrator), s->u);
@@ -73,6 +98,8 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
     memcpy(frame.energy, energy, sizeof frame.energy);
     memcpy(frame.estimate, s->estimate, sizeof frame.estimate);
     memset(s->estimate, 0, sizeof s->estimate);
+    if (kept)
+        visit_frame(&s->shape, &frame, kept);
     tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
 }
 

@@ -1,6 +1,7 @@
 #include "tools/simulate/run.h"
 
 #include "tools/simulate/energy.h"
+#include "tools/simulate/keep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ typedef struct run {
     int64_t stage_count;
     simulation *stages;       /* [stage_count] */
     int64_t *from;            /* [stage_count] the step before which each begins */
+    int64_t now;              /* the stage */
     sp_integrator *integrator;
     sp_forcing forcing;
     simulate_energy energy;
@@ -21,6 +23,9 @@ typedef struct run {
     double ghost[2];          /* warp: largest ghost force and torque of recorded frames, N and N m */
     int64_t solves, products, factorizations; /* of iterative solvers in the stages that are over */
     double *external;         /* conjac: forces of the last step */
+    double *joints;           /* [2 bones] of a frame that is recorded again */
+    sp_trajectory_writer *trajectory;
+    simulate_keep *keep;      /* NULL: no checkpoint */
 } run;
 
 static void *room(run *r, int64_t count, size_t size)
@@ -161,7 +166,65 @@ static void list_held(run *r, sp_trajectory_shape *shape)
 
 /* ---- the motion ---- */
 
-static void step(run *r, simulation *s, sp_trajectory_writer *trajectory, int64_t number)
+/* A frame of where the motion is, with its bones. */
+static void record(run *r, simulation *s, double energy[SP_WORK_COUNT], sp_state *kept)
+{
+    sp_skeleton *bones = s->vertices.skeleton;
+    simulation_record(s, r->integrator, r->trajectory, energy, kept);
+    if (!bones)
+        return;
+    const double *coordinates = sp_skeleton_coordinates(bones), *rates = sp_skeleton_rates(bones);
+    vertices_record_joints(s, sp_integrator_time(r->integrator), coordinates, rates);
+    if (kept) {
+        sp_state_reals(kept, (double *)coordinates, s->vertices.bones.bone_count);
+        sp_state_reals(kept, (double *)rates, s->vertices.bones.bone_count);
+    }
+}
+
+/* The same from what was saved then; all stages record alike, and bones are of meshes that are not cut. */
+static void record_again(void *data, sp_state *kept)
+{
+    run *r = data;
+    simulation *s = &r->stages[0];
+    const int64_t bones = s->vertices.bones.bone_count;
+    double time;
+    simulation_record_again(s, r->trajectory, kept, &time);
+    if (!s->vertices.skeleton)
+        return;
+    if (!r->joints)
+        r->joints = room(r, 2 * bones, sizeof *r->joints);
+    sp_state_reals(kept, r->joints, bones);
+    sp_state_reals(kept, r->joints + bones, bones);
+    if (!kept->failed)
+        vertices_record_joints(s, time, r->joints, r->joints + bones);
+}
+
+/* Stages that have begun before this step. */
+static void reach_stage(run *r, int64_t number)
+{
+    while (r->now + 1 < r->stage_count && r->from[r->now + 1] < number)
+        begin_stage(r, ++r->now);
+}
+
+static void visit(void *data, int64_t done, sp_state *state)
+{
+    run *r = data;
+    if (state->loading)
+        reach_stage(r, done);
+    simulation *s = &r->stages[r->now];
+    sp_loading_visit(&s->loading, state);
+    sp_integrator_visit(r->integrator, state);
+    SP_STATE_VALUE(state, s->estimate);
+    SP_STATE_VALUE(state, r->energy);
+    SP_STATE_VALUE(state, r->turn);
+    SP_STATE_VALUE(state, r->estimate);
+    SP_STATE_VALUE(state, r->ghost);
+    int64_t *counts[] = {&r->solves, &r->products, &r->factorizations};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        SP_STATE_VALUE(state, *counts[i]);
+}
+
+static void step(run *r, simulation *s, int64_t number)
 {
     simulation_check_step(s, sp_integrator_step(r->integrator));
     simulation_estimate(s, r->integrator);
@@ -170,9 +233,8 @@ static void step(run *r, simulation *s, sp_trajectory_writer *trajectory, int64_
     for (int norm = 0; norm < SP_NORMS; norm++)
         r->estimate[norm] = fmax(r->estimate[norm], s->estimate[norm]);
     if (number % r->choice->every == 0 || number == r->choice->steps) {
-        simulation_record(s, r->integrator, trajectory, r->energy.last);
+        record(r, s, r->energy.last, keep_recording(r->keep));
         energy_watch(s, &r->energy, sp_integrator_time(r->integrator));
-        vertices_record_joints(s, sp_integrator_time(r->integrator));
         if (r->choice->model == MODEL_WARP) {
             double force, torque;
             sp_warp_system_ghost(&s->system, sp_integrator_q(r->integrator), &force, &torque);
@@ -180,7 +242,8 @@ static void step(run *r, simulation *s, sp_trajectory_writer *trajectory, int64_
             r->ghost[1] = fmax(r->ghost[1], torque);
         }
     }
-    tool_check(sp_progress(r->context, (double)number / (double)r->choice->steps), s->mesh.path);
+    keep_step(r->keep, number);
+    tool_check(sp_progress(r->context, keep_fraction(r->keep, number, r->choice->steps)), s->mesh.path);
 }
 
 /* What the models of every vertex have to say. */
@@ -292,7 +355,6 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     sp_pool pool = {0};
     simulation *stage = sp_pool_new(&pool, stages, sizeof *stage);
     run r = {.context = context, .choice = choice, .stage_count = stages, .stages = stage, .from = sp_pool_new(&pool, stages, sizeof(int64_t))};
-    sp_trajectory_writer *trajectory;
     if (pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t i = 0; i < stages; i++)
@@ -307,25 +369,25 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     if (stage[0].growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
         tool_warn(choice->cubature, "without damping small motions grow by the factor e in %.3g s: weights by coordinate are the gradient of no energy", 1 / stage[0].growth);
     json_t *meta = trajectory_meta(&r);
-    tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &trajectory), tool_output_path());
-    simulation_record(&stage[0], r.integrator, trajectory, r.energy.first);
+    tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &r.trajectory), tool_output_path());
+    record(&r, &stage[0], r.energy.first, NULL);
     energy_begin(&r.energy);
-    vertices_record_joints(&stage[0], sp_integrator_time(r.integrator));
-    int64_t now = 0;
-    for (int64_t number = 1; number <= choice->steps; number++) {
-        while (now + 1 < stages && r.from[now + 1] < number)
-            begin_stage(&r, ++now);
-        step(&r, &stage[now], trajectory, number);
+    r.keep = keep_open(choice->checkpoint, &(simulate_kept_run){&r, choice->steps, visit, record_again});
+    for (int64_t number = 1 + keep_resume(r.keep); number <= choice->steps; number++) {
+        reach_stage(&r, number);
+        step(&r, &stage[r.now], number);
     }
+    const int64_t now = r.now;
     if (choice->model == MODEL_CONJAC) {
         r.external = room(&r, stage[now].system.n, sizeof *r.external);
         r.forcing.mean(r.forcing.self, (double)(choice->steps - 1) * choice->step, (double)choice->steps * choice->step, r.external);
     }
     energy_judge(&stage[now], &r.energy);
     say(&r);
-    tool_check(sp_trajectory_finish(trajectory), tool_output_path());
+    tool_check(sp_trajectory_finish(r.trajectory), tool_output_path());
     vertices_write_joints(&stage[0]); /* bones are of meshes that are not cut */
     tool_output_finish(output, report_result(&r));
+    keep_finish(r.keep);
     json_decref(meta);
     sp_integrator_free(r.integrator);
     for (int64_t i = stages - 1; i >= 0; i--) /* each has files of the one before */

@@ -3,6 +3,7 @@
 #define TOOLS_SIMULATE_SIMULATION_H
 
 #include "assembly/viscous.h"
+#include "base/state.h"
 #include "cubature/cubature.h"
 #include "dynamics/integrate.h"
 #include "dynamics/loads.h"
@@ -20,7 +21,7 @@ typedef struct simulate_choice {
     tool_material_edits edits;
     tool_texts viscosity;
     int model, integrator, record, lumped, jacobian;
-    const char *basis, *polynomials, *cubature, *loads, *probes;
+    const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint;
     int64_t r, steps, every, iterations, halvings;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
     bool semi_implicit, damping_mass_given, damping_stiffness_given, beta_given, gamma_given, tolerance_given, iterations_given, halvings_given, lumping_given, jacobian_given;
@@ -87,6 +88,7 @@ typedef struct simulation {
     const int64_t *vertex_of;      /* [its vertices] which of this mesh each one is; NULL: the same */
     double *u, *udot; /* recorded points; all vertices of a full model */
     double *work;     /* [3·vertices] */
+    double *kept_q;   /* [2 r] of a frame that is recorded again; NULL: none was */
     simulate_vertices vertices; /* its choice: NULL where a tool has no such options */
     double growth;    /* 1/s, of small motions about rest where the force has no energy */
     double estimate[SP_NORMS]; /* the largest since the last recorded frame */
@@ -117,8 +119,11 @@ void simulation_free(simulation *s);
 /* Call after every step: keeps the estimates of the force's error, where the model has one. */
 void simulation_estimate(simulation *s, const sp_integrator *integrator);
 
-/* Finds out what is recorded, and records the integrator's state with its energies. */
+/* Finds out what is recorded, and records the integrator's state with its energies; what is recorded is saved in `kept` (NULL: it is not). */
 void simulation_choose_record(simulation *s);
-void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT]);
+void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT], sp_state *kept);
+
+/* Records a frame that was saved. */
+void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp_state *kept, double *time);
 
 #endif

@@ -435,7 +435,7 @@ void vertices_load(simulation *s, const double gravity[3])
 
 /* ---- joints ---- */
 
-void vertices_record_joints(simulation *s, double time)
+void vertices_record_joints(simulation *s, double time, const double *coordinates, const double *rates)
 {
     simulate_vertices *v = &s->vertices;
     if (!v->choice->joints)
@@ -452,7 +452,7 @@ void vertices_record_joints(simulation *s, double time)
     }
     fprintf(v->joints, "%.17g", time);
     for (int64_t b = 0; b < v->bones.bone_count; b++)
-        fprintf(v->joints, ",%.17g,%.17g", sp_skeleton_coordinates(v->skeleton)[b], sp_skeleton_rates(v->skeleton)[b]);
+        fprintf(v->joints, ",%.17g,%.17g", coordinates[b], rates[b]);
     fprintf(v->joints, "\n");
 }
 

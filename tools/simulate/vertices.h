@@ -107,8 +107,8 @@ void vertices_make(struct simulation *s);
 void vertices_load(struct simulation *s, const double gravity[3]);
 void vertices_free(struct simulation *s); /* but for the system */
 
-/* --joints: a line for the state now, and the file. Nothing where it was not given. */
-void vertices_record_joints(struct simulation *s, double time);
+/* --joints: a line for coordinates and rates [bones], and the file. Nothing where it was not given. */
+void vertices_record_joints(struct simulation *s, double time, const double *coordinates, const double *rates);
 void vertices_write_joints(struct simulation *s);
 
 #endif

@@ -1,0 +1,116 @@
+#include "tools/simulate/keep.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* s: no record sooner after the one before; and a run is slowed by no more than this part, in which records are made and brought to the disk. */
+static const double SHORTEST = 0.2, MOST_COST = 0.01;
+enum { MOST_WAITING = 64 << 20 }; /* bytes of recorded frames */
+
+struct simulate_keep {
+    simulate_kept_run run;
+    tool_checkpoint *checkpoint;
+    sp_state recorded, state; /* since the last record; room for the next one's */
+    double opened, due;       /* s */
+    int64_t resumed;
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void tell(const simulate_keep *keep, int64_t done)
+{
+    tool_checkpoint_keeps(keep->checkpoint, done, keep->run.steps, "steps");
+}
+
+simulate_keep *keep_open(const char *path, const simulate_kept_run *run)
+{
+    if (!path)
+        return NULL;
+    simulate_keep *keep = calloc(1, sizeof *keep);
+    if (!keep)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    *keep = (simulate_keep){.run = *run, .checkpoint = tool_checkpoint_open(path), .opened = now()};
+    keep->due = keep->opened + SHORTEST;
+    return keep;
+}
+
+static void record_again(void *data, const void *bytes, int64_t count)
+{
+    simulate_keep *keep = data;
+    sp_state state = {.loading = true, .data = {.data = (void *)bytes, .count = count}};
+    while (state.at < count && !state.failed)
+        keep->run.record(keep->run.self, &state);
+    if (state.failed)
+        tool_checkpoint_damaged(keep->checkpoint);
+}
+
+/* The state of the whole run, the number of steps first. */
+static void visit(const simulate_keep *keep, int64_t *done, sp_state *state)
+{
+    SP_STATE_VALUE(state, *done);
+    keep->run.state(keep->run.self, *done, state);
+}
+
+int64_t keep_resume(simulate_keep *keep)
+{
+    sp_list list = {0};
+    if (!keep)
+        return 0;
+    if (tool_checkpoint_resume(keep->checkpoint, record_again, keep, &list)) {
+        sp_state state = {.loading = true, .data = list};
+        visit(keep, &keep->resumed, &state);
+        if (state.failed || state.at != list.count || keep->resumed < 1 || keep->resumed > keep->run.steps)
+            tool_checkpoint_damaged(keep->checkpoint);
+        tool_say("%lld of %lld steps were done before", (long long)keep->resumed, (long long)keep->run.steps);
+    }
+    sp_list_free(&list);
+    tell(keep, keep->resumed);
+    keep->recorded.data.count = 0;
+    return keep->resumed;
+}
+
+sp_state *keep_recording(simulate_keep *keep)
+{
+    return keep ? &keep->recorded : NULL;
+}
+
+void keep_step(simulate_keep *keep, int64_t done)
+{
+    if (!keep)
+        return;
+    const bool last = done == keep->run.steps;
+    const double begin = now();
+    if (!last && begin < keep->due && keep->recorded.data.count < MOST_WAITING)
+        return;
+    keep->state.data.count = 0;
+    visit(keep, &done, &keep->state);
+    if (keep->state.failed || keep->recorded.failed)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    /* the last one stands for the time until the outputs are written only */
+    tool_checkpoint_pair(keep->checkpoint, keep->recorded.data.data, keep->recorded.data.count, keep->state.data.data, keep->state.data.count, !last || begin - keep->opened > 1);
+    keep->recorded.data.count = 0;
+    tell(keep, done);
+    const double end = now(), pause = (end - begin) / MOST_COST;
+    keep->due = end + (pause > SHORTEST ? pause : SHORTEST);
+}
+
+double keep_fraction(const simulate_keep *keep, int64_t done, int64_t steps)
+{
+    const int64_t before = keep ? keep->resumed : 0;
+    return (double)(done - before) / (double)(steps - before);
+}
+
+void keep_finish(simulate_keep *keep)
+{
+    if (!keep)
+        return;
+    tool_checkpoint_finish(keep->checkpoint);
+    sp_list_free(&keep->recorded.data);
+    sp_list_free(&keep->state.data);
+    free(keep);
+}

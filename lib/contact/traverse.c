@@ -594,3 +594,36 @@ const sp_traversal_result *sp_traversal_run(sp_traversal *t, const sp_pose *pose
 {
     return sp_traversal_run_in(t, t->own, pose, q, field, distance, moved, limits);
 }
+
+/* Memory for as many nodes as the saved one had reached, which end with a level. */
+static bool reach_nodes(sp_traversal *t, int64_t nodes)
+{
+    int level = 1;
+    while (level < t->shell->levels && nodes_to(t->shell, level) < nodes)
+        level++;
+    return nodes_to(t->shell, level) == nodes && reach_level(t, level);
+}
+
+void sp_traversal_visit(sp_traversal *t, sp_state *state)
+{
+    int64_t reached = t->reached;
+    SP_STATE_VALUE(state, reached);
+    if (state->failed)
+        return;
+    if (state->loading) {
+        sp_traversal_restart(t);
+        if (!reach_nodes(t, reached)) {
+            state->failed = true;
+            return;
+        }
+    }
+    SP_STATE_VALUE(state, t->travelled);
+    SP_STATE_VALUE(state, t->furthest);
+    SP_STATE_VALUE(state, t->centre);
+    SP_STATE_VALUE(state, t->turn);
+    SP_STATE_VALUE(state, t->reach);
+    SP_STATE_VALUE(state, t->ran);
+    SP_STATE_VALUE(state, t->deepest);
+    sp_state_reals(state, t->q, t->shell->modes);
+    sp_state_reals(state, t->until, reached);
+}

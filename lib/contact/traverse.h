@@ -2,6 +2,7 @@
 #ifndef SP_CONTACT_TRAVERSE_H
 #define SP_CONTACT_TRAVERSE_H
 
+#include "base/state.h"
 #include "contact/distance.h"
 #include "geometry/pose.h"
 #include "shell/shell.h"
@@ -106,5 +107,7 @@ void sp_traversal_restart(sp_traversal *traversal);
 /* Bytes of the state now, and of one that has reached all levels. */
 int64_t sp_traversal_bytes(const sp_traversal *traversal);
 int64_t sp_traversal_bytes_at_most(const sp_contact_shell *shell);
+/* What the next run takes from those before (base/state.h). */
+void sp_traversal_visit(sp_traversal *traversal, sp_state *state);
 
 #endif

@@ -123,6 +123,9 @@ void sp_world_free(sp_world *world); /* NULL is allowed */
  * is kept. */
 int sp_world_step(sp_world *world) SP_MUST_USE;
 
+/* All that the next steps take from those before (base/state.h), bodies included. */
+void sp_world_visit(sp_world *world, sp_state *state);
+
 double sp_world_time(const sp_world *world);
 const sp_world_report *sp_world_reported(const sp_world *world);
 

@@ -104,6 +104,9 @@ int sp_world_pairs_find(sp_world *world) SP_MUST_USE;
 /* Finds the contacts of all of these, and their forces. */
 int sp_world_pairs_meet(sp_world *world) SP_MUST_USE;
 
+/* The pairs near in the last step with what they keep (base/state.h); a world that loads them has made no step. */
+void sp_world_pairs_visit(sp_world *world, sp_state *state);
+
 /* Pairs i < j of bodies whose boxes overlap, ascending. */
 int64_t sp_world_near(const sp_world *world, const int32_t **pairs);
 

@@ -585,3 +585,44 @@ int sp_world_pairs_meet(sp_world *world)
         well = well && find_contacts(world, &world->pairs[i], &workers[omp_get_thread_num()]);
     return well ? SP_OK : sp_fail_memory(world->context);
 }
+
+/* ---- what goes from one step to the next ---- */
+
+static void visit_pair(sp_world *world, encounter *e, sp_state *state)
+{
+    const sp_world_pairs *near = world->near;
+    SP_STATE_VALUE(state, e->shell);
+    SP_STATE_VALUE(state, e->field);
+    SP_STATE_VALUE(state, e->order);
+    if (state->loading && !state->failed) {
+        const int64_t n = world->body_count;
+        const bool exists = e->shell >= 0 && e->shell < n && e->field >= 0 && e->field < n && near->as_points[e->shell] && near->as_field[e->field];
+        e->state = exists ? acquire(world, e->shell) : NULL;
+        state->failed = !e->state;
+    }
+    if (state->failed)
+        return;
+    sp_traversal_visit(e->state->traversal, state);
+    SP_STATE_VALUE(state, e->state->friction.scale);
+    sp_state_list(state, &e->state->friction.anchors, sizeof(sp_friction_anchor));
+    sp_state_reals(state, e->state->q, near->r);
+}
+
+void sp_world_pairs_visit(sp_world *world, sp_state *state)
+{
+    sp_list *now = &world->near->now;
+    int64_t count = now->count;
+    SP_STATE_VALUE(state, count);
+    for (int64_t i = 0; i < count && !state->failed; i++) {
+        encounter *e = state->loading ? sp_list_add(now, 1, sizeof *e) : (encounter *)now->data + i;
+        if (!e) {
+            state->failed = true;
+            return;
+        }
+        if (state->loading)
+            *e = (encounter){.shell = -1};
+        visit_pair(world, e, state);
+        if (state->loading && !e->state)
+            now->count--;
+    }
+}

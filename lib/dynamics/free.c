@@ -884,3 +884,29 @@ const sp_free_report *sp_free_body_reported(const sp_free_body *b)
 {
     return &b->report;
 }
+
+static void visit_instant(const sp_free_body *b, instant *at, sp_state *state)
+{
+    const int64_t r = b->r;
+    double *vectors[] = {at->q, at->qdot, at->p, at->f};
+    SP_STATE_VALUE(state, at->Omega);
+    SP_STATE_VALUE(state, at->Pi);
+    SP_STATE_VALUE(state, at->J);
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        sp_state_reals(state, vectors[i], r);
+    sp_state_reals(state, at->slope, SLOPES * r);
+    sp_state_reals(state, at->turn, 3 * r);
+    sp_state_reals(state, at->K, r * r);
+}
+
+void sp_free_body_visit(sp_free_body *b, sp_state *state)
+{
+    visit_instant(b, &b->now, state);
+    visit_instant(b, &b->next, state);
+    SP_STATE_VALUE(state, b->state);
+    SP_STATE_VALUE(state, b->work);
+    SP_STATE_VALUE(state, b->report);
+    sp_state_reals(state, b->before, b->n);
+    if (b->force.visit)
+        b->force.visit(b->force.self, state);
+}

@@ -124,6 +124,9 @@ const double *sp_free_body_qdot(const sp_free_body *body);
 void sp_free_body_energies(sp_free_body *body, double *kinetic, double *strain);
 void sp_free_body_momenta(sp_free_body *body, double linear[3], double angular[3]);
 
+/* All that the next steps take from those before (base/state.h). */
+void sp_free_body_visit(sp_free_body *body, sp_state *state);
+
 const sp_free_report *sp_free_body_reported(const sp_free_body *body);
 
 #endif

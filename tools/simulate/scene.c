@@ -1,5 +1,6 @@
 #include "tools/simulate/scene.h"
 #include "formats/motion.h"
+#include "tools/simulate/keep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,7 +88,60 @@ static void list_contacts(const scene_run *run, recorder *r)
     r->frame.contacts = (sp_motion_contacts){count, body, point, place, force};
 }
 
-static void record_frame(const scene_run *run, recorder *r)
+/* What stands in a checkpoint of what was recorded: frames, and with --timings how long each step took. */
+enum item { ITEM_FRAME, ITEM_TIMING };
+
+static void begin_item(enum item item, sp_state *kept)
+{
+    int64_t kind = item;
+    SP_STATE_VALUE(kept, kind);
+}
+
+static void visit_contacts(recorder *r, sp_state *state)
+{
+    sp_list *lists[] = {&r->contact_bodies, &r->contact_points, &r->contact_places, &r->contact_forces};
+    const int64_t size[] = {sizeof(int32_t), sizeof(int32_t), sizeof(double), sizeof(double)};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        sp_state_list(state, lists[i], size[i]);
+    const int64_t count = r->contact_points.count;
+    r->frame.contacts = (sp_motion_contacts){count, r->contact_bodies.data, r->contact_points.data, r->contact_places.data, r->contact_forces.data};
+    state->failed |= r->contact_bodies.count != 2 * count || r->contact_places.count != 3 * count || r->contact_forces.count != 3 * count;
+}
+
+/* A frame, whose arrays are the recorder's. */
+static void visit_frame(const scene_run *run, recorder *r, sp_state *state)
+{
+    const int64_t n = run->scene->scene.body_count;
+    sp_scene_frame *frame = &r->frame;
+    SP_STATE_VALUE(state, frame->time);
+    sp_state_bytes(state, r->pose, n * (int64_t)sizeof *r->pose);
+    sp_state_reals(state, r->twist, 6 * n);
+    sp_state_reals(state, r->wrench, 6 * n);
+    sp_state_reals(state, r->q, run->r);
+    sp_state_reals(state, r->qdot, run->r);
+    SP_STATE_VALUE(state, frame->energy);
+    SP_STATE_VALUE(state, frame->counts);
+    SP_STATE_VALUE(state, frame->hand);
+    SP_STATE_VALUE(state, frame->coupling);
+    SP_STATE_VALUE(state, frame->device);
+    if (r->contacts)
+        visit_contacts(r, state);
+}
+
+static void append_frame(recorder *r)
+{
+    sp_scene_frame *frame = &r->frame;
+    frame->pose = r->pose;
+    frame->twist = r->twist;
+    frame->wrench = r->wrench;
+    frame->q = r->q;
+    frame->qdot = r->qdot;
+    tool_check(sp_motion_append(r->writer, frame), tool_output_path());
+    memset(frame->counts, 0, sizeof frame->counts);
+}
+
+/* kept: where the frame is saved too; NULL: nowhere. */
+static void record_frame(const scene_run *run, recorder *r, sp_state *kept)
 {
     sp_scene_frame *frame = &r->frame;
     frame->time = sp_world_time(run->world);
@@ -95,17 +149,15 @@ static void record_frame(const scene_run *run, recorder *r)
         sp_world_body_now(run->world, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset, r->qdot + r->bodies[i].offset);
         memcpy(r->wrench + 6 * i, sp_world_wrench(run->world, i), 6 * sizeof(double));
     }
-    frame->pose = r->pose;
-    frame->twist = r->twist;
-    frame->wrench = r->wrench;
-    frame->q = r->q;
-    frame->qdot = r->qdot;
     sp_world_energies(run->world, frame->energy);
     sp_world_coupled(run->world, &frame->hand, frame->coupling, frame->device);
     if (r->contacts)
         list_contacts(run, r);
-    tool_check(sp_motion_append(r->writer, frame), tool_output_path());
-    memset(frame->counts, 0, sizeof frame->counts);
+    if (kept) {
+        begin_item(ITEM_FRAME, kept);
+        visit_frame(run, r, kept);
+    }
+    append_frame(r);
 }
 
 static void count_step(recorder *r, const sp_world_report *report)
@@ -124,6 +176,7 @@ typedef struct timings {
     int64_t count, bin[TIMING_BINS];
     double sum, worst;     /* s */
     tool_output *output;   /* of --timings; NULL: none */
+    int64_t again;         /* lines that a checkpoint had */
     int64_t waiting;       /* characters in `text` that are still to be written */
     char text[1 << 16];
 } timings;
@@ -141,18 +194,28 @@ static void flush_timings(timings *t)
     t->waiting = 0;
 }
 
-static void add_timing(timings *t, double seconds)
+/* The line of a step, from 1. */
+static void write_timing(timings *t, int64_t number, double seconds)
+{
+    if (!t->output)
+        return;
+    if (t->waiting > (int64_t)sizeof t->text - 64)
+        flush_timings(t);
+    t->waiting += snprintf(t->text + t->waiting, 64, "%lld,%.9f\n", (long long)number, seconds);
+}
+
+static void add_timing(timings *t, double seconds, sp_state *kept)
 {
     const double place = 64 * (log2(fmax(seconds, 1e-12)) - FIRST_POWER);
     t->bin[place > 0 ? place < TIMING_BINS ? (int)place : TIMING_BINS - 1 : 0]++;
     t->count++;
     t->sum += seconds;
     t->worst = fmax(t->worst, seconds);
-    if (!t->output)
-        return;
-    if (t->waiting > (int64_t)sizeof t->text - 64)
-        flush_timings(t);
-    t->waiting += snprintf(t->text + t->waiting, 64, "%lld,%.9f\n", (long long)t->count, seconds);
+    write_timing(t, t->count, seconds);
+    if (kept && t->output) {
+        begin_item(ITEM_TIMING, kept);
+        SP_STATE_VALUE(kept, seconds);
+    }
 }
 
 /* The upper end of the bin in which this part of all steps is reached: at most 1.1 % too long. */
@@ -279,6 +342,61 @@ static json_t *make_result(const scene_run *run, const totals *sum, const double
     return result;
 }
 
+/* ---- the checkpoint ---- */
+
+typedef struct kept_scene {
+    scene_run *run;
+    recorder *record;
+    totals *sum;
+    timings *times;
+    const char *path; /* of the checkpoint */
+} kept_scene;
+
+static void visit_timings(const kept_scene *kept, sp_state *state)
+{
+    timings *t = kept->times;
+    bool written = t->output != NULL;
+    SP_STATE_VALUE(state, t->count);
+    SP_STATE_VALUE(state, t->bin);
+    SP_STATE_VALUE(state, t->sum);
+    SP_STATE_VALUE(state, t->worst);
+    SP_STATE_VALUE(state, written);
+    if (state->loading && t->output && !written)
+        tool_fail(SP_USAGE, kept->path, "--timings: the run was begun without it, and how long its first steps took is not known");
+}
+
+static void visit(void *data, int64_t done, sp_state *state)
+{
+    kept_scene *kept = data;
+    (void)done;
+    sp_world_visit(kept->run->world, state);
+    SP_STATE_VALUE(state, *kept->sum);
+    SP_STATE_VALUE(state, kept->record->frame.counts);
+    visit_timings(kept, state);
+}
+
+static void record_again(void *data, sp_state *state)
+{
+    kept_scene *kept = data;
+    int64_t kind = -1;
+    double seconds;
+    SP_STATE_VALUE(state, kind);
+    switch (kind) {
+    case ITEM_FRAME:
+        visit_frame(kept->run, kept->record, state);
+        if (!state->failed)
+            append_frame(kept->record);
+        break;
+    case ITEM_TIMING:
+        SP_STATE_VALUE(state, seconds);
+        if (!state->failed)
+            write_timing(kept->times, ++kept->times->again, seconds);
+        break;
+    default:
+        state->failed = true;
+    }
+}
+
 void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice, const simulate_scene_choice *scene_choice)
 {
     tool_scene scene;
@@ -299,18 +417,22 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     json_t *meta = tool_meta_new("motion");
     begin_record(&run, &record, meta, tool_output_writer(output));
     sp_world_energies(run.world, first);
-    record_frame(&run, &record);
-    for (int64_t step = 1; step <= choice->steps; step++) {
+    record_frame(&run, &record, NULL);
+    kept_scene kept = {&run, &record, &sum, times, choice->checkpoint};
+    simulate_keep *keep = keep_open(choice->checkpoint, &(simulate_kept_run){&kept, choice->steps, visit, record_again});
+    sp_state *recording = keep_recording(keep);
+    for (int64_t step = 1 + keep_resume(keep); step <= choice->steps; step++) {
         const double start = now();
         tool_check(sp_world_step(run.world), path);
-        add_timing(times, now() - start);
+        add_timing(times, now() - start, recording);
         add_up(&sum, sp_world_reported(run.world), sp_world_time(run.world));
         count_step(&record, sp_world_reported(run.world));
         if (step % choice->every == 0 || step == choice->steps) {
-            record_frame(&run, &record);
+            record_frame(&run, &record, recording);
             watch_energy(&sum, first, record.frame.energy);
         }
-        tool_check(sp_progress(context, (double)step / (double)choice->steps), path);
+        keep_step(keep, step);
+        tool_check(sp_progress(context, keep_fraction(keep, step, choice->steps)), path);
     }
     sp_world_energies(run.world, last);
     warn_of_energy(&run, path, &sum);
@@ -328,6 +450,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
         flush_timings(times);
         tool_output_finish(times->output, NULL);
     }
+    keep_finish(keep);
     say_timings(times);
     json_decref(meta);
     sp_list_free(&record.contact_bodies);

@@ -86,6 +86,7 @@ int main(int argc, char **argv)
         tool_fail(SP_USAGE, chosen.loads, "--separation %g: every load is that close to rest", chosen.separation);
     tool_output *output = tool_output_open(tool_output_path());
     tool_checkpoint *checkpoint = tool_checkpoint_open(chosen.checkpoint);
+    tool_checkpoint_counts(checkpoint, s.count, "loads");
     sketch_solve(&s, chosen.tolerance, chosen.iterations, checkpoint, &solution);
     if (solution.count == 0)
         tool_fail(SP_NUMERICAL, s.mesh.path, "none of the %lld loads has an equilibrium that was found", (long long)s.count);

@@ -2,6 +2,8 @@
 
 #include "tools/common/internal.h"
 
+#include "formats/plain.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <nettle/sha2.h>
@@ -25,6 +27,8 @@ struct tool_checkpoint {
     int64_t end;   /* bytes that are known to be whole */
     struct sha256_ctx hash; /* of these, but for states */
     double synced; /* s, when they were last known to be on disk */
+    int64_t done, all;            /* of what the line of a signal counts … */
+    const char *what;             /* … NULL: nothing */
     int64_t old[2], old_count[2]; /* where the last two states' data are; count 0: nowhere */
 };
 
@@ -176,6 +180,7 @@ int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most
         tool_checkpoint_damaged(checkpoint);
     sha256_update(&checkpoint->hash, sizeof found, found);
     checkpoint->end += (int64_t)sizeof count + count + (int64_t)sizeof found;
+    tool_checkpoint_keeps(checkpoint, checkpoint->done + 1);
     return count;
 }
 
@@ -195,6 +200,7 @@ void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t 
     sha256_update(&checkpoint->hash, sizeof value, value);
     write_bytes(checkpoint, value, sizeof value);
     checkpoint->end += (int64_t)sizeof count + count + (int64_t)sizeof value;
+    tool_checkpoint_keeps(checkpoint, checkpoint->done + 1);
     if (now() - checkpoint->synced < SYNC_SECONDS)
         return;
     if (fdatasync(checkpoint->descriptor))
@@ -202,15 +208,30 @@ void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t 
     checkpoint->synced = now();
 }
 
-void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done, int64_t all, const char *what)
+void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done)
+{
+    if (!checkpoint || !checkpoint->what)
+        return;
+    checkpoint->done = done;
+    char *text = kept == kept_text[0] ? kept_text[1] : kept_text[0], line[sizeof kept_text[0]], of[40] = "";
+    if (checkpoint->all >= 0)
+        snprintf(of, sizeof of, "of %lld ", (long long)checkpoint->all);
+    snprintf(line, sizeof line, "%.500s keeps %lld %s%s, and the same command goes on from there", checkpoint->path, (long long)done, of, checkpoint->what);
+    FILE *stream = fmemopen(text, sizeof kept_text[0], "w");
+    if (!stream)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    sp_print_plain(line, stream);
+    fclose(stream);
+    kept = text;
+}
+
+void tool_checkpoint_counts(tool_checkpoint *checkpoint, int64_t all, const char *what)
 {
     if (!checkpoint)
         return;
-    char *text = kept == kept_text[0] ? kept_text[1] : kept_text[0], of[40] = "";
-    if (all >= 0)
-        snprintf(of, sizeof of, "of %lld ", (long long)all);
-    snprintf(text, sizeof kept_text[0], "%.500s keeps %lld %s%s, and the same command goes on from there", checkpoint->path, (long long)done, of, what);
-    kept = text;
+    checkpoint->all = all;
+    checkpoint->what = what;
+    tool_checkpoint_keeps(checkpoint, 0);
 }
 
 const char *tool_checkpoint_kept(void)

@@ -32,9 +32,10 @@ int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most
 /* Appends a record of two parts; only after tool_checkpoint_next gave −1. On disk at least every two seconds. */
 void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t head_count, const void *body, int64_t body_count);
 
-/* What the line says that ends a process which a signal stops: "FILE keeps `done` of `all` WHAT"; all < 0: how many there will be is not known. A tool
- * with a checkpoint calls it after each record, and once at the start. */
-void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done, int64_t all, const char *what);
+/* What a line says when a signal stops the process: "FILE keeps 12 of `all` WHAT"; all < 0: how many there will be is not known. So many are
+ * the records, or for a run with a state what `keeps` says after each pair. */
+void tool_checkpoint_counts(tool_checkpoint *checkpoint, int64_t all, const char *what);
+void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done);
 
 /* For runs with a state, in the place of the two calls above. What earlier calls added, piece by piece in order, is given to `piece`; then the last
  * state comes into `state` (bytes). False where there is none. */

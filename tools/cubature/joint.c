@@ -16,6 +16,7 @@ void cubature_joint(cubature_problem *p, sp_cubature *cubature, json_t *result)
     static const char *const names[] = {"greedily", "by least squares over all", "by hard thresholding"};
     const cubature_choice *choice = p->choice;
     p->checkpoint = tool_checkpoint_open(choice->checkpoint);
+    tool_checkpoint_counts(p->checkpoint, -1, "rounds");
     sp_cubature_log log = {p->checkpoint, next_round, add_round};
     sp_cubature_parameters parameters = {.method = (enum sp_cubature_method)choice->method, .tolerance = choice->tolerance, .most = choice->elements, .candidates = choice->candidates,
                                          .nested = choice->nested, .log = p->checkpoint ? &log : NULL};

@@ -22,11 +22,6 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void tell(const simulate_keep *keep, int64_t done)
-{
-    tool_checkpoint_keeps(keep->checkpoint, done, keep->run.steps, "steps");
-}
-
 simulate_keep *keep_open(const char *path, const simulate_kept_run *run)
 {
     if (!path)
@@ -36,6 +31,7 @@ simulate_keep *keep_open(const char *path, const simulate_kept_run *run)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     *keep = (simulate_keep){.run = *run, .checkpoint = tool_checkpoint_open(path), .opened = now()};
     keep->due = keep->opened + SHORTEST;
+    tool_checkpoint_counts(keep->checkpoint, run->steps, "steps");
     return keep;
 }
 
@@ -69,7 +65,7 @@ int64_t keep_resume(simulate_keep *keep)
         tool_say("%lld of %lld steps were done before", (long long)keep->resumed, (long long)keep->run.steps);
     }
     sp_list_free(&list);
-    tell(keep, keep->resumed);
+    tool_checkpoint_keeps(keep->checkpoint, keep->resumed);
     keep->recorded.data.count = 0;
     return keep->resumed;
 }
@@ -94,7 +90,7 @@ void keep_step(simulate_keep *keep, int64_t done)
     /* the last one stands for the time until the outputs are written only */
     tool_checkpoint_pair(keep->checkpoint, keep->recorded.data.data, keep->recorded.data.count, keep->state.data.data, keep->state.data.count, !last || begin - keep->opened > 1);
     keep->recorded.data.count = 0;
-    tell(keep, done);
+    tool_checkpoint_keeps(keep->checkpoint, done);
     const double end = now(), pause = (end - begin) / MOST_COST;
     keep->due = end + (pause > SHORTEST ? pause : SHORTEST);
 }

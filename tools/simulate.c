@@ -26,6 +26,7 @@ static const tool_option options[] = {
     {"contacts", 0, TOOL_FLAG, &scene.contacts, .help = "of a scene: record every contact point with its force"},
     {"timings", 0, TOOL_TEXT, &scene.timings, "CSV", .help = "of a scene: write how long each step took", .silent = true},
     TOOL_CHECKPOINT_OPTION(&chosen.checkpoint),
+    {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "take no step: write what the checkpoint keeps, which stays", .silent = true},
     {"probe", 0, TOOL_TEXT, &chosen.probes, "LIST", .help = "also record these vertices, from 0: 3,17,surface:120 (the corners that carry a surface vertex)"},
 };
 
@@ -63,6 +64,8 @@ int main(int argc, char **argv)
                                                   "  simulate dragon.npz --model conjac --dynamic farthest:8 --integrator linear-euler --beta 0.5 --loads pull.csv --dt 0.005 --steps 200 -o motion.npz\n"
                                                   "  simulate scene.json --dt 0.001 --steps 5000 --contacts -o motion.npz\n"},
                                      argc, argv);
+    if (chosen.partial && !chosen.checkpoint)
+        tool_fail(SP_USAGE, NULL, "--partial writes what a checkpoint keeps: name it with --checkpoint");
     if (tool_is_scene(tool_argument(0))) {
         simulate_scene(context, tool_argument(0), &chosen, &scene);
         return tool_end();

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* s: no record sooner after the one before; and a run is slowed by no more than this part, in which records are made and brought to the disk. */
 static const double SHORTEST = 0.2, MOST_COST = 0.01;
@@ -9,10 +10,12 @@ enum { MOST_WAITING = 64 << 20 }; /* bytes of recorded frames */
 
 struct simulate_keep {
     simulate_kept_run run;
+    const char *path;
     tool_checkpoint *checkpoint;
     sp_state recorded, state; /* since the last record; room for the next one's */
     double opened, due;       /* s */
     int64_t resumed;
+    bool partial;
 };
 
 static double now(void)
@@ -22,14 +25,16 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-simulate_keep *keep_open(const char *path, const simulate_kept_run *run)
+simulate_keep *keep_open(const char *path, bool partial, const simulate_kept_run *run)
 {
     if (!path)
         return NULL;
+    if (partial && access(path, F_OK))
+        tool_fail(SP_INPUT, path, "--partial: there is no such checkpoint");
     simulate_keep *keep = calloc(1, sizeof *keep);
     if (!keep)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    *keep = (simulate_keep){.run = *run, .checkpoint = tool_checkpoint_open(path), .opened = now()};
+    *keep = (simulate_keep){.run = *run, .path = path, .checkpoint = tool_checkpoint_open(path), .partial = partial, .opened = now()};
     keep->due = keep->opened + SHORTEST;
     tool_checkpoint_counts(keep->checkpoint, run->steps, "steps");
     return keep;
@@ -65,9 +70,22 @@ int64_t keep_resume(simulate_keep *keep)
         tool_say("%lld of %lld steps were done before", (long long)keep->resumed, (long long)keep->run.steps);
     }
     sp_list_free(&list);
+    if (keep->partial && keep->resumed == 0)
+        tool_fail(SP_INPUT, keep->path, "--partial: it keeps no step yet");
     tool_checkpoint_keeps(keep->checkpoint, keep->resumed);
     keep->recorded.data.count = 0;
     return keep->resumed;
+}
+
+int64_t keep_end(const simulate_keep *keep, int64_t steps)
+{
+    return keep && keep->partial ? keep->resumed : steps;
+}
+
+void keep_report(const simulate_keep *keep, json_t *result)
+{
+    if (keep && keep->partial && keep->resumed < keep->run.steps)
+        json_object_set_new(result, "partial_steps", json_integer(keep->resumed));
 }
 
 sp_state *keep_recording(simulate_keep *keep)
@@ -105,7 +123,8 @@ void keep_finish(simulate_keep *keep)
 {
     if (!keep)
         return;
-    tool_checkpoint_finish(keep->checkpoint);
+    if (!keep->partial)
+        tool_checkpoint_finish(keep->checkpoint);
     sp_list_free(&keep->recorded.data);
     sp_list_free(&keep->state.data);
     free(keep);

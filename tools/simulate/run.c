@@ -272,9 +272,10 @@ static void report_vertices(const run *r, const simulation *s, json_t *result)
 
 static json_t *report_result(const run *r)
 {
-    const simulation *s = &r->stages[r->stage_count - 1];
+    const simulation *s = &r->stages[r->now];
     const sp_integrator_report *report = sp_integrator_reported(r->integrator);
     json_t *result = tool_result_new();
+    keep_report(r->keep, result);
     json_object_set_new(result, "coordinates", json_integer(s->system.n));
     json_object_set_new(result, "steps", json_integer(report->steps));
     json_object_set_new(result, "newton_iterations", json_integer(report->newton_iterations));
@@ -329,7 +330,7 @@ static void say(const run *r)
 {
     static const char *const integrators[] = {"Newmark", "energy-conserving", "central differences", "static", "implicit Euler", "BDF2", "linearly implicit Euler", "exact"};
     const sp_integrator_report *report = sp_integrator_reported(r->integrator);
-    const simulation *s = &r->stages[r->stage_count - 1];
+    const simulation *s = &r->stages[r->now];
     const double iterations = (double)report->newton_iterations / (double)report->steps;
     if (report->stagnated && report->worst_residual > 1e-8)
         tool_warn(s->mesh.path, "%lld steps stopped at a residual up to %.1e", (long long)report->stagnated, report->worst_residual);
@@ -372,15 +373,16 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &r.trajectory), tool_output_path());
     record(&r, &stage[0], r.energy.first, NULL);
     energy_begin(&r.energy);
-    r.keep = keep_open(choice->checkpoint, &(simulate_kept_run){&r, choice->steps, visit, record_again});
-    for (int64_t number = 1 + keep_resume(r.keep); number <= choice->steps; number++) {
+    r.keep = keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&r, choice->steps, visit, record_again});
+    const int64_t done = keep_resume(r.keep), end = keep_end(r.keep, choice->steps);
+    for (int64_t number = done + 1; number <= end; number++) {
         reach_stage(&r, number);
         step(&r, &stage[r.now], number);
     }
     const int64_t now = r.now;
     if (choice->model == MODEL_CONJAC) {
         r.external = room(&r, stage[now].system.n, sizeof *r.external);
-        r.forcing.mean(r.forcing.self, (double)(choice->steps - 1) * choice->step, (double)choice->steps * choice->step, r.external);
+        r.forcing.mean(r.forcing.self, (double)(end - 1) * choice->step, (double)end * choice->step, r.external);
     }
     energy_judge(&stage[now], &r.energy);
     say(&r);

@@ -419,9 +419,10 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     sp_world_energies(run.world, first);
     record_frame(&run, &record, NULL);
     kept_scene kept = {&run, &record, &sum, times, choice->checkpoint};
-    simulate_keep *keep = keep_open(choice->checkpoint, &(simulate_kept_run){&kept, choice->steps, visit, record_again});
+    simulate_keep *keep = keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&kept, choice->steps, visit, record_again});
     sp_state *recording = keep_recording(keep);
-    for (int64_t step = 1 + keep_resume(keep); step <= choice->steps; step++) {
+    const int64_t done = keep_resume(keep), end = keep_end(keep, choice->steps);
+    for (int64_t step = done + 1; step <= end; step++) {
         const double start = now();
         tool_check(sp_world_step(run.world), path);
         add_timing(times, now() - start, recording);
@@ -434,7 +435,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
         keep_step(keep, step);
         tool_check(sp_progress(context, keep_fraction(keep, step, choice->steps)), path);
     }
-    sp_world_energies(run.world, last);
+    memcpy(last, record.frame.energy, sizeof last);
     warn_of_energy(&run, path, &sum);
     warn_of_contact(&scene.scene, path, &sum);
     if (lean(&sum) > 0.1 && scene.scene.contact.direction == SP_SCENE_BY_SHAPE)
@@ -442,10 +443,12 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     if (sum.stiffest >= 4)
         tool_warn(path, "contact was too stiff for the step (%.3g of at most 4): shorten --dt or lower contact.stiffness", sum.stiffest);
     tool_say("%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",
-             (long long)scene.scene.body_count, (long long)run.r, (long long)choice->steps, (long long)sum.steps_in_contact,
+             (long long)scene.scene.body_count, (long long)run.r, (long long)end, (long long)sum.steps_in_contact,
              (long long)sum.touching, (long long)sum.visited, sum.deepest);
     tool_check(sp_motion_finish(record.writer), tool_output_path());
-    tool_output_finish(output, make_result(&run, &sum, first, last));
+    json_t *result = make_result(&run, &sum, first, last);
+    keep_report(keep, result);
+    tool_output_finish(output, result);
     if (times->output) {
         flush_timings(times);
         tool_output_finish(times->output, NULL);

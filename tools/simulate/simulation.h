@@ -24,6 +24,7 @@ typedef struct simulate_choice {
     const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint;
     int64_t r, steps, every, iterations, halvings;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
+    bool partial; /* only what the checkpoint has */
     bool semi_implicit, damping_mass_given, damping_stiffness_given, beta_given, gamma_given, tolerance_given, iterations_given, halvings_given, lumping_given, jacobian_given;
 } simulate_choice;
 

@@ -279,30 +279,34 @@ typedef struct pair {
     int64_t piece, piece_count, state, state_count, end; /* places of data and their lengths */
 } pair;
 
-/* The pair at checkpoint->end by its lengths; false where the file ends in it. */
+/* What begins a record of a pair. */
+typedef struct length {
+    int64_t count, complement;
+} length;
+
+/* The length of the record at a place and where its data begin and its hash ends; false where the file ends before that. Zeros are what a power failure leaves of what was
+ * not on the disk. */
+static bool find_record(const tool_checkpoint *checkpoint, int64_t size, int64_t place, bool state, int64_t *data, int64_t *count, int64_t *end)
+{
+    length l;
+    go_to(checkpoint, place);
+    if (read_bytes(checkpoint, &l, sizeof l) != sizeof l || (l.count == 0 && l.complement == 0))
+        return false;
+    if (l.complement != ~l.count || l.count == INT64_MIN || (l.count < 0) != state)
+        tool_checkpoint_damaged(checkpoint);
+    *data = place + (int64_t)sizeof l;
+    *count = state ? -l.count : l.count;
+    if (*count > size - *data - SHA256_DIGEST_SIZE)
+        return false;
+    *end = *data + *count + SHA256_DIGEST_SIZE;
+    return true;
+}
+
 static bool find_pair(const tool_checkpoint *checkpoint, int64_t size, pair *p)
 {
-    int64_t count;
-    *p = (pair){.piece = checkpoint->end + (int64_t)sizeof count};
-    go_to(checkpoint, checkpoint->end);
-    if (read_bytes(checkpoint, &count, sizeof count) != sizeof count)
-        return false;
-    if (count < 0)
-        tool_checkpoint_damaged(checkpoint);
-    if (count > size - p->piece - SHA256_DIGEST_SIZE - (int64_t)sizeof count)
-        return false;
-    p->piece_count = count;
-    p->state = p->piece + count + SHA256_DIGEST_SIZE + (int64_t)sizeof count;
-    go_to(checkpoint, p->state - (int64_t)sizeof count);
-    if (read_bytes(checkpoint, &count, sizeof count) != sizeof count)
-        return false;
-    if (count >= 0 || count == INT64_MIN)
-        tool_checkpoint_damaged(checkpoint);
-    if (-count > size - p->state - SHA256_DIGEST_SIZE)
-        return false;
-    p->state_count = -count;
-    p->end = p->state - count + SHA256_DIGEST_SIZE;
-    return true;
+    int64_t behind;
+    return find_record(checkpoint, size, checkpoint->end, false, &p->piece, &p->piece_count, &behind) &&
+           find_record(checkpoint, size, behind, true, &p->state, &p->state_count, &p->end);
 }
 
 /* Whether the data and the hash at a place belong together. */
@@ -380,11 +384,12 @@ bool tool_checkpoint_resume(tool_checkpoint *checkpoint, void (*piece)(void *dat
 static void write_record(tool_checkpoint *checkpoint, int64_t count, const void *data, uint8_t hash[SHA256_DIGEST_SIZE])
 {
     const int64_t bytes = count < 0 ? -count : count;
+    const length l = {count, ~count};
     hash_alone(checkpoint->hash, count, data, hash);
-    write_bytes(checkpoint, &count, sizeof count);
+    write_bytes(checkpoint, &l, sizeof l);
     write_bytes(checkpoint, data, bytes);
     write_bytes(checkpoint, hash, SHA256_DIGEST_SIZE);
-    checkpoint->end += (int64_t)sizeof count + bytes + SHA256_DIGEST_SIZE;
+    checkpoint->end += (int64_t)sizeof l + bytes + SHA256_DIGEST_SIZE;
 }
 
 /* Some file systems cannot: then the file grows. */
@@ -401,7 +406,7 @@ void tool_checkpoint_pair(tool_checkpoint *checkpoint, const void *piece, int64_
         return;
     write_record(checkpoint, piece_count, piece, value);
     take_in(&checkpoint->hash, &(sp_list){.data = (void *)piece, .count = piece_count}, value);
-    const int64_t place = checkpoint->end + (int64_t)sizeof state_count, before = checkpoint->old[0], before_count = checkpoint->old_count[0];
+    const int64_t place = checkpoint->end + (int64_t)sizeof(length), before = checkpoint->old[0], before_count = checkpoint->old_count[0];
     write_record(checkpoint, -state_count, state, value);
     note_state(checkpoint, place, state_count);
     if (!durable)

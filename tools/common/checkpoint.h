@@ -8,7 +8,8 @@
  *
  * A run with a state, which goes through steps, writes its records in pairs: what came out since the pair before, and all of the state. The
  * length of the latter is written as a negative number, and no later record hashes it: only the last two states are wanted, and the data
- * of those before are given back to the file system, where it can take them out of a file. The last pair counts only as a whole. */
+ * of those before are given back to the file system, where it can take them out of a file. Behind each length stands its complement, so
+ * that a wrong one is not taken for a record that was cut short. The last pair counts only as a whole. */
 #ifndef TOOLS_COMMON_CHECKPOINT_H
 #define TOOLS_COMMON_CHECKPOINT_H
 

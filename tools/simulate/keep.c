@@ -6,7 +6,8 @@
 
 /* s: no record sooner after the one before; and a run is slowed by no more than this part, in which records are made and brought to the disk. */
 static const double SHORTEST = 0.2, MOST_COST = 0.01;
-enum { MOST_WAITING = 64 << 20 }; /* bytes of recorded frames */
+/* Bytes of recorded frames that wait for that: so many, or so many times those of the state, whose cost is then a part of theirs. */
+enum { MOST_WAITING = 64 << 20, BY_STATE = 4 };
 
 struct simulate_keep {
     simulate_kept_run run;
@@ -99,7 +100,7 @@ void keep_step(simulate_keep *keep, int64_t done)
         return;
     const bool last = done == keep->run.steps;
     const double begin = now();
-    if (!last && begin < keep->due && keep->recorded.data.count < MOST_WAITING)
+    if (!last && begin < keep->due && keep->recorded.data.count < MOST_WAITING + BY_STATE * keep->state.data.count)
         return;
     keep->state.data.count = 0;
     visit(keep, &done, &keep->state);

@@ -6,8 +6,9 @@
  *         sp_state_reals(state, t->q, t->n);
  *     }
  *
- * Into a state that is being saved these calls copy, out of one that is being loaded they copy back. An object that is loaded was made as the saved one was: what
- * making it finds out is not part of the state, nor is what the next step makes anew. Saving changes nothing. The bytes are those of the machine and of the program. */
+ * Into a state that is being saved these calls copy, out of one that is being loaded they copy back. An object that is loaded was made as the saved
+ * one was: what making it finds out is not part of the state, nor is what the next step makes anew. Saving changes nothing. The bytes are those of the
+ * machine and of the program. */
 #ifndef SP_BASE_STATE_H
 #define SP_BASE_STATE_H
 

@@ -216,7 +216,8 @@ void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done)
     char *text = kept == kept_text[0] ? kept_text[1] : kept_text[0], line[sizeof kept_text[0]], of[40] = "";
     if (checkpoint->all >= 0)
         snprintf(of, sizeof of, "of %lld ", (long long)checkpoint->all);
-    snprintf(line, sizeof line, "%.500s keeps %lld %s%s, and the same command goes on from there", checkpoint->path, (long long)done, of, checkpoint->what);
+    snprintf(line, sizeof line, "%.500s keeps %lld %s%s, and the same command goes on from there", checkpoint->path, (long long)done, of,
+             checkpoint->what);
     FILE *stream = fmemopen(text, sizeof kept_text[0], "w");
     if (!stream)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
@@ -284,8 +285,8 @@ typedef struct length {
     int64_t count, complement;
 } length;
 
-/* The length of the record at a place and where its data begin and its hash ends; false where the file ends before that. Zeros are what a power failure leaves of what was
- * not on the disk. */
+/* The length of the record at a place and where its data begin and its hash ends; false where the file ends before that. Zeros are what a power
+ * failure leaves of what was not on the disk. */
 static bool find_record(const tool_checkpoint *checkpoint, int64_t size, int64_t place, bool state, int64_t *data, int64_t *count, int64_t *end)
 {
     length l;
@@ -310,7 +311,8 @@ static bool find_pair(const tool_checkpoint *checkpoint, int64_t size, pair *p)
 }
 
 /* Whether the data and the hash at a place belong together. */
-static bool read_record(const tool_checkpoint *checkpoint, struct sha256_ctx before, int64_t place, int64_t count, bool state, sp_list *data, uint8_t hash[SHA256_DIGEST_SIZE])
+static bool read_record(const tool_checkpoint *checkpoint, struct sha256_ctx before, int64_t place, int64_t count, bool state, sp_list *data,
+                        uint8_t hash[SHA256_DIGEST_SIZE])
 {
     uint8_t expected[SHA256_DIGEST_SIZE];
     go_to(checkpoint, place);

@@ -8,6 +8,9 @@
 static const double SHORTEST = 0.2, MOST_COST = 0.01;
 /* Bytes of recorded frames that wait for that: so many, or so many times those of the state, whose cost is then a part of theirs. */
 enum { MOST_WAITING = 64 << 20, BY_STATE = 4 };
+/* The clock, which takes a part of the shortest steps, is looked at only after so many of them that take less than this, s. */
+enum { UNSEEN = 16 };
+static const double SHORT_STEP = 1e-4;
 
 struct simulate_keep {
     simulate_kept_run run;
@@ -15,6 +18,8 @@ struct simulate_keep {
     tool_checkpoint *checkpoint;
     sp_state recorded, state; /* since the last record; room for the next one's */
     double opened, due;       /* s */
+    double looked;            /* s, at the clock … */
+    int64_t unseen, most;     /* … steps since; at most so many */
     int64_t resumed;
     bool partial;
 };
@@ -37,6 +42,7 @@ simulate_keep *keep_open(const char *path, bool partial, const simulate_kept_run
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     *keep = (simulate_keep){.run = *run, .path = path, .checkpoint = tool_checkpoint_open(path), .partial = partial, .opened = now()};
     keep->due = keep->opened + SHORTEST;
+    keep->looked = keep->opened;
     tool_checkpoint_counts(keep->checkpoint, run->steps, "steps");
     return keep;
 }
@@ -94,20 +100,35 @@ sp_state *keep_recording(simulate_keep *keep)
     return keep ? &keep->recorded : NULL;
 }
 
+/* Whether it is time for a record. */
+static bool is_due(simulate_keep *keep)
+{
+    if (keep->recorded.data.count >= MOST_WAITING + BY_STATE * keep->state.data.count)
+        return true;
+    if (++keep->unseen < keep->most)
+        return false;
+    const double time = now();
+    keep->most = time - keep->looked < SHORT_STEP * (double)keep->unseen ? UNSEEN : 1;
+    keep->looked = time;
+    keep->unseen = 0;
+    return time >= keep->due;
+}
+
 void keep_step(simulate_keep *keep, int64_t done)
 {
     if (!keep)
         return;
     const bool last = done == keep->run.steps;
-    const double begin = now();
-    if (!last && begin < keep->due && keep->recorded.data.count < MOST_WAITING + BY_STATE * keep->state.data.count)
+    if (!is_due(keep) && !last)
         return;
+    const double begin = now();
     keep->state.data.count = 0;
     visit(keep, &done, &keep->state);
     if (keep->state.failed || keep->recorded.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     /* the last one stands for the time until the outputs are written only */
-    tool_checkpoint_pair(keep->checkpoint, keep->recorded.data.data, keep->recorded.data.count, keep->state.data.data, keep->state.data.count, !last || begin - keep->opened > 1);
+    const sp_list *recorded = &keep->recorded.data, *state = &keep->state.data;
+    tool_checkpoint_pair(keep->checkpoint, recorded->data, recorded->count, state->data, state->count, !last || begin - keep->opened > 1);
     keep->recorded.data.count = 0;
     tool_checkpoint_keeps(keep->checkpoint, done);
     const double end = now(), pause = (end - begin) / MOST_COST;

@@ -74,7 +74,8 @@ typedef struct motion {
     int model;
 } motion;
 
-static void make(int model, enum sp_integrator_kind kind, motion *m)
+/* iterations: of Newton's method; few: steps are taken in parts. 0: enough */
+static void make(int model, enum sp_integrator_kind kind, int iterations, motion *m)
 {
     int64_t added;
     const sp_ground ground = {.normal = {0, 0, 1}, .offset = 0.01, .stiffness = 2000, .alpha = 0.1, .friction = kind == SP_BDF2 ? 0 : 0.3};
@@ -96,7 +97,7 @@ static void make(int model, enum sp_integrator_kind kind, motion *m)
     CHECK_OK(sp_loading_new(&context, &m->body, NULL, 0, 4, loads, (double[]){0, 0, -9.81}, &m->system, &m->loading));
     m->forcing = sp_loading_forcing(&m->loading);
     const sp_integrator_parameters p = {.kind = kind, .step = kind == SP_CENTRAL ? 0.0005 : 0.005, .beta = kind == SP_LINEAR_EULER ? 1 : 0.25, .gamma = 0.5, .damping_mass = 0.5,
-                                        .halvings = 3};
+                                        .halvings = 12, .iterations = iterations};
     CHECK_OK(sp_integrator_new(&context, &m->system, &m->forcing, &p, NULL, NULL, &m->it));
 }
 
@@ -127,21 +128,23 @@ static void look(motion *m, sp_state *seen)
     SP_STATE_VALUE(seen, report);
 }
 
-static void go_on(int model, enum sp_integrator_kind kind)
+/* Returns the number of steps that were taken in parts. */
+static int64_t go_on(int model, enum sp_integrator_kind kind, int iterations)
 {
     motion m;
     sp_state saved[STEPS + 1] = {{0}}, seen = {0};
-    make(model, kind, &m);
+    make(model, kind, iterations, &m);
     for (int k = 0; k <= STEPS; k++) {
         if (k > 0)
             CHECK_OK(sp_integrator_step(m.it));
         visit_motion(&m, &saved[k]);
     }
     look(&m, &seen);
+    const int64_t parted = sp_integrator_reported(m.it)->parted;
     unmake(&m);
     for (int k = 0; k <= STEPS; k++) {
         sp_state state = {.loading = true, .data = saved[k].data}, again = {0};
-        make(model, kind, &m);
+        make(model, kind, iterations, &m);
         visit_motion(&m, &state);
         CHECK(!state.failed && state.at == state.data.count, "%s: the state after step %d was not all taken", model_name[model], k);
         for (int rest = k; rest < STEPS; rest++)
@@ -154,6 +157,7 @@ static void go_on(int model, enum sp_integrator_kind kind)
         sp_list_free(&saved[k].data);
     }
     sp_list_free(&seen.data);
+    return parted;
 }
 
 static void motions(void)
@@ -162,8 +166,17 @@ static void motions(void)
         for (int kind = SP_NEWMARK; kind <= SP_LINEAR_EULER; kind++) {
             if (model == WARP && (kind == SP_ENERGY || kind == SP_STATIC))
                 continue;
-            go_on(model, (enum sp_integrator_kind)kind);
+            go_on(model, (enum sp_integrator_kind)kind, 0);
         }
+}
+
+static void in_parts(void)
+{
+    static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_BDF2};
+    for (int i = 0; i < 2; i++) {
+        const int64_t parted = go_on(FULL, kinds[i], 3);
+        CHECK(parted > 1 && parted < STEPS, "%lld of %d steps in parts", (long long)parted, STEPS);
+    }
 }
 
 int main(void)
@@ -172,5 +185,6 @@ int main(void)
     sp_blas_prepare(true);
     RUN(in_and_out);
     RUN(motions);
+    RUN(in_parts);
     return test_end();
 }

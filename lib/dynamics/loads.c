@@ -418,6 +418,11 @@ void sp_loading_visit(sp_loading *loading, sp_state *state)
         state->failed = true;
     }
     sp_state_bytes(state, loading->acting, loading->acting_count * (int64_t)sizeof *loading->acting);
+    for (int64_t s = 0; s < loading->acting_count; s++)
+        if (loading->acting[s].vertex < 0 || loading->acting[s].vertex >= loading->body->mesh->vertex_count) {
+            loading->acting_count = 0;
+            state->failed = true;
+        }
     sp_state_reals(state, loading->counted, loading->activation_count);
     for (int64_t i = 0; i < loading->activation_count; i++)
         SP_STATE_VALUE(state, loading->body->mesh->materials[loading->activations[i].region].fibre_tension);

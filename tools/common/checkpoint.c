@@ -113,6 +113,21 @@ static void check_file(const tool_checkpoint *checkpoint)
         tool_fail(SP_SYSTEM, checkpoint->path, "another process is writing this checkpoint");
 }
 
+/* A new file is found after a power failure once its folder is on the disk; some file systems cannot say so. */
+static void synchronize_folder(const tool_checkpoint *checkpoint)
+{
+    char *target = realpath(checkpoint->path, NULL);
+    if (!target)
+        system_failure(checkpoint, "open");
+    *(strrchr(target, '/') + 1) = 0;
+    const int folder = open(target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(target);
+    if (folder < 0)
+        return;
+    (void)fsync(folder);
+    close(folder);
+}
+
 tool_checkpoint *tool_checkpoint_open(const char *path)
 {
     if (!path)
@@ -144,6 +159,7 @@ tool_checkpoint *tool_checkpoint_open(const char *path)
         if (lseek(checkpoint->descriptor, 0, SEEK_SET) < 0)
             system_failure(checkpoint, "write");
         write_bytes(checkpoint, expected, HEADER);
+        synchronize_folder(checkpoint);
     }
     sha256_init(&checkpoint->hash);
     sha256_update(&checkpoint->hash, HEADER, expected);

@@ -131,6 +131,18 @@ int sp_load_force(sp_context *context, const sp_body *body, int64_t number, cons
     return status;
 }
 
+/* When each of these loads acts. */
+static void note_times(sp_pool *pool, sp_pool *scratch, int64_t count, const sp_load *const *loads, sp_intervals *times)
+{
+    double *start = sp_pool_raw(scratch, count, sizeof *start), *end = sp_pool_raw(scratch, count, sizeof *end);
+    for (int64_t l = 0; l < count && !scratch->failed; l++) {
+        start[l] = loads[l]->start;
+        end[l] = loads[l]->end;
+    }
+    if (!scratch->failed)
+        sp_intervals_new(pool, count, start, end, times);
+}
+
 static void note_idle(sp_loading *loading, int64_t number, bool idle)
 {
     if (idle && loading->idle++ == 0)
@@ -182,6 +194,12 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
             idle = column[i] == 0;
         note_idle(loading, l + 1, idle);
         loading->loads[loading->force_count++] = load;
+    }
+    note_times(&loading->pool, &scratch, loading->force_count, loading->loads, &loading->force_times);
+    note_times(&loading->pool, &scratch, loading->spring_count, loading->spring_loads, &loading->spring_times);
+    if (loading->pool.failed || scratch.failed) {
+        status = sp_fail_memory(context);
+        goto done;
     }
     sp_body_vertex_mass(body, mass); /* row sums: M times a constant field */
     for (int64_t i = 0; i < rows; i++)
@@ -265,7 +283,9 @@ static void mean(void *data, double t0, double t1, double *f)
 {
     sp_loading *loading = data;
     memcpy(f, loading->gravity, (size_t)loading->n * sizeof *f);
-    for (int64_t l = 0; l < loading->force_count; l++) {
+    sp_intervals_ask(&loading->force_times, t0, t1);
+    for (int64_t k = 0; k < loading->force_times.acting_count; k++) {
+        const int64_t l = loading->force_times.acting[k];
         const sp_load *load = loading->loads[l];
         double share = isfinite(t1) ? (fmin(t1, load->end) - fmax(t0, load->start)) / (t1 - t0) : isinf(load->end);
         if (share < 1e-12) /* rounding of t0 = k h at the load's edge */
@@ -386,10 +406,9 @@ static bool springs(void *data, double t0, double t1)
     double middle = 0.5 * (t0 + t1);
     bool changed = activate(loading, middle), others = false;
     int64_t count = 0;
-    for (int64_t l = 0; l < loading->spring_count; l++) {
-        const sp_load *load = loading->spring_loads[l];
-        if (!(load->start <= middle && middle < load->end))
-            continue;
+    sp_intervals_ask(&loading->spring_times, middle, middle);
+    for (int64_t k = 0; k < loading->spring_times.acting_count; k++) {
+        const sp_load *load = loading->spring_loads[loading->spring_times.acting[k]];
         const sp_spring spring = spring_at(load, middle), *before = &loading->acting[count];
         others |= count >= loading->acting_count || before->vertex != spring.vertex || before->stiffness != spring.stiffness;
         changed |= others || memcmp(before, &spring, sizeof spring);

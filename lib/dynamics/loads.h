@@ -3,6 +3,7 @@
 #define SP_DYNAMICS_LOADS_H
 
 #include "assembly/body.h"
+#include "dynamics/intervals.h"
 #include "dynamics/moves.h"
 #include "dynamics/system.h"
 
@@ -43,7 +44,9 @@ typedef struct sp_loading {
     const sp_load **loads;  /* [force_count] those that are forces */
     double *columns;        /* [n, force_count] generalized force of each at full strength */
     double *gravity;        /* [n] constant */
+    sp_intervals force_times;  /* when each of them acts */
     const sp_load **spring_loads;
+    sp_intervals spring_times;
     sp_spring *acting;      /* [spring_count] room for those that act */
     const sp_body *body;
     const sp_system *system;

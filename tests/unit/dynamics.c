@@ -755,6 +755,86 @@ static void whole_steps_that_lead_too_far(void)
     sp_integrator_free(it);
 }
 
+/* Which intervals act is what visiting every one says, in the same order, at times that go forward, back and far, and touch ends. */
+static void intervals_are_found_without_visiting_each(void)
+{
+    enum { COUNT = 700, QUESTIONS = 20000 };
+    static double start[COUNT], end[COUNT];
+    sp_pool pool = {0};
+    sp_intervals intervals;
+    for (int i = 0; i < COUNT; i++) { /* multiples of 1/64: many are equal, and questions hit them */
+        start[i] = floor(6400 * sp_random_uniform(3, 1, (uint64_t)i)) / 64;
+        end[i] = i % 97 == 0 ? INFINITY : start[i] + (1 + floor((i % 5 ? 100 : 6400) * sp_random_uniform(3, 2, (uint64_t)i))) / 64;
+    }
+    sp_intervals_new(&pool, COUNT, start, end, &intervals);
+    CHECK(!pool.failed, "no memory");
+    double t = 0;
+    int64_t wrong = 0;
+    for (uint64_t k = 0; k < QUESTIONS; k++) {
+        const double dice = sp_random_uniform(3, 3, k), step = floor(4 * sp_random_uniform(3, 4, k)) / 64;
+        t = dice < 0.01 ? floor(14000 * sp_random_uniform(3, 5, k)) / 64 - 5 : dice < 0.3 ? t - step : t + step;
+        const double t1 = k % 1000 == 0 ? INFINITY : t + floor(3 * sp_random_uniform(3, 6, k)) / 64;
+        sp_intervals_ask(&intervals, t, t1);
+        int64_t count = 0;
+        bool right = true;
+        for (int64_t i = 0; i < COUNT; i++)
+            if (start[i] <= t1 && end[i] > t) {
+                right &= count < intervals.acting_count && intervals.acting[count] == i;
+                count++;
+            }
+        wrong += !right || count != intervals.acting_count;
+    }
+    CHECK(wrong == 0, "%lld of %d answers are wrong", (long long)wrong, QUESTIONS);
+    sp_pool_free(&pool);
+}
+
+/* The mean load of steps and parts of steps is, to the last bit, the sum over all loads in their order; springs likewise. */
+static void many_loads_add_up_in_their_order(void)
+{
+    enum { COUNT = 300 };
+    static sp_load loads[COUNT];
+    sp_mesh mesh;
+    sp_body body;
+    sp_system system;
+    sp_loading loading;
+    make_box(2, 1, 1, 0.2, 0.1, &mesh);
+    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
+    for (int i = 0; i < COUNT; i++) {
+        const double from = floor(90 * sp_random_uniform(4, 1, (uint64_t)i)) / 100;
+        loads[i] = (sp_load){from, i % 50 == 0 ? INFINITY : from + 0.01 + floor(20 * sp_random_uniform(4, 2, (uint64_t)i)) / 100, i % 3 == 0 ? SP_LOAD_SPRING : i % 7 == 0 ? SP_LOAD_PRESSURE : SP_LOAD_VERTEX, i % 7 == 0 && i % 3 ? -1 : i % mesh.vertex_count,
+                             {sp_random_uniform(4, 3, (uint64_t)i), sp_random_uniform(4, 4, (uint64_t)i), 0.1}, .stiffness = i % 3 == 0 ? 10 + i : 0};
+    }
+    CHECK_OK(sp_loading_new(&context, &body, NULL, 0, COUNT, loads, (double[]){0, 0, -9.81}, &system, &loading));
+    sp_forcing forcing = sp_loading_forcing(&loading);
+    const int64_t n = system.n;
+    double *f = calloc((size_t)n, 8), *expected = calloc((size_t)n, 8);
+    for (int k = 0; k < 400; k++) {
+        const double step = 0.01 / (1 << k % 4), t0 = 0.01 * (k < 150 ? k : k < 250 ? 250 - k : (k * 37) % 130), t1 = t0 + step, middle = 0.5 * (t0 + t1);
+        forcing.mean(forcing.self, t0, t1, f);
+        memcpy(expected, loading.gravity, (size_t)n * 8);
+        for (int64_t l = 0; l < loading.force_count; l++) {
+            double share = (fmin(t1, loading.loads[l]->end) - fmax(t0, loading.loads[l]->start)) / (t1 - t0);
+            for (int64_t i = 0; i < n && share >= 1e-12; i++)
+                expected[i] += (share > 1 - 1e-12 ? 1 : share) * loading.columns[n * l + i];
+        }
+        CHECK(!memcmp(f, expected, (size_t)n * 8), "other bits from %g to %g s", t0, t1);
+        forcing.springs(forcing.self, t0, t1);
+        int64_t acting = 0;
+        for (int l = 0; l < COUNT; l++)
+            if (loads[l].kind == SP_LOAD_SPRING && loads[l].start <= middle && middle < loads[l].end) {
+                CHECK(acting < loading.acting_count && loading.acting[acting].vertex == loads[l].id && loading.acting[acting].stiffness == loads[l].stiffness, "spring %lld at %g s", (long long)acting, middle);
+                acting++;
+            }
+        CHECK(acting == loading.acting_count, "%lld springs act, %lld expected", (long long)loading.acting_count, (long long)acting);
+    }
+    free(f), free(expected);
+    sp_loading_free(&loading);
+    sp_full_system_free(&system);
+    sp_body_free(&body);
+    sp_mesh_free(&mesh);
+}
+
 int main(void)
 {
     sp_blas_prepare(true);
@@ -766,6 +846,8 @@ int main(void)
     RUN(newmark_converges_quadratically);
     RUN(reduced_steps_allocate_nothing);
     RUN(full_model_equals_its_own_reduction);
+    RUN(intervals_are_found_without_visiting_each);
+    RUN(many_loads_add_up_in_their_order);
     RUN(pressure_is_balanced);
     RUN(free_fall_and_impulse);
     RUN(linear_mode_swings_and_decays);

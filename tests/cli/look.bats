@@ -260,6 +260,33 @@ forged() {
     no_faults
 }
 
+@test "simrender: the same series for any number of threads, in order, and the first failure alone" {
+    local how
+    for how in '--color energy --lines' '--color displacement --rest' '--elements --frames 2- --box=-1,-1,-1,1,1,1'; do
+        for threads in 1 2 3 16; do
+            mkdir -p t$threads
+            # shellcheck disable=SC2086
+            simrender mesh.npz full.npz --size 200x150 $how -t $threads -q -o t$threads/f_%03d.png || fault "$how, $threads threads: exit $?"
+            [ "$(ls t$threads | wc -l)" -gt 2 ] || fault "$how, $threads threads: $(ls t$threads)"
+            diff -r t1 t$threads > said || fault "$how, $threads threads: $(< said)"
+        done
+        rm -r t1 t2 t3 t16
+    done
+    # one at a time, each is what it is in the series
+    simrender mesh.npz modes.npz --size 200x150 --box=-1,-1,-1,1,1,1 -t 2 -q -o f_%03d.png
+    simrender mesh.npz modes.npz --size 200x150 --box=-1,-1,-1,1,1,1 --columns 3 -t 2 -q -o third.png
+    same_bytes f_002.png third.png 'the third of a series'
+    needs_numpy
+    "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" modes.npz far.npz 'm["U"][:, 1:] *= 1e300' || fault 'forge.py'
+    rm f_*.png
+    code=0
+    simrender mesh.npz far.npz --normalize none --scale 1e-3 --size 200x150 --box=-1,-1,-1,1,1,1 -t 2 -q -o f_%03d.png 2> err || code=$?
+    [ $code = 3 ] && [ "$(wc -l < err)" = 1 ] && grep -q '^simrender: ' err || fault "a frame that cannot be drawn: exit $code: $(< err)"
+    [ "$(echo f_*.png)" = f_000.png ] || fault "written before the failure: $(echo f_*.png)"
+    no_litter 'a failure'
+    no_faults
+}
+
 @test "simverify certifies every kind of basis" {
     local method lumping scaling parts
     modes free.npz -q -k 9 -o free-modes.npz

@@ -15,6 +15,37 @@ static void *need(void *memory)
     return memory;
 }
 
+/* Room for what is loaded of a frame. */
+static void make_frame(tool_figure *figure)
+{
+    const sp_mesh *mesh = &figure->motion->mesh.mesh;
+    sp_pool *pool = &figure->pool;
+    figure->u = need(sp_pool_new(pool, 3 * mesh->vertex_count, sizeof(double)));
+    figure->nodal = need(sp_pool_new(pool, 2 * mesh->vertex_count, sizeof(double)));
+    figure->positions = need(sp_pool_raw(pool, 3 * figure->skin.vertex_count, sizeof(double)));
+    figure->value = need(sp_pool_raw(pool, figure->skin.vertex_count, sizeof(double)));
+    figure->rgb = need(sp_pool_raw(pool, 3 * figure->skin.vertex_count, sizeof(float)));
+    if (figure->has_cage)
+        figure->cage_positions = need(sp_pool_raw(pool, 3 * figure->cage.vertex_count, sizeof(double)));
+}
+
+void tool_figure_twin(const tool_figure *figure, sp_context *context, tool_figure *twin)
+{
+    *twin = *figure;
+    twin->context = context;
+    twin->pool = (sp_pool){0};
+    twin->rest = (sp_image){0};
+    make_frame(twin);
+    if (figure->density)
+        twin->density = need(sp_pool_raw(&twin->pool, sp_mesh_element_count(&figure->motion->mesh.mesh), sizeof(double)));
+}
+
+void tool_figure_twin_close(tool_figure *twin)
+{
+    sp_image_free(&twin->rest);
+    sp_pool_free(&twin->pool);
+}
+
 void tool_figure_open(tool_figure *figure)
 {
     const tool_motion *motion = figure->motion;
@@ -37,15 +68,10 @@ void tool_figure_open(tool_figure *figure)
     figure->has_cage = figure->lines && figure->skin.embedded;
     if (figure->has_cage) {
         tool_skin_open(figure->context, mesh, true, &figure->cage);
-        figure->cage_positions = need(sp_pool_raw(pool, 3 * figure->cage.vertex_count, sizeof(double)));
     }
     sp_mesh_box(mesh, low, high);
     figure->diagonal = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
-    figure->u = need(sp_pool_new(pool, 3 * mesh->vertex_count, sizeof(double)));
-    figure->nodal = need(sp_pool_new(pool, 2 * mesh->vertex_count, sizeof(double)));
-    figure->positions = need(sp_pool_raw(pool, 3 * figure->skin.vertex_count, sizeof(double)));
-    figure->value = need(sp_pool_raw(pool, figure->skin.vertex_count, sizeof(double)));
-    figure->rgb = need(sp_pool_raw(pool, 3 * figure->skin.vertex_count, sizeof(float)));
+    make_frame(figure);
     for (int i = 0; i < 3; i++) {
         figure->low[i] = INFINITY;
         figure->high[i] = -INFINITY;
@@ -106,11 +132,13 @@ void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *fram
 }
 
 /* The elements' energy densities, averaged at the vertices with the volumes as weights. */
-static void nodal_energy(tool_figure *figure)
+static int nodal_energy(tool_figure *figure)
 {
     const sp_mesh *mesh = &figure->motion->mesh.mesh;
     double *weight = figure->nodal + mesh->vertex_count;
-    tool_check(sp_elastic_fields(figure->context, &figure->body, figure->u, NULL, NULL, figure->density), figure->motion->mesh.path);
+    const int status = sp_elastic_fields(figure->context, &figure->body, figure->u, NULL, NULL, figure->density);
+    if (status != SP_OK)
+        return status;
     memset(figure->nodal, 0, 2 * (size_t)mesh->vertex_count * sizeof *figure->nodal);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int corners;
@@ -122,16 +150,18 @@ static void nodal_energy(tool_figure *figure)
     }
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         figure->nodal[v] /= weight[v] > 0 ? weight[v] : 1;
+    return SP_OK;
 }
 
-void tool_figure_load(tool_figure *figure, int64_t frame)
+int tool_figure_load(tool_figure *figure, int64_t frame)
 {
     int64_t vertices = figure->motion->vertex_count;
     double most = 0, scale = figure->scale;
     tool_motion_displacement(figure->motion, frame, figure->u);
-    if (figure->color == TOOL_COLOR_ENERGY)
-        nodal_energy(figure);
-    else
+    const int status = figure->color == TOOL_COLOR_ENERGY ? nodal_energy(figure) : SP_OK;
+    if (status != SP_OK)
+        return status;
+    if (figure->color != TOOL_COLOR_ENERGY)
         for (int64_t v = 0; v < vertices; v++) {
             const double *u = figure->u + 3 * v;
             figure->nodal[v] = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
@@ -147,6 +177,7 @@ void tool_figure_load(tool_figure *figure, int64_t frame)
     tool_skin_values(&figure->skin, 1, figure->nodal, figure->value);
     if (figure->has_cage)
         tool_skin_positions(&figure->cage, scale, figure->u, figure->cage_positions);
+    return SP_OK;
 }
 
 static void widen_box(tool_figure *figure, int64_t count, const double *positions)
@@ -172,18 +203,18 @@ void tool_figure_widen(tool_figure *figure, bool range, bool box)
     }
 }
 
-static void draw_rest(tool_figure *figure, const sp_camera *camera, const sp_image *like)
+static int draw_rest(tool_figure *figure, const sp_camera *camera, const sp_image *like)
 {
     if (figure->rest.width == like->width && figure->rest.height == like->height)
-        return;
+        return SP_OK;
     sp_drawing drawing = {.vertex_count = figure->skin.vertex_count,
                           .triangle_count = figure->skin.triangle_count,
                           .vertices = figure->skin.rest,
                           .triangles = figure->skin.triangles,
                           .base = {GHOST[0], GHOST[1], GHOST[2]}};
     sp_image_free(&figure->rest);
-    tool_check(sp_image_new(figure->context, like->width, like->height, &figure->rest), NULL);
-    tool_check(sp_render(figure->context, camera, &drawing, 1, figure->samples, &figure->rest), NULL);
+    const int status = sp_image_new(figure->context, like->width, like->height, &figure->rest);
+    return status == SP_OK ? sp_render(figure->context, camera, &drawing, 1, figure->samples, &figure->rest) : status;
 }
 
 /* The rest state stands behind, so that the colours in front mean what the bar says. */
@@ -195,7 +226,7 @@ static void blend_rest(const tool_figure *figure, sp_image *image)
             image->rgb[3 * i + k] = (uint8_t)((image->rgb[3 * i + k] * (256 - COVER) + figure->rest.rgb[3 * i + k] * COVER) / 256);
 }
 
-void tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image)
+int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image)
 {
     const tool_skin *skin = &figure->skin;
     bool colored = figure->color != TOOL_COLOR_NONE;
@@ -218,11 +249,12 @@ void tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *im
          .edges = figure->cage.edges,
          .edge_count = figure->cage.edge_count},
     };
-    tool_check(sp_render(figure->context, camera, drawing, figure->has_cage ? 2 : 1, figure->samples, image), NULL);
-    if (figure->ghost) {
-        draw_rest(figure, camera, image);
+    int status = sp_render(figure->context, camera, drawing, figure->has_cage ? 2 : 1, figure->samples, image);
+    if (status == SP_OK && figure->ghost)
+        status = draw_rest(figure, camera, image);
+    if (status == SP_OK && figure->ghost)
         blend_rest(figure, image);
-    }
+    return status;
 }
 
 void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, int64_t size)

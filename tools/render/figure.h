@@ -46,14 +46,18 @@ void tool_figure_close(tool_figure *figure);
 /* Says which frames will be drawn, before the first is loaded. */
 void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *frame);
 
-/* Computes positions and values of a frame, which must be there. */
-void tool_figure_load(tool_figure *figure, int64_t frame);
+/* Another one that loads and draws frames of its own beside this, on another thread: with its own context, range and box, all else shared. figure must outlive it; tool_figure_twin_close. */
+void tool_figure_twin(const tool_figure *figure, sp_context *context, tool_figure *twin);
+void tool_figure_twin_close(tool_figure *twin);
+
+/* Computes positions and values of a frame, which must be there. Where it fails, the message is in the figure's context. */
+int tool_figure_load(tool_figure *figure, int64_t frame) SP_MUST_USE;
 
 /* Takes what is loaded into the range and the box. They begin empty. */
 void tool_figure_widen(tool_figure *figure, bool range, bool box);
 
 /* Draws what is loaded; every picture of a run has the same camera and size. */
-void tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image);
+int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image) SP_MUST_USE;
 
 /* "t = 0.4 s", "mode 3  12.34 Hz", … */
 void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, int64_t size);

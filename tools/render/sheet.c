@@ -51,19 +51,24 @@ static void paste(tool_sheet *sheet, int64_t number)
                        &sheet->cell);
 }
 
-void tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int64_t frame)
+int tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int64_t frame)
 {
     char caption[80];
     if (number == 0) {
         sheet->camera = sp_camera_fit(figure->low, figure->high, sheet->view, sheet->up, sheet->angle, sheet->cell_width, sheet->cell_height);
-        tool_check(sp_render(figure->context, &sheet->camera, NULL, 0, 1, &sheet->picture), NULL);
+        const int status = sp_render(figure->context, &sheet->camera, NULL, 0, 1, &sheet->picture);
+        if (status != SP_OK)
+            return status;
         if (figure->color != TOOL_COLOR_NONE)
             tool_picture_bar(&sheet->picture, sheet->letters, figure->range, tool_figure_quantity(figure));
     }
-    tool_figure_draw(figure, &sheet->camera, &sheet->cell);
+    const int status = tool_figure_draw(figure, &sheet->camera, &sheet->cell);
+    if (status != SP_OK)
+        return status;
     tool_figure_caption(figure, frame, caption, sizeof caption);
     tool_picture_caption(&sheet->cell, sheet->letters, caption);
     paste(sheet, number);
+    return SP_OK;
 }
 
 void tool_sheet_blank(tool_figure *figure, tool_sheet *sheet, int64_t number)

@@ -313,7 +313,7 @@ load common
         try siminfo --script bad.npz
         [ "$code" = 3 ] && [ "${#lines[@]}" = 1 ] && [[ $err =~ ^'siminfo: bad.npz: '.*$2 ]] || fault "$1: exit $code: $err"
     }
-    for key in output write-mass write-stiffness checkpoint joints timings csv threads quiet; do
+    for key in output write-mass write-stiffness derivatives checkpoint joints timings csv threads quiet; do
         forged "meta['parameters']['$key'] = '/tmp/x'" "its parameter \"$key\" is not an option that programs record"
     done
     forged "meta['inputs'][0]['option'] = 'write-mass'" 'is not an option that reads a file'

@@ -37,7 +37,7 @@ setup_suite() {
     done
     # What is left out with rm below is legitimate: an anchor less, a triangle less, members that are optional.
     damage mesh fixed_axes
-    damage modes
+    damage modes ordering # optional, and looked at by modalderiv and simverify alone: happy.bats
     damage deriv
     damage basis
     damage poly

@@ -100,7 +100,7 @@ static bool is_among(const char *const *words, const char *word)
  * forged. tests/cli/refusals.bats compares the list with the help of all programs. */
 static bool writes(const char *name)
 {
-    static const char *const writing[] = {"output", "write-stiffness", "write-mass", "checkpoint", "joints", "timings", "csv", NULL};
+    static const char *const writing[] = {"output", "write-stiffness", "write-mass", "derivatives", "checkpoint", "joints", "timings", "csv", NULL};
     return is_among(writing, name);
 }
 

@@ -271,11 +271,11 @@ need_numpy() {
 }
 
 @test "simexport refuses what a format cannot hold" {
-    refused 2 'of kind mesh does not fit' simexport mesh.npz -o x.npy
-    refused 2 'of kind trajectory does not fit' simexport traj.npz -o x.U
-    refused 2 'of kind sparse does not fit' simexport K.npz -o x.npy
-    refused 2 'of kind basis does not fit' simexport basis.npz -o x.cub
-    refused 2 'of kind polynomials does not fit' simexport poly.npz -o x.mtx
+    refused 3 'of kind mesh does not fit' simexport mesh.npz -o x.npy
+    refused 3 'of kind trajectory does not fit' simexport traj.npz -o x.U
+    refused 3 'of kind sparse does not fit' simexport K.npz -o x.npy
+    refused 3 'of kind basis does not fit' simexport basis.npz -o x.cub
+    refused 3 'of kind polynomials does not fit' simexport poly.npz -o x.mtx
     refused 2 'is made of one file' simexport mesh.npz basis.npz -o x.npy
     refused 2 '--columns means nothing' simexport poly.npz --columns 1 -o x.cub
     refused 2 '--frames means nothing' simexport basis.npz --frames 1 -o x.npy

@@ -434,14 +434,20 @@ void tool_checkpoint_pair(tool_checkpoint *checkpoint, const void *piece, int64_
     give_back(checkpoint, before, before_count);
 }
 
+void tool_checkpoint_leave(tool_checkpoint *checkpoint)
+{
+    kept = NULL; /* for the signal handler, before what it shows is gone */
+    free(checkpoint->target);
+    close(checkpoint->descriptor);
+    free(checkpoint);
+}
+
 void tool_checkpoint_finish(tool_checkpoint *checkpoint)
 {
     if (!checkpoint)
         return;
+    kept = NULL;
     if (unlink(checkpoint->target))
         system_failure(checkpoint, "remove");
-    free(checkpoint->target);
-    kept = NULL;
-    close(checkpoint->descriptor);
-    free(checkpoint);
+    tool_checkpoint_leave(checkpoint);
 }

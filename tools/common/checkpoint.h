@@ -48,6 +48,9 @@ void tool_checkpoint_pair(tool_checkpoint *checkpoint, const void *piece, int64_
 /* For records that cannot be right although their hash is: fails as for damage. */
 noreturn void tool_checkpoint_damaged(const tool_checkpoint *checkpoint);
 
+/* Closes the file, which stays. */
+void tool_checkpoint_leave(tool_checkpoint *checkpoint);
+
 /* Removes the file: call after the output has its name. */
 void tool_checkpoint_finish(tool_checkpoint *checkpoint);
 

@@ -145,8 +145,7 @@ void keep_finish(simulate_keep *keep)
 {
     if (!keep)
         return;
-    if (!keep->partial)
-        tool_checkpoint_finish(keep->checkpoint);
+    (keep->partial ? tool_checkpoint_leave : tool_checkpoint_finish)(keep->checkpoint);
     sp_list_free(&keep->recorded.data);
     sp_list_free(&keep->state.data);
     free(keep);

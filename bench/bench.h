@@ -1,4 +1,5 @@
-/* Timing for the benchmarks: a pair of measurements taken in turns, so that a machine whose speed drifts spoils neither. */
+/* Timing for the benchmarks: a pair of measurements taken in turns, so that a machine whose speed drifts spoils
+ * neither. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -9,13 +10,13 @@
 #include "linear/blas.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Memory and kernels as in the tools. */
 static inline void bench_begin(void)
@@ -45,8 +46,9 @@ static inline int bench_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Touches so many gigabytes and gives them back, so that the machine has them at hand for what is measured next: a hypervisor finds memory when it is first touched, and takes it away again
- * when it lies idle (2 to 4 s/GB where this was written; a machine of its own clears 10 GB/s). */
+/* Touches so many gigabytes and gives them back, so that the machine has them at hand for what is measured next: a
+ * hypervisor finds memory when it is first touched, and takes it away again when it lies idle (2 to 4 s/GB where this
+ * was written; a machine of its own clears 10 GB/s). */
 static inline void bench_warm(double gigabytes)
 {
     const size_t bytes = (size_t)(gigabytes * 1e9);
@@ -58,8 +60,10 @@ static inline void bench_warm(double gigabytes)
     free((void *)memory);
 }
 
-/* Median seconds of a and b, run in turns `rounds` times after one warm-up each; before_a and before_b, where given, stand before them and outside their times. */
-static inline void bench_pair_after(void (*before_a)(void *), void (*a)(void *), void (*before_b)(void *), void (*b)(void *), void *data, int rounds, double *seconds_a, double *seconds_b)
+/* Median seconds of a and b, run in turns `rounds` times after one warm-up each; before_a and before_b, where given,
+ * stand before them and outside their times. */
+static inline void bench_pair_after(void (*before_a)(void *), void (*a)(void *), void (*before_b)(void *),
+                                    void (*b)(void *), void *data, int rounds, double *seconds_a, double *seconds_b)
 {
     double time_a[99], time_b[99];
     rounds = rounds > 99 ? 99 : rounds;
@@ -83,7 +87,8 @@ static inline void bench_pair_after(void (*before_a)(void *), void (*a)(void *),
     *seconds_b = time_b[rounds / 2];
 }
 
-static inline void bench_pair(void (*a)(void *), void (*b)(void *), void *data, int rounds, double *seconds_a, double *seconds_b)
+static inline void bench_pair(void (*a)(void *), void (*b)(void *), void *data, int rounds, double *seconds_a,
+                              double *seconds_b)
 {
     bench_pair_after(NULL, a, NULL, b, data, rounds, seconds_a, seconds_b);
 }
@@ -92,7 +97,11 @@ static inline void bench_pair(void (*a)(void *), void (*b)(void *), void *data, 
 static inline void bench_bar(int64_t count, int w, sp_mesh *mesh)
 {
     int64_t layers = (count + w * w - 1) / (w * w);
-    *mesh = (sp_mesh){.quadrature = 3, .material_count = 1, .surface.width = 8, .hex_count = count, .vertex_count = (layers + 1) * (w + 1) * (w + 1)};
+    *mesh = (sp_mesh){.quadrature = 3,
+                      .material_count = 1,
+                      .surface.width = 8,
+                      .hex_count = count,
+                      .vertex_count = (layers + 1) * (w + 1) * (w + 1)};
     mesh->vertices = sp_pool_new(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
     mesh->hex = sp_pool_new(&mesh->pool, 8 * count, sizeof(int64_t));
     mesh->region = sp_pool_new(&mesh->pool, count, sizeof(int64_t));
@@ -100,7 +109,8 @@ static inline void bench_bar(int64_t count, int w, sp_mesh *mesh)
     mesh->fixed = sp_pool_new(&mesh->pool, mesh->fixed_count, sizeof(int64_t));
     mesh->fixed_axes = sp_pool_new(&mesh->pool, mesh->fixed_count, 1);
     mesh->materials = sp_pool_new(&mesh->pool, 1, sizeof *mesh->materials);
-    mesh->materials[0] = (sp_material){.name = "body", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.45};
+    mesh->materials[0] =
+        (sp_material){.name = "body", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.45};
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         mesh->vertices[3 * v] = 0.1 * (double)(v / ((w + 1) * (w + 1)));
         mesh->vertices[3 * v + 1] = 0.1 * (double)(v % (w + 1));
@@ -111,30 +121,39 @@ static inline void bench_bar(int64_t count, int w, sp_mesh *mesh)
         mesh->fixed_axes[i] = 7;
     }
     for (int64_t e = 0; e < count; e++) {
-        int64_t x = e / (w * w), y = e % w, z = e / w % w, plane = (w + 1) * (w + 1), base = x * plane + z * (w + 1) + y;
-        int64_t corner[8] = {base, base + plane, base + plane + 1, base + 1, base + w + 1, base + w + 1 + plane, base + w + 2 + plane, base + w + 2};
+        int64_t x = e / (w * w), y = e % w, z = e / w % w, plane = (w + 1) * (w + 1),
+                base = x * plane + z * (w + 1) + y;
+        int64_t corner[8] = {base,         base + plane,         base + plane + 1,     base + 1,
+                             base + w + 1, base + w + 1 + plane, base + w + 2 + plane, base + w + 2};
         memcpy(mesh->hex + 8 * e, corner, sizeof corner);
     }
 }
 
-/* nx × ny × nz cells of edge `cell`, each of five tetrahedra or of six; its end z = 0 is held. noise: vertices are moved by up to so many edges, so that no two elements are alike. */
+/* nx × ny × nz cells of edge `cell`, each of five tetrahedra or of six; its end z = 0 is held. noise: vertices are
+ * moved by up to so many edges, so that no two elements are alike. */
 static inline void bench_block(int nx, int ny, int nz, double cell, double noise, bool five, sp_mesh *mesh)
 {
     static const int kuhn[6][4] = {{0, 1, 3, 7}, {0, 3, 2, 7}, {0, 2, 6, 7}, {0, 6, 4, 7}, {0, 4, 5, 7}, {0, 5, 1, 7}};
     static const int even[5][4] = {{0, 1, 2, 4}, {3, 2, 1, 7}, {5, 4, 7, 1}, {6, 7, 4, 2}, {1, 2, 4, 7}};
     const int per = five ? 5 : 6;
-    *mesh = (sp_mesh){.quadrature = 2, .material_count = 1, .surface.width = 4, .tet_count = (int64_t)per * nx * ny * nz, .vertex_count = (int64_t)(nx + 1) * (ny + 1) * (nz + 1)};
+    *mesh = (sp_mesh){.quadrature = 2,
+                      .material_count = 1,
+                      .surface.width = 4,
+                      .tet_count = (int64_t)per * nx * ny * nz,
+                      .vertex_count = (int64_t)(nx + 1) * (ny + 1) * (nz + 1)};
     mesh->vertices = sp_pool_new(&mesh->pool, 3 * mesh->vertex_count, sizeof(double));
     mesh->tet = sp_pool_new(&mesh->pool, 4 * mesh->tet_count, sizeof(int64_t));
     mesh->region = sp_pool_new(&mesh->pool, mesh->tet_count, sizeof(int64_t));
     mesh->fixed = sp_pool_new(&mesh->pool, mesh->vertex_count, sizeof(int64_t));
     mesh->fixed_axes = sp_pool_new(&mesh->pool, mesh->vertex_count, 1);
     mesh->materials = sp_pool_new(&mesh->pool, 1, sizeof *mesh->materials);
-    mesh->materials[0] = (sp_material){.name = "body", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.45};
+    mesh->materials[0] =
+        (sp_material){.name = "body", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.45};
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         const int64_t at[3] = {v % (nx + 1), v / (nx + 1) % (ny + 1), v / ((nx + 1) * (ny + 1))};
         for (int c = 0; c < 3; c++)
-            mesh->vertices[3 * v + c] = cell * ((double)at[c] + noise * (2 * sp_random_uniform(5, 99, (uint64_t)(3 * v + c)) - 1));
+            mesh->vertices[3 * v + c] =
+                cell * ((double)at[c] + noise * (2 * sp_random_uniform(5, 99, (uint64_t)(3 * v + c)) - 1));
         if (at[2] == 0) {
             mesh->fixed_axes[mesh->fixed_count] = 7;
             mesh->fixed[mesh->fixed_count++] = v;
@@ -146,7 +165,8 @@ static inline void bench_block(int nx, int ny, int nz, double cell, double noise
             for (int i = 0; i < nx; i++)
                 for (int t = 0; t < per; t++, at++)
                     for (int a = 0; a < 4; a++) {
-                        int corner = five ? even[t][a] : kuhn[t][a], x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
+                        int corner = five ? even[t][a] : kuhn[t][a], x = corner & 1, y = corner >> 1 & 1,
+                            z = corner >> 2;
                         if (five && (i + j + k) % 2) /* mirrored in x */
                             x = 1 - x;
                         mesh->tet[4 * at + a] = ((int64_t)(k + z) * (ny + 1) + j + y) * (nx + 1) + i + x;
@@ -165,8 +185,8 @@ static inline void bench_read(sp_context *context, const char *path, sp_mesh *me
 {
     sp_file file;
     int descriptor = open(path, O_RDONLY);
-    if (descriptor < 0 || sp_file_read(context, descriptor, NULL, false, false, &file) != SP_OK || sp_mesh_read(context, &file, mesh) != SP_OK ||
-        sp_body_new(context, mesh, body) != SP_OK) {
+    if (descriptor < 0 || sp_file_read(context, descriptor, NULL, false, false, &file) != SP_OK ||
+        sp_mesh_read(context, &file, mesh) != SP_OK || sp_body_new(context, mesh, body) != SP_OK) {
         fprintf(stderr, "%s: %s\n", path, descriptor < 0 ? "cannot open" : context->message);
         exit(1);
     }
@@ -177,9 +197,11 @@ static inline bool bench_write(sp_context *context, const char *path, sp_mesh *m
 {
     sp_writer *writer;
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    json_t *meta = json_pack("{s:s,s:s,s:s,s:s,s:{},s:[],s:{}}", "kind", "mesh", "format_version", "1.0", "tool", "bench", "version", "0", "parameters", "inputs", "history");
+    json_t *meta = json_pack("{s:s,s:s,s:s,s:s,s:{},s:[],s:{}}", "kind", "mesh", "format_version", "1.0", "tool",
+                             "bench", "version", "0", "parameters", "inputs", "history");
     json_t *result = json_pack("{s:[]}", "warnings");
-    const bool written = descriptor >= 0 && sp_writer_open(context, descriptor, &writer) == SP_OK && sp_mesh_write(context, writer, meta, mesh) == SP_OK &&
+    const bool written = descriptor >= 0 && sp_writer_open(context, descriptor, &writer) == SP_OK &&
+                         sp_mesh_write(context, writer, meta, mesh) == SP_OK &&
                          sp_file_write_result(writer, result) == SP_OK && sp_writer_close(writer) == SP_OK;
     json_decref(meta);
     json_decref(result);

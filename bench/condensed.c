@@ -1,6 +1,8 @@
-/* What a step of ConJac costs beside the plain linearly implicit step of the same body (Weidner et al. 2020, Figure 2), broken into fill, factor, solve and other:
- * bench-condensed THREADS ROUNDS [mesh.npz]. Without a mesh, a block of 20³ cells of five tetrahedra each and a plate of 3 × 34 × 66 cells of six, both about 9300 vertices and
- * 40,000 tetrahedra. Every round takes one step of each model after the other; ratios are of steps of one round, and their medians are printed. */
+/* What a step of ConJac costs beside the plain linearly implicit step of the same body (Weidner et al. 2020, Figure 2),
+ * broken into fill, factor, solve and other: bench-condensed THREADS ROUNDS [mesh.npz]. Without a mesh, a block of 20³
+ * cells of five tetrahedra each and a plate of 3 × 34 × 66 cells of six, both about 9300 vertices and 40,000
+ * tetrahedra. Every round takes one step of each model after the other; ratios are of steps of one round, and their
+ * medians are printed. */
 #include "assembly/body.h"
 #include "base/threads.h"
 #include "bench.h"
@@ -16,7 +18,8 @@ typedef struct model {
     int dynamic;
     sp_system system;
     sp_integrator *integrator;
-    double seconds[PARTS][MOST_ROUNDS], work[MOST_ROUNDS], ratio[MOST_ROUNDS], work_ratio[MOST_ROUNDS]; /* work: the step's processor time */
+    double seconds[PARTS][MOST_ROUNDS], work[MOST_ROUNDS], ratio[MOST_ROUNDS],
+        work_ratio[MOST_ROUNDS]; /* work: the step's processor time */
 } model;
 
 static void gravity(void *self, double t0, double t1, double *f)
@@ -115,7 +118,8 @@ static void compare(sp_context *context, int rounds, sp_mesh *mesh, sp_body *bod
             m->system = full;
         else {
             check(context, sp_farthest_vertices(context, body, m->dynamic, vertex));
-            check(context, sp_condensed_system_new(context, &full, &(sp_condensation){m->dynamic, vertex, 1.0 / 3, 0}, &m->system));
+            check(context, sp_condensed_system_new(context, &full, &(sp_condensation){m->dynamic, vertex, 1.0 / 3, 0},
+                                                   &m->system));
         }
         static sp_forcing forcings[MODELS];
         forcings[k] = (sp_forcing){.self = &m->system, .mean = gravity};
@@ -125,27 +129,32 @@ static void compare(sp_context *context, int rounds, sp_mesh *mesh, sp_body *bod
     }
     double nonzeros, flops;
     sp_full_system_factor_size(&models[0].system, &nonzeros, &flops);
-    printf("%lld vertices, %lld tetrahedra, %lld degrees of freedom, factor %.1f million entries, %.2f Gflop; %d threads, medians of %d rounds\n", (long long)mesh->vertex_count,
-           (long long)mesh->tet_count, (long long)body->dof_count, 1e-6 * nonzeros, 1e-9 * flops, context->threads, rounds);
+    printf("%lld vertices, %lld tetrahedra, %lld degrees of freedom, factor %.1f million entries, %.2f Gflop; %d "
+           "threads, medians of %d rounds\n",
+           (long long)mesh->vertex_count, (long long)mesh->tet_count, (long long)body->dof_count, 1e-6 * nonzeros,
+           1e-9 * flops, context->threads, rounds);
     for (int round = 0; round < rounds; round++)
         for (int k = 0; k < MODELS; k++) {
             measure(context, &models[k], round);
             models[k].ratio[round] = models[k].seconds[TOTAL][round] / models[0].seconds[TOTAL][round];
             models[k].work_ratio[round] = models[k].work[round] / models[0].work[round];
         }
-    printf("  %-18s %9s %9s %9s %9s %9s %8s %14s %8s\n", "milliseconds", "fill", "factor", "solve", "other", "step", "ratio", "processor time", "ratio");
+    printf("  %-18s %9s %9s %9s %9s %9s %8s %14s %8s\n", "milliseconds", "fill", "factor", "solve", "other", "step",
+           "ratio", "processor time", "ratio");
     for (int k = 0; k < MODELS; k++) {
         double part[PARTS];
         char name[40];
         for (int i = 0; i < PARTS; i++)
             part[i] = 1e3 * median(rounds, models[k].seconds[i]);
         snprintf(name, sizeof name, k == 0 ? "plain" : "%d dynamic", models[k].dynamic);
-        printf("  %-18s %9.1f %9.1f %9.1f %9.1f %9.1f %8.3f %14.1f %8.3f\n", name, part[FILL], part[FACTOR], part[SOLVE],
-            part[TOTAL] - part[FILL] - part[FACTOR] - part[SOLVE], part[TOTAL],
-               median(rounds, models[k].ratio), 1e3 * median(rounds, models[k].work), median(rounds, models[k].work_ratio));
+        printf("  %-18s %9.1f %9.1f %9.1f %9.1f %9.1f %8.3f %14.1f %8.3f\n", name, part[FILL], part[FACTOR],
+               part[SOLVE], part[TOTAL] - part[FILL] - part[FACTOR] - part[SOLVE], part[TOTAL],
+               median(rounds, models[k].ratio), 1e3 * median(rounds, models[k].work),
+               median(rounds, models[k].work_ratio));
         const sp_integrator_report *report = sp_integrator_reported(models[k].integrator);
         if (report->indefinite > 0)
-            printf("    (%lld of %lld steps took the definite matrix)\n", (long long)report->indefinite, (long long)report->steps);
+            printf("    (%lld of %lld steps took the definite matrix)\n", (long long)report->indefinite,
+                   (long long)report->steps);
         sp_integrator_free(models[k].integrator);
         if (k == 0)
             sp_full_system_free(&models[k].system);
@@ -172,7 +181,8 @@ int main(int argc, char **argv)
                 bench_block(20, 20, 20, 0.005, 0, true, &mesh);
             else
                 bench_block(3, 34, 66, 0.005, 0, false, &mesh);
-            mesh.materials[0] = (sp_material){.name = "body", .law = SP_LAW_STABLE_NEO_HOOKEAN, .density = 1000, .young = 3e4, .poisson = 0.49};
+            mesh.materials[0] = (sp_material){
+                .name = "body", .law = SP_LAW_STABLE_NEO_HOOKEAN, .density = 1000, .young = 3e4, .poisson = 0.49};
             check(&context, sp_mesh_check(&context, &mesh, 1));
             check(&context, sp_body_new(&context, &mesh, &body));
         }

@@ -1,8 +1,9 @@
-/* Run time of cubature: the reduced force, and force with stiffness, of n tetrahedra in r coordinates, against what its matrices cost: reading B twice for the force (as two dgemv), and
- * for the stiffness the product Bᵀ(KB) of the same shape. Then one product of training with all elements, against the force of as many single elements. */
+/* Run time of cubature: the reduced force, and force with stiffness, of n tetrahedra in r coordinates, against what its
+ * matrices cost: reading B twice for the force (as two dgemv), and for the stiffness the product Bᵀ(KB) of the same
+ * shape. Then one product of training with all elements, against the force of as many single elements. */
+#include "cubature/cubature.h"
 #include "bench.h"
 #include "cubature/training.h"
-#include "cubature/cubature.h"
 
 #include <cblas.h>
 
@@ -50,7 +51,8 @@ static void three_products(void *data)
     job *j = data;
     two_products(data);
     for (int i = 0; i < j->repeat; i++)
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, j->r, j->r, j->rows, 1, j->B, j->rows, j->Y, j->rows, 0, j->S, j->r);
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, j->r, j->r, j->rows, 1, j->B, j->rows, j->Y, j->rows, 0,
+                    j->S, j->r);
 }
 
 static void all_products(void *data)
@@ -79,7 +81,8 @@ int main(int argc, char **argv)
     if (sp_mesh_split(&context, &bar, &mesh) != SP_OK)
         return 1;
     static const enum sp_law laws[] = {SP_LAW_STVK, SP_LAW_STABLE_NEO_HOOKEAN};
-    printf("%-20s %5s %4s %12s %10s %7s %14s %10s %7s %14s\n", "law", "n", "r", "force [us]", "2 dgemv", "ratio", "force+K [us]", "+ dgemm", "ratio", "ns/(n r) of +K");
+    printf("%-20s %5s %4s %12s %10s %7s %14s %10s %7s %14s\n", "law", "n", "r", "force [us]", "2 dgemv", "ratio",
+           "force+K [us]", "+ dgemm", "ratio", "ns/(n r) of +K");
     for (int l = 0; l < 2; l++) {
         mesh.materials[0].law = laws[l];
         if (sp_body_new(&context, &mesh, &body) != SP_OK)
@@ -99,8 +102,10 @@ int main(int argc, char **argv)
                 cubature.weight[i] = 1;
             }
             job j = {.r = r, .rows = (n + 7) / 8 * 8 * 9, .repeat = 100000 / n + 1};
-            j.q = calloc((size_t)r, 8), j.f = calloc((size_t)r, 8), j.K = calloc((size_t)(r * r), 8), j.S = calloc((size_t)(r * r), 8);
-            j.B = malloc((size_t)j.rows * (size_t)r * 8), j.Y = malloc((size_t)j.rows * (size_t)r * 8), j.u = calloc((size_t)j.rows, 8);
+            j.q = calloc((size_t)r, 8), j.f = calloc((size_t)r, 8), j.K = calloc((size_t)(r * r), 8),
+            j.S = calloc((size_t)(r * r), 8);
+            j.B = malloc((size_t)j.rows * (size_t)r * 8), j.Y = malloc((size_t)j.rows * (size_t)r * 8),
+            j.u = calloc((size_t)j.rows, 8);
             bench_random((int64_t)j.rows * r, 6, j.B);
             bench_random((int64_t)j.rows * r, 7, j.Y);
             bench_random(r, 8, j.q);
@@ -109,7 +114,8 @@ int main(int argc, char **argv)
             double a, b, c, d, us = 1e6 / j.repeat;
             bench_pair(force_only, two_products, &j, 15, &a, &b);
             bench_pair(force_and_stiffness, three_products, &j, 15, &c, &d);
-            printf("%-20s %5d %4d %12.2f %10.2f %7.2f %14.2f %10.2f %7.2f %14.2f\n", sp_law_name(laws[l]), n, r, a * us, b * us, a / b, c * us, d * us, c / d, 1e9 * c / j.repeat / n / r);
+            printf("%-20s %5d %4d %12.2f %10.2f %7.2f %14.2f %10.2f %7.2f %14.2f\n", sp_law_name(laws[l]), n, r, a * us,
+                   b * us, a / b, c * us, d * us, c / d, 1e9 * c / j.repeat / n / r);
             j.force.destroy(j.force.self);
             sp_cubature_free(&cubature);
         }
@@ -117,14 +123,22 @@ int main(int argc, char **argv)
         poses.q = sp_pool_new(&poses.pool, 30 * 64, 8);
         poses.force = sp_pool_new(&poses.pool, 30 * 64, 8);
         bench_random(30 * 64, 9, poses.q);
-        job j = {.rho = calloc(30 * 64, 8), .c = calloc((size_t)elements, 8), .context = &context, .body = &body, .full = calloc((size_t)rows, 8), .out = calloc((size_t)rows, 8), .poses = 64};
+        job j = {.rho = calloc(30 * 64, 8),
+                 .c = calloc((size_t)elements, 8),
+                 .context = &context,
+                 .body = &body,
+                 .full = calloc((size_t)rows, 8),
+                 .out = calloc((size_t)rows, 8),
+                 .poses = 64};
         bench_random(30 * 64, 10, j.rho);
-        if (sp_poses_evaluate(&context, &body, U, 0, 0, 64, &poses, NULL) != SP_OK || sp_training_new(&context, &body, U, &(sp_training_measure){0}, &poses, 0, &j.training) != SP_OK)
+        if (sp_poses_evaluate(&context, &body, U, 0, 0, 64, &poses, NULL) != SP_OK ||
+            sp_training_new(&context, &body, U, &(sp_training_measure){0}, &poses, 0, &j.training) != SP_OK)
             return 1;
         double a, b;
         bench_pair(all_products, all_forces, &j, 9, &a, &b);
-        printf("%-20s product of training with %lld columns, 64 poses, r = 30: %.1f ms, %.1f ns an element and pose; assembling as many forces: %.1f ms, ratio %.2f\n", sp_law_name(laws[l]),
-               (long long)elements, a * 1e3, 1e9 * a / (64.0 * (double)elements), b * 1e3, a / b);
+        printf("%-20s product of training with %lld columns, 64 poses, r = 30: %.1f ms, %.1f ns an element and pose; "
+               "assembling as many forces: %.1f ms, ratio %.2f\n",
+               sp_law_name(laws[l]), (long long)elements, a * 1e3, 1e9 * a / (64.0 * (double)elements), b * 1e3, a / b);
         sp_training_free(j.training);
         sp_poses_free(&poses);
         sp_body_free(&body);

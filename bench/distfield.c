@@ -1,7 +1,7 @@
 /* Distance fields: bench-distfield MODEL CELLS times a field by bricks against one query of the tree per vertex;
- * bench-distfield check POINTS CELLS MODEL... compares the signs of every model's field at so many random vertices with winding numbers: those
- * of the tree, exact ones where these are within 0.05 of one half, and at every 16th vertex, which shows the error of the tree's; there
- * distances are compared with brute force. */
+ * bench-distfield check POINTS CELLS MODEL... compares the signs of every model's field at so many random vertices with
+ * winding numbers: those of the tree, exact ones where these are within 0.05 of one half, and at every 16th vertex,
+ * which shows the error of the tree's; there distances are compared with brute force. */
 #include "bench.h"
 #include "formats/import/surface.h"
 #include "geometry/distance_field.h"
@@ -52,13 +52,14 @@ static void measure(sp_context *context, const char *path, int64_t cells)
         for (int threads = 1; threads <= 2; threads++) {
             sp_field field;
             sp_distance_report report;
-            const sp_distance_parameters p = {.cells = cells, .scale = 1.5, .cube = true, .sign = (enum sp_field_sign)sign};
+            const sp_distance_parameters p = {
+                .cells = cells, .scale = 1.5, .cube = true, .sign = (enum sp_field_sign)sign};
             context->threads = threads;
             const double start = bench_now();
             must(context, sp_distance_field(context, &surface, &p, &field, &report));
             const double seconds = bench_now() - start;
-            printf("  %-8s %d thread%s: %.2f s, %.3f us a vertex\n", names[sign], threads, threads > 1 ? "s" : "", seconds,
-                   1e6 * seconds / (double)sp_field_vertices(&field));
+            printf("  %-8s %d thread%s: %.2f s, %.3f us a vertex\n", names[sign], threads, threads > 1 ? "s" : "",
+                   seconds, 1e6 * seconds / (double)sp_field_vertices(&field));
             if (sign == SP_FIELD_UNSIGNED && threads == 1) {
                 sp_closest *closest;
                 sp_nearest nearest;
@@ -69,11 +70,13 @@ static void measure(sp_context *context, const char *path, int64_t cells)
                     for (int64_t i = 0; i < QUERIES; i++) {
                         double x[3];
                         const double at = order ? 0.5 : sp_random_uniform(1, 1, (uint64_t)i);
-                        position(&field, (int64_t)(at * (double)(sp_field_vertices(&field) - QUERIES)) + (order ? i : 0), x);
+                        position(&field,
+                                 (int64_t)(at * (double)(sp_field_vertices(&field) - QUERIES)) + (order ? i : 0), x);
                         sp_closest_find(closest, x, &nearest);
                     }
                     const double one = (bench_now() - begin) / QUERIES;
-                    printf("  one query of the tree, %s: %.2f us: the bricks take %.3f of it a vertex\n", order ? "in rows through the middle" : "at random", 1e6 * one,
+                    printf("  one query of the tree, %s: %.2f us: the bricks take %.3f of it a vertex\n",
+                           order ? "in rows through the middle" : "at random", 1e6 * one,
                            seconds / (double)sp_field_vertices(&field) / one);
                 }
                 sp_closest_free(closest);
@@ -145,7 +148,10 @@ static void check(sp_context *context, int64_t points, int64_t cells, const char
         position(&field, vertex, x);
         for (int64_t t = 0; t < surface.triangle_count && i % EXACT == 0; t++) {
             const int64_t *v = surface.triangles + 3 * t;
-            best = fmin(best, triangle_square((const double *[3]){surface.vertices + 3 * v[0], surface.vertices + 3 * v[1], surface.vertices + 3 * v[2]}, x));
+            best =
+                fmin(best, triangle_square((const double *[3]){surface.vertices + 3 * v[0], surface.vertices + 3 * v[1],
+                                                               surface.vertices + 3 * v[2]},
+                                           x));
         }
         if (i % EXACT == 0)
             worst = fmax(worst, fabs(fabs(distance) - sqrt(best)));
@@ -161,8 +167,9 @@ static void check(sp_context *context, int64_t points, int64_t cells, const char
     }
     const double diagonal = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
     const char *name = strrchr(path, '/');
-    printf("%-30s %s, %s: %lld wrong signs of %lld (%lld inside, %lld by exact sums, the tree within %.0e of these), ", name ? name + 1 : path,
-           report.closed ? "closed" : "open", report.sign == SP_FIELD_WINDING ? "winding number" : "pseudonormal", (long long)wrong, (long long)points,
+    printf("%-30s %s, %s: %lld wrong signs of %lld (%lld inside, %lld by exact sums, the tree within %.0e of these), ",
+           name ? name + 1 : path, report.closed ? "closed" : "open",
+           report.sign == SP_FIELD_WINDING ? "winding number" : "pseudonormal", (long long)wrong, (long long)points,
            (long long)inside, (long long)exact, error);
     printf("distances within %.1e of the diagonal\n", worst / diagonal);
     fflush(stdout);

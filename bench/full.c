@@ -1,9 +1,10 @@
-/* Steps of the full mesh: what their parts cost, and which solver is the fastest where. Bars of so many thousand tetrahedra, 1 m long and ¼ m wide and high, that are held at one end:
- *   bench-full step THREADS K…               assembly, factorization and solve, and their share of a linearly implicit and of a converged step
- *   bench-full solvers THREADS h E law K…    steps of a bar that swings under gravity, by each solver; h 1, 5 or 20 ms, E 0.1, 1 or 100 MPa, law stvk or stable, or all
- *   bench-full product THREADS K…            an iteration of conjugate gradients against reading the matrix once
- *   bench-full mesh K FILE                   the bar as a mesh file
- * Seconds are those of the clock, in brackets those of the processors, which other work on the machine changes less. */
+/* Steps of the full mesh: what their parts cost, and which solver is the fastest where. Bars of so many thousand
+ * tetrahedra, 1 m long and ¼ m wide and high, that are held at one end: bench-full step THREADS K… assembly,
+ * factorization and solve, and their share of a linearly implicit and of a converged step bench-full solvers THREADS h
+ * E law K…    steps of a bar that swings under gravity, by each solver; h 1, 5 or 20 ms, E 0.1, 1 or 100 MPa, law stvk
+ * or stable, or all bench-full product THREADS K…            an iteration of conjugate gradients against reading the
+ * matrix once bench-full mesh K FILE                   the bar as a mesh file Seconds are those of the clock, in
+ * brackets those of the processors, which other work on the machine changes less. */
 #include "assembly/body.h"
 #include "base/threads.h"
 #include "bench.h"
@@ -226,9 +227,10 @@ typedef struct run {
 typedef struct outcome {
     bool failed;
     double newton, indefinite, factorizations; /* a step … */
-    double products; /* … a solve */
-    spent step, calls[CALLS]; /* of a step, means without the first, which has a factorization that long runs do not notice */
-    char message[sizeof ((sp_context *)0)->message];
+    double products;                           /* … a solve */
+    spent step,
+        calls[CALLS]; /* of a step, means without the first, which has a factorization that long runs do not notice */
+    char message[sizeof((sp_context *)0)->message];
 } outcome;
 
 static void swing_on(sp_context *context, sp_body *body, run r, outcome *o)
@@ -244,7 +246,8 @@ static void swing_on(sp_context *context, sp_body *body, run r, outcome *o)
     weight w = {&full, weigh(&full)};
     double *v = swing(body);
     sp_forcing forcing = {.self = &w, .mean = gravity};
-    const sp_integrator_parameters p = {.kind = r.kind, .step = r.step, .beta = r.kind == SP_NEWMARK ? 0.25 : 1, .gamma = 0.5};
+    const sp_integrator_parameters p = {
+        .kind = r.kind, .step = r.step, .beta = r.kind == SP_NEWMARK ? 0.25 : 1, .gamma = 0.5};
     check(context, sp_integrator_new(context, &system, &forcing, &p, NULL, v, &integrator));
     for (int k = -1; k < r.steps && !o->failed; k++) {
         if (k == 0)
@@ -325,8 +328,9 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
     }
     for (int k = 0; k < PARTS; k++)
         part[k] = median_spent(ROUNDS, time[k]);
-    printf("%s, %lld tetrahedra, %lld degrees of freedom, factor %.1fM nonzeros, %.1f GFlop, %d threads\n", law_name[law], (long long)mesh.tet_count, (long long)n,
-           1e-6 * sp_cholesky_nonzeros(factor), 1e-9 * sp_cholesky_flops(factor), context->threads);
+    printf("%s, %lld tetrahedra, %lld degrees of freedom, factor %.1fM nonzeros, %.1f GFlop, %d threads\n",
+           law_name[law], (long long)mesh.tet_count, (long long)n, 1e-6 * sp_cholesky_nonzeros(factor),
+           1e-9 * sp_cholesky_flops(factor), context->threads);
     print_spent("force", part[FORCES]);
     print_spent("assembly with force", part[TANGENT]);
     print_spent("definite", part[DEFINITE]);
@@ -334,7 +338,8 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
     print_spent("solve", part[SOLUTION]);
     for (int definite = 0; definite < 2; definite++) {
         const spent a = part[definite ? DEFINITE : TANGENT];
-        printf("  assembly%s of assembly, factorization and solve: %.1f %% (%.1f %%)\n", definite ? ", definite," : "", 100 * a.clock / (a.clock + part[FACTORIZATION].clock + part[SOLUTION].clock),
+        printf("  assembly%s of assembly, factorization and solve: %.1f %% (%.1f %%)\n", definite ? ", definite," : "",
+               100 * a.clock / (a.clock + part[FACTORIZATION].clock + part[SOLUTION].clock),
                100 * a.processor / (a.processor + part[FACTORIZATION].processor + part[SOLUTION].processor));
     }
     sp_cholesky_free(factor);
@@ -346,15 +351,21 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
     } steps[] = {{"linearly implicit Euler", SP_LINEAR_EULER}, {"implicit Euler", SP_EULER}, {"Newmark", SP_NEWMARK}};
     for (int k = 0; k < 3; k++) {
         outcome o;
-        swing_on(context, &body, (run){.kind = steps[k].kind, .solver = SP_SOLVER_DIRECT, .step = 5e-3, .steps = thousands < 100 ? 7 : 3}, &o);
+        swing_on(
+            context, &body,
+            (run){.kind = steps[k].kind, .solver = SP_SOLVER_DIRECT, .step = 5e-3, .steps = thousands < 100 ? 7 : 3},
+            &o);
         if (o.failed) {
             printf("  %s: %s\n", steps[k].name, o.message);
             continue;
         }
-        printf("  step of %s, 5 ms: %.3f (%.3f) s, %.1f iterations, %.1f definite matrices; assembly %.1f %% (%.1f %%), force %.1f %% (%.1f %%), factorization %.1f %% (%.1f %%), solve %.1f %% (%.1f %%)\n",
-               steps[k].name, o.step.clock, o.step.processor, o.newton, o.indefinite, 100 * o.calls[ASSEMBLE].clock / o.step.clock, 100 * o.calls[ASSEMBLE].processor / o.step.processor,
-               100 * o.calls[FORCE].clock / o.step.clock, 100 * o.calls[FORCE].processor / o.step.processor, 100 * o.calls[FACTOR].clock / o.step.clock,
-               100 * o.calls[FACTOR].processor / o.step.processor, 100 * o.calls[SOLVE].clock / o.step.clock, 100 * o.calls[SOLVE].processor / o.step.processor);
+        printf("  step of %s, 5 ms: %.3f (%.3f) s, %.1f iterations, %.1f definite matrices; assembly %.1f %% (%.1f "
+               "%%), force %.1f %% (%.1f %%), factorization %.1f %% (%.1f %%), solve %.1f %% (%.1f %%)\n",
+               steps[k].name, o.step.clock, o.step.processor, o.newton, o.indefinite,
+               100 * o.calls[ASSEMBLE].clock / o.step.clock, 100 * o.calls[ASSEMBLE].processor / o.step.processor,
+               100 * o.calls[FORCE].clock / o.step.clock, 100 * o.calls[FORCE].processor / o.step.processor,
+               100 * o.calls[FACTOR].clock / o.step.clock, 100 * o.calls[FACTOR].processor / o.step.processor,
+               100 * o.calls[SOLVE].clock / o.step.clock, 100 * o.calls[SOLVE].processor / o.step.processor);
     }
     fflush(stdout);
     sp_body_free(&body);
@@ -363,15 +374,20 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
 
 /* ---- which solver where ---- */
 
-static void compare_solvers(sp_context *context, int thousands, enum sp_law law, double young, double step, enum sp_integrator_kind kind)
+static void compare_solvers(sp_context *context, int thousands, enum sp_law law, double young, double step,
+                            enum sp_integrator_kind kind)
 {
-    static const char *const name[] = {[SP_SOLVER_DIRECT] = "direct", [SP_SOLVER_JACOBI] = "jacobi", [SP_SOLVER_REUSED] = "reused"};
+    static const char *const name[] = {
+        [SP_SOLVER_DIRECT] = "direct", [SP_SOLVER_JACOBI] = "jacobi", [SP_SOLVER_REUSED] = "reused"};
     sp_mesh mesh;
     sp_body body;
     make_bar(context, thousands, law, young, &mesh, &body);
     const double edge = 0.25 / cbrt((double)mesh.tet_count / 24);
-    printf("%s, %lld tetrahedra, %s, E %g MPa, h %g ms: sound goes %.1f edges a step\n", kind == SP_NEWMARK ? "Newmark" : kind == SP_EULER ? "Euler" : "linearly implicit Euler", (long long)mesh.tet_count,
-           law_name[law], 1e-6 * young, 1e3 * step, step * sqrt(young / 1000) / edge);
+    printf("%s, %lld tetrahedra, %s, E %g MPa, h %g ms: sound goes %.1f edges a step\n",
+           kind == SP_NEWMARK ? "Newmark"
+           : kind == SP_EULER ? "Euler"
+                              : "linearly implicit Euler",
+           (long long)mesh.tet_count, law_name[law], 1e-6 * young, 1e3 * step, step * sqrt(young / 1000) / edge);
     for (int k = 0; k < 3; k++) {
         outcome o;
         const int steps = kind == SP_LINEAR_EULER ? 24 : thousands < 100 ? 12 : 6;
@@ -380,9 +396,11 @@ static void compare_solvers(sp_context *context, int thousands, enum sp_law law,
             printf("  %-7s %s\n", name[k], o.message);
             continue;
         }
-        printf("  %-7s %9.1f ms (%.1f): assembly %.1f, force %.1f, factor %.1f, solve %.1f; %.1f iterations, %.1f products a solve, %.2f factorizations, %.1f definite\n", name[k], 1e3 * o.step.clock,
-               1e3 * o.step.processor, 1e3 * o.calls[ASSEMBLE].processor, 1e3 * o.calls[FORCE].processor, 1e3 * o.calls[FACTOR].processor, 1e3 * o.calls[SOLVE].processor, o.newton, o.products,
-               o.factorizations, o.indefinite);
+        printf("  %-7s %9.1f ms (%.1f): assembly %.1f, force %.1f, factor %.1f, solve %.1f; %.1f iterations, %.1f "
+               "products a solve, %.2f factorizations, %.1f definite\n",
+               name[k], 1e3 * o.step.clock, 1e3 * o.step.processor, 1e3 * o.calls[ASSEMBLE].processor,
+               1e3 * o.calls[FORCE].processor, 1e3 * o.calls[FACTOR].processor, 1e3 * o.calls[SOLVE].processor,
+               o.newton, o.products, o.factorizations, o.indefinite);
         fflush(stdout);
     }
     sp_body_free(&body);
@@ -457,7 +475,8 @@ static void measure_product(sp_context *context, int thousands, int round_count)
     for (int k = 0; k < PARTS; k++)
         part[k] = median_spent(rounds, time[k]);
     const double flops = sp_cholesky_flops(factor), nonzeros = sp_cholesky_nonzeros(factor);
-    printf("%lld tetrahedra, %lld degrees of freedom, %.2fM entries, factor %.1fM, %.1f GFlop; %d threads (%g)\n", (long long)mesh.tet_count, (long long)n, 1e-6 * (double)entries, 1e-6 * nonzeros, 1e-9 * flops,
+    printf("%lld tetrahedra, %lld degrees of freedom, %.2fM entries, factor %.1fM, %.1f GFlop; %d threads (%g)\n",
+           (long long)mesh.tet_count, (long long)n, 1e-6 * (double)entries, 1e-6 * nonzeros, 1e-9 * flops,
            context->threads, fmin(0, sum));
     print_spent("reading the values once", part[READ]);
     print_spent("product by rows", part[PLAIN]);
@@ -466,9 +485,11 @@ static void measure_product(sp_context *context, int thousands, int round_count)
     print_spent("solve with the factor", part[SOLUTION]);
     print_spent("factorization", part[FACTORED]);
     const double iteration = part[SOLUTION].processor + part[ITERATION].processor;
-    printf("  product / reading %.2f, iteration / product %.2f; a factorization takes as long as %.0f iterations with blocks or %.1f with a factor: %.1f flops in the time of one\n",
-           part[PRODUCT].processor / part[READ].processor, part[ITERATION].processor / part[PRODUCT].processor, part[FACTORED].processor / part[ITERATION].processor,
-           part[FACTORED].processor / iteration, flops / (4 * nonzeros + 2 * (double)entries) * iteration / part[FACTORED].processor);
+    printf("  product / reading %.2f, iteration / product %.2f; a factorization takes as long as %.0f iterations with "
+           "blocks or %.1f with a factor: %.1f flops in the time of one\n",
+           part[PRODUCT].processor / part[READ].processor, part[ITERATION].processor / part[PRODUCT].processor,
+           part[FACTORED].processor / part[ITERATION].processor, part[FACTORED].processor / iteration,
+           flops / (4 * nonzeros + 2 * (double)entries) * iteration / part[FACTORED].processor);
     fflush(stdout);
     sp_cholesky_free(factor);
     sp_sparse_free(&S);
@@ -480,7 +501,8 @@ static void measure_product(sp_context *context, int thousands, int round_count)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: bench-full step THREADS K... | solvers THREADS h|all E|all stvk|stable|all K... | product THREADS K... | mesh K FILE\n");
+    fprintf(stderr, "usage: bench-full step THREADS K... | solvers THREADS h|all E|all stvk|stable|all K... | product "
+                    "THREADS K... | mesh K FILE\n");
     return 2;
 }
 
@@ -499,8 +521,10 @@ static void compare_all(sp_context *context, char **argv, int count, char **size
             for (int law = 0; law < 2; law++)
                 for (int e = 0; e < 3; e++)
                     for (int h = 0; h < 3; h++)
-                        if (chosen(argv[0], steps[h]) && chosen(argv[1], youngs[e]) && (!strcmp(argv[2], "all") || !strcmp(argv[2], law ? "stable" : "stvk")))
-                            compare_solvers(context, atoi(sizes[i]), law ? SP_LAW_STABLE_NEO_HOOKEAN : SP_LAW_STVK, 1e6 * youngs[e], 1e-3 * steps[h], kinds[k]);
+                        if (chosen(argv[0], steps[h]) && chosen(argv[1], youngs[e]) &&
+                            (!strcmp(argv[2], "all") || !strcmp(argv[2], law ? "stable" : "stvk")))
+                            compare_solvers(context, atoi(sizes[i]), law ? SP_LAW_STABLE_NEO_HOOKEAN : SP_LAW_STVK,
+                                            1e6 * youngs[e], 1e-3 * steps[h], kinds[k]);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
-/* Greedy cubature (An et al. 2008) against the operations that it consists of: in every round the displacements and residuals of the candidates' corners (two dense products), their forces at all
- * poses with their products and norms, and the least squares problem of the elements chosen; at the end the same of all elements once, for its KKT residual.
+/* Greedy cubature (An et al. 2008) against the operations that it consists of: in every round the displacements and
+ * residuals of the candidates' corners (two dense products), their forces at all poses with their products and norms,
+ * and the least squares problem of the elements chosen; at the end the same of all elements once, for its KKT residual.
  * argv[1]: mesh; argv[2]: basis; argv[3]: training poses; argv[4]: threads; then tolerances. */
 #include "assembly/batch.h"
 #include "cubature/blocks.h"
@@ -31,12 +32,14 @@ static void note_choice(void *data, int64_t count, const int64_t *number)
 /* Seconds of one product [rows, r] × [r, poses], the least of three. */
 static double product_of(int64_t rows, int64_t r, int64_t poses)
 {
-    double *A = malloc((size_t)(rows * r) * 8), *B = malloc((size_t)(r * poses) * 8), *C = malloc((size_t)(rows * poses) * 8), least = INFINITY;
+    double *A = malloc((size_t)(rows * r) * 8), *B = malloc((size_t)(r * poses) * 8),
+           *C = malloc((size_t)(rows * poses) * 8), least = INFINITY;
     bench_random(rows * r, 1, A);
     bench_random(r * poses, 2, B);
     for (int i = 0; i < 3; i++) {
         double start = bench_now();
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)poses, (int)r, 1, A, (int)r, B, (int)r, 0, C, (int)poses);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)poses, (int)r, 1, A, (int)r, B, (int)r, 0,
+                    C, (int)poses);
         least = fmin(least, bench_now() - start);
     }
     free(A), free(B), free(C);
@@ -44,19 +47,23 @@ static double product_of(int64_t rows, int64_t r, int64_t poses)
 }
 
 /* What becomes of forces: their products with the residual, and their squares. */
-SP_CLONES static void products_of_forces(int64_t width, sp_lanes force[8][3], const double *v, const double *C, sp_lanes *sum, sp_lanes *squares)
+SP_CLONES static void products_of_forces(int64_t width, sp_lanes force[8][3], const double *v, const double *C,
+                                         sp_lanes *sum, sp_lanes *squares)
 {
     static const double one[SP_LANES] __attribute__((aligned(64))) = {1, 1, 1, 1, 1, 1, 1, 1};
     sp_poses_dot(4, (const int64_t[]){0, 1, 2, 3}, width, force, v, sum);
     sp_poses_square(ROWS, C, force, one, squares);
 }
 
-/* Seconds of the forces of one element at `poses` poses, of their products with the residuals and of their norm, out of rows of displacements and residuals and nothing else. */
+/* Seconds of the forces of one element at `poses` poses, of their products with the residuals and of their norm, out of
+ * rows of displacements and residuals and nothing else. */
 static double forces_of(const sp_body *body, int64_t poses)
 {
     enum { ELEMENTS = 2000, WITH_FIRST = ROWS + 3 };
     int64_t padded = (poses + SP_LANES - 1) / SP_LANES * SP_LANES, count = sp_mesh_element_count(body->mesh);
-    sp_lanes *u = aligned_alloc(64, (size_t)(ROWS * padded) * 8), *v = aligned_alloc(64, (size_t)(WITH_FIRST * padded) * 8), displacement[8][3] = {{{0}}}, force[8][3], energy, sum = {0};
+    sp_lanes *u = aligned_alloc(64, (size_t)(ROWS * padded) * 8),
+             *v = aligned_alloc(64, (size_t)(WITH_FIRST * padded) * 8), displacement[8][3] = {{{0}}}, force[8][3],
+             energy, sum = {0};
     double C[ROWS * (ROWS + 1) / 2];
     sp_element_lanes data;
     double least = INFINITY;
@@ -96,7 +103,8 @@ static double problems(sp_context *context, sp_training *training, const choices
         if (sp_training_columns(training, 1, &chosen->element[k], column) != SP_OK)
             exit(1);
         double start = bench_now();
-        if (sp_nnls_set_add(set, 1, column, &chosen->element[k]) != SP_OK || sp_nnls_set_solve(set, &(sp_nnls_parameters){0}, &report) != SP_OK)
+        if (sp_nnls_set_add(set, 1, column, &chosen->element[k]) != SP_OK ||
+            sp_nnls_set_solve(set, &(sp_nnls_parameters){0}, &report) != SP_OK)
             exit(1);
         sp_nnls_set_drop(set);
         spent += bench_now() - start;
@@ -113,21 +121,25 @@ int main(int argc, char **argv)
     sp_training *training;
     bench_read_training(argc, argv, &context, &given);
     int64_t elements = sp_mesh_element_count(&given.mesh), r = given.poses.r, T = given.poses.count;
-    double force = forces_of(&given.body, T) / context.threads, some = 2 * product_of(ROWS * CANDIDATES, r, T) / context.threads,
+    double force = forces_of(&given.body, T) / context.threads,
+           some = 2 * product_of(ROWS * CANDIDATES, r, T) / context.threads,
            all = 2 * product_of(3 * given.mesh.vertex_count, r, T) / context.threads;
-    printf("%lld elements, r = %lld, %lld poses: %.1f ns a force with its products; products of %d candidates %.1f ms, of all vertices %.1f ms\n", (long long)elements, (long long)r, (long long)T,
-           1e9 * force / (double)T, CANDIDATES, 1e3 * some, 1e3 * all);
+    printf("%lld elements, r = %lld, %lld poses: %.1f ns a force with its products; products of %d candidates %.1f ms, "
+           "of all vertices %.1f ms\n",
+           (long long)elements, (long long)r, (long long)T, 1e9 * force / (double)T, CANDIDATES, 1e3 * some, 1e3 * all);
     for (int i = 5; i < argc; i++) {
         double least = INFINITY;
         choices chosen = {.element = malloc((size_t)elements * 8)};
         sp_cubature_log log = {&chosen, nothing_known, note_choice};
-        sp_cubature_parameters parameters = {.method = SP_CUBATURE_GREEDY, .tolerance = atof(argv[i]), .candidates = CANDIDATES, .log = &log};
+        sp_cubature_parameters parameters = {
+            .method = SP_CUBATURE_GREEDY, .tolerance = atof(argv[i]), .candidates = CANDIDATES, .log = &log};
         sp_cubature_report report = {0};
         for (int run = 0; run < 2; run++) { /* the second has its memory */
             sp_cubature cubature;
             chosen.count = 0;
             double start = bench_now();
-            if (sp_training_new(&context, &given.body, given.basis.U, &(sp_training_measure){0}, &given.poses, 0, &training) != SP_OK ||
+            if (sp_training_new(&context, &given.body, given.basis.U, &(sp_training_measure){0}, &given.poses, 0,
+                                &training) != SP_OK ||
                 sp_cubature_train(&context, &given.body, training, &parameters, &cubature, &report) != SP_OK) {
                 fprintf(stderr, "%s\n", context.message);
                 return 1;
@@ -137,9 +149,12 @@ int main(int argc, char **argv)
             if (run == 0)
                 sp_training_free(training);
         }
-        double rounds = (double)report.rounds, candidates = rounds * (some + CANDIDATES * force), last = all + (double)elements * force, squares = problems(&context, training, &chosen);
-        printf("  error %s: %lld rounds, %.2f s; products and forces of candidates %.2f s, of all %.2f s, least squares %.2f s: ratio %.2f\n", argv[i], (long long)report.rounds, least, candidates,
-               last, squares, least / (candidates + last + squares));
+        double rounds = (double)report.rounds, candidates = rounds * (some + CANDIDATES * force),
+               last = all + (double)elements * force, squares = problems(&context, training, &chosen);
+        printf("  error %s: %lld rounds, %.2f s; products and forces of candidates %.2f s, of all %.2f s, least "
+               "squares %.2f s: ratio %.2f\n",
+               argv[i], (long long)report.rounds, least, candidates, last, squares,
+               least / (candidates + last + squares));
         fflush(stdout);
         sp_training_free(training);
         free(chosen.element);

@@ -1,6 +1,6 @@
-/* Inertia modes and Lanczos modes as whole processes against the work that cannot be avoided (Yang 2015, Table 2): one factorization with the block
- * solves, of CHOLMOD, or with 3k + 20 single solves. argv[1]: folder of the tools; argv[2]: mesh file; argv[3]: threads; then the numbers of modes. Writes
- * beside the mesh. */
+/* Inertia modes and Lanczos modes as whole processes against the work that cannot be avoided (Yang 2015, Table 2): one
+ * factorization with the block solves, of CHOLMOD, or with 3k + 20 single solves. argv[1]: folder of the tools;
+ * argv[2]: mesh file; argv[3]: threads; then the numbers of modes. Writes beside the mesh. */
 #include "bench.h"
 #include "linear/cholesky.h"
 #include "linear/internal.h"
@@ -22,7 +22,8 @@ static double run_once(char **argv, const char *output, int64_t k, bool krylov, 
     double start = bench_now();
     pid_t child = fork();
     if (child == 0) {
-        execl(program, program, argv[2], "-k", count, "-o", output, "-q", "-t", argv[3], krylov ? "--method" : (char *)NULL, "krylov", (char *)NULL);
+        execl(program, program, argv[2], "-k", count, "-o", output, "-q", "-t", argv[3],
+              krylov ? "--method" : (char *)NULL, "krylov", (char *)NULL);
         _exit(127);
     }
     int status;
@@ -39,7 +40,8 @@ static double run_once(char **argv, const char *output, int64_t k, bool krylov, 
 /* What a process of its own takes for the work alone: its memory comes from the system as that of `modes` does. */
 typedef struct work {
     int64_t elements, order;
-    double analysis, factorization, single, library, block; /* s; of solves the least of three each; library: of a block, by CHOLMOD's own */
+    double analysis, factorization, single, library,
+        block; /* s; of solves the least of three each; library: of a block, by CHOLMOD's own */
     double nonzeros, flops;
 } work;
 
@@ -59,7 +61,13 @@ static work factor_and_solve(char **argv)
     double *b = malloc((size_t)(K.order * WIDTH) * 8);
     int64_t *node = malloc((size_t)K.order * 8);
     cholmod_common common;
-    cholmod_dense right = {.nrow = (size_t)K.order, .ncol = WIDTH, .nzmax = (size_t)(K.order * WIDTH), .d = (size_t)K.order, .x = b, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
+    cholmod_dense right = {.nrow = (size_t)K.order,
+                           .ncol = WIDTH,
+                           .nzmax = (size_t)(K.order * WIDTH),
+                           .d = (size_t)K.order,
+                           .x = b,
+                           .xtype = CHOLMOD_REAL,
+                           .dtype = CHOLMOD_DOUBLE};
     cholmod_dense *solution = NULL, *y = NULL, *e = NULL;
     bench_random(K.order * WIDTH, 1, b);
     sp_body_nodes(&body, node);
@@ -121,9 +129,10 @@ int main(int argc, char **argv)
     char output[1000];
     double seconds[MOST][2], memory[MOST][2];
     snprintf(output, sizeof output, "%s.modes", argv[2]);
-    work w = work_once(argv, 0); /* for its size */
+    work w = work_once(argv, 0);                                                /* for its size */
     const double factor = 12e-9 * w.nonzeros, column = 24e-9 * (double)w.order; /* GB, with what else they need */
-    for (int round = 0; round < (w.factorization < 5 ? ROUNDS : 1); round++) { /* all in turns, and the least of each: what the machine does besides comes and goes */
+    for (int round = 0; round < (w.factorization < 5 ? ROUNDS : 1);
+         round++) { /* all in turns, and the least of each: what the machine does besides comes and goes */
         work once = work_once(argv, factor);
         w.analysis = fmin(w.analysis, once.analysis);
         w.factorization = fmin(w.factorization, once.factorization);
@@ -132,19 +141,26 @@ int main(int argc, char **argv)
         w.library = fmin(w.library, once.library);
         for (int i = 4; i < argc; i++)
             for (int krylov = 0; krylov < 2; krylov++) {
-                double took = run_once(argv, output, atoll(argv[i]), krylov, factor + column * atof(argv[i]), &memory[i - 4][krylov]);
+                double took = run_once(argv, output, atoll(argv[i]), krylov, factor + column * atof(argv[i]),
+                                       &memory[i - 4][krylov]);
                 seconds[i - 4][krylov] = round == 0 ? took : fmin(seconds[i - 4][krylov], took);
             }
     }
     unlink(output);
-    printf("%lld elements, %lld degrees of freedom, factor %.1fM nonzeros (%.1f GB), %.1f GFlop: ordering and analysis %.2f s, factorization %.2f s, solve %.3f s, of %d columns %.3f s (by CHOLMOD %.3f s)\n",
-           (long long)w.elements, (long long)w.order, w.nonzeros / 1e6, w.nonzeros * 8e-9, w.flops / 1e9, w.analysis, w.factorization, w.single, WIDTH, w.block, w.library);
+    printf("%lld elements, %lld degrees of freedom, factor %.1fM nonzeros (%.1f GB), %.1f GFlop: ordering and analysis "
+           "%.2f s, factorization %.2f s, solve %.3f s, of %d columns %.3f s (by CHOLMOD %.3f s)\n",
+           (long long)w.elements, (long long)w.order, w.nonzeros / 1e6, w.nonzeros * 8e-9, w.flops / 1e9, w.analysis,
+           w.factorization, w.single, WIDTH, w.block, w.library);
     for (int i = 4; i < argc; i++) {
         int64_t k = atoll(argv[i]);
         const double *took = seconds[i - 4], *gigabytes = memory[i - 4];
-        double blocks = (double)((k + WIDTH - 1) / WIDTH), block = w.analysis + w.factorization + blocks * w.library, own = w.analysis + w.factorization + blocks * w.block, single = w.analysis + w.factorization + (double)(3 * k + 20) * w.single;
-        printf("  r = %3lld: inertia %7.2f s, %5.2f GB, %.2f of %7.2f s (with solves of ours %.2f of %7.2f s); Lanczos %7.2f s, %5.2f GB, %.2f of %7.2f s; Lanczos / inertia %.2f\n", (long long)k, took[1], gigabytes[1],
-               took[1] / block, block, took[1] / own, own, took[0], gigabytes[0], took[0] / single, single, took[0] / took[1]);
+        double blocks = (double)((k + WIDTH - 1) / WIDTH), block = w.analysis + w.factorization + blocks * w.library,
+               own = w.analysis + w.factorization + blocks * w.block,
+               single = w.analysis + w.factorization + (double)(3 * k + 20) * w.single;
+        printf("  r = %3lld: inertia %7.2f s, %5.2f GB, %.2f of %7.2f s (with solves of ours %.2f of %7.2f s); Lanczos "
+               "%7.2f s, %5.2f GB, %.2f of %7.2f s; Lanczos / inertia %.2f\n",
+               (long long)k, took[1], gigabytes[1], took[1] / block, block, took[1] / own, own, took[0], gigabytes[0],
+               took[0] / single, single, took[0] / took[1]);
     }
     return 0;
 }

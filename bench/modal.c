@@ -1,5 +1,6 @@
-/* Modal cubature (Yang 2015, Table 3): the r small least squares problems, without the making of poses and columns, beside what no method can avoid, reading their matrices once.
- * argv[1]: mesh; argv[2]: basis; argv[3]: training poses; argv[4]: threads; then the numbers of elements asked for. Each time is the least of five. */
+/* Modal cubature (Yang 2015, Table 3): the r small least squares problems, without the making of poses and columns,
+ * beside what no method can avoid, reading their matrices once. argv[1]: mesh; argv[2]: basis; argv[3]: training poses;
+ * argv[4]: threads; then the numbers of elements asked for. Each time is the least of five. */
 #include "cubature/modal.h"
 #include "linear/gram.h"
 #include "training.h"
@@ -22,7 +23,8 @@ static double reading(int64_t count, double *sum)
     return least;
 }
 
-/* Seconds of the Gram matrices alone, r times AᵀA of [poses, n]: the fewest operations of a direct solution; the least time of five. */
+/* Seconds of the Gram matrices alone, r times AᵀA of [poses, n]: the fewest operations of a direct solution; the least
+ * time of five. */
 static double squares(int64_t r, int64_t poses, int64_t n)
 {
     double *A = malloc((size_t)(poses * n) * 8), *H = calloc((size_t)(n * n), 8), least = INFINITY;
@@ -44,16 +46,19 @@ int main(int argc, char **argv)
     sp_training *training;
     double sum = 0;
     bench_read_training(argc, argv, &context, &given);
-    if (sp_training_new(&context, &given.body, given.basis.U, &(sp_training_measure){0}, &given.poses, 0, &training) != SP_OK)
+    if (sp_training_new(&context, &given.body, given.basis.U, &(sp_training_measure){0}, &given.poses, 0, &training) !=
+        SP_OK)
         return 1;
-    printf("%lld elements, r = %lld, %lld poses, %d threads\n", (long long)sp_mesh_element_count(&given.mesh), (long long)given.poses.r, (long long)given.poses.count, context.threads);
+    printf("%lld elements, r = %lld, %lld poses, %d threads\n", (long long)sp_mesh_element_count(&given.mesh),
+           (long long)given.poses.r, (long long)given.poses.count, context.threads);
     for (int i = 5; i < argc; i++) {
         sp_modal_points points;
         sp_modal *modal;
         sp_modal_report report;
         double start = bench_now(), placed, columns, solved = INFINITY;
         int64_t kept = 0;
-        if (sp_modal_points_new(&context, &given.body, atoll(argv[i]), &points) != SP_OK || sp_modal_new(&context, &points, given.poses.r, &modal) != SP_OK)
+        if (sp_modal_points_new(&context, &given.body, atoll(argv[i]), &points) != SP_OK ||
+            sp_modal_new(&context, &points, given.poses.r, &modal) != SP_OK)
             return 1;
         placed = bench_now() - start;
         start = bench_now();
@@ -72,9 +77,12 @@ int main(int argc, char **argv)
             kept = cubature.count;
             sp_cubature_free(&cubature);
         }
-        double gram = squares(given.poses.r, given.poses.count, points.count) / context.threads, least = reading(given.poses.r * given.poses.count * (points.count + 1), &sum);
-        printf("  %4lld placed, %4lld with weights: error %.4f (eq. 12 / r: %.4f), KKT %.0e; placing %.3f s, columns %.3f s, solving %.4f s, %.1f times reading (%.4f s), their Gram matrices alone %.1f times\n", (long long)points.count,
-               (long long)kept, report.error, report.mean_error, report.kkt, placed, columns, solved, solved / least, least, gram / least);
+        double gram = squares(given.poses.r, given.poses.count, points.count) / context.threads,
+               least = reading(given.poses.r * given.poses.count * (points.count + 1), &sum);
+        printf("  %4lld placed, %4lld with weights: error %.4f (eq. 12 / r: %.4f), KKT %.0e; placing %.3f s, columns "
+               "%.3f s, solving %.4f s, %.1f times reading (%.4f s), their Gram matrices alone %.1f times\n",
+               (long long)points.count, (long long)kept, report.error, report.mean_error, report.kkt, placed, columns,
+               solved, solved / least, least, gram / least);
         fflush(stdout);
         sp_modal_free(modal);
         sp_modal_points_free(&points);

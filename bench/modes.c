@@ -1,6 +1,6 @@
-/* `modes` and `modalderiv` as whole processes against the work that cannot be avoided: one factorization and 80 single solves;
- * and what a full StVK step costs in assembly, factorization and solve. argv[1]: folder of the tools; argv[2]: mesh file;
- * argv[3]: threads. Writes beside the mesh. */
+/* `modes` and `modalderiv` as whole processes against the work that cannot be avoided: one factorization and 80 single
+ * solves; and what a full StVK step costs in assembly, factorization and solve. argv[1]: folder of the tools; argv[2]:
+ * mesh file; argv[3]: threads. Writes beside the mesh. */
 #include "bench.h"
 #include "linear/cholesky.h"
 
@@ -41,7 +41,8 @@ int main(int argc, char **argv)
     if (sp_body_pattern(&context, &body) != SP_OK || sp_body_matrix(&context, &body, &K) != SP_OK)
         return 1;
     int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
-    double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *b = malloc((size_t)n * 8), *x = malloc((size_t)n * 8);
+    double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *b = malloc((size_t)n * 8),
+           *x = malloc((size_t)n * 8);
     int64_t *node = malloc((size_t)n * 8);
     bench_random(n, 1, b);
     sp_body_nodes(&body, node);
@@ -77,18 +78,25 @@ int main(int argc, char **argv)
         double once = bench_now() - start;
         solve = i == 0 || once < solve ? once : solve;
     }
-    printf("%s: %lld elements, %lld degrees of freedom, factor %.1fM nonzeros, %.1f GFlop, %d threads\n", argv[2], (long long)sp_mesh_element_count(&mesh), (long long)n,
-           sp_cholesky_nonzeros(factor) / 1e6, sp_cholesky_flops(factor) / 1e9, context.threads);
-    printf("  full step: force %.3f s, assembly %.3f s (first %.3f), factorization %.3f s (%.1f GFlop/s), solve %.4f s; assembly / factorization %.2f\n", force, assembly, assembly_first,
-           factorization, sp_cholesky_flops(factor) / factorization / 1e9, solve, assembly / factorization);
-    snprintf(command, sizeof command, "'%s/modes' '%s' -k 20 -o '%s.modes' -q -t %d", argv[1], argv[2], argv[2], context.threads);
+    printf("%s: %lld elements, %lld degrees of freedom, factor %.1fM nonzeros, %.1f GFlop, %d threads\n", argv[2],
+           (long long)sp_mesh_element_count(&mesh), (long long)n, sp_cholesky_nonzeros(factor) / 1e6,
+           sp_cholesky_flops(factor) / 1e9, context.threads);
+    printf("  full step: force %.3f s, assembly %.3f s (first %.3f), factorization %.3f s (%.1f GFlop/s), solve %.4f "
+           "s; assembly / factorization %.2f\n",
+           force, assembly, assembly_first, factorization, sp_cholesky_flops(factor) / factorization / 1e9, solve,
+           assembly / factorization);
+    snprintf(command, sizeof command, "'%s/modes' '%s' -k 20 -o '%s.modes' -q -t %d", argv[1], argv[2], argv[2],
+             context.threads);
     const double expected = 3 * 8e-9 * (double)sp_cholesky_nonzeros(factor) + 0.3;
     double modes = run(command, expected), unavoidable = factorization + 80 * solve;
-    printf("  modes k = 20: %.2f s; factorization + 80 solves %.2f s (analysis %.2f beside it): ratio %.2f\n", modes, unavoidable, analysis, modes / unavoidable);
+    printf("  modes k = 20: %.2f s; factorization + 80 solves %.2f s (analysis %.2f beside it): ratio %.2f\n", modes,
+           unavoidable, analysis, modes / unavoidable);
     fflush(stdout);
     sp_cholesky_free(factor);
-    snprintf(command, sizeof command, "'%s/modalderiv' '%s' '%s.modes' -k 20 -o '%s.deriv' -q -t %d", argv[1], argv[2], argv[2], argv[2], context.threads);
+    snprintf(command, sizeof command, "'%s/modalderiv' '%s' '%s.modes' -k 20 -o '%s.deriv' -q -t %d", argv[1], argv[2],
+             argv[2], argv[2], context.threads);
     double derivatives = run(command, expected + 16e-9 * 210 * (double)n);
-    printf("  modalderiv k = 20 (210 columns): %.2f s: %.2f times analysis and factorization\n", derivatives, derivatives / (analysis + factorization));
+    printf("  modalderiv k = 20 (210 columns): %.2f s: %.2f times analysis and factorization\n", derivatives,
+           derivatives / (analysis + factorization));
     return 0;
 }

@@ -1,11 +1,13 @@
-/* Nonnegative least squares beside its limit: one dsyrk of all columns, the Gram matrix alone, both on one thread and ours also on two. Writes each problem and its
- * time into the folder argv[1] for bench/nnls.py, which runs SciPy on the same. argv[2]: only the problems with this in their name.
+/* Nonnegative least squares beside its limit: one dsyrk of all columns, the Gram matrix alone, both on one thread and
+ * ours also on two. Writes each problem and its time into the folder argv[1] for bench/nnls.py, which runs SciPy on the
+ * same. argv[2]: only the problems with this in their name.
  *
- * "cubature" columns are forces of elements at random points of a body in random poses of 10 smooth displacement fields, reduced to these:
- * a_e[pose, i] = φ_i(X)·f(Σ q_d φ_d(X)), f(u) = u + u³; b is their sum over eight times as many points. "random" columns are uniform in (0,1), half of
- * them in b with random weights, and 1 % of noise. "set": columns of the first kind offered one at a time, and solved each time. */
-#include "bench.h"
+ * "cubature" columns are forces of elements at random points of a body in random poses of 10 smooth displacement
+ * fields, reduced to these: a_e[pose, i] = φ_i(X)·f(Σ q_d φ_d(X)), f(u) = u + u³; b is their sum over eight times as
+ * many points. "random" columns are uniform in (0,1), half of them in b with random weights, and 1 % of noise. "set":
+ * columns of the first kind offered one at a time, and solved each time. */
 #include "linear/nnls.h"
+#include "bench.h"
 
 #include <cblas.h>
 
@@ -112,8 +114,9 @@ static void offered(problem *p)
         most = p->report.positive > most ? p->report.positive : most;
     }
     double seconds = bench_now() - start;
-    printf("  set: %lld x %lld one at a time, %lld changes, at most %lld positive: %.3f s, of which adding %.3f; all at once ", (long long)p->m, (long long)p->n, (long long)changes,
-           (long long)most, seconds, adding);
+    printf("  set: %lld x %lld one at a time, %lld changes, at most %lld positive: %.3f s, of which adding %.3f; all "
+           "at once ",
+           (long long)p->m, (long long)p->n, (long long)changes, (long long)most, seconds, adding);
     start = bench_now();
     ours(p);
     printf("%.3f s\n", bench_now() - start);
@@ -147,8 +150,8 @@ int main(int argc, char **argv)
         bench_pair(ours, gram, &p, rounds, &one, &limit);
         context.threads = 2;
         bench_pair(ours, gram, &p, rounds, &two, &ignored);
-        printf("  %-20s %4lld positive, %5lld changes, KKT %.1e: %9.3g s, %5.2f x one dsyrk; two threads %9.3g s\n", name, (long long)p.report.positive,
-               (long long)p.report.iterations, p.report.kkt, one, one / limit, two);
+        printf("  %-20s %4lld positive, %5lld changes, KKT %.1e: %9.3g s, %5.2f x one dsyrk; two threads %9.3g s\n",
+               name, (long long)p.report.positive, (long long)p.report.iterations, p.report.kkt, one, one / limit, two);
         fflush(stdout);
         save(argv[1], name, "A", p.m * p.n, p.A);
         save(argv[1], name, "b", p.m, p.b);

@@ -1,6 +1,7 @@
-/* Ways to orthogonalize r columns in the mass metric (Yang 2015 §4.2, Figure 4): mass-MGS as it is printed, one vector at a time; the reduced one
- * as it is printed; the reduced one combined by BLAS-3 (lib/basis/reduced_mgs.c); and block Gram–Schmidt, every block projected
- * twice (lib/basis/krylov.c). Columns come in blocks of 6, as a Krylov iteration makes them. argv[1]: mesh file; argv[2]: threads. */
+/* Ways to orthogonalize r columns in the mass metric (Yang 2015 §4.2, Figure 4): mass-MGS as it is printed, one vector
+ * at a time; the reduced one as it is printed; the reduced one combined by BLAS-3 (lib/basis/reduced_mgs.c); and block
+ * Gram–Schmidt, every block projected twice (lib/basis/krylov.c). Columns come in blocks of 6, as a Krylov iteration
+ * makes them. argv[1]: mesh file; argv[2]: threads. */
 #include "basis/reduced_mgs.h"
 #include "bench.h"
 #include "linear/store.h"
@@ -60,7 +61,8 @@ static void reduced(job *j)
     int64_t done = 0, culled = 0;
     double cosine = 0;
     for (int64_t i = 0; i < j->r; i += WIDTH)
-        if (sp_reduced_mgs(j->context, j->inner, 0.001, j->n, i, j->U, WIDTH, j->U + i * j->n, j->Y, &done, &culled, &cosine) != SP_OK)
+        if (sp_reduced_mgs(j->context, j->inner, 0.001, j->n, i, j->U, WIDTH, j->U + i * j->n, j->Y, &done, &culled,
+                           &cosine) != SP_OK)
             exit(1);
 }
 
@@ -91,7 +93,8 @@ static void measure(job *j, const char *name, void (*method)(job *), double *bas
     if (sp_metric_orthogonality(j->context, &(sp_metric){.rows = j->n, .matrix = j->M}, j->r, j->U, &error) != SP_OK)
         exit(1);
     *base = *base > 0 ? *base : seconds;
-    printf("  r = %3lld: %-34s %8.3f s, %5.1f times faster, orthonormal to %.1e\n", (long long)j->r, name, seconds, *base / seconds, error);
+    printf("  r = %3lld: %-34s %8.3f s, %5.1f times faster, orthonormal to %.1e\n", (long long)j->r, name, seconds,
+           *base / seconds, error);
     fflush(stdout);
 }
 
@@ -113,7 +116,8 @@ int main(int argc, char **argv)
         return 1;
     }
     int64_t n = body.dof_count, most = 240, rank;
-    double *Q = malloc((size_t)(n * most) * 8), *from = malloc((size_t)(n * most) * 8), *R = malloc((size_t)(most * most) * 8);
+    double *Q = malloc((size_t)(n * most) * 8), *from = malloc((size_t)(n * most) * 8),
+           *R = malloc((size_t)(most * most) * 8);
     job j = {.context = &context, .M = &M, .inner = &inner, .n = n, .from = from};
     j.U = malloc((size_t)(n * most) * 8);
     j.product = malloc((size_t)(n * most) * 8);
@@ -135,7 +139,8 @@ int main(int argc, char **argv)
             R[c * most + i] = i == c ? 1 : i < c ? 0.1 * (R[c * most + i] - 0.5) : 0;
     memset(from, 0, (size_t)(n * most) * 8);
     sp_dense_add(&context, n, most, Q, most, R, 1, from);
-    printf("%lld degrees of freedom, %lld sample points, %d threads; %lld independent columns\n", (long long)n, (long long)inner.count, context.threads, (long long)rank);
+    printf("%lld degrees of freedom, %lld sample points, %d threads; %lld independent columns\n", (long long)n,
+           (long long)inner.count, context.threads, (long long)rank);
     for (j.r = 30; j.r <= most; j.r *= 2) {
         double base = 0;
         measure(&j, "mass-MGS as printed", printed_mgs, &base);

@@ -1,7 +1,8 @@
-/* Pointshells: bench-pointshell MODEL POINTS LEVELS OFFSET times particle repulsion on one and two threads (OFFSET −1: chosen, 0: the surface,
- * else metres), and compares the spread of nearest-neighbour distances with those of random samples and of the other generators. */
-#include "bench.h"
+/* Pointshells: bench-pointshell MODEL POINTS LEVELS OFFSET times particle repulsion on one and two threads (OFFSET −1:
+ * chosen, 0: the surface, else metres), and compares the spread of nearest-neighbour distances with those of random
+ * samples and of the other generators. */
 #include "base/threads.h"
+#include "bench.h"
 #include "formats/import/surface.h"
 #include "shell/shell.h"
 
@@ -49,18 +50,24 @@ int main(int argc, char **argv)
     context.threads = 2;
     double start = bench_now();
     must(&context, sp_level_model(&context, &surface, atof(argv[4]), 0, &level));
-    printf("%s: %lld triangles; level: %.2f s, %s%.3g m\n", argv[1], (long long)surface.triangle_count, bench_now() - start,
-           level.kind == SP_LEVEL_SURFACE ? "the surface, " : "offset ", level.value);
-    const sp_shell_parameters p = {.method = SP_SHELL_REPULSION, .points = atoll(argv[2]), .levels = atoi(argv[3]), .branching = 4, .iterations = 40};
+    printf("%s: %lld triangles; level: %.2f s, %s%.3g m\n", argv[1], (long long)surface.triangle_count,
+           bench_now() - start, level.kind == SP_LEVEL_SURFACE ? "the surface, " : "offset ", level.value);
+    const sp_shell_parameters p = {.method = SP_SHELL_REPULSION,
+                                   .points = atoll(argv[2]),
+                                   .levels = atoi(argv[3]),
+                                   .branching = 4,
+                                   .iterations = 40};
     for (int threads = 1; threads <= 2; threads++) {
         context.threads = threads;
         start = bench_now();
         must(&context, sp_shell_make(&context, &level, &p, &shell, &report));
-        printf("repulsion, %lld points, %d levels, %d thread%s: %.2f s; gap %.2f spacings, %.1e m off\n", (long long)shell.count, shell.levels, threads,
-               threads > 1 ? "s" : "", bench_now() - start, report.gap / report.level[shell.levels - 1].spacing, report.off);
+        printf("repulsion, %lld points, %d levels, %d thread%s: %.2f s; gap %.2f spacings, %.1e m off\n",
+               (long long)shell.count, shell.levels, threads, threads > 1 ? "s" : "", bench_now() - start,
+               report.gap / report.level[shell.levels - 1].spacing, report.off);
         for (int k = 0; k < shell.levels && threads == 1; k++)
-            printf("  level %d: %8lld points, spread %.4f, least %.2f of the mean, %d iterations, last move %.1e R\n", k + 1, (long long)shell.cumulative[k],
-                   report.level[k].spread, report.level[k].least / report.level[k].spacing, report.level[k].repel.iterations,
+            printf("  level %d: %8lld points, spread %.4f, least %.2f of the mean, %d iterations, last move %.1e R\n",
+                   k + 1, (long long)shell.cumulative[k], report.level[k].spread,
+                   report.level[k].least / report.level[k].spacing, report.level[k].repel.iterations,
                    report.level[k].repel.last_move);
         sp_shell_free(&shell);
     }
@@ -73,8 +80,9 @@ int main(int argc, char **argv)
         other.points = method == SP_SHELL_SAMPLES || method == SP_SHELL_FARTHEST ? p.points : 0;
         start = bench_now();
         must(&context, sp_shell_make(&context, &level, &other, &shell, &report));
-        printf("%-9s %8lld points: %.2f s, spread %.4f, least %.2f of the mean, gap %.2f spacings\n", names[method], (long long)shell.count, bench_now() - start,
-               report.level[shell.levels - 1].spread, report.level[shell.levels - 1].least / report.level[shell.levels - 1].spacing,
+        printf("%-9s %8lld points: %.2f s, spread %.4f, least %.2f of the mean, gap %.2f spacings\n", names[method],
+               (long long)shell.count, bench_now() - start, report.level[shell.levels - 1].spread,
+               report.level[shell.levels - 1].least / report.level[shell.levels - 1].spacing,
                report.gap / report.level[shell.levels - 1].spacing);
         sp_shell_free(&shell);
     }

@@ -1,5 +1,5 @@
-/* polycoef as a whole process against dsyrk of exactly its rows, with the same number of threads. Run it in an empty folder:
- * it writes meshes and bases there. argv[1]: the polycoef program. */
+/* polycoef as a whole process against dsyrk of exactly its rows, with the same number of threads. Run it in an empty
+ * folder: it writes meshes and bases there. argv[1]: the polycoef program. */
 #include "bench.h"
 #include "formats/columns.h"
 #include "formats/mesh.h"
@@ -25,11 +25,13 @@ static void process(void *data)
 {
     job *j = data;
     char output[40];
-    snprintf(output, sizeof output, "bench-poly-%d.npz", j->runs++); /* a new file: a system may write out at once what takes the place of an old one */
+    snprintf(output, sizeof output, "bench-poly-%d.npz",
+             j->runs++); /* a new file: a system may write out at once what takes the place of an old one */
     char *arguments[] = {j->program, "bench-mesh.npz", "bench-basis.npz", "-o", output, "-q", "-t", j->threads, NULL};
     pid_t child;
     int status;
-    if (posix_spawn(&child, j->program, NULL, NULL, arguments, environ) != 0) { /* fork would copy this process's tables first */
+    if (posix_spawn(&child, j->program, NULL, NULL, arguments, environ) !=
+        0) { /* fork would copy this process's tables first */
         fprintf(stderr, "polycoef cannot be started\n");
         exit(1);
     }
@@ -51,7 +53,8 @@ static void syrk(void *data)
 #pragma omp parallel for schedule(static) num_threads(j->thread_count)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t height = b + 1 < blocks ? BLOCK : j->rows - b * BLOCK;
-        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)j->N, (int)height, 1, j->S, BLOCK, 1, j->gram[omp_get_thread_num()], (int)j->N);
+        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)j->N, (int)height, 1, j->S, BLOCK, 1,
+                    j->gram[omp_get_thread_num()], (int)j->N);
     }
 }
 
@@ -75,7 +78,8 @@ static int write_file(sp_context *context, const char *path, const sp_mesh *mesh
     sp_writer *writer;
     if (descriptor < 0 || sp_writer_open(context, descriptor, &writer) != SP_OK)
         return 1;
-    json_t *meta = json_pack("{s:s,s:s,s:s,s:s,s:{},s:[],s:{}}", "kind", mesh ? "mesh" : "basis", "format_version", "1.0", "tool", "bench", "version", "0", "parameters", "inputs", "history");
+    json_t *meta = json_pack("{s:s,s:s,s:s,s:s,s:{},s:[],s:{}}", "kind", mesh ? "mesh" : "basis", "format_version",
+                             "1.0", "tool", "bench", "version", "0", "parameters", "inputs", "history");
     if (!mesh)
         json_object_set_new(meta, "mass", json_string("consistent"));
     json_t *result = json_pack("{s:[]}", "warnings");
@@ -98,20 +102,28 @@ int main(int argc, char **argv)
     static const struct {
         int64_t r, voxels;
         const char *paper, *peer;
-    } cases[] = {{12, 2005, "60 s", "4.2 s (r 12)"}, {15, 5854, "186 s", "7.4 s (r 15)"}, {20, 11304, "-", "14.5 s (r 20)"}, {30, 14444, "97.4 min", "52 s (r 30)"}};
-    printf("%4s %7s %8s %12s %10s %7s %9s %12s %16s\n", "r", "voxels", "threads", "process [s]", "dsyrk [s]", "ratio", "MiB", "paper 2005", "peer, 14000 vox");
+    } cases[] = {{12, 2005, "60 s", "4.2 s (r 12)"},
+                 {15, 5854, "186 s", "7.4 s (r 15)"},
+                 {20, 11304, "-", "14.5 s (r 20)"},
+                 {30, 14444, "97.4 min", "52 s (r 30)"}};
+    printf("%4s %7s %8s %12s %10s %7s %9s %12s %16s\n", "r", "voxels", "threads", "process [s]", "dsyrk [s]", "ratio",
+           "MiB", "paper 2005", "peer, 14000 vox");
     for (int k = 0; k < 4; k++) {
         sp_mesh mesh;
         bench_bar(cases[k].voxels, 8, &mesh);
         sp_columns columns = {.rows = 3 * mesh.vertex_count, .count = cases[k].r};
         columns.U = malloc((size_t)(columns.rows * columns.count) * 8);
         bench_random(columns.rows * columns.count, 1, columns.U);
-        if (write_file(&context, "bench-mesh.npz", &mesh, NULL) || write_file(&context, "bench-basis.npz", NULL, &columns)) {
+        if (write_file(&context, "bench-mesh.npz", &mesh, NULL) ||
+            write_file(&context, "bench-basis.npz", NULL, &columns)) {
             fprintf(stderr, "cannot write here: %s\n", context.message);
             return 1;
         }
         for (int threads = 1; threads <= 2; threads++) {
-            job j = {.program = argv[1], .thread_count = threads, .rows = 28 * cases[k].voxels, .N = sp_polynomial_order(cases[k].r)};
+            job j = {.program = argv[1],
+                     .thread_count = threads,
+                     .rows = 28 * cases[k].voxels,
+                     .N = sp_polynomial_order(cases[k].r)};
             snprintf(j.threads, sizeof j.threads, "%d", threads);
             j.S = malloc((size_t)(2048 * j.N) * 8);
             bench_random(2048 * j.N, 2, j.S);
@@ -119,7 +131,9 @@ int main(int argc, char **argv)
             j.gram[1] = calloc((size_t)(j.N * j.N), 8);
             double a, b;
             bench_pair_after(without_threads, process, with_threads, syrk, &j, cases[k].r < 20 ? 25 : 9, &a, &b);
-            printf("%4lld %7lld %8d %12.3f %10.3f %7.2f %9.0f %12s %16s\n", (long long)cases[k].r, (long long)cases[k].voxels, threads, a, b, a / b, (double)j.peak / 1024, cases[k].paper, cases[k].peer);
+            printf("%4lld %7lld %8d %12.3f %10.3f %7.2f %9.0f %12s %16s\n", (long long)cases[k].r,
+                   (long long)cases[k].voxels, threads, a, b, a / b, (double)j.peak / 1024, cases[k].paper,
+                   cases[k].peer);
             fflush(stdout);
             for (char output[40]; j.runs-- > 0;) {
                 snprintf(output, sizeof output, "bench-poly-%d.npz", j.runs);

@@ -1,9 +1,11 @@
-/* What a step of linearly implicit Euler costs under gravity for linear, warped and nonlinear strain, by solver: bench-warp MESH STEP STEPS. All models take their steps in turns, so that a
- * machine whose speed drifts spoils no ratio; medians over the steps. The first line, linear with conjugate gradients and blocks of the diagonal, is 5 in the paper's ratio. */
+/* What a step of linearly implicit Euler costs under gravity for linear, warped and nonlinear strain, by solver:
+ * bench-warp MESH STEP STEPS. All models take their steps in turns, so that a machine whose speed drifts spoils no
+ * ratio; medians over the steps. The first line, linear with conjugate gradients and blocks of the diagonal, is 5 in
+ * the paper's ratio. */
+#include "dynamics/warp.h"
 #include "bench.h"
 #include "dynamics/integrate.h"
 #include "dynamics/models.h"
-#include "dynamics/warp.h"
 
 static const double TOLERANCE = 1e-6; /* of every iterative solver */
 
@@ -76,7 +78,9 @@ int main(int argc, char **argv)
         warp.lumped = true;
         warp.solver = (enum sp_warp_solver)v->solver;
         bench_read(&context, argv[1], &mesh[i], &body[i]);
-        int status = v->model == WARP ? sp_warp_system_new(&context, &body[i], &warp, TOLERANCE, &system[i]) : sp_full_system_new(&context, &body[i], v->model == LINEAR, true, NULL, &system[i]);
+        int status = v->model == WARP
+                         ? sp_warp_system_new(&context, &body[i], &warp, TOLERANCE, &system[i])
+                         : sp_full_system_new(&context, &body[i], v->model == LINEAR, true, NULL, &system[i]);
         if (status == SP_OK && v->model != WARP && v->solver != SP_SOLVER_DIRECT)
             status = sp_full_system_solver(&system[i], (enum sp_solver)v->solver, TOLERANCE);
         const int64_t n = system[i].n;
@@ -89,7 +93,8 @@ int main(int argc, char **argv)
         free(down);
         forcing[i] = (sp_forcing){.self = &weights[i], .mean = gravity};
         const sp_integrator_parameters p = {.kind = SP_LINEAR_EULER, .step = h, .beta = 1};
-        if (status != SP_OK || sp_integrator_new(&context, &system[i], &forcing[i], &p, NULL, NULL, &integrator[i]) != SP_OK) {
+        if (status != SP_OK ||
+            sp_integrator_new(&context, &system[i], &forcing[i], &p, NULL, NULL, &integrator[i]) != SP_OK) {
             fprintf(stderr, "warp: %s\n", context.message);
             return 1;
         }
@@ -101,7 +106,8 @@ int main(int argc, char **argv)
                 failed[i] = true;
             time[i][s] = bench_now() - start;
         }
-    printf("%lld tetrahedra, %lld degrees of freedom, %d steps of %g ms, solvers to %g\n", (long long)mesh[0].tet_count, (long long)system[0].n, steps, 1e3 * h, TOLERANCE);
+    printf("%lld tetrahedra, %lld degrees of freedom, %d steps of %g ms, solvers to %g\n", (long long)mesh[0].tet_count,
+           (long long)system[0].n, steps, 1e3 * h, TOLERANCE);
     printf("  %-24s%12s%10s%18s%12s\n", "", "[ms a step]", "ratio", "products a solve", "indefinite");
     double first = 0;
     for (int i = 0; i < COUNT; i++) {
@@ -114,7 +120,8 @@ int main(int argc, char **argv)
         if (failed[i])
             printf("  %-24s%12s\n", variants[i].name, "failed");
         else
-            printf("  %-24s%12.3f%10.2f%18.1f%12lld\n", variants[i].name, median, 5 * median / first, solves ? (double)products / (double)solves : 0.0,
+            printf("  %-24s%12.3f%10.2f%18.1f%12lld\n", variants[i].name, median, 5 * median / first,
+                   solves ? (double)products / (double)solves : 0.0,
                    (long long)sp_integrator_reported(integrator[i])->indefinite);
     }
     return 0;

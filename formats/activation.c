@@ -17,9 +17,17 @@ static int check_tension(void *data, sp_context *context, const sp_text *text, i
     return *tension >= 0 ? SP_OK : sp_text_fail(context, text, "tension: %g Pa is negative", *tension);
 }
 
-int sp_activations_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool, int64_t *activation_count, sp_activation **activations)
+int sp_activations_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool,
+                         int64_t *activation_count, sp_activation **activations)
 {
-    const sp_series_kind kind = {1, "t,region,tension", {"t", "region", "tension"}, "Pa", mesh->material_count, find_region, check_tension, (void *)mesh};
+    const sp_series_kind kind = {1,
+                                 "t,region,tension",
+                                 {"t", "region", "tension"},
+                                 "Pa",
+                                 mesh->material_count,
+                                 find_region,
+                                 check_tension,
+                                 (void *)mesh};
     sp_series *series;
     const int status = sp_series_parse(context, bytes, count, &kind, pool, activation_count, &series);
     if (status != SP_OK)

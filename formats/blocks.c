@@ -28,7 +28,8 @@ static bool wants_meta(void *data, const char *name)
     return !strcmp(name, "meta");
 }
 
-int sp_blocks_open(sp_context *context, int descriptor, bool partial, const char *kind, sp_reader **reader, json_t **meta)
+int sp_blocks_open(sp_context *context, int descriptor, bool partial, const char *kind, sp_reader **reader,
+                   json_t **meta)
 {
     const char *const kinds[] = {kind, NULL};
     sp_pool pool = {0};
@@ -48,7 +49,8 @@ int sp_blocks_open(sp_context *context, int descriptor, bool partial, const char
     return status;
 }
 
-int sp_block_take(sp_context *context, sp_pool *pool, sp_array *array, enum sp_type type, int rank, const int64_t *shape)
+int sp_block_take(sp_context *context, sp_pool *pool, sp_array *array, enum sp_type type, int rank,
+                  const int64_t *shape)
 {
     sp_members one = {.pool = *pool, .count = 1, .arrays = array};
     sp_array *same;
@@ -61,14 +63,15 @@ int sp_block_times(sp_context *context, int64_t before, int64_t count, const dou
 {
     for (int64_t i = 0; i < count; i++) {
         if (before + i > 0 && time[i] <= *last)
-            return sp_fail(context, SP_INPUT, "time: frame %lld is at %.17g s, the one before it at %.17g s", (long long)(before + i), time[i], *last);
+            return sp_fail(context, SP_INPUT, "time: frame %lld is at %.17g s, the one before it at %.17g s",
+                           (long long)(before + i), time[i], *last);
         *last = time[i];
     }
     return SP_OK;
 }
 
-int sp_blocks_end(sp_context *context, const char *what, sp_reader *reader, int64_t frames, int64_t block, bool begun, const json_t *meta,
-                  const json_t *result, bool *truncated, char hash[SP_HASH_LENGTH])
+int sp_blocks_end(sp_context *context, const char *what, sp_reader *reader, int64_t frames, int64_t block, bool begun,
+                  const json_t *meta, const json_t *result, bool *truncated, char hash[SP_HASH_LENGTH])
 {
     *truncated = sp_reader_truncated(reader);
     if (begun && !*truncated)

@@ -19,7 +19,8 @@ static enum kind kind_of(const char *name)
 }
 
 /* One value per column, not negative where that is asked. */
-static int take_values(sp_context *context, sp_file *file, const char *name, bool signed_values, sp_columns *columns, double **values)
+static int take_values(sp_context *context, sp_file *file, const char *name, bool signed_values, sp_columns *columns,
+                       double **values)
 {
     sp_array *array;
     int status;
@@ -27,7 +28,8 @@ static int take_values(sp_context *context, sp_file *file, const char *name, boo
     *values = array->data;
     for (int64_t i = 0; i < columns->count && !signed_values; i++)
         if ((*values)[i] < 0)
-            return sp_fail(context, SP_INPUT, "%s: value %lld is %g, it may not be negative", name, (long long)i, (*values)[i]);
+            return sp_fail(context, SP_INPUT, "%s: value %lld is %g, it may not be negative", name, (long long)i,
+                           (*values)[i]);
 done:
     return status;
 }
@@ -40,7 +42,8 @@ static int take_pairs(sp_context *context, sp_file *file, sp_columns *columns)
     columns->pair = array->data;
     for (int64_t i = 0; i < 2 * columns->count; i++)
         if (columns->pair[i] < 0)
-            return sp_fail(context, SP_INPUT, "pair: row %lld names mode %lld", (long long)(i / 2), (long long)columns->pair[i]);
+            return sp_fail(context, SP_INPUT, "pair: row %lld names mode %lld", (long long)(i / 2),
+                           (long long)columns->pair[i]);
 done:
     return status;
 }
@@ -55,7 +58,8 @@ static int take_ordering(sp_context *context, sp_file *file, sp_columns *columns
     columns->ordering_count = array->count;
     for (int64_t i = 0; i < array->count; i++)
         if (columns->ordering[i] < 0 || columns->ordering[i] >= columns->rows / 3)
-            return sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld of %lld", (long long)i, (long long)columns->ordering[i], (long long)(columns->rows / 3));
+            return sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld of %lld", (long long)i,
+                           (long long)columns->ordering[i], (long long)(columns->rows / 3));
 done:
     return status;
 }
@@ -63,8 +67,10 @@ done:
 static int check_size(sp_context *context, int64_t rows, int64_t count)
 {
     if (rows < 3 || rows % 3 || count < 1)
-        return sp_fail(context, SP_INPUT, "U: it has %lld rows and %lld columns, expected three rows for each vertex and at least one column", (long long)rows,
-                       (long long)count);
+        return sp_fail(
+            context, SP_INPUT,
+            "U: it has %lld rows and %lld columns, expected three rows for each vertex and at least one column",
+            (long long)rows, (long long)count);
     return SP_OK;
 }
 
@@ -91,10 +97,12 @@ done:
 /* Whole columns or rows to the one who wants them; `end` is the number of the first value that is still to come. */
 static int give_piece(sp_columns_pieces *pieces, const sp_array *array, int64_t end)
 {
-    int64_t rows = array->shape[0], columns = array->shape[1], line = array->fortran ? rows : columns, lines = pieces->have / line, at = end / line - lines;
+    int64_t rows = array->shape[0], columns = array->shape[1], line = array->fortran ? rows : columns,
+            lines = pieces->have / line, at = end / line - lines;
     for (int64_t i = 0; i < pieces->have; i++)
         if (!isfinite(pieces->values[i]))
-            return sp_fail(pieces->context, SP_INPUT, "U: value %lld is not finite", (long long)(end - pieces->have + i));
+            return sp_fail(pieces->context, SP_INPUT, "U: value %lld is not finite",
+                           (long long)(end - pieces->have + i));
     pieces->have = 0;
     if (array->fortran)
         return pieces->take(pieces->data, rows, columns, 0, rows, at, lines, pieces->values);
@@ -112,7 +120,8 @@ static int take_piece(void *data, const sp_array *array, int64_t first, int64_t 
         int64_t left = pieces->room - pieces->have;
         part = count - i < left ? count - i : left;
         for (int64_t k = 0; k < part; k++)
-            pieces->values[pieces->have + k] = array->type == SP_F4 ? (double)((const float *)values)[i + k] : ((const double *)values)[i + k];
+            pieces->values[pieces->have + k] =
+                array->type == SP_F4 ? (double)((const float *)values)[i + k] : ((const double *)values)[i + k];
         pieces->have += part;
         if (pieces->have == pieces->room || first + i + part == array->count)
             status = give_piece(pieces, array, first + i + part);
@@ -142,7 +151,8 @@ int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns
     int status;
     *columns = (sp_columns){0};
     if (kind == KIND_COUNT)
-        return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected modes, derivatives, shapes or basis", sp_file_kind(file));
+        return sp_fail(context, SP_INPUT, "it is a file of kind %.40s, expected modes, derivatives, shapes or basis",
+                       sp_file_kind(file));
     array = sp_members_find(&file->members, "U");
     if (array && !array->data && array->count) /* diverted */
         SP_TRY(sp_array_check(context, array, SP_F8, 2, (int64_t[]){rows, -1}));

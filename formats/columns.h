@@ -6,35 +6,40 @@
 
 typedef struct sp_columns {
     sp_pool pool;
-    int64_t rows, count;      /* rows = 3 · vertices */
-    double *U;                /* [rows, count, column major] m, or m/√(mass) where mass-normalized; NULL: diverted, see below */
-    int (*column)(void *data, int64_t c, const double **values); /* writing with U = NULL: gives column c [rows], needed until the next call */
+    int64_t rows, count; /* rows = 3 · vertices */
+    double *U; /* [rows, count, column major] m, or m/√(mass) where mass-normalized; NULL: diverted, see below */
+    int (*column)(void *data, int64_t c,
+                  const double **values); /* writing with U = NULL: gives column c [rows], needed until the next call */
     void *column_data;
-    double *eigenvalue;       /* modes: [count] rad²/s²; else NULL */
-    double *residual;         /* modes: [count] ‖K ψ − λ M ψ‖ / ‖K ψ‖ scale, see modes.md; else NULL */
-    int64_t *ordering;        /* modes: [ordering_count] vertices in the order in which a factorization takes them, see modes.md; checked against no mesh; else NULL */
+    double *eigenvalue; /* modes: [count] rad²/s²; else NULL */
+    double *residual;   /* modes: [count] ‖K ψ − λ M ψ‖ / ‖K ψ‖ scale, see modes.md; else NULL */
+    int64_t *ordering;  /* modes: [ordering_count] vertices in the order in which a factorization takes them, see
+                           modes.md; checked against no mesh; else NULL */
     int64_t ordering_count;
-    int64_t *pair;            /* derivatives: [count, 2] modes from 0; else NULL */
-    double *singular_value;   /* basis: [count] ≥ 0; else NULL */
-    double *time;             /* shapes: [count] s, when in a recording the shape belongs to; else NULL */
-    int order;                /* derivatives */
-    int64_t source;           /* derivatives: so many columns of the file that they are made of were in use; a pair names those, and from there on
-                                 earlier derivatives of the same file; 0: unknown */
-    bool lumped;              /* modes, basis: orthonormal in the lumped mass; false: consistent */
-    int64_t rigid;            /* modes: how many leading ones are rigid motions */
-    char mesh[SP_HASH_LENGTH];/* hash of the mesh it belongs to; empty where unknown */
+    int64_t *pair;          /* derivatives: [count, 2] modes from 0; else NULL */
+    double *singular_value; /* basis: [count] ≥ 0; else NULL */
+    double *time;           /* shapes: [count] s, when in a recording the shape belongs to; else NULL */
+    int order;              /* derivatives */
+    int64_t source; /* derivatives: so many columns of the file that they are made of were in use; a pair names those,
+                       and from there on earlier derivatives of the same file; 0: unknown */
+    bool lumped;    /* modes, basis: orthonormal in the lumped mass; false: consistent */
+    int64_t rigid;  /* modes: how many leading ones are rigid motions */
+    char mesh[SP_HASH_LENGTH]; /* hash of the mesh it belongs to; empty where unknown */
 } sp_columns;
 
-/* The kinds: "modes", "derivatives", "shapes", "basis". A foreign file with a member U is taken as shapes. `rows` −1: any. */
+/* The kinds: "modes", "derivatives", "shapes", "basis". A foreign file with a member U is taken as shapes. `rows` −1:
+ * any. */
 int sp_columns_read(sp_context *context, sp_file *file, int64_t rows, sp_columns *columns) SP_MUST_USE;
 
-/* U in pieces, as a forward reader meets them: set by sp_columns_divert before the first member is read. Each piece is `width` whole
- * columns from `first`, or `height` whole rows from `row` where the file has C order: values [height, width, column major], finite, to be
- * changed at will. Column numbers and rows are those of the file. Whoever reads it takes sp_columns_read for the rest, which leaves U NULL. */
+/* U in pieces, as a forward reader meets them: set by sp_columns_divert before the first member is read. Each piece is
+ * `width` whole columns from `first`, or `height` whole rows from `row` where the file has C order: values [height,
+ * width, column major], finite, to be changed at will. Column numbers and rows are those of the file. Whoever reads it
+ * takes sp_columns_read for the rest, which leaves U NULL. */
 typedef struct sp_columns_pieces {
     sp_context *context;
     void *data;
-    int (*take)(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width, double *values);
+    int (*take)(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width,
+                double *values);
     /* of the module */
     sp_pool pool;
     int64_t expected_rows, have, room;
@@ -45,7 +50,8 @@ typedef struct sp_columns_pieces {
 void sp_columns_divert(sp_context *context, sp_reader *reader, int64_t rows, sp_columns_pieces *pieces);
 void sp_columns_pieces_free(sp_columns_pieces *pieces);
 
-/* Adds what belongs to the kind to meta ("mass", "order", "rigid", "mesh"), writes it and the members that are not NULL. */
+/* Adds what belongs to the kind to meta ("mass", "order", "rigid", "mesh"), writes it and the members that are not
+ * NULL. */
 int sp_columns_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_columns *columns) SP_MUST_USE;
 
 void sp_columns_free(sp_columns *columns);

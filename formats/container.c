@@ -19,7 +19,8 @@ enum { FIXED_TIME = 315532800, READ_BLOCK = 1 << 20, HISTORY = 4096, PADDING = 8
 static const struct {
     const char *descriptor;
     int size;
-} type_table[] = {[SP_F8] = {"<f8", 8}, [SP_F4] = {"<f4", 4}, [SP_I8] = {"<i8", 8}, [SP_I4] = {"<i4", 4}, [SP_U1] = {"|u1", 1}};
+} type_table[] = {
+    [SP_F8] = {"<f8", 8}, [SP_F4] = {"<f4", 4}, [SP_I8] = {"<i8", 8}, [SP_I4] = {"<i4", 4}, [SP_U1] = {"|u1", 1}};
 
 static void hash_text(struct sha256_ctx *state, char hash[SP_HASH_LENGTH])
 {
@@ -54,7 +55,10 @@ static int archive_failure(sp_context *context, struct archive *archive, const c
     const char *text = archive_error_string(archive);
     if (code == ENOMEM)
         return sp_fail_memory(context);
-    return sp_fail(context, SP_SYSTEM, "%s: %s", doing, code > 0 && code < 4096 ? strerror(code) : text ? text : "unknown error");
+    return sp_fail(context, SP_SYSTEM, "%s: %s", doing,
+                   code > 0 && code < 4096 ? strerror(code)
+                   : text                  ? text
+                                           : "unknown error");
 }
 
 static la_ssize_t write_block(struct archive *archive, void *data, const void *bytes, size_t count)
@@ -85,7 +89,8 @@ int sp_writer_open(sp_context *context, int descriptor, sp_writer **result)
         archive_write_set_bytes_per_block(writer->archive, 0) != ARCHIVE_OK ||
         archive_write_set_bytes_in_last_block(writer->archive, 1) != ARCHIVE_OK ||
         archive_write_open(writer->archive, writer, NULL, write_block, NULL) != ARCHIVE_OK) {
-        int status = writer->archive ? archive_failure(context, writer->archive, "cannot write") : sp_fail_memory(context);
+        int status =
+            writer->archive ? archive_failure(context, writer->archive, "cannot write") : sp_fail_memory(context);
         sp_writer_abandon(writer);
         return status;
     }
@@ -106,7 +111,8 @@ static int write_all(sp_writer *writer, const char *bytes, int64_t count)
     return SP_OK;
 }
 
-static int begin_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank, const int64_t *shape, int64_t bytes)
+static int begin_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank,
+                        const int64_t *shape, int64_t bytes)
 {
     char header[SP_NPY_ROOM], path[SP_MEMBER_NAME + 8];
     int header_length = sp_npy_print(header, descriptor, fortran, rank, shape);
@@ -131,11 +137,13 @@ static int begin_member(sp_writer *writer, const char *name, const char *descrip
 
 static int end_member(sp_writer *writer)
 {
-    return archive_write_finish_entry(writer->archive) == ARCHIVE_OK ? SP_OK : archive_failure(writer->context, writer->archive, "cannot write");
+    return archive_write_finish_entry(writer->archive) == ARCHIVE_OK
+               ? SP_OK
+               : archive_failure(writer->context, writer->archive, "cannot write");
 }
 
-static int write_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank, const int64_t *shape,
-                        int64_t bytes, const void *data)
+static int write_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank,
+                        const int64_t *shape, int64_t bytes, const void *data)
 {
     int status = begin_member(writer, name, descriptor, fortran, rank, shape, bytes);
     if (status == SP_OK)
@@ -153,7 +161,8 @@ static bool shape_bytes(int size, int rank, const int64_t *shape, int64_t *bytes
     return true;
 }
 
-int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool fortran, int rank, const int64_t *shape, const void *data)
+int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool fortran, int rank,
+                    const int64_t *shape, const void *data)
 {
     int64_t bytes;
     if (!shape_bytes(type_table[type].size, rank, shape, &bytes))
@@ -165,11 +174,13 @@ static int check_finite(sp_context *context, const char *name, int64_t first, in
 {
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(values[i]))
-            return sp_fail(context, SP_NUMERICAL, "%s: value %lld of the result is not finite", name, (long long)(first + i));
+            return sp_fail(context, SP_NUMERICAL, "%s: value %lld of the result is not finite", name,
+                           (long long)(first + i));
     return SP_OK;
 }
 
-int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int rank, const int64_t *shape, const double *values)
+int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int rank, const int64_t *shape,
+                      const double *values)
 {
     int64_t bytes;
     if (!shape_bytes(8, rank, shape, &bytes))
@@ -254,7 +265,7 @@ struct sp_reader {
     const char *diverted;     /* name of the member whose data goes to `take`; NULL: none */
     int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values);
     void *take_data;
-    uint64_t listing;         /* of names and sizes of the members, to compare with the directory */
+    uint64_t listing; /* of names and sizes of the members, to compare with the directory */
     struct sha256_ctx hash;
     /* The last block that came, with a little of what came before it: a forward reader stops at the directory, whose
      * first bytes are then among these. */
@@ -311,7 +322,8 @@ int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader 
         int status = SP_SYSTEM;
         if (!reader->archive || archive_errno(reader->archive) == ENOMEM)
             sp_fail_memory(context);
-        else if (archive_errno(reader->archive) > 0 && archive_errno(reader->archive) < 4096 && archive_errno(reader->archive) != EILSEQ)
+        else if (archive_errno(reader->archive) > 0 && archive_errno(reader->archive) < 4096 &&
+                 archive_errno(reader->archive) != EILSEQ)
             status = sp_fail(context, SP_SYSTEM, "cannot read: %s", strerror(archive_errno(reader->archive)));
         else
             status = sp_fail(context, SP_INPUT, "not a Supple file (not an .npz archive)");
@@ -371,14 +383,16 @@ static bool directory_agrees(const sp_reader *reader, const char *bytes, int64_t
         offset = little(bytes + wide + 48, 8);
         end = bytes + wide;
     }
-    if (entries != (uint64_t)reader->members || offset > INT64_MAX || (int64_t)offset < first || (int64_t)offset - first > end - bytes)
+    if (entries != (uint64_t)reader->members || offset > INT64_MAX || (int64_t)offset < first ||
+        (int64_t)offset - first > end - bytes)
         return false;
     const char *at = bytes + ((int64_t)offset - first);
     uint64_t listing = 0;
     for (uint64_t i = 0; i < entries; i++) {
         if (end - at < ENTRY || memcmp(at, "PK\1\2", 4))
             return false;
-        int64_t name = (int64_t)little(at + 28, 2), extra = (int64_t)little(at + 30, 2), comment = (int64_t)little(at + 32, 2);
+        int64_t name = (int64_t)little(at + 28, 2), extra = (int64_t)little(at + 30, 2),
+                comment = (int64_t)little(at + 32, 2);
         if (end - at < ENTRY + name + extra + comment)
             return false;
         add_to_listing(&listing, at + ENTRY, (size_t)name, directory_size(at, name, extra));
@@ -387,15 +401,17 @@ static bool directory_agrees(const sp_reader *reader, const char *bytes, int64_t
     return at == end && listing == reader->listing;
 }
 
-/* libarchive says that there are no more members. Reading forward, it also passes over what it does not take for a member,
- * and never compares the directory: a flipped byte in a name or a signature would make a member vanish without a word. */
+/* libarchive says that there are no more members. Reading forward, it also passes over what it does not take for a
+ * member, and never compares the directory: a flipped byte in a name or a signature would make a member vanish without
+ * a word. */
 static int check_end(sp_reader *reader, bool *whole)
 {
     const void *block;
     sp_list list = {0};
     int64_t kept = reader->before_block < HISTORY ? reader->before_block : HISTORY, first = reader->before_block - kept;
     const char *from = reader->buffer + HISTORY - kept;
-    int64_t count = kept + reader->block_length - (reader->padded ? PADDING : 0), most = 4 * (int64_t)READ_BLOCK + 1024 * reader->members;
+    int64_t count = kept + reader->block_length - (reader->padded ? PADDING : 0),
+            most = 4 * (int64_t)READ_BLOCK + 1024 * reader->members;
     int status = SP_OK;
     if (first + count == reader->file_size) { /* all of it is here */
         *whole = directory_agrees(reader, from, count, first);
@@ -441,7 +457,8 @@ static int cut(sp_reader *reader, sp_array *array)
     }
     if (reader->entries == 0)
         return sp_fail(reader->context, SP_INPUT, "not a Supple file (not an .npz archive)");
-    return sp_fail(reader->context, SP_INPUT, "the file is cut short or damaged after %lld whole members", (long long)reader->members);
+    return sp_fail(reader->context, SP_INPUT, "the file is cut short or damaged after %lld whole members",
+                   (long long)reader->members);
 }
 
 /* Takes exactly `count` bytes of the member. 1: fewer were there. */
@@ -460,8 +477,9 @@ static int read_exactly(sp_reader *reader, char *to, int64_t count)
 
 _Static_assert((int)SP_RANK_MAX == (int)SP_NPY_RANK, "every array whose preamble can be parsed can be described");
 
-/* Type and shape of a member from its dictionary; SP_OTHER for a structured type, or more dimensions than any member of ours has.
- * `bytes` is what its values need (0 for SP_OTHER). Returns false where header and values together exceed 64 bits. */
+/* Type and shape of a member from its dictionary; SP_OTHER for a structured type, or more dimensions than any member of
+ * ours has. `bytes` is what its values need (0 for SP_OTHER). Returns false where header and values together exceed 64
+ * bits. */
 static bool describe(const char *dictionary, int64_t header_length, sp_array *array, int64_t *bytes)
 {
     sp_npy_header header;
@@ -487,19 +505,22 @@ static bool describe(const char *dictionary, int64_t header_length, sp_array *ar
             array->size = (int)size;
         }
     }
-    return !__builtin_mul_overflow(array->count, (int64_t)array->size, bytes) && !__builtin_add_overflow(*bytes, header_length, &total);
+    return !__builtin_mul_overflow(array->count, (int64_t)array->size, bytes) &&
+           !__builtin_add_overflow(*bytes, header_length, &total);
 }
 
 enum { CUT = -1 };
 
-/* Whether the members that are kept may take `room` bytes more. Stored members take as many bytes as the file has; deflated ones
- * up to a thousand times as many, which only a file made for that purpose needs. */
+/* Whether the members that are kept may take `room` bytes more. Stored members take as many bytes as the file has;
+ * deflated ones up to a thousand times as many, which only a file made for that purpose needs. */
 static int check_inflation(const sp_reader *reader, const char *name, int64_t room)
 {
     const int64_t passed = reader->before_block + reader->block_length, most = UNBACKED + INFLATION * passed;
     if (room <= most && reader->kept <= most - room)
         return SP_OK;
-    return sp_fail(reader->context, SP_INPUT, "member %s is deflated to less than 1/%d of its size: store it without compression", name, INFLATION);
+    return sp_fail(reader->context, SP_INPUT,
+                   "member %s is deflated to less than 1/%d of its size: store it without compression", name,
+                   INFLATION);
 }
 
 /* The values of a member, straight into the pool, `bytes` of them. A claim that nothing backs (a pipe, a compressed
@@ -594,13 +615,13 @@ static int member_name(sp_context *context, const char *path, char name[SP_MEMBE
 
 static int wrong_size(sp_reader *reader, const char *name, int64_t needed, int64_t found)
 {
-    return sp_fail(reader->context, SP_INPUT, "member %s is damaged: its shape needs %lld bytes, but it has %lld", name, (long long)needed,
-                   (long long)found);
+    return sp_fail(reader->context, SP_INPUT, "member %s is damaged: its shape needs %lld bytes, but it has %lld", name,
+                   (long long)needed, (long long)found);
 }
 
 /* One member behind its zip header. */
-static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *pool, bool (*wanted)(void *, const char *),
-                       void *wanted_data, sp_array *array)
+static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *pool,
+                       bool (*wanted)(void *, const char *), void *wanted_data, sp_array *array)
 {
     sp_context *context = reader->context;
     char name[SP_MEMBER_NAME + 4], header[65536 + 16];
@@ -617,7 +638,8 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
         return CUT;
     header[header_length] = 0;
     if (!describe(header + 10, header_length, array, &needed))
-        return sp_fail(context, SP_INPUT, "member %s is damaged: its shape needs more bytes than any file can have", name);
+        return sp_fail(context, SP_INPUT, "member %s is damaged: its shape needs more bytes than any file can have",
+                       name);
     bool hashed = reader->hashing && strcmp(name, "result");
     if (hashed) {
         sha256_update(&reader->hash, strlen(name) + 1, (const uint8_t *)name);
@@ -636,7 +658,8 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
         memcpy(array->name, name, SP_MEMBER_NAME);
         status = diverted ? divert_data(reader, hashed, array) : read_data(reader, pool, bytes, array);
         if (status == CUT && reader->short_member && !reader->partial)
-            return sp_fail(context, SP_INPUT, "member %s is damaged: wrong checksum, or not the %lld bytes that its shape needs", name,
+            return sp_fail(context, SP_INPUT,
+                           "member %s is damaged: wrong checksum, or not the %lld bytes that its shape needs", name,
                            (long long)bytes);
         if (status == SP_OK && hashed && !diverted)
             sha256_update(&reader->hash, (size_t)bytes, array->data);
@@ -649,7 +672,8 @@ static int read_member(sp_reader *reader, struct archive_entry *entry, sp_pool *
     return SP_OK;
 }
 
-int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, const char *), void *wanted_data, sp_array *array)
+int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, const char *), void *wanted_data,
+                   sp_array *array)
 {
     *array = (sp_array){0};
     if (reader->ended)
@@ -680,7 +704,8 @@ int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *, cons
 }
 
 void sp_reader_divert(sp_reader *reader, const char *name,
-                      int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values), void *data)
+                      int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values),
+                      void *data)
 {
     reader->diverted = name;
     reader->take = take;
@@ -771,7 +796,8 @@ static int reorder(sp_context *context, sp_members *members, sp_array *array)
         char *turned = sp_pool_raw(&members->pool, array->count, (size_t)array->size);
         if (!turned)
             return sp_fail_memory(context);
-        /* C order (a, b, c) is turned to (c, a, b), then the (a, b) behind each c; Fortran order is C order of the reverse. */
+        /* C order (a, b, c) is turned to (c, a, b), then the (a, b) behind each c; Fortran order is C order of the
+         * reverse. */
         int64_t last = array->shape[array->fortran ? axis : array->rank - 1 - axis], rest = slab / last;
         for (int64_t done = 0; done < array->count; done += slab)
             turn(turned + done * array->size, (char *)array->data + done * array->size, rest, last, array->size);
@@ -787,18 +813,19 @@ int sp_array_check(sp_context *context, const sp_array *array, enum sp_type type
 {
     const char *name = array->name;
     if (array->type != type && !(type == SP_I8 && array->type == SP_I4) && !(type == SP_F8 && array->type == SP_F4))
-        return sp_fail(context, SP_INPUT, "%s: its values are %s, expected %s", name, type_words[array->type], type_words[type]);
+        return sp_fail(context, SP_INPUT, "%s: its values are %s, expected %s", name, type_words[array->type],
+                       type_words[type]);
     if (array->rank != rank)
         return sp_fail(context, SP_INPUT, "%s: it has %d dimensions, expected %d", name, array->rank, rank);
     for (int i = 0; i < rank; i++)
         if (shape && shape[i] >= 0 && array->shape[i] != shape[i])
-            return sp_fail(context, SP_INPUT, "%s: dimension %d is %lld, expected %lld", name, i, (long long)array->shape[i],
-                           (long long)shape[i]);
+            return sp_fail(context, SP_INPUT, "%s: dimension %d is %lld, expected %lld", name, i,
+                           (long long)array->shape[i], (long long)shape[i]);
     return SP_OK;
 }
 
-int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran, int rank,
-                    const int64_t *shape, sp_array **result)
+int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran,
+                    int rank, const int64_t *shape, sp_array **result)
 {
     sp_array *array = sp_members_find(members, name);
     if (!array || (array->type != SP_OTHER && !array->data)) /* passed over: not a member of this kind */
@@ -841,12 +868,14 @@ int sp_check_symmetric(sp_context *context, const char *what, int64_t order, con
             for (int64_t i = i0; i < i0 + SIDE && i < order; i++)
                 for (int64_t j = j0; j < j0 + SIDE && j < i; j++)
                     if (!(fabs(a[i * order + j] - a[j * order + i]) <= tolerance * largest))
-                        return sp_fail(context, SP_INPUT, "%s: it is not symmetric: entries (%lld, %lld) are %.17g and %.17g", what,
+                        return sp_fail(context, SP_INPUT,
+                                       "%s: it is not symmetric: entries (%lld, %lld) are %.17g and %.17g", what,
                                        (long long)i, (long long)j, a[j * order + i], a[i * order + j]);
     return SP_OK;
 }
 
-int sp_members_take_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order, double **matrix)
+int sp_members_take_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order,
+                              double **matrix)
 {
     sp_array *array = sp_members_find(members, name);
     int status;

@@ -1,4 +1,5 @@
-/* The container of every Supple file: an .npz, that is a zip of .npy members, stored, in one forward pass (container.md).
+/* The container of every Supple file: an .npz, that is a zip of .npy members, stored, in one forward pass
+ * (container.md).
  *
  * Writing: sp_writer_open, members in order, sp_writer_close. Reading: sp_reader_open, then sp_reader_next until
  * it says end; sp_file_read (file.h) does that and keeps all members by name. */
@@ -15,11 +16,11 @@ enum { SP_RANK_MAX = 4, SP_MEMBER_NAME = 96, SP_HASH_LENGTH = 65 };
 typedef struct sp_array {
     char name[SP_MEMBER_NAME]; /* without ".npy" */
     enum sp_type type;
-    bool fortran;              /* first index fastest */
+    bool fortran; /* first index fastest */
     int rank;
     int64_t shape[SP_RANK_MAX];
-    int64_t count;             /* product of shape */
-    int size;                  /* bytes of one value */
+    int64_t count; /* product of shape */
+    int size;      /* bytes of one value */
     void *data;
 } sp_array;
 
@@ -34,14 +35,15 @@ typedef struct sp_writer sp_writer;
 int sp_writer_open(sp_context *context, int descriptor, sp_writer **writer) SP_MUST_USE;
 
 /* One member. Rank-1 arrays and C order: fortran = false. The data is hashed as it passes. */
-int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool fortran, int rank, const int64_t *shape,
-                    const void *data) SP_MUST_USE;
+int sp_writer_array(sp_writer *writer, const char *name, enum sp_type type, bool fortran, int rank,
+                    const int64_t *shape, const void *data) SP_MUST_USE;
 
 /* One member of f8 values that have to be finite, as every reader demands: SP_NUMERICAL where one is not. */
-int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int rank, const int64_t *shape, const double *values) SP_MUST_USE;
+int sp_writer_numbers(sp_writer *writer, const char *name, bool fortran, int rank, const int64_t *shape,
+                      const double *values) SP_MUST_USE;
 
-/* The same of a matrix [rows, columns] in Fortran order whose columns come one after the other: `next` gives column c, which
- * is needed until the following call. */
+/* The same of a matrix [rows, columns] in Fortran order whose columns come one after the other: `next` gives column c,
+ * which is needed until the following call. */
 int sp_writer_columns(sp_writer *writer, const char *name, int64_t rows, int64_t columns,
                       int (*next)(void *data, int64_t c, const double **column), void *data) SP_MUST_USE;
 
@@ -64,26 +66,29 @@ void sp_writer_abandon(sp_writer *writer);
 
 typedef struct sp_reader sp_reader;
 
-/* Reads from an open file descriptor, which stays the caller's. `partial`: a file cut short or damaged is read up to its
- * last whole member before that and then says end, see sp_reader_truncated. */
+/* Reads from an open file descriptor, which stays the caller's. `partial`: a file cut short or damaged is read up to
+ * its last whole member before that and then says end, see sp_reader_truncated. */
 int sp_reader_open(sp_context *context, int descriptor, bool partial, sp_reader **reader) SP_MUST_USE;
 
 /* The next member, with checked CRC and header, its data allocated from `pool` in native byte order; array->name[0] = 0
- * at the end. `wanted` (may be NULL: all) says by name whether the data is needed; others are passed over with data = NULL,
- * but still count for CRC and hash. SP_INPUT for anything that is not as container.md says. */
-int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *data, const char *name), void *data, sp_array *array) SP_MUST_USE;
+ * at the end. `wanted` (may be NULL: all) says by name whether the data is needed; others are passed over with data =
+ * NULL, but still count for CRC and hash. SP_INPUT for anything that is not as container.md says. */
+int sp_reader_next(sp_reader *reader, sp_pool *pool, bool (*wanted)(void *data, const char *name), void *data,
+                   sp_array *array) SP_MUST_USE;
 
-/* From now on the data of the member of this name, if it is wanted, goes to `take` as it comes, in whole values and in the file's
- * order (`array` says which, and has data = NULL): for members larger than memory. `bytes` are 1 MB at most. The checksum is
- * known only after the last piece. */
+/* From now on the data of the member of this name, if it is wanted, goes to `take` as it comes, in whole values and in
+ * the file's order (`array` says which, and has data = NULL): for members larger than memory. `bytes` are 1 MB at most.
+ * The checksum is known only after the last piece. */
 void sp_reader_divert(sp_reader *reader, const char *name,
-                      int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values), void *data);
+                      int (*take)(void *data, const sp_array *array, int64_t first, int64_t count, const void *values),
+                      void *data);
 
 /* Whether the end that sp_reader_next reported was a cut. */
 bool sp_reader_truncated(const sp_reader *reader);
 
-/* SHA-256 of all whole members passed so far without `result`, defined as in sp_writer_hash. A reader hashes from the start;
- * one that finds that the file states its own hash (file.h) may stop that, which saves the time (not with `partial`). */
+/* SHA-256 of all whole members passed so far without `result`, defined as in sp_writer_hash. A reader hashes from the
+ * start; one that finds that the file states its own hash (file.h) may stop that, which saves the time (not with
+ * `partial`). */
 void sp_reader_stop_hashing(sp_reader *reader);
 void sp_reader_hash(sp_reader *reader, char hash[SP_HASH_LENGTH]);
 
@@ -99,7 +104,8 @@ typedef struct sp_members {
 void sp_members_free(sp_members *members);
 
 /* What sp_members_take demands of a member before it looks at the values. */
-int sp_array_check(sp_context *context, const sp_array *array, enum sp_type type, int rank, const int64_t *shape) SP_MUST_USE;
+int sp_array_check(sp_context *context, const sp_array *array, enum sp_type type, int rank,
+                   const int64_t *shape) SP_MUST_USE;
 
 /* NULL when there is no member of that name. */
 sp_array *sp_members_find(const sp_members *members, const char *name);
@@ -107,13 +113,15 @@ sp_array *sp_members_find(const sp_members *members, const char *name);
 /* A member that must be there with this type (SP_I8 also takes i4, SP_F8 also takes f4: both are widened), rank and
  * shape (−1: any). `fortran` arrays are transposed in place where the file has the other order. Values of SP_F8 are
  * finite. SP_INPUT names the member and the numbers. The data belongs to the members' pool. */
-int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran, int rank,
-                    const int64_t *shape, sp_array **array) SP_MUST_USE;
+int sp_members_take(sp_context *context, sp_members *members, const char *name, enum sp_type type, bool fortran,
+                    int rank, const int64_t *shape, sp_array **array) SP_MUST_USE;
 
-/* SP_INPUT where a [order, order] is not equal to its transpose within 1e-9 of its largest entry; `what` begins the message. */
+/* SP_INPUT where a [order, order] is not equal to its transpose within 1e-9 of its largest entry; `what` begins the
+ * message. */
 int sp_check_symmetric(sp_context *context, const char *what, int64_t order, const double *a) SP_MUST_USE;
 
 /* A symmetric matrix [order, order] of f8, both triangles, checked so. */
-int sp_members_take_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order, double **matrix) SP_MUST_USE;
+int sp_members_take_symmetric(sp_context *context, sp_members *members, const char *name, int64_t order,
+                              double **matrix) SP_MUST_USE;
 
 #endif

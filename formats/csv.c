@@ -30,7 +30,8 @@ int sp_csv_parse(sp_context *context, const char *bytes, int64_t count, const sp
     return SP_OK;
 }
 
-int sp_csv_index(sp_context *context, const sp_text *text, const char *name, const char *what, sp_word field, int64_t most, int64_t *index)
+int sp_csv_index(sp_context *context, const sp_text *text, const char *name, const char *what, sp_word field,
+                 int64_t most, int64_t *index)
 {
     char shown[SP_TEXT_QUOTE];
     if (!sp_word_integer(field, index))
@@ -40,7 +41,8 @@ int sp_csv_index(sp_context *context, const sp_text *text, const char *name, con
     return SP_OK;
 }
 
-int sp_csv_region(sp_context *context, const sp_text *text, const char *name, sp_word field, const sp_mesh *mesh, int64_t *region)
+int sp_csv_region(sp_context *context, const sp_text *text, const char *name, sp_word field, const sp_mesh *mesh,
+                  int64_t *region)
 {
     char shown[SP_TEXT_QUOTE];
     for (*region = 0; *region < mesh->material_count; ++*region)
@@ -65,20 +67,25 @@ typedef struct series_parser {
     int64_t *lines; /* [keys] how many each has */
 } series_parser;
 
-static int follow(sp_context *context, const sp_text *text, const sp_series_kind *kind, const sample *before, const sample *now)
+static int follow(sp_context *context, const sp_text *text, const sp_series_kind *kind, const sample *before,
+                  const sample *now)
 {
     const double step = now->time - before->time;
     if (!(now->time > before->time))
-        return sp_text_fail(context, text, "%s: %.17g s after %.17g s for the same %s, expected more", kind->names[0], now->time, before->time, kind->names[1]);
+        return sp_text_fail(context, text, "%s: %.17g s after %.17g s for the same %s, expected more", kind->names[0],
+                            now->time, before->time, kind->names[1]);
     if (!isfinite(step))
-        return sp_text_fail(context, text, "%s: %g s after %g s is too long a step", kind->names[0], now->time, before->time);
+        return sp_text_fail(context, text, "%s: %g s after %g s is too long a step", kind->names[0], now->time,
+                            before->time);
     for (int k = 0; k < kind->width; k++)
         if (!isfinite((now->value[k] - before->value[k]) / step))
-            return sp_text_fail(context, text, "%s: from %g to %g %s in %g s, which has no finite rate", kind->names[2 + k], before->value[k], now->value[k], kind->unit, step);
+            return sp_text_fail(context, text, "%s: from %g to %g %s in %g s, which has no finite rate",
+                                kind->names[2 + k], before->value[k], now->value[k], kind->unit, step);
     return SP_OK;
 }
 
-static int parse_sample(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item, int64_t index)
+static int parse_sample(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count,
+                        void *item, int64_t index)
 {
     series_parser *parser = data;
     const sp_series_kind *kind = parser->kind;
@@ -101,14 +108,16 @@ done:
 }
 
 /* One series per key that has lines, filled in the order of the lines; `last` becomes the key's series. */
-static int sort_samples(sp_context *context, series_parser *parser, const sp_list *list, sp_pool *pool, int64_t *series_count, sp_series **series)
+static int sort_samples(sp_context *context, series_parser *parser, const sp_list *list, sp_pool *pool,
+                        int64_t *series_count, sp_series **series)
 {
     const sp_series_kind *kind = parser->kind;
     int64_t used = 0, at = 0;
     for (int64_t key = 0; key < kind->keys; key++)
         used += parser->lines[key] > 0;
     *series = sp_pool_new(pool, used, sizeof **series);
-    double *time = sp_pool_raw(pool, list->count, sizeof *time), *value = sp_pool_raw(pool, list->count * kind->width, sizeof *value);
+    double *time = sp_pool_raw(pool, list->count, sizeof *time),
+           *value = sp_pool_raw(pool, list->count * kind->width, sizeof *value);
     if (pool->failed)
         return sp_fail_memory(context);
     *series_count = 0;
@@ -129,10 +138,12 @@ static int sort_samples(sp_context *context, series_parser *parser, const sp_lis
     return SP_OK;
 }
 
-int sp_series_parse(sp_context *context, const char *bytes, int64_t count, const sp_series_kind *kind, sp_pool *pool, int64_t *series_count, sp_series **series)
+int sp_series_parse(sp_context *context, const char *bytes, int64_t count, const sp_series_kind *kind, sp_pool *pool,
+                    int64_t *series_count, sp_series **series)
 {
     sp_pool scratch = {0};
-    series_parser parser = {kind, sp_pool_new(&scratch, kind->keys, sizeof(int64_t)), sp_pool_new(&scratch, kind->keys, sizeof(int64_t))};
+    series_parser parser = {kind, sp_pool_new(&scratch, kind->keys, sizeof(int64_t)),
+                            sp_pool_new(&scratch, kind->keys, sizeof(int64_t))};
     const sp_csv csv = {kind->names[0], sizeof(sample), parse_sample, &parser};
     sp_list list = {0};
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;

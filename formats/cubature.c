@@ -9,7 +9,8 @@ static int read_head(sp_context *context, const sp_file *file, const char *kind,
 {
     int status;
     if (strcmp(sp_file_kind(file), kind))
-        return sp_fail(context, SP_INPUT, "it is %s%.40s, expected %s", file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file), kind);
+        return sp_fail(context, SP_INPUT, "it is %s%.40s, expected %s",
+                       file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file), kind);
     SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
     SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
     SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, r));
@@ -18,16 +19,19 @@ done:
 }
 
 /* (n), or (n, r) where the weights differ by coordinate. */
-static int take_weights(sp_context *context, sp_file *file, const char *name, const sp_cubature *cubature, double **weight)
+static int take_weights(sp_context *context, sp_file *file, const char *name, const sp_cubature *cubature,
+                        double **weight)
 {
     sp_array *array;
-    int status = sp_members_take(context, &file->members, name, SP_F8, true, cubature->modal ? 2 : 1, (int64_t[]){cubature->count, cubature->r}, &array);
+    int status = sp_members_take(context, &file->members, name, SP_F8, true, cubature->modal ? 2 : 1,
+                                 (int64_t[]){cubature->count, cubature->r}, &array);
     if (status == SP_OK)
         *weight = array->data;
     return status;
 }
 
-int sp_cubature_read(sp_context *context, sp_file *file, int64_t elements, sp_cubature *cubature, char *mesh, char *basis)
+int sp_cubature_read(sp_context *context, sp_file *file, int64_t elements, sp_cubature *cubature, char *mesh,
+                     char *basis)
 {
     sp_array *array;
     int status;
@@ -75,7 +79,8 @@ done:
     return status;
 }
 
-int sp_training_read(sp_context *context, sp_file *file, sp_poses *poses, int64_t *first, int64_t *total, char *mesh, char *basis)
+int sp_training_read(sp_context *context, sp_file *file, sp_poses *poses, int64_t *first, int64_t *total, char *mesh,
+                     char *basis)
 {
     sp_array *array;
     int status;
@@ -86,10 +91,12 @@ int sp_training_read(sp_context *context, sp_file *file, sp_poses *poses, int64_
     SP_TRY(sp_members_take(context, &file->members, "q", SP_F8, true, 2, (int64_t[]){poses->r, -1}, &array));
     poses->q = array->data;
     poses->count = array->shape[1];
-    SP_TRY(sp_members_take(context, &file->members, "force", SP_F8, true, 2, (int64_t[]){poses->r, poses->count}, &array));
+    SP_TRY(
+        sp_members_take(context, &file->members, "force", SP_F8, true, 2, (int64_t[]){poses->r, poses->count}, &array));
     poses->force = array->data;
     if (poses->count < 1 || poses->count > *total - *first) {
-        status = sp_fail(context, SP_INPUT, "it has %lld poses from number %lld on, of %lld", (long long)poses->count, (long long)*first, (long long)*total);
+        status = sp_fail(context, SP_INPUT, "it has %lld poses from number %lld on, of %lld", (long long)poses->count,
+                         (long long)*first, (long long)*total);
         goto done;
     }
     poses->pool = file->members.pool;
@@ -100,11 +107,13 @@ done:
     return status;
 }
 
-int sp_training_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_poses *poses, int64_t first, int64_t total)
+int sp_training_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_poses *poses, int64_t first,
+                      int64_t total)
 {
     int64_t shape[2] = {poses->r, poses->count};
     int status;
-    if (json_object_set_new(meta, "r", json_integer(poses->r)) || json_object_set_new(meta, "first", json_integer(first)) ||
+    if (json_object_set_new(meta, "r", json_integer(poses->r)) ||
+        json_object_set_new(meta, "first", json_integer(first)) ||
         json_object_set_new(meta, "total", json_integer(total)))
         return sp_fail_memory(context);
     SP_TRY(sp_file_write_meta(writer, meta));

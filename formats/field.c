@@ -10,8 +10,8 @@ static int check_cells(sp_context *context, const json_t *meta, const sp_field *
     int status = sp_json_numbers(context, meta, "cells", 3, cells);
     for (int k = 0; k < 3 && status == SP_OK; k++)
         if (cells[k] != (double)field->cells[k])
-            status = sp_fail(context, SP_INPUT, "distance: dimension %d is %lld, expected %g for the \"cells\" of meta", 2 - k,
-                             (long long)field->cells[k] + 1, cells[k] + 1);
+            status = sp_fail(context, SP_INPUT, "distance: dimension %d is %lld, expected %g for the \"cells\" of meta",
+                             2 - k, (long long)field->cells[k] + 1, cells[k] + 1);
     return status;
 }
 
@@ -33,11 +33,13 @@ int sp_field_read(sp_context *context, sp_file *file, sp_field *field)
         const int64_t extent = distance->shape[2 - k];
         field->cells[k] = extent - 1;
         if (extent < 2 || extent > SP_FIELD_CELLS_MAX + 1) {
-            status = sp_fail(context, SP_INPUT, "distance: dimension %d is %lld, expected 2 to %d", 2 - k, (long long)extent, SP_FIELD_CELLS_MAX + 1);
+            status = sp_fail(context, SP_INPUT, "distance: dimension %d is %lld, expected 2 to %d", 2 - k,
+                             (long long)extent, SP_FIELD_CELLS_MAX + 1);
             goto done;
         }
         if (!isfinite(field->origin[k] + field->spacing * (double)field->cells[k])) {
-            status = sp_fail(context, SP_INPUT, "the box goes from %g in %lld steps of %g", field->origin[k], (long long)field->cells[k], field->spacing);
+            status = sp_fail(context, SP_INPUT, "the box goes from %g in %lld steps of %g", field->origin[k],
+                             (long long)field->cells[k], field->spacing);
             goto done;
         }
     }
@@ -60,7 +62,8 @@ int sp_field_write(sp_context *context, sp_writer *writer, json_t *meta, const s
 {
     const int64_t shape[3] = {field->cells[2] + 1, field->cells[1] + 1, field->cells[0] + 1}, three = 3;
     int status;
-    json_t *cells = json_pack("[I, I, I]", (json_int_t)field->cells[0], (json_int_t)field->cells[1], (json_int_t)field->cells[2]);
+    json_t *cells =
+        json_pack("[I, I, I]", (json_int_t)field->cells[0], (json_int_t)field->cells[1], (json_int_t)field->cells[2]);
     if (json_object_set_new(meta, "cells", cells))
         return sp_fail_memory(context);
     for (int64_t i = 0; i < sp_field_vertices(field); i++)

@@ -5,8 +5,8 @@
 #include "formats/file.h"
 #include "geometry/field.h"
 
-/* Takes the arrays out of `file` into `field` (the file's memory moves, its members are empty afterwards). SP_INPUT names the
- * member. */
+/* Takes the arrays out of `file` into `field` (the file's memory moves, its members are empty afterwards). SP_INPUT
+ * names the member. */
 int sp_field_read(sp_context *context, sp_file *file, sp_field *field) SP_MUST_USE;
 
 /* Adds "cells" to `meta`, writes it and the members; the caller ends with the result. */

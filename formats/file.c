@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Why this text is too large to be parsed, NULL where it is not. Brackets and commas are counted outside strings only. */
+/* Why this text is too large to be parsed, NULL where it is not. Brackets and commas are counted outside strings only.
+ */
 static const char *excess(const char *text, int64_t count, int *line, int *column)
 {
     enum { VALUES = 2000000, DEPTH = 64 };
@@ -95,7 +96,8 @@ static int check_kind(sp_context *context, const json_t *meta, const char *const
     SP_TRY(sp_json_text(context, meta, "kind", &kind));
     SP_TRY(sp_json_text(context, meta, "format_version", &version));
     if (version_major(version) != version_major(SP_FORMAT_VERSION))
-        return sp_fail(context, SP_INPUT, "its format version is %.20s, this program reads %s", version, SP_FORMAT_VERSION);
+        return sp_fail(context, SP_INPUT, "its format version is %.20s, this program reads %s", version,
+                       SP_FORMAT_VERSION);
     if (!kinds)
         return SP_OK;
     for (int i = 0; kinds[i]; i++)
@@ -180,7 +182,8 @@ static bool is_any(void *data, const char *name)
     return true;
 }
 
-static int begin(sp_context *context, sp_reader *reader, const char *const *kinds, wanted_members *wanted, sp_file *file, sp_array *first)
+static int begin(sp_context *context, sp_reader *reader, const char *const *kinds, wanted_members *wanted,
+                 sp_file *file, sp_array *first)
 {
     *file = (sp_file){0};
     int status = sp_reader_next(reader, &file->members.pool, wanted, file, first);
@@ -196,12 +199,14 @@ int sp_file_begin(sp_context *context, sp_reader *reader, const char *const *kin
     return begin(context, reader, kinds, is_known, file, first);
 }
 
-static int rest(sp_context *context, sp_reader *reader, const sp_array *first, bool foreign, wanted_members *wanted, sp_file *file)
+static int rest(sp_context *context, sp_reader *reader, const sp_array *first, bool foreign, wanted_members *wanted,
+                sp_file *file)
 {
     sp_list list = {0};
     sp_array array = *first;
     int status = SP_OK;
-    for (; array.name[0] && status == SP_OK; status = sp_reader_next(reader, &file->members.pool, wanted, file, &array)) {
+    for (; array.name[0] && status == SP_OK;
+         status = sp_reader_next(reader, &file->members.pool, wanted, file, &array)) {
         if (file->result) {
             status = sp_fail(context, SP_INPUT, "member %s follows result, which must be the last", array.name);
             goto done;
@@ -242,7 +247,8 @@ int sp_file_rest(sp_context *context, sp_reader *reader, const sp_array *first, 
     return rest(context, reader, first, foreign, is_known, file);
 }
 
-static int read_all(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial, wanted_members *wanted, sp_file *file)
+static int read_all(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial,
+                    wanted_members *wanted, sp_file *file)
 {
     sp_reader *reader;
     sp_array first;
@@ -257,7 +263,8 @@ static int read_all(sp_context *context, int descriptor, const char *const *kind
     return status;
 }
 
-int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial, sp_file *file)
+int sp_file_read(sp_context *context, int descriptor, const char *const *kinds, bool foreign, bool partial,
+                 sp_file *file)
 {
     return read_all(context, descriptor, kinds, foreign, partial, is_known, file);
 }
@@ -281,7 +288,8 @@ const char *sp_file_kind(const sp_file *file)
     return kind ? kind : "";
 }
 
-/* NULL: out of memory. json_dumps leaves out a key when its buffer cannot grow; with a buffer of the right size nothing grows. */
+/* NULL: out of memory. json_dumps leaves out a key when its buffer cannot grow; with a buffer of the right size nothing
+ * grows. */
 static char *print_json(const json_t *object)
 {
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17), length = json_dumpb(object, NULL, 0, flags);
@@ -366,15 +374,16 @@ int sp_json_numbers(sp_context *context, const json_t *object, const char *key, 
     return SP_OK;
 }
 
-int sp_json_integer(sp_context *context, const json_t *object, const char *key, int64_t low, int64_t high, int64_t *number)
+int sp_json_integer(sp_context *context, const json_t *object, const char *key, int64_t low, int64_t high,
+                    int64_t *number)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value))
         return sp_fail(context, SP_INPUT, "meta: \"%s\" is missing or not a whole number", key);
     *number = json_integer_value(value);
     if (*number < low || *number > high)
-        return sp_fail(context, SP_INPUT, "meta: \"%s\" is %lld, expected %lld to %lld", key, (long long)*number, (long long)low,
-                       (long long)high);
+        return sp_fail(context, SP_INPUT, "meta: \"%s\" is %lld, expected %lld to %lld", key, (long long)*number,
+                       (long long)low, (long long)high);
     return SP_OK;
 }
 
@@ -383,7 +392,8 @@ int sp_json_hash(sp_context *context, const json_t *object, const char *key, cha
     const json_t *value = json_object_get(object, key);
     const char *text = value ? json_string_value(value) : "";
     hash[0] = 0;
-    if (!text || (*text && (strlen(text) != SP_HASH_LENGTH - 1 || strspn(text, "0123456789abcdef") != SP_HASH_LENGTH - 1)))
+    if (!text ||
+        (*text && (strlen(text) != SP_HASH_LENGTH - 1 || strspn(text, "0123456789abcdef") != SP_HASH_LENGTH - 1)))
         return sp_fail(context, SP_INPUT, "\"%s\" is not a hash of %d hexadecimal digits", key, SP_HASH_LENGTH - 1);
     strcpy(hash, text);
     return SP_OK;

@@ -119,7 +119,8 @@ static int read_numbers(sp_key_reader *reader, const json_t *value, const sp_key
     for (int i = 0; i < key->count && status == SP_OK; i++) {
         const size_t way = sp_keys_down(reader, "[%d]", i);
         const json_t *entry = json_array_get(value, (size_t)i);
-        status = whole ? sp_keys_integer(reader, entry, key, (int64_t *)to + i) : read_number(reader, entry, key, (double *)to + i);
+        status = whole ? sp_keys_integer(reader, entry, key, (int64_t *)to + i)
+                       : read_number(reader, entry, key, (double *)to + i);
         if (status == SP_OK)
             sp_keys_up(reader, way);
     }
@@ -131,7 +132,8 @@ static int read_box(sp_key_reader *reader, const json_t *value, const sp_key *ke
     int status = SP_OK;
     const sp_key corner = {.type = SP_KEY_NUMBER, .count = 3, .low = key->low, .high = key->high};
     if (!json_is_array(value) || json_array_size(value) != 2)
-        return sp_keys_fail(reader, "%s, expected an array of two corners", json_is_array(value) ? "another count" : sp_keys_what(value));
+        return sp_keys_fail(reader, "%s, expected an array of two corners",
+                            json_is_array(value) ? "another count" : sp_keys_what(value));
     for (int i = 0; i < 2; i++) {
         const size_t way = sp_keys_down(reader, "[%d]", i);
         SP_TRY(read_numbers(reader, json_array_get(value, (size_t)i), &corner, to + 3 * i));
@@ -139,7 +141,8 @@ static int read_box(sp_key_reader *reader, const json_t *value, const sp_key *ke
     }
     for (int k = 0; k < 3; k++)
         if (to[k] > to[3 + k])
-            return sp_keys_fail(reader, "from %.10g to %.10g along %c, expected the lower corner first", to[k], to[3 + k], 'x' + k);
+            return sp_keys_fail(reader, "from %.10g to %.10g along %c, expected the lower corner first", to[k],
+                                to[3 + k], 'x' + k);
 done:
     return status;
 }
@@ -184,8 +187,8 @@ int sp_keys_check_name(const sp_key_reader *reader, const char *name)
     const size_t length = strlen(name);
     if (length >= 1 && length < SP_KEY_NAME_SIZE && strspn(name, allowed) == length)
         return SP_OK;
-    return sp_keys_fail(reader, "\"%s\" is no name: expected 1 to %d of A-Z a-z 0-9 _ . -", sp_word_show(sp_word_of(name), shown),
-                         SP_KEY_NAME_SIZE - 1);
+    return sp_keys_fail(reader, "\"%s\" is no name: expected 1 to %d of A-Z a-z 0-9 _ . -",
+                        sp_word_show(sp_word_of(name), shown), SP_KEY_NAME_SIZE - 1);
 }
 
 /* What the caller keeps: only whether it is of the right type, and not empty. */
@@ -273,7 +276,8 @@ static int check_place(const sp_key_reader *reader, const json_t *object, const 
     if (key->only) {
         const int chosen = *(const int *)((const char *)to + first->offset);
         if (!(key->only & 1u << chosen))
-            return sp_keys_fail(reader, "it means nothing where %s is %s", first->name, first->words->word[chosen - first->words->first]);
+            return sp_keys_fail(reader, "it means nothing where %s is %s", first->name,
+                                first->words->word[chosen - first->words->first]);
     }
     if (key->needs && !json_object_get(object, key->needs))
         return sp_keys_fail(reader, "it needs %s beside it", key->needs);
@@ -313,12 +317,13 @@ int sp_keys_look_up(const sp_key_reader *reader, json_t *names, const char *name
     *number = json_integer_value(value);
     if (value)
         return SP_OK;
-    json_object_foreach(names, known, value)
-        sp_keys_offer(choices, known);
-    return sp_keys_fail(reader, "\"%s\" is no %s, expected %s%s", sp_word_show(sp_word_of(name), shown), what, choices[0] ? "one of " : "none, as there is none", choices);
+    json_object_foreach(names, known, value) sp_keys_offer(choices, known);
+    return sp_keys_fail(reader, "\"%s\" is no %s, expected %s%s", sp_word_show(sp_word_of(name), shown), what,
+                        choices[0] ? "one of " : "none, as there is none", choices);
 }
 
-int sp_keys_among(const sp_key_reader *reader, const json_t *object, const char *const *keys, bool at_most, bool at_least)
+int sp_keys_among(const sp_key_reader *reader, const json_t *object, const char *const *keys, bool at_most,
+                  bool at_least)
 {
     char choices[SP_KEY_CHOICES] = "";
     const char *found = NULL;

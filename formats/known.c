@@ -18,7 +18,8 @@ static const struct {
     {"training", {"q", "force"}},
     {"trajectory", {"vertex", "held/", "time/", "q/", "qdot/", "u/", "udot/", "energy/", "estimate/"}},
     {"motion",
-     {"time/", "pose/", "twist/", "q/", "qdot/", "wrench/", "energy/", "counts/", "hand/", "coupling/", "device/", "contact/"}},
+     {"time/", "pose/", "twist/", "q/", "qdot/", "wrench/", "energy/", "counts/", "hand/", "coupling/", "device/",
+      "contact/"}},
     {"field", {"origin", "spacing", "distance"}},
     {"pointshell", {"points", "normals", "area", "level", "parent", "radius", "Us", "dNs", "dTs", "a"}},
 };

@@ -18,14 +18,17 @@ static int target(sp_context *context, const sp_text *text, sp_word id, const sp
     if (load->kind == SP_LOAD_ALL) {
         if (id.length == 0 || sp_word_is(id, "-"))
             return SP_OK;
-        return sp_text_fail(context, text, "id: \"%s\", but kind all takes none (leave it empty)", sp_word_show(id, shown));
+        return sp_text_fail(context, text, "id: \"%s\", but kind all takes none (leave it empty)",
+                            sp_word_show(id, shown));
     }
     if (by_region)
         return sp_csv_region(context, text, "id", id, mesh, &load->id);
-    return sp_csv_index(context, text, "id", kind_names[load->kind], id, load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count : mesh->vertex_count, &load->id);
+    return sp_csv_index(context, text, "id", kind_names[load->kind], id,
+                        load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count : mesh->vertex_count, &load->id);
 }
 
-static int parse_load(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item, int64_t index)
+static int parse_load(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item,
+                      int64_t index)
 {
     const sp_mesh *mesh = data;
     sp_load *load = item;
@@ -34,7 +37,9 @@ static int parse_load(void *data, sp_context *context, const sp_text *text, cons
     int status;
     bool pressure = sp_word_is(field[2], "pressure");
     if (count < (pressure ? 5 : 7))
-        return sp_text_fail(context, text, pressure ? "%d fields, expected t0,t1,pressure,id,p" : "%d fields, expected t0,t1,kind,id,fx,fy,fz", count);
+        return sp_text_fail(
+            context, text,
+            pressure ? "%d fields, expected t0,t1,pressure,id,p" : "%d fields, expected t0,t1,kind,id,fx,fy,fz", count);
     for (load->kind = SP_LOAD_VERTEX; load->kind <= SP_LOAD_SPRING && !sp_word_is(field[2], kind_names[load->kind]);)
         load->kind++;
     if (load->kind > SP_LOAD_SPRING)
@@ -44,7 +49,8 @@ static int parse_load(void *data, sp_context *context, const sp_text *text, cons
     const int due = spring ? 8 : pressure ? 5 : 7;
     load->moving = spring && count == 11;
     if (count != due && !load->moving)
-        return sp_text_fail(context, text, "%d fields, kind %s has %d%s", count, kind_names[load->kind], due, spring ? ", or 11 where its anchor moves" : "");
+        return sp_text_fail(context, text, "%d fields, kind %s has %d%s", count, kind_names[load->kind], due,
+                            spring ? ", or 11 where its anchor moves" : "");
     SP_TRY(sp_text_field_number(context, text, field_names[0], field[0], &load->start));
     if (load->start < 0)
         return sp_text_fail(context, text, "t0: the load acts from %g s", load->start);
@@ -69,8 +75,8 @@ done:
     return status;
 }
 
-int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool, int64_t *load_count,
-                   sp_load **loads)
+int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool,
+                   int64_t *load_count, sp_load **loads)
 {
     const sp_csv csv = {field_names[0], sizeof(sp_load), parse_load, (void *)mesh};
     sp_list list = {0};

@@ -5,8 +5,9 @@
 #include "base/memory.h"
 #include "dynamics/loads.h"
 
-/* Parses the text; the loads are allocated from `pool`. Region ids may be names of the mesh's regions. SP_INPUT with line
- * and field. */
-int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool, int64_t *load_count, sp_load **loads) SP_MUST_USE;
+/* Parses the text; the loads are allocated from `pool`. Region ids may be names of the mesh's regions. SP_INPUT with
+ * line and field. */
+int sp_loads_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool,
+                   int64_t *load_count, sp_load **loads) SP_MUST_USE;
 
 #endif

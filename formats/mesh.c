@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double SURFACE_TOLERANCE = 1e-3; /* imported weights have six digits, and vertices may lie outside the cage */
+static const double SURFACE_TOLERANCE =
+    1e-3; /* imported weights have six digits, and vertices may lie outside the cage */
 
 /* ---- materials ---- */
 
@@ -33,7 +34,8 @@ static int name_from_json(sp_context *context, const json_t *object, const char 
         return sp_fail(context, SP_INPUT, "meta: a material is not a JSON object");
     int status = sp_json_text(context, object, "name", name);
     if (status == SP_OK && (!**name || strlen(*name) >= SP_NAME_LENGTH))
-        return sp_fail(context, SP_INPUT, "meta: material name \"%.80s\" is empty or longer than %d bytes", *name, SP_NAME_LENGTH - 1);
+        return sp_fail(context, SP_INPUT, "meta: material name \"%.80s\" is empty or longer than %d bytes", *name,
+                       SP_NAME_LENGTH - 1);
     return status;
 }
 
@@ -61,14 +63,17 @@ done:
 }
 
 /* standard: NULL, or what has the values that are not given. helix: NULL where a rule of directions is out of place. */
-static int material_from_json(sp_context *context, const json_t *object, const sp_material *standard, sp_helix *helix, sp_material *material)
+static int material_from_json(sp_context *context, const json_t *object, const sp_material *standard, sp_helix *helix,
+                              sp_material *material)
 {
-    static const char *const known[] = {"name", "law", "density", "young", "poisson", "stiffness", "frame", "mooney", "damping_mass", "damping_stiffness",
-                                        "fibre", "fibre_stiffness", "fibre_exponent", "fibre_direction"};
+    static const char *const known[] = {
+        "name",   "law",          "density",           "young", "poisson",         "stiffness",      "frame",
+        "mooney", "damping_mass", "damping_stiffness", "fibre", "fibre_stiffness", "fibre_exponent", "fibre_direction"};
     static const struct {
         const char *key;
         enum sp_fibre least;
-    } of_fibres[] = {{"fibre_stiffness", SP_FIBRE_STVK}, {"fibre_direction", SP_FIBRE_STVK}, {"fibre_exponent", SP_FIBRE_FUNG}};
+    } of_fibres[] = {
+        {"fibre_stiffness", SP_FIBRE_STVK}, {"fibre_direction", SP_FIBRE_STVK}, {"fibre_exponent", SP_FIBRE_FUNG}};
     const char *name = NULL, *law = NULL;
     int status;
     SP_TRY(check_keys(context, object, "material", sizeof known / sizeof *known, known));
@@ -79,13 +84,15 @@ static int material_from_json(sp_context *context, const json_t *object, const s
         SP_TRY(sp_json_text(context, object, "law", &law));
         SP_TRY(sp_law_from_name(context, law, &material->law));
     }
-    bool required = !standard, isotropic = sp_law_isotropic(material->law), of_law = standard && standard->law == material->law;
+    bool required = !standard, isotropic = sp_law_isotropic(material->law),
+         of_law = standard && standard->law == material->law;
     SP_TRY(number_or(context, object, "density", required, &material->density));
     SP_TRY(number_or(context, object, "young", required && isotropic, &material->young));
     SP_TRY(number_or(context, object, "poisson", required && isotropic, &material->poisson));
     SP_TRY(number_or(context, object, "damping_mass", false, &material->damping_mass));
     SP_TRY(number_or(context, object, "damping_stiffness", false, &material->damping_stiffness));
-    if (material->law == SP_LAW_LINEAR && !(of_law && !json_object_get(object, "stiffness") && !json_object_get(object, "frame"))) {
+    if (material->law == SP_LAW_LINEAR &&
+        !(of_law && !json_object_get(object, "stiffness") && !json_object_get(object, "frame"))) {
         double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
         memcpy(material->frame, identity, sizeof identity);
         SP_TRY(sp_json_numbers(context, object, "stiffness", 21, material->stiffness));
@@ -100,12 +107,14 @@ static int material_from_json(sp_context *context, const json_t *object, const s
     }
     for (size_t i = 0; i < sizeof of_fibres / sizeof *of_fibres; i++)
         if (json_object_get(object, of_fibres[i].key) && material->fibre < of_fibres[i].least) {
-            status = sp_fail(context, SP_INPUT, "meta: material \"%s\" has \"%s\" but %s fibres", material->name, of_fibres[i].key, material->fibre == SP_FIBRE_NONE ? "no" : "stvk");
+            status = sp_fail(context, SP_INPUT, "meta: material \"%s\" has \"%s\" but %s fibres", material->name,
+                             of_fibres[i].key, material->fibre == SP_FIBRE_NONE ? "no" : "stvk");
             goto done;
         }
     if (material->fibre != SP_FIBRE_NONE) {
         SP_TRY(number_or(context, object, "fibre_stiffness", true, &material->fibre_stiffness));
-        SP_TRY(number_or(context, object, "fibre_exponent", material->fibre == SP_FIBRE_FUNG, &material->fibre_exponent));
+        SP_TRY(
+            number_or(context, object, "fibre_exponent", material->fibre == SP_FIBRE_FUNG, &material->fibre_exponent));
         const json_t *direction = json_object_get(object, "fibre_direction");
         if (helix && json_is_object(direction))
             SP_TRY(helix_from_json(context, direction, helix, material->fibre_direction));
@@ -117,7 +126,8 @@ done:
     return status;
 }
 
-int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *pool, int64_t *count, sp_material **materials)
+int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *pool, int64_t *count,
+                           sp_material **materials)
 {
     int status = SP_OK;
     bool one = json_is_object(json);
@@ -158,7 +168,8 @@ int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp
         while (m < count && strcmp(materials[m].name, name))
             m++;
         if (m == count || met[m]) {
-            status = m == count ? sp_fail(context, SP_INPUT, "the mesh has no region \"%s\"", name) : sp_fail(context, SP_INPUT, "material name \"%s\" stands twice", name);
+            status = m == count ? sp_fail(context, SP_INPUT, "the mesh has no region \"%s\"", name)
+                                : sp_fail(context, SP_INPUT, "material name \"%s\" stands twice", name);
             goto done;
         }
         SP_TRY(material_from_json(context, object, &materials[m], &helices[m], &edited));
@@ -173,7 +184,8 @@ done:
 /* NULL: out of memory. */
 static json_t *material_to_json(const sp_material *material)
 {
-    json_t *object = json_pack("{s:s, s:s, s:f}", "name", material->name, "law", sp_law_name(material->law), "density", material->density);
+    json_t *object = json_pack("{s:s, s:s, s:f}", "name", material->name, "law", sp_law_name(material->law), "density",
+                               material->density);
     bool failed = false;
     if (sp_law_isotropic(material->law)) {
         failed |= json_object_set_new(object, "young", json_real(material->young)) != 0;
@@ -188,7 +200,8 @@ static json_t *material_to_json(const sp_material *material)
         failed |= json_object_set_new(object, "fibre_stiffness", json_real(material->fibre_stiffness)) != 0;
         if (material->fibre == SP_FIBRE_FUNG)
             failed |= json_object_set_new(object, "fibre_exponent", json_real(material->fibre_exponent)) != 0;
-        failed |= json_object_set_new(object, "fibre_direction", sp_json_from_numbers(3, material->fibre_direction)) != 0;
+        failed |=
+            json_object_set_new(object, "fibre_direction", sp_json_from_numbers(3, material->fibre_direction)) != 0;
     }
     failed |= json_object_set_new(object, "damping_mass", json_real(material->damping_mass)) != 0;
     failed |= json_object_set_new(object, "damping_stiffness", json_real(material->damping_stiffness)) != 0;
@@ -201,7 +214,8 @@ static json_t *material_to_json(const sp_material *material)
 
 /* ---- reading ---- */
 
-static int take(sp_context *context, sp_file *file, const char *name, enum sp_type type, int rank, int64_t extent, int64_t width, int64_t *count, void *data)
+static int take(sp_context *context, sp_file *file, const char *name, enum sp_type type, int rank, int64_t extent,
+                int64_t width, int64_t *count, void *data)
 {
     sp_array *array;
     int64_t shape[2] = {extent, width};
@@ -219,7 +233,9 @@ static int check_cut(sp_context *context, const sp_file *file, char cut_from[SP_
     int status = sp_json_hash(context, file->meta, "cut_from", cut_from);
     bool has_origin = sp_members_find(&file->members, "origin") != NULL;
     if (status == SP_OK && (*cut_from != 0) != has_origin)
-        status = sp_fail(context, SP_INPUT, has_origin ? "it has the member origin, but \"cut_from\" in meta is missing" : "it was cut from another mesh, but origin is missing");
+        status = sp_fail(context, SP_INPUT,
+                         has_origin ? "it has the member origin, but \"cut_from\" in meta is missing"
+                                    : "it was cut from another mesh, but origin is missing");
     return status;
 }
 
@@ -249,15 +265,18 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
         SP_TRY(take(context, file, "fixed_axes", SP_U1, 1, mesh->fixed_count, 0, &count, &mesh->fixed_axes));
     sp_embedded_surface *surface = &mesh->surface;
     surface->width = mesh->hex_count ? 8 : 4;
-    static const char *const surface_members[] = {"surface/vertices", "surface/triangles", "surface/element", "surface/weights"};
+    static const char *const surface_members[] = {"surface/vertices", "surface/triangles", "surface/element",
+                                                  "surface/weights"};
     bool has_surface = false;
     for (int i = 0; i < 4; i++)
         has_surface |= sp_members_find(&file->members, surface_members[i]) != NULL;
     if (has_surface) {
         SP_TRY(take(context, file, "surface/vertices", SP_F8, 2, -1, 3, &surface->vertex_count, &surface->vertices));
-        SP_TRY(take(context, file, "surface/triangles", SP_I8, 2, -1, 3, &surface->triangle_count, &surface->triangles));
+        SP_TRY(
+            take(context, file, "surface/triangles", SP_I8, 2, -1, 3, &surface->triangle_count, &surface->triangles));
         SP_TRY(take(context, file, "surface/element", SP_I8, 1, surface->vertex_count, 0, &count, &surface->element));
-        SP_TRY(take(context, file, "surface/weights", SP_F8, 2, surface->vertex_count, surface->width, &count, &surface->weights));
+        SP_TRY(take(context, file, "surface/weights", SP_F8, 2, surface->vertex_count, surface->width, &count,
+                    &surface->weights));
     }
     char cut_from[SP_HASH_LENGTH];
     SP_TRY(check_cut(context, file, cut_from));
@@ -267,7 +286,8 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh)
         goto done;
     }
     mesh->quadrature = (int)quadrature;
-    SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool, &mesh->material_count, &mesh->materials));
+    SP_TRY(sp_materials_from_json(context, json_object_get(file->meta, "materials"), &file->members.pool,
+                                  &mesh->material_count, &mesh->materials));
     mesh->pool = file->members.pool;
     file->members = (sp_members){0};
     if (!mesh->fixed_axes) {
@@ -285,7 +305,8 @@ done:
     return status;
 }
 
-int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char cut_from[SP_HASH_LENGTH], int64_t *count, int64_t **origin)
+int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char cut_from[SP_HASH_LENGTH],
+                        int64_t *count, int64_t **origin)
 {
     int64_t old = 0, *from;
     int status;
@@ -299,10 +320,13 @@ int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char 
         old++;
     for (int64_t v = old; v < *count; v++) {
         if (from[v] < 0 || from[v] >= old)
-            return sp_fail(context, SP_INPUT, "origin: vertex %lld is to be a copy of vertex %lld of %lld", (long long)v, (long long)from[v], (long long)old);
+            return sp_fail(context, SP_INPUT, "origin: vertex %lld is to be a copy of vertex %lld of %lld",
+                           (long long)v, (long long)from[v], (long long)old);
         if (v > old && from[v] < from[v - 1])
-            return sp_fail(context, SP_INPUT, "origin: vertex %lld is a copy of vertex %lld, the one before of %lld: they must not decrease", (long long)v, (long long)from[v],
-                           (long long)from[v - 1]);
+            return sp_fail(
+                context, SP_INPUT,
+                "origin: vertex %lld is a copy of vertex %lld, the one before of %lld: they must not decrease",
+                (long long)v, (long long)from[v], (long long)from[v - 1]);
     }
     *origin = sp_pool_copy(pool, from, *count, sizeof *from);
     if (!*origin)
@@ -343,17 +367,22 @@ int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp
     if (partly_fixed)
         SP_TRY(sp_writer_array(writer, "fixed_axes", SP_U1, false, 1, &mesh->fixed_count, mesh->fixed_axes));
     if (surface->vertex_count) {
-        SP_TRY(sp_writer_numbers(writer, "surface/vertices", false, 2, (int64_t[]){surface->vertex_count, 3}, surface->vertices));
-        SP_TRY(sp_writer_array(writer, "surface/triangles", SP_I8, false, 2, (int64_t[]){surface->triangle_count, 3}, surface->triangles));
+        SP_TRY(sp_writer_numbers(writer, "surface/vertices", false, 2, (int64_t[]){surface->vertex_count, 3},
+                                 surface->vertices));
+        SP_TRY(sp_writer_array(writer, "surface/triangles", SP_I8, false, 2, (int64_t[]){surface->triangle_count, 3},
+                               surface->triangles));
         SP_TRY(sp_writer_array(writer, "surface/element", SP_I8, false, 1, &surface->vertex_count, surface->element));
-        SP_TRY(sp_writer_numbers(writer, "surface/weights", false, 2, (int64_t[]){surface->vertex_count, surface->width}, surface->weights));
+        SP_TRY(sp_writer_numbers(writer, "surface/weights", false, 2,
+                                 (int64_t[]){surface->vertex_count, surface->width}, surface->weights));
     }
 done:
     return status;
 }
 
-/* A mesh that was made of another one, whose hash stands in meta under `key`, with the vertex of that mesh that each vertex is from in a member of its own. */
-static int write_descendant(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *key, const char *hash, const char *member, const int64_t *vertex)
+/* A mesh that was made of another one, whose hash stands in meta under `key`, with the vertex of that mesh that each
+ * vertex is from in a member of its own. */
+static int write_descendant(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *key,
+                            const char *hash, const char *member, const int64_t *vertex)
 {
     int status;
     if (json_object_set_new(meta, key, json_string(hash)))
@@ -364,12 +393,14 @@ done:
     return status;
 }
 
-int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from, const int64_t *origin)
+int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from,
+                      const int64_t *origin)
 {
     return write_descendant(context, writer, meta, mesh, "cut_from", cut_from, "origin", origin);
 }
 
-int sp_mesh_write_kept(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *kept_from, const int64_t *kept)
+int sp_mesh_write_kept(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *kept_from,
+                       const int64_t *kept)
 {
     return write_descendant(context, writer, meta, mesh, "kept_from", kept_from, "kept", kept);
 }

@@ -12,24 +12,33 @@ int sp_mesh_read(sp_context *context, sp_file *file, sp_mesh *mesh) SP_MUST_USE;
 /* Adds quadrature and materials to `meta`, writes it and the members; the caller ends with the result. */
 int sp_mesh_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh) SP_MUST_USE;
 
-/* Of a mesh that was cut from another: cut_from, the other one's hash, and origin [*count], the vertex of it that each vertex is or is a copy of, from
- * `pool`. Call it before sp_mesh_read, which takes the arrays out of the file. Checked: the other one's vertices come first with their own numbers, then
- * copies of them in the order of their origin; *count is the caller's to compare with the vertices of the mesh. Of another mesh: "", 0 and NULL. */
-int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char cut_from[SP_HASH_LENGTH], int64_t *count, int64_t **origin) SP_MUST_USE;
+/* Of a mesh that was cut from another: cut_from, the other one's hash, and origin [*count], the vertex of it that each
+ * vertex is or is a copy of, from `pool`. Call it before sp_mesh_read, which takes the arrays out of the file. Checked:
+ * the other one's vertices come first with their own numbers, then copies of them in the order of their origin; *count
+ * is the caller's to compare with the vertices of the mesh. Of another mesh: "", 0 and NULL. */
+int sp_mesh_read_origin(sp_context *context, sp_file *file, sp_pool *pool, char cut_from[SP_HASH_LENGTH],
+                        int64_t *count, int64_t **origin) SP_MUST_USE;
 
 /* sp_mesh_write and the same of a cut mesh; origin [mesh->vertex_count]. */
-int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from, const int64_t *origin) SP_MUST_USE;
+int sp_mesh_write_cut(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *cut_from,
+                      const int64_t *origin) SP_MUST_USE;
 
-/* The same of a mesh that has some of the elements of another one, `kept_from` by its hash; kept [mesh->vertex_count] the vertex there that each vertex is. */
-int sp_mesh_write_kept(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *kept_from, const int64_t *kept) SP_MUST_USE;
+/* The same of a mesh that has some of the elements of another one, `kept_from` by its hash; kept [mesh->vertex_count]
+ * the vertex there that each vertex is. */
+int sp_mesh_write_kept(sp_context *context, sp_writer *writer, json_t *meta, const sp_mesh *mesh, const char *kept_from,
+                       const int64_t *kept) SP_MUST_USE;
 
-/* Materials as in a mesh's meta: {"name", "law", "density", …}; one object, or an array of them. Unknown keys are SP_INPUT.
- * The result is allocated from `pool`. */
-int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *pool, int64_t *count, sp_material **materials) SP_MUST_USE;
+/* Materials as in a mesh's meta: {"name", "law", "density", …}; one object, or an array of them. Unknown keys are
+ * SP_INPUT. The result is allocated from `pool`. */
+int sp_materials_from_json(sp_context *context, const json_t *json, sp_pool *pool, int64_t *count,
+                           sp_material **materials) SP_MUST_USE;
 
-/* The same of the materials that `json` names among these; what it does not give of one stays. "fibre_direction" may also be a rule,
- * {"helix": {"axis": [x, y, z], "centre": [x, y, z], "angle": degrees}}: the region's direction is then the axis, and helices
- * [count] has what sp_mesh_wind takes; its axis is 0 where there is no rule. SP_INPUT for a name that is none of theirs. */
-int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp_material *materials, sp_helix *helices) SP_MUST_USE;
+/* The same of the materials that `json` names among these; what it does not give of one stays. "fibre_direction" may
+ * also be a rule,
+ * {"helix": {"axis": [x, y, z], "centre": [x, y, z], "angle": degrees}}: the region's direction is then the axis, and
+ * helices [count] has what sp_mesh_wind takes; its axis is 0 where there is no rule. SP_INPUT for a name that is none
+ * of theirs. */
+int sp_materials_edit(sp_context *context, const json_t *json, int64_t count, sp_material *materials,
+                      sp_helix *helices) SP_MUST_USE;
 
 #endif

@@ -8,13 +8,29 @@
 
 /* What a block consists of, in this order in the file; those of extent 0 are left out. */
 enum series {
-    TIME, POSE, TWIST, Q, QDOT, WRENCH, ENERGY, COUNTS, HAND, COUPLING, DEVICE, CONTACT_COUNT, CONTACT_BODY, CONTACT_POINT, CONTACT_PLACE,
-    CONTACT_FORCE, SERIES
+    TIME,
+    POSE,
+    TWIST,
+    Q,
+    QDOT,
+    WRENCH,
+    ENERGY,
+    COUNTS,
+    HAND,
+    COUPLING,
+    DEVICE,
+    CONTACT_COUNT,
+    CONTACT_BODY,
+    CONTACT_POINT,
+    CONTACT_PLACE,
+    CONTACT_FORCE,
+    SERIES
 };
 
 static const char *const series_name[SERIES] = {
-    "time", "pose", "twist", "q", "qdot", "wrench", "energy", "counts", "hand", "coupling", "device", "contact/count", "contact/body",
-    "contact/point", "contact/place", "contact/force",
+    "time",          "pose",          "twist",    "q",      "qdot",          "wrench",       "energy",
+    "counts",        "hand",          "coupling", "device", "contact/count", "contact/body", "contact/point",
+    "contact/place", "contact/force",
 };
 
 static const int64_t MOST = (int64_t)1 << 40; /* coordinates: frames stay far below 2⁶³ bytes */
@@ -33,7 +49,9 @@ static bool of_contacts(enum series series)
 
 static enum sp_type series_type(enum series series)
 {
-    return series == COUNTS || series == CONTACT_COUNT ? SP_I8 : series == CONTACT_BODY || series == CONTACT_POINT ? SP_I4 : SP_F8;
+    return series == COUNTS || series == CONTACT_COUNT         ? SP_I8
+           : series == CONTACT_BODY || series == CONTACT_POINT ? SP_I4
+                                                               : SP_F8;
 }
 
 static size_t series_size(enum series series)
@@ -44,8 +62,17 @@ static size_t series_size(enum series series)
 /* Shape of a series of `count` frames or contacts; returns its rank. */
 static int series_shape(enum series series, layout recorded, int64_t count, int64_t shape[3])
 {
-    static const int64_t width[SERIES] = {[POSE] = 7, [TWIST] = 6, [WRENCH] = 6, [ENERGY] = SP_MOTION_ENERGIES, [COUNTS] = SP_MOTION_COUNTS, [HAND] = 7, [COUPLING] = 6,
-                                          [DEVICE] = 6, [CONTACT_BODY] = 2, [CONTACT_PLACE] = 3, [CONTACT_FORCE] = 3};
+    static const int64_t width[SERIES] = {[POSE] = 7,
+                                          [TWIST] = 6,
+                                          [WRENCH] = 6,
+                                          [ENERGY] = SP_MOTION_ENERGIES,
+                                          [COUNTS] = SP_MOTION_COUNTS,
+                                          [HAND] = 7,
+                                          [COUPLING] = 6,
+                                          [DEVICE] = 6,
+                                          [CONTACT_BODY] = 2,
+                                          [CONTACT_PLACE] = 3,
+                                          [CONTACT_FORCE] = 3};
     shape[0] = count;
     shape[1] = series == Q || series == QDOT ? recorded.r : width[series];
     shape[2] = 0;
@@ -92,7 +119,8 @@ static int64_t place_bodies(int64_t count, sp_motion_body *bodies)
 /* As in scenes. */
 static bool is_name(const char *name)
 {
-    const size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-[]"); /* copies: NAME[3] */
+    const size_t length =
+        strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-[]"); /* copies: NAME[3] */
     return length > 0 && length < SP_SCENE_NAME && !name[length];
 }
 
@@ -114,12 +142,14 @@ static int write_shape(sp_context *context, sp_writer *writer, json_t *meta, con
     json_t *bodies = json_array();
     for (int64_t b = 0; b < shape->body_count; b++) {
         const sp_motion_body *body = &shape->bodies[b];
-        if (json_array_append_new(bodies, json_pack("{s:s, s:s, s:I}", "name", body->name, "model", body->model, "r", (json_int_t)body->r))) {
+        if (json_array_append_new(bodies, json_pack("{s:s, s:s, s:I}", "name", body->name, "model", body->model, "r",
+                                                    (json_int_t)body->r))) {
             json_decref(bodies);
             return sp_fail_memory(context);
         }
     }
-    if (json_object_set_new(meta, "bodies", bodies) || json_object_set_new(meta, "coupled", json_boolean(shape->coupled)) ||
+    if (json_object_set_new(meta, "bodies", bodies) ||
+        json_object_set_new(meta, "coupled", json_boolean(shape->coupled)) ||
         json_object_set_new(meta, "contacts", json_boolean(shape->contacts)))
         return sp_fail_memory(context);
     return sp_file_write_meta(writer, meta);
@@ -133,14 +163,18 @@ static int check_shape(sp_context *context, const sp_motion_shape *shape)
     for (int64_t b = 0; b < shape->body_count; b++) {
         const sp_motion_body *body = &shape->bodies[b];
         if (!is_name(body->name) || !is_name(body->model) || body->r < 0 || body->r > MOST - r)
-            return sp_fail(context, SP_USAGE, "a motion whose body %lld is \"%.64s\" of model \"%.64s\" with %lld coordinates behind %lld", (long long)b, body->name, body->model,
-                           (long long)body->r, (long long)r);
+            return sp_fail(context, SP_USAGE,
+                           "a motion whose body %lld is \"%.64s\" of model \"%.64s\" with %lld coordinates behind %lld",
+                           (long long)b, body->name, body->model, (long long)body->r, (long long)r);
         r += body->r;
     }
-    return r == shape->r ? SP_OK : sp_fail(context, SP_USAGE, "a motion of %lld reduced coordinates whose bodies have %lld", (long long)shape->r, (long long)r);
+    return r == shape->r ? SP_OK
+                         : sp_fail(context, SP_USAGE, "a motion of %lld reduced coordinates whose bodies have %lld",
+                                   (long long)shape->r, (long long)r);
 }
 
-int sp_motion_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_motion_shape *shape, sp_motion_writer **result)
+int sp_motion_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_motion_shape *shape,
+                    sp_motion_writer **result)
 {
     int status = check_shape(context, shape);
     if (status != SP_OK)
@@ -171,7 +205,8 @@ static int write_block(sp_motion_writer *motion)
         char name[SP_MEMBER_NAME];
         int64_t shape[3];
         const int64_t width = series_width(i, motion->recorded);
-        const int rank = series_shape(i, motion->recorded, of_contacts(i) && width ? motion->list[i].count / width : motion->count, shape);
+        const int rank = series_shape(i, motion->recorded,
+                                      of_contacts(i) && width ? motion->list[i].count / width : motion->count, shape);
         const void *data = of_contacts(i) && motion->list[i].count ? motion->list[i].data : motion->data[i];
         if (width == 0)
             continue;
@@ -193,14 +228,17 @@ done:
 int sp_motion_append(sp_motion_writer *motion, const sp_scene_frame *frame)
 {
     const sp_motion_contacts *contacts = &frame->contacts;
-    const void *const from[SERIES] = {&frame->time,  frame->pose,     frame->twist,  frame->q,         frame->qdot,    frame->wrench,
-                                      frame->energy, frame->counts,   &frame->hand,  frame->coupling,  frame->device,  &contacts->count,
+    const void *const from[SERIES] = {&frame->time,   frame->pose,     frame->twist,    frame->q,
+                                      frame->qdot,    frame->wrench,   frame->energy,   frame->counts,
+                                      &frame->hand,   frame->coupling, frame->device,   &contacts->count,
                                       contacts->body, contacts->point, contacts->place, contacts->force};
     for (enum series i = 0; i < SERIES; i++) {
-        const int64_t width = series_width(i, motion->recorded), values = of_contacts(i) ? contacts->count * width : width;
+        const int64_t width = series_width(i, motion->recorded),
+                      values = of_contacts(i) ? contacts->count * width : width;
         if (values == 0)
             continue;
-        void *to = of_contacts(i) ? sp_list_add(&motion->list[i], values, series_size(i)) : (char *)motion->data[i] + (size_t)(motion->count * width) * series_size(i);
+        void *to = of_contacts(i) ? sp_list_add(&motion->list[i], values, series_size(i))
+                                  : (char *)motion->data[i] + (size_t)(motion->count * width) * series_size(i);
         if (!to) {
             motion->failed = true;
             return sp_fail_memory(motion->context);
@@ -230,7 +268,7 @@ typedef struct input {
     sp_reader *reader;
     sp_motion motion;
     layout recorded;
-    sp_pool pool;       /* of the block that is being read */
+    sp_pool pool; /* of the block that is being read */
     int64_t block;
     double last_time;
     /* of the block: */
@@ -250,16 +288,19 @@ static int read_bool(sp_context *context, const json_t *meta, const char *key, b
 
 static int read_body(sp_context *context, const json_t *entry, int64_t b, json_t *names, sp_motion_body *body)
 {
-    const char *name = json_string_value(json_object_get(entry, "name")), *model = json_string_value(json_object_get(entry, "model"));
+    const char *name = json_string_value(json_object_get(entry, "name")),
+               *model = json_string_value(json_object_get(entry, "model"));
     const json_t *r = json_object_get(entry, "r");
     if (!name || !model || !is_name(name) || !is_name(model))
-        return sp_fail(context, SP_INPUT, "meta: \"bodies\": entry %lld has no usable \"name\" and \"model\"", (long long)b);
+        return sp_fail(context, SP_INPUT, "meta: \"bodies\": entry %lld has no usable \"name\" and \"model\"",
+                       (long long)b);
     if (json_object_get(names, name))
         return sp_fail(context, SP_INPUT, "meta: \"bodies\": %s stands twice", name);
     if (json_object_set_new(names, name, json_true()))
         return sp_fail_memory(context);
     if (!json_is_integer(r) || json_integer_value(r) < 0 || json_integer_value(r) > MOST)
-        return sp_fail(context, SP_INPUT, "meta: \"bodies\": \"r\" of %s is not a whole number from 0 to %lld", name, (long long)MOST);
+        return sp_fail(context, SP_INPUT, "meta: \"bodies\": \"r\" of %s is not a whole number from 0 to %lld", name,
+                       (long long)MOST);
     *body = (sp_motion_body){.r = json_integer_value(r)};
     memcpy(body->name, name, strlen(name) + 1);
     memcpy(body->model, model, strlen(model) + 1);
@@ -322,7 +363,8 @@ static int take_series(input *in, sp_array *array)
             break;
     }
     if (series == SERIES)
-        return sp_fail(context, SP_INPUT, "member %s does not belong to block %lld, which is due", array->name, (long long)in->block);
+        return sp_fail(context, SP_INPUT, "member %s does not belong to block %lld, which is due", array->name,
+                       (long long)in->block);
     if (in->read[series])
         return sp_fail(context, SP_INPUT, "member %s stands twice", array->name);
     int64_t *count = of_contacts(series) ? &in->contacts : &in->frames;
@@ -348,8 +390,8 @@ static int check_poses(const input *in, enum series series)
         const double *q = value + 7 * i + 3;
         const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
         if (!(fabs(length - 1) <= 1e-6))
-            return sp_fail(in->context, SP_INPUT, "%s: frame %lld of the block: quaternion %lld has length %.9g", array->name, (long long)(i / in_frame), (long long)(i % in_frame),
-                           length);
+            return sp_fail(in->context, SP_INPUT, "%s: frame %lld of the block: quaternion %lld has length %.9g",
+                           array->name, (long long)(i / in_frame), (long long)(i % in_frame), length);
     }
     return SP_OK;
 }
@@ -360,7 +402,8 @@ static int check_counts(const input *in)
     const int64_t *value = array->data;
     for (int64_t i = 0; i < array->count; i++)
         if (value[i] < 0)
-            return sp_fail(in->context, SP_INPUT, "%s: value %lld is %lld", array->name, (long long)i, (long long)value[i]);
+            return sp_fail(in->context, SP_INPUT, "%s: value %lld is %lld", array->name, (long long)i,
+                           (long long)value[i]);
     return SP_OK;
 }
 
@@ -372,20 +415,24 @@ static int check_contacts(const input *in)
     int64_t left = in->contacts;
     for (int64_t f = 0; f < in->frames; f++) {
         if (count[f] < 0 || count[f] > left)
-            return sp_fail(context, SP_INPUT, "%s: frame %lld of the block has %lld contacts, the block has %lld", array->name, (long long)f, (long long)count[f],
-                           (long long)in->contacts);
+            return sp_fail(context, SP_INPUT, "%s: frame %lld of the block has %lld contacts, the block has %lld",
+                           array->name, (long long)f, (long long)count[f], (long long)in->contacts);
         left -= count[f];
     }
     if (left)
-        return sp_fail(context, SP_INPUT, "%s: its frames have %lld contacts, the block has %lld", array->name, (long long)(in->contacts - left), (long long)in->contacts);
+        return sp_fail(context, SP_INPUT, "%s: its frames have %lld contacts, the block has %lld", array->name,
+                       (long long)(in->contacts - left), (long long)in->contacts);
     const int32_t *body = in->array[CONTACT_BODY].data, *point = in->array[CONTACT_POINT].data;
     for (int64_t c = 0; c < in->contacts; c++) {
         const int32_t *pair = body + 2 * c;
-        if (pair[0] < 0 || pair[0] >= in->recorded.bodies || pair[1] < 0 || pair[1] >= in->recorded.bodies || pair[0] == pair[1])
-            return sp_fail(context, SP_INPUT, "%s: contact %lld is of bodies %d and %d of %lld", in->array[CONTACT_BODY].name, (long long)c, pair[0], pair[1],
+        if (pair[0] < 0 || pair[0] >= in->recorded.bodies || pair[1] < 0 || pair[1] >= in->recorded.bodies ||
+            pair[0] == pair[1])
+            return sp_fail(context, SP_INPUT, "%s: contact %lld is of bodies %d and %d of %lld",
+                           in->array[CONTACT_BODY].name, (long long)c, pair[0], pair[1],
                            (long long)in->recorded.bodies);
         if (point[c] < 0)
-            return sp_fail(context, SP_INPUT, "%s: contact %lld is of point %d", in->array[CONTACT_POINT].name, (long long)c, point[c]);
+            return sp_fail(context, SP_INPUT, "%s: contact %lld is of point %d", in->array[CONTACT_POINT].name,
+                           (long long)c, point[c]);
     }
     return SP_OK;
 }
@@ -432,8 +479,8 @@ static int read_blocks(input *in)
             sp_array array;
             SP_TRY(sp_reader_next(in->reader, &in->pool, wanted, &in->recorded, &array));
             if (!array.name[0])
-                return sp_blocks_end(in->context, "motion", in->reader, motion->frame_count, in->block, missing < whole, motion->meta, motion->result, &motion->truncated,
-                                     motion->hash);
+                return sp_blocks_end(in->context, "motion", in->reader, motion->frame_count, in->block, missing < whole,
+                                     motion->meta, motion->result, &motion->truncated, motion->hash);
             if (motion->result)
                 return sp_fail(in->context, SP_INPUT, "member %s follows result, which must be the last", array.name);
             if (!strcmp(array.name, "result")) {

@@ -1,4 +1,5 @@
-/* Files of kind motion (motion.md): how the bodies of a scene moved and touched, written while it is computed, readable while it comes. */
+/* Files of kind motion (motion.md): how the bodies of a scene moved and touched, written while it is computed, readable
+ * while it comes. */
 #ifndef SP_FORMATS_MOTION_H
 #define SP_FORMATS_MOTION_H
 
@@ -35,11 +36,11 @@ typedef struct sp_scene_frame {
     const sp_pose *pose;    /* [bodies] of the frame of each model */
     const double *twist;    /* [bodies, 6] velocity of the frame's origin m/s, angular velocity rad/s, world */
     const double *q, *qdot; /* [r] */
-    const double *wrench;   /* [bodies, 6] N, N m: of all contacts in the last step, world, about the origin of the body's frame where they
-                               were found */
+    const double *wrench; /* [bodies, 6] N, N m: of all contacts in the last step, world, about the origin of the body's
+                             frame where they were found */
     double energy[SP_MOTION_ENERGIES]; /* J, of all bodies that move by forces */
-    int64_t counts[SP_MOTION_COUNTS];  /* the largest of the steps since the frame before: nodes visited, nodes passed over, points in
-                                          contact, deepest level */
+    int64_t counts[SP_MOTION_COUNTS];  /* the largest of the steps since the frame before: nodes visited, nodes passed
+                                          over, points in  contact, deepest level */
     /* where coupled: */
     sp_pose hand;                /* the manipulandum */
     double coupling[6];          /* force and torque of the coupling on the body */
@@ -49,7 +50,8 @@ typedef struct sp_scene_frame {
 
 typedef struct sp_motion_writer sp_motion_writer;
 
-/* Adds the shape to `meta` and writes it. meta already holds "scene" (hash of the scene's text). The sp_writer stays the caller's. */
+/* Adds the shape to `meta` and writes it. meta already holds "scene" (hash of the scene's text). The sp_writer stays
+ * the caller's. */
 int sp_motion_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_motion_shape *shape,
                     sp_motion_writer **motion) SP_MUST_USE;
 /* Copies one frame; whole blocks go to the file. Allocates only where a block has more contacts than any before. */
@@ -82,8 +84,8 @@ typedef struct sp_motion {
     sp_list owned[16];                     /* what time … contact_force point into */
 } sp_motion;
 
-/* Checks shapes, finite values, increasing times, unit quaternions (within 1e-6), bodies and points of contacts in range. With `partial` a
- * cut file is read up to its last whole block. */
+/* Checks shapes, finite values, increasing times, unit quaternions (within 1e-6), bodies and points of contacts in
+ * range. With `partial` a cut file is read up to its last whole block. */
 int sp_motion_read(sp_context *context, int descriptor, bool partial, sp_motion *motion) SP_MUST_USE;
 void sp_motion_free(sp_motion *motion);
 

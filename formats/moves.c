@@ -13,7 +13,8 @@ static int compare(const void *a, const void *b)
 /* Bits of the axes along which a vertex is held: those of the mesh, all where that does not hold it. */
 static int held_axes(const sp_mesh *mesh, int64_t vertex)
 {
-    const int64_t *found = mesh->fixed_count > 0 ? bsearch(&vertex, mesh->fixed, (size_t)mesh->fixed_count, sizeof vertex, compare) : NULL;
+    const int64_t *found =
+        mesh->fixed_count > 0 ? bsearch(&vertex, mesh->fixed, (size_t)mesh->fixed_count, sizeof vertex, compare) : NULL;
     return found ? mesh->fixed_axes[found - mesh->fixed] : 7;
 }
 
@@ -28,13 +29,17 @@ static int check_axes(void *data, sp_context *context, const sp_text *text, int6
     const int axes = held_axes(data, vertex);
     for (int c = 0; c < 3; c++)
         if (!(axes >> c & 1) && u[c] != 0)
-            return sp_text_fail(context, text, "u%c: %g m, but vertex %lld is free along %c in the mesh", 'x' + c, u[c], (long long)vertex, 'x' + c);
+            return sp_text_fail(context, text, "u%c: %g m, but vertex %lld is free along %c in the mesh", 'x' + c, u[c],
+                                (long long)vertex, 'x' + c);
     return SP_OK;
 }
 
-int sp_moves_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool, int64_t *move_count, sp_vertex_move **moves)
+int sp_moves_parse(sp_context *context, const char *bytes, int64_t count, const sp_mesh *mesh, sp_pool *pool,
+                   int64_t *move_count, sp_vertex_move **moves)
 {
-    const sp_series_kind kind = {3, "t,vertex,ux,uy,uz", {"t", "vertex", "ux", "uy", "uz"}, "m", mesh->vertex_count, find_vertex, check_axes, (void *)mesh};
+    const sp_series_kind kind = {3,          "t,vertex,ux,uy,uz", {"t", "vertex", "ux", "uy", "uz"},
+                                 "m",        mesh->vertex_count,  find_vertex,
+                                 check_axes, (void *)mesh};
     sp_series *series;
     const int status = sp_series_parse(context, bytes, count, &kind, pool, move_count, &series);
     if (status != SP_OK)

@@ -8,10 +8,11 @@
 int sp_npy_print(char preamble[SP_NPY_ROOM], const char *descriptor, bool fortran, int rank, const int64_t *shape)
 {
     char dict[SP_NPY_ROOM - 80];
-    int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (", descriptor, fortran ? "True" : "False");
+    int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (", descriptor,
+                          fortran ? "True" : "False");
     for (int i = 0; i < rank; i++)
-        length += snprintf(dict + length, sizeof dict - (size_t)length, i == 0 || rank == 1 ? "%lld%s" : " %lld%s", (long long)shape[i],
-                           i + 1 < rank || rank == 1 ? "," : "");
+        length += snprintf(dict + length, sizeof dict - (size_t)length, i == 0 || rank == 1 ? "%lld%s" : " %lld%s",
+                           (long long)shape[i], i + 1 < rank || rank == 1 ? "," : "");
     length += snprintf(dict + length, sizeof dict - (size_t)length, "), }");
     int total = (10 + length + 1 + 63) / 64 * 64;
     memset(preamble, ' ', (size_t)total);

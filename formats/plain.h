@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Whether the text is valid UTF-8 without control characters, line feeds, marks of writing direction or characters without width. */
+/* Whether the text is valid UTF-8 without control characters, line feeds, marks of writing direction or characters
+ * without width. */
 bool sp_is_plain(const char *text);
 
 /* Prints the text with "?" in place of each of these. */

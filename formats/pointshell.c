@@ -16,8 +16,8 @@ static int take_levels(sp_context *context, sp_file *file, sp_shell *shell)
     for (int64_t i = 0; i < shell->count; i++) {
         const int64_t before = i > 0 ? number[i - 1] : 0;
         if (number[i] < 1 || number[i] < before || number[i] > before + 1 || number[i] > SP_SHELL_LEVELS_MAX) {
-            status = sp_fail(context, SP_INPUT, "level: point %lld is of level %lld after one of level %lld", (long long)i, (long long)number[i],
-                             (long long)before);
+            status = sp_fail(context, SP_INPUT, "level: point %lld is of level %lld after one of level %lld",
+                             (long long)i, (long long)number[i], (long long)before);
             goto done;
         }
         shell->levels = (int)number[i];
@@ -34,24 +34,27 @@ static int check_values(sp_context *context, const sp_shell *shell)
         const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         const int k = sp_shell_level_of(shell, i);
         if (!(fabs(length - 1) <= UNIT))
-            return sp_fail(context, SP_INPUT, "normals: that of point %lld has the length %g, expected 1", (long long)i, length);
+            return sp_fail(context, SP_INPUT, "normals: that of point %lld has the length %g, expected 1", (long long)i,
+                           length);
         if (!(shell->area[i] >= 0))
             return sp_fail(context, SP_INPUT, "area: that of point %lld is %g", (long long)i, shell->area[i]);
         if (k == 1 ? shell->parent[i] != -1 : shell->parent[i] < 0 || shell->parent[i] >= shell->cumulative[k - 2])
-            return sp_fail(context, SP_INPUT, "parent: that of point %lld of level %d is %lld", (long long)i, k, (long long)shell->parent[i]);
+            return sp_fail(context, SP_INPUT, "parent: that of point %lld of level %d is %lld", (long long)i, k,
+                           (long long)shell->parent[i]);
     }
     for (int64_t i = 0; i < sp_shell_inner(shell); i++) {
         if (!(shell->radius[i] >= 0))
             return sp_fail(context, SP_INPUT, "radius: that of node %lld is %g", (long long)i, shell->radius[i]);
         for (int64_t j = 0; j < shell->modes; j++)
             if (!(shell->a[shell->modes * i + j] >= 0))
-                return sp_fail(context, SP_INPUT, "a: that of node %lld and coordinate %lld is %g", (long long)i, (long long)j,
-                               shell->a[shell->modes * i + j]);
+                return sp_fail(context, SP_INPUT, "a: that of node %lld and coordinate %lld is %g", (long long)i,
+                               (long long)j, shell->a[shell->modes * i + j]);
     }
     return SP_OK;
 }
 
-static int take_numbers(sp_context *context, sp_file *file, const char *name, int rank, const int64_t *shape, double **values)
+static int take_numbers(sp_context *context, sp_file *file, const char *name, int rank, const int64_t *shape,
+                        double **values)
 {
     sp_array *array;
     int status;
@@ -100,7 +103,8 @@ int sp_pointshell_write(sp_context *context, sp_writer *writer, json_t *meta, co
     sp_pool pool = {0};
     int status;
     int64_t *level = sp_pool_raw(&pool, n, sizeof *level);
-    if (!level || json_object_set_new(meta, "points", json_integer(n)) || (shell->modes > 0 && json_object_set_new(meta, "r", json_integer(shell->modes)))) {
+    if (!level || json_object_set_new(meta, "points", json_integer(n)) ||
+        (shell->modes > 0 && json_object_set_new(meta, "r", json_integer(shell->modes)))) {
         status = sp_fail_memory(context);
         goto done;
     }

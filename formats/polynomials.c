@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 1 << 14, MOST_PARTS = 1 << 14, MOST_GROUPS = 1 << 14 }; /* reduced coordinates: N² doubles stay far below 2⁶³ bytes */
+enum {
+    MOST = 1 << 14,
+    MOST_PARTS = 1 << 14,
+    MOST_GROUPS = 1 << 14
+}; /* reduced coordinates: N² doubles stay far below 2⁶³ bytes */
 
 static const char *const constant_name[SP_CONSTANT_COUNT] = {"all", "lambda", "mu"};
 
@@ -28,7 +32,8 @@ static int part_from_json(sp_context *context, const json_t *json, sp_polynomial
     SP_TRY(sp_json_text(context, json, "constant", &constant));
     SP_TRY(sp_json_number(context, json, "value", &part->value));
     if (!*group || strlen(group) >= SP_NAME_LENGTH)
-        return sp_fail(context, SP_INPUT, "meta: group \"%.80s\" is empty or longer than %d bytes", group, SP_NAME_LENGTH - 1);
+        return sp_fail(context, SP_INPUT, "meta: group \"%.80s\" is empty or longer than %d bytes", group,
+                       SP_NAME_LENGTH - 1);
     strcpy(part->group, group);
     for (int i = 0; i < SP_CONSTANT_COUNT; i++)
         if (!strcmp(constant, constant_name[i])) {
@@ -62,7 +67,8 @@ static int read_parts(sp_context *context, sp_file *file, sp_polynomials *polyno
     for (int64_t i = 0; i < count; i++) {
         char name[SP_MEMBER_NAME];
         part_member(polynomials, i, name);
-        SP_TRY(sp_members_take_symmetric(context, &file->members, name, sp_polynomial_order(polynomials->r), &polynomials->parts[i].gram));
+        SP_TRY(sp_members_take_symmetric(context, &file->members, name, sp_polynomial_order(polynomials->r),
+                                         &polynomials->parts[i].gram));
     }
 done:
     return status;
@@ -77,9 +83,11 @@ static int group_from_json(sp_context *context, const json_t *json, sp_polynomia
     SP_TRY(sp_json_text(context, json, "group", &name));
     SP_TRY(sp_json_number(context, json, "density", &group->density));
     if (!*name || strlen(name) >= SP_NAME_LENGTH)
-        return sp_fail(context, SP_INPUT, "meta: group \"%.80s\" is empty or longer than %d bytes", name, SP_NAME_LENGTH - 1);
+        return sp_fail(context, SP_INPUT, "meta: group \"%.80s\" is empty or longer than %d bytes", name,
+                       SP_NAME_LENGTH - 1);
     if (!(group->density > 0))
-        return sp_fail(context, SP_INPUT, "meta: the density of group %s is %g, expected kg/m3 above 0", name, group->density);
+        return sp_fail(context, SP_INPUT, "meta: the density of group %s is %g, expected kg/m3 above 0", name,
+                       group->density);
     strcpy(group->name, name);
 done:
     return status;
@@ -97,7 +105,8 @@ static int read_groups(sp_context *context, sp_file *file, sp_polynomials *polyn
     if (count < 1 || count > MOST_GROUPS)
         return sp_fail(context, SP_INPUT, "meta: \"groups\" is no array, empty or too long");
     SP_TRY(sp_members_take(context, &file->members, "group_mass", SP_F8, false, 3, (int64_t[]){count, r, r}, &mass));
-    SP_TRY(sp_members_take(context, &file->members, "group_gravity", SP_F8, false, 3, (int64_t[]){count, r, 3}, &gravity));
+    SP_TRY(
+        sp_members_take(context, &file->members, "group_gravity", SP_F8, false, 3, (int64_t[]){count, r, 3}, &gravity));
     polynomials->groups = sp_pool_new(&file->members.pool, count, sizeof *polynomials->groups);
     if (!polynomials->groups)
         return sp_fail_memory(context);
@@ -124,8 +133,8 @@ int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *poly
     int status;
     *polynomials = (sp_polynomials){0};
     if (strcmp(sp_file_kind(file), "polynomials"))
-        return sp_fail(context, SP_INPUT, "it is %s%.40s, expected polynomials", file->meta ? "a file of kind " : "not a file of Supple",
-                       sp_file_kind(file));
+        return sp_fail(context, SP_INPUT, "it is %s%.40s, expected polynomials",
+                       file->meta ? "a file of kind " : "not a file of Supple", sp_file_kind(file));
     SP_TRY(sp_json_hash(context, file->meta, "mesh", mesh));
     SP_TRY(sp_json_hash(context, file->meta, "basis", basis));
     SP_TRY(sp_json_integer(context, file->meta, "r", 1, MOST, &polynomials->r));
@@ -136,7 +145,8 @@ int sp_polynomials_read(sp_context *context, sp_file *file, sp_polynomials *poly
         goto done;
     }
     SP_TRY(sp_members_take_symmetric(context, &file->members, "mass", polynomials->r, &polynomials->mass));
-    SP_TRY(sp_members_take(context, &file->members, "gravity", SP_F8, false, 2, (int64_t[]){polynomials->r, 3}, &array));
+    SP_TRY(
+        sp_members_take(context, &file->members, "gravity", SP_F8, false, 2, (int64_t[]){polynomials->r, 3}, &array));
     polynomials->gravity = array->data;
     SP_TRY(read_parts(context, file, polynomials));
     SP_TRY(read_groups(context, file, polynomials));
@@ -158,7 +168,8 @@ static int write_groups(sp_context *context, sp_writer *writer, const sp_polynom
 {
     int64_t r = polynomials->r, count = polynomials->group_count;
     sp_pool scratch = {0};
-    double *mass = sp_pool_raw(&scratch, count * r * r, sizeof *mass), *gravity = sp_pool_raw(&scratch, count * 3 * r, sizeof *gravity);
+    double *mass = sp_pool_raw(&scratch, count * r * r, sizeof *mass),
+           *gravity = sp_pool_raw(&scratch, count * 3 * r, sizeof *gravity);
     int status = SP_OK;
     if (scratch.failed)
         status = sp_fail_memory(context);
@@ -178,11 +189,12 @@ int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, c
 {
     int64_t r = polynomials->r, order = sp_polynomial_order(r);
     json_t *list = json_array();
-    bool failed = json_object_set_new(meta, "r", json_integer(r)) || json_object_set_new(meta, "density", json_real(polynomials->density));
+    bool failed = json_object_set_new(meta, "r", json_integer(r)) ||
+                  json_object_set_new(meta, "density", json_real(polynomials->density));
     for (int64_t i = 0; i < polynomials->part_count; i++) {
         const sp_polynomial_part *part = &polynomials->parts[i];
-        failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:f}", "group", part->group, "constant", constant_name[part->constant],
-                                                        "value", part->value)) != 0;
+        failed |= json_array_append_new(list, json_pack("{s:s, s:s, s:f}", "group", part->group, "constant",
+                                                        constant_name[part->constant], "value", part->value)) != 0;
     }
     failed |= json_object_set_new(meta, "parts", list) != 0;
     failed |= sp_json_set_mass(meta, polynomials->lumped);
@@ -190,7 +202,8 @@ int sp_polynomials_write(sp_context *context, sp_writer *writer, json_t *meta, c
         failed |= json_object_set_new(meta, "symmetrized", json_true()) != 0;
     list = polynomials->group_count ? json_array() : NULL;
     for (int64_t g = 0; g < polynomials->group_count; g++)
-        failed |= json_array_append_new(list, json_pack("{s:s, s:f}", "group", polynomials->groups[g].name, "density", polynomials->groups[g].density)) != 0;
+        failed |= json_array_append_new(list, json_pack("{s:s, s:f}", "group", polynomials->groups[g].name, "density",
+                                                        polynomials->groups[g].density)) != 0;
     if (list)
         failed |= json_object_set_new(meta, "groups", list) != 0;
     if (failed)

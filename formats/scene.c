@@ -26,9 +26,13 @@ typedef struct reading {
 
 /* ---- models ---- */
 
-static const char *const distances[] = {"field", "voxmap", "plane", "sphere", "box", NULL}, *const looks[] = {"mesh", "surface", NULL},
-                        *const densities[] = {"mass", "density", NULL}, *const forces[] = {"polynomials", "cubature", NULL},
-                        *const anything[] = {"mesh", "surface", "field", "voxmap", "plane", "sphere", "box", "shell", NULL};
+static const char *const distances[] = {"field", "voxmap", "plane", "sphere", "box", NULL},
+                         *const looks[] = {"mesh", "surface", NULL}, *const densities[] = {"mass", "density", NULL},
+                         *const forces[] = {"polynomials", "cubature", NULL}, *const anything[] = {"mesh",  "surface",
+                                                                                                   "field", "voxmap",
+                                                                                                   "plane", "sphere",
+                                                                                                   "box",   "shell",
+                                                                                                   NULL};
 
 static int read_domains(reading *r, const json_t *list, sp_scene_model *model)
 {
@@ -59,8 +63,10 @@ static bool is_inertia(const double J[6])
     double most = 0;
     for (int i = 0; i < 6; i++)
         most = fmax(most, fabs(J[i]));
-    const double xx = J[0] / most, yy = J[1] / most, zz = J[2] / most, yz = J[3] / most, zx = J[4] / most, xy = J[5] / most;
-    return xx > 0 && xx * yy - xy * xy > 0 && xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * zx) + zx * (xy * yz - yy * zx) > 0;
+    const double xx = J[0] / most, yy = J[1] / most, zz = J[2] / most, yz = J[3] / most, zx = J[4] / most,
+                 xy = J[5] / most;
+    return xx > 0 && xx * yy - xy * xy > 0 &&
+           xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * zx) + zx * (xy * yz - yy * zx) > 0;
 }
 
 static int check_soft(reading *r, const json_t *object, const sp_scene_model *model)
@@ -150,15 +156,18 @@ static int check_motion(reading *r, const json_t *object, const sp_scene_body *b
         const sp_scene_body *others = r->bodies_read.data;
         for (int64_t i = 0; i < r->bodies_read.count; i++)
             if (others[i].motion == SP_SCENE_COUPLED)
-                return sp_keys_fail(&r->at, "coupled, as %s is already; expected at most one such body", others[i].name);
+                return sp_keys_fail(&r->at, "coupled, as %s is already; expected at most one such body",
+                                    others[i].name);
     }
-    const bool dynamic = body->motion == SP_SCENE_FREE || (body->motion == SP_SCENE_COUPLED && scene->coupling.kind == SP_SCENE_DYNAMIC);
+    const bool dynamic =
+        body->motion == SP_SCENE_FREE || (body->motion == SP_SCENE_COUPLED && scene->coupling.kind == SP_SCENE_DYNAMIC);
     if (body->motion == SP_SCENE_FREE && model->shape == SP_SCENE_PLANE)
         return sp_keys_fail(&r->at, "free, but model %s is a plane, which has no inertia", model->name);
     if (dynamic && model->kind == SP_SCENE_RIGID && !model->mesh && !model->density && !model->mass)
         return sp_keys_fail(&r->at,
-                             "%s needs a mass, and model %s has neither mesh, nor surface and density, nor mass, mass_centre and inertia",
-                             body->motion == SP_SCENE_FREE ? "free" : "coupled (dynamic)", model->name);
+                            "%s needs a mass, and model %s has neither mesh, nor surface and density, nor mass, "
+                            "mass_centre and inertia",
+                            body->motion == SP_SCENE_FREE ? "free" : "coupled (dynamic)", model->name);
 done:
     return status;
 }
@@ -170,8 +179,8 @@ static int add_copies(reading *r, const sp_scene_body_read *read, const char *na
     const bool copied = grid[0] > 0;
     const int64_t count = copied ? grid[0] * grid[1] * grid[2] : 1; /* at most 1e15 */
     if (count > MOST_BODIES - r->bodies_read.count)
-        return sp_keys_fail(&r->at, "%lld bodies with those before, expected at most %d in all", (long long)(r->bodies_read.count + count),
-                             MOST_BODIES);
+        return sp_keys_fail(&r->at, "%lld bodies with those before, expected at most %d in all",
+                            (long long)(r->bodies_read.count + count), MOST_BODIES);
     entry *added = sp_list_add(&r->entries, 1, sizeof *added);
     if (!added)
         return sp_fail_memory(r->at.context);
@@ -181,7 +190,8 @@ static int add_copies(reading *r, const sp_scene_body_read *read, const char *na
         return sp_fail_memory(r->at.context);
     for (int64_t i = 0; i < count; i++) {
         bodies[i] = read->body;
-        const int64_t place[3] = {copied ? i % grid[0] : 0, copied ? i / grid[0] % grid[1] : 0, copied ? i / grid[0] / grid[1] : 0};
+        const int64_t place[3] = {copied ? i % grid[0] : 0, copied ? i / grid[0] % grid[1] : 0,
+                                  copied ? i / grid[0] / grid[1] : 0};
         for (int k = 0; k < 3; k++)
             bodies[i].pose.x[k] += (double)place[k] * read->spacing[k];
         if (!isfinite(bodies[i].pose.x[0] + bodies[i].pose.x[1] + bodies[i].pose.x[2])) {
@@ -192,8 +202,8 @@ static int add_copies(reading *r, const sp_scene_body_read *read, const char *na
                                   : snprintf(bodies[i].name, SP_SCENE_NAME, "%s", name);
         if (length >= SP_SCENE_NAME) {
             sp_keys_down(&r->at, ".name");
-            return sp_keys_fail(&r->at, "the names of its copies, as %s[%lld], have more than %d characters", name, (long long)i,
-                                 SP_SCENE_NAME - 1);
+            return sp_keys_fail(&r->at, "the names of its copies, as %s[%lld], have more than %d characters", name,
+                                (long long)i, SP_SCENE_NAME - 1);
         }
     }
     return SP_OK;
@@ -262,8 +272,8 @@ static int find_bodies(const reading *r, const char *name, entry *found)
         base[length] = 0;
         const json_t *value = json_object_get(r->bodies, base);
         const entry *one = value ? (const entry *)r->entries.data + json_integer_value(value) : NULL;
-        if (one && sp_word_integer((sp_word){bracket + 1, (int64_t)strcspn(bracket + 1, "]")}, &copy) && copy >= 0 && copy < one->count &&
-            !strcmp(r->scene->bodies[one->first + copy].name, name)) {
+        if (one && sp_word_integer((sp_word){bracket + 1, (int64_t)strcspn(bracket + 1, "]")}, &copy) && copy >= 0 &&
+            copy < one->count && !strcmp(r->scene->bodies[one->first + copy].name, name)) {
             *found = (entry){one->first + copy, 1, true};
             return SP_OK;
         }
@@ -297,7 +307,8 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
     entry side[2];
     const sp_scene *scene = r->scene;
     if (json_array_size(value) != 2) /* 0 for what is no array */
-        return sp_keys_fail(&r->at, "%s, expected an array of two names", json_is_array(value) ? "another count" : sp_keys_what(value));
+        return sp_keys_fail(&r->at, "%s, expected an array of two names",
+                            json_is_array(value) ? "another count" : sp_keys_what(value));
     for (int k = 0; k < 2; k++) {
         const json_t *name = json_array_get(value, (size_t)k);
         const size_t way = sp_keys_down(&r->at, "[%d]", k);
@@ -314,17 +325,20 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
     if (!shell->shell)
         return sp_keys_fail(&r->at, "model %s has no shell", shell->name);
     if (!distance && !(field->shell && shell->thickness > 0 && field->thickness > 0))
-        return sp_keys_fail(&r->at, "model %s has neither field, voxmap nor shape, nor do both have a shell with thickness", field->name);
+        return sp_keys_fail(&r->at,
+                            "model %s has neither field, voxmap nor shape, nor do both have a shell with thickness",
+                            field->name);
     if (side[0].first == side[1].first && side[0].count == 1 && side[1].count == 1)
         return sp_keys_fail(&r->at, "both are %s, expected two bodies", scene->bodies[side[0].first].name);
     const int64_t count = side[0].count * side[1].count; /* at most 1e10 */
     if (count > MOST_PAIRS - r->pairs.count)
-        return sp_keys_fail(&r->at, "%lld pairs of bodies with those before, expected at most %d", (long long)(r->pairs.count + count),
-                             MOST_PAIRS);
+        return sp_keys_fail(&r->at, "%lld pairs of bodies with those before, expected at most %d",
+                            (long long)(r->pairs.count + count), MOST_PAIRS);
     pair *pairs = sp_list_add(&r->pairs, count, sizeof *pairs);
     if (!pairs)
         return sp_fail_memory(r->at.context);
-    /* No copy with itself. Balls against balls are the same pair in both orders: lower number first, and copies among themselves once. */
+    /* No copy with itself. Balls against balls are the same pair in both orders: lower number first, and copies among
+     * themselves once. */
     const bool among = side[0].count > 1 && side[1].count > 1 && side[0].first == side[1].first;
     for (int64_t i = 0; i < side[0].count; i++)
         for (int64_t j = 0; j < side[1].count; j++) {
@@ -345,8 +359,9 @@ static int check_repeated(reading *r)
     for (int64_t i = 1; i < r->pairs.count; i++)
         if (pairs[i].bodies.shell == pairs[i - 1].bodies.shell && pairs[i].bodies.field == pairs[i - 1].bodies.field) {
             sp_keys_down(&r->at, "[%lld]", (long long)pairs[i].entry);
-            return sp_keys_fail(&r->at, "%s and %s are a pair of pairs[%lld] already", r->scene->bodies[pairs[i].bodies.shell].name,
-                                 r->scene->bodies[pairs[i].bodies.field].name, (long long)pairs[i - 1].entry);
+            return sp_keys_fail(&r->at, "%s and %s are a pair of pairs[%lld] already",
+                                r->scene->bodies[pairs[i].bodies.shell].name,
+                                r->scene->bodies[pairs[i].bodies.field].name, (long long)pairs[i - 1].entry);
         }
     return SP_OK;
 }

@@ -1,4 +1,5 @@
-/* The keys of scenes as tables, by which they are read. scene.md and scene.schema.json say the same: tests/unit/scene.c compares. */
+/* The keys of scenes as tables, by which they are read. scene.md and scene.schema.json say the same: tests/unit/scene.c
+ * compares. */
 #ifndef SP_FORMATS_SCENE_INTERNAL_H
 #define SP_FORMATS_SCENE_INTERNAL_H
 

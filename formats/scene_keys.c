@@ -6,11 +6,14 @@
 
 _Static_assert(sizeof(enum sp_scene_motion) == sizeof(int), "words are kept as int");
 
-static const sp_key_words weights = {SP_SCENE_EQUAL, {"equal", "area"}}, normals = {SP_SCENE_GRADIENT, {"gradient", "tangents"}},
-                            directions = {SP_SCENE_BY_SHAPE, {"shape", "normal", "gradient"}},
-                            budgets = {SP_SCENE_NODES, {"nodes", "cost"}}, kinds = {SP_SCENE_RIGID, {"rigid", "linear", "reduced"}},
-                            motions = {SP_SCENE_FIXED, {"fixed", "free", "path", "coupled"}},
-                            couplings = {SP_SCENE_STATIC, {"static", "dynamic"}}, gradients = {SP_SCENE_NORMAL, {"normal", "field"}};
+static const sp_key_words weights = {SP_SCENE_EQUAL, {"equal", "area"}},
+                          normals = {SP_SCENE_GRADIENT, {"gradient", "tangents"}},
+                          directions = {SP_SCENE_BY_SHAPE, {"shape", "normal", "gradient"}},
+                          budgets = {SP_SCENE_NODES, {"nodes", "cost"}},
+                          kinds = {SP_SCENE_RIGID, {"rigid", "linear", "reduced"}},
+                          motions = {SP_SCENE_FIXED, {"fixed", "free", "path", "coupled"}},
+                          couplings = {SP_SCENE_STATIC, {"static", "dynamic"}},
+                          gradients = {SP_SCENE_NORMAL, {"normal", "field"}};
 
 #define AT(member) .offset = offsetof(sp_scene, contact.member)
 static const sp_key contact_keys[] = {
@@ -57,7 +60,8 @@ static const sp_key box_keys[] = {
     {"half", NUMBER, REQUIRED, AT(half), 3, "m", ABOVE(0)},
     {0},
 };
-static const sp_key_table plane_table = {"plane", plane_keys}, sphere_table = {"sphere", sphere_keys}, box_table = {"box", box_keys};
+static const sp_key_table plane_table = {"plane", plane_keys}, sphere_table = {"sphere", sphere_keys},
+                          box_table = {"box", box_keys};
 #undef AT
 
 #define AT(member) .offset = offsetof(sp_scene_domain_read, member)
@@ -84,7 +88,8 @@ static const sp_key model_keys[] = {
     {"surface", FILE_NAME, OPTIONAL, AT(surface), .only = RIGID},
     {"proxies", FILE_NAME, OPTIONAL, AT(proxies), .only = SOFT, .needs = "field"},
     {"domains", SP_KEY_LIST, OPTIONAL, .table = &sp_scene_domain_keys, .only = SOFT, .needs = "field"},
-    {"nearest", INTEGER, DEFAULT, AT(nearest), WITHIN(1, SP_DEFORMED_NEAREST), .standard = {5}, .only = SOFT, .needs = "proxies"},
+    {"nearest", INTEGER, DEFAULT, AT(nearest), WITHIN(1, SP_DEFORMED_NEAREST), .standard = {5}, .only = SOFT,
+     .needs = "proxies"},
     {"r", INTEGER, DEFAULT, AT(r), WITHIN(0, INT32_MAX), .only = SOFT},
     {"plane", OBJECT, OPTIONAL, .table = &plane_table, .only = RIGID},
     {"sphere", OBJECT, OPTIONAL, .table = &sphere_table, .only = RIGID},

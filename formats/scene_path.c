@@ -21,11 +21,12 @@ static int follow(sp_context *context, const sp_text *text, const line *before, 
     if (!(now->time > before->time))
         return sp_text_fail(context, text, "t: %.17g s after %.17g s, expected more", now->time, before->time);
     if (!isfinite(step) || !isfinite(M_PI / step))
-        return sp_text_fail(context, text, "t: %g s after %g s is too long or too short a step", now->time, before->time);
+        return sp_text_fail(context, text, "t: %g s after %g s is too long or too short a step", now->time,
+                            before->time);
     for (int k = 0; k < 3; k++)
         if (!isfinite((now->pose.x[k] - before->pose.x[k]) / step))
-            return sp_text_fail(context, text, "%s: from %g to %g m in %g s, which has no finite velocity", field_names[k + 1],
-                                before->pose.x[k], now->pose.x[k], step);
+            return sp_text_fail(context, text, "%s: from %g to %g m in %g s, which has no finite velocity",
+                                field_names[k + 1], before->pose.x[k], now->pose.x[k], step);
     double cosine = 0;
     for (int k = 0; k < 4; k++)
         cosine += before->pose.q[k] * now->pose.q[k];
@@ -34,7 +35,8 @@ static int follow(sp_context *context, const sp_text *text, const line *before, 
     return SP_OK;
 }
 
-static int parse_line(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item, int64_t index)
+static int parse_line(void *data, sp_context *context, const sp_text *text, const sp_word *field, int count, void *item,
+                      int64_t index)
 {
     line *now = item;
     int status;

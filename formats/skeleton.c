@@ -83,7 +83,8 @@ static int take(reading *r, int64_t bone, int64_t vertex)
     if (*owner == bone + 1)
         return SP_OK;
     if (*owner > 0)
-        return sp_keys_fail(&r->at, "vertex %lld belongs to bone %s, and to bone %s already", (long long)vertex, r->file->names[bone], r->file->names[*owner - 1]);
+        return sp_keys_fail(&r->at, "vertex %lld belongs to bone %s, and to bone %s already", (long long)vertex,
+                            r->file->names[bone], r->file->names[*owner - 1]);
     *owner = bone + 1;
     int64_t *added = sp_list_add(&r->vertices, 1, sizeof *added);
     if (!added)
@@ -99,13 +100,16 @@ static int find_region(const reading *r, const json_t *value, int64_t *region)
     const sp_key number = {.type = SP_KEY_INTEGER, WITHIN(0, (double)(mesh->material_count - 1))};
     const char *name = json_string_value(value);
     if (!name)
-        return json_is_number(value) ? sp_keys_integer(&r->at, value, &number, region) : sp_keys_fail(&r->at, "%s, expected the name or number of a region", sp_keys_what(value));
+        return json_is_number(value)
+                   ? sp_keys_integer(&r->at, value, &number, region)
+                   : sp_keys_fail(&r->at, "%s, expected the name or number of a region", sp_keys_what(value));
     for (*region = 0; *region < mesh->material_count; ++*region) {
         if (!strcmp(mesh->materials[*region].name, name))
             return SP_OK;
         sp_keys_offer(choices, sp_word_show(sp_word_of(mesh->materials[*region].name), shown));
     }
-    return sp_keys_fail(&r->at, "\"%s\" is no region, expected one of %s", sp_word_show(sp_word_of(name), shown), choices);
+    return sp_keys_fail(&r->at, "\"%s\" is no region, expected one of %s", sp_word_show(sp_word_of(name), shown),
+                        choices);
 }
 
 static int take_region(reading *r, int64_t bone, const json_t *value)
@@ -135,7 +139,8 @@ static int take_vertex(reading *r, int64_t bone, const json_t *value)
     return status == SP_OK ? take(r, bone, vertex) : status;
 }
 
-static int take_each(reading *r, int64_t bone, const json_t *object, const char *key, int (*one)(reading *, int64_t, const json_t *))
+static int take_each(reading *r, int64_t bone, const json_t *object, const char *key,
+                     int (*one)(reading *, int64_t, const json_t *))
 {
     int status = SP_OK;
     const json_t *list = json_object_get(object, key);
@@ -293,7 +298,8 @@ static int read_skeleton(reading *r, json_t *root)
     int status;
     sp_skeleton_file *file = r->file;
     SP_TRY(sp_keys_read(&r->at, root, &sp_skeleton_keys, file));
-    const int64_t bones = (int64_t)json_array_size(json_object_get(root, "bones")), springs = (int64_t)json_array_size(json_object_get(root, "springs"));
+    const int64_t bones = (int64_t)json_array_size(json_object_get(root, "bones")),
+                  springs = (int64_t)json_array_size(json_object_get(root, "springs"));
     if (bones > SP_SKELETON_BONES) {
         sp_keys_down(&r->at, ".bones");
         return sp_keys_fail(&r->at, "%lld bones, expected at most %d", (long long)bones, SP_SKELETON_BONES);
@@ -312,7 +318,8 @@ done:
     return status;
 }
 
-int sp_skeleton_file_parse(sp_context *context, const char *text, int64_t count, const char *folder, const sp_mesh *mesh, sp_skeleton_file *file)
+int sp_skeleton_file_parse(sp_context *context, const char *text, int64_t count, const char *folder,
+                           const sp_mesh *mesh, sp_skeleton_file *file)
 {
     json_t *root;
     sp_pool scratch = {0};
@@ -320,7 +327,10 @@ int sp_skeleton_file_parse(sp_context *context, const char *text, int64_t count,
     int status = sp_keys_load(context, text, count, &root);
     if (status != SP_OK)
         return status;
-    reading r = {.at = {.context = context, .pool = &file->pool, .folder = folder}, .mesh = mesh, .file = file, .names = json_object()};
+    reading r = {.at = {.context = context, .pool = &file->pool, .folder = folder},
+                 .mesh = mesh,
+                 .file = file,
+                 .names = json_object()};
     r.owner = sp_pool_new(&scratch, mesh->vertex_count, sizeof *r.owner);
     status = r.names && r.owner ? read_skeleton(&r, root) : sp_fail_memory(context);
     sp_list_free(&r.vertices);

@@ -17,12 +17,15 @@ typedef struct sp_skeleton_file {
     char **paths;            /* [spring_count] CSV (paths.md), joined with the folder; NULL: the anchor does not move */
 } sp_skeleton_file;
 
-/* From the text of a skeleton (count bytes) for a mesh. folder: of the text, for relative paths; "" or ".": as they are. Everything skeleton.md says is checked: unknown keys, repeated keys
- * and values out of range are errors that name the key by its way, `bones[3].axis`, and syntax errors the line. */
-int sp_skeleton_file_parse(sp_context *context, const char *text, int64_t count, const char *folder, const sp_mesh *mesh, sp_skeleton_file *file) SP_MUST_USE;
+/* From the text of a skeleton (count bytes) for a mesh. folder: of the text, for relative paths; "" or ".": as they
+ * are. Everything skeleton.md says is checked: unknown keys, repeated keys and values out of range are errors that name
+ * the key by its way, `bones[3].axis`, and syntax errors the line. */
+int sp_skeleton_file_parse(sp_context *context, const char *text, int64_t count, const char *folder,
+                           const sp_mesh *mesh, sp_skeleton_file *file) SP_MUST_USE;
 
 /* Copies times and positions of the path that spring `spring` names. */
-int sp_skeleton_file_set_path(sp_context *context, sp_skeleton_file *file, int64_t spring, const sp_path *path) SP_MUST_USE;
+int sp_skeleton_file_set_path(sp_context *context, sp_skeleton_file *file, int64_t spring,
+                              const sp_path *path) SP_MUST_USE;
 void sp_skeleton_file_free(sp_skeleton_file *file);
 
 #endif

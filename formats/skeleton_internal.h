@@ -1,4 +1,5 @@
-/* The keys of skeletons as tables, by which they are read. skeleton.md and skeleton.schema.json say the same: tests/unit/skeleton_file.c compares. */
+/* The keys of skeletons as tables, by which they are read. skeleton.md and skeleton.schema.json say the same:
+ * tests/unit/skeleton_file.c compares. */
 #ifndef SP_FORMATS_SKELETON_INTERNAL_H
 #define SP_FORMATS_SKELETON_INTERNAL_H
 
@@ -6,6 +7,8 @@
 
 extern const sp_key_table sp_skeleton_keys; /* the others are reached from it */
 
-enum { SP_SKELETON_BONES = 1000 }; /* at most: columns are dense, 24 bytes for each bone and vertex of the mesh (dynamics/skeleton.h) */
+enum {
+    SP_SKELETON_BONES = 1000
+}; /* at most: columns are dense, 24 bytes for each bone and vertex of the mesh (dynamics/skeleton.h) */
 
 #endif

@@ -25,25 +25,25 @@ static int take_rows(sp_context *context, sp_file *file, sp_sparse *matrix)
     SP_TRY(sp_members_take(context, &file->members, "shape", SP_I8, false, 1, (int64_t[]){2}, &shape));
     const int64_t *extent = shape->data;
     if (extent[0] != extent[1] || extent[0] < 1)
-        return sp_fail(context, SP_INPUT, "shape: the matrix is %lld by %lld, expected a square one", (long long)extent[0],
-                       (long long)extent[1]);
+        return sp_fail(context, SP_INPUT, "shape: the matrix is %lld by %lld, expected a square one",
+                       (long long)extent[0], (long long)extent[1]);
     SP_TRY(sp_members_take(context, &file->members, "indptr", SP_I8, false, 1, NULL, &start));
     SP_TRY(sp_members_take(context, &file->members, "indices", SP_I8, false, 1, NULL, &index));
     SP_TRY(sp_members_take(context, &file->members, "data", SP_F8, false, 1, &index->count, &value));
     if (start->count - 1 != extent[0])
-        return sp_fail(context, SP_INPUT, "indptr: it has %lld values, expected one more than the %lld rows", (long long)start->count,
-                       (long long)extent[0]);
+        return sp_fail(context, SP_INPUT, "indptr: it has %lld values, expected one more than the %lld rows",
+                       (long long)start->count, (long long)extent[0]);
     matrix->order = extent[0];
     matrix->start = start->data;
     matrix->index = index->data;
     matrix->value = value->data;
     for (int64_t i = 0; i < matrix->order; i++)
         if (matrix->start[i + 1] < matrix->start[i])
-            return sp_fail(context, SP_INPUT, "indptr: it falls from %lld to %lld in row %lld", (long long)matrix->start[i],
-                           (long long)matrix->start[i + 1], (long long)i);
+            return sp_fail(context, SP_INPUT, "indptr: it falls from %lld to %lld in row %lld",
+                           (long long)matrix->start[i], (long long)matrix->start[i + 1], (long long)i);
     if (matrix->start[0] != 0 || matrix->start[matrix->order] != index->count)
-        return sp_fail(context, SP_INPUT, "indptr: it goes from %lld to %lld, expected 0 to %lld", (long long)matrix->start[0],
-                       (long long)matrix->start[matrix->order], (long long)index->count);
+        return sp_fail(context, SP_INPUT, "indptr: it goes from %lld to %lld, expected 0 to %lld",
+                       (long long)matrix->start[0], (long long)matrix->start[matrix->order], (long long)index->count);
 done:
     return status;
 }
@@ -56,8 +56,8 @@ static int take_dof(sp_context *context, sp_file *file, int64_t order, int64_t *
     int64_t *list = array->data;
     for (int64_t i = 0; i < order; i++)
         if (list[i] < (i ? list[i - 1] + 1 : 0) || list[i] == INT64_MAX)
-            return sp_fail(context, SP_INPUT, "dof: value %lld is %lld, expected increasing numbers from 0", (long long)i,
-                           (long long)list[i]);
+            return sp_fail(context, SP_INPUT, "dof: value %lld is %lld, expected increasing numbers from 0",
+                           (long long)i, (long long)list[i]);
     *dof = list;
 done:
     return status;
@@ -94,7 +94,8 @@ done:
     return status;
 }
 
-int sp_sparse_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_sparse *matrix, const int64_t *dof, const char *which)
+int sp_sparse_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_sparse *matrix, const int64_t *dof,
+                    const char *which)
 {
     int64_t entries = matrix->start[matrix->order], starts = matrix->order + 1;
     if (json_object_set_new(meta, "matrix", json_string(which)))
@@ -104,7 +105,8 @@ int sp_sparse_write(sp_context *context, sp_writer *writer, json_t *meta, const 
     SP_TRY(sp_writer_array(writer, "indices", SP_I8, false, 1, &entries, matrix->index));
     SP_TRY(sp_writer_array(writer, "indptr", SP_I8, false, 1, &starts, matrix->start));
     SP_TRY(sp_writer_bytes(writer, "format", "csr"));
-    SP_TRY(sp_writer_array(writer, "shape", SP_I8, false, 1, (int64_t[]){2}, (int64_t[]){matrix->order, matrix->order}));
+    SP_TRY(
+        sp_writer_array(writer, "shape", SP_I8, false, 1, (int64_t[]){2}, (int64_t[]){matrix->order, matrix->order}));
     SP_TRY(sp_writer_numbers(writer, "data", false, 1, &entries, matrix->value));
     if (dof)
         SP_TRY(sp_writer_array(writer, "dof", SP_I8, false, 1, &matrix->order, dof));

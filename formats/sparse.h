@@ -5,9 +5,10 @@
 #include "formats/file.h"
 #include "linear/sparse.h"
 
-/* Accepts csr and csc (the same for a symmetric matrix), foreign files of SciPy too; checks with sp_sparse_check at 1e-9.
- * dof [order] receives the degree of freedom (3·vertex + component) of each row, allocated in matrix->pool; NULL where the
- * file has none (then the rows are all degrees of freedom in order). `which` receives "K", "M" or "" from meta. */
+/* Accepts csr and csc (the same for a symmetric matrix), foreign files of SciPy too; checks with sp_sparse_check at
+ * 1e-9. dof [order] receives the degree of freedom (3·vertex + component) of each row, allocated in matrix->pool; NULL
+ * where the file has none (then the rows are all degrees of freedom in order). `which` receives "K", "M" or "" from
+ * meta. */
 int sp_sparse_read(sp_context *context, sp_file *file, sp_sparse *matrix, int64_t **dof, char which[8]) SP_MUST_USE;
 
 /* meta must already hold "mesh"; which is "K" or "M". */

@@ -8,7 +8,8 @@
 /* What a block consists of, in this order in the file; those of extent 0 are left out. */
 enum series { TIME, Q, QDOT, U, UDOT, ENERGY, ESTIMATE, ENERGY_ESTIMATE, SERIES };
 
-static const char *const series_name[SERIES] = {"time", "q", "qdot", "u", "udot", "energy", "estimate", "energy_estimate"};
+static const char *const series_name[SERIES] = {"time", "q",      "qdot",     "u",
+                                                "udot", "energy", "estimate", "energy_estimate"};
 
 /* What is known of held vertices, members before the first block. */
 enum held { HELD_VERTEX, HELD_AXES, HELD_GROUP, HELD_FRAMES, HELD };
@@ -29,7 +30,9 @@ static int series_shape(enum series series, layout recorded, int64_t frames, int
     shape[0] = frames;
     shape[1] = series == Q || series == QDOT ? recorded.r : series == ENERGY ? SP_ENERGY_COUNT : recorded.points;
     shape[2] = 3;
-    return series == TIME || series == ESTIMATE || series == ENERGY_ESTIMATE ? 1 : series == U || series == UDOT ? 3 : 2;
+    return series == TIME || series == ESTIMATE || series == ENERGY_ESTIMATE ? 1
+           : series == U || series == UDOT                                   ? 3
+                                                                             : 2;
 }
 
 /* Values of a series in one frame, 0 where it is not recorded. */
@@ -73,15 +76,19 @@ static int write_held(sp_context *context, sp_writer *writer, int64_t count, con
         axes[k] = held[k].axes;
     }
     for (int i = 0; i < HELD && status == SP_OK; i++)
-        status = i == HELD_AXES ? sp_writer_array(writer, held_name[i], SP_U1, false, 1, &count, axes) : sp_writer_array(writer, held_name[i], SP_I8, false, 1, &count, number[i]);
+        status = i == HELD_AXES ? sp_writer_array(writer, held_name[i], SP_U1, false, 1, &count, axes)
+                                : sp_writer_array(writer, held_name[i], SP_I8, false, 1, &count, number[i]);
     sp_pool_free(&pool);
     return status;
 }
 
 static int write_shape(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape)
 {
-    if (json_object_set_new(meta, "r", json_integer(shape->r)) || json_object_set_new(meta, "points", json_integer(shape->point_count)) ||
-        json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)) || (shape->estimates && (json_object_set_new(meta, "estimates", json_true()) || json_object_set_new(meta, "energy_estimates", json_true()))))
+    if (json_object_set_new(meta, "r", json_integer(shape->r)) ||
+        json_object_set_new(meta, "points", json_integer(shape->point_count)) ||
+        json_object_set_new(meta, "vertices", json_integer(shape->vertex_count)) ||
+        (shape->estimates && (json_object_set_new(meta, "estimates", json_true()) ||
+                              json_object_set_new(meta, "energy_estimates", json_true()))))
         return sp_fail_memory(context);
     int status;
     SP_TRY(sp_file_write_meta(writer, meta));
@@ -98,10 +105,11 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
 {
     if (shape->r < 0 || shape->r > MOST || shape->point_count < 0 || shape->point_count > MOST ||
         (shape->r == 0 && shape->point_count == 0))
-        return sp_fail(context, SP_USAGE, "a trajectory of %lld reduced coordinates and %lld points", (long long)shape->r,
-                       (long long)shape->point_count);
+        return sp_fail(context, SP_USAGE, "a trajectory of %lld reduced coordinates and %lld points",
+                       (long long)shape->r, (long long)shape->point_count);
     if (!shape->vertex && shape->point_count && shape->point_count != shape->vertex_count)
-        return sp_fail(context, SP_USAGE, "a trajectory of %lld points without their numbers, where the mesh has %lld vertices",
+        return sp_fail(context, SP_USAGE,
+                       "a trajectory of %lld points without their numbers, where the mesh has %lld vertices",
                        (long long)shape->point_count, (long long)shape->vertex_count);
     sp_trajectory_writer *trajectory = calloc(1, sizeof *trajectory);
     if (!trajectory)
@@ -147,7 +155,8 @@ done:
 
 int sp_trajectory_append(sp_trajectory_writer *trajectory, const sp_frame *frame)
 {
-    const double *from[SERIES] = {&frame->time, frame->q, frame->qdot, frame->u, frame->udot, frame->energy, &frame->estimate[0], &frame->estimate[1]};
+    const double *from[SERIES] = {&frame->time, frame->q,      frame->qdot,         frame->u,
+                                  frame->udot,  frame->energy, &frame->estimate[0], &frame->estimate[1]};
     for (enum series i = 0; i < SERIES; i++) {
         int64_t width = series_width(i, trajectory->recorded);
         if (width)
@@ -176,7 +185,7 @@ struct sp_trajectory_stream {
     int64_t block, frames; /* passed */
     double last_time;
     bool ended;
-    unsigned held;         /* bits of the members about held vertices that were read */
+    unsigned held; /* bits of the members about held vertices that were read */
 };
 
 static layout layout_of(const sp_trajectory *trajectory)
@@ -265,8 +274,8 @@ static int take_vertex(sp_trajectory_stream *stream, sp_pool *pool, sp_array *ar
     int64_t *vertex = array->data;
     for (int64_t i = 0; i < state->point_count; i++)
         if (vertex[i] < 0 || vertex[i] >= state->vertex_count)
-            return sp_fail(stream->context, SP_INPUT, "vertex: point %lld is vertex %lld of %lld", (long long)i, (long long)vertex[i],
-                           (long long)state->vertex_count);
+            return sp_fail(stream->context, SP_INPUT, "vertex: point %lld is vertex %lld of %lld", (long long)i,
+                           (long long)vertex[i], (long long)state->vertex_count);
     state->vertex = sp_pool_copy(&state->pool, vertex, state->point_count, sizeof *vertex);
     if (!state->vertex)
         status = sp_fail_memory(stream->context);
@@ -283,7 +292,8 @@ static int take_held(sp_trajectory_stream *stream, sp_pool *pool, sp_array *arra
     if (stream->held >> which & 1 || stream->block)
         return sp_fail(context, SP_INPUT, "%s: it stands twice, or behind the first block", held_name[which]);
     const int64_t any = -1;
-    SP_TRY(sp_block_take(context, pool, array, which == HELD_AXES ? SP_U1 : SP_I8, 1, stream->held ? &state->held_count : &any));
+    SP_TRY(sp_block_take(context, pool, array, which == HELD_AXES ? SP_U1 : SP_I8, 1,
+                         stream->held ? &state->held_count : &any));
     const int64_t *number = array->data;
     const uint8_t *axes = array->data;
     if (!stream->held) {
@@ -295,15 +305,28 @@ static int take_held(sp_trajectory_stream *stream, sp_pool *pool, sp_array *arra
     stream->held |= 1u << which;
     for (int64_t k = 0; k < state->held_count; k++) {
         sp_held_vertex *held = &state->held[k];
-        const int64_t value = which == HELD_AXES ? axes[k] : number[k], low = which == HELD_VERTEX ? (k ? held[-1].vertex + 1 : 0) : which == HELD_GROUP ? -1 : 1,
-                      high = which == HELD_VERTEX ? state->vertex_count - 1 : which == HELD_AXES ? 7 : MOST;
+        const int64_t value = which == HELD_AXES ? axes[k] : number[k],
+                      low = which == HELD_VERTEX  ? (k ? held[-1].vertex + 1 : 0)
+                            : which == HELD_GROUP ? -1
+                                                  : 1,
+                      high = which == HELD_VERTEX ? state->vertex_count - 1
+                             : which == HELD_AXES ? 7
+                                                  : MOST;
         if (value < low || value > high)
-            return sp_fail(context, SP_INPUT, "%s: entry %lld is %lld, expected %lld to %lld", held_name[which], (long long)k, (long long)value, (long long)low, (long long)high);
+            return sp_fail(context, SP_INPUT, "%s: entry %lld is %lld, expected %lld to %lld", held_name[which],
+                           (long long)k, (long long)value, (long long)low, (long long)high);
         switch (which) {
-        case HELD_VERTEX: held->vertex = value; break;
-        case HELD_AXES: held->axes = (uint8_t)value; break;
-        case HELD_GROUP: held->group = value; break;
-        default: held->frames = value;
+        case HELD_VERTEX:
+            held->vertex = value;
+            break;
+        case HELD_AXES:
+            held->axes = (uint8_t)value;
+            break;
+        case HELD_GROUP:
+            held->group = value;
+            break;
+        default:
+            held->frames = value;
         }
     }
 done:
@@ -311,7 +334,8 @@ done:
 }
 
 /* A member of a series: puts it into the block, which has to be the one that is due. */
-static int take_series(sp_trajectory_stream *stream, sp_pool *pool, sp_array *array, sp_trajectory *block, double *data[SERIES])
+static int take_series(sp_trajectory_stream *stream, sp_pool *pool, sp_array *array, sp_trajectory *block,
+                       double *data[SERIES])
 {
     sp_context *context = stream->context;
     int64_t shape[3];
@@ -323,7 +347,8 @@ static int take_series(sp_trajectory_stream *stream, sp_pool *pool, sp_array *ar
             break;
     }
     if (series == SERIES)
-        return sp_fail(context, SP_INPUT, "member %s does not belong to block %lld, which is due", array->name, (long long)stream->block);
+        return sp_fail(context, SP_INPUT, "member %s does not belong to block %lld, which is due", array->name,
+                       (long long)stream->block);
     if (data[series])
         return sp_fail(context, SP_INPUT, "member %s stands twice", array->name);
     int rank = series_shape(series, layout_of(block), block->frame_count ? block->frame_count : -1, shape);
@@ -342,8 +367,8 @@ static int finish(sp_trajectory_stream *stream, bool begun)
 {
     sp_trajectory *state = &stream->state;
     stream->ended = true;
-    return sp_blocks_end(stream->context, "trajectory", stream->reader, stream->frames, stream->block, begun, state->meta, state->result, &state->truncated,
-                         state->hash);
+    return sp_blocks_end(stream->context, "trajectory", stream->reader, stream->frames, stream->block, begun,
+                         state->meta, state->result, &state->truncated, state->hash);
 }
 
 int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
@@ -396,8 +421,8 @@ int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
             goto done;
         }
     if (state->point_count && !state->vertex && state->point_count != state->vertex_count) {
-        status = sp_fail(stream->context, SP_INPUT, "member vertex is missing: %lld points of %lld vertices", (long long)state->point_count,
-                         (long long)state->vertex_count);
+        status = sp_fail(stream->context, SP_INPUT, "member vertex is missing: %lld points of %lld vertices",
+                         (long long)state->point_count, (long long)state->vertex_count);
         goto done;
     }
     SP_TRY(sp_block_times(stream->context, stream->frames, block->frame_count, data[TIME], &stream->last_time));
@@ -443,7 +468,8 @@ int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_tra
         if (block.frame_count == 0)
             break;
         all.frame_count += block.frame_count;
-        const double *from[SERIES] = {block.time, block.q, block.qdot, block.u, block.udot, block.energy, block.estimate, block.energy_estimate};
+        const double *from[SERIES] = {block.time, block.q,      block.qdot,     block.u,
+                                      block.udot, block.energy, block.estimate, block.energy_estimate};
         for (enum series i = 0; i < SERIES; i++) {
             int64_t more = block.frame_count * series_width(i, layout_of(&block));
             double *to = from[i] ? sp_list_add(&all.owned[i], more, sizeof(double)) : NULL;

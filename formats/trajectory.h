@@ -1,4 +1,5 @@
-/* Files of kind trajectory (trajectory.md): frames in blocks, written as they are computed, readable while they come. */
+/* Files of kind trajectory (trajectory.md): frames in blocks, written as they are computed, readable while they come.
+ */
 #ifndef SP_FORMATS_TRAJECTORY_H
 #define SP_FORMATS_TRAJECTORY_H
 
@@ -9,36 +10,36 @@ enum { SP_ENERGY_KINETIC, SP_ENERGY_STRAIN, SP_ENERGY_WORK, SP_ENERGY_DISSIPATED
 /* A vertex that is held beside those that the mesh holds, or moved while it is held. */
 typedef struct sp_held_vertex {
     int64_t vertex;
-    uint8_t axes;            /* which components are held: bit 0 x, bit 1 y, bit 2 z */
-    int64_t group;           /* vertices of a group move together as a rigid body; −1: by itself */
-    int64_t frames;          /* the first so many frames: cuts let go */
+    uint8_t axes;   /* which components are held: bit 0 x, bit 1 y, bit 2 z */
+    int64_t group;  /* vertices of a group move together as a rigid body; −1: by itself */
+    int64_t frames; /* the first so many frames: cuts let go */
 } sp_held_vertex;
 
 /* What every frame holds. Either of r and point_count may be 0, not both. */
 typedef struct sp_trajectory_shape {
-    int64_t r;               /* reduced coordinates q, qdot; 0: none recorded */
-    int64_t point_count;     /* mesh vertices whose displacement u and velocity udot are recorded; 0: none */
-    const int64_t *vertex;   /* [point_count] which; NULL: all of them in order */
-    int64_t vertex_count;    /* of the mesh */
-    bool estimates;          /* of the relative error of the internal force, in the force norm and in the energy norm */
+    int64_t r;             /* reduced coordinates q, qdot; 0: none recorded */
+    int64_t point_count;   /* mesh vertices whose displacement u and velocity udot are recorded; 0: none */
+    const int64_t *vertex; /* [point_count] which; NULL: all of them in order */
+    int64_t vertex_count;  /* of the mesh */
+    bool estimates;        /* of the relative error of the internal force, in the force norm and in the energy norm */
     int64_t held_count;
     const sp_held_vertex *held; /* [held_count] in the order of vertices */
 } sp_trajectory_shape;
 
 typedef struct sp_frame {
-    double time;             /* s */
-    const double *q, *qdot;  /* [r] */
-    const double *u, *udot;  /* [point_count, 3] m, m/s */
+    double time;                    /* s */
+    const double *q, *qdot;         /* [r] */
+    const double *u, *udot;         /* [point_count, 3] m, m/s */
     double energy[SP_ENERGY_COUNT]; /* J; work is that of the external forces since the start, dissipated by damping */
-    double estimate[2];      /* in either norm the largest of the steps since the frame before */
+    double estimate[2];             /* in either norm the largest of the steps since the frame before */
 } sp_frame;
 
 /* ---- writing ---- */
 
 typedef struct sp_trajectory_writer sp_trajectory_writer;
 
-/* Adds the shape to `meta` and writes it, `vertex` and what is held. meta must already hold "mesh" (hash of the mesh) and, with r > 0,
- * "basis" (hash of the basis). The sp_writer stays the caller's. */
+/* Adds the shape to `meta` and writes it, `vertex` and what is held. meta must already hold "mesh" (hash of the mesh)
+ * and, with r > 0, "basis" (hash of the basis). The sp_writer stays the caller's. */
 int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape,
                         sp_trajectory_writer **trajectory) SP_MUST_USE;
 
@@ -53,25 +54,26 @@ int sp_trajectory_finish(sp_trajectory_writer *trajectory) SP_MUST_USE;
 /* A trajectory in memory. */
 typedef struct sp_trajectory {
     sp_pool pool;
-    json_t *meta, *result;     /* owned */
+    json_t *meta, *result; /* owned */
     char hash[SP_HASH_LENGTH];
     bool truncated;
     int64_t frame_count, r, point_count;
-    int64_t vertex_count;      /* of the mesh */
-    int64_t *vertex;           /* [point_count]; NULL: all vertices */
+    int64_t vertex_count; /* of the mesh */
+    int64_t *vertex;      /* [point_count]; NULL: all vertices */
     int64_t held_count;
-    sp_held_vertex *held;      /* [held_count] in the order of vertices, none twice */
-    double *time;              /* [frame_count] */
-    double *q, *qdot;          /* [frame_count, r]; NULL where r = 0 */
-    double *u, *udot;          /* [frame_count, point_count, 3]; NULL where point_count = 0 */
-    double *energy;            /* [frame_count, 4] */
+    sp_held_vertex *held; /* [held_count] in the order of vertices, none twice */
+    double *time;         /* [frame_count] */
+    double *q, *qdot;     /* [frame_count, r]; NULL where r = 0 */
+    double *u, *udot;     /* [frame_count, point_count, 3]; NULL where point_count = 0 */
+    double *energy;       /* [frame_count, 4] */
     bool estimates, energy_estimates;
-    double *estimate, *energy_estimate; /* [frame_count] in the force norm, in the energy norm; NULL where there are none */
-    sp_list owned[8];          /* what time … estimate point into */
+    double *estimate,
+        *energy_estimate; /* [frame_count] in the force norm, in the energy norm; NULL where there are none */
+    sp_list owned[8];     /* what time … estimate point into */
 } sp_trajectory;
 
-/* Checks that every block has the shapes that meta promises, times increase, values are finite, and that there is a frame.
- * With `partial` a cut or damaged file is read up to its last whole block. */
+/* Checks that every block has the shapes that meta promises, times increase, values are finite, and that there is a
+ * frame. With `partial` a cut or damaged file is read up to its last whole block. */
 int sp_trajectory_read(sp_context *context, int descriptor, bool partial, sp_trajectory *trajectory) SP_MUST_USE;
 void sp_trajectory_free(sp_trajectory *trajectory);
 
@@ -81,8 +83,10 @@ void sp_trajectory_free(sp_trajectory *trajectory);
  * the first block: sp_trajectory_meta, the stream's. */
 typedef struct sp_trajectory_stream sp_trajectory_stream;
 int sp_trajectory_open(sp_context *context, int descriptor, bool partial, sp_trajectory_stream **stream) SP_MUST_USE;
-/* From a reader whose first member, meta, was read already: both belong to the stream from then on, also after a failure. */
-int sp_trajectory_continue(sp_context *context, sp_reader *reader, json_t *meta, sp_trajectory_stream **stream) SP_MUST_USE;
+/* From a reader whose first member, meta, was read already: both belong to the stream from then on, also after a
+ * failure. */
+int sp_trajectory_continue(sp_context *context, sp_reader *reader, json_t *meta,
+                           sp_trajectory_stream **stream) SP_MUST_USE;
 const json_t *sp_trajectory_meta(const sp_trajectory_stream *stream);
 int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block) SP_MUST_USE;
 void sp_trajectory_close(sp_trajectory_stream *stream); /* NULL is allowed */

@@ -1,8 +1,9 @@
 /* Preloaded (LD_PRELOAD) into a program: a C library whose memory runs out.
  *
- * FAIL_AT=n      allocation n fails, counted from 1 over all threads from the start of the process: malloc, calloc, realloc, aligned_alloc,
- * memalign, posix_memalign, anonymous mmap, and pthread_create, which allocates a stack. What asks for nothing is not counted. FAIL_FROM=n
- * the same, and all later ones FAIL_COUNT=f   at exit, the number of allocations is written to file f */
+ * FAIL_AT=n      allocation n fails, counted from 1 over all threads from the start of the process: malloc, calloc,
+ * realloc, aligned_alloc, memalign, posix_memalign, anonymous mmap, and pthread_create, which allocates a stack. What
+ * asks for nothing is not counted. FAIL_FROM=n the same, and all later ones FAIL_COUNT=f   at exit, the number of
+ * allocations is written to file f */
 #undef _FILE_OFFSET_BITS /* which gives mmap the name mmap64 */
 #include <dlfcn.h>
 #include <errno.h>

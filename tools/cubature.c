@@ -11,32 +11,60 @@ static cubature_choice chosen;
 
 static const tool_option options[] = {
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "nnls", "greedy|nnls|htp|modal",
-     .help = "nnls: least squares over all elements; greedy: one element after another; htp: hard thresholding pursuit; modal: weights by coordinate"},
-    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "0.01", .low = 0, .high = 0.999, .help = "stop at this relative error of the forces; 0: go to the minimum", .given = &chosen.tolerance_given},
+     .help = "nnls: least squares over all elements; greedy: one element after another; htp: hard thresholding "
+             "pursuit; modal: weights by coordinate"},
+    {"tolerance", 0, TOOL_REAL, &chosen.tolerance, "X", "0.01", .low = 0, .high = 0.999,
+     .help = "stop at this relative error of the forces; 0: go to the minimum", .given = &chosen.tolerance_given},
     {"metric", 0, TOOL_CHOICE, &chosen.metric, NULL, "energy", "energy|force",
-     .help = "energy: coordinates of the force by the root of their stiffness, so that soft ones count; force: the plain norm, as in the papers"},
+     .help = "energy: coordinates of the force by the root of their stiffness, so that soft ones count; force: the "
+             "plain norm, as in the papers"},
     {"linear", 0, TOOL_CHOICE, &chosen.linear, NULL, "auto", "auto|sampled|exact",
-     .help = "exact: the linear part of the force is kept as a matrix, elements stand for the rest; sampled: elements stand for all; auto: exact with modal"},
-    {"elements", 'n', TOOL_INTEGER, &chosen.elements, "N", NULL, .low = 1, .high = 1e9, .help = "at most N elements; modal without --tolerance: about N, 100 where N is not named"},
-    {"candidates", 0, TOOL_INTEGER, &chosen.candidates, "N", "1000", .low = 0, .high = 1e9, .help = "greedy: random subset to choose from in each round; 0: all elements", .given = &chosen.candidates_given},
-    {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 10000, .help = "use the first R columns of the basis (default: all)"},
-    {"poses", 0, TOOL_INTEGER, &chosen.samples, "T", NULL, .low = 0, .high = 1e8, .help = "random poses (default: 200 where no file of poses is named)", .given = &chosen.samples_given},
+     .help = "exact: the linear part of the force is kept as a matrix, elements stand for the rest; sampled: elements "
+             "stand for all; auto: exact with modal"},
+    {"elements", 'n', TOOL_INTEGER, &chosen.elements, "N", NULL, .low = 1, .high = 1e9,
+     .help = "at most N elements; modal without --tolerance: about N, 100 where N is not named"},
+    {"candidates", 0, TOOL_INTEGER, &chosen.candidates, "N", "1000", .low = 0, .high = 1e9,
+     .help = "greedy: random subset to choose from in each round; 0: all elements", .given = &chosen.candidates_given},
+    {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 10000,
+     .help = "use the first R columns of the basis (default: all)"},
+    {"poses", 0, TOOL_INTEGER, &chosen.samples, "T", NULL, .low = 0, .high = 1e8,
+     .help = "random poses (default: 200 where no file of poses is named)", .given = &chosen.samples_given},
     {"spectrum", 0, TOOL_CHOICE, &chosen.spectrum, NULL, "both", "both|energy|force",
-     .help = "of random poses: the same mean energy in all coordinates, as in the papers; the same mean force, so that soft ones move most; both in turns", .given = &chosen.spectrum_given},
-    {"amplitude", 0, TOOL_REAL, &chosen.amplitude, "A", NULL, .low = 1e-300, .high = 1e300, .help = "standard deviation of their coordinates times the root of their stiffness, sqrt(J)", .given = &chosen.amplitude_given},
-    {"deflection", 0, TOOL_REAL, &chosen.deflection, "X", "0.1", .low = 1e-9, .high = 100, .help = "in place of --amplitude: the largest displacement by one deviation of the softest coordinate, by the body's diagonal", .given = &chosen.deflection_given},
-    {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1e12, .help = "of files take the first and every Nth pose"},
-    {"held-out", 0, TOOL_INTEGER, &chosen.held_out, "T", "50", .low = 0, .high = 1e8, .help = "poses that judge and are not fitted: random ones, or some of the files' where none is random", .given = &chosen.held_out_given},
-    {"held-out-seed", 0, TOOL_INTEGER, &chosen.held_out_seed, "N", "1000003", .low = 0, .high = 1e15, .help = "seed of the random ones among them", .given = &chosen.held_out_seed_given},
-    {"held-out-file", 0, TOOL_INPUTS, &chosen.held_out_files, "FILE", .help = "poses to judge by, from a file; may stand several times"},
-    {"nested", 0, TOOL_FLAG, &chosen.nested, .help = "second weights on half of the elements, for an estimate of the error at run time"},
-    {"incremental", 0, TOOL_FLAG, &chosen.incremental, .help = "modal: random poses, more of them where the fit is worst, until its error settles"},
-    {"change", 0, TOOL_REAL, &chosen.change, "X", "0.005", .low = 1e-12, .high = 1, .help = "incremental: stop when the error changes by less", .given = &chosen.change_given},
-    {"rounds", 0, TOOL_INTEGER, &chosen.rounds, "N", "1000", .low = 1, .high = 1e6, .help = "incremental: stop after N rounds at the latest", .given = &chosen.rounds_given},
-    {"worst", 0, TOOL_CHOICE, &chosen.worst, NULL, "relative", "relative|absolute", .help = "incremental: the fit of a pose is worst by its error over its own force, or by the error itself", .given = &chosen.worst_given},
-    {"no-adjustment", 0, TOOL_FLAG, &chosen.no_adjustment, .help = "incremental: add poses about rest, not where the fit is worst"},
+     .help = "of random poses: the same mean energy in all coordinates, as in the papers; the same mean force, so that "
+             "soft ones move most; both in turns",
+     .given = &chosen.spectrum_given},
+    {"amplitude", 0, TOOL_REAL, &chosen.amplitude, "A", NULL, .low = 1e-300, .high = 1e300,
+     .help = "standard deviation of their coordinates times the root of their stiffness, sqrt(J)",
+     .given = &chosen.amplitude_given},
+    {"deflection", 0, TOOL_REAL, &chosen.deflection, "X", "0.1", .low = 1e-9, .high = 100,
+     .help = "in place of --amplitude: the largest displacement by one deviation of the softest coordinate, by the "
+             "body's diagonal",
+     .given = &chosen.deflection_given},
+    {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1e12,
+     .help = "of files take the first and every Nth pose"},
+    {"held-out", 0, TOOL_INTEGER, &chosen.held_out, "T", "50", .low = 0, .high = 1e8,
+     .help = "poses that judge and are not fitted: random ones, or some of the files' where none is random",
+     .given = &chosen.held_out_given},
+    {"held-out-seed", 0, TOOL_INTEGER, &chosen.held_out_seed, "N", "1000003", .low = 0, .high = 1e15,
+     .help = "seed of the random ones among them", .given = &chosen.held_out_seed_given},
+    {"held-out-file", 0, TOOL_INPUTS, &chosen.held_out_files, "FILE",
+     .help = "poses to judge by, from a file; may stand several times"},
+    {"nested", 0, TOOL_FLAG, &chosen.nested,
+     .help = "second weights on half of the elements, for an estimate of the error at run time"},
+    {"incremental", 0, TOOL_FLAG, &chosen.incremental,
+     .help = "modal: random poses, more of them where the fit is worst, until its error settles"},
+    {"change", 0, TOOL_REAL, &chosen.change, "X", "0.005", .low = 1e-12, .high = 1,
+     .help = "incremental: stop when the error changes by less", .given = &chosen.change_given},
+    {"rounds", 0, TOOL_INTEGER, &chosen.rounds, "N", "1000", .low = 1, .high = 1e6,
+     .help = "incremental: stop after N rounds at the latest", .given = &chosen.rounds_given},
+    {"worst", 0, TOOL_CHOICE, &chosen.worst, NULL, "relative", "relative|absolute",
+     .help = "incremental: the fit of a pose is worst by its error over its own force, or by the error itself",
+     .given = &chosen.worst_given},
+    {"no-adjustment", 0, TOOL_FLAG, &chosen.no_adjustment,
+     .help = "incremental: add poses about rest, not where the fit is worst"},
     {"training-only", 0, TOOL_FLAG, &chosen.training_only, .help = "write the poses and their forces, and stop"},
-    {"shard", 0, TOOL_TEXT, &chosen.shard, "I/N", .help = "with --training-only: only the Ith of N parts; simmerge joins them"},
+    {"shard", 0, TOOL_TEXT, &chosen.shard, "I/N",
+     .help = "with --training-only: only the Ith of N parts; simmerge joins them"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "1G", .help = "bound on the working memory of poses"},
     TOOL_CHECKPOINT_OPTION(&chosen.checkpoint),
 };
@@ -54,21 +82,27 @@ static void refuse_idle_options(void)
         {chosen.incremental && chosen.tolerance_given, "--tolerance: --incremental takes --elements"},
         {modal && chosen.checkpoint, "--checkpoint: the modal method does not need it"},
         {!modal && chosen.incremental, "--incremental belongs to --method modal"},
-        {!chosen.incremental && (chosen.change_given || chosen.no_adjustment), "--change and --no-adjustment belong to --incremental"},
+        {!chosen.incremental && (chosen.change_given || chosen.no_adjustment),
+         "--change and --no-adjustment belong to --incremental"},
         {chosen.worst_given && !chosen.incremental, "--worst belongs to --incremental"},
-        {chosen.worst_given && chosen.no_adjustment, "--worst chooses poses for the adjustment, which --no-adjustment leaves out"},
+        {chosen.worst_given && chosen.no_adjustment,
+         "--worst chooses poses for the adjustment, which --no-adjustment leaves out"},
         {!chosen.incremental && chosen.rounds_given, "--rounds belongs to --incremental"},
         {chosen.incremental && (chosen.samples_given || files), "--incremental makes its own poses"},
         {chosen.incremental && chosen.training_only, "--incremental chooses poses while it fits"},
         {chosen.amplitude_given && chosen.deflection_given, "name --amplitude or --deflection, not both"},
-        {(chosen.amplitude_given || chosen.deflection_given || chosen.spectrum_given) && !random, "--amplitude, --deflection and --spectrum are for random poses (--poses)"},
+        {(chosen.amplitude_given || chosen.deflection_given || chosen.spectrum_given) && !random,
+         "--amplitude, --deflection and --spectrum are for random poses (--poses)"},
         {chosen.spectrum_given && chosen.incremental, "--spectrum: --incremental chooses its deviations itself"},
-        {chosen.held_out_seed_given && (!random || chosen.held_out == 0), "--held-out-seed is for random poses, some of them held out"},
+        {chosen.held_out_seed_given && (!random || chosen.held_out == 0),
+         "--held-out-seed is for random poses, some of them held out"},
         {chosen.every != 1 && !files && !chosen.held_out_files.count, "--every is for files of poses"},
         {chosen.shard && !chosen.training_only, "--shard belongs to --training-only"},
-        {chosen.training_only && (chosen.tolerance_given || chosen.elements || chosen.nested || chosen.held_out_given || chosen.held_out_seed_given || chosen.held_out_files.count || chosen.checkpoint),
+        {chosen.training_only && (chosen.tolerance_given || chosen.elements || chosen.nested || chosen.held_out_given ||
+                                  chosen.held_out_seed_given || chosen.held_out_files.count || chosen.checkpoint),
          "--training-only fits nothing: leave out the options of fitting and judging"},
-        {chosen.tolerance_given && chosen.tolerance == 0 && chosen.method != METHOD_NNLS && !chosen.elements, "--tolerance 0 needs --elements with this method"},
+        {chosen.tolerance_given && chosen.tolerance == 0 && chosen.method != METHOD_NNLS && !chosen.elements,
+         "--tolerance 0 needs --elements with this method"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].idle)
@@ -85,7 +119,8 @@ static void read_problem(cubature_problem *p)
     tool_read_columns(tool_argument(1), NULL, kinds, &p->mesh, &p->basis);
     p->r = chosen.r ? chosen.r : p->basis.columns.count;
     if (p->r > p->basis.columns.count)
-        tool_fail(SP_USAGE, p->basis.path, "--rank %lld: the file has %lld columns", (long long)p->r, (long long)p->basis.columns.count);
+        tool_fail(SP_USAGE, p->basis.path, "--rank %lld: the file has %lld columns", (long long)p->r,
+                  (long long)p->basis.columns.count);
     tool_check(sp_body_new(p->context, &p->mesh.mesh, &p->body), p->mesh.path);
     tool_hold_rows(&p->mesh.mesh, &p->basis);
     p->mass = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
@@ -96,11 +131,15 @@ static void read_problem(cubature_problem *p)
     p->softer = sp_pool_new(&p->pool, p->r, sizeof(double));
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_reduced_mass(p->context, &p->body, p->basis.columns.lumped, p->r, p->basis.columns.U, p->mass, p->gravity), p->basis.path);
+    tool_check(
+        sp_reduced_mass(p->context, &p->body, p->basis.columns.lumped, p->r, p->basis.columns.U, p->mass, p->gravity),
+        p->basis.path);
 }
 
-/* Error and mean deviation of either weights on some poses, in one norm; NaN without poses, and in the energy norm where it has no meaning. */
-static double error_on(cubature_problem *p, const sp_poses *poses, const sp_cubature *cubature, bool nested, enum sp_norm norm, double *deviation)
+/* Error and mean deviation of either weights on some poses, in one norm; NaN without poses, and in the energy norm
+ * where it has no meaning. */
+static double error_on(cubature_problem *p, const sp_poses *poses, const sp_cubature *cubature, bool nested,
+                       enum sp_norm norm, double *deviation)
 {
     sp_training_measure measure = {norm == SP_NORM_ENERGY ? p->energy_scale : NULL, cubature->stiffness};
     sp_training *training;
@@ -108,7 +147,8 @@ static double error_on(cubature_problem *p, const sp_poses *poses, const sp_cuba
     *deviation = NAN;
     if (poses->count == 0 || (norm == SP_NORM_ENERGY && !p->energy_scale))
         return NAN;
-    tool_check(sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, poses, chosen.memory, &training), NULL);
+    tool_check(sp_training_new(p->context, &p->body, p->basis.columns.U, &measure, poses, chosen.memory, &training),
+               NULL);
     tool_check(sp_cubature_error(p->context, training, cubature, nested, &error, deviation), NULL);
     sp_training_free(training);
     if (!isfinite(error) || !isfinite(*deviation))
@@ -123,10 +163,12 @@ static void set_error(json_t *result, const char *name, const char *suffix, doub
     json_object_set_new(result, key, isnan(error) ? json_null() : tool_real(key, error));
 }
 
-/* The errors in both norms, and, without a suffix, in that of the fit: on the poses that were fitted, of second weights there, and on poses that took no part. */
+/* The errors in both norms, and, without a suffix, in that of the fit: on the poses that were fitted, of second weights
+ * there, and on poses that took no part. */
 static void judge(cubature_problem *p, const sp_cubature *cubature, json_t *result)
 {
-    static const char *const names[] = {"training_error", "held_out_error", "nested_error"}, *const norms[] = {"_force", "_energy"}, *const metrics[] = {"energy", "force"};
+    static const char *const names[] = {"training_error", "held_out_error", "nested_error"},
+                             *const norms[] = {"_force", "_energy"}, *const metrics[] = {"energy", "force"};
     const int own = chosen.metric == METRIC_ENERGY ? SP_NORM_ENERGY : SP_NORM_FORCE;
     double held_out[SP_NORMS];
     json_object_set_new(result, "elements", json_integer(cubature->count));
@@ -136,7 +178,8 @@ static void judge(cubature_problem *p, const sp_cubature *cubature, json_t *resu
     for (int k = 0; k < (cubature->nested ? 3 : 2); k++)
         for (int norm = 0; norm < SP_NORMS; norm++) {
             double deviation;
-            const double error = error_on(p, k == 1 ? &p->held_out : &p->poses, cubature, k == 2, (enum sp_norm)norm, &deviation);
+            const double error =
+                error_on(p, k == 1 ? &p->held_out : &p->poses, cubature, k == 2, (enum sp_norm)norm, &deviation);
             set_error(result, names[k], norms[norm], error);
             if (norm == own && k < 2) /* the fit has said that of second weights */
                 set_error(result, names[k], "", k == 0 && p->poses.count == 0 ? 0 : error);
@@ -146,9 +189,11 @@ static void judge(cubature_problem *p, const sp_cubature *cubature, json_t *resu
                 held_out[norm] = error;
         }
     if (p->held_out.count && p->energy_scale)
-        tool_say("error on %lld poses held out: %.3g in the energy norm, %.3g in the force norm", (long long)p->held_out.count, held_out[SP_NORM_ENERGY], held_out[SP_NORM_FORCE]);
+        tool_say("error on %lld poses held out: %.3g in the energy norm, %.3g in the force norm",
+                 (long long)p->held_out.count, held_out[SP_NORM_ENERGY], held_out[SP_NORM_FORCE]);
     else if (p->held_out.count)
-        tool_say("error on %lld poses held out: %.3g in the force norm", (long long)p->held_out.count, held_out[SP_NORM_FORCE]);
+        tool_say("error on %lld poses held out: %.3g in the force norm", (long long)p->held_out.count,
+                 held_out[SP_NORM_FORCE]);
     json_object_set_new(result, "amplitude", p->amplitude > 0 ? tool_real("amplitude", p->amplitude) : json_null());
     json_object_set_new(result, "resting_poses", json_integer(p->resting));
     json_object_set_new(result, "shrunk_poses", json_integer(p->shrunk));
@@ -157,11 +202,13 @@ static void judge(cubature_problem *p, const sp_cubature *cubature, json_t *resu
 int main(int argc, char **argv)
 {
     cubature_problem p = {.choice = &chosen};
-    p.context = tool_begin(&(tool_spec){"cubature", "MESH BASIS [FILE...]", 2, -1, "Few elements with weights whose forces stand for those of all, for any material.", options,
-                                        TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
-                                        "  cubature dragon.npz basis.npz --poses 500 --tolerance 0.01 -o cub.npz\n"
-                                        "  cubature dragon.npz basis.npz motion.npz --nested -o cub.npz\n"},
-                           argc, argv);
+    p.context =
+        tool_begin(&(tool_spec){"cubature", "MESH BASIS [FILE...]", 2, -1,
+                                "Few elements with weights whose forces stand for those of all, for any material.",
+                                options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+                                "  cubature dragon.npz basis.npz --poses 500 --tolerance 0.01 -o cub.npz\n"
+                                "  cubature dragon.npz basis.npz motion.npz --nested -o cub.npz\n"},
+                   argc, argv);
     refuse_idle_options();
     read_problem(&p);
     cubature_collect_poses(&p);
@@ -170,7 +217,8 @@ int main(int argc, char **argv)
     json_object_set_new(meta, "mesh", json_string(p.mesh.hash));
     json_object_set_new(meta, "basis", json_string(p.basis.hash));
     if (chosen.training_only) {
-        tool_check(sp_training_write(p.context, tool_output_writer(output), meta, &p.poses, p.first, p.total), tool_output_path());
+        tool_check(sp_training_write(p.context, tool_output_writer(output), meta, &p.poses, p.first, p.total),
+                   tool_output_path());
         json_object_set_new(result, "amplitude", p.amplitude > 0 ? tool_real("amplitude", p.amplitude) : json_null());
         json_object_set_new(result, "shrunk_poses", json_integer(p.shrunk));
         tool_output_finish(output, result);

@@ -24,9 +24,9 @@ static const tool_option options[] = {
     {"grid", 0, TOOL_CHOICE, &chosen.grid, NULL, "cube", "cube|box",
      .help = "cube: all sides equal, as in the thesis; box: sides rounded up to whole cells"},
     {"sign", 0, TOOL_CHOICE, &chosen.sign, NULL, "auto", "auto|pseudonormal|winding|offset|none",
-     .help =
-         "what is inside: auto: pseudonormals for closed manifolds that do not meet themselves, else winding numbers; offset: the surface "
-         "becomes the outermost one at the distance --offset from the model"},
+     .help = "what is inside: auto: pseudonormals for closed manifolds that do not meet themselves, else winding "
+             "numbers; offset: the surface "
+             "becomes the outermost one at the distance --offset from the model"},
     {"offset", 0, TOOL_REAL, &chosen.offset, "M", NULL, .low = 1e-300, .high = 1e300, .given = &chosen.offset_given,
      .help = "distance of --sign offset (default: 1.4 cells)"},
     DISTFIELD_POSE_OPTIONS(chosen.pose),
@@ -57,7 +57,8 @@ static void read_surface(sp_context *context, const char *path, sp_surface *surf
 }
 
 /* What distances between rest fields and proxies come to, on a grid about the moved surface. */
-static json_t *approximate(sp_context *context, const char *path, const sp_surface *surface, const tool_mesh *mesh, sp_field *field)
+static json_t *approximate(sp_context *context, const char *path, const sp_surface *surface, const tool_mesh *mesh,
+                           sp_field *field)
 {
     int64_t inside = 0;
     tool_check(sp_field_place(context, surface, chosen.cells, chosen.scale, chosen.grid == 0, field), path);
@@ -77,20 +78,22 @@ static void say(const sp_field *field, const sp_distance_report *report)
 {
     if (report->meets_itself)
         tool_warn(NULL,
-                  "the surface meets itself: pseudonormals would be wrong at %lld of %lld vertices near it, so winding numbers decide",
+                  "the surface meets itself: pseudonormals would be wrong at %lld of %lld vertices near it, so winding "
+                  "numbers decide",
                   (long long)report->sign_disagreements, (long long)report->sign_tests);
     else if (report->sign_disagreements > 0)
-        tool_warn(NULL, "%s and the other way disagree about %lld of %lld signs near the surface", sign_names[report->sign],
-                  (long long)report->sign_disagreements, (long long)report->sign_tests);
+        tool_warn(NULL, "%s and the other way disagree about %lld of %lld signs near the surface",
+                  sign_names[report->sign], (long long)report->sign_disagreements, (long long)report->sign_tests);
     if (report->sign == SP_FIELD_WINDING && !report->closed)
-        tool_warn(
-            NULL,
-            "the model is open (%lld edges after the repair): signs change away from its triangles too (--sign offset makes it closed)",
-            (long long)report->orient.open_edges);
+        tool_warn(NULL,
+                  "the model is open (%lld edges after the repair): signs change away from its triangles too (--sign "
+                  "offset makes it closed)",
+                  (long long)report->orient.open_edges);
     if (report->inside == 0 && report->sign != SP_FIELD_UNSIGNED)
         tool_warn(NULL, "no vertex of the grid lies inside");
-    tool_say("%lld x %lld x %lld cells of %.4g m; sign: %s; %lld vertices inside", (long long)field->cells[0], (long long)field->cells[1],
-             (long long)field->cells[2], field->spacing, sign_names[report->sign], (long long)report->inside);
+    tool_say("%lld x %lld x %lld cells of %.4g m; sign: %s; %lld vertices inside", (long long)field->cells[0],
+             (long long)field->cells[1], (long long)field->cells[2], field->spacing, sign_names[report->sign],
+             (long long)report->inside);
 }
 
 static json_t *report_result(const sp_distance_report *report)
@@ -122,11 +125,13 @@ int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
         &(tool_spec){"distfield", "MODEL", 1, 1,
-                     "The signed distance field of a triangle model (OBJ, PLY, STL, OFF) or of a mesh's surface.", options,
-                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                     "  distfield dragon.obj -n 256 -o dragon-field.npz\n  distfield bridge.npz --sign offset -o bridge-field.npz\n"
+                     "The signed distance field of a triangle model (OBJ, PLY, STL, OFF) or of a mesh's surface.",
+                     options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                     "  distfield dragon.obj -n 256 -o dragon-field.npz\n  distfield bridge.npz --sign offset -o "
+                     "bridge-field.npz\n"
                      "  distfield bridge.npz --basis basis.npz --coordinates 0.3,0,0.1 -o moved-field.npz\n"
-                     "  simrender dragon-field.npz --slice z=0.5 -o slice.png\n  simexport dragon-field.npz --level 0.01 -o grown.obj\n"},
+                     "  simrender dragon-field.npz --slice z=0.5 -o slice.png\n  simexport dragon-field.npz --level "
+                     "0.01 -o grown.obj\n"},
         argc, argv);
     const char *path = tool_argument(0);
     if (chosen.offset_given && chosen.sign != SP_FIELD_OFFSET)

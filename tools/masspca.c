@@ -16,24 +16,33 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000, .help = "columns of the basis (default: all independent ones)"},
+    {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 100000,
+     .help = "columns of the basis (default: all independent ones)"},
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "pca", "pca|gram-schmidt|random",
      .help = "principal directions, the columns orthonormalized in order, or R random combinations orthonormalized"},
     {"raw", 0, TOOL_FLAG, &chosen.raw, .help = "random: the combinations as they are, a file of shapes"},
-    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix of the inner product"},
+    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped",
+     .help = "mass matrix of the inner product"},
     {"scaling", 0, TOOL_CHOICE, &chosen.scaling, NULL, "auto", "auto|eigenvalue|rayleigh|product|unit|none",
-     .help = "eigenvalue: mode j by l1/lj, unit derivative (i,j) by l1^2/(li lj), other unit columns by l1 uMu/uKu; rayleigh: every unit column by uMu/uKu; product: so too, but a derivative by the product of what it is made of; unit: every column; "
+     .help = "eigenvalue: mode j by l1/lj, unit derivative (i,j) by l1^2/(li lj), other unit columns by l1 uMu/uKu; "
+             "rayleigh: every unit column by uMu/uKu; product: so too, but a derivative by the product of what it is "
+             "made of; unit: every column; "
              "auto: eigenvalue for modes and derivatives, else none"},
-    {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .help = "only these columns, counted from 1 over all files in order: 1-6,9"},
-    {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1000000, .help = "every Nth frame of trajectories"},
-    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL, .help = "bound on columns and workspace, such as 2G; the rest is in a scratch file", .silent = true},
+    {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST",
+     .help = "only these columns, counted from 1 over all files in order: 1-6,9"},
+    {"every", 0, TOOL_INTEGER, &chosen.every, "N", "1", .low = 1, .high = 1000000,
+     .help = "every Nth frame of trajectories"},
+    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL,
+     .help = "bound on columns and workspace, such as 2G; the rest is in a scratch file", .silent = true},
 };
 
 /* The two masses; M and diagonal belong to the caller's pools. */
-static void make_metrics(sp_context *context, const tool_mesh *mesh, sp_body *body, sp_pool *pool, sp_sparse *M, sp_metric *consistent, sp_metric *lumped)
+static void make_metrics(sp_context *context, const tool_mesh *mesh, sp_body *body, sp_pool *pool, sp_sparse *M,
+                         sp_metric *consistent, sp_metric *lumped)
 {
     int64_t rows = 3 * mesh->mesh.vertex_count;
-    double *diagonal = sp_pool_raw(pool, rows, sizeof *diagonal), *mass = sp_pool_raw(pool, mesh->mesh.vertex_count, sizeof *mass);
+    double *diagonal = sp_pool_raw(pool, rows, sizeof *diagonal),
+           *mass = sp_pool_raw(pool, mesh->mesh.vertex_count, sizeof *mass);
     if (pool->failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     tool_check(sp_body_mass_compressed(context, body, false, M), mesh->path);
@@ -54,7 +63,8 @@ static void check_choices(void)
         tool_option_idle("seed", "without --method random");
 }
 
-/* The columns of the store become those of the basis; value [count of candidates] receives singular values or new parts. */
+/* The columns of the store become those of the basis; value [count of candidates] receives singular values or new
+ * parts. */
 static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *set, double *value)
 {
     int64_t count = set->store.count, rank = 0;
@@ -69,9 +79,11 @@ static int64_t reduce(sp_context *context, const sp_metric *metric, candidates *
     if (rank == 0)
         tool_fail(SP_INPUT, set->files[0].path, "every column is zero: there is nothing to make a basis of");
     if (chosen.method == METHOD_RANDOM && rank < chosen.r)
-        tool_fail(SP_USAGE, NULL, "-r %lld: only %lld random combinations of %lld columns are independent", (long long)chosen.r, (long long)rank, (long long)count);
+        tool_fail(SP_USAGE, NULL, "-r %lld: only %lld random combinations of %lld columns are independent",
+                  (long long)chosen.r, (long long)rank, (long long)count);
     if (chosen.r > rank)
-        tool_fail(SP_USAGE, NULL, "-r %lld: only %lld of %lld columns are independent", (long long)chosen.r, (long long)rank, (long long)count);
+        tool_fail(SP_USAGE, NULL, "-r %lld: only %lld of %lld columns are independent", (long long)chosen.r,
+                  (long long)rank, (long long)count);
     return rank;
 }
 
@@ -91,10 +103,13 @@ static int next_column(void *data, int64_t c, const double **column)
 
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"masspca", "MESH FILE...", 2, -1, "A mass-orthonormal basis from modes, derivatives, shapes and trajectories.", options,
-                                                  TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
-                                                  "  masspca spoon.npz modes.npz deriv.npz -r 12 -o basis.npz\n  masspca spoon.npz motion.npz -r 12 -o motion-basis.npz\n"},
-                                     argc, argv);
+    sp_context *context =
+        tool_begin(&(tool_spec){"masspca", "MESH FILE...", 2, -1,
+                                "A mass-orthonormal basis from modes, derivatives, shapes and trajectories.", options,
+                                TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+                                "  masspca spoon.npz modes.npz deriv.npz -r 12 -o basis.npz\n  masspca spoon.npz "
+                                "motion.npz -r 12 -o motion-basis.npz\n"},
+                   argc, argv);
     tool_mesh mesh;
     sp_body body;
     sp_sparse M;
@@ -118,7 +133,9 @@ int main(int argc, char **argv)
 
     int64_t count = set.store.count, rows = set.store.rows;
     double orthogonality, *value = sp_pool_new(&pool, count, sizeof *value);
-    source from = {.context = context, .store = &set.store, .buffer = chosen.memory ? sp_pool_raw(&pool, rows * SP_STORE_WIDTH, sizeof(double)) : NULL};
+    source from = {.context = context,
+                   .store = &set.store,
+                   .buffer = chosen.memory ? sp_pool_raw(&pool, rows * SP_STORE_WIDTH, sizeof(double)) : NULL};
     if (pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     int64_t rank = reduce(context, metric, &set, value);
@@ -127,7 +144,8 @@ int main(int argc, char **argv)
         tool_check(sp_store_orthogonality(context, metric, &set.store, &orthogonality), NULL);
         if (!(orthogonality <= 1e-12))
             tool_fail(SP_NUMERICAL, NULL, "the basis is orthonormal to %.1e only", orthogonality);
-        tool_say("%lld columns, rank %lld, %lld kept, orthonormal to %.1e", (long long)count, (long long)rank, (long long)set.store.count, orthogonality);
+        tool_say("%lld columns, rank %lld, %lld kept, orthonormal to %.1e", (long long)count, (long long)rank,
+                 (long long)set.store.count, orthogonality);
         json_object_set_new(result, "orthogonality", tool_real("orthogonality", orthogonality));
     }
     json_object_set_new(result, "columns", json_integer(count));
@@ -137,7 +155,11 @@ int main(int argc, char **argv)
         json_object_set_new(result, key, tool_reals(key, rank, value));
     }
 
-    sp_columns columns = {.rows = rows, .count = set.store.count, .column = next_column, .column_data = &from, .singular_value = chosen.method == METHOD_PCA ? value : NULL,
+    sp_columns columns = {.rows = rows,
+                          .count = set.store.count,
+                          .column = next_column,
+                          .column_data = &from,
+                          .singular_value = chosen.method == METHOD_PCA ? value : NULL,
                           .lumped = chosen.lumped};
     memcpy(columns.mesh, mesh.hash, sizeof columns.mesh);
     json_t *meta = tool_meta_new(chosen.raw ? "shapes" : "basis"); /* what is not orthonormal is no basis */

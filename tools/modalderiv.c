@@ -16,12 +16,17 @@ static struct {
 static const tool_option options[] = {
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "modal", "modal|inertia",
      .help = "modal: of eigenvectors, order 1; inertia: of modes or shapes, static, any order (Yang 2015)"},
-    {"modes", 'k', TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 100000, .help = "use the first N modes (default: all)"},
-    {"pairs", 0, TOOL_TEXTS, &chosen.pairs, "I,J[;I,J]", .help = "only these pairs, modes counted from 1; may stand several times"},
-    {"order", 0, TOOL_INTEGER, &chosen.order, "N", "1", .low = 1, .high = 100, .help = "inertia: derivatives up to this order", .given = &chosen.order_given},
+    {"modes", 'k', TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 100000,
+     .help = "use the first N modes (default: all)"},
+    {"pairs", 0, TOOL_TEXTS, &chosen.pairs, "I,J[;I,J]",
+     .help = "only these pairs, modes counted from 1; may stand several times"},
+    {"order", 0, TOOL_INTEGER, &chosen.order, "N", "1", .low = 1, .high = 100,
+     .help = "inertia: derivatives up to this order", .given = &chosen.order_given},
     {"most", 0, TOOL_INTEGER, &chosen.most, "N", NULL, .low = 1, .high = 100000,
-     .help = "inertia: only the N heaviest, each by the product of l1/l of what it is made of (default: all of order 1)"},
-    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL, .help = "bound on the right-hand sides held at a time, such as 500M"},
+     .help =
+         "inertia: only the N heaviest, each by the product of l1/l of what it is made of (default: all of order 1)"},
+    {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", NULL,
+     .help = "bound on the right-hand sides held at a time, such as 500M"},
 };
 
 static void add_pair(int64_t i, int64_t j, sp_list *list)
@@ -44,7 +49,8 @@ static void parse_pairs(const char *text, int64_t rigid, int64_t modes, sp_list 
         if (i > modes || j > modes)
             tool_fail(SP_USAGE, NULL, "--pairs: pair %lld,%lld of %lld modes", i, j, (long long)modes);
         if (i <= rigid || j <= rigid)
-            tool_fail(SP_USAGE, NULL, "--pairs: pair %lld,%lld names a rigid mode (the first %lld are)", i, j, (long long)rigid);
+            tool_fail(SP_USAGE, NULL, "--pairs: pair %lld,%lld names a rigid mode (the first %lld are)", i, j,
+                      (long long)rigid);
         add_pair(i - 1, j - 1, list);
         at = *end ? end + 1 : end;
     }
@@ -71,29 +77,33 @@ static void choose(derivatives_problem *p)
     p->order = (int)chosen.order;
     p->most = (int)(chosen.most ? chosen.most : elastic * (elastic + 1) / 2);
     if (!modal && p->order > 1 && !chosen.most)
-        tool_fail(SP_USAGE, NULL, "--order %d: already order 2 has %lld derivatives: say how many with --most", p->order,
-                  (long long)(elastic * elastic * (elastic + 1) / 2));
+        tool_fail(SP_USAGE, NULL, "--order %d: already order 2 has %lld derivatives: say how many with --most",
+                  p->order, (long long)(elastic * elastic * (elastic + 1) / 2));
 }
 
 int main(int argc, char **argv)
 {
     derivatives_problem p = {0};
-    p.context = tool_begin(&(tool_spec){"modalderiv", "MESH MODES", 2, 2, "Modal derivatives: how the modes change as the body deforms along them.", options,
-                                        TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                                        "  modalderiv spoon.npz modes.npz -o deriv.npz\n"
-                                        "  modalderiv spoon.npz inertia.npz --method inertia --order 2 --most 100 -o deriv.npz\n"},
-                           argc, argv);
+    p.context = tool_begin(
+        &(tool_spec){"modalderiv", "MESH MODES", 2, 2,
+                     "Modal derivatives: how the modes change as the body deforms along them.", options,
+                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                     "  modalderiv spoon.npz modes.npz -o deriv.npz\n"
+                     "  modalderiv spoon.npz inertia.npz --method inertia --order 2 --most 100 -o deriv.npz\n"},
+        argc, argv);
     static const char *const modal_kinds[] = {"modes", NULL}, *const inertia_kinds[] = {"modes", "shapes", NULL};
     refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
-    tool_read_columns(tool_argument(1), NULL, chosen.method == METHOD_MODAL ? modal_kinds : inertia_kinds, &p.mesh, &p.modes);
+    tool_read_columns(tool_argument(1), NULL, chosen.method == METHOD_MODAL ? modal_kinds : inertia_kinds, &p.mesh,
+                      &p.modes);
     tool_hold_rows(&p.mesh.mesh, &p.modes);
     p.k = chosen.count ? chosen.count : p.modes.columns.count;
     p.rigid = p.modes.columns.rigid;
     p.memory = chosen.memory;
     p.path = tool_output_path();
     if (p.k > p.modes.columns.count)
-        tool_fail(SP_USAGE, p.modes.path, "--modes %lld: the file has %lld", (long long)p.k, (long long)p.modes.columns.count);
+        tool_fail(SP_USAGE, p.modes.path, "--modes %lld: the file has %lld", (long long)p.k,
+                  (long long)p.modes.columns.count);
     if (p.rigid >= p.k)
         tool_fail(SP_INPUT, p.modes.path, "its %lld modes are rigid motions", (long long)p.k);
     choose(&p);

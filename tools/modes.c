@@ -1,6 +1,6 @@
 /* modes: the lowest vibration modes of a mesh. */
-#include "assembly/elastic.h"
 #include "basis/modes.h"
+#include "assembly/elastic.h"
 #include "formats/sparse.h"
 #include "tools/modes/methods.h"
 
@@ -10,7 +10,8 @@ enum method { METHOD_LANCZOS, METHOD_INERTIA, METHOD_KRYLOV };
 
 static struct {
     int method, lumped;
-    bool lumping_given, count_given, solver_given, tolerance_given, orthogonalization_given, samples_given, culling_given;
+    bool lumping_given, count_given, solver_given, tolerance_given, orthogonalization_given, samples_given,
+        culling_given;
     const char *stiffness, *mass, *write_stiffness, *write_mass, *derivatives;
     modes_lanczos_choice lanczos;
     modes_krylov_choice krylov;
@@ -18,29 +19,46 @@ static struct {
 
 static const tool_option options[] = {
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "lanczos", "lanczos|inertia|krylov",
-     .help = "lanczos: eigenvectors; inertia: static answers to the body's own inertia; krylov: inertia modes of any order (Yang 2015)"},
-    {"count", 'k', TOOL_INTEGER, &chosen.lanczos.count, "N", "20", .low = 1, .high = 100000, .help = "number of modes, rigid ones included", .given = &chosen.count_given},
-    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped", .help = "mass matrix: full or row sums on the diagonal", .given = &chosen.lumping_given},
-    {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2, .help = "of the Lanczos run, relative; 0: the machine's", .given = &chosen.tolerance_given},
+     .help = "lanczos: eigenvectors; inertia: static answers to the body's own inertia; krylov: inertia modes of any "
+             "order (Yang 2015)"},
+    {"count", 'k', TOOL_INTEGER, &chosen.lanczos.count, "N", "20", .low = 1, .high = 100000,
+     .help = "number of modes, rigid ones included", .given = &chosen.count_given},
+    {"lumping", 0, TOOL_CHOICE, &chosen.lumped, NULL, "consistent", "consistent|lumped",
+     .help = "mass matrix: full or row sums on the diagonal", .given = &chosen.lumping_given},
+    {"tolerance", 0, TOOL_REAL, &chosen.lanczos.tolerance, "X", "1e-12", .low = 0, .high = 1e-2,
+     .help = "of the Lanczos run, relative; 0: the machine's", .given = &chosen.tolerance_given},
     {"solver", 0, TOOL_CHOICE, &chosen.lanczos.arpack, NULL, "blocks", "blocks|arpack",
      .help = "eight vectors at a time, or one through ARPACK: fewer solves, more time", .given = &chosen.solver_given},
-    {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify, .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
+    {"certify", 0, TOOL_FLAG, &chosen.lanczos.certify,
+     .help = "count the eigenvalues below the last mode by matrix inertia (slow)"},
     {"start", 0, TOOL_TEXT, &chosen.krylov.start, "LIST",
-     .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy (default: the first six, of free bodies the last six)"},
-    {"start-loads", 0, TOOL_INPUT, &chosen.krylov.start_loads, "CSV", .help = "start from these forces too, each a column: t0,t1,kind,id,fx,fy,fz"},
-    {"start-file", 0, TOOL_INPUT, &chosen.krylov.start_file, "FILE", .help = "start from the columns of this file too, taken as accelerations"},
-    {"order", 0, TOOL_INTEGER, &chosen.krylov.order, "N", NULL, .low = 1, .high = 10000, .help = "krylov: N blocks as wide as the start, in place of --count"},
+     .help = "accelerations x,y,z, angular rx,ry,rz, centrifugal xx,yy,zz,yz,zx,xy (default: the first six, of free "
+             "bodies the last six)"},
+    {"start-loads", 0, TOOL_INPUT, &chosen.krylov.start_loads, "CSV",
+     .help = "start from these forces too, each a column: t0,t1,kind,id,fx,fy,fz"},
+    {"start-file", 0, TOOL_INPUT, &chosen.krylov.start_file, "FILE",
+     .help = "start from the columns of this file too, taken as accelerations"},
+    {"order", 0, TOOL_INTEGER, &chosen.krylov.order, "N", NULL, .low = 1, .high = 10000,
+     .help = "krylov: N blocks as wide as the start, in place of --count"},
     {"orthogonalize", 0, TOOL_CHOICE, &chosen.krylov.orthogonalization, NULL, "exact", "exact|reduced|none",
-     .help = "krylov: mass Gram-Schmidt; the paper's, over sample points; or none", .given = &chosen.orthogonalization_given},
-    {"samples", 0, TOOL_INTEGER, &chosen.krylov.samples, "N", NULL, .low = 1, .high = 1e9, .help = "sample points of --orthogonalize reduced (default: 128 log2 of the vertices)",
+     .help = "krylov: mass Gram-Schmidt; the paper's, over sample points; or none",
+     .given = &chosen.orthogonalization_given},
+    {"samples", 0, TOOL_INTEGER, &chosen.krylov.samples, "N", NULL, .low = 1, .high = 1e9,
+     .help = "sample points of --orthogonalize reduced (default: 128 log2 of the vertices)",
      .given = &chosen.samples_given},
-    {"culling", 0, TOOL_REAL, &chosen.krylov.culling, "X", "0.001", .low = 0, .high = 1, .help = "reduced: leave out subtractions of a smaller cosine", .given = &chosen.culling_given},
-    {"printed", 0, TOOL_FLAG, &chosen.krylov.printed, .help = "krylov: free bodies as eq. 3 prints them, without the mass in the constraint"},
-    {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE", .help = "use this stiffness matrix K instead of the mesh's own"},
+    {"culling", 0, TOOL_REAL, &chosen.krylov.culling, "X", "0.001", .low = 0, .high = 1,
+     .help = "reduced: leave out subtractions of a smaller cosine", .given = &chosen.culling_given},
+    {"printed", 0, TOOL_FLAG, &chosen.krylov.printed,
+     .help = "krylov: free bodies as eq. 3 prints them, without the mass in the constraint"},
+    {"stiffness", 0, TOOL_INPUT, &chosen.stiffness, "FILE",
+     .help = "use this stiffness matrix K instead of the mesh's own"},
     {"mass", 0, TOOL_INPUT, &chosen.mass, "FILE", .help = "use this mass matrix M instead of the mesh's own"},
-    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE", .help = "also write the modal derivatives, as modalderiv does, with the same factorization", .silent = true},
-    {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .help = "also write K for scipy.sparse.load_npz", .silent = true},
-    {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .help = "also write M for scipy.sparse.load_npz", .silent = true},
+    {"derivatives", 0, TOOL_TEXT, &chosen.derivatives, "FILE",
+     .help = "also write the modal derivatives, as modalderiv does, with the same factorization", .silent = true},
+    {"write-stiffness", 0, TOOL_TEXT, &chosen.write_stiffness, "FILE", .help = "also write K for scipy.sparse.load_npz",
+     .silent = true},
+    {"write-mass", 0, TOOL_TEXT, &chosen.write_mass, "FILE", .help = "also write M for scipy.sparse.load_npz",
+     .silent = true},
 };
 
 static void refuse_idle_options(void)
@@ -50,14 +68,20 @@ static void refuse_idle_options(void)
         bool idle;
         const char *text;
     } rules[] = {
-        {chosen.method != METHOD_LANCZOS && (chosen.tolerance_given || chosen.solver_given || chosen.lanczos.certify), "--tolerance, --solver and --certify belong to --method lanczos"},
-        {chosen.method == METHOD_LANCZOS && (chosen.krylov.start || chosen.krylov.start_loads || chosen.krylov.start_file),
+        {chosen.method != METHOD_LANCZOS && (chosen.tolerance_given || chosen.solver_given || chosen.lanczos.certify),
+         "--tolerance, --solver and --certify belong to --method lanczos"},
+        {chosen.method == METHOD_LANCZOS &&
+             (chosen.krylov.start || chosen.krylov.start_loads || chosen.krylov.start_file),
          "--start, --start-loads and --start-file belong to --method inertia and krylov"},
-        {chosen.method == METHOD_INERTIA && chosen.count_given, "--count: --method inertia gives one shape for each column of its start"},
-        {!krylov && (chosen.krylov.order || chosen.orthogonalization_given || chosen.krylov.printed), "--order, --orthogonalize and --printed belong to --method krylov"},
+        {chosen.method == METHOD_INERTIA && chosen.count_given,
+         "--count: --method inertia gives one shape for each column of its start"},
+        {!krylov && (chosen.krylov.order || chosen.orthogonalization_given || chosen.krylov.printed),
+         "--order, --orthogonalize and --printed belong to --method krylov"},
         {chosen.krylov.order && chosen.count_given, "--order and --count: name one of them"},
-        {!reduced && (chosen.samples_given || chosen.culling_given), "--samples and --culling belong to --method krylov --orthogonalize reduced"},
-        {chosen.derivatives && (chosen.method != METHOD_LANCZOS || chosen.stiffness || chosen.mass), "--derivatives is of eigenvectors of the mesh's own matrices"},
+        {!reduced && (chosen.samples_given || chosen.culling_given),
+         "--samples and --culling belong to --method krylov --orthogonalize reduced"},
+        {chosen.derivatives && (chosen.method != METHOD_LANCZOS || chosen.stiffness || chosen.mass),
+         "--derivatives is of eigenvectors of the mesh's own matrices"},
         {chosen.mass && chosen.lumping_given, "--lumping is about the mesh's own mass matrix, not that of --mass"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -68,7 +92,8 @@ static void refuse_idle_options(void)
 }
 
 /* What a file of ours says of its matrix: which one it is, and of which mesh. */
-static void check_matrix_meta(const char *path, const char *option, const char *which, const char *recorded, const tool_mesh *mesh)
+static void check_matrix_meta(const char *path, const char *option, const char *which, const char *recorded,
+                              const tool_mesh *mesh)
 {
     const char *wanted = !strcmp(option, "mass") ? "M" : "K";
     if (*which && strcmp(which, wanted))
@@ -79,7 +104,8 @@ static void check_matrix_meta(const char *path, const char *option, const char *
 }
 
 /* A matrix from a file, which must be of the same mesh, over the same degrees of freedom. */
-static void read_matrix(sp_context *context, const char *path, const char *option, const tool_mesh *mesh, const sp_body *body, sp_sparse *matrix)
+static void read_matrix(sp_context *context, const char *path, const char *option, const tool_mesh *mesh,
+                        const sp_body *body, sp_sparse *matrix)
 {
     static const char *const kinds[] = {"sparse", NULL};
     sp_file file;
@@ -91,10 +117,12 @@ static void read_matrix(sp_context *context, const char *path, const char *optio
     sp_file_free(&file);
     check_matrix_meta(path, option, which, recorded, mesh);
     if (matrix->order != body->dof_count)
-        tool_fail(SP_INPUT, path, "the matrix has %lld rows, the mesh %lld free degrees of freedom", (long long)matrix->order, (long long)body->dof_count);
+        tool_fail(SP_INPUT, path, "the matrix has %lld rows, the mesh %lld free degrees of freedom",
+                  (long long)matrix->order, (long long)body->dof_count);
     for (int64_t i = 0; dof && i < matrix->order; i++)
         if (dof[i] != body->free[i])
-            tool_fail(SP_INPUT, path, "row %lld belongs to degree of freedom %lld, in the mesh to %lld", (long long)i, (long long)dof[i], (long long)body->free[i]);
+            tool_fail(SP_INPUT, path, "row %lld belongs to degree of freedom %lld, in the mesh to %lld", (long long)i,
+                      (long long)dof[i], (long long)body->free[i]);
 }
 
 static bool is_diagonal(const sp_sparse *matrix)
@@ -106,7 +134,8 @@ static bool is_diagonal(const sp_sparse *matrix)
     return true;
 }
 
-static void write_matrix(sp_context *context, const char *path, const char *option, const char *which, const sp_body *body, const sp_sparse *matrix, const char *mesh_hash)
+static void write_matrix(sp_context *context, const char *path, const char *option, const char *which,
+                         const sp_body *body, const sp_sparse *matrix, const char *mesh_hash)
 {
     tool_output *output = tool_output_open(path);
     json_t *meta = tool_meta_new("sparse");
@@ -140,17 +169,19 @@ static void make_matrices(modes_problem *p)
 int main(int argc, char **argv)
 {
     modes_problem p = {0};
-    p.context = tool_begin(&(tool_spec){"modes", "MESH", 1, 1, "Lowest vibration modes of a mesh: K psi = lambda M psi.", options, TOOL_COUNT(options),
-                                        TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
-                                        "  modes spoon.npz -k 20 -o modes.npz\n  modes free.npz -k 12 --certify -o - | siminfo -\n"
-                                        "  modes spoon.npz --method krylov --order 5 -o inertia.npz\n"},
-                           argc, argv);
+    p.context = tool_begin(
+        &(tool_spec){"modes", "MESH", 1, 1, "Lowest vibration modes of a mesh: K psi = lambda M psi.", options,
+                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+                     "  modes spoon.npz -k 20 -o modes.npz\n  modes free.npz -k 12 --certify -o - | siminfo -\n"
+                     "  modes spoon.npz --method krylov --order 5 -o inertia.npz\n"},
+        argc, argv);
     refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_check(sp_body_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
     int64_t n = p.body.dof_count;
     if (chosen.method == METHOD_LANCZOS && chosen.lanczos.count > n)
-        tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom", (long long)chosen.lanczos.count, (long long)n);
+        tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom",
+                  (long long)chosen.lanczos.count, (long long)n);
     p.output = tool_output_open(tool_output_path());
     p.own = !chosen.stiffness;
     p.derivatives_path = chosen.derivatives;

@@ -1,6 +1,6 @@
 /* pointshell: points in levels on the surface of a model, with normals and a tree of spheres. */
-#include "formats/field.h"
 #include "formats/pointshell.h"
+#include "formats/field.h"
 #include "tools/common/inputs.h"
 #include "tools/common/model.h"
 #include "tools/common/motion.h"
@@ -20,24 +20,30 @@ static struct {
 
 static const tool_option options[] = {
     {"method", 0, TOOL_CHOICE, &chosen.method, NULL, "repulsion", "repulsion|vertices|samples|voxels|depth|farthest",
-     .help = "repulsion: particles that repel each other, level by level; or the vertices, random points by area, voxel centres, a layered depth "
+     .help = "repulsion: particles that repel each other, level by level; or the vertices, random points by area, "
+             "voxel centres, a layered depth "
              "cube, or farthest points of many random ones"},
-    {"points", 0, TOOL_INTEGER, &chosen.points, "N", NULL, .low = 1, .high = SP_SHELL_POINTS_MAX, .given = &chosen.points_given,
-     .help = "points of all levels (default: 20000; vertices, voxels, depth: all)"},
+    {"points", 0, TOOL_INTEGER, &chosen.points, "N", NULL, .low = 1, .high = SP_SHELL_POINTS_MAX,
+     .given = &chosen.points_given, .help = "points of all levels (default: 20000; vertices, voxels, depth: all)"},
     {"levels", 0, TOOL_INTEGER, &chosen.levels, "N", NULL, .low = 1, .high = SP_SHELL_LEVELS_MAX,
      .help = "levels (default: repulsion: 5, fewer if the first has less than 64 points; else as many as it takes)"},
-    {"branching", 0, TOOL_INTEGER, &chosen.branching, "N", NULL, .low = 2, .high = 1000000, .given = &chosen.branching_given,
+    {"branching", 0, TOOL_INTEGER, &chosen.branching, "N", NULL, .low = 2, .high = 1000000,
+     .given = &chosen.branching_given,
      .help = "new points of a level for each one of the level above (default: repulsion 4, else 8)"},
     {"offset", 0, TOOL_REAL, &chosen.offset, "M", NULL, .low = 0, .high = 1e300, .given = &chosen.offset_given,
-     .help = "distance of the points from the model; 0: on it (default: 0 where it is closed and does not meet itself, else 1.4 cells of a grid)"},
-    {"field", 0, TOOL_INPUT, &chosen.field, "FILE", .help = "of a mesh: points where this distance field has the value of --offset"},
-    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE", .help = "of a mesh: how points, normals and spheres move with these columns"},
+     .help = "distance of the points from the model; 0: on it (default: 0 where it is closed and does not meet itself, "
+             "else 1.4 cells of a grid)"},
+    {"field", 0, TOOL_INPUT, &chosen.field, "FILE",
+     .help = "of a mesh: points where this distance field has the value of --offset"},
+    {"basis", 0, TOOL_INPUT, &chosen.basis, "FILE",
+     .help = "of a mesh: how points, normals and spheres move with these columns"},
     {"normals", 0, TOOL_CHOICE, &chosen.normals, NULL, "gradient", "gradient|tangents", .given = &chosen.normals_given,
-     .help = "--basis: normals move by the gradient of the motion, off by about the strain; or by tangents too: true ones at twice the cost"},
+     .help = "--basis: normals move by the gradient of the motion, off by about the strain; or by tangents too: true "
+             "ones at twice the cost"},
     {"cells", 0, TOOL_INTEGER, &chosen.cells, "N", "64", .low = 1, .high = 4096, .given = &chosen.cells_given,
      .help = "voxels, depth: along the longest side of the box"},
-    {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "40", .low = 0, .high = 1000000, .given = &chosen.iterations_given,
-     .help = "repulsion: at most, in each level"},
+    {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "40", .low = 0, .high = 1000000,
+     .given = &chosen.iterations_given, .help = "repulsion: at most, in each level"},
 };
 
 /* What the points are made from. */
@@ -108,7 +114,8 @@ static void find_level(sp_context *context, const char *path, source *from)
     const double offset = chosen.offset_given ? chosen.offset : -1;
     if (from->has_field) {
         const double value = chosen.offset_given ? offset : from->unsigned_field ? 1.4 * from->field.spacing : 0;
-        tool_check(sp_level_field(context, &from->field, value, from->unsigned_field, &from->level), chosen.field ? chosen.field : path);
+        tool_check(sp_level_field(context, &from->field, value, from->unsigned_field, &from->level),
+                   chosen.field ? chosen.field : path);
         return;
     }
     tool_check(sp_level_model(context, &from->surface, offset, 0, &from->level), path);
@@ -131,9 +138,12 @@ static json_t *make_meta(const source *from, const char *basis_hash)
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
-        &(tool_spec){"pointshell", "MODEL", 1, 1, "Points in levels on a model (OBJ, PLY, STL, OFF), a mesh's surface or a distance field, with inward normals.",
+        &(tool_spec){"pointshell", "MODEL", 1, 1,
+                     "Points in levels on a model (OBJ, PLY, STL, OFF), a mesh's surface or a distance field, with "
+                     "inward normals.",
                      options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
-                     "  pointshell dragon.obj --points 256000 -o shell.npz\n  pointshell spoon.npz --basis basis.npz -o shell.npz\n"
+                     "  pointshell dragon.obj --points 256000 -o shell.npz\n  pointshell spoon.npz --basis basis.npz "
+                     "-o shell.npz\n"
                      "  pointshell bridge.obj --offset 0.01 -o shell.npz\n  simexport shell.npz -o points.csv\n"},
         argc, argv);
     const char *path = tool_argument(0);
@@ -150,15 +160,20 @@ int main(int argc, char **argv)
     }
     tool_output *output = tool_output_open(tool_output_path());
     find_level(context, path, &from);
-    const sp_shell_parameters parameters = {(enum sp_shell_method)chosen.method, chosen.points, (int)chosen.levels, chosen.branching, chosen.cells,
+    const sp_shell_parameters parameters = {(enum sp_shell_method)chosen.method,
+                                            chosen.points,
+                                            (int)chosen.levels,
+                                            chosen.branching,
+                                            chosen.cells,
                                             (int)chosen.iterations};
     tool_check(sp_shell_make(context, &from.level, &parameters, &shell, &report), path);
     if (chosen.basis)
-        tool_check(sp_shell_carry(context, &from.mesh.mesh, basis.columns.count, basis.columns.U, chosen.normals == NORMALS_TANGENTS, &shell,
-                                  &motion),
+        tool_check(sp_shell_carry(context, &from.mesh.mesh, basis.columns.count, basis.columns.U,
+                                  chosen.normals == NORMALS_TANGENTS, &shell, &motion),
                    path);
     pointshell_say(&from.level, &shell, &report, chosen.basis ? &motion : NULL);
-    json_t *meta = make_meta(&from, basis.hash), *result = pointshell_result(&from.level, &shell, &report, chosen.basis ? &motion : NULL);
+    json_t *meta = make_meta(&from, basis.hash),
+           *result = pointshell_result(&from.level, &shell, &report, chosen.basis ? &motion : NULL);
     tool_check(sp_pointshell_write(context, tool_output_writer(output), meta, &shell), tool_output_path());
     tool_output_finish(output, result);
     json_decref(meta);

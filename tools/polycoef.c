@@ -11,7 +11,8 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 2000, .help = "use the first R columns of the basis (default: all)"},
+    {"rank", 'r', TOOL_INTEGER, &chosen.r, "R", NULL, .low = 1, .high = 2000,
+     .help = "use the first R columns of the basis (default: all)"},
     {"by-region", 0, TOOL_FLAG, &chosen.by_group, .help = "keep the regions apart, for editing materials later"},
     {"by-constant", 0, TOOL_FLAG, &chosen.by_constant, .help = "keep lambda and mu apart (and the regions)"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "400M", .help = "bound on the working memory"},
@@ -19,9 +20,11 @@ static const tool_option options[] = {
 
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"polycoef", "MESH BASIS", 2, 2, "Coefficients of the reduced cubic forces of linear materials (StVK and any C).", options,
-                                                  TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS, "  polycoef spoon.npz basis.npz -o poly.npz\n"},
-                                     argc, argv);
+    sp_context *context = tool_begin(
+        &(tool_spec){"polycoef", "MESH BASIS", 2, 2,
+                     "Coefficients of the reduced cubic forces of linear materials (StVK and any C).", options,
+                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS, "  polycoef spoon.npz basis.npz -o poly.npz\n"},
+        argc, argv);
     static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
     tool_mesh mesh;
     tool_columns basis;
@@ -32,17 +35,22 @@ int main(int argc, char **argv)
     tool_read_columns(tool_argument(1), NULL, kinds, &mesh, &basis);
     int64_t r = chosen.r ? chosen.r : basis.columns.count;
     if (r > basis.columns.count)
-        tool_fail(SP_USAGE, basis.path, "--rank %lld: the file has %lld columns", (long long)r, (long long)basis.columns.count);
+        tool_fail(SP_USAGE, basis.path, "--rank %lld: the file has %lld columns", (long long)r,
+                  (long long)basis.columns.count);
     for (int64_t i = 0; i < mesh.mesh.material_count; i++)
         if (!sp_material_quadratic(&mesh.mesh.materials[i])) {
             tool_hint("use cubature, or simulate --model direct");
-            tool_fail(SP_INPUT, mesh.path, "region \"%s\" has no polynomials: the law %s is not linear in the Green-Lagrange strain", mesh.mesh.materials[i].name,
-                      sp_material_law_text(&mesh.mesh.materials[i]));
+            tool_fail(SP_INPUT, mesh.path,
+                      "region \"%s\" has no polynomials: the law %s is not linear in the Green-Lagrange strain",
+                      mesh.mesh.materials[i].name, sp_material_law_text(&mesh.mesh.materials[i]));
         }
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
     tool_hold_rows(&mesh.mesh, &basis);
-    sp_polynomial_parameters parameters = {.by_group = chosen.by_group, .by_constant = chosen.by_constant, .lumped = basis.columns.lumped, .memory = chosen.memory};
+    sp_polynomial_parameters parameters = {.by_group = chosen.by_group,
+                                           .by_constant = chosen.by_constant,
+                                           .lumped = basis.columns.lumped,
+                                           .memory = chosen.memory};
     tool_check(sp_polynomials_new(context, &body, r, basis.columns.U, &parameters, &polynomials, &report), mesh.path);
 
     json_t *meta = tool_meta_new("polynomials"), *result = tool_result_new();

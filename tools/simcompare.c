@@ -13,18 +13,22 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"rtol", 0, TOOL_REAL, &chosen.relative, "X", "0", .low = 0, .high = 1e300, .help = "the same where |a - b| <= atol + rtol |b|"},
-    {"atol", 0, TOOL_REAL, &chosen.absolute, "X", "0", .low = 0, .high = 1e300, .help = "see --rtol; in the unit of the values"},
+    {"rtol", 0, TOOL_REAL, &chosen.relative, "X", "0", .low = 0, .high = 1e300,
+     .help = "the same where |a - b| <= atol + rtol |b|"},
+    {"atol", 0, TOOL_REAL, &chosen.absolute, "X", "0", .low = 0, .high = 1e300,
+     .help = "see --rtol; in the unit of the values"},
     {"meta", 0, TOOL_FLAG, &chosen.with_meta, .help = "compare meta and result too"},
     {"signs", 0, TOOL_FLAG, &chosen.signs, .help = "columns of U may have opposite signs"},
     {"members", 0, TOOL_FLAG, &chosen.members, .help = "trajectories member by member, as other files"},
     {"angles", 0, TOOL_FLAG, &chosen.angles,
      .help = "principal angles between two bases in the mass of --mesh; the same where all are <= atol radians"},
     {"projection", 0, TOOL_FLAG, &chosen.projection,
-     .help = "what the basis B misses of each frame or column of A in the mass of --mesh, relative; the same where the total is <= atol"},
+     .help = "what the basis B misses of each frame or column of A in the mass of --mesh, relative; the same where the "
+             "total is <= atol"},
     {"mesh", 0, TOOL_INPUT, &chosen.mesh, "FILE",
      .help = "the mesh of trajectories, for probes on its surface, or of bases, for --angles and --projection"},
-    {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of a reduced trajectory; may stand several times"},
+    {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE",
+     .help = "the basis of a reduced trajectory; may stand several times"},
     {"probe", 0, TOOL_TEXTS, &chosen.probes, "VERTEX:AXIS",
      .help = "amplitude and frequency of 12:y or surface:5:z are what is judged; may stand several times"},
     {"after", 0, TOOL_REAL, &chosen.after, "S", NULL, .low = 0, .high = 1e300, .given = &chosen.after_given,
@@ -36,7 +40,8 @@ int main(int argc, char **argv)
 {
     char kind[2][16];
     sp_context *context = tool_begin(
-        &(tool_spec){"simcompare", "A B", 2, 2, "Difference of two files or trajectories. Exit 0: the same within the tolerances, 1: not.",
+        &(tool_spec){"simcompare", "A B", 2, 2,
+                     "Difference of two files or trajectories. Exit 0: the same within the tolerances, 1: not.",
                      options, TOOL_COUNT(options), TOOL_THREADS,
                      "  simcompare --rtol 1e-9 --signs modes.npz modes-before.npz\n"
                      "  simcompare --angles --mesh spoon.npz basis.npz other-basis.npz\n"
@@ -56,13 +61,15 @@ int main(int argc, char **argv)
                     .after = chosen.after_given ? chosen.after : -1,
                     .stream = tool_quiet() ? NULL : tool_stdout(),
                     .table_wanted = chosen.table};
-    bool subspaces = chosen.angles || chosen.projection,
-         others = chosen.members || chosen.with_meta || chosen.signs || chosen.probes.count || chosen.after_given || chosen.relative > 0;
+    bool subspaces = chosen.angles || chosen.projection, others = chosen.members || chosen.with_meta || chosen.signs ||
+                                                                  chosen.probes.count || chosen.after_given ||
+                                                                  chosen.relative > 0;
     if (chosen.angles && (chosen.projection || !chosen.mesh || others || chosen.bases.count))
         tool_fail(SP_USAGE, NULL, "--angles takes two bases and their --mesh, and nothing else but --atol and --csv");
     if (chosen.projection && (!chosen.mesh || others))
         tool_fail(SP_USAGE, NULL,
-                  "--projection takes displacements, a basis and their --mesh, and nothing else but --basis, --atol and --csv");
+                  "--projection takes displacements, a basis and their --mesh, and nothing else but --basis, --atol "
+                  "and --csv");
     bool motions = !chosen.members && !subspaces;
     for (int i = 0; i < 2 && motions; i++) {
         tool_peek_any_kind(context, tool_argument(i), kind[i]);

@@ -1,4 +1,5 @@
-/* simcut: separates elements of a mesh along planes or by lists, where the vertices between them are doubled, and keeps some of the pieces. */
+/* simcut: separates elements of a mesh along planes or by lists, where the vertices between them are doubled, and keeps
+ * some of the pieces. */
 #include "mesh/cut.h"
 #include "tools/common/inputs.h"
 #include "tools/cut/sides.h"
@@ -6,15 +7,22 @@
 static cut_choice chosen;
 
 static const tool_option options[] = {
-    {"plane", 0, TOOL_TEXTS, &chosen.planes, "NX,NY,NZ,D", .help = "elements with their centroid at n.x > d come apart from the others; several planes: every combination is a side"},
+    {"plane", 0, TOOL_TEXTS, &chosen.planes, "NX,NY,NZ,D",
+     .help = "elements with their centroid at n.x > d come apart from the others; several planes: every combination is "
+             "a side"},
     {"region", 0, TOOL_TEXT, &chosen.region, "NAME", .help = "beyond a plane are elements of this region only"},
-    {"elements", 0, TOOL_TEXTS, &chosen.lists, "LIST", .help = "these elements on a side of their own, counted from 0: 3,17,20-40"},
-    {"sides", 0, TOOL_INPUT, &chosen.sides, "FILE", .help = ".npy of one number for each element: elements of equal numbers are on one side"},
-    {"keep", 0, TOOL_TEXT, &chosen.keep, "LIST", .help = "write only these connected pieces, after the cut where there is one, counted from 1 by size: 1 is the one with the most elements"},
+    {"elements", 0, TOOL_TEXTS, &chosen.lists, "LIST",
+     .help = "these elements on a side of their own, counted from 0: 3,17,20-40"},
+    {"sides", 0, TOOL_INPUT, &chosen.sides, "FILE",
+     .help = ".npy of one number for each element: elements of equal numbers are on one side"},
+    {"keep", 0, TOOL_TEXT, &chosen.keep, "LIST",
+     .help = "write only these connected pieces, after the cut where there is one, counted from 1 by size: 1 is the "
+             "one with the most elements"},
 };
 
 /* Counts of the cut, said and for the result, and the volume of the mesh that is written. */
-static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, const int64_t *origin, int64_t dropped, const sp_mesh *written)
+static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, const int64_t *origin, int64_t dropped,
+                      const sp_mesh *written)
 {
     int64_t before, pieces, doubled = 0, unheld, *label = cut_allocate(&p->pool, p->elements, sizeof *label);
     uint8_t *held = cut_allocate(&p->pool, cut->vertex_count, 1), *piece_held;
@@ -39,40 +47,49 @@ static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, con
     for (int64_t v = p->mesh->vertex_count; v < cut->vertex_count; v++) /* copies of one vertex stand together */
         doubled += v == p->mesh->vertex_count || origin[v] != origin[v - 1];
     const int64_t copies = cut->vertex_count - p->mesh->vertex_count;
-    tool_say("%lld sides; %lld pieces of %lld before, %lld of them not held; %lld vertices doubled (%lld new); %lld of %lld triangles dropped", (long long)p->count, (long long)pieces,
-             (long long)before, (long long)unheld, (long long)doubled, (long long)copies, (long long)dropped, (long long)p->mesh->surface.triangle_count);
+    tool_say("%lld sides; %lld pieces of %lld before, %lld of them not held; %lld vertices doubled (%lld new); %lld of "
+             "%lld triangles dropped",
+             (long long)p->count, (long long)pieces, (long long)before, (long long)unheld, (long long)doubled,
+             (long long)copies, (long long)dropped, (long long)p->mesh->surface.triangle_count);
     json_t *result = tool_result_new();
     const struct {
         const char *name;
         int64_t value;
-    } counts[] = {{"sides", p->count}, {"pieces", pieces}, {"pieces_before", before}, {"unheld_pieces", unheld},
-                  {"doubled_vertices", doubled}, {"new_vertices", copies}, {"dropped_triangles", dropped}};
+    } counts[] = {{"sides", p->count},           {"pieces", pieces},
+                  {"pieces_before", before},     {"unheld_pieces", unheld},
+                  {"doubled_vertices", doubled}, {"new_vertices", copies},
+                  {"dropped_triangles", dropped}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(result, counts[i].name, json_integer(counts[i].value));
     json_object_set_new(result, "volume", tool_real("volume", volume));
     return result;
 }
 
-static void write_cut(sp_context *context, cut_sides *p, const tool_mesh *mesh, tool_output *output, const sp_mesh *cut, const int64_t *origin, int64_t dropped)
+static void write_cut(sp_context *context, cut_sides *p, const tool_mesh *mesh, tool_output *output, const sp_mesh *cut,
+                      const int64_t *origin, int64_t dropped)
 {
     json_t *meta = tool_meta_new("mesh"), *result = report(context, p, cut, origin, dropped, cut);
-    tool_check(sp_mesh_write_cut(context, tool_output_writer(output), meta, cut, mesh->hash, origin), tool_output_path());
+    tool_check(sp_mesh_write_cut(context, tool_output_writer(output), meta, cut, mesh->hash, origin),
+               tool_output_path());
     tool_output_finish(output, result);
     json_decref(meta);
 }
 
-static void write_kept(sp_context *context, cut_sides *p, const tool_mesh *mesh, tool_output *output, const sp_mesh *cut, const int64_t *origin, int64_t dropped)
+static void write_kept(sp_context *context, cut_sides *p, const tool_mesh *mesh, tool_output *output,
+                       const sp_mesh *cut, const int64_t *origin, int64_t dropped)
 {
     int64_t *kept;
     sp_mesh part;
-    tool_check(sp_mesh_keep(context, cut, cut_keep(context, &chosen, cut, &p->pool), &p->pool, &part, &kept), mesh->path);
+    tool_check(sp_mesh_keep(context, cut, cut_keep(context, &chosen, cut, &p->pool), &p->pool, &part, &kept),
+               mesh->path);
     json_t *meta = tool_meta_new("mesh"), *result = report(context, p, cut, origin, dropped, &part);
     for (int64_t v = 0; v < part.vertex_count; v++)
         kept[v] = origin[kept[v]];
-    tool_say("kept %lld of %lld elements and %lld of %lld vertices", (long long)sp_mesh_element_count(&part), (long long)sp_mesh_element_count(cut), (long long)part.vertex_count,
-             (long long)cut->vertex_count);
+    tool_say("kept %lld of %lld elements and %lld of %lld vertices", (long long)sp_mesh_element_count(&part),
+             (long long)sp_mesh_element_count(cut), (long long)part.vertex_count, (long long)cut->vertex_count);
     json_object_set_new(result, "kept_elements", json_integer(sp_mesh_element_count(&part)));
-    tool_check(sp_mesh_write_kept(context, tool_output_writer(output), meta, &part, mesh->hash, kept), tool_output_path());
+    tool_check(sp_mesh_write_kept(context, tool_output_writer(output), meta, &part, mesh->hash, kept),
+               tool_output_path());
     tool_output_finish(output, result);
     json_decref(meta);
     sp_mesh_free(&part);
@@ -80,11 +97,14 @@ static void write_kept(sp_context *context, cut_sides *p, const tool_mesh *mesh,
 
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"simcut", "MESH", 1, 1, "Cuts a mesh: separates elements, doubles the vertices between them, and keeps pieces.", options, TOOL_COUNT(options),
-                                                  TOOL_OUTPUT | TOOL_THREADS,
-                                                  "  simcut spoon.npz --plane 1,0,0,1.2 -o cut.npz\n  simcut cube.npz --plane 1,0,0,0.5 --plane 0,1,0,0.5 -o quarters.npz\n"
-                                                  "  simcut scan.npz --keep 1 -o largest.npz\n"},
-                                     argc, argv);
+    sp_context *context =
+        tool_begin(&(tool_spec){"simcut", "MESH", 1, 1,
+                                "Cuts a mesh: separates elements, doubles the vertices between them, and keeps pieces.",
+                                options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                                "  simcut spoon.npz --plane 1,0,0,1.2 -o cut.npz\n  simcut cube.npz --plane 1,0,0,0.5 "
+                                "--plane 0,1,0,0.5 -o quarters.npz\n"
+                                "  simcut scan.npz --keep 1 -o largest.npz\n"},
+                   argc, argv);
     tool_mesh mesh;
     sp_mesh cut;
     cut_sides p;

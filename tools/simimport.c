@@ -12,20 +12,31 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"format", 0, TOOL_CHOICE, &chosen.format, NULL, "auto", "auto|veg|msh|inp|medit|tetgen|vtk|vtu|npy|matrix-market|vega-matrix|cub",
+    {"format", 0, TOOL_CHOICE, &chosen.format, NULL, "auto",
+     "auto|veg|msh|inp|medit|tetgen|vtk|vtu|npy|matrix-market|vega-matrix|cub",
      .help = "of the input; auto: by the ending of its name"},
-    {"young", 0, TOOL_REAL, &chosen.mesh.young, "PA", "1e6", .low = 1e-300, .high = 1e300, .help = "Young's modulus; replaces the file's where given", .given = &chosen.mesh.young_given},
-    {"poisson", 0, TOOL_REAL, &chosen.mesh.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999, .help = "Poisson's ratio; replaces the file's where given", .given = &chosen.mesh.poisson_given},
-    {"law", 0, TOOL_CHOICE, &chosen.mesh.law, NULL, "stvk", TOOL_LAWS, .help = "material law; replaces the file's where given", .given = &chosen.mesh.law_given},
-    {"density", 0, TOOL_REAL, &chosen.mesh.density, "KG/M3", "1000", .low = 1e-300, .high = 1e300, .help = "density; replaces the file's where given", .given = &chosen.mesh.density_given},
-    {"quadrature", 0, TOOL_INTEGER, &chosen.mesh.quadrature, "N", "2", .low = 2, .high = 3, .help = "Gauss points per axis of hexahedra", .given = &chosen.mesh.quadrature_given},
+    {"young", 0, TOOL_REAL, &chosen.mesh.young, "PA", "1e6", .low = 1e-300, .high = 1e300,
+     .help = "Young's modulus; replaces the file's where given", .given = &chosen.mesh.young_given},
+    {"poisson", 0, TOOL_REAL, &chosen.mesh.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999,
+     .help = "Poisson's ratio; replaces the file's where given", .given = &chosen.mesh.poisson_given},
+    {"law", 0, TOOL_CHOICE, &chosen.mesh.law, NULL, "stvk", TOOL_LAWS,
+     .help = "material law; replaces the file's where given", .given = &chosen.mesh.law_given},
+    {"density", 0, TOOL_REAL, &chosen.mesh.density, "KG/M3", "1000", .low = 1e-300, .high = 1e300,
+     .help = "density; replaces the file's where given", .given = &chosen.mesh.density_given},
+    {"quadrature", 0, TOOL_INTEGER, &chosen.mesh.quadrature, "N", "2", .low = 2, .high = 3,
+     .help = "Gauss points per axis of hexahedra", .given = &chosen.mesh.quadrature_given},
     {"turn", 0, TOOL_FLAG, &chosen.mesh.turn, .help = "turn elements of negative volume instead of refusing them"},
-    {"fixed", 0, TOOL_INPUTS, &chosen.mesh.bou, "FILE", .help = "anchored vertices as VegaFEM .bou (numbers from 1); may stand several times"},
+    {"fixed", 0, TOOL_INPUTS, &chosen.mesh.bou, "FILE",
+     .help = "anchored vertices as VegaFEM .bou (numbers from 1); may stand several times"},
     {"surface", 0, TOOL_INPUT, &chosen.mesh.surface, "MODEL", .help = "triangle model to embed: OBJ, PLY, STL, OFF"},
-    {"interpolation", 0, TOOL_INPUT, &chosen.mesh.interpolation, "FILE", .help = "weights of the surface's vertices as VegaFEM .interp"},
-    {"materials", 0, TOOL_INPUT, &chosen.mesh.materials, "JSON", .help = "other materials by region name: [{\"name\": …, \"young\": …, \"fibre\": …, …}, …]"},
-    {"factor", 0, TOOL_INPUT, &chosen.mesh.factor, "FILE", .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
-    {"fibre", 0, TOOL_INPUT, &chosen.mesh.fibre, "FILE", .help = ".npy of (elements, 3) numbers: the direction of each element's fibres, 0 without fibres"},
+    {"interpolation", 0, TOOL_INPUT, &chosen.mesh.interpolation, "FILE",
+     .help = "weights of the surface's vertices as VegaFEM .interp"},
+    {"materials", 0, TOOL_INPUT, &chosen.mesh.materials, "JSON",
+     .help = "other materials by region name: [{\"name\": …, \"young\": …, \"fibre\": …, …}, …]"},
+    {"factor", 0, TOOL_INPUT, &chosen.mesh.factor, "FILE",
+     .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
+    {"fibre", 0, TOOL_INPUT, &chosen.mesh.fibre, "FILE",
+     .help = ".npy of (elements, 3) numbers: the direction of each element's fibres, 0 without fibres"},
     TOOL_ANCHOR_OPTIONS,
     {"as", 0, TOOL_CHOICE, &chosen.matrix.kind, NULL, "auto", "auto|basis|modes|derivatives|shapes",
      .help = "what a matrix becomes; auto: basis from .U, modes from .Ulin, derivatives from .modalDeriv, else shapes"},
@@ -41,8 +52,21 @@ static enum import_format format_of(const char *path)
     static const struct {
         const char *ending;
         enum import_format format;
-    } known[] = {{".veg", IMPORT_VEG},       {".msh", IMPORT_MSH},          {".inp", IMPORT_INP},        {".mesh", IMPORT_MEDIT}, {".node", IMPORT_TETGEN}, {".ele", IMPORT_TETGEN}, {".vtk", IMPORT_VTK}, {".vtu", IMPORT_VTU}, {".npy", IMPORT_NPY},         {".mtx", IMPORT_MARKET},
-                 {".U", IMPORT_VEGA_MATRIX}, {".Ulin", IMPORT_VEGA_MATRIX}, {".float", IMPORT_VEGA_MATRIX}, {".modalDeriv", IMPORT_VEGA_MATRIX}, {".cub", IMPORT_CUB}};
+    } known[] = {{".veg", IMPORT_VEG},
+                 {".msh", IMPORT_MSH},
+                 {".inp", IMPORT_INP},
+                 {".mesh", IMPORT_MEDIT},
+                 {".node", IMPORT_TETGEN},
+                 {".ele", IMPORT_TETGEN},
+                 {".vtk", IMPORT_VTK},
+                 {".vtu", IMPORT_VTU},
+                 {".npy", IMPORT_NPY},
+                 {".mtx", IMPORT_MARKET},
+                 {".U", IMPORT_VEGA_MATRIX},
+                 {".Ulin", IMPORT_VEGA_MATRIX},
+                 {".float", IMPORT_VEGA_MATRIX},
+                 {".modalDeriv", IMPORT_VEGA_MATRIX},
+                 {".cub", IMPORT_CUB}};
     const char *dot = strrchr(path, '.');
     if (chosen.format != IMPORT_AUTO)
         return (enum import_format)chosen.format;
@@ -50,7 +74,9 @@ static enum import_format format_of(const char *path)
         if (!strcmp(dot, known[i].ending))
             return known[i].format;
     tool_hint("name it with --format");
-    tool_fail(SP_USAGE, path, "its format is not known by its ending (.veg, .msh, .inp, .mesh, .node, .ele, .vtk, .vtu, .npy, .mtx, .U, .Ulin, .modalDeriv, .float, .cub)");
+    tool_fail(SP_USAGE, path,
+              "its format is not known by its ending (.veg, .msh, .inp, .mesh, .node, .ele, .vtk, .vtu, .npy, .mtx, "
+              ".U, .Ulin, .modalDeriv, .float, .cub)");
 }
 
 /* Options that the format has no use for are mistakes. */
@@ -83,16 +109,19 @@ static void check_options(bool is_mesh)
     };
     for (int i = 0; i < TOOL_COUNT(checks); i++)
         if (checks[i].given && checks[i].of_mesh != is_mesh)
-            tool_fail(SP_USAGE, NULL, "--%s means nothing for %s", checks[i].name, is_mesh ? "a mesh" : "a matrix or polynomials");
+            tool_fail(SP_USAGE, NULL, "--%s means nothing for %s", checks[i].name,
+                      is_mesh ? "a mesh" : "a matrix or polynomials");
 }
 
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"simimport", "FILE", 1, 1, "Meshes, bases and reduced forces that other programs wrote.",
-                                                  options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                                                  "  simimport bridge.veg --fixed bridge.bou -o bridge.npz\n  simimport bridge.U --mesh bridge.npz -o basis.npz\n"
-                                                  "  simimport bridge.cub --mesh bridge.npz --basis basis.npz -o poly.npz\n"},
-                                     argc, argv);
+    sp_context *context = tool_begin(
+        &(tool_spec){"simimport", "FILE", 1, 1, "Meshes, bases and reduced forces that other programs wrote.", options,
+                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                     "  simimport bridge.veg --fixed bridge.bou -o bridge.npz\n  simimport bridge.U --mesh bridge.npz "
+                     "-o basis.npz\n"
+                     "  simimport bridge.cub --mesh bridge.npz --basis basis.npz -o poly.npz\n"},
+        argc, argv);
     const char *path = tool_argument(0);
     enum import_format format = format_of(path);
     bool is_mesh = format >= IMPORT_VEG && format <= IMPORT_LAST_MESH;

@@ -13,11 +13,14 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"json", 0, TOOL_FLAG, &chosen.json, .help = "meta, result and the table of members as one JSON object", .silent = true},
-    {"members", 0, TOOL_FLAG, &chosen.members, .help = "only the table of members, every block of a series", .silent = true},
+    {"json", 0, TOOL_FLAG, &chosen.json, .help = "meta, result and the table of members as one JSON object",
+     .silent = true},
+    {"members", 0, TOOL_FLAG, &chosen.members, .help = "only the table of members, every block of a series",
+     .silent = true},
     {"script", 0, TOOL_FLAG, &chosen.script, .help = "a shell script that remakes the file", .silent = true},
     {"hash", 0, TOOL_FLAG, &chosen.hash, .help = "only the hash", .silent = true},
-    {"fill", 0, TOOL_FLAG, &chosen.fill, .help = "nonzeros of a matrix and of its Cholesky factor over orderings", .silent = true},
+    {"fill", 0, TOOL_FLAG, &chosen.fill, .help = "nonzeros of a matrix and of its Cholesky factor over orderings",
+     .silent = true},
     {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a file that was cut as far as it goes", .silent = true},
 };
 
@@ -41,7 +44,8 @@ static int find_hash(sp_context *context, sp_reader *reader, sp_file *file)
     int status = sp_json_hash(context, file->result, "sha256", file->hash);
     if (status == SP_OK && !file->hash[0])
         status = sp_fail(context, SP_INPUT,
-                         file->result ? "result: \"sha256\" is missing" : "its last member is not result: the file is cut short");
+                         file->result ? "result: \"sha256\" is missing"
+                                      : "its last member is not result: the file is cut short");
     return status;
 }
 
@@ -87,7 +91,8 @@ static int read_file(sp_context *context, int descriptor, info_file *info)
             status = sp_fail_memory(context);
             goto done;
         }
-        *row = (info_member){.type = array.type, .fortran = array.fortran, .rank = array.rank, .size = array.size, .count = array.count};
+        *row = (info_member){
+            .type = array.type, .fortran = array.fortran, .rank = array.rank, .size = array.size, .count = array.count};
         memcpy(row->name, array.name, sizeof row->name);
         memcpy(row->shape, array.shape, sizeof row->shape);
         if (to)
@@ -115,10 +120,11 @@ done:
 
 int main(int argc, char **argv)
 {
-    sp_context *context =
-        tool_begin(&(tool_spec){"siminfo", "FILE", 1, 1, "What is in a file, and how it was made.", options, TOOL_COUNT(options), 0,
-                                "  siminfo basis.npz\n  siminfo --script poly.npz > remake.sh\n  siminfo --json modes.npz | jq .result\n"},
-                   argc, argv);
+    sp_context *context = tool_begin(
+        &(tool_spec){
+            "siminfo", "FILE", 1, 1, "What is in a file, and how it was made.", options, TOOL_COUNT(options), 0,
+            "  siminfo basis.npz\n  siminfo --script poly.npz > remake.sh\n  siminfo --json modes.npz | jq .result\n"},
+        argc, argv);
     const char *path = tool_argument(0), *slash = strrchr(path, '/');
     info_file info = {0};
     if (chosen.json + chosen.members + chosen.script + chosen.hash + chosen.fill > 1)
@@ -139,7 +145,9 @@ int main(int argc, char **argv)
     } else if (chosen.script) {
         if (!json_object_get(info.file.meta, "tool"))
             tool_fail(SP_INPUT, path, "it does not say how it was made");
-        tool_check(script_write(context, info.file.meta, info.file.hash, slash ? slash + 1 : path, SUPPLE_TOOLS, stream), path);
+        tool_check(
+            script_write(context, info.file.meta, info.file.hash, slash ? slash + 1 : path, SUPPLE_TOOLS, stream),
+            path);
     } else if (chosen.fill)
         tool_check(fill_print(context, &info.file, stream), path);
     else

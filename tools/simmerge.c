@@ -51,9 +51,10 @@ static void check_parameters(const shard *a, const shard *b, const shard *to)
 {
     const char *name;
     json_t *value, *other = json_object_get(b->meta, "parameters");
-    json_object_foreach(json_object_get(a->meta, "parameters"), name, value)
-        if (strcmp(name, "shard") && !same(value, json_object_get(other, name)))
-            tool_fail(SP_INPUT, to->path, "it was made in another way than %s: its parameter %.40s differs", a == to ? b->path : a->path, name);
+    json_object_foreach(json_object_get(a->meta, "parameters"), name,
+                        value) if (strcmp(name, "shard") && !same(value, json_object_get(other, name)))
+        tool_fail(SP_INPUT, to->path, "it was made in another way than %s: its parameter %.40s differs",
+                  a == to ? b->path : a->path, name);
 }
 
 static void check_alike(const shard *a, const shard *b)
@@ -62,7 +63,8 @@ static void check_alike(const shard *a, const shard *b)
     tool_check_hash(b->path, "mesh", b->mesh, a->mesh);
     tool_check_hash(b->path, "basis", b->basis, a->basis);
     if (b->poses.r != a->poses.r)
-        tool_fail(SP_INPUT, b->path, "its poses have %lld coordinates, those of %s %lld", (long long)b->poses.r, a->path, (long long)a->poses.r);
+        tool_fail(SP_INPUT, b->path, "its poses have %lld coordinates, those of %s %lld", (long long)b->poses.r,
+                  a->path, (long long)a->poses.r);
     check_parameters(a, b, b);
     check_parameters(b, a, b);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -71,7 +73,8 @@ static void check_alike(const shard *a, const shard *b)
     if (!same_inputs(json_object_get(a->meta, "inputs"), json_object_get(b->meta, "inputs")))
         tool_fail(SP_INPUT, b->path, "it was made from other files than %s", a->path);
     if (b->total != a->total)
-        tool_fail(SP_INPUT, b->path, "it is a part of %lld poses, %s of %lld", (long long)b->total, a->path, (long long)a->total);
+        tool_fail(SP_INPUT, b->path, "it is a part of %lld poses, %s of %lld", (long long)b->total, a->path,
+                  (long long)a->total);
 }
 
 static int compare_first(const void *a, const void *b)
@@ -87,9 +90,11 @@ static void check_cover(int count, const shard *shards)
     for (int i = 0; i <= count; i++) {
         int64_t first = i < count ? shards[i].first : total, end = i < count ? first + shards[i].poses.count : total;
         if (first > next)
-            tool_fail(SP_INPUT, NULL, "poses %lld to %lld of %lld are in none of the files", (long long)next, (long long)first - 1, (long long)total);
+            tool_fail(SP_INPUT, NULL, "poses %lld to %lld of %lld are in none of the files", (long long)next,
+                      (long long)first - 1, (long long)total);
         if (first < next)
-            tool_fail(SP_INPUT, shards[i].path, "poses %lld to %lld are in %s too", (long long)first, (long long)(end < next ? end : next) - 1, shards[i - 1].path);
+            tool_fail(SP_INPUT, shards[i].path, "poses %lld to %lld are in %s too", (long long)first,
+                      (long long)(end < next ? end : next) - 1, shards[i - 1].path);
         next = end;
     }
 }
@@ -111,8 +116,8 @@ static void join(int count, const shard *shards, sp_poses *whole)
     }
 }
 
-/* That of the run without --shard: how the work was divided is not recorded. Names of inputs are those of the first shard. A file that
- * another program made has no record to keep. */
+/* That of the run without --shard: how the work was divided is not recorded. Names of inputs are those of the first
+ * shard. A file that another program made has no record to keep. */
 static json_t *joined_meta(const shard *first)
 {
     static const char *const kept[] = {"tool", "version", "parameters", "seed", "inputs", "history"};
@@ -138,11 +143,9 @@ static json_t *join_warnings(int count, const shard *shards)
     const char *text;
     size_t w;
     for (int i = 0; i < count; i++)
-        json_array_foreach(json_object_get(shards[i].result, "warnings"), w, warning)
-            if (json_is_string(warning))
-                json_object_set_new(seen, json_string_value(warning), json_null());
-    json_object_foreach(seen, text, nothing)
-        json_array_append_new(warnings, json_string(text));
+        json_array_foreach(json_object_get(shards[i].result, "warnings"), w, warning) if (json_is_string(warning))
+            json_object_set_new(seen, json_string_value(warning), json_null());
+    json_object_foreach(seen, text, nothing) json_array_append_new(warnings, json_string(text));
     json_decref(seen);
     return warnings;
 }
@@ -164,9 +167,10 @@ static json_t *report(int count, const shard *shards)
 int main(int argc, char **argv)
 {
     sp_poses whole;
-    sp_context *context = tool_begin(&(tool_spec){"simmerge", "FILE...", 1, -1, "Joins shards of training into one file.", NULL, 0, TOOL_OUTPUT,
-                                                  "  simmerge part1.npz part2.npz part3.npz -o training.npz\n"},
-                                     argc, argv);
+    sp_context *context =
+        tool_begin(&(tool_spec){"simmerge", "FILE...", 1, -1, "Joins shards of training into one file.", NULL, 0,
+                                TOOL_OUTPUT, "  simmerge part1.npz part2.npz part3.npz -o training.npz\n"},
+                   argc, argv);
     int count = tool_argument_count();
     shard *shards = calloc((size_t)count, sizeof *shards);
     if (!shards)
@@ -180,7 +184,8 @@ int main(int argc, char **argv)
     join(count, shards, &whole);
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = joined_meta(&shards[0]);
-    tool_check(sp_training_write(context, tool_output_writer(output), meta, &whole, 0, whole.count), tool_output_path());
+    tool_check(sp_training_write(context, tool_output_writer(output), meta, &whole, 0, whole.count),
+               tool_output_path());
     tool_output_finish(output, report(count, shards));
     tool_say("%d shards, %lld poses in %lld coordinates", count, (long long)whole.count, (long long)whole.r);
     json_decref(meta);

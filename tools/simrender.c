@@ -19,33 +19,42 @@ static struct {
 static const tool_option options[] = {
     {"color", 0, TOOL_CHOICE, &chosen.color, NULL, "none", "none|displacement|energy",
      .help = "colour by length of the displacement or strain energy density"},
-    {"range", 0, TOOL_VECTOR, chosen.range, "LOW,HIGH", .count = 2, .help = "of the colours (default: over all frames drawn)",
-     .given = &chosen.range_given},
+    {"range", 0, TOOL_VECTOR, chosen.range, "LOW,HIGH", .count = 2,
+     .help = "of the colours (default: over all frames drawn)", .given = &chosen.range_given},
     TOOL_FRAMES_OPTIONS(&chosen.frames, &chosen.every),
-    {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST", .help = "of a file of modes or other columns only these, counted from 1: 1-6,9"},
-    {"size", 0, TOOL_TEXT, &chosen.size, "WxH", .help = "of the picture in pixels (default 960x720; sheets 480x360 a cell)"},
+    {"columns", 0, TOOL_TEXT, &chosen.columns, "LIST",
+     .help = "of a file of modes or other columns only these, counted from 1: 1-6,9"},
+    {"size", 0, TOOL_TEXT, &chosen.size, "WxH",
+     .help = "of the picture in pixels (default 960x720; sheets 480x360 a cell)"},
     {"sheet", 0, TOOL_TEXT, &chosen.sheet, "CxR",
      .help = "one picture of C columns and R rows: the first modes, or frames spread evenly over time"},
-    {"slice", 0, TOOL_TEXT, &chosen.slice, "AXIS=FRACTION", .help = "of a distance field: the plane x, y or z = this fraction of its box, 0 to 1"},
-    {"view", 0, TOOL_VECTOR, chosen.view, "X,Y,Z", "1,-1.8,0.9", .count = 3, .help = "direction from the body to the eye"},
+    {"slice", 0, TOOL_TEXT, &chosen.slice, "AXIS=FRACTION",
+     .help = "of a distance field: the plane x, y or z = this fraction of its box, 0 to 1"},
+    {"view", 0, TOOL_VECTOR, chosen.view, "X,Y,Z", "1,-1.8,0.9", .count = 3,
+     .help = "direction from the body to the eye"},
     {"up", 0, TOOL_VECTOR, chosen.up, "X,Y,Z", "0,0,1", .count = 3, .help = "what is up in the picture"},
     {"angle", 0, TOOL_REAL, &chosen.angle, "DEG", "25", .low = 0, .high = 150,
      .help = "opening of the camera from bottom to top; 0: parallel"},
-    {"box", 0, TOOL_VECTOR, chosen.box, "X0,Y0,Z0,X1,Y1,Z1", .count = 6, .help = "what the camera frames, m (default: all that is drawn)",
-     .given = &chosen.box_given},
+    {"box", 0, TOOL_VECTOR, chosen.box, "X0,Y0,Z0,X1,Y1,Z1", .count = 6,
+     .help = "what the camera frames, m (default: all that is drawn)", .given = &chosen.box_given},
     {"samples", 0, TOOL_INTEGER, &chosen.samples, "N", "3", .low = 1, .high = 4, .help = "per pixel and direction"},
     {"lines", 0, TOOL_FLAG, &chosen.lines, .help = "the edges of the elements on the boundary"},
-    {"elements", 0, TOOL_FLAG, &chosen.elements, .help = "the boundary of the elements instead of the embedded surface"},
+    {"elements", 0, TOOL_FLAG, &chosen.elements,
+     .help = "the boundary of the elements instead of the embedded surface"},
     {"rest", 0, TOOL_FLAG, &chosen.rest, .help = "the rest state as a pale ghost"},
     {"scale", 0, TOOL_REAL, &chosen.scale, "X", "1", .low = -1e9, .high = 1e9,
      .help = "factor of the displacement (modes: of 12 % of the body's diagonal)", .given = &chosen.scale_given},
     {"normalize", 0, TOOL_CHOICE, &chosen.normalize, NULL, "auto", "auto|largest|mass|none",
-     .help = "size of columns: by each one's largest displacement, unit mass norm and one factor for all, as in the file; auto: none for "
+     .help = "size of columns: by each one's largest displacement, unit mass norm and one factor for all, as in the "
+             "file; auto: none for "
              "shapes, "
              "else largest"},
     {"contacts", 0, TOOL_CHOICE, &chosen.contacts, NULL, "points", RENDER_CONTACTS,
-     .help = "of a scene's motion that records them: marks, spikes along the force on the body of the point, or nothing", .given = &chosen.contacts_given},
-    {"partial", 0, TOOL_FLAG, &chosen.partial, .help = "read a trajectory or motion that was cut up to its last whole block"},
+     .help =
+         "of a scene's motion that records them: marks, spikes along the force on the body of the point, or nothing",
+     .given = &chosen.contacts_given},
+    {"partial", 0, TOOL_FLAG, &chosen.partial,
+     .help = "read a trajectory or motion that was cut up to its last whole block"},
 };
 
 enum use { BODY = 1, SLICE = 2, SCENE = 4 };
@@ -75,7 +84,10 @@ static void check_options(enum use use)
     };
     for (int i = 0; i < TOOL_COUNT(checks); i++)
         if (checks[i].given && !(checks[i].use & (int)use))
-            tool_fail(SP_USAGE, NULL, "--%s means nothing %s", checks[i].name, use == SLICE ? "with --slice" : use == SCENE ? "with a scene" : "without a scene");
+            tool_fail(SP_USAGE, NULL, "--%s means nothing %s", checks[i].name,
+                      use == SLICE   ? "with --slice"
+                      : use == SCENE ? "with a scene"
+                                     : "without a scene");
     if (use == SLICE && tool_argument_count() > 1)
         tool_fail(SP_USAGE, NULL, "--slice is of one file, a distance field");
 }
@@ -93,9 +105,17 @@ static void check_camera(void)
 
 static render_world_choice world_choice(void)
 {
-    return (render_world_choice){.target = tool_output_path(), .frames = chosen.frames, .size = chosen.size, .every = chosen.every, .samples = (int)chosen.samples,
-                                 .view = {chosen.view[0], chosen.view[1], chosen.view[2]}, .up = {chosen.up[0], chosen.up[1], chosen.up[2]}, .angle = chosen.angle,
-                                 .box = chosen.box_given ? chosen.box : NULL, .contacts = (enum render_contacts)chosen.contacts, .partial = chosen.partial};
+    return (render_world_choice){.target = tool_output_path(),
+                                 .frames = chosen.frames,
+                                 .size = chosen.size,
+                                 .every = chosen.every,
+                                 .samples = (int)chosen.samples,
+                                 .view = {chosen.view[0], chosen.view[1], chosen.view[2]},
+                                 .up = {chosen.up[0], chosen.up[1], chosen.up[2]},
+                                 .angle = chosen.angle,
+                                 .box = chosen.box_given ? chosen.box : NULL,
+                                 .contacts = (enum render_contacts)chosen.contacts,
+                                 .partial = chosen.partial};
 }
 
 /* Sheets have room for `cells`: the first columns, or frames from the first to the last at even distances. */
@@ -277,7 +297,8 @@ static int64_t draw_frames(tool_figure *figure, tool_sheet *sheet, bool pattern)
     if (chosen.sheet)
         thin_out(figure->motion, sheet->columns * sheet->rows, &list);
     else if (list.count > 1 && !pattern)
-        tool_fail(SP_USAGE, NULL, "%lld pictures need a pattern such as -o frame_%%04d.png, or a --sheet", (long long)list.count);
+        tool_fail(SP_USAGE, NULL, "%lld pictures need a pattern such as -o frame_%%04d.png, or a --sheet",
+                  (long long)list.count);
     const int64_t *frame = list.data;
     int64_t count = list.count;
     tool_motion_need_all(figure->motion);
@@ -327,8 +348,8 @@ static void draw_body(sp_context *context, int count, const char *const *paths)
     bool stream = from_pipe && pattern && chosen.box_given && (chosen.color == TOOL_COLOR_NONE || chosen.range_given);
 
     tool_motion motion;
-    tool_motion_open(context, count, paths, (chosen.partial ? TOOL_MOTION_PARTIAL : 0) | (stream ? TOOL_MOTION_STREAM : 0),
-                     &motion);
+    tool_motion_open(context, count, paths,
+                     (chosen.partial ? TOOL_MOTION_PARTIAL : 0) | (stream ? TOOL_MOTION_STREAM : 0), &motion);
     if (!motion.mesh.path)
         tool_fail(SP_USAGE, NULL, "a picture needs the mesh: name its file too");
     if (!motion.path)
@@ -336,15 +357,15 @@ static void draw_body(sp_context *context, int count, const char *const *paths)
     for (int i = 0; !motion.path && !motion.columns.path && i < TOOL_COUNT(of_motions); i++)
         tool_option_idle(of_motions[i], "for a mesh alone, which does not move");
     tool_figure figure = {.context = context,
-                        .motion = &motion,
-                        .color = (enum tool_color)chosen.color,
-                        .normalize = (enum tool_normalize)chosen.normalize,
-                        .scale = chosen.scale,
-                        .elements = chosen.elements,
-                        .lines = chosen.lines,
-                        .ghost = chosen.rest,
-                        .samples = (int)chosen.samples,
-                        .range = {INFINITY, -INFINITY}};
+                          .motion = &motion,
+                          .color = (enum tool_color)chosen.color,
+                          .normalize = (enum tool_normalize)chosen.normalize,
+                          .scale = chosen.scale,
+                          .elements = chosen.elements,
+                          .lines = chosen.lines,
+                          .ghost = chosen.rest,
+                          .samples = (int)chosen.samples,
+                          .range = {INFINITY, -INFINITY}};
     tool_sheet sheet = {.angle = chosen.angle};
     tool_figure_open(&figure);
     for (int i = 0; i < 3 && chosen.box_given; i++) {
@@ -357,7 +378,8 @@ static void draw_body(sp_context *context, int count, const char *const *paths)
     memcpy(sheet.up, chosen.up, sizeof sheet.up);
     tool_sheet_open(&figure, chosen.size, chosen.sheet, &sheet);
     int64_t written = motion.stream ? draw_stream(&figure, &sheet) : draw_frames(&figure, &sheet, pattern);
-    tool_say("%lld picture%s of %lldx%lld", (long long)written, written == 1 ? "" : "s", (long long)sheet.width, (long long)sheet.height);
+    tool_say("%lld picture%s of %lldx%lld", (long long)written, written == 1 ? "" : "s", (long long)sheet.width,
+             (long long)sheet.height);
     tool_sheet_close(&sheet);
     tool_figure_close(&figure);
     tool_motion_close(&motion);
@@ -366,15 +388,16 @@ static void draw_body(sp_context *context, int count, const char *const *paths)
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(
-        &(tool_spec){
-            "simrender", "FILE...", 1, 16, "Pictures of meshes, motions, modes, distance fields and scenes as PNG.", options, TOOL_COUNT(options),
-            TOOL_OUTPUT | TOOL_THREADS,
-            "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy --every 4 -o frame_%04d.png\n"
-            "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
-            "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest -o derivatives.png\n"
-            "  simrender field.npz --slice z=0.5 -o slice.png\n"
-            "  simrender scene.json motion.npz --every 4 --contacts forces -o frame_%04d.png\n"
-            "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n"},
+        &(tool_spec){"simrender", "FILE...", 1, 16,
+                     "Pictures of meshes, motions, modes, distance fields and scenes as PNG.", options,
+                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                     "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy "
+                     "--every 4 -o frame_%04d.png\n"
+                     "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
+                     "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest -o derivatives.png\n"
+                     "  simrender field.npz --slice z=0.5 -o slice.png\n"
+                     "  simrender scene.json motion.npz --every 4 --contacts forces -o frame_%04d.png\n"
+                     "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n"},
         argc, argv);
     const char *paths[16];
     bool scene = false;

@@ -16,12 +16,15 @@ static const tool_option options[] = {
     {"mesh", 0, TOOL_INPUTS, &chosen.meshes, "FILE",
      .help = "a mesh that the files belong to (as if it were an argument, but it has to fit)"},
     {"modes", 0, TOOL_INPUTS, &chosen.modes, "FILE", .help = "the modes that derivatives were made of"},
-    {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE", .help = "the basis of polynomials, cubature, training or a trajectory"},
-    {"model", 0, TOOL_INPUT, &chosen.model, "FILE", .help = "the triangle model (OBJ, PLY, STL, OFF) that distance fields and pointshells were made of"},
+    {"basis", 0, TOOL_INPUTS, &chosen.bases, "FILE",
+     .help = "the basis of polynomials, cubature, training or a trajectory"},
+    {"model", 0, TOOL_INPUT, &chosen.model, "FILE",
+     .help = "the triangle model (OBJ, PLY, STL, OFF) that distance fields and pointshells were made of"},
     {"sample", 0, TOOL_INTEGER, &chosen.sample, "N", "64", .low = 1, .high = 1e15,
      .help = "how many derivatives, poses, frames and distances are computed anew, evenly spread"},
     {"balance", 0, TOOL_REAL, &chosen.balance, "X", NULL, .low = 0, .high = 1e300, .given = &chosen.balance_given,
-     .help = "limit of the energy balance of trajectories, relative (default: 1e-8 for the energy integrator, none for others)"},
+     .help = "limit of the energy balance of trajectories, relative (default: 1e-8 for the energy integrator, none for "
+             "others)"},
 };
 
 /* What formats/container.md promises of every result. */
@@ -58,33 +61,40 @@ static void check_kind(verify *v, artefact *file)
         const char *kind;
         void (*check)(verify *, artefact *);
     } kinds[] = {
-        {"mesh", verify_mesh_file},          {"sparse", verify_sparse},         {"modes", verify_modes},
-        {"derivatives", verify_derivatives}, {"basis", verify_basis},           {"shapes", verify_shapes},
-        {"polynomials", verify_polynomials}, {"cubature", verify_cubature},   {"training", verify_training},
-        {"trajectory", verify_trajectory}, {"motion", verify_motion}, {"field", verify_field}, {"pointshell", verify_shell},
+        {"mesh", verify_mesh_file},          {"sparse", verify_sparse},     {"modes", verify_modes},
+        {"derivatives", verify_derivatives}, {"basis", verify_basis},       {"shapes", verify_shapes},
+        {"polynomials", verify_polynomials}, {"cubature", verify_cubature}, {"training", verify_training},
+        {"trajectory", verify_trajectory},   {"motion", verify_motion},     {"field", verify_field},
+        {"pointshell", verify_shell},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].kind, file->kind)) {
             kinds[i].check(v, file);
             return;
         }
-    verify_note(v, file, "content", *file->kind ? "files of kind %s are only hashed" : "it is a file of NumPy%s", file->kind);
+    verify_note(v, file, "content", *file->kind ? "files of kind %s are only hashed" : "it is a file of NumPy%s",
+                file->kind);
 }
 
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){
-            "simverify", "FILE...", 1, -1, "Certifies files: what they claim is computed anew. Exit 1 where it is not so.", options,
-            TOOL_COUNT(options), TOOL_THREADS,
-            "  simverify spoon.npz modes.npz deriv.npz basis.npz poly.npz\n  simverify poly.npz --mesh spoon.npz --basis basis.npz\n"},
-        argc, argv);
+    sp_context *context =
+        tool_begin(&(tool_spec){"simverify", "FILE...", 1, -1,
+                                "Certifies files: what they claim is computed anew. Exit 1 where it is not so.",
+                                options, TOOL_COUNT(options), TOOL_THREADS,
+                                "  simverify spoon.npz modes.npz deriv.npz basis.npz poly.npz\n  simverify poly.npz "
+                                "--mesh spoon.npz --basis basis.npz\n"},
+                   argc, argv);
     const tool_texts *const named[] = {&chosen.meshes, &chosen.modes, &chosen.bases};
     static const char *const names[] = {"mesh", "modes", "basis"};
     int arguments = tool_argument_count();
-    verify v = {
-        .context = context, .stream = tool_stdout(), .sample = chosen.sample, .model = chosen.model, .balance = chosen.balance_given ? chosen.balance : -1};
-    v.files = calloc((size_t)(arguments + chosen.meshes.count + chosen.modes.count + chosen.bases.count), sizeof *v.files);
+    verify v = {.context = context,
+                .stream = tool_stdout(),
+                .sample = chosen.sample,
+                .model = chosen.model,
+                .balance = chosen.balance_given ? chosen.balance : -1};
+    v.files =
+        calloc((size_t)(arguments + chosen.meshes.count + chosen.modes.count + chosen.bases.count), sizeof *v.files);
     if (!v.files)
         verify_out_of_memory();
     for (int i = 0; i < arguments; i++)
@@ -102,7 +112,8 @@ int main(int argc, char **argv)
         check_kind(&v, &v.files[i]);
         fflush(v.stream);
     }
-    tool_say("%lld checks passed, %lld failed, %lld skipped", (long long)v.passed, (long long)v.failed, (long long)v.skipped);
+    tool_say("%lld checks passed, %lld failed, %lld skipped", (long long)v.passed, (long long)v.failed,
+             (long long)v.skipped);
     for (int64_t i = 0; i < v.count; i++)
         verify_free(&v.files[i]);
     free(v.files);

@@ -17,7 +17,8 @@ static const tool_option options[] = {
      .help = "take the mean loads of every S seconds (default: the loads between changes)"},
     {"separation", 0, TOOL_REAL, &chosen.separation, "X", "0.02", .low = 0, .high = 1,
      .help = "loads keep this mass distance of their linear responses, by the largest response"},
-    {"count", 0, TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 1e9, .help = "solve for at most N loads, those farthest apart"},
+    {"count", 0, TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 1e9,
+     .help = "solve for at most N loads, those farthest apart"},
     {"shape-separation", 0, TOOL_REAL, &chosen.shape_separation, "X", "0.1", .low = 0, .high = 1,
      .help = "shapes keep this mass distance, by the largest shape"},
     {"shape-count", 0, TOOL_INTEGER, &chosen.shape_count, "N", NULL, .low = 1, .high = 1e9,
@@ -39,7 +40,9 @@ static int64_t thin_out(sketch *s, const sketch_solution *solution, int64_t *kep
     tool_check(sp_mass_distances(s->context, &s->metric, m, solution->q, distance), s->mesh.path);
     for (int64_t i = 0; i < m; i++)
         largest = fmax(largest, distance[m * (m + 1) + i]);
-    tool_check(sp_separate(s->context, m, distance, chosen.shape_separation * largest, chosen.shape_count, kept, &count), s->mesh.path);
+    tool_check(
+        sp_separate(s->context, m, distance, chosen.shape_separation * largest, chosen.shape_count, kept, &count),
+        s->mesh.path);
     sp_pool_drop(&s->pool, distance);
     return count;
 }
@@ -70,12 +73,12 @@ static json_t *report_result(const sketch *s, const sketch_solution *solution, i
 
 int main(int argc, char **argv)
 {
-    sp_context *context =
-        tool_begin(&(tool_spec){"sketchsolve", "MESH", 1, 1, "Recorded loads to nonlinear static shapes.", options, TOOL_COUNT(options),
-                                TOOL_OUTPUT | TOOL_THREADS,
-                                "  sketchsolve spoon.npz --loads sketch.csv -o shapes.npz\n"
-                                "  sketchsolve bridge.npz --loads sketch.csv --checkpoint bridge.checkpoint -o shapes.npz\n"},
-                   argc, argv);
+    sp_context *context = tool_begin(
+        &(tool_spec){"sketchsolve", "MESH", 1, 1, "Recorded loads to nonlinear static shapes.", options,
+                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                     "  sketchsolve spoon.npz --loads sketch.csv -o shapes.npz\n"
+                     "  sketchsolve bridge.npz --loads sketch.csv --checkpoint bridge.checkpoint -o shapes.npz\n"},
+        argc, argv);
     sketch s;
     sketch_solution solution;
     if (!chosen.loads)
@@ -89,7 +92,8 @@ int main(int argc, char **argv)
     tool_checkpoint_counts(checkpoint, s.count, "loads");
     sketch_solve(&s, chosen.tolerance, chosen.iterations, checkpoint, &solution);
     if (solution.count == 0)
-        tool_fail(SP_NUMERICAL, s.mesh.path, "none of the %lld loads has an equilibrium that was found", (long long)s.count);
+        tool_fail(SP_NUMERICAL, s.mesh.path, "none of the %lld loads has an equilibrium that was found",
+                  (long long)s.count);
     if (solution.total.residual > 1e-8)
         tool_warn(s.mesh.path, "the largest residual of an equilibrium is %.1e", solution.total.residual);
 
@@ -107,11 +111,12 @@ int main(int argc, char **argv)
         sp_body_spread(&s.body, solution.q + kept[c] * s.n, columns.U + c * rows);
         columns.time[c] = s.time[solution.sample[kept[c]]];
     }
-    tool_say("%lld samples, %lld loads selected, %lld solved (%lld failed), %lld shapes; %.1f Newton iterations and %.1f factorizations a "
+    tool_say("%lld samples, %lld loads selected, %lld solved (%lld failed), %lld shapes; %.1f Newton iterations and "
+             "%.1f factorizations a "
              "load, largest residual %.1e",
-             (long long)s.recorded, (long long)s.count, (long long)solution.count, (long long)solution.failed, (long long)columns.count,
-             (double)solution.total.iterations / (double)s.count, (double)solution.total.factorizations / (double)s.count,
-             solution.total.residual);
+             (long long)s.recorded, (long long)s.count, (long long)solution.count, (long long)solution.failed,
+             (long long)columns.count, (double)solution.total.iterations / (double)s.count,
+             (double)solution.total.factorizations / (double)s.count, solution.total.residual);
     memcpy(columns.mesh, s.mesh.hash, sizeof columns.mesh);
     json_t *meta = tool_meta_new("shapes");
     tool_check(sp_columns_write(context, tool_output_writer(output), meta, &columns), tool_output_path());

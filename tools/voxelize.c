@@ -19,22 +19,34 @@ static struct {
 } chosen;
 
 static const tool_option options[] = {
-    {"resolution", 'n', TOOL_INTEGER, &chosen.resolution, "N", "64", .low = 1, .high = 4096, .help = "voxels along the longest side of the enlarged box"},
-    {"enlarge", 0, TOOL_REAL, &chosen.enlarge, "X", "1.2", .low = 1, .high = 100, .help = "factor on the box of the model about its centre"},
-    {"grid", 0, TOOL_CHOICE, &chosen.grid, NULL, "cube", "cube|box", .help = "cube: all sides equal, as in the papers; box: sides rounded up to whole voxels"},
-    {"fill", 0, TOOL_FLAG, &chosen.fill, .help = "also the voxels inside (winding number at least 1/2), not only those that meet the surface"},
-    {"keep", 0, TOOL_INTEGER, &chosen.keep, "N", "0", .low = 0, .high = 1000000, .help = "keep only the N largest components; 0: all"},
+    {"resolution", 'n', TOOL_INTEGER, &chosen.resolution, "N", "64", .low = 1, .high = 4096,
+     .help = "voxels along the longest side of the enlarged box"},
+    {"enlarge", 0, TOOL_REAL, &chosen.enlarge, "X", "1.2", .low = 1, .high = 100,
+     .help = "factor on the box of the model about its centre"},
+    {"grid", 0, TOOL_CHOICE, &chosen.grid, NULL, "cube", "cube|box",
+     .help = "cube: all sides equal, as in the papers; box: sides rounded up to whole voxels"},
+    {"fill", 0, TOOL_FLAG, &chosen.fill,
+     .help = "also the voxels inside (winding number at least 1/2), not only those that meet the surface"},
+    {"keep", 0, TOOL_INTEGER, &chosen.keep, "N", "0", .low = 0, .high = 1000000,
+     .help = "keep only the N largest components; 0: all"},
     {"tetrahedra", 0, TOOL_FLAG, &chosen.tetrahedra, .help = "split every voxel into six tetrahedra"},
-    {"quadrature", 0, TOOL_INTEGER, &chosen.quadrature, "N", "3", .low = 2, .high = 3, .help = "Gauss points per axis; 3 is exact for StVK on cubes"},
+    {"quadrature", 0, TOOL_INTEGER, &chosen.quadrature, "N", "3", .low = 2, .high = 3,
+     .help = "Gauss points per axis; 3 is exact for StVK on cubes"},
     {"young", 0, TOOL_REAL, &chosen.young, "PA", "1e6", .low = 1e-300, .high = 1e300, .help = "Young's modulus"},
-    {"poisson", 0, TOOL_REAL, &chosen.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999, .help = "Poisson's ratio"},
+    {"poisson", 0, TOOL_REAL, &chosen.poisson, "NU", "0.45", .low = -0.999, .high = 0.4999999,
+     .help = "Poisson's ratio"},
     {"law", 0, TOOL_CHOICE, &chosen.law, NULL, "stvk", TOOL_LAWS, .help = "material law"},
     {"density", 0, TOOL_REAL, &chosen.density, "KG/M3", "1000", .low = 1e-300, .high = 1e300, .help = "density"},
-    {"regions", 0, TOOL_CHOICE, &chosen.groups, NULL, "none", "none|group|material", .help = "OBJ groups or materials become regions of their own"},
-    {"region-box", 0, TOOL_TEXTS, &chosen.region_boxes, "NAME,X0,Y0,Z0,X1,Y1,Z1", .help = "elements with their centre in this box become region NAME; inf for open sides"},
-    {"materials", 0, TOOL_INPUT, &chosen.materials, "JSON", .help = "materials by region name: [{\"name\": …, \"young\": …, \"poisson\": …, \"density\": …}, …]"},
-    {"factor", 0, TOOL_INPUT, &chosen.factor, "FILE", .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
-    {"fibre", 0, TOOL_INPUT, &chosen.fibre, "FILE", .help = ".npy of (elements, 3) numbers: the direction of each element's fibres, 0 without fibres"},
+    {"regions", 0, TOOL_CHOICE, &chosen.groups, NULL, "none", "none|group|material",
+     .help = "OBJ groups or materials become regions of their own"},
+    {"region-box", 0, TOOL_TEXTS, &chosen.region_boxes, "NAME,X0,Y0,Z0,X1,Y1,Z1",
+     .help = "elements with their centre in this box become region NAME; inf for open sides"},
+    {"materials", 0, TOOL_INPUT, &chosen.materials, "JSON",
+     .help = "materials by region name: [{\"name\": …, \"young\": …, \"poisson\": …, \"density\": …}, …]"},
+    {"factor", 0, TOOL_INPUT, &chosen.factor, "FILE",
+     .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
+    {"fibre", 0, TOOL_INPUT, &chosen.fibre, "FILE",
+     .help = ".npy of (elements, 3) numbers: the direction of each element's fibres, 0 without fibres"},
     TOOL_ANCHOR_OPTIONS,
 };
 
@@ -98,18 +110,23 @@ static void say_components(const sp_voxelize_report *report)
         return;
     char list[200] = "";
     for (int64_t i = 0; i < report->component_count && i < 8; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%lld", i ? ", " : "", (long long)report->component_size[i]);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%lld", i ? ", " : "",
+                 (long long)report->component_size[i]);
     if (chosen.keep && report->dropped_voxels)
-        tool_say("%lld separate components of %s%s voxels; dropped %lld voxels and %lld triangles", (long long)report->component_count, list,
-                 report->component_count > 8 ? ", …" : "", (long long)report->dropped_voxels, (long long)report->dropped_triangles);
+        tool_say("%lld separate components of %s%s voxels; dropped %lld voxels and %lld triangles",
+                 (long long)report->component_count, list, report->component_count > 8 ? ", …" : "",
+                 (long long)report->dropped_voxels, (long long)report->dropped_triangles);
     else
-        tool_warn(NULL, "%lld separate components of %s%s voxels (--keep 1 keeps the largest)", (long long)report->component_count, list, report->component_count > 8 ? ", …" : "");
+        tool_warn(NULL, "%lld separate components of %s%s voxels (--keep 1 keeps the largest)",
+                  (long long)report->component_count, list, report->component_count > 8 ? ", …" : "");
 }
 
 static void say_open(const sp_voxelize_report *report)
 {
     if (chosen.fill && report->orient.open_edges)
-        tool_warn(NULL, "the model is open (%lld edges after the repair): inside is where its winding number is at least 1/2", (long long)report->orient.open_edges);
+        tool_warn(NULL,
+                  "the model is open (%lld edges after the repair): inside is where its winding number is at least 1/2",
+                  (long long)report->orient.open_edges);
 }
 
 static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *mesh)
@@ -141,10 +158,13 @@ static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *me
 
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(&(tool_spec){"voxelize", "MODEL", 1, 1, "A triangle model (OBJ, PLY, STL, OFF) to a simulation mesh with the surface embedded.", options,
-                                                  TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                                                  "  voxelize spoon.obj -n 100 --fix-half-space 1,0,0,0.05 -o spoon.npz\n  voxelize dragon.obj -n 128 --fill --tetrahedra -o dragon.npz\n"},
-                                     argc, argv);
+    sp_context *context =
+        tool_begin(&(tool_spec){"voxelize", "MODEL", 1, 1,
+                                "A triangle model (OBJ, PLY, STL, OFF) to a simulation mesh with the surface embedded.",
+                                options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
+                                "  voxelize spoon.obj -n 100 --fix-half-space 1,0,0,0.05 -o spoon.npz\n  voxelize "
+                                "dragon.obj -n 128 --fill --tetrahedra -o dragon.npz\n"},
+                   argc, argv);
     const char *path = tool_argument(0);
     sp_pool pool = {0};
     sp_surface surface;
@@ -156,9 +176,17 @@ int main(int argc, char **argv)
     sp_pool_free(&pool);
     if (chosen.tetrahedra)
         tool_option_idle("quadrature", "with --tetrahedra, whose strain is constant");
-    sp_material standard = {.name = "body", .law = tool_law(chosen.law), .young = chosen.young, .poisson = chosen.poisson, .density = chosen.density};
+    sp_material standard = {.name = "body",
+                            .law = tool_law(chosen.law),
+                            .young = chosen.young,
+                            .poisson = chosen.poisson,
+                            .density = chosen.density};
     tool_check(sp_material_check(context, &standard), NULL);
-    sp_voxelize_parameters parameters = {.resolution = chosen.resolution, .enlarge = chosen.enlarge, .cube = chosen.grid == 0, .fill = chosen.fill, .keep = chosen.keep};
+    sp_voxelize_parameters parameters = {.resolution = chosen.resolution,
+                                         .enlarge = chosen.enlarge,
+                                         .cube = chosen.grid == 0,
+                                         .fill = chosen.fill,
+                                         .keep = chosen.keep};
     tool_output *output = tool_output_open(tool_output_path());
     tool_check(sp_voxelize(context, &surface, &parameters, &standard, &mesh, &report), path);
     sp_surface_free(&surface);
@@ -181,8 +209,10 @@ int main(int argc, char **argv)
     sp_pool_free(&pool);
     tool_apply_anchors(context, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-9), path);
-    tool_say("%lld vertices, %lld elements of edge %.4g m (%lld on the surface, %lld inside), %lld vertices fixed, %lld regions", (long long)mesh.vertex_count,
-             (long long)sp_mesh_element_count(&mesh), report.spacing, (long long)report.surface_voxels, (long long)report.filled_voxels, (long long)mesh.fixed_count,
+    tool_say("%lld vertices, %lld elements of edge %.4g m (%lld on the surface, %lld inside), %lld vertices fixed, "
+             "%lld regions",
+             (long long)mesh.vertex_count, (long long)sp_mesh_element_count(&mesh), report.spacing,
+             (long long)report.surface_voxels, (long long)report.filled_voxels, (long long)mesh.fixed_count,
              (long long)mesh.material_count);
     json_t *meta = tool_meta_new("mesh");
     tool_check(sp_mesh_write(context, tool_output_writer(output), meta, &mesh), tool_output_path());

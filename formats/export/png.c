@@ -46,8 +46,8 @@ static bool write_picture(png_structp png, png_infop info, const sp_image *image
 {
     if (setjmp(png_jmpbuf(png)))
         return false;
-    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8, PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_set_compression_level(png, 6);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
@@ -72,7 +72,8 @@ int sp_png_encode(sp_context *context, const sp_image *image, sp_pool *pool, uin
     }
     png_set_write_fn(png, &writer, on_write, on_flush);
     if (!write_picture(png, info, image)) {
-        status = writer.memory_out ? sp_fail_memory(context) : sp_fail(context, SP_SYSTEM, "the PNG encoder: %s", writer.message);
+        status = writer.memory_out ? sp_fail_memory(context)
+                                   : sp_fail(context, SP_SYSTEM, "the PNG encoder: %s", writer.message);
         goto done;
     }
     *bytes = sp_pool_copy(pool, writer.list.data, writer.list.count, 1);

@@ -1,5 +1,5 @@
-/* Buffered bytes to an open descriptor: what the writers of foreign formats (OBJ, CSV, Matrix Market, VTU) put their text and
- * numbers through. An error stays: later calls do nothing, and sp_stream_end reports it. */
+/* Buffered bytes to an open descriptor: what the writers of foreign formats (OBJ, CSV, Matrix Market, VTU) put their
+ * text and numbers through. An error stays: later calls do nothing, and sp_stream_end reports it. */
 #ifndef SP_FORMATS_EXPORT_STREAM_H
 #define SP_FORMATS_EXPORT_STREAM_H
 

@@ -12,7 +12,8 @@ bool sp_inp_holds(const sp_material *material)
     return material->law == SP_LAW_STVK || material->law == SP_LAW_LINEAR || material->law == SP_LAW_MOONEY_RIVLIN;
 }
 
-/* A field has 20 characters (CalculiX reads no more, and takes a longer one for an error): as many digits as they hold, 13 at least. */
+/* A field has 20 characters (CalculiX reads no more, and takes a longer one for an error): as many digits as they hold,
+ * 13 at least. */
 static void write_field(sp_stream *stream, double value)
 {
     enum { FIELD = 20 };
@@ -41,7 +42,8 @@ static void write_elements(sp_stream *stream, const sp_mesh *mesh, char (*name)[
 {
     for (int64_t e = 0, end; e < sp_mesh_element_count(mesh); e = end) {
         end = volume_run_end(mesh, e);
-        sp_stream_print(stream, "*ELEMENT, TYPE=%s, ELSET=%s\n", e < mesh->hex_count ? "C3D8" : "C3D4", name[mesh->region[e]]);
+        sp_stream_print(stream, "*ELEMENT, TYPE=%s, ELSET=%s\n", e < mesh->hex_count ? "C3D8" : "C3D4",
+                        name[mesh->region[e]]);
         for (int64_t i = e; i < end; i++) {
             sp_stream_print(stream, "%lld, ", (long long)i + 1);
             volume_write_corners(stream, mesh, i, 1, ", ");
@@ -73,7 +75,8 @@ static void write_sets(sp_stream *stream, const sp_mesh *mesh, bool conditions)
     }
 }
 
-/* The constants of type ANISO: the upper triangle by columns in the order 11, 22, 33, 12, 13, 23. Ours is xx, yy, zz, yz, zx, xy. */
+/* The constants of type ANISO: the upper triangle by columns in the order 11, 22, 33, 12, 13, 23. Ours is xx, yy, zz,
+ * yz, zx, xy. */
 static int write_anisotropic(sp_context *context, sp_stream *stream, const sp_material *material)
 {
     static const int place[6] = {0, 1, 2, 5, 4, 3};

@@ -63,7 +63,8 @@ static void write_4(sp_stream *stream, const sp_mesh *mesh)
     sp_stream_print(stream, "$EndNodes\n$Elements\n%lld %lld 1 %lld\n", runs, elements, elements);
     for (int64_t e = 0, end; e < sp_mesh_element_count(mesh); e = end) {
         end = volume_run_end(mesh, e);
-        sp_stream_print(stream, "3 %lld %d %lld\n", (long long)mesh->region[e] + 1, type_of(mesh, e), (long long)(end - e));
+        sp_stream_print(stream, "3 %lld %d %lld\n", (long long)mesh->region[e] + 1, type_of(mesh, e),
+                        (long long)(end - e));
         for (int64_t i = e; i < end; i++) {
             sp_stream_print(stream, "%lld ", (long long)i + 1);
             volume_write_corners(stream, mesh, i, 1, " ");
@@ -78,7 +79,8 @@ int sp_msh_write(sp_context *context, int descriptor, int major, const sp_mesh *
     sp_stream stream;
     for (int64_t m = 0; m < mesh->material_count; m++)
         if (strchr(mesh->materials[m].name, '"'))
-            return sp_fail(context, SP_INPUT, "the name of region %lld, %s, has a quotation mark in it, which Gmsh cannot hold",
+            return sp_fail(context, SP_INPUT,
+                           "the name of region %lld, %s, has a quotation mark in it, which Gmsh cannot hold",
                            (long long)m, mesh->materials[m].name);
     sp_stream_begin(&stream, descriptor);
     sp_stream_print(&stream, "$MeshFormat\n%s 0 8\n$EndMeshFormat\n", major == 2 ? "2.2" : "4.1");

@@ -41,17 +41,19 @@ static int check_materials(sp_context *context, const sp_mesh *mesh, const bool 
         if (used[m] && material->fibre != SP_FIBRE_NONE)
             return sp_fail(context, SP_INPUT, "material %s has fibres, which VegaFEM lacks", material->name);
         if (used[m] && material->law == SP_LAW_LINEAR && !is_orthotropic(material->stiffness))
-            return sp_fail(context, SP_INPUT, "material %s is not orthotropic along its frame, and VegaFEM has no other linear law",
+            return sp_fail(context, SP_INPUT,
+                           "material %s is not orthotropic along its frame, and VegaFEM has no other linear law",
                            material->name);
-        if (used[m] && material->law != SP_LAW_LINEAR && material->law != SP_LAW_STVK && material->law != SP_LAW_NEO_HOOKEAN &&
-            material->law != SP_LAW_MOONEY_RIVLIN)
+        if (used[m] && material->law != SP_LAW_LINEAR && material->law != SP_LAW_STVK &&
+            material->law != SP_LAW_NEO_HOOKEAN && material->law != SP_LAW_MOONEY_RIVLIN)
             return sp_fail(context, SP_INPUT, "material %s has the law %s, which VegaFEM lacks", material->name,
                            sp_law_name(material->law));
     }
     return SP_OK;
 }
 
-/* E1 E2 E3, nu12 nu23 nu31, G12 G23 G31 from the inverse of the upper left block, then the frame with the axes as columns. */
+/* E1 E2 E3, nu12 nu23 nu31, G12 G23 G31 from the inverse of the upper left block, then the frame with the axes as
+ * columns. */
 static void write_orthotropic(sp_stream *stream, const sp_material *material)
 {
     const double *C = material->stiffness, *frame = material->frame;
@@ -59,8 +61,8 @@ static void write_orthotropic(sp_stream *stream, const sp_material *material)
     double det = a * (b * c - bc * bc) - ab * (ab * c - bc * ca) + ca * (ab * bc - b * ca);
     double E[3] = {det / (b * c - bc * bc), det / (a * c - ca * ca), det / (a * b - ab * ab)};
     double nu[3] = {(ab * c - bc * ca) / det * E[0], (a * bc - ab * ca) / det * E[1], (b * ca - ab * bc) / det * E[2]};
-    sp_stream_print(stream, "ORTHOTROPIC, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g", material->density, E[0],
-                    E[1], E[2], nu[0], nu[1], nu[2], C[20], C[15], C[18]);
+    sp_stream_print(stream, "ORTHOTROPIC, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g, %.17g",
+                    material->density, E[0], E[1], E[2], nu[0], nu[1], nu[2], C[20], C[15], C[18]);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             sp_stream_print(stream, ", %.17g", frame[3 * k + i]);
@@ -73,8 +75,8 @@ static void write_material(sp_stream *stream, const sp_material *material, const
     if (material->law == SP_LAW_LINEAR)
         write_orthotropic(stream, material);
     else if (material->law == SP_LAW_MOONEY_RIVLIN)
-        sp_stream_print(stream, "MOONEYRIVLIN, %.17g, %.17g, %.17g, %.17g\n", material->density, material->mooney[0], material->mooney[1],
-                        material->mooney[2]);
+        sp_stream_print(stream, "MOONEYRIVLIN, %.17g, %.17g, %.17g, %.17g\n", material->density, material->mooney[0],
+                        material->mooney[1], material->mooney[2]);
     else
         sp_stream_print(stream, "ENU, %.17g, %.17g, %.17g\n", material->density, material->young, material->poisson);
 }
@@ -93,7 +95,8 @@ static int write_regions(sp_context *context, sp_stream *stream, const sp_mesh *
     for (int64_t m = 0; m < mesh->material_count; m++)
         regions += used[m];
     /* The elements of region m from list[first[m]] on, in increasing order. */
-    int64_t *first = sp_pool_new(pool, mesh->material_count + 1, sizeof *first), *list = sp_pool_raw(pool, elements, sizeof *list);
+    int64_t *first = sp_pool_new(pool, mesh->material_count + 1, sizeof *first),
+            *list = sp_pool_raw(pool, elements, sizeof *list);
     if (!first || !list)
         return sp_fail_memory(context);
     for (int64_t e = 0; e < elements; e++)
@@ -128,7 +131,8 @@ int sp_veg_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     bool *used;
     int status;
     if (mesh->hex_count > 0 && mesh->tet_count > 0)
-        return sp_fail(context, SP_INPUT, "the mesh has %lld hexahedra and %lld tetrahedra, and a .veg file holds one type of element",
+        return sp_fail(context, SP_INPUT,
+                       "the mesh has %lld hexahedra and %lld tetrahedra, and a .veg file holds one type of element",
                        (long long)mesh->hex_count, (long long)mesh->tet_count);
     SP_TRY(sp_plain_names(context, mesh, &pool, &name));
     SP_TRY(volume_used_regions(context, mesh, &pool, &used));
@@ -140,8 +144,8 @@ int sp_veg_write(sp_context *context, int descriptor, const sp_mesh *mesh)
         volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, "\n");
     }
-    sp_stream_print(&stream, "\n*ELEMENTS\n%s\n%lld %d 0\n", mesh->hex_count ? "CUBIC" : "TET", (long long)sp_mesh_element_count(mesh),
-                    mesh->hex_count ? 8 : 4);
+    sp_stream_print(&stream, "\n*ELEMENTS\n%s\n%lld %d 0\n", mesh->hex_count ? "CUBIC" : "TET",
+                    (long long)sp_mesh_element_count(mesh), mesh->hex_count ? 8 : 4);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         sp_stream_print(&stream, "%lld ", (long long)e + 1);
         volume_write_corners(&stream, mesh, e, 1, " ");

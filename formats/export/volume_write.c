@@ -110,13 +110,15 @@ int sp_vtk_write(sp_context *context, int descriptor, const sp_mesh *mesh)
     sp_stream stream;
     int64_t cells = sp_mesh_element_count(mesh);
     sp_stream_begin(&stream, descriptor);
-    sp_stream_print(&stream, "# vtk DataFile Version 3.0\nSupple\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %lld double\n",
+    sp_stream_print(&stream,
+                    "# vtk DataFile Version 3.0\nSupple\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %lld double\n",
                     (long long)mesh->vertex_count);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         volume_write_point(&stream, mesh->vertices + 3 * v, " ");
         sp_stream_print(&stream, "\n");
     }
-    sp_stream_print(&stream, "CELLS %lld %lld\n", (long long)cells, (long long)(9 * mesh->hex_count + 5 * mesh->tet_count));
+    sp_stream_print(&stream, "CELLS %lld %lld\n", (long long)cells,
+                    (long long)(9 * mesh->hex_count + 5 * mesh->tet_count));
     for (int64_t e = 0; e < cells; e++) {
         sp_stream_print(&stream, e < mesh->hex_count ? "8 " : "4 ");
         volume_write_corners(&stream, mesh, e, 0, " ");
@@ -137,7 +139,8 @@ static int need_tetrahedra(sp_context *context, const sp_mesh *mesh)
 {
     if (mesh->hex_count == 0)
         return SP_OK;
-    return sp_fail(context, SP_INPUT, "the mesh has %lld hexahedra, and TetGen's files hold tetrahedra only", (long long)mesh->hex_count);
+    return sp_fail(context, SP_INPUT, "the mesh has %lld hexahedra, and TetGen's files hold tetrahedra only",
+                   (long long)mesh->hex_count);
 }
 
 int sp_tetgen_write_nodes(sp_context *context, int descriptor, const sp_mesh *mesh)

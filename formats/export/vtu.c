@@ -39,8 +39,8 @@ static int64_t value_count(const sp_vtu *vtu, const sp_vtu_array *array)
 }
 
 /* An entry of the XML; *offset is where its block begins behind the underscore and moves behind it. */
-static void describe(sp_stream *stream, const char *type, const char *name, int components, const char *const *named, int64_t tuples,
-                     int64_t bytes, int64_t *offset)
+static void describe(sp_stream *stream, const char *type, const char *name, int components, const char *const *named,
+                     int64_t tuples, int64_t bytes, int64_t *offset)
 {
     sp_stream_print(stream, "<DataArray type=\"%s\" Name=\"", type);
     sp_stream_xml(stream, name);
@@ -62,8 +62,8 @@ static void describe_data(sp_stream *stream, const sp_vtu *vtu, bool cells, int6
     for (int64_t i = 0; i < vtu->array_count; i++) {
         const sp_vtu_array *array = &vtu->arrays[i];
         if (array->cells == cells)
-            describe(stream, array->real ? "Float64" : "Int64", array->name, array->components, array->components_named, -1,
-                     8 * value_count(vtu, array), offset);
+            describe(stream, array->real ? "Float64" : "Int64", array->name, array->components, array->components_named,
+                     -1, 8 * value_count(vtu, array), offset);
     }
     sp_stream_print(stream, cells ? "</CellData>\n" : "</PointData>\n");
 }
@@ -112,10 +112,12 @@ int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu)
         if (vtu->time)
             describe(&stream, "Float64", "TimeValue", 1, NULL, 1, 8, &offset);
         for (int64_t i = 0; i < vtu->field_count; i++)
-            describe(&stream, "Float64", vtu->fields[i].name, 1, NULL, vtu->fields[i].count, 8 * vtu->fields[i].count, &offset);
+            describe(&stream, "Float64", vtu->fields[i].name, 1, NULL, vtu->fields[i].count, 8 * vtu->fields[i].count,
+                     &offset);
         sp_stream_print(&stream, "</FieldData>\n");
     }
-    sp_stream_print(&stream, "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)vtu->vertex_count, (long long)cells);
+    sp_stream_print(&stream, "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)vtu->vertex_count,
+                    (long long)cells);
     describe_data(&stream, vtu, false, &offset);
     describe_data(&stream, vtu, true, &offset);
     sp_stream_print(&stream, "<Points>\n");
@@ -154,8 +156,10 @@ int sp_pvd_write(sp_context *context, int descriptor, int64_t count, const doubl
 {
     sp_stream stream;
     sp_stream_begin(&stream, descriptor);
-    sp_stream_print(&stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"%s\">\n<Collection>\n",
-                    BYTE_ORDER_NAME);
+    sp_stream_print(
+        &stream,
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"%s\">\n<Collection>\n",
+        BYTE_ORDER_NAME);
     for (int64_t i = 0; i < count; i++) {
         sp_stream_print(&stream, "<DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"", time[i]);
         sp_stream_xml(&stream, names[i]);

@@ -1,6 +1,7 @@
 /* Meshes with data as VTK XML unstructured grids (.vtu), and series of them as .pvd: what ParaView and VTK open.
  *
- * The arrays stand raw behind the XML ("appended", header UInt64, the byte order of the machine, named in the header). */
+ * The arrays stand raw behind the XML ("appended", header UInt64, the byte order of the machine, named in the header).
+ */
 #ifndef SP_FORMATS_EXPORT_VTU_H
 #define SP_FORMATS_EXPORT_VTU_H
 
@@ -31,8 +32,8 @@ typedef struct sp_vtu {
     const int64_t *tet;      /* [tet_count, 4] */
     const int64_t *triangle; /* [triangle_count, 3] */
     int64_t single_count;
-    const int64_t *single;   /* [single_count] vertices that are cells */
-    const double *time;      /* s, stored as field data "TimeValue"; NULL: none */
+    const int64_t *single; /* [single_count] vertices that are cells */
+    const double *time;    /* s, stored as field data "TimeValue"; NULL: none */
     int64_t field_count;
     const sp_vtu_field *fields; /* more field data */
     int64_t array_count;
@@ -49,6 +50,7 @@ void sp_vtu_from_voigt(int64_t count, double *tensors);
 int sp_vtu_write(sp_context *context, int descriptor, const sp_vtu *vtu) SP_MUST_USE;
 
 /* A series: names [count] of files beside the index, time [count] s. */
-int sp_pvd_write(sp_context *context, int descriptor, int64_t count, const double *time, const char *const *names) SP_MUST_USE;
+int sp_pvd_write(sp_context *context, int descriptor, int64_t count, const double *time,
+                 const char *const *names) SP_MUST_USE;
 
 #endif

@@ -10,7 +10,8 @@ static int parse_banner(sp_context *context, const char *bytes, int64_t count, b
     sp_text text;
     char quote[SP_TEXT_QUOTE];
     sp_text_open(&text, bytes, count, "", "", false);
-    if (!sp_text_line(&text) || text.line != 1 || !sp_text_match(&text, "%%MatrixMarket") || !sp_text_match(&text, "matrix"))
+    if (!sp_text_line(&text) || text.line != 1 || !sp_text_match(&text, "%%MatrixMarket") ||
+        !sp_text_match(&text, "matrix"))
         return sp_fail(context, SP_INPUT, "it does not begin with %%%%MatrixMarket matrix");
     *coordinate = sp_text_match(&text, "coordinate");
     if (!*coordinate && !sp_text_match(&text, "array"))
@@ -18,7 +19,8 @@ static int parse_banner(sp_context *context, const char *bytes, int64_t count, b
     if (!sp_text_match(&text, "real") && !sp_text_match(&text, "integer"))
         return sp_text_fail(context, &text, "expected real or integer, found %s", sp_text_quote(&text, quote));
     if (!sp_text_match(&text, "general") || sp_text_more(&text))
-        return sp_text_fail(context, &text, "expected general and the end of the line, found %s", sp_text_quote(&text, quote));
+        return sp_text_fail(context, &text, "expected general and the end of the line, found %s",
+                            sp_text_quote(&text, quote));
     return SP_OK;
 }
 
@@ -41,7 +43,8 @@ static int parse_array(sp_context *context, sp_text *text, sp_matrix *matrix)
     int64_t count = matrix->rows * matrix->columns;
     int status = SP_OK;
     for (int64_t i = 0; i < count && status == SP_OK; i++)
-        status = next(text) ? sp_text_need_number(context, text, "value", &matrix->value[i]) : ended(context, text, i, count);
+        status = next(text) ? sp_text_need_number(context, text, "value", &matrix->value[i])
+                            : ended(context, text, i, count);
     return status;
 }
 
@@ -59,8 +62,8 @@ static int parse_coordinates(sp_context *context, sp_text *text, int64_t entries
         SP_TRY(sp_text_need_integer(context, text, "column", &column));
         SP_TRY(sp_text_need_number(context, text, "value", &value));
         if (row < 1 || row > matrix->rows || column < 1 || column > matrix->columns)
-            return sp_text_fail(context, text, "entry (%lld, %lld) of a matrix of %lld rows and %lld columns", (long long)row,
-                                (long long)column, (long long)matrix->rows, (long long)matrix->columns);
+            return sp_text_fail(context, text, "entry (%lld, %lld) of a matrix of %lld rows and %lld columns",
+                                (long long)row, (long long)column, (long long)matrix->rows, (long long)matrix->columns);
         double *to = &matrix->value[(column - 1) * matrix->rows + row - 1];
         if (!isnan(*to))
             return sp_text_fail(context, text, "entry (%lld, %lld) stands twice", (long long)row, (long long)column);
@@ -87,7 +90,8 @@ int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count
     SP_TRY(sp_text_need_integer(context, &text, "rows", &rows));
     SP_TRY(sp_text_need_integer(context, &text, "columns", &columns));
     if (rows < 1 || columns < 1 || __builtin_mul_overflow(rows, columns, &values) || values > INT64_MAX / 16)
-        return sp_text_fail(context, &text, "%lld rows and %lld columns make no matrix", (long long)rows, (long long)columns);
+        return sp_text_fail(context, &text, "%lld rows and %lld columns make no matrix", (long long)rows,
+                            (long long)columns);
     entries = values;
     if (coordinate)
         SP_TRY(sp_text_need_integer(context, &text, "entries", &entries));
@@ -95,11 +99,11 @@ int sp_matrix_parse_market(sp_context *context, const char *bytes, int64_t count
         return sp_text_fail(context, &text, "expected the end of the line, found %s", sp_text_quote(&text, quote));
     /* an entry takes two bytes at least: nothing is allocated for what cannot be in the file */
     if (entries < 0 || entries > values || entries > count / 2 + 1)
-        return sp_text_fail(context, &text, "%lld entries of %lld values in a file of %lld bytes", (long long)entries, (long long)values,
-                            (long long)count);
+        return sp_text_fail(context, &text, "%lld entries of %lld values in a file of %lld bytes", (long long)entries,
+                            (long long)values, (long long)count);
     if (8 * values > UNBACKED && 8 * values / DILUTION > count)
-        return sp_text_fail(context, &text, "%lld entries of %lld values: too sparse for a dense matrix", (long long)entries,
-                            (long long)values);
+        return sp_text_fail(context, &text, "%lld entries of %lld values: too sparse for a dense matrix",
+                            (long long)entries, (long long)values);
     *matrix = (sp_matrix){rows, columns, sp_pool_raw(pool, values, sizeof(double))};
     if (!matrix->value)
         return sp_fail_memory(context);

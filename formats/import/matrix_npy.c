@@ -21,14 +21,16 @@ static int find_dictionary(sp_context *context, const char *bytes, int64_t count
         return sp_fail(context, SP_INPUT, "it is no .npy file");
     int version = (unsigned char)bytes[6];
     if ((version != 1 && version != 2) || bytes[7] || (version == 2 && count < 12))
-        return sp_fail(context, SP_INPUT, "it is an .npy file of version %d.%d, known are 1.0 and 2.0", version, (unsigned char)bytes[7]);
+        return sp_fail(context, SP_INPUT, "it is an .npy file of version %d.%d, known are 1.0 and 2.0", version,
+                       (unsigned char)bytes[7]);
     *begin = version == 1 ? 10 : 12;
     *end = (unsigned char)bytes[8] + 256 * (int64_t)(unsigned char)bytes[9];
     if (version == 2)
         *end += 65536 * ((unsigned char)bytes[10] + 256 * (int64_t)(unsigned char)bytes[11]);
     *end += *begin;
     if (*end > count)
-        return sp_fail(context, SP_INPUT, "its header is to end at byte %lld, the file has %lld", (long long)*end, (long long)count);
+        return sp_fail(context, SP_INPUT, "its header is to end at byte %lld, the file has %lld", (long long)*end,
+                       (long long)count);
     return SP_OK;
 }
 
@@ -59,17 +61,20 @@ static int parse(sp_context *context, const char *bytes, int64_t count, bool col
         header.shape[1] = 1;
     }
     if (header.rank != 2 || header.count < 1) {
-        status = sp_fail(context, SP_INPUT, header.rank == 2 ? "it is an empty matrix" : "it has %d dimensions, expected 2", header.rank);
+        status = sp_fail(context, SP_INPUT,
+                         header.rank == 2 ? "it is an empty matrix" : "it has %d dimensions, expected 2", header.rank);
         goto done;
     }
     int size = type[2] - '0';
     if (header.count * size != count - end) {
         status = sp_fail(context, SP_INPUT, "it has %lld bytes behind its header, its shape (%lld, %lld) needs %lld",
-                         (long long)(count - end), (long long)header.shape[0], (long long)header.shape[1], (long long)header.count * size);
+                         (long long)(count - end), (long long)header.shape[0], (long long)header.shape[1],
+                         (long long)header.count * size);
         goto done;
     }
     double *values = sp_pool_raw(header.fortran ? pool : &scratch, header.count, sizeof *values);
-    *matrix = (sp_matrix){header.shape[0], header.shape[1], header.fortran ? values : sp_pool_raw(pool, header.count, sizeof *values)};
+    *matrix = (sp_matrix){header.shape[0], header.shape[1],
+                          header.fortran ? values : sp_pool_raw(pool, header.count, sizeof *values)};
     if (!values || !matrix->value) {
         status = sp_fail_memory(context);
         goto done;

@@ -87,7 +87,8 @@ static enum kind find_kind(const char *name, const char *bytes, int64_t count)
     return kind_by_word(name, bytes, count);
 }
 
-static int parse(sp_surface_builder *builder, const char *name, const char *bytes, int64_t count, enum sp_surface_groups groups)
+static int parse(sp_surface_builder *builder, const char *name, const char *bytes, int64_t count,
+                 enum sp_surface_groups groups)
 {
     switch (find_kind(name, bytes, count)) {
     case OBJ:
@@ -103,7 +104,8 @@ static int parse(sp_surface_builder *builder, const char *name, const char *byte
     case UNKNOWN:
         break;
     }
-    return sp_fail(builder->context, SP_INPUT, "neither the content nor the ending of the name is one of OBJ, PLY, STL and OFF");
+    return sp_fail(builder->context, SP_INPUT,
+                   "neither the content nor the ending of the name is one of OBJ, PLY, STL and OFF");
 }
 
 /* A polygon of four corners: its first triangle, and its corners as points in space, in their order. */
@@ -127,7 +129,8 @@ static int compare_quads(const void *a, const void *b)
     return order ? order : x->triangle < y->triangle ? -1 : 1;
 }
 
-/* A polygon that stands there twice, perhaps the other way round: both get the diagonal of the first, so that they are known as two sides of one. */
+/* A polygon that stands there twice, perhaps the other way round: both get the diagonal of the first, so that they are
+ * known as two sides of one. */
 static int match_diagonals(const sp_list *list, sp_surface *surface)
 {
     const int64_t *first = list->data;
@@ -150,8 +153,12 @@ static int match_diagonals(const sp_list *list, sp_surface *surface)
         int64_t *t = surface->triangles + 3 * quads[i].triangle, corner[4] = {t[0], t[1], t[2], t[5]};
         const double *end = surface->vertices + 3 * other[0], *opposite = surface->vertices + 3 * other[2];
         for (int k = 1; k < 4; k += 2)
-            if (sp_compare3(surface->vertices + 3 * corner[k], end) == 0 && sp_compare3(surface->vertices + 3 * corner[(k + 2) % 4], opposite) == 0) {
-                memcpy(t, (int64_t[]){corner[k], corner[(k + 1) % 4], corner[(k + 2) % 4], corner[(k + 2) % 4], corner[(k + 3) % 4], corner[k]}, 6 * sizeof *t);
+            if (sp_compare3(surface->vertices + 3 * corner[k], end) == 0 &&
+                sp_compare3(surface->vertices + 3 * corner[(k + 2) % 4], opposite) == 0) {
+                memcpy(t,
+                       (int64_t[]){corner[k], corner[(k + 1) % 4], corner[(k + 2) % 4], corner[(k + 2) % 4],
+                                   corner[(k + 3) % 4], corner[k]},
+                       6 * sizeof *t);
                 break;
             }
     }
@@ -192,8 +199,8 @@ static int finish(sp_surface_builder *builder, sp_surface *surface)
     return SP_OK;
 }
 
-int sp_surface_parse(sp_context *context, const char *name, const void *bytes, int64_t count, enum sp_surface_groups groups,
-                     sp_surface *surface)
+int sp_surface_parse(sp_context *context, const char *name, const void *bytes, int64_t count,
+                     enum sp_surface_groups groups, sp_surface *surface)
 {
     sp_surface_builder builder = {.context = context};
     *surface = (sp_surface){0};

@@ -12,9 +12,9 @@ enum sp_surface_groups { SP_GROUPS_NONE, SP_GROUPS_GROUP, SP_GROUPS_MATERIAL };
 
 /* Parses a model that is in memory. Bad input gives SP_INPUT with the line (text) or byte (binary) and the thing:
  * truncated files, indices out of range, non-finite coordinates, counts that the file cannot hold, polygons with fewer
- * than three corners, content behind the last element of PLY and OFF. Relative (negative) OBJ indices are allowed. A model
- * without triangles is SP_INPUT. After an error the surface is empty; else the caller frees it. */
-int sp_surface_parse(sp_context *context, const char *name, const void *bytes, int64_t count, enum sp_surface_groups groups,
-                     sp_surface *surface) SP_MUST_USE;
+ * than three corners, content behind the last element of PLY and OFF. Relative (negative) OBJ indices are allowed. A
+ * model without triangles is SP_INPUT. After an error the surface is empty; else the caller frees it. */
+int sp_surface_parse(sp_context *context, const char *name, const void *bytes, int64_t count,
+                     enum sp_surface_groups groups, sp_surface *surface) SP_MUST_USE;
 
 #endif

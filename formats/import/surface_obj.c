@@ -1,5 +1,5 @@
-/* Wavefront OBJ: positions (v) and polygons (f) with the groups they are in. Normals, texture coordinates, lines, points
- * and free-form geometry are passed over. */
+/* Wavefront OBJ: positions (v) and polygons (f) with the groups they are in. Normals, texture coordinates, lines,
+ * points and free-form geometry are passed over. */
 #include "formats/import/surface_internal.h"
 
 #include <string.h>
@@ -20,7 +20,8 @@ typedef struct obj_reader {
 
 /* ---- group names ---- */
 
-/* A copy in UTF-8, as names go into JSON; what is not UTF-8 is taken for Latin-1, so that different names stay different. */
+/* A copy in UTF-8, as names go into JSON; what is not UTF-8 is taken for Latin-1, so that different names stay
+ * different. */
 static int copy_name(obj_reader *obj, char **name)
 {
     sp_surface_builder *builder = obj->builder;
@@ -35,7 +36,8 @@ static int copy_name(obj_reader *obj, char **name)
             byte = ' ';
         if (byte < ' ' || byte == 127) {
             sp_pool_drop(&builder->pool, *name);
-            return sp_text_fail(builder->context, &obj->text, "the name of the group of this face has a control character (%d)", byte);
+            return sp_text_fail(builder->context, &obj->text,
+                                "the name of the group of this face has a control character (%d)", byte);
         }
         if (recode && byte >= 0x80) {
             *to++ = (char)(0xc0 | byte >> 6);
@@ -54,7 +56,8 @@ static int64_t *find_slot(const obj_reader *obj, const char *name)
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     for (const char *at = name; *at; at++)
         hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    for (int64_t at = (int64_t)((hash ^ hash >> 32) & (uint64_t)(obj->capacity - 1));; at = (at + 1) & (obj->capacity - 1))
+    for (int64_t at = (int64_t)((hash ^ hash >> 32) & (uint64_t)(obj->capacity - 1));;
+         at = (at + 1) & (obj->capacity - 1))
         if (obj->slot[at] == 0 || strcmp(names[obj->slot[at] - 1], name) == 0)
             return &obj->slot[at];
 }
@@ -150,8 +153,8 @@ static int parse_corner(obj_reader *obj)
     if (index == 0)
         return sp_text_fail(context, text, "the face names vertex 0, but vertices count from 1");
     if (index < 0 && index + count < 0)
-        return sp_text_fail(context, text, "the face names vertex %lld, but only %lld vertices stand before it", (long long)index,
-                            (long long)count);
+        return sp_text_fail(context, text, "the face names vertex %lld, but only %lld vertices stand before it",
+                            (long long)index, (long long)count);
     if (index > count && index > obj->later) {
         obj->later = index;
         obj->later_line = text->line;
@@ -170,7 +173,8 @@ static int parse_face(obj_reader *obj, enum sp_surface_groups groups)
     while (sp_text_more(&obj->text))
         SP_TRY(parse_corner(obj));
     if (obj->builder->corners < 3)
-        return sp_text_fail(obj->builder->context, &obj->text, "the face has %lld corners, fewer than 3", (long long)obj->builder->corners);
+        return sp_text_fail(obj->builder->context, &obj->text, "the face has %lld corners, fewer than 3",
+                            (long long)obj->builder->corners);
 done:
     return status;
 }
@@ -215,8 +219,8 @@ int sp_surface_parse_obj(sp_surface_builder *builder, const char *bytes, int64_t
     while (sp_text_line(&obj.text))
         SP_TRY(parse_statement(&obj, groups));
     if (obj.later > builder->vertices.count)
-        status = sp_fail(builder->context, SP_INPUT, "line %lld: the face names vertex %lld of %lld", (long long)obj.later_line,
-                         (long long)obj.later, (long long)builder->vertices.count);
+        status = sp_fail(builder->context, SP_INPUT, "line %lld: the face names vertex %lld of %lld",
+                         (long long)obj.later_line, (long long)obj.later, (long long)builder->vertices.count);
 done:
     sp_pool_free(&obj.scratch);
     return status;

@@ -1,6 +1,6 @@
 /* OFF (Geomview): a key word [ST][C][N][4][n]OFF, which may be missing; counts of vertices, faces and edges; a line for
- * each vertex with its position in front; for each face its number of corners and their vertices from 0, on one line or on
- * several, then a colour that is passed over with the rest of the line. */
+ * each vertex with its position in front; for each face its number of corners and their vertices from 0, on one line or
+ * on several, then a colour that is passed over with the rest of the line. */
 #include "formats/import/surface_internal.h"
 
 #include <string.h>
@@ -37,7 +37,8 @@ int64_t sp_surface_off_key(sp_word word, bool *homogeneous, bool *any_dimension)
 }
 
 /* The key word and the counts, which may share a line. */
-static int parse_header(sp_surface_builder *builder, sp_text *text, bool *homogeneous, int64_t *vertex_count, int64_t *face_count)
+static int parse_header(sp_surface_builder *builder, sp_text *text, bool *homogeneous, int64_t *vertex_count,
+                        int64_t *face_count)
 {
     sp_context *context = builder->context;
     bool any_dimension = false;
@@ -60,8 +61,8 @@ static int parse_header(sp_surface_builder *builder, sp_text *text, bool *homoge
     /* "0 0 0" and a line end for a vertex, "3 0 0 0" for a face */
     int64_t room = text->end - text->next + 1;
     if (*vertex_count < 0 || *vertex_count > room / 6 || *face_count < 0 || *face_count > room / 8)
-        return sp_text_fail(context, text, "%lld vertices and %lld faces cannot be in the %lld bytes that follow", (long long)*vertex_count,
-                            (long long)*face_count, (long long)(room - 1));
+        return sp_text_fail(context, text, "%lld vertices and %lld faces cannot be in the %lld bytes that follow",
+                            (long long)*vertex_count, (long long)*face_count, (long long)(room - 1));
 done:
     return status;
 }
@@ -91,16 +92,17 @@ static int parse_face(sp_surface_builder *builder, sp_text *text, int64_t face)
     int status;
     SP_TRY(sp_text_need_integer(context, text, "count of corners", &corners));
     if (corners < 3)
-        return sp_text_fail(context, text, "face %lld has %lld corners, fewer than 3", (long long)face, (long long)corners);
+        return sp_text_fail(context, text, "face %lld has %lld corners, fewer than 3", (long long)face,
+                            (long long)corners);
     sp_surface_polygon(builder);
     for (int64_t i = 0; i < corners; i++) {
         if (!sp_text_more(text) && !sp_text_line(text))
-            return sp_text_fail(context, text, "the file ends after %lld of %lld corners of face %lld", (long long)i, (long long)corners,
-                                (long long)face);
+            return sp_text_fail(context, text, "the file ends after %lld of %lld corners of face %lld", (long long)i,
+                                (long long)corners, (long long)face);
         SP_TRY(sp_text_need_integer(context, text, "vertex of a face", &vertex));
         if (vertex < 0 || vertex >= builder->vertices.count)
-            return sp_text_fail(context, text, "face %lld names vertex %lld of %lld (from 0)", (long long)face, (long long)vertex,
-                                (long long)builder->vertices.count);
+            return sp_text_fail(context, text, "face %lld names vertex %lld of %lld (from 0)", (long long)face,
+                                (long long)vertex, (long long)builder->vertices.count);
         SP_TRY(sp_surface_corner(builder, vertex));
     }
 done:
@@ -121,12 +123,14 @@ int sp_surface_parse_off(sp_surface_builder *builder, const char *bytes, int64_t
         return sp_fail_memory(context);
     for (int64_t i = 0; i < vertex_count; i++) {
         if (!sp_text_line(&text))
-            return sp_text_fail(context, &text, "the file ends after %lld of %lld vertices", (long long)i, (long long)vertex_count);
+            return sp_text_fail(context, &text, "the file ends after %lld of %lld vertices", (long long)i,
+                                (long long)vertex_count);
         SP_TRY(parse_vertex(context, &text, homogeneous, vertices + 3 * i));
     }
     for (int64_t i = 0; i < face_count; i++) {
         if (!sp_text_line(&text))
-            return sp_text_fail(context, &text, "the file ends after %lld of %lld faces", (long long)i, (long long)face_count);
+            return sp_text_fail(context, &text, "the file ends after %lld of %lld faces", (long long)i,
+                                (long long)face_count);
         SP_TRY(parse_face(builder, &text, i));
     }
     if (sp_text_line(&text))

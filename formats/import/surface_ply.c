@@ -78,7 +78,8 @@ static int parse_element(ply_reader *ply)
         return sp_text_fail(ply->context, &ply->text, "the element has no name");
     SP_TRY(sp_text_need_integer(ply->context, text, "count of the element", &element->count));
     if (element->count < 0)
-        return sp_text_fail(ply->context, &ply->text, "element %s has a count of %lld", element->name, (long long)element->count);
+        return sp_text_fail(ply->context, &ply->text, "element %s has a count of %lld", element->name,
+                            (long long)element->count);
     if (sp_word_is(name, "vertex"))
         element->kind = ELEMENT_VERTEX;
     if (sp_word_is(name, "face"))
@@ -98,7 +99,8 @@ static enum role find_role(sp_text *text, const ply_element *element, bool list)
     for (int i = 0; i < 3 && element->kind == ELEMENT_VERTEX && !list; i++)
         if (sp_text_match(text, axis[i]))
             return (enum role)(X + i);
-    if (element->kind == ELEMENT_FACE && list && (sp_text_match(text, "vertex_indices") || sp_text_match(text, "vertex_index")))
+    if (element->kind == ELEMENT_FACE && list &&
+        (sp_text_match(text, "vertex_indices") || sp_text_match(text, "vertex_index")))
         return CORNERS;
     return OTHER;
 }
@@ -139,7 +141,8 @@ static int parse_format(ply_reader *ply)
     ply->ascii = sp_text_match(text, "ascii");
     ply->big_endian = sp_text_match(text, "binary_big_endian");
     if (!ply->ascii && !ply->big_endian && !sp_text_match(text, "binary_little_endian"))
-        return sp_text_fail(ply->context, text, "format %s is not ascii, binary_little_endian or binary_big_endian", quote);
+        return sp_text_fail(ply->context, text, "format %s is not ascii, binary_little_endian or binary_big_endian",
+                            quote);
     sp_text_quote(text, quote);
     if (!sp_text_match(text, "1.0"))
         return sp_text_fail(ply->context, text, "PLY version %s is not 1.0", quote);
@@ -156,7 +159,8 @@ static int check_role(const ply_reader *ply, int kind, const char *element_name,
             if (properties[j].role == role)
                 return SP_OK;
     }
-    return sp_text_fail(ply->context, &ply->text, "the header has no element %s with a property %s", element_name, name);
+    return sp_text_fail(ply->context, &ply->text, "the header has no element %s with a property %s", element_name,
+                        name);
 }
 
 /* Leaves the text behind end_header, in a binary file at the first value. */
@@ -247,7 +251,8 @@ static int read_integer(ply_reader *ply, enum type type, const char *what, int64
     int status;
     SP_TRY(read_value(ply, type, what, &number));
     if (number != floor(number) || fabs(number) > 4294967295.0)
-        return sp_text_fail(ply->context, &ply->text, "%s: %g in row %lld is not an integer of 32 bits", what, number, (long long)ply->row);
+        return sp_text_fail(ply->context, &ply->text, "%s: %g in row %lld is not an integer of 32 bits", what, number,
+                            (long long)ply->row);
     *value = (int64_t)number;
 done:
     return status;
@@ -257,7 +262,8 @@ done:
 static int skip_values(ply_reader *ply, enum type type, int64_t count)
 {
     sp_word word;
-    if (!ply->ascii && ((ply->text.end - ply->text.at) / size_of[type] < count || !sp_text_bytes(&ply->text, count * size_of[type])))
+    if (!ply->ascii &&
+        ((ply->text.end - ply->text.at) / size_of[type] < count || !sp_text_bytes(&ply->text, count * size_of[type])))
         return sp_text_fail(ply->context, &ply->text, "the file ends in row %lld", (long long)ply->row);
     for (int64_t i = 0; i < count && ply->ascii; i++)
         if (!sp_text_word(&ply->text, &word))
@@ -270,13 +276,14 @@ static int read_corners(ply_reader *ply, const ply_property *property, int64_t c
     int64_t vertex = -1;
     int status = SP_OK;
     if (count < 3)
-        return sp_text_fail(ply->context, &ply->text, "face %lld has %lld corners, fewer than 3", (long long)ply->row, (long long)count);
+        return sp_text_fail(ply->context, &ply->text, "face %lld has %lld corners, fewer than 3", (long long)ply->row,
+                            (long long)count);
     sp_surface_polygon(ply->builder);
     for (int64_t i = 0; i < count; i++) {
         SP_TRY(read_integer(ply, property->type, "vertex of a face", &vertex));
         if (vertex < 0 || vertex >= ply->vertex_count)
-            return sp_text_fail(ply->context, &ply->text, "face %lld names vertex %lld of %lld (from 0)", (long long)ply->row,
-                                (long long)vertex, (long long)ply->vertex_count);
+            return sp_text_fail(ply->context, &ply->text, "face %lld names vertex %lld of %lld (from 0)",
+                                (long long)ply->row, (long long)vertex, (long long)ply->vertex_count);
         SP_TRY(sp_surface_corner(ply->builder, vertex));
     }
 done:
@@ -295,7 +302,8 @@ static int read_property(ply_reader *ply, const ply_property *property, double *
     }
     SP_TRY(read_integer(ply, property->count_type, "length of a list", &count));
     if (count < 0)
-        return sp_text_fail(ply->context, &ply->text, "a list of row %lld has %lld values", (long long)ply->row, (long long)count);
+        return sp_text_fail(ply->context, &ply->text, "a list of row %lld has %lld values", (long long)ply->row,
+                            (long long)count);
     if (property->role == CORNERS)
         return read_corners(ply, property, count);
     return skip_values(ply, property->type, count);
@@ -315,8 +323,8 @@ static int check_room(const ply_reader *ply, const ply_element *element, int64_t
         *row_size += ply->ascii ? 2 : size_of[first]; /* as text: a digit and a blank or line end */
     }
     if (element->count > room / *row_size)
-        return sp_text_fail(ply->context, &ply->text, "%lld elements %s cannot be in the %lld bytes that follow", (long long)element->count,
-                            element->name, (long long)left);
+        return sp_text_fail(ply->context, &ply->text, "%lld elements %s cannot be in the %lld bytes that follow",
+                            (long long)element->count, element->name, (long long)left);
     return SP_OK;
 }
 
@@ -340,8 +348,8 @@ static int read_element(ply_reader *ply, const ply_element *element)
     }
     for (ply->row = 0; ply->row < element->count; ply->row++) {
         if (ply->ascii && !sp_text_line(&ply->text))
-            return sp_text_fail(ply->context, &ply->text, "the file ends after %lld of %lld elements %s", (long long)ply->row,
-                                (long long)element->count, element->name);
+            return sp_text_fail(ply->context, &ply->text, "the file ends after %lld of %lld elements %s",
+                                (long long)ply->row, (long long)element->count, element->name);
         for (int64_t i = 0; i < element->property_count; i++)
             SP_TRY(read_property(ply, &properties[i], vertices ? vertices + 3 * ply->row : NULL));
         if (ply->ascii && sp_text_more(&ply->text))

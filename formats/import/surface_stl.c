@@ -1,5 +1,6 @@
-/* STL, text and binary. Binary (little-endian): 80 bytes of anything, the count of triangles (u4), and for each triangle
- * 50 bytes: normal and three corners (f4), two bytes of anything. Normals are passed over, as the corners say the same. */
+/* STL, text and binary. Binary (little-endian): 80 bytes of anything, the count of triangles (u4), and for each
+ * triangle 50 bytes: normal and three corners (f4), two bytes of anything. Normals are passed over, as the corners say
+ * the same. */
 #include "formats/import/surface_internal.h"
 
 #include <math.h>
@@ -53,7 +54,8 @@ static int grow(sp_surface_builder *builder, sp_pool *scratch, weld_table *table
 }
 
 /* The vertex at a position, in order of first use. */
-static int weld_vertex(sp_surface_builder *builder, sp_pool *scratch, weld_table *table, const double position[3], int64_t *vertex)
+static int weld_vertex(sp_surface_builder *builder, sp_pool *scratch, weld_table *table, const double position[3],
+                       int64_t *vertex)
 {
     int status = SP_OK;
     if (2 * builder->vertices.count >= table->capacity)
@@ -94,11 +96,13 @@ int sp_surface_parse_stl_binary(sp_surface_builder *builder, const char *bytes, 
 {
     sp_context *context = builder->context;
     if (count < HEADER)
-        return sp_fail(context, SP_INPUT, "neither text nor binary STL: it does not begin with \"solid\" and has only %lld bytes",
+        return sp_fail(context, SP_INPUT,
+                       "neither text nor binary STL: it does not begin with \"solid\" and has only %lld bytes",
                        (long long)count);
     int64_t triangles = load_u4(bytes + HEADER - 4);
     if (!sp_surface_is_stl_binary(bytes, count))
-        return sp_fail(context, SP_INPUT, "byte 80: binary STL of %lld triangles takes %lld bytes, but the file has %lld",
+        return sp_fail(context, SP_INPUT,
+                       "byte 80: binary STL of %lld triangles takes %lld bytes, but the file has %lld",
                        (long long)triangles, (long long)(HEADER + RECORD * triangles), (long long)count);
     sp_pool scratch = {0};
     weld_table table = {0};
@@ -111,8 +115,8 @@ int sp_surface_parse_stl_binary(sp_surface_builder *builder, const char *bytes, 
             for (int j = 0; j < 3; j++) {
                 position[j] = load_f4(bytes + offset + 4 * j);
                 if (!isfinite(position[j])) {
-                    status = sp_fail(context, SP_INPUT, "byte %lld: corner %d of triangle %lld is not finite", (long long)(offset + 4 * j),
-                                     corner, (long long)i);
+                    status = sp_fail(context, SP_INPUT, "byte %lld: corner %d of triangle %lld is not finite",
+                                     (long long)(offset + 4 * j), corner, (long long)i);
                     goto done;
                 }
             }
@@ -175,8 +179,8 @@ int sp_surface_parse_stl_text(sp_surface_builder *builder, const char *bytes, in
         } else if (sp_text_match(&text, inside ? "endsolid" : "solid")) {
             inside = !inside;
         } else {
-            status = sp_text_fail(context, &text, "expected \"%s\", found %s", inside ? "facet\" or \"endsolid" : "solid",
-                                  sp_text_quote(&text, quote));
+            status = sp_text_fail(context, &text, "expected \"%s\", found %s",
+                                  inside ? "facet\" or \"endsolid" : "solid", sp_text_quote(&text, quote));
             goto done;
         }
     }

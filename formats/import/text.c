@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(FLT_EVAL_METHOD == 0 && DBL_MANT_DIG == 53, "short decimal numbers are converted by one rounded double operation");
+_Static_assert(FLT_EVAL_METHOD == 0 && DBL_MANT_DIG == 53,
+               "short decimal numbers are converted by one rounded double operation");
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -20,7 +21,8 @@ static void mark(sp_text *text, const char *bytes, unsigned char kind)
         text->kind[(unsigned char)*bytes] |= kind;
 }
 
-void sp_text_open(sp_text *text, const char *bytes, int64_t count, const char *comment, const char *delimiters, bool continuation)
+void sp_text_open(sp_text *text, const char *bytes, int64_t count, const char *comment, const char *delimiters,
+                  bool continuation)
 {
     *text = (sp_text){.comment = comment, .continuation = continuation};
     mark(text, " \t\v\f", BLANK);
@@ -260,7 +262,8 @@ static bool convert_slowly(const char *begin, const char *end, double *value)
     for (int64_t i = 0; i < end - begin; i++)
         copy[i] = lower(begin[i]) == 'd' ? 'e' : begin[i];
     copy[end - begin] = 0;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* strtod alone would take the decimal point of the user's locale */
+    locale_t plain =
+        newlocale(LC_ALL_MASK, "C", (locale_t)0); /* strtod alone would take the decimal point of the user's locale */
     if (!plain)
         return false;
     *value = strtod_l(copy, NULL, plain);
@@ -440,8 +443,8 @@ bool sp_word_utf8(sp_word word)
             if ((byte[i + j] & 0xc0) != 0x80)
                 return false;
         /* no longer form than needed, no surrogates, nothing above U+10FFFF */
-        if ((byte[i] == 0xe0 && byte[i + 1] < 0xa0) || (byte[i] == 0xed && byte[i + 1] > 0x9f) || (byte[i] == 0xf0 && byte[i + 1] < 0x90) ||
-            (byte[i] == 0xf4 && byte[i + 1] > 0x8f))
+        if ((byte[i] == 0xe0 && byte[i + 1] < 0xa0) || (byte[i] == 0xed && byte[i + 1] > 0x9f) ||
+            (byte[i] == 0xf0 && byte[i + 1] < 0x90) || (byte[i] == 0xf4 && byte[i + 1] > 0x8f))
             return false;
         i += more + 1;
     }

@@ -33,9 +33,10 @@ typedef struct sp_text {
     unsigned char kind[256]; /* of each byte */
 } sp_text;
 
-/* Starts before the first line. The bytes and `comment` ("" for none, else such as "#" or "**") stay the caller's. A word
- * or number also ends at each of `delimiters`, which sp_text_take consumes. */
-void sp_text_open(sp_text *text, const char *bytes, int64_t count, const char *comment, const char *delimiters, bool continuation);
+/* Starts before the first line. The bytes and `comment` ("" for none, else such as "#" or "**") stay the caller's. A
+ * word or number also ends at each of `delimiters`, which sp_text_take consumes. */
+void sp_text_open(sp_text *text, const char *bytes, int64_t count, const char *comment, const char *delimiters,
+                  bool continuation);
 
 /* From now on these bytes are blanks too. */
 void sp_text_blanks(sp_text *text, const char *bytes);
@@ -43,8 +44,8 @@ void sp_text_blanks(sp_text *text, const char *bytes);
 /* Goes on in another file by the same rules; a copy of the text made before leads back. */
 void sp_text_include(sp_text *text, const char *bytes, int64_t count, const char *name);
 
-/* Goes to the next line (the rest of this one is passed over, with the lines that a backslash joins to it) that has more
- * than blanks and comments; false at the end of the file. */
+/* Goes to the next line (the rest of this one is passed over, with the lines that a backslash joins to it) that has
+ * more than blanks and comments; false at the end of the file. */
 bool sp_text_line(sp_text *text);
 
 /* Passes over blanks; whether anything is left on the line. */
@@ -56,8 +57,8 @@ bool sp_text_ended(const sp_text *text);
 /* The next word of the line; a delimiter in front of it is a word of its own. false at the end of the line. */
 bool sp_text_word(sp_text *text, sp_word *word);
 
-/* The next field of a line whose fields have a separator between them: up to that, a comment or the end of the line, without
- * blanks at either side, possibly empty. Whether a separator, behind which it goes on, has ended it. */
+/* The next field of a line whose fields have a separator between them: up to that, a comment or the end of the line,
+ * without blanks at either side, possibly empty. Whether a separator, behind which it goes on, has ended it. */
 bool sp_text_field(sp_text *text, char separator, sp_word *field);
 
 /* All of them: how many there are, of which the first `room` are kept. */
@@ -69,8 +70,9 @@ bool sp_text_match(sp_text *text, const char *word);
 /* Consumes the very next byte where it is `byte`. */
 bool sp_text_take(sp_text *text, char byte);
 
-/* The next number, and where there is none of this type: false and nothing but blanks consumed. Numbers are finite, rounded
- * to nearest, may have an exponent with e or d, and are no longer than SP_TEXT_NUMBER characters; integers fit. */
+/* The next number, and where there is none of this type: false and nothing but blanks consumed. Numbers are finite,
+ * rounded to nearest, may have an exponent with e or d, and are no longer than SP_TEXT_NUMBER characters; integers fit.
+ */
 bool sp_text_number(sp_text *text, double *value);
 bool sp_text_integer(sp_text *text, int64_t *value);
 
@@ -83,7 +85,8 @@ void sp_text_seek(sp_text *text, const char *at);
 /* The next `size` bytes, which are binary, and goes on behind them; NULL where the file ends before. */
 const char *sp_text_bytes(sp_text *text, int64_t size);
 
-/* What stands next, for messages: the word in quotes, shortened and with printable characters only, or "the end of the line". */
+/* What stands next, for messages: the word in quotes, shortened and with printable characters only, or "the end of the
+ * line". */
 const char *sp_text_quote(const sp_text *text, char quote[SP_TEXT_QUOTE]);
 
 /* The number of the line, from 1, or of the byte where `binary` is set. */
@@ -97,7 +100,8 @@ int sp_text_need_number(sp_context *context, sp_text *text, const char *what, do
 int sp_text_need_integer(sp_context *context, sp_text *text, const char *what, int64_t *value) SP_MUST_USE;
 
 /* The same of a field that was taken. */
-int sp_text_field_number(sp_context *context, const sp_text *text, const char *what, sp_word field, double *value) SP_MUST_USE;
+int sp_text_field_number(sp_context *context, const sp_text *text, const char *what, sp_word field,
+                         double *value) SP_MUST_USE;
 
 sp_word sp_word_of(const char *string);
 bool sp_word_is(sp_word word, const char *other);

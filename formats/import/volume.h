@@ -17,46 +17,49 @@ typedef struct sp_includes {
 typedef struct sp_notes {
     char line[8][160];
     int count;
-    char inverted[160]; /* the first element without positive volume, as the file names it: "element 17 (line 30)"; "" for none */
-    char folded[256];   /* the first that turning does not help (sp_mesh_folded), with the reason: "element 17 (line 30): its Jacobian …" */
+    char inverted[160]; /* the first element without positive volume, as the file names it: "element 17 (line 30)"; ""
+                           for none */
+    char folded[256]; /* the first that turning does not help (sp_mesh_folded), with the reason: "element 17 (line 30):
+                         its Jacobian …" */
 } sp_notes;
 
 /* VegaFEM .veg: *VERTICES, *ELEMENTS (TET, CUBIC/HEX in VegaFEM's corner order = ours), 0- or 1-based numbering,
  * *MATERIAL (ENU, MOONEYRIVLIN, ORTHOTROPIC as law "linear"), *SET, *REGION, *INCLUDE. A set may not overlap another
  * one used by a region; a region of "allElements" takes what is left. Elements without region are an error. */
-int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes, sp_mesh *mesh,
-                        sp_notes *notes) SP_MUST_USE;
+int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes,
+                        sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
 /* Gmsh .msh 2.x and 4.x, ASCII and binary (either byte order): linear tetrahedra and hexahedra; lower-dimensional
  * elements are passed over with a note; other volume elements are an error. Physical volumes become regions by name, in
  * the order of their tags, with the constants of `material`; elements in none are a region named like it. Nodes that no
  * element uses are dropped. */
-int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
-                        sp_notes *notes) SP_MUST_USE;
+int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
+                        sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
-/* Medit .mesh in text, versions 1 to 4: Vertices, Tetrahedra, Hexahedra; other volume elements are an error, other sections
- * are passed over with a note. References of elements become regions "region-<reference>" in increasing order, with the
- * constants of `material`; reference 0 is a region named like it. Nodes that no element uses are dropped. */
-int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
-                          sp_notes *notes) SP_MUST_USE;
+/* Medit .mesh in text, versions 1 to 4: Vertices, Tetrahedra, Hexahedra; other volume elements are an error, other
+ * sections are passed over with a note. References of elements become regions "region-<reference>" in increasing order,
+ * with the constants of `material`; reference 0 is a region named like it. Nodes that no element uses are dropped. */
+int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
+                          sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
-/* TetGen: linear tetrahedra in NAME.ele on the vertices in NAME.node, both numbered from 0 or from 1. `bytes` is the one
- * that `name` names, a path, and `includes` opens the other one, whose name is given without the folder. The first
- * attribute of the elements, a whole number, gives regions like the references of Medit; other attributes and markers are
- * passed over. Vertices that no element uses are dropped. */
-int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *bytes, int64_t count, const sp_includes *includes,
-                           const sp_material *material, sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
+/* TetGen: linear tetrahedra in NAME.ele on the vertices in NAME.node, both numbered from 0 or from 1. `bytes` is the
+ * one that `name` names, a path, and `includes` opens the other one, whose name is given without the folder. The first
+ * attribute of the elements, a whole number, gives regions like the references of Medit; other attributes and markers
+ * are passed over. Vertices that no element uses are dropped. */
+int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *bytes, int64_t count,
+                           const sp_includes *includes, const sp_material *material, sp_mesh *mesh,
+                           sp_notes *notes) SP_MUST_USE;
 
-/* Legacy VTK, versions 2.0 to 5.1, text and binary: an unstructured grid of linear tetrahedra, hexahedra and voxels; cells of
- * fewer dimensions are passed over with a note, others are an error. Cell data named region or material, one integer for
- * each cell, give regions like the references of Medit. Points that no element uses are dropped. */
-int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
-                        sp_notes *notes) SP_MUST_USE;
+/* Legacy VTK, versions 2.0 to 5.1, text and binary: an unstructured grid of linear tetrahedra, hexahedra and voxels;
+ * cells of fewer dimensions are passed over with a note, others are an error. Cell data named region or material, one
+ * integer for each cell, give regions like the references of Medit. Points that no element uses are dropped. */
+int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
+                        sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
-/* VTK's XML format .vtu: one piece, either byte order, arrays as text, base64 or appended (raw or base64), uncompressed or
- * compressed with zlib; cells and regions as in legacy VTK. Points that no element uses are dropped. */
-int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
-                        sp_notes *notes) SP_MUST_USE;
+/* VTK's XML format .vtu: one piece, either byte order, arrays as text, base64 or appended (raw or base64), uncompressed
+ * or compressed with zlib; cells and regions as in legacy VTK. Points that no element uses are dropped. */
+int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
+                        sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
 /* Concentrated forces of an .inp file; entries of the same vertex and component add up. */
 typedef struct sp_nodal_loads {
@@ -66,26 +69,29 @@ typedef struct sp_nodal_loads {
     double *value;   /* [count] in the file's unit of force */
 } sp_nodal_loads;
 
-/* Abaqus/CalculiX .inp: *NODE, *ELEMENT (C3D4, C3D8; C3D8R and other solids are an error, shells, beams and the like are
- * passed over), *NSET, *ELSET with GENERATE and named sets, *MATERIAL with *ELASTIC (ISO as law "stvk", ORTHO, ANISO and ENGINEERING CONSTANTS as "linear"),
- * *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and *DENSITY, *SOLID SECTION: one region for each material used;
- * `material` gives what the file lacks (density, damping; everything where there is no *SOLID SECTION). *BOUNDARY before
- * and in the first step: fixed components, whatever the values. *CLOAD of the first step. Reading stops at the second step. Cards
- * that do not concern the mesh are passed over. Nodes that no element uses are dropped. Numbers are taken as they are: .inp
- * files have no units. node_id [vertex_count], the file's number of each vertex, and the arrays of loads are allocated in
- * mesh->pool; both may be NULL. */
-int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes, const sp_material *material,
-                        sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads, sp_notes *notes) SP_MUST_USE;
+/* Abaqus/CalculiX .inp: *NODE, *ELEMENT (C3D4, C3D8; C3D8R and other solids are an error, shells, beams and the like
+ * are passed over), *NSET, *ELSET with GENERATE and named sets, *MATERIAL with *ELASTIC (ISO as law "stvk", ORTHO,
+ * ANISO and ENGINEERING CONSTANTS as "linear"), *HYPERELASTIC (NEO HOOKE, MOONEY-RIVLIN), *DAMPING and *DENSITY, *SOLID
+ * SECTION: one region for each material used; `material` gives what the file lacks (density, damping; everything where
+ * there is no *SOLID SECTION). *BOUNDARY before and in the first step: fixed components, whatever the values. *CLOAD of
+ * the first step. Reading stops at the second step. Cards that do not concern the mesh are passed over. Nodes that no
+ * element uses are dropped. Numbers are taken as they are: .inp files have no units. node_id [vertex_count], the file's
+ * number of each vertex, and the arrays of loads are allocated in mesh->pool; both may be NULL. */
+int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes,
+                        const sp_material *material, sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads,
+                        sp_notes *notes) SP_MUST_USE;
 
-/* VegaFEM .bou: vertex numbers from 1, separated by blanks, commas or semicolons; result from 0, increasing, each once, in
- * pool. The caller compares them with the number of vertices. */
+/* VegaFEM .bou: vertex numbers from 1, separated by blanks, commas or semicolons; result from 0, increasing, each once,
+ * in pool. The caller compares them with the number of vertices. */
 int sp_volume_parse_bou(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, int64_t *fixed_count,
                         int64_t **fixed) SP_MUST_USE;
 
 /* VegaFEM .interp: for each surface vertex its number, then pairs (vertex, weight), 4 or 8 of them, all numbers from 0.
- * Finds the element with these corners and stores surface vertices, triangles, element and weights in the mesh, in place
- * of its surface so far. The weights, printed with few digits, must sum to 1 within 1e-4 and are divided by their sum. */
+ * Finds the element with these corners and stores surface vertices, triangles, element and weights in the mesh, in
+ * place of its surface so far. The weights, printed with few digits, must sum to 1 within 1e-4 and are divided by their
+ * sum. */
 int sp_volume_parse_interp(sp_context *context, const char *bytes, int64_t count, int64_t surface_vertex_count,
-                           const double *surface_vertices, int64_t triangle_count, const int64_t *triangles, sp_mesh *mesh) SP_MUST_USE;
+                           const double *surface_vertices, int64_t triangle_count, const int64_t *triangles,
+                           sp_mesh *mesh) SP_MUST_USE;
 
 #endif

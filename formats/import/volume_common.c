@@ -12,8 +12,8 @@ enum { MOST_FILES = 1000, FILE_BIT = 44 };
 
 /* ---- the file and its includes ---- */
 
-int volume_start(struct volume_reader *reader, sp_context *context, const char *bytes, int64_t count, const char *comment,
-                 const sp_includes *includes, sp_mesh *mesh, sp_notes *notes)
+int volume_start(struct volume_reader *reader, sp_context *context, const char *bytes, int64_t count,
+                 const char *comment, const sp_includes *includes, sp_mesh *mesh, sp_notes *notes)
 {
     *reader = (struct volume_reader){.context = context, .includes = includes, .notes = notes, .comment = comment};
     *mesh = (sp_mesh){0};
@@ -42,7 +42,8 @@ int volume_finish(struct volume_reader *reader, int status, sp_mesh *mesh)
 static bool is_comment(const struct volume_reader *reader)
 {
     size_t length = strlen(reader->comment);
-    return length > 0 && (size_t)(reader->text.stop - reader->text.at) >= length && memcmp(reader->text.at, reader->comment, length) == 0;
+    return length > 0 && (size_t)(reader->text.stop - reader->text.at) >= length &&
+           memcmp(reader->text.at, reader->comment, length) == 0;
 }
 
 bool volume_line(struct volume_reader *reader)
@@ -73,7 +74,8 @@ int volume_include(struct volume_reader *reader, sp_word name)
     int64_t count;
     int status;
     if (name.length < 1 || name.length >= (int64_t)sizeof file || memchr(name.at, 0, (size_t)name.length))
-        return volume_fail_here(reader, "the name of the included file is empty or longer than %d bytes", (int)sizeof file - 1);
+        return volume_fail_here(reader, "the name of the included file is empty or longer than %d bytes",
+                                (int)sizeof file - 1);
     snprintf(file, sizeof file, "%.*s", (int)name.length, name.at);
     sp_word_show(name, shown);
     if (!reader->includes || !reader->includes->open)
@@ -158,22 +160,25 @@ int volume_next_word(struct volume_reader *reader, const char *section, sp_word 
 
 int volume_next_integer(struct volume_reader *reader, const char *section, int64_t *value)
 {
-    return volume_more(reader) ? sp_text_need_integer(reader->context, &reader->text, section, value) : volume_fail_end(reader, section);
+    return volume_more(reader) ? sp_text_need_integer(reader->context, &reader->text, section, value)
+                               : volume_fail_end(reader, section);
 }
 
 int volume_next_number(struct volume_reader *reader, const char *section, double *value)
 {
-    return volume_more(reader) ? sp_text_need_number(reader->context, &reader->text, section, value) : volume_fail_end(reader, section);
+    return volume_more(reader) ? sp_text_need_number(reader->context, &reader->text, section, value)
+                               : volume_fail_end(reader, section);
 }
 
-int volume_check_count(const struct volume_reader *reader, const char *section, const char *what, int64_t count, int64_t each)
+int volume_check_count(const struct volume_reader *reader, const char *section, const char *what, int64_t count,
+                       int64_t each)
 {
     int64_t left = reader->text.end - reader->text.at;
     if (count < 0)
         return volume_fail_here(reader, "%s announces %lld %s", section, (long long)count, what);
     if (count > left / each)
-        return volume_fail_here(reader, "%s announces %lld %s, but only %lld bytes follow", section, (long long)count, what,
-                                (long long)left);
+        return volume_fail_here(reader, "%s announces %lld %s, but only %lld bytes follow", section, (long long)count,
+                                what, (long long)left);
     return SP_OK;
 }
 
@@ -195,8 +200,8 @@ int volume_name(struct volume_reader *reader, int64_t where, sp_word word, const
         return volume_fail(reader, where, "the name of the %s is missing", what);
     sp_word_show(word, shown);
     if (word.length >= SP_NAME_LENGTH)
-        return volume_fail(reader, where, "the name %s of the %s has %lld bytes, more than %d", shown, what, (long long)word.length,
-                           SP_NAME_LENGTH - 1);
+        return volume_fail(reader, where, "the name %s of the %s has %lld bytes, more than %d", shown, what,
+                           (long long)word.length, SP_NAME_LENGTH - 1);
     for (int64_t i = 0; i < word.length; i++)
         if ((unsigned char)word.at[i] < ' ' || word.at[i] == 127)
             return volume_fail(reader, where, "the name %s of the %s contains control characters", shown, what);
@@ -272,7 +277,8 @@ static int compare_ids(const void *a, const void *b)
     return p->index < q->index ? -1 : p->index > q->index;
 }
 
-int volume_ids_build(struct volume_reader *reader, int64_t count, const void *first, size_t stride, struct volume_ids *ids, int64_t *twice)
+int volume_ids_build(struct volume_reader *reader, int64_t count, const void *first, size_t stride,
+                     struct volume_ids *ids, int64_t *twice)
 {
     *ids = (struct volume_ids){.count = count};
     *twice = -1;
@@ -317,7 +323,8 @@ int64_t volume_ids_find(const struct volume_ids *ids, int64_t id)
 {
     if (ids->span > 0) {
         int64_t offset;
-        return __builtin_sub_overflow(id, ids->low, &offset) || offset < 0 || offset >= ids->span ? -1 : ids->table[offset];
+        return __builtin_sub_overflow(id, ids->low, &offset) || offset < 0 || offset >= ids->span ? -1
+                                                                                                  : ids->table[offset];
     }
     int64_t low = 0, high = ids->count;
     while (low < high) {
@@ -343,15 +350,17 @@ static int number_nodes(struct volume_reader *reader)
 }
 
 /* By the number and the place that the user finds in the file. */
-static void name_element(const struct volume_reader *reader, const struct volume_element *element, char *name, size_t size)
+static void name_element(const struct volume_reader *reader, const struct volume_element *element, char *name,
+                         size_t size)
 {
     int64_t file = element->where >> FILE_BIT, place = element->where & ((INT64_C(1) << FILE_BIT) - 1);
-    snprintf(name, size, "element %lld (%s %lld%s%.80s)", (long long)element->id, reader->text.binary ? "byte" : "line", (long long)place,
-             file ? " of " : "", file ? ((char **)reader->names.data)[file - 1] : "");
+    snprintf(name, size, "element %lld (%s %lld%s%.80s)", (long long)element->id, reader->text.binary ? "byte" : "line",
+             (long long)place, file ? " of " : "", file ? ((char **)reader->names.data)[file - 1] : "");
 }
 
 /* Of an element that turning does not help; its corners are indices of nodes. */
-static void explain_folded(struct volume_reader *reader, const struct volume_element *element, const sp_mesh *mesh, int64_t number)
+static void explain_folded(struct volume_reader *reader, const struct volume_element *element, const sp_mesh *mesh,
+                           int64_t number)
 {
     const struct volume_node *node = reader->nodes.data;
     char *text = reader->notes->folded;
@@ -361,7 +370,8 @@ static void explain_folded(struct volume_reader *reader, const struct volume_ele
     for (int a = 0; a < element->width; a++)
         for (int b = 0; b < a; b++)
             if (element->corner[a] == element->corner[b]) {
-                snprintf(text + used, size - used, ": it has vertex %lld twice", (long long)node[element->corner[a]].id);
+                snprintf(text + used, size - used, ": it has vertex %lld twice",
+                         (long long)node[element->corner[a]].id);
                 return;
             }
     double jacobian = sp_mesh_worst_jacobian(mesh, number), volume = sp_mesh_element_volume(mesh, number);
@@ -372,7 +382,8 @@ static void explain_folded(struct volume_reader *reader, const struct volume_ele
 }
 
 /* Keeps the first element that is turned the wrong way or flat, and the first that turning does not help. */
-static void note_shape(struct volume_reader *reader, const struct volume_element *element, const sp_mesh *mesh, int64_t number)
+static void note_shape(struct volume_reader *reader, const struct volume_element *element, const sp_mesh *mesh,
+                       int64_t number)
 {
     sp_notes *notes = reader->notes;
     if (!notes || (notes->inverted[0] && notes->folded[0]) || sp_mesh_element_positive(mesh, number))
@@ -405,23 +416,25 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
         for (int64_t a = 0; a < element[e].width; a++) {
             int64_t index = volume_ids_find(&reader->node_ids, element[e].corner[a]);
             if (index < 0)
-                return volume_fail(reader, element[e].where,
-                                   "element %lld names vertex %lld, but there are %lld vertices, numbered from %lld to %lld",
-                                   (long long)element[e].id, (long long)element[e].corner[a], (long long)nodes, nodes ? (long long)low : 0,
-                                   nodes ? (long long)high : 0);
+                return volume_fail(
+                    reader, element[e].where,
+                    "element %lld names vertex %lld, but there are %lld vertices, numbered from %lld to %lld",
+                    (long long)element[e].id, (long long)element[e].corner[a], (long long)nodes,
+                    nodes ? (long long)low : 0, nodes ? (long long)high : 0);
             element[e].corner[a] = index;
             reader->vertex[index] = 0;
         }
     }
     int64_t count = mesh->hex_count + mesh->tet_count;
     if (count == 0)
-        return sp_fail(reader->context, SP_INPUT, "the file has %lld vertices, but no tetrahedra or hexahedra", (long long)nodes);
+        return sp_fail(reader->context, SP_INPUT, "the file has %lld vertices, but no tetrahedra or hexahedra",
+                       (long long)nodes);
     for (int64_t i = 0; i < nodes; i++)
         if (reader->vertex[i] == 0)
             reader->vertex[i] = mesh->vertex_count++;
     if (mesh->vertex_count < nodes)
-        volume_note(reader, "%lld of %lld vertices belong to no element and are dropped", (long long)(nodes - mesh->vertex_count),
-                    (long long)nodes);
+        volume_note(reader, "%lld of %lld vertices belong to no element and are dropped",
+                    (long long)(nodes - mesh->vertex_count), (long long)nodes);
     mesh->vertices = sp_pool_raw(&mesh->pool, mesh->vertex_count, 3 * sizeof *mesh->vertices);
     mesh->hex = sp_pool_raw(&mesh->pool, mesh->hex_count, 8 * sizeof *mesh->hex);
     mesh->tet = sp_pool_raw(&mesh->pool, mesh->tet_count, 4 * sizeof *mesh->tet);
@@ -452,8 +465,8 @@ int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh)
 }
 
 /* The name of a group, made different from those of the regions before it. */
-static void name_group(const char *prefix, int64_t tag, int64_t name_count, const struct volume_group_name *name, const sp_material *others,
-                       int64_t count, sp_material *material)
+static void name_group(const char *prefix, int64_t tag, int64_t name_count, const struct volume_group_name *name,
+                       const sp_material *others, int64_t count, sp_material *material)
 {
     char wanted[SP_NAME_LENGTH];
     memcpy(wanted, material->name, sizeof wanted);
@@ -493,8 +506,8 @@ int volume_groups(struct volume_reader *reader, const char *prefix, const sp_mat
     int64_t twice, distinct = volume_distinct(tag, count);
     struct volume_ids ids;
     if (distinct > MOST)
-        return sp_fail(reader->context, SP_INPUT, "the elements are in %lld different %ss, more than %d", (long long)distinct, prefix,
-                       MOST);
+        return sp_fail(reader->context, SP_INPUT, "the elements are in %lld different %ss, more than %d",
+                       (long long)distinct, prefix, MOST);
     SP_TRY(volume_ids_build(reader, distinct, tag, sizeof *tag, &ids, &twice));
     for (int64_t e = 0; e < elements; e++)
         element[e].group = volume_ids_find(&ids, element[e].group);

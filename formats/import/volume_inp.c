@@ -19,7 +19,8 @@ static int parse_generate(struct inp *inp, struct volume_sets *sets, int64_t set
         return volume_fail_here(&inp->in, "GENERATE takes first, last and a positive step");
     return volume_sets_add(
         &inp->in, sets, set,
-        (struct volume_member){.first = value[0], .last = value[1], .step = value[2], .where = volume_here(&inp->in), .set = -1});
+        (struct volume_member){
+            .first = value[0], .last = value[1], .step = value[2], .where = volume_here(&inp->in), .set = -1});
 }
 
 /* *NSET and *ELSET. */
@@ -50,7 +51,8 @@ static int parse_set(struct inp *inp, const struct inp_card *card, struct volume
             if (!sp_word_integer(field, &member.first)) {
                 const struct volume_set *other = volume_sets_find(sets, inp_unquote(field));
                 if (!other)
-                    return volume_fail_here(&inp->in, "the set of %s %s is not defined", sets->what, sp_word_show(field, shown));
+                    return volume_fail_here(&inp->in, "the set of %s %s is not defined", sets->what,
+                                            sp_word_show(field, shown));
                 member.set = other - (const struct volume_set *)sets->list.data;
                 member.upto = other->members.count;
             }
@@ -67,7 +69,8 @@ done:
 /* Adds a number to the set that a *NODE or *ELEMENT card names (set ≥ 0). */
 static int number_to_set(struct inp *inp, struct volume_sets *sets, int64_t set, int64_t number)
 {
-    struct volume_member member = {.first = number, .last = number, .step = 1, .where = volume_here(&inp->in), .set = -1};
+    struct volume_member member = {
+        .first = number, .last = number, .step = 1, .where = volume_here(&inp->in), .set = -1};
     return set < 0 ? SP_OK : volume_sets_add(&inp->in, sets, set, member);
 }
 
@@ -106,8 +109,8 @@ done:
     return status;
 }
 
-/* Corners of an element type; 0 for what is passed over (shells, membranes, beams, trusses, rigid faces, springs, masses,
- * dashpots, connectors), −1 for what is not supported. */
+/* Corners of an element type; 0 for what is passed over (shells, membranes, beams, trusses, rigid faces, springs,
+ * masses, dashpots, connectors), −1 for what is not supported. */
 static int type_width(const char *type)
 {
     static const char *const passed[] = {"S3",      "S4",      "S6",     "S8R",     "S8",  "S9",     "STRI",   "SFM3D",
@@ -139,7 +142,8 @@ static int parse_element(struct inp *inp, int width, int64_t set)
             if (field.length == 0 || width == 0)
                 continue;
             if (corners == width)
-                return volume_fail_here(&inp->in, "element %lld has more than %d corners", (long long)element.id, width);
+                return volume_fail_here(&inp->in, "element %lld has more than %d corners", (long long)element.id,
+                                        width);
             if (!sp_word_integer(field, &element.corner[corners++]))
                 return volume_fail_here(&inp->in, "'%s' is no number of a node", sp_word_show(field, shown));
         }
@@ -152,8 +156,8 @@ static int parse_element(struct inp *inp, int width, int64_t set)
         more = true;
     }
     if (corners < width)
-        return volume_fail(&inp->in, element.where, "element %lld has %lld of %d corners", (long long)element.id, (long long)corners,
-                           width);
+        return volume_fail(&inp->in, element.where, "element %lld has %lld of %d corners", (long long)element.id,
+                           (long long)corners, width);
     inp->passed_over += width == 0;
     SP_TRY(volume_push(&inp->in, &inp->in.elements, &element, sizeof element));
     status = number_to_set(inp, &inp->elsets, set, element.id);
@@ -172,7 +176,8 @@ static int parse_elements(struct inp *inp, const struct inp_card *card)
     inp_pack(name, type, sizeof type);
     int width = type_width(type);
     if (width < 0)
-        return volume_fail(&inp->in, card->where, "elements of type %s are not supported (C3D4 and C3D8 are)", sp_word_show(name, shown));
+        return volume_fail(&inp->in, card->where, "elements of type %s are not supported (C3D4 and C3D8 are)",
+                           sp_word_show(name, shown));
     if (inp_parameter(card, "ELSET"))
         SP_TRY(volume_sets_need(&inp->in, &inp->elsets, *inp_parameter(card, "ELSET"), &set));
     for (;;) {
@@ -201,8 +206,10 @@ static int parse_other(struct inp *inp, const struct inp_card *card)
 {
     static const char *const wrong[] = {"*NGEN",   "*NFILL",  "*NCOPY",     "*NMAP",         "*ELGEN",
                                         "*ELCOPY", "*SYSTEM", "*TRANSFORM", "*SUBSTRUCTURE", NULL};
-    static const char *const material[] = {"*HYPERELASTIC", "*HYPERFOAM", "*PLASTIC", "*CREEP", "*VISCOELASTIC", "*USERMATERIAL", NULL};
-    static const char *const noted[] = {"*DLOAD", "*DSLOAD", "*EQUATION", "*MPC", "*TIE", "*RIGIDBODY", "*COUPLING", "*CONTACTPAIR", NULL};
+    static const char *const material[] = {"*HYPERELASTIC", "*HYPERFOAM",    "*PLASTIC", "*CREEP",
+                                           "*VISCOELASTIC", "*USERMATERIAL", NULL};
+    static const char *const noted[] = {"*DLOAD",     "*DSLOAD",   "*EQUATION",    "*MPC", "*TIE",
+                                        "*RIGIDBODY", "*COUPLING", "*CONTACTPAIR", NULL};
     bool found;
     int status;
     if (one_of(card->name, wrong))
@@ -261,7 +268,8 @@ static int parse_cards(struct inp *inp)
             status = inp_parse_elastic(inp, &card);
         else if (strcmp(card.name, "*DENSITY") == 0)
             status = inp_parse_density(inp, &card);
-        else if (strcmp(card.name, "*HYPERELASTIC") == 0 && (inp_parameter(&card, "NEOHOOKE") || inp_parameter(&card, "MOONEY-RIVLIN")))
+        else if (strcmp(card.name, "*HYPERELASTIC") == 0 &&
+                 (inp_parameter(&card, "NEOHOOKE") || inp_parameter(&card, "MOONEY-RIVLIN")))
             status = inp_parse_hyperelastic(inp, &card);
         else if (strcmp(card.name, "*DAMPING") == 0)
             status = inp_parse_damping(inp, &card);
@@ -293,7 +301,8 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     int status;
     SP_TRY(volume_ids_build(&inp->in, inp->in.elements.count, element, sizeof *element, &element_ids, &twice));
     if (twice >= 0)
-        return volume_fail(&inp->in, element[twice].where, "element %lld is defined twice", (long long)element[twice].id);
+        return volume_fail(&inp->in, element[twice].where, "element %lld is defined twice",
+                           (long long)element[twice].id);
     SP_TRY(volume_sets_index(&inp->in, &inp->elsets, &element_ids, inp->in.elements.count, element, sizeof *element));
     SP_TRY(inp_assign_materials(inp));
     if (inp->passed_over)
@@ -316,7 +325,8 @@ static int make_mesh(struct inp *inp, sp_mesh *mesh, int64_t **node_id, sp_nodal
     if (loads)
         SP_TRY(inp_collect_loads(inp, mesh, loads));
     else if (inp->loads.count)
-        volume_note(&inp->in, "%lld lines of *CLOAD are passed over: a mesh has no forces", (long long)inp->loads.count);
+        volume_note(&inp->in, "%lld lines of *CLOAD are passed over: a mesh has no forces",
+                    (long long)inp->loads.count);
     for (int i = 0; i < 2; i++) {
         const struct volume_sets *sets = i ? &inp->nsets : &inp->elsets;
         if (sets->unknown)
@@ -329,8 +339,9 @@ done:
     return status;
 }
 
-int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes, const sp_material *material,
-                        sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads, sp_notes *notes)
+int sp_volume_parse_inp(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes,
+                        const sp_material *material, sp_mesh *mesh, int64_t **node_id, sp_nodal_loads *loads,
+                        sp_notes *notes)
 {
     struct inp inp = {.material = material, .nsets.what = "nodes", .elsets.what = "elements"};
     int status;

@@ -2,13 +2,15 @@
 
 #include <string.h>
 
-/* The components that a named condition of the second field of *BOUNDARY holds (rotations left out); −1 for no such name. */
+/* The components that a named condition of the second field of *BOUNDARY holds (rotations left out); −1 for no such
+ * name. */
 static int named_condition(sp_word field)
 {
     static const struct {
         const char *name;
         int components;
-    } known[] = {{"ENCASTRE", 7}, {"PINNED", 7}, {"XSYMM", 1}, {"YSYMM", 2}, {"ZSYMM", 4}, {"XASYMM", 6}, {"YASYMM", 5}, {"ZASYMM", 3}};
+    } known[] = {{"ENCASTRE", 7}, {"PINNED", 7}, {"XSYMM", 1},  {"YSYMM", 2},
+                 {"ZSYMM", 4},    {"XASYMM", 6}, {"YASYMM", 5}, {"ZASYMM", 3}};
     char name[INP_KEY];
     inp_pack(field, name, sizeof name);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -35,7 +37,8 @@ static int parse_boundary(struct inp *inp, struct inp_condition *condition)
     last = first;
     sp_text_field(&inp->in.text, ',', &field);
     if (field.length && (!sp_word_integer(field, &last) || last < first))
-        return volume_fail_here(&inp->in, "'%s' is no last degree of freedom from %lld", sp_word_show(field, shown), (long long)first);
+        return volume_fail_here(&inp->in, "'%s' is no last degree of freedom from %lld", sp_word_show(field, shown),
+                                (long long)first);
     for (int64_t d = first; d <= last && d <= 3; d++)
         condition->components |= 1 << (d - 1);
     sp_text_field(&inp->in.text, ',', &field);
@@ -102,7 +105,8 @@ static int find_target(struct inp *inp, const struct inp_condition *condition, s
     if (!sp_word_integer(condition->target, &id)) {
         const struct volume_set *set = volume_sets_find(&inp->nsets, condition->target);
         if (!set)
-            return volume_fail(&inp->in, condition->where, "the set of nodes %s is not defined", sp_word_show(condition->target, shown));
+            return volume_fail(&inp->in, condition->where, "the set of nodes %s is not defined",
+                               sp_word_show(condition->target, shown));
         return volume_sets_resolve(&inp->in, &inp->nsets, set, met);
     }
     int64_t index = volume_ids_find(&inp->in.node_ids, id);
@@ -132,10 +136,13 @@ int inp_fix_vertices(struct inp *inp, sp_mesh *mesh)
         moved += condition[i].components && condition[i].value != 0;
     }
     if (moved)
-        volume_note(&inp->in, "%lld lines of *BOUNDARY prescribe displacements: the components are fixed, their values are left out",
-                    (long long)moved);
+        volume_note(
+            &inp->in,
+            "%lld lines of *BOUNDARY prescribe displacements: the components are fixed, their values are left out",
+            (long long)moved);
     if (lost)
-        volume_note(&inp->in, "%lld conditions of *BOUNDARY are on nodes without solid elements and are passed over", (long long)lost);
+        volume_note(&inp->in, "%lld conditions of *BOUNDARY are on nodes without solid elements and are passed over",
+                    (long long)lost);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         mesh->fixed_count += axes[v] != 0;
     mesh->fixed = sp_pool_raw(&mesh->pool, mesh->fixed_count, sizeof *mesh->fixed);
@@ -178,7 +185,8 @@ int inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads)
         }
     }
     if (lost)
-        volume_note(&inp->in, "%lld nodal loads are moments or act on nodes without solid elements and are passed over", (long long)lost);
+        volume_note(&inp->in, "%lld nodal loads are moments or act on nodes without solid elements and are passed over",
+                    (long long)lost);
     loads->count = entries.count;
     loads->vertex = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->vertex);
     loads->component = sp_pool_raw(&mesh->pool, loads->count, sizeof *loads->component);

@@ -1,5 +1,5 @@
-/* What the parts of the reader of Abaqus/CalculiX .inp files share: cards and their lines, materials, conditions. Everything returns a
- * status; errors are told with the line they are on (volume_fail). */
+/* What the parts of the reader of Abaqus/CalculiX .inp files share: cards and their lines, materials, conditions.
+ * Everything returns a status; errors are told with the line they are on (volume_fail). */
 #ifndef SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
 #define SP_FORMATS_IMPORT_VOLUME_INP_INTERNAL_H
 
@@ -31,7 +31,8 @@ struct inp_material {
     sp_material material;
     int64_t where;
     bool elastic, density, other;
-    sp_word orientation; /* of the sections that have it, where its law has directions; at == NULL: not in a section yet */
+    sp_word
+        orientation; /* of the sections that have it, where its law has directions; at == NULL: not in a section yet */
 };
 
 struct inp_section {
@@ -73,7 +74,8 @@ int inp_need_parameter(struct inp *inp, const struct inp_card *card, const char 
 /* The next line with *INCLUDE followed; found = false at the end. */
 int inp_next_line(struct inp *inp, bool *found) SP_MUST_USE;
 
-/* The card of the current line; where that ends with a comma and the next one holds NAME=value, that line belongs to it. */
+/* The card of the current line; where that ends with a comma and the next one holds NAME=value, that line belongs to
+ * it. */
 int inp_read_card(struct inp *inp, struct inp_card *card) SP_MUST_USE;
 
 /* The next data line of a card; found = false at the next card or the end. */
@@ -94,8 +96,8 @@ int inp_parse_orientation(struct inp *inp, const struct inp_card *card) SP_MUST_
 /* *SOLID SECTION: which elements are of which material. */
 int inp_parse_section(struct inp *inp, const struct inp_card *card) SP_MUST_USE;
 
-/* After the whole file: gives every element its group, the number of its section's material, or 0 where there is no section at all.
- * The sets of elements must have been indexed. */
+/* After the whole file: gives every element its group, the number of its section's material, or 0 where there is no
+ * section at all. The sets of elements must have been indexed. */
 int inp_assign_materials(struct inp *inp) SP_MUST_USE;
 
 /* ---- boundary conditions and loads (volume_inp_conditions.c) ---- */
@@ -103,7 +105,8 @@ int inp_assign_materials(struct inp *inp) SP_MUST_USE;
 /* The lines of *BOUNDARY or, with `load`, of *CLOAD. */
 int inp_parse_conditions(struct inp *inp, const struct inp_card *card, bool load) SP_MUST_USE;
 
-/* After the mesh is made and the sets of nodes are indexed: the fixed components and the loads of its vertices, allocated in its pool. */
+/* After the mesh is made and the sets of nodes are indexed: the fixed components and the loads of its vertices,
+ * allocated in its pool. */
 int inp_fix_vertices(struct inp *inp, sp_mesh *mesh) SP_MUST_USE;
 int inp_collect_loads(struct inp *inp, sp_mesh *mesh, sp_nodal_loads *loads) SP_MUST_USE;
 

@@ -28,8 +28,8 @@ static int last_material(struct inp *inp, const struct inp_card *card, struct in
     return SP_OK;
 }
 
-/* The constants of a card, on as many lines as their number needs: at most 8 stand on one. No second set, for another temperature, may
- * follow. where: the first line. */
+/* The constants of a card, on as many lines as their number needs: at most 8 stand on one. No second set, for another
+ * temperature, may follow. where: the first line. */
 static int read_constants(struct inp *inp, const struct inp_card *card, int count, double *value, int64_t *where)
 {
     enum { PER_LINE = 8 };
@@ -73,8 +73,9 @@ done:
     return status;
 }
 
-/* The constants of an anisotropic law, and where each of Abaqus's 21 or 9 goes in the upper triangle by rows, in the order xx, yy, zz, yz,
- * zx, xy: ANISO is the upper triangle by columns in the order 11, 22, 33, 12, 13, 23, and ORTHO what of it is not 0. */
+/* The constants of an anisotropic law, and where each of Abaqus's 21 or 9 goes in the upper triangle by rows, in the
+ * order xx, yy, zz, yz, zx, xy: ANISO is the upper triangle by columns in the order 11, 22, 33, 12, 13, 23, and ORTHO
+ * what of it is not 0. */
 static const struct directed {
     const char *type;
     int count;
@@ -83,7 +84,8 @@ static const struct directed {
                       {"ORTHO", 9, {0, 1, 6, 2, 7, 11, 20, 18, 15}},
                       {"ENGINEERINGCONSTANTS", 9, {0}}};
 
-static int parse_directed(struct inp *inp, const struct inp_card *card, const struct directed *type, sp_material *material)
+static int parse_directed(struct inp *inp, const struct inp_card *card, const struct directed *type,
+                          sp_material *material)
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     int64_t where = 0;
@@ -95,13 +97,14 @@ static int parse_directed(struct inp *inp, const struct inp_card *card, const st
     memcpy(material->frame, identity, sizeof identity);
     memset(material->stiffness, 0, sizeof material->stiffness);
     if (*type->type == 'E') /* E1 E2 E3, nu12 nu13 nu23, G12 G13 G23 */
-        definite = volume_orthotropic((double[]){value[0], value[1], value[2], value[3], value[5], value[4] * value[2] / value[0], value[6],
-                                                 value[8], value[7]},
+        definite = volume_orthotropic((double[]){value[0], value[1], value[2], value[3], value[5],
+                                                 value[4] * value[2] / value[0], value[6], value[8], value[7]},
                                       material->stiffness);
     for (int i = 0; i < type->count && *type->type != 'E'; i++)
         material->stiffness[type->to[i]] = value[i];
     if (!definite || sp_material_check(inp->in.context, material) != SP_OK)
-        status = volume_fail(&inp->in, where, "the %d constants of *ELASTIC are no positive definite stiffness", type->count);
+        status = volume_fail(&inp->in, where, "the %d constants of *ELASTIC are no positive definite stiffness",
+                             type->count);
 done:
     return status;
 }
@@ -116,7 +119,8 @@ int inp_parse_elastic(struct inp *inp, const struct inp_card *card)
     int status;
     SP_TRY(last_material(inp, card, &material));
     if (material->elastic)
-        return volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name, material->material.name);
+        return volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
+                           material->material.name);
     if (type)
         inp_pack(*type, packed, sizeof packed);
     material->elastic = true;
@@ -124,7 +128,8 @@ int inp_parse_elastic(struct inp *inp, const struct inp_card *card)
         if (strncmp(packed, directed_types[i].type, strlen(directed_types[i].type)) == 0)
             return parse_directed(inp, card, &directed_types[i], &material->material);
     if (strncmp(packed, "ISO", 3))
-        return volume_fail(&inp->in, card->where, "*ELASTIC of type %s is not supported (ISO, ORTHO, ANISO and ENGINEERING CONSTANTS are)",
+        return volume_fail(&inp->in, card->where,
+                           "*ELASTIC of type %s is not supported (ISO, ORTHO, ANISO and ENGINEERING CONSTANTS are)",
                            sp_word_show(*type, shown));
     SP_TRY(read_constants(inp, card, 2, value, &where));
     SP_TRY(volume_check_isotropic(&inp->in, where, value[0], value[1]));
@@ -135,8 +140,8 @@ done:
     return status;
 }
 
-/* C10, D1 (NEO HOOKE) or C10, C01, D1 (MOONEY-RIVLIN) of C10 (J^(-2/3) I1 - 3) + C01 (J^(-4/3) I2 - 3) + (J - 1)^2/D1; other kinds are
- * told about where they are used. */
+/* C10, D1 (NEO HOOKE) or C10, C01, D1 (MOONEY-RIVLIN) of C10 (J^(-2/3) I1 - 3) + C01 (J^(-4/3) I2 - 3) + (J - 1)^2/D1;
+ * other kinds are told about where they are used. */
 int inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
 {
     struct inp_material *material = NULL;
@@ -145,7 +150,8 @@ int inp_parse_hyperelastic(struct inp *inp, const struct inp_card *card)
     int count = inp_parameter(card, "NEOHOOKE") ? 2 : 3, status;
     SP_TRY(last_material(inp, card, &material));
     if (material->elastic)
-        return volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name, material->material.name);
+        return volume_fail(&inp->in, card->where, "%s: the material %s has an elastic law already", card->name,
+                           material->material.name);
     SP_TRY(read_constants(inp, card, count, value, &where));
     double d1 = value[count - 1], c01 = count == 3 ? value[1] : 0;
     if (!(d1 > 0 && isfinite(1 / d1)))
@@ -196,12 +202,13 @@ static bool normalize(double a[3])
     return isfinite(1 / length) && isfinite(length);
 }
 
-/* Of SYSTEM=RECTANGULAR: x goes through the point a, and the point b is in the plane of x and y. A turn about an axis on a second line, and
- * other systems, are told about where they are used. */
+/* Of SYSTEM=RECTANGULAR: x goes through the point a, and the point b is in the plane of x and y. A turn about an axis
+ * on a second line, and other systems, are told about where they are used. */
 int inp_parse_orientation(struct inp *inp, const struct inp_card *card)
 {
     const sp_word *system = inp_parameter(card, "SYSTEM");
-    struct inp_orientation orientation = {.known = !system || (system->length && (*system->at == 'R' || *system->at == 'r'))};
+    struct inp_orientation orientation = {.known = !system ||
+                                                   (system->length && (*system->at == 'R' || *system->at == 'r'))};
     double point[6] = {0};
     bool found;
     int status;
@@ -250,7 +257,8 @@ static int orient_material(struct inp *inp, const struct inp_section *section, s
     if (material->material.law != SP_LAW_LINEAR)
         return SP_OK;
     if (material->orientation.at && !sp_word_same(material->orientation, section->orientation))
-        return volume_fail(&inp->in, section->where, "the material %s has sections of different orientations: give each a material of its own",
+        return volume_fail(&inp->in, section->where,
+                           "the material %s has sections of different orientations: give each a material of its own",
                            material->material.name);
     material->orientation = section->orientation.length ? section->orientation : sp_word_of("");
     if (section->orientation.length == 0)
@@ -258,9 +266,11 @@ static int orient_material(struct inp *inp, const struct inp_section *section, s
     while (o >= 0 && !sp_word_same(orientation[o].name, section->orientation))
         o--;
     if (o < 0)
-        return volume_fail(&inp->in, section->where, "the orientation %s is not defined", sp_word_show(section->orientation, shown));
+        return volume_fail(&inp->in, section->where, "the orientation %s is not defined",
+                           sp_word_show(section->orientation, shown));
     if (!orientation[o].known)
-        return volume_fail(&inp->in, section->where, "the orientation %s is not supported (SYSTEM=RECTANGULAR with two points is)",
+        return volume_fail(&inp->in, section->where,
+                           "the orientation %s is not supported (SYSTEM=RECTANGULAR with two points is)",
                            sp_word_show(section->orientation, shown));
     memcpy(material->material.frame, orientation[o].frame, sizeof orientation[o].frame);
     return SP_OK;
@@ -280,26 +290,32 @@ int inp_assign_materials(struct inp *inp)
         while (m < inp->materials.count && !sp_word_same(section[s].material, sp_word_of(material[m].material.name)))
             m++;
         if (!set)
-            status = volume_fail(&inp->in, section[s].where, "the set of elements %s is not defined", sp_word_show(section[s].set, shown));
+            status = volume_fail(&inp->in, section[s].where, "the set of elements %s is not defined",
+                                 sp_word_show(section[s].set, shown));
         else if (m == inp->materials.count)
-            status = volume_fail(&inp->in, section[s].where, "the material %s is not defined", sp_word_show(section[s].material, shown));
+            status = volume_fail(&inp->in, section[s].where, "the material %s is not defined",
+                                 sp_word_show(section[s].material, shown));
         else if (!material[m].elastic)
-            status = volume_fail(&inp->in, material[m].where, "the material %s has neither *ELASTIC nor *HYPERELASTIC, NEO HOOKE or MOONEY-RIVLIN", material[m].material.name);
+            status = volume_fail(&inp->in, material[m].where,
+                                 "the material %s has neither *ELASTIC nor *HYPERELASTIC, NEO HOOKE or MOONEY-RIVLIN",
+                                 material[m].material.name);
         else if ((status = orient_material(inp, &section[s], &material[m])) == SP_OK)
             status = volume_sets_resolve(&inp->in, &inp->elsets, set, &met);
         for (int64_t i = 0; status == SP_OK && i < met.count; i++) {
             int64_t e = ((int64_t *)met.data)[i];
             if (element[e].group >= 0 && element[e].group != m)
-                status = volume_fail(&inp->in, section[s].where, "element %lld already has the material %s", (long long)element[e].id,
-                                     material[element[e].group].material.name);
+                status = volume_fail(&inp->in, section[s].where, "element %lld already has the material %s",
+                                     (long long)element[e].id, material[element[e].group].material.name);
             element[e].group = m;
         }
         if (status != SP_OK)
             break;
         if (!material[m].density)
-            volume_note(&inp->in, "the material %s has no *DENSITY: %g is taken", material[m].material.name, inp->material->density);
+            volume_note(&inp->in, "the material %s has no *DENSITY: %g is taken", material[m].material.name,
+                        inp->material->density);
         if (material[m].other)
-            volume_note(&inp->in, "the material %s is not only elastic: the rest is passed over", material[m].material.name);
+            volume_note(&inp->in, "the material %s is not only elastic: the rest is passed over",
+                        material[m].material.name);
     }
     if (inp->sections.count == 0)
         volume_note(&inp->in, "the file has no *SOLID SECTION: all elements take the material %s", inp->material->name);
@@ -307,7 +323,8 @@ int inp_assign_materials(struct inp *inp)
         if (inp->sections.count == 0)
             element[e].group = 0;
         if (element[e].width && element[e].group < 0)
-            status = volume_fail(&inp->in, element[e].where, "element %lld is in no *SOLID SECTION", (long long)element[e].id);
+            status = volume_fail(&inp->in, element[e].where, "element %lld is in no *SOLID SECTION",
+                                 (long long)element[e].id);
     }
     sp_list_free(&met);
     return status;

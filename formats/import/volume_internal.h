@@ -1,5 +1,5 @@
-/* What the readers of volume.h share: a file with its includes, places in it for messages, and the way from the numbered
- * nodes and elements of a file to an sp_mesh. */
+/* What the readers of volume.h share: a file with its includes, places in it for messages, and the way from the
+ * numbered nodes and elements of a file to an sp_mesh. */
 #ifndef SP_FORMATS_IMPORT_VOLUME_INTERNAL_H
 #define SP_FORMATS_IMPORT_VOLUME_INTERNAL_H
 
@@ -51,13 +51,14 @@ struct volume_reader {
 };
 
 /* Empties the mesh and the notes, which may be NULL, and opens the file. */
-int volume_start(struct volume_reader *reader, sp_context *context, const char *bytes, int64_t count, const char *comment,
-                 const sp_includes *includes, sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
+int volume_start(struct volume_reader *reader, sp_context *context, const char *bytes, int64_t count,
+                 const char *comment, const sp_includes *includes, sp_mesh *mesh, sp_notes *notes) SP_MUST_USE;
 
 /* Frees the reader and returns status; on failure the mesh is left empty. */
 int volume_finish(struct volume_reader *reader, int status, sp_mesh *mesh);
 
-/* The next line that is neither blank nor a comment; after the last one of an included file, the next of the including one. */
+/* The next line that is neither blank nor a comment; after the last one of an included file, the next of the including
+ * one. */
 bool volume_line(struct volume_reader *reader);
 
 /* Goes on in another file, which the caller's callback opens. */
@@ -73,8 +74,8 @@ int volume_fail(const struct volume_reader *reader, int64_t where, const char *f
 /* One more line for the caller to tell; beyond the eighth they are dropped. */
 void volume_note(struct volume_reader *reader, const char *format, ...) SP_PRINTF(2, 3);
 
-/* Files whose words may be spread over lines: goes to the next word, on this line or a later one; false at the end of the
- * file. The others fail with the name of the section that is being read. */
+/* Files whose words may be spread over lines: goes to the next word, on this line or a later one; false at the end of
+ * the file. The others fail with the name of the section that is being read. */
 bool volume_more(struct volume_reader *reader);
 int volume_fail_end(const struct volume_reader *reader, const char *section);
 int volume_next_word(struct volume_reader *reader, const char *section, sp_word *word) SP_MUST_USE;
@@ -82,13 +83,15 @@ int volume_next_integer(struct volume_reader *reader, const char *section, int64
 int volume_next_number(struct volume_reader *reader, const char *section, double *value) SP_MUST_USE;
 
 /* That the rest of the file can hold a count of things of at least `each` bytes, before memory is had for them. */
-int volume_check_count(const struct volume_reader *reader, const char *section, const char *what, int64_t count, int64_t each) SP_MUST_USE;
+int volume_check_count(const struct volume_reader *reader, const char *section, const char *what, int64_t count,
+                       int64_t each) SP_MUST_USE;
 
 /* Adds a copy of one item of `size` bytes. */
 int volume_push(struct volume_reader *reader, sp_list *list, const void *item, size_t size) SP_MUST_USE;
 
 /* A name that a region may bear: not empty, at most 63 bytes, UTF-8 without control characters. */
-int volume_name(struct volume_reader *reader, int64_t where, sp_word word, const char *what, char name[SP_NAME_LENGTH]) SP_MUST_USE;
+int volume_name(struct volume_reader *reader, int64_t where, sp_word word, const char *what,
+                char name[SP_NAME_LENGTH]) SP_MUST_USE;
 
 int volume_check_isotropic(struct volume_reader *reader, int64_t where, double young, double poisson) SP_MUST_USE;
 /* C of an orthotropic material from p = E1 E2 E3 [Pa], ν12 ν23 ν31, G12 G23 G31 [Pa]: its compliance has 1/Ei on the
@@ -102,14 +105,14 @@ int64_t volume_distinct(int64_t *values, int64_t count);
 
 /* first: the first of `count` records of `stride` bytes that begin with an int64_t number; memory of the reader's pool.
  * twice: −1, or the index of a record whose number an earlier one has. */
-int volume_ids_build(struct volume_reader *reader, int64_t count, const void *first, size_t stride, struct volume_ids *ids,
-                     int64_t *twice) SP_MUST_USE;
+int volume_ids_build(struct volume_reader *reader, int64_t count, const void *first, size_t stride,
+                     struct volume_ids *ids, int64_t *twice) SP_MUST_USE;
 
 /* The index of a number, or −1. */
 int64_t volume_ids_find(const struct volume_ids *ids, int64_t id);
 
-/* Vertices, hexahedra, tetrahedra and regions (the elements' groups) of the mesh, in the order of the file. drop: leaves
- * out nodes that no element uses, with a note. */
+/* Vertices, hexahedra, tetrahedra and regions (the elements' groups) of the mesh, in the order of the file. drop:
+ * leaves out nodes that no element uses, with a note. */
 int volume_build(struct volume_reader *reader, bool drop, sp_mesh *mesh) SP_MUST_USE;
 
 struct volume_group_name {
@@ -117,13 +120,14 @@ struct volume_group_name {
     char name[SP_NAME_LENGTH];
 };
 
-/* Before volume_build, where the elements' groups are the file's own numbers (tags): makes them indices into `materials`
- * [sp_material], one for each tag in increasing order, with the constants of `material`. Tag 0 keeps its name, the others
- * are named by `names`, else "<prefix>-<tag>". */
+/* Before volume_build, where the elements' groups are the file's own numbers (tags): makes them indices into
+ * `materials` [sp_material], one for each tag in increasing order, with the constants of `material`. Tag 0 keeps its
+ * name, the others are named by `names`, else "<prefix>-<tag>". */
 int volume_groups(struct volume_reader *reader, const char *prefix, const sp_material *material, int64_t name_count,
                   const struct volume_group_name *names, sp_list *materials) SP_MUST_USE;
 
 /* The materials that elements use become the regions, in the order of the list; mesh->region is renumbered. */
-int volume_regions(struct volume_reader *reader, sp_mesh *mesh, int64_t count, const sp_material *materials) SP_MUST_USE;
+int volume_regions(struct volume_reader *reader, sp_mesh *mesh, int64_t count,
+                   const sp_material *materials) SP_MUST_USE;
 
 #endif

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-int sp_volume_parse_bou(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, int64_t *fixed_count, int64_t **fixed)
+int sp_volume_parse_bou(sp_context *context, const char *bytes, int64_t count, sp_pool *pool, int64_t *fixed_count,
+                        int64_t **fixed)
 {
     sp_text text;
     sp_word word;
@@ -17,7 +18,8 @@ int sp_volume_parse_bou(sp_context *context, const char *bytes, int64_t count, s
             if (!number)
                 status = sp_fail_memory(context);
             else if (!sp_word_integer(word, number) || *number < 1)
-                status = sp_text_fail(context, &text, "'%s' is no number of a vertex, counted from 1", sp_word_show(word, shown));
+                status = sp_text_fail(context, &text, "'%s' is no number of a vertex, counted from 1",
+                                      sp_word_show(word, shown));
             if (status != SP_OK)
                 goto done;
             --*number;
@@ -67,8 +69,8 @@ static int find_around(sp_context *context, sp_pool *scratch, const sp_mesh *mes
 }
 
 /* The lowest element whose corners are the n given vertices in any order, −1 for none; weights are put in its order. */
-static int64_t find_element(const sp_mesh *mesh, const struct around *around, int n, const int64_t *vertex, const double *given,
-                            double *weights)
+static int64_t find_element(const sp_mesh *mesh, const struct around *around, int n, const int64_t *vertex,
+                            const double *given, double *weights)
 {
     for (int64_t i = around->first[vertex[0]]; i < around->first[vertex[0] + 1]; i++) {
         int corners, matched = 0;
@@ -87,8 +89,8 @@ static int64_t find_element(const sp_mesh *mesh, const struct around *around, in
 }
 
 /* One line: number of the surface vertex, then pairs vertex, weight. */
-static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, const struct around *around, sp_embedded_surface *surface,
-                      bool *seen)
+static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, const struct around *around,
+                      sp_embedded_surface *surface, bool *seen)
 {
     sp_word word = {0};
     char shown[SP_TEXT_QUOTE];
@@ -106,7 +108,8 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
         if (n == 8)
             return sp_text_fail(context, text, "surface vertex %lld has more than 8 weights", (long long)number);
         if (!sp_word_integer(word, &vertex[n]) || vertex[n] < 0 || vertex[n] >= mesh->vertex_count)
-            return sp_text_fail(context, text, "'%s' is no number of one of the %lld vertices of the mesh, counted from 0",
+            return sp_text_fail(context, text,
+                                "'%s' is no number of one of the %lld vertices of the mesh, counted from 0",
                                 sp_word_show(word, shown), (long long)mesh->vertex_count);
         for (int b = 0; b < n; b++)
             if (vertex[b] == vertex[n])
@@ -125,7 +128,8 @@ static int parse_line(sp_context *context, sp_text *text, const sp_mesh *mesh, c
         given[b] /= sum;
     int64_t element = find_element(mesh, around, n, vertex, given, surface->weights + number * surface->width);
     if (element < 0)
-        return sp_text_fail(context, text, "no element has the %d corners of surface vertex %lld", n, (long long)number);
+        return sp_text_fail(context, text, "no element has the %d corners of surface vertex %lld", n,
+                            (long long)number);
     surface->element[number] = element;
 done:
     return status;
@@ -153,7 +157,8 @@ static int check_surface(sp_context *context, int64_t vertex_count, const double
 }
 
 int sp_volume_parse_interp(sp_context *context, const char *bytes, int64_t count, int64_t surface_vertex_count,
-                           const double *surface_vertices, int64_t triangle_count, const int64_t *triangles, sp_mesh *mesh)
+                           const double *surface_vertices, int64_t triangle_count, const int64_t *triangles,
+                           sp_mesh *mesh)
 {
     sp_text text;
     struct around around;

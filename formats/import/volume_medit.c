@@ -1,5 +1,6 @@
-/* Medit .mesh, ASCII: keywords, each followed by a count and that many records of numbers, in any order, with words spread
- * over lines as they like. Used are Vertices, Tetrahedra and Hexahedra; the last number of a record is a reference. */
+/* Medit .mesh, ASCII: keywords, each followed by a count and that many records of numbers, in any order, with words
+ * spread over lines as they like. Used are Vertices, Tetrahedra and Hexahedra; the last number of a record is a
+ * reference. */
 #include "formats/import/volume_internal.h"
 
 #include <stdio.h>
@@ -13,9 +14,9 @@ struct medit {
 };
 
 /* Volume elements of other shapes or orders. */
-static const char *const refused[] = {"Prisms",       "Pentahedra",  "Pyramids",    "TetrahedraP2",       "TetrahedraP3",
-                                      "TetrahedraP4", "HexahedraQ2", "HexahedraQ3", "HexahedraQ4",        "PrismsP2",
-                                      "PentahedraP2", "PyramidsP2",  "Polyhedra",   "InnerPolyhedraFaces"};
+static const char *const refused[] = {
+    "Prisms",      "Pentahedra",  "Pyramids", "TetrahedraP2", "TetrahedraP3", "TetrahedraP4", "HexahedraQ2",
+    "HexahedraQ3", "HexahedraQ4", "PrismsP2", "PentahedraP2", "PyramidsP2",   "Polyhedra",    "InnerPolyhedraFaces"};
 
 /* That a section stands once; its count of records of at least `each` bytes. */
 static int begin_section(struct medit *medit, bool *seen, int64_t each, int64_t *count)
@@ -97,8 +98,8 @@ static int pass_over(struct medit *medit)
             break;
         }
     if (count < 0 || words < count)
-        return volume_fail_here(&medit->in, "%s announces %lld records, but %lld numbers follow", medit->section, (long long)count,
-                                (long long)words);
+        return volume_fail_here(&medit->in, "%s announces %lld records, but %lld numbers follow", medit->section,
+                                (long long)count, (long long)words);
 done:
     return status;
 }
@@ -111,7 +112,8 @@ static int parse_header(struct medit *medit)
     snprintf(medit->section, sizeof medit->section, "MeshVersionFormatted");
     SP_TRY(volume_next_word(&medit->in, medit->section, &word));
     if (!sp_word_same(word, sp_word_of(medit->section)))
-        return sp_fail(medit->in.context, SP_INPUT, "the file does not begin with MeshVersionFormatted: it is no Medit file in text");
+        return sp_fail(medit->in.context, SP_INPUT,
+                       "the file does not begin with MeshVersionFormatted: it is no Medit file in text");
     SP_TRY(volume_next_integer(&medit->in, medit->section, &version));
     if (version < 1 || version > 4)
         return volume_fail_here(&medit->in, "version %lld is not supported (1 to 4 are)", (long long)version);
@@ -132,7 +134,8 @@ static int parse_section(struct medit *medit)
     snprintf(medit->section, sizeof medit->section, "%s", shown);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         if (sp_word_same(word, sp_word_of(refused[i])))
-            return volume_fail_here(&medit->in, "%s are not supported (linear tetrahedra and hexahedra are)", medit->section);
+            return volume_fail_here(&medit->in, "%s are not supported (linear tetrahedra and hexahedra are)",
+                                    medit->section);
     if (sp_word_same(word, sp_word_of("Vertices")))
         return parse_vertices(medit);
     if (sp_word_same(word, sp_word_of("Tetrahedra")))
@@ -151,8 +154,8 @@ done:
     return status;
 }
 
-int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh,
-                          sp_notes *notes)
+int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
+                          sp_mesh *mesh, sp_notes *notes)
 {
     struct medit medit = {0};
     sp_list materials = {0};
@@ -169,7 +172,8 @@ int sp_volume_parse_medit(sp_context *context, const char *bytes, int64_t count,
     if (!medit.ended)
         volume_note(&medit.in, "the file does not end with End; it may be cut off");
     if (medit.passed_over)
-        volume_note(&medit.in, "%lld sections are passed over, the first of them %s", (long long)medit.passed_over, medit.passed);
+        volume_note(&medit.in, "%lld sections are passed over, the first of them %s", (long long)medit.passed_over,
+                    medit.passed);
     SP_TRY(volume_groups(&medit.in, "region", material, 0, NULL, &materials));
     SP_TRY(volume_build(&medit.in, true, mesh));
     SP_TRY(volume_regions(&medit.in, mesh, materials.count, materials.data));

@@ -26,10 +26,11 @@ struct msh {
 static const struct msh_type {
     int type, dimension, nodes;
 } msh_types[] = {
-    {1, 1, 2},   {2, 2, 3},   {3, 2, 4},   {4, 3, 4},   {5, 3, 8},   {6, 3, 6},   {7, 3, 5},   {8, 1, 3},   {9, 2, 6},    {10, 2, 9},
-    {11, 3, 10}, {12, 3, 27}, {13, 3, 18}, {14, 3, 14}, {15, 0, 1},  {16, 2, 8},  {17, 3, 20}, {18, 3, 15}, {19, 3, 13},  {20, 2, 9},
-    {21, 2, 10}, {22, 2, 12}, {23, 2, 15}, {24, 2, 15}, {25, 2, 21}, {26, 1, 4},  {27, 1, 5},  {28, 1, 6},  {29, 3, 20},  {30, 3, 35},
-    {31, 3, 56}, {36, 2, 16}, {37, 2, 25}, {38, 2, 36}, {39, 2, 12}, {40, 2, 16}, {41, 2, 20}, {92, 3, 64}, {93, 3, 125},
+    {1, 1, 2},   {2, 2, 3},   {3, 2, 4},   {4, 3, 4},   {5, 3, 8},   {6, 3, 6},   {7, 3, 5},    {8, 1, 3},
+    {9, 2, 6},   {10, 2, 9},  {11, 3, 10}, {12, 3, 27}, {13, 3, 18}, {14, 3, 14}, {15, 0, 1},   {16, 2, 8},
+    {17, 3, 20}, {18, 3, 15}, {19, 3, 13}, {20, 2, 9},  {21, 2, 10}, {22, 2, 12}, {23, 2, 15},  {24, 2, 15},
+    {25, 2, 21}, {26, 1, 4},  {27, 1, 5},  {28, 1, 6},  {29, 3, 20}, {30, 3, 35}, {31, 3, 56},  {36, 2, 16},
+    {37, 2, 25}, {38, 2, 36}, {39, 2, 12}, {40, 2, 16}, {41, 2, 20}, {92, 3, 64}, {93, 3, 125},
 };
 
 /* ---- words and binary numbers ---- */
@@ -83,10 +84,12 @@ static int64_t next_place(struct msh *msh)
 }
 
 /* A count of things of at least text_bytes or binary_bytes each. */
-static int count_of(struct msh *msh, int bytes, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t *count)
+static int count_of(struct msh *msh, int bytes, const char *what, int64_t text_bytes, int64_t binary_bytes,
+                    int64_t *count)
 {
     int status = integer(msh, bytes, count);
-    return status == SP_OK ? volume_check_count(&msh->in, msh->section, what, *count, msh->in.text.binary ? binary_bytes : text_bytes)
+    return status == SP_OK ? volume_check_count(&msh->in, msh->section, what, *count,
+                                                msh->in.text.binary ? binary_bytes : text_bytes)
                            : status;
 }
 
@@ -117,13 +120,16 @@ static int parse_format(struct msh *msh)
     SP_TRY(volume_next_word(&msh->in, msh->section, &word));
     if (sp_word_is(word, "$NOD") || sp_word_is(word, "$PARA"))
         return sp_fail(msh->in.context, SP_INPUT,
-                       "the file begins with %s: it is of version 1 of Gmsh's format, which is not supported; save it as version 2 or 4",
+                       "the file begins with %s: it is of version 1 of Gmsh's format, which is not supported; save it "
+                       "as version 2 or 4",
                        sp_word_is(word, "$NOD") ? "$NOD" : "$PARA");
     if (!sp_word_is(word, "$MeshFormat"))
-        return sp_fail(msh->in.context, SP_INPUT, "the file does not begin with $MeshFormat: it is no Gmsh file of version 2 or 4");
+        return sp_fail(msh->in.context, SP_INPUT,
+                       "the file does not begin with $MeshFormat: it is no Gmsh file of version 2 or 4");
     SP_TRY(volume_next_word(&msh->in, msh->section, &word));
     if (!sp_word_number(word, &version) || !((version >= 2 && version <= 2.2) || version == 4 || version == 4.1))
-        return volume_fail_here(&msh->in, "version '%s' is not supported (2.0 to 2.2, 4.0 and 4.1 are)", sp_word_show(word, shown));
+        return volume_fail_here(&msh->in, "version '%s' is not supported (2.0 to 2.2, 4.0 and 4.1 are)",
+                                sp_word_show(word, shown));
     msh->major = (int)version;
     msh->minor = (int)lround(10 * (version - msh->major));
     SP_TRY(volume_next_integer(&msh->in, msh->section, &type));
@@ -210,7 +216,8 @@ static int parse_entities(struct msh *msh)
             if (d < 3)
                 continue;
             if (physicals > 1)
-                volume_note(&msh->in, "volume %lld is in %lld physical groups, of which the first, %lld, gives the region",
+                volume_note(&msh->in,
+                            "volume %lld is in %lld physical groups, of which the first, %lld, gives the region",
                             (long long)entity.tag, (long long)physicals, (long long)entity.physical);
             SP_TRY(volume_push(&msh->in, &msh->entities, &entity, sizeof entity));
         }
@@ -249,7 +256,8 @@ done:
     return status;
 }
 
-/* A block of nodes of version 4: tags first in 4.1, tag and position together in 4.0; `extra` parametric coordinates. */
+/* A block of nodes of version 4: tags first in 4.1, tag and position together in 4.0; `extra` parametric coordinates.
+ */
 static int read_node_block(struct msh *msh, struct volume_node *node, int64_t count, int extra)
 {
     double unused;
@@ -273,7 +281,8 @@ done:
 }
 
 /* "blocks total [lowest highest]" at the head of $Nodes and $Elements of version 4. */
-static int block_head(struct msh *msh, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t *blocks, int64_t *total)
+static int block_head(struct msh *msh, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t *blocks,
+                      int64_t *total)
 {
     int64_t unused;
     int status;
@@ -286,8 +295,8 @@ done:
 }
 
 /* "dimension tag third count" (4.1), "tag dimension third count" (4.0). */
-static int block_line(struct msh *msh, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t left, int64_t *dimension,
-                      int64_t *tag, int64_t *third, int64_t *count)
+static int block_line(struct msh *msh, const char *what, int64_t text_bytes, int64_t binary_bytes, int64_t left,
+                      int64_t *dimension, int64_t *tag, int64_t *third, int64_t *count)
 {
     int status;
     SP_TRY(integer(msh, 4, msh->minor == 1 ? dimension : tag));
@@ -304,7 +313,8 @@ done:
 
 static int read_nodes_4(struct msh *msh)
 {
-    int64_t blocks, total, dimension, tag, parametric, count, binary_bytes = (msh->minor == 1 ? msh->size_bytes : 4) + 24;
+    int64_t blocks, total, dimension, tag, parametric, count,
+        binary_bytes = (msh->minor == 1 ? msh->size_bytes : 4) + 24;
     int status;
     SP_TRY(block_head(msh, "nodes", ASCII_RECORD, binary_bytes, &blocks, &total));
     struct volume_node *node = sp_list_add(&msh->in.nodes, total, sizeof *node);
@@ -331,7 +341,8 @@ static int find_type(struct msh *msh, int64_t where, int64_t type, int64_t *widt
             *width = type == 4 || type == 5 ? *nodes : 0;
             if (*width == 0 && msh_types[i].dimension == 3)
                 return volume_fail(&msh->in, where,
-                                   "volume elements of type %lld with %lld nodes are not supported (linear tetrahedra and hexahedra are)",
+                                   "volume elements of type %lld with %lld nodes are not supported (linear tetrahedra "
+                                   "and hexahedra are)",
                                    (long long)type, (long long)*nodes);
             return SP_OK;
         }
@@ -339,7 +350,8 @@ static int find_type(struct msh *msh, int64_t where, int64_t type, int64_t *widt
 }
 
 /* The nodes of one element, in integers of `bytes` bytes; taken when it is of a supported type. */
-static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t group, int64_t width, int64_t nodes, int bytes)
+static int read_element(struct msh *msh, int64_t where, int64_t id, int64_t group, int64_t width, int64_t nodes,
+                        int bytes)
 {
     struct volume_element element = {.id = id, .where = where, .group = group, .width = width};
     int64_t corner;
@@ -391,7 +403,8 @@ static int read_elements_2(struct msh *msh)
             return volume_fail(&msh->in, where, "an element with %lld tags", (long long)tags);
         SP_TRY(find_type(msh, where, type, &width, &nodes));
         if (follow < 1 || follow > count - i)
-            return volume_fail(&msh->in, where, "a block of %lld elements where %lld are left", (long long)follow, (long long)(count - i));
+            return volume_fail(&msh->in, where, "a block of %lld elements where %lld are left", (long long)follow,
+                               (long long)(count - i));
         for (int64_t j = 0; j < follow; j++) {
             if (binary) {
                 where = volume_here(&msh->in);
@@ -422,7 +435,8 @@ static int read_elements_4(struct msh *msh)
         total -= count;
     }
     if (total > 0)
-        return volume_fail_here(&msh->in, "the blocks of $Elements have %lld elements less than announced", (long long)total);
+        return volume_fail_here(&msh->in, "the blocks of $Elements have %lld elements less than announced",
+                                (long long)total);
 done:
     return status;
 }
@@ -458,7 +472,8 @@ static int parse_section(struct msh *msh)
     SP_TRY(volume_next_word(&msh->in, msh->section, &name));
     bool nodes = sp_word_is(name, "$Nodes"), elements = sp_word_is(name, "$Elements");
     if (sp_word_is(name, "$PartitionedEntities") || sp_word_is(name, "$ParametricNodes"))
-        return volume_fail(&msh->in, where, "meshes with %s are not supported; save it without", sp_word_show(name, shown));
+        return volume_fail(&msh->in, where, "meshes with %s are not supported; save it without",
+                           sp_word_show(name, shown));
     if ((nodes && msh->nodes_seen) || (elements && msh->elements_seen))
         return volume_fail(&msh->in, where, "%s stands twice", nodes ? "$Nodes" : "$Elements");
     bool entities = sp_word_is(name, "$Entities"), names = sp_word_is(name, "$PhysicalNames");
@@ -494,7 +509,8 @@ static int entities_to_physical(struct msh *msh)
     if (status != SP_OK)
         return status;
     if (twice >= 0)
-        return sp_fail(msh->in.context, SP_INPUT, "$Entities defines the volume %lld twice", (long long)entity[twice].tag);
+        return sp_fail(msh->in.context, SP_INPUT, "$Entities defines the volume %lld twice",
+                       (long long)entity[twice].tag);
     for (int64_t e = 0; e < msh->in.elements.count; e++) {
         int64_t index = volume_ids_find(&ids, element[e].group);
         element[e].group = index < 0 ? 0 : entity[index].physical;
@@ -502,7 +518,8 @@ static int entities_to_physical(struct msh *msh)
     return SP_OK;
 }
 
-int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh, sp_notes *notes)
+int sp_volume_parse_msh(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
+                        sp_mesh *mesh, sp_notes *notes)
 {
     struct msh msh = {0};
     struct volume_element *element;

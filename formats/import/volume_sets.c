@@ -25,16 +25,16 @@ int volume_sets_add(struct volume_reader *reader, struct volume_sets *sets, int6
     sp_list *list = &((struct volume_set *)sets->list.data)[set].members;
     struct volume_member *last = list->count ? (struct volume_member *)list->data + list->count - 1 : NULL;
     /* Numbers that a card defines one after another make one range. */
-    if (last && !member.listed && member.set < 0 && !last->listed && last->set < 0 && last->step == 1 && member.step == 1 &&
-        last->last < INT64_MAX && member.first == last->last + 1) {
+    if (last && !member.listed && member.set < 0 && !last->listed && last->set < 0 && last->step == 1 &&
+        member.step == 1 && last->last < INT64_MAX && member.first == last->last + 1) {
         last->last = member.last;
         return SP_OK;
     }
     return volume_push(reader, list, &member, sizeof member);
 }
 
-int volume_sets_index(struct volume_reader *reader, struct volume_sets *sets, const struct volume_ids *ids, int64_t count,
-                      const void *numbers, size_t stride)
+int volume_sets_index(struct volume_reader *reader, struct volume_sets *sets, const struct volume_ids *ids,
+                      int64_t count, const void *numbers, size_t stride)
 {
     sets->ids = ids;
     sets->numbers = numbers;
@@ -53,7 +53,8 @@ int volume_sets_meet(struct volume_reader *reader, struct volume_sets *sets, int
 }
 
 /* A range is walked by its numbers or by the records, whichever are fewer. */
-static int meet_range(struct volume_reader *reader, struct volume_sets *sets, const struct volume_member *member, sp_list *met)
+static int meet_range(struct volume_reader *reader, struct volume_sets *sets, const struct volume_member *member,
+                      sp_list *met)
 {
     int64_t steps = (member->last - member->first) / member->step;
     int status = SP_OK;
@@ -72,7 +73,8 @@ static int meet_range(struct volume_reader *reader, struct volume_sets *sets, co
 
 /* Sets inside sets are walked with a list of what is still to be done, each member of a set once: neither the depth nor
  * the repetitions of a file matter. */
-int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, const struct volume_set *wanted, sp_list *met)
+int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, const struct volume_set *wanted,
+                        sp_list *met)
 {
     sp_list work = {0};
     struct volume_set *set = sets->list.data;

@@ -1,5 +1,5 @@
-/* Private to the .inp importer: named sets of nodes or of elements, written as numbers, ranges and other sets. Nothing is
- * expanded before it is needed, so that a short file cannot claim much memory. */
+/* Private to the .inp importer: named sets of nodes or of elements, written as numbers, ranges and other sets. Nothing
+ * is expanded before it is needed, so that a short file cannot claim much memory. */
 #ifndef SP_FORMATS_IMPORT_VOLUME_SETS_H
 #define SP_FORMATS_IMPORT_VOLUME_SETS_H
 
@@ -24,7 +24,7 @@ struct volume_sets {
     const struct volume_ids *ids; /* from numbers to records */
     const void *numbers;          /* first of `count` records of `stride` bytes that begin with their int64_t number */
     size_t stride;
-    int64_t count, visit, *stamp; /* [count] the resolution that last met the record */
+    int64_t count, visit, *stamp;   /* [count] the resolution that last met the record */
     int64_t unknown, unknown_first; /* how many listed numbers have no record, and one of them */
 };
 
@@ -37,11 +37,12 @@ int volume_sets_need(struct volume_reader *reader, struct volume_sets *sets, sp_
 int volume_sets_add(struct volume_reader *reader, struct volume_sets *sets, int64_t set, struct volume_member member);
 
 /* Before the first volume_sets_resolve: the records that the sets are about. */
-int volume_sets_index(struct volume_reader *reader, struct volume_sets *sets, const struct volume_ids *ids, int64_t count,
-                      const void *numbers, size_t stride);
+int volume_sets_index(struct volume_reader *reader, struct volume_sets *sets, const struct volume_ids *ids,
+                      int64_t count, const void *numbers, size_t stride);
 
 /* Indices met [int64_t] of all records of a set, each once. Listed numbers that have no record are counted. */
-int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, const struct volume_set *wanted, sp_list *met);
+int volume_sets_resolve(struct volume_reader *reader, struct volume_sets *sets, const struct volume_set *wanted,
+                        sp_list *met);
 
 /* Adds one index to met unless this resolution has it already; −1 is left out. */
 int volume_sets_meet(struct volume_reader *reader, struct volume_sets *sets, int64_t index, sp_list *met);

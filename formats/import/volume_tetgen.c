@@ -1,5 +1,5 @@
-/* TetGen: nodes in NAME.node, tetrahedra in NAME.ele. Each has a line with counts and then a record a line, with a number in
- * front: from 0 or from 1. A comment goes from # to the end of its line. */
+/* TetGen: nodes in NAME.node, tetrahedra in NAME.ele. Each has a line with counts and then a record a line, with a
+ * number in front: from 0 or from 1. A comment goes from # to the end of its line. */
 #include "formats/import/volume_internal.h"
 
 #include <stdio.h>
@@ -40,16 +40,19 @@ static const char *plural(const char *what)
 }
 
 /* The line of record i of `count` announced ones, and the number in front of it: consecutive from 0 or 1. */
-static int next_record(struct tetgen *tetgen, const char *what, int64_t i, int64_t count, int64_t header, int64_t *base, int64_t *number)
+static int next_record(struct tetgen *tetgen, const char *what, int64_t i, int64_t count, int64_t header, int64_t *base,
+                       int64_t *number)
 {
     int status;
     if (!volume_line(&tetgen->in))
-        return volume_fail(&tetgen->in, header, "%lld %s are announced, %lld follow", (long long)count, plural(what), (long long)i);
+        return volume_fail(&tetgen->in, header, "%lld %s are announced, %lld follow", (long long)count, plural(what),
+                           (long long)i);
     SP_TRY(sp_text_need_integer(tetgen->in.context, &tetgen->in.text, what, number));
     if (i == 0)
         *base = *number == 0 ? 0 : 1;
     if (*number != *base + i)
-        return volume_fail_here(&tetgen->in, "%s %lld stands where %lld is due", what, (long long)*number, (long long)(*base + i));
+        return volume_fail_here(&tetgen->in, "%s %lld stands where %lld is due", what, (long long)*number,
+                                (long long)(*base + i));
 done:
     return status;
 }
@@ -71,7 +74,8 @@ done:
 static int end_file(struct tetgen *tetgen, const char *what, int64_t count, int64_t file)
 {
     if (volume_line(&tetgen->in) && tetgen->in.file == file)
-        return volume_fail_here(&tetgen->in, "more than the %lld %s that are announced", (long long)count, plural(what));
+        return volume_fail_here(&tetgen->in, "more than the %lld %s that are announced", (long long)count,
+                                plural(what));
     return SP_OK;
 }
 
@@ -106,8 +110,9 @@ static int parse_region(struct tetgen *tetgen, struct volume_element *element)
     int status;
     SP_TRY(sp_text_need_number(tetgen->in.context, &tetgen->in.text, "region of the element", &value));
     if (!(value >= -1e15 && value <= 1e15) || value != (double)(int64_t)value)
-        return volume_fail_here(&tetgen->in, "the attribute %g of element %lld is no whole number, as the number of its region must be",
-                                value, (long long)element->id);
+        return volume_fail_here(
+            &tetgen->in, "the attribute %g of element %lld is no whole number, as the number of its region must be",
+            value, (long long)element->id);
     element->group = (int64_t)value;
 done:
     return status;
@@ -121,7 +126,8 @@ static int parse_elements(struct tetgen *tetgen)
     SP_TRY(parse_header(tetgen, what, 2, 3, head));
     int64_t header = volume_here(&tetgen->in);
     if (head[1] != 4)
-        return volume_fail_here(&tetgen->in, "elements of %lld corners are not supported (tetrahedra of 4 are)", (long long)head[1]);
+        return volume_fail_here(&tetgen->in, "elements of %lld corners are not supported (tetrahedra of 4 are)",
+                                (long long)head[1]);
     tetgen->attributes = head[2];
     for (int64_t i = 0; i < head[0]; i++) {
         struct volume_element element = {.width = 4};
@@ -152,8 +158,8 @@ static int name_other(struct tetgen *tetgen, const char *name, char other[256], 
     return SP_OK;
 }
 
-int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *bytes, int64_t count, const sp_includes *includes,
-                           const sp_material *material, sp_mesh *mesh, sp_notes *notes)
+int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *bytes, int64_t count,
+                           const sp_includes *includes, const sp_material *material, sp_mesh *mesh, sp_notes *notes)
 {
     struct tetgen tetgen = {0};
     sp_list materials = {0};
@@ -167,7 +173,8 @@ int sp_volume_parse_tetgen(sp_context *context, const char *name, const char *by
     SP_TRY(volume_include(&tetgen.in, sp_word_of(other)));
     SP_TRY(elements ? parse_nodes(&tetgen) : parse_elements(&tetgen));
     if (tetgen.attributes > 1)
-        volume_note(&tetgen.in, "of %lld attributes of each element only the first is used, as its region", (long long)tetgen.attributes);
+        volume_note(&tetgen.in, "of %lld attributes of each element only the first is used, as its region",
+                    (long long)tetgen.attributes);
     SP_TRY(volume_groups(&tetgen.in, "region", material, 0, NULL, &materials));
     SP_TRY(volume_build(&tetgen.in, true, mesh));
     SP_TRY(volume_regions(&tetgen.in, mesh, materials.count, materials.data));

@@ -80,7 +80,8 @@ static int parse_header(struct veg *veg, const char *what, int64_t width, int64_
         if (!sp_word_integer(word, &value[i]) || value[i] < 0 || (i >= 2 && value[i] > 1000))
             return volume_fail_here(&veg->in, "'%s' is no count", sp_word_show(word, shown));
     if (value[1] != width)
-        return volume_fail_here(&veg->in, "%s of %lld numbers instead of %lld", what, (long long)value[1], (long long)width);
+        return volume_fail_here(&veg->in, "%s of %lld numbers instead of %lld", what, (long long)value[1],
+                                (long long)width);
     *count = value[0];
     *fields = 1 + width + value[2] + value[3];
 done:
@@ -95,7 +96,8 @@ static int parse_number(struct veg *veg, const char *what, int64_t i, int64_t *b
     if (i == 0 && (*number == 0 || *number == 1))
         *base = *number;
     if (*number != *base + i)
-        return volume_fail_here(&veg->in, "%s %lld stands where %lld is due", what, (long long)*number, (long long)(*base + i));
+        return volume_fail_here(&veg->in, "%s %lld stands where %lld is due", what, (long long)*number,
+                                (long long)(*base + i));
 done:
     return status;
 }
@@ -106,7 +108,8 @@ static int next_record(struct veg *veg, const char *what, int64_t i, int64_t cou
     bool found;
     int status = data_line(veg, &found);
     if (status == SP_OK && !found)
-        status = volume_fail(&veg->in, where, "%lld %s are announced, %lld follow", (long long)count, what, (long long)i);
+        status =
+            volume_fail(&veg->in, where, "%lld %s are announced, %lld follow", (long long)count, what, (long long)i);
     return status;
 }
 
@@ -174,7 +177,8 @@ static int parse_elements(struct veg *veg)
     else if (begins(type, "CUBIC") || begins(type, "HEX"))
         width = 8;
     else
-        return volume_fail_here(&veg->in, "unknown type of elements '%s' (TET and CUBIC are known)", sp_word_show(type, shown));
+        return volume_fail_here(&veg->in, "unknown type of elements '%s' (TET and CUBIC are known)",
+                                sp_word_show(type, shown));
     SP_TRY(parse_header(veg, "elements", width, &count, &fields));
     int64_t header = volume_here(&veg->in);
     for (int64_t i = 0; i < count; i++) {
@@ -184,8 +188,8 @@ static int parse_elements(struct veg *veg)
         SP_TRY(parse_number(veg, "element", i, &base, &element.id));
         for (int64_t a = 0; a < width; a++) {
             if (!sp_text_more(text))
-                return volume_fail_here(&veg->in, "element %lld has %lld of %lld corners", (long long)element.id, (long long)a,
-                                        (long long)width);
+                return volume_fail_here(&veg->in, "element %lld has %lld of %lld corners", (long long)element.id,
+                                        (long long)a, (long long)width);
             SP_TRY(sp_text_need_integer(context, text, "corner", &element.corner[a]));
         }
         SP_TRY(end_record(veg, 1 + width, fields));
@@ -213,7 +217,9 @@ static bool frame_from_columns(const double R[9], double frame[9])
         }
     }
     const double *x = frame, *y = frame + 3, *z = frame + 6;
-    return (x[1] * y[2] - x[2] * y[1]) * z[0] + (x[2] * y[0] - x[0] * y[2]) * z[1] + (x[0] * y[1] - x[1] * y[0]) * z[2] > 0;
+    return (x[1] * y[2] - x[2] * y[1]) * z[0] + (x[2] * y[0] - x[0] * y[2]) * z[1] +
+               (x[0] * y[1] - x[1] * y[0]) * z[2] >
+           0;
 }
 
 /* The types of orthotropic material: how many Poisson's ratios and shear moduli are given, and whether R follows. With
@@ -233,7 +239,8 @@ static int set_orthotropic(struct veg *veg, int type, const double *value, sp_ma
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     int ratios = orthotropic_type[type].ratios, shears = orthotropic_type[type].shears;
-    const double *E = value, *nu = E + 3, *G = nu + ratios, *R = orthotropic_type[type].rotation ? G + shears : identity;
+    const double *E = value, *nu = E + 3, *G = nu + ratios,
+                 *R = orthotropic_type[type].rotation ? G + shears : identity;
     double p[9] = {E[0], E[1], E[2]};
     for (int i = 0; i < 3; i++)
         if (!(E[i] > 0))
@@ -391,8 +398,8 @@ done:
     return status;
 }
 
-/* Gives the elements of a region their material; a set that is not named allElements goes first. owner [elements] is the
- * region that took each element, −1 none. */
+/* Gives the elements of a region their material; a set that is not named allElements goes first. owner [elements] is
+ * the region that took each element, −1 none. */
 static int assign_region(struct veg *veg, const struct volume_ids *ids, int64_t number, int64_t *owner)
 {
     const struct veg_region *region = (struct veg_region *)veg->regions.data + number;
@@ -405,7 +412,8 @@ static int assign_region(struct veg *veg, const struct volume_ids *ids, int64_t 
     while (material < veg->materials.count && strcmp(materials[material].name, region->material))
         material++;
     if (material == veg->materials.count)
-        return volume_fail(&veg->in, region->where, "the region names the material %s, which is not defined", region->material);
+        return volume_fail(&veg->in, region->where, "the region names the material %s, which is not defined",
+                           region->material);
     if (strcmp(region->set, "allElements") == 0) {
         for (int64_t e = 0; e < veg->in.elements.count; e++)
             if (owner[e] < 0) {
@@ -422,10 +430,11 @@ static int assign_region(struct veg *veg, const struct volume_ids *ids, int64_t 
     for (int64_t i = set->first; i < set->end; i++) {
         int64_t e = volume_ids_find(ids, member[i].number);
         if (e < 0)
-            return volume_fail(&veg->in, member[i].where, "set %s names element %lld of %lld", set->name, (long long)member[i].number,
-                               (long long)veg->in.elements.count);
+            return volume_fail(&veg->in, member[i].where, "set %s names element %lld of %lld", set->name,
+                               (long long)member[i].number, (long long)veg->in.elements.count);
         if (owner[e] >= 0 && owner[e] != number)
-            return volume_fail(&veg->in, region->where, "element %lld of the set %s is already in the region of the set %s",
+            return volume_fail(&veg->in, region->where,
+                               "element %lld of the set %s is already in the region of the set %s",
                                (long long)member[i].number, set->name, regions[owner[e]].set);
         owner[e] = number;
         element[e].group = material;
@@ -457,13 +466,14 @@ static int assign_regions(struct veg *veg)
         SP_TRY(assign_region(veg, &ids, whole, owner));
     for (int64_t e = 0; e < count; e++)
         if (owner[e] < 0)
-            return volume_fail(&veg->in, element[e].where, "element %lld is in none of the %lld regions", (long long)element[e].id,
-                               (long long)veg->regions.count);
+            return volume_fail(&veg->in, element[e].where, "element %lld is in none of the %lld regions",
+                               (long long)element[e].id, (long long)veg->regions.count);
 done:
     return status;
 }
 
-int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes, sp_mesh *mesh, sp_notes *notes)
+int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, const sp_includes *includes,
+                        sp_mesh *mesh, sp_notes *notes)
 {
     struct veg veg = {0};
     int status;
@@ -471,8 +481,8 @@ int sp_volume_parse_veg(sp_context *context, const char *bytes, int64_t count, c
     sp_text_blanks(&veg.in.text, ",");
     SP_TRY(parse_sections(&veg));
     if (!veg.vertices_seen || !veg.elements_seen) {
-        status =
-            sp_fail(context, SP_INPUT, "the file has no %s: it is no complete .veg file", veg.vertices_seen ? "*ELEMENTS" : "*VERTICES");
+        status = sp_fail(context, SP_INPUT, "the file has no %s: it is no complete .veg file",
+                         veg.vertices_seen ? "*ELEMENTS" : "*VERTICES");
         goto done;
     }
     SP_TRY(assign_regions(&veg));

@@ -1,5 +1,5 @@
-/* VTK's legacy format: three lines of text, then keywords with their counts and types, each followed by values as text or in
- * binary, high byte first. Values in binary begin behind the line of their keyword. */
+/* VTK's legacy format: three lines of text, then keywords with their counts and types, each followed by values as text
+ * or in binary, high byte first. Values in binary begin behind the line of their keyword. */
 #include "formats/import/volume_vtk_internal.h"
 
 #include <math.h>
@@ -38,15 +38,18 @@ static int next_type(struct vtk *vtk, const struct volume_vtk_type **type)
     if (status != SP_OK)
         return status;
     *type = volume_vtk_legacy_type(word);
-    return *type ? SP_OK : volume_fail_here(&vtk->in, "values of type '%s' are not supported", sp_word_show(word, shown));
+    return *type ? SP_OK
+                 : volume_fail_here(&vtk->in, "values of type '%s' are not supported", sp_word_show(word, shown));
 }
 
 /* Behind the keyword's line: the values of `count` tuples follow. */
-static int begin_values(struct vtk *vtk, const char *what, int64_t tuples, int64_t components, int bytes, int64_t *count)
+static int begin_values(struct vtk *vtk, const char *what, int64_t tuples, int64_t components, int bytes,
+                        int64_t *count)
 {
     char quote[SP_TEXT_QUOTE];
     if (tuples < 0 || components < 1 || __builtin_mul_overflow(tuples, components, count))
-        return volume_fail_here(&vtk->in, "%s has %lld times %lld values", vtk->section, (long long)tuples, (long long)components);
+        return volume_fail_here(&vtk->in, "%s has %lld times %lld values", vtk->section, (long long)tuples,
+                                (long long)components);
     if (!vtk->in.text.binary)
         return volume_check_count(&vtk->in, vtk->section, what, *count, 1);
     if (sp_text_more(&vtk->in.text))
@@ -113,9 +116,10 @@ static int parse_header(struct vtk *vtk)
     double version;
     sp_word word;
     int status;
-    if (!volume_line(&vtk->in) || !sp_text_match(text, "#") || !sp_text_match(text, "vtk") || !sp_text_match(text, "DataFile") ||
-        !sp_text_match(text, "Version"))
-        return sp_fail(vtk->in.context, SP_INPUT, "the file does not begin with '# vtk DataFile Version': it is no legacy VTK file");
+    if (!volume_line(&vtk->in) || !sp_text_match(text, "#") || !sp_text_match(text, "vtk") ||
+        !sp_text_match(text, "DataFile") || !sp_text_match(text, "Version"))
+        return sp_fail(vtk->in.context, SP_INPUT,
+                       "the file does not begin with '# vtk DataFile Version': it is no legacy VTK file");
     strcpy(vtk->section, "the header");
     SP_TRY(next_word(vtk, &word));
     if (!sp_word_number(word, &version) || !(version >= 2 && version <= 5.1))
@@ -203,15 +207,16 @@ static int parse_cells(struct vtk *vtk)
         vtk->cells.where[i] = next_place(vtk);
         SP_TRY(read_integer(vtk, type, &corners));
         if (corners < 0 || corners > size - count - used)
-            return volume_fail(&vtk->in, vtk->cells.where[i], "cell %lld has %lld corners where %lld are left", (long long)i,
-                               (long long)corners, (long long)(size - count - used));
+            return volume_fail(&vtk->in, vtk->cells.where[i], "cell %lld has %lld corners where %lld are left",
+                               (long long)i, (long long)corners, (long long)(size - count - used));
         for (int64_t a = 0; a < corners; a++)
             SP_TRY(read_integer(vtk, type, &vtk->cells.corner[used + a]));
         used += corners;
         vtk->cells.end[i] = used;
     }
     if (used < size - count)
-        return volume_fail_here(&vtk->in, "the cells have %lld numbers less than CELLS announces", (long long)(size - count - used));
+        return volume_fail_here(&vtk->in, "the cells have %lld numbers less than CELLS announces",
+                                (long long)(size - count - used));
 done:
     return status;
 }
@@ -252,8 +257,8 @@ static int parse_offsets(struct vtk *vtk)
         int64_t where = next_place(vtk);
         SP_TRY(read_integer(vtk, type, &offset));
         if (offset < before || offset > corners || (i == 0 && offset != 0) || (i == count - 1 && offset != corners))
-            return volume_fail(&vtk->in, where, "offset %lld of cell %lld does not fit between %lld and %lld", (long long)offset,
-                               (long long)i, (long long)before, (long long)corners);
+            return volume_fail(&vtk->in, where, "offset %lld of cell %lld does not fit between %lld and %lld",
+                               (long long)offset, (long long)i, (long long)before, (long long)corners);
         if (i > 0)
             vtk->cells.end[i - 1] = offset;
         before = offset;
@@ -288,7 +293,8 @@ done:
 /* ---- data ---- */
 
 /* The values of one array, taken where they are regions. */
-static int parse_array(struct vtk *vtk, sp_word name, int64_t tuples, int64_t components, const struct volume_vtk_type *type)
+static int parse_array(struct vtk *vtk, sp_word name, int64_t tuples, int64_t components,
+                       const struct volume_vtk_type *type)
 {
     char shown[SP_TEXT_QUOTE];
     int64_t values;
@@ -414,7 +420,8 @@ static int parse_data(struct vtk *vtk, bool cells)
     if (!vtk->points_seen || !vtk->cells_seen)
         return volume_fail_here(&vtk->in, "%s stands before POINTS or CELLS", vtk->section);
     if (vtk->tuples != due)
-        return volume_fail_here(&vtk->in, "%s of %lld where there are %lld", vtk->section, (long long)vtk->tuples, (long long)due);
+        return volume_fail_here(&vtk->in, "%s of %lld where there are %lld", vtk->section, (long long)vtk->tuples,
+                                (long long)due);
 done:
     return status;
 }
@@ -426,7 +433,8 @@ static int parse_dataset(struct vtk *vtk)
     int status;
     SP_TRY(next_word(vtk, &word));
     if (!sp_word_same(word, sp_word_of("UNSTRUCTURED_GRID")))
-        return volume_fail_here(&vtk->in, "a dataset %s is not supported (UNSTRUCTURED_GRID is)", sp_word_show(word, shown));
+        return volume_fail_here(&vtk->in, "a dataset %s is not supported (UNSTRUCTURED_GRID is)",
+                                sp_word_show(word, shown));
 done:
     return status;
 }
@@ -449,7 +457,10 @@ static int parse_section(struct vtk *vtk)
     bool dataset = sp_word_same(word, sp_word_of("DATASET")), points = sp_word_same(word, sp_word_of("POINTS"));
     bool cells = sp_word_same(word, sp_word_of("CELLS")), types = sp_word_same(word, sp_word_of("CELL_TYPES"));
     if (dataset || points || cells || types)
-        SP_TRY(once(vtk, dataset ? &vtk->dataset_seen : points ? &vtk->points_seen : cells ? &vtk->cells_seen : &vtk->types_seen));
+        SP_TRY(once(vtk, dataset  ? &vtk->dataset_seen
+                         : points ? &vtk->points_seen
+                         : cells  ? &vtk->cells_seen
+                                  : &vtk->types_seen));
     if (sp_word_same(word, sp_word_of("METADATA")))
         pass_over_metadata(vtk);
     else if (dataset)
@@ -472,7 +483,8 @@ done:
     return status;
 }
 
-int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh, sp_notes *notes)
+int sp_volume_parse_vtk(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
+                        sp_mesh *mesh, sp_notes *notes)
 {
     struct vtk vtk = {.tuples = -1};
     int status;

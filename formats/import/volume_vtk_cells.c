@@ -7,15 +7,20 @@ enum { VTK_TETRA = 10, VTK_VOXEL = 11, VTK_HEXAHEDRON = 12 };
 /* Cells of fewer than three dimensions, which the meshes of solids have on their surface; corners 0: any number. */
 static const struct lower_type {
     int type, corners;
-} lower_types[] = {{0, 0},  {1, 1},  {2, 0},  {3, 2},  {4, 0},  {5, 3},  {6, 0},  {7, 0},  {8, 4},  {9, 4},  {21, 3}, {22, 6},
-                   {23, 8}, {28, 9}, {30, 6}, {34, 7}, {35, 4}, {36, 0}, {68, 0}, {69, 0}, {70, 0}, {75, 0}, {76, 0}, {77, 0}};
+} lower_types[] = {{0, 0},  {1, 1},  {2, 0},  {3, 2},  {4, 0},  {5, 3},  {6, 0},  {7, 0},
+                   {8, 4},  {9, 4},  {21, 3}, {22, 6}, {23, 8}, {28, 9}, {30, 6}, {34, 7},
+                   {35, 4}, {36, 0}, {68, 0}, {69, 0}, {70, 0}, {75, 0}, {76, 0}, {77, 0}};
 
 /* On Linux `long` has 8 bytes, and VTK writes ids as int in old files. */
 static const struct volume_vtk_type types[] = {
-    {"char", "Int8", 1, 'i'},       {"unsigned_char", "UInt8", 1, 'u'}, {"short", "Int16", 2, 'i'},  {"unsigned_short", "UInt16", 2, 'u'},
-    {"int", "Int32", 4, 'i'},       {"unsigned_int", "UInt32", 4, 'u'}, {"long", "Int64", 8, 'i'},   {"unsigned_long", "UInt64", 8, 'u'},
-    {"vtktypeint64", NULL, 8, 'i'}, {"vtktypeuint64", NULL, 8, 'u'},    {"vtkIdType", NULL, 4, 'i'}, {"float", "Float32", 4, 'f'},
-    {"double", "Float64", 8, 'f'},  {"signed_char", NULL, 1, 'i'},      {"long_long", NULL, 8, 'i'}, {"unsigned_long_long", NULL, 8, 'u'},
+    {"char", "Int8", 1, 'i'},       {"unsigned_char", "UInt8", 1, 'u'},
+    {"short", "Int16", 2, 'i'},     {"unsigned_short", "UInt16", 2, 'u'},
+    {"int", "Int32", 4, 'i'},       {"unsigned_int", "UInt32", 4, 'u'},
+    {"long", "Int64", 8, 'i'},      {"unsigned_long", "UInt64", 8, 'u'},
+    {"vtktypeint64", NULL, 8, 'i'}, {"vtktypeuint64", NULL, 8, 'u'},
+    {"vtkIdType", NULL, 4, 'i'},    {"float", "Float32", 4, 'f'},
+    {"double", "Float64", 8, 'f'},  {"signed_char", NULL, 1, 'i'},
+    {"long_long", NULL, 8, 'i'},    {"unsigned_long_long", NULL, 8, 'u'},
 };
 
 const struct volume_vtk_type *volume_vtk_legacy_type(sp_word name)
@@ -85,7 +90,8 @@ static const struct lower_type *find_lower(int64_t type)
     return NULL;
 }
 
-static int fail_corners(struct volume_reader *reader, const struct volume_vtk_cells *cells, int64_t i, int64_t corners, int64_t due)
+static int fail_corners(struct volume_reader *reader, const struct volume_vtk_cells *cells, int64_t i, int64_t corners,
+                        int64_t due)
 {
     return volume_fail(reader, cells->where[i], "cell %lld of type %lld has %lld corners instead of %lld", (long long)i,
                        (long long)cells->type[i], (long long)corners, (long long)due);
@@ -93,7 +99,8 @@ static int fail_corners(struct volume_reader *reader, const struct volume_vtk_ce
 
 static int add_element(struct volume_reader *reader, const struct volume_vtk_cells *cells, int64_t i, int64_t first)
 {
-    /* Corners of a voxel count x fastest, then y, then z; those of a hexahedron go round the lower face, then the upper. */
+    /* Corners of a voxel count x fastest, then y, then z; those of a hexahedron go round the lower face, then the
+     * upper. */
     static const int voxel[8] = {0, 1, 3, 2, 4, 5, 7, 6};
     int64_t type = cells->type[i], corners = cells->end[i] - first;
     struct volume_element element = {.id = i, .where = cells->where[i], .width = type == VTK_TETRA ? 4 : 8};
@@ -105,7 +112,8 @@ static int add_element(struct volume_reader *reader, const struct volume_vtk_cel
     return volume_push(reader, &reader->elements, &element, sizeof element);
 }
 
-int volume_vtk_build(struct volume_reader *reader, const struct volume_vtk_cells *cells, const sp_material *material, sp_mesh *mesh)
+int volume_vtk_build(struct volume_reader *reader, const struct volume_vtk_cells *cells, const sp_material *material,
+                     sp_mesh *mesh)
 {
     sp_list materials = {0};
     int64_t passed_over = 0;
@@ -122,9 +130,10 @@ int volume_vtk_build(struct volume_reader *reader, const struct volume_vtk_cells
         else if (type == VTK_TETRA || type == VTK_VOXEL || type == VTK_HEXAHEDRON)
             SP_TRY(add_element(reader, cells, i, first));
         else {
-            status = volume_fail(reader, cells->where[i],
-                                 "cell %lld has type %lld, which is not supported (tetrahedra 10, voxels 11 and hexahedra 12 are)",
-                                 (long long)i, (long long)type);
+            status = volume_fail(
+                reader, cells->where[i],
+                "cell %lld has type %lld, which is not supported (tetrahedra 10, voxels 11 and hexahedra 12 are)",
+                (long long)i, (long long)type);
             goto done;
         }
     }

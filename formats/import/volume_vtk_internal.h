@@ -25,10 +25,10 @@ struct volume_vtu_stream {
     bool base64, big_endian, compressed;
 };
 
-/* The `count` values of `size` bytes of a stream, which must hold as many; memory, where it is needed, is of the reader's pool and
- * bounded by what the file can hold. */
-int volume_vtu_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name, int64_t count, int size,
-                      const char **values) SP_MUST_USE;
+/* The `count` values of `size` bytes of a stream, which must hold as many; memory, where it is needed, is of the
+ * reader's pool and bounded by what the file can hold. */
+int volume_vtu_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+                      int64_t count, int size, const char **values) SP_MUST_USE;
 
 /* Whether cell data of this name are regions. */
 bool volume_vtk_is_region(sp_word name);

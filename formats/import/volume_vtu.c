@@ -1,6 +1,6 @@
-/* VTK's XML format for unstructured grids (.vtu) in one piece. A scanner for the subset of XML that VTK writes finds the
- * arrays that are used; their values are text, base64, or appended behind an underscore, raw or in base64. What is in front
- * of values in binary, and how they are compressed, is in volume_vtu_values.c. */
+/* VTK's XML format for unstructured grids (.vtu) in one piece. A scanner for the subset of XML that VTK writes finds
+ * the arrays that are used; their values are text, base64, or appended behind an underscore, raw or in base64. What is
+ * in front of values in binary, and how they are compressed, is in volume_vtu_values.c. */
 #include "formats/import/volume_vtk_internal.h"
 
 #include <math.h>
@@ -169,14 +169,17 @@ static int open_file(struct vtu *vtu, const struct vtu_tag *tag)
     if (!sp_word_is(tag->name, "VTKFile"))
         return sp_fail(vtu->in.context, SP_INPUT, "the file does not begin with <VTKFile>: it is no .vtu file");
     if (!sp_word_is(type, "UnstructuredGrid"))
-        return volume_fail_here(&vtu->in, "a file of type '%s' is not supported (UnstructuredGrid is)", sp_word_show(type, shown));
+        return volume_fail_here(&vtu->in, "a file of type '%s' is not supported (UnstructuredGrid is)",
+                                sp_word_show(type, shown));
     vtu->compressor = attribute(tag, "compressor");
     vtu->big_endian = sp_word_is(order, "BigEndian");
     if (order.length > 0 && !vtu->big_endian && !sp_word_is(order, "LittleEndian"))
-        return volume_fail_here(&vtu->in, "byte order '%s' is not supported (LittleEndian and BigEndian are)", sp_word_show(order, shown));
+        return volume_fail_here(&vtu->in, "byte order '%s' is not supported (LittleEndian and BigEndian are)",
+                                sp_word_show(order, shown));
     vtu->header_bytes = sp_word_is(header, "UInt64") ? 8 : 4;
     if (header.length > 0 && !sp_word_is(header, "UInt64") && !sp_word_is(header, "UInt32"))
-        return volume_fail_here(&vtu->in, "header type '%s' is not supported (UInt32 and UInt64 are)", sp_word_show(header, shown));
+        return volume_fail_here(&vtu->in, "header type '%s' is not supported (UInt32 and UInt64 are)",
+                                sp_word_show(header, shown));
     return SP_OK;
 }
 
@@ -225,14 +228,16 @@ static int open_array(struct vtu *vtu, const struct vtu_tag *tag)
     if (array->type)
         return volume_fail_here(&vtu->in, "the array %s stands twice", array_names[role]);
     if (!type || (role != POINTS && type->kind == 'f'))
-        return volume_fail_here(&vtu->in, "the array %s has type '%s'", array_names[role], sp_word_show(attribute(tag, "type"), shown));
+        return volume_fail_here(&vtu->in, "the array %s has type '%s'", array_names[role],
+                                sp_word_show(attribute(tag, "type"), shown));
     if (role == POINTS && !sp_word_is(attribute(tag, "NumberOfComponents"), "3"))
         return volume_fail_here(&vtu->in, "the array Points has not 3 components");
     array->type = type;
     array->text = format.length == 0 || sp_word_is(format, "ascii");
     array->appended = sp_word_is(format, "appended");
     if (!array->text && !array->appended && !sp_word_is(format, "binary"))
-        return volume_fail_here(&vtu->in, "the array %s has format '%s'", array_names[role], sp_word_show(format, shown));
+        return volume_fail_here(&vtu->in, "the array %s has format '%s'", array_names[role],
+                                sp_word_show(format, shown));
     if (array->appended)
         SP_TRY(attribute_count(vtu, tag, "offset", &array->offset));
     array->at = array->end = vtu->in.text.at;
@@ -300,14 +305,16 @@ static int scan_file(struct vtu *vtu)
         if (!next) {
             text->at = text->end;
             return vtu->depth == 0 && vtu->header_bytes == 0
-                       ? sp_fail(vtu->in.context, SP_INPUT, "the file does not begin with <VTKFile>: it is no .vtu file")
+                       ? sp_fail(vtu->in.context, SP_INPUT,
+                                 "the file does not begin with <VTKFile>: it is no .vtu file")
                        : volume_fail_here(&vtu->in, "the file ends before </VTKFile>");
         }
         text->at = next;
         /* Of an array that is used, the first text that is not blank; VTK has notes in elements beside it. */
         while (begin < next && is_blank(*begin))
             begin++;
-        if (vtu->inside && sp_word_is(vtu->open[vtu->depth - 1], "DataArray") && begin < next && vtu->inside->at == vtu->inside->end) {
+        if (vtu->inside && sp_word_is(vtu->open[vtu->depth - 1], "DataArray") && begin < next &&
+            vtu->inside->at == vtu->inside->end) {
             vtu->inside->at = begin;
             vtu->inside->end = next;
         }
@@ -334,16 +341,18 @@ static int begin_binary(struct vtu *vtu, const struct vtu_array *array, const ch
                                        .big_endian = vtu->big_endian,
                                        .compressed = vtu->compressor.length > 0};
     if (stream.compressed && !sp_word_is(vtu->compressor, "vtkZLibDataCompressor"))
-        return volume_fail_here(&vtu->in, "the array %s is compressed with %s: save the file with zlib (vtkZLibDataCompressor) or uncompressed",
-                                name, sp_word_show(vtu->compressor, shown));
+        return volume_fail_here(
+            &vtu->in,
+            "the array %s is compressed with %s: save the file with zlib (vtkZLibDataCompressor) or uncompressed", name,
+            sp_word_show(vtu->compressor, shown));
     if (array->appended && !vtu->appended)
         return volume_fail_here(&vtu->in, "the array %s is appended, but there are no appended data", name);
     if (array->appended) {
         stream.at = vtu->appended;
         stream.end = vtu->in.text.end;
         if (array->offset > stream.end - stream.at)
-            return volume_fail_here(&vtu->in, "the array %s begins %lld bytes behind the underscore, but %lld follow", name,
-                                    (long long)array->offset, (long long)(stream.end - stream.at));
+            return volume_fail_here(&vtu->in, "the array %s begins %lld bytes behind the underscore, but %lld follow",
+                                    name, (long long)array->offset, (long long)(stream.end - stream.at));
         stream.at += array->offset;
     }
     vtu->in.text.at = stream.at;
@@ -381,14 +390,17 @@ static int read_real(struct vtu *vtu, int role, int64_t i, double *value)
     if (!vtu->values)
         return volume_next_number(&vtu->in, array_names[role], value);
     *value = volume_vtk_real(vtu->values + i * type->bytes, type, vtu->big_endian);
-    return isfinite(*value) ? SP_OK : volume_fail_here(&vtu->in, "value %lld of %s is not finite", (long long)i, array_names[role]);
+    return isfinite(*value)
+               ? SP_OK
+               : volume_fail_here(&vtu->in, "value %lld of %s is not finite", (long long)i, array_names[role]);
 }
 
 /* That text has no values left; the text is that of the whole file again. */
 static int end_array(struct vtu *vtu, int role, int64_t count)
 {
     if (!vtu->values && volume_more(&vtu->in))
-        return volume_fail_here(&vtu->in, "the array %s has more than %lld values", array_names[role], (long long)count);
+        return volume_fail_here(&vtu->in, "the array %s has more than %lld values", array_names[role],
+                                (long long)count);
     vtu->in.text.end = vtu->file_end;
     vtu->in.text.newline = NULL;
     return SP_OK;
@@ -438,8 +450,8 @@ static int read_cells(struct vtu *vtu)
     for (int64_t i = 0; i < vtu->cell_count; i++) {
         int64_t before = i > 0 ? cells->end[i - 1] : 0;
         if (cells->end[i] < before)
-            return volume_fail_here(&vtu->in, "offset %lld of cell %lld is less than %lld", (long long)cells->end[i], (long long)i,
-                                    (long long)before);
+            return volume_fail_here(&vtu->in, "offset %lld of cell %lld is less than %lld", (long long)cells->end[i],
+                                    (long long)i, (long long)before);
     }
     cells->count = vtu->cell_count;
     cells->corner_count = cells->count > 0 ? cells->end[cells->count - 1] : 0;
@@ -456,7 +468,8 @@ done:
     return status;
 }
 
-int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, const sp_material *material, sp_mesh *mesh, sp_notes *notes)
+int sp_volume_parse_vtu(sp_context *context, const char *bytes, int64_t count, const sp_material *material,
+                        sp_mesh *mesh, sp_notes *notes)
 {
     struct vtu vtu = {.point_count = -1, .cell_count = -1};
     int status;

@@ -1,6 +1,7 @@
-/* Binary values of .vtu files. Uncompressed: their length in bytes, then the values. Compressed: the number of blocks, the size of
- * a block before compression, that of the last one (0: as the others) and the size of each block in the file, then the blocks, each
- * a stream of zlib. In base64 the header is encoded by itself or together with what follows. */
+/* Binary values of .vtu files. Uncompressed: their length in bytes, then the values. Compressed: the number of blocks,
+ * the size of a block before compression, that of the last one (0: as the others) and the size of each block in the
+ * file, then the blocks, each a stream of zlib. In base64 the header is encoded by itself or together with what
+ * follows. */
 #include "formats/import/volume_vtk_internal.h"
 
 #include <string.h>
@@ -13,8 +14,8 @@ static int base64_digit(char byte)
     return found ? (int)(found - digits) : -1;
 }
 
-/* The first `need` bytes of what begins at `at`. A group of four characters may end with padding wherever it is, since the
- * header is often encoded by itself. false where there are fewer. */
+/* The first `need` bytes of what begins at `at`. A group of four characters may end with padding wherever it is, since
+ * the header is often encoded by itself. false where there are fewer. */
 static bool decode_base64(const char *at, const char *end, int64_t need, char *out)
 {
     int64_t got = 0;
@@ -32,7 +33,8 @@ static bool decode_base64(const char *at, const char *end, int64_t need, char *o
         }
         if (digit[0] < 0 || digit[1] < 0 || digit[2] < 0 || digit[3] < 0)
             return false;
-        uint32_t bits = (uint32_t)digit[0] << 18 | (uint32_t)digit[1] << 12 | (uint32_t)digit[2] << 6 | (uint32_t)digit[3];
+        uint32_t bits =
+            (uint32_t)digit[0] << 18 | (uint32_t)digit[1] << 12 | (uint32_t)digit[2] << 6 | (uint32_t)digit[3];
         for (int i = 0; i < bytes && got < need; i++)
             out[got++] = (char)(bits >> (16 - 8 * i) & 255);
         at += 4;
@@ -41,12 +43,14 @@ static bool decode_base64(const char *at, const char *end, int64_t need, char *o
 }
 
 /* The first `need` bytes of the stream. */
-static int first_bytes(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name, int64_t need, const char **bytes)
+static int first_bytes(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+                       int64_t need, const char **bytes)
 {
     int64_t left = stream->end - stream->at;
     if (need > left)
-        return volume_fail_here(reader, "the array %s has a header and values of %lld bytes, but only %lld bytes follow", name, (long long)need,
-                                (long long)left);
+        return volume_fail_here(reader,
+                                "the array %s has a header and values of %lld bytes, but only %lld bytes follow", name,
+                                (long long)need, (long long)left);
     *bytes = stream->at;
     if (!stream->base64)
         return SP_OK;
@@ -69,11 +73,12 @@ static int64_t header_word(const struct volume_vtu_stream *stream, const char *h
 
 static int fail_length(struct volume_reader *reader, const char *name, int64_t length, int64_t count, int size)
 {
-    return volume_fail_here(reader, "the array %s has %lld bytes instead of %lld values of %d", name, (long long)length, (long long)count, size);
+    return volume_fail_here(reader, "the array %s has %lld bytes instead of %lld values of %d", name, (long long)length,
+                            (long long)count, size);
 }
 
-static int plain_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name, int64_t count, int size,
-                        const char **values)
+static int plain_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+                        int64_t count, int size, const char **values)
 {
     int64_t due, length, left = stream->end - stream->at - stream->header_bytes;
     const char *bytes;
@@ -83,7 +88,8 @@ static int plain_values(struct volume_reader *reader, const struct volume_vtu_st
     if (__builtin_mul_overflow(count, (int64_t)size, &due) || length != due)
         return fail_length(reader, name, length, count, size);
     if (length > left)
-        return volume_fail_here(reader, "the array %s announces %lld bytes, but only %lld follow", name, (long long)length, (long long)left);
+        return volume_fail_here(reader, "the array %s announces %lld bytes, but only %lld follow", name,
+                                (long long)length, (long long)left);
     SP_TRY(first_bytes(reader, stream, name, stream->header_bytes + length, &bytes));
     *values = bytes + stream->header_bytes;
 done:
@@ -103,8 +109,8 @@ static int64_t inflated_size(const struct blocks *blocks, int64_t i)
 }
 
 /* The numbers in front, which say how many bytes the blocks hold together. */
-static int read_blocks(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name, int64_t *length,
-                       struct blocks *blocks)
+static int read_blocks(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+                       int64_t *length, struct blocks *blocks)
 {
     int64_t most = (stream->end - stream->at) / stream->header_bytes;
     int status;
@@ -112,10 +118,13 @@ static int read_blocks(struct volume_reader *reader, const struct volume_vtu_str
     blocks->count = header_word(stream, blocks->words, 0);
     blocks->size = header_word(stream, blocks->words, 1);
     blocks->last = header_word(stream, blocks->words, 2);
-    if (blocks->count < 0 || blocks->count > most - 3 || blocks->size < 0 || blocks->last < 0 || blocks->last > blocks->size ||
-        __builtin_mul_overflow(blocks->count, blocks->size, length))
-        return volume_fail_here(reader, "the array %s announces %lld compressed blocks of %lld bytes, which cannot be in the %lld bytes that follow",
-                                name, (long long)blocks->count, (long long)blocks->size, (long long)(stream->end - stream->at));
+    if (blocks->count < 0 || blocks->count > most - 3 || blocks->size < 0 || blocks->last < 0 ||
+        blocks->last > blocks->size || __builtin_mul_overflow(blocks->count, blocks->size, length))
+        return volume_fail_here(reader,
+                                "the array %s announces %lld compressed blocks of %lld bytes, which cannot be in the "
+                                "%lld bytes that follow",
+                                name, (long long)blocks->count, (long long)blocks->size,
+                                (long long)(stream->end - stream->at));
     if (blocks->count > 0)
         *length += inflated_size(blocks, blocks->count - 1) - blocks->size;
     blocks->header = (3 + blocks->count) * stream->header_bytes;
@@ -124,10 +133,10 @@ done:
     return status;
 }
 
-/* The bytes of all blocks in the file. A block is never inflated to more than 1032 times its size, so that the size of the file bounds
- * what memory is had for. */
-static int check_blocks(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name, const struct blocks *blocks,
-                        int64_t *total)
+/* The bytes of all blocks in the file. A block is never inflated to more than 1032 times its size, so that the size of
+ * the file bounds what memory is had for. */
+static int check_blocks(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+                        const struct blocks *blocks, int64_t *total)
 {
     enum { MOST_INFLATION = 1032 };
     int64_t left = stream->end - stream->at - blocks->header;
@@ -135,15 +144,17 @@ static int check_blocks(struct volume_reader *reader, const struct volume_vtu_st
     for (int64_t i = 0; i < blocks->count; i++) {
         int64_t size = header_word(stream, blocks->words, 3 + i);
         if (size < 0 || size > left - *total || inflated_size(blocks, i) / MOST_INFLATION > size)
-            return volume_fail_here(reader, "the array %s: block %lld of %lld bytes is announced with %lld compressed bytes, where %lld are left",
-                                    name, (long long)i, (long long)inflated_size(blocks, i), (long long)size, (long long)(left - *total));
+            return volume_fail_here(
+                reader,
+                "the array %s: block %lld of %lld bytes is announced with %lld compressed bytes, where %lld are left",
+                name, (long long)i, (long long)inflated_size(blocks, i), (long long)size, (long long)(left - *total));
         *total += size;
     }
     return SP_OK;
 }
 
-static int inflate_blocks(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name, const struct blocks *blocks,
-                          const char *from, char *to)
+static int inflate_blocks(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+                          const struct blocks *blocks, const char *from, char *to)
 {
     for (int64_t i = 0; i < blocks->count; i++) {
         int64_t size = header_word(stream, blocks->words, 3 + i);
@@ -152,16 +163,17 @@ static int inflate_blocks(struct volume_reader *reader, const struct volume_vtu_
         if (result == Z_MEM_ERROR)
             return sp_fail_memory(reader->context);
         if (result != Z_OK || (int64_t)length != inflated_size(blocks, i))
-            return volume_fail_here(reader, "the array %s: compressed block %lld is damaged or does not hold %lld bytes", name, (long long)i,
-                                    (long long)inflated_size(blocks, i));
+            return volume_fail_here(reader,
+                                    "the array %s: compressed block %lld is damaged or does not hold %lld bytes", name,
+                                    (long long)i, (long long)inflated_size(blocks, i));
         from += size;
         to += length;
     }
     return SP_OK;
 }
 
-static int compressed_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name, int64_t count, int size,
-                             const char **values)
+static int compressed_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+                             int64_t count, int size, const char **values)
 {
     struct blocks blocks;
     int64_t due, length = 0, total;
@@ -181,8 +193,8 @@ done:
     return status;
 }
 
-int volume_vtu_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name, int64_t count, int size,
-                      const char **values)
+int volume_vtu_values(struct volume_reader *reader, const struct volume_vtu_stream *stream, const char *name,
+                      int64_t count, int size, const char **values)
 {
     return (stream->compressed ? compressed_values : plain_values)(reader, stream, name, count, size, values);
 }

@@ -149,7 +149,8 @@ void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3
 }
 
 /* Adds one lane's blocks to the rows of K; of an element without held components with less looking. */
-SP_INLINE void add_whole(int corners, const int64_t *start, const int32_t *offset, int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+SP_INLINE void add_whole(int corners, const int64_t *start, const int32_t *offset, int lane, double scale,
+                         sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
     for (int a = 0; a < corners; a++)
         for (int c = 0; c < corners; c++) {
@@ -163,7 +164,8 @@ SP_INLINE void add_whole(int corners, const int64_t *start, const int32_t *offse
         }
 }
 
-static void add_held(const sp_body *body, int corners, const int64_t *corner, const int32_t *offset, int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+static void add_held(const sp_body *body, int corners, const int64_t *corner, const int32_t *offset, int lane,
+                     double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
     for (int a = 0; a < corners; a++)
         for (int c = 0; c < corners; c++) {
@@ -180,7 +182,8 @@ static void add_held(const sp_body *body, int corners, const int64_t *corner, co
         }
 }
 
-static void add_blocks(const sp_body *body, int64_t element, int lane, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+static void add_blocks(const sp_body *body, int64_t element, int lane, double scale,
+                       sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
     int corners;
     const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
@@ -201,7 +204,8 @@ static void add_blocks(const sp_body *body, int64_t element, int lane, double sc
         add_whole(4, start, offset, lane, scale, block, value);
 }
 
-void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
+void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9],
+                         double *value)
 {
     for (int a = 0; a < batch->corners; a++) {
         sp_lanes *diagonal = block[sp_packed(batch->corners, a, a)];
@@ -220,7 +224,8 @@ void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8
     (data->by_pairs ? sp_pairs_force : sp_points_force)(data, u, f, energy);
 }
 
-void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy)
+void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
+                      sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy)
 {
     (data->by_pairs ? sp_pairs_tangent : sp_points_tangent)(data, u, definite, f, block, energy);
 }

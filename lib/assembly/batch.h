@@ -1,5 +1,6 @@
-/* The elastic forces of up to eight elements side by side: what every sum over elements is made of (assembly/elastic.h, lib/cubature). Two ways: squared edge
- * lengths for hexahedra of linear materials (pairs.c, assembly/element.h), quadrature points for all others (points.c, material/law.h). */
+/* The elastic forces of up to eight elements side by side: what every sum over elements is made of (assembly/elastic.h,
+ * lib/cubature). Two ways: squared edge lengths for hexahedra of linear materials (pairs.c, assembly/element.h),
+ * quadrature points for all others (points.c, material/law.h). */
 #ifndef SP_ASSEMBLY_BATCH_H
 #define SP_ASSEMBLY_BATCH_H
 
@@ -32,14 +33,14 @@ typedef struct sp_element_lanes {
     bool by_pairs;
     int64_t class[SP_LANES]; /* what is loaded; −1: nothing */
     /* by_pairs */
-    sp_lanes gram[SP_PACKED_PAIRS];      /* G, packed upper triangle */
-    sp_lanes edge[SP_HEX_PAIRS][3];      /* X_a − X_b */
-    bool active;                         /* some tension is not 0 */
+    sp_lanes gram[SP_PACKED_PAIRS];        /* G, packed upper triangle */
+    sp_lanes edge[SP_HEX_PAIRS][3];        /* X_a − X_b */
+    bool active;                           /* some tension is not 0 */
     sp_lanes tension, along[SP_HEX_PAIRS]; /* of fibres, Pa; 0 in lanes without (assembly/body.h) */
     /* at points */
     int64_t region[SP_LANES]; /* of the laws; −1: none */
     int points;
-    sp_lanes weight[SP_QUADRATURE_MAX];  /* m³ */
+    sp_lanes weight[SP_QUADRATURE_MAX]; /* m³ */
     sp_lanes gradient[SP_QUADRATURE_MAX][8][3];
     sp_law_lanes law;
     sp_lanes viscosity[2]; /* φ, ψ, Pa s; only assembly/viscous.c sets them */
@@ -47,7 +48,8 @@ typedef struct sp_element_lanes {
 
 void sp_element_lanes_start(sp_element_lanes *data);
 
-/* Loads what is not there already: on voxels once for all batches. The tension of fibres, which may change between calls, is always what it is now in the mesh. */
+/* Loads what is not there already: on voxels once for all batches. The tension of fibres, which may change between
+ * calls, is always what it is now in the mesh. */
 void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_element_lanes *data);
 
 /* Weights and gradients of the classes data->class, which are evaluated at points. */
@@ -63,14 +65,18 @@ void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lane
 void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3]);
 void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3], double *f);
 
-/* Adds scale · blocks a ≤ c to the values of a matrix over the body's pattern, only the first `count` lanes. The sum is symmetric to the last bit: of blocks a = c the upper triangle counts. */
-void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value);
+/* Adds scale · blocks a ≤ c to the values of a matrix over the body's pattern, only the first `count` lanes. The sum is
+ * symmetric to the last bit: of blocks a = c the upper triangle counts. */
+void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9],
+                         double *value);
 
 /* Force f [corners, 3] N and energy [J] at the displacement u [corners, 3] m. */
 void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);
 
-/* The same with the tangent's blocks a ≤ c (packed by rows of the triangle) [blocks, 3 × 3 row major] N/m. definite: positive semidefinite, see sp_elastic_tangent. */
-void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
+/* The same with the tangent's blocks a ≤ c (packed by rows of the triangle) [blocks, 3 × 3 row major] N/m. definite:
+ * positive semidefinite, see sp_elastic_tangent. */
+void sp_batch_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
+                      sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
 
 /* y = K(u) v. */
 void sp_batch_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);

@@ -1,14 +1,17 @@
-/* The two ways of evaluation of assembly/batch.h, each with the functions that are named there; shared by its files only. */
+/* The two ways of evaluation of assembly/batch.h, each with the functions that are named there; shared by its files
+ * only. */
 #ifndef SP_ASSEMBLY_BATCH_KINDS_H
 #define SP_ASSEMBLY_BATCH_KINDS_H
 
 #include "assembly/batch.h"
 
 void sp_pairs_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);
-void sp_pairs_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
+void sp_pairs_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
+                      sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
 void sp_pairs_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
 
-/* The tangent without its geometric part, Σ x_ab G_ab,cd x_cdᵀ: what damping by strain rate is made of (assembly/viscous.h), with a G of its own. */
+/* The tangent without its geometric part, Σ x_ab G_ab,cd x_cdᵀ: what damping by strain rate is made of
+ * (assembly/viscous.h), with a G of its own. */
 void sp_pairs_material_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
 void sp_pairs_material_tangent(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9]);
 
@@ -21,7 +24,8 @@ void sp_pairs_prepare(const sp_element_lanes *data, sp_lanes u[8][3], sp_pairs_m
 void sp_pairs_second(const sp_element_lanes *data, const sp_pairs_mode *u, const sp_pairs_mode *v, sp_lanes h[8][3]);
 
 void sp_points_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);
-void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
+void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
+                       sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy);
 void sp_points_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3]);
 /* Second derivatives at rest: exact where the law is quadratic in the strain, else by differences, to about 4e-13. */
 void sp_points_second(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes h[8][3]);

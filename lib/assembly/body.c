@@ -11,7 +11,8 @@
 
 enum { RECENT = 16 }; /* how many classes an element is compared with before it gets its own */
 
-/* Up to this stretch hexahedra of linear materials are evaluated in squared edge lengths, and elements share a class although rounding has moved their corners. Flatter elements would lose a digit. */
+/* Up to this stretch hexahedra of linear materials are evaluated in squared edge lengths, and elements share a class
+ * although rounding has moved their corners. Flatter elements would lose a digit. */
 static const double most_stretch = 6;
 
 static void edges_of(const sp_mesh *mesh, int corners, const int64_t *corner, double *edges)
@@ -45,7 +46,8 @@ static bool same_fibre(const sp_mesh *mesh, int64_t element, int64_t other)
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, const double *edges, sp_element_class *class)
+static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, const double *edges,
+                      sp_element_class *class)
 {
     int corners;
     const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
@@ -114,8 +116,9 @@ static int find_classes(sp_context *context, sp_body *body)
         int64_t found = -1;
         const sp_element_class *classes = list.data;
         for (int64_t c = list.count - 1; c >= 0 && c >= list.count - RECENT && found < 0; c--)
-            if (classes[c].corners == corners && classes[c].region == mesh->region[e] && same_factor(mesh, e, classes[c].element) &&
-                same_fibre(mesh, e, classes[c].element) && same_shape(corners, edges, classes[c].edges, classes[c].stretch <= most_stretch ? rounding : 0))
+            if (classes[c].corners == corners && classes[c].region == mesh->region[e] &&
+                same_factor(mesh, e, classes[c].element) && same_fibre(mesh, e, classes[c].element) &&
+                same_shape(corners, edges, classes[c].edges, classes[c].stretch <= most_stretch ? rounding : 0))
                 found = c;
         if (found < 0) {
             found = list.count;
@@ -171,13 +174,15 @@ static int number_freedom(sp_context *context, sp_body *body)
 
 /* ---- parts, colors and batches ---- */
 
-/* Elements in a part: their vertices' rows of K (1 KB a vertex with tetrahedra, 2 KB with hexahedra) stay in the second cache while they are added to them one after the other; fewer where
- * that would leave too few parts of a color for the threads. Assembly of 192,000 tetrahedra, seconds of one thread: parts of 64 0.12, 128 0.10, 256 0.095, 512 0.085, 1024 0.08; 31 colors of
- * single elements 0.27. */
+/* Elements in a part: their vertices' rows of K (1 KB a vertex with tetrahedra, 2 KB with hexahedra) stay in the second
+ * cache while they are added to them one after the other; fewer where that would leave too few parts of a color for the
+ * threads. Assembly of 192,000 tetrahedra, seconds of one thread: parts of 64 0.12, 128 0.10, 256 0.095, 512 0.085,
+ * 1024 0.08; 31 colors of single elements 0.27. */
 static int64_t part_size(const sp_mesh *mesh)
 {
     enum { LEAST = 64, MOST = 512, PARTS = 512 };
-    const int64_t elements = sp_mesh_element_count(mesh), most = mesh->hex_count > mesh->tet_count ? MOST / 2 : MOST, size = elements / PARTS;
+    const int64_t elements = sp_mesh_element_count(mesh), most = mesh->hex_count > mesh->tet_count ? MOST / 2 : MOST,
+                  size = elements / PARTS;
     return size < LEAST ? LEAST : size > most ? most : size;
 }
 
@@ -205,7 +210,8 @@ static int64_t *order_elements(sp_pool *pool, const sp_mesh *mesh)
 }
 
 /* Greedy: each part takes the lowest color that none of its vertices has, 64 colors at a time. */
-static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t *order, int64_t parts, int64_t size, int *color, int *color_count)
+static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t *order, int64_t parts, int64_t size,
+                         int *color, int *color_count)
 {
     const int64_t elements = sp_mesh_element_count(mesh);
     int64_t uncolored = parts;
@@ -246,7 +252,8 @@ static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t
     return SP_OK;
 }
 
-/* A number for what all lanes of a batch share: corners, way of evaluation and, at points, the law and kind of fibres. Hexahedra first. */
+/* A number for what all lanes of a batch share: corners, way of evaluation and, at points, the law and kind of fibres.
+ * Hexahedra first. */
 static int element_kind(const sp_body *body, int64_t element)
 {
     enum { KINDS = 1 + SP_LAW_COUNT * SP_FIBRE_COUNT };
@@ -277,7 +284,8 @@ static int compare_key(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-static int batch_part(sp_context *context, const sp_body *body, const int64_t *order, int64_t begin, int64_t end, batch_key *key, sp_list *list)
+static int batch_part(sp_context *context, const sp_body *body, const int64_t *order, int64_t begin, int64_t end,
+                      batch_key *key, sp_list *list)
 {
     for (int64_t k = begin; k < end; k++)
         key[k - begin] = (batch_key){element_kind(body, order[k]), body->element_class[order[k]], k};
@@ -299,7 +307,8 @@ static int batch_part(sp_context *context, const sp_body *body, const int64_t *o
 /* Parts by color; inside a color along the curve. */
 static int make_batches(sp_context *context, sp_body *body)
 {
-    const int64_t elements = sp_mesh_element_count(body->mesh), size = part_size(body->mesh), parts = (elements + size - 1) / size;
+    const int64_t elements = sp_mesh_element_count(body->mesh), size = part_size(body->mesh),
+                  parts = (elements + size - 1) / size;
     int color_count = 0;
     sp_pool scratch = {0};
     sp_list list = {0};
@@ -322,7 +331,8 @@ static int make_batches(sp_context *context, sp_body *body)
     for (int64_t c = 0, part = 0; c < color_count; c++) {
         for (int64_t p = 0; p < parts; p++)
             if (color[p] == c) {
-                SP_TRY(batch_part(context, body, order, p * size, (p + 1) * size < elements ? (p + 1) * size : elements, key, &list));
+                SP_TRY(batch_part(context, body, order, p * size, (p + 1) * size < elements ? (p + 1) * size : elements,
+                                  key, &list));
                 body->part_start[++part] = list.count;
             }
         body->color_parts[c + 1] = part;
@@ -407,10 +417,12 @@ static int compare_index(const void *a, const void *b)
 }
 
 /* Which vertices share an element with each vertex, itself included, sorted. */
-static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t **start, int64_t **neighbour)
+static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t **start,
+                             int64_t **neighbour)
 {
     int64_t vertices = mesh->vertex_count, elements = sp_mesh_element_count(mesh);
-    int64_t *first = sp_pool_new(pool, vertices + 1, sizeof *first), *user = sp_pool_raw(pool, 8 * mesh->hex_count + 4 * mesh->tet_count, sizeof *user);
+    int64_t *first = sp_pool_new(pool, vertices + 1, sizeof *first),
+            *user = sp_pool_raw(pool, 8 * mesh->hex_count + 4 * mesh->tet_count, sizeof *user);
     *start = sp_pool_new(pool, vertices + 1, sizeof **start);
     if (pool->failed)
         return sp_fail_memory(context);
@@ -558,7 +570,8 @@ int sp_body_pattern(sp_context *context, sp_body *body)
         for (int a = 0; a < corners; a++)
             for (int c = 0; c < corners; c++) {
                 const int64_t *row = neighbour + start[corner[a]];
-                const int64_t *found = bsearch(&corner[c], row, (size_t)(start[corner[a] + 1] - start[corner[a]]), sizeof *row, compare_index);
+                const int64_t *found = bsearch(&corner[c], row, (size_t)(start[corner[a] + 1] - start[corner[a]]),
+                                               sizeof *row, compare_index);
                 offset[a * corners + c] = place[found - neighbour];
             }
     }
@@ -610,7 +623,8 @@ int64_t sp_body_ordering(const sp_body *body, const int64_t *permutation, int64_
     return count;
 }
 
-int sp_body_permutation(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex, int64_t *permutation)
+int sp_body_permutation(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex,
+                        int64_t *permutation)
 {
     const int64_t vertices = body->mesh->vertex_count;
     int64_t at = 0;
@@ -620,8 +634,10 @@ int sp_body_permutation(sp_context *context, const sp_body *body, int64_t count,
     for (int64_t k = 0; k < count && status == SP_OK; k++) {
         const int64_t v = vertex[k], before = at;
         if (v < 0 || v >= vertices || seen[v]) {
-            status = sp_fail(context, SP_INPUT, v < 0 || v >= vertices ? "ordering: value %lld is vertex %lld of %lld" : "ordering: value %lld is vertex %lld of %lld a second time", (long long)k, (long long)v,
-                             (long long)vertices);
+            status = sp_fail(context, SP_INPUT,
+                             v < 0 || v >= vertices ? "ordering: value %lld is vertex %lld of %lld"
+                                                    : "ordering: value %lld is vertex %lld of %lld a second time",
+                             (long long)k, (long long)v, (long long)vertices);
             break;
         }
         seen[v] = true;
@@ -629,10 +645,13 @@ int sp_body_permutation(sp_context *context, const sp_body *body, int64_t count,
             if (body->dof[3 * v + c] >= 0)
                 permutation[at++] = body->dof[3 * v + c];
         if (at == before)
-            status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld, which is held", (long long)k, (long long)v);
+            status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld, which is held", (long long)k,
+                             (long long)v);
     }
     if (status == SP_OK && at != body->dof_count)
-        status = sp_fail(context, SP_INPUT, "ordering: its %lld vertices have %lld free degrees of freedom, the mesh has %lld", (long long)count, (long long)at, (long long)body->dof_count);
+        status = sp_fail(context, SP_INPUT,
+                         "ordering: its %lld vertices have %lld free degrees of freedom, the mesh has %lld",
+                         (long long)count, (long long)at, (long long)body->dof_count);
     sp_pool_free(&scratch);
     return status;
 }

@@ -18,8 +18,9 @@ void sp_body_vertex_mass(const sp_body *body, double *mass)
     }
 }
 
-/* ρ ∫ N_a N_c dV of the vertices a and c that share an element, at start[a] + the column, among those of a row of a, of c's first free component; 0 elsewhere. A ninth of the entries of
- * the pattern is added to, and stays in the cache. NULL where there is no memory. */
+/* ρ ∫ N_a N_c dV of the vertices a and c that share an element, at start[a] + the column, among those of a row of a, of
+ * c's first free component; 0 elsewhere. A ninth of the entries of the pattern is added to, and stays in the cache.
+ * NULL where there is no memory. */
 static double *pair_masses(const sp_context *context, const sp_body *body, sp_pool *pool, int64_t **start)
 {
     const sp_mesh *mesh = body->mesh;
@@ -45,7 +46,8 @@ static double *pair_masses(const sp_context *context, const sp_body *body, sp_po
                     const int32_t *offset = body->offset + body->offset_start[element];
                     for (int a = 0; a < corners; a++)
                         for (int c = 0; c < corners; c++)
-                            if (first[corner[a]] < first[corner[a] + 1] && first[corner[c]] < first[corner[c] + 1]) /* neither is held */
+                            if (first[corner[a]] < first[corner[a] + 1] &&
+                                first[corner[c]] < first[corner[c] + 1]) /* neither is held */
                                 pairs[first[corner[a]] + offset[a * corners + c]] += mass[a * corners + c];
                 }
     return pairs;
@@ -54,7 +56,8 @@ static double *pair_masses(const sp_context *context, const sp_body *body, sp_po
 /* One row of the consistent mass matrix over the pattern; returns its length. */
 static int64_t mass_row(const sp_body *body, const double *pairs, const int64_t *start, int64_t row, double *value)
 {
-    const int64_t *column = body->pattern.index + body->pattern.start[row], length = body->pattern.start[row + 1] - body->pattern.start[row];
+    const int64_t *column = body->pattern.index + body->pattern.start[row],
+                  length = body->pattern.start[row + 1] - body->pattern.start[row];
     const int64_t vertex = body->free[row] / 3, component = body->free[row] - 3 * vertex;
     for (int64_t k = 0, last = -1, first = 0; k < length; k++) {
         const int64_t of = body->free[column[k]] / 3;
@@ -145,7 +148,8 @@ done:
 }
 
 /* Parts of a color share no vertex. */
-void sp_body_mass_times(const sp_context *context, const sp_body *body, int64_t width, const double *fields, double *product)
+void sp_body_mass_times(const sp_context *context, const sp_body *body, int64_t width, const double *fields,
+                        double *product)
 {
     for (int64_t color = 0; color < body->color_count; color++)
 #pragma omp parallel for schedule(static) num_threads(context->threads)

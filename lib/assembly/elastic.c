@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    /* Batches that threads do not pay for: a barrier per color costs microseconds on a free machine, milliseconds on a busy one. */
+    /* Batches that threads do not pay for: a barrier per color costs microseconds on a free machine, milliseconds on a
+       busy one. */
     SMALL_FORCE = 2048,
     SMALL_TANGENT = 256,
 };
@@ -35,7 +36,8 @@ double sp_elastic_force(const sp_context *context, const sp_body *body, const do
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b) {
+        SP_EACH_BATCH(body, b)
+        {
             const sp_batch *batch = &body->batches[b];
             sp_lanes displacement[8][3], force[8][3], energy;
             sp_element_lanes_load(body, batch, &data);
@@ -72,7 +74,8 @@ int64_t sp_elastic_inverted(const sp_body *body, const double *u)
 
 /* ---- tangent ---- */
 
-double sp_elastic_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite, double *f, sp_sparse *K)
+double sp_elastic_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite,
+                          double *f, sp_sparse *K)
 {
     if (f)
         memset(f, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *f);
@@ -81,7 +84,8 @@ double sp_elastic_tangent(const sp_context *context, const sp_body *body, const 
         sp_element_lanes data;
         sp_lanes block[SP_ELEMENT_BLOCKS][9];
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b) {
+        SP_EACH_BATCH(body, b)
+        {
             const sp_batch *batch = &body->batches[b];
             sp_lanes displacement[8][3], force[8][3], energy;
             sp_element_lanes_load(body, batch, &data);
@@ -98,14 +102,16 @@ double sp_elastic_tangent(const sp_context *context, const sp_body *body, const 
 
 /* ---- tangent times a vector ---- */
 
-void sp_elastic_tangent_times(const sp_context *context, const sp_body *body, const double *u, const double *v, double *y)
+void sp_elastic_tangent_times(const sp_context *context, const sp_body *body, const double *u, const double *v,
+                              double *y)
 {
     memset(y, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *y);
 #pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_FORCE)
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b) {
+        SP_EACH_BATCH(body, b)
+        {
             const sp_batch *batch = &body->batches[b];
             sp_lanes displacement[8][3], direction[8][3], product[8][3];
             sp_element_lanes_load(body, batch, &data);
@@ -125,7 +131,8 @@ typedef union mode_lanes {
     sp_lanes u[8][3];
 } mode_lanes;
 
-static void prepare_mode(const sp_body *body, const sp_batch *batch, const sp_element_lanes *data, const double *U, mode_lanes *mode)
+static void prepare_mode(const sp_body *body, const sp_batch *batch, const sp_element_lanes *data, const double *U,
+                         mode_lanes *mode)
 {
     sp_lanes u[8][3];
     sp_batch_gather(body, batch, U, u);
@@ -135,7 +142,8 @@ static void prepare_mode(const sp_body *body, const sp_batch *batch, const sp_el
         memcpy(mode->u, u, sizeof u);
 }
 
-int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_count, const double *U, int64_t pair_count, const int64_t *pair, double *H)
+int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_count, const double *U, int64_t pair_count,
+                      const int64_t *pair, double *H)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
     sp_pool scratch = {0};
@@ -158,7 +166,8 @@ int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_cou
             mode = all;
             all += mode_count;
         }
-        SP_EACH_BATCH(body, b) {
+        SP_EACH_BATCH(body, b)
+        {
             const sp_batch *batch = &body->batches[b];
             sp_element_lanes_load(body, batch, &data);
             for (int64_t i = 0; i < mode_count; i++)
@@ -193,7 +202,8 @@ static int point_stress(sp_context *context, const sp_material *material, const 
             S[k] = 0;
             for (int m = 0; m < 6; m++)
                 S[k] += C[6 * k + m] * (m < 3 ? E[m] : 2 * E[m]);
-            S[k] += material->fibre_tension * material->fibre_direction[voigt[k][0]] * material->fibre_direction[voigt[k][1]];
+            S[k] += material->fibre_tension * material->fibre_direction[voigt[k][0]] *
+                    material->fibre_direction[voigt[k][1]];
         }
         return status;
     }
@@ -240,7 +250,8 @@ static void mean_densities(const sp_body *body, const double *u, double *density
     }
 }
 
-int sp_elastic_fields(sp_context *context, const sp_body *body, const double *u, double *strain, double *stress, double *density)
+int sp_elastic_fields(sp_context *context, const sp_body *body, const double *u, double *strain, double *stress,
+                      double *density)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t elements = sp_mesh_element_count(mesh);

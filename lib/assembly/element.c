@@ -6,23 +6,27 @@
 #include <math.h>
 #include <string.h>
 
-static const double gauss_point[4][3] = {[2] = {-0.57735026918962576, 0.57735026918962576, 0}, [3] = {-0.77459666924148338, 0, 0.77459666924148338}};
+static const double gauss_point[4][3] = {
+    [2] = {-0.57735026918962576, 0.57735026918962576, 0}, [3] = {-0.77459666924148338, 0, 0.77459666924148338}};
 static const double gauss_weight[4][3] = {[2] = {1, 1, 0}, [3] = {5.0 / 9, 8.0 / 9, 5.0 / 9}};
 
 /* The corner across the edge along ξ_j from corner a. */
-static const signed char across[8][3] = {{1, 3, 4}, {0, 2, 5}, {3, 1, 6}, {2, 0, 7}, {5, 7, 0}, {4, 6, 1}, {7, 5, 2}, {6, 4, 3}};
+static const signed char across[8][3] = {{1, 3, 4}, {0, 2, 5}, {3, 1, 6}, {2, 0, 7},
+                                         {5, 7, 0}, {4, 6, 1}, {7, 5, 2}, {6, 4, 3}};
 
-/* J_ij = ∂X_i/∂ξ_j is summed over the edges along ξ_j, from the corner `before` to a: in flat elements differences of other corners would cancel. */
+/* J_ij = ∂X_i/∂ξ_j is summed over the edges along ξ_j, from the corner `before` to a: in flat elements differences of
+ * other corners would cancel. */
 static int before(int corners, int a, int j)
 {
     return corners == 4 ? 0 : across[a][j];
 }
 
-/* In flat elements that lie oblique to their own axes det J is a small difference of large products. Below this part of the product of the lengths of the columns of J, doubles have lost more than
- * a digit. */
+/* In flat elements that lie oblique to their own axes det J is a small difference of large products. Below this part of
+ * the product of the lengths of the columns of J, doubles have lost more than a digit. */
 static const double flat = 0.1;
 
-/* ∇ξ_j = row j of J⁻¹ in sums of two doubles: correct to a unit in the last place, however flat the element is. Returns det J. */
+/* ∇ξ_j = row j of J⁻¹ in sums of two doubles: correct to a unit in the last place, however flat the element is. Returns
+ * det J. */
 static double invert_flat(int corners, const double *X, const double reference[8][3], double axis[3][3])
 {
     sp_twofold J[3][3], c[3][3], det = {0, 0};
@@ -31,12 +35,15 @@ static double invert_flat(int corners, const double *X, const double reference[8
             J[i][j] = (sp_twofold){0, 0};
             for (int a = 1; a < corners; a++)
                 if (reference[a][j] > 0)
-                    J[i][j] = sp_twofold_add(J[i][j], sp_twofold_times(sp_two_sum(X[3 * a + i], -X[3 * before(corners, a, j) + i]), (sp_twofold){reference[a][j], 0}));
+                    J[i][j] = sp_twofold_add(
+                        J[i][j], sp_twofold_times(sp_two_sum(X[3 * a + i], -X[3 * before(corners, a, j) + i]),
+                                                  (sp_twofold){reference[a][j], 0}));
         }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            c[i][j] = sp_twofold_add(sp_twofold_times(J[(i + 1) % 3][(j + 1) % 3], J[(i + 2) % 3][(j + 2) % 3]),
-                                     sp_twofold_minus(sp_twofold_times(J[(i + 1) % 3][(j + 2) % 3], J[(i + 2) % 3][(j + 1) % 3])));
+            c[i][j] = sp_twofold_add(
+                sp_twofold_times(J[(i + 1) % 3][(j + 1) % 3], J[(i + 2) % 3][(j + 2) % 3]),
+                sp_twofold_minus(sp_twofold_times(J[(i + 1) % 3][(j + 2) % 3], J[(i + 2) % 3][(j + 1) % 3])));
     for (int j = 0; j < 3; j++)
         det = sp_twofold_add(det, sp_twofold_times(J[0][j], c[0][j]));
     for (int i = 0; i < 3; i++)
@@ -60,7 +67,8 @@ static double invert_jacobian(int corners, const double *X, const double referen
                 J[i][j] += (X[3 * a + i] - X[3 * before(corners, a, j) + i]) * reference[a][j];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            c[i][j] = J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] - J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3];
+            c[i][j] = J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] -
+                      J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3];
     const double det = J[0][0] * c[0][0] + J[0][1] * c[0][1] + J[0][2] * c[0][2];
     if (!(det > flat * column_length(J, 0) * column_length(J, 1) * column_length(J, 2)))
         return invert_flat(corners, X, reference, axis);
@@ -71,7 +79,8 @@ static double invert_jacobian(int corners, const double *X, const double referen
 }
 
 /* ∇N_a = Σ_j ∂N_a/∂ξ_j ∇ξ_j. Returns det J. */
-static double map_gradients(int corners, const double *X, const double reference[8][3], double axis[3][3], double gradient[8][3])
+static double map_gradients(int corners, const double *X, const double reference[8][3], double axis[3][3],
+                            double gradient[8][3])
 {
     const double det = invert_jacobian(corners, X, reference, axis);
     for (int a = 0; a < corners; a++)
@@ -147,14 +156,20 @@ double sp_element_stretch(int corners, const double *X, const sp_quadrature *qua
     return sqrt(longest * steepest);
 }
 
-void sp_element_product_gram(int count, const int product[][2], int points, const double *weight, int fields, const double *vector, const double C[36], double *G)
+void sp_element_product_gram(int count, const int product[][2], int points, const double *weight, int fields,
+                             const double *vector, const double C[36], double *G)
 {
     memset(G, 0, sizeof *G * (size_t)(count * count));
     for (int g = 0; g < points; g++) {
         double strain[SP_HEX_PAIRS][6], stress[SP_HEX_PAIRS][6];
         for (int p = 0; p < count; p++) {
             const double *m = vector + 3 * (g * fields + product[p][0]), *n = vector + 3 * (g * fields + product[p][1]);
-            const double e[6] = {m[0] * n[0], m[1] * n[1], m[2] * n[2], m[1] * n[2] + m[2] * n[1], m[0] * n[2] + m[2] * n[0], m[0] * n[1] + m[1] * n[0]};
+            const double e[6] = {m[0] * n[0],
+                                 m[1] * n[1],
+                                 m[2] * n[2],
+                                 m[1] * n[2] + m[2] * n[1],
+                                 m[0] * n[2] + m[2] * n[0],
+                                 m[0] * n[1] + m[1] * n[0]};
             memcpy(strain[p], e, sizeof e);
             for (int i = 0; i < 6; i++) {
                 stress[p][i] = 0;
@@ -180,7 +195,8 @@ void sp_element_gram(int corners, const sp_quadrature *quadrature, const double 
             pair[p][0] = a;
             pair[p][1] = b;
         }
-    sp_element_product_gram(sp_pair_count(corners), pair, quadrature->count, quadrature->weight, 8, quadrature->gradient[0][0], C, G);
+    sp_element_product_gram(sp_pair_count(corners), pair, quadrature->count, quadrature->weight, 8,
+                            quadrature->gradient[0][0], C, G);
 }
 
 void sp_element_along(int corners, const sp_quadrature *quadrature, const double direction[3], double *along)

@@ -1,4 +1,5 @@
-/* Hexahedra of linear materials in squared edge lengths (assembly/element.h). Everything is a polynomial in u: W of degree 4, f of 3, K of 2. */
+/* Hexahedra of linear materials in squared edge lengths (assembly/element.h). Everything is a polynomial in u: W of
+ * degree 4, f of 3, K of 2. */
 #include "assembly/batch_kinds.h"
 
 enum { CORNERS = 8, PAIRS = SP_HEX_PAIRS };
@@ -46,8 +47,8 @@ SP_INLINE void pairs_to_corners(sp_lanes w[SP_HEX_PAIRS][3], sp_lanes f[8][3])
             }
 }
 
-/* Current edges x_ab = X_ab + u_ab, d = X·u + ½u·u (no cancellation at small u), t = G d; returns the energy per lane. The tension T of fibres adds T along·d to the energy, whose
- * second derivative by d is 0. */
+/* Current edges x_ab = X_ab + u_ab, d = X·u + ½u·u (no cancellation at small u), t = G d; returns the energy per lane.
+ * The tension T of fibres adds T along·d to the energy, whose second derivative by d is 0. */
 SP_INLINE sp_lanes pair_state(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes x[SP_HEX_PAIRS][3], sp_lanes *t)
 {
     sp_lanes d[SP_HEX_PAIRS], energy = {0};
@@ -83,7 +84,8 @@ SP_CLONES void sp_pairs_force(const sp_element_lanes *data, sp_lanes u[8][3], sp
 /* ---- tangent ---- */
 
 /* Blocks a ≤ c of Σ_b Σ_d x_ab G_ab,cd x_cdᵀ: the tangent without its geometric part, at the edges x. */
-SP_INLINE void material_blocks(const sp_element_lanes *data, sp_lanes x[SP_HEX_PAIRS][3], sp_lanes block[SP_ELEMENT_BLOCKS][9])
+SP_INLINE void material_blocks(const sp_element_lanes *data, sp_lanes x[SP_HEX_PAIRS][3],
+                               sp_lanes block[SP_ELEMENT_BLOCKS][9])
 {
     for (int a = 0, at = 0; a < CORNERS; a++)
         for (int c = a; c < CORNERS; c++, at++) {
@@ -112,7 +114,8 @@ SP_INLINE void material_blocks(const sp_element_lanes *data, sp_lanes x[SP_HEX_P
 }
 
 /* With the geometric part t_ab (δ_ac − δ_bc) I. */
-SP_CLONES void sp_pairs_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy)
+SP_CLONES void sp_pairs_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
+                                sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy)
 {
     sp_lanes x[SP_HEX_PAIRS][3], t[SP_HEX_PAIRS];
     *energy = pair_state(data, u, x, t);
@@ -139,7 +142,8 @@ SP_CLONES void sp_pairs_tangent(const sp_element_lanes *data, sp_lanes u[8][3], 
 
 /* ---- tangent times a vector ---- */
 
-SP_CLONES void sp_pairs_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3])
+SP_CLONES void sp_pairs_tangent_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3],
+                                      sp_lanes y[8][3])
 {
     sp_lanes x[SP_HEX_PAIRS][3], t[SP_HEX_PAIRS], w[SP_HEX_PAIRS][3], d[SP_HEX_PAIRS], s[SP_HEX_PAIRS];
     pair_state(data, u, x, t);
@@ -164,7 +168,8 @@ SP_INLINE void current_edges(const sp_element_lanes *data, sp_lanes u[8][3], sp_
             x[p][i] += data->edge[p][i];
 }
 
-SP_CLONES void sp_pairs_material_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes y[8][3])
+SP_CLONES void sp_pairs_material_times(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3],
+                                       sp_lanes y[8][3])
 {
     sp_lanes x[SP_HEX_PAIRS][3], w[SP_HEX_PAIRS][3], rate[SP_HEX_PAIRS], s[SP_HEX_PAIRS];
     current_edges(data, u, x);
@@ -178,7 +183,8 @@ SP_CLONES void sp_pairs_material_times(const sp_element_lanes *data, sp_lanes u[
     pairs_to_corners(x, y);
 }
 
-SP_CLONES void sp_pairs_material_tangent(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9])
+SP_CLONES void sp_pairs_material_tangent(const sp_element_lanes *data, sp_lanes u[8][3],
+                                         sp_lanes block[SP_ELEMENT_BLOCKS][9])
 {
     sp_lanes x[SP_HEX_PAIRS][3];
     current_edges(data, u, x);
@@ -197,7 +203,8 @@ SP_CLONES void sp_pairs_prepare(const sp_element_lanes *data, sp_lanes u[8][3], 
 }
 
 /* ∂²f_a/∂u² [u,v] = Σ_b (G (u·v))_ab X_ab + (G (X·u))_ab v_ab + (G (X·v))_ab u_ab. */
-SP_CLONES void sp_pairs_second(const sp_element_lanes *data, const sp_pairs_mode *u, const sp_pairs_mode *v, sp_lanes h[8][3])
+SP_CLONES void sp_pairs_second(const sp_element_lanes *data, const sp_pairs_mode *u, const sp_pairs_mode *v,
+                               sp_lanes h[8][3])
 {
     sp_lanes d[SP_HEX_PAIRS], t[SP_HEX_PAIRS], w[SP_HEX_PAIRS][3];
     for (int p = 0; p < PAIRS; p++)

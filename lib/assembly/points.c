@@ -1,4 +1,5 @@
-/* Energies summed over quadrature points: displacement gradient H = Σ_a (u_a − u_0) ∇N_aᵀ, f_a = Σ w P ∇N_a, K_ac = Σ w ∇N_a·A·∇N_c (material/law.h). */
+/* Energies summed over quadrature points: displacement gradient H = Σ_a (u_a − u_0) ∇N_aᵀ, f_a = Σ w P ∇N_a, K_ac = Σ w
+ * ∇N_a·A·∇N_c (material/law.h). */
 #include "assembly/batch_kinds.h"
 
 #include <math.h>
@@ -29,7 +30,8 @@ SP_INLINE void clear_blocks(int corners, sp_lanes block[SP_ELEMENT_BLOCKS][9])
 }
 
 /* f_a += w P ∇N_a. */
-SP_INLINE void add_stress(int corners, sp_lanes gradient[8][3], const sp_lanes *weight, const sp_lanes P[9], sp_lanes f[8][3])
+SP_INLINE void add_stress(int corners, sp_lanes gradient[8][3], const sp_lanes *weight, const sp_lanes P[9],
+                          sp_lanes f[8][3])
 {
     for (int i = 0; i < 3; i++) {
         sp_lanes p[3] = {*weight * P[3 * i], *weight * P[3 * i + 1], *weight * P[3 * i + 2]};
@@ -39,7 +41,8 @@ SP_INLINE void add_stress(int corners, sp_lanes gradient[8][3], const sp_lanes *
 }
 
 /* Blocks a ≤ c. */
-SP_INLINE void add_tangent(int corners, sp_lanes gradient[8][3], const sp_lanes *weight, const sp_lanes A[SP_TANGENT_ENTRIES], sp_lanes block[SP_ELEMENT_BLOCKS][9])
+SP_INLINE void add_tangent(int corners, sp_lanes gradient[8][3], const sp_lanes *weight,
+                           const sp_lanes A[SP_TANGENT_ENTRIES], sp_lanes block[SP_ELEMENT_BLOCKS][9])
 {
     for (int a = 0, at = 0; a < corners; a++) {
         sp_lanes B[3][9]; /* w Σ_j A_ij,kl ∂_j N_a */
@@ -53,7 +56,8 @@ SP_INLINE void add_tangent(int corners, sp_lanes gradient[8][3], const sp_lanes 
         for (int c = a; c < corners; c++, at++)
             for (int i = 0; i < 3; i++)
                 for (int k = 0; k < 3; k++)
-                    block[at][3 * i + k] += B[i][3 * k] * gradient[c][0] + B[i][3 * k + 1] * gradient[c][1] + B[i][3 * k + 2] * gradient[c][2];
+                    block[at][3 * i + k] += B[i][3 * k] * gradient[c][0] + B[i][3 * k + 1] * gradient[c][1] +
+                                            B[i][3 * k + 2] * gradient[c][2];
     }
 }
 
@@ -66,7 +70,8 @@ SP_CLONES static void gradient_at(int corners, sp_lanes gradient[8][3], sp_lanes
         displacement_gradient(4, gradient, u, H);
 }
 
-SP_CLONES static void stress_at(int corners, sp_lanes gradient[8][3], const sp_lanes *weight, const sp_lanes P[9], sp_lanes f[8][3])
+SP_CLONES static void stress_at(int corners, sp_lanes gradient[8][3], const sp_lanes *weight, const sp_lanes P[9],
+                                sp_lanes f[8][3])
 {
     if (corners == 8)
         add_stress(8, gradient, weight, P, f);
@@ -74,7 +79,8 @@ SP_CLONES static void stress_at(int corners, sp_lanes gradient[8][3], const sp_l
         add_stress(4, gradient, weight, P, f);
 }
 
-SP_CLONES static void tangent_at(int corners, sp_lanes gradient[8][3], const sp_lanes *weight, const sp_lanes A[SP_TANGENT_ENTRIES], sp_lanes block[SP_ELEMENT_BLOCKS][9])
+SP_CLONES static void tangent_at(int corners, sp_lanes gradient[8][3], const sp_lanes *weight,
+                                 const sp_lanes A[SP_TANGENT_ENTRIES], sp_lanes block[SP_ELEMENT_BLOCKS][9])
 {
     if (corners == 8)
         add_tangent(8, gradient, weight, A, block);
@@ -95,7 +101,8 @@ void sp_points_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[
     }
 }
 
-void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3], sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy)
+void sp_points_tangent(const sp_element_lanes *data, sp_lanes u[8][3], bool definite, sp_lanes f[8][3],
+                       sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes *energy)
 {
     *energy = (sp_lanes){0};
     clear(data->corners, f);
@@ -139,8 +146,8 @@ static void second_exact(const sp_element_lanes *data, sp_lanes u[8][3], sp_lane
     }
 }
 
-/* Central differences of K(εu) v of sixth order, ε such that the largest entry of the displacement gradient is 0.0015: about 4e-13 relative, measured on fields of noise (0.01: 1e-8;
- * 0.003: 2e-11; below 0.001 rounding grows). */
+/* Central differences of K(εu) v of sixth order, ε such that the largest entry of the displacement gradient is 0.0015:
+ * about 4e-13 relative, measured on fields of noise (0.01: 1e-8; 0.003: 2e-11; below 0.001 rounding grows). */
 static void second_by_differences(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes v[8][3], sp_lanes h[8][3])
 {
     static const double coefficient[3] = {3.0 / 4, -3.0 / 20, 1.0 / 60};

@@ -15,7 +15,8 @@ int sp_viscosity_check(sp_context *context, sp_viscosity viscosity)
 {
     double phi = viscosity.phi, psi = viscosity.psi;
     if (!isfinite(phi) || !isfinite(psi) || !(psi >= 0) || !(3 * phi + 2 * psi >= 0))
-        return sp_fail(context, SP_USAGE, "viscosities %g and %g Pa s: psi and 3 phi + 2 psi may not be negative", phi, psi);
+        return sp_fail(context, SP_USAGE, "viscosities %g and %g Pa s: psi and 3 phi + 2 psi may not be negative", phi,
+                       psi);
     return SP_OK;
 }
 
@@ -31,10 +32,13 @@ static int add_class(sp_context *context, sp_viscous *viscous, int64_t number, s
     const int64_t *corner = sp_mesh_corners(body->mesh, class->element, &corners);
     for (int a = 0; a < corners; a++)
         memcpy(X + 3 * a, body->mesh->vertices + 3 * corner[a], 3 * sizeof *X);
-    sp_element_quadrature(corners, X, body->mesh->quadrature, &quadrature); /* the body was made, so it is not inverted */
+    sp_element_quadrature(corners, X, body->mesh->quadrature,
+                          &quadrature); /* the body was made, so it is not inverted */
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            C[6 * i + j] = (i < 3 && j < 3 ? viscosity.phi : 0) + (i != j ? 0 : i < 3 ? 2 * viscosity.psi : viscosity.psi);
+            C[6 * i + j] = (i < 3 && j < 3 ? viscosity.phi : 0) + (i != j  ? 0
+                                                                   : i < 3 ? 2 * viscosity.psi
+                                                                           : viscosity.psi);
     sp_element_gram(corners, &quadrature, C, full);
     double *gram = sp_pool_raw(&viscous->pool, pairs * (pairs + 1) / 2, sizeof *gram);
     if (!gram)
@@ -125,7 +129,8 @@ void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, cons
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b) {
+        SP_EACH_BATCH(body, b)
+        {
             const sp_batch *batch = &body->batches[b];
             sp_lanes displacement[8][3], velocity[8][3], product[8][3];
             if (!load(viscous, batch, &data))
@@ -138,14 +143,16 @@ void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, cons
     }
 }
 
-void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, const double *u, double scale, sp_sparse *D)
+void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, const double *u, double scale,
+                       sp_sparse *D)
 {
     const sp_body *body = viscous->body;
 #pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_MATRIX)
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b) {
+        SP_EACH_BATCH(body, b)
+        {
             const sp_batch *batch = &body->batches[b];
             sp_lanes displacement[8][3], block[SP_ELEMENT_BLOCKS][9];
             if (!load(viscous, batch, &data))

@@ -1,12 +1,13 @@
-/* Strain-rate damping of the unreduced body (thesis eq. 2.34): the stress S_D = φ tr(Ė) I + 2ψ Ė beside that of the material, with φ
- * and ψ in Pa·s for every region, whatever its law.
+/* Strain-rate damping of the unreduced body (thesis eq. 2.34): the stress S_D = φ tr(Ė) I + 2ψ Ė beside that of the
+ * material, with φ and ψ in Pa·s for every region, whatever its law.
  *
- * In squared edge lengths (assembly/element.h) the strain rate is that of ḋ_ab = x_ab·v_ab over the pairs of corners, so with the Gram matrix
- * G_D of φ and ψ in place of λ and μ (elements at quadrature points: with the stress F S_D, material/law.h) the force that damps is f_a = Σ_b (G_D ḋ)_ab x_ab = (D(u) v)_a: linear in v, quadratic in u. D is
+ * In squared edge lengths (assembly/element.h) the strain rate is that of ḋ_ab = x_ab·v_ab over the pairs of corners,
+ * so with the Gram matrix G_D of φ and ψ in place of λ and μ (elements at quadrature points: with the stress F S_D,
+ * material/law.h) the force that damps is f_a = Σ_b (G_D ḋ)_ab x_ab = (D(u) v)_a: linear in v, quadratic in u. D is
  * symmetric and positive semidefinite, and a rotation of the deformed body, v = ω × x, gives ḋ = 0 and no force.
  *
- * u, v, y are full vectors [3·vertices]. Elements run in lanes, colors keep threads apart, sums have a fixed order. Nothing is
- * allocated in a product. */
+ * u, v, y are full vectors [3·vertices]. Elements run in lanes, colors keep threads apart, sums have a fixed order.
+ * Nothing is allocated in a product. */
 #ifndef SP_ASSEMBLY_VISCOUS_H
 #define SP_ASSEMBLY_VISCOUS_H
 
@@ -22,19 +23,22 @@ int sp_viscosity_check(sp_context *context, sp_viscosity viscosity) SP_MUST_USE;
 
 typedef struct sp_viscous {
     sp_pool pool;
-    const sp_body *body;  /* must outlive it */
+    const sp_body *body;     /* must outlive it */
     sp_viscosity *viscosity; /* [regions] */
-    double **gram;        /* [classes] G_D as in sp_element_class, J·s/m⁴; NULL: does not damp, or is evaluated at points */
+    double **gram; /* [classes] G_D as in sp_element_class, J·s/m⁴; NULL: does not damp, or is evaluated at points */
 } sp_viscous;
 
 /* viscosity [regions of the mesh], checked. */
-int sp_viscous_new(sp_context *context, const sp_body *body, const sp_viscosity *viscosity, sp_viscous *viscous) SP_MUST_USE;
+int sp_viscous_new(sp_context *context, const sp_body *body, const sp_viscosity *viscosity,
+                   sp_viscous *viscous) SP_MUST_USE;
 void sp_viscous_free(sp_viscous *viscous);
 
 /* y = D(u) v [N], overwritten. */
-void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, const double *u, const double *v, double *y);
+void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, const double *u, const double *v,
+                      double *y);
 
 /* D += scale · D(u) over the free degrees of freedom (sp_body_matrix). */
-void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, const double *u, double scale, sp_sparse *D);
+void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, const double *u, double scale,
+                       sp_sparse *D);
 
 #endif

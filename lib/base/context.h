@@ -1,4 +1,5 @@
-/* The context that every library call takes first: threads, seed, the text of the last error, progress and cancellation.
+/* The context that every library call takes first: threads, seed, the text of the last error, progress and
+ * cancellation.
  *
  * Functions return an int status (enum sp_status), which must be looked at; on anything but SP_OK the context's message
  * holds one clear sentence with the offending numbers, without the name of the program or of the file: the caller adds

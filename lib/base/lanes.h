@@ -1,5 +1,6 @@
 /* Eight doubles at a time. Kernels that run over many elements are written in lanes of eight elements and compiled for
- * several instruction sets; the results do not depend on how many there are of them, since a lane never mixes with another. */
+ * several instruction sets; the results do not depend on how many there are of them, since a lane never mixes with
+ * another. */
 #ifndef SP_BASE_LANES_H
 #define SP_BASE_LANES_H
 
@@ -26,7 +27,8 @@ typedef double sp_lanes __attribute__((vector_size(64)));
 static inline bool sp_lanes_native(void)
 {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
 /* Whether it has registers for half of them (AVX2), as SP_NARROW tells the compiler. */

@@ -16,13 +16,15 @@ struct sp_pool_block {
 
 void sp_memory_prepare(void)
 {
-    mallopt(M_MMAP_THRESHOLD, 1 << 30); /* workspace that comes and goes in every step stays mapped: page faults cost more than it */
+    mallopt(M_MMAP_THRESHOLD,
+            1 << 30); /* workspace that comes and goes in every step stays mapped: page faults cost more than it */
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#ifndef __SANITIZE_ADDRESS__ /* whose blocks do not come from a heap */
+#ifndef __SANITIZE_ADDRESS__            /* whose blocks do not come from a heap */
     void *volatile heap = malloc(HEAP); /* the heap grows, and stays so when this is given back */
     if (!heap)
         return;
-    const uintptr_t start = (uintptr_t)heap, first = (start + HUGE - 1) / HUGE * HUGE, last = (start + HEAP) / HUGE * HUGE;
+    const uintptr_t start = (uintptr_t)heap, first = (start + HUGE - 1) / HUGE * HUGE,
+                    last = (start + HEAP) / HUGE * HUGE;
     madvise((void *)first, last - first, MADV_HUGEPAGE);
     free(heap);
     static void *volatile never_used; /* up to the first huge page; volatile, or the compiler takes the block away */

@@ -1,6 +1,7 @@
 /* Memory pools: everything an object owns, or everything a function needs for a while, is allocated from one pool and
  * freed with it. A pool starts as {0}. A failed allocation marks the pool, so that a function may allocate all its
- * arrays, look at `failed` once, and return sp_fail_memory. Pools are not thread safe: allocate before parallel loops. */
+ * arrays, look at `failed` once, and return sp_fail_memory. Pools are not thread safe: allocate before parallel loops.
+ */
 #ifndef SP_BASE_MEMORY_H
 #define SP_BASE_MEMORY_H
 
@@ -29,12 +30,13 @@ void sp_pool_drop(sp_pool *pool, void *pointer);
 /* Gives back all memory; the pool is empty and usable again. */
 void sp_pool_free(sp_pool *pool);
 
-/* Once, before others: free memory stays with the program, and small blocks too stand on pages of 2 MiB where the system has them (a page of 4 KiB costs
- * 2 us when it is first touched under a hypervisor, one of 2 MiB 95). */
+/* Once, before others: free memory stays with the program, and small blocks too stand on pages of 2 MiB where the
+ * system has them (a page of 4 KiB costs 2 us when it is first touched under a hypervisor, one of 2 MiB 95). */
 void sp_memory_prepare(void);
 
-/* What pools are made of, for libraries that take an allocator; free() gives it back. Aligned to 64 bytes, from 4 MiB on to pages of 2 MiB, where the
- * system has them: hundreds of page faults less for each, and fewer misses in between. NULL when memory is out. */
+/* What pools are made of, for libraries that take an allocator; free() gives it back. Aligned to 64 bytes, from 4 MiB
+ * on to pages of 2 MiB, where the system has them: hundreds of page faults less for each, and fewer misses in between.
+ * NULL when memory is out. */
 void *sp_memory_new(size_t bytes);
 
 /* A growing array for readers that do not know their counts in advance: doubles its capacity, keeps the contents. */

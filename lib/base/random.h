@@ -1,5 +1,6 @@
 /* Counter-based random numbers: Philox 4×32 with 10 rounds (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as
- * easy as 1, 2, 3", SC 2011). A value depends only on (seed, stream, index), so that any thread can compute any of them. */
+ * easy as 1, 2, 3", SC 2011). A value depends only on (seed, stream, index), so that any thread can compute any of
+ * them. */
 #ifndef SP_BASE_RANDOM_H
 #define SP_BASE_RANDOM_H
 

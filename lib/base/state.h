@@ -1,4 +1,5 @@
-/* What survives of an object from one step to the next, saved and loaded by one and the same function, so that the two cannot disagree:
+/* What survives of an object from one step to the next, saved and loaded by one and the same function, so that the two
+ * cannot disagree:
  *
  *     void thing_visit(thing *t, sp_state *state)
  *     {
@@ -6,9 +7,9 @@
  *         sp_state_reals(state, t->q, t->n);
  *     }
  *
- * Into a state that is being saved these calls copy, out of one that is being loaded they copy back. An object that is loaded was made as the saved
- * one was: what making it finds out is not part of the state, nor is what the next step makes anew. Saving changes nothing. The bytes are those of the
- * machine and of the program. */
+ * Into a state that is being saved these calls copy, out of one that is being loaded they copy back. An object that is
+ * loaded was made as the saved one was: what making it finds out is not part of the state, nor is what the next step
+ * makes anew. Saving changes nothing. The bytes are those of the machine and of the program. */
 #ifndef SP_BASE_STATE_H
 #define SP_BASE_STATE_H
 
@@ -16,7 +17,8 @@
 
 typedef struct sp_state {
     bool loading;
-    bool failed;  /* saving: out of memory; loading: these are not the bytes that such an object saves. It stays set, and nothing more is copied */
+    bool failed; /* saving: out of memory; loading: these are not the bytes that such an object saves. It stays set, and
+                    nothing more is copied */
     sp_list data; /* bytes; of the caller */
     int64_t at;   /* loading: so many of them are read */
 } sp_state;

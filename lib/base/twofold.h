@@ -1,5 +1,7 @@
-/* Sums of two doubles, x = high + low with |low| at most half a unit in the last place of high: about 32 decimal digits, for the few numbers that must come out right where doubles
- * cancel (T. J. Dekker 1971; the names are those of Shewchuk 1997). Products are written as calls of fma, so that the compiler cannot fuse them with the sums that follow. */
+/* Sums of two doubles, x = high + low with |low| at most half a unit in the last place of high: about 32 decimal
+ * digits, for the few numbers that must come out right where doubles cancel (T. J. Dekker 1971; the names are those of
+ * Shewchuk 1997). Products are written as calls of fma, so that the compiler cannot fuse them with the sums that
+ * follow. */
 #ifndef SP_BASE_TWOFOLD_H
 #define SP_BASE_TWOFOLD_H
 
@@ -25,7 +27,8 @@ static inline sp_twofold sp_two_product(double a, double b)
 
 static inline sp_twofold sp_twofold_add(sp_twofold a, sp_twofold b)
 {
-    const sp_twofold high = sp_two_sum(a.high, b.high), low = sp_two_sum(a.low, b.low), middle = sp_two_sum(high.high, high.low + low.high);
+    const sp_twofold high = sp_two_sum(a.high, b.high), low = sp_two_sum(a.low, b.low),
+                     middle = sp_two_sum(high.high, high.low + low.high);
     return sp_two_sum(middle.high, middle.low + low.low);
 }
 

@@ -17,7 +17,8 @@ static int orthonormal(sp_context *context, const sp_metric *metric, int64_t cou
     return status;
 }
 
-int sp_principal_angles(sp_context *context, const sp_metric *metric, int64_t a, double *A, int64_t b, double *B, double *angle, int64_t *count)
+int sp_principal_angles(sp_context *context, const sp_metric *metric, int64_t a, double *A, int64_t b, double *B,
+                        double *angle, int64_t *count)
 {
     int64_t rows = metric->rows, independent;
     sp_pool scratch = {0};
@@ -35,9 +36,13 @@ int sp_principal_angles(sp_context *context, const sp_metric *metric, int64_t a,
         B = columns, b = number;
     }
     *count = b;
-    double *product = sp_pool_raw(&scratch, rows * b, sizeof *product), *cosines = sp_pool_raw(&scratch, a * b, sizeof *cosines), *outside = sp_pool_raw(&scratch, rows * b, sizeof *outside);
-    double *work = sp_pool_raw(&scratch, metric->diagonal ? 1 : 2 * metric->matrix->order * b, sizeof *work), *inner = sp_pool_raw(&scratch, sp_dense_inner_work(a, b), sizeof *inner);
-    double *R = sp_pool_raw(&scratch, b * b, sizeof *R), *c = sp_pool_raw(&scratch, b, sizeof *c), *s = sp_pool_raw(&scratch, b, sizeof *s), *superb = sp_pool_raw(&scratch, b, sizeof *superb);
+    double *product = sp_pool_raw(&scratch, rows * b, sizeof *product),
+           *cosines = sp_pool_raw(&scratch, a * b, sizeof *cosines),
+           *outside = sp_pool_raw(&scratch, rows * b, sizeof *outside);
+    double *work = sp_pool_raw(&scratch, metric->diagonal ? 1 : 2 * metric->matrix->order * b, sizeof *work),
+           *inner = sp_pool_raw(&scratch, sp_dense_inner_work(a, b), sizeof *inner);
+    double *R = sp_pool_raw(&scratch, b * b, sizeof *R), *c = sp_pool_raw(&scratch, b, sizeof *c),
+           *s = sp_pool_raw(&scratch, b, sizeof *s), *superb = sp_pool_raw(&scratch, b, sizeof *superb);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -49,12 +54,14 @@ int sp_principal_angles(sp_context *context, const sp_metric *metric, int64_t a,
     /* 0: even what is all rounding stays, since its size is the answer */
     SP_TRY(sp_metric_orthonormalize(context, metric, b, outside, 0, R, &independent));
     double unused;
-    if (LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'N', (int)a, (int)b, cosines, (int)a, c, &unused, 1, &unused, 1, superb) != 0 ||
+    if (LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'N', (int)a, (int)b, cosines, (int)a, c, &unused, 1, &unused, 1,
+                       superb) != 0 ||
         LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'N', (int)b, (int)b, R, (int)b, s, &unused, 1, &unused, 1, superb) != 0) {
         status = sp_fail(context, SP_NUMERICAL, "the singular value decomposition did not converge");
         goto done;
     }
-    for (int64_t i = 0; i < b; i++) { /* cosines descend, sines descend: the i-th smallest angle has cosine i and sine b − 1 − i */
+    for (int64_t i = 0; i < b;
+         i++) { /* cosines descend, sines descend: the i-th smallest angle has cosine i and sine b − 1 − i */
         double cosine = fmin(1, c[i]), sine = fmin(1, s[b - 1 - i]);
         angle[i] = cosine * cosine > 0.5 ? asin(sine) : acos(cosine);
     }

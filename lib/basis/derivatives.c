@@ -6,8 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility, int64_t mode_count, const double *U, int64_t count,
-                         const int64_t *pair, double *derivative, double *work, double *residual)
+int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility,
+                         int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
+                         double *work, double *residual)
 {
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     double *load = work, *solution = load + n * count, *product = solution + n * count;
@@ -38,8 +39,9 @@ int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_spar
     return SP_OK;
 }
 
-int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U, int64_t pair_count, const int64_t *pair, int64_t memory,
-                         const int64_t *permutation, sp_cholesky *factor, double *derivative, sp_derivatives_report *report)
+int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U, int64_t pair_count,
+                         const int64_t *pair, int64_t memory, const int64_t *permutation, sp_cholesky *factor,
+                         double *derivative, sp_derivatives_report *report)
 {
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     sp_pool scratch = {0};
@@ -58,15 +60,19 @@ int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count,
         goto done;
     }
     sp_body_nodes(body, node);
-    status = factor ? sp_flexibility_over(context, n, factor, &flexibility) : sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, permutation, &flexibility);
+    status = factor
+                 ? sp_flexibility_over(context, n, factor, &flexibility)
+                 : sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, permutation, &flexibility);
     if (status == SP_NUMERICAL)
-        status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite: modal derivatives need an anchored body");
+        status = sp_fail(context, SP_NUMERICAL,
+                         "the stiffness matrix is not positive definite: modal derivatives need an anchored body");
     SP_TRY(status);
     report->factor_nonzeros = sp_cholesky_nonzeros(sp_flexibility_factor(flexibility));
     report->factor_flops = sp_cholesky_flops(sp_flexibility_factor(flexibility));
     for (int64_t first = 0; first < pair_count; first += group) {
         int64_t count = pair_count - first < group ? pair_count - first : group;
-        SP_TRY(sp_solve_derivatives(context, body, &K, flexibility, mode_count, U, count, pair + 2 * first, derivative + first * rows, work, &report->residual));
+        SP_TRY(sp_solve_derivatives(context, body, &K, flexibility, mode_count, U, count, pair + 2 * first,
+                                    derivative + first * rows, work, &report->residual));
         SP_TRY(sp_progress(context, (double)(first + count) / (double)pair_count));
     }
 done:

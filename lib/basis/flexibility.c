@@ -103,7 +103,8 @@ static int make_complement(sp_flexibility *x, const sp_sparse *M, const double *
     else {
         for (int64_t i = 0; i < n; i++)
             ones[i] = 1;
-        SP_TRY(sp_metric_orthonormalize(x->context, &(sp_metric){.rows = n, .diagonal = ones}, r, x->motion, 1e-10, R, &rank));
+        SP_TRY(sp_metric_orthonormalize(x->context, &(sp_metric){.rows = n, .diagonal = ones}, r, x->motion, 1e-10, R,
+                                        &rank));
         if (rank < r)
             status = sp_fail(x->context, SP_NUMERICAL, "the body is too flat for its rigid motions to be told apart");
     }
@@ -112,8 +113,9 @@ done:
     return status;
 }
 
-int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
-                       enum sp_complement complement, const int64_t *permutation, sp_flexibility **result)
+int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node,
+                       int64_t rigid_count, const double *rigid, enum sp_complement complement,
+                       const int64_t *permutation, sp_flexibility **result)
 {
     sp_flexibility *x = calloc(1, sizeof *x);
     sp_sparse pinned = {0};
@@ -128,11 +130,13 @@ int sp_flexibility_new(sp_context *context, const sp_sparse *K, const sp_sparse 
         SP_TRY(make_complement(x, M, rigid, complement));
         SP_TRY(pin(x, K, &pinned));
     }
-    SP_TRY(permutation ? sp_cholesky_new_permuted(context, K, permutation, &x->factor) : sp_cholesky_new(context, K, node, &x->factor));
+    SP_TRY(permutation ? sp_cholesky_new_permuted(context, K, permutation, &x->factor)
+                       : sp_cholesky_new(context, K, node, &x->factor));
     status = sp_cholesky_factor(x->factor, rigid_count ? &pinned : K);
     if (status == SP_NUMERICAL)
-        status = sp_fail(context, SP_NUMERICAL, rigid_count ? "the stiffness matrix is not positive definite beside its %lld rigid motions"
-                                                             : "the stiffness matrix is not positive definite (%lld rigid motions are known)",
+        status = sp_fail(context, SP_NUMERICAL,
+                         rigid_count ? "the stiffness matrix is not positive definite beside its %lld rigid motions"
+                                     : "the stiffness matrix is not positive definite (%lld rigid motions are known)",
                          (long long)rigid_count);
 done:
     sp_pool_free(&pinned.pool);

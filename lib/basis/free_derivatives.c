@@ -14,13 +14,14 @@ typedef struct solver {
     sp_context *context;
     int64_t n, modes;
     sp_sparse K, M;
-    sp_cholesky *factor;       /* of K + σM */
-    double *psi, *mass_psi;    /* [n, modes] Ψ and MΨ */
+    sp_cholesky *factor;    /* of K + σM */
+    double *psi, *mass_psi; /* [n, modes] Ψ and MΨ */
     double *inner, *work;
     double *x, *r, *z, *p, *Kp, *Mp;
 } solver;
 
-/* Columns of A lose their part along B: A ← A − B (CᵀA). With B = Ψ, C = MΨ vectors leave the modes; swapped, forces do. */
+/* Columns of A lose their part along B: A ← A − B (CᵀA). With B = Ψ, C = MΨ vectors leave the modes; swapped, forces
+ * do. */
 static void remove(solver *s, int64_t count, const double *B, const double *C, double *A)
 {
     sp_dense_inner(s->context, s->n, s->modes, C, count, A, s->inner, s->work);
@@ -46,8 +47,8 @@ static void apply(solver *s, int64_t count, const double *lambda)
     remove(s, count, s->mass_psi, s->psi, s->Kp);
 }
 
-/* Preconditioned conjugate gradients for all columns at once, each with its own coefficients; r holds the right-hand sides on
- * entry (projected) and the residuals afterwards, x the solutions. */
+/* Preconditioned conjugate gradients for all columns at once, each with its own coefficients; r holds the right-hand
+ * sides on entry (projected) and the residuals afterwards, x the solutions. */
 static int conjugate_gradients(solver *s, int64_t count, const double *lambda, const double *size, int64_t *iterations)
 {
     int64_t n = s->n;
@@ -91,8 +92,8 @@ done:
     return status;
 }
 
-static int solve_group(solver *s, const sp_body *body, int64_t mode_count, const double *U, const double *eigenvalue, int64_t count, const int64_t *pair, double *derivative,
-                       sp_free_derivatives_report *report)
+static int solve_group(solver *s, const sp_body *body, int64_t mode_count, const double *U, const double *eigenvalue,
+                       int64_t count, const int64_t *pair, double *derivative, sp_free_derivatives_report *report)
 {
     int64_t rows = 3 * body->mesh->vertex_count, n = s->n;
     double lambda[GROUP], size[GROUP];
@@ -123,7 +124,9 @@ static int solve_group(solver *s, const sp_body *body, int64_t mode_count, const
         double residual = size[c] > 0 ? sqrt(sum) / size[c] : 0;
         report->residual = fmax(report->residual, residual);
         if (!(residual < 1e-6))
-            return sp_fail(s->context, SP_INPUT, "derivative (%lld, %lld) does not converge (residual %.1e): its eigenvalue is not below the next one of the body; take modes so that close eigenvalues stay together",
+            return sp_fail(s->context, SP_INPUT,
+                           "derivative (%lld, %lld) does not converge (residual %.1e): its eigenvalue is not below the "
+                           "next one of the body; take modes so that close eigenvalues stay together",
                            (long long)pair[2 * c] + 1, (long long)pair[2 * c + 1] + 1, residual);
         memset(derivative + c * rows, 0, (size_t)rows * sizeof *derivative);
         sp_body_spread(body, s->x + c * n, derivative + c * rows);
@@ -145,7 +148,8 @@ static void add_shift(const sp_sparse *K, const sp_sparse *M, double shift, sp_s
     }
 }
 
-static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, const double *eigenvalue, const int64_t *permutation)
+static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, const double *eigenvalue,
+                   const int64_t *permutation)
 {
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
     sp_sparse shifted = {0};
@@ -176,14 +180,16 @@ static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, con
     for (int64_t j = 0; j < s->modes && shift == 0; j++)
         shift = eigenvalue[j] > 0 ? 0.1 * eigenvalue[j] : 0;
     add_shift(&s->K, &s->M, shift, &shifted);
-    SP_TRY(permutation ? sp_cholesky_new_permuted(s->context, &shifted, permutation, &s->factor) : sp_cholesky_new(s->context, &shifted, node, &s->factor));
+    SP_TRY(permutation ? sp_cholesky_new_permuted(s->context, &shifted, permutation, &s->factor)
+                       : sp_cholesky_new(s->context, &shifted, node, &s->factor));
     status = sp_cholesky_factor(s->factor, &shifted);
 done:
     sp_sparse_free(&shifted);
     return status;
 }
 
-int sp_free_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U, const double *eigenvalue, int64_t pair_count, const int64_t *pair,
+int sp_free_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U,
+                              const double *eigenvalue, int64_t pair_count, const int64_t *pair,
                               const int64_t *permutation, double *derivative, sp_free_derivatives_report *report)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
@@ -194,7 +200,8 @@ int sp_free_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_c
     SP_TRY(prepare(&s, body, &pool, U, eigenvalue, permutation));
     for (int64_t first = 0; first < pair_count; first += GROUP) {
         int64_t count = pair_count - first < GROUP ? pair_count - first : GROUP;
-        SP_TRY(solve_group(&s, body, mode_count, U, eigenvalue, count, pair + 2 * first, derivative + first * rows, report));
+        SP_TRY(solve_group(&s, body, mode_count, U, eigenvalue, count, pair + 2 * first, derivative + first * rows,
+                           report));
         SP_TRY(sp_progress(context, (double)(first + count) / (double)pair_count));
     }
 done:

@@ -1,6 +1,7 @@
 #include "basis/inertia.h"
 
-const char *const sp_inertia_names[SP_INERTIA_FIELDS] = {"x", "y", "z", "rx", "ry", "rz", "xx", "yy", "zz", "yz", "zx", "xy"};
+const char *const sp_inertia_names[SP_INERTIA_FIELDS] = {"x",  "y",  "z",  "rx", "ry", "rz",
+                                                         "xx", "yy", "zz", "yz", "zx", "xy"};
 
 static void field_at(int field, const double X[3], double a[3])
 {
@@ -26,7 +27,8 @@ int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, c
     const sp_mesh *mesh = body->mesh;
     sp_pool scratch = {0};
     const int64_t width = 3 * count;
-    double *a = sp_pool_raw(&scratch, width * mesh->vertex_count, sizeof *a), *f = sp_pool_new(&scratch, width * mesh->vertex_count, sizeof *f);
+    double *a = sp_pool_raw(&scratch, width * mesh->vertex_count, sizeof *a),
+           *f = sp_pool_new(&scratch, width * mesh->vertex_count, sizeof *f);
     double *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass), centre[3] = {0}, total = 0;
     if (scratch.failed) {
         sp_pool_free(&scratch);

@@ -6,14 +6,16 @@
 
 enum { SP_INERTIA_FIELDS = 12 };
 
-/* Their names, in order: x y z, accelerations e_c; rx ry rz, angular accelerations e_c × X; xx yy zz yz zx xy, centrifugal accelerations of the
- * angular velocity products ω_a ω_b: |ω|²X − ω(ω·X), that is X − X_a e_a for aa and −(X_b e_a + X_a e_b) for ab. X is measured from
- * the centre of mass. The six centrifugal fields span all symmetric linear fields: what a free body feels as it turns
- * (the first six only accelerate it as a whole: then they leave no deformation behind). */
+/* Their names, in order: x y z, accelerations e_c; rx ry rz, angular accelerations e_c × X; xx yy zz yz zx xy,
+ * centrifugal accelerations of the angular velocity products ω_a ω_b: |ω|²X − ω(ω·X), that is X − X_a e_a for aa and
+ * −(X_b e_a + X_a e_b) for ab. X is measured from the centre of mass. The six centrifugal fields span all symmetric
+ * linear fields: what a free body feels as it turns (the first six only accelerate it as a whole: then they leave no
+ * deformation behind). */
 extern const char *const sp_inertia_names[SP_INERTIA_FIELDS];
 
-/* Column c of force [dof_count, count] becomes M a for field[c], consistent mass, what held vertices carry included: the load on the free degrees
- * of freedom. */
-int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, const int *field, double *force) SP_MUST_USE;
+/* Column c of force [dof_count, count] becomes M a for field[c], consistent mass, what held vertices carry included:
+ * the load on the free degrees of freedom. */
+int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, const int *field,
+                      double *force) SP_MUST_USE;
 
 #endif

@@ -47,8 +47,8 @@ static int add(sp_context *context, sp_list *list, candidate one)
     return SP_OK;
 }
 
-/* The heaviest `most` of one order go to the end of the list of all. Weights do not grow with the order, so nothing that is made of the others
- * could be among the heaviest in the end. */
+/* The heaviest `most` of one order go to the end of the list of all. Weights do not grow with the order, so nothing
+ * that is made of the others could be among the heaviest in the end. */
 static int take_heaviest(sp_context *context, sp_list *level, int64_t most, sp_list *all)
 {
     int status = SP_OK;
@@ -64,7 +64,8 @@ static int take_heaviest(sp_context *context, sp_list *level, int64_t most, sp_l
     return status;
 }
 
-int sp_inertia_derivatives_choose(sp_context *context, int64_t mode_count, const double *weight, int order, int64_t most, sp_list *pair, sp_list *derivative_order)
+int sp_inertia_derivatives_choose(sp_context *context, int64_t mode_count, const double *weight, int order,
+                                  int64_t most, sp_list *pair, sp_list *derivative_order)
 {
     sp_list all = {0}, level = {0};
     int64_t first = 0;
@@ -79,18 +80,22 @@ int sp_inertia_derivatives_choose(sp_context *context, int64_t mode_count, const
         int64_t end = all.count;
         for (int64_t c = first; c < end; c++)
             for (int64_t i = 0; i < mode_count; i++)
-                SP_TRY(add(context, &level, (candidate){.weight = weight[i] * ((candidate *)all.data)[c].weight, .order = k, .i = i, .c = c}));
+                SP_TRY(add(
+                    context, &level,
+                    (candidate){.weight = weight[i] * ((candidate *)all.data)[c].weight, .order = k, .i = i, .c = c}));
         first = end;
         SP_TRY(take_heaviest(context, &level, most, &all));
     }
-    /* of all orders together; what a chosen one is made of is heavier, or as heavy and of lower order: chosen too, and before it */
+    /* of all orders together; what a chosen one is made of is heavier, or as heavy and of lower order: chosen too, and
+     * before it */
     candidate *list = all.data;
     int64_t count = all.count < most ? all.count : most;
     qsort(list, (size_t)all.count, sizeof *list, heavier);
     for (int64_t k = 0; k < all.count; k++)
         list[k].number = k < count;
     qsort(list, (size_t)all.count, sizeof *list, by_place);
-    int64_t *pairs = sp_list_add(pair, 2 * count, sizeof *pairs), *orders = sp_list_add(derivative_order, count, sizeof *orders);
+    int64_t *pairs = sp_list_add(pair, 2 * count, sizeof *pairs),
+            *orders = sp_list_add(derivative_order, count, sizeof *orders);
     if (!pairs || !orders) {
         status = sp_fail_memory(context);
         goto done;
@@ -111,8 +116,9 @@ done:
 
 /* ---- how ---- */
 
-int sp_inertia_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility, int64_t mode_count, int64_t pair_count,
-                           const int64_t *pair, double *all, sp_inertia_derivatives_report *report)
+int sp_inertia_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility,
+                           int64_t mode_count, int64_t pair_count, const int64_t *pair, double *all,
+                           sp_inertia_derivatives_report *report)
 {
     int64_t n = body->dof_count, rows = 3 * body->mesh->vertex_count;
     sp_pool scratch = {0};
@@ -120,14 +126,17 @@ int sp_inertia_derivatives(sp_context *context, const sp_body *body, const sp_sp
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     *report = (sp_inertia_derivatives_report){0};
     for (int64_t first = 0, count; first < pair_count && status == SP_OK; first += count) {
-        for (count = 0; count < SP_DERIVATIVES_WIDTH && first + count < pair_count && pair[2 * (first + count) + 1] < mode_count + first; count++) {
+        for (count = 0; count < SP_DERIVATIVES_WIDTH && first + count < pair_count &&
+                        pair[2 * (first + count) + 1] < mode_count + first;
+             count++) {
         }
         if (count == 0) {
-            status = sp_fail(context, SP_USAGE, "derivative %lld is made of one that does not come before it", (long long)first + 1);
+            status = sp_fail(context, SP_USAGE, "derivative %lld is made of one that does not come before it",
+                             (long long)first + 1);
             break;
         }
-        status = sp_solve_derivatives(context, body, K, flexibility, mode_count + first, all, count, pair + 2 * first, all + (mode_count + first) * rows, work,
-                                      &report->residual);
+        status = sp_solve_derivatives(context, body, K, flexibility, mode_count + first, all, count, pair + 2 * first,
+                                      all + (mode_count + first) * rows, work, &report->residual);
         if (status == SP_OK)
             status = sp_progress(context, (double)(first + count) / (double)pair_count);
     }

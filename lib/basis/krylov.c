@@ -13,10 +13,10 @@ typedef struct krylov {
     const sp_krylov_parameters *parameters;
     const sp_sparse *M;
     sp_metric metric;
-    int64_t n, width;             /* columns of a whole block */
-    double *product;              /* [n, width] M times the block */
-    double *inner, *work, *R;     /* exact: coefficients */
-    double *samples;              /* reduced: [3·count, columns] */
+    int64_t n, width;         /* columns of a whole block */
+    double *product;          /* [n, width] M times the block */
+    double *inner, *work, *R; /* exact: coefficients */
+    double *samples;          /* reduced: [3·count, columns] */
     sp_krylov_report *report;
 } krylov;
 
@@ -25,14 +25,16 @@ static void scale_columns(const krylov *k, int64_t count, double *W)
 {
     sp_sparse_times(k->context, k->M, count, W, k->product);
     for (int64_t c = 0; c < count; c++) {
-        double square = sp_dense_dot(k->n, W + c * k->n, k->product + c * k->n), scale = square > 0 ? 1 / sqrt(square) : 0;
+        double square = sp_dense_dot(k->n, W + c * k->n, k->product + c * k->n),
+               scale = square > 0 ? 1 / sqrt(square) : 0;
         cblas_dscal((int)k->n, scale, W + c * k->n, 1);
         cblas_dscal((int)k->n, scale, k->product + c * k->n, 1);
     }
 }
 
-/* W ← (W − U h) R⁻¹ with h = UᵀMW and RᵀR = WᵀMW − hᵀh, MW in k->product: everything BLAS-3 (the Pythagorean variant of block
- * Gram–Schmidt). False, and W as it was, where a column keeps so little of its length that R would have lost half of its digits. */
+/* W ← (W − U h) R⁻¹ with h = UᵀMW and RᵀR = WᵀMW − hᵀh, MW in k->product: everything BLAS-3 (the Pythagorean variant of
+ * block Gram–Schmidt). False, and W as it was, where a column keeps so little of its length that R would have lost half
+ * of its digits. */
 static bool project_block(krylov *k, int64_t before, const double *U, int64_t count, double *W)
 {
     int64_t n = k->n;
@@ -42,7 +44,8 @@ static bool project_block(krylov *k, int64_t before, const double *U, int64_t co
     for (int64_t c = 0; c < count; c++)
         length[c] = gram[c * count + c];
     if (before > 0)
-        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)count, (int)before, -1, k->inner, (int)before, 1, gram, (int)count);
+        cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, (int)count, (int)before, -1, k->inner, (int)before, 1, gram,
+                    (int)count);
     if (LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', (int)count, gram, (int)count) != 0)
         return false;
     for (int64_t c = 0; c < count; c++)
@@ -53,10 +56,11 @@ static bool project_block(krylov *k, int64_t before, const double *U, int64_t co
     return true;
 }
 
-/* Block Gram–Schmidt against the `before` columns at U, the block behind them orthonormalized within; all of it twice, since a column that loses
- * most of its length has only half of its digits right after the first time. Where the operator is symmetric, the first time needs the `recent`
- * columns alone; what the others then leave is rounding, or it is done once more. Not for several blocks at a time, though U would be read less often: that rounding grows by 1e4 and more from one block to
- * the next, and after two of them it is all there is (measured). */
+/* Block Gram–Schmidt against the `before` columns at U, the block behind them orthonormalized within; all of it twice,
+ * since a column that loses most of its length has only half of its digits right after the first time. Where the
+ * operator is symmetric, the first time needs the `recent` columns alone; what the others then leave is rounding, or it
+ * is done once more. Not for several blocks at a time, though U would be read less often: that rounding grows by 1e4
+ * and more from one block to the next, and after two of them it is all there is (measured). */
 static int orthogonalize_exactly(krylov *k, int64_t before, int64_t recent, const double *U, int64_t count, double *W)
 {
     int64_t n = k->n, rank;
@@ -116,11 +120,12 @@ static int orthogonalize(krylov *k, int64_t before, int64_t recent, double *U, i
     if (k->parameters->orthogonalization == SP_ORTHOGONAL_EXACT)
         status = orthogonalize_exactly(k, before, recent, U, count, W);
     else if (k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED)
-        status = sp_reduced_mgs(k->context, k->parameters->inner, k->parameters->culling, k->n, before, U, count, W, k->samples, &k->report->subtractions,
-                                &k->report->culled, &k->report->cosine);
+        status = sp_reduced_mgs(k->context, k->parameters->inner, k->parameters->culling, k->n, before, U, count, W,
+                                k->samples, &k->report->subtractions, &k->report->culled, &k->report->cosine);
     *kept = close_gaps(k->n, count, W);
     if (status == SP_OK && k->parameters->orthogonalization == SP_ORTHOGONAL_REDUCED && *kept < count)
-        sp_sparse_inner_gather(k->parameters->inner, k->n, *kept, W, k->samples + 3 * k->parameters->inner->count * before);
+        sp_sparse_inner_gather(k->parameters->inner, k->n, *kept, W,
+                               k->samples + 3 * k->parameters->inner->count * before);
     k->report->dependent += count - *kept;
     k->report->orthogonalization_seconds += omp_get_wtime() - begin;
     return status;
@@ -139,12 +144,18 @@ static int prepare(krylov *k, sp_pool *pool)
     return pool->failed ? sp_fail_memory(k->context) : SP_OK;
 }
 
-int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_sparse *M, int64_t start_count, const double *F, const sp_krylov_parameters *parameters,
-                     double *U, int64_t *columns, sp_krylov_report *report)
+int sp_inertia_modes(sp_context *context, sp_flexibility *flexibility, const sp_sparse *M, int64_t start_count,
+                     const double *F, const sp_krylov_parameters *parameters, double *U, int64_t *columns,
+                     sp_krylov_report *report)
 {
     int64_t n = M->order, have = 0, last = 0, before_last = 0;
     sp_pool pool = {0};
-    krylov k = {.context = context, .parameters = parameters, .M = M, .metric = {.rows = n, .matrix = M}, .n = n, .report = report};
+    krylov k = {.context = context,
+                .parameters = parameters,
+                .M = M,
+                .metric = {.rows = n, .matrix = M},
+                .n = n,
+                .report = report};
     k.width = start_count < parameters->count ? start_count : parameters->count;
     int status;
     *report = (sp_krylov_report){0};

@@ -37,9 +37,9 @@ void sp_inverted_remember(sp_inverted *p, int64_t count)
 }
 
 /* ---- the Krylov space ----
- * The operator A has been applied to m columns V; w columns Q follow them, M-orthonormal together: A V = V H + Q E. H is symmetric, and so is what
- * stands around it: E are rows m to m + w of the same array, and columns. E has entries from column `coupled` on: in the last block's columns, after
- * a restart in all. */
+ * The operator A has been applied to m columns V; w columns Q follow them, M-orthonormal together: A V = V H + Q E. H
+ * is symmetric, and so is what stands around it: E are rows m to m + w of the same array, and columns. E has entries
+ * from column `coupled` on: in the last block's columns, after a restart in all. */
 typedef struct krylov {
     sp_inverted *p;
     int64_t n, most, m, w, coupled;
@@ -58,7 +58,8 @@ static double *column(const krylov *k, int64_t j)
     return k->V + j * k->n;
 }
 
-/* W ← W R⁻¹ with R'R = WᵀM W; MW = M W goes with it. Returns the least part of a column that those before it leave alone: below a thousandth nothing is done, near 1 rounding has not grown. */
+/* W ← W R⁻¹ with R'R = WᵀM W; MW = M W goes with it. Returns the least part of a column that those before it leave
+ * alone: below a thousandth nothing is done, near 1 rounding has not grown. */
 static double normalize(krylov *k, int64_t w, double *W, double *MW)
 {
     double R[WIDTH * WIDTH], length[WIDTH], least = 1;
@@ -78,15 +79,16 @@ static double normalize(krylov *k, int64_t w, double *W, double *MW)
     return least;
 }
 
-/* The *w columns behind the first `have` of V become M-orthonormal, and M-orthogonal to those and to the known vectors; MQ becomes M times them. Columns of
- * which at most `rounding` is left are dropped. MW = M times them on entry. */
+/* The *w columns behind the first `have` of V become M-orthonormal, and M-orthogonal to those and to the known vectors;
+ * MQ becomes M times them. Columns of which at most `rounding` is left are dropped. MW = M times them on entry. */
 static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
 {
     sp_context *context = k->p->context;
     const sp_metric metric = {.rows = k->n, .matrix = k->p->M};
     double *W = column(k, have), R[WIDTH * WIDTH];
     const double *image = k->MW;
-    const int64_t left = k->n - k->p->known - have; /* directions that there are; the rest of W is rounding, however independent it looks */
+    const int64_t left = k->n - k->p->known -
+                         have; /* directions that there are; the rest of W is rounding, however independent it looks */
     if (left <= 0)
         *w = 0;
     for (int pass = 0; *w > 0 && pass < 2 * WIDTH; pass++) {
@@ -98,7 +100,8 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
         if (alone > 0.1)
             return SP_OK;
         if (alone > 0) {
-            sp_sparse_times(context, k->p->M, *w, W, k->MQ); /* anew: short columns have been made long, and rounding with them */
+            sp_sparse_times(context, k->p->M, *w, W,
+                            k->MQ); /* anew: short columns have been made long, and rounding with them */
             if (normalize(k, *w, W, k->MQ) > 0)
                 return SP_OK;
             break;
@@ -116,7 +119,9 @@ static int orthonormalize(krylov *k, int64_t have, int64_t *w, double rounding)
         sp_sparse_times(context, k->p->M, *w, W, k->MQ);
         image = k->MQ;
     }
-    return *w == 0 ? SP_OK : sp_fail(context, SP_NUMERICAL, "Lanczos vectors cannot be made orthogonal: the mass matrix is not positive definite");
+    return *w == 0 ? SP_OK
+                   : sp_fail(context, SP_NUMERICAL,
+                             "Lanczos vectors cannot be made orthogonal: the mass matrix is not positive definite");
 }
 
 /* Q becomes random directions of the operator's range, with nothing in common with V. */
@@ -138,7 +143,8 @@ static int begin_block(krylov *k)
     k->coupled = k->m;
     status = orthonormalize(k, k->m, &k->w, 1e-13 * longest);
     if (status == SP_OK && k->w == 0)
-        return sp_fail(p->context, SP_NUMERICAL, "Lanczos found no more than %lld directions", (long long)(p->known + k->m));
+        return sp_fail(p->context, SP_NUMERICAL, "Lanczos found no more than %lld directions",
+                       (long long)(p->known + k->m));
     return status;
 }
 
@@ -213,7 +219,8 @@ static void restart(krylov *k, int64_t keep)
     for (int64_t first = 0; first < n; first += PANEL) {
         int64_t height = n - first < PANEL ? n - first : PANEL;
         double *turned = k->rows + omp_get_thread_num() * PANEL * k->most;
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)height, (int)keep, (int)m, 1, k->V + first, (int)n, S, (int)m, 0, turned, (int)height);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)height, (int)keep, (int)m, 1, k->V + first, (int)n,
+                    S, (int)m, 0, turned, (int)height);
         for (int64_t j = 0; j < keep; j++)
             memcpy(k->V + j * n + first, turned + j * height, (size_t)height * sizeof *turned);
     }
@@ -239,11 +246,13 @@ int sp_lanczos(sp_inverted *p, int64_t wanted, double tolerance, double *eigenva
 {
     sp_context *context = p->context;
     sp_pool scratch = {0};
-    int64_t n = p->n, room = n - p->known, roomy = 2 * wanted + 20 * WIDTH, most = roomy < room ? roomy : room, converged = 0;
+    int64_t n = p->n, room = n - p->known, roomy = 2 * wanted + 20 * WIDTH, most = roomy < room ? roomy : room,
+            converged = 0;
     int64_t look = wanted + wanted / 4 + WIDTH; /* columns when the Ritz values are looked at next */
     int status = sp_dense_fits(context, n, most + 2 * WIDTH);
     if (wanted >= room || most > 20000)
-        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions are too many", (long long)(wanted + p->known), (long long)n);
+        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld free directions are too many",
+                       (long long)(wanted + p->known), (long long)n);
     krylov k = {.p = p, .n = n, .most = most, .stride = most + 2 * WIDTH};
     k.V = sp_pool_raw(&scratch, n * (most + WIDTH), sizeof *k.V);
     k.MQ = sp_pool_raw(&scratch, n * WIDTH, sizeof *k.MQ);
@@ -273,7 +282,8 @@ int sp_lanczos(sp_inverted *p, int64_t wanted, double tolerance, double *eigenva
         if (converged == wanted)
             break;
         if (full && restarts++ == RESTARTS) {
-            status = sp_fail(context, SP_NUMERICAL, "Lanczos found %lld of %lld modes", (long long)converged, (long long)wanted);
+            status = sp_fail(context, SP_NUMERICAL, "Lanczos found %lld of %lld modes", (long long)converged,
+                             (long long)wanted);
             goto done;
         }
         if (full) {

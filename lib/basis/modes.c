@@ -23,13 +23,16 @@ static int check_mass(sp_context *context, const sp_sparse *M)
     for (int64_t row = 0; row < M->order; row++) {
         double diagonal = sp_sparse_entry(M, row, row);
         if (!(diagonal > 0))
-            return sp_fail(context, SP_INPUT, "the mass matrix has %g on the diagonal of row %lld", diagonal, (long long)row);
+            return sp_fail(context, SP_INPUT, "the mass matrix has %g on the diagonal of row %lld", diagonal,
+                           (long long)row);
     }
     return SP_OK;
 }
 
-/* HᵀH [6, 6] of the held components of one piece (−1: all) in the six rigid motions, and how many components are held. */
-static void held_motions(const sp_mesh *mesh, const int64_t *vertex_label, int64_t piece, const double centre[3], double size, double gram[36], int64_t *held)
+/* HᵀH [6, 6] of the held components of one piece (−1: all) in the six rigid motions, and how many components are held.
+ */
+static void held_motions(const sp_mesh *mesh, const int64_t *vertex_label, int64_t piece, const double centre[3],
+                         double size, double gram[36], int64_t *held)
 {
     memset(gram, 0, 36 * sizeof *gram);
     *held = 0;
@@ -69,13 +72,15 @@ int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *
     }
     sp_pool scratch = {0};
     int status = SP_OK;
-    double *held_rows = sp_pool_new(&scratch, 6 * 6, sizeof *held_rows); /* HᵀH of the held components of the six motions */
+    double *held_rows =
+        sp_pool_new(&scratch, 6 * 6, sizeof *held_rows); /* HᵀH of the held components of the six motions */
     double *all = sp_pool_new(&scratch, 6 * n, sizeof *all), values[6], full_R[36];
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    int64_t *label = sp_pool_raw(&scratch, sp_mesh_element_count(mesh), sizeof *label), *vertex_label = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex_label);
+    int64_t *label = sp_pool_raw(&scratch, sp_mesh_element_count(mesh), sizeof *label),
+            *vertex_label = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex_label);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -105,7 +110,10 @@ int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *
     for (int m = 0; m < 6; m++)
         freedom -= pieces > 1 && !is_held(values, m, held);
     if (freedom > 0) {
-        status = sp_fail(context, SP_INPUT, "the mesh has %lld separate pieces that can move on their own: anchor each, or keep one (simcut --keep 1, voxelize --keep 1)", (long long)pieces);
+        status = sp_fail(context, SP_INPUT,
+                         "the mesh has %lld separate pieces that can move on their own: anchor each, or keep one "
+                         "(simcut --keep 1, voxelize --keep 1)",
+                         (long long)pieces);
         goto done;
     }
     /* combinations that leave every held component at rest */
@@ -145,8 +153,8 @@ static int eigenvectors(sp_inverted *p, const sp_modes_parameters *parameters, i
     return (parameters->arpack ? sp_lanczos_arpack : sp_lanczos)(p, wanted, parameters->tolerance, eigenvalue);
 }
 
-/* Looks for what is left below: block Krylov steps from random vectors in the complement of everything known. Its best Ritz
- * value bounds the next eigenvalue from above; below the last known one it proves that a mode was missed. */
+/* Looks for what is left below: block Krylov steps from random vectors in the complement of everything known. Its best
+ * Ritz value bounds the next eigenvalue from above; below the last known one it proves that a mode was missed. */
 static int look_for_next(sp_inverted *p, double *next)
 {
     sp_context *context = p->context;
@@ -157,8 +165,11 @@ static int look_for_next(sp_inverted *p, double *next)
         return SP_OK; /* nearly everything is known */
     }
     int status = SP_OK;
-    double *chain = sp_pool_raw(&scratch, n * (total + width), sizeof *chain), *space = sp_pool_raw(&scratch, n * total, sizeof *space), *mass_space = sp_pool_raw(&scratch, n * total, sizeof *space);
-    double *R = sp_pool_raw(&scratch, total * total, sizeof *R), *H = sp_pool_raw(&scratch, total * total, sizeof *H), *work = sp_pool_raw(&scratch, sp_dense_inner_work(total, total), sizeof *work);
+    double *chain = sp_pool_raw(&scratch, n * (total + width), sizeof *chain),
+           *space = sp_pool_raw(&scratch, n * total, sizeof *space),
+           *mass_space = sp_pool_raw(&scratch, n * total, sizeof *space);
+    double *R = sp_pool_raw(&scratch, total * total, sizeof *R), *H = sp_pool_raw(&scratch, total * total, sizeof *H),
+           *work = sp_pool_raw(&scratch, sp_dense_inner_work(total, total), sizeof *work);
     double theta[CHECK_WIDTH * CHECK_STEPS];
     bool dependent[CHECK_WIDTH * CHECK_STEPS];
     if (scratch.failed) {
@@ -182,11 +193,13 @@ static int look_for_next(sp_inverted *p, double *next)
         dependent[j] = R[(total + 1) * j] == 0; /* a row of zeros in R, a column of zeros in Q */
     for (int64_t j = 0; j < total; j++)
         R[(total + 1) * j] += dependent[j];
-    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, (int)total, (int)total, 1, R, (int)total, H, (int)total);
+    cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, (int)total, (int)total, 1, R,
+                (int)total, H, (int)total);
     for (int64_t j = 0; j < total; j++)
         for (int64_t i = 0; i < total && dependent[j]; i++)
             H[total * j + i] = 0;
-    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', (int)total, H, (int)total, theta) != 0) /* its lower triangle needs less of R⁻¹ */
+    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', (int)total, H, (int)total, theta) !=
+        0) /* its lower triangle needs less of R⁻¹ */
         status = sp_fail(context, SP_NUMERICAL, "the check for missed modes failed");
     *next = theta[total - 1] > 0 ? p->shift + 1 / theta[total - 1] : INFINITY;
 done:
@@ -194,14 +207,16 @@ done:
     return status;
 }
 
-/* Rayleigh–Ritz over all found vectors, which are orthonormal but for what Lanczos left: VᵀKV S = VᵀMV S Λ. M-orthonormal to rounding then, ascending, signs fixed; true quotients. */
+/* Rayleigh–Ritz over all found vectors, which are orthonormal but for what Lanczos left: VᵀKV S = VᵀMV S Λ.
+ * M-orthonormal to rounding then, ascending, signs fixed; true quotients. */
 static int refine(sp_inverted *p, int64_t rigid_count, double *eigenvalue)
 {
     sp_context *context = p->context;
     int64_t n = p->n, count = p->known - rigid_count;
     double *v = p->vectors + rigid_count * n, *Mv = p->mass_vectors + rigid_count * n;
     sp_pool scratch = {0};
-    double *G = sp_pool_raw(&scratch, count * count, sizeof *G), *H = sp_pool_raw(&scratch, count * count, sizeof *H), *w = sp_pool_raw(&scratch, n * count, sizeof *w);
+    double *G = sp_pool_raw(&scratch, count * count, sizeof *G), *H = sp_pool_raw(&scratch, count * count, sizeof *H),
+           *w = sp_pool_raw(&scratch, n * count, sizeof *w);
     double *work = sp_pool_raw(&scratch, sp_dense_inner_work(count, count), sizeof *work);
     int status = SP_OK;
     if (scratch.failed) {
@@ -216,9 +231,11 @@ static int refine(sp_inverted *p, int64_t rigid_count, double *eigenvalue)
     sp_sparse_times(context, p->K, count, v, w);
     sp_dense_inner(context, n, count, v, count, w, H, work);
     sp_dense_inner(context, n, count, v, count, Mv, G, work);
-    const lapack_int failed = LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)count, H, (int)count, G, (int)count, eigenvalue);
+    const lapack_int failed =
+        LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)count, H, (int)count, G, (int)count, eigenvalue);
     if (failed != 0) {
-        status = sp_fail(context, SP_NUMERICAL, failed > count ? "Lanczos returned dependent modes" : "the projected eigenproblem failed");
+        status = sp_fail(context, SP_NUMERICAL,
+                         failed > count ? "Lanczos returned dependent modes" : "the projected eigenproblem failed");
         goto done;
     }
     memset(w, 0, (size_t)(n * count) * sizeof *w);
@@ -245,14 +262,16 @@ static int shifted(sp_context *context, const sp_sparse *K, const sp_sparse *M, 
             while (at < K->start[row + 1] && K->index[at] < M->index[k])
                 at++;
             if (at == K->start[row + 1] || K->index[at] != M->index[k])
-                return sp_fail(context, SP_INPUT, "the mass matrix has entry (%lld, %lld) where the stiffness has none", (long long)row, (long long)M->index[k]);
+                return sp_fail(context, SP_INPUT, "the mass matrix has entry (%lld, %lld) where the stiffness has none",
+                               (long long)row, (long long)M->index[k]);
             sum->value[at] -= shift * M->value[k];
         }
     }
     return SP_OK;
 }
 
-static int residuals(sp_context *context, const sp_sparse *K, const sp_sparse *M, int64_t count, int64_t rigid, const double *vector, const double *eigenvalue, double *residual)
+static int residuals(sp_context *context, const sp_sparse *K, const sp_sparse *M, int64_t count, int64_t rigid,
+                     const double *vector, const double *eigenvalue, double *residual)
 {
     int64_t n = K->order;
     sp_pool scratch = {0};
@@ -300,18 +319,21 @@ static int all_null(sp_context *context, const sp_sparse *K, int64_t count, cons
     return SP_OK;
 }
 
-/* How many modes behind `count` share the last one's eigenvalue, of `have` elastic ones, and the eigenvalue that follows. */
+/* How many modes behind `count` share the last one's eigenvalue, of `have` elastic ones, and the eigenvalue that
+ * follows. */
 static void count_group(const double *found, int64_t elastic, int64_t have, int64_t room, sp_modes_report *report)
 {
-    while (report->more < room && elastic + report->more < have && found[elastic + report->more] <= found[elastic - 1] * (1 + EQUAL))
+    while (report->more < room && elastic + report->more < have &&
+           found[elastic + report->more] <= found[elastic - 1] * (1 + EQUAL))
         report->more++;
     if (elastic + report->more < have)
         report->next = found[elastic + report->more];
 }
 
-/* The last eigenvalue may be one of several that are equal: where the bound of the next one leaves that open, a few more modes are computed, and
- * those that belong to it are kept. */
-static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
+/* The last eigenvalue may be one of several that are equal: where the bound of the next one leaves that open, a few
+ * more modes are computed, and those that belong to it are kept. */
+static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters,
+                      double *found, sp_modes_report *report)
 {
     double last = found[elastic - 1];
     int64_t have = p->known - rigid_count, more = p->n - p->known - 1 < CHECK_WIDTH ? p->n - p->known - 1 : CHECK_WIDTH;
@@ -319,7 +341,8 @@ static int keep_group(sp_inverted *p, int64_t rigid_count, int64_t elastic, cons
     int status = SP_OK;
     report->next = fmin(checked, p->next);
     if (have == elastic && (checked <= last * 1.05 || p->near <= last * (1 + EQUAL)) && more > 0) {
-        SP_TRY(sp_lanczos(p, more, parameters->tolerance, found + have)); /* ARPACK finds nothing where few directions are left */
+        SP_TRY(sp_lanczos(p, more, parameters->tolerance,
+                          found + have)); /* ARPACK finds nothing where few directions are left */
         SP_TRY(refine(p, rigid_count, found));
         have = p->known - rigid_count;
         report->next = p->next;
@@ -340,13 +363,15 @@ static double *dense_copy(sp_pool *pool, const sp_sparse *matrix)
     return dense;
 }
 
-/* All modes at once by LAPACK. The lowest `rigid_count` of them are the known rigid motions; the others become known behind these, their eigenvalues in found [n − rigid_count]. */
+/* All modes at once by LAPACK. The lowest `rigid_count` of them are the known rigid motions; the others become known
+ * behind these, their eigenvalues in found [n − rigid_count]. */
 static int dense_modes(sp_inverted *p, int64_t rigid_count, double *found)
 {
     sp_context *context = p->context;
     const int64_t n = p->n, elastic = n - rigid_count;
     sp_pool scratch = {0};
-    double *K = dense_copy(&scratch, p->K), *M = dense_copy(&scratch, p->M), *value = sp_pool_raw(&scratch, n, sizeof *value);
+    double *K = dense_copy(&scratch, p->K), *M = dense_copy(&scratch, p->M),
+           *value = sp_pool_raw(&scratch, n, sizeof *value);
     int status = SP_OK;
     if (scratch.failed) {
         status = sp_fail_memory(context);
@@ -354,7 +379,9 @@ static int dense_modes(sp_inverted *p, int64_t rigid_count, double *found)
     }
     const lapack_int failed = LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)n, K, (int)n, M, (int)n, value);
     if (failed != 0) {
-        status = sp_fail(context, SP_NUMERICAL, failed > n ? "the mass matrix is not positive definite (pivot %lld of %lld)" : "the dense eigenproblem did not converge (%lld of %lld)",
+        status = sp_fail(context, SP_NUMERICAL,
+                         failed > n ? "the mass matrix is not positive definite (pivot %lld of %lld)"
+                                    : "the dense eigenproblem did not converge (%lld of %lld)",
                          (long long)(failed > n ? failed - n : failed), (long long)n);
         goto done;
     }
@@ -362,7 +389,9 @@ static int dense_modes(sp_inverted *p, int64_t rigid_count, double *found)
     sp_inverted_remember(p, elastic);
     SP_TRY(refine(p, rigid_count, found));
     if (!(found[0] > 1e-14 * value[n - 1]))
-        status = sp_fail(context, SP_NUMERICAL, "the stiffness matrix is not positive definite but for the rigid motions: its lowest other eigenvalue is %.1e rad2/s2, the highest %.1e",
+        status = sp_fail(context, SP_NUMERICAL,
+                         "the stiffness matrix is not positive definite but for the rigid motions: its lowest other "
+                         "eigenvalue is %.1e rad2/s2, the highest %.1e",
                          found[0], value[n - 1]);
 done:
     sp_pool_free(&scratch);
@@ -370,7 +399,8 @@ done:
 }
 
 /* The lowest `elastic` modes and what is known of the next one, by Lanczos on one factorization. */
-static int lanczos_modes(sp_inverted *p, const int64_t *node, int64_t rigid_count, int64_t elastic, const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
+static int lanczos_modes(sp_inverted *p, const int64_t *node, int64_t rigid_count, int64_t elastic,
+                         const sp_modes_parameters *parameters, double *found, sp_modes_report *report)
 {
     sp_context *context = p->context;
     const sp_sparse *K = p->K, *M = p->M;
@@ -416,8 +446,9 @@ done:
     return status;
 }
 
-int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count, const double *rigid,
-             const sp_modes_parameters *parameters, double *eigenvalue, double *vector, double *residual, sp_modes_report *report)
+int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const int64_t *node, int64_t rigid_count,
+             const double *rigid, const sp_modes_parameters *parameters, double *eigenvalue, double *vector,
+             double *residual, sp_modes_report *report)
 {
     bool null = true;
     int known = check_mass(context, M);
@@ -428,18 +459,25 @@ int sp_modes(sp_context *context, const sp_sparse *K, const sp_sparse *M, const 
     rigid_count = null ? rigid_count : 0;
     const int64_t n = K->order;
     const bool dense = !parameters->arpack && parameters->count > n / 2;
-    int64_t count = parameters->count, most = dense ? n : count + (ROUNDS + 1) * CHECK_WIDTH, elastic = count > rigid_count ? count - rigid_count : 0;
+    int64_t count = parameters->count, most = dense ? n : count + (ROUNDS + 1) * CHECK_WIDTH,
+            elastic = count > rigid_count ? count - rigid_count : 0;
     sp_pool scratch = {0};
     sp_sparse A = {0};
     sp_inverted p = {.context = context, .K = K, .M = M, .n = n};
     int status = SP_OK;
     *report = (sp_modes_report){.rigid = rigid_count < count ? rigid_count : count, .certified = -1};
     if (count < 1 || count > n)
-        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld degrees of freedom", (long long)count, (long long)n);
+        return sp_fail(context, SP_USAGE, "%lld modes of a body with %lld degrees of freedom", (long long)count,
+                       (long long)n);
     if (parameters->arpack && count >= n)
-        return sp_fail(context, SP_USAGE, "ARPACK finds fewer modes than the %lld degrees of freedom; leave out --solver arpack", (long long)n);
+        return sp_fail(context, SP_USAGE,
+                       "ARPACK finds fewer modes than the %lld degrees of freedom; leave out --solver arpack",
+                       (long long)n);
     if (dense && n > 30000)
-        return sp_fail(context, SP_USAGE, "%lld of %lld modes: more than half of all are found by a dense solver, for up to 30000 degrees of freedom", (long long)count, (long long)n);
+        return sp_fail(
+            context, SP_USAGE,
+            "%lld of %lld modes: more than half of all are found by a dense solver, for up to 30000 degrees of freedom",
+            (long long)count, (long long)n);
     p.vectors = sp_pool_raw(&scratch, n * (most + rigid_count), sizeof *p.vectors);
     p.mass_vectors = sp_pool_raw(&scratch, n * (most + rigid_count), sizeof *p.vectors);
     p.coefficients = sp_pool_raw(&scratch, (most + rigid_count) * CHECK_WIDTH * CHECK_STEPS, sizeof *p.coefficients);

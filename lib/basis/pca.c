@@ -12,8 +12,8 @@ static int decompose(sp_context *context, int64_t count, double *R, double *sing
     double unused, statistics[7];
     lapack_int numbers[3];
     /* C: the accuracy is not spoiled by the scaling of columns, N: nor are small values taken as 0 */
-    lapack_int info = LAPACKE_dgejsv(LAPACK_COL_MAJOR, 'C', 'U', 'N', 'N', 'N', 'N', (int)count, (int)count, R, (int)count, singular_value, left, (int)count, &unused, 1,
-                                     statistics, numbers);
+    lapack_int info = LAPACKE_dgejsv(LAPACK_COL_MAJOR, 'C', 'U', 'N', 'N', 'N', 'N', (int)count, (int)count, R,
+                                     (int)count, singular_value, left, (int)count, &unused, 1, statistics, numbers);
     if (info != 0)
         return sp_fail(context, SP_NUMERICAL, "the singular value decomposition did not converge");
     double scale = statistics[0] / statistics[1]; /* taken out where values would overflow; 1 else */
@@ -22,7 +22,8 @@ static int decompose(sp_context *context, int64_t count, double *R, double *sing
     return SP_OK;
 }
 
-/* The vectors of small singular values come out of the Jacobi rotations orthogonal to fewer digits: each loses what it has of the earlier ones. */
+/* The vectors of small singular values come out of the Jacobi rotations orthogonal to fewer digits: each loses what it
+ * has of the earlier ones. */
 static void orthogonalize_small(int64_t count, int64_t columns, double *left, double *work)
 {
     for (int64_t c = 0; c < columns; c++) {
@@ -37,7 +38,8 @@ static void orthogonalize_small(int64_t count, int64_t columns, double *left, do
 
 int64_t sp_mass_pca_matrices(int64_t count)
 {
-    return (int64_t)sizeof(double) * 7 * count * count; /* R and its copy, left vectors, and what dgejsv takes: 4n² at most */
+    return (int64_t)sizeof(double) * 7 * count *
+           count; /* R and its copy, left vectors, and what dgejsv takes: 4n² at most */
 }
 
 /* Matrices [count, count] and what is found. */
@@ -86,8 +88,9 @@ done:
 
 /* ---- by the Gram matrix: few passes over the columns ---- */
 
-/* The upper triangular R with RᵀR = G, the upper triangle of R on entry: by the Cholesky factorization of the matrix that unit columns would have, whose rounding is relative
- * to each column. False where a column is zero or depends on others to all digits. */
+/* The upper triangular R with RᵀR = G, the upper triangle of R on entry: by the Cholesky factorization of the matrix
+ * that unit columns would have, whose rounding is relative to each column. False where a column is zero or depends on
+ * others to all digits. */
 static bool factor(int64_t count, double *R, double *length)
 {
     for (int64_t c = 0; c < count; c++)
@@ -104,18 +107,22 @@ static bool factor(int64_t count, double *R, double *length)
     return true;
 }
 
-/* Whether the Gram matrix is accurate enough for the kept directions. Its entries, of columns made unit vectors, are off by some eps, the matrix by about e = eps √count. Let b be the
- * length of the coefficients of the unit columns that make up a direction of length 1: 1 for orthonormal columns, up to the inverse of the smallest singular value of the unit columns where
- * they nearly depend on each other. To first order the square of singular value i is then off by e b_i² of itself, and kept direction i takes up e b_i b_j σ_j² / (σ_i² − σ_j²) of
- * direction j that is left out (what it takes up of other kept ones does not matter: they are orthonormalized and decomposed anew). Orthonormalization has there
- * e (σ_i² b_i + σ_j² b_j) / (σ_i² − σ_j²): as much, where b_i is moderate, however large the b of small directions. The same gap is in both, so the limit is on what is before it. */
+/* Whether the Gram matrix is accurate enough for the kept directions. Its entries, of columns made unit vectors, are
+ * off by some eps, the matrix by about e = eps √count. Let b be the length of the coefficients of the unit columns that
+ * make up a direction of length 1: 1 for orthonormal columns, up to the inverse of the smallest singular value of the
+ * unit columns where they nearly depend on each other. To first order the square of singular value i is then off by e
+ * b_i² of itself, and kept direction i takes up e b_i b_j σ_j² / (σ_i² − σ_j²) of direction j that is left out (what it
+ * takes up of other kept ones does not matter: they are orthonormalized and decomposed anew). Orthonormalization has
+ * there e (σ_i² b_i + σ_j² b_j) / (σ_i² − σ_j²): as much, where b_i is moderate, however large the b of small
+ * directions. The same gap is in both, so the limit is on what is before it. */
 static bool accurate_enough(const pca *p, const double *b)
 {
     const double e = DBL_EPSILON * sqrt((double)p->count);
     double kept = 0, left_out = 0;
     for (int64_t i = 0; i < p->count; i++) {
         const double square = p->singular_value[i] * p->singular_value[i];
-        if (!(e * b[i] * b[i] <= 1e-3)) /* three digits of the smallest singular value, which is left out; no doubt about the rank */
+        if (!(e * b[i] * b[i] <=
+              1e-3)) /* three digits of the smallest singular value, which is left out; no doubt about the rank */
             return false;
         if (i < p->kept)
             kept = fmax(kept, b[i] / square);
@@ -125,7 +132,8 @@ static bool accurate_enough(const pca *p, const double *b)
     return e * kept * left_out <= 1e-11;
 }
 
-/* The kept columns, orthonormal to a few digits, by the Gram matrix that they have now: R of their own, whose decomposition with the singular values is that of the columns they came from. */
+/* The kept columns, orthonormal to a few digits, by the Gram matrix that they have now: R of their own, whose
+ * decomposition with the singular values is that of the columns they came from. */
 static int orthonormalize_kept(sp_context *context, pca *p, double *length)
 {
     int64_t kept = p->kept;
@@ -139,10 +147,12 @@ static int orthonormalize_kept(sp_context *context, pca *p, double *length)
         for (int64_t i = 0; i < kept; i++)
             p->copy[c * kept + i] = p->R[c * kept + i] * p->singular_value[c];
     SP_TRY(decompose(context, kept, p->copy, p->singular_value, p->left));
-    for (int64_t i = kept; i < p->count && p->singular_value[i] > p->singular_value[i - 1]; i++) /* two that are equal to rounding */
+    for (int64_t i = kept; i < p->count && p->singular_value[i] > p->singular_value[i - 1];
+         i++) /* two that are equal to rounding */
         p->singular_value[i] = p->singular_value[i - 1];
     orthogonalize_small(kept, kept, p->left, p->copy);
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)kept, (int)kept, 1, p->R, (int)kept, p->left, (int)kept);
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)kept, (int)kept, 1, p->R,
+                (int)kept, p->left, (int)kept);
     SP_TRY(sp_store_times(context, p->store, kept, p->left));
 done:
     return status;
@@ -153,7 +163,8 @@ static int by_gram_matrix(sp_context *context, pca *p, bool *possible)
 {
     int64_t count = p->count;
     int status;
-    double *length = sp_pool_raw(&p->pool, count, sizeof *length), *coefficients = sp_pool_raw(&p->pool, count, sizeof *coefficients);
+    double *length = sp_pool_raw(&p->pool, count, sizeof *length),
+           *coefficients = sp_pool_raw(&p->pool, count, sizeof *coefficients);
     *possible = false;
     if (p->pool.failed)
         return sp_fail_memory(context);
@@ -163,7 +174,8 @@ static int by_gram_matrix(sp_context *context, pca *p, bool *possible)
     memcpy(p->copy, p->R, (size_t)(count * count) * sizeof *p->copy);
     SP_TRY(decompose(context, count, p->copy, p->singular_value, p->left));
     find_rank(p, count);
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)count, (int)count, 1, p->R, (int)count, p->left, (int)count);
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (int)count, (int)count, 1, p->R,
+                (int)count, p->left, (int)count);
     for (int64_t c = 0; c < count; c++) {
         double square = 0;
         for (int64_t i = 0; i < count; i++)
@@ -179,7 +191,8 @@ done:
     return status;
 }
 
-int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t most, sp_store *store, double *singular_value, int64_t *rank)
+int sp_mass_pca(sp_context *context, const sp_metric *metric, int64_t most, sp_store *store, double *singular_value,
+                int64_t *rank)
 {
     int64_t count = store->count;
     pca p = {.metric = metric, .store = store, .count = count, .most = most, .singular_value = singular_value};
@@ -202,7 +215,8 @@ done:
     return status;
 }
 
-int sp_mass_gram_schmidt(sp_context *context, const sp_metric *metric, int64_t most, double threshold, sp_store *store, double *new_part, int64_t *rank)
+int sp_mass_gram_schmidt(sp_context *context, const sp_metric *metric, int64_t most, double threshold, sp_store *store,
+                         double *new_part, int64_t *rank)
 {
     int64_t count = store->count;
     sp_pool scratch = {0};

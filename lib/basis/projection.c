@@ -5,8 +5,8 @@
 #include <cblas.h>
 #include <math.h>
 
-/* Multiplies a column by a power of two, which loses no digit, so that its largest entry is about 1 and squares neither overflow nor
- * vanish. x = 2^result · what is left. */
+/* Multiplies a column by a power of two, which loses no digit, so that its largest entry is about 1 and squares neither
+ * overflow nor vanish. x = 2^result · what is left. */
 static int scale_column(int64_t rows, double *x)
 {
     int exponent = 0;
@@ -36,8 +36,8 @@ int sp_projection_prepare(sp_context *context, const sp_metric *metric, int64_t 
     return status;
 }
 
-int sp_projection_measure(sp_context *context, const sp_metric *metric, int64_t count, const double *Q, int64_t fields, double *X,
-                          double *missed)
+int sp_projection_measure(sp_context *context, const sp_metric *metric, int64_t count, const double *Q, int64_t fields,
+                          double *X, double *missed)
 {
     int64_t rows = metric->rows;
     sp_pool scratch = {0};
@@ -47,7 +47,8 @@ int sp_projection_measure(sp_context *context, const sp_metric *metric, int64_t 
     double *product = sp_pool_raw(&scratch, rows * fields, sizeof *product),
            *inner = sp_pool_raw(&scratch, sp_dense_inner_work(count, fields), sizeof *inner);
     double *work = sp_pool_raw(&scratch, metric->diagonal ? 1 : 2 * metric->matrix->order * fields, sizeof *work);
-    double *h = sp_pool_raw(&scratch, count * fields, sizeof *h), *coefficient = sp_pool_new(&scratch, count * fields, sizeof *coefficient);
+    double *h = sp_pool_raw(&scratch, count * fields, sizeof *h),
+           *coefficient = sp_pool_new(&scratch, count * fields, sizeof *coefficient);
     int *exponent = sp_pool_raw(&scratch, fields, sizeof *exponent);
     if (scratch.failed) {
         sp_pool_free(&scratch);

@@ -19,7 +19,9 @@ int sp_random_projection(sp_context *context, int64_t r, sp_store *store)
 {
     int64_t m = store->count;
     if (r > m)
-        return sp_fail(context, SP_USAGE, "%lld random combinations of %lld columns: there have to be at least as many columns", (long long)r, (long long)m);
+        return sp_fail(context, SP_USAGE,
+                       "%lld random combinations of %lld columns: there have to be at least as many columns",
+                       (long long)r, (long long)m);
     sp_pool scratch = {0};
     double *R = sp_pool_raw(&scratch, m * r, sizeof *R);
     if (!R)

@@ -5,8 +5,8 @@
 
 #include "linear/store.h"
 
-/* Entry (row, column) of R, eq. 10 (Achlioptas 2001): √3 times +1, 0, −1 with the probabilities 1/6, 4/6, 1/6. It depends on
- * nothing but the seed and the two numbers. */
+/* Entry (row, column) of R, eq. 10 (Achlioptas 2001): √3 times +1, 0, −1 with the probabilities 1/6, 4/6, 1/6. It
+ * depends on nothing but the seed and the two numbers. */
 double sp_random_projection_entry(uint64_t seed, int64_t row, int64_t column);
 
 /* The columns A of the store become the r ≤ count columns A R (with context->seed), not orthonormalized. */

@@ -54,8 +54,8 @@ static int by_box(const void *left, const void *right)
     return (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
-/* The nearest vertex of every box that has one, in order of the boxes; the vertices of a box stand together. A box without a vertex inside has no
- * mass of vertices either. */
+/* The nearest vertex of every box that has one, in order of the boxes; the vertices of a box stand together. A box
+ * without a vertex inside has no mass of vertices either. */
 static int64_t occupy(const sp_mesh *mesh, const double *mass, const boxes *b, nearest *list)
 {
     int64_t used = 0;
@@ -63,7 +63,8 @@ static int64_t occupy(const sp_mesh *mesh, const double *mass, const boxes *b, n
         if (!(mass[v] > 0))
             continue;
         const double *x = mesh->vertices + 3 * v;
-        int64_t box = box_of(b, x), at[3] = {box % b->side[0], box / b->side[0] % b->side[1], box / b->side[0] / b->side[1]};
+        int64_t box = box_of(b, x),
+                at[3] = {box % b->side[0], box / b->side[0] % b->side[1], box / b->side[0] / b->side[1]};
         double square = 0;
         for (int i = 0; i < 3; i++) {
             double d = x[i] - b->low[i] - ((double)at[i] + 0.5) * b->edge;
@@ -97,7 +98,8 @@ int sp_sparse_inner_new(sp_context *context, const sp_body *body, int64_t sample
     int64_t used = 0, most = 0;
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         used += mass[v] > 0;
-    /* the smallest division with enough occupied boxes; more boxes do not always mean more of them occupied, but nearly */
+    /* the smallest division with enough occupied boxes; more boxes do not always mean more of them occupied, but nearly
+     */
     int64_t along = 0, count = 0, least = 0, enough = 1;
     while (count < samples && count < used && most < 4096) {
         least = enough;
@@ -158,8 +160,10 @@ typedef struct counts {
     double cosine;
 } counts;
 
-/* Column y loses its parts along the first `before` columns of Y; coefficient [before] receives them. Returns its sparse norm then. */
-static double orthogonalize(int64_t rows, int64_t before, const double *Y, double *y, double culling, double *coefficient, counts *counted)
+/* Column y loses its parts along the first `before` columns of Y; coefficient [before] receives them. Returns its
+ * sparse norm then. */
+static double orthogonalize(int64_t rows, int64_t before, const double *Y, double *y, double culling,
+                            double *coefficient, counts *counted)
 {
     double norm = cblas_dnrm2((int)rows, y, 1), first = norm;
     for (int64_t j = 0; j < before; j++) {
@@ -180,8 +184,8 @@ static double orthogonalize(int64_t rows, int64_t before, const double *Y, doubl
     return norm > 1e-7 * first ? norm : 0;
 }
 
-int sp_reduced_mgs(sp_context *context, const sp_sparse_inner *inner, double culling, int64_t order, int64_t before, const double *V, int64_t width, double *W,
-                   double *Y, int64_t *done, int64_t *culled, double *cosine)
+int sp_reduced_mgs(sp_context *context, const sp_sparse_inner *inner, double culling, int64_t order, int64_t before,
+                   const double *V, int64_t width, double *W, double *Y, int64_t *done, int64_t *culled, double *cosine)
 {
     int64_t rows = 3 * inner->count;
     sp_pool scratch = {0};

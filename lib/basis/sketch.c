@@ -9,7 +9,8 @@ int sp_mass_distances(sp_context *context, const sp_metric *metric, int64_t coun
 {
     int64_t rows = metric->rows, n = count + 1;
     sp_pool scratch = {0};
-    double *product = sp_pool_raw(&scratch, rows * BLOCK, sizeof *product), *gram = sp_pool_raw(&scratch, count * BLOCK, sizeof *gram);
+    double *product = sp_pool_raw(&scratch, rows * BLOCK, sizeof *product),
+           *gram = sp_pool_raw(&scratch, count * BLOCK, sizeof *gram);
     double *work = sp_pool_raw(&scratch, metric->diagonal ? 1 : 2 * metric->matrix->order * BLOCK, sizeof *work);
     double *inner = sp_pool_raw(&scratch, sp_dense_inner_work(count, BLOCK), sizeof *inner),
            *square = sp_pool_new(&scratch, n, sizeof *square);
@@ -22,8 +23,8 @@ int sp_mass_distances(sp_context *context, const sp_metric *metric, int64_t coun
             memcpy(distance + (first + c) * n, gram + c * count, (size_t)count * sizeof *gram);
             square[first + c] = gram[c * count + first + c];
             if (!(square[first + c] >= 0 && square[first + c] <= 1e300))
-                status = sp_fail(context, SP_NUMERICAL, "the square of the mass norm of sample %lld is %g", (long long)(first + c),
-                                 square[first + c]);
+                status = sp_fail(context, SP_NUMERICAL, "the square of the mass norm of sample %lld is %g",
+                                 (long long)(first + c), square[first + c]);
         }
     }
     for (int64_t i = 0; i < n && status == SP_OK; i++)
@@ -67,7 +68,8 @@ static int64_t densest(const thinning *t)
 {
     int64_t found = -1;
     for (int64_t i = 0; i < t->count; i++)
-        if (t->alive[i] && t->close[i] > 0 && (found < 0 || t->density[i] >= t->density[found] - 1e-9 * fabs(t->density[found])))
+        if (t->alive[i] && t->close[i] > 0 &&
+            (found < 0 || t->density[i] >= t->density[found] - 1e-9 * fabs(t->density[found])))
             found = i;
     return found;
 }
@@ -127,8 +129,8 @@ static void spread_apart(thinning *t, int64_t most, bool *candidate, double *nea
     }
 }
 
-int sp_separate(sp_context *context, int64_t count, const double *distance, double separation, int64_t most, int64_t *kept,
-                int64_t *kept_count)
+int sp_separate(sp_context *context, int64_t count, const double *distance, double separation, int64_t most,
+                int64_t *kept, int64_t *kept_count)
 {
     sp_pool scratch = {0};
     thinning t = {count,

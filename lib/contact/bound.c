@@ -82,7 +82,8 @@ static double square(double x)
     return x * x;
 }
 
-bool sp_bounds_apart(const sp_bound *points, const sp_pose *pose, const sp_distance *distance, const sp_bound *solid, const sp_pose *field)
+bool sp_bounds_apart(const sp_bound *points, const sp_pose *pose, const sp_distance *distance, const sp_bound *solid,
+                     const sp_pose *field)
 {
     double A[9], B[9], world[3], x[3], gap = 0;
     sp_quaternion_matrix(pose->q, A);
@@ -93,7 +94,8 @@ bool sp_bounds_apart(const sp_bound *points, const sp_pose *pose, const sp_dista
     sp_rotate_back(B, world, x);
     const double size = length3(pose->x) + length3(field->x) + length3(points->centre) + points->radius;
     if (distance->kind == SP_DISTANCE_PLANE)
-        return sp_dot3(distance->normal, x) - distance->offset > points->radius + ROUNDING * (size + fabs(distance->offset));
+        return sp_dot3(distance->normal, x) - distance->offset >
+               points->radius + ROUNDING * (size + fabs(distance->offset));
     const double reach = points->radius + ROUNDING * (size + length3(solid->centre) + solid->radius);
     for (int k = 0; k < 3; k++) {
         x[k] -= solid->centre[k];

@@ -242,7 +242,8 @@ static bool meet_itself(sp_broad *broad, const node *n)
     if (n->still)
         return true;
     if (n->second)
-        return meet_itself(broad, n + 1) && meet_itself(broad, &broad->node[n->second]) && meet(broad, n + 1, &broad->node[n->second]);
+        return meet_itself(broad, n + 1) && meet_itself(broad, &broad->node[n->second]) &&
+               meet(broad, n + 1, &broad->node[n->second]);
     for (int64_t i = n->first; i < n->end && well; i++)
         well = meet_box(broad, i, i + 1, n->end);
     return well;
@@ -255,8 +256,8 @@ static bool meet_unbounded(sp_broad *broad, const bool *still)
         const int32_t i = broad->wide[w];
         for (int32_t j = 0; j < broad->count; j++) {
             const bool once = broad->kind[j] != UNBOUNDED || j > i;
-            if (once && sp_boxes_overlap(&box[i], &box[j]) && broad->kind[j] != EMPTY && !(still && still[i] && still[j]) &&
-                !note(broad, i, j))
+            if (once && sp_boxes_overlap(&box[i], &box[j]) && broad->kind[j] != EMPTY &&
+                !(still && still[i] && still[j]) && !note(broad, i, j))
                 return false;
         }
     }

@@ -6,7 +6,8 @@
 
 enum { ENTRIES = sizeof(sp_wrench) / sizeof(double), SVD_WORK = 30 /* 5 · 6, the least of dgesvd */ };
 
-/* One of the springs along its own line: how far the body is beyond the manipulandum, which way, and the stiffness there. */
+/* One of the springs along its own line: how far the body is beyond the manipulandum, which way, and the stiffness
+ * there. */
 typedef struct stretch {
     double extent;          /* m or rad */
     double way[3];          /* unit, from the manipulandum to the body; 0 where they coincide */
@@ -30,7 +31,8 @@ static void saturate(double k, double most, double r, double *secant, double *ta
     *tangent = k * rest;
 }
 
-/* q_s q_m⁻¹ in the positive hemisphere; of the two of a half turn the one whose first component other than 0 is positive. */
+/* q_s q_m⁻¹ in the positive hemisphere; of the two of a half turn the one whose first component other than 0 is
+ * positive. */
 static void turn_from(const sp_pose *manipulandum, const sp_pose *body, double q[4])
 {
     const double *m = manipulandum->q, inverse[4] = {m[0], -m[1], -m[2], -m[3]};
@@ -61,8 +63,8 @@ static void add_symmetric(double one, double two, const double v[3], double M[9]
 }
 
 /* The wrench of both springs, and how they are stretched: [0] in place, [1] in rotation. */
-static void springs(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body, sp_wrench *wrench,
-                    stretch stretched[2])
+static void springs(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body,
+                    sp_wrench *wrench, stretch stretched[2])
 {
     stretch *s = &stretched[0];
     double q[4];
@@ -97,7 +99,8 @@ static void springs(const sp_coupling_parameters *p, const sp_pose *manipulandum
     add_cross(linear, -0.5 * secant, wrench->torque_w);
 }
 
-void sp_coupling_wrench(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body, sp_wrench *wrench)
+void sp_coupling_wrench(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body,
+                        sp_wrench *wrench)
 {
     stretch stretched[2];
     springs(p, manipulandum, body, wrench, stretched);
@@ -111,14 +114,16 @@ static int add_contact(sp_context *context, const sp_wrench *contact, sp_wrench 
     memcpy(b, contact, sizeof b);
     for (int k = 0; k < ENTRIES; k++) {
         if (!isfinite(a[k] + b[k]))
-            return sp_fail(context, SP_NUMERICAL, "number %d of %d of the wrench: %g of springs, %g of contact", k, ENTRIES, a[k], b[k]);
+            return sp_fail(context, SP_NUMERICAL, "number %d of %d of the wrench: %g of springs, %g of contact", k,
+                           ENTRIES, a[k], b[k]);
         a[k] += b[k];
     }
     memcpy(total, a, sizeof a);
     return SP_OK;
 }
 
-/* ∂(F, T)/∂(x, ω) with x in units of `length` and F of 1/length, N m throughout: [L²F_x, L F_ω; L T_x, T_ω] column major. */
+/* ∂(F, T)/∂(x, ω) with x in units of `length` and F of 1/length, N m throughout: [L²F_x, L F_ω; L T_x, T_ω] column
+ * major. */
 static void matrix_of(const sp_wrench *wrench, double length, double A[36])
 {
     for (int i = 0; i < 3; i++)
@@ -140,12 +145,13 @@ static bool all_finite(int count, const double *x)
 
 /* move [6]: (Δx, Δω) in which the wrench vanishes to first order; `toward` within the degenerate subspace (§4.10).
  *
- * Small singular values alone do not tell that nothing resists: the derivatives of contact are not symmetric, and where the force on a point
- * and the gradient of its distance are nearly at right angles, at an edge, they have small singular values at places that are in balance. To
- * follow the manipulandum there would leave the balance in every cycle, and the next one would return: a limit cycle. So directions are
- * degenerate only where balance would take the body farther along them than the manipulandum is; a balance is then where it stays. */
-static int balance(sp_context *context, const sp_coupling_parameters *p, const sp_wrench *total, const double toward[6], double move[6],
-                   int *degenerate)
+ * Small singular values alone do not tell that nothing resists: the derivatives of contact are not symmetric, and where
+ * the force on a point and the gradient of its distance are nearly at right angles, at an edge, they have small
+ * singular values at places that are in balance. To follow the manipulandum there would leave the balance in every
+ * cycle, and the next one would return: a limit cycle. So directions are degenerate only where balance would take the
+ * body farther along them than the manipulandum is; a balance is then where it stays. */
+static int balance(sp_context *context, const sp_coupling_parameters *p, const sp_wrench *total, const double toward[6],
+                   double move[6], int *degenerate)
 {
     double A[36], b[6], U[36], Vt[36], sigma[6], work[SVD_WORK], y[6] = {0};
     matrix_of(total, p->length, A);
@@ -155,7 +161,8 @@ static int balance(sp_context *context, const sp_coupling_parameters *p, const s
     }
     if (!all_finite(36, A) || !all_finite(6, b) ||
         LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', 6, 6, A, 6, sigma, U, 6, Vt, 6, work, SVD_WORK) != 0)
-        return sp_fail(context, SP_NUMERICAL, "springs and contact have no singular values with lengths in units of %g m", p->length);
+        return sp_fail(context, SP_NUMERICAL,
+                       "springs and contact have no singular values with lengths in units of %g m", p->length);
     double along[6], follow[6], balanced = 0, followed = 0;
     int weak = 0;
     for (int i = 0; i < 6; i++) {
@@ -171,7 +178,9 @@ static int balance(sp_context *context, const sp_coupling_parameters *p, const s
         balanced = hypot(balanced, along[i]);
         followed = hypot(followed, follow[i]);
     }
-    *degenerate = balanced <= (1 + 1e-6) * followed ? 0 : weak; /* the secant of a spring ends at the manipulandum exactly; NaN: they are */
+    *degenerate = balanced <= (1 + 1e-6) * followed
+                      ? 0
+                      : weak; /* the secant of a spring ends at the manipulandum exactly; NaN: they are */
     for (int i = 0; i < 6; i++)
         for (int k = 0; k < 6; k++)
             y[k] += (i < 6 - *degenerate ? along[i] : follow[i]) * Vt[6 * k + i];
@@ -202,8 +211,8 @@ static int displace(sp_context *context, const double displacement[3], const dou
     sp_quaternion_multiply(turn, body->q, moved.q);
     sp_quaternion_normalize(moved.q);
     if (!all_finite(3, moved.x) || !all_finite(4, moved.q))
-        return sp_fail(context, SP_NUMERICAL, "a move by %g m and a turn by %g rad end at no finite pose", length3(displacement),
-                       length3(rotation));
+        return sp_fail(context, SP_NUMERICAL, "a move by %g m and a turn by %g rad end at no finite pose",
+                       length3(displacement), length3(rotation));
     *body = moved;
     return SP_OK;
 }
@@ -221,7 +230,8 @@ int sp_coupling_static(sp_context *context, const sp_coupling_parameters *p, dou
     SP_TRY(add_contact(context, contact, &total));
     for (int k = 0; k < 6; k++)
         toward[k] = -stretched[k / 3].extent * stretched[k / 3].way[k % 3];
-    /* To first order a spring that weakens as it stretches pulls past the manipulandum, far past it. Its secant is exact there. */
+    /* To first order a spring that weakens as it stretches pulls past the manipulandum, far past it. Its secant is
+     * exact there. */
     for (bool again = true; again;) {
         SP_TRY(balance(context, p, &total, toward, move, &made.degenerate));
         again = false;
@@ -274,7 +284,8 @@ int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, do
         now[k] = motion->velocity[k];
         now[k + 3] = w[k];
         b[k] = total.force[k] + apparent[k] - p->damping * (now[k] - motion->hand_velocity[k]);
-        b[k + 3] = total.torque[k] + leverage[k] - spin[k] - p->torque_damping * (w[k] - motion->hand_angular_velocity[k]);
+        b[k + 3] =
+            total.torque[k] + leverage[k] - spin[k] - p->torque_damping * (w[k] - motion->hand_angular_velocity[k]);
     }
     matrix_of(&total, 1, K);
     for (int i = 0; i < 6; i++)
@@ -295,7 +306,8 @@ int sp_coupling_dynamic(sp_context *context, const sp_coupling_parameters *p, do
     for (int k = 0; k < 36; k++)
         S[k] -= step * K[k];
     if (!all_finite(36, S) || !all_finite(6, b) || LAPACKE_dgesv_work(LAPACK_COL_MAJOR, 6, 1, S, 6, pivot, b, 6) != 0)
-        return sp_fail(context, SP_NUMERICAL, "inertia, dampers, springs and contact over %g s are singular or not finite", step);
+        return sp_fail(context, SP_NUMERICAL,
+                       "inertia, dampers, springs and contact over %g s are singular or not finite", step);
 
     for (int k = 0; k < 6; k++)
         velocity[k] = now[k] + b[k];
@@ -313,8 +325,8 @@ done:
     return status;
 }
 
-void sp_coupling_render(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body, double most, double torque_most,
-                        double force[3], double torque[3])
+void sp_coupling_render(const sp_coupling_parameters *p, const sp_pose *manipulandum, const sp_pose *body, double most,
+                        double torque_most, double force[3], double torque[3])
 {
     double q[4];
     turn_from(manipulandum, body, q);

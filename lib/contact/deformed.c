@@ -8,8 +8,9 @@
 #include "shell/carry.h"
 
 static const double LEAST_DETERMINANT = 1e-6;
-static const double LARGEST = 1e30;   /* of F and of lengths in m, so that its inverse, below 1e67, times FARTHEST is a number */
-static const double BEYOND = 1e-6; /* of the image of a box, for the rounding of inverses */
+static const double LARGEST =
+    1e30; /* of F and of lengths in m, so that its inverse, below 1e67, times FARTHEST is a number */
+static const double BEYOND = 1e-6;    /* of the image of a box, for the rounding of inverses */
 static const double FARTHEST = 1e150; /* m: its square is still one */
 
 enum { CHUNK = 64 }; /* proxies whose distances are computed together */
@@ -45,7 +46,8 @@ typedef struct choice {
 static int check_domains(sp_context *context, int64_t domains, const sp_deformed_domain *domain, int nearest)
 {
     if (nearest < 1 || nearest > SP_DEFORMED_NEAREST)
-        return sp_fail(context, SP_USAGE, "distances from the %d nearest proxies: not between 1 and %d", nearest, SP_DEFORMED_NEAREST);
+        return sp_fail(context, SP_USAGE, "distances from the %d nearest proxies: not between 1 and %d", nearest,
+                       SP_DEFORMED_NEAREST);
     if (domains < 1)
         return sp_fail(context, SP_USAGE, "a deformed distance field of %lld domains", (long long)domains);
     for (int64_t i = 0; i < domains; i++) {
@@ -53,8 +55,8 @@ static int check_domains(sp_context *context, int64_t domains, const sp_deformed
             return sp_fail(context, SP_USAGE, "domain %lld of the distance field has no proxies", (long long)i);
         for (int64_t k = 0; k < 3 * domain[i].count; k++)
             if (!(fabs(domain[i].points[k]) <= LARGEST))
-                return sp_fail(context, SP_INPUT, "proxy %lld of domain %lld has the coordinate %g", (long long)(k / 3), (long long)i,
-                               domain[i].points[k]);
+                return sp_fail(context, SP_INPUT, "proxy %lld of domain %lld has the coordinate %g", (long long)(k / 3),
+                               (long long)i, domain[i].points[k]);
     }
     return SP_OK;
 }
@@ -63,7 +65,8 @@ static void measure_reach(sp_deformed_field *d)
 {
     for (int64_t i = 0; i < d->count; i++)
         for (int64_t j = 0; j < d->r; j++) {
-            const double *u = d->rows + 12 * d->r * i + j, length = sqrt(u[0] * u[0] + u[d->r] * u[d->r] + u[2 * d->r] * u[2 * d->r]);
+            const double *u = d->rows + 12 * d->r * i + j,
+                         length = sqrt(u[0] * u[0] + u[d->r] * u[d->r] + u[2 * d->r] * u[2 * d->r]);
             d->reach[j] = fmax(d->reach[j], length);
         }
 }
@@ -82,7 +85,8 @@ static int allocate_moving(sp_context *context, sp_deformed_field *d)
 }
 
 /* Room for everything, and the proxies with their domains. */
-static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_deformed_domain *given, int nearest, sp_deformed_field *d)
+static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_deformed_domain *given, int nearest,
+                    sp_deformed_field *d)
 {
     d->r = r;
     d->nearest = nearest;
@@ -198,7 +202,8 @@ static bool invert(const double F[3][3], double inverse[9])
 }
 
 /* The image of the box in which a field is negative, where a proxy takes it. */
-static void enclose_image(const field_domain *part, const double rest[3], const double now[3], const double F[3][3], sp_box *box)
+static void enclose_image(const field_domain *part, const double rest[3], const double now[3], const double F[3][3],
+                          sp_box *box)
 {
     const sp_box *inside = &part->rest.inside;
     for (int k = 0; k < 3; k++) {
@@ -242,7 +247,8 @@ void sp_deformed_field_update(sp_deformed_field *deformed, const double *q)
             part->proxy[part->usable] = i;
             if (!near || !invert((const double(*)[3])F, part->inverse + 9 * part->usable))
                 continue;
-            const double now[3] = {part->position[0][part->usable], part->position[1][part->usable], part->position[2][part->usable]};
+            const double now[3] = {part->position[0][part->usable], part->position[1][part->usable],
+                                   part->position[2][part->usable]};
             if (part->rest.inside.low[0] <= part->rest.inside.high[0])
                 enclose_image(part, deformed->points + 3 * i, now, (const double(*)[3])F, &deformed->box);
             part->usable++;
@@ -276,8 +282,8 @@ static void choose(const field_domain *part, int k, const double x[3], choice *c
     }
 }
 
-/* Eq. 3.16 times d_min d_max over itself, so that d_min = 0 and d_min = d_max are as their limits: 1 for all of the least distance. Of
- * fewer than k proxies the last is no border: 1/d_max = 0. */
+/* Eq. 3.16 times d_min d_max over itself, so that d_min = 0 and d_min = d_max are as their limits: 1 for all of the
+ * least distance. Of fewer than k proxies the last is no border: 1/d_max = 0. */
 static void weigh(int k, choice *c)
 {
     double sum = 0;
@@ -293,10 +299,12 @@ static void weigh(int k, choice *c)
 }
 
 /* Where a usable proxy pulls x back to. */
-static void pull_back(const sp_deformed_field *deformed, const field_domain *part, int64_t at, const double x[3], double X[3])
+static void pull_back(const sp_deformed_field *deformed, const field_domain *part, int64_t at, const double x[3],
+                      double X[3])
 {
     const double *inverse = part->inverse + 9 * at, *rest = deformed->points + 3 * part->proxy[at];
-    const double dx = x[0] - part->position[0][at], dy = x[1] - part->position[1][at], dz = x[2] - part->position[2][at];
+    const double dx = x[0] - part->position[0][at], dy = x[1] - part->position[1][at],
+                 dz = x[2] - part->position[2][at];
     for (int k = 0; k < 3; k++)
         X[k] = rest[k] + inverse[3 * k] * dx + inverse[3 * k + 1] * dy + inverse[3 * k + 2] * dz;
 }
@@ -313,8 +321,8 @@ static double estimate(const sp_deformed_field *deformed, const field_domain *pa
     return value;
 }
 
-static void estimate_gradient(const sp_deformed_field *deformed, const field_domain *part, const choice *c, const double x[3],
-                              double gradient[3])
+static void estimate_gradient(const sp_deformed_field *deformed, const field_domain *part, const choice *c,
+                              const double x[3], double gradient[3])
 {
     double X[3], slope[3];
     for (int i = 0; i < c->count; i++) {
@@ -322,7 +330,8 @@ static void estimate_gradient(const sp_deformed_field *deformed, const field_dom
         pull_back(deformed, part, c->at[i], x, X);
         sp_distance_at(&part->rest, X, slope);
         for (int k = 0; k < 3; k++)
-            gradient[k] += c->weight[i] * (inverse[k] * slope[0] + inverse[3 + k] * slope[1] + inverse[6 + k] * slope[2]);
+            gradient[k] +=
+                c->weight[i] * (inverse[k] * slope[0] + inverse[3 + k] * slope[1] + inverse[6 + k] * slope[2]);
     }
 }
 

@@ -55,7 +55,8 @@ static double box_distance(const sp_distance *box, const double x[3], double dir
     return length;
 }
 
-/* Whether a vertex of the layer `at` across an axis is negative, of those from low[k] to high[k] along the other axes. */
+/* Whether a vertex of the layer `at` across an axis is negative, of those from low[k] to high[k] along the other axes.
+ */
 static bool negative_layer(const sp_field *field, int axis, int64_t at, const int64_t low[3], const int64_t high[3])
 {
     int64_t from[3], to[3];
@@ -83,7 +84,8 @@ static void find_inside(const sp_field *field, sp_box *inside)
     }
     for (int k = 0; k < 3; k++) {
         const bool empty = low[k] > high[k];
-        const double first = low[k] > 0 ? (double)low[k] - 1 : 0, last = high[k] < field->cells[k] ? (double)high[k] + 1 : (double)field->cells[k];
+        const double first = low[k] > 0 ? (double)low[k] - 1 : 0,
+                     last = high[k] < field->cells[k] ? (double)high[k] + 1 : (double)field->cells[k];
         inside->low[k] = empty ? INFINITY : field->origin[k] + field->spacing * first;
         inside->high[k] = empty ? -INFINITY : field->origin[k] + field->spacing * last;
     }
@@ -92,14 +94,15 @@ static void find_inside(const sp_field *field, sp_box *inside)
 void sp_distance_of_field(const sp_field *field, sp_distance *distance)
 {
     double square = 0;
-    *distance = (sp_distance){.kind = SP_DISTANCE_GRID, .field = field, .boundary = sp_field_boundary(field), .scale = 1 / field->spacing};
+    *distance = (sp_distance){
+        .kind = SP_DISTANCE_GRID, .field = field, .boundary = sp_field_boundary(field), .scale = 1 / field->spacing};
     for (int k = 0; k < 3; k++) {
         distance->size[k] = (double)field->cells[k];
         square += distance->size[k] * distance->size[k];
     }
     find_inside(field, &distance->inside);
-    /* no distance in the box is larger than that at one corner and the diagonal; two of them are rounded by 2^-24 each, and lookups in
-     * double precision are far within the other half of 2^-22 */
+    /* no distance in the box is larger than that at one corner and the diagonal; two of them are rounded by 2^-24 each,
+     * and lookups in double precision are far within the other half of 2^-22 */
     const double largest = fabs((double)field->distance[0]) + sqrt(square) * field->spacing;
     distance->slack = sqrt(3) * field->spacing + ldexp(largest, -22);
 }
@@ -205,7 +208,8 @@ static void grid_curvature(const sp_distance *grid, const double x[3], double H[
     const int64_t row = grid->field->cells[0] + 1, step[3] = {1, row, row * (grid->field->cells[1] + 1)};
     for (int k = 0; k < 3; k++) {
         const int64_t a = step[(k + 1) % 3], b = step[(k + 2) % 3], c = step[k];
-        const double low = (double)v[a + b] - v[a] - v[b] + v[0], high = (double)v[a + b + c] - v[a + c] - v[b + c] + v[c];
+        const double low = (double)v[a + b] - v[a] - v[b] + v[0],
+                     high = (double)v[a + b + c] - v[a + c] - v[b + c] + v[c];
         const int i = (k + 1) % 3, j = (k + 2) % 3;
         H[3 * i + j] = H[3 * j + i] = grid->scale * grid->scale * (low + t[k] * (high - low));
     }

@@ -1,4 +1,5 @@
-/* Whatever can be asked for a signed distance in the frame of its body: analytic shapes, grids, deformed grids (thesis §3.11, §3.12). */
+/* Whatever can be asked for a signed distance in the frame of its body: analytic shapes, grids, deformed grids (thesis
+ * §3.11, §3.12). */
 #ifndef SP_CONTACT_DISTANCE_H
 #define SP_CONTACT_DISTANCE_H
 
@@ -27,7 +28,8 @@ typedef struct sp_distance {
     const sp_field *field;    /* GRID, and what sp_distance_of_field derives from it: */
     double boundary;          /* sp_field_boundary */
     double scale, size[3];    /* 1/m, one over the spacing; cells along each axis */
-    sp_box inside;            /* about all cells with a negative vertex, without which no value is negative; empty: there are none */
+    sp_box
+        inside; /* about all cells with a negative vertex, without which no value is negative; empty: there are none */
     const sp_deformed_field *deformed;
     const sp_voxmap *voxmap;
     double slack; /* m: value(y) ≥ value(x) − |x − y| − slack for all x and all y where value(y) is more than a lower
@@ -35,21 +37,22 @@ typedef struct sp_distance {
                      distances are estimates, and VOXMAP */
 } sp_distance;
 
-/* A grid with what is derived from it; the field must outlive it. A signed distance D (of a closed surface) changes by no more than the
- * distance; its interpolant I between vertices differs from D by at most Σ w_v |v − x| ≤ h √Σ_k t_k(1 − t_k) ≤ (√3/2) h. So I(y) ≥ I(x)
- * − |x − y| − √3 h, and a bound at x is no more than D(x). Slack is √3 h and what single precision rounds. */
+/* A grid with what is derived from it; the field must outlive it. A signed distance D (of a closed surface) changes by
+ * no more than the distance; its interpolant I between vertices differs from D by at most Σ w_v |v − x| ≤ h √Σ_k t_k(1
+ * − t_k) ≤ (√3/2) h. So I(y) ≥ I(x) − |x − y| − √3 h, and a bound at x is no more than D(x). Slack is √3 h and what
+ * single precision rounds. */
 void sp_distance_of_field(const sp_field *field, sp_distance *distance);
 
-/* The signed distance at x in the body's frame, negative inside; outside of a grid's box a lower bound (eq. 3.14). gradient (NULL: not
- * wanted) is that of the value; 0 where it is only a bound, of unit length for the analytic shapes (at a sphere's centre and on a box's
- * medial planes one of those that meet there). Finite for every finite x; where x is not finite INFINITY with gradient 0. A voxmap has
- * no distances without a normal (sp_voxmap_depth): its spacing in free voxels, from which the surface is at least so far, else 0, with
- * gradient 0. Thread safe. */
+/* The signed distance at x in the body's frame, negative inside; outside of a grid's box a lower bound (eq. 3.14).
+ * gradient (NULL: not wanted) is that of the value; 0 where it is only a bound, of unit length for the analytic shapes
+ * (at a sphere's centre and on a box's medial planes one of those that meet there). Finite for every finite x; where x
+ * is not finite INFINITY with gradient 0. A voxmap has no distances without a normal (sp_voxmap_depth): its spacing in
+ * free voxels, from which the surface is at least so far, else 0, with gradient 0. Thread safe. */
 double sp_distance_at(const sp_distance *distance, const double x[3], double gradient[3]);
 
-/* The second derivatives of that value, H [3, 3], symmetric, m⁻¹: exact for the analytic shapes (0 at a sphere's centre, and in a box) and
- * within each cell of a grid, whose interpolant is trilinear. 0 outside of a grid's box, for DEFORMED, whose second derivatives are
- * neglected, and for VOXMAP. Thread safe. */
+/* The second derivatives of that value, H [3, 3], symmetric, m⁻¹: exact for the analytic shapes (0 at a sphere's
+ * centre, and in a box) and within each cell of a grid, whose interpolant is trilinear. 0 outside of a grid's box, for
+ * DEFORMED, whose second derivatives are neglected, and for VOXMAP. Thread safe. */
 void sp_distance_curvature(const sp_distance *distance, const double x[3], double H[9]);
 
 /* ---- GRID only, to be inlined where many are asked ---- */
@@ -57,7 +60,8 @@ void sp_distance_curvature(const sp_distance *distance, const double x[3], doubl
 /* What sp_distance_at gives outside of the box; on its faces rounding decides. */
 double sp_distance_beyond(const sp_distance *grid, const double x[3], double gradient[3]);
 
-/* The lowest vertex of the cell that holds x, and where in that cell it is, each t in [0, 1]; NULL outside of the box. */
+/* The lowest vertex of the cell that holds x, and where in that cell it is, each t in [0, 1]; NULL outside of the box.
+ */
 static inline const float *sp_distance_cell(const sp_distance *grid, const double x[3], double t[3])
 {
     const sp_field *field = grid->field;
@@ -87,13 +91,15 @@ static inline sp_pair sp_distance_pair(const float *value)
 }
 
 /* In that cell, first along z, then y, then x; gradient NULL: not wanted. */
-static inline double sp_distance_inside(const sp_distance *grid, const float *lowest, const double t[3], double gradient[3])
+static inline double sp_distance_inside(const sp_distance *grid, const float *lowest, const double t[3],
+                                        double gradient[3])
 {
     const int64_t row = grid->field->cells[0] + 1;
     const float *above = lowest + row * (grid->field->cells[1] + 1);
     const sp_pair front = sp_distance_pair(lowest), back = sp_distance_pair(lowest + row);
     const sp_pair front_slope = sp_distance_pair(above) - front, back_slope = sp_distance_pair(above + row) - back;
-    const sp_pair middle = front + t[2] * front_slope, slope = back + t[2] * back_slope - middle, edge = middle + t[1] * slope;
+    const sp_pair middle = front + t[2] * front_slope, slope = back + t[2] * back_slope - middle,
+                  edge = middle + t[1] * slope;
     if (gradient) {
         const sp_pair rise = front_slope + t[1] * (back_slope - front_slope);
         gradient[0] = grid->scale * (edge[1] - edge[0]);

@@ -39,9 +39,10 @@ static double share_of(const double f[3], const double d[3], double most)
     return a > 0 ? fmin(1, fmax(0, (b + sqrt(b * b + a * room)) / a)) : 0;
 }
 
-/* The spring of one point [world]: `s` as its point and anchor are now on entry, as it is left on return; `f` its force with the damper's,
- * which has the velocity `v`. n: unit; most: μ N. */
-static void spring(double stiffness, double damping, double most, const double n[3], double s[3], double v[3], double f[3])
+/* The spring of one point [world]: `s` as its point and anchor are now on entry, as it is left on return; `f` its force
+ * with the damper's, which has the velocity `v`. n: unit; most: μ N. */
+static void spring(double stiffness, double damping, double most, const double n[3], double s[3], double v[3],
+                   double f[3])
 {
     const double length = without(n, s), longest = most / stiffness;
     double d[3];
@@ -56,8 +57,9 @@ static void spring(double stiffness, double damping, double most, const double n
         f[k] -= share * d[k];
 }
 
-bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
-                        const sp_distance *distance, const sp_contact_state *field_state, const sp_traversal_result *found,
+bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_shell *shell,
+                        const sp_contact_state *shell_state, const sp_distance *distance,
+                        const sp_contact_state *field_state, const sp_traversal_result *found,
                         sp_contact_forces *forces)
 {
     const double shrink = fmin(1, sqrt(friction->scale / forces->scale));
@@ -84,7 +86,8 @@ bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const 
         if (!sp_unit_vector(3, n)) /* an interpolant without a slope */
             memset(s, 0, sizeof s);
         sp_contact_relative_velocity(shell, shell_state, distance, field_state, p, forces->at + 3 * i, place, v);
-        spring(penalty->stiffness * part, penalty->damping * part, friction->coefficient * sqrt(sp_dot3(force, force)), n, s, v, f);
+        spring(penalty->stiffness * part, penalty->damping * part, friction->coefficient * sqrt(sp_dot3(force, force)),
+               n, s, v, f);
         sp_rotate_back(B, s, local);
         sp_friction_anchor *anchor = next++;
         *anchor = (sp_friction_anchor){.point = p};

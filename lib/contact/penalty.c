@@ -18,7 +18,8 @@ bool sp_penalty_by_gradient(const sp_penalty *penalty, const sp_distance *distan
 {
     if (distance->kind == SP_DISTANCE_VOXMAP)
         return false;
-    const bool shape = distance->kind == SP_DISTANCE_PLANE || distance->kind == SP_DISTANCE_SPHERE || distance->kind == SP_DISTANCE_BOX;
+    const bool shape = distance->kind == SP_DISTANCE_PLANE || distance->kind == SP_DISTANCE_SPHERE ||
+                       distance->kind == SP_DISTANCE_BOX;
     return penalty->direction == SP_PENALTY_GRADIENT || (penalty->direction == SP_PENALTY_BY_SHAPE && shape);
 }
 
@@ -27,7 +28,8 @@ double sp_penalty_weight(const sp_penalty *penalty, const sp_contact_shell *shel
     return penalty->by_area ? shell->weight[point] : 1;
 }
 
-void sp_contact_velocity(const sp_contact_state *state, const double at[3], int64_t modes, const double *rows, double velocity[3])
+void sp_contact_velocity(const sp_contact_state *state, const double at[3], int64_t modes, const double *rows,
+                         double velocity[3])
 {
     const double r[3] = {at[0] - state->pose.x[0], at[1] - state->pose.x[1], at[2] - state->pose.x[2]};
     double turn[3], R[9], rate[3] = {0, 0, 0}, world[3] = {0, 0, 0};
@@ -44,7 +46,8 @@ void sp_contact_velocity(const sp_contact_state *state, const double at[3], int6
 }
 
 void sp_contact_relative_velocity(const sp_contact_shell *shell, const sp_contact_state *a, const sp_distance *distance,
-                                  const sp_contact_state *b, int64_t point, const double at[3], const double place[3], double v[3])
+                                  const sp_contact_state *b, int64_t point, const double at[3], const double place[3],
+                                  double v[3])
 {
     double other[3];
     const int64_t modes = shell->U ? shell->modes : 0;
@@ -52,7 +55,8 @@ void sp_contact_relative_velocity(const sp_contact_shell *shell, const sp_contac
     if (distance->kind == SP_DISTANCE_DEFORMED) {
         int64_t proxy;
         sp_deformed_field_at(distance->deformed, place, NULL, &proxy);
-        sp_contact_velocity(b, at, sp_deformed_field_r(distance->deformed), sp_deformed_field_rows(distance->deformed, proxy), other);
+        sp_contact_velocity(b, at, sp_deformed_field_r(distance->deformed),
+                            sp_deformed_field_rows(distance->deformed, proxy), other);
     } else
         sp_contact_velocity(b, at, 0, NULL, other);
     for (int k = 0; k < 3; k++)
@@ -60,8 +64,8 @@ void sp_contact_relative_velocity(const sp_contact_shell *shell, const sp_contac
 }
 
 void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
-                       const sp_distance *distance, const sp_contact_state *field_state, const sp_traversal_result *found,
-                       sp_contact_forces *forces)
+                       const sp_distance *distance, const sp_contact_state *field_state,
+                       const sp_traversal_result *found, sp_contact_forces *forces)
 {
     const bool by_gradient = sp_penalty_by_gradient(penalty, distance);
     double A[9], B[9], total = 0;
@@ -86,7 +90,8 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell,
         sp_rotate(by_gradient ? B : A, n, N);
         double push = -penalty->stiffness * found->distance[i];
         if (penalty->damping > 0 && push > 0) {
-            sp_contact_relative_velocity(shell, shell_state, distance, field_state, p, at, found->place + 3 * i, velocity);
+            sp_contact_relative_velocity(shell, shell_state, distance, field_state, p, at, found->place + 3 * i,
+                                         velocity);
             push = fmax(0, push - penalty->damping * sp_dot3(velocity, N));
         }
         push *= sp_penalty_weight(penalty, shell, p) * forces->scale;
@@ -95,10 +100,12 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell,
     }
 }
 
-void sp_contact_forces_total(const sp_contact_forces *forces, double sign, const double about[3], double F[3], double T[3])
+void sp_contact_forces_total(const sp_contact_forces *forces, double sign, const double about[3], double F[3],
+                             double T[3])
 {
     for (int64_t i = 0; i < forces->count; i++) {
-        const double *f = forces->force + 3 * i, *at = forces->at + 3 * i, r[3] = {at[0] - about[0], at[1] - about[1], at[2] - about[2]};
+        const double *f = forces->force + 3 * i, *at = forces->at + 3 * i,
+                     r[3] = {at[0] - about[0], at[1] - about[1], at[2] - about[2]};
         double turn[3];
         sp_cross3(r, f, turn);
         for (int k = 0; k < 3; k++) {
@@ -118,7 +125,8 @@ static void add_projected(int64_t modes, const double *rows, const double f[3], 
     }
 }
 
-void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact_shell *shell, const sp_pose *pose, double *Q)
+void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact_shell *shell, const sp_pose *pose,
+                               double *Q)
 {
     double R[9], f[3];
     sp_quaternion_matrix(pose->q, R);
@@ -128,7 +136,8 @@ void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact
     }
 }
 
-void sp_contact_forces_project_field(const sp_contact_forces *forces, const sp_distance *distance, const sp_pose *pose, double *Q)
+void sp_contact_forces_project_field(const sp_contact_forces *forces, const sp_distance *distance, const sp_pose *pose,
+                                     double *Q)
 {
     const int64_t modes = sp_deformed_field_r(distance->deformed);
     double R[9], f[3], place[3];
@@ -175,9 +184,10 @@ static void gradients(const sp_distance *distance, const double B[9], const doub
     rotate_both(B, curvature, H);
 }
 
-/* ∂F/∂x and ∂F/∂ω of one point as in the header, but for what its direction turns with the grasped body; H is 0 where n is a normal. */
-static void force_derivatives(double kappa, double d, const double n[3], const double g[3], const double H[9], const double r[3], double F_x[9],
-                              double F_w[9])
+/* ∂F/∂x and ∂F/∂ω of one point as in the header, but for what its direction turns with the grasped body; H is 0 where n
+ * is a normal. */
+static void force_derivatives(double kappa, double d, const double n[3], const double g[3], const double H[9],
+                              const double r[3], double F_x[9], double F_w[9])
 {
     double turned[3];
     sp_cross3(r, g, turned);
@@ -191,8 +201,9 @@ static void force_derivatives(double kappa, double d, const double n[3], const d
     }
 }
 
-void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_distance *distance, const sp_pose *field,
-                       const sp_contact_forces *forces, bool shell_moves, bool normals, const double about[3], sp_wrench *wrench)
+void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_distance *distance,
+                       const sp_pose *field, const sp_contact_forces *forces, bool shell_moves, bool normals,
+                       const double about[3], sp_wrench *wrench)
 {
     static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, flat[9] = {0};
     const bool by_gradient = sp_penalty_by_gradient(penalty, distance);
@@ -200,9 +211,10 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell,
     sp_quaternion_matrix(field->q, B);
     for (int64_t i = 0; i < forces->count; i++) {
         const double *n = forces->normal + 3 * i, *at = forces->at + 3 * i, sign = shell_moves ? 1 : -1;
-        const double d = forces->distance[i], kappa = d < 0
-                                                          ? penalty->stiffness * sp_penalty_weight(penalty, shell, forces->point[i]) * forces->scale
-                                                          : 0; /* else it only brakes */
+        const double d = forces->distance[i], kappa = d < 0 ? penalty->stiffness *
+                                                                  sp_penalty_weight(penalty, shell, forces->point[i]) *
+                                                                  forces->scale
+                                                            : 0; /* else it only brakes */
         double r[3], x[3], local[3], g[3], H[9], F[3], T[3], F_x[9], F_w[9];
         for (int k = 0; k < 3; k++) {
             r[k] = at[k] - about[k];

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of lengths; far above the rounding of what a few operations make of them: in doubles, which decide what touches, and in floats, which
- * find what may: half the memory to read, which is what the search waits for. */
+/* Of lengths; far above the rounding of what a few operations make of them: in doubles, which decide what touches, and
+ * in floats, which find what may: half the memory to read, which is what the search waits for. */
 static const double ROUNDING = 1e-13, COARSE = 1e-6;
 
 /* A box. */
@@ -53,7 +53,8 @@ struct sp_ball_tree {
     double *radius;     /* [inner nodes] m, unless there are FEW points */
 };
 
-/* With so many points nodes are not looked at: those within the other's box are compared with each other side by side. */
+/* With so many points nodes are not looked at: those within the other's box are compared with each other side by side.
+ */
 enum { FEW = 1024 };
 
 static int64_t whole_wide(int64_t count)
@@ -136,7 +137,8 @@ void sp_ball_tree_move(sp_ball_tree *tree, const sp_pose *pose, const double *q)
     tree->q = q;
     tree->placed = false;
     tree->reach = sp_contact_shell_reach(shell, q);
-    tree->size = sqrt(sp_dot3(pose->x, pose->x)) + sqrt(sp_dot3(shell->centre, shell->centre)) + shell->extent + tree->reach;
+    tree->size =
+        sqrt(sp_dot3(pose->x, pose->x)) + sqrt(sp_dot3(shell->centre, shell->centre)) + shell->extent + tree->reach;
     sp_quaternion_matrix(pose->q, tree->R);
 }
 
@@ -158,7 +160,8 @@ static void fit_spheres(sp_ball_tree *tree)
         int64_t c = p;
         for (int level = shell->levels - 2; level >= 0; level--) {
             c = c < shell->cumulative[level] ? c : shell->parent[c];
-            const double *x = tree->place + 3 * p, *y = tree->place + 3 * c, d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = sp_dot3(d, d);
+            const double *x = tree->place + 3 * p, *y = tree->place + 3 * c,
+                         d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = sp_dot3(d, d);
             double *radius = &tree->radius[shell->first_node[level] + c];
             *radius = square > *radius ? square : *radius;
         }
@@ -191,7 +194,8 @@ bool sp_ball_trees_place(int64_t count, sp_ball_tree *const *trees, sp_list *roo
     double *y = sp_list_add(room, SP_BALL_TREES * (height + modes), sizeof *y), *q = y + SP_BALL_TREES * height;
     if (!y)
         return false;
-    for (int64_t t = 0; t < SP_BALL_TREES; t++) { /* always so many columns, so that they do not depend on who is beside them */
+    for (int64_t t = 0; t < SP_BALL_TREES;
+         t++) { /* always so many columns, so that they do not depend on who is beside them */
         memcpy(y + t * height, shell->points, (size_t)height * sizeof *y);
         if (t < count && trees[t]->q)
             memcpy(q + t * modes, trees[t]->q, (size_t)modes * sizeof *q);
@@ -199,7 +203,8 @@ bool sp_ball_trees_place(int64_t count, sp_ball_tree *const *trees, sp_list *roo
             memset(q + t * modes, 0, (size_t)modes * sizeof *q);
     }
     if (modes)
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)height, SP_BALL_TREES, (int)modes, 1, shell->U, (int)modes, q, (int)modes, 1, y, (int)height);
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)height, SP_BALL_TREES, (int)modes, 1, shell->U,
+                    (int)modes, q, (int)modes, 1, y, (int)height);
     for (int64_t t = 0; t < count; t++)
         place_at(trees[t], y + t * height);
     return true;
@@ -226,7 +231,8 @@ static bool boxes_apart(const extent *a, const extent *b, double reach)
 /* What two trees are searched with. */
 typedef struct search {
     const sp_ball_tree *a, *b;
-    double reach, coarse; /* m within which points are listed, with what doubles may be wrong by, and with what floats may be */
+    double reach,
+        coarse; /* m within which points are listed, with what doubles may be wrong by, and with what floats may be */
     sp_list *points; /* of keys */
     sp_list *stack;  /* of node_pair */
     int64_t visited;
@@ -240,7 +246,8 @@ static uint64_t pair_key(int32_t a, int32_t b)
 
 static inline bool meet_points(search *s, int32_t a, int32_t b)
 {
-    const double *x = s->a->place + 3 * (int64_t)a, *y = s->b->place + 3 * (int64_t)b, d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
+    const double *x = s->a->place + 3 * (int64_t)a, *y = s->b->place + 3 * (int64_t)b,
+                 d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
     s->visited++;
     if (sp_dot3(d, d) > s->reach * s->reach)
         return true;
@@ -361,8 +368,8 @@ static bool open_node(sp_list *stack, const sp_contact_shell *shell, node_pair p
         return false;
     for (int32_t i = 0; i <= child[1] - child[0]; i++) {
         const int32_t p = i ? child[0] + i - 1 : point;
-        next[i] =
-            first ? (node_pair){p, pair.b, (int16_t)(level + 1), pair.level_b} : (node_pair){pair.a, p, pair.level_a, (int16_t)(level + 1)};
+        next[i] = first ? (node_pair){p, pair.b, (int16_t)(level + 1), pair.level_b}
+                        : (node_pair){pair.a, p, pair.level_a, (int16_t)(level + 1)};
     }
     return true;
 }
@@ -373,7 +380,8 @@ static bool visit(search *s, node_pair pair)
     const sp_contact_shell *A = s->a->shell, *B = s->b->shell;
     const double *x = s->a->place + 3 * (int64_t)pair.a, *y = s->b->place + 3 * (int64_t)pair.b,
                  d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
-    const double ra = radius_of(s->a, pair.level_a, pair.a), rb = radius_of(s->b, pair.level_b, pair.b), sum = ra + rb + s->reach;
+    const double ra = radius_of(s->a, pair.level_a, pair.a), rb = radius_of(s->b, pair.level_b, pair.b),
+                 sum = ra + rb + s->reach;
     const bool leaf_a = pair.level_a + 1 == A->levels, leaf_b = pair.level_b + 1 == B->levels;
     if (leaf_a && leaf_b)
         return meet_points(s, pair.a, pair.b);
@@ -425,7 +433,8 @@ static bool meet_nodes(search *s)
 static bool search_trees(search *s, sp_ball_room *room)
 {
     group a, b;
-    if (!new_group(s->a->shell->count, &room->numbers[0], &room->rows[0], &a) || !new_group(s->b->shell->count, &room->numbers[1], &room->rows[1], &b))
+    if (!new_group(s->a->shell->count, &room->numbers[0], &room->rows[0], &a) ||
+        !new_group(s->b->shell->count, &room->numbers[1], &room->rows[1], &b))
         return false;
     pick(&s->a->points, &s->b->box, s->coarse, &a);
     const extent box = about(&a);
@@ -442,7 +451,8 @@ static bool touch(const search *s, double radius_a, double radius_b, sp_list *li
     const uint64_t *key = s->points->data;
     for (int64_t i = 0; i < s->points->count; i++) {
         const int32_t a = (int32_t)(key[i] >> 32), b = (int32_t)(key[i] & UINT32_MAX);
-        const double *x = s->a->place + 3 * (int64_t)a, *y = s->b->place + 3 * (int64_t)b, d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]}, apart = sqrt(sp_dot3(d, d));
+        const double *x = s->a->place + 3 * (int64_t)a, *y = s->b->place + 3 * (int64_t)b,
+                     d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]}, apart = sqrt(sp_dot3(d, d));
         if (!(apart < reach) || !(apart > 0))
             continue;
         sp_ball_contact *contact = sp_list_add(list, 1, sizeof *contact);
@@ -457,12 +467,18 @@ static bool touch(const search *s, double radius_a, double radius_b, sp_list *li
     return true;
 }
 
-int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room, sp_list *list,
-                       int64_t *visited)
+int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room,
+                       sp_list *list, int64_t *visited)
 {
     const double size = a->size + b->size + radius_a + radius_b, reach = radius_a + radius_b + ROUNDING * size;
-    search s = {.a = a, .b = b, .reach = reach, .coarse = radius_a + radius_b + COARSE * size, .points = &room->points, .stack = &room->stack};
-    if ((!a->placed && !sp_ball_trees_place(1, &a, &room->places)) || (!b->placed && !sp_ball_trees_place(1, &b, &room->places)))
+    search s = {.a = a,
+                .b = b,
+                .reach = reach,
+                .coarse = radius_a + radius_b + COARSE * size,
+                .points = &room->points,
+                .stack = &room->stack};
+    if ((!a->placed && !sp_ball_trees_place(1, &a, &room->places)) ||
+        (!b->placed && !sp_ball_trees_place(1, &b, &room->places)))
         return SP_SYSTEM;
     room->points.count = 0;
     if (boxes_apart(&a->box, &b->box, reach))

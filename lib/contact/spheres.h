@@ -1,4 +1,5 @@
-/* Two shells against each other: tree against tree, spheres about their points (thesis Figure 2.16, after James & Pai 2004). */
+/* Two shells against each other: tree against tree, spheres about their points (thesis Figure 2.16, after James & Pai
+ * 2004). */
 #ifndef SP_CONTACT_SPHERES_H
 #define SP_CONTACT_SPHERES_H
 
@@ -9,14 +10,16 @@ typedef struct sp_ball_tree sp_ball_tree;
 
 int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball_tree **tree) SP_MUST_USE;
 double sp_ball_tree_bytes(const sp_contact_shell *shell); /* of one of them */
-void sp_ball_tree_free(sp_ball_tree *tree); /* NULL is allowed */
+void sp_ball_tree_free(sp_ball_tree *tree);               /* NULL is allowed */
 
-/* From now on the shell is at `pose` with q [modes] (NULL: at rest; kept by reference, not to be changed before the next move). */
+/* From now on the shell is at `pose` with q [modes] (NULL: at rest; kept by reference, not to be changed before the
+ * next move). */
 void sp_ball_tree_move(sp_ball_tree *tree, const sp_pose *pose, const double *q);
 
-/* Finds all places and radii of up to SP_BALL_TREES trees of one shell for where they were moved, together, since reading the shell's modes is
- * most of it: 6 r operations for each point. `room` starts as {0} and is the caller's; false: no memory. sp_ball_trees_meet does it for trees of which
- * they are not known; call it before where threads share a tree. */
+/* Finds all places and radii of up to SP_BALL_TREES trees of one shell for where they were moved, together, since
+ * reading the shell's modes is most of it: 6 r operations for each point. `room` starts as {0} and is the caller's;
+ * false: no memory. sp_ball_trees_meet does it for trees of which they are not known; call it before where threads
+ * share a tree. */
 enum { SP_BALL_TREES = 16 };
 bool sp_ball_trees_place(int64_t count, sp_ball_tree *const *trees, sp_list *room) SP_MUST_USE;
 const sp_contact_shell *sp_ball_tree_shell(const sp_ball_tree *tree);
@@ -37,10 +40,10 @@ typedef struct sp_ball_room {
 } sp_ball_room;
 void sp_ball_room_free(sp_ball_room *room);
 
-/* SP_SYSTEM where memory is out, the only way to fail. All pairs of points nearer than radius_a + radius_b, in the order of (a, b); points
- * at the same place: not a contact, since they have no direction. `list` holds sp_ball_contact; it grows where it must. visited += pairs of points or
- * of nodes looked at. */
-int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room, sp_list *list,
-                       int64_t *visited) SP_MUST_USE;
+/* SP_SYSTEM where memory is out, the only way to fail. All pairs of points nearer than radius_a + radius_b, in the
+ * order of (a, b); points at the same place: not a contact, since they have no direction. `list` holds sp_ball_contact;
+ * it grows where it must. visited += pairs of points or of nodes looked at. */
+int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room,
+                       sp_list *list, int64_t *visited) SP_MUST_USE;
 
 #endif

@@ -82,7 +82,8 @@ static void find_reach(sp_contact_shell *shell)
     for (int64_t p = 0; p < shell->count; p++)
         for (int64_t j = 0; j < r; j++) {
             const double *u = shell->U + 3 * r * p + j;
-            shell->reach[j] = fmax(shell->reach[j], sqrt(u[0] * u[0] + u[r] * u[r] + u[2 * r] * u[2 * r]) * (1 + ROUNDING));
+            shell->reach[j] =
+                fmax(shell->reach[j], sqrt(u[0] * u[0] + u[r] * u[r] + u[2 * r] * u[2 * r]) * (1 + ROUNDING));
         }
 }
 
@@ -92,7 +93,8 @@ int sp_contact_shell_new(sp_context *context, const sp_shell *shell, sp_contact_
     sp_pool scratch = {0};
     *out = (sp_contact_shell){.count = n, .modes = r, .levels = shell->levels};
     if (inner + n > INT32_MAX)
-        return sp_fail(context, SP_INPUT, "a shell of %lld points in %d levels has more than 2^31 nodes", (long long)n, shell->levels);
+        return sp_fail(context, SP_INPUT, "a shell of %lld points in %d levels has more than 2^31 nodes", (long long)n,
+                       shell->levels);
     for (int k = 0; k < shell->levels; k++) {
         out->cumulative[k] = shell->cumulative[k];
         out->first_node[k] = k > 0 ? out->first_node[k - 1] + shell->cumulative[k - 1] : 0;
@@ -128,14 +130,16 @@ int sp_contact_shell_new(sp_context *context, const sp_shell *shell, sp_contact_
     for (int64_t p = 0; p < n; p++)
         out->weight[p] = area > 0 ? out->weight[p] * ((double)n / area) : 1;
     for (int k = 0; k + 1 < shell->levels; k++)
-        take_rows(out->original, shell->cumulative[k], 1, shell->radius + out->first_node[k], out->radius + out->first_node[k]);
+        take_rows(out->original, shell->cumulative[k], 1, shell->radius + out->first_node[k],
+                  out->radius + out->first_node[k]);
     if (r) {
         take_rows(out->original, n, 3 * r, shell->U, out->U);
         take_rows(out->original, n, 3 * r, shell->dN, out->dN);
         if (out->dT)
             take_rows(out->original, n, 6 * r, shell->dT, out->dT);
         for (int k = 0; k + 1 < shell->levels; k++)
-            take_rows(out->original, shell->cumulative[k], r, shell->a + r * out->first_node[k], out->a + r * out->first_node[k]);
+            take_rows(out->original, shell->cumulative[k], r, shell->a + r * out->first_node[k],
+                      out->a + r * out->first_node[k]);
         find_reach(out);
     }
     find_ball(out);
@@ -175,7 +179,8 @@ static bool normalize(double n[3])
     return length > 0 && length < INFINITY;
 }
 
-void sp_contact_shell_normal(const sp_contact_shell *shell, int64_t point, const double *q, bool tangents, double normal[3])
+void sp_contact_shell_normal(const sp_contact_shell *shell, int64_t point, const double *q, bool tangents,
+                             double normal[3])
 {
     const double *rest = shell->normals + 3 * point;
     const int64_t r = shell->modes;
@@ -204,7 +209,8 @@ double sp_contact_shell_reach(const sp_contact_shell *shell, const double *q)
 
 /* ---- traversal ---- */
 
-/* The nodes of a level that are to be visited, ascending by point: first those that were nodes of the level above, with their distances. */
+/* The nodes of a level that are to be visited, ascending by point: first those that were nodes of the level above, with
+ * their distances. */
 typedef struct node_list {
     int64_t count, known;
     int32_t *point;
@@ -213,15 +219,16 @@ typedef struct node_list {
 
 struct sp_traversal {
     const sp_contact_shell *shell;
-    sp_traversal_room *own;               /* NULL: none */
-    double *until;                        /* [reached] m of travel up to which nothing below can be in contact: of the levels reached */
-    int64_t reached;                      /* nodes */
-    double travelled, furthest;           /* m; no `until` is beyond the latter */
-    double rounding;                      /* m, of places and distances in this run */
-    double centre[3], turn[4], reach;     /* of the run before: the ball's centre and rotation in the frame of the distances */
+    sp_traversal_room *own; /* NULL: none */
+    double *until;   /* [reached] m of travel up to which nothing below can be in contact: of the levels reached */
+    int64_t reached; /* nodes */
+    double travelled, furthest; /* m; no `until` is beyond the latter */
+    double rounding;            /* m, of places and distances in this run */
+    double centre[3], turn[4],
+        reach; /* of the run before: the ball's centre and rotation in the frame of the distances */
     bool ran;
     int deepest;
-    double q[];                           /* [modes] of the run before */
+    double q[]; /* [modes] of the run before */
 };
 
 struct sp_traversal_room {
@@ -368,14 +375,15 @@ static double length3(const double x[3])
     return sqrt(sp_dot3(x, x));
 }
 
-/* How far any point can have moved since the run before. From the beginning again where that is no use: after long ways, and ways to or
- * from where no number is. */
+/* How far any point can have moved since the run before. From the beginning again where that is no use: after long
+ * ways, and ways to or from where no number is. */
 static void travel(sp_traversal *t, const view *v, const double *q, const sp_distance *distance, double moved)
 {
     const sp_contact_shell *shell = t->shell;
-    const double reach = sp_contact_shell_reach(shell, q), back[4] = {t->turn[0], -t->turn[1], -t->turn[2], -t->turn[3]};
-    const double body =
-        fabs(distance->offset) + length3(distance->centre) + distance->radius + length3(distance->half); /* those that it has */
+    const double reach = sp_contact_shell_reach(shell, q),
+                 back[4] = {t->turn[0], -t->turn[1], -t->turn[2], -t->turn[3]};
+    const double body = fabs(distance->offset) + length3(distance->centre) + distance->radius +
+                        length3(distance->half); /* those that it has */
     const double size = length3(v->x) + length3(shell->centre) + shell->extent + reach + body;
     const double before = t->travelled;
     double centre[3], turn[4], angle[3], way[3], path = moved;
@@ -404,8 +412,8 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     t->ran = true;
 }
 
-static double depth_in_voxels(const sp_contact_shell *shell, int64_t point, const double *q, const view *v, const sp_distance *distance,
-                              const double x[3])
+static double depth_in_voxels(const sp_contact_shell *shell, int64_t point, const double *q, const view *v,
+                              const sp_distance *distance, const double x[3])
 {
     double n[3], N[3];
     sp_contact_shell_normal(shell, point, q, false, n);
@@ -448,7 +456,8 @@ static inline void fetch_node(const sp_contact_shell *shell, const node_look *n,
         fetch(shell->a + r * (size_t)node, r * sizeof(double));
 }
 
-static inline void place(const sp_contact_shell *shell, const double *q, const view *v, const sp_distance *distance, node_look *n)
+static inline void place(const sp_contact_shell *shell, const double *q, const view *v, const sp_distance *distance,
+                         node_look *n)
 {
     double y[3];
     sp_contact_shell_point(shell, n->point, q, y);
@@ -466,13 +475,15 @@ static inline void place(const sp_contact_shell *shell, const double *q, const v
 }
 
 /* The distance of a point that is met for the first time; a negative one is a contact. */
-static inline double visit(const sp_traversal *t, sp_traversal_result *result, const node_look *n, const double *q, const view *v, const sp_distance *distance,
-                           const sp_traversal_limits *limits)
+static inline double visit(const sp_traversal *t, sp_traversal_result *result, const node_look *n, const double *q,
+                           const view *v, const sp_distance *distance, const sp_traversal_limits *limits)
 {
-    const double value = n->lowest ? sp_distance_inside(distance, n->lowest, n->t, NULL) : sp_distance_at(distance, n->x, NULL);
+    const double value =
+        n->lowest ? sp_distance_inside(distance, n->lowest, n->t, NULL) : sp_distance_at(distance, n->x, NULL);
     const bool voxels = distance->kind == SP_DISTANCE_VOXMAP;
     const double depth = voxels ? depth_in_voxels(t->shell, n->point, q, v, distance, n->x) : value;
-    if (depth < 0 || (voxels && limits->proximity && sp_voxmap_at(distance->voxmap, n->x, NULL) == SP_VOXEL_PROXIMITY)) {
+    if (depth < 0 ||
+        (voxels && limits->proximity && sp_voxmap_at(distance->voxmap, n->x, NULL) == SP_VOXEL_PROXIMITY)) {
         result->point[result->count] = n->point;
         result->distance[result->count] = fmin(depth, 0);
         memcpy(result->place + 3 * result->count, n->x, sizeof n->x);
@@ -491,7 +502,8 @@ static double radius_of(const sp_contact_shell *shell, int64_t node, const doubl
 }
 
 /* Whether a level of so many queued nodes may begin. */
-static bool affordable(const sp_traversal *t, const sp_traversal_result *result, int level, int64_t queued, const sp_traversal_limits *limits)
+static bool affordable(const sp_traversal *t, const sp_traversal_result *result, int level, int64_t queued,
+                       const sp_traversal_limits *limits)
 {
     const double V = (double)result->visited, all = V + (double)queued;
     const double spent = limits->cost && V > 0 ? all * (1 + limits->contact_cost * (double)result->count / V) : V;
@@ -504,8 +516,9 @@ static bool remembers(const sp_distance *distance, const sp_traversal_limits *li
 }
 
 /* Visits a level and lists the next one. */
-static void visit_level(sp_traversal *t, sp_traversal_result *result, int level, const double *q, const view *v, const sp_distance *distance,
-                        const sp_traversal_limits *limits, node_list *list, node_list *next)
+static void visit_level(sp_traversal *t, sp_traversal_result *result, int level, const double *q, const view *v,
+                        const sp_distance *distance, const sp_traversal_limits *limits, node_list *list,
+                        node_list *next)
 {
     const sp_contact_shell *shell = t->shell;
     const bool leaves = level == shell->levels, tree = limits->tree && distance->kind != SP_DISTANCE_VOXMAP;
@@ -535,7 +548,8 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
             const double value = block[k].known ? block[k].value : visit(t, result, &block[k], q, v, distance, limits);
             const double radius = leaves ? 0 : radius_of(shell, shell->first_node[level - 1] + p, q);
             const double margin = value - radius - distance->slack - t->rounding;
-            const double way = t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */
+            const double way =
+                t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */
             if (until) {
                 until[p] = way;
                 t->furthest = way > t->furthest ? way : t->furthest;
@@ -556,8 +570,9 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
     }
 }
 
-const sp_traversal_result *sp_traversal_run_in(sp_traversal *t, sp_traversal_room *room, const sp_pose *pose, const double *q, const sp_pose *field,
-                                               const sp_distance *distance, double moved, const sp_traversal_limits *limits)
+const sp_traversal_result *sp_traversal_run_in(sp_traversal *t, sp_traversal_room *room, const sp_pose *pose,
+                                               const double *q, const sp_pose *field, const sp_distance *distance,
+                                               double moved, const sp_traversal_limits *limits)
 {
     const sp_contact_shell *shell = t->shell;
     const int levels = limits->levels > 0 && limits->levels < shell->levels ? limits->levels : shell->levels;
@@ -590,7 +605,8 @@ const sp_traversal_result *sp_traversal_run_in(sp_traversal *t, sp_traversal_roo
 }
 
 const sp_traversal_result *sp_traversal_run(sp_traversal *t, const sp_pose *pose, const double *q, const sp_pose *field,
-                                            const sp_distance *distance, double moved, const sp_traversal_limits *limits)
+                                            const sp_distance *distance, double moved,
+                                            const sp_traversal_limits *limits)
 {
     return sp_traversal_run_in(t, t->own, pose, q, field, distance, moved, limits);
 }

@@ -7,7 +7,8 @@
 #include "geometry/pose.h"
 #include "shell/shell.h"
 
-/* A shell as traversal wants it: points renumbered so that the children of a node follow each other, in the order of their parents. */
+/* A shell as traversal wants it: points renumbered so that the children of a node follow each other, in the order of
+ * their parents. */
 typedef struct sp_contact_shell {
     sp_pool pool;
     int64_t count, modes;
@@ -15,8 +16,8 @@ typedef struct sp_contact_shell {
     int64_t cumulative[SP_SHELL_LEVELS_MAX]; /* [levels], as in shell/shell.h */
     int64_t first_node[SP_SHELL_LEVELS_MAX]; /* [levels] number of the node of point 0 in each level, leaves included */
     int32_t *original;                       /* [count] number in the file */
-    int32_t *child; /* [nodes of inner levels + levels − 1]: the points that come first in level k + 1 below point p of level k are child[i]
-                       … child[i + 1] − 1, i = first_node[k − 1] + (k − 1) + p */
+    int32_t *child; /* [nodes of inner levels + levels − 1]: the points that come first in level k + 1 below point p of
+                       level k are child[i] … child[i + 1] − 1, i = first_node[k − 1] + (k − 1) + p */
     int32_t *parent;          /* [count] of the first node of each point; those of the first level have none */
     double *points;           /* [count, 3] m */
     double *normals;          /* [count, 3] inward */
@@ -37,18 +38,19 @@ void sp_contact_shell_free(sp_contact_shell *shell);
 /* A point moved by q [modes] (NULL: at rest), in the shell's frame. */
 void sp_contact_shell_point(const sp_contact_shell *shell, int64_t point, const double *q, double x[3]);
 
-/* Its deformed inward unit normal there: N + dN q (eq. 3.8), or by tangents where they are there and wanted. Where it vanishes: the one at
- * rest. */
-void sp_contact_shell_normal(const sp_contact_shell *shell, int64_t point, const double *q, bool tangents, double normal[3]);
+/* Its deformed inward unit normal there: N + dN q (eq. 3.8), or by tangents where they are there and wanted. Where it
+ * vanishes: the one at rest. */
+void sp_contact_shell_normal(const sp_contact_shell *shell, int64_t point, const double *q, bool tangents,
+                             double normal[3]);
 
 /* Σ_j reach_j |q_j|: no point is farther from its place at rest. 0 for q NULL. */
 double sp_contact_shell_reach(const sp_contact_shell *shell, const double *q);
 
 typedef struct sp_traversal_limits {
-    int64_t warm, cold; /* a level begins only while less has been spent than this: warm for levels down to the deepest one of the cycle
-                           before, cold for deeper ones (§3.10.3); the first always does */
-    bool cost; /* spent is the prediction of eq. 3.13 for the end of the level, V + V_queued + (β/α)(C/V)(V + V_queued) with C points in
-                  contact among the V nodes visited; else V */
+    int64_t warm, cold; /* a level begins only while less has been spent than this: warm for levels down to the deepest
+                           one of the cycle before, cold for deeper ones (§3.10.3); the first always does */
+    bool cost; /* spent is the prediction of eq. 3.13 for the end of the level, V + V_queued + (β/α)(C/V)(V + V_queued)
+                  with C points in contact among the V nodes visited; else V */
     double contact_cost; /* β/α */
     bool coherence;      /* nodes that cannot have come near since they were looked at are passed over */
     bool tree;           /* false: all nodes of all levels, nothing is culled or passed over */
@@ -75,31 +77,37 @@ typedef struct sp_traversal sp_traversal;
 int sp_traversal_new(sp_context *context, const sp_contact_shell *shell, sp_traversal **traversal) SP_MUST_USE;
 void sp_traversal_free(sp_traversal *traversal); /* NULL is allowed */
 
-/* Visits the shell at `pose` with coordinates q [modes] (NULL: at rest) against distances at `field`. moved [m]: how far any point of the
- * other body may have moved in its own frame since the run before (a deformed field), for coherence.
+/* Visits the shell at `pose` with coordinates q [modes] (NULL: at rest) against distances at `field`. moved [m]: how
+ * far any point of the other body may have moved in its own frame since the run before (a deformed field), for
+ * coherence.
  *
- * A subtree is culled where d(c) > R + slack, so that no point below it has a negative distance (distance.h); without limits the contacts
- * are those of all points, bit for bit. Coherence: motions since a node was looked at add up to |Δx| + ρ|Δω| + Σ_j reach_j |Δq_j| (Δx of
- * the ball's centre, ρ its radius with Σ_j reach_j |q_j|), and only where that comes up to d(c) − R − slack can a point below be in
- * contact. For deformed fields, whose distances are estimates, both are as good as the estimate. Against a voxmap all points are looked at,
- * as that method does; contacts have their depth (contact/voxmap.h), and points in proximity voxels, where wanted, are among them with distance 0.
- * Allocates nothing; the result stays until the next run. */
-const sp_traversal_result *sp_traversal_run(sp_traversal *traversal, const sp_pose *pose, const double *q, const sp_pose *field,
-                                            const sp_distance *distance, double moved, const sp_traversal_limits *limits);
+ * A subtree is culled where d(c) > R + slack, so that no point below it has a negative distance (distance.h); without
+ * limits the contacts are those of all points, bit for bit. Coherence: motions since a node was looked at add up to
+ * |Δx| + ρ|Δω| + Σ_j reach_j |Δq_j| (Δx of the ball's centre, ρ its radius with Σ_j reach_j |q_j|), and only where that
+ * comes up to d(c) − R − slack can a point below be in contact. For deformed fields, whose distances are estimates,
+ * both are as good as the estimate. Against a voxmap all points are looked at, as that method does; contacts have their
+ * depth (contact/voxmap.h), and points in proximity voxels, where wanted, are among them with distance 0. Allocates
+ * nothing; the result stays until the next run. */
+const sp_traversal_result *sp_traversal_run(sp_traversal *traversal, const sp_pose *pose, const double *q,
+                                            const sp_pose *field, const sp_distance *distance, double moved,
+                                            const sp_traversal_limits *limits);
 
 /* ---- many of them: 8 bytes for each node of the levels reached ---- */
 
-/* What a run needs beside the state, for shells of up to `points` points: one for each thread. It holds the result until its next run. */
+/* What a run needs beside the state, for shells of up to `points` points: one for each thread. It holds the result
+ * until its next run. */
 typedef struct sp_traversal_room sp_traversal_room;
 int sp_traversal_room_new(sp_context *context, int64_t points, sp_traversal_room **room) SP_MUST_USE;
 void sp_traversal_room_free(sp_traversal_room *room); /* NULL is allowed */
 
-/* As sp_traversal_new without a room; `whole`: with memory for all levels at once, else a run allocates that of a level that it reaches for the first
- * time. */
-int sp_traversal_state_new(sp_context *context, const sp_contact_shell *shell, bool whole, sp_traversal **traversal) SP_MUST_USE;
+/* As sp_traversal_new without a room; `whole`: with memory for all levels at once, else a run allocates that of a level
+ * that it reaches for the first time. */
+int sp_traversal_state_new(sp_context *context, const sp_contact_shell *shell, bool whole,
+                           sp_traversal **traversal) SP_MUST_USE;
 /* As sp_traversal_run; NULL where memory is out. */
-const sp_traversal_result *sp_traversal_run_in(sp_traversal *traversal, sp_traversal_room *room, const sp_pose *pose, const double *q, const sp_pose *field,
-                                               const sp_distance *distance, double moved, const sp_traversal_limits *limits);
+const sp_traversal_result *sp_traversal_run_in(sp_traversal *traversal, sp_traversal_room *room, const sp_pose *pose,
+                                               const double *q, const sp_pose *field, const sp_distance *distance,
+                                               double moved, const sp_traversal_limits *limits);
 
 /* As new, for the same shell. */
 void sp_traversal_restart(sp_traversal *traversal);

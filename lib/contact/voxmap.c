@@ -3,8 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A cube of 4, 8, … voxels a side: eight halves, each uniform, with its two bits in `leaf`, or a cube of its own: bits of `inner`; those
- * follow one another from `first` on, among the nodes or, with 2 voxels a side, the bricks. Half h is at (h & 1, h >> 1 & 1, h >> 2). */
+/* A cube of 4, 8, … voxels a side: eight halves, each uniform, with its two bits in `leaf`, or a cube of its own: bits
+ * of `inner`; those follow one another from `first` on, among the nodes or, with 2 voxels a side, the bricks. Half h is
+ * at (h & 1, h >> 1 & 1, h >> 2). */
 typedef struct node {
     uint32_t first;
     uint16_t leaf;
@@ -15,7 +16,7 @@ struct sp_voxmap {
     sp_pool pool;
     double origin[3], spacing, scale; /* m, m, 1/m */
     double size[3];                   /* voxels */
-    int levels;                       /* 2^levels voxels along a side of the root, ≥ 1; with one level the root is brick 0, else node 0 */
+    int levels; /* 2^levels voxels along a side of the root, ≥ 1; with one level the root is brick 0, else node 0 */
     int64_t node_count, brick_count;
     node *nodes;
     uint16_t *bricks; /* two bits for each of the eight voxels */
@@ -34,7 +35,8 @@ enum { LAYERS = 33 };
 
 static inline uint8_t kind_at(const layer *l, int64_t x, int64_t y, int64_t z)
 {
-    return x < l->count[0] && y < l->count[1] && z < l->count[2] ? l->kind[(z * l->count[1] + y) * l->count[0] + x] : SP_VOXEL_FREE;
+    return x < l->count[0] && y < l->count[1] && z < l->count[2] ? l->kind[(z * l->count[1] + y) * l->count[0] + x]
+                                                                 : SP_VOXEL_FREE;
 }
 
 /* By the corners alone: free, interior, surface. */
@@ -259,7 +261,8 @@ double sp_voxmap_depth(const sp_voxmap *voxmap, const double x[3], const double 
     return height < 0 ? height : 0;
 }
 
-double sp_voxmap_pulse(const sp_voxmap *voxmap, const double x[3], const double N[3], const double velocity[3], double speed)
+double sp_voxmap_pulse(const sp_voxmap *voxmap, const double x[3], const double N[3], const double velocity[3],
+                       double speed)
 {
     const double approach = -(velocity[0] * N[0] + velocity[1] * N[1] + velocity[2] * N[2]);
     return approach > speed && sp_voxmap_at(voxmap, x, NULL) == SP_VOXEL_PROXIMITY ? approach : 0;
@@ -270,6 +273,7 @@ void sp_voxmap_size(const sp_voxmap *voxmap, int64_t voxels[4], int64_t *nodes, 
     for (int k = 0; k < 4; k++)
         voxels[k] = voxmap->voxels[k];
     *nodes = voxmap->node_count + voxmap->brick_count;
-    *bytes = voxmap->node_count * (int64_t)sizeof *voxmap->nodes + voxmap->brick_count * (int64_t)sizeof *voxmap->bricks;
+    *bytes =
+        voxmap->node_count * (int64_t)sizeof *voxmap->nodes + voxmap->brick_count * (int64_t)sizeof *voxmap->bricks;
     *grid_bytes = voxmap->grid_bytes;
 }

@@ -19,7 +19,8 @@ sp_world_name sp_world_label(const sp_world *world, int64_t i)
 {
     const char *name = world->actors[i].body->name;
     sp_world_name l;
-    snprintf(l.text, sizeof l.text, "body %lld%s%s%s", (long long)i, name ? " (" : "", name ? name : "", name ? ")" : "");
+    snprintf(l.text, sizeof l.text, "body %lld%s%s%s", (long long)i, name ? " (" : "", name ? name : "",
+             name ? ")" : "");
     return l;
 }
 
@@ -54,19 +55,22 @@ static int make_actor(sp_world *world, int64_t i, const sp_world_body *body)
     return status;
 }
 
-/* What a tangential spring needs: a point that lasts, a direction and a distance that do too, and a body that moves by its forces alone. */
+/* What a tangential spring needs: a point that lasts, a direction and a distance that do too, and a body that moves by
+ * its forces alone. */
 static int refuse_friction(const sp_world *world, int64_t shell, int64_t field)
 {
     const int64_t held = world->p.coupling.body;
     if (!(world->p.friction > 0))
         return SP_OK;
     if (world->actors[field].body->distance->kind == SP_DISTANCE_VOXMAP)
-        return sp_fail(world->context, SP_INPUT, "%s has a voxmap, whose depths jump from voxel to voxel: friction needs distances",
+        return sp_fail(world->context, SP_INPUT,
+                       "%s has a voxmap, whose depths jump from voxel to voxel: friction needs distances",
                        sp_world_label(world, field).text);
     if (held == shell || held == field)
-        return sp_fail(world->context, SP_INPUT,
-                       "%s is held by the coupling, whose balance needs forces with derivatives: friction has none where it slips",
-                       sp_world_label(world, held).text);
+        return sp_fail(
+            world->context, SP_INPUT,
+            "%s is held by the coupling, whose balance needs forces with derivatives: friction has none where it slips",
+            sp_world_label(world, held).text);
     return SP_OK;
 }
 
@@ -78,22 +82,28 @@ static int refuse_ball_friction(const sp_world *world)
         count += world->actors[i].body->shell && world->actors[i].body->thickness > 0;
     if (!(world->p.friction > 0) || count < 2)
         return SP_OK;
-    return sp_fail(world->context, SP_INPUT, "bodies with a thickness touch as balls, at places that no point keeps: friction needs points against distances");
+    return sp_fail(world->context, SP_INPUT,
+                   "bodies with a thickness touch as balls, at places that no point keeps: friction needs points "
+                   "against distances");
 }
 
 static int check_pair(const sp_world *world, const sp_world_pair *pair)
 {
     if (pair->shell < 0 || pair->shell >= world->body_count || pair->field < 0 || pair->field >= world->body_count ||
         pair->shell == pair->field)
-        return sp_fail(world->context, SP_USAGE, "a pair of bodies %lld and %lld of %lld", (long long)pair->shell, (long long)pair->field,
-                       (long long)world->body_count);
+        return sp_fail(world->context, SP_USAGE, "a pair of bodies %lld and %lld of %lld", (long long)pair->shell,
+                       (long long)pair->field, (long long)world->body_count);
     const sp_world_body *a = world->actors[pair->shell].body, *b = world->actors[pair->field].body;
     if (!a->shell || !b->distance) /* two without distances were taken for balls */
-        return sp_fail(world->context, SP_USAGE, "bodies %lld and %lld are a pair, but %s has no %s", (long long)pair->shell, (long long)pair->field,
-                       sp_world_label(world, a->shell ? pair->field : pair->shell).text, a->shell ? "distances" : "points");
-    if (a->shell->modes > a->r || (b->distance->kind == SP_DISTANCE_DEFORMED && sp_deformed_field_r(b->distance->deformed) > b->r))
-        return sp_fail(world->context, SP_USAGE, "bodies %lld and %lld are a pair, but one has more modes than coordinates", (long long)pair->shell,
-                       (long long)pair->field);
+        return sp_fail(world->context, SP_USAGE, "bodies %lld and %lld are a pair, but %s has no %s",
+                       (long long)pair->shell, (long long)pair->field,
+                       sp_world_label(world, a->shell ? pair->field : pair->shell).text,
+                       a->shell ? "distances" : "points");
+    if (a->shell->modes > a->r ||
+        (b->distance->kind == SP_DISTANCE_DEFORMED && sp_deformed_field_r(b->distance->deformed) > b->r))
+        return sp_fail(world->context, SP_USAGE,
+                       "bodies %lld and %lld are a pair, but one has more modes than coordinates",
+                       (long long)pair->shell, (long long)pair->field);
     return refuse_friction(world, pair->shell, pair->field);
 }
 
@@ -108,7 +118,8 @@ static void note_end(ends *e, bool wanted, int64_t body)
     e->last = wanted ? body : e->last;
 }
 
-/* The same for the pairs of all bodies: what refuses a pair is of one of the two, so that each is tried with one other. */
+/* The same for the pairs of all bodies: what refuses a pair is of one of the two, so that each is tried with one other.
+ */
 static int check_all(const sp_world *world)
 {
     ends shells[2] = {{-1, -1}, {-1, -1}}, fields[2] = {{-1, -1}, {-1, -1}}; /* all, and those that move */
@@ -121,7 +132,8 @@ static int check_all(const sp_world *world)
     for (int64_t i = 0; i < world->body_count; i++) {
         const actor *a = &world->actors[i];
         const ends *shell = &shells[!sp_world_moves(a)], *field = &fields[!sp_world_moves(a)];
-        const int64_t s = shell->first == i ? shell->last : shell->first, f = field->first == i ? field->last : field->first;
+        const int64_t s = shell->first == i ? shell->last : shell->first,
+                      f = field->first == i ? field->last : field->first;
         if (a->body->shell && f >= 0 && f != i)
             SP_TRY(check_pair(world, &(sp_world_pair){i, f}));
         if (a->body->distance && s >= 0 && s != i)
@@ -141,14 +153,16 @@ int sp_world_by_bodies(const void *left, const void *right)
 
 static bool of_balls(const sp_world_body *bodies, int64_t count, const sp_world_pair *pair)
 {
-    if (pair->shell < 0 || pair->shell >= count || pair->field < 0 || pair->field >= count || pair->shell == pair->field)
+    if (pair->shell < 0 || pair->shell >= count || pair->field < 0 || pair->field >= count ||
+        pair->shell == pair->field)
         return false;
     const sp_world_body *a = &bodies[pair->shell], *b = &bodies[pair->field];
     return !b->distance && a->shell && b->shell && a->thickness > 0 && b->thickness > 0;
 }
 
 /* Takes those of points against distances into `points` [count] in their order; the others are balls. */
-static int sort_pairs(sp_world *world, const sp_world_body *bodies, int64_t count, const sp_world_pair *pairs, sp_world_pair *points, int64_t *point_count)
+static int sort_pairs(sp_world *world, const sp_world_body *bodies, int64_t count, const sp_world_pair *pairs,
+                      sp_world_pair *points, int64_t *point_count)
 {
     int status = SP_OK;
     world->ball_pairs = sp_pool_raw(&world->pool, 2 * count, sizeof(int32_t));
@@ -191,11 +205,13 @@ static void render_coupling(sp_world *world)
     sp_coupling_wrench(&c->parameters, &world->hand, &frame, &wrench);
     memcpy(world->coupling, wrench.force, sizeof wrench.force);
     memcpy(world->coupling + 3, wrench.torque, sizeof wrench.torque);
-    sp_coupling_render(&c->parameters, &world->hand, &frame, c->device_force, c->device_torque, world->device, world->device + 3);
+    sp_coupling_render(&c->parameters, &world->hand, &frame, c->device_force, c->device_torque, world->device,
+                       world->device + 3);
 }
 
-int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int64_t body_count, const sp_world_body *bodies,
-                 int64_t pair_count, const sp_world_pair *pairs, bool balls, sp_world **result)
+int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int64_t body_count,
+                 const sp_world_body *bodies, int64_t pair_count, const sp_world_pair *pairs, bool balls,
+                 sp_world **result)
 {
     int status = SP_OK;
     sp_pool scratch = {0};
@@ -344,7 +360,8 @@ int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const do
     sp_world_contact *contact = sp_list_add(&world->contacts, 1, sizeof *contact);
     if (!contact)
         return sp_fail_memory(world->context);
-    *contact = (sp_world_contact){.body = {(int32_t)a, (int32_t)b}, .point = world->actors[a].body->shell->original[point]};
+    *contact =
+        (sp_world_contact){.body = {(int32_t)a, (int32_t)b}, .point = world->actors[a].body->shell->original[point]};
     memcpy(contact->at, at, sizeof contact->at);
     memcpy(contact->force, force, sizeof contact->force);
     return SP_OK;
@@ -354,7 +371,8 @@ int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const do
 static bool wholly_inside(const encounter *e, const sp_contact_shell *shell)
 {
     const sp_traversal_result *found = &e->found;
-    return found->deepest > 0 && shell->extent > 0 && found->count == shell->cumulative[found->deepest - 1] && found->lowest < -shell->extent;
+    return found->deepest > 0 && shell->extent > 0 && found->count == shell->cumulative[found->deepest - 1] &&
+           found->lowest < -shell->extent;
 }
 
 /* What the force of a pair would be along gradients, which have an energy, beside what it is along normals. */
@@ -364,12 +382,14 @@ static void measure_lean(sp_world *world, const encounter *e)
     const sp_contact_forces *f = &e->forces;
     const sp_distance *distance = b->body->distance;
     double B[9], force[3] = {0}, other[3] = {0};
-    if (world->steps % 8 != 0 || sp_penalty_by_gradient(&world->p.penalty, distance) || distance->kind == SP_DISTANCE_VOXMAP || !(a->body->free || b->body->free))
+    if (world->steps % 8 != 0 || sp_penalty_by_gradient(&world->p.penalty, distance) ||
+        distance->kind == SP_DISTANCE_VOXMAP || !(a->body->free || b->body->free))
         return;
     sp_quaternion_matrix(b->at.pose.q, B);
     for (int64_t i = 0; i < f->count; i++) {
         double local[3], g[3];
-        const double *n = f->normal + 3 * i, push = sp_dot3(f->force + 3 * i, n) / fmax(sp_dot3(n, n), DBL_MIN); /* friction is across n */
+        const double *n = f->normal + 3 * i,
+                     push = sp_dot3(f->force + 3 * i, n) / fmax(sp_dot3(n, n), DBL_MIN); /* friction is across n */
         sp_distance_at(distance, e->found.place + 3 * i, local);
         sp_rotate(B, local, g);
         const double scale = sqrt(sp_dot3(n, n) / fmax(sp_dot3(g, g), DBL_MIN));
@@ -400,7 +420,8 @@ static int apply_pair(sp_world *world, const encounter *e)
     }
     const sp_penalty *penalty = &world->p.penalty;
     actor *const sides[2] = {a, b};
-    const double each = f->scale * (penalty->stiffness + 2 * penalty->damping / world->p.step), share[2] = {each * sp_world_share(a, b), each * sp_world_share(b, a)};
+    const double each = f->scale * (penalty->stiffness + 2 * penalty->damping / world->p.step),
+                 share[2] = {each * sp_world_share(a, b), each * sp_world_share(b, a)};
     for (int64_t i = 0; i < f->count; i++) {
         const bool touching = f->distance[i] < 0;
         if (!touching && sp_dot3(f->force + 3 * i, f->force + 3 * i) == 0) /* a proximity voxel without a pulse */
@@ -408,7 +429,9 @@ static int apply_pair(sp_world *world, const encounter *e)
         report->touching += touching;
         for (int s = 0; s < 2 && touching; s++)
             if (share[s] > 0)
-                sp_world_stiffen(sides[s], f->at + 3 * i, f->normal + 3 * i, share[s] * sp_penalty_weight(penalty, a->body->shell, f->point[i]), world->p.friction > 0);
+                sp_world_stiffen(sides[s], f->at + 3 * i, f->normal + 3 * i,
+                                 share[s] * sp_penalty_weight(penalty, a->body->shell, f->point[i]),
+                                 world->p.friction > 0);
         SP_TRY(sp_world_note(world, e->shell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
     }
     for (int s = 0; s < 2; s++) {
@@ -433,8 +456,8 @@ static void contact_wrench(const sp_world *world, const double about[3], sp_wren
         const encounter *e = &world->pairs[i];
         const actor *a = &world->actors[e->shell], *b = &world->actors[e->field];
         if (e->shell == c->body || e->field == c->body)
-            sp_penalty_wrench(&world->p.penalty, a->body->shell, b->body->distance, &b->at.pose, &e->forces, e->shell == c->body,
-                              c->normals, about, wrench);
+            sp_penalty_wrench(&world->p.penalty, a->body->shell, b->body->distance, &b->at.pose, &e->forces,
+                              e->shell == c->body, c->normals, about, wrench);
     }
 }
 
@@ -452,8 +475,8 @@ static int move_coupled(sp_world *world)
     if (c->dynamic) {
         memcpy(world->motion.hand_velocity, world->hand_twist, sizeof world->motion.hand_velocity);
         memcpy(world->motion.hand_angular_velocity, world->hand_twist + 3, sizeof world->motion.hand_angular_velocity);
-        SP_TRY(sp_coupling_dynamic(&a->context, &c->parameters, world->p.step, &world->hand, &contact, world->p.gravity, &world->motion,
-                                   &frame, &report));
+        SP_TRY(sp_coupling_dynamic(&a->context, &c->parameters, world->p.step, &world->hand, &contact, world->p.gravity,
+                                   &world->motion, &frame, &report));
     } else
         SP_TRY(sp_coupling_static(&a->context, &c->parameters, world->p.step, &world->hand, &contact, &frame, &report));
     sp_quaternion_matrix(frame.q, R);
@@ -501,8 +524,11 @@ static void move_body(const sp_world *world, actor *a)
 static int refuse_step(sp_world *world, int64_t i, int status)
 {
     const actor *a = &world->actors[i];
-    const char *why = !a->body->free ? a->context.message : a->body->context ? a->body->context->message : "its solver failed";
-    return sp_fail(world->context, status, "%s could not take the step from %g s on: %s", sp_world_label(world, i).text, sp_world_time(world), why);
+    const char *why = !a->body->free     ? a->context.message
+                      : a->body->context ? a->body->context->message
+                                         : "its solver failed";
+    return sp_fail(world->context, status, "%s could not take the step from %g s on: %s", sp_world_label(world, i).text,
+                   sp_world_time(world), why);
 }
 
 static void prepare_forces(sp_world *world)
@@ -520,7 +546,8 @@ int sp_world_step(sp_world *world)
     sp_context *context = world->context;
     const double h = world->p.step;
     int status = SP_OK;
-    world->report = (sp_world_report){.complete = true, .lowest = INFINITY, .inside = {-1, -1}, .stiffest = world->report.stiffest};
+    world->report =
+        (sp_world_report){.complete = true, .lowest = INFINITY, .inside = {-1, -1}, .stiffest = world->report.stiffest};
     world->contacts.count = 0;
     world->ball_wrench = (sp_wrench){.force = {0}};
 #pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (world->body_count >= SIDE_BY_SIDE)
@@ -545,7 +572,8 @@ int sp_world_step(sp_world *world)
         if (a->status != SP_OK)
             return refuse_step(world, i, a->status);
         if (a->body->motion == SP_WORLD_PATH)
-            world->report.path_work -= h * (sp_dot3(a->wrench, a->at.velocity) + sp_dot3(a->wrench + 3, a->at.angular_velocity));
+            world->report.path_work -=
+                h * (sp_dot3(a->wrench, a->at.velocity) + sp_dot3(a->wrench + 3, a->at.angular_velocity));
         if (a->body->free)
             world->report.stiffest = h * h * sp_world_stiffest(a, world->report.stiffest / (h * h));
     }

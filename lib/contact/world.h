@@ -1,10 +1,11 @@
 /* Bodies that touch: what one step of a scene is.
  *
- * A step of h: every body that moves by forces is predicted half a step ahead, contacts are found there, and then each body takes its step
- * under those forces held constant. For free bodies (dynamics/free.h) that is the symplectic Verlet method for contact beside a conserving
- * one for the rest: contact among them leaves linear and angular momentum as they were. It is explicit in the contact: stable while h² λ < 4
- * for the largest eigenvalue λ of the stiffness of a body's contacts by its inertia (world_stability.c). A body held by virtual coupling is where contact and coupling balance
- * (contact/coupling.h). */
+ * A step of h: every body that moves by forces is predicted half a step ahead, contacts are found there, and then each
+ * body takes its step under those forces held constant. For free bodies (dynamics/free.h) that is the symplectic Verlet
+ * method for contact beside a conserving one for the rest: contact among them leaves linear and angular momentum as
+ * they were. It is explicit in the contact: stable while h² λ < 4 for the largest eigenvalue λ of the stiffness of a
+ * body's contacts by its inertia (world_stability.c). A body held by virtual coupling is where contact and coupling
+ * balance (contact/coupling.h). */
 #ifndef SP_CONTACT_WORLD_H
 #define SP_CONTACT_WORLD_H
 
@@ -21,7 +22,8 @@ enum sp_world_motion {
     SP_WORLD_PATH,    /* as `path` says */
     SP_WORLD_FREE,    /* by `free` */
     SP_WORLD_COUPLED, /* by the coupling */
-}; /* all but FREE: of the frame, in which a deformable body moves by `system`. It feels contact and gravity, not that the frame is accelerated, as in the thesis */
+}; /* all but FREE: of the frame, in which a deformable body moves by `system`. It feels contact and gravity, not that
+      the frame is accelerated, as in the thesis */
 
 /* A body. The caller fills it and keeps what it points to; the world owns none of it. */
 typedef struct sp_world_body {
@@ -34,13 +36,14 @@ typedef struct sp_world_body {
     sp_pose pose;     /* at the start */
     sp_pose_path *path;
     const void *path_data;
-    sp_free_body *free;                   /* SP_WORLD_FREE, made with a context of its own: bodies are stepped side by side */
-    const sp_context *context;            /* that one: what it says when a step fails; NULL: nothing */
-    const sp_inertia *inertia;            /* of that; SP_WORLD_COUPLED, dynamic: of the body, which counts as undeformed */
-    const sp_system *system;              /* not FREE, and deformable: its deformation; NULL: rigid */
-    const double *gravity;                /* [system->n, 3, row major], UᵀM e_k of that */
+    sp_free_body *free;        /* SP_WORLD_FREE, made with a context of its own: bodies are stepped side by side */
+    const sp_context *context; /* that one: what it says when a step fails; NULL: nothing */
+    const sp_inertia *inertia; /* of that; SP_WORLD_COUPLED, dynamic: of the body, which counts as undeformed */
+    const sp_system *system;   /* not FREE, and deformable: its deformation; NULL: rigid */
+    const double *gravity;     /* [system->n, 3, row major], UᵀM e_k of that */
     double damping[2], most_acceleration; /* of that: α 1/s, β s; sp_integrator_parameters */
-    int64_t r; /* reduced coordinates, 0 where rigid. Those of a shell or a deformed field are the first ones of these */
+    int64_t
+        r; /* reduced coordinates, 0 where rigid. Those of a shell or a deformed field are the first ones of these */
 } sp_world_body;
 
 /* The points of one body against the distances of another, or points against points. */
@@ -59,8 +62,8 @@ typedef struct sp_world_coupling {
     double device_force, device_torque; /* N and N m at most */
 } sp_world_coupling;
 
-/* Free bodies of one model in semi-implicit steps: the forces that all of them ask for, at the places predicted, are computed together
- * before they move. */
+/* Free bodies of one model in semi-implicit steps: the forces that all of them ask for, at the places predicted, are
+ * computed together before they move. */
 typedef struct sp_world_batch {
     sp_polynomial_batch *batch;
     int64_t count;
@@ -68,38 +71,40 @@ typedef struct sp_world_batch {
 } sp_world_batch;
 
 typedef struct sp_world_parameters {
-    double step;        /* s */
-    double gravity[3];  /* m/s² */
+    double step;       /* s */
+    double gravity[3]; /* m/s² */
     sp_penalty penalty;
-    double pulse; /* m/s: points that approach faster in proximity voxels of a voxmap are stopped by impulses along their normals, which
-                     lower the kinetic energy (world_pulses.c); INFINITY: none */
+    double pulse;    /* m/s: points that approach faster in proximity voxels of a voxmap are stopped by impulses along
+                        their normals, which    lower the kinetic energy (world_pulses.c); INFINITY: none */
     double friction; /* μ of points against distances (contact/friction.h); 0: none */
-    sp_traversal_limits limits; /* its proximity is set here */
+    sp_traversal_limits limits;          /* its proximity is set here */
     sp_integrator_parameters integrator; /* of deformations of bodies that are not free; its step is set here */
     sp_world_coupling coupling;
     int64_t batch_count;
     const sp_world_batch *batches; /* [batch_count] */
-    bool all;      /* the points of every body against the distances of every other one, where either moves: pairs are not read */
+    bool all; /* the points of every body against the distances of every other one, where either moves: pairs are not
+                 read */
     bool exhaustive; /* pairs count as near wherever they are: to compare with */
-    double memory; /* bytes that there are for what grows with the bodies that touch; 0: not known */
+    double memory;   /* bytes that there are for what grows with the bodies that touch; 0: not known */
 } sp_world_parameters;
 
 /* What the last step did. */
 typedef struct sp_world_report {
-    int64_t visited, passed, touching; /* of pairs that are near: nodes, nodes passed over by coherence; points in contact */
-    int deepest;                       /* level */
-    bool complete;                     /* no traversal was cut short by its limits */
-    double lowest;                     /* m, of all distances seen; INFINITY: nothing is near */
-    double stiffest;                   /* h² times the largest eigenvalue of contact for a free body, of all steps so far (world_stability.c): the
-                                          step is too long from 4 on */
-    double path_work;                  /* J: of the bodies on paths on others, as rigid motions of their frames */
-    double pushed, leant;              /* N, over the pairs of points and distances with a free body that push along the points' normals: lengths of
-                                          their forces, and of the differences to the same pushes along the gradients of the distances; 0 but
-                                          in every eighth step */
-    int64_t inside[2];                 /* the first pair whose shell is wholly in the other body: all points of the levels visited are in
-                                          contact, the deepest by more than the radius of the ball about all points; −1: none */
-    int degenerate;                    /* directions of the coupling (contact/coupling.h) */
-    bool limited;                      /* by the coupling's speeds */
+    int64_t visited, passed,
+        touching;         /* of pairs that are near: nodes, nodes passed over by coherence; points in contact */
+    int deepest;          /* level */
+    bool complete;        /* no traversal was cut short by its limits */
+    double lowest;        /* m, of all distances seen; INFINITY: nothing is near */
+    double stiffest;      /* h² times the largest eigenvalue of contact for a free body, of all steps so far
+                             (world_stability.c): the      step is too long from 4 on */
+    double path_work;     /* J: of the bodies on paths on others, as rigid motions of their frames */
+    double pushed, leant; /* N, over the pairs of points and distances with a free body that push along the points'
+                             normals: lengths of their forces, and of the differences to the same pushes along the
+                             gradients of the distances; 0 but in every eighth step */
+    int64_t inside[2]; /* the first pair whose shell is wholly in the other body: all points of the levels visited are
+                          in contact, the deepest by more than the radius of the ball about all points; −1: none */
+    int degenerate;    /* directions of the coupling (contact/coupling.h) */
+    bool limited;      /* by the coupling's speeds */
 } sp_world_report;
 
 typedef struct sp_world_contact {
@@ -109,18 +114,18 @@ typedef struct sp_world_contact {
 
 typedef struct sp_world sp_world;
 
-/* bodies [body_count] must outlive it. pairs: the points of `shell` against the distances of `field`, or, where that has none, the balls of
- * both (thickness). balls: those of all bodies with thickness meet; both find out by a broad phase who is near, and only near pairs have a state
- * (contact/broad.h). SP_USAGE where a pair lacks
- * a shell, or distances or thickness; SP_INPUT where
- * friction is wanted for balls, voxmaps or the coupled body, which have none. */
-int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int64_t body_count, const sp_world_body *bodies,
-                 int64_t pair_count, const sp_world_pair *pairs, bool balls, sp_world **world) SP_MUST_USE;
+/* bodies [body_count] must outlive it. pairs: the points of `shell` against the distances of `field`, or, where that
+ * has none, the balls of both (thickness). balls: those of all bodies with thickness meet; both find out by a broad
+ * phase who is near, and only near pairs have a state (contact/broad.h). SP_USAGE where a pair lacks a shell, or
+ * distances or thickness; SP_INPUT where friction is wanted for balls, voxmaps or the coupled body, which have none. */
+int sp_world_new(sp_context *context, const sp_world_parameters *parameters, int64_t body_count,
+                 const sp_world_body *bodies, int64_t pair_count, const sp_world_pair *pairs, bool balls,
+                 sp_world **world) SP_MUST_USE;
 void sp_world_free(sp_world *world); /* NULL is allowed */
 
-/* SP_NUMERICAL with number and name of the body where a step fails, SP_SYSTEM with an estimate where states of pairs need more memory than there is.
- * Allocates where more bodies are near or more points touch than ever before, and for pairs that become near, beside the few of each shell whose memory
- * is kept. */
+/* SP_NUMERICAL with number and name of the body where a step fails, SP_SYSTEM with an estimate where states of pairs
+ * need more memory than there is. Allocates where more bodies are near or more points touch than ever before, and for
+ * pairs that become near, beside the few of each shell whose memory is kept. */
 int sp_world_step(sp_world *world) SP_MUST_USE;
 
 /* All that the next steps take from those before (base/state.h), bodies included. */
@@ -129,16 +134,19 @@ void sp_world_visit(sp_world *world, sp_state *state);
 double sp_world_time(const sp_world *world);
 const sp_world_report *sp_world_reported(const sp_world *world);
 
-/* Of a body now: pose of its frame, velocity of the frame's origin and angular velocity [6, world], coordinates [r] and their rates. */
+/* Of a body now: pose of its frame, velocity of the frame's origin and angular velocity [6, world], coordinates [r] and
+ * their rates. */
 void sp_world_body_now(const sp_world *world, int64_t body, sp_pose *pose, double twist[6], double *q, double *qdot);
 
-/* Force and torque of all contacts of the last step on a body, about its frame's origin where they were found [6, world]. */
+/* Force and torque of all contacts of the last step on a body, about its frame's origin where they were found [6,
+ * world]. */
 const double *sp_world_wrench(const sp_world *world, int64_t body);
 
 /* Kinetic, strain and gravitational energy [J] of all bodies that move by forces; heights from the world's origin. */
 void sp_world_energies(sp_world *world, double energy[3]);
 
-/* Contacts of the last step in the order of pairs, or by the numbers of shell and field where those of all bodies touch, and points. */
+/* Contacts of the last step in the order of pairs, or by the numbers of shell and field where those of all bodies
+ * touch, and points. */
 int64_t sp_world_contacts(const sp_world *world, const sp_world_contact **contacts);
 
 /* Of the coupling after the last step: the manipulandum, force and torque [6] on the body, and on the device. */

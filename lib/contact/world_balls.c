@@ -10,7 +10,7 @@
 
 /* Two bodies that are near. */
 typedef struct meeting {
-    int32_t body[2]; /* ascending */
+    int32_t body[2];      /* ascending */
     int thread;           /* whose lists have what it found: */
     int64_t first, count; /* contacts and pushes there */
 } meeting;
@@ -28,12 +28,12 @@ struct sp_world_balls {
     double *centre, *radius; /* [bodies, 3], [bodies] m; radius < 0: it has no points */
     sp_list meetings;        /* whose balls about all points overlap and that may meet, ascending */
     int threads;
-    share *shares;           /* [threads] */
-    bool *needed;            /* [bodies] whether some meeting needs its places */
-    sp_ball_tree **trees;    /* [bodies] of those bodies, */
-    int64_t *run;            /* [bodies + 1] in runs of one shell, which are placed together: where each begins */
-    int64_t *start;          /* [bodies + 1] into */
-    sp_list of_body;         /* of int64_t: the meetings in which a body touches, ascending */
+    share *shares;        /* [threads] */
+    bool *needed;         /* [bodies] whether some meeting needs its places */
+    sp_ball_tree **trees; /* [bodies] of those bodies, */
+    int64_t *run;         /* [bodies + 1] in runs of one shell, which are placed together: where each begins */
+    int64_t *start;       /* [bodies + 1] into */
+    sp_list of_body;      /* of int64_t: the meetings in which a body touches, ascending */
 };
 
 /* ---- making ---- */
@@ -64,15 +64,16 @@ int sp_world_balls_new(sp_world *world)
     for (int64_t i = 0; i < n; i++)
         bytes += has_balls(world, i) ? sp_ball_tree_bytes(world->actors[i].body->shell) : 0;
     if (world->p.memory > 0 && bytes > world->p.memory)
-        return sp_fail(world->context, SP_SYSTEM, "the balls of %lld bodies need %.3g GB, of which %.3g are there", (long long)n, 1e-9 * bytes, 1e-9 * world->p.memory);
+        return sp_fail(world->context, SP_SYSTEM, "the balls of %lld bodies need %.3g GB, of which %.3g are there",
+                       (long long)n, 1e-9 * bytes, 1e-9 * world->p.memory);
     for (int64_t i = 0; i < n; i++) {
         const sp_world_body *body = world->actors[i].body;
         balls->radius[i] = -1;
         if (!has_balls(world, i))
             continue;
         if (body->shell->modes > body->r)
-            return sp_fail(world->context, SP_USAGE, "%s has %lld coordinates, its points %lld modes", sp_world_label(world, i).text,
-                           (long long)body->r, (long long)body->shell->modes);
+            return sp_fail(world->context, SP_USAGE, "%s has %lld coordinates, its points %lld modes",
+                           sp_world_label(world, i).text, (long long)body->r, (long long)body->shell->modes);
         SP_TRY(sp_ball_tree_new(world->context, body->shell, &world->actors[i].balls));
     }
 done:
@@ -99,7 +100,8 @@ static bool may_meet(const sp_world *world, const int32_t pair[2])
 {
     if (!sp_world_moves(&world->actors[pair[0]]) && !sp_world_moves(&world->actors[pair[1]]))
         return false;
-    return world->all_balls || bsearch(pair, world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), sp_world_by_bodies);
+    return world->all_balls ||
+           bsearch(pair, world->ball_pairs, (size_t)world->ball_pair_count, 2 * sizeof(int32_t), sp_world_by_bodies);
 }
 
 static int place_needed(sp_world *world)
@@ -110,7 +112,8 @@ static int place_needed(sp_world *world)
         if (!balls->needed[i])
             continue;
         balls->trees[count] = world->actors[i].balls;
-        if (runs == 0 || count == balls->run[runs - 1] + SP_BALL_TREES || sp_ball_tree_shell(balls->trees[count]) != sp_ball_tree_shell(balls->trees[count - 1]))
+        if (runs == 0 || count == balls->run[runs - 1] + SP_BALL_TREES ||
+            sp_ball_tree_shell(balls->trees[count]) != sp_ball_tree_shell(balls->trees[count - 1]))
             balls->run[runs++] = count;
         count++;
     }
@@ -118,7 +121,8 @@ static int place_needed(sp_world *world)
     bool well = true;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(balls->threads) if (count >= SIDE_BY_SIDE) reduction(&& : well)
     for (int64_t k = 0; k < runs; k++)
-        well = well && sp_ball_trees_place(balls->run[k + 1] - balls->run[k], balls->trees + balls->run[k], &balls->shares[omp_get_thread_num()].room.places);
+        well = well && sp_ball_trees_place(balls->run[k + 1] - balls->run[k], balls->trees + balls->run[k],
+                                           &balls->shares[omp_get_thread_num()].room.places);
     return well ? SP_OK : sp_fail_memory(world->context);
 }
 
@@ -136,7 +140,8 @@ double sp_world_ball_bound(const sp_world *world, int64_t body, double centre[3]
 
 static bool overlap(const sp_world_balls *balls, const int32_t pair[2])
 {
-    const double *x = balls->centre + 3 * (int64_t)pair[0], *y = balls->centre + 3 * (int64_t)pair[1], d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
+    const double *x = balls->centre + 3 * (int64_t)pair[0], *y = balls->centre + 3 * (int64_t)pair[1],
+                 d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
     const double a = balls->radius[pair[0]], b = balls->radius[pair[1]];
     return a >= 0 && b >= 0 && sp_dot3(d, d) <= (a + b) * (a + b);
 }
@@ -218,8 +223,10 @@ SP_INLINE void velocity_at(const side *s, int32_t point, const double at[3], dou
         v[k] += state->velocity[k] + turned[k];
 }
 
-/* How hard the points push each other, N: springs that together are no stiffer than the limit, and dampers that do not pull. */
-SP_CLONES static void find_pushes(const sp_penalty *penalty, const actor *a, const actor *b, int64_t count, const sp_ball_contact *contact, double *push)
+/* How hard the points push each other, N: springs that together are no stiffer than the limit, and dampers that do not
+ * pull. */
+SP_CLONES static void find_pushes(const sp_penalty *penalty, const actor *a, const actor *b, int64_t count,
+                                  const sp_ball_contact *contact, double *push)
 {
     const double scale = (double)count > penalty->limit ? penalty->limit / (double)count : 1;
     const side sides[2] = {side_of(a), side_of(b)};
@@ -244,7 +251,8 @@ static void look_at(const sp_world *world, meeting *m, int thread)
     m->thread = thread;
     m->first = mine->contacts.count;
     if (mine->status == SP_OK)
-        mine->status = sp_ball_trees_meet(a->balls, a->body->thickness, b->balls, b->body->thickness, &mine->room, &mine->contacts, &mine->visited);
+        mine->status = sp_ball_trees_meet(a->balls, a->body->thickness, b->balls, b->body->thickness, &mine->room,
+                                          &mine->contacts, &mine->visited);
     m->count = mine->contacts.count - m->first;
     if (m->count == 0 || mine->status != SP_OK)
         return;
@@ -291,7 +299,8 @@ static void force_of(const sp_ball_contact *contact, double push, double force[3
 }
 
 /* Adds the forces of one meeting to a body of it. */
-SP_CLONES static void push_body(actor *a, bool second, int64_t count, const sp_ball_contact *contact, const double *push)
+SP_CLONES static void push_body(actor *a, bool second, int64_t count, const sp_ball_contact *contact,
+                                const double *push)
 {
     const side s = side_of(a);
     double *restrict Q = a->Q;
@@ -361,7 +370,8 @@ done:
 }
 
 /* A ball's force on the coupled body, which is stiff along the normal; the normal's own turning is left out. */
-static void couple_ball(sp_world *world, const double at[3], const double force[3], const double normal[3], double stiffness)
+static void couple_ball(sp_world *world, const double at[3], const double force[3], const double normal[3],
+                        double stiffness)
 {
     sp_wrench *w = &world->ball_wrench;
     const sp_pose frame = sp_world_grasp(world, &world->actors[world->p.coupling.body].pose);
@@ -385,7 +395,8 @@ static void couple_ball(sp_world *world, const double at[3], const double force[
 static int report_meeting(sp_world *world, const meeting *m)
 {
     const sp_penalty *penalty = &world->p.penalty;
-    const double stiffness = (double)m->count > penalty->limit ? penalty->stiffness * penalty->limit / (double)m->count : penalty->stiffness;
+    const double stiffness =
+        (double)m->count > penalty->limit ? penalty->stiffness * penalty->limit / (double)m->count : penalty->stiffness;
     const int64_t held = world->p.coupling.body;
     const double *push;
     const sp_ball_contact *contact = contacts_of(world->balls, m, &push);

@@ -8,24 +8,24 @@
 /* Fewer than so many are not worth waking threads for. */
 enum { SIDE_BY_SIDE = 8 };
 
-/* Of all contacts of a free body, over velocity and angular velocity about its centre of mass (world_stability.c): of those along one
- * direction the matrix, and sums κ, κ r, κ r rᵀ of those that act in all directions. */
+/* Of all contacts of a free body, over velocity and angular velocity about its centre of mass (world_stability.c): of
+ * those along one direction the matrix, and sums κ, κ r, κ r rᵀ of those that act in all directions. */
 typedef struct contact_stiffness {
     double K[36], weight, first[3], second[9];
 } contact_stiffness;
 
 typedef struct actor {
     const sp_world_body *body;
-    sp_contact_state at; /* where contacts are found; q and qdot point to the next two */
-    double *q, *qdot;    /* [r] */
-    double *Q;           /* [r] generalized force of contact, then the load of a fixed body's deformation */
-    double about[3];     /* free, or coupled with a mass: the centre of mass there */
-    double F[3], T[3];   /* N, N m about it */
-    double wrench[6];    /* about the frame's origin */
+    sp_contact_state at;         /* where contacts are found; q and qdot point to the next two */
+    double *q, *qdot;            /* [r] */
+    double *Q;                   /* [r] generalized force of contact, then the load of a fixed body's deformation */
+    double about[3];             /* free, or coupled with a mass: the centre of mass there */
+    double F[3], T[3];           /* N, N m about it */
+    double wrench[6];            /* about the frame's origin */
     contact_stiffness stiffness; /* free */
-    double moments[3], axes[9]; /* free: principal moments of inertia, kg m², ascending, and their axes in columns */
-    sp_pose pose;        /* coupled: now */
-    double twist[6];     /* coupled: now */
+    double moments[3], axes[9];  /* free: principal moments of inertia, kg m², ascending, and their axes in columns */
+    sp_pose pose;                /* coupled: now */
+    double twist[6];             /* coupled: now */
     sp_integrator *integrator;
     sp_forcing forcing;
     sp_context context;  /* of the integrator or the coupling: bodies are stepped side by side */
@@ -33,8 +33,8 @@ typedef struct actor {
     int status;
 } actor;
 
-/* What a pair keeps from step to step: all of it, and nothing else does. Owned by sp_world_pairs, from the step in which the bounds of the two meet to
- * the first one in which they are apart (contact/broad.h). */
+/* What a pair keeps from step to step: all of it, and nothing else does. Owned by sp_world_pairs, from the step in
+ * which the bounds of the two meet to the first one in which they are apart (contact/broad.h). */
 typedef struct pair_state {
     sp_traversal *traversal;
     sp_friction friction;
@@ -60,11 +60,12 @@ struct sp_world {
     int64_t steps, body_count, pair_count;
     actor *actors;
     sp_world_pairs *near;
-    encounter *pairs; /* [pair_count] those that are near in this step, in the order of the list of pairs or by (shell, field) */
+    encounter *pairs; /* [pair_count] those that are near in this step, in the order of the list of pairs or by (shell,
+                         field) */
     bool all_balls;
     int64_t ball_pair_count;
-    int32_t *ball_pairs; /* [ball_pair_count, 2] i < j, ascending: those that may meet, unless all may */
-    sp_world_balls *balls; /* NULL: nothing has any */
+    int32_t *ball_pairs;     /* [ball_pair_count, 2] i < j, ascending: those that may meet, unless all may */
+    sp_world_balls *balls;   /* NULL: nothing has any */
     sp_world_pulses *pulses; /* NULL: none are wanted */
     sp_list contacts;
     const double **ahead; /* where the forces of a batch are asked for: room for the largest */
@@ -88,10 +89,11 @@ int sp_world_by_bodies(const void *left, const void *right);
 sp_pose sp_world_grasp(const sp_world *world, const sp_pose *body);
 
 /* Adds a contact of point `point` of body a with body b to the list: where it is and the force on a, world. */
-int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3], const double force[3]) SP_MUST_USE;
+int sp_world_note(sp_world *world, int64_t a, int64_t b, int32_t point, const double at[3],
+                  const double force[3]) SP_MUST_USE;
 
-/* Who is near whom. pairs: those of points against distances, all of which make sense, in their order; world->p.all: those of all bodies. After
- * sp_world_balls_new. */
+/* Who is near whom. pairs: those of points against distances, all of which make sense, in their order; world->p.all:
+ * those of all bodies. After sp_world_balls_new. */
 int sp_world_pairs_new(sp_world *world, int64_t count, const sp_world_pair *pairs) SP_MUST_USE;
 void sp_world_pairs_free(sp_world *world);
 
@@ -120,7 +122,8 @@ bool sp_world_moves(const actor *a);
 int sp_world_balls_new(sp_world *world) SP_MUST_USE;
 void sp_world_balls_free(sp_world *world);
 
-/* Finds all that meet where the actors are, and adds their forces to F, T, Q, wrench and stiffness of both. The same bytes for any number of threads. */
+/* Finds all that meet where the actors are, and adds their forces to F, T, Q, wrench and stiffness of both. The same
+ * bytes for any number of threads. */
 int sp_world_balls_meet(sp_world *world) SP_MUST_USE;
 
 /* Principal axes of a free body, once. */
@@ -129,8 +132,8 @@ void sp_world_weigh(actor *a);
 /* How much of the stiffness of a contact with `other` counts for body a: 0 where it is not free. */
 double sp_world_share(const actor *a, const actor *other);
 
-/* Adds a contact at a place [world], along n or, `across`, in all directions, to the stiffness of a free body. kappa: N/m, its share of the
- * contact's spring and of 2/h times its damper. */
+/* Adds a contact at a place [world], along n or, `across`, in all directions, to the stiffness of a free body. kappa:
+ * N/m, its share of the contact's spring and of 2/h times its damper. */
 void sp_world_stiffen(actor *a, const double at[3], const double n[3], double kappa, bool across);
 
 /* The larger of `known` and the largest eigenvalue of contact for a free body, 1/s². */

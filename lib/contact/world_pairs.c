@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* States that are not in use and keep their memory: at most so many of a shell, made at the start, so that a few bodies that come and go
- * allocate nothing. */
+/* States that are not in use and keep their memory: at most so many of a shell, made at the start, so that a few bodies
+ * that come and go allocate nothing. */
 enum { SPARE = 8 };
 
 typedef struct spare {
@@ -39,12 +39,12 @@ typedef struct worker {
 
 struct sp_world_pairs {
     int64_t listed_count;
-    sp_world_pair *given;                /* [listed_count] those that were asked for, unless all are wanted, */
-    listed *listed;                      /* [listed_count] ascending by body */
-    sp_list orders;                      /* of int64_t: which of them are near */
-    bool *as_points, *as_field;          /* [bodies] whether a pair has it so */
-    bool *still;                         /* [bodies] */
-    sp_bound *points, *solid;            /* [bodies] in its frame: of its points, and of where its distance is negative */
+    sp_world_pair *given;       /* [listed_count] those that were asked for, unless all are wanted, */
+    listed *listed;             /* [listed_count] ascending by body */
+    sp_list orders;             /* of int64_t: which of them are near */
+    bool *as_points, *as_field; /* [bodies] whether a pair has it so */
+    bool *still;                /* [bodies] */
+    sp_bound *points, *solid;   /* [bodies] in its frame: of its points, and of where its distance is negative */
     sp_box *point_box, *solid_box, *box; /* [bodies] world: of these two, and about all that may touch */
     sp_broad *broad;
     sp_list near;        /* of int32_t pairs: whose boxes overlap, i < j */
@@ -375,7 +375,8 @@ static int64_t listed_order(const sp_world_pairs *near, int32_t shell, int32_t f
         else
             high = middle;
     }
-    const bool found = low < near->listed_count && near->listed[low].body[0] == shell && near->listed[low].body[1] == field;
+    const bool found =
+        low < near->listed_count && near->listed[low].body[0] == shell && near->listed[low].body[1] == field;
     return found ? near->listed[low].order : -1;
 }
 
@@ -385,8 +386,9 @@ static bool meets(const sp_world *world, int32_t shell, int32_t field)
     const actor *a = &world->actors[shell], *b = &world->actors[field];
     if (!near->as_points[shell] || !near->as_field[field])
         return false;
-    if (!world->p.exhaustive && (!sp_boxes_overlap(&near->point_box[shell], &near->solid_box[field]) ||
-                                 sp_bounds_apart(&near->points[shell], &a->at.pose, b->body->distance, &near->solid[field], &b->at.pose)))
+    if (!world->p.exhaustive &&
+        (!sp_boxes_overlap(&near->point_box[shell], &near->solid_box[field]) ||
+         sp_bounds_apart(&near->points[shell], &a->at.pose, b->body->distance, &near->solid[field], &b->at.pose)))
         return false;
     return world->p.all || listed_order(near, shell, field) >= 0;
 }
@@ -459,7 +461,9 @@ static int list_encounters(sp_world *world)
         return sp_fail_memory(world->context);
     for (int64_t i = 0; i < count; i++) {
         const int64_t shell = pair[2 * i], field = pair[2 * i + 1], order = shell * world->body_count + field;
-        e[i] = orders ? (encounter){.shell = near->given[orders[i]].shell, .field = near->given[orders[i]].field, .order = orders[i]}
+        e[i] = orders ? (encounter){.shell = near->given[orders[i]].shell,
+                                    .field = near->given[orders[i]].field,
+                                    .order = orders[i]}
                       : (encounter){.shell = shell, .field = field, .order = order};
     }
     return SP_OK;
@@ -495,7 +499,8 @@ static int check_memory(sp_world *world)
     if (!(world->p.memory > 0))
         return SP_OK;
     for (int64_t i = 0; i < near->now.count; i++)
-        bytes += e[i].state ? sp_traversal_bytes(e[i].state->traversal) : sp_traversal_bytes_at_most(world->actors[e[i].shell].body->shell);
+        bytes += e[i].state ? sp_traversal_bytes(e[i].state->traversal)
+                            : sp_traversal_bytes_at_most(world->actors[e[i].shell].body->shell);
     if ((double)bytes <= world->p.memory)
         return SP_OK;
     return sp_fail(world->context, SP_SYSTEM,
@@ -549,7 +554,8 @@ static bool keep(arena *a, const sp_traversal_result *from, encounter *e)
     e->found.distance = memcpy(numbers, from->distance, n * sizeof(double));
     e->found.place = memcpy(numbers + n, from->place, 3 * n * sizeof(double));
     e->found.point = memcpy(numbers + 13 * n, from->point, n * sizeof(int32_t));
-    e->forces = (sp_contact_forces){.scale = 1, .at = numbers + 4 * n, .normal = numbers + 7 * n, .force = numbers + 10 * n};
+    e->forces =
+        (sp_contact_forces){.scale = 1, .at = numbers + 4 * n, .normal = numbers + 7 * n, .force = numbers + 10 * n};
     return true;
 }
 
@@ -565,13 +571,13 @@ static bool find_contacts(const sp_world *world, encounter *e, worker *mine)
             state->q[j] = b->q[j];
         }
     }
-    const sp_traversal_result *found =
-        sp_traversal_run_in(state->traversal, mine->room, &a->at.pose, a->at.q, &b->at.pose, b->body->distance, moved, &world->p.limits);
+    const sp_traversal_result *found = sp_traversal_run_in(state->traversal, mine->room, &a->at.pose, a->at.q,
+                                                           &b->at.pose, b->body->distance, moved, &world->p.limits);
     if (!found || !keep(&mine->results, found, e))
         return false;
     sp_penalty_forces(&world->p.penalty, a->body->shell, &a->at, b->body->distance, &b->at, &e->found, &e->forces);
-    return !(world->p.friction > 0) || sp_friction_forces(&state->friction, &world->p.penalty, a->body->shell, &a->at, b->body->distance,
-                                                          &b->at, &e->found, &e->forces);
+    return !(world->p.friction > 0) || sp_friction_forces(&state->friction, &world->p.penalty, a->body->shell, &a->at,
+                                                          b->body->distance, &b->at, &e->found, &e->forces);
 }
 
 int sp_world_pairs_meet(sp_world *world)
@@ -596,7 +602,8 @@ static void visit_pair(sp_world *world, encounter *e, sp_state *state)
     SP_STATE_VALUE(state, e->order);
     if (state->loading && !state->failed) {
         const int64_t n = world->body_count;
-        const bool exists = e->shell >= 0 && e->shell < n && e->field >= 0 && e->field < n && near->as_points[e->shell] && near->as_field[e->field];
+        const bool exists = e->shell >= 0 && e->shell < n && e->field >= 0 && e->field < n &&
+                            near->as_points[e->shell] && near->as_field[e->field];
         e->state = exists ? acquire(world, e->shell) : NULL;
         state->failed = !e->state;
     }

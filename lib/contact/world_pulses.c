@@ -1,17 +1,17 @@
 /* Braking pulses of voxmaps (thesis §3.1) that never add kinetic energy.
  *
- * A point in a proximity voxel that approaches faster than the permitted speed is braked by an impulse p_i ≥ 0 along its normal. With u the
- * velocities of all bodies, A their mass matrix and J_i the row that gives the separating speed of the point, v_i = J_i u, impulses p
- * change the velocities by A⁻¹Jᵀp and the kinetic energy by exactly
- *     ΔT(p) = pᵀv + ½ pᵀW p,   W = J A⁻¹ Jᵀ,
- * since T is quadratic in u. The pulses of all points and pairs are found together by minimizing ΔT over p ≥ 0, one coordinate after
- * another: p_i ← max(0, p_i − (v + W p)_i / W_ii), the effective mass 1/W_ii counting the point's lever arm, the other body and the
- * deformation of both. Each of these steps is the exact minimum along its coordinate and cannot raise ΔT, which is 0 at p = 0. So ΔT ≤ 0
- * wherever the sweeps end. In the limit it is the inelastic impact, after which no braked point approaches and none is pulled.
+ * A point in a proximity voxel that approaches faster than the permitted speed is braked by an impulse p_i ≥ 0 along
+ * its normal. With u the velocities of all bodies, A their mass matrix and J_i the row that gives the separating speed
+ * of the point, v_i = J_i u, impulses p change the velocities by A⁻¹Jᵀp and the kinetic energy by exactly ΔT(p) = pᵀv +
+ * ½ pᵀW p,   W = J A⁻¹ Jᵀ, since T is quadratic in u. The pulses of all points and pairs are found together by
+ * minimizing ΔT over p ≥ 0, one coordinate after another: p_i ← max(0, p_i − (v + W p)_i / W_ii), the effective mass
+ * 1/W_ii counting the point's lever arm, the other body and the deformation of both. Each of these steps is the exact
+ * minimum along its coordinate and cannot raise ΔT, which is 0 at p = 0. So ΔT ≤ 0 wherever the sweeps end. In the
+ * limit it is the inelastic impact, after which no braked point approaches and none is pulled.
  *
- * A step applies p as the constant force p/h. Its scheme (dynamics/free.h) then changes the energy by that amount but for the rotation of
- * the body within the step, of relative order h |ω|; an implicit integrator of held deformations responds less than A⁻¹, which only lowers
- * ½ pᵀW p. */
+ * A step applies p as the constant force p/h. Its scheme (dynamics/free.h) then changes the energy by that amount but
+ * for the rotation of the body within the step, of relative order h |ω|; an implicit integrator of held deformations
+ * responds less than A⁻¹, which only lowers ½ pᵀW p. */
 #include "contact/world_internal.h"
 
 #include <lapacke.h>
@@ -21,11 +21,11 @@
 enum { SWEEPS = 64 };
 static const double SETTLED = 1e-10; /* change of the impulses in a sweep relative to the largest */
 
-/* A braked point. Its rows in `numbers`: for the shell's body, then the other one, J and A⁻¹Jᵀ [6 + r] each: velocity of the centre of mass
- * and angular velocity, world, then q̇. */
+/* A braked point. Its rows in `numbers`: for the shell's body, then the other one, J and A⁻¹Jᵀ [6 + r] each: velocity
+ * of the centre of mass and angular velocity, world, then q̇. */
 typedef struct pulse {
     int64_t encounter, contact, rows;
-    double speed;           /* m/s: the part of J u that is not in the actors' velocities */
+    double speed;            /* m/s: the part of J u that is not in the actors' velocities */
     double mobility, amount; /* W_ii 1/kg, p_i N s */
 } pulse;
 
@@ -69,7 +69,8 @@ static void start_velocities(const sp_world *world, int64_t body)
 }
 
 /* J of a point that moves by `shell` (NULL: with the frame of the body) for an impulse n at `at`. */
-static void fill_row(const actor *a, const sp_contact_shell *shell, int64_t point, const double at[3], const double n[3], double *J)
+static void fill_row(const actor *a, const sp_contact_shell *shell, int64_t point, const double at[3],
+                     const double n[3], double *J)
 {
     const int64_t r = a->body->r, modes = r && shell && shell->U ? shell->modes : 0;
     const double arm[3] = {at[0] - a->about[0], at[1] - a->about[1], at[2] - a->about[2]};
@@ -103,7 +104,8 @@ static int respond(sp_world *world, int64_t body, const double *J, double *Y)
         for (int k = 0; k < 3; k++)
             Y[k] = J[k] / world->motion.mass;
         if (LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', 3, 1, inertia, 3, Y + 3, 3) != 0)
-            return sp_fail(world->context, SP_NUMERICAL, "%s: its inertia is not positive definite", sp_world_label(world, body).text);
+            return sp_fail(world->context, SP_NUMERICAL, "%s: its inertia is not positive definite",
+                           sp_world_label(world, body).text);
     }
     if (r && a->body->system)
         status = a->body->system->mass_solve(a->body->system->self, J + 6, Y + 6);
@@ -122,12 +124,14 @@ static int add_pulse(sp_world *world, int64_t number, int64_t contact, const dou
 {
     sp_world_pulses *all = world->pulses;
     const encounter *e = &world->pairs[number];
-    const double *n = e->forces.normal + 3 * contact, *at = e->forces.at + 3 * contact, minus[3] = {-n[0], -n[1], -n[2]};
+    const double *n = e->forces.normal + 3 * contact, *at = e->forces.at + 3 * contact,
+                 minus[3] = {-n[0], -n[1], -n[2]};
     const int64_t bodies[2] = {e->shell, e->field}, rows = all->numbers.count;
     double mobility = 0;
     int status;
     pulse *p = sp_list_add(&all->pulses, 1, sizeof *p);
-    double *J = sp_list_add(&all->numbers, 24 + 2 * (world->actors[e->shell].body->r + world->actors[e->field].body->r), sizeof *J);
+    double *J = sp_list_add(&all->numbers, 24 + 2 * (world->actors[e->shell].body->r + world->actors[e->field].body->r),
+                            sizeof *J);
     if (!p || !J)
         return sp_fail_memory(world->context);
     for (int side = 0; side < 2; side++) {
@@ -138,7 +142,8 @@ static int add_pulse(sp_world *world, int64_t number, int64_t contact, const dou
         mobility += dot(width, J, J + width);
         J += 2 * width;
     }
-    *p = (pulse){.encounter = number, .contact = contact, .rows = rows, .speed = sp_dot3(base, n), .mobility = mobility};
+    *p =
+        (pulse){.encounter = number, .contact = contact, .rows = rows, .speed = sp_dot3(base, n), .mobility = mobility};
     status = SP_OK;
 done:
     return status;
@@ -155,7 +160,8 @@ static void velocities(const sp_world *world, const encounter *e, int64_t contac
         const sp_contact_shell *shell = a->body->shell;
         const int64_t modes = side == 0 && shell->U ? shell->modes : 0;
         double v[3];
-        sp_contact_velocity(&a->at, e->forces.at + 3 * contact, modes, modes ? shell->U + 3 * modes * e->forces.point[contact] : NULL, v);
+        sp_contact_velocity(&a->at, e->forces.at + 3 * contact, modes,
+                            modes ? shell->U + 3 * modes * e->forces.point[contact] : NULL, v);
         for (int k = 0; k < 3; k++) {
             relative[k] += side ? -v[k] : v[k];
             base[k] += a->body->free ? 0 : side ? -v[k] : v[k];

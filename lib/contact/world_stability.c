@@ -1,13 +1,14 @@
 /* How stiff contact is for the step of a free body.
  *
- * Contact is explicit: forces at the places predicted for the middle of the step, dampers at velocities from its beginning. For one degree
- * of freedom x″ = −(κ x + c x′)/m that is stable while h² κ/m + 2 h c/m < 4 (Schur–Cohn on the two by two matrix of a step, whose trace is
- * 2 − h²κ/m − h c/m and whose determinant is 1 − h c/m). So a damper counts as a spring of 2 c/h, and the step is stable while h² λ < 4 for
- * the largest λ of K x = λ M x,   K = Σ κ_i jᵀj over contacts i and directions n,   j = (n, r × n),   M = diag(m, m, m, J), with r from the
- * centre of mass. Directions are that of the contact and, where there is friction, the two across, whose springs are as stiff while they
- * stick. A contact with another free body moves both: κ (u_a − u_b)² ≤ κ ((1 + m_a/m_b) u_a² + (1 + m_b/m_a) u_b²) gives each its share,
- * which is exact for two masses at one contact. Where a body deforms, its coordinates are left out: they make it softer for fast contact
- * and are stepped implicitly. */
+ * Contact is explicit: forces at the places predicted for the middle of the step, dampers at velocities from its
+ * beginning. For one degree of freedom x″ = −(κ x + c x′)/m that is stable while h² κ/m + 2 h c/m < 4 (Schur–Cohn on
+ * the two by two matrix of a step, whose trace is 2 − h²κ/m − h c/m and whose determinant is 1 − h c/m). So a damper
+ * counts as a spring of 2 c/h, and the step is stable while h² λ < 4 for the largest λ of K x = λ M x,   K = Σ κ_i jᵀj
+ * over contacts i and directions n,   j = (n, r × n),   M = diag(m, m, m, J), with r from the centre of mass.
+ * Directions are that of the contact and, where there is friction, the two across, whose springs are as stiff while
+ * they stick. A contact with another free body moves both: κ (u_a − u_b)² ≤ κ ((1 + m_a/m_b) u_a² + (1 + m_b/m_a) u_b²)
+ * gives each its share, which is exact for two masses at one contact. Where a body deforms, its coordinates are left
+ * out: they make it softer for fast contact and are stepped implicitly. */
 #include "contact/world_internal.h"
 
 #include "linear/dense.h"
@@ -71,7 +72,8 @@ static void add_across(const contact_stiffness *sum, double K[36])
     }
 }
 
-/* The largest λ by LAPACK. S = diag(1/√m, R E/√J) for the principal axes E and moments J: λ are the eigenvalues of SᵀKS. */
+/* The largest λ by LAPACK. S = diag(1/√m, R E/√J) for the principal axes E and moments J: λ are the eigenvalues of
+ * SᵀKS. */
 static double largest_eigenvalue(const actor *a, const double K[36])
 {
     double R[9], S[36] = {0}, KS[36], A[36], value[6], work[204];

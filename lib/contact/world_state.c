@@ -1,4 +1,5 @@
-/* What a world takes from one step to the next. Places where contacts are found, their forces and who is near are found anew in each. */
+/* What a world takes from one step to the next. Places where contacts are found, their forces and who is near are found
+ * anew in each. */
 #include "contact/world_internal.h"
 
 static void visit_actor(actor *a, sp_state *state)

@@ -22,18 +22,18 @@ typedef struct cubature_batch {
 
 typedef struct cubature_force {
     sp_pool pool;
-    int r, rows;             /* rows of B */
+    int r, rows; /* rows of B */
     bool modal;
     const sp_body *body;
     int64_t batch_count;
     cubature_batch *batches;
     double *B, *left, *left_nested; /* [rows, r] column major; modal: B with its entries times the weights */
-    double *u, *v, *f, *scaled; /* [rows]; f without weights; v: a direction */
-    double *Y;               /* [rows, r] */
-    double *S;               /* [r, r] */
-    double *C, *C_nested;    /* [r, r] what the linear part lacks, also with the nested weights; NULL: nothing is added */
-    double *reduced;         /* [3 r]: the last force, that of the nested weights, and where */
-    double *softness;        /* [r] 1/√K_jj of the stiffness at rest, 0 without stiffness; NULL without nested weights */
+    double *u, *v, *f, *scaled;     /* [rows]; f without weights; v: a direction */
+    double *Y;                      /* [rows, r] */
+    double *S;                      /* [r, r] */
+    double *C, *C_nested; /* [r, r] what the linear part lacks, also with the nested weights; NULL: nothing is added */
+    double *reduced;      /* [3 r]: the last force, that of the nested weights, and where */
+    double *softness;     /* [r] 1/√K_jj of the stiffness at rest, 0 without stiffness; NULL without nested weights */
 } cubature_force;
 
 /* u_a − u_0 of the batch's elements. */
@@ -55,8 +55,10 @@ static void keep_forces(cubature_force *c, const cubature_batch *batch, sp_lanes
     }
 }
 
-/* Y = K B over one batch, two columns at a time; triangular: only T of K = T + Tᵀ, its lower triangle with half of the diagonal. */
-SP_INLINE void times_columns(int rows, bool triangular, sp_lanes (*K)[MOST_ROWS], int64_t stride, int r, const double *B, double *Y)
+/* Y = K B over one batch, two columns at a time; triangular: only T of K = T + Tᵀ, its lower triangle with half of the
+ * diagonal. */
+SP_INLINE void times_columns(int rows, bool triangular, sp_lanes (*K)[MOST_ROWS], int64_t stride, int r,
+                             const double *B, double *Y)
 {
     for (int j = 0; j < r; j += WIDE)
         for (int p = 0; p < rows; p++) {
@@ -71,7 +73,8 @@ SP_INLINE void times_columns(int rows, bool triangular, sp_lanes (*K)[MOST_ROWS]
         }
 }
 
-SP_CLONES static void multiply_columns(int rows, bool triangular, sp_lanes (*K)[MOST_ROWS], int64_t stride, int r, const double *B, double *Y)
+SP_CLONES static void multiply_columns(int rows, bool triangular, sp_lanes (*K)[MOST_ROWS], int64_t stride, int r,
+                                       const double *B, double *Y)
 {
     if (rows == 9)
         times_columns(9, triangular, K, stride, r, B, Y);
@@ -80,7 +83,8 @@ SP_CLONES static void multiply_columns(int rows, bool triangular, sp_lanes (*K)[
 }
 
 /* The rows and columns of K that belong to corners 1, 2, …, times the weight. */
-static void tangent_rows(const cubature_force *c, const cubature_batch *batch, sp_lanes block[SP_ELEMENT_BLOCKS][9], sp_lanes (*K)[MOST_ROWS])
+static void tangent_rows(const cubature_force *c, const cubature_batch *batch, sp_lanes block[SP_ELEMENT_BLOCKS][9],
+                         sp_lanes (*K)[MOST_ROWS])
 {
     int corners = batch->data.corners, rows = 3 * (corners - 1);
     for (int p = 0; p < rows; p++)
@@ -98,7 +102,8 @@ static void tangent_rows(const cubature_force *c, const cubature_batch *batch, s
 static void finish_stiffness(cubature_force *c, double *K)
 {
     int r = c->r;
-    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, r, r, c->rows, 1, c->modal ? c->left : c->B, c->rows, c->Y, c->rows, 0, c->S, r);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, r, r, c->rows, 1, c->modal ? c->left : c->B, c->rows, c->Y,
+                c->rows, 0, c->S, r);
     for (int j = 0; j < r; j++)
         for (int i = 0; i < r; i++)
             K[j * r + i] = c->modal ? c->S[j * r + i] : c->S[j * r + i] + c->S[i * r + j];
@@ -118,7 +123,8 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
             sp_lanes block[SP_ELEMENT_BLOCKS][9], rows[MOST_ROWS][MOST_ROWS];
             sp_batch_tangent(&batch->data, u, definite, force, block, &energy);
             tangent_rows(c, batch, block, rows);
-            multiply_columns(3 * (batch->data.corners - 1), !c->modal, rows, c->rows, c->r, c->B + batch->at, c->Y + batch->at);
+            multiply_columns(3 * (batch->data.corners - 1), !c->modal, rows, c->rows, c->r, c->B + batch->at,
+                             c->Y + batch->at);
         } else
             sp_batch_force(&batch->data, u, force, &energy);
         keep_forces(c, batch, force);
@@ -126,7 +132,8 @@ static double evaluate(void *self, const double *q, bool definite, double *f, do
             if (batch->weight[l] != 0) /* no weight, no energy, and no NaN from it */
                 sum += batch->weight[l] * energy[l];
     }
-    cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left : c->B, c->rows, c->modal ? c->f : c->scaled, 1, 0, c->reduced, 1);
+    cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left : c->B, c->rows,
+                c->modal ? c->f : c->scaled, 1, 0, c->reduced, 1);
     if (K)
         finish_stiffness(c, K);
     if (c->C) {
@@ -203,7 +210,8 @@ static void estimate(void *self, double *error)
             for (int k = 0; k < 3 * (batch->data.corners - 1); k++)
                 ((sp_lanes *)(c->scaled + batch->at))[k] = batch->nested * ((sp_lanes *)(c->f + batch->at))[k];
         }
-    cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left_nested : c->B, c->rows, c->modal ? c->f : c->scaled, 1, 0, other, 1);
+    cblas_dgemv(CblasColMajor, CblasTrans, c->rows, c->r, 1, c->modal ? c->left_nested : c->B, c->rows,
+                c->modal ? c->f : c->scaled, 1, 0, other, 1);
     if (c->C_nested)
         cblas_dgemv(CblasColMajor, CblasNoTrans, c->r, c->r, 1, c->C_nested, c->r, other + c->r, 1, 1, other, 1);
     cblas_daxpy(c->r, -1, c->reduced, 1, other, 1);
@@ -226,7 +234,8 @@ static void visit(void *self, sp_state *state)
 }
 
 /* Batch number of every element, and the first element of every batch; kinds are taken one after another. */
-static int make_batches(sp_context *context, const sp_body *body, const sp_cubature *cubature, sp_pool *scratch, sp_batch **batches, int64_t **member, int64_t *count)
+static int make_batches(sp_context *context, const sp_body *body, const sp_cubature *cubature, sp_pool *scratch,
+                        sp_batch **batches, int64_t **member, int64_t *count)
 {
     *batches = sp_pool_new(scratch, cubature->count, sizeof **batches);
     *member = sp_pool_new(scratch, cubature->count * SP_LANES, sizeof **member); /* position in the list of each lane */
@@ -255,7 +264,8 @@ static int make_batches(sp_context *context, const sp_body *body, const sp_cubat
 }
 
 /* One batch's rows of B and its weights. */
-static void fill_rows(cubature_force *c, const sp_body *body, const sp_cubature *cubature, const double *U, const sp_batch *batch, const int64_t *member, cubature_batch *to)
+static void fill_rows(cubature_force *c, const sp_body *body, const sp_cubature *cubature, const double *U,
+                      const sp_batch *batch, const int64_t *member, cubature_batch *to)
 {
     int64_t vertex_rows = 3 * body->mesh->vertex_count;
     for (int l = 0; l < batch->count; l++) {
@@ -338,7 +348,8 @@ static int find_softness(sp_context *context, const sp_body *body, const double 
     return status;
 }
 
-int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r, const double *U, sp_reduced_force *force)
+int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r,
+                          const double *U, sp_reduced_force *force)
 {
     cubature_force *c = calloc(1, sizeof *c);
     sp_pool scratch = {0};
@@ -347,7 +358,14 @@ int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cub
     int status;
     if (!c)
         return sp_fail_memory(context);
-    *force = (sp_reduced_force){.self = c, .r = r, .unsymmetric = cubature->modal, .active = true, .evaluate = evaluate, .times = times, .destroy = destroy, .visit = visit};
+    *force = (sp_reduced_force){.self = c,
+                                .r = r,
+                                .unsymmetric = cubature->modal,
+                                .active = true,
+                                .evaluate = evaluate,
+                                .times = times,
+                                .destroy = destroy,
+                                .visit = visit};
     force->cubic = sp_body_quadratic(context, body) == SP_OK;
     force->inverted = force->cubic ? NULL : inverted;
     force->estimate = cubature->nested ? estimate : NULL;

@@ -23,12 +23,14 @@ static double size_of(const sp_incremental_parameters *parameters, const sp_pose
 {
     double sum = 0;
     for (int64_t i = 0; i < poses->r; i++)
-        sum += pow(poses->force[pose * poses->r + i] * (parameters->measure->scale ? parameters->measure->scale[i] : 1), 2);
+        sum += pow(poses->force[pose * poses->r + i] * (parameters->measure->scale ? parameters->measure->scale[i] : 1),
+                   2);
     return sqrt(sum);
 }
 
 /* The mean of the fifth of the poses that is fitted worst. */
-static int recentre(sp_context *context, const sp_modal *modal, const sp_incremental_parameters *parameters, const sp_poses *poses, double *centre)
+static int recentre(sp_context *context, const sp_modal *modal, const sp_incremental_parameters *parameters,
+                    const sp_poses *poses, double *centre)
 {
     sp_pool scratch = {0};
     int64_t count = poses->count, worst = (count + 4) / 5;
@@ -50,9 +52,13 @@ static int recentre(sp_context *context, const sp_modal *modal, const sp_increme
 }
 
 /* The rows of the poses from `first` on. */
-static int read_rows(sp_context *context, const sp_body *body, const double *U, const sp_incremental_parameters *parameters, const sp_poses *poses, int64_t first, sp_modal *modal)
+static int read_rows(sp_context *context, const sp_body *body, const double *U,
+                     const sp_incremental_parameters *parameters, const sp_poses *poses, int64_t first, sp_modal *modal)
 {
-    sp_poses fresh = {.r = poses->r, .count = poses->count - first, .q = poses->q + first * poses->r, .force = poses->force + first * poses->r};
+    sp_poses fresh = {.r = poses->r,
+                      .count = poses->count - first,
+                      .q = poses->q + first * poses->r,
+                      .force = poses->force + first * poses->r};
     sp_training *training;
     int status = sp_training_new(context, body, U, parameters->measure, &fresh, parameters->memory, &training);
     if (status != SP_OK)
@@ -62,13 +68,15 @@ static int read_rows(sp_context *context, const sp_body *body, const double *U, 
     return status;
 }
 
-int sp_incremental_train(sp_context *context, const sp_body *body, const double *U, const sp_modal_points *points, const sp_incremental_parameters *parameters,
-                         const sp_poses *poses, sp_cubature *cubature, sp_incremental_report *report)
+int sp_incremental_train(sp_context *context, const sp_body *body, const double *U, const sp_modal_points *points,
+                         const sp_incremental_parameters *parameters, const sp_poses *poses, sp_cubature *cubature,
+                         sp_incremental_report *report)
 {
     int64_t r = poses->r, more = (3 * points->count + 1) / 2;
     sp_pool scratch = {0};
     sp_modal *modal = NULL;
-    double before = INFINITY, *centre = sp_pool_new(&scratch, r, sizeof *centre), *deviation = sp_pool_raw(&scratch, r, sizeof *deviation);
+    double before = INFINITY, *centre = sp_pool_new(&scratch, r, sizeof *centre),
+           *deviation = sp_pool_raw(&scratch, r, sizeof *deviation);
     int status;
     *report = (sp_incremental_report){0};
     *cubature = (sp_cubature){0};
@@ -92,7 +100,8 @@ int sp_incremental_train(sp_context *context, const sp_body *body, const double 
         }
         *entry = (sp_incremental_round){poses->count, report->fit.error, report->fit.mean_error, 0, 0};
         if (parameters->held_out)
-            SP_TRY(sp_cubature_error(context, parameters->held_out, cubature, false, &entry->held_out_error, &entry->held_out_deviation));
+            SP_TRY(sp_cubature_error(context, parameters->held_out, cubature, false, &entry->held_out_error,
+                                     &entry->held_out_deviation));
         report->settled = fabs(report->fit.mean_error - before) < parameters->change;
         before = report->fit.mean_error;
         if (parameters->adjust)

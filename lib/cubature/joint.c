@@ -31,18 +31,19 @@ typedef struct trainer {
     const sp_cubature_parameters *parameters;
     sp_cubature_report *report;
     int64_t elements, rows;
-    double size;       /* ‖b‖ */
-    double part;       /* of it in what errors are relative to: 1 where all of the force is fitted */
-    double *norm;      /* [elements] ‖a_e‖ of all, where known */
+    double size;  /* ‖b‖ */
+    double part;  /* of it in what errors are relative to: 1 where all of the force is fitted */
+    double *norm; /* [elements] ‖a_e‖ of all, where known */
     bool norms_known;
     double *product, *some_norms; /* [elements] */
-    int64_t *list;     /* [elements + 1] */
-    scored *best;      /* [elements] */
-    char *inside;      /* [elements] in the working set */
+    int64_t *list;                /* [elements + 1] */
+    scored *best;                 /* [elements] */
+    char *inside;                 /* [elements] in the working set */
     bool replaying;
 } trainer;
 
-/* The round that an earlier call chose, or −1. Behind its elements stand the passes until then, so that the report is the same as that of an undisturbed run. */
+/* The round that an earlier call chose, or −1. Behind its elements stand the passes until then, so that the report is
+ * the same as that of an undisturbed run. */
 static int64_t known_round(trainer *t)
 {
     const sp_cubature_log *log = t->parameters->log;
@@ -73,11 +74,13 @@ static int price_all(trainer *t, const double *rho)
     return status;
 }
 
-/* Scores a_e·ρ / (‖a_e‖ ‖b‖) of `count` elements in t->list, outside of the working set and positive, best first into t->best. Returns their number, or −1 with *status. */
+/* Scores a_e·ρ / (‖a_e‖ ‖b‖) of `count` elements in t->list, outside of the working set and positive, best first into
+ * t->best. Returns their number, or −1 with *status. */
 static int64_t score(trainer *t, const double *rho, int64_t count, int *status)
 {
     bool all = count == t->elements;
-    *status = all ? price_all(t, rho) : sp_training_products(t->training, rho, count, t->list, t->product, t->some_norms);
+    *status =
+        all ? price_all(t, rho) : sp_training_products(t->training, rho, count, t->list, t->product, t->some_norms);
     if (*status != SP_OK)
         return -1;
     int64_t found = 0;
@@ -107,7 +110,8 @@ static int64_t list_some(trainer *t, int64_t count, int64_t round)
     if (count >= outside)
         return outside;
     for (int64_t k = 0; k < count; k++) {
-        int64_t other = k + (int64_t)(sp_random_uniform(t->context->seed, (uint64_t)(1000000 + round), (uint64_t)k) * (double)(outside - k));
+        int64_t other = k + (int64_t)(sp_random_uniform(t->context->seed, (uint64_t)(1000000 + round), (uint64_t)k) *
+                                      (double)(outside - k));
         int64_t element = t->list[other];
         t->list[other] = t->list[k];
         t->list[k] = element;
@@ -140,7 +144,8 @@ static void forget_unused(trainer *t, sp_nnls_set *set)
 static int show_progress(trainer *t, double error, int64_t count)
 {
     const sp_cubature_parameters *p = t->parameters;
-    double by_error = p->tolerance > 0 && error > 0 ? log(error) / log(fmin(p->tolerance, 0.999)) : 0, by_count = p->most > 0 ? (double)count / (double)p->most : 0;
+    double by_error = p->tolerance > 0 && error > 0 ? log(error) / log(fmin(p->tolerance, 0.999)) : 0,
+           by_count = p->most > 0 ? (double)count / (double)p->most : 0;
     return sp_progress(t->context, fmin(1, fmax(0, fmax(by_error, by_count))));
 }
 
@@ -193,7 +198,8 @@ done:
 static int train_nnls(trainer *t, sp_nnls_set *set)
 {
     enum { MOST_OFFERED = 256 };
-    const double worth = 0.3, thrift = 0.5; /* offered: this part of the best score at least; the working set is left when its best falls below that part */
+    const double worth = 0.3, thrift = 0.5; /* offered: this part of the best score at least; the working set is left
+                                               when its best falls below that part */
     const sp_cubature_parameters *p = t->parameters;
     sp_nnls_report fit = {.residual = 1};
     int status = SP_OK;
@@ -216,7 +222,8 @@ static int train_nnls(trainer *t, sp_nnls_set *set)
                 t->report->reached = p->tolerance == 0;
                 break;
             }
-            for (count = 0; count < found && count < MOST_OFFERED && t->best[count].score >= worth * t->best[0].score; count++)
+            for (count = 0; count < found && count < MOST_OFFERED && t->best[count].score >= worth * t->best[0].score;
+                 count++)
                 t->list[count] = t->best[count].element;
             remember(t, count);
         }
@@ -229,7 +236,8 @@ static int train_nnls(trainer *t, sp_nnls_set *set)
             best = fmax(best, cblas_ddot((int)t->rows, added + k * t->rows, 1, sp_nnls_set_residual(set), 1) / size);
         }
         bool needless = p->tolerance >= t->part; /* met without any element: then one is enough */
-        sp_nnls_parameters bounds = {.tolerance = needless ? 0 : p->tolerance / t->part, .most = needless ? 1 : p->most, .least = thrift * best};
+        sp_nnls_parameters bounds = {
+            .tolerance = needless ? 0 : p->tolerance / t->part, .most = needless ? 1 : p->most, .least = thrift * best};
         SP_TRY(sp_nnls_set_solve(set, &bounds, &fit));
         forget_unused(t, set);
         t->report->rounds++;
@@ -244,7 +252,7 @@ done:
 typedef struct pursuit {
     int64_t count, *element; /* the support, increasing */
     double *weight, *columns;
-    double *residual;        /* b − A w */
+    double *residual; /* b − A w */
     double error;
 } pursuit;
 
@@ -270,9 +278,11 @@ static int fit_support(trainer *t, sp_pool *pool, int64_t count, pursuit *p)
     if (pool->failed)
         return sp_fail_memory(t->context);
     SP_TRY(sp_training_columns(t->training, count, p->element, p->columns));
-    SP_TRY(sp_nnls(t->context, t->rows, count, p->columns, t->rows, sp_training_target(t->training), &(sp_nnls_parameters){0}, p->weight, &fit));
+    SP_TRY(sp_nnls(t->context, t->rows, count, p->columns, t->rows, sp_training_target(t->training),
+                   &(sp_nnls_parameters){0}, p->weight, &fit));
     memcpy(p->residual, sp_training_target(t->training), (size_t)t->rows * sizeof *p->residual);
-    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)count, -1, p->columns, (int)t->rows, p->weight, 1, 1, p->residual, 1);
+    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)count, -1, p->columns, (int)t->rows, p->weight, 1, 1,
+                p->residual, 1);
     p->error = t->part * fit.residual;
     t->report->rounds++;
 done:
@@ -285,7 +295,8 @@ static int64_t next_support(trainer *t, const pursuit *p, int64_t size, double *
     *status = price_all(t, p->residual);
     if (*status != SP_OK)
         return 0;
-    /* the step of steepest descent along the gradient on the support; 1 where there is none: columns have the length 1 */
+    /* the step of steepest descent along the gradient on the support; 1 where there is none: columns have the length 1
+     */
     double along = 0, step = 1;
     memset(work, 0, (size_t)t->rows * sizeof *work);
     for (int64_t k = 0; k < p->count; k++) {
@@ -394,12 +405,14 @@ static int judge(trainer *t, sp_cubature *cubature)
 {
     sp_pool scratch = {0};
     int64_t n = cubature->count, half = n > 1 ? (n + 1) / 2 : 1;
-    double *columns = sp_pool_raw(&scratch, t->rows * n, sizeof *columns), *residual = sp_pool_copy(&scratch, sp_training_target(t->training), t->rows, sizeof *residual);
+    double *columns = sp_pool_raw(&scratch, t->rows * n, sizeof *columns),
+           *residual = sp_pool_copy(&scratch, sp_training_target(t->training), t->rows, sizeof *residual);
     int status = scratch.failed ? sp_fail_memory(t->context) : SP_OK;
     if (status != SP_OK)
         goto done;
     SP_TRY(sp_training_columns(t->training, n, cubature->element, columns));
-    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)n, -1, columns, (int)t->rows, cubature->weight, 1, 1, residual, 1);
+    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)t->rows, (int)n, -1, columns, (int)t->rows, cubature->weight, 1, 1,
+                residual, 1);
     t->report->error = t->part * cblas_dnrm2((int)t->rows, residual, 1) / t->size;
     SP_TRY(price_all(t, residual));
     for (int64_t e = 0, k = 0; e < t->elements; e++) {
@@ -416,7 +429,8 @@ static int judge(trainer *t, sp_cubature *cubature)
             status = sp_fail_memory(t->context);
             goto done;
         }
-        SP_TRY(sp_nnls(t->context, t->rows, n, columns, t->rows, sp_training_target(t->training), &(sp_nnls_parameters){.most = half}, cubature->nested, &fit));
+        SP_TRY(sp_nnls(t->context, t->rows, n, columns, t->rows, sp_training_target(t->training),
+                       &(sp_nnls_parameters){.most = half}, cubature->nested, &fit));
         t->report->nested_error = t->part * fit.residual;
         t->report->nested_count = fit.positive;
     }
@@ -425,23 +439,31 @@ done:
     return status;
 }
 
-int sp_cubature_train(sp_context *context, const sp_body *body, sp_training *training, const sp_cubature_parameters *parameters, sp_cubature *cubature, sp_cubature_report *report)
+int sp_cubature_train(sp_context *context, const sp_body *body, sp_training *training,
+                      const sp_cubature_parameters *parameters, sp_cubature *cubature, sp_cubature_report *report)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
     sp_pool scratch = {0};
-    trainer t = {.context = context, .training = training, .parameters = parameters, .report = report, .elements = elements, .replaying = true};
+    trainer t = {.context = context,
+                 .training = training,
+                 .parameters = parameters,
+                 .report = report,
+                 .elements = elements,
+                 .replaying = true};
     sp_nnls_set *set = NULL;
     int status;
     *report = (sp_cubature_report){0};
     *cubature = (sp_cubature){.r = sp_training_coordinates(training)};
-    if (!(parameters->tolerance >= 0 && parameters->tolerance < 1) || parameters->most < 0 || parameters->candidates < 0)
-        return sp_fail(context, SP_USAGE, "cubature: tolerance %g, at most %lld elements, %lld candidates", parameters->tolerance, (long long)parameters->most,
-                       (long long)parameters->candidates);
+    if (!(parameters->tolerance >= 0 && parameters->tolerance < 1) || parameters->most < 0 ||
+        parameters->candidates < 0)
+        return sp_fail(context, SP_USAGE, "cubature: tolerance %g, at most %lld elements, %lld candidates",
+                       parameters->tolerance, (long long)parameters->most, (long long)parameters->candidates);
     t.rows = sp_training_rows(training);
     t.size = cblas_dnrm2((int)t.rows, sp_training_target(training), 1);
     t.part = t.size / sp_training_whole(training);
     if (t.part < 1e-12)
-        return sp_fail(context, SP_INPUT, "the poses are so small that their forces are linear to rounding: there is nothing to fit");
+        return sp_fail(context, SP_INPUT,
+                       "the poses are so small that their forces are linear to rounding: there is nothing to fit");
     t.norm = sp_pool_raw(&scratch, elements, sizeof *t.norm);
     t.product = sp_pool_raw(&scratch, elements, sizeof *t.product);
     t.some_norms = sp_pool_raw(&scratch, elements, sizeof *t.some_norms);
@@ -483,13 +505,15 @@ static double mean_deviation(const sp_training *training, const double *residual
     return above / below;
 }
 
-int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubature *cubature, bool nested, double *error, double *deviation)
+int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubature *cubature, bool nested,
+                      double *error, double *deviation)
 {
     enum { WIDTH = 64 };
     int64_t rows = sp_training_rows(training), n = cubature->count, r = cubature->r;
     const double *weight = nested ? cubature->nested : cubature->weight;
     sp_pool scratch = {0};
-    double *columns = sp_pool_raw(&scratch, rows * WIDTH, sizeof *columns), *residual = sp_pool_copy(&scratch, sp_training_target(training), rows, sizeof *residual);
+    double *columns = sp_pool_raw(&scratch, rows * WIDTH, sizeof *columns),
+           *residual = sp_pool_copy(&scratch, sp_training_target(training), rows, sizeof *residual);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     double size = sp_training_whole(training);
     for (int64_t first = 0; status == SP_OK && first < n; first += WIDTH) {
@@ -497,7 +521,8 @@ int sp_cubature_error(sp_context *context, sp_training *training, const sp_cubat
         SP_TRY(sp_training_columns(training, count, cubature->element + first, columns));
         for (int64_t k = 0; k < count; k++)
             for (int64_t i = 0; i < rows; i++)
-                residual[i] -= columns[k * rows + i] * (cubature->modal ? weight[i % r * n + first + k] : weight[first + k]);
+                residual[i] -=
+                    columns[k * rows + i] * (cubature->modal ? weight[i % r * n + first + k] : weight[first + k]);
     }
     if (status == SP_OK)
         *error = cblas_dnrm2((int)rows, residual, 1) / size;

@@ -60,7 +60,8 @@ static void gather(placing *p)
 
 static slot *find_slot(const placing *p, const int64_t at[3])
 {
-    uint64_t hash = (uint64_t)at[0] * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)at[1] * UINT64_C(0xC2B2AE3D27D4EB4F) ^ (uint64_t)at[2] * UINT64_C(0x165667B19E3779F9);
+    uint64_t hash = (uint64_t)at[0] * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)at[1] * UINT64_C(0xC2B2AE3D27D4EB4F) ^
+                    (uint64_t)at[2] * UINT64_C(0x165667B19E3779F9);
     int64_t k = (int64_t)((hash ^ hash >> 29) & (uint64_t)(p->size - 1));
     while (p->table[k].element >= 0 && memcmp(p->table[k].at, at, sizeof p->table[k].at) != 0)
         k = (k + 1) & (p->size - 1);
@@ -94,7 +95,8 @@ static int64_t occupy(placing *p, double edge)
             s->element = p->element[k];
             s->distance = square;
             count++;
-        } else if (square < s->distance * (1 - 1e-9)) { /* of elements that are equally near, as in regular meshes, the first, whatever rounding says */
+        } else if (square < s->distance * (1 - 1e-9)) { /* of elements that are equally near, as in regular meshes, the
+                                                           first, whatever rounding says */
             s->element = p->element[k];
             s->distance = square;
         }
@@ -102,7 +104,8 @@ static int64_t occupy(placing *p, double edge)
     return count;
 }
 
-/* The edge whose number of occupied boxes is nearest to `asked`. The number falls with the edge, though not strictly: every edge that is tried counts. */
+/* The edge whose number of occupied boxes is nearest to `asked`. The number falls with the edge, though not strictly:
+ * every edge that is tried counts. */
 static double find_edge(placing *p, int64_t asked)
 {
     enum { HALVINGS = 40, BISECTIONS = 30 };
@@ -258,7 +261,8 @@ static int make_room(sp_modal *m, int64_t more)
     wanted = m->rows + more > 2 * m->room ? m->rows + more : 2 * m->room;
     if (__builtin_mul_overflow(n + 1, m->r, &columns) || __builtin_mul_overflow(columns, wanted, &values))
         return sp_fail_memory(m->context);
-    double *A = sp_pool_raw(&m->pool, values - m->r * wanted, sizeof *A), *b = sp_pool_raw(&m->pool, m->r * wanted, sizeof *b);
+    double *A = sp_pool_raw(&m->pool, values - m->r * wanted, sizeof *A),
+           *b = sp_pool_raw(&m->pool, m->r * wanted, sizeof *b);
     if (!A || !b)
         return sp_fail_memory(m->context);
     for (int64_t c = 0; m->rows > 0 && c < m->r * n; c++)
@@ -281,7 +285,8 @@ int sp_modal_add(sp_modal *m, sp_training *training)
     sp_pool scratch = {0};
     int status;
     if (sp_training_coordinates(training) != r)
-        return sp_fail(m->context, SP_USAGE, "poses of %lld coordinates, not %lld", (long long)sp_training_coordinates(training), (long long)r);
+        return sp_fail(m->context, SP_USAGE, "poses of %lld coordinates, not %lld",
+                       (long long)sp_training_coordinates(training), (long long)r);
     double *columns = sp_pool_raw(&scratch, rows * (n < WIDTH ? n : WIDTH), sizeof *columns);
     if (!columns)
         return sp_fail_memory(m->context);
@@ -305,7 +310,8 @@ done:
 }
 
 /* One problem: over all elements, or over `chosen` [count] of them. */
-static int solve_one(const sp_modal *m, sp_context *context, int64_t j, int64_t count, const int64_t *chosen, double *w, sp_nnls_report *report)
+static int solve_one(const sp_modal *m, sp_context *context, int64_t j, int64_t count, const int64_t *chosen, double *w,
+                     sp_nnls_report *report)
 {
     int64_t n = m->points->count;
     const double *A = m->A + j * n * m->room, *b = m->b + j * m->room;
@@ -353,7 +359,8 @@ static double joint_error(const sp_modal *m, const sp_nnls_report *reports)
 {
     double missed = 0;
     for (int64_t j = 0; j < m->r; j++)
-        missed += reports[j].residual * reports[j].residual * cblas_ddot((int)m->rows, m->b + j * m->room, 1, m->b + j * m->room, 1);
+        missed += reports[j].residual * reports[j].residual *
+                  cblas_ddot((int)m->rows, m->b + j * m->room, 1, m->b + j * m->room, 1);
     return sqrt(missed / (double)m->rows);
 }
 
@@ -378,7 +385,9 @@ static int keep(const sp_modal *m, const double *w, const double *nested, sp_cub
     cubature->element = sp_pool_raw(&cubature->pool, kept, sizeof *cubature->element);
     cubature->weight = sp_pool_raw(&cubature->pool, kept * r, sizeof *cubature->weight);
     cubature->nested = nested ? sp_pool_raw(&cubature->pool, kept * r, sizeof *cubature->nested) : NULL;
-    int status = cubature->pool.failed ? sp_fail_memory(m->context) : kept == 0 ? sp_fail(m->context, SP_NUMERICAL, "no element helps to fit the forces") : SP_OK;
+    int status = cubature->pool.failed ? sp_fail_memory(m->context)
+                 : kept == 0           ? sp_fail(m->context, SP_NUMERICAL, "no element helps to fit the forces")
+                                       : SP_OK;
     for (int64_t k = 0; status == SP_OK && k < kept; k++) {
         cubature->element[k] = m->points->element[place[k]];
         for (int64_t j = 0; j < r; j++) {
@@ -435,7 +444,8 @@ void sp_modal_pose_errors(const sp_modal *m, double *error)
     for (int64_t t = 0; t < m->rows; t++) {
         double square = 0;
         for (int64_t j = 0; j < m->r; j++) {
-            double miss = cblas_ddot((int)n, m->A + j * n * m->room + t, (int)m->room, m->w + j * n, 1) - m->b[j * m->room + t];
+            double miss =
+                cblas_ddot((int)n, m->A + j * n * m->room + t, (int)m->room, m->w + j * n, 1) - m->b[j * m->room + t];
             square += miss * miss;
         }
         error[t] = sqrt(square);

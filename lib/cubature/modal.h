@@ -1,29 +1,33 @@
-/* Training cubature with weights by coordinate (Yang et al. 2015, §5): the elements are evenly placed, as in a Newton–Cotes rule, and only weights are fitted. Coordinate j has a
- * problem of its own, min ‖A_j w_j − b_j‖ over w_j ≥ 0, with a row g_e,j(q_t) / ‖f_t‖ for every pose: r small problems that are solved in parallel. The subject of US patent
- * 10,474,927. */
+/* Training cubature with weights by coordinate (Yang et al. 2015, §5): the elements are evenly placed, as in a
+ * Newton–Cotes rule, and only weights are fitted. Coordinate j has a problem of its own, min ‖A_j w_j − b_j‖ over w_j ≥
+ * 0, with a row g_e,j(q_t) / ‖f_t‖ for every pose: r small problems that are solved in parallel. The subject of US
+ * patent 10,474,927. */
 #ifndef SP_CUBATURE_MODAL_H
 #define SP_CUBATURE_MODAL_H
 
 #include "cubature/cubature.h"
 #include "cubature/training.h"
 
-/* Evenly placed elements: axis-aligned boxes over the body, and of every box that has elements the one whose centroid is nearest to the box's centre. */
+/* Evenly placed elements: axis-aligned boxes over the body, and of every box that has elements the one whose centroid
+ * is nearest to the box's centre. */
 typedef struct sp_modal_points {
     sp_pool pool;
     int64_t count;
     int64_t *element; /* [count] increasing */
-    bool *half;       /* [count] those of every second box, like the black fields of a chessboard: at most about half, at least one */
-    double edge;      /* of the boxes, m; 0: all elements were taken */
+    bool *half;  /* [count] those of every second box, like the black fields of a chessboard: at most about half, at
+                    least one */
+    double edge; /* of the boxes, m; 0: all elements were taken */
 } sp_modal_points;
 
-/* The edge is such that the number of elements comes nearest to `asked`. Elements whose corners are all held are left out: they have no force. SP_INPUT where none is left. */
+/* The edge is such that the number of elements comes nearest to `asked`. Elements whose corners are all held are left
+ * out: they have no force. SP_INPUT where none is left. */
 int sp_modal_points_new(sp_context *context, const sp_body *body, int64_t asked, sp_modal_points *points) SP_MUST_USE;
 void sp_modal_points_free(sp_modal_points *points);
 
 typedef struct sp_modal_report {
-    double error;      /* √(Σ ‖A_j w_j − b_j‖²) by sp_training_whole, the measure of all cubature */
+    double error; /* √(Σ ‖A_j w_j − b_j‖²) by sp_training_whole, the measure of all cubature */
     double mean_error; /* Σ ‖A_j w_j − b_j‖ / ‖b_j‖ / r: the paper's equation 12 with the factor that normalizes it */
-    double kkt;        /* the worst of the r problems, over the placed elements (linear/nnls.h) */
+    double kkt;         /* the worst of the r problems, over the placed elements (linear/nnls.h) */
     int64_t iterations; /* of all problems: columns that came or went */
     double nested_error;
     int64_t nested_count;
@@ -39,8 +43,8 @@ void sp_modal_free(sp_modal *modal); /* NULL is allowed */
 /* Adds the rows of a training's poses, which are read once. */
 int sp_modal_add(sp_modal *modal, sp_training *training) SP_MUST_USE;
 
-/* Elements, weights and, where nested, second weights of `cubature`; elements without any weight are left out; mass and gravity are left to the caller. Every problem is solved on one
- * thread: the same bytes for any number of them. */
+/* Elements, weights and, where nested, second weights of `cubature`; elements without any weight are left out; mass and
+ * gravity are left to the caller. Every problem is solved on one thread: the same bytes for any number of them. */
 int sp_modal_solve(sp_modal *modal, bool nested, sp_cubature *cubature, sp_modal_report *report) SP_MUST_USE;
 
 /* After sp_modal_solve: error[t] = ‖f'_t − f_t‖ / ‖f_t‖ of every pose, f' the fitted force. */

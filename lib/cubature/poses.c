@@ -21,7 +21,8 @@ void sp_poses_spread(const double *W, int64_t rows, int64_t r, int64_t count, co
 {
     if (count < width)
         memset(u, 0, (size_t)(rows * width) * sizeof *u);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)count, (int)r, 1, W, (int)r, q, (int)r, 0, u, (int)width);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)count, (int)r, 1, W, (int)r, q, (int)r, 0, u,
+                (int)width);
 }
 
 int64_t sp_poses_width(int64_t rows, int64_t memory)
@@ -56,7 +57,8 @@ SP_CLONES static void add_rows(int corners, const int64_t *corner, int64_t width
 }
 
 /* f += the forces of all elements at the first `used` of the displacements side by side. */
-static void add_forces(const sp_body *body, int64_t used, int64_t width, const double *u, sp_element_lanes *data, double *f)
+static void add_forces(const sp_body *body, int64_t used, int64_t width, const double *u, sp_element_lanes *data,
+                       double *f)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
     for (int64_t e = 0; e < elements; e++) {
@@ -89,7 +91,8 @@ static bool finite_force(const sp_poses *poses, int64_t t)
     return true;
 }
 
-int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U, int64_t memory, int64_t first, int64_t last, sp_poses *poses, int64_t *shrunk)
+int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U, int64_t memory, int64_t first,
+                      int64_t last, sp_poses *poses, int64_t *shrunk)
 {
     enum { HALVINGS = 30 };
     int64_t rows = 3 * body->mesh->vertex_count, r = poses->r, done = 0;
@@ -97,9 +100,11 @@ int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U,
     int status;
     SP_TRY(sp_dense_fits(context, rows, r));
     /* blocks end at multiples of their width, wherever the first pose stands: shards cut them nowhere else */
-    int64_t width = sp_poses_width(rows, memory), start = first / width, blocks = last > first ? (last + width - 1) / width - start : 0;
+    int64_t width = sp_poses_width(rows, memory), start = first / width,
+            blocks = last > first ? (last + width - 1) / width - start : 0;
     int threads = context->threads < SP_POSES_SUMS ? context->threads : SP_POSES_SUMS;
-    double *W = sp_poses_basis(&scratch, rows, r, U), *space = sp_pool_raw(&scratch, 2 * rows * width * threads, sizeof *space);
+    double *W = sp_poses_basis(&scratch, rows, r, U),
+           *space = sp_pool_raw(&scratch, 2 * rows * width * threads, sizeof *space);
     sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
     if (scratch.failed) {
         status = sp_fail_memory(context);
@@ -108,7 +113,8 @@ int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U,
     bool stop = false;
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int64_t b = 0; b < blocks; b++) {
-        int64_t from = b == 0 ? first : (start + b) * width, end = (start + b + 1) * width, count = (end < last ? end : last) - from, ready;
+        int64_t from = b == 0 ? first : (start + b) * width, end = (start + b + 1) * width,
+                count = (end < last ? end : last) - from, ready;
         double *u = space + 2 * rows * width * omp_get_thread_num(), *f = u + rows * width;
         sp_element_lanes *own = &data[omp_get_thread_num()];
         if (stop)
@@ -117,7 +123,8 @@ int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U,
         memset(f, 0, (size_t)(rows * width) * sizeof *f);
         sp_poses_spread(W, rows, r, count, poses->q + from * r, width, u);
         add_forces(body, width, width, u, own, f);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)count, (int)r, (int)rows, 1, f, (int)width, W, (int)r, 0, poses->force + from * r, (int)r);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)count, (int)r, (int)rows, 1, f, (int)width, W, (int)r,
+                    0, poses->force + from * r, (int)r);
 #pragma omp atomic capture
         ready = ++done;
         if (omp_get_thread_num() == 0 && sp_progress(context, (double)ready / (double)blocks) != SP_OK)
@@ -136,23 +143,28 @@ int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U,
             memset(space + rows * width, 0, (size_t)(rows * width) * sizeof *space);
             sp_poses_spread(W, rows, r, 1, poses->q + t * r, width, space);
             add_forces(body, SP_LANES, width, space, data, space + rows * width);
-            cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows, (int)r, 1, W, (int)r, space + rows * width, (int)width, 0, poses->force + t * r, 1);
+            cblas_dgemv(CblasRowMajor, CblasTrans, (int)rows, (int)r, 1, W, (int)r, space + rows * width, (int)width, 0,
+                        poses->force + t * r, 1);
         }
         if (shrunk)
             *shrunk += halvings > 0;
         if (!finite_force(poses, t))
-            status = sp_fail(context, SP_INPUT, "pose %lld: an element is turned inside out, where its material has no value", (long long)t);
+            status =
+                sp_fail(context, SP_INPUT,
+                        "pose %lld: an element is turned inside out, where its material has no value", (long long)t);
     }
 done:
     sp_pool_free(&scratch);
     return status;
 }
 
-void sp_poses_sample(const sp_context *context, int64_t r, const double *deviation, const double *centre, int64_t first, int64_t count, double *q)
+void sp_poses_sample(const sp_context *context, int64_t r, const double *deviation, const double *centre, int64_t first,
+                     int64_t count, double *q)
 {
     for (int64_t t = 0; t < count; t++)
         for (int64_t i = 0; i < r; i++)
-            q[t * r + i] = (centre ? centre[i] : 0) + deviation[i] * sp_random_normal(context->seed, (uint64_t)(first + t), (uint64_t)i);
+            q[t * r + i] = (centre ? centre[i] : 0) +
+                           deviation[i] * sp_random_normal(context->seed, (uint64_t)(first + t), (uint64_t)i);
 }
 
 double sp_poses_amplitude(const sp_body *body, const double *u, double stiffness, double part)

@@ -1,4 +1,5 @@
-/* Poses in reduced coordinates, where they come from, and the exact forces of the body in them: what cubature is trained on. */
+/* Poses in reduced coordinates, where they come from, and the exact forces of the body in them: what cubature is
+ * trained on. */
 #ifndef SP_CUBATURE_POSES_H
 #define SP_CUBATURE_POSES_H
 
@@ -14,18 +15,24 @@ typedef struct sp_poses {
 
 void sp_poses_free(sp_poses *poses);
 
-/* Forces of the poses first … last − 1 for U [3·vertices, ≥ r, column major]. `memory` bytes bound the workspace (0: 1 GiB). Where a force is not finite, since an element is
- * turned inside out under a law that has no value there, shrunk NULL refuses (SP_INPUT, naming the pose); else the pose is halved until it is, and *shrunk counts such poses. */
-int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U, int64_t memory, int64_t first, int64_t last, sp_poses *poses, int64_t *shrunk) SP_MUST_USE;
+/* Forces of the poses first … last − 1 for U [3·vertices, ≥ r, column major]. `memory` bytes bound the workspace (0: 1
+ * GiB). Where a force is not finite, since an element is turned inside out under a law that has no value there, shrunk
+ * NULL refuses (SP_INPUT, naming the pose); else the pose is halved until it is, and *shrunk counts such poses. */
+int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U, int64_t memory, int64_t first,
+                      int64_t last, sp_poses *poses, int64_t *shrunk) SP_MUST_USE;
 
-/* Random poses: coordinate i normally distributed about centre[i] (NULL: 0) with deviation[i]. Pose t is random number stream first + t.
+/* Random poses: coordinate i normally distributed about centre[i] (NULL: 0) with deviation[i]. Pose t is random number
+ * stream first + t.
  *
- * With the deviation amplitude / √(uᵢᵀK(0)uᵢ) every coordinate has the elastic energy amplitude²/2 on average, amplitude in √J; of mass-normalized columns that is amplitude over the root of
- * the Rayleigh quotient (von Tycowicz et al. 2013; Yang et al. 2015, §6). A motion is not like that: loads that push all coordinates alike move the soft ones most. */
-void sp_poses_sample(const sp_context *context, int64_t r, const double *deviation, const double *centre, int64_t first, int64_t count, double *q);
+ * With the deviation amplitude / √(uᵢᵀK(0)uᵢ) every coordinate has the elastic energy amplitude²/2 on average,
+ * amplitude in √J; of mass-normalized columns that is amplitude over the root of the Rayleigh quotient (von Tycowicz et
+ * al. 2013; Yang et al. 2015, §6). A motion is not like that: loads that push all coordinates alike move the soft ones
+ * most. */
+void sp_poses_sample(const sp_context *context, int64_t r, const double *deviation, const double *centre, int64_t first,
+                     int64_t count, double *q);
 
-/* The amplitude [√J] at which one standard deviation of a coordinate, with the column u [3·vertices] and the stiffness uᵀK(0)u, moves the vertex that moves most by `part` of the
- * body's diagonal; 0 for a column of zeros. */
+/* The amplitude [√J] at which one standard deviation of a coordinate, with the column u [3·vertices] and the stiffness
+ * uᵀK(0)u, moves the vertex that moves most by `part` of the body's diagonal; 0 for a column of zeros. */
 double sp_poses_amplitude(const sp_body *body, const double *u, double stiffness, double part);
 
 #endif

@@ -16,18 +16,20 @@ struct sp_training {
     const sp_body *body;
     const sp_poses *poses;
     int64_t memory, padded; /* poses rounded up to whole lanes */
-    double *W;       /* [3·vertices, r, row major] */
-    double *scale;   /* [r] */
-    bool nonlinear;  /* only what is nonlinear is fitted */
-    double *inverse; /* [poses] 1 / ‖scale · f_t‖ */
-    double *target;  /* b */
+    double *W;              /* [3·vertices, r, row major] */
+    double *scale;          /* [r] */
+    bool nonlinear;         /* only what is nonlinear is fitted */
+    double *inverse;        /* [poses] 1 / ‖scale · f_t‖ */
+    double *target;         /* b */
     /* of products with all columns */
-    int64_t passes;  /* so far */
-    double *space;   /* [threads, 2, 3·vertices, width] */
-    double *u;       /* [blocks, 3·vertices, width] displacements of all poses, from the second pass on where memory allows; NULL: computed for every product */
+    int64_t passes; /* so far */
+    double *space;  /* [threads, 2, 3·vertices, width] */
+    double *u; /* [blocks, 3·vertices, width] displacements of all poses, from the second pass on where memory allows;
+                  NULL: computed for every product */
 };
 
-int sp_training_new(sp_context *context, const sp_body *body, const double *U, const sp_training_measure *measure, const sp_poses *poses, int64_t memory, sp_training **result)
+int sp_training_new(sp_context *context, const sp_body *body, const double *U, const sp_training_measure *measure,
+                    const sp_poses *poses, int64_t memory, sp_training **result)
 {
     int64_t rows = 3 * body->mesh->vertex_count, r = poses->r;
     int status = sp_dense_fits(context, rows > r * poses->count ? rows : r * poses->count, r);
@@ -43,7 +45,8 @@ int sp_training_new(sp_context *context, const sp_body *body, const double *U, c
     t->padded = (poses->count + SP_LANES - 1) / SP_LANES * SP_LANES;
     t->W = sp_poses_basis(&t->pool, rows, r, U);
     t->scale = sp_pool_raw(&t->pool, r, sizeof(double));
-    t->inverse = sp_pool_new(&t->pool, (poses->count + SP_POSES_WIDEST - 1) / SP_POSES_WIDEST * SP_POSES_WIDEST, sizeof(double)); /* whole blocks */
+    t->inverse = sp_pool_new(&t->pool, (poses->count + SP_POSES_WIDEST - 1) / SP_POSES_WIDEST * SP_POSES_WIDEST,
+                             sizeof(double)); /* whole blocks */
     t->target = sp_pool_raw(&t->pool, r * poses->count, sizeof(double));
     if (t->pool.failed)
         status = sp_fail_memory(context);
@@ -57,9 +60,11 @@ int sp_training_new(sp_context *context, const sp_body *body, const double *U, c
             size += t->scale[i] * b[i] * t->scale[i] * b[i];
         size = sqrt(size);
         if (!(size > 0 && isfinite(size)))
-            status = sp_fail(context, SP_INPUT, "pose %lld: its force is %g: it says nothing of the elements", (long long)p, size);
+            status = sp_fail(context, SP_INPUT, "pose %lld: its force is %g: it says nothing of the elements",
+                             (long long)p, size);
         if (t->nonlinear)
-            cblas_dgemv(CblasColMajor, CblasNoTrans, (int)r, (int)r, -1, measure->stiffness, (int)r, poses->q + p * r, 1, 1, b, 1);
+            cblas_dgemv(CblasColMajor, CblasNoTrans, (int)r, (int)r, -1, measure->stiffness, (int)r, poses->q + p * r,
+                        1, 1, b, 1);
         t->inverse[p] = 1 / size;
         for (int64_t i = 0; i < r; i++)
             b[i] *= t->scale[i] / size;
@@ -104,8 +109,9 @@ double sp_training_whole(const sp_training *t)
     return sqrt((double)t->poses->count);
 }
 
-/* Some elements over all poses. Displacements are relative to the first corner, so that it has none, and forces are those of the others, which its own balances: g_e = Σ (U_a − U_0)ᵀ f_a,
- * with 9 rows for a tetrahedron and 21 for a hexahedron. */
+/* Some elements over all poses. Displacements are relative to the first corner, so that it has none, and forces are
+ * those of the others, which its own balances: g_e = Σ (U_a − U_0)ᵀ f_a, with 9 rows for a tetrahedron and 21 for a
+ * hexahedron. */
 enum { SOME = 4, MOST_ROWS = 21, MOST_TRIANGLE = MOST_ROWS * (MOST_ROWS + 1) / 2, TET_TRIANGLE = 45 };
 
 typedef struct some_elements {
@@ -175,7 +181,8 @@ static void evaluate_some(const sp_training *t, int64_t count, const int64_t *el
     s->first[0] = 0;
     for (int64_t k = 0; k < count; k++)
         s->first[k + 1] = s->first[k] + 3 * (relative_rows(t, element[k], s->rows + s->first[k] * r) - 1);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->first[count], (int)t->poses->count, (int)r, 1, s->rows, (int)r, t->poses->q, (int)r, 0, s->u, (int)t->padded);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->first[count], (int)t->poses->count, (int)r, 1, s->rows,
+                (int)r, t->poses->q, (int)r, 0, s->u, (int)t->padded);
     for (int64_t k = 0; k < count; k++) {
         double *u = s->u + s->first[k] * t->padded, *f = s->f + s->first[k] * t->padded;
         sp_element_lanes_fill(t->body, element[k], &s->data);
@@ -192,7 +199,8 @@ static void evaluate_some(const sp_training *t, int64_t count, const int64_t *el
             for (int i = 0; i < rows; i++)
                 for (int64_t g = 0; g < t->padded; g += SP_LANES)
                     *(sp_lanes *)(u + i * t->padded + g) *= *(const sp_lanes *)(t->inverse + g);
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (int)t->padded, rows, -1, K + 3 * 3 * corners + 3, 3 * corners, u, (int)t->padded, 1, f, (int)t->padded);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, (int)t->padded, rows, -1,
+                        K + 3 * 3 * corners + 3, 3 * corners, u, (int)t->padded, 1, f, (int)t->padded);
         }
     }
 }
@@ -201,14 +209,15 @@ static void evaluate_some(const sp_training *t, int64_t count, const int64_t *el
 static void put_column(const sp_training *t, const some_elements *s, int64_t k, double *column)
 {
     int rows = (int)(s->first[k + 1] - s->first[k]), r = (int)t->poses->r;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)t->poses->count, r, rows, 1, s->f + s->first[k] * t->padded, (int)t->padded, s->rows + s->first[k] * r, r, 0, column, r);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)t->poses->count, r, rows, 1,
+                s->f + s->first[k] * t->padded, (int)t->padded, s->rows + s->first[k] * r, r, 0, column, r);
     for (int64_t p = 0; p < t->poses->count; p++, column += r)
         for (int i = 0; i < r; i++)
             column[i] *= t->scale[i];
 }
 
-/* The upper triangle by rows of C = U S² Uᵀ, of the element's rows U, whose corners are relative to the first, and the scale S: ‖a_e‖² is the sum of fᵀCf over the poses. Doubled off the
- * diagonal, so that the triangle alone will do. */
+/* The upper triangle by rows of C = U S² Uᵀ, of the element's rows U, whose corners are relative to the first, and the
+ * scale S: ‖a_e‖² is the sum of fᵀCf over the poses. Doubled off the diagonal, so that the triangle alone will do. */
 static void metric_of(const sp_training *t, int64_t element, double *U, double *C)
 {
     double whole[MOST_ROWS * MOST_ROWS];
@@ -225,7 +234,8 @@ static void metric_of(const sp_training *t, int64_t element, double *U, double *
 /* Where an element's triangle stands behind those of the elements before it. */
 static int64_t metric_place(const sp_mesh *mesh, int64_t element)
 {
-    return element < mesh->hex_count ? element * MOST_TRIANGLE : mesh->hex_count * MOST_TRIANGLE + (element - mesh->hex_count) * TET_TRIANGLE;
+    return element < mesh->hex_count ? element * MOST_TRIANGLE
+                                     : mesh->hex_count * MOST_TRIANGLE + (element - mesh->hex_count) * TET_TRIANGLE;
 }
 
 SP_CLONES static void add_square(int corners, const double *C, sp_lanes force[8][3], const double *scale, sp_lanes *sum)
@@ -304,7 +314,8 @@ static int all_norms(sp_training *t, double *norm)
 /* ---- products with all columns ---- */
 
 /* Both at once, while the forces are at hand. C: NULL without squares. */
-SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3], const double *at, sp_lanes *sum, const double *C, const double *scale, sp_lanes *squares)
+SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width, sp_lanes force[8][3],
+                               const double *at, sp_lanes *sum, const double *C, const double *scale, sp_lanes *squares)
 {
     if (corners == 4) {
         sp_poses_dot(4, corner, width, force, at, sum);
@@ -318,7 +329,8 @@ SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width
 }
 
 /* c_e += Σ over a block of poses; with metrics [elements] also ‖a_e‖² += Σ, of poses scaled by `scale` [width]. */
-static void add_products(const sp_body *body, int64_t width, const double *u, const double *v, sp_element_lanes *data, double *c, const double *metric, const double *scale, double *square)
+static void add_products(const sp_body *body, int64_t width, const double *u, const double *v, sp_element_lanes *data,
+                         double *c, const double *metric, const double *scale, double *square)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
     for (int64_t e = 0; e < elements; e++) {
@@ -344,7 +356,10 @@ static double *all_metrics(const sp_training *t, sp_pool *pool)
 {
     const sp_mesh *mesh = t->body->mesh;
     int64_t elements = sp_mesh_element_count(mesh), numbers = metric_place(mesh, elements);
-    double *metric = t->nonlinear || numbers * (int64_t)sizeof(double) > (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 4 ? NULL : sp_pool_raw(pool, numbers, sizeof *metric);
+    double *metric =
+        t->nonlinear || numbers * (int64_t)sizeof(double) > (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 4
+            ? NULL
+            : sp_pool_raw(pool, numbers, sizeof *metric);
     double *rows = metric ? sp_pool_raw(pool, MOST_ROWS * t->poses->r * t->context->threads, sizeof *rows) : NULL;
     if (!rows)
         return NULL;
@@ -357,11 +372,13 @@ static double *all_metrics(const sp_training *t, sp_pool *pool)
 static int products_of_all(sp_training *t, const double *rho, double *c, double *norm)
 {
     sp_context *context = t->context;
-    int64_t rows = 3 * t->body->mesh->vertex_count, r = t->poses->r, count = t->poses->count, elements = sp_mesh_element_count(t->body->mesh);
+    int64_t rows = 3 * t->body->mesh->vertex_count, r = t->poses->r, count = t->poses->count,
+            elements = sp_mesh_element_count(t->body->mesh);
     sp_pool scratch = {0};
     int threads = context->threads < SP_POSES_SUMS ? context->threads : SP_POSES_SUMS;
     int64_t width = sp_poses_width(rows, t->memory), blocks = (count + width - 1) / width, block = rows * width;
-    bool fits = blocks * block * (int64_t)sizeof(double) <= (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 2, first = t->passes++ == 1 && fits; /* who comes once needs no memory for it */
+    bool fits = blocks * block * (int64_t)sizeof(double) <= (t->memory > 0 ? t->memory : INT64_C(1) << 30) / 2,
+         first = t->passes++ == 1 && fits; /* who comes once needs no memory for it */
     if (first)
         t->u = sp_pool_raw(&t->pool, blocks * block, sizeof *t->u);
     if (!t->space)
@@ -370,7 +387,8 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
         return sp_fail_memory(context);
     const bool keep = t->u != NULL;
     const double *metric = norm ? all_metrics(t, &scratch) : NULL;
-    double *sums = sp_pool_new(&scratch, SP_POSES_SUMS * elements, sizeof *sums), *squares = sp_pool_new(&scratch, metric ? SP_POSES_SUMS * elements : 0, sizeof *squares);
+    double *sums = sp_pool_new(&scratch, SP_POSES_SUMS * elements, sizeof *sums),
+           *squares = sp_pool_new(&scratch, metric ? SP_POSES_SUMS * elements : 0, sizeof *squares);
     sp_element_lanes *data = sp_pool_raw(&scratch, threads, sizeof *data);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     if (status == SP_OK) {
@@ -385,7 +403,8 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
                 if (first || !keep)
                     sp_poses_spread(t->W, rows, r, wide, t->poses->q + from * r, width, u);
                 sp_poses_spread(t->W, rows, r, wide, rho + from * r, width, v);
-                add_products(t->body, width, u, v, own, sums + s * elements, metric, t->inverse + from, squares + (metric ? s * elements : 0));
+                add_products(t->body, width, u, v, own, sums + s * elements, metric, t->inverse + from,
+                             squares + (metric ? s * elements : 0));
             }
         }
         memset(c, 0, (size_t)elements * sizeof *c);
@@ -405,7 +424,8 @@ static int products_of_all(sp_training *t, const double *rho, double *c, double 
     return status;
 }
 
-/* Takes the linear parts out of c: Σ_t (U_e ρ_t)ᵀ K_e U_e q_t = K_e : U_e Z U_eᵀ with Z = Σ_t ρ_t q_tᵀ, once for each element. */
+/* Takes the linear parts out of c: Σ_t (U_e ρ_t)ᵀ K_e U_e q_t = K_e : U_e Z U_eᵀ with Z = Σ_t ρ_t q_tᵀ, once for each
+ * element. */
 static int subtract_linear(sp_training *t, const double *rho, double *c)
 {
     int64_t rows = 3 * t->body->mesh->vertex_count, r = t->poses->r, elements = sp_mesh_element_count(t->body->mesh);
@@ -416,9 +436,11 @@ static int subtract_linear(sp_training *t, const double *rho, double *c)
         sp_pool_free(&scratch);
         return sp_fail_memory(t->context);
     }
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)r, (int)t->poses->count, 1, rho, (int)r, t->poses->q, (int)r, 0, Z, (int)r);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)r, (int)r, (int)t->poses->count, 1, rho, (int)r,
+                t->poses->q, (int)r, 0, Z, (int)r);
     /* by rows Z is Σ q ρᵀ, and W Σ ρ qᵀ takes its transpose */
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)r, (int)r, 1, t->W, (int)r, Z, (int)r, 0, WZ, (int)r);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)r, (int)r, 1, t->W, (int)r, Z, (int)r, 0, WZ,
+                (int)r);
 #pragma omp parallel num_threads(t->context->threads)
     {
         sp_element_lanes *own = &data[omp_get_thread_num()];
@@ -432,7 +454,8 @@ static int subtract_linear(sp_training *t, const double *rho, double *c)
             rest_stiffness(own, K);
             for (int a = 0; a < 3 * corners; a++)
                 for (int b = 0; b < 3 * corners; b++)
-                    sum += K[a * 3 * corners + b] * cblas_ddot((int)r, WZ + (3 * corner[a / 3] + a % 3) * r, 1, t->W + (3 * corner[b / 3] + b % 3) * r, 1);
+                    sum += K[a * 3 * corners + b] * cblas_ddot((int)r, WZ + (3 * corner[a / 3] + a % 3) * r, 1,
+                                                               t->W + (3 * corner[b / 3] + b % 3) * r, 1);
             c[e] -= sum;
         }
     }
@@ -440,7 +463,8 @@ static int subtract_linear(sp_training *t, const double *rho, double *c)
     return SP_OK;
 }
 
-static int products_of_some(sp_training *t, const double *rho, int64_t count, const int64_t *list, double *c, double *norm)
+static int products_of_some(sp_training *t, const double *rho, int64_t count, const int64_t *list, double *c,
+                            double *norm)
 {
     int64_t r = t->poses->r, padded = t->padded;
     sp_pool scratch = {0};
@@ -451,8 +475,10 @@ static int products_of_some(sp_training *t, const double *rho, int64_t count, co
         for (int64_t first = 0; first < count; first += SOME) {
             some_elements *s = &spaces[omp_get_thread_num()];
             int64_t some = count - first < SOME ? count - first : SOME;
-            evaluate_some(t, some, list + first, s); /* forces are scaled by 1/‖f_t‖; displacements are no longer needed */
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->first[some], (int)t->poses->count, (int)r, 1, s->rows, (int)r, rho, (int)r, 0, s->u, (int)padded);
+            evaluate_some(t, some, list + first,
+                          s); /* forces are scaled by 1/‖f_t‖; displacements are no longer needed */
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->first[some], (int)t->poses->count, (int)r, 1,
+                        s->rows, (int)r, rho, (int)r, 0, s->u, (int)padded);
             for (int64_t k = 0; k < some; k++) {
                 c[first + k] = 0;
                 for (int64_t i = s->first[k]; i < s->first[k + 1]; i++)
@@ -474,7 +500,8 @@ int sp_training_products(sp_training *t, const double *rho, int64_t count, const
     if (!scaled)
         return sp_fail_memory(t->context);
     for (int64_t k = 0; k < r * t->poses->count; k++)
-        scaled[k] = rho[k] * t->scale[k % r] * (list ? 1 : t->inverse[k / r]); /* single elements have their forces scaled */
+        scaled[k] =
+            rho[k] * t->scale[k % r] * (list ? 1 : t->inverse[k / r]); /* single elements have their forces scaled */
     int status = list ? products_of_some(t, scaled, count, list, c, norm) : products_of_all(t, scaled, c, norm);
     if (status == SP_OK && !list && t->nonlinear)
         status = subtract_linear(t, scaled, c);

@@ -1,5 +1,5 @@
-/* Central differences in velocity form (leapfrog). Mass-proportional damping is implicit, the stiffness-proportional part
- * and that by strain rate take the velocity of the half step, so that no matrix but M is solved with. */
+/* Central differences in velocity form (leapfrog). Mass-proportional damping is implicit, the stiffness-proportional
+ * part and that by strain rate take the velocity of the half step, so that no matrix but M is solved with. */
 #include "dynamics/internal.h"
 
 #include <math.h>

@@ -148,7 +148,8 @@ int sp_condensed_make_room(sp_condensed *self, int64_t joints)
 static int allocate(sp_condensed *self)
 {
     const int64_t n = self->full.n, rows = 3 * self->body->mesh->vertex_count;
-    double **free_vectors[] = {&self->f, &self->q, &self->x, &self->xx, &self->drift, &self->pull, &self->push, &self->drag, &self->inertia};
+    double **free_vectors[] = {&self->f,    &self->q,    &self->x,    &self->xx,     &self->drift,
+                               &self->pull, &self->push, &self->drag, &self->inertia};
     double **held_vectors[] = {&self->held_u, &self->held_v, &self->wide};
     for (size_t i = 0; i < sizeof free_vectors / sizeof *free_vectors; i++)
         *free_vectors[i] = sp_pool_new(&self->pool, n, sizeof(double));
@@ -161,7 +162,8 @@ static int allocate(sp_condensed *self)
     return self->pool.failed ? sp_fail_memory(self->context) : sp_condensed_make_room(self, 0);
 }
 
-int sp_condensed_system_new(sp_context *context, sp_system *full, const sp_condensation *condensation, sp_system *system)
+int sp_condensed_system_new(sp_context *context, sp_system *full, const sp_condensation *condensation,
+                            sp_system *system)
 {
     sp_condensed *self = calloc(1, sizeof *self);
     int status;
@@ -175,12 +177,32 @@ int sp_condensed_system_new(sp_context *context, sp_system *full, const sp_conde
     self->body = full->body;
     self->gamma = condensation->gamma;
     self->corrections = condensation->corrections;
-    *system = (sp_system){.self = self, .n = full->n, .constant = full->constant, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add,
-                          .matrix_factor = matrix_factor, .matrix_solve = matrix_solve, .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times,
-                          .set_springs = set_springs, .visit = visit, .cubic = full->cubic, .inverted = full->inverted ? inverted : NULL, .viscous_add = full->viscous_add ? viscous_add : NULL,
-                          .viscous_times = full->viscous_times ? viscous_times : NULL, .body = full->body, .hold = hold, .stiffness_times = stiffness_times,
-                          .inertia_times = inertia_times, .held_inertia = held_inertia, .held_work = held_work, .begin = full->begin ? begin : NULL,
-                          .rub = full->rub ? sp_condensed_rub : NULL, .velocity_step = sp_condensed_velocity_step,
+    *system = (sp_system){.self = self,
+                          .n = full->n,
+                          .constant = full->constant,
+                          .force = force,
+                          .matrix_start = matrix_start,
+                          .matrix_add = matrix_add,
+                          .matrix_factor = matrix_factor,
+                          .matrix_solve = matrix_solve,
+                          .mass_times = mass_times,
+                          .mass_solve = mass_solve,
+                          .tangent_times = tangent_times,
+                          .set_springs = set_springs,
+                          .visit = visit,
+                          .cubic = full->cubic,
+                          .inverted = full->inverted ? inverted : NULL,
+                          .viscous_add = full->viscous_add ? viscous_add : NULL,
+                          .viscous_times = full->viscous_times ? viscous_times : NULL,
+                          .body = full->body,
+                          .hold = hold,
+                          .stiffness_times = stiffness_times,
+                          .inertia_times = inertia_times,
+                          .held_inertia = held_inertia,
+                          .held_work = held_work,
+                          .begin = full->begin ? begin : NULL,
+                          .rub = full->rub ? sp_condensed_rub : NULL,
+                          .velocity_step = sp_condensed_velocity_step,
                           .active = full->active};
     *full = (sp_system){0};
     if (!(self->gamma >= 0 && self->gamma <= 1)) {
@@ -233,7 +255,8 @@ static int assemble(sp_condensed *self, const double *q)
     return status == SP_NUMERICAL ? sp_condensed_assemble(self, q, true, &factorizations) : status;
 }
 
-int sp_condensed_system_balance(sp_system *system, const double *q, const double *external, double *quasistatic, double *dynamic)
+int sp_condensed_system_balance(sp_system *system, const double *q, const double *external, double *quasistatic,
+                                double *dynamic)
 {
     sp_condensed *self = system->self;
     const int64_t d = self->map.d, s = self->map.s;
@@ -284,12 +307,14 @@ static double potential(sp_condensed *self, const double *external, const double
     return energy - sp_dense_dot(self->full.n, external, q);
 }
 
-int sp_condensed_system_settle(sp_system *system, const double *external, double tolerance, int64_t iterations, double *q)
+int sp_condensed_system_settle(sp_system *system, const double *external, double tolerance, int64_t iterations,
+                               double *q)
 {
     sp_condensed *self = system->self;
     enum { HALVINGS = 40 };
     const int64_t s = self->map.s, n = self->full.n;
-    double size = 0, last = INFINITY, energy = potential(self, external, q, self->residual, &size), *direction = self->xs, *trial = self->x;
+    double size = 0, last = INFINITY, energy = potential(self, external, q, self->residual, &size),
+           *direction = self->xs, *trial = self->x;
     int status = SP_OK;
     tolerance = tolerance > 0 ? tolerance : 1e-10;
     iterations = iterations > 0 ? iterations : 50;
@@ -301,7 +326,9 @@ int sp_condensed_system_settle(sp_system *system, const double *external, double
             return SP_OK;
         last = left;
         if (k == iterations || !isfinite(left) || !isfinite(energy))
-            return sp_fail(self->context, SP_NUMERICAL, "the quasistatic vertices found no balance in %lld iterations: %g of %g N are left", (long long)k, left, size);
+            return sp_fail(self->context, SP_NUMERICAL,
+                           "the quasistatic vertices found no balance in %lld iterations: %g of %g N are left",
+                           (long long)k, left, size);
         SP_TRY(assemble(self, q));
         memcpy(direction, self->residual, (size_t)s * sizeof *direction);
         SP_TRY(sp_condensed_map_solve(&self->map, false, 1, direction));
@@ -315,7 +342,8 @@ int sp_condensed_system_settle(sp_system *system, const double *external, double
                 trial[self->map.quasistatic[i]] += part * direction[i];
             const double there = potential(self, external, trial, self->residual, &most);
             /* near the balance differences of energies are rounding: the residual decides */
-            const bool level = fabs(there - energy) <= 1e-12 * (fabs(there) + fabs(energy)) || part * slope <= 1e-10 * (fabs(there) + fabs(energy));
+            const bool level = fabs(there - energy) <= 1e-12 * (fabs(there) + fabs(energy)) ||
+                               part * slope <= 1e-10 * (fabs(there) + fabs(energy));
             if (there <= energy - 1e-4 * part * slope || (level && norm(s, self->residual) < left)) {
                 energy = there;
                 size = most;
@@ -325,7 +353,9 @@ int sp_condensed_system_settle(sp_system *system, const double *external, double
         if (halving == HALVINGS && left <= 1e-8 * size)
             return SP_OK;
         if (halving == HALVINGS)
-            return sp_fail(self->context, SP_NUMERICAL, "the quasistatic vertices found no balance: %g of %g N are left and no step leads on", left, size);
+            return sp_fail(self->context, SP_NUMERICAL,
+                           "the quasistatic vertices found no balance: %g of %g N are left and no step leads on", left,
+                           size);
         memcpy(q, trial, (size_t)n * sizeof *q);
     }
 done:

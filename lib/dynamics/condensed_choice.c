@@ -29,11 +29,13 @@ static int check_count(sp_context *context, const sp_body *body, int64_t count)
     for (int64_t v = 0; v < body->mesh->vertex_count; v++)
         candidates += has_free(body, v);
     if (count < 0 || count > candidates)
-        return sp_fail(context, SP_USAGE, "%lld dynamic vertices asked for: the body has %lld that are not held", (long long)count, (long long)candidates);
+        return sp_fail(context, SP_USAGE, "%lld dynamic vertices asked for: the body has %lld that are not held",
+                       (long long)count, (long long)candidates);
     return SP_OK;
 }
 
-int sp_nearest_vertices(sp_context *context, const sp_body *body, int64_t points, const double *point, int64_t *count, int64_t *vertex)
+int sp_nearest_vertices(sp_context *context, const sp_body *body, int64_t points, const double *point, int64_t *count,
+                        int64_t *vertex)
 {
     const sp_mesh *mesh = body->mesh;
     for (int64_t i = 0; i < 3 * points; i++)
@@ -59,11 +61,13 @@ int sp_nearest_vertices(sp_context *context, const sp_body *body, int64_t points
 }
 
 /* Goes through the candidates in a random order and takes each one that is far enough from those before. */
-static int64_t scatter(const sp_mesh *mesh, uint64_t seed, uint64_t stream, int64_t candidates, int64_t *order, double distance, int64_t count, int64_t *vertex)
+static int64_t scatter(const sp_mesh *mesh, uint64_t seed, uint64_t stream, int64_t candidates, int64_t *order,
+                       double distance, int64_t count, int64_t *vertex)
 {
     int64_t found = 0;
     for (int64_t i = 0; i < candidates && found < count; i++) {
-        const int64_t j = i + (int64_t)(sp_random_uniform(seed, stream, (uint64_t)i) * (double)(candidates - i)), pick = order[j];
+        const int64_t j = i + (int64_t)(sp_random_uniform(seed, stream, (uint64_t)i) * (double)(candidates - i)),
+                      pick = order[j];
         order[j] = order[i];
         order[i] = pick;
         int64_t k = 0;
@@ -75,7 +79,8 @@ static int64_t scatter(const sp_mesh *mesh, uint64_t seed, uint64_t stream, int6
     return found;
 }
 
-int sp_random_vertices(sp_context *context, const sp_body *body, uint64_t seed, int64_t count, double distance, int64_t *vertex)
+int sp_random_vertices(sp_context *context, const sp_body *body, uint64_t seed, int64_t count, double distance,
+                       int64_t *vertex)
 {
     enum { ATTEMPTS = 100, STREAM = 4100 };
     const sp_mesh *mesh = body->mesh;
@@ -96,14 +101,17 @@ int sp_random_vertices(sp_context *context, const sp_body *body, uint64_t seed, 
         for (int64_t v = 0; v < mesh->vertex_count; v++)
             if (has_free(body, v))
                 order[candidates++] = v;
-        const int64_t found = scatter(mesh, seed, STREAM + (uint64_t)attempt, candidates, order, distance, count, vertex);
+        const int64_t found =
+            scatter(mesh, seed, STREAM + (uint64_t)attempt, candidates, order, distance, count, vertex);
         most = found > most ? found : most;
         if (found == count) {
             qsort(vertex, (size_t)count, sizeof *vertex, compare);
             goto done;
         }
     }
-    status = sp_fail(context, SP_NUMERICAL, "%lld dynamic vertices %g m apart were not found in %d attempts, at most %lld", (long long)count, distance, ATTEMPTS, (long long)most);
+    status =
+        sp_fail(context, SP_NUMERICAL, "%lld dynamic vertices %g m apart were not found in %d attempts, at most %lld",
+                (long long)count, distance, ATTEMPTS, (long long)most);
 done:
     sp_pool_free(&pool);
     return status;
@@ -114,7 +122,8 @@ int sp_farthest_vertices(sp_context *context, const sp_body *body, int64_t count
     const sp_mesh *mesh = body->mesh;
     const int64_t vertices = mesh->vertex_count;
     sp_pool pool = {0};
-    double *distance = sp_pool_raw(&pool, vertices, sizeof *distance), centre[3] = {0}; /* squared; −1: not to be taken (any more) */
+    double *distance = sp_pool_raw(&pool, vertices, sizeof *distance),
+           centre[3] = {0}; /* squared; −1: not to be taken (any more) */
     int64_t *held = sp_pool_raw(&pool, vertices, sizeof *held), held_count = 0;
     int status;
     SP_TRY(check_count(context, body, count));

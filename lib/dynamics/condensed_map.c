@@ -1,5 +1,5 @@
-#include "dynamics/condensed.h"
 #include "dynamics/condensed_map.h"
+#include "dynamics/condensed.h"
 #include "dynamics/floating.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@ static int mark(sp_context *context, const sp_body *body, int64_t count, const i
     for (int64_t k = 0; k < count; k++) {
         const int64_t v = vertex[k];
         if (v < 0 || v >= body->mesh->vertex_count)
-            return sp_fail(context, SP_USAGE, "dynamic vertex %lld is out of range: there are %lld vertices", (long long)v, (long long)body->mesh->vertex_count);
+            return sp_fail(context, SP_USAGE, "dynamic vertex %lld is out of range: there are %lld vertices",
+                           (long long)v, (long long)body->mesh->vertex_count);
         bool any = false;
         for (int c = 0; c < 3; c++) {
             const int64_t dof = body->dof[3 * v + c];
@@ -29,7 +30,8 @@ static int mark(sp_context *context, const sp_body *body, int64_t count, const i
     return SP_OK;
 }
 
-/* Makes further vertices dynamic in pieces that would still turn or slide about those that are, and refuses pieces that nothing is known of. */
+/* Makes further vertices dynamic in pieces that would still turn or slide about those that are, and refuses pieces that
+ * nothing is known of. */
 static int refuse_floating(sp_context *context, const sp_body *body, int64_t *place, int64_t *added)
 {
     int64_t vertex;
@@ -38,7 +40,10 @@ static int refuse_floating(sp_context *context, const sp_body *body, int64_t *pl
     SP_TRY(sp_floating_settle(context, body, place, added));
     SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
     if (vertex >= 0)
-        status = sp_fail(context, SP_INPUT, "the piece with vertex %lld could go anywhere with its dynamic and held vertices at rest: it needs a dynamic vertex", (long long)vertex);
+        status = sp_fail(context, SP_INPUT,
+                         "the piece with vertex %lld could go anywhere with its dynamic and held vertices at rest: it "
+                         "needs a dynamic vertex",
+                         (long long)vertex);
 done:
     return status;
 }
@@ -84,7 +89,8 @@ int sp_condensation_check(sp_context *context, const sp_body *body, int64_t coun
     return status;
 }
 
-int sp_condensed_map_new(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex, sp_condensed_map *map)
+int sp_condensed_map_new(sp_context *context, const sp_body *body, int64_t count, const int64_t *vertex,
+                         sp_condensed_map *map)
 {
     const int64_t n = body->dof_count;
     int64_t *node = NULL;
@@ -141,7 +147,8 @@ void sp_condensed_map_fill(sp_condensed_map *map, const sp_sparse *K, const sp_s
         return;
     }
     bool same = map->factored;
-    int64_t k = 0; /* all before are done: the entries of a row's vertex stand side by side, those in between are as they were */
+    int64_t k = 0; /* all before are done: the entries of a row's vertex stand side by side, those in between are as
+                      they were */
     for (int64_t i = 0; i <= K->order; i++) {
         const int64_t own = i < K->order ? map->own[i] : entries, width = i < K->order ? map->width[i] : 0;
         const size_t part = (size_t)(own - k) * sizeof(double);

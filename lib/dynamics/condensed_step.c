@@ -1,5 +1,5 @@
-/* The step of ConJac and its friction (dynamics/condensed.h). Columns are written z = (identity or 0; Z): since K_ss Z + K_s· = 0, K z has rows in d (and in held vertices)
- * only, so that zᵀ K z costs nothing beside Z. */
+/* The step of ConJac and its friction (dynamics/condensed.h). Columns are written z = (identity or 0; Z): since K_ss Z
+ * + K_s· = 0, K z has rows in d (and in held vertices) only, so that zᵀ K z costs nothing beside Z. */
 #include "dynamics/condensed_internal.h"
 #include "linear/dense.h"
 
@@ -88,8 +88,8 @@ void sp_condensed_inertia(sp_condensed *self)
             self->G[z * l + k] += self->N_d[d * l + k];
 }
 
-/* What is not M or K of y = S x over the free components: h D, and the supports, which K has and Rayleigh damping has not. held: the share of held vertices that move too.
- * False: nothing. */
+/* What is not M or K of y = S x over the free components: h D, and the supports, which K has and Rayleigh damping has
+ * not. held: the share of held vertices that move too. False: nothing. */
 static bool other_times(sp_condensed *self, const double *x, bool held, double *y)
 {
     const bool supports = self->standing && self->spring != self->stiff;
@@ -135,7 +135,8 @@ static void reduce(sp_condensed *self, const sp_border *border)
             memset(self->xs, 0, (size_t)s * sizeof *self->xs);
             add_border(self, full, 1, NULL, self->xs);
             for (int64_t l = d; l < self->c; l++) {
-                const double part = sp_dense_dot(s, self->xs, self->Z + s * l) + (l < z ? sp_dense_dot(rows, full, border->columns + rows * (l - d)) : 0);
+                const double part = sp_dense_dot(s, self->xs, self->Z + s * l) +
+                                    (l < z ? sp_dense_dot(rows, full, border->columns + rows * (l - d)) : 0);
                 if (kind == 0)
                     G[z * l + d + j] = self->mass_scale * (G[z * l + d + j] + part);
                 else
@@ -192,7 +193,8 @@ static void read_border(sp_condensed *self, const sp_velocity_step *step)
     }
 }
 
-/* (external − f)_s without what the inertia of held vertices has put into the external forces: quasistatic ones have no inertia against which that would stand. */
+/* (external − f)_s without what the inertia of held vertices has put into the external forces: quasistatic ones have no
+ * inertia against which that would stand. */
 static void quasistatic_residual(sp_condensed *self, const sp_velocity_step *step, const double *f)
 {
     for (int64_t i = 0; i < self->map.s; i++) {
@@ -233,7 +235,8 @@ static void momentum(sp_condensed *self, const sp_velocity_step *step)
     add_projected(self, self->x, self->right);
     for (int64_t j = 0; j < m; j++) {
         const double *c = border->columns + rows * j, *weight = self->weight + rows * j;
-        double sum = border->right[j] - step->step * self->full.held_work(self->full.self, step->q, c) + sp_dense_dot(rows, c, self->wide);
+        double sum = border->right[j] - step->step * self->full.held_work(self->full.self, step->q, c) +
+                     sp_dense_dot(rows, c, self->wide);
         for (int64_t i = 0; i < n; i++)
             sum += weight[self->body->free[i]] * step->v[i];
         self->right[d + j] += sum;
@@ -333,7 +336,8 @@ int sp_condensed_velocity_step(void *data, const sp_velocity_step *step)
         status = prepare(self, step, true);
         if (status == SP_NUMERICAL)
             status = sp_fail(self->context, SP_NUMERICAL,
-                             "the stiffness of the quasistatic vertices is not positive definite, not even that of definite elements: take a smaller step, or more dynamic vertices");
+                             "the stiffness of the quasistatic vertices is not positive definite, not even that of "
+                             "definite elements: take a smaller step, or more dynamic vertices");
     }
     if (status != SP_OK)
         goto done;
@@ -352,7 +356,8 @@ done:
 
 /* ---- friction ---- */
 
-/* v − v₁ = δ of the filter changes the dynamic velocities by argmin ‖δ − J dv‖ in the metric S: R dv = Jᵀ S δ, where K J has rows in d alone. */
+/* v − v₁ = δ of the filter changes the dynamic velocities by argmin ‖δ − J dv‖ in the metric S: R dv = Jᵀ S δ, where K
+ * J has rows in d alone. */
 double sp_condensed_rub(void *data, const double *q0, const double *q1, double h, double *v)
 {
     sp_condensed *self = data;
@@ -371,7 +376,8 @@ double sp_condensed_rub(void *data, const double *q0, const double *q1, double h
     sp_condensed_map_split(&self->map, delta, self->xd, self->xs);
     sp_dense_inner(self->context, s, d, self->N, 1, self->xs, self->right, self->work);
     for (int64_t k = 0; k < d; k++)
-        self->right[k] = self->mass_scale * (self->right[k] + sp_dense_dot(d, self->N_d + d * k, self->xd)) + self->stiff * sp_dense_dot(d, self->A_d + d * k, self->xd);
+        self->right[k] = self->mass_scale * (self->right[k] + sp_dense_dot(d, self->N_d + d * k, self->xd)) +
+                         self->stiff * sp_dense_dot(d, self->A_d + d * k, self->xd);
     if (other_times(self, delta, false, self->drift)) {
         const int64_t m = self->m;
         self->m = 0; /* joints keep their rates */

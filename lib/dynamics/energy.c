@@ -1,5 +1,6 @@
-/* The exactly conserving step: q₁ − q₀ = h(v₀+v₁)/2 and M(v₁−v₀) = h(external − f̄ − C Δq/h) with f̄ = (f(q₀) + 4f(½(q₀+q₁)) + f(q₁))/6.
- * f is cubic along the segment, so Simpson's rule gives f̄·Δq = W(q₁) − W(q₀) without error. Unknown: q₁. */
+/* The exactly conserving step: q₁ − q₀ = h(v₀+v₁)/2 and M(v₁−v₀) = h(external − f̄ − C Δq/h) with f̄ = (f(q₀) +
+ * 4f(½(q₀+q₁)) + f(q₁))/6. f is cubic along the segment, so Simpson's rule gives f̄·Δq = W(q₁) − W(q₀) without error.
+ * Unknown: q₁. */
 #include "dynamics/internal.h"
 
 #include <math.h>

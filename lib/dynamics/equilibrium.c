@@ -11,9 +11,11 @@ struct sp_equilibrium {
     sp_integrator *it;
 };
 
-int sp_equilibrium_new(sp_context *context, const sp_system *system, double tolerance, int64_t iterations, sp_equilibrium **result)
+int sp_equilibrium_new(sp_context *context, const sp_system *system, double tolerance, int64_t iterations,
+                       sp_equilibrium **result)
 {
-    sp_integrator_parameters parameters = {.kind = SP_STATIC, .step = 1, .tolerance = tolerance, .iterations = iterations};
+    sp_integrator_parameters parameters = {
+        .kind = SP_STATIC, .step = 1, .tolerance = tolerance, .iterations = iterations};
     sp_equilibrium *equilibrium = calloc(1, sizeof *equilibrium);
     if (!equilibrium)
         return sp_fail_memory(context);
@@ -33,8 +35,8 @@ void sp_equilibrium_free(sp_equilibrium *equilibrium)
     free(equilibrium);
 }
 
-int sp_equilibrium_find(sp_equilibrium *equilibrium, const double *from, const double *from_load, const double *load, double *q,
-                        sp_equilibrium_report *report)
+int sp_equilibrium_find(sp_equilibrium *equilibrium, const double *from, const double *from_load, const double *load,
+                        double *q, sp_equilibrium_report *report)
 {
     sp_integrator *it = equilibrium->it;
     size_t bytes = (size_t)it->n * sizeof *q;
@@ -45,7 +47,8 @@ int sp_equilibrium_find(sp_equilibrium *equilibrium, const double *from, const d
     it->report = (sp_integrator_report){0};
     int status = sp_static_reach(it);
     const sp_integrator_report *r = &it->report;
-    *report = (sp_equilibrium_report){r->load_steps, r->newton_iterations, r->factorizations, r->halvings, r->indefinite, 0};
+    *report =
+        (sp_equilibrium_report){r->load_steps, r->newton_iterations, r->factorizations, r->halvings, r->indefinite, 0};
     if (status != SP_OK)
         return status;
     memcpy(q, it->q1, bytes);

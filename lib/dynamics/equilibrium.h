@@ -19,11 +19,11 @@ int sp_equilibrium_new(sp_context *context, const sp_system *system, double tole
                        sp_equilibrium **equilibrium) SP_MUST_USE;
 void sp_equilibrium_free(sp_equilibrium *equilibrium); /* NULL is allowed */
 
-/* q [n] receives the equilibrium under `load` [n], reached from the one at `from` [n] under `from_load` [n]: Newton's method
- * with a line search in the potential; where it fails, the way between the loads is taken in parts, down to a 1024th. The result
- * depends on the arguments alone, not on what was solved before. SP_NUMERICAL where even the smallest part fails; the report says what
- * that took. q may not be `from`. */
-int sp_equilibrium_find(sp_equilibrium *equilibrium, const double *from, const double *from_load, const double *load, double *q,
-                        sp_equilibrium_report *report) SP_MUST_USE;
+/* q [n] receives the equilibrium under `load` [n], reached from the one at `from` [n] under `from_load` [n]: Newton's
+ * method with a line search in the potential; where it fails, the way between the loads is taken in parts, down to a
+ * 1024th. The result depends on the arguments alone, not on what was solved before. SP_NUMERICAL where even the
+ * smallest part fails; the report says what that took. q may not be `from`. */
+int sp_equilibrium_find(sp_equilibrium *equilibrium, const double *from, const double *from_load, const double *load,
+                        double *q, sp_equilibrium_report *report) SP_MUST_USE;
 
 #endif

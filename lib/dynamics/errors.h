@@ -1,4 +1,5 @@
-/* How far a motion is from a reference, frame by frame as they come: what validates a reduced model beside the full one. */
+/* How far a motion is from a reference, frame by frame as they come: what validates a reduced model beside the full
+ * one. */
 #ifndef SP_DYNAMICS_ERRORS_H
 #define SP_DYNAMICS_ERRORS_H
 
@@ -26,16 +27,17 @@ typedef struct sp_motion_sums {
     sp_context *context;
     const sp_sparse *mass;
     const int64_t *vertex;
-    double *work;                    /* [n, 8] */
+    double *work; /* [n, 8] */
     int64_t frames;
-    double time, density[4];         /* of the last frame: ‖Δu‖², ‖Δv‖², ‖u‖², ‖v‖² */
+    double time, density[4]; /* of the last frame: ‖Δu‖², ‖Δv‖², ‖u‖², ‖v‖² */
     double integral[4];
-    double largest[2], energy[2];    /* difference, reference */
+    double largest[2], energy[2]; /* difference, reference */
 } sp_motion_sums;
 
-/* mass [n, n] and the vertex of every degree of freedom, vertex [n], those of one vertex beside each other (sp_body_nodes); both must outlive
- * the sums. */
-int sp_motion_sums_new(sp_context *context, const sp_sparse *mass, const int64_t *vertex, sp_motion_sums *sums) SP_MUST_USE;
+/* mass [n, n] and the vertex of every degree of freedom, vertex [n], those of one vertex beside each other
+ * (sp_body_nodes); both must outlive the sums. */
+int sp_motion_sums_new(sp_context *context, const sp_sparse *mass, const int64_t *vertex,
+                       sp_motion_sums *sums) SP_MUST_USE;
 void sp_motion_sums_free(sp_motion_sums *sums);
 
 /* The next frame of both; frames come in the order of time. Allocates nothing. */

@@ -1,14 +1,17 @@
-/* Oscillators q̈ + c q̇ + λ q = external with c = α + βλ, each integrated exactly under the mean of its force over the step: exact for forces that change at the ends of steps alone. */
+/* Oscillators q̈ + c q̇ + λ q = external with c = α + βλ, each integrated exactly under the mean of its force over the
+ * step: exact for forces that change at the ends of steps alone. */
 #include "dynamics/internal.h"
 
 #include <math.h>
 
-/* What an oscillator does over h: displacement G by a unit force, and displacement S and velocity V by a unit velocity; G' = S, S' = V = 1 − c S − λ G. */
+/* What an oscillator does over h: displacement G by a unit force, and displacement S and velocity V by a unit velocity;
+ * G' = S, S' = V = 1 − c S − λ G. */
 typedef struct response {
     double G, S, V;
 } response;
 
-/* Weak springs and damping over the step, ch ≤ 1 and λh² ≤ 1, where the closed forms cancel: Taylor's series of G'' = 1 − c G' − λ G, with z_k = G⁽ᵏ⁾(0) hᵏ/k!. */
+/* Weak springs and damping over the step, ch ≤ 1 and λh² ≤ 1, where the closed forms cancel: Taylor's series of G'' = 1
+ * − c G' − λ G, with z_k = G⁽ᵏ⁾(0) hᵏ/k!. */
 static response short_step(double lambda, double c, double h)
 {
     enum { TERMS = 24 }; /* |z_k| ≤ 2ᵏ/k!: the rest is below 1e-16 of the first */
@@ -28,7 +31,8 @@ static response respond(double lambda, double c, double h)
     const double half = 0.5 * c, square = lambda - half * half;
     if (c * h <= 1 && lambda * h * h <= 1)
         return short_step(lambda, c, h);
-    double cosine = exp(-half * h), sine = cosine * h; /* of ωh, decayed, the second by ω; cosh and sinh where overdamped */
+    double cosine = exp(-half * h),
+           sine = cosine * h; /* of ωh, decayed, the second by ω; cosh and sinh where overdamped */
     if (square > 0) {
         const double omega = sqrt(square), decay = cosine;
         cosine = decay * cos(omega * h);
@@ -50,7 +54,8 @@ int sp_step_exact(sp_integrator *it)
     sp_mean_force(it, it->t0, it->t1, it->external);
     for (int64_t i = 0; i < it->n; i++) {
         /* λ ≤ 0, a rigid mode to rounding, counts as 0 */
-        const double lambda = fmax(it->system->eigenvalue[i], 0), c = it->p.damping_mass + it->p.damping_stiffness * lambda, f = it->external[i];
+        const double lambda = fmax(it->system->eigenvalue[i], 0),
+                     c = it->p.damping_mass + it->p.damping_stiffness * lambda, f = it->external[i];
         const double q = it->q[i], v = it->v[i], pull = f - lambda * q;
         const response to = respond(lambda, c, it->h);
         const double q1 = q + to.G * pull + to.S * v, v1 = to.S * pull + to.V * v, work = f * (q1 - q);

@@ -15,7 +15,8 @@ typedef struct pieces {
     int64_t count, *piece;   /* [elements] which each element belongs to */
     int64_t *parent, *seen;  /* [elements], [vertices] room */
     int64_t *first, *vertex; /* [count] first element, and a vertex that is not at rest; −1: there is none */
-    double *gram;            /* [count, 6, 6] of the components at rest in the six rigid motions about the piece's first corner, in units of size */
+    double *gram; /* [count, 6, 6] of the components at rest in the six rigid motions about the piece's first corner, in
+                     units of size */
 } pieces;
 
 static int64_t root(int64_t *parent, int64_t i)
@@ -66,11 +67,13 @@ static void join_elements(pieces *p)
     }
 }
 
-/* Row c of the rigid motions t + θ × x at a vertex, x from a point of the piece, since far from 0 digits would be lost. */
+/* Row c of the rigid motions t + θ × x at a vertex, x from a point of the piece, since far from 0 digits would be lost.
+ */
 static void motion_row(const pieces *p, int64_t piece, int64_t vertex, int c, double row[6])
 {
     const sp_mesh *mesh = p->body->mesh;
-    const double *origin = mesh->vertices + 3 * sp_mesh_corners(mesh, p->first[piece], &(int){0})[0], *x = mesh->vertices + 3 * vertex;
+    const double *origin = mesh->vertices + 3 * sp_mesh_corners(mesh, p->first[piece], &(int){0})[0],
+                 *x = mesh->vertices + 3 * vertex;
     memset(row, 0, 6 * sizeof *row);
     row[c] = 1;
     row[3 + (c + 1) % 3] = (x[(c + 2) % 3] - origin[(c + 2) % 3]) / p->size;
@@ -183,16 +186,20 @@ int sp_floating_refuse_statics(sp_context *context, const sp_body *body, int64_t
     const char *held = anywhere ? "nothing holds" : "what is held leaves rigid motions to";
     SP_TRY(sp_mesh_pieces_by_size(context, body->mesh, piece, &count_of_pieces));
     if (count_of_pieces > 1)
-        status = sp_fail(context, SP_INPUT, "%s the piece with vertex %lld: statics finds no equilibrium of it; fix vertices, attach springs, or take the piece out (simcut --keep)", held,
-                         (long long)vertex);
+        status = sp_fail(context, SP_INPUT,
+                         "%s the piece with vertex %lld: statics finds no equilibrium of it; fix vertices, attach "
+                         "springs, or take the piece out (simcut --keep)",
+                         held, (long long)vertex);
     else
-        status = sp_fail(context, SP_INPUT, "%s the mesh: statics finds no equilibrium; fix vertices or attach springs", held);
+        status = sp_fail(context, SP_INPUT, "%s the mesh: statics finds no equilibrium; fix vertices or attach springs",
+                         held);
 done:
     sp_pool_free(&scratch);
     return status;
 }
 
-/* The vertices of floating pieces that go farthest, the first of equal ones, into p->vertex; −1 for all other pieces. motion [count, 6], way [count]: room. */
+/* The vertices of floating pieces that go farthest, the first of equal ones, into p->vertex; −1 for all other pieces.
+ * motion [count, 6], way [count]: room. */
 static int64_t find_farthest(pieces *p, double *motion, double *way)
 {
     const sp_mesh *mesh = p->body->mesh;
@@ -233,7 +240,8 @@ int sp_floating_settle(sp_context *context, const sp_body *body, int64_t *place,
     *added = 0;
     while (status == SP_OK) {
         SP_TRY(find(context, &p));
-        double *motion = sp_pool_raw(&p.pool, 6 * p.count, sizeof *motion), *way = sp_pool_raw(&p.pool, p.count, sizeof *way);
+        double *motion = sp_pool_raw(&p.pool, 6 * p.count, sizeof *motion),
+               *way = sp_pool_raw(&p.pool, p.count, sizeof *way);
         if (p.pool.failed) {
             status = sp_fail_memory(context);
             break;

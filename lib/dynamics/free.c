@@ -1,8 +1,8 @@
-/* The step of dynamics/free.h. The unknowns are ξ₁ = (Ω₁, q̇₁), so that q₁ = q₀ + h (q̇₀ + q̇₁)/2 loses no digits to a division by h; the
- * residual is that of π₁.
+/* The step of dynamics/free.h. The unknowns are ξ₁ = (Ω₁, q̇₁), so that q₁ = q₀ + h (q̇₀ + q̇₁)/2 loses no digits to a
+ * division by h; the residual is that of π₁.
  *
- * All of A(q) follows from its slopes, nine rows of r: ∂_iJ in the order xx, yy, zz, yz, zx, xy, and G. They are linear in q; their
- * derivatives are nine constant r × r matrices, symmetric for J, antisymmetric for G (∂_iG_j = −∂_jG_i). */
+ * All of A(q) follows from its slopes, nine rows of r: ∂_iJ in the order xx, yy, zz, yz, zx, xy, and G. They are linear
+ * in q; their derivatives are nine constant r × r matrices, symmetric for J, antisymmetric for G (∂_iG_j = −∂_jG_i). */
 #include "dynamics/free.h"
 
 #include "linear/dense.h"
@@ -22,7 +22,8 @@ typedef struct instant {
     double *q, *qdot, *p; /* [r] */
     double *slope;        /* [SLOPES, r] */
     double *turn;         /* [3, r] ∂_iG q̇ */
-    double *f, *K;        /* [r], [r, r] internal force and stiffness: f where forces are by Simpson's rule, K where something needs it */
+    double *f, *K; /* [r], [r, r] internal force and stiffness: f where forces are by Simpson's rule, K where something
+                      needs it */
 } instant;
 
 /* What a step needs besides, of one thread. */
@@ -37,11 +38,12 @@ struct sp_free_body {
     const sp_inertia *inertia;
     sp_free_parameters p;
     sp_reduced_force force;
-    int r, n; /* n = 3 + r */
+    int r, n;                        /* n = 3 + r */
     bool coupled, simpson, definite; /* definite: the square is factored by Cholesky */
-    double J[INERTIA];     /* at q = 0 … */
-    double *slope, *curve; /* … with the slopes, and their derivatives [SLOPES, r, r]: row j, column i is ∂_i of slope j */
-    double *weight;        /* [n] 1/A_kk at rest: π is measured by Σ π_k²/A_kk, the root of an energy */
+    double J[INERTIA];               /* at q = 0 … */
+    double *slope,
+        *curve;     /* … with the slopes, and their derivatives [SLOPES, r, r]: row j, column i is ∂_i of slope j */
+    double *weight; /* [n] 1/A_kk at rest: π is measured by Σ π_k²/A_kk, the root of an energy */
     instant now, next;
     sp_free_state state;
     double P[3], *load;                /* Π₀ + h R₀ᵀT and h Q [r] of the step */
@@ -64,7 +66,8 @@ struct sp_free_body {
 /* y = s x for a symmetric tensor whose components stand `stride` apart. */
 static void tensor_times(const double *s, int64_t stride, const double x[3], double y[3])
 {
-    const double xx = s[0], yy = s[stride], zz = s[2 * stride], yz = s[3 * stride], zx = s[4 * stride], xy = s[5 * stride];
+    const double xx = s[0], yy = s[stride], zz = s[2 * stride], yz = s[3 * stride], zx = s[4 * stride],
+                 xy = s[5 * stride];
     y[0] = xx * x[0] + xy * x[1] + zx * x[2];
     y[1] = xy * x[0] + yy * x[1] + yz * x[2];
     y[2] = zx * x[0] + yz * x[1] + zz * x[2];
@@ -73,7 +76,8 @@ static void tensor_times(const double *s, int64_t stride, const double x[3], dou
 /* x = s⁻¹ y by Cholesky, for s positive definite. */
 static void tensor_solve(const double s[INERTIA], const double y[3], double x[3])
 {
-    const double a = sqrt(s[0]), b = s[5] / a, c = s[4] / a, d = sqrt(s[1] - b * b), e = (s[3] - b * c) / d, f = sqrt(s[2] - c * c - e * e);
+    const double a = sqrt(s[0]), b = s[5] / a, c = s[4] / a, d = sqrt(s[1] - b * b), e = (s[3] - b * c) / d,
+                 f = sqrt(s[2] - c * c - e * e);
     const double u = y[0] / a, v = (y[1] - b * u) / d, w = (y[2] - c * u - e * v) / f;
     x[2] = w / f;
     x[1] = (v - e * x[2]) / d;
@@ -98,7 +102,8 @@ static void set_shape(const sp_free_body *b, instant *at)
     memcpy(at->slope, b->slope, (size_t)(SLOPES * b->r) * sizeof *at->slope);
     cblas_dgemv(CblasRowMajor, CblasNoTrans, SLOPES * b->r, b->r, 1, b->curve, b->r, at->q, 1, 1, at->slope, 1);
     for (int k = 0; k < INERTIA; k++)
-        at->J[k] += 0.5 * (cblas_ddot(b->r, b->slope + k * b->r, 1, at->q, 1) + cblas_ddot(b->r, at->slope + k * b->r, 1, at->q, 1));
+        at->J[k] += 0.5 * (cblas_ddot(b->r, b->slope + k * b->r, 1, at->q, 1) +
+                           cblas_ddot(b->r, at->slope + k * b->r, 1, at->q, 1));
 }
 
 /* p at the velocities there; and what of Π deformation brings, G q̇. */
@@ -115,7 +120,8 @@ static void set_deformation_momentum(const sp_free_body *b, instant *at, double 
         Gqdot[c] = cblas_ddot(b->r, G + c * b->r, 1, at->qdot, 1);
         cblas_daxpy(b->r, at->Omega[c], G + c * b->r, 1, at->p, 1);
     }
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, 3 * b->r, b->r, -1, b->curve + INERTIA * b->r * b->r, b->r, at->qdot, 1, 0, at->turn, 1);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, 3 * b->r, b->r, -1, b->curve + INERTIA * b->r * b->r, b->r, at->qdot, 1, 0,
+                at->turn, 1);
 }
 
 static void set_momenta(const sp_free_body *b, instant *at)
@@ -195,7 +201,8 @@ static void evaluate_forces(sp_free_body *b)
         add_stiffness_times(b, beta, b->middle_K, b->change, b->damping);
 }
 
-/* The residual at x with its norm and the size of its terms; returns their quotient, NaN where the forces are no numbers. */
+/* The residual at x with its norm and the size of its terms; returns their quotient, NaN where the forces are no
+ * numbers. */
 static double measure(sp_free_body *b, const double *x)
 {
     const instant *now = &b->now, *next = &b->next;
@@ -228,19 +235,22 @@ static double measure(sp_free_body *b, const double *x)
             tensor_times(b->middle_slope + i, b->r, next->Omega, JOmega);
             column(now->turn, b->r, i, before);
             column(next->turn, b->r, i, after);
-            r[3 + i] -= 0.5 * h * (sp_dot3(now->Omega, JOmega) + sp_dot3(now->Omega, after) + sp_dot3(next->Omega, before));
+            r[3 + i] -=
+                0.5 * h * (sp_dot3(now->Omega, JOmega) + sp_dot3(now->Omega, after) + sp_dot3(next->Omega, before));
         }
     b->norm = weighted_norm(b, 0, b->n, r);
     return b->size > 0 ? b->norm / b->size : b->norm;
 }
 
-/* square += ∂(h f̄ + damping)/∂q̇₁ [r, r, row major]; of a symmetric one, unless `both`, the part in which the row is no more than the column. The damping
- * βK(q_mid)(q₁ − q₀) has the derivative βK(q_mid) + ½β(K(q₁) − K(q₀)) by q₁, exact where K is quadratic in q. */
+/* square += ∂(h f̄ + damping)/∂q̇₁ [r, r, row major]; of a symmetric one, unless `both`, the part in which the row is no
+ * more than the column. The damping βK(q_mid)(q₁ − q₀) has the derivative βK(q_mid) + ½β(K(q₁) − K(q₀)) by q₁, exact
+ * where K is quadratic in q. */
 static void add_stiffness(sp_free_body *b, bool both)
 {
     const sp_reduced_force *force = &b->force;
     const double h = b->p.step, beta = b->p.damping_stiffness, slope = b->p.semi_implicit ? 0 : 0.25 * h * beta;
-    const double middle = (b->simpson ? h * h / 6 : h * h / 4) + 0.5 * h * beta, end = (b->simpson ? h * h / 12 : 0) + slope;
+    const double middle = (b->simpson ? h * h / 6 : h * h / 4) + 0.5 * h * beta,
+                 end = (b->simpson ? h * h / 12 : 0) + slope;
     const int64_t r = b->r;
     if (!force->together && beta == 0)
         force->evaluate(force->self, b->middle, false, NULL, b->middle_K);
@@ -296,13 +306,20 @@ static void fill_square(sp_free_body *b, bool both)
     const instant *now = &b->now, *next = &b->next;
     const double h = b->p.step, *u = now->Omega, *v = next->Omega, mass = 1 + 0.5 * h * b->p.damping_mass;
     const int r = b->r;
-    const double part[SLOPES] = {
-        u[0] * v[0], u[1] * v[1], u[2] * v[2], u[1] * v[2] + u[2] * v[1], u[2] * v[0] + u[0] * v[2], u[0] * v[1] + u[1] * v[0],
-        u[0] + v[0], u[1] + v[1], u[2] + v[2]};
+    const double part[SLOPES] = {u[0] * v[0],
+                                 u[1] * v[1],
+                                 u[2] * v[2],
+                                 u[1] * v[2] + u[2] * v[1],
+                                 u[2] * v[0] + u[0] * v[2],
+                                 u[0] * v[1] + u[1] * v[0],
+                                 u[0] + v[0],
+                                 u[1] + v[1],
+                                 u[2] + v[2]};
     for (int i = 0; i < r * r; i++)
         b->square[i] = mass * b->inertia->M[i];
     for (int k = 0; b->coupled && k < SLOPES; k++) /* of −h D, and of GᵀΩ₁ */
-        cblas_daxpy(r * r, (k < INERTIA ? -h * h / 8 : 0.5 * h) * part[k], b->curve + (int64_t)k * r * r, 1, b->square, 1);
+        cblas_daxpy(r * r, (k < INERTIA ? -h * h / 8 : 0.5 * h) * part[k], b->curve + (int64_t)k * r * r, 1, b->square,
+                    1);
     add_stiffness(b, both);
 }
 
@@ -325,8 +342,8 @@ static void fill_matrix(sp_free_body *b)
     }
 }
 
-/* Row major is the transpose for LAPACK. Rotation and deformation that do not act on one another are factored apart, the second by Cholesky where it is symmetric and, as
- * it is but for large deformations, positive definite. */
+/* Row major is the transpose for LAPACK. Rotation and deformation that do not act on one another are factored apart,
+ * the second by Cholesky where it is symmetric and, as it is but for large deformations, positive definite. */
 static int factor(sp_free_body *b)
 {
     int bad;
@@ -348,7 +365,8 @@ static int factor(sp_free_body *b)
     }
     if (bad == 0)
         return SP_OK;
-    return sp_fail(b->context, SP_NUMERICAL, "the matrix of step %lld of a free body is singular", (long long)(b->report.steps + 1));
+    return sp_fail(b->context, SP_NUMERICAL, "the matrix of step %lld of a free body is singular",
+                   (long long)(b->report.steps + 1));
 }
 
 static void solve(sp_free_body *b)
@@ -362,7 +380,8 @@ static void solve(sp_free_body *b)
         LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', r, 1, b->square, r, b->pivot + 3, b->dx + 3, r);
 }
 
-/* From x along dx: whole, or halved until the residual falls; close to the solution whole too, where only rounding keeps it from falling.
+/* From x along dx: whole, or halved until the residual falls; close to the solution whole too, where only rounding
+ * keeps it from falling.
  */
 static double advance(sp_free_body *b, bool whole, bool near)
 {
@@ -380,8 +399,8 @@ static double advance(sp_free_body *b, bool whole, bool near)
     }
 }
 
-/* One more correction with the factor at hand brings the residual from the tolerance down to rounding: over many steps energy drifts by
- * what is left. So small, it changes f by K dq. */
+/* One more correction with the factor at hand brings the residual from the tolerance down to rounding: over many steps
+ * energy drifts by what is left. So small, it changes f by K dq. */
 static void polish(sp_free_body *b)
 {
     solve(b);
@@ -394,7 +413,8 @@ static void polish(sp_free_body *b)
 static int refuse_inverted(const sp_free_body *b, int64_t element)
 {
     return sp_fail(b->context, SP_NUMERICAL,
-                   "step %lld of a free body would turn element %lld inside out; take smaller steps, or the law stable-neo-hookean",
+                   "step %lld of a free body would turn element %lld inside out; take smaller steps, or the law "
+                   "stable-neo-hookean",
                    (long long)(b->report.steps + 1), (long long)element);
 }
 
@@ -421,20 +441,22 @@ static int newton(sp_free_body *b)
         if (lost && b->barred >= 0)
             return refuse_inverted(b, b->barred);
         if (lost && !isfinite(relative))
-            return sp_fail(b->context, SP_NUMERICAL, "forces of a free body are beyond the range of numbers in step %lld; take a smaller step",
+            return sp_fail(b->context, SP_NUMERICAL,
+                           "forces of a free body are beyond the range of numbers in step %lld; take a smaller step",
                            (long long)(b->report.steps + 1));
         if (lost)
-            return sp_fail(
-                b->context, SP_NUMERICAL,
-                "Newton's method did not converge in step %lld of a free body: residual %.1e after %lld iterations; take a smaller step",
-                (long long)(b->report.steps + 1), relative, (long long)iterations);
+            return sp_fail(b->context, SP_NUMERICAL,
+                           "Newton's method did not converge in step %lld of a free body: residual %.1e after %lld "
+                           "iterations; take a smaller step",
+                           (long long)(b->report.steps + 1), relative, (long long)iterations);
         double before = b->norm;
         bool near = relative <= 1e-6;
         SP_TRY(factor(b));
         solve(b);
         relative = advance(b, whole, near);
         iterations++;
-        stagnated = near && relative > b->p.tolerance && relative <= 1e-6 && b->norm > (relative <= 1e-8 ? 0.5 : 0.9) * before;
+        stagnated =
+            near && relative > b->p.tolerance && relative <= 1e-6 && b->norm > (relative <= 1e-8 ? 0.5 : 0.9) * before;
     }
     if (iterations == 0)
         memcpy(b->next.K, b->now.K, (size_t)(b->r * b->r) * sizeof *b->next.K);
@@ -459,7 +481,8 @@ static int one_iteration(sp_free_body *b)
     if (!isfinite(relative) && b->barred >= 0)
         return refuse_inverted(b, b->barred);
     if (!isfinite(relative))
-        return sp_fail(b->context, SP_NUMERICAL, "the forces in step %lld of a free body are not finite", (long long)(b->report.steps + 1));
+        return sp_fail(b->context, SP_NUMERICAL, "the forces in step %lld of a free body are not finite",
+                       (long long)(b->report.steps + 1));
     SP_TRY(factor(b));
     solve(b);
     cblas_daxpy(b->n, -1, b->dx, 1, b->x, 1);
@@ -504,7 +527,9 @@ static int check_inertia(sp_free_body *b)
     if (definite)
         return SP_OK;
     return sp_fail(b->context, SP_NUMERICAL,
-                   "the mass matrix of the free body is not positive definite: its %d coordinates are dependent, or move it rigidly", r);
+                   "the mass matrix of the free body is not positive definite: its %d coordinates are dependent, or "
+                   "move it rigidly",
+                   r);
 }
 
 /* J, slopes and their derivatives out of S, N and Q. */
@@ -574,26 +599,29 @@ static void new_instant(sp_pool *pool, int64_t r, instant *at)
     at->K = sp_pool_new(pool, r * r, sizeof(double));
 }
 
-static int check_parameters(sp_context *context, const sp_inertia *inertia, const sp_reduced_force *force, const sp_free_parameters *p)
+static int check_parameters(sp_context *context, const sp_inertia *inertia, const sp_reduced_force *force,
+                            const sp_free_parameters *p)
 {
     int64_t r = force ? force->r : 0;
     if (r != inertia->r)
-        return sp_fail(context, SP_USAGE, "a free body with the inertia of %lld coordinates and the force of %lld", (long long)inertia->r,
-                       (long long)r);
+        return sp_fail(context, SP_USAGE, "a free body with the inertia of %lld coordinates and the force of %lld",
+                       (long long)inertia->r, (long long)r);
     if (!(p->step > 0 && isfinite(p->step)))
         return sp_fail(context, SP_USAGE, "the time step is %g s", p->step);
-    if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0 && isfinite(p->damping_mass) && isfinite(p->damping_stiffness)))
+    if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0 && isfinite(p->damping_mass) &&
+          isfinite(p->damping_stiffness)))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
     if (p->rooms && p->rooms->r < r)
-        return sp_fail(context, SP_USAGE, "a free body with %lld coordinates in room for %lld", (long long)r, (long long)p->rooms->r);
+        return sp_fail(context, SP_USAGE, "a free body with %lld coordinates in room for %lld", (long long)r,
+                       (long long)p->rooms->r);
     if (!(p->tolerance >= 0 && p->iterations >= 0))
-        return sp_fail(context, SP_USAGE, "the tolerance of Newton's method is %g, its iterations at most %lld", p->tolerance,
-                       (long long)p->iterations);
+        return sp_fail(context, SP_USAGE, "the tolerance of Newton's method is %g, its iterations at most %lld",
+                       p->tolerance, (long long)p->iterations);
     return sp_dense_fits(context, SLOPES * r * r, 3 + r);
 }
 
-int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_reduced_force *force, const sp_free_parameters *parameters,
-                     sp_free_body **result)
+int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_reduced_force *force,
+                     const sp_free_parameters *parameters, sp_free_body **result)
 {
     int64_t r = inertia->r, n = 3 + r;
     sp_free_body *b = calloc(1, sizeof *b);
@@ -680,8 +708,8 @@ static void pose_at(const sp_free_body *b, const double c[3], const double rotat
         pose->x[a] = c[a] - turned[a];
 }
 
-void sp_free_body_place(sp_free_body *b, const sp_pose *pose, const double velocity[3], const double angular_velocity[3], const double *q,
-                        const double *qdot)
+void sp_free_body_place(sp_free_body *b, const sp_pose *pose, const double velocity[3],
+                        const double angular_velocity[3], const double *q, const double *qdot)
 {
     instant *now = &b->now;
     double R[9], centre[3], turned[3];
@@ -705,11 +733,12 @@ void sp_free_body_place(sp_free_body *b, const sp_pose *pose, const double veloc
     set_shape(b, now);
     set_momenta(b, now);
     if (b->r > 0)
-        b->force.evaluate(b->force.self, now->q, false, now->f, b->force.together || b->p.damping_stiffness != 0 ? now->K : NULL);
+        b->force.evaluate(b->force.self, now->q, false, now->f,
+                          b->force.together || b->p.damping_stiffness != 0 ? now->K : NULL);
 }
 
-/* What comes out of x: the rotation is that of the step exactly, so that R Π changes by h T to rounding, whatever is left of the residual;
- * Ω₁ follows from Π₁. */
+/* What comes out of x: the rotation is that of the step exactly, so that R Π changes by h T to rounding, whatever is
+ * left of the residual; Ω₁ follows from Π₁. */
 static void finish(sp_free_body *b, const double F[3], sp_free_state *state)
 {
     const double h = b->p.step;
@@ -747,10 +776,11 @@ static int refuse_unusable(const sp_free_body *b, const sp_free_state *state)
     int64_t element = b->force.inverted ? b->force.inverted(b->force.self, b->next.q) : -1;
     if (element >= 0)
         return refuse_inverted(b, element);
-    if (all_finite(3, state->c) && all_finite(4, state->rotation) && all_finite(3, state->v) && all_finite(3, state->Omega) &&
-        all_finite(b->r, b->next.q) && all_finite(b->r, b->next.qdot))
+    if (all_finite(3, state->c) && all_finite(4, state->rotation) && all_finite(3, state->v) &&
+        all_finite(3, state->Omega) && all_finite(b->r, b->next.q) && all_finite(b->r, b->next.qdot))
         return SP_OK;
-    return sp_fail(b->context, SP_NUMERICAL, "what comes out of step %lld of a free body is not finite", (long long)(b->report.steps + 1));
+    return sp_fail(b->context, SP_NUMERICAL, "what comes out of step %lld of a free body is not finite",
+                   (long long)(b->report.steps + 1));
 }
 
 int sp_free_body_step(sp_free_body *b, const double F[3], const double T[3], const double *Q)
@@ -760,7 +790,8 @@ int sp_free_body_step(sp_free_body *b, const double F[3], const double T[3], con
     sp_free_state state;
     int status;
     if (!all_finite(3, F) || !all_finite(3, T) || (Q && !all_finite(b->r, Q)))
-        return sp_fail(b->context, SP_NUMERICAL, "the forces on a free body in step %lld are not finite", (long long)(b->report.steps + 1));
+        return sp_fail(b->context, SP_NUMERICAL, "the forces on a free body in step %lld are not finite",
+                       (long long)(b->report.steps + 1));
     sp_quaternion_matrix(b->state.rotation, R);
     sp_rotate_back(R, T, torque);
     for (int a = 0; a < 3; a++)
@@ -784,8 +815,8 @@ done:
     return status;
 }
 
-int sp_free_body_respond(sp_free_body *b, const double F[3], const double T[3], const double *Q, double velocity[3], double angular[3],
-                         double *qdot)
+int sp_free_body_respond(sp_free_body *b, const double F[3], const double T[3], const double *Q, double velocity[3],
+                         double angular[3], double *qdot)
 {
     double R[9];
     sp_quaternion_matrix(b->state.rotation, R);
@@ -795,7 +826,8 @@ int sp_free_body_respond(sp_free_body *b, const double F[3], const double T[3], 
     enter_room(b);
     fill_mass(b, b->now.J, b->coupled ? b->now.slope + INERTIA * b->r : NULL, b->matrix);
     if (LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', b->n, 1, b->matrix, b->n, b->dx, b->n) != 0)
-        return sp_fail(b->context, SP_NUMERICAL, "the mass matrix of a free body is not positive definite as it is deformed");
+        return sp_fail(b->context, SP_NUMERICAL,
+                       "the mass matrix of a free body is not positive definite as it is deformed");
     sp_rotate(R, b->dx, angular);
     if (b->r)
         memcpy(qdot, b->dx + 3, (size_t)b->r * sizeof *qdot);
@@ -819,7 +851,8 @@ void sp_free_body_predict(const sp_free_body *b, sp_pose *pose, double *q)
         c[a] = b->state.c[a] + half * b->state.v[a];
         angle[a] = half * b->now.Omega[a];
     }
-    for (int i = 0; i < b->r; i++) /* in the order of `follow`, to the same bits: there the semi-implicit step asks for its force */
+    for (int i = 0; i < b->r;
+         i++) /* in the order of `follow`, to the same bits: there the semi-implicit step asks for its force */
         q[i] = b->now.q[i] + 0.5 * (b->p.step * b->now.qdot[i]);
     sp_quaternion_from_vector(angle, turn);
     sp_quaternion_multiply(b->state.rotation, turn, rotation);
@@ -861,7 +894,9 @@ const double *sp_free_body_qdot(const sp_free_body *b)
 void sp_free_body_energies(sp_free_body *b, double *kinetic, double *strain)
 {
     *kinetic = 0.5 * (b->inertia->mass * sp_dot3(b->state.v, b->state.v) + twice_kinetic(b, &b->now));
-    *strain = b->force.unsymmetric ? b->work : b->r > 0 ? b->force.evaluate(b->force.self, b->now.q, false, b->middle_f, NULL) : 0;
+    *strain = b->force.unsymmetric ? b->work
+              : b->r > 0           ? b->force.evaluate(b->force.self, b->now.q, false, b->middle_f, NULL)
+                                   : 0;
 }
 
 void sp_free_body_momenta(sp_free_body *b, double linear[3], double angular[3])

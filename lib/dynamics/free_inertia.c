@@ -28,7 +28,8 @@ static int new_inertia(sp_context *context, int64_t r, sp_inertia *inertia)
     return sp_fail_memory(context);
 }
 
-/* Mass, centre and the means of U. The lumped mass of a vertex is the integral of its shape function: exact for these. */
+/* Mass, centre and the means of U. The lumped mass of a vertex is the integral of its shape function: exact for these.
+ */
 static void integrate_means(const sp_mesh *mesh, const double *mass, const double *U, sp_inertia *inertia)
 {
     int64_t r = inertia->r, rows = 3 * mesh->vertex_count;
@@ -69,7 +70,8 @@ static void sort_products(const double *g, sp_inertia *inertia)
 #undef PRODUCT
 }
 
-int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U, sp_inertia *inertia)
+int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U,
+                       sp_inertia *inertia)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t vertices = mesh->vertex_count, rows = 3 * vertices, width = 3 * r + 3;
@@ -98,8 +100,8 @@ int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, in
             product[i] = mass[i / width] * fields[i];
     else
         sp_body_mass_times(context, body, width, fields, product);
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)width, (int)width, (int)vertices, 1, fields, (int)width, product, (int)width,
-                0, g, (int)width);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)width, (int)width, (int)vertices, 1, fields, (int)width,
+                product, (int)width, 0, g, (int)width);
     sort_products(g, inertia);
 done:
     sp_pool_free(&scratch);
@@ -108,10 +110,11 @@ done:
     return status;
 }
 
-/* Volume, first and second moments of the solid under a closed surface, by cones from `apex` over its triangles: of the tetrahedron 0, a,
- * b, c they are d/6, d/24 s and d/120 (aaᵀ + bbᵀ + ccᵀ + ssᵀ) with d = a·(b × c), s = a + b + c. extent: ∑|d|/6. */
-static void integrate_cones(const sp_surface *surface, const double apex[3], double *volume, double *extent, double first[3],
-                            double second[9])
+/* Volume, first and second moments of the solid under a closed surface, by cones from `apex` over its triangles: of the
+ * tetrahedron 0, a, b, c they are d/6, d/24 s and d/120 (aaᵀ + bbᵀ + ccᵀ + ssᵀ) with d = a·(b × c), s = a + b + c.
+ * extent: ∑|d|/6. */
+static void integrate_cones(const sp_surface *surface, const double apex[3], double *volume, double *extent,
+                            double first[3], double second[9])
 {
     *volume = *extent = 0;
     memset(first, 0, 3 * sizeof *first);
@@ -155,12 +158,13 @@ int sp_inertia_of_surface(sp_context *context, const sp_surface *surface, double
         return sp_fail(context, SP_INPUT, "the density is %g kg/m³", density);
     SP_TRY(sp_surface_orient(context, surface, &oriented, &report));
     if (report.open_edges > 0 || report.one_sided > 0) {
-        status = sp_fail(context, SP_INPUT, "the surface encloses no volume: %lld of its edges are open", (long long)report.open_edges);
+        status = sp_fail(context, SP_INPUT, "the surface encloses no volume: %lld of its edges are open",
+                         (long long)report.open_edges);
         goto done;
     }
     if (report.turned > 0) {
-        status = sp_fail(context, SP_INPUT, "the surface is inside out: %lld of %lld triangles face inward", (long long)report.turned,
-                         (long long)surface->triangle_count);
+        status = sp_fail(context, SP_INPUT, "the surface is inside out: %lld of %lld triangles face inward",
+                         (long long)report.turned, (long long)surface->triangle_count);
         goto done;
     }
     double low[3], high[3], apex[3] = {0}, volume = 0, extent = 0, first[3], second[9], spread[3];
@@ -181,7 +185,8 @@ int sp_inertia_of_surface(sp_context *context, const sp_surface *surface, double
     }
     principal(inertia->S, spread);
     if (!(spread[0] > 0)) /* parts of it are wound the other way */
-        status = sp_fail(context, SP_INPUT, "the surface encloses no solid: the mean square of its extent along an axis is %g m²",
+        status = sp_fail(context, SP_INPUT,
+                         "the surface encloses no solid: the mean square of its extent along an axis is %g m²",
                          spread[0] / inertia->mass);
 done:
     sp_surface_free(&oriented);
@@ -190,7 +195,8 @@ done:
     return status;
 }
 
-int sp_inertia_of_numbers(sp_context *context, double mass, const double centre[3], const double J[6], sp_inertia *inertia)
+int sp_inertia_of_numbers(sp_context *context, double mass, const double centre[3], const double J[6],
+                          sp_inertia *inertia)
 {
     const double trace = J[0] + J[1] + J[2], tensor[9] = {J[0], J[5], J[4], J[5], J[1], J[3], J[4], J[3], J[2]};
     double moment[3];
@@ -202,12 +208,14 @@ int sp_inertia_of_numbers(sp_context *context, double mass, const double centre[
             return sp_fail(context, SP_INPUT, "the centre of mass or the inertia tensor is not finite");
     principal(tensor, moment);
     if (!(moment[0] > 1e-12 * moment[2]))
-        return sp_fail(context, SP_INPUT, "the inertia tensor is not positive definite: its principal moments are %g, %g and %g kg m²",
+        return sp_fail(context, SP_INPUT,
+                       "the inertia tensor is not positive definite: its principal moments are %g, %g and %g kg m²",
                        moment[0], moment[1], moment[2]);
     if (moment[2] - moment[0] - moment[1] > 1e-12 * trace)
-        return sp_fail(context, SP_INPUT,
-                       "no body has the principal moments of inertia %g, %g and %g kg m²: the last is above the sum of the others",
-                       moment[0], moment[1], moment[2]);
+        return sp_fail(
+            context, SP_INPUT,
+            "no body has the principal moments of inertia %g, %g and %g kg m²: the last is above the sum of the others",
+            moment[0], moment[1], moment[2]);
     int status = new_inertia(context, 0, inertia);
     if (status != SP_OK)
         return status;

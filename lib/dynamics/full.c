@@ -13,36 +13,39 @@ typedef struct full {
     sp_context *context;
     sp_body *body;
     bool linear, lumped;
-    sp_sparse K;            /* linear: K(0); else where sp_full_system_stiffness assembles, made at its first call */
-    sp_sparse M, S;         /* over the pattern of K */
-    sp_sparse M_short;      /* for products */
-    double *diagonal;       /* lumped mass by degree of freedom */
+    sp_sparse K;       /* linear: K(0); else where sp_full_system_stiffness assembles, made at its first call */
+    sp_sparse M, S;    /* over the pattern of K */
+    sp_sparse M_short; /* for products */
+    double *diagonal;  /* lumped mass by degree of freedom */
     sp_cholesky *factor, *mass_factor;
-    double *u, *f, *v;      /* full vectors; held components of u and v are where those are and how fast they move */
-    double *rest;           /* [3·vertices] 0 */
-    double *vertex_mass;    /* [vertices] lumped */
+    double *u, *f, *v;   /* full vectors; held components of u and v are where those are and how fast they move */
+    double *rest;        /* [3·vertices] 0 */
+    double *vertex_mass; /* [vertices] lumped */
     bool held_away, held_moving; /* some held component is not 0 */
     double *pull, *drag, *rub;   /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
-    double held_energy;     /* linear: ½ u_hᵀ K_hh u_h */
-    double mass_scale, stiffness_scale, spring_scale, viscous_scale;              /* of a linear S … */
-    double factored_mass, factored_stiffness, factored_spring, factored_viscous; /* … and of its factor, which is kept while they agree */
+    double held_energy;          /* linear: ½ u_hᵀ K_hh u_h */
+    double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* of a linear S … */
+    double factored_mass, factored_stiffness, factored_spring,
+        factored_viscous; /* … and of its factor, which is kept while they agree */
     bool factored;
     uint64_t spring_key; /* of the springs' vertices and stiffnesses */
     sp_supports supports;
     const sp_viscous *viscous; /* NULL: none */
     sp_sparse D;               /* linear: D(0) */
     enum sp_solver solver;
-    double tolerance;       /* of iterative solves … */
-    double enough;          /* … and what is enough for the next ones */
+    double tolerance; /* of iterative solves … */
+    double enough;    /* … and what is enough for the next ones */
     sp_iteration iteration;
-    double *block;          /* [vertices, 9] JACOBI: inverse blocks of S's diagonal, of free components only */
-    double factor_products, factor_digits; /* REUSED: products with the factor that is kept, and decimal digits that they gained */
+    double *block; /* [vertices, 9] JACOBI: inverse blocks of S's diagonal, of free components only */
+    double factor_products,
+        factor_digits; /* REUSED: products with the factor that is kept, and decimal digits that they gained */
     bool factor_worn;
     double *factored_values; /* REUSED: what the factor is of, over S's pattern */
     int64_t solves, products, factorizations;
 } full;
 
-/* What the linear model adds for held vertices away from rest, by the elements' matrices at rest: K v over all vertices. */
+/* What the linear model adds for held vertices away from rest, by the elements' matrices at rest: K v over all
+ * vertices. */
 static void rest_times(full *self, const double *v)
 {
     sp_elastic_tangent_times(self->context, self->body, self->rest, v, self->f);
@@ -221,7 +224,8 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
         return f ? force(self, q, f) : 0;
     }
     sp_body_spread(self->body, q, self->u);
-    double energy = sp_elastic_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
+    double energy =
+        sp_elastic_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
     if (spring_scale != 0)
         sp_supports_stiffness(&self->supports, self->u, spring_scale, &self->S);
     if (f)
@@ -246,13 +250,17 @@ static int invert_blocks(full *self)
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++)
                 B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? sp_sparse_entry(&self->S, dof[c], dof[d]) : c == d;
-        const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) - B[1] * (B[3] * B[8] - B[5] * B[6]) + B[2] * (B[3] * B[7] - B[4] * B[6]);
+        const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) -
+                                                                      B[1] * (B[3] * B[8] - B[5] * B[6]) +
+                                                                      B[2] * (B[3] * B[7] - B[4] * B[6]);
         if (!(B[0] > 0 && minor > 0 && determinant > 0))
-            return sp_fail(self->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld", (long long)vertex);
+            return sp_fail(self->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld",
+                           (long long)vertex);
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++) { /* cofactors */
                 const int i = (d + 1) % 3, j = (d + 2) % 3, k = (c + 1) % 3, l = (c + 2) % 3;
-                self->block[9 * vertex + 3 * c + d] = (B[3 * i + k] * B[3 * j + l] - B[3 * i + l] * B[3 * j + k]) / determinant;
+                self->block[9 * vertex + 3 * c + d] =
+                    (B[3 * i + k] * B[3 * j + l] - B[3 * i + l] * B[3 * j + k]) / determinant;
             }
     }
     return SP_OK;
@@ -302,20 +310,24 @@ static int factor_now(full *self)
     const int status = sp_cholesky_factor(self->factor, &self->S);
     self->factored = status == SP_OK;
     if (self->factored_values)
-        memcpy(self->factored_values, self->S.value, (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
+        memcpy(self->factored_values, self->S.value,
+               (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
     self->factor_products = self->factor_digits = 0;
     self->factor_worn = false;
     return status;
 }
 
-/* How many products with S and a factor cost as much as a factorization. Supernodal factorization runs at the processor's arithmetic, products at its memory: about 10 flops
- * in the one for each in the other (measured: bench/full.c, 6 to 12 for 10,000 to 200,000 tetrahedra). Not by the clock: results depend on it. */
+/* How many products with S and a factor cost as much as a factorization. Supernodal factorization runs at the
+ * processor's arithmetic, products at its memory: about 10 flops in the one for each in the other (measured:
+ * bench/full.c, 6 to 12 for 10,000 to 200,000 tetrahedra). Not by the clock: results depend on it. */
 static double factor_worth(const full *self)
 {
-    return sp_cholesky_flops(self->factor) / (10 * (4 * sp_cholesky_nonzeros(self->factor) + 2 * (double)self->S.start[self->S.order]));
+    return sp_cholesky_flops(self->factor) /
+           (10 * (4 * sp_cholesky_nonzeros(self->factor) + 2 * (double)self->S.start[self->S.order]));
 }
 
-/* A factor ages while the matrix moves on: it is worn out where its last solve took more products for a digit than all of its solves and the factorization on an average, which is least then. */
+/* A factor ages while the matrix moves on: it is worn out where its last solve took more products for a digit than all
+ * of its solves and the factorization on an average, which is least then. */
 static void wear_factor(full *self, int64_t products, double tolerance)
 {
     const double digits = -log10(fmin(tolerance, 0.1));
@@ -343,8 +355,9 @@ static int matrix_factor(void *data)
 {
     full *self = data;
     if (self->linear) {
-        if (self->factored && self->solver == SP_SOLVER_DIRECT && self->supports.ground_count == 0 && self->factored_mass == self->mass_scale &&
-            self->factored_stiffness == self->stiffness_scale && self->factored_spring == self->spring_scale && self->factored_viscous == self->viscous_scale)
+        if (self->factored && self->solver == SP_SOLVER_DIRECT && self->supports.ground_count == 0 &&
+            self->factored_mass == self->mass_scale && self->factored_stiffness == self->stiffness_scale &&
+            self->factored_spring == self->spring_scale && self->factored_viscous == self->viscous_scale)
             return SP_OK;
         sum_up(self);
     }
@@ -372,8 +385,11 @@ static int matrix_solve(void *data, const double *b, double *x)
     if (products >= 0)
         return SP_OK;
     if (jacobi)
-        return sp_fail(self->context, SP_NUMERICAL, "conjugate gradients found no solution in %d products, or the matrix not positive definite", MOST);
-    const int status = factor_now(self); /* the old factor is of no more use, or the matrix is indefinite, which this tells */
+        return sp_fail(self->context, SP_NUMERICAL,
+                       "conjugate gradients found no solution in %d products, or the matrix not positive definite",
+                       MOST);
+    const int status =
+        factor_now(self); /* the old factor is of no more use, or the matrix is indefinite, which this tells */
     return status == SP_OK ? sp_cholesky_solve(self->factor, 1, b, x) : status;
 }
 
@@ -429,10 +445,12 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
 /* The factor that was kept, of the same matrix, which may be one of some steps ago. */
 static int factor_again(full *self)
 {
-    if (self->solver == SP_SOLVER_JACOBI || (self->solver == SP_SOLVER_DIRECT && (!self->linear || self->supports.ground_count > 0)))
+    if (self->solver == SP_SOLVER_JACOBI ||
+        (self->solver == SP_SOLVER_DIRECT && (!self->linear || self->supports.ground_count > 0)))
         return SP_OK; /* the next one comes before the next solve */
     if (self->factored_values)
-        memcpy(self->S.value, self->factored_values, (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
+        memcpy(self->S.value, self->factored_values,
+               (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
     else {
         self->mass_scale = self->factored_mass;
         self->stiffness_scale = self->factored_stiffness;
@@ -446,7 +464,8 @@ static int factor_again(full *self)
 static void visit(void *data, sp_state *state)
 {
     full *self = data;
-    double *values[] = {&self->factored_mass, &self->factored_stiffness, &self->factored_spring, &self->factored_viscous, &self->factor_products, &self->factor_digits};
+    double *values[] = {&self->factored_mass,    &self->factored_stiffness, &self->factored_spring,
+                        &self->factored_viscous, &self->factor_products,    &self->factor_digits};
     int64_t *counts[] = {&self->solves, &self->products, &self->factorizations};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         SP_STATE_VALUE(state, *values[i]);
@@ -461,7 +480,8 @@ static void visit(void *data, sp_state *state)
         state->failed = factor_again(self) != SP_OK;
 }
 
-int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held, sp_system *system)
+int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held,
+                       sp_system *system)
 {
     full *self = calloc(1, sizeof *self);
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
@@ -469,10 +489,28 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     int status;
     if (!self)
         return sp_fail_memory(context);
-    *system = (sp_system){.self = self, .n = n, .constant = linear, .active = !linear, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add, .matrix_factor = matrix_factor,
-                          .matrix_solve = matrix_solve, .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs, .visit = visit,
-                          .cubic = linear || sp_body_quadratic(context, body) == SP_OK, .inverted = linear ? NULL : inverted, .body = body, .hold = hold,
-                          .stiffness_times = stiffness_times, .inertia_times = inertia_times, .held_inertia = held_inertia, .held_work = held_work};
+    *system = (sp_system){.self = self,
+                          .n = n,
+                          .constant = linear,
+                          .active = !linear,
+                          .force = force,
+                          .matrix_start = matrix_start,
+                          .matrix_add = matrix_add,
+                          .matrix_factor = matrix_factor,
+                          .matrix_solve = matrix_solve,
+                          .mass_times = mass_times,
+                          .mass_solve = mass_solve,
+                          .tangent_times = tangent_times,
+                          .set_springs = set_springs,
+                          .visit = visit,
+                          .cubic = linear || sp_body_quadratic(context, body) == SP_OK,
+                          .inverted = linear ? NULL : inverted,
+                          .body = body,
+                          .hold = hold,
+                          .stiffness_times = stiffness_times,
+                          .inertia_times = inertia_times,
+                          .held_inertia = held_inertia,
+                          .held_work = held_work};
     self->context = context;
     sp_supports_new(body, &self->supports);
     self->body = body;

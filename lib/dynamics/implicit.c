@@ -1,5 +1,6 @@
-/* Implicit steps whose unknown is q₁ and whose velocity and acceleration are v₁ = cv (q₁ − q₀) + vb, a₁ = ca (q₁ − q₀) + ab, with M a₁ + C(q₁) v₁ + f(q₁) = external₁: Newmark (thesis
- * §2.9, β and γ as in integrate.h), implicit Euler, and backward differences of second order, for steps of any lengths, used for q and for v. */
+/* Implicit steps whose unknown is q₁ and whose velocity and acceleration are v₁ = cv (q₁ − q₀) + vb, a₁ = ca (q₁ − q₀)
+ * + ab, with M a₁ + C(q₁) v₁ + f(q₁) = external₁: Newmark (thesis §2.9, β and γ as in integrate.h), implicit Euler, and
+ * backward differences of second order, for steps of any lengths, used for q and for v. */
 #include "dynamics/internal.h"
 
 #include <math.h>
@@ -10,7 +11,8 @@ static void prepare(sp_integrator *it)
 {
     const double h = it->h, beta = it->p.beta, gamma = it->p.gamma;
     if (it->p.kind == SP_NEWMARK) {
-        const double a2 = 1 / (beta * h), a3 = (1 - 2 * beta) / (2 * beta), a5 = 1 - gamma / beta, a6 = (1 - gamma / (2 * beta)) * h;
+        const double a2 = 1 / (beta * h), a3 = (1 - 2 * beta) / (2 * beta), a5 = 1 - gamma / beta,
+                     a6 = (1 - gamma / (2 * beta)) * h;
         it->ca = 1 / (beta * h * h);
         it->cv = gamma / (beta * h);
         for (int64_t i = 0; i < it->n; i++) {
@@ -39,8 +41,9 @@ static void follow(sp_integrator *it, const double *q1)
     }
 }
 
-/* r = M a₁ + s (C(q₁) v₁ + f(q₁) − external₁), with f in r on entry and s what accelerations are scaled by, 1 but for those above their limit. Without βK(q)v it is the gradient
- * of what is added to the potential, W(q₁) on entry: ½ a₁ᵀMa₁ / ca + s (W + ½α v₁ᵀMv₁ / cv − external₁·q₁). */
+/* r = M a₁ + s (C(q₁) v₁ + f(q₁) − external₁), with f in r on entry and s what accelerations are scaled by, 1 but for
+ * those above their limit. Without βK(q)v it is the gradient of what is added to the potential, W(q₁) on entry: ½
+ * a₁ᵀMa₁ / ca + s (W + ½α v₁ᵀMv₁ / cv − external₁·q₁). */
 static double finish_residual(sp_integrator *it, const double *q1, double *r)
 {
     const double s = it->chop;
@@ -75,10 +78,11 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
     it->system->matrix_add(it->system->self, q1, s * (1 + it->cv * damping), s, definite, NULL);
     if (damping != 0 && !definite && !it->system->constant)
         sp_add_tangent_derivative(it, q1, it->v1, s * damping);
-    /* ∂(D(q)v)/∂q is left out: it is not symmetric. With half the derivative of D along v, a symmetric part of it, Newton took as many
-     * iterations or more. Measured, means over a run, cantilever of 1 MPa, full and reduced, φ = ψ: steps up to 4 ms with 30 to 30,000 Pa s
-     * 2.9 to 6.7 without, 2.7 to 7.0 with; steps of 16 ms up to 300 Pa s 4.2 to 5.8 and 4.2 to 6.2, at 3000 Pa s up to 8.8 and 11.9, at
-     * 30,000 Pa s, where all motion is crept, up to 25 with either */
+    /* ∂(D(q)v)/∂q is left out: it is not symmetric. With half the derivative of D along v, a symmetric part of it,
+     * Newton took as many iterations or more. Measured, means over a run, cantilever of 1 MPa, full and reduced, φ = ψ:
+     * steps up to 4 ms with 30 to 30,000 Pa s 2.9 to 6.7 without, 2.7 to 7.0 with; steps of 16 ms up to 300 Pa s 4.2
+     * to 5.8 and 4.2 to 6.2, at 3000 Pa s up to 8.8 and 11.9, at 30,000 Pa s, where all motion is crept, up to 25 with
+     * either */
     if (it->system->viscous_add)
         it->system->viscous_add(it->system->self, q1, s * it->cv);
 }
@@ -106,7 +110,8 @@ static int semi_implicit(sp_integrator *it)
     if (it->rows)
         it->system->hold(it->system->self, it->held_u[0], it->held_v[1]);
     it->system->matrix_start(it->system->self, it->ca + s * it->cv * it->p.damping_mass);
-    it->potential = it->system->matrix_add(it->system->self, it->q, s * (1 + it->cv * it->p.damping_stiffness), s, false, it->r);
+    it->potential =
+        it->system->matrix_add(it->system->self, it->q, s * (1 + it->cv * it->p.damping_stiffness), s, false, it->r);
     if (it->rows)
         add_held_way(it, it->r);
     if (it->system->viscous_add)
@@ -124,8 +129,9 @@ done:
     return status;
 }
 
-/* Newton starts from the extrapolated motion or from rest at q₀, whichever leaves the smaller residual: a load that sets in suddenly throws the extrapolation far off, and held vertices
- * that have moved on may have turned elements inside out at q₀. Returns where a second attempt begins. */
+/* Newton starts from the extrapolated motion or from rest at q₀, whichever leaves the smaller residual: a load that
+ * sets in suddenly throws the extrapolation far off, and held vertices that have moved on may have turned elements
+ * inside out at q₀. Returns where a second attempt begins. */
 static const double *predict(sp_integrator *it)
 {
     const double h = it->h;
@@ -143,7 +149,8 @@ static const double *predict(sp_integrator *it)
     return it->f0;
 }
 
-/* What elastic, damping and external forces are scaled by in this step so that they would not accelerate q by more than allowed (thesis §3.10.2). */
+/* What elastic, damping and external forces are scaled by in this step so that they would not accelerate q by more than
+ * allowed (thesis §3.10.2). */
 static int limit_acceleration(sp_integrator *it)
 {
     int status;
@@ -163,9 +170,12 @@ static int limit_acceleration(sp_integrator *it)
 
 int sp_step_implicit(sp_integrator *it)
 {
-    static const char *const what[] = {[SP_NEWMARK] = "Newton's method in the Newmark step", [SP_EULER] = "Newton's method in the step of implicit Euler", [SP_BDF2] = "Newton's method in the BDF2 step"};
+    static const char *const what[] = {[SP_NEWMARK] = "Newton's method in the Newmark step",
+                                       [SP_EULER] = "Newton's method in the step of implicit Euler",
+                                       [SP_BDF2] = "Newton's method in the BDF2 step"};
     /* whole steps, then a search along lower potentials, which a definite matrix always finds */
-    const bool potential = it->p.damping_stiffness == 0 && (it->p.kind != SP_NEWMARK || it->p.gamma > 0) && !it->system->nonconservative && !(it->rows && it->system->viscous_times);
+    const bool potential = it->p.damping_stiffness == 0 && (it->p.kind != SP_NEWMARK || it->p.gamma > 0) &&
+                           !it->system->nonconservative && !(it->rows && it->system->viscous_times);
     const newton_problem problem = {residual, matrix, potential, false, 8, 0, what[it->p.kind]};
     const bool euler = it->p.kind == SP_EULER;
     const double h = it->h;
@@ -183,7 +193,8 @@ int sp_step_implicit(sp_integrator *it)
     }
     follow(it, it->q1);
     for (int64_t i = 0; i < it->n; i++)
-        it->work += it->chop * (euler ? it->external1[i] : 0.5 * (it->external[i] + it->external1[i])) * (it->q1[i] - it->q[i]);
+        it->work +=
+            it->chop * (euler ? it->external1[i] : 0.5 * (it->external[i] + it->external1[i])) * (it->q1[i] - it->q[i]);
     if (sp_damping_force(it, it->q1, it->v1, it->y)) {
         const double now = sp_dot(it->n, it->v1, it->y);
         it->dissipated += h * (euler ? now : 0.5 * (dissipated + now));

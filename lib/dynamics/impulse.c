@@ -1,13 +1,16 @@
 /* The forces of steps, so that the impulse of any load is exact, for steps of any lengths.
  *
- * Newmark. M (v_N − v₀) = Σ h_n ((1 − γ) F_(n−1) + γ F_n): F_n, the mean from γ h_n in front of its node to (1 − γ) h_(n+1) behind it, counts with just that length. Where the step behind turns out
- * to be another than F_n was made for, w, it still owes (1 − γ) w F_n up to t_n + (1 − γ) w: it and the acceleration become those of what is owed up to t_n + (1 − γ) h_(n+1). Central
- * differences are the same with γ = ½.
+ * Newmark. M (v_N − v₀) = Σ h_n ((1 − γ) F_(n−1) + γ F_n): F_n, the mean from γ h_n in front of its node to (1 − γ)
+ * h_(n+1) behind it, counts with just that length. Where the step behind turns out to be another than F_n was made for,
+ * w, it still owes (1 − γ) w F_n up to t_n + (1 − γ) w: it and the acceleration become those of what is owed up to t_n
+ * + (1 − γ) h_(n+1). Central differences are the same with γ = ½.
  *
- * BDF2. Of the steps' changes of momentum e_n = M (v_n − v_(n−1)) by loads, with w = h_n / h_(n−1) (0 in the first step, one of Euler),
+ * BDF2. Of the steps' changes of momentum e_n = M (v_n − v_(n−1)) by loads, with w = h_n / h_(n−1) (0 in the first
+ * step, one of Euler),
  *     ((1 + 2w) e_n − w² e_(n−1)) / (1 + w) = h_n F_n.
- * When loads end and steps stay as they are, e falls to a third in each, so that ½ e_n is still on its way. F_n is what makes Σ e + ½ e_n the impulse up to t_n + ½ h_n: with W_n the impulse since
- * t_(n−1) + ½ h_(n−1), or since the start, e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
+ * When loads end and steps stay as they are, e falls to a third in each, so that ½ e_n is still on its way. F_n is what
+ * makes Σ e + ½ e_n the impulse up to t_n + ½ h_n: with W_n the impulse since t_(n−1) + ½ h_(n−1), or since the start,
+ * e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
 #include "dynamics/internal.h"
 
 #include <math.h>
@@ -57,7 +60,8 @@ void sp_force_start(sp_integrator *it, double t, double behind)
     switch (it->p.kind) {
     case SP_NEWMARK: /* γ = 1: over what does not count, where nothing else is there */
         it->ahead = behind > 0 ? behind : h;
-        sp_mean_force(it, t - gamma * behind, t + (behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5) * it->ahead, it->external);
+        sp_mean_force(it, t - gamma * behind, t + (behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5) * it->ahead,
+                      it->external);
         break;
     case SP_CENTRAL:
         it->ahead = h;

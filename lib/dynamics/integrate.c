@@ -68,8 +68,9 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
     double speed = sp_norm(it->n, v), reach = sp_norm(it->n, q);
     if (speed == 0)
         return;
-    /* Exactly for a cubic force by differences to both sides, where long steps round least; else to one side by so little that the error is a thousandth of h or less and stays inside what
-     * the material allows. K(q) is at hand then: the caller has just added it. */
+    /* Exactly for a cubic force by differences to both sides, where long steps round least; else to one side by so
+     * little that the error is a thousandth of h or less and stays inside what the material allows. K(q) is at hand
+     * then: the caller has just added it. */
     const bool cubic = it->system->cubic;
     const double s = cubic ? fmax(reach, it->h * speed) / speed : 1e-3 * it->h, weight = scale / (cubic ? 2 * s : s);
     if (!cubic)
@@ -86,8 +87,8 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
     sp_hold(it, 1);
 }
 
-/* ω of the stiffest mode at rest, springs that act included, by power iteration on M⁻¹K: a lower bound, close after so many
- * steps. K x is the difference quotient of the force over a step so small that its cubic part is rounding. */
+/* ω of the stiffest mode at rest, springs that act included, by power iteration on M⁻¹K: a lower bound, close after so
+ * many steps. K x is the difference quotient of the force over a step so small that its cubic part is rounding. */
 static int largest_frequency(sp_integrator *it, double *omega)
 {
     const sp_system *system = it->system;
@@ -143,8 +144,8 @@ done:
     return status;
 }
 
-/* Leapfrog is stable for h ≤ 2/ω; with the lagged damping forces βK v and D v where (h/2)²K + (h/2)(βK + D) ≤ M: at the latest, with the
- * largest eigenvalues δ of M⁻¹D and ω² of M⁻¹K, for h ≤ (√(1+ξ²) − ξ) 2/ω, ξ = (βω + δ/ω)/2. */
+/* Leapfrog is stable for h ≤ 2/ω; with the lagged damping forces βK v and D v where (h/2)²K + (h/2)(βK + D) ≤ M: at the
+ * latest, with the largest eigenvalues δ of M⁻¹D and ω² of M⁻¹K, for h ≤ (√(1+ξ²) − ξ) 2/ω, ξ = (βω + δ/ω)/2. */
 static int check_stability(sp_integrator *it)
 {
     double omega, rate, h = it->p.step;
@@ -160,7 +161,9 @@ static int check_stability(sp_integrator *it)
     double xi = 0.5 * (it->p.damping_stiffness * omega + (rate > 0 ? rate / omega : 0));
     it->report.stability_limit = (sqrt(1 + xi * xi) - xi) * 2 / omega;
     if (h > it->report.stability_limit)
-        return sp_fail(it->context, SP_USAGE, "the time step %g s is above the limit of central differences, 2/omega%s = %g s", h, xi > 0 ? " with this damping" : "", it->report.stability_limit);
+        return sp_fail(it->context, SP_USAGE,
+                       "the time step %g s is above the limit of central differences, 2/omega%s = %g s", h,
+                       xi > 0 ? " with this damping" : "", it->report.stability_limit);
 done:
     return status;
 }
@@ -174,7 +177,8 @@ static void mark_path(sp_integrator *it)
     it->path_energy = it->system->force(it->system->self, it->q, it->path_f);
 }
 
-/* Work against the internal force over the last step by the trapezoidal rule. That is exact for springs, whose part has an energy and is taken out. */
+/* Work against the internal force over the last step by the trapezoidal rule. That is exact for springs, whose part has
+ * an energy and is taken out. */
 static void follow_path(sp_integrator *it)
 {
     if (!it->system->nonconservative)
@@ -192,8 +196,10 @@ static void follow_path(sp_integrator *it)
 
 static void make_room_for_held(sp_integrator *it)
 {
-    const int64_t rows = it->system->body && (it->forcing->held || it->p.skeleton) ? 3 * it->system->body->mesh->vertex_count : 0;
-    double **wide[] = {&it->held_u[0], &it->held_u[1], &it->held_v[0], &it->held_v[1], &it->held, &it->held_rate, &it->scrap};
+    const int64_t rows =
+        it->system->body && (it->forcing->held || it->p.skeleton) ? 3 * it->system->body->mesh->vertex_count : 0;
+    double **wide[] = {&it->held_u[0], &it->held_u[1], &it->held_v[0], &it->held_v[1],
+                       &it->held,      &it->held_rate, &it->scrap};
     it->rows = rows;
     for (size_t i = 0; i < sizeof wide / sizeof *wide && rows; i++)
         *wide[i] = sp_pool_new(&it->pool, rows, sizeof(double));
@@ -210,7 +216,8 @@ static void make_room_for_held(sp_integrator *it)
     it->pivot = sp_pool_new(&it->pool, m, sizeof *it->pivot);
 }
 
-/* Places of the start (0) or end (1) of the step at t, and sets the system to them. Attached vertices are where the skeleton is now. */
+/* Places of the start (0) or end (1) of the step at t, and sets the system to them. Attached vertices are where the
+ * skeleton is now. */
 static void place_held(sp_integrator *it, double t, int end)
 {
     if (!it->rows)
@@ -235,7 +242,9 @@ void sp_hold(sp_integrator *it, double s)
 
 static int refuse_springs(const sp_integrator *it)
 {
-    return it->p.kind == SP_EXACT ? sp_fail(it->context, SP_USAGE, "springs are no part of oscillators that are integrated exactly") : SP_OK;
+    return it->p.kind == SP_EXACT
+               ? sp_fail(it->context, SP_USAGE, "springs are no part of oscillators that are integrated exactly")
+               : SP_OK;
 }
 
 /* behind: the length of the step before, of another integrator whose motion this one goes on with; 0: none. */
@@ -263,8 +272,9 @@ static int start(sp_integrator *it, double behind)
         it->system->force(it->system->self, it->q, it->f0);
         break;
     case SP_STATIC:
-        it->system->force(it->system->self, it->q, it->f0); /* the first equilibrium is that of loads which keep the start where it is */
-        if (it->steps > 0) /* in balance under what holds it there */
+        it->system->force(it->system->self, it->q,
+                          it->f0); /* the first equilibrium is that of loads which keep the start where it is */
+        if (it->steps > 0)         /* in balance under what holds it there */
             it->system->force(it->system->self, it->q, it->f0);
         break;
     case SP_BDF2:
@@ -277,7 +287,8 @@ done:
     return status;
 }
 
-int sp_integrator_new(sp_context *context, const sp_system *system, const sp_forcing *forcing, const sp_integrator_parameters *parameters, const double *q, const double *v,
+int sp_integrator_new(sp_context *context, const sp_system *system, const sp_forcing *forcing,
+                      const sp_integrator_parameters *parameters, const double *q, const double *v,
                       sp_integrator **result)
 {
     enum { MOST_HALVINGS = 40 }; /* beyond it t0 + h/2⁴⁰ is t0 */
@@ -287,19 +298,24 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
     if (p->first_step < 0)
         return sp_fail(context, SP_USAGE, "the run is to start at step %lld", (long long)p->first_step);
     if (p->kind == SP_NEWMARK && !(p->beta > 0 && p->beta <= 1 && p->gamma >= 0 && p->gamma <= 1))
-        return sp_fail(context, SP_USAGE, "Newmark's beta is %g and gamma %g: beta must be in (0, 1], gamma in [0, 1]", p->beta, p->gamma);
+        return sp_fail(context, SP_USAGE, "Newmark's beta is %g and gamma %g: beta must be in (0, 1], gamma in [0, 1]",
+                       p->beta, p->gamma);
     if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
     if (p->kind == SP_ENERGY && (forcing->held || system->begin))
-        return sp_fail(context, SP_USAGE, "the energy-conserving step is for bodies whose held vertices rest and that touch no ground");
+        return sp_fail(context, SP_USAGE,
+                       "the energy-conserving step is for bodies whose held vertices rest and that touch no ground");
     if (p->kind == SP_ENERGY && !system->cubic)
-        return sp_fail(context, SP_USAGE, "the energy-conserving step is exact only for laws that are quadratic in the Green-Lagrange strain");
+        return sp_fail(
+            context, SP_USAGE,
+            "the energy-conserving step is exact only for laws that are quadratic in the Green-Lagrange strain");
     if (p->kind == SP_LINEAR_EULER && !(p->beta > 0 && isfinite(p->beta)))
         return sp_fail(context, SP_USAGE, "beta of linearly implicit Euler is %g: it must be more than 0", p->beta);
     if (p->kind == SP_LINEAR_EULER && !system->body)
         return sp_fail(context, SP_USAGE, "linearly implicit Euler is for models of vertices");
     if (p->kind != SP_LINEAR_EULER && (system->velocity_step || p->skeleton))
-        return sp_fail(context, SP_USAGE, "%s moves by linearly implicit Euler only", p->skeleton ? "a skeleton" : "a condensed model");
+        return sp_fail(context, SP_USAGE, "%s moves by linearly implicit Euler only",
+                       p->skeleton ? "a skeleton" : "a condensed model");
     if (p->kind == SP_EXACT && !system->eigenvalue)
         return sp_fail(context, SP_USAGE, "only oscillators, a modal model, are integrated exactly");
     if (forcing->held && !system->body)
@@ -307,13 +323,16 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
     if (p->kind == SP_EXACT && system->viscous_times)
         return sp_fail(context, SP_USAGE, "oscillators that are integrated exactly have no damping by strain rate");
     if (!(p->halvings >= 0 && p->halvings <= MOST_HALVINGS))
-        return sp_fail(context, SP_USAGE, "steps are to be halved %d times: it must be from 0 to %d", p->halvings, MOST_HALVINGS);
+        return sp_fail(context, SP_USAGE, "steps are to be halved %d times: it must be from 0 to %d", p->halvings,
+                       MOST_HALVINGS);
     if (p->kind == SP_BDF2 && system->rub)
         return sp_fail(context, SP_USAGE, "BDF2 has no friction: its velocities come from positions");
     if (p->semi_implicit && p->kind != SP_NEWMARK)
         return sp_fail(context, SP_USAGE, "only Newmark has a semi-implicit step");
     if (p->kind == SP_ENERGY && system->nonconservative)
-        return sp_fail(context, SP_USAGE, "the energy-conserving step needs an internal force that has an energy; cubature with weights by coordinate has none");
+        return sp_fail(context, SP_USAGE,
+                       "the energy-conserving step needs an internal force that has an energy; cubature with weights "
+                       "by coordinate has none");
     sp_integrator *it = calloc(1, sizeof *it);
     if (!it)
         return sp_fail_memory(context);
@@ -332,7 +351,30 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
     if (it->p.iterations == 0)
         it->p.iterations = 50;
     it->n = system->n;
-    double **vectors[] = {&it->q, &it->v, &it->a, &it->q1, &it->v1, &it->a1, &it->external, &it->external1, &it->momentum, &it->momentum1, &it->external_before, &it->a_before, &it->f0, &it->r, &it->dq, &it->x, &it->y, &it->trial, &it->path_q, &it->path_f, &it->last_q, &it->last_v, &it->vb, &it->ab};
+    double **vectors[] = {&it->q,
+                          &it->v,
+                          &it->a,
+                          &it->q1,
+                          &it->v1,
+                          &it->a1,
+                          &it->external,
+                          &it->external1,
+                          &it->momentum,
+                          &it->momentum1,
+                          &it->external_before,
+                          &it->a_before,
+                          &it->f0,
+                          &it->r,
+                          &it->dq,
+                          &it->x,
+                          &it->y,
+                          &it->trial,
+                          &it->path_q,
+                          &it->path_f,
+                          &it->last_q,
+                          &it->last_v,
+                          &it->vb,
+                          &it->ab};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = sp_pool_new(&it->pool, it->n, sizeof(double));
     make_room_for_held(it);
@@ -382,7 +424,8 @@ static int change_springs(sp_integrator *it)
     it->work += it->system->force(it->system->self, it->q, it->f0) - before;
     mark_path(it);
     int status = refuse_springs(it);
-    if (status == SP_OK && it->p.kind == SP_CENTRAL && !(it->forcing->stiffened && *it->forcing->stiffened == it->stiffened))
+    if (status == SP_OK && it->p.kind == SP_CENTRAL &&
+        !(it->forcing->stiffened && *it->forcing->stiffened == it->stiffened))
         status = check_stability(it);
     return status == SP_OK ? rebalance(it) : status;
 }
@@ -390,8 +433,14 @@ static int change_springs(sp_integrator *it)
 /* One step, or a part of one, from t0 to t1. */
 static int take(sp_integrator *it, double t0, double t1)
 {
-    static int (*const steps[])(sp_integrator *) = {[SP_NEWMARK] = sp_step_implicit, [SP_EULER] = sp_step_implicit, [SP_BDF2] = sp_step_implicit, [SP_ENERGY] = sp_step_energy,
-                                                    [SP_CENTRAL] = sp_step_central, [SP_STATIC] = sp_step_static, [SP_LINEAR_EULER] = sp_step_linear_euler, [SP_EXACT] = sp_step_exact};
+    static int (*const steps[])(sp_integrator *) = {[SP_NEWMARK] = sp_step_implicit,
+                                                    [SP_EULER] = sp_step_implicit,
+                                                    [SP_BDF2] = sp_step_implicit,
+                                                    [SP_ENERGY] = sp_step_energy,
+                                                    [SP_CENTRAL] = sp_step_central,
+                                                    [SP_STATIC] = sp_step_static,
+                                                    [SP_LINEAR_EULER] = sp_step_linear_euler,
+                                                    [SP_EXACT] = sp_step_exact};
     const sp_system *system = it->system;
     double pulled = 0;
     it->t0 = t0;
@@ -464,7 +513,9 @@ int sp_integrator_step(sp_integrator *it)
     if (it->forcing->springs)
         status = change_springs(it);
     if (status == SP_OK)
-        status = take_parts(it, it->t0, it->t1, 1, it->p.kind == SP_STATIC || it->p.kind == SP_CENTRAL || it->p.kind == SP_EXACT ? 0 : it->p.halvings);
+        status = take_parts(
+            it, it->t0, it->t1, 1,
+            it->p.kind == SP_STATIC || it->p.kind == SP_CENTRAL || it->p.kind == SP_EXACT ? 0 : it->p.halvings);
     if (it->parting && status == SP_OK)
         it->report.parted++;
     it->parting = false;
@@ -480,7 +531,8 @@ int sp_integrator_step(sp_integrator *it)
 static bool unchanged(const sp_integrator *it, const sp_integrator *before)
 {
     const size_t bytes = (size_t)it->n * sizeof(double);
-    return it->system->self == before->system->self && it->n == before->n && it->p.kind == before->p.kind && memcmp(it->q, before->q, bytes) == 0 && memcmp(it->v, before->v, bytes) == 0;
+    return it->system->self == before->system->self && it->n == before->n && it->p.kind == before->p.kind &&
+           memcmp(it->q, before->q, bytes) == 0 && memcmp(it->v, before->v, bytes) == 0;
 }
 
 /* Kinetic and stored energy, after what a new step would take out of the latter at its start. */
@@ -495,7 +547,8 @@ static double energy_now(sp_integrator *it)
 int sp_integrator_continue(sp_integrator *it, sp_integrator *before)
 {
     if (it->p.step != before->p.step)
-        return sp_fail(it->context, SP_USAGE, "a run with steps of %g s cannot go on with steps of %g s", before->p.step, it->p.step);
+        return sp_fail(it->context, SP_USAGE, "a run with steps of %g s cannot go on with steps of %g s",
+                       before->p.step, it->p.step);
     const bool same = unchanged(it, before);
     const double had = same ? 0 : energy_now(before);
     it->steps = before->steps;
@@ -510,7 +563,8 @@ int sp_integrator_continue(sp_integrator *it, sp_integrator *before)
         it->work += energy_now(it) - had;
     if (status == SP_OK && same) {
         double *const to[] = {it->a, it->external, it->f0, it->last_q, it->last_v, it->momentum};
-        const double *const from[] = {before->a, before->external, before->f0, before->last_q, before->last_v, before->momentum};
+        const double *const from[] = {before->a,      before->external, before->f0,
+                                      before->last_q, before->last_v,   before->momentum};
         for (size_t i = 0; i < sizeof to / sizeof *to; i++)
             memcpy(to[i], from[i], (size_t)it->n * sizeof(double));
         it->last_h = before->last_h;
@@ -566,9 +620,12 @@ const sp_integrator_report *sp_integrator_reported(const sp_integrator *it)
 void sp_integrator_visit(sp_integrator *it, sp_state *state)
 {
     const sp_system *system = it->system;
-    double *vectors[] = {it->q, it->v, it->a, it->last_q, it->last_v, it->external, it->external_before, it->a_before, it->momentum, it->f0, it->path_q, it->path_f};
+    double *vectors[] = {it->q,        it->v,        it->a,  it->last_q, it->last_v, it->external, it->external_before,
+                         it->a_before, it->momentum, it->f0, it->path_q, it->path_f};
     double *wide[] = {it->held_u[0], it->held_u[1], it->held_v[0], it->held_v[1]};
-    double *values[] = {&it->last_h, &it->ahead, &it->covered, &it->retimed, &it->work, &it->dissipated, &it->energy_scale, &it->force_scale, &it->path_energy, &it->path_work, &it->chop};
+    double *values[] = {&it->last_h,      &it->ahead,      &it->covered,      &it->retimed,
+                        &it->work,        &it->dissipated, &it->energy_scale, &it->force_scale,
+                        &it->path_energy, &it->path_work,  &it->chop};
     SP_STATE_VALUE(state, it->steps);
     SP_STATE_VALUE(state, it->stiffened);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)

@@ -33,20 +33,22 @@ struct sp_integrator {
     double *held, *held_rate;      /* [rows] in between, or differences */
     double *q1, *v1, *a1;          /* of the step's end */
     double *external, *external1;  /* nodal or mean forces of the step */
-    double ahead, covered;         /* impulse.c: Newmark: the length of the step behind that `external` was made for; BDF2: loads count so far, s */
-    double *momentum, *momentum1;  /* BDF2: what loads changed in the last step and in this one, N s */
-    double retimed;                /* Newmark: > 0: `ahead` before it was made another for this step, and these: */
+    double ahead, covered; /* impulse.c: Newmark: the length of the step behind that `external` was made for; BDF2:
+                              loads count so far, s */
+    double *momentum, *momentum1; /* BDF2: what loads changed in the last step and in this one, N s */
+    double retimed;               /* Newmark: > 0: `ahead` before it was made another for this step, and these: */
     double *external_before, *a_before;
-    double *f0;                    /* energy step: f(q₀); static: loads of the last equilibrium; implicit: where a second attempt begins */
+    double *f0; /* energy step: f(q₀); static: loads of the last equilibrium; implicit: where a second attempt begins */
     double *r, *dq, *x, *y, *trial;
     double work, dissipated;
-    double energy_scale;           /* central: work and first energy so far; far beyond it the motion has blown up */
-    double force_scale;            /* static, without loads: the first internal force, since all forces vanish in the end */
-    double *path_q, *path_f;       /* nonconservative: the last state of which the path's work is known, and its force */
-    double path_energy, path_work; /* of the springs there; the work against the other internal forces since the start */
-    double chop;                   /* newmark: what forces are scaled by in this step, 1 without a limit of acceleration */
-    double potential;              /* of the last residual (newton_problem) */
-    int64_t barred;                /* the element that the last step which led nowhere turned inside out; −1 */
+    double energy_scale;     /* central: work and first energy so far; far beyond it the motion has blown up */
+    double force_scale;      /* static, without loads: the first internal force, since all forces vanish in the end */
+    double *path_q, *path_f; /* nonconservative: the last state of which the path's work is known, and its force */
+    double path_energy,
+        path_work;    /* of the springs there; the work against the other internal forces since the start */
+    double chop;      /* newmark: what forces are scaled by in this step, 1 without a limit of acceleration */
+    double potential; /* of the last residual (newton_problem) */
+    int64_t barred;   /* the element that the last step which led nowhere turned inside out; −1 */
     sp_integrator_report report;
 };
 
@@ -56,10 +58,12 @@ typedef struct newton_problem {
     double (*residual)(sp_integrator *it, const double *q, double *r);
     /* Builds S = ∂r/∂q at q. */
     void (*matrix)(sp_integrator *it, const double *q, bool definite);
-    bool potential;   /* r is the gradient of what residual leaves in it->potential: line searches lower that instead of the residual */
-    bool minimizes;   /* and of several solutions only one that lies no higher than the start is wanted */
-    int free_steps;   /* so many iterations take whole steps before line searches begin, from the start once more */
-    double reuse;     /* the factor is kept while an iteration leaves at most this part of the residual; 0: a new one each time */
+    bool potential; /* r is the gradient of what residual leaves in it->potential: line searches lower that instead of
+                       the residual */
+    bool minimizes; /* and of several solutions only one that lies no higher than the start is wanted */
+    int free_steps; /* so many iterations take whole steps before line searches begin, from the start once more */
+    double reuse;   /* the factor is kept while an iteration leaves at most this part of the residual; 0: a new one each
+                       time */
     const char *what; /* for the message */
 } newton_problem;
 
@@ -69,17 +73,20 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
 /* From the equilibrium it->q under the loads it->f0 to the one under it->external, which comes out in it->q1. */
 int sp_static_reach(sp_integrator *it) SP_MUST_USE;
 
-/* S += scale · (H(q):v), the derivative of K(q) along v, and along the velocities of held vertices at the end of the step, where it leaves them: exact as a difference quotient
- * where K is quadratic in q, else over a small part of the step. */
+/* S += scale · (H(q):v), the derivative of K(q) along v, and along the velocities of held vertices at the end of the
+ * step, where it leaves them: exact as a difference quotient where K is quadratic in q, else over a small part of the
+ * step. */
 void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double *v, double scale);
 
 /* impulse.c. Mean external force over [t0, t1], −M_fh (a + αv) of held vertices included. */
 void sp_mean_force(sp_integrator *it, double t0, double t1, double *f);
 
-/* The force at the start of a motion, or where it goes on in another system behind a step of the length `behind` (0: it does not), into it->external. */
+/* The force at the start of a motion, or where it goes on in another system behind a step of the length `behind` (0: it
+ * does not), into it->external. */
 void sp_force_start(sp_integrator *it, double t, double behind);
 
-/* Where the step that begins is not as long as it->external was made for, makes that and the acceleration fit; and undoes that, where the step failed. */
+/* Where the step that begins is not as long as it->external was made for, makes that and the acceleration fit; and
+ * undoes that, where the step failed. */
 int sp_force_retime(sp_integrator *it) SP_MUST_USE;
 void sp_force_restore(sp_integrator *it);
 
@@ -87,7 +94,8 @@ void sp_force_restore(sp_integrator *it);
 void sp_force_of_step(sp_integrator *it);
 void sp_force_taken(sp_integrator *it);
 
-/* Puts held vertices where they are at the part s of the step, 0 to 1, with their velocities then (both linear in between). Nothing where none moves. */
+/* Puts held vertices where they are at the part s of the step, 0 to 1, with their velocities then (both linear in
+ * between). Nothing where none moves. */
 void sp_hold(sp_integrator *it, double s);
 
 double sp_norm(int64_t n, const double *x);

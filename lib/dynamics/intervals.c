@@ -11,7 +11,8 @@ typedef struct event {
 static int by_time(const void *a, const void *b)
 {
     const event *x = a, *y = b;
-    return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : (x->number > y->number) - (x->number < y->number);
+    return x->time != y->time ? (x->time > y->time) - (x->time < y->time)
+                              : (x->number > y->number) - (x->number < y->number);
 }
 
 static void sort(int64_t count, const double *time, event *events, int64_t *order)
@@ -26,7 +27,9 @@ static void sort(int64_t count, const double *time, event *events, int64_t *orde
 void sp_intervals_new(sp_pool *pool, int64_t count, const double *start, const double *end, sp_intervals *intervals)
 {
     event *events = sp_pool_raw(pool, count, sizeof *events);
-    *intervals = (sp_intervals){.count = count, .start = sp_pool_copy(pool, start, count, sizeof *start), .end = sp_pool_copy(pool, end, count, sizeof *end)};
+    *intervals = (sp_intervals){.count = count,
+                                .start = sp_pool_copy(pool, start, count, sizeof *start),
+                                .end = sp_pool_copy(pool, end, count, sizeof *end)};
     intervals->by_start = sp_pool_raw(pool, count, sizeof(int64_t));
     intervals->by_end = sp_pool_raw(pool, count, sizeof(int64_t));
     intervals->acting = sp_pool_raw(pool, count, sizeof(int64_t));
@@ -77,7 +80,8 @@ static void set_passed(sp_intervals *x, const int64_t *order, int64_t a, int64_t
 void sp_intervals_ask(sp_intervals *x, double t0, double t1)
 {
     enum { MANY = 8 }; /* one in so many */
-    const int64_t started = pass(x->count, x->by_start, x->start, x->started, t1), ended = pass(x->count, x->by_end, x->end, x->ended, t0);
+    const int64_t started = pass(x->count, x->by_start, x->start, x->started, t1),
+                  ended = pass(x->count, x->by_end, x->end, x->ended, t0);
     if (llabs(started - x->started) + llabs(ended - x->ended) <= x->count / MANY) {
         set_passed(x, x->by_start, x->started, started, t0, t1);
         set_passed(x, x->by_end, x->ended, ended, t0, t1);

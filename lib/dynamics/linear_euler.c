@@ -1,5 +1,6 @@
-/* Linearly implicit Euler (Baraff and Witkin 1998; Weidner et al. 2020, eq. 10): one linear solve a step, for velocities; positions follow. What the matrix leaves out (β < 1) or adds is
- * numerical damping: it is not counted as dissipated, and the energy balance shows it. */
+/* Linearly implicit Euler (Baraff and Witkin 1998; Weidner et al. 2020, eq. 10): one linear solve a step, for
+ * velocities; positions follow. What the matrix leaves out (β < 1) or adds is numerical damping: it is not counted as
+ * dissipated, and the energy balance shows it. */
 #include "dynamics/internal.h"
 
 #include "assembly/body.h"
@@ -20,7 +21,8 @@ static int factor(sp_integrator *it, const sp_velocity_step *step, bool definite
     return system->matrix_factor(system->self);
 }
 
-/* What held vertices that move bring to the left side of the free ones, h C and β h² K; their inertia is among the external forces. */
+/* What held vertices that move bring to the left side of the free ones, h C and β h² K; their inertia is among the
+ * external forces. */
 static void held_part(sp_integrator *it, const sp_velocity_step *step, double *y)
 {
     const sp_system *system = it->system;
@@ -52,8 +54,8 @@ static void operate(sp_integrator *it, const sp_velocity_step *step, const doubl
         y[i] = stiff * y[i] + (1 + h * step->damping_mass) * it->wider[i];
 }
 
-/* The step with joints, whose attached vertices move with c r: with S over all vertices, z = S_ff⁻¹ (right side) and X = S_ff⁻¹ (S c)_f,
- *     (A + cᵀ S (c − X)) r = b − cᵀ S z,     v₁ = z − X r. */
+/* The step with joints, whose attached vertices move with c r: with S over all vertices, z = S_ff⁻¹ (right side) and X
+ * = S_ff⁻¹ (S c)_f, (A + cᵀ S (c − X)) r = b − cᵀ S z,     v₁ = z − X r. */
 static int with_border(sp_integrator *it, const sp_velocity_step *step)
 {
     const sp_system *system = it->system;
@@ -74,17 +76,20 @@ static int with_border(sp_integrator *it, const sp_velocity_step *step)
     system->inertia_times(system->self, it->coupling, it->wide);
     for (int64_t j = 0; j < m; j++) {
         const double *c = border->columns + rows * j;
-        it->small_right[j] = border->right[j] + sp_dot(rows, c, it->wide) - h * system->held_work(system->self, step->q, c);
+        it->small_right[j] =
+            border->right[j] + sp_dot(rows, c, it->wide) - h * system->held_work(system->self, step->q, c);
     }
     for (int64_t i = 0; i < n; i++) /* of which `solve` has the free part's own share */
         it->dq[i] = it->y[i] + it->wide[system->body->free[i]];
-    if (it->forcing->held) { /* elements between attached vertices and such as move by themselves: S v there, less the momentum they had */
+    if (it->forcing->held) { /* elements between attached vertices and such as move by themselves: S v there, less the
+                                momentum they had */
         operate(it, step, it->held_rate, it->wide);
         memset(it->coupling, 0, (size_t)rows * sizeof *it->coupling);
         it->forcing->held(it->forcing->self, it->t0, it->scrap, it->coupling);
         system->inertia_times(system->self, it->coupling, it->wider);
         for (int64_t j = 0; j < m; j++)
-            it->small_right[j] += sp_dot(rows, border->columns + rows * j, it->wider) - sp_dot(rows, border->columns + rows * j, it->wide);
+            it->small_right[j] += sp_dot(rows, border->columns + rows * j, it->wider) -
+                                  sp_dot(rows, border->columns + rows * j, it->wide);
     }
     system->mass_times(system->self, step->v, it->y);
     for (int64_t i = 0; i < n; i++)
@@ -156,8 +161,8 @@ static void hold_end(sp_integrator *it, const sp_border *border, double h)
     it->system->hold(it->system->self, it->scrap, it->held_v[1]);
 }
 
-/* Takes bones to the end of the step. The work of the inertia that attached vertices have in common with the free ones is that of −M_fh (a + α v); that against stiffness is counted with that of all
- * held vertices. */
+/* Takes bones to the end of the step. The work of the inertia that attached vertices have in common with the free ones
+ * is that of −M_fh (a + α v); that against stiffness is counted with that of all held vertices. */
 static void move_bones(sp_integrator *it, const double *rate)
 {
     const double h = it->h, alpha = it->p.damping_mass;
@@ -175,7 +180,8 @@ static void move_bones(sp_integrator *it, const double *rate)
         it->work -= it->wider[it->system->body->free[i]] * (it->q1[i] - it->q[i]);
 }
 
-/* Coordinates and speeds beyond this have run away: soon nothing of them can be computed, and then messages would name what fails first. */
+/* Coordinates and speeds beyond this have run away: soon nothing of them can be computed, and then messages would name
+ * what fails first. */
 static const double FARTHEST = 1e30;
 
 /* A matrix that is not definite says little to somebody whose motion is about to run away. */
@@ -185,7 +191,9 @@ static int say_why(sp_integrator *it, int status)
     if (status != SP_NUMERICAL)
         return status;
     snprintf(cause, sizeof cause, "%.255s", it->context->message);
-    return sp_fail(it->context, SP_NUMERICAL, "linearly implicit Euler took no step at t = %g s: %s; take a smaller step or a larger beta", it->t0, cause);
+    return sp_fail(it->context, SP_NUMERICAL,
+                   "linearly implicit Euler took no step at t = %g s: %s; take a smaller step or a larger beta", it->t0,
+                   cause);
 }
 
 int sp_step_linear_euler(sp_integrator *it)
@@ -204,8 +212,17 @@ int sp_step_linear_euler(sp_integrator *it)
     if (it->p.skeleton)
         sp_skeleton_border(it->p.skeleton, it->t0, h, it->p.beta, &border);
     memset(it->last_q, 0, bytes);
-    const sp_velocity_step step = {.q = it->q, .v = it->v, .external = it->external, .step = h, .beta = it->p.beta, .damping_mass = it->p.damping_mass,
-                                   .damping_stiffness = it->p.damping_stiffness, .border = it->p.skeleton ? &border : NULL, .velocity = it->v1, .shift = it->last_q, .indefinite = &it->report.indefinite,
+    const sp_velocity_step step = {.q = it->q,
+                                   .v = it->v,
+                                   .external = it->external,
+                                   .step = h,
+                                   .beta = it->p.beta,
+                                   .damping_mass = it->p.damping_mass,
+                                   .damping_stiffness = it->p.damping_stiffness,
+                                   .border = it->p.skeleton ? &border : NULL,
+                                   .velocity = it->v1,
+                                   .shift = it->last_q,
+                                   .indefinite = &it->report.indefinite,
                                    .factorizations = &it->report.factorizations};
     status = system->velocity_step ? system->velocity_step(system->self, &step) : velocities(it, &step);
     if (status != SP_OK) {
@@ -218,7 +235,10 @@ int sp_step_linear_euler(sp_integrator *it)
     for (int64_t i = 0; i < it->n && system->rub; i++)
         it->q1[i] = it->q[i] + h * it->v1[i] + it->last_q[i];
     if (!(sp_norm(it->n, it->q1) + sp_norm(it->n, it->v1) < FARTHEST)) {
-        status = sp_fail(it->context, SP_NUMERICAL, "the step of linearly implicit Euler at t = %g s has run away; take a smaller step or a larger beta", it->t0);
+        status = sp_fail(
+            it->context, SP_NUMERICAL,
+            "the step of linearly implicit Euler at t = %g s has run away; take a smaller step or a larger beta",
+            it->t0);
         goto done;
     }
     const double damped = sp_damping_force(it, it->q, it->v1, it->y) ? h * sp_dot(it->n, it->v1, it->y) : 0;

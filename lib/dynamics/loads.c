@@ -7,24 +7,33 @@
 static int check_load(sp_context *context, const sp_mesh *mesh, int64_t number, const sp_load *load)
 {
     if (!(load->end > load->start) || isnan(load->start) || isnan(load->end) || load->start < 0)
-        return sp_fail(context, SP_INPUT, "load %lld acts from %g s to %g s", (long long)number, load->start, load->end);
+        return sp_fail(context, SP_INPUT, "load %lld acts from %g s to %g s", (long long)number, load->start,
+                       load->end);
     for (int i = 0; i < 3; i++)
         if (!isfinite(load->force[i]))
             return sp_fail(context, SP_INPUT, "load %lld is not finite", (long long)number);
-    bool by_region = load->kind == SP_LOAD_REGION || load->kind == SP_LOAD_PRESSURE, everywhere = load->kind == SP_LOAD_ALL || (load->kind == SP_LOAD_PRESSURE && load->id < 0);
-    int64_t most = load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count : by_region ? mesh->material_count : mesh->vertex_count;
+    bool by_region = load->kind == SP_LOAD_REGION || load->kind == SP_LOAD_PRESSURE,
+         everywhere = load->kind == SP_LOAD_ALL || (load->kind == SP_LOAD_PRESSURE && load->id < 0);
+    int64_t most = load->kind == SP_LOAD_SURFACE ? mesh->surface.vertex_count
+                   : by_region                   ? mesh->material_count
+                                                 : mesh->vertex_count;
     if (!everywhere && (load->id < 0 || load->id >= most))
         return sp_fail(context, SP_INPUT, "load %lld names %s %lld of %lld", (long long)number,
-                       load->kind == SP_LOAD_SURFACE ? "surface vertex" : by_region ? "region" : "vertex", (long long)load->id, (long long)most);
+                       load->kind == SP_LOAD_SURFACE ? "surface vertex"
+                       : by_region                   ? "region"
+                                                     : "vertex",
+                       (long long)load->id, (long long)most);
     if (load->kind == SP_LOAD_SPRING && load->moving) {
         if (!isfinite(load->end))
-            return sp_fail(context, SP_INPUT, "load %lld is a spring whose anchor moves without end", (long long)number);
+            return sp_fail(context, SP_INPUT, "load %lld is a spring whose anchor moves without end",
+                           (long long)number);
         for (int i = 0; i < 3; i++)
             if (!isfinite(load->anchor_end[i]))
                 return sp_fail(context, SP_INPUT, "load %lld is not finite", (long long)number);
     }
     if (load->kind == SP_LOAD_SPRING && !(load->stiffness >= 0 && isfinite(load->stiffness)))
-        return sp_fail(context, SP_INPUT, "load %lld is a spring of stiffness %g N/m", (long long)number, load->stiffness);
+        return sp_fail(context, SP_INPUT, "load %lld is a spring of stiffness %g N/m", (long long)number,
+                       load->stiffness);
     return SP_OK;
 }
 
@@ -97,7 +106,8 @@ static int spread_load(sp_context *context, const sp_body *body, const sp_load *
                     double share = 0;
                     for (int b = 0; b < corners; b++)
                         share += class->mass[a * corners + b];
-                    add_at_vertex(full, corner[a], share / (mesh->materials[class->region].density * volume), load->force);
+                    add_at_vertex(full, corner[a], share / (mesh->materials[class->region].density * volume),
+                                  load->force);
                 }
             }
     }
@@ -149,8 +159,8 @@ static void note_idle(sp_loading *loading, int64_t number, bool idle)
         loading->first_idle = number;
 }
 
-int sp_loading_new(sp_context *context, const sp_body *body, const double *U, int64_t r, int64_t load_count, const sp_load *loads, const double acceleration[3],
-                   const sp_system *system, sp_loading *loading)
+int sp_loading_new(sp_context *context, const sp_body *body, const double *U, int64_t r, int64_t load_count,
+                   const sp_load *loads, const double acceleration[3], const sp_system *system, sp_loading *loading)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t rows = 3 * mesh->vertex_count, springs = 0;
@@ -163,7 +173,8 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
         springs += loads[l].kind == SP_LOAD_SPRING;
     }
     if (springs > 0 && system->eigenvalue) {
-        status = sp_fail(context, SP_USAGE, "springs couple the modes of a modal model; take --model reduced or linear");
+        status =
+            sp_fail(context, SP_USAGE, "springs couple the modes of a modal model; take --model reduced or linear");
         goto done;
     }
     loading->loads = sp_pool_new(&loading->pool, load_count - springs, sizeof *loading->loads);
@@ -171,7 +182,8 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
     loading->spring_loads = sp_pool_new(&loading->pool, springs, sizeof *loading->spring_loads);
     loading->acting = sp_pool_new(&loading->pool, springs, sizeof *loading->acting);
     loading->gravity = sp_pool_new(&loading->pool, loading->n, sizeof(double));
-    double *full = sp_pool_raw(&scratch, rows, sizeof *full), *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass);
+    double *full = sp_pool_raw(&scratch, rows, sizeof *full),
+           *mass = sp_pool_raw(&scratch, mesh->vertex_count, sizeof *mass);
     if (loading->pool.failed || scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -182,7 +194,9 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
             loading->end = fmax(loading->end, load->end);
         if (load->kind == SP_LOAD_SPRING) {
             loading->spring_loads[loading->spring_count++] = load;
-            note_idle(loading, l + 1, body->dof[3 * load->id] < 0 && body->dof[3 * load->id + 1] < 0 && body->dof[3 * load->id + 2] < 0);
+            note_idle(loading, l + 1,
+                      body->dof[3 * load->id] < 0 && body->dof[3 * load->id + 1] < 0 &&
+                          body->dof[3 * load->id + 2] < 0);
             continue;
         }
         memset(full, 0, (size_t)rows * sizeof *full);
@@ -239,7 +253,8 @@ static bool any_force(const sp_loading *loading, double t0, double t1)
     return false;
 }
 
-int sp_loading_pieces(sp_context *context, const sp_loading *loading, double step, sp_pool *pool, int64_t *count, double **time)
+int sp_loading_pieces(sp_context *context, const sp_loading *loading, double step, sp_pool *pool, int64_t *count,
+                      double **time)
 {
     enum { MOST = 1000000000 };
     sp_pool scratch = {0};
@@ -268,7 +283,9 @@ int sp_loading_pieces(sp_context *context, const sp_loading *loading, double ste
     }
     *count = 0;
     for (int64_t k = 0; k < pieces; k++) {
-        double from = step > 0 ? (double)k * step : event[k], to = step > 0 ? (double)(k + 1) * step : k + 1 < events ? event[k + 1] : from;
+        double from = step > 0 ? (double)k * step : event[k], to = step > 0         ? (double)(k + 1) * step
+                                                                   : k + 1 < events ? event[k + 1]
+                                                                                    : from;
         if (to - from > 1e-9 * last && any_force(loading, from, to)) {
             (*time)[2 * *count] = from;
             (*time)[2 * (*count)++ + 1] = to;
@@ -330,19 +347,24 @@ static int check_activation(sp_context *context, const sp_mesh *mesh, int64_t nu
     const sp_activation *a = &activations[number];
     const long long shown = (long long)number + 1;
     if (a->region < 0 || a->region >= mesh->material_count)
-        return sp_fail(context, SP_INPUT, "activation %lld names region %lld of %lld", shown, (long long)a->region, (long long)mesh->material_count);
+        return sp_fail(context, SP_INPUT, "activation %lld names region %lld of %lld", shown, (long long)a->region,
+                       (long long)mesh->material_count);
     if (mesh->materials[a->region].fibre == SP_FIBRE_NONE)
-        return sp_fail(context, SP_INPUT, "activation %lld is of region \"%s\", which has no fibres", shown, mesh->materials[a->region].name);
+        return sp_fail(context, SP_INPUT, "activation %lld is of region \"%s\", which has no fibres", shown,
+                       mesh->materials[a->region].name);
     for (int64_t i = 0; i < number; i++)
         if (activations[i].region == a->region)
-            return sp_fail(context, SP_INPUT, "activations %lld and %lld are of the same region \"%s\"", (long long)i + 1, shown, mesh->materials[a->region].name);
+            return sp_fail(context, SP_INPUT, "activations %lld and %lld are of the same region \"%s\"",
+                           (long long)i + 1, shown, mesh->materials[a->region].name);
     if (a->count < 1)
         return sp_fail(context, SP_INPUT, "activation %lld has no times", shown);
     for (int64_t k = 0; k < a->count; k++) {
         if (!isfinite(a->time[k]) || (k > 0 && !(a->time[k] > a->time[k - 1])))
-            return sp_fail(context, SP_INPUT, "activation %lld: time %lld, %g s, is not more than that before", shown, (long long)k + 1, a->time[k]);
+            return sp_fail(context, SP_INPUT, "activation %lld: time %lld, %g s, is not more than that before", shown,
+                           (long long)k + 1, a->time[k]);
         if (!(a->tension[k] >= 0 && isfinite(a->tension[k])))
-            return sp_fail(context, SP_INPUT, "activation %lld: a tension of %g Pa at %g s", shown, a->tension[k], a->time[k]);
+            return sp_fail(context, SP_INPUT, "activation %lld: a tension of %g Pa at %g s", shown, a->tension[k],
+                           a->time[k]);
     }
     return SP_OK;
 }
@@ -351,7 +373,9 @@ int sp_loading_activate(sp_context *context, sp_loading *loading, int64_t count,
 {
     int status = SP_OK;
     if (count > 0 && !loading->system->active)
-        return sp_fail(context, SP_USAGE, "the tension of fibres has no part in this model; take --model full, conjac, direct or cubature");
+        return sp_fail(
+            context, SP_USAGE,
+            "the tension of fibres has no part in this model; take --model full, conjac, direct or cubature");
     for (int64_t i = 0; i < count && status == SP_OK; i++)
         status = check_activation(context, loading->body->mesh, i, activations);
     if (status != SP_OK)
@@ -378,7 +402,8 @@ static bool activate(sp_loading *loading, double t)
 {
     bool changed = false;
     for (int64_t i = 0; i < loading->activation_count; i++) {
-        const double tension = sp_activation_tension(&loading->activations[i], t), before = loading->body->mesh->materials[loading->activations[i].region].fibre_tension;
+        const double tension = sp_activation_tension(&loading->activations[i], t),
+                     before = loading->body->mesh->materials[loading->activations[i].region].fibre_tension;
         changed |= tension != before;
         set_tension(loading, i, tension);
         if (tension > 1.1 * loading->counted[i]) {
@@ -410,7 +435,8 @@ static bool springs(void *data, double t0, double t1)
     for (int64_t k = 0; k < loading->spring_times.acting_count; k++) {
         const sp_load *load = loading->spring_loads[loading->spring_times.acting[k]];
         const sp_spring spring = spring_at(load, middle), *before = &loading->acting[count];
-        others |= count >= loading->acting_count || before->vertex != spring.vertex || before->stiffness != spring.stiffness;
+        others |=
+            count >= loading->acting_count || before->vertex != spring.vertex || before->stiffness != spring.stiffness;
         changed |= others || memcmp(before, &spring, sizeof spring);
         loading->acting[count++] = spring;
     }
@@ -425,7 +451,11 @@ static bool springs(void *data, double t0, double t1)
 
 sp_forcing sp_loading_forcing(sp_loading *loading)
 {
-    return (sp_forcing){.self = loading, .mean = mean, .springs = springs, .held = loading->moves ? held : NULL, .stiffened = &loading->stiffened};
+    return (sp_forcing){.self = loading,
+                        .mean = mean,
+                        .springs = springs,
+                        .held = loading->moves ? held : NULL,
+                        .stiffened = &loading->stiffened};
 }
 
 void sp_loading_visit(sp_loading *loading, sp_state *state)

@@ -47,7 +47,9 @@ static int matrix_factor(void *data)
     const modal *self = data;
     for (int64_t i = 0; i < self->n; i++)
         if (!(self->S[i] > 0))
-            return sp_fail(self->context, SP_NUMERICAL, "the matrix is not positive definite at mode %lld, of the eigenvalue %g rad2/s2", (long long)i, self->lambda[i]);
+            return sp_fail(self->context, SP_NUMERICAL,
+                           "the matrix is not positive definite at mode %lld, of the eigenvalue %g rad2/s2",
+                           (long long)i, self->lambda[i]);
     return SP_OK;
 }
 
@@ -99,7 +101,9 @@ int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue
     }
     for (int64_t i = 0; i < k; i++)
         if (eigenvalue[i] < -1e-6 * largest && largest > 0)
-            return sp_fail(context, SP_INPUT, "eigenvalue %lld is %g rad2/s2, and the largest %g: more than rounding below 0", (long long)i, eigenvalue[i], largest);
+            return sp_fail(context, SP_INPUT,
+                           "eigenvalue %lld is %g rad2/s2, and the largest %g: more than rounding below 0",
+                           (long long)i, eigenvalue[i], largest);
     modal *self = calloc(1, sizeof *self);
     if (!self)
         return sp_fail_memory(context);
@@ -107,8 +111,21 @@ int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue
     self->n = k;
     self->lambda = sp_pool_copy(&self->pool, eigenvalue, k, sizeof *eigenvalue);
     self->S = sp_pool_new(&self->pool, k, sizeof *self->S);
-    *system = (sp_system){.self = self, .n = k, .constant = true, .cubic = true, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add, .matrix_factor = matrix_factor,
-                          .matrix_solve = matrix_solve, .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs, .visit = visit, .eigenvalue = self->lambda};
+    *system = (sp_system){.self = self,
+                          .n = k,
+                          .constant = true,
+                          .cubic = true,
+                          .force = force,
+                          .matrix_start = matrix_start,
+                          .matrix_add = matrix_add,
+                          .matrix_factor = matrix_factor,
+                          .matrix_solve = matrix_solve,
+                          .mass_times = mass_times,
+                          .mass_solve = mass_solve,
+                          .tangent_times = tangent_times,
+                          .set_springs = set_springs,
+                          .visit = visit,
+                          .eigenvalue = self->lambda};
     if (self->pool.failed) {
         sp_modal_system_free(system);
         return sp_fail_memory(context);

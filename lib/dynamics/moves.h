@@ -1,4 +1,5 @@
-/* Motions prescribed to held vertices: sets of them with a rigid motion each, and single ones with displacements over time. */
+/* Motions prescribed to held vertices: sets of them with a rigid motion each, and single ones with displacements over
+ * time. */
 #ifndef SP_DYNAMICS_MOVES_H
 #define SP_DYNAMICS_MOVES_H
 
@@ -28,8 +29,8 @@ typedef struct sp_moves {
     const sp_vertex_move *single;
 } sp_moves;
 
-/* Displacements and velocities (of what comes after t, at a time where they jump) at t, into u and v [3·vertices]; other components untouched. What is within rounding of t, 4 units in its
- * last place, counts as t: steps are k h. */
+/* Displacements and velocities (of what comes after t, at a time where they jump) at t, into u and v [3·vertices];
+ * other components untouched. What is within rounding of t, 4 units in its last place, counts as t: steps are k h. */
 void sp_moves_at(const sp_moves *moves, double t, double *u, double *v);
 
 /* The last of `count` increasing times that is not after t; −1: t is before all (or NaN). */

@@ -22,8 +22,9 @@ int sp_refuse_inverted(sp_integrator *it, const double *q)
     int64_t element = it->system->inverted ? it->system->inverted(it->system->self, q) : -1;
     if (element < 0)
         return SP_OK;
-    return sp_fail(it->context, SP_NUMERICAL, "element %lld is turned inside out at t = %g s; take smaller steps, or the law stable-neo-hookean", (long long)element,
-                   it->t1);
+    return sp_fail(it->context, SP_NUMERICAL,
+                   "element %lld is turned inside out at t = %g s; take smaller steps, or the law stable-neo-hookean",
+                   (long long)element, it->t1);
 }
 
 /* The residual's norm, its part of the largest force term, and which element keeps it from being a number. */
@@ -41,15 +42,24 @@ static int not_converged(const sp_integrator *it, const newton_problem *problem,
 {
     double t = it->t0;
     if (it->barred >= 0)
-        return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: steps would turn element %lld inside out; take smaller ones, or the law stable-neo-hookean", problem->what,
-                       t, (long long)it->barred);
+        return sp_fail(it->context, SP_NUMERICAL,
+                       "%s did not converge at t = %g s: steps would turn element %lld inside out; take smaller ones, "
+                       "or the law stable-neo-hookean",
+                       problem->what, t, (long long)it->barred);
     if (!isfinite(relative))
-        return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: forces are beyond the range of numbers, since the motion has grown without bound; take smaller steps", problem->what, t);
-    return sp_fail(it->context, SP_NUMERICAL, "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step", problem->what, t, relative, (long long)iterations);
+        return sp_fail(it->context, SP_NUMERICAL,
+                       "%s did not converge at t = %g s: forces are beyond the range of numbers, since the motion has "
+                       "grown without bound; take smaller steps",
+                       problem->what, t);
+    return sp_fail(it->context, SP_NUMERICAL,
+                   "%s did not converge at t = %g s: residual %.1e after %lld iterations; take a smaller step",
+                   problem->what, t, relative, (long long)iterations);
 }
 
-/* How far an iterative solver needs to go, by the right side: not farther than Newton's method, which squares the error, would come with an exact solution; that is estimated by the last gain
- * (Eisenstat and Walker 1996, choice 2). And not below Newton's own tolerance. The first solve: with 1e-1 there are more iterations, with 1e-4 more products (measured: bench/full.c). */
+/* How far an iterative solver needs to go, by the right side: not farther than Newton's method, which squares the
+ * error, would come with an exact solution; that is estimated by the last gain (Eisenstat and Walker 1996, choice 2).
+ * And not below Newton's own tolerance. The first solve: with 1e-1 there are more iterations, with 1e-4 more products
+ * (measured: bench/full.c). */
 static double needed(const sp_integrator *it, double relative, double before)
 {
     const double first = 1e-2, gain = relative / before, estimate = gain < 1 ? fmin(first, 0.5 * gain * gain) : first;
@@ -80,8 +90,8 @@ static int solve(sp_integrator *it, const newton_problem *problem, double tolera
     return status;
 }
 
-/* Whole steps may lead anywhere: of a problem that has a potential the solution is taken where it lies no higher than the start and
- * the last matrix was definite, so that it is a minimum. */
+/* Whole steps may lead anywhere: of a problem that has a potential the solution is taken where it lies no higher than
+ * the start and the last matrix was definite, so that it is a minimum. */
 static bool lost(const sp_integrator *it, const newton_problem *problem, double start_potential, bool definite)
 {
     double rounding = 1e-9 * (fabs(start_potential) + fabs(it->potential));
@@ -95,13 +105,15 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
     double norm, relative = measure(it, problem, it->q1, &norm), start_potential = it->potential, last = 0;
     int64_t iterations = 0;
     int status;
-    /* Vertices of a bending body move on arcs, a Newton step on tangents: it stretches, and the residual rises before the next
-     * step removes that. A line search would crawl here, so the first steps are whole ones; where they have not converged, Newton
-     * starts once more, from `start` and with the line search. */
+    /* Vertices of a bending body move on arcs, a Newton step on tangents: it stretches, and the residual rises before
+     * the next step removes that. A line search would crawl here, so the first steps are whole ones; where they have
+     * not converged, Newton starts once more, from `start` and with the line search. */
     bool stagnated = false, free_steps = problem->free_steps > 0, factored = false, definite = true;
     for (;;) {
-        bool done = stagnated || relative <= it->p.tolerance, given_up = iterations >= problem->free_steps || !isfinite(relative);
-        if (free_steps && (done ? lost(it, problem, start_potential, definite) : given_up && iterations < it->p.iterations)) {
+        bool done = stagnated || relative <= it->p.tolerance,
+             given_up = iterations >= problem->free_steps || !isfinite(relative);
+        if (free_steps &&
+            (done ? lost(it, problem, start_potential, definite) : given_up && iterations < it->p.iterations)) {
             free_steps = factored = stagnated = false;
             memcpy(it->q1, start, (size_t)it->n * sizeof *it->q1);
             relative = measure(it, problem, it->q1, &norm);
@@ -117,7 +129,8 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
         int64_t indefinite = it->report.indefinite;
         if (fresh) {
             status = factor(it, problem);
-            if (status == SP_NUMERICAL && free_steps) { /* a whole step led so far off that rounding is all that is left of the matrix */
+            if (status == SP_NUMERICAL &&
+                free_steps) { /* a whole step led so far off that rounding is all that is left of the matrix */
                 relative = INFINITY;
                 continue;
             }
@@ -131,15 +144,18 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
             continue;
         }
         SP_TRY(status);
-        double s = 1, before = norm, potential = it->potential, descent = problem->potential ? sp_dot(it->n, it->r, it->dq) : 0;
+        double s = 1, before = norm, potential = it->potential,
+               descent = problem->potential ? sp_dot(it->n, it->r, it->dq) : 0;
         int halvings = 0;
-        /* here Newton's next step gains half of the digits; where it gains none, rounding of (q₁ − q₀)/h² is all that is left */
+        /* here Newton's next step gains half of the digits; where it gains none, rounding of (q₁ − q₀)/h² is all that
+         * is left */
         bool near = relative <= 1e-6;
         for (;; s *= 0.5, halvings++) {
             for (int64_t i = 0; i < it->n; i++)
                 it->x[i] = it->q1[i] - s * it->dq[i];
             relative = measure(it, problem, it->x, &norm);
-            /* the residual decides too where a potential is no criterion of what is wanted: close to the solution it changes by less than its rounding */
+            /* the residual decides too where a potential is no criterion of what is wanted: close to the solution it
+             * changes by less than its rounding */
             bool lower = problem->potential && it->potential <= potential - 1e-4 * s * descent;
             bool better = lower || (!problem->minimizes && norm <= (problem->potential ? 0.5 : 1 - 1e-4 * s) * before);
             bool enough = isfinite(norm) ? near || halvings >= HALVINGS : halvings == MOST_HALVINGS;
@@ -148,7 +164,8 @@ int sp_newton(sp_integrator *it, const newton_problem *problem, const double *st
         }
         it->report.halvings += halvings;
         memcpy(it->q1, it->x, (size_t)it->n * sizeof *it->q1);
-        /* where no force acts, of a body that moves on as it is, the residual is a part of rounding; but then so is the correction of q */
+        /* where no force acts, of a body that moves on as it is, the residual is a part of rounding; but then so is the
+         * correction of q */
         const double correction = sp_norm(it->n, it->dq) / fmax(sp_norm(it->n, it->q1), DBL_MIN);
         if (fresh && correction <= 1e-12 && norm > 0.5 * before && relative > it->p.tolerance) {
             stagnated = true;

@@ -11,7 +11,8 @@
 
 enum {
     EIGEN_WORK = 34, /* dsyev: blocks of 32 columns */
-    PLACES = 8,      /* most places whose stiffness is part of one matrix: two, and two more for the derivative of a damping */
+    PLACES =
+        8, /* most places whose stiffness is part of one matrix: two, and two more for the derivative of a damping */
     RESTART = 40,
 };
 
@@ -25,9 +26,10 @@ typedef struct reduced {
     sp_context *context;
     int r;
     sp_reduced_force force;
-    double *mass, *mass_factor;      /* [r, r] */
-    double *q, *f, *K, energy;       /* the last evaluation (K: lower triangle or whole, without springs): integrators ask for force and stiffness at one place in turn */
-    double *elastic;                 /* [r] f without springs */
+    double *mass, *mass_factor; /* [r, r] */
+    double *q, *f, *K, energy; /* the last evaluation (K: lower triangle or whole, without springs): integrators ask for
+                                  force and stiffness at one place in turn */
+    double *elastic;           /* [r] f without springs */
     bool have_force, have_stiffness; /* at q */
     bool elsewhere;                  /* the force was evaluated at another place since */
     double *S;                       /* lower triangle; whole where the solver takes it so */
@@ -36,12 +38,13 @@ typedef struct reduced {
     const double *U, *vertices;
     int64_t rows, spring_count;
     const sp_spring *springs;
-    sp_reduced_viscosity viscosity;  /* self NULL: none */
-    double *D;                       /* [r, r] lower triangle */
+    sp_reduced_viscosity viscosity; /* self NULL: none */
+    double *D;                      /* [r, r] lower triangle */
     enum sp_jacobian jacobian;
-    int *pivot;                      /* [r] of LU */
-    double *rest, *P, rest_scale;    /* iterative: ½(K(0) + K(0)ᵀ), the preconditioner as lower triangle, how much of the former belongs into it */
-    double tolerance, *shifted;      /* shifted [2 r] */
+    int *pivot;                   /* [r] of LU */
+    double *rest, *P, rest_scale; /* iterative: ½(K(0) + K(0)ᵀ), the preconditioner as lower triangle, how much of the
+                                     former belongs into it */
+    double tolerance, *shifted;   /* shifted [2 r] */
     place places[PLACES];
     int place_count;
     sp_iteration iteration;
@@ -56,7 +59,8 @@ static double add_springs(const reduced *self, const double *q, double *f)
         const sp_spring *spring = &self->springs[s];
         for (int c = 0; c < 3; c++) {
             const double *row = self->U + 3 * spring->vertex + c;
-            double stretch = self->vertices[3 * spring->vertex + c] - spring->anchor[c] + cblas_ddot(self->r, row, (int)self->rows, q, 1);
+            double stretch = self->vertices[3 * spring->vertex + c] - spring->anchor[c] +
+                             cblas_ddot(self->r, row, (int)self->rows, q, 1);
             energy += 0.5 * spring->stiffness * stretch * stretch;
             cblas_daxpy(self->r, spring->stiffness * stretch, row, (int)self->rows, f, 1);
         }
@@ -71,7 +75,8 @@ static void add_spring_stiffness(const reduced *self, double scale, double *S)
         for (int c = 0; c < 3; c++) {
             const double *row = self->U + 3 * self->springs[s].vertex + c;
             for (int j = 0; j < self->r; j++)
-                cblas_daxpy(self->r, scale * self->springs[s].stiffness * row[j * self->rows], row, (int)self->rows, S + (int64_t)j * self->r, 1);
+                cblas_daxpy(self->r, scale * self->springs[s].stiffness * row[j * self->rows], row, (int)self->rows,
+                            S + (int64_t)j * self->r, 1);
         }
 }
 
@@ -171,13 +176,15 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     return self->energy;
 }
 
-/* V, a copy of S, becomes the factor of S with the absolute values of its eigenvalues, in S: downhill in every direction, with Newton's step wherever the energy is convex. No part
- * of a polynomial can be left out instead, since its terms do not tell what of them is stress. A singular S (a free body) stays refused. */
+/* V, a copy of S, becomes the factor of S with the absolute values of its eigenvalues, in S: downhill in every
+ * direction, with Newton's step wherever the energy is convex. No part of a polynomial can be left out instead, since
+ * its terms do not tell what of them is stress. A singular S (a free body) stays refused. */
 static bool make_definite(reduced *self, double *S)
 {
     int r = self->r;
     double largest = 0, smallest = INFINITY;
-    if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', r, self->V, r, self->eigenvalue, self->work, EIGEN_WORK * r) != 0)
+    if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', r, self->V, r, self->eigenvalue, self->work, EIGEN_WORK * r) !=
+        0)
         return false;
     for (int j = 0; j < r; j++) {
         largest = fmax(largest, fabs(self->eigenvalue[j]));
@@ -195,7 +202,8 @@ static bool factor_lower(reduced *self, double *S, bool substitute)
 {
     if (substitute)
         memcpy(self->V, S, (size_t)self->r * (size_t)self->r * sizeof *self->V);
-    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', self->r, S, self->r) == 0 || (substitute && make_definite(self, S));
+    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', self->r, S, self->r) == 0 ||
+           (substitute && make_definite(self, S));
 }
 
 /* LU; false where S is singular, as far as rounding lets that be seen. */
@@ -214,7 +222,8 @@ static bool factor_whole(reduced *self)
     return smallest > 1e-15 * self->r * largest;
 }
 
-/* The constant part of the matrix. It may well be indefinite: then the absolute values of its eigenvalues serve as well. */
+/* The constant part of the matrix. It may well be indefinite: then the absolute values of its eigenvalues serve as
+ * well. */
 static bool factor_preconditioner(reduced *self)
 {
     for (int i = 0; i < self->r * self->r; i++)
@@ -226,10 +235,14 @@ static int matrix_factor(void *data)
 {
     reduced *self = data;
     if (self->place_count > PLACES)
-        return sp_fail(self->context, SP_USAGE, "a matrix of the stiffness at %d places, more than %d", self->place_count, PLACES);
-    if (iterative(self) ? factor_preconditioner(self) : whole(self) ? factor_whole(self) : factor_lower(self, self->S, self->substitute))
+        return sp_fail(self->context, SP_USAGE, "a matrix of the stiffness at %d places, more than %d",
+                       self->place_count, PLACES);
+    if (iterative(self) ? factor_preconditioner(self)
+        : whole(self)   ? factor_whole(self)
+                        : factor_lower(self, self->S, self->substitute))
         return SP_OK;
-    return sp_fail(self->context, SP_NUMERICAL, whole(self) ? "the reduced matrix is singular" : "the reduced matrix is not positive definite");
+    return sp_fail(self->context, SP_NUMERICAL,
+                   whole(self) ? "the reduced matrix is singular" : "the reduced matrix is not positive definite");
 }
 
 static int solve(reduced *self, const double *factor, const double *b, double *x)
@@ -245,7 +258,8 @@ static int solve(reduced *self, const double *factor, const double *b, double *x
 static void add_difference(reduced *self, const place *at, const double *p, double *y)
 {
     int r = self->r;
-    double length = cblas_dnrm2(r, p, 1), epsilon = 1e-6 * sqrt(1 + cblas_dnrm2(r, at->q, 1)) / length, *q = self->shifted, *f = q + r;
+    double length = cblas_dnrm2(r, p, 1), epsilon = 1e-6 * sqrt(1 + cblas_dnrm2(r, at->q, 1)) / length,
+           *q = self->shifted, *f = q + r;
     if (length == 0)
         return;
     for (int i = 0; i < r; i++)
@@ -277,7 +291,8 @@ static int solve_iteratively(reduced *self, const double *b, double *x)
 {
     sp_operator A = {self, self->r, operator_times, operator_precondition};
     int64_t most = 10 * (RESTART + (int64_t)self->r);
-    int64_t products = (self->force.unsymmetric ? sp_gmres : sp_conjugate_gradients)(&A, &self->iteration, self->tolerance, most, b, x);
+    int64_t products = (self->force.unsymmetric ? sp_gmres : sp_conjugate_gradients)(&A, &self->iteration,
+                                                                                     self->tolerance, most, b, x);
     self->solves++;
     if (products < 0)
         return sp_fail(self->context, SP_NUMERICAL, "the iterative solver of the reduced matrix does not converge");
@@ -336,7 +351,8 @@ static void set_springs(void *data, int64_t count, const sp_spring *springs)
     self->have_force = self->have_stiffness = false;
 }
 
-/* The last evaluation may have come by another way, with the stiffness or without, than the next one at the same place would. */
+/* The last evaluation may have come by another way, with the stiffness or without, than the next one at the same place
+ * would. */
 static void visit(void *data, sp_state *state)
 {
     reduced *self = data;
@@ -355,8 +371,8 @@ static void visit(void *data, sp_state *state)
         self->force.visit(self->force.self, state);
 }
 
-int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_force, const double *mass, const double *U, int64_t rows, const double *vertices,
-                          sp_system *system)
+int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_force, const double *mass,
+                          const double *U, int64_t rows, const double *vertices, sp_system *system)
 {
     int64_t r = reduced_force->r;
     reduced *self = calloc(1, sizeof *self);
@@ -365,9 +381,22 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
             reduced_force->destroy(reduced_force->self);
         return sp_fail_memory(context);
     }
-    *system = (sp_system){.self = self, .n = r, .force = force, .matrix_start = matrix_start, .matrix_add = matrix_add, .matrix_factor = matrix_factor, .matrix_solve = matrix_solve,
-                          .mass_times = mass_times, .mass_solve = mass_solve, .tangent_times = tangent_times, .set_springs = set_springs, .visit = visit, .cubic = reduced_force->cubic,
-                          .inverted = reduced_force->inverted ? inverted : NULL, .active = reduced_force->active, .nonconservative = reduced_force->unsymmetric};
+    *system = (sp_system){.self = self,
+                          .n = r,
+                          .force = force,
+                          .matrix_start = matrix_start,
+                          .matrix_add = matrix_add,
+                          .matrix_factor = matrix_factor,
+                          .matrix_solve = matrix_solve,
+                          .mass_times = mass_times,
+                          .mass_solve = mass_solve,
+                          .tangent_times = tangent_times,
+                          .set_springs = set_springs,
+                          .visit = visit,
+                          .cubic = reduced_force->cubic,
+                          .inverted = reduced_force->inverted ? inverted : NULL,
+                          .active = reduced_force->active,
+                          .nonconservative = reduced_force->unsymmetric};
     self->context = context;
     self->r = (int)r;
     self->force = *reduced_force;
@@ -390,7 +419,8 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
     if (self->pool.failed)
         status = sp_fail_memory(context);
     else if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', self->r, self->mass_factor, self->r) != 0)
-        status = sp_fail(context, SP_NUMERICAL, "the reduced mass matrix is not positive definite: the basis has dependent columns");
+        status = sp_fail(context, SP_NUMERICAL,
+                         "the reduced mass matrix is not positive definite: the basis has dependent columns");
     if (status != SP_OK)
         sp_reduced_system_free(system);
     return status;
@@ -463,7 +493,8 @@ int sp_reduced_system_jacobian(sp_system *system, enum sp_jacobian jacobian, dou
     self->have_force = self->have_stiffness = false;
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = j; i < r; i++)
-            self->rest[j * r + i] = self->force.unsymmetric ? 0.5 * (self->K[j * r + i] + self->K[i * r + j]) : self->K[j * r + i];
+            self->rest[j * r + i] =
+                self->force.unsymmetric ? 0.5 * (self->K[j * r + i] + self->K[i * r + j]) : self->K[j * r + i];
     return SP_OK;
 }
 
@@ -472,7 +503,8 @@ int sp_reduced_system_growth(const sp_system *system, double *growth)
     const reduced *self = system->self;
     sp_pool scratch = {0};
     int r = self->r, status = SP_OK;
-    double *K = sp_pool_new(&scratch, (int64_t)r * r, sizeof *K), *q = sp_pool_new(&scratch, r, sizeof *q), *real = sp_pool_new(&scratch, r, sizeof *real);
+    double *K = sp_pool_new(&scratch, (int64_t)r * r, sizeof *K), *q = sp_pool_new(&scratch, r, sizeof *q),
+           *real = sp_pool_new(&scratch, r, sizeof *real);
     double *imaginary = sp_pool_new(&scratch, r, sizeof *imaginary), unused;
     *growth = 0;
     if (scratch.failed) {
@@ -515,7 +547,8 @@ void sp_reduced_system_estimate(const sp_system *system, const double *q, double
     self->force.estimate(self->force.self, error);
 }
 
-int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U, int64_t rows, const double *vertices, sp_system *system)
+int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, const double *U,
+                             int64_t rows, const double *vertices, sp_system *system)
 {
     sp_pool scratch = {0};
     sp_reduced_force reduced_force = {0};

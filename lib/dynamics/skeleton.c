@@ -1,16 +1,20 @@
-/* Places, axes and velocities are those of the world; j ≤ i means that joint j carries bone i (it is the bone's own or that of an ancestor).
+/* Places, axes and velocities are those of the world; j ≤ i means that joint j carries bone i (it is the bone's own or
+ * that of an ancestor).
  *
- * Kinematics. Joint i turns by θ_i about, or slides along, the axis a_i that its parent p carries: w_i = R_p a_i, and c_i is where the parent has the joint's place. Then
- * R_i = R_p Rot(a_i, θ_i) and x_i = c_i − R_i at_i where it turns, R_i = R_p and x_i = x_p + θ_i w_i where it slides. A point x of bone i moves with Σ_{j≤i} J_j(x) θ̇_j,
- * J_j(x) = w_j × (x − c_j) or w_j, and the bone turns with ω_i = Σ_{j≤i} J^ω_j θ̇_j, J^ω_j = w_j or 0.
+ * Kinematics. Joint i turns by θ_i about, or slides along, the axis a_i that its parent p carries: w_i = R_p a_i, and
+ * c_i is where the parent has the joint's place. Then R_i = R_p Rot(a_i, θ_i) and x_i = c_i − R_i at_i where it turns,
+ * R_i = R_p and x_i = x_p + θ_i w_i where it slides. A point x of bone i moves with Σ_{j≤i} J_j(x) θ̇_j, J_j(x) = w_j ×
+ * (x − c_j) or w_j, and the bone turns with ω_i = Σ_{j≤i} J^ω_j θ̇_j, J^ω_j = w_j or 0.
  *
- * Inertia. 2T = Σ_i m_i |v_i|² + ω_iᵀ I_i ω_i with v_i of the centre of mass g_i and I_i = R_i I R_iᵀ, so M_b = Σ_i m_i J(g_i)ᵀ J(g_i) + J^ωᵀ I_i J^ω, summed over the pairs of
- * joints that carry bone i: symmetric and positive semidefinite as it stands.
+ * Inertia. 2T = Σ_i m_i |v_i|² + ω_iᵀ I_i ω_i with v_i of the centre of mass g_i and I_i = R_i I R_iᵀ, so M_b = Σ_i m_i
+ * J(g_i)ᵀ J(g_i) + J^ωᵀ I_i J^ω, summed over the pairs of joints that carry bone i: symmetric and positive semidefinite
+ * as it stands.
  *
- * Forces. With θ̈ = 0, differentiating ω_i and v_i from parent to child gives accelerations α_i = α_p + ω_p × w_i θ̇_i (turning; ẇ_i = ω_p × w_i) and a_i; a slider's points have
- * the Coriolis acceleration 2 ω_p × w_i θ̇_i over those of the parent. Newton and Euler want the force m_i a_i at the centre and the moment I_i α_i + ω_i × I_i ω_i. What gravity,
- * springs and attached vertices give, less that, is handed from child to parent, and each joint takes its part along w_i: that is M_b θ̈ (d'Alembert), but for the joint's own
- * spring k (θ_i − rest) and damper. */
+ * Forces. With θ̈ = 0, differentiating ω_i and v_i from parent to child gives accelerations α_i = α_p + ω_p × w_i θ̇_i
+ * (turning; ẇ_i = ω_p × w_i) and a_i; a slider's points have the Coriolis acceleration 2 ω_p × w_i θ̇_i over those of
+ * the parent. Newton and Euler want the force m_i a_i at the centre and the moment I_i α_i + ω_i × I_i ω_i. What
+ * gravity, springs and attached vertices give, less that, is handed from child to parent, and each joint takes its part
+ * along w_i: that is M_b θ̈ (d'Alembert), but for the joint's own spring k (θ_i − rest) and damper. */
 #include "dynamics/skeleton.h"
 
 #include "base/memory.h"
@@ -24,15 +28,15 @@ typedef struct bone {
     double at[3], axis[3], mass, centre[3], inertia[6], stiffness, rest, damping;
     int64_t vertex_count;
     const int64_t *vertex;
-    const double *place;              /* [vertex_count, 3] of its vertices at rest */
-    double weight, weight_centre[3];  /* kg of its vertices, and where their centre of mass is at rest */
+    const double *place;             /* [vertex_count, 3] of its vertices at rest */
+    double weight, weight_centre[3]; /* kg of its vertices, and where their centre of mass is at rest */
     /* now: */
     sp_pose pose;
-    double R[9], w[3], c[3];          /* of the pose; axis; a point of the axis that the parent carries */
-    double g[3];                      /* centre of mass */
-    double omega[3], v[3];            /* rad/s, m/s of g */
-    double bias[6];                   /* angular acceleration and acceleration of g where no joint accelerates */
-    double force[3], moment[3];       /* N, and N m about c, of itself and all bones it carries */
+    double R[9], w[3], c[3];    /* of the pose; axis; a point of the axis that the parent carries */
+    double g[3];                /* centre of mass */
+    double omega[3], v[3];      /* rad/s, m/s of g */
+    double bias[6];             /* angular acceleration and acceleration of g where no joint accelerates */
+    double force[3], moment[3]; /* N, and N m about c, of itself and all bones it carries */
 } bone;
 
 struct sp_skeleton {
@@ -43,7 +47,7 @@ struct sp_skeleton {
     sp_bone_spring *springs;
     double *theta, *rate;
     double *columns, *arriving, *matrix, *right, *solution; /* of the border */
-    double *J;                                            /* [m, 3] columns at one point, those of turning, and I times those */
+    double *J; /* [m, 3] columns at one point, those of turning, and I times those */
     double *turning, *turned;
 };
 
@@ -189,7 +193,10 @@ bool sp_bone_inertia_valid(const double inertia[6])
     for (int i = 0; i < 6; i++)
         I[i] = inertia[i] / most + (i < 3 ? 1e-6 : 0);
     /* positive definite with that added, by its leading minors */
-    return I[0] > 0 && I[0] * I[1] - I[5] * I[5] > 0 && I[0] * (I[1] * I[2] - I[3] * I[3]) - I[5] * (I[5] * I[2] - I[3] * I[4]) + I[4] * (I[5] * I[3] - I[1] * I[4]) > 0;
+    return I[0] > 0 && I[0] * I[1] - I[5] * I[5] > 0 &&
+           I[0] * (I[1] * I[2] - I[3] * I[3]) - I[5] * (I[5] * I[2] - I[3] * I[4]) +
+                   I[4] * (I[5] * I[3] - I[1] * I[4]) >
+               0;
 }
 
 static bool all_finite(int64_t n, const double *x)
@@ -205,19 +212,24 @@ static int check_bone(sp_context *context, const sp_bone *b, int64_t i)
     const struct {
         const char *name;
         double value;
-    } least0[] = {{"mass", b->mass}, {"stiffness", b->stiffness}, {"damping", b->damping}}, any[] = {{"start", b->start}, {"rate", b->rate}, {"rest", b->rest}};
+    } least0[] = {{"mass", b->mass}, {"stiffness", b->stiffness}, {"damping", b->damping}},
+      any[] = {{"start", b->start}, {"rate", b->rate}, {"rest", b->rest}};
     if (b->parent < -1 || b->parent >= i)
-        return sp_fail(context, SP_INPUT, "bone %lld: parent %lld, expected -1 or a bone before it", (long long)i, (long long)b->parent);
+        return sp_fail(context, SP_INPUT, "bone %lld: parent %lld, expected -1 or a bone before it", (long long)i,
+                       (long long)b->parent);
     if (b->kind != SP_JOINT_REVOLUTE && b->kind != SP_JOINT_PRISMATIC)
         return sp_fail(context, SP_INPUT, "bone %lld: joint of kind %d", (long long)i, (int)b->kind);
     for (int k = 0; k < 3; k++) {
         if (!(isfinite(least0[k].value) && least0[k].value >= 0))
-            return sp_fail(context, SP_INPUT, "bone %lld: %s %g, expected at least 0", (long long)i, least0[k].name, least0[k].value);
+            return sp_fail(context, SP_INPUT, "bone %lld: %s %g, expected at least 0", (long long)i, least0[k].name,
+                           least0[k].value);
         if (!isfinite(any[k].value))
-            return sp_fail(context, SP_INPUT, "bone %lld: %s %g, expected a finite number", (long long)i, any[k].name, any[k].value);
+            return sp_fail(context, SP_INPUT, "bone %lld: %s %g, expected a finite number", (long long)i, any[k].name,
+                           any[k].value);
         if (!isfinite(b->at[k]) || !isfinite(b->centre[k]) || !isfinite(b->axis[k]))
-            return sp_fail(context, SP_INPUT, "bone %lld: joint at %g, axis %g, centre %g along %c, expected finite numbers",
-                           (long long)i, b->at[k], b->axis[k], b->centre[k], (char)('x' + k));
+            return sp_fail(context, SP_INPUT,
+                           "bone %lld: joint at %g, axis %g, centre %g along %c, expected finite numbers", (long long)i,
+                           b->at[k], b->axis[k], b->centre[k], (char)('x' + k));
     }
     if (b->axis[0] == 0 && b->axis[1] == 0 && b->axis[2] == 0)
         return sp_fail(context, SP_INPUT, "bone %lld: its axis is zero", (long long)i);
@@ -231,24 +243,32 @@ static int check_bone(sp_context *context, const sp_bone *b, int64_t i)
 static int check_spring(sp_context *context, const sp_bone_spring *p, int64_t i, int64_t bone_count)
 {
     if (p->bone < 0 || p->bone >= bone_count)
-        return sp_fail(context, SP_INPUT, "spring %lld: bone %lld of %lld", (long long)i, (long long)p->bone, (long long)bone_count);
+        return sp_fail(context, SP_INPUT, "spring %lld: bone %lld of %lld", (long long)i, (long long)p->bone,
+                       (long long)bone_count);
     if (!(isfinite(p->stiffness) && p->stiffness >= 0))
-        return sp_fail(context, SP_INPUT, "spring %lld: stiffness %g N/m, expected at least 0", (long long)i, p->stiffness);
+        return sp_fail(context, SP_INPUT, "spring %lld: stiffness %g N/m, expected at least 0", (long long)i,
+                       p->stiffness);
     if (!all_finite(3, p->at))
-        return sp_fail(context, SP_INPUT, "spring %lld: at %g %g %g, expected finite numbers", (long long)i, p->at[0], p->at[1], p->at[2]);
+        return sp_fail(context, SP_INPUT, "spring %lld: at %g %g %g, expected finite numbers", (long long)i, p->at[0],
+                       p->at[1], p->at[2]);
     if (p->count < 1)
-        return sp_fail(context, SP_INPUT, "spring %lld: %lld anchors, expected at least 1", (long long)i, (long long)p->count);
+        return sp_fail(context, SP_INPUT, "spring %lld: %lld anchors, expected at least 1", (long long)i,
+                       (long long)p->count);
     for (int64_t k = 0; k < p->count; k++) {
         if (!isfinite(p->time[k]) || (k > 0 && !(p->time[k] > p->time[k - 1] && isfinite(p->time[k] - p->time[k - 1]))))
-            return sp_fail(context, SP_INPUT, "spring %lld: time %lld, %g s, expected a finite number more than the one before", (long long)i, (long long)k, p->time[k]);
+            return sp_fail(context, SP_INPUT,
+                           "spring %lld: time %lld, %g s, expected a finite number more than the one before",
+                           (long long)i, (long long)k, p->time[k]);
         if (!all_finite(3, p->anchor + 3 * k))
-            return sp_fail(context, SP_INPUT, "spring %lld: anchor %lld, expected finite numbers", (long long)i, (long long)k);
+            return sp_fail(context, SP_INPUT, "spring %lld: anchor %lld, expected finite numbers", (long long)i,
+                           (long long)k);
     }
     return SP_OK;
 }
 
 /* Its vertices, where they are at rest and what they weigh. owner [vertices]: 1 + the bone of each, 0 as yet none. */
-static int attach(sp_context *context, sp_skeleton *s, const sp_bone *from, int64_t i, const double *vertices, const double *vertex_mass, int64_t *owner)
+static int attach(sp_context *context, sp_skeleton *s, const sp_bone *from, int64_t i, const double *vertices,
+                  const double *vertex_mass, int64_t *owner)
 {
     bone *b = &s->bones[i];
     double *place = sp_pool_raw(&s->pool, 3 * from->vertex_count, sizeof *place);
@@ -260,13 +280,16 @@ static int attach(sp_context *context, sp_skeleton *s, const sp_bone *from, int6
     for (int64_t k = 0; k < b->vertex_count; k++) {
         const int64_t vertex = b->vertex[k];
         if (vertex < 0 || vertex >= s->vertex_count)
-            return sp_fail(context, SP_INPUT, "bone %lld: vertex %lld of %lld", (long long)i, (long long)vertex, (long long)s->vertex_count);
+            return sp_fail(context, SP_INPUT, "bone %lld: vertex %lld of %lld", (long long)i, (long long)vertex,
+                           (long long)s->vertex_count);
         if (owner[vertex] > 0)
-            return sp_fail(context, SP_INPUT, "bone %lld: vertex %lld is attached to bone %lld already", (long long)i, (long long)vertex, (long long)owner[vertex] - 1);
+            return sp_fail(context, SP_INPUT, "bone %lld: vertex %lld is attached to bone %lld already", (long long)i,
+                           (long long)vertex, (long long)owner[vertex] - 1);
         owner[vertex] = i + 1;
         const double mass = vertex_mass[vertex], *X = vertices + 3 * vertex;
         if (!(isfinite(mass) && mass >= 0) || !all_finite(3, X))
-            return sp_fail(context, SP_INPUT, "bone %lld: vertex %lld of mass %g kg at %g %g %g", (long long)i, (long long)vertex, mass, X[0], X[1], X[2]);
+            return sp_fail(context, SP_INPUT, "bone %lld: vertex %lld of mass %g kg at %g %g %g", (long long)i,
+                           (long long)vertex, mass, X[0], X[1], X[2]);
         memcpy(place + 3 * k, X, 3 * sizeof *X);
         b->weight += mass;
         add_scaled(mass, X, b->weight_centre);
@@ -276,7 +299,8 @@ static int attach(sp_context *context, sp_skeleton *s, const sp_bone *from, int6
     return SP_OK;
 }
 
-static int fill(sp_context *context, sp_skeleton *s, const double *vertices, const double *vertex_mass, const sp_bone *bones)
+static int fill(sp_context *context, sp_skeleton *s, const double *vertices, const double *vertex_mass,
+                const sp_bone *bones)
 {
     int status = SP_OK;
     sp_pool scratch = {0};
@@ -287,7 +311,12 @@ static int fill(sp_context *context, sp_skeleton *s, const double *vertices, con
         const sp_bone *from = &bones[i];
         SP_TRY(check_bone(context, from, i));
         bone *b = &s->bones[i];
-        *b = (bone){.parent = from->parent, .kind = from->kind, .mass = from->mass, .stiffness = from->stiffness, .rest = from->rest, .damping = from->damping};
+        *b = (bone){.parent = from->parent,
+                    .kind = from->kind,
+                    .mass = from->mass,
+                    .stiffness = from->stiffness,
+                    .rest = from->rest,
+                    .damping = from->damping};
         memcpy(b->at, from->at, sizeof b->at);
         memcpy(b->axis, from->axis, sizeof b->axis);
         memcpy(b->centre, from->centre, sizeof b->centre);
@@ -322,20 +351,29 @@ static int check_start(sp_context *context, sp_skeleton *s)
     sp_skeleton_energies(s, 0, &kinetic, &potential);
     for (int64_t i = 0; i < s->count; i++)
         if (!all_finite(s->count, s->matrix + s->count * i) || !isfinite(s->right[i]))
-            return sp_fail(context, SP_INPUT, "bone %lld: places, masses, stiffnesses or rates too large: its forces are not finite numbers", (long long)i);
-    return isfinite(kinetic) && isfinite(potential) ? SP_OK : sp_fail(context, SP_INPUT, "the energy of the bones, %g J, is not a finite number", kinetic + potential);
+            return sp_fail(
+                context, SP_INPUT,
+                "bone %lld: places, masses, stiffnesses or rates too large: its forces are not finite numbers",
+                (long long)i);
+    return isfinite(kinetic) && isfinite(potential)
+               ? SP_OK
+               : sp_fail(context, SP_INPUT, "the energy of the bones, %g J, is not a finite number",
+                         kinetic + potential);
 }
 
-int sp_skeleton_new(sp_context *context, int64_t vertex_count, const double *vertices, const double *vertex_mass, const double acceleration[3], int64_t bone_count, const sp_bone *bones,
-                    int64_t spring_count, const sp_bone_spring *springs, sp_skeleton **skeleton)
+int sp_skeleton_new(sp_context *context, int64_t vertex_count, const double *vertices, const double *vertex_mass,
+                    const double acceleration[3], int64_t bone_count, const sp_bone *bones, int64_t spring_count,
+                    const sp_bone_spring *springs, sp_skeleton **skeleton)
 {
     sp_pool pool = {0};
     int64_t columns;
     *skeleton = NULL;
     if (bone_count < 1 || spring_count < 0 || vertex_count < 0)
-        return sp_fail(context, SP_INPUT, "%lld bones, %lld springs, %lld vertices", (long long)bone_count, (long long)spring_count, (long long)vertex_count);
+        return sp_fail(context, SP_INPUT, "%lld bones, %lld springs, %lld vertices", (long long)bone_count,
+                       (long long)spring_count, (long long)vertex_count);
     if (!all_finite(3, acceleration))
-        return sp_fail(context, SP_INPUT, "gravity %g %g %g m/s^2, expected finite numbers", acceleration[0], acceleration[1], acceleration[2]);
+        return sp_fail(context, SP_INPUT, "gravity %g %g %g m/s^2, expected finite numbers", acceleration[0],
+                       acceleration[1], acceleration[2]);
     if (bone_count > INT32_MAX || __builtin_mul_overflow(vertex_count, 3 * bone_count, &columns))
         return sp_fail_memory(context);
     sp_skeleton *s = sp_pool_new(&pool, 1, sizeof *s);
@@ -486,11 +524,13 @@ static void fill_columns(sp_skeleton *s)
 }
 
 /* Both triangles += scale JᵀJ + turningᵀ turned over the joints that carry bone i; turning NULL: none. */
-static void add_products(sp_skeleton *s, int64_t i, double scale, const double *J, const double *turning, const double *turned)
+static void add_products(sp_skeleton *s, int64_t i, double scale, const double *J, const double *turning,
+                         const double *turned)
 {
     for (int64_t j = i; j >= 0; j = s->bones[j].parent)
         for (int64_t k = j; k >= 0; k = s->bones[k].parent) {
-            const double entry = scale * sp_dot3(J + 3 * j, J + 3 * k) + (turning ? sp_dot3(turning + 3 * k, turned + 3 * j) : 0);
+            const double entry =
+                scale * sp_dot3(J + 3 * j, J + 3 * k) + (turning ? sp_dot3(turning + 3 * k, turned + 3 * j) : 0);
             s->matrix[s->count * j + k] += entry;
             if (k != j)
                 s->matrix[s->count * k + j] += entry;
@@ -636,7 +676,12 @@ void sp_skeleton_border(sp_skeleton *skeleton, double t, double h, double beta, 
         }
     }
     fill_arriving(s, h);
-    *border = (sp_border){.count = s->count, .columns = s->columns, .arriving = s->arriving, .matrix = s->matrix, .right = s->right, .rate = s->solution};
+    *border = (sp_border){.count = s->count,
+                          .columns = s->columns,
+                          .arriving = s->arriving,
+                          .matrix = s->matrix,
+                          .right = s->right,
+                          .rate = s->solution};
 }
 
 void sp_skeleton_advance(sp_skeleton *skeleton, double h, const double *rate)

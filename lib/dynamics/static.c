@@ -1,4 +1,5 @@
-/* Static equilibrium f(q) = external, step by step through the loads; a step that does not converge is taken in halves. */
+/* Static equilibrium f(q) = external, step by step through the loads; a step that does not converge is taken in halves.
+ */
 #include "dynamics/internal.h"
 
 #include <math.h>
@@ -25,8 +26,9 @@ static void matrix(sp_integrator *it, const double *q1, bool definite)
     it->system->matrix_add(it->system->self, q1, 1, 1, definite, NULL);
 }
 
-/* Held vertices that go far in a step would turn the elements at them inside out, and Newton's method may stay there. So it->q1 starts where the tangent at the last equilibrium q takes it
- * when they go from the part `from` of their way to `to`; at q where that lies higher. */
+/* Held vertices that go far in a step would turn the elements at them inside out, and Newton's method may stay there.
+ * So it->q1 starts where the tangent at the last equilibrium q takes it when they go from the part `from` of their way
+ * to `to`; at q where that lies higher. */
 static void follow_held(sp_integrator *it, const double *q, double from, double to)
 {
     const sp_system *system = it->system;
@@ -40,7 +42,8 @@ static void follow_held(sp_integrator *it, const double *q, double from, double 
     system->tangent_times(system->self, q, it->x, it->y);
     matrix(it, q, false);
     it->report.factorizations++;
-    const bool solved = sp_norm(it->n, it->y) > 0 && system->matrix_factor(system->self) == SP_OK && system->matrix_solve(system->self, it->y, it->dq) == SP_OK;
+    const bool solved = sp_norm(it->n, it->y) > 0 && system->matrix_factor(system->self) == SP_OK &&
+                        system->matrix_solve(system->self, it->y, it->dq) == SP_OK;
     sp_hold(it, to);
     if (!solved)
         return;
@@ -55,10 +58,19 @@ static void follow_held(sp_integrator *it, const double *q, double from, double 
 
 int sp_static_reach(sp_integrator *it)
 {
-    /* whole steps first, and factors kept near the solution. Measured on a spoon of 10,173 coordinates, user time: 85 loads of a
-     * sketch 21.4 s with neither (8.6 factorizations a load), 16.3 s with the first (5.7), 13.0 s with both (4.6) */
-    static const newton_problem minimum = {residual, matrix, true, true, 25, 0.1, "Newton's method for the static state"};
-    static const newton_problem balance = {residual, matrix, false, false, 25, 0.1, "Newton's method for the static state"}; /* without an energy: line searches lower the residual */
+    /* whole steps first, and factors kept near the solution. Measured on a spoon of 10,173 coordinates, user time: 85
+     * loads of a sketch 21.4 s with neither (8.6 factorizations a load), 16.3 s with the first (5.7), 13.0 s with both
+     * (4.6) */
+    static const newton_problem minimum = {
+        residual, matrix, true, true, 25, 0.1, "Newton's method for the static state"};
+    static const newton_problem balance = {
+        residual,
+        matrix,
+        false,
+        false,
+        25,
+        0.1,
+        "Newton's method for the static state"}; /* without an energy: line searches lower the residual */
     const newton_problem *problem = it->system->nonconservative ? &balance : &minimum;
     enum { SMALLEST = 1024 };
     double done = 0, part = 1;

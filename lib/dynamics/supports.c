@@ -30,10 +30,14 @@ int sp_supports_set_grounds(sp_context *context, sp_supports *supports, int64_t 
         *ground = grounds[g];
         const double *n = ground->normal, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         if (!(length > 0 && isfinite(length) && isfinite(ground->offset)))
-            return sp_fail(context, SP_USAGE, "ground %lld has the normal %g, %g, %g and the offset %g m", (long long)g + 1, n[0], n[1], n[2], ground->offset);
-        if (!(ground->stiffness > 0 && isfinite(ground->stiffness) && ground->alpha >= 0 && ground->alpha <= 1 && ground->friction >= 0 && isfinite(ground->friction)))
-            return sp_fail(context, SP_USAGE, "ground %lld has the stiffness %g N/m (more than 0), alpha %g (0 to 1) and friction %g (0 or more)", (long long)g + 1, ground->stiffness,
-                           ground->alpha, ground->friction);
+            return sp_fail(context, SP_USAGE, "ground %lld has the normal %g, %g, %g and the offset %g m",
+                           (long long)g + 1, n[0], n[1], n[2], ground->offset);
+        if (!(ground->stiffness > 0 && isfinite(ground->stiffness) && ground->alpha >= 0 && ground->alpha <= 1 &&
+              ground->friction >= 0 && isfinite(ground->friction)))
+            return sp_fail(
+                context, SP_USAGE,
+                "ground %lld has the stiffness %g N/m (more than 0), alpha %g (0 to 1) and friction %g (0 or more)",
+                (long long)g + 1, ground->stiffness, ground->alpha, ground->friction);
         for (int c = 0; c < 3; c++)
             ground->normal[c] /= length;
         friction |= ground->friction > 0;
@@ -226,7 +230,8 @@ double sp_supports_begin(sp_supports *supports, const double *u)
                 continue;
             place(supports, u, v, x);
             if (slip(supports, g, v, x, along))
-                lost += 0.5 * supports->grounds[g].alpha * supports->grounds[g].stiffness * (along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+                lost += 0.5 * supports->grounds[g].alpha * supports->grounds[g].stiffness *
+                        (along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
             supports->touching[at] = depth(&supports->grounds[g], x) > 0;
             memcpy(supports->anchor + 3 * at, x, sizeof x);
         }
@@ -253,7 +258,8 @@ void sp_supports_rub(const sp_supports *supports, const double *u1, double h, do
                 speed += along[c] * along[c];
             }
             speed = sqrt(speed);
-            const double slower = ground->friction * h * ground->stiffness * d / mass, left = speed > slower ? 1 - slower / speed : 0;
+            const double slower = ground->friction * h * ground->stiffness * d / mass,
+                         left = speed > slower ? 1 - slower / speed : 0;
             for (int c = 0; c < 3; c++)
                 if (body->dof[3 * i + c] >= 0)
                     w[c] = across * n[c] + left * along[c];

@@ -18,7 +18,8 @@ static double kinetic(const sp_vertex_mass *mass, const double *v, double *f)
     return energy;
 }
 
-double sp_vertex_mass_rub(const sp_vertex_mass *mass, const sp_supports *supports, const double *q1, double h, double *v, double *u, double *w, double *f)
+double sp_vertex_mass_rub(const sp_vertex_mass *mass, const sp_supports *supports, const double *q1, double h,
+                          double *v, double *u, double *w, double *f)
 {
     sp_body_spread(mass->body, q1, u);
     sp_body_spread(mass->body, v, w);

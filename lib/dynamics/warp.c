@@ -1,5 +1,5 @@
-#include "dynamics/warp_internal.h"
 #include "dynamics/vertex_mass.h"
+#include "dynamics/warp_internal.h"
 
 #include "assembly/elastic.h"
 #include "assembly/element.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    MOST = 2000,           /* products of one solve */
-    SMALL_ROWS = 1 << 20,  /* entries and … */
-    SMALL_BATCHES = 1024,  /* … batches that threads do not pay for (linear/sparse.c, assembly/elastic.c) */
+    MOST = 2000,          /* products of one solve */
+    SMALL_ROWS = 1 << 20, /* entries and … */
+    SMALL_BATCHES = 1024, /* … batches that threads do not pay for (linear/sparse.c, assembly/elastic.c) */
 };
 
 /* ---- places and forces ---- */
@@ -30,7 +30,8 @@ static void rotate(sp_warped *w)
     sp_warp_vertex_rotations(w, w->p.rotation, w->x, w->rotation);
 }
 
-/* f (NULL: energies only) over all vertices, before any correction, with rotations that are already there; S += scale · its matrix. */
+/* f (NULL: energies only) over all vertices, before any correction, with rotations that are already there; S += scale ·
+ * its matrix. */
 static double internal_force(sp_warped *w, double scale, double *f)
 {
     double energy = sp_warp_force(w, w->x, scale, f);
@@ -166,14 +167,16 @@ static double rub(void *data, const double *q0, const double *q1, double h, doub
     return sp_vertex_mass_rub(&mass, &w->supports, q1, h, v, w->u, w->v, w->f);
 }
 
-/* Springs and grounds act on single vertices: what they add to a matrix over the body's pattern is carried over to the blocks. */
+/* Springs and grounds act on single vertices: what they add to a matrix over the body's pattern is carried over to the
+ * blocks. */
 static void add_supports(sp_warped *w, double scale)
 {
     const sp_body *body = w->body;
     if (w->supports.spring_count == 0 && w->supports.ground_count == 0)
         return;
     for (int64_t row = 0; row < body->dof_count; row++)
-        for (int64_t k = w->own[row]; k < w->near.start[row + 1] && body->free[w->near.index[k]] / 3 == body->free[row] / 3; k++)
+        for (int64_t k = w->own[row];
+             k < w->near.start[row + 1] && body->free[w->near.index[k]] / 3 == body->free[row] / 3; k++)
             w->near.value[k] = 0;
     sp_supports_stiffness(&w->supports, w->u, scale, &w->near);
     for (int64_t row = 0; row < body->dof_count; row++) {
@@ -207,14 +210,16 @@ static void matrix_start(void *data, double mass_scale)
 static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
     sp_warped *w = data;
-    w->careful = definite; /* R K Rᵀ by elements and pulling edges are semidefinite, and nothing near by is for the others: only the solver changes */
+    w->careful = definite; /* R K Rᵀ by elements and pulling edges are semidefinite, and nothing near by is for the
+                              others: only the solver changes */
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
     w->stiffness_scale += scale;
     if (!w->added) {
-        /* polar ones in any case: they change smoothly from vertex to vertex, which spares products. Measured on a bar of 5100 vertices bent by a quarter circle, steps of 1, 10 and 100 ms
-         * at 1 MPa, rotations of vertices by frames, tetrahedra: 11, 21, 48 products; with the same frames in the preconditioner 15, 73, 356 */
+        /* polar ones in any case: they change smoothly from vertex to vertex, which spares products. Measured on a bar
+         * of 5100 vertices bent by a quarter circle, steps of 1, 10 and 100 ms at 1 MPa, rotations of vertices by
+         * frames, tetrahedra: 11, 21, 48 products; with the same frames in the preconditioner 15, 73, 356 */
         if (w->inverse)
             ; /* turns nothing */
         else if (w->p.rotation == SP_ROTATION_POLAR && w->p.kind != SP_WARP_ELEMENT)
@@ -232,7 +237,8 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
     return force_here(w, scale, f);
 }
 
-/* The inverse of every vertex's block of the matrix, but for centres of mass and ghost forces; SP_NUMERICAL where one is not positive definite. */
+/* The inverse of every vertex's block of the matrix, but for centres of mass and ghost forces; SP_NUMERICAL where one
+ * is not positive definite. */
 static int invert_blocks(sp_warped *w)
 {
     memset(w->inverse, 0, (size_t)(9 * w->vertices) * sizeof *w->inverse);
@@ -245,16 +251,21 @@ static int invert_blocks(sp_warped *w)
             for (int d = 0; d < 3; d++) {
                 B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? w->S[9 * w->diagonal[i] + 3 * c + d] : c == d;
                 if (w->apart && dof[c] >= 0 && dof[d] >= 0)
-                    B[3 * c + d] += (c == d ? w->mass_scale * w->mass[w->diagonal[i]] : 0) + w->support[9 * i + 3 * c + d];
+                    B[3 * c + d] +=
+                        (c == d ? w->mass_scale * w->mass[w->diagonal[i]] : 0) + w->support[9 * i + 3 * c + d];
             }
-        const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) - B[1] * (B[3] * B[8] - B[5] * B[6]) + B[2] * (B[3] * B[7] - B[4] * B[6]);
+        const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) -
+                                                                      B[1] * (B[3] * B[8] - B[5] * B[6]) +
+                                                                      B[2] * (B[3] * B[7] - B[4] * B[6]);
         if (!(B[0] > 0 && minor > 0 && determinant > 0))
-            return sp_fail(w->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld", (long long)i);
+            return sp_fail(w->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld",
+                           (long long)i);
         for (int c = 0; c < 3; c++)
             for (int d = 0; d < 3; d++) { /* cofactors */
                 const int p = (d + 1) % 3, q = (d + 2) % 3, r = (c + 1) % 3, s = (c + 2) % 3;
                 if (dof[c] >= 0 && dof[d] >= 0)
-                    w->inverse[9 * i + 3 * c + d] = (B[3 * p + r] * B[3 * q + s] - B[3 * p + s] * B[3 * q + r]) / determinant;
+                    w->inverse[9 * i + 3 * c + d] =
+                        (B[3 * p + r] * B[3 * q + s] - B[3 * p + s] * B[3 * q + r]) / determinant;
             }
     }
     return SP_OK;
@@ -278,7 +289,8 @@ static int factor(sp_warped *w, double m, double s)
     return status;
 }
 
-/* What the preconditioner's factor is of: mass_scale · M + stiffness_scale · K. Nothing that is set from outside is in it, so it stays as long as these two do, but for rounding of their sums. */
+/* What the preconditioner's factor is of: mass_scale · M + stiffness_scale · K. Nothing that is set from outside is in
+ * it, so it stays as long as these two do, but for rounding of their sums. */
 static int matrix_factor(void *data)
 {
     sp_warped *w = data;
@@ -287,7 +299,8 @@ static int matrix_factor(void *data)
         return invert_blocks(w);
     if (w->shift > 0 && m == 0)
         m = w->shift * s;
-    if (w->factored && fabs(m - w->factored_mass) <= 1e-12 * fabs(m) && fabs(s - w->factored_stiffness) <= 1e-12 * fabs(s))
+    if (w->factored && fabs(m - w->factored_mass) <= 1e-12 * fabs(m) &&
+        fabs(s - w->factored_stiffness) <= 1e-12 * fabs(s))
         return SP_OK;
     return factor(w, m, s);
 }
@@ -336,7 +349,8 @@ static void precondition_blocks(void *data, const double *x, double *y)
     }
 }
 
-/* y = P Σ scale (W + T) x + mass and supports, where these are not in the blocks. The projection is the one at the first place. */
+/* y = P Σ scale (W + T) x + mass and supports, where these are not in the blocks. The projection is the one at the
+ * first place. */
 static void times_apart(sp_warped *w, const double *x, double *y)
 {
     const sp_body *body = w->body;
@@ -383,8 +397,12 @@ static int matrix_solve(void *data, const double *b, double *x)
     int64_t products = (gradients ? sp_conjugate_gradients : sp_bicgstab)(&A, &w->iteration, w->tolerance, MOST, b, x);
     w->solves++;
     if (products < 0)
-        return sp_fail(w->context, SP_NUMERICAL, "the iterative solver of the warped stiffness did not come to %g of the right side within %d products%s", w->tolerance, MOST,
-                       gradients ? ", or its matrix is not positive definite; take a smaller step" : " or broke down; take a smaller step");
+        return sp_fail(
+            w->context, SP_NUMERICAL,
+            "the iterative solver of the warped stiffness did not come to %g of the right side within %d products%s",
+            w->tolerance, MOST,
+            gradients ? ", or its matrix is not positive definite; take a smaller step"
+                      : " or broke down; take a smaller step");
     w->products += products;
     return SP_OK;
 }
@@ -416,23 +434,31 @@ static void visit(void *data, sp_state *state)
 
 static int refuse(sp_context *context, const sp_body *body, const sp_warp *p, double tolerance)
 {
-    if (p->kind < SP_WARP_VERTEX || p->kind > SP_WARP_ELEMENT || p->rotation < SP_ROTATION_FRAME || p->rotation > SP_ROTATION_POLAR)
-        return sp_fail(context, SP_USAGE, "there is no kind %d of stiffness warping with rotations of kind %d", (int)p->kind, (int)p->rotation);
+    if (p->kind < SP_WARP_VERTEX || p->kind > SP_WARP_ELEMENT || p->rotation < SP_ROTATION_FRAME ||
+        p->rotation > SP_ROTATION_POLAR)
+        return sp_fail(context, SP_USAGE, "there is no kind %d of stiffness warping with rotations of kind %d",
+                       (int)p->kind, (int)p->rotation);
     if (p->solver < SP_WARP_FACTOR || p->solver > SP_WARP_GRADIENTS)
         return sp_fail(context, SP_USAGE, "there is no solver %d of stiffness warping", (int)p->solver);
     if (p->network && p->kind == SP_WARP_ELEMENT)
         return sp_fail(context, SP_USAGE, "a network of springs has no elements to warp; warp it by vertex");
     if (!(p->limit >= 0 && isfinite(p->limit) && p->extra >= 0 && isfinite(p->extra)))
-        return sp_fail(context, SP_USAGE, "over-stretching begins at a stretch of %g and is %g times as stiff: both must be 0 or more", p->limit, p->extra);
+        return sp_fail(context, SP_USAGE,
+                       "over-stretching begins at a stretch of %g and is %g times as stiff: both must be 0 or more",
+                       p->limit, p->extra);
     if (!(tolerance >= 0 && tolerance < 1))
-        return sp_fail(context, SP_USAGE, "the tolerance of the iterative solver is %g: it must be in [0, 1)", tolerance);
+        return sp_fail(context, SP_USAGE, "the tolerance of the iterative solver is %g: it must be in [0, 1)",
+                       tolerance);
     for (int64_t i = 0; p->corrected && i < body->mesh->fixed_count; i++)
         if (body->mesh->fixed_axes[i])
-            return sp_fail(context, SP_USAGE, "the ghost force can be taken out of free bodies only: vertex %lld is held", (long long)body->mesh->fixed[i]);
+            return sp_fail(context, SP_USAGE,
+                           "the ghost force can be taken out of free bodies only: vertex %lld is held",
+                           (long long)body->mesh->fixed[i]);
     return sp_dense_fits(context, 9 * body->mesh->vertex_count, 1);
 }
 
-/* Forces are the gradient of the energy where F = R S keeps the derivative of R out of it: polar rotations of constant F, and a stiffness that turns with R. */
+/* Forces are the gradient of the energy where F = R S keeps the derivative of R out of it: polar rotations of constant
+ * F, and a stiffness that turns with R. */
 static bool conservative(const sp_warped *w)
 {
     if (w->p.kind != SP_WARP_ELEMENT || w->p.rotation != SP_ROTATION_POLAR || w->p.corrected || w->mesh.hex_count)
@@ -465,14 +491,16 @@ static int make_rows(sp_warped *w)
     return SP_OK;
 }
 
-/* Blocks [blocks, 9] (or their first entries alone, where one is enough) of a matrix over the pattern of all vertices. */
+/* Blocks [blocks, 9] (or their first entries alone, where one is enough) of a matrix over the pattern of all vertices.
+ */
 static void take_blocks(const sp_warped *w, const sp_sparse *matrix, bool first, double *to)
 {
     for (int64_t i = 0; i < w->vertices; i++)
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
             for (int c = 0; c < (first ? 1 : 3); c++)
                 for (int d = 0; d < (first ? 1 : 3); d++)
-                    to[(first ? k : 9 * k) + 3 * c + d] = matrix->value[matrix->start[w->all.dof[3 * i] + c] + 3 * (k - w->start[i]) + d];
+                    to[(first ? k : 9 * k) + 3 * c + d] =
+                        matrix->value[matrix->start[w->all.dof[3 * i] + c] + 3 * (k - w->start[i]) + d];
 }
 
 static int make_blocks(sp_warped *w)

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Young's modulus; of laws that have none 2μ(1 + ν) with ν = ¼ and their shear modulus, of LINEAR its mean over all directions (Voigt's, which no frame changes). */
+/* Young's modulus; of laws that have none 2μ(1 + ν) with ν = ¼ and their shear modulus, of LINEAR its mean over all
+ * directions (Voigt's, which no frame changes). */
 static double young(const sp_material *material)
 {
     double C[36], mu;
@@ -37,11 +38,13 @@ static void add_springs(sp_warped *w)
         sp_material own;
         const int64_t *corner = sp_mesh_corners(&w->mesh, e, &corners);
         const int32_t *offset = w->all.offset + w->all.offset_start[e];
-        double share = young(sp_mesh_material(&w->mesh, e, &own)) * w->all.classes[w->all.element_class[e]].volume / sp_pair_count(corners);
+        double share = young(sp_mesh_material(&w->mesh, e, &own)) * w->all.classes[w->all.element_class[e]].volume /
+                       sp_pair_count(corners);
         for (int a = 0; a < corners; a++)
             for (int b = 0; b < corners; b++)
                 if (a != b)
-                    w->spring[w->start[corner[a]] + offset[a * corners + b] / 3] += share / rest_square(w, corner[a], corner[b]);
+                    w->spring[w->start[corner[a]] + offset[a * corners + b] / 3] +=
+                        share / rest_square(w, corner[a], corner[b]);
     }
 }
 
@@ -59,7 +62,8 @@ static void replace_stiffness(sp_warped *w)
                 continue;
             for (int c = 0; c < 3; c++)
                 for (int d = 0; d < 3; d++) {
-                    double value = w->spring[k] * (w->X[3 * i + c] - w->X[3 * j + c]) * (w->X[3 * i + d] - w->X[3 * j + d]) / rest_square(w, i, j);
+                    double value = w->spring[k] * (w->X[3 * i + c] - w->X[3 * j + c]) *
+                                   (w->X[3 * i + d] - w->X[3 * j + d]) / rest_square(w, i, j);
                     w->K[9 * k + 3 * c + d] = -value;
                     own[3 * c + d] += value;
                 }
@@ -78,7 +82,8 @@ void sp_warp_edges(sp_warped *w)
 
 /* ---- over-stretching ---- */
 
-/* How much longer than (1 + limit) L the edge of block k is; its direction, from its far end to vertex i. ≤ 0: it does not pull, and there is no direction. */
+/* How much longer than (1 + limit) L the edge of block k is; its direction, from its far end to vertex i. ≤ 0: it does
+ * not pull, and there is no direction. */
 static double excess(const sp_warped *w, int64_t i, int64_t k, const double *x, double direction[3], double *length)
 {
     int64_t j = w->column[k];
@@ -102,7 +107,8 @@ double sp_warp_stretch_force(sp_warped *w, const double *x, double *f)
     for (int64_t i = 0; i < w->vertices; i++) {
         w->row_energy[i] = 0;
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
-            double direction[3], length, more = excess(w, i, k, x, direction, &length), stiffness = w->p.extra * w->spring[k];
+            double direction[3], length, more = excess(w, i, k, x, direction, &length),
+                                         stiffness = w->p.extra * w->spring[k];
             if (!(more > 0))
                 continue;
             w->row_energy[i] += 0.25 * stiffness * more * more; /* the other end has the other half */
@@ -134,7 +140,8 @@ void sp_warp_stretch_times(const sp_warped *w, const double *x, const double *v,
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
     for (int64_t i = 0; i < w->vertices; i++)
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
-            const double *other = v + 3 * w->column[k], difference[3] = {v[3 * i] - other[0], v[3 * i + 1] - other[1], v[3 * i + 2] - other[2]};
+            const double *other = v + 3 * w->column[k],
+                         difference[3] = {v[3 * i] - other[0], v[3 * i + 1] - other[1], v[3 * i + 2] - other[2]};
             double T[9], part[3];
             if (!edge_stiffness(w, i, k, x, T))
                 continue;

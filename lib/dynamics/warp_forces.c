@@ -1,4 +1,5 @@
-/* Warped forces and matrices: rows of 3 × 3 blocks for VERTEX and PAIR, elements for ELEMENT. Rows are independent and parts of one color share no vertex, so threads change no byte. */
+/* Warped forces and matrices: rows of 3 × 3 blocks for VERTEX and PAIR, elements for ELEMENT. Rows are independent and
+ * parts of one color share no vertex, so threads change no byte. */
 #include "dynamics/warp_internal.h"
 
 #include <math.h>
@@ -8,7 +9,8 @@ enum { CHUNK = 64 /* rows that a thread takes at once */ };
 
 /* ---- rows ---- */
 
-SP_CLONES static void times_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column, const double *B, const double *x, double *y)
+SP_CLONES static void times_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column,
+                                 const double *B, const double *x, double *y)
 {
     for (int64_t i = first; i < last; i++) {
         double a = 0, b = 0, c = 0;
@@ -24,15 +26,18 @@ SP_CLONES static void times_rows(int64_t first, int64_t last, const int64_t *sta
     }
 }
 
-/* y_i = R_i Σ_j K_ij (R_iᵀ (x_j − x_i) − s (X_j − X_i)): the rows of K sum to zero, and differences do not cancel far from the origin. */
-SP_CLONES static void vertex_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column, const double *K, const double *rotation, const double *x, double s,
-                                  const double *X, double *y)
+/* y_i = R_i Σ_j K_ij (R_iᵀ (x_j − x_i) − s (X_j − X_i)): the rows of K sum to zero, and differences do not cancel far
+ * from the origin. */
+SP_CLONES static void vertex_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column,
+                                  const double *K, const double *rotation, const double *x, double s, const double *X,
+                                  double *y)
 {
     for (int64_t i = first; i < last; i++) {
         const double *R = rotation + 9 * i;
         double sum[3] = {0};
         for (int64_t k = start[i]; k < start[i + 1]; k++) {
-            const double *m = K + 9 * k, *far = x + 3 * column[k], *rest = X + 3 * column[k], d[3] = {far[0] - x[3 * i], far[1] - x[3 * i + 1], far[2] - x[3 * i + 2]};
+            const double *m = K + 9 * k, *far = x + 3 * column[k], *rest = X + 3 * column[k],
+                         d[3] = {far[0] - x[3 * i], far[1] - x[3 * i + 1], far[2] - x[3 * i + 2]};
             double z[3];
             sp_warp_turn_back(R, d, z);
             for (int c = 0; c < 3; c++)
@@ -45,7 +50,8 @@ SP_CLONES static void vertex_rows(int64_t first, int64_t last, const int64_t *st
 }
 
 /* y_i = Σ_j R_j K_ij z_j. */
-SP_CLONES static void pair_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column, const double *K, const double *rotation, const double *z, double *y)
+SP_CLONES static void pair_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column,
+                                const double *K, const double *rotation, const double *z, double *y)
 {
     for (int64_t i = first; i < last; i++) {
         double sum[3] = {0};
@@ -72,7 +78,8 @@ SP_INLINE void add_turned(const double *R, const double *from, double scale, dou
             to[3 * i + j] += scale * (a[3 * i] * R[3 * j] + a[3 * i + 1] * R[3 * j + 1] + a[3 * i + 2] * R[3 * j + 2]);
 }
 
-SP_CLONES static void add_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column, const double *K, const double *rotation, bool pair, double scale, double *S)
+SP_CLONES static void add_rows(int64_t first, int64_t last, const int64_t *start, const int32_t *column,
+                               const double *K, const double *rotation, bool pair, double scale, double *S)
 {
     for (int64_t i = first; i < last; i++)
         for (int64_t k = start[i]; k < start[i + 1]; k++)
@@ -155,8 +162,10 @@ SP_INLINE void gather_differences(const sp_warped *w, const sp_batch *batch, con
             to[a][c] -= to[0][c];
 }
 
-/* f_a = R Σ_b K_ab (z_b − z_a), z = Rᵀ v − s X; K_aa is not needed since the rows of K sum to zero. Returns ½ zᵀ K z. */
-SP_INLINE sp_lanes element_forces(int corners, sp_lanes K[][9], const sp_lanes *R, sp_lanes v[8][3], double s, sp_lanes X[8][3], sp_lanes f[8][3])
+/* f_a = R Σ_b K_ab (z_b − z_a), z = Rᵀ v − s X; K_aa is not needed since the rows of K sum to zero. Returns ½ zᵀ K z.
+ */
+SP_INLINE sp_lanes element_forces(int corners, sp_lanes K[][9], const sp_lanes *R, sp_lanes v[8][3], double s,
+                                  sp_lanes X[8][3], sp_lanes f[8][3])
 {
     sp_lanes z[8][3] = {0}, g[8][3] = {0}, energy = {0};
     for (int a = 1; a < corners; a++)
@@ -179,20 +188,24 @@ SP_INLINE sp_lanes element_forces(int corners, sp_lanes K[][9], const sp_lanes *
 }
 
 /* Blocks a ≤ b of scale · R K Rᵀ, those on the diagonal by the others. */
-SP_INLINE void turned_blocks(int corners, sp_lanes K[][9], const sp_lanes *R, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9])
+SP_INLINE void turned_blocks(int corners, sp_lanes K[][9], const sp_lanes *R, double scale,
+                             sp_lanes block[SP_ELEMENT_BLOCKS][9])
 {
     for (int a = 0; a < corners; a++)
         for (int k = 0; k < 9; k++)
             block[sp_packed(corners, a, a)][k] = (sp_lanes){0};
     for (int a = 0, p = 0; a < corners; a++)
         for (int b = a + 1; b < corners; b++, p++) {
-            sp_lanes half[9], *to = block[sp_packed(corners, a, b)], *first = block[sp_packed(corners, a, a)], *second = block[sp_packed(corners, b, b)];
+            sp_lanes half[9], *to = block[sp_packed(corners, a, b)], *first = block[sp_packed(corners, a, a)],
+                              *second = block[sp_packed(corners, b, b)];
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
-                    half[3 * i + j] = scale * (R[3 * i] * K[p][j] + R[3 * i + 1] * K[p][3 + j] + R[3 * i + 2] * K[p][6 + j]);
+                    half[3 * i + j] =
+                        scale * (R[3 * i] * K[p][j] + R[3 * i + 1] * K[p][3 + j] + R[3 * i + 2] * K[p][6 + j]);
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++) {
-                    to[3 * i + j] = half[3 * i] * R[3 * j] + half[3 * i + 1] * R[3 * j + 1] + half[3 * i + 2] * R[3 * j + 2];
+                    to[3 * i + j] =
+                        half[3 * i] * R[3 * j] + half[3 * i + 1] * R[3 * j + 1] + half[3 * i + 2] * R[3 * j + 2];
                     first[3 * i + j] -= to[3 * i + j];
                     second[3 * j + i] -= to[3 * i + j];
                 }
@@ -200,7 +213,8 @@ SP_INLINE void turned_blocks(int corners, sp_lanes K[][9], const sp_lanes *R, do
 }
 
 /* Adds them to S. */
-SP_INLINE void add_turned_blocks(int corners, const sp_warped *w, const sp_batch *batch, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *S)
+SP_INLINE void add_turned_blocks(int corners, const sp_warped *w, const sp_batch *batch,
+                                 sp_lanes block[SP_ELEMENT_BLOCKS][9], double *S)
 {
     double *row[SP_LANES][8];
     const int32_t *offset[SP_LANES];
@@ -228,14 +242,16 @@ SP_INLINE void add_turned_blocks(int corners, const sp_warped *w, const sp_batch
         }
 }
 
-SP_CLONES static void add_tets(const sp_warped *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R, double scale, double *S)
+SP_CLONES static void add_tets(const sp_warped *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R,
+                               double scale, double *S)
 {
     sp_lanes block[SP_ELEMENT_BLOCKS][9];
     turned_blocks(4, K, R, scale, block);
     add_turned_blocks(4, w, batch, block, S);
 }
 
-SP_CLONES static void add_hexes(const sp_warped *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R, double scale, double *S)
+SP_CLONES static void add_hexes(const sp_warped *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R,
+                                double scale, double *S)
 {
     sp_lanes block[SP_ELEMENT_BLOCKS][9];
     turned_blocks(8, K, R, scale, block);
@@ -243,10 +259,12 @@ SP_CLONES static void add_hexes(const sp_warped *w, const sp_batch *batch, sp_la
 }
 
 /* f (NULL: not wanted) += R K (Rᵀ v − s X) with the rotations at x, S += scale · R K Rᵀ; returns the energy. */
-SP_CLONES static double batch_forces(const sp_warped *w, const sp_batch *batch, element_lanes *data, const double *x, const double *v, double s, double scale, double *f)
+SP_CLONES static double batch_forces(const sp_warped *w, const sp_batch *batch, element_lanes *data, const double *x,
+                                     const double *v, double s, double scale, double *f)
 {
     const int corners = batch->corners;
-    sp_lanes(*K)[9] = (sp_lanes(*)[9])data->entry, (*gradient)[3] = (sp_lanes(*)[3])(data->entry + 9 * sp_pair_count(corners));
+    sp_lanes(*K)[9] = (sp_lanes(*)[9])data->entry,
+    (*gradient)[3] = (sp_lanes(*)[3])(data->entry + 9 * sp_pair_count(corners));
     sp_lanes place[8][3], rest[8][3], rate[8][3], R[9], force[8][3], energy;
     double sum = 0;
     load_elements(w, batch, data);
@@ -279,7 +297,7 @@ static double all_elements(sp_warped *w, const double *x, const double *v, doubl
         for (int l = 0; l < SP_LANES; l++)
             data.class[l] = -1;
         SP_EACH_BATCH(&w->all, b)
-            w->all.batch_energy[b] = batch_forces(w, &w->all.batches[b], &data, x, v, s, scale, f);
+        w->all.batch_energy[b] = batch_forces(w, &w->all.batches[b], &data, x, v, s, scale, f);
     }
     for (int64_t b = 0; b < w->all.batch_count; b++)
         energy += w->all.batch_energy[b];
@@ -296,7 +314,8 @@ double sp_warp_force(sp_warped *w, const double *x, double scale, double *f)
     if (scale != 0)
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
         for (int64_t first = 0; first < w->vertices; first += CHUNK)
-            add_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, w->p.kind == SP_WARP_PAIR, scale, w->S);
+            add_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, w->p.kind == SP_WARP_PAIR, scale,
+                     w->S);
     if (!f)
         return 0;
     if (w->p.kind == SP_WARP_PAIR) {
@@ -348,12 +367,14 @@ void sp_warp_rigid_at(const sp_warped *w, const double *x, sp_warp_rigid *rigid)
         rigid->inverse[k] = determinant > 1e-12 * trace * trace * trace ? cofactor[k] / determinant : 0;
 }
 
-void sp_warp_rigid_sums(const sp_warped *w, const sp_warp_rigid *rigid, const double *x, const double *f, double force[3], double torque[3])
+void sp_warp_rigid_sums(const sp_warped *w, const sp_warp_rigid *rigid, const double *x, const double *f,
+                        double force[3], double torque[3])
 {
     memset(force, 0, 3 * sizeof *force);
     memset(torque, 0, 3 * sizeof *torque);
     for (int64_t i = 0; i < w->vertices; i++) {
-        const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1], x[3 * i + 2] - rigid->centre[2]};
+        const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
+                             x[3 * i + 2] - rigid->centre[2]};
         double moment[3];
         sp_warp_cross(r, f + 3 * i, moment);
         for (int c = 0; c < 3; c++) {
@@ -369,7 +390,8 @@ void sp_warp_rigid_remove(const sp_warped *w, const sp_warp_rigid *rigid, const 
     sp_warp_rigid_sums(w, rigid, x, f, force, torque);
     sp_warp_turn(rigid->inverse, torque, turn);
     for (int64_t i = 0; i < w->vertices; i++) {
-        const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1], x[3 * i + 2] - rigid->centre[2]};
+        const double r[3] = {x[3 * i] - rigid->centre[0], x[3 * i + 1] - rigid->centre[1],
+                             x[3 * i + 2] - rigid->centre[2]};
         double across[3];
         sp_warp_cross(turn, r, across);
         for (int c = 0; c < 3; c++)

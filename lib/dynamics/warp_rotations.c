@@ -56,12 +56,13 @@ static bool frame_rotation(const sp_warp_frame *frame, const double *x, double R
         return false;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            R[3 * i + j] = now[3 * i] * frame->rest[3 * j] + now[3 * i + 1] * frame->rest[3 * j + 1] + now[3 * i + 2] * frame->rest[3 * j + 2];
+            R[3 * i + j] = now[3 * i] * frame->rest[3 * j] + now[3 * i + 1] * frame->rest[3 * j + 1] +
+                           now[3 * i + 2] * frame->rest[3 * j + 2];
     return true;
 }
 
-/* Of `count` edges the three and the one that make the best conditioned frame at rest: the largest product of |mean| and |e₁ × edge|, both by the edges' lengths; the first of several that
- * are as good, to rounding. */
+/* Of `count` edges the three and the one that make the best conditioned frame at rest: the largest product of |mean|
+ * and |e₁ × edge|, both by the edges' lengths; the first of several that are as good, to rounding. */
 static void choose_frame(int count, const int32_t (*end)[2], const double *X, sp_warp_frame *frame)
 {
     double edge[CANDIDATES][3], best = 1e-3; /* below this the directions of edges say little of a rotation */
@@ -84,7 +85,9 @@ static void choose_frame(int count, const int32_t (*end)[2], const double *X, sp
                 }
             }
     frame->from[0] = -1;
-    if (chosen[0] < 0 || !make_frame((const double *const[4]){edge[chosen[0]], edge[chosen[1]], edge[chosen[2]], edge[chosen[3]]}, frame->rest))
+    if (chosen[0] < 0 ||
+        !make_frame((const double *const[4]){edge[chosen[0]], edge[chosen[1]], edge[chosen[2]], edge[chosen[3]]},
+                    frame->rest))
         return;
     for (int m = 0; m < 4; m++) {
         frame->from[m] = end[chosen[m]][0];
@@ -123,7 +126,8 @@ static void choose_vertex(const sp_warped *w, int64_t vertex, sp_warp_frame *fra
 /* Of a tetrahedron its edges, of a hexahedron its diagonals, which all corners have a part in. */
 static void choose_element(const sp_warped *w, int64_t class, sp_warp_frame *frame)
 {
-    static const int32_t edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, diagonals[4][2] = {{0, 6}, {1, 7}, {2, 4}, {3, 5}};
+    static const int32_t edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}},
+                         diagonals[4][2] = {{0, 6}, {1, 7}, {2, 4}, {3, 5}};
     int corners;
     const int64_t *corner = sp_mesh_corners(&w->mesh, w->all.classes[class].element, &corners);
     double X[24];
@@ -156,8 +160,10 @@ static void edge_products(const sp_warped *w, int64_t vertex, const double *x, d
     memset(A, 0, 9 * sizeof *A);
     for (int64_t k = w->start[vertex]; k < w->start[vertex + 1]; k++) {
         const double *X = w->X + 3 * w->column[k], *y = x + 3 * w->column[k];
-        const double D[3] = {X[0] - rest[0], X[1] - rest[1], X[2] - rest[2]}, d[3] = {y[0] - now[0], y[1] - now[1], y[2] - now[2]};
-        double square = D[0] * D[0] + D[1] * D[1] + D[2] * D[2], weight = square > 0 ? 1 / square : 0; /* 0: the vertex itself */
+        const double D[3] = {X[0] - rest[0], X[1] - rest[1], X[2] - rest[2]},
+                     d[3] = {y[0] - now[0], y[1] - now[1], y[2] - now[2]};
+        double square = D[0] * D[0] + D[1] * D[1] + D[2] * D[2],
+               weight = square > 0 ? 1 / square : 0; /* 0: the vertex itself */
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 A[3 * i + j] += weight * d[i] * D[j];
@@ -165,7 +171,8 @@ static void edge_products(const sp_warped *w, int64_t vertex, const double *x, d
 }
 
 /* Up to eight vertices side by side. */
-static void rotate_group(const sp_warped *w, enum sp_warp_rotation kind, int64_t first, const double *x, double *rotation)
+static void rotate_group(const sp_warped *w, enum sp_warp_rotation kind, int64_t first, const double *x,
+                         double *rotation)
 {
     int64_t wanted[SP_LANES];
     int count = 0;
@@ -208,7 +215,8 @@ SP_CLONES static void element_gradient(int corners, sp_lanes gradient[][3], sp_l
         }
 }
 
-void sp_warp_element_rotations(const sp_warped *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3], sp_lanes rotation[9])
+void sp_warp_element_rotations(const sp_warped *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3],
+                               sp_lanes rotation[9])
 {
     bool found[SP_LANES] = {false}, all = w->element_frame != NULL;
     for (int l = 0; l < SP_LANES && w->element_frame; l++) {

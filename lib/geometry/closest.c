@@ -109,7 +109,8 @@ int sp_closest_new(sp_context *context, const sp_surface *surface, sp_closest **
         return n < 1 ? sp_fail(context, SP_INPUT, "the model has no triangles")
                      : sp_fail(context, SP_INPUT, "the model has %lld triangles, about 2^31 or more", (long long)n);
     sp_closest *closest = sp_pool_new(&pool, 1, sizeof *closest);
-    double *middle = sp_pool_raw(&scratch, 3 * n, sizeof *middle), *corners = sp_pool_raw(&scratch, 9 * n, sizeof *corners);
+    double *middle = sp_pool_raw(&scratch, 3 * n, sizeof *middle),
+           *corners = sp_pool_raw(&scratch, 9 * n, sizeof *corners);
     if (pool.failed || scratch.failed)
         goto out_of_memory;
     closest->count = n;
@@ -120,7 +121,9 @@ int sp_closest_new(sp_context *context, const sp_surface *surface, sp_closest **
         closest->centre[k] = low[k] + 0.5 * (high[k] - low[k]);
     for (int64_t i = 0; i < 3 * n; i++) {
         const int64_t *v = surface->triangles + 3 * (i / 3);
-        middle[i] = (surface->vertices[3 * v[0] + i % 3] + surface->vertices[3 * v[1] + i % 3] + surface->vertices[3 * v[2] + i % 3]) / 3;
+        middle[i] = (surface->vertices[3 * v[0] + i % 3] + surface->vertices[3 * v[1] + i % 3] +
+                     surface->vertices[3 * v[2] + i % 3]) /
+                    3;
     }
     sp_morton *order = sp_morton_order(&scratch, n, middle);
     if (pool.failed || !order)
@@ -129,7 +132,8 @@ int sp_closest_new(sp_context *context, const sp_surface *surface, sp_closest **
         double(*corner)[3] = (double(*)[3])(corners + 9 * i);
         closest->triangle[i] = order[i].index;
         for (int c = 0; c < 9; c++)
-            corner[c / 3][c % 3] = surface->vertices[3 * surface->triangles[3 * order[i].index + c / 3] + c % 3] - closest->centre[c % 3];
+            corner[c / 3][c % 3] =
+                surface->vertices[3 * surface->triangles[3 * order[i].index + c / 3] + c % 3] - closest->centre[c % 3];
         closest->facets[i] = make_facet((const double(*)[3])corner);
     }
     closest->pool = pool;
@@ -154,7 +158,8 @@ void sp_closest_free(sp_closest *closest)
     sp_pool_free(&pool);
 }
 
-/* Squared distance of a point from a facet; offset and place only where it is below `limit`, or as small as it and asked for. */
+/* Squared distance of a point from a facet; offset and place only where it is below `limit`, or as small as it and
+ * asked for. */
 SP_INLINE double facet_distance(const sp_facet *facet, const double point[3], double offset[3], int *on)
 {
     double v[3], u[3], best = INFINITY;
@@ -209,7 +214,8 @@ typedef struct waiting {
 } waiting;
 
 /* Puts the boxes of a node that are within `square` on the stack, the nearest on top. */
-SP_INLINE void push_boxes(const sp_boxes *boxes, int32_t node, int32_t level, const double point[3], double square, waiting *stack)
+SP_INLINE void push_boxes(const sp_boxes *boxes, int32_t node, int32_t level, const double point[3], double square,
+                          waiting *stack)
 {
     double distance[SP_LANES];
     const int bottom = stack->depth;
@@ -264,7 +270,8 @@ SP_CLONES void sp_closest_find(const sp_closest *closest, const double point[3],
     find(closest, point, INFINITY, nearest);
 }
 
-SP_CLONES void sp_closest_find_within(const sp_closest *closest, double reach, const double point[3], sp_nearest *nearest)
+SP_CLONES void sp_closest_find_within(const sp_closest *closest, double reach, const double point[3],
+                                      sp_nearest *nearest)
 {
     find(closest, point, reach * reach, nearest);
     if (nearest->triangle < 0)

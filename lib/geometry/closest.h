@@ -1,6 +1,6 @@
 /* Exact closest points of a triangle soup in double precision: a tree of eight boxes per node over the triangles along
- * Morton's curve, asked point by point, or for all vertices of a grid at once (sp_field_distances in field.h), which is far
- * faster. Degenerate triangles count as the segments or points that they are. */
+ * Morton's curve, asked point by point, or for all vertices of a grid at once (sp_field_distances in field.h), which is
+ * far faster. Degenerate triangles count as the segments or points that they are. */
 #ifndef SP_GEOMETRY_CLOSEST_H
 #define SP_GEOMETRY_CLOSEST_H
 
@@ -12,7 +12,8 @@ typedef struct sp_closest sp_closest;
 int sp_closest_new(sp_context *context, const sp_surface *surface, sp_closest **closest) SP_MUST_USE;
 void sp_closest_free(sp_closest *closest); /* NULL is allowed */
 
-/* Where on its triangle a closest point lies. Sides begin at their corner: SP_ON_SIDE + 1 is the one from corner 1 to 2. */
+/* Where on its triangle a closest point lies. Sides begin at their corner: SP_ON_SIDE + 1 is the one from corner 1
+ * to 2. */
 enum sp_on { SP_ON_FACE = 0, SP_ON_SIDE = 1, SP_ON_CORNER = 4 };
 
 typedef struct sp_nearest {
@@ -26,8 +27,8 @@ typedef struct sp_nearest {
  * triangle is thinner than that. Thread safe. */
 void sp_closest_find(const sp_closest *closest, const double point[3], sp_nearest *nearest);
 
-/* The same for a point that is known to be within `reach` m of the triangles, which is faster the smaller it is; a wrong one does no
- * harm but to speed. */
+/* The same for a point that is known to be within `reach` m of the triangles, which is faster the smaller it is; a
+ * wrong one does no harm but to speed. */
 void sp_closest_find_within(const sp_closest *closest, double reach, const double point[3], sp_nearest *nearest);
 
 #endif

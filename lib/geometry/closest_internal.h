@@ -14,7 +14,7 @@ typedef struct sp_facet {
     double inverse[3]; /* 1/|e|², 0 where the side has no length */
     double dual[2][3]; /* x − a = s e0 + t e1 + … n with s = dual0·(x − a), t = dual1·(x − a) */
     double normal[3];  /* of unit length */
-    double least;      /* s and t are at least this over the face: 0; ∞ for triangles that are no more than their sides */
+    double least; /* s and t are at least this over the face: 0; ∞ for triangles that are no more than their sides */
 } sp_facet;
 
 /* Eight boxes side by side; those that are not there are empty (low ∞, high −∞). */
@@ -25,13 +25,13 @@ typedef struct sp_boxes {
 
 struct sp_closest {
     sp_pool pool;
-    double centre[3];                    /* m; all positions below are relative to it */
+    double centre[3]; /* m; all positions below are relative to it */
     int64_t count;
-    sp_facet *facets;                    /* [count] along Morton's curve */
-    int64_t *triangle;                   /* [count] their numbers in the surface */
-    int levels;                          /* boxes[0] are those of the facets, boxes[l + 1] of the nodes of boxes[l] */
+    sp_facet *facets;  /* [count] along Morton's curve */
+    int64_t *triangle; /* [count] their numbers in the surface */
+    int levels;        /* boxes[0] are those of the facets, boxes[l + 1] of the nodes of boxes[l] */
     int64_t nodes[SP_CLOSEST_LEVELS];
-    sp_boxes *boxes[SP_CLOSEST_LEVELS];  /* [nodes[l]]; one node on the last level */
+    sp_boxes *boxes[SP_CLOSEST_LEVELS]; /* [nodes[l]]; one node on the last level */
 };
 
 #endif

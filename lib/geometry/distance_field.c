@@ -7,7 +7,8 @@
 /* Fractions of the progress. */
 static const double FIRST[2] = {0, 0.8}, BEFORE_OFFSET[2] = {0, 0.4}, OF_OFFSET[2] = {0.5, 0.9};
 
-/* Offset in cells where none is given (thesis Figure 3.15), and the least: no point is farther from its nearest vertex. */
+/* Offset in cells where none is given (thesis Figure 3.15), and the least: no point is farther from its nearest vertex.
+ */
 static const double OFFSET_CELLS = 1.4, LEAST_CELLS = 0.8660254037844387;
 
 static int check_offset(sp_context *context, const sp_field *field, const uint64_t *outer, double offset)
@@ -18,15 +19,18 @@ static int check_offset(sp_context *context, const sp_field *field, const uint64
         const bool whole = y == 0 || y == grid.cells[1] - 1 || z == 0 || z == grid.cells[2] - 1;
         for (int64_t x = 0; x <= last; x += whole || last == 0 ? 1 : last)
             if (!sp_grid_test(&grid, outer, x, row))
-                return sp_fail(context, SP_INPUT, "the surface at the offset of %g m meets the box of the field: a larger box or more cells are needed",
+                return sp_fail(context, SP_INPUT,
+                               "the surface at the offset of %g m meets the box of the field: a larger box or more "
+                               "cells are needed",
                                offset);
     }
     return SP_OK;
 }
 
-/* The soup gives way to the outermost level set of its unsigned field (thesis §3.11). A component that lies inside another one
- * bounds vertices that the outside does not reach; they count as inside, and it vanishes. */
-static int offset_field(sp_context *context, const sp_surface *surface, double offset, sp_field *field, sp_distance_report *report)
+/* The soup gives way to the outermost level set of its unsigned field (thesis §3.11). A component that lies inside
+ * another one bounds vertices that the outside does not reach; they count as inside, and it vanishes. */
+static int offset_field(sp_context *context, const sp_surface *surface, double offset, sp_field *field,
+                        sp_distance_report *report)
 {
     int status;
     sp_pool pool = {0};
@@ -44,7 +48,8 @@ static int offset_field(sp_context *context, const sp_surface *surface, double o
     SP_TRY(check_offset(context, field, outer, offset));
     for (int64_t row = 0; row < sp_grid_rows(&grid); row++)
         for (int64_t x = 0; x < grid.cells[0]; x++)
-            report->dropped_vertices += (double)field->distance[row * grid.cells[0] + x] > offset && !sp_grid_test(&grid, outer, x, row);
+            report->dropped_vertices +=
+                (double)field->distance[row * grid.cells[0] + x] > offset && !sp_grid_test(&grid, outer, x, row);
     SP_TRY(sp_isosurface(context, field, offset, outer, &level));
     sp_closest_free(closest);
     closest = NULL;
@@ -60,7 +65,8 @@ done:
     return status;
 }
 
-int sp_distance_field(sp_context *context, const sp_surface *surface, const sp_distance_parameters *p, sp_field *field, sp_distance_report *report)
+int sp_distance_field(sp_context *context, const sp_surface *surface, const sp_distance_parameters *p, sp_field *field,
+                      sp_distance_report *report)
 {
     int status;
     sp_closest *closest = NULL;
@@ -69,8 +75,10 @@ int sp_distance_field(sp_context *context, const sp_surface *surface, const sp_d
     const double offset = p->offset > 0 ? p->offset : OFFSET_CELLS * field->spacing;
     if (p->sign == SP_FIELD_OFFSET) {
         if (!(offset >= LEAST_CELLS * field->spacing)) {
-            status = sp_fail(context, SP_INPUT, "an offset of %g m is below %.4g of a cell (%g m): the surface would fall between the vertices", offset,
-                             LEAST_CELLS, LEAST_CELLS * field->spacing);
+            status =
+                sp_fail(context, SP_INPUT,
+                        "an offset of %g m is below %.4g of a cell (%g m): the surface would fall between the vertices",
+                        offset, LEAST_CELLS, LEAST_CELLS * field->spacing);
             goto done;
         }
         SP_TRY(offset_field(context, surface, offset, field, report));

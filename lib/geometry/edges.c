@@ -1,7 +1,8 @@
 #include "geometry/edges.h"
 
 /* One pass of a stable counting sort by a vertex of the edge. */
-static void sort_by(int64_t count, const sp_edge_use *from, sp_edge_use *to, int64_t *start, int64_t vertex_count, bool by_low)
+static void sort_by(int64_t count, const sp_edge_use *from, sp_edge_use *to, int64_t *start, int64_t vertex_count,
+                    bool by_low)
 {
     for (int64_t v = 0; v <= vertex_count; v++)
         start[v] = 0;
@@ -13,8 +14,8 @@ static void sort_by(int64_t count, const sp_edge_use *from, sp_edge_use *to, int
         to[start[by_low ? from[i].low : from[i].high]++] = from[i];
 }
 
-sp_edge_use *sp_edge_uses(sp_pool *pool, int64_t vertex_count, int64_t triangle_count, const int64_t *triangles, const uint8_t *live,
-                          int64_t *count)
+sp_edge_use *sp_edge_uses(sp_pool *pool, int64_t vertex_count, int64_t triangle_count, const int64_t *triangles,
+                          const uint8_t *live, int64_t *count)
 {
     int64_t n = 0;
     for (int64_t t = 0; t < triangle_count; t++)

@@ -12,8 +12,8 @@ typedef struct sp_edge_use {
 
 /* All sides of the triangles that are live (NULL: of all), sorted by (low, high, corner), so that the uses of an edge
  * stand together. Live triangles have three distinct vertices. NULL (and pool->failed) when memory is out. */
-sp_edge_use *sp_edge_uses(sp_pool *pool, int64_t vertex_count, int64_t triangle_count, const int64_t *triangles, const uint8_t *live,
-                          int64_t *count);
+sp_edge_use *sp_edge_uses(sp_pool *pool, int64_t vertex_count, int64_t triangle_count, const int64_t *triangles,
+                          const uint8_t *live, int64_t *count);
 
 /* End of the run of uses of the same edge that begins at `first`. */
 int64_t sp_edge_end(const sp_edge_use *uses, int64_t count, int64_t first);

@@ -5,8 +5,8 @@
 
 enum { SLABS = 64 };
 
-int sp_slabs_sort(sp_context *context, sp_pool *pool, const sp_grid *grid, const sp_surface *surface, const double *position,
-                  sp_slabs *slabs)
+int sp_slabs_sort(sp_context *context, sp_pool *pool, const sp_grid *grid, const sp_surface *surface,
+                  const double *position, sp_slabs *slabs)
 {
     const int64_t layers = grid->cells[2], n = surface->triangle_count;
     slabs->thickness = (layers + SLABS - 1) / SLABS;
@@ -139,7 +139,8 @@ done:
     return status;
 }
 
-/* The cell of the set that contains a point: of those that touch it the one of lowest number. False where there is none. */
+/* The cell of the set that contains a point: of those that touch it the one of lowest number. False where there is
+ * none. */
 static bool cell_of(const sp_grid *grid, const uint64_t *bits, const double position[3], int64_t cell[3])
 {
     int64_t upper[3], lower[3];
@@ -156,8 +157,8 @@ static bool cell_of(const sp_grid *grid, const uint64_t *bits, const double posi
     return false;
 }
 
-int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *bits, const int64_t *rank, const sp_surface *surface,
-                     const double *position, sp_mesh *mesh, int64_t *dropped)
+int sp_embed_surface(sp_context *context, const sp_grid *grid, const uint64_t *bits, const int64_t *rank,
+                     const sp_surface *surface, const double *position, sp_mesh *mesh, int64_t *dropped)
 {
     const int64_t n = surface->vertex_count;
     int status = SP_OK;

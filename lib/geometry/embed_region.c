@@ -74,17 +74,19 @@ static void compare_span(void *data, int64_t y, int64_t z, int64_t first, int64_
 }
 
 /* Breadth first over faces from the voxels that have a region (≥ 0), which stand in `queue` in order. */
-static void spread(const sp_grid *grid, const uint64_t *bits, const int64_t *rank, const int64_t *cell_of, int64_t *queue, int64_t tail,
-                   int64_t *region)
+static void spread(const sp_grid *grid, const uint64_t *bits, const int64_t *rank, const int64_t *cell_of,
+                   int64_t *queue, int64_t tail, int64_t *region)
 {
     const int64_t nx = grid->cells[0], ny = grid->cells[1], nz = grid->cells[2];
     for (int64_t head = 0; head < tail; head++) {
         const int64_t voxel = queue[head], cell = cell_of[voxel];
         const int64_t x = cell % nx, y = cell / nx % ny, z = cell / nx / ny;
-        const int64_t beside[6][3] = {{x, y, z - 1}, {x, y - 1, z}, {x - 1, y, z}, {x + 1, y, z}, {x, y + 1, z}, {x, y, z + 1}};
+        const int64_t beside[6][3] = {{x, y, z - 1}, {x, y - 1, z}, {x - 1, y, z},
+                                      {x + 1, y, z}, {x, y + 1, z}, {x, y, z + 1}};
         for (int i = 0; i < 6; i++) {
             const int64_t *at = beside[i], row = at[2] * ny + at[1];
-            if (at[0] < 0 || at[0] >= nx || at[1] < 0 || at[1] >= ny || at[2] < 0 || at[2] >= nz || !sp_grid_test(grid, bits, at[0], row))
+            if (at[0] < 0 || at[0] >= nx || at[1] < 0 || at[1] >= ny || at[2] < 0 || at[2] >= nz ||
+                !sp_grid_test(grid, bits, at[0], row))
                 continue;
             int64_t other = sp_grid_number(grid, bits, rank, at[0], row);
             if (region[other] < 0) {
@@ -97,15 +99,16 @@ static void spread(const sp_grid *grid, const uint64_t *bits, const int64_t *ran
 
 /* For filled voxels that no chain of faces joins to a surface voxel (possible only in open soups, where single cells
  * pass the threshold): the nearest triangle of all. */
-static void ask_all(const sp_grid *grid, const sp_surface *surface, const double *position, const int64_t *cell_of, int64_t count,
-                    int64_t *region)
+static void ask_all(const sp_grid *grid, const sp_surface *surface, const double *position, const int64_t *cell_of,
+                    int64_t count, int64_t *region)
 {
     const int64_t nx = grid->cells[0], ny = grid->cells[1];
     for (int64_t voxel = 0; voxel < count; voxel++) {
         if (region[voxel] >= 0)
             continue;
         const int64_t cell = cell_of[voxel];
-        const double centre[3] = {(double)(cell % nx) + 0.5, (double)(cell / nx % ny) + 0.5, (double)(cell / nx / ny) + 0.5};
+        const double centre[3] = {(double)(cell % nx) + 0.5, (double)(cell / nx % ny) + 0.5,
+                                  (double)(cell / nx / ny) + 0.5};
         double best = INFINITY;
         for (int64_t t = 0; t < surface->triangle_count; t++) {
             double corners[9];
@@ -119,8 +122,8 @@ static void ask_all(const sp_grid *grid, const sp_surface *surface, const double
     }
 }
 
-int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *bits, const int64_t *rank, const sp_surface *surface,
-                     const double *position, const sp_slabs *slabs, sp_mesh *mesh)
+int sp_embed_regions(sp_context *context, const sp_grid *grid, const uint64_t *bits, const int64_t *rank,
+                     const sp_surface *surface, const double *position, const sp_slabs *slabs, sp_mesh *mesh)
 {
     const int64_t count = mesh->hex_count;
     mesh->region = sp_pool_new(&mesh->pool, count, sizeof *mesh->region);

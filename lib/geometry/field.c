@@ -8,14 +8,16 @@ void sp_field_free(sp_field *field)
     *field = (sp_field){0};
 }
 
-int sp_field_place(sp_context *context, const sp_surface *surface, int64_t cells, double scale, bool cube, sp_field *field)
+int sp_field_place(sp_context *context, const sp_surface *surface, int64_t cells, double scale, bool cube,
+                   sp_field *field)
 {
     double low[3], high[3], side[3], longest = 0, far = 0, total = 1;
     *field = (sp_field){0};
     if (cells < 1 || cells > SP_FIELD_CELLS_MAX)
         return sp_fail(context, SP_USAGE, "%lld cells are not between 1 and %d", (long long)cells, SP_FIELD_CELLS_MAX);
     if (!(scale >= 1 && scale <= 1000))
-        return sp_fail(context, SP_USAGE, "the box cannot be enlarged by %g, only by a factor between 1 and 1000", scale);
+        return sp_fail(context, SP_USAGE, "the box cannot be enlarged by %g, only by a factor between 1 and 1000",
+                       scale);
     if (surface->triangle_count < 1)
         return sp_fail(context, SP_INPUT, "the model has no triangles");
     sp_surface_box(surface, low, high);
@@ -25,13 +27,17 @@ int sp_field_place(sp_context *context, const sp_surface *surface, int64_t cells
         far = fmax(far, fmax(fabs(low[k]), fabs(high[k])));
     }
     if (!(longest > 0))
-        return sp_fail(context, SP_INPUT, "the model has no extent: all triangles lie in the point (%g, %g, %g)", low[0], low[1], low[2]);
+        return sp_fail(context, SP_INPUT, "the model has no extent: all triangles lie in the point (%g, %g, %g)",
+                       low[0], low[1], low[2]);
     if (!(longest <= 1e30 && longest / (double)cells >= 1e-30))
-        return sp_fail(context, SP_INPUT, "distances of a model of size %g m do not fit single precision (cells of 1e-30 m, boxes of 1e30 m)",
-                       longest / scale);
+        return sp_fail(
+            context, SP_INPUT,
+            "distances of a model of size %g m do not fit single precision (cells of 1e-30 m, boxes of 1e30 m)",
+            longest / scale);
     field->spacing = longest / (double)cells;
     if (field->spacing < 1e-12 * far)
-        return sp_fail(context, SP_INPUT, "cells of size %g are too small for coordinates up to %g", field->spacing, far);
+        return sp_fail(context, SP_INPUT, "cells of size %g are too small for coordinates up to %g", field->spacing,
+                       far);
     for (int k = 0; k < 3; k++) {
         const double n = cube ? (double)cells : fmin(fmax(ceil(side[k] / field->spacing - 1e-9), 1), (double)cells);
         field->cells[k] = (int64_t)n;
@@ -39,8 +45,8 @@ int sp_field_place(sp_context *context, const sp_surface *surface, int64_t cells
         total *= n + 1;
     }
     if (total > 2147483648.0)
-        return sp_fail(context, SP_INPUT, "a grid of %lld x %lld x %lld cells has more than 2^31 vertices", (long long)field->cells[0],
-                       (long long)field->cells[1], (long long)field->cells[2]);
+        return sp_fail(context, SP_INPUT, "a grid of %lld x %lld x %lld cells has more than 2^31 vertices",
+                       (long long)field->cells[0], (long long)field->cells[1], (long long)field->cells[2]);
     field->distance = sp_pool_raw(&field->pool, sp_field_vertices(field), sizeof *field->distance);
     return field->distance ? SP_OK : sp_fail_memory(context);
 }
@@ -56,7 +62,9 @@ double sp_field_interpolate(const sp_field *field, const double point[3], double
         t[k] = at - (double)cell[k];
     }
     for (int c = 0; c < 8; c++)
-        value[c] = (double)field->distance[sp_field_index(field, cell[0] + (c & 1), cell[1] + (c >> 1 & 1), cell[2] + (c >> 2))];
+        value[c] =
+            (double)
+                field->distance[sp_field_index(field, cell[0] + (c & 1), cell[1] + (c >> 1 & 1), cell[2] + (c >> 2))];
     double edge[4], face[2];
     for (int c = 0; c < 4; c++)
         edge[c] = value[2 * c] + t[0] * (value[2 * c + 1] - value[2 * c]);

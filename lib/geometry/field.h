@@ -8,7 +8,8 @@ typedef struct sp_field {
     sp_pool pool;
     int64_t cells[3];          /* along x, y, z */
     double origin[3], spacing; /* m */
-    float *distance;           /* [cells[2] + 1, cells[1] + 1, cells[0] + 1] m, at origin + spacing · (x, y, z); negative inside */
+    float
+        *distance; /* [cells[2] + 1, cells[1] + 1, cells[0] + 1] m, at origin + spacing · (x, y, z); negative inside */
 } sp_field;
 
 enum { SP_FIELD_CELLS_MAX = 4096 }; /* along an axis */
@@ -32,27 +33,30 @@ static inline void sp_field_position(const sp_field *field, int64_t x, int64_t y
     position[2] = field->origin[2] + field->spacing * (double)z;
 }
 
-/* Places a grid of `cells` cubes along the longest side of the triangles' box enlarged by `scale` ≥ 1 about its centre: a cube
- * (thesis §3.11), or the other sides rounded up to whole cells. Allocates `distance`, not set. SP_INPUT: no triangles, no
- * extent or one that does not suit single precision (1e-30 … 1e30 m), cells below 1e-12 of the coordinates, more than 2^31
- * vertices; SP_USAGE: cells not in 1 … SP_FIELD_CELLS_MAX, scale. */
-int sp_field_place(sp_context *context, const sp_surface *surface, int64_t cells, double scale, bool cube, sp_field *field) SP_MUST_USE;
+/* Places a grid of `cells` cubes along the longest side of the triangles' box enlarged by `scale` ≥ 1 about its centre:
+ * a cube (thesis §3.11), or the other sides rounded up to whole cells. Allocates `distance`, not set. SP_INPUT: no
+ * triangles, no extent or one that does not suit single precision (1e-30 … 1e30 m), cells below 1e-12 of the
+ * coordinates, more than 2^31 vertices; SP_USAGE: cells not in 1 … SP_FIELD_CELLS_MAX, scale. */
+int sp_field_place(sp_context *context, const sp_surface *surface, int64_t cells, double scale, bool cube,
+                   sp_field *field) SP_MUST_USE;
 
-/* Sets all distances to the exact unsigned ones (computed in double precision, stored in single). `span`: the fractions that
- * progress goes through. */
-int sp_field_distances(sp_context *context, const sp_closest *closest, const double span[2], sp_field *field) SP_MUST_USE;
+/* Sets all distances to the exact unsigned ones (computed in double precision, stored in single). `span`: the fractions
+ * that progress goes through. */
+int sp_field_distances(sp_context *context, const sp_closest *closest, const double span[2],
+                       sp_field *field) SP_MUST_USE;
 
-/* The trilinear interpolant at a point of the grid's box, and its gradient (NULL: not wanted), that of one of the cells where
- * several meet. A point outside is moved to the box first. */
+/* The trilinear interpolant at a point of the grid's box, and its gradient (NULL: not wanted), that of one of the cells
+ * where several meet. A point outside is moved to the box first. */
 double sp_field_interpolate(const sp_field *field, const double point[3], double gradient[3]);
 
-/* A lower bound of the unsigned distance on the surface of the box. Between vertices the least of them is none: a distance d
- * from a set makes d² − |x|² concave, so that in a square of side h with corner distances of at least m, d² ≥ m² − h²/2. */
+/* A lower bound of the unsigned distance on the surface of the box. Between vertices the least of them is none: a
+ * distance d from a set makes d² − |x|² concave, so that in a square of side h with corner distances of at least m, d²
+ * ≥ m² − h²/2. */
 double sp_field_boundary(const sp_field *field);
 
 /* What is known of a signed distance d(p): inside the box the interpolant; outside a lower bound, thesis eq. 3.14:
- * d(p) ≥ d_box + d_boundary, the distance from p to the box and sp_field_boundary. It holds where the surface lies in the box
- * and what lies outside the box is outside the surface. */
+ * d(p) ≥ d_box + d_boundary, the distance from p to the box and sp_field_boundary. It holds where the surface lies in
+ * the box and what lies outside the box is outside the surface. */
 double sp_field_estimate(const sp_field *field, double boundary, const double point[3]);
 
 #endif

@@ -5,17 +5,17 @@
 #include <omp.h>
 #include <string.h>
 
-/* Distances for all vertices of a grid at once. A brick of vertices has a list of the triangles that can be closest to any
- * point of it; it is cut into eight, and each part keeps of the list what it needs, down to bricks of 2 × 2 × 2 vertices,
- * whose few triangles are all tried. Eight points stand side by side in lanes all the way: the middles of the parts, at last
- * the vertices.
+/* Distances for all vertices of a grid at once. A brick of vertices has a list of the triangles that can be closest to
+ * any point of it; it is cut into eight, and each part keeps of the list what it needs, down to bricks of 2 × 2 × 2
+ * vertices, whose few triangles are all tried. Eight points stand side by side in lanes all the way: the middles of the
+ * parts, at last the vertices.
  *
- * What a part needs: let q be the point of the surface closest to the middle m of the part, and for another triangle T let
- * t be its point closest to m, w = m − t. T is convex, so it lies behind the plane through t across w: for every p
+ * What a part needs: let q be the point of the surface closest to the middle m of the part, and for another triangle T
+ * let t be its point closest to m, w = m − t. T is convex, so it lies behind the plane through t across w: for every p
  *     dist(p, T) ≥ w·(p − t)/|w| = (|w|² + w·(p − m)) / |w|,
- * which is linear in p, while dist(p, surface) ≤ |p − q| is convex. So T can be left out of the part if its bound is above
- * |p − q| at the part's eight corners. For a part of radius R this leaves triangles within about 2R of q sideways, however
- * far away they are. */
+ * which is linear in p, while dist(p, surface) ≤ |p − q| is convex. So T can be left out of the part if its bound is
+ * above |p − q| at the part's eight corners. For a part of radius R this leaves triangles within about 2R of q
+ * sideways, however far away they are. */
 
 /* Bricks of up to SIDE vertices an axis are cut until no side is above 2; LEVELS of them have lists. */
 enum { SIDE = 32, LEVELS = 6, KEPT = 2048 };
@@ -39,7 +39,7 @@ typedef struct workspace {
 typedef struct bricks {
     const sp_closest *closest;
     sp_field *field;
-    int64_t side;        /* of the first bricks, in vertices */
+    int64_t side; /* of the first bricks, in vertices */
     int64_t count[3];
 } bricks;
 
@@ -149,8 +149,8 @@ static brick part_of(const brick *b, int number)
     return part;
 }
 
-/* Whether convex sets are needed in boxes of half sides `half` about points whose distances from the sets are w: whether the
- * bound is nowhere above |p − q|, of which `reach` are the squares at the eight corners. */
+/* Whether convex sets are needed in boxes of half sides `half` about points whose distances from the sets are w:
+ * whether the bound is nowhere above |p − q|, of which `reach` are the squares at the eight corners. */
 SP_INLINE lane_mask needs(sp_lanes square, const sp_lanes w[3], const sp_lanes half[3], const sp_lanes reach[8])
 {
     const sp_lanes x = w[0] * half[0], y = w[1] * half[1], z = w[2] * half[2];
@@ -165,14 +165,17 @@ SP_INLINE lane_mask needs(sp_lanes square, const sp_lanes w[3], const sp_lanes h
 }
 
 /* Which triangles of the list each of the eight parts needs: keep[i] has a bit for each. */
-SP_CLONES static void sift(const bricks *all_bricks, const brick parts[8], const int32_t *list, int64_t count, evaluation *kept, uint8_t *keep)
+SP_CLONES static void sift(const bricks *all_bricks, const brick parts[8], const int32_t *list, int64_t count,
+                           evaluation *kept, uint8_t *keep)
 {
     const sp_closest *closest = all_bricks->closest;
     const sp_field *field = all_bricks->field;
     sp_lanes middle[3], half[3], best = all(INFINITY), nearest[3] = {best, best, best}, reach[8];
     for (int i = 0; i < SP_LANES; i++)
         for (int k = 0; k < 3; k++) {
-            middle[k][i] = field->origin[k] + field->spacing * ((double)parts[i].low[k] + 0.5 * (double)(parts[i].size[k] - 1)) - closest->centre[k];
+            middle[k][i] = field->origin[k] +
+                           field->spacing * ((double)parts[i].low[k] + 0.5 * (double)(parts[i].size[k] - 1)) -
+                           closest->centre[k];
             half[k][i] = parts[i].size[k] > 1 ? 0.5 * field->spacing * (double)(parts[i].size[k] - 1) : 0;
         }
     for (int64_t i = 0; i < count; i++) {
@@ -228,9 +231,10 @@ static void fill_brick(const bricks *all_bricks, const workspace *work, int leve
     }
 }
 
-/* The facets that a brick can need, in `list`: the same test as in sift, of boxes instead of triangles. offset: from the
- * closest point to the brick's middle. */
-SP_CLONES static int64_t gather(const sp_closest *closest, const double middle[3], const double half[3], const double offset[3], int32_t *list)
+/* The facets that a brick can need, in `list`: the same test as in sift, of boxes instead of triangles. offset: from
+ * the closest point to the brick's middle. */
+SP_CLONES static int64_t gather(const sp_closest *closest, const double middle[3], const double half[3],
+                                const double offset[3], int32_t *list)
 {
     struct {
         int64_t node;
@@ -260,8 +264,8 @@ SP_CLONES static int64_t gather(const sp_closest *closest, const double middle[3
             square += w[k] * w[k];
         }
         uint8_t needed = lane_bits(needs(square, w, (sp_lanes[3]){all(half[0]), all(half[1]), all(half[2])},
-                                         (sp_lanes[8]){all(reach[0]), all(reach[1]), all(reach[2]), all(reach[3]), all(reach[4]),
-                                                       all(reach[5]), all(reach[6]), all(reach[7])}));
+                                         (sp_lanes[8]){all(reach[0]), all(reach[1]), all(reach[2]), all(reach[3]),
+                                                       all(reach[4]), all(reach[5]), all(reach[6]), all(reach[7])}));
         const int64_t below = level > 0 ? closest->nodes[level - 1] : closest->count;
         for (; needed; needed &= (uint8_t)(needed - 1)) {
             const int64_t child = node * SP_LANES + __builtin_ctz(needed);

@@ -18,7 +18,7 @@ typedef struct signer {
     const sp_closest *closest;       /* of the surface below; with pseudonormals */
     const sp_pseudonormals *normals; /* NULL: winding numbers only */
     const sp_winding *winding;
-    bool by_winding;                 /* which of the two decides */
+    bool by_winding; /* which of the two decides */
 } signer;
 
 typedef struct tally {
@@ -34,7 +34,8 @@ static uint64_t *near_bits(const sp_context *context, sp_pool *pool, const sp_fi
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t row = 0; row < sp_grid_rows(grid); row++)
         for (int64_t x = 0; x < grid->cells[0]; x++)
-            bits[row * grid->words + (x >> 6)] |= (uint64_t)(field->distance[row * grid->cells[0] + x] <= reach) << (x & 63);
+            bits[row * grid->words + (x >> 6)] |= (uint64_t)(field->distance[row * grid->cells[0] + x] <= reach)
+                                                  << (x & 63);
     return bits;
 }
 
@@ -47,24 +48,27 @@ static bool test_vertex(const signer *s, int64_t x, int64_t row, tally *count)
         return sp_winding_inside(s->winding, point);
     sp_closest_find(s->closest, point, &nearest);
     const bool inside = sp_pseudonormals_inside(s->normals, &nearest);
-    const bool winds = nearest.distance > 0 ? sp_winding_inside(s->winding, point) : inside; /* a point on the surface is on no side */
+    const bool winds =
+        nearest.distance > 0 ? sp_winding_inside(s->winding, point) : inside; /* a point on the surface is on no side */
     count->tests++;
     count->disagreements += inside != winds;
     return s->by_winding ? winds : inside;
 }
 
-/* The sign of a near vertex from a neighbour that is not near and that no triangle divides from it: 1 inside, 0 outside, −1 no
- * such neighbour. */
+/* The sign of a near vertex from a neighbour that is not near and that no triangle divides from it: 1 inside, 0
+ * outside, −1 no such neighbour. */
 static int sign_of_neighbour(const signer *s, const uint64_t *near, const uint64_t *inside, int64_t x, int64_t row)
 {
     const int64_t y = row % s->grid.cells[1], z = row / s->grid.cells[1];
     const double own = (double)s->field->distance[row * s->grid.cells[0] + x], needed = CLEAR * s->field->spacing;
     for (int n = 0; n < 6; n++) {
-        const int64_t step = n & 1 ? 1 : -1, nx = x + (n < 2 ? step : 0), ny = y + (n >> 1 == 1 ? step : 0), nz = z + (n >> 1 == 2 ? step : 0);
+        const int64_t step = n & 1 ? 1 : -1, nx = x + (n < 2 ? step : 0), ny = y + (n >> 1 == 1 ? step : 0),
+                      nz = z + (n >> 1 == 2 ? step : 0);
         const int64_t other = nz * s->grid.cells[1] + ny;
         if (nx < 0 || nx >= s->grid.cells[0] || ny < 0 || ny >= s->grid.cells[1] || nz < 0 || nz >= s->grid.cells[2])
             continue;
-        if (!sp_grid_test(&s->grid, near, nx, other) && own + (double)s->field->distance[other * s->grid.cells[0] + nx] > needed)
+        if (!sp_grid_test(&s->grid, near, nx, other) &&
+            own + (double)s->field->distance[other * s->grid.cells[0] + nx] > needed)
             return sp_grid_test(&s->grid, inside, nx, other);
     }
     return -1;
@@ -112,7 +116,8 @@ done:
 }
 
 /* Near vertices; `inside` has the others. closed: a neighbour may decide. */
-static int decide_near(sp_context *context, const signer *s, bool closed, const uint64_t *near, uint64_t *inside, tally *count)
+static int decide_near(sp_context *context, const signer *s, bool closed, const uint64_t *near, uint64_t *inside,
+                       tally *count)
 {
     const int64_t rows = sp_grid_rows(&s->grid);
     int64_t tests = 0, disagreements = 0;
@@ -146,7 +151,8 @@ static int decide_near(sp_context *context, const signer *s, bool closed, const 
     return sp_progress(context, 0.95);
 }
 
-static void apply_signs(const sp_context *context, const sp_grid *grid, const uint64_t *inside, sp_field *field, sp_distance_report *report)
+static void apply_signs(const sp_context *context, const sp_grid *grid, const uint64_t *inside, sp_field *field,
+                        sp_distance_report *report)
 {
     int64_t count = 0;
 #pragma omp parallel for schedule(static) num_threads(context->threads) reduction(+ : count)
@@ -172,7 +178,8 @@ done:
 }
 
 /* Elsewhere it passes ½ anywhere. */
-static int decide_open(sp_context *context, const signer *s, const sp_surface *oriented, const uint64_t *near, uint64_t *inside)
+static int decide_open(sp_context *context, const signer *s, const sp_surface *oriented, const uint64_t *near,
+                       uint64_t *inside)
 {
     int64_t filled;
     tally none = {0};
@@ -187,7 +194,8 @@ done:
     return status;
 }
 
-int sp_field_set_signs(sp_context *context, const sp_surface *surface, enum sp_field_sign sign, sp_field *field, sp_distance_report *report)
+int sp_field_set_signs(sp_context *context, const sp_surface *surface, enum sp_field_sign sign, sp_field *field,
+                       sp_distance_report *report)
 {
     int status;
     sp_pool pool = {0};
@@ -201,9 +209,11 @@ int sp_field_set_signs(sp_context *context, const sp_surface *surface, enum sp_f
     report->closed = report->orient.open_edges == 0 && oriented.triangle_count > 0;
     SP_TRY(sp_pseudonormals_new(context, &oriented, &report->manifold, &normals));
     if (sign == SP_FIELD_PSEUDONORMAL && !report->manifold) {
-        status = sp_fail(context, SP_INPUT, "pseudonormals need a closed manifold: %s (%lld open edges after the repair)",
-                         report->closed ? "more than two triangles meet in an edge, or more than one fan in a vertex" : "the model is open",
-                         (long long)report->orient.open_edges);
+        status =
+            sp_fail(context, SP_INPUT, "pseudonormals need a closed manifold: %s (%lld open edges after the repair)",
+                    report->closed ? "more than two triangles meet in an edge, or more than one fan in a vertex"
+                                   : "the model is open",
+                    (long long)report->orient.open_edges);
         goto done;
     }
     uint64_t *near = near_bits(context, &pool, field, &s.grid), *inside = sp_grid_bits(&pool, &s.grid);
@@ -243,8 +253,8 @@ done:
     return status;
 }
 
-int sp_field_set_known(sp_context *context, const sp_surface *surface, const sp_closest *closest, const uint64_t *outside, sp_field *field,
-                       sp_distance_report *report)
+int sp_field_set_known(sp_context *context, const sp_surface *surface, const sp_closest *closest,
+                       const uint64_t *outside, sp_field *field, sp_distance_report *report)
 {
     int status;
     sp_pool pool = {0};

@@ -24,7 +24,7 @@ typedef struct bound_node {
 
 typedef struct bound_tree {
     int levels;
-    int64_t count[24];    /* nodes of a level; level 0 are the pieces */
+    int64_t count[24]; /* nodes of a level; level 0 are the pieces */
     bound_node *node[24];
 } bound_tree;
 
@@ -44,11 +44,13 @@ static void cut_edge(const double *a, const double *b, double times, int64_t n, 
     }
 }
 
-static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *surface, double spacing, bound_tree *tree)
+static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *surface, double spacing,
+                          bound_tree *tree)
 {
     int64_t use_count, open_count = 0, count = 0;
     double total = 0;
-    sp_edge_use *uses = sp_edge_uses(pool, surface->vertex_count, surface->triangle_count, surface->triangles, NULL, &use_count);
+    sp_edge_use *uses =
+        sp_edge_uses(pool, surface->vertex_count, surface->triangle_count, surface->triangles, NULL, &use_count);
     double *length = sp_pool_raw(pool, use_count, sizeof *length);
     double *times = sp_pool_raw(pool, use_count, sizeof *times);
     if (pool->failed)
@@ -111,13 +113,16 @@ static int bound_tree_new(sp_context *context, sp_pool *pool, const sp_surface *
     return SP_OK;
 }
 
-/* Adds to *sum the bound of 4π |∇w| over the box from node i of a level. Gives up, and returns false, above the limit. */
-static bool add_bound(const bound_tree *tree, int level, int64_t i, const double low[3], const double high[3], double limit, double *sum)
+/* Adds to *sum the bound of 4π |∇w| over the box from node i of a level. Gives up, and returns false, above the limit.
+ */
+static bool add_bound(const bound_tree *tree, int level, int64_t i, const double low[3], const double high[3],
+                      double limit, double *sum)
 {
     const bound_node *node = &tree->node[level][i];
     double square = 0, size = 0;
     for (int k = 0; k < 3; k++) {
-        const double after = node->low[k] - high[k], before = low[k] - node->high[k], side = node->high[k] - node->low[k];
+        const double after = node->low[k] - high[k], before = low[k] - node->high[k],
+                     side = node->high[k] - node->low[k];
         const double gap = after > 0 ? after : before > 0 ? before : 0;
         square += gap * gap;
         size += side * side;
@@ -176,8 +181,8 @@ static int64_t decide(const open_fill *fill, int64_t y, int64_t z, int64_t first
     return inside;
 }
 
-static int fill_open(sp_context *context, const sp_grid *grid, const sp_surface *surface, const sp_winding *winding, const sp_runs *runs,
-                     uint64_t *bits, int64_t *filled)
+static int fill_open(sp_context *context, const sp_grid *grid, const sp_surface *surface, const sp_winding *winding,
+                     const sp_runs *runs, uint64_t *bits, int64_t *filled)
 {
     const int64_t rows = sp_grid_rows(grid), chunks = (rows + CHUNK - 1) / CHUNK;
     sp_pool pool = {0};
@@ -202,8 +207,8 @@ static int fill_open(sp_context *context, const sp_grid *grid, const sp_surface 
 
 /* Components of empty cells: no triangle lies between two of their centres, so that the winding number, an integer, is
  * the same everywhere in one; outside the box of a closed surface it is 0. */
-static int fill_closed(sp_context *context, const sp_grid *grid, const sp_surface *surface, const sp_winding *winding, sp_runs *runs,
-                       uint64_t *bits, int64_t *filled)
+static int fill_closed(sp_context *context, const sp_grid *grid, const sp_surface *surface, const sp_winding *winding,
+                       sp_runs *runs, uint64_t *bits, int64_t *filled)
 {
     const int64_t rows = sp_grid_rows(grid), height = grid->cells[1], count = runs->start[rows];
     int status = SP_OK;
@@ -252,7 +257,8 @@ done:
     return status;
 }
 
-int sp_fill(sp_context *context, const sp_grid *grid, const sp_surface *oriented, bool closed, uint64_t *bits, int64_t *filled)
+int sp_fill(sp_context *context, const sp_grid *grid, const sp_surface *oriented, bool closed, uint64_t *bits,
+            int64_t *filled)
 {
     int status;
     sp_pool pool = {0};

@@ -6,7 +6,9 @@
 #include "geometry/orient.h"
 
 /* Sets the bits of the clear cells whose centre has winding number ≥ ½ in the oriented surface, and counts them. On
- * entry `bits` holds all cells that meet a triangle (whatever its orientation). `closed`: the surface has no open edge. */
-int sp_fill(sp_context *context, const sp_grid *grid, const sp_surface *oriented, bool closed, uint64_t *bits, int64_t *filled) SP_MUST_USE;
+ * entry `bits` holds all cells that meet a triangle (whatever its orientation). `closed`: the surface has no open edge.
+ */
+int sp_fill(sp_context *context, const sp_grid *grid, const sp_surface *oriented, bool closed, uint64_t *bits,
+            int64_t *filled) SP_MUST_USE;
 
 #endif

@@ -59,7 +59,8 @@ static int64_t next_cell(const uint64_t *word, int64_t cells, int64_t from, bool
     return cells;
 }
 
-int sp_runs_find(sp_context *context, sp_pool *pool, const sp_grid *grid, const uint64_t *bits, bool value, sp_runs *runs)
+int sp_runs_find(sp_context *context, sp_pool *pool, const sp_grid *grid, const uint64_t *bits, bool value,
+                 sp_runs *runs)
 {
     const int64_t rows = sp_grid_rows(grid), cells = grid->cells[0];
     runs->start = sp_pool_raw(pool, rows + 1, sizeof *runs->start);
@@ -184,7 +185,8 @@ static void cells_of(interval range, int64_t begin, int64_t end, int64_t *first,
     *last = high >= (double)(end - 1) ? end - 1 : high < (double)begin ? begin - 1 : (int64_t)high;
 }
 
-void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_begin, int64_t z_end, sp_grid_span *span, void *data)
+void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_begin, int64_t z_end, sp_grid_span *span,
+                      void *data)
 {
     interval box[3];
     int64_t first[3], last[3];
@@ -212,7 +214,8 @@ void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_be
         yz[i] = axis_of((double[3]){0, -edge[i][2], edge[i][1]}, corners);
     }
     const double *e = edge[0], *f = edge[1];
-    plane = axis_of((double[3]){e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]}, corners);
+    plane =
+        axis_of((double[3]){e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]}, corners);
     for (int64_t z = first[2]; z <= last[2]; z++) {
         const double cz = (double)z + 0.5;
         interval in_y = box[1], in_layer = box[0];

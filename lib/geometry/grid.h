@@ -54,7 +54,8 @@ typedef struct sp_runs {
 } sp_runs;
 
 /* Runs of the cells with bit `value`. SP_SYSTEM when memory is out. */
-int sp_runs_find(sp_context *context, sp_pool *pool, const sp_grid *grid, const uint64_t *bits, bool value, sp_runs *runs) SP_MUST_USE;
+int sp_runs_find(sp_context *context, sp_pool *pool, const sp_grid *grid, const uint64_t *bits, bool value,
+                 sp_runs *runs) SP_MUST_USE;
 
 /* Joins runs whose cells share a face, or a vertex where `corners`. */
 void sp_runs_join(const sp_grid *grid, sp_runs *runs, bool corners);
@@ -65,6 +66,7 @@ typedef void sp_grid_span(void *data, int64_t y, int64_t z, int64_t first, int64
 /* The cells of layers z_begin ≤ z < z_end that meet a triangle, by the separating-axis theorem for triangle and closed
  * cube, row by row. corners [3, 3] in grid units. Cubes are taken larger by 1e-9 on all sides, which is above the
  * rounding of coordinates up to 4096: touching always counts. Degenerate triangles are segments or points. */
-void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_begin, int64_t z_end, sp_grid_span *span, void *data);
+void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_begin, int64_t z_end, sp_grid_span *span,
+                      void *data);
 
 #endif

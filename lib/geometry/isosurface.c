@@ -2,23 +2,27 @@
 
 #include <string.h>
 
-/* A corner of a cell is a number of three bits, one per axis. The six tetrahedra of a cell go from corner 0 to corner 7 along
- * the axes in every order (Kuhn); corners stand so that the determinant of the three sides from the first is positive. Edges
- * go from a corner to one with more bits: what distinguishes them is the lower end and the bits that are added, 1 … 7. */
-static const int TETRAHEDRA[6][4] = {{0, 1, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 3, 2, 7}, {0, 6, 4, 7}, {0, 5, 1, 7}};
+/* A corner of a cell is a number of three bits, one per axis. The six tetrahedra of a cell go from corner 0 to corner 7
+ * along the axes in every order (Kuhn); corners stand so that the determinant of the three sides from the first is
+ * positive. Edges go from a corner to one with more bits: what distinguishes them is the lower end and the bits that
+ * are added, 1 … 7. */
+static const int TETRAHEDRA[6][4] = {{0, 1, 3, 7}, {0, 2, 6, 7}, {0, 4, 5, 7},
+                                     {0, 3, 2, 7}, {0, 6, 4, 7}, {0, 5, 1, 7}};
 
 /* Even permutations that begin with the corners inside, by their set. */
-static const int INSIDE_FIRST[16][4] = {{0},          {0, 1, 2, 3}, {1, 0, 3, 2}, {0, 1, 2, 3}, {2, 3, 0, 1}, {0, 2, 3, 1}, {1, 2, 0, 3}, {3, 2, 1, 0},
-                                        {3, 2, 1, 0}, {0, 3, 1, 2}, {1, 3, 2, 0}, {2, 3, 0, 1}, {2, 3, 0, 1}, {1, 0, 3, 2}, {0, 1, 2, 3}, {0}};
+static const int INSIDE_FIRST[16][4] = {
+    {0},          {0, 1, 2, 3}, {1, 0, 3, 2}, {0, 1, 2, 3}, {2, 3, 0, 1}, {0, 2, 3, 1}, {1, 2, 0, 3}, {3, 2, 1, 0},
+    {3, 2, 1, 0}, {0, 3, 1, 2}, {1, 3, 2, 0}, {2, 3, 0, 1}, {2, 3, 0, 1}, {1, 0, 3, 2}, {0, 1, 2, 3}, {0}};
 
 static const double MARGIN = 1e-4;
 
 typedef struct marching {
     const sp_field *field;
     double level;
-    int64_t plane;       /* vertices of a layer of the grid */
-    int32_t *flat[2];    /* [3, plane] numbers of the vertices on edges within the lower and the upper layer, by bits 1, 2, 3 */
-    int32_t *up;         /* [4, plane] on edges between them, by bits 4 … 7 */
+    int64_t plane; /* vertices of a layer of the grid */
+    int32_t *
+        flat[2]; /* [3, plane] numbers of the vertices on edges within the lower and the upper layer, by bits 1, 2, 3 */
+    int32_t *up; /* [4, plane] on edges between them, by bits 4 … 7 */
     sp_list vertices, triangles;
 } marching;
 
@@ -60,7 +64,9 @@ static int64_t edge_vertex(marching *m, const int64_t cell[3], int a, int b)
 
 static bool add_triangle(marching *m, int64_t a, int64_t b, int64_t c)
 {
-    int64_t *to = a >= 0 && b >= 0 && c >= 0 && m->triangles.count < INT32_MAX ? sp_list_add(&m->triangles, 1, 3 * sizeof *to) : NULL;
+    int64_t *to = a >= 0 && b >= 0 && c >= 0 && m->triangles.count < INT32_MAX
+                      ? sp_list_add(&m->triangles, 1, 3 * sizeof *to)
+                      : NULL;
     if (!to)
         return false;
     to[0] = a;
@@ -77,9 +83,11 @@ static bool cut_tetrahedron(marching *m, const int64_t cell[3], const int corner
     for (int i = 0; i < 4; i++)
         v[i] = corner[order[i]];
     if (count == 1)
-        return add_triangle(m, edge_vertex(m, cell, v[0], v[1]), edge_vertex(m, cell, v[0], v[2]), edge_vertex(m, cell, v[0], v[3]));
+        return add_triangle(m, edge_vertex(m, cell, v[0], v[1]), edge_vertex(m, cell, v[0], v[2]),
+                            edge_vertex(m, cell, v[0], v[3]));
     if (count == 3) /* order begins with the corner outside */
-        return add_triangle(m, edge_vertex(m, cell, v[0], v[1]), edge_vertex(m, cell, v[0], v[3]), edge_vertex(m, cell, v[0], v[2]));
+        return add_triangle(m, edge_vertex(m, cell, v[0], v[1]), edge_vertex(m, cell, v[0], v[3]),
+                            edge_vertex(m, cell, v[0], v[2]));
     const int64_t p = edge_vertex(m, cell, v[0], v[2]), q = edge_vertex(m, cell, v[0], v[3]);
     const int64_t r = edge_vertex(m, cell, v[1], v[3]), s = edge_vertex(m, cell, v[1], v[2]);
     return add_triangle(m, p, q, r) && add_triangle(m, p, r, s);
@@ -89,7 +97,8 @@ static bool cut_tetrahedron(marching *m, const int64_t cell[3], const int corner
 static bool cut_layer(marching *m, const sp_grid *grid, const uint64_t *outside, int64_t z)
 {
     for (int64_t y = 0; y < m->field->cells[1]; y++) {
-        const int64_t row[4] = {z * grid->cells[1] + y, z * grid->cells[1] + y + 1, (z + 1) * grid->cells[1] + y, (z + 1) * grid->cells[1] + y + 1};
+        const int64_t row[4] = {z * grid->cells[1] + y, z * grid->cells[1] + y + 1, (z + 1) * grid->cells[1] + y,
+                                (z + 1) * grid->cells[1] + y + 1};
         for (int64_t x = 0; x < m->field->cells[0]; x++) {
             int inside = 0;
             if ((x & 63) == 0 && x + 64 < grid->cells[0]) {
@@ -126,7 +135,8 @@ static uint64_t *bits_above(sp_pool *pool, const sp_field *field, const sp_grid 
     uint64_t *bits = sp_grid_bits(pool, grid);
     for (int64_t row = 0; row < sp_grid_rows(grid) && bits; row++)
         for (int64_t x = 0; x < grid->cells[0]; x++)
-            bits[row * grid->words + (x >> 6)] |= (uint64_t)((double)field->distance[row * grid->cells[0] + x] > level) << (x & 63);
+            bits[row * grid->words + (x >> 6)] |= (uint64_t)((double)field->distance[row * grid->cells[0] + x] > level)
+                                                  << (x & 63);
     return bits;
 }
 
@@ -150,7 +160,8 @@ static int take_surface(sp_context *context, marching *m, sp_surface *surface)
     return SP_OK;
 }
 
-int sp_isosurface(sp_context *context, const sp_field *field, double level, const uint64_t *outside, sp_surface *surface)
+int sp_isosurface(sp_context *context, const sp_field *field, double level, const uint64_t *outside,
+                  sp_surface *surface)
 {
     const sp_grid grid = sp_field_grid(field);
     sp_pool pool = {0};
@@ -205,8 +216,8 @@ bool sp_field_meets_box(const sp_field *field, double level)
 
 /* ---- what is connected with the outside ---- */
 
-/* Adds to the row `to` what follows from its neighbour row `from`: a vertex has there the neighbours of its own x and the next
- * higher (up) or lower one. */
+/* Adds to the row `to` what follows from its neighbour row `from`: a vertex has there the neighbours of its own x and
+ * the next higher (up) or lower one. */
 static void spread_row(const uint64_t *from, bool up, int64_t words, uint64_t *to)
 {
     for (int64_t w = 0; w < words; w++) {
@@ -241,7 +252,8 @@ static void fill_row(const uint64_t *open, int64_t words, uint64_t *row)
 }
 
 /* One row from all its neighbour rows; whether it changed. */
-static bool grow_row(const sp_grid *grid, const uint64_t *open, int64_t y, int64_t z, uint64_t *outer, uint64_t *scratch)
+static bool grow_row(const sp_grid *grid, const uint64_t *open, int64_t y, int64_t z, uint64_t *outer,
+                     uint64_t *scratch)
 {
     const int64_t row = z * grid->cells[1] + y, words = grid->words;
     uint64_t *own = outer + row * words;

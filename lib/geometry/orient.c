@@ -123,8 +123,8 @@ static void find_degenerate(sp_repair *r, sp_orient_report *report)
     }
 }
 
-/* Keeps the first of the triangles with the same vertices; its sign becomes that of the sum of all orientations relative
- * to the first, which may be 0. */
+/* Keeps the first of the triangles with the same vertices; its sign becomes that of the sum of all orientations
+ * relative to the first, which may be 0. */
 static bool join_doubled(sp_repair *r, sp_orient_report *report)
 {
     uint64_t *key = sp_pool_raw(&r->pool, 3 * r->count, sizeof *key);
@@ -170,8 +170,8 @@ static int64_t root_of(int64_t *parent, int64_t t)
     return t;
 }
 
-/* Finds components over all edges and which of them are balanced or even, and takes the triangles that vanish out of the
- * list of uses. All signs become +1 where the component is not balanced. */
+/* Finds components over all edges and which of them are balanced or even, and takes the triangles that vanish out of
+ * the list of uses. All signs become +1 where the component is not balanced. */
 static void choose_doubled(sp_repair *r, sp_orient_report *report)
 {
     for (int64_t t = 0; t < r->count; t++)
@@ -179,7 +179,8 @@ static void choose_doubled(sp_repair *r, sp_orient_report *report)
     for (int64_t i = 0, end; i < r->use_count; i = end) {
         end = sp_edge_end(r->uses, r->use_count, i);
         for (int64_t j = i + 1; j < end; j++) {
-            int64_t a = root_of(r->component, r->uses[j - 1].corner / 3), b = root_of(r->component, r->uses[j].corner / 3);
+            int64_t a = root_of(r->component, r->uses[j - 1].corner / 3),
+                    b = root_of(r->component, r->uses[j].corner / 3);
             r->component[a > b ? a : b] = a < b ? a : b;
         }
     }

@@ -12,9 +12,9 @@ typedef struct unit {
     bool closed, consistent;
     double area, centre[3], volume; /* the volume about the centroid */
     double low[3], high[3];
-    int factor;                     /* ±1 for all its triangles; 0 while nothing says which */
-    int64_t root;                   /* of its nest; itself where it lies in no other */
-    sp_surface surface;             /* of its triangles, turned by the signs so far; borrowed */
+    int factor;         /* ±1 for all its triangles; 0 while nothing says which */
+    int64_t root;       /* of its nest; itself where it lies in no other */
+    sp_surface surface; /* of its triangles, turned by the signs so far; borrowed */
 } unit;
 
 typedef struct units {
@@ -24,15 +24,16 @@ typedef struct units {
     int64_t *of; /* [patches] */
 } units;
 
-/* The volume of an open unit says on which side it lies from this multiple of area^1.5 on. A spherical cap has it where it is bent by
- * 12° from rim to rim, a sphere has 0.094. Of a closed unit only rounding is no volume. */
+/* The volume of an open unit says on which side it lies from this multiple of area^1.5 on. A spherical cap has it where
+ * it is bent by 12° from rim to rim, a sphere has 0.094. Of a closed unit only rounding is no volume. */
 static const double OPEN_VOLUME = 0.01, CLOSED_VOLUME = 1e-10;
 
-/* Lines for the visibility of open units: half of them are shared out by area, half evenly, within limits for each unit. Ten that agree
- * decide already. */
+/* Lines for the visibility of open units: half of them are shared out by area, half evenly, within limits for each
+ * unit. Ten that agree decide already. */
 static const double LINES = 1 << 18, LINES_LEAST = 10, LINES_MOST = 1024;
 
-/* What lies within this fraction of the model's diagonal of a sheet does not hide it: sheets that lie on one another. */
+/* What lies within this fraction of the model's diagonal of a sheet does not hide it: sheets that lie on one another.
+ */
 static const double COINCIDENT = 1e-9;
 
 /* open [patch] gets 1 where the patch alone has an edge that is not run as often forth as back. */
@@ -73,7 +74,8 @@ static bool find_units(sp_repair *r, units *all)
             all->of[p] = shared[c];
             continue;
         }
-        all->unit[all->count] = (unit){.closed = !open[p] || together, .consistent = !r->inconsistent[p], .root = all->count};
+        all->unit[all->count] =
+            (unit){.closed = !open[p] || together, .consistent = !r->inconsistent[p], .root = all->count};
         if (together)
             shared[c] = all->count;
         all->of[p] = all->count++;
@@ -104,7 +106,8 @@ static void measure(const sp_repair *r, const units *all)
     }
     for (int64_t i = 0; i < all->count; i++)
         for (int k = 0; k < 3; k++)
-            all->unit[i].centre[k] = all->unit[i].area > 0 ? all->unit[i].centre[k] / all->unit[i].area : all->unit[i].low[k];
+            all->unit[i].centre[k] =
+                all->unit[i].area > 0 ? all->unit[i].centre[k] / all->unit[i].area : all->unit[i].low[k];
     for (int64_t t = 0; t < r->count; t++) {
         if (!r->live[t])
             continue;
@@ -247,8 +250,8 @@ static int side_of(const sp_closest *model, const unit *u, double beyond, int64_
     return side;
 }
 
-/* Turns each open unit so that the side that is seen more from far away is the outer one. A unit whose sides are seen alike, or not at
- * all, keeps the factor that it has. */
+/* Turns each open unit so that the side that is seen more from far away is the outer one. A unit whose sides are seen
+ * alike, or not at all, keeps the factor that it has. */
 static int turn_visible(sp_context *context, units *all, const sp_surface *whole)
 {
     int status;
@@ -287,7 +290,8 @@ static void turn_by_volume(unit *u)
     u->factor = u->volume < -least ? -1 : u->volume > least || u->closed ? 1 : 0;
 }
 
-/* Units of which nothing is known keep their given sense relative to the others: they are turned where most of the area was. */
+/* Units of which nothing is known keep their given sense relative to the others: they are turned where most of the area
+ * was. */
 static void turn_rest(const units *all)
 {
     double kept = 0;

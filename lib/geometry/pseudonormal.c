@@ -26,18 +26,20 @@ static int64_t corner_at(const sp_surface *surface, int64_t side, int64_t vertex
     return surface->triangles[side] == vertex ? side : side / 3 * 3 + (side + 1) % 3;
 }
 
-/* Joins corners of triangles that share an edge at the same vertex: fan [3·triangles] are roots. False where an edge is not
- * run once forth and once back. */
+/* Joins corners of triangles that share an edge at the same vertex: fan [3·triangles] are roots. False where an edge is
+ * not run once forth and once back. */
 static bool join_fans(const sp_surface *surface, const sp_edge_use *uses, int64_t count, int64_t *fan)
 {
     for (int64_t i = 0; i < 3 * surface->triangle_count; i++)
         fan[i] = i;
     for (int64_t i = 0, end; i < count; i = end) {
         end = sp_edge_end(uses, count, i);
-        if (end - i != 2 || sp_edge_direction(&uses[i], surface->triangles) + sp_edge_direction(&uses[i + 1], surface->triangles) != 0)
+        if (end - i != 2 ||
+            sp_edge_direction(&uses[i], surface->triangles) + sp_edge_direction(&uses[i + 1], surface->triangles) != 0)
             return false;
         join(fan, corner_at(surface, uses[i].corner, uses[i].low), corner_at(surface, uses[i + 1].corner, uses[i].low));
-        join(fan, corner_at(surface, uses[i].corner, uses[i].high), corner_at(surface, uses[i + 1].corner, uses[i].high));
+        join(fan, corner_at(surface, uses[i].corner, uses[i].high),
+             corner_at(surface, uses[i + 1].corner, uses[i].high));
     }
     return true;
 }
@@ -107,7 +109,8 @@ int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *m
     *normals = (sp_pseudonormals){0};
     *manifold = false;
     sp_edge_use *uses = sp_edge_uses(&pool, surface->vertex_count, n, surface->triangles, NULL, &count);
-    int64_t *fan = sp_pool_raw(&pool, 3 * n, sizeof *fan), *fans = sp_pool_raw(&pool, surface->vertex_count, sizeof *fans);
+    int64_t *fan = sp_pool_raw(&pool, 3 * n, sizeof *fan),
+            *fans = sp_pool_raw(&pool, surface->vertex_count, sizeof *fans);
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -126,7 +129,8 @@ int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *m
     face_normals(surface, normals->face);
     for (int64_t i = 0; i < count; i += 2)
         for (int k = 0; k < 3; k++) {
-            const double sum = normals->face[uses[i].corner / 3 * 3 + k] + normals->face[uses[i + 1].corner / 3 * 3 + k];
+            const double sum =
+                normals->face[uses[i].corner / 3 * 3 + k] + normals->face[uses[i + 1].corner / 3 * 3 + k];
             normals->side[3 * uses[i].corner + k] = normals->side[3 * uses[i + 1].corner + k] = sum;
         }
     /* Summed at the root of each fan, then copied to its other corners. */

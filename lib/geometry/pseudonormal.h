@@ -1,6 +1,6 @@
-/* Angle-weighted pseudonormals of a closed triangle mesh (Bærentzen & Aanæs, "Signed distance computation using the angle
- * weighted pseudonormal", 2005): on which side of the surface a point lies follows from its closest point alone, where the
- * mesh is an oriented closed manifold that does not meet itself. */
+/* Angle-weighted pseudonormals of a closed triangle mesh (Bærentzen & Aanæs, "Signed distance computation using the
+ * angle weighted pseudonormal", 2005): on which side of the surface a point lies follows from its closest point alone,
+ * where the mesh is an oriented closed manifold that does not meet itself. */
 #ifndef SP_GEOMETRY_PSEUDONORMAL_H
 #define SP_GEOMETRY_PSEUDONORMAL_H
 
@@ -13,9 +13,10 @@ typedef struct sp_pseudonormals {
     double *corner; /* [triangles, 3, 3] sums over the corner's triangles, weighted by their angles */
 } sp_pseudonormals;
 
-/* *manifold: whether every edge has two triangles that run it in opposite directions, and every vertex one fan of triangles;
- * nothing is allocated where it does not. The triangles have area. */
-int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *manifold, sp_pseudonormals *normals) SP_MUST_USE;
+/* *manifold: whether every edge has two triangles that run it in opposite directions, and every vertex one fan of
+ * triangles; nothing is allocated where it does not. The triangles have area. */
+int sp_pseudonormals_new(sp_context *context, const sp_surface *surface, bool *manifold,
+                         sp_pseudonormals *normals) SP_MUST_USE;
 
 /* That of the closest point: of its face, side or corner; not of unit length. */
 const double *sp_pseudonormals_find(const sp_pseudonormals *normals, const sp_nearest *nearest);

@@ -30,7 +30,8 @@ static bool meets_facet(const sp_facet *facet, const ray *r)
     return s >= facet->least && t >= facet->least && s + t <= 1;
 }
 
-/* Which of the eight boxes the ray meets, by the stretches of it between their walls. Empty boxes leave an empty stretch. */
+/* Which of the eight boxes the ray meets, by the stretches of it between their walls. Empty boxes leave an empty
+ * stretch. */
 SP_INLINE void meet_boxes(const sp_boxes *boxes, const ray *r, bool met[SP_LANES])
 {
     double enter[SP_LANES], leave[SP_LANES];
@@ -42,7 +43,8 @@ SP_INLINE void meet_boxes(const sp_boxes *boxes, const ray *r, bool met[SP_LANES
         const double *first = r->direction[k] < 0 ? boxes->high[k] : boxes->low[k];
         const double *second = r->direction[k] < 0 ? boxes->low[k] : boxes->high[k];
         for (int i = 0; i < SP_LANES; i++) {
-            const double in = (first[i] - r->origin[k]) * r->inverse[k], out = (second[i] - r->origin[k]) * r->inverse[k] * SLACK;
+            const double in = (first[i] - r->origin[k]) * r->inverse[k],
+                         out = (second[i] - r->origin[k]) * r->inverse[k] * SLACK;
             enter[i] = in > enter[i] ? in : enter[i];
             leave[i] = out < leave[i] ? out : leave[i];
         }
@@ -51,7 +53,8 @@ SP_INLINE void meet_boxes(const sp_boxes *boxes, const ray *r, bool met[SP_LANES
         met[i] = enter[i] <= leave[i];
 }
 
-SP_CLONES bool sp_ray_leaves(const sp_closest *closest, const double origin[3], const double direction[3], double beyond)
+SP_CLONES bool sp_ray_leaves(const sp_closest *closest, const double origin[3], const double direction[3],
+                             double beyond)
 {
     int32_t node[SP_CLOSEST_STACK + SP_LANES], level[SP_CLOSEST_STACK + SP_LANES];
     int depth = 0;

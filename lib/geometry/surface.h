@@ -9,12 +9,12 @@
 typedef struct sp_surface {
     sp_pool pool;
     int64_t vertex_count;
-    double *vertices;   /* [vertex_count, 3] m, finite */
+    double *vertices; /* [vertex_count, 3] m, finite */
     int64_t triangle_count;
     int64_t *triangles; /* [triangle_count, 3] indices below vertex_count */
     int64_t group_count;
-    char **groups;      /* [group_count] names, unique; OBJ groups or materials, PLY/STL/OFF: one, "default" */
-    int64_t *group;     /* [triangle_count] index into groups */
+    char **groups;  /* [group_count] names, unique; OBJ groups or materials, PLY/STL/OFF: one, "default" */
+    int64_t *group; /* [triangle_count] index into groups */
 } sp_surface;
 
 void sp_surface_free(sp_surface *surface);

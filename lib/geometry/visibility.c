@@ -17,7 +17,8 @@ static const double DEVIATIONS = 3;
 static double triangle_area(const sp_surface *patch, int64_t t, double normal[3])
 {
     const double *a = patch->vertices + 3 * patch->triangles[3 * t];
-    const double *b = patch->vertices + 3 * patch->triangles[3 * t + 1], *c = patch->vertices + 3 * patch->triangles[3 * t + 2];
+    const double *b = patch->vertices + 3 * patch->triangles[3 * t + 1],
+                 *c = patch->vertices + 3 * patch->triangles[3 * t + 2];
     double e[3], f[3];
     for (int k = 0; k < 3; k++) {
         e[k] = b[k] - a[k];
@@ -32,7 +33,8 @@ static double triangle_area(const sp_surface *patch, int64_t t, double normal[3]
 static void place_point(const sp_surface *patch, int64_t t, double u, double v, double point[3])
 {
     const double *a = patch->vertices + 3 * patch->triangles[3 * t];
-    const double *b = patch->vertices + 3 * patch->triangles[3 * t + 1], *c = patch->vertices + 3 * patch->triangles[3 * t + 2];
+    const double *b = patch->vertices + 3 * patch->triangles[3 * t + 1],
+                 *c = patch->vertices + 3 * patch->triangles[3 * t + 2];
     if (u + v > 1) {
         u = 1 - u;
         v = 1 - v;
@@ -41,10 +43,12 @@ static void place_point(const sp_surface *patch, int64_t t, double u, double v, 
         point[k] = a[k] + u * (b[k] - a[k]) + v * (c[k] - a[k]);
 }
 
-/* Unit vector whose density is the cosine to the normal: the normal plus a point of the unit sphere, made of unit length. */
+/* Unit vector whose density is the cosine to the normal: the normal plus a point of the unit sphere, made of unit
+ * length. */
 static void place_direction(const double normal[3], double area, double u, double v, double direction[3])
 {
-    const double z = 1 - 2 * u, radius = sqrt(1 - z * z), sphere[3] = {radius * cos(2 * PI * v), radius * sin(2 * PI * v), z};
+    const double z = 1 - 2 * u, radius = sqrt(1 - z * z),
+                 sphere[3] = {radius * cos(2 * PI * v), radius * sin(2 * PI * v), z};
     double square = 0;
     for (int k = 0; k < 3; k++) {
         direction[k] = 0.5 * normal[k] / area + sphere[k];
@@ -55,7 +59,8 @@ static void place_direction(const double normal[3], double area, double u, doubl
 }
 
 /* Counts one line through a point of the triangle. */
-static void count_line(const sp_closest *model, const sp_surface *patch, int64_t t, double beyond, const uint32_t random[4], sp_visibility *sum)
+static void count_line(const sp_closest *model, const sp_surface *patch, int64_t t, double beyond,
+                       const uint32_t random[4], sp_visibility *sum)
 {
     double normal[3], point[3], ahead[3], behind[3], u[4];
     for (int i = 0; i < 4; i++)
@@ -70,7 +75,8 @@ static void count_line(const sp_closest *model, const sp_surface *patch, int64_t
     sum->back += back && !front;
 }
 
-sp_visibility sp_visibility_of(const sp_closest *model, const sp_surface *patch, double beyond, int64_t lines, uint64_t stream)
+sp_visibility sp_visibility_of(const sp_closest *model, const sp_surface *patch, double beyond, int64_t lines,
+                               uint64_t stream)
 {
     sp_visibility sum = {0};
     double total = 0, passed = 0, normal[3];
@@ -80,7 +86,8 @@ sp_visibility sp_visibility_of(const sp_closest *model, const sp_surface *patch,
     /* Line i goes through the triangle in which the area that was passed reaches (i + ½)/lines of the whole. */
     for (int64_t t = 0; t < patch->triangle_count; t++) {
         const double area = triangle_area(patch, t, normal);
-        for (passed += area; area > 0 && line < lines && ((double)line + 0.5) * total <= passed * (double)lines; line++) {
+        for (passed += area; area > 0 && line < lines && ((double)line + 0.5) * total <= passed * (double)lines;
+             line++) {
             uint32_t random[4];
             sp_random_block(SEED, stream, (uint64_t)line, random);
             count_line(model, patch, t, beyond, random, &sum);
@@ -92,7 +99,8 @@ sp_visibility sp_visibility_of(const sp_closest *model, const sp_surface *patch,
 int sp_visibility_side(const sp_visibility *visibility)
 {
     /* If neither side were seen more, front − back would have the variance front + back. */
-    const double difference = (double)(visibility->front - visibility->back), sum = (double)(visibility->front + visibility->back);
+    const double difference = (double)(visibility->front - visibility->back),
+                 sum = (double)(visibility->front + visibility->back);
     if (difference * difference <= DEVIATIONS * DEVIATIONS * sum)
         return 0;
     return difference > 0 ? 1 : -1;

@@ -12,7 +12,8 @@ static int check_parameters(sp_context *context, const sp_voxelize_parameters *p
     if (p->resolution < 1 || p->resolution > 4096)
         return sp_fail(context, SP_USAGE, "resolution %lld is not between 1 and 4096", (long long)p->resolution);
     if (!(p->enlarge >= 1 && p->enlarge <= 1e6))
-        return sp_fail(context, SP_USAGE, "the box cannot be enlarged by %g, only by a factor between 1 and 1e6", p->enlarge);
+        return sp_fail(context, SP_USAGE, "the box cannot be enlarged by %g, only by a factor between 1 and 1e6",
+                       p->enlarge);
     if (p->keep < 0)
         return sp_fail(context, SP_USAGE, "cannot keep %lld components", (long long)p->keep);
     return SP_OK;
@@ -31,14 +32,17 @@ static int place_grid(sp_context *context, const sp_surface *surface, const sp_v
         far = fmax(far, fmax(fabs(low[k]), fabs(high[k])));
     }
     if (!(longest > 0))
-        return sp_fail(context, SP_INPUT, "the model has no extent: all triangles lie in the point (%g, %g, %g)", low[0], low[1], low[2]);
+        return sp_fail(context, SP_INPUT, "the model has no extent: all triangles lie in the point (%g, %g, %g)",
+                       low[0], low[1], low[2]);
     grid->spacing = longest / (double)p->resolution;
     if (!isfinite(longest) || !(grid->spacing >= 1e-300))
         return sp_fail(context, SP_INPUT, "a model of size %g cannot be divided into voxels", longest / p->enlarge);
     if (p->fill && !(longest >= 1e-60 && longest <= 1e60)) /* winding numbers multiply four lengths */
-        return sp_fail(context, SP_INPUT, "a model of size %g m is too %s to tell inside from outside", longest / p->enlarge, longest > 1 ? "large" : "small");
+        return sp_fail(context, SP_INPUT, "a model of size %g m is too %s to tell inside from outside",
+                       longest / p->enlarge, longest > 1 ? "large" : "small");
     if (grid->spacing < 1e-12 * far)
-        return sp_fail(context, SP_INPUT, "voxels of size %g are too small for coordinates up to %g", grid->spacing, far);
+        return sp_fail(context, SP_INPUT, "voxels of size %g are too small for coordinates up to %g", grid->spacing,
+                       far);
     double total = 1;
     for (int k = 0; k < 3; k++) {
         double cells = p->cube ? (double)p->resolution : ceil(side[k] / grid->spacing - 1e-9);
@@ -74,8 +78,8 @@ static void mark_span(void *data, int64_t y, int64_t z, int64_t first, int64_t l
     sp_grid_span_set(to->grid, to->bits, z * to->grid->cells[1] + y, first, last, true);
 }
 
-static void mark_surface(const sp_context *context, const sp_grid *grid, const sp_surface *surface, const double *position,
-                         const sp_slabs *slabs, uint64_t *bits)
+static void mark_surface(const sp_context *context, const sp_grid *grid, const sp_surface *surface,
+                         const double *position, const sp_slabs *slabs, uint64_t *bits)
 {
     marking to = {grid, bits};
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads)
@@ -98,7 +102,8 @@ static int64_t count_bits(const sp_grid *grid, const uint64_t *bits)
     return count;
 }
 
-static int fill_inside(sp_context *context, const sp_grid *grid, const sp_surface *surface, uint64_t *bits, sp_voxelize_report *report)
+static int fill_inside(sp_context *context, const sp_grid *grid, const sp_surface *surface, uint64_t *bits,
+                       sp_voxelize_report *report)
 {
     sp_surface oriented = {0};
     int status = sp_surface_orient(context, surface, &oriented, &report->orient);
@@ -113,7 +118,8 @@ static int fill_inside(sp_context *context, const sp_grid *grid, const sp_surfac
 }
 
 /* Counts components and clears all but the largest `keep`. */
-static int keep_largest(sp_context *context, const sp_grid *grid, int64_t keep, uint64_t *bits, sp_voxelize_report *report)
+static int keep_largest(sp_context *context, const sp_grid *grid, int64_t keep, uint64_t *bits,
+                        sp_voxelize_report *report)
 {
     const int64_t rows = sp_grid_rows(grid);
     int status = SP_OK;
@@ -216,8 +222,9 @@ static int name_materials(sp_context *context, const sp_surface *surface, const 
     return SP_OK;
 }
 
-static int build_mesh(sp_context *context, const sp_grid *grid, const sp_surface *surface, const double *position, const sp_slabs *slabs,
-                      const uint64_t *bits, const sp_material *material, sp_mesh *mesh, sp_voxelize_report *report)
+static int build_mesh(sp_context *context, const sp_grid *grid, const sp_surface *surface, const double *position,
+                      const sp_slabs *slabs, const uint64_t *bits, const sp_material *material, sp_mesh *mesh,
+                      sp_voxelize_report *report)
 {
     int status;
     sp_pool pool = {0};
@@ -242,8 +249,8 @@ done:
     return status;
 }
 
-int sp_voxelize(sp_context *context, const sp_surface *surface, const sp_voxelize_parameters *parameters, const sp_material *material,
-                sp_mesh *mesh, sp_voxelize_report *report)
+int sp_voxelize(sp_context *context, const sp_surface *surface, const sp_voxelize_parameters *parameters,
+                const sp_material *material, sp_mesh *mesh, sp_voxelize_report *report)
 {
     int status;
     sp_pool pool = {0};

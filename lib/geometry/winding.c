@@ -51,15 +51,16 @@ static void add_half_angle(angle_sum *sum, const double *corner, const double po
         length[i] = sqrt(v[i][0] * v[i][0] + v[i][1] * v[i][1] + v[i][2] * v[i][2]);
     }
     const double *a = v[0], *b = v[1], *c = v[2];
-    const double det = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+    const double det =
+        a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
     const double ab = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     const double bc = b[0] * c[0] + b[1] * c[1] + b[2] * c[2];
     const double ca = c[0] * a[0] + c[1] * a[1] + c[2] * a[2];
     const double below = length[0] * length[1] * length[2] + ab * length[2] + bc * length[0] + ca * length[1];
     if (det == 0)
         return;
-    /* Both args lie in (−π, π]. Two of the same sign leave that range together when the product's imaginary part has the
-     * other sign; near ±π either reading is the same angle, elsewhere no cancellation can turn the sign. */
+    /* Both args lie in (−π, π]. Two of the same sign leave that range together when the product's imaginary part has
+     * the other sign; near ±π either reading is the same angle, elsewhere no cancellation can turn the sign. */
     const double scale = 1 / (fabs(det) + fabs(below));
     const double x = (sum->x * below - sum->y * det) * scale, y = (sum->x * det + sum->y * below) * scale;
     if (det > 0)
@@ -110,7 +111,8 @@ static void add_moved(moments *sum, const moments *part)
         for (int j = 0; j < 3; j++) {
             sum->m[j][i] += part->m[j][i] + d[j] * part->n[i];
             for (int k = 0; k < 3; k++)
-                sum->t[j][k][i] += part->t[j][k][i] + d[j] * part->m[k][i] + d[k] * part->m[j][i] + d[j] * d[k] * part->n[i];
+                sum->t[j][k][i] +=
+                    part->t[j][k][i] + d[j] * part->m[k][i] + d[k] * part->m[j][i] + d[j] * d[k] * part->n[i];
         }
     }
 }
@@ -210,7 +212,8 @@ int sp_winding_new(sp_context *context, const sp_surface *surface, sp_winding **
         for (int k = 0; k < 3; k++) {
             const int64_t *v = surface->triangles + 3 * t;
             centre[3 * t + k] =
-                (surface->vertices[3 * v[0] + k] + surface->vertices[3 * v[1] + k] + surface->vertices[3 * v[2] + k]) / 3;
+                (surface->vertices[3 * v[0] + k] + surface->vertices[3 * v[1] + k] + surface->vertices[3 * v[2] + k]) /
+                3;
         }
     sp_morton *order = sp_morton_order(&scratch, n, centre);
     if (!order) {

@@ -10,15 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weak: a program that needs no product of OpenBLAS is linked without it (its thousands of exported names cost 1.5 ms of every start). The
- * last two are not in its headers, but in its builds that choose kernels at run time. */
+/* Weak: a program that needs no product of OpenBLAS is linked without it (its thousands of exported names cost 1.5 ms
+ * of every start). The last two are not in its headers, but in its builds that choose kernels at run time. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
 extern void gotoblas_dynamic_init(void) __attribute__((weak));
 extern void gotoblas_dynamic_quit(void) __attribute__((weak));
 
 #if defined(__x86_64__)
-/* Of AMD only, and unknown to the compiler. OpenBLAS takes it for granted in processors that say that they are of 2003, as virtual ones do.
+/* Of AMD only, and unknown to the compiler. OpenBLAS takes it for granted in processors that say that they are of 2003,
+ * as virtual ones do.
  */
 static bool supports_3dnow(void)
 {
@@ -35,7 +36,8 @@ void sp_blas_prepare(bool choose_kernels)
 #if !defined(__x86_64__)
     (void)choose_kernels;
 #else
-    static const char *const old[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem"}, *const narrow[] = {"Haswell", "Zen"};
+    static const char *const old[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem"}, *const narrow[] = {
+                                                                                                   "Haswell", "Zen"};
     const char *now = openblas_get_corename();
     bool outdated = false, half = false;
     for (size_t i = 0; i < sizeof old / sizeof *old; i++)

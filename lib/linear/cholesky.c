@@ -15,7 +15,7 @@ typedef struct solver {
     cholmod_common common;
     cholmod_dense *y, *e;
     sp_pool pool;
-    sp_lanes *x;      /* [order, groups] */
+    sp_lanes *x; /* [order, groups] */
     int groups;
 } solver;
 
@@ -45,9 +45,18 @@ void sp_cholmod_start(cholmod_common *common)
 
 cholmod_sparse sp_cholmod_view(const sp_sparse *matrix)
 {
-    return (cholmod_sparse){.nrow = (size_t)matrix->order, .ncol = (size_t)matrix->order, .nzmax = (size_t)matrix->start[matrix->order], .p = matrix->start,
-                            .i = matrix->index, .x = matrix->value, .stype = 1, .itype = CHOLMOD_LONG, .xtype = matrix->value ? CHOLMOD_REAL : CHOLMOD_PATTERN,
-                            .dtype = CHOLMOD_DOUBLE, .sorted = 1, .packed = 1};
+    return (cholmod_sparse){.nrow = (size_t)matrix->order,
+                            .ncol = (size_t)matrix->order,
+                            .nzmax = (size_t)matrix->start[matrix->order],
+                            .p = matrix->start,
+                            .i = matrix->index,
+                            .x = matrix->value,
+                            .stype = 1,
+                            .itype = CHOLMOD_LONG,
+                            .xtype = matrix->value ? CHOLMOD_REAL : CHOLMOD_PATTERN,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
 }
 
 int sp_cholmod_failure(sp_context *context, const cholmod_common *common, const char *doing)
@@ -59,7 +68,8 @@ int sp_cholmod_failure(sp_context *context, const cholmod_common *common, const 
     return sp_fail(context, SP_NUMERICAL, "%s failed (CHOLMOD status %d)", doing, common->status);
 }
 
-int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_sparse *matrix, const int64_t *node, sp_pool *pool, int64_t *permutation)
+int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_sparse *matrix, const int64_t *node,
+                       sp_pool *pool, int64_t *permutation)
 {
     int64_t n = matrix->order, nodes = 0;
     int64_t *first = sp_pool_raw(pool, n + 1, sizeof *first), *number = sp_pool_raw(pool, n, sizeof *number);
@@ -74,11 +84,13 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
     int64_t bound = 0;
     for (int64_t i = 0; i < nodes; i++)
         bound += matrix->start[first[i] + 1] - matrix->start[first[i]];
-    int64_t *start = sp_pool_raw(pool, nodes + 1, sizeof *start), *index = sp_pool_raw(pool, bound, sizeof *index), *order = sp_pool_raw(pool, nodes, sizeof *order);
+    int64_t *start = sp_pool_raw(pool, nodes + 1, sizeof *start), *index = sp_pool_raw(pool, bound, sizeof *index),
+            *order = sp_pool_raw(pool, nodes, sizeof *order);
     if (pool->failed)
         return sp_fail_memory(context);
     int64_t at = 0;
-    for (int64_t i = 0; i < nodes; i++) { /* rows of a node need not have the same pattern in foreign matrices: the first stands for all */
+    for (int64_t i = 0; i < nodes;
+         i++) { /* rows of a node need not have the same pattern in foreign matrices: the first stands for all */
         start[i] = at;
         int64_t last = -1;
         for (int64_t k = matrix->start[first[i]]; k < matrix->start[first[i] + 1]; k++)
@@ -98,7 +110,8 @@ int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_spa
 }
 
 /* permutation NULL: by dissection of the nodes. */
-static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *node, const int64_t *permutation, sp_cholesky **result)
+static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *node, const int64_t *permutation,
+                   sp_cholesky **result)
 {
     sp_pool scratch = {0};
     sp_cholesky *cholesky = calloc(1, sizeof *cholesky);
@@ -113,7 +126,8 @@ static int analyse(sp_context *context, const sp_sparse *matrix, const int64_t *
         *result = cholesky;
         return SP_OK;
     }
-    cholesky->permutation = permutation ? sp_pool_copy(&cholesky->pool, permutation, matrix->order, sizeof *permutation) : sp_pool_raw(&cholesky->pool, matrix->order, sizeof *permutation);
+    cholesky->permutation = permutation ? sp_pool_copy(&cholesky->pool, permutation, matrix->order, sizeof *permutation)
+                                        : sp_pool_raw(&cholesky->pool, matrix->order, sizeof *permutation);
     cholesky->solvers = calloc((size_t)context->threads, sizeof *cholesky->solvers);
     if (!cholesky->permutation || !cholesky->solvers) {
         status = sp_fail_memory(context);
@@ -142,7 +156,8 @@ int sp_cholesky_new(sp_context *context, const sp_sparse *matrix, const int64_t 
     return analyse(context, matrix, node, NULL, result);
 }
 
-int sp_cholesky_new_permuted(sp_context *context, const sp_sparse *matrix, const int64_t *permutation, sp_cholesky **result)
+int sp_cholesky_new_permuted(sp_context *context, const sp_sparse *matrix, const int64_t *permutation,
+                             sp_cholesky **result)
 {
     return analyse(context, matrix, NULL, permutation, result);
 }
@@ -182,8 +197,8 @@ int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
     if (!done && cholesky->common.status != CHOLMOD_NOT_POSDEF)
         return sp_cholmod_failure(cholesky->context, &cholesky->common, "factorization");
     if (cholesky->common.status == CHOLMOD_NOT_POSDEF || cholesky->factor->minor < cholesky->factor->n)
-        return sp_fail(cholesky->context, SP_NUMERICAL, "the matrix is not positive definite (pivot %lld of %lld)", (long long)cholesky->factor->minor,
-                       (long long)cholesky->order);
+        return sp_fail(cholesky->context, SP_NUMERICAL, "the matrix is not positive definite (pivot %lld of %lld)",
+                       (long long)cholesky->factor->minor, (long long)cholesky->order);
     if (cholesky->common.status != CHOLMOD_OK)
         return sp_cholmod_failure(cholesky->context, &cholesky->common, "factorization");
     cholesky->ready = true;
@@ -194,10 +209,17 @@ int sp_cholesky_factor(sp_cholesky *cholesky, const sp_sparse *matrix)
 static bool solve_block(const sp_cholesky *cholesky, solver *s, int64_t count, const double *b, double *x)
 {
     size_t n = (size_t)cholesky->order;
-    cholmod_dense right = {.nrow = n, .ncol = (size_t)count, .nzmax = n * (size_t)count, .d = n, .x = (void *)b, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
+    cholmod_dense right = {.nrow = n,
+                           .ncol = (size_t)count,
+                           .nzmax = n * (size_t)count,
+                           .d = n,
+                           .x = (void *)b,
+                           .xtype = CHOLMOD_REAL,
+                           .dtype = CHOLMOD_DOUBLE};
     cholmod_dense left = right, *to = &left; /* large enough: CHOLMOD writes there */
     left.x = x;
-    int levels = sp_blas_serial_begin(), done = cholmod_l_solve2(CHOLMOD_A, cholesky->factor, &right, NULL, &to, NULL, &s->y, &s->e, &s->common);
+    int levels = sp_blas_serial_begin(),
+        done = cholmod_l_solve2(CHOLMOD_A, cholesky->factor, &right, NULL, &to, NULL, &s->y, &s->e, &s->common);
     sp_blas_serial_end(levels);
     return done && to == &left;
 }
@@ -228,8 +250,11 @@ int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, dou
         return sp_fail(cholesky->context, SP_NUMERICAL, "there is no factorization to solve with");
     if (cholesky->order == 0)
         return SP_OK;
-    int64_t lanes = (count + SP_LANES - 1) / SP_LANES, each = (lanes + cholesky->solver_count - 1) / cholesky->solver_count;
-    int groups = !cholesky->wide || count == 1 ? 0 : each < SP_SUPERNODES_GROUPS ? (int)each : SP_SUPERNODES_GROUPS; /* 0: by CHOLMOD */
+    int64_t lanes = (count + SP_LANES - 1) / SP_LANES,
+            each = (lanes + cholesky->solver_count - 1) / cholesky->solver_count;
+    int groups = !cholesky->wide || count == 1 ? 0
+                 : each < SP_SUPERNODES_GROUPS ? (int)each
+                                               : SP_SUPERNODES_GROUPS; /* 0: by CHOLMOD */
     int64_t most = groups ? groups * SP_LANES : SOLVE_BLOCK, blocks = (count + most - 1) / most;
     int failed = -1, threads = blocks < cholesky->solver_count ? (int)blocks : cholesky->solver_count;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
@@ -239,7 +264,8 @@ int sp_cholesky_solve(sp_cholesky *cholesky, int64_t count, const double *b, dou
         solver *own = &cholesky->solvers[thread];
         const double *from = b + first * cholesky->order;
         double *to = x + first * cholesky->order;
-        if (!(groups ? solve_lanes(cholesky, own, groups, width, from, to) : solve_block(cholesky, own, width, from, to)))
+        if (!(groups ? solve_lanes(cholesky, own, groups, width, from, to)
+                     : solve_block(cholesky, own, width, from, to)))
 #pragma omp critical
             failed = thread;
     }
@@ -263,8 +289,9 @@ int sp_cholesky_negative(sp_context *context, const sp_sparse *matrix, const int
     cholesky.common.method[0].ordering = CHOLMOD_GIVEN;
     cholmod_sparse values = sp_cholmod_view(matrix);
     cholesky.factor = cholmod_l_analyze_p(&values, permutation, NULL, 0, &cholesky.common);
-    if (!cholesky.factor || !cholmod_l_factorize(&values, cholesky.factor, &cholesky.common) || cholesky.common.status != CHOLMOD_OK ||
-        cholesky.factor->minor < cholesky.factor->n || cholesky.factor->is_super || cholesky.factor->is_ll) {
+    if (!cholesky.factor || !cholmod_l_factorize(&values, cholesky.factor, &cholesky.common) ||
+        cholesky.common.status != CHOLMOD_OK || cholesky.factor->minor < cholesky.factor->n ||
+        cholesky.factor->is_super || cholesky.factor->is_ll) {
         status = sp_cholmod_failure(context, &cholesky.common, "counting eigenvalues");
         goto done;
     }

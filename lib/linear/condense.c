@@ -11,7 +11,8 @@
 
 enum { SOLVE_BLOCK = 32 }; /* columns per substitution by CHOLMOD: those of ten dynamic vertices read the factor once */
 
-/* σ and its root: powers of two, so far beyond every stiffness in N/m that what A_ss⁻¹ adds is below their last digit. */
+/* σ and its root: powers of two, so far beyond every stiffness in N/m that what A_ss⁻¹ adds is below their last digit.
+ */
 #define LARGE 0x1p200
 #define LARGE_ROOT 0x1p100
 
@@ -21,13 +22,13 @@ struct sp_condense {
     cholmod_common common;
     cholmod_factor *factor;
     int64_t order, d, s;
-    int64_t *first, *last;   /* [s], [d] where the rows stand in the factor */
-    int64_t entries;         /* of A_dd … */
-    int64_t *entry;          /* … [entries] in the matrix */
-    double *aside;           /* [entries] */
-    bool *diagonal;          /* [entries] */
-    int64_t room;            /* columns of W */
-    double *W;               /* [order, room] right sides and solutions in the order of the factor */
+    int64_t *first, *last; /* [s], [d] where the rows stand in the factor */
+    int64_t entries;       /* of A_dd … */
+    int64_t *entry;        /* … [entries] in the matrix */
+    double *aside;         /* [entries] */
+    bool *diagonal;        /* [entries] */
+    int64_t room;          /* columns of W */
+    double *W;             /* [order, room] right sides and solutions in the order of the factor */
     int thread_count;
     cholmod_common *commons; /* [thread_count] */
     double *E;               /* [thread_count, SOLVE_BLOCK · maxesize] */
@@ -83,7 +84,8 @@ static int find_entries(sp_condense *condense, const sp_sparse *matrix, const in
     return SP_OK;
 }
 
-int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t *node, int64_t d, const int64_t *last, int64_t extra, sp_condense **result)
+int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t *node, int64_t d, const int64_t *last,
+                    int64_t extra, sp_condense **result)
 {
     const int64_t n = matrix->order;
     sp_pool scratch = {0};
@@ -96,7 +98,8 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
     condense->d = d;
     condense->s = n - d;
     sp_cholmod_start(&condense->common);
-    int64_t *permutation = sp_pool_raw(&scratch, n, sizeof *permutation), *position = sp_pool_raw(&scratch, n, sizeof *position);
+    int64_t *permutation = sp_pool_raw(&scratch, n, sizeof *permutation),
+            *position = sp_pool_raw(&scratch, n, sizeof *position);
     bool *is_last = sp_pool_new(&scratch, n, sizeof *is_last);
     condense->first = sp_pool_raw(&condense->pool, n - d, sizeof *condense->first);
     condense->last = sp_pool_raw(&condense->pool, d, sizeof *condense->last);
@@ -119,7 +122,8 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
         status = sp_cholmod_failure(context, &condense->common, "analysis");
         goto done;
     }
-    const int64_t *order = condense->factor->Perm; /* postordered: rows d that hang together with no other may stand before rows s that they have nothing to do with */
+    const int64_t *order = condense->factor->Perm; /* postordered: rows d that hang together with no other may stand
+                                                      before rows s that they have nothing to do with */
     for (int64_t i = 0; i < n; i++)
         position[order[i]] = i;
     for (int64_t row = 0, s = 0, l = 0; row < n; row++)
@@ -127,12 +131,16 @@ int sp_condense_new(sp_context *context, const sp_sparse *matrix, const int64_t 
             condense->last[l++] = position[row];
         else
             condense->first[s++] = position[row];
-    condense->E = sp_pool_new(&condense->pool, (int64_t)SOLVE_BLOCK * context->threads * (int64_t)(condense->factor->maxesize + 1), sizeof *condense->E);
+    condense->E = sp_pool_new(&condense->pool,
+                              (int64_t)SOLVE_BLOCK * context->threads * (int64_t)(condense->factor->maxesize + 1),
+                              sizeof *condense->E);
     if (!condense->E) {
         status = sp_fail_memory(context);
         goto done;
     }
-    condense->groups = !sp_lanes_native() ? 0 : d + extra > 2 * SP_LANES ? SP_SUPERNODES_GROUPS : (int)((d + extra + SP_LANES - 1) / SP_LANES);
+    condense->groups = !sp_lanes_native()         ? 0
+                       : d + extra > 2 * SP_LANES ? SP_SUPERNODES_GROUPS
+                                                  : (int)((d + extra + SP_LANES - 1) / SP_LANES);
     condense->lanes = sp_pool_raw(&condense->pool, condense->groups * n * context->threads, sizeof *condense->lanes);
     if (!condense->lanes) {
         status = sp_fail_memory(context);
@@ -175,7 +183,8 @@ int sp_condense_factor(sp_condense *condense, sp_sparse *matrix)
     if (!done && condense->common.status != CHOLMOD_NOT_POSDEF)
         return sp_cholmod_failure(condense->context, &condense->common, "factorization");
     if (condense->common.status == CHOLMOD_NOT_POSDEF || condense->factor->minor < condense->factor->n)
-        return sp_fail(condense->context, SP_NUMERICAL, "the matrix is not positive definite (pivot %lld of %lld)", (long long)condense->factor->minor, (long long)condense->s);
+        return sp_fail(condense->context, SP_NUMERICAL, "the matrix is not positive definite (pivot %lld of %lld)",
+                       (long long)condense->factor->minor, (long long)condense->s);
     if (condense->common.status != CHOLMOD_OK)
         return sp_cholmod_failure(condense->context, &condense->common, "factorization");
     condense->ready = true;
@@ -200,11 +209,22 @@ static bool substitute(sp_condense *condense, int thread, bool backward, int64_t
         return true;
     }
     const size_t n = (size_t)condense->order, space = (size_t)SOLVE_BLOCK * (condense->factor->maxesize + 1);
-    cholmod_dense X = {.nrow = n, .ncol = (size_t)count, .nzmax = n * (size_t)count, .d = n, .x = condense->W + condense->order * first, .xtype = CHOLMOD_REAL,
+    cholmod_dense X = {.nrow = n,
+                       .ncol = (size_t)count,
+                       .nzmax = n * (size_t)count,
+                       .d = n,
+                       .x = condense->W + condense->order * first,
+                       .xtype = CHOLMOD_REAL,
                        .dtype = CHOLMOD_DOUBLE};
-    cholmod_dense E = {.nrow = SOLVE_BLOCK, .ncol = condense->factor->maxesize, .nzmax = space, .d = SOLVE_BLOCK, .x = condense->E + (size_t)thread * space, .xtype = CHOLMOD_REAL,
+    cholmod_dense E = {.nrow = SOLVE_BLOCK,
+                       .ncol = condense->factor->maxesize,
+                       .nzmax = space,
+                       .d = SOLVE_BLOCK,
+                       .x = condense->E + (size_t)thread * space,
+                       .xtype = CHOLMOD_REAL,
                        .dtype = CHOLMOD_DOUBLE};
-    int (*const direction)(cholmod_factor *, cholmod_dense *, cholmod_dense *, cholmod_common *) = backward ? cholmod_l_super_ltsolve : cholmod_l_super_lsolve;
+    int (*const direction)(cholmod_factor *, cholmod_dense *, cholmod_dense *, cholmod_common *) =
+        backward ? cholmod_l_super_ltsolve : cholmod_l_super_lsolve;
     int levels = sp_blas_serial_begin();
     const int done = direction(condense->factor, &X, &E, &condense->commons[thread]);
     sp_blas_serial_end(levels);
@@ -213,7 +233,8 @@ static bool substitute(sp_condense *condense, int thread, bool backward, int64_t
 
 static int substitute_all(sp_condense *condense, bool backward, int64_t first, int64_t count)
 {
-    const int64_t most = condense->groups > 0 ? condense->groups * SP_LANES : SOLVE_BLOCK, blocks = (count + most - 1) / most;
+    const int64_t most = condense->groups > 0 ? condense->groups * SP_LANES : SOLVE_BLOCK,
+                  blocks = (count + most - 1) / most;
     int failed = -1, threads = blocks < condense->thread_count ? (int)blocks : condense->thread_count;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
     for (int64_t block = 0; block < blocks; block++) {

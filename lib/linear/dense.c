@@ -10,7 +10,8 @@ enum { PANEL = 4096, MOST_PANELS = 64, SMALL = 1 << 20 }; /* SMALL: work that th
 int sp_dense_fits(sp_context *context, int64_t rows, int64_t columns)
 {
     if (rows > INT_MAX || columns > INT_MAX)
-        return sp_fail(context, SP_SYSTEM, "a matrix of %lld by %lld is beyond the 32-bit integers of BLAS", (long long)rows, (long long)columns);
+        return sp_fail(context, SP_SYSTEM, "a matrix of %lld by %lld is beyond the 32-bit integers of BLAS",
+                       (long long)rows, (long long)columns);
     return SP_OK;
 }
 
@@ -33,7 +34,8 @@ int64_t sp_dense_inner_work(int64_t m, int64_t k)
     return m * k > most ? m * k : MOST_PANELS * m * k < most ? MOST_PANELS * m * k + 1 : most;
 }
 
-void sp_dense_inner(const sp_context *context, int64_t rows, int64_t m, const double *A, int64_t k, const double *B, double *C, double *work)
+void sp_dense_inner(const sp_context *context, int64_t rows, int64_t m, const double *A, int64_t k, const double *B,
+                    double *C, double *work)
 {
     if (m == 0 || k == 0)
         return;
@@ -41,7 +43,8 @@ void sp_dense_inner(const sp_context *context, int64_t rows, int64_t m, const do
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1 && rows * m * k > SMALL)
     for (int64_t p = 0; p < panels; p++) {
         int64_t first = p * panel, height = rows - first < panel ? rows - first : panel;
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)m, (int)k, (int)height, 1, A + first, (int)rows, B + first, (int)rows, 0, work + p * m * k, (int)m);
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)m, (int)k, (int)height, 1, A + first, (int)rows,
+                    B + first, (int)rows, 0, work + p * m * k, (int)m);
     }
     memset(C, 0, (size_t)(m * k) * sizeof *C);
     for (int64_t p = 0; p < panels; p++)
@@ -49,7 +52,8 @@ void sp_dense_inner(const sp_context *context, int64_t rows, int64_t m, const do
             C[i] += work[p * m * k + i];
 }
 
-void sp_dense_add(const sp_context *context, int64_t rows, int64_t m, const double *A, int64_t k, const double *C, double alpha, double *B)
+void sp_dense_add(const sp_context *context, int64_t rows, int64_t m, const double *A, int64_t k, const double *C,
+                  double alpha, double *B)
 {
     if (m == 0 || k == 0)
         return;
@@ -57,7 +61,8 @@ void sp_dense_add(const sp_context *context, int64_t rows, int64_t m, const doub
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1 && rows * m * k > SMALL)
     for (int64_t p = 0; p < panels; p++) {
         int64_t first = p * panel, height = rows - first < panel ? rows - first : panel;
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)height, (int)k, (int)m, alpha, A + first, (int)rows, C, (int)m, 1, B + first, (int)rows);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)height, (int)k, (int)m, alpha, A + first, (int)rows,
+                    C, (int)m, 1, B + first, (int)rows);
     }
 }
 
@@ -67,7 +72,8 @@ void sp_dense_solve_right(const sp_context *context, int64_t rows, int64_t k, co
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1 && rows * k * k > SMALL)
     for (int64_t p = 0; p < panels; p++) {
         int64_t first = p * panel, height = rows - first < panel ? rows - first : panel;
-        cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, (int)height, (int)k, 1, T, (int)k, B + first, (int)rows);
+        cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, (int)height, (int)k, 1, T,
+                    (int)k, B + first, (int)rows);
     }
 }
 
@@ -92,7 +98,8 @@ void sp_dense_fix_signs(int64_t rows, int64_t count, double *columns)
     }
 }
 
-void sp_metric_times(const sp_context *context, const sp_metric *metric, int64_t count, const double *x, double *y, double *work)
+void sp_metric_times(const sp_context *context, const sp_metric *metric, int64_t count, const double *x, double *y,
+                     double *work)
 {
     int64_t rows = metric->rows;
     if (metric->diagonal) {

@@ -13,7 +13,8 @@ typedef struct ranked {
 static int compare_ranks(const void *a, const void *b)
 {
     const ranked *p = a, *q = b;
-    return p->degree != q->degree ? (p->degree > q->degree) - (p->degree < q->degree) : (p->row > q->row) - (p->row < q->row);
+    return p->degree != q->degree ? (p->degree > q->degree) - (p->degree < q->degree)
+                                  : (p->row > q->row) - (p->row < q->row);
 }
 
 static int64_t degree_of(const sp_sparse *matrix, int64_t row)
@@ -24,16 +25,16 @@ static int64_t degree_of(const sp_sparse *matrix, int64_t row)
 /* Reverse Cuthill–McKee (Cuthill & McKee 1969; Liu & Sherman 1976). */
 typedef struct walker {
     const sp_sparse *matrix;
-    int64_t *mark;   /* [order] number of the last walk that came to a row; PLACED: its place is known */
-    int64_t *queue;  /* [order] rows in the order in which the walk came to them */
-    ranked *around;  /* [largest degree] */
+    int64_t *mark;  /* [order] number of the last walk that came to a row; PLACED: its place is known */
+    int64_t *queue; /* [order] rows in the order in which the walk came to them */
+    ranked *around; /* [largest degree] */
     int64_t walks;
 } walker;
 
 static const int64_t PLACED = -1;
 
-/* Breadth first from root over all rows that have no place, those around a row by ascending degree. `count` receives how many
- * were reached, `rim` the first place in the queue of the last level. Returns the number of levels. */
+/* Breadth first from root over all rows that have no place, those around a row by ascending degree. `count` receives
+ * how many were reached, `rim` the first place in the queue of the last level. Returns the number of levels. */
 static int64_t walk(walker *w, int64_t root, int64_t *count, int64_t *rim)
 {
     const sp_sparse *matrix = w->matrix;
@@ -67,14 +68,17 @@ static int order_cuthill_mckee(sp_context *context, const sp_sparse *matrix, sp_
     int64_t n = matrix->order, largest = 0, place = n;
     for (int64_t row = 0; row < n; row++)
         largest = degree_of(matrix, row) > largest ? degree_of(matrix, row) : largest;
-    walker w = {.matrix = matrix, .mark = sp_pool_new(pool, n, sizeof *w.mark), .queue = sp_pool_raw(pool, n, sizeof *w.queue),
+    walker w = {.matrix = matrix,
+                .mark = sp_pool_new(pool, n, sizeof *w.mark),
+                .queue = sp_pool_raw(pool, n, sizeof *w.queue),
                 .around = sp_pool_raw(pool, largest, sizeof *w.around)};
     if (pool->failed)
         return sp_fail_memory(context);
     for (int64_t seed = 0; seed < n; seed++)
         while (w.mark[seed] != PLACED) {
             int64_t root = seed, count, rim, levels = walk(&w, root, &count, &rim);
-            for (int tries = 1; tries < TRIES; tries++) { /* a row of the last level of least degree, as long as that is farther out */
+            for (int tries = 1; tries < TRIES;
+                 tries++) { /* a row of the last level of least degree, as long as that is farther out */
                 int64_t candidate = w.queue[rim];
                 for (int64_t i = rim; i < count; i++)
                     if (degree_of(matrix, w.queue[i]) < degree_of(matrix, candidate))
@@ -106,7 +110,8 @@ static int order_by_count(sp_context *context, const sp_sparse *matrix, sp_pool 
     return SP_OK;
 }
 
-int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *node, enum sp_ordering ordering, int64_t *permutation)
+int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *node, enum sp_ordering ordering,
+                  int64_t *permutation)
 {
     sp_pool pool = {0};
     cholmod_common common;
@@ -114,13 +119,19 @@ int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *n
     sp_cholmod_start(&common);
     cholmod_sparse pattern = sp_cholmod_view(matrix);
     switch (ordering) {
-    case SP_ORDERING_CUTHILL_MCKEE: status = order_cuthill_mckee(context, matrix, &pool, permutation); break;
-    case SP_ORDERING_COUNT: status = order_by_count(context, matrix, &pool, permutation); break;
+    case SP_ORDERING_CUTHILL_MCKEE:
+        status = order_cuthill_mckee(context, matrix, &pool, permutation);
+        break;
+    case SP_ORDERING_COUNT:
+        status = order_by_count(context, matrix, &pool, permutation);
+        break;
     case SP_ORDERING_DEGREE:
         if (!cholmod_l_amd(&pattern, NULL, 0, permutation, &common))
             status = sp_cholmod_failure(context, &common, "minimum degree");
         break;
-    case SP_ORDERING_DISSECTION: status = sp_cholmod_dissect(context, &common, matrix, node, &pool, permutation); break;
+    case SP_ORDERING_DISSECTION:
+        status = sp_cholmod_dissect(context, &common, matrix, node, &pool, permutation);
+        break;
     case SP_ORDERING_NATURAL:
     default:
         for (int64_t row = 0; row < matrix->order; row++)

@@ -14,12 +14,14 @@ enum sp_ordering {
     SP_ORDERINGS
 };
 
-/* permutation [order]: the row of the matrix that stands at each place. node as for sp_cholesky_new, looked at by nested
- * dissection only. Rows with equal claims keep their order. */
-int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *node, enum sp_ordering ordering, int64_t *permutation) SP_MUST_USE;
+/* permutation [order]: the row of the matrix that stands at each place. node as for sp_cholesky_new, looked at by
+ * nested dissection only. Rows with equal claims keep their order. */
+int sp_fill_order(sp_context *context, const sp_sparse *matrix, const int64_t *node, enum sp_ordering ordering,
+                  int64_t *permutation) SP_MUST_USE;
 
-/* Nonzeros of L, diagonal included, of P A Pᵀ = L Lᵀ: from the elimination tree, in about the time of reading the matrix
- * and without the memory of L. A double, since it may be beyond what any memory holds. */
-int sp_fill_count(sp_context *context, const sp_sparse *matrix, const int64_t *permutation, double *nonzeros) SP_MUST_USE;
+/* Nonzeros of L, diagonal included, of P A Pᵀ = L Lᵀ: from the elimination tree, in about the time of reading the
+ * matrix and without the memory of L. A double, since it may be beyond what any memory holds. */
+int sp_fill_count(sp_context *context, const sp_sparse *matrix, const int64_t *permutation,
+                  double *nonzeros) SP_MUST_USE;
 
 #endif

@@ -12,7 +12,8 @@ enum {
 
 /* What a tile of C is made of. */
 typedef struct operands {
-    int64_t rows, lda, ldb, ldc, above; /* above: how many rows of column 0 of the tile are wanted; one more in each column after it */
+    int64_t rows, lda, ldb, ldc,
+        above; /* above: how many rows of column 0 of the tile are wanted; one more in each column after it */
     const double *left, *right;
     double *C;
 } operands;
@@ -43,7 +44,8 @@ typedef struct operands {
 #include "linear/gram_kernel.h"
 #endif
 
-void sp_gram_add_two(int64_t rows, int64_t m, const double *A, int64_t lda, const double *B, int64_t ldb, double *C, int64_t ldc)
+void sp_gram_add_two(int64_t rows, int64_t m, const double *A, int64_t lda, const double *B, int64_t ldb, double *C,
+                     int64_t ldc)
 {
 #if defined(__x86_64__)
     if (sp_lanes_native()) {

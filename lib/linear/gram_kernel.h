@@ -1,5 +1,6 @@
-/* One version of the sums of gram.c, which includes this once for every width of registers. Given: LANES, doubles in a register; WIDTH, columns of a tile; VERSION, what stands before a function
- * for the compiler; NAMED(x), x with the width in its name. */
+/* One version of the sums of gram.c, which includes this once for every width of registers. Given: LANES, doubles in a
+ * register; WIDTH, columns of a tile; VERSION, what stands before a function for the compiler; NAMED(x), x with the
+ * width in its name. */
 
 typedef double NAMED(lanes) __attribute__((vector_size(LANES * 8)));
 
@@ -21,11 +22,12 @@ SP_INLINE NAMED(lanes) NAMED(sums)(const NAMED(lanes) v[LANES])
     for (int count = LANES / 2; count > 0; count /= 2)
 #pragma GCC unroll 4
         for (int i = 0; i < count; i++)
-            sum[i] = __builtin_shufflevector(sum[2 * i], sum[2 * i + 1], EVEN) + __builtin_shufflevector(sum[2 * i], sum[2 * i + 1], ODD);
+            sum[i] = __builtin_shufflevector(sum[2 * i], sum[2 * i + 1], EVEN) +
+                     __builtin_shufflevector(sum[2 * i], sum[2 * i + 1], ODD);
     return sum[0];
 }
 
-SP_INLINE void NAMED(step)(const operands *o, int height, int width, int64_t row, int64_t count, NAMED(lanes) *sum)
+SP_INLINE void NAMED(step)(const operands *o, int height, int width, int64_t row, int64_t count, NAMED(lanes) * sum)
 {
     NAMED(lanes) left[HEIGHT];
 #pragma GCC unroll 4
@@ -66,31 +68,61 @@ SP_INLINE void NAMED(tile)(const operands *o, int height, int width)
 SP_INLINE void NAMED(tile_of_width)(const operands *o, int height, int64_t width)
 {
     switch (width) {
-    case 1: NAMED(tile)(o, height, 1); break;
-    case 2: NAMED(tile)(o, height, 2); break;
+    case 1:
+        NAMED(tile)(o, height, 1);
+        break;
+    case 2:
+        NAMED(tile)(o, height, 2);
+        break;
 #if WIDTH > 3
-    case 3: NAMED(tile)(o, height, 3); break;
-    case 4: NAMED(tile)(o, height, 4); break;
-    case 5: NAMED(tile)(o, height, 5); break;
+    case 3:
+        NAMED(tile)(o, height, 3);
+        break;
+    case 4:
+        NAMED(tile)(o, height, 4);
+        break;
+    case 5:
+        NAMED(tile)(o, height, 5);
+        break;
 #endif
-    default: NAMED(tile)(o, height, WIDTH); break;
+    default:
+        NAMED(tile)(o, height, WIDTH);
+        break;
     }
 }
 
-VERSION static void NAMED(add)(int64_t rows, int64_t m, const double *A, int64_t lda, const double *B, int64_t ldb, double *C, int64_t ldc)
+VERSION static void NAMED(add)(int64_t rows, int64_t m, const double *A, int64_t lda, const double *B, int64_t ldb,
+                               double *C, int64_t ldc)
 {
-    const int64_t blocks = (rows + BLOCK - 1) / BLOCK, depth = blocks > 0 ? (rows / blocks / LANES + 1) * LANES : 0; /* of one size: a short one costs as many sums of lanes as a full one */
+    const int64_t blocks = (rows + BLOCK - 1) / BLOCK,
+                  depth = blocks > 0 ? (rows / blocks / LANES + 1) * LANES
+                                     : 0; /* of one size: a short one costs as many sums of lanes as a full one */
     for (int64_t row = 0; row < rows; row += depth)
         for (int64_t panel = 0; panel < m; panel += PANEL) {
             const int64_t end = panel + PANEL < m ? panel + PANEL : m;
             for (int64_t i = 0; i < end; i += HEIGHT)
                 for (int64_t j = i < panel ? panel : i; j < end; j += WIDTH) {
-                    const operands o = {.rows = rows - row < depth ? rows - row : depth, .lda = lda, .ldb = ldb, .ldc = ldc, .above = j - i + 1, .left = A + i * lda + row, .right = B + j * ldb + row, .C = C + j * ldc + i};
+                    const operands o = {.rows = rows - row < depth ? rows - row : depth,
+                                        .lda = lda,
+                                        .ldb = ldb,
+                                        .ldc = ldc,
+                                        .above = j - i + 1,
+                                        .left = A + i * lda + row,
+                                        .right = B + j * ldb + row,
+                                        .C = C + j * ldc + i};
                     switch (m - i) {
-                    case 1: NAMED(tile_of_width)(&o, 1, end - j); break;
-                    case 2: NAMED(tile_of_width)(&o, 2, end - j); break;
-                    case 3: NAMED(tile_of_width)(&o, 3, end - j); break;
-                    default: NAMED(tile_of_width)(&o, HEIGHT, end - j); break;
+                    case 1:
+                        NAMED(tile_of_width)(&o, 1, end - j);
+                        break;
+                    case 2:
+                        NAMED(tile_of_width)(&o, 2, end - j);
+                        break;
+                    case 3:
+                        NAMED(tile_of_width)(&o, 3, end - j);
+                        break;
+                    default:
+                        NAMED(tile_of_width)(&o, HEIGHT, end - j);
+                        break;
                     }
                 }
         }

@@ -9,15 +9,17 @@
 /* Settings of ours: it prints nothing and tries no other ordering than the one it is given. */
 void sp_cholmod_start(cholmod_common *common);
 
-/* CHOLMOD's view of the matrix: one triangle of it. The compressed rows are those of the transpose, which is the same. */
+/* CHOLMOD's view of the matrix: one triangle of it. The compressed rows are those of the transpose, which is the same.
+ */
 cholmod_sparse sp_cholmod_view(const sp_sparse *matrix);
 
 /* What the status of a call that failed means: "doing failed". */
 int sp_cholmod_failure(sp_context *context, const cholmod_common *common, const char *doing);
 
-/* Fill-reducing order of the rows: METIS on the graph of nodes, each node's rows kept together; NULL: each row is a node. */
-int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_sparse *matrix, const int64_t *node, sp_pool *pool,
-                       int64_t *permutation) SP_MUST_USE;
+/* Fill-reducing order of the rows: METIS on the graph of nodes, each node's rows kept together; NULL: each row is a
+ * node. */
+int sp_cholmod_dissect(sp_context *context, cholmod_common *common, const sp_sparse *matrix, const int64_t *node,
+                       sp_pool *pool, int64_t *permutation) SP_MUST_USE;
 
 /* The factor itself, for whoever measures CHOLMOD's own solves (bench/). */
 cholmod_factor *sp_cholesky_factor_of(sp_cholesky *cholesky);

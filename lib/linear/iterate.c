@@ -6,7 +6,8 @@
 
 void sp_iteration_new(sp_pool *pool, int64_t n, int64_t restart, sp_iteration *work)
 {
-    double **vectors[] = {&work->residual, &work->direction, &work->product, &work->preconditioned}, **small[] = {&work->cosine, &work->sine, &work->right, &work->part};
+    double **vectors[] = {&work->residual, &work->direction, &work->product, &work->preconditioned},
+           **small[] = {&work->cosine, &work->sine, &work->right, &work->part};
     work->n = n;
     work->restart = restart;
     work->basis = sp_pool_new(pool, n * (restart + 1), sizeof(double));
@@ -44,7 +45,8 @@ static void arnoldi(const sp_operator *A, sp_iteration *w, int64_t k)
         cblas_dscal(n, 1 / h[k + 1], next, 1);
 }
 
-/* Givens rotations make the Hessenberg matrix triangular, one column after another; returns the length of the residual. */
+/* Givens rotations make the Hessenberg matrix triangular, one column after another; returns the length of the residual.
+ */
 static double rotate(sp_iteration *w, int64_t k)
 {
     double *h = w->hessenberg + k * (w->restart + 1);
@@ -69,8 +71,10 @@ static bool take_step(const sp_operator *A, sp_iteration *w, int64_t count, doub
     for (int64_t k = 0; k < count; k++)
         if (!(fabs(w->hessenberg[k * stride + k]) > 0))
             return false;
-    cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)count, w->hessenberg, (int)stride, w->right, 1);
-    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)w->n, (int)count, 1, w->basis, (int)w->n, w->right, 1, 0, w->direction, 1);
+    cblas_dtrsv(CblasColMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)count, w->hessenberg, (int)stride, w->right,
+                1);
+    cblas_dgemv(CblasColMajor, CblasNoTrans, (int)w->n, (int)count, 1, w->basis, (int)w->n, w->right, 1, 0,
+                w->direction, 1);
     A->precondition(A->self, w->direction, w->preconditioned);
     cblas_daxpy((int)w->n, 1, w->preconditioned, 1, x, 1);
     return true;
@@ -113,13 +117,16 @@ int64_t sp_gmres(const sp_operator *A, sp_iteration *w, double tolerance, int64_
     return products;
 }
 
-/* From the residual that stands there, with itself as the shadow: half-steps r − αv and s − ωt, until one is short enough, the products are used up (then they are `most`), or a scalar product
- * that divides is all rounding: |⟨a, b⟩| ≤ 1e-15 |a| |b|. Returns the length of the residual. */
-static double stabilized(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products, double *x)
+/* From the residual that stands there, with itself as the shadow: half-steps r − αv and s − ωt, until one is short
+ * enough, the products are used up (then they are `most`), or a scalar product that divides is all rounding: |⟨a, b⟩| ≤
+ * 1e-15 |a| |b|. Returns the length of the residual. */
+static double stabilized(const sp_operator *A, sp_iteration *w, double enough, int64_t most, int64_t *products,
+                         double *x)
 {
     const double rounding = 1e-15;
     int n = (int)w->n;
-    double *shadow = w->basis, *second = w->basis + w->n, length = cblas_dnrm2(n, w->residual, 1), size = length, along = length * length;
+    double *shadow = w->basis, *second = w->basis + w->n, length = cblas_dnrm2(n, w->residual, 1), size = length,
+           along = length * length;
     memcpy(shadow, w->residual, (size_t)n * sizeof *shadow);
     memcpy(w->direction, w->residual, (size_t)n * sizeof *shadow);
     while (*products < most) {
@@ -180,7 +187,8 @@ int64_t sp_bicgstab(const sp_operator *A, sp_iteration *w, double tolerance, int
     return products;
 }
 
-int64_t sp_conjugate_gradients(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b, double *x)
+int64_t sp_conjugate_gradients(const sp_operator *A, sp_iteration *w, double tolerance, int64_t most, const double *b,
+                               double *x)
 {
     int n = (int)w->n;
     double size = cblas_dnrm2(n, b, 1), along = 0;

@@ -8,25 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The algorithm works on columns and a right-hand side of length 1: x_j = w_j ‖a_j‖/‖b‖, H = AᵀA and h = Aᵀ(b − A x) in that scale.
+/* The algorithm works on columns and a right-hand side of length 1: x_j = w_j ‖a_j‖/‖b‖, H = AᵀA and h = Aᵀ(b − A x) in
+ * that scale.
  *
- * R is the triangular factor of the active columns, A_S = Q R, without Q. Every step, with or without a column that enters, solves RᵀR p = h_S with the
- * gradient at the present x, so that each is an iterative refinement of all active weights too. In between, h comes from the Gram matrix
- * (O(nk)) where that pays; the last steps take it from A and the residual itself. */
+ * R is the triangular factor of the active columns, A_S = Q R, without Q. Every step, with or without a column that
+ * enters, solves RᵀR p = h_S with the gradient at the present x, so that each is an iterative refinement of all active
+ * weights too. In between, h comes from the Gram matrix (O(nk)) where that pays; the last steps take it from A and the
+ * residual itself. */
 
 enum {
-    TILE = 256,   /* columns of a block of the Gram matrix */
-    CHUNK = 1024, /* rows that a sum of columns takes at a time: 8 KiB, in the first cache */
-    GROUP = 8,    /* columns that one product with a vector takes; columns that rotations pass at a time */
+    TILE = 256,      /* columns of a block of the Gram matrix */
+    CHUNK = 1024,    /* rows that a sum of columns takes at a time: 8 KiB, in the first cache */
+    GROUP = 8,       /* columns that one product with a vector takes; columns that rotations pass at a time */
     SMALL = 1 << 17, /* work that threads do not pay for */
-    TOGETHER = 64, /* most columns that enter at once */
-    SLOW = 8, /* a multiplication read from memory costs as many as this in a product of blocks */
+    TOGETHER = 64,   /* most columns that enter at once */
+    SLOW = 8,        /* a multiplication read from memory costs as many as this in a product of blocks */
 };
 
 static const double least_norm = 1e-140, largest_norm = 1e140; /* products of two stay numbers */
-static const double accepted = 1e-10;                           /* KKT residual */
-static const double worth = 0.1;                                /* of the steepest column's gradient: with less none enters beside it */
-static const double thin = 1e-6;                                /* below this pivot R is made from the columns, not from H */
+static const double accepted = 1e-10;                          /* KKT residual */
+static const double worth = 0.1; /* of the steepest column's gradient: with less none enters beside it */
+static const double thin = 1e-6; /* below this pivot R is made from the columns, not from H */
 static const double dependent = 1.5e-8, last_dependent = 1e-11; /* see `append` */
 
 /* ---- products with the columns ---- */
@@ -60,7 +62,8 @@ static void times_columns(const sp_nnls_core *s, const double *v, double *produc
     }
 #pragma omp parallel for schedule(static) num_threads(s->context->threads)
     for (int64_t j = 0; j < n; j += GROUP)
-        cblas_dgemv(CblasColMajor, CblasTrans, (int)m, (int)(n - j < GROUP ? n - j : GROUP), 1, s->A + j * s->stride, (int)s->stride, v, 1, 0, product + j, 1);
+        cblas_dgemv(CblasColMajor, CblasTrans, (int)m, (int)(n - j < GROUP ? n - j : GROUP), 1, s->A + j * s->stride,
+                    (int)s->stride, v, 1, 0, product + j, 1);
 }
 
 /* product_i = a_i·v/‖a_i‖ over the active columns. */
@@ -149,7 +152,10 @@ static void gram_square(sp_nnls_core *s, int64_t first, int64_t end)
 void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
 {
     int64_t n = s->n, ld = s->H_room, width = n - first;
-    int64_t tile = n >= 4 * TILE ? TILE : n > TILE ? TILE / 2 : TILE, above = (first + tile - 1) / tile, right = (width + tile - 1) / tile, tiles = above * right + right * right;
+    int64_t tile = n >= 4 * TILE ? TILE
+                   : n > TILE    ? TILE / 2
+                                 : TILE,
+            above = (first + tile - 1) / tile, right = (width + tile - 1) / tile, tiles = above * right + right * right;
     if (width == 1) { /* one column is a product with a vector */
         times_columns(s, s->A + first * s->stride, s->H + first * ld);
     } else if (n <= SP_NNLS_FEW && s->m <= SP_NNLS_SHORT) {
@@ -157,7 +163,7 @@ void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
     } else if (tiles == 1) {
         gram_square(s, 0, n);
     } else {
-#pragma omp parallel for schedule(dynamic) num_threads(s->context->threads) 
+#pragma omp parallel for schedule(dynamic) num_threads(s->context->threads)
         for (int64_t t = 0; t < tiles; t++) {
             int64_t top, left = first + t % right * tile, left_end = left + tile < n ? left + tile : n, top_end;
             if (t < above * right) {
@@ -172,8 +178,9 @@ void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first)
             if (top == left)
                 gram_square(s, left, left_end);
             else
-                cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(top_end - top), (int)(left_end - left), (int)s->m, 1, s->A + top * s->stride, (int)s->stride,
-                            s->A + left * s->stride, (int)s->stride, 0, s->H + left * ld + top, (int)ld);
+                cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(top_end - top), (int)(left_end - left),
+                            (int)s->m, 1, s->A + top * s->stride, (int)s->stride, s->A + left * s->stride,
+                            (int)s->stride, 0, s->H + left * ld + top, (int)ld);
         }
     }
     for (int64_t j = first; j < n; j++) {
@@ -211,12 +218,13 @@ static int make_room_active(sp_nnls_core *s)
     return SP_OK;
 }
 
-/* Column j at the end of R: ρ = R⁻ᵀ A_Sᵀ a_j above the pivot δ = √(1 − ρᵀρ), the sine of its angle with the active columns. Where a pivot is thin that
- * difference has lost its digits: then the part of a_j outside their span is formed as a vector and projected a second time (corrected seminormal
- * equations: Björck, Park, Eldén 1994), as good as a QR factorization.
+/* Column j at the end of R: ρ = R⁻ᵀ A_Sᵀ a_j above the pivot δ = √(1 − ρᵀρ), the sine of its angle with the active
+ * columns. Where a pivot is thin that difference has lost its digits: then the part of a_j outside their span is formed
+ * as a vector and projected a second time (corrected seminormal equations: Björck, Park, Eldén 1994), as good as a QR
+ * factorization.
  *
- * False where δ is too small. Were the column to enter, its weight would be h_j/δ², and the rounding of A w, ε times that, more than the h_j
- * that was to be removed once δ² < ε. As h_j ≤ δ‖r‖, little is lost without it. */
+ * False where δ is too small. Were the column to enter, its weight would be h_j/δ², and the rounding of A w, ε times
+ * that, more than the h_j that was to be removed once δ² < ε. As h_j ≤ δ‖r‖, little is lost without it. */
 static bool append(sp_nnls_core *s, int64_t j)
 {
     int64_t k = s->k, m = s->m;
@@ -262,8 +270,8 @@ static bool append(sp_nnls_core *s, int64_t j)
     return true;
 }
 
-/* Removes active column `at` from R: those behind it move one to the left, and rotations of neighbouring rows bring back the triangle. The rotations
- * pass GROUP columns at once, since in one column each waits for the one before. */
+/* Removes active column `at` from R: those behind it move one to the left, and rotations of neighbouring rows bring
+ * back the triangle. The rotations pass GROUP columns at once, since in one column each waits for the one before. */
 static void leave(sp_nnls_core *s, int64_t at)
 {
     int64_t k = s->k, ld = s->k_room;
@@ -296,7 +304,9 @@ static void leave(sp_nnls_core *s, int64_t at)
                 v[i] = cosine[i] * here + sine[i] * next;
                 v[i + 1] = cosine[i] * next - sine[i] * here;
             }
-            double length = sqrt(v[last] * v[last] + v[last + 1] * v[last + 1]); /* of a column of the length 1: no square is out of range */
+            double length =
+                sqrt(v[last] * v[last] +
+                     v[last + 1] * v[last + 1]); /* of a column of the length 1: no square is out of range */
             cosine[last] = v[last] / length;
             sine[last] = v[last + 1] / length;
             v[last] = length;
@@ -327,9 +337,9 @@ static void set_aside(sp_nnls_core *s, int64_t j)
     s->aside++;
 }
 
-/* From x towards the minimum over the active columns, p away; columns whose weight reaches 0 on the way leave. On the remaining ones the gradient at the
- * point reached is 1 − α of what it was, since H_SS p = h_S. `entered`: so many of the last columns are new; of several, those that the others push below 0 leave at once. Returns how
- * many left. */
+/* From x towards the minimum over the active columns, p away; columns whose weight reaches 0 on the way leave. On the
+ * remaining ones the gradient at the point reached is 1 − α of what it was, since H_SS p = h_S. `entered`: so many of
+ * the last columns are new; of several, those that the others push below 0 leave at once. Returns how many left. */
 static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
 {
     bool changed = entered > 0;
@@ -375,7 +385,8 @@ static int64_t move(sp_nnls_core *s, int64_t entered, int64_t *changes)
     return left;
 }
 
-/* Weights that are nothing but rounding leave: columns that entered together, and are not needed beside each other, may keep some. */
+/* Weights that are nothing but rounding leave: columns that entered together, and are not needed beside each other, may
+ * keep some. */
 static void leave_rounding(sp_nnls_core *s, int64_t *changes)
 {
     double sum = 1;
@@ -388,8 +399,9 @@ static void leave_rounding(sp_nnls_core *s, int64_t *changes)
         }
 }
 
-/* The active weights as accurately as they can be had: the gradient of rounding, squared condition times, is an error of the weights that it no longer
- * shows. So steps with the residual itself go on as long as they pay and each is less than half of the one before. */
+/* The active weights as accurately as they can be had: the gradient of rounding, squared condition times, is an error
+ * of the weights that it no longer shows. So steps with the residual itself go on as long as they pay and each is less
+ * than half of the one before. */
 static void refine(sp_nnls_core *s, int64_t *changes)
 {
     double last = INFINITY;
@@ -409,7 +421,8 @@ static void refine(sp_nnls_core *s, int64_t *changes)
             break;
         last = step;
         move(s, 0, changes);
-        if (step <= 1e-8 * largest) /* a step shrinks the error about as much as it is itself, rounding times squared condition: the next is rounding */
+        if (step <= 1e-8 * largest) /* a step shrinks the error about as much as it is itself, rounding times squared
+                                       condition: the next is rounding */
             break;
     }
 }
@@ -460,14 +473,17 @@ static int gram_new(sp_nnls_core *s)
     return SP_OK;
 }
 
-/* Lawson and Hanson's algorithm from the present x. A column enters above the rounding of its gradient; rounding could still let columns come
- * and go in a circle: each that comes again with a gradient near it raises that bar.
+/* Lawson and Hanson's algorithm from the present x. A column enters above the rounding of its gradient; rounding could
+ * still let columns come and go in a circle: each that comes again with a gradient near it raises that bar.
  *
- * Towards the minimum itself columns enter together, twice as many each time that all stay, and a quarter as many, down to one, where more than a quarter leaves: a gradient costs more than their
- * entering, and one alone always lowers the residual. Where a tolerance or a bound stops before, the way decides how many columns there are, and they enter one by one.
+ * Towards the minimum itself columns enter together, twice as many each time that all stay, and a quarter as many, down
+ * to one, where more than a quarter leaves: a gradient costs more than their entering, and one alone always lowers the
+ * residual. Where a tolerance or a bound stops before, the way decides how many columns there are, and they enter one
+ * by one.
  *
- * Gradients: with H a step costs n·k, from A m·(n + k); H costs m·n²/2 once, at SLOW times the speed. Without a tolerance or a bound, about half of
- * min(m, n) columns are expected; otherwise H is made when as much was spent without. */
+ * Gradients: with H a step costs n·k, from A m·(n + k); H costs m·n²/2 once, at SLOW times the speed. Without a
+ * tolerance or a bound, about half of min(m, n) columns are expected; otherwise H is made when as much was spent
+ * without. */
 int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nnls_report *report)
 {
     double tolerance = parameters->tolerance, last = INFINITY, active = 0;
@@ -493,7 +509,8 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
     for (;; steps++) {
         if (s->context->cancel && *s->context->cancel)
             return sp_fail(s->context, SP_SYSTEM, "cancelled");
-        if (!s->H && !exact && gram_fits(s) && 2 * SLOW * (expected > steps ? expected : steps) >= s->n && (status = gram_new(s)) != SP_OK)
+        if (!s->H && !exact && gram_fits(s) && 2 * SLOW * (expected > steps ? expected : steps) >= s->n &&
+            (status = gram_new(s)) != SP_OK)
             return status;
         bool from_columns = exact || !s->H;
         if (from_columns)
@@ -535,7 +552,8 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
             refine(s, &changes);
             refined = exact = true;
             continue;
-        } else if (s->aside > 0 && s->least > last_dependent && kkt(s) > fmax(accepted, parameters->least) && !(most > 0 && s->k >= most)) {
+        } else if (s->aside > 0 && s->least > last_dependent && kkt(s) > fmax(accepted, parameters->least) &&
+                   !(most > 0 && s->k >= most)) {
             s->least = last_dependent;
             forget_aside(s);
             continue;
@@ -554,7 +572,10 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
         }
         int64_t left = move(s, entered, &changes);
         if (entered > 0 && !alone)
-            together = left == 0 ? (2 * together < TOGETHER ? 2 * together : TOGETHER) : 4 * left <= entered ? together : together > 4 ? together / 4 : 1;
+            together = left == 0             ? (2 * together < TOGETHER ? 2 * together : TOGETHER)
+                       : 4 * left <= entered ? together
+                       : together > 4        ? together / 4
+                                             : 1;
     }
     report->iterations = changes;
     report->positive = s->k;
@@ -563,14 +584,17 @@ int sp_nnls_descend(sp_nnls_core *s, const sp_nnls_parameters *parameters, sp_nn
     bool bounded = ((most > 0 && s->k >= most) || report->kkt <= parameters->least) && active <= accepted;
     report->reached = tolerance > 0 ? s->residual <= tolerance : report->kkt <= accepted;
     if (report->kkt > accepted && !bounded && !(tolerance > 0 && report->reached))
-        return sp_fail(s->context, SP_NUMERICAL, "nonnegative weights: rounding leaves a KKT residual of %.2g with %lld of %lld columns after %lld changes", report->kkt,
-                       (long long)s->k, (long long)s->n, (long long)changes);
+        return sp_fail(
+            s->context, SP_NUMERICAL,
+            "nonnegative weights: rounding leaves a KKT residual of %.2g with %lld of %lld columns after %lld changes",
+            report->kkt, (long long)s->k, (long long)s->n, (long long)changes);
     return SP_OK;
 }
 
 /* ---- what is given ---- */
 
-static int check_norm(sp_context *context, const char *what, int64_t index, int64_t m, const double *v, double square, double *norm)
+static int check_norm(sp_context *context, const char *what, int64_t index, int64_t m, const double *v, double square,
+                      double *norm)
 {
     char name[64];
     *norm = sqrt(square);
@@ -585,7 +609,8 @@ static int check_norm(sp_context *context, const char *what, int64_t index, int6
     }
     if (zero)
         return SP_OK;
-    return sp_fail(context, SP_INPUT, "nonnegative weights: the length of %s, %.3g, is not between 1e-140 and 1e140", name, *norm);
+    return sp_fail(context, SP_INPUT, "nonnegative weights: the length of %s, %.3g, is not between 1e-140 and 1e140",
+                   name, *norm);
 }
 
 int sp_nnls_make_room(sp_nnls_core *s, int64_t room)
@@ -606,7 +631,8 @@ int sp_nnls_make_room(sp_nnls_core *s, int64_t room)
 
 int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local)
 {
-    *s = (sp_nnls_core){.context = context, .m = m, .stride = m, .b = b, .local = local, .local_left = local ? SP_NNLS_LOCAL : 0};
+    *s = (sp_nnls_core){
+        .context = context, .m = m, .stride = m, .b = b, .local = local, .local_left = local ? SP_NNLS_LOCAL : 0};
     int status = sp_dense_fits(context, m, 1);
     if (status != SP_OK)
         return status;
@@ -654,11 +680,13 @@ int sp_nnls_take(sp_nnls_core *s, int64_t n)
 int sp_nnls_check(sp_context *context, const sp_nnls_parameters *parameters)
 {
     if (!(parameters->tolerance >= 0) || parameters->most < 0 || !(parameters->least >= 0))
-        return sp_fail(context, SP_INPUT, "nonnegative weights: tolerance %g and %lld weights: both must be 0 or more", parameters->tolerance, (long long)parameters->most);
+        return sp_fail(context, SP_INPUT, "nonnegative weights: tolerance %g and %lld weights: both must be 0 or more",
+                       parameters->tolerance, (long long)parameters->most);
     return SP_OK;
 }
 
-int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t stride, const double *b, const sp_nnls_parameters *parameters, double *w, sp_nnls_report *report)
+int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t stride, const double *b,
+            const sp_nnls_parameters *parameters, double *w, sp_nnls_report *report)
 {
     _Alignas(64) char local[SP_NNLS_LOCAL];
     sp_nnls_core s = {0};
@@ -669,7 +697,8 @@ int sp_nnls(sp_context *context, int64_t m, int64_t n, const double *A, int64_t 
     SP_TRY(sp_nnls_start(&s, context, m, b, local));
     SP_TRY(sp_dense_fits(context, stride, n));
     if (n < 0 || stride < m) {
-        status = sp_fail(context, SP_INPUT, "nonnegative weights: %lld columns of %lld rows, %lld apart", (long long)n, (long long)m, (long long)stride);
+        status = sp_fail(context, SP_INPUT, "nonnegative weights: %lld columns of %lld rows, %lld apart", (long long)n,
+                         (long long)m, (long long)stride);
         goto done;
     }
     s.A = A;

@@ -20,31 +20,32 @@ enum { SP_NNLS_OUTSIDE, SP_NNLS_ACTIVE, SP_NNLS_ASIDE }; /* of a column */
 typedef struct sp_nnls_core {
     sp_context *context;
     sp_pool pool;
-    char *local;     /* memory that is not the pool's, aligned, of which local_left bytes are free at its start; NULL: none */
+    char *
+        local; /* memory that is not the pool's, aligned, of which local_left bytes are free at its start; NULL: none */
     int64_t local_left;
     int64_t m, n, stride;
     const double *A; /* [m, n] as given */
     const double *b; /* [m] */
     double b_norm;
-    int64_t room;    /* of all arrays [n] */
-    double *norm;    /* [n] ‖a_j‖ */
-    double *c;       /* [n] Aᵀb */
-    double *x, *w;   /* [n] weights for columns of length 1, and as given */
-    double *h;       /* [n] the gradient, downhill */
-    double *bytes;   /* the two that follow: at most 8 bytes a column */
-    uint8_t *state;  /* [n] SP_NNLS_OUTSIDE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
-    uint8_t *been;   /* [n] entered in this solve */
-    double *H;       /* [n, n] both triangles, or NULL: gradients come from A */
+    int64_t room;   /* of all arrays [n] */
+    double *norm;   /* [n] ‖a_j‖ */
+    double *c;      /* [n] Aᵀb */
+    double *x, *w;  /* [n] weights for columns of length 1, and as given */
+    double *h;      /* [n] the gradient, downhill */
+    double *bytes;  /* the two that follow: at most 8 bytes a column */
+    uint8_t *state; /* [n] SP_NNLS_OUTSIDE, ACTIVE, or ASIDE until the active set changes (nnls.c) */
+    uint8_t *been;  /* [n] entered in this solve */
+    double *H;      /* [n, n] both triangles, or NULL: gradients come from A */
     int64_t H_room;
     int64_t k, k_room, aside;
-    int64_t *S;      /* [k] active columns in the order of R */
-    double *R;       /* [k, k] upper */
+    int64_t *S;              /* [k] active columns in the order of R */
+    double *R;               /* [k, k] upper */
     double *g, *p, *rho, *y; /* [k] */
-    double *inverse; /* [k] 1/R_ii */
-    double *r, *e;   /* [m] the residual as given; work */
-    double residual; /* ‖r‖/‖b‖ */
-    double raised;   /* see sp_nnls_descend */
-    double least;    /* smallest pivot that may enter */
+    double *inverse;         /* [k] 1/R_ii */
+    double *r, *e;           /* [m] the residual as given; work */
+    double residual;         /* ‖r‖/‖b‖ */
+    double raised;           /* see sp_nnls_descend */
+    double least;            /* smallest pivot that may enter */
 } sp_nnls_core;
 
 /* ---- vectors and the factor: inline, since in small problems a call costs as much as the work ---- */
@@ -122,7 +123,8 @@ int sp_nnls_make_room(sp_nnls_core *s, int64_t room) SP_MUST_USE;
 /* Takes note of columns s->n … n − 1 of s->A; where one is not good, of none. */
 int sp_nnls_take(sp_nnls_core *s, int64_t n) SP_MUST_USE;
 
-/* Columns from `first` on of H, and their mirror: tiles of columns, each one product over all rows, so that there is nothing to sum between threads. */
+/* Columns from `first` on of H, and their mirror: tiles of columns, each one product over all rows, so that there is
+ * nothing to sum between threads. */
 void sp_nnls_gram_columns(sp_nnls_core *s, int64_t first);
 
 /* The algorithm, from the present x (nnls.c). */

@@ -21,7 +21,8 @@ int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t roo
     if (status == SP_OK) {
         made->core.b = made->b = sp_pool_copy(&made->core.pool, b, m, sizeof *b);
         room = room < 1 ? 1 : room;
-        if (!made->b || __builtin_mul_overflow(m, room, &size) || !sp_list_add(&made->columns, size, sizeof(double)) || !sp_list_add(&made->id, room, sizeof(int64_t)))
+        if (!made->b || __builtin_mul_overflow(m, room, &size) || !sp_list_add(&made->columns, size, sizeof(double)) ||
+            !sp_list_add(&made->id, room, sizeof(int64_t)))
             status = sp_fail_memory(context);
         else
             status = sp_nnls_make_room(&made->core, room);

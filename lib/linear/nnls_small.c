@@ -1,4 +1,5 @@
-/* What nonnegative least squares of few and short columns are made of: there a call of BLAS or an allocation costs more than the work. */
+/* What nonnegative least squares of few and short columns are made of: there a call of BLAS or an allocation costs more
+ * than the work. */
 #include "linear/nnls_internal.h"
 
 #include <string.h>
@@ -9,7 +10,8 @@ SP_CLONES void sp_nnls_gram_small(sp_nnls_core *s, int64_t first)
     int64_t n = s->n, m = s->m, ld = s->H_room;
     for (int64_t j = first; j < n; j += 2)
         for (int64_t i = 0; i <= j; i += 2) {
-            const double *a = s->A + i * s->stride, *b = i + 1 < n ? a + s->stride : a, *c = s->A + j * s->stride, *d = j + 1 < n ? c + s->stride : c;
+            const double *a = s->A + i * s->stride, *b = i + 1 < n ? a + s->stride : a, *c = s->A + j * s->stride,
+                         *d = j + 1 < n ? c + s->stride : c;
             double ac = 0, bc = 0, ad = 0, bd = 0;
 #pragma omp simd reduction(+ : ac, bc, ad, bd)
             for (int64_t q = 0; q < m; q++) {
@@ -28,7 +30,8 @@ SP_CLONES void sp_nnls_gram_small(sp_nnls_core *s, int64_t first)
         }
 }
 
-SP_CLONES void sp_nnls_subtract_four(int64_t count, const double *const column[4], const double x[4], double *restrict h)
+SP_CLONES void sp_nnls_subtract_four(int64_t count, const double *const column[4], const double x[4],
+                                     double *restrict h)
 {
     const double *a = column[0], *b = column[1], *c = column[2], *d = column[3];
     const double s = x[0], t = x[1], u = x[2], v = x[3];

@@ -26,7 +26,8 @@ static bool is_threefold(const sp_sparse *matrix)
                 return false;
         for (int64_t k = first; k < first + count; k++)
             for (int c = 0; c < 3; c++)
-                if (matrix->index[k] % 3 || matrix->index[k + c * count] != matrix->index[k] + c || matrix->value[k + c * count] != matrix->value[k])
+                if (matrix->index[k] % 3 || matrix->index[k + c * count] != matrix->index[k] + c ||
+                    matrix->value[k + c * count] != matrix->value[k])
                     return false;
     }
     return true;
@@ -114,18 +115,24 @@ int sp_sparse_check(sp_context *context, const sp_sparse *matrix, double toleran
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++) {
             int64_t column = matrix->index[k];
             if (column < 0 || column >= matrix->order)
-                return sp_fail(context, SP_INPUT, "row %lld names column %lld of %lld", (long long)row, (long long)column, (long long)matrix->order);
+                return sp_fail(context, SP_INPUT, "row %lld names column %lld of %lld", (long long)row,
+                               (long long)column, (long long)matrix->order);
             if (k > matrix->start[row] && column <= matrix->index[k - 1])
                 return sp_fail(context, SP_INPUT, "row %lld: its columns do not increase", (long long)row);
             if (!isfinite(matrix->value[k]))
-                return sp_fail(context, SP_INPUT, "row %lld, column %lld is not finite", (long long)row, (long long)column);
+                return sp_fail(context, SP_INPUT, "row %lld, column %lld is not finite", (long long)row,
+                               (long long)column);
             largest = fmax(largest, fabs(matrix->value[k]));
         }
     }
-    for (int64_t row = 0; row < matrix->order; row++) /* every entry needs its partner: one triangle alone is no symmetric matrix */
+    for (int64_t row = 0; row < matrix->order;
+         row++) /* every entry needs its partner: one triangle alone is no symmetric matrix */
         for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
-            if (matrix->value[k] != 0 && !(fabs(matrix->value[k] - sp_sparse_entry(matrix, matrix->index[k], row)) <= tolerance * largest))
-                return sp_fail(context, SP_INPUT, "row %lld, column %lld: the matrix is not symmetric (both triangles are needed)", (long long)row, (long long)matrix->index[k]);
+            if (matrix->value[k] != 0 &&
+                !(fabs(matrix->value[k] - sp_sparse_entry(matrix, matrix->index[k], row)) <= tolerance * largest))
+                return sp_fail(context, SP_INPUT,
+                               "row %lld, column %lld: the matrix is not symmetric (both triangles are needed)",
+                               (long long)row, (long long)matrix->index[k]);
     return SP_OK;
 }
 
@@ -142,16 +149,19 @@ SP_INLINE two two_at(const double *x)
 static void third_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
 {
     int64_t n = matrix->order;
-#pragma omp parallel for schedule(static) num_threads(context->threads) if (matrix->third_start[n / 3] * count > SMALL / 3)
+#pragma omp parallel for schedule(static)                                                                              \
+    num_threads(context->threads) if (matrix->third_start[n / 3] * count > SMALL / 3)
     for (int64_t i = 0; i < n / 3; i++) {
         const int64_t first = matrix->third_start[i], end = matrix->third_start[i + 1];
-        for (int64_t column = 0; column < count; column += 2) { /* two columns wait less for each other; the last one may stand for both */
+        for (int64_t column = 0; column < count;
+             column += 2) { /* two columns wait less for each other; the last one may stand for both */
             const int64_t other = column + 1 < count ? column + 1 : column;
             const double *x0 = x + column * n, *x1 = x + other * n;
             two s0 = {0}, s1 = {0};
             double last0 = 0, last1 = 0;
             for (int64_t k = first; k < end; k++) {
-                const double a = matrix->third_value[k], *u = x0 + matrix->third_index[k], *v = x1 + matrix->third_index[k];
+                const double a = matrix->third_value[k], *u = x0 + matrix->third_index[k],
+                             *v = x1 + matrix->third_index[k];
                 s0 += a * two_at(u);
                 last0 += a * u[2];
                 s1 += a * two_at(v);
@@ -187,7 +197,8 @@ SP_CLONES static void range_times(const sp_sparse *matrix, int64_t begin, int64_
     const sp_nodes *nodes = matrix->nodes;
     for (int64_t node = begin; node < end; node++)
         for (int64_t row = nodes->row[node]; row < nodes->row[node + 1]; row++)
-            y[row] = row_times(nodes->index + nodes->start[node], nodes->start[node + 1] - nodes->start[node], matrix->value + matrix->start[row], x);
+            y[row] = row_times(nodes->index + nodes->start[node], nodes->start[node + 1] - nodes->start[node],
+                               matrix->value + matrix->start[row], x);
 }
 
 static void nodes_times(const sp_context *context, const sp_sparse *matrix, const double *x, double *y)
@@ -199,9 +210,10 @@ static void nodes_times(const sp_context *context, const sp_sparse *matrix, cons
         range_times(matrix, begin, begin + RANGE < count ? begin + RANGE : count, x, y);
 }
 
-/* Rows [begin, end) for eight columns that lie beside each other in x [order, 8]: every entry is read once, and what it takes of x is one piece. Column
- * c < count goes to y [order, column major]. */
-SP_CLONES static void beside_times(const sp_sparse *matrix, int64_t begin, int64_t end, int64_t count, const sp_lanes *x, double *y)
+/* Rows [begin, end) for eight columns that lie beside each other in x [order, 8]: every entry is read once, and what it
+ * takes of x is one piece. Column c < count goes to y [order, column major]. */
+SP_CLONES static void beside_times(const sp_sparse *matrix, int64_t begin, int64_t end, int64_t count,
+                                   const sp_lanes *x, double *y)
 {
     for (int64_t row = begin; row < end; row++) {
         sp_lanes sum = {0};
@@ -213,7 +225,8 @@ SP_CLONES static void beside_times(const sp_sparse *matrix, int64_t begin, int64
 }
 
 /* The same for A ⊗ I₃, rows 3·begin to 3·end. */
-SP_CLONES static void thirds_beside_times(const sp_sparse *matrix, int64_t begin, int64_t end, int64_t count, const sp_lanes *x, double *y)
+SP_CLONES static void thirds_beside_times(const sp_sparse *matrix, int64_t begin, int64_t end, int64_t count,
+                                          const sp_lanes *x, double *y)
 {
     for (int64_t i = begin; i < end; i++) {
         sp_lanes sum[3] = {{0}, {0}, {0}};
@@ -247,7 +260,8 @@ static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_
                     beside[i][c] = c < count ? x[c * n + i] : 0;
 #pragma omp for schedule(static)
         for (int64_t begin = 0; begin < rows; begin += RANGE)
-            (matrix->third_value ? thirds_beside_times : beside_times)(matrix, begin, begin + RANGE < rows ? begin + RANGE : rows, count, beside, y);
+            (matrix->third_value ? thirds_beside_times : beside_times)(
+                matrix, begin, begin + RANGE < rows ? begin + RANGE : rows, count, beside, y);
     }
     free(beside);
     return true;
@@ -256,7 +270,8 @@ static bool few_times(const sp_context *context, const sp_sparse *matrix, int64_
 void sp_sparse_times(const sp_context *context, const sp_sparse *matrix, int64_t count, const double *x, double *y)
 {
     int64_t n = matrix->order, done = 0; /* one or two columns by themselves cost less than eight beside each other */
-    while (count - done > 2 && few_times(context, matrix, count - done < 8 ? count - done : 8, x + done * n, y + done * n))
+    while (count - done > 2 &&
+           few_times(context, matrix, count - done < 8 ? count - done : 8, x + done * n, y + done * n))
         done = count - done < 8 ? count : done + 8;
     if (done == count)
         return;

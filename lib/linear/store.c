@@ -11,7 +11,8 @@ enum {
     SLAB = 8192,   /* rows of a product by rows; SUB of them are one task */
     SUB = 512,
     GRAM_ROWS = 1024, /* rows of a block that stay in the cache while those of all earlier blocks pass */
-    GRAM_PANEL = 4096, MOST_GRAM_PANELS = 64, /* rows whose products are summed by themselves, at least; number of such panels */
+    GRAM_PANEL = 4096,
+    MOST_GRAM_PANELS = 64, /* rows whose products are summed by themselves, at least; number of such panels */
 };
 
 /* ---- where the columns are ---- */
@@ -49,7 +50,8 @@ int sp_store_grow(sp_context *context, sp_store *store, int64_t count, int64_t r
         return status;
     for (int64_t b = before; b < blocks && b == store->resident && b < resident; b++) {
         double **to = sp_list_add(&store->blocks, 1, sizeof *to);
-        double *block = store->columns ? store->columns + b * WIDTH * store->rows : sp_pool_raw(&store->pool, store->rows * WIDTH, sizeof *block);
+        double *block = store->columns ? store->columns + b * WIDTH * store->rows
+                                       : sp_pool_raw(&store->pool, store->rows * WIDTH, sizeof *block);
         if (!to || !block)
             return sp_fail_memory(context);
         *to = block;
@@ -73,7 +75,8 @@ int sp_store_evict(sp_context *context, sp_store *store, int64_t resident)
         int64_t b = store->resident - 1;
         double *block = blocks_of(store)[b];
         if (b * WIDTH < store->count)
-            status = store->outside.save(context, store->outside.data, 0, store->rows, b * WIDTH, sp_store_width(store, b * WIDTH), block);
+            status = store->outside.save(context, store->outside.data, 0, store->rows, b * WIDTH,
+                                         sp_store_width(store, b * WIDTH), block);
         if (status == SP_OK) {
             sp_pool_drop(&store->pool, block);
             store->blocks.count = store->resident = b;
@@ -96,7 +99,8 @@ static double *in_memory(const sp_store *store, int64_t column)
     return column < store->resident * WIDTH ? blocks_of(store)[column / WIDTH] + column % WIDTH * store->rows : NULL;
 }
 
-int sp_store_read(sp_context *context, const sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width, double *to)
+int sp_store_read(sp_context *context, const sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width,
+                  double *to)
 {
     int status = SP_OK;
     for (int64_t run; width > 0 && status == SP_OK; first += run, width -= run, to += run * height) {
@@ -110,7 +114,8 @@ int sp_store_read(sp_context *context, const sp_store *store, int64_t row, int64
     return status;
 }
 
-int sp_store_write(sp_context *context, sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width, const double *from)
+int sp_store_write(sp_context *context, sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width,
+                   const double *from)
 {
     int status = SP_OK;
     for (int64_t run; width > 0 && status == SP_OK; first += run, width -= run, from += run * height) {
@@ -130,14 +135,16 @@ int sp_store_load(sp_context *context, const sp_store *store, int64_t first, dou
     if (*columns)
         return SP_OK;
     *columns = buffer;
-    return store->outside.load(context, store->outside.data, 0, store->rows, first, sp_store_width(store, first), buffer);
+    return store->outside.load(context, store->outside.data, 0, store->rows, first, sp_store_width(store, first),
+                               buffer);
 }
 
 int sp_store_save(sp_context *context, sp_store *store, int64_t first, const double *columns)
 {
     if (in_memory(store, first))
         return SP_OK;
-    return store->outside.save(context, store->outside.data, 0, store->rows, first, sp_store_width(store, first), columns);
+    return store->outside.save(context, store->outside.data, 0, store->rows, first, sp_store_width(store, first),
+                               columns);
 }
 
 int sp_store_keep(sp_context *context, sp_store *store, int64_t count, const int64_t *index)
@@ -163,10 +170,10 @@ int sp_store_keep(sp_context *context, sp_store *store, int64_t count, const int
 /* What a call on a store works with. */
 typedef struct workspace {
     sp_pool pool;
-    double *block, *other;   /* [rows, WIDTH] two blocks that were read; NULL where all are in memory */
-    double *product;         /* [rows, WIDTH] M times a block */
-    double *metric;          /* for sp_metric_times */
-    double *inner, *h;       /* for sp_dense_inner; [WIDTH, WIDTH] */
+    double *block, *other; /* [rows, WIDTH] two blocks that were read; NULL where all are in memory */
+    double *product;       /* [rows, WIDTH] M times a block */
+    double *metric;        /* for sp_metric_times */
+    double *inner, *h;     /* for sp_dense_inner; [WIDTH, WIDTH] */
 } workspace;
 
 static int64_t metric_work(const sp_metric *metric)
@@ -208,34 +215,44 @@ static int64_t gram_parts(int64_t rows, int64_t count)
 
 int64_t sp_store_workspace(const sp_metric *metric, int64_t rows, int64_t count)
 {
-    int64_t blocks = 3 * WIDTH * rows + metric_work(metric) + sp_dense_inner_work(WIDTH, WIDTH) + WIDTH * WIDTH + gram_parts(rows, count), slabs = 2 * (rows < SLAB ? rows : SLAB) * count;
+    int64_t blocks = 3 * WIDTH * rows + metric_work(metric) + sp_dense_inner_work(WIDTH, WIDTH) + WIDTH * WIDTH +
+                     gram_parts(rows, count),
+            slabs = 2 * (rows < SLAB ? rows : SLAB) * count;
     return (int64_t)sizeof(double) * (blocks > slabs ? blocks : slabs);
 }
 
 /* product = M × `width` columns. */
-static void times(const sp_context *context, const sp_metric *metric, int64_t width, const double *columns, const workspace *w)
+static void times(const sp_context *context, const sp_metric *metric, int64_t width, const double *columns,
+                  const workspace *w)
 {
     for (int64_t c = 0; c < width; c += AT_A_TIME)
-        sp_metric_times(context, metric, width - c < AT_A_TIME ? width - c : AT_A_TIME, columns + c * metric->rows, w->product + c * metric->rows, w->metric);
+        sp_metric_times(context, metric, width - c < AT_A_TIME ? width - c : AT_A_TIME, columns + c * metric->rows,
+                        w->product + c * metric->rows, w->metric);
 }
 
 /* part [blocks, WIDTH, width] = the blocks' columns times `width` columns of the product, on rows [row, end). */
-static void inner_rows(int64_t rows, int64_t row, int64_t end, int64_t blocks, double *const *block, const int *heights, int64_t width, const double *product, double *part)
+static void inner_rows(int64_t rows, int64_t row, int64_t end, int64_t blocks, double *const *block, const int *heights,
+                       int64_t width, const double *product, double *part)
 {
     for (int64_t at = row; at < end; at += GRAM_ROWS)
         for (int64_t b = 0; b < blocks; b++)
-            cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, heights[b == blocks - 1], (int)width, (int)(end - at < GRAM_ROWS ? end - at : GRAM_ROWS), 1, block[b] + at, (int)rows, product + at,
+            cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, heights[b == blocks - 1], (int)width,
+                        (int)(end - at < GRAM_ROWS ? end - at : GRAM_ROWS), 1, block[b] + at, (int)rows, product + at,
                         (int)rows, at > row, part + b * WIDTH * width, WIDTH);
 }
 
-/* Rows before·WIDTH… of `width` columns of G [count, …] from the first of them on: blocks of WIDTH columns, the last of them `last`, times the product. */
-static void gram_columns(const sp_context *context, const sp_store *store, int64_t blocks, double *const *block, int64_t last, int64_t width, const workspace *w, double *parts, double *G)
+/* Rows before·WIDTH… of `width` columns of G [count, …] from the first of them on: blocks of WIDTH columns, the last of
+ * them `last`, times the product. */
+static void gram_columns(const sp_context *context, const sp_store *store, int64_t blocks, double *const *block,
+                         int64_t last, int64_t width, const workspace *w, double *parts, double *G)
 {
     const int heights[2] = {WIDTH, (int)last};
-    int64_t rows = store->rows, panel = gram_panel(rows), panels = (rows + panel - 1) / panel, size = blocks * WIDTH * width;
+    int64_t rows = store->rows, panel = gram_panel(rows), panels = (rows + panel - 1) / panel,
+            size = blocks * WIDTH * width;
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (panels > 1)
     for (int64_t p = 0; p < panels; p++)
-        inner_rows(rows, p * panel, (p + 1) * panel < rows ? (p + 1) * panel : rows, blocks, block, heights, width, w->product, parts + p * size);
+        inner_rows(rows, p * panel, (p + 1) * panel < rows ? (p + 1) * panel : rows, blocks, block, heights, width,
+                   w->product, parts + p * size);
     for (int64_t b = 0; b < blocks; b++)
         for (int64_t c = 0; c < width; c++)
             for (int64_t i = 0; i < heights[b == blocks - 1]; i++) {
@@ -260,7 +277,8 @@ int sp_store_gram(sp_context *context, const sp_metric *metric, const sp_store *
     }
     memset(G, 0, (size_t)(count * count) * sizeof *G);
     for (int64_t first = 0; first < count; first += WIDTH) {
-        int64_t width = sp_store_width(store, first), here = first / WIDTH, near = here < store->resident ? here : store->resident; /* earlier blocks in memory */
+        int64_t width = sp_store_width(store, first), here = first / WIDTH,
+                near = here < store->resident ? here : store->resident; /* earlier blocks in memory */
         double *block, *other;
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
         times(context, metric, width, block, &w);
@@ -274,7 +292,8 @@ int sp_store_gram(sp_context *context, const sp_metric *metric, const sp_store *
         for (int64_t c = 0; c < width; c++)
             for (int64_t i = c + 1; i < width; i++)
                 G[(first + c) * count + first + i] = 0;
-        SP_TRY(sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
+        SP_TRY(
+            sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
     }
 done:
     sp_pool_free(&w.pool);
@@ -328,7 +347,8 @@ int sp_store_squares(sp_context *context, const sp_metric *metric, const sp_stor
         SP_TRY(sp_store_load(context, store, first, w.block, &block));
         times(context, metric, sp_store_width(store, first), block, &w);
         for (int64_t c = 0; c < sp_store_width(store, first); c++)
-            square[first + c] = fmax(0, sp_dense_dot(store->rows, block + c * store->rows, w.product + c * store->rows));
+            square[first + c] =
+                fmax(0, sp_dense_dot(store->rows, block + c * store->rows, w.product + c * store->rows));
     }
 done:
     sp_pool_free(&w.pool);
@@ -339,15 +359,16 @@ int sp_store_times(sp_context *context, sp_store *store, int64_t to, const doubl
 {
     sp_pool scratch = {0};
     int64_t most = store->rows < SLAB ? store->rows : SLAB, m = store->count;
-    double *from = sp_pool_raw(&scratch, most * m, sizeof *from), *product = sp_pool_raw(&scratch, most * to, sizeof *product);
+    double *from = sp_pool_raw(&scratch, most * m, sizeof *from),
+           *product = sp_pool_raw(&scratch, most * to, sizeof *product);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     for (int64_t row = 0; status == SP_OK && m && to && row < store->rows; row += SLAB) {
         int64_t height = store->rows - row < SLAB ? store->rows - row : SLAB;
         SP_TRY(sp_store_read(context, store, row, height, 0, m, from));
 #pragma omp parallel for schedule(dynamic) num_threads(context->threads) if (height > SUB)
         for (int64_t first = 0; first < height; first += SUB)
-            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(height - first < SUB ? height - first : SUB), (int)to, (int)m, 1, from + first, (int)height, C, (int)m, 0,
-                        product + first, (int)height);
+            cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(height - first < SUB ? height - first : SUB),
+                        (int)to, (int)m, 1, from + first, (int)height, C, (int)m, 0, product + first, (int)height);
         SP_TRY(sp_store_write(context, store, row, height, 0, to, product));
         SP_TRY(sp_progress(context, (double)(row + height) / (double)store->rows));
     }
@@ -361,7 +382,8 @@ done:
 /* ---- orthonormalization ---- */
 
 /* A block loses its parts along the blocks before it; those are added to R where it is given. product: M × block. */
-static int project_off_earlier(sp_context *context, const sp_metric *metric, const sp_store *store, int64_t first, double *block, double *R, const workspace *w)
+static int project_off_earlier(sp_context *context, const sp_metric *metric, const sp_store *store, int64_t first,
+                               double *block, double *R, const workspace *w)
 {
     int64_t rows = store->rows, width = sp_store_width(store, first);
     int status = SP_OK;
@@ -378,9 +400,10 @@ done:
     return status;
 }
 
-/* One column against the `before` ones of its block, twice; returns its norm afterwards (0: dependent), and in *shrunk by
- * which factor it was longer. r: where its parts go. */
-static double orthonormalize_column(const sp_context *context, const sp_metric *metric, int64_t before, double *block, double *r, double least, double *shrunk, const workspace *w)
+/* One column against the `before` ones of its block, twice; returns its norm afterwards (0: dependent), and in *shrunk
+ * by which factor it was longer. r: where its parts go. */
+static double orthonormalize_column(const sp_context *context, const sp_metric *metric, int64_t before, double *block,
+                                    double *r, double least, double *shrunk, const workspace *w)
 {
     int64_t rows = metric->rows;
     double *column = block + before * rows, start = 0, norm = 0;
@@ -406,7 +429,8 @@ static double orthonormalize_column(const sp_context *context, const sp_metric *
     return norm;
 }
 
-int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_store *store, double threshold, double *R, int64_t *rank)
+int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_store *store, double threshold, double *R,
+                            int64_t *rank)
 {
     int64_t rows = store->rows, count = store->count;
     workspace w;
@@ -428,13 +452,14 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
             SP_TRY(project_off_earlier(context, metric, store, first, block, R, &w));
         }
         for (int64_t c = 0; c < width; c++) {
-            double norm = orthonormalize_column(context, metric, c, block, R + (first + c) * count + first, threshold * original[c], &shrunk, &w);
+            double norm = orthonormalize_column(context, metric, c, block, R + (first + c) * count + first,
+                                                threshold * original[c], &shrunk, &w);
             R[(first + c) * count + first + c] = norm;
             if (norm > 0)
                 most_shrunk = fmax(most_shrunk, shrunk);
         }
-        /* a column that lost most of its length against the block's other columns has regained parts along the earlier blocks; and without those
-         * it may be short again */
+        /* a column that lost most of its length against the block's other columns has regained parts along the earlier
+         * blocks; and without those it may be short again */
         for (int round = 0; first && most_shrunk > 8 && round < MOST_ROUNDS; round++) {
             double unused[WIDTH];
             most_shrunk = 1;
@@ -444,16 +469,19 @@ int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_sto
                 double *diagonal = &R[(first + c) * count + first + c];
                 if (*diagonal == 0)
                     continue;
-                double norm = orthonormalize_column(context, metric, c, block, unused, threshold * original[c] / *diagonal, &shrunk, &w);
+                double norm = orthonormalize_column(context, metric, c, block, unused,
+                                                    threshold * original[c] / *diagonal, &shrunk, &w);
                 *diagonal *= norm;
                 if (norm > 0)
-                    most_shrunk = fmax(most_shrunk, fmax(shrunk, 1 / norm)); /* it was of norm 1 before the projection */
+                    most_shrunk =
+                        fmax(most_shrunk, fmax(shrunk, 1 / norm)); /* it was of norm 1 before the projection */
             }
         }
         for (int64_t c = 0; c < width; c++)
             *rank += R[(first + c) * count + first + c] > 0;
         SP_TRY(sp_store_save(context, store, first, block));
-        SP_TRY(sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
+        SP_TRY(
+            sp_progress(context, (double)(first + width) * (double)(first + width) / ((double)count * (double)count)));
     }
 done:
     sp_pool_free(&w.pool);
@@ -494,7 +522,8 @@ done:
 
 /* ---- columns in memory ---- */
 
-int sp_metric_orthonormalize(sp_context *context, const sp_metric *metric, int64_t count, double *A, double threshold, double *R, int64_t *rank)
+int sp_metric_orthonormalize(sp_context *context, const sp_metric *metric, int64_t count, double *A, double threshold,
+                             double *R, int64_t *rank)
 {
     sp_store store;
     int status = sp_store_over(context, metric->rows, count, A, &store);

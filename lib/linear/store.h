@@ -1,5 +1,5 @@
-/* A tall matrix of columns that may be larger than memory: blocks of SP_STORE_WIDTH columns, the first of them in memory,
- * the rest wherever the caller keeps them (a scratch file; the library itself touches none).
+/* A tall matrix of columns that may be larger than memory: blocks of SP_STORE_WIDTH columns, the first of them in
+ * memory, the rest wherever the caller keeps them (a scratch file; the library itself touches none).
  *
  * Everything that computes on a store goes over the same blocks in the same order, wherever they are. So the bytes of a
  * result do not depend on how many of them are in memory, and a matrix in memory is the case of all of them. */
@@ -15,15 +15,16 @@ enum { SP_STORE_WIDTH = 32 };
 typedef struct sp_store_outside {
     void *data;
     int (*load)(sp_context *context, void *data, int64_t row, int64_t height, int64_t first, int64_t width, double *to);
-    int (*save)(sp_context *context, void *data, int64_t row, int64_t height, int64_t first, int64_t width, const double *from);
+    int (*save)(sp_context *context, void *data, int64_t row, int64_t height, int64_t first, int64_t width,
+                const double *from);
 } sp_store_outside;
 
 typedef struct sp_store {
     sp_pool pool;
     int64_t rows, count;
-    int64_t resident;   /* so many blocks are in memory */
-    sp_list blocks;     /* of double *: [rows, SP_STORE_WIDTH] each, those in memory */
-    double *columns;    /* sp_store_over: the caller's [rows, count]; else NULL */
+    int64_t resident; /* so many blocks are in memory */
+    sp_list blocks;   /* of double *: [rows, SP_STORE_WIDTH] each, those in memory */
+    double *columns;  /* sp_store_over: the caller's [rows, count]; else NULL */
     sp_store_outside outside;
 } sp_store;
 
@@ -35,20 +36,23 @@ int sp_store_over(sp_context *context, int64_t rows, int64_t count, double *A, s
 
 void sp_store_free(sp_store *store);
 
-/* Makes it `count` columns, not less than it has; new blocks come into memory while fewer than `resident` are there. New
- * columns have to be written before they are read. */
+/* Makes it `count` columns, not less than it has; new blocks come into memory while fewer than `resident` are there.
+ * New columns have to be written before they are read. */
 int sp_store_grow(sp_context *context, sp_store *store, int64_t count, int64_t resident) SP_MUST_USE;
 
 /* Moves blocks out until at most `resident` are in memory. */
 int sp_store_evict(sp_context *context, sp_store *store, int64_t resident) SP_MUST_USE;
 
 /* Rectangles, packed [height, width, column major]. */
-int sp_store_read(sp_context *context, const sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width, double *to) SP_MUST_USE;
-int sp_store_write(sp_context *context, sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width, const double *from) SP_MUST_USE;
+int sp_store_read(sp_context *context, const sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width,
+                  double *to) SP_MUST_USE;
+int sp_store_write(sp_context *context, sp_store *store, int64_t row, int64_t height, int64_t first, int64_t width,
+                   const double *from) SP_MUST_USE;
 
 /* Columns [first, …) of the block that begins there, as far as the store goes: *columns is where they are in memory, or
  * `buffer` [rows, SP_STORE_WIDTH], into which they were read. */
-int sp_store_load(sp_context *context, const sp_store *store, int64_t first, double *buffer, double **columns) SP_MUST_USE;
+int sp_store_load(sp_context *context, const sp_store *store, int64_t first, double *buffer,
+                  double **columns) SP_MUST_USE;
 
 /* Writes a block back that sp_store_load gave (nothing to do where it is in memory). */
 int sp_store_save(sp_context *context, sp_store *store, int64_t first, const double *columns) SP_MUST_USE;
@@ -68,24 +72,30 @@ int sp_store_scale(sp_context *context, sp_store *store, const double *factor) S
 /* square[c] = uᵀMu of every column. */
 int sp_store_squares(sp_context *context, const sp_metric *metric, const sp_store *store, double *square) SP_MUST_USE;
 
-/* The upper triangle of G = AᵀMA [count, count, column major], 0 below it; one product with M and one pass over the columns before it for each block. */
+/* The upper triangle of G = AᵀMA [count, count, column major], 0 below it; one product with M and one pass over the
+ * columns before it for each block. */
 int sp_store_gram(sp_context *context, const sp_metric *metric, const sp_store *store, double *G) SP_MUST_USE;
 
 /* The sign of each column as sp_dense_fix_signs has it. */
 int sp_store_fix_signs(sp_context *context, sp_store *store) SP_MUST_USE;
 
-/* M-orthonormal basis of the columns, in order: A = Q R with R [count, count, column major] upper triangular, Q in the place
- * of A. Block Gram–Schmidt, left-looking: every block is projected twice off all earlier ones, then its columns off each other, as often as that
- * leaves less than half of one, and all of it again where a column has become much shorter. Columns that depend on earlier ones (what is left is at most
- * `threshold` of the column's norm) are 0 in Q and have a zero row in R. rank receives the number of others. */
-int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_store *store, double threshold, double *R, int64_t *rank) SP_MUST_USE;
+/* M-orthonormal basis of the columns, in order: A = Q R with R [count, count, column major] upper triangular, Q in the
+ * place of A. Block Gram–Schmidt, left-looking: every block is projected twice off all earlier ones, then its columns
+ * off each other, as often as that leaves less than half of one, and all of it again where a column has become much
+ * shorter. Columns that depend on earlier ones (what is left is at most `threshold` of the column's norm) are 0 in Q
+ * and have a zero row in R. rank receives the number of others. */
+int sp_store_orthonormalize(sp_context *context, const sp_metric *metric, sp_store *store, double threshold, double *R,
+                            int64_t *rank) SP_MUST_USE;
 
 /* Largest |QᵀMQ − I| over the columns of Q that are not zero. */
-int sp_store_orthogonality(sp_context *context, const sp_metric *metric, const sp_store *store, double *error) SP_MUST_USE;
+int sp_store_orthogonality(sp_context *context, const sp_metric *metric, const sp_store *store,
+                           double *error) SP_MUST_USE;
 
 /* The same for columns in memory: A [rows, count] becomes Q; Q [rows, count]. */
-int sp_metric_orthonormalize(sp_context *context, const sp_metric *metric, int64_t count, double *A, double threshold, double *R, int64_t *rank) SP_MUST_USE;
-int sp_metric_orthogonality(sp_context *context, const sp_metric *metric, int64_t count, const double *Q, double *error) SP_MUST_USE;
+int sp_metric_orthonormalize(sp_context *context, const sp_metric *metric, int64_t count, double *A, double threshold,
+                             double *R, int64_t *rank) SP_MUST_USE;
+int sp_metric_orthogonality(sp_context *context, const sp_metric *metric, int64_t count, const double *Q,
+                            double *error) SP_MUST_USE;
 
 /* Bytes of workspace that any of these calls takes on `rows` rows and `count` columns, R and C not included. */
 int64_t sp_store_workspace(const sp_metric *metric, int64_t rows, int64_t count);

@@ -1,6 +1,9 @@
 #include "linear/supernodes.h"
 
-enum { COLUMNS = 8 }; /* of a supernode, that one sweep over its rows takes: a row of x is then loaded and stored once for eight entries of L */
+enum {
+    COLUMNS = 8
+}; /* of a supernode, that one sweep over its rows takes: a row of x is then loaded and stored once for eight entries of
+      L */
 
 typedef struct part {
     const double *L;    /* [rows, columns, column major] of a supernode, below the triangle of some of its columns */
@@ -63,7 +66,8 @@ SP_INLINE void backward(const double *L, int columns, int groups, const part *be
 }
 
 /* Numbers of columns and groups are constants in the loops, so that v stays in registers. */
-SP_INLINE void eliminate(bool back, const double *L, int columns, int groups, const part *below, sp_lanes *here, sp_lanes *x)
+SP_INLINE void eliminate(bool back, const double *L, int columns, int groups, const part *below, sp_lanes *here,
+                         sp_lanes *x)
 {
     if (back)
         backward(L, columns, groups, below, here, x);
@@ -73,24 +77,43 @@ SP_INLINE void eliminate(bool back, const double *L, int columns, int groups, co
 
 SP_INLINE void sweep(const cholmod_factor *factor, bool back, int groups, sp_lanes *x)
 {
-    const int64_t *super = factor->super, *start = factor->pi, *value = factor->px, *row = factor->s, supernodes = (int64_t)factor->nsuper;
+    const int64_t *super = factor->super, *start = factor->pi, *value = factor->px, *row = factor->s,
+                  supernodes = (int64_t)factor->nsuper;
     for (int64_t k = 0; k < supernodes; k++) {
-        const int64_t s = back ? supernodes - 1 - k : k, first = super[s], width = super[s + 1] - first, rows = start[s + 1] - start[s], last = (width - 1) / COLUMNS * COLUMNS;
+        const int64_t s = back ? supernodes - 1 - k : k, first = super[s], width = super[s + 1] - first,
+                      rows = start[s + 1] - start[s], last = (width - 1) / COLUMNS * COLUMNS;
         for (int64_t c = 0; c <= last; c += COLUMNS) {
             const int64_t at = back ? last - c : c;
             const int columns = width - at < COLUMNS ? (int)(width - at) : COLUMNS;
             const double *L = (const double *)factor->x + value[s] + at * rows + at;
-            const part below = {.L = L + columns, .row = row + start[s] + at + columns, .rows = rows - at - columns, .stride = rows};
+            const part below = {
+                .L = L + columns, .row = row + start[s] + at + columns, .rows = rows - at - columns, .stride = rows};
             sp_lanes *here = x + (first + at) * groups;
             switch (columns) {
-            case 1: eliminate(back, L, 1, groups, &below, here, x); break;
-            case 2: eliminate(back, L, 2, groups, &below, here, x); break;
-            case 3: eliminate(back, L, 3, groups, &below, here, x); break;
-            case 4: eliminate(back, L, 4, groups, &below, here, x); break;
-            case 5: eliminate(back, L, 5, groups, &below, here, x); break;
-            case 6: eliminate(back, L, 6, groups, &below, here, x); break;
-            case 7: eliminate(back, L, 7, groups, &below, here, x); break;
-            default: eliminate(back, L, COLUMNS, groups, &below, here, x); break;
+            case 1:
+                eliminate(back, L, 1, groups, &below, here, x);
+                break;
+            case 2:
+                eliminate(back, L, 2, groups, &below, here, x);
+                break;
+            case 3:
+                eliminate(back, L, 3, groups, &below, here, x);
+                break;
+            case 4:
+                eliminate(back, L, 4, groups, &below, here, x);
+                break;
+            case 5:
+                eliminate(back, L, 5, groups, &below, here, x);
+                break;
+            case 6:
+                eliminate(back, L, 6, groups, &below, here, x);
+                break;
+            case 7:
+                eliminate(back, L, 7, groups, &below, here, x);
+                break;
+            default:
+                eliminate(back, L, COLUMNS, groups, &below, here, x);
+                break;
             }
         }
     }
@@ -99,9 +122,15 @@ SP_INLINE void sweep(const cholmod_factor *factor, bool back, int groups, sp_lan
 SP_NATIVE void sp_supernodes_sweep(const cholmod_factor *factor, bool back, int groups, sp_lanes *x)
 {
     switch (groups) {
-    case 1: sweep(factor, back, 1, x); break;
-    case 2: sweep(factor, back, 2, x); break;
-    default: sweep(factor, back, SP_SUPERNODES_GROUPS, x); break;
+    case 1:
+        sweep(factor, back, 1, x);
+        break;
+    case 2:
+        sweep(factor, back, 2, x);
+        break;
+    default:
+        sweep(factor, back, SP_SUPERNODES_GROUPS, x);
+        break;
     }
 }
 

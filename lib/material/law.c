@@ -93,7 +93,8 @@ SP_INLINE void isochoric_neo_hookean(const sp_lanes *c, sp_lanes a3, sp_lanes j,
 
 SP_INLINE void mooney_rivlin(const sp_lanes *c, sp_lanes a3, sp_lanes b3, sp_lanes j, invariants *w)
 {
-    sp_lanes m = c[0], b = b3 + 3, J = j + 1, p = of_lanes(POWER, j), q = (p + 1) * (p + 1), p2 = p * (p + 2); /* q = J^(−4/3), p2 = q − 1 */
+    sp_lanes m = c[0], b = b3 + 3, J = j + 1, p = of_lanes(POWER, j), q = (p + 1) * (p + 1),
+             p2 = p * (p + 2); /* q = J^(−4/3), p2 = q − 1 */
     *w = (invariants){.W = c[2] * j * j + m * (b * p2 + b3)};
     w->W_b = m * q;
     w->W_J = 2 * c[2] * j - 4.0 / 3.0 * m * b * q / J;
@@ -145,7 +146,7 @@ SP_INLINE sp_lanes square_sum(const sp_lanes *A)
 
 /* What the invariants are made of. */
 typedef struct strain {
-    sp_lanes F[9], C[9], D[9];   /* D = C − I = H + Hᵀ + HᵀH */
+    sp_lanes F[9], C[9], D[9];       /* D = C − I = H + Hᵀ + HᵀH */
     sp_lanes g_a[9], g_b[9], g_J[9]; /* gradients of the invariants: 2F, 2(aF − FC), cof F */
     sp_lanes a3, b3, j, d2;
 } strain;
@@ -240,7 +241,8 @@ SP_INLINE void jacobi(int n, sp_lanes *A, sp_lanes *V, int p, int q)
     }
 }
 
-/* Eigenvalues onto the diagonal of A, vectors into the columns of V; quadratic convergence, so that `sweeps` of them are exact to rounding. */
+/* Eigenvalues onto the diagonal of A, vectors into the columns of V; quadratic convergence, so that `sweeps` of them
+ * are exact to rounding. */
 SP_INLINE void eigenvectors(int n, int sweeps, sp_lanes *A, sp_lanes *V)
 {
     for (int k = 0; k < n * n; k++)
@@ -251,7 +253,8 @@ SP_INLINE void eigenvectors(int n, int sweeps, sp_lanes *A, sp_lanes *V)
                 jacobi(n, A, V, p, q);
 }
 
-/* The quaternion of R is the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix (Horn 1987): for any F. */
+/* The quaternion of R is the eigenvector of the largest eigenvalue of a symmetric 4 × 4 matrix (Horn 1987): for any F.
+ */
 SP_CLONES static void rotation_by_eigenvectors(const sp_lanes F[9], sp_lanes R[9])
 {
     sp_lanes N[16], V[16], q[4], best;
@@ -289,8 +292,8 @@ SP_CLONES static void rotation_by_eigenvectors(const sp_lanes F[9], sp_lanes R[9
     R[8] = 1 - scale * (x * x + y * y);
 }
 
-/* Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986) from the F of the same direction with |F|² = 3, a tenth of the work, in lanes where det F then says that no singular value is below 0.17:
- * seven steps take that to 1 + 1e-19. */
+/* Newton's iteration R ← (R + R⁻ᵀ)/2 (Higham 1986) from the F of the same direction with |F|² = 3, a tenth of the work,
+ * in lanes where det F then says that no singular value is below 0.17: seven steps take that to 1 + 1e-19. */
 SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
 {
     const double enough = 0.25;
@@ -316,8 +319,9 @@ SP_CLONES void sp_nearest_rotation(const sp_lanes F[9], sp_lanes R[9])
             R[k][l] = other[k][l];
 }
 
-/* Corotational: P = 2μ(F − R) + λ (tr S − 3) R, S = RᵀF. ∂R: δR = R[ω]×, (tr S I − S) ω = axial(Rᵀδ F), so with the columns c_k of R [e_k]× the derivative is Σ c_k G⁻¹_kl c_lᵀ.
- * At a change of the nearest rotation G is singular; its inverse is bounded by what a stretch of 1e-3 gives there. */
+/* Corotational: P = 2μ(F − R) + λ (tr S − 3) R, S = RᵀF. ∂R: δR = R[ω]×, (tr S I − S) ω = axial(Rᵀδ F), so with the
+ * columns c_k of R [e_k]× the derivative is Σ c_k G⁻¹_kl c_lᵀ. At a change of the nearest rotation G is singular; its
+ * inverse is bounded by what a stretch of 1e-3 gives there. */
 SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, sp_lanes *W, sp_lanes *P, sp_lanes *A)
 {
     sp_lanes lambda = law->constant[0], mu = law->constant[1], F[9], R[9], D[9], volume;
@@ -362,7 +366,8 @@ SP_CLONES static void corotational(const sp_law_lanes *law, const sp_lanes *H, s
     sp_lanes turn = lambda * volume - 2 * mu;
     for (int p = 0, at = 0; p < 9; p++)
         for (int q = p; q < 9; q++, at++) {
-            A[at] += lambda * R[p] * R[q] + turn * (turned[0][p] * turned[0][q] + turned[1][p] * turned[1][q] + turned[2][p] * turned[2][q]);
+            A[at] += lambda * R[p] * R[q] +
+                     turn * (turned[0][p] * turned[0][q] + turned[1][p] * turned[1][q] + turned[2][p] * turned[2][q]);
             if (p == q)
                 A[at] += 2 * mu;
         }
@@ -415,12 +420,14 @@ static bool all_definite(const sp_lanes *A)
                 return false;
         for (int i = p + 1; i < 9; i++)
             for (int j = i; j < 9; j++)
-                L[sp_tangent_entry(i, j)] -= L[sp_tangent_entry(p, i)] * L[sp_tangent_entry(p, j)] / L[sp_tangent_entry(p, p)];
+                L[sp_tangent_entry(i, j)] -=
+                    L[sp_tangent_entry(p, i)] * L[sp_tangent_entry(p, j)] / L[sp_tangent_entry(p, p)];
     }
     return true;
 }
 
-/* The matrix in the frames U of stress and V of the body: every row and then every column of A as 3 × 3 matrices X becomes UᵀXV. */
+/* The matrix in the frames U of stress and V of the body: every row and then every column of A as 3 × 3 matrices X
+ * becomes UᵀXV. */
 SP_INLINE void turn(const sp_lanes *U, const sp_lanes *V, sp_lanes *A)
 {
     for (int columns = 0; columns < 2; columns++)
@@ -456,7 +463,8 @@ SP_INLINE void principal_frames(const sp_lanes *H, sp_lanes *U, sp_lanes *V)
     multiply(R, V, U);
 }
 
-/* Whether nothing but rounding couples, in the principal frames, stretches with shears or shears of different planes: so it is without directions in the material. */
+/* Whether nothing but rounding couples, in the principal frames, stretches with shears or shears of different planes:
+ * so it is without directions in the material. */
 static bool apart(const sp_lanes *A)
 {
     static const int group[9] = {0, 1, 2, 1, 0, 3, 2, 3, 0};
@@ -493,7 +501,8 @@ SP_INLINE void drop_negative(int n, int sweeps, sp_lanes *A)
         }
 }
 
-/* In the principal frames the tangent of an isotropic law falls apart into stretches and the shears of three planes, by which eigenvalues are cheap; that of others is decomposed as a whole. */
+/* In the principal frames the tangent of an isotropic law falls apart into stretches and the shears of three planes, by
+ * which eigenvalues are cheap; that of others is decomposed as a whole. */
 SP_CLONES static void project_definite(const sp_lanes *H, sp_lanes *A)
 {
     enum { SWEEPS = 10 }; /* with 8 equal stretches and a fibre still leave 2e-12 */
@@ -592,7 +601,8 @@ static void refuse_inverted(const sp_law_lanes *law, const sp_lanes *H, sp_lanes
         double F[9];
         for (int k = 0; k < 9; k++)
             F[k] = H[k][l] + (k % 4 == 0);
-        double J = F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
+        double J = F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) +
+                   F[2] * (F[3] * F[7] - F[4] * F[6]);
         if (J > 0)
             continue;
         (*W)[l] = INFINITY;
@@ -603,7 +613,8 @@ static void refuse_inverted(const sp_law_lanes *law, const sp_lanes *H, sp_lanes
     }
 }
 
-void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite, sp_lanes *W, sp_lanes P[9], sp_lanes A[SP_TANGENT_ENTRIES])
+void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite, sp_lanes *W, sp_lanes P[9],
+                     sp_lanes A[SP_TANGENT_ENTRIES])
 {
     sp_lanes own[9];
     sp_lanes *stress = P ? P : A ? own : NULL;
@@ -612,7 +623,10 @@ void sp_law_evaluate(const sp_law_lanes *law, const sp_lanes H[9], bool definite
         stress[k] = (sp_lanes){0};
     for (int k = 0; A && k < SP_TANGENT_ENTRIES; k++)
         A[k] = (sp_lanes){0};
-    (law->law == SP_LAW_STVK ? sp_law_stvk : law->law == SP_LAW_LINEAR ? sp_law_linear : law->law == SP_LAW_COROTATIONAL ? corotational : invariant_law)(law, H, W, stress, A);
+    (law->law == SP_LAW_STVK           ? sp_law_stvk
+     : law->law == SP_LAW_LINEAR       ? sp_law_linear
+     : law->law == SP_LAW_COROTATIONAL ? corotational
+                                       : invariant_law)(law, H, W, stress, A);
     if (law->fibre != SP_FIBRE_NONE)
         fibres(law, H, W, stress, A);
     refuse_inverted(law, H, W, stress, A);

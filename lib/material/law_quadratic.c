@@ -2,7 +2,8 @@
 #include "material/law_internal.h"
 
 /* Voigt order xx, yy, zz, yz, zx, xy: indices of each component, and the component of each pair of indices. */
-static const int first[6] = {0, 1, 2, 1, 2, 0}, second[6] = {0, 1, 2, 2, 0, 1}, voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
+static const int first[6] = {0, 1, 2, 1, 2, 0}, second[6] = {0, 1, 2, 2, 0, 1},
+                 voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
 
 /* H to F and the Green–Lagrange strain E = ½(H + Hᵀ + HᵀH) [xx, yy, zz, yz, zx, xy], tensor components. */
 SP_INLINE void green_strain(const sp_lanes *H, sp_lanes *F, sp_lanes *E)
@@ -20,7 +21,8 @@ SP_INLINE void symmetric_product(const sp_lanes *U, const sp_lanes *V, sp_lanes 
 {
     for (int k = 0; k < 6; k++) {
         const int i = first[k], j = second[k];
-        E[k] = 0.5 * (U[i] * V[j] + U[3 + i] * V[3 + j] + U[6 + i] * V[6 + j] + (U[j] * V[i] + U[3 + j] * V[3 + i] + U[6 + j] * V[6 + i]));
+        E[k] = 0.5 * (U[i] * V[j] + U[3 + i] * V[3 + j] + U[6 + i] * V[6 + j] +
+                      (U[j] * V[i] + U[3 + j] * V[3 + i] + U[6 + j] * V[6 + i]));
     }
 }
 
@@ -134,7 +136,8 @@ SP_INLINE void quadratic_stress(const sp_law_lanes *law, const sp_lanes *E, sp_l
             S[k] = linear_stress(law, E, k);
     if (law->fibre == SP_FIBRE_NONE)
         return;
-    sp_lanes along = E[0] * a[0] * a[0] + E[1] * a[1] * a[1] + E[2] * a[2] * a[2] + 2 * (E[3] * a[1] * a[2] + E[4] * a[2] * a[0] + E[5] * a[0] * a[1]);
+    sp_lanes along = E[0] * a[0] * a[0] + E[1] * a[1] * a[1] + E[2] * a[2] * a[2] +
+                     2 * (E[3] * a[1] * a[2] + E[4] * a[2] * a[0] + E[5] * a[0] * a[1]);
     for (int k = 0; k < 6; k++)
         S[k] += 4 * law->fibre_stiffness * along * a[first[k]] * a[second[k]];
 }
@@ -158,7 +161,8 @@ SP_CLONES void sp_law_second(const sp_law_lanes *law, const sp_lanes U[9], const
     add_first_stress(one, S, P);
 }
 
-SP_CLONES void sp_law_damping(const sp_lanes viscosity[2], const sp_lanes H[9], const sp_lanes D[9], sp_lanes P[9], sp_lanes A[SP_TANGENT_ENTRIES])
+SP_CLONES void sp_law_damping(const sp_lanes viscosity[2], const sp_lanes H[9], const sp_lanes D[9], sp_lanes P[9],
+                              sp_lanes A[SP_TANGENT_ENTRIES])
 {
     sp_lanes F[9], E[6], S[6];
     for (int k = 0; k < 9; k++)

@@ -13,7 +13,8 @@ static const char *const law_name[SP_LAW_COUNT] = {
     [SP_LAW_STABLE_NEO_HOOKEAN] = "stable-neo-hookean",
 };
 
-static const char *const fibre_name[SP_FIBRE_COUNT] = {[SP_FIBRE_NONE] = "none", [SP_FIBRE_STVK] = "stvk", [SP_FIBRE_FUNG] = "fung"};
+static const char *const fibre_name[SP_FIBRE_COUNT] = {
+    [SP_FIBRE_NONE] = "none", [SP_FIBRE_STVK] = "stvk", [SP_FIBRE_FUNG] = "fung"};
 
 /* The tensor indices of the Voigt components xx,yy,zz,yz,zx,xy. */
 static const int voigt[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {2, 0}, {0, 1}};
@@ -36,7 +37,9 @@ int sp_law_from_name(sp_context *context, const char *name, enum sp_law *law)
             return SP_OK;
         }
     return sp_fail(context, SP_INPUT,
-                   "there is no law \"%.64s\" (stvk, linear, neo-hookean, mooney-rivlin, corotational, isochoric-neo-hookean, stable-neo-hookean)", name);
+                   "there is no law \"%.64s\" (stvk, linear, neo-hookean, mooney-rivlin, corotational, "
+                   "isochoric-neo-hookean, stable-neo-hookean)",
+                   name);
 }
 
 const char *sp_fibre_name(enum sp_fibre fibre)
@@ -71,7 +74,8 @@ bool sp_material_quadratic(const sp_material *material)
 
 const char *sp_material_law_text(const sp_material *material)
 {
-    return material->law <= SP_LAW_LINEAR && material->fibre == SP_FIBRE_FUNG ? "of Fung's fibres" : sp_law_name(material->law);
+    return material->law <= SP_LAW_LINEAR && material->fibre == SP_FIBRE_FUNG ? "of Fung's fibres"
+                                                                              : sp_law_name(material->law);
 }
 
 void sp_lame(double young, double poisson, double *lambda, double *mu)
@@ -106,7 +110,11 @@ void sp_material_scale(const sp_material *material, const double factor[2], sp_m
 static int utf8_length(const unsigned char *text)
 {
     unsigned char lead = text[0], low = 0x80, high = 0xBF;
-    int length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    int length = lead < 0x80                   ? 1
+                 : lead >= 0xC2 && lead < 0xE0 ? 2
+                 : lead >= 0xE0 && lead < 0xF0 ? 3
+                 : lead >= 0xF0 && lead < 0xF5 ? 4
+                                               : 0;
     if (lead == 0xE0)
         low = 0xA0;
     else if (lead == 0xED)
@@ -143,9 +151,11 @@ static int check_young_poisson(sp_context *context, const sp_material *material)
     const char *name = material->name;
     double young = material->young, poisson = material->poisson, lambda, mu;
     if (!(young > 0 && isfinite(young)))
-        return sp_fail(context, SP_INPUT, "material \"%s\": Young's modulus %g Pa is not positive and finite", name, young);
+        return sp_fail(context, SP_INPUT, "material \"%s\": Young's modulus %g Pa is not positive and finite", name,
+                       young);
     if (!(poisson > -1 && poisson < 0.5))
-        return sp_fail(context, SP_INPUT, "material \"%s\": Poisson's ratio %.17g is not between -1 and 0.5", name, poisson);
+        return sp_fail(context, SP_INPUT, "material \"%s\": Poisson's ratio %.17g is not between -1 and 0.5", name,
+                       poisson);
     sp_lame(young, poisson, &lambda, &mu);
     if (!isfinite(lambda) || !isfinite(mu))
         return sp_fail(context, SP_INPUT, "material \"%s\": Young's modulus %g Pa is too large", name, young);
@@ -163,10 +173,13 @@ static int check_frame(sp_context *context, const sp_material *material)
         for (int b = a; b < 3; b++) {
             double dot = r[3 * a] * r[3 * b] + r[3 * a + 1] * r[3 * b + 1] + r[3 * a + 2] * r[3 * b + 2];
             if (!(fabs(dot - (a == b)) <= tolerance))
-                return sp_fail(context, SP_INPUT, "material \"%s\": rows %d and %d of the frame have the scalar product %.9g instead of %d",
-                               material->name, a, b, dot, a == b);
+                return sp_fail(
+                    context, SP_INPUT,
+                    "material \"%s\": rows %d and %d of the frame have the scalar product %.9g instead of %d",
+                    material->name, a, b, dot, a == b);
         }
-    double det = r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
+    double det =
+        r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) + r[2] * (r[3] * r[7] - r[4] * r[6]);
     if (!(det > 0))
         return sp_fail(context, SP_INPUT, "material \"%s\": the frame is left handed", material->name);
     return SP_OK;
@@ -180,8 +193,8 @@ static void unpack_stiffness(const double constant[21], double C[6][6])
             C[i][j] = C[j][i] = constant[next++];
 }
 
-/* Cholesky's decomposition of C with rows and columns scaled to a unit diagonal. A pivot below `smallest` cannot be told
- * from rounding: 6 × 6 with unit diagonal is exact to a few 1e-16. */
+/* Cholesky's decomposition of C with rows and columns scaled to a unit diagonal. A pivot below `smallest` cannot be
+ * told from rounding: 6 × 6 with unit diagonal is exact to a few 1e-16. */
 static int check_stiffness(sp_context *context, const sp_material *material)
 {
     const double smallest = 1e-14;
@@ -189,12 +202,13 @@ static int check_stiffness(sp_context *context, const sp_material *material)
     double C[6][6], scale[6], L[6][6];
     for (int i = 0; i < 21; i++)
         if (!isfinite(material->stiffness[i]))
-            return sp_fail(context, SP_INPUT, "material \"%s\": elastic constant %d is %g", name, i, material->stiffness[i]);
+            return sp_fail(context, SP_INPUT, "material \"%s\": elastic constant %d is %g", name, i,
+                           material->stiffness[i]);
     unpack_stiffness(material->stiffness, C);
     for (int i = 0; i < 6; i++) {
         if (!(C[i][i] > 0))
-            return sp_fail(context, SP_INPUT, "material \"%s\": elastic constant C%d%d = %g Pa is not positive", name, i + 1, i + 1,
-                           C[i][i]);
+            return sp_fail(context, SP_INPUT, "material \"%s\": elastic constant C%d%d = %g Pa is not positive", name,
+                           i + 1, i + 1, C[i][i]);
         scale[i] = 1 / sqrt(C[i][i]);
     }
     for (int j = 0; j < 6; j++)
@@ -203,7 +217,9 @@ static int check_stiffness(sp_context *context, const sp_material *material)
             for (int k = 0; k < j; k++)
                 sum -= L[i][k] * L[j][k];
             if (i == j && !(sum > smallest))
-                return sp_fail(context, SP_INPUT, "material \"%s\": the elastic constants are not positive definite (row %d)", name, i + 1);
+                return sp_fail(context, SP_INPUT,
+                               "material \"%s\": the elastic constants are not positive definite (row %d)", name,
+                               i + 1);
             L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
         }
     return SP_OK;
@@ -215,9 +231,11 @@ static int check_mooney(sp_context *context, const sp_material *material)
     const double *m = material->mooney;
     for (int i = 0; i < 3; i++)
         if (!isfinite(m[i]))
-            return sp_fail(context, SP_INPUT, "material \"%s\": Mooney-Rivlin constant %d is %g", material->name, i, m[i]);
+            return sp_fail(context, SP_INPUT, "material \"%s\": Mooney-Rivlin constant %d is %g", material->name, i,
+                           m[i]);
     if (!(m[0] + m[1] > 0))
-        return sp_fail(context, SP_INPUT, "material \"%s\": mu01 + mu10 = %g Pa is not positive", material->name, m[0] + m[1]);
+        return sp_fail(context, SP_INPUT, "material \"%s\": mu01 + mu10 = %g Pa is not positive", material->name,
+                       m[0] + m[1]);
     if (!(m[2] > 0))
         return sp_fail(context, SP_INPUT, "material \"%s\": v1 = %g Pa is not positive", material->name, m[2]);
     return SP_OK;
@@ -229,17 +247,22 @@ static int check_fibre(sp_context *context, const sp_material *material)
     const double *a = material->fibre_direction;
     if ((int)material->fibre < 0 || (int)material->fibre >= SP_FIBRE_COUNT)
         return sp_fail(context, SP_INPUT, "material \"%s\": there are no fibres number %d", name, (int)material->fibre);
-    if (!(material->fibre_tension >= 0 && isfinite(material->fibre_tension)) || (material->fibre == SP_FIBRE_NONE && material->fibre_tension != 0))
-        return sp_fail(context, SP_INPUT, "material \"%s\": a tension of %g Pa in %s", name, material->fibre_tension, material->fibre == SP_FIBRE_NONE ? "no fibres" : "its fibres");
+    if (!(material->fibre_tension >= 0 && isfinite(material->fibre_tension)) ||
+        (material->fibre == SP_FIBRE_NONE && material->fibre_tension != 0))
+        return sp_fail(context, SP_INPUT, "material \"%s\": a tension of %g Pa in %s", name, material->fibre_tension,
+                       material->fibre == SP_FIBRE_NONE ? "no fibres" : "its fibres");
     if (material->fibre == SP_FIBRE_NONE)
         return SP_OK;
     if (!(material->fibre_stiffness > 0 && isfinite(material->fibre_stiffness)))
-        return sp_fail(context, SP_INPUT, "material \"%s\": fibre stiffness %g Pa is not positive and finite", name, material->fibre_stiffness);
+        return sp_fail(context, SP_INPUT, "material \"%s\": fibre stiffness %g Pa is not positive and finite", name,
+                       material->fibre_stiffness);
     if (material->fibre == SP_FIBRE_FUNG && !(material->fibre_exponent > 0 && isfinite(material->fibre_exponent)))
-        return sp_fail(context, SP_INPUT, "material \"%s\": fibre exponent %g is not positive and finite", name, material->fibre_exponent);
+        return sp_fail(context, SP_INPUT, "material \"%s\": fibre exponent %g is not positive and finite", name,
+                       material->fibre_exponent);
     double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
     if (!(fabs(length - 1) <= 1e-6))
-        return sp_fail(context, SP_INPUT, "material \"%s\": the direction of the fibres has the length %.9g instead of 1", name, length);
+        return sp_fail(context, SP_INPUT,
+                       "material \"%s\": the direction of the fibres has the length %.9g instead of 1", name, length);
     return SP_OK;
 }
 
@@ -252,9 +275,11 @@ int sp_material_check(sp_context *context, const sp_material *material)
     if (!law_known(material->law))
         return sp_fail(context, SP_INPUT, "material \"%s\": there is no law number %d", name, (int)material->law);
     if (!(material->density > 0 && isfinite(material->density)))
-        return sp_fail(context, SP_INPUT, "material \"%s\": density %g kg/m3 is not positive and finite", name, material->density);
+        return sp_fail(context, SP_INPUT, "material \"%s\": density %g kg/m3 is not positive and finite", name,
+                       material->density);
     if (!(material->damping_mass >= 0 && isfinite(material->damping_mass)))
-        return sp_fail(context, SP_INPUT, "material \"%s\": mass damping %g 1/s is negative or not finite", name, material->damping_mass);
+        return sp_fail(context, SP_INPUT, "material \"%s\": mass damping %g 1/s is negative or not finite", name,
+                       material->damping_mass);
     if (!(material->damping_stiffness >= 0 && isfinite(material->damping_stiffness)))
         return sp_fail(context, SP_INPUT, "material \"%s\": stiffness damping %g s is negative or not finite", name,
                        material->damping_stiffness);
@@ -273,8 +298,8 @@ int sp_material_check(sp_context *context, const sp_material *material)
 }
 
 /* The strain seen along the material's axes is E'ab = Rai Rbj Eij with R the frame. In Voigt form e' = T e: a normal
- * component of e' is E'aa, a shear component 2 E'ab; a normal component of e enters once, a shear component e = 2 Eij as
- * its half at both (i,j) and (j,i). */
+ * component of e' is E'aa, a shear component 2 E'ab; a normal component of e enters once, a shear component e = 2 Eij
+ * as its half at both (i,j) and (j,i). */
 static void strain_transformation(const double frame[9], double T[6][6])
 {
     for (int row = 0; row < 6; row++)
@@ -313,13 +338,15 @@ static void add_fibres(const sp_material *material, double C[36])
     const double *a = material->fibre_direction;
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            C[6 * i + j] += 4 * material->fibre_stiffness * (a[voigt[i][0]] * a[voigt[i][1]]) * (a[voigt[j][0]] * a[voigt[j][1]]);
+            C[6 * i + j] +=
+                4 * material->fibre_stiffness * (a[voigt[i][0]] * a[voigt[i][1]]) * (a[voigt[j][0]] * a[voigt[j][1]]);
 }
 
 int sp_material_stiffness(sp_context *context, const sp_material *material, double C[36])
 {
     if (!sp_material_quadratic(material))
-        return sp_fail(context, SP_INPUT, "material \"%.63s\": the law %s is not linear in the Green-Lagrange strain", material->name, sp_material_law_text(material));
+        return sp_fail(context, SP_INPUT, "material \"%.63s\": the law %s is not linear in the Green-Lagrange strain",
+                       material->name, sp_material_law_text(material));
     if (material->law == SP_LAW_LINEAR)
         sp_material_linear(material, C);
     else {

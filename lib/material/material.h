@@ -6,21 +6,22 @@
 
 enum { SP_NAME_LENGTH = 64 };
 
-/* The laws whose energy is quadratic in the Green–Lagrange strain E come first. J = det F, I_C = F:F, II_C = ½(I_C² − (FᵀF):(FᵀF)); λ and μ are
- * Lamé's constants of young and poisson, κ = λ + 2μ/3. All are zero and stress-free at rest and have Hooke's stiffness there.
+/* The laws whose energy is quadratic in the Green–Lagrange strain E come first. J = det F, I_C = F:F, II_C = ½(I_C² −
+ * (FᵀF):(FᵀF)); λ and μ are Lamé's constants of young and poisson, κ = λ + 2μ/3. All are zero and stress-free at rest
+ * and have Hooke's stiffness there.
  *
- * Inverted elements (J < 0): STVK, LINEAR, COROTATIONAL and STABLE_NEO_HOOKEAN are defined everywhere. STVK and LINEAR soften under compression and have a
- * stress-free mirror image at F = −I and others; COROTATIONAL (R a rotation also then) and STABLE_NEO_HOOKEAN push back towards rest. The others have the energy
- * +∞ and no force at J ≤ 0. */
+ * Inverted elements (J < 0): STVK, LINEAR, COROTATIONAL and STABLE_NEO_HOOKEAN are defined everywhere. STVK and LINEAR
+ * soften under compression and have a stress-free mirror image at F = −I and others; COROTATIONAL (R a rotation also
+ * then) and STABLE_NEO_HOOKEAN push back towards rest. The others have the energy +∞ and no force at J ≤ 0. */
 enum sp_law {
-    SP_LAW_STVK,          /* W = λ/2 tr(E)² + μ tr(E²) */
-    SP_LAW_LINEAR,        /* W = ½ E:C:E, 21 constants in a rotated frame */
-    SP_LAW_NEO_HOOKEAN,   /* W = μ/2 (I_C − 3) − μ ln J + λ/2 ln² J */
-    SP_LAW_MOONEY_RIVLIN, /* W = mu10 (J^(−2/3) I_C − 3) + mu01 (J^(−4/3) II_C − 3) + v1 (J − 1)² */
-    SP_LAW_COROTATIONAL,  /* W = μ |F − R|² + λ/2 tr(RᵀF − I)², R the rotation nearest to F */
+    SP_LAW_STVK,                  /* W = λ/2 tr(E)² + μ tr(E²) */
+    SP_LAW_LINEAR,                /* W = ½ E:C:E, 21 constants in a rotated frame */
+    SP_LAW_NEO_HOOKEAN,           /* W = μ/2 (I_C − 3) − μ ln J + λ/2 ln² J */
+    SP_LAW_MOONEY_RIVLIN,         /* W = mu10 (J^(−2/3) I_C − 3) + mu01 (J^(−4/3) II_C − 3) + v1 (J − 1)² */
+    SP_LAW_COROTATIONAL,          /* W = μ |F − R|² + λ/2 tr(RᵀF − I)², R the rotation nearest to F */
     SP_LAW_ISOCHORIC_NEO_HOOKEAN, /* W = μ/2 (J^(−2/3) I_C − 3) + κ/4 (J² − 1 − 2 ln J) */
-    SP_LAW_STABLE_NEO_HOOKEAN,    /* W = m/2 (I_C − 3) + l/2 (J − a)² − m/2 ln(I_C + 1) − (its value at rest), m = 4μ/3, l = λ + 5μ/6, a = 1 + 3m/(4l) (Smith, de Goes
-                                   * and Kim 2018) */
+    SP_LAW_STABLE_NEO_HOOKEAN, /* W = m/2 (I_C − 3) + l/2 (J − a)² − m/2 ln(I_C + 1) − (its value at rest), m = 4μ/3, l
+                                * = λ + 5μ/6, a = 1 + 3m/(4l) (Smith, de Goes and Kim 2018) */
     SP_LAW_COUNT,
 };
 
@@ -35,21 +36,24 @@ enum sp_fibre {
 typedef struct sp_material {
     char name[SP_NAME_LENGTH]; /* of the region, unique in a mesh, UTF-8 without control characters, not empty */
     enum sp_law law;
-    double density;            /* kg/m³, > 0 */
-    double young, poisson;     /* Pa; 1, in (−1, ½): all but LINEAR and MOONEY_RIVLIN */
-    double stiffness[21];      /* Pa; LINEAR: upper triangle by rows of C in Voigt order xx,yy,zz,yz,zx,xy with engineering shear */
-    double frame[9];           /* LINEAR: rows are the material's axes in the body frame; orthonormal, right handed */
-    double mooney[3];          /* Pa; MOONEY_RIVLIN: mu01, mu10, v1 */
+    double density;        /* kg/m³, > 0 */
+    double young, poisson; /* Pa; 1, in (−1, ½): all but LINEAR and MOONEY_RIVLIN */
+    double stiffness[21];  /* Pa; LINEAR: upper triangle by rows of C in Voigt order xx,yy,zz,yz,zx,xy with engineering
+                              shear */
+    double frame[9];       /* LINEAR: rows are the material's axes in the body frame; orthonormal, right handed */
+    double mooney[3];      /* Pa; MOONEY_RIVLIN: mu01, mu10, v1 */
     enum sp_fibre fibre;
     double fibre_stiffness;    /* k, Pa, > 0 where there are fibres */
     double fibre_exponent;     /* c, 1, > 0: FUNG */
     double fibre_direction[3]; /* a, unit vector in the body frame at rest */
-    double fibre_tension;      /* T, Pa, ≥ 0: active, adds ½ T (I₅ − 1) to the energy and T F a aᵀ to the stress, also at rest. Of a run, in no file; may change between evaluations. 0 without fibres */
-    double damping_mass;       /* 1/s, α of local Rayleigh damping α M + β K(q); ≥ 0 */
-    double damping_stiffness;  /* s, β; ≥ 0 */
+    double fibre_tension; /* T, Pa, ≥ 0: active, adds ½ T (I₅ − 1) to the energy and T F a aᵀ to the stress, also at
+                             rest. Of a run, in no file; may change between evaluations. 0 without fibres */
+    double damping_mass;      /* 1/s, α of local Rayleigh damping α M + β K(q); ≥ 0 */
+    double damping_stiffness; /* s, β; ≥ 0 */
 } sp_material;
 
-/* "stvk", "linear", "neo-hookean", "mooney-rivlin", "corotational", "isochoric-neo-hookean", "stable-neo-hookean"; "unknown" for anything else. */
+/* "stvk", "linear", "neo-hookean", "mooney-rivlin", "corotational", "isochoric-neo-hookean", "stable-neo-hookean";
+ * "unknown" for anything else. */
 const char *sp_law_name(enum sp_law law);
 const char *sp_fibre_name(enum sp_fibre fibre); /* "none", "stvk", "fung" */
 
@@ -63,25 +67,27 @@ bool sp_law_isotropic(enum sp_law law);
 /* Whether the law has an energy for every F, inverted ones included. */
 bool sp_law_everywhere(enum sp_law law);
 
-/* Checks every parameter that the law uses: finite, in range, C symmetric positive definite, frame a rotation and the direction of fibres of unit length within
- * 1e-6, mu01 + mu10 > 0 and v1 > 0. The message names the material. */
+/* Checks every parameter that the law uses: finite, in range, C symmetric positive definite, frame a rotation and the
+ * direction of fibres of unit length within 1e-6, mu01 + mu10 > 0 and v1 > 0. The message names the material. */
 int sp_material_check(sp_context *context, const sp_material *material) SP_MUST_USE;
 
 /* For messages that say "the law …": its name, or "of Fung's fibres" where these alone are not quadratic. */
 const char *sp_material_law_text(const sp_material *material);
 
-/* Whether the energy is ½ E:C:E, fibres included: then everything follows from C (assembly/element.h) and the fibres' tension, whose part is linear in E. */
+/* Whether the energy is ½ E:C:E, fibres included: then everything follows from C (assembly/element.h) and the fibres'
+ * tension, whose part is linear in E. */
 bool sp_material_quadratic(const sp_material *material);
 
-/* C [6,6, row major] Pa in the body frame, Voigt order xx,yy,zz,yz,zx,xy, engineering shear: W = ½ eᵀ C e, the fibres' tension left out.
- * SP_INPUT when the energy is not quadratic in E; the parameters are those of a checked material. */
+/* C [6,6, row major] Pa in the body frame, Voigt order xx,yy,zz,yz,zx,xy, engineering shear: W = ½ eᵀ C e, the fibres'
+ * tension left out. SP_INPUT when the energy is not quadratic in E; the parameters are those of a checked material. */
 int sp_material_stiffness(sp_context *context, const sp_material *material, double C[36]) SP_MUST_USE;
 
 /* The same of the law LINEAR alone, without its fibres. */
 void sp_material_linear(const sp_material *material, double C[36]);
 
-/* The material with λ times factor[0] and μ times factor[1] (both > 0), fibres times the second, their active tension as it is. Laws with other constants have their energy scaled: there the factors
- * are equal. The result need not pass sp_material_check: λ + 2μ/3 may come out negative where λ is. */
+/* The material with λ times factor[0] and μ times factor[1] (both > 0), fibres times the second, their active tension
+ * as it is. Laws with other constants have their energy scaled: there the factors are equal. The result need not pass
+ * sp_material_check: λ + 2μ/3 may come out negative where λ is. */
 void sp_material_scale(const sp_material *material, const double factor[2], sp_material *scaled);
 
 /* Lamé's constants: λ = Eν/((1+ν)(1−2ν)), μ = E/(2(1+ν)) [Pa]. */

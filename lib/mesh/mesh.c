@@ -19,7 +19,8 @@ const sp_material *sp_mesh_material(const sp_mesh *mesh, int64_t element, sp_mat
 {
     const sp_material *shared = &mesh->materials[mesh->region[element]];
     const double *factor = mesh->factor ? mesh->factor + 2 * element : NULL;
-    bool scaled = factor && !(factor[0] == 1 && factor[1] == 1), directed = mesh->fibre && shared->fibre != SP_FIBRE_NONE;
+    bool scaled = factor && !(factor[0] == 1 && factor[1] == 1),
+         directed = mesh->fibre && shared->fibre != SP_FIBRE_NONE;
     if (!scaled && !directed)
         return shared;
     if (scaled)
@@ -62,7 +63,8 @@ static void half_edges(const double *vertices, const int64_t hex[8], double edge
 {
     for (int axis = 0; axis < 3; axis++)
         for (int i = 0; i < 4; i++) {
-            const double *from = vertices + 3 * hex[hex_edge[axis][i][0]], *to = vertices + 3 * hex[hex_edge[axis][i][1]];
+            const double *from = vertices + 3 * hex[hex_edge[axis][i][0]],
+                         *to = vertices + 3 * hex[hex_edge[axis][i][1]];
             for (int c = 0; c < 3; c++)
                 edge[axis][i][c] = 0.5 * (to[c] - from[c]);
         }

@@ -30,7 +30,8 @@ static int check_sizes(sp_context *context, const sp_mesh *mesh)
     SP_TRY(check_array(context, "vertices", mesh->vertex_count, 3, mesh->vertices));
     SP_TRY(check_array(context, "hex", mesh->hex_count, 8, mesh->hex));
     SP_TRY(check_array(context, "tet", mesh->tet_count, 4, mesh->tet));
-    if (__builtin_add_overflow(mesh->hex_count, mesh->tet_count, &elements) || __builtin_mul_overflow(elements, 6 * 8 * 4, &tets_of_split))
+    if (__builtin_add_overflow(mesh->hex_count, mesh->tet_count, &elements) ||
+        __builtin_mul_overflow(elements, 6 * 8 * 4, &tets_of_split))
         return sp_fail(context, SP_INPUT, "%lld hexahedra and %lld tetrahedra are too many", (long long)mesh->hex_count,
                        (long long)mesh->tet_count);
     if (elements == 0)
@@ -58,8 +59,8 @@ static int check_coordinates(sp_context *context, const char *name, int64_t coun
 {
     for (int64_t i = 0; i < 3 * count; i++)
         if (!(fabs(vertices[i]) <= largest_coordinate))
-            return sp_fail(context, SP_INPUT, "%s: vertex %lld: %c = %g m is not finite or larger than %g", name, (long long)(i / 3),
-                           "xyz"[i % 3], vertices[i], largest_coordinate);
+            return sp_fail(context, SP_INPUT, "%s: vertex %lld: %c = %g m is not finite or larger than %g", name,
+                           (long long)(i / 3), "xyz"[i % 3], vertices[i], largest_coordinate);
     return SP_OK;
 }
 
@@ -86,8 +87,8 @@ static int check_unique_names(sp_context *context, const sp_mesh *mesh)
             first = sorted[m];
     sp_pool_free(&pool);
     if (first)
-        return sp_fail(context, SP_INPUT, "materials: number %lld has the name \"%s\" of another one", (long long)(first - mesh->materials),
-                       first->name);
+        return sp_fail(context, SP_INPUT, "materials: number %lld has the name \"%s\" of another one",
+                       (long long)(first - mesh->materials), first->name);
     return SP_OK;
 }
 
@@ -134,21 +135,23 @@ static int report_element(sp_context *context, const sp_mesh *mesh, int64_t elem
     case FAULT_NONE:
         return SP_OK;
     case FAULT_RANGE:
-        return sp_fail(context, SP_INPUT, "%s: element %lld names vertex %lld of %lld", kind, number, (long long)corner[a],
-                       (long long)mesh->vertex_count);
+        return sp_fail(context, SP_INPUT, "%s: element %lld names vertex %lld of %lld", kind, number,
+                       (long long)corner[a], (long long)mesh->vertex_count);
     case FAULT_TWICE:
-        return sp_fail(context, SP_INPUT, "%s: element %lld names vertex %lld twice, as corners %d and %d", kind, number,
-                       (long long)corner[a], a, b);
+        return sp_fail(context, SP_INPUT, "%s: element %lld names vertex %lld twice, as corners %d and %d", kind,
+                       number, (long long)corner[a], a, b);
     case FAULT_REGION:
-        return sp_fail(context, SP_INPUT, "region: element %lld is in region %lld of %lld", number, (long long)mesh->region[element],
-                       (long long)mesh->material_count);
+        return sp_fail(context, SP_INPUT, "region: element %lld is in region %lld of %lld", number,
+                       (long long)mesh->region[element], (long long)mesh->material_count);
     case FAULT_SHAPE:
         break;
     }
     double jacobian = sp_mesh_worst_jacobian(mesh, element);
     if (count == 8)
-        return sp_fail(context, SP_INPUT, "hex: element %lld is inverted or folded: its Jacobian falls to %g m3", number, jacobian);
-    return sp_fail(context, SP_INPUT, "tet: element %lld is inverted or flat: its volume is %g m3", number, jacobian / 6);
+        return sp_fail(context, SP_INPUT, "hex: element %lld is inverted or folded: its Jacobian falls to %g m3",
+                       number, jacobian);
+    return sp_fail(context, SP_INPUT, "tet: element %lld is inverted or flat: its volume is %g m3", number,
+                   jacobian / 6);
 }
 
 /* The least number of a bad element does not depend on who finds it. */
@@ -173,12 +176,16 @@ static int check_factors(sp_context *context, const sp_mesh *mesh)
         sp_material scaled;
         for (int i = 0; i < 2; i++)
             if (!(factor[i] > 0 && isfinite(factor[i])))
-                return sp_fail(context, SP_INPUT, "factor: element %lld has %g on %s: it must be positive and finite", (long long)e, factor[i], i ? "mu" : "lambda");
+                return sp_fail(context, SP_INPUT, "factor: element %lld has %g on %s: it must be positive and finite",
+                               (long long)e, factor[i], i ? "mu" : "lambda");
         if (factor[0] != factor[1] && !sp_law_isotropic(own->law))
-            return sp_fail(context, SP_INPUT, "factor: element %lld has %g and %g, but the law %s of its region has only one", (long long)e, factor[0], factor[1], sp_law_name(own->law));
+            return sp_fail(context, SP_INPUT,
+                           "factor: element %lld has %g and %g, but the law %s of its region has only one",
+                           (long long)e, factor[0], factor[1], sp_law_name(own->law));
         int status = sp_material_check(context, sp_mesh_material(mesh, e, &scaled));
         if (status == SP_INPUT)
-            return sp_fail(context, SP_INPUT, "factor: element %lld: %g and %g leave no material of \"%s\" that can be", (long long)e, factor[0], factor[1], own->name);
+            return sp_fail(context, SP_INPUT, "factor: element %lld: %g and %g leave no material of \"%s\" that can be",
+                           (long long)e, factor[0], factor[1], own->name);
         if (status != SP_OK)
             return status;
     }
@@ -193,12 +200,16 @@ static int check_fibres(sp_context *context, const sp_mesh *mesh)
         const sp_material *own = &mesh->materials[mesh->region[e]];
         for (int i = 0; i < 3; i++)
             if (!isfinite(a[i]))
-                return sp_fail(context, SP_INPUT, "fibre: element %lld: %c = %g is not finite", (long long)e, "xyz"[i], a[i]);
+                return sp_fail(context, SP_INPUT, "fibre: element %lld: %c = %g is not finite", (long long)e, "xyz"[i],
+                               a[i]);
         double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
         if (own->fibre == SP_FIBRE_NONE && (a[0] != 0 || a[1] != 0 || a[2] != 0))
-            return sp_fail(context, SP_INPUT, "fibre: element %lld has a direction, but its region \"%s\" has no fibres", (long long)e, own->name);
+            return sp_fail(context, SP_INPUT,
+                           "fibre: element %lld has a direction, but its region \"%s\" has no fibres", (long long)e,
+                           own->name);
         if (own->fibre != SP_FIBRE_NONE && !(fabs(length - 1) <= 1e-6))
-            return sp_fail(context, SP_INPUT, "fibre: the direction of element %lld has the length %.9g instead of 1", (long long)e, length);
+            return sp_fail(context, SP_INPUT, "fibre: the direction of element %lld has the length %.9g instead of 1",
+                           (long long)e, length);
     }
     return SP_OK;
 }
@@ -208,14 +219,14 @@ static int check_fixed(sp_context *context, const sp_mesh *mesh)
     for (int64_t i = 0; i < mesh->fixed_count; i++) {
         int64_t vertex = mesh->fixed[i];
         if (vertex < 0 || vertex >= mesh->vertex_count)
-            return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld of %lld", (long long)i, (long long)vertex,
-                           (long long)mesh->vertex_count);
+            return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld of %lld", (long long)i,
+                           (long long)vertex, (long long)mesh->vertex_count);
         if (i > 0 && vertex <= mesh->fixed[i - 1])
-            return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld after vertex %lld, they must increase", (long long)i,
-                           (long long)vertex, (long long)mesh->fixed[i - 1]);
+            return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld after vertex %lld, they must increase",
+                           (long long)i, (long long)vertex, (long long)mesh->fixed[i - 1]);
         if (mesh->fixed_axes[i] < 1 || mesh->fixed_axes[i] > 7)
-            return sp_fail(context, SP_INPUT, "fixed: entry %lld (vertex %lld) holds the axes %d, they must be 1 to 7", (long long)i,
-                           (long long)vertex, mesh->fixed_axes[i]);
+            return sp_fail(context, SP_INPUT, "fixed: entry %lld (vertex %lld) holds the axes %d, they must be 1 to 7",
+                           (long long)i, (long long)vertex, mesh->fixed_axes[i]);
     }
     return SP_OK;
 }
@@ -232,19 +243,23 @@ static int check_weights(sp_context *context, const sp_mesh *mesh, int64_t verte
         off[c] = -surface->vertices[3 * vertex + c];
     for (int a = 0; a < surface->width; a++) {
         if (!isfinite(weight[a]))
-            return sp_fail(context, SP_INPUT, "surface/weights: weight %d of vertex %lld is %g", a, (long long)vertex, weight[a]);
+            return sp_fail(context, SP_INPUT, "surface/weights: weight %d of vertex %lld is %g", a, (long long)vertex,
+                           weight[a]);
         if (a >= count && weight[a] != 0)
-            return sp_fail(context, SP_INPUT, "surface/weights: weight %d of vertex %lld is %g, but its element is a tetrahedron", a,
+            return sp_fail(context, SP_INPUT,
+                           "surface/weights: weight %d of vertex %lld is %g, but its element is a tetrahedron", a,
                            (long long)vertex, weight[a]);
         sum += weight[a];
         for (int c = 0; c < 3 && a < count; c++)
             off[c] += weight[a] * mesh->vertices[3 * corner[a] + c];
     }
     if (!(fabs(sum - 1) <= 1e-9))
-        return sp_fail(context, SP_INPUT, "surface/weights: the weights of vertex %lld sum to %.12g instead of 1", (long long)vertex, sum);
+        return sp_fail(context, SP_INPUT, "surface/weights: the weights of vertex %lld sum to %.12g instead of 1",
+                       (long long)vertex, sum);
     double distance = sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
     if (!(distance <= largest_distance))
-        return sp_fail(context, SP_INPUT, "surface/weights: the weights of vertex %lld give a point %g m away from it, more than %g m",
+        return sp_fail(context, SP_INPUT,
+                       "surface/weights: the weights of vertex %lld give a point %g m away from it, more than %g m",
                        (long long)vertex, distance, largest_distance);
     return SP_OK;
 }
@@ -256,16 +271,16 @@ static int check_surface(sp_context *context, const sp_mesh *mesh, double tolera
     SP_TRY(check_coordinates(context, "surface/vertices", surface->vertex_count, surface->vertices));
     for (int64_t i = 0; i < 3 * surface->triangle_count; i++)
         if (surface->triangles[i] < 0 || surface->triangles[i] >= surface->vertex_count)
-            return sp_fail(context, SP_INPUT, "surface/triangles: triangle %lld names vertex %lld of %lld", (long long)(i / 3),
-                           (long long)surface->triangles[i], (long long)surface->vertex_count);
+            return sp_fail(context, SP_INPUT, "surface/triangles: triangle %lld names vertex %lld of %lld",
+                           (long long)(i / 3), (long long)surface->triangles[i], (long long)surface->vertex_count);
     double low[3], high[3];
     sp_mesh_box(mesh, low, high);
     double diagonal = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) + pow(high[2] - low[2], 2));
     for (int64_t v = 0; v < surface->vertex_count; v++) {
         int64_t element = surface->element[v];
         if (element < 0 || element >= sp_mesh_element_count(mesh))
-            return sp_fail(context, SP_INPUT, "surface/element: vertex %lld lies in element %lld of %lld", (long long)v, (long long)element,
-                           (long long)sp_mesh_element_count(mesh));
+            return sp_fail(context, SP_INPUT, "surface/element: vertex %lld lies in element %lld of %lld", (long long)v,
+                           (long long)element, (long long)sp_mesh_element_count(mesh));
         SP_TRY(check_weights(context, mesh, v, tolerance * diagonal));
     }
 done:

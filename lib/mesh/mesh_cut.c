@@ -1,5 +1,5 @@
-/* Cuts (mesh/cut.h). Every corner of every element is an entry of a forest: where two elements of one side have a face in common, the entries of its corners are joined.
- * The trees are then the groups of all vertices at once. */
+/* Cuts (mesh/cut.h). Every corner of every element is an entry of a forest: where two elements of one side have a face
+ * in common, the entries of its corners are joined. The trees are then the groups of all vertices at once. */
 #include "mesh/cut.h"
 
 #include "mesh/faces.h"
@@ -15,7 +15,7 @@ typedef struct cutting {
     int64_t corner_count; /* 8 of each hexahedron, then 4 of each tetrahedron */
     int64_t *parent;      /* [corner_count] */
     uint8_t *parted;      /* [vertices] are the elements around it of different sides? */
-    int64_t *table;       /* [capacity] the first face of every set of corners and side that has a parted corner; −1: free */
+    int64_t *table; /* [capacity] the first face of every set of corners and side that has a parted corner; −1: free */
     int64_t capacity;
 } cutting;
 
@@ -32,7 +32,8 @@ static int64_t vertex_of(const sp_mesh *mesh, int64_t corner)
 static int find_parted(cutting *c)
 {
     const sp_mesh *mesh = c->mesh;
-    const int64_t **side = sp_pool_new(&c->pool, mesh->vertex_count, sizeof *side); /* of the first element around a vertex */
+    const int64_t **side =
+        sp_pool_new(&c->pool, mesh->vertex_count, sizeof *side); /* of the first element around a vertex */
     if (!side)
         return sp_fail_memory(c->context);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
@@ -60,7 +61,9 @@ static bool matters(const cutting *c, const sp_face *face)
 /* The place of a face with these corners (sp_face_key) on this side, or the free one where it belongs. */
 static int64_t place_of(const cutting *c, const int64_t key[4], int64_t side)
 {
-    int64_t mask = c->capacity - 1, place = (int64_t)((sp_face_hash(key) ^ (uint64_t)side * 0x9E3779B97F4A7C15u) & (uint64_t)mask), other_key[4];
+    int64_t mask = c->capacity - 1,
+            place = (int64_t)((sp_face_hash(key) ^ (uint64_t)side * 0x9E3779B97F4A7C15u) & (uint64_t)mask),
+            other_key[4];
     for (; c->table[place] >= 0; place = (place + 1) & mask) {
         sp_face other = sp_face_at(c->mesh, c->table[place]);
         sp_face_key(other.corner, other_key);
@@ -134,7 +137,8 @@ static int join_groups(cutting *c)
     return status;
 }
 
-/* The vertices of the cut mesh: their number, origin, and of every corner its new one. A tree's root is its lowest entry, which belongs to the group's lowest element. */
+/* The vertices of the cut mesh: their number, origin, and of every corner its new one. A tree's root is its lowest
+ * entry, which belongs to the group's lowest element. */
 static int number_vertices(cutting *c, sp_pool *pool, sp_mesh *cut, int64_t **origin)
 {
     const sp_mesh *mesh = c->mesh;
@@ -239,7 +243,8 @@ static int cut_surface(cutting *c, sp_mesh *cut, int64_t *dropped)
     const sp_mesh *mesh = c->mesh;
     const sp_embedded_surface *from = &mesh->surface;
     int64_t elements = from->triangle_count ? sp_mesh_element_count(mesh) : 0, count;
-    int64_t *before = sp_pool_raw(&c->pool, elements, sizeof *before), *after = sp_pool_raw(&c->pool, elements, sizeof *after);
+    int64_t *before = sp_pool_raw(&c->pool, elements, sizeof *before),
+            *after = sp_pool_raw(&c->pool, elements, sizeof *after);
     int status = SP_OK;
     if (c->pool.failed)
         return sp_fail_memory(c->context);
@@ -252,7 +257,8 @@ static int cut_surface(cutting *c, sp_mesh *cut, int64_t *dropped)
         bool apart = false;
         for (int a = 0; a < 3; a++) {
             int64_t e = from->element[triangle[a]], f = from->element[triangle[(a + 1) % 3]];
-            apart |= c->side[e] != c->side[f] || (before[e] == before[f] && after[e] != after[f]) || (share_vertex(mesh, e, f) && !share_vertex(cut, e, f));
+            apart |= c->side[e] != c->side[f] || (before[e] == before[f] && after[e] != after[f]) ||
+                     (share_vertex(mesh, e, f) && !share_vertex(cut, e, f));
         }
         if (!apart)
             memcpy(cut->surface.triangles + 3 * cut->surface.triangle_count++, triangle, 3 * sizeof *triangle);
@@ -262,9 +268,11 @@ done:
     return status;
 }
 
-int sp_mesh_cut(sp_context *context, const sp_mesh *mesh, const int64_t *side, sp_pool *pool, sp_mesh *cut, int64_t **origin, int64_t *dropped)
+int sp_mesh_cut(sp_context *context, const sp_mesh *mesh, const int64_t *side, sp_pool *pool, sp_mesh *cut,
+                int64_t **origin, int64_t *dropped)
 {
-    cutting c = {.context = context, .mesh = mesh, .side = side, .corner_count = 8 * mesh->hex_count + 4 * mesh->tet_count};
+    cutting c = {
+        .context = context, .mesh = mesh, .side = side, .corner_count = 8 * mesh->hex_count + 4 * mesh->tet_count};
     int status;
     *cut = (sp_mesh){0};
     *origin = NULL;
@@ -307,9 +315,11 @@ static int check_counts(sp_context *context, const sp_mesh *mesh, const sp_mesh 
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].before != counts[i].after)
-            return sp_fail(context, SP_INPUT, "it has %lld %s, the mesh that was cut has %lld", (long long)counts[i].after, counts[i].what, (long long)counts[i].before);
+            return sp_fail(context, SP_INPUT, "it has %lld %s, the mesh that was cut has %lld",
+                           (long long)counts[i].after, counts[i].what, (long long)counts[i].before);
     if (cut->vertex_count < mesh->vertex_count)
-        return sp_fail(context, SP_INPUT, "it has %lld vertices, the mesh that was cut has %lld", (long long)cut->vertex_count, (long long)mesh->vertex_count);
+        return sp_fail(context, SP_INPUT, "it has %lld vertices, the mesh that was cut has %lld",
+                       (long long)cut->vertex_count, (long long)mesh->vertex_count);
     return SP_OK;
 }
 
@@ -319,32 +329,40 @@ int sp_mesh_check_cut(sp_context *context, const sp_mesh *mesh, const sp_mesh *c
     SP_TRY(check_counts(context, mesh, cut));
     for (int64_t v = 0; v < cut->vertex_count; v++) {
         if (v < mesh->vertex_count ? origin[v] != v : origin[v] < 0 || origin[v] >= mesh->vertex_count)
-            return sp_fail(context, SP_INPUT, "origin: vertex %lld is to come from vertex %lld of %lld", (long long)v, (long long)origin[v], (long long)mesh->vertex_count);
+            return sp_fail(context, SP_INPUT, "origin: vertex %lld is to come from vertex %lld of %lld", (long long)v,
+                           (long long)origin[v], (long long)mesh->vertex_count);
         for (int i = 0; i < 3; i++)
             if (cut->vertices[3 * v + i] != mesh->vertices[3 * origin[v] + i])
-                return sp_fail(context, SP_INPUT, "vertices: vertex %lld has %c = %.17g m, the vertex %lld that it comes from %.17g m", (long long)v, "xyz"[i],
-                               cut->vertices[3 * v + i], (long long)origin[v], mesh->vertices[3 * origin[v] + i]);
+                return sp_fail(context, SP_INPUT,
+                               "vertices: vertex %lld has %c = %.17g m, the vertex %lld that it comes from %.17g m",
+                               (long long)v, "xyz"[i], cut -> vertices[3 * v + i], (long long)origin[v],
+                               mesh -> vertices[3 * origin[v] + i]);
     }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int count;
         const int64_t *old = sp_mesh_corners(mesh, e, &count), *corner = sp_mesh_corners(cut, e, &count);
         for (int a = 0; a < count; a++)
             if (origin[corner[a]] != old[a])
-                return sp_fail(context, SP_INPUT, "corner %d of element %lld comes from vertex %lld, in the mesh that was cut it is vertex %lld", a, (long long)e,
-                               (long long)origin[corner[a]], (long long)old[a]);
+                return sp_fail(
+                    context, SP_INPUT,
+                    "corner %d of element %lld comes from vertex %lld, in the mesh that was cut it is vertex %lld", a,
+                    (long long)e, (long long)origin[corner[a]], (long long)old[a]);
         if (cut->region[e] != mesh->region[e])
-            return sp_fail(context, SP_INPUT, "element %lld is in region %lld, in the mesh that was cut in %lld", (long long)e, (long long)cut->region[e], (long long)mesh->region[e]);
+            return sp_fail(context, SP_INPUT, "element %lld is in region %lld, in the mesh that was cut in %lld",
+                           (long long)e, (long long)cut->region[e], (long long)mesh->region[e]);
     }
 done:
     return status;
 }
 
-void sp_mesh_sides_of_plane(const sp_mesh *mesh, const double normal[3], double offset, int64_t region, int64_t weight, int64_t *side)
+void sp_mesh_sides_of_plane(const sp_mesh *mesh, const double normal[3], double offset, int64_t region, int64_t weight,
+                            int64_t *side)
 {
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         double x[3];
         sp_element_centre(mesh, e, x);
-        if ((region < 0 || mesh->region[e] == region) && normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2] > offset)
+        if ((region < 0 || mesh->region[e] == region) &&
+            normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2] > offset)
             side[e] += weight;
     }
 }

@@ -95,7 +95,8 @@ static void keep_surface(const sp_mesh *mesh, const int64_t *element, const int6
         if (at < 0)
             continue;
         memcpy(to->vertices + 3 * at, from->vertices + 3 * v, 3 * sizeof *to->vertices);
-        memcpy(to->weights + to->width * at, from->weights + from->width * v, (size_t)to->width * sizeof *to->weights); /* tetrahedra use the first four */
+        memcpy(to->weights + to->width * at, from->weights + from->width * v,
+               (size_t)to->width * sizeof *to->weights); /* tetrahedra use the first four */
         to->element[at] = element[from->element[v]];
     }
     for (int64_t t = 0; t < from->triangle_count; t++) {
@@ -132,11 +133,13 @@ static void make_room(const sp_mesh *mesh, int64_t surface_vertices, sp_mesh *pa
     surface->triangles = sp_pool_raw(pool, mesh->surface.triangle_count, 3 * sizeof *surface->triangles);
 }
 
-int sp_mesh_keep(sp_context *context, const sp_mesh *mesh, const bool *keep, sp_pool *pool, sp_mesh *part, int64_t **origin)
+int sp_mesh_keep(sp_context *context, const sp_mesh *mesh, const bool *keep, sp_pool *pool, sp_mesh *part,
+                 int64_t **origin)
 {
     const int64_t elements = sp_mesh_element_count(mesh), surface_count = mesh->surface.vertex_count;
     sp_pool scratch = {0};
-    int64_t *element = sp_pool_new(&scratch, elements, sizeof *element), *vertex = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex);
+    int64_t *element = sp_pool_new(&scratch, elements, sizeof *element),
+            *vertex = sp_pool_new(&scratch, mesh->vertex_count, sizeof *vertex);
     int64_t *surface_vertex = sp_pool_new(&scratch, surface_count, sizeof *surface_vertex);
     int status = SP_OK;
     *part = (sp_mesh){0};

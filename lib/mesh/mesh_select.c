@@ -9,7 +9,8 @@
 static int check_axes(sp_context *context, int axes)
 {
     if (axes < 1 || axes > 7)
-        return sp_fail(context, SP_USAGE, "the axes to be held are %d, they must be 1 to 7 (1 x, 2 y, 4 z, added)", axes);
+        return sp_fail(context, SP_USAGE, "the axes to be held are %d, they must be 1 to 7 (1 x, 2 y, 4 z, added)",
+                       axes);
     return SP_OK;
 }
 
@@ -21,8 +22,8 @@ static int held_now(sp_context *context, const sp_mesh *mesh, sp_pool *pool, uin
         return sp_fail_memory(context);
     for (int64_t i = 0; i < mesh->fixed_count; i++) {
         if (mesh->fixed[i] < 0 || mesh->fixed[i] >= mesh->vertex_count)
-            return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld of %lld", (long long)i, (long long)mesh->fixed[i],
-                           (long long)mesh->vertex_count);
+            return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld of %lld", (long long)i,
+                           (long long)mesh->fixed[i], (long long)mesh->vertex_count);
         (*held)[mesh->fixed[i]] |= mesh->fixed_axes[i];
     }
     return SP_OK;
@@ -59,7 +60,8 @@ static bool in_box(const double x[3], const double low[3], const double high[3])
     return x[0] >= low[0] && x[0] <= high[0] && x[1] >= low[1] && x[1] <= high[1] && x[2] >= low[2] && x[2] <= high[2];
 }
 
-int sp_mesh_fix_box(sp_context *context, sp_mesh *mesh, const double low[3], const double high[3], int axes, int64_t *added)
+int sp_mesh_fix_box(sp_context *context, sp_mesh *mesh, const double low[3], const double high[3], int axes,
+                    int64_t *added)
 {
     sp_pool pool = {0};
     uint8_t *held;
@@ -81,7 +83,8 @@ done:
     return status;
 }
 
-int sp_mesh_fix_half_space(sp_context *context, sp_mesh *mesh, const double normal[3], double offset, int axes, int64_t *added)
+int sp_mesh_fix_half_space(sp_context *context, sp_mesh *mesh, const double normal[3], double offset, int axes,
+                           int64_t *added)
 {
     sp_pool pool = {0};
     uint8_t *held;
@@ -118,8 +121,8 @@ int sp_mesh_fix_list(sp_context *context, sp_mesh *mesh, int64_t count, const in
     SP_TRY(held_now(context, mesh, &pool, &held));
     for (int64_t i = 0; i < count; i++) {
         if (vertices[i] < 0 || vertices[i] >= mesh->vertex_count) {
-            status = sp_fail(context, SP_INPUT, "entry %lld of the list to be fixed is vertex %lld of %lld", (long long)i,
-                             (long long)vertices[i], (long long)mesh->vertex_count);
+            status = sp_fail(context, SP_INPUT, "entry %lld of the list to be fixed is vertex %lld of %lld",
+                             (long long)i, (long long)vertices[i], (long long)mesh->vertex_count);
             goto done;
         }
         held[vertices[i]] |= (uint8_t)axes;
@@ -187,7 +190,8 @@ int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_he
     double low[3], high[3], size[3], axis[3], length = length_of(helix->axis);
     for (int c = 0; c < 3; c++)
         if (!isfinite(helix->axis[c]) || !isfinite(helix->centre[c]))
-            return sp_fail(context, SP_INPUT, "helix: the %c component of the axis is %g, of the centre %g", "xyz"[c], helix->axis[c], helix->centre[c]);
+            return sp_fail(context, SP_INPUT, "helix: the %c component of the axis is %g, of the centre %g", "xyz"[c],
+                           helix -> axis[c], helix -> centre[c]);
     if (!(length > 0 && isfinite(length)))
         return sp_fail(context, SP_INPUT, "helix: the axis has the length %g", length);
     if (!isfinite(helix->angle))
@@ -200,7 +204,8 @@ int sp_mesh_wind(sp_context *context, sp_mesh *mesh, int64_t region, const sp_he
         size[c] = high[c] - low[c];
         axis[c] = helix->axis[c] / length;
     }
-    double around = cos(helix->angle * PI / 180), along = sin(helix->angle * PI / 180), on_axis = 1e-9 * length_of(size);
+    double around = cos(helix->angle * PI / 180), along = sin(helix->angle * PI / 180),
+           on_axis = 1e-9 * length_of(size);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         double x[3], ring[3], *fibre = mesh->fibre + 3 * e;
         if (mesh->region[e] != region)

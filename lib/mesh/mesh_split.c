@@ -50,9 +50,10 @@ static int split_elements(sp_context *context, const sp_mesh *mesh, sp_mesh *spl
         for (int t = 0; t < 6; t++) {
             double volume = sp_tet_volume(mesh->vertices, tet[t]);
             if (!(volume > 0))
-                return sp_fail(context, SP_INPUT,
-                               "hex: element %lld is too distorted to be split: a tetrahedron would have the volume %g m3", (long long)e,
-                               volume);
+                return sp_fail(
+                    context, SP_INPUT,
+                    "hex: element %lld is too distorted to be split: a tetrahedron would have the volume %g m3",
+                    (long long)e, volume);
             split->region[6 * e + t] = mesh->region[e];
             for (int i = 0; i < 2 && mesh->factor; i++)
                 split->factor[2 * (6 * e + t) + i] = mesh->factor[2 * e + i];
@@ -64,9 +65,11 @@ static int split_elements(sp_context *context, const sp_mesh *mesh, sp_mesh *spl
     if (mesh->tet_count > 0) {
         memcpy(split->tet + 4 * first, mesh->tet, (size_t)mesh->tet_count * 4 * sizeof *mesh->tet);
         if (mesh->factor)
-            memcpy(split->factor + 2 * first, mesh->factor + 2 * mesh->hex_count, (size_t)mesh->tet_count * 2 * sizeof *mesh->factor);
+            memcpy(split->factor + 2 * first, mesh->factor + 2 * mesh->hex_count,
+                   (size_t)mesh->tet_count * 2 * sizeof *mesh->factor);
         if (mesh->fibre)
-            memcpy(split->fibre + 3 * first, mesh->fibre + 3 * mesh->hex_count, (size_t)mesh->tet_count * 3 * sizeof *mesh->fibre);
+            memcpy(split->fibre + 3 * first, mesh->fibre + 3 * mesh->hex_count,
+                   (size_t)mesh->tet_count * 3 * sizeof *mesh->fibre);
         memcpy(split->region + first, mesh->region + mesh->hex_count, (size_t)mesh->tet_count * sizeof *mesh->region);
     }
     return SP_OK;
@@ -115,7 +118,8 @@ static void split_surface(const sp_mesh *mesh, sp_mesh *split)
         int64_t first = split_index(mesh, from->element[v]);
         to->element[v] = first;
         if (from->element[v] < mesh->hex_count)
-            to->element[v] += deepest(mesh->vertices, split->tet + 4 * first, from->vertices + 3 * v, to->weights + 4 * v);
+            to->element[v] +=
+                deepest(mesh->vertices, split->tet + 4 * first, from->vertices + 3 * v, to->weights + 4 * v);
         else
             memcpy(to->weights + 4 * v, from->weights + from->width * v, 4 * sizeof *to->weights);
     }
@@ -145,8 +149,10 @@ int sp_mesh_split(sp_context *context, const sp_mesh *mesh, sp_mesh *split)
     split->materials = sp_pool_copy(pool, mesh->materials, mesh->material_count, sizeof *mesh->materials);
     split->surface.vertex_count = surface->vertex_count;
     split->surface.triangle_count = surface->triangle_count;
-    split->surface.vertices = sp_pool_copy(pool, surface->vertices, surface->vertex_count, 3 * sizeof *surface->vertices);
-    split->surface.triangles = sp_pool_copy(pool, surface->triangles, surface->triangle_count, 3 * sizeof *surface->triangles);
+    split->surface.vertices =
+        sp_pool_copy(pool, surface->vertices, surface->vertex_count, 3 * sizeof *surface->vertices);
+    split->surface.triangles =
+        sp_pool_copy(pool, surface->triangles, surface->triangle_count, 3 * sizeof *surface->triangles);
     split->surface.element = sp_pool_raw(pool, surface->vertex_count, sizeof *surface->element);
     split->surface.width = 4;
     split->surface.weights = sp_pool_raw(pool, surface->vertex_count, 4 * sizeof *surface->weights);

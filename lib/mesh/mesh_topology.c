@@ -50,14 +50,16 @@ static int face_triangles(const sp_face *of, int64_t triangle[2][3])
     return of->count - 2;
 }
 
-int sp_mesh_boundary(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t *count, int64_t **triangles, int64_t **element)
+int sp_mesh_boundary(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t *count, int64_t **triangles,
+                     int64_t **element)
 {
     sp_pool scratch = {0};
     int64_t face_count, tet_faces;
     int status;
     *count = 0;
     *triangles = *element = NULL;
-    if (__builtin_mul_overflow(mesh->hex_count, 6, &face_count) || __builtin_mul_overflow(mesh->tet_count, 4, &tet_faces) ||
+    if (__builtin_mul_overflow(mesh->hex_count, 6, &face_count) ||
+        __builtin_mul_overflow(mesh->tet_count, 4, &tet_faces) ||
         __builtin_add_overflow(face_count, tet_faces, &face_count) || face_count > INT64_MAX / 64)
         return sp_fail(context, SP_INPUT, "%lld elements have too many faces", (long long)mesh->hex_count);
     uint8_t *shared = sp_pool_new(&scratch, face_count, sizeof *shared);

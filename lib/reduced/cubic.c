@@ -64,7 +64,8 @@ static void fill_linear(const sp_cubic_force *force, double *gram, int64_t N, do
     int64_t r = force->r;
     for (int64_t i = 0; i < r; i++)
         for (int64_t j = i; j < r; j++)
-            put(gram, N, i, j, mean_of(2, (double[]){force->linear[i * r + j], force->linear[j * r + i]}, largest, deviation));
+            put(gram, N, i, j,
+                mean_of(2, (double[]){force->linear[i * r + j], force->linear[j * r + i]}, largest, deviation));
 }
 
 /* T_ijk from the rows i, j and k of S. */
@@ -104,9 +105,11 @@ static void fill_cubic(const sp_cubic_force *force, double *gram, int64_t N, dou
                 }
 }
 
-int sp_polynomials_from_cubic(sp_context *context, const sp_cubic_force *force, sp_polynomials *polynomials, double asymmetry[3])
+int sp_polynomials_from_cubic(sp_context *context, const sp_cubic_force *force, sp_polynomials *polynomials,
+                              double asymmetry[3])
 {
-    static void (*const fill[3])(const sp_cubic_force *, double *, int64_t, double *, double *) = {fill_linear, fill_quadratic, fill_cubic};
+    static void (*const fill[3])(const sp_cubic_force *, double *, int64_t, double *,
+                                 double *) = {fill_linear, fill_quadratic, fill_cubic};
     static const char *const degree[3] = {"linear", "quadratic", "cubic"};
     int64_t r = force->r, N = sp_polynomial_order(r);
     *polynomials = (sp_polynomials){.r = r, .part_count = 1, .density = 1, .symmetrized = true};
@@ -130,7 +133,8 @@ int sp_polynomials_from_cubic(sp_context *context, const sp_cubic_force *force, 
         sp_polynomials_free(polynomials);
         if (!isfinite(largest))
             return sp_fail(context, SP_INPUT, "the %s coefficients are too large", degree[d]);
-        return sp_fail(context, SP_INPUT, "the %s coefficients are those of no energy: their tensor is symmetric to %.1e only", degree[d],
+        return sp_fail(context, SP_INPUT,
+                       "the %s coefficients are those of no energy: their tensor is symmetric to %.1e only", degree[d],
                        asymmetry[d]);
     }
     return SP_OK;

@@ -18,8 +18,8 @@ typedef struct direct {
     double *rows;         /* [n, stride, row major] U over the free degrees of freedom, zeros behind r */
     double *u, *f;        /* [3·vertices] */
     sp_sparse K;
-    double *strips;       /* [threads, STRIP, stride] */
-    double *sums;         /* [PANELS, r, r] or, for the force, [PANELS, r] */
+    double *strips; /* [threads, STRIP, stride] */
+    double *sums;   /* [PANELS, r, r] or, for the force, [PANELS, r] */
 } direct;
 
 static int64_t panel_start(const direct *d, int64_t panel)
@@ -49,8 +49,10 @@ static void project_force(direct *d, double *f)
             f[j] += d->sums[p * d->r + j];
 }
 
-/* Rows first … first + count of T U into `to` [count, stride]: sums of a block of columns stay in registers over the row's entries. */
-SP_CLONES static void times_triangle(const sp_sparse *K, int64_t first, int64_t count, int64_t stride, const double *restrict rows, double *restrict to)
+/* Rows first … first + count of T U into `to` [count, stride]: sums of a block of columns stay in registers over the
+ * row's entries. */
+SP_CLONES static void times_triangle(const sp_sparse *K, int64_t first, int64_t count, int64_t stride,
+                                     const double *restrict rows, double *restrict to)
 {
     for (int64_t row = first; row < first + count; row++) {
         int64_t end = K->start[row];
@@ -83,7 +85,8 @@ static void project_stiffness(direct *d, double *S)
         for (int64_t first = panel_start(d, p), end = panel_start(d, p + 1); first < end; first += STRIP) {
             int64_t count = end - first < STRIP ? end - first : STRIP;
             times_triangle(&d->K, first, count, stride, d->rows, strip);
-            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)r, (int)r, (int)count, 1, d->rows + first * stride, (int)stride, strip, (int)stride, 1, sum, (int)r);
+            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)r, (int)r, (int)count, 1,
+                        d->rows + first * stride, (int)stride, strip, (int)stride, 1, sum, (int)r);
         }
     }
 #pragma omp parallel for schedule(static) num_threads(d->context->threads) if (r > 64)
@@ -133,7 +136,13 @@ int sp_direct_force_new(sp_context *context, sp_body *body, int64_t r, const dou
     int64_t block = WIDE * SP_LANES, rows = 3 * body->mesh->vertex_count;
     if (!d)
         return sp_fail_memory(context);
-    *force = (sp_reduced_force){.self = d, .r = r, .active = true, .cubic = sp_body_quadratic(context, body) == SP_OK, .evaluate = evaluate, .inverted = inverted, .destroy = destroy};
+    *force = (sp_reduced_force){.self = d,
+                                .r = r,
+                                .active = true,
+                                .cubic = sp_body_quadratic(context, body) == SP_OK,
+                                .evaluate = evaluate,
+                                .inverted = inverted,
+                                .destroy = destroy};
     d->context = context;
     d->body = body;
     d->r = r;

@@ -23,7 +23,8 @@ static bool by_region(const sp_polynomials *polynomials, int64_t count, const sp
     return true;
 }
 
-int64_t sp_polynomials_part(const sp_polynomials *polynomials, int64_t count, const sp_material *materials, int64_t region, enum sp_constant constant)
+int64_t sp_polynomials_part(const sp_polynomials *polynomials, int64_t count, const sp_material *materials,
+                            int64_t region, enum sp_constant constant)
 {
     if (by_region(polynomials, count, materials))
         return find_part(polynomials, materials[region].name, constant);
@@ -44,25 +45,35 @@ static bool elastic_change(const sp_material *from, const sp_material *to)
 }
 
 /* What the edit needs, before anything is changed. */
-static int check_parts(sp_context *context, const sp_polynomials *polynomials, int64_t count, const sp_material *from, const sp_material *to)
+static int check_parts(sp_context *context, const sp_polynomials *polynomials, int64_t count, const sp_material *from,
+                       const sp_material *to)
 {
     for (int64_t m = 0; m < count; m++) {
         bool all = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_ALL) >= 0;
-        bool lambda = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_LAMBDA) >= 0, mu = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_MU) >= 0;
+        bool lambda = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_LAMBDA) >= 0,
+             mu = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_MU) >= 0;
         bool whole = all && !lambda && !mu, apart = lambda && mu && !all;
         if (elastic_change(&from[m], &to[m]) && !whole && !apart)
-            return sp_fail(context, SP_INPUT, "it has no part of region %s alone, whose Young's modulus changes: made with polycoef --by-region it has", from[m].name);
+            return sp_fail(context, SP_INPUT,
+                           "it has no part of region %s alone, whose Young's modulus changes: made with polycoef "
+                           "--by-region it has",
+                           from[m].name);
         if (from[m].poisson != to[m].poisson && !apart)
-            return sp_fail(context, SP_INPUT, "it does not keep lambda and mu of region %s apart, whose Poisson's ratio changes: made with polycoef --by-constant it does",
+            return sp_fail(context, SP_INPUT,
+                           "it does not keep lambda and mu of region %s apart, whose Poisson's ratio changes: made "
+                           "with polycoef --by-constant it does",
                            from[m].name);
         if (from[m].density != to[m].density && count > 1 && !find_group(polynomials, from[m].name))
-            return sp_fail(context, SP_INPUT, "it has no mass of region %s alone, whose density changes: made with polycoef --by-region or --by-constant it has",
+            return sp_fail(context, SP_INPUT,
+                           "it has no mass of region %s alone, whose density changes: made with polycoef --by-region "
+                           "or --by-constant it has",
                            from[m].name);
     }
     return SP_OK;
 }
 
-static void edit_stiffness(sp_polynomials *polynomials, int64_t count, const sp_material *from, const sp_material *to, int64_t m)
+static void edit_stiffness(sp_polynomials *polynomials, int64_t count, const sp_material *from, const sp_material *to,
+                           int64_t m)
 {
     double lambda, mu;
     int64_t whole = sp_polynomials_part(polynomials, count, from, m, SP_CONSTANT_ALL);
@@ -119,7 +130,8 @@ static void edit_mass(sp_polynomials *polynomials, int64_t count, const sp_mater
     }
 }
 
-int sp_polynomials_edit(sp_context *context, sp_polynomials *polynomials, int64_t count, const sp_material *from, const sp_material *to)
+int sp_polynomials_edit(sp_context *context, sp_polynomials *polynomials, int64_t count, const sp_material *from,
+                        const sp_material *to)
 {
     int status = check_parts(context, polynomials, count, from, to);
     if (status != SP_OK)

@@ -16,7 +16,8 @@ struct sp_polynomial_force {
     bool keeps;
 };
 
-int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_polynomial_force **result)
+int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r,
+                            sp_polynomial_force **result)
 {
     int64_t full = polynomials->r, N = sp_polynomial_order(full);
     if (r < 1 || r > full)
@@ -36,7 +37,7 @@ int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomia
         return sp_fail_memory(context);
     }
 #define PAIR(i, j) ((i) <= (j) ? sp_polynomial_pair(full, i, j) : sp_polynomial_pair(full, j, i))
-#define A(p, q) gram[(q) * N + (p)]
+#define A(p, q) gram[(q)*N + (p)]
     for (int64_t i = 0, ij = 0; i < r; i++)
         for (int64_t j = i; j < r; j++, ij++) {
             stiffness->constant[ij] = A(i, j);
@@ -45,7 +46,9 @@ int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomia
             for (int64_t k = 0, kl = 0; k < r; k++)
                 for (int64_t l = k; l < r; l++, kl++)
                     if (kl <= ij)
-                        sp_quadratic_set(stiffness, ij, kl, 0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k))));
+                        sp_quadratic_set(
+                            stiffness, ij, kl,
+                            0.5 * (A(PAIR(i, j), PAIR(k, l)) + A(PAIR(i, k), PAIR(j, l)) + A(PAIR(i, l), PAIR(j, k))));
         }
 #undef A
 #undef PAIR
@@ -63,12 +66,15 @@ void sp_polynomial_force_free(sp_polynomial_force *force)
 }
 
 /* W = Σ s (K₀/2 + K₁/6 + K₂/12) over the pairs. */
-SP_CLONES static double stored_energy(int pairs, const double *restrict s, const double *restrict k0, const double *restrict k1, const double *restrict k2)
+SP_CLONES static double stored_energy(int pairs, const double *restrict s, const double *restrict k0,
+                                      const double *restrict k1, const double *restrict k2)
 {
     sp_lanes sum = {0};
     int i = 0;
     for (; i + SP_LANES <= pairs; i += SP_LANES)
-        sum += *(const sp_lanes *)(s + i) * (*(const sp_lanes *)(k0 + i) * 0.5 + *(const sp_lanes *)(k1 + i) * (1.0 / 6) + *(const sp_lanes *)(k2 + i) * (1.0 / 12));
+        sum +=
+            *(const sp_lanes *)(s + i) * (*(const sp_lanes *)(k0 + i) * 0.5 + *(const sp_lanes *)(k1 + i) * (1.0 / 6) +
+                                          *(const sp_lanes *)(k2 + i) * (1.0 / 12));
     double energy = 0;
     for (int l = 0; l < SP_LANES; l++)
         energy += sum[l];
@@ -78,8 +84,8 @@ SP_CLONES static double stored_energy(int pairs, const double *restrict s, const
 }
 
 /* K and f from K₀, K₁, K₂ by pairs: every pair i < j stands for two entries. */
-SP_CLONES static void combine(int r, const double *restrict q, const double *restrict k0, const double *restrict k1, const double *restrict k2, double *restrict f,
-                              double *restrict K)
+SP_CLONES static void combine(int r, const double *restrict q, const double *restrict k0, const double *restrict k1,
+                              const double *restrict k2, double *restrict f, double *restrict K)
 {
     for (int i = 0; i < r; i++)
         f[i] = 0;
@@ -141,7 +147,13 @@ static void destroy(void *self)
 
 static sp_reduced_force as_reduced_force(sp_polynomial_force *self)
 {
-    return (sp_reduced_force){.self = self, .r = self->stiffness.r, .together = true, .cubic = true, .evaluate = evaluate, .destroy = destroy, .visit = visit};
+    return (sp_reduced_force){.self = self,
+                              .r = self->stiffness.r,
+                              .together = true,
+                              .cubic = true,
+                              .evaluate = evaluate,
+                              .destroy = destroy,
+                              .visit = visit};
 }
 
 int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *original, sp_reduced_force *force)
@@ -161,7 +173,8 @@ int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *or
     return SP_OK;
 }
 
-int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force *force)
+int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polynomials, int64_t r,
+                                sp_reduced_force *force)
 {
     sp_polynomial_force *self;
     int status = sp_polynomial_force_new(context, polynomials, r, &self);
@@ -172,7 +185,8 @@ int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polyn
 
 /* ---- batches ---- */
 
-/* Columns of a block: packing the coefficients costs as much as 16 of them; at least four blocks for threads to share. */
+/* Columns of a block: packing the coefficients costs as much as 16 of them; at least four blocks for threads to share.
+ */
 enum { LEAST_BLOCK = 32, MOST_BLOCK = 128 };
 
 struct sp_polynomial_batch {
@@ -185,7 +199,8 @@ struct sp_polynomial_batch {
     int64_t room_size;
 };
 
-int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *original, int64_t count, const sp_reduced_force *forces, sp_polynomial_batch **result)
+int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *original, int64_t count,
+                            const sp_reduced_force *forces, sp_polynomial_batch **result)
 {
     sp_polynomial_batch *batch = calloc(1, sizeof *batch);
     const sp_quadratic *s = &original->stiffness;
@@ -196,7 +211,9 @@ int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *orig
     batch->count = count;
     batch->threads = context->threads;
     batch->forces = sp_pool_new(&batch->pool, count, sizeof *batch->forces);
-    batch->block = count / 4 < LEAST_BLOCK ? LEAST_BLOCK : count / 4 > MOST_BLOCK ? MOST_BLOCK : count / 4 / SP_LANES * SP_LANES;
+    batch->block = count / 4 < LEAST_BLOCK  ? LEAST_BLOCK
+                   : count / 4 > MOST_BLOCK ? MOST_BLOCK
+                                            : count / 4 / SP_LANES * SP_LANES;
     batch->room_size = batch->block * (s->r + 3 * s->stride);
     batch->room = sp_pool_raw(&batch->pool, batch->room_size * batch->threads, sizeof(double));
     for (int64_t i = 0; i < count && !batch->pool.failed; i++) {
@@ -221,11 +238,13 @@ void sp_polynomial_batch_free(sp_polynomial_batch *batch)
     free(batch);
 }
 
-static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int64_t end, const double *const *q, double *room)
+static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int64_t end, const double *const *q,
+                           double *room)
 {
     const sp_quadratic *s = batch->stiffness;
     const int64_t r = s->r;
-    double *places = room, *monomials = places + batch->block * r, *second = monomials + batch->block * s->stride, *linear = second + batch->block * s->stride;
+    double *places = room, *monomials = places + batch->block * r, *second = monomials + batch->block * s->stride,
+           *linear = second + batch->block * s->stride;
     int64_t count = 0;
     for (int64_t i = first; i < end; i++) {
         batch->forces[i]->keeps = q[i] != NULL;
@@ -241,8 +260,10 @@ static void evaluate_block(const sp_polynomial_batch *batch, int64_t first, int6
         if (!q[i])
             continue;
         memcpy(force->kept, q[i], (size_t)r * sizeof **q);
-        combine((int)r, q[i], s->constant, linear + s->stride * count, second + s->stride * count, force->kept + r, force->kept + 2 * r);
-        force->kept_energy = stored_energy((int)s->pairs, monomials + s->stride * count, s->constant, linear + s->stride * count, second + s->stride * count);
+        combine((int)r, q[i], s->constant, linear + s->stride * count, second + s->stride * count, force->kept + r,
+                force->kept + 2 * r);
+        force->kept_energy = stored_energy((int)s->pairs, monomials + s->stride * count, s->constant,
+                                           linear + s->stride * count, second + s->stride * count);
         count++;
     }
 }
@@ -252,5 +273,6 @@ void sp_polynomial_batch_evaluate(sp_polynomial_batch *batch, const double *cons
     const int64_t blocks = (batch->count + batch->block - 1) / batch->block;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(batch->threads)
     for (int64_t b = 0; b < blocks; b++)
-        evaluate_block(batch, b * batch->block, b + 1 < blocks ? (b + 1) * batch->block : batch->count, q, batch->room + batch->room_size * omp_get_thread_num());
+        evaluate_block(batch, b * batch->block, b + 1 < blocks ? (b + 1) * batch->block : batch->count, q,
+                       batch->room + batch->room_size * omp_get_thread_num());
 }

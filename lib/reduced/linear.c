@@ -49,7 +49,8 @@ int sp_linear_force_new(sp_context *context, int64_t r, const double *K, sp_redu
         return sp_fail_memory(context);
     }
     memcpy(l->K, K, (size_t)(r * r) * sizeof *K);
-    *force = (sp_reduced_force){.self = l, .r = r, .together = true, .cubic = true, .evaluate = evaluate, .destroy = destroy};
+    *force = (sp_reduced_force){
+        .self = l, .r = r, .together = true, .cubic = true, .evaluate = evaluate, .destroy = destroy};
     return SP_OK;
 }
 

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* product += m W over the corners of one element, for `count` numbers beside each other at most eight. */
-SP_INLINE void add_lanes(int corners, const int64_t *corner, const double *mass, int64_t width, int64_t count, const double *W, double *product)
+SP_INLINE void add_lanes(int corners, const int64_t *corner, const double *mass, int64_t width, int64_t count,
+                         const double *W, double *product)
 {
     const size_t size = (size_t)count * sizeof *W;
     sp_lanes x[8];
@@ -24,8 +25,10 @@ SP_INLINE void add_lanes(int corners, const int64_t *corner, const double *mass,
     }
 }
 
-/* The same for all: the three rows of a vertex stand together, `width` numbers, and so do those of its displacements. */
-SP_INLINE void add_width(int corners, const int64_t *corner, const double *mass, int64_t width, const double *W, double *product)
+/* The same for all: the three rows of a vertex stand together, `width` numbers, and so do those of its displacements.
+ */
+SP_INLINE void add_width(int corners, const int64_t *corner, const double *mass, int64_t width, const double *W,
+                         double *product)
 {
     int64_t at = 0;
     for (; at + SP_LANES <= width; at += SP_LANES)
@@ -34,7 +37,8 @@ SP_INLINE void add_width(int corners, const int64_t *corner, const double *mass,
         add_lanes(corners, corner, mass, width, width - at, W + at, product + at);
 }
 
-SP_CLONES static void add_corners(int corners, const int64_t *corner, const double *mass, int64_t width, const double *W, double *product)
+SP_CLONES static void add_corners(int corners, const int64_t *corner, const double *mass, int64_t width,
+                                  const double *W, double *product)
 {
     if (corners == 8)
         add_width(8, corner, mass, width, W, product);
@@ -58,11 +62,13 @@ static void lumped_times(const sp_body *body, int64_t region, int64_t r, const d
 }
 
 /* product [3·vertices, r, row major] += M W */
-static void mass_times(const sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W, double *product)
+static void mass_times(const sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W,
+                       double *product)
 {
     const sp_mesh *mesh = body->mesh;
 #pragma omp parallel num_threads(context->threads) if (mesh->vertex_count * r > 1 << 17)
-    SP_EACH_BATCH(body, b) {
+    SP_EACH_BATCH(body, b)
+    {
         const sp_batch *batch = &body->batches[b];
         for (int l = 0; l < batch->count; l++) {
             int corners;
@@ -73,12 +79,14 @@ static void mass_times(const sp_context *context, const sp_body *body, int64_t r
     }
 }
 
-int sp_reduced_mass_of_region(sp_context *context, const sp_body *body, bool lumped, int64_t region, int64_t r, const double *U, const double *W, double *mass, double *gravity)
+int sp_reduced_mass_of_region(sp_context *context, const sp_body *body, bool lumped, int64_t region, int64_t r,
+                              const double *U, const double *W, double *mass, double *gravity)
 {
     enum { ROWS = 3 * 256 }; /* at a time, by columns */
     const int64_t rows = 3 * body->mesh->vertex_count;
     sp_pool scratch = {0};
-    double *product = sp_pool_new(&scratch, rows * r, sizeof *product), *block = sp_pool_raw(&scratch, ROWS * r, sizeof *block);
+    double *product = sp_pool_new(&scratch, rows * r, sizeof *product),
+           *block = sp_pool_raw(&scratch, ROWS * r, sizeof *block);
     double *diagonal = lumped ? sp_pool_new(&scratch, body->mesh->vertex_count, sizeof *diagonal) : NULL;
     if (scratch.failed) {
         sp_pool_free(&scratch);
@@ -121,11 +129,13 @@ double *sp_reduced_rows(sp_pool *pool, int64_t rows, int64_t r, const double *U)
     return W;
 }
 
-int sp_reduced_mass(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U, double *mass, double *gravity)
+int sp_reduced_mass(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U, double *mass,
+                    double *gravity)
 {
     sp_pool scratch = {0};
     const double *W = sp_reduced_rows(&scratch, 3 * body->mesh->vertex_count, r, U);
-    int status = W ? sp_reduced_mass_of_region(context, body, lumped, -1, r, U, W, mass, gravity) : sp_fail_memory(context);
+    int status =
+        W ? sp_reduced_mass_of_region(context, body, lumped, -1, r, U, W, mass, gravity) : sp_fail_memory(context);
     sp_pool_free(&scratch);
     return status;
 }

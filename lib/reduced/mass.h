@@ -4,12 +4,15 @@
 
 #include "assembly/body.h"
 
-/* mass [r, r] = UᵀMU and gravity [r, 3, row major] = UᵀM (e_x, e_y, e_z) with the consistent or the lumped mass (the row sums of each element) of all degrees of freedom, held ones
- * included, for U [3·vertices, r, column major]. gravity may be NULL. */
-int sp_reduced_mass(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U, double *mass, double *gravity) SP_MUST_USE;
+/* mass [r, r] = UᵀMU and gravity [r, 3, row major] = UᵀM (e_x, e_y, e_z) with the consistent or the lumped mass (the
+ * row sums of each element) of all degrees of freedom, held ones included, for U [3·vertices, r, column major]. gravity
+ * may be NULL. */
+int sp_reduced_mass(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U, double *mass,
+                    double *gravity) SP_MUST_USE;
 
 /* The same for the elements of one region, or all where region is −1, and W of sp_reduced_rows. */
-int sp_reduced_mass_of_region(sp_context *context, const sp_body *body, bool lumped, int64_t region, int64_t r, const double *U, const double *W, double *mass, double *gravity) SP_MUST_USE;
+int sp_reduced_mass_of_region(sp_context *context, const sp_body *body, bool lumped, int64_t region, int64_t r,
+                              const double *U, const double *W, double *mass, double *gravity) SP_MUST_USE;
 
 /* U by rows, [rows, r, row major] with SP_LANES zeros behind it, from the pool; NULL where memory is out. */
 double *sp_reduced_rows(sp_pool *pool, int64_t rows, int64_t r, const double *U);

@@ -17,18 +17,20 @@ enum {
 
 /* Working memory of one thread, and the sum that it works on. */
 typedef struct sum_space {
-    double *gram;        /* [N, N] upper triangle */
-    double *rows;        /* [STRIDE, N]: from the first on `filled`, before the last `paired` of BLOCK_ROWS, whose linear columns are 0 and not there */
-    sp_lanes *hat;       /* [1 + r, 8, 3] */
+    double *gram;  /* [N, N] upper triangle */
+    double *rows;  /* [STRIDE, N]: from the first on `filled`, before the last `paired` of BLOCK_ROWS, whose linear
+                      columns are 0 and not there */
+    sp_lanes *hat; /* [1 + r, 8, 3] */
     sp_row_group group;
-    sp_row_factor *own;  /* [SP_LANES] where the classes are too many to be kept */
+    sp_row_factor *own; /* [SP_LANES] where the classes are too many to be kept */
     int64_t filled, paired, total;
 } sum_space;
 
 static void flush(sum_space *space, int64_t r, int64_t N)
 {
     sp_gram_add(space->filled, N, space->rows, STRIDE, space->gram, N);
-    sp_gram_add(space->paired, N - r, space->rows + r * STRIDE + BLOCK_ROWS - space->paired, STRIDE, space->gram + r * N + r, N);
+    sp_gram_add(space->paired, N - r, space->rows + r * STRIDE + BLOCK_ROWS - space->paired, STRIDE,
+                space->gram + r * N + r, N);
     space->filled = space->paired = 0;
 }
 
@@ -36,16 +38,17 @@ static void flush(sum_space *space, int64_t r, int64_t N)
 typedef struct part_plan {
     const sp_body *body;
     int64_t count;
-    const int64_t *list;        /* [count] elements */
+    const int64_t *list; /* [count] elements */
     enum sp_constant constant;
     int64_t r;
     const double *W;
-    const bool *by_points;         /* [classes] sp_row_by_points */
-    const sp_row_factor *factors;  /* [classes]; NULL: too many */
+    const bool *by_points;        /* [classes] sp_row_by_points */
+    const sp_row_factor *factors; /* [classes]; NULL: too many */
 } part_plan;
 
 /* The factors of a group's classes into its lanes, where they are not there already. */
-static int load_factors(sp_context *context, const part_plan *plan, sum_space *space, const sp_row_factor *factors[SP_LANES])
+static int load_factors(sp_context *context, const part_plan *plan, sum_space *space,
+                        const sp_row_factor *factors[SP_LANES])
 {
     sp_row_group *g = &space->group;
     g->separable = g->triangular = g->box = true;
@@ -71,7 +74,8 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
     return SP_OK;
 }
 
-/* The next elements or points of list[*at … last), up to as many as there are lanes and as long as they are of one kind. */
+/* The next elements or points of list[*at … last), up to as many as there are lanes and as long as they are of one
+ * kind. */
 static void take_group(const part_plan *plan, int64_t *at, int *point, int64_t last, sp_row_group *g)
 {
     const sp_body *body = plan->body;
@@ -109,7 +113,9 @@ static int sum_elements(sp_context *context, const part_plan *plan, int64_t firs
         sp_row_group_load(plan->body, g, factors, plan->r, plan->W, space->hat);
         const int paired = g->box ? SP_ROWS_PAIRED : 0;
         space->paired += paired * SP_LANES;
-        sp_row_group_rows(g, plan->r, space->hat, &(sp_row_block){STRIDE, space->rows + space->filled, space->rows + plan->r * STRIDE + BLOCK_ROWS - space->paired});
+        sp_row_group_rows(g, plan->r, space->hat,
+                          &(sp_row_block){STRIDE, space->rows + space->filled,
+                                          space->rows + plan->r * STRIDE + BLOCK_ROWS - space->paired});
         space->filled += (__builtin_popcount(g->rows) - paired) * SP_LANES;
         for (int l = 0; l < g->count; l++)
             space->total += __builtin_popcount(factors[l]->rows);
@@ -153,7 +159,8 @@ static int sum_part(sp_context *context, part_plan *plan, int64_t memory, double
     int64_t gram_bytes = N * N * (int64_t)sizeof(double), row_bytes = STRIDE * N * (int64_t)sizeof(double);
     int64_t sums = (memory - row_bytes) / gram_bytes, useful = (count * 6 + BLOCK_ROWS - 1) / BLOCK_ROWS;
     if (sums < 1)
-        return sp_fail(context, SP_SYSTEM, "%lld coordinates need %.1f MiB, more than the memory allowed", (long long)r, (double)(gram_bytes + row_bytes) / 1048576);
+        return sp_fail(context, SP_SYSTEM, "%lld coordinates need %.1f MiB, more than the memory allowed", (long long)r,
+                       (double)(gram_bytes + row_bytes) / 1048576);
     sums = sums > MOST_SUMS ? MOST_SUMS : sums;
     sums = sums > useful ? useful : sums;
     int threads = context->threads < sums ? context->threads : (int)sums;
@@ -213,13 +220,15 @@ static void name_part(const sp_mesh *mesh, int64_t region, enum sp_constant cons
     part->value = 1;
     double lambda, mu;
     if (constant != SP_CONSTANT_ALL) {
-        sp_lame(mesh->materials[region < 0 ? 0 : region].young, mesh->materials[region < 0 ? 0 : region].poisson, &lambda, &mu);
+        sp_lame(mesh->materials[region < 0 ? 0 : region].young, mesh->materials[region < 0 ? 0 : region].poisson,
+                &lambda, &mu);
         part->value = constant == SP_CONSTANT_LAMBDA ? lambda : mu;
     }
 }
 
 /* The mass of every region. */
-static int add_groups(sp_context *context, const sp_body *body, const double *U, const double *W, sp_polynomials *polynomials)
+static int add_groups(sp_context *context, const sp_body *body, const double *U, const double *W,
+                      sp_polynomials *polynomials)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t r = polynomials->r;
@@ -242,22 +251,28 @@ done:
     return status;
 }
 
-int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, const double *U, const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
+int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, const double *U,
+                       const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
                        sp_polynomial_report *report)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t elements = sp_mesh_element_count(mesh), rows = 3 * mesh->vertex_count, N = sp_polynomial_order(r);
-    int64_t groups = parameters->by_group || (parameters->by_constant && mesh->material_count > 1) ? mesh->material_count : 1, constants = parameters->by_constant ? 2 : 1;
+    int64_t groups = parameters->by_group || (parameters->by_constant && mesh->material_count > 1)
+                         ? mesh->material_count
+                         : 1,
+            constants = parameters->by_constant ? 2 : 1;
     sp_pool scratch = {0};
     int status = SP_OK;
     *report = (sp_polynomial_report){0};
-    *polynomials = (sp_polynomials){.r = r, .part_count = groups * constants, .density = 1, .lumped = parameters->lumped};
+    *polynomials =
+        (sp_polynomials){.r = r, .part_count = groups * constants, .density = 1, .lumped = parameters->lumped};
     if (r < 1 || r > 2000)
         return sp_fail(context, SP_USAGE, "%lld reduced coordinates: polynomials take 1 to 2000", (long long)r);
     SP_TRY(sp_body_quadratic(context, body));
     for (int64_t m = 0; parameters->by_constant && m < mesh->material_count; m++)
         if (mesh->materials[m].law != SP_LAW_STVK || mesh->materials[m].fibre != SP_FIBRE_NONE)
-            return sp_fail(context, SP_INPUT, "region %s is not isotropic: it has no λ and μ to keep apart", mesh->materials[m].name);
+            return sp_fail(context, SP_INPUT, "region %s is not isotropic: it has no λ and μ to keep apart",
+                           mesh->materials[m].name);
     polynomials->parts = sp_pool_new(&polynomials->pool, polynomials->part_count, sizeof *polynomials->parts);
     polynomials->mass = sp_pool_new(&polynomials->pool, r * r, sizeof(double));
     polynomials->gravity = sp_pool_new(&polynomials->pool, 3 * r, sizeof(double));
@@ -270,7 +285,8 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
     }
     for (int64_t c = 0; c < body->class_count; c++)
         by_points[c] = sp_row_by_points(body, c);
-    SP_TRY(sp_reduced_mass_of_region(context, body, parameters->lumped, -1, r, U, W, polynomials->mass, polynomials->gravity));
+    SP_TRY(sp_reduced_mass_of_region(context, body, parameters->lumped, -1, r, U, W, polynomials->mass,
+                                     polynomials->gravity));
     if (groups > 1)
         SP_TRY(add_groups(context, body, U, W, polynomials));
     for (int64_t g = 0, at = 0; g < groups; g++) {
@@ -280,14 +296,25 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
                 list[count++] = e;
         for (int64_t c = 0; c < constants; c++, at++) {
             sp_polynomial_part *part = &polynomials->parts[at];
-            name_part(mesh, region, constants == 1 ? SP_CONSTANT_ALL : c == 0 ? SP_CONSTANT_LAMBDA : SP_CONSTANT_MU, part);
+            name_part(mesh, region,
+                      constants == 1 ? SP_CONSTANT_ALL
+                      : c == 0       ? SP_CONSTANT_LAMBDA
+                                     : SP_CONSTANT_MU,
+                      part);
             part->gram = sp_pool_new(&polynomials->pool, N * N, sizeof(double));
             if (!part->gram) {
                 status = sp_fail_memory(context);
                 goto done;
             }
-            part_plan plan = {.body = body, .count = count, .list = list, .constant = part->constant, .r = r, .W = W, .by_points = by_points};
-            SP_TRY(sum_part(context, &plan, parameters->memory > 0 ? parameters->memory : INT64_C(400) << 20, part->gram, report));
+            part_plan plan = {.body = body,
+                              .count = count,
+                              .list = list,
+                              .constant = part->constant,
+                              .r = r,
+                              .W = W,
+                              .by_points = by_points};
+            SP_TRY(sum_part(context, &plan, parameters->memory > 0 ? parameters->memory : INT64_C(400) << 20,
+                            part->gram, report));
             SP_TRY(sp_progress(context, (double)(at + 1) / (double)polynomials->part_count));
         }
     }

@@ -1,15 +1,16 @@
-/* Reduced forces of linear materials: cubic polynomials in the reduced coordinates q, all of whose coefficients are entries of one Gram matrix (the model of Barbič & James 2005 §4; their
- * coefficients are integrated one by one).
+/* Reduced forces of linear materials: cubic polynomials in the reduced coordinates q, all of whose coefficients are
+ * entries of one Gram matrix (the model of Barbič & James 2005 §4; their coefficients are integrated one by one).
  *
- * The Green–Lagrange strain of u = Σ q_i uⁱ is E = Σ_i q_i e_i + ½ Σ_ij q_i q_j e_ij with e_i = sym(∇uⁱ) and e_ij = sym((∇uⁱ)ᵀ∇uʲ). Let R have the columns [e_i (r of them), e_ij (i ≤ j, j
- * fastest)] and A = ∫ RᵀCR dV with the material's C, of order N = r + r(r+1)/2. Then W = ½A_ij q_i q_j + ½A_i,jk q_i q_j q_k + ⅛A_ij,kl q_i q_j q_k q_l. How elements contribute to A is said
- * in reduced/rows.h. */
+ * The Green–Lagrange strain of u = Σ q_i uⁱ is E = Σ_i q_i e_i + ½ Σ_ij q_i q_j e_ij with e_i = sym(∇uⁱ) and e_ij =
+ * sym((∇uⁱ)ᵀ∇uʲ). Let R have the columns [e_i (r of them), e_ij (i ≤ j, j fastest)] and A = ∫ RᵀCR dV with the
+ * material's C, of order N = r + r(r+1)/2. Then W = ½A_ij q_i q_j + ½A_i,jk q_i q_j q_k + ⅛A_ij,kl q_i q_j q_k q_l. How
+ * elements contribute to A is said in reduced/rows.h. */
 #ifndef SP_REDUCED_POLYNOMIAL_H
 #define SP_REDUCED_POLYNOMIAL_H
 
+#include "assembly/body.h"
 #include "base/context.h"
 #include "base/memory.h"
-#include "assembly/body.h"
 #include "reduced/force.h"
 
 enum sp_constant { SP_CONSTANT_ALL, SP_CONSTANT_LAMBDA, SP_CONSTANT_MU, SP_CONSTANT_COUNT };
@@ -18,16 +19,16 @@ enum sp_constant { SP_CONSTANT_ALL, SP_CONSTANT_LAMBDA, SP_CONSTANT_MU, SP_CONST
 typedef struct sp_polynomial_part {
     char group[SP_NAME_LENGTH]; /* region name; "all" */
     enum sp_constant constant;
-    double value;               /* Pa; the factor that the mesh's material gives this part; 1 for SP_CONSTANT_ALL */
-    double *gram;               /* [N, N] symmetric, both triangles, before symmetrization over indices */
+    double value; /* Pa; the factor that the mesh's material gives this part; 1 for SP_CONSTANT_ALL */
+    double *gram; /* [N, N] symmetric, both triangles, before symmetrization over indices */
 } sp_polynomial_part;
 
 /* The mass of one region, for editing its density (reduced/edit.h). */
 typedef struct sp_polynomial_group {
     char name[SP_NAME_LENGTH];
-    double density;    /* kg/m³ that the rest is for */
-    double *mass;      /* [r, r] */
-    double *gravity;   /* [r, 3, row major] */
+    double density;  /* kg/m³ that the rest is for */
+    double *mass;    /* [r, r] */
+    double *gravity; /* [r, 3, row major] */
 } sp_polynomial_group;
 
 typedef struct sp_polynomials {
@@ -37,11 +38,12 @@ typedef struct sp_polynomials {
     sp_polynomial_part *parts;
     int64_t group_count;         /* 0, or several: all regions, where the parts are by region */
     sp_polynomial_group *groups; /* they add up to mass and gravity */
-    double *mass;      /* [r, r] UᵀMU, kg when q is a pure number */
-    double *gravity;   /* [r, 3, row major] UᵀM e_x, e_y, e_z: times an acceleration it is a generalized force */
-    double density;    /* the factor on mass and gravity, the groups' too, 1 */
-    bool lumped;       /* M is the lumped mass; false: the consistent one */
-    bool symmetrized;  /* the Gram matrix is symmetric in all indices, as one made from a force is: damping cannot be had from it */
+    double *mass;                /* [r, r] UᵀMU, kg when q is a pure number */
+    double *gravity;  /* [r, 3, row major] UᵀM e_x, e_y, e_z: times an acceleration it is a generalized force */
+    double density;   /* the factor on mass and gravity, the groups' too, 1 */
+    bool lumped;      /* M is the lumped mass; false: the consistent one */
+    bool symmetrized; /* the Gram matrix is symmetric in all indices, as one made from a force is: damping cannot be had
+                         from it */
 } sp_polynomials;
 
 /* N = r + r(r+1)/2. */
@@ -68,50 +70,58 @@ typedef struct sp_polynomial_parameters {
 } sp_polynomial_parameters;
 
 typedef struct sp_polynomial_report {
-    int64_t rows;     /* rows of R over all elements: at most 28 per hexahedron and 6 per tetrahedron */
-    double flops;     /* of a symmetric product of all of them, rows · N (N + 1) */
+    int64_t rows; /* rows of R over all elements: at most 28 per hexahedron and 6 per tetrahedron */
+    double flops; /* of a symmetric product of all of them, rows · N (N + 1) */
 } sp_polynomial_report;
 
-/* All of it for the basis U [3·vertices, r]: one symmetric product of blocks of rows (linear/gram.h), quadrature as the mesh says.
- * Elements are dealt to a number of sums that depends on sizes only, and those are added in order. */
-int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, const double *U, const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
+/* All of it for the basis U [3·vertices, r]: one symmetric product of blocks of rows (linear/gram.h), quadrature as the
+ * mesh says. Elements are dealt to a number of sums that depends on sizes only, and those are added in order. */
+int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, const double *U,
+                       const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
                        sp_polynomial_report *report) SP_MUST_USE;
 
 /* ---- using them ---- */
 
-/* The sum of the parts with their values [N, N]: from `pool`, or the polynomials' own where they have one part of value 1. NULL where
- * memory is out. */
+/* The sum of the parts with their values [N, N]: from `pool`, or the polynomials' own where they have one part of
+ * value 1. NULL where memory is out. */
 const double *sp_polynomials_gram(const sp_polynomials *polynomials, sp_pool *pool);
 
 /* The symmetrized coefficients of the first r′ coordinates, with room for evaluation. */
 typedef struct sp_polynomial_force sp_polynomial_force;
 
-/* Sums the parts with their values and symmetrizes: T_ijk = (A_i,jk + A_j,ik + A_k,ij)/3, Q_ij,kl = (A_ij,kl + A_ik,jl + A_il,jk)/3,
- * for the leading r′ ≤ r coordinates (a sub-block: nothing is recomputed). */
-int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_polynomial_force **force) SP_MUST_USE;
+/* Sums the parts with their values and symmetrizes: T_ijk = (A_i,jk + A_j,ik + A_k,ij)/3, Q_ij,kl = (A_ij,kl + A_ik,jl
+ * + A_il,jk)/3, for the leading r′ ≤ r coordinates (a sub-block: nothing is recomputed). */
+int sp_polynomial_force_new(sp_context *context, const sp_polynomials *polynomials, int64_t r,
+                            sp_polynomial_force **force) SP_MUST_USE;
 void sp_polynomial_force_free(sp_polynomial_force *force); /* NULL is allowed */
 
-/* Internal force f [r] and the lower triangle of the tangent stiffness K [r, r, column major] at q; the strain energy is returned. One symmetric
- * product of order r(r+1)/2 and one of r(r+1)/2 × r: K = K₀ + 3 T·q + (3/2) Q s with the monomials s_kl = q_k q_l (twice off the
- * diagonal), f = (K₀ + K₁/2 + K₂/3) q, W = qᵀ(K₀/2 + K₁/6 + K₂/12) q. No allocation. K may be NULL (then f costs the same), f may be NULL. */
+/* Internal force f [r] and the lower triangle of the tangent stiffness K [r, r, column major] at q; the strain energy
+ * is returned. One symmetric product of order r(r+1)/2 and one of r(r+1)/2 × r: K = K₀ + 3 T·q + (3/2) Q s with the
+ * monomials s_kl = q_k q_l (twice off the diagonal), f = (K₀ + K₁/2 + K₂/3) q, W = qᵀ(K₀/2 + K₁/6 + K₂/12) q. No
+ * allocation. K may be NULL (then f costs the same), f may be NULL. */
 double sp_polynomial_force_evaluate(sp_polynomial_force *force, const double *q, double *f, double *K);
 
 /* The same as a reduced force, which owns its evaluator. */
-int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polynomials, int64_t r, sp_reduced_force *force) SP_MUST_USE;
+int sp_polynomial_reduced_force(sp_context *context, const sp_polynomials *polynomials, int64_t r,
+                                sp_reduced_force *force) SP_MUST_USE;
 
 /* ---- many bodies of one model ---- */
 
 /* A reduced force with the coefficients of another evaluator, which must outlive it, and room of its own. */
-int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *original, sp_reduced_force *force) SP_MUST_USE;
+int sp_polynomial_force_share(sp_context *context, const sp_polynomial_force *original,
+                              sp_reduced_force *force) SP_MUST_USE;
 
-/* Evaluations side by side: the large product of each becomes one of matrices for all. Every force keeps what comes out and gives it when it is next asked for at that very place. */
+/* Evaluations side by side: the large product of each becomes one of matrices for all. Every force keeps what comes out
+ * and gives it when it is next asked for at that very place. */
 typedef struct sp_polynomial_batch sp_polynomial_batch;
 
 /* forces [count]: made by sp_polynomial_force_share from `original`; both must outlive the batch. */
-int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *original, int64_t count, const sp_reduced_force *forces, sp_polynomial_batch **batch) SP_MUST_USE;
+int sp_polynomial_batch_new(sp_context *context, const sp_polynomial_force *original, int64_t count,
+                            const sp_reduced_force *forces, sp_polynomial_batch **batch) SP_MUST_USE;
 void sp_polynomial_batch_free(sp_polynomial_batch *batch); /* NULL is allowed */
 
-/* At q[i] [r] for force i; NULL: not this one. Blocks of a fixed number are shared by the threads; allocates nothing. */
+/* At q[i] [r] for force i; NULL: not this one. Blocks of a fixed number are shared by the threads; allocates nothing.
+ */
 void sp_polynomial_batch_evaluate(sp_polynomial_batch *batch, const double *const *q);
 
 #endif

@@ -36,9 +36,10 @@ SP_CLONES static void fill_monomials(int r, const double *restrict q, double *re
     }
 }
 
-/* y = A x for A [rows, columns, column major], rows a multiple of SP_LANES, all aligned: sums stay in registers, without the
- * overhead of a dgemv at these sizes. */
-SP_CLONES static void times(int rows, int columns, const double *restrict A, const double *restrict x, double *restrict y)
+/* y = A x for A [rows, columns, column major], rows a multiple of SP_LANES, all aligned: sums stay in registers,
+ * without the overhead of a dgemv at these sizes. */
+SP_CLONES static void times(int rows, int columns, const double *restrict A, const double *restrict x,
+                            double *restrict y)
 {
     enum { WIDE = 4 };
     int i = 0;
@@ -58,7 +59,8 @@ SP_CLONES static void times(int rows, int columns, const double *restrict A, con
     }
 }
 
-/* y = A x for a symmetric A [n, n] as sp_quadratic keeps it, n a multiple of SP_LANES: eight columns at a time, from the diagonal on, whose entries are read once for both of their places. */
+/* y = A x for a symmetric A [n, n] as sp_quadratic keeps it, n a multiple of SP_LANES: eight columns at a time, from
+ * the diagonal on, whose entries are read once for both of their places. */
 SP_NATIVE static void times_symmetric(int n, const double *A, const double *x, double *y)
 {
     for (int i = 0; i < n; i++)
@@ -75,7 +77,8 @@ SP_NATIVE static void times_symmetric(int n, const double *A, const double *x, d
             sp_lanes even = *(sp_lanes *)(y + i), odd = {0};
 #pragma GCC unroll 4
             for (int j = 0; j < SP_LANES; j += 2) {
-                const sp_lanes a = *(const sp_lanes *)(A + (long)j * n + i), b = *(const sp_lanes *)(A + (long)(j + 1) * n + i);
+                const sp_lanes a = *(const sp_lanes *)(A + (long)j * n + i),
+                               b = *(const sp_lanes *)(A + (long)(j + 1) * n + i);
                 across[j] += a * beside;
                 across[j + 1] += b * beside;
                 even += a * factor[j];
@@ -84,7 +87,8 @@ SP_NATIVE static void times_symmetric(int n, const double *A, const double *x, d
             *(sp_lanes *)(y + i) = even + odd;
         }
         sp_lanes_transpose(across);
-        *(sp_lanes *)(y + first) = here + (((across[0] + across[1]) + (across[2] + across[3])) + ((across[4] + across[5]) + (across[6] + across[7])));
+        *(sp_lanes *)(y + first) = here + (((across[0] + across[1]) + (across[2] + across[3])) +
+                                           ((across[4] + across[5]) + (across[6] + across[7])));
     }
 }
 
@@ -95,14 +99,18 @@ void sp_quadratic_evaluate(sp_quadratic *m, const double *q)
     if (sp_lanes_native()) /* 78 pairs 0.16, 120 0.50, 210 1.7, 465 8.6, 1830 177 µs; dsymv 0.39, 0.70, 2.0, 9.3, 234 */
         times_symmetric((int)m->stride, m->quadratic, m->monomials, m->second);
     else
-        cblas_dsymv(CblasColMajor, CblasLower, (int)m->pairs, 1, m->quadratic, (int)m->stride, m->monomials, 1, 0, m->second, 1);
+        cblas_dsymv(CblasColMajor, CblasLower, (int)m->pairs, 1, m->quadratic, (int)m->stride, m->monomials, 1, 0,
+                    m->second, 1);
 }
 
-void sp_quadratic_evaluate_many(const sp_quadratic *m, int64_t count, const double *q, double *monomials, double *first, double *second)
+void sp_quadratic_evaluate_many(const sp_quadratic *m, int64_t count, const double *q, double *monomials, double *first,
+                                double *second)
 {
     const int n = (int)count, pairs = (int)m->pairs, stride = (int)m->stride;
     for (int64_t i = 0; i < count; i++)
         fill_monomials((int)m->r, q + m->r * i, monomials + m->stride * i);
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, stride, n, (int)m->r, 1, m->linear, stride, q, (int)m->r, 0, first, stride);
-    cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, pairs, n, 1, m->quadratic, stride, monomials, stride, 0, second, stride);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, stride, n, (int)m->r, 1, m->linear, stride, q, (int)m->r, 0,
+                first, stride);
+    cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, pairs, n, 1, m->quadratic, stride, monomials, stride, 0, second,
+                stride);
 }

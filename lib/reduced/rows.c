@@ -9,7 +9,8 @@
 /* û_s with three axes first, whose X̂_s alone are not 0 in a box. */
 static const int axes_first[8] = {0, 1, 2, 4, 3, 5, 6, 7};
 
-/* The product number p stands for û_s·ŵ_t + û_t·ŵ_s (s < t) or û_s·ŵ_s. Of 7 alternating sums: by s xor t, those with an axis first. Of 3 columns of a displacement gradient: any order. */
+/* The product number p stands for û_s·ŵ_t + û_t·ŵ_s (s < t) or û_s·ŵ_s. Of 7 alternating sums: by s xor t, those with
+ * an axis first. Of 3 columns of a displacement gradient: any order. */
 static void product_vectors(int vectors, int products[SP_HEX_PAIRS][2])
 {
     int p = 0;
@@ -40,7 +41,8 @@ static double length3(const double *v)
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* g_s = ∇h_s / 8 at one point, h_s the product of the reference coordinates that s looks at; size [8]: of the terms that it sums. */
+/* g_s = ∇h_s / 8 at one point, h_s the product of the reference coordinates that s looks at; size [8]: of the terms
+ * that it sums. */
 static void sum_gradients(const double axis[3][3], const double place[3], double g[8][3], double *size)
 {
     memset(g, 0, 24 * sizeof(double));
@@ -67,7 +69,8 @@ static void reference_sums(const sp_mesh *mesh, int64_t element, double X[7][3])
         for (int i = 0; i < 3; i++) {
             sp_twofold sum = {0, 0};
             for (int k = 0; k < 8; k++)
-                sum = sp_twofold_add(sum, (sp_twofold){alternating_sign(s, k) * mesh->vertices[3 * corner[corner_by_signs[k]] + i], 0});
+                sum = sp_twofold_add(
+                    sum, (sp_twofold){alternating_sign(s, k) * mesh->vertices[3 * corner[corner_by_signs[k]] + i], 0});
             X[s - 1][i] = sum.high;
         }
 }
@@ -83,8 +86,8 @@ static void hexahedron(const sp_mesh *mesh, int64_t element, sp_quadrature *quad
     reference_sums(mesh, element, sums);
 }
 
-/* The linear strain at a point is Σ sym(g_s g_tᵀ) X̂_s·û_t in place of Σ sym(g_t û_tᵀ): rounding counts Σ_s |g_s||X̂_s| times, which is 3 in a box of any proportions and large where a flat element
- * lies oblique to its own axes. */
+/* The linear strain at a point is Σ sym(g_s g_tᵀ) X̂_s·û_t in place of Σ sym(g_t û_tᵀ): rounding counts Σ_s |g_s||X̂_s|
+ * times, which is 3 in a box of any proportions and large where a flat element lies oblique to its own axes. */
 bool sp_row_by_points(const sp_body *body, int64_t number)
 {
     const double most = 8;
@@ -105,7 +108,8 @@ bool sp_row_by_points(const sp_body *body, int64_t number)
     return false;
 }
 
-/* G over the products of alternating sums. noise [products]: what rounding has put into the diagonal of G at most, and the root of two of them into what stands between. */
+/* G over the products of alternating sums. noise [products]: what rounding has put into the diagonal of G at most, and
+ * the root of two of them into what stands between. */
 static void gram_of_sums(const sp_quadrature *quadrature, const double C[36], double *G, double *noise)
 {
     double g[SP_QUADRATURE_MAX][8][3], size[8], largest = 0;
@@ -117,7 +121,8 @@ static void gram_of_sums(const sp_quadrature *quadrature, const double C[36], do
     for (int point = 0; point < quadrature->count; point++) {
         sum_gradients(quadrature->axis[point], quadrature->place[point], g[point], size);
         for (int p = 0; p < SP_HEX_PAIRS; p++)
-            noise[p] += 32 * DBL_EPSILON * quadrature->weight[point] * largest * pow(size[products[p][0]] * size[products[p][1]], 2);
+            noise[p] += 32 * DBL_EPSILON * quadrature->weight[point] * largest *
+                        pow(size[products[p][0]] * size[products[p][1]], 2);
     }
     sp_element_product_gram(SP_HEX_PAIRS, products, quadrature->count, quadrature->weight, 8, g[0][0], C, G);
 }
@@ -133,7 +138,8 @@ static void gram_of_strain(const double C[36], double *G, double *noise)
     }
 }
 
-/* Whether products of different blocks do not meet, to rounding; what is left of that rounding is cleared. noise: of the diagonal, as a part of it. */
+/* Whether products of different blocks do not meet, to rounding; what is left of that rounding is cleared. noise: of
+ * the diagonal, as a part of it. */
 static bool separate(int products, const int modes[SP_HEX_PAIRS][2], const double *noise, double *G)
 {
     for (int pass = 0; pass < 2; pass++)
@@ -151,7 +157,8 @@ static bool separate(int products, const int modes[SP_HEX_PAIRS][2], const doubl
 /* How far a pivot must stand above its noise. */
 enum { ABOVE_NOISE = 8 };
 
-/* Cholesky of a definite matrix in place; false, and the matrix spoiled, where a pivot is too small beside the unit diagonal to say so. */
+/* Cholesky of a definite matrix in place; false, and the matrix spoiled, where a pivot is too small beside the unit
+ * diagonal to say so. */
 static bool factor_definite(int products, const double *noise, double *G)
 {
     for (int k = 0; k < products; k++) {
@@ -167,9 +174,11 @@ static bool factor_definite(int products, const double *noise, double *G)
     return true;
 }
 
-/* Pivoted Cholesky of one block: as many rows as its rank. A λ part has a rank below the number of products, and the fewer rows the better. The next pivot is that which stands
- * furthest above its noise: then what is left of the others has no more noise than they had. */
-static int factor_block(sp_context *context, int products, int base, int size, const double *noise, const double *G, sp_row_factor *factor)
+/* Pivoted Cholesky of one block: as many rows as its rank. A λ part has a rank below the number of products, and the
+ * fewer rows the better. The next pivot is that which stands furthest above its noise: then what is left of the others
+ * has no more noise than they had. */
+static int factor_block(sp_context *context, int products, int base, int size, const double *noise, const double *G,
+                        sp_row_factor *factor)
 {
     double rest[SP_HEX_PAIRS * SP_HEX_PAIRS];
     bool taken[SP_HEX_PAIRS] = {false};
@@ -231,8 +240,10 @@ static int factor_gram(sp_context *context, int vectors, double *noise, double *
     return status;
 }
 
-/* C of one part in an element: the material's, or that of λ = 1 or μ = 1 times the element's factor, so that a constant that is edited keeps the shape of its field. */
-static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t element, enum sp_constant constant, double C[36])
+/* C of one part in an element: the material's, or that of λ = 1 or μ = 1 times the element's factor, so that a constant
+ * that is edited keeps the shape of its field. */
+static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t element, enum sp_constant constant,
+                          double C[36])
 {
     sp_material scaled;
     if (constant == SP_CONSTANT_ALL)
@@ -244,7 +255,8 @@ static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t elem
     return SP_OK;
 }
 
-int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t number, enum sp_constant constant, sp_row_factor *factor)
+int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t number, enum sp_constant constant,
+                      sp_row_factor *factor)
 {
     const sp_element_class *class = &body->classes[number];
     double C[36], G[SP_HEX_PAIRS * SP_HEX_PAIRS], noise[SP_HEX_PAIRS], largest = 0;
@@ -274,14 +286,14 @@ int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t number, 
 
 /* ---- SP_LANES elements at a time ---- */
 
-
 SP_INLINE sp_lanes dot(const sp_lanes *u, const sp_lanes *w)
 {
     return u[0] * w[0] + u[1] * w[1] + u[2] * w[2];
 }
 
 /* The rows first … last of one block of F, products base … base + size. */
-SP_INLINE double *block_rows(int products, int base, int size, int first, int last, bool triangular, uint32_t rows, const sp_lanes *F, const sp_lanes *P, double *S)
+SP_INLINE double *block_rows(int products, int base, int size, int first, int last, bool triangular, uint32_t rows,
+                             const sp_lanes *F, const sp_lanes *P, double *S)
 {
 #pragma GCC unroll 28
     for (int k = first; k < last; k++) {
@@ -299,7 +311,8 @@ SP_INLINE double *block_rows(int products, int base, int size, int first, int la
 }
 
 /* All columns of a group's rows. hat [1 + r, corners, 3], X first. */
-SP_INLINE void group_rows(int corners, bool separable, bool triangular, bool box, uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
+SP_INLINE void group_rows(int corners, bool separable, bool triangular, bool box, uint32_t rows, const sp_lanes *F,
+                          int64_t r, const sp_lanes *hat, const sp_row_block *block)
 {
     const int products = corners * (corners - 1) / 2, width = 3 * corners;
     double *S = block->rows, *paired = block->paired;
@@ -326,13 +339,18 @@ SP_INLINE void group_rows(int corners, bool separable, bool triangular, bool box
             }
 #pragma GCC unroll 8
             for (int g = 0, base = 0; g < 8; base += g == 0 ? 7 : 3, g++)
-                to = block_rows(products, base, g == 0 ? 7 : 3, 0, box ? with_axis[g] : g == 0 ? 7 : 3, triangular, rows, F, P, to);
+                to = block_rows(products, base, g == 0 ? 7 : 3, 0,
+                                box      ? with_axis[g]
+                                : g == 0 ? 7
+                                         : 3,
+                                triangular, rows, F, P, to);
             if (!box || i == 0)
                 continue;
             to = paired;
 #pragma GCC unroll 8
             for (int g = 0, base = 0; g < 8; base += g == 0 ? 7 : 3, g++)
-                to = block_rows(products, base, g == 0 ? 7 : 3, with_axis[g], g == 0 ? 7 : 3, triangular, rows, F, P, to);
+                to = block_rows(products, base, g == 0 ? 7 : 3, with_axis[g], g == 0 ? 7 : 3, triangular, rows, F, P,
+                                to);
             paired += block->stride;
         }
     }
@@ -348,7 +366,8 @@ SP_CLONES static void voxel_rows(const sp_lanes *F, int64_t r, const sp_lanes *h
     group_rows(8, true, true, false, ~0u, F, r, hat, block);
 }
 
-SP_CLONES static void voxel_rows_of_rank(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
+SP_CLONES static void voxel_rows_of_rank(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat,
+                                         const sp_row_block *block)
 {
     group_rows(8, true, false, false, rows, F, r, hat, block);
 }
@@ -358,12 +377,14 @@ SP_CLONES static void hex_rows(const sp_lanes *F, int64_t r, const sp_lanes *hat
     group_rows(8, false, true, false, ~0u, F, r, hat, block);
 }
 
-SP_CLONES static void hex_rows_of_rank(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
+SP_CLONES static void hex_rows_of_rank(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat,
+                                       const sp_row_block *block)
 {
     group_rows(8, false, false, false, rows, F, r, hat, block);
 }
 
-SP_CLONES static void strain_rows(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat, const sp_row_block *block)
+SP_CLONES static void strain_rows(uint32_t rows, const sp_lanes *F, int64_t r, const sp_lanes *hat,
+                                  const sp_row_block *block)
 {
     group_rows(4, false, false, false, rows, F, r, hat, block);
 }
@@ -393,7 +414,8 @@ SP_CLONES static void transform_sums(int64_t r, sp_lanes *hat)
     }
 }
 
-/* uⁱ at the corners [1 + r, corners, 3] to ∂uⁱ/∂X_s [1 + r, 4, 3], for all modes behind X. In place: no mode is moved up. */
+/* uⁱ at the corners [1 + r, corners, 3] to ∂uⁱ/∂X_s [1 + r, 4, 3], for all modes behind X. In place: no mode is moved
+ * up. */
 SP_INLINE void gradients(int corners, int64_t r, sp_lanes gradient[8][3], sp_lanes *hat)
 {
     for (int64_t i = 1; i <= r; i++) {
@@ -419,7 +441,8 @@ SP_CLONES static void transform_gradients(int corners, int64_t r, sp_lanes gradi
 }
 
 /* hat behind X: uⁱ at the corners, by eight modes of eight elements at a time. Lanes from `count` on are 0. */
-SP_CLONES static void load_modes(int corners, int count, const int64_t *const corner[SP_LANES], int64_t r, const double *W, sp_lanes *hat)
+SP_CLONES static void load_modes(int corners, int count, const int64_t *const corner[SP_LANES], int64_t r,
+                                 const double *W, sp_lanes *hat)
 {
     for (int k = 0; k < corners; k++)
         for (int c = 0; c < 3; c++)
@@ -428,7 +451,8 @@ SP_CLONES static void load_modes(int corners, int count, const int64_t *const co
                 for (int l = 0; l < SP_LANES; l++) {
                     part[l] = (sp_lanes){0};
                     if (l < count) /* past the end of a row stands the next one, or padding */
-                        memcpy(&part[l], W + (3 * corner[l][corners == 8 ? corner_by_signs[k] : k] + c) * r + i, sizeof part[l]);
+                        memcpy(&part[l], W + (3 * corner[l][corners == 8 ? corner_by_signs[k] : k] + c) * r + i,
+                               sizeof part[l]);
                 }
                 sp_lanes_transpose(part);
                 for (int64_t n = 0; n < SP_LANES && i + n < r; n++)
@@ -459,7 +483,8 @@ static void load_gradients(const sp_body *body, const sp_row_group *g, sp_lanes 
     }
 }
 
-void sp_row_group_load(const sp_body *body, const sp_row_group *g, const sp_row_factor *const factors[SP_LANES], int64_t r, const double *W, sp_lanes *hat)
+void sp_row_group_load(const sp_body *body, const sp_row_group *g, const sp_row_factor *const factors[SP_LANES],
+                       int64_t r, const double *W, sp_lanes *hat)
 {
     const int64_t *corner[SP_LANES];
     int unused;

@@ -13,7 +13,8 @@
 typedef struct polynomial {
     sp_pool pool;
     sp_quadratic damping;
-    double *q, *D; /* [r], [r, r]: the last evaluation, since integrators ask for products and the matrix at one place in turn */
+    double *q, *D; /* [r], [r, r]: the last evaluation, since integrators ask for products and the matrix at one place
+                      in turn */
     bool known;
 } polynomial;
 
@@ -52,8 +53,8 @@ static void polynomial_destroy(void *self)
 }
 
 /* A [N, N] with the viscosities for the parts' values; NULL, with the status set, where there are none such. */
-static double *viscous_gram(sp_context *context, const sp_polynomials *polynomials, int64_t count, const sp_material *materials, const sp_viscosity *viscosity,
-                            sp_pool *pool, int *status)
+static double *viscous_gram(sp_context *context, const sp_polynomials *polynomials, int64_t count,
+                            const sp_material *materials, const sp_viscosity *viscosity, sp_pool *pool, int *status)
 {
     int64_t N = sp_polynomial_order(polynomials->r);
     double *sum = sp_pool_new(pool, N * N, sizeof *sum);
@@ -63,11 +64,14 @@ static double *viscous_gram(sp_context *context, const sp_polynomials *polynomia
     for (int64_t m = 0; *status == SP_OK && m < count; m++)
         for (int c = 0; c < 2; c++) {
             double value = c ? viscosity[m].psi : viscosity[m].phi;
-            int64_t part = sp_polynomials_part(polynomials, count, materials, m, c ? SP_CONSTANT_MU : SP_CONSTANT_LAMBDA);
+            int64_t part =
+                sp_polynomials_part(polynomials, count, materials, m, c ? SP_CONSTANT_MU : SP_CONSTANT_LAMBDA);
             if (value == 0)
                 continue;
             if (part < 0) {
-                *status = sp_fail(context, SP_INPUT, "it does not keep lambda and mu of region %s apart, which is viscous: made with polycoef --by-constant it does",
+                *status = sp_fail(context, SP_INPUT,
+                                  "it does not keep lambda and mu of region %s apart, which is viscous: made with "
+                                  "polycoef --by-constant it does",
                                   materials[m].name);
                 break;
             }
@@ -77,8 +81,8 @@ static double *viscous_gram(sp_context *context, const sp_polynomials *polynomia
     return *status == SP_OK ? sum : NULL;
 }
 
-int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomials, int64_t r, int64_t count, const sp_material *materials,
-                            const sp_viscosity *viscosity, sp_reduced_viscosity *reduced)
+int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomials, int64_t r, int64_t count,
+                            const sp_material *materials, const sp_viscosity *viscosity, sp_reduced_viscosity *reduced)
 {
     int64_t full = polynomials->r, N = sp_polynomial_order(full);
     sp_pool scratch = {0};
@@ -103,7 +107,7 @@ int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomia
     }
     sp_quadratic *m = &p->damping;
 #define PAIR(i, j) ((i) <= (j) ? sp_polynomial_pair(full, i, j) : sp_polynomial_pair(full, j, i))
-#define A(p, q) gram[(q) * N + (p)]
+#define A(p, q) gram[(q)*N + (p)]
     for (int64_t i = 0, ij = 0; i < r; i++)
         for (int64_t j = i; j < r; j++, ij++) {
             m->constant[ij] = A(i, j);
@@ -128,10 +132,10 @@ typedef struct direct {
     sp_context *context;
     const sp_viscous *viscous;
     int64_t r, n;
-    double *U, *DU;     /* [n, r] over the free degrees of freedom */
-    double *u, *v, *f;  /* [3·vertices] */
-    double *short_one;  /* [n] */
-    double *product;    /* [r, r] */
+    double *U, *DU;    /* [n, r] over the free degrees of freedom */
+    double *u, *v, *f; /* [3·vertices] */
+    double *short_one; /* [n] */
+    double *product;   /* [r, r] */
     sp_sparse D;
 } direct;
 
@@ -174,7 +178,8 @@ static void direct_destroy(void *self)
     free(d);
 }
 
-int sp_direct_viscosity(sp_context *context, const sp_viscous *viscous, int64_t r, const double *U, sp_reduced_viscosity *reduced)
+int sp_direct_viscosity(sp_context *context, const sp_viscous *viscous, int64_t r, const double *U,
+                        sp_reduced_viscosity *reduced)
 {
     const sp_body *body = viscous->body;
     int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;

@@ -1,11 +1,13 @@
 /* Strain-rate damping in reduced coordinates (thesis eq. 2.34–2.38): the force D(q) q̇.
  *
- * With the rates ḋ = R Z q̇ of the squared edge lengths, R as in polynomial.h and Z = ∂z/∂q the [N, r] derivative of the monomials z = [q_i; q_i q_j (½q_i²
- * for i = j)], the virtual power is (R Z δq)ᵀ G_D (R Z q̇), so that D(q) = ZᵀAZ with the Gram matrix A for φ in place of λ and ψ in place of μ:
+ * With the rates ḋ = R Z q̇ of the squared edge lengths, R as in polynomial.h and Z = ∂z/∂q the [N, r] derivative of the
+ * monomials z = [q_i; q_i q_j (½q_i² for i = j)], the virtual power is (R Z δq)ᵀ G_D (R Z q̇), so that D(q) = ZᵀAZ with
+ * the Gram matrix A for φ in place of λ and ψ in place of μ:
  *
  *     D_ij = A_i,j + q_k (A_i,jk + A_j,ik) + q_k q_l A_ik,jl    (sums over k and l)
  *
- * Here A must not be symmetrized over its indices: D tells A_ij,kl from A_ik,jl, which the elastic force does not. It is symmetric and positive semidefinite. */
+ * Here A must not be symmetrized over its indices: D tells A_ij,kl from A_ik,jl, which the elastic force does not. It
+ * is symmetric and positive semidefinite. */
 #ifndef SP_REDUCED_VISCOUS_H
 #define SP_REDUCED_VISCOUS_H
 
@@ -23,13 +25,16 @@ typedef struct sp_reduced_viscosity {
     void (*destroy)(void *self);
 } sp_reduced_viscosity;
 
-/* From the parts λ and μ of polynomials of a mesh with `count` regions, for the first r coordinates; viscosity [count], checked. One evaluation
- * costs what one of the force does. SP_INPUT where a region that damps has no such parts, or the polynomials are symmetrized. */
-int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomials, int64_t r, int64_t count, const sp_material *materials,
-                            const sp_viscosity *viscosity, sp_reduced_viscosity *reduced) SP_MUST_USE;
+/* From the parts λ and μ of polynomials of a mesh with `count` regions, for the first r coordinates; viscosity [count],
+ * checked. One evaluation costs what one of the force does. SP_INPUT where a region that damps has no such parts, or
+ * the polynomials are symmetrized. */
+int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomials, int64_t r, int64_t count,
+                            const sp_material *materials, const sp_viscosity *viscosity,
+                            sp_reduced_viscosity *reduced) SP_MUST_USE;
 
-/* From the unreduced body, UᵀD(Uq)U, for the first r columns of U [3·vertices, ≥ r, column major], copied; held components count as 0. `viscous` must
- * outlive it, and its body, which needs its pattern (sp_body_pattern). */
-int sp_direct_viscosity(sp_context *context, const sp_viscous *viscous, int64_t r, const double *U, sp_reduced_viscosity *reduced) SP_MUST_USE;
+/* From the unreduced body, UᵀD(Uq)U, for the first r columns of U [3·vertices, ≥ r, column major], copied; held
+ * components count as 0. `viscous` must outlive it, and its body, which needs its pattern (sp_body_pattern). */
+int sp_direct_viscosity(sp_context *context, const sp_viscous *viscous, int64_t r, const double *U,
+                        sp_reduced_viscosity *reduced) SP_MUST_USE;
 
 #endif

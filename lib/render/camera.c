@@ -60,7 +60,8 @@ static double view_set(const sp_camera *camera, int64_t width, int64_t height, s
     complete_frame(view->forward, camera->up, view->right, view->up);
     view->perspective = camera->angle > 0;
     view->near = view->perspective ? NEAR_FRACTION * distance : 0;
-    view->scale = view->perspective ? 0.5 * (double)height / tan(camera->angle * PI / 360) : (double)height / camera->height;
+    view->scale =
+        view->perspective ? 0.5 * (double)height / tan(camera->angle * PI / 360) : (double)height / camera->height;
     view->centre[0] = 0.5 * (double)width;
     view->centre[1] = 0.5 * (double)height;
     view->samples = 1;
@@ -76,7 +77,8 @@ int sp_view_new(sp_context *context, const sp_camera *camera, int64_t width, int
     if (!(camera->angle >= 0 && camera->angle <= 170))
         return sp_fail(context, SP_USAGE, "the camera's angle of %g degrees is not in 0 ... 170", camera->angle);
     if (camera->angle == 0 && !(camera->height > 1e-60 && camera->height < 1e60))
-        return sp_fail(context, SP_USAGE, "the height of %g m that a parallel camera sees is not positive", camera->height);
+        return sp_fail(context, SP_USAGE, "the height of %g m that a parallel camera sees is not positive",
+                       camera->height);
     if (!(view_set(camera, width, height, view) > 1e-60))
         return sp_fail(context, SP_USAGE, "the camera's eye and target coincide");
     view->samples = samples;
@@ -104,7 +106,8 @@ void sp_camera_project(const sp_camera *camera, int64_t width, int64_t height, c
 }
 
 /* The corners relative to the centre, along right, up and forward; returns the length of the diagonal. */
-static double box_corners(const double low[3], const double high[3], const sp_view *view, double centre[3], double corners[8][3])
+static double box_corners(const double low[3], const double high[3], const sp_view *view, double centre[3],
+                          double corners[8][3])
 {
     double half[3];
     bool usable = true;
@@ -125,8 +128,8 @@ static double box_corners(const double low[3], const double high[3], const sp_vi
     return 2 * sqrt(dot(half, half));
 }
 
-sp_camera sp_camera_fit(const double low[3], const double high[3], const double direction[3], const double up[3], double angle,
-                        int64_t width, int64_t height)
+sp_camera sp_camera_fit(const double low[3], const double high[3], const double direction[3], const double up[3],
+                        double angle, int64_t width, int64_t height)
 {
     sp_camera camera = {.angle = angle};
     sp_view view = {.forward = {-direction[0], -direction[1], -direction[2]}};
@@ -139,8 +142,9 @@ sp_camera sp_camera_fit(const double low[3], const double high[3], const double 
     slope[1] = FILL * (angle > 0 ? tan(angle * PI / 360) : 1);
     slope[0] = slope[1] * (double)width / (double)height;
 
-    /* Perspective: |x - s| ≤ slope (z + d) for all corners wants d and the sideways shift s with s + slope d ≥ the largest
-     * x - slope z on one side, and the mirrored bound on the other. Parallel: the same with z = 0 and d half the height. */
+    /* Perspective: |x - s| ≤ slope (z + d) for all corners wants d and the sideways shift s with s + slope d ≥ the
+     * largest x - slope z on one side, and the mirrored bound on the other. Parallel: the same with z = 0 and d half
+     * the height. */
     double distance = 0, shift[2];
     for (int axis = 0; axis < 2; axis++) {
         double upper = -INFINITY, lower = -INFINITY;

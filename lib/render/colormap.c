@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* From dark violet through blue-green to yellow, lightness rising evenly, readable by the colour-blind and in grey print:
- * sRGB at equal steps, joined by Catmull–Rom curves. */
+/* From dark violet through blue-green to yellow, lightness rising evenly, readable by the colour-blind and in grey
+ * print: sRGB at equal steps, joined by Catmull–Rom curves. */
 enum { KNOTS = 9 };
 static const double KNOT[KNOTS][3] = {{0.267, 0.005, 0.329}, {0.278, 0.175, 0.483}, {0.230, 0.322, 0.546},
                                       {0.173, 0.449, 0.558}, {0.128, 0.567, 0.551}, {0.158, 0.684, 0.502},

@@ -32,10 +32,12 @@ typedef struct sp_primitive {
 /* The most primitives that one triangle (clipped by five planes) and one line make. */
 enum { SP_TRIANGLE_PRIMITIVES = 6, SP_LINE_PRIMITIVES = 2 };
 
-/* What remains of a triangle (corners in camera space) or a line after clipping, in `out` of the size above; returns how
- * many. Those that contain no sample of an image of width × height pixels are left out. */
-int sp_primitive_triangle(const sp_view *view, int64_t width, int64_t height, const double *const corner[3], sp_primitive *out);
-int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const double a[3], const double b[3], sp_primitive *out);
+/* What remains of a triangle (corners in camera space) or a line after clipping, in `out` of the size above; returns
+ * how many. Those that contain no sample of an image of width × height pixels are left out. */
+int sp_primitive_triangle(const sp_view *view, int64_t width, int64_t height, const double *const corner[3],
+                          sp_primitive *out);
+int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const double a[3], const double b[3],
+                      sp_primitive *out);
 
 /* First and last row of samples that a primitive may touch, within [0, rows). */
 void sp_primitive_rows(const sp_primitive *primitive, int64_t rows, int64_t *first, int64_t *last);
@@ -43,26 +45,26 @@ void sp_primitive_rows(const sp_primitive *primitive, int64_t rows, int64_t *fir
 /* Samples of the rows [first, first + rows) of the picture; arrays of rows × columns. */
 typedef struct sp_band {
     int64_t first, rows, columns;
-    double *key;       /* -INFINITY: nothing */
-    int32_t *visible;  /* the number of the primitive seen, -1: none */
-    uint8_t *line;     /* 1: covered by a line */
+    double *key;      /* -INFINITY: nothing */
+    int32_t *visible; /* the number of the primitive seen, -1: none */
+    uint8_t *line;    /* 1: covered by a line */
 } sp_band;
 
 void sp_band_clear(sp_band *band);
 void sp_band_draw(sp_band *band, const sp_primitive *primitive, int32_t number);
 
 /* Unit normals [3 triangle_count, 3] of the triangles' corners from vertices [nv, 3] in camera space. */
-int sp_corner_normals(sp_context *context, const double *vertices, int64_t vertex_count, const int64_t *triangles, int64_t triangle_count,
-                      float *normals) SP_MUST_USE;
+int sp_corner_normals(sp_context *context, const double *vertices, int64_t vertex_count, const int64_t *triangles,
+                      int64_t triangle_count, float *normals) SP_MUST_USE;
 
 /* Everything that shading looks at. */
 typedef struct sp_scene {
     const sp_view *view;
     const sp_drawing *drawings;
-    const double **vertices;        /* per drawing, camera space */
-    const float **normals;          /* per drawing and corner; NULL: flat */
+    const double **vertices; /* per drawing, camera space */
+    const float **normals;   /* per drawing and corner; NULL: flat */
     const sp_primitive *primitives;
-    const uint8_t *gamma;           /* [SP_GAMMA + 1] sRGB byte of linear i / SP_GAMMA */
+    const uint8_t *gamma; /* [SP_GAMMA + 1] sRGB byte of linear i / SP_GAMMA */
 } sp_scene;
 
 enum { SP_GAMMA = 8192 };

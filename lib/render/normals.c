@@ -141,12 +141,14 @@ static void vertex_normals(vertex_fan *fan, const double *vertices, const int64_
         const double *sum = fan->sum[find_root(fan, i, &turned)];
         double length = sqrt(dot(sum, sum));
         for (int k = 0; k < 3; k++)
-            normals[3 * corners[i] + k] = (float)(length > 1e-12 ? (turned ? -sum[k] : sum[k]) / length : face[corners[i] / 3][k]);
+            normals[3 * corners[i] + k] =
+                (float)(length > 1e-12 ? (turned ? -sum[k] : sum[k]) / length : face[corners[i] / 3][k]);
     }
 }
 
 /* corners[start[v]] … corners[start[v + 1] - 1] meet at vertex v; returns the most at one vertex. */
-static int64_t gather_corners(const int64_t *triangles, int64_t corner_count, int64_t vertex_count, int64_t *start, int64_t *corners)
+static int64_t gather_corners(const int64_t *triangles, int64_t corner_count, int64_t vertex_count, int64_t *start,
+                              int64_t *corners)
 {
     int64_t largest = 0;
     for (int64_t c = 0; c < corner_count; c++)
@@ -163,8 +165,8 @@ static int64_t gather_corners(const int64_t *triangles, int64_t corner_count, in
     return largest;
 }
 
-int sp_corner_normals(sp_context *context, const double *vertices, int64_t vertex_count, const int64_t *triangles, int64_t triangle_count,
-                      float *normals)
+int sp_corner_normals(sp_context *context, const double *vertices, int64_t vertex_count, const int64_t *triangles,
+                      int64_t triangle_count, float *normals)
 {
     int status = SP_OK;
     sp_pool pool = {0};
@@ -199,8 +201,8 @@ int sp_corner_normals(sp_context *context, const double *vertices, int64_t verte
             face_normal(vertices, triangles + 3 * t, face[t]);
 #pragma omp for schedule(dynamic, 1024)
         for (int64_t v = 0; v < vertex_count; v++)
-            vertex_normals(fans + omp_get_thread_num(), vertices, triangles, (const double(*)[3])face, corners + start[v],
-                           (int32_t)(start[v + 1] - start[v]), normals);
+            vertex_normals(fans + omp_get_thread_num(), vertices, triangles, (const double(*)[3])face,
+                           corners + start[v], (int32_t)(start[v + 1] - start[v]), normals);
     }
 done:
     sp_pool_free(&pool);

@@ -1,5 +1,6 @@
 /* Clipping, snapping and scan conversion. Corners are snapped to 2^-12 of a sample and the edge functions are exact in
- * 64-bit integers, with the top-left rule: triangles that share an edge cover each sample once, whatever their order. */
+ * 64-bit integers, with the top-left rule: triangles that share an edge cover each sample once, whatever their order.
+ */
 #include "render/internal.h"
 
 #include <math.h>
@@ -145,7 +146,8 @@ static int emit(const sp_view *view, int64_t width, int64_t height, const screen
     return area != 0;
 }
 
-int sp_primitive_triangle(const sp_view *view, int64_t width, int64_t height, const double *const corner[3], sp_primitive *out)
+int sp_primitive_triangle(const sp_view *view, int64_t width, int64_t height, const double *const corner[3],
+                          sp_primitive *out)
 {
     double polygon[3 + PLANES][3];
     int sides = 3;
@@ -172,7 +174,8 @@ static double line_key(const sp_view *view, double key)
     return view->perspective ? key / (1 - fmin(0.5, 3 / view->scale)) : key + 3 / view->scale;
 }
 
-int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const double a[3], const double b[3], sp_primitive *out)
+int sp_primitive_line(const sp_view *view, int64_t width, int64_t height, const double a[3], const double b[3],
+                      sp_primitive *out)
 {
     double end[2][3];
     memcpy(end[0], a, sizeof end[0]);
@@ -247,7 +250,8 @@ void sp_band_draw(sp_band *band, const sp_primitive *p, int32_t number)
     edge edges[3];
     for (int k = 0; k < 3; k++) {
         int n = (k + 1) % 3;
-        edges[k] = (edge){.dx = (int64_t)p->x[n] - p->x[k], .dy = (int64_t)p->y[n] - p->y[k], .x = p->x[k], .y = p->y[k]};
+        edges[k] =
+            (edge){.dx = (int64_t)p->x[n] - p->x[k], .dy = (int64_t)p->y[n] - p->y[k], .x = p->x[k], .y = p->y[k]};
         edges[k].least = !(edges[k].dy < 0 || (edges[k].dy == 0 && edges[k].dx > 0));
     }
     /* Corner 1 is weighted by the edge 2 → 0 and corner 2 by the edge 0 → 1. */

@@ -11,8 +11,8 @@ enum {
 static int check_size(sp_context *context, int64_t width, int64_t height)
 {
     if (width < 1 || height < 1 || width > LARGEST_SIDE || height > LARGEST_SIDE)
-        return sp_fail(context, SP_USAGE, "a picture of %lld x %lld pixels is not within 1 ... %d", (long long)width, (long long)height,
-                       LARGEST_SIDE);
+        return sp_fail(context, SP_USAGE, "a picture of %lld x %lld pixels is not within 1 ... %d", (long long)width,
+                       (long long)height, LARGEST_SIDE);
     return SP_OK;
 }
 
@@ -54,26 +54,28 @@ static int check_drawing(sp_context *context, const sp_drawing *drawing, int64_t
 {
     int64_t vertices = drawing->vertex_count, edges = drawing->lines ? drawing->edge_count : 0, at;
     if (vertices < 0 || drawing->triangle_count < 0 || edges < 0)
-        return sp_fail(context, SP_INPUT, "drawing %lld has a negative number of vertices, triangles or edges", (long long)number);
+        return sp_fail(context, SP_INPUT, "drawing %lld has a negative number of vertices, triangles or edges",
+                       (long long)number);
     if (vertices > INT64_MAX / 64 || drawing->triangle_count > INT32_MAX || edges > INT32_MAX)
         return sp_fail(context, SP_INPUT, "drawing %lld is too large: %lld triangles, %lld edges", (long long)number,
                        (long long)drawing->triangle_count, (long long)edges);
     for (int64_t i = 0; i < 3 * vertices; i++)
         if (!(fabs(drawing->vertices[i]) <= 1e60))
-            return sp_fail(context, SP_INPUT, "drawing %lld: vertex %lld is not finite", (long long)number, (long long)(i / 3));
+            return sp_fail(context, SP_INPUT, "drawing %lld: vertex %lld is not finite", (long long)number,
+                           (long long)(i / 3));
     for (int64_t i = 0; drawing->color && i < 3 * vertices; i++)
         if (!isfinite(drawing->color[i]))
-            return sp_fail(context, SP_INPUT, "drawing %lld: the colour of vertex %lld is not finite", (long long)number,
-                           (long long)(i / 3));
+            return sp_fail(context, SP_INPUT, "drawing %lld: the colour of vertex %lld is not finite",
+                           (long long)number, (long long)(i / 3));
     for (int i = 0; !drawing->color && i < 3; i++)
         if (!isfinite(drawing->base[i]))
             return sp_fail(context, SP_INPUT, "drawing %lld: the base colour is not finite", (long long)number);
     if ((at = first_outside(drawing->triangles, 3 * drawing->triangle_count, vertices)) >= 0)
-        return sp_fail(context, SP_INPUT, "drawing %lld: triangle %lld names vertex %lld of %lld", (long long)number, (long long)(at / 3),
-                       (long long)drawing->triangles[at], (long long)vertices);
+        return sp_fail(context, SP_INPUT, "drawing %lld: triangle %lld names vertex %lld of %lld", (long long)number,
+                       (long long)(at / 3), (long long)drawing->triangles[at], (long long)vertices);
     if ((at = first_outside(drawing->edges, 2 * edges, vertices)) >= 0)
-        return sp_fail(context, SP_INPUT, "drawing %lld: edge %lld names vertex %lld of %lld", (long long)number, (long long)(at / 2),
-                       (long long)drawing->edges[at], (long long)vertices);
+        return sp_fail(context, SP_INPUT, "drawing %lld: edge %lld names vertex %lld of %lld", (long long)number,
+                       (long long)(at / 2), (long long)drawing->edges[at], (long long)vertices);
     return SP_OK;
 }
 
@@ -85,11 +87,11 @@ typedef struct workspace {
     const sp_drawing *drawings;
     int64_t drawing_count;
     int64_t width, height;
-    int64_t *start;           /* [sources + 1] first primitive of each source */
-    int64_t *first_source;    /* [2 drawing_count + 1] of the drawings' triangles, then of their edges */
+    int64_t *start;        /* [sources + 1] first primitive of each source */
+    int64_t *first_source; /* [2 drawing_count + 1] of the drawings' triangles, then of their edges */
     sp_primitive *primitives;
     int64_t band_count;
-    int64_t *band_start;      /* [band_count + 1] into band_list */
+    int64_t *band_start; /* [band_count + 1] into band_list */
     int32_t *band_list;
 } workspace;
 
@@ -111,8 +113,8 @@ static int to_camera_space(sp_context *context, workspace *work)
         vertices[d] = moved;
         normals[d] = corner;
         if (corner) {
-            int status =
-                sp_corner_normals(context, moved, drawing->vertex_count, drawing->triangles, drawing->triangle_count, corner);
+            int status = sp_corner_normals(context, moved, drawing->vertex_count, drawing->triangles,
+                                           drawing->triangle_count, corner);
             if (status != SP_OK)
                 return status;
         }
@@ -123,7 +125,8 @@ static int to_camera_space(sp_context *context, workspace *work)
 }
 
 /* The primitives of source `index` of group `group` (drawing, or drawing_count + drawing for edges). */
-static int make_primitives(const workspace *work, int64_t group, int64_t index, sp_primitive out[SP_TRIANGLE_PRIMITIVES])
+static int make_primitives(const workspace *work, int64_t group, int64_t index,
+                           sp_primitive out[SP_TRIANGLE_PRIMITIVES])
 {
     bool edges = group >= work->drawing_count;
     int64_t d = edges ? group - work->drawing_count : group;
@@ -132,7 +135,8 @@ static int make_primitives(const workspace *work, int64_t group, int64_t index, 
     int count;
     if (edges) {
         const int64_t *e = drawing->edges + 2 * index;
-        count = sp_primitive_line(&work->view, work->width, work->height, vertices + 3 * e[0], vertices + 3 * e[1], out);
+        count =
+            sp_primitive_line(&work->view, work->width, work->height, vertices + 3 * e[0], vertices + 3 * e[1], out);
     } else {
         const int64_t *t = drawing->triangles + 3 * index;
         const double *const corner[3] = {vertices + 3 * t[0], vertices + 3 * t[1], vertices + 3 * t[2]};
@@ -254,10 +258,12 @@ static int draw_bands(sp_context *context, workspace *work, sp_image *image)
     return SP_OK;
 }
 
-int sp_render(sp_context *context, const sp_camera *camera, const sp_drawing *drawings, int64_t drawing_count, int samples, sp_image *image)
+int sp_render(sp_context *context, const sp_camera *camera, const sp_drawing *drawings, int64_t drawing_count,
+              int samples, sp_image *image)
 {
     int status = SP_OK;
-    workspace work = {.drawings = drawings, .drawing_count = drawing_count, .width = image->width, .height = image->height};
+    workspace work = {
+        .drawings = drawings, .drawing_count = drawing_count, .width = image->width, .height = image->height};
     if (samples < 1 || samples > 4)
         return sp_fail(context, SP_USAGE, "%d samples per pixel and direction are not within 1 ... 4", samples);
     if (drawing_count < 0 || drawing_count > INT32_MAX)

@@ -5,8 +5,9 @@
 #include "base/context.h"
 #include "base/memory.h"
 
-/* A perspective (angle > 0) or parallel (angle = 0) camera. What is nearer than a thousandth of the distance from eye to
- * target (perspective) or behind the eye (parallel) is not drawn. `up` parallel to the view is replaced by another axis. */
+/* A perspective (angle > 0) or parallel (angle = 0) camera. What is nearer than a thousandth of the distance from eye
+ * to target (perspective) or behind the eye (parallel) is not drawn. `up` parallel to the view is replaced by another
+ * axis. */
 typedef struct sp_camera {
     double eye[3], target[3], up[3]; /* m */
     double angle;                    /* vertical opening in degrees; 0: parallel */
@@ -16,18 +17,19 @@ typedef struct sp_camera {
 /* Looks at the box from `direction` (from the box to the eye, need not be normalized), all eight corners in the picture
  * with a small margin, as large as that allows, none nearer to the eye than a twentieth of the diagonal. An empty or
  * infinite box counts as the unit cube. */
-sp_camera sp_camera_fit(const double low[3], const double high[3], const double direction[3], const double up[3], double angle,
-                        int64_t width, int64_t height);
+sp_camera sp_camera_fit(const double low[3], const double high[3], const double direction[3], const double up[3],
+                        double angle, int64_t width, int64_t height);
 
-/* Projects a point to pixel coordinates (x right, y down, pixel centres at +0.5) and depth (m along the view axis, larger
- * is farther). The pixel of a point in or behind the plane of a perspective eye means nothing (depth ≤ 0 tells). */
+/* Projects a point to pixel coordinates (x right, y down, pixel centres at +0.5) and depth (m along the view axis,
+ * larger is farther). The pixel of a point in or behind the plane of a perspective eye means nothing (depth ≤ 0 tells).
+ */
 void sp_camera_project(const sp_camera *camera, int64_t width, int64_t height, const double point[3], double pixel[3]);
 
 typedef struct sp_image {
     sp_pool pool;
     int64_t width, height;
-    uint8_t *rgb;   /* [height, width, 3] sRGB, row 0 on top */
-    float *depth;   /* [height, width] m, nearest sample; INFINITY where nothing is drawn */
+    uint8_t *rgb; /* [height, width, 3] sRGB, row 0 on top */
+    float *depth; /* [height, width] m, nearest sample; INFINITY where nothing is drawn */
 } sp_image;
 
 /* 1 to 16384 pixels each way; black, with nothing drawn. The image owns its arrays until sp_image_free. */
@@ -40,20 +42,21 @@ typedef struct sp_drawing {
     const int64_t *triangles; /* [triangle_count, 3] */
     const float *color;       /* [vertex_count, 3] linear RGB in [0,1]; NULL: one colour, `base` */
     float base[3];
-    bool flat;                /* one normal per triangle instead of smooth ones (angle-weighted, creases above 50 degrees stay sharp) */
-    bool lines;               /* triangle edges of the drawing's `edges` on top */
-    const int64_t *edges;     /* [edge_count, 2], drawn as thin dark lines where visible */
+    bool
+        flat; /* one normal per triangle instead of smooth ones (angle-weighted, creases above 50 degrees stay sharp) */
+    bool lines;           /* triangle edges of the drawing's `edges` on top */
+    const int64_t *edges; /* [edge_count, 2], drawn as thin dark lines where visible */
     int64_t edge_count;
 } sp_drawing;
 
 /* Draws over a vertical gradient background: two-sided shading with a key light, fill light and soft ambient from the
- * camera's frame, gamma-corrected, `samples`×`samples` per pixel (1 … 4). Threads take fixed bands of rows: the same bytes
- * for any number. Triangles crossing the near plane are clipped. Zero-area triangles draw nothing. Where two are equally
- * deep, the earlier drawing and in it the lower triangle wins. Lines leave no trace in `depth`. SP_USAGE for a senseless
- * camera or number of samples, SP_INPUT for indices out of range and for vertices or colours that are not finite
- * (coordinates beyond 1e60 count as such). */
-int sp_render(sp_context *context, const sp_camera *camera, const sp_drawing *drawings, int64_t drawing_count, int samples,
-              sp_image *image) SP_MUST_USE;
+ * camera's frame, gamma-corrected, `samples`×`samples` per pixel (1 … 4). Threads take fixed bands of rows: the same
+ * bytes for any number. Triangles crossing the near plane are clipped. Zero-area triangles draw nothing. Where two are
+ * equally deep, the earlier drawing and in it the lower triangle wins. Lines leave no trace in `depth`. SP_USAGE for a
+ * senseless camera or number of samples, SP_INPUT for indices out of range and for vertices or colours that are not
+ * finite (coordinates beyond 1e60 count as such). */
+int sp_render(sp_context *context, const sp_camera *camera, const sp_drawing *drawings, int64_t drawing_count,
+              int samples, sp_image *image) SP_MUST_USE;
 
 /* Viridis-like colour map: value in [0,1] to linear RGB. */
 void sp_colormap(double value, float rgb[3]);

@@ -80,7 +80,8 @@ static vec light(vec n, vec v, vec albedo)
     key = key > 0 ? key : 0;
     fill = fill > 0 ? fill : 0;
     float facing = inner(n, v), up = 0.5f + 0.5f * n.y;
-    /* Surfaces seen at a slant are ringed by other surfaces more often: less ambient light, and form is easier to read. */
+    /* Surfaces seen at a slant are ringed by other surfaces more often: less ambient light, and form is easier to read.
+     */
     float open = 0.62f + 0.38f * facing;
     vec total = {0, 0, 0};
     total = add(total, key, KEY_COLOR);
@@ -100,9 +101,9 @@ static vec light(vec n, vec v, vec albedo)
 
 /* What the samples of one triangle share. */
 typedef struct facet {
-    int32_t primitive;     /* -1: none yet */
-    double weight[3][3];   /* barycentric coordinates are weight · ray, up to their sum */
-    vec geometric;         /* not normalized */
+    int32_t primitive;   /* -1: none yet */
+    double weight[3][3]; /* barycentric coordinates are weight · ray, up to their sum */
+    vec geometric;       /* not normalized */
     vec normal[3], color[3];
 } facet;
 
@@ -199,7 +200,8 @@ static vec bend(vec color)
 }
 
 /* The mean over the samples of one pixel whose first sample is at `at` in the band. */
-static vec pixel_color(const sp_scene *scene, const sp_band *band, int64_t at, int64_t x, int64_t y, vec back, facet *face)
+static vec pixel_color(const sp_scene *scene, const sp_band *band, int64_t at, int64_t x, int64_t y, vec back,
+                       facet *face)
 {
     const int samples = scene->view->samples;
     int32_t first = band->visible[at];

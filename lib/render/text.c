@@ -104,7 +104,8 @@ static const uint8_t FONT[GLYPHS][GLYPH_HEIGHT] = {
 static void fill_block(sp_image *image, int64_t x, int64_t y, int size, const uint8_t rgb[3])
 {
     int64_t left = x > 0 ? x : 0, top = y > 0 ? y : 0;
-    int64_t right = x + size < image->width ? x + size : image->width, bottom = y + size < image->height ? y + size : image->height;
+    int64_t right = x + size < image->width ? x + size : image->width,
+            bottom = y + size < image->height ? y + size : image->height;
     for (int64_t row = top; row < bottom; row++)
         for (int64_t column = left; column < right; column++)
             for (int k = 0; k < 3; k++)

@@ -25,8 +25,8 @@ static void leaf_box(const building *b, sp_box_node *node)
         }
 }
 
-/* Nodes stand in the order of a walk, children after their parent. The curve has 63 bits, and equal codes are halved: the depth
- * is below 128. */
+/* Nodes stand in the order of a walk, children after their parent. The curve has 63 bits, and equal codes are halved:
+ * the depth is below 128. */
 static void build(building *b, int64_t begin, int64_t end)
 {
     const int64_t at = b->tree->node_count++;
@@ -76,7 +76,8 @@ void sp_box_tree_free(sp_box_tree *tree)
     *tree = (sp_box_tree){0};
 }
 
-int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_box_distance *distance, void *data, double *square)
+int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_box_distance *distance, void *data,
+                            double *square)
 {
     int64_t stack[STACK], best = -1;
     double bound[STACK];
@@ -102,7 +103,8 @@ int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_b
             continue;
         }
         const sp_box_node *right = &tree->nodes[node->right];
-        const double a = sp_box_square(node[1].low, node[1].high, point), b = sp_box_square(right->low, right->high, point);
+        const double a = sp_box_square(node[1].low, node[1].high, point),
+                     b = sp_box_square(right->low, right->high, point);
         const int64_t left = node + 1 - tree->nodes;
         stack[depth] = a <= b ? node->right : left;
         bound[depth++] = a <= b ? b : a;

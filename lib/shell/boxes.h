@@ -19,7 +19,8 @@ typedef struct sp_box_tree {
 } sp_box_tree;
 
 /* low, high [count, 3], the same array for points; finite. They need not outlive the tree. */
-int sp_box_tree_new(sp_context *context, int64_t count, const double *low, const double *high, sp_box_tree *tree) SP_MUST_USE;
+int sp_box_tree_new(sp_context *context, int64_t count, const double *low, const double *high,
+                    sp_box_tree *tree) SP_MUST_USE;
 void sp_box_tree_free(sp_box_tree *tree);
 
 /* Squared distance of a point from a box. */
@@ -34,10 +35,11 @@ static inline double sp_box_square(const double low[3], const double high[3], co
     return square;
 }
 
-/* The item of least squared distance and that distance, of several the lowest; −1 where there is none. `distance` gives that of an
- * item, at least the one from its box; INFINITY: not to be taken. Thread safe where `distance` is. */
+/* The item of least squared distance and that distance, of several the lowest; −1 where there is none. `distance` gives
+ * that of an item, at least the one from its box; INFINITY: not to be taken. Thread safe where `distance` is. */
 typedef double sp_box_distance(void *data, int64_t item, const double point[3]);
-int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_box_distance *distance, void *data, double *square);
+int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_box_distance *distance, void *data,
+                            double *square);
 
 /* Nearest among points [.., 3] that were the boxes. */
 int64_t sp_box_tree_nearest_point(const sp_box_tree *tree, const double *points, const double point[3], double *square);

@@ -36,7 +36,8 @@ static void natural(int corners, const double xi[3], double shape[8], double slo
 }
 
 /* X(ξ) and the inverse of ∂X/∂ξ; false where that has none. */
-static bool map(int corners, const double X[8][3], const double shape[8], const double slope[8][3], double x[3], double inverse[3][3])
+static bool map(int corners, const double X[8][3], const double shape[8], const double slope[8][3], double x[3],
+                double inverse[3][3])
 {
     double J[3][3] = {{0}}; /* J[i][k] = ∂x_i/∂ξ_k */
     x[0] = x[1] = x[2] = 0;
@@ -57,7 +58,8 @@ static bool map(int corners, const double X[8][3], const double shape[8], const 
     return true;
 }
 
-/* Into the element: each coordinate of a hexahedron by itself, the sum of a tetrahedron's with its negative ones at 0. */
+/* Into the element: each coordinate of a hexahedron by itself, the sum of a tetrahedron's with its negative ones at 0.
+ */
 static void clamp(int corners, double xi[3])
 {
     if (corners == 8) {
@@ -74,7 +76,8 @@ static void clamp(int corners, double xi[3])
         xi[k] /= sum;
 }
 
-/* Newton's method for X(ξ) = point from the centre (one step where X is linear); it is kept where the map can be inverted. */
+/* Newton's method for X(ξ) = point from the centre (one step where X is linear); it is kept where the map can be
+ * inverted. */
 static void find_place(const sp_mesh *mesh, int64_t element, const double point[3], place *p)
 {
     const int64_t *corner = sp_mesh_corners(mesh, element, &p->corners);
@@ -154,7 +157,8 @@ void sp_carrier_find(const sp_carrier *carrier, const double point[3], sp_carrie
 {
     place p;
     double square;
-    const int64_t element = sp_box_tree_nearest(&carrier->tree, point, element_distance, (void *)carrier->mesh, &square);
+    const int64_t element =
+        sp_box_tree_nearest(&carrier->tree, point, element_distance, (void *)carrier->mesh, &square);
     find_place(carrier->mesh, element, point, &p);
     carried->corner = sp_mesh_corners(carrier->mesh, element, &carried->corners);
     carried->gap = sqrt(square);
@@ -166,7 +170,8 @@ void sp_carrier_find(const sp_carrier *carrier, const double point[3], sp_carrie
     }
 }
 
-void sp_carried_rows(const sp_carried *carried, int64_t height, int64_t modes, const double *U, const double weight[8], double *rows)
+void sp_carried_rows(const sp_carried *carried, int64_t height, int64_t modes, const double *U, const double weight[8],
+                     double *rows)
 {
     for (int64_t j = 0; j < modes; j++)
         for (int k = 0; k < 3; k++) {
@@ -178,7 +183,8 @@ void sp_carried_rows(const sp_carried *carried, int64_t height, int64_t modes, c
 }
 
 /* The gradient of the motion times a direction. */
-static void carry_direction(const sp_carried *carried, int64_t height, int64_t modes, const double *U, const double direction[3], double *rows)
+static void carry_direction(const sp_carried *carried, int64_t height, int64_t modes, const double *U,
+                            const double direction[3], double *rows)
 {
     double weight[8];
     for (int a = 0; a < carried->corners; a++) {
@@ -189,8 +195,8 @@ static void carry_direction(const sp_carried *carried, int64_t height, int64_t m
     sp_carried_rows(carried, height, modes, U, weight, rows);
 }
 
-int sp_shell_carry(sp_context *context, const sp_mesh *mesh, int64_t modes, const double *U, bool tangents, sp_shell *shell,
-                   sp_shell_motion_report *report)
+int sp_shell_carry(sp_context *context, const sp_mesh *mesh, int64_t modes, const double *U, bool tangents,
+                   sp_shell *shell, sp_shell_motion_report *report)
 {
     int status;
     sp_carrier carrier;

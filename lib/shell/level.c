@@ -42,13 +42,15 @@ static int place_grid(sp_context *context, const sp_surface *model, double offse
     for (int k = 0; k < 3; k++) {
         const double n = ceil((high[k] - low[k] + 2 * margin) / cell);
         if (!(n <= SP_FIELD_CELLS_MAX && cell > 1e-12 * fmax(fabs(low[k]), fabs(high[k]))))
-            return sp_fail(context, SP_INPUT, "an offset of %g m needs cells of %g m, too small for this model", offset, cell);
+            return sp_fail(context, SP_INPUT, "an offset of %g m needs cells of %g m, too small for this model", offset,
+                           cell);
         field->cells[k] = (int64_t)n;
         field->origin[k] = low[k] + 0.5 * (high[k] - low[k]) - 0.5 * n * cell;
         total *= n + 1;
     }
     if (total > 2147483648.0)
-        return sp_fail(context, SP_INPUT, "an offset of %g m on cells of %g m needs a grid of more than 2^31 vertices", offset, cell);
+        return sp_fail(context, SP_INPUT, "an offset of %g m on cells of %g m needs a grid of more than 2^31 vertices",
+                       offset, cell);
     field->distance = sp_pool_raw(&field->pool, sp_field_vertices(field), sizeof *field->distance);
     return field->distance ? SP_OK : sp_fail_memory(context);
 }
@@ -79,7 +81,8 @@ done:
     return status;
 }
 
-static int choose_offset(sp_context *context, const sp_surface *model, double offset, int64_t cells, double longest, sp_level *level)
+static int choose_offset(sp_context *context, const sp_surface *model, double offset, int64_t cells, double longest,
+                         sp_level *level)
 {
     double cell = longest / (double)CELLS;
     if (cells > 0)
@@ -89,10 +92,12 @@ static int choose_offset(sp_context *context, const sp_surface *model, double of
     if (offset <= 0)
         offset = OFFSET_CELLS * cell;
     if (!(offset >= LEAST_CELLS * cell))
-        return sp_fail(context, SP_INPUT, "an offset of %g m is below %.4g of a cell (%g m): the surface would fall between the vertices", offset,
-                       LEAST_CELLS, cell);
+        return sp_fail(context, SP_INPUT,
+                       "an offset of %g m is below %.4g of a cell (%g m): the surface would fall between the vertices",
+                       offset, LEAST_CELLS, cell);
     if (cells <= 0 && !((longest + 2 * offset) / cell <= CELLS_MAX))
-        return sp_fail(context, SP_INPUT, "an offset of %g m of a model of %g m needs more than %d cells", offset, longest, CELLS_MAX);
+        return sp_fail(context, SP_INPUT, "an offset of %g m of a model of %g m needs more than %d cells", offset,
+                       longest, CELLS_MAX);
     return take_offset(context, model, offset, cell, level);
 }
 
@@ -163,8 +168,11 @@ int sp_level_model(sp_context *context, const sp_surface *model, double offset, 
         SP_TRY(take_surface(context, model, level, &good));
         if (!good && offset == 0) {
             status = level->surface.triangle_count == 0
-                         ? sp_fail(context, SP_INPUT, "the model has no area: a pointshell needs a closed surface, an offset makes one")
-                         : sp_fail(context, SP_INPUT, "the model is %s (%lld open edges after the repair): a pointshell needs a closed surface, an offset makes one",
+                         ? sp_fail(context, SP_INPUT,
+                                   "the model has no area: a pointshell needs a closed surface, an offset makes one")
+                         : sp_fail(context, SP_INPUT,
+                                   "the model is %s (%lld open edges after the repair): a pointshell needs a closed "
+                                   "surface, an offset makes one",
                                    level->closed ? "no manifold" : "open", (long long)level->orient.open_edges);
             goto done;
         }
@@ -234,8 +242,8 @@ static bool unit(double v[3])
     return length > 0;
 }
 
-/* The feature that a point of a triangle is on: a corner or side where it is on one but for rounding, which would choose at random
- * between the normals of its faces. */
+/* The feature that a point of a triangle is on: a corner or side where it is on one but for rounding, which would
+ * choose at random between the normals of its faces. */
 static int feature_at(const sp_level *level, int64_t triangle, const double point[3])
 {
     const double near = NEAR * NEAR * level->size * level->size;
@@ -243,7 +251,8 @@ static int feature_at(const sp_level *level, int64_t triangle, const double poin
     for (int c = 0; c < 3; c++) {
         const double *a = level->surface.vertices + 3 * level->surface.triangles[3 * triangle + c];
         const double *b = level->surface.vertices + 3 * level->surface.triangles[3 * triangle + (c + 1) % 3];
-        const double v[3] = {point[0] - a[0], point[1] - a[1], point[2] - a[2]}, e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+        const double v[3] = {point[0] - a[0], point[1] - a[1], point[2] - a[2]},
+                     e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
         const double square = dot(v, v), along = dot(v, e);
         if (square <= near)
             return SP_ON_CORNER + c;
@@ -264,7 +273,8 @@ static double project_surface(const sp_level *level, double reach, double point[
     for (int k = 0; k < 3; k++)
         point[k] -= nearest.offset[k];
     nearest.on = feature_at(level, nearest.triangle, point);
-    const double *n = sp_pseudonormals_find(&level->normals, &nearest), *face = level->normals.face + 3 * nearest.triangle;
+    const double *n = sp_pseudonormals_find(&level->normals, &nearest),
+                 *face = level->normals.face + 3 * nearest.triangle;
     for (int k = 0; k < 3; k++)
         normal[k] = 0 - n[k]; /* no negative zeros */
     /* the sum of normals around a corner of a sheet folded on itself may vanish */
@@ -306,7 +316,8 @@ static double project_field(const sp_level *level, double tolerance, double poin
         const double square = dot(gradient, gradient);
         if (fabs(rest) <= tolerance || !(square > 0))
             break;
-        const double move = fabs(rest) / sqrt(square) > longest ? longest / sqrt(square) * (rest > 0 ? 1 : -1) : rest / square;
+        const double move =
+            fabs(rest) / sqrt(square) > longest ? longest / sqrt(square) * (rest > 0 ? 1 : -1) : rest / square;
         for (int k = 0; k < 3; k++)
             point[k] -= move * gradient[k];
     }
@@ -329,7 +340,8 @@ double sp_level_project(const sp_level *level, double reach, double tolerance, d
 {
     if (level->kind == SP_LEVEL_SURFACE)
         return project_surface(level, reach, point, normal);
-    return level->kind == SP_LEVEL_OFFSET ? project_offset(level, reach, tolerance, point, normal) : project_field(level, tolerance, point, normal);
+    return level->kind == SP_LEVEL_OFFSET ? project_offset(level, reach, tolerance, point, normal)
+                                          : project_field(level, tolerance, point, normal);
 }
 
 double sp_level_clear(const sp_level *level, const double point[3], const double step[3])

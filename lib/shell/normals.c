@@ -53,8 +53,10 @@ static void sort_around(const sp_shell *shell, int64_t self, int count, int64_t 
     sp_shell_tangents(shell->normals + 3 * self, tangent);
     for (int i = 0; i < count; i++) {
         const int64_t item = neighbour[i];
-        const double *x = shell->points + 3 * item, *p = shell->points + 3 * self, way[3] = {x[0] - p[0], x[1] - p[1], x[2] - p[2]};
-        const double along = sp_dot3(way, tangent[0]), across = sp_dot3(way, tangent[1]), turned = atan2(across, along), far = square[i];
+        const double *x = shell->points + 3 * item, *p = shell->points + 3 * self,
+                     way[3] = {x[0] - p[0], x[1] - p[1], x[2] - p[2]};
+        const double along = sp_dot3(way, tangent[0]), across = sp_dot3(way, tangent[1]), turned = atan2(across, along),
+                     far = square[i];
         int to = i;
         for (; to > 0 && angle[to - 1] > turned; to--) {
             neighbour[to] = neighbour[to - 1];
@@ -97,7 +99,8 @@ int sp_shell_neighbours_new(sp_context *context, const sp_shell *shell, int64_t 
         double *weight = neighbours->weight + most * i, farthest = 0;
         search s = {.shell = shell, .self = points[i], .taken = neighbour};
         for (; s.found < most; s.found++) {
-            const int64_t item = sp_box_tree_nearest(&tree, shell->points + 3 * points[i], neighbour_distance, &s, &weight[s.found]);
+            const int64_t item =
+                sp_box_tree_nearest(&tree, shell->points + 3 * points[i], neighbour_distance, &s, &weight[s.found]);
             if (item < 0)
                 break;
             neighbour[s.found] = item;
@@ -164,7 +167,8 @@ static void eigenvectors(double A[3][3], double V[3][3])
         const int p = turn % 3, q = (p + 1) % 3;
         if (A[p][q] == 0)
             continue;
-        const double half = (A[q][q] - A[p][p]) / (2 * A[p][q]), tangent = (half < 0 ? -1 : 1) / (fabs(half) + sqrt(half * half + 1));
+        const double half = (A[q][q] - A[p][p]) / (2 * A[p][q]),
+                     tangent = (half < 0 ? -1 : 1) / (fabs(half) + sqrt(half * half + 1));
         const double c = 1 / sqrt(tangent * tangent + 1), s = tangent * c;
         for (int k = 0; k < 3; k++) {
             const double a = A[k][p], b = A[k][q];
@@ -181,7 +185,8 @@ static void eigenvectors(double A[3][3], double V[3][3])
     }
 }
 
-static void by_cloud(const sp_shell *shell, int64_t point, const sp_shell_neighbours *near, int64_t i, const double *q, double normal[3])
+static void by_cloud(const sp_shell *shell, int64_t point, const sp_shell_neighbours *near, int64_t i, const double *q,
+                     double normal[3])
 {
     double p[3], x[3], side[3], A[3][3] = {{0}}, V[3][3];
     moved_point(shell, point, q, p);
@@ -206,7 +211,8 @@ static void by_cloud(const sp_shell *shell, int64_t point, const sp_shell_neighb
         normal[k] *= sign;
 }
 
-static void by_neighbours(const sp_shell *shell, int64_t point, const sp_shell_neighbours *near, int64_t i, const double *q, double normal[3])
+static void by_neighbours(const sp_shell *shell, int64_t point, const sp_shell_neighbours *near, int64_t i,
+                          const double *q, double normal[3])
 {
     double p[3], way[SP_SHELL_NEIGHBOURS_MAX][3], product[3];
     const int found = near->found[i];
@@ -224,14 +230,14 @@ static void by_neighbours(const sp_shell *shell, int64_t point, const sp_shell_n
     }
 }
 
-int sp_shell_normals(sp_context *context, const sp_shell *shell, enum sp_shell_normal way, int64_t count, const int64_t *points,
-                     const sp_shell_neighbours *neighbours, const double *q, double *normals)
+int sp_shell_normals(sp_context *context, const sp_shell *shell, enum sp_shell_normal way, int64_t count,
+                     const int64_t *points, const sp_shell_neighbours *neighbours, const double *q, double *normals)
 {
     if (way == SP_NORMAL_TANGENTS && !shell->dT)
         return sp_fail(context, SP_USAGE, "the pointshell has no tangents");
     if ((way == SP_NORMAL_CLOUD || way == SP_NORMAL_NEIGHBOURS) && (!neighbours || neighbours->count != count))
-        return sp_fail(context, SP_USAGE, "neighbours of %lld points, expected %lld", (long long)(neighbours ? neighbours->count : 0),
-                       (long long)count);
+        return sp_fail(context, SP_USAGE, "neighbours of %lld points, expected %lld",
+                       (long long)(neighbours ? neighbours->count : 0), (long long)count);
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t i = 0; i < count; i++) {
         double *normal = normals + 3 * i;

@@ -20,7 +20,8 @@ static void settle(farthest *f, int64_t node, double square, int64_t point)
     }
 }
 
-/* Takes the distance to a new point into account below a node, which is left alone where none of its points comes nearer by it. */
+/* Takes the distance to a new point into account below a node, which is left alone where none of its points comes
+ * nearer by it. */
 static void update(farthest *f, int64_t at, const double x[3])
 {
     const sp_box_node *node = &f->tree->nodes[at];
@@ -44,7 +45,8 @@ static void update(farthest *f, int64_t at, const double x[3])
     settle(f, at, f->largest[node->right], f->where[node->right]);
 }
 
-/* A point goes into the order: −1 is below every distance, so that points at the same place as others come too, last. */
+/* A point goes into the order: −1 is below every distance, so that points at the same place as others come too, last.
+ */
 static void take(farthest *f, int64_t at, const double x[3], int64_t point)
 {
     const sp_box_node *node = &f->tree->nodes[at];
@@ -65,13 +67,15 @@ static void take(farthest *f, int64_t at, const double x[3], int64_t point)
     settle(f, at, f->largest[node->right], f->where[node->right]);
 }
 
-int sp_farthest_order(sp_context *context, int64_t count, const double *points, int64_t seed, int64_t most, int64_t *order)
+int sp_farthest_order(sp_context *context, int64_t count, const double *points, int64_t seed, int64_t most,
+                      int64_t *order)
 {
     int status;
     sp_pool pool = {0};
     sp_box_tree tree = {0};
     SP_TRY(sp_box_tree_new(context, count, points, points, &tree));
-    farthest f = {&tree, points, sp_pool_raw(&pool, count, sizeof(double)), sp_pool_raw(&pool, tree.node_count, sizeof(double)),
+    farthest f = {&tree, points, sp_pool_raw(&pool, count, sizeof(double)),
+                  sp_pool_raw(&pool, tree.node_count, sizeof(double)),
                   sp_pool_raw(&pool, tree.node_count, sizeof(int64_t))};
     if (pool.failed) {
         status = sp_fail_memory(context);

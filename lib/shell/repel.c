@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A step is DESCENT · R · force plus MOMENTUM times the step before. On a hexagonal lattice at half the radius the stiffness of a point is
- * about 7/R and that of the shortest wave twice as much: without momentum steps below 0.14 R are stable. */
+/* A step is DESCENT · R · force plus MOMENTUM times the step before. On a hexagonal lattice at half the radius the
+ * stiffness of a point is about 7/R and that of the shortest wave twice as much: without momentum steps below 0.14 R
+ * are stable. */
 static const double DESCENT = 0.09, MOMENTUM = 0.75, LONGEST = 0.2, STILL = 1e-3;
 
 /* Of normals: cosine of 120 degrees. */
@@ -13,7 +14,8 @@ static const double OPPOSED = -0.5;
 /* Within this fraction of the radius of the level set while points still move. */
 static const double ROUGH = 1e-3;
 
-/* Points in buckets by the cube of side R that they lie in; a bucket may hold several cubes, told apart by their keys. */
+/* Points in buckets by the cube of side R that they lie in; a bucket may hold several cubes, told apart by their keys.
+ */
 typedef struct particle {
     uint64_t key;
     double x[3], n[3];
@@ -40,7 +42,8 @@ static void cube_of(const buckets *b, const double x[3], int64_t cube[3])
 {
     for (int k = 0; k < 3; k++) {
         const double at = (x[k] - b->low[k]) / b->side;
-        cube[k] = 1 + (int64_t)(at > 0 ? (at < 2097149 ? at : 2097149) : 0); /* 21 bits, with one to spare on both sides */
+        cube[k] =
+            1 + (int64_t)(at > 0 ? (at < 2097149 ? at : 2097149) : 0); /* 21 bits, with one to spare on both sides */
     }
 }
 
@@ -49,7 +52,8 @@ static int64_t bucket_of(const buckets *b, uint64_t key)
     return (int64_t)(key * 0x9e3779b97f4a7c15u >> b->shift);
 }
 
-static void fill_buckets(const sp_context *context, buckets *b, int64_t count, const double *points, const double *normals)
+static void fill_buckets(const sp_context *context, buckets *b, int64_t count, const double *points,
+                         const double *normals)
 {
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t i = 0; i < count; i++) {
@@ -75,7 +79,8 @@ static void fill_buckets(const sp_context *context, buckets *b, int64_t count, c
     b->start[0] = 0;
 }
 
-/* Force on a point from all others within the radius, in fixed order. A point at the very same place, itself too, gives none. */
+/* Force on a point from all others within the radius, in fixed order. A point at the very same place, itself too, gives
+ * none. */
 static void force_on(const buckets *b, const double x[3], const double n[3], double force[3])
 {
     int64_t cube[3], near[3];
@@ -92,7 +97,8 @@ static void force_on(const buckets *b, const double x[3], const double n[3], dou
             const particle *p = &b->sorted[i];
             const double d[3] = {x[0] - p->x[0], x[1] - p->x[1], x[2] - p->x[2]};
             const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-            if (p->key != key || square >= b->side * b->side || !(square > 0) || n[0] * p->n[0] + n[1] * p->n[1] + n[2] * p->n[2] < OPPOSED)
+            if (p->key != key || square >= b->side * b->side || !(square > 0) ||
+                n[0] * p->n[0] + n[1] * p->n[1] + n[2] * p->n[2] < OPPOSED)
                 continue;
             const double distance = sqrt(square), t = distance * inverse, push = (t * t * (2 * t - 3) + 1) / distance;
             for (int k = 0; k < 3; k++)
@@ -101,9 +107,10 @@ static void force_on(const buckets *b, const double x[3], const double n[3], dou
     }
 }
 
-/* The new place of a point. One that lands on the other side of a sheet takes half the step, and stays if that does not help. Returns
- * the squared length of the move. */
-static double move_point(const sp_level *level, double radius, const double force[3], double step[3], double x[3], double n[3])
+/* The new place of a point. One that lands on the other side of a sheet takes half the step, and stays if that does not
+ * help. Returns the squared length of the move. */
+static double move_point(const sp_level *level, double radius, const double force[3], double step[3], double x[3],
+                         double n[3])
 {
     double along = 0, square = 0, scale = 1, moved = 0;
     for (int k = 0; k < 3; k++)
@@ -141,8 +148,8 @@ static double move_point(const sp_level *level, double radius, const double forc
     return 0;
 }
 
-int sp_repel(sp_context *context, const sp_level *level, int64_t first, int64_t count, double radius, int iterations, double *points,
-             double *normals, sp_repel_report *report)
+int sp_repel(sp_context *context, const sp_level *level, int64_t first, int64_t count, double radius, int iterations,
+             double *points, double *normals, sp_repel_report *report)
 {
     int status = SP_OK, bits = 4;
     sp_pool pool = {0};
@@ -157,7 +164,8 @@ int sp_repel(sp_context *context, const sp_level *level, int64_t first, int64_t 
     b.start = sp_pool_raw(&pool, b.count + 1, sizeof *b.start);
     b.bucket = sp_pool_raw(&pool, count, sizeof *b.bucket);
     b.sorted = sp_pool_raw(&pool, count, sizeof *b.sorted);
-    double *step = sp_pool_new(&pool, 3 * (count - first), sizeof *step), *moved = sp_pool_raw(&pool, count - first, sizeof *moved);
+    double *step = sp_pool_new(&pool, 3 * (count - first), sizeof *step),
+           *moved = sp_pool_raw(&pool, count - first, sizeof *moved);
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;
@@ -168,7 +176,8 @@ int sp_repel(sp_context *context, const sp_level *level, int64_t first, int64_t 
         for (int64_t p = first; p < count; p++) {
             double force[3];
             force_on(&b, points + 3 * p, normals + 3 * p, force);
-            moved[p - first] = move_point(level, radius, force, step + 3 * (p - first), points + 3 * p, normals + 3 * p);
+            moved[p - first] =
+                move_point(level, radius, force, step + 3 * (p - first), points + 3 * p, normals + 3 * p);
         }
         double sum = 0;
         for (int64_t p = 0; p < count - first; p++)

@@ -39,7 +39,9 @@ int sp_area_new(sp_context *context, const sp_surface *surface, sp_area *area)
     area->start = sp_pool_raw(&area->pool, n + 1, sizeof *area->start);
     double *middle = sp_pool_raw(&pool, 3 * n, sizeof *middle);
     for (int64_t i = 0; i < 3 * n && middle; i++)
-        middle[i] = (corner(surface, i / 3, 0)[i % 3] + corner(surface, i / 3, 1)[i % 3] + corner(surface, i / 3, 2)[i % 3]) / 3;
+        middle[i] =
+            (corner(surface, i / 3, 0)[i % 3] + corner(surface, i / 3, 1)[i % 3] + corner(surface, i / 3, 2)[i % 3]) /
+            3;
     const sp_morton *order = middle ? sp_morton_order(&pool, n, middle) : NULL;
     if (area->pool.failed || pool.failed) {
         sp_pool_free(&pool);
@@ -140,13 +142,15 @@ static int place_grid(sp_context *context, const sp_surface *surface, int64_t ce
         longest = fmax(longest, high[k] - low[k]);
     *grid = (sp_grid){.spacing = longest / (double)cells};
     for (int k = 0; k < 3; k++) {
-        grid->cells[k] = (int64_t)fmin(fmax(ceil((high[k] - low[k]) / grid->spacing - 1e-9), 1 - (double)room), (double)cells) + room;
+        grid->cells[k] =
+            (int64_t)fmin(fmax(ceil((high[k] - low[k]) / grid->spacing - 1e-9), 1 - (double)room), (double)cells) +
+            room;
         grid->origin[k] = low[k] + 0.5 * (high[k] - low[k]) - 0.5 * grid->spacing * (double)grid->cells[k];
     }
     grid->words = (grid->cells[0] + 63) / 64;
     if ((double)sp_grid_rows(grid) * (double)grid->words > 1e9)
-        return sp_fail(context, SP_INPUT, "a grid of %lld x %lld x %lld cells is too large", (long long)grid->cells[0], (long long)grid->cells[1],
-                       (long long)grid->cells[2]);
+        return sp_fail(context, SP_INPUT, "a grid of %lld x %lld x %lld cells is too large", (long long)grid->cells[0],
+                       (long long)grid->cells[1], (long long)grid->cells[2]);
     return SP_OK;
 }
 
@@ -191,8 +195,9 @@ int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cel
             }
             sp_grid_centre(&grid, x, row % grid.cells[1], row / grid.cells[1], centre);
         }
-    status = !pool.failed             ? SP_OK
-             : points->count == MOST ? sp_fail(context, SP_INPUT, "%lld cells give more than %lld points", (long long)cells, (long long)MOST)
+    status = !pool.failed            ? SP_OK
+             : points->count == MOST ? sp_fail(context, SP_INPUT, "%lld cells give more than %lld points",
+                                               (long long)cells, (long long)MOST)
                                      : sp_fail_memory(context);
 done:
     sp_pool_free(&pool);
@@ -213,12 +218,13 @@ static int compare_hits(const void *a, const void *b)
     return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-/* The lines along `axis` through a triangle [3, 3] in cells. A line through a side counts for both triangles on it: double hits are
- * joined later. */
+/* The lines along `axis` through a triangle [3, 3] in cells. A line through a side counts for both triangles on it:
+ * double hits are joined later. */
 static bool meet_lines(const sp_grid *grid, int64_t most, const double x[9], int axis, sp_list *hits)
 {
     const int u = (axis + 1) % 3, v = (axis + 2) % 3;
-    const double e[2] = {x[3 + u] - x[u], x[3 + v] - x[v]}, f[2] = {x[6 + u] - x[u], x[6 + v] - x[v]}, area = e[0] * f[1] - e[1] * f[0];
+    const double e[2] = {x[3 + u] - x[u], x[3 + v] - x[v]}, f[2] = {x[6 + u] - x[u], x[6 + v] - x[v]},
+                 area = e[0] * f[1] - e[1] * f[0];
     if (!(fabs(area) > 1e-12 * (e[0] * e[0] + e[1] * e[1] + f[0] * f[0] + f[1] * f[1])))
         return true; /* seen from its edge */
     const double low[2] = {fmin(x[u], fmin(x[3 + u], x[6 + u])), fmin(x[v], fmin(x[3 + v], x[6 + v]))};
@@ -232,7 +238,8 @@ static bool meet_lines(const sp_grid *grid, int64_t most, const double x[9], int
             hit *to = hits->count < 2 * MOST ? sp_list_add(hits, 1, sizeof *to) : NULL;
             if (!to)
                 return false;
-            *to = (hit){(axis * most + j) * most + i, x[axis] + s * (x[3 + axis] - x[axis]) + t * (x[6 + axis] - x[axis])};
+            *to = (hit){(axis * most + j) * most + i,
+                        x[axis] + s * (x[3 + axis] - x[axis]) + t * (x[6 + axis] - x[axis])};
         }
     return true;
 }
@@ -249,7 +256,8 @@ int sp_sample_depth(sp_context *context, const sp_surface *surface, int64_t cell
         in_grid(&grid, surface, t, corners);
         for (int axis = 0; axis < 3; axis++)
             if (!meet_lines(&grid, most, corners, axis, &hits)) {
-                status = hits.count == 2 * MOST ? sp_fail(context, SP_INPUT, "%lld cells give more than %lld points", (long long)cells, (long long)MOST)
+                status = hits.count == 2 * MOST ? sp_fail(context, SP_INPUT, "%lld cells give more than %lld points",
+                                                          (long long)cells, (long long)MOST)
                                                 : sp_fail_memory(context);
                 goto done;
             }

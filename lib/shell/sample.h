@@ -4,9 +4,9 @@
 
 #include "geometry/surface.h"
 
-/* The surface as an interval: t in (0, 1) goes through the triangles along Morton's curve, in proportion to their area, and through each
- * by cutting it in two again and again. Equal parts of the interval are equal areas of pieces that hold together, so that one random
- * point in each of n equal parts is a stratified sample. */
+/* The surface as an interval: t in (0, 1) goes through the triangles along Morton's curve, in proportion to their area,
+ * and through each by cutting it in two again and again. Equal parts of the interval are equal areas of pieces that
+ * hold together, so that one random point in each of n equal parts is a stratified sample. */
 typedef struct sp_area {
     sp_pool pool;
     const sp_surface *surface; /* must outlive it */
@@ -34,7 +34,8 @@ int sp_sample_vertices(sp_context *context, const sp_surface *surface, sp_list *
 /* the centres of the voxels that meet a triangle, `cells` along the longest side of the box (the pointshell of VPS); */
 int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cells, sp_list *points) SP_MUST_USE;
 
-/* where lines along x, y and z through the middles of a grid's squares meet triangles (layered depth cube, Pfister et al. 2000). */
+/* where lines along x, y and z through the middles of a grid's squares meet triangles (layered depth cube, Pfister et
+ * al. 2000). */
 int sp_sample_depth(sp_context *context, const sp_surface *surface, int64_t cells, sp_list *points) SP_MUST_USE;
 
 #endif

@@ -14,7 +14,8 @@ static const double RADIUS = 2.0;
 /* Points are this near to the level set, of its size. */
 static const double TOLERANCE = 1e-12;
 
-/* Samples of the surface for each point, by which areas are measured, and of those that farthest points are chosen from. */
+/* Samples of the surface for each point, by which areas are measured, and of those that farthest points are chosen
+ * from. */
 enum { AREA_SAMPLES = 32, FARTHEST_SAMPLES = 8, FIRST_LEVEL = 64, USUAL_LEVELS = 5 };
 
 /* Streams of random numbers: 0 … 31 belong to levels. */
@@ -84,8 +85,8 @@ static int cut_levels(sp_context *context, const sp_shell_parameters *p, int64_t
         sum += power;
         shell->cumulative[k] = k + 1 == levels ? count : (int64_t)((double)count * (sum / total) + 0.5);
         if (shell->cumulative[k] <= (k > 0 ? shell->cumulative[k - 1] : 0))
-            return sp_fail(context, SP_USAGE, "%lld points are too few for %d levels of %lld times as many each", (long long)count, levels,
-                           (long long)p->branching);
+            return sp_fail(context, SP_USAGE, "%lld points are too few for %d levels of %lld times as many each",
+                           (long long)count, levels, (long long)p->branching);
     }
     shell->levels = levels;
     return SP_OK;
@@ -103,32 +104,36 @@ static bool allocate(sp_shell *shell, int64_t count)
 /* ---- points by repulsion ---- */
 
 /* One random point in each of so many equal parts of the surface. */
-static void inject(const sp_context *context, const sp_level *level, const sp_area *area, int k, int64_t first, int64_t end, sp_shell *shell)
+static void inject(const sp_context *context, const sp_level *level, const sp_area *area, int k, int64_t first,
+                   int64_t end, sp_shell *shell)
 {
 #pragma omp parallel for schedule(static) num_threads(context->threads)
     for (int64_t i = first; i < end; i++) {
-        const double t = ((double)(i - first) + sp_random_uniform(context->seed, (uint64_t)k, (uint64_t)(i - first))) / (double)(end - first);
+        const double t = ((double)(i - first) + sp_random_uniform(context->seed, (uint64_t)k, (uint64_t)(i - first))) /
+                         (double)(end - first);
         sp_area_point(area, t, shell->points + 3 * i);
         sp_level_project(level, INFINITY, TOLERANCE * level->size, shell->points + 3 * i, shell->normals + 3 * i);
     }
 }
 
-static int repel_levels(sp_context *context, const sp_level *level, const sp_area *area, const sp_shell_parameters *p, sp_shell *shell,
-                        sp_shell_report *report)
+static int repel_levels(sp_context *context, const sp_level *level, const sp_area *area, const sp_shell_parameters *p,
+                        sp_shell *shell, sp_shell_report *report)
 {
     int status;
     SP_TRY(cut_levels(context, p, p->points, shell));
     if (!allocate(shell, p->points))
         return sp_fail_memory(context);
-    /* by the first level, so that shells that agree in it have the same radii; a level holds b/(b − 1) times the points that it brings
-     * where there are many before it */
+    /* by the first level, so that shells that agree in it have the same radii; a level holds b/(b − 1) times the points
+     * that it brings where there are many before it */
     const double b = (double)p->branching;
-    double radius = RADIUS * sqrt(sp_area_total(area) / ((double)shell->cumulative[0] * (shell->levels > 1 ? b / (b - 1) : 1)));
+    double radius =
+        RADIUS * sqrt(sp_area_total(area) / ((double)shell->cumulative[0] * (shell->levels > 1 ? b / (b - 1) : 1)));
     for (int k = 0; k < shell->levels; k++, radius /= sqrt(b)) {
         const int64_t first = k > 0 ? shell->cumulative[k - 1] : 0;
         inject(context, level, area, k, first, shell->cumulative[k], shell);
         report->level[k].radius = radius;
-        SP_TRY(sp_repel(context, level, first, shell->cumulative[k], radius, p->iterations, shell->points, shell->normals, &report->level[k].repel));
+        SP_TRY(sp_repel(context, level, first, shell->cumulative[k], radius, p->iterations, shell->points,
+                        shell->normals, &report->level[k].repel));
     }
 done:
     return status;
@@ -136,7 +141,8 @@ done:
 
 /* ---- points otherwise ---- */
 
-static int candidates(sp_context *context, const sp_level *level, const sp_area *area, const sp_shell_parameters *p, sp_list *list)
+static int candidates(sp_context *context, const sp_level *level, const sp_area *area, const sp_shell_parameters *p,
+                      sp_list *list)
 {
     if (p->method == SP_SHELL_VERTICES)
         return sp_sample_vertices(context, &level->surface, list);
@@ -155,7 +161,8 @@ static int candidates(sp_context *context, const sp_level *level, const sp_area 
 }
 
 /* Moves candidates to the level set; the centres of voxels stay where they are. */
-static int choose_points(sp_context *context, const sp_level *level, const sp_area *area, const sp_shell_parameters *p, sp_shell *shell)
+static int choose_points(sp_context *context, const sp_level *level, const sp_area *area, const sp_shell_parameters *p,
+                         sp_shell *shell)
 {
     int status;
     sp_pool pool = {0};
@@ -205,10 +212,12 @@ static double neighbour_distance(void *data, int64_t item, const double point[3]
     const double *x = n->points + 3 * item, *m = n->normals + 3 * item;
     if (item == n->self || n->normal[0] * m[0] + n->normal[1] * m[1] + n->normal[2] * m[2] < OPPOSED)
         return INFINITY;
-    return (x[0] - point[0]) * (x[0] - point[0]) + (x[1] - point[1]) * (x[1] - point[1]) + (x[2] - point[2]) * (x[2] - point[2]);
+    return (x[0] - point[0]) * (x[0] - point[0]) + (x[1] - point[1]) * (x[1] - point[1]) +
+           (x[2] - point[2]) * (x[2] - point[2]);
 }
 
-int sp_shell_spacing(sp_context *context, int64_t count, const double *points, const double *normals, sp_shell_level_report *report)
+int sp_shell_spacing(sp_context *context, int64_t count, const double *points, const double *normals,
+                     sp_shell_level_report *report)
 {
     int status;
     sp_pool pool = {0};
@@ -252,7 +261,8 @@ static int measure_areas(sp_context *context, const sp_area *area, sp_shell *she
     sp_box_tree tree = {0};
     enum { PART = 1 << 16 };
     const int64_t samples = AREA_SAMPLES * shell->count;
-    int64_t *nearest = sp_pool_raw(&pool, PART, sizeof *nearest), *share = sp_pool_new(&pool, shell->count, sizeof *share);
+    int64_t *nearest = sp_pool_raw(&pool, PART, sizeof *nearest),
+            *share = sp_pool_new(&pool, shell->count, sizeof *share);
     double *square = sp_pool_raw(&pool, PART, sizeof *square), farthest = 0;
     if (pool.failed) {
         status = sp_fail_memory(context);
@@ -288,7 +298,8 @@ static double settle_points(const sp_context *context, const sp_level *level, sp
     double off = 0;
 #pragma omp parallel for schedule(dynamic, 256) reduction(max : off) num_threads(context->threads)
     for (int64_t i = 0; i < shell->count; i++) {
-        const double rest = sp_level_project(level, INFINITY, TOLERANCE * level->size, shell->points + 3 * i, shell->normals + 3 * i);
+        const double rest =
+            sp_level_project(level, INFINITY, TOLERANCE * level->size, shell->points + 3 * i, shell->normals + 3 * i);
         off = rest > off ? rest : off;
     }
     return off;
@@ -296,17 +307,21 @@ static double settle_points(const sp_context *context, const sp_level *level, sp
 
 static int check_parameters(sp_context *context, const sp_shell_parameters *p)
 {
-    const bool given = p->method == SP_SHELL_REPULSION || p->method == SP_SHELL_SAMPLES || p->method == SP_SHELL_FARTHEST;
+    const bool given =
+        p->method == SP_SHELL_REPULSION || p->method == SP_SHELL_SAMPLES || p->method == SP_SHELL_FARTHEST;
     if (p->points < given || p->points > SP_SHELL_POINTS_MAX)
-        return sp_fail(context, SP_USAGE, "%lld points are not between 1 and %d", (long long)p->points, SP_SHELL_POINTS_MAX);
+        return sp_fail(context, SP_USAGE, "%lld points are not between 1 and %d", (long long)p->points,
+                       SP_SHELL_POINTS_MAX);
     if (p->levels < 0 || p->levels > SP_SHELL_LEVELS_MAX || p->branching < 2 || p->branching > 1000000)
-        return sp_fail(context, SP_USAGE, "%d levels of %lld times as many points each", p->levels, (long long)p->branching);
+        return sp_fail(context, SP_USAGE, "%d levels of %lld times as many points each", p->levels,
+                       (long long)p->branching);
     if ((p->method == SP_SHELL_VOXELS || p->method == SP_SHELL_DEPTH) && (p->cells < 1 || p->cells > 4096))
         return sp_fail(context, SP_USAGE, "%lld cells are not between 1 and 4096", (long long)p->cells);
     return SP_OK;
 }
 
-int sp_shell_make(sp_context *context, const sp_level *level, const sp_shell_parameters *parameters, sp_shell *shell, sp_shell_report *report)
+int sp_shell_make(sp_context *context, const sp_level *level, const sp_shell_parameters *parameters, sp_shell *shell,
+                  sp_shell_report *report)
 {
     int status;
     sp_area area = {0};

@@ -1,4 +1,5 @@
-/* The tree of nested spheres over the levels of a pointshell (thesis §3.7, §3.9): parents, radii, bounds of deformation. */
+/* The tree of nested spheres over the levels of a pointshell (thesis §3.7, §3.9): parents, radii, bounds of
+ * deformation. */
 #include "shell/shell.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* libFuzzer entry for the readers of loads, moves and activations: the first byte selects one of them, the rest is the text. Stops when a parse that succeeded breaks what the headers promise,
- * or one that failed says nothing. */
+/* libFuzzer entry for the readers of loads, moves and activations: the first byte selects one of them, the rest is the
+ * text. Stops when a parse that succeeded breaks what the headers promise, or one that failed says nothing. */
 #include "formats/activation.h"
 #include "formats/loads.h"
 #include "formats/moves.h"
@@ -39,7 +39,8 @@ static void check_series(int64_t count, const double *time, int width, const dou
 
 static void check_moves(int64_t count, const sp_vertex_move *moves)
 {
-    static const int movable[VERTICES] = {7, 7, 2, 7, 7, 7, 7, 5}; /* axes: those of the mesh's fixed vertices, all of a free one */
+    static const int movable[VERTICES] = {7, 7, 2, 7,
+                                          7, 7, 7, 5}; /* axes: those of the mesh's fixed vertices, all of a free one */
     double u[3 * VERTICES], v[3 * VERTICES];
     for (int64_t i = 0; i < count; i++) {
         const sp_vertex_move *m = &moves[i];
@@ -70,9 +71,11 @@ static void check_loads(int64_t count, const sp_load *loads)
 {
     for (int64_t i = 0; i < count; i++) {
         const sp_load *l = &loads[i];
-        const bool by_region = l->kind == SP_LOAD_REGION || l->kind == SP_LOAD_PRESSURE, everywhere = l->kind == SP_LOAD_ALL || (l->kind == SP_LOAD_PRESSURE && l->id < 0);
+        const bool by_region = l->kind == SP_LOAD_REGION || l->kind == SP_LOAD_PRESSURE,
+                   everywhere = l->kind == SP_LOAD_ALL || (l->kind == SP_LOAD_PRESSURE && l->id < 0);
         const int64_t most = l->kind == SP_LOAD_SURFACE ? 0 : by_region ? REGIONS : VERTICES;
-        require(l->kind <= SP_LOAD_SPRING && isfinite(l->start) && l->start >= 0 && l->end > l->start && all_finite(3, l->force));
+        require(l->kind <= SP_LOAD_SPRING && isfinite(l->start) && l->start >= 0 && l->end > l->start &&
+                all_finite(3, l->force));
         require(everywhere ? l->id == -1 : l->id >= 0 && l->id < most);
         require(isfinite(l->stiffness) && l->stiffness >= 0 && (l->stiffness == 0 || l->kind == SP_LOAD_SPRING));
         require(!l->moving || (l->kind == SP_LOAD_SPRING && isfinite(l->end) && all_finite(3, l->anchor_end)));
@@ -85,8 +88,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     int64_t fixed[4] = {0, 2, 5, 7};
     uint8_t axes[4] = {7, 2, 7, 5};
-    sp_material materials[REGIONS] = {{.name = "body"}, {.name = "biceps", .fibre = SP_FIBRE_STVK}, {.name = "3", .fibre = SP_FIBRE_FUNG}};
-    const sp_mesh mesh = {.vertex_count = VERTICES, .fixed_count = 4, .fixed = fixed, .fixed_axes = axes, .material_count = REGIONS, .materials = materials};
+    sp_material materials[REGIONS] = {
+        {.name = "body"}, {.name = "biceps", .fibre = SP_FIBRE_STVK}, {.name = "3", .fibre = SP_FIBRE_FUNG}};
+    const sp_mesh mesh = {.vertex_count = VERTICES,
+                          .fixed_count = 4,
+                          .fixed = fixed,
+                          .fixed_axes = axes,
+                          .material_count = REGIONS,
+                          .materials = materials};
     const char *text = (const char *)data + 1;
     const int64_t length = (int64_t)size - 1;
     sp_context context = sp_context_default();

@@ -1,7 +1,7 @@
 /* Feeds bytes to the reader of the container and to the reader of every kind of file. */
 #include "formats/columns.h"
-#include "formats/field.h"
 #include "formats/cubature.h"
+#include "formats/field.h"
 #include "formats/mesh.h"
 #include "formats/motion.h"
 #include "formats/pointshell.h"
@@ -31,13 +31,15 @@ static bool open_file(sp_context *context, bool partial, sp_file *file)
     return sp_file_read(context, descriptor, NULL, true, partial, file) == SP_OK;
 }
 
-static int compare(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width, double *values)
+static int compare(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width,
+                   double *values)
 {
     const sp_columns *whole = data;
     (void)count;
     for (int64_t c = 0; whole->U && c < width; c++)
         for (int64_t i = 0; i < height; i++)
-            if (whole->rows != rows || first + c >= whole->count || row + i >= rows || whole->U[(first + c) * rows + row + i] != values[c * height + i])
+            if (whole->rows != rows || first + c >= whole->count || row + i >= rows ||
+                whole->U[(first + c) * rows + row + i] != values[c * height + i])
                 abort();
     return SP_OK;
 }
@@ -58,7 +60,8 @@ static void read_pieces(sp_context *context)
     rewind_file();
     if (sp_reader_open(context, descriptor, false, &reader) == SP_OK) {
         sp_columns_divert(context, reader, -1, &pieces);
-        if (sp_file_begin(context, reader, NULL, &file, &first) == SP_OK && sp_file_rest(context, reader, &first, true, &file) == SP_OK) {
+        if (sp_file_begin(context, reader, NULL, &file, &first) == SP_OK &&
+            sp_file_rest(context, reader, &first, true, &file) == SP_OK) {
             pieces_good = sp_columns_read(context, &file, -1, &columns) == SP_OK;
             if (pieces_good)
                 sp_columns_free(&columns);
@@ -118,7 +121,8 @@ static void read_kinds(sp_context *context)
     }
     if (open_file(context, false, &file)) {
         int64_t count, *origin;
-        if (sp_mesh_read_origin(context, &file, &file.members.pool, hash[0], &count, &origin) == SP_OK && sp_mesh_read(context, &file, &mesh) == SP_OK) {
+        if (sp_mesh_read_origin(context, &file, &file.members.pool, hash[0], &count, &origin) == SP_OK &&
+            sp_mesh_read(context, &file, &mesh) == SP_OK) {
             for (int64_t v = 0; v < count; v++)
                 if (origin[v] < 0 || origin[v] > v)
                     abort();

@@ -1,5 +1,6 @@
-/* The readers of matrices and reduced forces of other programs. The first byte selects the format: 0 .npy, 1 .mtx, 2 matrix of VegaFEM,
- * 3 .cub. What comes out is walked in full; a reduced force becomes a Gram matrix and a force again. */
+/* The readers of matrices and reduced forces of other programs. The first byte selects the format: 0 .npy, 1 .mtx, 2
+ * matrix of VegaFEM, 3 .cub. What comes out is walked in full; a reduced force becomes a Gram matrix and a force again.
+ */
 #include "formats/import/matrix.h"
 
 #include <math.h>
@@ -62,8 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     sp_context context = sp_context_default();
     const char *bytes = (const char *)data + 1;
-    int format = data[0] % 4,
-        status = format == 3 ? read_force(&context, bytes, (int64_t)size - 1) : read_matrix(&context, format, bytes, (int64_t)size - 1);
+    int format = data[0] % 4, status = format == 3 ? read_force(&context, bytes, (int64_t)size - 1)
+                                                   : read_matrix(&context, format, bytes, (int64_t)size - 1);
     require(status == SP_OK || (status == SP_INPUT && context.message[0]));
     return 0;
 }

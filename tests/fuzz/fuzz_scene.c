@@ -1,5 +1,5 @@
-/* libFuzzer entry for sp_scene_parse and sp_path_parse: the lowest bit of the first byte selects the reader, the rest is the text. Stops
- * when a parse that succeeded breaks what scene.h promises, or one that failed says nothing. */
+/* libFuzzer entry for sp_scene_parse and sp_path_parse: the lowest bit of the first byte selects the reader, the rest
+ * is the text. Stops when a parse that succeeded breaks what scene.h promises, or one that failed says nothing. */
 #include "formats/scene.h"
 
 #include <math.h>
@@ -31,24 +31,28 @@ static bool is_file(const char *name)
 static void check_model(const sp_scene_model *m)
 {
     require(strlen(m->name) > 0 && m->kind <= SP_SCENE_REDUCED && m->shape <= SP_SCENE_BOX);
-    require(is_file(m->mesh) && is_file(m->basis) && is_file(m->polynomials) && is_file(m->cubature) && is_file(m->shell) &&
-            is_file(m->field));
+    require(is_file(m->mesh) && is_file(m->basis) && is_file(m->polynomials) && is_file(m->cubature) &&
+            is_file(m->shell) && is_file(m->field));
     require(is_file(m->voxmap) && is_file(m->surface) && is_file(m->proxies));
     for (int64_t i = 0; i < m->domain_count; i++)
         require(m->domain_fields[i] && *m->domain_fields[i] && m->domain_proxies[i] && *m->domain_proxies[i]);
     if (m->kind != SP_SCENE_RIGID)
-        require(m->mesh && m->basis && (m->polynomials == NULL) != (m->cubature == NULL) && (m->field == NULL) == (m->proxies == NULL));
+        require(m->mesh && m->basis && (m->polynomials == NULL) != (m->cubature == NULL) &&
+                (m->field == NULL) == (m->proxies == NULL));
     if (m->kind == SP_SCENE_RIGID)
-        require((m->field != NULL) + (m->voxmap != NULL) + (m->shape != SP_SCENE_NO_SHAPE) <= 1 && !m->basis && m->nearest == 5);
+        require((m->field != NULL) + (m->voxmap != NULL) + (m->shape != SP_SCENE_NO_SHAPE) <= 1 && !m->basis &&
+                m->nearest == 5);
     if (m->shape == SP_SCENE_PLANE)
         require(fabs(sqrt(sp_dot3(m->normal, m->normal)) - 1) < 1e-14);
-    require(m->nearest >= 1 && m->r >= 0 && m->mass >= 0 && m->density >= 0 && m->thickness >= 0 && m->most_acceleration >= 0);
+    require(m->nearest >= 1 && m->r >= 0 && m->mass >= 0 && m->density >= 0 && m->thickness >= 0 &&
+            m->most_acceleration >= 0);
 }
 
 static void check_scene(const sp_scene *s)
 {
     int64_t coupled = -1;
-    require(s->contact.stiffness > 0 && s->contact.limit >= 1 && s->traversal.cold <= s->traversal.warm && s->traversal.cold >= 1);
+    require(s->contact.stiffness > 0 && s->contact.limit >= 1 && s->traversal.cold <= s->traversal.warm &&
+            s->traversal.cold >= 1);
     require(s->model_count > 0 && s->body_count > 0 && s->body_count <= 100000);
     for (int64_t i = 0; i < s->model_count; i++)
         check_model(&s->models[i]);
@@ -62,11 +66,13 @@ static void check_scene(const sp_scene *s)
             coupled = i;
         }
     }
-    require((s->coupling.kind == SP_SCENE_NO_COUPLING) == (coupled < 0) && (coupled < 0 || s->coupling.body == coupled));
+    require((s->coupling.kind == SP_SCENE_NO_COUPLING) == (coupled < 0) &&
+            (coupled < 0 || s->coupling.body == coupled));
     require(s->pair_count == 0 || s->pairs_given);
     for (int64_t i = 0; i < s->pair_count; i++) {
         const sp_scene_pair *p = &s->pairs[i];
-        require(p->shell >= 0 && p->shell < s->body_count && p->field >= 0 && p->field < s->body_count && p->shell != p->field);
+        require(p->shell >= 0 && p->shell < s->body_count && p->field >= 0 && p->field < s->body_count &&
+                p->shell != p->field);
         require(s->models[s->bodies[p->shell].model].shell != NULL);
     }
 }
@@ -77,7 +83,8 @@ static void check_path(const sp_path *path)
     for (int64_t i = 0; i < path->count; i++) {
         double velocity[6];
         require(isfinite(path->time[i]) && is_pose(&path->pose[i]) && (i == 0 || path->time[i] > path->time[i - 1]));
-        const double next = path->time[i < path->count - 1 ? i + 1 : i], t = path->time[i] + 0.25 * (next - path->time[i]);
+        const double next = path->time[i < path->count - 1 ? i + 1 : i],
+                     t = path->time[i] + 0.25 * (next - path->time[i]);
         const sp_pose pose = sp_path_at(path, t, velocity);
         require(is_pose(&pose));
         for (int k = 0; k < 6; k++)

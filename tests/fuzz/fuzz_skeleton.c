@@ -1,5 +1,6 @@
-/* libFuzzer entry for sp_skeleton_file_parse: the text of a skeleton for a row of three cubes. Stops when a parse that succeeded breaks what skeleton.h promises, when one that failed says
- * nothing, or when the library takes bones whose places are not numbers. */
+/* libFuzzer entry for sp_skeleton_file_parse: the text of a skeleton for a row of three cubes. Stops when a parse that
+ * succeeded breaks what skeleton.h promises, when one that failed says nothing, or when the library takes bones whose
+ * places are not numbers. */
 #include "formats/skeleton.h"
 
 #include <math.h>
@@ -18,10 +19,17 @@ static void require(bool condition)
 enum { VERTICES = 16, CUBES = 3 };
 
 /* Vertices i + 4 (j + 2k) at i, j, k; the regions are those of the example of skeleton.md. */
-static void make_mesh(sp_mesh *mesh, double vertices[3 * VERTICES], int64_t hex[8 * CUBES], int64_t region[CUBES], sp_material materials[3])
+static void make_mesh(sp_mesh *mesh, double vertices[3 * VERTICES], int64_t hex[8 * CUBES], int64_t region[CUBES],
+                      sp_material materials[3])
 {
     static const char *const names[3] = {"humerus", "flesh", "ulna"};
-    *mesh = (sp_mesh){.vertex_count = VERTICES, .vertices = vertices, .hex_count = CUBES, .hex = hex, .region = region, .material_count = 3, .materials = materials};
+    *mesh = (sp_mesh){.vertex_count = VERTICES,
+                      .vertices = vertices,
+                      .hex_count = CUBES,
+                      .hex = hex,
+                      .region = region,
+                      .material_count = 3,
+                      .materials = materials};
     for (int v = 0; v < VERTICES; v++)
         for (int c = 0; c < 3; c++)
             vertices[3 * v + c] = 0.01 * (c == 0 ? v % 4 : c == 1 ? v / 4 % 2 : -25 - v / 8);
@@ -40,8 +48,10 @@ static void check_bones(const sp_skeleton_file *f)
     for (int64_t i = 0; i < f->bone_count; i++) {
         const sp_bone *b = &f->bones[i];
         require(f->names[i] && *f->names[i] && strlen(f->names[i]) < SP_SCENE_NAME && b->parent >= -1 && b->parent < i);
-        require((b->kind == SP_JOINT_REVOLUTE || b->kind == SP_JOINT_PRISMATIC) && fabs(sqrt(sp_dot3(b->axis, b->axis)) - 1) < 1e-14);
-        require(b->mass >= 0 && b->stiffness >= 0 && b->damping >= 0 && sp_bone_inertia_valid(b->inertia) && b->vertex_count >= 0);
+        require((b->kind == SP_JOINT_REVOLUTE || b->kind == SP_JOINT_PRISMATIC) &&
+                fabs(sqrt(sp_dot3(b->axis, b->axis)) - 1) < 1e-14);
+        require(b->mass >= 0 && b->stiffness >= 0 && b->damping >= 0 && sp_bone_inertia_valid(b->inertia) &&
+                b->vertex_count >= 0);
         require(isfinite(b->start) && isfinite(b->rate) && isfinite(b->rest));
         for (int64_t k = 0; k < b->vertex_count; k++) {
             require(b->vertex[k] >= 0 && b->vertex[k] < VERTICES && (k == 0 || b->vertex[k] > b->vertex[k - 1]));
@@ -57,7 +67,8 @@ static void check_springs(sp_context *context, sp_skeleton_file *f)
     const sp_path path = {.count = 2, .time = time, .pose = pose};
     for (int64_t i = 0; i < f->spring_count; i++) {
         const sp_bone_spring *p = &f->springs[i];
-        require(p->bone >= 0 && p->bone < f->bone_count && p->stiffness >= 0 && isfinite(p->at[0] + 0 * p->at[1]) && p->count == (f->paths[i] ? 0 : 1));
+        require(p->bone >= 0 && p->bone < f->bone_count && p->stiffness >= 0 && isfinite(p->at[0] + 0 * p->at[1]) &&
+                p->count == (f->paths[i] ? 0 : 1));
         if (f->paths[i]) {
             require(*f->paths[i]);
             require(sp_skeleton_file_set_path(context, f, i, &path) == SP_OK);
@@ -71,7 +82,8 @@ static void check_library(sp_context *context, const sp_mesh *mesh, const sp_ske
     static const double gravity[3] = {0, 0, -9.81}, mass[VERTICES] = {1};
     if (f->bone_count > 50) /* dense matrices */
         return;
-    const int status = sp_skeleton_new(context, VERTICES, mesh->vertices, mass, gravity, f->bone_count, f->bones, f->spring_count, f->springs, &s);
+    const int status = sp_skeleton_new(context, VERTICES, mesh->vertices, mass, gravity, f->bone_count, f->bones,
+                                       f->spring_count, f->springs, &s);
     require(status == SP_OK || (status == SP_INPUT && context->message[0] && !s));
     for (int64_t i = 0; status == SP_OK && i < f->bone_count; i++) {
         sp_pose pose;

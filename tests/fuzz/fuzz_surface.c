@@ -1,9 +1,10 @@
-/* libFuzzer entry for sp_surface_parse: the low bits of the first byte select the ending of the file name and what makes
- * a group, the rest is the file. Stops when a parse that succeeded breaks what surface.h promises, or one that failed
- * says nothing.
+/* libFuzzer entry for sp_surface_parse: the low bits of the first byte select the ending of the file name and what
+ * makes a group, the rest is the file. Stops when a parse that succeeded breaks what surface.h promises, or one that
+ * failed says nothing.
  *
  *   clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. -Ilib tests/fuzz/fuzz_surface.c \
- *         formats/import/surface*.c formats/import/text.c lib/geometry/surface.c lib/base/context.c lib/base/memory.c -lm */
+ *         formats/import/surface*.c formats/import/text.c lib/geometry/surface.c lib/base/context.c lib/base/memory.c
+ * -lm */
 #include "formats/import/surface.h"
 
 #include <math.h>
@@ -44,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     sp_context context = sp_context_default();
     sp_surface surface;
-    int status = sp_surface_parse(&context, names[data[0] % 5], data + 1, (int64_t)size - 1, groups[data[0] / 5 % 3], &surface);
+    int status =
+        sp_surface_parse(&context, names[data[0] % 5], data + 1, (int64_t)size - 1, groups[data[0] / 5 % 3], &surface);
     if (status == SP_OK)
         check(&surface);
     else

@@ -1,7 +1,6 @@
-/* The readers of volumetric meshes. The first byte selects the format: 0 .veg, 1 .msh, 2 .inp, 3 .bou, 4 .interp (against
- * a small mesh), 5 .mesh, 6 .ele,
- * 7 .vtk, 8 .vtu; included files are the bytes after the first zero byte. Meshes that come out are walked in full, and those that pass
- * sp_mesh_check go through every writer. */
+/* The readers of volumetric meshes. The first byte selects the format: 0 .veg, 1 .msh, 2 .inp, 3 .bou, 4 .interp
+ * (against a small mesh), 5 .mesh, 6 .ele, 7 .vtk, 8 .vtu; included files are the bytes after the first zero byte.
+ * Meshes that come out are walked in full, and those that pass sp_mesh_check go through every writer. */
 #include "formats/export/volume_write.h"
 #include "formats/import/volume.h"
 
@@ -25,7 +24,8 @@ static int open_included(void *data, sp_context *context, const char *name, cons
     return SP_OK;
 }
 
-/* Reads everything, so that the sanitizers see wrong sizes; aborts on indices that the readers promise to be in range. */
+/* Reads everything, so that the sanitizers see wrong sizes; aborts on indices that the readers promise to be in range.
+ */
 static void walk(const sp_mesh *mesh)
 {
     double sum = 0;
@@ -57,9 +57,9 @@ static void walk(const sp_mesh *mesh)
 /* Into the void: the writers may refuse a mesh, with a message, and do nothing else wrong. */
 static void write_all(const sp_mesh *mesh)
 {
-    static int (*const writers[])(sp_context *, int, const sp_mesh *) = {sp_medit_write, sp_vtk_write, sp_tetgen_write_nodes,
-                                                                         sp_tetgen_write_elements, sp_inp_write, sp_veg_write,
-                                                                         sp_bou_write, sp_interp_write};
+    static int (*const writers[])(sp_context *, int, const sp_mesh *) = {
+        sp_medit_write, sp_vtk_write, sp_tetgen_write_nodes, sp_tetgen_write_elements,
+        sp_inp_write,   sp_veg_write, sp_bou_write,          sp_interp_write};
     static int nowhere = -1;
     sp_context context = sp_context_default();
     if (nowhere < 0)
@@ -68,7 +68,8 @@ static void write_all(const sp_mesh *mesh)
         return;
     for (int i = -2; i < (int)(sizeof writers / sizeof writers[0]); i++) {
         context = sp_context_default();
-        int status = i < 0 ? sp_msh_write(&context, nowhere, i == -2 ? 2 : 4, mesh) : writers[i](&context, nowhere, mesh);
+        int status =
+            i < 0 ? sp_msh_write(&context, nowhere, i == -2 ? 2 : 4, mesh) : writers[i](&context, nowhere, mesh);
         if (status != SP_OK && (status != SP_INPUT || !context.message[0]))
             __builtin_trap();
     }
@@ -78,7 +79,8 @@ static void write_all(const sp_mesh *mesh)
 /* A hexahedron, and a tetrahedron on one of its edges. */
 static int small_mesh(sp_context *context, sp_mesh *mesh)
 {
-    static const double vertices[30] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 2, 0, 0, 2, 1, 0};
+    static const double vertices[30] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1,
+                                        1, 0, 1, 1, 1, 1, 0, 1, 1, 2, 0, 0, 2, 1, 0};
     static const int64_t hex[8] = {0, 1, 2, 3, 4, 5, 6, 7}, tet[4] = {1, 2, 8, 9};
     *mesh = (sp_mesh){.vertex_count = 10, .hex_count = 1, .tet_count = 1, .material_count = 1};
     mesh->vertices = sp_pool_copy(&mesh->pool, vertices, 30, sizeof *vertices);
@@ -94,7 +96,8 @@ static int small_mesh(sp_context *context, sp_mesh *mesh)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const sp_material material = {.name = "default", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3};
+    static const sp_material material = {
+        .name = "default", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3};
     static const double surface[6] = {0.5, 0.5, 0.5, 1.5, 0.5, 0};
     static const int64_t triangle[3] = {0, 1, 1};
     if (size < 1)
@@ -116,9 +119,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         status = sp_volume_parse_msh(&context, text, count, &material, &mesh, &notes);
         break;
     case 2:
-        status = sp_volume_parse_inp(&context, text, zero ? zero - text : count, &includes, &material, &mesh, &id, &loads, &notes);
+        status = sp_volume_parse_inp(&context, text, zero ? zero - text : count, &includes, &material, &mesh, &id,
+                                     &loads, &notes);
         for (int64_t i = 0; status == SP_OK && i < loads.count; i++)
-            if (loads.vertex[i] < 0 || loads.vertex[i] >= mesh.vertex_count || loads.component[i] < 0 || loads.component[i] > 2)
+            if (loads.vertex[i] < 0 || loads.vertex[i] >= mesh.vertex_count || loads.component[i] < 0 ||
+                loads.component[i] > 2)
                 __builtin_trap();
         break;
     case 3:
@@ -131,7 +136,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         status = sp_volume_parse_medit(&context, text, count, &material, &mesh, &notes);
         break;
     case 6:
-        status = sp_volume_parse_tetgen(&context, "a.ele", text, zero ? zero - text : count, &includes, &material, &mesh, &notes);
+        status = sp_volume_parse_tetgen(&context, "a.ele", text, zero ? zero - text : count, &includes, &material,
+                                        &mesh, &notes);
         break;
     case 7:
         status = sp_volume_parse_vtk(&context, text, count, &material, &mesh, &notes);

@@ -1,4 +1,5 @@
-/* Counts calls of malloc, calloc and realloc in `allocations` (not under sanitizers, which have their own malloc). Included by the one file of a test program. */
+/* Counts calls of malloc, calloc and realloc in `allocations` (not under sanitizers, which have their own malloc).
+ * Included by the one file of a test program. */
 #ifndef TESTS_UNIT_ALLOCATIONS_H
 #define TESTS_UNIT_ALLOCATIONS_H
 

@@ -37,9 +37,12 @@ static void orthonormalization_survives_near_dependence(void)
     double *A = calloc(ROWS * COUNT, 8), *Q = calloc(ROWS * COUNT, 8), *R = calloc(COUNT * COUNT, 8), error, worst = 0;
     int64_t rank;
     random_field(ROWS * COUNT, 1, A);
-    for (int c = 1; c < COUNT; c++) /* each column is the one before it plus a millionth, two are exact copies, one is zero */
+    for (int c = 1; c < COUNT;
+         c++) /* each column is the one before it plus a millionth, two are exact copies, one is zero */
         for (int i = 0; i < ROWS; i++)
-            A[c * ROWS + i] = c == 7 || c == 23 ? A[(c - 1) * ROWS + i] : c == 30 ? 0 : A[(c - 1) * ROWS + i] + 1e-6 * A[c * ROWS + i];
+            A[c * ROWS + i] = c == 7 || c == 23 ? A[(c - 1) * ROWS + i]
+                              : c == 30         ? 0
+                                                : A[(c - 1) * ROWS + i] + 1e-6 * A[c * ROWS + i];
     memcpy(A + 31 * ROWS, A + 29 * ROWS, ROWS * 8);
     random_field(8 * ROWS, 2, A + 32 * ROWS);
     memcpy(Q, A, ROWS * COUNT * 8);
@@ -94,7 +97,8 @@ static void principal_angles_are_the_ones_put_in(void)
 {
     sp_metric metric = lumped();
     enum { A = 5, B = 3 };
-    double *Q = calloc(ROWS * (A + B), 8), *left = calloc(ROWS * A, 8), *right = calloc(ROWS * (B + 1), 8), angle[B + 1];
+    double *Q = calloc(ROWS * (A + B), 8), *left = calloc(ROWS * A, 8), *right = calloc(ROWS * (B + 1), 8),
+           angle[B + 1];
     const double expected[B] = {1e-9, 0.3, 1.5};
     int64_t count;
     orthonormal(&metric, A + B, 4, Q);
@@ -114,17 +118,21 @@ static void principal_angles_are_the_ones_put_in(void)
     free(Q), free(left), free(right);
 }
 
-/* Fields with known parts along orthonormal columns q₀ … q₄ and outside of them, where the basis is a mix of those: its first r columns
- * span q₀ … q_{r−1}, column 2 repeats what was there, and sizes differ by 300 decades. What r columns miss is then known. */
+/* Fields with known parts along orthonormal columns q₀ … q₄ and outside of them, where the basis is a mix of those: its
+ * first r columns span q₀ … q_{r−1}, column 2 repeats what was there, and sizes differ by 300 decades. What r columns
+ * miss is then known. */
 static void projection_misses_what_was_put_outside(void)
 {
     sp_metric metric = lumped();
     enum { SPAN = 4, COUNT = SPAN + 1, FIELDS = 5 };
-    const double part[FIELDS][SPAN + 1] = {
-        {3, -2, 1, 0.5, 1e-12}, {1e-3, 0, 1e-7, 1, 0}, {0, 0, 0, 0, 7}, {0, 0, 0, 0, 0}, {1e-200, 0, 0, 2e-212, 3e-209}};
+    const double part[FIELDS][SPAN + 1] = {{3, -2, 1, 0.5, 1e-12},
+                                           {1e-3, 0, 1e-7, 1, 0},
+                                           {0, 0, 0, 0, 7},
+                                           {0, 0, 0, 0, 0},
+                                           {1e-200, 0, 0, 2e-212, 3e-209}};
     const int spanned[COUNT + 1] = {0, 1, 2, 2, 3, 4}; /* by the first r columns of the basis */
-    double *Q = calloc(ROWS * (SPAN + 1), 8), *B = calloc(ROWS * COUNT, 8), *X = calloc(ROWS * FIELDS, 8), missed[FIELDS][COUNT + 1],
-           worst = 0;
+    double *Q = calloc(ROWS * (SPAN + 1), 8), *B = calloc(ROWS * COUNT, 8), *X = calloc(ROWS * FIELDS, 8),
+           missed[FIELDS][COUNT + 1], worst = 0;
     int64_t rank;
     orthonormal(&metric, SPAN + 1, 5, Q);
     for (int c = 0; c < COUNT; c++)
@@ -147,16 +155,16 @@ static void projection_misses_what_was_put_outside(void)
                 expected = k >= spanned[r] ? hypot(expected, part[f][k]) : expected;
                 size = hypot(size, part[f][k]);
             }
-            CHECK(fabs(missed[f][r] - expected) <= 1e-14 * size, "field %d, %d columns: %.17g, expected %.17g of %g", f, r, missed[f][r],
-                  expected, size);
+            CHECK(fabs(missed[f][r] - expected) <= 1e-14 * size, "field %d, %d columns: %.17g, expected %.17g of %g", f,
+                  r, missed[f][r], expected, size);
             worst = fmax(worst, size > 0 ? fabs(missed[f][r] - expected) / size : 0);
         }
     NOTE("worst error %.1e of the field", worst);
     free(Q), free(B), free(X);
 }
 
-/* A consistent mass over two of three components couples them: (2 1; 1 2) kg. The field (1, 0) misses of the span of (0, 1) what is left
- * after taking ½ of it: (1, −½), whose norm is √(2 − 1 + ½). The third component has no mass. */
+/* A consistent mass over two of three components couples them: (2 1; 1 2) kg. The field (1, 0) misses of the span of
+ * (0, 1) what is left after taking ½ of it: (1, −½), whose norm is √(2 − 1 + ½). The third component has no mass. */
 static void projection_is_in_the_given_mass(void)
 {
     int64_t start[] = {0, 2, 4}, index[] = {0, 1, 0, 1}, dof[] = {0, -1, 1}, rank;

@@ -21,7 +21,12 @@ enum { TEST_LAWS = SP_LAW_COUNT * SP_FIBRE_COUNT };
 /* Every law with every kind of fibres. */
 static inline sp_material test_law(int k)
 {
-    sp_material m = {.name = "gum", .law = (enum sp_law)(k % SP_LAW_COUNT), .fibre = (enum sp_fibre)(k / SP_LAW_COUNT), .density = 1000, .young = 2.5, .poisson = 0.35};
+    sp_material m = {.name = "gum",
+                     .law = (enum sp_law)(k % SP_LAW_COUNT),
+                     .fibre = (enum sp_fibre)(k / SP_LAW_COUNT),
+                     .density = 1000,
+                     .young = 2.5,
+                     .poisson = 0.35};
     m.mooney[0] = 0.2;
     m.mooney[1] = 0.3;
     m.mooney[2] = 1.7;
@@ -61,7 +66,8 @@ static inline void make_box(int nx, int ny, int nz, double h, double distort, sp
             for (int i = 0; i <= nx; i++, v++) {
                 double x[3] = {i * h, j * h, k * h};
                 for (int c = 0; c < 3; c++)
-                    mesh->vertices[3 * v + c] = x[c] + distort * h * (2 * sp_random_uniform(7, 0, (uint64_t)(3 * v + c)) - 1);
+                    mesh->vertices[3 * v + c] =
+                        x[c] + distort * h * (2 * sp_random_uniform(7, 0, (uint64_t)(3 * v + c)) - 1);
             }
 #define V(i, j, k) (((int64_t)(k) * (ny + 1) + (j)) * (nx + 1) + (i))
     for (int k = 0; k < nz; k++)
@@ -121,9 +127,11 @@ static inline int hold_block(sp_context *context, int r, held_block *b)
     b->U = sp_pool_new(&b->mesh.pool, b->rows * r, sizeof *b->U);
     for (int j = 0; j < r; j++)
         for (int64_t i = 0; i < b->rows; i++) {
-            const double *x = b->mesh.vertices + i / 3 * 3, phase = sp_random_uniform(5, (uint64_t)j, (uint64_t)(i % 3));
+            const double *x = b->mesh.vertices + i / 3 * 3,
+                         phase = sp_random_uniform(5, (uint64_t)j, (uint64_t)(i % 3));
             if (b->body.dof[i] >= 0)
-                b->U[j * b->rows + i] = x[0] * sin(6 * phase + (1 + j) * x[0] + 2 * x[1] * phase - 3 * x[2] * (1 - phase));
+                b->U[j * b->rows + i] =
+                    x[0] * sin(6 * phase + (1 + j) * x[0] + 2 * x[1] * phase - 3 * x[2] * (1 - phase));
         }
 done:
     return status;
@@ -137,14 +145,20 @@ static inline void free_held_block(held_block *b)
 
 enum { BENDING_FIELDS = 8 };
 
-/* Displacements U [3·vertices, BENDING_FIELDS] of a bar along x, 0.2 m thick, that vanish at x = 0: bending with the turn of its sections,
- * and stretch. */
+/* Displacements U [3·vertices, BENDING_FIELDS] of a bar along x, 0.2 m thick, that vanish at x = 0: bending with the
+ * turn of its sections, and stretch. */
 static inline void bending_fields(const sp_mesh *mesh, double *U)
 {
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * v, x2 = x[0] * x[0];
-        const double field[BENDING_FIELDS][3] = {{0, 0, x2},     {0, x2, 0},     {-x[0] * (x[2] - 0.1), 0, 0}, {-x[0] * (x[1] - 0.1), 0, 0},
-                                                 {x2 * x[0], 0, 0}, {0, 0, x2 * x[0]}, {0, x2 * x[0], 0},         {-x2 * (x[2] - 0.1), 0, 0}};
+        const double field[BENDING_FIELDS][3] = {{0, 0, x2},
+                                                 {0, x2, 0},
+                                                 {-x[0] * (x[2] - 0.1), 0, 0},
+                                                 {-x[0] * (x[1] - 0.1), 0, 0},
+                                                 {x2 * x[0], 0, 0},
+                                                 {0, 0, x2 * x[0]},
+                                                 {0, x2 * x[0], 0},
+                                                 {-x2 * (x[2] - 0.1), 0, 0}};
         for (int j = 0; j < BENDING_FIELDS; j++)
             for (int c = 0; c < 3; c++)
                 U[3 * (j * mesh->vertex_count + v) + c] = field[j][c];

@@ -1,9 +1,9 @@
 /* Who is near whom: boxes against all pairs of them, and bounds against all points. */
 #include "contact/broad.h"
+#include "bodies.h"
 #include "contact/bound.h"
 #include "contact/deformed.h"
 #include "contact/voxmap.h"
-#include "bodies.h"
 #include "contact_models.h"
 
 enum { COUNT = 400 };
@@ -76,13 +76,14 @@ static void boxes_against_all_pairs(void)
             for (int j = i + 1; j < COUNT; j++) {
                 bool meet = !(some_still && still[i] && still[j]);
                 for (int k = 0; k < 3; k++)
-                    meet = meet && fmax(box[i].low[k], box[j].low[k]) <= fmin(box[i].high[k], box[j].high[k]) && box[i].low[k] <= box[i].high[k] &&
-                           box[j].low[k] <= box[j].high[k];
+                    meet = meet && fmax(box[i].low[k], box[j].low[k]) <= fmin(box[i].high[k], box[j].high[k]) &&
+                           box[i].low[k] <= box[i].high[k] && box[j].low[k] <= box[j].high[k];
                 const bool found = next < list.count && pair[2 * next] == i && pair[2 * next + 1] == j;
                 wrong += found != meet;
                 next += found;
             }
-        CHECK(wrong == 0 && next == list.count, "crowd %d: %lld wrong of %lld", crowd, (long long)wrong, (long long)list.count);
+        CHECK(wrong == 0 && next == list.count, "crowd %d: %lld wrong of %lld", crowd, (long long)wrong,
+              (long long)list.count);
         pairs += list.count;
     }
     CHECK(pairs > 10000, "%lld pairs", (long long)pairs);
@@ -92,7 +93,8 @@ static void boxes_against_all_pairs(void)
 
 static void few_boxes(void)
 {
-    static const sp_box whole = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}}, unit = {{0, 0, 0}, {1, 1, 1}};
+    static const sp_box whole = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}},
+                        unit = {{0, 0, 0}, {1, 1, 1}};
     for (int64_t n = 0; n < 12; n++) {
         sp_box box[12];
         sp_broad *broad;
@@ -119,7 +121,8 @@ static sp_distance plane_of(uint64_t stream)
 }
 
 /* Points of a shell that are in contact: of all of them. */
-static int64_t count_touching(const sp_contact_shell *shell, const sp_pose *pose, const double *q, const sp_distance *distance, const sp_pose *field)
+static int64_t count_touching(const sp_contact_shell *shell, const sp_pose *pose, const double *q,
+                              const sp_distance *distance, const sp_pose *field)
 {
     double A[9], B[9];
     int64_t count = 0;
@@ -132,13 +135,16 @@ static int64_t count_touching(const sp_contact_shell *shell, const sp_pose *pose
         for (int k = 0; k < 3; k++)
             world[k] += pose->x[k] - field->x[k];
         sp_rotate_back(B, world, at);
-        count += distance->kind == SP_DISTANCE_VOXMAP ? sp_voxmap_at(distance->voxmap, at, NULL) != SP_VOXEL_FREE : sp_distance_at(distance, at, NULL) < 0;
+        count += distance->kind == SP_DISTANCE_VOXMAP ? sp_voxmap_at(distance->voxmap, at, NULL) != SP_VOXEL_FREE
+                                                      : sp_distance_at(distance, at, NULL) < 0;
     }
     return count;
 }
 
-/* Random places about where bounds begin to meet: no point in contact wherever they are apart, and not near wherever they are. */
-static void try_bounds(const sp_contact_shell *shell, const double *q, const sp_distance *distance, double reach, uint64_t stream, const char *what)
+/* Random places about where bounds begin to meet: no point in contact wherever they are apart, and not near wherever
+ * they are. */
+static void try_bounds(const sp_contact_shell *shell, const double *q, const sp_distance *distance, double reach,
+                       uint64_t stream, const char *what)
 {
     enum { TRIES = 4000 };
     int64_t missed = 0, touching = 0, apart = 0;
@@ -156,7 +162,8 @@ static void try_bounds(const sp_contact_shell *shell, const double *q, const sp_
         sp_bound_of_distance(distance, &solid);
         sp_bound_place(&points, &pose, &box);
         sp_bound_place(&solid, &field, &solid_box);
-        const bool near = sp_boxes_overlap(&box, &solid_box) && !sp_bounds_apart(&points, &pose, distance, &solid, &field);
+        const bool near =
+            sp_boxes_overlap(&box, &solid_box) && !sp_bounds_apart(&points, &pose, distance, &solid, &field);
         const int64_t count = count_touching(shell, &pose, q, distance, &field);
         missed += !near && count > 0;
         touching += count > 0;
@@ -175,8 +182,10 @@ static void bounds_miss_nothing(void)
     sp_field field = field_of(&s, 20);
     sp_voxmap *voxmap;
     CHECK_OK(sp_voxmap_new(&context, &field, &voxmap));
-    const sp_distance plane = plane_of(7), sphere = {.kind = SP_DISTANCE_SPHERE, .centre = {0.3, -0.2, 1}, .radius = 0.4},
-                      box = {.kind = SP_DISTANCE_BOX, .centre = {0.3, 0.1, -0.5}, .half = {0.8, 0.05, 0.3}}, voxels = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
+    const sp_distance plane = plane_of(7),
+                      sphere = {.kind = SP_DISTANCE_SPHERE, .centre = {0.3, -0.2, 1}, .radius = 0.4},
+                      box = {.kind = SP_DISTANCE_BOX, .centre = {0.3, 0.1, -0.5}, .half = {0.8, 0.05, 0.3}},
+                      voxels = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
     sp_distance grid;
     sp_distance_of_field(&field, &grid);
     try_bounds(&shell, NULL, &plane, 3, 500, "plane");
@@ -190,7 +199,8 @@ static void bounds_miss_nothing(void)
     sp_surface_free(&s);
 }
 
-/* All vertices and places between them that are negative are in the box, and each of its sides has a negative vertex one cell inside. */
+/* All vertices and places between them that are negative are in the box, and each of its sides has a negative vertex
+ * one cell inside. */
 static void grids_are_bounded_by_negative_cells(void)
 {
     int64_t outside = 0, loose = 0;
@@ -217,7 +227,8 @@ static void grids_are_bounded_by_negative_cells(void)
             outside += !in && sp_distance_at(&grid, x, NULL) < 0;
         }
         for (int k = 0; k < 3 && any; k++) {
-            const int64_t low = (int64_t)round((grid.inside.low[k] - field.origin[k]) / 0.25), high = (int64_t)round((grid.inside.high[k] - field.origin[k]) / 0.25);
+            const int64_t low = (int64_t)round((grid.inside.low[k] - field.origin[k]) / 0.25),
+                          high = (int64_t)round((grid.inside.high[k] - field.origin[k]) / 0.25);
             int64_t least = 100, most = -1;
             for (int64_t i = 0; i < sp_field_vertices(&field); i++) {
                 const int64_t at[3] = {i % 6, i / 6 % 7, i / 42};
@@ -247,7 +258,8 @@ static void check_shared(sp_deformed_field *deformed, const double q[3], uint64_
             int64_t p, other;
             for (uint64_t k = 0; k < 3; k++)
                 x[k] = random_in(830 + stream, 3 * i + k, -1, 1);
-            const double here = sp_deformed_field_at(deformed, x, a, &p), there = sp_deformed_field_at(shared, x, b, &other);
+            const double here = sp_deformed_field_at(deformed, x, a, &p),
+                         there = sp_deformed_field_at(shared, x, b, &other);
             differ += here != there || p != other || memcmp(a, b, sizeof a);
         }
         CHECK(moved || q[0] == 0 ? differ == 0 : differ > 0, "%lld of 50 differ", (long long)differ);
@@ -263,7 +275,8 @@ static void deformed_bodies_miss_nothing(void)
     const int64_t rows = 3 * mesh.vertex_count;
     double *U = calloc((size_t)(3 * rows), sizeof *U), proxies[3 * PROXIES];
     for (int64_t v = 0; v < mesh.vertex_count; v++) {
-        const double *X = mesh.vertices + 3 * v, fields[3][3] = {{X[0], 0, 0}, {0, X[0] * X[0], 0}, {X[1], 0, X[0] * X[1]}};
+        const double *X = mesh.vertices + 3 * v,
+                     fields[3][3] = {{X[0], 0, 0}, {0, X[0] * X[0], 0}, {X[1], 0, X[0] * X[1]}};
         for (int j = 0; j < 3; j++)
             for (int c = 0; c < 3; c++)
                 U[j * rows + 3 * v + c] = fields[j][c];
@@ -323,7 +336,8 @@ static sp_contact_shell flat_shell(int64_t count)
     return contact_shell(&shell);
 }
 
-/* From far away, where nodes are passed over for long, at once into contact with another body: as a new state finds it, with many nodes and with few. */
+/* From far away, where nodes are passed over for long, at once into contact with another body: as a new state finds it,
+ * with many nodes and with few. */
 static void restarted_states_know_nothing(void)
 {
     static const sp_traversal_limits limits = {.warm = INT64_MAX, .cold = INT64_MAX, .tree = true, .coherence = true};
@@ -338,7 +352,8 @@ static void restarted_states_know_nothing(void)
         CHECK_OK(sp_traversal_room_new(&context, shell.count, &rooms[1]));
         CHECK_OK(sp_traversal_state_new(&context, &shell, false, &used));
         for (int round = 0; round < 3; round++) {
-            const sp_pose far = {{0, 0, 100 + round}, {1, 0, 0, 0}}, farther = {{0, 0, 101 + round}, {1, 0, 0, 0}}, near = {{0, 0, 0.5}, {1, 0, 0, 0}};
+            const sp_pose far = {{0, 0, 100 + round}, {1, 0, 0, 0}}, farther = {{0, 0, 101 + round}, {1, 0, 0, 0}},
+                          near = {{0, 0, 0.5}, {1, 0, 0, 0}};
             CHECK_OK(sp_traversal_state_new(&context, &shell, round % 2, &fresh));
             sp_traversal_run_in(used, rooms[0], &far, NULL, &at, &plane, 0, &limits);
             const sp_traversal_result *a = sp_traversal_run_in(used, rooms[0], &farther, NULL, &at, &plane, 0, &limits);
@@ -346,13 +361,15 @@ static void restarted_states_know_nothing(void)
             sp_traversal_restart(used);
             a = sp_traversal_run_in(used, rooms[0], &near, NULL, &at, &plane, 0, &limits);
             const sp_traversal_result *b = sp_traversal_run_in(fresh, rooms[1], &near, NULL, &at, &plane, 0, &limits);
-            CHECK(a->visited == shell.count && b->visited == shell.count && a->count == b->count && a->count > shell.count / 10 &&
-                      !memcmp(a->point, b->point, (size_t)a->count * sizeof *a->point),
+            CHECK(a->visited == shell.count && b->visited == shell.count && a->count == b->count &&
+                      a->count > shell.count / 10 && !memcmp(a->point, b->point, (size_t)a->count * sizeof *a->point),
                   "%lld contacts of %lld", (long long)a->count, (long long)b->count);
             a = sp_traversal_run_in(used, rooms[0], &near, NULL, &at, &plane, 0, &limits);
             b = sp_traversal_run_in(fresh, rooms[1], &near, NULL, &at, &plane, 0, &limits);
-            CHECK(a->visited == b->visited && a->visited < shell.count, "%lld and %lld nodes", (long long)a->visited, (long long)b->visited);
-            CHECK(sp_traversal_bytes(used) == sp_traversal_bytes_at_most(&shell), "%lld bytes", (long long)sp_traversal_bytes(used));
+            CHECK(a->visited == b->visited && a->visited < shell.count, "%lld and %lld nodes", (long long)a->visited,
+                  (long long)b->visited);
+            CHECK(sp_traversal_bytes(used) == sp_traversal_bytes_at_most(&shell), "%lld bytes",
+                  (long long)sp_traversal_bytes(used));
             sp_traversal_restart(used);
             sp_traversal_free(fresh);
         }

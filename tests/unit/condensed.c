@@ -1,4 +1,5 @@
-/* ConJac: the mapping, the reduced equations against dense algebra, statics, momentum, friction, refusals, choices of vertices. */
+/* ConJac: the mapping, the reduced equations against dense algebra, statics, momentum, friction, refusals, choices of
+ * vertices. */
 #include "allocations.h"
 #include "assembly/viscous.h"
 #include "bodies.h"
@@ -46,13 +47,16 @@ static void make(int nx, bool tetrahedra, int held, sp_material material, fixtur
 
 static sp_material gum(void)
 {
-    return (sp_material){.name = "gum", .law = SP_LAW_STABLE_NEO_HOOKEAN, .density = 1000, .young = 3e4, .poisson = 0.4};
+    return (sp_material){
+        .name = "gum", .law = SP_LAW_STABLE_NEO_HOOKEAN, .density = 1000, .young = 3e4, .poisson = 0.4};
 }
 
-static void condense(fixture *b, bool linear, bool lumped, int64_t count, const int64_t *vertex, double gamma, int64_t corrections)
+static void condense(fixture *b, bool linear, bool lumped, int64_t count, const int64_t *vertex, double gamma,
+                     int64_t corrections)
 {
     CHECK_OK(sp_full_system_new(&context, &b->body, linear, lumped, NULL, &b->full));
-    CHECK_OK(sp_condensed_system_new(&context, &b->full, &(sp_condensation){count, vertex, gamma, corrections}, &b->condensed));
+    CHECK_OK(sp_condensed_system_new(&context, &b->full, &(sp_condensation){count, vertex, gamma, corrections},
+                                     &b->condensed));
 }
 
 static void release(fixture *b)
@@ -87,12 +91,13 @@ static double distance(int64_t count, const double *x, const double *y)
 
 /* ---- dense algebra of the test's own: A [m, k] B [k, n], transposed where it says so ---- */
 
-static void times(bool transposed, int64_t m, int64_t n, int64_t k, double alpha, const double *A, const double *B, double beta, double *C)
+static void times(bool transposed, int64_t m, int64_t n, int64_t k, double alpha, const double *A, const double *B,
+                  double beta, double *C)
 {
     const int64_t height = k > 1 ? k : 1;
     if (m > 0 && n > 0)
-        cblas_dgemm(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, alpha, A, (int)(transposed ? height : m), B, (int)height,
-            beta, C, (int)m);
+        cblas_dgemm(CblasColMajor, transposed ? CblasTrans : CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, alpha,
+                    A, (int)(transposed ? height : m), B, (int)height, beta, C, (int)m);
 }
 
 /* B ← A⁻¹ B. */
@@ -110,16 +115,23 @@ static void solve(int64_t n, const double *A, int64_t count, double *B)
 /* Matrices over all vertices by products with unit vectors, supports over the free components. */
 typedef struct dense {
     int64_t n, rows, d;
-    double *K, *M;       /* [rows, rows] elastic, mass */
-    double *D, *P;       /* [n, n] strain-rate damping, supports */
-    bool *dynamic;       /* [n] */
+    double *K, *M; /* [rows, rows] elastic, mass */
+    double *D, *P; /* [n, n] strain-rate damping, supports */
+    bool *dynamic; /* [n] */
 } dense;
 
-static void measure(const fixture *b, const sp_system *system, const sp_supports *supports, const double *q, int64_t count, const int64_t *vertex, dense *a)
+static void measure(const fixture *b, const sp_system *system, const sp_supports *supports, const double *q,
+                    int64_t count, const int64_t *vertex, dense *a)
 {
     const int64_t n = b->n, rows = b->rows;
     double *e = numbers(rows), *zero = numbers(n), *base = numbers(n);
-    *a = (dense){.n = n, .rows = rows, .K = numbers(rows * rows), .M = numbers(rows * rows), .D = numbers(n * n), .P = numbers(n * n), .dynamic = calloc((size_t)n, 1)};
+    *a = (dense){.n = n,
+                 .rows = rows,
+                 .K = numbers(rows * rows),
+                 .M = numbers(rows * rows),
+                 .D = numbers(n * n),
+                 .P = numbers(n * n),
+                 .dynamic = calloc((size_t)n, 1)};
     for (int64_t j = 0; j < rows; j++) {
         e[j] = 1;
         system->stiffness_times(system->self, q, e, a->K + rows * j);
@@ -229,20 +241,22 @@ static double *operator_of(const fixture *b, const dense *a, const sp_velocity_s
 {
     double *S = free_part(b, a->K), *M = free_part(b, a->M);
     for (int64_t i = 0; i < b->n * b->n; i++)
-        S[i] = (1 + p->step * p->damping_mass) * M[i] + p->step * (p->damping_stiffness * S[i] + a->D[i]) + p->beta * p->step * p->step * (S[i] + a->P[i]);
+        S[i] = (1 + p->step * p->damping_mass) * M[i] + p->step * (p->damping_stiffness * S[i] + a->D[i]) +
+               p->beta * p->step * p->step * (S[i] + a->P[i]);
     free(M);
     return S;
 }
 
 /* The step of the header's comment, densely. held_v [rows]: 0 at free components. */
-static void reference(const fixture *b, const sp_system *system, const dense *a, const sp_velocity_step *p, const double *held_v, double gamma, double *velocity,
-    double *shift, double *rate)
+static void reference(const fixture *b, const sp_system *system, const dense *a, const sp_velocity_step *p,
+                      const double *held_v, double gamma, double *velocity, double *shift, double *rate)
 {
     const int64_t n = b->n, rows = b->rows, d = a->d, m = p->border ? p->border->count : 0, z = d + m;
     const double h = p->step, mass = 1 + h * p->damping_mass, stiff = h * p->damping_stiffness + p->beta * h * h;
-    double *J = mapping(b, a), *S = operator_of(b, a, p), *f = numbers(n), *g = numbers(n), *Kc = numbers(rows * m), *Mc = numbers(rows * m), *Kf = numbers(n * m),
-        *Zf = numbers(n * z);
-    double *Kv = numbers(rows), *zero = numbers(n), *Dv = numbers(n), *held_f = numbers(m), *all = numbers(rows), *p_f = numbers(n), *SZ = numbers(n * z);
+    double *J = mapping(b, a), *S = operator_of(b, a, p), *f = numbers(n), *g = numbers(n), *Kc = numbers(rows * m),
+           *Mc = numbers(rows * m), *Kf = numbers(n * m), *Zf = numbers(n * z);
+    double *Kv = numbers(rows), *zero = numbers(n), *Dv = numbers(n), *held_f = numbers(m), *all = numbers(rows),
+           *p_f = numbers(n), *SZ = numbers(n * z);
     double *R = numbers(z * z), *right = numbers(z);
     system->force(system->self, p->q, f);
     times(false, rows, 1, rows, 1, a->K, held_v, 0, Kv);
@@ -275,7 +289,8 @@ static void reference(const fixture *b, const sp_system *system, const dense *a,
             R[z * k + d + j] += part;
         }
         for (int64_t i = 0; i < m; i++)
-            R[z * (d + j) + d + i] += p->border->matrix[m * j + i] + mass * sp_dense_dot(rows, p->border->columns + rows * i, Mc + rows * j) +
+            R[z * (d + j) + d + i] += p->border->matrix[m * j + i] +
+                                      mass * sp_dense_dot(rows, p->border->columns + rows * i, Mc + rows * j) +
                                       stiff * sp_dense_dot(rows, p->border->columns + rows * i, Kc + rows * j);
         free(Sc);
     }
@@ -289,7 +304,8 @@ static void reference(const fixture *b, const sp_system *system, const dense *a,
         p_f[i] = momentum[b->body.free[i]] + h * (p->external[i] - f[i]) - stiff * g[i] - h * Dv[i] - Sw[i];
     times(true, z, 1, n, 1, Zf, p_f, 0, right);
     for (int64_t j = 0; j < m; j++) {
-        right[d + j] += p->border->right[j] + sp_dense_dot(rows, p->border->columns + rows * j, momentum) - h * held_f[j];
+        right[d + j] +=
+            p->border->right[j] + sp_dense_dot(rows, p->border->columns + rows * j, momentum) - h * held_f[j];
         for (int64_t i = 0; i < n; i++)
             right[d + j] -= (mass * Mc[rows * j + b->body.free[i]] + stiff * Kc[rows * j + b->body.free[i]]) * w[i];
     }
@@ -303,12 +319,14 @@ static void reference(const fixture *b, const sp_system *system, const dense *a,
     double *b_s = quasistatic(b, a, 1, p_f);
     for (int64_t i = 0; i < n; i++)
         shift[i] = gamma * b_s[i];
-    double *owned[] = {J, S, f, g, Kc, Mc, Kf, Zf, Kv, zero, Dv, held_f, all, p_f, SZ, R, right, w, X, momentum, Sw, b_s};
+    double *owned[] = {J,      S,   f,   g,  Kc, Mc,    Kf, Zf, Kv,       zero, Dv,
+                       held_f, all, p_f, SZ, R,  right, w,  X,  momentum, Sw,   b_s};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
 }
 
-/* Everything at once: damping of every kind, springs, a slanted ground, held vertices that move, a joint about which others of them turn. */
+/* Everything at once: damping of every kind, springs, a slanted ground, held vertices that move, a joint about which
+ * others of them turn. */
 static void step_is_the_dense_one(void)
 {
     for (int kind = 0; kind < 6; kind++) {
@@ -327,7 +345,8 @@ static void step_is_the_dense_one(void)
         const sp_system *system = &b.condensed;
         sp_condensed *self = system->self;
         const int64_t n = b.n, rows = b.rows;
-        double *q = numbers(n), *v = numbers(n), *external = numbers(n), *held_u = numbers(rows), *held_v = numbers(rows), *column = numbers(rows), *arriving = numbers(rows);
+        double *q = numbers(n), *v = numbers(n), *external = numbers(n), *held_u = numbers(rows),
+               *held_v = numbers(rows), *column = numbers(rows), *arriving = numbers(rows);
         random_field(n, 1, q);
         random_field(n, 2, v);
         random_field(n, 3, external);
@@ -362,17 +381,28 @@ static void step_is_the_dense_one(void)
         }
         const double inertia = 0.02, impulse = -0.013;
         double rate = 0, expected_rate = 0;
-        const sp_border border = {.count = 1, .columns = column, .arriving = arriving, .matrix = &inertia, .right = &impulse, .rate = &rate};
+        const sp_border border = {
+            .count = 1, .columns = column, .arriving = arriving, .matrix = &inertia, .right = &impulse, .rate = &rate};
         double *velocity = numbers(n), *shift = numbers(n), *expected = numbers(n), *expected_shift = numbers(n);
         int64_t indefinite = 0, factorizations = 0;
-        const sp_velocity_step step = {.q = q, .v = v, .external = external, .step = 4e-3, .beta = 0.6, .damping_mass = 0.8, .damping_stiffness = 3e-3,
-            .border = joint ? &border : NULL,
-                                       .velocity = velocity, .shift = shift, .indefinite = &indefinite, .factorizations = &factorizations};
+        const sp_velocity_step step = {.q = q,
+                                       .v = v,
+                                       .external = external,
+                                       .step = 4e-3,
+                                       .beta = 0.6,
+                                       .damping_mass = 0.8,
+                                       .damping_stiffness = 3e-3,
+                                       .border = joint ? &border : NULL,
+                                       .velocity = velocity,
+                                       .shift = shift,
+                                       .indefinite = &indefinite,
+                                       .factorizations = &factorizations};
         CHECK_OK(system->velocity_step(system->self, &step));
         dense a;
         measure(&b, system, sp_full_system_supports(&self->full), q, count, vertex, &a);
         reference(&b, system, &a, &step, held_v, 0.4, expected, expected_shift, &expected_rate);
-        NOTE("kind %d: velocity %.1e of %.3g, shift %.1e of %.3g, rate %.1e of %.3g", kind, distance(n, velocity, expected), norm(n, expected), distance(n, shift, expected_shift),
+        NOTE("kind %d: velocity %.1e of %.3g, shift %.1e of %.3g, rate %.1e of %.3g", kind,
+             distance(n, velocity, expected), norm(n, expected), distance(n, shift, expected_shift),
              norm(n, expected_shift), fabs(rate - expected_rate), expected_rate);
         CHECK(indefinite == 0, "the definite matrix was taken");
         CHECK(factorizations == 1, "%lld factorizations", (long long)factorizations);
@@ -381,7 +411,8 @@ static void step_is_the_dense_one(void)
         CHECK_NEAR(distance(n, shift, expected_shift), 0, 1e-11 * norm(n, expected_shift));
         CHECK_NEAR(rate, expected_rate, 1e-11 * fabs(expected_rate));
         if (rich && count > 0) { /* friction: least squares in the metric of the step */
-            double *q1 = numbers(n), *filtered = numbers(n), *rubbed = numbers(n), *Sv = numbers(n), *J = mapping(&b, &a), *S = operator_of(&b, &a, &step), *SJ = numbers(n * a.d);
+            double *q1 = numbers(n), *filtered = numbers(n), *rubbed = numbers(n), *Sv = numbers(n),
+                   *J = mapping(&b, &a), *S = operator_of(&b, &a, &step), *SJ = numbers(n * a.d);
             double *R = numbers(a.d * a.d), y[6] = {0};
             for (int64_t i = 0; i < n; i++)
                 q1[i] = q[i] + 4e-3 * velocity[i] + shift[i];
@@ -399,7 +430,8 @@ static void step_is_the_dense_one(void)
             double change = 0, energy[2];
             for (int64_t i = 0; i < n; i++)
                 change = fmax(change, fabs(rubbed[i] - velocity[i] - Sv[i]));
-            NOTE("friction changes velocities by %.3g, the projection by %.3g, difference %.1e, %.3g J lost", norm(n, filtered), norm(n, Sv), change, lost);
+            NOTE("friction changes velocities by %.3g, the projection by %.3g, difference %.1e, %.3g J lost",
+                 norm(n, filtered), norm(n, Sv), change, lost);
             CHECK(norm(n, Sv) > 1e-3, "no friction in this test");
             CHECK_NEAR(change, 0, 1e-11 * norm(n, velocity));
             for (int k = 0; k < 2; k++) {
@@ -452,7 +484,8 @@ static void mapping_is_the_derivative(void)
         condense(&b, false, false, 2, vertex, 1, 0);
         sp_condensed *self = b.condensed.self;
         const int64_t n = b.n, s = self->map.s, rows = b.rows;
-        double *q = numbers(n), *held_u = numbers(rows), *held_v = numbers(rows), *external = tip_load(&b, 2, 3, 8), *zero = numbers(n), *velocity = numbers(n), *shift = numbers(n);
+        double *q = numbers(n), *held_u = numbers(rows), *held_v = numbers(rows), *external = tip_load(&b, 2, 3, 8),
+               *zero = numbers(n), *velocity = numbers(n), *shift = numbers(n);
         for (int64_t i = 0; i < 6; i++)
             q[self->map.dynamic[i]] = 0.01 * (double)(i % 4) - 0.01;
         for (int64_t i = 0; i < b.mesh.vertex_count; i++)
@@ -461,8 +494,15 @@ static void mapping_is_the_derivative(void)
         b.condensed.hold(b.condensed.self, held_u, held_v);
         CHECK_OK(sp_condensed_system_settle(&b.condensed, external, 1e-13, 60, q));
         int64_t count = 0;
-        const sp_velocity_step step = {.q = q, .v = zero, .external = external, .step = 1e-3, .beta = 1, .velocity = velocity, .shift = shift, .indefinite = &count,
-            .factorizations = &count};
+        const sp_velocity_step step = {.q = q,
+                                       .v = zero,
+                                       .external = external,
+                                       .step = 1e-3,
+                                       .beta = 1,
+                                       .velocity = velocity,
+                                       .shift = shift,
+                                       .indefinite = &count,
+                                       .factorizations = &count};
         CHECK_OK(b.condensed.velocity_step(b.condensed.self, &step));
         double *Z = malloc((size_t)(s * 7) * 8), error[3] = {0}, size = 0; /* J_s and w_s */
         memcpy(Z, self->Z, (size_t)(s * 7) * 8);
@@ -490,8 +530,8 @@ static void mapping_is_the_derivative(void)
                 free(moved[1]);
             }
         }
-        NOTE("%s: largest error of J and w %.2e %.2e %.2e of %.2f, orders %.3f %.3f", tetrahedra ? "tetrahedra" : "hexahedra", error[0], error[1], error[2], size,
-            log2(error[0] / error[1]),
+        NOTE("%s: largest error of J and w %.2e %.2e %.2e of %.2f, orders %.3f %.3f",
+             tetrahedra ? "tetrahedra" : "hexahedra", error[0], error[1], error[2], size, log2(error[0] / error[1]),
              log2(error[1] / error[2]));
         CHECK_NEAR(log2(error[0] / error[1]), 2, 0.2);
         CHECK_NEAR(log2(error[1] / error[2]), 2, 0.1);
@@ -511,7 +551,8 @@ static void inertia_is_projected(void)
         make(3, kind == 3, CLAMPED, gum(), &b);
         condense(&b, linear, lumped, 3, vertex, 1, 0);
         const int64_t n = b.n, d = sp_condensed_system_dynamic(&b.condensed);
-        double *q = numbers(n), inertia[81], *expected = numbers(d * d), *Mf, *MJ = numbers(n * d), *external = tip_load(&b, 0, 0, 3), *residual = numbers(n), *y = numbers(d);
+        double *q = numbers(n), inertia[81], *expected = numbers(d * d), *Mf, *MJ = numbers(n * d),
+               *external = tip_load(&b, 0, 0, 3), *residual = numbers(n), *y = numbers(d);
         double quasistatic_part, dynamic_part;
         random_field(n, 9, q);
         for (int64_t i = 0; i < n; i++)
@@ -544,7 +585,8 @@ static void inertia_is_projected(void)
     }
 }
 
-/* Pieces that have nothing to do with each other, each with dynamic vertices: they stand apart in the factor's order too. */
+/* Pieces that have nothing to do with each other, each with dynamic vertices: they stand apart in the factor's order
+ * too. */
 static void pieces_stand_apart(void)
 {
     fixture b = {0};
@@ -622,7 +664,8 @@ static void all_dynamic_is_plain(void)
             CHECK_OK(sp_full_system_grounds(both[k], 1, &ground));
             both[k]->set_springs(both[k]->self, 1, &spring);
         }
-        CHECK_OK(sp_condensed_system_new(&context, &b.full, &(sp_condensation){count, vertex, 1.0 / 3, 2}, &b.condensed));
+        CHECK_OK(
+            sp_condensed_system_new(&context, &b.full, &(sp_condensation){count, vertex, 1.0 / 3, 2}, &b.condensed));
         double *external = tip_load(&b, 1, 3, -6), *start = numbers(b.n);
         for (int64_t i = 0; i < b.n; i++) {
             external[i] += b.body.free[i] % 3 == 2 ? -0.2 : 0;
@@ -630,19 +673,21 @@ static void all_dynamic_is_plain(void)
         }
         struct drive drive = {external, &b, 0.02, 40};
         const sp_forcing forcing = {.self = &drive, .mean = driven_mean, .held = kind == 2 ? NULL : driven_held};
-        const sp_integrator_parameters p = {.kind = SP_LINEAR_EULER, .step = 5e-3, .beta = 0.8, .damping_mass = 0.5, .damping_stiffness = 1e-3};
+        const sp_integrator_parameters p = {
+            .kind = SP_LINEAR_EULER, .step = 5e-3, .beta = 0.8, .damping_mass = 0.5, .damping_stiffness = 1e-3};
         sp_integrator *it[2];
         CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing, &p, NULL, start, &it[0]));
         CHECK_OK(sp_integrator_new(&context, &plain, &forcing, &p, NULL, start, &it[1]));
         for (int step = 0; step < 12; step++)
             for (int k = 0; k < 2; k++)
                 CHECK_OK(sp_integrator_step(it[k]));
-        const double *q[2] = {sp_integrator_q(it[0]), sp_integrator_q(it[1])}, *v[2] = {sp_integrator_v(it[0]), sp_integrator_v(it[1])};
+        const double *q[2] = {sp_integrator_q(it[0]), sp_integrator_q(it[1])},
+                     *v[2] = {sp_integrator_v(it[0]), sp_integrator_v(it[1])};
         double energy[2][SP_WORK_COUNT];
         for (int k = 0; k < 2; k++)
             sp_integrator_energies(it[k], energy[k]);
-        NOTE("kind %d, 12 steps: q %.1e of %.3g, v %.1e of %.3g; %.3g J dissipated", kind, distance(b.n, q[0], q[1]), norm(b.n, q[1]), distance(b.n, v[0], v[1]), norm(b.n,
-            v[1]), energy[1][SP_WORK_DISSIPATED]);
+        NOTE("kind %d, 12 steps: q %.1e of %.3g, v %.1e of %.3g; %.3g J dissipated", kind, distance(b.n, q[0], q[1]),
+             norm(b.n, q[1]), distance(b.n, v[0], v[1]), norm(b.n, v[1]), energy[1][SP_WORK_DISSIPATED]);
         CHECK_NEAR(distance(b.n, q[0], q[1]), 0, 1e-11 * norm(b.n, q[1]));
         CHECK_NEAR(distance(b.n, v[0], v[1]), 0, 1e-11 * norm(b.n, v[1]));
         CHECK_NEAR(energy[0][SP_WORK_EXTERNAL], energy[1][SP_WORK_EXTERNAL], 1e-10 * fabs(energy[1][SP_WORK_EXTERNAL]));
@@ -668,7 +713,9 @@ static void ends_in_the_static_state(void)
         const sp_forcing forcing = {.self = &drive, .mean = driven_mean};
         sp_integrator *it;
         CHECK_OK(sp_full_system_new(&context, &b.body, false, false, NULL, &full));
-        CHECK_OK(sp_integrator_new(&context, &full, &forcing, &(sp_integrator_parameters){.kind = SP_STATIC, .step = 1, .tolerance = 1e-13}, NULL, NULL, &it));
+        CHECK_OK(sp_integrator_new(&context, &full, &forcing,
+                                   &(sp_integrator_parameters){.kind = SP_STATIC, .step = 1, .tolerance = 1e-13}, NULL,
+                                   NULL, &it));
         CHECK_OK(sp_integrator_step(it));
         double *balance = numbers(b.n);
         memcpy(balance, sp_integrator_q(it), (size_t)b.n * 8);
@@ -692,9 +739,11 @@ static void ends_in_the_static_state(void)
                 }
             }
             const double load = norm(b.n, external);
-            NOTE("%s, %lld dynamic: after 60, 120, 240 steps forces out of balance %.1e %.1e %.1e and %.1e %.1e %.1e of the load, positions %.1e of %.3g m",
-                tetrahedra ? "tetrahedra" : "hexahedra",
-                 (long long)count, s[0] / load, s[1] / load, s[2] / load, d[0] / load, d[1] / load, d[2] / load, distance(b.n, sp_integrator_q(it), balance), norm(b.n, balance));
+            NOTE("%s, %lld dynamic: after 60, 120, 240 steps forces out of balance %.1e %.1e %.1e and %.1e %.1e %.1e "
+                 "of the load, positions %.1e of %.3g m",
+                 tetrahedra ? "tetrahedra" : "hexahedra", (long long)count, s[0] / load, s[1] / load, s[2] / load,
+                 d[0] / load, d[1] / load, d[2] / load, distance(b.n, sp_integrator_q(it), balance),
+                 norm(b.n, balance));
             CHECK(s[2] < 1e-8 * load && d[2] < 1e-8 * load, "no balance: %g and %g of %g N", s[2], d[2], load);
             CHECK_NEAR(distance(b.n, sp_integrator_q(it), balance), 0, 1e-7 * norm(b.n, balance));
             sp_integrator_free(it);
@@ -707,8 +756,8 @@ static void ends_in_the_static_state(void)
     }
 }
 
-/* Translations t satisfy K t = 0, so t = J t_d, and tᵀ of the step's equation is tᵀM v₁ = tᵀM v₀. Rotations are not in the kernel of K(q) where there is stress: no such law for
- * them. */
+/* Translations t satisfy K t = 0, so t = J t_d, and tᵀ of the step's equation is tᵀM v₁ = tᵀM v₀. Rotations are not in
+ * the kernel of K(q) where there is stress: no such law for them. */
 static void free_body_keeps_momentum(void)
 {
     fixture b;
@@ -726,7 +775,9 @@ static void free_body_keeps_momentum(void)
     struct drive drive = {zero, &b, 0, 0};
     const sp_forcing forcing = {.self = &drive, .mean = driven_mean};
     sp_integrator *it;
-    CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing, &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 5e-3, .beta = 0.7, .damping_stiffness = 1e-3},
+    CHECK_OK(sp_integrator_new(
+        &context, &b.condensed, &forcing,
+        &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 5e-3, .beta = 0.7, .damping_stiffness = 1e-3},
         NULL, v, &it));
     for (int k = 0; k < 2; k++) {
         memset(momentum[k], 0, sizeof momentum[k]);
@@ -736,14 +787,16 @@ static void free_body_keeps_momentum(void)
             for (int c = 0; c < 3; c++) {
                 const int e = (c + 1) % 3, f = (c + 2) % 3;
                 momentum[k][c] += Mv[3 * i + c];
-                momentum[k][3 + c] += (b.mesh.vertices[3 * i + e] + q[3 * i + e]) * Mv[3 * i + f] - (b.mesh.vertices[3 * i + f] + q[3 * i + f]) * Mv[3 * i + e];
+                momentum[k][3 + c] += (b.mesh.vertices[3 * i + e] + q[3 * i + e]) * Mv[3 * i + f] -
+                                      (b.mesh.vertices[3 * i + f] + q[3 * i + f]) * Mv[3 * i + e];
             }
         for (int step = 0; step < 40 && k == 0; step++)
             CHECK_OK(sp_integrator_step(it));
     }
     size = norm(3, momentum[0]);
-    NOTE("40 steps: momentum changes by %.1e, turning momentum by %.1e of itself", distance(3, momentum[0], momentum[1]) / size, distance(3, momentum[0] + 3,
-        momentum[1] + 3) / norm(3, momentum[0] + 3));
+    NOTE("40 steps: momentum changes by %.1e, turning momentum by %.1e of itself",
+         distance(3, momentum[0], momentum[1]) / size,
+         distance(3, momentum[0] + 3, momentum[1] + 3) / norm(3, momentum[0] + 3));
     CHECK(distance(b.n, sp_integrator_q(it), zero) > 0.1, "nothing moves");
     CHECK_NEAR(distance(3, momentum[0], momentum[1]), 0, 1e-11 * size);
     sp_integrator_free(it);
@@ -754,16 +807,17 @@ static void free_body_keeps_momentum(void)
     release(&b);
 }
 
-/* A body that nothing holds, with one dynamic vertex: two more make its rotations dynamic. At rest K annuls rigid motions, so that a step keeps a rigid velocity as it is,
- * whatever vertices carry it. */
+/* A body that nothing holds, with one dynamic vertex: two more make its rotations dynamic. At rest K annuls rigid
+ * motions, so that a step keeps a rigid velocity as it is, whatever vertices carry it. */
 static void free_body_turns_about_one_dynamic_vertex(void)
 {
     for (int count = 1; count <= 3; count++) {
         fixture b;
         make(3, true, FREE, gum(), &b);
         condense(&b, false, false, count, (int64_t[]){20, 5, 30}, 0.5, 0);
-        CHECK(sp_condensed_system_added(&b.condensed) == 3 - count && sp_condensed_system_dynamic(&b.condensed) == 9, "%lld vertices added to %d, %lld components",
-              (long long)sp_condensed_system_added(&b.condensed), count, (long long)sp_condensed_system_dynamic(&b.condensed));
+        CHECK(sp_condensed_system_added(&b.condensed) == 3 - count && sp_condensed_system_dynamic(&b.condensed) == 9,
+              "%lld vertices added to %d, %lld components", (long long)sp_condensed_system_added(&b.condensed), count,
+              (long long)sp_condensed_system_dynamic(&b.condensed));
         double *v = numbers(b.n), *zero = numbers(b.n);
         for (int64_t i = 0; i < b.mesh.vertex_count; i++) {
             const double *x = b.mesh.vertices + 3 * i, spin[3] = {1, -2, 0.5};
@@ -774,9 +828,11 @@ static void free_body_turns_about_one_dynamic_vertex(void)
         const sp_forcing forcing = {.self = &drive, .mean = driven_mean}; /* lives as long as the integrator */
         sp_integrator *it;
         CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing,
-                                   &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 5e-3, .beta = 1}, NULL, v, &it));
+                                   &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 5e-3, .beta = 1}, NULL,
+                                   v, &it));
         CHECK_OK(sp_integrator_step(it));
-        NOTE("%d dynamic vertices: a rigid velocity changes by %.1e of itself", count, distance(b.n, v, sp_integrator_v(it)) / norm(b.n, v));
+        NOTE("%d dynamic vertices: a rigid velocity changes by %.1e of itself", count,
+             distance(b.n, v, sp_integrator_v(it)) / norm(b.n, v));
         CHECK_NEAR(distance(b.n, v, sp_integrator_v(it)), 0, 1e-9 * norm(b.n, v));
         sp_integrator_free(it);
         free(v);
@@ -785,7 +841,8 @@ static void free_body_turns_about_one_dynamic_vertex(void)
     }
 }
 
-/* γ = 1 without dynamic vertices: every step is one of Newton's, its residual falls quadratically; with corrections and the same factor, linearly within the step. */
+/* γ = 1 without dynamic vertices: every step is one of Newton's, its residual falls quadratically; with corrections and
+ * the same factor, linearly within the step. */
 static void whole_shift_is_newton(void)
 {
     fixture b;
@@ -795,13 +852,16 @@ static void whole_shift_is_newton(void)
     const sp_forcing forcing = {.self = &drive, .mean = driven_mean};
     sp_integrator *it;
     condense(&b, false, false, 0, NULL, 1, 0);
-    CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing, &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 1}, NULL, NULL, &it));
+    CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing,
+                               &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 1}, NULL,
+                               NULL, &it));
     for (int step = 0; step < 8; step++) {
         CHECK_OK(sp_integrator_step(it));
         CHECK_OK(sp_condensed_system_balance(&b.condensed, sp_integrator_q(it), external, &s[step], &d));
         CHECK(norm(b.n, sp_integrator_v(it)) == 0 && d == 0, "something moves");
     }
-    NOTE("residuals of the load: %.1e %.1e %.1e %.1e %.1e %.1e %.1e %.1e", s[0] / load, s[1] / load, s[2] / load, s[3] / load, s[4] / load, s[5] / load, s[6] / load, s[7] / load);
+    NOTE("residuals of the load: %.1e %.1e %.1e %.1e %.1e %.1e %.1e %.1e", s[0] / load, s[1] / load, s[2] / load,
+         s[3] / load, s[4] / load, s[5] / load, s[6] / load, s[7] / load);
     int last = 7;
     while (last > 1 && s[last] < 1e-9 * load)
         last--;
@@ -815,10 +875,13 @@ static void whole_shift_is_newton(void)
             small[i] = 0.2 * external[i];
         drive.external = small;
         condense(&b, false, false, 0, NULL, 1, 3 * k);
-        CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing, &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 1}, NULL, NULL, &it));
+        CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing,
+                                   &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 1}, NULL,
+                                   NULL, &it));
         CHECK_OK(sp_integrator_step(it));
         CHECK_OK(sp_condensed_system_balance(&b.condensed, sp_integrator_q(it), small, &once[k], &d));
-        CHECK(sp_integrator_reported(it)->factorizations == 1, "%lld factorizations", (long long)sp_integrator_reported(it)->factorizations);
+        CHECK(sp_integrator_reported(it)->factorizations == 1, "%lld factorizations",
+              (long long)sp_integrator_reported(it)->factorizations);
         sp_integrator_free(it);
         sp_condensed_system_free(&b.condensed);
         free(small);
@@ -829,7 +892,8 @@ static void whole_shift_is_newton(void)
     release(&b);
 }
 
-/* Held vertices that stretch and bend a bar slowly: the state stays near the static one at their places, and error falls with the speed. */
+/* Held vertices that stretch and bend a bar slowly: the state stays near the static one at their places, and error
+ * falls with the speed. */
 static void follows_held_vertices(void)
 {
     fixture b;
@@ -842,7 +906,9 @@ static void follows_held_vertices(void)
             struct drive drive = {zero, &b, 0.1, 1};
             const sp_forcing forcing = {.self = &drive, .mean = driven_mean, .held = driven_held};
             sp_integrator *it;
-            CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing, &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 1.2 / steps, .beta = 1}, NULL, NULL, &it));
+            CHECK_OK(sp_integrator_new(
+                &context, &b.condensed, &forcing,
+                &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 1.2 / steps, .beta = 1}, NULL, NULL, &it));
             for (int step = 0; step < steps; step++)
                 CHECK_OK(sp_integrator_step(it));
             double *q = numbers(b.n);
@@ -853,22 +919,28 @@ static void follows_held_vertices(void)
             sp_integrator_free(it);
             sp_condensed_system_free(&b.condensed);
         }
-    NOTE("from the static state by %.1e, %.1e with half the step; with a correction %.1e, %.1e", error[0][0], error[0][1], error[1][0], error[1][1]);
-    CHECK_NEAR(log2(error[0][0] / error[0][1]), 2, 0.4); /* w is of first order, and the shift of every step takes what the one before left */
+    NOTE("from the static state by %.1e, %.1e with half the step; with a correction %.1e, %.1e", error[0][0],
+         error[0][1], error[1][0], error[1][1]);
+    CHECK_NEAR(log2(error[0][0] / error[0][1]), 2,
+               0.4); /* w is of first order, and the shift of every step takes what the one before left */
     CHECK(error[0][0] < 0.01, "far from the static state: %g", error[0][0]);
-    CHECK(error[1][1] < 0.2 * error[0][1], "the correction, with held vertices where the step ends, helps little: %g after %g", error[1][1], error[0][1]);
+    CHECK(error[1][1] < 0.2 * error[0][1],
+          "the correction, with held vertices where the step ends, helps little: %g after %g", error[1][1],
+          error[0][1]);
     free(zero);
     release(&b);
 }
 
-/* A bar pressed far beyond buckling without giving way sideways: K_ss is indefinite there, and the step takes the definite matrix. */
+/* A bar pressed far beyond buckling without giving way sideways: K_ss is indefinite there, and the step takes the
+ * definite matrix. */
 static void compressed_bar_takes_the_definite_matrix(void)
 {
     fixture b;
     sp_material material = test_material();
     make(5, false, BOTH_ENDS, material, &b);
     const int64_t vertex[1] = {27};
-    double *q = numbers(b.n), *zero = numbers(b.n), *velocity = numbers(b.n), *shift = numbers(b.n), *held_u = numbers(b.rows), *held_v = numbers(b.rows);
+    double *q = numbers(b.n), *zero = numbers(b.n), *velocity = numbers(b.n), *shift = numbers(b.n),
+           *held_u = numbers(b.rows), *held_v = numbers(b.rows);
     for (int squeezed = 0; squeezed < 2; squeezed++) {
         condense(&b, false, false, 1, vertex, 1.0 / 3, 0);
         for (int64_t i = 0; i < b.mesh.vertex_count; i++)
@@ -878,10 +950,18 @@ static void compressed_bar_takes_the_definite_matrix(void)
                 held_u[3 * i] = -0.4 * squeezed * b.mesh.vertices[3 * i];
         b.condensed.hold(b.condensed.self, held_u, held_v);
         int64_t indefinite = 0, factorizations = 0;
-        const sp_velocity_step step = {.q = q, .v = zero, .external = zero, .step = 1e-3, .beta = 0.5, .velocity = velocity, .shift = shift, .indefinite = &indefinite,
-            .factorizations = &factorizations};
+        const sp_velocity_step step = {.q = q,
+                                       .v = zero,
+                                       .external = zero,
+                                       .step = 1e-3,
+                                       .beta = 0.5,
+                                       .velocity = velocity,
+                                       .shift = shift,
+                                       .indefinite = &indefinite,
+                                       .factorizations = &factorizations};
         CHECK_OK(b.condensed.velocity_step(b.condensed.self, &step));
-        CHECK(indefinite == squeezed && factorizations == 1 + squeezed, "%lld indefinite, %lld factorizations", (long long)indefinite, (long long)factorizations);
+        CHECK(indefinite == squeezed && factorizations == 1 + squeezed, "%lld indefinite, %lld factorizations",
+              (long long)indefinite, (long long)factorizations);
         CHECK(isfinite(norm(b.n, velocity)) && isfinite(norm(b.n, shift)), "not finite");
         if (squeezed) { /* the shift goes downhill in energy */
             double *f = numbers(b.n), slope = 0;
@@ -917,14 +997,17 @@ static void linear_steps_keep_the_factor(void)
     struct drive drive = {external, &b, 0, 0};
     const sp_forcing forcing = {.self = &drive, .mean = driven_mean};
     sp_integrator *it;
-    CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing, &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 0.5, .damping_mass = 1}, NULL,
-        NULL, &it));
+    CHECK_OK(sp_integrator_new(
+        &context, &b.condensed, &forcing,
+        &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 0.5, .damping_mass = 1}, NULL, NULL,
+        &it));
     CHECK_OK(sp_integrator_step(it));
     const long before = allocations;
     for (int step = 0; step < 5; step++)
         CHECK_OK(sp_integrator_step(it));
     CHECK(allocations == before, "%ld allocations in five steps", allocations - before);
-    CHECK(sp_integrator_reported(it)->factorizations == 1, "%lld factorizations", (long long)sp_integrator_reported(it)->factorizations);
+    CHECK(sp_integrator_reported(it)->factorizations == 1, "%lld factorizations",
+          (long long)sp_integrator_reported(it)->factorizations);
     sp_integrator_free(it);
     free(external);
     release(&b);
@@ -944,7 +1027,9 @@ static void threads_change_nothing(void)
         struct drive drive = {external, &b, 0, 0};
         const sp_forcing forcing = {.self = &drive, .mean = driven_mean};
         sp_integrator *it;
-        CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing, &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 0.5}, NULL, NULL, &it));
+        CHECK_OK(sp_integrator_new(&context, &b.condensed, &forcing,
+                                   &(sp_integrator_parameters){.kind = SP_LINEAR_EULER, .step = 0.01, .beta = 0.5},
+                                   NULL, NULL, &it));
         for (int step = 0; step < 3; step++)
             CHECK_OK(sp_integrator_step(it));
         q[k] = numbers(b.n);
@@ -962,12 +1047,15 @@ static void threads_change_nothing(void)
 
 /* ---- refusals ---- */
 
-static void refused(const sp_body *body, int64_t count, const int64_t *vertex, double gamma, int64_t corrections, int status, const char *text)
+static void refused(const sp_body *body, int64_t count, const int64_t *vertex, double gamma, int64_t corrections,
+                    int status, const char *text)
 {
     sp_system full, system;
     CHECK_OK(sp_full_system_new(&context, (sp_body *)body, false, true, NULL, &full));
-    const int got = sp_condensed_system_new(&context, &full, &(sp_condensation){count, vertex, gamma, corrections}, &system);
-    CHECK(got == status && strstr(context.message, text), "status %d, \"%s\" in place of %d and \"%s\"", got, context.message, status, text);
+    const int got =
+        sp_condensed_system_new(&context, &full, &(sp_condensation){count, vertex, gamma, corrections}, &system);
+    CHECK(got == status && strstr(context.message, text), "status %d, \"%s\" in place of %d and \"%s\"", got,
+          context.message, status, text);
     CHECK(!full.self && !system.self, "something is left");
     sp_condensed_system_free(&system);
 }
@@ -986,9 +1074,10 @@ static void refuses(void)
     condense(&b, false, false, 0, NULL, 0, 0);
     sp_integrator *it;
     struct drive drive = {NULL, &b, 0, 0};
-    CHECK(sp_integrator_new(&context, &b.condensed, &(sp_forcing){.self = &drive, .mean = driven_mean}, &(sp_integrator_parameters){.kind = SP_EULER, .step = 1}, NULL, NULL,
-        &it) == SP_USAGE &&
-              strstr(context.message, "linearly implicit"), "%s", context.message);
+    CHECK(sp_integrator_new(&context, &b.condensed, &(sp_forcing){.self = &drive, .mean = driven_mean},
+                            &(sp_integrator_parameters){.kind = SP_EULER, .step = 1}, NULL, NULL, &it) == SP_USAGE &&
+              strstr(context.message, "linearly implicit"),
+          "%s", context.message);
     release(&b);
     make(3, true, FREE, gum(), &b);
     refused(&b.body, 0, NULL, 0.5, 0, SP_INPUT, "could go anywhere");
@@ -999,12 +1088,15 @@ static void refuses(void)
     int64_t added;
     make_box(5, 1, 1, 0.1, 0, &mesh);
     for (int64_t a = 0; a < 8; a++)
-        mesh.hex[8 * 2 + a] = mesh.hex[8 * 4 + a]; /* without its middle, the last one comes twice; that is only for the numbers of elements */
+        mesh.hex[8 * 2 + a] =
+            mesh.hex[8 * 4 +
+                     a]; /* without its middle, the last one comes twice; that is only for the numbers of elements */
     mesh.hex_count = 4;
     CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
     sp_body body;
     CHECK_OK(sp_body_new(&context, &mesh, &body));
-    refused(&body, 0, NULL, 0.5, 0, SP_INPUT, "the piece with vertex 4 could go anywhere with its dynamic and held vertices at rest");
+    refused(&body, 0, NULL, 0.5, 0, SP_INPUT,
+            "the piece with vertex 4 could go anywhere with its dynamic and held vertices at rest");
     refused(&body, 1, (int64_t[]){2}, 0.5, 0, SP_INPUT, "the piece with vertex 4 could go anywhere");
     sp_body_free(&body);
     mesh.hex_count = 1; /* vertex 2 is no element's */
@@ -1039,8 +1131,11 @@ static void chooses_vertices(void)
         CHECK_OK(sp_nearest_vertices(&context, &b.body, 4, point, &count, vertex));
         int64_t left = -1;
         for (int64_t v = 0; v < vertices; v++)
-            if (b.body.dof[3 * v] >= 0 && (left < 0 || pow(b.mesh.vertices[3 * v] + 5, 2) + pow(b.mesh.vertices[3 * v + 1], 2) + pow(b.mesh.vertices[3 * v + 2], 2) <
-                                                           pow(b.mesh.vertices[3 * left] + 5, 2) + pow(b.mesh.vertices[3 * left + 1], 2) + pow(b.mesh.vertices[3 * left + 2], 2)))
+            if (b.body.dof[3 * v] >= 0 &&
+                (left < 0 || pow(b.mesh.vertices[3 * v] + 5, 2) + pow(b.mesh.vertices[3 * v + 1], 2) +
+                                     pow(b.mesh.vertices[3 * v + 2], 2) <
+                                 pow(b.mesh.vertices[3 * left] + 5, 2) + pow(b.mesh.vertices[3 * left + 1], 2) +
+                                     pow(b.mesh.vertices[3 * left + 2], 2)))
                 left = v;
         bool found[3] = {false};
         for (int64_t i = 0; i < count; i++) {
@@ -1050,7 +1145,8 @@ static void chooses_vertices(void)
             CHECK(i == 0 || vertex[i] > vertex[i - 1], "not in order");
         }
         CHECK(count == 3 && found[0] && found[1] && found[2], "%lld vertices", (long long)count);
-        CHECK(sp_nearest_vertices(&context, &b.body, 1, (double[]){0, NAN, 0}, &count, vertex) == SP_USAGE, "a point that is none");
+        CHECK(sp_nearest_vertices(&context, &b.body, 1, (double[]){0, NAN, 0}, &count, vertex) == SP_USAGE,
+              "a point that is none");
 
         CHECK_OK(sp_random_vertices(&context, &b.body, 3, 5, 0.15, vertex));
         CHECK_OK(sp_random_vertices(&context, &b.body, 3, 5, 0.15, other));
@@ -1060,9 +1156,11 @@ static void chooses_vertices(void)
         for (int i = 0; i < 5; i++) {
             CHECK(b.body.dof[3 * vertex[i]] >= 0, "vertex %lld is held", (long long)vertex[i]);
             for (int j = 0; j < i; j++)
-                CHECK(vertex[j] < vertex[i] && squared(&b, vertex[i], vertex[j]) >= 0.15 * 0.15, "vertices %lld and %lld", (long long)vertex[j], (long long)vertex[i]);
+                CHECK(vertex[j] < vertex[i] && squared(&b, vertex[i], vertex[j]) >= 0.15 * 0.15,
+                      "vertices %lld and %lld", (long long)vertex[j], (long long)vertex[i]);
         }
-        CHECK(sp_random_vertices(&context, &b.body, 3, 5, 0.4, vertex) == SP_NUMERICAL, "five vertices 0.4 m apart in 0.6 m");
+        CHECK(sp_random_vertices(&context, &b.body, 3, 5, 0.4, vertex) == SP_NUMERICAL,
+              "five vertices 0.4 m apart in 0.6 m");
         CHECK(sp_random_vertices(&context, &b.body, 3, 100, 0, vertex) == SP_USAGE, "100 vertices of 63");
         CHECK(sp_random_vertices(&context, &b.body, 3, 2, -1, vertex) == SP_USAGE, "a negative distance");
 
@@ -1081,7 +1179,9 @@ static void chooses_vertices(void)
                     double centre[3] = {0};
                     for (int64_t i = 0; i < 3 * vertices; i++)
                         centre[i % 3] += b.mesh.vertices[i] / (double)vertices;
-                    nearest = pow(b.mesh.vertices[3 * v] - centre[0], 2) + pow(b.mesh.vertices[3 * v + 1] - centre[1], 2) + pow(b.mesh.vertices[3 * v + 2] - centre[2], 2);
+                    nearest = pow(b.mesh.vertices[3 * v] - centre[0], 2) +
+                              pow(b.mesh.vertices[3 * v + 1] - centre[1], 2) +
+                              pow(b.mesh.vertices[3 * v + 2] - centre[2], 2);
                 }
                 if (nearest > best) {
                     best = nearest;

@@ -1,6 +1,6 @@
 /* Contact of shells with distances and with each other: traversal, forces and their derivatives, balls. */
-#include "contact/penalty.h"
 #include "contact/deformed.h"
+#include "contact/penalty.h"
 #include "contact/spheres.h"
 #include "contact/voxmap.h"
 #include "contact_models.h"
@@ -34,8 +34,8 @@ static void make_models(void)
     sp_surface models[3] = {sphere(24), torus(24, 12, 1, 0.4), box_surface()};
     for (int s = 0; s < SHELLS; s++)
         for (int deformable = 0; deformable < 2; deformable++) {
-            sp_shell shell =
-                s < 3 ? shell_of(&models[s], SP_SHELL_REPULSION, 12 * 85, 4) : shell_of(&models[1], SP_SHELL_FARTHEST, 1500, 6);
+            sp_shell shell = s < 3 ? shell_of(&models[s], SP_SHELL_REPULSION, 12 * 85, 4)
+                                   : shell_of(&models[1], SP_SHELL_FARTHEST, 1500, 6);
             if (deformable)
                 add_modes(&shell, MODES);
             shells[deformable][s] = contact_shell(&shell);
@@ -81,9 +81,10 @@ static bool same_contacts(const sp_traversal_result *a, const sp_traversal_resul
     int64_t count = 0;
     while (count < all->count && all->point[count] < end)
         count++;
-    return a->count == count && (count == 0 || (!memcmp(a->point, all->point, (size_t)count * sizeof *a->point) &&
-                                                !memcmp(a->distance, all->distance, (size_t)count * sizeof *a->distance) &&
-                                                !memcmp(a->place, all->place, 3 * (size_t)count * sizeof *a->place)));
+    return a->count == count &&
+           (count == 0 || (!memcmp(a->point, all->point, (size_t)count * sizeof *a->point) &&
+                           !memcmp(a->distance, all->distance, (size_t)count * sizeof *a->distance) &&
+                           !memcmp(a->place, all->place, 3 * (size_t)count * sizeof *a->place)));
 }
 
 /* Points of `found` are those whose distance is negative: each by its own formula. */
@@ -116,11 +117,11 @@ static void check_by_brute_force(const sp_contact_shell *shell, const sp_pose *p
             next++;
         }
     }
-    CHECK(wrong == 0 && next == found->count, "%lld points are wrong, %lld of %lld contacts found", (long long)wrong, (long long)next,
-          (long long)found->count);
+    CHECK(wrong == 0 && next == found->count, "%lld points are wrong, %lld of %lld contacts found", (long long)wrong,
+          (long long)next, (long long)found->count);
     CHECK(worst < 1e-11 && place < 1e-11, "distances off by %g, places by %g", worst, place);
-    CHECK(found->lowest < 0 ? fabs(found->lowest - lowest) < 1e-11 : found->lowest >= lowest - 1e-11, "lowest %g, %g", found->lowest,
-          lowest);
+    CHECK(found->lowest < 0 ? fabs(found->lowest - lowest) < 1e-11 : found->lowest >= lowest - 1e-11, "lowest %g, %g",
+          found->lowest, lowest);
 }
 
 static void trees_find_what_all_points_find(void)
@@ -136,7 +137,8 @@ static void trees_find_what_all_points_find(void)
                 for (uint64_t i = 0; i < 72; i++) {
                     /* from deep inside to wholly outside of the box */
                     const double reach = i % 4 == 0 ? 0.5 : i % 4 < 3 ? 1.6 : 6;
-                    sp_pose pose = random_pose((uint64_t)(10 + s), i, reach), at = random_pose((uint64_t)(20 + f), i, 0.2);
+                    sp_pose pose = random_pose((uint64_t)(10 + s), i, reach),
+                            at = random_pose((uint64_t)(20 + f), i, 0.2);
                     double q[MODES];
                     random_q(3, i, i % 3 ? 0.1 : 0.6, q);
                     const double *moved = deformable && i % 8 ? q : NULL;
@@ -161,8 +163,8 @@ static void trees_find_what_all_points_find(void)
          (double)visited / (double)all_visited);
 }
 
-/* Planes on the far side of a node's sphere, where its farthest point is: that is below by a rounding or not, and must be found all the
- * same. */
+/* Planes on the far side of a node's sphere, where its farthest point is: that is below by a rounding or not, and must
+ * be found all the same. */
 static void points_that_just_touch(void)
 {
     int64_t differ = 0, touching = 0, apart = 0;
@@ -215,7 +217,8 @@ static void points_that_just_touch(void)
 enum path { SLOW, FAST, JUMPING, SPINNING, SWINGING, STILL, PATHS };
 
 /* A motion of the shell and the other body. */
-static void path_at(enum path path, uint64_t i, uint64_t seed, double begin, sp_pose *pose, sp_pose *at, double q[MODES])
+static void path_at(enum path path, uint64_t i, uint64_t seed, double begin, sp_pose *pose, sp_pose *at,
+                    double q[MODES])
 {
     const double t = (double)i;
     double turn[3] = {0.3, -0.2, 0.4}, away[3], R[9], shift[3];
@@ -228,7 +231,10 @@ static void path_at(enum path path, uint64_t i, uint64_t seed, double begin, sp_
         q[j] = 0.1 * sin(0.03 * t * (j + 1) + (double)seed);
     const double speed = path == SLOW ? 0.004 : path == FAST ? 0.25 : 0;
     for (int k = 0; k < 3; k++) {
-        turn[k] *= path == SPINNING || path == SWINGING ? 0.02 * t : path == FAST ? 0.3 * t : path == SLOW ? 0.002 * t : 0;
+        turn[k] *= path == SPINNING || path == SWINGING ? 0.02 * t
+                   : path == FAST                       ? 0.3 * t
+                   : path == SLOW                       ? 0.002 * t
+                                                        : 0;
         pose->x[k] -= away[k] * (path == FAST ? 1.5 + 1.5 * sin(speed * t) : speed * t);
     }
     if (path == JUMPING && sp_random_uniform(9, 53, i) < 0.3)
@@ -245,10 +251,12 @@ static void path_at(enum path path, uint64_t i, uint64_t seed, double begin, sp_
     }
 }
 
-/* Coherence against none and against all points along paths; also where a run has no q, and where limits leave nodes unseen. */
+/* Coherence against none and against all points along paths; also where a run has no q, and where limits leave nodes
+ * unseen. */
 static void coherence_changes_nothing(void)
 {
-    int64_t passed[PATHS] = {0}, visited[PATHS] = {0}, plain[PATHS] = {0}, differ[PATHS] = {0}, limited = 0, touching = 0;
+    int64_t passed[PATHS] = {0}, visited[PATHS] = {0}, plain[PATHS] = {0}, differ[PATHS] = {0}, limited = 0,
+            touching = 0;
     for (int deformable = 0; deformable < 2; deformable++)
         for (int s = 0; s < SHELLS; s++) {
             const sp_contact_shell *shell = &shells[deformable][s];
@@ -265,8 +273,10 @@ static void coherence_changes_nothing(void)
                         path_at(path, i, (uint64_t)(SHELLS * f + s), 1 + 0.3 * (f % 4 + s % 2), &pose, &at, q);
                         const bool rest = path == STILL ? i > 24 : path == JUMPING && i % 7 < 2;
                         const double *moved = deformable && !rest ? q : NULL;
-                        const sp_traversal_result *b = sp_traversal_run(all, &pose, moved, &at, &fields[f], 0, &EVERYTHING);
-                        const sp_traversal_result *a = sp_traversal_run(coherent, &pose, moved, &at, &fields[f], 0, &COHERENT);
+                        const sp_traversal_result *b =
+                            sp_traversal_run(all, &pose, moved, &at, &fields[f], 0, &EVERYTHING);
+                        const sp_traversal_result *a =
+                            sp_traversal_run(coherent, &pose, moved, &at, &fields[f], 0, &COHERENT);
                         differ[path] += !same_contacts(a, b, shell->count);
                         passed[path] += a->passed;
                         visited[path] += a->visited;
@@ -290,15 +300,17 @@ static void coherence_changes_nothing(void)
     static const char *const name[PATHS] = {"slow", "fast", "jumping", "spinning", "swinging", "still"};
     for (int path = 0; path < PATHS; path++) {
         CHECK(differ[path] == 0, "%s: %lld runs differ", name[path], (long long)differ[path]);
-        CHECK(passed[path] > 0 && visited[path] < plain[path], "%s: %lld passed, %lld visited, %lld without", name[path],
-              (long long)passed[path], (long long)visited[path], (long long)plain[path]);
-        NOTE("%s: visits %.3f of the nodes visited without coherence", name[path], (double)visited[path] / (double)plain[path]);
+        CHECK(passed[path] > 0 && visited[path] < plain[path], "%s: %lld passed, %lld visited, %lld without",
+              name[path], (long long)passed[path], (long long)visited[path], (long long)plain[path]);
+        NOTE("%s: visits %.3f of the nodes visited without coherence", name[path],
+             (double)visited[path] / (double)plain[path]);
     }
     CHECK(limited == 0, "%lld limited runs differ", (long long)limited);
     CHECK(touching > 1000, "%lld touch", (long long)touching);
 }
 
-/* A ring that turns about a diameter: its outermost points go straight at the plane, as far as the bound says and no less. */
+/* A ring that turns about a diameter: its outermost points go straight at the plane, as far as the bound says and no
+ * less. */
 static void coherence_of_rotations(void)
 {
     int64_t differ = 0, passed = 0, touching = 0;
@@ -311,7 +323,8 @@ static void coherence_of_rotations(void)
         const sp_pose at = sp_pose_identity();
         const double axis = random_in(65, i, 0, 2 * PI);
         for (int k = 0; k < 60; k++) {
-            const double angle = 0.01 * (k + 0.1 * (double)(i % 10)), turn[3] = {angle * cos(axis), angle * sin(axis), 0};
+            const double angle = 0.01 * (k + 0.1 * (double)(i % 10)),
+                         turn[3] = {angle * cos(axis), angle * sin(axis), 0};
             double R[9], x[3];
             sp_pose pose = at;
             sp_quaternion_from_vector(turn, pose.q);
@@ -329,7 +342,8 @@ static void coherence_of_rotations(void)
         sp_traversal_free(all);
     }
     CHECK(differ == 0, "%lld runs differ", (long long)differ);
-    CHECK(passed > 0 && touching > 100 && touching < 2300, "%lld touch, %lld passed over", (long long)touching, (long long)passed);
+    CHECK(passed > 0 && touching > 100 && touching < 2300, "%lld touch, %lld passed over", (long long)touching,
+          (long long)passed);
 }
 
 /* Long ways: what has been travelled is much more than the shell's size. */
@@ -439,16 +453,17 @@ static void limits_as_in_the_thesis(void)
         const sp_traversal_result *a = sp_traversal_run(limited, &pose, q, &at, &fields[3], 0, &limits);
         CHECK(a->deepest == expected, "run %d ends in level %d, not %d", (int)i, a->deepest, expected);
         CHECK(a->complete == (expected == levels), "run %d is complete: %d", (int)i, a->complete);
-        CHECK(a->visited == (int64_t)V[expected] && a->count == (int64_t)C[expected], "%lld nodes, %g", (long long)a->visited, V[expected]);
+        CHECK(a->visited == (int64_t)V[expected] && a->count == (int64_t)C[expected], "%lld nodes, %g",
+              (long long)a->visited, V[expected]);
         before = a->deepest;
         const sp_traversal_result *b = sp_traversal_run(all, &pose, q, &at, &fields[3], 0, &EVERYTHING);
-        CHECK(same_contacts(a, b, expected == levels ? shell->count : shell->cumulative[expected - 1]), "run %d has other contacts",
-              (int)i);
+        CHECK(same_contacts(a, b, expected == levels ? shell->count : shell->cumulative[expected - 1]),
+              "run %d has other contacts", (int)i);
         cut += !a->complete;
         whole += a->complete;
     }
-    CHECK(cut > 50 && whole > 50 && warm_only > 10, "%lld are cut, %lld are not, %lld would have gone on if warm", (long long)cut,
-          (long long)whole, (long long)warm_only);
+    CHECK(cut > 50 && whole > 50 && warm_only > 10, "%lld are cut, %lld are not, %lld would have gone on if warm",
+          (long long)cut, (long long)whole, (long long)warm_only);
     sp_traversal_free(probe);
     sp_traversal_free(all);
     sp_traversal_free(limited);
@@ -465,9 +480,11 @@ static void no_budget(void)
     CHECK_OK(sp_traversal_new(&context, shell, &t));
     const sp_traversal_limits none = {.tree = true, .coherence = true};
     const sp_traversal_result *r = sp_traversal_run(t, &at, NULL, &at, &fields[1], 0, &none);
-    CHECK(r->deepest == 1 && !r->complete && r->visited == shell->cumulative[0], "level %d, %lld nodes", r->deepest, (long long)r->visited);
+    CHECK(r->deepest == 1 && !r->complete && r->visited == shell->cumulative[0], "level %d, %lld nodes", r->deepest,
+          (long long)r->visited);
     r = sp_traversal_run(t, &far, NULL, &at, &fields[1], 0, &none);
-    CHECK(r->deepest == 1 && r->complete && r->count == 0 && r->lowest > 90, "level %d, lowest %g", r->deepest, r->lowest);
+    CHECK(r->deepest == 1 && r->complete && r->count == 0 && r->lowest > 90, "level %d, lowest %g", r->deepest,
+          r->lowest);
     r = sp_traversal_run(t, &far, NULL, &at, &fields[1], 0, &none);
     CHECK(r->visited == 0 && r->complete && r->passed == shell->cumulative[0] && r->lowest == INFINITY, "%lld nodes",
           (long long)r->visited);
@@ -482,7 +499,8 @@ static void no_budget(void)
 
 /* ---- the shell ---- */
 
-/* Every point below a node, found by going up from the point, is within its radius for any q; so are moves within reach. */
+/* Every point below a node, found by going up from the point, is within its radius for any q; so are moves within
+ * reach. */
 static void spheres_hold_their_points(void)
 {
     for (int deformable = 0; deformable < 2; deformable++)
@@ -529,7 +547,8 @@ static void spheres_hold_their_points(void)
                     }
                 }
             }
-            CHECK(outside == 0 && unreached == 0, "%lld points outside, %lld out of reach", (long long)outside, (long long)unreached);
+            CHECK(outside == 0 && unreached == 0, "%lld points outside, %lld out of reach", (long long)outside,
+                  (long long)unreached);
             CHECK(tightest > 0.999, "spheres are larger than need be: %g", tightest);
             free(parent);
         }
@@ -553,7 +572,8 @@ static void shells_are_what_they_were(void)
         CHECK(o >= 0 && o < c.count && !seen[o], "point %lld", (long long)o);
         seen[o] = true;
         moved += o != p;
-        wrong += memcmp(c.points + 3 * p, shell.points + 3 * o, 24) || memcmp(c.normals + 3 * p, shell.normals + 3 * o, 24);
+        wrong +=
+            memcmp(c.points + 3 * p, shell.points + 3 * o, 24) || memcmp(c.normals + 3 * p, shell.normals + 3 * o, 24);
         wrong += memcmp(c.U + 3 * MODES * p, shell.U + 3 * MODES * o, 24 * MODES) ||
                  memcmp(c.dN + 3 * MODES * p, shell.dN + 3 * MODES * o, 24 * MODES);
         wrong += memcmp(c.dT + 6 * MODES * p, shell.dT + 6 * MODES * o, 48 * MODES) != 0;
@@ -568,7 +588,8 @@ static void shells_are_what_they_were(void)
                 wrong += shell.parent[c.original[i]] != o;
         }
     }
-    CHECK(wrong == 0 && moved > 0, "%lld things are wrong, %lld points have other numbers", (long long)wrong, (long long)moved);
+    CHECK(wrong == 0 && moved > 0, "%lld things are wrong, %lld points have other numbers", (long long)wrong,
+          (long long)moved);
     CHECK_NEAR(weight, (double)c.count, 1e-9);
     memset(shell.area, 0, (size_t)shell.count * sizeof *shell.area);
     sp_contact_shell_free(&c);
@@ -625,7 +646,8 @@ typedef struct scene {
 
 static scene new_scene(const sp_contact_shell *shell, const sp_distance *distance)
 {
-    scene s = {.shell = shell, .distance = distance, .a = {.pose = sp_pose_identity()}, .b = {.pose = sp_pose_identity()}};
+    scene s = {
+        .shell = shell, .distance = distance, .a = {.pose = sp_pose_identity()}, .b = {.pose = sp_pose_identity()}};
     s.penalty = (sp_penalty){.stiffness = 1000, .limit = INFINITY};
     CHECK_OK(sp_traversal_new(&context, shell, &s.traversal));
     CHECK_OK(sp_contact_forces_new(&context, shell, &s.pool, &s.forces));
@@ -640,7 +662,8 @@ static void end_scene(scene *s)
 
 static const sp_traversal_result *meet(scene *s, const sp_traversal_limits *limits)
 {
-    const sp_traversal_result *found = sp_traversal_run(s->traversal, &s->a.pose, s->a.q, &s->b.pose, s->distance, 0, limits);
+    const sp_traversal_result *found =
+        sp_traversal_run(s->traversal, &s->a.pose, s->a.q, &s->b.pose, s->distance, 0, limits);
     sp_penalty_forces(&s->penalty, s->shell, &s->a, s->distance, &s->b, found, &s->forces);
     return found;
 }
@@ -678,7 +701,8 @@ static int64_t wrench_at(scene *s, bool shell_moves, const double about[3], cons
     return count;
 }
 
-/* Of the analytic derivatives by central differences with step h [relative to the largest]; NAN where points come or go. */
+/* Of the analytic derivatives by central differences with step h [relative to the largest]; NAN where points come or
+ * go. */
 static double derivative_error(scene *s, bool shell_moves, bool normals, double h)
 {
     const double about[3] = {0.3, -0.4, 0.2}, none[6] = {0};
@@ -743,7 +767,8 @@ static void wrenches_are_derivatives(void)
             poses++;
             /* along the gradient the derivative is exact whatever the coupling takes for it */
             const bool normals = by_gradient && i % 2;
-            const double coarse = derivative_error(&s, role, normals, 4e-3), fine = derivative_error(&s, role, normals, 2e-3),
+            const double coarse = derivative_error(&s, role, normals, 4e-3),
+                         fine = derivative_error(&s, role, normals, 2e-3),
                          finest = derivative_error(&s, role, normals, 1e-3);
             if (isfinite(coarse) && isfinite(fine) && isfinite(finest)) {
                 tried++;
@@ -754,17 +779,20 @@ static void wrenches_are_derivatives(void)
             }
             end_scene(&s);
         }
-        CHECK(tried == 12, "field %d: only %lld of %lld poses keep their points", f, (long long)tried, (long long)poses);
+        CHECK(tried == 12, "field %d: only %lld of %lld poses keep their points", f, (long long)tried,
+              (long long)poses);
         /* differences of a gradient that turns are off by h²/ρ², with ρ ≥ 0.2 m from the centre of the sphere */
-        CHECK(worst < (by_gradient ? 2.5e-5 : 1e-5), "field %d, role %d, direction %d: off by %g", f, role, by_gradient, worst);
+        CHECK(worst < (by_gradient ? 2.5e-5 : 1e-5), "field %d, role %d, direction %d: off by %g", f, role, by_gradient,
+              worst);
         CHECK(slope > 1.9, "field %d, role %d, direction %d: slope %g", f, role, by_gradient, slope);
-        NOTE("field %d, %s grasped, %s: off by %.1e at 1e-3, slope %.3f", f, role ? "shell" : "distances", by_gradient ? "gradients" : "normals",
-             worst, slope);
+        NOTE("field %d, %s grasped, %s: off by %.1e at 1e-3, slope %.3f", f, role ? "shell" : "distances",
+             by_gradient ? "gradients" : "normals", worst, slope);
     }
     sp_contact_shell_free(&shell);
 }
 
-/* F = −∂/∂x Σ ½ k w d² for forces along gradients, by central differences; against a plane all of it is along the plane's normal. */
+/* F = −∂/∂x Σ ½ k w d² for forces along gradients, by central differences; against a plane all of it is along the
+ * plane's normal. */
 static void gradients_have_a_potential(void)
 {
     const sp_contact_shell *shell = &shells[1][1];
@@ -787,17 +815,20 @@ static void gradients_have_a_potential(void)
                 s.a.pose.x[k] = keep.a.pose.x[k] + (side ? h : -h);
                 const sp_traversal_result *found = meet(&s, &EVERYTHING);
                 for (int64_t c = 0; c < found->count; c++)
-                    energy[side] += 500 * (s.penalty.by_area ? shell->weight[found->point[c]] : 1) * found->distance[c] * found->distance[c];
+                    energy[side] += 500 * (s.penalty.by_area ? shell->weight[found->point[c]] : 1) *
+                                    found->distance[c] * found->distance[c];
             }
             s.a = keep.a;
             off = fmax(off, fabs(now[k] + (energy[1] - energy[0]) / (2 * h)));
         }
-        CHECK(off < 1e-4 * (1 + length3(now)), "field %d: force off by %g of %g N from the gradient of its energy", f, off, length3(now));
+        CHECK(off < 1e-4 * (1 + length3(now)), "field %d: force off by %g of %g N from the gradient of its energy", f,
+              off, length3(now));
         double B[9], normal[3], aside[3];
         sp_quaternion_matrix(s.b.pose.q, B);
         sp_rotate(B, fields[0].normal, normal);
         sp_cross3(now, normal, aside);
-        CHECK(f != 0 || length3(aside) <= 1e-14 * length3(now), "%g N aside of the plane's normal, %g N along it", length3(aside), length3(now));
+        CHECK(f != 0 || length3(aside) <= 1e-14 * length3(now), "%g N aside of the plane's normal, %g N along it",
+              length3(aside), length3(now));
         end_scene(&s);
     }
 }
@@ -873,7 +904,8 @@ static void virtual_work(void)
 /* Unit hexahedra [0, n]³ scaled by h, moved by U_j = A_j X. */
 static sp_mesh block(int n, double h)
 {
-    sp_mesh mesh = {.vertex_count = (int64_t)(n + 1) * (n + 1) * (n + 1), .hex_count = (int64_t)n * n * n, .quadrature = 2};
+    sp_mesh mesh = {
+        .vertex_count = (int64_t)(n + 1) * (n + 1) * (n + 1), .hex_count = (int64_t)n * n * n, .quadrature = 2};
     mesh.vertices = sp_pool_new(&mesh.pool, 3 * mesh.vertex_count, sizeof(double));
     mesh.hex = sp_pool_new(&mesh.pool, 8 * mesh.hex_count, sizeof(int64_t));
     for (int64_t v = 0; v < mesh.vertex_count; v++)
@@ -883,7 +915,8 @@ static sp_mesh block(int n, double h)
                                                               : v / (n + 1) / (n + 1)) -
                                             0.5 * n);
     for (int64_t e = 0; e < mesh.hex_count; e++) {
-        const int64_t i = e % n, j = e / n % n, k = e / n / n, row = n + 1, low = (k * row + j) * row + i, high = low + row * row;
+        const int64_t i = e % n, j = e / n % n, k = e / n / n, row = n + 1, low = (k * row + j) * row + i,
+                      high = low + row * row;
         const int64_t corner[8] = {low, low + 1, low + row + 1, low + row, high, high + 1, high + row + 1, high + row};
         memcpy(mesh.hex + 8 * e, corner, sizeof corner);
     }
@@ -939,7 +972,8 @@ static void work_on_deformed_fields(void)
         sp_quaternion_matrix(s.b.pose.q, B);
         for (int64_t c = 0; c < s.forces.count; c++) {
             const double *at = s.forces.at + 3 * c, *f = s.forces.force + 3 * c, *N = s.forces.normal + 3 * c;
-            double r[3], place[3], best = INFINITY, w[AFFINE][3] = {{0}}, v[3], turn[3], push = 0, rate[3] = {0}, Rate[3];
+            double r[3], place[3], best = INFINITY, w[AFFINE][3] = {{0}}, v[3], turn[3], push = 0, rate[3] = {0},
+                                   Rate[3];
             for (int k = 0; k < 3; k++)
                 r[k] = at[k] - s.b.pose.x[k];
             sp_rotate_back(B, r, place);
@@ -984,8 +1018,8 @@ static void work_on_deformed_fields(void)
     sp_pool_free(&mesh.pool);
 }
 
-/* A field that is carried along by a translation mode stays exact: coherence must hold with how far it moved. A field that is turned inside
- * out for a while is nowhere, and back afterwards. */
+/* A field that is carried along by a translation mode stays exact: coherence must hold with how far it moved. A field
+ * that is turned inside out for a while is nowhere, and back afterwards. */
 static void coherence_with_fields_that_move(void)
 {
     sp_mesh mesh = block(1, 4);
@@ -1023,8 +1057,8 @@ static void coherence_with_fields_that_move(void)
         after += i > 400 && b->count > 0;
     }
     CHECK(differ == 0, "%lld runs differ", (long long)differ);
-    CHECK(passed > 0 && touching > 50 && touching < 550 && after > 0, "%lld passed, %lld touch, %lld after", (long long)passed,
-          (long long)touching, (long long)after);
+    CHECK(passed > 0 && touching > 50 && touching < 550 && after > 0, "%lld passed, %lld touch, %lld after",
+          (long long)passed, (long long)touching, (long long)after);
     sp_traversal_free(coherent);
     sp_traversal_free(all);
     sp_deformed_field_free(deformed);
@@ -1067,7 +1101,8 @@ static void damping_and_scale(void)
         total += s.forces.scale * s.shell->weight[s.forces.point[i]];
     CHECK_NEAR(total, 3, 1e-12);
     for (int64_t i = 0; i < s.forces.count; i++) {
-        const double f = s.penalty.stiffness * -s.forces.distance[i] * s.shell->weight[s.forces.point[i]] * s.forces.scale;
+        const double f =
+            s.penalty.stiffness * -s.forces.distance[i] * s.shell->weight[s.forces.point[i]] * s.forces.scale;
         for (int k = 0; k < 3; k++)
             CHECK_NEAR(s.forces.force[3 * i + k], f * s.forces.normal[3 * i + k], 1e-12 * f);
     }
@@ -1126,26 +1161,29 @@ static void voxmaps(void)
             CHECK_NEAR(wrench.force_x[k], 1000 * scale * dF[k], 1e-9 * 1000 * (1 + weight));
         CHECK_NEAR(s.forces.scale, scale, 1e-15);
         for (int64_t c = 0; c < s.forces.count; c++)
-            CHECK_NEAR(sp_dot3(s.forces.force + 3 * c, s.forces.normal + 3 * c), -1000 * scale * s.forces.distance[c], 1e-9);
+            CHECK_NEAR(sp_dot3(s.forces.force + 3 * c, s.forces.normal + 3 * c), -1000 * scale * s.forces.distance[c],
+                       1e-9);
         end_scene(&s);
     }
-    CHECK(wrong == 0 && deep > 100 && near > 100, "%lld wrong, %lld deep, %lld near", (long long)wrong, (long long)deep, (long long)near);
+    CHECK(wrong == 0 && deep > 100 && near > 100, "%lld wrong, %lld deep, %lld near", (long long)wrong, (long long)deep,
+          (long long)near);
     sp_voxmap_free(voxmap);
 }
 
 /* ---- eq. 3.2 ---- */
 
-/* −∫ d n dS and ∫ dS over the part of a sphere of unit radius that is below the plane, whose depth is δ: with u the cosine from below, d =
- * c − u, c = 1 − δ. */
+/* −∫ d n dS and ∫ dS over the part of a sphere of unit radius that is below the plane, whose depth is δ: with u the
+ * cosine from below, d = c − u, c = 1 − δ. */
 static double cap_mean(double depth)
 {
     const double c = 1 - depth, integral = c * (1 - c * c) / 2 - (1 - c * c * c) / 3;
     return -integral / (1 - c);
 }
 
-/* Force by k L over random rotations of the shell, against the integral: root mean square of the relative error, its mean, and the largest
- * sideways part. */
-static void force_error(const sp_contact_shell *shell, int levels, bool by_area, double depth, double *square, double *mean, double *aside)
+/* Force by k L over random rotations of the shell, against the integral: root mean square of the relative error, its
+ * mean, and the largest sideways part. */
+static void force_error(const sp_contact_shell *shell, int levels, bool by_area, double depth, double *square,
+                        double *mean, double *aside)
 {
     enum { TURNS = 40 };
     const sp_distance plane = plane_at(0);
@@ -1179,11 +1217,13 @@ static void forces_converge_to_the_integral(void)
     double error[6], mean, aside[6];
     for (int levels = 3; levels <= 5; levels++) {
         force_error(&shell, levels, false, 0.4, &error[levels], &mean, &aside[levels]);
-        NOTE("level %d, %lld points: force off by %.2e, %.2e aside", levels, (long long)shell.cumulative[levels - 1], error[levels],
-             aside[levels]);
+        NOTE("level %d, %lld points: force off by %.2e, %.2e aside", levels, (long long)shell.cumulative[levels - 1],
+             error[levels], aside[levels]);
     }
-    /* the rule counts whole points: what is uncertain is about one row of them at the rim, where d vanishes, but l counts all: h ~ 1/√n */
-    CHECK(error[4] < 0.6 * error[3] && error[5] < 0.6 * error[4] && error[5] < 0.02, "%g %g %g", error[3], error[4], error[5]);
+    /* the rule counts whole points: what is uncertain is about one row of them at the rim, where d vanishes, but l
+     * counts all: h ~ 1/√n */
+    CHECK(error[4] < 0.6 * error[3] && error[5] < 0.6 * error[4] && error[5] < 0.02, "%g %g %g", error[3], error[4],
+          error[5]);
     CHECK(aside[5] < 0.5 * aside[3], "%g %g", aside[3], aside[5]);
     double weighted;
     force_error(&shell, 5, true, 0.4, &weighted, &mean, &aside[0]);
@@ -1231,8 +1271,8 @@ typedef struct ball_tally {
 } ball_tally;
 
 /* Where two shells touch, against a look at all pairs of their points. */
-static void compare_balls(const sp_contact_shell *a, const sp_pose *pa, const double *qa, double ra, const sp_contact_shell *b, const sp_pose *pb,
-                          const double *qb, double rb, ball_tally *tally)
+static void compare_balls(const sp_contact_shell *a, const sp_pose *pa, const double *qa, double ra,
+                          const sp_contact_shell *b, const sp_pose *pb, const double *qb, double rb, ball_tally *tally)
 {
     const double reach = ra + rb;
     double *x = malloc((size_t)a->count * 24), *y = malloc((size_t)b->count * 24), centre[3], radius;
@@ -1255,7 +1295,8 @@ static void compare_balls(const sp_contact_shell *a, const sp_pose *pa, const do
         const double off[3] = {x[3 * p] - centre[0], x[3 * p + 1] - centre[1], x[3 * p + 2] - centre[2]};
         tally->outside += length3(off) > radius;
         for (int64_t r = 0; r < b->count; r++) {
-            const double d[3] = {y[3 * r] - x[3 * p], y[3 * r + 1] - x[3 * p + 1], y[3 * r + 2] - x[3 * p + 2]}, apart = length3(d);
+            const double d[3] = {y[3 * r] - x[3 * p], y[3 * r + 1] - x[3 * p + 1], y[3 * r + 2] - x[3 * p + 2]},
+                         apart = length3(d);
             const bool listed = next < list.count && c[next].a == p && c[next].b == r;
             tally->wrong += fabs(apart - reach) > 1e-13 && listed != (apart < reach);
             if (!listed)
@@ -1284,8 +1325,8 @@ static void compare_balls(const sp_contact_shell *a, const sp_pose *pa, const do
             else
                 high = middle;
         }
-        tally->swapped += low >= other.count || o[low].a != c[k].b || o[low].b != c[k].a || o[low].distance != c[k].distance ||
-                          o[low].normal[0] != -c[k].normal[0];
+        tally->swapped += low >= other.count || o[low].a != c[k].b || o[low].b != c[k].a ||
+                          o[low].distance != c[k].distance || o[low].normal[0] != -c[k].normal[0];
     }
     CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &looked)); /* appends */
     CHECK(list.count == 2 * before, "%lld after %lld", (long long)list.count, (long long)before);
@@ -1299,10 +1340,12 @@ static void compare_balls(const sp_contact_shell *a, const sp_pose *pa, const do
 
 static void check_tally(const ball_tally *tally)
 {
-    CHECK(tally->wrong == 0 && tally->swapped == 0 && tally->outside == 0, "%lld wrong, %lld not symmetric, %lld outside of the bound",
-          (long long)tally->wrong, (long long)tally->swapped, (long long)tally->outside);
+    CHECK(tally->wrong == 0 && tally->swapped == 0 && tally->outside == 0,
+          "%lld wrong, %lld not symmetric, %lld outside of the bound", (long long)tally->wrong,
+          (long long)tally->swapped, (long long)tally->outside);
     CHECK(tally->contacts > 1000, "%lld contacts", (long long)tally->contacts);
-    NOTE("%lld contacts; the last pair looked at %lld pairs of points or nodes", (long long)tally->contacts, (long long)tally->visited);
+    NOTE("%lld contacts; the last pair looked at %lld pairs of points or nodes", (long long)tally->contacts,
+         (long long)tally->visited);
     CHECK(tally->visited < tally->pairs / 10, "%lld of %lld pairs", (long long)tally->visited, (long long)tally->pairs);
 }
 
@@ -1324,7 +1367,8 @@ static void balls_find_what_all_pairs_find(void)
 /* So many points near one another that nodes are looked at: one inside the other. */
 static void many_balls(void)
 {
-    sp_shell made = ball_shell(SP_SHELL_REPULSION, 32, 12 * 85, 4, 1), larger = ball_shell(SP_SHELL_REPULSION, 32, 8 * 341, 5, 1.03);
+    sp_shell made = ball_shell(SP_SHELL_REPULSION, 32, 12 * 85, 4, 1),
+             larger = ball_shell(SP_SHELL_REPULSION, 32, 8 * 341, 5, 1.03);
     add_modes(&made, MODES);
     sp_contact_shell a = contact_shell(&made), b = contact_shell(&larger);
     ball_tally tally = {0};
@@ -1408,8 +1452,8 @@ static void single_balls(void)
     CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &room, &list, &visited));
     CHECK(list.count == 1, "%lld", (long long)list.count);
     const sp_ball_contact *c = list.data;
-    CHECK(c->distance == -1 && c->normal[1] == 1 && c->normal[0] == 0 && fabs(c->at[1] - 2.0 / 3) < 1e-15, "%g, %g, %g", c->distance,
-          c->normal[1], c->at[1]);
+    CHECK(c->distance == -1 && c->normal[1] == 1 && c->normal[0] == 0 && fabs(c->at[1] - 2.0 / 3) < 1e-15, "%g, %g, %g",
+          c->distance, c->normal[1], c->at[1]);
     list.count = 0;
     CHECK_OK(sp_ball_trees_meet(a, 1, b, 1, &room, &list, &visited));
     CHECK(list.count == 0, "they only touch");
@@ -1473,7 +1517,8 @@ static void real_models(void)
         CHECK_OK(sp_traversal_new(&context, &c, &tree));
         CHECK_OK(sp_traversal_new(&context, &c, &all));
         for (uint64_t i = 0; i < 200; i++) {
-            const sp_pose one = random_pose(180, i / 20, 1.5), two = random_pose(180, i / 20 + 1, 1.5), at = random_pose(181, 0, 0.1);
+            const sp_pose one = random_pose(180, i / 20, 1.5), two = random_pose(180, i / 20 + 1, 1.5),
+                          at = random_pose(181, 0, 0.1);
             const sp_pose pose = sp_pose_between(&one, &two, (double)(i % 20) / 20);
             double q[MODES];
             random_q(182, i / 10, 0.1, q);
@@ -1496,7 +1541,8 @@ static void real_models(void)
     }
     CHECK(differ == 0 && touching > 20, "%lld differ, %lld touch", (long long)differ, (long long)touching);
     CHECK(visited < all_visited, "%lld of %lld", (long long)visited, (long long)all_visited);
-    NOTE("%lld of 400 poses touch; %.3f of all nodes visited", (long long)touching, (double)visited / (double)all_visited);
+    NOTE("%lld of 400 poses touch; %.3f of all nodes visited", (long long)touching,
+         (double)visited / (double)all_visited);
 }
 
 int main(void)

@@ -34,7 +34,8 @@ static inline void random_rotation(uint64_t stream, uint64_t index, double q[4])
 
 static inline sp_shell shell_of(const sp_surface *surface, enum sp_shell_method method, int64_t points, int levels)
 {
-    const sp_shell_parameters p = {.method = method, .points = points, .levels = levels, .branching = 4, .cells = 16, .iterations = 40};
+    const sp_shell_parameters p = {
+        .method = method, .points = points, .levels = levels, .branching = 4, .cells = 16, .iterations = 40};
     sp_level level;
     sp_shell shell;
     sp_shell_report report;
@@ -88,8 +89,8 @@ static inline void mode_at(int mode, const double x[3], double u[3], double grad
     for (int i = 0; i < 3; i++) {
         u[i] = mode < AFFINE ? 0.1 * across[i] : 0.5 * across[i] * sin(phase + mode);
         for (int k = 0; k < 3; k++) {
-            gradient[3 * i + k] =
-                mode < AFFINE ? sp_random_uniform(8, 42, (uint64_t)(9 * mode + 3 * i + k)) - 0.5 : across[i] * cos(phase + mode) * along[k];
+            gradient[3 * i + k] = mode < AFFINE ? sp_random_uniform(8, 42, (uint64_t)(9 * mode + 3 * i + k)) - 0.5
+                                                : across[i] * cos(phase + mode) * along[k];
             u[i] += mode < AFFINE ? gradient[3 * i + k] * x[k] : 0;
         }
     }

@@ -1,5 +1,5 @@
-/* Virtual coupling: wrenches and their derivatives, the static step in free space, in shafts and on planes, the dynamic step against
- * exact solutions. */
+/* Virtual coupling: wrenches and their derivatives, the static step in free space, in shafts and on planes, the dynamic
+ * step against exact solutions. */
 #include "contact/coupling.h"
 
 #include <lapacke.h>
@@ -192,8 +192,8 @@ static void tied(const void *data, const sp_pose *body, sp_wrench *w)
     sp_coupling_wrench(&c->p, &c->hand, body, w);
 }
 
-/* Largest difference, in parts of the largest derivative of its kind, between derivatives and central differences with displacements of
- * h·unit and turns of h. */
+/* Largest difference, in parts of the largest derivative of its kind, between derivatives and central differences with
+ * displacements of h·unit and turns of h. */
 static double difference(wrench_at f, const void *data, const sp_pose *body, double h, double unit)
 {
     sp_wrench w, plus, minus;
@@ -209,7 +209,8 @@ static double difference(wrench_at f, const void *data, const sp_pose *body, dou
             const int b = j / 3, entry = 3 * i + j % 3;
             const double force = (plus.force[i] - minus.force[i]) / (2 * move[j]);
             const double torque = (plus.torque[i] - minus.torque[i]) / (2 * move[j]);
-            const double of_force = b ? w.force_w[entry] : w.force_x[entry], of_torque = b ? w.torque_w[entry] : w.torque_x[entry];
+            const double of_force = b ? w.force_w[entry] : w.force_x[entry],
+                         of_torque = b ? w.torque_w[entry] : w.torque_x[entry];
             worst[b] = fmax(worst[b], fabs(force - of_force));
             worst[2 + b] = fmax(worst[2 + b], fabs(torque - of_torque));
             largest[b] = fmax(largest[b], fabs(of_force));
@@ -239,13 +240,15 @@ static void derivatives_by_differences(void)
                     /* away from both joints: angles at 1.2 and 0.25 N m are 106° and 19° */
                     for (int s = 0; s < 3; s++)
                         error[s] = difference(tied, &c, &body, 0.04 / (1 << s), joint);
-                    /* h²/6 f‴ with h = 0.01: of e^(−stretch) and of the turn of e by h r_lin less than h², of sines in e^(−s/0.25 N m),
-                     * where s grows by 0.75 N m a radian, 9/6 h². Rounding: of world coordinates of about 1 m by h r_lin */
+                    /* h²/6 f‴ with h = 0.01: of e^(−stretch) and of the turn of e by h r_lin less than h², of sines in
+                     * e^(−s/0.25 N m), where s grows by 0.75 N m a radian, 9/6 h². Rounding: of world coordinates of
+                     * about 1 m by h r_lin */
                     const double rounding = 2e-16 * 4 / (0.01 * joint);
                     worst = fmax(worst, error[2]);
-                    CHECK(error[2] < 1.5e-4 && error[1] < 0.27 * error[0] + rounding && error[2] < 0.27 * error[1] + rounding,
-                          "saturation %d %d, stretch %g, %g degrees: %g %g %g", force, torque, stretches[i], degrees[j], error[0], error[1],
-                          error[2]);
+                    CHECK(error[2] < 1.5e-4 && error[1] < 0.27 * error[0] + rounding &&
+                              error[2] < 0.27 * error[1] + rounding,
+                          "saturation %d %d, stretch %g, %g degrees: %g %g %g", force, torque, stretches[i], degrees[j],
+                          error[0], error[1], error[2]);
                 }
     NOTE("differences by 0.01: %.1e of the largest derivative", worst);
     for (int k = 0; k < 20; k++) {
@@ -256,7 +259,8 @@ static void derivatives_by_differences(void)
     }
 }
 
-/* Values by formula, for each sign of the quaternions; the torque turns the body toward the manipulandum, the force pulls it there. */
+/* Values by formula, for each sign of the quaternions; the torque turns the body toward the manipulandum, the force
+ * pulls it there. */
 static void pulls_toward_the_manipulandum(void)
 {
     for (int k = 0; k < 200; k++) {
@@ -336,7 +340,8 @@ static void saturation_of_force_and_torque(void)
         body.x[0] = r;
         sp_coupling_wrench(&c.p, &c.hand, &body, &w);
         const double f = -w.force[0];
-        CHECK(f <= 6 * (1 + 4e-16) && f >= before * (1 - 4e-16) && w.force_x[0] <= 0, "at %g m: %g N after %g", r, f, before);
+        CHECK(f <= 6 * (1 + 4e-16) && f >= before * (1 - 4e-16) && w.force_x[0] <= 0, "at %g m: %g N after %g", r, f,
+              before);
         before = f;
     }
     CHECK_NEAR(before, 6, 1e-14);
@@ -382,9 +387,11 @@ static void free_space(void)
                 CHECK_OK(go(&p, &hand, &NO_CONTACT, &body, &report));
                 most_degenerate = report.degenerate > most_degenerate ? report.degenerate : most_degenerate;
                 /* tangents 1e-6 below the secant are left as they are: θ²/12 < 1e-6, f/f′ */
-                CHECK(apart(&body, &hand) < 1e-13 * (1 + r) + 1e-9 * r, "%d: from %g m to %g m", saturated, r, apart(&body, &hand));
+                CHECK(apart(&body, &hand) < 1e-13 * (1 + r) + 1e-9 * r, "%d: from %g m to %g m", saturated, r,
+                      apart(&body, &hand));
                 const double left = angle_between(&body, &hand);
-                CHECK(left < 1e-14 + 1.1e-6 * fmin(angle, 4e-3) + 1e-9 * angle, "%d: from %g to %g", saturated, angle, left);
+                CHECK(left < 1e-14 + 1.1e-6 * fmin(angle, 4e-3) + 1e-9 * angle, "%d: from %g to %g", saturated, angle,
+                      left);
                 CHECK_NEAR(length3(report.displacement), r, 1e-9 * r);
                 CHECK_NEAR(length3(report.rotation), angle, 2e-6 * angle);
             }
@@ -400,8 +407,10 @@ static void free_space(void)
         CHECK_OK(go(&p, &hand, &NO_CONTACT, &body, &report));
         left *= alpha;
         CHECK_NEAR(apart(&body, &hand), 0.2 * left, 1e-15);
-        /* where the secant stands in for the tangent no longer, θ²/12 = 1e-6 of each of the (1 − α)/α moves, less each time by α² */
-        CHECK_NEAR(angle_between(&body, &hand), 0.5 * left, 0.5 * left * 1.1e-6 * (1 - alpha) / alpha / (1 - alpha * alpha) + 1e-15);
+        /* where the secant stands in for the tangent no longer, θ²/12 = 1e-6 of each of the (1 − α)/α moves, less each
+         * time by α² */
+        CHECK_NEAR(angle_between(&body, &hand), 0.5 * left,
+                   0.5 * left * 1.1e-6 * (1 - alpha) / alpha / (1 - alpha * alpha) + 1e-15);
     }
 
     p = stiff();
@@ -427,8 +436,8 @@ static void free_space(void)
     CHECK(cycles == 53, "%d cycles", cycles);
 }
 
-/* Far away with a limit of force there is a threshold at which the thesis' system goes from regular to degenerate; the move is as
- * long on either side. Lengths in other units give the same move. */
+/* Far away with a limit of force there is a threshold at which the thesis' system goes from regular to degenerate; the
+ * move is as long on either side. Lengths in other units give the same move. */
 static void threshold_and_units(void)
 {
     sp_coupling_step_report report, scaled;
@@ -465,8 +474,8 @@ static void threshold_and_units(void)
     }
 }
 
-/* Where springs and contact balance the body stays, also where the derivatives of a contact whose force is across its gradient have singular
- * values below the threshold: those are not directions in which nothing resists. */
+/* Where springs and contact balance the body stays, also where the derivatives of a contact whose force is across its
+ * gradient have singular values below the threshold: those are not directions in which nothing resists. */
 static void a_balance_is_kept(void)
 {
     sp_coupling_step_report report;
@@ -491,13 +500,15 @@ static void a_balance_is_kept(void)
             contact.force_x[i] = -stiffness * n[i / 3] * g[i % 3];
         CHECK_OK(go(&p, &hand, &contact, &body, &report));
         weak += stiffness > 1e6;
-        CHECK(apart(&body, &before) < 1e-12 && angle_between(&body, &before) < 1e-7 && report.degenerate == 0, "moves by %g m, %g rad; %d degenerate",
-              apart(&body, &before), angle_between(&body, &before), report.degenerate);
+        CHECK(apart(&body, &before) < 1e-12 && angle_between(&body, &before) < 1e-7 && report.degenerate == 0,
+              "moves by %g m, %g rad; %d degenerate", apart(&body, &before), angle_between(&body, &before),
+              report.degenerate);
     }
     CHECK(weak > 50, "%d", weak);
 }
 
-/* A box in a square shaft: four walls hold it across and let it turn about no axis; along the shaft it follows the hand. */
+/* A box in a square shaft: four walls hold it across and let it turn about no axis; along the shaft it follows the
+ * hand. */
 static void box_in_a_shaft(void)
 {
     for (int k = 0; k < 50; k++) {
@@ -506,10 +517,12 @@ static void box_in_a_shaft(void)
         p.saturation = 4;
         const double wall = 1e5;
         const sp_pose start = any_pose();
-        double R[9], across = k % 2 ? between(1, 5) * 2 / p.stiffness : between(1e-3, 0.9) * 2 / p.stiffness, along = between(0.5, 5);
+        double R[9], across = k % 2 ? between(1, 5) * 2 / p.stiffness : between(1e-3, 0.9) * 2 / p.stiffness,
+                     along = between(0.5, 5);
         contacts c = {.count = 4};
         sp_quaternion_matrix(start.q, R);
-        for (int w = 0; w < 4; w++) { /* normals ±x and ±y of the body; the shaft is along its z. Each wall at the box' middle */
+        for (int w = 0; w < 4;
+             w++) { /* normals ±x and ±y of the body; the shaft is along its z. Each wall at the box' middle */
             c.k[w] = wall;
             for (int i = 0; i < 3; i++) {
                 c.normal[w][i] = (w % 2 ? -1 : 1) * R[3 * i + w / 2];
@@ -591,7 +604,8 @@ static void equilibrium_in_contact(void)
     CHECK(quadratic >= cases / 2, "%d of %d", quadratic, cases);
 }
 
-/* §4.7: against l springs with normals n the hand feels at most 1/(1/|J| + 1/k_VC), exactly that along parallel normals. */
+/* §4.7: against l springs with normals n the hand feels at most 1/(1/|J| + 1/k_VC), exactly that along parallel
+ * normals. */
 static void stiffness_felt(void)
 {
     double nearest = 0;
@@ -724,7 +738,8 @@ static void fuzz(void)
         sp_coupling_step_report report;
         sp_wrench w = {0};
         sp_pose hand = any_pose();
-        const double range = ranges[(int)between(0, k % 10 ? 5 : 8)], stiffness = ranges[(int)between(0, k % 7 ? 5 : 8)];
+        const double range = ranges[(int)between(0, k % 10 ? 5 : 8)],
+                     stiffness = ranges[(int)between(0, k % 7 ? 5 : 8)];
         p.stiffness = pow(10, between(-6, 9)), p.torque_stiffness = pow(10, between(-6, 9));
         p.saturation = k % 3 ? pow(10, between(-9, 6)) : INFINITY;
         p.torque_saturation = k % 5 ? pow(10, between(-9, 6)) : INFINITY;
@@ -752,8 +767,10 @@ static void fuzz(void)
             any_vector(1, n), any_vector(1, n + 3);
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++) {
-                    w.force_x[3 * i + j] = -stiffness * n[i] * n[j], w.force_w[3 * i + j] = -stiffness * n[i] * n[j + 3];
-                    w.torque_x[3 * i + j] = -stiffness * n[i + 3] * n[j], w.torque_w[3 * i + j] = -stiffness * n[i + 3] * n[j + 3];
+                    w.force_x[3 * i + j] = -stiffness * n[i] * n[j],
+                                      w.force_w[3 * i + j] = -stiffness * n[i] * n[j + 3];
+                    w.torque_x[3 * i + j] = -stiffness * n[i + 3] * n[j],
+                                       w.torque_w[3 * i + j] = -stiffness * n[i + 3] * n[j + 3];
                 }
             any_vector(stiffness, w.force);
         }
@@ -779,7 +796,8 @@ static void fuzz(void)
         degenerate += report.degenerate > 0;
         CHECK(report.degenerate >= 0 && report.degenerate <= 6, "%d", report.degenerate);
     }
-    NOTE("%lld limited, %lld degenerate, %lld beyond numbers and refused", (long long)limited, (long long)degenerate, (long long)refused);
+    NOTE("%lld limited, %lld degenerate, %lld beyond numbers and refused", (long long)limited, (long long)degenerate,
+         (long long)refused);
     CHECK(limited > 10000 && degenerate > 10000 && refused < 10000, "too tame");
 }
 
@@ -825,8 +843,9 @@ static void turn_with(const rigid *b, const sp_pose *pose, sp_coupled_motion *mo
         }
 }
 
-static int advance(const rigid *b, const sp_coupling_parameters *p, double h, const sp_pose *hand, const sp_wrench *contact,
-                   const double g[3], sp_coupled_motion *motion, sp_pose *body, sp_coupling_step_report *report)
+static int advance(const rigid *b, const sp_coupling_parameters *p, double h, const sp_pose *hand,
+                   const sp_wrench *contact, const double g[3], sp_coupled_motion *motion, sp_pose *body,
+                   sp_coupling_step_report *report)
 {
     turn_with(b, body, motion);
     return sp_coupling_dynamic(&context, p, h, hand, contact, g, motion, body, report);
@@ -866,13 +885,14 @@ static void oscillation(void)
             }
             const double measured = PI * (crossings - 1) / (crossed[1] - crossed[0]), part = fabs(measured / omega - 1);
             /* atan(ωh)/h, and crossings between steps */
-            CHECK(crossings > 1 && part < 0.5 * omega * omega * h * h + 1e-6, "%g and %g rad/s at %g", measured, omega, omega * h);
+            CHECK(crossings > 1 && part < 0.5 * omega * omega * h * h + 1e-6, "%g and %g rad/s at %g", measured, omega,
+                  omega * h);
         }
     }
 }
 
-/* In steady motion no spring is stretched at the end of a step: the body is h v behind the hand of the next; with dampers at rest also
- * d v/k. */
+/* In steady motion no spring is stretched at the end of a step: the body is h v behind the hand of the next; with
+ * dampers at rest also d v/k. */
 static void steady_lag(void)
 {
     const double v[3] = {0.3, -0.1, 0.2}, h = 1e-3;
@@ -957,8 +977,9 @@ static void stable_far_beyond_explicit_steps(void)
         turn_with(&TOOL, &body, &motion);
         lay(&c, &hand, 0); /* all balance at the hand's pose */
         /* a rod's end at the grasp moves with 1/m + |c|²/J at most */
-        const double fastest = sqrt((p.stiffness + c.count * 1e6) * (1 / TOOL.mass + sp_dot3(TOOL.centre, TOOL.centre) / TOOL.moments[0]) +
-                                    0.5 * p.torque_stiffness / TOOL.moments[0]);
+        const double fastest =
+            sqrt((p.stiffness + c.count * 1e6) * (1 / TOOL.mass + sp_dot3(TOOL.centre, TOOL.centre) / TOOL.moments[0]) +
+                 0.5 * p.torque_stiffness / TOOL.moments[0]);
         const double h = 100 * 2 / fastest, first = 1e-3 + p.length * 0.5;
         any_vector(1e-3 / h, motion.velocity);
         for (int n = 0; n < 400; n++) {
@@ -973,8 +994,10 @@ static void stable_far_beyond_explicit_steps(void)
     }
 }
 
-/* The same body by its centre of mass and Euler's equations in its own axes: y = centre, quaternion, velocity of the centre, Ω. */
-static void rates(const rigid *b, const sp_coupling_parameters *p, const sp_pose *hand, const double y[13], double dy[13])
+/* The same body by its centre of mass and Euler's equations in its own axes: y = centre, quaternion, velocity of the
+ * centre, Ω. */
+static void rates(const rigid *b, const sp_coupling_parameters *p, const sp_pose *hand, const double y[13],
+                  double dy[13])
 {
     double R[9], arm[3], w[3], along[3], moment[3], own[3], q[4], turn[3], F[3], T[3];
     const double inverse[4] = {hand->q[0], -hand->q[1], -hand->q[2], -hand->q[3]}, spin[4] = {0, y[10], y[11], y[12]};
@@ -1011,7 +1034,8 @@ static void order_one(void)
     sp_coupling_parameters p = stiff();
     p.torque_stiffness = 0.3;
     p.damping = 1, p.torque_damping = 1e-3;
-    const double start[6] = {0.02, -0.03, 0.01, 0.4, 0.8, -0.5}, v0[3] = {0.2, 0.1, -0.3}, w0[3] = {6, -4, 8}, duration = 0.1;
+    const double start[6] = {0.02, -0.03, 0.01, 0.4, 0.8, -0.5}, v0[3] = {0.2, 0.1, -0.3}, w0[3] = {6, -4, 8},
+                 duration = 0.1;
     const sp_pose hand = any_pose(), first = moved(&hand, 1, start);
     double R[9], arm[3], along[3], y[13];
     sp_quaternion_matrix(first.q, R);
@@ -1056,15 +1080,16 @@ static void order_one(void)
             spun += (w[i] - motion.angular_velocity[i]) * (w[i] - motion.angular_velocity[i]);
         const double error[3] = {apart(&body, &reference), angle_between(&body, &reference), sqrt(spun)};
         for (int i = 0; i < 3; i++) {
-            CHECK(s < 2 || (before[i] / error[i] > 1.85 && before[i] / error[i] < 2.15), "error %d: %g after %g", i, error[i], before[i]);
+            CHECK(s < 2 || (before[i] / error[i] > 1.85 && before[i] / error[i] < 2.15), "error %d: %g after %g", i,
+                  error[i], before[i]);
             before[i] = error[i];
         }
     }
     NOTE("after 0.1 s at 3200 steps %.1e m, %.1e rad, %.1e rad/s from Runge-Kutta", before[0], before[1], before[2]);
 }
 
-/* The change of momentum is the impulse of springs and dampers at the end of the step and of gravity; in flight the centre of mass falls
- * freely and the momentum about it stays, to first order in the step. */
+/* The change of momentum is the impulse of springs and dampers at the end of the step and of gravity; in flight the
+ * centre of mass falls freely and the momentum about it stays, to first order in the step. */
 static void momenta(void)
 {
     sp_coupling_parameters p = stiff();
@@ -1081,8 +1106,10 @@ static void momenta(void)
         CHECK_OK(advance(&BALL, &p, h, &hand, &NO_CONTACT, GRAVITY, &motion, &body, &report));
         for (int i = 0; i < 3; i++) {
             const double now = motion.velocity[i];
-            const double spring = p.stiffness * (hand.x[i] - body.x[i]), damper = p.damping * (motion.hand_velocity[i] - now);
-            CHECK_NEAR(BALL.mass * (now - was[i]), h * (spring + damper + BALL.mass * GRAVITY[i]), 1e-14 * (1 + h * p.stiffness));
+            const double spring = p.stiffness * (hand.x[i] - body.x[i]),
+                         damper = p.damping * (motion.hand_velocity[i] - now);
+            CHECK_NEAR(BALL.mass * (now - was[i]), h * (spring + damper + BALL.mass * GRAVITY[i]),
+                       1e-14 * (1 + h * p.stiffness));
         }
     }
     p = stiff();
@@ -1112,7 +1139,8 @@ static void momenta(void)
         }
         for (int i = 0; i < 2; i++) {
             off[i] = sqrt(off[i]);
-            CHECK(s < 2 || (before[i] / off[i] > 1.85 && before[i] / off[i] < 2.15), "kind %d: %g after %g", i, off[i], before[i]);
+            CHECK(s < 2 || (before[i] / off[i] > 1.85 && before[i] / off[i] < 2.15), "kind %d: %g after %g", i, off[i],
+                  before[i]);
             before[i] = off[i];
         }
     }
@@ -1141,8 +1169,8 @@ static void dynamic_limits(void)
         any_vector(1, motion.hand_velocity);
         CHECK_OK(advance(&TOOL, &p, 1e-3, &hand, &w, GRAVITY, &motion, &body, &report));
         const double v = length3(motion.velocity), spin = length3(motion.angular_velocity);
-        CHECK(v <= p.speed * (1 + 1e-14) && spin <= p.angular_speed * (1 + 1e-14), "case %d: %g of %g m/s, %g of %g rad/s", k, v, p.speed,
-              spin, p.angular_speed);
+        CHECK(v <= p.speed * (1 + 1e-14) && spin <= p.angular_speed * (1 + 1e-14),
+              "case %d: %g of %g m/s, %g of %g rad/s", k, v, p.speed, spin, p.angular_speed);
         limited += report.limited;
     }
     CHECK(limited > 1000, "%lld", (long long)limited);

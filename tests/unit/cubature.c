@@ -1,4 +1,5 @@
-/* Cubature: poses and columns against the unreduced forces, the run-time force against direct projection, training against the whole problem. */
+/* Cubature: poses and columns against the unreduced forces, the run-time force against direct projection, training
+ * against the whole problem. */
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "cubature/joint.h"
@@ -28,7 +29,8 @@ static void make_block(int variant, int n, held_block *b)
         b->mesh = box;
     if (variant == 2) {
         sp_mesh *m = &b->mesh;
-        int64_t *tet = sp_pool_new(&m->pool, 4 * 2, sizeof *tet), *region = sp_pool_new(&m->pool, m->hex_count + 2, sizeof *region);
+        int64_t *tet = sp_pool_new(&m->pool, 4 * 2, sizeof *tet),
+                *region = sp_pool_new(&m->pool, m->hex_count + 2, sizeof *region);
         /* two tetrahedra inside of the first two hexahedra: a body may be made of anything that shares vertices */
         for (int e = 0; e < 2; e++)
             for (int k = 0; k < 4; k++)
@@ -99,7 +101,8 @@ static void rest_stiffness(const held_block *b, double K[R * R])
     free(rest), free(y);
 }
 
-/* All columns sum to b; products with all, with some, and norms are those of the columns. With a scale, and of the nonlinear part: columns are U_eᵀ(f_e − K_e u_e), b is f − K q. */
+/* All columns sum to b; products with all, with some, and norms are those of the columns. With a scale, and of the
+ * nonlinear part: columns are U_eᵀ(f_e − K_e u_e), b is f − K q. */
 static void columns_and_products(void)
 {
     for (int variant = 0; variant < 3; variant++)
@@ -113,9 +116,11 @@ static void columns_and_products(void)
             rest_stiffness(&b, K);
             sp_training_measure measure = {scale, nonlinear ? K : NULL};
             CHECK_OK(sp_training_new(&context, &b.body, b.U, &measure, &poses, 0, &training));
-            CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){.scale = scale}, &poses, 0, &all_of_it));
+            CHECK_OK(
+                sp_training_new(&context, &b.body, b.U, &(sp_training_measure){.scale = scale}, &poses, 0, &all_of_it));
             int64_t m = sp_training_rows(training), n = b.elements;
-            double *A = calloc((size_t)(m * n), 8), *rho = calloc((size_t)m, 8), *c = calloc((size_t)n, 8), *norm = calloc((size_t)n, 8), *some = calloc((size_t)n, 8), *part = calloc((size_t)n, 8);
+            double *A = calloc((size_t)(m * n), 8), *rho = calloc((size_t)m, 8), *c = calloc((size_t)n, 8),
+                   *norm = calloc((size_t)n, 8), *some = calloc((size_t)n, 8), *part = calloc((size_t)n, 8);
             int64_t *all = calloc((size_t)n, 8);
             for (int64_t e = 0; e < n; e++)
                 all[e] = n - 1 - e;
@@ -168,8 +173,9 @@ static void all_elements(const held_block *b, bool modal, bool random, sp_cubatu
     CHECK_OK(sp_cubature_check(&context, cubature, n));
 }
 
-/* With the stiffness of rest the linear part of the force is exact whatever the weights: K(0) is that of the body, forces of small displacements too, estimates that of both corrected
- * sums; the error that training states is that of the corrected force. */
+/* With the stiffness of rest the linear part of the force is exact whatever the weights: K(0) is that of the body,
+ * forces of small displacements too, estimates that of both corrected sums; the error that training states is that of
+ * the corrected force. */
 static void exact_linear_part(void)
 {
     for (int variant = 0; variant < 3; variant++)
@@ -190,7 +196,8 @@ static void exact_linear_part(void)
             for (int k = 0; k < R * R; k++)
                 CHECK_NEAR(K[k], K0[k], 1e-12 * cblas_dnrm2(R * R, K0, 1));
             CHECK(cblas_dnrm2(R, f, 1) == 0, "a force at rest");
-            CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){.stiffness = K0}, &poses, 0, &training));
+            CHECK_OK(
+                sp_training_new(&context, &b.body, b.U, &(sp_training_measure){.stiffness = K0}, &poses, 0, &training));
             CHECK_OK(sp_cubature_error(&context, training, &cubature, false, &error, &deviation));
             sp_cubature other = cubature;
             other.weight = cubature.nested;
@@ -223,7 +230,10 @@ static void exact_linear_part(void)
                     plus[j] += step;
                     minus[j] -= step;
                     force.evaluate(force.self, poses.q, false, f, NULL);
-                    CHECK_NEAR((force.evaluate(force.self, plus, false, NULL, NULL) - force.evaluate(force.self, minus, false, NULL, NULL)) / (2 * step), f[j], 1e-5 * cblas_dnrm2(R, f, 1));
+                    CHECK_NEAR((force.evaluate(force.self, plus, false, NULL, NULL) -
+                                force.evaluate(force.self, minus, false, NULL, NULL)) /
+                                   (2 * step),
+                               f[j], 1e-5 * cblas_dnrm2(R, f, 1));
                 }
             }
             force.destroy(force.self);
@@ -251,7 +261,8 @@ static void unit_weights_are_direct_projection(void)
                 double q[R], f[R], g[R], K[R * R], D[R * R] = {0}; /* the lower triangle only */
                 for (int j = 0; j < R; j++)
                     q[j] = 0.08 * sp_random_normal(8, 8, (uint64_t)j);
-                double energy = force.evaluate(force.self, q, definite, f, K), expected = direct.evaluate(direct.self, q, definite, g, D);
+                double energy = force.evaluate(force.self, q, definite, f, K),
+                       expected = direct.evaluate(direct.self, q, definite, g, D);
                 CHECK_NEAR(energy, modal ? 0 : expected, 1e-12 * expected);
                 for (int j = 0; j < R; j++) {
                     CHECK_NEAR(f[j], g[j], 1e-11 * cblas_dnrm2(R, g, 1));
@@ -269,7 +280,8 @@ static void unit_weights_are_direct_projection(void)
         }
 }
 
-/* Random weights: the stiffness is the derivative of the force, whole where weights differ by coordinate; the force that of the energy where they do not. */
+/* Random weights: the stiffness is the derivative of the force, whole where weights differ by coordinate; the force
+ * that of the energy where they do not. */
 /* u_jᵀK(0)u_j by central differences of the exact projected force. */
 static double stiffness_by_differences(held_block *b, int j)
 {
@@ -308,7 +320,8 @@ static void derivatives(void)
                     memcpy(minus, q, sizeof q);
                     plus[j] += step;
                     minus[j] -= step;
-                    double up = force.evaluate(force.self, plus, false, fp, NULL), down = force.evaluate(force.self, minus, false, fm, NULL);
+                    double up = force.evaluate(force.self, plus, false, fp, NULL),
+                           down = force.evaluate(force.self, minus, false, fm, NULL);
                     if (!modal)
                         CHECK_NEAR((up - down) / (2 * step), f[j], 1e-4 * cblas_dnrm2(R, f, 1));
                     for (int i = 0; i < R; i++) {
@@ -316,7 +329,8 @@ static void derivatives(void)
                         asymmetry = fmax(asymmetry, fabs(K[j * R + i] - K[i * R + j]));
                     }
                 }
-            CHECK(error[1] < 1e-5 * size && fabs(log2(error[0] / error[1]) - 2) < 0.1, "variant %d: errors %g, %g of %g", variant, error[0], error[1], size);
+            CHECK(error[1] < 1e-5 * size && fabs(log2(error[0] / error[1]) - 2) < 0.1,
+                  "variant %d: errors %g, %g of %g", variant, error[0], error[1], size);
             CHECK(modal ? asymmetry > 1e-3 * size : asymmetry < 1e-13 * size, "asymmetry %g of %g", asymmetry, size);
             /* the estimate by its own definition */
             sp_cubature second = cubature;
@@ -366,7 +380,9 @@ static void minimum_of_the_whole_problem(void)
         all[e] = e;
     CHECK_OK(sp_training_columns(training, n, all, A));
     CHECK_OK(sp_nnls(&context, m, n, A, m, sp_training_target(training), &(sp_nnls_parameters){0}, w, &whole));
-    CHECK_OK(sp_cubature_train(&context, &b.body, training, &(sp_cubature_parameters){.method = SP_CUBATURE_NNLS, .nested = true}, &cubature, &report));
+    CHECK_OK(sp_cubature_train(&context, &b.body, training,
+                               &(sp_cubature_parameters){.method = SP_CUBATURE_NNLS, .nested = true}, &cubature,
+                               &report));
     CHECK(report.reached, "not reached");
     CHECK(report.kkt < 1e-9, "KKT %g", report.kkt);
     CHECK_NEAR(report.error, whole.residual, 1e-7);
@@ -374,8 +390,10 @@ static void minimum_of_the_whole_problem(void)
     CHECK_NEAR(error, report.error, 1e-9);
     CHECK_OK(sp_cubature_error(&context, training, &cubature, true, &error, NULL));
     CHECK_NEAR(error, report.nested_error, 1e-9);
-    CHECK(report.nested_count <= (cubature.count + 1) / 2 && report.nested_count > 0, "%lld of %lld nested", (long long)report.nested_count, (long long)cubature.count);
-    NOTE("%lld elements of %lld, error %.2e, KKT %.1e in %lld passes", (long long)cubature.count, (long long)n, report.error, report.kkt, (long long)report.passes);
+    CHECK(report.nested_count <= (cubature.count + 1) / 2 && report.nested_count > 0, "%lld of %lld nested",
+          (long long)report.nested_count, (long long)cubature.count);
+    NOTE("%lld elements of %lld, error %.2e, KKT %.1e in %lld passes", (long long)cubature.count, (long long)n,
+         report.error, report.kkt, (long long)report.passes);
     free(A), free(w), free(all);
     sp_cubature_free(&cubature);
     sp_training_free(training);
@@ -410,7 +428,8 @@ static void add_round(void *data, int64_t count, const int64_t *element)
     m->round = m->known;
 }
 
-/* Every method meets its tolerance on the training poses and comes near it on others; fewer elements than bodies have; the same for any number of threads, and after a stop. */
+/* Every method meets its tolerance on the training poses and comes near it on others; fewer elements than bodies have;
+ * the same for any number of threads, and after a stop. */
 static void methods(void)
 {
     for (int variant = 1; variant < 3; variant++)
@@ -420,7 +439,8 @@ static void methods(void)
             sp_training *training, *judge;
             sp_cubature first = {0};
             sp_cubature_report report;
-            sp_cubature_parameters parameters = {.method = (enum sp_cubature_method)method, .tolerance = 0.02, .candidates = 30};
+            sp_cubature_parameters parameters = {
+                .method = (enum sp_cubature_method)method, .tolerance = 0.02, .candidates = 30};
             memory log = {{0}, {0}, 0, 0, 0};
             double error;
             make_block(variant, 12, &b);
@@ -448,7 +468,9 @@ static void methods(void)
                     first = cubature;
                     continue;
                 }
-                CHECK(cubature.count == first.count && !memcmp(cubature.element, first.element, (size_t)first.count * 8) && !memcmp(cubature.weight, first.weight, (size_t)first.count * 8),
+                CHECK(cubature.count == first.count &&
+                          !memcmp(cubature.element, first.element, (size_t)first.count * 8) &&
+                          !memcmp(cubature.weight, first.weight, (size_t)first.count * 8),
                       "variant %d method %d: %d threads give others", variant, method, threads);
                 sp_cubature_free(&cubature);
             }
@@ -458,8 +480,9 @@ static void methods(void)
             CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &others, 0, &judge));
             CHECK_OK(sp_cubature_error(&context, judge, &first, false, &error, NULL));
             CHECK(error < 0.08, "held out: %g", error);
-            NOTE("variant %d, method %d: %lld of %lld elements, error %.3f, held out %.3f, %lld passes, %lld rounds", variant, method, (long long)first.count, (long long)b.elements,
-                 report.error, error, (long long)report.passes, (long long)report.rounds);
+            NOTE("variant %d, method %d: %lld of %lld elements, error %.3f, held out %.3f, %lld passes, %lld rounds",
+                 variant, method, (long long)first.count, (long long)b.elements, report.error, error,
+                 (long long)report.passes, (long long)report.rounds);
             sp_training_free(judge);
             sp_cubature_free(&first);
             sp_list_free(&log.numbers);
@@ -484,7 +507,9 @@ static void against_polynomials(void)
     make_block(0, 12, &b);
     make_poses(&b, 60, 0.05, &poses);
     CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &poses, 0, &training));
-    CHECK_OK(sp_cubature_train(&context, &b.body, training, &(sp_cubature_parameters){.method = SP_CUBATURE_NNLS, .tolerance = 0.01}, &cubature, &report));
+    CHECK_OK(sp_cubature_train(&context, &b.body, training,
+                               &(sp_cubature_parameters){.method = SP_CUBATURE_NNLS, .tolerance = 0.01}, &cubature,
+                               &report));
     CHECK_OK(sp_polynomials_new(&context, &b.body, R, b.U, &(sp_polynomial_parameters){0}, &polynomials, &made));
     CHECK_OK(sp_polynomial_reduced_force(&context, &polynomials, R, &exact));
     CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, &force));
@@ -543,14 +568,18 @@ static void sampling(void)
     for (int j = 0; j < R; j++)
         wild.q[R + j] = 20;
     wild.q[0] = wild.q[2 * R] = 0.01;
-    CHECK(sp_poses_evaluate(&context, &b.body, b.U, 0, 0, 3, &wild, NULL) == SP_INPUT && strstr(context.message, "pose 1"), "%s", context.message);
+    CHECK(sp_poses_evaluate(&context, &b.body, b.U, 0, 0, 3, &wild, NULL) == SP_INPUT &&
+              strstr(context.message, "pose 1"),
+          "%s", context.message);
     CHECK_OK(sp_poses_evaluate(&context, &b.body, b.U, 0, 0, 3, &wild, &shrunk));
-    CHECK(shrunk == 1 && wild.q[0] == 0.01 && wild.q[R] < 20 && wild.q[R] > 0 && isfinite(wild.force[R]), "%lld shrunk, %g", (long long)shrunk, wild.q[R]);
+    CHECK(shrunk == 1 && wild.q[0] == 0.01 && wild.q[R] < 20 && wild.q[R] > 0 && isfinite(wild.force[R]),
+          "%lld shrunk, %g", (long long)shrunk, wild.q[R]);
     wild.count = 1;
     memset(wild.q, 0, R * sizeof(double));
     CHECK_OK(sp_poses_evaluate(&context, &b.body, b.U, 0, 0, 1, &wild, NULL));
     sp_training *training = NULL;
-    CHECK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &wild, 0, &training) == SP_INPUT, "a pose at rest");
+    CHECK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &wild, 0, &training) == SP_INPUT,
+          "a pose at rest");
     sp_poses_free(&wild);
     free(q), free(again);
     free_held_block(&b);

@@ -38,7 +38,8 @@ static int64_t choice(uint64_t stream, int64_t i, int64_t count)
 
 /* ---- meshes ---- */
 
-/* A box without some of its hexahedra, or with few of them: parts of it hang together by edges and corners, or not at all. */
+/* A box without some of its hexahedra, or with few of them: parts of it hang together by edges and corners, or not at
+ * all. */
 static void make_holes(int n, bool sparse, uint64_t stream, sp_mesh *mesh)
 {
     int64_t kept = 0;
@@ -123,7 +124,9 @@ static void embed(sp_mesh *mesh)
     }
     for (int64_t t = 0; t < s->triangle_count; t++)
         for (int a = 0; a < 3; a++)
-            s->triangles[3 * t + a] = a == 0 ? t % elements : t % 2 ? choice(40, 3 * t + a, elements) : (t + a * (1 + t % 3)) % elements;
+            s->triangles[3 * t + a] = a == 0  ? t % elements
+                                      : t % 2 ? choice(40, 3 * t + a, elements)
+                                              : (t + a * (1 + t % 3)) % elements;
 }
 
 /* ---- the definition again, by pairs of elements ---- */
@@ -158,7 +161,8 @@ static bool face_at(const sp_mesh *mesh, int64_t e, int64_t f, int64_t vertex)
 }
 
 /* group [count]: the lowest of the listed elements around the vertex that it goes with. */
-static void groups_at(const sp_mesh *mesh, const int64_t *side, int64_t vertex, int count, const int64_t *around, int64_t *group)
+static void groups_at(const sp_mesh *mesh, const int64_t *side, int64_t vertex, int count, const int64_t *around,
+                      int64_t *group)
 {
     bool parted = false, changed = true;
     for (int i = 0; i < count; i++) {
@@ -171,7 +175,8 @@ static void groups_at(const sp_mesh *mesh, const int64_t *side, int64_t vertex, 
         changed = false;
         for (int i = 0; i < count; i++)
             for (int j = 0; j < count; j++)
-                if (group[i] < group[j] && side[around[i]] == side[around[j]] && face_at(mesh, around[i], around[j], vertex)) {
+                if (group[i] < group[j] && side[around[i]] == side[around[j]] &&
+                    face_at(mesh, around[i], around[j], vertex)) {
                     group[j] = group[i];
                     changed = true;
                 }
@@ -210,8 +215,8 @@ static int64_t check_definition(const sp_mesh *mesh, const int64_t *side, const 
             }
         }
     }
-    CHECK(wrong == 0 && next == r->mesh.vertex_count, "%lld corners are wrong, %lld vertices instead of %lld", (long long)wrong, (long long)r->mesh.vertex_count,
-          (long long)next);
+    CHECK(wrong == 0 && next == r->mesh.vertex_count, "%lld corners are wrong, %lld vertices instead of %lld",
+          (long long)wrong, (long long)r->mesh.vertex_count, (long long)next);
     return parted;
 }
 
@@ -224,7 +229,8 @@ static void random_partitions(void)
             result r;
             int64_t side[1000];
             make_kind(kind, kind ? 3 : 4, 10 * turn, &mesh);
-            for (int64_t e = 0; e < sp_mesh_element_count(&mesh); e++) /* from one side to eight; negative and large numbers */
+            for (int64_t e = 0; e < sp_mesh_element_count(&mesh);
+                 e++) /* from one side to eight; negative and large numbers */
                 side[e] = choice(turn + 100, e / (turn % 2 ? 1 : 5), 1 + (int64_t)turn % 8) * (INT64_MAX / 8) - 9;
             cut_by(&mesh, side, &r);
             int64_t here = check_definition(&mesh, side, &r);
@@ -260,11 +266,14 @@ static void planes_double_what_lies_between(void)
         int64_t next = mesh.vertex_count;
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             if (mesh.vertices[3 * v] == 1)
-                CHECK(next < r.mesh.vertex_count && r.origin[next++] == v, "vertex %lld has no copy in its place", (long long)v);
-        CHECK(next == r.mesh.vertex_count && next - mesh.vertex_count == 4 * 3, "%lld copies", (long long)(r.mesh.vertex_count - mesh.vertex_count));
+                CHECK(next < r.mesh.vertex_count && r.origin[next++] == v, "vertex %lld has no copy in its place",
+                      (long long)v);
+        CHECK(next == r.mesh.vertex_count && next - mesh.vertex_count == 4 * 3, "%lld copies",
+              (long long)(r.mesh.vertex_count - mesh.vertex_count));
         double volume[2] = {0};
         for (int64_t e = 0; e < count; e++) {
-            CHECK(sp_mesh_element_volume(&mesh, e) == sp_mesh_element_volume(&r.mesh, e), "element %lld has another volume", (long long)e);
+            CHECK(sp_mesh_element_volume(&mesh, e) == sp_mesh_element_volume(&r.mesh, e),
+                  "element %lld has another volume", (long long)e);
             volume[side[e]] += sp_mesh_element_volume(&r.mesh, e);
         }
         CHECK_NEAR(volume[0], 1.5, 1e-14);
@@ -275,7 +284,8 @@ static void planes_double_what_lies_between(void)
         cut_by(&mesh, side, &r);
         int64_t label[200], pieces;
         CHECK_OK(sp_mesh_components(&context, &r.mesh, label, &pieces));
-        CHECK(pieces == 4 && r.mesh.vertex_count == (3 + 3) * (2 + 3) * 3, "%lld pieces, %lld vertices", (long long)pieces, (long long)r.mesh.vertex_count);
+        CHECK(pieces == 4 && r.mesh.vertex_count == (3 + 3) * (2 + 3) * 3, "%lld pieces, %lld vertices",
+              (long long)pieces, (long long)r.mesh.vertex_count);
         result_free(&r);
         sp_mesh_free(&mesh);
     }
@@ -296,9 +306,11 @@ static void planes_in_a_region(void)
     sp_mesh_sides_of_plane(&mesh, (double[]){1, 0, 0}, 2, 1, 8, side);
     for (int64_t e = 0; e < 8; e++)
         CHECK(side[e] == (e >= 6 ? 8 : 0), "element %lld is on side %lld", (long long)e, (long long)side[e]);
-    /* the upper right quarter comes off: three vertices along the one edge and two more along the other, in two layers */
+    /* the upper right quarter comes off: three vertices along the one edge and two more along the other, in two layers
+     */
     cut_by(&mesh, side, &r);
-    CHECK(r.mesh.vertex_count == mesh.vertex_count + 2 * (3 + 1), "%lld new vertices", (long long)(r.mesh.vertex_count - mesh.vertex_count));
+    CHECK(r.mesh.vertex_count == mesh.vertex_count + 2 * (3 + 1), "%lld new vertices",
+          (long long)(r.mesh.vertex_count - mesh.vertex_count));
     CHECK(!memcmp(r.mesh.region, mesh.region, 8 * sizeof(int64_t)) && r.mesh.material_count == 2, "regions are others");
     result_free(&r);
     sp_mesh_free(&mesh);
@@ -310,14 +322,18 @@ static void edges_and_corners(void)
 {
     static const struct {
         int64_t kept[4], side[4];
-        int count, copies; /* of the two vertices in the middle of 2 × 2 × 1 hexahedra, and of those on the outer edges between */
+        int count, copies; /* of the two vertices in the middle of 2 × 2 × 1 hexahedra, and of those on the outer edges
+                              between */
     } cases[] = {
-        {{0, 3}, {5, 5}, 2, 0},                /* one side, held together by an edge from the start: stays */
-        {{0, 3}, {5, 6}, 2, 2},                /* two sides by an edge: comes apart */
-        {{0, 1, 2, 3}, {1, 2, 2, 1}, 4, 6 + 8},/* a chessboard: no edge is left in the middle, where it is on the cut */
-        {{0, 1, 2, 3}, {1, 1, 1, 2}, 4, 2 + 4},/* a corner comes off: the others are a chain by faces */
+        {{0, 3}, {5, 5}, 2, 0}, /* one side, held together by an edge from the start: stays */
+        {{0, 3}, {5, 6}, 2, 2}, /* two sides by an edge: comes apart */
+        {{0, 1, 2, 3},
+         {1, 2, 2, 1},
+         4,
+         6 + 8}, /* a chessboard: no edge is left in the middle, where it is on the cut */
+        {{0, 1, 2, 3}, {1, 1, 1, 2}, 4, 2 + 4}, /* a corner comes off: the others are a chain by faces */
         {{0, 2, 3}, {1, 1, 1}, 3, 0},
-        {{0, 1, 3}, {1, 2, 1}, 3, 4 + 4},      /* one between two others: those hung together through it, and by the edge */
+        {{0, 1, 3}, {1, 2, 1}, 3, 4 + 4}, /* one between two others: those hung together through it, and by the edge */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sp_mesh mesh;
@@ -328,13 +344,15 @@ static void edges_and_corners(void)
         mesh.hex_count = cases[i].count;
         cut_by(&mesh, cases[i].side, &r);
         check_definition(&mesh, cases[i].side, &r);
-        CHECK(r.mesh.vertex_count - mesh.vertex_count == cases[i].copies, "case %d: %lld copies, expected %d", (int)i, (long long)(r.mesh.vertex_count - mesh.vertex_count), cases[i].copies);
+        CHECK(r.mesh.vertex_count - mesh.vertex_count == cases[i].copies, "case %d: %lld copies, expected %d", (int)i,
+              (long long)(r.mesh.vertex_count - mesh.vertex_count), cases[i].copies);
         result_free(&r);
         sp_mesh_free(&mesh);
     }
 }
 
-/* A cut by one set of sides and then by another is the cut by their pairs, and a second one by the same sides does nothing. */
+/* A cut by one set of sides and then by another is the cut by their pairs, and a second one by the same sides does
+ * nothing. */
 static void cuts_compose(void)
 {
     for (int kind = 0; kind < 3; kind++) {
@@ -351,8 +369,8 @@ static void cuts_compose(void)
         cut_by(&mesh, a, &one);
         cut_by(&one.mesh, b, &two);
         cut_by(&mesh, pair, &both);
-        CHECK(two.mesh.vertex_count == both.mesh.vertex_count && two.mesh.vertex_count > one.mesh.vertex_count, "%lld and %lld vertices", (long long)two.mesh.vertex_count,
-              (long long)both.mesh.vertex_count);
+        CHECK(two.mesh.vertex_count == both.mesh.vertex_count && two.mesh.vertex_count > one.mesh.vertex_count,
+              "%lld and %lld vertices", (long long)two.mesh.vertex_count, (long long)both.mesh.vertex_count);
         for (int64_t e = 0; e < elements; e++)
             for (int64_t f = 0; f < e; f++) {
                 int64_t x[8], y[8];
@@ -364,7 +382,8 @@ static void cuts_compose(void)
             }
         CHECK(wrong == 0, "%lld pairs of elements differ", (long long)wrong);
         cut_by(&both.mesh, pair, &again);
-        CHECK(again.mesh.vertex_count == both.mesh.vertex_count && again.dropped == 0, "cut again: %lld vertices more", (long long)(again.mesh.vertex_count - both.mesh.vertex_count));
+        CHECK(again.mesh.vertex_count == both.mesh.vertex_count && again.dropped == 0, "cut again: %lld vertices more",
+              (long long)(again.mesh.vertex_count - both.mesh.vertex_count));
         result_free(&one);
         result_free(&two);
         result_free(&both);
@@ -396,19 +415,26 @@ static void everything_is_carried_over(void)
         }
         cut_by(&mesh, side, &r);
         const sp_mesh *cut = &r.mesh;
-        CHECK(!memcmp(cut->factor, mesh.factor, (size_t)elements * 2 * sizeof(double)) && !memcmp(cut->fibre, mesh.fibre, (size_t)elements * 3 * sizeof(double)) &&
-                  !memcmp(cut->region, mesh.region, (size_t)elements * sizeof(int64_t)) && !memcmp(cut->materials, mesh.materials, sizeof *mesh.materials),
+        CHECK(!memcmp(cut->factor, mesh.factor, (size_t)elements * 2 * sizeof(double)) &&
+                  !memcmp(cut->fibre, mesh.fibre, (size_t)elements * 3 * sizeof(double)) &&
+                  !memcmp(cut->region, mesh.region, (size_t)elements * sizeof(int64_t)) &&
+                  !memcmp(cut->materials, mesh.materials, sizeof *mesh.materials),
               "kind %d", kind);
-        CHECK(cut->quadrature == 2 && cut->hex_count == mesh.hex_count && cut->tet_count == mesh.tet_count && cut->material_count == 1, "kind %d", kind);
+        CHECK(cut->quadrature == 2 && cut->hex_count == mesh.hex_count && cut->tet_count == mesh.tet_count &&
+                  cut->material_count == 1,
+              "kind %d", kind);
         for (int64_t v = 0; v < cut->vertex_count; v++) { /* vertex 3 i is held by axes 1 + i % 7 */
             int64_t from = r.origin[v];
             bool is_held = from % 3 == 0;
-            wrong += is_held && (held >= cut->fixed_count || cut->fixed[held] != v || cut->fixed_axes[held] != 1 + from / 3 % 7);
+            wrong += is_held &&
+                     (held >= cut->fixed_count || cut->fixed[held] != v || cut->fixed_axes[held] != 1 + from / 3 % 7);
             held += is_held;
             wrong += memcmp(cut->vertices + 3 * v, mesh.vertices + 3 * from, 3 * sizeof(double)) != 0;
         }
-        CHECK(wrong == 0 && held == cut->fixed_count && held > mesh.fixed_count, "%lld wrong, %lld held of %lld", (long long)wrong, (long long)held, (long long)cut->fixed_count);
-        CHECK(!memcmp(cut->surface.weights, mesh.surface.weights, (size_t)(mesh.surface.width * elements) * sizeof(double)) &&
+        CHECK(wrong == 0 && held == cut->fixed_count && held > mesh.fixed_count, "%lld wrong, %lld held of %lld",
+              (long long)wrong, (long long)held, (long long)cut->fixed_count);
+        CHECK(!memcmp(cut->surface.weights, mesh.surface.weights,
+                      (size_t)(mesh.surface.width * elements) * sizeof(double)) &&
                   !memcmp(cut->surface.element, mesh.surface.element, (size_t)elements * sizeof(int64_t)) &&
                   !memcmp(cut->surface.vertices, mesh.surface.vertices, (size_t)elements * 3 * sizeof(double)),
               "kind %d: the surface", kind);
@@ -468,22 +494,27 @@ static void triangles_that_are_dropped(void)
             reasons[1] += pieces && !sides;
             reasons[2] += neighbours && !sides && !pieces;
             if (!(sides || pieces || neighbours))
-                wrong += kept >= r.mesh.surface.triangle_count || memcmp(r.mesh.surface.triangles + 3 * kept++, at, 3 * sizeof *at) != 0;
+                wrong += kept >= r.mesh.surface.triangle_count ||
+                         memcmp(r.mesh.surface.triangles + 3 * kept++, at, 3 * sizeof *at) != 0;
         }
-        CHECK(wrong == 0 && kept == r.mesh.surface.triangle_count && r.dropped == mesh.surface.triangle_count - kept, "%lld wrong, %lld kept of %lld, %lld dropped",
-              (long long)wrong, (long long)kept, (long long)mesh.surface.triangle_count, (long long)r.dropped);
+        CHECK(wrong == 0 && kept == r.mesh.surface.triangle_count && r.dropped == mesh.surface.triangle_count - kept,
+              "%lld wrong, %lld kept of %lld, %lld dropped", (long long)wrong, (long long)kept,
+              (long long)mesh.surface.triangle_count, (long long)r.dropped);
         result_free(&r);
         sp_mesh_free(&mesh);
     }
-    NOTE("dropped: %lld over two sides (%lld of them over two pieces already), %lld over two pieces of one, %lld over neighbours parted in one piece; kept over two pieces: %lld",
-         (long long)reasons[0], (long long)reasons[3], (long long)reasons[1], (long long)reasons[2], (long long)reasons[4]);
+    NOTE("dropped: %lld over two sides (%lld of them over two pieces already), %lld over two pieces of one, %lld over "
+         "neighbours parted in one piece; kept over two pieces: %lld",
+         (long long)reasons[0], (long long)reasons[3], (long long)reasons[1], (long long)reasons[2],
+         (long long)reasons[4]);
     CHECK(reasons[0] && reasons[1] && reasons[2] && reasons[3] && reasons[4], "not every reason occurs");
 }
 
 /* ---- mechanics ---- */
 
 /* Pᵀ A' P = A, where P gives every copy what its origin has; and nothing couples two pieces. */
-static void compare_matrices(const char *what, const sp_body *body, const sp_sparse *A, const sp_body *cut_body, const sp_sparse *cut, const int64_t *origin, const int64_t *piece)
+static void compare_matrices(const char *what, const sp_body *body, const sp_sparse *A, const sp_body *cut_body,
+                             const sp_sparse *cut, const int64_t *origin, const int64_t *piece)
 {
     double worst = 0, largest = 0;
     int64_t couplings = 0;
@@ -544,10 +575,14 @@ static void masses_momenta_and_stiffness(void)
         CHECK_OK(sp_body_mass_compressed(&context, &cut_body, false, &cut_M));
         compare_matrices("K", &body, &K, &cut_body, &cut_K, r.origin, piece);
         compare_matrices("M", &body, &M, &cut_body, &cut_M, r.origin, piece);
-        /* a velocity of the old mesh: copies move with their origin, and every piece has the momentum that its elements had */
-        double *velocity = sp_pool_new(&r.pool, 3 * mesh.vertex_count, sizeof(double)), *momentum = sp_pool_new(&r.pool, 3 * mesh.vertex_count, sizeof(double));
-        double *cut_velocity = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double)), *cut_momentum = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double));
-        double *lumped = sp_pool_new(&r.pool, r.mesh.vertex_count, sizeof(double)), expected[200] = {0}, measured[200] = {0}, total[2][3] = {{0}};
+        /* a velocity of the old mesh: copies move with their origin, and every piece has the momentum that its elements
+         * had */
+        double *velocity = sp_pool_new(&r.pool, 3 * mesh.vertex_count, sizeof(double)),
+               *momentum = sp_pool_new(&r.pool, 3 * mesh.vertex_count, sizeof(double));
+        double *cut_velocity = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double)),
+               *cut_momentum = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double));
+        double *lumped = sp_pool_new(&r.pool, r.mesh.vertex_count, sizeof(double)), expected[200] = {0},
+               measured[200] = {0}, total[2][3] = {{0}};
         random_field(3 * mesh.vertex_count, 5, velocity);
         for (int64_t v = 0; v < r.mesh.vertex_count; v++)
             memcpy(cut_velocity + 3 * v, velocity + 3 * r.origin[v], 3 * sizeof(double));
@@ -567,7 +602,8 @@ static void masses_momenta_and_stiffness(void)
         for (int64_t p = 0; p < pieces; p++)
             CHECK_NEAR(measured[p], expected[p], 1e-12 * expected[p]);
         /* one piece moves away from the others at no cost */
-        double *u = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double)), *f = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double)), largest = 0;
+        double *u = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double)),
+               *f = sp_pool_new(&r.pool, 3 * r.mesh.vertex_count, sizeof(double)), largest = 0;
         for (int64_t v = 0; v < r.mesh.vertex_count; v++)
             for (int c = 0; c < 3; c++)
                 u[3 * v + c] = piece[v] == 1 ? 0.25 * (c + 1) : 0;
@@ -598,23 +634,31 @@ static void other_meshes_are_refused(void)
     sp_mesh_sides_of_plane(&mesh, (double[]){0, 0, 1}, 1, -1, 1, side);
     cut_by(&mesh, side, &r);
     int64_t last = r.mesh.vertex_count - 1, kept;
-    CHECK(sp_mesh_check_cut(&context, &other, &r.mesh, r.origin) == SP_INPUT && strstr(context.message, "8 hexahedra"), "%s", context.message);
-    CHECK(sp_mesh_check_cut(&context, &r.mesh, &mesh, r.origin) == SP_INPUT && strstr(context.message, "27 vertices"), "%s", context.message);
+    CHECK(sp_mesh_check_cut(&context, &other, &r.mesh, r.origin) == SP_INPUT && strstr(context.message, "8 hexahedra"),
+          "%s", context.message);
+    CHECK(sp_mesh_check_cut(&context, &r.mesh, &mesh, r.origin) == SP_INPUT && strstr(context.message, "27 vertices"),
+          "%s", context.message);
     for (int i = 0; i < 5; i++) {
         const struct {
             int64_t *at, value;
             const char *message;
         } damage[] = {
-            {&r.origin[last], -1, "origin: vertex 35"}, {&r.origin[last], 27, "vertex 27 of 27"},        {&r.origin[3], 4, "origin: vertex 3 is"},
-            {&r.origin[last], 16, "vertices: vertex 35"}, {&r.mesh.hex[8 * 7 + 2], 3, "element 7 comes from vertex 3"},
+            {&r.origin[last], -1, "origin: vertex 35"},
+            {&r.origin[last], 27, "vertex 27 of 27"},
+            {&r.origin[3], 4, "origin: vertex 3 is"},
+            {&r.origin[last], 16, "vertices: vertex 35"},
+            {&r.mesh.hex[8 * 7 + 2], 3, "element 7 comes from vertex 3"},
         };
         kept = *damage[i].at;
         *damage[i].at = damage[i].value;
-        CHECK(sp_mesh_check_cut(&context, &mesh, &r.mesh, r.origin) == SP_INPUT && strstr(context.message, damage[i].message), "%d: %s", i, context.message);
+        CHECK(sp_mesh_check_cut(&context, &mesh, &r.mesh, r.origin) == SP_INPUT &&
+                  strstr(context.message, damage[i].message),
+              "%d: %s", i, context.message);
         *damage[i].at = kept;
     }
     r.mesh.region[5] = 1;
-    CHECK(sp_mesh_check_cut(&context, &mesh, &r.mesh, r.origin) == SP_INPUT && strstr(context.message, "element 5"), "%s", context.message);
+    CHECK(sp_mesh_check_cut(&context, &mesh, &r.mesh, r.origin) == SP_INPUT && strstr(context.message, "element 5"),
+          "%s", context.message);
     result_free(&r);
     sp_mesh_free(&mesh);
     sp_mesh_free(&other);
@@ -623,13 +667,15 @@ static void other_meshes_are_refused(void)
 static const char hash_text[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 /* Writes a cut mesh, or with origin NULL one without that member, and reads it back. */
-static int there_and_back(const sp_mesh *mesh, const char *cut_from, const int64_t *origin, sp_pool *pool, char found[SP_HASH_LENGTH], int64_t *count, int64_t **read)
+static int there_and_back(const sp_mesh *mesh, const char *cut_from, const int64_t *origin, sp_pool *pool,
+                          char found[SP_HASH_LENGTH], int64_t *count, int64_t **read)
 {
     int descriptor = memfd_create("cut", 0);
     sp_writer *writer;
     sp_file file;
     sp_mesh back;
-    json_t *meta = json_pack("{s:s, s:s}", "kind", "mesh", "format_version", SP_FORMAT_VERSION), *judged = json_object();
+    json_t *meta = json_pack("{s:s, s:s}", "kind", "mesh", "format_version", SP_FORMAT_VERSION),
+           *judged = json_object();
     CHECK_OK(sp_writer_open(&context, descriptor, &writer));
     if (origin)
         CHECK_OK(sp_mesh_write_cut(&context, writer, meta, mesh, cut_from, origin));
@@ -662,25 +708,39 @@ static void files_of_cut_meshes(void)
     int64_t side[8] = {0, 1}, count, *origin, kept;
     make_box(2, 2, 2, 1, 0, &mesh);
     cut_by(&mesh, side, &r);
-    CHECK(r.mesh.vertex_count == 27 + 7, "%lld vertices", (long long)r.mesh.vertex_count); /* all corners of the element but the outer one */
+    CHECK(r.mesh.vertex_count == 27 + 7, "%lld vertices",
+          (long long)r.mesh.vertex_count); /* all corners of the element but the outer one */
     CHECK_OK(there_and_back(&r.mesh, hash_text, r.origin, &r.pool, hash, &count, &origin));
-    CHECK(!strcmp(hash, hash_text) && count == r.mesh.vertex_count && !memcmp(origin, r.origin, (size_t)count * sizeof *origin), "another origin");
+    CHECK(!strcmp(hash, hash_text) && count == r.mesh.vertex_count &&
+              !memcmp(origin, r.origin, (size_t)count * sizeof *origin),
+          "another origin");
     CHECK_OK(there_and_back(&mesh, "", NULL, &r.pool, hash, &count, &origin));
     CHECK(!*hash && count == 0 && !origin, "an origin of a mesh that was not cut");
-    CHECK(there_and_back(&r.mesh, hash_text, NULL, &r.pool, hash, &count, &origin) == SP_INPUT && strstr(context.message, "origin is missing"), "%s", context.message);
-    CHECK(there_and_back(&r.mesh, "", r.origin, &r.pool, hash, &count, &origin) == SP_INPUT && strstr(context.message, "cut_from"), "%s", context.message);
-    CHECK(there_and_back(&r.mesh, "0011", r.origin, &r.pool, hash, &count, &origin) == SP_INPUT && strstr(context.message, "cut_from"), "%s", context.message);
+    CHECK(there_and_back(&r.mesh, hash_text, NULL, &r.pool, hash, &count, &origin) == SP_INPUT &&
+              strstr(context.message, "origin is missing"),
+          "%s", context.message);
+    CHECK(there_and_back(&r.mesh, "", r.origin, &r.pool, hash, &count, &origin) == SP_INPUT &&
+              strstr(context.message, "cut_from"),
+          "%s", context.message);
+    CHECK(there_and_back(&r.mesh, "0011", r.origin, &r.pool, hash, &count, &origin) == SP_INPUT &&
+              strstr(context.message, "cut_from"),
+          "%s", context.message);
     const struct {
         int64_t at, value;
         const char *message;
     } damage[] = {
-        {30, -1, "vertex 30 is to be a copy of vertex -1 of 27"}, {33, 27, "vertex 27 of 27"}, {33, INT64_MIN, "of 27"},
-        {5, 4, "vertex 6 is to be a copy of vertex 6 of 5"},      {31, 0, "must not decrease"},
+        {30, -1, "vertex 30 is to be a copy of vertex -1 of 27"},
+        {33, 27, "vertex 27 of 27"},
+        {33, INT64_MIN, "of 27"},
+        {5, 4, "vertex 6 is to be a copy of vertex 6 of 5"},
+        {31, 0, "must not decrease"},
     };
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
         kept = r.origin[damage[i].at];
         r.origin[damage[i].at] = damage[i].value;
-        CHECK(there_and_back(&r.mesh, hash_text, r.origin, &r.pool, hash, &count, &origin) == SP_INPUT && strstr(context.message, damage[i].message), "%d: %s", (int)i, context.message);
+        CHECK(there_and_back(&r.mesh, hash_text, r.origin, &r.pool, hash, &count, &origin) == SP_INPUT &&
+                  strstr(context.message, damage[i].message),
+              "%d: %s", (int)i, context.message);
         r.origin[damage[i].at] = kept;
     }
     result_free(&r);

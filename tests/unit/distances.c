@@ -98,11 +98,13 @@ static void shapes_by_other_formulas(void)
             worst = fmax(worst, fabs(value - measured(all[s], &twelve, x)));
             unit = fmax(unit, fabs(length3(gradient) - 1));
             steepest = fmax(steepest, fabs(value - sp_distance_at(all[s], y, NULL)) / apart(x, y));
-            /* away from the sphere's centre, the box's faces (beyond which second derivatives jump) and its medial planes */
+            /* away from the sphere's centre, the box's faces (beyond which second derivatives jump) and its medial
+             * planes */
             double depth[3];
             for (int k = 0; k < 3; k++) {
                 depth[k] = BOX.half[k] - fabs(x[k] - BOX.centre[k]);
-                smooth &= s == 1 ? apart(x, SPHERE.centre) > 0.1 : s == 0 || (fabs(depth[k]) > 0.05 && fabs(depth[k] - BOX.half[k]) > 0.05);
+                smooth &= s == 1 ? apart(x, SPHERE.centre) > 0.1
+                                 : s == 0 || (fabs(depth[k]) > 0.05 && fabs(depth[k] - BOX.half[k]) > 0.05);
             }
             for (int k = 0; k < 3; k++)
                 smooth &= s != 2 || fabs(depth[k] - depth[(k + 1) % 3]) > 0.05;
@@ -112,7 +114,8 @@ static void shapes_by_other_formulas(void)
                     double up[3] = {x[0], x[1], x[2]}, down[3] = {x[0], x[1], x[2]};
                     up[k] += h;
                     down[k] -= h;
-                    const double slope = (sp_distance_at(all[s], up, NULL) - sp_distance_at(all[s], down, NULL)) / (2 * h);
+                    const double slope =
+                        (sp_distance_at(all[s], up, NULL) - sp_distance_at(all[s], down, NULL)) / (2 * h);
                     error[step] = fmax(error[step], fabs(slope - gradient[k]));
                 }
         }
@@ -129,13 +132,15 @@ static void shapes_by_other_formulas(void)
     CHECK(sp_distance_at(&SPHERE, SPHERE.centre, gradient) == -0.7, "sphere");
     CHECK_NEAR(length3(gradient), 1, 1e-15);
     CHECK_NEAR(sp_distance_at(&BOX, BOX.centre, gradient), -0.3, 1e-16);
-    CHECK(fabs(gradient[2]) == 1 && gradient[0] == 0 && gradient[1] == 0, "%g %g %g", gradient[0], gradient[1], gradient[2]);
+    CHECK(fabs(gradient[2]) == 1 && gradient[0] == 0 && gradient[1] == 0, "%g %g %g", gradient[0], gradient[1],
+          gradient[2]);
     sp_surface_free(&twelve);
 }
 
 static void any_numbers(void)
 {
-    static const double extreme[12] = {0, -0.0, 1, -1, 1e-320, -4e-200, 1e155, -1e160, 1e300, -1e300, DBL_MAX, -DBL_MAX};
+    static const double extreme[12] = {0,     -0.0,   1,     -1,     1e-320,  -4e-200,
+                                       1e155, -1e160, 1e300, -1e300, DBL_MAX, -DBL_MAX};
     sp_field field = field_of(ball, 8, 8, 8, -1, -1, -1, 0.25);
     sp_distance grid;
     sp_distance_of_field(&field, &grid);
@@ -157,7 +162,8 @@ static void any_numbers(void)
             if (s != 1 && s != 5)
                 continue;
             /* in numbers of a wider range */
-            const long double *nothing = (long double[3]){0, 0, 0}, *middle = s == 1 ? (long double[3]){0.1L, -0.2L, 0.3L} : nothing;
+            const long double *nothing = (long double[3]){0, 0, 0},
+                              *middle = s == 1 ? (long double[3]){0.1L, -0.2L, 0.3L} : nothing;
             long double square = 0;
             for (int k = 0; k < 3; k++)
                 square += ((long double)x[k] - middle[k]) * ((long double)x[k] - middle[k]);
@@ -195,7 +201,8 @@ static void lookups_are_interpolants(void)
     sp_field field = field_of(noise, 7, 5, 9, -0.3, 0.2, 1.1, 0.1);
     sp_distance d;
     sp_distance_of_field(&field, &d);
-    CHECK(d.boundary == sp_field_boundary(&field) && d.kind == SP_DISTANCE_GRID && d.field == &field, "boundary %g", d.boundary);
+    CHECK(d.boundary == sp_field_boundary(&field) && d.kind == SP_DISTANCE_GRID && d.field == &field, "boundary %g",
+          d.boundary);
     CHECK(d.slack > sqrt(3) * 0.1 && d.slack < 1.00001 * sqrt(3) * 0.1, "slack %g", d.slack);
     double worst = 0, sloped = 0, differed = 0, beyond = 0;
     int64_t inside = 0, outside = 0;
@@ -230,16 +237,19 @@ static void lookups_are_interpolants(void)
             memcpy(down, x, sizeof down);
             up[k] += 0.005;
             down[k] -= 0.005;
-            differed = fmax(differed, fabs(gradient[k] - (sp_distance_at(&d, up, NULL) - sp_distance_at(&d, down, NULL)) / 0.01));
+            differed = fmax(differed,
+                            fabs(gradient[k] - (sp_distance_at(&d, up, NULL) - sp_distance_at(&d, down, NULL)) / 0.01));
         }
     }
-    /* t is rounded by a few 1e-16 of 20 cells (the origin is 11 cells away), values differ by up to 2 from vertex to vertex */
+    /* t is rounded by a few 1e-16 of 20 cells (the origin is 11 cells away), values differ by up to 2 from vertex to
+     * vertex */
     const double rounding = 3 * 2 * 20 * 4 * DBL_EPSILON;
     CHECK(worst < rounding, "%g", worst);
     CHECK(sloped < 4 * rounding / field.spacing, "%g", sloped);
     CHECK(differed < rounding / 0.005, "%g", differed); /* linear along each axis */
     CHECK(beyond < rounding, "%g", beyond);
-    CHECK(inside > COUNT / 2 && outside > COUNT / 10, "%lld inside, %lld outside", (long long)inside, (long long)outside);
+    CHECK(inside > COUNT / 2 && outside > COUNT / 10, "%lld inside, %lld outside", (long long)inside,
+          (long long)outside);
     sp_field_free(&field);
 }
 
@@ -272,7 +282,8 @@ static void slack_is_enough(void)
     enum { COUNT = 300000 };
     for (int kind = 0; kind < 3; kind++) {
         sp_surface s = star();
-        sp_field field = field_of(kind ? sand : ball, 22, 22, 22, -1.1, -1.1, -1.1, 0.1); /* the ball's centre on a vertex */
+        sp_field field =
+            field_of(kind ? sand : ball, 22, 22, 22, -1.1, -1.1, -1.1, 0.1); /* the ball's centre on a vertex */
         if (kind == 2) {
             const sp_distance_parameters p = {.cells = 24, .scale = 1.2, .cube = true, .sign = SP_FIELD_PSEUDONORMAL};
             sp_distance_report report;
@@ -290,8 +301,9 @@ static void slack_is_enough(void)
                 y[k] = field.origin[k] + side * sp_random_uniform(24, 1, (uint64_t)(3 * i + k));
             const double low = sp_distance_at(&d, y, gradient), slope = length3(gradient);
             for (int k = 0; k < 3; k++) /* anywhere, near, or where it is steepest */
-                x[k] = y[k] + (i % 3 == 2 ? 3 * field.spacing * sp_random_uniform(24, 2, (uint64_t)i) * gradient[k] / slope
-                                          : random_in(25, (uint64_t)(3 * i + k), -1, 1) * (i % 3 ? 2 * field.spacing : side));
+                x[k] = y[k] + (i % 3 == 2
+                                   ? 3 * field.spacing * sp_random_uniform(24, 2, (uint64_t)i) * gradient[k] / slope
+                                   : random_in(25, (uint64_t)(3 * i + k), -1, 1) * (i % 3 ? 2 * field.spacing : side));
             const double gain = sp_distance_at(&d, x, NULL) - apart(x, y) - low;
             across += x[0] < field.origin[0] || x[1] < field.origin[1] || x[2] < field.origin[2];
             short_of += gain > d.slack;
@@ -303,10 +315,12 @@ static void slack_is_enough(void)
         if (kind == 0) { /* from its centre to the middle of a cell: values h, √2 h and √3 h grow by more than ½√3 h */
             const double x[3] = {0.05, 0.05, 0.05}, y[3] = {0, 0, 0};
             const double gain = sp_distance_at(&d, x, NULL) - sp_distance_at(&d, y, NULL) - apart(x, y);
-            CHECK_NEAR(gain, 0.1 * (0.375 + 0.375 * sqrt(2) + 0.125 * sqrt(3) - 0.5 * sqrt(3)), 1e-7); /* single precision */
+            CHECK_NEAR(gain, 0.1 * (0.375 + 0.375 * sqrt(2) + 0.125 * sqrt(3) - 0.5 * sqrt(3)),
+                       1e-7); /* single precision */
             most = fmax(most, gain);
         }
-        CHECK(most > 0.02 * d.slack && steepest > 1.2, "%g of %g, slope %g", most, d.slack, steepest); /* else slack is not tested */
+        CHECK(most > 0.02 * d.slack && steepest > 1.2, "%g of %g, slope %g", most, d.slack,
+              steepest); /* else slack is not tested */
         NOTE("field %d: %.3f of the slack used, slopes up to %.3f", kind, most / d.slack, steepest);
         sp_field_free(&field);
         sp_surface_free(&s);
@@ -360,8 +374,8 @@ static sp_mesh cube_mesh(double distort)
     return mesh;
 }
 
-static sp_deformed_field *deformed_of(const sp_mesh *mesh, int64_t r, const double *U, const sp_field *field, int64_t count,
-                                      const double *points, int nearest)
+static sp_deformed_field *deformed_of(const sp_mesh *mesh, int64_t r, const double *U, const sp_field *field,
+                                      int64_t count, const double *points, int nearest)
 {
     sp_deformed_field *d = NULL;
     const sp_deformed_domain domain = {field, count, points};
@@ -399,7 +413,8 @@ static void affine_motions_are_exact(void)
                 const double value = sp_deformed_field_at(d, x, gradient, NULL);
                 worst = fmax(worst, fabs(value - sp_distance_at(&rest, X, slope)));
                 for (int k = 0; k < 3 && motion > 3; k++)
-                    turned = fmax(turned, fabs(gradient[k] - R[k][0] * slope[0] - R[k][1] * slope[1] - R[k][2] * slope[2]));
+                    turned =
+                        fmax(turned, fabs(gradient[k] - R[k][0] * slope[0] - R[k][1] * slope[1] - R[k][2] * slope[2]));
             }
             /* 1e-15 of positions, times |F⁻¹| and |∇d|, both below 10 */
             CHECK(worst < 1e-12, "k = %d, motion %d: %g", nearest[n], motion, worst);
@@ -429,8 +444,10 @@ static void affine_motions_are_exact(void)
     free(U);
 }
 
-/* Displacement and its gradient at a point of cube_mesh(0) for coordinates q, by weights (1 − s)(1 − t)(1 − u), …: [4, 3]. */
-static void cube_motion(const sp_mesh *mesh, int64_t r, const double *U, const double *q, const double X[3], double u[12])
+/* Displacement and its gradient at a point of cube_mesh(0) for coordinates q, by weights (1 − s)(1 − t)(1 − u), …: [4,
+ * 3]. */
+static void cube_motion(const sp_mesh *mesh, int64_t r, const double *U, const double *q, const double X[3],
+                        double u[12])
 {
     int64_t cell[3];
     double t[3];
@@ -455,8 +472,8 @@ static void cube_motion(const sp_mesh *mesh, int64_t r, const double *U, const d
 }
 
 /* Eq. 3.17: what one proxy says of x, and how far it is. */
-static double one_says(const sp_mesh *mesh, int64_t r, const double *U, const double *q, const sp_field *field, const double P[3],
-                       const double x[3], double *far)
+static double one_says(const sp_mesh *mesh, int64_t r, const double *U, const double *q, const sp_field *field,
+                       const double P[3], const double x[3], double *far)
 {
     double u[12], F[9], offset[3], X[3];
     cube_motion(mesh, r, U, q, P, u);
@@ -466,13 +483,16 @@ static double one_says(const sp_mesh *mesh, int64_t r, const double *U, const do
             F[3 * a + b] = (a == b) + u[3 * (b + 1) + a];
     }
     /* Cramer's rule */
-    const double det = F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
+    const double det =
+        F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
     for (int a = 0; a < 3; a++) {
         double G[9];
         memcpy(G, F, sizeof G);
         for (int b = 0; b < 3; b++)
             G[3 * b + a] = offset[b];
-        X[a] = P[a] + (G[0] * (G[4] * G[8] - G[5] * G[7]) - G[1] * (G[3] * G[8] - G[5] * G[6]) + G[2] * (G[3] * G[7] - G[4] * G[6])) / det;
+        X[a] = P[a] + (G[0] * (G[4] * G[8] - G[5] * G[7]) - G[1] * (G[3] * G[8] - G[5] * G[6]) +
+                       G[2] * (G[3] * G[7] - G[4] * G[6])) /
+                          det;
     }
     *far = length3(offset);
     return sp_field_interpolate(field, X, NULL);
@@ -484,8 +504,8 @@ typedef struct literal {
 } literal;
 
 /* Eq. 3.16 as printed. */
-static literal by_hand(const sp_mesh *mesh, int64_t r, const double *U, const double *q, const sp_field *field, int count,
-                       const double *points, int k, const double x[3])
+static literal by_hand(const sp_mesh *mesh, int64_t r, const double *U, const double *q, const sp_field *field,
+                       int count, const double *points, int k, const double x[3])
 {
     double distance[64], d[64], total = 0;
     int order[64];
@@ -523,15 +543,17 @@ static bent bent_body(void)
     /* smooth: quadratic in the position */
     for (int64_t i = 0; i < 3 * b.mesh.vertex_count; i++)
         for (int j = 0; j < 6; j++) {
-            const double *X = b.mesh.vertices + i / 3 * 3, *c = (double[3]){random_in(40, (uint64_t)(9 * j + i % 3), -1, 1),
-                                                                            random_in(41, (uint64_t)(9 * j + i % 3), -1, 1),
-                                                                            random_in(42, (uint64_t)(9 * j + i % 3), -1, 1)};
+            const double *X = b.mesh.vertices + i / 3 * 3,
+                         *c = (double[3]){random_in(40, (uint64_t)(9 * j + i % 3), -1, 1),
+                                          random_in(41, (uint64_t)(9 * j + i % 3), -1, 1),
+                                          random_in(42, (uint64_t)(9 * j + i % 3), -1, 1)};
             b.U[3 * b.mesh.vertex_count * j + i] = c[0] * X[j % 3] * X[(j + 1) % 3] + c[1] * X[j % 3] + c[2];
         }
     for (int j = 0; j < 6; j++)
         b.q[j] = random_in(43, (uint64_t)j, -0.25, 0.25);
     for (int i = 0; i < 40; i++) {
-        const double u = random_in(44, (uint64_t)(2 * i), 0, 2 * PI), v = random_in(44, (uint64_t)(2 * i + 1), 0, 2 * PI);
+        const double u = random_in(44, (uint64_t)(2 * i), 0, 2 * PI),
+                     v = random_in(44, (uint64_t)(2 * i + 1), 0, 2 * PI);
         b.points[3 * i] = (0.9 + 0.35 * cos(v)) * cos(u);
         b.points[3 * i + 1] = (0.9 + 0.35 * cos(v)) * sin(u);
         b.points[3 * i + 2] = 0.35 * sin(v);
@@ -559,8 +581,10 @@ static void weights_and_places_by_hand(void)
             double x[3];
             random_point(45, i, -1.5, 1.5, x);
             /* k = 1 has no weights as printed: 0 / 0 */
-            const literal two = by_hand(&b.mesh, 6, b.U, b.q, &b.field, 40, b.points, nearest[n] > 1 ? nearest[n] : 2, x);
-            worst = fmax(worst, fabs(sp_deformed_field_at(d, x, NULL, &proxy) - two.value)); /* of two all weight is on the nearer */
+            const literal two =
+                by_hand(&b.mesh, 6, b.U, b.q, &b.field, 40, b.points, nearest[n] > 1 ? nearest[n] : 2, x);
+            worst = fmax(worst, fabs(sp_deformed_field_at(d, x, NULL, &proxy) -
+                                     two.value)); /* of two all weight is on the nearer */
             wrong += proxy != two.nearest;
         }
         CHECK(worst < 1e-12, "k = %d: %g", nearest[n], worst);
@@ -646,10 +670,12 @@ static void continuous_in_place_and_deformation(void)
         sp_deformed_field *d = deformed_of(&b.mesh, 6, b.U, &b.field, 40, b.points, k);
         for (int in_q = 0; in_q < 2; in_q++) {
             int64_t changes = 0;
-            const double coarse = largest_change(&b, d, k, in_q, 1000, &changes), fine = largest_change(&b, d, k, in_q, 16000, NULL);
+            const double coarse = largest_change(&b, d, k, in_q, 1000, &changes),
+                         fine = largest_change(&b, d, k, in_q, 16000, NULL);
             CHECK(changes >= (in_q ? 3 : 15), "k = %d: %lld changes", k, (long long)changes);
             CHECK(k == 1 ? fine > coarse / 2 : fine < coarse / 12, "k = %d: %g, then %g", k, coarse, fine);
-            NOTE("k = %d along %s: %lld changes of the nearest, by %.1e, then %.1e", k, in_q ? "q" : "x", (long long)changes, coarse, fine);
+            NOTE("k = %d along %s: %lld changes of the nearest, by %.1e, then %.1e", k, in_q ? "q" : "x",
+                 (long long)changes, coarse, fine);
         }
         sp_deformed_field_free(d);
     }
@@ -741,7 +767,8 @@ static void gradient_of_one_proxy(void)
     for (int i = 0; i < 500; i++) {
         double X[3], x[3], gradient[3];
         for (int k = 0; k < 3; k++) /* near the middle of a cell */
-            X[k] = -6 + 0.2 * (floor(random_in(50, (uint64_t)(3 * i + k), 20, 40)) + random_in(51, (uint64_t)(3 * i + k), 0.4, 0.6));
+            X[k] = -6 + 0.2 * (floor(random_in(50, (uint64_t)(3 * i + k), 20, 40)) +
+                               random_in(51, (uint64_t)(3 * i + k), 0.4, 0.6));
         for (int k = 0; k < 3; k++)
             x[k] = P[k] + u[k] + F[k][0] * (X[0] - P[0]) + F[k][1] * (X[1] - P[1]) + F[k][2] * (X[2] - P[2]);
         sp_deformed_field_at(d, x, gradient, NULL);
@@ -751,11 +778,13 @@ static void gradient_of_one_proxy(void)
                 double up[3] = {x[0], x[1], x[2]}, down[3] = {x[0], x[1], x[2]};
                 up[k] += h;
                 down[k] -= h;
-                const double slope = (sp_deformed_field_at(d, up, NULL, NULL) - sp_deformed_field_at(d, down, NULL, NULL)) / (2 * h);
+                const double slope =
+                    (sp_deformed_field_at(d, up, NULL, NULL) - sp_deformed_field_at(d, down, NULL, NULL)) / (2 * h);
                 error[step] = fmax(error[step], fabs(slope - gradient[k]));
             }
     }
-    CHECK(error[1] > 1e-6 && fabs(error[0] / error[1] - 4) < 1e-3, "%g, then %g", error[0], error[1]); /* a cubic: exactly h² */
+    CHECK(error[1] > 1e-6 && fabs(error[0] / error[1] - 4) < 1e-3, "%g, then %g", error[0],
+          error[1]); /* a cubic: exactly h² */
     sp_deformed_field_free(d);
     sp_field_free(&field);
     bent_free(&b);
@@ -814,7 +843,8 @@ static void proxies_of_no_use(void)
     sp_deformed_domain domains[2] = {{&b.field, 40, b.points}, {&b.field, 0, b.points}};
     CHECK(sp_deformed_field_new(&context, &b.mesh, 1, U, 1, domains, 0, &all) == SP_USAGE, "%s", context.message);
     CHECK(strstr(context.message, " 0 nearest"), "%s", context.message);
-    CHECK(sp_deformed_field_new(&context, &b.mesh, 1, U, 1, domains, 17, &all) == SP_USAGE && !all, "%s", context.message);
+    CHECK(sp_deformed_field_new(&context, &b.mesh, 1, U, 1, domains, 17, &all) == SP_USAGE && !all, "%s",
+          context.message);
     CHECK(sp_deformed_field_new(&context, &b.mesh, 1, U, 0, domains, 5, &all) == SP_USAGE, "%s", context.message);
     CHECK(sp_deformed_field_new(&context, &b.mesh, 1, U, 2, domains, 5, &all) == SP_USAGE, "%s", context.message);
     CHECK(strstr(context.message, "domain 1"), "%s", context.message);
@@ -827,7 +857,8 @@ static void proxies_of_no_use(void)
 
 static double left_half(const double x[3])
 {
-    return fmin(block(x, (double[3]){0, 0, 0}, (double[3]){1, 4, 1}), block(x, (double[3]){0, 0, 0}, (double[3]){1.5, 1, 1}));
+    return fmin(block(x, (double[3]){0, 0, 0}, (double[3]){1, 4, 1}),
+                block(x, (double[3]){0, 0, 0}, (double[3]){1.5, 1, 1}));
 }
 
 static double right_half(const double x[3])
@@ -856,7 +887,8 @@ static void mirror_images_and_domains(void)
     for (int i = 0; i < 40; i++) /* five heights, four corners of each leg */
         for (int k = 0; k < 3; k++)
             points[3 * i + k] = k == 1 ? 0.3 + 0.85 * (i % 20 / 4) : (k ? i / 2 % 2 : (i < 20 ? 0 : 2) + i % 2);
-    sp_field whole = field_of(both_halves, 56, 72, 40, -2, -2, -2, 0.125), left = field_of(left_half, 56, 72, 40, -2, -2, -2, 0.125),
+    sp_field whole = field_of(both_halves, 56, 72, 40, -2, -2, -2, 0.125),
+             left = field_of(left_half, 56, 72, 40, -2, -2, -2, 0.125),
              right = field_of(right_half, 56, 72, 40, -2, -2, -2, 0.125);
     sp_deformed_field *one = deformed_of(&mesh, 1, U, &whole, 40, points, 5), *two;
     const sp_deformed_domain domains[2] = {{&left, 20, points}, {&right, 20, points + 60}};
@@ -879,12 +911,14 @@ static void mirror_images_and_domains(void)
     CHECK(mirrored > 20, "%lld", (long long)mirrored);
     /* a leg where there is none, up to half of the leg's width deep */
     CHECK(spurious < -0.1 && spurious > -0.51, "%g", spurious);
-    NOTE("one domain: %lld of 401 places within a mirror image, down to %.2f m; two: off by %.1e m", (long long)mirrored, spurious, worst);
+    NOTE("one domain: %lld of 401 places within a mirror image, down to %.2f m; two: off by %.1e m",
+         (long long)mirrored, spurious, worst);
     sp_deformed_field_update(one, NULL);
     sp_deformed_field_update(two, NULL);
     for (int i = 0; i <= 400; i++) {
         const double x[3] = {-1 + 5.0 * i / 400, 3, 0.5};
-        at_rest = fmax(at_rest, fabs(sp_deformed_field_at(two, x, NULL, NULL) - sp_deformed_field_at(one, x, NULL, NULL)));
+        at_rest =
+            fmax(at_rest, fabs(sp_deformed_field_at(two, x, NULL, NULL) - sp_deformed_field_at(one, x, NULL, NULL)));
     }
     CHECK(at_rest < 1e-6, "%g", at_rest);
     sp_deformed_field_free(one);
@@ -949,9 +983,16 @@ static void voxels_are_those_of_the_grid(void)
         shape *f;
         int64_t n[3];
     } grids[10] = {
-        {ball, {20, 24, 17}}, {ring, {33, 31, 20}}, {ring, {16, 16, 16}}, {ball, {1, 1, 1}},
-        {ball, {2, 2, 2}}, {noise, {3, 2, 1}}, {noise, {40, 2, 1}}, {everywhere_inside, {8, 8, 8}},
-        {everywhere_inside, {5, 5, 5}}, {everywhere_outside, {7, 7, 7}},
+        {ball, {20, 24, 17}},
+        {ring, {33, 31, 20}},
+        {ring, {16, 16, 16}},
+        {ball, {1, 1, 1}},
+        {ball, {2, 2, 2}},
+        {noise, {3, 2, 1}},
+        {noise, {40, 2, 1}},
+        {everywhere_inside, {8, 8, 8}},
+        {everywhere_inside, {5, 5, 5}},
+        {everywhere_outside, {7, 7, 7}},
     };
     for (int g = 0; g < 10; g++) {
         const int64_t *n = grids[g].n;
@@ -966,7 +1007,8 @@ static void voxels_are_those_of_the_grid(void)
                     double low[3], at[3], centre[3], off = 0;
                     sp_field_position(&f, x, y, z, low);
                     for (int k = 0; k < 3; k++)
-                        at[k] = low[k] + 0.125 * random_in(60, (uint64_t)(3 * (x + 100 * y + 10000 * z) + k), 0.001, 0.999);
+                        at[k] =
+                            low[k] + 0.125 * random_in(60, (uint64_t)(3 * (x + 100 * y + 10000 * z) + k), 0.001, 0.999);
                     wrong += sp_voxmap_at(voxmap, at, centre) != expected || sp_voxmap_at(voxmap, at, NULL) != expected;
                     for (int k = 0; k < 3; k++)
                         off = fmax(off, fabs(centre[k] - low[k] - 0.0625));
@@ -976,7 +1018,8 @@ static void voxels_are_those_of_the_grid(void)
         CHECK(wrong == 0, "grid %d: %lld voxels", g, (long long)wrong);
         sp_voxmap_size(voxmap, voxels, &nodes, &bytes, &grid_bytes);
         for (int k = 0; k < 4; k++)
-            CHECK(voxels[k] == counted[k], "grid %d, kind %d: %lld, %lld", g, k, (long long)voxels[k], (long long)counted[k]);
+            CHECK(voxels[k] == counted[k], "grid %d, kind %d: %lld, %lld", g, k, (long long)voxels[k],
+                  (long long)counted[k]);
         CHECK(g > 2 || (voxels[0] > 0 && voxels[1] > 0 && voxels[2] > 0 && voxels[3] > 0), "grid %d", g);
         CHECK(voxels[0] + voxels[1] + voxels[2] + voxels[3] == n[0] * n[1] * n[2], "grid %d", g);
         while (side < n[0] || side < n[1] || side < n[2])
@@ -1016,7 +1059,9 @@ static void depths_and_pulses_by_hand(void)
     static const double without[5] = {0.4999, 0.1, 0.6251, 0.9, 1.5};
     for (int i = 0; i < 5; i++)
         CHECK(sp_voxmap_depth(v, AT(0, without[i]), up) == 0, "at %g", without[i]);
-    CHECK(sp_voxmap_at(v, AT(0, 0.1), NULL) == SP_VOXEL_INTERIOR && sp_voxmap_at(v, AT(0, 0.65), NULL) == SP_VOXEL_PROXIMITY, "kinds");
+    CHECK(sp_voxmap_at(v, AT(0, 0.1), NULL) == SP_VOXEL_INTERIOR &&
+              sp_voxmap_at(v, AT(0, 0.65), NULL) == SP_VOXEL_PROXIMITY,
+          "kinds");
     /* the speed against N, in proximity voxels only, beyond the limit */
     CHECK_NEAR(sp_voxmap_pulse(v, AT(0, 0.65), up, (double[3]){5, 0, -2}, 1), 2, 1e-15);
     CHECK_NEAR(sp_voxmap_pulse(v, AT(0, 0.74), oblique, (double[3]){-1, 3, -2}, 2), 0.6 + 1.6, 1e-15);
@@ -1088,7 +1133,8 @@ static void curvatures_are_derivatives(void)
             for (int step = 0; step < 2; step++)
                 error[step] = fmax(error[step], off[step]);
         }
-        CHECK(compared > 300 && (kind == 0 || curved > 50), "kind %d: %lld compared, %g curved", kind, (long long)compared, curved);
+        CHECK(compared > 300 && (kind == 0 || curved > 50), "kind %d: %lld compared, %g curved", kind,
+              (long long)compared, curved);
         CHECK(error[1] < 1e-11 || log2(error[0] / error[1]) > 1.8, "kind %d: off by %g, %g", kind, error[0], error[1]);
     }
     double H[9] = {1};

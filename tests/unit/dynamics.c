@@ -1,8 +1,8 @@
 /* Time integration and statics: orders of convergence, energy, damping, loads, known solutions. */
+#include "allocations.h"
 #include "assembly/elastic.h"
 #include "basis/derivatives.h"
 #include "basis/modes.h"
-#include "allocations.h"
 #include "bodies.h"
 #include "dynamics/integrate.h"
 #include "dynamics/loads.h"
@@ -97,7 +97,11 @@ static void second_order_in_time(void)
     const char *name[] = {"newmark", "energy", "central"};
     for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++)
         for (int damped = 0; damped < (kind == SP_CENTRAL ? 1 : 2); damped++) {
-            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .beta = 0.25, .gamma = 0.5, .damping_mass = damped ? 2 : 0, .damping_stiffness = damped ? 1e-3 : 0};
+            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind,
+                                                   .beta = 0.25,
+                                                   .gamma = 0.5,
+                                                   .damping_mass = damped ? 2 : 0,
+                                                   .damping_stiffness = damped ? 1e-3 : 0};
             double q[4][R], error[3], h = 2e-4;
             for (int s = 0; s < 4; s++)
                 run(&m.reduced, parameters, h / (1 << s), 0.05, q[s]);
@@ -119,14 +123,16 @@ static void energy_step_keeps_energy(void)
     double drift[2] = {0};
     for (int kind = SP_NEWMARK; kind <= SP_ENERGY; kind++) {
         sp_integrator *it;
-        sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .step = 2e-3, .beta = 0.25, .gamma = 0.5};
+        sp_integrator_parameters parameters = {
+            .kind = (enum sp_integrator_kind)kind, .step = 2e-3, .beta = 0.25, .gamma = 0.5};
         double energy[SP_WORK_COUNT], first;
         CHECK_OK(sp_integrator_new(&context, &m.reduced, &forcing, &parameters, NULL, start_velocity, &it));
         sp_integrator_energies(it, energy);
         first = energy[0] + energy[1];
         for (int64_t step = 0; step < 100000; step++) {
             if (sp_integrator_step(it) != SP_OK) {
-                CHECK(kind == SP_NEWMARK, "%s", context.message); /* Newmark may blow up on the way; the conserving step may not */
+                CHECK(kind == SP_NEWMARK, "%s",
+                      context.message); /* Newmark may blow up on the way; the conserving step may not */
                 drift[kind] = INFINITY;
                 break;
             }
@@ -137,9 +143,11 @@ static void energy_step_keeps_energy(void)
         }
         sp_integrator_free(it);
     }
-    NOTE("largest relative change of energy over 1e5 steps: energy step %.2e, Newmark %.2e", drift[SP_ENERGY], drift[SP_NEWMARK]);
+    NOTE("largest relative change of energy over 1e5 steps: energy step %.2e, Newmark %.2e", drift[SP_ENERGY],
+         drift[SP_NEWMARK]);
     CHECK(drift[SP_ENERGY] <= 1e-10, "energy changed by %g", drift[SP_ENERGY]);
-    CHECK(drift[SP_NEWMARK] > 1e-6, "Newmark's change of energy is %g: the motion is too tame for this test", drift[SP_NEWMARK]);
+    CHECK(drift[SP_NEWMARK] > 1e-6, "Newmark's change of energy is %g: the motion is too tame for this test",
+          drift[SP_NEWMARK]);
     free_model(&m);
 }
 
@@ -148,12 +156,14 @@ static void energy_step_balances_work(void)
 {
     model m;
     make_model(&m);
-    sp_load loads[2] = {{0, 0.03, SP_LOAD_VERTEX, 80, {0, 30, 50}, .stiffness = 0}, {0.01, INFINITY, SP_LOAD_SPRING, 70, {1, 0.2, 0.5}, .stiffness = 4000}};
+    sp_load loads[2] = {{0, 0.03, SP_LOAD_VERTEX, 80, {0, 30, 50}, .stiffness = 0},
+                        {0.01, INFINITY, SP_LOAD_SPRING, 70, {1, 0.2, 0.5}, .stiffness = 4000}};
     sp_loading loading;
     CHECK_OK(sp_loading_new(&context, &m.body, m.U, R, 2, loads, (double[]){0, 0, -9.81}, &m.reduced, &loading));
     sp_forcing forcing = sp_loading_forcing(&loading);
     sp_integrator *it;
-    sp_integrator_parameters parameters = {.kind = SP_ENERGY, .step = 1e-3, .damping_mass = 3, .damping_stiffness = 2e-3};
+    sp_integrator_parameters parameters = {
+        .kind = SP_ENERGY, .step = 1e-3, .damping_mass = 3, .damping_stiffness = 2e-3};
     double energy[SP_WORK_COUNT], worst = 0, largest = 0, dissipated = 0;
     CHECK_OK(sp_integrator_new(&context, &m.reduced, &forcing, &parameters, NULL, NULL, &it));
     for (int step = 0; step < 300; step++) {
@@ -164,10 +174,12 @@ static void energy_step_balances_work(void)
         CHECK(energy[3] >= dissipated, "damping gave energy back");
         dissipated = energy[3];
     }
-    NOTE("balance %.1e of %.3g J, %lld iterations in 300 steps", worst / largest, largest, (long long)sp_integrator_reported(it)->newton_iterations);
+    NOTE("balance %.1e of %.3g J, %lld iterations in 300 steps", worst / largest, largest,
+         (long long)sp_integrator_reported(it)->newton_iterations);
     CHECK(worst <= 1e-10 * largest, "balance off by %g of %g J", worst, largest);
     CHECK(dissipated > 0.01 * largest, "nothing was dissipated");
-    CHECK(sp_integrator_reported(it)->newton_iterations < 300 * 6, "Newton converges only linearly: %lld iterations", (long long)sp_integrator_reported(it)->newton_iterations);
+    CHECK(sp_integrator_reported(it)->newton_iterations < 300 * 6, "Newton converges only linearly: %lld iterations",
+          (long long)sp_integrator_reported(it)->newton_iterations);
     sp_integrator_free(it);
     sp_loading_free(&loading);
     free_model(&m);
@@ -180,12 +192,19 @@ static void newmark_converges_quadratically(void)
     make_model(&m);
     sp_forcing forcing = nothing(&m.reduced);
     sp_integrator *it;
-    sp_integrator_parameters parameters = {.kind = SP_NEWMARK, .step = 4e-3, .beta = 0.25, .gamma = 0.5, .damping_mass = 1, .damping_stiffness = 5e-3, .tolerance = 1e-12};
+    sp_integrator_parameters parameters = {.kind = SP_NEWMARK,
+                                           .step = 4e-3,
+                                           .beta = 0.25,
+                                           .gamma = 0.5,
+                                           .damping_mass = 1,
+                                           .damping_stiffness = 5e-3,
+                                           .tolerance = 1e-12};
     CHECK_OK(sp_integrator_new(&context, &m.reduced, &forcing, &parameters, NULL, start_velocity, &it));
     for (int step = 0; step < 100; step++)
         CHECK_OK(sp_integrator_step(it));
     const sp_integrator_report *report = sp_integrator_reported(it);
-    NOTE("%.2f iterations a step, at most %lld, residual %.1e", (double)report->newton_iterations / 100, (long long)report->worst_iterations, report->worst_residual);
+    NOTE("%.2f iterations a step, at most %lld, residual %.1e", (double)report->newton_iterations / 100,
+         (long long)report->worst_iterations, report->worst_residual);
     CHECK(report->newton_iterations < 600, "%lld iterations in 100 steps", (long long)report->newton_iterations);
     sp_integrator_free(it);
     free_model(&m);
@@ -201,7 +220,8 @@ static void reduced_steps_allocate_nothing(void)
     sp_polynomials parts;
     sp_polynomial_report report;
     sp_reduced_viscosity viscosity;
-    CHECK_OK(sp_polynomials_new(&context, &m.body, R, m.U, &(sp_polynomial_parameters){.by_constant = true}, &parts, &report));
+    CHECK_OK(sp_polynomials_new(&context, &m.body, R, m.U, &(sp_polynomial_parameters){.by_constant = true}, &parts,
+                                &report));
     CHECK_OK(sp_polynomial_viscosity(&context, &parts, R, 1, m.mesh.materials, &(sp_viscosity){10, 20}, &viscosity));
     sp_polynomials_free(&parts);
     sp_reduced_system_damp(&m.reduced, &viscosity);
@@ -212,7 +232,12 @@ static void reduced_steps_allocate_nothing(void)
     for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++)
         for (int semi = 0; semi <= (kind == SP_NEWMARK); semi++) {
             sp_integrator *it;
-            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .step = 1e-4, .beta = 0.25, .gamma = 0.5, .semi_implicit = semi, .damping_mass = kind == SP_STATIC ? 0 : 1};
+            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind,
+                                                   .step = 1e-4,
+                                                   .beta = 0.25,
+                                                   .gamma = 0.5,
+                                                   .semi_implicit = semi,
+                                                   .damping_mass = kind == SP_STATIC ? 0 : 1};
             CHECK_OK(sp_integrator_new(&context, &m.reduced, &forcing, &parameters, NULL, NULL, &it));
             CHECK_OK(sp_integrator_step(it));
             long before = allocations;
@@ -245,14 +270,20 @@ static void full_model_equals_its_own_reduction(void)
     CHECK_OK(sp_polynomials_new(&context, &body, n, U, &parameters, &polynomials, &report));
     CHECK_OK(sp_polynomial_system_new(&context, &polynomials, n, U, rows, mesh.vertices, &reduced));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &full));
-    sp_load loads[2] = {{0, 0.02, SP_LOAD_ALL, -1, {0, 5, 40}, .stiffness = 0}, {0.01, 1, SP_LOAD_SPRING, mesh.vertex_count - 1, {0.5, 0.1, 0.4}, .stiffness = 300}};
+    sp_load loads[2] = {{0, 0.02, SP_LOAD_ALL, -1, {0, 5, 40}, .stiffness = 0},
+                        {0.01, 1, SP_LOAD_SPRING, mesh.vertex_count - 1, {0.5, 0.1, 0.4}, .stiffness = 300}};
     for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
         sp_loading a, b;
         CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 2, loads, (double[]){0, 0, -9.81}, &full, &a));
         CHECK_OK(sp_loading_new(&context, &body, U, n, 2, loads, (double[]){0, 0, -9.81}, &reduced, &b));
         sp_forcing fa = sp_loading_forcing(&a), fb = sp_loading_forcing(&b);
         sp_integrator *ia, *ib;
-        sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind, .step = kind == SP_CENTRAL ? 2e-4 : 2e-3, .beta = 0.25, .gamma = 0.5, .damping_mass = 1, .damping_stiffness = 1e-3};
+        sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind,
+                                      .step = kind == SP_CENTRAL ? 2e-4 : 2e-3,
+                                      .beta = 0.25,
+                                      .gamma = 0.5,
+                                      .damping_mass = 1,
+                                      .damping_stiffness = 1e-3};
         CHECK_OK(sp_integrator_new(&context, &full, &fa, &p, NULL, NULL, &ia));
         CHECK_OK(sp_integrator_new(&context, &reduced, &fb, &p, NULL, NULL, &ib));
         double worst = 0, largest = 0;
@@ -279,7 +310,8 @@ static void full_model_equals_its_own_reduction(void)
     sp_mesh_free(&mesh);
 }
 
-/* A pressure on a closed surface: no resultant, no torque, and Σ F·X = −3 p V by the divergence theorem; of one region its share of the faces. */
+/* A pressure on a closed surface: no resultant, no torque, and Σ F·X = −3 p V by the divergence theorem; of one region
+ * its share of the faces. */
 static void pressure_is_balanced(void)
 {
     sp_mesh mesh;
@@ -314,7 +346,8 @@ static void pressure_is_balanced(void)
         if (id < 0)
             CHECK_NEAR(virial, -3 * 5000 * 0.4 * 0.3 * 0.2, 1e-9);
     }
-    CHECK(sp_load_force(&context, &body, 1, &(sp_load){0, 1, SP_LOAD_PRESSURE, 2, {1}, .stiffness = 0}, f) == SP_INPUT, "region 2 of 2 was accepted");
+    CHECK(sp_load_force(&context, &body, 1, &(sp_load){0, 1, SP_LOAD_PRESSURE, 2, {1}, .stiffness = 0}, f) == SP_INPUT,
+          "region 2 of 2 was accepted");
     free(f);
     sp_body_free(&body);
     sp_mesh_free(&mesh);
@@ -336,10 +369,12 @@ static void brittle_start(void *self, double mass_scale)
 
 static int brittle_factor(void *self)
 {
-    return brittle.fails && brittle.scale < brittle.least ? sp_fail(&context, SP_NUMERICAL, "a whole step") : brittle.inner.matrix_factor(self);
+    return brittle.fails && brittle.scale < brittle.least ? sp_fail(&context, SP_NUMERICAL, "a whole step")
+                                                          : brittle.inner.matrix_factor(self);
 }
 
-static void fall(const sp_body *body, const sp_system *system, const sp_integrator_parameters *parameters, const double times[2])
+static void fall(const sp_body *body, const sp_system *system, const sp_integrator_parameters *parameters,
+                 const double times[2])
 {
     sp_load load = {times[0], times[1], SP_LOAD_ALL, -1, {7, 0, 0}, .stiffness = 0};
     sp_loading loading;
@@ -350,7 +385,8 @@ static void fall(const sp_body *body, const sp_system *system, const sp_integrat
     for (int64_t e = 0; e < body->mesh->hex_count; e++)
         mass += 1000 * sp_mesh_element_volume(body->mesh, e);
     CHECK_OK(sp_integrator_new(&context, system, &forcing, parameters, NULL, NULL, &it));
-    for (int step = 0; sp_integrator_time(it) < 0.4 - 1e-9; step++) { /* BDF2 has brought all but 3^-(steps) of it by then */
+    for (int step = 0; sp_integrator_time(it) < 0.4 - 1e-9;
+         step++) { /* BDF2 has brought all but 3^-(steps) of it by then */
         brittle.fails = step == 0 || step == 3 || step == 4 || step == 9;
         CHECK_OK(sp_integrator_step(it));
     }
@@ -366,12 +402,16 @@ static void fall(const sp_body *body, const sp_system *system, const sp_integrat
     sp_loading_free(&loading);
 }
 
-/* A free body under gravity falls, v = g t, and the impulse of a load is exact, whenever it acts: in every integrator, in Newmark's method with any γ, and where steps are halved. */
+/* A free body under gravity falls, v = g t, and the impulse of a load is exact, whenever it acts: in every integrator,
+ * in Newmark's method with any γ, and where steps are halved. */
 static void free_fall_and_impulse(void)
 {
     enum { GAMMAS = 4 };
-    static const double gammas[GAMMAS] = {0.5, 0.6, 0.9, 1}, times[][2] = {{0.013, 0.0471}, {0, 0.005}, {0.002, 0.003}, {0, 0.01}, {0.01, 0.015}, {0.006, 0.009}, {0.0335, 0.0342}, {0.0361, 0.0391}};
-    static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_ENERGY, SP_CENTRAL, SP_EULER, SP_BDF2, SP_LINEAR_EULER};
+    static const double gammas[GAMMAS] = {0.5, 0.6, 0.9, 1},
+                        times[][2] = {{0.013, 0.0471}, {0, 0.005},     {0.002, 0.003},   {0, 0.01},
+                                      {0.01, 0.015},   {0.006, 0.009}, {0.0335, 0.0342}, {0.0361, 0.0391}};
+    static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_ENERGY, SP_CENTRAL,
+                                                    SP_EULER,   SP_BDF2,   SP_LINEAR_EULER};
     sp_mesh mesh;
     sp_body body;
     sp_system system;
@@ -385,15 +425,18 @@ static void free_fall_and_impulse(void)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t t = 0; t < sizeof times / sizeof *times; t++) /* not all aligned with the steps */
             for (int g = 0; g < (kinds[k] == SP_NEWMARK ? GAMMAS : 1); g++) {
-                const double gamma = gammas[g], h = kinds[k] == SP_CENTRAL ? 2e-4 : 1e-2, beta = kinds[k] == SP_LINEAR_EULER ? 1 : 0.25 * (gamma + 0.5) * (gamma + 0.5);
+                const double gamma = gammas[g], h = kinds[k] == SP_CENTRAL ? 2e-4 : 1e-2,
+                             beta = kinds[k] == SP_LINEAR_EULER ? 1 : 0.25 * (gamma + 0.5) * (gamma + 0.5);
                 sp_integrator_parameters p = {.kind = kinds[k], .step = h, .beta = beta, .gamma = gamma, .halvings = 2};
                 fall(&body, &system, &p, times[t]);
-                /* a₁ is (q₁ − q₀) / (β h²), (1 to 5/3)² / h² or 1 / h² of half of h, or of h: that makes a step a whole one */
+                /* a₁ is (q₁ − q₀) / (β h²), (1 to 5/3)² / h² or 1 / h² of half of h, or of h: that makes a step a whole
+                 * one */
                 brittle.least = kinds[k] == SP_NEWMARK ? 2 / (beta * h * h) : 2.9 / (h * h);
                 if (kinds[k] == SP_NEWMARK || kinds[k] == SP_BDF2 || kinds[k] == SP_EULER)
                     fall(&body, &halved, &p, times[t]);
             }
-    CHECK(brittle.halved > 100, "%lld steps were halved", (long long)brittle.halved); /* not all: Newton factors nothing where it begins in balance */
+    CHECK(brittle.halved > 100, "%lld steps were halved",
+          (long long)brittle.halved); /* not all: Newton factors nothing where it begins in balance */
     sp_full_system_free(&system);
     sp_body_free(&body);
     sp_mesh_free(&mesh);
@@ -413,13 +456,16 @@ static void linear_mode_swings_and_decays(void)
     double *rest = calloc((size_t)m.rows, 8), lambda[3], residual[3], *mode = calloc((size_t)(3 * m.body.dof_count), 8);
     sp_elastic_tangent(&context, &m.body, rest, 1, false, NULL, &K);
     sp_modes_report report;
-    CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 3, .certify = true}, lambda, mode, residual, &report));
+    CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 3, .certify = true}, lambda,
+                      mode, residual, &report));
     CHECK(report.certified == 2 && report.below == 2, "%lld eigenvalues below the third", (long long)report.certified);
     CHECK_OK(sp_full_system_new(&context, &m.body, true, false, NULL, &system));
-    double omega = sqrt(lambda[0]), alpha = 0.4, beta = 2e-4, zeta = 0.5 * (alpha / omega + beta * omega), h = 6.283185307179586 / omega / 400;
+    double omega = sqrt(lambda[0]), alpha = 0.4, beta = 2e-4, zeta = 0.5 * (alpha / omega + beta * omega),
+           h = 6.283185307179586 / omega / 400;
     sp_forcing forcing = nothing(&system);
     sp_integrator *it;
-    sp_integrator_parameters p = {.kind = SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5, .damping_mass = alpha, .damping_stiffness = beta};
+    sp_integrator_parameters p = {
+        .kind = SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5, .damping_mass = alpha, .damping_stiffness = beta};
     for (int64_t i = 0; i < m.body.dof_count; i++)
         mode[i] *= 0.01;
     CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, mode, NULL, &it));
@@ -430,11 +476,14 @@ static void linear_mode_swings_and_decays(void)
     double worst = 0, wd = omega * sqrt(1 - zeta * zeta);
     for (int step = 1; step <= 1200; step++) {
         CHECK_OK(sp_integrator_step(it));
-        double t = step * h, exact = mode[tip] * exp(-zeta * omega * t) * (cos(wd * t) + zeta * omega / wd * sin(wd * t));
+        double t = step * h,
+               exact = mode[tip] * exp(-zeta * omega * t) * (cos(wd * t) + zeta * omega / wd * sin(wd * t));
         worst = fmax(worst, fabs(sp_integrator_q(it)[tip] - exact));
     }
-    NOTE("ω %.4g rad/s, ζ %.4g: largest deviation in three periods %.1e of the amplitude", omega, zeta, worst / fabs(mode[tip]));
-    CHECK(worst < 2e-3 * fabs(mode[tip]), "off by %g", worst / fabs(mode[tip])); /* trapezoidal rule: (ωh)²/12 of phase per radian: 4e-4 in 3 periods */
+    NOTE("ω %.4g rad/s, ζ %.4g: largest deviation in three periods %.1e of the amplitude", omega, zeta,
+         worst / fabs(mode[tip]));
+    CHECK(worst < 2e-3 * fabs(mode[tip]), "off by %g",
+          worst / fabs(mode[tip])); /* trapezoidal rule: (ωh)²/12 of phase per radian: 4e-4 in 3 periods */
     CHECK(sp_integrator_reported(it)->newton_iterations <= 2 * 1200, "a linear step took more than two iterations");
     sp_integrator_free(it);
     sp_full_system_free(&system);
@@ -451,13 +500,14 @@ static void central_differences_refuse_large_steps(void)
     sp_forcing forcing = nothing(&m.reduced);
     sp_integrator *it;
     sp_integrator_parameters p = {.kind = SP_CENTRAL, .step = 1};
-    CHECK(sp_integrator_new(&context, &m.reduced, &forcing, &p, NULL, start_velocity, &it) == SP_USAGE, "a step of 1 s was accepted");
+    CHECK(sp_integrator_new(&context, &m.reduced, &forcing, &p, NULL, start_velocity, &it) == SP_USAGE,
+          "a step of 1 s was accepted");
     CHECK(strstr(context.message, "2/omega"), "message: %s", context.message);
     free_model(&m);
 }
 
-/* Springs do not damp, but belong to the Newton matrix: with stiff springs and stiffness damping a linear step takes one iteration, and
- * a static state that is in balance already takes none. */
+/* Springs do not damp, but belong to the Newton matrix: with stiff springs and stiffness damping a linear step takes
+ * one iteration, and a static state that is in balance already takes none. */
 static void stiff_springs_with_damping(void)
 {
     model m;
@@ -470,8 +520,13 @@ static void stiff_springs_with_damping(void)
         for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
             sp_loading loading;
             sp_integrator *it;
-            sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind, .step = 1e-3, .beta = 0.25, .gamma = 0.5, .damping_stiffness = kind == SP_STATIC ? 0 : 0.1};
-            CHECK_OK(sp_loading_new(&context, &m.body, NULL, 0, 1, &load, (double[]){0, 0, 0}, &systems[nonlinear], &loading));
+            sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind,
+                                          .step = 1e-3,
+                                          .beta = 0.25,
+                                          .gamma = 0.5,
+                                          .damping_stiffness = kind == SP_STATIC ? 0 : 0.1};
+            CHECK_OK(sp_loading_new(&context, &m.body, NULL, 0, 1, &load, (double[]){0, 0, 0}, &systems[nonlinear],
+                                    &loading));
             sp_forcing forcing = sp_loading_forcing(&loading);
             int status = sp_integrator_new(&context, &systems[nonlinear], &forcing, &p, NULL, NULL, &it);
             if (kind == SP_CENTRAL) { /* far above 2/omega of the spring and the damping */
@@ -483,7 +538,10 @@ static void stiff_springs_with_damping(void)
             for (int step = 0; step < 4; step++)
                 CHECK_OK(sp_integrator_step(it));
             const sp_integrator_report *report = sp_integrator_reported(it);
-            CHECK(report->newton_iterations <= (nonlinear ? 40 : kind == SP_STATIC ? 2 : 8), "integrator %d: %lld iterations in 4 steps", kind, (long long)report->newton_iterations);
+            CHECK(report->newton_iterations <= (nonlinear           ? 40
+                                                : kind == SP_STATIC ? 2
+                                                                    : 8),
+                  "integrator %d: %lld iterations in 4 steps", kind, (long long)report->newton_iterations);
             sp_integrator_free(it);
             sp_loading_free(&loading);
         }
@@ -553,10 +611,12 @@ static void derivatives_are_second_derivatives_of_statics(void)
     CHECK_OK(sp_body_matrix(&context, &m.body, &K));
     CHECK_OK(sp_body_matrix(&context, &m.body, &M));
     CHECK_OK(sp_body_mass(&context, &m.body, false, &M));
-    double *rest = calloc((size_t)m.rows, 8), lambda[2], residual[2], *mode = calloc((size_t)(2 * n), 8), *U = calloc((size_t)(2 * m.rows), 8), *load = calloc((size_t)(2 * n), 8);
+    double *rest = calloc((size_t)m.rows, 8), lambda[2], residual[2], *mode = calloc((size_t)(2 * n), 8),
+           *U = calloc((size_t)(2 * m.rows), 8), *load = calloc((size_t)(2 * n), 8);
     sp_elastic_tangent(&context, &m.body, rest, 1, false, NULL, &K);
     sp_modes_report report;
-    CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 2}, lambda, mode, residual, &report));
+    CHECK_OK(
+        sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 2}, lambda, mode, residual, &report));
     sp_sparse_times(&context, &M, 2, mode, load);
     for (int j = 0; j < 2; j++) {
         sp_body_spread(&m.body, mode + j * n, U + j * m.rows);
@@ -569,12 +629,14 @@ static void derivatives_are_second_derivatives_of_statics(void)
     CHECK_OK(sp_modal_derivatives(&context, &m.body, 2, U, 3, pair, 0, NULL, NULL, phi, &derivatives));
     CHECK(derivatives.residual < 1e-10, "residual %g", derivatives.residual);
     CHECK_OK(sp_full_system_new(&context, &m.body, false, false, NULL, &system));
-    double *f = calloc((size_t)n, 8), *q = calloc((size_t)n, 8), *r = calloc((size_t)n, 8), *dq = calloc((size_t)n, 8), *sum = calloc((size_t)n, 8);
+    double *f = calloc((size_t)n, 8), *q = calloc((size_t)n, 8), *r = calloc((size_t)n, 8), *dq = calloc((size_t)n, 8),
+           *sum = calloc((size_t)n, 8);
     for (int s = 0; s < 3; s++)
         for (int c = 0; c < 3; c++) {
             double h = 0.08 / (1 << s), scale = 0;
             memset(sum, 0, (size_t)n * 8);
-            /* ∂²/∂p_i∂p_j: (+,+) − (+,−) − (−,+) + (−,−) over 4h²; on the diagonal (+) + (−) over h² (the rest state is 0) */
+            /* ∂²/∂p_i∂p_j: (+,+) − (+,−) − (−,+) + (−,−) over 4h²; on the diagonal (+) + (−) over h² (the rest state is
+             * 0) */
             for (int corner = 0; corner < 4; corner++) {
                 double a = corner & 1 ? -h : h, b = corner & 2 ? -h : h;
                 if (c != 1 && corner > 1)
@@ -610,7 +672,8 @@ static void derivatives_are_second_derivatives_of_statics(void)
     free_model(&m);
 }
 
-/* A slender cantilever under its own weight bends far: many static steps, line search; the state has no residual force. */
+/* A slender cantilever under its own weight bends far: many static steps, line search; the state has no residual force.
+ */
 static void large_static_bending(void)
 {
     sp_mesh mesh;
@@ -637,7 +700,8 @@ static void large_static_bending(void)
         if (body.free[i] % 3 == 2)
             drop = fmin(drop, sp_integrator_q(it)[i]);
     }
-    NOTE("2.4 m beam drops by %.3f m in %lld iterations, %lld halvings", -drop, (long long)sp_integrator_reported(it)->newton_iterations, (long long)sp_integrator_reported(it)->halvings);
+    NOTE("2.4 m beam drops by %.3f m in %lld iterations, %lld halvings", -drop,
+         (long long)sp_integrator_reported(it)->newton_iterations, (long long)sp_integrator_reported(it)->halvings);
     CHECK(worst < 1e-7 * size, "force left: %g of %g", worst, size);
     CHECK(drop < -1, "it drops by %g m only", -drop);
     free(f);
@@ -672,7 +736,8 @@ static void reduced_statics_leave_a_ridge(void)
     for (int side = -1; side <= 1; side += 2) {
         sp_system system;
         sp_integrator *it = NULL;
-        double start[2] = {side * 0.1 / sqrt(5) + 0.6 / sqrt(5), side * 0.2 / sqrt(5) - 0.3 / sqrt(5)}; /* a = ±0.1, b = 0.3 */
+        double start[2] = {side * 0.1 / sqrt(5) + 0.6 / sqrt(5),
+                           side * 0.2 / sqrt(5) - 0.3 / sqrt(5)}; /* a = ±0.1, b = 0.3 */
         sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1, .tolerance = 1e-10};
         CHECK_OK(sp_reduced_system_new(&context, &valleys, (double[]){1, 0, 0, 1}, NULL, 0, NULL, &system));
         sp_forcing forcing = nothing(&system);
@@ -690,7 +755,8 @@ static void reduced_statics_leave_a_ridge(void)
     }
 }
 
-/* One coordinate with two wells, W = q⁴/4 − q²/2. Its matrix cannot be factored beyond |q| = 2, as one that is lost to rounding. */
+/* One coordinate with two wells, W = q⁴/4 − q²/2. Its matrix cannot be factored beyond |q| = 2, as one that is lost to
+ * rounding. */
 typedef struct wells {
     double matrix;
     bool far;
@@ -736,13 +802,19 @@ static void half_a_newton(void *self, double t0, double t1, double *f)
     f[0] = 0.5;
 }
 
-/* The load is above 2/√27, that of the limit point: the state has to jump to the other well, where q³ − q = ½. Whole Newton steps lead to 3.7,
- * out of where the matrix can be factored; then the line search has to reach the equilibrium, and no part of the load is needed for that. */
+/* The load is above 2/√27, that of the limit point: the state has to jump to the other well, where q³ − q = ½. Whole
+ * Newton steps lead to 3.7, out of where the matrix can be factored; then the line search has to reach the equilibrium,
+ * and no part of the load is needed for that. */
 static void whole_steps_that_lead_too_far(void)
 {
     wells w = {0};
-    sp_system system = {.self = &w, .n = 1, .force = wells_force, .matrix_start = wells_start, .matrix_add = wells_add,
-                        .matrix_factor = wells_factor, .matrix_solve = wells_solve};
+    sp_system system = {.self = &w,
+                        .n = 1,
+                        .force = wells_force,
+                        .matrix_start = wells_start,
+                        .matrix_add = wells_add,
+                        .matrix_factor = wells_factor,
+                        .matrix_solve = wells_solve};
     sp_forcing forcing = {.mean = half_a_newton, .springs = no_springs};
     sp_integrator_parameters parameters = {.kind = SP_STATIC, .step = 1};
     sp_integrator *it;
@@ -751,11 +823,13 @@ static void whole_steps_that_lead_too_far(void)
     CHECK_OK(sp_integrator_new(&context, &system, &forcing, &parameters, &start, NULL, &it));
     CHECK_OK(sp_integrator_step(it));
     CHECK_NEAR(sp_integrator_q(it)[0], root, 1e-9);
-    CHECK(sp_integrator_reported(it)->load_steps == 1, "%lld parts of the load", (long long)sp_integrator_reported(it)->load_steps);
+    CHECK(sp_integrator_reported(it)->load_steps == 1, "%lld parts of the load",
+          (long long)sp_integrator_reported(it)->load_steps);
     sp_integrator_free(it);
 }
 
-/* Which intervals act is what visiting every one says, in the same order, at times that go forward, back and far, and touch ends. */
+/* Which intervals act is what visiting every one says, in the same order, at times that go forward, back and far, and
+ * touch ends. */
 static void intervals_are_found_without_visiting_each(void)
 {
     enum { COUNT = 700, QUESTIONS = 20000 };
@@ -764,7 +838,8 @@ static void intervals_are_found_without_visiting_each(void)
     sp_intervals intervals;
     for (int i = 0; i < COUNT; i++) { /* multiples of 1/64: many are equal, and questions hit them */
         start[i] = floor(6400 * sp_random_uniform(3, 1, (uint64_t)i)) / 64;
-        end[i] = i % 97 == 0 ? INFINITY : start[i] + (1 + floor((i % 5 ? 100 : 6400) * sp_random_uniform(3, 2, (uint64_t)i))) / 64;
+        end[i] = i % 97 == 0 ? INFINITY
+                             : start[i] + (1 + floor((i % 5 ? 100 : 6400) * sp_random_uniform(3, 2, (uint64_t)i))) / 64;
     }
     sp_intervals_new(&pool, COUNT, start, end, &intervals);
     CHECK(!pool.failed, "no memory");
@@ -788,7 +863,8 @@ static void intervals_are_found_without_visiting_each(void)
     sp_pool_free(&pool);
 }
 
-/* The mean load of steps and parts of steps is, to the last bit, the sum over all loads in their order; springs likewise. */
+/* The mean load of steps and parts of steps is, to the last bit, the sum over all loads in their order; springs
+ * likewise. */
 static void many_loads_add_up_in_their_order(void)
 {
     enum { COUNT = 300 };
@@ -802,15 +878,26 @@ static void many_loads_add_up_in_their_order(void)
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
     for (int i = 0; i < COUNT; i++) {
         const double from = floor(90 * sp_random_uniform(4, 1, (uint64_t)i)) / 100;
-        loads[i] = (sp_load){from, i % 50 == 0 ? INFINITY : from + 0.01 + floor(20 * sp_random_uniform(4, 2, (uint64_t)i)) / 100, i % 3 == 0 ? SP_LOAD_SPRING : i % 7 == 0 ? SP_LOAD_PRESSURE : SP_LOAD_VERTEX, i % 7 == 0 && i % 3 ? -1 : i % mesh.vertex_count,
-                             {sp_random_uniform(4, 3, (uint64_t)i), sp_random_uniform(4, 4, (uint64_t)i), 0.1}, .stiffness = i % 3 == 0 ? 10 + i : 0};
+        loads[i] =
+            (sp_load){from,
+                      i % 50 == 0 ? INFINITY : from + 0.01 + floor(20 * sp_random_uniform(4, 2, (uint64_t)i)) / 100,
+                      i % 3 == 0   ? SP_LOAD_SPRING
+                      : i % 7 == 0 ? SP_LOAD_PRESSURE
+                                   : SP_LOAD_VERTEX,
+                      i % 7 == 0 && i % 3 ? -1 : i % mesh.vertex_count,
+                      {sp_random_uniform(4, 3, (uint64_t)i), sp_random_uniform(4, 4, (uint64_t)i), 0.1},
+                      .stiffness = i % 3 == 0 ? 10 + i : 0};
     }
     CHECK_OK(sp_loading_new(&context, &body, NULL, 0, COUNT, loads, (double[]){0, 0, -9.81}, &system, &loading));
     sp_forcing forcing = sp_loading_forcing(&loading);
     const int64_t n = system.n;
     double *f = calloc((size_t)n, 8), *expected = calloc((size_t)n, 8);
     for (int k = 0; k < 400; k++) {
-        const double step = 0.01 / (1 << k % 4), t0 = 0.01 * (k < 150 ? k : k < 250 ? 250 - k : (k * 37) % 130), t1 = t0 + step, middle = 0.5 * (t0 + t1);
+        const double step = 0.01 / (1 << k % 4),
+                     t0 = 0.01 * (k < 150   ? k
+                                  : k < 250 ? 250 - k
+                                            : (k * 37) % 130),
+                     t1 = t0 + step, middle = 0.5 * (t0 + t1);
         forcing.mean(forcing.self, t0, t1, f);
         memcpy(expected, loading.gravity, (size_t)n * 8);
         for (int64_t l = 0; l < loading.force_count; l++) {
@@ -823,10 +910,13 @@ static void many_loads_add_up_in_their_order(void)
         int64_t acting = 0;
         for (int l = 0; l < COUNT; l++)
             if (loads[l].kind == SP_LOAD_SPRING && loads[l].start <= middle && middle < loads[l].end) {
-                CHECK(acting < loading.acting_count && loading.acting[acting].vertex == loads[l].id && loading.acting[acting].stiffness == loads[l].stiffness, "spring %lld at %g s", (long long)acting, middle);
+                CHECK(acting < loading.acting_count && loading.acting[acting].vertex == loads[l].id &&
+                          loading.acting[acting].stiffness == loads[l].stiffness,
+                      "spring %lld at %g s", (long long)acting, middle);
                 acting++;
             }
-        CHECK(acting == loading.acting_count, "%lld springs act, %lld expected", (long long)loading.acting_count, (long long)acting);
+        CHECK(acting == loading.acting_count, "%lld springs act, %lld expected", (long long)loading.acting_count,
+              (long long)acting);
     }
     free(f), free(expected);
     sp_loading_free(&loading);

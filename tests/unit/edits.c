@@ -34,7 +34,8 @@ static void edit(sp_mesh *mesh, bool poisson)
     }
 }
 
-static void make_polynomials(const sp_mesh *mesh, const sp_polynomial_parameters *parameters, sp_polynomials *polynomials)
+static void make_polynomials(const sp_mesh *mesh, const sp_polynomial_parameters *parameters,
+                             sp_polynomials *polynomials)
 {
     sp_body body;
     sp_polynomial_report report;
@@ -64,7 +65,12 @@ static void edited_is_computed_anew(void)
         int regions;
         sp_polynomial_parameters parameters;
         bool poisson;
-    } cases[] = {{2, {.by_group = true, .by_constant = true}, true}, {2, {.by_constant = true}, true}, {2, {.by_group = true}, false}, {1, {.by_constant = true}, true}, {1, {.by_group = true}, false}, {1, {0}, false}};
+    } cases[] = {{2, {.by_group = true, .by_constant = true}, true},
+                 {2, {.by_constant = true}, true},
+                 {2, {.by_group = true}, false},
+                 {1, {.by_constant = true}, true},
+                 {1, {.by_group = true}, false},
+                 {1, {0}, false}};
     int64_t N = sp_polynomial_order(R);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         sp_mesh mesh, edited;
@@ -75,10 +81,12 @@ static void edited_is_computed_anew(void)
         edit(&edited, cases[k].poisson);
         make_polynomials(&mesh, &cases[k].parameters, &polynomials);
         make_polynomials(&edited, &(sp_polynomial_parameters){0}, &anew);
-        CHECK(polynomials.group_count == (cases[k].regions > 1 ? 2 : 0), "%lld groups", (long long)polynomials.group_count);
+        CHECK(polynomials.group_count == (cases[k].regions > 1 ? 2 : 0), "%lld groups",
+              (long long)polynomials.group_count);
         CHECK_OK(sp_polynomials_edit(&context, &polynomials, mesh.material_count, mesh.materials, edited.materials));
         double of_gram = gap(N * N, sp_polynomials_gram(&polynomials, &pool), anew.parts[0].gram);
-        double of_mass = gap(R * R, polynomials.mass, anew.mass), of_gravity = gap(3 * R, polynomials.gravity, anew.gravity);
+        double of_mass = gap(R * R, polynomials.mass, anew.mass),
+               of_gravity = gap(3 * R, polynomials.gravity, anew.gravity);
         NOTE("case %d: Gram matrix %.1e, mass %.1e, gravity %.1e", (int)k, of_gram, of_mass, of_gravity);
         CHECK(of_gram <= 1e-12, "Gram matrix off by %g", of_gram);
         CHECK(of_mass <= 1e-12 && of_gravity <= 1e-12, "mass off by %g, gravity by %g", of_mass, of_gravity);
@@ -110,7 +118,9 @@ static void missing_parts_are_refused(void)
         else
             edited.materials[1].density *= 2;
         make_polynomials(&mesh, &cases[k].parameters, &polynomials);
-        CHECK(sp_polynomials_edit(&context, &polynomials, 2, mesh.materials, edited.materials) == SP_INPUT && strstr(context.message, cases[k].message), "%s", context.message);
+        CHECK(sp_polynomials_edit(&context, &polynomials, 2, mesh.materials, edited.materials) == SP_INPUT &&
+                  strstr(context.message, cases[k].message),
+              "%s", context.message);
         for (int64_t p = 0; p < polynomials.part_count; p++)
             CHECK(polynomials.parts[p].value == 1, "part %lld was changed", (long long)p);
         sp_polynomials_free(&polynomials);

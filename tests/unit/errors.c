@@ -15,14 +15,16 @@ static sp_sparse mass(void)
 
 static const int64_t vertex[] = {0, 0, 4};
 
-static sp_motion_errors of_frames(int count, const double *time, const double (*a)[2][3], const double *energy_a, const double (*b)[2][3], const double *energy_b)
+static sp_motion_errors of_frames(int count, const double *time, const double (*a)[2][3], const double *energy_a,
+                                  const double (*b)[2][3], const double *energy_b)
 {
     sp_sparse m = mass();
     sp_motion_sums sums;
     sp_motion_errors errors;
     CHECK_OK(sp_motion_sums_new(&context, &m, vertex, &sums));
     for (int k = 0; k < count; k++)
-        sp_motion_sums_add(&sums, &(sp_motion_frame){time[k], a[k][0], a[k][1], energy_a[k]}, &(sp_motion_frame){time[k], b[k][0], b[k][1], energy_b[k]});
+        sp_motion_sums_add(&sums, &(sp_motion_frame){time[k], a[k][0], a[k][1], energy_a[k]},
+                           &(sp_motion_frame){time[k], b[k][0], b[k][1], energy_b[k]});
     sp_motion_sums_errors(&sums, &errors);
     sp_motion_sums_free(&sums);
     return errors;
@@ -65,7 +67,8 @@ static void by_a_factor(void)
     CHECK_NEAR(e.energy, 0.1, 1e-14);
 }
 
-/* sin t beside sin(t + p): the mean over whole periods is 2 sin(p/2), whatever the mass; the trapezoidal rule is exact there. */
+/* sin t beside sin(t + p): the mean over whole periods is 2 sin(p/2), whatever the mass; the trapezoidal rule is exact
+ * there. */
 static void late(void)
 {
     enum { FRAMES = 101 };

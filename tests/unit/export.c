@@ -176,7 +176,8 @@ static void dense_matrix_reads_back(void)
         matrix[i] = any_double(&state);
     CHECK_OK(sp_matrix_market_write_dense(&context, fresh(), NULL, ROWS, COLUMNS, matrix));
     char *text = contents(&size), *at = text;
-    CHECK(sscanf(at, "%%%%MatrixMarket matrix array real general %d %d\n%n", &rows, &columns, &used) == 2, "it begins %.60s", at);
+    CHECK(sscanf(at, "%%%%MatrixMarket matrix array real general %d %d\n%n", &rows, &columns, &used) == 2,
+          "it begins %.60s", at);
     CHECK(rows == ROWS && columns == COLUMNS, "%d x %d", rows, columns);
     at += used;
     for (int i = 0; i < ROWS * COLUMNS; i++)
@@ -206,7 +207,8 @@ static const char *block_of(const char *text, size_t size, const char *name, uin
     if (block < raw || (size_t)(block - text) + 8 + bytes >= size)
         return NULL;
     memcpy(&length, block, 8);
-    CHECK(length == bytes, "array %s has %llu bytes, not %llu", name, (unsigned long long)length, (unsigned long long)bytes);
+    CHECK(length == bytes, "array %s has %llu bytes, not %llu", name, (unsigned long long)length,
+          (unsigned long long)bytes);
     return length == bytes ? block + 8 : NULL;
 }
 
@@ -245,9 +247,10 @@ static void vtu_reads_back(void)
     CHECK(strstr(text, "type=\"UnstructuredGrid\"") && strstr(text, "header_type=\"UInt64\"") &&
               strstr(text, "byte_order=\"LittleEndian\""),
           "the head says something else");
-    CHECK(strstr(text, "<Piece NumberOfPoints=\"10\" NumberOfCells=\"3\">") != NULL, "no piece of 10 points and 3 cells");
-    const char *points = strstr(text, "<PointData>"), *cells = strstr(text, "<CellData>"), *u = strstr(text, "Name=\"displacement\""),
-               *r = strstr(text, "Name=\"region\"");
+    CHECK(strstr(text, "<Piece NumberOfPoints=\"10\" NumberOfCells=\"3\">") != NULL,
+          "no piece of 10 points and 3 cells");
+    const char *points = strstr(text, "<PointData>"), *cells = strstr(text, "<CellData>"),
+               *u = strstr(text, "Name=\"displacement\""), *r = strstr(text, "Name=\"region\"");
     CHECK(points && cells && u && r && points < u && u < cells && cells < r, "the arrays are not where they belong");
     CHECK(strstr(text, "ComponentName3=\"XY\"") && strstr(text, "ComponentName5=\"XZ\""), "components have no names");
     const struct {
@@ -267,7 +270,8 @@ static void vtu_reads_back(void)
     uint64_t total = 0;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const char *data = block_of(text, size, expected[i].name, expected[i].bytes);
-        CHECK(data && !memcmp(data, expected[i].data, expected[i].bytes), "array %s came back otherwise", expected[i].name);
+        CHECK(data && !memcmp(data, expected[i].data, expected[i].bytes), "array %s came back otherwise",
+              expected[i].name);
         total += 8 + expected[i].bytes;
     }
     static const char tail[] = "\n</AppendedData>\n</VTKFile>\n";
@@ -295,7 +299,9 @@ static void pvd_names_its_files(void)
     char *text = contents(&size);
     CHECK(strstr(text, "<VTKFile type=\"Collection\"") != NULL, "it is no collection");
     CHECK(strstr(text, "timestep=\"0\" group=\"\" part=\"0\" file=\"a_0000.vtu\"/>") != NULL, "%s", text);
-    CHECK(strstr(text, "timestep=\"0.10000000000000001\" group=\"\" part=\"0\" file=\"R&amp;D &lt;2&gt;.vtu\"/>") != NULL, "%s", text);
+    CHECK(strstr(text, "timestep=\"0.10000000000000001\" group=\"\" part=\"0\" file=\"R&amp;D &lt;2&gt;.vtu\"/>") !=
+              NULL,
+          "%s", text);
     free(text);
 }
 

@@ -23,7 +23,8 @@ static void add_factors(sp_mesh *mesh, bool both)
         factor_of(mesh, e, both, mesh->factor + 2 * e);
 }
 
-/* Every element becomes a region of its own, with the material that its factors mean, in other words than the library's. */
+/* Every element becomes a region of its own, with the material that its factors mean, in other words than the
+ * library's. */
 static void add_regions(sp_mesh *mesh, const sp_material *material, bool both)
 {
     int64_t elements = sp_mesh_element_count(mesh);
@@ -37,7 +38,8 @@ static void add_regions(sp_mesh *mesh, const sp_material *material, bool both)
         snprintf(m->name, sizeof m->name, "element %d", (int)e);
         mesh->region[e] = e;
         /* bulk and shear modulus K, G give E = 9KG/(3K + G), ν = (3K − 2G)/(2(3K + G)) */
-        double G = factor[1] * material->young / (2 * (1 + nu)), K = factor[0] * material->young * nu / ((1 + nu) * (1 - 2 * nu)) + 2 * G / 3;
+        double G = factor[1] * material->young / (2 * (1 + nu)),
+               K = factor[0] * material->young * nu / ((1 + nu) * (1 - 2 * nu)) + 2 * G / 3;
         m->young = 9 * K * G / (3 * K + G);
         m->poisson = (3 * K - 2 * G) / (2 * (3 * K + G));
         m->fibre_stiffness *= factor[1];
@@ -101,8 +103,11 @@ static void fields_equal_regions(void)
             sp_body_free(&body);
             sp_mesh_free(&mesh[s]);
         }
-        worst[0] = fmax(worst[0], fmax(fabs(energy[1] - energy[0]) / energy[1], largest(elements, density[0], density[1]) / largest(elements, density[1], NULL)));
-        worst[1] = fmax(worst[1], fmax(largest(rows, f[0], f[1]) / largest(rows, f[1], NULL), largest(rows, y[0], y[1]) / largest(rows, y[1], NULL)));
+        worst[0] =
+            fmax(worst[0], fmax(fabs(energy[1] - energy[0]) / energy[1],
+                                largest(elements, density[0], density[1]) / largest(elements, density[1], NULL)));
+        worst[1] = fmax(worst[1], fmax(largest(rows, f[0], f[1]) / largest(rows, f[1], NULL),
+                                       largest(rows, y[0], y[1]) / largest(rows, y[1], NULL)));
         worst[2] = fmax(worst[2], largest(6 * elements, stress[0], stress[1]) / largest(6 * elements, stress[1], NULL));
         for (int s = 0; s < 2; s++)
             free(f[s]), free(y[s]), free(stress[s]), free(density[s]);
@@ -112,7 +117,8 @@ static void fields_equal_regions(void)
         CHECK(worst[i] < 1e-13, "number %d: %g", i, worst[i]);
 }
 
-/* Polynomials of λ and μ apart: constants edited afterwards give those of the edited material, the field's shape kept. */
+/* Polynomials of λ and μ apart: constants edited afterwards give those of the edited material, the field's shape kept.
+ */
 static void edited_constants(void)
 {
     enum { R = 5 };
@@ -129,11 +135,13 @@ static void edited_constants(void)
         add_factors(&mesh, false);
         CHECK_OK(sp_mesh_check(&context, &mesh, 1e-3));
         CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK(tets || body.class_count == mesh.hex_count, "%lld classes of %lld factors", (long long)body.class_count, (long long)mesh.hex_count);
+        CHECK(tets || body.class_count == mesh.hex_count, "%lld classes of %lld factors", (long long)body.class_count,
+              (long long)mesh.hex_count);
         int64_t rows = 3 * mesh.vertex_count, N = sp_polynomial_order(R);
         double *U = calloc((size_t)(rows * R), 8), lambda, mu;
         random_field(rows * R, 9, U);
-        CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_constant = true}, &parts, &report));
+        CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_constant = true}, &parts,
+                                    &report));
         sp_body_free(&body);
         mesh.materials[0].young = 3.7e5;
         mesh.materials[0].poisson = 0.41;
@@ -148,7 +156,8 @@ static void edited_constants(void)
         double worst = 0, size = 0; /* lower triangle, entry by entry beside its diagonal */
         for (int64_t j = 0; j < N; j++)
             for (int64_t i = j; i < N; i++) {
-                worst = fmax(worst, fabs(edited[j * N + i] - again[j * N + i]) / sqrt(again[j * N + j] * again[i * N + i]));
+                worst =
+                    fmax(worst, fabs(edited[j * N + i] - again[j * N + i]) / sqrt(again[j * N + j] * again[i * N + i]));
                 size = fmax(size, fabs(again[j * N + i]));
             }
         NOTE("%s: largest entry %.2g, relative difference %.1e", tets ? "tetrahedra" : "voxels", size, worst);
@@ -189,7 +198,8 @@ static void refused(const char *message, enum sp_law law, double poisson, double
     add_factors(&mesh, true);
     mesh.factor[2] = first;
     mesh.factor[3] = second;
-    CHECK(sp_mesh_check(&context, &mesh, 1e-3) == SP_INPUT && strstr(context.message, message), "%g, %g: %s", first, second, context.message);
+    CHECK(sp_mesh_check(&context, &mesh, 1e-3) == SP_INPUT && strstr(context.message, message), "%g, %g: %s", first,
+          second, context.message);
     sp_mesh_free(&mesh);
 }
 

@@ -1,4 +1,5 @@
-/* Directions of fibres by element: against regions with explicit directions, turned bodies, differences, and helices against their formula in cylindrical coordinates. */
+/* Directions of fibres by element: against regions with explicit directions, turned bodies, differences, and helices
+ * against their formula in cylindrical coordinates. */
 #include "assembly/elastic.h"
 #include "assembly/element.h"
 #include "bodies.h"
@@ -111,11 +112,13 @@ static void evaluate(const sp_mesh *mesh, const double *u, double *out[OUTPUTS])
     sp_body_free(&body);
 }
 
-/* To the last bit: for every law and kind of fibres, hexahedra and tetrahedra that were split from them, factors beside. The region's own direction has no part in it. */
+/* To the last bit: for every law and kind of fibres, hexahedra and tetrahedra that were split from them, factors
+ * beside. The region's own direction has no part in it. */
 static void directions_equal_regions(void)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
-        static const char *const names[OUTPUTS] = {"energy", "force", "tangent", "second derivative", "stress", "density"};
+        static const char *const names[OUTPUTS] = {"energy", "force",  "tangent", "second derivative",
+                                                   "stress", "density"};
         sp_mesh mesh[2];
         double *out[2][OUTPUTS], *u = NULL;
         for (int s = 0; s < 2; s++) {
@@ -131,10 +134,12 @@ static void directions_equal_regions(void)
                 u[i] *= 0.1;
             evaluate(&mesh[s], u, out[s]);
         }
-        const int64_t rows = 3 * mesh[0].vertex_count, elements = sp_mesh_element_count(&mesh[0]), sizes[OUTPUTS] = {1, rows, rows, rows, 6 * elements, elements};
+        const int64_t rows = 3 * mesh[0].vertex_count, elements = sp_mesh_element_count(&mesh[0]),
+                      sizes[OUTPUTS] = {1, rows, rows, rows, 6 * elements, elements};
         for (int q = 0; q < OUTPUTS; q++)
-            CHECK(!memcmp(out[0][q], out[1][q], (size_t)sizes[q] * 8) && largest(sizes[q], out[0][q], NULL) > 0, "%s, %s fibres: %s differs by %g",
-                  sp_law_name(mesh[0].materials[0].law), sp_fibre_name(mesh[0].materials[0].fibre), names[q], largest(sizes[q], out[0][q], out[1][q]));
+            CHECK(!memcmp(out[0][q], out[1][q], (size_t)sizes[q] * 8) && largest(sizes[q], out[0][q], NULL) > 0,
+                  "%s, %s fibres: %s differs by %g", sp_law_name(mesh[0].materials[0].law),
+                  sp_fibre_name(mesh[0].materials[0].fibre), names[q], largest(sizes[q], out[0][q], out[1][q]));
         for (int s = 0; s < 2; s++) {
             for (int q = 0; q < OUTPUTS; q++)
                 free(out[s][q]);
@@ -172,7 +177,8 @@ static void turned_bodies(void)
             for (int64_t e = 0; s && e < sp_mesh_element_count(&mesh[s]); e++)
                 turned(turn, memcpy(x, mesh[s].fibre + 3 * e, sizeof x), mesh[s].fibre + 3 * e);
             for (int i = 0; s && i < 3; i++)
-                turned(turn, memcpy(x, mesh[s].materials[0].frame + 3 * i, sizeof x), mesh[s].materials[0].frame + 3 * i);
+                turned(turn, memcpy(x, mesh[s].materials[0].frame + 3 * i, sizeof x),
+                       mesh[s].materials[0].frame + 3 * i);
             evaluate(&mesh[s], u[s], out[s]);
         }
         CHECK_NEAR(*out[1][ENERGY], *out[0][ENERGY], 1e-12 * *out[0][ENERGY]);
@@ -193,7 +199,8 @@ static void turned_bodies(void)
     CHECK(worst < 1e-12, "%g", worst);
 }
 
-/* Force against differences of the energy, tangent against differences of the force: of second order, from step to half the step. Half of the time the fibres pull. */
+/* Force against differences of the energy, tangent against differences of the force: of second order, from step to half
+ * the step. Half of the time the fibres pull. */
 static void differences(void)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
@@ -207,7 +214,8 @@ static void differences(void)
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         mesh.materials[0].fibre_tension = k / 2 % 2 ? 1.4 : 0;
         int64_t rows = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)(7 * rows), 8), *d = u + rows, *f = d + rows, *y = f + rows, *at = y + rows, *plus = at + rows, *minus = plus + rows;
+        double *u = calloc((size_t)(7 * rows), 8), *d = u + rows, *f = d + rows, *y = f + rows, *at = y + rows,
+               *plus = at + rows, *minus = plus + rows;
         random_field(2 * rows, 3, u);
         for (int64_t i = 0; i < rows; i++)
             u[i] *= 0.1;
@@ -231,7 +239,8 @@ static void differences(void)
                 error[1][s] = fmax(error[1][s], fabs((plus[i] - minus[i]) / (2 * step) - y[i]));
         }
         for (int q = 0; q < 2; q++)
-            CHECK(error[q][1] < 1e-5 * size[q] && fabs(log2(error[q][0] / error[q][1]) - 2) < 0.1, "%s, %s fibres: %s has errors %g and %g of %g", sp_law_name(mesh.materials[0].law),
+            CHECK(error[q][1] < 1e-5 * size[q] && fabs(log2(error[q][0] / error[q][1]) - 2) < 0.1,
+                  "%s, %s fibres: %s has errors %g and %g of %g", sp_law_name(mesh.materials[0].law),
                   sp_fibre_name(mesh.materials[0].fibre), q ? "tangent" : "force", error[q][0], error[q][1], size[q]);
         free(u);
         sp_body_free(&body);
@@ -239,7 +248,8 @@ static void differences(void)
     }
 }
 
-/* The energy and force of an element at u [24] by its quadrature points and the law there, whatever the body makes of it. */
+/* The energy and force of an element at u [24] by its quadrature points and the law there, whatever the body makes of
+ * it. */
 static double by_points(const sp_mesh *mesh, int64_t element, const double *u, double f[8][3])
 {
     int corners;
@@ -271,7 +281,8 @@ static double by_points(const sp_mesh *mesh, int64_t element, const double *u, d
     return sum;
 }
 
-/* Active tension that is set after the body was made: energy and force are those of the points, by edge lengths too; second derivatives are as without it; stresses are F⁻¹P. */
+/* Active tension that is set after the body was made: energy and force are those of the points, by edge lengths too;
+ * second derivatives are as without it; stresses are F⁻¹P. */
 static void tension(void)
 {
     double worst[3] = {0};
@@ -286,7 +297,8 @@ static void tension(void)
             split_in_place(&mesh);
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         const int64_t rows = 3 * mesh.vertex_count, elements = sp_mesh_element_count(&mesh);
-        double *u = calloc((size_t)(6 * rows), 8), *f = u + 2 * rows, *sum = f + rows, *second[2] = {sum + rows, sum + 2 * rows}, energy = 0, H[9], *stress = calloc((size_t)(6 * elements), 8);
+        double *u = calloc((size_t)(6 * rows), 8), *f = u + 2 * rows, *sum = f + rows,
+               *second[2] = {sum + rows, sum + 2 * rows}, energy = 0, H[9], *stress = calloc((size_t)(6 * elements), 8);
         random_field(2 * rows, 3, u);
         for (int64_t i = 0; i < rows; i++)
             u[i] *= 0.1;
@@ -339,7 +351,8 @@ static void tension(void)
     CHECK(worst[0] < 1e-10 && worst[1] < 1e-12 && worst[2] < 1e-11, "%g %g %g", worst[0], worst[1], worst[2]);
 }
 
-/* Crushed bodies whose fibres pull: every element's definite matrix is positive semidefinite, so their sum is, and no less stiff along any direction than the fibres' tension alone. */
+/* Crushed bodies whose fibres pull: every element's definite matrix is positive semidefinite, so their sum is, and no
+ * less stiff along any direction than the fibres' tension alone. */
 static void definite_tangent(void)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
@@ -371,8 +384,10 @@ static void definite_tangent(void)
             CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', (int)rows, A, (int)rows, value) == 0, "dsyev");
             lowest[less] = value[0] / value[rows - 1];
         }
-        const bool by_pairs = body.classes[0].gram != NULL; /* at points all of ∂P/∂F is projected, the tension with it */
-        CHECK(lowest[0] > -1e-13 && (!by_pairs || lowest[1] > -1e-13), "%s, %s fibres: lowest eigenvalues %g %g of the largest", sp_law_name(mesh.materials[0].law),
+        const bool by_pairs =
+            body.classes[0].gram != NULL; /* at points all of ∂P/∂F is projected, the tension with it */
+        CHECK(lowest[0] > -1e-13 && (!by_pairs || lowest[1] > -1e-13),
+              "%s, %s fibres: lowest eigenvalues %g %g of the largest", sp_law_name(mesh.materials[0].law),
               sp_fibre_name(mesh.materials[0].fibre), lowest[0], lowest[1]);
         for (int s = 0; s < 3; s++)
             sp_sparse_free(&K[s]);
@@ -382,7 +397,8 @@ static void definite_tangent(void)
     }
 }
 
-/* Cubature of all elements with weight 1, and polynomials where there are such, are the projected force; cubature and projection also where the fibres' tension changes afterwards. */
+/* Cubature of all elements with weight 1, and polynomials where there are such, are the projected force; cubature and
+ * projection also where the fibres' tension changes afterwards. */
 static void reduced_models(void)
 {
     enum { R = 5 };
@@ -432,7 +448,8 @@ static void reduced_models(void)
         CHECK(direct.active && other[0].active && !(quadratic && other[1].active), "who follows");
         CHECK(largest(R, f, g) < 1e-12 * largest(R, f, NULL), "with tension forces differ by %g", largest(R, f, g));
         for (int j = 0; j < R; j++)
-            CHECK(largest(R - j, K + j * R + j, L + j * R + j) < 1e-12 * largest(R * R, K, NULL), "with tension stiffnesses differ");
+            CHECK(largest(R - j, K + j * R + j, L + j * R + j) < 1e-12 * largest(R * R, K, NULL),
+                  "with tension stiffnesses differ");
         for (int s = 0; s < 2; s++) { /* products follow without an evaluation in between */
             mesh.materials[0].fibre_tension = s ? 0 : 1.2;
             other[0].times(other[0].self, q, q, product[s]);
@@ -489,10 +506,12 @@ static void check_helix(const sp_mesh *mesh, const double centre[3], double angl
         double phi = atan2(own[1], own[0]), alpha = angle / 180 * acos(-1);
         turned(turn, (double[]){-cos(alpha) * sin(phi), cos(alpha) * cos(phi), sin(alpha)}, expected);
         if (mesh->region[e] == 1) /* at least 0.1 from the axis, so that φ is good to rounding */
-            CHECK(hypot(own[0], own[1]) > 0.1 && largest(3, a, expected) < 1e-14, "%g degrees, element %lld: %g %g %g, not %g %g %g", angle, (long long)e, a[0], a[1], a[2], expected[0],
-                  expected[1], expected[2]);
+            CHECK(hypot(own[0], own[1]) > 0.1 && largest(3, a, expected) < 1e-14,
+                  "%g degrees, element %lld: %g %g %g, not %g %g %g", angle, (long long)e, a[0], a[1], a[2],
+                  expected[0], expected[1], expected[2]);
         else if (mesh->region[e] == 0)
-            CHECK(a[0] == 2.0 / 7 && a[1] == -3.0 / 7 && a[2] == 6.0 / 7, "element %lld keeps its region's", (long long)e);
+            CHECK(a[0] == 2.0 / 7 && a[1] == -3.0 / 7 && a[2] == 6.0 / 7, "element %lld keeps its region's",
+                  (long long)e);
         else
             CHECK(a[0] == 0 && a[1] == 0 && a[2] == 0, "element %lld has none", (long long)e);
     }
@@ -526,13 +545,21 @@ static void helices(void)
     make_box(3, 3, 1, 0.5, 0, &mesh);
     mesh.materials[0] = test_law(SP_LAW_COUNT);
     CHECK_OK(sp_mesh_wind(&context, &mesh, 0, &helix));
-    CHECK(mesh.fibre[12] == 0 && mesh.fibre[13] == 0 && mesh.fibre[14] == -1, "on the axis: %g %g %g", mesh.fibre[12], mesh.fibre[13], mesh.fibre[14]);
+    CHECK(mesh.fibre[12] == 0 && mesh.fibre[13] == 0 && mesh.fibre[14] == -1, "on the axis: %g %g %g", mesh.fibre[12],
+          mesh.fibre[13], mesh.fibre[14]);
     /* east of the axis −z a ring runs south */
-    CHECK(mesh.fibre[15] == 0 && mesh.fibre[16] == -1 && mesh.fibre[17] == 0, "beside it: %g %g %g", mesh.fibre[15], mesh.fibre[16], mesh.fibre[17]);
+    CHECK(mesh.fibre[15] == 0 && mesh.fibre[16] == -1 && mesh.fibre[17] == 0, "beside it: %g %g %g", mesh.fibre[15],
+          mesh.fibre[16], mesh.fibre[17]);
     for (int bad = 0; bad < 4; bad++) {
         sp_helix wrong = helix;
-        *(bad == 0 ? &wrong.axis[2] : bad == 1 ? &wrong.centre[1] : bad == 2 ? &wrong.angle : &wrong.axis[0]) = bad == 0 ? 0 : bad == 3 ? INFINITY : NAN;
-        CHECK(sp_mesh_wind(&context, &mesh, 0, &wrong) == SP_INPUT && !strncmp(context.message, "helix: ", 7), "%d: %s", bad, context.message);
+        *(bad == 0   ? &wrong.axis[2]
+          : bad == 1 ? &wrong.centre[1]
+          : bad == 2 ? &wrong.angle
+                     : &wrong.axis[0]) = bad == 0   ? 0
+                                         : bad == 3 ? INFINITY
+                                                    : NAN;
+        CHECK(sp_mesh_wind(&context, &mesh, 0, &wrong) == SP_INPUT && !strncmp(context.message, "helix: ", 7), "%d: %s",
+              bad, context.message);
     }
     sp_mesh_free(&mesh);
 }
@@ -547,7 +574,8 @@ static void refused(const char *message, int law, double x, double y, double z)
     if (law < SP_LAW_COUNT)
         memset(mesh.fibre, 0, 3 * sizeof *mesh.fibre);
     int status = sp_mesh_check(&context, &mesh, 1e-3);
-    CHECK(message ? status == SP_INPUT && strstr(context.message, message) : status == SP_OK, "%g %g %g: %s", x, y, z, context.message);
+    CHECK(message ? status == SP_INPUT && strstr(context.message, message) : status == SP_OK, "%g %g %g: %s", x, y, z,
+          context.message);
     sp_mesh_free(&mesh);
 }
 

@@ -35,7 +35,8 @@ static double worst_distance(const sp_surface *s, const sp_field *field, int64_t
     return worst / diagonal_of(s);
 }
 
-/* Vertices whose sign is not that of the exact winding number in the repaired surface; those on the surface count for nothing. */
+/* Vertices whose sign is not that of the exact winding number in the repaired surface; those on the surface count for
+ * nothing. */
 static int64_t wrong_signs(const sp_surface *s, const sp_field *field, int64_t step)
 {
     int64_t wrong = 0;
@@ -61,11 +62,13 @@ static sp_surface ugly_soup(void)
     for (int64_t t = 0; t < 200; t++) {
         const double size = t % 3 == 0 ? 1 : t % 3 == 1 ? 0.1 : 1e-4;
         for (int c = 0; c < 9; c++)
-            s.vertices[9 * t + c] = random_in(1, (uint64_t)(3 * t + c % 3), -1, 1) + random_in(2, (uint64_t)(9 * t + c), -size, size);
+            s.vertices[9 * t + c] =
+                random_in(1, (uint64_t)(3 * t + c % 3), -1, 1) + random_in(2, (uint64_t)(9 * t + c), -size, size);
         double *x = s.vertices + 9 * t;
         if (t % 10 == 3)
             for (int k = 0; k < 3; k++) /* a segment, or almost one */
-                x[6 + k] = 0.3 * x[k] + 0.7 * x[3 + k] + (t % 20 == 3 ? 0 : 1e-9 * random_in(3, (uint64_t)(3 * t + k), -1, 1));
+                x[6 + k] =
+                    0.3 * x[k] + 0.7 * x[3 + k] + (t % 20 == 3 ? 0 : 1e-9 * random_in(3, (uint64_t)(3 * t + k), -1, 1));
         for (int k = 0; k < 3 && t % 10 == 7; k++) { /* a segment, or a point */
             x[3 + k] = x[k];
             x[6 + k] = t % 20 == 7 ? x[k] : x[6 + k];
@@ -96,7 +99,8 @@ static void distances_are_exact(void)
     CHECK_OK(sp_closest_new(&context, &s, &closest));
     double worst = 0, gap = 0;
     for (uint64_t i = 0; i < 2000; i++) {
-        double x[3] = {random_in(4, 3 * i, -3, 3), random_in(4, 3 * i + 1, -3, 3), random_in(4, 3 * i + 2, -3, 3)}, q[3];
+        double x[3] = {random_in(4, 3 * i, -3, 3), random_in(4, 3 * i + 1, -3, 3), random_in(4, 3 * i + 2, -3, 3)},
+               q[3];
         sp_nearest nearest;
         sp_closest_find(closest, x, &nearest);
         worst = fmax(worst, fabs(nearest.distance - brute_distance(&s, x)));
@@ -129,7 +133,8 @@ static void spheres_by_formula(void)
         low = fmin(low, (double)m.field.distance[i] - formula);
         high = fmax(high, (double)m.field.distance[i] - formula);
     }
-    CHECK(low >= -2e-7 && high <= sagitta + 2e-7, "%g to %g, the facets are up to %g below the sphere", low, high, sagitta);
+    CHECK(low >= -2e-7 && high <= sagitta + 2e-7, "%g to %g, the facets are up to %g below the sphere", low, high,
+          sagitta);
     CHECK(high >= 0.5 * sagitta, "%g: the test says nothing", high);
     sp_field_free(&m.field);
     sp_surface_free(&s);
@@ -196,9 +201,12 @@ static void signs_of_closed_models(void)
             sp_surface_free(&box);
         }
         made m = make(&s, 28, SP_FIELD_AUTO);
-        CHECK(m.report.sign == expected && m.report.meets_itself == meets, "model %d: sign %d, meets itself %d", model, m.report.sign, m.report.meets_itself);
-        CHECK((m.report.sign_disagreements > 0) == meets, "model %d: %lld disagreements", model, (long long)m.report.sign_disagreements);
-        CHECK(m.report.closed && (m.report.inside > 0 || model == 0), "model %d: inside %lld", model, (long long)m.report.inside);
+        CHECK(m.report.sign == expected && m.report.meets_itself == meets, "model %d: sign %d, meets itself %d", model,
+              m.report.sign, m.report.meets_itself);
+        CHECK((m.report.sign_disagreements > 0) == meets, "model %d: %lld disagreements", model,
+              (long long)m.report.sign_disagreements);
+        CHECK(m.report.closed && (m.report.inside > 0 || model == 0), "model %d: inside %lld", model,
+              (long long)m.report.inside);
         const int64_t wrong = wrong_signs(&s, &m.field, 2);
         CHECK(wrong == 0, "model %d: %lld wrong signs", model, (long long)wrong);
         sp_field_free(&m.field);
@@ -225,7 +233,9 @@ static void signs_of_open_models(void)
         CHECK(model == 2 || m.report.inside > 0, "model %d: nothing inside", model);
         sp_field_free(&m.field);
         const sp_distance_parameters p = {.cells = 8, .scale = 1.5, .sign = SP_FIELD_PSEUDONORMAL};
-        CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "closed manifold"), "%s", context.message);
+        CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT &&
+                  strstr(context.message, "closed manifold"),
+              "%s", context.message);
         sp_surface_free(&s);
     }
 }
@@ -240,9 +250,10 @@ static void soups_by_offset(void)
         made m = make(&s, 32, SP_FIELD_OFFSET);
         const double h = m.field.spacing, offset = 1.4 * h;
         CHECK_NEAR(m.report.offset, offset, 1e-12);
-        CHECK(m.report.manifold && m.report.sign_tests > 1000 && m.report.sign_disagreements == 0, "%lld of %lld signs disagree",
-              (long long)m.report.sign_disagreements, (long long)m.report.sign_tests);
-        CHECK((m.report.dropped_vertices > 0) == (model == 0), "%lld vertices dropped", (long long)m.report.dropped_vertices);
+        CHECK(m.report.manifold && m.report.sign_tests > 1000 && m.report.sign_disagreements == 0,
+              "%lld of %lld signs disagree", (long long)m.report.sign_disagreements, (long long)m.report.sign_tests);
+        CHECK((m.report.dropped_vertices > 0) == (model == 0), "%lld vertices dropped",
+              (long long)m.report.dropped_vertices);
         const double middle = sp_field_interpolate(&m.field, centre, NULL);
         CHECK(model == 0 ? middle < -0.99 : middle > 0.8, "middle: %g", middle);
         double worst = 0;
@@ -254,7 +265,8 @@ static void soups_by_offset(void)
             const double formula = hypot(hypot(x[0] - centre[0], x[1] - centre[1]), x[2] - centre[2]) - 1 - offset;
             worst = fmax(worst, fabs((double)m.field.distance[i] - formula));
         }
-        /* Linear interpolation along edges of up to √3 h of a distance with curvature 1/r: h²·3/(8 r), and the facets' sagitta. */
+        /* Linear interpolation along edges of up to √3 h of a distance with curvature 1/r: h²·3/(8 r), and the facets'
+         * sagitta. */
         CHECK(worst <= 3 * h * h / 8 + 0.01, "%g, h = %g", worst, h);
         sp_field_free(&m.field);
         sp_surface_free(&s);
@@ -262,9 +274,12 @@ static void soups_by_offset(void)
     sp_surface s = sphere(8);
     made m;
     sp_distance_parameters p = {.cells = 16, .scale = 1.5, .cube = true, .sign = SP_FIELD_OFFSET, .offset = 0.1};
-    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "of a cell"), "%s", context.message);
+    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "of a cell"),
+          "%s", context.message);
     p.offset = 0.6;
-    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "meets the box"), "%s", context.message);
+    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT &&
+              strstr(context.message, "meets the box"),
+          "%s", context.message);
     sp_surface_free(&s);
 }
 
@@ -280,7 +295,8 @@ static void interpolation(void)
     }
     for (uint64_t i = 0; i < 200; i++) {
         double gradient[3];
-        const double x[3] = {random_in(5, 3 * i, 1, 1.75), random_in(5, 3 * i + 1, -2, -1), random_in(5, 3 * i + 2, 0.5, 1)};
+        const double x[3] = {random_in(5, 3 * i, 1, 1.75), random_in(5, 3 * i + 1, -2, -1),
+                             random_in(5, 3 * i + 2, 0.5, 1)};
         CHECK_NEAR(sp_field_interpolate(&f, x, gradient), 1 + 2 * x[0] - x[1] + 0.5 * x[2], 1e-6);
         CHECK_NEAR(gradient[0], 2, 1e-5);
         CHECK_NEAR(gradient[1], -1, 1e-5);
@@ -320,8 +336,10 @@ static void estimate_outside(void)
             x[i % 3] = o[i % 3] + (i % 2 ? side : 0);
             least = fmin(least, brute_distance(&s, x));
         }
-        CHECK(m.report.boundary <= least, "n = %lld: boundary %g, found %g", (long long)cells, m.report.boundary, least);
-        CHECK(cells < 10 || m.report.boundary >= 0.8 * least, "n = %lld: boundary %g of %g says little", (long long)cells, m.report.boundary, least);
+        CHECK(m.report.boundary <= least, "n = %lld: boundary %g, found %g", (long long)cells, m.report.boundary,
+              least);
+        CHECK(cells < 10 || m.report.boundary >= 0.8 * least, "n = %lld: boundary %g of %g says little",
+              (long long)cells, m.report.boundary, least);
         for (uint64_t i = 0; i < 2000; i++) {
             double x[3], box = 0;
             for (uint64_t k = 0; k < 3; k++) {
@@ -352,8 +370,10 @@ static double volume_of(const sp_surface *s)
 {
     double sum = 0;
     for (int64_t t = 0; t < s->triangle_count; t++) {
-        const double *a = s->vertices + 3 * s->triangles[3 * t], *b = s->vertices + 3 * s->triangles[3 * t + 1], *c = s->vertices + 3 * s->triangles[3 * t + 2];
-        sum += a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+        const double *a = s->vertices + 3 * s->triangles[3 * t], *b = s->vertices + 3 * s->triangles[3 * t + 1],
+                     *c = s->vertices + 3 * s->triangles[3 * t + 2];
+        sum += a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+               a[2] * (b[0] * c[1] - b[1] * c[0]);
     }
     return sum / 6;
 }
@@ -401,10 +421,12 @@ static void level_sets(void)
                     f.distance[i] = edge ? 3 : (float)floor(random_in(20, (uint64_t)i, rough ? -2 : -4, 3));
                 }
         CHECK_OK(sp_isosurface(&context, &f, 0, NULL, &level));
-        CHECK(level.triangle_count > 1000 && is_manifold(&level), "noise: %lld triangles", (long long)level.triangle_count);
+        CHECK(level.triangle_count > 1000 && is_manifold(&level), "noise: %lld triangles",
+              (long long)level.triangle_count);
         double least = INFINITY;
         for (int64_t t = 0; t < level.triangle_count; t++) {
-            const double *a = level.vertices + 3 * level.triangles[3 * t], *b = level.vertices + 3 * level.triangles[3 * t + 1],
+            const double *a = level.vertices + 3 * level.triangles[3 * t],
+                         *b = level.vertices + 3 * level.triangles[3 * t + 1],
                          *c = level.vertices + 3 * level.triangles[3 * t + 2];
             double n[3], square = 0;
             for (int k = 0; k < 3; k++) {
@@ -463,19 +485,26 @@ static void refusals(void)
     made m;
     sp_distance_parameters p = {.cells = 4, .scale = 1.5};
     s.vertex_count = 3;
-    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "no triangles"), "%s", context.message);
+    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT &&
+              strstr(context.message, "no triangles"),
+          "%s", context.message);
     add_triangle(&s, 0, 1, 2);
-    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "no extent"), "%s", context.message);
+    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "no extent"),
+          "%s", context.message);
     s.vertices[3] = 1e35;
-    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "single precision"), "%s", context.message);
+    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT &&
+              strstr(context.message, "single precision"),
+          "%s", context.message);
     s.vertices[3] = 1;
     s.vertices[0] = 1 + 1e-14;
     s.vertices[6] = 1;
-    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "too small"), "%s", context.message);
+    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "too small"),
+          "%s", context.message);
     s.vertices[0] = 0;
     p.cells = 4096;
     p.cube = true;
-    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "2^31"), "%s", context.message);
+    CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_INPUT && strstr(context.message, "2^31"), "%s",
+          context.message);
     p.cells = 0;
     CHECK(sp_distance_field(&context, &s, &p, &m.field, &m.report) == SP_USAGE, "%s", context.message);
     p.cells = 2;
@@ -485,7 +514,8 @@ static void refusals(void)
     p.scale = 1.5;
     p.cube = false;
     CHECK_OK(sp_distance_field(&context, &s, &p, &m.field, &m.report));
-    CHECK(m.report.inside == 0 && m.field.cells[0] == 2 && m.field.cells[1] == 1 && m.field.cells[2] == 1, "%lld inside", (long long)m.report.inside);
+    CHECK(m.report.inside == 0 && m.field.cells[0] == 2 && m.field.cells[1] == 1 && m.field.cells[2] == 1,
+          "%lld inside", (long long)m.report.inside);
     CHECK(worst_distance(&s, &m.field, 1) <= 1e-7, "%g", worst_distance(&s, &m.field, 1));
     sp_field_free(&m.field);
     sp_surface_free(&s);
@@ -503,7 +533,8 @@ static void threads(void)
             }
             context.threads = 2;
             for (int t = 1; t < 3; t++)
-                CHECK(memcmp(m[0].field.distance, m[t].field.distance, (size_t)sp_field_vertices(&m[0].field) * sizeof(float)) == 0 &&
+                CHECK(memcmp(m[0].field.distance, m[t].field.distance,
+                             (size_t)sp_field_vertices(&m[0].field) * sizeof(float)) == 0 &&
                           m[0].report.sign_tests == m[t].report.sign_tests,
                       "other bytes with other threads");
             for (int t = 0; t < 3; t++)

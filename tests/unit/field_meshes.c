@@ -1,5 +1,5 @@
-/* Distance fields of real models: distances against brute force, signs against exact winding numbers. POINTS=100000 scripts/bench distfield
- * does the same with 1e5 points of every model. */
+/* Distance fields of real models: distances against brute force, signs against exact winding numbers. POINTS=100000
+ * scripts/bench distfield does the same with 1e5 points of every model. */
 #include "field_models.h"
 #include "formats/import/surface.h"
 #include "geometry/ray.h"
@@ -30,7 +30,8 @@ static bool load(const char *path, sp_surface *surface)
 
 enum { SUMS = 7500000 }; /* triangles times points */
 
-/* As many random vertices as exact sums can do in a moment, 1e5 where there are few triangles; fewer distances, which cost more. */
+/* As many random vertices as exact sums can do in a moment, 1e5 where there are few triangles; fewer distances, which
+ * cost more. */
 static int64_t check_model(const char *name, const sp_surface *s)
 {
     sp_field field;
@@ -39,7 +40,8 @@ static int64_t check_model(const char *name, const sp_surface *s)
     sp_orient_report orient;
     sp_winding *winding;
     const sp_distance_parameters p = {.cells = 40, .scale = 1.5, .cube = true};
-    const int64_t most = SUMS / s->triangle_count, samples = most < 100000 ? most : 100000, distances = samples / 12 < 150 ? samples / 12 : 150;
+    const int64_t most = SUMS / s->triangle_count, samples = most < 100000 ? most : 100000,
+                  distances = samples / 12 < 150 ? samples / 12 : 150;
     int64_t wrong = 0;
     double worst = 0;
     CHECK_OK(sp_distance_field(&context, s, &p, &field, &report));
@@ -92,8 +94,9 @@ static void every_model(void)
     NOTE("%lld models, %lld signs", (long long)models, (long long)samples);
 }
 
-/* A car of 50 parts, some of them open and nearly flat. Whatever their orientation: where half of all rays leave the model without
- * meeting a triangle, it is outside. A door that is turned the wrong way makes a slab beside it the inside. */
+/* A car of 50 parts, some of them open and nearly flat. Whatever their orientation: where half of all rays leave the
+ * model without meeting a triangle, it is outside. A door that is turned the wrong way makes a slab beside it the
+ * inside. */
 static void open_parts(void)
 {
     enum { DIRECTIONS = 200 };

@@ -5,8 +5,8 @@
 #include "geometry/distance_field.h"
 #include "geometry_models.h"
 
-/* The least squared distance from a point to a + s e + t f with s, t ≥ 0, s + t ≤ 1: the minimum of a convex quadratic function
- * is inside, or else on a side. */
+/* The least squared distance from a point to a + s e + t f with s, t ≥ 0, s + t ≤ 1: the minimum of a convex quadratic
+ * function is inside, or else on a side. */
 static inline double brute_segment(const double *a, const double *b, const double *p)
 {
     double along = 0, size = 0, square = 0;
@@ -61,7 +61,8 @@ static inline double diagonal_of(const sp_surface *s)
 {
     double low[3], high[3];
     sp_surface_box(s, low, high);
-    return sqrt((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) + (high[2] - low[2]) * (high[2] - low[2]));
+    return sqrt((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) +
+                (high[2] - low[2]) * (high[2] - low[2]));
 }
 
 /* Position of vertex `index` of a field. */
@@ -85,7 +86,8 @@ static inline sp_surface torus(int n, int m, double major, double minor)
         }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) {
-            const int64_t a = i * m + j, b = (i + 1) % n * m + j, c = (i + 1) % n * m + (j + 1) % m, d = i * m + (j + 1) % m;
+            const int64_t a = i * m + j, b = (i + 1) % n * m + j, c = (i + 1) % n * m + (j + 1) % m,
+                          d = i * m + (j + 1) % m;
             add_triangle(&s, a, b, c);
             add_triangle(&s, a, c, d);
         }

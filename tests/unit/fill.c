@@ -1,6 +1,6 @@
 /* Orderings and the fill of the Cholesky factor, against elimination on a dense array of booleans and exact counts. */
-#include "linear/cholesky.h"
 #include "linear/fill.h"
+#include "linear/cholesky.h"
 #include "test.h"
 
 static sp_context context;
@@ -144,7 +144,8 @@ static void a_tridiagonal_matrix_does_not_fill(void)
     }
     CHECK_NEAR(fill_of(&p, NULL, SP_ORDERING_NATURAL, order), 2 * N - 1, 0);
     CHECK_NEAR(fill_of(&p, NULL, SP_ORDERING_COUNT, order), 2 * N - 1, 0);
-    CHECK(order[0] == 0 && order[1] == N - 1 && order[2] == 1, "the ends do not come first: %lld %lld", (long long)order[0], (long long)order[1]);
+    CHECK(order[0] == 0 && order[1] == N - 1 && order[2] == 1, "the ends do not come first: %lld %lld",
+          (long long)order[0], (long long)order[1]);
     CHECK_NEAR(fill_of(&p, NULL, SP_ORDERING_DEGREE, order), 2 * N - 1, 0);
     CHECK_NEAR(fill_of(&hidden, NULL, SP_ORDERING_DEGREE, order), 2 * N - 1, 0);
     CHECK(fill_of(&hidden, NULL, SP_ORDERING_NATURAL, order) > 2 * N - 1, "a shuffled path fills");
@@ -166,12 +167,14 @@ static void an_arrow_fills_from_its_tip_only(void)
     CHECK_NEAR(fill_of(&p, NULL, SP_ORDERING_COUNT, order), 2 * N - 1, 0);
     CHECK(order[N - 1] == 0, "the tip is not last");
     CHECK_NEAR(fill_of(&p, NULL, SP_ORDERING_DEGREE, order), 2 * N - 1, 0);
-    CHECK_NEAR(fill_of(&p, NULL, SP_ORDERING_CUTHILL_MCKEE, order), 2 * N - 1, 0); /* a leaf is the root: the tip is next to last */
+    CHECK_NEAR(fill_of(&p, NULL, SP_ORDERING_CUTHILL_MCKEE, order), 2 * N - 1,
+               0); /* a leaf is the root: the tip is next to last */
     CHECK(order[N - 2] == 0, "the tip is not next to last");
     free(p.at);
 }
 
-/* A grid of 6 x 40 with shuffled names: levels are diagonals of at most 6, so neighbours are less than 12 places apart. */
+/* A grid of 6 x 40 with shuffled names: levels are diagonals of at most 6, so neighbours are less than 12 places apart.
+ */
 static void cuthill_mckee_finds_the_band_of_a_grid(void)
 {
     enum { WIDTH = 6, LENGTH = 40, N = WIDTH * LENGTH };
@@ -219,7 +222,8 @@ static void dissection_is_the_ordering_of_the_factorization(void)
             join(&p, i, i / 3 * 3 + j);
     double nonzeros = fill_of(&p, node, SP_ORDERING_DISSECTION, order);
     for (int64_t i = 0; i < N; i += 3)
-        CHECK(order[i] % 3 == 0 && order[i + 1] == order[i] + 1 && order[i + 2] == order[i] + 2, "node at place %lld is torn", (long long)i);
+        CHECK(order[i] % 3 == 0 && order[i + 1] == order[i] + 1 && order[i + 2] == order[i] + 2,
+              "node at place %lld is torn", (long long)i);
     sp_sparse m = matrix_of(&p);
     sp_cholesky *cholesky = NULL;
     CHECK_OK(sp_cholesky_new(&context, &m, node, &cholesky));
@@ -230,7 +234,8 @@ static void dissection_is_the_ordering_of_the_factorization(void)
     free(p.at);
 }
 
-/* Symmetric numbers within a tolerance may have one triangle's entry stored only: the order is a permutation all the same. */
+/* Symmetric numbers within a tolerance may have one triangle's entry stored only: the order is a permutation all the
+ * same. */
 static void a_pattern_of_one_triangle_is_ordered_too(void)
 {
     enum { N = 40 };

@@ -1,5 +1,7 @@
-/* Elements of any flatness against extended precision: gradients of shape functions, forces and tangents of every law, energies that damp, second derivatives, and polynomials. The reference
- * computes displacement gradients and sums in __float128 from the same double coordinates; only laws that are not quadratic in the strain are evaluated in doubles, at the rounded gradient. */
+/* Elements of any flatness against extended precision: gradients of shape functions, forces and tangents of every law,
+ * energies that damp, second derivatives, and polynomials. The reference computes displacement gradients and sums in
+ * __float128 from the same double coordinates; only laws that are not quadratic in the strain are evaluated in doubles,
+ * at the rounded gradient. */
 #include "assembly/elastic.h"
 #include "assembly/element.h"
 #include "assembly/viscous.h"
@@ -21,11 +23,14 @@ static const int voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
 
 /* ---- elements ---- */
 
-/* The corners of a shape flattened to h, X [corners, 3]; returns the number of corners. Shapes 0 to 3 are tetrahedra: a square with two corners lifted, a corner of a cube, a needle, and the square
- * turned; 4 to 8 hexahedra: a box, a box turned, one sheared along its plane, one with all corners moved, and that turned. */
+/* The corners of a shape flattened to h, X [corners, 3]; returns the number of corners. Shapes 0 to 3 are tetrahedra: a
+ * square with two corners lifted, a corner of a cube, a needle, and the square turned; 4 to 8 hexahedra: a box, a box
+ * turned, one sheared along its plane, one with all corners moved, and that turned. */
 static int flat_shape(int shape, double h, double X[24])
 {
-    static const double tet[3][4][3] = {{{0, 0, 0}, {1, 0, 1}, {1, 1, 0}, {0, 1, 1}}, {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {{0, 0, 0}, {1, 0, 0}, {0.5, 1, 0}, {0.5, 0.2, 1}}};
+    static const double tet[3][4][3] = {{{0, 0, 0}, {1, 0, 1}, {1, 1, 0}, {0, 1, 1}},
+                                        {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                        {{0, 0, 0}, {1, 0, 0}, {0.5, 1, 0}, {0.5, 0.2, 1}}};
     const int corners = shape < 4 ? 4 : 8;
     const bool turned = shape == 3 || shape == 5 || shape == 8;
     for (int a = 0; a < corners; a++) {
@@ -76,7 +81,8 @@ static void exact_gradients(int corners, const double *X, exact slope[8][3], exa
                 J[i][j] += (exact)X[3 * a + i] * slope[a][j];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            c[i][j] = J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] - J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3];
+            c[i][j] = J[(i + 1) % 3][(j + 1) % 3] * J[(i + 2) % 3][(j + 2) % 3] -
+                      J[(i + 1) % 3][(j + 2) % 3] * J[(i + 2) % 3][(j + 1) % 3];
     *det = J[0][0] * c[0][0] + J[0][1] * c[0][1] + J[0][2] * c[0][2];
     for (int a = 0; a < corners; a++)
         for (int i = 0; i < 3; i++)
@@ -86,7 +92,8 @@ static void exact_gradients(int corners, const double *X, exact slope[8][3], exa
 static void exact_element(int corners, const double *X, int quadrature, reference *r)
 {
     const exact two[2] = {-0.577350269189625764509148780501957456Q, 0.577350269189625764509148780501957456Q};
-    const exact three[3] = {-0.774596669241483377035853079956479922Q, 0, 0.774596669241483377035853079956479922Q}, of_three[3] = {5.0Q / 9, 8.0Q / 9, 5.0Q / 9};
+    const exact three[3] = {-0.774596669241483377035853079956479922Q, 0, 0.774596669241483377035853079956479922Q},
+                of_three[3] = {5.0Q / 9, 8.0Q / 9, 5.0Q / 9};
     r->corners = corners;
     r->points = corners == 4 ? 1 : quadrature * quadrature * quadrature;
     for (int g = 0; g < r->points; g++) {
@@ -96,8 +103,10 @@ static void exact_element(int corners, const double *X, int quadrature, referenc
                 const int n[3] = {g % quadrature, g / quadrature % quadrature, g / (quadrature * quadrature)};
                 exact f[3];
                 for (int k = 0; k < 3; k++)
-                    f[k] = corners == 4 ? 0 : (1 + sp_hex_corner[a][k] * (quadrature == 2 ? two[n[k]] : three[n[k]])) / 2;
-                slope[a][i] = corners == 4 ? (a == 0 ? -1 : a == i + 1) : sp_hex_corner[a][i] * f[(i + 1) % 3] * f[(i + 2) % 3] / 2;
+                    f[k] =
+                        corners == 4 ? 0 : (1 + sp_hex_corner[a][k] * (quadrature == 2 ? two[n[k]] : three[n[k]])) / 2;
+                slope[a][i] = corners == 4 ? (a == 0 ? -1 : a == i + 1)
+                                           : sp_hex_corner[a][i] * f[(i + 1) % 3] * f[(i + 2) % 3] / 2;
                 if (a == 0 && i == 0)
                     for (int k = 0; k < 3 && corners == 8 && quadrature == 3; k++)
                         weight *= of_three[n[k]];
@@ -156,7 +165,8 @@ static void exact_stress(const sp_material *m, const exact H[9], exact P[9], exa
                 A[9 * p + q] = p / 3 == q / 3 ? S[voigt[p % 3][q % 3]] : 0;
                 for (int a = 0; a < 3; a++)
                     for (int b = 0; b < 3; b++)
-                        A[9 * p + q] += F[3 * (p / 3) + a] * C[6 * voigt[a][p % 3] + voigt[q % 3][b]] * F[3 * (q / 3) + b];
+                        A[9 * p + q] +=
+                            F[3 * (p / 3) + a] * C[6 * voigt[a][p % 3] + voigt[q % 3][b]] * F[3 * (q / 3) + b];
             }
         }
         return;
@@ -185,7 +195,8 @@ static double size_of(int count, const exact *values)
 }
 
 /* f [24] and K [24, 24] with what rounding of u by one part in 2^53 can change in any of their entries. */
-static void exact_forces(const reference *r, const sp_material *m, const double *u, exact f[24], exact K[24 * 24], double *of_force, double *of_tangent)
+static void exact_forces(const reference *r, const sp_material *m, const double *u, exact f[24], exact K[24 * 24],
+                         double *of_force, double *of_tangent)
 {
     for (int k = 0; k < 24 * 24; k++)
         K[k] = 0;
@@ -218,7 +229,8 @@ static void exact_forces(const reference *r, const sp_material *m, const double 
 
 /* ---- tests ---- */
 
-/* Displacements of the corners: 0 rest; 1 noise of a twentieth of the thickness; 2 a large smooth deformation with a turn, and noise. */
+/* Displacements of the corners: 0 rest; 1 noise of a twentieth of the thickness; 2 a large smooth deformation with a
+ * turn, and noise. */
 static void displace(int corners, const double *X, double h, int kind, double *u)
 {
     static const double H[9] = {-0.1, -0.4, 0.1, 0.5, 0.05, -0.2, 0.05, 0.15, 0.1};
@@ -231,7 +243,8 @@ static void displace(int corners, const double *X, double h, int kind, double *u
 }
 
 /* Largest differences of force and tangent in units of what rounding can change. */
-static void compare(const sp_body *body, const sp_material *m, const reference *r, const double *u, double *force, double *tangent)
+static void compare(const sp_body *body, const sp_material *m, const reference *r, const double *u, double *force,
+                    double *tangent)
 {
     double f[24], of_force, of_tangent;
     exact expected[24], stiffness[24 * 24];
@@ -278,15 +291,18 @@ static void forces_and_tangents(void)
                         displace(corners, X, thickness[level], kind, u);
                         compare(&body, &material, &r, u, &here[0], &here[1]);
                     }
-                    CHECK(here[0] <= 20 && here[1] <= 20, "shape %d, thickness %g, %d points, %s, %s fibres: %g and %g roundings", shape, thickness[level], r.points, sp_law_name(material.law),
-                          sp_fibre_name(material.fibre), here[0], here[1]);
+                    CHECK(here[0] <= 20 && here[1] <= 20,
+                          "shape %d, thickness %g, %d points, %s, %s fibres: %g and %g roundings", shape,
+                          thickness[level], r.points, sp_law_name(material.law), sp_fibre_name(material.fibre), here[0],
+                          here[1]);
                     for (int k = 0; k < 2; k++)
                         worst[level][k] = fmax(worst[level][k], here[k]);
                     sp_body_free(&body);
                     sp_mesh_free(&mesh);
                 }
     for (int level = 0; level < LEVELS; level++)
-        NOTE("thickness %g: force off by %.1f, tangent by %.1f roundings", thickness[level], worst[level][0], worst[level][1]);
+        NOTE("thickness %g: force off by %.1f, tangent by %.1f roundings", thickness[level], worst[level][0],
+             worst[level][1]);
 }
 
 /* Hessian products at rest, D(u)v and D(u), of one law each way: against sums in extended precision. */
@@ -309,7 +325,9 @@ static void products(void)
             double C[36], damping[36];
             CHECK_OK(sp_material_stiffness(&context, &material, C));
             for (int k = 0; k < 36; k++)
-                damping[k] = (k / 6 < 3 && k % 6 < 3 ? viscosity.phi : 0) + (k / 6 != k % 6 ? 0 : k < 18 ? 2 * viscosity.psi : viscosity.psi);
+                damping[k] = (k / 6 < 3 && k % 6 < 3 ? viscosity.phi : 0) + (k / 6 != k % 6 ? 0
+                                                                             : k < 18       ? 2 * viscosity.psi
+                                                                                            : viscosity.psi);
             one_element(corners, X, 2, &material, &mesh);
             exact_element(corners, X, 2, &r);
             for (int i = 0; i < 48; i++)
@@ -324,7 +342,8 @@ static void products(void)
             sp_viscous_matrix(&context, &viscous, u, 1, &D);
             for (int g = 0; g < r.points; g++) {
                 exact H[2][9], at[9], F[9], stress[3][3][3] = {{{0}}}, P[9] = {0}, Q[9] = {0};
-                const double terms[3] = {exact_strain(&r, g, U, H[0]), exact_strain(&r, g, U + rows, H[1]), exact_strain(&r, g, u, at)};
+                const double terms[3] = {exact_strain(&r, g, U, H[0]), exact_strain(&r, g, U + rows, H[1]),
+                                         exact_strain(&r, g, u, at)};
                 double steep = 0;
                 for (int k = 0; k < 9; k++)
                     F[k] = at[k] + (k % 4 == 0);
@@ -358,7 +377,8 @@ static void products(void)
                 for (int p = 0; p < 9; p++) {
                     P[p] = stress[2][p / 3][p % 3];
                     for (int n = 0; n < 3; n++) {
-                        P[p] += H[0][3 * (p / 3) + n] * stress[1][n][p % 3] + H[1][3 * (p / 3) + n] * stress[0][n][p % 3];
+                        P[p] +=
+                            H[0][3 * (p / 3) + n] * stress[1][n][p % 3] + H[1][3 * (p / 3) + n] * stress[0][n][p % 3];
                         Q[p] += F[3 * (p / 3) + n] * S[voigt[n][p % 3]];
                     }
                 }
@@ -372,8 +392,10 @@ static void products(void)
                         for (int i = 0; i < 3; i++)
                             for (int k = 0; k < 3; k++)
                                 for (int m = 0; m < 81; m++) /* F_iv ∂_j N_a C_vj,wl F_kw ∂_l N_c */
-                                    matrix[24 * (3 * a + i) + 3 * c + k] += r.weight[g] * F[3 * i + m / 27] * r.gradient[g][a][m / 9 % 3] *
-                                                                           damping[6 * voigt[m / 27][m / 9 % 3] + voigt[m / 3 % 3][m % 3]] * F[3 * k + m / 3 % 3] * r.gradient[g][c][m % 3];
+                                    matrix[24 * (3 * a + i) + 3 * c + k] +=
+                                        r.weight[g] * F[3 * i + m / 27] * r.gradient[g][a][m / 9 % 3] *
+                                        damping[6 * voigt[m / 27][m / 9 % 3] + voigt[m / 3 % 3][m % 3]] *
+                                        F[3 * k + m / 3 % 3] * r.gradient[g][c][m % 3];
                 }
                 const double w = (double)r.weight[g] * steep, large = (1 + terms[2]) * (1 + terms[2]);
                 size[0] += w * terms[0] * terms[1] * C[35];
@@ -384,9 +406,11 @@ static void products(void)
                 off[0] = fmax(off[0], fabs((double)(h[i] - expected[i])) / (size[0] * DBL_EPSILON));
                 off[1] = fmax(off[1], fabs((double)(y[i] - damped[i])) / (size[1] * DBL_EPSILON));
                 for (int64_t at = D.start[i]; at < D.start[i + 1]; at++)
-                    off[2] = fmax(off[2], fabs((double)(D.value[at] - matrix[24 * i + D.index[at]])) / (size[2] * DBL_EPSILON));
+                    off[2] = fmax(off[2],
+                                  fabs((double)(D.value[at] - matrix[24 * i + D.index[at]])) / (size[2] * DBL_EPSILON));
             }
-            CHECK(off[0] <= 20 && off[1] <= 20 && off[2] <= 20, "shape %d, thickness %g: %g, %g, %g roundings", shape, thickness[level], off[0], off[1], off[2]);
+            CHECK(off[0] <= 20 && off[1] <= 20 && off[2] <= 20, "shape %d, thickness %g: %g, %g, %g roundings", shape,
+                  thickness[level], off[0], off[1], off[2]);
             sp_sparse_free(&D);
             sp_viscous_free(&viscous);
             sp_body_free(&body);
@@ -394,7 +418,8 @@ static void products(void)
         }
 }
 
-/* The Gram matrix of polynomials over linear strains sym(∇uⁱ) and products sym(∇uⁱᵀ∇uʲ), each entry relative to the roots of its diagonal entries. */
+/* The Gram matrix of polynomials over linear strains sym(∇uⁱ) and products sym(∇uⁱᵀ∇uʲ), each entry relative to the
+ * roots of its diagonal entries. */
 static void polynomials(void)
 {
     enum { R = 3, N = R + R * (R + 1) / 2 };
@@ -442,9 +467,11 @@ static void polynomials(void)
                 }
                 for (int c = 0; c < N; c++)
                     for (int d = 0; d < N; d++)
-                        off = fmax(off, fabs((double)(made.parts[0].gram[c * N + d] - gram[c * N + d])) / sqrt((double)(gram[c * N + c] * gram[d * N + d])) / DBL_EPSILON);
+                        off = fmax(off, fabs((double)(made.parts[0].gram[c * N + d] - gram[c * N + d])) /
+                                            sqrt((double)(gram[c * N + c] * gram[d * N + d])) / DBL_EPSILON);
                 worst[level] = fmax(worst[level], off);
-                CHECK(off <= 100, "shape %d, thickness %g, %d points: %g roundings", shape, thickness[level], r.points, off);
+                CHECK(off <= 100, "shape %d, thickness %g, %d points: %g roundings", shape, thickness[level], r.points,
+                      off);
                 sp_polynomials_free(&made);
                 sp_body_free(&body);
                 sp_mesh_free(&mesh);
@@ -453,7 +480,8 @@ static void polynomials(void)
         NOTE("thickness %g: %.1f roundings", thickness[level], worst[level]);
 }
 
-/* More classes of elements than polynomials keep factors of, with slivers among them: energy of the polynomials against that of the elements. */
+/* More classes of elements than polynomials keep factors of, with slivers among them: energy of the polynomials against
+ * that of the elements. */
 static void many_classes(void)
 {
     enum { R = 4, N = R + R * (R + 1) / 2 };
@@ -470,7 +498,8 @@ static void many_classes(void)
     CHECK_OK(sp_body_new(&context, &mesh, &body));
     CHECK(body.class_count > 600, "%lld classes", (long long)body.class_count);
     for (int constants = 0; constants < 2; constants++) {
-        CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_constant = constants}, &made, &report));
+        CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_constant = constants}, &made,
+                                    &report));
         for (int trial = 0; trial < 4; trial++) {
             double q[R], P[N], energy = 0;
             for (int i = 0; i < R; i++)

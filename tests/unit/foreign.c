@@ -1,12 +1,13 @@
-/* Matrices and reduced forces of other programs: what is read, what is refused, what comes back. Files are put together here byte by byte.
+/* Matrices and reduced forces of other programs: what is read, what is refused, what comes back. Files are put together
+ * here byte by byte.
  */
-#include "reduced/mass.h"
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "formats/export/matrix_market.h"
 #include "formats/export/matrix_write.h"
 #include "formats/import/matrix.h"
 #include "linear/blas.h"
+#include "reduced/mass.h"
 #include "test.h"
 
 #include <unistd.h>
@@ -98,8 +99,8 @@ static void check_matrix(const sp_matrix *m, int64_t rows, int64_t columns, cons
     CHECK(m->rows == rows && m->columns == columns, "%s: %lld x %lld", what, (long long)m->rows, (long long)m->columns);
     for (int64_t i = 0; i < m->rows; i++)
         for (int64_t j = 0; j < m->columns; j++)
-            CHECK(m->value[j * m->rows + i] == value_of(i, j), "%s: (%lld, %lld) is %g", what, (long long)i, (long long)j,
-                  m->value[j * m->rows + i]);
+            CHECK(m->value[j * m->rows + i] == value_of(i, j), "%s: (%lld, %lld) is %g", what, (long long)i,
+                  (long long)j, m->value[j * m->rows + i]);
 }
 
 /* Read from memory of exactly this size, so that a sanitizer sees a step too far. */
@@ -118,8 +119,8 @@ static void refuse_matrix(matrix_reader read, const bytes *b, const char *words,
     sp_pool pool = {0};
     sp_matrix m;
     int status = read_exact(read, b->data, b->count, &pool, &m);
-    CHECK(status == SP_INPUT && strstr(context.message, words), "line %d: status %d, \"%s\" instead of \"%s\"", line, status,
-          context.message, words);
+    CHECK(status == SP_INPUT && strstr(context.message, words), "line %d: status %d, \"%s\" instead of \"%s\"", line,
+          status, context.message, words);
     sp_pool_free(&pool);
 }
 
@@ -148,9 +149,10 @@ static void npy_in_every_form(void)
         bool big = form & 1, fortran = form & 2;
         int size = form & 4 ? 8 : 4, version = form & 8 ? 2 : 1;
         char dictionary[200], what[100];
-        snprintf(what, sizeof what, "version %d, %cf%d, %s order", version, big ? '>' : '<', size, fortran ? "Fortran" : "C");
-        snprintf(dictionary, sizeof dictionary, "{'descr': '%cf%d', 'fortran_order': %s, 'shape': (6, 3), }   \n", big ? '>' : '<', size,
-                 fortran ? "True" : "False");
+        snprintf(what, sizeof what, "version %d, %cf%d, %s order", version, big ? '>' : '<', size,
+                 fortran ? "Fortran" : "C");
+        snprintf(dictionary, sizeof dictionary, "{'descr': '%cf%d', 'fortran_order': %s, 'shape': (6, 3), }   \n",
+                 big ? '>' : '<', size, fortran ? "True" : "False");
         bytes b = npy(version, dictionary, -1);
         for (int k = 0; k < 18; k++)
             add_number(&b, fortran ? value_of(k % 6, k / 6) : value_of(k / 3, k % 3), size, big);
@@ -251,17 +253,19 @@ static void vega_matrices(void)
         sp_pool_free(&pool);
         for (int64_t count = 0; count <= b.count + 1; count++) {
             if (count != b.count && count != 8 + 4 * 18) /* which is a matrix of f4 */
-                CHECK(read_exact(sp_matrix_parse_vega, b.data, count, &pool, &m) == SP_INPUT, "f%d of %lld bytes passes", size,
-                      (long long)count);
+                CHECK(read_exact(sp_matrix_parse_vega, b.data, count, &pool, &m) == SP_INPUT,
+                      "f%d of %lld bytes passes", size, (long long)count);
             sp_pool_free(&pool);
         }
     }
-    static const int64_t sizes[][2] = {
-        {-6, -3},      {0, 3}, {6, 0}, {0, 0}, {3, 3}, {INT32_MAX, INT32_MAX}, {1 << 30, 4}, {INT32_MIN, 2}, {0x06000000, 0x03000000},
-        {65536, 65536}};
+    static const int64_t sizes[][2] = {{-6, -3},      {0, 3},         {6, 0},
+                                       {0, 0},        {3, 3},         {INT32_MAX, INT32_MAX},
+                                       {1 << 30, 4},  {INT32_MIN, 2}, {0x06000000, 0x03000000},
+                                       {65536, 65536}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bytes b = vega(sizes[i][0], sizes[i][1], 18, 8);
-        refuse_matrix(sp_matrix_parse_vega, &b, sizes[i][0] > 0 && sizes[i][1] > 0 ? "need 8 or 4" : "no matrix of VegaFEM", (int)i);
+        refuse_matrix(sp_matrix_parse_vega, &b,
+                      sizes[i][0] > 0 && sizes[i][1] > 0 ? "need 8 or 4" : "no matrix of VegaFEM", (int)i);
     }
     for (int size = 4; size <= 8; size += 4)
         for (int k = 0; k < 2; k++) {
@@ -285,7 +289,8 @@ static void market_matrices(void)
     static const char *const good[] = {
         "%%MatrixMarket matrix array real general\n% a remark\n\n3 2\n0.25\n10.25\n20.25\n1.25\n11.25\n21.25\n",
         "%%matrixmarket MATRIX Array Real General\r\n3 2\r\n0.25 10.25\r\n20.25 1.25 11.25\r\n2.125e1",
-        "%%MatrixMarket matrix coordinate real general\n%\n3 2 6\n1 1 .25\n3 2 21.25\n1 2 1.25\n2 1 10.25\n3 1 2025e-2\n2 2 11.25\n",
+        "%%MatrixMarket matrix coordinate real general\n%\n3 2 6\n1 1 .25\n3 2 21.25\n1 2 1.25\n2 1 10.25\n3 1 "
+        "2025e-2\n2 2 11.25\n",
     };
     for (int i = 0; i < 3; i++) {
         bytes b = text_bytes(good[i]);
@@ -395,7 +400,8 @@ static void every_value_comes_back(void)
 
 /* ---- reduced forces ---- */
 
-/* Coefficients of an energy of degree 2 to 4 in its monomials, and those of its gradient, differentiated factor by factor. */
+/* Coefficients of an energy of degree 2 to 4 in its monomials, and those of its gradient, differentiated factor by
+ * factor. */
 enum { R = 5, PAIRS = R * (R + 1) / 2, TRIPLES = R * (R + 1) * (R + 2) / 6 };
 
 /* Place of a monomial with sorted factors among those of its degree, by counting. */
@@ -448,16 +454,16 @@ static double make_force(const double *q, sp_cubic_force *force)
 }
 
 /* Σ of coefficients times monomials, straight from a file's blocks; absolute [r]: sums of absolute terms. */
-static void evaluate(int64_t r, const double *linear, const double *quadratic, const double *cubic, const double *q, double *f,
-                     double *absolute)
+static void evaluate(int64_t r, const double *linear, const double *quadratic, const double *cubic, const double *q,
+                     double *f, double *absolute)
 {
     for (int64_t a = 0; a < r; a++) {
         f[a] = absolute[a] = 0;
-#define TERM(coefficient, monomial)                                                                                                        \
-    do {                                                                                                                                   \
-        double term_ = *(coefficient)++ * (monomial);                                                                                      \
-        f[a] += term_;                                                                                                                     \
-        absolute[a] += fabs(term_);                                                                                                        \
+#define TERM(coefficient, monomial)                                                                                    \
+    do {                                                                                                               \
+        double term_ = *(coefficient)++ * (monomial);                                                                  \
+        f[a] += term_;                                                                                                 \
+        absolute[a] += fabs(term_);                                                                                    \
     } while (0)
         for (int64_t i = 0; i < r; i++)
             TERM(linear, q[i]);
@@ -476,8 +482,8 @@ static void evaluate(int64_t r, const double *linear, const double *quadratic, c
 static void check_force(int64_t r, const sp_cubic_force *stated, const sp_polynomials *polynomials, double size)
 {
     sp_polynomial_force *force;
-    double *q = calloc((size_t)r, 8), *f = calloc((size_t)r, 8), *g = calloc((size_t)r, 8), *absolute = calloc((size_t)r, 8),
-           *K = calloc((size_t)(r * r), 8);
+    double *q = calloc((size_t)r, 8), *f = calloc((size_t)r, 8), *g = calloc((size_t)r, 8),
+           *absolute = calloc((size_t)r, 8), *K = calloc((size_t)(r * r), 8);
     double worst = 0, slope[2] = {0}, scale = 0;
     CHECK_OK(sp_polynomial_force_new(&context, polynomials, r, &force));
     for (uint64_t trial = 0; trial < 3; trial++) {
@@ -504,7 +510,8 @@ static void check_force(int64_t r, const sp_cubic_force *stated, const sp_polyno
             slope[half] = fmax(slope[half], fabs((up - down) / (2 * h) - f[i]) / scale);
         }
     }
-    NOTE("r = %lld: force %.1e of the sum of terms, gradient of the energy %.1e, %.1e", (long long)r, worst, slope[0], slope[1]);
+    NOTE("r = %lld: force %.1e of the sum of terms, gradient of the energy %.1e, %.1e", (long long)r, worst, slope[0],
+         slope[1]);
     CHECK(worst <= 1e-12, "force off by %g", worst);
     CHECK(slope[1] < 1e-3 && slope[1] <= 0.26 * slope[0], "not the gradient of the energy: %g, %g", slope[0], slope[1]);
     sp_polynomial_force_free(force);
@@ -580,7 +587,8 @@ static void a_force_without_energy(void)
             make_force(NULL, &force);
             (d == 0 ? force.linear : d == 1 ? force.quadratic : force.cubic)[1] += little ? 1e-11 : 1e-7;
             int status = sp_polynomials_from_cubic(&context, &force, &polynomials, asymmetry);
-            CHECK(status == (little ? SP_OK : SP_INPUT), "degree %d, %s: status %d", d + 1, little ? "rounding" : "no energy", status);
+            CHECK(status == (little ? SP_OK : SP_INPUT), "degree %d, %s: status %d", d + 1,
+                  little ? "rounding" : "no energy", status);
             if (status == SP_OK)
                 sp_polynomials_free(&polynomials);
             else
@@ -652,8 +660,8 @@ static void cub_files(void)
     bytes b = cub(2, 2, 3, 4, 18);
     sp_cubic_force force;
     CHECK_OK(read_cub(&b, b.count, &force));
-    CHECK(force.r == 2 && force.linear[3] == 4 && force.quadratic[0] == 5 && force.quadratic[5] == 10 && force.cubic[0] == 11 &&
-              force.cubic[7] == 18,
+    CHECK(force.r == 2 && force.linear[3] == 4 && force.quadratic[0] == 5 && force.quadratic[5] == 10 &&
+              force.cubic[0] == 11 && force.cubic[7] == 18,
           "blocks are not where they should be");
     int64_t size;
     CHECK_OK(sp_cubic_write(&context, fresh(), &force));
@@ -662,8 +670,8 @@ static void cub_files(void)
     free(data);
     sp_cubic_free(&force);
     for (int64_t count = 0; count <= b.count + 1; count++)
-        CHECK(count == b.count || (read_cub(&b, count, &force) == SP_INPUT && context.message[0]), "%lld of %lld bytes pass",
-              (long long)count, (long long)b.count);
+        CHECK(count == b.count || (read_cub(&b, count, &force) == SP_INPUT && context.message[0]),
+              "%lld of %lld bytes pass", (long long)count, (long long)b.count);
     static const struct {
         int64_t header[4];
         const char *words;
@@ -681,7 +689,8 @@ static void cub_files(void)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         b = cub(bad[i].header[0], bad[i].header[1], bad[i].header[2], bad[i].header[3], 18);
-        CHECK(read_cub(&b, b.count, &force) == SP_INPUT && strstr(context.message, bad[i].words), "%zu: %s", i, context.message);
+        CHECK(read_cub(&b, b.count, &force) == SP_INPUT && strstr(context.message, bad[i].words), "%zu: %s", i,
+              context.message);
     }
     b = cub(2, 2, 3, 4, 17);
     add_number(&b, NAN, 8, false);
@@ -741,7 +750,8 @@ static void published_surface_bases(void)
         sp_matrix m = {0};
         CHECK(data, "cannot read %s", files[n].name);
         CHECK_OK(read_exact(sp_matrix_parse_vega, data, count, &pool, &m));
-        CHECK(m.rows == 3 * files[n].vertices && m.columns == 20, "%lld x %lld", (long long)m.rows, (long long)m.columns);
+        CHECK(m.rows == 3 * files[n].vertices && m.columns == 20, "%lld x %lld", (long long)m.rows,
+              (long long)m.columns);
         int64_t size;
         CHECK_OK(sp_vega_matrix_write(&context, fresh(), true, m.rows, m.columns, m.value));
         char *again = written(&size);

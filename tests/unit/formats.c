@@ -1,5 +1,5 @@
-/* The files of formats/: what is written comes back the same, through a file and through a pipe and from other programs, and
- * nothing that is cut or damaged gets through. */
+/* The files of formats/: what is written comes back the same, through a file and through a pipe and from other
+ * programs, and nothing that is cut or damaged gets through. */
 #include "formats_test.h"
 
 /* ---- round trips ---- */
@@ -40,8 +40,14 @@ static blob write_columns(const char *kind, const sp_columns *columns)
 static sp_columns modes_example(void)
 {
     static double eigenvalue[2] = {-1e-9, 4e6}, residual[2] = {1e-12, 0};
-    return (sp_columns){
-        .rows = 6, .count = 2, .U = U, .eigenvalue = eigenvalue, .residual = residual, .lumped = true, .rigid = 1, .mesh = HASH};
+    return (sp_columns){.rows = 6,
+                        .count = 2,
+                        .U = U,
+                        .eigenvalue = eigenvalue,
+                        .residual = residual,
+                        .lumped = true,
+                        .rigid = 1,
+                        .mesh = HASH};
 }
 
 static void columns_round_trip(void)
@@ -66,13 +72,17 @@ static void columns_round_trip(void)
             if (status != SP_OK)
                 continue;
             CHECK(got.rows == 6 && got.count == 2 && same(got.U, U, 12), "%s: U", table[i].kind);
-            CHECK(!wrote->eigenvalue == !got.eigenvalue && (!got.eigenvalue || same(got.eigenvalue, wrote->eigenvalue, 2)), "%s",
+            CHECK(!wrote->eigenvalue == !got.eigenvalue &&
+                      (!got.eigenvalue || same(got.eigenvalue, wrote->eigenvalue, 2)),
+                  "%s", table[i].kind);
+            CHECK(!wrote->residual == !got.residual && (!got.residual || same(got.residual, wrote->residual, 2)), "%s",
                   table[i].kind);
-            CHECK(!wrote->residual == !got.residual && (!got.residual || same(got.residual, wrote->residual, 2)), "%s", table[i].kind);
             CHECK(!wrote->pair == !got.pair && (!got.pair || same(got.pair, wrote->pair, 4)), "%s", table[i].kind);
-            CHECK(!wrote->singular_value == !got.singular_value && (!got.singular_value || same(got.singular_value, singular, 2)), "%s",
-                  table[i].kind);
-            CHECK(got.order == wrote->order && got.lumped == wrote->lumped && got.rigid == wrote->rigid && !strcmp(got.mesh, wrote->mesh),
+            CHECK(!wrote->singular_value == !got.singular_value &&
+                      (!got.singular_value || same(got.singular_value, singular, 2)),
+                  "%s", table[i].kind);
+            CHECK(got.order == wrote->order && got.lumped == wrote->lumped && got.rigid == wrote->rigid &&
+                      !strcmp(got.mesh, wrote->mesh),
                   "%s", table[i].kind);
             sp_columns_free(&got);
         }
@@ -106,7 +116,8 @@ static void sparse_round_trip(void)
         CHECK(status == SP_OK, "%s", context.message);
         if (status != SP_OK)
             continue;
-        CHECK(got.order == 3 && same(got.start, wrote.start, 4) && same(got.index, wrote.index, 7) && same(got.value, wrote.value, 7),
+        CHECK(got.order == 3 && same(got.start, wrote.start, 4) && same(got.index, wrote.index, 7) &&
+                  same(got.value, wrote.value, 7),
               "arrays");
         CHECK(same(read_dof, (int64_t[]){0, 4, 5}, 3) && !strcmp(read_which, "K"), "dof or which");
         sp_sparse_free(&got);
@@ -138,10 +149,13 @@ static void polynomials_round_trip(void)
                 continue;
             CHECK(got.r == 2 && got.part_count == count && got.density == 1.5, "numbers");
             CHECK(same(got.mass, wrote.mass, 4) && same(got.gravity, wrote.gravity, 6), "mass or gravity");
-            CHECK(got.symmetrized == (count == 1) && got.group_count == wrote.group_count, "symmetrized or the number of groups");
+            CHECK(got.symmetrized == (count == 1) && got.group_count == wrote.group_count,
+                  "symmetrized or the number of groups");
             for (int64_t g = 0; g < got.group_count; g++)
-                CHECK(!strcmp(got.groups[g].name, wrote.groups[g].name) && got.groups[g].density == wrote.groups[g].density &&
-                          same(got.groups[g].mass, wrote.groups[g].mass, 4) && same(got.groups[g].gravity, wrote.groups[g].gravity, 6),
+                CHECK(!strcmp(got.groups[g].name, wrote.groups[g].name) &&
+                          got.groups[g].density == wrote.groups[g].density &&
+                          same(got.groups[g].mass, wrote.groups[g].mass, 4) &&
+                          same(got.groups[g].gravity, wrote.groups[g].gravity, 6),
                       "group %d", (int)g);
             for (int64_t i = 0; i < count; i++)
                 CHECK(!strcmp(got.parts[i].group, parts[i].group) && got.parts[i].constant == parts[i].constant &&
@@ -161,8 +175,16 @@ static blob write_mesh(void)
     static uint8_t axes[2] = {7, 5};
     static double factor[2] = {2, 0.5}, fibre[3] = {0.48, 0.64, -0.6};
     weights[0] = weights[8 + 1] = weights[16 + 3] = 1;
-    sp_material material = {.name = "bone", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3, .damping_stiffness = 0.001,
-                            .fibre = SP_FIBRE_FUNG, .fibre_stiffness = 3e5, .fibre_exponent = 1.5, .fibre_direction = {0, 0.6, 0.8}};
+    sp_material material = {.name = "bone",
+                            .law = SP_LAW_STVK,
+                            .density = 1000,
+                            .young = 1e6,
+                            .poisson = 0.3,
+                            .damping_stiffness = 0.001,
+                            .fibre = SP_FIBRE_FUNG,
+                            .fibre_stiffness = 3e5,
+                            .fibre_exponent = 1.5,
+                            .fibre_direction = {0, 0.6, 0.8}};
     sp_mesh mesh = {.vertex_count = 8,
                     .vertices = cube,
                     .hex_count = 1,
@@ -198,18 +220,24 @@ static void mesh_round_trip(void)
         CHECK(status == SP_OK, "%s", context.message);
         if (status != SP_OK)
             continue;
-        CHECK(got.vertex_count == 8 && same(got.vertices, cube, 24) && got.hex_count == 1 && same(got.hex, corners, 8) &&
-                  got.tet_count == 0,
+        CHECK(got.vertex_count == 8 && same(got.vertices, cube, 24) && got.hex_count == 1 &&
+                  same(got.hex, corners, 8) && got.tet_count == 0,
               "elements");
-        CHECK(got.fixed_count == 2 && same(got.fixed, (int64_t[]){1, 6}, 2) && got.fixed_axes[0] == 7 && got.fixed_axes[1] == 5, "fixed");
-        CHECK(got.quadrature == 3 && got.material_count == 1 && !strcmp(got.materials->name, "bone") && got.materials->young == 1e6 &&
-                  got.materials->poisson == 0.3 && got.materials->damping_stiffness == 0.001,
+        CHECK(got.fixed_count == 2 && same(got.fixed, (int64_t[]){1, 6}, 2) && got.fixed_axes[0] == 7 &&
+                  got.fixed_axes[1] == 5,
+              "fixed");
+        CHECK(got.quadrature == 3 && got.material_count == 1 && !strcmp(got.materials->name, "bone") &&
+                  got.materials->young == 1e6 && got.materials->poisson == 0.3 &&
+                  got.materials->damping_stiffness == 0.001,
               "materials");
-        CHECK(got.materials->fibre == SP_FIBRE_FUNG && got.materials->fibre_stiffness == 3e5 && got.materials->fibre_exponent == 1.5 &&
+        CHECK(got.materials->fibre == SP_FIBRE_FUNG && got.materials->fibre_stiffness == 3e5 &&
+                  got.materials->fibre_exponent == 1.5 &&
                   same(got.materials->fibre_direction, (double[]){0, 0.6, 0.8}, 3),
               "fibres");
-        CHECK(same(got.factor, (double[]){2, 0.5}, 2) && same(got.fibre, (double[]){0.48, 0.64, -0.6}, 3), "factor and fibre");
-        CHECK(got.surface.vertex_count == 3 && got.surface.triangle_count == 1 && got.surface.weights[9] == 1, "surface");
+        CHECK(same(got.factor, (double[]){2, 0.5}, 2) && same(got.fibre, (double[]){0.48, 0.64, -0.6}, 3),
+              "factor and fibre");
+        CHECK(got.surface.vertex_count == 3 && got.surface.triangle_count == 1 && got.surface.weights[9] == 1,
+              "surface");
         sp_mesh_free(&got);
     }
     free(bytes.data);
@@ -227,21 +255,26 @@ static int edit(const char *text, sp_material *materials, sp_helix *helices)
 /* What a text does not name stays, of every law. */
 static void edited_materials(void)
 {
-    sp_material was[3] = {{.name = "bone", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3, .damping_mass = 0.5},
-                          {.name = "gum", .law = SP_LAW_MOONEY_RIVLIN, .density = 900, .mooney = {1, 2, 3}},
-                          {.name = "wood", .law = SP_LAW_LINEAR, .density = 700, .frame = {0, 1, 0, 0, 0, 1, 1, 0, 0}}},
+    sp_material was[3] =
+        {{.name = "bone", .law = SP_LAW_STVK, .density = 1000, .young = 1e6, .poisson = 0.3, .damping_mass = 0.5},
+         {.name = "gum", .law = SP_LAW_MOONEY_RIVLIN, .density = 900, .mooney = {1, 2, 3}},
+         {.name = "wood", .law = SP_LAW_LINEAR, .density = 700, .frame = {0, 1, 0, 0, 0, 1, 1, 0, 0}}},
                 now[3];
     sp_helix helices[3];
     for (int i = 0, at = 0; i < 6; at += 6 - i++)
         was[2].stiffness[at] = 1 + i;
     memcpy(now, was, sizeof was);
-    CHECK_OK(edit("[{\"name\": \"gum\", \"density\": 950}, {\"name\": \"wood\", \"fibre\": \"stvk\", \"fibre_stiffness\": 4,"
-                  " \"fibre_direction\": {\"helix\": {\"axis\": [0, -3, 4], \"centre\": [7, 8, 9], \"angle\": -20}}}]",
-                  now, helices));
+    CHECK_OK(
+        edit("[{\"name\": \"gum\", \"density\": 950}, {\"name\": \"wood\", \"fibre\": \"stvk\", \"fibre_stiffness\": 4,"
+             " \"fibre_direction\": {\"helix\": {\"axis\": [0, -3, 4], \"centre\": [7, 8, 9], \"angle\": -20}}}]",
+             now, helices));
     CHECK(!memcmp(&now[0], &was[0], sizeof was[0]), "bone is as it was");
     CHECK(now[1].density == 950 && now[1].law == SP_LAW_MOONEY_RIVLIN && same(now[1].mooney, was[1].mooney, 3), "gum");
-    CHECK(now[2].law == SP_LAW_LINEAR && same(now[2].stiffness, was[2].stiffness, 21) && same(now[2].frame, was[2].frame, 9) && now[2].fibre == SP_FIBRE_STVK && now[2].fibre_stiffness == 4, "wood");
-    CHECK(now[2].fibre_direction[0] == 0 && now[2].fibre_direction[1] == -0.6 && now[2].fibre_direction[2] == 0.8, "the axis is the region's direction");
+    CHECK(now[2].law == SP_LAW_LINEAR && same(now[2].stiffness, was[2].stiffness, 21) &&
+              same(now[2].frame, was[2].frame, 9) && now[2].fibre == SP_FIBRE_STVK && now[2].fibre_stiffness == 4,
+          "wood");
+    CHECK(now[2].fibre_direction[0] == 0 && now[2].fibre_direction[1] == -0.6 && now[2].fibre_direction[2] == 0.8,
+          "the axis is the region's direction");
     for (int m = 0; m < 3; m++)
         CHECK(same(helices[m].axis, m == 2 ? (double[]){0, -3, 4} : (double[]){0, 0, 0}, 3), "axis %d", m);
     CHECK(same(helices[2].centre, (double[]){7, 8, 9}, 3) && helices[2].angle == -20, "helix");
@@ -249,7 +282,8 @@ static void edited_materials(void)
     CHECK(now[1].law == SP_LAW_NEO_HOOKEAN && now[1].young == 5 && helices[2].axis[1] == 0, "one object, no helix");
     CHECK_OK(edit("{\"name\": \"wood\", \"fibre\": \"none\"}", now, helices));
     CHECK(now[2].fibre == SP_FIBRE_NONE, "fibres taken away");
-#define FIBRE_OF(direction) "{\"name\": \"bone\", \"fibre\": \"stvk\", \"fibre_stiffness\": 1, \"fibre_direction\": " direction "}"
+#define FIBRE_OF(direction)                                                                                            \
+    "{\"name\": \"bone\", \"fibre\": \"stvk\", \"fibre_stiffness\": 1, \"fibre_direction\": " direction "}"
     static const char *const refused[][2] = {
         {"[]", "no material"},
         {"[3]", "not a JSON object"},
@@ -261,15 +295,22 @@ static void edited_materials(void)
         {FIBRE_OF("{\"helix\": 3}"), "\"helix\" is not a JSON object"},
         {FIBRE_OF("{\"spiral\": 3}"), "unknown key \"spiral\""},
         {FIBRE_OF("{\"helix\": {\"axis\": [1, 0, 0], \"centre\": [0, 0, 0]}}"), "\"angle\" is missing"},
-        {FIBRE_OF("{\"helix\": {\"axis\": [1, 0], \"centre\": [0, 0, 0], \"angle\": 0}}"), "\"axis\" is not an array of 3 numbers"},
+        {FIBRE_OF("{\"helix\": {\"axis\": [1, 0], \"centre\": [0, 0, 0], \"angle\": 0}}"),
+         "\"axis\" is not an array of 3 numbers"},
         {FIBRE_OF("{\"helix\": {\"axis\": [1, 0, 0], \"angle\": 0}}"), "\"centre\" is not an array of 3 numbers"},
-        {FIBRE_OF("{\"helix\": {\"axis\": [1, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0, \"pitch\": 1}}"), "a helix has the unknown key \"pitch\""},
-        {FIBRE_OF("{\"helix\": {\"axis\": [0, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0}}"), "the axis of a helix has the length 0"},
-        {FIBRE_OF("{\"helix\": {\"axis\": [1e200, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0}}"), "the axis of a helix has the length inf"},
-        {"{\"name\": \"bone\", \"fibre_direction\": {\"helix\": {\"axis\": [1, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0}}}", "\"fibre_direction\" but no fibres"},
+        {FIBRE_OF("{\"helix\": {\"axis\": [1, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0, \"pitch\": 1}}"),
+         "a helix has the unknown key \"pitch\""},
+        {FIBRE_OF("{\"helix\": {\"axis\": [0, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0}}"),
+         "the axis of a helix has the length 0"},
+        {FIBRE_OF("{\"helix\": {\"axis\": [1e200, 0, 0], \"centre\": [0, 0, 0], \"angle\": 0}}"),
+         "the axis of a helix has the length inf"},
+        {"{\"name\": \"bone\", \"fibre_direction\": {\"helix\": {\"axis\": [1, 0, 0], \"centre\": [0, 0, 0], "
+         "\"angle\": 0}}}",
+         "\"fibre_direction\" but no fibres"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        CHECK(edit(refused[i][0], now, helices) == SP_INPUT && strstr(context.message, refused[i][1]), "%s: %s", refused[i][0], context.message);
+        CHECK(edit(refused[i][0], now, helices) == SP_INPUT && strstr(context.message, refused[i][1]), "%s: %s",
+              refused[i][0], context.message);
 #undef FIBRE_OF
 }
 
@@ -279,12 +320,15 @@ static blob write_trajectory(int64_t r, int64_t points, const int64_t *vertex, i
     json_t *meta;
     sp_trajectory_writer *trajectory;
     sp_writer *writer = begin_writing(META("trajectory", ",\"mesh\":\"" HASH "\",\"basis\":\"" HASH "\""), &meta);
-    double *q = calloc((size_t)(4 * r + 12 * points + 1), sizeof *q), *qdot = q + r, *u = qdot + r, *udot = u + 3 * points;
-    CHECK_OK(sp_trajectory_begin(&context, writer, meta,
-                                 &(sp_trajectory_shape){.r = r, .point_count = points, .vertex = vertex, .vertex_count = vertices},
-                                 &trajectory));
+    double *q = calloc((size_t)(4 * r + 12 * points + 1), sizeof *q), *qdot = q + r, *u = qdot + r,
+           *udot = u + 3 * points;
+    CHECK_OK(sp_trajectory_begin(
+        &context, writer, meta,
+        &(sp_trajectory_shape){.r = r, .point_count = points, .vertex = vertex, .vertex_count = vertices},
+        &trajectory));
     for (int64_t i = 0; i < frames; i++) {
-        sp_frame frame = {.time = 0.01 * (double)i, .q = q, .qdot = qdot, .u = u, .udot = udot, .energy = {(double)i, 1, 2, 3}};
+        sp_frame frame = {
+            .time = 0.01 * (double)i, .q = q, .qdot = qdot, .u = u, .udot = udot, .energy = {(double)i, 1, 2, 3}};
         for (int64_t j = 0; j < r; j++) {
             q[j] = (double)i + 0.01 * (double)j;
             qdot[j] = 2 * q[j];
@@ -325,7 +369,10 @@ static void trajectory_round_trip(void)
         int64_t r, points;
         const int64_t *vertex;
         int64_t vertices, frames, room;
-    } table[] = {{30, 0, NULL, 9, 5000, 2016}, {0, 9, NULL, 9, 40, 2221}, {2, 3, vertex, 9, 4300, 4096}, {1, 30000, NULL, 30000, 3, 1}};
+    } table[] = {{30, 0, NULL, 9, 5000, 2016},
+                 {0, 9, NULL, 9, 40, 2221},
+                 {2, 3, vertex, 9, 4300, 4096},
+                 {1, 30000, NULL, 30000, 3, 1}};
     for (int i = 0; i < 4; i++) {
         blob bytes = write_trajectory(table[i].r, table[i].points, table[i].vertex, table[i].vertices, table[i].frames);
         for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
@@ -356,8 +403,8 @@ static void trajectory_round_trip(void)
                 break;
             }
             int64_t left = table[i].frames - frames;
-            CHECK(block.frame_count == (left < table[i].room ? left : table[i].room), "case %d: a block of %d frames", i,
-                  (int)block.frame_count);
+            CHECK(block.frame_count == (left < table[i].room ? left : table[i].room), "case %d: a block of %d frames",
+                  i, (int)block.frame_count);
             CHECK(frames_are_right(&block, frames), "case %d: block values", i);
             frames += block.frame_count;
         }
@@ -435,7 +482,8 @@ static void refuses_other_files(void)
     const member not_text[] = {{"meta", SP_F8, false, 1, {1}, &one}, {0}};
     const member no_hash[] = {{"result", SP_U1, false, 1, {2}, "{}"}, {0}};
     const member bad_hash[] = {{"result", SP_U1, false, 1, {14}, "{\"sha256\":\"x\"}"}, {0}};
-    const char *const bad_version[] = {"2.0", "0.9", "1", "1.x", "x", "", " 1.0", "1.0 ", "+1.0", "99999999999999999999.0"};
+    const char *const bad_version[] = {"2.0", "0.9",  "1",    "1.x",  "x",
+                                       "",    " 1.0", "1.0 ", "+1.0", "99999999999999999999.0"};
     REFUSE(text_blob("", 0), read_any, "not a Supple file");
     REFUSE(text_blob("P", 1), read_any, "not a Supple file");
     REFUSE(text_blob("*NODE\n1, 0, 0, 0\n", 17), read_any, "not a Supple file");
@@ -462,7 +510,8 @@ static void refuses_other_files(void)
     sp_file file;
     blob bytes = write_polynomials(1);
     int descriptor = file_of(bytes);
-    CHECK(sp_file_read(&context, descriptor, (const char *const[]){"mesh", "basis", NULL}, true, false, &file) == SP_INPUT &&
+    CHECK(sp_file_read(&context, descriptor, (const char *const[]){"mesh", "basis", NULL}, true, false, &file) ==
+                  SP_INPUT &&
               strstr(context.message, "polynomials, expected mesh or basis"),
           "%s", context.message);
     close(descriptor);
@@ -478,7 +527,8 @@ static void claims_are_not_believed(void)
     static const char local[] = "PK\3\4\12\0\10\0\0\0\0\0\41\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0x.npy";
     unsigned char bytes[35 + 128];
     memcpy(bytes, local, 35);
-    const char *const shape[] = {"(1099511627776,)", "(4611686018427387904,)", "(9223372036854775807, 0)", "(-1,)", "(1, 1, 1, 1, 1)"};
+    const char *const shape[] = {"(1099511627776,)", "(4611686018427387904,)", "(9223372036854775807, 0)", "(-1,)",
+                                 "(1, 1, 1, 1, 1)"};
     for (int i = 0; i < 5; i++) {
         char text[128];
         memset(bytes + 35, ' ', 128);
@@ -488,7 +538,8 @@ static void claims_are_not_believed(void)
         bytes[35 + 127] = '\n';
         blob claim = {bytes, sizeof bytes};
         for (int as_pipe = 0; as_pipe < 2; as_pipe++)
-            CHECK(read_blob(claim, as_pipe, read_any, NULL) == SP_INPUT && strstr(context.message, "cut short"), "%s", context.message);
+            CHECK(read_blob(claim, as_pipe, read_any, NULL) == SP_INPUT && strstr(context.message, "cut short"), "%s",
+                  context.message);
     }
 }
 
@@ -501,8 +552,9 @@ static void says_what_the_system_says(void)
         SKIP("no /dev/full");
     CHECK(read_any(descriptor, NULL) == SP_SYSTEM && strstr(context.message, "cannot read"), "%s", context.message);
     CHECK_OK(sp_writer_open(&context, full, &writer));
-    CHECK(sp_writer_array(writer, "x", SP_F8, false, 1, (int64_t[]){1}, &one) == SP_SYSTEM && strstr(context.message, "No space"), "%s",
-          context.message);
+    CHECK(sp_writer_array(writer, "x", SP_F8, false, 1, (int64_t[]){1}, &one) == SP_SYSTEM &&
+              strstr(context.message, "No space"),
+          "%s", context.message);
     CHECK(sp_writer_close(writer) == SP_SYSTEM, "closing after a failed write");
     CHECK_OK(sp_writer_open(&context, full, &writer));
     sp_writer_abandon(writer);
@@ -524,8 +576,9 @@ static bool same_members(const sp_members *a, const sp_members *b)
         return false;
     for (int64_t i = 0; i < a->count; i++) {
         const sp_array *x = &a->arrays[i], *y = &b->arrays[i];
-        if (strcmp(x->name, y->name) || x->type != y->type || x->fortran != y->fortran || x->rank != y->rank || x->size != y->size ||
-            memcmp(x->shape, y->shape, sizeof x->shape) || memcmp(x->data, y->data, (size_t)x->count * (size_t)x->size))
+        if (strcmp(x->name, y->name) || x->type != y->type || x->fortran != y->fortran || x->rank != y->rank ||
+            x->size != y->size || memcmp(x->shape, y->shape, sizeof x->shape) ||
+            memcmp(x->data, y->data, (size_t)x->count * (size_t)x->size))
             return false;
     }
     return true;
@@ -550,10 +603,12 @@ static void flipped_bytes(void)
                     abort();
                 lseek(descriptor, 0, SEEK_SET);
                 int status = read_any(descriptor, &got);
-                CHECK(status == SP_OK || status == SP_INPUT, "file %d, byte %d: status %d, %s", f, (int)i, status, context.message);
+                CHECK(status == SP_OK || status == SP_INPUT, "file %d, byte %d: status %d, %s", f, (int)i, status,
+                      context.message);
                 if (status == SP_OK) {
                     passed++;
-                    CHECK(same_members(&whole.members, &got.members), "file %d: byte %d flipped, and something else is read", f, (int)i);
+                    CHECK(same_members(&whole.members, &got.members),
+                          "file %d: byte %d flipped, and something else is read", f, (int)i);
                     sp_file_free(&got);
                 }
                 if (pwrite(descriptor, &files[f].data[i], 1, i) != 1)
@@ -578,12 +633,13 @@ static void truncation(void)
             if (ftruncate(descriptor, size))
                 abort();
             lseek(descriptor, 0, SEEK_SET);
-            CHECK(readers[f](descriptor, NULL) == SP_INPUT, "file %d cut to %d bytes of %d passes", f, (int)size, (int)files[f].size);
+            CHECK(readers[f](descriptor, NULL) == SP_INPUT, "file %d cut to %d bytes of %d passes", f, (int)size,
+                  (int)files[f].size);
         }
         close(descriptor);
         for (int64_t size = files[f].size - 1; size >= 0; size -= 97)
-            CHECK(read_blob((blob){files[f].data, size}, true, readers[f], NULL) == SP_INPUT, "pipe %d cut to %d bytes passes", f,
-                  (int)size);
+            CHECK(read_blob((blob){files[f].data, size}, true, readers[f], NULL) == SP_INPUT,
+                  "pipe %d cut to %d bytes passes", f, (int)size);
         free(files[f].data);
     }
 }
@@ -600,11 +656,12 @@ static void orders(void)
     for (int i = 0; i < 6; i++)
         narrow[i] = (float)(narrow_c[i] = 1.5 * i);
     const int32_t small[2] = {-1, 7};
-    blob bytes = make(
-        NULL,
-        (member[]){
-            {"a", SP_F8, true, 3, {2, 3, 4}, fortran}, {"b", SP_F4, false, 2, {2, 3}, narrow}, {"c", SP_I4, false, 1, {2}, small}, {0}},
-        0);
+    blob bytes = make(NULL,
+                      (member[]){{"a", SP_F8, true, 3, {2, 3, 4}, fortran},
+                                 {"b", SP_F4, false, 2, {2, 3}, narrow},
+                                 {"c", SP_I4, false, 1, {2}, small},
+                                 {0}},
+                      0);
     sp_file file;
     sp_array *array;
     CHECK_OK(read_blob(bytes, false, read_any, &file));
@@ -657,7 +714,8 @@ typedef struct gathered {
     int64_t rows, values, calls;
 } gathered;
 
-static int gather(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width, double *values)
+static int gather(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width,
+                  double *values)
 {
     gathered *to = data;
     (void)count;
@@ -694,7 +752,8 @@ static void columns_in_pieces(void)
             int descriptor = new_file();
             sp_writer *writer;
             CHECK_OK(sp_writer_open(&context, descriptor, &writer));
-            CHECK_OK(sp_writer_array(writer, "U", wide ? SP_F8 : SP_F4, fortran, 2, shapes[s], wide ? (void *)values : (void *)narrow));
+            CHECK_OK(sp_writer_array(writer, "U", wide ? SP_F8 : SP_F4, fortran, 2, shapes[s],
+                                     wide ? (void *)values : (void *)narrow));
             CHECK_OK(sp_writer_close(writer));
             lseek(descriptor, 0, SEEK_SET);
             sp_columns_pieces pieces = {.data = &got, .take = gather};
@@ -707,7 +766,8 @@ static void columns_in_pieces(void)
             CHECK_OK(sp_file_begin(&context, passing, NULL, &file, &first));
             CHECK_OK(sp_file_rest(&context, passing, &first, true, &file));
             CHECK_OK(sp_columns_read(&context, &file, rows, &columns));
-            CHECK(columns.rows == rows && columns.count == count && !columns.U, "%lld rows, %lld columns", (long long)columns.rows, (long long)columns.count);
+            CHECK(columns.rows == rows && columns.count == count && !columns.U, "%lld rows, %lld columns",
+                  (long long)columns.rows, (long long)columns.count);
             CHECK(got.values == rows * count, "%lld values", (long long)got.values);
             CHECK(rows * count < 200000 || got.calls > 1, "%lld pieces", (long long)got.calls);
             for (int64_t i = 0; i < rows * count; i++)
@@ -762,27 +822,28 @@ static void foreign_files(void)
     snprintf(folder, sizeof folder, "%.150s/supple-XXXXXX", base && *base ? base : "/tmp");
     if (!mkdtemp(folder))
         SKIP("no folder for temporary files");
-    int code =
-        run_python("import sys\n"
-                   "try:\n import numpy as np, scipy.sparse as s\n"
-                   "except Exception: sys.exit(77)\n"
-                   "U=np.arange(12.).reshape(6,2)\n"
-                   "np.savez('u.npz',U=U,other=np.ones((2,)*6),words=np.array(['a','bc']),rec=np.zeros(2,dtype=[('a','f8'),('b','i4')]))\n"
-                   "np.savez_compressed('uz.npz',U=np.asfortranarray(U).astype('f4'))\n"
-                   "K=s.csr_matrix(np.array([[2.,-1,0],[-1,2,-1],[0,-1,2]]))\n"
-                   "s.save_npz('csr.npz',K,compressed=False); s.save_npz('csc.npz',K.tocsc(),compressed=False); s.save_npz('csrz.npz',K)\n"
-                   "np.savez('odd.npz',U=U.astype('>f8'))\n"
-                   "np.savez('uni.npz',**{'gr\\u00f6\\u00dfe':U})\n"
-                   "np.savez_compressed('big.npz',U=np.zeros((6,100000)))\n"
-                   "import zipfile\n"
-                   "z=zipfile.ZipFile('text.npz','w'); z.writestr('a.txt','hello'); z.close()\n"
-                   "class P:\n" /* a stream that cannot seek */
-                   "  def __init__(self,f): self.f=f\n"
-                   "  def write(self,b): return self.f.write(b)\n"
-                   "  def flush(self): self.f.flush()\n"
-                   "z=zipfile.ZipFile(P(open('pipe.npz','wb')),'w')\n"
-                   "with z.open('U.npy','w') as f: np.lib.format.write_array(f,U)\n"
-                   "z.close()\n");
+    int code = run_python("import sys\n"
+                          "try:\n import numpy as np, scipy.sparse as s\n"
+                          "except Exception: sys.exit(77)\n"
+                          "U=np.arange(12.).reshape(6,2)\n"
+                          "np.savez('u.npz',U=U,other=np.ones((2,)*6),words=np.array(['a','bc']),rec=np.zeros(2,dtype=["
+                          "('a','f8'),('b','i4')]))\n"
+                          "np.savez_compressed('uz.npz',U=np.asfortranarray(U).astype('f4'))\n"
+                          "K=s.csr_matrix(np.array([[2.,-1,0],[-1,2,-1],[0,-1,2]]))\n"
+                          "s.save_npz('csr.npz',K,compressed=False); s.save_npz('csc.npz',K.tocsc(),compressed=False); "
+                          "s.save_npz('csrz.npz',K)\n"
+                          "np.savez('odd.npz',U=U.astype('>f8'))\n"
+                          "np.savez('uni.npz',**{'gr\\u00f6\\u00dfe':U})\n"
+                          "np.savez_compressed('big.npz',U=np.zeros((6,100000)))\n"
+                          "import zipfile\n"
+                          "z=zipfile.ZipFile('text.npz','w'); z.writestr('a.txt','hello'); z.close()\n"
+                          "class P:\n" /* a stream that cannot seek */
+                          "  def __init__(self,f): self.f=f\n"
+                          "  def write(self,b): return self.f.write(b)\n"
+                          "  def flush(self): self.f.flush()\n"
+                          "z=zipfile.ZipFile(P(open('pipe.npz','wb')),'w')\n"
+                          "with z.open('U.npy','w') as f: np.lib.format.write_array(f,U)\n"
+                          "z.close()\n");
     if (code == 77) {
         remove_folder();
         SKIP("no Python with NumPy and SciPy");
@@ -812,9 +873,12 @@ static void foreign_files(void)
     }
     CHECK(read_path("pipe.npz", read_columns, NULL) == SP_OK, "written to a pipe: %s", context.message);
     CHECK(read_path("big.npz", read_columns, NULL) == SP_OK, "highly compressed: %s", context.message);
-    CHECK(read_path("odd.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "another type"), "%s", context.message);
-    CHECK(read_path("uni.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "ASCII"), "%s", context.message);
-    CHECK(read_path("text.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "a.txt is not an .npy"), "%s", context.message);
+    CHECK(read_path("odd.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "another type"), "%s",
+          context.message);
+    CHECK(read_path("uni.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "ASCII"), "%s",
+          context.message);
+    CHECK(read_path("text.npz", read_columns, NULL) == SP_INPUT && strstr(context.message, "a.txt is not an .npy"),
+          "%s", context.message);
 
     /* and ours there */
     blob ours = write_polynomials(2), ours_sparse = write_sparse();
@@ -824,16 +888,17 @@ static void foreign_files(void)
     descriptor = open_in_folder("sparse.npz", O_WRONLY | O_CREAT);
     write_whole(descriptor, ours_sparse.data, ours_sparse.size, ours_sparse.size);
     close(descriptor);
-    code = run_python("import numpy as np, scipy.sparse as s, json, hashlib, zipfile\n"
-                      "f=np.load('ours.npz'); m=json.loads(f['meta'].tobytes()); r=json.loads(f['result'].tobytes())\n"
-                      "assert m['kind']=='polynomials' and m['parts'][1]=={'group':'bone','constant':'mu','value':2.5e8}\n"
-                      "assert f['gram/000000'].flags.f_contiguous and (f['gram/000001']==np.outer(range(5),range(5))).all()\n"
-                      "assert f['gravity'].tolist()==[[1,2,3],[4,5,6]]\n"
-                      "h=hashlib.sha256(); z=zipfile.ZipFile('ours.npz'); assert z.testzip() is None\n"
-                      "for n in z.namelist():\n"
-                      "  if n!='result.npy': h.update(n[:-4].encode()+b'\\0'+z.read(n))\n"
-                      "assert h.hexdigest()==r['sha256']\n"
-                      "assert (s.load_npz('sparse.npz').toarray()==[[2,-1,0],[-1,2,-1],[0,-1,2]]).all()\n");
+    code = run_python(
+        "import numpy as np, scipy.sparse as s, json, hashlib, zipfile\n"
+        "f=np.load('ours.npz'); m=json.loads(f['meta'].tobytes()); r=json.loads(f['result'].tobytes())\n"
+        "assert m['kind']=='polynomials' and m['parts'][1]=={'group':'bone','constant':'mu','value':2.5e8}\n"
+        "assert f['gram/000000'].flags.f_contiguous and (f['gram/000001']==np.outer(range(5),range(5))).all()\n"
+        "assert f['gravity'].tolist()==[[1,2,3],[4,5,6]]\n"
+        "h=hashlib.sha256(); z=zipfile.ZipFile('ours.npz'); assert z.testzip() is None\n"
+        "for n in z.namelist():\n"
+        "  if n!='result.npy': h.update(n[:-4].encode()+b'\\0'+z.read(n))\n"
+        "assert h.hexdigest()==r['sha256']\n"
+        "assert (s.load_npz('sparse.npz').toarray()==[[2,-1,0],[-1,2,-1],[0,-1,2]]).all()\n");
     CHECK(code == 0, "NumPy or SciPy does not read our files: %d", code);
     free(ours.data);
     free(ours_sparse.data);

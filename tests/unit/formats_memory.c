@@ -68,8 +68,8 @@ static void check_writer(const char *what, int (*write)(sp_writer *, json_t *))
         status = write(writer, meta);
         const long made = allocated;
         begin_short(0);
-        CHECK(status == SP_OK ? made < n : !strcmp(context.message, "out of memory"), "%s, allocation %ld of %ld: status %d, %s", what, n,
-              made, status, context.message);
+        CHECK(status == SP_OK ? made < n : !strcmp(context.message, "out of memory"),
+              "%s, allocation %ld of %ld: status %d, %s", what, n, made, status, context.message);
         sp_writer_abandon(writer);
         json_decref(meta);
         close(descriptor);

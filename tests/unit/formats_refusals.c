@@ -6,11 +6,13 @@
 
 static void columns_refusals(void)
 {
-    static const double e[2] = {1, 2}, negative[2] = {1, -2}, bad[12] = {0, 0, 0, 0, 0, NAN}, infinite[2] = {1, INFINITY};
+    static const double e[2] = {1, 2}, negative[2] = {1, -2}, bad[12] = {0, 0, 0, 0, 0, NAN},
+                        infinite[2] = {1, INFINITY};
     static const int64_t pair[4] = {0, 0, 0, -1};
     const member u = {"U", SP_F8, true, 2, {6, 2}, U}, ev = {"eigenvalue", SP_F8, false, 1, {2}, e},
                  res = {"residual", SP_F8, false, 1, {2}, e};
-    const char *modes = META("modes", ",\"mass\":\"lumped\",\"rigid\":0"), *basis = META("basis", ",\"mass\":\"consistent\"");
+    const char *modes = META("modes", ",\"mass\":\"lumped\",\"rigid\":0"),
+               *basis = META("basis", ",\"mass\":\"consistent\"");
     blob good = make(modes, (member[]){u, ev, res, {0}}, 0);
     CHECK_OK(read_blob(good, false, read_columns, NULL));
     free(good.data);
@@ -18,27 +20,38 @@ static void columns_refusals(void)
     REFUSE(make(modes, (member[]){ev, res, {0}}, 0), read_columns, "member U is missing");
     REFUSE(make(modes, (member[]){u, res, {0}}, 0), read_columns, "member eigenvalue is missing");
     REFUSE(make(modes, (member[]){u, ev, {0}}, 0), read_columns, "member residual is missing");
-    REFUSE(make(modes, (member[]){{"U", SP_I8, true, 2, {6, 2}, zero}, ev, res, {0}}, NO_RESULT), read_columns, "not result");
+    REFUSE(make(modes, (member[]){{"U", SP_I8, true, 2, {6, 2}, zero}, ev, res, {0}}, NO_RESULT), read_columns,
+           "not result");
     REFUSE(make(modes, (member[]){{"U", SP_I8, true, 2, {6, 1}, zero}, ev, res, {0}}, 0), read_columns,
            "U: its values are i8, expected f8");
-    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 1, {12}, U}, ev, res, {0}}, 0), read_columns, "U: it has 1 dimensions, expected 2");
-    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 2, {3, 2}, U}, ev, res, {0}}, 0), read_columns, "U: dimension 0 is 3, expected 6");
-    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 2, {6, 0}, U}, ev, res, {0}}, 0), read_columns, "6 rows and 0 columns");
-    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 2, {6, 2}, bad}, ev, res, {0}}, 0), read_columns, "U: value 5 is not finite");
-    REFUSE(make(modes, (member[]){u, {"eigenvalue", SP_F8, false, 1, {1}, e}, res, {0}}, 0), read_columns, "eigenvalue: dimension 0 is 1");
-    REFUSE(make(modes, (member[]){u, {"eigenvalue", SP_F8, false, 1, {2}, infinite}, res, {0}}, 0), read_columns, "eigenvalue: value 1");
-    REFUSE(make(modes, (member[]){u, ev, {"residual", SP_F8, false, 1, {2}, negative}, {0}}, 0), read_columns, "residual: value 1 is -2");
+    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 1, {12}, U}, ev, res, {0}}, 0), read_columns,
+           "U: it has 1 dimensions, expected 2");
+    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 2, {3, 2}, U}, ev, res, {0}}, 0), read_columns,
+           "U: dimension 0 is 3, expected 6");
+    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 2, {6, 0}, U}, ev, res, {0}}, 0), read_columns,
+           "6 rows and 0 columns");
+    REFUSE(make(modes, (member[]){{"U", SP_F8, true, 2, {6, 2}, bad}, ev, res, {0}}, 0), read_columns,
+           "U: value 5 is not finite");
+    REFUSE(make(modes, (member[]){u, {"eigenvalue", SP_F8, false, 1, {1}, e}, res, {0}}, 0), read_columns,
+           "eigenvalue: dimension 0 is 1");
+    REFUSE(make(modes, (member[]){u, {"eigenvalue", SP_F8, false, 1, {2}, infinite}, res, {0}}, 0), read_columns,
+           "eigenvalue: value 1");
+    REFUSE(make(modes, (member[]){u, ev, {"residual", SP_F8, false, 1, {2}, negative}, {0}}, 0), read_columns,
+           "residual: value 1 is -2");
     REFUSE(make(META("modes", ",\"mass\":\"some\",\"rigid\":0"), (member[]){u, ev, res, {0}}, 0), read_columns,
            "expected consistent or lumped");
     REFUSE(make(META("modes", ",\"rigid\":0"), (member[]){u, ev, res, {0}}, 0), read_columns, "\"mass\"");
-    REFUSE(make(META("modes", ",\"mass\":\"lumped\",\"rigid\":3"), (member[]){u, ev, res, {0}}, 0), read_columns, "\"rigid\" is 3");
-    REFUSE(make(META("modes", ",\"mass\":\"lumped\",\"rigid\":0.5"), (member[]){u, ev, res, {0}}, 0), read_columns, "\"rigid\"");
+    REFUSE(make(META("modes", ",\"mass\":\"lumped\",\"rigid\":3"), (member[]){u, ev, res, {0}}, 0), read_columns,
+           "\"rigid\" is 3");
+    REFUSE(make(META("modes", ",\"mass\":\"lumped\",\"rigid\":0.5"), (member[]){u, ev, res, {0}}, 0), read_columns,
+           "\"rigid\"");
     REFUSE(make(META("shapes", ",\"mesh\":\"12\""), (member[]){u, {0}}, 0), read_columns, "\"mesh\" is not a hash");
     REFUSE(make(META("derivatives", ",\"order\":1"), (member[]){u, {0}}, 0), read_columns, "member pair is missing");
     REFUSE(make(META("derivatives", ",\"order\":0"), (member[]){u, {0}}, 0), read_columns, "\"order\"");
-    REFUSE(make(META("derivatives", ",\"order\":1"), (member[]){u, {"pair", SP_I8, false, 2, {2, 2}, pair}, {0}}, 0), read_columns,
-           "row 1 names mode -1");
-    REFUSE(make(basis, (member[]){u, {"singular_value", SP_F8, false, 1, {2}, negative}, {0}}, 0), read_columns, "singular_value: value 1");
+    REFUSE(make(META("derivatives", ",\"order\":1"), (member[]){u, {"pair", SP_I8, false, 2, {2, 2}, pair}, {0}}, 0),
+           read_columns, "row 1 names mode -1");
+    REFUSE(make(basis, (member[]){u, {"singular_value", SP_F8, false, 1, {2}, negative}, {0}}, 0), read_columns,
+           "singular_value: value 1");
     REFUSE(make(basis, (member[]){u, {"singular_value", SP_F8, false, 2, {1, 2}, e}, {0}}, 0), read_columns,
            "singular_value: it has 2 dimensions");
 }
@@ -60,10 +73,12 @@ static blob with(const char *meta, const member *members, int count, member othe
 static void sparse_refusals(void)
 {
     static const double value[7] = {2, -1, -1, 2, -1, -1, 2}, lopsided[7] = {2, -1, -1.1, 2, -1, -1, 2}, bad[7] = {NAN};
-    static const int64_t start[4] = {0, 2, 5, 7}, index[7] = {0, 1, 0, 1, 2, 1, 2}, shape[2] = {3, 3}, wide[2] = {3, 4}, dof[3] = {0, 4, 5};
-    static const int64_t falls[4] = {0, 5, 2, 7}, far_away[4] = {0, 1000000000, 5, 7}, late[4] = {1, 2, 5, 7}, ends[4] = {0, 2, 5, 6};
-    static const int64_t out[7] = {0, 1, 0, 1, 3, 1, 2}, under[7] = {-1, 1, 0, 1, 2, 1, 2}, unsorted[7] = {1, 0, 0, 1, 2, 1, 2},
-                         repeated[3] = {0, 4, 4};
+    static const int64_t start[4] = {0, 2, 5, 7}, index[7] = {0, 1, 0, 1, 2, 1, 2}, shape[2] = {3, 3}, wide[2] = {3, 4},
+                         dof[3] = {0, 4, 5};
+    static const int64_t falls[4] = {0, 5, 2, 7}, far_away[4] = {0, 1000000000, 5, 7}, late[4] = {1, 2, 5, 7},
+                         ends[4] = {0, 2, 5, 6};
+    static const int64_t out[7] = {0, 1, 0, 1, 3, 1, 2}, under[7] = {-1, 1, 0, 1, 2, 1, 2},
+                         unsorted[7] = {1, 0, 0, 1, 2, 1, 2}, repeated[3] = {0, 4, 4};
     const member base[] = {{"indices", SP_I8, false, 1, {7}, index},   {"indptr", SP_I8, false, 1, {4}, start},
                            {"format", SP_BYTES, false, 0, {0}, "csr"}, {"shape", SP_I8, false, 1, {2}, shape},
                            {"data", SP_F8, false, 1, {7}, value},      {"dof", SP_I8, false, 1, {3}, dof}};
@@ -127,7 +142,8 @@ static void polynomials_refusals(void)
     REFUSE(WITH({.name = "mass", .rank = -1}), read_polynomials, "member mass is missing");
     REFUSE(WITH({.name = "gravity", .rank = -1}), read_polynomials, "member gravity is missing");
     REFUSE(WITH({"gram", SP_F8, true, 2, {5, 4}, gram_a}), read_polynomials, "gram: dimension 1 is 4, expected 5");
-    REFUSE(WITH({"gram", SP_F8, true, 2, {5, 5}, lopsided}), read_polynomials, "gram: it is not symmetric: entries (4, 1)");
+    REFUSE(WITH({"gram", SP_F8, true, 2, {5, 5}, lopsided}), read_polynomials,
+           "gram: it is not symmetric: entries (4, 1)");
     REFUSE(WITH({"gram", SP_F8, true, 2, {5, 5}, bad}), read_polynomials, "gram: value 24 is not finite");
     REFUSE(WITH({"mass", SP_F8, true, 2, {2, 2}, lopsided + 20}), read_polynomials, "mass: it is not symmetric");
     REFUSE(WITH({"gravity", SP_F8, false, 2, {3, 2}, p.gravity}), read_polynomials, "gravity: dimension 0 is 3");
@@ -142,12 +158,14 @@ static void polynomials_refusals(void)
         {META("polynomials", REST), "\"parts\""},
         {META("polynomials", REST ",\"parts\":[]"), "\"parts\""},
         {META("polynomials", REST ",\"parts\":[1]"), "\"parts\""},
-        {META("polynomials", REST ",\"parts\":[{\"group\":\"all\",\"constant\":\"nu\",\"value\":1}]"), "none of all, lambda, mu"},
+        {META("polynomials", REST ",\"parts\":[{\"group\":\"all\",\"constant\":\"nu\",\"value\":1}]"),
+         "none of all, lambda, mu"},
         {META("polynomials", REST ",\"parts\":[{\"group\":\"\",\"constant\":\"mu\",\"value\":1}]"), "is empty"},
         {META("polynomials", REST ",\"parts\":[{\"group\":\"all\",\"constant\":\"mu\"}]"), "\"value\""},
-        {META("polynomials", REST ",\"parts\":[{\"group\":\"all\",\"constant\":\"mu\",\"value\":1}]"), "member gram/000000 is missing"},
-        {META("polynomials",
-              REST ",\"parts\":[{\"group\":\"a\",\"constant\":\"mu\",\"value\":1},{\"group\":\"a\",\"constant\":\"mu\",\"value\":2}]"),
+        {META("polynomials", REST ",\"parts\":[{\"group\":\"all\",\"constant\":\"mu\",\"value\":1}]"),
+         "member gram/000000 is missing"},
+        {META("polynomials", REST ",\"parts\":[{\"group\":\"a\",\"constant\":\"mu\",\"value\":1},{\"group\":\"a\","
+                                  "\"constant\":\"mu\",\"value\":2}]"),
          "stands twice"},
         {META("polynomials", REST PARTS ",\"basis\":7"), "\"basis\" is not a hash"},
     };
@@ -156,7 +174,11 @@ static void polynomials_refusals(void)
 #undef WITH
     /* masses of regions */
     static const double masses[8] = {1, 0.5, 0.5, 2, 1, 0, 0.1, 1}, gravities[12] = {1};
-    const member grouped[] = {base[0], base[1], base[2], {"group_mass", SP_F8, false, 3, {1, 2, 2}, masses}, {"group_gravity", SP_F8, false, 3, {1, 2, 3}, gravities}};
+    const member grouped[] = {base[0],
+                              base[1],
+                              base[2],
+                              {"group_mass", SP_F8, false, 3, {1, 2, 2}, masses},
+                              {"group_gravity", SP_F8, false, 3, {1, 2, 3}, gravities}};
 #define GROUPS(text) META("polynomials", REST PARTS ",\"groups\":" text)
 #define ONE "[{\"group\":\"a\",\"density\":1000}]"
 #define WITH(...) with(GROUPS(ONE), grouped, 5, (member)__VA_ARGS__)
@@ -165,8 +187,10 @@ static void polynomials_refusals(void)
     free(good.data);
     REFUSE(WITH({.name = "group_mass", .rank = -1}), read_polynomials, "member group_mass is missing");
     REFUSE(WITH({.name = "group_gravity", .rank = -1}), read_polynomials, "member group_gravity is missing");
-    REFUSE(WITH({"group_mass", SP_F8, false, 3, {1, 2, 2}, masses + 4}), read_polynomials, "group_mass: matrix 0: it is not symmetric");
-    REFUSE(WITH({"group_mass", SP_F8, false, 3, {2, 2, 2}, masses}), read_polynomials, "group_mass: dimension 0 is 2, expected 1");
+    REFUSE(WITH({"group_mass", SP_F8, false, 3, {1, 2, 2}, masses + 4}), read_polynomials,
+           "group_mass: matrix 0: it is not symmetric");
+    REFUSE(WITH({"group_mass", SP_F8, false, 3, {2, 2, 2}, masses}), read_polynomials,
+           "group_mass: dimension 0 is 2, expected 1");
     const struct {
         const char *meta, *words;
     } bad_groups[] = {
@@ -216,7 +240,8 @@ static void mesh_refusals(void)
     REFUSE(with(META("mesh", ",\"quadrature\":3"), base, 4, (member){0}), read_mesh, "\"materials\"");
 #undef WITH
 #define FIBRES(direction)                                                                                              \
-    "\"materials\":[{\"name\":\"a\",\"law\":\"stvk\",\"density\":1,\"young\":1,\"poisson\":0.3,\"fibre\":\"stvk\",\"fibre_stiffness\":1,"        \
+    "\"materials\":[{\"name\":\"a\",\"law\":\"stvk\",\"density\":1,\"young\":1,\"poisson\":0.3,\"fibre\":\"stvk\","    \
+    "\"fibre_stiffness\":1,"                                                                                           \
     "\"fibre_direction\":" direction "}]"
     meta = META("mesh", ",\"quadrature\":3," FIBRES("[1,0,0]"));
 #define FIBRE(...) with(meta, with_fibre, 5, (member){"fibre", __VA_ARGS__})
@@ -229,11 +254,14 @@ static void mesh_refusals(void)
     REFUSE(FIBRE(SP_F8, false, 2, {1, 2}, along), read_mesh, "fibre: dimension 1 is 2");
     REFUSE(FIBRE(SP_F8, false, 1, {3}, along), read_mesh, "fibre");
     REFUSE(FIBRE(SP_I8, false, 2, {1, 3}, out), read_mesh, "fibre");
-    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, longer), read_mesh, "fibre: the direction of element 0 has the length 1.1 instead of 1");
+    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, longer), read_mesh,
+           "fibre: the direction of element 0 has the length 1.1 instead of 1");
     REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, number), read_mesh, "fibre: value 2 is not finite");
-    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, cube), read_mesh, "fibre: the direction of element 0 has the length 0 instead of 1");
+    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, cube), read_mesh,
+           "fibre: the direction of element 0 has the length 0 instead of 1");
     meta = META("mesh", ",\"quadrature\":3," STVK);
-    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, along), read_mesh, "fibre: element 0 has a direction, but its region \"a\" has no fibres");
+    REFUSE(FIBRE(SP_F8, false, 2, {1, 3}, along), read_mesh,
+           "fibre: element 0 has a direction, but its region \"a\" has no fibres");
 #undef FIBRE
     /* a rule is no direction in a file */
     meta = META("mesh", ",\"quadrature\":3," FIBRES("{\"helix\":{\"axis\":[1,0,0],\"centre\":[0,0,0],\"angle\":0}}"));
@@ -245,14 +273,18 @@ READER(read_pointshell, sp_shell, sp_pointshell_read(&context, &file, into), sp_
 /* Three points in two levels with one coordinate: spheres about the first point alone. */
 static void pointshell_refusals(void)
 {
-    static const double points[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, normals[9] = {0, 0, 1, 0, 0.6, 0.8, 1, 0, 0}, longer[9] = {0, 0, 1, 0, 0.6, 0.8, 1.1, 0, 0};
-    static const double three[3] = {1, 0, 2}, negative[3] = {1, -1e-300, 2}, rows[18] = {1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, -16, 17, -18};
-    static const int64_t level[3] = {1, 2, 2}, skipped[3] = {1, 3, 3}, back[3] = {1, 2, 1}, parent[3] = {-1, 0, 0}, self[3] = {-1, 0, 1}, none[3] = {0, 0, 0};
+    static const double points[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, normals[9] = {0, 0, 1, 0, 0.6, 0.8, 1, 0, 0},
+                        longer[9] = {0, 0, 1, 0, 0.6, 0.8, 1.1, 0, 0};
+    static const double three[3] = {1, 0, 2}, negative[3] = {1, -1e-300, 2},
+                        rows[18] = {1, -2, 3, -4, 5, -6, 7, -8, 9, -10, 11, -12, 13, -14, 15, -16, 17, -18};
+    static const int64_t level[3] = {1, 2, 2}, skipped[3] = {1, 3, 3}, back[3] = {1, 2, 1}, parent[3] = {-1, 0, 0},
+                         self[3] = {-1, 0, 1}, none[3] = {0, 0, 0};
     static double nan[18];
-    const member base[] = {{"points", SP_F8, false, 2, {3, 3}, points}, {"normals", SP_F8, false, 2, {3, 3}, normals}, {"area", SP_F8, false, 1, {3}, three},
-                           {"level", SP_I8, false, 1, {3}, level},      {"parent", SP_I8, false, 1, {3}, parent},      {"radius", SP_F8, false, 1, {1}, three},
-                           {"Us", SP_F8, false, 3, {3, 3, 1}, rows},    {"dNs", SP_F8, false, 3, {3, 3, 1}, rows + 1}, {"dTs", SP_F8, false, 4, {3, 2, 3, 1}, rows},
-                           {"a", SP_F8, false, 2, {1, 1}, three}};
+    const member base[] = {{"points", SP_F8, false, 2, {3, 3}, points},  {"normals", SP_F8, false, 2, {3, 3}, normals},
+                           {"area", SP_F8, false, 1, {3}, three},        {"level", SP_I8, false, 1, {3}, level},
+                           {"parent", SP_I8, false, 1, {3}, parent},     {"radius", SP_F8, false, 1, {1}, three},
+                           {"Us", SP_F8, false, 3, {3, 3, 1}, rows},     {"dNs", SP_F8, false, 3, {3, 3, 1}, rows + 1},
+                           {"dTs", SP_F8, false, 4, {3, 2, 3, 1}, rows}, {"a", SP_F8, false, 2, {1, 1}, three}};
     enum { COUNT = sizeof base / sizeof *base };
     const char *meta = META("pointshell", ",\"points\":3,\"r\":1");
     sp_shell shell;
@@ -261,7 +293,9 @@ static void pointshell_refusals(void)
     for (int kept = 0; kept < 2; kept++) {
         blob good = kept ? WITH({0}) : WITH({.name = "dTs", .rank = -1});
         CHECK_OK(read_blob(good, false, read_pointshell, &shell));
-        CHECK(shell.count == 3 && shell.levels == 2 && shell.modes == 1 && same(shell.U, rows, 9) && same(shell.dN, rows + 1, 9), "%lld points", (long long)shell.count);
+        CHECK(shell.count == 3 && shell.levels == 2 && shell.modes == 1 && same(shell.U, rows, 9) &&
+                  same(shell.dN, rows + 1, 9),
+              "%lld points", (long long)shell.count);
         CHECK(kept ? same(shell.dT, rows, 18) : !shell.dT, "tangents %d", kept);
         /* written again, it is read the same */
         int descriptor = new_file();
@@ -275,7 +309,8 @@ static void pointshell_refusals(void)
         close(descriptor);
         sp_shell_free(&shell);
         CHECK_OK(read_blob(again, true, read_pointshell, &shell));
-        CHECK(same(shell.U, rows, 9) && (kept ? same(shell.dT, rows, 18) : !shell.dT) && same(shell.parent, parent, 3), "written again, kept %d", kept);
+        CHECK(same(shell.U, rows, 9) && (kept ? same(shell.dT, rows, 18) : !shell.dT) && same(shell.parent, parent, 3),
+              "written again, kept %d", kept);
         sp_shell_free(&shell);
         json_decref(written);
         json_decref(result);
@@ -290,11 +325,15 @@ static void pointshell_refusals(void)
     }
     REFUSE(with(META("pointshell", ",\"r\":1"), base, COUNT, (member){0}), read_pointshell, "\"points\"");
     REFUSE(with(META("pointshell", ",\"points\":3,\"r\":0"), base, COUNT, (member){0}), read_pointshell, "\"r\"");
-    REFUSE(with(META("pointshell", ",\"points\":3,\"r\":2"), base, COUNT, (member){0}), read_pointshell, "Us: dimension 2 is 1, expected 2");
-    REFUSE(WITH({"normals", SP_F8, false, 2, {3, 3}, longer}), read_pointshell, "normals: that of point 2 has the length 1.1");
+    REFUSE(with(META("pointshell", ",\"points\":3,\"r\":2"), base, COUNT, (member){0}), read_pointshell,
+           "Us: dimension 2 is 1, expected 2");
+    REFUSE(WITH({"normals", SP_F8, false, 2, {3, 3}, longer}), read_pointshell,
+           "normals: that of point 2 has the length 1.1");
     REFUSE(WITH({"area", SP_F8, false, 1, {3}, negative}), read_pointshell, "area: that of point 1");
-    REFUSE(WITH({"level", SP_I8, false, 1, {3}, skipped}), read_pointshell, "level: point 1 is of level 3 after one of level 1");
-    REFUSE(WITH({"level", SP_I8, false, 1, {3}, back}), read_pointshell, "level: point 2 is of level 1 after one of level 2");
+    REFUSE(WITH({"level", SP_I8, false, 1, {3}, skipped}), read_pointshell,
+           "level: point 1 is of level 3 after one of level 1");
+    REFUSE(WITH({"level", SP_I8, false, 1, {3}, back}), read_pointshell,
+           "level: point 2 is of level 1 after one of level 2");
     REFUSE(WITH({"parent", SP_I8, false, 1, {3}, self}), read_pointshell, "parent: that of point 2 of level 2 is 1");
     REFUSE(WITH({"parent", SP_I8, false, 1, {3}, none}), read_pointshell, "parent: that of point 0 of level 1 is 0");
     REFUSE(WITH({"radius", SP_F8, false, 1, {1}, negative + 1}), read_pointshell, "radius: that of node 0");
@@ -359,7 +398,8 @@ static void partial_trajectory(void)
     for (int i = 0; i < BLOCKS; i++) {
         small_block(&block, i, members);
         for (int j = 0; j < 4; j++)
-            CHECK_OK(sp_writer_array(writer, members[j].name, SP_F8, false, members[j].rank, members[j].shape, members[j].data));
+            CHECK_OK(sp_writer_array(writer, members[j].name, SP_F8, false, members[j].rank, members[j].shape,
+                                     members[j].data));
         end[i] = lseek(descriptor, 0, SEEK_CUR);
     }
     json_t *result = json_object();
@@ -381,11 +421,11 @@ static void partial_trajectory(void)
             CHECK(status == SP_INPUT, "cut to %d bytes: status %d", (int)size, status);
         } else {
             CHECK(status == SP_OK && got.frame_count == whole * FRAMES && got.truncated == (size < bytes.size),
-                  "cut to %d bytes: status %d, %d frames instead of %d, %s", (int)size, status, (int)got.frame_count, whole * FRAMES,
-                  context.message);
+                  "cut to %d bytes: status %d, %d frames instead of %d, %s", (int)size, status, (int)got.frame_count,
+                  whole * FRAMES, context.message);
             for (int64_t i = 0; status == SP_OK && i < got.frame_count; i++)
-                CHECK(got.time[i] == (double)i && got.q[i] == 10 * (double)i && got.qdot[i] == 100 * (double)i, "cut to %d: frame %d",
-                      (int)size, (int)i);
+                CHECK(got.time[i] == (double)i && got.q[i] == 10 * (double)i && got.qdot[i] == 100 * (double)i,
+                      "cut to %d: frame %d", (int)size, (int)i);
             if (size == bytes.size)
                 memcpy(whole_hash, got.hash, sizeof whole_hash);
             else if (whole == 1)
@@ -433,12 +473,15 @@ static void trajectory_refusals(void)
     blob good = two_blocks(meta, -1, -1, none);
     CHECK_OK(read_blob(good, true, read_trajectory, NULL));
     free(good.data);
-    good = two_blocks(meta, -1, 1, (member){"q/000000", SP_F8, true, 2, {3, 1}, bad + 2}); /* one column: the order says nothing */
+    good = two_blocks(meta, -1, 1,
+                      (member){"q/000000", SP_F8, true, 2, {3, 1}, bad + 2}); /* one column: the order says nothing */
     CHECK_OK(read_blob(good, true, read_trajectory, NULL));
     free(good.data);
     REFUSE(two_blocks(META("mesh", ""), -1, -1, none), read_trajectory, "kind mesh, expected trajectory");
-    REFUSE(two_blocks(META("trajectory", ",\"r\":0,\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory, "both 0");
-    REFUSE(two_blocks(META("trajectory", ",\"r\":-1,\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory, "\"r\" is -1");
+    REFUSE(two_blocks(META("trajectory", ",\"r\":0,\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory,
+           "both 0");
+    REFUSE(two_blocks(META("trajectory", ",\"r\":-1,\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory,
+           "\"r\" is -1");
     REFUSE(two_blocks(META("trajectory", ",\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory, "\"r\"");
     REFUSE(two_blocks(META("trajectory", ",\"r\":2,\"points\":0,\"vertices\":8"), -1, -1, none), read_trajectory,
            "q/000000: dimension 1 is 1, expected 2");
@@ -448,16 +491,22 @@ static void trajectory_refusals(void)
         REFUSE(two_blocks(meta, i, -1, none), read_trajectory, "block 0");
         REFUSE(two_blocks(meta, 4 + i, -1, none), read_trajectory, "block 1 is not whole");
     }
-    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {3}, back}), read_trajectory, "frame 4 is at 4 s");
-    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {3}, again}), read_trajectory, "frame 3 is at 2 s");
-    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {0}, again}), read_trajectory, "it has no frame");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {3}, back}), read_trajectory,
+           "frame 4 is at 4 s");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {3}, again}), read_trajectory,
+           "frame 3 is at 2 s");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {0}, again}), read_trajectory,
+           "it has no frame");
     REFUSE(two_blocks(meta, -1, 4, (member){"time/000002", SP_F8, false, 1, {3}, late}), read_trajectory, "block 1");
     REFUSE(two_blocks(meta, -1, 4, (member){"time/1", SP_F8, false, 1, {3}, late}), read_trajectory, "block 1");
     REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_F8, false, 1, {4}, late}), read_trajectory,
            "q/000001: dimension 0 is 3, expected 4");
-    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_I8, false, 1, {3}, zero}), read_trajectory, "its values are i8");
-    REFUSE(two_blocks(meta, -1, 5, (member){"time/000001", SP_F8, false, 1, {3}, late}), read_trajectory, "stands twice");
-    REFUSE(two_blocks(meta, -1, 6, (member){"qdot/000001", SP_F8, false, 1, {3}, late}), read_trajectory, "it has 1 dimensions");
+    REFUSE(two_blocks(meta, -1, 4, (member){"time/000001", SP_I8, false, 1, {3}, zero}), read_trajectory,
+           "its values are i8");
+    REFUSE(two_blocks(meta, -1, 5, (member){"time/000001", SP_F8, false, 1, {3}, late}), read_trajectory,
+           "stands twice");
+    REFUSE(two_blocks(meta, -1, 6, (member){"qdot/000001", SP_F8, false, 1, {3}, late}), read_trajectory,
+           "it has 1 dimensions");
     REFUSE(two_blocks(meta, -1, 7, (member){"energy/000001", SP_F8, false, 2, {3, 4}, bad}), read_trajectory,
            "energy/000001: value 1 is not finite");
     REFUSE(make(meta, NULL, 0), read_trajectory, "has no frame");
@@ -474,7 +523,8 @@ static void trajectory_refusals(void)
     REFUSE(make(points, (member[]){m[0], u, udot, m[3], {0}}, 0), read_trajectory, "member vertex is missing");
     REFUSE(make(points, (member[]){m[0], u, udot, m[3], vertex, {0}}, 0), read_trajectory, "vertex");
     REFUSE(make(points, (member[]){vertex, vertex, m[0], u, udot, m[3], {0}}, 0), read_trajectory, "vertex");
-    REFUSE(make(points, (member[]){{"vertex", SP_I8, false, 1, {1}, far}, m[0], u, udot, m[3], {0}}, 0), read_trajectory, "vertex 8 of 8");
+    REFUSE(make(points, (member[]){{"vertex", SP_I8, false, 1, {1}, far}, m[0], u, udot, m[3], {0}}, 0),
+           read_trajectory, "vertex 8 of 8");
     REFUSE(make(points, (member[]){vertex, m[0], m[3], u, {0}}, NO_RESULT), read_trajectory, "block 0 is not whole");
     REFUSE(make(points, (member[]){vertex, m[0], u, udot, m[3], {0}}, NO_RESULT), read_trajectory, "not result");
 }

@@ -1,4 +1,5 @@
-/* What the tests of formats/ share: files made by hand, read as a file and as a pipe, and small objects to put in them. */
+/* What the tests of formats/ share: files made by hand, read as a file and as a pipe, and small objects to put in them.
+ */
 #ifndef TESTS_UNIT_FORMATS_TEST_H
 #define TESTS_UNIT_FORMATS_TEST_H
 
@@ -117,7 +118,8 @@ static inline blob make(const char *meta, const member *members, int flags)
         if (members->type == SP_BYTES)
             CHECK_OK(sp_writer_bytes(writer, members->name, members->data));
         else
-            CHECK_OK(sp_writer_array(writer, members->name, members->type, members->fortran, members->rank, members->shape, members->data));
+            CHECK_OK(sp_writer_array(writer, members->name, members->type, members->fortran, members->rank,
+                                     members->shape, members->data));
     }
     if (!(flags & NO_RESULT)) {
         json_t *result = json_object();
@@ -174,19 +176,19 @@ static inline int read_ours(int descriptor, void *to)
     return status;
 }
 
-#define READER(name, type, call, release)                                                                                                  \
-    static inline int name(int descriptor, void *to)                                                                                       \
-    {                                                                                                                                      \
-        sp_file file;                                                                                                                      \
-        type object, *into = to ? to : &object;                                                                                            \
-        int status = sp_file_read(&context, descriptor, NULL, true, false, &file);                                                         \
-        if (status != SP_OK)                                                                                                               \
-            return status;                                                                                                                 \
-        status = call;                                                                                                                     \
-        sp_file_free(&file);                                                                                                               \
-        if (status == SP_OK && !to)                                                                                                        \
-            release(&object);                                                                                                              \
-        return status;                                                                                                                     \
+#define READER(name, type, call, release)                                                                              \
+    static inline int name(int descriptor, void *to)                                                                   \
+    {                                                                                                                  \
+        sp_file file;                                                                                                  \
+        type object, *into = to ? to : &object;                                                                        \
+        int status = sp_file_read(&context, descriptor, NULL, true, false, &file);                                     \
+        if (status != SP_OK)                                                                                           \
+            return status;                                                                                             \
+        status = call;                                                                                                 \
+        sp_file_free(&file);                                                                                           \
+        if (status == SP_OK && !to)                                                                                    \
+            release(&object);                                                                                          \
+        return status;                                                                                                 \
     }
 
 static int64_t *read_dof;
@@ -194,7 +196,8 @@ static char read_which[8], read_mesh_hash[SP_HASH_LENGTH], read_basis_hash[SP_HA
 
 READER(read_columns, sp_columns, sp_columns_read(&context, &file, 6, into), sp_columns_free)
 READER(read_sparse, sp_sparse, sp_sparse_read(&context, &file, into, &read_dof, read_which), sp_sparse_free)
-READER(read_polynomials, sp_polynomials, sp_polynomials_read(&context, &file, into, read_mesh_hash, read_basis_hash), sp_polynomials_free)
+READER(read_polynomials, sp_polynomials, sp_polynomials_read(&context, &file, into, read_mesh_hash, read_basis_hash),
+       sp_polynomials_free)
 READER(read_mesh, sp_mesh, sp_mesh_read(&context, &file, into), sp_mesh_free)
 
 static inline int read_trajectory(int descriptor, void *to)
@@ -229,14 +232,24 @@ static inline sp_polynomials polynomials_example(sp_polynomial_part *parts, int6
         parts[0] = (sp_polynomial_part){.group = "bone", .constant = SP_CONSTANT_LAMBDA, .value = 1e9, .gram = gram_a};
         parts[1] = (sp_polynomial_part){.group = "bone", .constant = SP_CONSTANT_MU, .value = 2.5e8, .gram = gram_b};
     }
-    static double group_mass[8] = {1, 0.5, 0.5, 2, 0, -0.25, -0.25, 0}, group_gravity[12] = {1, 2, 3, 4, 5, 6, 0, -1, -2, -3, -4, -5};
-    static sp_polynomial_group groups[2] = {{"bone", 2000, group_mass, group_gravity}, {"fat", 900, group_mass + 4, group_gravity + 6}};
-    return (sp_polynomials){.r = 2, .part_count = count, .parts = parts, .mass = mass, .gravity = gravity, .density = 1.5, .symmetrized = count == 1,
-                            .group_count = count == 2 ? 2 : 0, .groups = groups};
+    static double group_mass[8] = {1, 0.5, 0.5, 2, 0, -0.25, -0.25, 0},
+                  group_gravity[12] = {1, 2, 3, 4, 5, 6, 0, -1, -2, -3, -4, -5};
+    static sp_polynomial_group groups[2] = {{"bone", 2000, group_mass, group_gravity},
+                                            {"fat", 900, group_mass + 4, group_gravity + 6}};
+    return (sp_polynomials){.r = 2,
+                            .part_count = count,
+                            .parts = parts,
+                            .mass = mass,
+                            .gravity = gravity,
+                            .density = 1.5,
+                            .symmetrized = count == 1,
+                            .group_count = count == 2 ? 2 : 0,
+                            .groups = groups};
 }
 
 /* The unit cube as one hexahedron, with one triangle on its floor. */
-static __attribute__((unused)) double cube[24] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
+static
+    __attribute__((unused)) double cube[24] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
 static __attribute__((unused)) int64_t corners[8] = {0, 1, 2, 3, 4, 5, 6, 7}, zero[12];
 
 #endif

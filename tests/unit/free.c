@@ -29,7 +29,8 @@ static void make_free(int nx, int ny, int nz, double distort, int64_t count, fre
     CHECK_OK(sp_body_matrix(&context, &b->body, &b->K));
     CHECK_OK(sp_body_mass_compressed(&context, &b->body, false, &b->M));
     b->rows = 3 * b->mesh.vertex_count; /* nothing held: free numbering is the full one */
-    double *rest = calloc((size_t)b->rows, 8), *rigid = calloc((size_t)(6 * b->rows), 8), *residual = calloc((size_t)count, 8);
+    double *rest = calloc((size_t)b->rows, 8), *rigid = calloc((size_t)(6 * b->rows), 8),
+           *residual = calloc((size_t)count, 8);
     int64_t rigid_count;
     b->lambda = calloc((size_t)count, 8);
     b->U = calloc((size_t)(b->rows * count), 8);
@@ -37,8 +38,10 @@ static void make_free(int nx, int ny, int nz, double distort, int64_t count, fre
     CHECK_OK(sp_rigid_motions(&context, &b->body, &b->M, rigid, &rigid_count));
     CHECK(rigid_count == 6, "%lld rigid motions", (long long)rigid_count);
     sp_modes_report report;
-    CHECK_OK(sp_modes(&context, &b->K, &b->M, NULL, rigid_count, rigid, &(sp_modes_parameters){.count = count, .certify = true}, b->lambda, b->U, residual, &report));
-    CHECK(report.certified == report.below && report.below >= 6, "%lld eigenvalues below the last, %lld found", (long long)report.certified, (long long)report.below);
+    CHECK_OK(sp_modes(&context, &b->K, &b->M, NULL, rigid_count, rigid,
+                      &(sp_modes_parameters){.count = count, .certify = true}, b->lambda, b->U, residual, &report));
+    CHECK(report.certified == report.below && report.below >= 6, "%lld eigenvalues below the last, %lld found",
+          (long long)report.certified, (long long)report.below);
     for (int64_t i = 0; i < count; i++)
         CHECK(residual[i] < 1e-7, "residual %g of mode %lld", residual[i], (long long)i);
     free(rest), free(rigid), free(residual);
@@ -59,7 +62,8 @@ static void cube_keeps_its_multiple_eigenvalues(void)
     free_body b;
     make_free(4, 4, 4, 0, 6 + 8, &b);
     double *l = b.lambda + 6;
-    NOTE("first eigenvalues over the first: %.6f %.6f %.6f %.6f %.6f %.6f %.6f %.6f", 1.0, l[1] / l[0], l[2] / l[0], l[3] / l[0], l[4] / l[0], l[5] / l[0], l[6] / l[0], l[7] / l[0]);
+    NOTE("first eigenvalues over the first: %.6f %.6f %.6f %.6f %.6f %.6f %.6f %.6f", 1.0, l[1] / l[0], l[2] / l[0],
+         l[3] / l[0], l[4] / l[0], l[5] / l[0], l[6] / l[0], l[7] / l[0]);
     for (int i = 0; i < 6; i++)
         CHECK(b.lambda[i] == 0, "rigid mode %d has eigenvalue %g", i, b.lambda[i]);
     CHECK_NEAR(l[1] / l[0], 1, 1e-9); /* the torsion-like pair of the representation E */
@@ -76,30 +80,37 @@ static void groups_are_not_cut(void)
 {
     free_body b;
     make_free(4, 4, 4, 0, 6 + 12, &b);
-    double eigenvalue[24], residual[24], *vector = calloc((size_t)(24 * b.rows), 8), *rigid = calloc((size_t)(6 * b.rows), 8);
+    double eigenvalue[24], residual[24], *vector = calloc((size_t)(24 * b.rows), 8),
+                                         *rigid = calloc((size_t)(6 * b.rows), 8);
     int64_t rigid_count;
     CHECK_OK(sp_rigid_motions(&context, &b.body, &b.M, rigid, &rigid_count));
     for (int64_t count = 6; count < 6 + 9; count++) {
         sp_modes_report report;
-        CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, rigid_count, rigid, &(sp_modes_parameters){.count = count, .room = 4}, eigenvalue, vector, residual, &report));
+        CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, rigid_count, rigid,
+                          &(sp_modes_parameters){.count = count, .room = 4}, eigenvalue, vector, residual, &report));
         int64_t expected = 0;
         while (count > 6 && b.lambda[count + expected] <= b.lambda[count - 1] * (1 + 1e-6))
             expected++;
-        CHECK(report.more == expected, "%lld modes: %lld more, not %lld", (long long)count, (long long)report.more, (long long)expected);
+        CHECK(report.more == expected, "%lld modes: %lld more, not %lld", (long long)count, (long long)report.more,
+              (long long)expected);
         for (int64_t i = 6; i < count + report.more; i++)
-            CHECK(fabs(eigenvalue[i] / b.lambda[i] - 1) < 1e-9 && residual[i] < 1e-7, "mode %lld: %g, residual %g", (long long)i, eigenvalue[i], residual[i]);
+            CHECK(fabs(eigenvalue[i] / b.lambda[i] - 1) < 1e-9 && residual[i] < 1e-7, "mode %lld: %g, residual %g",
+                  (long long)i, eigenvalue[i], residual[i]);
     }
     free(vector), free(rigid);
     end_free(&b);
 }
 
-/* The same where few directions are left, against all eigenvalues by LAPACK: with as many modes as there are vertices, up to one less than all; by both solvers where ARPACK has room. */
+/* The same where few directions are left, against all eigenvalues by LAPACK: with as many modes as there are vertices,
+ * up to one less than all; by both solvers where ARPACK has room. */
 static void groups_of_small_bodies(void)
 {
     enum { N = 81 };
     free_body b;
     make_free(2, 2, 2, 0, 7, &b);
-    double *K = calloc(N * N, 8), *M = calloc(N * N, 8), *unit = calloc(N * N, 8), *vector = calloc((size_t)(N + 4) * N, 8), *rigid = calloc(6 * N, 8), lambda[N], eigenvalue[N + 4], residual[N + 4];
+    double *K = calloc(N * N, 8), *M = calloc(N * N, 8), *unit = calloc(N * N, 8),
+           *vector = calloc((size_t)(N + 4) * N, 8), *rigid = calloc(6 * N, 8), lambda[N], eigenvalue[N + 4],
+           residual[N + 4];
     int64_t rigid_count;
     for (int i = 0; i < N; i++)
         unit[(N + 1) * i] = 1;
@@ -111,13 +122,18 @@ static void groups_of_small_bodies(void)
         for (int arpack = 0; arpack < (count < 30 ? 2 : 1); arpack++) {
             sp_modes_report report;
             int64_t expected = 0;
-            CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, rigid_count, rigid, &(sp_modes_parameters){.count = count, .room = 4, .arpack = arpack}, eigenvalue, vector, residual, &report));
+            CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, rigid_count, rigid,
+                              &(sp_modes_parameters){.count = count, .room = 4, .arpack = arpack}, eigenvalue, vector,
+                              residual, &report));
             while (count + expected < N - 1 && lambda[count + expected] <= lambda[count - 1] * (1 + 1e-6))
                 expected++;
-            CHECK(report.more == expected, "%lld modes: %lld more, not %lld", (long long)count, (long long)report.more, (long long)expected);
-            CHECK(report.orthogonality < 1e-13, "%lld modes: orthonormal to %g", (long long)count, report.orthogonality);
+            CHECK(report.more == expected, "%lld modes: %lld more, not %lld", (long long)count, (long long)report.more,
+                  (long long)expected);
+            CHECK(report.orthogonality < 1e-13, "%lld modes: orthonormal to %g", (long long)count,
+                  report.orthogonality);
             for (int64_t i = 6; i < count + report.more; i++)
-                CHECK(fabs(eigenvalue[i] / lambda[i] - 1) < 1e-9, "%lld modes: mode %lld has %g, not %g", (long long)count, (long long)i, eigenvalue[i], lambda[i]);
+                CHECK(fabs(eigenvalue[i] / lambda[i] - 1) < 1e-9, "%lld modes: mode %lld has %g, not %g",
+                      (long long)count, (long long)i, eigenvalue[i], lambda[i]);
         }
     free(K), free(M), free(unit), free(vector), free(rigid);
     end_free(&b);
@@ -134,7 +150,8 @@ static void rotations_see_no_force(void)
             pair[2 * pairs] = i;
             pair[2 * pairs++ + 1] = j;
         }
-    double *H = calloc((size_t)(b.rows * pairs), 8), *turned = calloc((size_t)b.rows, 8), *product = calloc((size_t)b.rows, 8), worst = 0, largest = 0;
+    double *H = calloc((size_t)(b.rows * pairs), 8), *turned = calloc((size_t)b.rows, 8),
+           *product = calloc((size_t)b.rows, 8), worst = 0, largest = 0;
     CHECK_OK(sp_elastic_second(&context, &b.body, b.count, b.U, pairs, pair, H));
     for (int axis = 0; axis < 3; axis++)
         for (int64_t c = 0; c < pairs; c++) {
@@ -160,7 +177,8 @@ static void rotations_see_no_force(void)
     end_free(&b);
 }
 
-/* Solutions are mass-orthogonal to all modes and satisfy the projected equation, also where eigenvalues are multiple. */
+/* Solutions are mass-orthogonal to all modes and satisfy the projected equation, also where eigenvalues are multiple.
+ */
 static void derivatives_solve_the_projected_equation(void)
 {
     for (int cube = 0; cube <= 1; cube++) {
@@ -173,13 +191,15 @@ static void derivatives_solve_the_projected_equation(void)
                 pair[2 * pairs] = i;
                 pair[2 * pairs++ + 1] = j;
             }
-        double *phi = calloc((size_t)(b.rows * pairs), 8), *H = calloc((size_t)(b.rows * pairs), 8), *Kp = calloc((size_t)b.rows, 8), *Mp = calloc((size_t)b.rows, 8);
+        double *phi = calloc((size_t)(b.rows * pairs), 8), *H = calloc((size_t)(b.rows * pairs), 8),
+               *Kp = calloc((size_t)b.rows, 8), *Mp = calloc((size_t)b.rows, 8);
         sp_free_derivatives_report report;
         CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, NULL, phi, &report));
         CHECK_OK(sp_elastic_second(&context, &b.body, b.count, b.U, pairs, pair, H));
         double worst = 0, along = 0, asymmetry = 0;
         for (int64_t c = 0; c < pairs; c++) {
-            double *p = phi + c * b.rows, *h = H + c * b.rows, lambda = b.lambda[pair[2 * c]], size = 0, left = 0, norm = 0;
+            double *p = phi + c * b.rows, *h = H + c * b.rows, lambda = b.lambda[pair[2 * c]], size = 0, left = 0,
+                   norm = 0;
             sp_sparse_times(&context, &b.K, 1, p, Kp);
             sp_sparse_times(&context, &b.M, 1, p, Mp);
             for (int64_t k = 0; k < b.rows; k++) {
@@ -206,7 +226,8 @@ static void derivatives_solve_the_projected_equation(void)
             for (int64_t k = 0; k < b.rows && !cube; k++)
                 asymmetry = fmax(asymmetry, fabs(p[k] - phi[other * b.rows + k]) / sqrt(norm));
         }
-        NOTE("%s: residual %.1e, along the modes %.1e, %lld iterations", cube ? "cube" : "box", worst, along, (long long)report.iterations);
+        NOTE("%s: residual %.1e, along the modes %.1e, %lld iterations", cube ? "cube" : "box", worst, along,
+             (long long)report.iterations);
         CHECK(worst < 1e-8, "residual %g", worst);
         CHECK(along < 1e-10, "a derivative has %g along a mode", along);
         if (!cube)
@@ -216,14 +237,16 @@ static void derivatives_solve_the_projected_equation(void)
     }
 }
 
-/* Invariant subspace of the lowest `count` eigenvectors of K(u) and M by LAPACK, with ΨᵀMS = I: the one basis of it that can be compared. */
+/* Invariant subspace of the lowest `count` eigenvectors of K(u) and M by LAPACK, with ΨᵀMS = I: the one basis of it
+ * that can be compared. */
 static void tangent_subspace(free_body *b, const double *u, int64_t count, double *S)
 {
     int64_t n = b->rows;
     sp_sparse K;
     CHECK_OK(sp_body_matrix(&context, &b->body, &K));
     sp_elastic_tangent(&context, &b->body, u, 1, false, NULL, &K);
-    double *A = calloc((size_t)(n * n), 8), *B = calloc((size_t)(n * n), 8), *value = calloc((size_t)n, 8), *MS = calloc((size_t)(n * count), 8), *G = calloc((size_t)(count * count), 8);
+    double *A = calloc((size_t)(n * n), 8), *B = calloc((size_t)(n * n), 8), *value = calloc((size_t)n, 8),
+           *MS = calloc((size_t)(n * count), 8), *G = calloc((size_t)(count * count), 8);
     lapack_int *pivot = calloc((size_t)count, sizeof *pivot);
     for (int64_t row = 0; row < n; row++) {
         for (int64_t k = K.start[row]; k < K.start[row + 1]; k++)
@@ -234,17 +257,20 @@ static void tangent_subspace(free_body *b, const double *u, int64_t count, doubl
     CHECK(LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'U', (int)n, A, (int)n, B, (int)n, value) == 0, "dsygv failed");
     CHECK(value[count] - value[count - 1] > 1e-3 * value[count], "the subspace is not apart from the rest");
     sp_sparse_times(&context, &b->M, count, A, MS);
-    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)count, (int)count, (int)n, 1, b->U, (int)n, MS, (int)n, 0, G, (int)count);
+    cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)count, (int)count, (int)n, 1, b->U, (int)n, MS, (int)n, 0,
+                G, (int)count);
     /* S = A G⁻¹, that is Gᵀ Sᵀ = Aᵀ, by inverting G */
-    CHECK(LAPACKE_dgetrf(LAPACK_COL_MAJOR, (int)count, (int)count, G, (int)count, pivot) == 0 && LAPACKE_dgetri(LAPACK_COL_MAJOR, (int)count, G, (int)count, pivot) == 0,
+    CHECK(LAPACKE_dgetrf(LAPACK_COL_MAJOR, (int)count, (int)count, G, (int)count, pivot) == 0 &&
+              LAPACKE_dgetri(LAPACK_COL_MAJOR, (int)count, G, (int)count, pivot) == 0,
           "the subspaces have nothing in common");
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)count, (int)count, 1, A, (int)n, G, (int)count, 0, S, (int)n);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)count, (int)count, 1, A, (int)n, G, (int)count,
+                0, S, (int)n);
     sp_sparse_free(&K);
     free(A), free(B), free(value), free(MS), free(G), free(pivot);
 }
 
-/* Φ_ij is the derivative of the subspace of the modes as the body deforms along Ψ_j, by central differences, also where eigenvalues are multiple
- * (a cube): single eigenvectors have no derivative there, the subspace has. */
+/* Φ_ij is the derivative of the subspace of the modes as the body deforms along Ψ_j, by central differences, also where
+ * eigenvalues are multiple (a cube): single eigenvectors have no derivative there, the subspace has. */
 static void derivatives_are_those_of_the_subspace(void)
 {
     free_body b;
@@ -256,7 +282,8 @@ static void derivatives_are_those_of_the_subspace(void)
             pair[2 * pairs] = i;
             pair[2 * pairs++ + 1] = j;
         }
-    double *phi = calloc((size_t)(b.rows * pairs), 8), *u = calloc((size_t)b.rows, 8), *plus = calloc((size_t)(b.rows * k), 8), *minus = calloc((size_t)(b.rows * k), 8);
+    double *phi = calloc((size_t)(b.rows * pairs), 8), *u = calloc((size_t)b.rows, 8),
+           *plus = calloc((size_t)(b.rows * k), 8), *minus = calloc((size_t)(b.rows * k), 8);
     sp_free_derivatives_report report;
     CHECK_OK(sp_free_modal_derivatives(&context, &b.body, b.count, b.U, b.lambda, pairs, pair, NULL, phi, &report));
     double previous = 0;
@@ -285,7 +312,8 @@ static void derivatives_are_those_of_the_subspace(void)
                 worst = fmax(worst, sqrt(error / size));
             }
         }
-        NOTE("step %g m: derivative off by %.2e%s", 0.004 / (1 << halving), worst, halving ? "" : " (relative, worst pair)");
+        NOTE("step %g m: derivative off by %.2e%s", 0.004 / (1 << halving), worst,
+             halving ? "" : " (relative, worst pair)");
         if (halving)
             CHECK(log2(previous / worst) > 1.9, "slope %g", log2(previous / worst));
         previous = worst;
@@ -295,7 +323,8 @@ static void derivatives_are_those_of_the_subspace(void)
     end_free(&b);
 }
 
-/* Two pieces that float apart have twelve rigid motions, which are not found as six: refused. One held piece beside a free one too. */
+/* Two pieces that float apart have twelve rigid motions, which are not found as six: refused. One held piece beside a
+ * free one too. */
 static void separate_free_pieces_are_refused(void)
 {
     for (int held = 0; held <= 1; held++) {
@@ -322,7 +351,9 @@ static void separate_free_pieces_are_refused(void)
         CHECK_OK(sp_body_new(&context, &two, &body));
         CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
         double *R = calloc((size_t)(6 * body.dof_count), 8);
-        CHECK(sp_rigid_motions(&context, &body, &M, R, &count) == SP_INPUT && strstr(context.message, "2 separate pieces"), "%s", context.message);
+        CHECK(sp_rigid_motions(&context, &body, &M, R, &count) == SP_INPUT &&
+                  strstr(context.message, "2 separate pieces"),
+              "%s", context.message);
         free(R);
         sp_sparse_free(&M);
         sp_body_free(&body);
@@ -346,7 +377,8 @@ static void foreign_stiffness_is_believed(void)
             b.K.value[at] += 50 * b.M.value[k];
         }
     sp_modes_report report;
-    CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, count, rigid, &(sp_modes_parameters){.count = 8}, lambda, vector, residual, &report));
+    CHECK_OK(sp_modes(&context, &b.K, &b.M, NULL, count, rigid, &(sp_modes_parameters){.count = 8}, lambda, vector,
+                      residual, &report));
     CHECK(report.rigid == 0, "%lld rigid modes", (long long)report.rigid);
     for (int i = 0; i < 8; i++)
         CHECK_NEAR(lambda[i], b.lambda[i] + 50, 1e-8 * lambda[i]);

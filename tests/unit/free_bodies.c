@@ -1,6 +1,7 @@
-/* Free bodies: their inertia against formulas and the full mesh, rotation against closed forms, conservation, orders, work, interaction. */
-#include "assembly/elastic.h"
+/* Free bodies: their inertia against formulas and the full mesh, rotation against closed forms, conservation, orders,
+ * work, interaction. */
 #include "allocations.h"
+#include "assembly/elastic.h"
 #include "bodies.h"
 #include "cubature/cubature.h"
 #include "dynamics/free.h"
@@ -17,7 +18,8 @@ static sp_context context;
 
 static const double none[3] = {0, 0, 0};
 
-/* ---- a deformable body: a bar of 1 MPa, 0.8 × 0.4 × 0.2 m, with smooth fields about its middle, none of them rigid ---- */
+/* ---- a deformable body: a bar of 1 MPa, 0.8 × 0.4 × 0.2 m, with smooth fields about its middle, none of them rigid
+ * ---- */
 
 enum { R = 10 };
 
@@ -40,9 +42,16 @@ static void make_model(model *m)
     m->U = calloc((size_t)(m->rows * R), 8);
     for (int64_t v = 0; v < m->mesh.vertex_count; v++) {
         const double *X = m->mesh.vertices + 3 * v, x = X[0] - 0.35, y = X[1] - 0.2, z = X[2] - 0.12;
-        const double field[R][3] = {
-            {x, 0, 0},          {0, y, 0}, {0, 0, z},    {y, x, 0}, {z, 0, x}, {-2 * x * z, 0, x * x}, {-2 * x * y, x * x, 0},
-            {0, -x * z, x * y}, {0, z, y}, {x * x, 0, 0}};
+        const double field[R][3] = {{x, 0, 0},
+                                    {0, y, 0},
+                                    {0, 0, z},
+                                    {y, x, 0},
+                                    {z, 0, x},
+                                    {-2 * x * z, 0, x * x},
+                                    {-2 * x * y, x * x, 0},
+                                    {0, -x * z, x * y},
+                                    {0, z, y},
+                                    {x * x, 0, 0}};
         for (int j = 0; j < R; j++)
             for (int c = 0; c < 3; c++)
                 m->U[j * m->rows + 3 * v + c] = field[j][c];
@@ -91,10 +100,11 @@ static void deformed(const model *m, int64_t vertex, const double *rows, const d
     }
 }
 
-/* Adds a force [world] at the point y of the body frame to what a step takes, for a body at `pose` with q: in the world, where the centre of
- * mass is that of U q by its mean and the point moves by R (rows − mean) δq about it. rows NULL: rigid. */
-static void add_force(const sp_inertia *t, const sp_pose *pose, const double *q, const double y[3], const double *rows, const double force[3],
-                      double F[3], double T[3], double *Q)
+/* Adds a force [world] at the point y of the body frame to what a step takes, for a body at `pose` with q: in the
+ * world, where the centre of mass is that of U q by its mean and the point moves by R (rows − mean) δq about it. rows
+ * NULL: rigid. */
+static void add_force(const sp_inertia *t, const sp_pose *pose, const double *q, const double y[3], const double *rows,
+                      const double force[3], double F[3], double T[3], double *Q)
 {
     double R9[9], arm[3], world[3], torque[3];
     sp_quaternion_matrix(pose->q, R9);
@@ -163,8 +173,8 @@ static void inertia_of_boxes(void)
     sp_mesh_free(&mesh);
 }
 
-/* An octahedron |x/a| + |y/b| + |z/c| ≤ 1, turned and shifted, as a soup without shared vertices: V = 4abc/3, ∫x² = V a²/10. And a ball's
- * inertia is approached with slope 2. */
+/* An octahedron |x/a| + |y/b| + |z/c| ≤ 1, turned and shifted, as a soup without shared vertices: V = 4abc/3, ∫x² = V
+ * a²/10. And a ball's inertia is approached with slope 2. */
 static void inertia_of_solids(void)
 {
     const double half[3] = {0.5, 0.3, 0.7}, volume = 4.0 / 3 * 0.5 * 0.3 * 0.7, density = 700, at[3] = {3, -4, 5};
@@ -221,7 +231,8 @@ static void energy_is_that_of_the_full_mesh(void)
     sp_free_body *body = new_body(&m, &(sp_free_parameters){.step = 1e-3});
     double *v = calloc((size_t)m.rows, 8), *Mv = calloc((size_t)m.rows, 8), *x = calloc((size_t)m.rows, 8);
     for (uint64_t trial = 0; trial < 4; trial++) {
-        double q[R], qdot[R], velocity[3], omega[3], x0[3], angle[3], rows[3 * R], expected[6] = {0}, expected_energy = 0;
+        double q[R], qdot[R], velocity[3], omega[3], x0[3], angle[3], rows[3 * R], expected[6] = {0},
+                                                                                   expected_energy = 0;
         double linear[3], angular[3], kinetic, strain;
         random_field(R, 10 + trial, q);
         random_field(R, 20 + trial, qdot);
@@ -250,7 +261,8 @@ static void energy_is_that_of_the_full_mesh(void)
         for (int64_t i = 0; i < m.rows; i++)
             c[i % 3] += Mv[i] / m.inertia.mass;
         for (int64_t k = 0; k < m.mesh.vertex_count; k++) {
-            double arm[3] = {x[3 * k] - c[0], x[3 * k + 1] - c[1], x[3 * k + 2] - c[2]}, local[3] = {0}, world[3], spin[3];
+            double arm[3] = {x[3 * k] - c[0], x[3 * k + 1] - c[1], x[3 * k + 2] - c[2]}, local[3] = {0}, world[3],
+                   spin[3];
             vertex_rows(&m, k, rows);
             for (int a = 0; a < 3; a++)
                 for (int j = 0; j < R; j++)
@@ -285,9 +297,10 @@ static void energy_is_that_of_the_full_mesh(void)
         sp_free_body_energies(body, &kinetic, &strain);
         sp_free_body_momenta(body, linear, angular);
         CHECK_NEAR(kinetic, expected_energy, 1e-12 * expected_energy);
-        CHECK(distance(3, linear, expected) < 1e-12 * length(3, expected), "linear momentum off by %g", distance(3, linear, expected));
-        CHECK(distance(3, angular, expected + 3) < 1e-12 * (length(3, expected + 3) + m.inertia.mass), "angular momentum off by %g",
-              distance(3, angular, expected + 3));
+        CHECK(distance(3, linear, expected) < 1e-12 * length(3, expected), "linear momentum off by %g",
+              distance(3, linear, expected));
+        CHECK(distance(3, angular, expected + 3) < 1e-12 * (length(3, expected + 3) + m.inertia.mass),
+              "angular momentum off by %g", distance(3, angular, expected + 3));
     }
     free(v), free(Mv), free(x);
     sp_sparse_free(&M);
@@ -324,8 +337,8 @@ static void symmetric_top_precesses(void)
             CHECK_OK(sp_free_body_step(body, none, none, NULL));
         const sp_free_state *state = sp_free_body_state(body);
         double Omega[3] = {w * cos(s * T), w * sin(s * T), s};
-        double sign = state->rotation[0] * expected[0] + state->rotation[1] * expected[1] + state->rotation[2] * expected[2] +
-                                  state->rotation[3] * expected[3] <
+        double sign = state->rotation[0] * expected[0] + state->rotation[1] * expected[1] +
+                                  state->rotation[2] * expected[2] + state->rotation[3] * expected[3] <
                               0
                           ? -1
                           : 1;
@@ -359,7 +372,8 @@ static void rigid_motion_is_kept(void)
         sp_free_body_energies(body, &kinetic, &strain);
         sp_free_body_momenta(body, linear, angular);
         /* the orbital part has rounding of its own, of m|c||v| */
-        moment = fmax(moment, length(3, L) + 2 * length(3, sp_free_body_state(body)->c) * length(3, sp_free_body_state(body)->v));
+        moment = fmax(moment, length(3, L) +
+                                  2 * length(3, sp_free_body_state(body)->c) * length(3, sp_free_body_state(body)->v));
         worst[0] = fmax(worst[0], fabs(kinetic - energy) / energy);
         worst[1] = fmax(worst[1], distance(3, linear, P) / length(3, P));
         worst[2] = fmax(worst[2], distance(3, angular, L) / moment);
@@ -369,10 +383,11 @@ static void rigid_motion_is_kept(void)
         }
     }
     CHECK(allocations == before, "%ld allocations", allocations - before);
-    NOTE("turned over %d times; energy %.1e, momenta %.1e %.1e; %.2f iterations each", turned, worst[0], worst[1], worst[2],
-         (double)sp_free_body_reported(body)->newton_iterations / 1e4);
+    NOTE("turned over %d times; energy %.1e, momenta %.1e %.1e; %.2f iterations each", turned, worst[0], worst[1],
+         worst[2], (double)sp_free_body_reported(body)->newton_iterations / 1e4);
     CHECK(turned >= 3, "it turned over %d times only", turned);
-    CHECK(worst[0] < 1e-10 && worst[1] < 1e-12 && worst[2] < 1e-12, "energy off by %g, momenta by %g and %g", worst[0], worst[1], worst[2]);
+    CHECK(worst[0] < 1e-10 && worst[1] < 1e-12 && worst[2] < 1e-12, "energy off by %g, momenta by %g and %g", worst[0],
+          worst[1], worst[2]);
     CHECK(sp_free_body_reported(body)->steps == 10000, "%lld steps", (long long)sp_free_body_reported(body)->steps);
     sp_free_body_free(body);
     sp_inertia_free(&inertia);
@@ -431,8 +446,11 @@ static void euler_equations_with_torque(void)
         for (int c = 0; c < 3; c++)
             CHECK_NEAR(angular[c] - L[c], T[c], 1e-13 * length(3, angular) * sqrt((double)steps));
         const sp_free_state *state = sp_free_body_state(body);
-        double sign =
-            state->rotation[0] * s[0] + state->rotation[1] * s[1] + state->rotation[2] * s[2] + state->rotation[3] * s[3] < 0 ? -1 : 1;
+        double sign = state->rotation[0] * s[0] + state->rotation[1] * s[1] + state->rotation[2] * s[2] +
+                                  state->rotation[3] * s[3] <
+                              0
+                          ? -1
+                          : 1;
         for (int c = 0; c < 4; c++)
             at[c] = sign * s[c];
         error[e] = distance(4, state->rotation, at) + distance(3, state->Omega, s + 4);
@@ -469,7 +487,8 @@ static void start_tumbling(sp_free_body *body, double speed)
     double qdot[R];
     for (int j = 0; j < R; j++)
         qdot[j] = speed * stretch_rates[j];
-    sp_free_body_place(body, &pose, (double[]){0.3, -0.2, 0.5}, (double[]){speed * 12, speed * 25, -speed * 9}, NULL, qdot);
+    sp_free_body_place(body, &pose, (double[]){0.3, -0.2, 0.5}, (double[]){speed * 12, speed * 25, -speed * 9}, NULL,
+                       qdot);
 }
 
 static void deformable_motion_is_kept(void)
@@ -480,7 +499,8 @@ static void deformable_motion_is_kept(void)
     double linear[3], angular[3], P[3], L[3], kinetic, strain, energy, most_strain = 0, most_q[R] = {0}, worst[3] = {0};
     for (int i = 0; i < 10; i++) /* at rest nothing happens */
         CHECK_OK(sp_free_body_step(body, none, none, NULL));
-    CHECK(length(R, sp_free_body_q(body)) == 0 && length(R, sp_free_body_qdot(body)) == 0 && sp_free_body_state(body)->rotation[0] == 1,
+    CHECK(length(R, sp_free_body_q(body)) == 0 && length(R, sp_free_body_qdot(body)) == 0 &&
+              sp_free_body_state(body)->rotation[0] == 1,
           "it starts by itself");
     start_tumbling(body, 2.5);
     sp_free_body_energies(body, &kinetic, &strain);
@@ -497,20 +517,24 @@ static void deformable_motion_is_kept(void)
         most_strain = fmax(most_strain, strain);
         for (int j = 0; j < R; j++)
             most_q[j] = fmax(most_q[j], fabs(sp_free_body_q(body)[j]));
-        double moment = length(3, L) + m.inertia.mass * length(3, sp_free_body_state(body)->c) * length(3, sp_free_body_state(body)->v);
+        double moment = length(3, L) + m.inertia.mass * length(3, sp_free_body_state(body)->c) *
+                                           length(3, sp_free_body_state(body)->v);
         worst[0] = fmax(worst[0], fabs(kinetic + strain - energy) / energy);
         worst[1] = fmax(worst[1], distance(3, linear, P) / length(3, P));
         worst[2] = fmax(worst[2], distance(3, angular, L) / moment);
     }
     const sp_free_report *report = sp_free_body_reported(body);
     CHECK(allocations == before, "%ld allocations", allocations - before);
-    NOTE("energy %.1e, momenta %.1e %.1e; strain up to %.0f %% of the energy, stretches to %.2f %.2f %.2f; %.2f iterations each, at most "
+    NOTE("energy %.1e, momenta %.1e %.1e; strain up to %.0f %% of the energy, stretches to %.2f %.2f %.2f; %.2f "
+         "iterations each, at most "
          "%lld, %lld stagnated",
-         worst[0], worst[1], worst[2], 100 * most_strain / energy, most_q[0], most_q[1], most_q[2], (double)report->newton_iterations / 1e4,
-         (long long)report->worst_iterations, (long long)report->stagnated);
+         worst[0], worst[1], worst[2], 100 * most_strain / energy, most_q[0], most_q[1], most_q[2],
+         (double)report->newton_iterations / 1e4, (long long)report->worst_iterations, (long long)report->stagnated);
     CHECK(most_strain > 0.1 * energy, "it hardly deforms");
-    CHECK(report->worst_iterations <= 4, "%lld iterations: the matrix is not the derivative", (long long)report->worst_iterations);
-    CHECK(worst[0] < 1e-10 && worst[1] < 1e-12 && worst[2] < 1e-12, "energy off by %g, momenta by %g and %g", worst[0], worst[1], worst[2]);
+    CHECK(report->worst_iterations <= 4, "%lld iterations: the matrix is not the derivative",
+          (long long)report->worst_iterations);
+    CHECK(worst[0] < 1e-10 && worst[1] < 1e-12 && worst[2] < 1e-12, "energy off by %g, momenta by %g and %g", worst[0],
+          worst[1], worst[2]);
     sp_free_body_free(body);
     /* one iteration leaves a residual, and the momenta none */
     body = new_body(&m, &(sp_free_parameters){.step = 2e-3, .semi_implicit = true});
@@ -521,14 +545,14 @@ static void deformable_motion_is_kept(void)
     sp_free_body_momenta(body, linear, angular);
     CHECK(sp_free_body_reported(body)->newton_iterations == 1000, "%lld iterations",
           (long long)sp_free_body_reported(body)->newton_iterations);
-    CHECK(distance(3, angular, L) < 1e-12 * length(3, L), "semi-implicit: angular momentum off by %g of %g", distance(3, angular, L),
-          length(3, L));
+    CHECK(distance(3, angular, L) < 1e-12 * length(3, L), "semi-implicit: angular momentum off by %g of %g",
+          distance(3, angular, L), length(3, L));
     sp_free_body_free(body);
     free_model(&m);
 }
 
-/* A loose tolerance costs no energy, for the last correction gains as many digits again; and steps of several periods of the slower modes,
- * in which whole iterations lead astray, keep everything too. */
+/* A loose tolerance costs no energy, for the last correction gains as many digits again; and steps of several periods
+ * of the slower modes, in which whole iterations lead astray, keep everything too. */
 static void loose_and_long_steps_keep_energy(void)
 {
     static const sp_free_parameters variant[] = {{.step = 5e-4, .tolerance = 1e-8}, {.step = 0.032}, {.step = 0.064}};
@@ -550,8 +574,10 @@ static void loose_and_long_steps_keep_energy(void)
         NOTE("steps of %g s: energy %.1e, at most %lld iterations, residual %.1e", variant[k].step, worst,
              (long long)report->worst_iterations, report->worst_residual);
         CHECK(worst < 1e-11, "energy off by %g", worst);
-        CHECK(k > 0 || report->worst_residual > 1e-10, "the residual is at most %g: nothing is left to gain", report->worst_residual);
-        CHECK(k == 0 || report->worst_iterations > 8, "%lld iterations are not led astray", (long long)report->worst_iterations);
+        CHECK(k > 0 || report->worst_residual > 1e-10, "the residual is at most %g: nothing is left to gain",
+              report->worst_residual);
+        CHECK(k == 0 || report->worst_iterations > 8, "%lld iterations are not led astray",
+              (long long)report->worst_iterations);
         sp_free_body_free(body);
     }
     free_model(&m);
@@ -583,12 +609,12 @@ static void second_order_in_time(void)
     static const struct {
         const char *name;
         sp_free_parameters p;
-    } variant[] = {
-        {"coupled", {.damping_mass = 0}},
-        {"damped", {.damping_mass = 2, .damping_stiffness = 5e-4}},
-        {"semi-implicit", {.semi_implicit = true}},
-        {"decoupled", {.decoupled = true}},
-        {"decoupled, damped, semi-implicit", {.decoupled = true, .semi_implicit = true, .damping_mass = 2, .damping_stiffness = 5e-4}}};
+    } variant[] = {{"coupled", {.damping_mass = 0}},
+                   {"damped", {.damping_mass = 2, .damping_stiffness = 5e-4}},
+                   {"semi-implicit", {.semi_implicit = true}},
+                   {"decoupled", {.decoupled = true}},
+                   {"decoupled, damped, semi-implicit",
+                    {.decoupled = true, .semi_implicit = true, .damping_mass = 2, .damping_stiffness = 5e-4}}};
     model m;
     make_model(&m);
     double seen[4][SEEN], fine[5][SEEN];
@@ -641,15 +667,18 @@ static void work_accounts_for_energy(void)
             for (int j = 0; j < R; j++)
                 for (int l = 0; l < R; l++)
                     lost += step[j] / h *
-                            (p.damping_mass * m.inertia.M[j * R + l] + p.damping_stiffness * K[l > j ? j * R + l : l * R + j]) * step[l];
+                            (p.damping_mass * m.inertia.M[j * R + l] +
+                             p.damping_stiffness * K[l > j ? j * R + l : l * R + j]) *
+                            step[l];
             sp_free_body_energies(body, &kinetic, &strain);
             size = fmax(size, kinetic + strain + fabs(work) + fabs(lost));
         }
         const sp_free_report *report = sp_free_body_reported(body);
-        NOTE("energy %+.1f J of work %+.1f and damping %.1f: off by %.1e; %.2f iterations", kinetic + strain - energy, work, lost,
-             (kinetic + strain - energy - work + lost) / size, (double)report->newton_iterations / 1e3);
+        NOTE("energy %+.1f J of work %+.1f and damping %.1f: off by %.1e; %.2f iterations", kinetic + strain - energy,
+             work, lost, (kinetic + strain - energy - work + lost) / size, (double)report->newton_iterations / 1e3);
         CHECK_NEAR(kinetic + strain - energy, work - lost, 1e-10 * size);
-        CHECK(report->worst_iterations <= 3, "%lld iterations: the matrix is not the derivative", (long long)report->worst_iterations);
+        CHECK(report->worst_iterations <= 3, "%lld iterations: the matrix is not the derivative",
+              (long long)report->worst_iterations);
         if (k)
             CHECK(lost > 0.05 * size, "damping took %g J of %g", lost, size);
         sp_free_body_free(body);
@@ -657,15 +686,16 @@ static void work_accounts_for_energy(void)
     free_model(&m);
 }
 
-/* With damping the body comes to rest in a frame that turns steadily, where f(q) = ½ Ωᵀ ∂J Ω. The right side here is the gradient of
- * ½ ∫ρ|Ω × y|² of the full mesh by central differences, exact for a quadratic. */
+/* With damping the body comes to rest in a frame that turns steadily, where f(q) = ½ Ωᵀ ∂J Ω. The right side here is
+ * the gradient of ½ ∫ρ|Ω × y|² of the full mesh by central differences, exact for a quadratic. */
 static void spinning_body_finds_its_balance(void)
 {
     model m;
     sp_sparse M;
     make_model(&m);
     CHECK_OK(sp_body_mass_compressed(&context, &m.body, false, &M));
-    sp_free_body *body = new_body(&m, &(sp_free_parameters){.step = 1.2e-2, .damping_mass = 1, .damping_stiffness = 0.03});
+    sp_free_body *body =
+        new_body(&m, &(sp_free_parameters){.step = 1.2e-2, .damping_mass = 1, .damping_stiffness = 0.03});
     sp_pose pose = sp_pose_identity();
     double P[3], L[3], linear[3], angular[3], f[R], K[R * R], worst = 0, size = 0;
     sp_free_body_place(body, &pose, none, (double[]){0.2, 0.1, 40}, NULL, NULL);
@@ -694,7 +724,8 @@ static void spinning_body_finds_its_balance(void)
                 energy[side] += 0.5 * v[i] * Mv[i];
                 sum[i % 3] += Mv[i];
             }
-            energy[side] -= 0.5 * (sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / m.inertia.mass; /* about the centre of mass */
+            energy[side] -= 0.5 * (sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) /
+                            m.inertia.mass; /* about the centre of mass */
         }
         worst = fmax(worst, fabs(0.5 * (energy[1] - energy[0]) - f[j]));
         size = fmax(size, fabs(f[j]));
@@ -730,8 +761,8 @@ static void decoupled_bodies_do_not_feel_their_rotation(void)
         CHECK_OK(sp_free_body_step(rigid, none, none, NULL));
         CHECK_OK(sp_free_body_step(still, none, none, NULL));
     }
-    CHECK(distance(4, sp_free_body_state(both)->rotation, sp_free_body_state(rigid)->rotation) < 1e-11, "rotation off by %g",
-          distance(4, sp_free_body_state(both)->rotation, sp_free_body_state(rigid)->rotation));
+    CHECK(distance(4, sp_free_body_state(both)->rotation, sp_free_body_state(rigid)->rotation) < 1e-11,
+          "rotation off by %g", distance(4, sp_free_body_state(both)->rotation, sp_free_body_state(rigid)->rotation));
     CHECK(distance(R, sp_free_body_q(both), sp_free_body_q(still)) < 1e-11, "deformation off by %g",
           distance(R, sp_free_body_q(both), sp_free_body_q(still)));
     sp_free_body_free(both), sp_free_body_free(still), sp_free_body_free(rigid);
@@ -750,7 +781,8 @@ static double evaluate_whole(void *self, const double *q, bool definite, double 
     return energy;
 }
 
-/* Weights by coordinate, `spread` apart between coordinates, of all elements; 0: their force is the exact projected one. */
+/* Weights by coordinate, `spread` apart between coordinates, of all elements; 0: their force is the exact projected
+ * one. */
 static void weigh_by_coordinate(const model *m, double spread, sp_cubature *cubature)
 {
     const int64_t n = sp_mesh_element_count(&m->mesh);
@@ -764,8 +796,9 @@ static void weigh_by_coordinate(const model *m, double spread, sp_cubature *cuba
     }
 }
 
-/* Weights by coordinate (modal cubature) on a free body. All of them 1 they give the exact projected force, and so the motion of the polynomials, with the work against the force
- * that the strain energy is. Others are the gradient of no energy: momenta stay all the same, and kinetic energy and the work balance, but the work depends on the path. */
+/* Weights by coordinate (modal cubature) on a free body. All of them 1 they give the exact projected force, and so the
+ * motion of the polynomials, with the work against the force that the strain energy is. Others are the gradient of no
+ * energy: momenta stay all the same, and kinetic energy and the work balance, but the work depends on the path. */
 static void weights_by_coordinate(void)
 {
     enum { STEPS = 200 };
@@ -796,7 +829,8 @@ static void weights_by_coordinate(void)
         sp_free_body_energies(exact, &kinetic[1], &strain[1]);
         sp_free_body_momenta(by_weights, linear[1], angular[1]);
         own = m.watch.evaluate(m.watch.self, sp_free_body_q(by_weights), false, NULL, NULL);
-        const double apart = distance(R, sp_free_body_q(by_weights), sp_free_body_q(exact)), size = cblas_dnrm2(R, sp_free_body_q(exact), 1);
+        const double apart = distance(R, sp_free_body_q(by_weights), sp_free_body_q(exact)),
+                     size = cblas_dnrm2(R, sp_free_body_q(exact), 1);
         NOTE("case %d: q off by %.1e of %.2g; work %.6g J, strain energy there %.6g J", c, apart, size, strain[0], own);
         if (spread == 0) {
             CHECK(apart < 1e-9 * size, "case %d: q off by %g of %g", c, apart, size);
@@ -804,9 +838,11 @@ static void weights_by_coordinate(void)
         } else
             CHECK(apart > 1e-3 * size && fabs(strain[0] - own) > 1e-2 * own, "case %d: weights change nothing", c);
         CHECK_NEAR(kinetic[0] + strain[0], start, 1e-9 * start);
-        CHECK(distance(3, linear[0], linear[1]) < 1e-12, "case %d: linear momentum off by %g", c, distance(3, linear[0], linear[1]));
+        CHECK(distance(3, linear[0], linear[1]) < 1e-12, "case %d: linear momentum off by %g", c,
+              distance(3, linear[0], linear[1]));
         if (!p.decoupled)
-            CHECK(distance(3, angular[0], angular[1]) < 1e-11 * cblas_dnrm2(3, angular[0], 1), "case %d: angular momentum off by %g", c, distance(3, angular[0], angular[1]));
+            CHECK(distance(3, angular[0], angular[1]) < 1e-11 * cblas_dnrm2(3, angular[0], 1),
+                  "case %d: angular momentum off by %g", c, distance(3, angular[0], angular[1]));
         sp_free_body_free(by_weights);
         sp_free_body_free(exact);
         sp_cubature_free(&cubature);
@@ -814,8 +850,9 @@ static void weights_by_coordinate(void)
     free_model(&m);
 }
 
-/* Without coupling the deformation is factored by Cholesky, and by LU where it is not positive definite or may be unsymmetric: compressed bodies, and the same with
- * forces that are said to be unsymmetric. Room that is shared changes nothing. */
+/* Without coupling the deformation is factored by Cholesky, and by LU where it is not positive definite or may be
+ * unsymmetric: compressed bodies, and the same with forces that are said to be unsymmetric. Room that is shared changes
+ * nothing. */
 static void decoupled_steps_by_either_factor(void)
 {
     enum { BODIES = 3, STEPS = 6 };
@@ -827,7 +864,8 @@ static void decoupled_steps_by_either_factor(void)
     CHECK(!pool.failed, "memory");
     int64_t indefinite = 0, definite = 0;
     for (int c = 0; c < 13; c++) {
-        const bool far = c == 12; /* Newton's method ends where rounding leads it: the factors need not agree, shared room does */
+        const bool far =
+            c == 12; /* Newton's method ends where rounding leads it: the factors need not agree, shared room does */
         const double h = c % 2 || far ? 0.03 : 1e-3, squeeze = far ? -0.6 : -0.08 * (double)(c / 2);
         const sp_free_parameters p = {.step = h, .decoupled = true, .semi_implicit = !far && c % 4 < 2};
         sp_free_body *body[BODIES];
@@ -864,12 +902,15 @@ static void decoupled_steps_by_either_factor(void)
             int status[BODIES];
             for (int k = 0; k < BODIES; k++)
                 status[k] = sp_free_body_step(body[k], none, none, NULL);
-            CHECK(status[0] == status[2], "case %d step %d: statuses %d and %d with shared room", c, i, status[0], status[2]);
-            CHECK(far || (status[0] == SP_OK && status[1] == SP_OK), "case %d step %d: statuses %d %d", c, i, status[0], status[1]);
+            CHECK(status[0] == status[2], "case %d step %d: statuses %d and %d with shared room", c, i, status[0],
+                  status[2]);
+            CHECK(far || (status[0] == SP_OK && status[1] == SP_OK), "case %d step %d: statuses %d %d", c, i, status[0],
+                  status[1]);
             if (status[0] != SP_OK)
                 break;
             const double *one = sp_free_body_q(body[0]), *other = sp_free_body_q(body[1]);
-            CHECK(far || distance(R, one, other) < 1e-9 * (1 + fabs(squeeze)), "case %d step %d: off by %g", c, i, distance(R, one, other));
+            CHECK(far || distance(R, one, other) < 1e-9 * (1 + fabs(squeeze)), "case %d step %d: off by %g", c, i,
+                  distance(R, one, other));
             CHECK(memcmp(one, sp_free_body_q(body[2]), sizeof q) == 0, "case %d: shared room", c);
         }
         for (int k = 0; k < BODIES; k++)
@@ -877,19 +918,22 @@ static void decoupled_steps_by_either_factor(void)
         whole.destroy(whole.self);
     }
     NOTE("%lld of %lld are indefinite", (long long)indefinite, (long long)(definite + indefinite));
-    CHECK(indefinite >= 3 && definite >= 3, "%lld indefinite, %lld definite", (long long)indefinite, (long long)definite);
+    CHECK(indefinite >= 3 && definite >= 3, "%lld indefinite, %lld definite", (long long)indefinite,
+          (long long)definite);
     sp_free_body *body;
     sp_reduced_force force;
     sp_free_rooms small;
     sp_free_rooms_new(&pool, 1, R - 1, &small);
     CHECK_OK(sp_polynomial_reduced_force(&context, &m.polynomials, R, &force));
-    CHECK(sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 1, .rooms = &small}, &body) == SP_USAGE, "too little room");
+    CHECK(sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 1, .rooms = &small}, &body) ==
+              SP_USAGE,
+          "too little room");
     sp_pool_free(&pool);
     free_model(&m);
 }
 
-/* A spring between a vertex of a deformable body and a point of a rigid one, its force at the places half a step ahead: their momenta
- * together stay. */
+/* A spring between a vertex of a deformable body and a point of a rigid one, its force at the places half a step ahead:
+ * their momenta together stay. */
 static void opposite_forces_keep_momenta(void)
 {
     model m;
@@ -912,7 +956,8 @@ static void opposite_forces_keep_momenta(void)
         before[c] += other[c];
     for (int i = 0; i < 2000; i++) {
         sp_pose a, b;
-        double q[R], R9[9], ya[3], xa[3], xb[3], F[2][3] = {{0}}, T[2][3] = {{0}}, Q[R] = {0}, force[3], back[3], arm[3];
+        double q[R], R9[9], ya[3], xa[3], xb[3], F[2][3] = {{0}}, T[2][3] = {{0}}, Q[R] = {0}, force[3], back[3],
+                                                 arm[3];
         sp_free_body_predict(soft, &a, q);
         sp_free_body_predict(hard, &b, NULL);
         deformed(&m, vertex, rows, q, ya);
@@ -939,21 +984,23 @@ static void opposite_forces_keep_momenta(void)
         worst[0] = fmax(worst[0], length(3, other));
         worst[1] = fmax(worst[1], length(3, other + 3));
     }
-    NOTE("forces up to %.0f N; momenta off by %.1e %.1e of %.1f %.1f", force_size, worst[0], worst[1], size[0], size[1]);
+    NOTE("forces up to %.0f N; momenta off by %.1e %.1e of %.1f %.1f", force_size, worst[0], worst[1], size[0],
+         size[1]);
     CHECK(worst[0] < 1e-12 * size[0] && worst[1] < 1e-12 * size[1], "momenta off by %g %g", worst[0], worst[1]);
     sp_free_body_free(soft), sp_free_body_free(hard);
     sp_inertia_free(&inertia);
     free_model(&m);
 }
 
-/* Virtual work: F·δc + T·δφ + Q·δq is the force times the point's displacement, for any motion; velocities are such motions. */
+/* Virtual work: F·δc + T·δφ + Q·δq is the force times the point's displacement, for any motion; velocities are such
+ * motions. */
 static void forces_do_the_work_of_their_points(void)
 {
     model m;
     make_model(&m);
     sp_free_body *body = new_body(&m, &(sp_free_parameters){.step = 1e-3});
-    double q[R], qdot[R], rows[3 * R], y[3], velocity[3], F[3] = {0}, T[3] = {0}, Q[R] = {0}, R9[9], omega[3] = {3, -1, 2},
-                                                          v[3] = {0.5, 0.7, -0.2}, power = 0;
+    double q[R], qdot[R], rows[3 * R], y[3], velocity[3], F[3] = {0}, T[3] = {0}, Q[R] = {0}, R9[9],
+                                                          omega[3] = {3, -1, 2}, v[3] = {0.5, 0.7, -0.2}, power = 0;
     const double force[3] = {20, -30, 10};
     sp_pose pose = {{0.4, 0.5, 0.6}, {0.5, 0.5, -0.5, 0.5}};
     random_field(R, 81, q);
@@ -1023,8 +1070,8 @@ static void laws_that_end_at_inversion(void)
         sp_free_body *b;
         CHECK_OK(sp_direct_force_new(&context, &body, R, m.U, &force));
         CHECK(!force.cubic && force.inverted, "not such a law");
-        CHECK_OK(
-            sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 1e-3 / (1 << s), .damping_stiffness = 1e-3}, &b));
+        CHECK_OK(sp_free_body_new(&context, &m.inertia, &force,
+                                  &(sp_free_parameters){.step = 1e-3 / (1 << s), .damping_stiffness = 1e-3}, &b));
         start_tumbling(b, 0.3);
         for (int i = 0; i < 20 << s; i++)
             CHECK_OK(sp_free_body_step(b, none, none, NULL));
@@ -1040,8 +1087,8 @@ static void laws_that_end_at_inversion(void)
             CHECK(sp_free_body_step(b, none, none, Q) == SP_NUMERICAL, "a body was crushed to nothing");
             NOTE("%s", context.message);
             sp_free_body_energies(b, &again, &same);
-            CHECK(!memcmp(&old, sp_free_body_state(b), sizeof old) && !memcmp(q[2], sp_free_body_q(b), sizeof q[2]) && again == kinetic &&
-                      same == strain,
+            CHECK(!memcmp(&old, sp_free_body_state(b), sizeof old) && !memcmp(q[2], sp_free_body_q(b), sizeof q[2]) &&
+                      again == kinetic && same == strain,
                   "the state has changed");
             CHECK_OK(sp_free_body_step(b, none, none, NULL));
             Q[0] = NAN;
@@ -1076,9 +1123,12 @@ static void refusals(void)
     CHECK(sp_inertia_of_numbers(&context, -1, at, (double[]){1, 1, 1, 0, 0, 0}, &t) == SP_INPUT, "a negative mass");
     CHECK(sp_inertia_of_numbers(&context, NAN, at, (double[]){1, 1, 1, 0, 0, 0}, &t) == SP_INPUT, "no mass");
     CHECK(sp_inertia_of_numbers(&context, 1, at, (double[]){1, 1, 0, 0, 0, 0}, &t) == SP_INPUT, "a singular tensor");
-    CHECK(sp_inertia_of_numbers(&context, 1, at, (double[]){1, 1, 1, 0, 0, 1.5}, &t) == SP_INPUT, "an indefinite tensor");
-    CHECK(sp_inertia_of_numbers(&context, 1, at, (double[]){1, 1, 2.1, 0, 0, 0}, &t) == SP_INPUT, "an impossible tensor");
-    CHECK(sp_inertia_of_numbers(&context, 1, at, (double[]){1, 1, INFINITY, 0, 0, 0}, &t) == SP_INPUT, "an infinite tensor");
+    CHECK(sp_inertia_of_numbers(&context, 1, at, (double[]){1, 1, 1, 0, 0, 1.5}, &t) == SP_INPUT,
+          "an indefinite tensor");
+    CHECK(sp_inertia_of_numbers(&context, 1, at, (double[]){1, 1, 2.1, 0, 0, 0}, &t) == SP_INPUT,
+          "an impossible tensor");
+    CHECK(sp_inertia_of_numbers(&context, 1, at, (double[]){1, 1, INFINITY, 0, 0, 0}, &t) == SP_INPUT,
+          "an infinite tensor");
     CHECK_OK(sp_inertia_of_numbers(&context, 1, at, (double[]){1, 1, 2, 0, 0, 0}, &t)); /* a disc is allowed */
     sp_free_body *body;
     CHECK(sp_free_body_new(&context, &t, NULL, &(sp_free_parameters){.step = 0}, &body) == SP_USAGE, "a step of 0");
@@ -1112,11 +1162,15 @@ static void refusals(void)
     for (int turn = 0; turn < 2; turn++) {
         for (int64_t v = 0; v < m.mesh.vertex_count; v++)
             for (int c = 0; c < 3; c++)
-                m.U[m.rows + 3 * v + c] = !turn ? c == 1 : c == 0 ? -m.mesh.vertices[3 * v + 1] : c == 1 ? m.mesh.vertices[3 * v] : 0;
+                m.U[m.rows + 3 * v + c] = !turn    ? c == 1
+                                          : c == 0 ? -m.mesh.vertices[3 * v + 1]
+                                          : c == 1 ? m.mesh.vertices[3 * v]
+                                                   : 0;
         sp_inertia_free(&m.inertia);
         CHECK_OK(sp_inertia_of_body(&context, &m.body, false, R, m.U, &m.inertia));
         CHECK_OK(sp_polynomial_reduced_force(&context, &m.polynomials, R, &force));
-        CHECK(sp_free_body_new(&context, &m.inertia, &force, &p, &body) == SP_NUMERICAL, "a rigid motion among the coordinates");
+        CHECK(sp_free_body_new(&context, &m.inertia, &force, &p, &body) == SP_NUMERICAL,
+              "a rigid motion among the coordinates");
     }
     free_model(&m);
 }

@@ -1,5 +1,5 @@
-/* Systems of vertices in time: implicit Euler, BDF2, linearly implicit and exact steps against closed forms; held vertices that move, grounds with friction, iterative solvers,
- * steps that are taken in parts, runs that go on. */
+/* Systems of vertices in time: implicit Euler, BDF2, linearly implicit and exact steps against closed forms; held
+ * vertices that move, grounds with friction, iterative solvers, steps that are taken in parts, runs that go on. */
 #include "allocations.h"
 #include "assembly/elastic.h"
 #include "assembly/viscous.h"
@@ -90,7 +90,8 @@ static double *bend(thing *t, double size)
 {
     double *q = vector(t, t->n);
     for (int64_t i = 0; i < t->n; i++) {
-        const double *x = t->mesh.vertices + t->body.free[i] / 3 * 3, part[3] = {0.3 * x[0] * x[1], x[0] * x[0], -2 * x[0] * x[0] + 0.2 * x[0] * x[2]};
+        const double *x = t->mesh.vertices + t->body.free[i] / 3 * 3,
+                     part[3] = {0.3 * x[0] * x[1], x[0] * x[0], -2 * x[0] * x[0] + 0.2 * x[0] * x[2]};
         q[i] = size * part[t->body.free[i] % 3];
     }
     return q;
@@ -98,11 +99,11 @@ static double *bend(thing *t, double size)
 
 typedef struct drive {
     thing *t;
-    const double *force;          /* [n], times cos(swing time) */
-    double swing;                 /* rad/s */
-    double v[3], a[3], lag;       /* held vertices: u = v t + a (½ t² + lag t) + shake sin(beat t) */
+    const double *force;    /* [n], times cos(swing time) */
+    double swing;           /* rad/s */
+    double v[3], a[3], lag; /* held vertices: u = v t + a (½ t² + lag t) + shake sin(beat t) */
     double shake[3], beat;
-    sp_spring spring;             /* acts from spring_from on, its anchor moving with spring_speed; stiffness 0: none */
+    sp_spring spring; /* acts from spring_from on, its anchor moving with spring_speed; stiffness 0: none */
     double spring_from, spring_speed;
     bool acting;
 } drive;
@@ -119,7 +120,8 @@ static bool drive_springs(void *self, double t0, double t1)
 {
     drive *d = self;
     const double middle = 0.5 * (t0 + t1);
-    const bool acts = d->spring.stiffness > 0 && middle >= d->spring_from, changed = acts != d->acting || (acts && d->spring_speed != 0);
+    const bool acts = d->spring.stiffness > 0 && middle >= d->spring_from,
+               changed = acts != d->acting || (acts && d->spring_speed != 0);
     if (!changed)
         return false;
     d->acting = acts;
@@ -146,10 +148,12 @@ static sp_forcing driven(drive *d, bool held)
 
 static sp_integrator_parameters with(enum sp_integrator_kind kind, double h)
 {
-    return (sp_integrator_parameters){.kind = kind, .step = h, .beta = kind == SP_LINEAR_EULER ? 1 : 0.25, .gamma = 0.5};
+    return (sp_integrator_parameters){
+        .kind = kind, .step = h, .beta = kind == SP_LINEAR_EULER ? 1 : 0.25, .gamma = 0.5};
 }
 
-static sp_integrator *begin_run(const sp_system *system, const sp_forcing *forcing, sp_integrator_parameters p, const double *q, const double *v)
+static sp_integrator *begin_run(const sp_system *system, const sp_forcing *forcing, sp_integrator_parameters p,
+                                const double *q, const double *v)
 {
     sp_integrator *it = NULL;
     CHECK_OK(sp_integrator_new(&context, system, forcing, &p, q, v, &it));
@@ -319,8 +323,20 @@ static sp_forcing make_oscillators(oscillators *o, int n, const double *lambda)
 {
     *o = (oscillators){.change = INFINITY};
     memcpy(o->lambda, lambda, (size_t)n * sizeof *lambda);
-    o->system = (sp_system){.self = o, .n = n, .constant = true, .force = osc_force, .matrix_start = osc_start, .matrix_add = osc_add, .matrix_factor = osc_factor, .matrix_solve = osc_solve,
-                            .mass_times = osc_mass, .mass_solve = osc_mass_solve, .tangent_times = osc_tangent, .cubic = true, .body = &no_body, .eigenvalue = o->lambda};
+    o->system = (sp_system){.self = o,
+                            .n = n,
+                            .constant = true,
+                            .force = osc_force,
+                            .matrix_start = osc_start,
+                            .matrix_add = osc_add,
+                            .matrix_factor = osc_factor,
+                            .matrix_solve = osc_solve,
+                            .mass_times = osc_mass,
+                            .mass_solve = osc_mass_solve,
+                            .tangent_times = osc_tangent,
+                            .cubic = true,
+                            .body = &no_body,
+                            .eigenvalue = o->lambda};
     return (sp_forcing){.self = o, .mean = osc_mean};
 }
 
@@ -333,8 +349,12 @@ static void orders_of_convergence(void)
         enum sp_integrator_kind kind;
         double beta, order;
         int parts; /* 1: every third step is taken in parts, of a quarter and a half */
-    } cases[] = {{"Newmark", SP_NEWMARK, 0.25, 2, 0}, {"Euler", SP_EULER, 0, 1, 0}, {"BDF2", SP_BDF2, 0, 2, 0}, {"BDF2, steps that change", SP_BDF2, 0, 2, 1},
-                 {"linearly implicit Euler", SP_LINEAR_EULER, 1, 1, 0}, {"linearly implicit Euler, beta 1/2", SP_LINEAR_EULER, 0.5, 1, 0}};
+    } cases[] = {{"Newmark", SP_NEWMARK, 0.25, 2, 0},
+                 {"Euler", SP_EULER, 0, 1, 0},
+                 {"BDF2", SP_BDF2, 0, 2, 0},
+                 {"BDF2, steps that change", SP_BDF2, 0, 2, 1},
+                 {"linearly implicit Euler", SP_LINEAR_EULER, 1, 1, 0},
+                 {"linearly implicit Euler, beta 1/2", SP_LINEAR_EULER, 0.5, 1, 0}};
     enum { LEVELS = 4, FIRST = 48 };
     const double T = 0.03125;
     thing t;
@@ -343,7 +363,8 @@ static void orders_of_convergence(void)
     const sp_forcing forcing = driven(&d, false);
     const double *v = bend(&t, 60);
     double *reference = vector(&t, t.n);
-    for (size_t k = 0; k < sizeof cases / sizeof *cases + 2; k++) { /* the first two are the reference, extrapolated: the error of the trapezoidal rule is even in h */
+    for (size_t k = 0; k < sizeof cases / sizeof *cases + 2;
+         k++) { /* the first two are the reference, extrapolated: the error of the trapezoidal rule is even in h */
         const bool fine = k < 2;
         const size_t c = fine ? 0 : k - 2;
         double error[LEVELS];
@@ -358,7 +379,8 @@ static void orders_of_convergence(void)
             p.halvings = 2;
             sp_integrator *it = begin_run(&system, &forcing, p, NULL, v);
             for (int s = 0; s < count; s++) {
-                /* ca h² is at most 2.78 in a whole step, and at least 4 in a half, 9 in a half that follows one and at most 11.2, in a quarter 16 or more */
+                /* ca h² is at most 2.78 in a whole step, and at least 4 in a half, 9 in a half that follows one and at
+                 * most 11.2, in a quarter 16 or more */
                 fail_below = cases[c].parts && s % 3 == 1 ? (s % 2 ? 3.5 : 13) / (h * h) : 0;
                 steps(it, 1);
             }
@@ -368,14 +390,15 @@ static void orders_of_convergence(void)
                 error[level] = distance(t.n, sp_integrator_q(it), reference);
             if (cases[c].parts) {
                 const sp_integrator_report *report = sp_integrator_reported(it);
-                CHECK(report->parted == count / 3 && fabs(report->smallest_part - 0.25) < 1e-9, "%lld steps in parts, the smallest of %g", (long long)report->parted, report->smallest_part);
+                CHECK(report->parted == count / 3 && fabs(report->smallest_part - 0.25) < 1e-9,
+                      "%lld steps in parts, the smallest of %g", (long long)report->parted, report->smallest_part);
             }
             sp_integrator_free(it);
         }
         if (fine)
             continue;
-        NOTE("%s: errors %.2e to %.2e of %.2g m, orders %.2f %.2f %.2f", cases[c].name, error[0], error[LEVELS - 1], size(t.n, reference), log2(error[0] / error[1]), log2(error[1] / error[2]),
-             log2(error[2] / error[3]));
+        NOTE("%s: errors %.2e to %.2e of %.2g m, orders %.2f %.2f %.2f", cases[c].name, error[0], error[LEVELS - 1],
+             size(t.n, reference), log2(error[0] / error[1]), log2(error[1] / error[2]), log2(error[2] / error[3]));
         CHECK_NEAR(log2(error[2] / error[3]), cases[c].order, 0.1);
         CHECK(error[LEVELS - 1] < 0.03 * size(t.n, reference), "far off");
     }
@@ -410,8 +433,10 @@ static void oscillators_follow_their_recurrences(void)
             for (int part = 0; part < parts; part++) {
                 const double step = h / parts, r = bdf2 && before > 0 ? step / before : 0;
                 for (int i = 0; i < 3; i++) {
-                    /* the derivative at the end of the parabola through three points, by Newton's divided differences: w[1,0] + (t₁ − t₀) w[1,0,−1] */
-                    const double c1 = 1 / step + (r > 0 ? 1 / (step + before) : 0), cl = r > 0 ? step / (before * (step + before)) : 0, c0 = -c1 - cl;
+                    /* the derivative at the end of the parabola through three points, by Newton's divided differences:
+                     * w[1,0] + (t₁ − t₀) w[1,0,−1] */
+                    const double c1 = 1 / step + (r > 0 ? 1 / (step + before) : 0),
+                                 cl = r > 0 ? step / (before * (step + before)) : 0, c0 = -c1 - cl;
                     next = -(c0 * w[i] + cl * last[i]) / (c1 - I * omega[i]);
                     last[i] = w[i];
                     w[i] = next;
@@ -419,13 +444,15 @@ static void oscillators_follow_their_recurrences(void)
                 before = step;
             }
             for (int i = 0; i < 3; i++)
-                worst = fmax(worst, cabs(sp_integrator_v(it)[i] + I * omega[i] * sp_integrator_q(it)[i] - w[i]) / scale[i]);
+                worst =
+                    fmax(worst, cabs(sp_integrator_v(it)[i] + I * omega[i] * sp_integrator_q(it)[i] - w[i]) / scale[i]);
         }
         NOTE("%s: off by %.1e", bdf2 ? "BDF2" : "Euler", worst);
         CHECK(worst <= 1e-12, "off by %g", worst);
         sp_integrator_free(it);
     }
-    /* Euler's numerical damping: the energy falls by 1/(1 + ω²h²) in every step, and nothing of that is called dissipated */
+    /* Euler's numerical damping: the energy falls by 1/(1 + ω²h²) in every step, and nothing of that is called
+     * dissipated */
     oscillators o;
     sp_forcing forcing = make_oscillators(&o, 1, (double[]){25});
     sp_integrator *it = begin_run(&o.system, &forcing, with(SP_EULER, 0.1), (double[]){1}, (double[]){2});
@@ -438,15 +465,17 @@ static void oscillators_follow_their_recurrences(void)
     /* steps of 10⁵ periods: both lose every motion; Euler by 1/(ωh) a step */
     for (int bdf2 = 0; bdf2 < 2; bdf2++) {
         forcing = make_oscillators(&o, 2, (double[]){1e6, 1e12});
-        it = begin_run(&o.system, &forcing, with(bdf2 ? SP_BDF2 : SP_EULER, 600), (double[]){1, 1}, (double[]){1e3, 1e6});
+        it = begin_run(&o.system, &forcing, with(bdf2 ? SP_BDF2 : SP_EULER, 600), (double[]){1, 1},
+                       (double[]){1e3, 1e6});
         steps(it, 4);
         CHECK(size(2, sp_integrator_q(it)) < 1e-5, "%g left", size(2, sp_integrator_q(it)));
         sp_integrator_free(it);
     }
 }
 
-/* v₁ = (v₀ − hλq₀ + hf)/(1 + hc + βh²λ), q₁ = q₀ + hv₁. With D for the denominator the map has the determinant 1/D and the trace 1 + (1 − h²λ)/D: by Jury's
- * conditions it is stable iff 4 + 2hc + (2β − 1) h²λ > 0, for every h iff β ≥ ½. */
+/* v₁ = (v₀ − hλq₀ + hf)/(1 + hc + βh²λ), q₁ = q₀ + hv₁. With D for the denominator the map has the determinant 1/D and
+ * the trace 1 + (1 − h²λ)/D: by Jury's conditions it is stable iff 4 + 2hc + (2β − 1) h²λ > 0, for every h iff β ≥ ½.
+ */
 static void linear_euler_of_oscillators(void)
 {
     oscillators o;
@@ -478,8 +507,10 @@ static void linear_euler_of_oscillators(void)
     CHECK_NEAR(e[SP_WORK_EXTERNAL], work, 1e-12 * fabs(work));
     CHECK_NEAR(e[SP_WORK_DISSIPATED], dissipated, 1e-12 * dissipated);
     sp_integrator_free(it);
-    for (int side = 0; side < 6; side++) { /* x = h²λ below and above the limit 4/(1 − 2β) = 200 of β = 0.49, without and with damping; and far out at ½ and 1 */
-        const double hc = side < 2 || side > 3 ? 0 : 8, limit = (4 + 2 * hc) / (1 - 2 * 0.49), x = side > 3 ? 1e9 : limit * (side % 2 ? 1.02 : 0.98);
+    for (int side = 0; side < 6; side++) { /* x = h²λ below and above the limit 4/(1 − 2β) = 200 of β = 0.49, without
+                                              and with damping; and far out at ½ and 1 */
+        const double hc = side < 2 || side > 3 ? 0 : 8, limit = (4 + 2 * hc) / (1 - 2 * 0.49),
+                     x = side > 3 ? 1e9 : limit * (side % 2 ? 1.02 : 0.98);
         forcing = make_oscillators(&o, 1, (double[]){x / (h * h)});
         p = with(SP_LINEAR_EULER, h);
         p.beta = side == 4 ? 0.5 : side == 5 ? 1 : 0.49;
@@ -494,11 +525,14 @@ static void linear_euler_of_oscillators(void)
 
 /* ---- exact oscillators ---- */
 
-/* The matrix exponential of (q, v, 1) in long double, by squaring: for weak springs, of which the equilibrium is far away. */
-static void exponential(long double lambda, long double c, long double f, double q, double v, long double t, double to[2])
+/* The matrix exponential of (q, v, 1) in long double, by squaring: for weak springs, of which the equilibrium is far
+ * away. */
+static void exponential(long double lambda, long double c, long double f, double q, double v, long double t,
+                        double to[2])
 {
     enum { SQUARINGS = 16, TERMS = 12 };
-    long double A[3][3] = {{0, 1, 0}, {-lambda, -c, f}}, E[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, term[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, product[3][3];
+    long double A[3][3] = {{0, 1, 0}, {-lambda, -c, f}}, E[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                term[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, product[3][3];
     for (int k = 1; k <= TERMS + SQUARINGS; k++) {
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
@@ -514,7 +548,8 @@ static void exponential(long double lambda, long double c, long double f, double
         to[i] = (double)(E[i][0] * q + E[i][1] * v + E[i][2]);
 }
 
-/* In long double, by the eigenvalues −c/2 ± √(c²/4 − λ), about the place of equilibrium; λ = 0 and equal eigenvalues by their own formulas. */
+/* In long double, by the eigenvalues −c/2 ± √(c²/4 − λ), about the place of equilibrium; λ = 0 and equal eigenvalues by
+ * their own formulas. */
 static void analytic(long double lambda, long double c, long double f, double q, double v, long double t, double to[2])
 {
     if (lambda > 0 && lambda < 1e-4L) {
@@ -522,7 +557,9 @@ static void analytic(long double lambda, long double c, long double f, double q,
         return;
     }
     if (lambda == 0) {
-        to[0] = (double)(c > 1e-3L ? q + f / c * t - (v - f / c) * expm1l(-c * t) / c : q + v * t * (1 - c * t / 2 + c * c * t * t / 6) + f * t * t * (0.5L - c * t / 6 + c * c * t * t / 24));
+        to[0] = (double)(c > 1e-3L ? q + f / c * t - (v - f / c) * expm1l(-c * t) / c
+                                   : q + v * t * (1 - c * t / 2 + c * c * t * t / 6) +
+                                         f * t * t * (0.5L - c * t / 6 + c * c * t * t / 24));
         to[1] = (double)(c > 0 ? v * expl(-c * t) - f / c * expm1l(-c * t) : v + f * t);
         return;
     }
@@ -533,16 +570,20 @@ static void analytic(long double lambda, long double c, long double f, double q,
         to[1] = (double)((b - s * (x + b * t)) * decay);
         return;
     }
-    const long double complex big = -c / 2 - csqrtl((long double complex)square), small = lambda / big, C = (v - big * x) / (small - big), D = x - C;
+    const long double complex big = -c / 2 - csqrtl((long double complex)square), small = lambda / big,
+                              C = (v - big * x) / (small - big), D = x - C;
     to[0] = (double)(f / lambda + creall(C * cexpl(small * t) + D * cexpl(big * t)));
     to[1] = (double)creall(C * small * cexpl(small * t) + D * big * cexpl(big * t));
 }
 
 static void exact_steps(void)
 {
-    /* undamped, under-, critically and overdamped, beside critical, far over, rigid with and without damping, tiny λ; steps short and long */
-    static const double cases[][2] = {{100, 0}, {100, 3}, {100, 20}, {100, 20 + 1e-6}, {100, 20 - 1e-6}, {100, 90}, {100, 1e4}, {1e-3, 50}, {0, 0}, {0, 7}, {0, 1e-5}, {1e-13, 0}, {1e-9, 0},
-                                      {1e-6, 1e-4}, {1e-9, 3}, {1e10, 10}, {1e8, 3e6}, {0, 1e-9}};
+    /* undamped, under-, critically and overdamped, beside critical, far over, rigid with and without damping, tiny λ;
+     * steps short and long */
+    static const double cases[][2] = {{100, 0},   {100, 3},   {100, 20},  {100, 20 + 1e-6}, {100, 20 - 1e-6},
+                                      {100, 90},  {100, 1e4}, {1e-3, 50}, {0, 0},           {0, 7},
+                                      {0, 1e-5},  {1e-13, 0}, {1e-9, 0},  {1e-6, 1e-4},     {1e-9, 3},
+                                      {1e10, 10}, {1e8, 3e6}, {0, 1e-9}};
     double worst = 0, semigroup = 0, energy = 0;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (double h = 1e-3; h < 20; h *= 3) {
@@ -568,9 +609,12 @@ static void exact_steps(void)
             }
             analytic(lambda, c, f, q0, v0, h, one);
             analytic(lambda, c, -0.5 * f, one[0], one[1], h, expected);
-            /* rounding: of the phase √λ h, and of numbers as large as the state and the equilibrium's, which long double shares */
-            const double phase = 1 + (c * c < 4 * lambda ? sqrt(lambda) * h : 0), sizes[2] = {fabs(q0) + fabs(v0) * fmin(h, lambda > 0 ? 1 / sqrt(lambda) : h) + fabs(one[0]) + fabs(expected[0]),
-                                                                  fabs(v0) + sqrt(lambda) * fabs(q0) + fabs(one[1]) + fabs(expected[1])};
+            /* rounding: of the phase √λ h, and of numbers as large as the state and the equilibrium's, which long
+             * double shares */
+            const double phase = 1 + (c * c < 4 * lambda ? sqrt(lambda) * h : 0),
+                         sizes[2] = {fabs(q0) + fabs(v0) * fmin(h, lambda > 0 ? 1 / sqrt(lambda) : h) + fabs(one[0]) +
+                                         fabs(expected[0]),
+                                     fabs(v0) + sqrt(lambda) * fabs(q0) + fabs(one[1]) + fabs(expected[1])};
             for (int i = 0; i < 2; i++) {
                 const double off = fmax(fabs(got[0][i] - one[i]), fabs(got[2][i] - expected[i])) / (sizes[i] * phase);
                 worst = fmax(worst, off);
@@ -594,7 +638,6 @@ static void exact_steps(void)
     p.halvings = -1;
     CHECK(sp_integrator_new(&context, &o.system, &forcing, &p, NULL, NULL, &it) == SP_USAGE, "-1 halvings");
 }
-
 
 /* ---- held vertices ---- */
 
@@ -652,8 +695,8 @@ static void free_rows(const thing *t, const double *A, double scale, const doubl
             y[i] += scale * A[t->rows * j + t->body.free[i]] * x[j];
 }
 
-/* The linear model with held vertices that shake, both dampings, strain-rate damping, loads and a spring, against the same steps by dense matrices, M a + C v + K u over all
- * vertices. */
+/* The linear model with held vertices that shake, both dampings, strain-rate damping, loads and a spring, against the
+ * same steps by dense matrices, M a + C v + K u over all vertices. */
 static void held_linear_model_against_dense(void)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_LINEAR_EULER, SP_STATIC};
@@ -667,10 +710,18 @@ static void held_linear_model_against_dense(void)
             CHECK_OK(sp_viscous_new(&context, &t.body, &(sp_viscosity){200, 300}, &viscous));
             CHECK_OK(sp_full_system_damp(&t.system, &viscous));
             const int64_t n = t.n, rows = t.rows;
-            double *M = vector(&t, rows * rows), *K = vector(&t, rows * rows), *D = vector(&t, rows * rows), *A = vector(&t, n * n), *b = vector(&t, n), *u0 = vector(&t, rows), *v0 = vector(&t, rows);
-            double *u1 = vector(&t, rows), *v1 = vector(&t, rows), *u = vector(&t, rows), *before = vector(&t, rows), *after = vector(&t, rows), *f = vector(&t, n), *a = vector(&t, n);
+            double *M = vector(&t, rows * rows), *K = vector(&t, rows * rows), *D = vector(&t, rows * rows),
+                   *A = vector(&t, n * n), *b = vector(&t, n), *u0 = vector(&t, rows), *v0 = vector(&t, rows);
+            double *u1 = vector(&t, rows), *v1 = vector(&t, rows), *u = vector(&t, rows), *before = vector(&t, rows),
+                   *after = vector(&t, rows), *f = vector(&t, n), *a = vector(&t, n);
             dense(&t, &viscous, lumped, M, K, D);
-            drive d = {.t = &t, .force = weight(&t, 1, 2, -9), .swing = 90, .v = {0.4, 0.1, 0.2}, .a = {3, -5, 2}, .shake = {0.01, 0.02, -0.01}, .beat = 70,
+            drive d = {.t = &t,
+                       .force = weight(&t, 1, 2, -9),
+                       .swing = 90,
+                       .v = {0.4, 0.1, 0.2},
+                       .a = {3, -5, 2},
+                       .shake = {0.01, 0.02, -0.01},
+                       .beat = 70,
                        .spring = {t.mesh.vertex_count - 1, {0.5, 0.2, 0.3}, 400}};
             const sp_forcing forcing = driven(&d, true);
             sp_integrator_parameters p = with(kinds[k], h);
@@ -703,7 +754,8 @@ static void held_linear_model_against_dense(void)
                     free_rows(&t, K, -1, u0, a);
                     free_rows(&t, D, -1, v0, a);
                     for (int i = 0; i < 3; i++)
-                        a[t.body.dof[3 * d.spring.vertex + i]] -= d.spring.stiffness * (t.mesh.vertices[3 * d.spring.vertex + i] - anchor[i]);
+                        a[t.body.dof[3 * d.spring.vertex + i]] -=
+                            d.spring.stiffness * (t.mesh.vertices[3 * d.spring.vertex + i] - anchor[i]);
                     for (int64_t i = 0; i < n; i++)
                         for (int64_t j = 0; j < n; j++)
                             A[n * j + i] = M[rows * t.body.free[j] + t.body.free[i]];
@@ -718,7 +770,8 @@ static void held_linear_model_against_dense(void)
                 memset(b, 0, (size_t)n * 8);
                 drive_mean(&d, newmark ? t1 - 0.5 * h : t0, newmark ? t1 + 0.5 * h : t1, b);
                 for (int i = 0; i < 3; i++)
-                    b[t.body.dof[3 * d.spring.vertex + i]] -= d.spring.stiffness * (t.mesh.vertices[3 * d.spring.vertex + i] - anchor[i]);
+                    b[t.body.dof[3 * d.spring.vertex + i]] -=
+                        d.spring.stiffness * (t.mesh.vertices[3 * d.spring.vertex + i] - anchor[i]);
                 if (resting) {
                     memset(u, 0, (size_t)rows * 8);
                     drive_held(&d, t1, u, after);
@@ -727,7 +780,9 @@ static void held_linear_model_against_dense(void)
                     double *w = before, *inertia = after;
                     for (int64_t i = 0; i < rows; i++) { /* what is known of u₁ and v₁ */
                         const bool held = t.body.dof[i] < 0;
-                        u[i] = held ? (linear ? u0[i] + beta * (u1[i] - u0[i]) : u1[i]) : newmark ? u0[i] + 0.5 * h * v0[i] : u0[i];
+                        u[i] = held      ? (linear ? u0[i] + beta * (u1[i] - u0[i]) : u1[i])
+                               : newmark ? u0[i] + 0.5 * h * v0[i]
+                                         : u0[i];
                         w[i] = held ? (linear ? (u1[i] - u0[i]) / h : v1[i]) : 0;
                     }
                     free_rows(&t, K, -1, u, b);
@@ -736,7 +791,8 @@ static void held_linear_model_against_dense(void)
                     drive_held(&d, newmark ? t1 - 0.5 * h : t0, u, early);
                     drive_held(&d, newmark ? t1 + 0.5 * h : t1, u, late);
                     for (int64_t i = 0; i < rows; i++)
-                        inertia[i] = t.body.dof[i] < 0 ? (late[i] - early[i]) / h + alpha * 0.5 * (late[i] + early[i]) : -m * v0[i] - (newmark ? a[t.body.dof[i]] : 0);
+                        inertia[i] = t.body.dof[i] < 0 ? (late[i] - early[i]) / h + alpha * 0.5 * (late[i] + early[i])
+                                                       : -m * v0[i] - (newmark ? a[t.body.dof[i]] : 0);
                     free_rows(&t, M, -1, inertia, b);
                 }
                 for (int64_t i = 0; i < n; i++)
@@ -762,7 +818,8 @@ static void held_linear_model_against_dense(void)
                 sp_body_gather(&t.body, v1, f);
                 worst = fmax(worst, h * distance(n, f, sp_integrator_v(it)));
                 for (int64_t i = 0; i < rows; i++)
-                    CHECK(sp_integrator_held(it)[i] == (t.body.dof[i] < 0 ? u1[i] : 0), "a held vertex is not where it should be");
+                    CHECK(sp_integrator_held(it)[i] == (t.body.dof[i] < 0 ? u1[i] : 0),
+                          "a held vertex is not where it should be");
                 memcpy(u0, u1, (size_t)rows * 8);
                 memcpy(v0, v1, (size_t)rows * 8);
             }
@@ -774,14 +831,18 @@ static void held_linear_model_against_dense(void)
         }
 }
 
-
 static const struct {
     const char *name;
     enum sp_integrator_kind kind;
     bool semi;
     double step;
-} movers[] = {{"Newmark", SP_NEWMARK, false, 1e-2}, {"Newmark, one iteration", SP_NEWMARK, true, 1e-2}, {"central differences", SP_CENTRAL, false, 5e-4}, {"Euler", SP_EULER, false, 1e-2},
-              {"BDF2", SP_BDF2, false, 1e-2}, {"linearly implicit Euler", SP_LINEAR_EULER, false, 1e-2}, {"statics", SP_STATIC, false, 1e-2}};
+} movers[] = {{"Newmark", SP_NEWMARK, false, 1e-2},
+              {"Newmark, one iteration", SP_NEWMARK, true, 1e-2},
+              {"central differences", SP_CENTRAL, false, 5e-4},
+              {"Euler", SP_EULER, false, 1e-2},
+              {"BDF2", SP_BDF2, false, 1e-2},
+              {"linearly implicit Euler", SP_LINEAR_EULER, false, 1e-2},
+              {"statics", SP_STATIC, false, 1e-2}};
 enum { MOVERS = sizeof movers / sizeof *movers };
 
 static sp_integrator_parameters moving(int k)
@@ -792,8 +853,9 @@ static sp_integrator_parameters moving(int k)
     return p;
 }
 
-/* Held vertices at a constant velocity of several elements a step: a body that moves with them feels nothing, whatever damps strain. A law without values for elements turned
- * inside out says so where anything looks at vertices of different times together. */
+/* Held vertices at a constant velocity of several elements a step: a body that moves with them feels nothing, whatever
+ * damps strain. A law without values for elements turned inside out says so where anything looks at vertices of
+ * different times together. */
 static void uniform_motion_costs_nothing(void)
 {
     for (int model = 0; model < 4; model++)
@@ -801,9 +863,16 @@ static void uniform_motion_costs_nothing(void)
             for (int k = 0; k < MOVERS; k++) {
                 thing t;
                 sp_viscous viscous;
-                make_thing(2, 1, 1, 0.1, 0.15, (build){.linear = model == 2, .lumped = lumped, .young = 1e5, .poisson = 0.3, .law = model % 2 ? SP_LAW_NEO_HOOKEAN : SP_LAW_STVK}, &t);
+                make_thing(2, 1, 1, 0.1, 0.15,
+                           (build){.linear = model == 2,
+                                   .lumped = lumped,
+                                   .young = 1e5,
+                                   .poisson = 0.3,
+                                   .law = model % 2 ? SP_LAW_NEO_HOOKEAN : SP_LAW_STVK},
+                           &t);
                 CHECK_OK(sp_viscous_new(&context, &t.body, &(sp_viscosity){20, 30}, &viscous));
-                drive d = {.t = &t, .v = {model == 3 ? -40 : 40, -10, 25}}; /* held vertices ahead, or through the body */
+                drive d = {.t = &t,
+                           .v = {model == 3 ? -40 : 40, -10, 25}}; /* held vertices ahead, or through the body */
                 const sp_forcing forcing = driven(&d, true);
                 sp_integrator_parameters p = moving(k);
                 const bool resting = p.kind == SP_STATIC;
@@ -813,17 +882,22 @@ static void uniform_motion_costs_nothing(void)
                 }
                 if (p.kind == SP_CENTRAL)
                     p.step = 1e-4;
-                sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, resting ? NULL : uniform(&t, d.v[0], d.v[1], d.v[2]));
+                sp_integrator *it =
+                    begin_run(&t.system, &forcing, p, NULL, resting ? NULL : uniform(&t, d.v[0], d.v[1], d.v[2]));
                 steps(it, 12);
                 const double time = 12 * p.step;
-                const double off = distance(t.n, sp_integrator_q(it), uniform(&t, d.v[0] * time, d.v[1] * time, d.v[2] * time));
+                const double off =
+                    distance(t.n, sp_integrator_q(it), uniform(&t, d.v[0] * time, d.v[1] * time, d.v[2] * time));
                 CHECK(off <= 1e-10, "%s, model %d: strained by %g m", movers[k].name, model, off);
                 double e[SP_WORK_COUNT];
                 sp_integrator_energies(it, e);
                 /* rounding of u² E edge, 23 m² · 1e4 N/m */
-                CHECK(e[SP_WORK_STORED] < 1e-9 && fabs(e[SP_WORK_DISSIPATED]) < 1e-9 && fabs(e[SP_WORK_EXTERNAL]) < 1e-9, "%s, model %d: energies %g %g %g", movers[k].name, model, e[1], e[2], e[3]);
+                CHECK(e[SP_WORK_STORED] < 1e-9 && fabs(e[SP_WORK_DISSIPATED]) < 1e-9 &&
+                          fabs(e[SP_WORK_EXTERNAL]) < 1e-9,
+                      "%s, model %d: energies %g %g %g", movers[k].name, model, e[1], e[2], e[3]);
                 const sp_integrator_report *report = sp_integrator_reported(it);
-                CHECK(report->newton_iterations <= 2 * 12 && report->parted == 0 && report->indefinite == 0, "%s, model %d: %lld iterations, %lld indefinite", movers[k].name, model,
+                CHECK(report->newton_iterations <= 2 * 12 && report->parted == 0 && report->indefinite == 0,
+                      "%s, model %d: %lld iterations, %lld indefinite", movers[k].name, model,
                       (long long)report->newton_iterations, (long long)report->indefinite);
                 sp_integrator_free(it);
                 sp_viscous_free(&viscous);
@@ -831,7 +905,8 @@ static void uniform_motion_costs_nothing(void)
             }
 }
 
-/* A body that is bent and damped swings in the same way, with the same Newton iterations, when everything moves at a constant velocity besides. */
+/* A body that is bent and damped swings in the same way, with the same Newton iterations, when everything moves at a
+ * constant velocity besides. */
 static void moving_frames_are_alike(void)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_BDF2, SP_LINEAR_EULER};
@@ -857,22 +932,27 @@ static void moving_frames_are_alike(void)
             sp_integrator_energies(it, e[fast]);
             sp_integrator_free(it);
         }
-        NOTE("integrator %d: %lld iterations, moving %lld; %.1e of %.2g m off", (int)kinds[k], (long long)iterations[0], (long long)iterations[1], distance(t.n, q[0], q[1]), size(t.n, q[0]));
-        CHECK(distance(t.n, q[0], q[1]) <= 1e-8 * size(t.n, q[0]), "integrator %d: off by %g", (int)kinds[k], distance(t.n, q[0], q[1]));
-        CHECK(llabs(iterations[0] - iterations[1]) <= 3, "integrator %d: %lld and %lld iterations", (int)kinds[k], (long long)iterations[0], (long long)iterations[1]);
+        NOTE("integrator %d: %lld iterations, moving %lld; %.1e of %.2g m off", (int)kinds[k], (long long)iterations[0],
+             (long long)iterations[1], distance(t.n, q[0], q[1]), size(t.n, q[0]));
+        CHECK(distance(t.n, q[0], q[1]) <= 1e-8 * size(t.n, q[0]), "integrator %d: off by %g", (int)kinds[k],
+              distance(t.n, q[0], q[1]));
+        CHECK(llabs(iterations[0] - iterations[1]) <= 3, "integrator %d: %lld and %lld iterations", (int)kinds[k],
+              (long long)iterations[0], (long long)iterations[1]);
         CHECK_NEAR(e[0][SP_WORK_STORED], e[1][SP_WORK_STORED], 1e-7 * e[0][SP_WORK_STORED]);
         free_thing(&t);
     }
 }
 
-/* Speeding up at a constant rate a, a body in the shape that weight −a gives it keeps that shape: by the inertia M_fh a of held vertices, for consistent mass. And at a constant
- * velocity v under damping αM the shape of weight −αv. Newmark and central differences take the parabola exactly, the two Eulers their own, u = a (½ t² + ½ h t). */
+/* Speeding up at a constant rate a, a body in the shape that weight −a gives it keeps that shape: by the inertia M_fh a
+ * of held vertices, for consistent mass. And at a constant velocity v under damping αM the shape of weight −αv. Newmark
+ * and central differences take the parabola exactly, the two Eulers their own, u = a (½ t² + ½ h t). */
 static void accelerated_and_dragged_shapes_stay(void)
 {
     for (int linear = 0; linear < 2; linear++)
         for (int lumped = 0; lumped < 2; lumped++) {
             thing t;
-            make_thing(2, 1, 1, 0.1, 0.15, (build){.linear = linear, .lumped = lumped, .young = 1e5, .poisson = 0.3}, &t);
+            make_thing(2, 1, 1, 0.1, 0.15, (build){.linear = linear, .lumped = lumped, .young = 1e5, .poisson = 0.3},
+                       &t);
             const double a[3] = {30, -20, 60}, alpha = 4;
             double *shape = vector(&t, t.n);
             drive d = {.t = &t, .force = weight(&t, -a[0], -a[1], -a[2])};
@@ -893,7 +973,10 @@ static void accelerated_and_dragged_shapes_stay(void)
                     for (int c = 0; c < 3; c++)
                         *(dragged ? &d.v[c] : &d.a[c]) = dragged ? a[c] / alpha : a[c];
                     p.damping_mass = dragged ? alpha : 0;
-                    p.damping_stiffness = p.kind == SP_CENTRAL ? 0 : 1e-3; /* uniform velocities: no force; central differences take v of the half step */
+                    p.damping_stiffness =
+                        p.kind == SP_CENTRAL
+                            ? 0
+                            : 1e-3; /* uniform velocities: no force; central differences take v of the half step */
                     forcing = driven(&d, true);
                     it = begin_run(&t.system, &forcing, p, shape, dragged ? uniform(&t, d.v[0], d.v[1], d.v[2]) : NULL);
                     double *expected = vector(&t, t.n);
@@ -904,27 +987,35 @@ static void accelerated_and_dragged_shapes_stay(void)
                         expected[i] = shape[i] + d.v[c] * time + d.a[c] * (0.5 * time + d.lag) * time;
                     }
                     const double off = distance(t.n, sp_integrator_q(it), expected);
-                    CHECK(off <= 1e-8 * size(t.n, shape) + 1e-10, "%s, linear %d, lumped %d, dragged %d: off by %g m", movers[k].name, linear, lumped, dragged, off);
+                    CHECK(off <= 1e-8 * size(t.n, shape) + 1e-10, "%s, linear %d, lumped %d, dragged %d: off by %g m",
+                          movers[k].name, linear, lumped, dragged, off);
                     sp_integrator_free(it);
                 }
             free_thing(&t);
         }
 }
 
-/* M (v₁ − v₀) + h f(q₁) over all vertices, held ones at their places and speeds: nothing at free ones but the load's impulse, so that the momentum of all changes by that and what
- * holds them. The forces are those of the elements, not of the system. */
+/* M (v₁ − v₀) + h f(q₁) over all vertices, held ones at their places and speeds: nothing at free ones but the load's
+ * impulse, so that the momentum of all changes by that and what holds them. The forces are those of the elements, not
+ * of the system. */
 static void momentum_of_a_shaken_body(void)
 {
     const double h = 5e-3;
     for (int lumped = 0; lumped < 2; lumped++) {
         thing t;
         make_thing(2, 2, 1, 0.1, 0.15, (build){.lumped = lumped, .young = 1e5, .poisson = 0.3}, &t);
-        drive d = {.t = &t, .force = weight(&t, 5, 0, -9.81), .swing = 100, .shake = {0.02, -0.03, 0.01}, .beat = 60, .v = {1, 0, 0}};
+        drive d = {.t = &t,
+                   .force = weight(&t, 5, 0, -9.81),
+                   .swing = 100,
+                   .shake = {0.02, -0.03, 0.01},
+                   .beat = 60,
+                   .v = {1, 0, 0}};
         const sp_forcing forcing = driven(&d, true);
         sp_integrator_parameters p = with(SP_EULER, h);
         p.tolerance = 1e-12;
         sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
-        double *v0 = vector(&t, t.rows), *v1 = vector(&t, t.rows), *u = vector(&t, t.rows), *M = vector(&t, t.rows), *f = vector(&t, t.rows), *load = vector(&t, t.n);
+        double *v0 = vector(&t, t.rows), *v1 = vector(&t, t.rows), *u = vector(&t, t.rows), *M = vector(&t, t.rows),
+               *f = vector(&t, t.rows), *load = vector(&t, t.n);
         double worst = 0, largest = 0, reaction[3] = {0}, outside[3] = {0}, momentum[3] = {0};
         drive_held(&d, 0, u, v1);
         for (int s = 0; s < 30; s++) {
@@ -961,7 +1052,8 @@ static void momentum_of_a_shaken_body(void)
     }
 }
 
-/* Displacement (F − 1) X of the boundary stretches every element alike, curved or not: the patch test, for statics and for every law's energy. */
+/* Displacement (F − 1) X of the boundary stretches every element alike, curved or not: the patch test, for statics and
+ * for every law's energy. */
 static void held_boundary_stretches_uniformly(void)
 {
     const double F[9] = {1.2, 0.1, -0.05, 0.03, 0.9, 0.08, 0, -0.06, 1.1};
@@ -1010,7 +1102,8 @@ static void held_boundary_stretches_uniformly(void)
         CHECK_NEAR(t.system.force(t.system.self, q, NULL), energy, 1e-11 * energy);
         free_thing(&t);
     }
-    /* the way there by statics, held vertices pulled along: what is stored is the work done on them, by the trapezoidal rule over the steps to second order, exact where f is linear */
+    /* the way there by statics, held vertices pulled along: what is stored is the work done on them, by the trapezoidal
+     * rule over the steps to second order, exact where f is linear */
     double error[2][2];
     for (int linear = 0; linear < 2; linear++)
         for (int fine = 0; fine < 2; fine++) {
@@ -1022,7 +1115,8 @@ static void held_boundary_stretches_uniformly(void)
             finish_thing(&t, (build){.linear = linear});
             drive d = {.t = &t, .v = {0}, .shake = {0.02, -0.03, 0.04}, .beat = 1.2};
             const sp_forcing forcing = driven(&d, true);
-            const sp_spring springs[2] = {{0, {0.1, 0.2, 0}, 5e3}, {11, {0, 0, 0.1}, 3e3}}; /* at a held vertex, and at one held in part */
+            const sp_spring springs[2] = {{0, {0.1, 0.2, 0}, 5e3},
+                                          {11, {0, 0, 0.1}, 3e3}}; /* at a held vertex, and at one held in part */
             t.system.set_springs(t.system.self, 2, springs);
             sp_integrator_parameters p = with(SP_STATIC, fine ? 0.05 : 0.1);
             p.tolerance = 1e-12;
@@ -1038,12 +1132,14 @@ static void held_boundary_stretches_uniformly(void)
             sp_integrator_free(it);
             free_thing(&t);
         }
-    NOTE("stored and done: nonlinear %.1e and %.1e, order %.2f; linear %.1e", error[0][0], error[0][1], log2(error[0][0] / error[0][1]), error[1][1]);
+    NOTE("stored and done: nonlinear %.1e and %.1e, order %.2f; linear %.1e", error[0][0], error[0][1],
+         log2(error[0][0] / error[0][1]), error[1][1]);
     CHECK(error[1][0] <= 1e-10 && error[1][1] <= 1e-10, "linear: %g", error[1][1]);
     CHECK_NEAR(log2(error[0][0] / error[0][1]), 2, 0.15);
 }
 
-/* Work − dissipated − what the body has gained, for a body shaken at its held face, loaded, damped by αM + βK and strain rate. */
+/* Work − dissipated − what the body has gained, for a body shaken at its held face, loaded, damped by αM + βK and
+ * strain rate. */
 static void energy_balance_of_a_shaken_body(void)
 {
     static const struct {
@@ -1071,8 +1167,9 @@ static void energy_balance_of_a_shaken_body(void)
             part = e[SP_WORK_DISSIPATED] / (e[SP_WORK_KINETIC] + e[SP_WORK_STORED]);
             sp_integrator_free(it);
         }
-        NOTE("integrator %d: off by %.1e to %.1e of %.2g J, orders %.2f %.2f; dissipated %.2g of what is there", (int)cases[c].kind, error[0], error[2], e[0] + e[1], log2(error[0] / error[1]),
-             log2(error[1] / error[2]), part);
+        NOTE("integrator %d: off by %.1e to %.1e of %.2g J, orders %.2f %.2f; dissipated %.2g of what is there",
+             (int)cases[c].kind, error[0], error[2], e[0] + e[1], log2(error[0] / error[1]), log2(error[1] / error[2]),
+             part);
         CHECK_NEAR(log2(error[1] / error[2]), cases[c].order, 0.15);
         CHECK(part > 0.05, "nothing is dissipated");
         sp_viscous_free(&viscous);
@@ -1088,7 +1185,8 @@ static void energy_balance_of_a_shaken_body(void)
     p.damping_stiffness = 5e-4;
     p.tolerance = 1e-14;
     sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
-    double *q0 = vector(&t, t.n), *v0 = vector(&t, t.n), *y = vector(&t, t.n), *still = vector(&t, t.rows), numerical = 0;
+    double *q0 = vector(&t, t.n), *v0 = vector(&t, t.n), *y = vector(&t, t.n), *still = vector(&t, t.rows),
+           numerical = 0;
     for (int s = 0; s < 20; s++) {
         memcpy(q0, sp_integrator_q(it), (size_t)t.n * 8);
         memcpy(v0, sp_integrator_v(it), (size_t)t.n * 8);
@@ -1099,7 +1197,8 @@ static void energy_balance_of_a_shaken_body(void)
         }
         t.system.mass_times(t.system.self, v0, y);
         numerical += 0.5 * dot(t.n, v0, y);
-        double *f0 = vector(&t, t.n), *f1 = vector(&t, t.n); /* Δf at free vertices, which held ones that have moved change too */
+        double *f0 = vector(&t, t.n),
+               *f1 = vector(&t, t.n); /* Δf at free vertices, which held ones that have moved change too */
         t.system.force(t.system.self, sp_integrator_q(it), f1);
         for (int64_t i = 0; i < t.n; i++)
             y[i] = sp_integrator_q(it)[i] - q0[i];
@@ -1119,7 +1218,8 @@ static void energy_balance_of_a_shaken_body(void)
     free_thing(&t);
 }
 
-/* held_work against differences of the energy, stiffness_times against those of the force, inertia against integrals. */
+/* held_work against differences of the energy, stiffness_times against those of the force, inertia against integrals.
+ */
 static void held_operators(void)
 {
     for (int linear = 0; linear < 2; linear++)
@@ -1129,10 +1229,13 @@ static void held_operators(void)
             CHECK_OK(sp_mesh_fix_list(&context, &t.mesh, 4, (int64_t[]){0, 3, 6, 9}, 7));
             CHECK_OK(sp_mesh_fix_list(&context, &t.mesh, 2, (int64_t[]){2, 5}, 1)); /* in part */
             finish_thing(&t, (build){.linear = linear, .lumped = lumped});
-            CHECK_OK(sp_full_system_grounds(&t.system, 1, &(sp_ground){{0.6, 0, 0.8}, 0.15, 3e3, 0.4, 0})); /* some are well below, the others well above */
+            CHECK_OK(sp_full_system_grounds(
+                &t.system, 1,
+                &(sp_ground){{0.6, 0, 0.8}, 0.15, 3e3, 0.4, 0})); /* some are well below, the others well above */
             const sp_spring springs[3] = {{0, {0.1, 0.2, 0}, 5e3}, {2, {0, 0, 0.1}, 3e3}, {7, {0, 0, 0.1}, 1e3}};
             t.system.set_springs(t.system.self, 3, springs);
-            double *q = vector(&t, t.n), *u = vector(&t, t.rows), *du = vector(&t, t.rows), *zero = vector(&t, t.rows), *f = vector(&t, t.rows), *other = vector(&t, t.rows), *y = vector(&t, t.rows);
+            double *q = vector(&t, t.n), *u = vector(&t, t.rows), *du = vector(&t, t.rows), *zero = vector(&t, t.rows),
+                   *f = vector(&t, t.rows), *other = vector(&t, t.rows), *y = vector(&t, t.rows);
             random_field(t.n, 1, q);
             random_field(t.rows, 2, u);
             random_field(t.rows, 3, du);
@@ -1157,8 +1260,9 @@ static void held_operators(void)
                 slope[k] = (values[0] - values[1]) / (2 * s);
                 error[k] = fabs(slope[k] - t.system.held_work(t.system.self, q, du));
             }
-            CHECK(linear ? error[1] <= 1e-7 * fabs(slope[1]) : fabs(log2(error[0] / error[1]) - 2) < 0.1 && error[1] < 1e-4 * fabs(slope[1]), "held work off by %g and %g of %g J", error[0], error[1],
-                  slope[1]);
+            CHECK(linear ? error[1] <= 1e-7 * fabs(slope[1])
+                         : fabs(log2(error[0] / error[1]) - 2) < 0.1 && error[1] < 1e-4 * fabs(slope[1]),
+                  "held work off by %g and %g of %g J", error[0], error[1], slope[1]);
             /* stiffness over all vertices */
             t.system.stiffness_times(t.system.self, q, du, y);
             double worst[2] = {0}, largest = 0;
@@ -1179,15 +1283,18 @@ static void held_operators(void)
                     largest = fmax(largest, fabs(y[i]));
                 }
             }
-            CHECK(fabs(log2(worst[0] / worst[1]) - 2) < 0.1 && worst[1] < 1e-4 * largest, "stiffness off by %g and %g of %g", worst[0], worst[1], largest);
+            CHECK(fabs(log2(worst[0] / worst[1]) - 2) < 0.1 && worst[1] < 1e-4 * largest,
+                  "stiffness off by %g and %g of %g", worst[0], worst[1], largest);
             /* the tangent sees the velocities of held vertices: the free rows of the same */
             double *qdot = vector(&t, t.n), *free_y = vector(&t, t.n), *expected = vector(&t, t.n);
             sp_body_gather(&t.body, du, qdot);
             t.system.hold(t.system.self, u, du);
             t.system.tangent_times(t.system.self, q, qdot, free_y);
             sp_body_gather(&t.body, y, expected);
-            CHECK(distance(t.n, free_y, expected) <= 1e-12 * largest, "tangent of moving held vertices off by %g", distance(t.n, free_y, expected));
-            /* inertia: M du over all vertices, its free rows in two parts, and for a uniform field the mass that is there */
+            CHECK(distance(t.n, free_y, expected) <= 1e-12 * largest, "tangent of moving held vertices off by %g",
+                  distance(t.n, free_y, expected));
+            /* inertia: M du over all vertices, its free rows in two parts, and for a uniform field the mass that is
+             * there */
             double *inertia = vector(&t, t.rows), *coupled = vector(&t, t.n), sum = 0, mass = 0;
             t.system.inertia_times(t.system.self, du, inertia);
             t.system.mass_times(t.system.self, qdot, free_y);
@@ -1208,12 +1315,12 @@ static void held_operators(void)
         }
 }
 
-
 /* ---- grounds ---- */
 
 static const double gravity = 9.81;
 
-/* A block of edges 0.1 m whose lower face lies in the ground z ≤ 0 turned by `slope` about y, under gravity. Weight as rotated into the block's axes. */
+/* A block of edges 0.1 m whose lower face lies in the ground z ≤ 0 turned by `slope` about y, under gravity. Weight as
+ * rotated into the block's axes. */
 static double *block_on_ground(thing *t, int cells, build k, double slope, double kappa, double alpha, double friction)
 {
     k.loose = true;
@@ -1229,7 +1336,8 @@ static double *resting_place(thing *t, double kappa, double cosine)
     double *f = weight(t, 0, 0, -gravity * cosine), *q = vector(t, t->n), *dq = vector(t, t->n), *r = vector(t, t->n);
     for (int k = 0; k < 12; k++) {
         t->system.begin(t->system.self, q);
-        t->system.matrix_start(t->system.self, k < 8 ? 1e-6 * kappa : 1e-9 * kappa); /* nothing else holds it along the ground */
+        t->system.matrix_start(t->system.self,
+                               k < 8 ? 1e-6 * kappa : 1e-9 * kappa); /* nothing else holds it along the ground */
         t->system.matrix_add(t->system.self, q, 1, 1, false, r);
         CHECK_OK(t->system.matrix_factor(t->system.self));
         for (int64_t i = 0; i < t->n; i++)
@@ -1279,13 +1387,16 @@ static void bodies_rest_on_grounds(void)
     free_thing(&t);
 }
 
-/* Energy → force → stiffness by differences, away from the surface; two grounds in a corner, one with and one without α. */
+/* Energy → force → stiffness by differences, away from the surface; two grounds in a corner, one with and one without
+ * α. */
 static void ground_derivatives(void)
 {
     thing t;
     make_thing(2, 1, 1, 0.1, 0, (build){.linear = true, .loose = true}, &t);
-    CHECK_OK(sp_full_system_grounds(&t.system, 2, (sp_ground[]){{{0.36, 0.48, 0.8}, 0.09, 500, 0.25, 0}, {{-1, 0, 0}, -0.15, 800, 0, 0}}));
-    double *q = vector(&t, t.n), *f = vector(&t, t.n), *f0 = vector(&t, t.n), *x = vector(&t, t.n), *u = vector(&t, t.rows), *y = vector(&t, t.n), *z = vector(&t, t.n);
+    CHECK_OK(sp_full_system_grounds(
+        &t.system, 2, (sp_ground[]){{{0.36, 0.48, 0.8}, 0.09, 500, 0.25, 0}, {{-1, 0, 0}, -0.15, 800, 0, 0}}));
+    double *q = vector(&t, t.n), *f = vector(&t, t.n), *f0 = vector(&t, t.n), *x = vector(&t, t.n),
+           *u = vector(&t, t.rows), *y = vector(&t, t.n), *z = vector(&t, t.n);
     t.system.begin(t.system.self, q);
     random_field(t.n, 5, q);
     for (int64_t i = 0; i < t.n; i++)
@@ -1325,18 +1436,21 @@ static void ground_derivatives(void)
     double *full = vector(&t, t.rows);
     sp_body_spread(&t.body, q, full);
     sp_supports_grounds_times(supports, full, 1, u, product);
-    CHECK(distance(t.n, product, y) <= 1e-8 * size(t.n, y), "products off by %g of %g", distance(t.n, product, y), size(t.n, y));
+    CHECK(distance(t.n, product, y) <= 1e-8 * size(t.n, y), "products off by %g of %g", distance(t.n, product, y),
+          size(t.n, y));
     free_thing(&t);
     /* numbers that make no sense */
-    const sp_ground wrong[] = {{{0, 0, 0}, 0, 1, 0, 0}, {{0, 0, 1}, NAN, 1, 0, 0}, {{0, 0, 1}, 0, 0, 0, 0}, {{0, 0, 1}, 0, 1, 1.5, 0}, {{0, 0, 1}, 0, 1, 0, -1}, {{0, NAN, 1}, 0, 1, 0, 0}};
+    const sp_ground wrong[] = {{{0, 0, 0}, 0, 1, 0, 0},   {{0, 0, 1}, NAN, 1, 0, 0}, {{0, 0, 1}, 0, 0, 0, 0},
+                               {{0, 0, 1}, 0, 1, 1.5, 0}, {{0, 0, 1}, 0, 1, 0, -1},  {{0, NAN, 1}, 0, 1, 0, 0}};
     make_thing(1, 1, 1, 0.1, 0, (build){.loose = true}, &t);
     for (size_t g = 0; g < sizeof wrong / sizeof *wrong; g++)
         CHECK(sp_full_system_grounds(&t.system, 1, &wrong[g]) == SP_USAGE, "ground %zu was taken", g);
     free_thing(&t);
 }
 
-/* A linear body that slides in a ground with α under Newmark's trapezoidal rule: as long as no vertex comes or goes all forces of a step are linear, so that energy is kept to
- * rounding, but for what the springs to the anchors have stored at the end of every step, which is what is called dissipated. Friction too, by either mass. */
+/* A linear body that slides in a ground with α under Newmark's trapezoidal rule: as long as no vertex comes or goes all
+ * forces of a step are linear, so that energy is kept to rounding, but for what the springs to the anchors have stored
+ * at the end of every step, which is what is called dissipated. Friction too, by either mass. */
 static void energy_along_the_ground(void)
 {
     for (int lumped = 0; lumped < 2; lumped++)
@@ -1344,7 +1458,8 @@ static void energy_along_the_ground(void)
             thing t;
             const double kappa = 2e3, alpha = rough ? 0 : 0.2, h = 1e-3;
             drive d = {.t = &t};
-            d.force = block_on_ground(&t, 2, (build){.linear = true, .lumped = lumped, .young = 1e6, .poisson = 0.3}, 0, kappa, alpha, rough ? 0.15 : 0);
+            d.force = block_on_ground(&t, 2, (build){.linear = true, .lumped = lumped, .young = 1e6, .poisson = 0.3}, 0,
+                                      kappa, alpha, rough ? 0.15 : 0);
             const sp_forcing forcing = driven(&d, false);
             sp_integrator_parameters p = with(SP_NEWMARK, h);
             p.tolerance = 1e-13;
@@ -1357,13 +1472,16 @@ static void energy_along_the_ground(void)
                 sp_integrator_energies(it, e);
                 kinetic = s ? kinetic : e[SP_WORK_KINETIC];
                 for (int64_t i = 2; i < t.n; i += 3)
-                    CHECK(t.mesh.vertices[t.body.free[i]] > 0 || sp_integrator_q(it)[i] < 0, "a foot came off: this test is not of that");
+                    CHECK(t.mesh.vertices[t.body.free[i]] > 0 || sp_integrator_q(it)[i] < 0,
+                          "a foot came off: this test is not of that");
                 worst = fmax(worst, fabs(balance(it) - start));
                 /* a consistent mass lets a vertex gain what its neighbour loses where they move against each other */
-                CHECK(e[SP_WORK_DISSIPATED] >= before - (rough && !lumped ? 1e-3 * kinetic : 0), "drag gave %g J", before - e[SP_WORK_DISSIPATED]);
+                CHECK(e[SP_WORK_DISSIPATED] >= before - (rough && !lumped ? 1e-3 * kinetic : 0), "drag gave %g J",
+                      before - e[SP_WORK_DISSIPATED]);
                 before = e[SP_WORK_DISSIPATED];
             }
-            NOTE("%s%s: %.2g of %.2g J lost, balance %.1e", rough ? "friction" : "alpha", lumped ? ", lumped" : "", before, kinetic, worst);
+            NOTE("%s%s: %.2g of %.2g J lost, balance %.1e", rough ? "friction" : "alpha", lumped ? ", lumped" : "",
+                 before, kinetic, worst);
             CHECK(before > 0.1 * kinetic, "nothing was lost: %g of %g", before, kinetic);
             CHECK(worst <= 1e-9 * kinetic, "balance off by %g of %g J", worst, kinetic);
             sp_integrator_free(it);
@@ -1371,8 +1489,9 @@ static void energy_along_the_ground(void)
         }
 }
 
-/* A block at speed v comes to rest after v²/(2μg). Each step takes μgh off the speed at the start of its way or at the end: h v/2 of the distance, and the last step is not whole;
- * then halving h halves what is off. On a slope it speeds up by g (sin − μ cos) where tan > μ. */
+/* A block at speed v comes to rest after v²/(2μg). Each step takes μgh off the speed at the start of its way or at the
+ * end: h v/2 of the distance, and the last step is not whole; then halving h halves what is off. On a slope it speeds
+ * up by g (sin − μ cos) where tan > μ. */
 static void friction_stops_and_slides(void)
 {
     static const struct {
@@ -1398,22 +1517,26 @@ static void friction_stops_and_slides(void)
             for (int64_t i = 0; i < t.n; i += 3)
                 way += (sp_integrator_q(it)[i] - q[i]) / (double)t.mesh.vertex_count;
             off[fine] = way - expected;
-            CHECK(size(t.n, sp_integrator_v(it)) < 0.02 * v, "%s: still at %g m/s", cases[c].name, size(t.n, sp_integrator_v(it)));
+            CHECK(size(t.n, sp_integrator_v(it)) < 0.02 * v, "%s: still at %g m/s", cases[c].name,
+                  size(t.n, sp_integrator_v(it)));
             sp_integrator_free(it);
             free_thing(&t);
         }
         NOTE("%s: stops after %.4f m + %.1e and %.1e m", cases[c].name, expected, off[0], off[1]);
-        CHECK(fabs(off[1]) <= 0.75 * 5e-4 * v + 2e-3 * expected && off[0] / off[1] > 1.5 && off[0] / off[1] < 2.5, "%s: off by %g and %g of %g m", cases[c].name, off[0], off[1], expected);
+        CHECK(fabs(off[1]) <= 0.75 * 5e-4 * v + 2e-3 * expected && off[0] / off[1] > 1.5 && off[0] / off[1] < 2.5,
+              "%s: off by %g and %g of %g m", cases[c].name, off[0], off[1], expected);
     }
-    /* tan 0.3: μ = 0.5 sticks. Positions of linearly implicit Euler follow the velocity after friction: nothing creeps once the body has leaned. Of Euler they do not: the feet,
-     * half of the mass, are stopped after each step in which the whole body, as good as rigid, has taken half of its speed and g sin h more: it creeps at 2 g sin h. With μ = 0.1
-     * both slide */
+    /* tan 0.3: μ = 0.5 sticks. Positions of linearly implicit Euler follow the velocity after friction: nothing creeps
+     * once the body has leaned. Of Euler they do not: the feet, half of the mass, are stopped after each step in which
+     * the whole body, as good as rigid, has taken half of its speed and g sin h more: it creeps at 2 g sin h. With μ =
+     * 0.1 both slide */
     const double slope = atan(0.3), h = 1e-3;
     for (int c = 1; c < 3; c++)
         for (int slides = 0; slides < 2; slides++) {
             thing t;
             drive d = {.t = &t};
-            d.force = block_on_ground(&t, 1, (build){.lumped = true, .young = 1e7, .poisson = 0.3}, slope, kappa, 0, slides ? 0.1 : 0.5);
+            d.force = block_on_ground(&t, 1, (build){.lumped = true, .young = 1e7, .poisson = 0.3}, slope, kappa, 0,
+                                      slides ? 0.1 : 0.5);
             const sp_forcing forcing = driven(&d, false);
             sp_integrator_parameters p = with(cases[c].kind, h);
             p.damping_stiffness = 1e-3;
@@ -1428,7 +1551,8 @@ static void friction_stops_and_slides(void)
                 }
             }
             const double creep = (at[1] - at[0]) / 0.1, pull = gravity * (sin(slope) - 0.1 * cos(slope));
-            NOTE("%s, %s: creeps at %.2e m/s (2 g sin h = %.2e), speed %.3f m/s", cases[c].name, slides ? "mu 0.1" : "mu 0.5", creep, 2 * gravity * sin(slope) * h, speed);
+            NOTE("%s, %s: creeps at %.2e m/s (2 g sin h = %.2e), speed %.3f m/s", cases[c].name,
+                 slides ? "mu 0.1" : "mu 0.5", creep, 2 * gravity * sin(slope) * h, speed);
             if (slides)
                 CHECK_NEAR(speed, pull * 0.2, 0.02 * pull * 0.2);
             else if (c == 1)
@@ -1448,7 +1572,8 @@ static void bouncing_stays_finite(void)
         drive d = {.t = &t};
         const enum sp_integrator_kind kinds[] = {SP_EULER, SP_LINEAR_EULER, SP_NEWMARK};
         make_thing(1, 1, 2, 0.1, 0.1, (build){.loose = true, .young = 3e4, .poisson = 0.3}, &t);
-        CHECK_OK(sp_full_system_grounds(&t.system, 2, (sp_ground[]){{{0.1, 0, 1}, -0.2, 2e3, 0.1, 0.5}, {{-1, 0, 0}, -0.3, 2e3, 0.1, 0.5}}));
+        CHECK_OK(sp_full_system_grounds(
+            &t.system, 2, (sp_ground[]){{{0.1, 0, 1}, -0.2, 2e3, 0.1, 0.5}, {{-1, 0, 0}, -0.3, 2e3, 0.1, 0.5}}));
         d.force = weight(&t, 0, 0, -gravity);
         const sp_forcing forcing = driven(&d, false);
         sp_integrator_parameters p = with(kinds[c], 4e-3);
@@ -1466,14 +1591,14 @@ static void bouncing_stays_finite(void)
             most = fmax(most, e[0] + e[1] - e[2]); /* work of gravity */
         }
         /* linearly implicit steps may gain a little where contacts set in; implicit Euler may not */
-        NOTE("integrator %d: energy at most %.4f of the first, fell by %.2f J, %lld steps in parts", (int)kinds[c], most / first, -lowest, (long long)sp_integrator_reported(it)->parted);
+        NOTE("integrator %d: energy at most %.4f of the first, fell by %.2f J, %lld steps in parts", (int)kinds[c],
+             most / first, -lowest, (long long)sp_integrator_reported(it)->parted);
         CHECK(most <= first * (kinds[c] == SP_EULER ? 1 + 1e-9 : 1.1), "energy rose from %g to %g J", first, most);
         CHECK(lowest < -first, "never fell: %g of %g J", lowest, first);
         sp_integrator_free(it);
         free_thing(&t);
     }
 }
-
 
 /* ---- solvers ---- */
 
@@ -1496,21 +1621,26 @@ static void solvers_agree(void)
         sp_full_system_solves(&t.system, &solves, &products, &factorizations);
         solves -= before[0], products -= before[1], factorizations -= before[2];
         const sp_integrator_report *report = sp_integrator_reported(it);
-        NOTE("%s: %lld iterations, %lld solves, %lld products, %lld factorizations", name[solver], (long long)report->newton_iterations, (long long)solves, (long long)products, (long long)factorizations);
+        NOTE("%s: %lld iterations, %lld solves, %lld products, %lld factorizations", name[solver],
+             (long long)report->newton_iterations, (long long)solves, (long long)products, (long long)factorizations);
         if (solver == SP_SOLVER_DIRECT) {
             memcpy(direct, sp_integrator_q(it), (size_t)t.n * 8);
             CHECK(solves == 0 && products == 0 && factorizations == report->factorizations, "counts");
         } else {
             const double off = distance(t.n, sp_integrator_q(it), direct);
             CHECK(off <= 1e-9 * size(t.n, direct), "%s: off by %g of %g", name[solver], off, size(t.n, direct));
-            CHECK(solves == report->newton_iterations && products >= solves, "%lld solves for %lld iterations", (long long)solves, (long long)report->newton_iterations);
-            CHECK(solver == SP_SOLVER_JACOBI ? factorizations == 0 : factorizations >= 1 && factorizations < solves / 2, "%lld factorizations in %lld solves", (long long)factorizations, (long long)solves);
-            CHECK(report->newton_iterations <= 25 * 6, "%lld iterations: inexact steps", (long long)report->newton_iterations);
+            CHECK(solves == report->newton_iterations && products >= solves, "%lld solves for %lld iterations",
+                  (long long)solves, (long long)report->newton_iterations);
+            CHECK(solver == SP_SOLVER_JACOBI ? factorizations == 0 : factorizations >= 1 && factorizations < solves / 2,
+                  "%lld factorizations in %lld solves", (long long)factorizations, (long long)solves);
+            CHECK(report->newton_iterations <= 25 * 6, "%lld iterations: inexact steps",
+                  (long long)report->newton_iterations);
         }
         sp_integrator_free(it);
     }
     /* linear response by the factor, whatever steps are solved with; of another matrix than the factor that is kept */
-    double *q = bend(&t, 1), *b = weight(&t, 1, 2, 3), *zero = vector(&t, t.n), *x = vector(&t, t.n), *other = vector(&t, t.n);
+    double *q = bend(&t, 1), *b = weight(&t, 1, 2, 3), *zero = vector(&t, t.n), *x = vector(&t, t.n),
+           *other = vector(&t, t.n);
     CHECK_OK(sp_full_system_solver(&t.system, SP_SOLVER_DIRECT, 0));
     CHECK_OK(sp_full_system_respond(&t.system, 1, b, x));
     for (int solver = SP_SOLVER_JACOBI; solver <= SP_SOLVER_REUSED; solver++) {
@@ -1520,7 +1650,8 @@ static void solvers_agree(void)
         CHECK_OK(t.system.matrix_factor(t.system.self));
         CHECK_OK(t.system.matrix_solve(t.system.self, b, other));
         CHECK_OK(sp_full_system_respond(&t.system, 1, b, other));
-        CHECK(distance(t.n, other, x) <= 1e-13 * size(t.n, x), "%s: response off by %g of %g", name[solver], distance(t.n, other, x), size(t.n, x));
+        CHECK(distance(t.n, other, x) <= 1e-13 * size(t.n, x), "%s: response off by %g of %g", name[solver],
+              distance(t.n, other, x), size(t.n, x));
     }
     /* a factor that is of no use any more: another one, and the solution */
     int64_t solves, products, before, after;
@@ -1537,8 +1668,8 @@ static void solvers_agree(void)
     free_thing(&t);
 }
 
-/* A column under so much load that K is indefinite on the way: iterative solvers find that out, Newton's method goes on with the definite matrix, and all end in the same buckled
- * shape. */
+/* A column under so much load that K is indefinite on the way: iterative solvers find that out, Newton's method goes on
+ * with the definite matrix, and all end in the same buckled shape. */
 static void buckling_is_found_out(void)
 {
     thing t;
@@ -1576,13 +1707,16 @@ static void buckling_is_found_out(void)
             p.damping_mass = kind ? 5 : 0;
             sp_integrator *it = begin_run(&t.system, &forcing, p, kind ? q : NULL, NULL);
             steps(it, kind ? 3 : 1);
-            CHECK(sp_integrator_reported(it)->indefinite > 0, "kind %d, solver %d: nothing was indefinite", kind, solver);
+            CHECK(sp_integrator_reported(it)->indefinite > 0, "kind %d, solver %d: nothing was indefinite", kind,
+                  solver);
             if (solver == SP_SOLVER_DIRECT)
                 memcpy(direct, sp_integrator_q(it), (size_t)t.n * 8);
             const double off = distance(t.n, sp_integrator_q(it), direct);
-            NOTE("%s, solver %d: %g m, %lld of %lld matrices indefinite", kind ? "linearly implicit Euler" : "statics", solver, size(t.n, direct), (long long)sp_integrator_reported(it)->indefinite,
+            NOTE("%s, solver %d: %g m, %lld of %lld matrices indefinite", kind ? "linearly implicit Euler" : "statics",
+                 solver, size(t.n, direct), (long long)sp_integrator_reported(it)->indefinite,
                  (long long)sp_integrator_reported(it)->factorizations);
-            CHECK(off <= 1e-6 * size(t.n, direct), "kind %d, solver %d: off by %g of %g m", kind, solver, off, size(t.n, direct));
+            CHECK(off <= 1e-6 * size(t.n, direct), "kind %d, solver %d: off by %g of %g m", kind, solver, off,
+                  size(t.n, direct));
             CHECK(kind || size(t.n, direct) > 0.05, "nothing buckled: %g m", size(t.n, direct));
             sp_integrator_free(it);
         }
@@ -1594,7 +1728,8 @@ static void springs_keep_a_linear_factor(void)
 {
     thing t;
     make_thing(3, 1, 1, 0.1, 0.1, (build){.linear = true}, &t);
-    double *q = bend(&t, 0.1), *f = vector(&t, t.n), *x = vector(&t, t.n), *zero = vector(&t, t.n), *product = vector(&t, t.n);
+    double *q = bend(&t, 0.1), *f = vector(&t, t.n), *x = vector(&t, t.n), *zero = vector(&t, t.n),
+           *product = vector(&t, t.n);
     sp_spring spring[6];
     const int64_t expected[6] = {1, 1, 2, 3, 4, 4}; /* anchor; stiffness; vertex; none; none again */
     for (int k = 0; k < 6; k++) {
@@ -1610,7 +1745,8 @@ static void springs_keep_a_linear_factor(void)
         t.system.mass_times(t.system.self, q, f);
         t.system.tangent_times(t.system.self, zero, q, product);
         for (int64_t i = 0; i < t.n; i++)
-            f[i] = 100 * f[i] + 0.5 * product[i] + (k < 4 && t.body.free[i] / 3 == spring[k].vertex ? 2 * spring[k].stiffness * q[i] : 0);
+            f[i] = 100 * f[i] + 0.5 * product[i] +
+                   (k < 4 && t.body.free[i] / 3 == spring[k].vertex ? 2 * spring[k].stiffness * q[i] : 0);
         CHECK_OK(t.system.matrix_solve(t.system.self, f, x));
         CHECK(distance(t.n, x, q) <= 1e-11 * size(t.n, q), "change %d: off by %g", k, distance(t.n, x, q));
     }
@@ -1628,7 +1764,8 @@ static void springs_keep_a_linear_factor(void)
     free_thing(&t);
 }
 
-/* A linear body on a ground with damping βK: the matrix has the ground's stiffness, undamped, where the body is. One iteration then solves a step in which no vertex comes or goes. */
+/* A linear body on a ground with damping βK: the matrix has the ground's stiffness, undamped, where the body is. One
+ * iteration then solves a step in which no vertex comes or goes. */
 static void grounds_of_linear_bodies_under_damping(void)
 {
     thing t;
@@ -1641,14 +1778,16 @@ static void grounds_of_linear_bodies_under_damping(void)
     sp_integrator *it = begin_run(&t.system, &forcing, p, q, uniform(&t, 0.2, 0, -0.001));
     steps(it, 20);
     NOTE("%lld iterations in 20 steps", (long long)sp_integrator_reported(it)->newton_iterations);
-    CHECK(sp_integrator_reported(it)->newton_iterations <= 20 * 1 + 2, "%lld iterations in 20 steps", (long long)sp_integrator_reported(it)->newton_iterations);
+    CHECK(sp_integrator_reported(it)->newton_iterations <= 20 * 1 + 2, "%lld iterations in 20 steps",
+          (long long)sp_integrator_reported(it)->newton_iterations);
     sp_integrator_free(it);
     free_thing(&t);
 }
 
 /* ---- steps in parts ---- */
 
-/* Held motion, swinging loads, moving springs and grounds, in everything that takes them; h is a power of two, so that times of parts are exact. */
+/* Held motion, swinging loads, moving springs and grounds, in everything that takes them; h is a power of two, so that
+ * times of parts are exact. */
 typedef struct scene {
     thing t;
     drive d;
@@ -1660,11 +1799,17 @@ static void make_scene(enum sp_integrator_kind kind, bool linear, scene *s)
     const bool energy = kind == SP_ENERGY;
     make_thing(2, 1, 1, 0.1, 0.1, (build){.linear = linear, .young = 1e5, .poisson = 0.3}, &s->t);
     s->held = !energy;
-    s->d = (drive){.t = &s->t, .force = weight(&s->t, 3, 0, -9.81), .swing = kind == SP_NEWMARK || kind == SP_BDF2 ? 0 : 70, .spring = {11, {0.5, 0.1, 0.2}, 40}, .spring_from = 11.5 / 512};
+    s->d = (drive){.t = &s->t,
+                   .force = weight(&s->t, 3, 0, -9.81),
+                   .swing = kind == SP_NEWMARK || kind == SP_BDF2 ? 0 : 70,
+                   .spring = {11, {0.5, 0.1, 0.2}, 40},
+                   .spring_from = 11.5 / 512};
     if (!energy) {
         memcpy(s->d.shake, (double[]){0.01, 0.02, -0.01}, sizeof s->d.shake);
         s->d.beat = 50;
-        CHECK_OK(sp_full_system_grounds(&s->t.system, 1, &(sp_ground){{0.2, 0, 1}, 0.01, 500, 0.2, kind == SP_BDF2 || kind == SP_STATIC ? 0 : 0.3}));
+        CHECK_OK(sp_full_system_grounds(
+            &s->t.system, 1,
+            &(sp_ground){{0.2, 0, 1}, 0.01, 500, 0.2, kind == SP_BDF2 || kind == SP_STATIC ? 0 : 0.3}));
     }
 }
 
@@ -1681,7 +1826,8 @@ static void free_scene(scene *s)
     free_thing(&s->t);
 }
 
-/* Quarters because halves fail: the same bytes as steps of a quarter. And a part that fails for good leaves the state of the one before, held vertices included. */
+/* Quarters because halves fail: the same bytes as steps of a quarter. And a part that fails for good leaves the state
+ * of the one before, held vertices included. */
 static void failed_steps_are_parted(void)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_BDF2, SP_LINEAR_EULER, SP_ENERGY};
@@ -1691,17 +1837,19 @@ static void failed_steps_are_parted(void)
         make_scene(kinds[k], false, &s);
         make_scene(kinds[k], false, &r);
         s.d.spring.stiffness = r.d.spring.stiffness = 0; /* those are of a whole step */
-        if (kinds[k] == SP_NEWMARK || kinds[k] == SP_BDF2) /* the force about time 0 is that over the first half of the first step */
+        if (kinds[k] == SP_NEWMARK ||
+            kinds[k] == SP_BDF2) /* the force about time 0 is that over the first half of the first step */
             memset(s.d.shake, 0, sizeof s.d.shake), memset(r.d.shake, 0, sizeof r.d.shake), s.d.v[1] = r.d.v[1] = 0.7;
         const sp_forcing forcing = driven(&s.d, s.held), fine = driven(&r.d, r.held);
         sp_system system = watched(&s.t.system);
         sp_integrator_parameters p = scene_parameters(kinds[k], h);
         p.halvings = 2;
         double *v = bend(&s.t, 20);
-        sp_integrator *it = begin_run(&system, &forcing, p, NULL, v), *small = begin_run(&r.t.system, &fine, scene_parameters(kinds[k], h / 4), NULL, v);
+        sp_integrator *it = begin_run(&system, &forcing, p, NULL, v),
+                      *small = begin_run(&r.t.system, &fine, scene_parameters(kinds[k], h / 4), NULL, v);
         const bool linear = kinds[k] == SP_LINEAR_EULER;
-        /* what matrices of quarters have and halves have not: Newmark 4/h², Euler and the first of BDF2 1/h², then 9/4, twice 1/h² of the energy step, with 1 + α γ h; 10 is what
-         * a half must not reach */
+        /* what matrices of quarters have and halves have not: Newmark 4/h², Euler and the first of BDF2 1/h², then 9/4,
+         * twice 1/h² of the energy step, with 1 + α γ h; 10 is what a half must not reach */
         const double scale = kinds[k] == SP_NEWMARK ? 4 : kinds[k] == SP_BDF2 || kinds[k] == SP_EULER ? 1 : 2;
         double *before = vector(&s.t, s.t.n);
         for (int step = 0; step < 6; step++) {
@@ -1712,13 +1860,16 @@ static void failed_steps_are_parted(void)
             double e[2][SP_WORK_COUNT];
             sp_integrator_energies(it, e[0]);
             sp_integrator_energies(small, e[1]);
-            CHECK(memcmp(sp_integrator_q(it), sp_integrator_q(small), (size_t)s.t.n * 8) == 0 && memcmp(sp_integrator_v(it), sp_integrator_v(small), (size_t)s.t.n * 8) == 0,
-                  "integrator %d, step %d: parts are not small steps: %g", (int)kinds[k], step, distance(s.t.n, sp_integrator_q(it), sp_integrator_q(small)));
-            CHECK(memcmp(e[0], e[1], sizeof e[0]) == 0, "integrator %d, step %d: energies %g %g %g %g and %g %g %g %g", (int)kinds[k], step, e[0][0], e[0][1], e[0][2], e[0][3], e[1][0], e[1][1],
-                  e[1][2], e[1][3]);
+            CHECK(memcmp(sp_integrator_q(it), sp_integrator_q(small), (size_t)s.t.n * 8) == 0 &&
+                      memcmp(sp_integrator_v(it), sp_integrator_v(small), (size_t)s.t.n * 8) == 0,
+                  "integrator %d, step %d: parts are not small steps: %g", (int)kinds[k], step,
+                  distance(s.t.n, sp_integrator_q(it), sp_integrator_q(small)));
+            CHECK(memcmp(e[0], e[1], sizeof e[0]) == 0, "integrator %d, step %d: energies %g %g %g %g and %g %g %g %g",
+                  (int)kinds[k], step, e[0][0], e[0][1], e[0][2], e[0][3], e[1][0], e[1][1], e[1][2], e[1][3]);
         }
         const sp_integrator_report *report = sp_integrator_reported(it);
-        CHECK(report->parted == 6 && report->smallest_part == 0.25 && report->steps == 6, "%lld parted, %g", (long long)report->parted, report->smallest_part);
+        CHECK(report->parted == 6 && report->smallest_part == 0.25 && report->steps == 6, "%lld parted, %g",
+              (long long)report->parted, report->smallest_part);
         CHECK(sp_integrator_time(it) == 6 * h, "time %g", sp_integrator_time(it));
         /* nothing works: the state stays */
         fail_below = linear ? 0 : INFINITY;
@@ -1726,13 +1877,17 @@ static void failed_steps_are_parted(void)
         memcpy(before, sp_integrator_q(it), (size_t)s.t.n * 8);
         const double left = balance(it);
         CHECK(sp_integrator_step(it) == SP_NUMERICAL, "a step that cannot be done was done");
-        CHECK(memcmp(before, sp_integrator_q(it), (size_t)s.t.n * 8) == 0, "integrator %d: a failed step moved the body", (int)kinds[k]);
+        CHECK(memcmp(before, sp_integrator_q(it), (size_t)s.t.n * 8) == 0,
+              "integrator %d: a failed step moved the body", (int)kinds[k]);
         CHECK_NEAR(balance(it), left, 1e-13);
         CHECK(sp_integrator_time(it) == 6 * h && report->steps == 6 && report->parted == 6, "a failed step counts");
         if (s.held) {
-            double *u = vector(&s.t, s.t.rows), *w = vector(&s.t, s.t.rows), *f = vector(&s.t, s.t.n), *g = vector(&s.t, s.t.n);
+            double *u = vector(&s.t, s.t.rows), *w = vector(&s.t, s.t.rows), *f = vector(&s.t, s.t.n),
+                   *g = vector(&s.t, s.t.n);
             drive_held(&s.d, 6 * h, u, w);
-            CHECK(memcmp(u, sp_integrator_held(it), (size_t)s.t.rows * 8) == 0 && memcmp(w, sp_integrator_held_velocity(it), (size_t)s.t.rows * 8) == 0, "held vertices went on without the body");
+            CHECK(memcmp(u, sp_integrator_held(it), (size_t)s.t.rows * 8) == 0 &&
+                      memcmp(w, sp_integrator_held_velocity(it), (size_t)s.t.rows * 8) == 0,
+                  "held vertices went on without the body");
             s.t.system.force(s.t.system.self, sp_integrator_q(it), f);
             s.t.system.hold(s.t.system.self, u, w);
             s.t.system.force(s.t.system.self, sp_integrator_q(it), g);
@@ -1742,7 +1897,8 @@ static void failed_steps_are_parted(void)
         fail_above = INFINITY;
         steps(it, 1); /* and goes on */
         steps(small, 4);
-        CHECK(distance(s.t.n, sp_integrator_q(it), sp_integrator_q(small)) < 0.05 * size(s.t.n, sp_integrator_q(small)), "a whole step is far from four");
+        CHECK(distance(s.t.n, sp_integrator_q(it), sp_integrator_q(small)) < 0.05 * size(s.t.n, sp_integrator_q(small)),
+              "a whole step is far from four");
         sp_integrator_free(it);
         sp_integrator_free(small);
         free_scene(&s);
@@ -1776,7 +1932,8 @@ static void hard_steps_are_parted(void)
 
 static void runs_go_on(void)
 {
-    static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_LINEAR_EULER, SP_BDF2, SP_CENTRAL, SP_STATIC, SP_ENERGY};
+    static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER,  SP_LINEAR_EULER, SP_BDF2,
+                                                    SP_CENTRAL, SP_STATIC, SP_ENERGY};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         const double h = kinds[k] == SP_CENTRAL ? 1.0 / 8192 : 1.0 / 512;
         double *q[3] = {0}, e[3][SP_WORK_COUNT];
@@ -1787,7 +1944,9 @@ static void runs_go_on(void)
             s.d.swing = 70;
             s.d.spring_from = 11.5 * h;
             s.d.spring_speed = 0.5;
-            s.d.v[1] = kinds[k] == SP_CENTRAL ? 3000 : 0; /* far off when springs set in: the limit of stability is that at rest */
+            s.d.v[1] = kinds[k] == SP_CENTRAL
+                           ? 3000
+                           : 0; /* far off when springs set in: the limit of stability is that at rest */
             n = s.t.n;
             if (run == 0)
                 for (int i = 0; i < 3; i++)
@@ -1808,13 +1967,15 @@ static void runs_go_on(void)
                 if (run == 2) {
                     CHECK_OK(sp_full_system_new(&context, &s.t.body, false, false, NULL, &other.system));
                     if (s.held)
-                        CHECK_OK(sp_full_system_grounds(&other.system, 1, sp_full_system_supports(&s.t.system)->grounds));
+                        CHECK_OK(
+                            sp_full_system_grounds(&other.system, 1, sp_full_system_supports(&s.t.system)->grounds));
                     s.d.acting = false;
                     s.d.t = &other;
                 }
                 it = begin_run(&other.system, &forcing, p, q1, v1);
                 CHECK_OK(sp_integrator_continue(it, first));
-                CHECK(sp_integrator_time(it) == 12 * h && sp_integrator_reported(it)->steps == 12, "time %g", sp_integrator_time(it));
+                CHECK(sp_integrator_time(it) == 12 * h && sp_integrator_reported(it)->steps == 12, "time %g",
+                      sp_integrator_time(it));
                 steps(it, 12);
             }
             memcpy(q[run], sp_integrator_q(it), (size_t)n * 8);
@@ -1827,18 +1988,24 @@ static void runs_go_on(void)
                 sp_full_system_free(&other.system);
             free_scene(&s);
         }
-        CHECK(memcmp(q[0], q[1], (size_t)(2 * n) * 8) == 0, "integrator %d: in two it moves otherwise: %g", (int)kinds[k], distance(n, q[0], q[1]));
-        CHECK(memcmp(e[0], e[1], sizeof e[0]) == 0, "integrator %d: in two it has other energies: %g %g %g %g and %g %g %g %g", (int)kinds[k], e[0][0], e[0][1], e[0][2], e[0][3], e[1][0], e[1][1],
-              e[1][2], e[1][3]);
-        /* another system starts anew: accelerations of the forces then, anchors of the next step, BDF2 with a step of Euler */
-        NOTE("integrator %d: another system ends %.1e of %.2g m off", (int)kinds[k], distance(n, q[2], q[0]), size(n, q[0]));
-        CHECK(distance(n, q[2], q[0]) <= 1e-2 * size(n, q[0]), "integrator %d: another system ends %g m off", (int)kinds[k], distance(n, q[2], q[0]));
+        CHECK(memcmp(q[0], q[1], (size_t)(2 * n) * 8) == 0, "integrator %d: in two it moves otherwise: %g",
+              (int)kinds[k], distance(n, q[0], q[1]));
+        CHECK(memcmp(e[0], e[1], sizeof e[0]) == 0,
+              "integrator %d: in two it has other energies: %g %g %g %g and %g %g %g %g", (int)kinds[k], e[0][0],
+              e[0][1], e[0][2], e[0][3], e[1][0], e[1][1], e[1][2], e[1][3]);
+        /* another system starts anew: accelerations of the forces then, anchors of the next step, BDF2 with a step of
+         * Euler */
+        NOTE("integrator %d: another system ends %.1e of %.2g m off", (int)kinds[k], distance(n, q[2], q[0]),
+             size(n, q[0]));
+        CHECK(distance(n, q[2], q[0]) <= 1e-2 * size(n, q[0]), "integrator %d: another system ends %g m off",
+              (int)kinds[k], distance(n, q[2], q[0]));
         for (int run = 0; run < 3; run++)
             free(q[run]);
     }
     oscillators o;
     const sp_forcing forcing = make_oscillators(&o, 1, (double[]){4});
-    sp_integrator *a = begin_run(&o.system, &forcing, with(SP_EULER, 0.1), NULL, NULL), *b = begin_run(&o.system, &forcing, with(SP_EULER, 0.2), NULL, NULL);
+    sp_integrator *a = begin_run(&o.system, &forcing, with(SP_EULER, 0.1), NULL, NULL),
+                  *b = begin_run(&o.system, &forcing, with(SP_EULER, 0.2), NULL, NULL);
     CHECK(sp_integrator_continue(b, a) == SP_USAGE, "another step was taken for the same");
     sp_integrator_free(a);
     sp_integrator_free(b);
@@ -1856,9 +2023,19 @@ static void same_bytes_for_any_threads(void)
             context.threads = threads;
             thing t;
             make_thing(6, 3, 3, 0.05, 0.1, (build){.young = 5e4, .poisson = 0.3, .linear = k == 1}, &t);
-            CHECK_OK(sp_full_system_grounds(&t.system, 1, &(sp_ground){{0, 0, 1}, 0.01, 300, 0.2, kinds[k] == SP_BDF2 ? 0 : 0.4}));
-            CHECK_OK(sp_full_system_solver(&t.system, k == 0 ? SP_SOLVER_REUSED : k == 3 ? SP_SOLVER_JACOBI : SP_SOLVER_DIRECT, 0));
-            drive d = {.t = &t, .force = weight(&t, 3, 0, -30), .shake = {0.01, 0.02, -0.01}, .beat = 50, .spring = {t.mesh.vertex_count - 1, {0.5, 0.1, 0.2}, 40}, .spring_speed = 1};
+            CHECK_OK(sp_full_system_grounds(&t.system, 1,
+                                            &(sp_ground){{0, 0, 1}, 0.01, 300, 0.2, kinds[k] == SP_BDF2 ? 0 : 0.4}));
+            CHECK_OK(sp_full_system_solver(&t.system,
+                                           k == 0   ? SP_SOLVER_REUSED
+                                           : k == 3 ? SP_SOLVER_JACOBI
+                                                    : SP_SOLVER_DIRECT,
+                                           0));
+            drive d = {.t = &t,
+                       .force = weight(&t, 3, 0, -30),
+                       .shake = {0.01, 0.02, -0.01},
+                       .beat = 50,
+                       .spring = {t.mesh.vertex_count - 1, {0.5, 0.1, 0.2}, 40},
+                       .spring_speed = 1};
             const sp_forcing forcing = driven(&d, true);
             sp_integrator *it = begin_run(&t.system, &forcing, scene_parameters(kinds[k], 4e-3), NULL, NULL);
             double state[SP_WORK_COUNT];
@@ -1871,7 +2048,8 @@ static void same_bytes_for_any_threads(void)
             if (!first)
                 first = all;
             else {
-                CHECK(memcmp(first, all, (size_t)(2 * t.n + SP_WORK_COUNT) * 8) == 0, "integrator %d: %d threads give other bytes", (int)kinds[k], threads);
+                CHECK(memcmp(first, all, (size_t)(2 * t.n + SP_WORK_COUNT) * 8) == 0,
+                      "integrator %d: %d threads give other bytes", (int)kinds[k], threads);
                 free(all);
             }
             sp_integrator_free(it);
@@ -1887,7 +2065,8 @@ static void steps_allocate_nothing(void)
 #if defined(__SANITIZE_ADDRESS__)
     SKIP("sanitizers have their own malloc");
 #endif
-    static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_BDF2, SP_LINEAR_EULER, SP_CENTRAL, SP_STATIC};
+    static const enum sp_integrator_kind kinds[] = {SP_NEWMARK,      SP_EULER,   SP_BDF2,
+                                                    SP_LINEAR_EULER, SP_CENTRAL, SP_STATIC};
     long taken = 0; /* by the first, which is direct */
     for (size_t k = 0; k < 6; k++)
         for (int solver = SP_SOLVER_DIRECT; solver <= SP_SOLVER_REUSED; solver++) {
@@ -1904,7 +2083,8 @@ static void steps_allocate_nothing(void)
             int64_t solves, products, factorizations, later;
             long before = allocations;
             s.t.system.matrix_start(s.t.system.self, 1);
-            const int status = real_factor(s.t.system.self); /* what CHOLMOD takes for itself, and gives back, in a factorization */
+            const int status =
+                real_factor(s.t.system.self); /* what CHOLMOD takes for itself, and gives back, in a factorization */
             sp_full_system_solves(&s.t.system, &solves, &products, &factorizations);
             const long each = allocations - before;
             CHECK(status == SP_OK && (solver != SP_SOLVER_JACOBI || each == 0), "%ld allocations", each);
@@ -1916,8 +2096,9 @@ static void steps_allocate_nothing(void)
             before = allocations - before;
             sp_full_system_solves(&s.t.system, &solves, &products, &later);
             taken = taken ? taken : each;
-            CHECK(before == taken * (later - factorizations), "integrator %d, solver %d: %ld allocations in %lld factorizations, of which one takes %ld", (int)kinds[k], solver, before,
-                  (long long)(later - factorizations), taken);
+            CHECK(before == taken * (later - factorizations),
+                  "integrator %d, solver %d: %ld allocations in %lld factorizations, of which one takes %ld",
+                  (int)kinds[k], solver, before, (long long)(later - factorizations), taken);
             sp_integrator_free(it);
             free_scene(&s);
         }

@@ -1,4 +1,5 @@
-/* AᵀA and AᵀB in the versions for all widths of registers that this processor has, not only in the one that it takes. */
+/* AᵀA and AᵀB in the versions for all widths of registers that this processor has, not only in the one that it takes.
+ */
 #define sp_gram_add tested_gram_add
 #define sp_gram_add_two tested_gram_add_two
 #include "linear/gram.c"
@@ -6,7 +7,8 @@
 #include "base/random.h"
 #include "test.h"
 
-typedef void (*sum)(int64_t rows, int64_t m, const double *A, int64_t lda, const double *B, int64_t ldb, double *C, int64_t ldc);
+typedef void (*sum)(int64_t rows, int64_t m, const double *A, int64_t lda, const double *B, int64_t ldb, double *C,
+                    int64_t ldc);
 
 enum { MOST = 260, ROWS = 1100, LDA = ROWS + 3, LDB = ROWS + 5, LDC = MOST + 2 };
 

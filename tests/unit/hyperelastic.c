@@ -88,10 +88,12 @@ static void dense_tangent(sp_body *body, const double *u, double *f, double *den
     sp_sparse_free(&K);
 }
 
-/* Stiffness at rest, both parts of the tangent and the force of the neo-Hookean law under u = 0.1 (x² z, y² z, y z − z³), all to the digits that are printed. */
+/* Stiffness at rest, both parts of the tangent and the force of the neo-Hookean law under u = 0.1 (x² z, y² z, y z −
+ * z³), all to the digits that are printed. */
 static void published_hexahedron(void)
 {
-    static const double X[24] = {0, 0, 0, 1.2, 0, -.1, -.05, 1.1, 0, 1, .9, .1, 0, 0, 1.03, 1.2, 0, 1.1, -.05, 1.01, .9, 1, .95, .81};
+    static const double X[24] = {0, 0, 0,    1.2, 0, -.1, -.05, 1.1,  0,  1, .9,  .1,
+                                 0, 0, 1.03, 1.2, 0, 1.1, -.05, 1.01, .9, 1, .95, .81};
     const double digits = 5e-5; /* half a unit of the fifth, relative */
     double rest[576], material[576], geometric[576], force[576], K[576], u[24] = {0}, f[24], worst[3] = {0};
     if (!test_meshes())
@@ -104,7 +106,8 @@ static void published_hexahedron(void)
     mesh.materials[0].law = SP_LAW_NEO_HOOKEAN;
     mesh.materials[0].young = 7e6;
     CHECK_OK(sp_body_new(&context, &mesh, &body));
-    if (read_entries("2", true, rest) && read_entries("5", true, material) && read_entries("11", true, geometric) && read_entries("7", false, force)) {
+    if (read_entries("2", true, rest) && read_entries("5", true, material) && read_entries("11", true, geometric) &&
+        read_entries("7", false, force)) {
         dense_tangent(&body, u, f, K);
         for (int k = 0; k < 576; k++)
             worst[0] = fmax(worst[0], fabs(K[k] - rest[k]) / fmax(1, fabs(rest[k])));
@@ -116,10 +119,12 @@ static void published_hexahedron(void)
         }
         dense_tangent(&body, u, f, K);
         for (int k = 0; k < 576; k++)
-            worst[1] = fmax(worst[1], fabs(K[k] - material[k] - geometric[k]) / (fabs(material[k]) + fabs(geometric[k])));
+            worst[1] =
+                fmax(worst[1], fabs(K[k] - material[k] - geometric[k]) / (fabs(material[k]) + fabs(geometric[k])));
         for (int k = 0; k < 24; k++)
             worst[2] = fmax(worst[2], fabs(f[k] + force[k]) / fabs(force[k]));
-        NOTE("relative to each printed number: stiffness at rest %.1e, tangent %.1e, force %.1e", worst[0], worst[1], worst[2]);
+        NOTE("relative to each printed number: stiffness at rest %.1e, tangent %.1e, force %.1e", worst[0], worst[1],
+             worst[2]);
         for (int k = 0; k < 3; k++)
             CHECK(worst[k] <= digits, "number %d: %g", k, worst[k]);
     }
@@ -129,7 +134,8 @@ static void published_hexahedron(void)
 
 /* ---- Cook's membrane at finite strain (deal.II code gallery; recomputed, ../shared/meshes/README.md) ---- */
 
-/* n × n × 1 hexahedra between (0,0), (48,44), (48,60), (0,44) mm, thickness 1, without motion across; u [3·vertices] its equilibrium under 1 N on the right edge. */
+/* n × n × 1 hexahedra between (0,0), (48,44), (48,60), (0,44) mm, thickness 1, without motion across; u [3·vertices]
+ * its equilibrium under 1 N on the right edge. */
 static double cook(int n, sp_equilibrium_report *report)
 {
     sp_mesh mesh;
@@ -167,7 +173,8 @@ static void cooks_membrane(void)
     for (int k = 0; k < 5; k++) {
         sp_equilibrium_report report;
         double deflection = cook(2 << k, &report);
-        NOTE("n = %d: %.7f mm, %lld load steps, %lld iterations, %lld halvings", 2 << k, deflection, (long long)report.load_steps, (long long)report.iterations, (long long)report.halvings);
+        NOTE("n = %d: %.7f mm, %lld load steps, %lld iterations, %lld halvings", 2 << k, deflection,
+             (long long)report.load_steps, (long long)report.iterations, (long long)report.halvings);
         CHECK_NEAR(deflection, expected[k], 0.51e-6);
     }
 }
@@ -205,7 +212,8 @@ static void stretched_bars(void)
     CHECK_NEAR(end_force(SP_LAW_NEO_HOOKEAN, 1.5), 2.6479612347602295, 1e-11);
     CHECK_NEAR(end_force(SP_LAW_STVK, 1), 3.629629629629627, 1e-11);
     CHECK_NEAR(end_force(SP_LAW_STVK, -1), -1.2962962962962954, 1e-11);
-    /* linear in the stretch where the rotation stays I: lateral stretches b with λ(s + 2b − 3) + 2μ(b − 1) = 0, so the stress is E(s − 1) */
+    /* linear in the stretch where the rotation stays I: lateral stretches b with λ(s + 2b − 3) + 2μ(b − 1) = 0, so the
+     * stress is E(s − 1) */
     CHECK_NEAR(end_force(SP_LAW_COROTATIONAL, 1.5), 7 * 0.5, 1e-11);
     CHECK_NEAR(end_force(SP_LAW_COROTATIONAL, -1), -7.0 / 3, 1e-11);
 }
@@ -245,7 +253,8 @@ static void loaded_bars(void)
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             for (int c = 0; c < 3; c++)
                 worst = fmax(worst, fabs(u[3 * v + c] - ((c ? across : along) - 1) * mesh.vertices[3 * v + c]));
-        NOTE("%s: stretches within %.1e, %lld iterations", tets ? "tetrahedra" : "hexahedra", worst, (long long)report.iterations);
+        NOTE("%s: stretches within %.1e, %lld iterations", tets ? "tetrahedra" : "hexahedra", worst,
+             (long long)report.iterations);
         CHECK(worst < 2e-8, "off by %g", worst); /* eight digits of the stretches, twice as long */
         sp_pool_free(&pool);
         sp_body_free(&body);
@@ -307,7 +316,8 @@ static void patch_test(void)
             sp_equilibrium_report report;
             make_patch(tets, &material, &mesh);
             int64_t rows = 3 * mesh.vertex_count, held[64], held_count = 0;
-            double *linear = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *none = calloc((size_t)rows, 8), volume = 0;
+            double *linear = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
+                   *none = calloc((size_t)rows, 8), volume = 0;
             for (int64_t v = 0; v < mesh.vertex_count; v++) {
                 for (int i = 0; i < 3; i++)
                     for (int j = 0; j < 3; j++)
@@ -321,7 +331,8 @@ static void patch_test(void)
             CHECK_OK(sp_body_new(&context, &mesh, &body));
             for (int64_t e = 0; e < sp_mesh_element_count(&mesh); e++)
                 volume += sp_mesh_element_volume(&mesh, e);
-            double energy = sp_elastic_force(&context, &body, linear, f), expected = volume * density_of(&material, G), inner = 0;
+            double energy = sp_elastic_force(&context, &body, linear, f), expected = volume * density_of(&material, G),
+                   inner = 0;
             for (int64_t v = 0; v < mesh.vertex_count; v++)
                 for (int c = 0; c < 3 && !outer(v); c++)
                     inner = fmax(inner, fabs(f[3 * v + c]));
@@ -372,7 +383,8 @@ static void rigid_motions(void)
 
 /* ---- every law: derivatives on a mixed mesh ---- */
 
-/* Every second hexahedron of a distorted box in six tetrahedra around its diagonal; two regions, each with elements of both kinds. */
+/* Every second hexahedron of a distorted box in six tetrahedra around its diagonal; two regions, each with elements of
+ * both kinds. */
 static void make_mixed(int nx, int ny, int nz, const sp_material *first, const sp_material *second, sp_mesh *mesh)
 {
     static const int kuhn[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6}, {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}};
@@ -404,7 +416,8 @@ static void make_mixed(int nx, int ny, int nz, const sp_material *first, const s
 /* error[0] for the step, error[1] for half of it: of second order or rounding. */
 static void check_order(const char *what, const sp_mesh *mesh, const double error[2], double size)
 {
-    CHECK(error[1] < 1e-5 * size && (error[1] < 1e-10 * size || fabs(log2(error[0] / error[1]) - 2) < 0.1), "%s beside %s: %s has errors %g and %g of %g", sp_law_name(mesh->materials[0].law),
+    CHECK(error[1] < 1e-5 * size && (error[1] < 1e-10 * size || fabs(log2(error[0] / error[1]) - 2) < 0.1),
+          "%s beside %s: %s has errors %g and %g of %g", sp_law_name(mesh->materials[0].law),
           sp_law_name(mesh->materials[1].law), what, error[0], error[1], size);
 }
 
@@ -426,17 +439,21 @@ static void combine(int64_t count, double a, const double *x, double b, const do
 static void first_derivatives(sp_body *body, const double *u, const double *d)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
-    double *f = calloc((size_t)rows, 8), *moved = calloc((size_t)rows, 8), *plus = calloc((size_t)rows, 8), *minus = calloc((size_t)rows, 8), *Kd = calloc((size_t)rows, 8),
-           *times = calloc((size_t)rows, 8), slope = 0, error[2][2];
+    double *f = calloc((size_t)rows, 8), *moved = calloc((size_t)rows, 8), *plus = calloc((size_t)rows, 8),
+           *minus = calloc((size_t)rows, 8), *Kd = calloc((size_t)rows, 8), *times = calloc((size_t)rows, 8), slope = 0,
+           error[2][2];
     sp_sparse K;
     CHECK_OK(sp_body_pattern(&context, body));
     CHECK_OK(sp_body_matrix(&context, body, &K));
-    double energy = sp_elastic_tangent(&context, body, u, 1, false, f, &K), other = sp_elastic_force(&context, body, u, plus);
+    double energy = sp_elastic_tangent(&context, body, u, 1, false, f, &K),
+           other = sp_elastic_force(&context, body, u, plus);
     CHECK_NEAR(energy, other, 1e-14 * energy);
-    CHECK(largest(rows, f, plus) < 1e-14 * largest(rows, f, NULL), "forces of both differ by %g", largest(rows, f, plus));
+    CHECK(largest(rows, f, plus) < 1e-14 * largest(rows, f, NULL), "forces of both differ by %g",
+          largest(rows, f, plus));
     sp_sparse_times(&context, &K, 1, d, Kd);
     sp_elastic_tangent_times(&context, body, u, d, times);
-    CHECK(largest(rows, Kd, times) < 1e-13 * largest(rows, Kd, NULL), "products differ by %g of %g", largest(rows, Kd, times), largest(rows, Kd, NULL));
+    CHECK(largest(rows, Kd, times) < 1e-13 * largest(rows, Kd, NULL), "products differ by %g of %g",
+          largest(rows, Kd, times), largest(rows, Kd, NULL));
     for (int64_t i = 0; i < rows; i++)
         slope += f[i] * d[i];
     for (int s = 0; s < 2; s++) {
@@ -460,7 +477,8 @@ static double second_derivatives(sp_body *body, const double *U)
 {
     static const int64_t pair[6] = {0, 0, 0, 1, 1, 0};
     int64_t rows = 3 * body->mesh->vertex_count;
-    double *H = calloc((size_t)(3 * rows), 8), *moved = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *difference = calloc((size_t)(2 * rows), 8), error[2];
+    double *H = calloc((size_t)(3 * rows), 8), *moved = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
+           *difference = calloc((size_t)(2 * rows), 8), error[2];
     CHECK_OK(sp_elastic_second(&context, body, 2, U, 3, pair, H));
     double asymmetry = largest(rows, H + rows, H + 2 * rows) / largest(rows, H + rows, NULL);
     for (int c = 0; c < 2; c++) {
@@ -478,7 +496,8 @@ static double second_derivatives(sp_body *body, const double *U)
         }
         check_order("the second derivative", body->mesh, error, 10 * largest(rows, H + c * rows, NULL));
         combine(rows, -1.0 / 3, difference, 4.0 / 3, difference + rows, f); /* without the error of second order */
-        CHECK(largest(rows, f, H + c * rows) < 1e-7 * largest(rows, f, NULL), "extrapolated: off by %g of %g", largest(rows, f, H + c * rows), largest(rows, f, NULL));
+        CHECK(largest(rows, f, H + c * rows) < 1e-7 * largest(rows, f, NULL), "extrapolated: off by %g of %g",
+              largest(rows, f, H + c * rows), largest(rows, f, NULL));
     }
     free(H), free(moved), free(f), free(difference);
     return asymmetry;
@@ -504,10 +523,12 @@ static void derivatives_on_a_mixed_mesh(void)
         free(U);
     }
     NOTE("asymmetry of second derivatives %.1e", asymmetry);
-    CHECK(asymmetry < 1e-11, "%g", asymmetry); /* which shows their error: quadratic ones are exact, others differences */
+    CHECK(asymmetry < 1e-11, "%g",
+          asymmetry); /* which shows their error: quadratic ones are exact, others differences */
 }
 
-/* Forces, products and matrices have the same bytes for 1, 2 and 4 threads; the mesh is large enough that threads are used for all of them. */
+/* Forces, products and matrices have the same bytes for 1, 2 and 4 threads; the mesh is large enough that threads are
+ * used for all of them. */
 static void threads_change_nothing(void)
 {
     sp_material first = test_law(SP_LAW_STABLE_NEO_HOOKEAN), second = test_law(SP_LAW_COROTATIONAL);

@@ -1,10 +1,10 @@
-/* What follows from a body's own inertia: the flexibility of anchored and free bodies, inertia forces, Krylov inertia modes with their two
- * orthogonalizations, inertia derivatives of any order. */
+/* What follows from a body's own inertia: the flexibility of anchored and free bodies, inertia forces, Krylov inertia
+ * modes with their two orthogonalizations, inertia derivatives of any order. */
+#include "basis/inertia.h"
 #include "assembly/elastic.h"
 #include "basis/angles.h"
 #include "basis/derivatives.h"
 #include "basis/flexibility.h"
-#include "basis/inertia.h"
 #include "basis/modes.h"
 #include "bodies.h"
 #include "linear/blas.h"
@@ -48,7 +48,8 @@ static void make_world(int nx, int ny, int nz, double distort, bool held, enum s
         w->node[i] = w->body.free[i] / 3;
     CHECK_OK(sp_rigid_motions(&context, &w->body, &w->M, w->rigid, &w->rigid_count));
     CHECK(w->rigid_count == (held ? 0 : 6), "%lld rigid motions", (long long)w->rigid_count);
-    CHECK_OK(sp_flexibility_new(&context, &w->K, &w->M, w->node, w->rigid_count, w->rigid, complement, NULL, &w->flexibility));
+    CHECK_OK(sp_flexibility_new(&context, &w->K, &w->M, w->node, w->rigid_count, w->rigid, complement, NULL,
+                                &w->flexibility));
 }
 
 static void end_world(world *w)
@@ -84,7 +85,8 @@ static void solve_bordered(const world *w, const double *C, const double *D, con
         }
         b[row] = f[row];
     }
-    CHECK(LAPACKE_dgesv(LAPACK_COL_MAJOR, (int)size, 1, A, (int)size, pivot, b, (int)size) == 0, "the bordered system is singular");
+    CHECK(LAPACKE_dgesv(LAPACK_COL_MAJOR, (int)size, 1, A, (int)size, pivot, b, (int)size) == 0,
+          "the bordered system is singular");
     memcpy(u, b, (size_t)n * 8);
     free(A), free(b), free(pivot);
 }
@@ -94,7 +96,8 @@ static void pinning_solves_the_bordered_system(void)
     for (int printed = 0; printed <= 1; printed++) {
         world w;
         make_world(4, 2, 2, 0.15, false, printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, &w);
-        double *f = calloc((size_t)w.n, 8), *u = calloc((size_t)w.n, 8), *expected = calloc((size_t)w.n, 8), *MR = calloc((size_t)(6 * w.n), 8);
+        double *f = calloc((size_t)w.n, 8), *u = calloc((size_t)w.n, 8), *expected = calloc((size_t)w.n, 8),
+               *MR = calloc((size_t)(6 * w.n), 8);
         random_field(w.n, 3, f);
         sp_sparse_times(&context, &w.M, 6, w.rigid, MR);
         const double *border = printed ? w.rigid : MR;
@@ -116,7 +119,8 @@ static void inertia_forces_sum_to_what_rigid_mechanics_says(void)
     world w;
     make_world(5, 3, 2, 0, false, SP_COMPLEMENT_MASS, &w);
     int field[SP_INERTIA_FIELDS];
-    double *f = calloc((size_t)(SP_INERTIA_FIELDS * w.n), 8), mass = 1000 * 0.2 * 0.2 * 0.2 * 30, side[3] = {1.0, 0.6, 0.4};
+    double *f = calloc((size_t)(SP_INERTIA_FIELDS * w.n), 8), mass = 1000 * 0.2 * 0.2 * 0.2 * 30,
+           side[3] = {1.0, 0.6, 0.4};
     for (int i = 0; i < SP_INERTIA_FIELDS; i++)
         field[i] = i;
     CHECK_OK(sp_inertia_forces(&context, &w.body, SP_INERTIA_FIELDS, field, f));
@@ -135,7 +139,9 @@ static void inertia_forces_sum_to_what_rigid_mechanics_says(void)
         }
         for (int c = 0; c < 3; c++) {
             CHECK_NEAR(sum[c], i == c ? mass : 0, 1e-10 * mass);
-            double about = i == 3 + c ? mass / 12 * (side[(c + 1) % 3] * side[(c + 1) % 3] + side[(c + 2) % 3] * side[(c + 2) % 3]) : 0;
+            double about =
+                i == 3 + c ? mass / 12 * (side[(c + 1) % 3] * side[(c + 1) % 3] + side[(c + 2) % 3] * side[(c + 2) % 3])
+                           : 0;
             if (i < 9) /* a turning box of unlike sides does feel a torque from a skew axis */
                 CHECK_NEAR(torque[c], about, 1e-10 * mass);
             /* ∫ρ a_c X_d of the centrifugal fields about the axes of the box */
@@ -193,32 +199,40 @@ static void inertia_modes_span_the_krylov_space(void)
         int field[WIDTH];
         for (int i = 0; i < WIDTH; i++)
             field[i] = held ? i : 6 + i;
-        double *F = calloc((size_t)(WIDTH * w.n), 8), *naive = calloc((size_t)(COUNT * w.n), 8), *U = calloc((size_t)(COUNT * w.n), 8);
+        double *F = calloc((size_t)(WIDTH * w.n), 8), *naive = calloc((size_t)(COUNT * w.n), 8),
+               *U = calloc((size_t)(COUNT * w.n), 8);
         CHECK_OK(sp_inertia_forces(&context, &w.body, WIDTH, field, F));
         naive_krylov(&w, WIDTH, F, ORDER, naive);
         sp_sparse_inner inner;
         CHECK_OK(sp_sparse_inner_new(&context, &w.body, 40, &inner));
         for (int method = 0; method <= 2; method++) {
-            sp_krylov_parameters parameters = {.count = COUNT, .orthogonalization = (enum sp_orthogonalization)method, .culling = 1e-3, .inner = &inner};
+            sp_krylov_parameters parameters = {.count = COUNT,
+                                               .orthogonalization = (enum sp_orthogonalization)method,
+                                               .culling = 1e-3,
+                                               .inner = &inner};
             sp_krylov_report report;
             int64_t columns;
             CHECK_OK(sp_inertia_modes(&context, w.flexibility, &w.M, WIDTH, F, &parameters, U, &columns, &report));
-            CHECK(columns == COUNT && report.order == ORDER && report.solves == COUNT, "%lld columns, order %lld", (long long)columns, (long long)report.order);
+            CHECK(columns == COUNT && report.order == ORDER && report.solves == COUNT, "%lld columns, order %lld",
+                  (long long)columns, (long long)report.order);
             double angle = largest_angle(&w, COUNT, U, COUNT, naive);
-            NOTE("%s, method %d: angle to the naive space %.1e, orthonormal to %.1e, cosine before %.3f", held ? "anchored" : "free", method, angle, report.orthogonality,
-                 report.cosine);
-            CHECK(angle < 1e-4, "spans differ by %g", angle); /* the naive columns carry the space to about the root of rounding */
+            NOTE("%s, method %d: angle to the naive space %.1e, orthonormal to %.1e, cosine before %.3f",
+                 held ? "anchored" : "free", method, angle, report.orthogonality, report.cosine);
+            CHECK(angle < 1e-4, "spans differ by %g",
+                  angle); /* the naive columns carry the space to about the root of rounding */
             if (method == SP_ORTHOGONAL_EXACT)
                 CHECK(report.orthogonality < 1e-12, "orthonormal to %g", report.orthogonality);
             else
-                CHECK(report.orthogonality > 1e-6, "an approximate method cannot be orthonormal to %g", report.orthogonality);
+                CHECK(report.orthogonality > 1e-6, "an approximate method cannot be orthonormal to %g",
+                      report.orthogonality);
             if (method == SP_ORTHOGONAL_REDUCED)
                 CHECK(report.orthogonality < 0.7, "orthonormal to %g", report.orthogonality);
         }
         /* the low eigenvectors are in it: that is why it serves in their place */
         double eigenvalue[10], residual[10], *mode = calloc((size_t)(10 * w.n), 8);
         sp_modes_report report;
-        CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, w.rigid_count, w.rigid, &(sp_modes_parameters){.count = w.rigid_count + 2}, eigenvalue, mode, residual, &report));
+        CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, w.rigid_count, w.rigid,
+                          &(sp_modes_parameters){.count = w.rigid_count + 2}, eigenvalue, mode, residual, &report));
         double angle = largest_angle(&w, 2, mode + w.rigid_count * w.n, COUNT, U);
         NOTE("first two eigenvectors are %.1e rad from it", angle);
         if (held)
@@ -234,40 +248,51 @@ static void an_exhausted_space_ends(void)
 {
     world w;
     make_world(4, 2, 2, 0.1, true, SP_COMPLEMENT_MASS, &w);
-    double eigenvalue[3], residual[3], *mode = calloc((size_t)(3 * w.n), 8), *F = calloc((size_t)(2 * w.n), 8), *U = calloc((size_t)(8 * w.n), 8);
+    double eigenvalue[3], residual[3], *mode = calloc((size_t)(3 * w.n), 8), *F = calloc((size_t)(2 * w.n), 8),
+                                       *U = calloc((size_t)(8 * w.n), 8);
     sp_modes_report modes_report;
-    CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, 0, w.rigid, &(sp_modes_parameters){.count = 3}, eigenvalue, mode, residual, &modes_report));
+    CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, 0, w.rigid, &(sp_modes_parameters){.count = 3}, eigenvalue, mode,
+                      residual, &modes_report));
     sp_sparse_times(&context, &w.M, 2, mode, F);
     sp_krylov_report report;
     int64_t columns;
-    CHECK_OK(sp_inertia_modes(&context, w.flexibility, &w.M, 2, F, &(sp_krylov_parameters){.count = 8}, U, &columns, &report));
-    CHECK(columns == 2 && report.dependent == 2, "%lld columns, %lld dependent", (long long)columns, (long long)report.dependent);
+    CHECK_OK(sp_inertia_modes(&context, w.flexibility, &w.M, 2, F, &(sp_krylov_parameters){.count = 8}, U, &columns,
+                              &report));
+    CHECK(columns == 2 && report.dependent == 2, "%lld columns, %lld dependent", (long long)columns,
+          (long long)report.dependent);
     memset(F, 0, (size_t)(2 * w.n) * 8);
-    CHECK(sp_inertia_modes(&context, w.flexibility, &w.M, 2, F, &(sp_krylov_parameters){.count = 8}, U, &columns, &report) == SP_INPUT, "no load gave modes");
+    CHECK(sp_inertia_modes(&context, w.flexibility, &w.M, 2, F, &(sp_krylov_parameters){.count = 8}, U, &columns,
+                           &report) == SP_INPUT,
+          "no load gave modes");
     free(mode), free(F), free(U);
     end_world(&w);
 }
 
-/* With every vertex a sample the sparse inner product is the lumped mass, and without culling reduced mass-MGS is Gram–Schmidt in it. */
+/* With every vertex a sample the sparse inner product is the lumped mass, and without culling reduced mass-MGS is
+ * Gram–Schmidt in it. */
 static void all_samples_make_it_exact(void)
 {
     world w;
     make_world(4, 3, 2, 0, false, SP_COMPLEMENT_MASS, &w);
     sp_sparse_inner inner;
     CHECK_OK(sp_sparse_inner_new(&context, &w.body, w.mesh.vertex_count, &inner));
-    CHECK(inner.count == w.mesh.vertex_count, "%lld samples of %lld vertices", (long long)inner.count, (long long)w.mesh.vertex_count);
+    CHECK(inner.count == w.mesh.vertex_count, "%lld samples of %lld vertices", (long long)inner.count,
+          (long long)w.mesh.vertex_count);
     double total = 0;
     for (int64_t i = 0; i < inner.count; i++)
         total += inner.root[i] * inner.root[i];
     CHECK_NEAR(total, 1000 * 0.2 * 0.2 * 0.2 * 24, 1e-9);
     enum { COUNT = 9, BEFORE = 4 };
-    double *W = calloc((size_t)(COUNT * w.n), 8), *Y = calloc((size_t)(3 * inner.count * COUNT), 8), *mass = calloc((size_t)w.mesh.vertex_count, 8), cosine = 0;
+    double *W = calloc((size_t)(COUNT * w.n), 8), *Y = calloc((size_t)(3 * inner.count * COUNT), 8),
+           *mass = calloc((size_t)w.mesh.vertex_count, 8), cosine = 0;
     int64_t done = 0, culled = 0;
     random_field(COUNT * w.n, 5, W);
     sp_body_vertex_mass(&w.body, mass);
     CHECK_OK(sp_reduced_mgs(&context, &inner, 0, w.n, 0, W, BEFORE, W, Y, &done, &culled, &cosine));
-    CHECK_OK(sp_reduced_mgs(&context, &inner, 0, w.n, BEFORE, W, COUNT - BEFORE, W + BEFORE * w.n, Y, &done, &culled, &cosine));
-    CHECK(done == COUNT * (COUNT - 1) / 2 && culled == 0, "%lld subtractions, %lld culled", (long long)done, (long long)culled);
+    CHECK_OK(sp_reduced_mgs(&context, &inner, 0, w.n, BEFORE, W, COUNT - BEFORE, W + BEFORE * w.n, Y, &done, &culled,
+                            &cosine));
+    CHECK(done == COUNT * (COUNT - 1) / 2 && culled == 0, "%lld subtractions, %lld culled", (long long)done,
+          (long long)culled);
     double worst = 0;
     for (int a = 0; a < COUNT; a++)
         for (int b = 0; b < COUNT; b++) {
@@ -281,14 +306,16 @@ static void all_samples_make_it_exact(void)
     double before = W[7];
     done = culled = 0;
     CHECK_OK(sp_reduced_mgs(&context, &inner, 1.5, w.n, 0, W, COUNT, W, Y, &done, &culled, &cosine));
-    CHECK(done == 0 && culled == COUNT * (COUNT - 1) / 2, "%lld subtractions, %lld culled", (long long)done, (long long)culled);
+    CHECK(done == 0 && culled == COUNT * (COUNT - 1) / 2, "%lld subtractions, %lld culled", (long long)done,
+          (long long)culled);
     CHECK_NEAR(W[7], before, 1e-12);
     sp_sparse_inner_free(&inner);
     free(W), free(Y), free(mass);
     end_world(&w);
 }
 
-/* The sum over boxes meets the mass integral as boxes shrink: a smooth product of fields, error over the number of samples. */
+/* The sum over boxes meets the mass integral as boxes shrink: a smooth product of fields, error over the number of
+ * samples. */
 static void sparse_inner_products_converge(void)
 {
     world w;
@@ -331,8 +358,9 @@ static void choosing_takes_the_heaviest(void)
     const int64_t expected[5][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}};
     CHECK(order.count == 5 && pair.count == 10, "%lld derivatives", (long long)order.count);
     for (int64_t c = 0; c < order.count && c < 5; c++)
-        CHECK(((int64_t *)pair.data)[2 * c] == expected[c][0] && ((int64_t *)pair.data)[2 * c + 1] == expected[c][1], "derivative %lld is (%lld, %lld)", (long long)c,
-              (long long)((int64_t *)pair.data)[2 * c], (long long)((int64_t *)pair.data)[2 * c + 1]);
+        CHECK(((int64_t *)pair.data)[2 * c] == expected[c][0] && ((int64_t *)pair.data)[2 * c + 1] == expected[c][1],
+              "derivative %lld is (%lld, %lld)", (long long)c, (long long)((int64_t *)pair.data)[2 * c],
+              (long long)((int64_t *)pair.data)[2 * c + 1]);
     for (int64_t most = 1; most <= 300; most += 13) {
         pair.count = order.count = 0;
         CHECK_OK(sp_inertia_derivatives_choose(&context, 4, weight, 3, most, &pair, &order));
@@ -342,7 +370,8 @@ static void choosing_takes_the_heaviest(void)
         double value[300], lightest = INFINITY;
         for (int64_t c = 0; c < order.count; c++) {
             bool first = p[2 * c + 1] < 4;
-            CHECK(p[2 * c + 1] < 4 + c && o[c] == (first ? 1 : 1 + o[p[2 * c + 1] - 4]), "derivative %lld is made of %lld", (long long)c, (long long)p[2 * c + 1]);
+            CHECK(p[2 * c + 1] < 4 + c && o[c] == (first ? 1 : 1 + o[p[2 * c + 1] - 4]),
+                  "derivative %lld is made of %lld", (long long)c, (long long)p[2 * c + 1]);
             value[c] = weight[p[2 * c]] * (first ? weight[p[2 * c + 1]] : value[p[2 * c + 1] - 4]);
             lightest = fmin(lightest, value[c]);
         }
@@ -357,7 +386,8 @@ static void choosing_takes_the_heaviest(void)
                         heavier += weight[i] * weight[j] * weight[k] * weight[l] > lightest * (1 + 1e-12);
                 }
             }
-        CHECK(heavier <= order.count, "%lld are heavier than the lightest of %lld", (long long)heavier, (long long)order.count);
+        CHECK(heavier <= order.count, "%lld are heavier than the lightest of %lld", (long long)heavier,
+              (long long)order.count);
     }
     sp_list_free(&pair);
     sp_list_free(&order);
@@ -370,9 +400,11 @@ static void derivatives_solve_their_equation(void)
         make_world(5, 3, 2, 0.1, held, SP_COMPLEMENT_MASS, &w);
         enum { MODES = 3, MOST = 20 };
         int64_t rows = 3 * w.mesh.vertex_count, n = w.n, count = w.rigid_count + MODES;
-        double eigenvalue[9], residual[9], weight[MODES], *mode = calloc((size_t)(count * n), 8), *all = calloc((size_t)((MODES + MOST) * rows), 8);
+        double eigenvalue[9], residual[9], weight[MODES], *mode = calloc((size_t)(count * n), 8),
+                                                          *all = calloc((size_t)((MODES + MOST) * rows), 8);
         sp_modes_report modes_report;
-        CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, w.rigid_count, w.rigid, &(sp_modes_parameters){.count = count}, eigenvalue, mode, residual, &modes_report));
+        CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, w.rigid_count, w.rigid, &(sp_modes_parameters){.count = count},
+                          eigenvalue, mode, residual, &modes_report));
         for (int i = 0; i < MODES; i++) {
             sp_body_spread(&w.body, mode + (w.rigid_count + i) * n, all + i * rows);
             weight[i] = eigenvalue[w.rigid_count] / eigenvalue[w.rigid_count + i];
@@ -380,10 +412,13 @@ static void derivatives_solve_their_equation(void)
         sp_list pair = {0}, order = {0};
         CHECK_OK(sp_inertia_derivatives_choose(&context, MODES, weight, 2, MOST, &pair, &order));
         sp_inertia_derivatives_report report;
-        CHECK_OK(sp_inertia_derivatives(&context, &w.body, &w.K, w.flexibility, MODES, order.count, pair.data, all, &report));
+        CHECK_OK(sp_inertia_derivatives(&context, &w.body, &w.K, w.flexibility, MODES, order.count, pair.data, all,
+                                        &report));
         CHECK(report.residual < 1e-10, "residual %g", report.residual);
         /* (H:u)v is the derivative of K(su)v at s = 0, and K is quadratic: the central quotient is exact */
-        double *u = calloc((size_t)rows, 8), *plus = calloc((size_t)rows, 8), *minus = calloc((size_t)rows, 8), *load = calloc((size_t)n, 8), *V = calloc((size_t)n, 8), *KV = calloc((size_t)n, 8), *MV = calloc((size_t)n, 8), worst = 0;
+        double *u = calloc((size_t)rows, 8), *plus = calloc((size_t)rows, 8), *minus = calloc((size_t)rows, 8),
+               *load = calloc((size_t)n, 8), *V = calloc((size_t)n, 8), *KV = calloc((size_t)n, 8),
+               *MV = calloc((size_t)n, 8), worst = 0;
         for (int64_t c = 0; c < order.count; c++) {
             const int64_t *p = (int64_t *)pair.data + 2 * c;
             for (int sign = 1; sign >= -1; sign -= 2) {

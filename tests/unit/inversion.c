@@ -41,7 +41,8 @@ static void finish_scene(scene *s, enum sp_law law, int held_axis)
     s->load = calloc((size_t)s->body.dof_count, 8);
 }
 
-/* 6 × 2 × 2 hexahedra of 0.1 m, or tetrahedra of them, held at x = 0; `force` N upwards, spread over the 9 vertices of the other end. */
+/* 6 × 2 × 2 hexahedra of 0.1 m, or tetrahedra of them, held at x = 0; `force` N upwards, spread over the 9 vertices of
+ * the other end. */
 static void make_cantilever(scene *s, enum sp_law law, bool cut, double force)
 {
     sp_mesh box;
@@ -110,7 +111,8 @@ static double furthest(int64_t count, const double *x)
 static double energy_error(scene *s, double step, double *reach, double *iterations)
 {
     sp_forcing forcing = {.self = s, .mean = pull};
-    sp_integrator_parameters parameters = {.kind = SP_NEWMARK, .step = step, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.5, .damping_stiffness = 1e-3};
+    sp_integrator_parameters parameters = {
+        .kind = SP_NEWMARK, .step = step, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.5, .damping_stiffness = 1e-3};
     sp_integrator *it;
     double energy[SP_WORK_COUNT], most = 0, worst = 0;
     int64_t steps = llround(0.12 / step);
@@ -138,7 +140,8 @@ static void bending_far(void)
         make_cantilever(&s, (enum sp_law)law, law % 2, 500);
         for (int k = 0; k < 2; k++)
             error[k] = energy_error(&s, 2e-3 / (1 << k), &reach, &iterations);
-        NOTE("%s: up to %.2f m, %.1f iterations a step, balance %.1e, %.1e", sp_law_name((enum sp_law)law), reach, iterations, error[0], error[1]);
+        NOTE("%s: up to %.2f m, %.1f iterations a step, balance %.1e, %.1e", sp_law_name((enum sp_law)law), reach,
+             iterations, error[0], error[1]);
         CHECK(reach > 0.15, "bent by %g m only", reach);
         CHECK(error[0] < 0.05 && error[1] < 0.35 * error[0], "balance %g, %g", error[0], error[1]);
         CHECK(iterations < 8, "%g iterations a step", iterations);
@@ -165,16 +168,19 @@ static void statics(void)
         CHECK_OK(sp_integrator_new(&context, &s.system, &forcing, &parameters, NULL, NULL, &it));
         CHECK_OK(sp_integrator_step(it));
         int64_t turned = inside_out(&s, sp_integrator_q(it));
-        CHECK(sp_law_everywhere((enum sp_law)law) ? turned > 0 : turned == 0, "%s: %lld elements inside out", sp_law_name((enum sp_law)law), (long long)turned);
+        CHECK(sp_law_everywhere((enum sp_law)law) ? turned > 0 : turned == 0, "%s: %lld elements inside out",
+              sp_law_name((enum sp_law)law), (long long)turned);
         CHECK_OK(sp_integrator_step(it));
-        CHECK(furthest(s.system.n, sp_integrator_q(it)) < 1e-9, "%s: %g m from rest", sp_law_name((enum sp_law)law), furthest(s.system.n, sp_integrator_q(it)));
+        CHECK(furthest(s.system.n, sp_integrator_q(it)) < 1e-9, "%s: %g m from rest", sp_law_name((enum sp_law)law),
+              furthest(s.system.n, sp_integrator_q(it)));
         sp_integrator_free(it);
         free_scene(&s);
     }
 }
 
 /* Runs to the end or to the first failure; returns the status. All that is kept must be numbers. */
-static int run(scene *s, sp_integrator_parameters parameters, int64_t steps, int64_t *most, int64_t *last, double *reach)
+static int run(scene *s, sp_integrator_parameters parameters, int64_t steps, int64_t *most, int64_t *last,
+               double *reach)
 {
     sp_forcing forcing = {.self = s, .mean = pull};
     sp_integrator *it;
@@ -187,17 +193,22 @@ static int run(scene *s, sp_integrator_parameters parameters, int64_t steps, int
         *last = inside_out(s, sp_integrator_q(it));
         *most = *last > *most ? *last : *most;
         sp_integrator_energies(it, energy);
-        CHECK(all_finite(s->system.n, sp_integrator_q(it)) && all_finite(s->system.n, sp_integrator_v(it)) && all_finite(SP_WORK_COUNT, energy), "not finite");
+        CHECK(all_finite(s->system.n, sp_integrator_q(it)) && all_finite(s->system.n, sp_integrator_v(it)) &&
+                  all_finite(SP_WORK_COUNT, energy),
+              "not finite");
     }
     *reach = furthest(s->system.n, sp_integrator_q(it));
     const sp_integrator_report *r = sp_integrator_reported(it);
-    NOTE("%s: %lld steps, at most %lld inside out, %lld iterations, %lld halvings; in the end %lld inside out, %.2g m from rest", sp_law_name(s->mesh.materials[0].law), (long long)r->steps,
-         (long long)*most, (long long)r->newton_iterations, (long long)r->halvings, (long long)*last, *reach);
+    NOTE("%s: %lld steps, at most %lld inside out, %lld iterations, %lld halvings; in the end %lld inside out, %.2g m "
+         "from rest",
+         sp_law_name(s->mesh.materials[0].law), (long long)r->steps, (long long)*most, (long long)r->newton_iterations,
+         (long long)r->halvings, (long long)*last, *reach);
     sp_integrator_free(it);
     return status;
 }
 
-/* The push for 0.03 s, then mass damping. dt = 10 ms is several periods of an element: whole Newton steps and residuals alone get lost there. */
+/* The push for 0.03 s, then mass damping. dt = 10 ms is several periods of an element: whole Newton steps and residuals
+ * alone get lost there. */
 static void dynamics(void)
 {
     for (int law = SP_LAW_NEO_HOOKEAN; law < SP_LAW_COUNT; law++)
@@ -207,10 +218,12 @@ static void dynamics(void)
             double reach;
             make_block(&s, (enum sp_law)law, large ? 2 * push : push);
             s.until = 0.03;
-            sp_integrator_parameters parameters = {.kind = SP_NEWMARK, .step = large ? 0.01 : 2e-3, .beta = 0.25, .gamma = 0.5, .damping_mass = 40};
+            sp_integrator_parameters parameters = {
+                .kind = SP_NEWMARK, .step = large ? 0.01 : 2e-3, .beta = 0.25, .gamma = 0.5, .damping_mass = 40};
             int status = run(&s, parameters, large ? 50 : 80, &most, &last, &reach);
             CHECK(status == SP_OK, "%s", context.message);
-            CHECK(last == 0 && reach < 0.02, "%s: %lld inside out, %g m from rest", sp_law_name((enum sp_law)law), (long long)last, reach);
+            CHECK(last == 0 && reach < 0.02, "%s: %lld inside out, %g m from rest", sp_law_name((enum sp_law)law),
+                  (long long)last, reach);
             if (law == SP_LAW_COROTATIONAL || law == SP_LAW_STABLE_NEO_HOOKEAN)
                 CHECK(most > 0, "%s: nothing was turned", sp_law_name((enum sp_law)law));
             free_scene(&s);
@@ -235,7 +248,9 @@ static void failures(void)
         int status = run(&s, parameters[k], 40, &most, &last, &reach);
         NOTE("%s", context.message);
         CHECK(status == SP_NUMERICAL, "status %d", status);
-        CHECK(strstr(context.message, " inside out") && strstr(context.message, "element ") && strstr(context.message, "stable-neo-hookean"), "%s", context.message);
+        CHECK(strstr(context.message, " inside out") && strstr(context.message, "element ") &&
+                  strstr(context.message, "stable-neo-hookean"),
+              "%s", context.message);
         free_scene(&s);
     }
 }
@@ -252,7 +267,8 @@ static void energy_step_wants_cubic_forces(void)
         sp_forcing forcing = {.self = &s, .mean = pull};
         sp_integrator_parameters parameters = {.kind = SP_ENERGY, .step = 1e-3};
         int status = sp_integrator_new(&context, &s.system, &forcing, &parameters, NULL, NULL, &it);
-        CHECK(status == (law == SP_LAW_STVK ? SP_OK : SP_USAGE), "%s: status %d", sp_law_name((enum sp_law)law), status);
+        CHECK(status == (law == SP_LAW_STVK ? SP_OK : SP_USAGE), "%s: status %d", sp_law_name((enum sp_law)law),
+              status);
         if (status == SP_OK)
             sp_integrator_free(it);
         free_scene(&s);

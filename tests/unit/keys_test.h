@@ -1,4 +1,5 @@
-/* For tests of JSON text that is read by tables (formats/keys.h): editing such text, and comparing tables with schemas and pages. */
+/* For tests of JSON text that is read by tables (formats/keys.h): editing such text, and comparing tables with schemas
+ * and pages. */
 #ifndef TESTS_UNIT_KEYS_TEST_H
 #define TESTS_UNIT_KEYS_TEST_H
 
@@ -21,7 +22,7 @@ static void same(const double *measured, int n, const double *expected, const ch
         CHECK(measured[i] == expected[i], "%s[%d]: %.17g is not %.17g", what, i, measured[i], expected[i]);
 }
 #define SAME(measured, n, ...) same(measured, n, (const double[]){__VA_ARGS__}, #measured)
-#define TEXT(measured, expected)                                                                                                           \
+#define TEXT(measured, expected)                                                                                       \
     CHECK((measured) && !strcmp(measured, expected), "%s is not %s", (measured) ? (measured) : "(null)", expected)
 
 /* Puts JSON (single quotes; "": takes away) at a way such as "bodies[3].motion". */
@@ -75,7 +76,8 @@ static char *edited(const char *full, const edit *edits)
 
 /* ---- page and schema ---- */
 
-/* A file of the source: the way of this header, as the compiler was told it, leads from the folder of the build, where tests run. */
+/* A file of the source: the way of this header, as the compiler was told it, leads from the folder of the build, where
+ * tests run. */
 static char *source_file(const char *name)
 {
     char path[4096];
@@ -138,7 +140,8 @@ static json_t *schema_of(const sp_key *key)
         if (!isinf(key->high))
             json_object_set_new(schema, key->below ? "exclusiveMaximum" : "maximum", json_of(key->high));
         if (key->count > 0)
-            schema = json_pack("{s:s, s:i, s:i, s:o}", "type", "array", "minItems", key->count, "maxItems", key->count, "items", schema);
+            schema = json_pack("{s:s, s:i, s:i, s:o}", "type", "array", "minItems", key->count, "maxItems", key->count,
+                               "items", schema);
         break;
     }
     case SP_KEY_BOOLEAN:
@@ -160,25 +163,30 @@ static json_t *schema_of(const sp_key *key)
         json_object_update_new(schema, reference("name"));
         break;
     case SP_KEY_NAMED:
-        json_object_update_new(schema, json_pack("{s:s, s:i, s:{s:o}, s:b}", "type", "object", "minProperties", 1, "patternProperties",
-                                                 "^[A-Za-z0-9_.-]{1,63}$", reference(key->table->name), "additionalProperties", false));
+        json_object_update_new(schema, json_pack("{s:s, s:i, s:{s:o}, s:b}", "type", "object", "minProperties", 1,
+                                                 "patternProperties", "^[A-Za-z0-9_.-]{1,63}$",
+                                                 reference(key->table->name), "additionalProperties", false));
         break;
     case SP_KEY_LIST:
-        json_object_update_new(schema, json_pack("{s:s, s:i, s:o}", "type", "array", "minItems", 1, "items", reference(key->table->name)));
+        json_object_update_new(
+            schema, json_pack("{s:s, s:i, s:o}", "type", "array", "minItems", 1, "items", reference(key->table->name)));
         break;
     case SP_KEY_BOX:
-        json_object_update_new(schema, json_pack("{s:s, s:i, s:i, s:{s:s, s:i, s:i, s:{s:s}}}", "type", "array", "minItems", 2, "maxItems", 2, "items", "type", "array", "minItems", 3,
+        json_object_update_new(schema, json_pack("{s:s, s:i, s:i, s:{s:s, s:i, s:i, s:{s:s}}}", "type", "array",
+                                                 "minItems", 2, "maxItems", 2, "items", "type", "array", "minItems", 3,
                                                  "maxItems", 3, "items", "type", "number"));
         break;
     case SP_KEY_INTEGERS:
-        json_object_update_new(schema, json_pack("{s:s, s:i, s:{s:s, s:i}}", "type", "array", "minItems", 1, "items", "type", "integer", "minimum", 0));
+        json_object_update_new(schema, json_pack("{s:s, s:i, s:{s:s, s:i}}", "type", "array", "minItems", 1, "items",
+                                                 "type", "integer", "minimum", 0));
         break;
     case SP_KEY_REGIONS:
-        json_object_update_new(schema, json_pack("{s:s, s:i, s:{s:[s, s], s:i}}", "type", "array", "minItems", 1, "items", "type", "string", "integer", "minimum", 0));
+        json_object_update_new(schema, json_pack("{s:s, s:i, s:{s:[s, s], s:i}}", "type", "array", "minItems", 1,
+                                                 "items", "type", "string", "integer", "minimum", 0));
         break;
     case SP_KEY_PAIRS:
-        json_object_update_new(schema, json_pack("{s:s, s:{s:s, s:i, s:i, s:{s:s}}}", "type", "array", "items", "type", "array", "minItems",
-                                                 2, "maxItems", 2, "items", "type", "string"));
+        json_object_update_new(schema, json_pack("{s:s, s:{s:s, s:i, s:i, s:{s:s}}}", "type", "array", "items", "type",
+                                                 "array", "minItems", 2, "maxItems", 2, "items", "type", "string"));
         break;
     }
     if (key->presence == SP_KEY_DEFAULT)
@@ -186,7 +194,8 @@ static json_t *schema_of(const sp_key *key)
     return schema;
 }
 
-static void compare_table(const char *file, const json_t *root, const sp_key_table *top, const sp_key_table *table, int *keys)
+static void compare_table(const char *file, const json_t *root, const sp_key_table *top, const sp_key_table *table,
+                          int *keys)
 {
     const json_t *object = table == top ? root : json_object_get(json_object_get(root, "$defs"), table->name);
     const json_t *properties = json_object_get(object, "properties");
@@ -211,11 +220,13 @@ static void compare_table(const char *file, const json_t *root, const sp_key_tab
     *keys += (int)count;
     CHECK(json_object_size(properties) == count, "%s: %s has %zu properties, expected %zu", file, table->name,
           json_object_size(properties), count);
-    CHECK(json_is_false(json_object_get(object, "additionalProperties")), "%s: %s: additionalProperties", file, table->name);
+    CHECK(json_is_false(json_object_get(object, "additionalProperties")), "%s: %s: additionalProperties", file,
+          table->name);
     if (json_array_size(required) > 0 || json_object_get(object, "required"))
         CHECK(json_equal(required, json_object_get(object, "required")), "%s: %s: required", file, table->name);
     if (json_object_size(needs) > 0 || json_object_get(object, "dependentRequired"))
-        CHECK(json_equal(needs, json_object_get(object, "dependentRequired")), "%s: %s: dependentRequired", file, table->name);
+        CHECK(json_equal(needs, json_object_get(object, "dependentRequired")), "%s: %s: dependentRequired", file,
+              table->name);
     json_decref(required);
     json_decref(needs);
 }
@@ -238,8 +249,19 @@ static int check_schema(const char *file, const sp_key_table *table)
 /* How a row of the page begins: key, type, unit, default, range. */
 static void row_of(const sp_key *key, char row[1000])
 {
-    static const char *const types[] = {"number", "integer",         "boolean",          "word",          "file", "two corners", "object",
-                                        "name",   "objects by name", "array of objects", "array of pairs", "array of integers", "array of names or integers"};
+    static const char *const types[] = {"number",
+                                        "integer",
+                                        "boolean",
+                                        "word",
+                                        "file",
+                                        "two corners",
+                                        "object",
+                                        "name",
+                                        "objects by name",
+                                        "array of objects",
+                                        "array of pairs",
+                                        "array of integers",
+                                        "array of names or integers"};
     char type[100], standard[200] = "–", range[200] = "";
     if (key->count)
         snprintf(type, sizeof type, "%d %ss", key->count, types[key->type]);
@@ -258,7 +280,8 @@ static void row_of(const sp_key *key, char row[1000])
     else if (key->presence == SP_KEY_DEFAULT) {
         int used = 0;
         for (int i = 0; i < (key->count ? key->count : 1); i++)
-            used += snprintf(standard + used, sizeof standard - (size_t)used, "%s%.10g", i ? ", " : "", key->standard[i]);
+            used +=
+                snprintf(standard + used, sizeof standard - (size_t)used, "%s%.10g", i ? ", " : "", key->standard[i]);
     }
     if (key->type == SP_KEY_WORD) {
         int used = 0;
@@ -266,7 +289,8 @@ static void row_of(const sp_key *key, char row[1000])
             used += snprintf(range + used, sizeof range - (size_t)used, "%s`%s`", i ? ", " : "", key->words->word[i]);
     } else
         sp_keys_range(key, range);
-    snprintf(row, 1000, "\n| `%s` | %s | %s | %s | %s | ", key->name, type, key->unit ? key->unit : "", standard, range);
+    snprintf(row, 1000, "\n| `%s` | %s | %s | %s | %s | ", key->name, type, key->unit ? key->unit : "", standard,
+             range);
 }
 
 static void find_rows(const char *file, const char *page, const sp_key_table *table)
@@ -278,8 +302,8 @@ static void find_rows(const char *file, const char *page, const sp_key_table *ta
     if (!section)
         return;
     const char *end = strstr(section + strlen(heading), "\n\n");
-    const char *at =
-        strchr(section + strlen(heading), '\n'); /* the line of dashes, behind which the rows follow in the order of the table */
+    const char *at = strchr(section + strlen(heading),
+                            '\n'); /* the line of dashes, behind which the rows follow in the order of the table */
     at = strchr(at + 1, '\n');
     for (const sp_key *key = table->keys; key->name && at; key++) {
         row_of(key, row);

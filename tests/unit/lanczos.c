@@ -19,10 +19,14 @@ static void paired(int64_t n, const double *lambda, sp_sparse *K, sp_sparse *M)
         matrix->value = sp_pool_new(&matrix->pool, 2 * n, sizeof *matrix->value);
         for (int64_t i = 0; i < n; i++) {
             int64_t other = i ^ 1;
-            double c = cos(0.1 * (double)(i / 2)), s = sin(0.1 * (double)(i / 2)), a = lambda[i & ~INT64_C(1)], b = other < n || i % 2 ? lambda[i | 1] : 0;
+            double c = cos(0.1 * (double)(i / 2)), s = sin(0.1 * (double)(i / 2)), a = lambda[i & ~INT64_C(1)],
+                   b = other < n || i % 2 ? lambda[i | 1] : 0;
             matrix->start[i + 1] = matrix->start[i];
             for (int64_t j = i & ~INT64_C(1); j <= (i | 1) && j < n; j++) {
-                double entry = n - 1 == (i & ~INT64_C(1)) ? lambda[i] : i != j ? c * s * (a - b) : i % 2 ? s * s * a + c * c * b : c * c * a + s * s * b;
+                double entry = n - 1 == (i & ~INT64_C(1)) ? lambda[i]
+                               : i != j                   ? c * s * (a - b)
+                               : i % 2                    ? s * s * a + c * c * b
+                                                          : c * c * a + s * s * b;
                 matrix->index[matrix->start[i + 1]] = j;
                 matrix->value[matrix->start[i + 1]++] = which ? 2 * (i == j) : entry;
             }
@@ -39,20 +43,26 @@ static int ascending(const void *a, const void *b)
 static void known(const char *name, int64_t n, const double *lambda, int64_t count, double residual_bound)
 {
     sp_sparse K, M;
-    double *sorted = malloc((size_t)n * 8), *vector = malloc((size_t)(n * count) * 8), *eigenvalue = malloc((size_t)count * 8), *residual = malloc((size_t)count * 8);
+    double *sorted = malloc((size_t)n * 8), *vector = malloc((size_t)(n * count) * 8),
+           *eigenvalue = malloc((size_t)count * 8), *residual = malloc((size_t)count * 8);
     memcpy(sorted, lambda, (size_t)n * 8);
     qsort(sorted, (size_t)n, 8, ascending);
     paired(n, lambda, &K, &M);
     for (int arpack = 0; arpack < 2; arpack++) {
         sp_modes_report report;
-        CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = count, .arpack = arpack, .tolerance = 1e-12}, eigenvalue, vector, residual, &report));
+        CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL,
+                          &(sp_modes_parameters){.count = count, .arpack = arpack, .tolerance = 1e-12}, eigenvalue,
+                          vector, residual, &report));
         double worst = 0;
         for (int64_t i = 0; i < count; i++) {
-            CHECK(fabs(eigenvalue[i] / (sorted[i] / 2) - 1) < 1e-11, "%s: eigenvalue %lld is %.15g, not %.15g", name, (long long)i, eigenvalue[i], sorted[i] / 2);
+            CHECK(fabs(eigenvalue[i] / (sorted[i] / 2) - 1) < 1e-11, "%s: eigenvalue %lld is %.15g, not %.15g", name,
+                  (long long)i, eigenvalue[i], sorted[i] / 2);
             worst = fmax(worst, residual[i]);
         }
-        NOTE("%s, %s: %lld solves, residual %.1e, missed %lld", name, arpack ? "ARPACK" : "blocks", (long long)report.solves, worst, (long long)report.missed);
-        CHECK(worst < residual_bound && report.orthogonality < 1e-13, "%s: residual %g, orthogonality %g", name, worst, report.orthogonality);
+        NOTE("%s, %s: %lld solves, residual %.1e, missed %lld", name, arpack ? "ARPACK" : "blocks",
+             (long long)report.solves, worst, (long long)report.missed);
+        CHECK(worst < residual_bound && report.orthogonality < 1e-13, "%s: residual %g, orthogonality %g", name, worst,
+              report.orthogonality);
     }
     sp_sparse_free(&K);
     sp_sparse_free(&M);
@@ -74,7 +84,8 @@ static void known_spectra(void)
     known("twelve orders", MANY, lambda, 40, 1e-7);
 }
 
-/* The space closes before there are as many vectors as wanted: fewer unknowns than two blocks, few different eigenvalues, all the same. */
+/* The space closes before there are as many vectors as wanted: fewer unknowns than two blocks, few different
+ * eigenvalues, all the same. */
 static void spaces_that_close(void)
 {
     double lambda[60];
@@ -117,7 +128,9 @@ static void both_find_the_same(void)
         for (int arpack = 0; arpack < 2; arpack++) {
             sp_modes_report report;
             vector[arpack] = malloc((size_t)(n * COUNT) * 8);
-            CHECK_OK(sp_modes(&context, &K, &M, NULL, rigid_count, rigid, &(sp_modes_parameters){.count = COUNT, .arpack = arpack}, eigenvalue[arpack], vector[arpack], residual, &report));
+            CHECK_OK(sp_modes(&context, &K, &M, NULL, rigid_count, rigid,
+                              &(sp_modes_parameters){.count = COUNT, .arpack = arpack}, eigenvalue[arpack],
+                              vector[arpack], residual, &report));
             CHECK(report.missed == 0, "%lld modes missed at first", (long long)report.missed);
         }
         /* what ARPACK's vectors have outside of the space of the others, up to the last gap */
@@ -125,7 +138,8 @@ static void both_find_the_same(void)
         while (eigenvalue[0][whole - 1] - eigenvalue[0][whole - 2] < 1e-3 * eigenvalue[0][whole - 1])
             whole--;
         whole--;
-        double *mass = malloc((size_t)(n * COUNT) * 8), *inner = malloc(COUNT * COUNT * 8), *work = malloc((size_t)sp_dense_inner_work(COUNT, COUNT) * 8), worst = 0;
+        double *mass = malloc((size_t)(n * COUNT) * 8), *inner = malloc(COUNT * COUNT * 8),
+               *work = malloc((size_t)sp_dense_inner_work(COUNT, COUNT) * 8), worst = 0;
         sp_sparse_times(&context, &M, COUNT, vector[1], mass);
         sp_dense_inner(&context, n, whole, vector[0], whole, mass, inner, work);
         for (int64_t j = 0; j < whole; j++) {
@@ -134,7 +148,8 @@ static void both_find_the_same(void)
                 square += inner[whole * j + i] * inner[whole * j + i];
             worst = fmax(worst, fabs(1 - square));
             if (j >= rigid_count)
-                CHECK(fabs(eigenvalue[0][j] / eigenvalue[1][j] - 1) < 1e-10, "eigenvalue %lld: %.15g and %.15g", (long long)j, eigenvalue[0][j], eigenvalue[1][j]);
+                CHECK(fabs(eigenvalue[0][j] / eigenvalue[1][j] - 1) < 1e-10, "eigenvalue %lld: %.15g and %.15g",
+                      (long long)j, eigenvalue[0][j], eigenvalue[1][j]);
         }
         NOTE("%s: %lld modes, 1 - cos^2 %.1e", held ? "held bar" : "free cube", (long long)whole, worst);
         CHECK(whole > COUNT / 2 && worst < 1e-12, "the spaces differ by %g", worst);

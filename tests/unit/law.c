@@ -1,7 +1,8 @@
-/* Laws at points: finite differences with their slope, rest, objectivity, isotropy, inversion, projections, published values. */
+/* Laws at points: finite differences with their slope, rest, objectivity, isotropy, inversion, projections, published
+ * values. */
+#include "material/law.h"
 #include "base/random.h"
 #include "bodies.h"
-#include "material/law.h"
 #include "test.h"
 
 #include <cblas.h>
@@ -67,9 +68,11 @@ static void check_differences(const sp_material *m, const double F[9], const dou
     }
     for (int q = 0; q < 2; q++) {
         double rounding = 1e-11 * (1 + size[q]);
-        CHECK(error[q][1] < 1e-4 * (1 + size[q]), "%s, %s fibres, J = %g: %s differs by %g", sp_law_name(m->law), sp_fibre_name(m->fibre), determinant(F), q ? "A" : "P", error[q][1]);
-        CHECK(error[q][1] < rounding || fabs(log2(error[q][0] / error[q][1]) - 2) < 0.2, "%s, %s fibres, J = %g: %s has errors %g and %g", sp_law_name(m->law),
-              sp_fibre_name(m->fibre), determinant(F), q ? "A" : "P", error[q][0], error[q][1]);
+        CHECK(error[q][1] < 1e-4 * (1 + size[q]), "%s, %s fibres, J = %g: %s differs by %g", sp_law_name(m->law),
+              sp_fibre_name(m->fibre), determinant(F), q ? "A" : "P", error[q][1]);
+        CHECK(error[q][1] < rounding || fabs(log2(error[q][0] / error[q][1]) - 2) < 0.2,
+              "%s, %s fibres, J = %g: %s has errors %g and %g", sp_law_name(m->law), sp_fibre_name(m->fibre),
+              determinant(F), q ? "A" : "P", error[q][0], error[q][1]);
     }
 }
 
@@ -109,7 +112,8 @@ static void multiply(bool transpose, const double *A, const double *B, double *C
     cblas_dgemm(CblasRowMajor, transpose ? CblasTrans : CblasNoTrans, CblasNoTrans, 3, 3, 3, 1, A, 3, B, 3, 0, C, 3);
 }
 
-/* Turning the deformed body turns the stress; turning the body before changes nothing where the material has no direction. */
+/* Turning the deformed body turns the stress; turning the body before changes nothing where the material has no
+ * direction. */
 static void objective_and_isotropic(void)
 {
     for (int k = 0; k < TEST_LAWS; k++)
@@ -138,7 +142,8 @@ static void objective_and_isotropic(void)
         }
 }
 
-/* At rest: no energy, no stress, Hooke's stiffness; for a strain of 1e-9 stress is that of Hooke to many digits, without cancellation. */
+/* At rest: no energy, no stress, Hooke's stiffness; for a strain of 1e-9 stress is that of Hooke to many digits,
+ * without cancellation. */
 static void rest_is_hookes(void)
 {
     static const int voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
@@ -208,7 +213,8 @@ static void agrees_with_the_quadratic_form(void)
     }
 }
 
-/* Active tension T: its energy is ½ T (|F a|² − 1), stress T F a aᵀ, tangent T δ_ik a_j a_l, all beside what is there without it; derivatives, turned bodies, and the definite tangent stay right. */
+/* Active tension T: its energy is ½ T (|F a|² − 1), stress T F a aᵀ, tangent T δ_ik a_j a_l, all beside what is there
+ * without it; derivatives, turned bodies, and the definite tangent stay right. */
 static void active_fibres(void)
 {
     const double T = 1.9, rest[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -235,7 +241,8 @@ static void active_fibres(void)
             CHECK_NEAR(W - W0, T / 2 * square, 1e-12 * (1 + fabs(W)));
             for (int p = 0; p < 9; p++)
                 for (int q = 0; q < 9; q++)
-                    CHECK_NEAR(A[9 * p + q] - A0[9 * p + q], p / 3 == q / 3 ? T * a[p % 3] * a[q % 3] : 0, 1e-11 * (1 + fabs(W)));
+                    CHECK_NEAR(A[9 * p + q] - A0[9 * p + q], p / 3 == q / 3 ? T * a[p % 3] * a[q % 3] : 0,
+                               1e-11 * (1 + fabs(W)));
             random_rotation(90 + t, Q);
             multiply(false, Q, F, QF);
             multiply(false, Q, P, QP);
@@ -254,10 +261,12 @@ static void active_fibres(void)
     CHECK(smallest > -1e-14, "the definite tangent has an eigenvalue of %g of the largest", smallest);
 }
 
-/* Strongly deformed points: any, turned inside out, equal principal stretches, two and three of them, one of them 0, a nearest rotation that is not unique, and none left. */
+/* Strongly deformed points: any, turned inside out, equal principal stretches, two and three of them, one of them 0, a
+ * nearest rotation that is not unique, and none left. */
 static void strong_deformation(int t, double F[9])
 {
-    static const double stretch[][3] = {{0.5, 0.5, 0.5}, {0.4, 0.4, 1.2}, {1.3, 0.3, 0.3}, {0.7, 0.2, 0}, {1.1, 0.5, -0.5}, {0.6, 0.6, -0.6}, {0, 0, 0}};
+    static const double stretch[][3] = {{0.5, 0.5, 0.5},  {0.4, 0.4, 1.2},  {1.3, 0.3, 0.3}, {0.7, 0.2, 0},
+                                        {1.1, 0.5, -0.5}, {0.6, 0.6, -0.6}, {0, 0, 0}};
     double U[9], V[9], product[9];
     deformation(150 + t, 0.5, t >= 6, F);
     if (t < 9)
@@ -314,9 +323,11 @@ static void inversion(void)
         sp_law_evaluate(&law, H, true, &energy, stress, tangent);
         for (int l = 0; l < SP_LANES; l++) {
             bool none = l == 2 && !sp_law_everywhere(m.law);
-            CHECK(none ? energy[l] == INFINITY : isfinite(energy[l]) && energy[l] > 0, "%s lane %d: %g", sp_law_name(m.law), l, energy[l]);
+            CHECK(none ? energy[l] == INFINITY : isfinite(energy[l]) && energy[l] > 0, "%s lane %d: %g",
+                  sp_law_name(m.law), l, energy[l]);
             for (int p = 0; p < 9; p++)
-                CHECK(none ? isnan(stress[p][l]) : isfinite(stress[p][l]), "%s lane %d: %g", sp_law_name(m.law), l, stress[p][l]);
+                CHECK(none ? isnan(stress[p][l]) : isfinite(stress[p][l]), "%s lane %d: %g", sp_law_name(m.law), l,
+                      stress[p][l]);
         }
         if (m.law != SP_LAW_COROTATIONAL && m.law != SP_LAW_STABLE_NEO_HOOKEAN)
             continue;
@@ -339,7 +350,8 @@ static void tiny_shear(void)
         for (int definite = 0; definite < 2; definite++) {
             evaluate(&m, F, definite, &W, P, A);
             for (int p = 0; p < 81; p++)
-                CHECK(isfinite(A[p]) && isfinite(P[p / 9]) && isfinite(W), "%s: entry %d is %g", sp_law_name(m.law), p, A[p]);
+                CHECK(isfinite(A[p]) && isfinite(P[p / 9]) && isfinite(W), "%s: entry %d is %g", sp_law_name(m.law), p,
+                      A[p]);
         }
     }
 }

@@ -1,6 +1,6 @@
 /* Materials: parameters that are refused, and the stiffness of the linear laws. */
-#include "base/random.h"
 #include "material/material.h"
+#include "base/random.h"
 #include "test.h"
 
 static sp_context context;
@@ -142,7 +142,8 @@ static void rotated_stiffness(void)
             double sum = 0;
             for (int n = 0; n < 81; n++) {
                 int a = n / 27, b = n / 9 % 3, c = n / 3 % 3, d = n % 3;
-                sum += R[3 * a + i] * R[3 * b + j] * R[3 * c + k] * R[3 * d + l] * own[6 * voigt_of(a, b) + voigt_of(c, d)];
+                sum += R[3 * a + i] * R[3 * b + j] * R[3 * c + k] * R[3 * d + l] *
+                       own[6 * voigt_of(a, b) + voigt_of(c, d)];
             }
             CHECK_NEAR(C[6 * row + column], sum, 1e-13);
             CHECK(C[6 * row + column] == C[6 * column + row], "symmetric to the last bit");
@@ -192,15 +193,22 @@ static void bad_materials_are_refused(void)
     REFUSED_MATERIAL("material: the name is not UTF-8 at byte 0", strcpy(m.name, "\xED\xA0\x80"));
     REFUSED_MATERIAL("material: the name is not UTF-8 at byte 2", strcpy(m.name, "ab\xE2\x82"));
     REFUSED_MATERIAL("material: the name has a control character at byte 3", strcpy(m.name, "two\nlines"));
-    REFUSED_MATERIAL("material \"H\xC3\xA4ngebr\xC3\xBC" "cke\": there is no law number 7",
-                     strcpy(m.name, "H\xC3\xA4ngebr\xC3\xBC" "cke"); m.law = SP_LAW_COUNT);
+    REFUSED_MATERIAL("material \"H\xC3\xA4ngebr\xC3\xBC"
+                     "cke\": there is no law number 7",
+                     strcpy(m.name, "H\xC3\xA4ngebr\xC3\xBC"
+                                    "cke");
+                     m.law = SP_LAW_COUNT);
     REFUSED_MATERIAL("material \"wood\": density inf kg/m3 is not positive and finite", m.density = INFINITY);
     REFUSED_MATERIAL("material \"wood\": mass damping -1 1/s is negative or not finite", m.damping_mass = -1);
     REFUSED_MATERIAL("material \"wood\": stiffness damping nan s is negative or not finite", m.damping_stiffness = NAN);
-    REFUSED_MATERIAL("material \"wood\": Young's modulus 0 Pa is not positive and finite", m.law = SP_LAW_STVK; m.young = 0);
-    REFUSED_MATERIAL("material \"wood\": Poisson's ratio 0.5 is not between -1 and 0.5", m.law = SP_LAW_NEO_HOOKEAN; m.poisson = 0.5);
-    REFUSED_MATERIAL("material \"wood\": Poisson's ratio -1 is not between -1 and 0.5", m.law = SP_LAW_STVK; m.poisson = -1);
-    REFUSED_MATERIAL("material \"wood\": mu01 + mu10 = -1 Pa is not positive", m.law = SP_LAW_MOONEY_RIVLIN; m.mooney[0] = -1);
+    REFUSED_MATERIAL("material \"wood\": Young's modulus 0 Pa is not positive and finite", m.law = SP_LAW_STVK;
+                     m.young = 0);
+    REFUSED_MATERIAL("material \"wood\": Poisson's ratio 0.5 is not between -1 and 0.5", m.law = SP_LAW_NEO_HOOKEAN;
+                     m.poisson = 0.5);
+    REFUSED_MATERIAL("material \"wood\": Poisson's ratio -1 is not between -1 and 0.5", m.law = SP_LAW_STVK;
+                     m.poisson = -1);
+    REFUSED_MATERIAL("material \"wood\": mu01 + mu10 = -1 Pa is not positive", m.law = SP_LAW_MOONEY_RIVLIN;
+                     m.mooney[0] = -1);
     REFUSED_MATERIAL("material \"wood\": v1 = 0 Pa is not positive", m.law = SP_LAW_MOONEY_RIVLIN; m.mooney[0] = 1);
     REFUSED_MATERIAL("material \"wood\": elastic constant 20 is nan", m.stiffness[20] = NAN);
     REFUSED_MATERIAL("material \"wood\": elastic constant C11 = -2 Pa is not positive", m.stiffness[0] = -2);
@@ -229,8 +237,8 @@ static void definiteness(void)
         bool definite = sp_material_check(&context, &material) == SP_OK;
         CHECK(definite == (1 + s[n] > 0), "eigenvalue %g", 1 + s[n]);
     }
-    CHECK(strcmp(context.message, "material \"wood\": the elastic constants are not positive definite (row 6)") == 0, "%s",
-          context.message);
+    CHECK(strcmp(context.message, "material \"wood\": the elastic constants are not positive definite (row 6)") == 0,
+          "%s", context.message);
 }
 
 static void laws_have_names(void)
@@ -248,8 +256,9 @@ static void laws_have_names(void)
     double C[36];
     material.law = SP_LAW_NEO_HOOKEAN;
     CHECK(sp_material_stiffness(&context, &material, C) == SP_INPUT, "accepted");
-    CHECK(strcmp(context.message, "material \"gum\": the law neo-hookean is not linear in the Green-Lagrange strain") == 0, "%s",
-          context.message);
+    CHECK(strcmp(context.message, "material \"gum\": the law neo-hookean is not linear in the Green-Lagrange strain") ==
+              0,
+          "%s", context.message);
 }
 
 int main(void)

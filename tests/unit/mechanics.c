@@ -1,5 +1,5 @@
-/* The unreduced mechanics: energy, force, stiffness and second derivatives by finite differences; rigid motions; patch test;
- * mass; independence of threads. */
+/* The unreduced mechanics: energy, force, stiffness and second derivatives by finite differences; rigid motions; patch
+ * test; mass; independence of threads. */
 #include "assembly/elastic.h"
 #include "assembly/element.h"
 #include "bodies.h"
@@ -54,7 +54,8 @@ static void force_is_gradient_of_energy(void)
         make_variant(variant, &mesh);
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         int64_t n = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)n, 8), *v = calloc((size_t)n, 8), *w = calloc((size_t)n, 8), *f = calloc((size_t)n, 8), error[3];
+        double *u = calloc((size_t)n, 8), *v = calloc((size_t)n, 8), *w = calloc((size_t)n, 8),
+               *f = calloc((size_t)n, 8), error[3];
         random_field(n, 1, u);
         random_field(n, 2, v);
         for (int64_t i = 0; i < n; i++)
@@ -73,7 +74,8 @@ static void force_is_gradient_of_energy(void)
             minus = sp_elastic_force(&context, &body, w, NULL);
             error[s] = fabs((plus - minus) / (2 * h) - exact);
         }
-        NOTE("variant %d: error of the difference quotient %.2e of %.2e, slope %.3f %.3f", variant, error[2], fabs(exact), slope(error[0], error[1], 2), slope(error[1], error[2], 2));
+        NOTE("variant %d: error of the difference quotient %.2e of %.2e, slope %.3f %.3f", variant, error[2],
+             fabs(exact), slope(error[0], error[1], 2), slope(error[1], error[2], 2));
         CHECK_NEAR(slope(error[0], error[1], 2), 2, 0.02); /* W is a quartic: the error is exactly quadratic in h */
         CHECK_NEAR(slope(error[1], error[2], 2), 2, 0.02);
         free(u), free(v), free(w), free(f);
@@ -93,8 +95,10 @@ static void tangent_is_derivative_of_force(void)
         CHECK_OK(sp_body_pattern(&context, &body));
         CHECK_OK(sp_body_matrix(&context, &body, &K));
         int64_t n = 3 * mesh.vertex_count, m = body.dof_count;
-        double *u = calloc((size_t)n, 8), *v = calloc((size_t)n, 8), *w = calloc((size_t)n, 8), *plus = calloc((size_t)n, 8), *minus = calloc((size_t)n, 8), *y = calloc((size_t)n, 8);
-        double *x = calloc((size_t)m, 8), *Kx = calloc((size_t)m, 8), *f = calloc((size_t)n, 8), error[3], size = 0, matrix_error = 0;
+        double *u = calloc((size_t)n, 8), *v = calloc((size_t)n, 8), *w = calloc((size_t)n, 8),
+               *plus = calloc((size_t)n, 8), *minus = calloc((size_t)n, 8), *y = calloc((size_t)n, 8);
+        double *x = calloc((size_t)m, 8), *Kx = calloc((size_t)m, 8), *f = calloc((size_t)n, 8), error[3], size = 0,
+               matrix_error = 0;
         random_field(n, 1, u);
         for (int64_t i = 0; i < n; i++)
             u[i] *= 0.1;
@@ -155,7 +159,8 @@ static void second_derivative_matches_force(void)
             sp_elastic_force(&context, &body, w, f[k]);
         }
         for (int64_t i = 0; i < n; i++) {
-            double mixed = (f[0][i] - f[1][i] - f[2][i] + f[3][i]) / (4 * 1e-4); /* ∂²f[U₀,U₁]: cubic and linear parts cancel */
+            double mixed =
+                (f[0][i] - f[1][i] - f[2][i] + f[3][i]) / (4 * 1e-4); /* ∂²f[U₀,U₁]: cubic and linear parts cancel */
             size = fmax(size, fabs(H[n + i]));
             wrong = fmax(wrong, fabs(mixed - H[n + i]));
             asymmetric = fmax(asymmetric, fabs(H[n + i] - H[2 * n + i]));
@@ -182,7 +187,8 @@ static void rigid_motions_cost_nothing(void)
         for (int64_t v = 0; v < mesh.vertex_count; v++) { /* 115° about an axis (1,1,1)/√3, and a shift */
             const double *x = mesh.vertices + 3 * v;
             double mean = (x[0] + x[1] + x[2]) / 3, k = s / sqrt(3.0);
-            double y[3] = {x[0] * c + mean * (1 - c) + k * (x[2] - x[1]), x[1] * c + mean * (1 - c) + k * (x[0] - x[2]), x[2] * c + mean * (1 - c) + k * (x[1] - x[0])};
+            double y[3] = {x[0] * c + mean * (1 - c) + k * (x[2] - x[1]), x[1] * c + mean * (1 - c) + k * (x[0] - x[2]),
+                           x[2] * c + mean * (1 - c) + k * (x[1] - x[0])};
             for (int i = 0; i < 3; i++)
                 u[3 * v + i] = y[i] - x[i] + 3;
         }
@@ -249,7 +255,8 @@ static void patch_test(void)
     }
 }
 
-/* Free vertices: the mass is A ⊗ I₃ and products read A alone; a vertex held in one component ends that. Against the sums by entries. */
+/* Free vertices: the mass is A ⊗ I₃ and products read A alone; a vertex held in one component ends that. Against the
+ * sums by entries. */
 static void thirds_of_a_mass_multiply_as_the_whole(void)
 {
     for (int held = 0; held < 3; held++) {
@@ -284,7 +291,8 @@ static void thirds_of_a_mass_multiply_as_the_whole(void)
     }
 }
 
-/* The matrices over the pattern and without its zeros against the product by elements, where vertices are held in none, some and all of their components. */
+/* The matrices over the pattern and without its zeros against the product by elements, where vertices are held in none,
+ * some and all of their components. */
 static void mass_of_held_vertices(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
@@ -301,7 +309,8 @@ static void mass_of_held_vertices(void)
         CHECK_OK(sp_body_mass(&context, &body, false, &whole));
         CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
         const int64_t n = body.dof_count, all = 3 * mesh.vertex_count;
-        double *x = calloc((size_t)n, 8), *y = calloc((size_t)n, 8), *z = calloc((size_t)n, 8), *u = calloc((size_t)all, 8), *f = calloc((size_t)all, 8), worst = 0, largest = 0;
+        double *x = calloc((size_t)n, 8), *y = calloc((size_t)n, 8), *z = calloc((size_t)n, 8),
+               *u = calloc((size_t)all, 8), *f = calloc((size_t)all, 8), worst = 0, largest = 0;
         random_field(n, 6, x);
         sp_body_spread(&body, x, u);
         sp_body_mass_times(&context, &body, 3, u, f);
@@ -312,7 +321,8 @@ static void mass_of_held_vertices(void)
             largest = fmax(largest, fabs(f[body.free[i]]));
         }
         CHECK(worst < 1e-14 * largest, "variant %d: off by %g of %g", variant, worst, largest);
-        CHECK(M.start[n] < whole.start[n] / 2, "%lld of %lld entries", (long long)M.start[n], (long long)whole.start[n]);
+        CHECK(M.start[n] < whole.start[n] / 2, "%lld of %lld entries", (long long)M.start[n],
+              (long long)whole.start[n]);
         free(x), free(y), free(z), free(u), free(f);
         sp_sparse_free(&whole);
         sp_sparse_free(&M);
@@ -358,7 +368,8 @@ static void mass_sums_to_the_body(void)
     }
 }
 
-/* Products by nodes, of matrices with values of noise: vertices with one, two and three free components, and enough rows that threads are used. */
+/* Products by nodes, of matrices with values of noise: vertices with one, two and three free components, and enough
+ * rows that threads are used. */
 static void nodes_multiply_as_rows(void)
 {
     for (int large = 0; large < 2; large++) {
@@ -430,11 +441,14 @@ static void parts_of_a_color_are_apart(void)
                             owner[corner[a]] = part;
                         }
                     }
-            largest = body.color_parts[color + 1] - body.color_parts[color] > largest ? body.color_parts[color + 1] - body.color_parts[color] : largest;
+            largest = body.color_parts[color + 1] - body.color_parts[color] > largest
+                          ? body.color_parts[color + 1] - body.color_parts[color]
+                          : largest;
         }
         for (int64_t e = 0; e < elements; e++)
             missing += seen[e] != 1;
-        CHECK(missing == 0 && shared == 0, "variant %d: %d elements missing or twice, %d vertices shared", variant, missing, shared);
+        CHECK(missing == 0 && shared == 0, "variant %d: %d elements missing or twice, %d vertices shared", variant,
+              missing, shared);
         CHECK(body.part_start[body.color_parts[body.color_count]] == body.batch_count, "batches behind the last part");
         CHECK(variant < VARIANTS || largest >= 4, "at most %lld parts at a time", (long long)largest);
         free(seen), free(owner);
@@ -465,7 +479,8 @@ static void same_bytes_for_any_threads(void)
         energy[t] = sp_elastic_tangent(&own, &body, u, 1, false, f[t], &K[t]);
         CHECK(energy[t] == energy[0], "energy differs by %g with %d threads", energy[t] - energy[0], own.threads);
         CHECK(!memcmp(f[t], f[0], (size_t)n * 8), "forces differ with %d threads", own.threads);
-        CHECK(!memcmp(K[t].value, K[0].value, (size_t)K[0].start[K[0].order] * 8), "stiffness differs with %d threads", own.threads);
+        CHECK(!memcmp(K[t].value, K[0].value, (size_t)K[0].start[K[0].order] * 8), "stiffness differs with %d threads",
+              own.threads);
     }
     for (int t = 0; t < 3; t++) {
         free(f[t]);
@@ -476,7 +491,8 @@ static void same_bytes_for_any_threads(void)
     sp_mesh_free(&mesh);
 }
 
-/* One trilinear hexahedron, neo-Hookean at rest = linear: the printed stiffness of an independent code (2×2×2 points). */
+/* One trilinear hexahedron, neo-Hookean at rest = linear: the printed stiffness of an independent code (2×2×2 points).
+ */
 static void stiffness_of_one_hexahedron(void)
 {
     if (!test_meshes())
@@ -493,7 +509,8 @@ static void stiffness_of_one_hexahedron(void)
     mesh.quadrature = 2;
     mesh.materials[0].young = 7e6;
     /* the file's corners are in the order of binary counting; ours go around */
-    const double X[8][3] = {{0, 0, 0}, {1.2, 0, -0.1}, {-0.05, 1.1, 0}, {1, 0.9, 0.1}, {0, 0, 1.03}, {1.2, 0, 1.1}, {-0.05, 1.01, 0.9}, {1, 0.95, 0.81}};
+    const double X[8][3] = {{0, 0, 0},    {1.2, 0, -0.1}, {-0.05, 1.1, 0},    {1, 0.9, 0.1},
+                            {0, 0, 1.03}, {1.2, 0, 1.1},  {-0.05, 1.01, 0.9}, {1, 0.95, 0.81}};
     const int64_t corner[8] = {0, 1, 3, 2, 4, 5, 7, 6};
     memcpy(mesh.vertices, X, sizeof X);
     memcpy(mesh.hex, corner, sizeof corner);

@@ -1,6 +1,6 @@
 /* The simulation mesh: its check, shapes, splitting, choosing, boundary and components. */
-#include "base/random.h"
 #include "mesh/mesh.h"
+#include "base/random.h"
 #include "test.h"
 
 #include <omp.h>
@@ -26,7 +26,8 @@ static sp_material rubber(const char *name)
 
 static void allocate(sp_mesh *mesh, int64_t vertices, int64_t hexes, int64_t tets)
 {
-    *mesh = (sp_mesh){.vertex_count = vertices, .hex_count = hexes, .tet_count = tets, .quadrature = 3, .material_count = 2};
+    *mesh = (sp_mesh){
+        .vertex_count = vertices, .hex_count = hexes, .tet_count = tets, .quadrature = 3, .material_count = 2};
     mesh->vertices = sp_pool_new(&mesh->pool, vertices, 3 * sizeof(double));
     mesh->hex = sp_pool_new(&mesh->pool, hexes, 8 * sizeof(int64_t));
     mesh->tet = sp_pool_new(&mesh->pool, tets, 4 * sizeof(int64_t));
@@ -39,7 +40,8 @@ static void allocate(sp_mesh *mesh, int64_t vertices, int64_t hexes, int64_t tet
 /* A block of voxels of side h numbered by z, y, x, without embedded surface. */
 static void block(sp_mesh *mesh, int64_t nx, int64_t ny, int64_t nz, double h)
 {
-    static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
+    static const int corner[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
+                                     {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
     allocate(mesh, (nx + 1) * (ny + 1) * (nz + 1), nx * ny * nz, 0);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         mesh->vertices[3 * v] = h * (double)(v % (nx + 1));
@@ -75,7 +77,8 @@ static void embed(sp_mesh *mesh)
         for (int a = 0; a < count; a++) {
             weight[a] = 0.25;
             if (count == 8)
-                weight[a] = (1 + sp_hex_corner[a][0] * xi[0]) * (1 + sp_hex_corner[a][1] * xi[1]) * (1 + sp_hex_corner[a][2] * xi[2]) / 8;
+                weight[a] = (1 + sp_hex_corner[a][0] * xi[0]) * (1 + sp_hex_corner[a][1] * xi[1]) *
+                            (1 + sp_hex_corner[a][2] * xi[2]) / 8;
             for (int c = 0; c < 3; c++)
                 surface->vertices[3 * v + c] += weight[a] * mesh->vertices[3 * corner[a] + c];
         }
@@ -119,7 +122,8 @@ static void shuffle(sp_mesh *mesh)
         memcpy(moved + 3 * number[v], mesh->vertices + 3 * v, 3 * sizeof *moved);
     mesh->vertices = moved;
     for (int64_t e = 0; e < mesh->hex_count; e++) {
-        int turns[2] = {(int)(4 * sp_random_uniform(7, 3, (uint64_t)e)), (int)(4 * sp_random_uniform(7, 4, (uint64_t)e))};
+        int turns[2] = {(int)(4 * sp_random_uniform(7, 3, (uint64_t)e)),
+                        (int)(4 * sp_random_uniform(7, 4, (uint64_t)e))};
         for (int a = 0; a < 8; a++)
             mesh->hex[8 * e + a] = number[mesh->hex[8 * e + a]];
         for (int step = 0; step < turns[0] + turns[1]; step++) {
@@ -240,7 +244,8 @@ static void check_refuses_counts(void)
     REFUSED("hex: 144115188075855872 is no possible count", mesh.hex_count = (int64_t)1 << 57);
     REFUSED("tet: -9223372036854775808 is no possible count", mesh.tet_count = INT64_MIN);
     REFUSED("144115188075855871 hexahedra and 144115188075855872 tetrahedra are too many",
-            mesh.hex_count = ((int64_t)1 << 57) - 1; mesh.tet_count = (int64_t)1 << 57);
+            mesh.hex_count = ((int64_t)1 << 57) - 1;
+            mesh.tet_count = (int64_t)1 << 57);
     REFUSED("the mesh has no elements", mesh.hex_count = mesh.tet_count = 0);
     REFUSED("hex: the array is missing", mesh.hex = NULL);
     REFUSED("fixed: -3 is no possible count", mesh.fixed_count = -3);
@@ -254,7 +259,8 @@ static void check_refuses_counts(void)
 static void check_refuses_elements(void)
 {
     REFUSED("vertices: vertex 5: y = nan m is not finite or larger than 1e+100", mesh.vertices[16] = NAN);
-    REFUSED("vertices: vertex 38: z = -inf m is not finite or larger than 1e+100", mesh.vertices[3 * 38 + 2] = -INFINITY);
+    REFUSED("vertices: vertex 38: z = -inf m is not finite or larger than 1e+100",
+            mesh.vertices[3 * 38 + 2] = -INFINITY);
     REFUSED("vertices: vertex 0: x = 1e+101 m is not finite or larger than 1e+100", mesh.vertices[0] = 1e101);
     REFUSED("hex: element 7 names vertex 39 of 39", mesh.hex[8 * 7 + 3] = 39);
     REFUSED("hex: element 0 names vertex -1 of 39", mesh.hex[0] = -1; mesh.hex[8] = -2);
@@ -268,12 +274,12 @@ static void check_refuses_elements(void)
     REFUSED("tet: element 12 is inverted or flat: its volume is -0.166667 m3", mesh.tet[0] = 36; mesh.tet[1] = 35);
     REFUSED("tet: element 12 is inverted or flat: its volume is 0 m3", mesh.vertices[3 * 38 + 2] = 1);
     /* Turned inside out, det J = −(side/2)³ = −1/64 at every point. */
-    REFUSED("hex: element 5 is inverted or folded: its Jacobian falls to -0.015625 m3",
-            for (int a = 0; a < 4; a++) {
-                int64_t low = mesh.hex[40 + a];
-                mesh.hex[40 + a] = mesh.hex[44 + a];
-                mesh.hex[44 + a] = low;
-            });
+    REFUSED(
+        "hex: element 5 is inverted or folded: its Jacobian falls to -0.015625 m3", for (int a = 0; a < 4; a++) {
+            int64_t low = mesh.hex[40 + a];
+            mesh.hex[40 + a] = mesh.hex[44 + a];
+            mesh.hex[44 + a] = low;
+        });
 }
 
 /* A cube whose upper face is turned by half a turn: at height ζ the square is scaled by −ζ and det J = ζ²: positive at
@@ -292,7 +298,8 @@ static void check_looks_at_the_quadrature_points(void)
     CHECK_NEAR(sp_mesh_element_volume(&mesh, 0), 8.0 / 3, 1e-14);
     mesh.quadrature = 3;
     CHECK(sp_mesh_check(&context, &mesh, 0) == SP_INPUT, "accepted");
-    CHECK(strcmp(context.message, "hex: element 0 is inverted or folded: its Jacobian falls to 0 m3") == 0, "%s", context.message);
+    CHECK(strcmp(context.message, "hex: element 0 is inverted or folded: its Jacobian falls to 0 m3") == 0, "%s",
+          context.message);
     CHECK(sp_mesh_inverted(&mesh, false) == 1, "one is bad");
     CHECK(sp_mesh_inverted(&mesh, true) == 0, "its mirror image is as bad");
     /* Six tetrahedra between such corners cannot all be positive. */
@@ -311,14 +318,17 @@ static void check_refuses_anchors_and_surface(void)
     REFUSED("fixed: entry 1 is vertex 0 after vertex 0, they must increase", mesh.fixed[1] = 0);
     REFUSED("fixed: entry 1 (vertex 4) holds the axes 0, they must be 1 to 7", mesh.fixed_axes[1] = 0);
     REFUSED("fixed: entry 2 (vertex 38) holds the axes 8, they must be 1 to 7", mesh.fixed_axes[2] = 8);
-    REFUSED("surface/vertices: vertex 12: z = inf m is not finite or larger than 1e+100", mesh.surface.vertices[38] = INFINITY);
+    REFUSED("surface/vertices: vertex 12: z = inf m is not finite or larger than 1e+100",
+            mesh.surface.vertices[38] = INFINITY);
     REFUSED("surface/triangles: triangle 0 names vertex 13 of 13", mesh.surface.triangles[1] = 13);
     REFUSED("surface/triangles: triangle 0 names vertex -1 of 13", mesh.surface.triangles[2] = -1);
     REFUSED("surface/element: vertex 3 lies in element 13 of 13", mesh.surface.element[3] = 13);
     REFUSED("surface/element: vertex 0 lies in element -1 of 13", mesh.surface.element[0] = -1);
     REFUSED("surface/weights: weight 5 of vertex 2 is nan", mesh.surface.weights[21] = NAN);
-    REFUSED("surface/weights: weight 7 of vertex 12 is 0.5, but its element is a tetrahedron", mesh.surface.weights[8 * 12 + 7] = 0.5);
-    REFUSED("surface/weights: the weights of vertex 12 sum to 1.00000001 instead of 1", mesh.surface.weights[8 * 12] += 1e-8);
+    REFUSED("surface/weights: weight 7 of vertex 12 is 0.5, but its element is a tetrahedron",
+            mesh.surface.weights[8 * 12 + 7] = 0.5);
+    REFUSED("surface/weights: the weights of vertex 12 sum to 1.00000001 instead of 1",
+            mesh.surface.weights[8 * 12] += 1e-8);
     /* The diagonal of the box 2.5 × 2 × 2 is √14.25 = 3.774917 m. */
     REFUSED("surface/weights: the weights of vertex 12 give a point 0.25 m away from it, more than 3.77492e-12 m",
             mesh.surface.vertices[3 * 12] += 0.25);
@@ -327,12 +337,14 @@ static void check_refuses_anchors_and_surface(void)
 static void check_refuses_materials(void)
 {
     REFUSED("materials: number 1: material: the name is empty", mesh.materials[1].name[0] = 0);
-    REFUSED("materials: number 0: material: the name is longer than 63 bytes", memset(mesh.materials[0].name, 'a', SP_NAME_LENGTH));
+    REFUSED("materials: number 0: material: the name is longer than 63 bytes",
+            memset(mesh.materials[0].name, 'a', SP_NAME_LENGTH));
     REFUSED("materials: number 1 has the name \"body\" of another one", mesh.materials[1] = mesh.materials[0]);
     REFUSED("materials: number 2 has the name \"tail\" of another one",
             sp_material four[4] = {rubber("tail"), rubber("body"), rubber("tail"), rubber("body")};
             mesh.materials = sp_pool_copy(&mesh.pool, four, 4, sizeof *four); mesh.material_count = 4);
-    REFUSED("materials: number 1: material \"tail\": density 0 kg/m3 is not positive and finite", mesh.materials[1].density = 0);
+    REFUSED("materials: number 1: material \"tail\": density 0 kg/m3 is not positive and finite",
+            mesh.materials[1].density = 0);
     REFUSED("region: element 0 is in region 0 of 0", mesh.material_count = 0);
 }
 
@@ -405,8 +417,8 @@ static double jacobian_at(const double *vertices, const int64_t hex[8], const do
             for (int c = 0; c < 3; c++)
                 J[c][d] += slope * vertices[3 * hex[a] + c];
         }
-    return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) - J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0])
-           + J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
+    return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) - J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
+           J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
 }
 
 static bool positive(const sp_mesh *mesh, const int64_t hex[8])
@@ -448,12 +460,14 @@ static void shapes_agree_with_shape_functions(void)
             expected += !positive(&mesh, hex);
         }
         int64_t found = sp_mesh_inverted(&mesh, false);
-        CHECK(found == expected, "round %d: %lld bad elements instead of %lld", round, (long long)found, (long long)expected);
+        CHECK(found == expected, "round %d: %lld bad elements instead of %lld", round, (long long)found,
+              (long long)expected);
         bad_ones += found;
         all += mesh.hex_count;
         sp_mesh_free(&mesh);
     }
-    CHECK(bad_ones > all / 20 && bad_ones < all / 2, "%lld of %lld: both kinds must occur", (long long)bad_ones, (long long)all);
+    CHECK(bad_ones > all / 20 && bad_ones < all / 2, "%lld of %lld: both kinds must occur", (long long)bad_ones,
+          (long long)all);
 }
 
 static void inverted_elements_are_turned(void)
@@ -488,9 +502,11 @@ static void inverted_elements_are_turned(void)
     int64_t before[12];
     memcpy(before, mesh.hex, 8 * sizeof *before);
     memcpy(before + 8, mesh.tet, 4 * sizeof *before);
-    CHECK(sp_mesh_inverted(&mesh, false) == 2 && sp_mesh_folded(&mesh) == 2, "the flat tetrahedron and the hexahedron at the NaN");
+    CHECK(sp_mesh_inverted(&mesh, false) == 2 && sp_mesh_folded(&mesh) == 2,
+          "the flat tetrahedron and the hexahedron at the NaN");
     CHECK(sp_mesh_inverted(&mesh, true) == 0, "nothing to be turned");
-    CHECK(memcmp(before, mesh.hex, 8 * sizeof *before) == 0 && memcmp(before + 8, mesh.tet, 4 * sizeof *before) == 0, "order kept");
+    CHECK(memcmp(before, mesh.hex, 8 * sizeof *before) == 0 && memcmp(before + 8, mesh.tet, 4 * sizeof *before) == 0,
+          "order kept");
     sp_mesh_free(&mesh);
 }
 
@@ -524,7 +540,8 @@ static void voxels_are_split(void)
     CHECK(split.region[71] == 0 && split.region[72] == 1, "regions are kept");
     CHECK(split.fixed_count == 3 && split.fixed[2] == 38 && split.fixed_axes[2] == 6, "anchors are kept");
     CHECK(split.material_count == 2 && strcmp(split.materials[1].name, "tail") == 0, "materials are kept");
-    CHECK(split.surface.width == 4 && split.surface.element[12] == 72 && split.surface.triangles[2] == 2, "the surface is kept");
+    CHECK(split.surface.width == 4 && split.surface.element[12] == 72 && split.surface.triangles[2] == 2,
+          "the surface is kept");
     check_split_surface(&split);
     for (int64_t v = 0; v < 12; v++)
         CHECK(split.surface.element[v] / 6 == v, "vertex %lld left its hexahedron", (long long)v);
@@ -535,7 +552,8 @@ static void voxels_are_split(void)
     CHECK_OK(sp_mesh_split(&context, &mesh, &split));
     int64_t count;
     measures found = boundary_of(&split, &count);
-    CHECK(count == 64 && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count, (long long)found.unmatched);
+    CHECK(count == 64 && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count,
+          (long long)found.unmatched);
     CHECK_NEAR(found.area, 8, 1e-13);
     CHECK_NEAR(found.volume, 1.5, 1e-14);
     sp_mesh_free(&split);
@@ -551,7 +569,8 @@ static void any_hexahedra_are_split(void)
     shuffle(&mesh);
     CHECK_OK(sp_mesh_split(&context, &mesh, &split));
     measures found = boundary_of(&split, &count);
-    CHECK(count == 6 * 16 * 2 && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count, (long long)found.unmatched);
+    CHECK(count == 6 * 16 * 2 && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count,
+          (long long)found.unmatched);
     CHECK_NEAR(found.area, 24, 1e-12);
     CHECK_NEAR(volume_of(&split), 8, 1e-13);
     sp_mesh_free(&split);
@@ -563,8 +582,8 @@ static void any_hexahedra_are_split(void)
     CHECK_OK(sp_mesh_check(&context, &split, 1e-15));
     found = boundary_of(&split, &count);
     measures from = boundary_of(&mesh, &from_count);
-    CHECK(count == 192 && from_count == 192 && found.unmatched == 0, "%lld and %lld triangles, %lld open edges", (long long)count,
-          (long long)from_count, (long long)found.unmatched);
+    CHECK(count == 192 && from_count == 192 && found.unmatched == 0, "%lld and %lld triangles, %lld open edges",
+          (long long)count, (long long)from_count, (long long)found.unmatched);
     CHECK_NEAR(found.area, from.area, 1e-12);
     CHECK_NEAR(volume_of(&split), found.volume, 1e-13);
     sp_mesh_free(&split);
@@ -583,14 +602,17 @@ static void vertices_are_fixed(void)
     CHECK(added == 6 && mesh.fixed_count == 6, "x = 0 and z <= 0.5 has 3 x 2 vertices, not %lld", (long long)added);
     const double normal[3] = {0, -2, 0};
     CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, normal, -2, 2, &added)); /* y ≥ 1 */
-    CHECK(added == 12 && mesh.fixed_count == 16, "y = 1 has 4 x 3 vertices (2 held before), not %lld", (long long)added);
+    CHECK(added == 12 && mesh.fixed_count == 16, "y = 1 has 4 x 3 vertices (2 held before), not %lld",
+          (long long)added);
     const int64_t list[3] = {35, 1, 35};
     CHECK_OK(sp_mesh_fix_list(&context, &mesh, 3, list, 4));
     CHECK(mesh.fixed_count == 17, "one more, not %lld", (long long)mesh.fixed_count);
     for (int64_t i = 0; i < mesh.fixed_count; i++) {
         const double *x = mesh.vertices + 3 * mesh.fixed[i];
-        int axes = (x[0] == 0 && x[2] <= 0.5 ? 7 : 0) | (x[1] == 1 ? 2 : 0) | (mesh.fixed[i] == 35 || mesh.fixed[i] == 1 ? 4 : 0);
-        CHECK(mesh.fixed_axes[i] == axes, "vertex %lld holds %d, not %d", (long long)mesh.fixed[i], mesh.fixed_axes[i], axes);
+        int axes = (x[0] == 0 && x[2] <= 0.5 ? 7 : 0) | (x[1] == 1 ? 2 : 0) |
+                   (mesh.fixed[i] == 35 || mesh.fixed[i] == 1 ? 4 : 0);
+        CHECK(mesh.fixed_axes[i] == axes, "vertex %lld holds %d, not %d", (long long)mesh.fixed[i], mesh.fixed_axes[i],
+              axes);
     }
     CHECK_OK(sp_mesh_check(&context, &mesh, 0));
 
@@ -601,7 +623,8 @@ static void vertices_are_fixed(void)
     const double moved = sp_mesh_hold(&mesh, 2, U);
     for (int i = 0; i < 216; i++) {
         const double *x = mesh.vertices + i % 108 / 3 * 3;
-        const int v = i % 108 / 3, axes = (x[0] == 0 && x[2] <= 0.5 ? 7 : 0) | (x[1] == 1 ? 2 : 0) | (v == 35 || v == 1 ? 4 : 0);
+        const int v = i % 108 / 3,
+                  axes = (x[0] == 0 && x[2] <= 0.5 ? 7 : 0) | (x[1] == 1 ? 2 : 0) | (v == 35 || v == 1 ? 4 : 0);
         CHECK(fabs(U[i]) == (axes >> i % 3 & 1 ? 0 : i), "row %d of field %d is %g", i % 108, i / 108, U[i]);
         largest = axes >> i % 3 & 1 ? i : largest;
     }
@@ -641,7 +664,8 @@ static void boundary_is_closed_and_outward(void)
     int64_t count;
     mixed(&mesh);
     measures found = boundary_of(&mesh, &count);
-    CHECK(count == 64 + 4 && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count, (long long)found.unmatched);
+    CHECK(count == 64 + 4 && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count,
+          (long long)found.unmatched);
     CHECK_NEAR(found.volume, 1.5 + 1.0 / 6, 1e-14);
     CHECK_NEAR(found.area, 8 + 1.5 + sqrt(3) / 2, 1e-13);
     sp_mesh_free(&mesh);
@@ -651,7 +675,8 @@ static void boundary_is_closed_and_outward(void)
     memmove(mesh.hex + 8 * 13, mesh.hex + 8 * 14, 13 * 8 * sizeof(int64_t));
     mesh.hex_count = 26;
     found = boundary_of(&mesh, &count);
-    CHECK(count == 2 * (54 + 6) && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count, (long long)found.unmatched);
+    CHECK(count == 2 * (54 + 6) && found.unmatched == 0, "%lld triangles, %lld open edges", (long long)count,
+          (long long)found.unmatched);
     CHECK_NEAR(found.volume, 26, 1e-13);
     CHECK_NEAR(found.area, 60, 1e-13);
 
@@ -682,8 +707,8 @@ static void components_are_counted(void)
     mesh.hex_count = 3;
     mesh.tet_count = 0;
     CHECK_OK(sp_mesh_components(&context, &mesh, label, &count));
-    CHECK(count == 2 && label[0] == 0 && label[1] == 1 && label[2] == 1, "%lld: %lld %lld %lld", (long long)count, (long long)label[0],
-          (long long)label[1], (long long)label[2]);
+    CHECK(count == 2 && label[0] == 0 && label[1] == 1 && label[2] == 1, "%lld: %lld %lld %lld", (long long)count,
+          (long long)label[0], (long long)label[1], (long long)label[2]);
     sp_mesh_free(&mesh);
 }
 
@@ -752,14 +777,38 @@ static void meshes_of_others(void)
         double volume, tolerance, box[3];
     } known[] = {
         {{"tet/Beam.node", "", 3, 1, 0, 0}, {"tet/Beam.ele", "", 2, 1, 0, 0}, 4, 0, 910, 28, 5e-4, {7, 2, 2}},
-        {{"tet/bunny_closed.node", "", 3, 1, 0, 0}, {"tet/bunny_closed.ele", "", 2, 1, 0, 0}, 4, 0, 22016, 0.00074947, 5e-9,
+        {{"tet/bunny_closed.node", "", 3, 1, 0, 0},
+         {"tet/bunny_closed.ele", "", 2, 1, 0, 0},
+         4,
+         0,
+         22016,
+         0.00074947,
+         5e-9,
          {0.1552, 0.1537, 0.1204}},
-        {{"tet/elbow_inverted.mesh", "Vertices", 0, 0, 1, 0}, {"tet/elbow_inverted.mesh", "Tetrahedra", 0, 0, 1, 1}, 4, 8161, 1678,
-         0.00087736, 5e-9, {0.26, 0.1299, 0.06}},
-        {{"vega/towerCrane_resol166.veg", "*VERTICES", 3, 1, 0, 0}, {"vega/towerCrane_resol166.veg", "CUBIC", 2, 1, 0, 1}, 8, 0,
-         2 * 8150, 24.707, 5e-4, {2.629, 19.06, 23}},
-        {{"vega/simpleBridge_vox.veg", "*VERTICES", 3, 1, 0, 0}, {"vega/simpleBridge_vox.veg", "CUBIC", 2, 1, 0, 1}, 8, 0, 2 * 3848,
-         27.48, 5e-3, {20.59, 3.264, 2.511}},
+        {{"tet/elbow_inverted.mesh", "Vertices", 0, 0, 1, 0},
+         {"tet/elbow_inverted.mesh", "Tetrahedra", 0, 0, 1, 1},
+         4,
+         8161,
+         1678,
+         0.00087736,
+         5e-9,
+         {0.26, 0.1299, 0.06}},
+        {{"vega/towerCrane_resol166.veg", "*VERTICES", 3, 1, 0, 0},
+         {"vega/towerCrane_resol166.veg", "CUBIC", 2, 1, 0, 1},
+         8,
+         0,
+         2 * 8150,
+         24.707,
+         5e-4,
+         {2.629, 19.06, 23}},
+        {{"vega/simpleBridge_vox.veg", "*VERTICES", 3, 1, 0, 0},
+         {"vega/simpleBridge_vox.veg", "CUBIC", 2, 1, 0, 1},
+         8,
+         0,
+         2 * 3848,
+         27.48,
+         5e-3,
+         {20.59, 3.264, 2.511}},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         sp_mesh mesh, split;

@@ -66,7 +66,8 @@ static void dense_precondition(void *self, const double *x, double *y)
         y[i] = d->scale[i] * x[i];
 }
 
-/* Matrices near a badly scaled diagonal: the solutions are those of LAPACK, in fewer products than unknowns, with and without restarts. */
+/* Matrices near a badly scaled diagonal: the solutions are those of LAPACK, in fewer products than unknowns, with and
+ * without restarts. */
 static void iterative_solvers(void)
 {
     enum { N = 60 };
@@ -83,7 +84,8 @@ static void iterative_solvers(void)
                 for (int i = 0; i < N; i++) {
                     int low = symmetric && i < j ? i : j, high = symmetric && i < j ? j : i;
                     double size = pow(1.3, 0.5 * (i + j));
-                    A[j * N + i] = size * ((i == j) + 0.04 * (2 * sp_random_uniform(3, (uint64_t)low, (uint64_t)high) - 1));
+                    A[j * N + i] =
+                        size * ((i == j) + 0.04 * (2 * sp_random_uniform(3, (uint64_t)low, (uint64_t)high) - 1));
                 }
             for (int i = 0; i < N; i++)
                 scale[i] = 1 / A[i * N + i];
@@ -108,7 +110,9 @@ static void iterative_solvers(void)
             memset(b, 0, sizeof b);
             CHECK(sp_gmres(&op, &work, 1e-12, 1000, b, x) == 0 && x[0] == 0, "b = 0");
             b[3] = NAN;
-            CHECK(sp_gmres(&op, &work, 1e-12, 1000, b, x) == -1 && sp_conjugate_gradients(&op, &work, 1e-12, 1000, b, x) == -1, "not a number");
+            CHECK(sp_gmres(&op, &work, 1e-12, 1000, b, x) == -1 &&
+                      sp_conjugate_gradients(&op, &work, 1e-12, 1000, b, x) == -1,
+                  "not a number");
         }
     /* one product with the identity, and a singular matrix */
     dense d = {N, A, scale};
@@ -171,9 +175,11 @@ typedef struct motion {
 } motion;
 
 /* From rest, under a pull, gravity and a spring that lets go. */
-static motion move(held_block *b, const sp_cubature *cubature, enum sp_jacobian jacobian, const sp_integrator_parameters *parameters, int steps)
+static motion move(held_block *b, const sp_cubature *cubature, enum sp_jacobian jacobian,
+                   const sp_integrator_parameters *parameters, int steps)
 {
-    sp_load loads[2] = {{0, 0.3, SP_LOAD_VERTEX, PULLED, {5000, 8000, 0}, .stiffness = 0}, {0, 0.021, SP_LOAD_SPRING, PULLED, {1, 0.2, 0.5}, .stiffness = 4000}};
+    sp_load loads[2] = {{0, 0.3, SP_LOAD_VERTEX, PULLED, {5000, 8000, 0}, .stiffness = 0},
+                        {0, 0.021, SP_LOAD_SPRING, PULLED, {1, 0.2, 0.5}, .stiffness = 4000}};
     sp_system system;
     sp_loading loading;
     sp_integrator *it;
@@ -203,12 +209,22 @@ static double distance(const double *a, const double *b)
     return sqrt(square) / cblas_dnrm2(R, a, 1);
 }
 
-/* The four matrices are ways to the same motion: Newton's method with the true one gets there fastest. Both kinds of damping; equilibria too. */
+/* The four matrices are ways to the same motion: Newton's method with the true one gets there fastest. Both kinds of
+ * damping; equilibria too. */
 static void four_jacobians_one_motion(void)
 {
-    static const char *const names[] = {[SP_JACOBIAN_SYMMETRIC] = "symmetric", [SP_JACOBIAN_EXACT] = "exact", [SP_JACOBIAN_KRYLOV] = "krylov", [SP_JACOBIAN_FREE] = "free"};
+    static const char *const names[] = {[SP_JACOBIAN_SYMMETRIC] = "symmetric",
+                                        [SP_JACOBIAN_EXACT] = "exact",
+                                        [SP_JACOBIAN_KRYLOV] = "krylov",
+                                        [SP_JACOBIAN_FREE] = "free"};
     const sp_integrator_parameters runs[] = {
-        {.kind = SP_NEWMARK, .step = 2e-3, .beta = 0.25, .gamma = 0.5, .damping_mass = 1, .damping_stiffness = 2e-3, .tolerance = 1e-12},
+        {.kind = SP_NEWMARK,
+         .step = 2e-3,
+         .beta = 0.25,
+         .gamma = 0.5,
+         .damping_mass = 1,
+         .damping_stiffness = 2e-3,
+         .tolerance = 1e-12},
         {.kind = SP_STATIC, .step = 2e-3, .tolerance = 1e-12},
     };
     for (int modal = 0; modal < 2; modal++)
@@ -224,23 +240,31 @@ static void four_jacobians_one_motion(void)
                 CHECK(distance(m[0].q, m[j].q) < 1e-8, "%s differs by %g", names[j], distance(m[0].q, m[j].q));
                 CHECK(m[j].report.worst_residual < 1e-9, "residual %g", m[j].report.worst_residual);
                 CHECK((m[j].solves > 0) == (j >= SP_JACOBIAN_KRYLOV), "%lld iterative solves", (long long)m[j].solves);
-                NOTE("%s, %s, %s: %.2f iterations a step, %.2f products each, |q| %.3g", kind ? "static" : "Newmark", modal ? "by coordinate" : "by element", names[j],
-                     (double)m[j].report.newton_iterations / steps, m[j].solves ? (double)m[j].products / (double)m[j].solves : 0, cblas_dnrm2(R, m[j].q, 1));
+                NOTE("%s, %s, %s: %.2f iterations a step, %.2f products each, |q| %.3g", kind ? "static" : "Newmark",
+                     modal ? "by coordinate" : "by element", names[j], (double)m[j].report.newton_iterations / steps,
+                     m[j].solves ? (double)m[j].products / (double)m[j].solves : 0, cblas_dnrm2(R, m[j].q, 1));
             }
-            CHECK(distance(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q) < 1e-8, "symmetric differs by %g", distance(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q));
-            CHECK(m[SP_JACOBIAN_EXACT].report.newton_iterations <= 5 * steps + 20 * kind, "the exact matrix takes %lld iterations", (long long)m[SP_JACOBIAN_EXACT].report.newton_iterations);
-            CHECK(m[SP_JACOBIAN_KRYLOV].report.newton_iterations == m[SP_JACOBIAN_EXACT].report.newton_iterations, "krylov is not exact: %lld, %lld", (long long)m[SP_JACOBIAN_KRYLOV].report.newton_iterations,
+            CHECK(distance(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q) < 1e-8, "symmetric differs by %g",
+                  distance(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q));
+            CHECK(m[SP_JACOBIAN_EXACT].report.newton_iterations <= 5 * steps + 20 * kind,
+                  "the exact matrix takes %lld iterations", (long long)m[SP_JACOBIAN_EXACT].report.newton_iterations);
+            CHECK(m[SP_JACOBIAN_KRYLOV].report.newton_iterations == m[SP_JACOBIAN_EXACT].report.newton_iterations,
+                  "krylov is not exact: %lld, %lld", (long long)m[SP_JACOBIAN_KRYLOV].report.newton_iterations,
                   (long long)m[SP_JACOBIAN_EXACT].report.newton_iterations);
             if (modal)
-                CHECK(m[SP_JACOBIAN_SYMMETRIC].report.newton_iterations > m[SP_JACOBIAN_EXACT].report.newton_iterations, "the symmetrized matrix takes only %lld iterations", (long long)m[SP_JACOBIAN_SYMMETRIC].report.newton_iterations);
+                CHECK(m[SP_JACOBIAN_SYMMETRIC].report.newton_iterations > m[SP_JACOBIAN_EXACT].report.newton_iterations,
+                      "the symmetrized matrix takes only %lld iterations",
+                      (long long)m[SP_JACOBIAN_SYMMETRIC].report.newton_iterations);
             else
-                CHECK(!memcmp(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q, sizeof m[SP_JACOBIAN_SYMMETRIC].q), "exact is symmetric there");
+                CHECK(!memcmp(m[SP_JACOBIAN_SYMMETRIC].q, m[SP_JACOBIAN_EXACT].q, sizeof m[SP_JACOBIAN_SYMMETRIC].q),
+                      "exact is symmetric there");
             sp_cubature_free(&cubature);
             free_held_block(&b);
         }
 }
 
-/* Weights that are the same for all coordinates have an energy: the work along the path comes near it as h², springs and their change included. */
+/* Weights that are the same for all coordinates have an energy: the work along the path comes near it as h², springs
+ * and their change included. */
 static void work_in_place_of_energy(void)
 {
     held_block b;
@@ -250,15 +274,23 @@ static void work_in_place_of_energy(void)
     all_elements(&b, false, false, &joint);
     all_elements(&b, true, false, &modal);
     for (int s = 0; s < 2; s++) {
-        sp_integrator_parameters parameters = {.kind = SP_NEWMARK, .step = s ? 5e-4 : 1e-3, .beta = 0.25, .gamma = 0.5, .damping_mass = 20, .tolerance = 1e-12};
+        sp_integrator_parameters parameters = {.kind = SP_NEWMARK,
+                                               .step = s ? 5e-4 : 1e-3,
+                                               .beta = 0.25,
+                                               .gamma = 0.5,
+                                               .damping_mass = 20,
+                                               .tolerance = 1e-12};
         int steps = s ? 80 : 40; /* past the end of the spring */
-        motion known = move(&b, &joint, SP_JACOBIAN_EXACT, &parameters, steps), found = move(&b, &modal, SP_JACOBIAN_EXACT, &parameters, steps);
+        motion known = move(&b, &joint, SP_JACOBIAN_EXACT, &parameters, steps),
+               found = move(&b, &modal, SP_JACOBIAN_EXACT, &parameters, steps);
         CHECK(distance(known.q, found.q) < 1e-9, "the same motion");
         error[s] = fabs(found.energy[SP_WORK_STORED] / known.energy[SP_WORK_STORED] - 1);
-        CHECK_NEAR(found.energy[SP_WORK_EXTERNAL], known.energy[SP_WORK_EXTERNAL], 1e-8 * fabs(known.energy[SP_WORK_EXTERNAL]));
+        CHECK_NEAR(found.energy[SP_WORK_EXTERNAL], known.energy[SP_WORK_EXTERNAL],
+                   1e-8 * fabs(known.energy[SP_WORK_EXTERNAL]));
     }
     NOTE("errors of the work %.2e, %.2e", error[0], error[1]);
-    CHECK(error[0] < 0.02 && fabs(log2(error[0] / error[1]) - 2) < 0.3, "errors of the work %g, %g", error[0], error[1]);
+    CHECK(error[0] < 0.02 && fabs(log2(error[0] / error[1]) - 2) < 0.3, "errors of the work %g, %g", error[0],
+          error[1]);
     sp_cubature_free(&joint);
     sp_cubature_free(&modal);
     free_held_block(&b);
@@ -277,10 +309,12 @@ static double turning_force(void *self, const double *q, bool definite, double *
     return 0;
 }
 
-/* Two coordinates that feed each other: λ = k ± ia, so that motions grow as exp(t √((|λ| − k)/2)), in a simulation too. */
+/* Two coordinates that feed each other: λ = k ± ia, so that motions grow as exp(t √((|λ| − k)/2)), in a simulation too.
+ */
 static void growth_without_an_energy(void)
 {
-    double k[2] = {100, 12}, mass[4] = {1, 0, 0, 1}, growth, expected = sqrt((hypot(100, 12) - 100) / 2), start[2] = {1e-3, 0}, v[2] = {0, 0}, energy[SP_WORK_COUNT];
+    double k[2] = {100, 12}, mass[4] = {1, 0, 0, 1}, growth, expected = sqrt((hypot(100, 12) - 100) / 2),
+           start[2] = {1e-3, 0}, v[2] = {0, 0}, energy[SP_WORK_COUNT];
     sp_reduced_force force = {.self = k, .r = 2, .unsymmetric = true, .evaluate = turning_force};
     sp_system system;
     sp_loading loading;
@@ -293,7 +327,9 @@ static void growth_without_an_energy(void)
     CHECK_OK(sp_reduced_system_jacobian(&system, SP_JACOBIAN_EXACT, 0));
     CHECK_OK(sp_loading_new(&context, &b.body, b.U, 2, 0, NULL, (double[]){0, 0, 0}, &system, &loading));
     sp_forcing forcing = sp_loading_forcing(&loading);
-    CHECK_OK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_NEWMARK, .step = 1e-3, .beta = 0.25, .gamma = 0.5}, start, v, &it));
+    CHECK_OK(sp_integrator_new(
+        &context, &system, &forcing,
+        &(sp_integrator_parameters){.kind = SP_NEWMARK, .step = 1e-3, .beta = 0.25, .gamma = 0.5}, start, v, &it));
     double size[2];
     for (int part = 0; part < 2; part++) {
         for (int step = 0; step < 6283; step++) /* ten periods of √k */
@@ -327,13 +363,21 @@ static void other_integrators(void)
     sp_loading loading;
     make_block(4, SP_LAW_STVK, &b);
     all_elements(&b, true, true, &cubature);
-    sp_integrator_parameters newmark = {.kind = SP_NEWMARK, .step = 1e-4, .beta = 0.25, .gamma = 0.5, .damping_mass = 5}, central = newmark, semi = newmark;
+    sp_integrator_parameters newmark = {.kind = SP_NEWMARK,
+                                        .step = 1e-4,
+                                        .beta = 0.25,
+                                        .gamma = 0.5,
+                                        .damping_mass = 5},
+                             central = newmark, semi = newmark;
     central.kind = SP_CENTRAL;
     semi.semi_implicit = true;
-    motion reference = move(&b, &cubature, SP_JACOBIAN_EXACT, &newmark, 400), m = move(&b, &cubature, SP_JACOBIAN_SYMMETRIC, &central, 400);
+    motion reference = move(&b, &cubature, SP_JACOBIAN_EXACT, &newmark, 400),
+           m = move(&b, &cubature, SP_JACOBIAN_SYMMETRIC, &central, 400);
     CHECK(distance(reference.q, m.q) < 1e-3, "central differences are off by %g", distance(reference.q, m.q));
     CHECK(m.report.stability_limit > 1e-4, "limit %g s", m.report.stability_limit);
-    CHECK(fabs(m.energy[0] + m.energy[1] - m.first[0] - m.first[1] - m.energy[2] + m.energy[3]) < 1e-3 * fabs(m.energy[1]), "balance: %g %g %g %g", m.energy[0], m.energy[1], m.energy[2], m.energy[3]);
+    CHECK(fabs(m.energy[0] + m.energy[1] - m.first[0] - m.first[1] - m.energy[2] + m.energy[3]) <
+              1e-3 * fabs(m.energy[1]),
+          "balance: %g %g %g %g", m.energy[0], m.energy[1], m.energy[2], m.energy[3]);
     for (int j = 0; j < 4; j++) {
         m = move(&b, &cubature, (enum sp_jacobian)j, &semi, 400);
         CHECK(distance(reference.q, m.q) < 2e-3, "%d: one iteration is off by %g", j, distance(reference.q, m.q));
@@ -341,7 +385,9 @@ static void other_integrators(void)
     make_system(&b, &cubature, SP_JACOBIAN_EXACT, &system);
     CHECK_OK(sp_loading_new(&context, &b.body, b.U, R, 0, NULL, (double[]){0, 0, 0}, &system, &loading));
     sp_forcing forcing = sp_loading_forcing(&loading);
-    CHECK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_ENERGY, .step = 1e-3}, NULL, NULL, &it) == SP_USAGE && strstr(context.message, "has none"),
+    CHECK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_ENERGY, .step = 1e-3},
+                            NULL, NULL, &it) == SP_USAGE &&
+              strstr(context.message, "has none"),
           "%s", context.message);
     sp_loading_free(&loading);
     sp_reduced_system_free(&system);
@@ -362,7 +408,8 @@ static void make_poses(held_block *b, int64_t count, uint64_t stream, sp_poses *
     CHECK_OK(sp_poses_evaluate(&context, &b->body, b->U, 0, 0, count, poses, NULL));
 }
 
-static void train(held_block *b, const sp_poses *poses, const sp_modal_points *points, bool nested, sp_cubature *cubature, sp_modal_report *report)
+static void train(held_block *b, const sp_poses *poses, const sp_modal_points *points, bool nested,
+                  sp_cubature *cubature, sp_modal_report *report)
 {
     sp_training *training;
     sp_modal *modal;
@@ -384,7 +431,8 @@ static double error_on(held_block *b, const sp_poses *poses, const sp_cubature *
     return error;
 }
 
-/* A cube of 4 · 4 · 4 cubes has 2 · 2 · 2 boxes with eight elements each; lists are increasing and near the number asked for. */
+/* A cube of 4 · 4 · 4 cubes has 2 · 2 · 2 boxes with eight elements each; lists are increasing and near the number
+ * asked for. */
 static void elements_are_evenly_placed(void)
 {
     sp_mesh mesh;
@@ -393,7 +441,8 @@ static void elements_are_evenly_placed(void)
     make_box(4, 4, 4, 0.5, 0, &mesh);
     CHECK_OK(sp_body_new(&context, &mesh, &body));
     CHECK_OK(sp_modal_points_new(&context, &body, 8, &points));
-    CHECK(points.count == 8 && fabs(points.edge - 1) < 0.34, "%lld elements, boxes of %g", (long long)points.count, points.edge);
+    CHECK(points.count == 8 && fabs(points.edge - 1) < 0.34, "%lld elements, boxes of %g", (long long)points.count,
+          points.edge);
     int octants = 0, half = 0;
     for (int64_t k = 0; k < points.count; k++) {
         int64_t e = points.element[k], x = e % 4 / 2, y = e / 4 % 4 / 2, z = e / 16 / 2;
@@ -416,7 +465,8 @@ static void elements_are_evenly_placed(void)
     make_block(12, SP_LAW_STVK, &b);
     for (int64_t asked = 5; asked < b.elements; asked = asked * 3 / 2) {
         CHECK_OK(sp_modal_points_new(&context, &b.body, asked, &points));
-        CHECK(fabs((double)points.count / (double)asked - 1) < 0.35, "%lld of %lld asked for", (long long)points.count, (long long)asked);
+        CHECK(fabs((double)points.count / (double)asked - 1) < 0.35, "%lld of %lld asked for", (long long)points.count,
+              (long long)asked);
         for (int64_t k = 1; k < points.count; k++)
             CHECK(points.element[k] > points.element[k - 1], "order");
         sp_modal_points_free(&points);
@@ -424,7 +474,8 @@ static void elements_are_evenly_placed(void)
     free_held_block(&b);
 }
 
-/* Forces that were made with known weights of the placed elements give these weights back. Errors by their definitions. */
+/* Forces that were made with known weights of the placed elements give these weights back. Errors by their definitions.
+ */
 static void known_weights(void)
 {
     held_block b;
@@ -449,7 +500,8 @@ static void known_weights(void)
     memcpy(poses.force, force, (size_t)m * 8);
     train(&b, &poses, &points, false, &cubature, &report);
     CHECK(cubature.count == n && cubature.modal, "%lld elements", (long long)cubature.count);
-    CHECK(report.error < 1e-10 && report.mean_error < 1e-10 && report.kkt < 1e-10, "error %g, %g, KKT %g", report.error, report.mean_error, report.kkt);
+    CHECK(report.error < 1e-10 && report.mean_error < 1e-10 && report.kkt < 1e-10, "error %g, %g, KKT %g", report.error,
+          report.mean_error, report.kkt);
     for (int64_t k = 0; k < R * n && cubature.count == n; k++)
         CHECK_NEAR(cubature.weight[k], expected[k], 1e-7 * expected[k]);
     sp_cubature_free(&cubature);
@@ -479,7 +531,8 @@ static void known_weights(void)
             }
             bool kept = at < cubature.count && cubature.element[at] == points.element[k];
             if (square > 0)
-                kkt = fmax(kkt, (kept && cubature.weight[j * cubature.count + at] > 0 ? fabs(along) : fmax(0, along)) / sqrt(square * size));
+                kkt = fmax(kkt, (kept && cubature.weight[j * cubature.count + at] > 0 ? fabs(along) : fmax(0, along)) /
+                                    sqrt(square * size));
             at += kept;
         }
         mean += sqrt(missed / size) / R;
@@ -497,7 +550,8 @@ static void known_weights(void)
     free_held_block(&b);
 }
 
-/* More elements, less error, of the fit and of others; all of them: none. The same bytes for any number of threads; poses in two parts are the same as in one. */
+/* More elements, less error, of the fit and of others; all of them: none. The same bytes for any number of threads;
+ * poses in two parts are the same as in one. */
 static void error_falls(void)
 {
     held_block b;
@@ -515,15 +569,18 @@ static void error_falls(void)
             context.threads = 1 << k;
             train(&b, &poses, &points, true, &cubature[k], &report);
             size_t bytes = (size_t)(cubature[0].count * R) * 8;
-            CHECK(cubature[k].count == cubature[0].count && !memcmp(cubature[k].weight, cubature[0].weight, bytes) && !memcmp(cubature[k].nested, cubature[0].nested, bytes),
+            CHECK(cubature[k].count == cubature[0].count && !memcmp(cubature[k].weight, cubature[0].weight, bytes) &&
+                      !memcmp(cubature[k].nested, cubature[0].nested, bytes),
                   "%d threads give others", 1 << k);
         }
         context.threads = 1;
         double out = error_on(&b, &others, &cubature[0], false);
         CHECK_NEAR(error_on(&b, &poses, &cubature[0], true), report.nested_error, 1e-10);
-        CHECK(report.nested_error >= report.error && 2 * report.nested_count <= points.count + (points.count == 1), "nested: %g, %lld elements", report.nested_error, (long long)report.nested_count);
+        CHECK(report.nested_error >= report.error && 2 * report.nested_count <= points.count + (points.count == 1),
+              "nested: %g, %lld elements", report.nested_error, (long long)report.nested_count);
         CHECK(out < 2 * report.error + 1e-6, "held out: %g, fitted %g", out, report.error);
-        NOTE("%lld elements: error %.2e, held out %.2e, nested %.2e with %lld", (long long)points.count, report.error, out, report.nested_error, (long long)report.nested_count);
+        NOTE("%lld elements: error %.2e, held out %.2e, nested %.2e with %lld", (long long)points.count, report.error,
+             out, report.nested_error, (long long)report.nested_count);
         CHECK(first == 0 || report.error < last, "error %g after %g", report.error, last);
         first = first == 0 ? report.error : first;
         last = report.error;
@@ -569,7 +626,8 @@ typedef struct source {
     sp_poses *poses;
     const double *quotient;
     int64_t calls, sizes[100];
-    double centres, widest; /* the largest |centre| by the rest deviation; the largest deviation by what it should be, less 1 */
+    double centres,
+        widest; /* the largest |centre| by the rest deviation; the largest deviation by what it should be, less 1 */
 } source;
 
 static int add_poses(void *data, int64_t count, const double *centre, const double *deviation)
@@ -587,7 +645,8 @@ static int add_poses(void *data, int64_t count, const double *centre, const doub
     return sp_poses_evaluate(&context, &s->b->body, s->b->U, 0, before, s->poses->count, s->poses, NULL);
 }
 
-/* It stops by itself, when the error changes by less than it was told, and what it found is nearly as good on other poses as what many more poses give. */
+/* It stops by itself, when the error changes by less than it was told, and what it found is nearly as good on other
+ * poses as what many more poses give. */
 static void training_that_stops_by_itself(void)
 {
     enum { ROOM = 3000 };
@@ -621,27 +680,39 @@ static void training_that_stops_by_itself(void)
         source s = {.b = &b, .poses = &poses, .quotient = quotient};
         sp_training *judge;
         CHECK_OK(sp_training_new(&context, &b.body, b.U, &(sp_training_measure){0}, &others, 0, &judge));
-        sp_incremental_parameters parameters = {.held_out = judge, .change = 0.002, .most = 90, .adjust = adjust, .nested = adjust, .deviation = deviation, .add = add_poses, .data = &s, .measure = &(sp_training_measure){0}};
+        sp_incremental_parameters parameters = {.held_out = judge,
+                                                .change = 0.002,
+                                                .most = 90,
+                                                .adjust = adjust,
+                                                .nested = adjust,
+                                                .deviation = deviation,
+                                                .add = add_poses,
+                                                .data = &s,
+                                                .measure = &(sp_training_measure){0}};
         CHECK_OK(sp_incremental_train(&context, &b.body, b.U, &points, &parameters, &poses, &cubature, &found));
         sp_training_free(judge);
         const sp_incremental_round *round = found.rounds.data;
-        CHECK(found.settled && found.rounds.count == s.calls && s.calls >= 2, "%lld rounds", (long long)found.rounds.count);
+        CHECK(found.settled && found.rounds.count == s.calls && s.calls >= 2, "%lld rounds",
+              (long long)found.rounds.count);
         CHECK((cubature.nested != NULL) == adjust, "nested");
         for (int64_t k = 0; k < s.calls; k++) {
-            CHECK(s.sizes[k] == (k ? points.count / 3 : (3 * points.count + 1) / 2), "round %lld has %lld poses", (long long)k, (long long)s.sizes[k]);
+            CHECK(s.sizes[k] == (k ? points.count / 3 : (3 * points.count + 1) / 2), "round %lld has %lld poses",
+                  (long long)k, (long long)s.sizes[k]);
             if (k > 0)
-                CHECK((fabs(round[k].mean_error - round[k - 1].mean_error) < 0.002) == (k == s.calls - 1), "the change after round %lld is %g", (long long)k,
-                      round[k].mean_error - round[k - 1].mean_error);
+                CHECK((fabs(round[k].mean_error - round[k - 1].mean_error) < 0.002) == (k == s.calls - 1),
+                      "the change after round %lld is %g", (long long)k, round[k].mean_error - round[k - 1].mean_error);
         }
         CHECK(adjust ? s.centres > 0.01 : s.centres == 0, "centres up to %g", s.centres);
         CHECK(s.widest < 1e-12, "deviations are off by %g", s.widest);
         double error = error_on(&b, &others, &cubature, false);
         CHECK_NEAR(round[s.calls - 1].held_out_error, error, 1e-12);
-        CHECK(round[0].held_out_error > error, "the first round judged: %g, the last: %g", round[0].held_out_error, error);
+        CHECK(round[0].held_out_error > error, "the first round judged: %g, the last: %g", round[0].held_out_error,
+              error);
         CHECK(error < 1.35 * best, "held out: %g, of %d poses %g", error, ROOM, best);
         CHECK_NEAR(error_on(&b, &poses, &cubature, false), found.fit.error, 1e-10);
-        NOTE("%s: %lld rounds, %lld poses, error %.4f, held out %.4f; %d poses: %.4f, held out %.4f", adjust ? "adjusted" : "not adjusted", (long long)s.calls, (long long)poses.count,
-             found.fit.error, error, ROOM, report.error, best);
+        NOTE("%s: %lld rounds, %lld poses, error %.4f, held out %.4f; %d poses: %.4f, held out %.4f",
+             adjust ? "adjusted" : "not adjusted", (long long)s.calls, (long long)poses.count, found.fit.error, error,
+             ROOM, report.error, best);
         sp_list_free(&found.rounds);
         sp_cubature_free(&cubature);
         sp_poses_free(&poses);

@@ -1,4 +1,5 @@
-/* Oscillators: the modal system against the linear full one with all modes kept, the exact steps against ever finer ones of Newmark. */
+/* Oscillators: the modal system against the linear full one with all modes kept, the exact steps against ever finer
+ * ones of Newmark. */
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "dynamics/integrate.h"
@@ -43,7 +44,9 @@ static void make_block(bool is_free, block *b)
                 dense[s][matrix[s].index[k] * b->n + row] = matrix[s].value[k];
         sp_sparse_free(&matrix[s]);
     }
-    CHECK(LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'L', (int)b->n, dense[0], (int)b->n, dense[1], (int)b->n, b->eigenvalue) == 0, "dsygv");
+    CHECK(LAPACKE_dsygv(LAPACK_COL_MAJOR, 1, 'V', 'L', (int)b->n, dense[0], (int)b->n, dense[1], (int)b->n,
+                        b->eigenvalue) == 0,
+          "dsygv");
     for (int64_t j = 0; j < b->n; j++)
         sp_body_spread(&b->body, dense[0] + j * b->n, b->U + j * b->rows);
     free(dense[0]), free(dense[1]);
@@ -70,7 +73,8 @@ static void run(const block *b, bool modal, sp_integrator_parameters p, double T
     const sp_system *system = modal ? &b->modal : &b->full;
     sp_loading loading;
     sp_integrator *it;
-    CHECK_OK(sp_loading_new(&context, &b->body, modal ? b->U : NULL, b->n, 3, pushes, (double[]){0, 0, -9.81}, system, &loading));
+    CHECK_OK(sp_loading_new(&context, &b->body, modal ? b->U : NULL, b->n, 3, pushes, (double[]){0, 0, -9.81}, system,
+                            &loading));
     const sp_forcing forcing = sp_loading_forcing(&loading);
     CHECK_OK(sp_integrator_new(&context, system, &forcing, &p, NULL, NULL, &it));
     for (int64_t step = 0; step < llround(T / p.step); step++)
@@ -102,7 +106,11 @@ static double difference(int64_t count, const double *x, const double *y)
 /* The same step in the other coordinates, for every integrator that both have, damped, held and free. */
 static void same_steps(void)
 {
-    static const char *const names[] = {[SP_NEWMARK] = "newmark", [SP_ENERGY] = "energy", [SP_CENTRAL] = "central", [SP_EULER] = "euler", [SP_BDF2] = "bdf2"};
+    static const char *const names[] = {[SP_NEWMARK] = "newmark",
+                                        [SP_ENERGY] = "energy",
+                                        [SP_CENTRAL] = "central",
+                                        [SP_EULER] = "euler",
+                                        [SP_BDF2] = "bdf2"};
     for (int is_free = 0; is_free < 2; is_free++) {
         block b;
         make_block(is_free, &b);
@@ -110,12 +118,19 @@ static void same_steps(void)
         for (int kind = SP_NEWMARK; kind <= SP_BDF2; kind++) {
             if (kind == SP_STATIC)
                 continue;
-            const sp_integrator_parameters p = {
-                .kind = (enum sp_integrator_kind)kind, .step = kind == SP_CENTRAL ? 2e-5 : 5e-4, .beta = 0.25, .gamma = 0.5, .damping_mass = 5, .damping_stiffness = 1e-5, .tolerance = 1e-13};
+            const sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind,
+                                                .step = kind == SP_CENTRAL ? 2e-5 : 5e-4,
+                                                .beta = 0.25,
+                                                .gamma = 0.5,
+                                                .damping_mass = 5,
+                                                .damping_stiffness = 1e-5,
+                                                .tolerance = 1e-13};
             run(&b, false, p, 0.01, state, energy[0]);
             run(&b, true, p, 0.01, other, energy[1]);
-            const double u = difference(b.rows, other, state), v = difference(b.rows, other + b.rows, state + b.rows), e = difference(SP_WORK_COUNT, energy[1], energy[0]);
-            NOTE("%s, %s: displacements %.1e, velocities %.1e, energies %.1e", is_free ? "free" : "held", names[kind], u, v, e);
+            const double u = difference(b.rows, other, state), v = difference(b.rows, other + b.rows, state + b.rows),
+                         e = difference(SP_WORK_COUNT, energy[1], energy[0]);
+            NOTE("%s, %s: displacements %.1e, velocities %.1e, energies %.1e", is_free ? "free" : "held", names[kind],
+                 u, v, e);
             CHECK(u < 1e-9 && v < 1e-9 && e < 1e-9 && energy[0][SP_WORK_DISSIPATED] > 0, "%g %g %g", u, v, e);
         }
         free(state);
@@ -123,30 +138,42 @@ static void same_steps(void)
     }
 }
 
-/* The exact steps do not depend on their length, where loads change at their ends, and Newmark's converge to them with the square of theirs. */
+/* The exact steps do not depend on their length, where loads change at their ends, and Newmark's converge to them with
+ * the square of theirs. */
 static void exact_steps(void)
 {
     for (int k = 0; k < 4; k++) {
         const bool is_free = k % 2, damped = k / 2;
         block b;
         make_block(is_free, &b);
-        double *exact = calloc((size_t)(4 * b.rows), 8), *state = exact + 2 * b.rows, energy[SP_WORK_COUNT], error[3], sum;
-        sp_integrator_parameters p = {.kind = SP_EXACT, .step = 1e-3, .beta = 0.25, .gamma = 0.5, .damping_mass = damped ? 5 : 0, .damping_stiffness = damped ? 1e-4 : 0, .tolerance = 1e-13};
+        double *exact = calloc((size_t)(4 * b.rows), 8), *state = exact + 2 * b.rows, energy[SP_WORK_COUNT], error[3],
+               sum;
+        sp_integrator_parameters p = {.kind = SP_EXACT,
+                                      .step = 1e-3,
+                                      .beta = 0.25,
+                                      .gamma = 0.5,
+                                      .damping_mass = damped ? 5 : 0,
+                                      .damping_stiffness = damped ? 1e-4 : 0,
+                                      .tolerance = 1e-13};
         run(&b, true, p, 0.01, exact, energy);
         sum = energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED] + energy[SP_WORK_DISSIPATED];
         CHECK_NEAR(sum, energy[SP_WORK_EXTERNAL], 1e-12 * fabs(energy[SP_WORK_EXTERNAL]));
-        CHECK(damped == (energy[SP_WORK_DISSIPATED] > 1e-3 * sum), "dissipated %g of %g J", energy[SP_WORK_DISSIPATED], sum);
+        CHECK(damped == (energy[SP_WORK_DISSIPATED] > 1e-3 * sum), "dissipated %g of %g J", energy[SP_WORK_DISSIPATED],
+              sum);
         p.step = 1e-4;
         run(&b, true, p, 0.01, state, energy);
-        CHECK(difference(2 * b.rows, state, exact) < 1e-11, "ten times finer: %g", difference(2 * b.rows, state, exact));
+        CHECK(difference(2 * b.rows, state, exact) < 1e-11, "ten times finer: %g",
+              difference(2 * b.rows, state, exact));
         p.kind = SP_NEWMARK;
         for (int s = 0; s < 3; s++) {
             p.step = 2e-5 / (1 << s);
             run(&b, false, p, 0.01, state, energy);
             error[s] = difference(b.rows, state, exact);
         }
-        NOTE("%s%s: Newmark off by %.1e %.1e %.1e", is_free ? "free" : "held", damped ? ", damped" : "", error[0], error[1], error[2]);
-        CHECK(error[2] < 1e-4 && fabs(log2(error[0] / error[1]) - 2) < 0.2 && fabs(log2(error[1] / error[2]) - 2) < 0.1, "slopes %g %g", log2(error[0] / error[1]), log2(error[1] / error[2]));
+        NOTE("%s%s: Newmark off by %.1e %.1e %.1e", is_free ? "free" : "held", damped ? ", damped" : "", error[0],
+             error[1], error[2]);
+        CHECK(error[2] < 1e-4 && fabs(log2(error[0] / error[1]) - 2) < 0.2 && fabs(log2(error[1] / error[2]) - 2) < 0.1,
+              "slopes %g %g", log2(error[0] / error[1]), log2(error[1] / error[2]));
         free(exact);
         free_block(&b);
     }
@@ -165,10 +192,12 @@ static bool no_springs(void *self, double t0, double t1)
     return false;
 }
 
-/* From nearly rigid to stiff, from undamped through critical to creeping: one step of 1 s from (0.3, −0.2) under a force of 1 N against Runge and Kutta's of 20,000th length. */
+/* From nearly rigid to stiff, from undamped through critical to creeping: one step of 1 s from (0.3, −0.2) under a
+ * force of 1 N against Runge and Kutta's of 20,000th length. */
 static void one_step(void)
 {
-    const double lambda[] = {0, 1e-12, 1e-7, 1e-3, 0.02, 0.1, 0.9, 4, 90, 900}, damping[] = {0, 1e-9, 1e-3, 0.1, 0.5, 0.63245553203367588, 2, 4, 30};
+    const double lambda[] = {0, 1e-12, 1e-7, 1e-3, 0.02, 0.1, 0.9, 4, 90, 900},
+                 damping[] = {0, 1e-9, 1e-3, 0.1, 0.5, 0.63245553203367588, 2, 4, 30};
     enum { K = sizeof lambda / sizeof *lambda, C = sizeof damping / sizeof *damping, STEPS = 20000 };
     double worst = 0;
     for (int c = 0; c < C; c++) {
@@ -181,7 +210,9 @@ static void one_step(void)
         }
         CHECK_OK(sp_modal_system_new(&context, K, lambda, &system));
         const sp_forcing forcing = {.self = &system, .mean = unit_force, .springs = no_springs};
-        CHECK_OK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_EXACT, .step = 1, .damping_mass = damping[c]}, q, v, &it));
+        CHECK_OK(sp_integrator_new(&context, &system, &forcing,
+                                   &(sp_integrator_parameters){.kind = SP_EXACT, .step = 1, .damping_mass = damping[c]},
+                                   q, v, &it));
         CHECK_OK(sp_integrator_step(it));
         for (int i = 0; i < K; i++) {
             const double h = 1.0 / STEPS, l = lambda[i], d = damping[c];
@@ -189,16 +220,22 @@ static void one_step(void)
             for (int s = 0; s < STEPS; s++) {
                 double kx[4], ky[4];
                 for (int stage = 0; stage < 4; stage++) {
-                    const double part = stage == 0 ? 0 : stage == 3 ? h : h / 2, xs = x + (stage ? part * kx[stage - 1] : 0), ys = y + (stage ? part * ky[stage - 1] : 0);
+                    const double part = stage == 0   ? 0
+                                        : stage == 3 ? h
+                                                     : h / 2,
+                                 xs = x + (stage ? part * kx[stage - 1] : 0),
+                                 ys = y + (stage ? part * ky[stage - 1] : 0);
                     kx[stage] = ys;
                     ky[stage] = 1 - d * ys - l * xs;
                 }
                 x += h / 6 * (kx[0] + 2 * kx[1] + 2 * kx[2] + kx[3]);
                 y += h / 6 * (ky[0] + 2 * ky[1] + 2 * ky[2] + ky[3]);
             }
-            const double error = fmax(fabs(sp_integrator_q(it)[i] - x), fabs(sp_integrator_v(it)[i] - y) / (1 + sqrt(l)));
+            const double error =
+                fmax(fabs(sp_integrator_q(it)[i] - x), fabs(sp_integrator_v(it)[i] - y) / (1 + sqrt(l)));
             worst = fmax(worst, error);
-            CHECK(error < 1e-10, "eigenvalue %g, damping %g: off by %g", l, d, error); /* (30/20000)⁴/120 for each of 30 rad: 1e-12 */
+            CHECK(error < 1e-10, "eigenvalue %g, damping %g: off by %g", l, d,
+                  error); /* (30/20000)⁴/120 for each of 30 rad: 1e-12 */
         }
         sp_integrator_free(it);
         sp_modal_system_free(&system);
@@ -206,7 +243,8 @@ static void one_step(void)
     NOTE("off by %.1e", worst);
 }
 
-/* Six motions of a free body are rigid, and a weight accelerates it uniformly, whatever the steps; with damping by mass towards the speed g/α. */
+/* Six motions of a free body are rigid, and a weight accelerates it uniformly, whatever the steps; with damping by mass
+ * towards the speed g/α. */
 static void rigid_modes(void)
 {
     block b;
@@ -218,7 +256,9 @@ static void rigid_modes(void)
     for (int damped = 0; damped < 2; damped++) {
         sp_loading loading;
         sp_integrator *it;
-        const double alpha = damped ? 3 : 0, t = 1.4, way = damped ? -9.81 / alpha * (t - (1 - exp(-alpha * t)) / alpha) : -9.81 * t * t / 2, speed = damped ? -9.81 / alpha * (1 - exp(-alpha * t)) : -9.81 * t;
+        const double alpha = damped ? 3 : 0, t = 1.4,
+                     way = damped ? -9.81 / alpha * (t - (1 - exp(-alpha * t)) / alpha) : -9.81 * t * t / 2,
+                     speed = damped ? -9.81 / alpha * (1 - exp(-alpha * t)) : -9.81 * t;
         double *exact_zero = calloc((size_t)b.n, 8);
         sp_system system;
         for (int64_t j = 0; j < b.n; j++)
@@ -230,7 +270,11 @@ static void rigid_modes(void)
         CHECK(system.eigenvalue[7] == b.eigenvalue[7], "not copied");
         CHECK_OK(sp_loading_new(&context, &b.body, b.U, b.n, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
         const sp_forcing forcing = sp_loading_forcing(&loading);
-        CHECK_OK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_EXACT, .step = 0.2, .damping_mass = alpha, .damping_stiffness = damped ? 1e-4 : 0}, NULL, NULL, &it));
+        CHECK_OK(sp_integrator_new(
+            &context, &system, &forcing,
+            &(sp_integrator_parameters){
+                .kind = SP_EXACT, .step = 0.2, .damping_mass = alpha, .damping_stiffness = damped ? 1e-4 : 0},
+            NULL, NULL, &it));
         for (int step = 0; step < 7; step++)
             CHECK_OK(sp_integrator_step(it));
         for (int64_t i = 0; i < b.rows; i++) {
@@ -262,13 +306,16 @@ static void refusals(void)
           "%s", context.message);
     CHECK_OK(sp_loading_new(&context, &b.body, b.U, b.n, 1, loads, (double[3]){0}, &b.modal, &loading));
     const double time = 0, tension = 1;
-    CHECK(sp_loading_activate(&context, &loading, 1, &(sp_activation){0, 1, &time, &tension}) == SP_USAGE, "modes were activated");
+    CHECK(sp_loading_activate(&context, &loading, 1, &(sp_activation){0, 1, &time, &tension}) == SP_USAGE,
+          "modes were activated");
     sp_loading_free(&loading);
     const double bad[4][3] = {{1, NAN, 3}, {1, 2, INFINITY}, {-1e-5, 2, 3}, {-4, 0, 3}};
-    const char *const messages[4] = {"eigenvalue 1 is nan rad2/s2", "eigenvalue 2 is inf rad2/s2", "eigenvalue 0 is -1e-05 rad2/s2, and the largest 3: more than rounding below 0",
+    const char *const messages[4] = {"eigenvalue 1 is nan rad2/s2", "eigenvalue 2 is inf rad2/s2",
+                                     "eigenvalue 0 is -1e-05 rad2/s2, and the largest 3: more than rounding below 0",
                                      "eigenvalue 0 is -4 rad2/s2, and the largest 3: more than rounding below 0"};
     for (int k = 0; k < 4; k++)
-        CHECK(sp_modal_system_new(&context, 3, bad[k], &system) == SP_INPUT && !strcmp(context.message, messages[k]), "%s", context.message);
+        CHECK(sp_modal_system_new(&context, 3, bad[k], &system) == SP_INPUT && !strcmp(context.message, messages[k]),
+              "%s", context.message);
     CHECK(sp_modal_system_new(&context, 0, bad[0], &system) == SP_USAGE, "no modes");
     CHECK_OK(sp_modal_system_new(&context, 2, (double[]){-2e-6, 3}, &system));
     system.matrix_start(system.self, 0);

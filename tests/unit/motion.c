@@ -1,5 +1,5 @@
-/* Files of kind motion: what is written is read again, blocks have the sizes that motion.md says, cut files give their whole blocks, and
- * what the reader refuses. */
+/* Files of kind motion: what is written is read again, blocks have the sizes that motion.md says, cut files give their
+ * whole blocks, and what the reader refuses. */
 #include "formats/motion.h"
 
 #include "formats_test.h"
@@ -45,14 +45,16 @@ static int64_t contacts_of(int64_t frame, int64_t bodies)
 
 typedef struct frame_data {
     sp_pose pose[MOST_BODIES];
-    double twist[6 * MOST_BODIES], wrench[6 * MOST_BODIES], q[MOST_R], qdot[MOST_R], place[3 * MOST_CONTACTS], force[3 * MOST_CONTACTS];
+    double twist[6 * MOST_BODIES], wrench[6 * MOST_BODIES], q[MOST_R], qdot[MOST_R], place[3 * MOST_CONTACTS],
+        force[3 * MOST_CONTACTS];
     int32_t body[2 * MOST_CONTACTS], point[MOST_CONTACTS];
     sp_scene_frame frame;
 } frame_data;
 
 static void fill(frame_data *d, const sp_motion_shape *shape, int64_t f)
 {
-    d->frame = (sp_scene_frame){.time = 0.01 * (double)f, .pose = d->pose, .twist = d->twist, .q = d->q, .qdot = d->qdot, .wrench = d->wrench};
+    d->frame = (sp_scene_frame){
+        .time = 0.01 * (double)f, .pose = d->pose, .twist = d->twist, .q = d->q, .qdot = d->qdot, .wrench = d->wrench};
     for (int64_t b = 0; b < shape->body_count; b++)
         d->pose[b] = pose_of(0, f, b);
     for (int64_t i = 0; i < 6 * shape->body_count; i++) {
@@ -113,18 +115,21 @@ static bool frame_is_right(const sp_motion *m, const sp_motion_shape *shape, int
     const int64_t b = shape->body_count, r = shape->r;
     fill(&data, shape, f);
     const sp_scene_frame *frame = &data.frame;
-    if (m->time[f] != frame->time || !same(m->pose + 7 * b * f, data.pose, 7 * b) || !same(m->twist + 6 * b * f, data.twist, 6 * b) ||
-        !same(m->wrench + 6 * b * f, data.wrench, 6 * b) || !same(m->energy + 3 * f, frame->energy, 3) || !same(m->counts + 4 * f, frame->counts, 4))
+    if (m->time[f] != frame->time || !same(m->pose + 7 * b * f, data.pose, 7 * b) ||
+        !same(m->twist + 6 * b * f, data.twist, 6 * b) || !same(m->wrench + 6 * b * f, data.wrench, 6 * b) ||
+        !same(m->energy + 3 * f, frame->energy, 3) || !same(m->counts + 4 * f, frame->counts, 4))
         return false;
     if (r && (!same(m->q + r * f, data.q, r) || !same(m->qdot + r * f, data.qdot, r)))
         return false;
-    if (shape->coupled && (!same(m->hand + 7 * f, &frame->hand, 7) || !same(m->coupling + 6 * f, frame->coupling, 6) || !same(m->device + 6 * f, frame->device, 6)))
+    if (shape->coupled && (!same(m->hand + 7 * f, &frame->hand, 7) || !same(m->coupling + 6 * f, frame->coupling, 6) ||
+                           !same(m->device + 6 * f, frame->device, 6)))
         return false;
     if (!shape->contacts)
         return true;
     const int64_t first = m->contact_begin[f], count = frame->contacts.count;
     return m->contact_begin[f + 1] - first == count && same(m->contact_body + 2 * first, data.body, count) &&
-           !memcmp(m->contact_point + first, data.point, (size_t)count * sizeof(int32_t)) && same(m->contact_place + 3 * first, data.place, 3 * count) &&
+           !memcmp(m->contact_point + first, data.point, (size_t)count * sizeof(int32_t)) &&
+           same(m->contact_place + 3 * first, data.place, 3 * count) &&
            same(m->contact_force + 3 * first, data.force, 3 * count);
 }
 
@@ -134,11 +139,11 @@ static const struct {
     bool coupled, contacts;
     int64_t frames, room;
 } cases[] = {
-    {1, {0}, false, false, 4100, 4096},                  /* 216: 4854, of which 4096 */
-    {3, {0, 30, 5}, true, true, 900, 851},               /* 8 (8 + 57 + 70) + 152 = 1232 */
-    {3, {0, 30, 5}, false, true, 7, 970},                /* 1080 */
-    {MOST_BODIES, {0}, false, true, 50, 22},             /* 8 (8 + 5700) = 45664 */
-    {2, {0}, true, true, 1, 2016},                       /* 8 (8 + 38) + 152 = 520; the one frame has no contact */
+    {1, {0}, false, false, 4100, 4096},      /* 216: 4854, of which 4096 */
+    {3, {0, 30, 5}, true, true, 900, 851},   /* 8 (8 + 57 + 70) + 152 = 1232 */
+    {3, {0, 30, 5}, false, true, 7, 970},    /* 1080 */
+    {MOST_BODIES, {0}, false, true, 50, 22}, /* 8 (8 + 5700) = 45664 */
+    {2, {0}, true, true, 1, 2016},           /* 8 (8 + 38) + 152 = 520; the one frame has no contact */
 };
 
 static sp_motion_body bodies[MOST_BODIES];
@@ -166,23 +171,27 @@ static void round_trip(void)
             CHECK(status == SP_OK, "case %d: %s", (int)i, context.message);
             if (status != SP_OK)
                 continue;
-            CHECK(got.frame_count == cases[i].frames && got.body_count == shape.body_count && got.r == shape.r && got.coupled == shape.coupled &&
-                      got.with_contacts == shape.contacts,
+            CHECK(got.frame_count == cases[i].frames && got.body_count == shape.body_count && got.r == shape.r &&
+                      got.coupled == shape.coupled && got.with_contacts == shape.contacts,
                   "case %d", (int)i);
             int64_t wrong = 0;
             for (int64_t f = 0; f < got.frame_count; f++)
                 wrong += !frame_is_right(&got, &shape, f);
             CHECK(wrong == 0, "case %d: %d frames differ", (int)i, (int)wrong);
             for (int64_t b = 0; b < shape.body_count; b++)
-                CHECK(!strcmp(got.bodies[b].name, bodies[b].name) && !strcmp(got.bodies[b].model, bodies[b].model) && got.bodies[b].r == bodies[b].r &&
-                          got.bodies[b].offset == bodies[b].offset,
+                CHECK(!strcmp(got.bodies[b].name, bodies[b].name) && !strcmp(got.bodies[b].model, bodies[b].model) &&
+                          got.bodies[b].r == bodies[b].r && got.bodies[b].offset == bodies[b].offset,
                       "case %d: body %d", (int)i, (int)b);
-            CHECK(!got.q == !shape.r && !got.hand == !shape.coupled && !got.contact_begin == !shape.contacts, "case %d: absent arrays", (int)i);
-            CHECK(!strcmp(json_string_value(json_object_get(got.meta, "scene")), HASH) && strlen(got.hash) == 64 && !got.truncated && got.result, "case %d: end", (int)i);
+            CHECK(!got.q == !shape.r && !got.hand == !shape.coupled && !got.contact_begin == !shape.contacts,
+                  "case %d: absent arrays", (int)i);
+            CHECK(!strcmp(json_string_value(json_object_get(got.meta, "scene")), HASH) && strlen(got.hash) == 64 &&
+                      !got.truncated && got.result,
+                  "case %d: end", (int)i);
             sp_motion_free(&got);
         }
         blob again = write_motion(&shape, cases[i].frames);
-        CHECK(again.size == bytes.size && !memcmp(again.data, bytes.data, (size_t)bytes.size), "case %d: other bytes", (int)i);
+        CHECK(again.size == bytes.size && !memcmp(again.data, bytes.data, (size_t)bytes.size), "case %d: other bytes",
+              (int)i);
         free(again.data);
         free(bytes.data);
     }
@@ -190,8 +199,10 @@ static void round_trip(void)
 
 static void blocks_and_order(void)
 {
-    static const char *const series[] = {"time", "pose", "twist", "q", "qdot", "wrench", "energy", "counts", "hand", "coupling", "device",
-                                         "contact/count", "contact/body", "contact/point", "contact/place", "contact/force"};
+    static const char *const series[] = {"time",         "pose",          "twist",         "q",
+                                         "qdot",         "wrench",        "energy",        "counts",
+                                         "hand",         "coupling",      "device",        "contact/count",
+                                         "contact/body", "contact/point", "contact/place", "contact/force"};
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
         const sp_motion_shape shape = shape_of(i);
         blob bytes = write_motion(&shape, cases[i].frames);
@@ -202,16 +213,19 @@ static void blocks_and_order(void)
             const int64_t left = cases[i].frames - frames, expected = left < cases[i].room ? left : cases[i].room;
             for (int s = 0; s < 16; s++) {
                 char name[SP_MEMBER_NAME];
-                if (((s == 3 || s == 4) && !shape.r) || (s >= 8 && s <= 10 && !shape.coupled) || (s >= 11 && !shape.contacts))
+                if (((s == 3 || s == 4) && !shape.r) || (s >= 8 && s <= 10 && !shape.coupled) ||
+                    (s >= 11 && !shape.contacts))
                     continue;
                 snprintf(name, sizeof name, "%s/%06d", series[s], (int)block);
                 const sp_array *array = &file.members.arrays[at++];
                 CHECK(!strcmp(array->name, name), "case %d: %s instead of %s", i, array->name, name);
-                CHECK(s >= 12 || array->shape[0] == expected, "case %d: %s has %d frames", i, name, (int)array->shape[0]);
+                CHECK(s >= 12 || array->shape[0] == expected, "case %d: %s has %d frames", i, name,
+                      (int)array->shape[0]);
             }
             frames += expected;
         }
-        CHECK(at == file.members.count || at == file.members.count - 1, "case %d: %d of %d members", i, (int)at, (int)file.members.count);
+        CHECK(at == file.members.count || at == file.members.count - 1, "case %d: %d of %d members", i, (int)at,
+              (int)file.members.count);
         sp_file_free(&file);
         free(bytes.data);
     }
@@ -264,20 +278,25 @@ static void nothing_infinite(void)
 enum { FRAMES = 3, SMALL = 16, CONTACTS = 3 };
 
 typedef struct small {
-    double time[FRAMES], pose[FRAMES * 14], six[FRAMES * 12], q[FRAMES], energy[FRAMES * 3], hand[FRAMES * 7], three[CONTACTS * 3];
+    double time[FRAMES], pose[FRAMES * 14], six[FRAMES * 12], q[FRAMES], energy[FRAMES * 3], hand[FRAMES * 7],
+        three[CONTACTS * 3];
     int64_t counts[FRAMES * 4], count[FRAMES];
     int32_t body[CONTACTS * 2], point[CONTACTS];
     char name[SMALL][SP_MEMBER_NAME];
 } small;
 
-#define SHAPE ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1},{\"name\":\"b\",\"model\":\"m\",\"r\":0}],\"coupled\":true,\"contacts\":true"
+#define SHAPE                                                                                                          \
+    ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1},{\"name\":\"b\",\"model\":\"m\",\"r\":0}],\"coupled\":"     \
+    "true,\"contacts\":true"
 #define MOTION META("motion", SHAPE)
 
 /* contacts: none in the first frame, two in the second, one in the third */
 static void small_block(small *s, int number, member *m)
 {
-    static const char *const series[SMALL] = {"time", "pose", "twist", "q", "qdot", "wrench", "energy", "counts", "hand", "coupling", "device",
-                                              "contact/count", "contact/body", "contact/point", "contact/place", "contact/force"};
+    static const char *const series[SMALL] = {"time",         "pose",          "twist",         "q",
+                                              "qdot",         "wrench",        "energy",        "counts",
+                                              "hand",         "coupling",      "device",        "contact/count",
+                                              "contact/body", "contact/point", "contact/place", "contact/force"};
     *s = (small){.count = {0, 2, 1}, .body = {0, 1, 1, 0, 0, 1}, .point = {4, 5, 6}};
     for (int f = 0; f < FRAMES; f++) {
         s->time[f] = number * FRAMES + f;
@@ -289,14 +308,22 @@ static void small_block(small *s, int number, member *m)
     for (int i = 0; i < SMALL; i++)
         snprintf(s->name[i], SP_MEMBER_NAME, "%s/%06d", series[i], number);
     const member all[SMALL] = {
-        {s->name[0], SP_F8, false, 1, {FRAMES}, s->time},        {s->name[1], SP_F8, false, 3, {FRAMES, 2, 7}, s->pose},
-        {s->name[2], SP_F8, false, 3, {FRAMES, 2, 6}, s->six},   {s->name[3], SP_F8, false, 2, {FRAMES, 1}, s->q},
-        {s->name[4], SP_F8, false, 2, {FRAMES, 1}, s->q},        {s->name[5], SP_F8, false, 3, {FRAMES, 2, 6}, s->six},
-        {s->name[6], SP_F8, false, 2, {FRAMES, 3}, s->energy},   {s->name[7], SP_I8, false, 2, {FRAMES, 4}, s->counts},
-        {s->name[8], SP_F8, false, 2, {FRAMES, 7}, s->hand},     {s->name[9], SP_F8, false, 2, {FRAMES, 6}, s->six},
-        {s->name[10], SP_F8, false, 2, {FRAMES, 6}, s->six},     {s->name[11], SP_I8, false, 1, {FRAMES}, s->count},
-        {s->name[12], SP_I4, false, 2, {CONTACTS, 2}, s->body},  {s->name[13], SP_I4, false, 1, {CONTACTS}, s->point},
-        {s->name[14], SP_F8, false, 2, {CONTACTS, 3}, s->three}, {s->name[15], SP_F8, false, 2, {CONTACTS, 3}, s->three},
+        {s->name[0], SP_F8, false, 1, {FRAMES}, s->time},
+        {s->name[1], SP_F8, false, 3, {FRAMES, 2, 7}, s->pose},
+        {s->name[2], SP_F8, false, 3, {FRAMES, 2, 6}, s->six},
+        {s->name[3], SP_F8, false, 2, {FRAMES, 1}, s->q},
+        {s->name[4], SP_F8, false, 2, {FRAMES, 1}, s->q},
+        {s->name[5], SP_F8, false, 3, {FRAMES, 2, 6}, s->six},
+        {s->name[6], SP_F8, false, 2, {FRAMES, 3}, s->energy},
+        {s->name[7], SP_I8, false, 2, {FRAMES, 4}, s->counts},
+        {s->name[8], SP_F8, false, 2, {FRAMES, 7}, s->hand},
+        {s->name[9], SP_F8, false, 2, {FRAMES, 6}, s->six},
+        {s->name[10], SP_F8, false, 2, {FRAMES, 6}, s->six},
+        {s->name[11], SP_I8, false, 1, {FRAMES}, s->count},
+        {s->name[12], SP_I4, false, 2, {CONTACTS, 2}, s->body},
+        {s->name[13], SP_I4, false, 1, {CONTACTS}, s->point},
+        {s->name[14], SP_F8, false, 2, {CONTACTS, 3}, s->three},
+        {s->name[15], SP_F8, false, 2, {CONTACTS, 3}, s->three},
     };
     memcpy(m, all, sizeof all);
 }
@@ -329,7 +356,8 @@ static void partial(void)
     for (int i = 0; i < BLOCKS; i++) {
         small_block(&block, i, members);
         for (int j = 0; j < SMALL; j++)
-            CHECK_OK(sp_writer_array(writer, members[j].name, members[j].type, false, members[j].rank, members[j].shape, members[j].data));
+            CHECK_OK(sp_writer_array(writer, members[j].name, members[j].type, false, members[j].rank, members[j].shape,
+                                     members[j].data));
         end[i] = lseek(descriptor, 0, SEEK_CUR);
     }
     json_t *result = json_object();
@@ -345,13 +373,18 @@ static void partial(void)
             abort();
         lseek(descriptor, 0, SEEK_SET);
         const int status = read_partial(descriptor, &got);
-        CHECK(whole == 0 ? status == SP_INPUT : status == SP_OK, "cut to %d bytes: status %d, %s", (int)size, status, context.message);
+        CHECK(whole == 0 ? status == SP_INPUT : status == SP_OK, "cut to %d bytes: status %d, %s", (int)size, status,
+              context.message);
         if (status != SP_OK)
             continue;
-        CHECK(got.frame_count == whole * FRAMES && got.truncated == (size < whole_size) && got.contact_begin[got.frame_count] == whole * CONTACTS,
-              "cut to %d bytes: %d frames, %d contacts", (int)size, (int)got.frame_count, (int)got.contact_begin[got.frame_count]);
+        CHECK(got.frame_count == whole * FRAMES && got.truncated == (size < whole_size) &&
+                  got.contact_begin[got.frame_count] == whole * CONTACTS,
+              "cut to %d bytes: %d frames, %d contacts", (int)size, (int)got.frame_count,
+              (int)got.contact_begin[got.frame_count]);
         for (int64_t f = 0; f < got.frame_count; f++)
-            CHECK(got.time[f] == (double)f && got.q[f] == 10 * (double)f && got.contact_begin[f] == f / 3 * 3 + (f % 3 == 2 ? 2 : 0), "cut to %d: frame %d", (int)size, (int)f);
+            CHECK(got.time[f] == (double)f && got.q[f] == 10 * (double)f &&
+                      got.contact_begin[f] == f / 3 * 3 + (f % 3 == 2 ? 2 : 0),
+                  "cut to %d: frame %d", (int)size, (int)f);
         sp_motion_free(&got);
     }
     close(descriptor);
@@ -365,25 +398,40 @@ static void metas_refused(void)
     } table[] = {
         {META("trajectory", SHAPE), "kind trajectory, expected motion"},
         {META("motion", ",\"coupled\":true,\"contacts\":true"), "\"bodies\" is missing"},
-        {META("motion", ",\"bodies\":[],\"coupled\":true,\"contacts\":true"), "\"bodies\" is missing or not an array of bodies"},
+        {META("motion", ",\"bodies\":[],\"coupled\":true,\"contacts\":true"),
+         "\"bodies\" is missing or not an array of bodies"},
         {META("motion", ",\"bodies\":{\"name\":\"a\"},\"coupled\":true,\"contacts\":true"), "not an array"},
         {META("motion", ",\"bodies\":[7],\"coupled\":true,\"contacts\":true"), "entry 0 has no usable"},
-        {META("motion", ",\"bodies\":[{\"name\":\"\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"), "entry 0 has no usable"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m,\",\"r\":1}],\"coupled\":true,\"contacts\":true"), "entry 0 has no usable"},
-        {META("motion", ",\"bodies\":[{\"name\":\"0123456789012345678901234567890123456789012345678901234567890123\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+        {META("motion", ",\"bodies\":[{\"name\":\"\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
          "entry 0 has no usable"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1},{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"), "a stands twice"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":-1}],\"coupled\":true,\"contacts\":true"), "\"r\" of a"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1.5}],\"coupled\":true,\"contacts\":true"), "\"r\" of a"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":9223372036854775807}],\"coupled\":true,\"contacts\":true"), "\"r\" of a"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1099511627776},{\"name\":\"b\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m,\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+         "entry 0 has no usable"},
+        {META("motion", ",\"bodies\":[{\"name\":\"0123456789012345678901234567890123456789012345678901234567890123\","
+                        "\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+         "entry 0 has no usable"},
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1},{\"name\":\"a\",\"model\":\"m\",\"r\":1}"
+                        "],\"coupled\":true,\"contacts\":true"),
+         "a stands twice"},
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":-1}],\"coupled\":true,\"contacts\":true"),
+         "\"r\" of a"},
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1.5}],\"coupled\":true,\"contacts\":true"),
+         "\"r\" of a"},
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":9223372036854775807}],\"coupled\":true,"
+                        "\"contacts\":true"),
+         "\"r\" of a"},
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1099511627776},{\"name\":\"b\",\"model\":"
+                        "\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
          "more than 1099511627776 coordinates"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1099511627776},{\"name\":\"b\",\"model\":\"m\",\"r\":0}],\"coupled\":true,\"contacts\":true"),
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1099511627776},{\"name\":\"b\",\"model\":"
+                        "\"m\",\"r\":0}],\"coupled\":true,\"contacts\":true"),
          "q/000000: dimension 1 is 1, expected 1099511627776"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":1,\"contacts\":true"), "\"coupled\" is missing or neither"},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":true"), "\"contacts\" is missing or neither"},
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":1,\"contacts\":true"),
+         "\"coupled\" is missing or neither"},
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":true"),
+         "\"contacts\" is missing or neither"},
         {META("motion", SHAPE ",\"scene\":\"x\""), "\"scene\""},
-        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"), "pose/000000: dimension 1 is 2, expected 1"},
+        {META("motion", ",\"bodies\":[{\"name\":\"a\",\"model\":\"m\",\"r\":1}],\"coupled\":true,\"contacts\":true"),
+         "pose/000000: dimension 1 is 2, expected 1"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         refuse(two_blocks(table[i].meta, -1, -1, none), read_motion, table[i].words, (int)i);
@@ -393,8 +441,10 @@ static void members_refused(void)
 {
     static const double back[3] = {5, 4, 6}, again[3] = {2, 3, 4}, late[4] = {3, 4, 5, 6}, zeros[64];
     static double poses[42], hands[21], bad[36];
-    static const int64_t negative[12] = {0, 0, -1}, wide[3] = {0, 4, 1}, under[3] = {0, 1, 1}, less[3] = {4, -2, 1}, far[3] = {INT64_MAX, INT64_MAX, 5};
-    static const int32_t beyond[6] = {0, 1, 1, 2, 0, 1}, below[6] = {0, 1, -1, 0, 0, 1}, itself[6] = {0, 1, 1, 1, 0, 1}, points[3] = {0, -1, 0};
+    static const int64_t negative[12] = {0, 0, -1}, wide[3] = {0, 4, 1}, under[3] = {0, 1, 1}, less[3] = {4, -2, 1},
+                         far[3] = {INT64_MAX, INT64_MAX, 5};
+    static const int32_t beyond[6] = {0, 1, 1, 2, 0, 1}, below[6] = {0, 1, -1, 0, 0, 1}, itself[6] = {0, 1, 1, 1, 0, 1},
+                         points[3] = {0, -1, 0};
     const member none = {0};
     for (int i = 0; i < 6; i++)
         poses[7 * i + 3] = i == 3 ? 1 + 2e-6 : 1;
@@ -421,7 +471,9 @@ static void members_refused(void)
         {0, {"time/000001", SP_F8, false, 1, {4}, late}, "dimension 0 is 3, expected 4"},
         {0, {"time/000001", SP_I8, false, 1, {3}, negative}, "its values are i8"},
         {1, {"time/000001", SP_F8, false, 1, {3}, late}, "stands twice"},
-        {1, {"pose/000001", SP_F8, false, 3, {3, 2, 7}, poses}, "pose/000001: frame 1 of the block: quaternion 1 has length 1.000002"},
+        {1,
+         {"pose/000001", SP_F8, false, 3, {3, 2, 7}, poses},
+         "pose/000001: frame 1 of the block: quaternion 1 has length 1.000002"},
         {2, {"twist/000001", SP_F8, false, 3, {3, 2, 6}, bad}, "value 35 is not finite"},
         {2, {"twist/000001", SP_F8, false, 2, {3, 12}, zeros}, "it has 2 dimensions, expected 3"},
         {3, {"q/000001", SP_F8, false, 1, {3}, zeros}, "it has 1 dimensions"},
@@ -429,7 +481,9 @@ static void members_refused(void)
         {7, {"counts/000001", SP_F8, false, 2, {3, 4}, zeros}, "its values are f8"},
         {8, {"hand/000001", SP_F8, false, 2, {3, 7}, hands}, "not finite"},
         {8, {"hand/000001", SP_F8, false, 2, {3, 7}, zeros}, "quaternion 0 has length 0"},
-        {11, {"contact/count/000001", SP_I8, false, 1, {3}, wide}, "frame 1 of the block has 4 contacts, the block has 3"},
+        {11,
+         {"contact/count/000001", SP_I8, false, 1, {3}, wide},
+         "frame 1 of the block has 4 contacts, the block has 3"},
         {11, {"contact/count/000001", SP_I8, false, 1, {3}, under}, "its frames have 2 contacts, the block has 3"},
         {11, {"contact/count/000001", SP_I8, false, 1, {3}, less}, "frame 0 of the block has 4 contacts"},
         {11, {"contact/count/000001", SP_I8, false, 1, {3}, far}, "has 9223372036854775807 contacts"},

@@ -1,4 +1,6 @@
-/* What changes while a body moves: held vertices, anchors of springs, active tension of fibres; and the text that says how. */
+/* What changes while a body moves: held vertices, anchors of springs, active tension of fibres; and the text that says
+ * how. */
+#include "formats/moves.h"
 #include "allocations.h"
 #include "bodies.h"
 #include "dynamics/integrate.h"
@@ -6,7 +8,6 @@
 #include "dynamics/models.h"
 #include "formats/activation.h"
 #include "formats/loads.h"
-#include "formats/moves.h"
 #include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "reduced/direct.h"
@@ -28,7 +29,8 @@ static double largest(int64_t count, const double *x, const double *y)
 static sp_pose spin(const void *data, double t, double velocity[6])
 {
     const double axis[3] = {1.0 / 3, 2.0 / 3, 2.0 / 3};
-    sp_pose pose = {{0.3 * t, 0, -0.2 * t}, {cos(t / 2), sin(t / 2) * axis[0], sin(t / 2) * axis[1], sin(t / 2) * axis[2]}};
+    sp_pose pose = {{0.3 * t, 0, -0.2 * t},
+                    {cos(t / 2), sin(t / 2) * axis[0], sin(t / 2) * axis[1], sin(t / 2) * axis[2]}};
     (void)data;
     for (int c = 0; velocity && c < 3; c++) {
         velocity[c] = c == 0 ? 0.3 : c == 2 ? -0.2 : 0;
@@ -45,7 +47,8 @@ static void rigid_moves(void)
     const int64_t rows = 3 * mesh.vertex_count, vertex[3] = {1, 4, 7};
     sp_rigid_move move = {3, vertex, spin, NULL};
     sp_moves moves = {mesh.vertices, 1, 0, &move, NULL};
-    double *u = calloc((size_t)(6 * rows), 8), *v = u + rows, *plus = v + rows, *minus = plus + rows, *scrap = minus + rows, error[2];
+    double *u = calloc((size_t)(6 * rows), 8), *v = u + rows, *plus = v + rows, *minus = plus + rows,
+           *scrap = minus + rows, error[2];
     for (int64_t i = 0; i < 2 * rows; i++)
         u[i] = 77;
     sp_moves_at(&moves, 1.1, u, v);
@@ -69,7 +72,8 @@ static void rigid_moves(void)
         sp_moves_at(&moves, 1.1 - h, minus, scrap);
         for (int a = 0; a < 3; a++)
             for (int c = 0; c < 3; c++)
-                error[s] = fmax(error[s], fabs((plus[3 * vertex[a] + c] - minus[3 * vertex[a] + c]) / (2 * h) - v[3 * vertex[a] + c]));
+                error[s] = fmax(error[s], fabs((plus[3 * vertex[a] + c] - minus[3 * vertex[a] + c]) / (2 * h) -
+                                               v[3 * vertex[a] + c]));
     }
     CHECK(error[1] < 1e-6 && fabs(log2(error[0] / error[1]) - 2) < 0.05, "errors %g %g", error[0], error[1]);
     free(u);
@@ -99,8 +103,10 @@ static void single_moves(void)
         for (int i = 0; i < 9; i++)
             u[i] = v[i] = 77;
         sp_moves_at(&moves, cases[k].t, u, v);
-        CHECK(largest(3, u + 6, cases[k].u) < 3e-11 && largest(3, v + 6, cases[k].v) < 1e-13, "at %.17g: %g %g %g, %g %g %g", cases[k].t, u[6], u[7], u[8], v[6], v[7], v[8]);
-        CHECK(!memcmp(u, way, 3 * sizeof *u) && v[0] == 0 && v[1] == 0 && v[2] == 0 && u[3] == 77 && v[5] == 77, "a single line holds, others are untouched");
+        CHECK(largest(3, u + 6, cases[k].u) < 3e-11 && largest(3, v + 6, cases[k].v) < 1e-13,
+              "at %.17g: %g %g %g, %g %g %g", cases[k].t, u[6], u[7], u[8], v[6], v[7], v[8]);
+        CHECK(!memcmp(u, way, 3 * sizeof *u) && v[0] == 0 && v[1] == 0 && v[2] == 0 && u[3] == 77 && v[5] == 77,
+              "a single line holds, others are untouched");
     }
     const double times[4] = {-1, 0, 2, 2.5};
     for (int i = -1; i < 4; i++) {
@@ -160,7 +166,8 @@ static sp_material muscle(enum sp_law law, enum sp_fibre fibre)
 
 /* ---- held vertices that move ---- */
 
-/* All held vertices and the body go along at 0.7 m/s: seen from there it is the motion of a body that is held at rest (Galilei). */
+/* All held vertices and the body go along at 0.7 m/s: seen from there it is the motion of a body that is held at rest
+ * (Galilei). */
 static void carried_along(void)
 {
     bar b;
@@ -175,7 +182,12 @@ static void carried_along(void)
     const sp_moves moves = {b.mesh.vertices, 0, held, NULL, single};
     for (int linear = 0; linear < 2; linear++) {
         sp_system system;
-        const sp_integrator_parameters p = {.kind = SP_NEWMARK, .step = 1e-3, .beta = 0.25, .gamma = 0.5, .damping_stiffness = 1e-3, .tolerance = 1e-13};
+        const sp_integrator_parameters p = {.kind = SP_NEWMARK,
+                                            .step = 1e-3,
+                                            .beta = 0.25,
+                                            .gamma = 0.5,
+                                            .damping_stiffness = 1e-3,
+                                            .tolerance = 1e-13};
         double energy[2][SP_WORK_COUNT], *q[2], worst = 0;
         CHECK_OK(sp_full_system_new(&context, &b.body, linear, false, NULL, &system));
         for (int moving = 0; moving < 2; moving++) {
@@ -208,7 +220,8 @@ static void carried_along(void)
     free_bar(&b);
 }
 
-/* In equilibrium with an end that has been turned around by the frame it is held by, the body is where the frame is, unstrained. Components that are free stay 0 among the held ones. */
+/* In equilibrium with an end that has been turned around by the frame it is held by, the body is where the frame is,
+ * unstrained. Components that are free stay 0 among the held ones. */
 static void turned_end(void)
 {
     bar b;
@@ -227,7 +240,8 @@ static void turned_end(void)
     CHECK_OK(sp_loading_new(&context, &b.body, NULL, 0, 0, NULL, (double[3]){0}, &system, &loading));
     sp_loading_move(&loading, &moves);
     const sp_forcing forcing = sp_loading_forcing(&loading);
-    CHECK_OK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_STATIC, .step = 0.25}, NULL, NULL, &it));
+    CHECK_OK(sp_integrator_new(&context, &system, &forcing,
+                               &(sp_integrator_parameters){.kind = SP_STATIC, .step = 0.25}, NULL, NULL, &it));
     for (int step = 0; step < 8; step++)
         CHECK_OK(sp_integrator_step(it));
     const sp_pose pose = spin(NULL, 2, NULL);
@@ -252,8 +266,10 @@ static void turned_end(void)
     CHECK_OK(sp_loading_new(&context, &b.body, u, 1, 0, NULL, (double[3]){0}, &system, &loading));
     sp_loading_move(&loading, &moves);
     const sp_forcing other = sp_loading_forcing(&loading);
-    CHECK(sp_integrator_new(&context, &system, &other, &(sp_integrator_parameters){.kind = SP_EXACT, .step = 1}, NULL, NULL, &it) == SP_USAGE && strstr(context.message, "models of vertices"), "%s",
-          context.message);
+    CHECK(sp_integrator_new(&context, &system, &other, &(sp_integrator_parameters){.kind = SP_EXACT, .step = 1}, NULL,
+                            NULL, &it) == SP_USAGE &&
+              strstr(context.message, "models of vertices"),
+          "%s", context.message);
     sp_loading_free(&loading);
     sp_modal_system_free(&system);
     free(u);
@@ -262,7 +278,8 @@ static void turned_end(void)
 
 /* ---- springs whose anchors move ---- */
 
-/* ½ Dᵀ (C + I/k)⁻¹ D: what body and spring have stored in equilibrium when the anchor has gone D from the vertex; C [3, 3] is the body's compliance there. */
+/* ½ Dᵀ (C + I/k)⁻¹ D: what body and spring have stored in equilibrium when the anchor has gone D from the vertex; C [3,
+ * 3] is the body's compliance there. */
 static double series_energy(const bar *b, const sp_system *system, double k, const double D[3])
 {
     double *x = calloc((size_t)(3 * system->n), 8), A[9], force[3];
@@ -273,14 +290,17 @@ static double series_energy(const bar *b, const sp_system *system, double k, con
         for (int d = 0; d < 3; d++)
             A[3 * c + d] = x[d * system->n + b->body.dof[3 * b->tip + c]] + (c == d ? 1 / k : 0);
     free(x);
-    const double det = A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
+    const double det =
+        A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
     double energy = 0;
     for (int c = 0; c < 3; c++) { /* Cramer */
         double B[9];
         memcpy(B, A, sizeof B);
         for (int i = 0; i < 3; i++)
             B[3 * i + c] = D[i];
-        force[c] = (B[0] * (B[4] * B[8] - B[5] * B[7]) - B[1] * (B[3] * B[8] - B[5] * B[6]) + B[2] * (B[3] * B[7] - B[4] * B[6])) / det;
+        force[c] = (B[0] * (B[4] * B[8] - B[5] * B[7]) - B[1] * (B[3] * B[8] - B[5] * B[6]) +
+                    B[2] * (B[3] * B[7] - B[4] * B[6])) /
+                   det;
         energy += 0.5 * force[c] * D[c];
     }
     return energy;
@@ -299,7 +319,8 @@ static void pull_loads(const bar *b, double T, const double D[3], double k, sp_l
     memcpy(loads[1].force, loads[0].anchor_end, sizeof loads[1].force);
 }
 
-/* Linear model: the work of a slow pull is what body and spring have stored by the formula; a quick one does more. In equilibrium they are the same. The matrix is factored once. */
+/* Linear model: the work of a slow pull is what body and spring have stored by the formula; a quick one does more. In
+ * equilibrium they are the same. The matrix is factored once. */
 static void slow_pulls(void)
 {
     bar b;
@@ -319,7 +340,8 @@ static void slow_pulls(void)
         pull_loads(&b, T, D, k, loads);
         CHECK_OK(sp_loading_new(&context, &b.body, NULL, 0, 2, loads, (double[3]){0}, &system, &loading));
         const sp_forcing forcing = sp_loading_forcing(&loading);
-        const sp_integrator_parameters p = {.kind = statics ? SP_STATIC : SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5};
+        const sp_integrator_parameters p = {
+            .kind = statics ? SP_STATIC : SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5};
         CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, NULL, NULL, &it));
         sp_full_system_solves(&system, &solves, &products, &before);
         sp_integrator_energies(it, energy);
@@ -330,8 +352,10 @@ static void slow_pulls(void)
             worst = fmax(worst, fabs(energy[0] + energy[1] - first - energy[2]));
         }
         sp_full_system_solves(&system, &solves, &products, &after);
-        CHECK(after - before == 1 && loading.stiffened == 1, "%lld factorizations, %lld times stiffer", (long long)(after - before), (long long)loading.stiffened);
-        CHECK(worst < 1e-11 * expected, "the balance is off by %g of %g J", worst, expected); /* the trapezoidal rule conserves quadratic energies */
+        CHECK(after - before == 1 && loading.stiffened == 1, "%lld factorizations, %lld times stiffer",
+              (long long)(after - before), (long long)loading.stiffened);
+        CHECK(worst < 1e-11 * expected, "the balance is off by %g of %g J", worst,
+              expected); /* the trapezoidal rule conserves quadratic energies */
         if (statics) {
             CHECK_NEAR(energy[1], expected, 1e-10 * expected);
             CHECK_NEAR(energy[2] + first, expected, 1e-10 * expected);
@@ -340,14 +364,17 @@ static void slow_pulls(void)
         sp_integrator_free(it);
         sp_loading_free(&loading);
     }
-    NOTE("work of pulls in 0.05, 0.4 and 3.2 s above that of infinitely slow ones: %.1e %.1e %.1e", excess[0], excess[1], excess[2]);
-    CHECK(excess[0] > 1e-2 && fabs(excess[2]) < 1e-3 && fabs(excess[2]) < 0.1 * fabs(excess[1]), "%g %g %g", excess[0], excess[1], excess[2]);
+    NOTE("work of pulls in 0.05, 0.4 and 3.2 s above that of infinitely slow ones: %.1e %.1e %.1e", excess[0],
+         excess[1], excess[2]);
+    CHECK(excess[0] > 1e-2 && fabs(excess[2]) < 1e-3 && fabs(excess[2]) < 0.1 * fabs(excess[1]), "%g %g %g", excess[0],
+          excess[1], excess[2]);
     sp_full_system_free(&system);
     free_bar(&b);
 }
 
 /* The largest error of kinetic + stored + dissipated = work in a run. */
-static double balance(const sp_system *system, const sp_forcing *forcing, sp_integrator_parameters p, double T, double *work)
+static double balance(const sp_system *system, const sp_forcing *forcing, sp_integrator_parameters p, double T,
+                      double *work)
 {
     sp_integrator *it;
     double energy[SP_WORK_COUNT], worst = 0, first;
@@ -364,7 +391,8 @@ static double balance(const sp_system *system, const sp_forcing *forcing, sp_int
     return worst;
 }
 
-/* StVK: the conserving step's balance is exact, Newmark's converges with the square of the step; work does with either. */
+/* StVK: the conserving step's balance is exact, Newmark's converges with the square of the step; work does with either.
+ */
 static void anchors_balance(void)
 {
     bar b;
@@ -379,14 +407,22 @@ static void anchors_balance(void)
             pull_loads(&b, 0.04, (double[]){-0.02, 0.03, 0.1}, 3000, loads);
             CHECK_OK(sp_loading_new(&context, &b.body, NULL, 0, 2, loads, (double[3]){0}, &system, &loading));
             const sp_forcing forcing = sp_loading_forcing(&loading);
-            worst[s] = balance(&system, &forcing, (sp_integrator_parameters){.kind = (enum sp_integrator_kind)kind, .step = 2.5e-4 / (1 << s), .beta = 0.25, .gamma = 0.5, .tolerance = 1e-12}, 0.06, &work[s]);
+            worst[s] = balance(&system, &forcing,
+                               (sp_integrator_parameters){.kind = (enum sp_integrator_kind)kind,
+                                                          .step = 2.5e-4 / (1 << s),
+                                                          .beta = 0.25,
+                                                          .gamma = 0.5,
+                                                          .tolerance = 1e-12},
+                               0.06, &work[s]);
             sp_loading_free(&loading);
         }
-        NOTE("%s: balance off by %.1e %.1e %.1e of %.3g J; work's differences %.1e %.1e", kind ? "energy" : "newmark", worst[0], worst[1], worst[2], work[2], work[0] - work[2], work[1] - work[2]);
+        NOTE("%s: balance off by %.1e %.1e %.1e of %.3g J; work's differences %.1e %.1e", kind ? "energy" : "newmark",
+             worst[0], worst[1], worst[2], work[2], work[0] - work[2], work[1] - work[2]);
         if (kind == SP_ENERGY)
             CHECK(worst[0] < 1e-10 * work[2] && worst[2] < 1e-10 * work[2], "%g %g", worst[0], worst[2]);
         else
-            CHECK(log2(worst[0] / worst[1]) > 1.7 && log2(worst[1] / worst[2]) > 1.7 && worst[2] < 1e-3 * work[2], "%g %g %g of %g J", worst[0], worst[1], worst[2], work[2]);
+            CHECK(log2(worst[0] / worst[1]) > 1.7 && log2(worst[1] / worst[2]) > 1.7 && worst[2] < 1e-3 * work[2],
+                  "%g %g %g of %g J", worst[0], worst[1], worst[2], work[2]);
         CHECK_NEAR(log2((work[0] - work[1]) / (work[1] - work[2])), 2, 0.3);
     }
     sp_full_system_free(&system);
@@ -402,7 +438,8 @@ static double counted_force(void *self, const double *q, double *f)
     return true_force(self, q, f);
 }
 
-/* Central differences look at their limit again when a spring is new or a tension grew, not at every step of an anchor. */
+/* Central differences look at their limit again when a spring is new or a tension grew, not at every step of an anchor.
+ */
 static void limits_are_looked_at_seldom(void)
 {
     bar b;
@@ -421,19 +458,22 @@ static void limits_are_looked_at_seldom(void)
     CHECK_OK(sp_loading_new(&context, &b.body, NULL, 0, 2, loads, (double[3]){0}, &system, &loading));
     CHECK_OK(sp_loading_activate(&context, &loading, 1, &activation));
     const sp_forcing forcing = sp_loading_forcing(&loading);
-    CHECK_OK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_CENTRAL, .step = h}, NULL, NULL, &it));
+    CHECK_OK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_CENTRAL, .step = h},
+                               NULL, NULL, &it));
     const int64_t first = forces;
     CHECK(first >= 200, "%lld forces at the start", (long long)first);
     for (int step = 0; step < 99; step++)
         CHECK_OK(sp_integrator_step(it));
     CHECK(forces - first <= 5 * 99, "%lld forces in 99 steps", (long long)(forces - first));
     sp_integrator_free(it);
-    loads[1].stiffness = 2e7; /* 2/ω of this spring and the vertex' 0.125 kg is 1.6e-4 s at most: a stiff successor is found */
+    loads[1].stiffness =
+        2e7; /* 2/ω of this spring and the vertex' 0.125 kg is 1.6e-4 s at most: a stiff successor is found */
     sp_loading_free(&loading);
     CHECK(b.mesh.materials[0].fibre_tension == 0, "the tension is left");
     CHECK_OK(sp_loading_new(&context, &b.body, NULL, 0, 2, loads, (double[3]){0}, &system, &loading));
     const sp_forcing stiff = sp_loading_forcing(&loading);
-    CHECK_OK(sp_integrator_new(&context, &system, &stiff, &(sp_integrator_parameters){.kind = SP_CENTRAL, .step = 2 * h}, NULL, NULL, &it));
+    CHECK_OK(sp_integrator_new(&context, &system, &stiff,
+                               &(sp_integrator_parameters){.kind = SP_CENTRAL, .step = 2 * h}, NULL, NULL, &it));
     int status = SP_OK, steps = 0;
     for (; steps < 60 && status == SP_OK; steps++)
         status = sp_integrator_step(it);
@@ -448,7 +488,8 @@ static void limits_are_looked_at_seldom(void)
     const sp_forcing active = sp_loading_forcing(&loading);
     for (int step = 0; step < 100; step++)
         active.springs(active.self, step * h, (step + 1) * h);
-    CHECK(loading.stiffened > 20 && loading.stiffened < 60, "a ramp was counted %lld times", (long long)loading.stiffened); /* ln(200)/ln(1.1) = 56 at most */
+    CHECK(loading.stiffened > 20 && loading.stiffened < 60, "a ramp was counted %lld times",
+          (long long)loading.stiffened); /* ln(200)/ln(1.1) = 56 at most */
     sp_loading_free(&loading);
     system.force = true_force;
     sp_full_system_free(&system);
@@ -463,7 +504,9 @@ static double stretch_under(const sp_material *m, double T)
     double low = -0.9, high = 0;
     while (high - low > 1e-15) {
         const double e = 0.5 * (low + high);
-        if (m->young / 4 * e + m->fibre_stiffness * e * (m->fibre == SP_FIBRE_FUNG ? exp(m->fibre_exponent * e * e) : 1) + T / 2 > 0)
+        if (m->young / 4 * e +
+                m->fibre_stiffness * e * (m->fibre == SP_FIBRE_FUNG ? exp(m->fibre_exponent * e * e) : 1) + T / 2 >
+            0)
             high = e;
         else
             low = e;
@@ -471,7 +514,8 @@ static double stretch_under(const sp_material *m, double T)
     return sqrt(1 + low);
 }
 
-/* A bar on its planes of symmetry shortens by the formula, for both kinds of fibres, hexahedra and tetrahedra; the tension that it has is that of the time. */
+/* A bar on its planes of symmetry shortens by the formula, for both kinds of fibres, hexahedra and tetrahedra; the
+ * tension that it has is that of the time. */
 static void contraction(void)
 {
     for (int k = 0; k < 4; k++) {
@@ -488,9 +532,15 @@ static void contraction(void)
         const sp_activation activation = {0, 3, time, tension};
         CHECK_OK(sp_loading_activate(&context, &loading, 1, &activation));
         const sp_forcing forcing = sp_loading_forcing(&loading);
-        CHECK_OK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_STATIC, .step = 0.25}, NULL, NULL, &it));
+        CHECK_OK(sp_integrator_new(&context, &system, &forcing,
+                                   &(sp_integrator_parameters){.kind = SP_STATIC, .step = 0.25}, NULL, NULL, &it));
         for (int step = 0; step < 16; step++) {
-            const double t = 0.25 * (step + 0.5), T = t < 0.5 ? 0 : t < 1 ? 4e5 * (t - 0.5) : t < 3 ? 2e5 - 5e4 * (t - 1) : 1e5, s = stretch_under(&m, T);
+            const double t = 0.25 * (step + 0.5),
+                         T = t < 0.5 ? 0
+                             : t < 1 ? 4e5 * (t - 0.5)
+                             : t < 3 ? 2e5 - 5e4 * (t - 1)
+                                     : 1e5,
+                         s = stretch_under(&m, T);
             CHECK_OK(sp_integrator_step(it));
             for (int64_t i = 0; i < system.n; i++) {
                 const double x = b.mesh.vertices[b.body.free[i]];
@@ -507,8 +557,8 @@ static void contraction(void)
     }
 }
 
-/* Twitches: with edge lengths the conserving step balances exactly, the reduced model of all unit vectors moves as the full one, and Newmark's balance converges with the square of the
- * step; the latter too by points. */
+/* Twitches: with edge lengths the conserving step balances exactly, the reduced model of all unit vectors moves as the
+ * full one, and Newmark's balance converges with the square of the step; the latter too by points. */
 static void twitches_balance(void)
 {
     const double time[4] = {0, 0.01, 0.02, 0.05}, tension[4] = {0, 1e5, 1e5, 0};
@@ -542,15 +592,23 @@ static void twitches_balance(void)
                 CHECK_OK(sp_loading_new(&context, &b.body, U, n, 0, NULL, (double[3]){0}, systems[s / 2], &loading));
                 CHECK_OK(sp_loading_activate(&context, &loading, 1, &activation));
                 const sp_forcing forcing = sp_loading_forcing(&loading);
-                worst[s] = balance(systems[s / 2], &forcing, (sp_integrator_parameters){.kind = (enum sp_integrator_kind)kind, .step = s % 2 ? 5e-4 : 1e-3, .beta = 0.25, .gamma = 0.5, .tolerance = 1e-12}, 0.06,
-                                   &work[s]);
+                worst[s] = balance(systems[s / 2], &forcing,
+                                   (sp_integrator_parameters){.kind = (enum sp_integrator_kind)kind,
+                                                              .step = s % 2 ? 5e-4 : 1e-3,
+                                                              .beta = 0.25,
+                                                              .gamma = 0.5,
+                                                              .tolerance = 1e-12},
+                                   0.06, &work[s]);
                 sp_loading_free(&loading);
             }
-            NOTE("%s fibres, %s: balance off by %.1e %.1e of %.3g J, reduced %.1e", sp_fibre_name(m.fibre), kind ? "energy" : "newmark", worst[0], worst[1], work[1], worst[2]);
+            NOTE("%s fibres, %s: balance off by %.1e %.1e of %.3g J, reduced %.1e", sp_fibre_name(m.fibre),
+                 kind ? "energy" : "newmark", worst[0], worst[1], work[1], worst[2]);
             if (kind == SP_ENERGY)
-                CHECK(worst[0] < 1e-10 * fabs(work[1]) && worst[2] < 1e-10 * fabs(work[1]), "%g %g", worst[0], worst[2]);
+                CHECK(worst[0] < 1e-10 * fabs(work[1]) && worst[2] < 1e-10 * fabs(work[1]), "%g %g", worst[0],
+                      worst[2]);
             else
-                CHECK(log2(worst[0] / worst[1]) > 1.6 && worst[1] < 0.02 * fabs(work[1]), "%g %g of %g J", worst[0], worst[1], work[1]);
+                CHECK(log2(worst[0] / worst[1]) > 1.6 && worst[1] < 0.02 * fabs(work[1]), "%g %g of %g J", worst[0],
+                      worst[1], work[1]);
             CHECK_NEAR(work[2], work[0], 1e-8 * fabs(work[0]));
         }
         sp_full_system_free(&system);
@@ -579,7 +637,8 @@ static void steps_allocate_nothing(void)
     CHECK_OK(sp_loading_activate(&context, &loading, 1, &activation));
     sp_loading_move(&loading, &moves);
     const sp_forcing forcing = sp_loading_forcing(&loading);
-    CHECK_OK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_CENTRAL, .step = 1e-4}, NULL, NULL, &it));
+    CHECK_OK(sp_integrator_new(&context, &system, &forcing,
+                               &(sp_integrator_parameters){.kind = SP_CENTRAL, .step = 1e-4}, NULL, NULL, &it));
     CHECK_OK(sp_integrator_step(it));
     const long before = allocations;
     for (int step = 0; step < 20; step++)
@@ -591,10 +650,12 @@ static void steps_allocate_nothing(void)
     free_bar(&b);
 }
 
-static void activation_refused(const sp_loading *loading, int count, const sp_activation *activations, int expected, const char *message)
+static void activation_refused(const sp_loading *loading, int count, const sp_activation *activations, int expected,
+                               const char *message)
 {
     const int status = sp_loading_activate(&context, (sp_loading *)loading, count, activations);
-    CHECK(status == expected && strstr(context.message, message), "status %d: %s; expected %s", status, context.message, message);
+    CHECK(status == expected && strstr(context.message, message), "status %d: %s; expected %s", status, context.message,
+          message);
 }
 
 static void refusals(void)
@@ -608,7 +669,8 @@ static void refusals(void)
     b.mesh.materials[0] = muscle(SP_LAW_STVK, SP_FIBRE_STVK);
     b.mesh.materials[1] = test_material();
     snprintf(b.mesh.materials[1].name, SP_NAME_LENGTH, "bone");
-    const double time[2] = {0, 1}, back[2] = {1, 1}, nan[2] = {0, NAN}, tension[2] = {0, 5}, negative[2] = {0, -5}, infinite[2] = {INFINITY, 0};
+    const double time[2] = {0, 1}, back[2] = {1, 1}, nan[2] = {0, NAN}, tension[2] = {0, 5}, negative[2] = {0, -5},
+                 infinite[2] = {INFINITY, 0};
     const sp_activation good = {0, 2, time, tension};
     for (int linear = 0; linear < 2; linear++) {
         CHECK_OK(sp_full_system_new(&context, &b.body, linear, false, NULL, &system));
@@ -617,40 +679,57 @@ static void refusals(void)
             activation_refused(&loading, 1, &good, SP_USAGE, "has no part in this model");
             CHECK_OK(sp_loading_activate(&context, &loading, 0, NULL));
         } else {
-            activation_refused(&loading, 1, &(sp_activation){2, 2, time, tension}, SP_INPUT, "activation 1 names region 2 of 2");
-            activation_refused(&loading, 1, &(sp_activation){-1, 2, time, tension}, SP_INPUT, "activation 1 names region -1 of 2");
-            activation_refused(&loading, 1, &(sp_activation){1, 2, time, tension}, SP_INPUT, "activation 1 is of region \"bone\", which has no fibres");
-            activation_refused(&loading, 2, (sp_activation[]){good, good}, SP_INPUT, "activations 1 and 2 are of the same region \"body\"");
-            activation_refused(&loading, 1, &(sp_activation){0, 0, time, tension}, SP_INPUT, "activation 1 has no times");
-            activation_refused(&loading, 1, &(sp_activation){0, 2, back, tension}, SP_INPUT, "activation 1: time 2, 1 s, is not more");
-            activation_refused(&loading, 1, &(sp_activation){0, 2, nan, tension}, SP_INPUT, "activation 1: time 2, nan s");
-            activation_refused(&loading, 1, &(sp_activation){0, 2, time, negative}, SP_INPUT, "activation 1: a tension of -5 Pa at 1 s");
-            activation_refused(&loading, 1, &(sp_activation){0, 2, time, infinite}, SP_INPUT, "activation 1: a tension of inf Pa at 0 s");
+            activation_refused(&loading, 1, &(sp_activation){2, 2, time, tension}, SP_INPUT,
+                               "activation 1 names region 2 of 2");
+            activation_refused(&loading, 1, &(sp_activation){-1, 2, time, tension}, SP_INPUT,
+                               "activation 1 names region -1 of 2");
+            activation_refused(&loading, 1, &(sp_activation){1, 2, time, tension}, SP_INPUT,
+                               "activation 1 is of region \"bone\", which has no fibres");
+            activation_refused(&loading, 2, (sp_activation[]){good, good}, SP_INPUT,
+                               "activations 1 and 2 are of the same region \"body\"");
+            activation_refused(&loading, 1, &(sp_activation){0, 0, time, tension}, SP_INPUT,
+                               "activation 1 has no times");
+            activation_refused(&loading, 1, &(sp_activation){0, 2, back, tension}, SP_INPUT,
+                               "activation 1: time 2, 1 s, is not more");
+            activation_refused(&loading, 1, &(sp_activation){0, 2, nan, tension}, SP_INPUT,
+                               "activation 1: time 2, nan s");
+            activation_refused(&loading, 1, &(sp_activation){0, 2, time, negative}, SP_INPUT,
+                               "activation 1: a tension of -5 Pa at 1 s");
+            activation_refused(&loading, 1, &(sp_activation){0, 2, time, infinite}, SP_INPUT,
+                               "activation 1: a tension of inf Pa at 0 s");
         }
         sp_loading_free(&loading);
         const struct {
             sp_load load;
             const char *message;
         } springs[] = {
-            {{.start = 0, .end = INFINITY, .kind = SP_LOAD_SPRING, .stiffness = 1, .moving = true}, "load 1 is a spring whose anchor moves without end"},
-            {{.start = 0, .end = 1, .kind = SP_LOAD_SPRING, .stiffness = 1, .moving = true, .anchor_end = {0, NAN, 0}}, "load 1 is not finite"},
+            {{.start = 0, .end = INFINITY, .kind = SP_LOAD_SPRING, .stiffness = 1, .moving = true},
+             "load 1 is a spring whose anchor moves without end"},
+            {{.start = 0, .end = 1, .kind = SP_LOAD_SPRING, .stiffness = 1, .moving = true, .anchor_end = {0, NAN, 0}},
+             "load 1 is not finite"},
         };
         for (int s = 0; s < 2; s++)
-            CHECK(sp_loading_new(&context, &b.body, NULL, 0, 1, &springs[s].load, (double[3]){0}, &system, &loading) == SP_INPUT && !strcmp(context.message, springs[s].message), "%s", context.message);
+            CHECK(sp_loading_new(&context, &b.body, NULL, 0, 1, &springs[s].load, (double[3]){0}, &system, &loading) ==
+                          SP_INPUT &&
+                      !strcmp(context.message, springs[s].message),
+                  "%s", context.message);
         sp_full_system_free(&system);
     }
     sp_material m = muscle(SP_LAW_STVK, SP_FIBRE_STVK);
     m.fibre_tension = -1;
-    CHECK(sp_material_check(&context, &m) == SP_INPUT && strstr(context.message, "a tension of -1 Pa in its fibres"), "%s", context.message);
+    CHECK(sp_material_check(&context, &m) == SP_INPUT && strstr(context.message, "a tension of -1 Pa in its fibres"),
+          "%s", context.message);
     m = test_material();
     m.fibre_tension = 3;
-    CHECK(sp_material_check(&context, &m) == SP_INPUT && strstr(context.message, "a tension of 3 Pa in no fibres"), "%s", context.message);
+    CHECK(sp_material_check(&context, &m) == SP_INPUT && strstr(context.message, "a tension of 3 Pa in no fibres"),
+          "%s", context.message);
     free_bar(&b);
 }
 
 /* ---- text ---- */
 
-/* A cube with vertices 0 to 3 fixed, 1 and 2 of them along y and z only; two regions, "body" without fibres and "biceps" with. */
+/* A cube with vertices 0 to 3 fixed, 1 and 2 of them along y and z only; two regions, "body" without fibres and
+ * "biceps" with. */
 static void make_text_mesh(sp_mesh *mesh)
 {
     make_box(1, 1, 1, 1, 0, mesh);
@@ -672,9 +751,11 @@ static void texts_read(void)
     sp_load *loads;
     int64_t count;
     make_text_mesh(&mesh);
-    const char *text = "t,vertex,ux,uy,uz\n 0 , 3 , 1,2,3\r\n# nothing\n0.5,1,0,-1,0 # one\n0.25,3,4,5,6\n-2,0,0,0,0\n1e3,3,7,8,9";
+    const char *text =
+        "t,vertex,ux,uy,uz\n 0 , 3 , 1,2,3\r\n# nothing\n0.5,1,0,-1,0 # one\n0.25,3,4,5,6\n-2,0,0,0,0\n1e3,3,7,8,9";
     CHECK_OK(sp_moves_parse(&context, text, (int64_t)strlen(text), &mesh, &pool, &count, &moves));
-    CHECK(count == 3 && moves[0].vertex == 0 && moves[1].vertex == 1 && moves[2].vertex == 3, "%lld moves", (long long)count);
+    CHECK(count == 3 && moves[0].vertex == 0 && moves[1].vertex == 1 && moves[2].vertex == 3, "%lld moves",
+          (long long)count);
     CHECK(moves[0].count == 1 && moves[1].count == 1 && moves[2].count == 3, "lines");
     CHECK(moves[0].time[0] == -2 && moves[1].time[0] == 0.5 && moves[1].u[1] == -1, "single lines");
     const double time[3] = {0, 0.25, 1000};
@@ -685,13 +766,17 @@ static void texts_read(void)
     CHECK(count == 0, "%lld moves", (long long)count);
     text = "0,5,1,2,3\n"; /* one that the mesh does not hold: free along no axis */
     CHECK_OK(sp_moves_parse(&context, text, (int64_t)strlen(text), &mesh, &pool, &count, &moves));
-    CHECK(count == 1 && moves[0].vertex == 5 && moves[0].u[0] == 1 && moves[0].u[1] == 2 && moves[0].u[2] == 3, "a vertex that the mesh does not hold");
+    CHECK(count == 1 && moves[0].vertex == 5 && moves[0].u[0] == 1 && moves[0].u[1] == 2 && moves[0].u[2] == 3,
+          "a vertex that the mesh does not hold");
     text = "t [s],region,tension\n0,biceps,5\n1,1,0\n";
     CHECK_OK(sp_activations_parse(&context, text, (int64_t)strlen(text), &mesh, &pool, &count, &activations));
-    CHECK(count == 1 && activations[0].region == 1 && activations[0].count == 2 && activations[0].time[1] == 1 && activations[0].tension[0] == 5 && activations[0].tension[1] == 0, "activation");
+    CHECK(count == 1 && activations[0].region == 1 && activations[0].count == 2 && activations[0].time[1] == 1 &&
+              activations[0].tension[0] == 5 && activations[0].tension[1] == 0,
+          "activation");
     text = "0,1,spring,3,1,2,3,400\n0.5,1.5,spring,3,1,2,3,400,-4,5,6e1\n";
     CHECK_OK(sp_loads_parse(&context, text, (int64_t)strlen(text), &mesh, &pool, &count, &loads));
-    CHECK(count == 2 && !loads[0].moving && loads[1].moving && loads[1].anchor_end[0] == -4 && loads[1].anchor_end[1] == 5 && loads[1].anchor_end[2] == 60 && loads[1].force[0] == 1 &&
+    CHECK(count == 2 && !loads[0].moving && loads[1].moving && loads[1].anchor_end[0] == -4 &&
+              loads[1].anchor_end[1] == 5 && loads[1].anchor_end[2] == 60 && loads[1].force[0] == 1 &&
               loads[1].stiffness == 400,
           "springs");
     sp_pool_free(&pool);
@@ -709,10 +794,12 @@ static void fails(int what, const sp_mesh *mesh, const char *text, const char *m
     sp_load *loads;
     context.message[0] = 0;
     const int64_t length = (int64_t)strlen(text);
-    const int status = what == MOVES         ? sp_moves_parse(&context, text, length, mesh, &pool, &count, &moves)
-                       : what == ACTIVATIONS ? sp_activations_parse(&context, text, length, mesh, &pool, &count, &activations)
-                                             : sp_loads_parse(&context, text, length, mesh, &pool, &count, &loads);
-    CHECK(status == SP_INPUT && !strcmp(context.message, message), "status %d, \"%s\", expected \"%s\"", status, context.message, message);
+    const int status = what == MOVES ? sp_moves_parse(&context, text, length, mesh, &pool, &count, &moves)
+                       : what == ACTIVATIONS
+                           ? sp_activations_parse(&context, text, length, mesh, &pool, &count, &activations)
+                           : sp_loads_parse(&context, text, length, mesh, &pool, &count, &loads);
+    CHECK(status == SP_INPUT && !strcmp(context.message, message), "status %d, \"%s\", expected \"%s\"", status,
+          context.message, message);
     sp_pool_free(&pool);
 }
 
@@ -730,10 +817,13 @@ static void texts_refused(void)
     fails(MOVES, &mesh, "0,8,1,2,3\n", "line 1: vertex: vertex 8 of 8");
     fails(MOVES, &mesh, "0,-1,1,2,3\n", "line 1: vertex: vertex -1 of 8");
     fails(MOVES, &mesh, "0,1,0,2,3\n0,2,0.5,0,0\n", "line 2: ux: 0.5 m, but vertex 2 is free along x in the mesh");
-    fails(MOVES, &mesh, "0,3,0,0,0\n1,0,0,0,0\n\n0,3,0,0,0\n", "line 4: t: 0 s after 0 s for the same vertex, expected more");
-    fails(MOVES, &mesh, "1,3,0,0,0\n2,0,0,0,0\n0.5,3,0,0,0\n", "line 3: t: 0.5 s after 1 s for the same vertex, expected more");
+    fails(MOVES, &mesh, "0,3,0,0,0\n1,0,0,0,0\n\n0,3,0,0,0\n",
+          "line 4: t: 0 s after 0 s for the same vertex, expected more");
+    fails(MOVES, &mesh, "1,3,0,0,0\n2,0,0,0,0\n0.5,3,0,0,0\n",
+          "line 3: t: 0.5 s after 1 s for the same vertex, expected more");
     fails(MOVES, &mesh, "-1e308,3,0,0,0\n1e308,3,0,0,0\n", "line 2: t: 1e+308 s after -1e+308 s is too long a step");
-    fails(MOVES, &mesh, "0,3,0,0,0\n1e-300,3,0,1e10,0\n", "line 2: uy: from 0 to 1e+10 m in 1e-300 s, which has no finite rate");
+    fails(MOVES, &mesh, "0,3,0,0,0\n1e-300,3,0,1e10,0\n",
+          "line 2: uy: from 0 to 1e+10 m in 1e-300 s, which has no finite rate");
     fails(ACTIVATIONS, &mesh, "0,biceps\n", "line 1: 2 fields, expected t,region,tension");
     fails(ACTIVATIONS, &mesh, "0,body,1\n", "line 1: region: \"body\" has no fibres");
     fails(ACTIVATIONS, &mesh, "0,0,1\n", "line 1: region: \"body\" has no fibres");
@@ -743,7 +833,8 @@ static void texts_refused(void)
     fails(ACTIVATIONS, &mesh, "0,biceps,inf\n", "line 1: tension: \"inf\" is not a number");
     fails(ACTIVATIONS, &mesh, "0,biceps,1\n0,1,2\n", "line 2: t: 0 s after 0 s for the same region, expected more");
     fails(LOADS, &mesh, "0,1,spring,3,1,2,3\n", "line 1: 7 fields, kind spring has 8, or 11 where its anchor moves");
-    fails(LOADS, &mesh, "0,1,spring,3,1,2,3,4,5\n", "line 1: 9 fields, kind spring has 8, or 11 where its anchor moves");
+    fails(LOADS, &mesh, "0,1,spring,3,1,2,3,4,5\n",
+          "line 1: 9 fields, kind spring has 8, or 11 where its anchor moves");
     fails(LOADS, &mesh, "0,1,all,,1,2,3,4,5,6,7\n", "line 1: 11 fields, kind all has 7");
     fails(LOADS, &mesh, "0,inf,spring,3,1,2,3,4,5,6,7\n", "line 1: t1: a moving anchor must arrive some time");
     fails(LOADS, &mesh, "0,1,spring,3,1,2,3,4,5,6,x\n", "line 1: z1: \"x\" is not a number");

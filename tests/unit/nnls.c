@@ -1,5 +1,5 @@
-/* Nonnegative least squares: against all subsets of columns, against solutions that are known because their optimality was built in, and by
- * the KKT conditions recomputed here in long double. */
+/* Nonnegative least squares: against all subsets of columns, against solutions that are known because their optimality
+ * was built in, and by the KKT conditions recomputed here in long double. */
 #include "linear/nnls.h"
 #include "base/random.h"
 #include "linear/blas.h"
@@ -32,7 +32,8 @@ static double dot(int64_t m, const double *x, const double *y)
 }
 
 /* KKT residual and ‖b − A w‖/‖b‖ as the header defines them; a negative weight makes it infinite. */
-static double recomputed(int64_t m, int64_t n, const double *A, int64_t stride, const double *b, const double *w, double *residual)
+static double recomputed(int64_t m, int64_t n, const double *A, int64_t stride, const double *b, const double *w,
+                         double *residual)
 {
     double *r = malloc((size_t)m * sizeof *r), worst = 0, b_norm = sqrt(dot(m, b, b));
     for (int64_t i = 0; i < m; i++) {
@@ -42,7 +43,8 @@ static double recomputed(int64_t m, int64_t n, const double *A, int64_t stride, 
         r[i] = (double)sum;
     }
     for (int64_t j = 0; j < n; j++) {
-        double length = sqrt(dot(m, A + j * stride, A + j * stride)), h = length > 0 ? dot(m, A + j * stride, r) / length / b_norm : 0;
+        double length = sqrt(dot(m, A + j * stride, A + j * stride)),
+               h = length > 0 ? dot(m, A + j * stride, r) / length / b_norm : 0;
         if (!(w[j] >= 0))
             worst = INFINITY;
         worst = fmax(worst, w[j] > 0 ? fabs(h) : h);
@@ -64,7 +66,8 @@ static void solve(int64_t m, int64_t n, const double *A, const double *b, double
     CHECK(kkt <= 1e-12, "%lld x %lld: KKT residual %.3g", (long long)m, (long long)n, kkt);
     CHECK_NEAR(report->kkt, kkt, 1e-13);
     CHECK_NEAR(report->residual, residual, 1e-13);
-    CHECK(report->positive == positive && report->reached, "%lld positive, %lld reported", (long long)positive, (long long)report->positive);
+    CHECK(report->positive == positive && report->reached, "%lld positive, %lld reported", (long long)positive,
+          (long long)report->positive);
 }
 
 static void all_subsets(void)
@@ -99,9 +102,10 @@ static void all_subsets(void)
     }
 }
 
-/* b = A w + r with r ⟂ the columns of positive weight (and, ties, some of weight 0), at an obtuse angle with all others: then w is the minimum, and the only one
- * where positive and tied columns are independent. near > 0: the active columns are one column and `near` times random ones,
- * and r is as small, because the square of the condition magnifies its rounding. */
+/* b = A w + r with r ⟂ the columns of positive weight (and, ties, some of weight 0), at an obtuse angle with all
+ * others: then w is the minimum, and the only one where positive and tied columns are independent. near > 0: the active
+ * columns are one column and `near` times random ones, and r is as small, because the square of the condition magnifies
+ * its rounding. */
 static double *known(int64_t m, int64_t n, int64_t positive, int64_t ties, double near, double *b, double *w)
 {
     double *A = random_matrix(m, n), *r = random_matrix(m, 1), length = sqrt(dot(m, r, r));
@@ -132,7 +136,8 @@ static double *known(int64_t m, int64_t n, int64_t positive, int64_t ties, doubl
 
 static void known_solutions(void)
 {
-    static const int64_t cases[][4] = {{10, 6, 3, 0}, {30, 20, 8, 4}, {200, 150, 60, 20}, {500, 40, 40, 0}, {60, 300, 20, 5}, {100, 90, 0, 10}, {2000, 300, 150, 30}};
+    static const int64_t cases[][4] = {{10, 6, 3, 0},    {30, 20, 8, 4},   {200, 150, 60, 20},  {500, 40, 40, 0},
+                                       {60, 300, 20, 5}, {100, 90, 0, 10}, {2000, 300, 150, 30}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         int64_t m = cases[c][0], n = cases[c][1];
         double *b = malloc((size_t)m * 8), *expected = malloc((size_t)n * 8), *w = malloc((size_t)n * 8), worst = 0;
@@ -151,8 +156,9 @@ static void known_solutions(void)
 
 static void nearly_dependent(void)
 {
-    /* Weights are known to about condition times rounding, as long as the gradient of a column that is missing, about near², is above rounding; beyond that
-     * others may stand in for it, and the fit is the same: ‖b − A w‖² exceeds the least by at most 2 KKT Σ w‖a‖ ‖b‖, here Σ w‖a‖ < 2 ‖b‖. */
+    /* Weights are known to about condition times rounding, as long as the gradient of a column that is missing, about
+     * near², is above rounding; beyond that others may stand in for it, and the fit is the same: ‖b − A w‖² exceeds the
+     * least by at most 2 KKT Σ w‖a‖ ‖b‖, here Σ w‖a‖ < 2 ‖b‖. */
     static const double near[] = {1e-3, 1e-5, 1e-6, 1e-7};
     for (int c = 0; c < 4; c++)
         for (int tall = 0; tall < 2; tall++) {
@@ -165,18 +171,22 @@ static void nearly_dependent(void)
             for (int64_t j = 0; j < n; j++)
                 worst = fmax(worst, fabs(w[j] - expected[j]));
             CHECK_NEAR(report.residual * report.residual, near[c] * near[c] / dot(m, b, b), 4e-13);
-            CHECK(near[c] < 1e-5 || worst <= 1e-13 / near[c], "%lld x %lld, %.0e: a weight is off by %.3g", (long long)m, (long long)n, near[c], worst);
-            NOTE("active columns %.0e apart: KKT %.1e, weights to %.1e, %lld changes", near[c], report.kkt, worst, (long long)report.iterations);
+            CHECK(near[c] < 1e-5 || worst <= 1e-13 / near[c], "%lld x %lld, %.0e: a weight is off by %.3g",
+                  (long long)m, (long long)n, near[c], worst);
+            NOTE("active columns %.0e apart: KKT %.1e, weights to %.1e, %lld changes", near[c], report.kkt, worst,
+                 (long long)report.iterations);
             free(A);
         }
 }
 
 static void beyond_rounding(void)
 {
-    /* Columns whose distance from each other's span is about where their weights are lost: a fit comes out, not an error. */
+    /* Columns whose distance from each other's span is about where their weights are lost: a fit comes out, not an
+     * error. */
     for (int trial = 0; trial < 40; trial++) {
         int64_t m = trial % 2 ? 100 : 40, n = trial % 2 ? 60 : 300;
-        double b[100], expected[300], w[300], residual, *A = known(m, n, trial % 3 ? 20 : 6, 3, trial % 4 < 2 ? 3e-8 : 1e-9, b, expected);
+        double b[100], expected[300], w[300], residual,
+            *A = known(m, n, trial % 3 ? 20 : 6, 3, trial % 4 < 2 ? 3e-8 : 1e-9, b, expected);
         for (int64_t i = 0; trial % 5 == 0 && i < m; i++)
             b[i] += random_normal();
         sp_nnls_report report;
@@ -189,7 +199,8 @@ static void beyond_rounding(void)
 
 static void copies(void)
 {
-    /* Columns twice, opposite, scaled, and beside each other at rounding level: the fit is that of the ones, and it ends. */
+    /* Columns twice, opposite, scaled, and beside each other at rounding level: the fit is that of the ones, and it
+     * ends. */
     enum { M = 40, N = 15 };
     for (int kind = 0; kind < 5; kind++) {
         double *A = random_matrix(M, 2 * N), b[M], w[2 * N], once[N];
@@ -197,13 +208,18 @@ static void copies(void)
             b[i] = random_normal();
             for (int64_t j = 0; j < N; j++) {
                 double a = A[j * M + i], *other = &A[(N + j) * M + i];
-                *other = kind == 0 ? a : kind == 1 ? -a : kind == 2 ? 1e-30 * a : kind == 3 ? a * (1 + 1e-15 * *other) : a + 1e-9 * *other;
+                *other = kind == 0   ? a
+                         : kind == 1 ? -a
+                         : kind == 2 ? 1e-30 * a
+                         : kind == 3 ? a * (1 + 1e-15 * *other)
+                                     : a + 1e-9 * *other;
             }
         }
         sp_nnls_report whole, half;
         solve(M, 2 * N, A, b, w, &whole);
         solve(M, N, A, b, once, &half);
-        CHECK(whole.residual <= half.residual + 1e-13, "more columns fit worse: %.17g, %.17g", whole.residual, half.residual);
+        CHECK(whole.residual <= half.residual + 1e-13, "more columns fit worse: %.17g, %.17g", whole.residual,
+              half.residual);
         if (kind == 0 || kind == 2 || kind == 3)
             CHECK_NEAR(whole.residual, half.residual, 1e-13);
         if (kind == 1) { /* of a column and its opposite, the difference of the weights is free */
@@ -223,7 +239,8 @@ static void degenerate(void)
     double A[] = {1, 2, 3, 0, 0, 0, -1, -2, -3}, b[] = {2, 4, 6}, zero[3] = {0}, w[9] = {7, 7, 7};
     sp_nnls_report report;
     CHECK_OK(sp_nnls(&context, 3, 3, A, 3, zero, &(sp_nnls_parameters){0}, w, &report));
-    CHECK(w[0] == 0 && w[1] == 0 && w[2] == 0 && report.residual == 0 && report.kkt == 0 && report.reached, "b = 0: %g %g %g", w[0], w[1], w[2]);
+    CHECK(w[0] == 0 && w[1] == 0 && w[2] == 0 && report.residual == 0 && report.kkt == 0 && report.reached,
+          "b = 0: %g %g %g", w[0], w[1], w[2]);
     solve(3, 3, A, b, w, &report);
     CHECK_NEAR(w[0], 2, 1e-15);
     CHECK(w[1] == 0 && w[2] == 0 && report.positive == 1, "%g %g", w[1], w[2]);
@@ -232,7 +249,8 @@ static void degenerate(void)
     solve(3, 1, A + 3, b, w, &report);
     CHECK(w[0] == 0, "a column of zeros got %g", w[0]);
     solve(1, 9, A, b, w, &report); /* one row */
-    CHECK(report.positive == 1 && report.residual <= 1e-16, "%lld positive, residual %g", (long long)report.positive, report.residual);
+    CHECK(report.positive == 1 && report.residual <= 1e-16, "%lld positive, residual %g", (long long)report.positive,
+          report.residual);
     CHECK_OK(sp_nnls(&context, 3, 0, A, 3, b, &(sp_nnls_parameters){0}, w, &report));
     CHECK(report.residual == 1 && report.reached, "no columns: %g", report.residual);
     /* lengths far apart */
@@ -274,12 +292,14 @@ static void tolerance_and_most(void)
     for (int64_t most = 1; most <= 64; most *= 2) {
         CHECK_OK(sp_nnls(&context, M, N, A, M, b, &(sp_nnls_parameters){.most = most}, w, &report));
         recomputed(M, N, A, M, b, w, &residual);
-        CHECK((most < 59 ? report.positive == most : report.positive >= 59) && report.reached == (most >= 59), "%lld of %lld", (long long)report.positive, (long long)most);
+        CHECK((most < 59 ? report.positive == most : report.positive >= 59) && report.reached == (most >= 59),
+              "%lld of %lld", (long long)report.positive, (long long)most);
         CHECK_NEAR(report.residual, residual, 1e-14);
         CHECK(residual < last.residual, "%g after %g", residual, last.residual);
         last = report;
     }
-    CHECK_OK(sp_nnls(&context, M, N, A, M, b, &(sp_nnls_parameters){.most = 1}, w, &report)); /* the column closest to b, fitted */
+    CHECK_OK(sp_nnls(&context, M, N, A, M, b, &(sp_nnls_parameters){.most = 1}, w,
+                     &report)); /* the column closest to b, fitted */
     double best = 0;
     for (int64_t j = 0; j < N; j++)
         best = fmax(best, dot(M, A + j * M, b) / sqrt(dot(M, A + j * M, A + j * M) * dot(M, b, b)));
@@ -298,22 +318,29 @@ static void refusals(void)
     static const double bad[] = {NAN, INFINITY, -INFINITY, 1e200, 1e-200};
     for (int i = 0; i < 5; i++) {
         double B[] = {1, 2, bad[i], 0}, c[] = {0, bad[i]};
-        CHECK(sp_nnls(&context, 2, 2, B, 2, b, &none, w, &report) == SP_INPUT && strstr(context.message, "column 1"), "%g in A: %s", bad[i], context.message);
-        CHECK(sp_nnls(&context, 2, 2, A, 2, c, &none, w, &report) == SP_INPUT && strstr(context.message, "right-hand side"), "%g in b: %s", bad[i], context.message);
+        CHECK(sp_nnls(&context, 2, 2, B, 2, b, &none, w, &report) == SP_INPUT && strstr(context.message, "column 1"),
+              "%g in A: %s", bad[i], context.message);
+        CHECK(sp_nnls(&context, 2, 2, A, 2, c, &none, w, &report) == SP_INPUT &&
+                  strstr(context.message, "right-hand side"),
+              "%g in b: %s", bad[i], context.message);
         sp_nnls_set *set;
         CHECK(sp_nnls_set_new(&context, 2, c, 0, &set) == SP_INPUT && !set, "%g in b of a set", bad[i]);
         CHECK_OK(sp_nnls_set_new(&context, 2, b, 0, &set));
         CHECK_OK(sp_nnls_set_add(set, 1, A, (int64_t[]){5}));
-        CHECK(sp_nnls_set_add(set, 2, B, (int64_t[]){6, 7}) == SP_INPUT && sp_nnls_set_count(set) == 1, "%g in columns of a set", bad[i]);
+        CHECK(sp_nnls_set_add(set, 2, B, (int64_t[]){6, 7}) == SP_INPUT && sp_nnls_set_count(set) == 1,
+              "%g in columns of a set", bad[i]);
         CHECK_OK(sp_nnls_set_add(set, 1, A + 2, (int64_t[]){8}));
-        CHECK(sp_nnls_set_ids(set)[1] == 8 && sp_nnls_set_columns(set)[2] == 3, "the next column is not behind the first");
+        CHECK(sp_nnls_set_ids(set)[1] == 8 && sp_nnls_set_columns(set)[2] == 3,
+              "the next column is not behind the first");
         sp_nnls_set_free(set);
     }
     CHECK(sp_nnls(&context, 2, 2, A, 1, b, &none, w, &report) == SP_INPUT, "columns that overlap");
     CHECK(sp_nnls(&context, 0, 2, A, 1, b, &none, w, &report) == SP_INPUT, "no rows");
     CHECK(sp_nnls(&context, 2, -1, A, 2, b, &none, w, &report) == SP_INPUT, "−1 columns");
-    CHECK(sp_nnls(&context, 2, 2, A, 2, b, &(sp_nnls_parameters){.tolerance = NAN}, w, &report) == SP_INPUT, "a tolerance that is not a number");
-    CHECK(sp_nnls(&context, 2, 2, A, 2, b, &(sp_nnls_parameters){.most = -1}, w, &report) == SP_INPUT, "−1 weights at most");
+    CHECK(sp_nnls(&context, 2, 2, A, 2, b, &(sp_nnls_parameters){.tolerance = NAN}, w, &report) == SP_INPUT,
+          "a tolerance that is not a number");
+    CHECK(sp_nnls(&context, 2, 2, A, 2, b, &(sp_nnls_parameters){.most = -1}, w, &report) == SP_INPUT,
+          "−1 weights at most");
     static const int stop = 1;
     context.cancel = &stop;
     CHECK(sp_nnls(&context, 2, 2, A, 2, b, &none, w, &report) == SP_SYSTEM, "cancelled");
@@ -338,11 +365,13 @@ static double *smooth(int64_t m, int64_t n, double *b)
 static void shapes_of_matrices(void)
 {
     /* the last ones from the columns alone, and with a Gram matrix made on the way */
-    static const int64_t sizes[][2] = {{50, 20}, {20, 50}, {1, 30}, {300, 200}, {3000, 40}, {200, 700}, {40, 600}, {40, 2000}, {10, 5000}};
+    static const int64_t sizes[][2] = {{50, 20},   {20, 50},  {1, 30},    {300, 200}, {3000, 40},
+                                       {200, 700}, {40, 600}, {40, 2000}, {10, 5000}};
     for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++)
         for (int kind = 0; kind < 3; kind++) {
             int64_t m = sizes[c][0], n = sizes[c][1];
-            double *b = random_matrix(m, 1), *w = malloc((size_t)n * 8), *A = kind < 2 ? random_matrix(m, n) : smooth(m, n, b);
+            double *b = random_matrix(m, 1), *w = malloc((size_t)n * 8),
+                   *A = kind < 2 ? random_matrix(m, n) : smooth(m, n, b);
             for (int64_t i = 0; kind == 1 && i < m * n; i++)
                 A[i] = fabs(A[i]);
             for (int64_t i = 0; kind == 1 && i < m; i++)
@@ -372,23 +401,27 @@ static void one_at_a_time(void)
     solve(M, N, A, b, w, &whole);
     for (int64_t j = 0; j < N; j++)
         id[j] = 1000 + j;
-    for (int way = 0; way < 4; way++) { /* single; blocks of 7; both, solved at the end only; single, with drops and everything offered again */
+    for (int way = 0; way < 4; way++) { /* single; blocks of 7; both, solved at the end only; single, with drops and
+                                           everything offered again */
         sp_nnls_set *set;
         double last = 1;
         int64_t step = way == 1 || way == 2 ? 7 : 1;
         CHECK_OK(sp_nnls_set_new(&context, M, b, way, &set));
         CHECK(sp_nnls_set_count(set) == 0 && !memcmp(sp_nnls_set_residual(set), b, sizeof b), "a new set");
         for (int64_t at = 0; at < N; at += step) {
-            int64_t j = (at / step * 37 % ((N + step - 1) / step)) * step, count = N - j < step ? N - j : step; /* in no order */
+            int64_t j = (at / step * 37 % ((N + step - 1) / step)) * step,
+                    count = N - j < step ? N - j : step; /* in no order */
             CHECK_OK(sp_nnls_set_add(set, count, A + j * M, id + j));
             if (way == 2)
                 continue;
             CHECK_OK(sp_nnls_set_solve(set, &(sp_nnls_parameters){0}, &report));
-            CHECK(report.residual <= last + 1e-14 && report.kkt <= 1e-12, "%g after %g, KKT %g", report.residual, last, report.kkt);
+            CHECK(report.residual <= last + 1e-14 && report.kkt <= 1e-12, "%g after %g, KKT %g", report.residual, last,
+                  report.kkt);
             last = report.residual;
             if (way == 3 && at % 9 == 8) {
                 sp_nnls_set_drop(set);
-                CHECK(sp_nnls_set_count(set) == report.positive, "%lld columns stay, %lld are positive", (long long)sp_nnls_set_count(set), (long long)report.positive);
+                CHECK(sp_nnls_set_count(set) == report.positive, "%lld columns stay, %lld are positive",
+                      (long long)sp_nnls_set_count(set), (long long)report.positive);
                 CHECK_OK(sp_nnls_set_solve(set, &(sp_nnls_parameters){0}, &report));
                 CHECK(report.iterations == 0, "%lld changes after a drop", (long long)report.iterations);
                 CHECK_NEAR(report.residual, last, 1e-14);
@@ -404,12 +437,14 @@ static void one_at_a_time(void)
         }
         CHECK_OK(sp_nnls_set_solve(set, &(sp_nnls_parameters){0}, &report));
         CHECK(sp_nnls_set_count(set) == N && report.reached, "%lld columns", (long long)sp_nnls_set_count(set));
-        const double *weights = sp_nnls_set_weights(set), *columns = sp_nnls_set_columns(set), *r = sp_nnls_set_residual(set);
+        const double *weights = sp_nnls_set_weights(set), *columns = sp_nnls_set_columns(set),
+                     *r = sp_nnls_set_residual(set);
         CHECK(recomputed(M, N, columns, M, b, weights, &residual) <= 1e-12, "way %d", way);
         CHECK_NEAR(sqrt(dot(M, r, r) / dot(M, b, b)), residual, 1e-14);
         for (int64_t i = 0; i < N; i++) {
             int64_t j = sp_nnls_set_ids(set)[i] - 1000;
-            CHECK(!memcmp(columns + i * M, A + j * M, M * sizeof *A), "column %lld is not the one of that name", (long long)i);
+            CHECK(!memcmp(columns + i * M, A + j * M, M * sizeof *A), "column %lld is not the one of that name",
+                  (long long)i);
             CHECK_NEAR(weights[i], expected[j], 1e-11);
         }
         sp_nnls_set_free(set);
@@ -428,7 +463,8 @@ static void set_with_bounds(void)
         int64_t id = j * 53 % N;
         CHECK_OK(sp_nnls_set_add(set, 1, A + id * M, &id));
         CHECK_OK(sp_nnls_set_solve(set, &(sp_nnls_parameters){.most = 9, .tolerance = 1e-3}, &report));
-        CHECK(report.positive <= 9 && report.reached == (report.residual <= 1e-3), "%lld positive, residual %g", (long long)report.positive, report.residual);
+        CHECK(report.positive <= 9 && report.reached == (report.residual <= 1e-3), "%lld positive, residual %g",
+              (long long)report.positive, report.residual);
     }
     CHECK_OK(sp_nnls_set_solve(set, &(sp_nnls_parameters){.tolerance = 1e-3}, &report));
     CHECK(report.reached && report.residual <= 1e-3, "residual %g", report.residual);
@@ -443,7 +479,8 @@ static void same_bytes(void)
     static const int64_t sizes[][2] = {{5000, 300}, {700, 1100}, {60, 20000}};
     for (int c = 0; c < 3; c++) {
         int64_t m = sizes[c][0], n = sizes[c][1];
-        double *b = malloc((size_t)m * 8), *w = malloc((size_t)(3 * n) * 8), *A = c == 0 ? random_matrix(m, n) : smooth(m, n, b);
+        double *b = malloc((size_t)m * 8), *w = malloc((size_t)(3 * n) * 8),
+               *A = c == 0 ? random_matrix(m, n) : smooth(m, n, b);
         for (int64_t i = 0; c == 0 && i < m; i++)
             b[i] = A[i] + 2 * A[7 * m + i] + random_normal();
         sp_nnls_report report[3];
@@ -451,8 +488,11 @@ static void same_bytes(void)
             context.threads = 1 << i;
             CHECK_OK(sp_nnls(&context, m, n, A, m, b, &(sp_nnls_parameters){.most = 150}, w + i * n, &report[i]));
         }
-        CHECK(!memcmp(w, w + n, (size_t)n * 8) && !memcmp(w, w + 2 * n, (size_t)n * 8), "weights of %lld x %lld", (long long)m, (long long)n);
-        CHECK(report[0].residual == report[1].residual && report[0].kkt == report[2].kkt && report[0].iterations == report[2].iterations, "reports");
+        CHECK(!memcmp(w, w + n, (size_t)n * 8) && !memcmp(w, w + 2 * n, (size_t)n * 8), "weights of %lld x %lld",
+              (long long)m, (long long)n);
+        CHECK(report[0].residual == report[1].residual && report[0].kkt == report[2].kkt &&
+                  report[0].iterations == report[2].iterations,
+              "reports");
         for (int i = 0; i < 3 && c < 2; i++) {
             context.threads = 1 << i;
             sp_nnls_set *set;
@@ -462,14 +502,16 @@ static void same_bytes(void)
             CHECK_OK(sp_nnls_set_new(&context, m, b, 0, &set));
             for (int block = 1; first < 200; first += block, block = 7 * block % 60)
                 for (int j = 0; j < 1; j++) {
-                    CHECK_OK(sp_nnls_set_add(set, first + block < 200 ? block : 200 - first, A + first * m, id + first));
+                    CHECK_OK(
+                        sp_nnls_set_add(set, first + block < 200 ? block : 200 - first, A + first * m, id + first));
                     CHECK_OK(sp_nnls_set_solve(set, &(sp_nnls_parameters){0}, &report[i]));
                 }
             memcpy(w + i * n, sp_nnls_set_weights(set), 200 * 8);
             sp_nnls_set_free(set);
         }
         if (c < 2)
-            CHECK(!memcmp(w, w + n, 200 * 8) && !memcmp(w, w + 2 * n, 200 * 8), "weights of a set, %lld rows", (long long)m);
+            CHECK(!memcmp(w, w + n, 200 * 8) && !memcmp(w, w + 2 * n, 200 * 8), "weights of a set, %lld rows",
+                  (long long)m);
         free(A);
         free(b);
         free(w);

@@ -1,11 +1,11 @@
 /* Normals of deformed pointshells: by the gradient, by tangents, by a cloud, by neighbours (thesis §3.6.2–3.6.3). */
+#include "shell/normals.h"
 #include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "bodies.h"
 #include "field_models.h"
 #include "geometry/pose.h"
 #include "linear/blas.h"
-#include "shell/normals.h"
 #include "test.h"
 
 #include <lapacke.h>
@@ -38,7 +38,8 @@ static void make_model(const double F[9], model *m)
         U[i] = sp_dot3(F + 3 * (i % 3), x) - x[i % 3] + shift[i % 3];
     }
     CHECK_OK(sp_level_model(&context, &s, 0, 0, &level));
-    const sp_shell_parameters p = {.method = SP_SHELL_REPULSION, .points = 600, .levels = 2, .branching = 4, .iterations = 40};
+    const sp_shell_parameters p = {
+        .method = SP_SHELL_REPULSION, .points = 600, .levels = 2, .branching = 4, .iterations = 40};
     CHECK_OK(sp_shell_make(&context, &level, &p, &m->shell, &report));
     CHECK_OK(sp_shell_carry(&context, &m->mesh, 1, U, true, &m->shell, &motion));
     CHECK(motion.outside == 0, "%lld outside", (long long)motion.outside);
@@ -85,7 +86,13 @@ static void tangents_of_normals(void)
     for (int i = 0; i < 1000; i++) {
         double n[3], t[2][3], product[3];
         for (int k = 0; k < 3; k++)
-            n[k] = i < 27 ? (double)(i / (k == 0 ? 1 : k == 1 ? 3 : 9) % 3 - 1) : sp_random_normal(3, 1, (uint64_t)(3 * i + k));
+            n[k] = i < 27 ? (double)(i /
+                                         (k == 0   ? 1
+                                          : k == 1 ? 3
+                                                   : 9) %
+                                         3 -
+                                     1)
+                          : sp_random_normal(3, 1, (uint64_t)(3 * i + k));
         const double length = sqrt(sp_dot3(n, n));
         if (length == 0)
             continue;
@@ -121,7 +128,8 @@ static void rotations(void)
         for (int way = SP_NORMAL_GRADIENT; way <= SP_NORMAL_NEIGHBOURS; way++) {
             double *rest = sp_pool_new(&m.shell.pool, 3 * m.shell.count, sizeof *rest), worst = 0, least = 1;
             CHECK_OK(sp_shell_normals(&context, &m.shell, way, m.shell.count, m.points, &near, (double[]){0}, rest));
-            CHECK_OK(sp_shell_normals(&context, &m.shell, way, m.shell.count, m.points, &near, (double[]){1}, m.normals));
+            CHECK_OK(
+                sp_shell_normals(&context, &m.shell, way, m.shell.count, m.points, &near, (double[]){1}, m.normals));
             for (int64_t i = 0; i < m.shell.count; i++) {
                 double turned[3];
                 sp_rotate(F, rest + 3 * i, turned);
@@ -137,14 +145,15 @@ static void rotations(void)
     }
 }
 
-/* One F for the whole body: tangents give F⁻ᵀN, and so do neighbours of the normal that they have at rest, as Σ Fa × Fb = cof(F) Σ a × b.
- * F N is at the angle whose cosine is 1/(|F N| |F⁻ᵀ N|). */
+/* One F for the whole body: tangents give F⁻ᵀN, and so do neighbours of the normal that they have at rest, as Σ Fa × Fb
+ * = cof(F) Σ a × b. F N is at the angle whose cosine is 1/(|F N| |F⁻ᵀ N|). */
 static void shear_and_stretch(void)
 {
     model m;
     make_model(SHEARED, &m);
     const int64_t n = m.shell.count;
-    double *rest = sp_pool_new(&m.shell.pool, 3 * n, sizeof *rest), *gradient = sp_pool_new(&m.shell.pool, 3 * n, sizeof *gradient);
+    double *rest = sp_pool_new(&m.shell.pool, 3 * n, sizeof *rest),
+           *gradient = sp_pool_new(&m.shell.pool, 3 * n, sizeof *gradient);
     double error[3] = {0}, angle = 0;
     sp_shell_neighbours near;
     CHECK_OK(sp_shell_neighbours_new(&context, &m.shell, n, m.points, 5, &near));
@@ -174,18 +183,21 @@ static void shear_and_stretch(void)
         true_normal(SHEARED, rest + 3 * i, v);
         error[2] = fmax(error[2], apart(v, m.normals + 3 * i));
     }
-    CHECK(error[0] < 1e-12 && error[1] < 1e-12 && error[2] < 1e-11, "tangents %g, cosine of the gradient %g, neighbours %g", error[0], error[1],
-          error[2]);
+    CHECK(error[0] < 1e-12 && error[1] < 1e-12 && error[2] < 1e-11,
+          "tangents %g, cosine of the gradient %g, neighbours %g", error[0], error[1], error[2]);
     CHECK(angle > 0.3, "F N departs by %g only", angle);
     sp_shell_neighbours_free(&near);
     free_model(&m);
 }
 
-/* Simple shear by γ turns F N of the sheared plane by atan γ, stretch by λ that of 45 degrees by atan λ − atan 1/λ: about the strain. */
+/* Simple shear by γ turns F N of the sheared plane by atan γ, stretch by λ that of 45 degrees by atan λ − atan 1/λ:
+ * about the strain. */
 static void error_of_the_gradient(void)
 {
-    const double gamma = 0.2, lambda = 1.3, shear[9] = {1, gamma, 0, 0, 1, 0, 0, 0, 1}, stretch[9] = {lambda, 0, 0, 0, 1, 0, 0, 0, 1};
-    const double normal[2][3] = {{0, 1, 0}, {sqrt(0.5), sqrt(0.5), 0}}, expected[2] = {atan(gamma), atan(lambda) - atan(1 / lambda)};
+    const double gamma = 0.2, lambda = 1.3, shear[9] = {1, gamma, 0, 0, 1, 0, 0, 0, 1},
+                 stretch[9] = {lambda, 0, 0, 0, 1, 0, 0, 0, 1};
+    const double normal[2][3] = {{0, 1, 0}, {sqrt(0.5), sqrt(0.5), 0}},
+                 expected[2] = {atan(gamma), atan(lambda) - atan(1 / lambda)};
     for (int c = 0; c < 2; c++) {
         model m;
         make_model(c ? stretch : shear, &m);
@@ -199,16 +211,18 @@ static void error_of_the_gradient(void)
         one.points = sp_pool_copy(&one.pool, (double[]){0.1, 0.2, 0.3}, 3, sizeof(double));
         one.normals = sp_pool_copy(&one.pool, normal[c], 3, sizeof(double));
         CHECK_OK(sp_shell_carry(&context, &m.mesh, 1, U, true, &one, &motion));
-        CHECK_OK(sp_shell_normals(&context, &one, SP_NORMAL_GRADIENT, 1, (int64_t[]){0}, NULL, (double[]){1}, gradient));
-        CHECK_OK(sp_shell_normals(&context, &one, SP_NORMAL_TANGENTS, 1, (int64_t[]){0}, NULL, (double[]){1}, tangents));
+        CHECK_OK(
+            sp_shell_normals(&context, &one, SP_NORMAL_GRADIENT, 1, (int64_t[]){0}, NULL, (double[]){1}, gradient));
+        CHECK_OK(
+            sp_shell_normals(&context, &one, SP_NORMAL_TANGENTS, 1, (int64_t[]){0}, NULL, (double[]){1}, tangents));
         CHECK_NEAR(acos(sp_dot3(gradient, tangents)), expected[c], 1e-12);
         sp_shell_free(&one);
         free_model(&m);
     }
 }
 
-/* Random points on two sheets that face away from each other, nearer than their points: neighbours are on the own sheet, and the cloud of a
- * plane has exactly the normal of the sheared plane. */
+/* Random points on two sheets that face away from each other, nearer than their points: neighbours are on the own
+ * sheet, and the cloud of a plane has exactly the normal of the sheared plane. */
 static void sheets(void)
 {
     enum { COUNT = 400 };
@@ -226,7 +240,8 @@ static void sheets(void)
     sp_shell_tangents(N, t);
     for (int i = 0; i < COUNT; i++) {
         all[i] = i;
-        const double a = random_in(2, (uint64_t)(2 * i), -0.5, 0.5), b = random_in(2, (uint64_t)(2 * i + 1), -0.5, 0.5), side = i % 2 ? 1 : -1;
+        const double a = random_in(2, (uint64_t)(2 * i), -0.5, 0.5), b = random_in(2, (uint64_t)(2 * i + 1), -0.5, 0.5),
+                     side = i % 2 ? 1 : -1;
         for (int k = 0; k < 3; k++) {
             points[3 * i + k] = a * t[0][k] + b * t[1][k] + 0.0005 * side * N[k];
             normals[3 * i + k] = -side * N[k];
@@ -257,14 +272,17 @@ static void sheets(void)
             CHECK_NEAR(near.weight[MOST * i + k], (1 - d * d) * (1 - d * d), 1e-13);
         }
     }
-    CHECK(other == 0 && farther == 0, "%lld on the other side, %lld not the nearest", (long long)other, (long long)farther);
+    CHECK(other == 0 && farther == 0, "%lld on the other side, %lld not the nearest", (long long)other,
+          (long long)farther);
     for (int way = 0; way < 2; way++) {
-        CHECK_OK(sp_shell_normals(&context, &shell, way ? SP_NORMAL_CLOUD : SP_NORMAL_NEIGHBOURS, COUNT, all, &near, (double[]){1}, found[way]));
+        CHECK_OK(sp_shell_normals(&context, &shell, way ? SP_NORMAL_CLOUD : SP_NORMAL_NEIGHBOURS, COUNT, all, &near,
+                                  (double[]){1}, found[way]));
         for (int i = 0; i < COUNT; i++) {
             true_normal(SHEARED, normals + 3 * i, expected);
             worst = fmax(worst, apart(expected, found[way] + 3 * i));
         }
-        CHECK(worst < 1e-11, "way %d: off by %g", way, worst); /* rounding of places about 0.1 m apart over the few of neighbours near a line */
+        CHECK(worst < 1e-11, "way %d: off by %g", way,
+              worst); /* rounding of places about 0.1 m apart over the few of neighbours near a line */
     }
     sp_shell_neighbours_free(&near);
     /* two neighbours: one product, of whichever order turns with the normal */
@@ -287,7 +305,8 @@ static void clouds_by_lapack(void)
     double worst = 0;
     make_model(SHEARED, &m);
     CHECK_OK(sp_shell_neighbours_new(&context, &m.shell, m.shell.count, m.points, MOST, &near));
-    CHECK_OK(sp_shell_normals(&context, &m.shell, SP_NORMAL_CLOUD, m.shell.count, m.points, &near, (double[]){1}, m.normals));
+    CHECK_OK(sp_shell_normals(&context, &m.shell, SP_NORMAL_CLOUD, m.shell.count, m.points, &near, (double[]){1},
+                              m.normals));
     for (int64_t i = 0; i < m.shell.count; i++) {
         double A[9] = {0}, value[3], FN[3];
         for (int n = 0; n < near.found[i]; n++) {
@@ -309,8 +328,8 @@ static void clouds_by_lapack(void)
     free_model(&m);
 }
 
-/* A bar bent far by its lowest modes, with a ball in it: tangents against the normal of the deformed ball, by differences of places on it
- * within one element, whose error is about h²/6r² on a circle of the radius r. */
+/* A bar bent far by its lowest modes, with a ball in it: tangents against the normal of the deformed ball, by
+ * differences of places on it within one element, whose error is about h²/6r² on a circle of the radius r. */
 static void finite_deformation(void)
 {
     enum { MODES = 4, COUNT = 4000 };
@@ -329,16 +348,19 @@ static void finite_deformation(void)
     CHECK_OK(sp_body_matrix(&context, &body, &M));
     CHECK_OK(sp_body_mass(&context, &body, false, &M));
     const int64_t rows = 3 * mesh.vertex_count;
-    double *rest = sp_pool_new(&mesh.pool, rows, sizeof *rest), *mode = sp_pool_new(&mesh.pool, MODES * body.dof_count, sizeof *mode);
+    double *rest = sp_pool_new(&mesh.pool, rows, sizeof *rest),
+           *mode = sp_pool_new(&mesh.pool, MODES * body.dof_count, sizeof *mode);
     double *U = sp_pool_new(&mesh.pool, MODES * rows, sizeof *U), lambda[MODES], residual[MODES], q[MODES];
     sp_elastic_tangent(&context, &body, rest, 1, false, NULL, &K);
-    CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = MODES}, lambda, mode, residual, &modes));
+    CHECK_OK(sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = MODES}, lambda, mode, residual,
+                      &modes));
     for (int j = 0; j < MODES; j++) {
         double largest = 0;
         sp_body_spread(&body, mode + j * body.dof_count, U + j * rows);
         for (int64_t i = 0; i < rows; i++)
             largest = fmax(largest, fabs(U[j * rows + i]));
-        q[j] = (const double[]){0.7, 0.5, 0.5, 0.2}[j] / largest; /* m at the tip of a bar 2 m long; a turn by 0.5 along it */
+        q[j] = (const double[]){0.7, 0.5, 0.5, 0.2}[j] /
+               largest; /* m at the tip of a bar 2 m long; a turn by 0.5 along it */
     }
     double error[3] = {0}, difference = 0;
     for (int step = 0; step < 3; step++) {
@@ -389,7 +411,8 @@ static void finite_deformation(void)
                         at[p][k] += shell.U[(15 * i + 3 * p + k) * MODES + j] * q[j];
                 }
             for (int k = 0; k < 3; k++) {
-                way[0][k] = at[2][k] - at[1][k]; /* s is positive at odd p; the ball's places run against the tangents: twice −1 */
+                way[0][k] = at[2][k] -
+                            at[1][k]; /* s is positive at odd p; the ball's places run against the tangents: twice −1 */
                 way[1][k] = at[4][k] - at[3][k];
             }
             sp_cross3(way[0], way[1], n);
@@ -401,9 +424,11 @@ static void finite_deformation(void)
         }
         sp_shell_free(&shell);
     }
-    CHECK(error[0] < 1e-3 && error[1] < error[0] / 3.5 && error[2] < error[1] / 3.5, "%g, then %g, then %g", error[0], error[1], error[2]);
+    CHECK(error[0] < 1e-3 && error[1] < error[0] / 3.5 && error[2] < error[1] / 3.5, "%g, then %g, then %g", error[0],
+          error[1], error[2]);
     CHECK(difference > 10 * error[2], "F N departs by %g from it, the differences by %g", difference, error[2]);
-    NOTE("differences at 0.02 m: %.1e, a quarter of that: %.1e; F N departs by %.1f degrees at most", error[0], error[2], difference * 180 / PI);
+    NOTE("differences at 0.02 m: %.1e, a quarter of that: %.1e; F N departs by %.1f degrees at most", error[0],
+         error[2], difference * 180 / PI);
     sp_sparse_free(&K);
     sp_sparse_free(&M);
     sp_body_free(&body);
@@ -417,13 +442,16 @@ static void what_cannot_be(void)
     double normal[3];
     const double flat[9] = {1, 0, 0, 0, 1, 0, 0, 0, 0};
     make_model(flat, &m);
-    CHECK(sp_shell_neighbours_new(&context, &m.shell, 1, m.points, 1, &near) == SP_USAGE && strstr(context.message, "1 neighbours"), "%s",
-          context.message);
+    CHECK(sp_shell_neighbours_new(&context, &m.shell, 1, m.points, 1, &near) == SP_USAGE &&
+              strstr(context.message, "1 neighbours"),
+          "%s", context.message);
     CHECK(sp_shell_neighbours_new(&context, &m.shell, 1, m.points, 33, &near) == SP_USAGE, "%s", context.message);
-    CHECK(sp_shell_normals(&context, &m.shell, SP_NORMAL_CLOUD, 1, m.points, NULL, (double[]){1}, normal) == SP_USAGE, "%s", context.message);
+    CHECK(sp_shell_normals(&context, &m.shell, SP_NORMAL_CLOUD, 1, m.points, NULL, (double[]){1}, normal) == SP_USAGE,
+          "%s", context.message);
     double *kept = m.shell.dT;
     m.shell.dT = NULL;
-    const int status = sp_shell_normals(&context, &m.shell, SP_NORMAL_TANGENTS, 1, m.points, NULL, (double[]){1}, normal);
+    const int status =
+        sp_shell_normals(&context, &m.shell, SP_NORMAL_TANGENTS, 1, m.points, NULL, (double[]){1}, normal);
     CHECK(status == SP_USAGE && strstr(context.message, "tangents"), "%s", context.message);
     m.shell.dT = kept;
     /* fewer than asked for: three points of which two are on a line with the first */
@@ -436,7 +464,8 @@ static void what_cannot_be(void)
     CHECK(near.found[0] == 2, "%d", near.found[0]);
     for (int way = SP_NORMAL_CLOUD; way <= SP_NORMAL_NEIGHBOURS; way++) {
         CHECK_OK(sp_shell_normals(&context, &few, way, 1, (int64_t[]){0}, &near, (double[]){0}, normal));
-        CHECK(normal[0] == 0 && normal[1] == 0 && normal[2] == 0, "way %d: %g %g %g", way, normal[0], normal[1], normal[2]);
+        CHECK(normal[0] == 0 && normal[1] == 0 && normal[2] == 0, "way %d: %g %g %g", way, normal[0], normal[1],
+              normal[2]);
     }
     sp_shell_neighbours_free(&near);
     sp_shell_free(&few);

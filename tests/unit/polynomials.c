@@ -70,10 +70,12 @@ static void equals_the_projected_force(void)
         sp_polynomial_parameters parameters = {0};
         make_reduced(variant, &parameters, &m);
         CHECK_OK(sp_polynomial_force_new(&context, &m.polynomials, R, &force));
-        double *u = calloc((size_t)m.rows, 8), *f = calloc((size_t)m.rows, 8), *Kv = calloc((size_t)m.rows, 8), q[R], g[R], K[R * R], worst = 0, worst_tangent = 0;
+        double *u = calloc((size_t)m.rows, 8), *f = calloc((size_t)m.rows, 8), *Kv = calloc((size_t)m.rows, 8), q[R],
+               g[R], K[R * R], worst = 0, worst_tangent = 0;
         for (uint64_t trial = 0; trial < 3; trial++) {
             pose(&m, 0.3, 30 + trial, q, u);
-            double energy = sp_elastic_force(&context, &m.body, u, f), reduced_energy = sp_polynomial_force_evaluate(force, q, g, K);
+            double energy = sp_elastic_force(&context, &m.body, u, f),
+                   reduced_energy = sp_polynomial_force_evaluate(force, q, g, K);
             CHECK_NEAR(reduced_energy, energy, 1e-11 * energy);
             for (int j = 0; j < R; j++) {
                 double sum = 0, size = 0;
@@ -102,7 +104,8 @@ static void equals_the_projected_force(void)
     }
 }
 
-/* Direct projection, with held vertices and more columns than a block of registers has: against products of the full tangent, column by column. */
+/* Direct projection, with held vertices and more columns than a block of registers has: against products of the full
+ * tangent, column by column. */
 static void direct_projection_is_the_projection(void)
 {
     enum { MANY = 37 };
@@ -111,11 +114,14 @@ static void direct_projection_is_the_projection(void)
         sp_body body;
         sp_reduced_force force;
         CHECK_OK(test_variant(&context, variant, &mesh));
-        CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5, &(int64_t){0})); /* x and z only: vertices with one free component */
+        CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5,
+                                        &(int64_t){0})); /* x and z only: vertices with one free component */
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count;
-        double *U = calloc((size_t)(rows * MANY), 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *Kv = calloc((size_t)rows, 8);
-        double q[MANY], g[MANY], alone[MANY], *K = calloc(MANY * MANY, 8), *definite = calloc(MANY * MANY, 8), value[MANY], worst = 0;
+        double *U = calloc((size_t)(rows * MANY), 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
+               *Kv = calloc((size_t)rows, 8);
+        double q[MANY], g[MANY], alone[MANY], *K = calloc(MANY * MANY, 8), *definite = calloc(MANY * MANY, 8),
+                                              value[MANY], worst = 0;
         random_field(rows * MANY, 77, U);
         for (int64_t i = 0; i < rows * MANY; i++)
             U[i] = body.dof[i % rows] < 0 ? 0 : U[i];
@@ -150,7 +156,9 @@ static void direct_projection_is_the_projection(void)
             q[j] *= 8;
         force.evaluate(force.self, q, false, NULL, K);
         force.evaluate(force.self, q, true, NULL, definite);
-        CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', MANY, definite, MANY, value) == 0 && value[0] > -1e-9 * value[MANY - 1], "least eigenvalue %g of %g", value[0], value[MANY - 1]);
+        CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', MANY, definite, MANY, value) == 0 &&
+                  value[0] > -1e-9 * value[MANY - 1],
+              "least eigenvalue %g of %g", value[0], value[MANY - 1]);
         force.destroy(force.self);
         free(U), free(u), free(f), free(Kv), free(K), free(definite);
         sp_body_free(&body);
@@ -165,7 +173,8 @@ static void derivatives_have_slope_two(void)
     sp_polynomial_parameters parameters = {0};
     make_reduced(1, &parameters, &m);
     CHECK_OK(sp_polynomial_force_new(&context, &m.polynomials, R, &force));
-    double *u = calloc((size_t)m.rows, 8), q[R], v[R], w[R], f[R], plus[R], minus[R], K[R * R], energy_error[3], force_error[3];
+    double *u = calloc((size_t)m.rows, 8), q[R], v[R], w[R], f[R], plus[R], minus[R], K[R * R], energy_error[3],
+           force_error[3];
     pose(&m, 0.3, 40, q, u);
     random_field(R, 41, v);
     sp_polynomial_force_evaluate(force, q, f, K);
@@ -188,8 +197,9 @@ static void derivatives_have_slope_two(void)
             force_error[s] = fmax(force_error[s], fabs((plus[j] - minus[j]) / (2 * h) - Kv));
         }
     }
-    NOTE("slopes %.3f %.3f (energy), %.3f %.3f (force)", log2(energy_error[0] / energy_error[1]), log2(energy_error[1] / energy_error[2]),
-         log2(force_error[0] / force_error[1]), log2(force_error[1] / force_error[2]));
+    NOTE("slopes %.3f %.3f (energy), %.3f %.3f (force)", log2(energy_error[0] / energy_error[1]),
+         log2(energy_error[1] / energy_error[2]), log2(force_error[0] / force_error[1]),
+         log2(force_error[1] / force_error[2]));
     for (int s = 0; s < 2; s++) {
         CHECK_NEAR(log2(energy_error[s] / energy_error[s + 1]), 2, 0.02);
         CHECK_NEAR(log2(force_error[s] / force_error[s + 1]), 2, 0.02);
@@ -267,7 +277,8 @@ static double gram_difference(int64_t N, const double *A, const double *B)
     return worst;
 }
 
-/* The λ part of a hexahedron has few rows, and the more nearly it is a box the more of its products are rounding: parts sum to the whole however near that is. */
+/* The λ part of a hexahedron has few rows, and the more nearly it is a box the more of its products are rounding: parts
+ * sum to the whole however near that is. */
 static void parts_of_nearly_boxes(void)
 {
     const int64_t N = sp_polynomial_order(R);
@@ -286,7 +297,8 @@ static void parts_of_nearly_boxes(void)
             box_gram(&box, true, parts);
             const double off = gram_difference(N, parts, whole);
             worst = fmax(worst, off);
-            CHECK(off < 1e-12, "corners off by 1e%d of an edge, %d points an axis: parts off by %g", power, quadrature, off);
+            CHECK(off < 1e-12, "corners off by 1e%d of an edge, %d points an axis: parts off by %g", power, quadrature,
+                  off);
             sp_mesh_free(&box);
         }
     NOTE("parts of nearly boxes against the whole: %.1e", worst);
@@ -351,7 +363,8 @@ static void same_bytes_for_any_threads(void)
             first = malloc((size_t)(N * N) * 8);
             memcpy(first, m.polynomials.parts[0].gram, (size_t)(N * N) * 8);
         }
-        CHECK(!memcmp(first, m.polynomials.parts[0].gram, (size_t)(N * N) * 8), "bytes differ with %d threads", threads);
+        CHECK(!memcmp(first, m.polynomials.parts[0].gram, (size_t)(N * N) * 8), "bytes differ with %d threads",
+              threads);
         free_reduced(&m);
     }
     context.threads = 2;
@@ -404,7 +417,8 @@ static void reduced_mass_is_projected(void)
     free_reduced(&m);
 }
 
-/* Forces that share their coefficients, one by one and in a batch, which serves exactly the place it was asked for; the linear force is that of small q. */
+/* Forces that share their coefficients, one by one and in a batch, which serves exactly the place it was asked for; the
+ * linear force is that of small q. */
 static void batches_are_many_forces(void)
 {
     enum { COUNT = 70, SKIPPED = 13 };

@@ -38,7 +38,8 @@ static void after_the_load(void)
     CHECK_NEAR(m.amplitude, 5, 1e-3);
 }
 
-/* A square wave that rests at zero between its signs, 0 0 1 1 0 0 −1 −1: the crossings are in the middle of the zeros. */
+/* A square wave that rests at zero between its signs, 0 0 1 1 0 0 −1 −1: the crossings are in the middle of the zeros.
+ */
 static void exact_zeros(void)
 {
     static const double wave[8] = {0, 0, 1, 1, 0, 0, -1, -1};

@@ -1,13 +1,14 @@
-/* Published and independently computed results on the shared meshes: frequencies, statics, the whole VegaFEM reduction. */
+/* Published and independently computed results on the shared meshes: frequencies, statics, the whole VegaFEM reduction.
+ */
 #include "assembly/elastic.h"
 #include "basis/derivatives.h"
 #include "basis/modes.h"
 #include "basis/pca.h"
 #include "basis/weights.h"
 #include "bodies.h"
-#include "linear/blas.h"
 #include "formats/import/matrix.h"
 #include "formats/import/volume.h"
+#include "linear/blas.h"
 #include "reduced/polynomial.h"
 #include "test.h"
 
@@ -40,7 +41,8 @@ static bool load(const char *name, sp_mesh *mesh)
         return false;
     sp_notes notes = {0};
     sp_material material = test_material();
-    int status = strstr(name, ".veg") ? sp_volume_parse_veg(&context, bytes, count, NULL, mesh, &notes) : sp_volume_parse_msh(&context, bytes, count, &material, mesh, &notes);
+    int status = strstr(name, ".veg") ? sp_volume_parse_veg(&context, bytes, count, NULL, mesh, &notes)
+                                      : sp_volume_parse_msh(&context, bytes, count, &material, mesh, &notes);
     CHECK(status == SP_OK, "%s: %s", name, context.message);
     free(bytes);
     return status == SP_OK;
@@ -77,7 +79,8 @@ static void solve_modes(modal *m, int64_t count)
     CHECK_OK(sp_body_matrix(&context, body, &m->M));
     CHECK_OK(sp_body_mass(&context, body, false, &m->M));
     int64_t n = body->dof_count, rows = 3 * m->mesh.vertex_count, rigid_count;
-    double *rest = calloc((size_t)rows, 8), *rigid = calloc((size_t)(6 * n), 8), *vector = calloc((size_t)(n * count), 8), *residual = calloc((size_t)count, 8);
+    double *rest = calloc((size_t)rows, 8), *rigid = calloc((size_t)(6 * n), 8),
+           *vector = calloc((size_t)(n * count), 8), *residual = calloc((size_t)count, 8);
     int64_t *node = calloc((size_t)n, 8);
     for (int64_t i = 0; i < n; i++)
         node[i] = body->free[i] / 3;
@@ -88,14 +91,16 @@ static void solve_modes(modal *m, int64_t count)
     m->count = count;
     m->eigenvalue = calloc((size_t)count, 8);
     m->U = calloc((size_t)(rows * count), 8);
-    CHECK_OK(sp_modes(&context, &m->K, &m->M, node, rigid_count, rigid, &parameters, m->eigenvalue, vector, residual, &report));
+    CHECK_OK(sp_modes(&context, &m->K, &m->M, node, rigid_count, rigid, &parameters, m->eigenvalue, vector, residual,
+                      &report));
     double worst = 0;
     for (int64_t i = 0; i < count; i++) {
         sp_body_spread(body, vector + i * n, m->U + i * rows);
         worst = fmax(worst, residual[i]);
     }
-    NOTE("%lld degrees of freedom, %lld solves, %lld rigid, residual %.1e, orthogonality %.1e, missed %lld", (long long)n, (long long)report.solves, (long long)report.rigid,
-         worst, report.orthogonality, (long long)report.missed);
+    NOTE("%lld degrees of freedom, %lld solves, %lld rigid, residual %.1e, orthogonality %.1e, missed %lld",
+         (long long)n, (long long)report.solves, (long long)report.rigid, worst, report.orthogonality,
+         (long long)report.missed);
     CHECK(worst < 1e-7, "residual %g", worst);
     CHECK(report.orthogonality < 1e-12, "orthogonality %g", report.orthogonality);
     free(rest), free(rigid), free(vector), free(residual), free(node);
@@ -143,7 +148,8 @@ static void fork_of(const char *name, const double *hertz)
         return;
     set_material(&m.mesh, 207000, 0.33, 7.829e-9);
     solve_modes(&m, 12);
-    /* one unit of the last printed digit: LAPACK's dense solver agrees with ours to 1e-12, the print does not to 1.5e-8 */
+    /* one unit of the last printed digit: LAPACK's dense solver agrees with ours to 1e-12, the print does not to 1.5e-8
+     */
     check_frequencies(&m, 6, 6, hertz, 1e-4);
     free_modes(&m);
 }
@@ -180,7 +186,8 @@ static void beam8f(void)
     if (!load_deck("reference/beam8f.inp", &m.mesh, NULL, NULL))
         return;
     solve_modes(&m, 10);
-    const double hertz[10] = {13798.13, 19852.05, 81356.76, 88787.12, 109446.1, 163403.6, 211154.3, 266831.4, 267673.8, 379922.6};
+    const double hertz[10] = {13798.13, 19852.05, 81356.76, 88787.12, 109446.1,
+                              163403.6, 211154.3, 266831.4, 267673.8, 379922.6};
     for (int i = 0; i < 10; i++) /* half a unit of the seventh printed digit */
         CHECK_NEAR(sqrt(m.eigenvalue[i]) / 6.283185307179586, hertz[i], i < 4 ? 0.00501 : 0.0501);
     free_modes(&m);
@@ -212,7 +219,8 @@ static void solve_deck(sp_mesh *mesh, const sp_nodal_loads *loads, double *u)
 }
 
 /* Compares with lines "node, three values" that `parse` takes apart; every vertex must come. */
-static void check_displacements(const sp_mesh *mesh, const int64_t *node, const double *u, char *text, bool (*parse)(char *line, long *id, double value[3]), double tolerance)
+static void check_displacements(const sp_mesh *mesh, const int64_t *node, const double *u, char *text,
+                                bool (*parse)(char *line, long *id, double value[3]), double tolerance)
 {
     int64_t met = 0;
     double worst = 0, largest = 0;
@@ -316,7 +324,10 @@ static void simple_bridge(void)
     fix_bou("vega/simpleBridge_tet.bou", &m.mesh);
     set_material(&m.mesh, 1e7, 0.45, 1000);
     solve_modes(&m, 10);
-    check_frequencies(&m, 0, 10, (double[]){0.217211, 0.478888, 0.680057, 0.795822, 0.841509, 1.533747, 1.632600, 1.993197, 2.073587, 2.259036}, 0.5e-6);
+    check_frequencies(
+        &m, 0, 10,
+        (double[]){0.217211, 0.478888, 0.680057, 0.795822, 0.841509, 1.533747, 1.632600, 1.993197, 2.073587, 2.259036},
+        0.5e-6);
 
     int64_t rows = 3 * m.mesh.vertex_count, pair[110], pairs = 0, columns = 65, rank;
     for (int64_t i = 0; i < 10; i++)
@@ -324,12 +335,14 @@ static void simple_bridge(void)
             pair[2 * pairs] = i;
             pair[2 * pairs++ + 1] = j;
         }
-    double *A = calloc((size_t)(rows * columns), 8), singular[65], *mass = calloc((size_t)m.mesh.vertex_count, 8), *diagonal = calloc((size_t)rows, 8);
+    double *A = calloc((size_t)(rows * columns), 8), singular[65], *mass = calloc((size_t)m.mesh.vertex_count, 8),
+           *diagonal = calloc((size_t)rows, 8);
     memcpy(A, m.U, (size_t)(rows * 10) * 8);
     sp_derivatives_report report;
     CHECK_OK(sp_modal_derivatives(&context, &m.body, 10, m.U, pairs, pair, 0, NULL, NULL, A + 10 * rows, &report));
     CHECK(report.residual < 1e-9, "derivative residual %g", report.residual);
-    sp_metric consistent = {.rows = rows, .matrix = &m.M, .dof = m.body.dof}, lumped = {.rows = rows, .diagonal = diagonal};
+    sp_metric consistent = {.rows = rows, .matrix = &m.M, .dof = m.body.dof},
+              lumped = {.rows = rows, .diagonal = diagonal};
     sp_body_vertex_mass(&m.body, mass);
     for (int64_t i = 0; i < rows; i++)
         diagonal[i] = mass[i / 3];
@@ -343,8 +356,9 @@ static void simple_bridge(void)
     CHECK_OK(sp_store_scale(&context, &store, weight));
     CHECK_OK(sp_mass_pca(&context, &lumped, 0, &store, singular, &rank));
     sp_store_free(&store);
-    const double expected[21] = {1,        0.199942, 0.108119, 0.060261, 0.055047, 0.049893, 0.046752, 0.038637, 0.025920, 0.013490, 0.010630,
-                                 0.010611, 0.008248, 0.007875, 0.007675, 0.005105, 0.003653, 0.002820, 0.002044, 0.001949, 0.001677};
+    const double expected[21] = {1,        0.199942, 0.108119, 0.060261, 0.055047, 0.049893, 0.046752,
+                                 0.038637, 0.025920, 0.013490, 0.010630, 0.010611, 0.008248, 0.007875,
+                                 0.007675, 0.005105, 0.003653, 0.002820, 0.002044, 0.001949, 0.001677};
     for (int i = 0; i < 21; i++)
         CHECK_NEAR(singular[i] / singular[0], expected[i], 1e-5);
 
@@ -389,7 +403,7 @@ static void simple_bridge(void)
     int64_t N = sp_polynomial_order(20);
     const double *G = polynomials.parts[0].gram;
 #define P(i, j) ((i) <= (j) ? sp_polynomial_pair(20, i, j) : sp_polynomial_pair(20, j, i))
-#define A_(p, q) G[(q) * N + (p)]
+#define A_(p, q) G[(q)*N + (p)]
     double factor = 2.1195210565e8 / 1e7, wrong[3] = {0}, size[3] = {0};
     for (int64_t a = 0; a < 20; a++) {
         int64_t quadratic = 0, third = 0;
@@ -398,12 +412,14 @@ static void simple_bridge(void)
             size[0] = fmax(size[0], fabs(cubic[a * 20 + i]));
             wrong[0] = fmax(wrong[0], fabs(linear - cubic[a * 20 + i]));
             for (int64_t j = i; j < 20; j++, quadratic++) {
-                double t = (A_(a, P(i, j)) + A_(i, P(a, j)) + A_(j, P(a, i))) / 3 * 1.5 * (i == j ? 1 : 2), published2 = cubic[400 + a * 210 + quadratic];
+                double t = (A_(a, P(i, j)) + A_(i, P(a, j)) + A_(j, P(a, i))) / 3 * 1.5 * (i == j ? 1 : 2),
+                       published2 = cubic[400 + a * 210 + quadratic];
                 size[1] = fmax(size[1], fabs(published2));
                 wrong[1] = fmax(wrong[1], fabs(factor * t - published2));
                 for (int64_t k = j; k < 20; k++, third++) {
                     double times = i == j && j == k ? 1 : i == j || j == k ? 3 : 6;
-                    double q = (A_(P(a, i), P(j, k)) + A_(P(a, j), P(i, k)) + A_(P(a, k), P(i, j))) / 3 * 0.5 * times, published3 = cubic[400 + 20 * 210 + a * 1540 + third];
+                    double q = (A_(P(a, i), P(j, k)) + A_(P(a, j), P(i, k)) + A_(P(a, k), P(i, j))) / 3 * 0.5 * times,
+                           published3 = cubic[400 + 20 * 210 + a * 1540 + third];
                     size[2] = fmax(size[2], fabs(published3));
                     wrong[2] = fmax(wrong[2], fabs(factor * q - published3));
                 }
@@ -419,7 +435,8 @@ static void simple_bridge(void)
     sp_cubic_force ours, theirs;
     CHECK_OK(sp_cubic_from_polynomials(&context, &polynomials, &ours));
     CHECK_OK(sp_cubic_parse(&context, bytes, count, &theirs));
-    const double *block[3][2] = {{ours.linear, theirs.linear}, {ours.quadratic, theirs.quadratic}, {ours.cubic, theirs.cubic}};
+    const double *block[3][2] = {
+        {ours.linear, theirs.linear}, {ours.quadratic, theirs.quadratic}, {ours.cubic, theirs.cubic}};
     for (int d = 0; d < 3; d++) {
         double off = 0;
         for (int64_t i = 0; i < (d == 0 ? 20 * 20 : d == 1 ? 20 * 210 : 20 * 1540); i++)

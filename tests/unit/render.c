@@ -1,6 +1,6 @@
 /* The renderer against formulas of projection, planes and spheres written out here, and PNG against libpng's reader. */
-#include "formats/export/png.h"
 #include "render/render.h"
+#include "formats/export/png.h"
 #include "test.h"
 
 #include <png.h>
@@ -18,7 +18,8 @@ static double pseudo(uint32_t *state)
 /* ---- geometry of the tests ---- */
 
 /* Projection by the usual look-at and frustum matrices and a viewport; depth along the view axis. */
-static void project_by_matrices(const sp_camera *camera, double width, double height, const double point[3], double pixel[3])
+static void project_by_matrices(const sp_camera *camera, double width, double height, const double point[3],
+                                double pixel[3])
 {
     double z[3], x[3], y[3], length = 0, at[3] = {0, 0, 0};
     for (int i = 0; i < 3; i++) {
@@ -53,7 +54,8 @@ static sp_camera plain_camera(double angle, double distance)
 }
 
 /* Depth at which the ray through (px, py) of a plain perspective camera meets n·p = d. */
-static double ray_plane(const sp_camera *camera, double width, double height, double px, double py, const double n[3], double d)
+static double ray_plane(const sp_camera *camera, double width, double height, double px, double py, const double n[3],
+                        double d)
 {
     double half = tan(camera->angle / 2 * PI / 180);
     double ray[3] = {(2 * px - width) / height * half, (height - 2 * py) / height * half, -1};
@@ -122,8 +124,11 @@ static sphere make_sphere(int64_t rings, double distance)
 
 static sp_drawing draw_sphere(const sphere *s)
 {
-    return (sp_drawing){.vertex_count = s->vertex_count, .triangle_count = s->triangle_count, .vertices = s->vertices,
-                        .triangles = s->triangles, .base = {0.5f, 0.5f, 0.5f}};
+    return (sp_drawing){.vertex_count = s->vertex_count,
+                        .triangle_count = s->triangle_count,
+                        .vertices = s->vertices,
+                        .triangles = s->triangles,
+                        .base = {0.5f, 0.5f, 0.5f}};
 }
 
 static void free_sphere(sphere *s)
@@ -136,7 +141,8 @@ static const int64_t QUAD[6] = {0, 1, 2, 0, 2, 3};
 
 static sp_drawing draw_quad(const double vertices[12], float red, float green, float blue)
 {
-    return (sp_drawing){.vertex_count = 4, .triangle_count = 2, .vertices = vertices, .triangles = QUAD, .base = {red, green, blue}};
+    return (sp_drawing){
+        .vertex_count = 4, .triangle_count = 2, .vertices = vertices, .triangles = QUAD, .base = {red, green, blue}};
 }
 
 /* ---- camera ---- */
@@ -187,7 +193,8 @@ static void fitted_camera_shows_the_box(void)
         if (trial % 10 == 0)
             direction[0] = direction[1] = 0; /* along up */
         double width = trial % 2 ? 800 : 300, height = 400;
-        sp_camera camera = sp_camera_fit(low, high, direction, up, trial % 3 ? 15 + trial % 60 : 0, (int64_t)width, (int64_t)height);
+        sp_camera camera =
+            sp_camera_fit(low, high, direction, up, trial % 3 ? 15 + trial % 60 : 0, (int64_t)width, (int64_t)height);
         double reach = 0, nearest = INFINITY, diagonal = 0;
         for (int k = 0; k < 8; k++) {
             const double corner[3] = {k & 1 ? high[0] : low[0], k & 2 ? high[1] : low[1], k & 4 ? high[2] : low[2]};
@@ -266,7 +273,8 @@ static void markers_land_on_their_projections(void)
             middle[0] += pixel[0] / 3;
             middle[1] += pixel[1] / 3;
         }
-        sp_drawing drawing = {.vertex_count = 3, .triangle_count = 1, .vertices = vertices, .triangles = triangle, .base = {0, 0, 0}};
+        sp_drawing drawing = {
+            .vertex_count = 3, .triangle_count = 1, .vertices = vertices, .triangles = triangle, .base = {0, 0, 0}};
         CHECK_OK(sp_render(&context, &camera, &drawing, 1, 4, &image));
         for (int64_t i = 0; i < width * height; i++) {
             double difference = abs(image.rgb[3 * i] - empty.rgb[3 * i]);
@@ -301,7 +309,8 @@ static void triangle_covers_its_pixels(void)
         double x = (double)(i % side) + 0.5, y = (double)(i / side) + 0.5, least = INFINITY;
         for (int k = 0; k < 3; k++) {
             const double *a = corner[k], *b = corner[(k + 1) % 3];
-            least = fmin(least, ((a[0] - b[0]) * (y - a[1]) - (a[1] - b[1]) * (x - a[0])) / hypot(a[0] - b[0], a[1] - b[1]));
+            least = fmin(least,
+                         ((a[0] - b[0]) * (y - a[1]) - (a[1] - b[1]) * (x - a[0])) / hypot(a[0] - b[0], a[1] - b[1]));
         }
         inside += least > 0;
         wrong += fabs(least) > 1e-3 && (least > 0) != (image.depth[i] < INFINITY);
@@ -315,7 +324,8 @@ static void nearer_is_in_front(void)
 {
     sp_image image = new_image(40, 40);
     sp_camera camera = plain_camera(60, 3);
-    const double near[12] = {-1, -1, -3, 1, -1, -3, 1, 1, -3, -1, 1, -3}, far[12] = {-2, -2, -4, 2, -2, -4, 2, 2, -4, -2, 2, -4};
+    const double near[12] = {-1, -1, -3, 1, -1, -3, 1, 1, -3, -1, 1, -3},
+                 far[12] = {-2, -2, -4, 2, -2, -4, 2, 2, -4, -2, 2, -4};
     const uint8_t *middle = image.rgb + 3 * (20 * 40 + 20), *side = image.rgb + 3 * (20 * 40 + 7);
     for (int order = 0; order < 2; order++) {
         sp_drawing drawings[2];
@@ -329,8 +339,8 @@ static void nearer_is_in_front(void)
         drawings[order] = draw_quad(near, 1, 0, 0);
         drawings[1 - order] = draw_quad(near, 0, 0, 1);
         CHECK_OK(sp_render(&context, &camera, drawings, 2, 2, &image));
-        CHECK(order == 0 ? middle[0] > 2 * middle[2] : middle[2] > 2 * middle[0], "of two at one place: red %d, blue %d", middle[0],
-              middle[2]);
+        CHECK(order == 0 ? middle[0] > 2 * middle[2] : middle[2] > 2 * middle[0],
+              "of two at one place: red %d, blue %d", middle[0], middle[2]);
     }
     /* Within one drawing the lower index. */
     double twice[24];
@@ -340,7 +350,8 @@ static void nearer_is_in_front(void)
         twice[i] = near[i % 12];
         color[i] = i % 3 == (i < 12 ? 0 : 2);
     }
-    sp_drawing drawing = {.vertex_count = 8, .triangle_count = 4, .vertices = twice, .triangles = triangles, .color = color};
+    sp_drawing drawing = {
+        .vertex_count = 8, .triangle_count = 4, .vertices = twice, .triangles = triangles, .color = color};
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &image));
     CHECK(middle[2] > 2 * middle[0], "first listed is blue: red %d, blue %d", middle[0], middle[2]);
     sp_image_free(&image);
@@ -371,7 +382,8 @@ static void planes_meet_along_their_line(void)
         double depth[2];
         for (int q = 0; q < 2; q++) {
             const double n[3] = {-slope[q][0], -slope[q][1], 1};
-            depth[q] = ray_plane(&camera, (double)width, (double)height, (double)(i % width) + 0.5, (double)(i / width) + 0.5, n, -5);
+            depth[q] = ray_plane(&camera, (double)width, (double)height, (double)(i % width) + 0.5,
+                                 (double)(i / width) + 0.5, n, -5);
         }
         worst = fmax(worst, fabs(image.depth[i] - fmin(depth[0], depth[1])));
         int nearer = depth[0] < depth[1] ? 0 : 1;
@@ -387,9 +399,10 @@ static void planes_meet_along_their_line(void)
     sp_image_free(&image);
 }
 
-/* Squared distance from the origin's ray through a pixel to the centre (0, 0, -distance), and the depth of the first hit. */
-static double ray_sphere(const sp_camera *camera, double width, double height, double px, double py, double distance, double radius,
-                         double *depth)
+/* Squared distance from the origin's ray through a pixel to the centre (0, 0, -distance), and the depth of the first
+ * hit. */
+static double ray_sphere(const sp_camera *camera, double width, double height, double px, double py, double distance,
+                         double radius, double *depth)
 {
     double half = tan(camera->angle / 2 * PI / 180);
     double x = (2 * px - width) / height * half, y = (height - 2 * py) / height * half, a = x * x + y * y + 1;
@@ -422,8 +435,8 @@ static void fine_sphere_has_no_cracks(void)
             worst = fmax(worst, fabs(image.depth[i] - 0.5 * (front + behind)));
         }
     }
-    CHECK(inside > 10000 && holes == 0, "%lld of %lld pixels are not on the near side, worst %g m", (long long)holes, (long long)inside,
-          worst);
+    CHECK(inside > 10000 && holes == 0, "%lld of %lld pixels are not on the near side, worst %g m", (long long)holes,
+          (long long)inside, worst);
     CHECK(outside == 0, "%lld pixels outside of the sphere", (long long)outside);
     sp_image_free(&image);
     free_sphere(&s);
@@ -443,7 +456,8 @@ static void shared_edges_cover_each_sample_once(void)
             for (int j = 0; j <= CELLS; j++) {
                 double *v = vertices + 3 * (i * (CELLS + 1) + j);
                 bool inner = i > 0 && i < CELLS && j > 0 && j < CELLS;
-                /* At most 1.2 √2: two corners moved towards each other still do not turn a triangle of height 5 / √2 over. */
+                /* At most 1.2 √2: two corners moved towards each other still do not turn a triangle of height 5 / √2
+                 * over. */
                 double shift = inner ? 2.4 * pseudo(&state) - 1.2 : 0;
                 v[0] = 8.5 + 5 * j + (variant == 1 ? shift : variant == 2 ? round(shift) : 0);
                 v[1] = -8.5 - 5 * i - (variant == 1 ? shift : variant == 2 ? round(shift) : 0);
@@ -499,8 +513,8 @@ static void near_plane_cuts(void)
             worst = fmax(worst, fabs(image.depth[i] / depth - 1));
         }
     }
-    CHECK(cut > 1000 && drawn > 1000 && wrong == 0, "%lld cut, %lld drawn, %lld wrong", (long long)cut, (long long)drawn,
-          (long long)wrong);
+    CHECK(cut > 1000 && drawn > 1000 && wrong == 0, "%lld cut, %lld drawn, %lld wrong", (long long)cut,
+          (long long)drawn, (long long)wrong);
     /* One pixel from the axis depth is 0.3 / 0.0115: 2^-13 pixel there is 2.4e-4 of it. */
     CHECK(worst < 5e-4, "depth of the wall is %g off", worst);
     /* Wholly behind the eye: nothing. */
@@ -539,7 +553,8 @@ static void triangles_without_area_draw_nothing(void)
 {
     sp_image image = new_image(50, 50), empty = new_image(50, 50);
     sp_camera camera = plain_camera(60, 2);
-    const double vertices[] = {0, 0, -2, 1, 1, -2, -1, -1, -2, 0, 0, -2, 1e-300, 0, -2, 0, 1e-300, -2, 0, 0, -5, 0, 0, 0};
+    const double vertices[] = {0,      0, -2, 1, 1,      -2, -1, -1, -2, 0, 0, -2,
+                               1e-300, 0, -2, 0, 1e-300, -2, 0,  0,  -5, 0, 0, 0};
     const int64_t triangles[] = {0, 1, 2, 0, 0, 1, 1, 1, 1, 0, 3, 1, 0, 4, 5, 0, 6, 7, 0, 6, 1, 7, 7, 7};
     sp_drawing drawing = {.vertex_count = 8, .triangle_count = 6, .vertices = vertices, .triangles = triangles};
     CHECK_OK(sp_render(&context, &camera, NULL, 0, 2, &empty));
@@ -586,12 +601,15 @@ static void creases_stay_and_curves_are_smooth(void)
     double cube[24];
     for (int i = 0; i < 24; i++)
         cube[i] = i / 3 >> i % 3 & 1 ? 1 : -1;
-    const int64_t faces[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4, 2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
-    sp_drawing drawing = {.vertex_count = 8, .triangle_count = 12, .vertices = cube, .triangles = faces, .base = {0.5f, 0.5f, 0.5f}};
+    const int64_t faces[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
+                               2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
+    sp_drawing drawing = {
+        .vertex_count = 8, .triangle_count = 12, .vertices = cube, .triangles = faces, .base = {0.5f, 0.5f, 0.5f}};
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &smooth));
     drawing.flat = true;
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &flat));
-    CHECK(largest_difference(&smooth, &flat) <= 1, "the cube's faces differ by %d levels", largest_difference(&smooth, &flat));
+    CHECK(largest_difference(&smooth, &flat) <= 1, "the cube's faces differ by %d levels",
+          largest_difference(&smooth, &flat));
 
     sphere s = make_sphere(16, 4);
     drawing = draw_sphere(&s);
@@ -599,7 +617,8 @@ static void creases_stay_and_curves_are_smooth(void)
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &smooth));
     drawing.flat = true;
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &flat));
-    CHECK(largest_difference(&smooth, &flat) > 8, "smooth and flat spheres differ by only %d levels", largest_difference(&smooth, &flat));
+    CHECK(largest_difference(&smooth, &flat) > 8, "smooth and flat spheres differ by only %d levels",
+          largest_difference(&smooth, &flat));
     for (int64_t t = 0; t < s.triangle_count; t += 3) {
         int64_t *turned = s.triangles + 3 * t, first = turned[0];
         turned[0] = turned[1];
@@ -607,7 +626,8 @@ static void creases_stay_and_curves_are_smooth(void)
     }
     drawing.flat = false;
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, 2, &flat));
-    CHECK(largest_difference(&smooth, &flat) <= 1, "turned triangles change the sphere by %d levels", largest_difference(&smooth, &flat));
+    CHECK(largest_difference(&smooth, &flat) <= 1, "turned triangles change the sphere by %d levels",
+          largest_difference(&smooth, &flat));
     free_sphere(&s);
     sp_image_free(&smooth);
     sp_image_free(&flat);
@@ -618,9 +638,11 @@ static void lines_are_hidden_by_surfaces(void)
 {
     sp_image image = new_image(100, 100), without = new_image(100, 100);
     sp_camera camera = plain_camera(60, 3);
-    const double vertices[] = {-1, -1, -3, 1, -1, -3, 1, 1, -3, -1, 1, -3, -1.2, 0.5, -4, 1.2, 0.5, -4, -4, 0, -4, 4, 0, -4};
+    const double vertices[] = {-1,   -1,  -3, 1,   -1,  -3, 1,  1, -3, -1, 1, -3,
+                               -1.2, 0.5, -4, 1.2, 0.5, -4, -4, 0, -4, 4,  0, -4};
     const int64_t edges[] = {0, 2, 4, 5, 6, 7};
-    sp_drawing drawing = {.vertex_count = 8, .triangle_count = 2, .vertices = vertices, .triangles = QUAD, .base = {0.8f, 0.8f, 0.8f}};
+    sp_drawing drawing = {
+        .vertex_count = 8, .triangle_count = 2, .vertices = vertices, .triangles = QUAD, .base = {0.8f, 0.8f, 0.8f}};
     CHECK_OK(sp_render(&context, &camera, &drawing, 1, 3, &without));
     drawing.lines = true;
     drawing.edges = edges;
@@ -790,8 +812,8 @@ static void png_decodes_to_the_same_pixels(void)
     png_image reader = {.version = PNG_IMAGE_VERSION};
     uint8_t *pixels = malloc(3 * 123 * 77);
     CHECK(png_image_begin_read_from_memory(&reader, bytes, (size_t)count), "%s", reader.message);
-    CHECK(reader.width == 123 && reader.height == 77 && reader.format == PNG_FORMAT_RGB, "%u x %u, format %u", reader.width,
-          reader.height, reader.format);
+    CHECK(reader.width == 123 && reader.height == 77 && reader.format == PNG_FORMAT_RGB, "%u x %u, format %u",
+          reader.width, reader.height, reader.format);
     CHECK(png_image_finish_read(&reader, NULL, pixels, 0, NULL), "%s", reader.message);
     CHECK(!memcmp(pixels, image.rgb, 3 * 123 * 77), "pixels differ");
     free(pixels);

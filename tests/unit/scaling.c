@@ -1,5 +1,5 @@
-/* What becomes of modes, derivatives, bases, polynomials and motions when a material or a body is scaled (thesis §2.9.3, §2.11). Each
- * law is derived where it is tested; nothing is compared with numbers of an earlier run. */
+/* What becomes of modes, derivatives, bases, polynomials and motions when a material or a body is scaled (thesis
+ * §2.9.3, §2.11). Each law is derived where it is tested; nothing is compared with numbers of an earlier run. */
 #include "assembly/elastic.h"
 #include "basis/derivatives.h"
 #include "basis/modes.h"
@@ -20,14 +20,16 @@ typedef struct scales {
     double young, density, length;
 } scales;
 
-/* A clamped block of 5 × 2 × 2 distorted hexahedra: without symmetry, so that no eigenvalue is multiple and each mode is one. */
+/* A clamped block of 5 × 2 × 2 distorted hexahedra: without symmetry, so that no eigenvalue is multiple and each mode
+ * is one. */
 typedef struct block {
     sp_mesh mesh;
     sp_body body;
     sp_sparse M;
     int64_t rows;
-    double lambda[MODES], *U, *derivative;  /* [rows, MODES], [rows, PAIRS] */
-    double *basis, singular[MODES + PAIRS]; /* [rows, MODES + PAIRS] by mass-PCA of both, scaled as in thesis eq. 2.52 */
+    double lambda[MODES], *U, *derivative; /* [rows, MODES], [rows, PAIRS] */
+    double *basis,
+        singular[MODES + PAIRS]; /* [rows, MODES + PAIRS] by mass-PCA of both, scaled as in thesis eq. 2.52 */
 } block;
 
 static void make_mesh(scales s, sp_mesh *mesh)
@@ -56,7 +58,8 @@ static void make_block(scales s, block *b)
     double *rest = calloc((size_t)b->rows, 8), *vector = calloc((size_t)(n * MODES), 8), residual[MODES];
     sp_elastic_tangent(&context, &b->body, rest, 1, false, NULL, &K);
     sp_modes_report report;
-    CHECK_OK(sp_modes(&context, &K, &b->M, NULL, 0, NULL, &(sp_modes_parameters){.count = MODES}, b->lambda, vector, residual, &report));
+    CHECK_OK(sp_modes(&context, &K, &b->M, NULL, 0, NULL, &(sp_modes_parameters){.count = MODES}, b->lambda, vector,
+                      residual, &report));
     b->U = calloc((size_t)(b->rows * MODES), 8);
     b->derivative = calloc((size_t)(b->rows * PAIRS), 8);
     b->basis = calloc((size_t)(b->rows * (MODES + PAIRS)), 8);
@@ -67,7 +70,8 @@ static void make_block(scales s, block *b)
         for (int j = i; j < MODES; j++, c++)
             pair[2 * c] = i, pair[2 * c + 1] = j;
     sp_derivatives_report derivatives;
-    CHECK_OK(sp_modal_derivatives(&context, &b->body, MODES, b->U, PAIRS, pair, 0, NULL, NULL, b->derivative, &derivatives));
+    CHECK_OK(
+        sp_modal_derivatives(&context, &b->body, MODES, b->U, PAIRS, pair, 0, NULL, NULL, b->derivative, &derivatives));
     sp_metric metric = {.rows = b->rows, .matrix = &b->M, .dof = b->body.dof};
     double weight[MODES + PAIRS], square[MODES + PAIRS];
     sp_store store;
@@ -77,7 +81,8 @@ static void make_block(scales s, block *b)
     CHECK_OK(sp_store_squares(&context, &metric, &store, square));
     CHECK_OK(sp_mode_weights(&context, MODES, 0, b->lambda, weight));
     for (int c = 0; c < PAIRS; c++)
-        CHECK_OK(sp_derivative_weight(&context, MODES, 0, b->lambda, pair + 2 * c, square[MODES + c], &weight[MODES + c]));
+        CHECK_OK(
+            sp_derivative_weight(&context, MODES, 0, b->lambda, pair + 2 * c, square[MODES + c], &weight[MODES + c]));
     CHECK_OK(sp_store_scale(&context, &store, weight));
     CHECK_OK(sp_mass_pca(&context, &metric, 0, &store, b->singular, &rank));
     sp_store_free(&store);
@@ -107,9 +112,10 @@ static double gap(int64_t count, const double *a, double factor, const double *b
 
 /* K ψ = λ M ψ with ψᵀMψ = 1, and K Φ_ij = −(H:ψ_j) ψ_i. The stiffness is K = ∫ BᵀCB with B ~ 1/length, so it grows as
  * young · length; M as density · length³; H = ∂K/∂u as K by a length: as young.
- * Hence λ ~ young / (density length²), ψ ~ 1/√(density length³), and Φ ~ young ψ² / (young length) = 1/(density length⁴): Young's
- * modulus is not in it. The weights of thesis eq. 2.52 are ratios of eigenvalues, derivatives are made unit vectors: the singular values
- * stay, and the basis goes as ψ ("the modal derivative basis is invariant", thesis §2.11). */
+ * Hence λ ~ young / (density length²), ψ ~ 1/√(density length³), and Φ ~ young ψ² / (young length) = 1/(density
+ * length⁴): Young's modulus is not in it. The weights of thesis eq. 2.52 are ratios of eigenvalues, derivatives are
+ * made unit vectors: the singular values stay, and the basis goes as ψ ("the modal derivative basis is invariant",
+ * thesis §2.11). */
 static void check_laws(const block *plain, scales s)
 {
     block b;
@@ -118,9 +124,11 @@ static void check_laws(const block *plain, scales s)
     double values = gap(MODES, b.lambda, eigenvalue, plain->lambda);
     double modes = gap(b.rows * MODES, b.U, 1 / sqrt(mass), plain->U);
     double derivatives = gap(b.rows * PAIRS, b.derivative, 1 / (s.density * pow(s.length, 4)), plain->derivative);
-    double singular = gap(MODES + PAIRS, b.singular, 1, plain->singular), basis = gap(b.rows * R, b.basis, 1 / sqrt(mass), plain->basis);
-    NOTE("young %g, density %g, length %g: eigenvalues %.0e, modes %.0e, derivatives %.0e, singular values %.0e, basis %.0e", s.young,
-         s.density, s.length, values, modes, derivatives, singular, basis);
+    double singular = gap(MODES + PAIRS, b.singular, 1, plain->singular),
+           basis = gap(b.rows * R, b.basis, 1 / sqrt(mass), plain->basis);
+    NOTE("young %g, density %g, length %g: eigenvalues %.0e, modes %.0e, derivatives %.0e, singular values %.0e, basis "
+         "%.0e",
+         s.young, s.density, s.length, values, modes, derivatives, singular, basis);
     /* rounding by the condition of K, 1e5, and for vectors by λ over the distance to the next one, about 10 */
     CHECK(values < 1e-11, "eigenvalues are off by %g", values);
     CHECK(modes < 1e-10, "modes are off by %g", modes);
@@ -149,13 +157,15 @@ typedef struct reduced {
     sp_polynomials polynomials;
 } reduced;
 
-/* Smooth fields that vanish at the clamped end, times `size`. They are the same for every material: a basis is only data here. */
+/* Smooth fields that vanish at the clamped end, times `size`. They are the same for every material: a basis is only
+ * data here. */
 static double *make_fields(const sp_mesh *mesh, double length, double size)
 {
     int64_t rows = 3 * mesh->vertex_count;
     double *U = calloc((size_t)(rows * R), 8);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
-        double x = mesh->vertices[3 * v] / length, y = mesh->vertices[3 * v + 1] / length, z = mesh->vertices[3 * v + 2] / length;
+        double x = mesh->vertices[3 * v] / length, y = mesh->vertices[3 * v + 1] / length,
+               z = mesh->vertices[3 * v + 2] / length;
         const double field[R][3] = {{0, 0, x * x},         {0, x * x, 0},      {-x * z, 0, 0},
                                     {x * x * x, 0, x * y}, {0, -x * z, x * y}, {x * y, x * z, 0}};
         bool held = x < 0.02;
@@ -184,9 +194,9 @@ static void free_reduced(reduced *m)
     sp_mesh_free(&m->mesh);
 }
 
-/* W = ½ dᵀ G d with d ~ length² in all: an energy is young · strain² · volume, so G ~ young / length. The columns of the Gram matrix are
- * X·u for the first r, u·u for the others: with the same U its blocks go as young · length, young, young / length. Mass and gravity are
- * ∫ density U.. over the volume. */
+/* W = ½ dᵀ G d with d ~ length² in all: an energy is young · strain² · volume, so G ~ young / length. The columns of
+ * the Gram matrix are X·u for the first r, u·u for the others: with the same U its blocks go as young · length, young,
+ * young / length. Mass and gravity are ∫ density U.. over the volume. */
 static void polynomials_follow_their_laws(void)
 {
     const scales all[] = {{3.7, 1, 1}, {1, 0.3, 1}, {1, 1, 0.013}, {2e5, 7.8, 0.001}};
@@ -212,8 +222,8 @@ static void polynomials_follow_their_laws(void)
     free_reduced(&plain);
 }
 
-/* Two regions: after E and ν of one change, the parts with their new values give the force and tangent of polynomials made anew. By
- * region alone a part goes as E where ν stays. */
+/* Two regions: after E and ν of one change, the parts with their new values give the force and tangent of polynomials
+ * made anew. By region alone a part goes as E where ν stays. */
 static void parts_follow_an_edit_of_one_region(void)
 {
     sp_mesh mesh, edited;
@@ -237,9 +247,11 @@ static void parts_follow_an_edit_of_one_region(void)
         edited.materials[1].poisson = both ? 0.41 : mesh.materials[1].poisson;
         double *U = make_fields(&mesh, 1, 1), lambda, mu, q[R], f[R], g[R], K[R * R], L[R * R];
         CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK_OK(
-            sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_group = true, .by_constant = true}, &parts, &report));
-        CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_group = true}, &regions, &report));
+        CHECK_OK(sp_polynomials_new(&context, &body, R, U,
+                                    &(sp_polynomial_parameters){.by_group = true, .by_constant = true}, &parts,
+                                    &report));
+        CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_group = true}, &regions,
+                                    &report));
         sp_body_free(&body);
         CHECK_OK(sp_body_new(&context, &edited, &body));
         CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){0}, &anew, &report));
@@ -258,15 +270,18 @@ static void parts_follow_an_edit_of_one_region(void)
         CHECK_OK(sp_polynomial_force_new(&context, &anew, R, &of_anew));
         for (int trial = 0; trial < 3; trial++) {
             random_field(R, 60 + (uint64_t)trial, q);
-            double W = sp_polynomial_force_evaluate(of_anew, q, g, L), V = sp_polynomial_force_evaluate(of_parts, q, f, K);
+            double W = sp_polynomial_force_evaluate(of_anew, q, g, L),
+                   V = sp_polynomial_force_evaluate(of_parts, q, f, K);
             CHECK(fabs(V - W) <= 1e-12 * W, "energy %g, anew %g", V, W);
             CHECK(gap(R, f, 1, g) < 1e-12, "force off by %g", gap(R, f, 1, g));
             for (int i = 0; i < R * R; i++)
-                K[i] = i % R < i / R ? 0 : K[i], L[i] = i % R < i / R ? 0 : L[i]; /* the lower triangle is what is promised */
+                K[i] = i % R < i / R ? 0 : K[i],
+                L[i] = i % R < i / R ? 0 : L[i]; /* the lower triangle is what is promised */
             CHECK(gap(R * R, K, 1, L) < 1e-12, "tangent off by %g", gap(R * R, K, 1, L));
             sp_polynomial_force_evaluate(of_regions, q, f, NULL);
             if (both)
-                CHECK(gap(R, f, 1, g) > 1e-3, "another Poisson's ratio is no factor, but the force is off by only %g", gap(R, f, 1, g));
+                CHECK(gap(R, f, 1, g) > 1e-3, "another Poisson's ratio is no factor, but the force is off by only %g",
+                      gap(R, f, 1, g));
             else
                 CHECK(gap(R, f, 1, g) < 1e-12, "by region: force off by %g", gap(R, f, 1, g));
         }
@@ -299,8 +314,10 @@ static void mean_load(void *self, double t0, double t1, double *f)
         f[i] = share * l->force[i];
 }
 
-/* q [STEPS, n]; returns the total energy at the end. The start velocity and the force are random fields times the given sizes. */
-static double run(const sp_system *system, sp_integrator_parameters parameters, double force_size, double velocity_size, double *q)
+/* q [STEPS, n]; returns the total energy at the end. The start velocity and the force are random fields times the given
+ * sizes. */
+static double run(const sp_system *system, sp_integrator_parameters parameters, double force_size, double velocity_size,
+                  double *q)
 {
     int64_t n = system->n;
     double *force = calloc((size_t)n, 8), *velocity = calloc((size_t)n, 8), energy[SP_WORK_COUNT];
@@ -326,18 +343,24 @@ static double run(const sp_system *system, sp_integrator_parameters parameters, 
 
 static const sp_integrator_parameters damped[] = {
     {.kind = SP_NEWMARK, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.8, .damping_stiffness = 2e-3},
-    {.kind = SP_NEWMARK, .beta = 0.3025, .gamma = 0.6, .damping_mass = 0.8, .damping_stiffness = 2e-3, .semi_implicit = true},
+    {.kind = SP_NEWMARK,
+     .beta = 0.3025,
+     .gamma = 0.6,
+     .damping_mass = 0.8,
+     .damping_stiffness = 2e-3,
+     .semi_implicit = true},
     {.kind = SP_ENERGY, .damping_mass = 0.8, .damping_stiffness = 2e-3},
     {.kind = SP_CENTRAL, .damping_mass = 0.8},
 };
 static const char *const integrator_name[] = {"newmark", "semi-implicit", "energy", "central"};
 
-/* M q̈ + (αM + β K(q)) q̇ + f(q) = p. A material s times as stiff and d times as dense, in a body l times as long that moves l times as
- * far (U → lU, so q stays), has f, K → s l³ (f, K) and UᵀMU → d l⁵ UᵀMU. With loads s l³ p and the time τ = t/γ, γ = √(s/d)/l,
- * every term of the equation has the factor s l³, where α → γ α, β → β/γ: thesis §2.9.3 with "a linear scaling of Young's modulus, Rayleigh
- * damping parameters, and mass density". Velocities go as γ. A Newmark step of h/γ has α₁ = 1/(βh²) → γ² α₁, α₄ → γ α₄, …: the same
- * factor in every term of the discrete equation, so the frames are those of the first body, not only near them; the same holds for the
- * other integrators. Energies go as s l³. For powers of 4 nothing but exponents changes: then the bits are the same. */
+/* M q̈ + (αM + β K(q)) q̇ + f(q) = p. A material s times as stiff and d times as dense, in a body l times as long that
+ * moves l times as far (U → lU, so q stays), has f, K → s l³ (f, K) and UᵀMU → d l⁵ UᵀMU. With loads s l³ p and the
+ * time τ = t/γ, γ = √(s/d)/l, every term of the equation has the factor s l³, where α → γ α, β → β/γ: thesis §2.9.3
+ * with "a linear scaling of Young's modulus, Rayleigh damping parameters, and mass density". Velocities go as γ. A
+ * Newmark step of h/γ has α₁ = 1/(βh²) → γ² α₁, α₄ → γ α₄, …: the same factor in every term of the discrete equation,
+ * so the frames are those of the first body, not only near them; the same holds for the other integrators. Energies go
+ * as s l³. For powers of 4 nothing but exponents changes: then the bits are the same. */
 static void check_motion(int kind, const double *plain, double energy, scales s, double step, double tolerance)
 {
     reduced m;
@@ -350,10 +373,11 @@ static void check_motion(int kind, const double *plain, double energy, scales s,
     parameters.damping_stiffness /= gamma;
     CHECK_OK(sp_polynomial_system_new(&context, &m.polynomials, R, NULL, 0, NULL, &system));
     double total = run(&system, parameters, 50 * force, 3 * gamma, q), worst = gap(STEPS * R, q, 1, plain);
-    NOTE("%s, young %g, density %g, length %g: frames %.1e, energy %.1e", integrator_name[kind], s.young, s.density, s.length, worst,
-         fabs(total / (force * energy) - 1));
+    NOTE("%s, young %g, density %g, length %g: frames %.1e, energy %.1e", integrator_name[kind], s.young, s.density,
+         s.length, worst, fabs(total / (force * energy) - 1));
     CHECK(worst <= tolerance, "%s: frames are off by %g", integrator_name[kind], worst);
-    CHECK(fabs(total / (force * energy) - 1) <= 10 * tolerance, "%s: energy %g, expected %g", integrator_name[kind], total, force * energy);
+    CHECK(fabs(total / (force * energy) - 1) <= 10 * tolerance, "%s: energy %g, expected %g", integrator_name[kind],
+          total, force * energy);
     sp_reduced_system_free(&system);
     free_reduced(&m);
 }
@@ -366,12 +390,14 @@ static void scaled_bodies_move_alike(void)
     CHECK_OK(sp_polynomial_system_new(&context, &m.polynomials, R, NULL, 0, NULL, &system));
     for (int kind = 0; kind < 4; kind++) {
         sp_integrator_parameters parameters = damped[kind];
-        double q[STEPS * R], step = parameters.step = parameters.kind == SP_CENTRAL ? 1e-3 : 4e-3; /* the former has to be stable */
+        double q[STEPS * R],
+            step = parameters.step = parameters.kind == SP_CENTRAL ? 1e-3 : 4e-3; /* the former has to be stable */
         double energy = run(&system, parameters, 50, 3, q), most = 0;
         for (int i = 0; i < STEPS * R; i++)
             most = fmax(most, fabs(q[i]));
         NOTE("%s: largest coordinate %g", integrator_name[kind], most);
-        CHECK(most > 0.02, "%s: it hardly moves (%g), and linear laws would be all that is tested", integrator_name[kind], most);
+        CHECK(most > 0.02, "%s: it hardly moves (%g), and linear laws would be all that is tested",
+              integrator_name[kind], most);
         /* Newton ends at 1e-10 of the largest force, and rounding may end it one iteration later */
         check_motion(kind, q, energy, (scales){3.7, 1, 1}, step, 1e-9);
         check_motion(kind, q, energy, (scales){1, 0.3, 1}, step, 1e-9);
@@ -408,7 +434,8 @@ static void the_full_mesh_moves_alike(void)
         run(&system, parameters, 20 * s.young, 1 * gamma, *into);
         if (k > 0) {
             NOTE("young %g, density %g: frames %.1e", s.young, s.density, gap(STEPS * system.n, q, 1, first));
-            CHECK(gap(STEPS * system.n, q, 1, first) <= 1e-9, "frames are off by %g", gap(STEPS * system.n, q, 1, first));
+            CHECK(gap(STEPS * system.n, q, 1, first) <= 1e-9, "frames are off by %g",
+                  gap(STEPS * system.n, q, 1, first));
         }
         sp_full_system_free(&system);
         sp_body_free(&body);

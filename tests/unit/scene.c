@@ -7,38 +7,47 @@ static sp_context context; /* CHECK_OK says its message */
 /* Every key that may stand in one scene, with a value that is not its default. Single quotes stand for double ones. */
 static const char full[] =
     "{'gravity': [1, -2, -9.81],"
-    " 'contact': {'stiffness': 2000, 'damping': 0.5, 'friction': 0.4, 'limit': 10, 'weights': 'area', 'direction': 'gradient', 'normals': 'tangents', 'pulse': 0.25},"
-    " 'traversal': {'warm': 5e3, 'cold': 1200, 'budget': 'cost', 'contact_cost': 2.5, 'coherence': false, 'tree': false, 'levels': 4},"
+    " 'contact': {'stiffness': 2000, 'damping': 0.5, 'friction': 0.4, 'limit': 10, 'weights': 'area', 'direction': "
+    "'gradient', 'normals': 'tangents', 'pulse': 0.25},"
+    " 'traversal': {'warm': 5e3, 'cold': 1200, 'budget': 'cost', 'contact_cost': 2.5, 'coherence': false, 'tree': "
+    "false, 'levels': 4},"
     " 'models': {"
-    "  'flesh': {'kind': 'reduced', 'mesh': 'm.npz', 'basis': '/abs/b.npz', 'cubature': 'c.npz', 'shell': 's.npz', 'field': 'f.npz', "
+    "  'flesh': {'kind': 'reduced', 'mesh': 'm.npz', 'basis': '/abs/b.npz', 'cubature': 'c.npz', 'shell': 's.npz', "
+    "'field': 'f.npz', "
     "'proxies': 'p.npz',"
-    "            'domains': [{'field': 'f1', 'proxies': 'p1'}, {'field': '/f2', 'proxies': 'p2'}], 'nearest': 7, 'r': 12, 'damping': [0.5, "
+    "            'domains': [{'field': 'f1', 'proxies': 'p1'}, {'field': '/f2', 'proxies': 'p2'}], 'nearest': 7, 'r': "
+    "12, 'damping': [0.5, "
     "0.001],"
     "            'thickness': 0.002, 'decoupled': true, 'most_acceleration': 55},"
     "  'bar': {'kind': 'linear', 'mesh': 'm', 'basis': 'b', 'polynomials': 'q'},"
     "  'table': {'kind': 'rigid', 'plane': {'normal': [0, 3e200, 4e200], 'offset': -0.5}},"
-    "  'ball': {'kind': 'rigid', 'shell': 's', 'thickness': 0.01, 'surface': 'ball.obj', 'density': 500, 'sphere': {'centre': [1, 2, 3], "
+    "  'ball': {'kind': 'rigid', 'shell': 's', 'thickness': 0.01, 'surface': 'ball.obj', 'density': 500, 'sphere': "
+    "{'centre': [1, 2, 3], "
     "'radius': 0.25}},"
-    "  'brick': {'kind': 'rigid', 'box': {'centre': [-1, -2, -3], 'half': [1, 2, 3]}, 'mass': 3, 'mass_centre': [0.1, 0.2, 0.3],"
+    "  'brick': {'kind': 'rigid', 'box': {'centre': [-1, -2, -3], 'half': [1, 2, 3]}, 'mass': 3, 'mass_centre': [0.1, "
+    "0.2, 0.3],"
     "            'inertia': [2, 3, 4, -0.5, 0.25, 0.125]},"
     "  'tool': {'kind': 'rigid', 'mesh': 'tool.npz', 'shell': 't', 'voxmap': 'v.npz'}},"
     " 'bodies': ["
     "  {'name': 'table', 'model': 'table'},"
-    "  {'name': 'ball', 'model': 'ball', 'motion': 'free', 'position': [1, 2, 3], 'orientation': [0, 0, -2, 0], 'velocity': [4, 5, 6],"
+    "  {'name': 'ball', 'model': 'ball', 'motion': 'free', 'position': [1, 2, 3], 'orientation': [0, 0, -2, 0], "
+    "'velocity': [4, 5, 6],"
     "   'angular_velocity': [7, 8, 9], 'copies': {'count': [2, 3, 2], 'spacing': [10, 100, 1000]}},"
     "  {'name': 'arm', 'model': 'flesh', 'motion': 'path', 'path': 'arm.csv'},"
     "  {'name': 'tool', 'model': 'tool', 'motion': 'coupled', 'position': [0, 0, 1]},"
     "  {'name': 'brick', 'model': 'brick', 'motion': 'free'}],"
     " 'pairs': [['ball', 'table'], ['ball[3]', 'tool'], ['tool', 'brick']],"
-    " 'coupling': {'kind': 'dynamic', 'body': 'tool', 'path': 'hand.csv', 'grasp': [0.1, 0.2, 0.3], 'stiffness': 500, 'torque_stiffness': "
+    " 'coupling': {'kind': 'dynamic', 'body': 'tool', 'path': 'hand.csv', 'grasp': [0.1, 0.2, 0.3], 'stiffness': 500, "
+    "'torque_stiffness': "
     "2, 'saturation': 5,"
-    "  'torque_saturation': 0.5, 'static_damping': 0.75, 'damping': 3, 'torque_damping': 4, 'speed': 1, 'angular_speed': 6, 'threshold': "
+    "  'torque_saturation': 0.5, 'static_damping': 0.75, 'damping': 3, 'torque_damping': 4, 'speed': 1, "
+    "'angular_speed': 6, 'threshold': "
     "0.01, 'length': 0.125,"
     "  'device_scale': 0.5, 'device_force': 7, 'device_torque': 0.7, 'gradient': 'field'}}";
 
 /* The least that is a scene. */
-static const char least[] =
-    "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'field': 'f'}}, 'bodies': [{'name': 'b', 'model': 'm'}]}";
+static const char least[] = "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'field': 'f'}}, 'bodies': "
+                            "[{'name': 'b', 'model': 'm'}]}";
 
 static int parse(const char *text, const char *folder, sp_scene *scene)
 {
@@ -59,13 +68,19 @@ static void every_key(void)
         return;
     }
     SAME(s.gravity, 3, 1, -2, -9.81);
-    CHECK(s.contact.stiffness == 2000 && s.contact.damping == 0.5 && s.contact.friction == 0.4 && s.contact.limit == 10 && s.contact.pulse == 0.25, "contact");
-    CHECK(s.contact.weights == SP_SCENE_AREA && s.contact.direction == SP_SCENE_BY_GRADIENT && s.contact.normals == SP_SCENE_TANGENTS, "contact, words");
-    CHECK(s.traversal.warm == 5000 && s.traversal.cold == 1200 && s.traversal.levels == 4 && s.traversal.contact_cost == 2.5, "traversal");
+    CHECK(s.contact.stiffness == 2000 && s.contact.damping == 0.5 && s.contact.friction == 0.4 &&
+              s.contact.limit == 10 && s.contact.pulse == 0.25,
+          "contact");
+    CHECK(s.contact.weights == SP_SCENE_AREA && s.contact.direction == SP_SCENE_BY_GRADIENT &&
+              s.contact.normals == SP_SCENE_TANGENTS,
+          "contact, words");
+    CHECK(s.traversal.warm == 5000 && s.traversal.cold == 1200 && s.traversal.levels == 4 &&
+              s.traversal.contact_cost == 2.5,
+          "traversal");
     CHECK(s.traversal.budget == SP_SCENE_COST && !s.traversal.coherence && !s.traversal.tree, "traversal, words");
 
-    const sp_scene_model *flesh = &s.models[0], *bar = &s.models[1], *table = &s.models[2], *ball = &s.models[3], *brick = &s.models[4],
-                         *tool = &s.models[5];
+    const sp_scene_model *flesh = &s.models[0], *bar = &s.models[1], *table = &s.models[2], *ball = &s.models[3],
+                         *brick = &s.models[4], *tool = &s.models[5];
     TEXT(flesh->name, "flesh");
     CHECK(flesh->kind == SP_SCENE_REDUCED && bar->kind == SP_SCENE_LINEAR && table->kind == SP_SCENE_RIGID, "kinds");
     TEXT(flesh->mesh, "some/folder/m.npz");
@@ -77,13 +92,15 @@ static void every_key(void)
     TEXT(bar->polynomials, "some/folder/q");
     TEXT(ball->surface, "some/folder/ball.obj");
     TEXT(tool->voxmap, "some/folder/v.npz");
-    CHECK(!flesh->polynomials && !flesh->voxmap && !flesh->surface && !bar->cubature && !table->mesh, "files that are not there");
+    CHECK(!flesh->polynomials && !flesh->voxmap && !flesh->surface && !bar->cubature && !table->mesh,
+          "files that are not there");
     CHECK(flesh->domain_count == 2, "%lld domains", (long long)flesh->domain_count);
     TEXT(flesh->domain_fields[0], "some/folder/f1");
     TEXT(flesh->domain_fields[1], "/f2");
     TEXT(flesh->domain_proxies[0], "some/folder/p1");
     TEXT(flesh->domain_proxies[1], "some/folder/p2");
-    CHECK(flesh->nearest == 7 && flesh->r == 12 && flesh->thickness == 0.002 && flesh->decoupled && flesh->most_acceleration == 55,
+    CHECK(flesh->nearest == 7 && flesh->r == 12 && flesh->thickness == 0.002 && flesh->decoupled &&
+              flesh->most_acceleration == 55,
           "flesh");
     SAME(flesh->damping, 2, 0.5, 0.001);
     CHECK(table->shape == SP_SCENE_PLANE && ball->shape == SP_SCENE_SPHERE && brick->shape == SP_SCENE_BOX &&
@@ -121,17 +138,22 @@ static void every_key(void)
     CHECK(s.pairs_given && s.pair_count == 14, "%lld pairs", (long long)s.pair_count);
     for (int i = 0; i < 12; i++)
         CHECK(s.pairs[i].shell == 1 + i && s.pairs[i].field == 0, "pair %d", i);
-    CHECK(s.pairs[12].shell == 4 && s.pairs[12].field == 14 && s.pairs[13].shell == 14 && s.pairs[13].field == 15, "pairs");
+    CHECK(s.pairs[12].shell == 4 && s.pairs[12].field == 14 && s.pairs[13].shell == 14 && s.pairs[13].field == 15,
+          "pairs");
 
-    CHECK(s.coupling.kind == SP_SCENE_DYNAMIC && s.coupling.body == 14 && s.coupling.gradient == SP_SCENE_FIELD, "coupling, words");
+    CHECK(s.coupling.kind == SP_SCENE_DYNAMIC && s.coupling.body == 14 && s.coupling.gradient == SP_SCENE_FIELD,
+          "coupling, words");
     TEXT(s.coupling.path, "some/folder/hand.csv");
     SAME(s.coupling.grasp, 3, 0.1, 0.2, 0.3);
-    SAME(((const double[]){s.coupling.stiffness, s.coupling.torque_stiffness, s.coupling.saturation, s.coupling.torque_saturation}), 4, 500,
-         2, 5, 0.5);
+    SAME(((const double[]){s.coupling.stiffness, s.coupling.torque_stiffness, s.coupling.saturation,
+                           s.coupling.torque_saturation}),
+         4, 500, 2, 5, 0.5);
     CHECK(isinf(s.coupling.saturation_depth), "no depth");
     SAME(((const double[]){s.coupling.static_damping, s.coupling.damping, s.coupling.torque_damping}), 3, 0.75, 3, 4);
-    SAME(((const double[]){s.coupling.speed, s.coupling.angular_speed, s.coupling.threshold, s.coupling.length}), 4, 1, 6, 0.01, 0.125);
-    SAME(((const double[]){s.coupling.device_scale, s.coupling.device_force, s.coupling.device_torque}), 3, 0.5, 7, 0.7);
+    SAME(((const double[]){s.coupling.speed, s.coupling.angular_speed, s.coupling.threshold, s.coupling.length}), 4, 1,
+         6, 0.01, 0.125);
+    SAME(((const double[]){s.coupling.device_scale, s.coupling.device_force, s.coupling.device_torque}), 3, 0.5, 7,
+         0.7);
     sp_scene_free(&s);
     CHECK(!s.models && !s.bodies && !s.pool.first, "freed");
 }
@@ -142,9 +164,13 @@ static void defaults(void)
     sp_scene s;
     CHECK_OK(parse(least, "", &s));
     SAME(s.gravity, 3, 0, 0, 0);
-    CHECK(s.contact.damping == 0 && s.contact.friction == 0 && isinf(s.contact.limit) && isinf(s.contact.pulse), "contact");
-    CHECK(s.contact.weights == SP_SCENE_EQUAL && s.contact.direction == SP_SCENE_BY_SHAPE && s.contact.normals == SP_SCENE_GRADIENT, "contact, words");
-    CHECK(s.traversal.warm == INT64_MAX && s.traversal.cold == INT64_MAX && s.traversal.levels == 0 && s.traversal.contact_cost == 1.5,
+    CHECK(s.contact.damping == 0 && s.contact.friction == 0 && isinf(s.contact.limit) && isinf(s.contact.pulse),
+          "contact");
+    CHECK(s.contact.weights == SP_SCENE_EQUAL && s.contact.direction == SP_SCENE_BY_SHAPE &&
+              s.contact.normals == SP_SCENE_GRADIENT,
+          "contact, words");
+    CHECK(s.traversal.warm == INT64_MAX && s.traversal.cold == INT64_MAX && s.traversal.levels == 0 &&
+              s.traversal.contact_cost == 1.5,
           "traversal");
     CHECK(s.traversal.budget == SP_SCENE_NODES && s.traversal.coherence && s.traversal.tree, "traversal, words");
     const sp_scene_model *m = &s.models[0];
@@ -159,7 +185,8 @@ static void defaults(void)
     CHECK(!s.pairs_given && s.pair_count == 0 && s.coupling.kind == SP_SCENE_NO_COUPLING, "the rest");
     sp_scene_free(&s);
 
-    CHECK_OK(parse("{'contact': {'stiffness': 1, 'limit': null, 'pulse': null}, 'traversal': {'warm': 1001}, 'models': {'m': {'kind': "
+    CHECK_OK(parse("{'contact': {'stiffness': 1, 'limit': null, 'pulse': null}, 'traversal': {'warm': 1001}, 'models': "
+                   "{'m': {'kind': "
                    "'rigid', 'mesh': 'f'}}, 'pairs': [],"
                    " 'bodies': [{'name': 'b', 'model': 'm', 'motion': 'coupled'}],"
                    " 'coupling': {'kind': 'static', 'body': 'b', 'path': 'x', 'stiffness': 1, 'torque_stiffness': 1}}",
@@ -170,10 +197,11 @@ static void defaults(void)
     CHECK(isinf(s.coupling.saturation) && isinf(s.coupling.torque_saturation) && s.coupling.static_damping == 0.5 &&
               s.coupling.damping == 0 && s.coupling.torque_damping == 0,
           "coupling");
-    CHECK(isinf(s.coupling.speed) && isinf(s.coupling.angular_speed) && s.coupling.threshold == 0.001 && s.coupling.length == 0 &&
-              s.coupling.device_scale == 1,
+    CHECK(isinf(s.coupling.speed) && isinf(s.coupling.angular_speed) && s.coupling.threshold == 0.001 &&
+              s.coupling.length == 0 && s.coupling.device_scale == 1,
           "coupling");
-    CHECK(isinf(s.coupling.device_force) && isinf(s.coupling.device_torque) && s.coupling.gradient == SP_SCENE_NORMAL, "coupling");
+    CHECK(isinf(s.coupling.device_force) && isinf(s.coupling.device_torque) && s.coupling.gradient == SP_SCENE_NORMAL,
+          "coupling");
     sp_scene_free(&s);
 }
 
@@ -181,7 +209,8 @@ static void folders(void)
 {
     const struct {
         const char *folder, *joined;
-    } cases[] = {{"", "f"}, {".", "f"}, {"/", "/f"}, {"a", "a/f"}, {"a/", "a/f"}, {"../a b", "../a b/f"}, {"..", "../f"}};
+    } cases[] = {{"", "f"},     {".", "f"}, {"/", "/f"}, {"a", "a/f"}, {"a/", "a/f"}, {"../a b", "../a b/f"},
+                 {"..", "../f"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sp_scene s;
         CHECK_OK(parse(least, cases[i].folder, &s));
@@ -195,10 +224,11 @@ static void folders(void)
     sp_scene_free(&s);
 }
 
-static const char balls[] = "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'shell': 's', 'thickness': 0.1}, 'n': "
-                            "{'kind': 'rigid', 'shell': 's', 'field': 'f'}},"
-                            " 'bodies': [{'name': 'a', 'model': '%s', 'copies': {'count': [%d, 1, 1], 'spacing': [1, 0, 0]}}, {'name': "
-                            "'b', 'model': 'm'}], 'pairs': [%s]}";
+static const char balls[] =
+    "{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'shell': 's', 'thickness': 0.1}, 'n': "
+    "{'kind': 'rigid', 'shell': 's', 'field': 'f'}},"
+    " 'bodies': [{'name': 'a', 'model': '%s', 'copies': {'count': [%d, 1, 1], 'spacing': [1, 0, 0]}}, {'name': "
+    "'b', 'model': 'm'}], 'pairs': [%s]}";
 
 /* Copies among themselves: each against each, once where the order means nothing. */
 static void pairs_of_copies(void)
@@ -233,8 +263,8 @@ static void refuse(int line, const char *message, const edit *edits)
     sp_scene s;
     context.message[0] = 0;
     const int status = sp_scene_parse(&context, text, (int64_t)strlen(text), "", &s);
-    CHECK(status == SP_INPUT && !strcmp(context.message, message), "line %d: status %d, \"%s\", expected \"%s\"", line, status,
-          context.message, message);
+    CHECK(status == SP_INPUT && !strcmp(context.message, message), "line %d: status %d, \"%s\", expected \"%s\"", line,
+          status, context.message, message);
     CHECK(!s.pool.first && !s.models && !s.bodies, "line %d: something is left", line);
     sp_scene_free(&s);
     free(text);
@@ -264,9 +294,13 @@ static void values_refused(void)
     REFUSE("contact.friction: -0.1, expected at least 0", {"contact.friction", "-0.1"});
     REFUSE("contact.weights: \"heavy\" is none of equal, area", {"contact.weights", "'heavy'"});
     REFUSE("contact.weights: a number, expected one of equal, area", {"contact.weights", "3"});
-    REFUSE("contact.stifness: unknown key, expected one of stiffness, damping, friction, limit, weights, direction, normals, pulse", {"contact.stifness", "3"});
-    REFUSE("comment: unknown key, expected one of gravity, contact, traversal, models, bodies, pairs, coupling", {"comment", "'hello'"});
-    REFUSE("models.table.plane.radius: unknown key, expected one of normal, offset", {"models.table.plane.radius", "1"});
+    REFUSE("contact.stifness: unknown key, expected one of stiffness, damping, friction, limit, weights, direction, "
+           "normals, pulse",
+           {"contact.stifness", "3"});
+    REFUSE("comment: unknown key, expected one of gravity, contact, traversal, models, bodies, pairs, coupling",
+           {"comment", "'hello'"});
+    REFUSE("models.table.plane.radius: unknown key, expected one of normal, offset",
+           {"models.table.plane.radius", "1"});
     REFUSE("gravity: a number, expected 3 numbers", {"gravity", "-9.81"});
     REFUSE("gravity: 2 values, expected 3 numbers", {"gravity", "[0, 0]"});
     REFUSE("gravity[1]: a string, expected a number", {"gravity[1]", "'0'"});
@@ -289,36 +323,48 @@ static void values_refused(void)
     REFUSE("bodies[1].copies.count[0]: 0, expected 1 to 100000", {"bodies[1].copies.count[0]", "0"});
     REFUSE("bodies[1].copies.count[2]: 100001, expected 1 to 100000", {"bodies[1].copies.count[2]", "100001"});
     REFUSE("coupling.saturation_depth: 0 m, expected more than 0", {"coupling.saturation_depth", "0"});
-    REFUSE("coupling.saturation_depth: it stands beside saturation, expected one of both", {"coupling.saturation_depth", "0.01"});
+    REFUSE("coupling.saturation_depth: it stands beside saturation, expected one of both",
+           {"coupling.saturation_depth", "0.01"});
     REFUSE("coupling.static_damping: 1, expected 0 to less than 1", {"coupling.static_damping", "1"});
     REFUSE("coupling.kind: \"\\?\" is none of static, dynamic", {"coupling.kind", "'\\\\?'"});
 }
 
 static void names_refused(void)
 {
-    REFUSE("models: \"a b\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -", {"models.a b", "{'kind': 'rigid', 'mesh': 'm'}"});
+    REFUSE("models: \"a b\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -",
+           {"models.a b", "{'kind': 'rigid', 'mesh': 'm'}"});
     REFUSE("bodies[0].name: \"\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -", {"bodies[0].name", "''"});
     REFUSE("bodies[0].name: \"b[0]\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -", {"bodies[0].name", "'b[0]'"});
-    REFUSE("bodies[0].name: \"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn...\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -",
+    REFUSE("bodies[0].name: \"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn...\" is no name: expected 1 to 63 of A-Z a-z "
+           "0-9 _ . -",
            {"bodies[0].name", "'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn'"}); /* 64 */
-    REFUSE("bodies[1].name: the names of its copies, as nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn[10], have more than "
+    REFUSE("bodies[1].name: the names of its copies, as "
+           "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn[10], have more than "
            "63 characters",
            {"bodies[1].name", "'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn'"}); /* 60 */
     REFUSE("bodies[0].name: a number, expected a name", {"bodies[0].name", "1"});
     REFUSE("bodies[2].name: \"ball\" stands twice", {"bodies[2].name", "'ball'"});
-    REFUSE("bodies[0].model: \"chair\" is no model, expected one of flesh, bar, table, ball, brick, tool", {"bodies[0].model", "'chair'"});
-    REFUSE("pairs[1][0]: \"ball[12]\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][0]", "'ball[12]'"});
-    REFUSE("pairs[1][0]: \"ball[03]\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][0]", "'ball[03]'"});
-    REFUSE("pairs[1][0]: \"tool[0]\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][0]", "'tool[0]'"});
-    REFUSE("pairs[1][1]: \"chair\" is no body, expected one of table, ball, arm, tool, brick", {"pairs[1][1]", "'chair'"});
-    REFUSE("coupling.body: \"chair\" is no body, expected one of table, ball, arm, tool, brick", {"coupling.body", "'chair'"});
-    REFUSE("contact.?????: unknown key, expected one of stiffness, damping, friction, limit, weights, direction, normals, pulse",
+    REFUSE("bodies[0].model: \"chair\" is no model, expected one of flesh, bar, table, ball, brick, tool",
+           {"bodies[0].model", "'chair'"});
+    REFUSE("pairs[1][0]: \"ball[12]\" is no body, expected one of table, ball, arm, tool, brick",
+           {"pairs[1][0]", "'ball[12]'"});
+    REFUSE("pairs[1][0]: \"ball[03]\" is no body, expected one of table, ball, arm, tool, brick",
+           {"pairs[1][0]", "'ball[03]'"});
+    REFUSE("pairs[1][0]: \"tool[0]\" is no body, expected one of table, ball, arm, tool, brick",
+           {"pairs[1][0]", "'tool[0]'"});
+    REFUSE("pairs[1][1]: \"chair\" is no body, expected one of table, ball, arm, tool, brick",
+           {"pairs[1][1]", "'chair'"});
+    REFUSE("coupling.body: \"chair\" is no body, expected one of table, ball, arm, tool, brick",
+           {"coupling.body", "'chair'"});
+    REFUSE("contact.?????: unknown key, expected one of stiffness, damping, friction, limit, weights, direction, "
+           "normals, pulse",
            {"contact.\x1b\xc3\xa4\x7f\n", "1"});
 }
 
 static void models_refused(void)
 {
-    REFUSE("models.tool: none of mesh, surface, field, voxmap, plane, sphere, box, shell is there", {"models.tool", "{'kind': 'rigid'}"});
+    REFUSE("models.tool: none of mesh, surface, field, voxmap, plane, sphere, box, shell is there",
+           {"models.tool", "{'kind': 'rigid'}"});
     REFUSE("models.tool.kind: it is missing", {"models.tool.kind", ""});
     const char *const soft[][2] = {{"basis", "'x'"},
                                    {"polynomials", "'x'"},
@@ -357,14 +403,17 @@ static void models_refused(void)
     REFUSE("models.bar.cubature: it means nothing where kind is linear", {"models.bar.cubature", "'c'"});
     REFUSE("models.bar.mesh: it is missing, linear models need mesh, basis and polynomials", {"models.bar.mesh", ""});
     REFUSE("models.bar.basis: it is missing, linear models need mesh, basis and polynomials", {"models.bar.basis", ""});
-    REFUSE("models.bar.polynomials: it is missing, linear models need mesh, basis and polynomials", {"models.bar.polynomials", ""});
-    REFUSE("models.flesh.mesh: it is missing, reduced models need mesh, basis and polynomials or cubature", {"models.flesh.mesh", ""});
-    REFUSE("models.flesh.basis: it is missing, reduced models need mesh, basis and polynomials or cubature", {"models.flesh.basis", ""});
+    REFUSE("models.bar.polynomials: it is missing, linear models need mesh, basis and polynomials",
+           {"models.bar.polynomials", ""});
+    REFUSE("models.flesh.mesh: it is missing, reduced models need mesh, basis and polynomials or cubature",
+           {"models.flesh.mesh", ""});
+    REFUSE("models.flesh.basis: it is missing, reduced models need mesh, basis and polynomials or cubature",
+           {"models.flesh.basis", ""});
     REFUSE("models.flesh: none of polynomials, cubature is there", {"models.flesh.cubature", ""});
     REFUSE("models.flesh: polynomials and cubature are there, expected at most one of polynomials, cubature",
            {"models.flesh.polynomials", "'x'"});
-    REFUSE("models.flesh.proxies: it is missing, the field of a model that deforms needs them", {"models.flesh.proxies", ""},
-           {"models.flesh.nearest", ""});
+    REFUSE("models.flesh.proxies: it is missing, the field of a model that deforms needs them",
+           {"models.flesh.proxies", ""}, {"models.flesh.nearest", ""});
     REFUSE("models.flesh.proxies: it needs field beside it", {"models.flesh.field", ""});
     REFUSE("models.flesh.domains: it needs field beside it", {"models.flesh.field", ""}, {"models.flesh.proxies", ""});
     REFUSE("models.flesh.nearest: it needs proxies beside it", {"models.flesh.proxies", ""});
@@ -375,14 +424,17 @@ static void models_refused(void)
            {"models.tool.sphere", "{'radius': 1}"});
     REFUSE("models.brick: plane and box are there, expected at most one of field, voxmap, plane, sphere, box",
            {"models.brick.plane", "{'normal': [0, 0, 1]}"});
-    REFUSE("models.tool: mesh and surface are there, expected at most one of mesh, surface", {"models.tool.surface", "'x.obj'"});
-    REFUSE("models.brick: mass and density are there, expected at most one of mass, density", {"models.brick.density", "1"},
-           {"models.brick.surface", "'x.obj'"});
+    REFUSE("models.tool: mesh and surface are there, expected at most one of mesh, surface",
+           {"models.tool.surface", "'x.obj'"});
+    REFUSE("models.brick: mass and density are there, expected at most one of mass, density",
+           {"models.brick.density", "1"}, {"models.brick.surface", "'x.obj'"});
     REFUSE("models.tool.density: it needs surface beside it", {"models.tool.density", "1"});
     REFUSE("models.brick.mass: it needs mass_centre beside it", {"models.brick.mass_centre", ""});
     REFUSE("models.brick.mass_centre: it needs inertia beside it", {"models.brick.inertia", ""});
-    REFUSE("models.brick.inertia: it needs mass beside it", {"models.brick.mass", ""}, {"models.brick.mass_centre", ""});
-    REFUSE("models.brick.inertia: it is not positive definite", {"models.brick.inertia", "[2, 3, 4, 0, 0, 2.5]"}); /* 2·3 < 2.5² */
+    REFUSE("models.brick.inertia: it needs mass beside it", {"models.brick.mass", ""},
+           {"models.brick.mass_centre", ""});
+    REFUSE("models.brick.inertia: it is not positive definite",
+           {"models.brick.inertia", "[2, 3, 4, 0, 0, 2.5]"}); /* 2·3 < 2.5² */
     REFUSE("models.brick.inertia: it is not positive definite",
            {"models.brick.inertia", "[1, 1, 1, 0.9, -0.9, 0.9]"}); /* det = 1 − 3·0.81 − 2·0.729 */
     REFUSE("models.brick.inertia: it is not positive definite", {"models.brick.inertia", "[0, 0, 0, 0, 0, 0]"});
@@ -394,25 +446,28 @@ static void bodies_refused(void)
     REFUSE("bodies[2].path: it is missing, the motion is path", {"bodies[2].path", ""});
     REFUSE("bodies[0].path: it means nothing where motion is fixed", {"bodies[0].path", "'x'"});
     REFUSE("bodies[0].velocity: it means nothing where motion is fixed", {"bodies[0].velocity", "[0, 0, 0]"});
-    REFUSE("bodies[3].angular_velocity: it means nothing where motion is coupled", {"bodies[3].angular_velocity", "[0, 0, 0]"});
+    REFUSE("bodies[3].angular_velocity: it means nothing where motion is coupled",
+           {"bodies[3].angular_velocity", "[0, 0, 0]"});
     REFUSE("bodies[2].position: it means nothing where motion is path", {"bodies[2].position", "[0, 0, 0]"});
     REFUSE("bodies[2].orientation: it means nothing where motion is path", {"bodies[2].orientation", "[1, 0, 0, 0]"});
     REFUSE("bodies[3].copies: it means nothing where motion is coupled",
            {"bodies[3].copies", "{'count': [1, 1, 1], 'spacing': [1, 1, 1]}"});
     REFUSE("bodies[1].orientation: it is zero", {"bodies[1].orientation", "[0, 0, 0, 0]"});
     REFUSE("bodies[0].motion: free, but model table is a plane, which has no inertia", {"bodies[0].motion", "'free'"});
-    REFUSE(
-        "bodies[1].motion: free needs a mass, and model ball has neither mesh, nor surface and density, nor mass, mass_centre and inertia",
-        {"models.ball.density", ""});
-    REFUSE("bodies[3].motion: coupled (dynamic) needs a mass, and model tool has neither mesh, nor surface and density, nor mass, "
+    REFUSE("bodies[1].motion: free needs a mass, and model ball has neither mesh, nor surface and density, nor mass, "
+           "mass_centre and inertia",
+           {"models.ball.density", ""});
+    REFUSE("bodies[3].motion: coupled (dynamic) needs a mass, and model tool has neither mesh, nor surface and "
+           "density, nor mass, "
            "mass_centre and inertia",
            {"models.tool.mesh", ""});
     REFUSE("bodies[3].motion: coupled, but the scene has no coupling", {"coupling", ""});
-    REFUSE("bodies[4].motion: coupled, as tool is already; expected at most one such body", {"bodies[4].motion", "'coupled'"});
+    REFUSE("bodies[4].motion: coupled, as tool is already; expected at most one such body",
+           {"bodies[4].motion", "'coupled'"});
     REFUSE("coupling.body: \"table\" is not a body whose motion is coupled", {"coupling.body", "'table'"});
     REFUSE("coupling.body: \"tool\" is not a body whose motion is coupled", {"bodies[3].motion", "'fixed'"});
-    REFUSE("bodies[1]: 100001 bodies with those before, expected at most 100000 in all", {"bodies[1].copies.count", "[100000, 1, 1]"},
-           {"pairs", ""});
+    REFUSE("bodies[1]: 100001 bodies with those before, expected at most 100000 in all",
+           {"bodies[1].copies.count", "[100000, 1, 1]"}, {"pairs", ""});
     REFUSE("bodies[1]: 1000000000000001 bodies with those before, expected at most 100000 in all",
            {"bodies[1].copies.count", "[100000, 100000, 100000]"});
     REFUSE("bodies[1].copies.spacing: copy 4 is infinitely far away", {"bodies[1].copies.spacing[1]", "1e308"});
@@ -423,7 +478,8 @@ static void bodies_refused(void)
 
     /* a static coupling needs no mass, and 100000 bodies are allowed */
     sp_scene s;
-    CHECK_OK(parse("{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'field': 'f'}}, 'bodies': [{'name': 'b', 'model': 'm', "
+    CHECK_OK(parse("{'contact': {'stiffness': 1}, 'models': {'m': {'kind': 'rigid', 'field': 'f'}}, 'bodies': "
+                   "[{'name': 'b', 'model': 'm', "
                    "'motion': 'coupled'},"
                    " {'name': 'c', 'model': 'm', 'copies': {'count': [3, 33333, 1], 'spacing': [0, 0, 0]}}],"
                    " 'coupling': {'kind': 'static', 'body': 'b', 'path': 'x', 'stiffness': 1, 'torque_stiffness': 1}}",
@@ -449,8 +505,9 @@ static void pairs_refused(void)
     char text[2000];
     sp_scene s;
     snprintf(text, sizeof text, balls, "m", 3, "['b', 'a[1]'], ['a', 'b']");
-    CHECK(parse(text, "", &s) == SP_INPUT && !strcmp(context.message, "pairs[1]: a[1] and b are a pair of pairs[0] already"), "%s",
-          context.message);
+    CHECK(parse(text, "", &s) == SP_INPUT &&
+              !strcmp(context.message, "pairs[1]: a[1] and b are a pair of pairs[0] already"),
+          "%s", context.message);
     snprintf(text, sizeof text, balls, "n", 1001, "['a', 'a']");
     CHECK(parse(text, "", &s) == SP_INPUT &&
               !strcmp(context.message, "pairs[0]: 1002001 pairs of bodies with those before, expected at most 1000000"),
@@ -464,8 +521,8 @@ static void fails(const char *text, int64_t count, const char *beginning)
     sp_scene s;
     context.message[0] = 0;
     const int status = sp_scene_parse(&context, text, count, "folder", &s);
-    CHECK(status == SP_INPUT && !strncmp(context.message, beginning, strlen(beginning)), "status %d, \"%s\", expected \"%s\"", status,
-          context.message, beginning);
+    CHECK(status == SP_INPUT && !strncmp(context.message, beginning, strlen(beginning)),
+          "status %d, \"%s\", expected \"%s\"", status, context.message, beginning);
     CHECK(!s.pool.first, "something is left");
 }
 
@@ -520,7 +577,8 @@ static void hostile(void)
             good[at] = others[k];
             context.message[0] = 0;
             const int status = sp_scene_parse(&context, good, (int64_t)length, "", &s);
-            CHECK(status == SP_OK || (status == SP_INPUT && context.message[0]), "byte %zu, \"%c\": status %d", at, others[k], status);
+            CHECK(status == SP_OK || (status == SP_INPUT && context.message[0]), "byte %zu, \"%c\": status %d", at,
+                  others[k], status);
             sp_scene_free(&s);
             good[at] = kept;
         }
@@ -586,8 +644,8 @@ static void path_between(void)
                        "0.75,2,4,-3,-4,2,-2,1 # the same rotation, longer\n"
                        "3,5,5,5,0,0,3e-300,4e-300",
                        &path));
-    const double raw[4][4] = {{1, 2, 3, 4}, {-2, 1, -1, 0.5}, {-4, 2, -2, 1}, {0, 0, 3, 4}}, time[4] = {-1, 0.5, 0.75, 3},
-                 place[4][3] = {{1, 2, 3}, {2, 4, -3}, {2, 4, -3}, {5, 5, 5}};
+    const double raw[4][4] = {{1, 2, 3, 4}, {-2, 1, -1, 0.5}, {-4, 2, -2, 1}, {0, 0, 3, 4}},
+                 time[4] = {-1, 0.5, 0.75, 3}, place[4][3] = {{1, 2, 3}, {2, 4, -3}, {2, 4, -3}, {5, 5, 5}};
     double q[4][4];
     CHECK(path.count == 4, "%lld lines", (long long)path.count);
     for (int i = 0; i < 4; i++) {
@@ -611,7 +669,8 @@ static void path_between(void)
             slerp(q[i], q[i + 1], s, expected);
             if (i == 1)
                 memcpy(expected, q[1], sizeof expected);
-            /* acos of a cosine that is off by one rounding is off by that over the sine, at least 0.4 here; then some ten roundings */
+            /* acos of a cosine that is off by one rounding is off by that over the sine, at least 0.4 here; then some
+             * ten roundings */
             for (int k = 0; k < 4; k++)
                 CHECK_NEAR(pose.q[k], expected[k], 5e-15);
             for (int k = 0; k < 3; k++)
@@ -621,8 +680,8 @@ static void path_between(void)
     CHECK(!path.time && path.count == 0, "freed");
 }
 
-/* Velocities: by differences of the pose, which is exact for x; dq/dt = ½ ω q for rotations. Errors of central differences fall with the
- * square of the step. */
+/* Velocities: by differences of the pose, which is exact for x; dq/dt = ½ ω q for rotations. Errors of central
+ * differences fall with the square of the step. */
 static void path_velocity(void)
 {
     sp_path path;
@@ -644,8 +703,8 @@ static void path_velocity(void)
             for (int k = 0; k < 3; k++)
                 CHECK_NEAR(v[k], (after.x[k] - before.x[k]) / (2 * h), 1e-13);
         }
-        CHECK(fabs(log2(worst[0] / worst[1]) - 2) < 0.05 && fabs(log2(worst[1] / worst[2]) - 2) < 0.05, "segment %d: %g %g %g", segment,
-              worst[0], worst[1], worst[2]);
+        CHECK(fabs(log2(worst[0] / worst[1]) - 2) < 0.05 && fabs(log2(worst[1] / worst[2]) - 2) < 0.05,
+              "segment %d: %g %g %g", segment, worst[0], worst[1], worst[2]);
     }
     double v[6] = {1, 1, 1, 1, 1, 1};
     const double turn = 2 * M_PI / 3 / 2; /* (½, ½, −½, ½) turns by 120°, in 2 s, about (1, −1, 1)/√3 */
@@ -677,7 +736,8 @@ static void path_long(void)
     enum { LINES = 1000 };
     char *text = malloc(LINES * 100), *at = text;
     for (int i = 0; i < LINES; i++) /* 0.5 rad for each line about z; every third quaternion is turned over */
-        at += sprintf(at, "%d,%d,0,0,%.17g,0,0,%.17g\n", i * i, i, (i % 3 ? 1 : -1) * cos(0.25 * i), (i % 3 ? 1 : -1) * sin(0.25 * i));
+        at += sprintf(at, "%d,%d,0,0,%.17g,0,0,%.17g\n", i * i, i, (i % 3 ? 1 : -1) * cos(0.25 * i),
+                      (i % 3 ? 1 : -1) * sin(0.25 * i));
     sp_path path;
     CHECK_OK(read_path(text, &path));
     for (int i = 0; i + 1 < LINES; i++) {
@@ -699,7 +759,8 @@ static void path_fails(const char *text, const char *message)
     sp_path path;
     context.message[0] = 0;
     const int status = read_path(text, &path);
-    CHECK(status == SP_INPUT && !strcmp(context.message, message), "status %d, \"%s\", expected \"%s\"", status, context.message, message);
+    CHECK(status == SP_INPUT && !strcmp(context.message, message), "status %d, \"%s\", expected \"%s\"", status,
+          context.message, message);
     CHECK(!path.pool.first && path.count == 0, "something is left");
 }
 
@@ -719,9 +780,12 @@ static void paths_refused(void)
     path_fails("\n\n0,0,0,0,0,-0,0,0\n", "line 3: qw,qx,qy,qz: all are 0, which is no rotation");
     path_fails("0,0,0,0,1,0,0,0\n\n1,0,0,0,1,0,0,0\n1,0,0,0,1,0,0,0\n", "line 4: t: 1 s after 1 s, expected more");
     path_fails("0,0,0,0,1,0,0,0\n-1,0,0,0,1,0,0,0\n", "line 2: t: -1 s after 0 s, expected more");
-    path_fails("-1e308,0,0,0,1,0,0,0\n1e308,0,0,0,1,0,0,0\n", "line 2: t: 1e+308 s after -1e+308 s is too long or too short a step");
-    path_fails("0,0,0,0,1,0,0,0\n5e-324,0,0,0,1,0,0,0\n", "line 2: t: 4.94066e-324 s after 0 s is too long or too short a step");
-    path_fails("0,0,1e308,0,1,0,0,0\n1,0,-1e308,0,1,0,0,0\n", "line 2: y: from 1e+308 to -1e+308 m in 1 s, which has no finite velocity");
+    path_fails("-1e308,0,0,0,1,0,0,0\n1e308,0,0,0,1,0,0,0\n",
+               "line 2: t: 1e+308 s after -1e+308 s is too long or too short a step");
+    path_fails("0,0,0,0,1,0,0,0\n5e-324,0,0,0,1,0,0,0\n",
+               "line 2: t: 4.94066e-324 s after 0 s is too long or too short a step");
+    path_fails("0,0,1e308,0,1,0,0,0\n1,0,-1e308,0,1,0,0,0\n",
+               "line 2: y: from 1e+308 to -1e+308 m in 1 s, which has no finite velocity");
 }
 
 int main(void)

@@ -78,8 +78,10 @@ static void order_of_commands(void)
         "{'kind':'basis','tool':'masspca','version':'1','parameters':{'rank':3},"
         "'inputs':[{'name':'m.npz','sha256':'#a'},{'name':'o.npz','sha256':'#b'},{'name':'d.npz','sha256':'#c'}],"
         "'history':{"
-        "'#c':{'tool':'modalderiv','version':'1','parameters':{},'inputs':[{'name':'m.npz','sha256':'#a'},{'name':'o.npz','sha256':'#b'}]},"
-        "'#b':{'tool':'modes','version':'1','parameters':{'count':6},'seed':7,'inputs':[{'name':'m.npz','sha256':'#a'}]},"
+        "'#c':{'tool':'modalderiv','version':'1','parameters':{},'inputs':[{'name':'m.npz','sha256':'#a'},{'name':'o."
+        "npz','sha256':'#b'}]},"
+        "'#b':{'tool':'modes','version':'1','parameters':{'count':6},'seed':7,'inputs':[{'name':'m.npz','sha256':'#a'}]"
+        "},"
         "'#a':{'tool':'simimport','version':'1','parameters':{},'inputs':[{'name':'x.veg','sha256':'#1'}]}}}",
         "basis.npz", &status);
     CHECK(status == SP_OK, "%s", context.message);
@@ -97,35 +99,39 @@ static void order_of_commands(void)
     free(text);
 }
 
-/* Flags, defaults that are false or null, repeated options, numbers that must come back, words that the shell would take apart. */
+/* Flags, defaults that are false or null, repeated options, numbers that must come back, words that the shell would
+ * take apart. */
 static void options_of_parameters(void)
 {
     int status;
-    char *text =
-        script_of("{'tool':'simimport','version':'1','parameters':{'turn':true,'off':false,'young':null,'density':0.1,'tolerance':1e-12,"
-                  "'big':123456789012,'fix-box':['0,0,0,1,1,inf','-1,0,0,1,1,1'],'name':'a b$(c)'},"
-                  "'inputs':[{'name':'x.veg','sha256':'#1'},{'name':'f.bou','sha256':'#2','option':'fixed'},"
-                  "{'name':'sub/part.veg','sha256':'#3','via':'include'}]}",
-                  "m.npz", &status);
+    char *text = script_of("{'tool':'simimport','version':'1','parameters':{'turn':true,'off':false,'young':null,'"
+                           "density':0.1,'tolerance':1e-12,"
+                           "'big':123456789012,'fix-box':['0,0,0,1,1,inf','-1,0,0,1,1,1'],'name':'a b$(c)'},"
+                           "'inputs':[{'name':'x.veg','sha256':'#1'},{'name':'f.bou','sha256':'#2','option':'fixed'},"
+                           "{'name':'sub/part.veg','sha256':'#3','via':'include'}]}",
+                           "m.npz", &status);
     CHECK(status == SP_OK, "%s", context.message);
-    CHECK_LINE(text, "simimport x.veg --fixed f.bou --turn --density 0.1 --tolerance 1e-12 --big 123456789012 --fix-box 0,0,0,1,1,inf "
+    CHECK_LINE(text, "simimport x.veg --fixed f.bou --turn --density 0.1 --tolerance 1e-12 --big 123456789012 "
+                     "--fix-box 0,0,0,1,1,inf "
                      "--fix-box -1,0,0,1,1,1 --name 'a b$(c)' -o m.npz");
     CHECK(strstr(text, "\ncheck sub/part.veg 3333"), "%s", text);
     free(text);
 }
 
-/* Base names are part of the bytes: of two files called m.npz the later stands in a folder; one file under two names is copied. */
+/* Base names are part of the bytes: of two files called m.npz the later stands in a folder; one file under two names is
+ * copied. */
 static void names_that_clash(void)
 {
     int status;
-    char *text = script_of("{'tool':'masspca','version':'1','parameters':{},"
-                           "'inputs':[{'name':'m.npz','sha256':'#a'},{'name':'m.npz','sha256':'#b'},{'name':'d.npz','sha256':'#c'}],"
-                           "'history':{"
-                           "'#a':{'tool':'simimport','version':'1','parameters':{},'inputs':[{'name':'x.veg','sha256':'#1'}]},"
-                           "'#b':{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'m.npz','sha256':'#a'}]},"
-                           "'#c':{'tool':'modalderiv','version':'1','parameters':{},"
-                           "'inputs':[{'name':'other.npz','sha256':'#a'},{'name':'m.npz','sha256':'#b'}]}}}",
-                           "x.veg", &status); /* not even the file itself may take the place of an input */
+    char *text = script_of(
+        "{'tool':'masspca','version':'1','parameters':{},"
+        "'inputs':[{'name':'m.npz','sha256':'#a'},{'name':'m.npz','sha256':'#b'},{'name':'d.npz','sha256':'#c'}],"
+        "'history':{"
+        "'#a':{'tool':'simimport','version':'1','parameters':{},'inputs':[{'name':'x.veg','sha256':'#1'}]},"
+        "'#b':{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'m.npz','sha256':'#a'}]},"
+        "'#c':{'tool':'modalderiv','version':'1','parameters':{},"
+        "'inputs':[{'name':'other.npz','sha256':'#a'},{'name':'m.npz','sha256':'#b'}]}}}",
+        "x.veg", &status); /* not even the file itself may take the place of an input */
     CHECK(status == SP_OK, "%s", context.message);
     CHECK_LINE(text, "simimport x.veg -o m.npz");
     CHECK_LINE(text, "cp m.npz other.npz");
@@ -140,10 +146,11 @@ static void names_that_clash(void)
 static void pipes(void)
 {
     int status;
-    char *text = script_of("{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'standard input','sha256':'#a'}],"
-                           "'history':{'#a':{'kind':'mesh','tool':'simimport','version':'1','parameters':{'format':'veg'},"
-                           "'inputs':[{'name':'standard input','sha256':'#1'}]}}}",
-                           "m.npz", &status);
+    char *text =
+        script_of("{'tool':'modes','version':'1','parameters':{},'inputs':[{'name':'standard input','sha256':'#a'}],"
+                  "'history':{'#a':{'kind':'mesh','tool':'simimport','version':'1','parameters':{'format':'veg'},"
+                  "'inputs':[{'name':'standard input','sha256':'#1'}]}}}",
+                  "m.npz", &status);
     CHECK(status == SP_OK, "%s", context.message);
     CHECK_LINE(text, "simimport - --format veg -o mesh.npz < standard-input");
     CHECK_LINE(text, "modes - -o m.npz < mesh.npz");
@@ -154,14 +161,15 @@ static void pipes(void)
 static void several_outputs(void)
 {
     int status;
-    const char *both =
-        "{'tool':'masspca','version':'1','parameters':{},"
-        "'inputs':[{'name':'o.npz','sha256':'#a'},{'name':'K.npz','sha256':'#b','option':'stiffness'}],"
-        "'history':{"
-        "'#a':{'tool':'modes','version':'1','parameters':{'count':6},'inputs':[{'name':'x.npz','sha256':'#1','archive':true}]},"
-        "'#b':{'tool':'modes','output':'write-stiffness','version':'1','parameters':{'count':6},"
-        "'inputs':[{'name':'x.npz','sha256':'#1','archive':true}]}}}";
-    const char *one = "{'tool':'modes','output':'write-stiffness','version':'1','parameters':{},'inputs':[{'name':'x.npz','sha256':'#1'}]}";
+    const char *both = "{'tool':'masspca','version':'1','parameters':{},"
+                       "'inputs':[{'name':'o.npz','sha256':'#a'},{'name':'K.npz','sha256':'#b','option':'stiffness'}],"
+                       "'history':{"
+                       "'#a':{'tool':'modes','version':'1','parameters':{'count':6},'inputs':[{'name':'x.npz','sha256':"
+                       "'#1','archive':true}]},"
+                       "'#b':{'tool':'modes','output':'write-stiffness','version':'1','parameters':{'count':6},"
+                       "'inputs':[{'name':'x.npz','sha256':'#1','archive':true}]}}}";
+    const char *one = "{'tool':'modes','output':'write-stiffness','version':'1','parameters':{},'inputs':[{'name':'x."
+                      "npz','sha256':'#1'}]}";
     char *text = script_of(both, "m.npz", &status);
     CHECK(status == SP_OK, "%s", context.message);
     CHECK_LINE(text, "modes x.npz --count 6 -o o.npz --write-stiffness K.npz");
@@ -206,7 +214,8 @@ static void hostile_histories(void)
     }
     int status;
     char *text =
-        script_of("{'tool':'modes','version':'1\\nrm x','parameters':{},'inputs':[{'name':'a b','sha256':'#1'}]}", "-o.npz", &status);
+        script_of("{'tool':'modes','version':'1\\nrm x','parameters':{},'inputs':[{'name':'a b','sha256':'#1'}]}",
+                  "-o.npz", &status);
     CHECK(status == SP_OK, "%s", context.message);
     CHECK(place_of(text, "#   1111") > 0 && place_of(text, "\nrm x") < 0, "a line feed ends a comment:\n%s", text);
     CHECK(strstr(text, "\nmodes 'a b' -o ./-o.npz\n"), "%s", text);

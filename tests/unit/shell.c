@@ -1,9 +1,9 @@
 /* Pointshells: uniformity, levels, surfaces, the tree, motion. */
+#include "shell/shell.h"
 #include "field_models.h"
 #include "shell/boxes.h"
 #include "shell/order.h"
 #include "shell/sample.h"
-#include "shell/shell.h"
 #include "test.h"
 
 static sp_context context;
@@ -11,7 +11,12 @@ static const double CENTRE[3] = {0.1, -0.2, 0.3}; /* of sphere() */
 
 static sp_shell_parameters repulsion(int64_t points, int levels)
 {
-    return (sp_shell_parameters){.method = SP_SHELL_REPULSION, .points = points, .levels = levels, .branching = 4, .cells = 16, .iterations = 40};
+    return (sp_shell_parameters){.method = SP_SHELL_REPULSION,
+                                 .points = points,
+                                 .levels = levels,
+                                 .branching = 4,
+                                 .cells = 16,
+                                 .iterations = 40};
 }
 
 static sp_shell make(const sp_level *level, const sp_shell_parameters *p, sp_shell_report *report)
@@ -44,10 +49,12 @@ static void more_uniform_than_random(void)
     double total = 0, worst = 0;
     for (int k = 0; k < 4; k++) {
         worst = fmax(worst, report.level[k].spread);
-        CHECK(report.level[k].least > 0.5 * report.level[k].spacing, "level %d: %g of %g", k, report.level[k].least, report.level[k].spacing);
+        CHECK(report.level[k].least > 0.5 * report.level[k].spacing, "level %d: %g of %g", k, report.level[k].least,
+              report.level[k].spacing);
         /* no lattice of these points is wider than a hexagonal one */
         const double hexagonal = sqrt(2 / sqrt(3) * report.area / (double)shell.cumulative[k]);
-        CHECK(report.level[k].spacing > 0.8 * hexagonal && report.level[k].spacing < 1.03 * hexagonal, "%g, %g", report.level[k].spacing, hexagonal);
+        CHECK(report.level[k].spacing > 0.8 * hexagonal && report.level[k].spacing < 1.03 * hexagonal, "%g, %g",
+              report.level[k].spacing, hexagonal);
     }
     CHECK(worst < 0.1, "spread %g", worst);
     for (int64_t i = 0; i < shell.count; i++)
@@ -76,14 +83,17 @@ static void levels_times_four_and_frozen(void)
     sp_shell a = make(&level, &deep, &report);
     const double radii[3] = {report.level[0].radius, report.level[1].radius, report.level[2].radius};
     sp_shell b = make(&level, &shallow, &report);
-    CHECK(a.cumulative[0] == 60 && a.cumulative[1] == 300 && a.cumulative[2] == 1260, "%lld %lld", (long long)a.cumulative[0], (long long)a.cumulative[1]);
+    CHECK(a.cumulative[0] == 60 && a.cumulative[1] == 300 && a.cumulative[2] == 1260, "%lld %lld",
+          (long long)a.cumulative[0], (long long)a.cumulative[1]);
     CHECK_NEAR(radii[0] / radii[1], 2, 1e-12);
     CHECK_NEAR(radii[1] / radii[2], 2, 1e-12);
-    CHECK(!memcmp(a.points, b.points, 900 * sizeof(double)) && !memcmp(a.normals, b.normals, 900 * sizeof(double)), "coarse levels moved");
+    CHECK(!memcmp(a.points, b.points, 900 * sizeof(double)) && !memcmp(a.normals, b.normals, 900 * sizeof(double)),
+          "coarse levels moved");
     sp_shell_free(&a);
     a = make(&level, &odd, &report);
     for (int k = 1; k < 3; k++) {
-        const double before = (double)(a.cumulative[k - 1] - (k > 1 ? a.cumulative[k - 2] : 0)), now = (double)(a.cumulative[k] - a.cumulative[k - 1]);
+        const double before = (double)(a.cumulative[k - 1] - (k > 1 ? a.cumulative[k - 2] : 0)),
+                     now = (double)(a.cumulative[k] - a.cumulative[k - 1]);
         CHECK(fabs(now - 4 * before) <= 5, "%g new points after %g", now, before);
     }
     sp_shell_free(&a);
@@ -135,11 +145,13 @@ static void on_the_surface_with_its_normals(void)
         double worst = 0, angle = 1;
         for (int64_t i = 0; i < shell.count; i++) {
             const double *x = shell.points + 3 * i, *n = shell.normals + 3 * i, around = hypot(x[0], x[1]);
-            const double out[3] = {is_torus ? x[0] * (1 - 1 / around) : x[0], is_torus ? x[1] * (1 - 1 / around) : x[1], x[2]};
+            const double out[3] = {is_torus ? x[0] * (1 - 1 / around) : x[0], is_torus ? x[1] * (1 - 1 / around) : x[1],
+                                   x[2]};
             worst = fmax(worst, fabs(length3(out) - (is_torus ? 0.45 : 1.05)));
             angle = fmin(angle, -(n[0] * out[0] + n[1] * out[1] + n[2] * out[2]) / length3(out));
         }
-        /* linear interpolation of a function with two curvatures 1/ρ: h²/8 (1/ρ + 1/ρ') and then some for the third axis */
+        /* linear interpolation of a function with two curvatures 1/ρ: h²/8 (1/ρ + 1/ρ') and then some for the third
+         * axis */
         const double h = field.spacing, curvature = is_torus ? 1 / 0.4 + 1 / 0.6 : 2;
         CHECK(worst < h * h / 8 * curvature * 1.5, "field %d: %g off", is_torus, worst);
         CHECK(angle > cos(h * curvature), "field %d: cosine %g", is_torus, angle);
@@ -165,7 +177,8 @@ static void normals_of_corners(void)
     CHECK_NEAR(edge[0], 1, 1e-15);
     CHECK_NEAR(normal[0], -1 / sqrt(2), 1e-12);
     CHECK_NEAR(normal[2], -1 / sqrt(2), 1e-12);
-    /* vertices of a cube; lines through the middles of n × n squares meet it twice, along three axes; a layer of voxels on each face */
+    /* vertices of a cube; lines through the middles of n × n squares meet it twice, along three axes; a layer of voxels
+     * on each face */
     sp_list points = {0};
     CHECK_OK(sp_sample_vertices(&context, &s, &points));
     CHECK(points.count == 8, "%lld vertices", (long long)points.count);
@@ -279,7 +292,8 @@ static void trees_by_brute_force(void)
         p.branching = method ? 8 : 4;
         sp_shell shell = make(&level, &p, &report);
         CHECK(shell.levels == 3, "%d levels", shell.levels);
-        CHECK(!method || (shell.cumulative[0] == 8 && shell.cumulative[1] == 72), "%lld %lld", (long long)shell.cumulative[0], (long long)shell.cumulative[1]);
+        CHECK(!method || (shell.cumulative[0] == 8 && shell.cumulative[1] == 72), "%lld %lld",
+              (long long)shell.cumulative[0], (long long)shell.cumulative[1]);
         shell.modes = MODES;
         shell.U = sp_pool_new(&shell.pool, 3 * MODES * shell.count, sizeof(double));
         for (int64_t i = 0; i < 3 * MODES * shell.count; i++)
@@ -289,7 +303,8 @@ static void trees_by_brute_force(void)
             double best = INFINITY;
             for (int64_t c = 0; c < shell.cumulative[sp_shell_level_of(&shell, i) - 2]; c++)
                 best = fmin(best, apart(shell.points + 3 * i, shell.points + 3 * c));
-            CHECK(apart(shell.points + 3 * i, shell.points + 3 * shell.parent[i]) <= best, "parent of %lld", (long long)i);
+            CHECK(apart(shell.points + 3 * i, shell.points + 3 * shell.parent[i]) <= best, "parent of %lld",
+                  (long long)i);
         }
         for (int k = 1; k < shell.levels; k++) {
             int64_t total = 0;
@@ -297,10 +312,12 @@ static void trees_by_brute_force(void)
                 double farthest = 0, spread[MODES] = {0};
                 const int64_t node = sp_shell_node(&shell, k, i);
                 collect(&shell, k, i, i, &farthest, spread, &total);
-                CHECK(shell.radius[node] >= farthest && shell.radius[node] <= farthest * (1 + 1e-14), "radius %g, %g", shell.radius[node], farthest);
+                CHECK(shell.radius[node] >= farthest && shell.radius[node] <= farthest * (1 + 1e-14), "radius %g, %g",
+                      shell.radius[node], farthest);
                 for (int j = 0; j < MODES; j++)
-                    CHECK(shell.a[MODES * node + j] >= spread[j] && shell.a[MODES * node + j] <= spread[j] * (1 + 1e-14), "a %g, %g",
-                          shell.a[MODES * node + j], spread[j]);
+                    CHECK(shell.a[MODES * node + j] >= spread[j] &&
+                              shell.a[MODES * node + j] <= spread[j] * (1 + 1e-14),
+                          "a %g, %g", shell.a[MODES * node + j], spread[j]);
             }
             CHECK(total == shell.count, "level %d holds %lld points", k, (long long)total);
         }
@@ -313,7 +330,8 @@ static void trees_by_brute_force(void)
 /* A hexahedron with skew faces beside a tetrahedron that stands apart. */
 static sp_mesh skew_mesh(void)
 {
-    static const double x[36] = {0, 0, 0, 1, 0.1, 0, 1.2, 1, 0.1, 0, 1, 0, 0.1, 0, 1, 1, 0, 1.2, 0.9, 1.1, 1, 0, 1, 0.9, 3, 0, 0, 4, 0, 0, 3, 1, 0, 3, 0, 1};
+    static const double x[36] = {0,   0,   0, 1, 0.1, 0,   1.2, 1, 0.1, 0, 1, 0, 0.1, 0, 1, 1, 0, 1.2,
+                                 0.9, 1.1, 1, 0, 1,   0.9, 3,   0, 0,   4, 0, 0, 3,   1, 0, 3, 0, 1};
     sp_mesh mesh = {.vertex_count = 12, .hex_count = 1, .tet_count = 1, .quadrature = 2};
     mesh.vertices = sp_pool_copy(&mesh.pool, x, 36, sizeof(double));
     mesh.hex = sp_pool_copy(&mesh.pool, (int64_t[8]){0, 1, 2, 3, 4, 5, 6, 7}, 8, sizeof(int64_t));
@@ -338,7 +356,10 @@ static void motion_by_shape_functions(void)
     for (int i = 0; i < COUNT; i++) {
         double n[3];
         for (int k = 0; k < 3; k++) {
-            points[3 * i + k] = random_in(11, (uint64_t)(3 * i + k), i < 20 ? 0.15 : -0.5, i < 20 ? 0.85 : k ? 1.5 : 4.5);
+            points[3 * i + k] = random_in(11, (uint64_t)(3 * i + k), i < 20 ? 0.15 : -0.5,
+                                          i < 20 ? 0.85
+                                          : k    ? 1.5
+                                                 : 4.5);
             n[k] = sp_random_normal(11, 4, (uint64_t)(3 * i + k));
         }
         for (int k = 0; k < 3; k++)
@@ -361,14 +382,16 @@ static void motion_by_shape_functions(void)
         for (int k = 0; k < 3; k++)
             for (int j = 0; j < MODES; j++) {
                 const double *row = A[j][k], *x = points + 3 * i, *n = normals + 3 * i;
-                worst = fmax(worst, fabs(shell.U[(3 * i + k) * MODES + j] - (row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3])));
-                turned = fmax(turned, fabs(shell.dN[(3 * i + k) * MODES + j] - (row[0] * n[0] + row[1] * n[1] + row[2] * n[2])));
+                worst = fmax(worst, fabs(shell.U[(3 * i + k) * MODES + j] -
+                                         (row[0] * x[0] + row[1] * x[1] + row[2] * x[2] + row[3])));
+                turned = fmax(
+                    turned, fabs(shell.dN[(3 * i + k) * MODES + j] - (row[0] * n[0] + row[1] * n[1] + row[2] * n[2])));
             }
     CHECK(worst < 1e-12 && turned < 1e-12, "%g, %g", worst, turned);
     CHECK(report.outside > 10 && report.outside <= 40 && report.gap > 0.1, "%lld outside", (long long)report.outside);
     sp_shell_free(&shell);
-    /* any motion: the change of normals is the derivative of the motion along them. The slope of the error is that of central
-     * differences */
+    /* any motion: the change of normals is the derivative of the motion along them. The slope of the error is that of
+     * central differences */
     for (int i = 0; i < 36 * MODES; i++)
         U[i] = sp_random_normal(11, 6, (uint64_t)i);
     double error[2] = {0};
@@ -401,7 +424,8 @@ static void motion_by_shape_functions(void)
 static void normals_under_rotation(void)
 {
     sp_mesh mesh = skew_mesh();
-    const double angle = 70 * PI / 180, turn[3][3] = {{cos(angle), -sin(angle), 0}, {sin(angle), cos(angle), 0}, {0, 0, 1}};
+    const double angle = 70 * PI / 180,
+                 turn[3][3] = {{cos(angle), -sin(angle), 0}, {sin(angle), cos(angle), 0}, {0, 0, 1}};
     double U[36];
     for (int i = 0; i < 36; i++) {
         const double *x = mesh.vertices + i / 3 * 3, *row = turn[i % 3];
@@ -412,7 +436,8 @@ static void normals_under_rotation(void)
     sp_shell_motion_report report;
     CHECK_OK(sp_shell_carry(&context, &mesh, 1, U, false, &shell, &report));
     for (int k = 0; k < 3; k++)
-        CHECK_NEAR(normal[k] + shell.dN[k], turn[k][0] * normal[0] + turn[k][1] * normal[1] + turn[k][2] * normal[2], 1e-13);
+        CHECK_NEAR(normal[k] + shell.dN[k], turn[k][0] * normal[0] + turn[k][1] * normal[1] + turn[k][2] * normal[2],
+                   1e-13);
     sp_shell_free(&shell);
     sp_mesh_free(&mesh);
 }
@@ -435,8 +460,10 @@ static void same_bytes_for_any_threads(void)
                 first = shell;
                 continue;
             }
-            const bool same = !memcmp(first.points, shell.points, 1200 * sizeof(double)) && !memcmp(first.normals, shell.normals, 1200 * sizeof(double)) &&
-                              !memcmp(first.area, shell.area, 400 * sizeof(double)) && !memcmp(first.parent, shell.parent, 400 * sizeof(int64_t));
+            const bool same = !memcmp(first.points, shell.points, 1200 * sizeof(double)) &&
+                              !memcmp(first.normals, shell.normals, 1200 * sizeof(double)) &&
+                              !memcmp(first.area, shell.area, 400 * sizeof(double)) &&
+                              !memcmp(first.parent, shell.parent, 400 * sizeof(int64_t));
             CHECK(same == (run < 3), "run %d", run);
             sp_shell_free(&shell);
         }
@@ -457,17 +484,22 @@ static void poor_models(void)
     sp_shell_report report;
     memcpy(s.vertices, x, sizeof x);
     s.vertex_count = 6;
-    CHECK(sp_level_model(&context, &s, -1, 0, &level) == SP_INPUT && strstr(context.message, "no triangles"), "%s", context.message);
+    CHECK(sp_level_model(&context, &s, -1, 0, &level) == SP_INPUT && strstr(context.message, "no triangles"), "%s",
+          context.message);
     add_triangle(&s, 0, 0, 5);
-    CHECK(sp_level_model(&context, &s, -1, 0, &level) == SP_INPUT && strstr(context.message, "extent"), "%s", context.message);
+    CHECK(sp_level_model(&context, &s, -1, 0, &level) == SP_INPUT && strstr(context.message, "extent"), "%s",
+          context.message);
     for (int kind = 0; kind < 2; kind++) {
         s.triangle_count = 0;
         if (kind == 0)
             add_triangle(&s, 0, 1, 2); /* a sheet */
         else
             add_triangle(&s, 0, 1, 3); /* no area: a wire */
-        CHECK(sp_level_model(&context, &s, 0, 0, &level) == SP_INPUT && strstr(context.message, kind ? "no area" : "open"), "%s", context.message);
-        CHECK(sp_level_model(&context, &s, 1e-5, 0, &level) == SP_INPUT && strstr(context.message, "cells"), "%s", context.message);
+        CHECK(sp_level_model(&context, &s, 0, 0, &level) == SP_INPUT &&
+                  strstr(context.message, kind ? "no area" : "open"),
+              "%s", context.message);
+        CHECK(sp_level_model(&context, &s, 1e-5, 0, &level) == SP_INPUT && strstr(context.message, "cells"), "%s",
+              context.message);
         CHECK_OK(sp_level_model(&context, &s, 0.05, 0, &level));
         CHECK(level.kind == SP_LEVEL_OFFSET, "kind %d", level.kind);
         const sp_shell_parameters p = repulsion(3000, 3), few = repulsion(5, 5);
@@ -481,12 +513,16 @@ static void poor_models(void)
         }
         CHECK(worst < 1e-10, "%g off", worst);
         CHECK(report.level[2].spread < 0.25, "spread %g", report.level[2].spread);
-        /* both sides of the sheet, evenly; the area is twice that of the triangle, of half a tube around it, and of a ball: 0.25 + … */
-        CHECK(kind || (up > 700 && abs((int)(up - down)) < 0.1 * (double)up), "%lld up, %lld down", (long long)up, (long long)down);
-        const double area = kind ? 2 * PI * 0.05 * 2 + 4 * PI * 0.0025 : 1 + PI * 0.05 * (2 + sqrt(2)) + 4 * PI * 0.0025;
+        /* both sides of the sheet, evenly; the area is twice that of the triangle, of half a tube around it, and of a
+         * ball: 0.25 + … */
+        CHECK(kind || (up > 700 && abs((int)(up - down)) < 0.1 * (double)up), "%lld up, %lld down", (long long)up,
+              (long long)down);
+        const double area =
+            kind ? 2 * PI * 0.05 * 2 + 4 * PI * 0.0025 : 1 + PI * 0.05 * (2 + sqrt(2)) + 4 * PI * 0.0025;
         CHECK_NEAR(report.area, area, 0.02 * area);
         sp_shell_free(&shell);
-        CHECK(sp_shell_make(&context, &level, &few, &shell, &report) == SP_USAGE && strstr(context.message, "too few"), "%s", context.message);
+        CHECK(sp_shell_make(&context, &level, &few, &shell, &report) == SP_USAGE && strstr(context.message, "too few"),
+              "%s", context.message);
         sp_level_free(&level);
     }
     sp_surface_free(&s);

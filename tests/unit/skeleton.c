@@ -1,4 +1,5 @@
-/* Bones in joint coordinates: kinematics, inertia and forces by differences and by point masses, and motions whose course is known. */
+/* Bones in joint coordinates: kinematics, inertia and forces by differences and by point masses, and motions whose
+ * course is known. */
 #include "dynamics/skeleton.h"
 
 #include "allocations.h"
@@ -9,7 +10,8 @@
 
 static sp_context context; /* CHECK_OK says its message */
 
-/* ---- a tree of all kinds of joints; each bone is made of a few point masses, which are also vertices attached to it ---- */
+/* ---- a tree of all kinds of joints; each bone is made of a few point masses, which are also vertices attached to it
+ * ---- */
 
 enum { BONES = 7, POINTS = 5, VERTICES = BONES * POINTS, SPRINGS = 3, LEVELS = 3 };
 
@@ -44,7 +46,8 @@ static void gather(tree *t, int i)
         b->centre[c] /= b->mass;
     for (int k = 0; k < POINTS; k++) {
         const int64_t v = t->vertex[i][k];
-        const double x = t->vertices[3 * v] - b->centre[0], y = t->vertices[3 * v + 1] - b->centre[1], z = t->vertices[3 * v + 2] - b->centre[2], m = t->mass[v];
+        const double x = t->vertices[3 * v] - b->centre[0], y = t->vertices[3 * v + 1] - b->centre[1],
+                     z = t->vertices[3 * v + 2] - b->centre[2], m = t->mass[v];
         const double part[6] = {y * y + z * z, x * x + z * z, x * x + y * y, -y * z, -z * x, -x * y};
         for (int c = 0; c < 6; c++)
             b->inertia[c] += m * part[c];
@@ -54,7 +57,9 @@ static void gather(tree *t, int i)
 static void make_tree(tree *t)
 {
     static const int64_t parent[BONES] = {-1, 0, 1, 0, 3, -1, 4};
-    static const enum sp_joint_kind kind[BONES] = {SP_JOINT_REVOLUTE, SP_JOINT_PRISMATIC, SP_JOINT_REVOLUTE, SP_JOINT_REVOLUTE, SP_JOINT_PRISMATIC, SP_JOINT_PRISMATIC, SP_JOINT_REVOLUTE};
+    static const enum sp_joint_kind kind[BONES] = {SP_JOINT_REVOLUTE, SP_JOINT_PRISMATIC, SP_JOINT_REVOLUTE,
+                                                   SP_JOINT_REVOLUTE, SP_JOINT_PRISMATIC, SP_JOINT_PRISMATIC,
+                                                   SP_JOINT_REVOLUTE};
     *t = (tree){0};
     draws = 0;
     for (int i = 0; i < BONES; i++) {
@@ -80,11 +85,16 @@ static void make_tree(tree *t)
         b->rest = uniform();
     }
     for (int i = 0; i < SPRINGS; i++) {
-        t->springs[i] = (sp_bone_spring){.bone = 2 * (i + 1), .stiffness = 15 + 10 * uniform(), .count = i == 0 ? 1 : 3, .time = t->time[i], .anchor = t->anchor[i]};
+        t->springs[i] = (sp_bone_spring){.bone = 2 * (i + 1),
+                                         .stiffness = 15 + 10 * uniform(),
+                                         .count = i == 0 ? 1 : 3,
+                                         .time = t->time[i],
+                                         .anchor = t->anchor[i]};
         for (int c = 0; c < 9; c++)
             t->anchor[i][c] = 3 * uniform();
         for (int c = 0; c < 3; c++) {
-            t->springs[i].at[c] = t->vertices[3 * t->springs[i].bone + c]; /* at a vertex, whose columns are then those of the spring */
+            t->springs[i].at[c] =
+                t->vertices[3 * t->springs[i].bone + c]; /* at a vertex, whose columns are then those of the spring */
             t->time[i][c] = c * c + 0.25;
         }
     }
@@ -93,7 +103,8 @@ static void make_tree(tree *t)
 static const double none[3] = {0}, gravity[3] = {2, -3, -9.81};
 
 /* At other coordinates and rates (NULL: those of the tree). */
-static sp_skeleton *make(const tree *t, const double *theta, const double *rate, const double acceleration[3], int springs, bool weighty, bool slack)
+static sp_skeleton *make(const tree *t, const double *theta, const double *rate, const double acceleration[3],
+                         int springs, bool weighty, bool slack)
 {
     sp_bone bones[BONES];
     sp_skeleton *s = NULL;
@@ -104,7 +115,8 @@ static sp_skeleton *make(const tree *t, const double *theta, const double *rate,
         if (slack)
             bones[i].stiffness = 0;
     }
-    CHECK_OK(sp_skeleton_new(&context, VERTICES, t->vertices, weighty ? t->mass : t->weightless, acceleration, BONES, bones, springs, t->springs, &s));
+    CHECK_OK(sp_skeleton_new(&context, VERTICES, t->vertices, weighty ? t->mass : t->weightless, acceleration, BONES,
+                             bones, springs, t->springs, &s));
     return s;
 }
 
@@ -138,8 +150,8 @@ static double slope(const double error[LEVELS])
 
 /* ---- kinematics ---- */
 
-/* What a joint is: the place and the axis of one that turns are the same for parent and child, and the turn between them is θ;
- * one that slides does not turn, and slides by θ along its axis. */
+/* What a joint is: the place and the axis of one that turns are the same for parent and child, and the turn between
+ * them is θ; one that slides does not turn, and slides by θ along its axis. */
 static void joints_hold(void)
 {
     tree t;
@@ -148,7 +160,8 @@ static void joints_hold(void)
     for (int i = 0; i < BONES; i++) {
         const sp_bone *b = &t.bones[i];
         sp_pose child, parent = sp_pose_identity();
-        double axis[3] = {b->axis[0], b->axis[1], b->axis[2]}, tip[3], p[3], c[3], ptip[3], ctip[3], back[4], turn[4], v[3];
+        double axis[3] = {b->axis[0], b->axis[1], b->axis[2]}, tip[3], p[3], c[3], ptip[3], ctip[3], back[4], turn[4],
+               v[3];
         sp_unit_vector(3, axis);
         sp_skeleton_pose(s, i, &child);
         if (b->parent >= 0)
@@ -159,7 +172,8 @@ static void joints_hold(void)
         placed(&child, b->at, c);
         placed(&parent, tip, ptip);
         placed(&child, tip, ctip);
-        const double slide = b->kind == SP_JOINT_PRISMATIC ? b->start : 0, angle = b->kind == SP_JOINT_REVOLUTE ? b->start : 0;
+        const double slide = b->kind == SP_JOINT_PRISMATIC ? b->start : 0,
+                     angle = b->kind == SP_JOINT_REVOLUTE ? b->start : 0;
         for (int k = 0; k < 3; k++) { /* some ten roundings of numbers up to 5 */
             CHECK_NEAR(c[k], p[k] + slide * (ptip[k] - p[k]), 1e-14);
             CHECK_NEAR(ctip[k], ptip[k] + slide * (ptip[k] - p[k]), 1e-14);
@@ -188,7 +202,8 @@ static void columns_and_place(void)
     for (int i = 0; i < BONES; i++) {
         sp_pose pose;
         sp_skeleton_pose(s, i, &pose);
-        CHECK(sp_skeleton_coordinates(s)[i] == t.bones[i].start && sp_skeleton_rates(s)[i] == t.bones[i].rate, "bone %d", i);
+        CHECK(sp_skeleton_coordinates(s)[i] == t.bones[i].start && sp_skeleton_rates(s)[i] == t.bones[i].rate,
+              "bone %d", i);
         for (int k = 0; k < POINTS; k++) {
             const int64_t vertex = t.vertex[i][k];
             double x[3];
@@ -219,14 +234,16 @@ static void columns_and_place(void)
             sp_skeleton_place(a, ahead, NULL);
             sp_skeleton_place(b, behind, NULL);
             for (int row = 0; row < 3 * VERTICES; row++)
-                worst[level] = fmax(worst[level], fabs((ahead[row] - behind[row]) / (2 * d) - border.columns[3 * VERTICES * j + row]));
+                worst[level] = fmax(
+                    worst[level], fabs((ahead[row] - behind[row]) / (2 * d) - border.columns[3 * VERTICES * j + row]));
             sp_skeleton_free(a);
             sp_skeleton_free(b);
         }
         if (t.bones[j].kind == SP_JOINT_PRISMATIC) /* linear: roundings over the step only */
             CHECK(worst[LEVELS - 1] < 1e-12, "joint %d: %g", j, worst[LEVELS - 1]);
         else
-            CHECK(fabs(slope(worst) - 2) < 0.01 && worst[0] < 1e-3, "joint %d: %g %g %g", j, worst[0], worst[1], worst[2]);
+            CHECK(fabs(slope(worst) - 2) < 0.01 && worst[0] < 1e-3, "joint %d: %g %g %g", j, worst[0], worst[1],
+                  worst[2]);
         if (j == 0)
             NOTE("columns against differences: %.3g %.3g %.3g, slope %.4f", worst[0], worst[1], worst[2], slope(worst));
     }
@@ -239,7 +256,8 @@ static void columns_and_place(void)
         for (int i = 0; i < BONES; i++)
             for (int end = 0; end < 2; end++)
                 theta[end][i] = t.bones[i].start + (end ? -d : d) * t.bones[i].rate;
-        sp_skeleton *a = make(&t, theta[0], NULL, none, 0, false, false), *b = make(&t, theta[1], NULL, none, 0, false, false);
+        sp_skeleton *a = make(&t, theta[0], NULL, none, 0, false, false),
+                    *b = make(&t, theta[1], NULL, none, 0, false, false);
         sp_skeleton_place(a, NULL, ahead);
         sp_skeleton_place(b, NULL, behind);
         for (int row = 0; row < 3 * VERTICES; row++)
@@ -252,7 +270,8 @@ static void columns_and_place(void)
     sp_skeleton_free(s);
 }
 
-/* Other entries of what is filled stay as they are, and the same skeleton reached by steps is where a new one starts. */
+/* Other entries of what is filled stay as they are, and the same skeleton reached by steps is where a new one starts.
+ */
 static void untouched(void)
 {
     tree t;
@@ -265,7 +284,8 @@ static void untouched(void)
     sp_skeleton_place(s, u, v);
     for (int k = 2; k < POINTS; k++)
         for (int c = 0; c < 3; c++)
-            CHECK(u[3 * t.vertex[3][k] + c] == 77 && v[3 * t.vertex[3][k] + c] == 77, "vertex %lld", (long long)t.vertex[3][k]);
+            CHECK(u[3 * t.vertex[3][k] + c] == 77 && v[3 * t.vertex[3][k] + c] == 77, "vertex %lld",
+                  (long long)t.vertex[3][k]);
     for (int i = 0; i < BONES; i++) {
         rate[i] = 0.5 - i;
         theta[i] = t.bones[i].start + 0.25 * rate[i];
@@ -276,7 +296,9 @@ static void untouched(void)
         sp_pose a, b;
         sp_skeleton_pose(s, i, &a);
         sp_skeleton_pose(other, i, &b);
-        CHECK(!memcmp(&a, &b, sizeof a) && sp_skeleton_rates(s)[i] == rate[i] && sp_skeleton_coordinates(s)[i] == theta[i], "bone %d", i);
+        CHECK(!memcmp(&a, &b, sizeof a) && sp_skeleton_rates(s)[i] == rate[i] &&
+                  sp_skeleton_coordinates(s)[i] == theta[i],
+              "bone %d", i);
     }
     sp_skeleton_free(s);
     sp_skeleton_free(other);
@@ -285,7 +307,8 @@ static void untouched(void)
 
 /* ---- inertia and forces ---- */
 
-/* ½ θ̇ᵀ M_b θ̇ is ½ Σ m |ẋ|² over the points that the bones are made of, their velocities by differences of places, extrapolated: (4 D(½d) − D(d))/3 is off by d⁴. */
+/* ½ θ̇ᵀ M_b θ̇ is ½ Σ m |ẋ|² over the points that the bones are made of, their velocities by differences of places,
+ * extrapolated: (4 D(½d) − D(d))/3 is off by d⁴. */
 static void kinetic_energy(void)
 {
     tree t;
@@ -325,7 +348,8 @@ static void kinetic_energy(void)
         for (int j = 0; j < BONES; j++) {
             double sum = 0, size = 0;
             for (int row = 0; row < 3 * VERTICES; row++) {
-                const double term = t.mass[row / 3] * border.columns[3 * VERTICES * i + row] * border.columns[3 * VERTICES * j + row];
+                const double term =
+                    t.mass[row / 3] * border.columns[3 * VERTICES * i + row] * border.columns[3 * VERTICES * j + row];
                 sum += term;
                 size += fabs(term);
             }
@@ -374,11 +398,13 @@ static void bias_forces(void)
             double expected = 0;
             for (int k = 0; k < BONES; k++)
                 for (int l = 0; l < BONES; l++)
-                    expected += (slope_of[l][BONES * j + k] - 0.5 * slope_of[j][BONES * k + l]) * t.bones[k].rate * t.bones[l].rate;
+                    expected += (slope_of[l][BONES * j + k] - 0.5 * slope_of[j][BONES * k + l]) * t.bones[k].rate *
+                                t.bones[l].rate;
             worst[level] = fmax(worst[level], fabs(bias[j] - expected));
         }
     }
-    NOTE("bias up to %.3g against Lagrange by differences: %.3g %.3g %.3g, slope %.4f", size, worst[0], worst[1], worst[2], slope(worst));
+    NOTE("bias up to %.3g against Lagrange by differences: %.3g %.3g %.3g, slope %.4f", size, worst[0], worst[1],
+         worst[2], slope(worst));
     CHECK(fabs(slope(worst) - 2) < 0.01 && worst[LEVELS - 1] < 1e-3 * size, "slope %g", slope(worst));
 }
 
@@ -392,7 +418,8 @@ static double potential_at(const tree *t, int moved, double by, double time)
     return potential;
 }
 
-/* What is on the right at rest is −h ∂V/∂θ, springs' other ends at t + h; V without springs is 0 at rest coordinates. */
+/* What is on the right at rest is −h ∂V/∂θ, springs' other ends at t + h; V without springs is 0 at rest coordinates.
+ */
 static void potential_forces(void)
 {
     tree t;
@@ -405,9 +432,12 @@ static void potential_forces(void)
     for (int level = 0; level < LEVELS; level++)
         for (int j = 0; j < BONES; j++) {
             const double d = 0.02 / (1 << level);
-            worst[level] = fmax(worst[level], fabs(border.right[j] / h + (potential_at(&t, j, d, time + h) - potential_at(&t, j, -d, time + h)) / (2 * d)));
+            worst[level] = fmax(worst[level],
+                                fabs(border.right[j] / h +
+                                     (potential_at(&t, j, d, time + h) - potential_at(&t, j, -d, time + h)) / (2 * d)));
         }
-    NOTE("forces against differences of energy: %.3g %.3g %.3g, slope %.4f", worst[0], worst[1], worst[2], slope(worst));
+    NOTE("forces against differences of energy: %.3g %.3g %.3g, slope %.4f", worst[0], worst[1], worst[2],
+         slope(worst));
     CHECK(fabs(slope(worst) - 2) < 0.01 && worst[0] < 1, "slope %g", slope(worst));
     /* the energy itself, by the points: bones and vertices weigh the same here */
     static double u[3 * VERTICES];
@@ -415,10 +445,12 @@ static void potential_forces(void)
     for (int row = 0; row < 3 * VERTICES; row++)
         expected -= 2 * t.mass[row / 3] * gravity[row % 3] * u[row];
     for (int i = 0; i < BONES; i++)
-        expected += 0.5 * t.bones[i].stiffness * (t.bones[i].start - t.bones[i].rest) * (t.bones[i].start - t.bones[i].rest);
+        expected +=
+            0.5 * t.bones[i].stiffness * (t.bones[i].start - t.bones[i].rest) * (t.bones[i].start - t.bones[i].rest);
     for (int i = 0; i < SPRINGS; i++)
         for (int c = 0; c < 3; c++) { /* at 1.5 s: between the times 1.25 and 4.25 of those that move */
-            const double *a = t.anchor[i], part = i == 0 ? 0 : 0.25 / 3, end = (1 - part) * a[(i == 0 ? 0 : 3) + c] + part * a[(i == 0 ? 3 : 6) + c];
+            const double *a = t.anchor[i], part = i == 0 ? 0 : 0.25 / 3,
+                         end = (1 - part) * a[(i == 0 ? 0 : 3) + c] + part * a[(i == 0 ? 3 : 6) + c];
             const double x = t.springs[i].at[c] + u[3 * t.springs[i].bone + c];
             expected += 0.5 * t.springs[i].stiffness * (x - end) * (x - end);
         }
@@ -437,7 +469,8 @@ static void weight(void)
     tree t;
     sp_border a, b;
     make_tree(&t);
-    sp_skeleton *with = make(&t, NULL, NULL, gravity, 0, true, false), *without = make(&t, NULL, NULL, gravity, 0, false, false);
+    sp_skeleton *with = make(&t, NULL, NULL, gravity, 0, true, false),
+                *without = make(&t, NULL, NULL, gravity, 0, false, false);
     const double h = 0.125;
     sp_skeleton_border(with, 0, h, 1, &a);
     sp_skeleton_border(without, 0, h, 1, &b);
@@ -469,11 +502,13 @@ static void stiffness(void)
     sp_skeleton_border(s, 0, h, beta, &border);
     for (int i = 0; i < BONES; i++)
         for (int j = 0; j < BONES; j++) {
-            double expected = M[BONES * i + j] + (i == j ? h * t.bones[i].damping + beta * h * h * t.bones[i].stiffness : 0);
+            double expected =
+                M[BONES * i + j] + (i == j ? h * t.bones[i].damping + beta * h * h * t.bones[i].stiffness : 0);
             for (int k = 0; k < SPRINGS; k++)
                 for (int c = 0; c < 3; c++) {
                     const int64_t row = 3 * t.springs[k].bone + c;
-                    expected += beta * h * h * t.springs[k].stiffness * border.columns[3 * VERTICES * i + row] * border.columns[3 * VERTICES * j + row];
+                    expected += beta * h * h * t.springs[k].stiffness * border.columns[3 * VERTICES * i + row] *
+                                border.columns[3 * VERTICES * j + row];
                 }
             CHECK_NEAR(border.matrix[BONES * i + j], expected, 1e-12 * (1 + fabs(expected)));
             CHECK(border.matrix[BONES * i + j] == border.matrix[BONES * j + i], "%d, %d: not symmetric", i, j);
@@ -508,7 +543,11 @@ static const double down[3] = {0, 0, -9.81};
 /* A body on a horizontal axis that has nothing to do with its own. */
 static sp_bone pendulum(double *omega)
 {
-    sp_bone b = {.parent = -1, .at = {1, 2, 3}, .axis = {0.6, 0.8, 0}, .mass = 2.5, .inertia = {0.3, 0.4, 0.5, 0.05, -0.02, 0.1}};
+    sp_bone b = {.parent = -1,
+                 .at = {1, 2, 3},
+                 .axis = {0.6, 0.8, 0},
+                 .mass = 2.5,
+                 .inertia = {0.3, 0.4, 0.5, 0.05, -0.02, 0.1}};
     const double d = 0.4, along = 0.7; /* below the axis, and along it, which does not count */
     for (int k = 0; k < 3; k++)
         b.centre[k] = b.at[k] + along * b.axis[k] - (k == 2 ? d : 0);
@@ -541,17 +580,18 @@ static double period_of(double amplitude, double guess, int steps)
     return second - first;
 }
 
-/* Without springs the step is that of symplectic Euler, whose places are those of the leapfrog: sin(½ ω′ h) = ½ ω h for small angles.
- * For large ones T = 2π / (ω agm(1, cos(½θ₀))), with errors
- * that fall with h². */
+/* Without springs the step is that of symplectic Euler, whose places are those of the leapfrog: sin(½ ω′ h) = ½ ω h for
+ * small angles. For large ones T = 2π / (ω agm(1, cos(½θ₀))), with errors that fall with h². */
 static void compound_pendulum(void)
 {
     double omega, error[LEVELS];
     pendulum(&omega);
     const double T = 2 * M_PI / omega;
     for (int steps = 400; steps <= 1600; steps *= 2) {
-        /* a sine is off its chord over a step by up to (ωh)³/(9√3), twice; and θ₀²/16 = 6e-10. Both together are well below what h makes of T. */
-        const double h = T / steps, discrete = M_PI * h / asin(0.5 * omega * h), tolerance = 2 * pow(omega * h, 3) / (9 * sqrt(3)) / omega + 1e-9 * T;
+        /* a sine is off its chord over a step by up to (ωh)³/(9√3), twice; and θ₀²/16 = 6e-10. Both together are well
+         * below what h makes of T. */
+        const double h = T / steps, discrete = M_PI * h / asin(0.5 * omega * h),
+                     tolerance = 2 * pow(omega * h, 3) / (9 * sqrt(3)) / omega + 1e-9 * T;
         CHECK(tolerance < 0.1 * fabs(discrete - T), "%g against %g", tolerance, discrete - T);
         CHECK_NEAR(period_of(1e-4, T, steps), discrete, tolerance);
     }
@@ -569,14 +609,16 @@ static void compound_pendulum(void)
     CHECK(fabs(slope(error) - 2) < 0.1 && error[LEVELS - 1] < 1e-5 * T, "slope %g", slope(error));
 }
 
-/* θ of masses m₁, m₂ on rods l₁, l₂, both from the vertical; y = θ₁, θ₂, θ̇₁, θ̇₂. Lagrange's equations as in every textbook:
- * (m₁ + m₂) l₁ θ̈₁ + m₂ l₂ θ̈₂ cos Δ + m₂ l₂ θ̇₂² sin Δ + (m₁ + m₂) g sin θ₁ = 0, l₂ θ̈₂ + l₁ θ̈₁ cos Δ − l₁ θ̇₁² sin Δ + g sin θ₂ = 0, Δ = θ₁ − θ₂. */
+/* θ of masses m₁, m₂ on rods l₁, l₂, both from the vertical; y = θ₁, θ₂, θ̇₁, θ̇₂. Lagrange's equations as in every
+ * textbook: (m₁ + m₂) l₁ θ̈₁ + m₂ l₂ θ̈₂ cos Δ + m₂ l₂ θ̇₂² sin Δ + (m₁ + m₂) g sin θ₁ = 0, l₂ θ̈₂ + l₁ θ̈₁ cos Δ − l₁ θ̇₁²
+ * sin Δ + g sin θ₂ = 0, Δ = θ₁ − θ₂. */
 static const double mass1 = 1.5, mass2 = 0.8, rod1 = 0.7, rod2 = 1.1;
 static void lagrange(const double y[4], double dy[4])
 {
     const double c = cos(y[0] - y[1]), s = sin(y[0] - y[1]), g = 9.81, both = mass1 + mass2;
     const double a11 = both * rod1, a12 = mass2 * rod2 * c, a21 = rod1 * c, a22 = rod2;
-    const double b1 = -mass2 * rod2 * y[3] * y[3] * s - both * g * sin(y[0]), b2 = rod1 * y[2] * y[2] * s - g * sin(y[1]);
+    const double b1 = -mass2 * rod2 * y[3] * y[3] * s - both * g * sin(y[0]),
+                 b2 = rod1 * y[2] * y[2] * s - g * sin(y[1]);
     dy[0] = y[2];
     dy[1] = y[3];
     dy[2] = (b1 * a22 - a12 * b2) / (a11 * a22 - a12 * a21);
@@ -601,8 +643,20 @@ static void runge_kutta(double y[4], double h, int steps)
 static void double_pendulum(void)
 {
     double y[4] = {1.2, -0.5, 0.3, 1}, error[LEVELS], places[LEVELS][2];
-    const sp_bone bones[2] = {{.parent = -1, .at = {0, 0, 5}, .axis = {0, -2, 0}, .mass = mass1, .centre = {0, 0.3, 5 - rod1}, .start = y[0], .rate = y[2]},
-                              {.parent = 0, .at = {0, 0, 5 - rod1}, .axis = {0, -1, 0}, .mass = mass2, .centre = {0, -0.2, 5 - rod1 - rod2}, .start = y[1] - y[0], .rate = y[3] - y[2]}};
+    const sp_bone bones[2] = {{.parent = -1,
+                               .at = {0, 0, 5},
+                               .axis = {0, -2, 0},
+                               .mass = mass1,
+                               .centre = {0, 0.3, 5 - rod1},
+                               .start = y[0],
+                               .rate = y[2]},
+                              {.parent = 0,
+                               .at = {0, 0, 5 - rod1},
+                               .axis = {0, -1, 0},
+                               .mass = mass2,
+                               .centre = {0, -0.2, 5 - rod1 - rod2},
+                               .start = y[1] - y[0],
+                               .rate = y[3] - y[2]}};
     runge_kutta(y, 1e-3, 1000); /* its error is of the order 1e-12 */
     for (int level = 0; level < LEVELS; level++) {
         const int steps = 1000 << level;
@@ -615,12 +669,14 @@ static void double_pendulum(void)
         sp_skeleton_free(s);
     }
     const double better[2] = {2 * places[2][0] - places[1][0], 2 * places[2][1] - places[1][1]};
-    NOTE("after 1 s: %.3g %.3g %.3g rad off, slope %.3f; extrapolated %.3g", error[0], error[1], error[2], slope(error), hypot(better[0] - y[0], better[1] - y[1]));
+    NOTE("after 1 s: %.3g %.3g %.3g rad off, slope %.3f; extrapolated %.3g", error[0], error[1], error[2], slope(error),
+         hypot(better[0] - y[0], better[1] - y[1]));
     CHECK(fabs(slope(error) - 1) < 0.05, "slope %g", slope(error));
     CHECK(hypot(better[0] - y[0], better[1] - y[1]) < 0.01 * error[2], "extrapolated");
 }
 
-/* All joints, springs and gravity: the energy after half a second comes to that of the start with the first power of h. */
+/* All joints, springs and gravity: the energy after half a second comes to that of the start with the first power of h.
+ */
 static void energy_stays(void)
 {
     tree t;
@@ -642,16 +698,26 @@ static void energy_stays(void)
             sp_skeleton_free(s);
         }
         const double size[LEVELS] = {fabs(drift[0]), fabs(drift[1]), fabs(drift[2])};
-        NOTE("beta %g: of %.4g J, kinetic %.4g at the end, %.3g %.3g %.3g; slope %.3f", halved ? 0.5 : 1, start, T, drift[0], drift[1], drift[2], slope(size));
+        NOTE("beta %g: of %.4g J, kinetic %.4g at the end, %.3g %.3g %.3g; slope %.3f", halved ? 0.5 : 1, start, T,
+             drift[0], drift[1], drift[2], slope(size));
         CHECK(fabs(slope(size) - 1) < 0.1, "slope %g", slope(size));
         CHECK(fabs(2 * drift[2] - drift[1]) < 0.1 * size[2], "extrapolated %g", 2 * drift[2] - drift[1]);
     }
 }
 
-/* A slider on a spring: one step by hand, and the way of a cosine with errors that fall with h. With a damper alone v falls by 1/(1 + h c/m) in each step. */
+/* A slider on a spring: one step by hand, and the way of a cosine with errors that fall with h. With a damper alone v
+ * falls by 1/(1 + h c/m) in each step. */
 static void slider(void)
 {
-    sp_bone b = {.parent = -1, .kind = SP_JOINT_PRISMATIC, .axis = {1, 2, 2}, .mass = 3, .start = 0.2, .rate = 0.4, .stiffness = 12, .rest = -0.1, .damping = 0.5};
+    sp_bone b = {.parent = -1,
+                 .kind = SP_JOINT_PRISMATIC,
+                 .axis = {1, 2, 2},
+                 .mass = 3,
+                 .start = 0.2,
+                 .rate = 0.4,
+                 .stiffness = 12,
+                 .rest = -0.1,
+                 .damping = 0.5};
     const double h = 0.1;
     sp_skeleton *s = simple(1, &b, down);
     for (int k = 0; k < 5; k++) {
@@ -674,7 +740,8 @@ static void slider(void)
             error[level] = fabs(*sp_skeleton_coordinates(s) - exact);
             sp_skeleton_free(s);
         }
-        NOTE("slider, beta %g: %.3g %.3g %.3g m off, slope %.3f", halved ? 0.5 : 1, error[0], error[1], error[2], slope(error));
+        NOTE("slider, beta %g: %.3g %.3g %.3g m off, slope %.3f", halved ? 0.5 : 1, error[0], error[1], error[2],
+             slope(error));
         CHECK(fabs(slope(error) - 1) < 0.05, "slope %g", slope(error));
     }
     b.stiffness = 0;
@@ -691,10 +758,12 @@ static void moving_anchor(void)
 {
     const double time[3] = {1, 2, 4}, anchor[9] = {0, 5, 0, 1, 5, 0, -3, 5, 0};
     const sp_bone b = {.parent = -1, .kind = SP_JOINT_PRISMATIC, .axis = {1, 0, 0}, .mass = 2, .start = 0.5};
-    const sp_bone_spring spring = {.bone = 0, .at = {0.25, 1, 0}, .stiffness = 10, .count = 3, .time = time, .anchor = anchor};
+    const sp_bone_spring spring = {
+        .bone = 0, .at = {0.25, 1, 0}, .stiffness = 10, .count = 3, .time = time, .anchor = anchor};
     const struct {
         double t, at;
-    } cases[] = {{-5, 0}, {0.9, 0}, {1, 0}, {1.25, 0.25}, {2, 1}, {2.5, 0}, {4, -3}, {4.5, -3}, {99, -3}, {INFINITY, -3}};
+    } cases[] = {{-5, 0},  {0.9, 0}, {1, 0},    {1.25, 0.25}, {2, 1},
+                 {2.5, 0}, {4, -3},  {4.5, -3}, {99, -3},     {INFINITY, -3}};
     sp_skeleton *s = NULL;
     CHECK_OK(sp_skeleton_new(&context, 0, NULL, NULL, down, 1, &b, 1, &spring, &s));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -710,7 +779,8 @@ static void moving_anchor(void)
     sp_skeleton_free(s);
 }
 
-/* Three sliders and three hinges without mass let a body float, with two more on it; no forces. Linear and angular momentum of their points stay, with the first power of h. */
+/* Three sliders and three hinges without mass let a body float, with two more on it; no forces. Linear and angular
+ * momentum of their points stay, with the first power of h. */
 static void momentum(void)
 {
     enum { JOINTS = 8 };
@@ -746,7 +816,8 @@ static void momentum(void)
             for (int i = 0; i < 3; i++)
                 for (int k = 0; k < POINTS; k++) {
                     const int64_t at = 3 * t.vertex[i][k];
-                    const double x[3] = {t.vertices[at] + u[at], t.vertices[at + 1] + u[at + 1], t.vertices[at + 2] + u[at + 2]};
+                    const double x[3] = {t.vertices[at] + u[at], t.vertices[at + 1] + u[at + 1],
+                                         t.vertices[at + 2] + u[at + 2]};
                     double turn[3];
                     sp_cross3(x, v + at, turn);
                     for (int c = 0; c < 3; c++) {
@@ -792,16 +863,18 @@ static void refuse(int line, const tree *t, const double *acceleration, int64_t 
 {
     sp_skeleton *s = (sp_skeleton *)1;
     context.message[0] = 0;
-    const int status = sp_skeleton_new(&context, VERTICES, t->vertices, t->mass, acceleration, bones, t->bones, SPRINGS, t->springs, &s);
-    CHECK(status == SP_INPUT && !s && !strcmp(context.message, message), "line %d: status %d, \"%s\", expected \"%s\"", line, status, context.message, message);
+    const int status = sp_skeleton_new(&context, VERTICES, t->vertices, t->mass, acceleration, bones, t->bones, SPRINGS,
+                                       t->springs, &s);
+    CHECK(status == SP_INPUT && !s && !strcmp(context.message, message), "line %d: status %d, \"%s\", expected \"%s\"",
+          line, status, context.message, message);
     sp_skeleton_free(status == SP_OK ? s : NULL);
 }
-#define REFUSE(change, message)                                                                                                                                                            \
-    do {                                                                                                                                                                                   \
-        tree t;                                                                                                                                                                            \
-        make_tree(&t);                                                                                                                                                                     \
-        change;                                                                                                                                                                            \
-        refuse(__LINE__, &t, none, BONES, message);                                                                                                                                        \
+#define REFUSE(change, message)                                                                                        \
+    do {                                                                                                               \
+        tree t;                                                                                                        \
+        make_tree(&t);                                                                                                 \
+        change;                                                                                                        \
+        refuse(__LINE__, &t, none, BONES, message);                                                                    \
     } while (0)
 
 static void refusals(void)
@@ -816,7 +889,8 @@ static void refusals(void)
     REFUSE(t.bones[6].start = INFINITY, "bone 6: start inf, expected a finite number");
     REFUSE(t.bones[6].rate = NAN, "bone 6: rate nan, expected a finite number");
     REFUSE(t.bones[6].rest = -INFINITY, "bone 6: rest -inf, expected a finite number");
-    REFUSE((t.bones[6].at[1] = NAN, t.bones[6].axis[1] = 2, t.bones[6].centre[1] = 3), "bone 6: joint at nan, axis 2, centre 3 along y, expected finite numbers");
+    REFUSE((t.bones[6].at[1] = NAN, t.bones[6].axis[1] = 2, t.bones[6].centre[1] = 3),
+           "bone 6: joint at nan, axis 2, centre 3 along y, expected finite numbers");
     REFUSE(memset(t.bones[4].axis, 0, sizeof t.bones[4].axis), "bone 4: its axis is zero");
     REFUSE(t.bones[4].inertia[1] = -0.1, "bone 4: its inertia is not positive semidefinite");
     REFUSE(t.bones[4].inertia[5] = NAN, "bone 4: its inertia is not positive semidefinite");
@@ -825,28 +899,37 @@ static void refusals(void)
     REFUSE(t.vertex[4][2] = -1, "bone 4: vertex -1 of 35");
     REFUSE(t.vertex[4][2] = t.vertex[1][0], "bone 4: vertex 1 is attached to bone 1 already");
     REFUSE(t.vertex[4][2] = t.vertex[4][0], "bone 4: vertex 4 is attached to bone 4 already");
-    REFUSE((t.mass[4] = -1, t.vertices[12] = 1, t.vertices[13] = 2, t.vertices[14] = 3), "bone 4: vertex 4 of mass -1 kg at 1 2 3");
+    REFUSE((t.mass[4] = -1, t.vertices[12] = 1, t.vertices[13] = 2, t.vertices[14] = 3),
+           "bone 4: vertex 4 of mass -1 kg at 1 2 3");
     REFUSE(t.springs[1].bone = 7, "spring 1: bone 7 of 7");
     REFUSE(t.springs[1].bone = -1, "spring 1: bone -1 of 7");
     REFUSE(t.springs[1].stiffness = -3, "spring 1: stiffness -3 N/m, expected at least 0");
-    REFUSE((t.springs[1].at[0] = 1, t.springs[1].at[1] = NAN, t.springs[1].at[2] = 2), "spring 1: at 1 nan 2, expected finite numbers");
+    REFUSE((t.springs[1].at[0] = 1, t.springs[1].at[1] = NAN, t.springs[1].at[2] = 2),
+           "spring 1: at 1 nan 2, expected finite numbers");
     REFUSE(t.springs[1].count = 0, "spring 1: 0 anchors, expected at least 1");
     REFUSE(t.time[1][2] = 1.25, "spring 1: time 2, 1.25 s, expected a finite number more than the one before");
     REFUSE(t.time[1][0] = NAN, "spring 1: time 0, nan s, expected a finite number more than the one before");
     REFUSE(t.anchor[1][5] = INFINITY, "spring 1: anchor 1, expected finite numbers");
-    REFUSE(t.bones[3].rate = 1e200, "bone 0: places, masses, stiffnesses or rates too large: its forces are not finite numbers");
+    REFUSE(t.bones[3].rate = 1e200,
+           "bone 0: places, masses, stiffnesses or rates too large: its forces are not finite numbers");
     tree t;
     make_tree(&t);
     refuse(__LINE__, &t, none, 0, "0 bones, 3 springs, 35 vertices");
     refuse(__LINE__, &t, (const double[]){0, NAN, 1}, BONES, "gravity 0 nan 1 m/s^2, expected finite numbers");
 }
 
-/* What is allowed: a rod, a point, a rod written with six digits; what is not. Eigenvalues of the last two: 1 ± 1.1 and 3; and det < 0 with all minors before it positive. */
+/* What is allowed: a rod, a point, a rod written with six digits; what is not. Eigenvalues of the last two: 1 ± 1.1 and
+ * 3; and det < 0 with all minors before it positive. */
 static void inertias(void)
 {
-    const double good[][6] = {{0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0}, {0.25, 0.75, 1, 0, 0, -0.433013},
-                              {2, 3, 4, -0.5, 0.25, 0.125}, {1e-300, 2e-300, 3e-300, 0, 0, 0}, {1e300, 1e300, 1e300, 0, 0, 1e300}};
-    const double bad[][6] = {{-1, 1, 1, 0, 0, 0}, {1, 1, -1e-5, 0, 0, 0}, {0, 0, 1, 0, 0, 0.1}, {1, 1, 3, 0, 0, 1.1}, {1, 1, 1, 0.9, -0.9, 0.9}, {1, 1, INFINITY, 0, 0, 0}};
+    const double good[][6] = {{0, 0, 0, 0, 0, 0},
+                              {1, 1, 0, 0, 0, 0},
+                              {0.25, 0.75, 1, 0, 0, -0.433013},
+                              {2, 3, 4, -0.5, 0.25, 0.125},
+                              {1e-300, 2e-300, 3e-300, 0, 0, 0},
+                              {1e300, 1e300, 1e300, 0, 0, 1e300}};
+    const double bad[][6] = {{-1, 1, 1, 0, 0, 0},  {1, 1, -1e-5, 0, 0, 0},    {0, 0, 1, 0, 0, 0.1},
+                             {1, 1, 3, 0, 0, 1.1}, {1, 1, 1, 0.9, -0.9, 0.9}, {1, 1, INFINITY, 0, 0, 0}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         CHECK(sp_bone_inertia_valid(good[i]), "%zu", i);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -7,7 +7,8 @@
 static sp_context context; /* CHECK_OK says its message */
 static sp_mesh mesh;
 
-/* Six cubes in a row, 2 × 7 × 2 vertices v = i + 7 (j + 2k) at i, j, k; cubes 0, 2, 4 and 5 are regions of bones, 1 and 3 flesh; the last region is empty. */
+/* Six cubes in a row, 2 × 7 × 2 vertices v = i + 7 (j + 2k) at i, j, k; cubes 0, 2, 4 and 5 are regions of bones, 1 and
+ * 3 flesh; the last region is empty. */
 static void make_mesh(void)
 {
     static const int64_t region[6] = {0, 1, 2, 1, 3, 3};
@@ -25,10 +26,13 @@ static void make_mesh(void)
 
 static const char full[] =
     "{'bones': ["
-    " {'name': 'thigh', 'joint': 'revolute', 'at': [1, 2, 3], 'axis': [0, 3e200, -4e200], 'mass': 2.5, 'centre': [4, 5, 6], 'inertia': [2, 3, 4, -0.5, 0.25, 0.125], 'start': 0.5, 'rate': -0.25,"
+    " {'name': 'thigh', 'joint': 'revolute', 'at': [1, 2, 3], 'axis': [0, 3e200, -4e200], 'mass': 2.5, 'centre': [4, "
+    "5, 6], 'inertia': [2, 3, 4, -0.5, 0.25, 0.125], 'start': 0.5, 'rate': -0.25,"
     "  'stiffness': 7, 'rest': 0.75, 'damping': 0.0625, 'regions': ['thigh']},"
-    " {'name': 'shin', 'parent': 'thigh', 'joint': 'prismatic', 'axis': [2, 0, 0], 'regions': ['shin bone'], 'vertices': [9, 2, 3.0, 2]},"
-    " {'name': 'foot', 'parent': 'shin', 'joint': 'prismatic', 'at': [1, 0, 0], 'axis': [0, 0, 1], 'mass': 0, 'centre': [0, 0, 0], 'vertices': [26], 'box': [[4.5, 0, 0], [6, 1, 0]]},"
+    " {'name': 'shin', 'parent': 'thigh', 'joint': 'prismatic', 'axis': [2, 0, 0], 'regions': ['shin bone'], "
+    "'vertices': [9, 2, 3.0, 2]},"
+    " {'name': 'foot', 'parent': 'shin', 'joint': 'prismatic', 'at': [1, 0, 0], 'axis': [0, 0, 1], 'mass': 0, "
+    "'centre': [0, 0, 0], 'vertices': [26], 'box': [[4.5, 0, 0], [6, 1, 0]]},"
     " {'name': 'tail', 'joint': 'revolute', 'at': [0, 0, 0], 'axis': [1, 1, 1]}],"
     " 'springs': ["
     " {'bone': 'foot', 'at': [0.5, 0.25, 0.125], 'stiffness': 40, 'anchor': [7, 8, 9]},"
@@ -47,7 +51,8 @@ static void has_vertices(const sp_skeleton_file *file, int bone, int count, cons
     const sp_bone *b = &file->bones[bone];
     CHECK(b->vertex_count == count, "bone %d: %lld vertices, expected %d", bone, (long long)b->vertex_count, count);
     for (int k = 0; k < count && b->vertex_count == count; k++)
-        CHECK(b->vertex[k] == expected[k], "bone %d, vertex %d: %lld, expected %lld", bone, k, (long long)b->vertex[k], (long long)expected[k]);
+        CHECK(b->vertex[k] == expected[k], "bone %d, vertex %d: %lld, expected %lld", bone, k, (long long)b->vertex[k],
+              (long long)expected[k]);
 }
 #define HAS_VERTICES(bone, count, ...) has_vertices(&f, bone, count, (const int64_t[]){__VA_ARGS__})
 
@@ -63,24 +68,30 @@ static void every_key(void)
     TEXT(f.names[0], "thigh");
     TEXT(f.names[3], "tail");
     CHECK(b[0].parent == -1 && b[1].parent == 0 && b[2].parent == 1 && b[3].parent == -1, "parents");
-    CHECK(b[0].kind == SP_JOINT_REVOLUTE && b[1].kind == SP_JOINT_PRISMATIC && b[2].kind == SP_JOINT_PRISMATIC && b[3].kind == SP_JOINT_REVOLUTE, "joints");
+    CHECK(b[0].kind == SP_JOINT_REVOLUTE && b[1].kind == SP_JOINT_PRISMATIC && b[2].kind == SP_JOINT_PRISMATIC &&
+              b[3].kind == SP_JOINT_REVOLUTE,
+          "joints");
     SAME(b[0].at, 3, 1, 2, 3);
     CHECK(b[0].axis[0] == 0, "axis");
     CHECK_NEAR(b[0].axis[1], 0.6, 2e-16); /* a few roundings of numbers below 1 */
     CHECK_NEAR(b[0].axis[2], -0.8, 2e-16);
     SAME(b[0].centre, 3, 4, 5, 6);
     SAME(b[0].inertia, 6, 2, 3, 4, -0.5, 0.25, 0.125);
-    SAME(((const double[]){b[0].mass, b[0].start, b[0].rate, b[0].stiffness, b[0].rest, b[0].damping}), 6, 2.5, 0.5, -0.25, 7, 0.75, 0.0625);
+    SAME(((const double[]){b[0].mass, b[0].start, b[0].rate, b[0].stiffness, b[0].rest, b[0].damping}), 6, 2.5, 0.5,
+         -0.25, 7, 0.75, 0.0625);
     SAME(b[1].at, 3, 0, 0, 0);
     SAME(b[1].axis, 3, 1, 0, 0);
     SAME(b[2].at, 3, 1, 0, 0);
     SAME(b[1].inertia, 6, 0, 0, 0, 0, 0, 0);
-    SAME(((const double[]){b[1].mass, b[1].start, b[1].rate, b[1].stiffness, b[1].rest, b[1].damping}), 6, 0, 0, 0, 0, 0, 0);
+    SAME(((const double[]){b[1].mass, b[1].start, b[1].rate, b[1].stiffness, b[1].rest, b[1].damping}), 6, 0, 0, 0, 0,
+         0, 0);
     HAS_VERTICES(0, 8, 0, 1, 7, 8, 14, 15, 21, 22);
     HAS_VERTICES(1, 8, 2, 3, 9, 10, 16, 17, 23, 24);
     HAS_VERTICES(2, 5, 5, 6, 12, 13, 26);
     HAS_VERTICES(3, 0, 0);
-    CHECK(f.springs[0].bone == 2 && f.springs[0].stiffness == 40 && f.springs[0].count == 1 && f.springs[0].time[0] == 0 && !f.paths[0], "spring 0");
+    CHECK(f.springs[0].bone == 2 && f.springs[0].stiffness == 40 && f.springs[0].count == 1 &&
+              f.springs[0].time[0] == 0 && !f.paths[0],
+          "spring 0");
     SAME(f.springs[0].at, 3, 0.5, 0.25, 0.125);
     SAME(f.springs[0].anchor, 3, 7, 8, 9);
     CHECK(f.springs[1].bone == 0 && f.springs[1].stiffness == 0 && f.springs[1].count == 0, "spring 1");
@@ -97,17 +108,21 @@ static void every_key(void)
     /* and the library takes it */
     sp_skeleton *s = NULL;
     double mass[28] = {0};
-    CHECK_OK(sp_skeleton_new(&context, mesh.vertex_count, mesh.vertices, mass, (const double[]){0, 0, -9.81}, f.bone_count, f.bones, f.spring_count, f.springs, &s));
+    CHECK_OK(sp_skeleton_new(&context, mesh.vertex_count, mesh.vertices, mass, (const double[]){0, 0, -9.81},
+                             f.bone_count, f.bones, f.spring_count, f.springs, &s));
     sp_skeleton_free(s);
     sp_skeleton_file_free(&f);
     CHECK(!f.bones && !f.pool.first, "freed");
 }
 
-/* Regions by number, several, overlapping with vertices and box of the same bone; a mark before the text; no springs. */
+/* Regions by number, several, overlapping with vertices and box of the same bone; a mark before the text; no springs.
+ */
 static void selections(void)
 {
     sp_skeleton_file f;
-    CHECK_OK(parse("\xef\xbb\xbf{'bones': [{'name': 'b', 'joint': 'prismatic', 'axis': [1, 0, 0], 'regions': [3, 'foot', 1], 'vertices': [27], 'box': [[0, 0, 0], [1, 0, 0]]}]}", "", &f));
+    CHECK_OK(parse("\xef\xbb\xbf{'bones': [{'name': 'b', 'joint': 'prismatic', 'axis': [1, 0, 0], 'regions': [3, "
+                   "'foot', 1], 'vertices': [27], 'box': [[0, 0, 0], [1, 0, 0]]}]}",
+                   "", &f));
     CHECK(f.bone_count == 1 && f.spring_count == 0, "counts");
     HAS_VERTICES(0, 25, 0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25, 26, 27);
     sp_skeleton_file_free(&f);
@@ -121,7 +136,8 @@ static void refuse(int line, const char *message, const edit *edits)
     sp_skeleton_file f;
     context.message[0] = 0;
     const int status = sp_skeleton_file_parse(&context, text, (int64_t)strlen(text), "", &mesh, &f);
-    CHECK(status == SP_INPUT && !strcmp(context.message, message), "line %d: status %d, \"%s\", expected \"%s\"", line, status, context.message, message);
+    CHECK(status == SP_INPUT && !strcmp(context.message, message), "line %d: status %d, \"%s\", expected \"%s\"", line,
+          status, context.message, message);
     CHECK(!f.pool.first && !f.bones && !f.springs, "line %d: something is left", line);
     sp_skeleton_file_free(&f);
     free(text);
@@ -135,16 +151,21 @@ static void bones_refused(void)
     REFUSE("bones: an object, expected an array", {"bones", "{}"});
     REFUSE("bones[1]: a number, expected an object", {"bones[1]", "1"});
     REFUSE("gravity: unknown key, expected one of bones, springs", {"gravity", "[0, 0, 1]"});
-    REFUSE("bones[3].weight: unknown key, expected one of joint, name, parent, at, axis, mass, centre, inertia, start, rate, stiffness, rest, damping, regions, vertices, box", {"bones[3].weight", "1"});
+    REFUSE("bones[3].weight: unknown key, expected one of joint, name, parent, at, axis, mass, centre, inertia, start, "
+           "rate, stiffness, rest, damping, regions, vertices, box",
+           {"bones[3].weight", "1"});
     REFUSE("bones[0].joint: it is missing", {"bones[0].joint", ""});
     REFUSE("bones[0].joint: \"ball\" is none of revolute, prismatic", {"bones[0].joint", "'ball'"});
     REFUSE("bones[0].name: it is missing", {"bones[0].name", ""});
     REFUSE("bones[0].name: \"a b\" is no name: expected 1 to 63 of A-Z a-z 0-9 _ . -", {"bones[0].name", "'a b'"});
     REFUSE("bones[0].name: a number, expected a name", {"bones[0].name", "1"});
     REFUSE("bones[3].name: \"shin\" stands twice", {"bones[3].name", "'shin'"});
-    REFUSE("bones[1].parent: \"foot\" is no bone before this one, expected one of thigh", {"bones[1].parent", "'foot'"});
-    REFUSE("bones[1].parent: \"shin\" is no bone before this one, expected one of thigh", {"bones[1].parent", "'shin'"});
-    REFUSE("bones[0].parent: \"shin\" is no bone before this one, expected none, as there is none", {"bones[0].parent", "'shin'"});
+    REFUSE("bones[1].parent: \"foot\" is no bone before this one, expected one of thigh",
+           {"bones[1].parent", "'foot'"});
+    REFUSE("bones[1].parent: \"shin\" is no bone before this one, expected one of thigh",
+           {"bones[1].parent", "'shin'"});
+    REFUSE("bones[0].parent: \"shin\" is no bone before this one, expected none, as there is none",
+           {"bones[0].parent", "'shin'"});
     REFUSE("bones[1].parent: null, expected a name", {"bones[1].parent", "null"});
     REFUSE("bones[0].at: it is missing, a joint that turns has a place", {"bones[0].at", ""});
     REFUSE("bones[0].at: 2 values, expected 3 numbers", {"bones[0].at", "[1, 2]"});
@@ -154,7 +175,8 @@ static void bones_refused(void)
     REFUSE("bones[2].mass: it needs centre beside it", {"bones[2].centre", ""});
     REFUSE("bones[2].centre: it needs mass beside it", {"bones[2].mass", ""});
     REFUSE("bones[1].inertia: it needs mass beside it", {"bones[1].inertia", "[1, 1, 1, 0, 0, 0]"});
-    REFUSE("bones[0].inertia: it is not positive semidefinite", {"bones[0].inertia", "[2, 3, 4, 0, 0, 2.5]"}); /* 2·3 < 2.5² */
+    REFUSE("bones[0].inertia: it is not positive semidefinite",
+           {"bones[0].inertia", "[2, 3, 4, 0, 0, 2.5]"}); /* 2·3 < 2.5² */
     REFUSE("bones[0].stiffness: -1 N m/rad or N/m, expected at least 0", {"bones[0].stiffness", "-1"});
     REFUSE("bones[0].rest: it needs stiffness beside it", {"bones[0].stiffness", ""});
     REFUSE("bones[0].damping: -2 N m s or N s/m, expected at least 0", {"bones[0].damping", "-2"});
@@ -173,7 +195,8 @@ static void vertices_refused(void)
 {
     REFUSE("bones[0].regions: a string, expected an array", {"bones[0].regions", "'thigh'"});
     REFUSE("bones[0].regions: it is empty", {"bones[0].regions", "[]"});
-    REFUSE("bones[0].regions[0]: \"knee\" is no region, expected one of thigh, flesh, shin bone, foot, nothing", {"bones[0].regions[0]", "'knee'"});
+    REFUSE("bones[0].regions[0]: \"knee\" is no region, expected one of thigh, flesh, shin bone, foot, nothing",
+           {"bones[0].regions[0]", "'knee'"});
     REFUSE("bones[0].regions[1]: 5, expected 0 to 4", {"bones[0].regions[1]", "5"});
     REFUSE("bones[0].regions[1]: 0.5, expected a whole number", {"bones[0].regions[1]", "0.5"});
     REFUSE("bones[0].regions[1]: null, expected the name or number of a region", {"bones[0].regions[1]", "null"});
@@ -188,15 +211,18 @@ static void vertices_refused(void)
     REFUSE("bones[2].box[0][2]: null, expected a number", {"bones[2].box[0][2]", "null"});
     REFUSE("bones[2].box: from 4.5 to 4 along x, expected the lower corner first", {"bones[2].box[1][0]", "4"});
     REFUSE("bones[2].box: no vertex of the mesh is in it", {"bones[2].box", "[[4.5, 0, 0], [4.75, 1, 0]]"});
-    REFUSE("bones[1].vertices[1]: vertex 8 belongs to bone shin, and to bone thigh already", {"bones[1].vertices[1]", "8"});
-    REFUSE("bones[3].regions[0]: vertex 1 belongs to bone tail, and to bone thigh already", {"bones[3].regions", "['flesh']"});
+    REFUSE("bones[1].vertices[1]: vertex 8 belongs to bone shin, and to bone thigh already",
+           {"bones[1].vertices[1]", "8"});
+    REFUSE("bones[3].regions[0]: vertex 1 belongs to bone tail, and to bone thigh already",
+           {"bones[3].regions", "['flesh']"});
     REFUSE("bones[2].box: vertex 3 belongs to bone foot, and to bone shin already", {"bones[2].box[0][0]", "2.5"});
 }
 
 static void springs_refused(void)
 {
     REFUSE("springs: it is empty", {"springs", "[]"});
-    REFUSE("springs[0].bone: \"arm\" is no bone, expected one of thigh, shin, foot, tail", {"springs[0].bone", "'arm'"});
+    REFUSE("springs[0].bone: \"arm\" is no bone, expected one of thigh, shin, foot, tail",
+           {"springs[0].bone", "'arm'"});
     REFUSE("springs[0].bone: it is missing", {"springs[0].bone", ""});
     REFUSE("springs[0].at: it is missing", {"springs[0].at", ""});
     REFUSE("springs[0].stiffness: it is missing", {"springs[0].stiffness", ""});
@@ -204,7 +230,8 @@ static void springs_refused(void)
     REFUSE("springs[0]: none of anchor, path is there", {"springs[0].anchor", ""});
     REFUSE("springs[0]: anchor and path are there, expected at most one of anchor, path", {"springs[0].path", "'x'"});
     REFUSE("springs[1].path: \"\", expected the name of a file", {"springs[1].path", "''"});
-    REFUSE("springs[0].length: unknown key, expected one of bone, at, stiffness, anchor, path", {"springs[0].length", "1"});
+    REFUSE("springs[0].length: unknown key, expected one of bone, at, stiffness, anchor, path",
+           {"springs[0].length", "1"});
 }
 
 /* Cut anywhere, and each byte replaced: it is read or refused, with a reason. */
@@ -212,16 +239,20 @@ static void hostile(void)
 {
     static const char others[] = "\0\"[]{},:-0e.\\\xff ";
     sp_skeleton_file f;
-    CHECK(parse("[1]", "", &f) == SP_INPUT && !strcmp(context.message, "an array, expected an object"), "%s", context.message);
-    CHECK(parse("{'bones': 1, 'bones': 2}", "", &f) == SP_INPUT && !strncmp(context.message, "line 1, column ", 15), "%s", context.message);
-    CHECK(parse("{'bones': [{'rate': 1e999}]}", "", &f) == SP_INPUT && !strncmp(context.message, "line 1, column ", 15), "%s", context.message);
+    CHECK(parse("[1]", "", &f) == SP_INPUT && !strcmp(context.message, "an array, expected an object"), "%s",
+          context.message);
+    CHECK(parse("{'bones': 1, 'bones': 2}", "", &f) == SP_INPUT && !strncmp(context.message, "line 1, column ", 15),
+          "%s", context.message);
+    CHECK(parse("{'bones': [{'rate': 1e999}]}", "", &f) == SP_INPUT && !strncmp(context.message, "line 1, column ", 15),
+          "%s", context.message);
     char *good = quoted(full);
     const size_t length = strlen(good);
     for (size_t cut = 0; cut < length; cut++) {
         char *text = malloc(cut + 1); /* a block of exactly that size, so that a sanitizer sees every byte too many */
         memcpy(text + 1, good, cut);
         const int status = sp_skeleton_file_parse(&context, text + 1, (int64_t)cut, "", &mesh, &f);
-        CHECK(status == SP_INPUT && !f.pool.first && !strncmp(context.message, "line ", 5), "cut at %zu: status %d, %s", cut, status, context.message);
+        CHECK(status == SP_INPUT && !f.pool.first && !strncmp(context.message, "line ", 5), "cut at %zu: status %d, %s",
+              cut, status, context.message);
         free(text);
     }
     for (size_t at = 0; at < length; at++)
@@ -230,7 +261,8 @@ static void hostile(void)
             good[at] = others[k];
             context.message[0] = 0;
             const int status = sp_skeleton_file_parse(&context, good, (int64_t)length, "", &mesh, &f);
-            CHECK(status == SP_OK || (status == SP_INPUT && context.message[0]), "byte %zu, \"%c\": status %d", at, others[k], status);
+            CHECK(status == SP_OK || (status == SP_INPUT && context.message[0]), "byte %zu, \"%c\": status %d", at,
+                  others[k], status);
             sp_skeleton_file_free(&f);
             good[at] = kept;
         }
@@ -268,7 +300,8 @@ static void pages(void)
     arm.vertices[3 * 3 + 2] = -0.28; /* one of the ulna's, in its box: only the reader looks at this mesh */
     arm.vertices[3 * 3] = 0;
     CHECK_OK(sp_skeleton_file_parse(&context, example, (int64_t)strlen(example), "", &arm, &f));
-    CHECK(f.bone_count == 2 && f.spring_count == 1 && f.bones[0].vertex_count == 8 && f.bones[1].vertex_count == 8, "%lld bones", (long long)f.bone_count);
+    CHECK(f.bone_count == 2 && f.spring_count == 1 && f.bones[0].vertex_count == 8 && f.bones[1].vertex_count == 8,
+          "%lld bones", (long long)f.bone_count);
     sp_skeleton_file_free(&f);
     sp_mesh_free(&arm);
     free(example);

@@ -1,4 +1,5 @@
-/* Bases from sketches: thinning out samples by their distance, equilibria under many loads, the pieces of a recording. */
+/* Bases from sketches: thinning out samples by their distance, equilibria under many loads, the pieces of a recording.
+ */
 #include "basis/sketch.h"
 #include "assembly/elastic.h"
 #include "bodies.h"
@@ -36,11 +37,13 @@ static int64_t separate(int64_t count, const double *point, double separation, i
     return kept_count;
 }
 
-static void check_kept(const char *what, int64_t count, const int64_t *kept, int64_t expected_count, const int64_t *expected)
+static void check_kept(const char *what, int64_t count, const int64_t *kept, int64_t expected_count,
+                       const int64_t *expected)
 {
     CHECK(count == expected_count, "%s: %lld kept", what, (long long)count);
     for (int64_t i = 0; i < count && i < expected_count; i++)
-        CHECK(kept[i] == expected[i], "%s: number %lld is %lld, not %lld", what, (long long)i, (long long)kept[i], (long long)expected[i]);
+        CHECK(kept[i] == expected[i], "%s: number %lld is %lld, not %lld", what, (long long)i, (long long)kept[i],
+              (long long)expected[i]);
 }
 
 static void the_densest_goes_first(void)
@@ -49,8 +52,8 @@ static void the_densest_goes_first(void)
     /* three in a row, 0.8 apart: the middle one has two close neighbours */
     count = separate(3, (double[]){5, 0, 5.8, 0, 6.6, 0}, 1, 0, kept);
     check_kept("a row", count, kept, 2, (int64_t[]){0, 2});
-    /* a cluster of four around (5, 0) and a point 0.9 from its rightmost: the cluster thins out, not the lonely one. The centre goes
-     * first, then the rest of the cluster but one */
+    /* a cluster of four around (5, 0) and a point 0.9 from its rightmost: the cluster thins out, not the lonely one.
+     * The centre goes first, then the rest of the cluster but one */
     count = separate(6, (double[]){5, 0, 5.1, 0, 4.9, 0, 5, 0.1, 5, -0.1, 6, 0}, 1, 0, kept);
     CHECK(count == 2 && kept[1] == 5, "%lld kept, the last %lld", (long long)count, (long long)kept[count - 1]);
     CHECK(kept[0] != 0, "the densest one stayed");
@@ -82,8 +85,8 @@ static void what_lost_its_neighbours_comes_back(void)
         int64_t count = separate(n, point, 1, 0, kept);
         for (int64_t k = 0; k + 1 < count;
              k++) /* neighbours in a row may be 2 or 3 places apart: 1.2 and 1.8; 4 would leave room for one between */
-            CHECK(kept[k + 1] - kept[k] == 2 || kept[k + 1] - kept[k] == 3, "%d in a row: %lld and %lld are neighbours", n,
-                  (long long)kept[k], (long long)kept[k + 1]);
+            CHECK(kept[k + 1] - kept[k] == 2 || kept[k + 1] - kept[k] == 3, "%d in a row: %lld and %lld are neighbours",
+                  n, (long long)kept[k], (long long)kept[k + 1]);
         CHECK(count > 0 && kept[0] <= 1 && kept[count - 1] >= n - 2, "%d in a row: an end is empty", n);
     }
 }
@@ -102,13 +105,16 @@ static void separation_of_random_points(void)
             double nearest = hypot(point[2 * i], point[2 * i + 1]);
             for (int64_t j = 0; j < count; j++)
                 if (kept[j] != i)
-                    nearest = fmin(nearest, hypot(point[2 * i] - point[2 * kept[j]], point[2 * i + 1] - point[2 * kept[j] + 1]));
-            CHECK(is_kept ? nearest >= separation : nearest < separation, "separation %g: sample %lld, %s, is %g from the nearest kept one",
-                  separation, (long long)i, is_kept ? "kept" : "left out", nearest);
+                    nearest = fmin(nearest,
+                                   hypot(point[2 * i] - point[2 * kept[j]], point[2 * i + 1] - point[2 * kept[j] + 1]));
+            CHECK(is_kept ? nearest >= separation : nearest < separation,
+                  "separation %g: sample %lld, %s, is %g from the nearest kept one", separation, (long long)i,
+                  is_kept ? "kept" : "left out", nearest);
             k += is_kept;
         }
         int64_t second = separate(MOST, point, separation, 0, again);
-        CHECK(second == count && !memcmp(kept, again, (size_t)count * 8), "separation %g: a second run chose others", separation);
+        CHECK(second == count && !memcmp(kept, again, (size_t)count * 8), "separation %g: a second run chose others",
+              separation);
         NOTE("separation %g keeps %lld of %d", separation, (long long)count, MOST);
     }
 }
@@ -116,21 +122,23 @@ static void separation_of_random_points(void)
 static void the_farthest_ones(void)
 {
     int64_t kept[MOST];
-    /* on a line from rest: 10 is the farthest, then 5 (5 from both), then 2.4 (2.4 from rest), then 7.5 comes before 2.4: 2.5 */
+    /* on a line from rest: 10 is the farthest, then 5 (5 from both), then 2.4 (2.4 from rest), then 7.5 comes
+     * before 2.4: 2.5 */
     const double point[] = {10, 0, 2.4, 0, 5, 0, 7.5, 0, 9.9, 0};
     check_kept("one", separate(5, point, 0, 1, kept), kept, 1, (int64_t[]){0});
     check_kept("two", separate(5, point, 0, 2, kept), kept, 2, (int64_t[]){0, 2});
     check_kept("three", separate(5, point, 0, 3, kept), kept, 3, (int64_t[]){0, 2, 3});
     check_kept("four", separate(5, point, 0, 4, kept), kept, 4, (int64_t[]){0, 1, 2, 3});
     check_kept("all", separate(5, point, 0, 9, kept), kept, 5, (int64_t[]){0, 1, 2, 3, 4});
-    check_kept("apart, then two", separate(5, point, 1, 2, kept), kept, 2, (int64_t[]){0, 2}); /* of 10 and 9.9 the earlier one stays */
+    check_kept("apart, then two", separate(5, point, 1, 2, kept), kept, 2,
+               (int64_t[]){0, 2}); /* of 10 and 9.9 the earlier one stays */
 }
 
 static void distances_in_the_mass(void)
 {
     enum { ROWS = 150, COUNT = 130 };
-    double *A = malloc(sizeof(double) * ROWS * COUNT), *distance = malloc(sizeof(double) * (COUNT + 1) * (COUNT + 1)), diagonal[ROWS],
-           *first = NULL;
+    double *A = malloc(sizeof(double) * ROWS * COUNT), *distance = malloc(sizeof(double) * (COUNT + 1) * (COUNT + 1)),
+           diagonal[ROWS], *first = NULL;
     random_field(ROWS * COUNT, 5, A);
     for (int i = 0; i < ROWS; i++)
         diagonal[i] = 1 + i % 7;
@@ -149,16 +157,19 @@ static void distances_in_the_mass(void)
                 worst = fmax(worst, fabs(distance[i * (COUNT + 1) + j] - sqrt(square)));
             }
         CHECK(worst < 1e-6, "off by %.1e of some 15", worst); /* √(rounding of squares of 200) for the equal ones */
-        CHECK(distance[3 * (COUNT + 1) + 3] == 0 && distance[3 * (COUNT + 1) + 9] == distance[9 * (COUNT + 1) + 3], "diagonal or symmetry");
+        CHECK(distance[3 * (COUNT + 1) + 3] == 0 && distance[3 * (COUNT + 1) + 9] == distance[9 * (COUNT + 1) + 3],
+              "diagonal or symmetry");
         if (!first) {
             first = malloc(sizeof(double) * (COUNT + 1) * (COUNT + 1));
             memcpy(first, distance, sizeof(double) * (COUNT + 1) * (COUNT + 1));
         }
-        CHECK(!memcmp(first, distance, sizeof(double) * (COUNT + 1) * (COUNT + 1)), "%d threads: other bytes", context.threads);
+        CHECK(!memcmp(first, distance, sizeof(double) * (COUNT + 1) * (COUNT + 1)), "%d threads: other bytes",
+              context.threads);
     }
     context.threads = 1;
     A[7] = NAN;
-    CHECK(sp_mass_distances(&context, &metric, COUNT, A, distance) == SP_NUMERICAL, "a column that is not a number passed");
+    CHECK(sp_mass_distances(&context, &metric, COUNT, A, distance) == SP_NUMERICAL,
+          "a column that is not a number passed");
     free(first);
     free(distance);
     free(A);
@@ -223,8 +234,8 @@ static void small_loads_respond_linearly(void)
     make_cantilever(&c);
     sp_equilibrium *equilibrium;
     CHECK_OK(sp_equilibrium_new(&context, &c.system, 1e-13, 0, &equilibrium));
-    double *zero = calloc((size_t)c.n, 8), *load = calloc((size_t)c.n, 8), *u = calloc((size_t)c.n, 8), *q = calloc((size_t)c.n, 8),
-           error[3];
+    double *zero = calloc((size_t)c.n, 8), *load = calloc((size_t)c.n, 8), *u = calloc((size_t)c.n, 8),
+           *q = calloc((size_t)c.n, 8), error[3];
     for (int s = 0; s < 3; s++) {
         sp_equilibrium_report report;
         double scale = 40 * pow(0.5, s), largest = 0;
@@ -276,11 +287,12 @@ static void large_loads_are_balanced_from_anywhere(void)
         const double *from = l ? q + (l - 1) * c.n : zero, *from_load = l ? load + (l - 1) * c.n : zero;
         tip_load(&c, force[l][0], force[l][1], force[l][2], load + l * c.n);
         CHECK_OK(sp_equilibrium_find(equilibrium, from, from_load, load + l * c.n, q + l * c.n, &report));
-        NOTE("load %d: %lld steps, %lld iterations, %lld factorizations", l, (long long)report.load_steps, (long long)report.iterations,
-             (long long)report.factorizations);
+        NOTE("load %d: %lld steps, %lld iterations, %lld factorizations", l, (long long)report.load_steps,
+             (long long)report.iterations, (long long)report.factorizations);
         if (l < 3) {
             double off = imbalance(&c, q + l * c.n, load + l * c.n);
-            CHECK(off <= 1e-9 && fabs(off - report.residual) <= 1e-12, "residual %.1e, reported %.1e", off, report.residual);
+            CHECK(off <= 1e-9 && fabs(off - report.residual) <= 1e-12, "residual %.1e, reported %.1e", off,
+                  report.residual);
             CHECK(report.factorizations <= report.iterations && report.load_steps >= 1, "counts");
         }
     }
@@ -326,8 +338,8 @@ static void responses_of_many_columns(void)
     cantilever c;
     make_cantilever(&c);
     int64_t rows = 3 * c.mesh.vertex_count;
-    double *F = malloc((size_t)(c.n * COLUMNS) * 8), *X = malloc((size_t)(c.n * COLUMNS) * 8), *u = calloc((size_t)rows, 8),
-           *f = malloc((size_t)rows * 8), *v = calloc((size_t)rows, 8);
+    double *F = malloc((size_t)(c.n * COLUMNS) * 8), *X = malloc((size_t)(c.n * COLUMNS) * 8),
+           *u = calloc((size_t)rows, 8), *f = malloc((size_t)rows * 8), *v = calloc((size_t)rows, 8);
     random_field(c.n * COLUMNS, 21, F);
     CHECK_OK(sp_full_system_respond(&c.system, COLUMNS, F, X));
     double off = 0;
@@ -355,7 +367,11 @@ static void pieces(void)
     sp_load loads[] = {
         {.start = 0.2, .end = 0.5, .kind = SP_LOAD_VERTEX, .id = 26, .force = {1, 0, 0}},
         {.start = 0.4, .end = 0.7, .kind = SP_LOAD_VERTEX, .id = 26, .force = {0, 2, 0}},
-        {.start = 0.1 + 0.2 + 0.4, .end = 0.9, .kind = SP_LOAD_VERTEX, .id = 26, .force = {0, 0, 4}}, /* 0.7 and a bit of rounding */
+        {.start = 0.1 + 0.2 + 0.4,
+         .end = 0.9,
+         .kind = SP_LOAD_VERTEX,
+         .id = 26,
+         .force = {0, 0, 4}}, /* 0.7 and a bit of rounding */
         {.start = 1.5, .end = INFINITY, .kind = SP_LOAD_VERTEX, .id = 26, .force = {8, 0, 0}},
     };
     static const double expected[][5] = {
@@ -374,7 +390,8 @@ static void pieces(void)
         CHECK_OK(sp_loading_pieces(&context, &loading, kind, &pool, &count, &time));
         CHECK(count == want_count + kind, "%lld pieces", (long long)count); /* of seconds one more, behind 1.5 s */
         for (int64_t k = 0; k < want_count && k < count; k++) {
-            CHECK(fabs(time[2 * k] - want[k][0]) < 1e-12 && (time[2 * k + 1] == want[k][1] || fabs(time[2 * k + 1] - want[k][1]) < 1e-12),
+            CHECK(fabs(time[2 * k] - want[k][0]) < 1e-12 &&
+                      (time[2 * k + 1] == want[k][1] || fabs(time[2 * k + 1] - want[k][1]) < 1e-12),
                   "piece %lld: %g to %g", (long long)k, time[2 * k], time[2 * k + 1]);
             forcing.mean(forcing.self, time[2 * k], time[2 * k + 1], f);
             for (int i = 0; i < 3; i++)

@@ -1,4 +1,5 @@
-/* How systems of the full mesh are solved with: motions by every solver are the same, iterative ones stop where they may, a factor is kept while it pays. */
+/* How systems of the full mesh are solved with: motions by every solver are the same, iterative ones stop where they
+ * may, a factor is kept while it pays. */
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "dynamics/integrate.h"
@@ -17,7 +18,8 @@ typedef struct bar {
     double *weight; /* [n] */
 } bar;
 
-/* 1.2 m long, as many edges of 0.1 m wide and high, held at one end; hexahedra, or tetrahedra where the law is not StVK. */
+/* 1.2 m long, as many edges of 0.1 m wide and high, held at one end; hexahedra, or tetrahedra where the law is not
+ * StVK. */
 static void make_bar(int width, enum sp_law law, double young, bar *b)
 {
     sp_mesh box;
@@ -34,7 +36,8 @@ static void make_bar(int width, enum sp_law law, double young, bar *b)
     b->mesh.materials[0].young = young;
     b->mesh.materials[0].poisson = 0.4;
     CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
-    CHECK_OK(sp_mesh_fix_list(&context, &b->mesh, 1, (int64_t[]){b->mesh.vertex_count - 1}, 4)); /* and one vertex in z alone */
+    CHECK_OK(sp_mesh_fix_list(&context, &b->mesh, 1, (int64_t[]){b->mesh.vertex_count - 1},
+                              4)); /* and one vertex in z alone */
     CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
     CHECK_OK(sp_full_system_new(&context, &b->body, false, false, NULL, &b->system));
     double *g = calloc((size_t)b->system.n, 8);
@@ -74,7 +77,8 @@ static double *swing(bar *b, enum sp_integrator_kind kind, int64_t *iterations)
     enum { STEPS = 6 };
     sp_forcing forcing = {.self = b, .mean = gravity};
     sp_integrator *it;
-    const sp_integrator_parameters p = {.kind = kind, .step = 0.02, .beta = kind == SP_NEWMARK ? 0.25 : 1, .gamma = 0.5};
+    const sp_integrator_parameters p = {
+        .kind = kind, .step = 0.02, .beta = kind == SP_NEWMARK ? 0.25 : 1, .gamma = 0.5};
     double *q = malloc((size_t)b->system.n * 8);
     CHECK_OK(sp_integrator_new(&context, &b->system, &forcing, &p, NULL, NULL, &it));
     for (int s = 0; s < STEPS; s++)
@@ -85,7 +89,8 @@ static double *swing(bar *b, enum sp_integrator_kind kind, int64_t *iterations)
     return q;
 }
 
-/* Newton's method ends at the same residual whatever solves its systems, looser ones on the way there; without it the solver's own tolerance is what is left. */
+/* Newton's method ends at the same residual whatever solves its systems, looser ones on the way there; without it the
+ * solver's own tolerance is what is left. */
 static void same_motion(void)
 {
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_EULER, SP_LINEAR_EULER, SP_ENERGY, SP_STATIC};
@@ -105,17 +110,20 @@ static void same_motion(void)
                 CHECK_OK(sp_full_system_solver(&b.system, (enum sp_solver)s, kinds[k] == SP_LINEAR_EULER ? 1e-12 : 0));
                 q[s] = swing(&b, kinds[k], &iterations);
                 sp_full_system_solves(&b.system, &solves, &products, &factorizations);
-                CHECK(s == SP_SOLVER_DIRECT ? solves == 0 && factorizations > 0 : solves >= iterations, "%lld solves, %lld factorizations in %lld iterations", (long long)solves,
+                CHECK(s == SP_SOLVER_DIRECT ? solves == 0 && factorizations > 0 : solves >= iterations,
+                      "%lld solves, %lld factorizations in %lld iterations", (long long)solves,
                       (long long)factorizations, (long long)iterations);
                 CHECK(s != SP_SOLVER_JACOBI || factorizations == 0, "%lld factorizations", (long long)factorizations);
                 all[s] += factorizations;
-                if (s == SP_SOLVER_JACOBI && kinds[k] == SP_NEWMARK) { /* the same number of times as far as without being told what is enough */
+                if (s == SP_SOLVER_JACOBI &&
+                    kinds[k] == SP_NEWMARK) { /* the same number of times as far as without being told what is enough */
                     double *once = calloc((size_t)n, 8);
                     int64_t before = products;
                     CHECK_OK(b.system.matrix_solve(b.system.self, b.weight, once));
                     sp_full_system_solves(&b.system, &solves, &products, &factorizations);
                     whole = (products - before) * (solves - 1);
-                    CHECK(before < 0.7 * (double)whole, "%lld products, and %lld were each to 1e-8", (long long)before, (long long)whole);
+                    CHECK(before < 0.7 * (double)whole, "%lld products, and %lld were each to 1e-8", (long long)before,
+                          (long long)whole);
                     free(once);
                 }
                 free_bar(&b);
@@ -124,13 +132,16 @@ static void same_motion(void)
                 double off = 0;
                 for (int64_t i = 0; i < n; i++)
                     off = fmax(off, fabs(q[s][i] - q[0][i]));
-                CHECK(off < 1e-7 * size(n, q[0]), "law %d, integrator %d, solver %d: off by %g of %g m", l, kinds[k], s, off, size(n, q[0]));
+                CHECK(off < 1e-7 * size(n, q[0]), "law %d, integrator %d, solver %d: off by %g of %g m", l, kinds[k], s,
+                      off, size(n, q[0]));
             }
             for (int s = 0; s < 3; s++)
                 free(q[s]);
         }
-    CHECK(all[SP_SOLVER_REUSED] < all[SP_SOLVER_DIRECT] / 2, "%lld factorizations, directly %lld", (long long)all[SP_SOLVER_REUSED], (long long)all[SP_SOLVER_DIRECT]);
-    NOTE("factorizations: reused %lld, direct %lld", (long long)all[SP_SOLVER_REUSED], (long long)all[SP_SOLVER_DIRECT]);
+    CHECK(all[SP_SOLVER_REUSED] < all[SP_SOLVER_DIRECT] / 2, "%lld factorizations, directly %lld",
+          (long long)all[SP_SOLVER_REUSED], (long long)all[SP_SOLVER_DIRECT]);
+    NOTE("factorizations: reused %lld, direct %lld", (long long)all[SP_SOLVER_REUSED],
+         (long long)all[SP_SOLVER_DIRECT]);
 }
 
 /* ‖b − S x‖ / ‖b‖ with S = m M + K(q), entry by entry. */
@@ -151,7 +162,8 @@ static double residual(const bar *other, double m, const double *q, const double
 
 static void stops_where_it_may(void)
 {
-    static const double asked[] = {0.1, 1e-3, 1e-6, 0, 1e-13}; /* 0: what the system is set to; nor does it go farther than that */
+    static const double asked[] = {0.1, 1e-3, 1e-6, 0,
+                                   1e-13}; /* 0: what the system is set to; nor does it go farther than that */
     for (int s = SP_SOLVER_JACOBI; s <= SP_SOLVER_REUSED; s++) {
         bar b, other;
         make_bar(3, SP_LAW_STABLE_NEO_HOOKEAN, 4e5, &b);
@@ -175,7 +187,8 @@ static void stops_where_it_may(void)
                 const bool kept = round == 1 && factorizations == 1;
                 const double left = residual(&other, 1e3, q, f, x);
                 CHECK(left <= 1.001 * tolerance, "solver %d: %g of %g is left", s, left, tolerance);
-                CHECK((s == SP_SOLVER_REUSED && !kept) || left > 1e-3 * tolerance, "solver %d went as far as %g of %g", s, left, tolerance);
+                CHECK((s == SP_SOLVER_REUSED && !kept) || left > 1e-3 * tolerance, "solver %d went as far as %g of %g",
+                      s, left, tolerance);
             }
             for (int64_t i = 0; i < n; i++) {
                 const double along = b.mesh.vertices[b.body.free[i] / 3 * 3];
@@ -215,7 +228,8 @@ static void precondition(void *self, const double *x, double *y)
     CHECK_OK(sp_cholesky_solve(((const pair *)self)->factor, 1, x, y));
 }
 
-/* What the library spends on a matrix that drifts away from its factor is close to the least that any choice of factorizations would take, found by trying all. */
+/* What the library spends on a matrix that drifts away from its factor is close to the least that any choice of
+ * factorizations would take, found by trying all. */
 static void a_factor_is_kept_while_it_pays(void)
 {
     bar b, other;
@@ -264,7 +278,8 @@ static void a_factor_is_kept_while_it_pays(void)
             least[j + 1] = fmin(least[j + 1], cost);
         }
     }
-    NOTE("a factorization is worth %.1f products; %lld of them and %lld products: %.0f, at best %.0f", worth, (long long)factorizations, (long long)products, chosen, least[DRIFT]);
+    NOTE("a factorization is worth %.1f products; %lld of them and %lld products: %.0f, at best %.0f", worth,
+         (long long)factorizations, (long long)products, chosen, least[DRIFT]);
     CHECK(factorizations > 2 && factorizations < DRIFT / 2, "%lld factorizations", (long long)factorizations);
     CHECK(chosen >= least[DRIFT] && chosen < 1.15 * least[DRIFT], "%g, at best %g", chosen, least[DRIFT]);
     /* a matrix that stays */
@@ -276,7 +291,8 @@ static void a_factor_is_kept_while_it_pays(void)
     }
     int64_t more;
     sp_full_system_solves(&b.system, &solves, &products, &more);
-    CHECK(more <= factorizations + 1, "%lld more factorizations of a matrix that stays", (long long)(more - factorizations));
+    CHECK(more <= factorizations + 1, "%lld more factorizations of a matrix that stays",
+          (long long)(more - factorizations));
     sp_cholesky_free(p.factor);
     sp_sparse_free(&S);
     sp_pool_free(&pool);
@@ -285,7 +301,8 @@ static void a_factor_is_kept_while_it_pays(void)
     free_bar(&other);
 }
 
-/* A x − b for many right sides beside each other, in every way they can be divided, and the same bytes for any number of threads. */
+/* A x − b for many right sides beside each other, in every way they can be divided, and the same bytes for any number
+ * of threads. */
 static void many_right_sides(void)
 {
     enum { MOST = 55 };
@@ -296,7 +313,8 @@ static void many_right_sides(void)
     int64_t n = b.body.dof_count, *node = calloc((size_t)n, 8);
     CHECK_OK(sp_elastic_stiffness(&context, &b.body, &K));
     sp_body_nodes(&b.body, node);
-    double *right = sp_pool_raw(&pool, n * MOST, 8), *x = sp_pool_raw(&pool, n * MOST, 8), *first = sp_pool_raw(&pool, n * MOST, 8), *product = sp_pool_raw(&pool, n * MOST, 8);
+    double *right = sp_pool_raw(&pool, n * MOST, 8), *x = sp_pool_raw(&pool, n * MOST, 8),
+           *first = sp_pool_raw(&pool, n * MOST, 8), *product = sp_pool_raw(&pool, n * MOST, 8);
     for (int64_t i = 0; i < n * MOST; i++)
         right[i] = sp_random_uniform(4, 1, (uint64_t)i) - 0.5;
     for (int threads = 1; threads <= 3; threads++) {

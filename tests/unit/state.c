@@ -1,4 +1,5 @@
-/* State that is saved and loaded: what goes in comes out, and a motion that goes on in objects made anew is the one that nobody interrupted. */
+/* State that is saved and loaded: what goes in comes out, and a motion that goes on in objects made anew is the one
+ * that nobody interrupted. */
 #include "base/state.h"
 #include "bodies.h"
 #include "dynamics/integrate.h"
@@ -36,8 +37,11 @@ static void in_and_out(void)
     sp_state loaded = {.loading = true, .data = saved.data};
     CHECK(sp_list_add(&b.list, 9, sizeof(int32_t)) != NULL, "memory");
     visit(&b, &loaded);
-    CHECK(!loaded.failed && loaded.at == saved.data.count / 2, "%lld of %lld bytes", (long long)loaded.at, (long long)saved.data.count);
-    CHECK(b.number == -7 && memcmp(a.x, b.x, sizeof a.x) == 0 && b.list.count == 3 && memcmp(a.list.data, b.list.data, 12) == 0, "other values");
+    CHECK(!loaded.failed && loaded.at == saved.data.count / 2, "%lld of %lld bytes", (long long)loaded.at,
+          (long long)saved.data.count);
+    CHECK(b.number == -7 && memcmp(a.x, b.x, sizeof a.x) == 0 && b.list.count == 3 &&
+              memcmp(a.list.data, b.list.data, 12) == 0,
+          "other values");
     for (int64_t count = 0; count < saved.data.count / 2; count++) { /* cut anywhere */
         loaded = (sp_state){.loading = true, .data = {.data = saved.data.data, .count = count}};
         visit(&b, &loaded);
@@ -60,7 +64,14 @@ static const char *const model_name[] = {"full", "linear", "full, reused", "line
 static const sp_load loads[] = {
     {.start = 0, .end = 1, .kind = SP_LOAD_ALL, .id = -1, .force = {3, -40, 15}},
     {.start = 0.02, .end = 0.045, .kind = SP_LOAD_VERTEX, .id = 11, .force = {0, 30, 0}},
-    {.start = 0.01, .end = 0.03, .kind = SP_LOAD_SPRING, .id = 11, .stiffness = 500, .moving = true, .force = {0.2, 0.1, 0.1}, .anchor_end = {0.2, 0.1, 0.15}},
+    {.start = 0.01,
+     .end = 0.03,
+     .kind = SP_LOAD_SPRING,
+     .id = 11,
+     .stiffness = 500,
+     .moving = true,
+     .force = {0.2, 0.1, 0.1},
+     .anchor_end = {0.2, 0.1, 0.15}},
     {.start = 0.03, .end = 0.04, .kind = SP_LOAD_SPRING, .id = 10, .stiffness = 700, .force = {0.2, 0.1, 0.12}},
 };
 
@@ -78,7 +89,8 @@ typedef struct motion {
 static void make(int model, enum sp_integrator_kind kind, int iterations, motion *m)
 {
     int64_t added;
-    const sp_ground ground = {.normal = {0, 0, 1}, .offset = 0.01, .stiffness = 2000, .alpha = 0.1, .friction = kind == SP_BDF2 ? 0 : 0.3};
+    const sp_ground ground = {
+        .normal = {0, 0, 1}, .offset = 0.01, .stiffness = 2000, .alpha = 0.1, .friction = kind == SP_BDF2 ? 0 : 0.3};
     const bool grounded = kind != SP_ENERGY && model != LINEAR;
     make_box(2, 1, 1, 0.1, 0.01, &m->mesh);
     m->mesh.materials[0].young = 2e4;
@@ -86,18 +98,25 @@ static void make(int model, enum sp_integrator_kind kind, int iterations, motion
     CHECK_OK(sp_mesh_fix_half_space(&context, &m->mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
     CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
     if (model == WARP) {
-        CHECK_OK(sp_warp_system_new(&context, &m->body, &(sp_warp){.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR}, 0, &m->system));
+        CHECK_OK(sp_warp_system_new(&context, &m->body,
+                                    &(sp_warp){.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR}, 0, &m->system));
         CHECK_OK(sp_warp_system_grounds(&m->system, grounded, &ground));
     } else {
-        CHECK_OK(sp_full_system_new(&context, &m->body, model == LINEAR || model == LINEAR_REUSED, false, NULL, &m->system));
+        CHECK_OK(
+            sp_full_system_new(&context, &m->body, model == LINEAR || model == LINEAR_REUSED, false, NULL, &m->system));
         CHECK_OK(sp_full_system_grounds(&m->system, grounded, &ground));
         if (model == REUSED || model == LINEAR_REUSED)
             CHECK_OK(sp_full_system_solver(&m->system, SP_SOLVER_REUSED, 0));
     }
     CHECK_OK(sp_loading_new(&context, &m->body, NULL, 0, 4, loads, (double[]){0, 0, -9.81}, &m->system, &m->loading));
     m->forcing = sp_loading_forcing(&m->loading);
-    const sp_integrator_parameters p = {.kind = kind, .step = kind == SP_CENTRAL ? 0.0005 : 0.005, .beta = kind == SP_LINEAR_EULER ? 1 : 0.25, .gamma = 0.5, .damping_mass = 0.5,
-                                        .halvings = 12, .iterations = iterations};
+    const sp_integrator_parameters p = {.kind = kind,
+                                        .step = kind == SP_CENTRAL ? 0.0005 : 0.005,
+                                        .beta = kind == SP_LINEAR_EULER ? 1 : 0.25,
+                                        .gamma = 0.5,
+                                        .damping_mass = 0.5,
+                                        .halvings = 12,
+                                        .iterations = iterations};
     CHECK_OK(sp_integrator_new(&context, &m->system, &m->forcing, &p, NULL, NULL, &m->it));
 }
 
@@ -146,11 +165,13 @@ static int64_t go_on(int model, enum sp_integrator_kind kind, int iterations)
         sp_state state = {.loading = true, .data = saved[k].data}, again = {0};
         make(model, kind, iterations, &m);
         visit_motion(&m, &state);
-        CHECK(!state.failed && state.at == state.data.count, "%s: the state after step %d was not all taken", model_name[model], k);
+        CHECK(!state.failed && state.at == state.data.count, "%s: the state after step %d was not all taken",
+              model_name[model], k);
         for (int rest = k; rest < STEPS; rest++)
             CHECK_OK(sp_integrator_step(m.it));
         look(&m, &again);
-        CHECK(again.data.count == seen.data.count && memcmp(again.data.data, seen.data.data, (size_t)seen.data.count) == 0,
+        CHECK(again.data.count == seen.data.count &&
+                  memcmp(again.data.data, seen.data.data, (size_t)seen.data.count) == 0,
               "%s, integrator %d, gone on with after step %d: another motion", model_name[model], (int)kind, k);
         unmake(&m);
         sp_list_free(&again.data);

@@ -29,7 +29,8 @@ static int load(sp_context *c, void *data, int64_t row, int64_t height, int64_t 
     return SP_OK;
 }
 
-static int save(sp_context *c, void *data, int64_t row, int64_t height, int64_t first, int64_t width, const double *from)
+static int save(sp_context *c, void *data, int64_t row, int64_t height, int64_t first, int64_t width,
+                const double *from)
 {
     elsewhere *e = data;
     if (++e->saves == e->fails_at)
@@ -60,7 +61,8 @@ static void close_store(elsewhere *e, sp_store *store)
 
 enum method { PCA, GRAM_SCHMIDT, RANDOM, METHODS };
 
-static void run(enum method method, const sp_metric *metric, int64_t most, sp_store *store, double *value, int64_t *rank)
+static void run(enum method method, const sp_metric *metric, int64_t most, sp_store *store, double *value,
+                int64_t *rank)
 {
     if (method == RANDOM)
         CHECK_OK(sp_random_projection(&context, most, store));
@@ -73,7 +75,8 @@ static void run(enum method method, const sp_metric *metric, int64_t most, sp_st
 static void same_bytes(const sp_metric *metric, int64_t count, const double *A)
 {
     int64_t rows = metric->rows, most = 40, blocks = (count + SP_STORE_WIDTH - 1) / SP_STORE_WIDTH;
-    double *whole = calloc((size_t)(rows * count), 8), *part = calloc((size_t)(rows * most), 8), *values = calloc((size_t)count, 8), *other = calloc((size_t)count, 8), error;
+    double *whole = calloc((size_t)(rows * count), 8), *part = calloc((size_t)(rows * most), 8),
+           *values = calloc((size_t)count, 8), *other = calloc((size_t)count, 8), error;
     for (enum method method = PCA; method < METHODS; method++) {
         sp_store store;
         int64_t rank, rank2;
@@ -92,8 +95,10 @@ static void same_bytes(const sp_metric *metric, int64_t count, const double *A)
             context.threads = 1;
             CHECK(rank == rank2 && store.count == most, "rank %lld and %lld", (long long)rank, (long long)rank2);
             CHECK_OK(sp_store_read(&context, &store, 0, rows, 0, most, part));
-            CHECK(!memcmp(part, whole, (size_t)(rows * most) * 8), "method %d, %lld blocks in memory: other bytes", method, (long long)resident);
-            CHECK(!memcmp(values, other, (size_t)count * 8), "method %d, %lld blocks in memory: other values", method, (long long)resident);
+            CHECK(!memcmp(part, whole, (size_t)(rows * most) * 8), "method %d, %lld blocks in memory: other bytes",
+                  method, (long long)resident);
+            CHECK(!memcmp(values, other, (size_t)count * 8), "method %d, %lld blocks in memory: other values", method,
+                  (long long)resident);
             CHECK(resident == blocks || e.loads > 0, "nothing was ever loaded");
             CHECK(resident < blocks || e.loads == 0, "all is in memory, but %lld loads", (long long)e.loads);
             close_store(&e, &store);
@@ -149,7 +154,8 @@ static void a_full_disk_is_said(void)
         diagonal[i] = 1;
     open_store(ROWS, COUNT, A, 0, &e, &store);
     e.fails_at = e.saves + 2;
-    CHECK(sp_mass_pca(&context, &(sp_metric){.rows = ROWS, .diagonal = diagonal}, 0, &store, value, &rank) == SP_SYSTEM, "no failure");
+    CHECK(sp_mass_pca(&context, &(sp_metric){.rows = ROWS, .diagonal = diagonal}, 0, &store, value, &rank) == SP_SYSTEM,
+          "no failure");
     CHECK(!strcmp(context.message, "full"), "%s", context.message);
     close_store(&e, &store);
 }
@@ -159,7 +165,8 @@ static void a_full_disk_is_said(void)
 static void pca_is_that_of_the_dense_problem(void)
 {
     enum { N = 60, COUNT = 37 };
-    static double A[N * COUNT], U[N * COUNT], L[N * N], Z[N * COUNT], left[N * COUNT], expected[COUNT], value[COUNT], LU[N], work[COUNT];
+    static double A[N * COUNT], U[N * COUNT], L[N * N], Z[N * COUNT], left[N * COUNT], expected[COUNT], value[COUNT],
+        LU[N], work[COUNT];
     int64_t start[N + 1] = {0}, index[3 * N], rank, entries = 0;
     double entry[3 * N], unused, diagonal_entry[N], off[N];
     for (int i = 0; i < N; i++) {
@@ -185,7 +192,8 @@ static void pca_is_that_of_the_dense_problem(void)
         for (int i = 0; i < N; i++)
             for (int k = i; k < N; k++)
                 Z[c * N + i] += L[i * N + k] * A[c * N + k];
-    CHECK(LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'N', N, COUNT, Z, N, expected, left, N, &unused, 1, work) == 0, "LAPACK");
+    CHECK(LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'N', N, COUNT, Z, N, expected, left, N, &unused, 1, work) == 0,
+          "LAPACK");
     sp_store store;
     memcpy(U, A, sizeof U);
     CHECK_OK(sp_store_over(&context, N, COUNT, U, &store));
@@ -226,7 +234,8 @@ static void jacobi(int rows, int count, long double *A, long double *value)
                 }
                 if (fabsl(g) <= 1e-19L * sqrtl(a * b))
                     continue;
-                long double z = (b - a) / (2 * g), t = (z < 0 ? -1 : 1) / (fabsl(z) + sqrtl(1 + z * z)), c = 1 / sqrtl(1 + t * t), s = c * t;
+                long double z = (b - a) / (2 * g), t = (z < 0 ? -1 : 1) / (fabsl(z) + sqrtl(1 + z * z)),
+                            c = 1 / sqrtl(1 + t * t), s = c * t;
                 for (int i = 0; i < rows; i++) {
                     long double x = A[p * rows + i], y = A[q * rows + i];
                     A[p * rows + i] = c * x - s * y;
@@ -316,7 +325,8 @@ static void random_matrix_has_its_distribution(void)
 }
 
 /* What part of the columns of `from` is not in the span of the orthonormal Q, largest over columns. */
-static double outside(int64_t rows, int64_t k, const double *Q, const double *diagonal, int64_t count, const double *from)
+static double outside(int64_t rows, int64_t k, const double *Q, const double *diagonal, int64_t count,
+                      const double *from)
 {
     double worst = 0;
     for (int64_t c = 0; c < count; c++) {
@@ -342,7 +352,8 @@ static double outside(int64_t rows, int64_t k, const double *Q, const double *di
 static void projection_stays_in_the_span(void)
 {
     enum { ROWS = 600, COUNT = 50, R = 12 };
-    static double A[ROWS * COUNT], U[ROWS * COUNT], P[ROWS * COUNT], Q[ROWS * COUNT], T[COUNT * COUNT], diagonal[ROWS], value[COUNT];
+    static double A[ROWS * COUNT], U[ROWS * COUNT], P[ROWS * COUNT], Q[ROWS * COUNT], T[COUNT * COUNT], diagonal[ROWS],
+        value[COUNT];
     sp_store store;
     int64_t rank;
     random_field(ROWS * COUNT, 15, A);
@@ -372,20 +383,23 @@ static void projection_stays_in_the_span(void)
     CHECK(rank == R, "rank %lld", (long long)rank);
     CHECK(outside(ROWS, COUNT, Q, diagonal, R, U) < 1e-12, "outside by %g", outside(ROWS, COUNT, Q, diagonal, R, U));
     sp_store_free(&store);
-    /* Yang 2015, section 4.3.2 and Figure 11: the projection is no optimal subspace, and comes near the principal one */
+    /* Yang 2015, section 4.3.2 and Figure 11: the projection is no optimal subspace, and comes near the principal one
+     */
     memcpy(P, A, sizeof P);
     CHECK_OK(sp_store_over(&context, ROWS, COUNT, P, &store));
     CHECK_OK(sp_mass_pca(&context, &metric, R, &store, value, &rank));
     double lost_random = 0, lost = 0, all = 0;
     for (int c = 0; c < COUNT; c++) {
-        double square = 0, a = outside(ROWS, R, U, diagonal, 1, A + c * ROWS), b = outside(ROWS, R, P, diagonal, 1, A + c * ROWS);
+        double square = 0, a = outside(ROWS, R, U, diagonal, 1, A + c * ROWS),
+               b = outside(ROWS, R, P, diagonal, 1, A + c * ROWS);
         for (int i = 0; i < ROWS; i++)
             square += diagonal[i] * A[c * ROWS + i] * A[c * ROWS + i];
         lost_random += a * a * square;
         lost += b * b * square;
         all += square;
     }
-    NOTE("%d of %d columns keep all but %.1e of the energy with PCA, all but %.1e with random projection", R, COUNT, lost / all, lost_random / all);
+    NOTE("%d of %d columns keep all but %.1e of the energy with PCA, all but %.1e with random projection", R, COUNT,
+         lost / all, lost_random / all);
     CHECK(lost <= lost_random, "PCA loses more than random projection: it is the best subspace");
     CHECK(sp_random_projection(&context, R + 1, &store) == SP_USAGE, "more combinations than columns");
     sp_store_free(&store);
@@ -416,7 +430,8 @@ static void spread_columns(const sp_metric *metric, double least, double *Q, dou
                 A[c * SPREAD_ROWS + i] += Q[k * SPREAD_ROWS + i] * value[k] * V[k * N + c];
 }
 
-/* Columns that nearly depend on each other, of which the first directions are wanted: one pass for the Gram matrix, and the subspace to rounding over the gap. */
+/* Columns that nearly depend on each other, of which the first directions are wanted: one pass for the Gram matrix, and
+ * the subspace to rounding over the gap. */
 static void first_directions_take_few_passes(void)
 {
     enum { N = SPREAD_COUNT, R = 40, BLOCKS = N / SP_STORE_WIDTH };
@@ -432,7 +447,8 @@ static void first_directions_take_few_passes(void)
     open_store(SPREAD_ROWS, N, A, 0, &e, &store);
     e.loads = 0;
     CHECK_OK(sp_mass_pca(&context, &metric, R, &store, value, &rank));
-    /* each block and those before it for the Gram matrix, one slab of the product; two blocks are left, and are read for their own Gram matrix, product and signs */
+    /* each block and those before it for the Gram matrix, one slab of the product; two blocks are left, and are read
+     * for their own Gram matrix, product and signs */
     CHECK(e.loads <= BLOCKS * (BLOCKS + 1) / 2 + 1 + 3 + 1 + 2, "%lld loads", (long long)e.loads);
     CHECK(rank == N && store.count == R, "rank %lld", (long long)rank);
     CHECK_OK(sp_store_orthogonality(&context, &metric, &store, &error));

@@ -1,16 +1,17 @@
 /* The readers of triangle models: small models of each format, error messages, and the shared meshes, whose counts,
  * boxes and volumes their README states. */
-#include "geometry/pose.h"
 #include "geometry/surface.h"
 #include "formats/import/surface.h"
-#include "test.h"
 #include "formats/import/text.h"
+#include "geometry/pose.h"
+#include "test.h"
 
 static sp_context context;
 
 /* ---- helpers ---- */
 
-static int parse_bytes(const char *name, const void *bytes, int64_t count, enum sp_surface_groups groups, sp_surface *surface)
+static int parse_bytes(const char *name, const void *bytes, int64_t count, enum sp_surface_groups groups,
+                       sp_surface *surface)
 {
     /* in a block of exactly this size, so that the address sanitizer sees any byte too many */
     char *copy = malloc((size_t)count + (count == 0));
@@ -27,27 +28,29 @@ static int parse_text(const char *name, const char *text, enum sp_surface_groups
     return parse_bytes(name, text, (int64_t)strlen(text), groups, surface);
 }
 
-static void check_triangles(const sp_surface *surface, int64_t vertex_count, int64_t triangle_count, const int64_t *triangles)
+static void check_triangles(const sp_surface *surface, int64_t vertex_count, int64_t triangle_count,
+                            const int64_t *triangles)
 {
     CHECK(surface->vertex_count == vertex_count, "%lld vertices", (long long)surface->vertex_count);
     CHECK(surface->triangle_count == triangle_count, "%lld triangles", (long long)surface->triangle_count);
     if (surface->triangle_count != triangle_count)
         return;
     for (int64_t i = 0; i < 3 * triangle_count; i++)
-        CHECK(surface->triangles[i] == triangles[i], "triangle %lld corner %lld is %lld", (long long)(i / 3), (long long)(i % 3),
-              (long long)surface->triangles[i]);
+        CHECK(surface->triangles[i] == triangles[i], "triangle %lld corner %lld is %lld", (long long)(i / 3),
+              (long long)(i % 3), (long long)surface->triangles[i]);
 }
 
-#define TRIANGLES(surface, vertices, ...)                                                                                                  \
-    check_triangles(surface, vertices, (int64_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t) / 3), (int64_t[]){__VA_ARGS__})
+#define TRIANGLES(surface, vertices, ...)                                                                              \
+    check_triangles(surface, vertices, (int64_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t) / 3),              \
+                    (int64_t[]){__VA_ARGS__})
 
 /* A model that must parse into these triangles. */
-#define GOOD(name, text, vertices, ...)                                                                                                    \
-    do {                                                                                                                                   \
-        sp_surface good_;                                                                                                                  \
-        CHECK_OK(parse_text(name, text, SP_GROUPS_NONE, &good_));                                                                          \
-        TRIANGLES(&good_, vertices, __VA_ARGS__);                                                                                          \
-        sp_surface_free(&good_);                                                                                                           \
+#define GOOD(name, text, vertices, ...)                                                                                \
+    do {                                                                                                               \
+        sp_surface good_;                                                                                              \
+        CHECK_OK(parse_text(name, text, SP_GROUPS_NONE, &good_));                                                      \
+        TRIANGLES(&good_, vertices, __VA_ARGS__);                                                                      \
+        sp_surface_free(&good_);                                                                                       \
     } while (0)
 
 static void bad_bytes(const char *name, const void *bytes, int64_t count, const char *message)
@@ -55,7 +58,8 @@ static void bad_bytes(const char *name, const void *bytes, int64_t count, const 
     sp_surface surface;
     int status = parse_bytes(name, bytes, count, SP_GROUPS_GROUP, &surface);
     CHECK(status == SP_INPUT, "status %d for what must fail with: %s", status, message);
-    CHECK(status != SP_INPUT || strcmp(context.message, message) == 0, "\"%s\" is not \"%s\"", context.message, message);
+    CHECK(status != SP_INPUT || strcmp(context.message, message) == 0, "\"%s\" is not \"%s\"", context.message,
+          message);
     CHECK(!surface.vertices && !surface.triangles, "a surface after an error");
     sp_surface_free(&surface);
 }
@@ -170,7 +174,8 @@ static void numbers(void)
             snprintf(string, sizeof string, "%.9g", (double)(float)((double)(int64_t)bits * 0x1p-50));
             break;
         case 2: /* 19 digits near the middle between doubles happen here */
-            snprintf(string, sizeof string, "%llue%d", (unsigned long long)(bits >> (i / 4 % 11)), (int)(state >> 58) - 32);
+            snprintf(string, sizeof string, "%llue%d", (unsigned long long)(bits >> (i / 4 % 11)),
+                     (int)(state >> 58) - 32);
             break;
         default:
             snprintf(string, sizeof string, "%.*e", i % 20, isfinite(value) ? value : 1.0);
@@ -199,8 +204,8 @@ static void not_numbers(void)
         CHECK(!(sp_text_line(&text) && sp_text_number(&text, &value)), "%s was read as %g", words[i], value);
         CHECK(text.at == words[i], "%s was consumed", words[i]);
     }
-    static const char *const not_integers[] = {"1.0", "1e2", "9223372036854775808", "-9223372036854775809", "99999999999999999999999",
-                                               "-",   "a"};
+    static const char *const not_integers[] = {
+        "1.0", "1e2", "9223372036854775808", "-9223372036854775809", "99999999999999999999999", "-", "a"};
     for (size_t i = 0; i < sizeof not_integers / sizeof *not_integers; i++) {
         sp_text_open(&text, not_integers[i], (int64_t)strlen(not_integers[i]), "#", "", false);
         CHECK(sp_text_line(&text) && !sp_text_integer(&text, &integer), "%s was read", not_integers[i]);
@@ -224,8 +229,9 @@ static void not_numbers(void)
 /* Every kind of line end counts one line, wherever it stands; words come out as written. */
 static void lines(void)
 {
-    const char *file = "\xef\xbb\xbf"
-                       "one\ntwo\r\nthree\rfour\r\r\nfive\r\rseven # eight\n#nine\n \t\nel\\even \\\ntwelve\\\n\nlast\\";
+    const char *file =
+        "\xef\xbb\xbf"
+        "one\ntwo\r\nthree\rfour\r\r\nfive\r\rseven # eight\n#nine\n \t\nel\\even \\\ntwelve\\\n\nlast\\";
     static const struct {
         const char *word;
         int line;
@@ -239,18 +245,21 @@ static void lines(void)
     while (sp_text_line(&text))
         while (sp_text_word(&text, &word)) {
             if (found < sizeof expected / sizeof *expected)
-                CHECK(sp_word_is(word, expected[found].word) && text.line == expected[found].line, "\"%.*s\" in line %lld",
-                      (int)word.length, word.at, (long long)text.line);
+                CHECK(sp_word_is(word, expected[found].word) && text.line == expected[found].line,
+                      "\"%.*s\" in line %lld", (int)word.length, word.at, (long long)text.line);
             found++;
         }
     CHECK(found == sizeof expected / sizeof *expected, "%d words", (int)found);
     const char *cards = "*Elset, NAME = x ,3\n** all\nab";
     sp_text_open(&text, cards, (int64_t)strlen(cards), "**", ",=", false);
     CHECK(sp_text_line(&text) && sp_text_match(&text, "*ELSET") && sp_text_take(&text, ','), "card");
-    CHECK(sp_text_match(&text, "name") && !sp_text_take(&text, '=') && sp_text_more(&text) && sp_text_take(&text, '='), "key");
-    CHECK(sp_text_word(&text, &word) && sp_word_is(word, "x") && sp_text_word(&text, &word) && sp_word_is(word, ","), "value");
+    CHECK(sp_text_match(&text, "name") && !sp_text_take(&text, '=') && sp_text_more(&text) && sp_text_take(&text, '='),
+          "key");
+    CHECK(sp_text_word(&text, &word) && sp_word_is(word, "x") && sp_text_word(&text, &word) && sp_word_is(word, ","),
+          "value");
     CHECK(sp_text_integer(&text, &length) && length == 3 && !sp_text_more(&text), "number behind a comma");
-    CHECK(sp_text_line(&text) && text.line == 3 && !sp_text_match(&text, "a") && !sp_text_match(&text, "abc") && sp_text_match(&text, "ab"),
+    CHECK(sp_text_line(&text) && text.line == 3 && !sp_text_match(&text, "a") && !sp_text_match(&text, "abc") &&
+              sp_text_match(&text, "ab"),
           "whole words");
 }
 
@@ -261,12 +270,9 @@ static void fields(void)
         const char *line;
         int count;
         const char *field[4];
-    } list[] = {{"a", 1, {"a"}},
-                {" a b\t, ,c ", 3, {"a b", "", "c"}},
-                {",", 2, {"", ""}},
-                {"a, b,\nc", 3, {"a", "b", ""}},
-                {"a,b#,c", 2, {"a", "b"}},
-                {"a, # b", 2, {"a", ""}}};
+    } list[] = {{"a", 1, {"a"}},           {" a b\t, ,c ", 3, {"a b", "", "c"}},
+                {",", 2, {"", ""}},        {"a, b,\nc", 3, {"a", "b", ""}},
+                {"a,b#,c", 2, {"a", "b"}}, {"a, # b", 2, {"a", ""}}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         sp_text text;
         sp_word field;
@@ -275,10 +281,11 @@ static void fields(void)
         CHECK(sp_text_line(&text), "\"%s\" is no line", list[i].line);
         for (bool more = true; more; n++) {
             more = sp_text_field(&text, ',', &field);
-            CHECK(n < list[i].count && sp_word_is(field, list[i].field[n]), "\"%s\": field %d is \"%.*s\"", list[i].line, n,
-                  (int)field.length, field.at);
+            CHECK(n < list[i].count && sp_word_is(field, list[i].field[n]), "\"%s\": field %d is \"%.*s\"",
+                  list[i].line, n, (int)field.length, field.at);
         }
-        CHECK(n == list[i].count && !sp_text_field(&text, ',', &field) && field.length == 0, "\"%s\": %d fields", list[i].line, n);
+        CHECK(n == list[i].count && !sp_text_field(&text, ',', &field) && field.length == 0, "\"%s\": %d fields",
+              list[i].line, n);
     }
 }
 
@@ -287,10 +294,15 @@ static void words(void)
     double value;
     int64_t integer;
     char shown[SP_TEXT_QUOTE];
-    CHECK(sp_word_is(sp_word_of("ab"), "ab") && !sp_word_is(sp_word_of("ab"), "aB") && !sp_word_is(sp_word_of("ab"), "abc"), "is");
+    CHECK(sp_word_is(sp_word_of("ab"), "ab") && !sp_word_is(sp_word_of("ab"), "aB") &&
+              !sp_word_is(sp_word_of("ab"), "abc"),
+          "is");
     CHECK(sp_word_same(sp_word_of("aB"), sp_word_of("Ab")) && !sp_word_same(sp_word_of("ab"), sp_word_of("a")), "same");
-    CHECK(sp_word_number(sp_word_of("-1.5d1"), &value) && value == -15 && !sp_word_number(sp_word_of("1 "), &value), "number");
-    CHECK(sp_word_integer(sp_word_of("-12"), &integer) && integer == -12 && !sp_word_integer(sp_word_of("12x"), &integer), "integer");
+    CHECK(sp_word_number(sp_word_of("-1.5d1"), &value) && value == -15 && !sp_word_number(sp_word_of("1 "), &value),
+          "number");
+    CHECK(sp_word_integer(sp_word_of("-12"), &integer) && integer == -12 &&
+              !sp_word_integer(sp_word_of("12x"), &integer),
+          "integer");
     CHECK(!sp_word_integer((sp_word){"5", 0}, &integer) && !sp_word_number((sp_word){"5", 0}, &value), "empty words");
     CHECK(!sp_word_integer((sp_word){"-5", 1}, &integer), "a sign alone");
     CHECK(strcmp(sp_word_show(sp_word_of("a\x01\xff"), shown), "a??") == 0, "%s", shown);
@@ -303,7 +315,8 @@ static void words(void)
 /* Binary data between lines, messages that tell bytes, and an included file. */
 static void places(void)
 {
-    const char *file = "count 2\n\x01\n\x02\xff\nend\n", *other = "\xef\xbb\xbf" "x,1\n";
+    const char *file = "count 2\n\x01\n\x02\xff\nend\n", *other = "\xef\xbb\xbf"
+                                                                  "x,1\n";
     sp_text text, outer;
     sp_word word;
     context = sp_context_default();
@@ -314,13 +327,16 @@ static void places(void)
     CHECK(bytes && memcmp(bytes, "\x01\n\x02\xff", 4) == 0, "data");
     CHECK(!sp_text_bytes(&text, 6) && sp_text_line(&text) && sp_text_match(&text, "end"), "the line behind the data");
     text.binary = true;
-    CHECK(sp_text_fail(&context, &text, "%d", 7) == SP_INPUT && strcmp(context.message, "byte 16: 7") == 0, "%s", context.message);
+    CHECK(sp_text_fail(&context, &text, "%d", 7) == SP_INPUT && strcmp(context.message, "byte 16: 7") == 0, "%s",
+          context.message);
     outer = text;
     text.binary = false;
     sp_text_blanks(&text, ",");
     sp_text_include(&text, other, (int64_t)strlen(other), "other.txt");
-    CHECK(sp_text_line(&text) && sp_text_word(&text, &word) && sp_word_is(word, "x") && sp_text_word(&text, &word), "included words");
-    CHECK(sp_text_fail(&context, &text, "%d", 7) == SP_INPUT && strcmp(context.message, "other.txt: line 1: 7") == 0, "%s", context.message);
+    CHECK(sp_text_line(&text) && sp_text_word(&text, &word) && sp_word_is(word, "x") && sp_text_word(&text, &word),
+          "included words");
+    CHECK(sp_text_fail(&context, &text, "%d", 7) == SP_INPUT && strcmp(context.message, "other.txt: line 1: 7") == 0,
+          "%s", context.message);
     CHECK(!sp_text_line(&text) && !sp_text_line(&outer), "ends");
 }
 
@@ -332,12 +348,14 @@ static void obj_faces(void)
 {
     GOOD("a.obj", SQUARE "f 1 2 3 4\n", 4, 0, 1, 2, 0, 2, 3);
     GOOD("A.OBJ", SQUARE "v .5 2 0\nf 1 2 3 5 4", 5, 0, 1, 2, 0, 2, 4, 0, 4, 3);
-    GOOD("a.obj", SQUARE "vt 0 0\nvn 0 0 1\nf 1/1 2/1 3/1\nf 1//1 2//1 3//1\nf 1/1/1 2/1/1 4/1/1\nf -4/-1/-1 -2//-1 -1/-1\n", 4, 0, 1, 2, 0,
-         1, 2, 0, 1, 3, 0, 2, 3);
+    GOOD("a.obj",
+         SQUARE "vt 0 0\nvn 0 0 1\nf 1/1 2/1 3/1\nf 1//1 2//1 3//1\nf 1/1/1 2/1/1 4/1/1\nf -4/-1/-1 -2//-1 -1/-1\n", 4,
+         0, 1, 2, 0, 1, 2, 0, 1, 3, 0, 2, 3);
     GOOD("a.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nf -3 -2 -1\nv 0 1 0\nf -3 -2 -1\n", 4, 0, 1, 2, 1, 2, 3);
     GOOD("a.obj", "f 1 2 3\nv 0 0 0\nv 1 0 0\nv 1 1 0\n", 3, 0, 1, 2); /* vertices behind the face */
     GOOD("a.obj",
-         "# made by hand\r\n\r\nmtllib a b.mtl\r\nv 0 0 0 # first\r\n\tv  1\t0 0 1.0\r\nv 1 1 0 .1 .2 .3\r\ns off\r\nl 1 2\r\nf 1 2 3\r\n",
+         "# made by hand\r\n\r\nmtllib a b.mtl\r\nv 0 0 0 # first\r\n\tv  1\t0 0 1.0\r\nv 1 1 0 .1 .2 .3\r\ns off\r\nl "
+         "1 2\r\nf 1 2 3\r\n",
          3, 0, 1, 2);
     GOOD("a.obj", "v 0 0 0\rv 1 0 0\rv 1 1 0\rf 1 2 3\r", 3, 0, 1, 2);
     GOOD("a.obj", SQUARE "f 1 2 \\\n3\\\r\n 4\ncurv 0 1 \\\n 1 2 3\nf 2 3 4\\", 4, 0, 1, 2, 0, 2, 3, 1, 2, 3);
@@ -345,34 +363,39 @@ static void obj_faces(void)
     GOOD("-", "# no ending\n" SQUARE "f 1 2 3\n", 4, 0, 1, 2);
     GOOD("a.obj", SQUARE "f 1 1 1\nf 2 1 2", 4, 0, 0, 0, 1, 0, 1); /* nothing is repaired */
     sp_surface surface;
-    CHECK_OK(parse_text("a.obj", "v 1 -2.5e-1 .125\nv 1e3 +2 -0.1\nv 0 0 7\nv 100 100 100\nf 1 2 3", SP_GROUPS_NONE, &surface));
+    CHECK_OK(parse_text("a.obj", "v 1 -2.5e-1 .125\nv 1e3 +2 -0.1\nv 0 0 7\nv 100 100 100\nf 1 2 3", SP_GROUPS_NONE,
+                        &surface));
     double low[3], high[3];
     sp_surface_box(&surface, low, high); /* without the fourth vertex, which no triangle uses */
-    CHECK(low[0] == 0 && low[1] == -0.25 && low[2] == -0.1 && high[0] == 1000 && high[1] == 2 && high[2] == 7, "box %g..%g %g..%g %g..%g",
-          low[0], high[0], low[1], high[1], low[2], high[2]);
+    CHECK(low[0] == 0 && low[1] == -0.25 && low[2] == -0.1 && high[0] == 1000 && high[1] == 2 && high[2] == 7,
+          "box %g..%g %g..%g %g..%g", low[0], high[0], low[1], high[1], low[2], high[2]);
     CHECK(surface.vertices[0] == 1 && surface.vertices[1] == -0.25 && surface.vertices[2] == 0.125, "first vertex");
-    CHECK(surface.group_count == 1 && strcmp(surface.groups[0], "default") == 0 && surface.group[0] == 0, "group of a model without any");
+    CHECK(surface.group_count == 1 && strcmp(surface.groups[0], "default") == 0 && surface.group[0] == 0,
+          "group of a model without any");
     sp_surface_free(&surface);
     CHECK(!surface.vertices && surface.triangle_count == 0, "freed");
 }
 
-static void check_groups(const char *text, enum sp_surface_groups groups, int64_t count, const char *const *names, int64_t triangles,
-                         const int64_t *group)
+static void check_groups(const char *text, enum sp_surface_groups groups, int64_t count, const char *const *names,
+                         int64_t triangles, const int64_t *group)
 {
     sp_surface surface;
     CHECK_OK(parse_text("a.obj", text, groups, &surface));
-    CHECK(surface.group_count == count && surface.triangle_count == triangles, "%lld groups", (long long)surface.group_count);
+    CHECK(surface.group_count == count && surface.triangle_count == triangles, "%lld groups",
+          (long long)surface.group_count);
     for (int64_t i = 0; i < count && i < surface.group_count; i++)
         CHECK(strcmp(surface.groups[i], names[i]) == 0, "group %lld is \"%s\"", (long long)i, surface.groups[i]);
     for (int64_t i = 0; i < triangles && i < surface.triangle_count; i++)
-        CHECK(surface.group[i] == group[i], "triangle %lld is in group %lld", (long long)i, (long long)surface.group[i]);
+        CHECK(surface.group[i] == group[i], "triangle %lld is in group %lld", (long long)i,
+              (long long)surface.group[i]);
     sp_surface_free(&surface);
 }
 
 static void obj_groups(void)
 {
     const char *text =
-        "g unused\n" SQUARE "f 1 2 3\ng left\tarm  \nusemtl Material 001\nf 1 2 3 4\no body\nf 1 2 4\nusemtl T\xfcr\nf 2 3 4\n"
+        "g unused\n" SQUARE
+        "f 1 2 3\ng left\tarm  \nusemtl Material 001\nf 1 2 3 4\no body\nf 1 2 4\nusemtl T\xfcr\nf 2 3 4\n"
         "g left arm\nusemtl Material 001\nf 1 3 4\ng\nf 2 3 4\nusemtl T\xc3\xbcr\nf 1 2 3\n";
     static const char *const none[] = {"default"}, *const parts[] = {"unused", "left arm", "body", "default"},
                              *const materials[] = {"default", "Material 001", "T\xc3\xbcr"};
@@ -415,7 +438,8 @@ static void obj_errors(void)
     bad("a.obj", SQUARE "f 1 2 9223372036854775807\n", "line 5: the face names vertex 9223372036854775807 of 4");
     bad("a.obj", SQUARE "f 1 2 -9223372036854775808\n",
         "line 5: the face names vertex -9223372036854775808, but only 4 vertices stand before it");
-    bad("a.obj", SQUARE "f 1 2 9223372036854775808\n", "line 5: corner of a face: expected an integer, found \"9223372036854775808\"");
+    bad("a.obj", SQUARE "f 1 2 9223372036854775808\n",
+        "line 5: corner of a face: expected an integer, found \"9223372036854775808\"");
     bad("a.obj", SQUARE "f 1 2 3.5\n", "line 5: corner of a face: expected an integer, found \"3.5\"");
     bad("a.obj", SQUARE "f 1/x 2 3\n", "line 5: corner of a face: expected an integer behind the slash, found \"x\"");
     bad("a.obj", SQUARE "f 1/1/1/1 2 3\n", "line 5: corner of a face: expected a blank, found \"/\"");
@@ -436,26 +460,33 @@ static void obj_errors(void)
 
 static void ply_ascii(void)
 {
-    GOOD("a.ply", PLY_ASCII "element vertex 4\n" PLY_XYZ "element face 2\n" PLY_FACES "0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 3\n", 4,
-         0, 1, 2, 0, 2, 3, 0, 1, 3);
+    GOOD("a.ply",
+         PLY_ASCII "element vertex 4\n" PLY_XYZ "element face 2\n" PLY_FACES
+                   "0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 3\n",
+         4, 0, 1, 2, 0, 2, 3, 0, 1, 3);
     /* CR LF; other types and names; properties of any kind before, between and behind; elements that are not used */
     GOOD("model",
-         "ply\r\nformat ascii 1.0\r\nobj_info x\r\nelement camera 1\r\nproperty float view\r\nproperty list uchar float more\r\nelement "
+         "ply\r\nformat ascii 1.0\r\nobj_info x\r\nelement camera 1\r\nproperty float view\r\nproperty list uchar "
+         "float more\r\nelement "
          "vertex 3\r\n"
-         "property float nx\r\nproperty double z\r\nproperty float64 y\r\nproperty list int32 uint8 tags\r\nproperty int16 x\r\n"
+         "property float nx\r\nproperty double z\r\nproperty float64 y\r\nproperty list int32 uint8 tags\r\nproperty "
+         "int16 x\r\n"
          "property uchar red\r\nelement empty 1000000000000\r\nelement face 1\r\nproperty float quality\r\n"
          "property list ushort uint vertex_index\r\nproperty list uchar float texcoord\r\nelement edge 1\r\n"
-         "property int vertex1\r\nend_header\r\n7 2 1.5 nan\r\nnan 0.5 0 2 7 8 1 255\r\n\r\n0 0 1 0 2 0\r\n0 0 0 1 9 3 0\r\n-inf 3 2 0 1 6 "
+         "property int vertex1\r\nend_header\r\n7 2 1.5 nan\r\nnan 0.5 0 2 7 8 1 255\r\n\r\n0 0 1 0 2 0\r\n0 0 0 1 9 3 "
+         "0\r\n-inf 3 2 0 1 6 "
          "0 0 1 1 0 1\r\n5\r\n",
          3, 2, 0, 1);
     sp_surface surface;
-    CHECK_OK(
-        parse_text("a",
-                   "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\nelement vertex 3\nproperty float z\n"
-                   "property float x\nproperty float y\nend_header\n3 0 1 2\n1 2 3\n4 5 6\n7 8 9.25\n",
-                   SP_GROUPS_GROUP, &surface)); /* faces first; axes by name */
+    CHECK_OK(parse_text("a",
+                        "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_indices\nelement vertex "
+                        "3\nproperty float z\n"
+                        "property float x\nproperty float y\nend_header\n3 0 1 2\n1 2 3\n4 5 6\n7 8 9.25\n",
+                        SP_GROUPS_GROUP, &surface)); /* faces first; axes by name */
     TRIANGLES(&surface, 3, 0, 1, 2);
-    CHECK(surface.vertices[0] == 2 && surface.vertices[1] == 3 && surface.vertices[2] == 1 && surface.vertices[7] == 9.25, "axes");
+    CHECK(surface.vertices[0] == 2 && surface.vertices[1] == 3 && surface.vertices[2] == 1 &&
+              surface.vertices[7] == 9.25,
+          "axes");
     CHECK(surface.group_count == 1 && strcmp(surface.groups[0], "default") == 0, "group");
     sp_surface_free(&surface);
 }
@@ -482,7 +513,9 @@ static void ply_binary_file(blob *file, bool big, const char *ending)
                                          "end_header"};
     *file = (blob){0};
     for (size_t i = 0; i < sizeof header / sizeof *header; i++) {
-        put_text(file, header[i] ? header[i] : big ? "format binary_big_endian 1.0" : "format binary_little_endian 1.0");
+        put_text(file, header[i] ? header[i]
+                       : big     ? "format binary_big_endian 1.0"
+                                 : "format binary_little_endian 1.0");
         put_text(file, ending);
     }
     for (int i = 0; i < 4; i++) {
@@ -521,26 +554,27 @@ static void ply_binary(void)
             for (int i = 0; i < 4 && surface.vertex_count == 4; i++)
                 CHECK(surface.vertices[3 * i] == 0.1 * i && surface.vertices[3 * i + 1] == -1.5 * i &&
                           surface.vertices[3 * i + 2] == -300 * i,
-                      "vertex %d: %g %g %g", i, surface.vertices[3 * i], surface.vertices[3 * i + 1], surface.vertices[3 * i + 2]);
+                      "vertex %d: %g %g %g", i, surface.vertices[3 * i], surface.vertices[3 * i + 1],
+                      surface.vertices[3 * i + 2]);
             sp_surface_free(&surface);
             /* every shorter file is refused, whatever it ends in */
             for (int64_t count = 0; count < file.count; count++) {
-                CHECK(parse_bytes("a.ply", file.bytes, count, SP_GROUPS_NONE, &surface) == SP_INPUT, "cut to %lld of %lld bytes",
-                      (long long)count, (long long)file.count);
+                CHECK(parse_bytes("a.ply", file.bytes, count, SP_GROUPS_NONE, &surface) == SP_INPUT,
+                      "cut to %lld of %lld bytes", (long long)count, (long long)file.count);
                 sp_surface_free(&surface);
             }
         }
     /* where CR alone ends the lines, a first value of 10 (LF) is a value */
     blob file = {0};
-    put_text(
-        &file,
-        "ply\rformat binary_little_endian 1.0\relement vertex 3\rproperty uchar x\rproperty uchar y\rproperty uchar z\relement face 1\r"
-        "property list uchar uchar vertex_indices\rend_header\r\n2345678a");
+    put_text(&file, "ply\rformat binary_little_endian 1.0\relement vertex 3\rproperty uchar x\rproperty uchar "
+                    "y\rproperty uchar z\relement face 1\r"
+                    "property list uchar uchar vertex_indices\rend_header\r\n2345678a");
     put_bits(&file, 0x02010003, 4, false);
     sp_surface surface;
     CHECK_OK(parse_bytes("a.ply", file.bytes, file.count, SP_GROUPS_NONE, &surface));
     TRIANGLES(&surface, 3, 0, 1, 2);
-    CHECK(surface.vertex_count == 3 && surface.vertices[0] == '\n' && surface.vertices[8] == 'a', "a line feed as first value");
+    CHECK(surface.vertex_count == 3 && surface.vertices[0] == '\n' && surface.vertices[8] == 'a',
+          "a line feed as first value");
     sp_surface_free(&surface);
 }
 
@@ -549,28 +583,35 @@ static void ply_errors(void)
 #define HEAD PLY_ASCII "element vertex 3\n" PLY_XYZ "element face 1\n" PLY_FACES /* lines 1 to 10 */
     bad("a.ply", "plywood\n", "line 1: a PLY file must begin with \"ply\"");
     bad("a.ply", "ply\nelement vertex 1\n", "line 2: the second line of a PLY file must be its format");
-    bad("a.ply", "ply\nformat ebcdic 1.0\n", "line 2: format \"ebcdic\" is not ascii, binary_little_endian or binary_big_endian");
+    bad("a.ply", "ply\nformat ebcdic 1.0\n",
+        "line 2: format \"ebcdic\" is not ascii, binary_little_endian or binary_big_endian");
     bad("a.ply", "ply\nformat ascii 2.0\n", "line 2: PLY version \"2.0\" is not 1.0");
     bad("a.ply", "ply\nformat ascii 1.0\nvertex 3\n", "line 3: \"vertex\" is not a header line of PLY");
     bad("a.ply", "ply\nformat ascii 1.0\nproperty float x\n", "line 3: a property before the first element");
     bad("a.ply", PLY_ASCII "element vertex -1\n", "line 4: element \"vertex\" has a count of -1");
-    bad("a.ply", PLY_ASCII "element vertex many\n", "line 4: count of the element: expected an integer, found \"many\"");
+    bad("a.ply", PLY_ASCII "element vertex many\n",
+        "line 4: count of the element: expected an integer, found \"many\"");
     bad("a.ply", PLY_ASCII "element vertex 1\nproperty half x\n", "line 5: expected a type, found \"half\"");
-    bad("a.ply", PLY_ASCII "element vertex 1\nproperty float x\nproperty int x\n", "line 6: property \"x\" for the second time");
+    bad("a.ply", PLY_ASCII "element vertex 1\nproperty float x\nproperty int x\n",
+        "line 6: property \"x\" for the second time");
     bad("a.ply", PLY_ASCII "element vertex 1\nelement vertex 1\n", "line 5: element \"vertex\" for the second time");
     bad("a.ply", PLY_ASCII "element vertex 1\n", "line 4: the file ends before end_header");
     bad("a.ply", PLY_ASCII "element vertex 1\nproperty float x\nproperty float y\nend_header\n",
         "line 7: the header has no element vertex with a property z");
     bad("a.ply", PLY_ASCII "element vertex 1\n" PLY_XYZ "end_header\n0 0 0\n",
         "line 8: the header has no element face with a property list vertex_indices");
-    bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1\n3 0 1 2\n", "line 13: z: expected a finite number, found the end of the line");
+    bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1\n3 0 1 2\n",
+        "line 13: z: expected a finite number, found the end of the line");
     bad("a.ply", HEAD "0 0 0\n1 0 nan\n0 1 0\n3 0 1 2\n", "line 12: z: expected a finite number, found \"nan\"");
-    bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0 7\n3 0 1 2\n", "line 13: the line has more values than its element has properties");
+    bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0 7\n3 0 1 2\n",
+        "line 13: the line has more values than its element has properties");
     bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", "line 14: face 0 names vertex 3 of 3 (from 0)");
     bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 -1\n", "line 14: face 0 names vertex -1 of 3 (from 0)");
-    bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 1.5\n", "line 14: vertex of a face: 1.5 in row 0 is not an integer of 32 bits");
+    bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 1.5\n",
+        "line 14: vertex of a face: 1.5 in row 0 is not an integer of 32 bits");
     bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0\n2 0 1\n", "line 14: face 0 has 2 corners, fewer than 3");
-    bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0\n4 0 1 2\n", "line 14: vertex of a face: expected a finite number, found the end of the line");
+    bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0\n4 0 1 2\n",
+        "line 14: vertex of a face: expected a finite number, found the end of the line");
     bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0\n", "line 13: 1 elements \"face\" cannot be in the 0 bytes that follow");
     bad("a.ply", HEAD "0.0000000 0 0\n1 0 0\n", "line 12: the file ends after 2 of 3 elements \"vertex\"");
     bad("a.ply", HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n3 0 1 2\n", "line 14: 8 bytes follow the last element");
@@ -593,26 +634,31 @@ static void ply_errors(void)
 
 /* ---- STL ---- */
 
-#define FACET(a, b, c) "facet normal 0 0 nan\n outer loop\n  vertex " a "\n  vertex " b "\n  vertex " c "\n endloop\nendfacet\n"
+#define FACET(a, b, c)                                                                                                 \
+    "facet normal 0 0 nan\n outer loop\n  vertex " a "\n  vertex " b "\n  vertex " c "\n endloop\nendfacet\n"
 
 static void stl_text(void)
 {
-    GOOD("a.stl", "solid two words\n" FACET("0 0 0", "1 0 0", "1 1 0") FACET("1 1 0", "0 1 0", "-0 0 -0.0") "endsolid two words\n", 4, 0, 1,
-         2, 2, 3, 0);
+    GOOD("a.stl",
+         "solid two words\n" FACET("0 0 0", "1 0 0", "1 1 0")
+             FACET("1 1 0", "0 1 0", "-0 0 -0.0") "endsolid two words\n",
+         4, 0, 1, 2, 2, 3, 0);
     GOOD("model",
-         "SOLID\r\nFacet Normal 0 0 1\r\nOUTER LOOP\r\nVertex 0 0 0\r\nvertex 1e0 0 0\r\nvertex 1 1 0\r\nendloop\r\nENDFACET\r\nendsolid",
+         "SOLID\r\nFacet Normal 0 0 1\r\nOUTER LOOP\r\nVertex 0 0 0\r\nvertex 1e0 0 0\r\nvertex 1 1 "
+         "0\r\nendloop\r\nENDFACET\r\nendsolid",
          3, 0, 1, 2);
     /* two bodies; corners that differ in the last bit stay apart */
     GOOD("a.stl",
-         "solid a\n" FACET("0 0 0", "1 0 0", "1 1 0") "endsolid a\nsolid b\n" FACET("0 0 0", "1 0 0",
-                                                                                    "1.0000000000000002 1 0") "endsolid b\n",
+         "solid a\n" FACET("0 0 0", "1 0 0", "1 1 0") "endsolid a\nsolid b\n" FACET(
+             "0 0 0", "1 0 0", "1.0000000000000002 1 0") "endsolid b\n",
          4, 0, 1, 2, 0, 1, 3);
 }
 
 /* `head` fills the first bytes of the header. */
 static void stl_binary_file(blob *file, const char *head)
 {
-    static const float corners[2][3][3] = {{{0, 0, 0}, {1, 0, 0}, {1, 1, 0.1f}}, {{1, 1, 0.1f}, {0, 1, 0}, {-0.0f, 0, 0}}};
+    static const float corners[2][3][3] = {{{0, 0, 0}, {1, 0, 0}, {1, 1, 0.1f}},
+                                           {{1, 1, 0.1f}, {0, 1, 0}, {-0.0f, 0, 0}}};
     *file = (blob){0};
     put_text(file, head);
     file->count = 80;
@@ -644,11 +690,14 @@ static void stl_binary(void)
 static void stl_errors(void)
 {
     bad("a.stl", "solid\n" FACET("0 0 0", "1 0 0", "1 1 0"), "line 8: the file ends where \"endsolid\" should follow");
-    bad("a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n", "line 4: the file ends where \"vertex\" should follow");
-    bad("a.stl", "solid\nfacet\nouter loop\nvertex 0 0 0\nvertex 0 0 0\nendloop\n", "line 6: expected \"vertex\", found \"endloop\"");
+    bad("a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n",
+        "line 4: the file ends where \"vertex\" should follow");
+    bad("a.stl", "solid\nfacet\nouter loop\nvertex 0 0 0\nvertex 0 0 0\nendloop\n",
+        "line 6: expected \"vertex\", found \"endloop\"");
     bad("a.stl", "solid\nfacet\nouter loop\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\n",
         "line 7: expected \"endloop\", found \"vertex\"");
-    bad("a.stl", "solid\nfacet\nouter loop\nvertex 0 0\n", "line 4: z: expected a finite number, found the end of the line");
+    bad("a.stl", "solid\nfacet\nouter loop\nvertex 0 0\n",
+        "line 4: z: expected a finite number, found the end of the line");
     bad("a.stl", "solid\nfacet\nouter loop\nvertex 0 inf 0\n", "line 4: y: expected a finite number, found \"inf\"");
     bad("a.stl", "solid\nvertex\n", "line 2: expected \"facet\" or \"endsolid\", found \"vertex\"");
     bad("a.stl", "solid\nendsolid\nfacet\n", "line 3: expected \"solid\", found \"facet\"");
@@ -656,9 +705,11 @@ static void stl_errors(void)
     bad("a.stl", "v 0 0 0\n", "neither text nor binary STL: it does not begin with \"solid\" and has only 8 bytes");
     blob file;
     stl_binary_file(&file, "made by hand");
-    bad_bytes("a.stl", file.bytes, file.count - 1, "byte 80: binary STL of 2 triangles takes 184 bytes, but the file has 183");
+    bad_bytes("a.stl", file.bytes, file.count - 1,
+              "byte 80: binary STL of 2 triangles takes 184 bytes, but the file has 183");
     stl_binary_file(&file, "solid but binary");
-    bad_bytes("a.stl", file.bytes, file.count - 1, "byte 80: binary STL of 2 triangles takes 184 bytes, but the file has 183");
+    bad_bytes("a.stl", file.bytes, file.count - 1,
+              "byte 80: binary STL of 2 triangles takes 184 bytes, but the file has 183");
     stl_binary_file(&file, "");
     memset(file.bytes + 84 + 50 + 12 + 12 + 4, 0xff, 4); /* triangle 1, corner 1, y */
     bad_bytes("a.stl", file.bytes, file.count, "byte 162: corner 1 of triangle 1 is not finite");
@@ -692,7 +743,8 @@ static void off_variants(void)
         if (i < sizeof good / sizeof *good)
             CHECK_OK(parse_text("model", good[i], SP_GROUPS_NONE, &surface));
         else
-            CHECK_OK(parse_text("a.off", "4 2 0\n" OFF_BODY, SP_GROUPS_NONE, &surface)); /* without key word: by its name */
+            CHECK_OK(
+                parse_text("a.off", "4 2 0\n" OFF_BODY, SP_GROUPS_NONE, &surface)); /* without key word: by its name */
         check_triangles(&surface, 4, 3, expected);
         CHECK(surface.vertices && surface.vertices[3] == 1 && surface.vertices[6] == 1 && surface.vertices[10] == 1,
               "variant %d: positions", (int)i);
@@ -713,15 +765,21 @@ static void off_errors(void)
         "line 2: 1 vertices and 9223372036854775807 faces cannot be in the 6 bytes that follow");
     bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1\n0 1 0\n4 0 1 2 3\n3 0 1 3\n",
         "line 5: z: expected a finite number, found the end of the line");
-    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 4\n3 0 1 3\n", "line 7: face 0 names vertex 4 of 4 (from 0)");
-    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 -1\n", "line 8: face 1 names vertex -1 of 4 (from 0)");
-    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n2 0 1 2 3\n3 0 1 2\n", "line 7: face 0 has 2 corners, fewer than 3");
-    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n5 0 1 2 3\n3 0 1 2\n", "line 8: the file ends after 1 of 2 faces");
-    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0\n1\n", "line 9: the file ends after 2 of 3 corners of face 1");
+    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 4\n3 0 1 3\n",
+        "line 7: face 0 names vertex 4 of 4 (from 0)");
+    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0 1 -1\n",
+        "line 8: face 1 names vertex -1 of 4 (from 0)");
+    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n2 0 1 2 3\n3 0 1 2\n",
+        "line 7: face 0 has 2 corners, fewer than 3");
+    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n5 0 1 2 3\n3 0 1 2\n",
+        "line 8: the file ends after 1 of 2 faces");
+    bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n3 0\n1\n",
+        "line 9: the file ends after 2 of 3 corners of face 1");
     bad("a.off", "OFF\n4 2 0\n0.000 0.000 0\n1 0 0\n1 1 0\n", "line 5: the file ends after 3 of 4 vertices");
     bad("a.off", "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n", "line 7: the file ends after 1 of 2 faces");
     bad("a.off", "OFF\n4 2 0\n" OFF_BODY "3 0 1 2\n", "line 9: something follows the last of 2 faces");
-    bad("a.off", "4OFF\n4 2 0\n0 0 0 1\n0 0 1 0\n0 0 0 1\n0 0 0 1\n3 0 1 2\n3 0 1 2\n", "line 4: x divided by w = 0 is not finite");
+    bad("a.off", "4OFF\n4 2 0\n0 0 0 1\n0 0 1 0\n0 0 0 1\n0 0 0 1\n3 0 1 2\n3 0 1 2\n",
+        "line 4: x divided by w = 0 is not finite");
 }
 
 /* ---- the shared meshes ---- */
@@ -729,7 +787,8 @@ static void off_errors(void)
 typedef struct model {
     const char *file;
     int64_t vertices, triangles; /* of STL: distinct positions */
-    double volume, box[3]; /* to the digits given; the volume about the mean of the distinct positions, which matters for open models */
+    double volume, box[3]; /* to the digits given; the volume about the mean of the distinct positions, which matters
+                              for open models */
 } model;
 
 /* The first three tables of the README of the meshes, in full. */
@@ -847,17 +906,17 @@ static void check_model(const model *expected, const char *bytes, int64_t count)
     CHECK(status == SP_OK, "%s: %s", expected->file, context.message);
     if (status != SP_OK)
         return;
-    CHECK(surface.vertex_count == expected->vertices, "%s: %lld vertices, not %lld", expected->file, (long long)surface.vertex_count,
-          (long long)expected->vertices);
-    CHECK(surface.triangle_count == expected->triangles, "%s: %lld triangles, not %lld", expected->file, (long long)surface.triangle_count,
-          (long long)expected->triangles);
+    CHECK(surface.vertex_count == expected->vertices, "%s: %lld vertices, not %lld", expected->file,
+          (long long)surface.vertex_count, (long long)expected->vertices);
+    CHECK(surface.triangle_count == expected->triangles, "%s: %lld triangles, not %lld", expected->file,
+          (long long)surface.triangle_count, (long long)expected->triangles);
     double low[3], high[3], measured = volume(&surface);
     sp_surface_box(&surface, low, high);
     for (int axis = 0; axis < 3; axis++) /* four digits are given */
-        CHECK(fabs(high[axis] - low[axis] - expected->box[axis]) <= 5.1e-4 * expected->box[axis], "%s: extent %d is %.6g, not %g",
-              expected->file, axis, high[axis] - low[axis], expected->box[axis]);
-    CHECK(fabs(measured - expected->volume) <= 5.1e-5 * fabs(expected->volume) + 1e-12, "%s: volume %.7g, not %g", expected->file, measured,
-          expected->volume);
+        CHECK(fabs(high[axis] - low[axis] - expected->box[axis]) <= 5.1e-4 * expected->box[axis],
+              "%s: extent %d is %.6g, not %g", expected->file, axis, high[axis] - low[axis], expected->box[axis]);
+    CHECK(fabs(measured - expected->volume) <= 5.1e-5 * fabs(expected->volume) + 1e-12, "%s: volume %.7g, not %g",
+          expected->file, measured, expected->volume);
     sp_surface_free(&surface);
 }
 
@@ -879,8 +938,8 @@ static void shared_meshes(void)
 /* Real files cut short or with changed bytes: an answer, or a message with a place, and nothing else. */
 static void damaged_meshes(void)
 {
-    static const char *const files[] = {"soup/degenerated.obj", "soup/hour_glass.off", "soup/multibody.stl", "soup/random_triangles.stl",
-                                        "soup/cube_with_fold.ply"};
+    static const char *const files[] = {"soup/degenerated.obj", "soup/hour_glass.off", "soup/multibody.stl",
+                                        "soup/random_triangles.stl", "soup/cube_with_fold.ply"};
     const char *folder = test_meshes();
     if (!folder)
         SKIP("SUPPLE_MESHES is not set");
@@ -900,8 +959,8 @@ static void damaged_meshes(void)
             bytes[place] = kept;
             CHECK(status == SP_OK || (status == SP_INPUT && context.message[0]), "%s: status %d", files[i], status);
             for (int64_t j = 0; j < 3 * surface.triangle_count; j++)
-                CHECK(surface.triangles[j] >= 0 && surface.triangles[j] < surface.vertex_count, "%s: corner %lld", files[i],
-                      (long long)surface.triangles[j]);
+                CHECK(surface.triangles[j] >= 0 && surface.triangles[j] < surface.vertex_count, "%s: corner %lld",
+                      files[i], (long long)surface.triangles[j]);
             refused += status != SP_OK;
             sp_surface_free(&surface);
         }
@@ -911,12 +970,14 @@ static void damaged_meshes(void)
     CHECK(refused > tried / 2, "%d", refused); /* all cuts but those of the OBJ, which does not say where it ends */
 }
 
-/* A face and its reverse, with the same vertices and with its own, have the same triangles, so that they are two sides of one; other faces keep the fan about their first corner. */
+/* A face and its reverse, with the same vertices and with its own, have the same triangles, so that they are two sides
+ * of one; other faces keep the fan about their first corner. */
 static void faces_from_both_sides(void)
 {
     static const char text[] = "v 0 0 0\nv 1 0 0\nv 1 1 1\nv 0 1 0\nv 3 0 0\nv 0 1 0\nv 1 1 1\nv 1 0 0\nv 0 0 0\n"
                                "f 1 2 3 4\nf 4 3 2 1\nf 6 7 8 9\nf 2 1 4 3\nf 2 5 3 1\n";
-    static const int64_t expected[][3] = {{0, 1, 2}, {0, 2, 3}, {2, 1, 0}, {0, 3, 2}, {8, 5, 6}, {6, 7, 8}, {0, 3, 2}, {2, 1, 0}, {1, 4, 2}, {1, 2, 0}};
+    static const int64_t expected[][3] = {{0, 1, 2}, {0, 2, 3}, {2, 1, 0}, {0, 3, 2}, {8, 5, 6},
+                                          {6, 7, 8}, {0, 3, 2}, {2, 1, 0}, {1, 4, 2}, {1, 2, 0}};
     sp_surface surface;
     CHECK_OK(sp_surface_parse(&context, "sides.obj", text, sizeof text - 1, SP_GROUPS_NONE, &surface));
     CHECK(surface.triangle_count == 10, "%lld triangles", (long long)surface.triangle_count);
@@ -925,8 +986,10 @@ static void faces_from_both_sides(void)
         bool found = false;
         for (int64_t other = t / 2 * 2; other < t / 2 * 2 + 2; other++)
             for (int k = 0; k < 3; k++)
-                found |= is[0] == expected[other][k] && is[1] == expected[other][(k + 1) % 3] && is[2] == expected[other][(k + 2) % 3];
-        CHECK(found, "triangle %lld: %lld %lld %lld", (long long)t, (long long)is[0], (long long)is[1], (long long)is[2]);
+                found |= is[0] == expected[other][k] && is[1] == expected[other][(k + 1) % 3] &&
+                         is[2] == expected[other][(k + 2) % 3];
+        CHECK(found, "triangle %lld: %lld %lld %lld", (long long)t, (long long)is[0], (long long)is[1],
+              (long long)is[2]);
     }
     sp_pool_free(&surface.pool);
 }

@@ -1,4 +1,5 @@
-/* A TAP producer for the unit tests: each RUN is one test; CHECK records a failure with what was measured and goes on. */
+/* A TAP producer for the unit tests: each RUN is one test; CHECK records a failure with what was measured and goes on.
+ */
 #ifndef TESTS_UNIT_TEST_H
 #define TESTS_UNIT_TEST_H
 
@@ -28,7 +29,8 @@ static int test_number, test_failures_in_this, test_failures, test_skipped_this;
         CHECK(fabs(m_ - e_) <= t_, "%.17g is not %.17g within %.3g (difference %.3g)", m_, e_, t_, m_ - e_);           \
     } while (0)
 
-/* Errors at a step, half of it and a quarter: their orders are `order` within `first` and `second`. What follows says whose they are. */
+/* Errors at a step, half of it and a quarter: their orders are `order` within `first` and `second`. What follows says
+ * whose they are. */
 #define CHECK_ORDERS(error, order, first, second, ...)                                                                 \
     do {                                                                                                               \
         double one_ = log2((error)[0] / (error)[1]), two_ = log2((error)[1] / (error)[2]);                             \

@@ -1,8 +1,8 @@
-/* Damping by strain rate, S_D = φ tr(Ė) I + 2ψ Ė: the force of the body against its definition, its polynomials against the body, and what
- * integrators make of it. */
-#include "assembly/element.h"
-#include "assembly/elastic.h"
+/* Damping by strain rate, S_D = φ tr(Ė) I + 2ψ Ė: the force of the body against its definition, its polynomials against
+ * the body, and what integrators make of it. */
 #include "assembly/viscous.h"
+#include "assembly/elastic.h"
+#include "assembly/element.h"
 #include "bodies.h"
 #include "dynamics/integrate.h"
 #include "dynamics/models.h"
@@ -58,7 +58,8 @@ static double gap(int64_t n, const double *a, const double *b)
 /* ---- the body ---- */
 
 /* F = I + Σ u_a ∇N_aᵀ. */
-static void gradient_of(int corners, const int64_t *corner, const double gradient[8][3], const double *u, double scale, const double *v, double F[3][3])
+static void gradient_of(int corners, const int64_t *corner, const double gradient[8][3], const double *u, double scale,
+                        const double *v, double F[3][3])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -68,8 +69,10 @@ static void gradient_of(int corners, const int64_t *corner, const double gradien
         }
 }
 
-/* The textbook's: f_a = ∫ F S_D ∇N_a dV, with Ė by central differences of E(u + s v), which are exact for the quadratic E. */
-static void force_by_definition(const sp_mesh *mesh, const sp_viscosity *viscosity, const double *u, const double *v, double *f)
+/* The textbook's: f_a = ∫ F S_D ∇N_a dV, with Ė by central differences of E(u + s v), which are exact for the quadratic
+ * E. */
+static void force_by_definition(const sp_mesh *mesh, const sp_viscosity *viscosity, const double *u, const double *v,
+                                double *f)
 {
     memset(f, 0, (size_t)(3 * mesh->vertex_count) * 8);
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
@@ -101,7 +104,8 @@ static void force_by_definition(const sp_mesh *mesh, const sp_viscosity *viscosi
                 for (int i = 0; i < 3; i++)
                     for (int j = 0; j < 3; j++)
                         for (int k = 0; k < 3; k++)
-                            f[3 * corner[a] + i] += quadrature.weight[g] * F[i][j] * S[j][k] * quadrature.gradient[g][a][k];
+                            f[3 * corner[a] + i] +=
+                                quadrature.weight[g] * F[i][j] * S[j][k] * quadrature.gradient[g][a][k];
         }
     }
 }
@@ -116,7 +120,8 @@ static void force_is_that_of_the_stress(void)
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
         int64_t rows = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8);
+        double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8),
+               *f = calloc((size_t)rows, 8);
         deform(&mesh, 0.7, 3, u);
         random_field(rows, 4, v);
         sp_viscous_times(&context, &viscous, u, v, y);
@@ -142,7 +147,8 @@ static void rigid_motions_cost_nothing(void)
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
         int64_t rows = 3 * mesh.vertex_count;
-        double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8), omega[3] = {0.3, -1, 0.7}, size;
+        double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8),
+               omega[3] = {0.3, -1, 0.7}, size;
         deform(&mesh, 1.1, 5, u);
         random_field(rows, 6, v);
         sp_viscous_times(&context, &viscous, u, v, y);
@@ -150,10 +156,12 @@ static void rigid_motions_cost_nothing(void)
         for (int64_t i = 0; i < mesh.vertex_count; i++)
             for (int c = 0; c < 3; c++) {
                 int a = (c + 1) % 3, b = (c + 2) % 3;
-                v[3 * i + c] = omega[a] * (mesh.vertices[3 * i + b] + u[3 * i + b]) - omega[b] * (mesh.vertices[3 * i + a] + u[3 * i + a]) + 2;
+                v[3 * i + c] = omega[a] * (mesh.vertices[3 * i + b] + u[3 * i + b]) -
+                               omega[b] * (mesh.vertices[3 * i + a] + u[3 * i + a]) + 2;
             }
         sp_viscous_times(&context, &viscous, u, v, y);
-        CHECK(norm(rows, y) <= 1e-13 * size * norm(rows, v), "variant %d: %g N of %g", variant, norm(rows, y), size * norm(rows, v));
+        CHECK(norm(rows, y) <= 1e-13 * size * norm(rows, v), "variant %d: %g N of %g", variant, norm(rows, y),
+              size * norm(rows, v));
         free(u), free(v), free(y);
         sp_viscous_free(&viscous);
         sp_body_free(&body);
@@ -161,8 +169,8 @@ static void rigid_motions_cost_nothing(void)
     }
 }
 
-/* One cube of edge a, drawn out along x to the stretch s at the rate ṡ with its sides held: Ė_xx = s ṡ, so that its end pulls with
- * a²(φ + 2ψ) s² ṡ (F S N with F_xx = s) and its sides push with a² φ s ṡ each. */
+/* One cube of edge a, drawn out along x to the stretch s at the rate ṡ with its sides held: Ė_xx = s ṡ, so that its end
+ * pulls with a²(φ + 2ψ) s² ṡ (F S N with F_xx = s) and its sides push with a² φ s ṡ each. */
 static void one_cube_drawn_out(void)
 {
     const double a = 0.4, s = 1.3, rate = 0.7, phi = 90, psi = 25;
@@ -197,13 +205,15 @@ static void matrix_gives_the_products(void)
         sp_viscous viscous;
         sp_sparse D;
         CHECK_OK(test_variant(&context, variant, &mesh));
-        CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5, &(int64_t){0})); /* x and z only */
+        CHECK_OK(
+            sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5, &(int64_t){0})); /* x and z only */
         CHECK_OK(sp_body_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
         CHECK_OK(sp_body_pattern(&context, &body));
         CHECK_OK(sp_body_matrix(&context, &body, &D));
         int64_t rows = 3 * mesh.vertex_count, n = body.dof_count;
-        double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8), *free_v = calloc((size_t)n, 8), *of_D = calloc((size_t)n, 8), *of_times = calloc((size_t)n, 8);
+        double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8),
+               *free_v = calloc((size_t)n, 8), *of_D = calloc((size_t)n, 8), *of_times = calloc((size_t)n, 8);
         deform(&mesh, 0.5, 7, u);
         random_field(n, 8, free_v);
         sp_body_spread(&body, free_v, v);
@@ -242,9 +252,11 @@ static void make_reduced(int variant, int rank, reduced *m)
     m->rows = 3 * m->mesh.vertex_count;
     m->U = calloc((size_t)(m->rows * R), 8);
     random_field(m->rows * R, 21, m->U);
-    CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &(sp_polynomial_parameters){.by_constant = true}, &m->polynomials, &report));
+    CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &(sp_polynomial_parameters){.by_constant = true},
+                                &m->polynomials, &report));
     CHECK_OK(sp_viscous_new(&context, &m->body, two_viscosities, &m->viscous));
-    CHECK_OK(sp_polynomial_viscosity(&context, &m->polynomials, rank, m->mesh.material_count, m->mesh.materials, two_viscosities, &m->of_parts));
+    CHECK_OK(sp_polynomial_viscosity(&context, &m->polynomials, rank, m->mesh.material_count, m->mesh.materials,
+                                     two_viscosities, &m->of_parts));
     CHECK_OK(sp_direct_viscosity(&context, &m->viscous, rank, m->U, &m->of_body));
 }
 
@@ -266,19 +278,20 @@ static void both_triangles(int r, double *D)
             D[j * r + i] = D[i * r + j];
 }
 
-/* D(q)v = Uᵀ f(Uq, Uv) by the definition; the matrix and the products of either kind agree; no eigenvalue is below 0. */
+/* D(q)v = Uᵀ f(Uq, Uv) by the definition; the matrix and the products of either kind agree; no eigenvalue is below 0.
+ */
 static void polynomials_are_the_projected_force(void)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++)
         for (int rank = R; rank > 4; rank -= 3) {
             reduced m;
             make_reduced(variant, rank, &m);
-            double *u = calloc((size_t)m.rows, 8), *v = calloc((size_t)m.rows, 8), *f = calloc((size_t)m.rows, 8), q[R] = {0}, w[R] = {0}, y[2][R], D[2][R * R], value[R], worst = 0, least = INFINITY;
+            double *u = calloc((size_t)m.rows, 8), *v = calloc((size_t)m.rows, 8), *f = calloc((size_t)m.rows, 8),
+                   q[R] = {0}, w[R] = {0}, y[2][R], D[2][R * R], value[R], worst = 0, least = INFINITY;
             for (uint64_t trial = 0; trial < 3; trial++) {
                 random_field(rank, 30 + trial, q);
                 random_field(rank, 40 + trial, w);
-                for (int64_t i = 0; i < m.rows; i++)
-                    {
+                for (int64_t i = 0; i < m.rows; i++) {
                     u[i] = v[i] = 0;
                     for (int j = 0; j < rank; j++) {
                         u[i] += m.U[j * m.rows + i] * (q[j] *= i == 0 ? 0.3 : 1);
@@ -304,7 +317,8 @@ static void polynomials_are_the_projected_force(void)
                     least = fmin(least, value[0] / value[rank - 1]);
                 }
             }
-            NOTE("variant %d, %d coordinates: %.1e of the sums of absolute terms, least eigenvalue %.1e of the largest", variant, rank, worst, least);
+            NOTE("variant %d, %d coordinates: %.1e of the sums of absolute terms, least eigenvalue %.1e of the largest",
+                 variant, rank, worst, least);
             CHECK(worst <= 1e-12, "off by %g", worst);
             CHECK(least > -1e-12, "least eigenvalue %g of the largest", least);
             free(u), free(v), free(f);
@@ -312,8 +326,8 @@ static void polynomials_are_the_projected_force(void)
         }
 }
 
-/* With a basis of all affine motions the polynomials too know that a rotation of the deformed body, q̇ = ω × x, costs nothing: the Gram matrix
- * may not be symmetrized for that. */
+/* With a basis of all affine motions the polynomials too know that a rotation of the deformed body, q̇ = ω × x, costs
+ * nothing: the Gram matrix may not be symmetrized for that. */
 static void reduced_rotations_cost_nothing(void)
 {
     enum { AFFINE = 12 };
@@ -325,12 +339,14 @@ static void reduced_rotations_cost_nothing(void)
     CHECK_OK(test_variant(&context, 1, &mesh));
     CHECK_OK(sp_body_new(&context, &mesh, &body));
     int64_t rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(rows * AFFINE), 8), q[AFFINE], v[AFFINE] = {0}, y[AFFINE], omega[3] = {0.5, 0.2, -0.9}, size;
+    double *U = calloc((size_t)(rows * AFFINE), 8), q[AFFINE], v[AFFINE] = {0}, y[AFFINE], omega[3] = {0.5, 0.2, -0.9},
+           size;
     for (int64_t i = 0; i < mesh.vertex_count; i++)
         for (int c = 0; c < 3; c++)
             for (int k = 0; k < 4; k++) /* column 4c + k moves along c by x_k, or by 1 */
                 U[(4 * c + k) * rows + 3 * i + c] = k < 3 ? mesh.vertices[3 * i + k] : 1;
-    CHECK_OK(sp_polynomials_new(&context, &body, AFFINE, U, &(sp_polynomial_parameters){.by_constant = true}, &polynomials, &report));
+    CHECK_OK(sp_polynomials_new(&context, &body, AFFINE, U, &(sp_polynomial_parameters){.by_constant = true},
+                                &polynomials, &report));
     CHECK_OK(sp_polynomial_viscosity(&context, &polynomials, AFFINE, 1, mesh.materials, two_viscosities, &viscosity));
     random_field(AFFINE, 50, q); /* x' = x + A x + t */
     random_field(AFFINE, 51, v);
@@ -357,10 +373,16 @@ static void parts_that_are_missing(void)
     sp_polynomial_report report;
     sp_reduced_viscosity none;
     make_reduced(3, R, &m);
-    CHECK_OK(sp_polynomials_new(&context, &m.body, R, m.U, &(sp_polynomial_parameters){.by_group = true}, &whole, &report));
-    CHECK(sp_polynomial_viscosity(&context, &whole, R, 2, m.mesh.materials, two_viscosities, &none) == SP_INPUT && strstr(context.message, "--by-constant"), "%s", context.message);
+    CHECK_OK(
+        sp_polynomials_new(&context, &m.body, R, m.U, &(sp_polynomial_parameters){.by_group = true}, &whole, &report));
+    CHECK(sp_polynomial_viscosity(&context, &whole, R, 2, m.mesh.materials, two_viscosities, &none) == SP_INPUT &&
+              strstr(context.message, "--by-constant"),
+          "%s", context.message);
     m.polynomials.symmetrized = true;
-    CHECK(sp_polynomial_viscosity(&context, &m.polynomials, R, 2, m.mesh.materials, two_viscosities, &none) == SP_INPUT && strstr(context.message, "made from a force"), "%s", context.message);
+    CHECK(sp_polynomial_viscosity(&context, &m.polynomials, R, 2, m.mesh.materials, two_viscosities, &none) ==
+                  SP_INPUT &&
+              strstr(context.message, "made from a force"),
+          "%s", context.message);
     const sp_viscosity bad[] = {{1, -1}, {-1, 1}, {NAN, 1}, {1, INFINITY}}, good[] = {{0, 0}, {-2, 3}, {5, 0}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(sp_viscosity_check(&context, bad[i]) == SP_USAGE, "%g, %g passed", bad[i].phi, bad[i].psi);
@@ -403,9 +425,11 @@ static void make_model(sp_viscosity viscosity, model *m)
     m->rows = 3 * m->mesh.vertex_count;
     m->U = calloc((size_t)(m->rows * R), 8);
     bending_fields(&m->mesh, m->U);
-    CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &(sp_polynomial_parameters){.by_constant = true}, &m->polynomials, &report));
+    CHECK_OK(sp_polynomials_new(&context, &m->body, R, m->U, &(sp_polynomial_parameters){.by_constant = true},
+                                &m->polynomials, &report));
     CHECK_OK(sp_polynomial_system_new(&context, &m->polynomials, R, m->U, m->rows, m->mesh.vertices, &m->system));
-    CHECK_OK(sp_polynomial_viscosity(&context, &m->polynomials, R, 1, m->mesh.materials, &viscosity, &reduced_viscosity));
+    CHECK_OK(
+        sp_polynomial_viscosity(&context, &m->polynomials, R, 1, m->mesh.materials, &viscosity, &reduced_viscosity));
     sp_reduced_system_damp(&m->system, &reduced_viscosity);
 }
 
@@ -420,7 +444,8 @@ static void free_model(model *m)
 
 static const double start_velocity[R] = {6, 2, 0, 0, 0, -3, 0, 0};
 
-/* kinetic + strain + dissipated stays what it was in the conserving step, and nearly so in the others, better with smaller steps. */
+/* kinetic + strain + dissipated stays what it was in the conserving step, and nearly so in the others, better with
+ * smaller steps. */
 static void energy_is_balanced(void)
 {
     model m;
@@ -432,21 +457,25 @@ static void energy_is_balanced(void)
             sp_integrator *it;
             double h = kind == SP_ENERGY ? 2e-3 : 2e-4, energy[SP_WORK_COUNT], first, dissipated = 0;
             h /= 1 + half;
-            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .step = h, .beta = 0.25, .gamma = 0.5};
+            sp_integrator_parameters parameters = {
+                .kind = (enum sp_integrator_kind)kind, .step = h, .beta = 0.25, .gamma = 0.5};
             CHECK_OK(sp_integrator_new(&context, &m.system, &forcing, &parameters, NULL, start_velocity, &it));
             sp_integrator_energies(it, energy);
             first = energy[SP_WORK_KINETIC];
             for (int64_t step = 0; step < llround(0.2 / h); step++) {
                 CHECK_OK(sp_integrator_step(it));
                 sp_integrator_energies(it, energy);
-                worst[half] = fmax(worst[half], fabs(energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED] + energy[SP_WORK_DISSIPATED] - first) / first);
+                worst[half] = fmax(worst[half], fabs(energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED] +
+                                                     energy[SP_WORK_DISSIPATED] - first) /
+                                                    first);
                 CHECK(energy[SP_WORK_DISSIPATED] >= dissipated, "damping gave energy back");
                 dissipated = energy[SP_WORK_DISSIPATED];
             }
             lost = dissipated / first;
             sp_integrator_free(it);
         }
-        NOTE("integrator %d: balance within %.1e, at half the step %.1e; %.0f %% dissipated", kind, worst[0], worst[1], 100 * lost);
+        NOTE("integrator %d: balance within %.1e, at half the step %.1e; %.0f %% dissipated", kind, worst[0], worst[1],
+             100 * lost);
         CHECK(lost > 0.2 && lost < 1, "%g of the energy was dissipated", lost);
         if (kind == SP_ENERGY)
             CHECK(worst[0] <= 1e-11 && worst[1] <= 1e-11, "balance off by %g", worst[0]);
@@ -467,12 +496,14 @@ static void second_order_in_time(void)
         for (int s = 0; s < 4; s++) {
             sp_integrator *it;
             double h = 2e-4 / (1 << s);
-            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .step = h, .beta = 0.25, .gamma = 0.5};
+            sp_integrator_parameters parameters = {
+                .kind = (enum sp_integrator_kind)kind, .step = h, .beta = 0.25, .gamma = 0.5};
             CHECK_OK(sp_integrator_new(&context, &m.system, &forcing, &parameters, NULL, start_velocity, &it));
             for (int64_t step = 0; step < llround(0.05 / h); step++)
                 CHECK_OK(sp_integrator_step(it));
             memcpy(q[s], sp_integrator_q(it), sizeof q[s]);
-            double mean = (double)sp_integrator_reported(it)->newton_iterations / (double)sp_integrator_reported(it)->steps;
+            double mean =
+                (double)sp_integrator_reported(it)->newton_iterations / (double)sp_integrator_reported(it)->steps;
             CHECK(mean <= 4, "%g iterations a step", mean);
             sp_integrator_free(it);
         }
@@ -486,8 +517,8 @@ static void second_order_in_time(void)
     free_model(&m);
 }
 
-/* At rest D for φ = βλ and ψ = βμ is βK: linear bodies move as with Rayleigh's stiffness damping, and the limit of central differences is
- * the same. */
+/* At rest D for φ = βλ and ψ = βμ is βK: linear bodies move as with Rayleigh's stiffness damping, and the limit of
+ * central differences is the same. */
 static void linear_bodies_are_damped_as_by_rayleigh(void)
 {
     const double beta = 2e-4;
@@ -505,13 +536,18 @@ static void linear_bodies_are_damped_as_by_rayleigh(void)
         CHECK_OK(sp_full_system_new(&context, &body, true, false, NULL, &damped[k]));
     CHECK_OK(sp_full_system_damp(&damped[1], &viscous));
     int64_t n = body.dof_count;
-    double *v = calloc((size_t)n, 8), *q[2] = {calloc((size_t)n, 8), calloc((size_t)n, 8)}, energy[2][SP_WORK_COUNT], limit[2];
+    double *v = calloc((size_t)n, 8), *q[2] = {calloc((size_t)n, 8), calloc((size_t)n, 8)}, energy[2][SP_WORK_COUNT],
+           limit[2];
     random_field(n, 60, v);
     for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++) {
         for (int k = 0; k < 2; k++) {
             sp_integrator *it;
             sp_forcing forcing = nothing(&damped[k]);
-            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .step = kind == SP_CENTRAL ? 1e-5 : 1e-3, .beta = 0.25, .gamma = 0.5, .damping_stiffness = k ? 0 : beta};
+            sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind,
+                                                   .step = kind == SP_CENTRAL ? 1e-5 : 1e-3,
+                                                   .beta = 0.25,
+                                                   .gamma = 0.5,
+                                                   .damping_stiffness = k ? 0 : beta};
             CHECK_OK(sp_integrator_new(&context, &damped[k], &forcing, &parameters, NULL, v, &it));
             for (int step = 0; step < 40; step++)
                 CHECK_OK(sp_integrator_step(it));
@@ -534,7 +570,8 @@ static void linear_bodies_are_damped_as_by_rayleigh(void)
     sp_mesh_free(&mesh);
 }
 
-/* With a basis of all free degrees of freedom the reduced motion is that of the body: the polynomials' D against the sparse one, step by step. */
+/* With a basis of all free degrees of freedom the reduced motion is that of the body: the polynomials' D against the
+ * sparse one, step by step. */
 static void full_model_equals_its_own_reduction(void)
 {
     sp_mesh mesh;
@@ -548,10 +585,12 @@ static void full_model_equals_its_own_reduction(void)
     CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &(int64_t){0}));
     CHECK_OK(sp_body_new(&context, &mesh, &body));
     int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
-    double *U = calloc((size_t)(rows * n), 8), *v = calloc((size_t)n, 8), *q[2] = {calloc((size_t)n, 8), calloc((size_t)n, 8)};
+    double *U = calloc((size_t)(rows * n), 8), *v = calloc((size_t)n, 8),
+           *q[2] = {calloc((size_t)n, 8), calloc((size_t)n, 8)};
     for (int64_t j = 0; j < n; j++)
         U[j * rows + body.free[j]] = 1;
-    CHECK_OK(sp_polynomials_new(&context, &body, n, U, &(sp_polynomial_parameters){.by_constant = true}, &polynomials, &report));
+    CHECK_OK(sp_polynomials_new(&context, &body, n, U, &(sp_polynomial_parameters){.by_constant = true}, &polynomials,
+                                &report));
     CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &systems[0]));
     CHECK_OK(sp_full_system_damp(&systems[0], &viscous));
@@ -564,7 +603,11 @@ static void full_model_equals_its_own_reduction(void)
             for (int k = 0; k < 2; k++) {
                 sp_integrator *it;
                 sp_forcing forcing = nothing(&systems[k]);
-                sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind, .step = kind == SP_CENTRAL ? 1e-4 : 2e-3, .beta = 0.25, .gamma = 0.5, .semi_implicit = semi_implicit};
+                sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind,
+                                                       .step = kind == SP_CENTRAL ? 1e-4 : 2e-3,
+                                                       .beta = 0.25,
+                                                       .gamma = 0.5,
+                                                       .semi_implicit = semi_implicit};
                 CHECK_OK(sp_integrator_new(&context, &systems[k], &forcing, &parameters, NULL, v, &it));
                 for (int step = 0; step < 30; step++)
                     CHECK_OK(sp_integrator_step(it));
@@ -594,7 +637,8 @@ static void same_bytes_for_any_threads(void)
     CHECK(body.batch_count > 2048, "%lld batches", (long long)body.batch_count);
     CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
     int64_t rows = 3 * mesh.vertex_count;
-    double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *first = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8);
+    double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *first = calloc((size_t)rows, 8),
+           *y = calloc((size_t)rows, 8);
     deform(&mesh, 0.3, 9, u);
     random_field(rows, 10, v);
     for (int threads = 1; threads <= 4; threads *= 2) {

@@ -73,17 +73,20 @@ static void public_veg(void)
             if (strstr(path, "turtle")) {
                 /* A stiff shell, a soft rest. */
                 CHECK(mesh.material_count == 2, "%lld materials", (long long)mesh.material_count);
-                CHECK(mesh.materials[0].young == 25e6 && mesh.materials[1].young == 25e4 && mesh.materials[1].poisson == 0.35, "%g %g",
-                      mesh.materials[0].young, mesh.materials[1].young);
+                CHECK(mesh.materials[0].young == 25e6 && mesh.materials[1].young == 25e4 &&
+                          mesh.materials[1].poisson == 0.35,
+                      "%g %g", mesh.materials[0].young, mesh.materials[1].young);
                 /* 32 is the first number of shellElementList.txt; 1 the first of the other. */
-                CHECK(mesh.region[31] == 0 && mesh.region[0] == 1, "%lld %lld", (long long)mesh.region[31], (long long)mesh.region[0]);
+                CHECK(mesh.region[31] == 0 && mesh.region[0] == 1, "%lld %lld", (long long)mesh.region[31],
+                      (long long)mesh.region[0]);
             } else
                 CHECK(mesh.material_count == 1, "%s: %lld materials", path, (long long)mesh.material_count);
             if (strstr(path, "Mooney"))
-                CHECK(mesh.materials[0].law == SP_LAW_MOONEY_RIVLIN && mesh.materials[0].mooney[2] == 1e6, "%d", mesh.materials[0].law);
+                CHECK(mesh.materials[0].law == SP_LAW_MOONEY_RIVLIN && mesh.materials[0].mooney[2] == 1e6, "%d",
+                      mesh.materials[0].law);
             if (strstr(path, "beam3.veg"))
-                CHECK(strcmp(mesh.materials[0].name, "BODY") == 0 && mesh.materials[0].density == 1000 && mesh.materials[0].young == 1e7 &&
-                          mesh.materials[0].poisson == 0.45,
+                CHECK(strcmp(mesh.materials[0].name, "BODY") == 0 && mesh.materials[0].density == 1000 &&
+                          mesh.materials[0].young == 1e7 && mesh.materials[0].poisson == 0.45,
                       "%s", mesh.materials[0].name);
             sp_mesh_free(&mesh);
         }
@@ -103,7 +106,8 @@ static void public_inp(void)
         /* 1 × 1.5 × 8 and 1 × 1 × 8; 25 vertices of the section are fixed; beam8p has 25 loads of 0.36 along y. */
         {"reference/beam8f.inp", 425, 0, 256, 25, 0, 12, 0},
         {"reference/beam8p.inp", 425, 0, 256, 25, 25, 8, 9},
-        /* Cook's membrane: corners (0,0) (48,44) (48,60) (0,44), area 1440 and thickness 5; nodal forces along y, 500 in all. */
+        /* Cook's membrane: corners (0,0) (48,44) (48,60) (0,44), area 1440 and thickness 5; nodal forces along y, 500
+           in all. */
         {"reference/cook-Coarse_Lin_Hex.inp", 50, 0, 16, 50, 10, 7200, 500},
         {"reference/cook-Coarse_Lin_Tet.inp", 62, 173, 0, -1, 6, 7200, 500},
     };
@@ -123,7 +127,8 @@ static void public_inp(void)
         if (status == SP_OK) {
             double force = 0;
             check_counts(list[i].name, &mesh, list[i].nodes, list[i].tets, list[i].hexes, 0, list[i].volume);
-            CHECK(list[i].fixed < 0 || mesh.fixed_count == list[i].fixed, "%s: %lld fixed", list[i].name, (long long)mesh.fixed_count);
+            CHECK(list[i].fixed < 0 || mesh.fixed_count == list[i].fixed, "%s: %lld fixed", list[i].name,
+                  (long long)mesh.fixed_count);
             CHECK(loads.count == list[i].loads, "%s: %lld loads", list[i].name, (long long)loads.count);
             for (int64_t k = 0; k < loads.count; k++) {
                 force += loads.value[k];
@@ -136,20 +141,24 @@ static void public_inp(void)
                 /* z is held everywhere, all of x = 0 in x and y too. */
                 for (int64_t k = 0; k < mesh.fixed_count; k++) {
                     bool left = mesh.vertices[3 * mesh.fixed[k]] == 0;
-                    CHECK(mesh.fixed_axes[k] == (left ? 7 : 4), "vertex %lld: axes %d", (long long)mesh.fixed[k], mesh.fixed_axes[k]);
+                    CHECK(mesh.fixed_axes[k] == (left ? 7 : 4), "vertex %lld: axes %d", (long long)mesh.fixed[k],
+                          mesh.fixed_axes[k]);
                 }
-                CHECK(mesh.materials[0].young == 70 && mesh.materials[0].poisson == 0.33 && strcmp(mesh.materials[0].name, "Rubber") == 0,
+                CHECK(mesh.materials[0].young == 70 && mesh.materials[0].poisson == 0.33 &&
+                          strcmp(mesh.materials[0].name, "Rubber") == 0,
                       "%s", mesh.materials[0].name);
             }
             if (strstr(list[i].name, "Hex")) {
                 /* Node 180 is the corner (48, 60, 5). */
                 for (int64_t v = 0; v < mesh.vertex_count; v++)
                     if (id[v] == 180)
-                        CHECK(mesh.vertices[3 * v] == 48 && mesh.vertices[3 * v + 1] == 60 && mesh.vertices[3 * v + 2] == 5, "%lld",
-                              (long long)v);
+                        CHECK(mesh.vertices[3 * v] == 48 && mesh.vertices[3 * v + 1] == 60 &&
+                                  mesh.vertices[3 * v + 2] == 5,
+                              "%lld", (long long)v);
             }
             if (strstr(list[i].name, "beam8f"))
-                CHECK(mesh.materials[0].density == 7.8e-9 && mesh.materials[0].young == 210000, "%g", mesh.materials[0].density);
+                CHECK(mesh.materials[0].density == 7.8e-9 && mesh.materials[0].young == 210000, "%g",
+                      mesh.materials[0].density);
             sp_mesh_free(&mesh);
         }
         free(bytes);
@@ -162,22 +171,25 @@ static void public_bridge(void)
 {
     if (!test_meshes())
         SKIP("SUPPLE_MESHES is not set");
-    int64_t veg_count, interp_count, obj_count, bou_count, vertices = 0, capacity = 20000, fixed_count = 0, *fixed = NULL;
-    char *veg = load("vega/simpleBridge_tet.veg", &veg_count), *interp = load("vega/simpleBridge_tet.interp", &interp_count);
+    int64_t veg_count, interp_count, obj_count, bou_count, vertices = 0, capacity = 20000, fixed_count = 0,
+                                                           *fixed = NULL;
+    char *veg = load("vega/simpleBridge_tet.veg", &veg_count),
+         *interp = load("vega/simpleBridge_tet.interp", &interp_count);
     char *obj = load("vega/simpleBridge.obj", &obj_count), *bou = load("vega/simpleBridge_tet.bou", &bou_count);
     double *x = malloc(sizeof *x * 3 * (size_t)capacity);
     CHECK(veg && interp && obj && bou && x, "files");
     if (veg && interp && obj && bou && x) {
         obj[obj_count] = 0;
         for (char *line = strtok(obj, "\n"); line && vertices < capacity; line = strtok(NULL, "\n"))
-            vertices += sscanf(line, "v %lf %lf %lf", &x[3 * vertices], &x[3 * vertices + 1], &x[3 * vertices + 2]) == 3;
+            vertices +=
+                sscanf(line, "v %lf %lf %lf", &x[3 * vertices], &x[3 * vertices + 1], &x[3 * vertices + 2]) == 3;
         CHECK(vertices == 16085, "%lld surface vertices", (long long)vertices);
         sp_mesh mesh;
         int64_t triangle[3] = {0, 1, 2};
         CHECK_OK(sp_volume_parse_veg(&context, veg, veg_count, NULL, &mesh, NULL));
         CHECK_OK(sp_volume_parse_interp(&context, interp, interp_count, vertices, x, 1, triangle, &mesh));
-        CHECK(mesh.surface.vertex_count == vertices && mesh.surface.width == 4 && mesh.surface.triangle_count == 1, "%lld",
-              (long long)mesh.surface.vertex_count);
+        CHECK(mesh.surface.vertex_count == vertices && mesh.surface.width == 4 && mesh.surface.triangle_count == 1,
+              "%lld", (long long)mesh.surface.vertex_count);
         double worst = 0, worst_sum = 0;
         for (int64_t v = 0; v < mesh.surface.vertex_count; v++) {
             const int64_t *t = mesh.tet + 4 * mesh.surface.element[v];
@@ -217,12 +229,14 @@ static void veg_features(void)
 {
     sp_mesh mesh;
     /* Comments, blank lines, CRLF, 0-based numbers, commas between numbers, sets, two materials, an unused one. */
-    const char *zero = "# c\r\n\r\n*VERTICES\r\n8, 3, 0, 0\r\n0 0 0 0\n1,1,0,0\n 2\t1 1 0\n3 0 1 0\n4 0 0 1\n5 1 0 1\n6 1 1 1\n7 0 1 1\n"
+    const char *zero = "# c\r\n\r\n*VERTICES\r\n8, 3, 0, 0\r\n0 0 0 0\n1,1,0,0\n 2\t1 1 0\n3 0 1 0\n4 0 0 1\n5 1 0 "
+                       "1\n6 1 1 1\n7 0 1 1\n"
                        "*ELEMENTS\nCUBIC\n1 8 0\n0 0 1 2 3 4 5 6 7\n"
                        "*MATERIAL unused\nENU, 1, 1, 0\n" VEG_MATERIAL "*SET  one\n0,\n*REGION\none, soft\n";
     CHECK_OK(sp_volume_parse_veg(&context, zero, (int64_t)strlen(zero), NULL, &mesh, NULL));
     check_counts("0-based", &mesh, 8, 0, 1, 0, 1);
-    CHECK(mesh.material_count == 1 && strcmp(mesh.materials[0].name, "soft") == 0 && mesh.materials[0].young == 2e5, "materials");
+    CHECK(mesh.material_count == 1 && strcmp(mesh.materials[0].name, "soft") == 0 && mesh.materials[0].young == 2e5,
+          "materials");
     CHECK(mesh.hex[6] == 6 && mesh.surface.width == 8 && mesh.fixed_count == 0, "%lld", (long long)mesh.hex[6]);
     sp_mesh_free(&mesh);
 
@@ -233,15 +247,18 @@ static void veg_features(void)
                                                           "*SET a\n*INCLUDE lists/a.txt\n*REGION\na, hard\n";
     CHECK_OK(sp_volume_parse_veg(&context, sets, (int64_t)strlen(sets), &includes, &mesh, NULL));
     CHECK(mesh.material_count == 2 && mesh.region[0] == 0 && mesh.region[1] == 1, "%lld", (long long)mesh.region[1]);
-    CHECK(mesh.materials[1].mooney[0] == 1 && mesh.materials[1].mooney[1] == 2 && mesh.materials[1].density == 900, "mooney");
+    CHECK(mesh.materials[1].mooney[0] == 1 && mesh.materials[1].mooney[1] == 2 && mesh.materials[1].density == 900,
+          "mooney");
     sp_mesh_free(&mesh);
     expect_error('v', sets, (int64_t)strlen(sets), NULL, "line 23: the file lists/a.txt is included");
     struct shelf bad[] = {{.name = "lists/a.txt", .text = "# numbers\n1, x"}, {.name = NULL}};
     includes.data = bad;
-    expect_error('v', sets, (int64_t)strlen(sets), &includes, "lists/a.txt: line 2: element of the set: expected an integer, found \"x\"");
+    expect_error('v', sets, (int64_t)strlen(sets), &includes,
+                 "lists/a.txt: line 2: element of the set: expected an integer, found \"x\"");
     struct shelf cycle[] = {{.name = "lists/a.txt", .text = "*INCLUDE lists/a.txt\n"}, {.name = NULL}};
     includes.data = cycle;
-    expect_error('v', sets, (int64_t)strlen(sets), &includes, "lists/a.txt: line 1: includes are nested more than 7 deep");
+    expect_error('v', sets, (int64_t)strlen(sets), &includes,
+                 "lists/a.txt: line 1: includes are nested more than 7 deep");
 }
 
 /* S C = 1 with the compliance S written by its definition, and the frame's rows the columns of R. */
@@ -314,14 +331,19 @@ static void veg_errors(void)
     ERROR('v', VEG_VERTICES "*ELEMENTS\nTET\n1 8 0\n", "line 13: elements of 8 numbers instead of 4");
     ERROR('v', VEG_VERTICES "*ELEMENTS\nTET\n1 4 0\n1 1 2 3 9\n" VEG_MATERIAL VEG_REGION,
           "line 14: element 1 names vertex 9, but there are 8 vertices");
-    ERROR('v', VEG_VERTICES "*ELEMENTS\nTET\n1 4 0\n1 1 2 3 0\n" VEG_MATERIAL VEG_REGION, "line 14: element 1 names vertex 0");
-    ERROR('v', VEG_VERTICES "*ELEMENTS\nTET\n2 4 0\n1 1 2 3 4\n" VEG_MATERIAL, "line 13: 2 elements are announced, 1 follow");
+    ERROR('v', VEG_VERTICES "*ELEMENTS\nTET\n1 4 0\n1 1 2 3 0\n" VEG_MATERIAL VEG_REGION,
+          "line 14: element 1 names vertex 0");
+    ERROR('v', VEG_VERTICES "*ELEMENTS\nTET\n2 4 0\n1 1 2 3 4\n" VEG_MATERIAL,
+          "line 13: 2 elements are announced, 1 follow");
     ERROR('v', VEG_VERTICES "*ELEMENTS\nTET\n1 4 0\n1 1 2 3\n", "line 14: element 1 has 3 of 4 corners");
     ERROR('v', VEG_VERTICES VEG_TETS, "line 14: element 1 is in none of the 0 regions");
-    ERROR('v', VEG_VERTICES VEG_TETS VEG_MATERIAL "*SET a\n1\n*REGION\na, soft\n", "line 15: element 2 is in none of the 1 regions");
-    ERROR('v', VEG_VERTICES VEG_TETS VEG_MATERIAL "*SET a\n1, 3\n*REGION\na, soft\n", "line 19: set a names element 3 of 2");
+    ERROR('v', VEG_VERTICES VEG_TETS VEG_MATERIAL "*SET a\n1\n*REGION\na, soft\n",
+          "line 15: element 2 is in none of the 1 regions");
+    ERROR('v', VEG_VERTICES VEG_TETS VEG_MATERIAL "*SET a\n1, 3\n*REGION\na, soft\n",
+          "line 19: set a names element 3 of 2");
     ERROR('v', VEG_VERTICES VEG_TETS VEG_MATERIAL "*REGION\nb, soft\n", "line 19: the region names the set b");
-    ERROR('v', VEG_VERTICES VEG_TETS VEG_MATERIAL "*REGION\nallElements, hard\n", "line 19: the region names the material hard");
+    ERROR('v', VEG_VERTICES VEG_TETS VEG_MATERIAL "*REGION\nallElements, hard\n",
+          "line 19: the region names the material hard");
     ERROR('v', VEG_VERTICES VEG_TETS VEG_MATERIAL "*SET a\n1\n*SET b\n1\n*REGION\na, soft\n*REGION\nb, soft\n",
           "line 25: element 1 of the set b is already in the region of the set a");
     ERROR('v', VEG_VERTICES VEG_TETS "*MATERIAL soft\nENU, 1000, 2E5\n", "line 17: ENU takes 3 numbers, not 2");
@@ -341,7 +363,8 @@ static void veg_errors(void)
 
 #define INP_NODES "*NODE, NSET=ALL\n1, 0, 0, 0\n2, 1., 0\n,0\n"
 #define INP_TET "*Node, nset=ALL\n1, 0, 0, 0\n2, 1., , 0\n30, 0, 1.D0, 0\n4, 0, 0, 1\n"
-#define INP_SOLID "*MATERIAL, NAME=Iron\n*ELASTIC, TYPE=ISO\n3., .25\n*DENSITY\n5\n*SOLID SECTION, ELSET=body, MATERIAL=IRON\n"
+#define INP_SOLID                                                                                                      \
+    "*MATERIAL, NAME=Iron\n*ELASTIC, TYPE=ISO\n3., .25\n*DENSITY\n5\n*SOLID SECTION, ELSET=body, MATERIAL=IRON\n"
 
 static void inp_features(void)
 {
@@ -351,17 +374,19 @@ static void inp_features(void)
     int64_t *id;
     struct shelf shelf[] = {{.name = "nodes.inc", .text = "5, 3, 0, 0\n6, 3, 1, 0\n** no more\n"}, {.name = NULL}};
     sp_includes includes = {open_shelf, shelf};
-    /* A keyword line that goes on, an element that goes on, a set by GENERATE with a gap, a set of a set, a shell, a node
-     * without elements, conditions before and in the first step, a second step. */
+    /* A keyword line that goes on, an element that goes on, a set by GENERATE with a gap, a set of a set, a shell, a
+     * node without elements, conditions before and in the first step, a second step. */
     const char *text =
         "*HEADING\nany text, even 1, 2\n" INP_TET "*INCLUDE, INPUT=nodes.inc\n77, 9, 9, 9\n"
         "*ELEMENT, TYPE=C3D4,\nELSET=body\n100, 1, 2,\n30, 4\n*ELEMENT, TYPE=S3, ELSET=skin\n200, 1, 2, 30\n"
         "*ELEMENT, TYPE=C3D4, ELSET=more\n101, 2, 5, 30, 4\n102, 5, 6, 30, 4\n"
-        "*NSET, NSET=gen, GENERATE\n2, 30, 28\n4, 7, 1\n*NSET, NSET=both\ngen, 1\n*NSET, NSET=GEN\n1\n*ELSET, ELSET=all\nbody, more, skin\n"
+        "*NSET, NSET=gen, GENERATE\n2, 30, 28\n4, 7, 1\n*NSET, NSET=both\ngen, 1\n*NSET, NSET=GEN\n1\n*ELSET, "
+        "ELSET=all\nbody, more, skin\n"
         "*MATERIAL, NAME=Iron\n*ELASTIC\n3., .25\n*DENSITY\n5,\n*MATERIAL, NAME=\"Soft one\"\n*ELASTIC\n1, 0\n"
         "*SOLID SECTION, ELSET=body, MATERIAL=iron\n1.,\n*SOLID SECTION, ELSET=more, MATERIAL=Soft one\n"
         "*BOUNDARY\n1, 1, 3\n77, 1\n4, 2, , 0.\n*CLOAD\n2, 4, 1.\n"
-        "*STEP, NLGEOM\n*STATIC\n*BOUNDARY\n4, 3, 6\nall, ZSYMM\n*CLOAD\nboth, 2, -1.5\n30, 1, 2.5E0\n*DLOAD\nbody, GRAV, 9.81, 0, 0, "
+        "*STEP, NLGEOM\n*STATIC\n*BOUNDARY\n4, 3, 6\nall, ZSYMM\n*CLOAD\nboth, 2, -1.5\n30, 1, 2.5E0\n*DLOAD\nbody, "
+        "GRAV, 9.81, 0, 0, "
         "-1\n*END STEP\n"
         "*STEP\n*BOUNDARY\n2, 1, 1, 7.\n";
     CHECK_OK(sp_volume_parse_inp(&context, text, (int64_t)strlen(text), &includes, &steel, &mesh, &id, &loads, &notes));
@@ -373,13 +398,15 @@ static void inp_features(void)
     CHECK(id[2] == 30 && id[3] == 4 && id[5] == 6, "%lld", (long long)id[2]);
     CHECK(mesh.vertices[7] == 1 && mesh.vertices[3] == 1 && mesh.vertices[4] == 0, "%g", mesh.vertices[7]);
     CHECK(mesh.material_count == 2 && mesh.region[0] == 0 && mesh.region[1] == 1 && mesh.region[2] == 1, "regions");
-    CHECK(mesh.materials[0].density == 5 && mesh.materials[0].young == 3 && mesh.materials[0].law == SP_LAW_STVK, "Iron");
+    CHECK(mesh.materials[0].density == 5 && mesh.materials[0].young == 3 && mesh.materials[0].law == SP_LAW_STVK,
+          "Iron");
     CHECK(strcmp(mesh.materials[1].name, "Soft one") == 0 && mesh.materials[1].density == steel.density, "Soft one");
     /* z of all of the set ALL, to which the included lines belong; node 1 fixed, node 4 in y too. */
     static const int axes[6] = {7, 4, 4, 6, 4, 4};
     CHECK(mesh.fixed_count == 6, "%lld fixed", (long long)mesh.fixed_count);
     for (int64_t i = 0; i < mesh.fixed_count; i++)
-        CHECK(mesh.fixed[i] == i && mesh.fixed_axes[i] == axes[i], "vertex %lld: %d", (long long)mesh.fixed[i], mesh.fixed_axes[i]);
+        CHECK(mesh.fixed[i] == i && mesh.fixed_axes[i] == axes[i], "vertex %lld: %d", (long long)mesh.fixed[i],
+              mesh.fixed_axes[i]);
     /* both: 1, and of gen 2, 30, 4, 5, 6 (7 does not exist). */
     double sum[6] = {0};
     CHECK(loads.count == 7, "%lld loads", (long long)loads.count);
@@ -387,9 +414,11 @@ static void inp_features(void)
         CHECK(loads.component[i] == (loads.value[i] > 0 ? 0 : 1), "component %d", loads.component[i]);
         sum[loads.vertex[i]] += loads.value[i];
     }
-    CHECK(sum[0] == -1.5 && sum[1] == -1.5 && sum[2] == 1 && sum[3] == -1.5 && sum[4] == -1.5 && sum[5] == -1.5, "%g %g", sum[0], sum[2]);
+    CHECK(sum[0] == -1.5 && sum[1] == -1.5 && sum[2] == 1 && sum[3] == -1.5 && sum[4] == -1.5 && sum[5] == -1.5,
+          "%g %g", sum[0], sum[2]);
     bool seen[5] = {false};
-    static const char *const part[5] = {"no *DENSITY", "1 elements that are no solids", "only the first step", "*DLOAD", "1 of 7 vertices"};
+    static const char *const part[5] = {"no *DENSITY", "1 elements that are no solids", "only the first step", "*DLOAD",
+                                        "1 of 7 vertices"};
     for (int n = 0; n < notes.count; n++)
         for (int k = 0; k < 5; k++)
             seen[k] |= strstr(notes.line[n], part[k]) != NULL;
@@ -397,30 +426,37 @@ static void inp_features(void)
     sp_mesh_free(&mesh);
 
     /* OP=NEW in the first step drops what the model had; without sections all is of the default material. */
-    const char *new = INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 4\n*BOUNDARY\n1, 1, 3\n*STEP\n*BOUNDARY, OP=NEW\n*BOUNDARY\n2, PINNED\n";
+    const char *new = INP_TET
+        "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 4\n*BOUNDARY\n1, 1, 3\n*STEP\n*BOUNDARY, OP=NEW\n*BOUNDARY\n2, PINNED\n";
     CHECK_OK(sp_volume_parse_inp(&context, new, (int64_t)strlen(new), NULL, &steel, &mesh, NULL, NULL, NULL));
-    CHECK(mesh.fixed_count == 1 && mesh.fixed[0] == 1 && mesh.fixed_axes[0] == 7 && strcmp(mesh.materials[0].name, "steel") == 0, "OP=NEW");
+    CHECK(mesh.fixed_count == 1 && mesh.fixed[0] == 1 && mesh.fixed_axes[0] == 7 &&
+              strcmp(mesh.materials[0].name, "steel") == 0,
+          "OP=NEW");
     sp_mesh_free(&mesh);
 }
 
-/* ORTHO lists D1111, D1122, D2222, D1133, D2233, D3333, D1212, D1313, D2323; engineering constants are the inverse of their compliance; an
- * orientation turned by 90° about z has x along the body's y. */
+/* ORTHO lists D1111, D1122, D2222, D1133, D2233, D3333, D1212, D1313, D2323; engineering constants are the inverse of
+ * their compliance; an orientation turned by 90° about z has x along the body's y. */
 #define INP_ORTHO "*MATERIAL, NAME=wood\n*ELASTIC, TYPE=ORTHO\n11, 1, 12, 2, 3, 13, 14, 15\n16\n"
 static void inp_directions(void)
 {
-    static const char *const cards[3] = {INP_ORTHO, INP_ORTHO "*ORIENTATION, NAME=o\n0, 2, 0, -1, 5, 0\n",
-                                         "*MATERIAL, NAME=wood\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n5, 7, 9, .1, .2, .3, 1.5, 2.5\n3.5, 20\n"};
+    static const char *const cards[3] = {
+        INP_ORTHO, INP_ORTHO "*ORIENTATION, NAME=o\n0, 2, 0, -1, 5, 0\n",
+        "*MATERIAL, NAME=wood\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n5, 7, 9, .1, .2, .3, 1.5, 2.5\n3.5, 20\n"};
     static const double due[2][6][6] = {
         {{11, 1, 2}, {1, 12, 3}, {2, 3, 13}, {0, 0, 0, 16}, {0, 0, 0, 0, 15}, {0, 0, 0, 0, 0, 14}},
         {{12, 1, 3}, {1, 11, 2}, {3, 2, 13}, {0, 0, 0, 15}, {0, 0, 0, 0, 16}, {0, 0, 0, 0, 0, 14}}};
-    static const double compliance[6][6] = {{1. / 5, -.1 / 5, -.2 / 5},  {-.1 / 5, 1. / 7, -.3 / 7}, {-.2 / 5, -.3 / 7, 1. / 9},
-                                            {0, 0, 0, 1 / 3.5}, {0, 0, 0, 0, 1 / 2.5},      {0, 0, 0, 0, 0, 1 / 1.5}};
+    static const double compliance[6][6] = {{1. / 5, -.1 / 5, -.2 / 5}, {-.1 / 5, 1. / 7, -.3 / 7},
+                                            {-.2 / 5, -.3 / 7, 1. / 9}, {0, 0, 0, 1 / 3.5},
+                                            {0, 0, 0, 0, 1 / 2.5},      {0, 0, 0, 0, 0, 1 / 1.5}};
     for (int i = 0; i < 3; i++) {
         char text[1024];
         double C[36];
         sp_mesh mesh;
-        snprintf(text, sizeof text, INP_TET "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n%s*SOLID SECTION, ELSET=body, MATERIAL=wood%s\n", cards[i],
-                 i == 1 ? ", ORIENTATION=o" : "");
+        snprintf(text, sizeof text,
+                 INP_TET
+                 "*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n%s*SOLID SECTION, ELSET=body, MATERIAL=wood%s\n",
+                 cards[i], i == 1 ? ", ORIENTATION=o" : "");
         CHECK_OK(sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, NULL));
         CHECK(mesh.material_count == 1 && mesh.materials[0].law == SP_LAW_LINEAR, "law");
         if (mesh.material_count != 1)
@@ -438,18 +474,24 @@ static void inp_directions(void)
     }
 }
 
-/* Prescribed displacements, nodes without elements and numbers without nodes: the rest is read, and what is left out is said. */
+/* Prescribed displacements, nodes without elements and numbers without nodes: the rest is read, and what is left out is
+ * said. */
 static void inp_remarks(void)
 {
-    const char *text = INP_TET "9, 0, 0, 9\n*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n" INP_SOLID
-                               "*NSET, NSET=a\n1, 3, 9\n*ELSET, ELSET=body\n17\n*BOUNDARY\na, 1, 2\n30, 3, 3, 0.1\n*CLOAD\n2, 1, 5\n";
-    static const char *const part[5] = {"1 lines of *BOUNDARY prescribe displacements: the components are fixed, their values are left out",
-                                        "1 conditions of *BOUNDARY are on nodes without solid elements", "sets name nodes that are not defined, such as 3",
-                                        "sets name elements that are not defined, such as 17", "1 lines of *CLOAD are passed over"};
+    const char *text =
+        INP_TET "9, 0, 0, 9\n*ELEMENT, TYPE=C3D4, ELSET=body\n1, 1, 2, 30, 4\n" INP_SOLID
+                "*NSET, NSET=a\n1, 3, 9\n*ELSET, ELSET=body\n17\n*BOUNDARY\na, 1, 2\n30, 3, 3, 0.1\n*CLOAD\n2, 1, 5\n";
+    static const char *const part[5] = {
+        "1 lines of *BOUNDARY prescribe displacements: the components are fixed, their values are left out",
+        "1 conditions of *BOUNDARY are on nodes without solid elements",
+        "sets name nodes that are not defined, such as 3", "sets name elements that are not defined, such as 17",
+        "1 lines of *CLOAD are passed over"};
     sp_mesh mesh;
     sp_notes notes;
     CHECK_OK(sp_volume_parse_inp(&context, text, (int64_t)strlen(text), NULL, &steel, &mesh, NULL, NULL, &notes));
-    CHECK(mesh.fixed_count == 2 && mesh.fixed[0] == 0 && mesh.fixed_axes[0] == 3 && mesh.fixed[1] == 2 && mesh.fixed_axes[1] == 4, "fixed");
+    CHECK(mesh.fixed_count == 2 && mesh.fixed[0] == 0 && mesh.fixed_axes[0] == 3 && mesh.fixed[1] == 2 &&
+              mesh.fixed_axes[1] == 4,
+          "fixed");
     for (int k = 0; k < 5; k++) {
         bool seen = false;
         for (int n = 0; n < notes.count; n++)
@@ -463,11 +505,13 @@ static void inp_remarks(void)
 static void inp_set_bomb(void)
 {
     char text[8192];
-    int n = snprintf(text, sizeof text,
-                     INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 4\n*NSET, NSET=A\n1\n*NSET, NSET=G, GENERATE\n0, 9000000000000000000\n");
+    int n = snprintf(
+        text, sizeof text,
+        INP_TET
+        "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 4\n*NSET, NSET=A\n1\n*NSET, NSET=G, GENERATE\n0, 9000000000000000000\n");
     for (int i = 0; i < 60; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "*NSET, NSET=%c\n%c, %c, G\n", i % 2 ? 'A' : 'B', i % 2 ? 'B' : 'A',
-                      i % 2 ? 'B' : 'A');
+        n += snprintf(text + n, sizeof text - (size_t)n, "*NSET, NSET=%c\n%c, %c, G\n", i % 2 ? 'A' : 'B',
+                      i % 2 ? 'B' : 'A', i % 2 ? 'B' : 'A');
     n += snprintf(text + n, sizeof text - (size_t)n, "*BOUNDARY\nA, 1\n");
     sp_mesh mesh;
     CHECK_OK(sp_volume_parse_inp(&context, text, n, NULL, &steel, &mesh, NULL, NULL, NULL));
@@ -492,38 +536,49 @@ static void inp_errors(void)
     ERROR('i', INP_TET "*ELEMENT, TYPE=C3D4\n1, 1, 2, 30, 4, 5\n", "line 7: element 1 has more than 4 corners");
     ERROR('i', INP_TET "*ELEMENT, TYPE=C3D8R\n1, 1, 2, 30, 4, 5\n", "line 6: elements of type C3D8R are not supported");
     ERROR('i', INP_TET "*ELEMENT\n1, 1, 2, 30, 4, 5\n", "line 6: *ELEMENT without TYPE=");
-    ERROR('i', INP_BODY INP_SOLID "*ELEMENT, TYPE=C3D4\n2, 1, 2, 30, 4\n", "line 15: element 2 is in no *SOLID SECTION");
+    ERROR('i', INP_BODY INP_SOLID "*ELEMENT, TYPE=C3D4\n2, 1, 2, 30, 4\n",
+          "line 15: element 2 is in no *SOLID SECTION");
     ERROR('i', INP_BODY "*SOLID SECTION, ELSET=body, MATERIAL=x\n", "line 8: the material x is not defined");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*SOLID SECTION, ELSET=body, MATERIAL=x\n", "line 8: the material x has neither *ELASTIC nor");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*SOLID SECTION, ELSET=body, MATERIAL=x\n",
+          "line 8: the material x has neither *ELASTIC nor");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .3\n*SOLID SECTION, ELSET=b, MATERIAL=x\n",
           "line 11: the set of elements b is not defined");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .5\n", "line 10: Poisson's ratio 0.5");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .3\n2, .3, 100\n", "line 11: *ELASTIC that depends on temperature");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC\n1, .3\n2, .3, 100\n",
+          "line 11: *ELASTIC that depends on temperature");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=LAMINA\n1, .3\n",
           "line 9: *ELASTIC of type LAMINA is not supported (ISO, ORTHO, ANISO and ENGINEERING CONSTANTS are)");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ORTHO\n4, 1, 4, 1, 1, 4, 1, 1\n", "line 9: *ELASTIC has 8 of 9 constants");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ORTHO\n4, 1, 4, 1, 1, 4, 1, 1\n",
+          "line 9: *ELASTIC has 8 of 9 constants");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ORTHO\n4, 5, 4, 1, 1, 4, 1, 1\n1\n",
           "line 10: the 9 constants of *ELASTIC are no positive definite stiffness");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n4, 1, 4, .9, 1, 1, 1, 1\n1\n",
           "line 10: the 9 constants of *ELASTIC are no positive definite stiffness");
-    ERROR('i', INP_BODY INP_ORTHO "*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=o\n", "line 12: the orientation o is not defined");
+    ERROR('i', INP_BODY INP_ORTHO "*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=o\n",
+          "line 12: the orientation o is not defined");
     ERROR('i',
           INP_BODY INP_ORTHO "*ORIENTATION, NAME=o, SYSTEM=CYLINDRICAL\n0, 0, 0, 0, 0, 1\n"
                              "*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=O\n",
           "line 14: the orientation O is not supported (SYSTEM=RECTANGULAR with two points is)");
     ERROR('i',
-          INP_BODY INP_ORTHO "*ORIENTATION, NAME=o\n0, 1, 0, 0, 2, 0\n*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=o\n",
+          INP_BODY INP_ORTHO
+          "*ORIENTATION, NAME=o\n0, 1, 0, 0, 2, 0\n*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=o\n",
           "line 14: the orientation o is not supported");
     ERROR('i',
-          INP_BODY INP_ORTHO "*ORIENTATION, NAME=o\n0, 1, 0, -1, 0, 0\n*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=o\n"
-                             "*SOLID SECTION, ELSET=body, MATERIAL=wood\n",
+          INP_BODY INP_ORTHO
+          "*ORIENTATION, NAME=o\n0, 1, 0, -1, 0, 0\n*SOLID SECTION, ELSET=body, MATERIAL=wood, ORIENTATION=o\n"
+          "*SOLID SECTION, ELSET=body, MATERIAL=wood\n",
           "line 15: the material wood has sections of different orientations");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 1, 4, 1, 1, 4, 0, 0\n0, 1, 0, 0, 0, 0, 1, 0\n",
           "line 9: *ELASTIC has 16 of 21 constants");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 1, 4, 1, 1, 4, 0\n", "line 10: '' is no finite number");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 9, 4, 1, 1, 4, 0, 0\n0, 1, 0, 0, 0, 0, 1, 0\n0, 0, 0, 0, 1\n",
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 1, 4, 1, 1, 4, 0\n",
+          "line 10: '' is no finite number");
+    ERROR('i',
+          INP_BODY
+          "*MATERIAL, NAME=x\n*ELASTIC, TYPE=ANISO\n4, 9, 4, 1, 1, 4, 0, 0\n0, 1, 0, 0, 0, 0, 1, 0\n0, 0, 0, 0, 1\n",
           "line 10: the 21 constants of *ELASTIC are no positive definite stiffness");
-    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*HYPERELASTIC, MOONEY-RIVLIN\n1, 2, 0\n", "line 10: D1 = 0 is not positive");
+    ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*HYPERELASTIC, MOONEY-RIVLIN\n1, 2, 0\n",
+          "line 10: D1 = 0 is not positive");
     ERROR('i', INP_BODY "*MATERIAL, NAME=x\n*HYPERELASTIC, YEOH\n1, 2\n*SOLID SECTION, ELSET=body, MATERIAL=x\n",
           "line 8: the material x has neither *ELASTIC nor *HYPERELASTIC, NEO HOOKE or MOONEY-RIVLIN");
     ERROR('i', INP_BODY "*DENSITY\n1\n", "line 8: *DENSITY before any *MATERIAL");
@@ -557,8 +612,9 @@ static void bou_and_interp(void)
     sp_pool_free(&pool);
 
     /* A hexahedron and a tetrahedron: one vertex in each, corners in another order than the element's. */
-    const char *msh = MSH_2 "$Nodes\n9\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 0 0 1\n6 1 0 1\n7 1 1 1\n8 0 1 1\n9 2 1 0\n$EndNodes\n"
-                            "$Elements\n2\n1 4 0 2 3 7 9\n2 5 0 1 2 3 4 5 6 7 8\n$EndElements\n";
+    const char *msh =
+        MSH_2 "$Nodes\n9\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 0 0 1\n6 1 0 1\n7 1 1 1\n8 0 1 1\n9 2 1 0\n$EndNodes\n"
+              "$Elements\n2\n1 4 0 2 3 7 9\n2 5 0 1 2 3 4 5 6 7 8\n$EndElements\n";
     sp_mesh mesh;
     double x[6] = {0.9, 0.5, 0.5, 1.4, 0.9, 0.2};
     int64_t triangle[3] = {0, 1, 1};
@@ -593,13 +649,16 @@ static void bou_and_interp(void)
         {"1 8 0.4 8 0.2 1 0.1 2 0.3\n", "line 1: vertex 8 stands twice"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        int status = sp_volume_parse_interp(&context, wrong[i][0], (int64_t)strlen(wrong[i][0]), 2, x, 1, triangle, &mesh);
-        CHECK(status == SP_INPUT && strstr(context.message, wrong[i][1]), "%s instead of %s", context.message, wrong[i][1]);
+        int status =
+            sp_volume_parse_interp(&context, wrong[i][0], (int64_t)strlen(wrong[i][0]), 2, x, 1, triangle, &mesh);
+        CHECK(status == SP_INPUT && strstr(context.message, wrong[i][1]), "%s instead of %s", context.message,
+              wrong[i][1]);
         CHECK(mesh.surface.vertex_count == 2 && mesh.surface.element[1] == 1, "the surface has changed");
     }
     triangle[2] = 2;
     int status = sp_volume_parse_interp(&context, interp, (int64_t)strlen(interp), 2, x, 1, triangle, &mesh);
-    CHECK(status == SP_INPUT && strstr(context.message, "surface triangle 0 names vertex 2 of 2"), "%s", context.message);
+    CHECK(status == SP_INPUT && strstr(context.message, "surface triangle 0 names vertex 2 of 2"), "%s",
+          context.message);
     sp_mesh_free(&mesh);
 }
 
@@ -626,9 +685,11 @@ static void numbers(void)
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         char text[1024];
         sp_mesh mesh;
-        snprintf(text, sizeof text,
-                 "*VERTICES\n4 3 0 0\n1 %s 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n*ELEMENTS\nTET\n1 4 0\n1 1 2 3 4\n" VEG_MATERIAL VEG_REGION,
-                 list[i]);
+        snprintf(
+            text, sizeof text,
+            "*VERTICES\n4 3 0 0\n1 %s 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n*ELEMENTS\nTET\n1 4 0\n1 1 2 3 4\n" VEG_MATERIAL
+                VEG_REGION,
+            list[i]);
         CHECK_OK(sp_volume_parse_veg(&context, text, (int64_t)strlen(text), NULL, &mesh, NULL));
         double expected = strtod(list[i], NULL);
         CHECK(mesh.vertices && memcmp(&mesh.vertices[0], &expected, sizeof expected) == 0, "%s gives %.17g", list[i],

@@ -1,6 +1,6 @@
-/* Every importer of volumetric meshes against every way in which a file is broken: cut anywhere, numbers out of range or not finite,
- * counts that are wrong, negative or huge, empty files, garbage. Each gives an error of one line, and none takes memory for what a small
- * file merely claims. Ends of lines of other systems are no fault. */
+/* Every importer of volumetric meshes against every way in which a file is broken: cut anywhere, numbers out of range
+ * or not finite, counts that are wrong, negative or huge, empty files, garbage. Each gives an error of one line, and
+ * none takes memory for what a small file merely claims. Ends of lines of other systems are no fault. */
 #include "volume_test.h"
 
 #include "formats/export/vtu.h"
@@ -8,8 +8,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Five vertices and two tetrahedra, the same in every format. The marks stand for: {v} the count of vertices, {e} of elements, {x} a
- * coordinate, which is 1, {c} a corner, which is the last vertex, {s} what other number depends on the count of elements. */
+/* Five vertices and two tetrahedra, the same in every format. The marks stand for: {v} the count of vertices, {e} of
+ * elements, {x} a coordinate, which is 1, {c} a corner, which is the last vertex, {s} what other number depends on the
+ * count of elements. */
 static const struct format {
     char kind;
     const char *name, *text;
@@ -17,44 +18,54 @@ static const struct format {
     int size;     /* what {s} is where all is well */
 } formats[] = {
     {'v', "veg",
-     "*VERTICES\n{v} 3 0 0\n1 0 0 0\n2 {x} 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n*ELEMENTS\nTET\n{e} 4 0\n1 1 2 3 4\n2 2 3 4 {c}\n"
+     "*VERTICES\n{v} 3 0 0\n1 0 0 0\n2 {x} 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n*ELEMENTS\nTET\n{e} 4 0\n1 1 2 3 4\n2 2 3 4 "
+     "{c}\n"
      "*MATERIAL BODY\nENU, 1000, 2e6, 0.3\n*REGION\nallElements, BODY\n",
      1, 0},
     {'m', "msh 2",
-     "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{v}\n1 0 0 0\n2 {x} 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n$EndNodes\n$Elements\n{e}\n"
+     "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{v}\n1 0 0 0\n2 {x} 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 "
+     "1\n$EndNodes\n$Elements\n{e}\n"
      "1 4 2 0 1 1 2 3 4\n2 4 2 0 1 2 3 4 {c}\n$EndElements\n",
      1, 0},
     {'m', "msh 4",
      "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 1 \"body\"\n$EndPhysicalNames\n$Entities\n0 0 0 1\n"
-     "1 0 0 0 1 1 1 1 1 0\n$EndEntities\n$Nodes\n1 {v} 1 5\n3 1 0 {v}\n1\n2\n3\n4\n5\n0 0 0\n{x} 0 0\n0 1 0\n0 0 1\n1 1 1\n$EndNodes\n"
+     "1 0 0 0 1 1 1 1 1 0\n$EndEntities\n$Nodes\n1 {v} 1 5\n3 1 0 {v}\n1\n2\n3\n4\n5\n0 0 0\n{x} 0 0\n0 1 0\n0 0 1\n1 "
+     "1 1\n$EndNodes\n"
      "$Elements\n1 {e} 1 2\n3 1 4 {e}\n1 1 2 3 4\n2 2 3 4 {c}\n$EndElements\n",
      1, 0},
     {'i', "inp",
-     "*NODE\n1, 0, 0, 0\n2, {x}, 0, 0\n3, 0, 1, 0\n4, 0, 0, 1\n5, 1, 1, 1\n*ELEMENT, TYPE=C3D4, ELSET=ALL\n1, 1, 2, 3, 4\n"
+     "*NODE\n1, 0, 0, 0\n2, {x}, 0, 0\n3, 0, 1, 0\n4, 0, 0, 1\n5, 1, 1, 1\n*ELEMENT, TYPE=C3D4, ELSET=ALL\n1, 1, 2, 3, "
+     "4\n"
      "2, 2, 3, 4, {c}\n",
      1, 0},
     {'d', "medit",
-     "MeshVersionFormatted 2\nDimension 3\nVertices\n{v}\n0 0 0 0\n{x} 0 0 0\n0 1 0 0\n0 0 1 0\n1 1 1 0\nTetrahedra\n{e}\n1 2 3 4 7\n"
+     "MeshVersionFormatted 2\nDimension 3\nVertices\n{v}\n0 0 0 0\n{x} 0 0 0\n0 1 0 0\n0 0 1 0\n1 1 1 "
+     "0\nTetrahedra\n{e}\n1 2 3 4 7\n"
      "2 3 4 {c} 7\nEnd\n",
      1, 0},
     {'n', "node", "{v} 3 0 0\n1 0 0 0\n2 {x} 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n", 1, 0},
     {'e', "ele", "{e} 4 1\n1 1 2 3 4 7\n2 2 3 4 {c} 7\n", 1, 0},
     {'k', "vtk",
-     "# vtk DataFile Version 3.0\na block\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {v} double\n0 0 0\n{x} 0 0\n0 1 0\n0 0 1\n1 1 1\n"
-     "CELLS {e} {s}\n4 0 1 2 3\n4 1 2 3 {c}\nCELL_TYPES {e}\n10\n10\nCELL_DATA {e}\nSCALARS region int\nLOOKUP_TABLE default\n7\n7\n",
+     "# vtk DataFile Version 3.0\na block\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {v} double\n0 0 0\n{x} 0 0\n0 1 "
+     "0\n0 0 1\n1 1 1\n"
+     "CELLS {e} {s}\n4 0 1 2 3\n4 1 2 3 {c}\nCELL_TYPES {e}\n10\n10\nCELL_DATA {e}\nSCALARS region int\nLOOKUP_TABLE "
+     "default\n7\n7\n",
      0, 10},
     {'k', "vtk 5",
-     "# vtk DataFile Version 5.1\na block\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {v} double\n0 0 0\n{x} 0 0\n0 1 0\n0 0 1\n1 1 1\n"
+     "# vtk DataFile Version 5.1\na block\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {v} double\n0 0 0\n{x} 0 0\n0 1 "
+     "0\n0 0 1\n1 1 1\n"
      "CELLS {s} 8\nOFFSETS vtktypeint64\n0 4 8\nCONNECTIVITY vtktypeint64\n0 1 2 3 1 2 3 {c}\nCELL_TYPES {e}\n10\n10\n",
      0, 3},
     {'x', "vtu",
-     "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"0.1\" byte_order=\"LittleEndian\">\n<UnstructuredGrid>\n"
+     "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"0.1\" "
+     "byte_order=\"LittleEndian\">\n<UnstructuredGrid>\n"
      "<Piece NumberOfPoints=\"{v}\" NumberOfCells=\"{e}\">\n<Points>\n"
      "<DataArray type=\"Float64\" NumberOfComponents=\"3\" format=\"ascii\">\n0 0 0\n{x} 0 0\n0 1 0\n0 0 1\n1 1 "
      "1\n</DataArray>\n</Points>\n"
      "<Cells>\n<DataArray type=\"Int64\" Name=\"connectivity\" format=\"ascii\">\n0 1 2 3\n1 2 3 {c}\n</DataArray>\n"
      "<DataArray type=\"Int64\" Name=\"offsets\" format=\"ascii\">4 8</DataArray>\n"
-     "<DataArray type=\"UInt8\" Name=\"types\" format=\"ascii\">10 10</DataArray>\n</Cells>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n",
+     "<DataArray type=\"UInt8\" Name=\"types\" format=\"ascii\">10 "
+     "10</DataArray>\n</Cells>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n",
      0, 0},
 };
 
@@ -98,7 +109,8 @@ static int open_companion(void *data, sp_context *c, const char *name, const cha
     return SP_OK;
 }
 
-/* Reads a copy of exactly `count` bytes, so that a sanitizer sees a byte too many; the other file of TetGen is whole. */
+/* Reads a copy of exactly `count` bytes, so that a sanitizer sees a byte too many; the other file of TetGen is whole.
+ */
 static int parse(const struct format *format, const char *text, int64_t count, sp_mesh *mesh)
 {
     char *bytes = malloc((size_t)count + (count == 0)), whole[ROOM];
@@ -132,7 +144,8 @@ static int parse(const struct format *format, const char *text, int64_t count, s
     default: {
         struct companion companion = {whole, fill(other, 0, "", whole)};
         sp_includes includes = {open_companion, &companion};
-        status = sp_volume_parse_tetgen(&context, format->kind == 'n' ? "a.node" : "a.ele", bytes, count, &includes, &steel, mesh, NULL);
+        status = sp_volume_parse_tetgen(&context, format->kind == 'n' ? "a.node" : "a.ele", bytes, count, &includes,
+                                        &steel, mesh, NULL);
     }
     }
     free(bytes);
@@ -144,8 +157,8 @@ static bool is_whole(const sp_mesh *m)
 {
     static const double vertices[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
     static const int64_t tet[8] = {0, 1, 2, 3, 1, 2, 3, 4};
-    return m->vertex_count == 5 && m->tet_count == 2 && m->hex_count == 0 && !memcmp(m->vertices, vertices, sizeof vertices) &&
-           !memcmp(m->tet, tet, sizeof tet);
+    return m->vertex_count == 5 && m->tet_count == 2 && m->hex_count == 0 &&
+           !memcmp(m->vertices, vertices, sizeof vertices) && !memcmp(m->tet, tet, sizeof tet);
 }
 
 static bool one_line(const char *message)
@@ -158,13 +171,15 @@ static void refused(const struct format *format, const char *text, int64_t count
     sp_mesh mesh;
     int status = parse(format, text, count, &mesh);
     CHECK(status == SP_INPUT, "%s: %s%s: status %d %s", format->name, what, value, status, context.message);
-    CHECK(status != SP_INPUT || one_line(context.message), "%s: %s%s: message '%s'", format->name, what, value, context.message);
-    CHECK(status == SP_OK || (mesh.vertex_count == 0 && mesh.pool.first == NULL), "%s: %s%s: a mesh is left", format->name, what, value);
+    CHECK(status != SP_INPUT || one_line(context.message), "%s: %s%s: message '%s'", format->name, what, value,
+          context.message);
+    CHECK(status == SP_OK || (mesh.vertex_count == 0 && mesh.pool.first == NULL), "%s: %s%s: a mesh is left",
+          format->name, what, value);
     sp_mesh_free(&mesh);
 }
 
-/* The text is read as it stands, with the ends of lines of Windows, and of old Macs but in legacy VTK, where a CR may be a byte of binary
- * data behind the header. */
+/* The text is read as it stands, with the ends of lines of Windows, and of old Macs but in legacy VTK, where a CR may
+ * be a byte of binary data behind the header. */
 static void whole_files(void)
 {
     static const char *const line_end[] = {"\n", "\r\n", "\r"};
@@ -187,8 +202,8 @@ static void whole_files(void)
         }
 }
 
-/* Every beginning of a file is an error or, where only the end lacks, the whole mesh; .inp has no counts, so that a cut between two lines
- * gives fewer elements. */
+/* Every beginning of a file is an error or, where only the end lacks, the whole mesh; .inp has no counts, so that a cut
+ * between two lines gives fewer elements. */
 static void cut_anywhere(void)
 {
     for (int f = 0; f < FORMATS; f++) {
@@ -197,11 +212,11 @@ static void cut_anywhere(void)
         for (int64_t n = 0; n < count; n++) {
             sp_mesh mesh;
             int status = parse(&formats[f], text, n, &mesh);
-            CHECK(status == SP_OK || (status == SP_INPUT && one_line(context.message)), "%s: %lld bytes: status %d, '%s'", formats[f].name,
-                  (long long)n, status, context.message);
+            CHECK(status == SP_OK || (status == SP_INPUT && one_line(context.message)),
+                  "%s: %lld bytes: status %d, '%s'", formats[f].name, (long long)n, status, context.message);
             if (status == SP_OK) {
-                CHECK(is_whole(&mesh) || (formats[f].kind == 'i' && mesh.tet_count == 1), "%s: %lld bytes give another mesh",
-                      formats[f].name, (long long)n);
+                CHECK(is_whole(&mesh) || (formats[f].kind == 'i' && mesh.tet_count == 1),
+                      "%s: %lld bytes give another mesh", formats[f].name, (long long)n);
                 whole++;
             }
             sp_mesh_free(&mesh);
@@ -248,8 +263,9 @@ static void wrong_numbers(void)
         }
 }
 
-/* With address space for 64 MiB more than is there, memory for what a file claims cannot be had from a million records on (a node takes 40
- * bytes, an element 96): then the status would be that of the system, not SP_INPUT. Sanitizers reserve more than that by themselves. */
+/* With address space for 64 MiB more than is there, memory for what a file claims cannot be had from a million records
+ * on (a node takes 40 bytes, an element 96): then the status would be that of the system, not SP_INPUT. Sanitizers
+ * reserve more than that by themselves. */
 static void limit_memory(void)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -340,15 +356,16 @@ static void garbage(void)
                 char kept = text[i];
                 text[i] = "\0\xff-9"[c];
                 int status = parse(&formats[f], text, count, &mesh);
-                CHECK(status == SP_OK || (status == SP_INPUT && one_line(context.message)), "%s: byte %lld: %d '%s'", formats[f].name,
-                      (long long)i, status, context.message);
+                CHECK(status == SP_OK || (status == SP_INPUT && one_line(context.message)), "%s: byte %lld: %d '%s'",
+                      formats[f].name, (long long)i, status, context.message);
                 text[i] = kept;
                 sp_mesh_free(&mesh);
             }
     }
 }
 
-/* Binary files: .msh 2 and 4 of low and high byte first, .vtk, .vtu with appended bytes. A count of 32 or 64 bits is at `count`. */
+/* Binary files: .msh 2 and 4 of low and high byte first, .vtk, .vtu with appended bytes. A count of 32 or 64 bits is at
+ * `count`. */
 struct binary {
     struct buffer b;
     char kind;
@@ -449,9 +466,13 @@ static void binary_vtu(struct binary *f)
     FILE *file = tmpfile();
     if (!file)
         return;
-    CHECK_OK(sp_vtu_write(
-        &context, fileno(file),
-        &(sp_vtu){.vertex_count = 5, .vertices = corner_position, .tet_count = 2, .tet = tet, .arrays = &array, .array_count = 1}));
+    CHECK_OK(sp_vtu_write(&context, fileno(file),
+                          &(sp_vtu){.vertex_count = 5,
+                                    .vertices = corner_position,
+                                    .tet_count = 2,
+                                    .tet = tet,
+                                    .arrays = &array,
+                                    .array_count = 1}));
     f->b.count = pread(fileno(file), f->b.data, sizeof f->b.data, 0);
     fclose(file);
     /* The first block, two regions, begins behind the underscore with its size; points, 120 bytes, follow. */
@@ -480,19 +501,21 @@ static void binary_files(void)
                                      0x7fffffffffffffffull,
                                      0x8000000000000000ull,
                                      0xffffffffffffffffull};
-    static void (*const make[])(struct binary * f) = {binary_msh_2, binary_msh_2, binary_msh_4, binary_msh_4, binary_vtk, binary_vtu};
+    static void (*const make[])(struct binary * f) = {binary_msh_2, binary_msh_2, binary_msh_4,
+                                                      binary_msh_4, binary_vtk,   binary_vtu};
     static const char kind[] = "mmmmkx";
     for (int i = 0; i < 6; i++) {
         struct binary f = {.kind = kind[i], .big = i % 2};
         struct format format = {.kind = kind[i], .name = "binary"};
         sp_mesh mesh;
         make[i](&f);
-        CHECK(parse(&format, f.b.data, f.b.count, &mesh) == SP_OK && is_whole(&mesh), "binary file %d: %s", i, context.message);
+        CHECK(parse(&format, f.b.data, f.b.count, &mesh) == SP_OK && is_whole(&mesh), "binary file %d: %s", i,
+              context.message);
         sp_mesh_free(&mesh);
         for (int64_t n = 0; n < f.b.count; n++) {
             int status = parse(&format, f.b.data, n, &mesh);
-            CHECK((status == SP_OK && is_whole(&mesh)) || (status == SP_INPUT && one_line(context.message)), "file %d: %lld bytes: %d '%s'",
-                  i, (long long)n, status, context.message);
+            CHECK((status == SP_OK && is_whole(&mesh)) || (status == SP_INPUT && one_line(context.message)),
+                  "file %d: %lld bytes: %d '%s'", i, (long long)n, status, context.message);
             sp_mesh_free(&mesh);
         }
         for (int c = 0; c < f.counts; c++)

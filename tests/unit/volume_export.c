@@ -1,5 +1,5 @@
-/* Meshes that go out and come back: vertices to the last bit, elements in their order, regions, fixed components and materials where the
- * format has a place for them; the order of CalculiX's constants; what each format refuses. */
+/* Meshes that go out and come back: vertices to the last bit, elements in their order, regions, fixed components and
+ * materials where the format has a place for them; the order of CalculiX's constants; what each format refuses. */
 #include "volume_test.h"
 
 #include "formats/export/volume_write.h"
@@ -9,11 +9,12 @@
 
 enum { NAME_LOST = 1, FIXED = 2, MATERIALS = 4 };
 
-/* Two cubes with a side of 1/3, the second one above the first, and two tetrahedra on an edge of it: regions 1 0 | 0 1, all in the
- * order in which blocks by region would not keep them. */
+/* Two cubes with a side of 1/3, the second one above the first, and two tetrahedra on an edge of it: regions 1 0 | 0 1,
+ * all in the order in which blocks by region would not keep them. */
 static void make_mesh(bool hexahedra, bool tetrahedra, sp_mesh *mesh)
 {
-    static const int64_t hex[16] = {0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7, 8, 9, 10, 11}, tet[8] = {1, 2, 5, 12, 2, 5, 12, 13};
+    static const int64_t hex[16] = {0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7, 8, 9, 10, 11},
+                         tet[8] = {1, 2, 5, 12, 2, 5, 12, 13};
     static const int64_t region[4] = {1, 0, 0, 1};
     double vertices[42], third = 1.0 / 3;
     for (int v = 0; v < 12; v++) {
@@ -39,7 +40,8 @@ static void make_mesh(bool hexahedra, bool tetrahedra, sp_mesh *mesh)
     mesh->vertices = sp_pool_copy(&mesh->pool, vertices, mesh->vertex_count, 3 * sizeof *vertices);
     mesh->hex = sp_pool_copy(&mesh->pool, hex, mesh->hex_count, 8 * sizeof *hex);
     mesh->tet = sp_pool_copy(&mesh->pool, hexahedra ? tet : alone, mesh->tet_count, 4 * sizeof *tet);
-    mesh->region = sp_pool_copy(&mesh->pool, region + (hexahedra ? 0 : 2), mesh->hex_count + mesh->tet_count, sizeof *region);
+    mesh->region =
+        sp_pool_copy(&mesh->pool, region + (hexahedra ? 0 : 2), mesh->hex_count + mesh->tet_count, sizeof *region);
     mesh->fixed = sp_pool_copy(&mesh->pool, (int64_t[]){0, 1, 3, 4}, 4, sizeof *mesh->fixed);
     mesh->fixed_axes = sp_pool_copy(&mesh->pool, (uint8_t[]){7, 5, 7, 2}, 4, 1);
     mesh->surface.width = hexahedra ? 8 : 4;
@@ -51,7 +53,8 @@ static void make_mesh(bool hexahedra, bool tetrahedra, sp_mesh *mesh)
                                        .poisson = 0.1 + 0.2,
                                        .damping_mass = 0.3,
                                        .damping_stiffness = 1e-3 / 3};
-    mesh->materials[1] = (sp_material){.name = "Rubber-2", .law = SP_LAW_MOONEY_RIVLIN, .density = 1100, .mooney = {2e4, 5e4 / 3, 4e6}};
+    mesh->materials[1] =
+        (sp_material){.name = "Rubber-2", .law = SP_LAW_MOONEY_RIVLIN, .density = 1100, .mooney = {2e4, 5e4 / 3, 4e6}};
     CHECK(!mesh->pool.failed && sp_mesh_check(&context, mesh, 1e-9) == SP_OK, "%s", context.message);
 }
 
@@ -84,8 +87,8 @@ static void drop(struct written *w)
 
 static void check_members(const char *name, const sp_mesh *a, const sp_mesh *b, int kept)
 {
-    CHECK(a->vertex_count == b->vertex_count && a->hex_count == b->hex_count && a->tet_count == b->tet_count, "%s: %lld, %lld, %lld", name,
-          (long long)b->vertex_count, (long long)b->hex_count, (long long)b->tet_count);
+    CHECK(a->vertex_count == b->vertex_count && a->hex_count == b->hex_count && a->tet_count == b->tet_count,
+          "%s: %lld, %lld, %lld", name, (long long)b->vertex_count, (long long)b->hex_count, (long long)b->tet_count);
     if (a->vertex_count != b->vertex_count || a->hex_count != b->hex_count || a->tet_count != b->tet_count)
         return;
     CHECK(!memcmp(a->vertices, b->vertices, 24 * (size_t)a->vertex_count), "%s: vertices", name);
@@ -108,8 +111,8 @@ static void check_members(const char *name, const sp_mesh *a, const sp_mesh *b, 
         return;
     CHECK(b->fixed_count == a->fixed_count, "%s: %lld fixed", name, (long long)b->fixed_count);
     for (int64_t i = 0; i < a->fixed_count && b->fixed_count == a->fixed_count; i++)
-        CHECK(a->fixed[i] == b->fixed[i] && a->fixed_axes[i] == b->fixed_axes[i], "%s: vertex %lld holds %d", name, (long long)b->fixed[i],
-              b->fixed_axes[i]);
+        CHECK(a->fixed[i] == b->fixed[i] && a->fixed_axes[i] == b->fixed_axes[i], "%s: vertex %lld holds %d", name,
+              (long long)b->fixed[i], b->fixed_axes[i]);
 }
 
 static int vtu_write(int descriptor, const sp_mesh *mesh)
@@ -198,8 +201,10 @@ static void go_and_come_back(const sp_mesh *mesh)
             check_members(format_names[f], mesh, &back, kept);
             if (f == 5)
                 for (int64_t m = 0; m < back.material_count; m++)
-                    CHECK(fabs(back.materials[m].damping_mass - mesh->materials[m].damping_mass) <= 1e-13 * mesh->materials[m].damping_mass &&
-                              fabs(back.materials[m].damping_stiffness - mesh->materials[m].damping_stiffness) <= 1e-13 * mesh->materials[m].damping_stiffness,
+                    CHECK(fabs(back.materials[m].damping_mass - mesh->materials[m].damping_mass) <=
+                                  1e-13 * mesh->materials[m].damping_mass &&
+                              fabs(back.materials[m].damping_stiffness - mesh->materials[m].damping_stiffness) <=
+                                  1e-13 * mesh->materials[m].damping_stiffness,
                           "damping of material %lld", (long long)m); /* in fields of 20 characters */
             sp_mesh_free(&back);
         }
@@ -234,8 +239,8 @@ static void tetgen(void)
     drop(&nodes);
     drop(&elements);
     make_mesh(true, true, &mesh);
-    CHECK(sp_tetgen_write_nodes(&context, begin(&none), &mesh) == SP_INPUT && strstr(context.message, "2 hexahedra"), "%s",
-          context.message);
+    CHECK(sp_tetgen_write_nodes(&context, begin(&none), &mesh) == SP_INPUT && strstr(context.message, "2 hexahedra"),
+          "%s", context.message);
     end(&none);
     CHECK(none.count == 0, "%lld bytes", (long long)none.count);
     drop(&none);
@@ -243,10 +248,12 @@ static void tetgen(void)
     sp_mesh_free(&mesh);
 }
 
-/* CalculiX takes a number of more than 20 characters for an error: the last digits of such numbers are left out, of others none. */
+/* CalculiX takes a number of more than 20 characters for an error: the last digits of such numbers are left out, of
+ * others none. */
 static void inp_fields(void)
 {
-    static const double hard[] = {-3.2669788975634284e-05, 1.2345678901234567e-300, -0.00012345678901234567, 0.1 + 0.2, -123456.78901234567};
+    static const double hard[] = {-3.2669788975634284e-05, 1.2345678901234567e-300, -0.00012345678901234567, 0.1 + 0.2,
+                                  -123456.78901234567};
     struct written w;
     sp_mesh mesh, back;
     make_mesh(true, true, &mesh);
@@ -256,10 +263,12 @@ static void inp_fields(void)
     CHECK_OK(sp_inp_write(&context, begin(&w), &mesh));
     end(&w);
     for (const char *c = w.bytes; *c; c += strcspn(c, ",\n"), c += strspn(c, ", \n"))
-        CHECK(strcspn(c, ",\n") <= 20 || strspn(c, "0123456789+-.eE") < strcspn(c, ",\n"), "a field of %d characters: %.40s", (int)strcspn(c, ",\n"), c);
+        CHECK(strcspn(c, ",\n") <= 20 || strspn(c, "0123456789+-.eE") < strcspn(c, ",\n"),
+              "a field of %d characters: %.40s", (int)strcspn(c, ",\n"), c);
     CHECK_OK(sp_volume_parse_inp(&context, w.bytes, w.count, NULL, &steel, &back, NULL, NULL, NULL));
     for (int64_t i = 0; i < 3 * mesh.vertex_count; i++)
-        CHECK(fabs(back.vertices[i] - mesh.vertices[i]) <= 1e-13 * fabs(mesh.vertices[i]), "%.17g came back as %.17g", mesh.vertices[i], back.vertices[i]);
+        CHECK(fabs(back.vertices[i] - mesh.vertices[i]) <= 1e-13 * fabs(mesh.vertices[i]), "%.17g came back as %.17g",
+              mesh.vertices[i], back.vertices[i]);
     sp_mesh_free(&back);
     sp_mesh_free(&mesh);
     drop(&w);
@@ -277,7 +286,8 @@ static void vega(void)
         int status = sp_veg_write(&context, begin(&w), &mesh);
         end(&w);
         if (kind == 3) {
-            CHECK(status == SP_INPUT && w.count == 0 && strstr(context.message, "2 hexahedra and 2 tetrahedra"), "%s", context.message);
+            CHECK(status == SP_INPUT && w.count == 0 && strstr(context.message, "2 hexahedra and 2 tetrahedra"), "%s",
+                  context.message);
             drop(&w);
             sp_mesh_free(&mesh);
             continue;
@@ -300,14 +310,16 @@ static void vega(void)
         }
         memset(mesh.fixed_axes, 3, 4);
         CHECK(sp_bou_write(&context, -1, &mesh) == SP_INPUT, "nothing is held");
-        CHECK(sp_interp_write(&context, -1, &mesh) == SP_INPUT && strstr(context.message, "no embedded surface"), "%s", context.message);
+        CHECK(sp_interp_write(&context, -1, &mesh) == SP_INPUT && strstr(context.message, "no embedded surface"), "%s",
+              context.message);
         sp_pool_free(&pool);
         sp_mesh_free(&mesh);
     }
 }
 
 /* Whether the place that was named, "element 3 (line 27)", has the corners of the element in it. */
-static bool names_line(const char *inverted, const char *text, const int64_t *corner, int width, int base, const char *between)
+static bool names_line(const char *inverted, const char *text, const int64_t *corner, int width, int base,
+                       const char *between)
 {
     char due[160] = "";
     long long number, line;
@@ -321,8 +333,8 @@ static bool names_line(const char *inverted, const char *text, const int64_t *co
     return found && found < text + strcspn(text, "\n");
 }
 
-/* The second element of each type stands the wrong way round: every reader tells how many there are and where the first one is, and turning
- * gives the mesh that it should be. */
+/* The second element of each type stands the wrong way round: every reader tells how many there are and where the first
+ * one is, and turning gives the mesh that it should be. */
 static void inverted(void)
 {
     for (int f = 0; f < 8; f++)
@@ -347,13 +359,13 @@ static void inverted(void)
             end(&w);
             CHECK_OK(read_as(f, &w, &nodes, &back, &notes));
             int count = (kind & 1) + (kind >> 1);
-            CHECK(sp_mesh_inverted(&back, false) == count, "%s: %lld of %d", format_names[f], (long long)sp_mesh_inverted(&back, false),
-                  count);
+            CHECK(sp_mesh_inverted(&back, false) == count, "%s: %lld of %d", format_names[f],
+                  (long long)sp_mesh_inverted(&back, false), count);
             if (f == 4)
                 CHECK(!strncmp(notes.inverted, "element 1 (byte ", 16), "%s: '%s'", format_names[f], notes.inverted);
             else
-                CHECK(names_line(notes.inverted, w.bytes, kind & 1 ? mesh.hex + 8 : mesh.tet + 4, kind & 1 ? 8 : 4, f != 3,
-                                 f == 5 ? ", " : " "),
+                CHECK(names_line(notes.inverted, w.bytes, kind & 1 ? mesh.hex + 8 : mesh.tet + 4, kind & 1 ? 8 : 4,
+                                 f != 3, f == 5 ? ", " : " "),
                       "%s, mesh %d: '%s'", format_names[f], kind, notes.inverted);
             CHECK(sp_mesh_inverted(&back, true) == count, "%s: not all are turned", format_names[f]);
             check_members(format_names[f], &good, &back, NAME_LOST);
@@ -374,7 +386,8 @@ static void orthotropic(void)
     make_mesh(false, true, &mesh);
     sp_material *m = &mesh.materials[1];
     *m = (sp_material){.name = "wood", .law = SP_LAW_LINEAR, .density = 600};
-    double S[9] = {1 / E[0], -nu[0] / E[0], -nu[2] / E[2], -nu[0] / E[0], 1 / E[1], -nu[1] / E[1], -nu[2] / E[2], -nu[1] / E[1], 1 / E[2]};
+    double S[9] = {1 / E[0],      -nu[0] / E[0], -nu[2] / E[2], -nu[0] / E[0], 1 / E[1],
+                   -nu[1] / E[1], -nu[2] / E[2], -nu[1] / E[1], 1 / E[2]};
     double d = det3(S, S + 3, S + 6);
     m->stiffness[0] = (S[4] * S[8] - S[5] * S[7]) / d;
     m->stiffness[1] = (S[2] * S[7] - S[1] * S[8]) / d;
@@ -391,8 +404,8 @@ static void orthotropic(void)
     end(&w);
     double read[10];
     const char *at = strstr(w.bytes, "ORTHOTROPIC");
-    CHECK(at && sscanf(at, "ORTHOTROPIC, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf", read, read + 1, read + 2, read + 3, read + 4,
-                       read + 5, read + 6, read + 7, read + 8, read + 9) == 10,
+    CHECK(at && sscanf(at, "ORTHOTROPIC, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf, %lf", read, read + 1, read + 2,
+                       read + 3, read + 4, read + 5, read + 6, read + 7, read + 8, read + 9) == 10,
           "%s", at ? at : w.bytes);
     for (int i = 0; i < 3 && at; i++) {
         CHECK_NEAR(read[1 + i], E[i], 1e-13 * E[i]);
@@ -408,15 +421,18 @@ static void orthotropic(void)
     sp_mesh_free(&back);
     drop(&w);
     m->stiffness[4] = 1e3;
-    CHECK(sp_veg_write(&context, -1, &mesh) == SP_INPUT && strstr(context.message, "wood is not orthotropic"), "%s", context.message);
+    CHECK(sp_veg_write(&context, -1, &mesh) == SP_INPUT && strstr(context.message, "wood is not orthotropic"), "%s",
+          context.message);
     sp_mesh_free(&mesh);
 }
 
-/* Abaqus lists the tensor D_ijkl of type ANISO by these indices; with engineering shear it is the stiffness in Voigt's notation. */
+/* Abaqus lists the tensor D_ijkl of type ANISO by these indices; with engineering shear it is the stiffness in Voigt's
+ * notation. */
 static void anisotropic(void)
 {
-    static const char *const order[21] = {"1111", "1122", "2222", "1133", "2233", "3333", "1112", "2212", "3312", "1212", "1113",
-                                          "2213", "3313", "1213", "1313", "1123", "2223", "3323", "1223", "1323", "2323"};
+    static const char *const order[21] = {"1111", "1122", "2222", "1133", "2233", "3333", "1112",
+                                          "2212", "3312", "1212", "1113", "2213", "3313", "1213",
+                                          "1313", "1123", "2223", "3323", "1223", "1323", "2323"};
     static const int voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}}, first[6] = {0, 6, 11, 15, 18, 20};
     struct written w;
     sp_mesh mesh, back;
@@ -435,7 +451,8 @@ static void anisotropic(void)
         at += strlen("*ELASTIC, TYPE=ANISO\n");
         for (int n = 0; n < 21; n++) {
             int p = voigt[order[n][0] - '1'][order[n][1] - '1'], q = voigt[order[n][2] - '1'][order[n][3] - '1'];
-            double value = strtod(at, &at), due = p < q ? m->stiffness[first[p] + q - p] : m->stiffness[first[q] + p - q];
+            double value = strtod(at, &at),
+                   due = p < q ? m->stiffness[first[p] + q - p] : m->stiffness[first[q] + p - q];
             CHECK(fabs(value - due) <= 1e-6, "D%s is %.17g, not %.17g", order[n], value, due);
             at += strspn(at, ", \n");
         }
@@ -482,14 +499,15 @@ static void surface_and_names(void)
     surface->vertices = sp_pool_copy(&mesh.pool, position, 6, sizeof *position);
     surface->triangles = sp_pool_copy(&mesh.pool, triangle, 3, sizeof *triangle);
     surface->element = sp_pool_copy(&mesh.pool, (int64_t[]){1, 3}, 2, sizeof(int64_t));
-    const double weights[16] = {0.125, 0.25, 0.0625, 0.0625, 0.125, 0.125, 0.125, 0.125, 0.5, 0.125, 0.25, 0.125, 0, 0, 0, 0};
+    const double weights[16] = {0.125, 0.25,  0.0625, 0.0625, 0.125, 0.125, 0.125, 0.125,
+                                0.5,   0.125, 0.25,   0.125,  0,     0,     0,     0};
     surface->weights = sp_pool_copy(&mesh.pool, weights, 16, sizeof *weights);
     CHECK_OK(sp_interp_write(&context, begin(&w), &mesh));
     end(&w);
     back = mesh;
     CHECK_OK(sp_volume_parse_interp(&context, w.bytes, w.count, 2, position, 1, triangle, &back));
-    CHECK(back.surface.element[0] == 1 && back.surface.element[1] == 3, "elements %lld %lld", (long long)back.surface.element[0],
-          (long long)back.surface.element[1]);
+    CHECK(back.surface.element[0] == 1 && back.surface.element[1] == 3, "elements %lld %lld",
+          (long long)back.surface.element[0], (long long)back.surface.element[1]);
     CHECK(!memcmp(back.surface.weights, weights, sizeof weights), "other weights");
     mesh.pool = back.pool;
     drop(&w);
@@ -497,7 +515,8 @@ static void surface_and_names(void)
     strcpy(mesh.materials[1].name, "r1__SOFT___left");
     CHECK_OK(sp_plain_names(&context, &mesh, &pool, &name));
     CHECK(!strcmp(name[0], "R1__soft___left") && !strcmp(name[1], "r1__SOFT___left-2"), "%s, %s", name[0], name[1]);
-    CHECK(sp_msh_write(&context, -1, 4, &mesh) == SP_INPUT && strstr(context.message, "quotation mark"), "%s", context.message);
+    CHECK(sp_msh_write(&context, -1, 4, &mesh) == SP_INPUT && strstr(context.message, "quotation mark"), "%s",
+          context.message);
     memset(mesh.materials[1].name, 'a', SP_NAME_LENGTH - 1);
     memset(mesh.materials[0].name, 'A', SP_NAME_LENGTH - 1);
     CHECK_OK(sp_plain_names(&context, &mesh, &pool, &name));
@@ -515,10 +534,12 @@ static void full_device(void)
         SKIP("no /dev/full");
     make_mesh(false, true, &mesh);
     int (*const writers[])(sp_context *, int, const sp_mesh *) = {
-        sp_medit_write, sp_vtk_write, sp_tetgen_write_nodes, sp_tetgen_write_elements, sp_inp_write, sp_veg_write, sp_bou_write};
+        sp_medit_write, sp_vtk_write, sp_tetgen_write_nodes, sp_tetgen_write_elements,
+        sp_inp_write,   sp_veg_write, sp_bou_write};
     for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
         CHECK(writers[i](&context, fileno(full), &mesh) == SP_SYSTEM, "writer %zu", i);
-    CHECK(sp_msh_write(&context, fileno(full), 4, &mesh) == SP_SYSTEM && sp_msh_write(&context, fileno(full), 2, &mesh) == SP_SYSTEM,
+    CHECK(sp_msh_write(&context, fileno(full), 4, &mesh) == SP_SYSTEM &&
+              sp_msh_write(&context, fileno(full), 2, &mesh) == SP_SYSTEM,
           "msh");
     fclose(full);
     sp_mesh_free(&mesh);

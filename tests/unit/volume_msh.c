@@ -4,7 +4,8 @@
 
 /* ---------------------------------------------------------------- .msh */
 
-static const double cube[8][3] = {{0, 0, 0}, {2, 0, 0}, {2, 1, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 1}, {2, 1, 1}, {0, 1, 1}};
+static const double cube[8][3] = {{0, 0, 0}, {2, 0, 0}, {2, 1, 0}, {0, 1, 0},
+                                  {0, 0, 1}, {2, 0, 1}, {2, 1, 1}, {0, 1, 1}};
 
 /* A hexahedron 2 × 1 × 1 (nodes 10, 20, …, 80), in the physical volume 7 "box", a tetrahedron of volume 1/3 on nodes
  * 20, 30, 70 and 90 at (4, 1, 0) in 3 (no name), a triangle, a point and a node that nothing uses. */
@@ -21,13 +22,15 @@ static void expect_two_elements(const char *name, const struct buffer *file, boo
     CHECK(mesh.vertices[24] == 4 && mesh.vertices[25] == 1, "%s: vertex 8", name);
     if (named) {
         CHECK(mesh.material_count == 2 && mesh.region[0] == 1 && mesh.region[1] == 0, "%s: regions", name);
-        CHECK(strcmp(mesh.materials[1].name, "box") == 0 && strcmp(mesh.materials[0].name, "volume-3") == 0, "%s: %s", name,
-              mesh.materials[1].name);
-        CHECK(mesh.materials[0].young == steel.young && mesh.materials[0].density == steel.density, "%s: material", name);
+        CHECK(strcmp(mesh.materials[1].name, "box") == 0 && strcmp(mesh.materials[0].name, "volume-3") == 0, "%s: %s",
+              name, mesh.materials[1].name);
+        CHECK(mesh.materials[0].young == steel.young && mesh.materials[0].density == steel.density, "%s: material",
+              name);
     } else
         CHECK(mesh.material_count == 1 && strcmp(mesh.materials[0].name, "steel") == 0, "%s: %lld regions", name,
               (long long)mesh.material_count);
-    CHECK(notes.count == 2 && strstr(notes.line[0], "2 points, lines and faces") && strstr(notes.line[1], "1 of 10 vertices"),
+    CHECK(notes.count == 2 && strstr(notes.line[0], "2 points, lines and faces") &&
+              strstr(notes.line[1], "1 of 10 vertices"),
           "%s: %d notes", name, notes.count);
     sp_mesh_free(&mesh);
 }
@@ -64,7 +67,8 @@ static void msh_2_binary(void)
     for (int big = 0; big < 2; big++) {
         struct buffer file = {.count = 0};
         double x[3];
-        static const int block[4][13] = {{15, 10}, {2, 10, 20, 30}, {4, 20, 30, 70, 90}, {5, 10, 20, 30, 40, 50, 60, 70, 80}};
+        static const int block[4][13] = {
+            {15, 10}, {2, 10, 20, 30}, {4, 20, 30, 70, 90}, {5, 10, 20, 30, 40, 50, 60, 70, 80}};
         static const int nodes[4] = {1, 3, 4, 8}, physical[4] = {0, 7, 3, 7};
         put_text(&file, "$MeshFormat\n2.2 1 8\n");
         put_bytes(&file, 1, 4, big);
@@ -93,7 +97,8 @@ static void msh_2_binary(void)
             int status = sp_volume_parse_msh(&context, file.data, n, &steel, &mesh, NULL);
             CHECK(status == SP_INPUT, "the first %lld bytes are read as a mesh", (long long)n);
         }
-        /* x of node 20 becomes NaN: 40 bytes of format, 45 of names, 10 of "$Nodes\n10\n", a node of 28 and a number of 4. */
+        /* x of node 20 becomes NaN: 40 bytes of format, 45 of names, 10 of "$Nodes\n10\n", a node of 28 and a number
+         * of 4. */
         char *node = memmem(file.data, (size_t)file.count, "$Nodes\n10\n", 10);
         memset(node + 10 + 28 + 4, 0xff, 8);
         expect_error('m', file.data, file.count, NULL, "byte 127: a number in $Nodes is not finite");
@@ -105,10 +110,13 @@ static void msh_4_text(void)
     for (int minor = 0; minor < 2; minor++) {
         struct buffer file = {.count = 0};
         double x[3];
-        put_text(&file, "$MeshFormat\n4.%d 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 7 \"box\"\n$EndPhysicalNames\n", minor);
+        put_text(&file, "$MeshFormat\n4.%d 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 7 \"box\"\n$EndPhysicalNames\n",
+                 minor);
         /* One point, curve and surface, and volumes 11 (group −7: turned) and 12 (group 3). */
-        put_text(&file, "$Entities\n1 1 1 2\n1 0 0 0 %s0\n2 0 0 0 1 1 1 0 2 1 -1\n5 0 0 0 1 1 1 1 7 1 2\n", minor ? "" : "0 0 0 ");
-        put_text(&file, "11 0 0 0 1 1 1 1 -7 1 5\n12 0 0 0 1 1 1 1 3 0\n$EndEntities\n$Nodes\n2 10%s\n", minor ? " 10 100" : "");
+        put_text(&file, "$Entities\n1 1 1 2\n1 0 0 0 %s0\n2 0 0 0 1 1 1 0 2 1 -1\n5 0 0 0 1 1 1 1 7 1 2\n",
+                 minor ? "" : "0 0 0 ");
+        put_text(&file, "11 0 0 0 1 1 1 1 -7 1 5\n12 0 0 0 1 1 1 1 3 0\n$EndEntities\n$Nodes\n2 10%s\n",
+                 minor ? " 10 100" : "");
         /* Nine nodes of a volume, one of a surface with its two parameters. */
         put_text(&file, minor ? "3 11 0 9\n" : "11 3 0 9\n");
         for (int i = 0; minor && i < 9; i++)
@@ -122,7 +130,8 @@ static void msh_4_text(void)
             put_text(&file, "%g %g %g%s\n", x[0], x[1], x[2], i == 9 ? " 0.5 0.5" : "");
         }
         put_text(&file, "$EndNodes\n$Elements\n4 4%s\n", minor ? " 1 4" : "");
-        put_text(&file, minor ? "0 1 15 1\n1 10\n2 5 2 1\n2 10 20 30\n3 12 4 1\n" : "1 0 15 1\n1 10\n5 2 2 1\n2 10 20 30\n12 3 4 1\n");
+        put_text(&file, minor ? "0 1 15 1\n1 10\n2 5 2 1\n2 10 20 30\n3 12 4 1\n"
+                              : "1 0 15 1\n1 10\n5 2 2 1\n2 10 20 30\n12 3 4 1\n");
         put_text(&file, "3 20 30 70 90\n%s 5 1\n4 10 20 30 40 50 60 70 80\n$EndElements\n", minor ? "3 11" : "11 3");
         expect_two_elements(minor ? "4.1 text" : "4.0 text", &file, true);
         for (int64_t n = 0; n < file.count - 1; n++) {
@@ -180,7 +189,8 @@ static void msh_4_binary(void)
                 put_real(&file, x[k], false);
         }
         put_text(&file, "\n$EndNodes\n$Elements\n");
-        static const int corners[4][9] = {{1, 10}, {2, 10, 20, 30}, {3, 20, 30, 70, 90}, {4, 10, 20, 30, 40, 50, 60, 70, 80}};
+        static const int corners[4][9] = {
+            {1, 10}, {2, 10, 20, 30}, {3, 20, 30, 70, 90}, {4, 10, 20, 30, 40, 50, 60, 70, 80}};
         static const int block[4][4] = {{0, 1, 15, 1}, {2, 5, 2, 3}, {3, 12, 4, 4}, {3, 11, 5, 8}};
         put_bytes(&file, 4, 8, false);
         put_bytes(&file, 4, 8, false);
@@ -212,8 +222,9 @@ static void msh_regions_and_errors(void)
     const char *mixed = MSH_2 "$PhysicalNames\n1\n3 2 \"steel\"\n$EndPhysicalNames\n" MSH_NODES
                               "$Elements\n2\n1 4 2 0 1 1 2 3 4\n2 4 2 2 1 1 2 3 4\n$EndElements\n";
     CHECK_OK(sp_volume_parse_msh(&context, mixed, (int64_t)strlen(mixed), &steel, &mesh, NULL));
-    CHECK(mesh.material_count == 2 && strcmp(mesh.materials[0].name, "steel") == 0 && strcmp(mesh.materials[1].name, "steel") != 0, "%s",
-          mesh.materials ? mesh.materials[1].name : "");
+    CHECK(mesh.material_count == 2 && strcmp(mesh.materials[0].name, "steel") == 0 &&
+              strcmp(mesh.materials[1].name, "steel") != 0,
+          "%s", mesh.materials ? mesh.materials[1].name : "");
     sp_mesh_free(&mesh);
     /* Numbers far apart take another way than dense ones. */
     const char *sparse = MSH_2 "$Nodes\n4\n2000000000 0 0 0\n5 1 0 0\n-7 0 1 0\n90000 0 0 1\n$EndNodes\n"
@@ -224,7 +235,8 @@ static void msh_regions_and_errors(void)
 
     ERROR('m', "", "the file ends inside $MeshFormat");
     ERROR('m', "solid\n", "does not begin with $MeshFormat");
-    ERROR('m', "$NOD\n1\n1 0 0 0\n$ENDNOD\n", "the file begins with $NOD: it is of version 1 of Gmsh's format, which is not supported");
+    ERROR('m', "$NOD\n1\n1 0 0 0\n$ENDNOD\n",
+          "the file begins with $NOD: it is of version 1 of Gmsh's format, which is not supported");
     ERROR('m', "$MeshFormat\n3 0 8\n$EndMeshFormat\n", "line 2: version '3' is not supported");
     ERROR('m', "$MeshFormat\n2.2 1 4\n$EndMeshFormat\n", "data size 4 is not supported");
     ERROR('m', MSH_2, "no $Nodes");
@@ -232,19 +244,23 @@ static void msh_regions_and_errors(void)
     ERROR('m', MSH_2 MSH_NODES MSH_NODES, "line 11: $Nodes stands twice");
     ERROR('m', MSH_2 "$Nodes\n1000000\n1 0 0 0\n$EndNodes\n", "$Nodes announces 1000000 nodes, but only");
     ERROR('m', MSH_2 "$Nodes\n1\n1 0 inf 0\n$EndNodes\n", "line 6: $Nodes: expected a finite number, found \"inf\"");
-    ERROR('m', MSH_2 "$Nodes\n2\n1 0 0 0\n1 0 0 0\n$EndNodes\n$Elements\n0\n$EndElements\n", "line 7: vertex 1 is defined twice");
+    ERROR('m', MSH_2 "$Nodes\n2\n1 0 0 0\n1 0 0 0\n$EndNodes\n$Elements\n0\n$EndElements\n",
+          "line 7: vertex 1 is defined twice");
     ERROR('m', MSH_2 "$Nodes\n1\n1 0 0 0\n2 0 0 0\n$EndNodes\n", "line 7: 2 stands where $EndNodes is due");
     ERROR('m', MSH_2 MSH_NODES "$Elements\n0\n$EndElements\n", "4 vertices, but no tetrahedra or hexahedra");
-    ERROR('m', MSH_2 MSH_NODES "$Elements\n1000000\n1 4 0 1 2 3 4\n$EndElements\n", "$Elements announces 1000000 elements");
+    ERROR('m', MSH_2 MSH_NODES "$Elements\n1000000\n1 4 0 1 2 3 4\n$EndElements\n",
+          "$Elements announces 1000000 elements");
     ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n17 4 0 1 2 3 9000\n$EndElements\n",
           "line 13: element 17 names vertex 9000, but there are 4 vertices, numbered from 1 to 4");
     ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n1 11 0 1 2 3 4 1 2 3 4 1 2\n$EndElements\n",
           "line 13: volume elements of type 11 with 10 nodes");
-    ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n1 999 0 1 2 3 4\n$EndElements\n", "line 13: elements of type 999 are unknown");
+    ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n1 999 0 1 2 3 4\n$EndElements\n",
+          "line 13: elements of type 999 are unknown");
     ERROR('m', MSH_2 MSH_NODES "$Elements\n1\n1 4 -1 1 2 3 4\n$EndElements\n", "line 13: an element with -1 tags");
     ERROR('m', MSH_2 MSH_NODES "$NodeData\n1\n", "line 11: the section $NodeData does not end");
     ERROR('m',
-          "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 8 1 8\n3 0 0 9\n1\n2\n3\n4\n5\n6\n7\n8\n0 0 0\n0 0 0\n0 0 0\n0 0 0\n0 0 0\n0 0 "
+          "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 8 1 8\n3 0 0 9\n1\n2\n3\n4\n5\n6\n7\n8\n0 0 0\n0 0 0\n0 0 "
+          "0\n0 0 0\n0 0 0\n0 0 "
           "0\n0 0 0\n0 0 0\n0 0 0\n$EndNodes\n",
           "line 6: the blocks have more nodes than $Nodes announces");
     ERROR('m', "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 18446744073709551615 1 8\n",
@@ -287,7 +303,8 @@ static void public_msh(void)
         int status = sp_volume_parse_msh(&context, bytes, count, &steel, &mesh, NULL);
         CHECK(status == SP_OK, "%s: %s", list[i].name, context.message);
         if (status == SP_OK) {
-            check_counts(list[i].name, &mesh, list[i].nodes, list[i].tets, list[i].hexes, list[i].inverted, list[i].volume);
+            check_counts(list[i].name, &mesh, list[i].nodes, list[i].tets, list[i].hexes, list[i].inverted,
+                         list[i].volume);
             sp_mesh_free(&mesh);
         }
         free(bytes);

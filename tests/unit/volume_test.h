@@ -1,10 +1,10 @@
-/* What the tests of the importers of volumetric meshes share: files of the mesh collection, volumes and inverted elements
- * computed independently of the library, and the check that a parse fails with a message. */
+/* What the tests of the importers of volumetric meshes share: files of the mesh collection, volumes and inverted
+ * elements computed independently of the library, and the check that a parse fails with a message. */
 #ifndef TESTS_UNIT_VOLUME_TEST_H
 #define TESTS_UNIT_VOLUME_TEST_H
 
-#include "test.h"
 #include "formats/import/volume.h"
+#include "test.h"
 
 #include <stdarg.h>
 
@@ -46,7 +46,8 @@ static double tet_volume(const sp_mesh *m, const int64_t *t)
 /* det J at one point, corners in the order of VTK: written out here independently of the library's tables. */
 static double hex_jacobian(const sp_mesh *m, const int64_t *h, const double *xi)
 {
-    static const int sign[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, 1, 1}};
+    static const int sign[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1},
+                                   {-1, -1, 1},  {1, -1, 1},  {1, 1, 1},  {-1, 1, 1}};
     double d[3][3] = {{0}};
     for (int a = 0; a < 8; a++)
         for (int i = 0; i < 3; i++) {
@@ -83,25 +84,26 @@ static double volume(const sp_mesh *m, int64_t *inverted)
     return sum;
 }
 
-static inline void check_counts(const char *name, const sp_mesh *m, int64_t nodes, int64_t tets, int64_t hexes, int64_t inverted,
-                                double expected)
+static inline void check_counts(const char *name, const sp_mesh *m, int64_t nodes, int64_t tets, int64_t hexes,
+                                int64_t inverted, double expected)
 {
     int64_t bad;
     double v = volume(m, &bad);
     CHECK(m->vertex_count == nodes, "%s: %lld vertices", name, (long long)m->vertex_count);
-    CHECK(m->tet_count == tets && m->hex_count == hexes, "%s: %lld tetrahedra, %lld hexahedra", name, (long long)m->tet_count,
-          (long long)m->hex_count);
+    CHECK(m->tet_count == tets && m->hex_count == hexes, "%s: %lld tetrahedra, %lld hexahedra", name,
+          (long long)m->tet_count, (long long)m->hex_count);
     CHECK(bad == inverted, "%s: %lld inverted", name, (long long)bad);
     /* The table has five significant digits. */
     CHECK(fabs(v - expected) <= 1e-4 * fabs(expected), "%s: volume %.8g is not %.8g", name, v, expected);
     CHECK(m->quadrature == 2, "%s: quadrature %d", name, m->quadrature);
     for (int64_t e = 0; e < tets + hexes; e++)
-        CHECK(m->region[e] >= 0 && m->region[e] < m->material_count, "%s: element %lld has region %lld", name, (long long)e,
-              (long long)m->region[e]);
+        CHECK(m->region[e] >= 0 && m->region[e] < m->material_count, "%s: element %lld has region %lld", name,
+              (long long)e, (long long)m->region[e]);
 }
 
 /* The parse of `text` fails and the message contains `part`; the mesh is left empty. */
-static inline void expect_error(int kind, const char *text, int64_t count, const sp_includes *includes, const char *part)
+static inline void expect_error(int kind, const char *text, int64_t count, const sp_includes *includes,
+                                const char *part)
 {
     sp_mesh mesh;
     int status;

@@ -1,4 +1,5 @@
-/* Stiffness warping: what is zero under rigid motion, small strain, momenta, products, networks, over-stretching; BiCGStab. */
+/* Stiffness warping: what is zero under rigid motion, small strain, momenta, products, networks, over-stretching;
+ * BiCGStab. */
 #include "allocations.h"
 #include "assembly/elastic.h"
 #include "base/threads.h"
@@ -118,12 +119,17 @@ static void rigid_motion_is_free(void)
                 if (variant == 2 && kind == SP_WARP_ELEMENT)
                     continue;
                 make_bar(variant != 1, false, SP_LAW_STVK, &mesh, &body);
-                sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation, .network = variant == 2, .limit = 0.01, .extra = 2};
+                sp_warp warp = {.kind = (enum sp_warp_kind)kind,
+                                .rotation = (enum sp_warp_rotation)rotation,
+                                .network = variant == 2,
+                                .limit = 0.01,
+                                .extra = 2};
                 CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
                 double *q = vector(system.n, 0), *f = vector(system.n, 0);
                 deform(&mesh, true, 0, 0, NULL, q);
                 double energy = system.force(system.self, q, f), scale = force_scale(system.self, 5);
-                CHECK(largest(system.n, f) < 1e-10 * scale, "%s %s: %g of %g", kind_name[kind], rotation_name[rotation], largest(system.n, f), scale);
+                CHECK(largest(system.n, f) < 1e-10 * scale, "%s %s: %g of %g", kind_name[kind], rotation_name[rotation],
+                      largest(system.n, f), scale);
                 CHECK(fabs(energy) < 1e-10 * scale, "energy %g", energy);
                 free(q), free(f);
                 sp_warp_system_free(&system);
@@ -131,7 +137,8 @@ static void rigid_motion_is_free(void)
             }
 }
 
-/* f(Q (X + ε u)) / ε − Q K u is of first order in ε for VERTEX and ELEMENT. Not for PAIR: there R_j ≈ Q (I + ε [ω_j]) leaves −Q Σ_j K_ij ω_j × (X_j − C), as large as the rest. */
+/* f(Q (X + ε u)) / ε − Q K u is of first order in ε for VERTEX and ELEMENT. Not for PAIR: there R_j ≈ Q (I + ε [ω_j])
+ * leaves −Q Σ_j K_ij ω_j × (X_j − C), as large as the rest. */
 static void small_strain_is_linear(void)
 {
     for (int tetrahedra = 0; tetrahedra < 2; tetrahedra++) {
@@ -161,8 +168,9 @@ static void small_strain_is_linear(void)
                         f[i] /= epsilon;
                     error[s] = difference(n, f, Ku);
                 }
-                NOTE("%s, %s, %s: %.2e %.2e %.2e, orders %.3f %.3f", tetrahedra ? "tetrahedra" : "hexahedra", kind_name[kind], rotation_name[rotation], error[0], error[1], error[2],
-                     log2(error[0] / error[1]), log2(error[1] / error[2]));
+                NOTE("%s, %s, %s: %.2e %.2e %.2e, orders %.3f %.3f", tetrahedra ? "tetrahedra" : "hexahedra",
+                     kind_name[kind], rotation_name[rotation], error[0], error[1], error[2], log2(error[0] / error[1]),
+                     log2(error[1] / error[2]));
                 if (kind != SP_WARP_PAIR) {
                     CHECK_NEAR(log2(error[0] / error[1]), 1, 0.05);
                     CHECK_NEAR(log2(error[1] / error[2]), 1, 0.05);
@@ -189,12 +197,14 @@ static void dilation_is_linear(void)
             CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-13, &system));
             CHECK_OK(sp_full_system_new(&context, &body, true, false, NULL, &linear));
             int64_t n = system.n;
-            double *q = vector(n, 0), *f = vector(n, 0), *g = vector(n, 0), *b = vector(n, 5), *x = vector(n, 0), *y = vector(n, 0);
+            double *q = vector(n, 0), *f = vector(n, 0), *g = vector(n, 0), *b = vector(n, 5), *x = vector(n, 0),
+                   *y = vector(n, 0);
             for (int64_t i = 0; i < n; i++)
                 q[i] = 0.3 * mesh.vertices[i];
             system.force(system.self, q, f);
             linear.force(linear.self, q, g);
-            CHECK(difference(n, f, g) < 1e-11, "%s %s: %g", kind_name[kind], rotation_name[rotation], difference(n, f, g));
+            CHECK(difference(n, f, g) < 1e-11, "%s %s: %g", kind_name[kind], rotation_name[rotation],
+                  difference(n, f, g));
             const sp_system *both[2] = {&system, &linear};
             for (int k = 0; k < 2; k++) {
                 both[k]->matrix_start(both[k]->self, 1e4);
@@ -203,7 +213,8 @@ static void dilation_is_linear(void)
                 CHECK_OK(both[k]->matrix_solve(both[k]->self, b, k ? y : x));
             }
             if (kind != SP_WARP_PAIR) /* whose K leaves out the mean of what it is applied to, nothing of K itself */
-                CHECK(difference(n, x, y) < 1e-9, "%s %s: solutions differ by %g", kind_name[kind], rotation_name[rotation], difference(n, x, y));
+                CHECK(difference(n, x, y) < 1e-9, "%s %s: solutions differ by %g", kind_name[kind],
+                      rotation_name[rotation], difference(n, x, y));
             else
                 CHECK(difference(n, x, y) < 1e-8, "pair: solutions differ by %g", difference(n, x, y));
             free(q), free(f), free(g), free(b), free(x), free(y);
@@ -215,22 +226,26 @@ static void dilation_is_linear(void)
 
 /* ---- elements ---- */
 
-/* RᵀF is symmetric for F that are hardly and much stretched, which get their R in two ways, and other lanes do not matter. */
+/* RᵀF is symmetric for F that are hardly and much stretched, which get their R in two ways, and other lanes do not
+ * matter. */
 static void rotations_of_lanes(void)
 {
     enum { COUNT = 400 };
     int newton = 0;
     for (int k = 0; k < COUNT; k++) {
         sp_lanes F[9], R[9], same[9], alone[9];
-        for (int l = 0; l < SP_LANES; l++) { /* Q D P: two turns, and stretches from 1 down to 1e-4, in units of any size */
-            double Q[9], P[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6}, D[3], size = pow(10, 40 * sp_random_uniform(9, (uint64_t)k, (uint64_t)l) - 20);
+        for (int l = 0; l < SP_LANES;
+             l++) { /* Q D P: two turns, and stretches from 1 down to 1e-4, in units of any size */
+            double Q[9], P[9] = {0.36, 0.48, -0.8, -0.8, 0.6, 0, 0.48, 0.64, 0.6}, D[3],
+                         size = pow(10, 40 * sp_random_uniform(9, (uint64_t)k, (uint64_t)l) - 20);
             oblique(Q);
             for (int c = 0; c < 3; c++)
                 D[c] = size * pow(10, -(k % 5) * sp_random_uniform(10 + (uint64_t)c, (uint64_t)k, (uint64_t)l));
             newton += D[0] * D[1] * D[2] > 0.25 * pow((D[0] * D[0] + D[1] * D[1] + D[2] * D[2]) / 3, 1.5);
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < 3; j++)
-                    F[3 * i + j][l] = Q[3 * i] * D[0] * P[j] + Q[3 * i + 1] * D[1] * P[3 + j] + Q[3 * i + 2] * D[2] * P[6 + j];
+                    F[3 * i + j][l] =
+                        Q[3 * i] * D[0] * P[j] + Q[3 * i + 1] * D[1] * P[3 + j] + Q[3 * i + 2] * D[2] * P[6 + j];
         }
         sp_nearest_rotation(F, R);
         for (int l = 0; l < SP_LANES; l++) {
@@ -257,7 +272,8 @@ static void rotations_of_lanes(void)
     CHECK(newton > 800 && newton < COUNT * SP_LANES - 800, "%d of %d", newton, COUNT * SP_LANES);
 }
 
-/* Hexahedra and, in the place of every third, six tetrahedra (whose faces do not match: elements know nothing of that); of those some are of an anisotropic law. */
+/* Hexahedra and, in the place of every third, six tetrahedra (whose faces do not match: elements know nothing of that);
+ * of those some are of an anisotropic law. */
 static void make_mixed(sp_mesh *mesh)
 {
     sp_mesh tetrahedra;
@@ -277,7 +293,8 @@ static void make_mixed(sp_mesh *mesh)
         if (e % 3) {
             memmove(mesh->hex + 8 * mesh->hex_count++, mesh->hex + 8 * e, 8 * sizeof *mesh->hex);
         } else {
-            memcpy(mesh->tet + 4 * mesh->tet_count, tetrahedra.tet + 4 * each * e, 4 * (size_t)each * sizeof *mesh->tet);
+            memcpy(mesh->tet + 4 * mesh->tet_count, tetrahedra.tet + 4 * each * e,
+                   4 * (size_t)each * sizeof *mesh->tet);
             mesh->tet_count += each;
         }
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++)
@@ -286,7 +303,8 @@ static void make_mixed(sp_mesh *mesh)
 }
 
 /* One element as the equation stands: f += R K (Rᵀ x − X), product += R K Rᵀ v; returns the energy. */
-static double one_element(const sp_body *body, int64_t element, const double *u, const double *v, double *f, double *product)
+static double one_element(const sp_body *body, int64_t element, const double *u, const double *v, double *f,
+                          double *product)
 {
     int corners;
     const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
@@ -335,7 +353,8 @@ static double one_element(const sp_body *body, int64_t element, const double *u,
     return sum;
 }
 
-/* Side by side as one by one, in batches that are not full, of both kinds of elements and two laws, where some vertices are held; the same bytes on any number of threads. */
+/* Side by side as one by one, in batches that are not full, of both kinds of elements and two laws, where some vertices
+ * are held; the same bytes on any number of threads. */
 static void elements_side_by_side(void)
 {
     sp_mesh mesh;
@@ -351,10 +370,13 @@ static void elements_side_by_side(void)
     int64_t n = system.n, rows = 3 * mesh.vertex_count, partial = 0;
     for (int64_t b = 0; b < w->all.batch_count; b++)
         partial += w->all.batches[b].count < SP_LANES;
-    CHECK(partial > 0 && mesh.hex_count > 0 && mesh.tet_count > 0, "%lld batches are not full, %lld and %lld elements", (long long)partial, (long long)mesh.hex_count, (long long)mesh.tet_count);
+    CHECK(partial > 0 && mesh.hex_count > 0 && mesh.tet_count > 0, "%lld batches are not full, %lld and %lld elements",
+          (long long)partial, (long long)mesh.hex_count, (long long)mesh.tet_count);
     w->many = true; /* threads share it */
-    double *u = vector(rows, 33), *v = vector(rows, 34), *q = vector(n, 0), *p = vector(n, 0), *f = vector(n, 0), *g = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0), *part = vector(n, 0);
-    double *S = vector(9 * w->start[w->vertices], 0), *full = vector(rows, 0), *product = vector(rows, 0), *applied = vector(rows, 0), expected = 0, energy;
+    double *u = vector(rows, 33), *v = vector(rows, 34), *q = vector(n, 0), *p = vector(n, 0), *f = vector(n, 0),
+           *g = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0), *part = vector(n, 0);
+    double *S = vector(9 * w->start[w->vertices], 0), *full = vector(rows, 0), *product = vector(rows, 0),
+           *applied = vector(rows, 0), expected = 0, energy;
     deform(&mesh, true, 3, 0.05, u, u);
     sp_body_gather(&body, u, q);
     sp_body_gather(&body, v, p);
@@ -365,7 +387,9 @@ static void elements_side_by_side(void)
         system.matrix_start(system.self, 0);
         energy = system.matrix_add(system.self, q, 0.5, 0, false, context.threads == 1 ? f : g);
         CHECK_NEAR(energy, expected, 1e-11 * expected);
-        CHECK(system.force(system.self, q, context.threads == 1 ? g : f) == energy && system.force(system.self, q, NULL) == energy, "another energy");
+        CHECK(system.force(system.self, q, context.threads == 1 ? g : f) == energy &&
+                  system.force(system.self, q, NULL) == energy,
+              "another energy");
         CHECK(!memcmp(f, g, (size_t)n * 8), "other bytes without the matrix");
         sp_body_gather(&body, full, part);
         CHECK(difference(n, f, part) < 1e-11, "force %g", difference(n, f, part));
@@ -380,8 +404,10 @@ static void elements_side_by_side(void)
             memcpy(S, w->S, 9 * (size_t)w->start[w->vertices] * 8);
     }
     context.threads = 2;
-    CHECK(!memcmp(S, w->S, 9 * (size_t)w->start[w->vertices] * 8) && !memcmp(y, z, (size_t)n * 8), "bytes depend on the threads");
-    free(u), free(v), free(q), free(p), free(f), free(g), free(y), free(z), free(part), free(S), free(full), free(product), free(applied);
+    CHECK(!memcmp(S, w->S, 9 * (size_t)w->start[w->vertices] * 8) && !memcmp(y, z, (size_t)n * 8),
+          "bytes depend on the threads");
+    free(u), free(v), free(q), free(p), free(f), free(g), free(y), free(z), free(part), free(S), free(full),
+        free(product), free(applied);
     sp_warp_system_free(&system);
     drop(&mesh, &body);
 }
@@ -445,7 +471,8 @@ static void momenta(void)
                 double force, torque, moved;
                 ghost(&body, &warp, q, &force, &torque, &moved);
                 CHECK(moved < 1e-11, "%s: a translation changes the force by %g", kind_name[kind], moved);
-                NOTE("%s, %s, %s: linear %.1e, angular %.1e of the forces", tetrahedra ? "tetrahedra" : "hexahedra", kind_name[kind], rotation_name[rotation], force, torque);
+                NOTE("%s, %s, %s: linear %.1e, angular %.1e of the forces", tetrahedra ? "tetrahedra" : "hexahedra",
+                     kind_name[kind], rotation_name[rotation], force, torque);
                 /* positions of 5 m carry 1e-15 m of rounding against strains of 1e-2 · 0.1 m */
                 if (kind == SP_WARP_VERTEX)
                     CHECK(force > 1e-4, "no ghost force: %g", force);
@@ -467,7 +494,8 @@ static void corrected_has_no_ghost(void)
     sp_body body;
     make_bar(true, false, SP_LAW_STVK, &mesh, &body);
     int64_t n = body.dof_count;
-    double *u = vector(n, 41), *q = vector(n, 0), *f = vector(n, 0), *b = vector(n, 42), *x = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0);
+    double *u = vector(n, 41), *q = vector(n, 0), *f = vector(n, 0), *b = vector(n, 42), *x = vector(n, 0),
+           *y = vector(n, 0), *z = vector(n, 0);
     deform(&mesh, true, 3, 0.004, u, q);
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
         sp_system system;
@@ -478,12 +506,23 @@ static void corrected_has_no_ghost(void)
         sp_warped *w = system.self;
         for (int64_t i = 0; i < n; i++) {
             int64_t v = i / 3, c = i % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-            const double *X = mesh.vertices + 3 * v, *d = q + 3 * v; /* about the place where the origin has gone: any point will do where the sum of forces is 0 */
+            const double *X = mesh.vertices + 3 * v, *d = q + 3 * v; /* about the place where the origin has gone: any
+                                                                        point will do where the sum of forces is 0 */
             sum[c] += f[i];
             all += fabs(f[i]);
-            torque[c] += (X[c1] + d[c1] - (c1 == 0 ? 3 : c1 == 1 ? -2 : 5)) * f[3 * v + c2] - (X[c2] + d[c2] - (c2 == 0 ? 3 : c2 == 1 ? -2 : 5)) * f[3 * v + c1];
+            torque[c] += (X[c1] + d[c1] -
+                          (c1 == 0   ? 3
+                           : c1 == 1 ? -2
+                                     : 5)) *
+                             f[3 * v + c2] -
+                         (X[c2] + d[c2] -
+                          (c2 == 0   ? 3
+                           : c2 == 1 ? -2
+                                     : 5)) *
+                             f[3 * v + c1];
         }
-        CHECK(largest(3, sum) < 1e-12 * all && largest(3, torque) < 1e-12 * all, "%s: %g and %g of %g", kind_name[kind], largest(3, sum), largest(3, torque), all);
+        CHECK(largest(3, sum) < 1e-12 * all && largest(3, torque) < 1e-12 * all, "%s: %g and %g of %g", kind_name[kind],
+              largest(3, sum), largest(3, torque), all);
         /* the solution, by products that are made in another way */
         system.matrix_start(system.self, 2e4);
         system.matrix_add(system.self, q, 0.5, 0, false, NULL);
@@ -545,14 +584,16 @@ static void products_are_derivatives(void)
             sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation};
             CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
             int64_t n = system.n;
-            double *whole = vector(n * n, 0), *u = vector(n, 51), *v = vector(n, 52), *q = vector(n, 0), *f = vector(n, 0), *g = vector(n, 0), *y = vector(n, 0);
+            double *whole = vector(n * n, 0), *u = vector(n, 51), *v = vector(n, 52), *q = vector(n, 0),
+                   *f = vector(n, 0), *g = vector(n, 0), *y = vector(n, 0);
             for (int64_t row = 0; row < n; row++)
                 for (int64_t k = K.start[row]; k < K.start[row + 1]; k++)
                     whole[K.index[k] * n + row] = K.value[k];
             deform(&mesh, false, 3, 0.01, u, q);
             system.force(system.self, q, f);
             plain_force(system.self, n, whole, q, g);
-            CHECK(difference(n, f, g) < 1e-10, "%s %s: force %g", kind_name[kind], rotation_name[rotation], difference(n, f, g));
+            CHECK(difference(n, f, g) < 1e-10, "%s %s: force %g", kind_name[kind], rotation_name[rotation],
+                  difference(n, f, g));
             system.tangent_times(system.self, q, v, y);
             /* R stays what it is at q, so the force is linear and any step will do */
             for (int64_t i = 0; i < n; i++)
@@ -560,7 +601,8 @@ static void products_are_derivatives(void)
             plain_force(system.self, n, whole, q, f);
             for (int64_t i = 0; i < n; i++)
                 f[i] -= g[i];
-            CHECK(difference(n, y, f) < 1e-10, "%s %s: product %g", kind_name[kind], rotation_name[rotation], difference(n, y, f));
+            CHECK(difference(n, y, f) < 1e-10, "%s %s: product %g", kind_name[kind], rotation_name[rotation],
+                  difference(n, y, f));
             free(whole), free(u), free(v), free(q), free(f), free(g), free(y);
             sp_sparse_free(&K);
             sp_warp_system_free(&system);
@@ -568,8 +610,10 @@ static void products_are_derivatives(void)
         }
 }
 
-/* y = (3e4 M + 0.8 W(q1) − 0.1 W(q2) + 0.9 (springs and grounds)) x by the system's products; on_ground [n] receives the part of the grounds. */
-static void sum_times(sp_system *system, const sp_body *body, const double *q1, const double *q2, const sp_spring springs[2], const double *x, double *y, double *on_ground)
+/* y = (3e4 M + 0.8 W(q1) − 0.1 W(q2) + 0.9 (springs and grounds)) x by the system's products; on_ground [n] receives
+ * the part of the grounds. */
+static void sum_times(sp_system *system, const sp_body *body, const double *q1, const double *q2,
+                      const sp_spring springs[2], const double *x, double *y, double *on_ground)
 {
     const int64_t n = system->n, rows = 3 * body->mesh->vertex_count;
     double *z = vector(n, 0), *full = vector(rows, 0), *u = vector(rows, 0);
@@ -584,7 +628,8 @@ static void sum_times(sp_system *system, const sp_body *body, const double *q1, 
     for (int s = 0; s < 2; s++)
         for (int c = 0; c < 3; c++)
             if (body->dof[3 * springs[s].vertex + c] >= 0)
-                y[body->dof[3 * springs[s].vertex + c]] += 0.9 * springs[s].stiffness * x[body->dof[3 * springs[s].vertex + c]];
+                y[body->dof[3 * springs[s].vertex + c]] +=
+                    0.9 * springs[s].stiffness * x[body->dof[3 * springs[s].vertex + c]];
     sp_body_spread(body, q1, u);
     sp_body_spread(body, x, full);
     sp_supports_grounds_times(&((sp_warped *)system->self)->supports, u, 0.9, full, on_ground);
@@ -593,9 +638,11 @@ static void sum_times(sp_system *system, const sp_body *body, const double *q1, 
     free(z), free(full), free(u);
 }
 
-/* What JACOBI divides by is the block of that matrix, at a vertex with a spring, one that is partly held where anything is, and a few more. PAIR: but for the centre of mass, of which a
- * vertex moves its share of the mass along. e, y, z [n] are scratch. */
-static void inverse_of_blocks(sp_system *system, const sp_body *body, const double *q1, const double *q2, const sp_spring springs[2], double *e, double *y, double *z)
+/* What JACOBI divides by is the block of that matrix, at a vertex with a spring, one that is partly held where anything
+ * is, and a few more. PAIR: but for the centre of mass, of which a vertex moves its share of the mass along. e, y, z
+ * [n] are scratch. */
+static void inverse_of_blocks(sp_system *system, const sp_body *body, const double *q1, const double *q2,
+                              const sp_spring springs[2], double *e, double *y, double *z)
 {
     const sp_warped *w = system->self;
     double mass = 0;
@@ -614,12 +661,14 @@ static void inverse_of_blocks(sp_system *system, const sp_body *body, const doub
                 double sum = 0;
                 for (int k = 0; k < 3; k++)
                     sum += dof[k] >= 0 ? w->inverse[9 * vertex + 3 * d + k] * y[dof[k]] : 0;
-                CHECK(fabs(sum - (c == d)) < (w->p.kind == SP_WARP_PAIR ? w->vertex_mass[vertex] / mass : 1e-10), "%s: vertex %lld, %d %d: %g", kind_name[w->p.kind], (long long)vertex, d, c, sum);
+                CHECK(fabs(sum - (c == d)) < (w->p.kind == SP_WARP_PAIR ? w->vertex_mass[vertex] / mass : 1e-10),
+                      "%s: vertex %lld, %d %d: %g", kind_name[w->p.kind], (long long)vertex, d, c, sum);
             }
         }
 }
 
-/* S x = b is solved for the sum of what was added at two places, springs and over-stretching included, with products of another kind; so is the mass. */
+/* S x = b is solved for the sum of what was added at two places, springs and over-stretching included, with products of
+ * another kind; so is the mass. */
 static void solves_the_sum_of_additions(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
@@ -637,10 +686,15 @@ static void solves_the_sum_of_additions(void)
                     sp_body_free(&body);
                     CHECK_OK(sp_body_new(&context, &mesh, &body));
                 }
-                sp_warp warp = {.kind = (enum sp_warp_kind)kind, .limit = 0.02, .extra = 3, .lumped = lumped, .solver = (enum sp_warp_solver)solver};
+                sp_warp warp = {.kind = (enum sp_warp_kind)kind,
+                                .limit = 0.02,
+                                .extra = 3,
+                                .lumped = lumped,
+                                .solver = (enum sp_warp_solver)solver};
                 CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-12, &system));
                 int64_t n = system.n, rows = 3 * mesh.vertex_count;
-                double *u = vector(rows, 61), *q1 = vector(n, 0), *q2 = vector(n, 0), *full = vector(rows, 0), *b = vector(n, 62), *x = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0);
+                double *u = vector(rows, 61), *q1 = vector(n, 0), *q2 = vector(n, 0), *full = vector(rows, 0),
+                       *b = vector(n, 62), *x = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0);
                 double *x2 = vector(n, 0), *ground_force = vector(n, 0);
                 sp_ground ground = {{0.36, -0.48, 0.8}, 0.12, 9000, 0.1, 0.5};
                 sp_warped *w = system.self;
@@ -673,7 +727,8 @@ static void solves_the_sum_of_additions(void)
                     system.matrix_add(system.self, q2, -0.1, 0, false, NULL);
                     CHECK_OK(system.matrix_factor(system.self));
                     CHECK_OK(system.matrix_solve(system.self, b, x2));
-                    CHECK(!memcmp(x, x2, (size_t)n * 8) && !memcmp(y, z, (size_t)n * 8), "%s: bytes depend on the threads", kind_name[kind]);
+                    CHECK(!memcmp(x, x2, (size_t)n * 8) && !memcmp(y, z, (size_t)n * 8),
+                          "%s: bytes depend on the threads", kind_name[kind]);
                 }
                 context.threads = 2;
                 memcpy(z, b, (size_t)n * 8);
@@ -681,14 +736,16 @@ static void solves_the_sum_of_additions(void)
                 CHECK_OK(system.mass_solve(system.self, b, x));
                 system.mass_times(system.self, x, y);
                 CHECK(difference(n, y, b) < 1e-11, "mass: %g", difference(n, y, b));
-                free(u), free(q1), free(q2), free(full), free(b), free(x), free(x2), free(y), free(z), free(ground_force);
+                free(u), free(q1), free(q2), free(full), free(b), free(x), free(x2), free(y), free(z),
+                    free(ground_force);
                 sp_warp_system_free(&system);
                 drop(&mesh, &body);
             }
 }
 
-/* Conjugate gradients for a matrix that is not symmetric: nearly so, they come to the solution that BiCGStab has; far from it they fail, and what is added as definite is solved all the
- * same. For elements, whose matrix is symmetric, nothing changes. */
+/* Conjugate gradients for a matrix that is not symmetric: nearly so, they come to the solution that BiCGStab has; far
+ * from it they fail, and what is added as definite is solved all the same. For elements, whose matrix is symmetric,
+ * nothing changes. */
 static void gradients_where_they_may(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind += SP_WARP_ELEMENT) {
@@ -697,11 +754,15 @@ static void gradients_where_they_may(void)
         make_bar(true, true, SP_LAW_STVK, &mesh, &body);
         sp_system system[2];
         for (int i = 0; i < 2; i++) {
-            sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = SP_ROTATION_POLAR, .lumped = true, .solver = i ? SP_WARP_GRADIENTS : SP_WARP_JACOBI};
+            sp_warp warp = {.kind = (enum sp_warp_kind)kind,
+                            .rotation = SP_ROTATION_POLAR,
+                            .lumped = true,
+                            .solver = i ? SP_WARP_GRADIENTS : SP_WARP_JACOBI};
             CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-8, &system[i]));
         }
         int64_t n = system[0].n, rows = 3 * mesh.vertex_count, failures = 0;
-        double *u = vector(rows, 61), *full = vector(rows, 0), *q = vector(n, 0), *b = vector(n, 62), *x = vector(n, 0), *y = vector(n, 0);
+        double *u = vector(rows, 61), *full = vector(rows, 0), *q = vector(n, 0), *b = vector(n, 62), *x = vector(n, 0),
+               *y = vector(n, 0);
         for (int far = 0; far < 2; far++) { /* a little bent, and a quarter circle without much mass */
             deform(&mesh, false, far ? 2.5 : 0.2, far ? 0.02 : 0, u, full);
             sp_body_gather(&body, full, q);
@@ -713,7 +774,8 @@ static void gradients_where_they_may(void)
                 status = system[i].matrix_solve(system[i].self, b, i ? y : x);
             }
             if (kind == SP_WARP_ELEMENT || !far)
-                CHECK(status == SP_OK && difference(n, x, y) <= (kind == SP_WARP_ELEMENT ? 0 : 1e-6), "status %d, difference %g", status, difference(n, x, y));
+                CHECK(status == SP_OK && difference(n, x, y) <= (kind == SP_WARP_ELEMENT ? 0 : 1e-6),
+                      "status %d, difference %g", status, difference(n, x, y));
             if (status == SP_OK)
                 continue;
             failures++;
@@ -761,17 +823,20 @@ static void free_bodies_on_springs(void)
     }
 }
 
-/* ELEMENT in its conservative case: force and work on held vertices are the gradient of the energy, springs included. */
+/* ELEMENT in its conservative case: force and work on held vertices are the gradient of the energy, springs included.
+ */
 static void energy_has_a_gradient(void)
 {
     sp_mesh mesh;
     sp_body body;
     sp_system system;
     make_bar(true, true, SP_LAW_COROTATIONAL, &mesh, &body);
-    sp_warp warp = {.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR}; /* over-stretching, which has kinks, has a test of its own */
+    sp_warp warp = {.kind = SP_WARP_ELEMENT,
+                    .rotation = SP_ROTATION_POLAR}; /* over-stretching, which has kinks, has a test of its own */
     CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
     int64_t n = system.n, rows = 3 * mesh.vertex_count;
-    double *u = vector(rows, 71), *du = vector(rows, 72), *held = vector(rows, 0), *still = vector(rows, 0), *q = vector(n, 0), *dq = vector(n, 0), *f = vector(n, 0), *p = vector(n, 0), error[3];
+    double *u = vector(rows, 71), *du = vector(rows, 72), *held = vector(rows, 0), *still = vector(rows, 0),
+           *q = vector(n, 0), *dq = vector(n, 0), *f = vector(n, 0), *p = vector(n, 0), error[3];
     sp_spring spring = {60, {0.1, 0.2, 0.9}, 5000};
     system.set_springs(system.self, 1, &spring);
     deform(&mesh, true, 2, 0.01, u, u);
@@ -792,7 +857,8 @@ static void energy_has_a_gradient(void)
         }
         error[s] = fabs((energy[0] - energy[1]) / (2 * epsilon) - slope) / fabs(slope);
     }
-    NOTE("energy against force: %.2e %.2e %.2e, orders %.2f %.2f", error[0], error[1], error[2], log2(error[0] / error[1]), log2(error[1] / error[2]));
+    NOTE("energy against force: %.2e %.2e %.2e, orders %.2f %.2f", error[0], error[1], error[2],
+         log2(error[0] / error[1]), log2(error[1] / error[2]));
     CHECK_NEAR(log2(error[0] / error[1]), 2, 0.25);
     CHECK_NEAR(log2(error[1] / error[2]), 2, 0.25);
     free(u), free(du), free(held), free(still), free(q), free(dq), free(f), free(p);
@@ -800,7 +866,8 @@ static void energy_has_a_gradient(void)
     drop(&mesh, &body);
 }
 
-/* Held vertices: a turn of all of them is free, their velocity and inertia come in as the matrices over all vertices say. */
+/* Held vertices: a turn of all of them is free, their velocity and inertia come in as the matrices over all vertices
+ * say. */
 static void held_vertices(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
@@ -813,7 +880,8 @@ static void held_vertices(void)
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
         CHECK_OK(sp_warp_system_new(&context, &all, &warp, 0, &whole));
         int64_t n = system.n, rows = 3 * mesh.vertex_count;
-        double *u = vector(rows, 81), *v = vector(rows, 82), *q = vector(n, 0), *w = vector(n, 0), *f = vector(n, 0), *g = vector(rows, 0), *part = vector(n, 0), *still = vector(rows, 0);
+        double *u = vector(rows, 81), *v = vector(rows, 82), *q = vector(n, 0), *w = vector(n, 0), *f = vector(n, 0),
+               *g = vector(rows, 0), *part = vector(n, 0), *still = vector(rows, 0);
         deform(&mesh, true, 0, 0, NULL, g);
         sp_body_gather(&body, g, q);
         system.hold(system.self, g, still);
@@ -872,7 +940,8 @@ static void networks(void)
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
         int64_t n = system.n;
         CHECK(n == 3 * corners, "%lld degrees of freedom", (long long)n);
-        double *q = vector(n, 0), *v = vector(n, 91), *y = vector(n, 0), *expected = vector(n, 0), volume = sp_mesh_element_volume(&mesh, 0);
+        double *q = vector(n, 0), *v = vector(n, 91), *y = vector(n, 0), *expected = vector(n, 0),
+               volume = sp_mesh_element_volume(&mesh, 0);
         system.tangent_times(system.self, q, v, y);
         const int64_t *corner = corners == 8 ? mesh.hex : mesh.tet;
         int pairs = corners * (corners - 1) / 2;
@@ -923,7 +992,8 @@ static void networks_of_other_laws(void)
         sp_system system;
         sp_warp warp = {.kind = SP_WARP_VERTEX, .network = true};
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
-        scale[variant] = largest(9 * ((sp_warped *)system.self)->start[mesh.vertex_count], ((sp_warped *)system.self)->K);
+        scale[variant] =
+            largest(9 * ((sp_warped *)system.self)->start[mesh.vertex_count], ((sp_warped *)system.self)->K);
         sp_warp_system_free(&system);
         drop(&mesh, &body);
     }
@@ -931,14 +1001,16 @@ static void networks_of_other_laws(void)
     CHECK_NEAR(scale[2], scale[0], 1e-12 * scale[0]);
 }
 
-/* What over-stretching adds to the force is the gradient of the energy that it adds, and what it adds to products the derivative of that force. */
+/* What over-stretching adds to the force is the gradient of the energy that it adds, and what it adds to products the
+ * derivative of that force. */
 static void overstretching(void)
 {
     sp_mesh mesh;
     sp_body body;
     make_bar(false, false, SP_LAW_STVK, &mesh, &body);
     int64_t n = body.dof_count;
-    double *u = vector(n, 101), *v = vector(n, 102), *q = vector(n, 0), *p = vector(n, 0), *f[2], *y[2], error[3], second[3], slope = 0;
+    double *u = vector(n, 101), *v = vector(n, 102), *q = vector(n, 0), *p = vector(n, 0), *f[2], *y[2], error[3],
+           second[3], slope = 0;
     sp_system system[2];
     for (int k = 0; k < 2; k++) {
         sp_warp warp = {.kind = SP_WARP_VERTEX, .limit = 0.05, .extra = k ? 3 : 0};
@@ -956,7 +1028,8 @@ static void overstretching(void)
         y[1][i] -= y[0][i];
     }
     for (int s = 0; s < 3; s++) {
-        /* edges that begin or cease to pull on the way spoil the order: short steps; the largest error of the second is measured */
+        /* edges that begin or cease to pull on the way spoil the order: short steps; the largest error of the second is
+         * measured */
         double epsilon = 1e-5 / (1 << s), energy[2];
         double *g[2] = {vector(n, 0), vector(n, 0)}, *h = vector(n, 0);
         for (int k = 0; k < 2; k++) {
@@ -973,7 +1046,8 @@ static void overstretching(void)
         second[s] = difference(n, h, y[1]);
         free(g[0]), free(g[1]), free(h);
     }
-    NOTE("energy to force: %.2e %.2e %.2e, force to product: %.2e %.2e %.2e", error[0], error[1], error[2], second[0], second[1], second[2]);
+    NOTE("energy to force: %.2e %.2e %.2e, force to product: %.2e %.2e %.2e", error[0], error[1], error[2], second[0],
+         second[1], second[2]);
     CHECK(error[2] < 1e-6, "%g", error[2]);
     CHECK_NEAR(log2(second[0] / second[1]), 2, 0.3);
     CHECK_NEAR(log2(second[1] / second[2]), 2, 0.3);
@@ -1018,14 +1092,22 @@ static void refusals(void)
     sp_body body;
     sp_system system;
     make_bar(true, true, SP_LAW_STVK, &mesh, &body);
-    const sp_warp bad[] = {{.kind = SP_WARP_ELEMENT, .network = true}, {.corrected = true}, {.limit = -1}, {.extra = -1}, {.extra = NAN}, {.limit = INFINITY}, {.kind = (enum sp_warp_kind)7}};
+    const sp_warp bad[] = {{.kind = SP_WARP_ELEMENT, .network = true},
+                           {.corrected = true},
+                           {.limit = -1},
+                           {.extra = -1},
+                           {.extra = NAN},
+                           {.limit = INFINITY},
+                           {.kind = (enum sp_warp_kind)7}};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         context.message[0] = 0;
-        CHECK(sp_warp_system_new(&context, &body, &bad[k], 0, &system) == SP_USAGE && context.message[0], "case %zu was taken", k);
+        CHECK(sp_warp_system_new(&context, &body, &bad[k], 0, &system) == SP_USAGE && context.message[0],
+              "case %zu was taken", k);
     }
     const double tolerance[] = {-1, 1, NAN};
     for (int k = 0; k < 3; k++)
-        CHECK(sp_warp_system_new(&context, &body, &(sp_warp){0}, tolerance[k], &system) == SP_USAGE, "tolerance %g was taken", tolerance[k]);
+        CHECK(sp_warp_system_new(&context, &body, &(sp_warp){0}, tolerance[k], &system) == SP_USAGE,
+              "tolerance %g was taken", tolerance[k]);
     CHECK_OK(sp_warp_system_new(&context, &body, &(sp_warp){0}, 0, &system));
     double *q = vector(system.n, 0), *x = vector(system.n, 0);
     q[0] = NAN;
@@ -1074,11 +1156,16 @@ static void bicgstab(void)
     dense d = {N, A, scale};
     sp_operator op = {&d, N, dense_times, dense_precondition};
     sp_iteration_new(&pool, N, 1, &work);
-    for (int turned = 0; turned < 2; turned++) { /* nearly a scaled identity; with a skew part half as large, where eigenvalues are complex */
+    for (int turned = 0; turned < 2;
+         turned++) { /* nearly a scaled identity; with a skew part half as large, where eigenvalues are complex */
         for (int j = 0; j < N; j++)
             for (int i = 0; i < N; i++) {
-                double skew = i == j ? 0 : sp_random_uniform(4, (uint64_t)(i < j ? i : j), (uint64_t)(i < j ? j : i)) * (i < j ? 1 : -1);
-                A[j * N + i] = pow(1.2, 0.5 * (i + j)) * ((i == j) + 0.04 * (2 * sp_random_uniform(3, (uint64_t)i, (uint64_t)j) - 1) + 0.1 * turned * skew);
+                double skew = i == j ? 0
+                                     : sp_random_uniform(4, (uint64_t)(i < j ? i : j), (uint64_t)(i < j ? j : i)) *
+                                           (i < j ? 1 : -1);
+                A[j * N + i] =
+                    pow(1.2, 0.5 * (i + j)) *
+                    ((i == j) + 0.04 * (2 * sp_random_uniform(3, (uint64_t)i, (uint64_t)j) - 1) + 0.1 * turned * skew);
             }
         for (int i = 0; i < N; i++)
             scale[i] = 1 / A[i * N + i];
@@ -1143,7 +1230,8 @@ static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *ti
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
     CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
     sp_forcing forcing = sp_loading_forcing(&loading);
-    sp_integrator_parameters p = {.kind = SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.5, .tolerance = 1e-8};
+    sp_integrator_parameters p = {
+        .kind = SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.5, .tolerance = 1e-8};
     CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, NULL, NULL, &it));
     for (int64_t step = 0; step < count; step++) {
         if (step == 2)
@@ -1168,7 +1256,8 @@ static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *ti
     drop(&mesh, &body);
 }
 
-/* A bar of 1 m that falls by half of its length. ELEMENT has the force of the law "corotational": the same motion, to what Newton leaves. */
+/* A bar of 1 m that falls by half of its length. ELEMENT has the force of the law "corotational": the same motion, to
+ * what Newton leaves. */
 static void bent_bars_move(void)
 {
     enum { STEPS = 40 };
@@ -1178,7 +1267,8 @@ static void bent_bars_move(void)
     bar_that_falls(SP_WARP_VERTEX, false, tip[2], STEPS, 0.01);
     for (int k = 0; k < STEPS; k++)
         worst = fmax(worst, fabs(tip[1][k] - tip[0][k]));
-    NOTE("element against the law: %.1e m of %.2f m; vertex differs by %.3f m at the end", worst, -tip[0][STEPS - 1], fabs(tip[2][STEPS - 1] - tip[0][STEPS - 1]));
+    NOTE("element against the law: %.1e m of %.2f m; vertex differs by %.3f m at the end", worst, -tip[0][STEPS - 1],
+         fabs(tip[2][STEPS - 1] - tip[0][STEPS - 1]));
     CHECK(tip[0][STEPS - 1] < -0.2, "it hardly bends");
     CHECK(worst < 1e-2, "%g m", worst);
 }

@@ -1,7 +1,7 @@
 /* Winding numbers of triangle soups and the orientation repair before them. */
+#include "geometry/winding.h"
 #include "geometry/orient.h"
 #include "geometry/ray.h"
-#include "geometry/winding.h"
 #include "geometry_models.h"
 #include "test.h"
 
@@ -62,7 +62,8 @@ static void winding_fast(void)
             cut_hole(&s, 0.9);
         for (int64_t t = 0; model == 1 && t < 1000; t++) {
             for (int c = 0; c < 9; c++)
-                s.vertices[9 * t + c] = random_in(1, (uint64_t)(3 * t + c % 3), -1, 1) + random_in(2, (uint64_t)(9 * t + c), -0.1, 0.1);
+                s.vertices[9 * t + c] =
+                    random_in(1, (uint64_t)(3 * t + c % 3), -1, 1) + random_in(2, (uint64_t)(9 * t + c), -0.1, 0.1);
             s.vertex_count += 3;
             add_triangle(&s, 3 * t, 3 * t + 1, 3 * t + 2);
         }
@@ -88,7 +89,8 @@ static void orientation(void)
     sp_surface s = sphere(12), out;
     const int64_t count = s.triangle_count;
     CHECK_OK(sp_surface_orient(&context, &s, &out, &report));
-    CHECK(report.turned == 0 && report.open_edges == 0 && report.patches == 1 && report.welded == 0 && report.degenerate == 0,
+    CHECK(report.turned == 0 && report.open_edges == 0 && report.patches == 1 && report.welded == 0 &&
+              report.degenerate == 0,
           "turned %lld open %lld", (long long)report.turned, (long long)report.open_edges);
     CHECK(memcmp(out.triangles, s.triangles, (size_t)(3 * count) * sizeof(int64_t)) == 0, "a good model was changed");
     sp_surface_free(&out);
@@ -99,7 +101,8 @@ static void orientation(void)
             turned++;
         }
     CHECK_OK(sp_surface_orient(&context, &s, &out, &report));
-    CHECK(report.turned == turned && report.open_edges == 0, "%lld of %lld turned", (long long)report.turned, (long long)turned);
+    CHECK(report.turned == turned && report.open_edges == 0, "%lld of %lld turned", (long long)report.turned,
+          (long long)turned);
     sp_surface_free(&out);
     sp_surface_free(&s);
     /* Every triangle with vertices of its own, one degenerate, one doubled. */
@@ -113,7 +116,8 @@ static void orientation(void)
         add_triangle(&s, 3 * t, 3 * t + 1, 3 * t + 2);
     add_triangle(&s, 0, 1, 1);
     CHECK_OK(sp_surface_orient(&context, &s, &out, &report));
-    CHECK(report.welded == 31 && report.degenerate == 1 && report.doubled == 1 && report.open_edges == 0 && out.triangle_count == 12,
+    CHECK(report.welded == 31 && report.degenerate == 1 && report.doubled == 1 && report.open_edges == 0 &&
+              out.triangle_count == 12,
           "welded %lld degenerate %lld doubled %lld open %lld", (long long)report.welded, (long long)report.degenerate,
           (long long)report.doubled, (long long)report.open_edges);
     sp_surface_free(&out);
@@ -137,8 +141,9 @@ static void orientation(void)
     }
     for (int model = 0; model < 2; model++) {
         CHECK_OK(sp_surface_orient(&context, &s, &out, &report));
-        CHECK(report.doubled == 4 && report.open_edges == 0 && out.triangle_count == 20, "doubled %lld open %lld triangles %lld",
-              (long long)report.doubled, (long long)report.open_edges, (long long)out.triangle_count);
+        CHECK(report.doubled == 4 && report.open_edges == 0 && out.triangle_count == 20,
+              "doubled %lld open %lld triangles %lld", (long long)report.doubled, (long long)report.open_edges,
+              (long long)out.triangle_count);
         sp_surface_free(&out);
         for (int64_t t = 0; t < 24; t += 3) /* again without usable orientation */
             turn(&s, t);
@@ -149,7 +154,8 @@ static void orientation(void)
     s = new_surface(20, 20);
     for (int64_t i = 0; i < 10; i++) {
         for (int side = 0; side < 2; side++) {
-            double a = 2 * PI * (double)i / 10, out_by = 1 + (side ? 0.3 : -0.3) * cos(a / 2), *x = s.vertices + 3 * (2 * i + side);
+            double a = 2 * PI * (double)i / 10, out_by = 1 + (side ? 0.3 : -0.3) * cos(a / 2),
+                   *x = s.vertices + 3 * (2 * i + side);
             x[0] = out_by * cos(a);
             x[1] = out_by * sin(a);
             x[2] = (side ? 0.3 : -0.3) * sin(a / 2);
@@ -165,8 +171,8 @@ static void orientation(void)
     sp_surface_free(&s);
 }
 
-/* n × n squares with vertices of their own: origin + i u/n + j v/n, the middle raised by `bulge` along u × v (of unit length), which
- * is the side of the triangles. */
+/* n × n squares with vertices of their own: origin + i u/n + j v/n, the middle raised by `bulge` along u × v (of unit
+ * length), which is the side of the triangles. */
 static void add_sheet(sp_surface *s, int n, const double origin[3], const double u[3], const double v[3], double bulge)
 {
     const int64_t first = s->vertex_count;
@@ -177,7 +183,8 @@ static void add_sheet(sp_surface *s, int n, const double origin[3], const double
     }
     for (int j = 0; j <= n; j++)
         for (int i = 0; i <= n; i++) {
-            const double a = (double)i / n, b = (double)j / n, up = bulge * 16 * a * (1 - a) * b * (1 - b) / sqrt(length);
+            const double a = (double)i / n, b = (double)j / n,
+                         up = bulge * 16 * a * (1 - a) * b * (1 - b) / sqrt(length);
             for (int k = 0; k < 3; k++)
                 s->vertices[3 * s->vertex_count + k] = origin[k] + a * u[k] + b * v[k] + up * normal[k];
             s->vertex_count++;
@@ -190,7 +197,8 @@ static void add_sheet(sp_surface *s, int n, const double origin[3], const double
         }
 }
 
-/* Side 0…5 (two for each axis, low first) of a box as a sheet with its triangles to the outside; `inset` is left out all around. */
+/* Side 0…5 (two for each axis, low first) of a box as a sheet with its triangles to the outside; `inset` is left out
+ * all around. */
 static void add_side(sp_surface *s, int side, const double low[3], const double high[3], double inset, double bulge)
 {
     const int axis = side / 2, a = (axis + 1 + side % 2) % 3, b = 3 - axis - a; /* u × v is ±axis: outward */
@@ -222,7 +230,8 @@ static void normal_of(const sp_surface *s, int64_t t, double centroid[3], double
     }
 }
 
-/* How many of the triangles first … end − 1 look away from a point after the repair. None is left out in these models. */
+/* How many of the triangles first … end − 1 look away from a point after the repair. None is left out in these models.
+ */
 static int64_t outward_from(const sp_surface *s, const double point[3], int64_t first, int64_t end)
 {
     sp_surface out;
@@ -239,8 +248,9 @@ static int64_t outward_from(const sp_surface *s, const double point[3], int64_t 
     return count;
 }
 
-/* Boxes of sheets that are not joined, with some of them missing: every sheet is a patch of its own. The sheets are flat, or bent to
- * either side by a hundredth, so that the volume about their own centroid would turn half of them the wrong way. */
+/* Boxes of sheets that are not joined, with some of them missing: every sheet is a patch of its own. The sheets are
+ * flat, or bent to either side by a hundredth, so that the volume about their own centroid would turn half of them the
+ * wrong way. */
 static void boxes_of_sheets(void)
 {
     static const double low[3] = {10, 20, 30}, high[3] = {11, 22, 33}, centre[3] = {10.5, 21, 31.5};
@@ -252,13 +262,14 @@ static void boxes_of_sheets(void)
                 add_side(&s, side, low, high, 0.001, ((double)(round / 6) - 1) * 0.01);
         turn_some(&s, 0, round);
         const int64_t outward = outward_from(&s, centre, 0, s.triangle_count);
-        CHECK(outward == s.triangle_count, "round %d: %lld of %lld outward", (int)round, (long long)outward, (long long)s.triangle_count);
+        CHECK(outward == s.triangle_count, "round %d: %lld of %lld outward", (int)round, (long long)outward,
+              (long long)s.triangle_count);
         sp_surface_free(&s);
     }
 }
 
-/* A cabin like a car's: a closed body with a door on each side that lies flat on it, or covers it at a small distance, and a
- * partition inside, which nothing turns. */
+/* A cabin like a car's: a closed body with a door on each side that lies flat on it, or covers it at a small distance,
+ * and a partition inside, which nothing turns. */
 static void doors(void)
 {
     static const double low[3] = {-2, -1, -1}, high[3] = {2, 1, 1}, gaps[] = {0, 1e-3, 0.05, -1e-3};
@@ -284,13 +295,14 @@ static void doors(void)
                 add_side(&s, side, low, strip, 0, 0);
             }
         const int64_t outward = outward_from(&s, (double[3]){0}, 72, end);
-        CHECK(outward == end - 72, "round %d: %lld of %lld outward", (int)round, (long long)outward, (long long)(end - 72));
+        CHECK(outward == end - 72, "round %d: %lld of %lld outward", (int)round, (long long)outward,
+              (long long)(end - 72));
         sp_surface_free(&s);
     }
 }
 
-/* A bucket of two walls that are not joined at the rim: the inner one looks into the opening. The wall is solid, the bucket is not full.
- * A ball that lies in it is a body of its own. */
+/* A bucket of two walls that are not joined at the rim: the inner one looks into the opening. The wall is solid, the
+ * bucket is not full. A ball that lies in it is a body of its own. */
 static void nested_shells(void)
 {
     for (uint64_t round = 0; round < 4; round++) {
@@ -319,8 +331,8 @@ static void nested_shells(void)
     }
 }
 
-/* Nothing is known of a flat sheet, or of a wave that is seen alike from both sides: it stays as it is. A dome is seen more from its
- * convex side, however flat it is. */
+/* Nothing is known of a flat sheet, or of a wave that is seen alike from both sides: it stays as it is. A dome is seen
+ * more from its convex side, however flat it is. */
 static void single_sheets(void)
 {
     for (int turned = 0; turned < 2; turned++)
@@ -329,11 +341,13 @@ static void single_sheets(void)
             sp_orient_report report;
             add_sheet(&s, 24, (double[3]){-1, -1, 0}, (double[3]){2, 0, 0}, (double[3]){0, 2, 0}, model == 2 ? 0.2 : 0);
             for (int64_t i = 0; i < s.vertex_count && model == 1; i++)
-                s.vertices[3 * i + 2] = 0.1 * sin(PI * s.vertices[3 * i]) * sin(PI * s.vertices[3 * i + 1]) + 0.03 * s.vertices[3 * i];
+                s.vertices[3 * i + 2] =
+                    0.1 * sin(PI * s.vertices[3 * i]) * sin(PI * s.vertices[3 * i + 1]) + 0.03 * s.vertices[3 * i];
             if (turned)
                 turn_all(&s, 0);
             CHECK_OK(sp_surface_orient(&context, &s, &out, &report));
-            CHECK(report.turned == (model == 2 && turned ? s.triangle_count : 0), "sheet %d, %d: %lld turned", model, turned, (long long)report.turned);
+            CHECK(report.turned == (model == 2 && turned ? s.triangle_count : 0), "sheet %d, %d: %lld turned", model,
+                  turned, (long long)report.turned);
             sp_surface_free(&out);
             sp_surface_free(&s);
         }
@@ -370,13 +384,15 @@ static void overlapping_sheets(void)
         add_side(&s, 5, low, (double[3]){2, 1.5, 1}, 0, 0);
         turn_some(&s, 0, round);
         const int64_t outward = outward_from(&s, (double[3]){1.5, 1, 0.5}, 0, s.triangle_count);
-        CHECK(outward == s.triangle_count, "round %d: %lld of %lld outward", (int)round, (long long)outward, (long long)s.triangle_count);
+        CHECK(outward == s.triangle_count, "round %d: %lld of %lld outward", (int)round, (long long)outward,
+              (long long)s.triangle_count);
         for (int i = 0; i < 2; i++) {
             sp_context own = context;
             own.threads = i ? 4 : 1;
             CHECK_OK(sp_surface_orient(&own, &s, &out[i], &report));
         }
-        CHECK(memcmp(out[0].triangles, out[1].triangles, (size_t)(3 * s.triangle_count) * sizeof(int64_t)) == 0, "threads change the result");
+        CHECK(memcmp(out[0].triangles, out[1].triangles, (size_t)(3 * s.triangle_count) * sizeof(int64_t)) == 0,
+              "threads change the result");
         sp_surface_free(&out[0]);
         sp_surface_free(&out[1]);
         sp_surface_free(&s);
@@ -393,11 +409,13 @@ static bool meets(const sp_surface *s, int64_t t, const double origin[3], const 
         height += n[k] * (x[k] - origin[k]);
     }
     for (int c = 0; c < 3; c++) {
-        const double *a = s->vertices + 3 * s->triangles[3 * t + c], *b = s->vertices + 3 * s->triangles[3 * t + (c + 1) % 3];
+        const double *a = s->vertices + 3 * s->triangles[3 * t + c],
+                     *b = s->vertices + 3 * s->triangles[3 * t + (c + 1) % 3];
         side[c] = 0;
         for (int k = 0; k < 3; k++) {
             const int i = (k + 1) % 3, j = (k + 2) % 3;
-            side[c] += direction[k] * ((a[i] - origin[i]) * (b[j] - origin[j]) - (a[j] - origin[j]) * (b[i] - origin[i]));
+            side[c] +=
+                direction[k] * ((a[i] - origin[i]) * (b[j] - origin[j]) - (a[j] - origin[j]) * (b[i] - origin[i]));
         }
     }
     const bool through = (side[0] > 0) == (side[1] > 0) && (side[1] > 0) == (side[2] > 0);
@@ -414,13 +432,15 @@ static void rays(void)
         add_side(&s, side, (double[3]){-0.8, -0.8, -0.8}, (double[3]){0.8, 0.8, 0.8}, 0.01, 0);
     for (int64_t t = 0; t < 600; t++) {
         for (int c = 0; c < 9; c++)
-            s.vertices[3 * s.vertex_count + c] = random_in(1, (uint64_t)(3 * t + c % 3), -1, 1) + random_in(2, (uint64_t)(9 * t + c), -0.1, 0.1);
+            s.vertices[3 * s.vertex_count + c] =
+                random_in(1, (uint64_t)(3 * t + c % 3), -1, 1) + random_in(2, (uint64_t)(9 * t + c), -0.1, 0.1);
         s.vertex_count += 3;
         add_triangle(&s, s.vertex_count - 3, s.vertex_count - 2, s.vertex_count - 1);
     }
     CHECK_OK(sp_closest_new(&context, &s, &closest));
     for (uint64_t i = 0; i < 3000; i++) {
-        const double x[3] = {random_in(3, 3 * i, -1, 1), random_in(3, 3 * i + 1, -1, 1), random_in(3, 3 * i + 2, -1, 1)};
+        const double x[3] = {random_in(3, 3 * i, -1, 1), random_in(3, 3 * i + 1, -1, 1),
+                             random_in(3, 3 * i + 2, -1, 1)};
         const double z = random_in(4, 2 * i, -1, 1), a = random_in(4, 2 * i + 1, 0, 2 * PI), beyond = i % 3 ? 0 : 0.4;
         double d[3] = {sqrt(1 - z * z) * cos(a), sqrt(1 - z * z) * sin(a), z};
         if (i % 5 == 0)

@@ -1,7 +1,7 @@
 /* Worlds: bodies that collide, rest, are pushed by hand; momenta, energy, edges, threads. */
 #include "contact/world.h"
-#include "assembly/body.h"
 #include "allocations.h"
+#include "assembly/body.h"
 #include "bodies.h"
 #include "contact_models.h"
 #include "dynamics/models.h"
@@ -39,7 +39,8 @@ static void make_bar(bar *b)
     b->U = calloc((size_t)(rows * BAR), 8);
     for (int64_t v = 0; v < b->mesh.vertex_count; v++) {
         const double *X = b->mesh.vertices + 3 * v, x = X[0], y = X[1], z = X[2];
-        const double field[BAR][3] = {{x, 0, 0}, {0, y, 0}, {y, x, 0}, {-2 * x * z, 0, x * x}, {0, -x * z, x * y}, {0, 0, z + x * x}};
+        const double field[BAR][3] = {{x, 0, 0},          {0, y, 0},        {y, x, 0}, {-2 * x * z, 0, x * x},
+                                      {0, -x * z, x * y}, {0, 0, z + x * x}};
         for (int j = 0; j < BAR; j++)
             for (int c = 0; c < 3; c++)
                 b->U[j * rows + 3 * v + c] = field[j][c];
@@ -183,8 +184,9 @@ static void heavy_ball_rests_at_its_depth(void)
             random_rotation(10, t, pose.q);
             sp_free_body *ball = rigid(&inertia, p.step);
             sp_free_body_place(ball, &pose, NONE, NONE, NULL, NULL);
-            const sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE, .shell = &shell, .free = ball, .inertia = &inertia},
-                                             {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
+            const sp_world_body bodies[2] = {
+                {.motion = SP_WORLD_FREE, .shell = &shell, .free = ball, .inertia = &inertia},
+                {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
             sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
             for (int i = 0; i < 700; i++)
                 CHECK_OK(sp_world_step(world));
@@ -199,7 +201,8 @@ static void heavy_ball_rests_at_its_depth(void)
         NOTE("level %d: depth off by %.2e of %.4f m", levels, error[levels], low);
     }
     CHECK(speed < 1e-4, "still moves by %g m/s", speed);
-    CHECK(error[4] < 0.7 * error[3] && error[5] < 0.7 * error[4] && error[5] < 0.02, "%g, %g, %g", error[3], error[4], error[5]);
+    CHECK(error[4] < 0.7 * error[3] && error[5] < 0.7 * error[4] && error[5] < 0.02, "%g, %g, %g", error[3], error[4],
+          error[5]);
     sp_inertia_free(&inertia);
     sp_contact_shell_free(&shell);
 }
@@ -215,8 +218,9 @@ static void ball_rests_on_ball(void)
     sp_free_body *ball = rigid(&inertia, p.step);
     const sp_pose pose = at_place(0, 0, 0.99);
     sp_free_body_place(ball, &pose, NONE, NONE, NULL, NULL);
-    const sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE, .shell = &point, .free = ball, .inertia = &inertia, .thickness = 0.4},
-                                     {.motion = SP_WORLD_FIXED, .shell = &point, .thickness = 0.6, .pose = at_place(0, 0, 0)}};
+    const sp_world_body bodies[2] = {
+        {.motion = SP_WORLD_FREE, .shell = &point, .free = ball, .inertia = &inertia, .thickness = 0.4},
+        {.motion = SP_WORLD_FIXED, .shell = &point, .thickness = 0.6, .pose = at_place(0, 0, 0)}};
     sp_world *world = new_world(&p, 2, bodies, 0, NULL, true);
     for (int i = 0; i < 2000; i++)
         CHECK_OK(sp_world_step(world));
@@ -232,7 +236,16 @@ static void ball_rests_on_ball(void)
 
 /* ---- collisions ---- */
 
-enum meeting { SHELL_AND_SPHERE, SHELL_AND_GRID, BALLS, BAR_AND_SPHERE, BAR_AND_BALLS, SHELL_AND_DEFORMED, BAR_AND_DEFORMED, MEETINGS };
+enum meeting {
+    SHELL_AND_SPHERE,
+    SHELL_AND_GRID,
+    BALLS,
+    BAR_AND_SPHERE,
+    BAR_AND_BALLS,
+    SHELL_AND_DEFORMED,
+    BAR_AND_DEFORMED,
+    MEETINGS
+};
 
 /* The sum over both bodies of what sp_free_body_momenta gives, and the largest part of it. */
 static double momenta_of(sp_free_body *a, sp_free_body *b, double sum[6])
@@ -269,7 +282,8 @@ static void check_momenta(enum meeting meeting, double damping, double friction,
                 proxies[3 * i + k] = (k == 0 ? 0.38 : 0.18) * ((k == 0 ? i % 3 : k == 1 ? i / 3 % 3 : i / 9) - 1);
         const sp_deformed_domain domain = {.field = &model.field, .count = 27, .points = proxies};
         CHECK_OK(sp_deformed_field_new(&context, &model.mesh, BAR, model.U, 1, &domain, 5, &deformed));
-        distance = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = deformed, .slack = sqrt(3) * model.field.spacing};
+        distance =
+            (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = deformed, .slack = sqrt(3) * model.field.spacing};
     }
     sp_world_parameters p = parameters_of(step, 2000);
     p.penalty.damping = damping;
@@ -281,17 +295,22 @@ static void check_momenta(enum meeting meeting, double damping, double friction,
     random_rotation(20, meeting, pa.q);
     random_rotation(21, meeting, pb.q);
     double q[BAR] = {0.02, -0.03, 0.01, 0.05, 0.02, -0.02}, qdot[BAR] = {0.1, 0.2, -0.3, 0.2, 0.1, -0.2};
-    sp_free_body_place(a, &pa, (double[3]){-3, 0.2, -0.3}, (double[3]){2, -3, 1}, first_bar ? q : NULL, first_bar ? qdot : NULL);
-    sp_free_body_place(b, &pb, (double[3]){1, 0.1, 0.2}, (double[3]){-1, 2, 4}, second_bar ? q : NULL, second_bar ? qdot : NULL);
+    sp_free_body_place(a, &pa, (double[3]){-3, 0.2, -0.3}, (double[3]){2, -3, 1}, first_bar ? q : NULL,
+                       first_bar ? qdot : NULL);
+    sp_free_body_place(b, &pb, (double[3]){1, 0.1, 0.2}, (double[3]){-1, 2, 4}, second_bar ? q : NULL,
+                       second_bar ? qdot : NULL);
     const sp_contact_shell *shell = first_bar ? &model.shell : &ring;
-    sp_world_body bodies[2] = {
-        {.motion = SP_WORLD_FREE, .shell = shell, .free = a, .inertia = first_bar ? &model.inertia : &inertia, .r = first_bar ? BAR : 0},
-        {.motion = SP_WORLD_FREE,
-         .distance = &distance,
-         .deformed = deformed,
-         .free = b,
-         .inertia = second_bar ? &model.inertia : &inertia,
-         .r = second_bar ? BAR : 0}};
+    sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE,
+                                .shell = shell,
+                                .free = a,
+                                .inertia = first_bar ? &model.inertia : &inertia,
+                                .r = first_bar ? BAR : 0},
+                               {.motion = SP_WORLD_FREE,
+                                .distance = &distance,
+                                .deformed = deformed,
+                                .free = b,
+                                .inertia = second_bar ? &model.inertia : &inertia,
+                                .r = second_bar ? BAR : 0}};
     if (balls) {
         bodies[0].thickness = bodies[1].thickness = 0.05;
         bodies[1].shell = &ring;
@@ -318,11 +337,13 @@ static void check_momenta(enum meeting meeting, double damping, double friction,
         for (int k = 0; k < 3; k++)
             action = fmax(action, fabs(sum[k] - one[k]) / (1 + length3(one)));
     }
-    NOTE("%s%s%s: %d steps in contact, momenta drift by %.1e and %.1e of %.2g, energy by %.1e", name[meeting], damping > 0 ? ", damped" : "", friction > 0 ? ", friction" : "",
-         touching, drift[0], drift[1], size, total_energy(world) / energy - 1);
-    CHECK(touching > 5 && sp_world_reported(world)->touching == 0, "%s: they touch in %d steps", name[meeting], touching);
-    CHECK(drift[0] <= 1e-12 * size && drift[1] <= 1e-12 * size, "%s: momenta drift by %g, %g of %g", name[meeting], drift[0], drift[1],
-          size);
+    NOTE("%s%s%s: %d steps in contact, momenta drift by %.1e and %.1e of %.2g, energy by %.1e", name[meeting],
+         damping > 0 ? ", damped" : "", friction > 0 ? ", friction" : "", touching, drift[0], drift[1], size,
+         total_energy(world) / energy - 1);
+    CHECK(touching > 5 && sp_world_reported(world)->touching == 0, "%s: they touch in %d steps", name[meeting],
+          touching);
+    CHECK(drift[0] <= 1e-12 * size && drift[1] <= 1e-12 * size, "%s: momenta drift by %g, %g of %g", name[meeting],
+          drift[0], drift[1], size);
     CHECK(action < 1e-12, "%s: action and reaction differ by %g", name[meeting], action);
     CHECK(!(damping > 0) || total_energy(world) < energy, "%s: dampers bring energy", name[meeting]);
     sp_world_free(world);
@@ -339,7 +360,8 @@ static void collisions_keep_momenta(void)
             check_momenta((enum meeting)meeting, kind ? 5 : 0, kind == 2 ? 0.6 : 0, 1e-3);
 }
 
-/* Balls about the points of two shells have the potential Σ ½ k d². Root mean square over many collisions of what energy is off afterwards.
+/* Balls about the points of two shells have the potential Σ ½ k d². Root mean square over many collisions of what
+ * energy is off afterwards.
  */
 static double energy_error(bool deformable, const sp_contact_shell *shell, const sp_inertia *inertia, double step)
 {
@@ -353,13 +375,14 @@ static double energy_error(bool deformable, const sp_contact_shell *shell, const
         random_rotation(31, i, pb.q);
         sp_free_body_place(a, &pa, (double[3]){-2, 0, 0}, (double[3]){1, -1, 2}, NULL, NULL);
         sp_free_body_place(b, &pb, (double[3]){1, 0, 0}, (double[3]){-1, 2, 1}, NULL, NULL);
-        const sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE,
-                                          .shell = deformable ? &model.shell : shell,
-                                          .free = a,
-                                          .inertia = deformable ? &model.inertia : inertia,
-                                          .thickness = 0.2,
-                                          .r = deformable ? BAR : 0},
-                                         {.motion = SP_WORLD_FREE, .shell = shell, .free = b, .inertia = inertia, .thickness = 0.2}};
+        const sp_world_body bodies[2] = {
+            {.motion = SP_WORLD_FREE,
+             .shell = deformable ? &model.shell : shell,
+             .free = a,
+             .inertia = deformable ? &model.inertia : inertia,
+             .thickness = 0.2,
+             .r = deformable ? BAR : 0},
+            {.motion = SP_WORLD_FREE, .shell = shell, .free = b, .inertia = inertia, .thickness = 0.2}};
         sp_world *world = new_world(&p, 2, bodies, 0, NULL, true);
         double most = 0;
         const double before = total_energy(world);
@@ -392,15 +415,16 @@ static void collisions_keep_energy_to_second_order(void)
         for (int k = 0; k < 3; k++)
             error[k] = energy_error(deformable, &shell, &inertia, (deformable ? 2e-3 : 8e-3) / (1 << k));
         const double slope = log2(error[0] / error[2]) / 2;
-        NOTE("%s: energy off by %.2e, %.2e, %.2e with steps halved: slope %.2f", deformable ? "bar" : "rigid", error[0], error[1], error[2],
-             slope);
+        NOTE("%s: energy off by %.2e, %.2e, %.2e with steps halved: slope %.2f", deformable ? "bar" : "rigid", error[0],
+             error[1], error[2], slope);
         CHECK(slope > 1.7 && slope < 3 && error[2] < 1e-3, "slope %g", slope);
     }
     sp_inertia_free(&inertia);
     sp_contact_shell_free(&shell);
 }
 
-/* A rigid torus falls on a plane in all orientations. Root mean square of what its energy is off when it has left the plane again. */
+/* A rigid torus falls on a plane in all orientations. Root mean square of what its energy is off when it has left the
+ * plane again. */
 static double bounce_error(enum sp_penalty_direction direction, double step, double *sideways)
 {
     enum { DROPS = 12 };
@@ -426,7 +450,8 @@ static double bounce_error(enum sp_penalty_direction direction, double step, dou
             touched += sp_world_reported(world)->touching > 0;
         }
         CHECK(touched > 10 && sp_world_reported(world)->touching == 0, "it touches in %d steps", touched);
-        const double error = total_energy(world) / before - 1, *v = sp_free_body_state(body)->v, *c = sp_free_body_state(body)->c;
+        const double error = total_energy(world) / before - 1, *v = sp_free_body_state(body)->v,
+                     *c = sp_free_body_state(body)->c;
         square += error * error / DROPS;
         *sideways = fmax(*sideways, fmax(fmax(fabs(v[0]), fabs(v[1])), fmax(fabs(c[0] - 0.25), fabs(c[1] + 0.5))));
         sp_world_free(world);
@@ -436,8 +461,8 @@ static double bounce_error(enum sp_penalty_direction direction, double step, dou
     return sqrt(square);
 }
 
-/* Along gradients an undamped bounce keeps its energy to second order in the step, and a plane without friction pushes nothing aside; along
- * the normals of points neither holds at any step. */
+/* Along gradients an undamped bounce keeps its energy to second order in the step, and a plane without friction pushes
+ * nothing aside; along the normals of points neither holds at any step. */
 static void bounces_keep_energy_along_gradients(void)
 {
     double error[3], normal[2], sideways = 0, aside = 0;
@@ -446,7 +471,8 @@ static void bounces_keep_energy_along_gradients(void)
     for (int k = 0; k < 2; k++)
         normal[k] = bounce_error(SP_PENALTY_NORMAL, 1e-3 / (1 << 2 * k), &aside);
     const double slope = log2(error[0] / error[2]) / 2;
-    NOTE("gradients: energy off by %.2e, %.2e, %.2e with steps halved: slope %.2f; normals: %.2e, %.2e with steps a quarter as long, aside by %.2g",
+    NOTE("gradients: energy off by %.2e, %.2e, %.2e with steps halved: slope %.2f; normals: %.2e, %.2e with steps a "
+         "quarter as long, aside by %.2g",
          error[0], error[1], error[2], slope, normal[0], normal[1], aside);
     CHECK(slope > 1.7 && error[2] < 1e-4, "slope %g, %g", slope, error[2]);
     CHECK(sideways == 0, "moved aside by %g", sideways);
@@ -455,14 +481,24 @@ static void bounces_keep_energy_along_gradients(void)
 
 /* ---- braking pulses ---- */
 
-enum braked { RING_AND_WALL, RING_AND_FREE_WALL, RING_AND_THREE_WALLS, BAR_AND_WALL, BAR_AND_FREE_WALL, HELD_BAR, BRAKED };
+enum braked {
+    RING_AND_WALL,
+    RING_AND_FREE_WALL,
+    RING_AND_THREE_WALLS,
+    BAR_AND_WALL,
+    BAR_AND_FREE_WALL,
+    HELD_BAR,
+    BRAKED
+};
 
 /* One step without springs in which points in proximity voxels are too fast; whether there were any. */
-static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, const sp_inertia *inertia, const sp_inertia *other,
-                        const sp_system *system, double *gain)
+static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, const sp_inertia *inertia,
+                        const sp_inertia *other, const sp_system *system, double *gain)
 {
-    static const char *const name[BRAKED] = {"ring, wall", "ring, free wall", "ring, three walls", "bar, wall", "bar, free wall", "held bar"};
-    const bool soft = kind >= BAR_AND_WALL, held = kind == HELD_BAR, free_wall = kind == RING_AND_FREE_WALL || kind == BAR_AND_FREE_WALL || held;
+    static const char *const name[BRAKED] = {"ring, wall", "ring, free wall", "ring, three walls",
+                                             "bar, wall",  "bar, free wall",  "held bar"};
+    const bool soft = kind >= BAR_AND_WALL, held = kind == HELD_BAR,
+               free_wall = kind == RING_AND_FREE_WALL || kind == BAR_AND_FREE_WALL || held;
     const double step = 1e-4;
     sp_world_parameters p = parameters_of(step, 0);
     p.pulse = 0.2;
@@ -475,7 +511,10 @@ static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, c
     }
     for (int k = 0; k < BAR; k++)
         qdot[k] = random_in(44, BAR * i + (uint64_t)k, -1, 1);
-    sp_free_body *a = held ? NULL : soft ? free_bar_body(step) : rigid(inertia, step), *b = free_wall ? rigid(other, step) : NULL;
+    sp_free_body *a = held   ? NULL
+                      : soft ? free_bar_body(step)
+                             : rigid(inertia, step),
+                 *b = free_wall ? rigid(other, step) : NULL;
     if (a)
         sp_free_body_place(a, &pose, v, w, soft ? q : NULL, soft ? qdot : NULL);
     const sp_pose at = at_place(0, 0, 0);
@@ -486,7 +525,9 @@ static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, c
                                 .free = a,
                                 .pose = pose,
                                 .system = held ? system : NULL,
-                                .inertia = held ? NULL : soft ? &model.inertia : inertia,
+                                .inertia = held   ? NULL
+                                           : soft ? &model.inertia
+                                                  : inertia,
                                 .r = soft ? BAR : 0}};
     for (int k = 1; k < 4; k++)
         bodies[k] = (sp_world_body){.motion = SP_WORLD_FIXED, .distance = wall, .pose = at};
@@ -503,8 +544,8 @@ static bool braked_step(enum braked kind, uint64_t i, const sp_distance *wall, c
     int braked = 0;
     for (int64_t c = 0; c < count; c++)
         braked += length3(contact[c].force) > 0;
-    CHECK(braked == 0 ? fabs(change) <= 1e-12 * energy : change < 0, "%s %llu: %d pulses change %g J by %g", name[kind], (unsigned long long)i, braked,
-          energy, change);
+    CHECK(braked == 0 ? fabs(change) <= 1e-12 * energy : change < 0, "%s %llu: %d pulses change %g J by %g", name[kind],
+          (unsigned long long)i, braked, energy, change);
     *gain = fmin(*gain, change / energy);
     if (a && b) {
         momenta_of(a, b, now);
@@ -547,7 +588,8 @@ static void one_pulse_by_hand(const sp_distance *wall)
     sp_contact_shell_free(&point);
 }
 
-/* Whatever is braked loses kinetic energy: hit off its centre, at many points, by one wall or three at the same place, both bodies free, deformable, held. */
+/* Whatever is braked loses kinetic energy: hit off its centre, at many points, by one wall or three at the same place,
+ * both bodies free, deformable, held. */
 static void pulses_never_add_energy(void)
 {
     sp_surface s = new_surface(8, 12);
@@ -562,8 +604,10 @@ static void pulses_never_add_energy(void)
     CHECK_OK(sp_linear_force_new(&context, BAR, model.K, &force));
     CHECK_OK(sp_reduced_system_new(&context, &force, M, NULL, 0, NULL, &system));
     CHECK_OK(sp_voxmap_new(&context, &field, &voxmap));
-    CHECK_OK(sp_inertia_of_numbers(&context, 2, (double[3]){0.1, -0.05, 0.02}, (double[6]){0.06, 0.06, 0.1, 0.01, 0, -0.01}, &inertia));
-    CHECK_OK(sp_inertia_of_numbers(&context, 1.5, (double[3]){0.1, 0.2, -0.1}, (double[6]){0.4, 0.5, 0.8, 0, 0.1, 0}, &other));
+    CHECK_OK(sp_inertia_of_numbers(&context, 2, (double[3]){0.1, -0.05, 0.02},
+                                   (double[6]){0.06, 0.06, 0.1, 0.01, 0, -0.01}, &inertia));
+    CHECK_OK(sp_inertia_of_numbers(&context, 1.5, (double[3]){0.1, 0.2, -0.1}, (double[6]){0.4, 0.5, 0.8, 0, 0.1, 0},
+                                   &other));
     const sp_distance wall = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
     one_pulse_by_hand(&wall);
     for (int kind = 0; kind < BRAKED; kind++) {
@@ -596,9 +640,12 @@ typedef struct sliding {
 } sliding;
 
 /* A block that lies on a slope of this angle [rad] at the depth that bears it. */
-static void lay_block(const sp_contact_shell *shell, double angle, double friction, double stiffness, double damping, const double velocity, sliding *s)
+static void lay_block(const sp_contact_shell *shell, double angle, double friction, double stiffness, double damping,
+                      const double velocity, sliding *s)
 {
-    const double *h = BLOCK_HALF, m = BLOCK_MASS, J[6] = {m / 3 * (h[1] * h[1] + h[2] * h[2]), m / 3 * (h[2] * h[2] + h[0] * h[0]), m / 3 * (h[0] * h[0] + h[1] * h[1])};
+    const double *h = BLOCK_HALF, m = BLOCK_MASS,
+                 J[6] = {m / 3 * (h[1] * h[1] + h[2] * h[2]), m / 3 * (h[2] * h[2] + h[0] * h[0]),
+                         m / 3 * (h[0] * h[0] + h[1] * h[1])};
     const double up[3] = {sin(angle), 0, cos(angle)}, along[3] = {cos(angle), 0, -sin(angle)};
     int64_t below = 0;
     *s = (sliding){.plane = {.kind = SP_DISTANCE_PLANE}};
@@ -644,8 +691,8 @@ static double slide(sliding *s, int steps, double *speed)
     return sp_dot3(state->c, s->along);
 }
 
-/* On slopes below the angle of friction a block stays, and does not creep; above it slides with g (sin − μ cos); on a level plane it stops
- * after v²/(2 μ g). Each to what the springs allow: a way of μ times the depth. */
+/* On slopes below the angle of friction a block stays, and does not creep; above it slides with g (sin − μ cos); on a
+ * level plane it stops after v²/(2 μ g). Each to what the springs allow: a way of μ times the depth. */
 static void blocks_stick_and_slip(void)
 {
     const double mu = 0.5, stiffness = 400, h = 1e-3;
@@ -658,16 +705,23 @@ static void blocks_stick_and_slip(void)
     for (int i = 0; i < 3; i++) {
         const double tangent = (i == 0 ? 0.5 : i == 1 ? 0.9 : 0.98) * mu, angle = atan(tangent);
         lay_block(&shell, angle, mu, stiffness, 2, 0, &b);
-        const double depth = BLOCK_HALF[2] - sp_dot3(sp_free_body_state(b.block)->c, b.up), settled = slide(&b, 2000, &v), later = slide(&b, 8000, &w);
-        /* let go at once with loose springs it slips while it has the energy to: with e the depth and s = mu e, the springs are at their limit
-         * with the energy m g cos(angle) (tan s − s²/2e), which friction less the slope's pull takes within e mu²/2(mu − tan) from the start */
-        NOTE("tan = %.2f mu: moves by %.2e m (depth %.2e m), then by %.1e m in 8 s, %.1e m/s", tangent / mu, settled, depth, later - settled, w);
+        const double depth = BLOCK_HALF[2] - sp_dot3(sp_free_body_state(b.block)->c, b.up),
+                     settled = slide(&b, 2000, &v), later = slide(&b, 8000, &w);
+        /* let go at once with loose springs it slips while it has the energy to: with e the depth and s = mu e, the
+         * springs are at their limit with the energy m g cos(angle) (tan s − s²/2e), which friction less the slope's
+         * pull takes within e mu²/2(mu − tan) from the start */
+        NOTE("tan = %.2f mu: moves by %.2e m (depth %.2e m), then by %.1e m in 8 s, %.1e m/s", tangent / mu, settled,
+             depth, later - settled, w);
         CHECK(settled > 0 && settled < depth * mu * mu / (2 * (mu - tangent)), "sticks: %g m", settled);
         CHECK(fabs(later - settled) < 1e-9 && fabs(w) < 1e-9, "creeps by %g m, %g m/s", later - settled, w);
         end_block(&b);
     }
     for (int i = 0; i < 3; i++) {
-        const double tangent = (i == 0 ? 1.05 : i == 1 ? 1.4 : 2.0) * mu, angle = atan(tangent), expected = GRAVITY * (sin(angle) - mu * cos(angle));
+        const double tangent = (i == 0   ? 1.05
+                                : i == 1 ? 1.4
+                                         : 2.0) *
+                               mu,
+                     angle = atan(tangent), expected = GRAVITY * (sin(angle) - mu * cos(angle));
         lay_block(&shell, angle, mu, stiffness, 2, 0, &b);
         slide(&b, 2000, &v);
         slide(&b, 1000, &w);
@@ -678,7 +732,8 @@ static void blocks_stick_and_slip(void)
     for (int i = 0; i < 2; i++) {
         const double speed = i ? 2 : 0.7, expected = speed * speed / (2 * mu * GRAVITY);
         lay_block(&shell, 0, mu, stiffness, 2, speed, &b);
-        const double depth = BLOCK_HALF[2] - sp_free_body_state(b.block)->c[2], way = slide(&b, 3000, &v), later = slide(&b, 2000, &w);
+        const double depth = BLOCK_HALF[2] - sp_free_body_state(b.block)->c[2], way = slide(&b, 3000, &v),
+                     later = slide(&b, 2000, &w);
         NOTE("stops after %.5f m of %.5f, then moves by %.1e m, %.1e m/s", way, expected, later - way, w);
         CHECK(fabs(way - expected) < 4 * mu * depth, "stops after %g m of %g", way, expected);
         CHECK(fabs(later - way) < 1e-9 && fabs(w) < 1e-9, "creeps by %g m", later - way);
@@ -688,8 +743,8 @@ static void blocks_stick_and_slip(void)
     sp_surface_free(&s);
 }
 
-/* A free deformable bar slides down a slope: the impulse of friction is mu times that of the normal forces, whatever vibrates; and it sticks to less of a
- * slope as a whole. */
+/* A free deformable bar slides down a slope: the impulse of friction is mu times that of the normal forces, whatever
+ * vibrates; and it sticks to less of a slope as a whole. */
 static void soft_bars_slide(void)
 {
     const double mu = 0.5, step = 1e-3;
@@ -707,8 +762,9 @@ static void soft_bars_slide(void)
         for (int k = 0; k < 3; k++)
             pose.x[k] = 0.2 * up[k];
         sp_free_body_place(body, &pose, NONE, NONE, NULL, NULL);
-        const sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE, .shell = &model.shell, .free = body, .inertia = &model.inertia, .r = BAR},
-                                         {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
+        const sp_world_body bodies[2] = {
+            {.motion = SP_WORLD_FREE, .shell = &model.shell, .free = body, .inertia = &model.inertia, .r = BAR},
+            {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
         sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
         for (int i = 0; i < 1500; i++)
             CHECK_OK(sp_world_step(world));
@@ -721,12 +777,15 @@ static void soft_bars_slide(void)
             change[k] = end.v[k] - start.v[k];
             way[k] = end.c[k] - start.c[k];
         }
-        const double time = 500 * step, pressed = GRAVITY * cos(angle) * time + sp_dot3(change, up), expected = GRAVITY * sin(angle) * time - mu * pressed;
-        NOTE("%s: speeds up by %.9f m/s of %.9f, moves by %.2e m", steep ? "slides" : "sticks", sp_dot3(change, along), steep ? expected : 0, sp_dot3(way, along));
+        const double time = 500 * step, pressed = GRAVITY * cos(angle) * time + sp_dot3(change, up),
+                     expected = GRAVITY * sin(angle) * time - mu * pressed;
+        NOTE("%s: speeds up by %.9f m/s of %.9f, moves by %.2e m", steep ? "slides" : "sticks", sp_dot3(change, along),
+             steep ? expected : 0, sp_dot3(way, along));
         CHECK(length3(sp_free_body_q(body)) > 1e-4, "it deforms by %g only", length3(sp_free_body_q(body)));
         if (steep)
-            CHECK_NEAR(sp_dot3(change, along), expected, 1e-6); /* a point that also vibrates aside is held back aside */
-        else /* it vibrates without damping, by far less than mu times the depth, 1e-3 m */
+            CHECK_NEAR(sp_dot3(change, along), expected,
+                       1e-6); /* a point that also vibrates aside is held back aside */
+        else                  /* it vibrates without damping, by far less than mu times the depth, 1e-3 m */
             CHECK(fabs(sp_dot3(way, along)) < 1e-4, "creeps by %g m", sp_dot3(way, along));
         sp_world_free(world);
         sp_free_body_free(body);
@@ -777,10 +836,12 @@ static void friction_takes_energy(void)
     for (int m = 0; m < 2; m++)
         for (int k = 0; k < 3; k++)
             lost[m] = friction_energy(m ? 5 : 0.4, 1e-3 / (1 << k), &rise[m][k]);
-    NOTE("mu = 0.4: %.0f %% lost, rises by at most %.1e, %.1e, %.1e of it with steps halved; mu = 5: %.0f %%, %.1e, %.1e, %.1e", 100 * lost[0], rise[0][0],
-         rise[0][1], rise[0][2], 100 * lost[1], rise[1][0], rise[1][1], rise[1][2]);
+    NOTE("mu = 0.4: %.0f %% lost, rises by at most %.1e, %.1e, %.1e of it with steps halved; mu = 5: %.0f %%, %.1e, "
+         "%.1e, %.1e",
+         100 * lost[0], rise[0][0], rise[0][1], rise[0][2], 100 * lost[1], rise[1][0], rise[1][1], rise[1][2]);
     for (int m = 0; m < 2; m++)
-        CHECK(rise[m][2] < 1e-4 && rise[m][2] <= fmax(1e-12, rise[m][0] / 2) && lost[m] > 0.05, "%g %g", rise[m][0], rise[m][2]);
+        CHECK(rise[m][2] < 1e-4 && rise[m][2] <= fmax(1e-12, rise[m][0] / 2) && lost[m] > 0.05, "%g %g", rise[m][0],
+              rise[m][2]);
 }
 
 static void friction_refused(void)
@@ -793,20 +854,27 @@ static void friction_refused(void)
     const sp_distance plane = plane_at(0), voxels = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
     sp_world_parameters p = parameters_of(1e-3, 100);
     p.friction = 0.1;
-    sp_world_body bodies[2] = {{.shell = &ring, .pose = at_place(0, 0, 0)}, {.name = "wall", .distance = &voxels, .pose = at_place(0, 0, 0)}};
+    sp_world_body bodies[2] = {{.shell = &ring, .pose = at_place(0, 0, 0)},
+                               {.name = "wall", .distance = &voxels, .pose = at_place(0, 0, 0)}};
     sp_world *world;
-    CHECK(sp_world_new(&context, &p, 2, bodies, 1, &(sp_world_pair){0, 1}, false, &world) == SP_INPUT && strstr(context.message, "body 1 (wall) has a voxmap"),
+    CHECK(sp_world_new(&context, &p, 2, bodies, 1, &(sp_world_pair){0, 1}, false, &world) == SP_INPUT &&
+              strstr(context.message, "body 1 (wall) has a voxmap"),
           "%s", context.message);
     bodies[1].distance = &plane;
     p.coupling.body = 0;
-    CHECK(sp_world_new(&context, &p, 2, bodies, 1, &(sp_world_pair){0, 1}, false, &world) == SP_INPUT && strstr(context.message, "body 0 is held by the coupling"),
+    CHECK(sp_world_new(&context, &p, 2, bodies, 1, &(sp_world_pair){0, 1}, false, &world) == SP_INPUT &&
+              strstr(context.message, "body 0 is held by the coupling"),
           "%s", context.message);
     p.coupling.body = -1;
     bodies[0].thickness = bodies[1].thickness = 0.1;
     bodies[1].shell = &ring;
-    CHECK(sp_world_new(&context, &p, 2, bodies, 1, &(sp_world_pair){0, 1}, true, &world) == SP_INPUT && strstr(context.message, "touch as balls"), "%s", context.message);
+    CHECK(sp_world_new(&context, &p, 2, bodies, 1, &(sp_world_pair){0, 1}, true, &world) == SP_INPUT &&
+              strstr(context.message, "touch as balls"),
+          "%s", context.message);
     bodies[1].distance = NULL;
-    CHECK(sp_world_new(&context, &p, 2, bodies, 1, &(sp_world_pair){0, 1}, false, &world) == SP_INPUT && strstr(context.message, "touch as balls"), "%s", context.message);
+    CHECK(sp_world_new(&context, &p, 2, bodies, 1, &(sp_world_pair){0, 1}, false, &world) == SP_INPUT &&
+              strstr(context.message, "touch as balls"),
+          "%s", context.message);
     sp_voxmap_free(voxmap);
     sp_field_free(&field);
     sp_surface_free(&s);
@@ -865,8 +933,8 @@ static void free_rising_field(rising_field *f) /* as {0}, too */
     sp_mesh_free(&f->mesh);
 }
 
-/* A springy point in a plane, with gravity: k_b u = k (d − u) − m g. And a field that rises, not near at first, until it meets a fixed
- * point. */
+/* A springy point in a plane, with gravity: k_b u = k (d − u) − m g. And a field that rises, not near at first, until
+ * it meets a fixed point. */
 static void springs_balance_contact(void)
 {
     for (int kind = 0; kind < 2; kind++)
@@ -884,9 +952,13 @@ static void springs_balance_contact(void)
                 make_rising_field(&rising);
                 distance = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = rising.deformed};
             }
-            sp_world_body bodies[2] = {
-                {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0), .system = &system, .gravity = column, .r = 1, .damping = {20, 0}},
-                {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, field ? 0.02 : 0)}};
+            sp_world_body bodies[2] = {{.motion = SP_WORLD_FIXED,
+                                        .pose = at_place(0, 0, 0),
+                                        .system = &system,
+                                        .gravity = column,
+                                        .r = 1,
+                                        .damping = {20, 0}},
+                                       {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, field ? 0.02 : 0)}};
             bodies[field ? 1 : 0].shell = field ? &still : &point;
             bodies[field ? 0 : 1].distance = field ? &distance : &plane;
             bodies[0].deformed = rising.deformed;
@@ -988,13 +1060,14 @@ static sp_coupling_parameters coupling_of(double stiffness, double saturation)
                                     .torque_damping = 2};
 }
 
-/* Four points under a plate, far below the plane by hand: no deeper than the saturated force allows, F/(4 k) each, and exactly there in the
- * end. */
+/* Four points under a plate, far below the plane by hand: no deeper than the saturated force allows, F/(4 k) each, and
+ * exactly there in the end. */
 static void saturation_bounds_penetration(void)
 {
     for (int dynamic = 0; dynamic < 2; dynamic++)
         for (int field_side = 0; field_side < 2; field_side++) {
-            const double corners[12] = {0.2, 0.2, 0, -0.2, 0.2, 0, -0.2, -0.2, 0, 0.2, -0.2, 0}, most = 40, stiffness = 1000;
+            const double corners[12] = {0.2, 0.2, 0, -0.2, 0.2, 0, -0.2, -0.2, 0, 0.2, -0.2, 0}, most = 40,
+                         stiffness = 1000;
             sp_shell four = {.count = 4, .levels = 1, .cumulative = {4}};
             four.points = sp_pool_copy(&four.pool, corners, 12, 8);
             four.normals = sp_pool_new(&four.pool, 12, 8);
@@ -1005,7 +1078,8 @@ static void saturation_bounds_penetration(void)
                 four.normals[3 * i + 2] = field_side ? -1 : 1;
             sp_contact_shell shell = contact_shell(&four);
             /* the body in hand has the points, or the face that comes down upon them */
-            const sp_distance plane = field_side ? (sp_distance){.kind = SP_DISTANCE_PLANE, .normal = {0, 0, -1}} : plane_at(0);
+            const sp_distance plane =
+                field_side ? (sp_distance){.kind = SP_DISTANCE_PLANE, .normal = {0, 0, -1}} : plane_at(0);
             sp_inertia inertia = ball_inertia(1, 0.2, NONE);
             const hand h = {.to = {0, 0, -0.5}, .begin = 0.1};
             sp_world_parameters p = parameters_of(1e-3, stiffness);
@@ -1040,16 +1114,16 @@ static void saturation_bounds_penetration(void)
             CHECK(fabs(pose.q[0]) > 1 - 1e-5, "turned");
             CHECK_NEAR(length3(device), 10, 1e-9);
             CHECK_NEAR(sp_world_wrench(world, 0)[2], f, 1e-2 * most);
-            NOTE("%s, %s in hand: %.4f m deep of at most %.4f", dynamic ? "dynamic" : "static", field_side ? "plane" : "points", -pose.x[2],
-                 most / (4 * stiffness));
+            NOTE("%s, %s in hand: %.4f m deep of at most %.4f", dynamic ? "dynamic" : "static",
+                 field_side ? "plane" : "points", -pose.x[2], most / (4 * stiffness));
             sp_world_free(world);
             sp_inertia_free(&inertia);
             sp_contact_shell_free(&shell);
         }
 }
 
-/* Against a ball of a free body: both feel it, the hand's body stops where the saturated force and the ball's inertia say. Momentum that
- * the ball has is what it was given. */
+/* Against a ball of a free body: both feel it, the hand's body stops where the saturated force and the ball's inertia
+ * say. Momentum that the ball has is what it was given. */
 static void hand_feels_balls(void)
 {
     for (int dynamic = 0; dynamic < 2; dynamic++) {
@@ -1065,7 +1139,11 @@ static void hand_feels_balls(void)
                                          .device_force = 10,
                                          .device_torque = 1};
         const sp_world_body bodies[2] = {
-            {.motion = SP_WORLD_COUPLED, .pose = at_place(0, 0, 0.5), .inertia = &inertia, .shell = &point, .thickness = 0.1},
+            {.motion = SP_WORLD_COUPLED,
+             .pose = at_place(0, 0, 0.5),
+             .inertia = &inertia,
+             .shell = &point,
+             .thickness = 0.1},
             {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0), .shell = &point, .thickness = 0.1}};
         sp_world *world = new_world(&p, 2, bodies, 0, NULL, true);
         double twist[6], wrench[6], device[6];
@@ -1098,8 +1176,9 @@ static sp_pose grip_path(const void *data, double time, double velocity[6])
     return (sp_pose){{0, 0, g->height}, {!g->turned, g->turned, 0, 0}};
 }
 
-/* A body that gives way by one coordinate (k_b = 300 N/m, m = 1 kg) is pressed against something: three springs in a row, of the hand, the body and the contact. The
- * deformation feels gravity; the body as a whole does by dynamic coupling only. */
+/* A body that gives way by one coordinate (k_b = 300 N/m, m = 1 kg) is pressed against something: three springs in a
+ * row, of the hand, the body and the contact. The deformation feels gravity; the body as a whole does by dynamic
+ * coupling only. */
 static void hands_hold_soft_bodies(void)
 {
     const double gravity = -2, hand_stiffness = 500, contact_stiffness = 1000;
@@ -1142,7 +1221,8 @@ static void hands_hold_soft_bodies(void)
         sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){field ? 1 : 0, field ? 0 : 1}, false);
         for (int i = 0; i < 4000; i++)
             CHECK_OK(sp_world_step(world));
-        const double give = 1 / hand_stiffness + 1.0 / 300 + 1 / contact_stiffness, weight = dynamic ? side * gravity / hand_stiffness : 0;
+        const double give = 1 / hand_stiffness + 1.0 / 300 + 1 / contact_stiffness,
+                     weight = dynamic ? side * gravity / hand_stiffness : 0;
         const double force = (0.06 + weight + side * gravity / 300) / give; /* how hard the body is pressed */
         sp_pose pose, now;
         double twist[6], q, qdot, wrench[6], device[6];
@@ -1176,9 +1256,15 @@ static void soft_bodies_follow_paths(void)
     sp_world_parameters p = parameters_of(1e-3, 1000);
     p.gravity[0] = slight; /* moves nothing, but has an energy where the body is turned to */
     p.integrator.kind = SP_NEWMARK;
-    const sp_world_body bodies[2] = {
-        {.motion = SP_WORLD_PATH, .path = down_path, .path_data = &speed, .shell = &point, .system = &system, .gravity = column, .r = 1, .damping = {50, 0}},
-        {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
+    const sp_world_body bodies[2] = {{.motion = SP_WORLD_PATH,
+                                      .path = down_path,
+                                      .path_data = &speed,
+                                      .shell = &point,
+                                      .system = &system,
+                                      .gravity = column,
+                                      .r = 1,
+                                      .damping = {50, 0}},
+                                     {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
     sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
     for (int i = 0; i < 3000; i++)
         CHECK_OK(sp_world_step(world));
@@ -1186,7 +1272,8 @@ static void soft_bodies_follow_paths(void)
     double twist[6], q, qdot;
     sp_world_body_now(world, 0, &pose, twist, &q, &qdot);
     CHECK_NEAR(pose.x[2], 0.01 - speed * 3, 1e-14);
-    CHECK_NEAR(qdot, speed * 1000 / 1300, 1e-6); /* both springs give way at one rate; the first one is behind by what damps it */
+    CHECK_NEAR(qdot, speed * 1000 / 1300,
+               1e-6); /* both springs give way at one rate; the first one is behind by what damps it */
     /* contact is found half a step before */
     CHECK_NEAR(1000 * (-pose.x[2] - q - 0.5 * p.step * (speed - qdot)), 300 * q + 50 * qdot, 1e-6);
     double energy[3];
@@ -1231,7 +1318,11 @@ static void wild_hands(void)
                                          .device_torque = 1};
         if (seed & 4)
             p.coupling.parameters.speed = p.coupling.parameters.angular_speed = INFINITY;
-        const sp_world_body bodies[2] = {{.name = "hand", .motion = SP_WORLD_COUPLED, .pose = at_place(0, 0, 0.5), .inertia = &inertia, .shell = &ring},
+        const sp_world_body bodies[2] = {{.name = "hand",
+                                          .motion = SP_WORLD_COUPLED,
+                                          .pose = at_place(0, 0, 0.5),
+                                          .inertia = &inertia,
+                                          .shell = &ring},
                                          {.motion = SP_WORLD_FIXED, .pose = at_place(0, 0, 0), .distance = &grid}};
         sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
         for (int i = 0; i < 400; i++) {
@@ -1239,14 +1330,16 @@ static void wild_hands(void)
             sp_pose pose, now;
             double twist[6], wrench[6], device[6], sum = 0;
             CHECK(status == SP_OK || status == SP_NUMERICAL, "status %d", status);
-            CHECK(status == SP_OK || (!strncmp(context.message, "body 0 (hand) could not", 23) && !strchr(context.message, '\n')), "%s", context.message);
+            CHECK(status == SP_OK ||
+                      (!strncmp(context.message, "body 0 (hand) could not", 23) && !strchr(context.message, '\n')),
+                  "%s", context.message);
             refused += status != SP_OK;
             steps++;
             sp_world_body_now(world, 0, &pose, twist, NULL, NULL);
             sp_world_coupled(world, &now, wrench, device);
             for (int k = 0; k < 3; k++)
-                sum += fabs(pose.x[k]) + fabs(twist[k]) + fabs(twist[3 + k]) + fabs(wrench[k]) + fabs(wrench[3 + k]) + fabs(device[k]) +
-                       fabs(device[3 + k]);
+                sum += fabs(pose.x[k]) + fabs(twist[k]) + fabs(twist[3 + k]) + fabs(wrench[k]) + fabs(wrench[3 + k]) +
+                       fabs(device[k]) + fabs(device[3 + k]);
             CHECK(isfinite(sum) && fabs(pose.q[0]) <= 1.0001, "step %d of hand %d: not finite", i, (int)seed);
             if (status != SP_OK)
                 break;
@@ -1283,27 +1376,33 @@ static void violent_starts(void)
         const sp_pose one = at_place(0.01, 0.02, 0), two = at_place(0, 0, 0);
         sp_free_body_place(a, &one, (double[3]){speed, 0, 0}, (double[3]){speed < 1e100 ? speed : 0, 0, 1}, NULL, NULL);
         sp_free_body_place(b, &two, NONE, NONE, NULL, NULL);
-        const sp_world_body bodies[2] = {
-            {.name = "bar",
-             .motion = SP_WORLD_FREE,
-             .free = a,
-             .inertia = deformable ? &model.inertia : &inertia,
-             .shell = deformable ? &model.shell : &shell,
-             .thickness = 0.1,
-             .r = deformable ? BAR : 0},
-            {.motion = SP_WORLD_FREE, .free = b, .inertia = &inertia, .shell = &shell, .distance = &sphere_distance, .thickness = 0.1}};
+        const sp_world_body bodies[2] = {{.name = "bar",
+                                          .motion = SP_WORLD_FREE,
+                                          .free = a,
+                                          .inertia = deformable ? &model.inertia : &inertia,
+                                          .shell = deformable ? &model.shell : &shell,
+                                          .thickness = 0.1,
+                                          .r = deformable ? BAR : 0},
+                                         {.motion = SP_WORLD_FREE,
+                                          .free = b,
+                                          .inertia = &inertia,
+                                          .shell = &shell,
+                                          .distance = &sphere_distance,
+                                          .thickness = 0.1}};
         sp_world *world = new_world(&p, 2, bodies, balls ? 0 : 1, &(sp_world_pair){0, 1}, balls);
         for (int k = 0; k < 30; k++) {
             context.message[0] = 0;
             const int status = sp_world_step(world);
             CHECK(status == SP_OK || (status == SP_NUMERICAL && !strchr(context.message, '\n') &&
-                                      (!strncmp(context.message, "body 0 (bar) could not", 22) || !strncmp(context.message, "body 1 could not", 16))),
+                                      (!strncmp(context.message, "body 0 (bar) could not", 22) ||
+                                       !strncmp(context.message, "body 1 could not", 16))),
                   "status %d: %s", status, context.message);
             for (int j = 0; j < 2; j++) {
                 const sp_free_state *state = sp_free_body_state(j ? b : a);
                 double sum = 0;
                 for (int c = 0; c < 3; c++)
-                    sum += fabs(state->c[c] / 1e10) + fabs(state->v[c] / 1e10) + fabs(state->Omega[c] / 1e10) + fabs(state->rotation[c]);
+                    sum += fabs(state->c[c] / 1e10) + fabs(state->v[c] / 1e10) + fabs(state->Omega[c] / 1e10) +
+                           fabs(state->rotation[c]);
                 for (int c = 0; c < BAR && deformable && j == 0; c++)
                     sum += fabs(sp_free_body_q(a)[c] / 1e10);
                 CHECK(isfinite(sum), "start %d, step %d: not finite", i, k);
@@ -1342,9 +1441,10 @@ static sp_contact_shell feet(double x, double y, double z)
     return contact_shell(&made);
 }
 
-/* A box on four points that stand further out than its radii of gyration, so that it rocks faster than it bounces. Pressed onto a plane and tilted a little, it moves little while the reported
- * number is below 4, and ever more above it: without and with dampers, and on friction, where it sways. On a body that moves, the springs count by both masses. The eigenvalues are those of the
- * 2 by 2 problems that the symmetry leaves. */
+/* A box on four points that stand further out than its radii of gyration, so that it rocks faster than it bounces.
+ * Pressed onto a plane and tilted a little, it moves little while the reported number is below 4, and ever more above
+ * it: without and with dampers, and on friction, where it sways. On a body that moves, the springs count by both
+ * masses. The eigenvalues are those of the 2 by 2 problems that the symmetry leaves. */
 static void steps_up_to_the_limit(void)
 {
     const double mass = 2, heavy_mass = 6, k = 500, x = 0.5, y = 0.3, z = 0.4, J[3] = {0.02, 0.05, 0.06}, tilt = 1e-10;
@@ -1362,14 +1462,16 @@ static void steps_up_to_the_limit(void)
                 largest = fmax(largest, 4 * k * arm[a] * arm[a] / J[1 - a]);
                 if (kind != FRICTION)
                     continue;
-                const double sway = 4 * k / mass, rock = 4 * k * (arm[a] * arm[a] + z * z) / J[1 - a], mixed = 16 * k * k * z * z / (mass * J[1 - a]);
+                const double sway = 4 * k / mass, rock = 4 * k * (arm[a] * arm[a] + z * z) / J[1 - a],
+                             mixed = 16 * k * k * z * z / (mass * J[1 - a]);
                 largest = fmax(largest, 0.5 * (sway + rock) + sqrt(0.25 * (sway - rock) * (sway - rock) + mixed));
             }
             if (kind == FRICTION)
                 largest = fmax(largest, 4 * k * (x * x + y * y) / J[2]);
             if (kind == MOVING)
                 largest *= 1 + mass / heavy_mass;
-            const double rate = damping / k * largest, h = (-rate + sqrt(rate * rate + largest * target)) / largest; /* λh² + 2 (c/k) λ h = target */
+            const double rate = damping / k * largest,
+                         h = (-rate + sqrt(rate * rate + largest * target)) / largest; /* λh² + 2 (c/k) λ h = target */
             sp_world_parameters p = parameters_of(h, k);
             p.penalty.damping = damping;
             p.friction = kind == FRICTION ? 20 : 0;
@@ -1381,7 +1483,8 @@ static void steps_up_to_the_limit(void)
             sp_world_body bodies[2] = {{.motion = SP_WORLD_FREE, .shell = &shell, .free = box, .inertia = &inertia},
                                        {.motion = SP_WORLD_FIXED, .distance = &plane, .pose = at_place(0, 0, 0)}};
             if (kind == MOVING) {
-                bodies[1] = (sp_world_body){.motion = SP_WORLD_FREE, .distance = &plane, .free = ground, .inertia = &heavy};
+                bodies[1] =
+                    (sp_world_body){.motion = SP_WORLD_FREE, .distance = &plane, .free = ground, .inertia = &heavy};
                 sp_free_body_place(ground, &(sp_pose){{0, 0, 0}, {1, 0, 0, 0}}, NONE, NONE, NULL, NULL);
             }
             sp_world *world = new_world(&p, 2, bodies, 1, &(sp_world_pair){0, 1}, false);
@@ -1394,7 +1497,8 @@ static void steps_up_to_the_limit(void)
                 most = fmax(most, fmax(fabs(now.q[1]), fmax(fabs(now.q[2]), fabs(now.q[3]))));
             }
             NOTE("kind %d, %g: %g times the first tilt", kind, target, most / tilt);
-            CHECK(kind == MOVING || (above ? most >= 100 * tilt : most < 50 * tilt), "kind %d, %g: %g times the first tilt", kind, target, most / tilt);
+            CHECK(kind == MOVING || (above ? most >= 100 * tilt : most < 50 * tilt),
+                  "kind %d, %g: %g times the first tilt", kind, target, most / tilt);
             sp_world_free(world);
             sp_free_body_free(box);
             sp_free_body_free(ground);
@@ -1427,7 +1531,8 @@ static void small_worlds(void)
     sp_free_body_place(ball, &away, NONE, NONE, NULL, NULL);
     world = new_world(&weighted, 3, bodies, 1, &(sp_world_pair){0, 1}, true);
     CHECK_OK(sp_world_step(world));
-    CHECK(sp_world_reported(world)->touching == 0 && sp_world_reported(world)->stiffest == 0 && sp_free_body_state(ball)->c[2] == 3,
+    CHECK(sp_world_reported(world)->touching == 0 && sp_world_reported(world)->stiffest == 0 &&
+              sp_free_body_state(ball)->c[2] == 3,
           "empty contact");
     sp_free_body_place(ball, &deep, NONE, NONE, NULL, NULL);
     CHECK_OK(sp_world_step(world));
@@ -1450,13 +1555,16 @@ static void small_worlds(void)
     /* what makes no sense */
     const sp_world_pair wrong[4] = {{0, 2}, {1, 0}, {0, 0}, {0, 7}};
     for (int i = 0; i < 4; i++) {
-        CHECK(sp_world_new(&context, &p, 3, bodies, 1, &wrong[i], false, &world) == SP_USAGE && !world && context.message[0], "pair %d", i);
+        CHECK(sp_world_new(&context, &p, 3, bodies, 1, &wrong[i], false, &world) == SP_USAGE && !world &&
+                  context.message[0],
+              "pair %d", i);
         sp_world_free(world);
     }
     sp_contact_shell moving = moving_point(0);
     bodies[2] = (sp_world_body){.motion = SP_WORLD_FIXED, .shell = &moving, .thickness = 1};
     CHECK(sp_world_new(&context, &p, 3, bodies, 0, NULL, true, &world) == SP_USAGE, "more modes than coordinates");
-    CHECK(sp_world_new(&context, &p, 3, bodies, 1, &(sp_world_pair){2, 1}, false, &world) == SP_USAGE, "more modes than coordinates");
+    CHECK(sp_world_new(&context, &p, 3, bodies, 1, &(sp_world_pair){2, 1}, false, &world) == SP_USAGE,
+          "more modes than coordinates");
     sp_contact_shell_free(&moving);
     sp_free_body_free(ball);
     sp_inertia_free(&inertia);
@@ -1466,8 +1574,8 @@ static void small_worlds(void)
 /* ---- threads, coherence, allocations ---- */
 
 /* Twenty bodies, every third one a deformable bar, fall into a corner and onto each other; all states after `steps`. */
-static void pile(const sp_contact_shell *shell, int threads, bool coherence, bool tree, bool balls, int steps, double *states,
-                 int64_t *touching, long *allocated)
+static void pile(const sp_contact_shell *shell, int threads, bool coherence, bool tree, bool balls, int steps,
+                 double *states, int64_t *touching, long *allocated)
 {
     enum { BODIES = 20 };
     const int before = context.threads;
@@ -1490,7 +1598,8 @@ static void pile(const sp_contact_shell *shell, int threads, bool coherence, boo
         sp_pose pose = at_place(0.7 * (i % 3) - 0.5, 0.6 * (i / 3 % 3), 0.4 + 0.55 * (i / 9));
         random_rotation(80, (uint64_t)i, pose.q);
         free_bodies[i] = deformable ? free_bar_body(p.step) : rigid(&inertia, p.step);
-        sp_free_body_place(free_bodies[i], &pose, (double[3]){-0.5, 0.1 * (i % 4), -1}, (double[3]){0.1 * i, 1, -0.2 * i}, NULL, NULL);
+        sp_free_body_place(free_bodies[i], &pose, (double[3]){-0.5, 0.1 * (i % 4), -1},
+                           (double[3]){0.1 * i, 1, -0.2 * i}, NULL, NULL);
         bodies[i] = (sp_world_body){.motion = SP_WORLD_FREE,
                                     .free = free_bodies[i],
                                     .inertia = deformable ? &model.inertia : &inertia,
@@ -1562,7 +1671,7 @@ typedef struct crowd_run {
     bool exhaustive, coherence, listed, soft;
     int threads;
     double friction;
-    uint64_t hash; /* of all contacts of all steps */
+    uint64_t hash;                     /* of all contacts of all steps */
     int64_t touching, visited, parted; /* steps in which a body that touched another one no longer does */
     double states[24 * sizeof(sp_free_state) / sizeof(double)];
 } crowd_run;
@@ -1573,12 +1682,15 @@ static void hash_bytes(uint64_t *hash, const void *bytes, size_t count)
         *hash = (*hash ^ ((const uint8_t *)bytes)[i]) * 1099511628211u;
 }
 
-/* Bars, rings and balls are thrown at each other over a floor and a block: with grids, spheres, a box, a plane and fields that deform, all against all. */
+/* Bars, rings and balls are thrown at each other over a floor and a block: with grids, spheres, a box, a plane and
+ * fields that deform, all against all. */
 static void throw_crowd(const sp_contact_shell *ball, crowd_run *run)
 {
     enum { BODIES = 24, STEPS = 160 };
     const int before = context.threads;
-    const sp_distance floor = plane_at(0), block = {.kind = SP_DISTANCE_BOX, .centre = {0.5, 0.2, 0}, .half = {0.6, 0.3, 0.5}}, around = {.kind = SP_DISTANCE_SPHERE, .radius = 0.3};
+    const sp_distance floor = plane_at(0),
+                      block = {.kind = SP_DISTANCE_BOX, .centre = {0.5, 0.2, 0}, .half = {0.6, 0.3, 0.5}},
+                      around = {.kind = SP_DISTANCE_SPHERE, .radius = 0.3};
     sp_distance grid, distances[BODIES];
     sp_deformed_field *deformed[BODIES] = {NULL};
     sp_free_body *free_bodies[BODIES];
@@ -1605,19 +1717,26 @@ static void throw_crowd(const sp_contact_shell *ball, crowd_run *run)
         sp_pose pose = at_place(0.9 * (i % 4) - 1.2, 0.9 * (i / 4 % 2) - 0.3, 0.9 + 0.9 * (i / 8));
         random_rotation(90, (uint64_t)i, pose.q);
         free_bodies[i] = kind == 0 ? free_bar_body(p.step) : rigid(&inertia, p.step);
-        sp_free_body_place(free_bodies[i], &pose, (double[3]){1.5 * sin(3 * i), 1.5 * cos(5 * i), -3 * (i % 2)}, (double[3]){0.5 * i, 1, -0.2 * i}, NULL, NULL);
+        sp_free_body_place(free_bodies[i], &pose, (double[3]){1.5 * sin(3 * i), 1.5 * cos(5 * i), -3 * (i % 2)},
+                           (double[3]){0.5 * i, 1, -0.2 * i}, NULL, NULL);
         if (kind == 0 && run->soft) {
             const sp_deformed_domain domain = {.field = &model.field, .count = 27, .points = proxies};
             CHECK_OK(sp_deformed_field_new(&context, &model.mesh, BAR, model.U, 1, &domain, 5, &deformed[i]));
-            distances[i] = (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = deformed[i], .slack = sqrt(3) * model.field.spacing};
+            distances[i] = (sp_distance){
+                .kind = SP_DISTANCE_DEFORMED, .deformed = deformed[i], .slack = sqrt(3) * model.field.spacing};
         }
         bodies[i] = (sp_world_body){.motion = SP_WORLD_FREE,
                                     .free = free_bodies[i],
                                     .inertia = kind == 0 ? &model.inertia : &inertia,
-                                    .shell = kind == 0 ? &model.shell : kind == 1 ? &ring : ball,
+                                    .shell = kind == 0   ? &model.shell
+                                             : kind == 1 ? &ring
+                                                         : ball,
                                     .r = kind == 0 ? BAR : 0,
                                     .deformed = deformed[i],
-                                    .distance = deformed[i] ? &distances[i] : kind == 0 ? NULL : kind == 1 ? &grid : &around};
+                                    .distance = deformed[i] ? &distances[i]
+                                                : kind == 0 ? NULL
+                                                : kind == 1 ? &grid
+                                                            : &around};
     }
     bodies[BODIES] = (sp_world_body){.motion = SP_WORLD_FIXED, .distance = &floor, .pose = at_place(0, 0, 0)};
     bodies[BODIES + 1] = (sp_world_body){.motion = SP_WORLD_FIXED, .distance = &block, .pose = at_place(0, 0, 0)};
@@ -1643,7 +1762,8 @@ static void throw_crowd(const sp_contact_shell *ball, crowd_run *run)
         touched = count;
     }
     for (int i = 0; i < BODIES; i++)
-        memcpy(run->states + (size_t)i * sizeof(sp_free_state) / sizeof(double), sp_free_body_state(free_bodies[i]), sizeof(sp_free_state));
+        memcpy(run->states + (size_t)i * sizeof(sp_free_state) / sizeof(double), sp_free_body_state(free_bodies[i]),
+               sizeof(sp_free_state));
     sp_world_free(world);
     for (int i = 0; i < BODIES; i++) {
         sp_free_body_free(free_bodies[i]);
@@ -1662,15 +1782,23 @@ static void near_pairs_find_what_all_pairs_find(void)
     for (int soft = 0; soft < 2; soft++) {
         all = (crowd_run){.exhaustive = true, .soft = soft, .threads = 1, .friction = 0.5};
         throw_crowd(&shell, &all);
-        CHECK(all.touching > 5000 && all.parted > 20, "%lld contacts, fewer %lld times", (long long)all.touching, (long long)all.parted);
+        CHECK(all.touching > 5000 && all.parted > 20, "%lld contacts, fewer %lld times", (long long)all.touching,
+              (long long)all.parted);
         for (int i = 0; i < 3; i++) {
-            near = (crowd_run){.exhaustive = i == 2, .coherence = !soft, .soft = soft, .listed = i == 1, .threads = 2 + i % 2, .friction = 0.5};
+            near = (crowd_run){.exhaustive = i == 2,
+                               .coherence = !soft,
+                               .soft = soft,
+                               .listed = i == 1,
+                               .threads = 2 + i % 2,
+                               .friction = 0.5};
             throw_crowd(&shell, &near);
-            CHECK(near.hash == all.hash && !memcmp(near.states, all.states, sizeof all.states), "soft %d, run %d: %lld contacts of %lld", soft, i, (long long)near.touching,
-                  (long long)all.touching);
+            CHECK(near.hash == all.hash && !memcmp(near.states, all.states, sizeof all.states),
+                  "soft %d, run %d: %lld contacts of %lld", soft, i, (long long)near.touching, (long long)all.touching);
             if (i == 0)
-                NOTE("soft %d: %lld contacts, %lld of %lld nodes looked at", soft, (long long)near.touching, (long long)near.visited, (long long)all.visited);
-            CHECK(i == 2 || near.visited < all.visited / 2, "%lld of %lld nodes", (long long)near.visited, (long long)all.visited);
+                NOTE("soft %d: %lld contacts, %lld of %lld nodes looked at", soft, (long long)near.touching,
+                     (long long)near.visited, (long long)all.visited);
+            CHECK(i == 2 || near.visited < all.visited / 2, "%lld of %lld nodes", (long long)near.visited,
+                  (long long)all.visited);
         }
     }
     sp_contact_shell_free(&shell);
@@ -1694,14 +1822,21 @@ static void memory_is_refused_with_an_estimate(void)
             const sp_pose pose = at_place((gathered ? 0.001 : 0.7) * (i % 5), (gathered ? 0.001 : 0.7) * (i / 5), 0);
             free_bodies[i] = rigid(&inertia, p.step);
             sp_free_body_place(free_bodies[i], &pose, NONE, NONE, NULL, NULL);
-            bodies[i] = (sp_world_body){.motion = SP_WORLD_FREE, .free = free_bodies[i], .inertia = &inertia, .shell = &shell, .distance = &around};
+            bodies[i] = (sp_world_body){.motion = SP_WORLD_FREE,
+                                        .free = free_bodies[i],
+                                        .inertia = &inertia,
+                                        .shell = &shell,
+                                        .distance = &around};
         }
         sp_world *world = new_world(&p, BODIES, bodies, 0, NULL, false);
         const int status = sp_world_step(world);
         if (gathered) /* 200 × 199 pairs of at least 80 nodes of 8 bytes */
-            CHECK(status == SP_SYSTEM && strstr(context.message, "39800 pairs of bodies are near each other at 0 s and need about 0."), "%d: %s", status, context.message);
+            CHECK(status == SP_SYSTEM &&
+                      strstr(context.message, "39800 pairs of bodies are near each other at 0 s and need about 0."),
+                  "%d: %s", status, context.message);
         else
-            CHECK(status == SP_OK && sp_world_reported(world)->visited == 0 && sp_world_reported(world)->deepest == 0, "%s", context.message);
+            CHECK(status == SP_OK && sp_world_reported(world)->visited == 0 && sp_world_reported(world)->deepest == 0,
+                  "%s", context.message);
         sp_world_free(world);
         for (int i = 0; i < BODIES; i++)
             sp_free_body_free(free_bodies[i]);

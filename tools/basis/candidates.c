@@ -25,7 +25,8 @@ static int64_t least(const candidates *set, int64_t count)
 /* How many blocks may be in memory when there are `count` columns. */
 static int64_t resident(const candidates *set, int64_t count)
 {
-    int64_t left = set->choice.memory - least(set, count), block = SP_STORE_WIDTH * set->store.rows * (int64_t)sizeof(double);
+    int64_t left = set->choice.memory - least(set, count),
+            block = SP_STORE_WIDTH * set->store.rows * (int64_t)sizeof(double);
     return !set->choice.memory ? INT64_MAX : left > 0 ? left / block : 0;
 }
 
@@ -34,8 +35,9 @@ static void check_memory(const candidates *set)
 {
     int64_t needed = least(set, set->store.count);
     if (set->choice.memory && set->choice.memory < needed)
-        tool_fail(SP_SYSTEM, NULL, "--memory: %lld columns of %lld rows take at least %lldM beside the mesh and its matrices", (long long)set->store.count,
-                  (long long)set->store.rows, (long long)((needed - 1) >> 20) + 1);
+        tool_fail(SP_SYSTEM, NULL,
+                  "--memory: %lld columns of %lld rows take at least %lldM beside the mesh and its matrices",
+                  (long long)set->store.count, (long long)set->store.rows, (long long)((needed - 1) >> 20) + 1);
 }
 
 /* ---- which columns ---- */
@@ -83,7 +85,8 @@ static int put(candidates *set, candidate_file *file, int64_t column, int64_t ro
         }
     if (!set->place)
         return put_at(set, number, row, height, values);
-    for (int64_t place = number < set->numbers ? set->place[number] : -1; place >= 0 && status == SP_OK; place = set->next[place])
+    for (int64_t place = number < set->numbers ? set->place[number] : -1; place >= 0 && status == SP_OK;
+         place = set->next[place])
         status = put_at(set, place, row, height, values);
     return status;
 }
@@ -95,7 +98,8 @@ typedef struct destination {
     candidate_file *file;
 } destination;
 
-static int take(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width, double *values)
+static int take(void *data, int64_t rows, int64_t count, int64_t row, int64_t height, int64_t first, int64_t width,
+                double *values)
 {
     destination *to = data;
     int status = SP_OK;
@@ -115,7 +119,8 @@ static void read_trajectory(candidates *set, candidate_file *file, sp_reader *re
         if (block.frame_count == 0)
             break;
         if (!block.u || block.vertex || block.point_count != set->mesh->mesh.vertex_count)
-            tool_fail(SP_INPUT, file->path, "it does not have the displacements of all vertices (simulate --record all)");
+            tool_fail(SP_INPUT, file->path,
+                      "it does not have the displacements of all vertices (simulate --record all)");
         for (int64_t f = 0; f < block.frame_count; f++)
             if ((frames + f) % set->choice.every == 0)
                 tool_check(put(set, file, file->count++, 0, set->store.rows, block.u + f * set->store.rows), NULL);
@@ -162,10 +167,11 @@ static void read_file(candidates *set, candidate_file *file)
         tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", file->held);
 }
 
-void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_body *body, const sp_metric *metric, const candidate_choice *choice, int64_t count,
-                     const char *const *paths, candidates *set)
+void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_body *body, const sp_metric *metric,
+                     const candidate_choice *choice, int64_t count, const char *const *paths, candidates *set)
 {
-    *set = (candidates){.context = context, .mesh = mesh, .body = body, .metric = metric, .choice = *choice, .file_count = count};
+    *set = (candidates){
+        .context = context, .mesh = mesh, .body = body, .metric = metric, .choice = *choice, .file_count = count};
     sp_store_outside outside = tool_scratch_new(tool_output_path(), metric->rows, &set->scratch);
     sp_store_new(metric->rows, &outside, &set->store);
     set->files = sp_pool_new(&set->pool, count, sizeof *set->files);
@@ -179,7 +185,8 @@ void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_body *
         set->total += set->files[f].count;
     }
     if (set->numbers > set->total)
-        tool_fail(SP_USAGE, NULL, "--columns: %lld is out of range (1 to %lld)", (long long)set->numbers, (long long)set->total);
+        tool_fail(SP_USAGE, NULL, "--columns: %lld is out of range (1 to %lld)", (long long)set->numbers,
+                  (long long)set->total);
     for (int64_t c = 0; !set->place && c < set->total; c++) {
         int64_t *to = sp_list_add(&set->number, 1, sizeof *to);
         if (!to)

@@ -1,4 +1,5 @@
-/* masspca's candidates: the columns of all files in one store, and where each came from. Ends the process on failure. */
+/* masspca's candidates: the columns of all files in one store, and where each came from. Ends the process on failure.
+ */
 #ifndef TOOLS_BASIS_CANDIDATES_H
 #define TOOLS_BASIS_CANDIDATES_H
 
@@ -24,11 +25,11 @@ typedef struct candidates {
     sp_context *context;
     const tool_mesh *mesh;
     const sp_body *body;
-    const sp_metric *metric;  /* the widest that the store will be used with */
+    const sp_metric *metric; /* the widest that the store will be used with */
     candidate_choice choice;
     int64_t file_count, total; /* columns of all files */
     candidate_file *files;
-    sp_list number;            /* [store.count] of each column over all files, as int64_t */
+    sp_list number; /* [store.count] of each column over all files, as int64_t */
     sp_store store;
     tool_scratch scratch;
     /* of the module: which columns of the store a column of the files goes to; NULL: the one of its number */
@@ -36,8 +37,8 @@ typedef struct candidates {
 } candidates;
 
 /* Reads the files, each once and forward, piece by piece. */
-void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_body *body, const sp_metric *metric, const candidate_choice *choice, int64_t count,
-                     const char *const *paths, candidates *set);
+void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_body *body, const sp_metric *metric,
+                     const candidate_choice *choice, int64_t count, const char *const *paths, candidates *set);
 void candidates_free(candidates *set);
 
 /* Whether one of the files is of this kind. */

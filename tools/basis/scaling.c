@@ -48,14 +48,18 @@ static const candidate_file *find_modes(const candidates *set)
 
 /* ---- Rayleigh quotients ---- */
 
-/* Columns that are weighed by their quotient lose what they have of the rigid motions that the anchors leave: that part has mass and
- * no stiffness, so that a field with a little of it would weigh far too much, and a basis holds none of it. */
-static void project_off_rigid(candidates *set, const weights *w, const sp_body *body, const sp_metric *metric, const sp_sparse *M)
+/* Columns that are weighed by their quotient lose what they have of the rigid motions that the anchors leave: that part
+ * has mass and no stiffness, so that a field with a little of it would weigh far too much, and a basis holds none of
+ * it. */
+static void project_off_rigid(candidates *set, const weights *w, const sp_body *body, const sp_metric *metric,
+                              const sp_sparse *M)
 {
     int64_t rows = set->store.rows, n = body->dof_count, count;
     sp_pool pool = {0};
-    double *motion = sp_pool_raw(&pool, 6 * n, sizeof *motion), *full = sp_pool_new(&pool, rows, sizeof *full), *product = sp_pool_new(&pool, 6 * rows, sizeof *product);
-    double *column = sp_pool_raw(&pool, rows, sizeof *column), *work = sp_pool_raw(&pool, metric->matrix ? 2 * n : 1, sizeof *work);
+    double *motion = sp_pool_raw(&pool, 6 * n, sizeof *motion), *full = sp_pool_new(&pool, rows, sizeof *full),
+           *product = sp_pool_new(&pool, 6 * rows, sizeof *product);
+    double *column = sp_pool_raw(&pool, rows, sizeof *column),
+           *work = sp_pool_raw(&pool, metric->matrix ? 2 * n : 1, sizeof *work);
     if (pool.failed)
         out_of_memory();
     tool_check(sp_rigid_motions(set->context, body, M, motion, &count), set->mesh->path);
@@ -78,8 +82,8 @@ static void project_off_rigid(candidates *set, const weights *w, const sp_body *
     sp_pool_free(&pool);
 }
 
-/* uᵀKu at rest and uᵀMu without rigid motions, which are marked: what is left of them is rounding, or resists with less than rounding
- * of the stiffest motions. */
+/* uᵀKu at rest and uᵀMu without rigid motions, which are marked: what is left of them is rounding, or resists with less
+ * than rounding of the stiffest motions. */
 static void measure_quotients(candidates *set, weights *w, sp_body *body, const sp_metric *metric, bool lumped)
 {
     sp_sparse K, M;
@@ -91,10 +95,13 @@ static void measure_quotients(candidates *set, weights *w, sp_body *body, const 
     project_off_rigid(set, w, body, metric, &M);
     tool_check(sp_store_squares(set->context, metric, &set->store, w->square), NULL);
     tool_check(sp_elastic_stiffness(set->context, body, &K), set->mesh->path);
-    tool_check(sp_store_squares(set->context, &(sp_metric){.rows = set->store.rows, .matrix = &K, .dof = body->dof}, &set->store, w->stiffness), NULL);
+    tool_check(sp_store_squares(set->context, &(sp_metric){.rows = set->store.rows, .matrix = &K, .dof = body->dof},
+                                &set->store, w->stiffness),
+               NULL);
     double stiffest = sp_sparse_trace(&K) / sp_sparse_trace(&M);
     for (int64_t c = 0; c < set->store.count; c++)
-        w->rigid[c] = w->by_quotient[c] && before[c] > 0 && (w->square[c] <= 1e-16 * before[c] || w->stiffness[c] <= 1e-13 * stiffest * w->square[c]);
+        w->rigid[c] = w->by_quotient[c] && before[c] > 0 &&
+                      (w->square[c] <= 1e-16 * before[c] || w->stiffness[c] <= 1e-13 * stiffest * w->square[c]);
     sp_sparse_free(&K);
     sp_sparse_free(&M);
     sp_pool_free(&pool);
@@ -111,9 +118,12 @@ static void factors_by_eigenvalue(candidates *set, weights *w)
         if (file == w->modes)
             w->factor[c] = w->mode[column];
         else if (!w->by_quotient[c])
-            tool_check(sp_derivative_weight(set->context, modes->count, modes->rigid, modes->eigenvalue, file->columns.pair + 2 * column, w->square[c], &w->factor[c]), file->path);
+            tool_check(sp_derivative_weight(set->context, modes->count, modes->rigid, modes->eigenvalue,
+                                            file->columns.pair + 2 * column, w->square[c], &w->factor[c]),
+                       file->path);
         else
-            w->factor[c] = w->rigid[c] ? 0 : sp_rayleigh_weight(modes->eigenvalue[modes->rigid], w->square[c], w->stiffness[c]);
+            w->factor[c] =
+                w->rigid[c] ? 0 : sp_rayleigh_weight(modes->eigenvalue[modes->rigid], w->square[c], w->stiffness[c]);
         w->rigid[c] |= file == w->modes && column < modes->rigid;
     }
 }
@@ -128,12 +138,14 @@ static void factors_by_quotient(const candidates *set, weights *w)
         w->factor[c] = w->rigid[c] ? 0 : sp_rayleigh_weight(lowest, w->square[c], w->stiffness[c]);
 }
 
-/* Columns by their Rayleigh quotients, derivatives by the product of what they are made of: the source's columns and earlier derivatives. */
+/* Columns by their Rayleigh quotients, derivatives by the product of what they are made of: the source's columns and
+ * earlier derivatives. */
 static void factors_by_product(const candidates *set, weights *w)
 {
     const candidate_file *source = w->modes, *file;
     int64_t columns = source->columns.count, column;
-    double lowest = INFINITY, *base = sp_pool_raw(&w->pool, columns, sizeof *base), *made = sp_pool_raw(&w->pool, set->total, sizeof *made);
+    double lowest = INFINITY, *base = sp_pool_raw(&w->pool, columns, sizeof *base),
+           *made = sp_pool_raw(&w->pool, set->total, sizeof *made);
     if (w->pool.failed)
         out_of_memory();
     for (int64_t i = 0; i < columns; i++)
@@ -146,9 +158,13 @@ static void factors_by_product(const candidates *set, weights *w)
         for (int64_t k = 0; !strcmp(set->files[f].kind, "derivatives") && k < derivatives->count; k++) {
             const int64_t *pair = derivatives->pair + 2 * k, used = derivatives->source ? derivatives->source : columns;
             if (pair[0] >= columns || used > columns || pair[1] >= used + k)
-                tool_fail(SP_INPUT, set->files[f].path, "derivative %lld is made of columns %lld and %lld: it does not belong to %s, which has %lld", (long long)k + 1,
-                          (long long)pair[0] + 1, (long long)pair[1] + 1, source->path, (long long)columns);
-            made[set->files[f].first + k] = lowest / base[pair[0]] * (pair[1] < used ? lowest / base[pair[1]] : made[set->files[f].first + pair[1] - used]);
+                tool_fail(SP_INPUT, set->files[f].path,
+                          "derivative %lld is made of columns %lld and %lld: it does not belong to %s, which has %lld",
+                          (long long)k + 1, (long long)pair[0] + 1, (long long)pair[1] + 1, source->path,
+                          (long long)columns);
+            made[set->files[f].first + k] =
+                lowest / base[pair[0]] *
+                (pair[1] < used ? lowest / base[pair[1]] : made[set->files[f].first + pair[1] - used]);
         }
     }
     for (int64_t c = 0; c < set->store.count; c++) {
@@ -158,7 +174,9 @@ static void factors_by_product(const candidates *set, weights *w)
         else
             w->factor[c] = w->square[c] > 0 ? made[file->first + column] / sqrt(w->square[c]) : 0;
         if (!isfinite(w->factor[c]))
-            tool_fail(SP_USAGE, file->path, "derivative %lld is made of a column of %s that is not among the candidates", (long long)column + 1, source->path);
+            tool_fail(SP_USAGE, file->path,
+                      "derivative %lld is made of a column of %s that is not among the candidates",
+                      (long long)column + 1, source->path);
     }
 }
 
@@ -170,13 +188,15 @@ static const candidate_file *find_source(const candidates *set)
         const candidate_file *file = &set->files[f];
         if (!strcmp(file->kind, "modes") || !strcmp(file->kind, "shapes")) {
             if (source)
-                tool_fail(SP_INPUT, file->path, "product scaling takes one file of modes or shapes, which the derivatives are made of");
+                tool_fail(SP_INPUT, file->path,
+                          "product scaling takes one file of modes or shapes, which the derivatives are made of");
             source = file;
         } else if (!strcmp(file->kind, "derivatives") && !file->columns.pair)
             tool_fail(SP_INPUT, file->path, "it does not say what its derivatives are made of");
     }
     if (!source)
-        tool_fail(SP_INPUT, set->files[0].path, "product scaling needs the file of modes or shapes that the derivatives are made of");
+        tool_fail(SP_INPUT, set->files[0].path,
+                  "product scaling needs the file of modes or shapes that the derivatives are made of");
     return source;
 }
 
@@ -201,7 +221,8 @@ static void leave_out_rigid(candidates *set, weights *w)
         candidates_keep(set, count, kept);
 }
 
-void candidates_scale(candidates *set, enum scaling scaling, sp_body *body, const sp_metric *metric, const sp_metric *consistent, const sp_metric *lumped)
+void candidates_scale(candidates *set, enum scaling scaling, sp_body *body, const sp_metric *metric,
+                      const sp_metric *consistent, const sp_metric *lumped)
 {
     int64_t count = set->store.count;
     weights w = {0};
@@ -231,7 +252,9 @@ void candidates_scale(candidates *set, enum scaling scaling, sp_body *body, cons
     for (int64_t c = 0; c < count; c++) {
         int64_t column;
         const candidate_file *file = candidates_origin(set, c, &column);
-        w.by_quotient[c] = scaling == SCALING_RAYLEIGH || (scaling == SCALING_PRODUCT && strcmp(file->kind, "derivatives")) || (scaling == SCALING_EIGENVALUE && file != w.modes && (!file->columns.pair || file->columns.order > 1));
+        w.by_quotient[c] =
+            scaling == SCALING_RAYLEIGH || (scaling == SCALING_PRODUCT && strcmp(file->kind, "derivatives")) ||
+            (scaling == SCALING_EIGENVALUE && file != w.modes && (!file->columns.pair || file->columns.order > 1));
         any |= w.by_quotient[c];
     }
     tool_check(sp_store_squares(set->context, metric, &set->store, w.square), NULL);

@@ -10,17 +10,25 @@ extern struct tool_anchors {
 } tool_anchors;
 
 #define TOOL_ANCHOR_OPTIONS                                                                                            \
-    {"fix-box", 0, TOOL_TEXTS, &tool_anchors.boxes, "X0,Y0,Z0,X1,Y1,Z1[,AXES]",                                        \
+    {"fix-box",                                                                                                        \
+     0,                                                                                                                \
+     TOOL_TEXTS,                                                                                                       \
+     &tool_anchors.boxes,                                                                                              \
+     "X0,Y0,Z0,X1,Y1,Z1[,AXES]",                                                                                       \
      .help = "hold the vertices in this box; inf for open sides; AXES such as xz holds only these components"},        \
-    {"fix-half-space", 0, TOOL_TEXTS, &tool_anchors.half_spaces, "NX,NY,NZ,D[,AXES]",                                  \
-     .help = "hold the vertices with n.x <= d"},                                                                       \
-    {"fix-vertices", 0, TOOL_TEXTS, &tool_anchors.lists, "LIST[:AXES]",                                                \
-     .help = "hold these vertices, counted from 0: 0-3,17"}
+        {"fix-half-space",    0,                                                                                       \
+         TOOL_TEXTS,          &tool_anchors.half_spaces,                                                               \
+         "NX,NY,NZ,D[,AXES]", .help = "hold the vertices with n.x <= d"},                                              \
+    {                                                                                                                  \
+        "fix-vertices", 0, TOOL_TEXTS, &tool_anchors.lists, "LIST[:AXES]",                                             \
+            .help = "hold these vertices, counted from 0: 0-3,17"                                                      \
+    }
 
 /* Applies them; a box or half-space without a vertex is a usage error. */
 void tool_apply_anchors(sp_context *context, sp_mesh *mesh);
 
-/* `count` numbers with commas at *at, "inf" allowed; moves *at behind them and a comma that follows. False where there are fewer. */
+/* `count` numbers with commas at *at, "inf" allowed; moves *at behind them and a comma that follows. False where there
+ * are fewer. */
 bool tool_parse_numbers(const char **at, int count, double *numbers);
 
 #endif

@@ -21,12 +21,12 @@ static const double SYNC_SECONDS = 2;
 
 struct tool_checkpoint {
     const char *path;
-    char *target;  /* behind symbolic links, which stay */
+    char *target; /* behind symbolic links, which stay */
     int descriptor;
     bool reading;
-    int64_t end;   /* bytes that are known to be whole */
-    struct sha256_ctx hash; /* of these, but for states */
-    double synced; /* s, when they were last known to be on disk */
+    int64_t end;                  /* bytes that are known to be whole */
+    struct sha256_ctx hash;       /* of these, but for states */
+    double synced;                /* s, when they were last known to be on disk */
     int64_t done, all;            /* of what the line of a signal counts … */
     const char *what;             /* … NULL: nothing */
     int64_t old[2], old_count[2]; /* where the last two states' data are; count 0: nowhere */
@@ -82,8 +82,8 @@ static void digest(const tool_checkpoint *checkpoint, uint8_t value[SHA256_DIGES
 
 static void find_key(uint8_t key[SHA256_DIGEST_SIZE])
 {
-    json_t *all = json_pack("{s:s, s:s, s:O, s:I, s:O}", "tool", tool.spec->name, "version", SUPPLE_VERSION, "parameters", tool.parameters,
-                            "seed", (json_int_t)tool.seed, "inputs", tool.inputs);
+    json_t *all = json_pack("{s:s, s:s, s:O, s:I, s:O}", "tool", tool.spec->name, "version", SUPPLE_VERSION,
+                            "parameters", tool.parameters, "seed", (json_int_t)tool.seed, "inputs", tool.inputs);
     char *text = json_dumps(all, JSON_SORT_KEYS | JSON_COMPACT);
     if (!text)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
@@ -182,10 +182,12 @@ int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most
     bool whole = read_bytes(checkpoint, &count, sizeof count) == sizeof count;
     if (whole && (count < 0 || count > most))
         tool_checkpoint_damaged(checkpoint);
-    whole = whole && read_bytes(checkpoint, to, count) == count && read_bytes(checkpoint, found, sizeof found) == sizeof found;
+    whole = whole && read_bytes(checkpoint, to, count) == count &&
+            read_bytes(checkpoint, found, sizeof found) == sizeof found;
     if (!whole) { /* the end, or a record that a kill cut short */
         checkpoint->reading = false;
-        if (ftruncate(checkpoint->descriptor, checkpoint->end) || lseek(checkpoint->descriptor, checkpoint->end, SEEK_SET) < 0)
+        if (ftruncate(checkpoint->descriptor, checkpoint->end) ||
+            lseek(checkpoint->descriptor, checkpoint->end, SEEK_SET) < 0)
             system_failure(checkpoint, "write");
         return -1;
     }
@@ -200,7 +202,8 @@ int64_t tool_checkpoint_next(tool_checkpoint *checkpoint, void *to, int64_t most
     return count;
 }
 
-void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t head_count, const void *body, int64_t body_count)
+void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t head_count, const void *body,
+                         int64_t body_count)
 {
     int64_t count = head_count + body_count;
     uint8_t value[SHA256_DIGEST_SIZE];
@@ -232,8 +235,8 @@ void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done)
     char *text = kept == kept_text[0] ? kept_text[1] : kept_text[0], line[sizeof kept_text[0]], of[40] = "";
     if (checkpoint->all >= 0)
         snprintf(of, sizeof of, "of %lld ", (long long)checkpoint->all);
-    snprintf(line, sizeof line, "%.500s keeps %lld %s%s, and the same command goes on from there", checkpoint->path, (long long)done, of,
-             checkpoint->what);
+    snprintf(line, sizeof line, "%.500s keeps %lld %s%s, and the same command goes on from there", checkpoint->path,
+             (long long)done, of, checkpoint->what);
     FILE *stream = fmemopen(text, sizeof kept_text[0], "w");
     if (!stream)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
@@ -301,9 +304,10 @@ typedef struct length {
     int64_t count, complement;
 } length;
 
-/* The length of the record at a place and where its data begin and its hash ends; false where the file ends before that. Zeros are what a power
- * failure leaves of what was not on the disk. */
-static bool find_record(const tool_checkpoint *checkpoint, int64_t size, int64_t place, bool state, int64_t *data, int64_t *count, int64_t *end)
+/* The length of the record at a place and where its data begin and its hash ends; false where the file ends before
+ * that. Zeros are what a power failure leaves of what was not on the disk. */
+static bool find_record(const tool_checkpoint *checkpoint, int64_t size, int64_t place, bool state, int64_t *data,
+                        int64_t *count, int64_t *end)
 {
     length l;
     go_to(checkpoint, place);
@@ -327,8 +331,8 @@ static bool find_pair(const tool_checkpoint *checkpoint, int64_t size, pair *p)
 }
 
 /* Whether the data and the hash at a place belong together. */
-static bool read_record(const tool_checkpoint *checkpoint, struct sha256_ctx before, int64_t place, int64_t count, bool state, sp_list *data,
-                        uint8_t hash[SHA256_DIGEST_SIZE])
+static bool read_record(const tool_checkpoint *checkpoint, struct sha256_ctx before, int64_t place, int64_t count,
+                        bool state, sp_list *data, uint8_t hash[SHA256_DIGEST_SIZE])
 {
     uint8_t expected[SHA256_DIGEST_SIZE];
     go_to(checkpoint, place);
@@ -359,12 +363,14 @@ static void note_state(tool_checkpoint *checkpoint, int64_t place, int64_t count
 static bool read_last_state(tool_checkpoint *checkpoint, bool found, sp_list *state)
 {
     uint8_t value[SHA256_DIGEST_SIZE];
-    if (found && !read_record(checkpoint, checkpoint->hash, checkpoint->old[1], checkpoint->old_count[1], true, state, value))
+    if (found &&
+        !read_record(checkpoint, checkpoint->hash, checkpoint->old[1], checkpoint->old_count[1], true, state, value))
         tool_checkpoint_damaged(checkpoint);
     return found;
 }
 
-bool tool_checkpoint_resume(tool_checkpoint *checkpoint, void (*piece)(void *data, const void *bytes, int64_t count), void *data, sp_list *state)
+bool tool_checkpoint_resume(tool_checkpoint *checkpoint, void (*piece)(void *data, const void *bytes, int64_t count),
+                            void *data, sp_list *state)
 {
     sp_list bytes = {0};
     uint8_t value[SHA256_DIGEST_SIZE];
@@ -374,8 +380,10 @@ bool tool_checkpoint_resume(tool_checkpoint *checkpoint, void (*piece)(void *dat
         return false;
     const int64_t size = file_size(checkpoint);
     while (find_pair(checkpoint, size, &p)) {
-        /* nothing that a power failure can leave of the last pair, whose end may have come to the disk before its beginning, is damage */
-        const bool last = p.end == size, whole = read_record(checkpoint, checkpoint->hash, p.piece, p.piece_count, false, &bytes, value);
+        /* nothing that a power failure can leave of the last pair, whose end may have come to the disk before its
+         * beginning, is damage */
+        const bool last = p.end == size,
+                   whole = read_record(checkpoint, checkpoint->hash, p.piece, p.piece_count, false, &bytes, value);
         if (!whole && last)
             break;
         if (!whole)
@@ -417,14 +425,16 @@ static void give_back(const tool_checkpoint *checkpoint, int64_t place, int64_t 
         (void)!fallocate(checkpoint->descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, place, count);
 }
 
-void tool_checkpoint_pair(tool_checkpoint *checkpoint, const void *piece, int64_t piece_count, const void *state, int64_t state_count, bool durable)
+void tool_checkpoint_pair(tool_checkpoint *checkpoint, const void *piece, int64_t piece_count, const void *state,
+                          int64_t state_count, bool durable)
 {
     uint8_t value[SHA256_DIGEST_SIZE];
     if (!checkpoint)
         return;
     write_record(checkpoint, piece_count, piece, value);
     take_in(&checkpoint->hash, &(sp_list){.data = (void *)piece, .count = piece_count}, value);
-    const int64_t place = checkpoint->end + (int64_t)sizeof(length), before = checkpoint->old[0], before_count = checkpoint->old_count[0];
+    const int64_t place = checkpoint->end + (int64_t)sizeof(length), before = checkpoint->old[0],
+                  before_count = checkpoint->old_count[0];
     write_record(checkpoint, -state_count, state, value);
     note_state(checkpoint, place, state_count);
     if (!durable)

@@ -35,7 +35,8 @@ void tool_read_cut(const char *path, const char *option, const tool_mesh *parent
     tool_check(sp_mesh_read(&tool.context, &file, &cut->mesh), path); /* takes the pool, and origin with it */
     sp_file_free(&file);
     if (count != cut->mesh.vertex_count)
-        tool_fail(SP_INPUT, path, "origin: it has %lld entries, the mesh %lld vertices", (long long)count, (long long)cut->mesh.vertex_count);
+        tool_fail(SP_INPUT, path, "origin: it has %lld entries, the mesh %lld vertices", (long long)count,
+                  (long long)cut->mesh.vertex_count);
     tool_check(sp_mesh_check_cut(&tool.context, &parent->mesh, &cut->mesh, *origin), path);
 }
 
@@ -45,7 +46,8 @@ void tool_check_hash(const char *path, const char *what, const char *recorded, c
         tool_fail(SP_INPUT, path, "it was made from another %s (%.12s…, this one is %.12s…)", what, recorded, expected);
 }
 
-void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh, tool_columns *columns)
+void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh,
+                       tool_columns *columns)
 {
     static const char *const all[] = {"modes", "derivatives", "shapes", "basis", NULL};
     sp_file file;
@@ -90,8 +92,10 @@ void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh)
     char *bytes = tool_read_bytes(path, "factor", &pool, &count);
     tool_check(sp_matrix_parse_npy_column(context, bytes, count, &pool, &matrix), path);
     if (matrix.rows != elements || matrix.columns > 2)
-        tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld) or (%lld, 2) is expected", (long long)matrix.rows, (long long)matrix.columns,
-                  (long long)elements, (long long)elements, (long long)elements);
+        tool_fail(SP_INPUT, path,
+                  "its shape is (%lld, %lld), the mesh has %lld elements: (%lld) or (%lld, 2) is expected",
+                  (long long)matrix.rows, (long long)matrix.columns, (long long)elements, (long long)elements,
+                  (long long)elements);
     mesh->factor = sp_pool_raw(&mesh->pool, 2 * elements, sizeof *mesh->factor);
     if (!mesh->factor)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
@@ -139,8 +143,8 @@ void tool_read_fibre(sp_context *context, const char *path, const sp_helix *heli
     char *bytes = tool_read_bytes(path, "fibre", &pool, &count);
     tool_check(sp_matrix_parse_npy(context, bytes, count, &pool, &matrix), path);
     if (matrix.rows != elements || matrix.columns != 3)
-        tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld, 3) is expected", (long long)matrix.rows, (long long)matrix.columns,
-                  (long long)elements, (long long)elements);
+        tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld, 3) is expected",
+                  (long long)matrix.rows, (long long)matrix.columns, (long long)elements, (long long)elements);
     mesh->fibre = sp_pool_raw(&mesh->pool, elements, 3 * sizeof *mesh->fibre);
     if (!mesh->fibre)
         tool_fail(SP_SYSTEM, NULL, "out of memory");

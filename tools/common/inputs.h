@@ -1,4 +1,5 @@
-/* Reading the kinds of file that most tools start from, with the check that they belong together. Ends the process on failure. */
+/* Reading the kinds of file that most tools start from, with the check that they belong together. Ends the process on
+ * failure. */
 #ifndef TOOLS_COMMON_INPUTS_H
 #define TOOLS_COMMON_INPUTS_H
 
@@ -7,11 +8,13 @@
 #include "formats/polynomials.h"
 #include "tools/common/tool.h"
 
-/* The laws whose parameters are Young's modulus and Poisson's ratio, as choices of an option and by their number there. */
+/* The laws whose parameters are Young's modulus and Poisson's ratio, as choices of an option and by their number there.
+ */
 #define TOOL_LAWS "stvk|neo-hookean|corotational|isochoric-neo-hookean|stable-neo-hookean"
 static inline enum sp_law tool_law(int choice)
 {
-    static const enum sp_law laws[] = {SP_LAW_STVK, SP_LAW_NEO_HOOKEAN, SP_LAW_COROTATIONAL, SP_LAW_ISOCHORIC_NEO_HOOKEAN, SP_LAW_STABLE_NEO_HOOKEAN};
+    static const enum sp_law laws[] = {SP_LAW_STVK, SP_LAW_NEO_HOOKEAN, SP_LAW_COROTATIONAL,
+                                       SP_LAW_ISOCHORIC_NEO_HOOKEAN, SP_LAW_STABLE_NEO_HOOKEAN};
     return laws[choice];
 }
 
@@ -24,19 +27,20 @@ typedef struct tool_mesh {
 /* A mesh file. */
 void tool_read_mesh(const char *path, const char *option, tool_mesh *mesh);
 
-/* A mesh that was cut from `parent` (simcut): by the hash that it states and by what it holds (sp_mesh_check_cut). origin [cut vertices], the vertex of
- * `parent` that each one is or is a copy of, belongs to cut->mesh. */
+/* A mesh that was cut from `parent` (simcut): by the hash that it states and by what it holds (sp_mesh_check_cut).
+ * origin [cut vertices], the vertex of `parent` that each one is or is a copy of, belongs to cut->mesh. */
 void tool_read_cut(const char *path, const char *option, const tool_mesh *parent, tool_mesh *cut, int64_t **origin);
 
-/* --factor: the mesh's factors from an .npy file of (elements) or (elements, 2) numbers; path NULL: none. The mesh is checked afterwards. */
+/* --factor: the mesh's factors from an .npy file of (elements) or (elements, 2) numbers; path NULL: none. The mesh is
+ * checked afterwards. */
 void tool_read_factor(sp_context *context, const char *path, sp_mesh *mesh);
 
-/* --materials: gives the regions that a JSON file names other materials (sp_materials_edit). Returns [regions] the helices among
- * them, from `pool`; NULL for the path NULL. */
+/* --materials: gives the regions that a JSON file names other materials (sp_materials_edit). Returns [regions] the
+ * helices among them, from `pool`; NULL for the path NULL. */
 sp_helix *tool_read_materials(sp_context *context, const char *path, sp_pool *pool, sp_mesh *mesh);
 
-/* Directions of fibres by element: of --fibre, an .npy file of (elements, 3) numbers, or of `helices` [regions]; neither: none.
- * The mesh is checked afterwards. */
+/* Directions of fibres by element: of --fibre, an .npy file of (elements, 3) numbers, or of `helices` [regions];
+ * neither: none. The mesh is checked afterwards. */
 void tool_read_fibre(sp_context *context, const char *path, const sp_helix *helices, sp_mesh *mesh);
 
 typedef struct tool_columns {
@@ -46,17 +50,20 @@ typedef struct tool_columns {
     char hash[SP_HASH_LENGTH];
 } tool_columns;
 
-/* A file with a matrix U of one of the kinds (NULL: any), for the mesh: the number of rows and the recorded mesh hash must agree;
- * a file that records no mesh passes with a warning. mesh NULL: any. */
-void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh, tool_columns *columns);
+/* A file with a matrix U of one of the kinds (NULL: any), for the mesh: the number of rows and the recorded mesh hash
+ * must agree; a file that records no mesh passes with a warning. mesh NULL: any. */
+void tool_read_columns(const char *path, const char *option, const char *const *kinds, const tool_mesh *mesh,
+                       tool_columns *columns);
 
 /* Largest magnitude in the rows of held degrees of freedom. */
 double tool_held_rows(const sp_mesh *mesh, const sp_columns *columns);
 
-/* Sets the rows of held degrees of freedom to 0, with a warning where they were not: a basis may not move what is anchored. */
+/* Sets the rows of held degrees of freedom to 0, with a warning where they were not: a basis may not move what is
+ * anchored. */
 void tool_hold_rows(const sp_mesh *mesh, tool_columns *columns);
 
-/* Fails when two hashes that should name the same file differ; "" is unknown and passes. `what` is "mesh" or "basis". */
+/* Fails when two hashes that should name the same file differ; "" is unknown and passes. `what` is "mesh" or "basis".
+ */
 void tool_check_hash(const char *path, const char *what, const char *recorded, const char *expected);
 
 #endif

@@ -20,11 +20,11 @@ struct tool_state {
     json_t *inputs;
     json_t *history;
     json_t *warnings;
-    bool ended;              /* all outputs are complete */
+    bool ended; /* all outputs are complete */
     bool stdin_used;
-    const char *recorded;    /* the program that outputs say they are made by; NULL: this one */
-    bool no_seed;            /* no choice is random */
-    const char *naming;      /* the file that names the inputs which are read; NULL: the first argument */
+    const char *recorded;         /* the program that outputs say they are made by; NULL: this one */
+    bool no_seed;                 /* no choice is random */
+    const char *naming;           /* the file that names the inputs which are read; NULL: the first argument */
     bool seen[TOOL_OPTIONS_MOST]; /* which options were on the command line, in the order of the table */
 };
 extern struct tool_state tool;

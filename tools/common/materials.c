@@ -10,7 +10,8 @@ bool tool_material_edits_given(const tool_material_edits *edits)
     return edits->young.count || edits->poisson.count || edits->density.count;
 }
 
-int tool_parse_region(sp_context *context, const char *option, const char *text, const sp_mesh *mesh, int count, double *numbers, int64_t *first, int64_t *last)
+int tool_parse_region(sp_context *context, const char *option, const char *text, const sp_mesh *mesh, int count,
+                      double *numbers, int64_t *first, int64_t *last)
 {
     const char *equals = strrchr(text, '='), *at = equals ? equals + 1 : text;
     int length = equals && equals - text < SP_NAME_LENGTH ? (int)(equals - text) : SP_NAME_LENGTH;
@@ -18,15 +19,16 @@ int tool_parse_region(sp_context *context, const char *option, const char *text,
     *last = mesh->material_count - 1;
     if (equals) {
         int64_t m = 0;
-        while (m < mesh->material_count && !((int)strlen(mesh->materials[m].name) == length && !strncmp(mesh->materials[m].name, text, (size_t)length)))
+        while (m < mesh->material_count && !((int)strlen(mesh->materials[m].name) == length &&
+                                             !strncmp(mesh->materials[m].name, text, (size_t)length)))
             m++;
         if (m == mesh->material_count)
             return sp_fail(context, SP_USAGE, "--%s: the mesh has no region \"%.*s\"", option, length, text);
         *first = *last = m;
     }
     if (isspace((unsigned char)*at) || !tool_parse_numbers(&at, count, numbers) || *at || at[-1] == ',')
-        return sp_fail(context, SP_USAGE, "--%s: \"%.100s\" is not %s, or REGION= and %s", option, text, count > 1 ? "two numbers with a comma" : "a number",
-                       count > 1 ? "these" : "a number");
+        return sp_fail(context, SP_USAGE, "--%s: \"%.100s\" is not %s, or REGION= and %s", option, text,
+                       count > 1 ? "two numbers with a comma" : "a number", count > 1 ? "these" : "a number");
     return SP_OK;
 }
 
@@ -50,7 +52,8 @@ static int edit(sp_context *context, enum kind kind, const char *text, sp_mesh *
     for (int64_t m = first; m <= last; m++) {
         sp_material *material = &mesh->materials[m];
         if (kind != DENSITY && !sp_law_isotropic(material->law))
-            return sp_fail(context, SP_USAGE, "--%s: region %s has the law %s", option, material->name, sp_law_name(material->law));
+            return sp_fail(context, SP_USAGE, "--%s: region %s has the law %s", option, material->name,
+                           sp_law_name(material->law));
         *value_of(material, kind) = value;
         if (sp_material_check(&own, material) != SP_OK)
             return sp_fail(context, SP_USAGE, "--%s: %.300s", option, own.message);

@@ -1,5 +1,5 @@
-/* Options that give the regions of a mesh other materials: --young [REGION=]PA and the like. A trajectory records them among its
- * parameters, from where the tools that look at it take them again. */
+/* Options that give the regions of a mesh other materials: --young [REGION=]PA and the like. A trajectory records them
+ * among its parameters, from where the tools that look at it take them again. */
 #ifndef TOOLS_COMMON_MATERIALS_H
 #define TOOLS_COMMON_MATERIALS_H
 
@@ -10,21 +10,25 @@ typedef struct tool_material_edits {
     tool_texts young, poisson, density;
 } tool_material_edits;
 
-#define TOOL_MATERIAL_EDIT_OPTIONS(edits)                                                                                          \
-    {"young", 0, TOOL_TEXTS, &(edits).young, "[REGION=]PA", .help = "another Young's modulus, of one region or all"},              \
-    {"poisson", 0, TOOL_TEXTS, &(edits).poisson, "[REGION=]NU", .help = "another Poisson's ratio, of one region or all"},          \
-    {                                                                                                                              \
-        "density", 0, TOOL_TEXTS, &(edits).density, "[REGION=]KG/M3", .help = "another density, of one region or all"              \
+#define TOOL_MATERIAL_EDIT_OPTIONS(edits)                                                                              \
+    {"young", 0, TOOL_TEXTS, &(edits).young, "[REGION=]PA", .help = "another Young's modulus, of one region or all"},  \
+        {"poisson",     0,                                                                                             \
+         TOOL_TEXTS,    &(edits).poisson,                                                                              \
+         "[REGION=]NU", .help = "another Poisson's ratio, of one region or all"},                                      \
+    {                                                                                                                  \
+        "density", 0, TOOL_TEXTS, &(edits).density, "[REGION=]KG/M3", .help = "another density, of one region or all"  \
     }
 
 bool tool_material_edits_given(const tool_material_edits *edits);
 
-/* "REGION=1,2" or "1,2", `count` numbers with commas: regions *first to *last, all where none is named. A name may hold "=", numbers do
- * not. SP_USAGE, with the option in the message, for anything else and for a region that the mesh does not have. */
-int tool_parse_region(sp_context *context, const char *option, const char *text, const sp_mesh *mesh, int count, double *numbers, int64_t *first, int64_t *last) SP_MUST_USE;
+/* "REGION=1,2" or "1,2", `count` numbers with commas: regions *first to *last, all where none is named. A name may hold
+ * "=", numbers do not. SP_USAGE, with the option in the message, for anything else and for a region that the mesh does
+ * not have. */
+int tool_parse_region(sp_context *context, const char *option, const char *text, const sp_mesh *mesh, int count,
+                      double *numbers, int64_t *first, int64_t *last) SP_MUST_USE;
 
-/* Gives the mesh new materials, in the order of the options; the old ones stay where they were, in the mesh's pool. SP_USAGE for
- * what cannot be. */
+/* Gives the mesh new materials, in the order of the options; the old ones stay where they were, in the mesh's pool.
+ * SP_USAGE for what cannot be. */
 int tool_edit_materials(sp_context *context, const tool_material_edits *edits, sp_mesh *mesh) SP_MUST_USE;
 
 /* The edits among the parameters of a file that simulate wrote, as its meta records them. The texts stay meta's. */

@@ -1,7 +1,8 @@
-/* Memory that is out ends a program at once, whoever asked for it. jansson, libarchive, libgomp, OpenBLAS, CHOLMOD and the orderings behind
- * it each have their own way to fail: they drop a key, print a text of their own, call exit or go on with a null pointer. So the allocators
- * of the C library are wrapped here, in the program, which stands before all libraries: none of them sees an allocation that failed. lib
- * and formats, which others may link, return SP_SYSTEM and end nothing.
+/* Memory that is out ends a program at once, whoever asked for it. jansson, libarchive, libgomp, OpenBLAS, CHOLMOD and
+ * the orderings behind it each have their own way to fail: they drop a key, print a text of their own, call exit or go
+ * on with a null pointer. So the allocators of the C library are wrapped here, in the program, which stands before all
+ * libraries: none of them sees an allocation that failed. lib and formats, which others may link, return SP_SYSTEM and
+ * end nothing.
  *
  * Sanitizers have allocators of their own and say more about a failure than this. */
 #undef _FILE_OFFSET_BITS /* which gives mmap the name mmap64: both are wrapped */
@@ -20,8 +21,8 @@
 
 typedef int thread_maker(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
-/* What is wrapped: the functions of the C library, or of an allocator that stands before it (LD_PRELOAD). Found at the first call, which a
- * library makes while the program has one thread. */
+/* What is wrapped: the functions of the C library, or of an allocator that stands before it (LD_PRELOAD). Found at the
+ * first call, which a library makes while the program has one thread. */
 static struct {
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);

@@ -59,7 +59,8 @@ static void say_stopped(int number)
     static const struct {
         int number;
         const char *name;
-    } names[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGQUIT, "SIGQUIT"}, {SIGXCPU, "SIGXCPU"}};
+    } names[] = {
+        {SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGQUIT, "SIGQUIT"}, {SIGXCPU, "SIGXCPU"}};
     const char *kept = tool_checkpoint_kept();
     if (progress_shown)
         put("\r\033[K");
@@ -95,7 +96,8 @@ static int allowed_processors(void)
 /* Libraries print to stdout (CHOLMOD and OpenBLAS do): only data may go there, so the descriptor is set aside. */
 static void reserve_stdout(void)
 {
-    for (int i = 0; i < 3; i++) /* closed ones would be handed out as files; opened the wrong way, so that using them fails */
+    for (int i = 0; i < 3;
+         i++) /* closed ones would be handed out as files; opened the wrong way, so that using them fails */
         if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i == 1 ? O_RDONLY : O_WRONLY) < 0)
             _exit(SP_SYSTEM);
     tool.data_descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -110,11 +112,12 @@ __attribute__((no_sanitize("address", "undefined"))) static bool begins(const ch
     return !*start;
 }
 
-/* Variables of OpenMP and OpenBLAS could change results: OMP_NUM_THREADS=2,2 gives OpenBLAS two threads inside a loop of ours, whatever it
- * was told. Both read them before main, so this runs before both (in a program it is called with argc, argv and the environment, which is
- * changed in place). What stays says how threads wait and where they run, or which processor's kernels OpenBLAS takes. The sanitizers are
- * not ready here. */
-__attribute__((no_sanitize("address", "undefined"))) static void drop_variables(int argc, char **argv, char **environment)
+/* Variables of OpenMP and OpenBLAS could change results: OMP_NUM_THREADS=2,2 gives OpenBLAS two threads inside a loop
+ * of ours, whatever it was told. Both read them before main, so this runs before both (in a program it is called with
+ * argc, argv and the environment, which is changed in place). What stays says how threads wait and where they run, or
+ * which processor's kernels OpenBLAS takes. The sanitizers are not ready here. */
+__attribute__((no_sanitize("address", "undefined"))) static void drop_variables(int argc, char **argv,
+                                                                                char **environment)
 {
     (void)argc, (void)argv;
     static const char *const dropped[] = {"OMP_", "GOMP_", "OPENBLAS_", "GOTO_"};
@@ -134,7 +137,8 @@ __attribute__((no_sanitize("address", "undefined"))) static void drop_variables(
     *next = NULL;
 }
 
-__attribute__((section(".preinit_array"), used)) static void (*const first_of_all)(int, char **, char **) = drop_variables;
+__attribute__((section(".preinit_array"), used)) static void (*const first_of_all)(int, char **,
+                                                                                   char **) = drop_variables;
 
 sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
 {
@@ -158,7 +162,8 @@ sp_context *tool_begin(const tool_spec *spec, int argc, char **argv)
     tool_options_parse(argc, argv);
     const char *core, *missing = sp_blas_missing(&core);
     if (missing)
-        tool_fail(SP_SYSTEM, NULL, "the processor has no %s, which OpenBLAS needs with its kernels for %s", missing, core);
+        tool_fail(SP_SYSTEM, NULL, "the processor has no %s, which OpenBLAS needs with its kernels for %s", missing,
+                  core);
     tool.context.threads = tool.threads > 0 ? (int)tool.threads : allowed_processors();
     if (tool.context.threads > 1 && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
         sp_threads_prepare();
@@ -222,7 +227,8 @@ static void print_line(const char *file, const char *text)
 {
     char line[6000];
     end_progress_line();
-    snprintf(line, sizeof line, "%s: %s%s%s", tool.spec ? tool.spec->name : program_invocation_short_name, file ? file : "", file ? ": " : "", text);
+    snprintf(line, sizeof line, "%s: %s%s%s", tool.spec ? tool.spec->name : program_invocation_short_name,
+             file ? file : "", file ? ": " : "", text);
     print_plain_line(line);
 }
 

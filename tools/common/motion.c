@@ -15,7 +15,8 @@
 
 /* ---- kinds ---- */
 
-/* The descriptor that "-" or a name such as /dev/fd/63 (of a shell's process substitution) stands for; −1: another name. */
+/* The descriptor that "-" or a name such as /dev/fd/63 (of a shell's process substitution) stands for; −1: another
+ * name. */
 static int named_descriptor(const char *path)
 {
     static const char folder[] = "/dev/fd/";
@@ -127,11 +128,15 @@ static void open_trajectory(tool_motion *motion, int flags)
     const json_t *meta;
     motion->descriptor = tool_open_input(motion->path);
     if (flags & TOOL_MOTION_STREAM) {
-        tool_check(sp_trajectory_open(motion->context, motion->descriptor, flags & TOOL_MOTION_PARTIAL, &motion->stream), motion->path);
+        tool_check(
+            sp_trajectory_open(motion->context, motion->descriptor, flags & TOOL_MOTION_PARTIAL, &motion->stream),
+            motion->path);
         meta = sp_trajectory_meta(motion->stream);
         motion->frame_count = -1;
     } else {
-        tool_check(sp_trajectory_read(motion->context, motion->descriptor, flags & TOOL_MOTION_PARTIAL, &motion->trajectory), motion->path);
+        tool_check(
+            sp_trajectory_read(motion->context, motion->descriptor, flags & TOOL_MOTION_PARTIAL, &motion->trajectory),
+            motion->path);
         meta = motion->trajectory.meta;
         tool_record_input(motion->path, NULL, motion->trajectory.hash, meta);
         motion->frame_count = motion->trajectory.frame_count;
@@ -142,8 +147,8 @@ static void open_trajectory(tool_motion *motion, int flags)
     if (motion->mesh.path) {
         tool_check_hash(motion->path, "mesh", meta_text(meta, "mesh"), motion->mesh.hash);
         if (motion->mesh.mesh.vertex_count != motion->vertex_count)
-            tool_fail(SP_INPUT, motion->path, "it is of %lld vertices, the mesh has %lld", (long long)motion->vertex_count,
-                      (long long)motion->mesh.mesh.vertex_count);
+            tool_fail(SP_INPUT, motion->path, "it is of %lld vertices, the mesh has %lld",
+                      (long long)motion->vertex_count, (long long)motion->mesh.mesh.vertex_count);
         take_materials(motion, meta);
     }
 }
@@ -167,8 +172,10 @@ static void open_columns(tool_motion *motion, int64_t count, const char *const *
         if (motion->path) {
             tool_check_hash(motion->path, "basis", meta_text(meta, "basis"), columns->hash);
             if (columns->columns.count < r || columns->columns.rows != 3 * motion->vertex_count)
-                tool_fail(SP_INPUT, motion->path, "it has %lld coordinates of %lld vertices, %s %lld columns of %lld rows", (long long)r,
-                          (long long)motion->vertex_count, paths[i], (long long)columns->columns.count, (long long)columns->columns.rows);
+                tool_fail(SP_INPUT, motion->path,
+                          "it has %lld coordinates of %lld vertices, %s %lld columns of %lld rows", (long long)r,
+                          (long long)motion->vertex_count, paths[i], (long long)columns->columns.count,
+                          (long long)columns->columns.rows);
             if (mesh)
                 tool_hold_rows(&mesh->mesh, columns); /* as simulate did */
         }
@@ -176,9 +183,11 @@ static void open_columns(tool_motion *motion, int64_t count, const char *const *
         break;
     }
     if (motion->path && r != 0 && count > 1 && !motion->columns.path)
-        tool_fail(SP_INPUT, motion->path, "none of the %lld files is its basis (%.12s…)", (long long)count, meta_text(meta, "basis"));
+        tool_fail(SP_INPUT, motion->path, "none of the %lld files is its basis (%.12s…)", (long long)count,
+                  meta_text(meta, "basis"));
     if (motion->columns.path && motion->columns.columns.count > INT_MAX)
-        tool_fail(SP_INPUT, motion->columns.path, "%lld columns are too many", (long long)motion->columns.columns.count);
+        tool_fail(SP_INPUT, motion->columns.path, "%lld columns are too many",
+                  (long long)motion->columns.columns.count);
 }
 
 static void map_points(tool_motion *motion)
@@ -206,7 +215,9 @@ void tool_motion_open(sp_context *context, int64_t count, const char *const *pat
             strcpy(kind, "trajectory");
         else
             tool_peek_kind(context, paths[i], kind);
-        const char **place = !strcmp(kind, "mesh") ? &motion->mesh.path : !strcmp(kind, "trajectory") ? &motion->path : NULL;
+        const char **place = !strcmp(kind, "mesh")         ? &motion->mesh.path
+                             : !strcmp(kind, "trajectory") ? &motion->path
+                                                           : NULL;
         if (place && *place)
             tool_fail(SP_USAGE, NULL, "%s and %s: one %s can be taken at a time", *place, paths[i], kind);
         if (place)
@@ -330,7 +341,8 @@ static void expand(const tool_motion *motion, int64_t first, int64_t rows, const
     }
 }
 
-static void full_vector(const tool_motion *motion, int64_t frame, const double *recorded, const double *reduced, double *out)
+static void full_vector(const tool_motion *motion, int64_t frame, const double *recorded, const double *reduced,
+                        double *out)
 {
     int64_t rows = 3 * motion->vertex_count, at = frame - motion->first;
     if (all_recorded(motion))
@@ -387,7 +399,8 @@ static void check_probe(const tool_motion *motion, const char *option, tool_prob
             continue;
         if (motion->trajectory.r > 0)
             tool_motion_need_all(motion);
-        tool_fail(SP_INPUT, motion->path, "--%s: vertex %lld is not among the recorded ones", option, (long long)corner[c]);
+        tool_fail(SP_INPUT, motion->path, "--%s: vertex %lld is not among the recorded ones", option,
+                  (long long)corner[c]);
     }
 }
 
@@ -426,8 +439,8 @@ void tool_probes_parse(const tool_motion *motion, const char *option, const char
 }
 
 /* One vertex's three values: recorded, or U q. */
-static void vertex_value(const tool_motion *motion, int64_t vertex, int64_t at, const double *recorded, const double *reduced,
-                         double value[3])
+static void vertex_value(const tool_motion *motion, int64_t vertex, int64_t at, const double *recorded,
+                         const double *reduced, double value[3])
 {
     const sp_trajectory *trajectory = &motion->trajectory;
     int64_t point = motion->point ? motion->point[vertex] : vertex;

@@ -1,6 +1,6 @@
 /* Displacements of a mesh over frames, from files named in any order: a mesh, a trajectory, the basis that a reduced
- * trajectory refers to. Files of columns without a trajectory count as frames too (one per column), and so does a mesh alone
- * (one frame at rest). Ends the process on failure. */
+ * trajectory refers to. Files of columns without a trajectory count as frames too (one per column), and so does a mesh
+ * alone (one frame at rest). Ends the process on failure. */
 #ifndef TOOLS_COMMON_MOTION_H
 #define TOOLS_COMMON_MOTION_H
 
@@ -10,14 +10,16 @@
 
 enum {
     TOOL_MOTION_PARTIAL = 1, /* a cut trajectory is read up to its last whole block */
-    TOOL_MOTION_STREAM = 2,  /* the trajectory is read block by block; "-" must then be the trajectory when it is a pipe */
+    TOOL_MOTION_STREAM =
+        2, /* the trajectory is read block by block; "-" must then be the trajectory when it is a pipe */
 };
 
 typedef struct tool_motion {
-    tool_mesh mesh;           /* mesh.path NULL: none was named */
-    sp_mesh simulated;        /* the same with the materials that the trajectory was simulated with: stress and energy are theirs */
-    tool_columns columns;     /* the trajectory's basis, or without a trajectory the frames; columns.path NULL: none */
-    const char *path;         /* of the trajectory; NULL: none */
+    tool_mesh mesh;       /* mesh.path NULL: none was named */
+    sp_mesh simulated;    /* the same with the materials that the trajectory was simulated with: stress and energy are
+                             theirs */
+    tool_columns columns; /* the trajectory's basis, or without a trajectory the frames; columns.path NULL: none */
+    const char *path;     /* of the trajectory; NULL: none */
     sp_trajectory trajectory; /* all of it, or the block that holds the frame asked for last */
     int64_t vertex_count;
     int64_t frame_count; /* −1 for a stream that has not ended */
@@ -30,19 +32,20 @@ typedef struct tool_motion {
     sp_pool pool;
 } tool_motion;
 
-/* The kind of a file ("mesh", "trajectory", …; for foreign files "sparse" or "shapes" by their members). "-" stays readable:
- * a pipe is copied to memory first. */
+/* The kind of a file ("mesh", "trajectory", …; for foreign files "sparse" or "shapes" by their members). "-" stays
+ * readable: a pipe is copied to memory first. */
 void tool_peek_kind(sp_context *context, const char *path, char kind[16]);
 
 /* The same, "" for other foreign files, which tool_peek_kind refuses. */
 void tool_peek_any_kind(sp_context *context, const char *path, char kind[16]);
 
-/* Opens the files and checks that they belong together (sizes, hashes). At most one mesh and one trajectory; of several files
- * of columns the one is taken whose hash the trajectory names. Other kinds are a usage error. */
+/* Opens the files and checks that they belong together (sizes, hashes). At most one mesh and one trajectory; of several
+ * files of columns the one is taken whose hash the trajectory names. Other kinds are a usage error. */
 void tool_motion_open(sp_context *context, int64_t count, const char *const *paths, int flags, tool_motion *motion);
 void tool_motion_close(tool_motion *motion);
 
-/* Whether there is a frame of this number; brings its block where the trajectory is a stream (then numbers must not fall). */
+/* Whether there is a frame of this number; brings its block where the trajectory is a stream (then numbers must not
+ * fall). */
 bool tool_motion_have(tool_motion *motion, int64_t frame);
 
 /* The numbers of the frames that --frames and --every name, or of the columns that --columns (counted from 1) names, as
@@ -55,10 +58,12 @@ double tool_motion_time(const tool_motion *motion, int64_t frame);
 /* Kinetic, strain, work, dissipated [J]; NULL where there is no trajectory. */
 const double *tool_motion_energy(const tool_motion *motion, int64_t frame);
 
-/* Fails with what is missing when the displacement of all vertices cannot be had. Call after the first tool_motion_have. */
+/* Fails with what is missing when the displacement of all vertices cannot be had. Call after the first
+ * tool_motion_have. */
 void tool_motion_need_all(const tool_motion *motion);
 
-/* Displacement [3·vertices] m (columns: as they are) and velocity [3·vertices] m/s; needs a trajectory for the latter. */
+/* Displacement [3·vertices] m (columns: as they are) and velocity [3·vertices] m/s; needs a trajectory for the latter.
+ */
 void tool_motion_displacement(const tool_motion *motion, int64_t frame, double *u);
 void tool_motion_velocity(const tool_motion *motion, int64_t frame, double *v);
 

@@ -10,16 +10,21 @@
 static bool quiet_flag;
 
 static const tool_option common_options[] = {
-    {"output", 'o', TOOL_TEXT, &tool.output, "FILE", NULL, .help = "the file to write; - is standard output", .silent = true},
-    {"threads", 't', TOOL_INTEGER, &tool.threads, "N", NULL, .low = 1, .high = 1024, .help = "threads (default: all allowed processors)", .silent = true},
-    {"seed", 0, TOOL_INTEGER, &tool.seed, "N", "1", .low = 0, .high = 9007199254740992.0, .help = "seed of random choices", .silent = true},
+    {"output", 'o', TOOL_TEXT, &tool.output, "FILE", NULL, .help = "the file to write; - is standard output",
+     .silent = true},
+    {"threads", 't', TOOL_INTEGER, &tool.threads, "N", NULL, .low = 1, .high = 1024,
+     .help = "threads (default: all allowed processors)", .silent = true},
+    {"seed", 0, TOOL_INTEGER, &tool.seed, "N", "1", .low = 0, .high = 9007199254740992.0,
+     .help = "seed of random choices", .silent = true},
     {"quiet", 'q', TOOL_FLAG, &quiet_flag, .help = "no progress, no remarks; errors only", .silent = true},
 };
 
 static bool has_common(const tool_option *option)
 {
     int common = tool.spec->common;
-    return option->letter == 'o' ? common & TOOL_OUTPUT : option->letter == 't' ? common & TOOL_THREADS : option->letter == 'q' || common & TOOL_SEED;
+    return option->letter == 'o'   ? common & TOOL_OUTPUT
+           : option->letter == 't' ? common & TOOL_THREADS
+                                   : option->letter == 'q' || common & TOOL_SEED;
 }
 
 /* Option i of the tool's own, then the common ones; NULL at the end. */
@@ -152,7 +157,8 @@ static void set_value(const tool_option *option, const char *text)
     }
 }
 
-/* Numbers are recorded as numbers, the rest as text, repeated ones as an array. Files are recorded as inputs instead. */
+/* Numbers are recorded as numbers, the rest as text, repeated ones as an array. Files are recorded as inputs instead.
+ */
 static void record(const tool_option *option, const char *text)
 {
     if (option->silent || option->type == TOOL_INPUT || option->type == TOOL_INPUTS)
@@ -169,7 +175,9 @@ static void record(const tool_option *option, const char *text)
         value = isfinite(*(double *)option->target) ? json_real(*(double *)option->target) : json_string(text);
         break;
     case TOOL_TEXTS:
-        value = json_object_get(tool.parameters, option->name) ? json_incref(json_object_get(tool.parameters, option->name)) : json_array();
+        value = json_object_get(tool.parameters, option->name)
+                    ? json_incref(json_object_get(tool.parameters, option->name))
+                    : json_array();
         json_array_append_new(value, json_string(text));
         break;
     default:
@@ -178,8 +186,8 @@ static void record(const tool_option *option, const char *text)
     json_object_set_new(tool.parameters, option->name, value);
 }
 
-/* The record in the order of the table, so that the order on the command line does not matter. An option whose presence is asked
- * for (`given`) and that was not there is null: its default would act differently when it is given. */
+/* The record in the order of the table, so that the order on the command line does not matter. An option whose presence
+ * is asked for (`given`) and that was not there is null: its default would act differently when it is given. */
 static void order_record(const bool *seen)
 {
     const tool_option *option;
@@ -326,7 +334,8 @@ void tool_options_parse(int argc, char **argv)
     if (tool.argument_count < tool.spec->least || (tool.spec->most >= 0 && tool.argument_count > tool.spec->most)) {
         hint_usage();
         if (tool.argument_count < tool.spec->least)
-            tool_fail(SP_USAGE, NULL, tool.argument_count ? "an argument is missing" : "nothing to do: no input was named");
+            tool_fail(SP_USAGE, NULL,
+                      tool.argument_count ? "an argument is missing" : "nothing to do: no input was named");
         tool_fail(SP_USAGE, NULL, "one argument too many: %s", tool.arguments[tool.spec->most]);
     }
     if ((tool.spec->common & TOOL_OUTPUT) && !tool.output) {
@@ -338,14 +347,16 @@ void tool_options_parse(int argc, char **argv)
 void tool_options_help(FILE *stream)
 {
     const tool_spec *spec = tool.spec;
-    fprintf(stream, "Usage: %s [OPTION]… %s%s\n%s\n\nOptions:\n", spec->name, spec->arguments, output_argument(), spec->summary);
+    fprintf(stream, "Usage: %s [OPTION]… %s%s\n%s\n\nOptions:\n", spec->name, spec->arguments, output_argument(),
+            spec->summary);
     const tool_option *option;
     for (int i = 0; (option = option_at(i)); i++) {
         char left[120], letter[8] = "    ";
         if (option->letter)
             snprintf(letter, sizeof letter, "-%c, ", option->letter);
         const char *argument = option->type == TOOL_CHOICE ? option->choices : option->argument;
-        snprintf(left, sizeof left, "  %s--%s%s%s", letter, option->name, argument ? " " : "", argument ? argument : "");
+        snprintf(left, sizeof left, "  %s--%s%s%s", letter, option->name, argument ? " " : "",
+                 argument ? argument : "");
         fprintf(stream, strlen(left) < 32 ? "%-32s" : "%s\n                                ", left);
         fprintf(stream, "%s", option->help);
         if (option->standard)
@@ -355,5 +366,8 @@ void tool_options_help(FILE *stream)
     fprintf(stream, "  -h, --help                    this text\n  -v, --version                 the version\n");
     if (spec->examples)
         fprintf(stream, "\nExamples:\n%s", spec->examples);
-    fprintf(stream, "\nExit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system, 5 numerical failure. Manual: man %s\n", spec->name);
+    fprintf(stream,
+            "\nExit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system, 5 numerical failure. Manual: man "
+            "%s\n",
+            spec->name);
 }

@@ -16,9 +16,9 @@ struct tool_output {
     char *temporary; /* NULL: written directly (stdout, devices, pipes) */
     char *backup;    /* second name of the old target while the outputs are renamed */
     int descriptor;
-    bool closed;     /* complete, waits for the other open outputs */
-    bool index;      /* lists the other outputs */
-    bool shown;      /* the target is the new file, or was taken away */
+    bool closed; /* complete, waits for the other open outputs */
+    bool index;  /* lists the other outputs */
+    bool shown;  /* the target is the new file, or was taken away */
     enum { OLD_NONE, OLD_SAVED, OLD_LOST } old;
     sp_writer *writer;
     struct tool_output *next;
@@ -64,14 +64,17 @@ static size_t folder_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* In a folder such as /tmp anyone can leave a link to a file of ours. Linux refuses to follow a link there that belongs neither to the user nor to
- * the owner of the folder (fs.protected_symlinks), but resolving it by readlink does not ask Linux. */
+/* In a folder such as /tmp anyone can leave a link to a file of ours. Linux refuses to follow a link there that belongs
+ * neither to the user nor to the owner of the folder (fs.protected_symlinks), but resolving it by readlink does not ask
+ * Linux. */
 static void refuse_planted_link(const tool_output *output, const char *folder, const struct stat *link)
 {
     const int shown = (int)strlen(folder) - 2; /* it ends with "/.", or is "." */
     struct stat about;
-    if (stat(folder, &about) == 0 && (about.st_mode & S_ISVTX) && (about.st_mode & S_IWOTH) && link->st_uid != geteuid() && link->st_uid != about.st_uid)
-        tool_fail(SP_SYSTEM, output->path, "cannot write through the symbolic link of another user in %.*s, a folder that everyone can write to",
+    if (stat(folder, &about) == 0 && (about.st_mode & S_ISVTX) && (about.st_mode & S_IWOTH) &&
+        link->st_uid != geteuid() && link->st_uid != about.st_uid)
+        tool_fail(SP_SYSTEM, output->path,
+                  "cannot write through the symbolic link of another user in %.*s, a folder that everyone can write to",
                   shown > 1 ? shown : 1, folder);
 }
 
@@ -98,7 +101,8 @@ static char *follow_links(const tool_output *output)
 /* The same with its folder in full, so that two names of one file are seen to be one. */
 static char *resolve(const tool_output *output)
 {
-    char *at = follow_links(output), *folder = concatenate(at, folder_length(at), "."), *real_folder = realpath(folder, NULL);
+    char *at = follow_links(output), *folder = concatenate(at, folder_length(at), "."),
+         *real_folder = realpath(folder, NULL);
     free(folder);
     if (!real_folder) /* the failure to open the file says what is wrong */
         return at;
@@ -110,8 +114,8 @@ static char *resolve(const tool_output *output)
     return real;
 }
 
-/* A new file has the rights that the umask leaves; one that replaces another keeps the rights of that one, and its owner and group where
- * the system allows it: a group that cannot be kept must not get what was granted to it. */
+/* A new file has the rights that the umask leaves; one that replaces another keeps the rights of that one, and its
+ * owner and group where the system allows it: a group that cannot be kept must not get what was granted to it. */
 static void set_rights(const tool_output *output)
 {
     struct stat old, made;
@@ -122,7 +126,8 @@ static void set_rights(const tool_output *output)
             system_failure(output->path);
         mode = old.st_mode & 0777;
         bool same = made.st_gid == old.st_gid && made.st_uid == old.st_uid;
-        if (!same && fchown(output->descriptor, old.st_uid, old.st_gid) && made.st_gid != old.st_gid && fchown(output->descriptor, (uid_t)-1, old.st_gid))
+        if (!same && fchown(output->descriptor, old.st_uid, old.st_gid) && made.st_gid != old.st_gid &&
+            fchown(output->descriptor, (uid_t)-1, old.st_gid))
             mode &= 0707 | (mode & 07) << 3;
     }
     if (fchmod(output->descriptor, mode))
@@ -176,7 +181,8 @@ tool_output *tool_output_open(const char *path)
             tool_fail(SP_USAGE, NULL, "standard output is a terminal; name a file with -o or use a pipe");
         output->descriptor = dup(tool.data_descriptor);
     } else if (output->target = resolve(output), stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
-        output->descriptor = open(path, O_WRONLY | O_CLOEXEC); /* a device or a named pipe: nothing to rename; folders fail here */
+        output->descriptor =
+            open(path, O_WRONLY | O_CLOEXEC); /* a device or a named pipe: nothing to rename; folders fail here */
     } else
         open_temporary(output);
     if (output->descriptor < 0)
@@ -232,8 +238,8 @@ static int synchronize_folders(void)
     return 0;
 }
 
-/* The old file keeps a second name until all outputs have theirs. An old index is taken away first: whenever the process or the machine
- * stops, no index lists a mixture of old and new files. */
+/* The old file keeps a second name until all outputs have theirs. An old index is taken away first: whenever the
+ * process or the machine stops, no index lists a mixture of old and new files. */
 static int save_old(void)
 {
     for (struct tool_output *output = open_outputs; output; output = output->next) {
@@ -281,7 +287,8 @@ static noreturn void rename_failure(const tool_output *output)
     int error = errno;
     int64_t lost = put_back();
     if (lost)
-        tool_fail(SP_SYSTEM, output->path, "cannot write: %s; %lld of the outputs are new files all the same", strerror(error), (long long)lost);
+        tool_fail(SP_SYSTEM, output->path, "cannot write: %s; %lld of the outputs are new files all the same",
+                  strerror(error), (long long)lost);
     errno = error;
     system_failure(output->path);
 }
@@ -296,7 +303,8 @@ static void free_output(tool_output *output)
     free(output);
 }
 
-/* Several outputs appear together, when the last one is complete: a failure before that, or in between, changes none of them. */
+/* Several outputs appear together, when the last one is complete: a failure before that, or in between, changes none of
+ * them. */
 static void rename_outputs(void)
 {
     for (struct tool_output *output = open_outputs; output; output = output->next)

@@ -5,8 +5,8 @@
 #include "mesh/mesh.h"
 #include "tools/common/tool.h"
 
-/* "3,17,surface:120" to mesh vertices, increasing, each once: a surface vertex stands for the corners that carry it. The list
- * is allocated from `pool`; returns its length. A usage error ends the process. */
+/* "3,17,surface:120" to mesh vertices, increasing, each once: a surface vertex stands for the corners that carry it.
+ * The list is allocated from `pool`; returns its length. A usage error ends the process. */
 int64_t tool_parse_probes(const sp_mesh *mesh, const char *text, sp_pool *pool, const int64_t **vertices);
 
 #endif

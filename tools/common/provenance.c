@@ -20,7 +20,8 @@ int tool_open_input(const char *path)
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     struct stat about;
     if (descriptor < 0)
-        tool_fail(errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO ? SP_SYSTEM : SP_INPUT, path, "cannot open: %s", strerror(errno));
+        tool_fail(errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO ? SP_SYSTEM : SP_INPUT, path,
+                  "cannot open: %s", strerror(errno));
     if (fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode))
         tool_fail(SP_INPUT, path, "cannot open: it is a folder");
     if (fstat(descriptor, &about) == 0 && (S_ISBLK(about.st_mode) || (S_ISCHR(about.st_mode) && !isatty(descriptor))))
@@ -52,7 +53,10 @@ static const char *without_dot(const char *path)
 /* The base name; of a file that an input names, its path from the folder of that one, which is what stands in there. */
 static const char *recorded_name(const char *path, bool named_inside)
 {
-    const char *first = without_dot(tool.naming ? tool.naming : tool.argument_count ? tool.arguments[0] : ""), *name = base_name(path);
+    const char *first = without_dot(tool.naming           ? tool.naming
+                                    : tool.argument_count ? tool.arguments[0]
+                                                          : ""),
+               *name = base_name(path);
     size_t folder = (size_t)(base_name(first) - first);
     path = without_dot(path);
     if (named_inside && !strncmp(path, first, folder) && path[folder] != '/')
@@ -76,9 +80,8 @@ static void record_input(const char *path, const char *option, const char *hash,
         return;
     const char *key;
     json_t *value;
-    json_object_foreach(json_object_get(meta, "history"), key, value)
-        if (!json_object_get(tool.history, key))
-            json_object_set(tool.history, key, value);
+    json_object_foreach(json_object_get(meta, "history"), key, value) if (!json_object_get(tool.history, key))
+        json_object_set(tool.history, key, value);
     json_t *entry = json_object();
     const char *const kept[] = {"kind", "output", "tool", "version", "parameters", "seed", "inputs"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
@@ -134,17 +137,19 @@ static void read_rest(const char *path, int descriptor, int64_t most, const char
     }
 }
 
-/* A file that is mostly holes takes no room on the disk, but all of its size in memory: truncate -s 100G. Text has none; a file system that compresses makes
- * it smaller by less than this. */
+/* A file that is mostly holes takes no room on the disk, but all of its size in memory: truncate -s 100G. Text has
+ * none; a file system that compresses makes it smaller by less than this. */
 static void refuse_holes(const char *path, const struct stat *about)
 {
     enum { HOLES = 64, SMALL = 64 << 20 };
     const int64_t stored = (int64_t)about->st_blocks * 512;
     if (about->st_size > SMALL && about->st_size / HOLES > stored)
-        tool_fail(SP_INPUT, path, "it has %lld MiB, but %lld MiB on the disk: it consists of holes", (long long)about->st_size >> 20, (long long)stored >> 20);
+        tool_fail(SP_INPUT, path, "it has %lld MiB, but %lld MiB on the disk: it consists of holes",
+                  (long long)about->st_size >> 20, (long long)stored >> 20);
 }
 
-static char *read_bytes(const char *path, const char *option, int64_t most, const char *what, sp_pool *pool, int64_t *count)
+static char *read_bytes(const char *path, const char *option, int64_t most, const char *what, sp_pool *pool,
+                        int64_t *count)
 {
     enum { PIPE_MOST = 1 << 30 };
     int descriptor = tool_open_input(path);
@@ -187,7 +192,8 @@ char *tool_read_json(const char *path, const char *option, sp_pool *pool, int64_
 
 void tool_record_as(const char *program, json_t *parameters)
 {
-    json_t *inputs = json_copy(tool.inputs), *history = json_copy(tool.history); /* what was written keeps those that it was made of */
+    json_t *inputs = json_copy(tool.inputs),
+           *history = json_copy(tool.history); /* what was written keeps those that it was made of */
     json_decref(tool.inputs);
     json_decref(tool.history);
     json_decref(tool.parameters);
@@ -202,7 +208,8 @@ void tool_record_as(const char *program, json_t *parameters)
 
 json_t *tool_meta_new(const char *kind)
 {
-    json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "format_version", SP_FORMAT_VERSION, "tool", tool.recorded ? tool.recorded : tool.spec->name, "version", SUPPLE_VERSION);
+    json_t *meta = json_pack("{s:s, s:s, s:s, s:s}", "kind", kind, "format_version", SP_FORMAT_VERSION, "tool",
+                             tool.recorded ? tool.recorded : tool.spec->name, "version", SUPPLE_VERSION);
     json_object_set(meta, "parameters", tool.parameters);
     if ((tool.spec->common & TOOL_SEED) && !tool.no_seed)
         json_object_set_new(meta, "seed", json_integer(tool.seed));
@@ -219,7 +226,8 @@ void tool_meta_output(json_t *meta, const char *option)
 json_t *tool_real(const char *key, double value)
 {
     if (!isfinite(value))
-        tool_fail(SP_NUMERICAL, tool.output, "\"%s\" of the result is not finite: the inputs are too large or too small", key);
+        tool_fail(SP_NUMERICAL, tool.output,
+                  "\"%s\" of the result is not finite: the inputs are too large or too small", key);
     json_t *number = json_real(value);
     if (!number)
         tool_fail(SP_SYSTEM, NULL, "out of memory");

@@ -56,7 +56,8 @@ bool tool_scene_basis(tool_scene *scene, int64_t model, const tool_mesh *mesh, t
         return false;
     tool_read_columns(m->basis, tool_scene_via(scene, m->name, "basis"), NULL, mesh, basis);
     if (m->r > basis->columns.count)
-        tool_fail(SP_INPUT, m->basis, "it has %lld columns, model %s asks for %lld", (long long)basis->columns.count, m->name, (long long)m->r);
+        tool_fail(SP_INPUT, m->basis, "it has %lld columns, model %s asks for %lld", (long long)basis->columns.count,
+                  m->name, (long long)m->r);
     return true;
 }
 

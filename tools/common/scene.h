@@ -23,11 +23,12 @@ bool tool_is_scene(const char *path);
 void tool_read_scene(sp_context *context, const char *path, tool_scene *scene);
 void tool_scene_free(tool_scene *scene);
 
-/* What the record of an input says of a file that the scene names: "NAME.key" with the name of a model or body, for tool_read and
- * tool_read_bytes; it lives as long as the scene. */
+/* What the record of an input says of a file that the scene names: "NAME.key" with the name of a model or body, for
+ * tool_read and tool_read_bytes; it lives as long as the scene. */
 const char *tool_scene_via(tool_scene *scene, const char *name, const char *key);
 
-/* Files of a model, false where it names none. The basis belongs to the mesh by size and hash and has the r columns asked for. */
+/* Files of a model, false where it names none. The basis belongs to the mesh by size and hash and has the r columns
+ * asked for. */
 bool tool_scene_mesh(tool_scene *scene, int64_t model, tool_mesh *mesh);
 bool tool_scene_basis(tool_scene *scene, int64_t model, const tool_mesh *mesh, tool_columns *basis);
 bool tool_scene_surface(tool_scene *scene, int64_t model, sp_surface *surface);

@@ -60,7 +60,8 @@ static int load_bytes(sp_context *context, int descriptor, char *to, int64_t cou
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return sp_fail(context, SP_SYSTEM, "scratch file: cannot read: %s", done ? strerror(errno) : "it is shorter than it was");
+            return sp_fail(context, SP_SYSTEM, "scratch file: cannot read: %s",
+                           done ? strerror(errno) : "it is shorter than it was");
         to += done;
         at += done;
         count -= done;
@@ -68,13 +69,16 @@ static int load_bytes(sp_context *context, int descriptor, char *to, int64_t cou
     return SP_OK;
 }
 
-static int save(sp_context *context, void *data, int64_t row, int64_t height, int64_t first, int64_t width, const double *from)
+static int save(sp_context *context, void *data, int64_t row, int64_t height, int64_t first, int64_t width,
+                const double *from)
 {
     tool_scratch *scratch = data;
-    int64_t size = sizeof(double), step = height == scratch->rows ? width : 1; /* whole columns stand one after the other */
+    int64_t size = sizeof(double),
+            step = height == scratch->rows ? width : 1; /* whole columns stand one after the other */
     int status = scratch->descriptor < 0 ? open_scratch(context, scratch) : SP_OK;
     for (int64_t c = 0; c < width && status == SP_OK; c += step)
-        status = save_bytes(context, scratch->descriptor, (const char *)(from + c * height), step * height * size, ((first + c) * scratch->rows + row) * size);
+        status = save_bytes(context, scratch->descriptor, (const char *)(from + c * height), step * height * size,
+                            ((first + c) * scratch->rows + row) * size);
     return status;
 }
 
@@ -84,7 +88,8 @@ static int load(sp_context *context, void *data, int64_t row, int64_t height, in
     int64_t size = sizeof(double), step = height == scratch->rows ? width : 1;
     int status = SP_OK;
     for (int64_t c = 0; c < width && status == SP_OK; c += step)
-        status = load_bytes(context, scratch->descriptor, (char *)(to + c * height), step * height * size, ((first + c) * scratch->rows + row) * size);
+        status = load_bytes(context, scratch->descriptor, (char *)(to + c * height), step * height * size,
+                            ((first + c) * scratch->rows + row) * size);
     return status;
 }
 

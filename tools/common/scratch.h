@@ -7,11 +7,11 @@
 typedef struct tool_scratch {
     const char *beside; /* the output's path */
     int64_t rows;
-    int descriptor;     /* −1 until something is saved */
+    int descriptor; /* −1 until something is saved */
 } tool_scratch;
 
-/* The blocks of a store outside memory: in $TMPDIR where that is set, else beside the output, else (standard output, a device) in
- * /var/tmp. *scratch has to stay where it is. A full disk is SP_SYSTEM. */
+/* The blocks of a store outside memory: in $TMPDIR where that is set, else beside the output, else (standard output, a
+ * device) in /var/tmp. *scratch has to stay where it is. A full disk is SP_SYSTEM. */
 sp_store_outside tool_scratch_new(const char *beside, int64_t rows, tool_scratch *scratch);
 void tool_scratch_close(tool_scratch *scratch);
 

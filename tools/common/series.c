@@ -58,8 +58,8 @@ void tool_parse_list(const char *option, const char *text, int64_t base, int64_t
         if (!good || (*at && *at != ',') || first < base || last < first)
             tool_fail(SP_USAGE, NULL, "--%s: \"%s\" is not a list such as %lld-6,9", option, text, (long long)base);
         if (last - base >= count)
-            tool_fail(SP_USAGE, NULL, "--%s: %lld is out of range (%lld to %lld)", option, (long long)last, (long long)base,
-                      (long long)(base + count - 1));
+            tool_fail(SP_USAGE, NULL, "--%s: %lld is out of range (%lld to %lld)", option, (long long)last,
+                      (long long)base, (long long)(base + count - 1));
         int64_t *to = sp_list_add(list, last - first + 1, sizeof *to);
         if (!to)
             tool_fail(SP_SYSTEM, NULL, "out of memory");
@@ -109,5 +109,6 @@ void tool_pattern_path(const char *pattern, int64_t number, sp_pool *pool, char 
     else if (number < 0)
         snprintf(*path, size, "%.*s%s", (int)(percent - pattern), pattern, percent + length);
     else
-        snprintf(*path, size, "%.*s%0*lld%s", (int)(percent - pattern), pattern, width, (long long)number, percent + length);
+        snprintf(*path, size, "%.*s%0*lld%s", (int)(percent - pattern), pattern, width, (long long)number,
+                 percent + length);
 }

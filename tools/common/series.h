@@ -1,4 +1,5 @@
-/* Choices among frames and columns, and the names of numbered files: shared by the tools that write pictures and exports. */
+/* Choices among frames and columns, and the names of numbered files: shared by the tools that write pictures and
+ * exports. */
 #ifndef TOOLS_COMMON_SERIES_H
 #define TOOLS_COMMON_SERIES_H
 
@@ -8,22 +9,22 @@ typedef struct tool_frames {
     int64_t first, last, every; /* frames first, first + every, … up to last, counted from 0 */
 } tool_frames;
 
-#define TOOL_FRAMES_OPTIONS(text, step)                                                                                                    \
-    {"frames", 0, TOOL_TEXT, text, "A-B", .help = "only frames A to B, counted from 0; A- to the end"},                                    \
-    {                                                                                                                                      \
-        "every", 0, TOOL_INTEGER, step, "N", "1", .low = 1, .high = 1e15, .help = "every Nth frame, from the first"                        \
+#define TOOL_FRAMES_OPTIONS(text, step)                                                                                \
+    {"frames", 0, TOOL_TEXT, text, "A-B", .help = "only frames A to B, counted from 0; A- to the end"},                \
+    {                                                                                                                  \
+        "every", 0, TOOL_INTEGER, step, "N", "1", .low = 1, .high = 1e15, .help = "every Nth frame, from the first"    \
     }
 
 /* "A-B", "A-", "A" or NULL (all). Usage error for anything else. */
 tool_frames tool_frames_parse(const char *text, int64_t every);
 bool tool_frames_have(const tool_frames *frames, int64_t frame);
 
-/* "1-6,9": whole numbers that count from `base`, the greatest base + count − 1; the list receives int64_t from 0 in the order
- * given. NULL: all. `option` is named in the usage error. */
+/* "1-6,9": whole numbers that count from `base`, the greatest base + count − 1; the list receives int64_t from 0 in the
+ * order given. NULL: all. `option` is named in the usage error. */
 void tool_parse_list(const char *option, const char *text, int64_t base, int64_t count, sp_list *list);
 
-/* Whether a path is a pattern: it holds one %d or %0Nd (N up to 18) and no other %. False for a path without %; anything
- * else is a usage error. */
+/* Whether a path is a pattern: it holds one %d or %0Nd (N up to 18) and no other %. False for a path without %;
+ * anything else is a usage error. */
 bool tool_pattern(const char *path);
 
 /* The path with the number in place of its conversion; number −1: nothing in place of it. */

@@ -16,7 +16,8 @@ typedef struct tool_skin {
     const int64_t *edges;     /* [edge_count, 2] vertices of the skin */
 } tool_skin;
 
-/* The embedded surface where there is one and `boundary` is false, else the boundary. Ends the process when memory is out. */
+/* The embedded surface where there is one and `boundary` is false, else the boundary. Ends the process when memory is
+ * out. */
 void tool_skin_open(sp_context *context, const sp_mesh *mesh, bool boundary, tool_skin *skin);
 void tool_skin_close(tool_skin *skin);
 

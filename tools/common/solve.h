@@ -4,11 +4,13 @@
 
 #include "assembly/body.h"
 
-/* A second line for a failure to come (tool_hint): the element of the worst shape and its aspect ratio; `otherwise` comes before it where the shape is not bad enough to be the cause. NULL:
- * then nothing is said of shapes with an aspect ratio below 10. */
+/* A second line for a failure to come (tool_hint): the element of the worst shape and its aspect ratio; `otherwise`
+ * comes before it where the shape is not bad enough to be the cause. NULL: then nothing is said of shapes with an
+ * aspect ratio below 10. */
 void tool_hint_shape(const sp_body *body, const char *otherwise);
 
-/* Fails with the context's message when status is not SP_OK; where a solver has failed (SP_NUMERICAL), with tool_hint_shape. */
+/* Fails with the context's message when status is not SP_OK; where a solver has failed (SP_NUMERICAL), with
+ * tool_hint_shape. */
 void tool_check_solve(int status, const char *file, const sp_body *body, const char *otherwise);
 
 #endif

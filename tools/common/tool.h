@@ -10,8 +10,8 @@
  *     }
  *
  * Everything here ends the process on failure, with one line on stderr, the exit code of supple(7), the unfinished
- * output removed and the old one untouched. So does an allocation that fails, in the program or in a library (common/memory.c): no caller of
- * malloc, and of what allocates, sees one. */
+ * output removed and the old one untouched. So does an allocation that fails, in the program or in a library
+ * (common/memory.c): no caller of malloc, and of what allocates, sees one. */
 #ifndef TOOLS_COMMON_TOOL_H
 #define TOOLS_COMMON_TOOL_H
 
@@ -50,14 +50,18 @@ typedef struct tool_option {
     const char *argument; /* in --help: N, METRES, FILE */
     const char *standard; /* default, parsed like a value; NULL: leaves the target as it is (zero) */
     const char *choices;
-    int count;            /* TOOL_VECTOR */
-    double low, high;     /* TOOL_INTEGER, TOOL_REAL, TOOL_VECTOR; both 0: any finite number */
+    int count;        /* TOOL_VECTOR */
+    double low, high; /* TOOL_INTEGER, TOOL_REAL, TOOL_VECTOR; both 0: any finite number */
     const char *help;
-    bool silent;          /* cannot change the result: not recorded in parameters */
-    bool *given;          /* set when the option was on the command line; may be NULL */
+    bool silent; /* cannot change the result: not recorded in parameters */
+    bool *given; /* set when the option was on the command line; may be NULL */
 } tool_option;
 
-enum { TOOL_OUTPUT = 1, TOOL_THREADS = 2, TOOL_SEED = 4 }; /* which common options the tool has: -o, --threads, --seed */
+enum {
+    TOOL_OUTPUT = 1,
+    TOOL_THREADS = 2,
+    TOOL_SEED = 4
+}; /* which common options the tool has: -o, --threads, --seed */
 
 typedef struct tool_spec {
     const char *name;
@@ -66,8 +70,8 @@ typedef struct tool_spec {
     const char *summary;   /* one line, as in the man page's NAME */
     const tool_option *options;
     int option_count;
-    int common;            /* TOOL_OUTPUT | … */
-    const char *examples;  /* lines for the end of --help; may be NULL */
+    int common;           /* TOOL_OUTPUT | … */
+    const char *examples; /* lines for the end of --help; may be NULL */
 } tool_spec;
 
 #define TOOL_COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
@@ -79,8 +83,8 @@ int tool_end(void);
 /* Whether the option was on the command line. */
 bool tool_option_given(const char *name);
 
-/* The option means nothing for what the tool was given: a usage error where it was on the command line ("--NAME means nothing WHERE"), and
- * its default is not recorded. Of "seed" neither is the seed. */
+/* The option means nothing for what the tool was given: a usage error where it was on the command line ("--NAME means
+ * nothing WHERE"), and its default is not recorded. Of "seed" neither is the seed. */
 void tool_option_idle(const char *name, const char *where);
 
 int tool_argument_count(void);
@@ -90,7 +94,8 @@ bool tool_quiet(void);
 
 /* ---- messages ---- */
 
-/* "tool: file: text"; file may be NULL. Exits with `status` (enum sp_status). Any thread may call it; the first one is heard. */
+/* "tool: file: text"; file may be NULL. Exits with `status` (enum sp_status). Any thread may call it; the first one is
+ * heard. */
 noreturn void tool_fail(int status, const char *file, const char *format, ...) SP_PRINTF(3, 4);
 
 /* A second line to help, printed after the failure's line: call before tool_fail. */
@@ -123,15 +128,17 @@ void tool_record_input(const char *path, const char *option, const char *hash, c
 /* The same for one of our archives, or a foreign one (meta NULL), that was not read by tool_read. */
 void tool_record_archive(const char *path, const char *option, const char *hash, const json_t *meta);
 
-/* A whole text or model file, NUL-terminated; recorded unless option is "". A word that is no option of the tool ("include") says
- * that another input named the file: it is then recorded as "via" that, by its path from the folder of the other input, which is the last
- * one before it that no other named. Refused are files of more than 64 GiB, of more than 1 GiB from a pipe, and those that consist of holes. */
+/* A whole text or model file, NUL-terminated; recorded unless option is "". A word that is no option of the tool
+ * ("include") says that another input named the file: it is then recorded as "via" that, by its path from the folder of
+ * the other input, which is the last one before it that no other named. Refused are files of more than 64 GiB, of more
+ * than 1 GiB from a pipe, and those that consist of holes. */
 char *tool_read_bytes(const char *path, const char *option, sp_pool *pool, int64_t *count);
 
 /* The same of JSON, of which no more is read than sp_json_load takes. */
 char *tool_read_json(const char *path, const char *option, sp_pool *pool, int64_t *count);
 
-/* The input that names those which are read from here on; NULL: the first argument, which is what stands at the start. */
+/* The input that names those which are read from here on; NULL: the first argument, which is what stands at the start.
+ */
 void tool_named_in(const char *path);
 
 /* Whether the record in a file's meta (NULL: there is none) names an input of that option. */
@@ -142,8 +149,9 @@ bool tool_meta_has_input(const json_t *meta, const char *option);
 /* What meta starts with: kind, versions, parameters, seed, inputs, history. */
 json_t *tool_meta_new(const char *kind);
 
-/* Outputs that begin after this carry the record that another program would have written, of the inputs so far and those recorded after it: its name and parameters (owned from here on), no
- * seed, warnings from here on. For a step of the pipeline that this program takes too, with the same bytes. */
+/* Outputs that begin after this carry the record that another program would have written, of the inputs so far and
+ * those recorded after it: its name and parameters (owned from here on), no seed, warnings from here on. For a step of
+ * the pipeline that this program takes too, with the same bytes. */
 void tool_record_as(const char *program, json_t *parameters);
 
 /* Says in meta that the file is the one that --option named, not the one of -o. */
@@ -156,26 +164,31 @@ json_t *tool_result_new(void);
 json_t *tool_real(const char *key, double value);
 json_t *tool_reals(const char *key, int64_t count, const double *values);
 
-/* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open: they are synchronized and appear
- * together when the last one is finished, or the old files stay as they were. An output that replaces a file keeps the rights of that file. */
+/* Opens the output (-o, "-" is stdout, never a terminal) and starts the archive. Several outputs may be open: they are
+ * synchronized and appear together when the last one is finished, or the old files stay as they were. An output that
+ * replaces a file keeps the rights of that file. */
 typedef struct tool_output tool_output;
 tool_output *tool_output_open(const char *path);
 int tool_output_descriptor(tool_output *output);
 sp_writer *tool_output_writer(tool_output *output);
 
-/* The other outputs are listed in this one, which has to be opened before them: its old file is taken away before theirs are replaced. */
+/* The other outputs are listed in this one, which has to be opened before them: its old file is taken away before
+ * theirs are replaced. */
 void tool_output_is_index(tool_output *output);
 
-/* hold true: outputs that are finished from here on wait; false: they appear together. For series whose files are not open at the same time. */
+/* hold true: outputs that are finished from here on wait; false: they appear together. For series whose files are not
+ * open at the same time. */
 void tool_outputs_hold(bool hold);
 
 /* Writes result as the last member (may be NULL for files that are no archive of ours), closes with every check and
  * renames into place. */
 void tool_output_finish(tool_output *output, json_t *result);
 
-/* Writes a text or picture file of another format in one go, with the same care, and finishes the output; the second opens it too. What is known at the end only is opened at the start all the same:
- * that it cannot be written is said before the work, not after it. */
-void tool_output_append(tool_output *output, const void *bytes, int64_t count); /* may be called many times before tool_output_finish */
+/* Writes a text or picture file of another format in one go, with the same care, and finishes the output; the second
+ * opens it too. What is known at the end only is opened at the start all the same: that it cannot be written is said
+ * before the work, not after it. */
+void tool_output_append(tool_output *output, const void *bytes,
+                        int64_t count); /* may be called many times before tool_output_finish */
 void tool_output_bytes(tool_output *output, const void *bytes, int64_t count);
 void tool_write_bytes(const char *path, const void *bytes, int64_t count);
 

@@ -48,12 +48,14 @@ static void match_bodies(const tool_world *world)
     const sp_motion *motion = &world->motion;
     const sp_scene *scene = &world->scene.scene;
     if (motion->body_count != scene->body_count)
-        tool_fail(SP_INPUT, world->path, "it has %lld bodies, the scene %lld", (long long)motion->body_count, (long long)scene->body_count);
+        tool_fail(SP_INPUT, world->path, "it has %lld bodies, the scene %lld", (long long)motion->body_count,
+                  (long long)scene->body_count);
     for (int64_t b = 0; b < motion->body_count; b++) {
         const sp_motion_body *body = &motion->bodies[b];
         const char *name = scene->bodies[b].name, *model = scene->models[scene->bodies[b].model].name;
         if (strcmp(body->name, name) || strcmp(body->model, model))
-            tool_fail(SP_INPUT, world->path, "its body %lld is %s of model %s, that of the scene is %s of model %s", (long long)b, body->name, body->model, name, model);
+            tool_fail(SP_INPUT, world->path, "its body %lld is %s of model %s, that of the scene is %s of model %s",
+                      (long long)b, body->name, body->model, name, model);
     }
 }
 
@@ -76,13 +78,15 @@ static void find_start(tool_world *world)
 
 void tool_world_open(sp_context *context, int64_t count, const char *const *paths, bool partial, tool_world *world)
 {
-    *world = (tool_world){.context = context, .low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
+    *world = (tool_world){
+        .context = context, .low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
     for (int64_t i = 0; i < count; i++) {
         const bool is_scene = tool_is_scene(paths[i]);
         if (is_scene ? world->has_scene : world->path != NULL)
             tool_fail(SP_USAGE, paths[i], is_scene ? "a second scene" : "a second motion");
         if (!is_scene && !tool_is_motion(context, paths[i]))
-            tool_fail(SP_INPUT, paths[i], "with a scene there is its motion, and nothing else: the scene names its other files");
+            tool_fail(SP_INPUT, paths[i],
+                      "with a scene there is its motion, and nothing else: the scene names its other files");
         if (is_scene)
             tool_read_scene(context, paths[i], &world->scene);
         else
@@ -134,7 +138,10 @@ static void look_mesh(tool_world *world, int64_t model, tool_look *look)
     tool_skin skin;
     tool_scene_mesh(&world->scene, model, &mesh);
     tool_skin_open(world->context, &mesh.mesh, false, &skin);
-    look_surface(look, &(sp_surface){.vertex_count = skin.vertex_count, .triangle_count = skin.triangle_count, .vertices = (double *)skin.rest, .triangles = (int64_t *)skin.triangles});
+    look_surface(look, &(sp_surface){.vertex_count = skin.vertex_count,
+                                     .triangle_count = skin.triangle_count,
+                                     .vertices = (double *)skin.rest,
+                                     .triangles = (int64_t *)skin.triangles});
     if (tool_scene_basis(&world->scene, model, &mesh, &basis)) {
         look->r = tool_scene_rank(&world->scene, model, &basis);
         look->U = need(sp_pool_raw(&look->pool, look->r, 3 * (size_t)look->vertex_count * sizeof(double)));
@@ -146,7 +153,8 @@ static void look_mesh(tool_world *world, int64_t model, tool_look *look)
     sp_mesh_free(&mesh.mesh);
 }
 
-static void look_field(tool_world *world, const sp_scene_model *model, const char *path, const char *key, tool_look *look)
+static void look_field(tool_world *world, const sp_scene_model *model, const char *path, const char *key,
+                       tool_look *look)
 {
     static const char *const kinds[] = {"field", NULL};
     sp_file file;
@@ -169,16 +177,22 @@ static void look_sphere(const sp_scene_model *model, tool_look *look)
     int64_t at = 0;
     look_room(look, 2 + RINGS * SIDES, 2 * RINGS * SIDES);
     for (int64_t v = 0; v < look->vertex_count; v++) {
-        const int64_t ring = v == 0 ? 0 : v == look->vertex_count - 1 ? RINGS + 1 : 1 + (v - 1) / SIDES, side = (v - 1) % SIDES;
-        const double down = pi * (double)ring / (RINGS + 1), along = 2 * pi * (double)side / SIDES, around = v == 0 || v == look->vertex_count - 1 ? 0 : sin(down);
+        const int64_t ring = v == 0                        ? 0
+                             : v == look->vertex_count - 1 ? RINGS + 1
+                                                           : 1 + (v - 1) / SIDES,
+                      side = (v - 1) % SIDES;
+        const double down = pi * (double)ring / (RINGS + 1), along = 2 * pi * (double)side / SIDES,
+                     around = v == 0 || v == look->vertex_count - 1 ? 0 : sin(down);
         const double unit[3] = {around * cos(along), around * sin(along), cos(down)};
         for (int k = 0; k < 3; k++)
             look->rest[3 * v + k] = model->centre[k] + model->radius * unit[k];
     }
     for (int64_t ring = 0; ring <= RINGS; ring++)
         for (int64_t side = 0; side < SIDES; side++) {
-            const int64_t next = (side + 1) % SIDES, last = look->vertex_count - 1, above = 1 + (ring - 1) * SIDES, below = above + SIDES;
-            const int64_t corner[6] = {ring == 0 ? 0 : above + side, below + side, below + next, above + side, below + next, above + next};
+            const int64_t next = (side + 1) % SIDES, last = look->vertex_count - 1, above = 1 + (ring - 1) * SIDES,
+                          below = above + SIDES;
+            const int64_t corner[6] = {
+                ring == 0 ? 0 : above + side, below + side, below + next, above + side, below + next, above + next};
             const int64_t bottom[3] = {above + side, last, above + next};
             const int64_t *from = ring == RINGS ? bottom : corner;
             const int64_t count = ring == 0 || ring == RINGS ? 3 : 6;
@@ -189,7 +203,8 @@ static void look_sphere(const sp_scene_model *model, tool_look *look)
 
 static void look_box(const sp_scene_model *model, tool_look *look)
 {
-    static const int64_t faces[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4, 2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+    static const int64_t faces[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                      2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
     look_room(look, 8, 12);
     memcpy(look->triangles, faces, sizeof faces);
     for (int v = 0; v < 8; v++)
@@ -240,10 +255,11 @@ void tool_world_look(tool_world *world)
     for (int64_t b = 0; b < world->body_count; b++) {
         const tool_look *look = &world->looks[scene->bodies[b].model];
         if (world->path && world->motion.bodies[b].r != look->r)
-            tool_fail(SP_INPUT, world->path, "body %s has %lld coordinates, its model in the scene %lld", world->motion.bodies[b].name, (long long)world->motion.bodies[b].r,
-                      (long long)look->r);
+            tool_fail(SP_INPUT, world->path, "body %s has %lld coordinates, its model in the scene %lld",
+                      world->motion.bodies[b].name, (long long)world->motion.bodies[b].r, (long long)look->r);
         world->first_vertex[b] = vertices;
-        if (__builtin_add_overflow(vertices, look->vertex_count, &vertices) || __builtin_add_overflow(triangles, look->triangle_count, &triangles))
+        if (__builtin_add_overflow(vertices, look->vertex_count, &vertices) ||
+            __builtin_add_overflow(triangles, look->triangle_count, &triangles))
             need(NULL);
         most = look->r > most ? look->r : most;
     }
@@ -293,7 +309,8 @@ int64_t tool_world_contacts(const tool_world *world, int64_t frame, int64_t *fir
 }
 
 /* x + R(X + U q), and its rate v + ω × R(X + U q) + R U q̇. */
-static void place_body(const tool_look *look, const sp_pose *pose, const double twist[6], const double *q, const double *qdot, double *position, double *velocity)
+static void place_body(const tool_look *look, const sp_pose *pose, const double twist[6], const double *q,
+                       const double *qdot, double *position, double *velocity)
 {
     double R[9];
     const int64_t rows = 3 * look->vertex_count;
@@ -317,12 +334,16 @@ static void place_body(const tool_look *look, const sp_pose *pose, const double 
 }
 
 /* The square of a plane under the box, a tenth wider than it on all sides. */
-static void place_plane(const tool_world *world, const sp_scene_model *model, const sp_pose *pose, const double twist[6], double *position, double *velocity)
+static void place_plane(const tool_world *world, const sp_scene_model *model, const sp_pose *pose,
+                        const double twist[6], double *position, double *velocity)
 {
-    double R[9], normal[3], tangent[2][3], axis[3] = {0, 0, 0}, least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY}, low[3], high[3], origin[3];
+    double R[9], normal[3], tangent[2][3], axis[3] = {0, 0, 0}, least[2] = {INFINITY, INFINITY},
+                                           most[2] = {-INFINITY, -INFINITY}, low[3], high[3], origin[3];
     sp_quaternion_matrix(pose->q, R);
     sp_rotate(R, model->normal, normal);
-    axis[fabs(normal[0]) <= fabs(normal[1]) && fabs(normal[0]) <= fabs(normal[2]) ? 0 : fabs(normal[1]) <= fabs(normal[2]) ? 1 : 2] = 1;
+    axis[fabs(normal[0]) <= fabs(normal[1]) && fabs(normal[0]) <= fabs(normal[2]) ? 0
+         : fabs(normal[1]) <= fabs(normal[2])                                     ? 1
+                                                                                  : 2] = 1;
     sp_cross3(axis, normal, tangent[0]);
     const double length = sqrt(sp_dot3(tangent[0], tangent[0]));
     for (int k = 0; k < 3; k++) {
@@ -376,7 +397,8 @@ void tool_world_load(tool_world *world, int64_t frame)
             qdot = look->r ? motion->qdot + frame * motion->r + motion->bodies[b].offset : qdot;
         } else
             pose = world->start[b];
-        double *position = world->positions + 3 * world->first_vertex[b], *velocity = world->velocities + 3 * world->first_vertex[b];
+        double *position = world->positions + 3 * world->first_vertex[b],
+               *velocity = world->velocities + 3 * world->first_vertex[b];
         if (look->rest)
             place_body(look, &pose, twist, q, qdot, position, velocity);
         else if (look->vertex_count)

@@ -1,4 +1,5 @@
-/* A scene in the frames of its motion, as triangles in the world: what is drawn and exported. Ends the process on failure. */
+/* A scene in the frames of its motion, as triangles in the world: what is drawn and exported. Ends the process on
+ * failure. */
 #ifndef TOOLS_COMMON_WORLD_H
 #define TOOLS_COMMON_WORLD_H
 
@@ -22,24 +23,24 @@ typedef struct tool_world {
     sp_motion motion;
     int64_t frame_count, body_count;
     int64_t vertex_count, triangle_count;
-    tool_look *looks;      /* [models] */
-    int64_t *first_vertex; /* [body_count + 1] */
-    int64_t *triangles;    /* [triangle_count, 3] of all bodies one after the other */
-    int64_t *body;         /* [triangle_count] */
-    double *positions;     /* [vertex_count, 3] m, world, of the frame loaded last */
-    double *velocities;    /* [vertex_count, 3] m/s */
+    tool_look *looks;       /* [models] */
+    int64_t *first_vertex;  /* [body_count + 1] */
+    int64_t *triangles;     /* [triangle_count, 3] of all bodies one after the other */
+    int64_t *body;          /* [triangle_count] */
+    double *positions;      /* [vertex_count, 3] m, world, of the frame loaded last */
+    double *velocities;     /* [vertex_count, 3] m/s */
     double low[3], high[3]; /* m: box of what tool_world_widen was told, planes apart; begins empty */
     /* of the module */
     sp_pool pool;
-    sp_pose *start;        /* [body_count] without a motion */
+    sp_pose *start; /* [body_count] without a motion */
     double *zero;
 } tool_world;
 
 /* Whether it is a file of kind motion. */
 bool tool_is_motion(sp_context *context, const char *path);
 
-/* A scene and a motion of it, in any order; each at most once, other files are a usage error. They have to belong together by hash,
- * bodies and coordinates. `partial`: a motion that was cut is read as far as it goes. */
+/* A scene and a motion of it, in any order; each at most once, other files are a usage error. They have to belong
+ * together by hash, bodies and coordinates. `partial`: a motion that was cut is read as far as it goes. */
 void tool_world_open(sp_context *context, int64_t count, const char *const *paths, bool partial, tool_world *world);
 void tool_world_close(tool_world *world);
 

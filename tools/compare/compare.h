@@ -23,11 +23,12 @@ typedef struct comparison {
 bool compare_members(comparison *c);
 bool compare_motions(comparison *c);
 
-/* Principal angles between the spans of two U in the mass of c->mesh; true where the largest is within `absolute` (radians). */
+/* Principal angles between the spans of two U in the mass of c->mesh; true where the largest is within `absolute`
+ * (radians). */
 bool compare_angles(comparison *c);
 
-/* The part of the displacements in A that the columns of B miss, in the mass of c->mesh, per frame and per number of leading columns; true
- * where the total is within `absolute`. */
+/* The part of the displacements in A that the columns of B miss, in the mass of c->mesh, per frame and per number of
+ * leading columns; true where the total is within `absolute`. */
 bool compare_projection(comparison *c);
 
 /* printf to the stream, unless quiet. */

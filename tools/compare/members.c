@@ -131,7 +131,8 @@ static void compare_arrays(const comparison *c, const sp_array *a, const sp_arra
         double x = value_at(a, j), y = factor * value_at(b, k), gap = fabs(x - y);
         if (gap == 0 && sign)
             continue;
-        double limit = c->absolute + c->relative * fabs(y), weight = gap / (c->absolute + c->relative > 0 ? limit : largest);
+        double limit = c->absolute + c->relative * fabs(y),
+               weight = gap / (c->absolute + c->relative > 0 ? limit : largest);
         d->differing++;
         d->beyond += !(gap <= limit) || (gap == 0 && limit == 0);
         if (weight > d->weight || isnan(weight)) {
@@ -187,11 +188,12 @@ static void compare_pair(state *s, const sp_array *a, const sp_array *b)
         compare_row(c, "%s,,,,,shape", a->name);
         s->same = false;
     } else if (!comparable) {
-        bool same =
-            a->type == SP_BYTES && b->type == SP_BYTES && a->size == b->size && !memcmp(a->data, b->data, (size_t)(a->count * a->size));
+        bool same = a->type == SP_BYTES && b->type == SP_BYTES && a->size == b->size &&
+                    !memcmp(a->data, b->data, (size_t)(a->count * a->size));
         if (same)
             return;
-        compare_print(c, "%s: %s\n", a->name, a->type == b->type && a->type != SP_OTHER ? "it differs" : "its types cannot be compared");
+        compare_print(c, "%s: %s\n", a->name,
+                      a->type == b->type && a->type != SP_OTHER ? "it differs" : "its types cannot be compared");
         compare_row(c, "%s,,,,,type", a->name);
         s->same = false;
     } else {
@@ -200,12 +202,13 @@ static void compare_pair(state *s, const sp_array *a, const sp_array *b)
         sp_pool_drop(&s->pool, sign);
         index_text(a, d.at, at);
         if (d.differing)
-            compare_row(c, "%s,%s,%.17g,%.17g,%.17g,%s", a->name, at, d.a, d.b, d.worst, d.beyond ? "beyond" : "within");
+            compare_row(c, "%s,%s,%.17g,%.17g,%.17g,%s", a->name, at, d.a, d.b, d.worst,
+                        d.beyond ? "beyond" : "within");
         else
             compare_row(c, "%s,,,,0,same", a->name);
         if (d.beyond)
-            compare_print(c, "%s: %lld of %lld values differ by more than the tolerance, %lld at all\n", a->name, (long long)d.beyond,
-                          (long long)a->count, (long long)d.differing);
+            compare_print(c, "%s: %lld of %lld values differ by more than the tolerance, %lld at all\n", a->name,
+                          (long long)d.beyond, (long long)a->count, (long long)d.differing);
         if (d.differing && (!s->worst_array || d.weight > s->worst.weight)) {
             s->worst = d;
             s->worst_array = a;
@@ -219,7 +222,8 @@ static void compare_json(state *s, const char *name, const json_t *a, const json
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)a, key, value) if (strcmp(key, "sha256") && !json_equal(value, json_object_get(b, key)))
+    json_object_foreach((json_t *)a, key,
+                        value) if (strcmp(key, "sha256") && !json_equal(value, json_object_get(b, key)))
     {
         compare_print(s->c, "%s: \"%s\" differs\n", name, key);
         s->same = false;
@@ -243,7 +247,8 @@ static void read_file(const comparison *c, const char *path, sp_file *file)
     tool_close_input(descriptor);
 }
 
-/* A member that only one of the files has. The ordering of modes saves time and is no result: files without it are as good. */
+/* A member that only one of the files has. The ordering of modes saves time and is no result: files without it are as
+ * good. */
 static void only_in(state *s, const sp_file *file, const sp_array *array, const char *path, const char *which)
 {
     compare_print(s->c, "%s: only in %s\n", array->name, path);
@@ -288,8 +293,8 @@ bool compare_members(comparison *c)
     }
     if (s.worst_array) {
         index_text(s.worst_array, s.worst.at, at);
-        compare_print(c, "worst: %s (%s): %.17g and %.17g, difference %.3e\n", s.worst_array->name, at, s.worst.a, s.worst.b,
-                      s.worst.worst);
+        compare_print(c, "worst: %s (%s): %.17g and %.17g, difference %.3e\n", s.worst_array->name, at, s.worst.a,
+                      s.worst.b, s.worst.worst);
     }
     compare_print(c, !s.same ? "different\n" : s.worst_array ? "same within the tolerance\n" : "same values\n");
 done:

@@ -187,11 +187,14 @@ static double total_energy(const side *s)
 static noreturn void no_partner(const motions *m, const side *lonely)
 {
     tool_fail(SP_INPUT, lonely == &m->a ? m->c->a : m->c->b,
-              "its frame %lld at %.9g s has no frame at the same time in %s, and other frames have one: nothing is interpolated",
-              (long long)lonely->frame, tool_motion_time(&lonely->motion, lonely->frame), lonely == &m->a ? m->c->b : m->c->a);
+              "its frame %lld at %.9g s has no frame at the same time in %s, and other frames have one: nothing is "
+              "interpolated",
+              (long long)lonely->frame, tool_motion_time(&lonely->motion, lonely->frame),
+              lonely == &m->a ? m->c->b : m->c->a);
 }
 
-/* Goes through both by time. One may have more frames than the other, but not both frames that the other lacks while they overlap. */
+/* Goes through both by time. One may have more frames than the other, but not both frames that the other lacks while
+ * they overlap. */
 static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
 {
     int64_t matched = 0;
@@ -234,13 +237,15 @@ static double ratio(double difference, double reference)
 /* One quantity's two norms; true where both are in the tolerance. */
 static bool report_norms(comparison *c, const char *name, const char *unit, const sums *s, int64_t values)
 {
-    double l2 = ratio(sqrt(s->difference), sqrt(s->reference)), largest = ratio(s->largest_difference, s->largest_reference);
+    double l2 = ratio(sqrt(s->difference), sqrt(s->reference)),
+           largest = ratio(s->largest_difference, s->largest_reference);
     double mean = sqrt(s->difference / (double)values), mean_reference = sqrt(s->reference / (double)values);
-    compare_print(c, "%-9s L2 %.6e  max %.6e  (largest difference %.6g of %.6g %s)\n", name, l2, largest, s->largest_difference,
-                  s->largest_reference, unit);
+    compare_print(c, "%-9s L2 %.6e  max %.6e  (largest difference %.6g of %.6g %s)\n", name, l2, largest,
+                  s->largest_difference, s->largest_reference, unit);
     compare_row(c, "%s L2,,,%.17g,%.17g", name, mean, l2);
     compare_row(c, "%s max,,,%.17g,%.17g", name, s->largest_difference, largest);
-    return mean <= c->absolute + c->relative * mean_reference && s->largest_difference <= c->absolute + c->relative * s->largest_reference;
+    return mean <= c->absolute + c->relative * mean_reference &&
+           s->largest_difference <= c->absolute + c->relative * s->largest_reference;
 }
 
 static double load_end(const side *s)
@@ -254,7 +259,8 @@ static bool report_value(comparison *c, const char *probe, const char *what, dou
 {
     bool none = isnan(a) && isnan(b);
     double difference = fabs(a - b), relative = none ? 0 : ratio(difference, fabs(b));
-    compare_print(c, "probe %s %-9s %.9g and %.9g %s, relative difference %.3e\n", probe, what, a, b, unit, none ? NAN : relative);
+    compare_print(c, "probe %s %-9s %.9g and %.9g %s, relative difference %.3e\n", probe, what, a, b, unit,
+                  none ? NAN : relative);
     compare_row(c, "probe %s %s,%.17g,%.17g,%.17g,%.17g", probe, what, a, b, difference, relative);
     return none || difference <= c->absolute + c->relative * fabs(b);
 }

@@ -85,7 +85,9 @@ static void measure(projection *p)
         }
         if (fields == 0)
             break;
-        tool_check(sp_projection_measure(p->c->context, &p->metric, p->count, p->basis.columns.U, fields, p->field, p->missed), p->c->a);
+        tool_check(
+            sp_projection_measure(p->c->context, &p->metric, p->count, p->basis.columns.U, fields, p->field, p->missed),
+            p->c->a);
         for (int64_t f = 0; f < fields; f++)
             take(p, p->frames + f, time[f], p->missed + f * (p->count + 1));
         p->frames += fields;
@@ -113,8 +115,8 @@ static double report(projection *p, int64_t rank)
     }
     if (rank < p->count)
         compare_print(c, "rank %lld of %lld columns\n", (long long)rank, (long long)p->count);
-    compare_print(c, "%lld %s, %lld at rest; total error %.6e", (long long)p->frames, p->motion.path ? "frames" : "columns",
-                  (long long)p->resting, error);
+    compare_print(c, "%lld %s, %lld at rest; total error %.6e", (long long)p->frames,
+                  p->motion.path ? "frames" : "columns", (long long)p->resting, error);
     if (p->resting < p->frames)
         compare_print(c, ", worst %.6e (%s %lld)", p->worst[p->count], p->motion.path ? "frame" : "column",
                       (long long)p->worst_frame + !p->motion.path);

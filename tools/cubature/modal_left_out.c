@@ -5,5 +5,6 @@ void cubature_modal(cubature_problem *problem, sp_cubature *cubature, json_t *re
     (void)problem;
     (void)cubature;
     (void)result;
-    tool_fail(SP_USAGE, NULL, "--method modal: this build leaves out the methods of Yang 2015 (meson setup -Dyang2015=true)");
+    tool_fail(SP_USAGE, NULL,
+              "--method modal: this build leaves out the methods of Yang 2015 (meson setup -Dyang2015=true)");
 }

@@ -1,4 +1,5 @@
-/* Poses to train on: frames of trajectories and columns of shapes, taken into the coordinates of the basis, files of training, and random ones. */
+/* Poses to train on: frames of trajectories and columns of shapes, taken into the coordinates of the basis, files of
+ * training, and random ones. */
 #include "tools/cubature/problem.h"
 
 #include "linear/dense.h"
@@ -49,7 +50,8 @@ static void take_training(cubature_problem *p, const char *path, const char *opt
     if (poses.r != p->r)
         tool_fail(SP_INPUT, path, "its poses have %lld coordinates, not %lld", (long long)poses.r, (long long)p->r);
     if (poses.count < total)
-        tool_fail(SP_INPUT, path, "it is a shard, %lld poses of %lld: join it with the others (simmerge)", (long long)poses.count, (long long)total);
+        tool_fail(SP_INPUT, path, "it is a shard, %lld poses of %lld: join it with the others (simmerge)",
+                  (long long)poses.count, (long long)total);
     if (list->known * p->r != list->q.count)
         tool_fail(SP_USAGE, path, "name files of training before files of other kinds");
     memcpy(add(p, &list->q, poses.count), poses.q, (size_t)(p->r * poses.count) * sizeof(double));
@@ -90,7 +92,8 @@ static void project(const cubature_problem *p, const mass_projector *projector, 
     LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (int)p->r, 1, projector->factor, (int)p->r, q, (int)p->r);
 }
 
-static void take_trajectory(cubature_problem *p, const char *path, const char *option, mass_projector *projector, pose_list *list)
+static void take_trajectory(cubature_problem *p, const char *path, const char *option, mass_projector *projector,
+                            pose_list *list)
 {
     sp_trajectory_stream *stream;
     sp_trajectory block;
@@ -104,14 +107,18 @@ static void take_trajectory(cubature_problem *p, const char *path, const char *o
         tool_check(sp_trajectory_next(stream, &block), path);
         if (block.frame_count == 0)
             break;
-        bool all = block.u && !block.vertex && block.point_count == p->mesh.mesh.vertex_count, ours = block.q && block.r >= p->r && !strcmp(basis, p->basis.hash);
+        bool all = block.u && !block.vertex && block.point_count == p->mesh.mesh.vertex_count,
+             ours = block.q && block.r >= p->r && !strcmp(basis, p->basis.hash);
         if (!all && !ours)
-            tool_fail(SP_INPUT, path, "it has neither coordinates in this basis nor the displacements of all vertices (simulate --record all)");
+            tool_fail(SP_INPUT, path,
+                      "it has neither coordinates in this basis nor the displacements of all vertices (simulate "
+                      "--record all)");
         for (int64_t f = 0; f < block.frame_count; f++) {
             if ((frames + f) % p->choice->every)
                 continue;
             double *q = add(p, &list->q, 1);
-            if (ours) /* of more columns than are used: the first coordinates, the nearest pose of an orthonormal basis */
+            if (ours) /* of more columns than are used: the first coordinates, the nearest pose of an orthonormal basis
+                       */
                 memcpy(q, block.q + f * block.r, (size_t)p->r * sizeof *q);
             else {
                 make_projector(p, projector);
@@ -124,7 +131,8 @@ static void take_trajectory(cubature_problem *p, const char *path, const char *o
     tool_close_input(descriptor);
 }
 
-static void take_columns(cubature_problem *p, const char *path, const char *option, mass_projector *projector, pose_list *list)
+static void take_columns(cubature_problem *p, const char *path, const char *option, mass_projector *projector,
+                         pose_list *list)
 {
     tool_columns file;
     tool_read_columns(path, option, NULL, &p->mesh, &file);
@@ -134,7 +142,8 @@ static void take_columns(cubature_problem *p, const char *path, const char *opti
     sp_columns_free(&file.columns);
 }
 
-static void take_file(cubature_problem *p, const char *path, const char *option, mass_projector *projector, pose_list *list)
+static void take_file(cubature_problem *p, const char *path, const char *option, mass_projector *projector,
+                      pose_list *list)
 {
     char kind[16];
     tool_peek_kind(p->context, path, kind);
@@ -179,7 +188,8 @@ static void refuse_rigid(const cubature_problem *p, const char *why, const char 
     if (column < 0)
         return;
     tool_hint("%s", hint);
-    tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy to %s it by", (long long)column, why);
+    tool_fail(SP_INPUT, p->basis.path, "column %lld is a rigid motion or nearly: it has no elastic energy to %s it by",
+              (long long)column, why);
 }
 
 static void find_scale(cubature_problem *p)
@@ -204,7 +214,8 @@ static void find_amplitude(cubature_problem *p)
             softest = j;
     p->amplitude = p->choice->amplitude_given
                        ? p->choice->amplitude
-                       : sp_poses_amplitude(&p->body, p->basis.columns.U + softest * p->basis.columns.rows, own_stiffness(p, softest), p->choice->deflection);
+                       : sp_poses_amplitude(&p->body, p->basis.columns.U + softest * p->basis.columns.rows,
+                                            own_stiffness(p, softest), p->choice->deflection);
     for (int64_t j = 0; j < p->r; j++) {
         p->deviation[j] = p->amplitude / sqrt(own_stiffness(p, j));
         p->softer[j] = sqrt(p->quotient[softest] / p->quotient[j]); /* the softest coordinate moves as far */
@@ -253,7 +264,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Poses at rest (the first frame of a motion) have no force: nothing can be learned there. That is judged by the usual force, since the largest of an exponential law may be anything. */
+/* Poses at rest (the first frame of a motion) have no force: nothing can be learned there. That is judged by the usual
+ * force, since the largest of an exponential law may be anything. */
 static int64_t drop_resting(cubature_problem *p, sp_poses *poses)
 {
     int64_t kept = 0, count = poses->count;
@@ -305,7 +317,8 @@ static void cut_shard(cubature_problem *p)
     int64_t number, count, blocks = (p->total + SHARD_STEP - 1) / SHARD_STEP;
     parse_shard(p->choice->shard, &number, &count);
     if (count > blocks)
-        tool_fail(SP_USAGE, NULL, "--shard %s: %lld poses make only %lld shards of at least %d", p->choice->shard, (long long)p->total, (long long)blocks, SHARD_STEP);
+        tool_fail(SP_USAGE, NULL, "--shard %s: %lld poses make only %lld shards of at least %d", p->choice->shard,
+                  (long long)p->total, (long long)blocks, SHARD_STEP);
     p->first = blocks * (number - 1) / count * SHARD_STEP;
     int64_t last = blocks * number / count * SHARD_STEP;
     last = last > p->total ? p->total : last;
@@ -347,13 +360,22 @@ void cubature_collect_poses(cubature_problem *p)
         named = named < p->poses.count ? named : p->poses.count;
     }
     /* poses from files are taken as they are; random ones may be too much for a material */
-    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known, named, &p->poses, NULL), NULL);
-    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named, p->poses.count, &p->poses, &p->shrunk), NULL);
-    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known_out, named_out, &p->held_out, NULL), NULL);
-    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named_out, p->held_out.count, &p->held_out, &shrunk), NULL);
+    tool_check(
+        sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known, named, &p->poses, NULL),
+        NULL);
+    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named, p->poses.count,
+                                 &p->poses, &p->shrunk),
+               NULL);
+    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, known_out, named_out,
+                                 &p->held_out, NULL),
+               NULL);
+    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, choice->memory, named_out, p->held_out.count,
+                                 &p->held_out, &shrunk),
+               NULL);
     if (p->shrunk) { /* the warning is that of every shard: it has no numbers */
         tool_say("%lld of %lld poses were halved", (long long)p->shrunk, (long long)p->poses.count);
-        tool_warn(NULL, "random poses turned an element inside out and were halved until they did not: --amplitude is high for this material");
+        tool_warn(NULL, "random poses turned an element inside out and were halved until they did not: --amplitude is "
+                        "high for this material");
     }
     if (choice->training_only)
         return;
@@ -362,7 +384,8 @@ void cubature_collect_poses(cubature_problem *p)
     if (p->held_out.count == 0 && choice->held_out > 0 && p->poses.count > 1)
         split(p, choice->held_out);
     if (p->poses.count == 0 && !choice->incremental)
-        tool_fail(SP_INPUT, tool_argument(tool_argument_count() > 2 ? 2 : 0), "no pose has a force: there is nothing to fit");
+        tool_fail(SP_INPUT, tool_argument(tool_argument_count() > 2 ? 2 : 0),
+                  "no pose has a force: there is nothing to fit");
 }
 
 bool cubature_keeps_linear(const cubature_problem *p)
@@ -372,7 +395,8 @@ bool cubature_keeps_linear(const cubature_problem *p)
 
 sp_training_measure cubature_measure(const cubature_problem *p)
 {
-    return (sp_training_measure){p->choice->metric == METRIC_ENERGY ? p->energy_scale : NULL, cubature_keeps_linear(p) ? p->stiffness : NULL};
+    return (sp_training_measure){p->choice->metric == METRIC_ENERGY ? p->energy_scale : NULL,
+                                 cubature_keeps_linear(p) ? p->stiffness : NULL};
 }
 
 void cubature_add_samples(cubature_problem *p, int64_t count, const double *centre, const double *deviation)
@@ -388,6 +412,8 @@ void cubature_add_samples(cubature_problem *p, int64_t count, const double *cent
     sp_poses_free(&p->poses);
     p->poses = grown;
     sp_poses_sample(p->context, p->r, deviation, centre, before, count, p->poses.q + before * p->r);
-    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, p->choice->memory, before, grown.count, &p->poses, &shrunk), NULL);
+    tool_check(sp_poses_evaluate(p->context, &p->body, p->basis.columns.U, p->choice->memory, before, grown.count,
+                                 &p->poses, &shrunk),
+               NULL);
     p->shrunk += shrunk;
 }

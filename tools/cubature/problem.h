@@ -1,4 +1,5 @@
-/* What cubature works on: a body in a basis, poses and their forces, and the methods that choose elements. Everything ends the process where it fails. */
+/* What cubature works on: a body in a basis, poses and their forces, and the methods that choose elements. Everything
+ * ends the process where it fails. */
 #ifndef TOOLS_CUBATURE_PROBLEM_H
 #define TOOLS_CUBATURE_PROBLEM_H
 
@@ -18,7 +19,9 @@ typedef struct cubature_choice {
     int method, metric, linear, spectrum, worst;
     int64_t r, samples, held_out, held_out_seed, elements, candidates, every, rounds, memory;
     double amplitude, deflection, tolerance, change;
-    bool spectrum_given, amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given, held_out_given, held_out_seed_given, change_given, rounds_given, nested, training_only, incremental, no_adjustment, worst_given;
+    bool spectrum_given, amplitude_given, samples_given, tolerance_given, candidates_given, deflection_given,
+        held_out_given, held_out_seed_given, change_given, rounds_given, nested, training_only, incremental,
+        no_adjustment, worst_given;
     tool_texts held_out_files;
     const char *shard, *checkpoint;
 } cubature_choice;
@@ -31,22 +34,25 @@ typedef struct cubature_problem {
     sp_body body;
     sp_pool pool;
     int64_t r;
-    double *mass, *gravity;    /* [r, r], [r, 3] */
-    double *stiffness;         /* [r, r] at rest */
-    double *quotient;          /* [r] uᵀKu / uᵀMu, 1/s² */
-    double *energy_scale;      /* [r] of the energy norm (cubature/training.h); NULL where a column is a rigid motion, which has none */
-    double *deviation, *softer; /* [r] of random poses with the same energy in each coordinate; what makes their forces the same instead */
-    double amplitude;          /* √J; 0: nothing was sampled */
+    double *mass, *gravity; /* [r, r], [r, 3] */
+    double *stiffness;      /* [r, r] at rest */
+    double *quotient;       /* [r] uᵀKu / uᵀMu, 1/s² */
+    double *energy_scale; /* [r] of the energy norm (cubature/training.h); NULL where a column is a rigid motion, which
+                             has none */
+    double *deviation, *softer; /* [r] of random poses with the same energy in each coordinate; what makes their forces
+                                   the same instead */
+    double amplitude;           /* √J; 0: nothing was sampled */
     sp_poses poses, held_out;
-    int64_t first, total;      /* the poses are first … of total: a shard */
+    int64_t first, total;        /* the poses are first … of total: a shard */
     tool_checkpoint *checkpoint; /* NULL: none */
-    int64_t resting, shrunk;   /* poses left out since they have no force; sampled ones that were halved */
+    int64_t resting, shrunk;     /* poses left out since they have no force; sampled ones that were halved */
 } cubature_problem;
 
 /* Poses from the files that are the arguments from number 2 on and sampled ones, with their forces. */
 void cubature_collect_poses(cubature_problem *problem);
 
-/* More sampled poses about a centre (NULL: rest), appended and evaluated: for training that goes on until it has enough. */
+/* More sampled poses about a centre (NULL: rest), appended and evaluated: for training that goes on until it has
+ * enough. */
 void cubature_add_samples(cubature_problem *problem, int64_t count, const double *centre, const double *deviation);
 
 /* What is fitted and how it is measured, by the options. */

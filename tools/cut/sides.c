@@ -18,7 +18,8 @@ void *cut_allocate(sp_pool *pool, int64_t count, size_t size)
     return memory;
 }
 
-/* After an option that gave sides below `most`: they are numbered in the order of their first elements. It has to have divided something. */
+/* After an option that gave sides below `most`: they are numbered in the order of their first elements. It has to have
+ * divided something. */
 static void number_sides(cut_sides *p, int64_t most, const char *option, const char *text)
 {
     int64_t *number = cut_allocate(&p->pool, most, sizeof *number), count = 0;
@@ -48,8 +49,8 @@ static void divide_by_file(sp_context *context, const char *path, cut_sides *p)
     char *bytes = tool_read_bytes(path, "sides", &p->pool, &length);
     tool_check(sp_matrix_parse_npy_column(context, bytes, length, &p->pool, &matrix), path);
     if (matrix.rows != p->elements || matrix.columns != 1)
-        tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld) is expected", (long long)matrix.rows, (long long)matrix.columns,
-                  (long long)p->elements, (long long)p->elements);
+        tool_fail(SP_INPUT, path, "its shape is (%lld, %lld), the mesh has %lld elements: (%lld) is expected",
+                  (long long)matrix.rows, (long long)matrix.columns, (long long)p->elements, (long long)p->elements);
     double *sorted = cut_allocate(&p->pool, p->elements, sizeof *sorted);
     memcpy(sorted, matrix.value, (size_t)p->elements * sizeof *sorted);
     qsort(sorted, (size_t)p->elements, sizeof *sorted, compare_numbers);
@@ -57,7 +58,8 @@ static void divide_by_file(sp_context *context, const char *path, cut_sides *p)
         if (count == 0 || sorted[i] != sorted[count - 1])
             sorted[count++] = sorted[i];
     for (int64_t e = 0; e < p->elements; e++)
-        p->side[e] = (const double *)bsearch(&matrix.value[e], sorted, (size_t)count, sizeof *sorted, compare_numbers) - sorted;
+        p->side[e] =
+            (const double *)bsearch(&matrix.value[e], sorted, (size_t)count, sizeof *sorted, compare_numbers) - sorted;
     number_sides(p, count, "sides", path);
 }
 
@@ -92,7 +94,8 @@ void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *me
 {
     int64_t region = -1;
     if (!choice->planes.count && !choice->lists.count && !choice->sides && !choice->keep)
-        tool_fail(SP_USAGE, NULL, "nothing says where to cut: --plane, --elements or --sides; or which pieces to keep: --keep");
+        tool_fail(SP_USAGE, NULL,
+                  "nothing says where to cut: --plane, --elements or --sides; or which pieces to keep: --keep");
     if (choice->region && !choice->planes.count)
         tool_fail(SP_USAGE, NULL, "--region belongs to --plane");
     for (int64_t m = 0; choice->region && m < mesh->material_count; m++)

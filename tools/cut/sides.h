@@ -17,10 +17,12 @@ typedef struct cut_sides {
     int64_t elements, count, *side; /* [elements] */
 } cut_sides;
 
-/* Divides the elements by all options; where only --keep was given, all are on one side. What is no plane, list or region, and an option that divides nothing, is a usage error. */
+/* Divides the elements by all options; where only --keep was given, all are on one side. What is no plane, list or
+ * region, and an option that divides nothing, is a usage error. */
 void cut_divide(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, cut_sides *sides);
 
-/* --keep: which elements of a mesh belong to the listed pieces, counted from 1 by size. The list is a usage error where it names a piece that is not there, or all of them. */
+/* --keep: which elements of a mesh belong to the listed pieces, counted from 1 by size. The list is a usage error where
+ * it names a piece that is not there, or all of them. */
 bool *cut_keep(sp_context *context, const cut_choice *choice, const sp_mesh *mesh, sp_pool *pool);
 
 /* Zeroed; ends the process where memory is out. */

@@ -12,7 +12,8 @@
 static void weigh(derivatives_problem *p, const sp_sparse *K, const sp_sparse *M, double *weight)
 {
     int64_t n = p->body.dof_count, count = p->k - p->rigid;
-    double *u = sp_pool_raw(&p->pool, n, sizeof *u), *product = sp_pool_raw(&p->pool, n, sizeof *product), least = INFINITY;
+    double *u = sp_pool_raw(&p->pool, n, sizeof *u), *product = sp_pool_raw(&p->pool, n, sizeof *product),
+           least = INFINITY;
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t c = 0; c < count; c++) {
@@ -22,7 +23,9 @@ static void weigh(derivatives_problem *p, const sp_sparse *K, const sp_sparse *M
         sp_sparse_times(p->context, M, 1, u, product);
         weight[c] = stiffness / sp_dense_dot(n, u, product);
         if (!(weight[c] > 0 && isfinite(weight[c])))
-            tool_fail(SP_INPUT, p->modes.path, "column %lld has the Rayleigh quotient %g: only deformations have derivatives", (long long)(p->rigid + c) + 1, weight[c]);
+            tool_fail(SP_INPUT, p->modes.path,
+                      "column %lld has the Rayleigh quotient %g: only deformations have derivatives",
+                      (long long)(p->rigid + c) + 1, weight[c]);
         least = fmin(least, weight[c]);
     }
     for (int64_t c = 0; c < count; c++)
@@ -45,15 +48,20 @@ void derivatives_inertia(derivatives_problem *p)
     sp_body_nodes(&p->body, node);
     tool_check(sp_rigid_motions(p->context, &p->body, &M, rigid, &rigid_count), p->mesh.path);
     weigh(p, &K, &M, weight);
-    tool_check(sp_inertia_derivatives_choose(p->context, count, weight, p->order, p->most, &p->pairs, &orders), p->modes.path);
+    tool_check(sp_inertia_derivatives_choose(p->context, count, weight, p->order, p->most, &p->pairs, &orders),
+               p->modes.path);
     p->count = orders.count;
     /* the elastic columns in front, as the library wants them: rigid ones have no part in this */
     double *all = sp_pool_raw(&p->pool, rows * (count + p->count), sizeof *all);
     if (!all)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     memcpy(all, p->modes.columns.U + p->rigid * rows, (size_t)(rows * count) * sizeof *all);
-    tool_check_solve(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS, derivatives_permutation(p), &flexibility), p->mesh.path, &p->body, NULL);
-    tool_check_solve(sp_inertia_derivatives(p->context, &p->body, &K, flexibility, count, p->count, p->pairs.data, all, &report), p->mesh.path, &p->body, NULL);
+    tool_check_solve(sp_flexibility_new(p->context, &K, &M, node, rigid_count, rigid, SP_COMPLEMENT_MASS,
+                                        derivatives_permutation(p), &flexibility),
+                     p->mesh.path, &p->body, NULL);
+    tool_check_solve(
+        sp_inertia_derivatives(p->context, &p->body, &K, flexibility, count, p->count, p->pairs.data, all, &report),
+        p->mesh.path, &p->body, NULL);
     p->U = all + count * rows;
     p->residual = report.residual;
     json_t *of_order = json_array();
@@ -64,8 +72,10 @@ void derivatives_inertia(derivatives_problem *p)
         json_array_append_new(of_order, json_integer(of));
     }
     json_object_set_new(p->result, "of_order", of_order);
-    json_object_set_new(p->result, "factor_nonzeros", tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
-    json_object_set_new(p->result, "factor_flops", tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
+    json_object_set_new(p->result, "factor_nonzeros",
+                        tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
+    json_object_set_new(p->result, "factor_flops",
+                        tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
     for (int64_t c = 0; c < p->pairs.count; c++) /* numbers of the file's columns, rigid ones included */
         ((int64_t *)p->pairs.data)[c] += p->rigid;
     sp_list_free(&orders);

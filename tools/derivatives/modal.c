@@ -11,12 +11,17 @@ void derivatives_modal(derivatives_problem *p)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     if (p->rigid) {
         sp_free_derivatives_report report;
-        tool_check(sp_free_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U, p->modes.columns.eigenvalue, p->count, p->pairs.data, derivatives_permutation(p), p->U, &report), p->mesh.path);
+        tool_check(sp_free_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U,
+                                             p->modes.columns.eigenvalue, p->count, p->pairs.data,
+                                             derivatives_permutation(p), p->U, &report),
+                   p->mesh.path);
         p->residual = report.residual;
         json_object_set_new(p->result, "iterations", json_integer(report.iterations));
     } else {
         sp_derivatives_report report;
-        tool_check_solve(sp_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U, p->count, p->pairs.data, p->memory, derivatives_permutation(p), p->factor, p->U, &report), p->mesh.path, &p->body, NULL);
+        tool_check_solve(sp_modal_derivatives(p->context, &p->body, p->k, p->modes.columns.U, p->count, p->pairs.data,
+                                              p->memory, derivatives_permutation(p), p->factor, p->U, &report),
+                         p->mesh.path, &p->body, NULL);
         p->residual = report.residual;
         json_object_set_new(p->result, "factor_nonzeros", tool_real("factor_nonzeros", report.factor_nonzeros));
         json_object_set_new(p->result, "factor_flops", tool_real("factor_flops", report.factor_flops));

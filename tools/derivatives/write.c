@@ -10,7 +10,8 @@ const int64_t *derivatives_permutation(derivatives_problem *p)
     int64_t *permutation = sp_pool_raw(&p->pool, p->body.dof_count, sizeof *permutation);
     if (!permutation)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_body_permutation(p->context, &p->body, modes->ordering_count, modes->ordering, permutation), p->modes.path);
+    tool_check(sp_body_permutation(p->context, &p->body, modes->ordering_count, modes->ordering, permutation),
+               p->modes.path);
     return permutation;
 }
 
@@ -30,9 +31,15 @@ void derivatives_write(derivatives_problem *p, tool_output *output)
 {
     if (p->residual > 1e-8)
         tool_warn(p->mesh.path, "the residual of a derivative is %.1e", p->residual);
-    tool_say("%lld derivatives of %lld modes, largest residual %.1e", (long long)p->count, (long long)p->k, p->residual);
+    tool_say("%lld derivatives of %lld modes, largest residual %.1e", (long long)p->count, (long long)p->k,
+             p->residual);
 
-    sp_columns columns = {.rows = p->modes.columns.rows, .count = p->count, .U = p->U, .pair = p->pairs.data, .order = p->order, .source = p->k};
+    sp_columns columns = {.rows = p->modes.columns.rows,
+                          .count = p->count,
+                          .U = p->U,
+                          .pair = p->pairs.data,
+                          .order = p->order,
+                          .source = p->k};
     memcpy(columns.mesh, p->mesh.hash, sizeof columns.mesh);
     json_t *meta = tool_meta_new("derivatives");
     tool_check(sp_columns_write(p->context, tool_output_writer(output), meta, &columns), p->path);

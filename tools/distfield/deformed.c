@@ -14,8 +14,8 @@ void distfield_check_pose(const distfield_pose *pose, bool mesh)
     if (!pose->basis != !pose->coordinates)
         tool_fail(SP_USAGE, NULL, "--basis and --coordinates go together");
     if (pose->fields.count != pose->proxies.count)
-        tool_fail(SP_USAGE, NULL, "each --field goes with its --proxies: there are %lld and %lld", (long long)pose->fields.count,
-                  (long long)pose->proxies.count);
+        tool_fail(SP_USAGE, NULL, "each --field goes with its --proxies: there are %lld and %lld",
+                  (long long)pose->fields.count, (long long)pose->proxies.count);
     if (pose->fields.count && !pose->basis)
         tool_fail(SP_USAGE, NULL, "--field and --proxies go with --basis and --coordinates");
     if (!pose->fields.count)
@@ -31,9 +31,11 @@ static double *parse_coordinates(const distfield_pose *pose, int64_t columns, sp
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t j = 0; *at; j++) {
         if (j == columns)
-            tool_fail(SP_USAGE, pose->basis, "--coordinates has more numbers than the basis has columns, %lld", (long long)columns);
+            tool_fail(SP_USAGE, pose->basis, "--coordinates has more numbers than the basis has columns, %lld",
+                      (long long)columns);
         if (!tool_parse_numbers(&at, 1, &q[j]) || !(q[j] - q[j] == 0))
-            tool_fail(SP_USAGE, NULL, "--coordinates: number %lld of \"%s\" is none", (long long)j + 1, pose->coordinates);
+            tool_fail(SP_USAGE, NULL, "--coordinates: number %lld of \"%s\" is none", (long long)j + 1,
+                      pose->coordinates);
     }
     return q;
 }
@@ -66,7 +68,8 @@ double *distfield_displacement(const distfield_pose *pose, const tool_mesh *mesh
 }
 
 /* A field or shell of the mesh. */
-static void read_part(sp_context *context, const char *path, const char *option, const char *kind, const tool_mesh *mesh, sp_file *file)
+static void read_part(sp_context *context, const char *path, const char *option, const char *kind,
+                      const tool_mesh *mesh, sp_file *file)
 {
     const char *const kinds[] = {kind, NULL};
     char recorded[SP_HASH_LENGTH];
@@ -95,7 +98,9 @@ void distfield_approximate(sp_context *context, const distfield_pose *pose, cons
         domain[d] = (sp_deformed_domain){.field = &rest[d], .count = shells[d].count, .points = shells[d].points};
     }
     const sp_columns *basis = basis_of(pose, mesh);
-    tool_check(sp_deformed_field_new(context, &mesh->mesh, basis->count, basis->U, domains, domain, (int)pose->nearest, &deformed), mesh->path);
+    tool_check(sp_deformed_field_new(context, &mesh->mesh, basis->count, basis->U, domains, domain, (int)pose->nearest,
+                                     &deformed),
+               mesh->path);
     sp_deformed_field_update(deformed, parse_coordinates(pose, basis->count, &pool));
     const int64_t layers = field->cells[2] + 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(context->threads)

@@ -1,4 +1,5 @@
-/* Fields of a deformed mesh: of its moved surface, or approximated from fields at rest (thesis §3.12). Everything ends the process where it fails. */
+/* Fields of a deformed mesh: of its moved surface, or approximated from fields at rest (thesis §3.12). Everything ends
+ * the process where it fails. */
 #ifndef TOOLS_DISTFIELD_DEFORMED_H
 #define TOOLS_DISTFIELD_DEFORMED_H
 
@@ -11,14 +12,21 @@ typedef struct distfield_pose {
     int64_t nearest;
 } distfield_pose;
 
-#define DISTFIELD_POSE_OPTIONS(pose)                                                                                                       \
-    {"basis", 0, TOOL_INPUT, &(pose).basis, "FILE", .help = "of a mesh: its surface is moved by these columns"},                          \
-        {"coordinates", 0, TOOL_TEXT, &(pose).coordinates, "Q1,Q2,...", .help = "of the first columns of --basis"},                       \
-        {"field", 0, TOOL_INPUTS, &(pose).fields, "FILE",                                                                                 \
-         .help = "do not measure the moved surface, but approximate from this field at rest by --proxies; several domains: several times"}, \
-        {"proxies", 0, TOOL_INPUTS, &(pose).proxies, "FILE", .help = "shell whose points are the proxies of the --field of the same place"}, \
-    {                                                                                                                                      \
-        "nearest", 0, TOOL_INTEGER, &(pose).nearest, "K", "5", .low = 1, .high = 16, .help = "proxies that are asked at each vertex"      \
+#define DISTFIELD_POSE_OPTIONS(pose)                                                                                   \
+    {"basis", 0, TOOL_INPUT, &(pose).basis, "FILE", .help = "of a mesh: its surface is moved by these columns"},       \
+        {"coordinates", 0, TOOL_TEXT, &(pose).coordinates, "Q1,Q2,...", .help = "of the first columns of --basis"},    \
+        {"field",                                                                                                      \
+         0,                                                                                                            \
+         TOOL_INPUTS,                                                                                                  \
+         &(pose).fields,                                                                                               \
+         "FILE",                                                                                                       \
+         .help = "do not measure the moved surface, but approximate from this field at rest by --proxies; several "    \
+                 "domains: several times"},                                                                            \
+        {"proxies",       0,      TOOL_INPUTS,                                                                         \
+         &(pose).proxies, "FILE", .help = "shell whose points are the proxies of the --field of the same place"},      \
+    {                                                                                                                  \
+        "nearest", 0, TOOL_INTEGER, &(pose).nearest, "K", "5", .low = 1, .high = 16,                                   \
+                                                               .help = "proxies that are asked at each vertex"         \
     }
 
 /* Usage errors of options that go together. */
@@ -27,7 +35,8 @@ void distfield_check_pose(const distfield_pose *pose, bool mesh);
 /* u [3·vertices] of the mesh, from `pool`, 0 where it is held; NULL without a basis. */
 double *distfield_displacement(const distfield_pose *pose, const tool_mesh *mesh, sp_pool *pool);
 
-/* Fills the distances of a placed grid with the approximate ones; the least magnitude on the faces of the grid is no bound there. */
+/* Fills the distances of a placed grid with the approximate ones; the least magnitude on the faces of the grid is no
+ * bound there. */
 void distfield_approximate(sp_context *context, const distfield_pose *pose, const tool_mesh *mesh, sp_field *field);
 
 #endif

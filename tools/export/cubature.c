@@ -56,7 +56,8 @@ static void read_files(chosen_elements *c, int count, const char *const *paths)
         else if (!strcmp(kind, "mesh") && !c->mesh.path)
             tool_read_mesh(paths[i], NULL, &c->mesh);
         else
-            tool_fail(strcmp(kind, "mesh") ? SP_INPUT : SP_USAGE, paths[i], "a cubature goes with its mesh, not with %s file of kind %s",
+            tool_fail(strcmp(kind, "mesh") ? SP_INPUT : SP_USAGE, paths[i],
+                      "a cubature goes with its mesh, not with %s file of kind %s",
                       strcmp(kind, "mesh") ? "a" : "another", kind);
     }
     if (c->mesh.path) {
@@ -118,11 +119,13 @@ static const double *together(chosen_elements *c, const double *weight)
     return to;
 }
 
-/* The chosen elements with the vertices that they have; elements increase, so that hexahedra come first as in the mesh. */
+/* The chosen elements with the vertices that they have; elements increase, so that hexahedra come first as in the mesh.
+ */
 static sp_vtu make_grid(chosen_elements *c)
 {
     const sp_mesh *mesh = &c->mesh.mesh;
-    int64_t n = c->cubature.count, *corners_of = need(sp_pool_raw(&c->pool, 8 * n, sizeof *corners_of)), *point = need(sp_pool_raw(&c->pool, mesh->vertex_count, sizeof *point)), used = 0;
+    int64_t n = c->cubature.count, *corners_of = need(sp_pool_raw(&c->pool, 8 * n, sizeof *corners_of)),
+            *point = need(sp_pool_raw(&c->pool, mesh->vertex_count, sizeof *point)), used = 0;
     int64_t *at = corners_of;
     sp_vtu vtu = {.hex = corners_of};
     double *vertices = need(sp_pool_raw(&c->pool, 3 * mesh->vertex_count, sizeof *vertices));
@@ -152,14 +155,16 @@ static void write_grid(chosen_elements *c, const char *target)
     int components = cubature->modal ? (int)cubature->r : 1;
     for (int64_t e = 0; e < cubature->count; e++)
         region[e] = c->mesh.mesh.region[cubature->element[e]];
-    sp_vtu_array arrays[4] = {{.name = "element", .cells = true, .components = 1, .whole = cubature->element},
-                              {.name = "region", .cells = true, .components = 1, .whole = region},
-                              {.name = "weight", .cells = true, .components = components, .real = together(c, cubature->weight)}};
+    sp_vtu_array arrays[4] = {
+        {.name = "element", .cells = true, .components = 1, .whole = cubature->element},
+        {.name = "region", .cells = true, .components = 1, .whole = region},
+        {.name = "weight", .cells = true, .components = components, .real = together(c, cubature->weight)}};
     sp_vtu vtu = make_grid(c);
     vtu.arrays = arrays;
     vtu.array_count = 3;
     if (cubature->nested)
-        arrays[vtu.array_count++] = (sp_vtu_array){.name = "nested", .cells = true, .components = components, .real = together(c, cubature->nested)};
+        arrays[vtu.array_count++] = (sp_vtu_array){
+            .name = "nested", .cells = true, .components = components, .real = together(c, cubature->nested)};
     tool_output *output = tool_output_open(target);
     tool_check(sp_vtu_write(c->context, tool_output_descriptor(output), &vtu), target);
     tool_output_finish(output, NULL);

@@ -7,8 +7,8 @@
 /* Whether one of the files is of kind cubature. */
 bool tool_export_has_cubature(sp_context *context, int count, const char *const *paths);
 
-/* As a table, or (vtu) as an unstructured grid of the chosen elements alone with their numbers, regions and weights. paths [count]: the cubature and its mesh, which a table can do without,
- * in any order. */
+/* As a table, or (vtu) as an unstructured grid of the chosen elements alone with their numbers, regions and weights.
+ * paths [count]: the cubature and its mesh, which a table can do without, in any order. */
 void tool_export_cubature(sp_context *context, bool vtu, int count, const char *const *paths, const char *target);
 
 #endif

@@ -23,8 +23,8 @@ void tool_export_level(sp_context *context, int count, const char *const *paths,
     else if (sp_field_meets_box(&field, level))
         tool_warn(paths[0], "the surface at %g m meets the box and is open there", level);
     snprintf(comment, sizeof comment, "distance %.9g m", level);
-    tool_check(sp_obj_write(context, tool_output_descriptor(output), comment, surface.vertex_count, surface.vertices, surface.triangle_count,
-                            surface.triangles),
+    tool_check(sp_obj_write(context, tool_output_descriptor(output), comment, surface.vertex_count, surface.vertices,
+                            surface.triangle_count, surface.triangles),
                target);
     tool_output_finish(output, NULL);
     tool_say("%lld vertices, %lld triangles", (long long)surface.vertex_count, (long long)surface.triangle_count);

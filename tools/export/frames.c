@@ -17,7 +17,8 @@ static void move_begin(const tool_motion *motion, moving_mesh *moving)
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "--volume needs the mesh: name its file too");
     tool_motion_need_all(motion);
-    moving->vertices = moving->mesh.vertices = sp_pool_raw(&moving->pool, 3 * moving->mesh.vertex_count, sizeof *moving->vertices);
+    moving->vertices = moving->mesh.vertices =
+        sp_pool_raw(&moving->pool, 3 * moving->mesh.vertex_count, sizeof *moving->vertices);
     if (!moving->vertices)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
 }
@@ -58,7 +59,8 @@ void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames
     for (int i = 0; i < SP_ENERGY_COUNT; i++)
         sp_csv_name(&stream, false, energies[i]);
     for (int64_t i = 0; i < 3 * probes.count; i++) {
-        snprintf(name, sizeof name, "%c%lld_%c", probe[i / 3].surface ? 's' : 'v', (long long)probe[i / 3].vertex, "xyz"[i % 3]);
+        snprintf(name, sizeof name, "%c%lld_%c", probe[i / 3].surface ? 's' : 'v', (long long)probe[i / 3].vertex,
+                 "xyz"[i % 3]);
         sp_csv_name(&stream, false, name);
     }
     for (int64_t i = 0; choice->coordinates && i < trajectory->r; i++) {
@@ -116,9 +118,9 @@ void tool_export_obj(sp_context *context, tool_motion *motion, const tool_frames
         tool_motion_displacement(motion, ((int64_t *)list.data)[i], u);
         tool_skin_positions(&skin, 1, u, positions);
         tool_output *output = tool_output_open(path);
-        tool_check(
-            sp_obj_write(context, tool_output_descriptor(output), NULL, skin.vertex_count, positions, skin.triangle_count, skin.triangles),
-            path);
+        tool_check(sp_obj_write(context, tool_output_descriptor(output), NULL, skin.vertex_count, positions,
+                                skin.triangle_count, skin.triangles),
+                   path);
         tool_output_finish(output, NULL);
         tool_check(sp_progress(context, (double)(i + 1) / (double)list.count), NULL);
     }

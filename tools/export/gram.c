@@ -5,13 +5,15 @@
 #include "tools/common/motion.h"
 
 /* G = UᵀMU with the consistent mass. */
-static void full_gram(sp_context *context, const char *mesh_path, sp_body *body, int64_t count, const double *U, double *G)
+static void full_gram(sp_context *context, const char *mesh_path, sp_body *body, int64_t count, const double *U,
+                      double *G)
 {
     sp_sparse mass;
     sp_pool pool = {0};
     int64_t order = body->dof_count;
     tool_check(sp_body_mass_compressed(context, body, false, &mass), mesh_path);
-    double *MU = sp_pool_raw(&pool, order * count, sizeof *MU), *work = sp_pool_raw(&pool, 2 * order * count, sizeof *work),
+    double *MU = sp_pool_raw(&pool, order * count, sizeof *MU),
+           *work = sp_pool_raw(&pool, 2 * order * count, sizeof *work),
            *inner = sp_pool_raw(&pool, sp_dense_inner_work(count, count), sizeof *inner);
     if (pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
@@ -41,7 +43,8 @@ static void write_table(sp_context *context, const char *target, int64_t count, 
     tool_output_finish(output, NULL);
 }
 
-void tool_export_gram(sp_context *context, int count, const char *const *paths, const char *target, const char *chosen, int64_t samples)
+void tool_export_gram(sp_context *context, int count, const char *const *paths, const char *target, const char *chosen,
+                      int64_t samples)
 {
     tool_motion motion;
     sp_body body;
@@ -56,7 +59,8 @@ void tool_export_gram(sp_context *context, int count, const char *const *paths, 
     tool_check(sp_body_new(context, &motion.mesh.mesh, &body), motion.mesh.path);
     int64_t order = body.dof_count;
     tool_check(sp_dense_fits(context, order, list.count), motion.columns.path);
-    double *U = sp_pool_raw(&pool, order * list.count, sizeof *U), *G = sp_pool_raw(&pool, list.count * list.count, sizeof *G);
+    double *U = sp_pool_raw(&pool, order * list.count, sizeof *U),
+           *G = sp_pool_raw(&pool, list.count * list.count, sizeof *G);
     if (pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t c = 0; c < list.count; c++)

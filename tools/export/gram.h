@@ -5,11 +5,13 @@
 #include "assembly/body.h"
 #include "tools/common/tool.h"
 
-/* paths [count]: the mesh and one file of columns, of which `chosen` (a list from 1; NULL: all). samples > 0: sparse inner products over at least
- * so many sample points (Yang 2015, eq. 6) in place of those in the consistent mass. */
-void tool_export_gram(sp_context *context, int count, const char *const *paths, const char *target, const char *chosen, int64_t samples);
+/* paths [count]: the mesh and one file of columns, of which `chosen` (a list from 1; NULL: all). samples > 0: sparse
+ * inner products over at least so many sample points (Yang 2015, eq. 6) in place of those in the consistent mass. */
+void tool_export_gram(sp_context *context, int count, const char *const *paths, const char *target, const char *chosen,
+                      int64_t samples);
 
 /* G [count, count] of U [order, count] over the free degrees of freedom; builds without Yang 2015 refuse it. */
-void tool_sparse_gram(sp_context *context, const char *mesh_path, const sp_body *body, int64_t samples, int64_t count, const double *U, double *G);
+void tool_sparse_gram(sp_context *context, const char *mesh_path, const sp_body *body, int64_t samples, int64_t count,
+                      const double *U, double *G);
 
 #endif

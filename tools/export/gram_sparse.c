@@ -3,13 +3,15 @@
 #include "linear/dense.h"
 #include "tools/export/gram.h"
 
-void tool_sparse_gram(sp_context *context, const char *mesh_path, const sp_body *body, int64_t samples, int64_t count, const double *U, double *G)
+void tool_sparse_gram(sp_context *context, const char *mesh_path, const sp_body *body, int64_t samples, int64_t count,
+                      const double *U, double *G)
 {
     sp_sparse_inner inner;
     sp_pool pool = {0};
     tool_check(sp_sparse_inner_new(context, body, samples, &inner), mesh_path);
     int64_t rows = 3 * inner.count;
-    double *Y = sp_pool_raw(&pool, rows * count, sizeof *Y), *work = sp_pool_raw(&pool, sp_dense_inner_work(count, count), sizeof *work);
+    double *Y = sp_pool_raw(&pool, rows * count, sizeof *Y),
+           *work = sp_pool_raw(&pool, sp_dense_inner_work(count, count), sizeof *work);
     if (pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     sp_sparse_inner_gather(&inner, body->dof_count, count, U, Y);

@@ -58,11 +58,12 @@ static void check_pairs(const char *path, const sp_columns *columns, int64_t cou
         for (int64_t j = i; j < first + k; j++, at++)
             fits &= columns->pair[2 * chosen[at]] == i && columns->pair[2 * chosen[at] + 1] == j;
     if (!fits)
-        tool_fail(SP_INPUT, path, "its columns are not the derivatives of all pairs i <= j of modes in order, as .modalDeriv has them");
+        tool_fail(SP_INPUT, path,
+                  "its columns are not the derivatives of all pairs i <= j of modes in order, as .modalDeriv has them");
 }
 
-static void write_dense(sp_context *context, enum tool_matrix_format format, const char *target, const char *kind, int64_t rows,
-                        int64_t count, const double *values)
+static void write_dense(sp_context *context, enum tool_matrix_format format, const char *target, const char *kind,
+                        int64_t rows, int64_t count, const double *values)
 {
     char comment[128];
     tool_output *output = tool_output_open(target);
@@ -73,11 +74,13 @@ static void write_dense(sp_context *context, enum tool_matrix_format format, con
     else if (format == TOOL_MATRIX_NPY)
         tool_check(sp_npy_write(context, descriptor, rows, count, values), target);
     else
-        tool_check(sp_vega_matrix_write(context, descriptor, format == TOOL_MATRIX_VEGA_FLOAT, rows, count, values), target);
+        tool_check(sp_vega_matrix_write(context, descriptor, format == TOOL_MATRIX_VEGA_FLOAT, rows, count, values),
+                   target);
     tool_output_finish(output, NULL);
 }
 
-static void export_columns(sp_context *context, enum tool_matrix_format format, const char *path, const char *target, const char *chosen)
+static void export_columns(sp_context *context, enum tool_matrix_format format, const char *path, const char *target,
+                           const char *chosen)
 {
     tool_columns columns;
     sp_list list = {0};
@@ -100,7 +103,8 @@ static void export_columns(sp_context *context, enum tool_matrix_format format, 
 }
 
 /* The columns at the vertices of the embedded surface: what VegaFEM's run-time draws with. */
-static void export_surface(sp_context *context, int count, const char *const *paths, const char *target, const char *chosen)
+static void export_surface(sp_context *context, int count, const char *const *paths, const char *target,
+                           const char *chosen)
 {
     tool_motion motion;
     tool_skin skin;
@@ -127,8 +131,8 @@ static void export_surface(sp_context *context, int count, const char *const *pa
     tool_motion_close(&motion);
 }
 
-void tool_export_matrix(sp_context *context, enum tool_matrix_format format, int count, const char *const *paths, const char *target,
-                        const char *chosen)
+void tool_export_matrix(sp_context *context, enum tool_matrix_format format, int count, const char *const *paths,
+                        const char *target, const char *chosen)
 {
     char kind[16];
     if (format == TOOL_MATRIX_VEGA_FLOAT) {

@@ -51,8 +51,8 @@ static void open_shell(comparison *c, tool_motion *motion)
         tool_fail(SP_INPUT, c->path, "it has no tangents, which the true normals are from");
     }
     if (motion->trajectory.r < 1 || motion->trajectory.r > c->shell.modes)
-        tool_fail(SP_INPUT, motion->path, "it has %lld coordinates, the points of %s move with %lld", (long long)motion->trajectory.r, c->path,
-                  (long long)c->shell.modes);
+        tool_fail(SP_INPUT, motion->path, "it has %lld coordinates, the points of %s move with %lld",
+                  (long long)motion->trajectory.r, c->path, (long long)c->shell.modes);
     c->points = sp_pool_raw(&c->pool, c->shell.count, sizeof *c->points);
     c->q = sp_pool_new(&c->pool, c->shell.modes, sizeof *c->q);
     c->true_normals = sp_pool_raw(&c->pool, 3 * c->shell.count, sizeof *c->true_normals);
@@ -61,12 +61,14 @@ static void open_shell(comparison *c, tool_motion *motion)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t p = 0; p < c->shell.count; p++)
         c->points[p] = p;
-    tool_check(sp_shell_neighbours_new(c->context, &c->shell, c->shell.count, c->points, NEIGHBOURS, &c->neighbours), c->path);
+    tool_check(sp_shell_neighbours_new(c->context, &c->shell, c->shell.count, c->points, NEIGHBOURS, &c->neighbours),
+               c->path);
 }
 
 static void evaluate(const comparison *c, enum sp_shell_normal way, double *normals)
 {
-    tool_check(sp_shell_normals(c->context, &c->shell, way, c->shell.count, c->points, &c->neighbours, c->q, normals), c->path);
+    tool_check(sp_shell_normals(c->context, &c->shell, way, c->shell.count, c->points, &c->neighbours, c->q, normals),
+               c->path);
 }
 
 /* Mean and largest angle between the normals and the true ones in degrees; a way that finds none is off by 180. */
@@ -77,13 +79,15 @@ static void measure(const comparison *c, double angle[2])
         const double *a = c->normals + 3 * p, *b = c->true_normals + 3 * p;
         double product[3];
         sp_cross3(a, b, product);
-        const double here = sp_dot3(a, a) > 0 ? atan2(sqrt(sp_dot3(product, product)), sp_dot3(a, b)) * 57.29577951308232 : 180;
+        const double here =
+            sp_dot3(a, a) > 0 ? atan2(sqrt(sp_dot3(product, product)), sp_dot3(a, b)) * 57.29577951308232 : 180;
         angle[0] += here / (double)c->shell.count;
         angle[1] = fmax(angle[1], here);
     }
 }
 
-void tool_export_normals(sp_context *context, const char *shell_path, const char *trajectory_path, const tool_normals_choice *choice)
+void tool_export_normals(sp_context *context, const char *shell_path, const char *trajectory_path,
+                         const tool_normals_choice *choice)
 {
     comparison c = {.context = context, .path = shell_path};
     tool_motion motion;

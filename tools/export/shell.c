@@ -49,7 +49,8 @@ static void write_line(sp_stream *stream, int64_t count, const double *values)
 static void write_ply(sp_stream *stream, const sp_shell *shell)
 {
     static const char *const names[] = {"x", "y", "z", "nx", "ny", "nz", "area", "radius"};
-    sp_stream_print(stream, "ply\nformat ascii 1.0\ncomment pointshell, normals inward\nelement vertex %lld\n", (long long)shell->count);
+    sp_stream_print(stream, "ply\nformat ascii 1.0\ncomment pointshell, normals inward\nelement vertex %lld\n",
+                    (long long)shell->count);
     for (int i = 0; i < TOOL_COUNT(names); i++)
         sp_stream_print(stream, "property double %s\n", names[i]);
     sp_stream_print(stream, "property int level\nend_header\n");
@@ -63,7 +64,9 @@ static void write_ply(sp_stream *stream, const sp_shell *shell)
 static void write_vtk(sp_stream *stream, const sp_shell *shell)
 {
     const long long n = shell->count;
-    sp_stream_print(stream, "# vtk DataFile Version 3.0\npointshell, normals inward\nASCII\nDATASET POLYDATA\nPOINTS %lld double\n", n);
+    sp_stream_print(
+        stream, "# vtk DataFile Version 3.0\npointshell, normals inward\nASCII\nDATASET POLYDATA\nPOINTS %lld double\n",
+        n);
     for (int64_t p = 0; p < n; p++) {
         write_line(stream, 3, shell->points + 3 * p);
         sp_stream_print(stream, "\n");
@@ -86,7 +89,8 @@ static void write_vtk(sp_stream *stream, const sp_shell *shell)
     for (int parent = 0; parent < 2; parent++) {
         sp_stream_print(stream, "SCALARS %s int 1\nLOOKUP_TABLE default\n", parent ? "parent" : "level");
         for (int64_t p = 0; p < n; p++)
-            sp_stream_print(stream, "%lld\n", parent ? (long long)shell->parent[p] : (long long)sp_shell_level_of(shell, p));
+            sp_stream_print(stream, "%lld\n",
+                            parent ? (long long)shell->parent[p] : (long long)sp_shell_level_of(shell, p));
     }
 }
 
@@ -146,7 +150,9 @@ void tool_export_shell(sp_context *context, enum tool_shell_format format, const
     tool_check(sp_pointshell_read(context, &file, &shell), path);
     tool_output *output = tool_output_open(target);
     const int descriptor = tool_output_descriptor(output);
-    tool_check(format == TOOL_SHELL_VTU ? write_vtu(context, descriptor, &shell) : write_text(context, descriptor, format, &shell), target);
+    tool_check(format == TOOL_SHELL_VTU ? write_vtu(context, descriptor, &shell)
+                                        : write_text(context, descriptor, format, &shell),
+               target);
     tool_output_finish(output, NULL);
     tool_say("%lld points", (long long)shell.count);
     sp_shell_free(&shell);

@@ -12,7 +12,8 @@ enum tool_shell_format {
     TOOL_SHELL_VTK, /* the same as legacy VTK in text */
 };
 
-/* Writes the pointshell in the file. The radius of a point is that of its largest sphere, 0 in the last level. Ends the process on failure. */
+/* Writes the pointshell in the file. The radius of a point is that of its largest sphere, 0 in the last level. Ends the
+ * process on failure. */
 void tool_export_shell(sp_context *context, enum tool_shell_format format, const char *path, const char *target);
 
 #endif

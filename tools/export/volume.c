@@ -33,7 +33,8 @@ static void warn_materials(const char *path, enum tool_volume_format format, con
             tool_warn(path, "material %s: the law %s%s has no card in .inp files and is not written", material->name,
                       sp_law_name(material->law), material->fibre != SP_FIBRE_NONE ? " with fibres" : "");
         if (format == TOOL_VOLUME_VEG && material->law == SP_LAW_NEO_HOOKEAN)
-            tool_warn(path, "material %s: ENU holds its constants, but not that its law is neo-hookean", material->name);
+            tool_warn(path, "material %s: ENU holds its constants, but not that its law is neo-hookean",
+                      material->name);
         if (format == TOOL_VOLUME_VEG && (material->damping_mass > 0 || material->damping_stiffness > 0))
             tool_warn(path, "material %s: its damping has no place in .veg files", material->name);
     }
@@ -67,7 +68,8 @@ void tool_export_warn_missing(const char *path, enum tool_volume_format format, 
         if (mesh->fibre)
             add(&missing, "the directions of fibres");
         if (format != TOOL_VOLUME_INP && mesh->fixed_count > 0)
-            add(&missing, "%lld fixed vertices%s", (long long)mesh->fixed_count, format == TOOL_VOLUME_VEG ? " (see .bou)" : "");
+            add(&missing, "%lld fixed vertices%s", (long long)mesh->fixed_count,
+                format == TOOL_VOLUME_VEG ? " (see .bou)" : "");
         if (mesh->surface.vertex_count > 0)
             add(&missing, "the embedded surface%s", format == TOOL_VOLUME_VEG ? " (see .interp and .obj)" : "");
         if (mesh->hex_count > 0 && mesh->quadrature != 2)
@@ -124,7 +126,8 @@ static void write_tetgen(sp_context *context, const char *target, const char *me
     char other[4096];
     if (!nodes && !(dot && !strcmp(dot, ".ele")))
         tool_fail(SP_USAGE, target, "TetGen's files are two: name one that ends in .node or .ele");
-    if (snprintf(other, sizeof other, "%.*s%s", (int)(dot - target), target, nodes ? ".ele" : ".node") >= (int)sizeof other)
+    if (snprintf(other, sizeof other, "%.*s%s", (int)(dot - target), target, nodes ? ".ele" : ".node") >=
+        (int)sizeof other)
         tool_fail(SP_USAGE, target, "the name is too long");
     tool_output *first = tool_output_open(nodes ? target : other), *second = tool_output_open(nodes ? other : target);
     check_written(sp_tetgen_write_nodes(context, tool_output_descriptor(first), mesh), mesh_path, target);
@@ -133,7 +136,8 @@ static void write_tetgen(sp_context *context, const char *target, const char *me
     tool_output_finish(second, NULL);
 }
 
-void tool_export_volume(sp_context *context, enum tool_volume_format format, int count, const char *const *paths, const char *target)
+void tool_export_volume(sp_context *context, enum tool_volume_format format, int count, const char *const *paths,
+                        const char *target)
 {
     tool_mesh mesh;
     if (count != 1)

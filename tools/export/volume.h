@@ -17,9 +17,10 @@ enum tool_volume_format {
     TOOL_VOLUME_INTERP
 };
 
-/* One mesh: paths [count] must be one file of that kind. TetGen's two files are both written, whichever of them is the target. What
- * the format cannot hold is named in warnings. */
-void tool_export_volume(sp_context *context, enum tool_volume_format format, int count, const char *const *paths, const char *target);
+/* One mesh: paths [count] must be one file of that kind. TetGen's two files are both written, whichever of them is the
+ * target. What the format cannot hold is named in warnings. */
+void tool_export_volume(sp_context *context, enum tool_volume_format format, int count, const char *const *paths,
+                        const char *target);
 
 /* A warning that names what the mesh has and a file of this format has not. */
 void tool_export_warn_missing(const char *path, enum tool_volume_format format, const sp_mesh *mesh);

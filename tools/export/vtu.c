@@ -44,7 +44,9 @@ static void read_activations(export_state *state)
     const char *path = state->choice->activation;
     int64_t length;
     const char *text = tool_read_bytes(path, "activation", &state->pool, &length);
-    tool_check(sp_activations_parse(state->context, text, length, &state->motion->simulated, &state->pool, &state->activation_count, &state->activations), path);
+    tool_check(sp_activations_parse(state->context, text, length, &state->motion->simulated, &state->pool,
+                                    &state->activation_count, &state->activations),
+               path);
 }
 
 static void open_state(export_state *state)
@@ -68,7 +70,8 @@ static void open_state(export_state *state)
         if (state->choice->activation)
             read_activations(state);
         else if (motion->path && tool_meta_has_input(motion->trajectory.meta, "activation"))
-            tool_warn(motion->path, "stress and energy density are without the tension that fibres had: name it with --activation");
+            tool_warn(motion->path,
+                      "stress and energy density are without the tension that fibres had: name it with --activation");
     }
 }
 
@@ -135,28 +138,37 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
         to_points(state, state->full, state->velocity);
         tool_motion_displacement(motion, frame, state->full);
         to_points(state, state->full, state->displacement);
-        add(&vtu, arrays, (sp_vtu_array){.name = "displacement", .components = 3, .components_named = xyz, .real = state->displacement});
-        add(&vtu, arrays, (sp_vtu_array){.name = "velocity", .components = 3, .components_named = xyz, .real = state->velocity});
+        add(&vtu, arrays,
+            (sp_vtu_array){
+                .name = "displacement", .components = 3, .components_named = xyz, .real = state->displacement});
+        add(&vtu, arrays,
+            (sp_vtu_array){.name = "velocity", .components = 3, .components_named = xyz, .real = state->velocity});
         vtu.time = &time;
     }
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(&motion->mesh.mesh);
         for (int64_t i = 0; i < state->activation_count; i++)
-            motion->simulated.materials[state->activations[i].region].fibre_tension = sp_activation_tension(&state->activations[i], time);
-        tool_check(sp_elastic_fields(state->context, &state->body, state->full, state->strain, state->stress, state->density),
-                   motion->mesh.path);
+            motion->simulated.materials[state->activations[i].region].fibre_tension =
+                sp_activation_tension(&state->activations[i], time);
+        tool_check(
+            sp_elastic_fields(state->context, &state->body, state->full, state->strain, state->stress, state->density),
+            motion->mesh.path);
         sp_vtu_from_voigt(elements, state->strain);
         sp_vtu_from_voigt(elements, state->stress);
         add(&vtu, arrays,
-            (sp_vtu_array){
-                .name = "green_lagrange_strain", .cells = true, .components = 6, .components_named = sp_vtu_tensor, .real = state->strain});
+            (sp_vtu_array){.name = "green_lagrange_strain",
+                           .cells = true,
+                           .components = 6,
+                           .components_named = sp_vtu_tensor,
+                           .real = state->strain});
         add(&vtu, arrays,
             (sp_vtu_array){.name = "second_piola_kirchhoff_stress",
                            .cells = true,
                            .components = 6,
                            .components_named = sp_vtu_tensor,
                            .real = state->stress});
-        add(&vtu, arrays, (sp_vtu_array){.name = "energy_density", .cells = true, .components = 1, .real = state->density});
+        add(&vtu, arrays,
+            (sp_vtu_array){.name = "energy_density", .cells = true, .components = 1, .real = state->density});
     }
     tool_vtu_write(state->context, path, &vtu);
 }
@@ -169,8 +181,8 @@ static sp_vtu_field column_numbers(export_state *state, int64_t count, const int
         return (sp_vtu_field){0};
     double *real = numbers(state, count);
     for (int64_t i = 0; i < count; i++)
-        real[i] =
-            columns->eigenvalue ? sqrt(fmax(columns->eigenvalue[chosen[i]], 0)) / 6.283185307179586 : columns->singular_value[chosen[i]];
+        real[i] = columns->eigenvalue ? sqrt(fmax(columns->eigenvalue[chosen[i]], 0)) / 6.283185307179586
+                                      : columns->singular_value[chosen[i]];
     return (sp_vtu_field){columns->eigenvalue ? "frequency" : "singular_value", count, real};
 }
 
@@ -224,7 +236,8 @@ void tool_vtu_names(const char *target, sp_pool *pool, char **pattern, char **in
     *pattern = need(sp_pool_new(pool, room, 1));
     *index = need(sp_pool_new(pool, room, 1));
     snprintf(*pattern, (size_t)room, given ? "%s" : "%s_%%04d.vtu", given ? target : stem);
-    for (size_t length = strlen(stem); given && length > 1 && strchr("_-.", stem[length - 1]) && stem[length - 2] != '/'; length--)
+    for (size_t length = strlen(stem);
+         given && length > 1 && strchr("_-.", stem[length - 1]) && stem[length - 2] != '/'; length--)
         stem[length - 1] = 0;
     snprintf(*index, (size_t)room, "%s.pvd", stem);
     if (ends_with(*pattern, ".pvd"))
@@ -253,7 +266,8 @@ tool_output *tool_vtu_index_open(const char *index)
     return output;
 }
 
-void tool_vtu_index(sp_context *context, tool_output *output, const char *index, int64_t count, const double *time, const char *const *names)
+void tool_vtu_index(sp_context *context, tool_output *output, const char *index, int64_t count, const double *time,
+                    const char *const *names)
 {
     tool_check(sp_pvd_write(context, tool_output_descriptor(output), count, time, names), index);
     tool_output_finish(output, NULL);

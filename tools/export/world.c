@@ -15,7 +15,9 @@ static void *need(void *memory)
 
 /* ---- CSV ---- */
 
-static const char *const force_words[6] = {"fx", "fy", "fz", "tx", "ty", "tz"}, *const pose_words[7] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+static const char *const force_words[6] = {"fx", "fy", "fz", "tx", "ty", "tz"}, *const pose_words[7] = {
+                                                                                    "x",  "y",  "z", "qw",
+                                                                                    "qx", "qy", "qz"};
 
 static void csv_names(sp_stream *stream, const char *owner, char between, int count, const char *const *words)
 {
@@ -111,9 +113,10 @@ static void write_bodies(const series *s, int64_t frame, const char *path)
     tool_world *world = s->world;
     const double time = tool_world_time(world, frame);
     tool_world_load(world, frame);
-    const sp_vtu_array arrays[] = {{.name = "velocity", .components = 3, .components_named = xyz, .real = world->velocities},
-                                   {.name = "body", .cells = true, .components = 1, .whole = world->body},
-                                   {.name = "model", .cells = true, .components = 1, .whole = s->model}};
+    const sp_vtu_array arrays[] = {
+        {.name = "velocity", .components = 3, .components_named = xyz, .real = world->velocities},
+        {.name = "body", .cells = true, .components = 1, .whole = world->body},
+        {.name = "model", .cells = true, .components = 1, .whole = s->model}};
     tool_vtu_write(world->context, path,
                    &(sp_vtu){.vertex_count = world->vertex_count,
                              .vertices = world->positions,
@@ -130,7 +133,8 @@ static void write_contacts(const series *s, int64_t frame, const char *path)
     const double time = tool_world_time(s->world, frame);
     int64_t first, count = tool_world_contacts(s->world, frame, &first);
     sp_pool pool = {0};
-    int64_t *single = need(sp_pool_raw(&pool, count, sizeof *single)), *bodies = need(sp_pool_raw(&pool, 2 * count, sizeof *bodies)),
+    int64_t *single = need(sp_pool_raw(&pool, count, sizeof *single)),
+            *bodies = need(sp_pool_raw(&pool, 2 * count, sizeof *bodies)),
             *point = need(sp_pool_raw(&pool, count, sizeof *point));
     for (int64_t c = 0; c < count; c++) {
         single[c] = c;
@@ -138,9 +142,10 @@ static void write_contacts(const series *s, int64_t frame, const char *path)
         bodies[2 * c + 1] = motion->contact_body[2 * (first + c) + 1];
         point[c] = motion->contact_point[first + c];
     }
-    const sp_vtu_array arrays[] = {{.name = "force", .components = 3, .components_named = xyz, .real = motion->contact_force + 3 * first},
-                                   {.name = "bodies", .components = 2, .whole = bodies},
-                                   {.name = "point", .components = 1, .whole = point}};
+    const sp_vtu_array arrays[] = {
+        {.name = "force", .components = 3, .components_named = xyz, .real = motion->contact_force + 3 * first},
+        {.name = "bodies", .components = 2, .whole = bodies},
+        {.name = "point", .components = 1, .whole = point}};
     tool_vtu_write(s->world->context, path,
                    &(sp_vtu){.vertex_count = count,
                              .vertices = motion->contact_place + 3 * first,
@@ -153,7 +158,8 @@ static void write_contacts(const series *s, int64_t frame, const char *path)
 }
 
 /* One file, or one for each frame and their index. */
-static void write_series(series *s, const char *target, int64_t count, const int64_t *frame, void (*write)(const series *, int64_t, const char *))
+static void write_series(series *s, const char *target, int64_t count, const int64_t *frame,
+                         void (*write)(const series *, int64_t, const char *))
 {
     char *pattern, *index;
     if (!tool_vtu_series(target, count)) {

@@ -1,5 +1,5 @@
-/* Matrices whose columns are displacement fields: bases, modes, derivatives, shapes. The numbers stay as they are; what their kind
- * promises is measured in the mesh. */
+/* Matrices whose columns are displacement fields: bases, modes, derivatives, shapes. The numbers stay as they are; what
+ * their kind promises is measured in the mesh. */
 #include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "formats/import/matrix.h"
@@ -13,7 +13,8 @@
 
 static const char *const kind_name[] = {"", "basis", "modes", "derivatives", "shapes"};
 
-/* How far UᵀMU may be from the identity, room for files of f4; and the residual of a mode that is none (as modes judges its own). */
+/* How far UᵀMU may be from the identity, room for files of f4; and the residual of a mode that is none (as modes judges
+ * its own). */
 static const double ORTHONORMAL = 1e-5, ROUNDING = 1e-12, NO_MODE = 1e-3, POOR_MODE = 1e-6, EQUAL = 1e-11;
 
 /* The columns are not what their kind promises. */
@@ -56,7 +57,8 @@ static void check_options(const char *path, enum import_kind kind, const import_
         refuse_kind(SP_USAGE, path, "a basis needs --mesh or --lumping: it has to say in which mass it is orthonormal");
 }
 
-static void read_matrix(sp_context *context, const char *path, enum import_format format, sp_pool *pool, sp_columns *columns)
+static void read_matrix(sp_context *context, const char *path, enum import_format format, sp_pool *pool,
+                        sp_columns *columns)
 {
     sp_matrix matrix = {0};
     sp_pool scratch = {0};
@@ -69,8 +71,8 @@ static void read_matrix(sp_context *context, const char *path, enum import_forma
     sp_pool_free(&scratch);
     *columns = (sp_columns){.rows = matrix.rows, .count = matrix.columns, .U = matrix.value};
     if (matrix.rows % 3)
-        tool_fail(SP_INPUT, path, "it has %lld rows and %lld columns, expected three rows for each vertex", (long long)matrix.rows,
-                  (long long)matrix.columns);
+        tool_fail(SP_INPUT, path, "it has %lld rows and %lld columns, expected three rows for each vertex",
+                  (long long)matrix.rows, (long long)matrix.columns);
 }
 
 /* Against the mesh: rows; held rows of everything but shapes, which may move what is held. */
@@ -78,11 +80,12 @@ static void check_mesh(const char *path, enum import_kind kind, const tool_mesh 
 {
     int64_t vertices = mesh->mesh.vertex_count;
     if (columns->rows != 3 * vertices) {
-        const char *remark = columns->count == 3 * vertices                         ? ": it seems to be transposed"
-                             : columns->rows == 3 * mesh->mesh.surface.vertex_count ? ": it is of the vertices of the embedded surface"
-                                                                                    : "";
-        tool_fail(SP_INPUT, path, "it has %lld rows and %lld columns, the mesh needs %lld rows%s", (long long)columns->rows,
-                  (long long)columns->count, 3 * (long long)vertices, remark);
+        const char *remark = columns->count == 3 * vertices ? ": it seems to be transposed"
+                             : columns->rows == 3 * mesh->mesh.surface.vertex_count
+                                 ? ": it is of the vertices of the embedded surface"
+                                 : "";
+        tool_fail(SP_INPUT, path, "it has %lld rows and %lld columns, the mesh needs %lld rows%s",
+                  (long long)columns->rows, (long long)columns->count, 3 * (long long)vertices, remark);
     }
     double held = tool_held_rows(&mesh->mesh, columns);
     if (held > 0 && kind != IMPORT_SHAPES)
@@ -90,7 +93,8 @@ static void check_mesh(const char *path, enum import_kind kind, const tool_mesh 
 }
 
 /* Largest |UᵀMU − I|; the matrix goes to the caller. */
-static double orthogonality(sp_context *context, const char *path, sp_body *body, bool lumped, const sp_columns *columns, sp_sparse *M)
+static double orthogonality(sp_context *context, const char *path, sp_body *body, bool lumped,
+                            const sp_columns *columns, sp_sparse *M)
 {
     double error;
     tool_check(sp_body_mass_compressed(context, body, lumped, M), path);
@@ -100,8 +104,8 @@ static double orthogonality(sp_context *context, const char *path, sp_body *body
 }
 
 /* In which mass the columns are orthonormal, as chosen or as measured; M is that mass. */
-static void check_orthonormal(sp_context *context, const char *path, int lumping, sp_body *body, sp_columns *columns, sp_sparse *M,
-                              json_t *result)
+static void check_orthonormal(sp_context *context, const char *path, int lumping, sp_body *body, sp_columns *columns,
+                              sp_sparse *M, json_t *result)
 {
     for (int64_t c = 0; c < columns->count; c++) {
         double largest = 0;
@@ -121,16 +125,18 @@ static void check_orthonormal(sp_context *context, const char *path, int lumping
         error = fmin(error, lumped);
     }
     if (!(error <= ORTHONORMAL))
-        refuse_kind(SP_INPUT, path, "its columns are not orthonormal in the %s mass of the mesh: U'MU is off the identity by %.1e",
+        refuse_kind(SP_INPUT, path,
+                    "its columns are not orthonormal in the %s mass of the mesh: U'MU is off the identity by %.1e",
                     columns->lumped ? "lumped" : "consistent", error);
     if (error > ROUNDING)
-        tool_warn(path, "its columns are orthonormal in the %s mass within %.1e only", columns->lumped ? "lumped" : "consistent", error);
+        tool_warn(path, "its columns are orthonormal in the %s mass within %.1e only",
+                  columns->lumped ? "lumped" : "consistent", error);
     json_object_set_new(result, "orthogonality", tool_real("orthogonality", error));
 }
 
 /* Leading columns that are rigid motions: all their mass lies in the span of R [order, rigid_count]. */
-static int64_t count_rigid(sp_context *context, const sp_sparse *M, const sp_body *body, int64_t rigid_count, const double *R,
-                           const sp_columns *columns, double *work)
+static int64_t count_rigid(sp_context *context, const sp_sparse *M, const sp_body *body, int64_t rigid_count,
+                           const double *R, const sp_columns *columns, double *work)
 {
     int64_t n = body->dof_count, count = 0;
     double *psi = work, *product = work + n;
@@ -149,8 +155,8 @@ static int64_t count_rigid(sp_context *context, const sp_sparse *M, const sp_bod
 }
 
 /* Eigenvalues by Rayleigh's quotient and residuals as modes.md has them. */
-static void measure_modes(sp_context *context, const char *path, const tool_mesh *mesh, sp_body *body, const sp_sparse *M, sp_pool *pool,
-                          sp_columns *columns, json_t *result)
+static void measure_modes(sp_context *context, const char *path, const tool_mesh *mesh, sp_body *body,
+                          const sp_sparse *M, sp_pool *pool, sp_columns *columns, json_t *result)
 {
     int64_t n = body->dof_count, rigid_count;
     sp_sparse K;
@@ -179,15 +185,18 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
         columns->residual[i] = sqrt(sp_dense_dot(n, k, k) / sp_dense_dot(n, m, m));
     }
     if (columns->rigid < rigid_count && columns->rigid < columns->count)
-        refuse_kind(SP_INPUT, path, "the mesh has %lld rigid motions, of the first columns %lld are: the lowest modes are missing",
+        refuse_kind(SP_INPUT, path,
+                    "the mesh has %lld rigid motions, of the first columns %lld are: the lowest modes are missing",
                     (long long)rigid_count, (long long)columns->rigid);
     for (int64_t i = 0; i < columns->count; i++) {
         columns->residual[i] /= columns->eigenvalue[i] + lambda1;
         worst = fmax(worst, columns->residual[i]);
         if (!(columns->residual[i] <= NO_MODE))
-            refuse_kind(SP_INPUT, path, "column %lld is no mode of the mesh: its residual is %.1e", (long long)i + 1, columns->residual[i]);
+            refuse_kind(SP_INPUT, path, "column %lld is no mode of the mesh: its residual is %.1e", (long long)i + 1,
+                        columns->residual[i]);
         if (i > 0 && columns->eigenvalue[i] < columns->eigenvalue[i - 1])
-            refuse_kind(SP_INPUT, path, "columns %lld and %lld are not in the order of their frequencies", (long long)i, (long long)i + 1);
+            refuse_kind(SP_INPUT, path, "columns %lld and %lld are not in the order of their frequencies", (long long)i,
+                        (long long)i + 1);
     }
     if (worst > POOR_MODE)
         tool_warn(path, "the residual of a mode is %.1e", worst);
@@ -198,8 +207,8 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
 }
 
 /* Orthonormality, and for modes eigenvalues and residuals. */
-static void measure(sp_context *context, const char *path, enum import_kind kind, int lumping, const tool_mesh *mesh, sp_pool *pool,
-                    sp_columns *columns, json_t *result)
+static void measure(sp_context *context, const char *path, enum import_kind kind, int lumping, const tool_mesh *mesh,
+                    sp_pool *pool, sp_columns *columns, json_t *result)
 {
     sp_body body;
     sp_sparse M;
@@ -211,25 +220,28 @@ static void measure(sp_context *context, const char *path, enum import_kind kind
     sp_body_free(&body);
 }
 
-/* Pairs i ≤ j with j fastest, as VegaFEM has them, of elastic modes: --modes says how many rigid ones stand before them. */
-static void number_pairs(const char *path, const import_matrix_choice *choice, const tool_mesh *mesh, sp_pool *pool, sp_columns *columns)
+/* Pairs i ≤ j with j fastest, as VegaFEM has them, of elastic modes: --modes says how many rigid ones stand before
+ * them. */
+static void number_pairs(const char *path, const import_matrix_choice *choice, const tool_mesh *mesh, sp_pool *pool,
+                         sp_columns *columns)
 {
     static const char *const kinds[] = {"modes", NULL};
     int64_t k = 1, first = 0, m = columns->count, *pair = sp_pool_raw(pool, 2 * m, sizeof *pair);
     while (k * (k + 1) / 2 < m)
         k++;
     if (k * (k + 1) / 2 != m)
-        refuse_kind(SP_INPUT, path, "it has %lld columns: derivatives of k modes are k(k+1)/2, here %lld or %lld", (long long)m,
-                    (long long)(k * (k - 1) / 2), (long long)(k * (k + 1) / 2));
+        refuse_kind(SP_INPUT, path, "it has %lld columns: derivatives of k modes are k(k+1)/2, here %lld or %lld",
+                    (long long)m, (long long)(k * (k - 1) / 2), (long long)(k * (k + 1) / 2));
     if (choice->modes) {
         tool_columns modes;
         tool_read_columns(choice->modes, "modes", kinds, mesh, &modes);
         first = modes.columns.rigid;
         if (modes.columns.rows != columns->rows)
-            tool_fail(SP_INPUT, path, "it has %lld rows, the modes %lld", (long long)columns->rows, (long long)modes.columns.rows);
+            tool_fail(SP_INPUT, path, "it has %lld rows, the modes %lld", (long long)columns->rows,
+                      (long long)modes.columns.rows);
         if (k > modes.columns.count - first)
-            tool_fail(SP_INPUT, path, "its %lld columns belong to %lld modes, %s has %lld elastic ones", (long long)m, (long long)k,
-                      choice->modes, (long long)(modes.columns.count - first));
+            tool_fail(SP_INPUT, path, "its %lld columns belong to %lld modes, %s has %lld elastic ones", (long long)m,
+                      (long long)k, choice->modes, (long long)(modes.columns.count - first));
         if (!mesh)
             memcpy(columns->mesh, modes.columns.mesh, sizeof columns->mesh);
         sp_columns_free(&modes.columns);
@@ -245,7 +257,8 @@ static void number_pairs(const char *path, const import_matrix_choice *choice, c
         }
 }
 
-void import_columns(sp_context *context, const char *path, enum import_format format, const import_matrix_choice *choice)
+void import_columns(sp_context *context, const char *path, enum import_format format,
+                    const import_matrix_choice *choice)
 {
     enum import_kind kind = kind_of(path, choice->kind);
     tool_mesh mesh = {0};
@@ -264,7 +277,8 @@ void import_columns(sp_context *context, const char *path, enum import_format fo
         number_pairs(path, choice, choice->mesh ? &mesh : NULL, &pool, &columns);
     if (choice->mesh && (kind == IMPORT_BASIS || kind == IMPORT_MODES))
         measure(context, path, kind, choice->lumping, &mesh, &pool, &columns, result);
-    tool_say("%s: %lld columns of %lld vertices", kind_name[kind], (long long)columns.count, (long long)(columns.rows / 3));
+    tool_say("%s: %lld columns of %lld vertices", kind_name[kind], (long long)columns.count,
+             (long long)(columns.rows / 3));
 
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new(kind_name[kind]);

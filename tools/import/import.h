@@ -1,4 +1,5 @@
-/* What simimport makes of a file: a mesh, columns, polynomials. Each reads, checks, writes -o, and ends the process on failure. */
+/* What simimport makes of a file: a mesh, columns, polynomials. Each reads, checks, writes -o, and ends the process on
+ * failure. */
 #ifndef TOOLS_IMPORT_IMPORT_H
 #define TOOLS_IMPORT_IMPORT_H
 
@@ -41,7 +42,8 @@ typedef struct import_matrix_choice {
     const char *mesh, *modes, *basis;
 } import_matrix_choice;
 
-void import_columns(sp_context *context, const char *path, enum import_format format, const import_matrix_choice *choice);
+void import_columns(sp_context *context, const char *path, enum import_format format,
+                    const import_matrix_choice *choice);
 void import_polynomials(sp_context *context, const char *path, const import_matrix_choice *choice);
 
 #endif

@@ -15,7 +15,8 @@ static int open_include(void *data, sp_context *context, const char *name, const
     char path[4096];
     const char *main_path = data, *slash = strrchr(main_path, '/');
     int folder = slash ? (int)(slash - main_path) + 1 : 0;
-    if (*name == '/' || strstr(name, "..") || snprintf(path, sizeof path, "%.*s%s", folder, main_path, name) >= (int)sizeof path)
+    if (*name == '/' || strstr(name, "..") ||
+        snprintf(path, sizeof path, "%.*s%s", folder, main_path, name) >= (int)sizeof path)
         return sp_fail(context, SP_INPUT, "the included file %.200s is not beside the mesh", name);
     *bytes = tool_read_bytes(path, "include", &pool, count);
     return SP_OK;
@@ -33,14 +34,20 @@ static void embed(sp_context *context, const import_mesh_choice *choice, sp_mesh
     char *bytes = tool_read_bytes(choice->surface, "surface", &pool, &count);
     tool_check(sp_surface_parse(context, choice->surface, bytes, count, SP_GROUPS_NONE, &surface), choice->surface);
     bytes = tool_read_bytes(choice->interpolation, "interpolation", &pool, &count);
-    tool_check(sp_volume_parse_interp(context, bytes, count, surface.vertex_count, surface.vertices, surface.triangle_count, surface.triangles, mesh), choice->interpolation);
+    tool_check(sp_volume_parse_interp(context, bytes, count, surface.vertex_count, surface.vertices,
+                                      surface.triangle_count, surface.triangles, mesh),
+               choice->interpolation);
     sp_surface_free(&surface);
     sp_pool_free(&pool);
 }
 
 void import_mesh(sp_context *context, const char *path, enum import_format format, const import_mesh_choice *choice)
 {
-    sp_material standard = {.name = "body", .law = tool_law(choice->law), .young = choice->young, .poisson = choice->poisson, .density = choice->density};
+    sp_material standard = {.name = "body",
+                            .law = tool_law(choice->law),
+                            .young = choice->young,
+                            .poisson = choice->poisson,
+                            .density = choice->density};
     sp_includes includes = {open_include, (void *)path};
     sp_mesh mesh = {0};
     sp_notes notes = {0};
@@ -69,8 +76,8 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     int64_t inverted = sp_mesh_inverted(&mesh, false), folded = inverted ? sp_mesh_folded(&mesh) : 0;
     if (folded) {
         tool_hint("repair them in the program that made the mesh: turning does not help");
-        tool_fail(SP_INPUT, path, "%lld of %lld elements are folded, flat or collapsed, the first is %s", (long long)folded,
-                  (long long)sp_mesh_element_count(&mesh), notes.folded);
+        tool_fail(SP_INPUT, path, "%lld of %lld elements are folded, flat or collapsed, the first is %s",
+                  (long long)folded, (long long)sp_mesh_element_count(&mesh), notes.folded);
     }
     if (inverted && !choice->turn) {
         tool_hint("turn them with --turn");
@@ -83,7 +90,8 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     for (int64_t i = 0; i < mesh.material_count; i++) {
         sp_material *material = &mesh.materials[i];
         if ((choice->young_given || choice->poisson_given || choice->law_given) && !sp_law_isotropic(material->law))
-            tool_fail(SP_USAGE, path, "--law, --young and --poisson: region %s has the law %s", material->name, sp_law_name(material->law));
+            tool_fail(SP_USAGE, path, "--law, --young and --poisson: region %s has the law %s", material->name,
+                      sp_law_name(material->law));
         material->law = choice->law_given ? tool_law(choice->law) : material->law;
         material->young = choice->young_given ? choice->young : material->young;
         material->poisson = choice->poisson_given ? choice->poisson : material->poisson;
@@ -103,8 +111,9 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     tool_apply_anchors(context, &mesh);
     embed(context, choice, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-3), path);
-    tool_say("%lld vertices, %lld hexahedra, %lld tetrahedra, %lld regions, %lld vertices fixed", (long long)mesh.vertex_count, (long long)mesh.hex_count,
-             (long long)mesh.tet_count, (long long)mesh.material_count, (long long)mesh.fixed_count);
+    tool_say("%lld vertices, %lld hexahedra, %lld tetrahedra, %lld regions, %lld vertices fixed",
+             (long long)mesh.vertex_count, (long long)mesh.hex_count, (long long)mesh.tet_count,
+             (long long)mesh.material_count, (long long)mesh.fixed_count);
 
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("mesh"), *result = tool_result_new();

@@ -12,7 +12,9 @@ static void add_mass(sp_context *context, const tool_mesh *mesh, tool_columns *b
     sp_body body;
     tool_check(sp_body_new(context, &mesh->mesh, &body), mesh->path);
     tool_hold_rows(&mesh->mesh, basis);
-    tool_check(sp_reduced_mass(context, &body, basis->columns.lumped, polynomials->r, basis->columns.U, polynomials->mass, polynomials->gravity), mesh->path);
+    tool_check(sp_reduced_mass(context, &body, basis->columns.lumped, polynomials->r, basis->columns.U,
+                               polynomials->mass, polynomials->gravity),
+               mesh->path);
     polynomials->lumped = basis->columns.lumped;
     sp_body_free(&body);
 }
@@ -38,11 +40,14 @@ void import_polynomials(sp_context *context, const char *path, const import_matr
     if (choice->basis)
         tool_read_columns(choice->basis, "basis", kinds, choice->mesh ? &mesh : NULL, &basis);
     if (choice->basis && basis.columns.count < force.r)
-        tool_fail(SP_INPUT, path, "it has %lld coordinates, the basis %lld columns", (long long)force.r, (long long)basis.columns.count);
+        tool_fail(SP_INPUT, path, "it has %lld coordinates, the basis %lld columns", (long long)force.r,
+                  (long long)basis.columns.count);
     if (choice->mesh && choice->basis)
         add_mass(context, &mesh, &basis, &polynomials);
     else
-        tool_warn(path, "it holds no mass: without --mesh and --basis the reduced mass is taken as 1, and gravity does nothing");
+        tool_warn(
+            path,
+            "it holds no mass: without --mesh and --basis the reduced mass is taken as 1, and gravity does nothing");
 
     tool_output *output = tool_output_open(tool_output_path());
     json_t *meta = tool_meta_new("polynomials"), *result = tool_result_new();

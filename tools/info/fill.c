@@ -24,7 +24,8 @@ int fill_print(sp_context *context, sp_file *file, FILE *stream)
     char which[8];
     int status;
     SP_TRY(sp_sparse_read(context, file, &matrix, &dof, which));
-    int64_t *permutation = sp_pool_raw(&pool, matrix.order, sizeof *permutation), *node = sp_pool_raw(&pool, matrix.order, sizeof *node);
+    int64_t *permutation = sp_pool_raw(&pool, matrix.order, sizeof *permutation),
+            *node = sp_pool_raw(&pool, matrix.order, sizeof *node);
     if (pool.failed) {
         status = sp_fail_memory(context);
         goto done;

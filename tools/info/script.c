@@ -35,14 +35,15 @@ typedef struct script {
     sp_context *context;
     const char *tools;
     json_t *history;
-    json_t *seen; /* hash → true while being visited, false when done; null of a file that nobody made */
+    json_t *seen;   /* hash → true while being visited, false when done; null of a file that nobody made */
     json_t *paths;  /* path → its number in `places` */
     json_t *hashes; /* hash → number of the first place with it */
     sp_pool pool;
     sp_list nodes;  /* node, inputs before what is made of them */
     sp_list raws;   /* raw */
     sp_list places; /* place * */
-    /* Of the inputs from `first` to `end` (excluded) of an entry, a file and those that it names, the folder; of all of them the first that is standard input. */
+    /* Of the inputs from `first` to `end` (excluded) of an entry, a file and those that it names, the folder; of all of
+     * them the first that is standard input. */
     struct {
         const json_t *inputs;
         size_t first, end, piped;
@@ -86,7 +87,8 @@ static bool is_name(const char *name, bool folders)
 
 static bool is_option(const char *name)
 {
-    return name && *name >= 'a' && *name <= 'z' && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
+    return name && *name >= 'a' && *name <= 'z' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
 }
 
 static bool is_among(const char *const *words, const char *word)
@@ -96,11 +98,12 @@ static bool is_among(const char *const *words, const char *word)
     return *words != NULL;
 }
 
-/* Options that name a file to be written. Programs do not record them: a record that has one among its parameters or inputs is
- * forged. tests/cli/refusals.bats compares the list with the help of all programs. */
+/* Options that name a file to be written. Programs do not record them: a record that has one among its parameters or
+ * inputs is forged. tests/cli/refusals.bats compares the list with the help of all programs. */
 static bool writes(const char *name)
 {
-    static const char *const writing[] = {"output", "write-stiffness", "write-mass", "derivatives", "checkpoint", "joints", "timings", "csv", NULL};
+    static const char *const writing[] = {"output", "write-stiffness", "write-mass", "derivatives", "checkpoint",
+                                          "joints", "timings",         "csv",        NULL};
     return is_among(writing, name);
 }
 
@@ -149,9 +152,13 @@ static int check_entry(script *s, const char *hash, const json_t *entry)
     {
         const char *name = text_of(input, "name"), *option = text_of(input, "option"), *via = text_of(input, "via");
         if (is_hash(text_of(input, "sha256")) && via && name && !is_name(name, true) && strstr(name, ".."))
-            return sp_fail(s->context, SP_INPUT, "%.12s…: no script can put the input \"%.100s\" anywhere: .. may only stand at the start of a path", hash, name);
+            return sp_fail(
+                s->context, SP_INPUT,
+                "%.12s…: no script can put the input \"%.100s\" anywhere: .. may only stand at the start of a path",
+                hash, name);
         if (!is_hash(text_of(input, "sha256")) || !is_name(name, via != NULL))
-            return sp_fail(s->context, SP_INPUT, "%.12s…: input %lld has no usable name or hash", hash, (long long)i + 1);
+            return sp_fail(s->context, SP_INPUT, "%.12s…: input %lld has no usable name or hash", hash,
+                           (long long)i + 1);
         if (option && (!is_option(option) || writes(option)))
             return sp_fail(s->context, SP_INPUT, "%.12s…: \"%.40s\" is not an option that reads a file", hash, option);
     }
@@ -179,7 +186,8 @@ static int visit(script *s, const char *hash, const json_t *entry, int depth)
     if (json_is_false(state))
         return SP_OK;
     if (state || depth > DEEPEST || s->nodes.count == MOST)
-        return sp_fail(s->context, SP_INPUT, state ? "its history goes in a circle at %.12s…" : "its history is too long at %.12s…", hash);
+        return sp_fail(s->context, SP_INPUT,
+                       state ? "its history goes in a circle at %.12s…" : "its history is too long at %.12s…", hash);
     if (json_object_set_new(s->seen, hash, json_true()))
         return sp_fail_memory(s->context);
     SP_TRY(check_entry(s, hash, entry));
@@ -231,7 +239,8 @@ static json_t *number_of(json_t *numbers, const char *command, const char *outpu
     return number;
 }
 
-/* Nodes of the same command with different outputs are one run; where they have the same, the second of each belongs to the second run, and so on. */
+/* Nodes of the same command with different outputs are one run; where they have the same, the second of each belongs to
+ * the second run, and so on. */
 static int find_runs(script *s)
 {
     node *nodes = s->nodes.data;
@@ -333,8 +342,9 @@ static int put(script *s, const char *hash, const char *folder, const char *name
     return SP_OK;
 }
 
-/* The folder of an input: that of the file which names it, or which names others. `folder` is "" or ends with a slash. What names a file is the last input before it that is not
- * named by another itself. It stands as deep as its names lead upwards. */
+/* The folder of an input: that of the file which names it, or which names others. `folder` is "" or ends with a slash.
+ * What names a file is the last input before it that is not named by another itself. It stands as deep as its names
+ * lead upwards. */
 static void find_folder(script *s, const json_t *inputs, size_t number)
 {
     if (s->group.inputs == inputs && s->group.first <= number && number < s->group.end)
@@ -401,8 +411,8 @@ static int put_all(script *s, const char *hash, const char *name)
             size_t i;
             json_t *input;
             json_array_foreach(json_object_get(nodes[n].entry, "inputs"), i,
-                               input) if ((json_object_get(s->history, text_of(input, "sha256")) != NULL) == (pass == 1))
-                SP_TRY(put_input(s, nodes[n].entry, i, &path, &piped));
+                               input) if ((json_object_get(s->history, text_of(input, "sha256")) != NULL) ==
+                                          (pass == 1)) SP_TRY(put_input(s, nodes[n].entry, i, &path, &piped));
         }
         if (pass == 0)
             SP_TRY(put(s, hash, "", is_name(name, false) && strcmp(name, "-") ? name : "output.npz", &path));
@@ -446,7 +456,8 @@ static bool print_value(const json_t *value, FILE *stream)
     char text[40] = "";
     if (json_is_integer(value))
         snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
-    for (int digits = 15; json_is_real(value) && digits <= 17 && (!*text || strtod(text, NULL) != json_real_value(value)); digits++)
+    for (int digits = 15;
+         json_is_real(value) && digits <= 17 && (!*text || strtod(text, NULL) != json_real_value(value)); digits++)
         snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
     const char *word = json_is_string(value) ? json_string_value(value) : text;
     if (!*word || !sp_is_plain(word))
@@ -506,7 +517,8 @@ static void print_copies(const script *s, const char *hash)
 static int print_run(script *s, int64_t run)
 {
     const node *nodes = s->nodes.data;
-    const json_t *entry = nodes[run].entry, *inputs = json_object_get(entry, "inputs"), *seed = json_object_get(entry, "seed");
+    const json_t *entry = nodes[run].entry, *inputs = json_object_get(entry, "inputs"),
+                 *seed = json_object_get(entry, "seed");
     const char *path, *stdin_path = NULL;
     bool piped, has_main = false;
     size_t i;
@@ -579,11 +591,12 @@ static int print_head(const script *s, const char *hash)
         sp_print_plain(find_first(s, raws[i].hash)->path, s->stream);
         fputs(raws[i].archive ? "  (of its members)\n" : "\n", s->stream);
     }
-    fputs("set -e\n"
-          "check() { # FILE EXPECTED FOUND\n"
-          "    [ \"$2\" = \"$3\" ] || { printf '%s: its hash is %s, expected %s\\n' \"$1\" \"$3\" \"$2\" >&2; exit 3; }\n"
-          "}\n",
-          s->stream);
+    fputs(
+        "set -e\n"
+        "check() { # FILE EXPECTED FOUND\n"
+        "    [ \"$2\" = \"$3\" ] || { printf '%s: its hash is %s, expected %s\\n' \"$1\" \"$3\" \"$2\" >&2; exit 3; }\n"
+        "}\n",
+        s->stream);
     json_decref(told);
     return status;
 }
@@ -597,11 +610,17 @@ static void print_check(const char *path, const char *hash, bool archive, FILE *
     fputs(archive ? ")\"\n" : " | cut -c 1-64)\"\n", stream);
 }
 
-int script_write(sp_context *context, const json_t *meta, const char *hash, const char *name, const char *tools, FILE *stream)
+int script_write(sp_context *context, const json_t *meta, const char *hash, const char *name, const char *tools,
+                 FILE *stream)
 {
     char *text = NULL;
     size_t length = 0;
-    script s = {.context = context, .tools = tools, .stream = open_memstream(&text, &length), .seen = json_object(), .paths = json_object(), .hashes = json_object()};
+    script s = {.context = context,
+                .tools = tools,
+                .stream = open_memstream(&text, &length),
+                .seen = json_object(),
+                .paths = json_object(),
+                .hashes = json_object()};
     s.history = json_object_get(meta, "history");
     int status = s.stream ? SP_OK : sp_fail_memory(context);
     SP_TRY(status);

@@ -43,7 +43,8 @@ static bool in_blocks(const char *kind)
 bool summary_wants(const char *kind, const char *name)
 {
     static const char *const series[] = {"time/", "energy/", "counts/", "contact/count/"};
-    static const char *const small[] = {"meta", "result", "eigenvalue", "residual", "singular_value", "shape", "origin", "spacing", "level"};
+    static const char *const small[] = {"meta",  "result", "eigenvalue", "residual", "singular_value",
+                                        "shape", "origin", "spacing",    "level"};
     size_t stem;
     if (!strcmp(kind, "mesh") || !strcmp(kind, "cubature"))
         return true;
@@ -69,7 +70,8 @@ static const char *type_name(const info_member *member, char text[24])
     return text;
 }
 
-static void print_member(const char *name, const info_member *member, int64_t first_extent, int64_t bytes, int width, FILE *stream)
+static void print_member(const char *name, const info_member *member, int64_t first_extent, int64_t bytes, int width,
+                         FILE *stream)
 {
     char type[24], shape[120] = "";
     for (int i = 0; i < member->rank; i++)
@@ -98,7 +100,8 @@ void summary_members(const info_file *info, bool joined, FILE *stream)
         if (block > 0)
             continue;
         for (int64_t j = i + 1; block == 0 && j < info->member_count; j++)
-            if (block_number(info->members[j].name, &other) > 0 && other == stem && !strncmp(member->name, info->members[j].name, stem)) {
+            if (block_number(info->members[j].name, &other) > 0 && other == stem &&
+                !strncmp(member->name, info->members[j].name, stem)) {
                 extent += info->members[j].rank ? info->members[j].shape[0] : 0;
                 bytes += info->members[j].count * info->members[j].size;
                 blocks++;
@@ -122,8 +125,9 @@ json_t *summary_json(const info_file *info)
         for (int j = 0; j < member->rank; j++)
             json_array_append_new(shape, json_integer(member->shape[j]));
         json_array_append_new(members,
-                              json_pack("{s:s, s:s, s:o, s:b, s:I}", "name", member->name, "type", type_name(member, type), "shape", shape,
-                                        "fortran_order", (int)member->fortran, "bytes", (json_int_t)(member->count * member->size)));
+                              json_pack("{s:s, s:s, s:o, s:b, s:I}", "name", member->name, "type",
+                                        type_name(member, type), "shape", shape, "fortran_order", (int)member->fortran,
+                                        "bytes", (json_int_t)(member->count * member->size)));
     }
     json_object_set_new(all, "sha256", json_string(info->file.hash));
     json_object_set(all, "meta", info->file.meta ? info->file.meta : json_null());
@@ -200,7 +204,8 @@ static void print_material(const sp_material *material, int64_t elements, double
 {
     fputs("region    ", stream);
     sp_print_plain(material->name, stream);
-    fprintf(stream, ": %lld elements, %.6g m3, %s, density %g kg/m3", (long long)elements, volume, sp_law_name(material->law), material->density);
+    fprintf(stream, ": %lld elements, %.6g m3, %s, density %g kg/m3", (long long)elements, volume,
+            sp_law_name(material->law), material->density);
     if (sp_law_isotropic(material->law))
         fprintf(stream, ", young %g Pa, poisson %g", material->young, material->poisson);
     if (material->law == SP_LAW_MOONEY_RIVLIN)
@@ -210,7 +215,8 @@ static void print_material(const sp_material *material, int64_t elements, double
     if (material->fibre != SP_FIBRE_NONE && by_element)
         fprintf(stream, " along directions by element");
     else if (material->fibre != SP_FIBRE_NONE)
-        fprintf(stream, " along %g %g %g", material->fibre_direction[0], material->fibre_direction[1], material->fibre_direction[2]);
+        fprintf(stream, " along %g %g %g", material->fibre_direction[0], material->fibre_direction[1],
+                material->fibre_direction[2]);
     if (material->damping_mass > 0 || material->damping_stiffness > 0)
         fprintf(stream, ", damping %g 1/s, %g s", material->damping_mass, material->damping_stiffness);
     putc('\n', stream);
@@ -243,14 +249,14 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
     }
     for (int64_t i = 0; i < mesh.fixed_count; i++)
         held += __builtin_popcount(mesh.fixed_axes ? mesh.fixed_axes[i] : 7);
-    fprintf(stream, "mesh      %lld vertices, %lld hexahedra, %lld tetrahedra; quadrature %d\n", (long long)mesh.vertex_count,
-            (long long)mesh.hex_count, (long long)mesh.tet_count, mesh.quadrature);
+    fprintf(stream, "mesh      %lld vertices, %lld hexahedra, %lld tetrahedra; quadrature %d\n",
+            (long long)mesh.vertex_count, (long long)mesh.hex_count, (long long)mesh.tet_count, mesh.quadrature);
     fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], high[0], high[1], high[2]);
     fprintf(stream, "volume    %.9g m3\n", total);
     for (int64_t i = 0; i < mesh.material_count; i++)
         print_material(&mesh.materials[i], count[i], volume[i], mesh.fibre != NULL, stream);
-    fprintf(stream, "fixed     %lld vertices, %lld of %lld degrees of freedom\n", (long long)mesh.fixed_count, (long long)held,
-            (long long)(3 * mesh.vertex_count));
+    fprintf(stream, "fixed     %lld vertices, %lld of %lld degrees of freedom\n", (long long)mesh.fixed_count,
+            (long long)held, (long long)(3 * mesh.vertex_count));
     fprintf(stream, "surface   %lld vertices, %lld triangles\n", (long long)mesh.surface.vertex_count,
             (long long)mesh.surface.triangle_count);
     if (origin) {
@@ -288,12 +294,13 @@ static int print_modes(sp_context *context, info_file *info, FILE *stream)
     int status;
     SP_TRY(take_numbers(context, info, "eigenvalue", &count, &eigenvalue));
     SP_TRY(take_numbers(context, info, "residual", &residual_count, &residual));
-    fprintf(stream, "modes     %lld, orthonormal in the %.40s mass, %lld rigid\n", (long long)count, text_of(info->file.meta, "mass"),
-            (long long)json_integer_value(json_object_get(info->file.meta, "rigid")));
+    fprintf(stream, "modes     %lld, orthonormal in the %.40s mass, %lld rigid\n", (long long)count,
+            text_of(info->file.meta, "mass"), (long long)json_integer_value(json_object_get(info->file.meta, "rigid")));
     for (int64_t i = 0; i < count; i++)
         if (i < ROWS || i + 1 == count)
             fprintf(stream, "%8lld  %15.9g Hz  residual %.1e\n", (long long)i + 1,
-                    eigenvalue[i] > 0 ? sqrt(eigenvalue[i]) / 6.283185307179586 : 0, i < residual_count ? residual[i] : 0);
+                    eigenvalue[i] > 0 ? sqrt(eigenvalue[i]) / 6.283185307179586 : 0,
+                    i < residual_count ? residual[i] : 0);
         else if (i == ROWS)
             fprintf(stream, "     ...\n");
 done:
@@ -322,13 +329,14 @@ static void print_polynomials(const json_t *meta, FILE *stream)
     long long r = (long long)json_integer_value(json_object_get(meta, "r"));
     size_t i;
     json_t *part;
-    fprintf(stream, "r         %lld coordinates, Gram matrices of order %lld; density factor %g\n", r, r + r * (r + 1) / 2,
-            json_number_value(json_object_get(meta, "density")));
+    fprintf(stream, "r         %lld coordinates, Gram matrices of order %lld; density factor %g\n", r,
+            r + r * (r + 1) / 2, json_number_value(json_object_get(meta, "density")));
     json_array_foreach(json_object_get(meta, "parts"), i, part)
     {
         fprintf(stream, "part      %lld: region ", (long long)i);
         sp_print_plain(text_of(part, "group"), stream);
-        fprintf(stream, ", constant %.40s, value %g\n", text_of(part, "constant"), json_number_value(json_object_get(part, "value")));
+        fprintf(stream, ", constant %.40s, value %g\n", text_of(part, "constant"),
+                json_number_value(json_object_get(part, "value")));
     }
     json_array_foreach(json_object_get(meta, "groups"), i, part)
     {
@@ -338,7 +346,8 @@ static void print_polynomials(const json_t *meta, FILE *stream)
     }
 }
 
-/* Of each coordinate's weights, or of all elements': how many are not 0, and their sum, which is about the number of all elements. */
+/* Of each coordinate's weights, or of all elements': how many are not 0, and their sum, which is about the number of
+ * all elements. */
 static void print_weights(const char *word, const sp_cubature *cubature, const double *weight, FILE *stream)
 {
     int64_t columns = cubature->modal ? cubature->r : 1, used = 0;
@@ -359,7 +368,8 @@ static void print_weights(const char *word, const sp_cubature *cubature, const d
         most = fmax(most, sum);
     }
     if (cubature->modal)
-        fprintf(stream, "%-8s  by coordinate, on %lld elements, sums %.6g to %.6g, largest %.6g\n", word, (long long)used, least, most, largest);
+        fprintf(stream, "%-8s  by coordinate, on %lld elements, sums %.6g to %.6g, largest %.6g\n", word,
+                (long long)used, least, most, largest);
     else
         fprintf(stream, "%-8s  on %lld elements, sum %.6g, largest %.6g\n", word, (long long)used, most, largest);
 }
@@ -371,8 +381,8 @@ static int print_cubature(sp_context *context, info_file *info, FILE *stream)
     int status = sp_cubature_read(context, &info->file, -1, &cubature, mesh, basis);
     if (status != SP_OK)
         return status;
-    fprintf(stream, "elements  %lld, numbers %lld to %lld; %lld coordinates\n", (long long)cubature.count, (long long)cubature.element[0],
-            (long long)cubature.element[cubature.count - 1], (long long)cubature.r);
+    fprintf(stream, "elements  %lld, numbers %lld to %lld; %lld coordinates\n", (long long)cubature.count,
+            (long long)cubature.element[0], (long long)cubature.element[cubature.count - 1], (long long)cubature.r);
     print_weights("weights", &cubature, cubature.weight, stream);
     if (cubature.nested)
         print_weights("nested", &cubature, cubature.nested, stream);
@@ -383,11 +393,13 @@ static int print_cubature(sp_context *context, info_file *info, FILE *stream)
 static void print_training(const info_file *info, FILE *stream)
 {
     const json_t *meta = info->file.meta;
-    long long first = (long long)json_integer_value(json_object_get(meta, "first")), total = (long long)json_integer_value(json_object_get(meta, "total")), count = 0;
+    long long first = (long long)json_integer_value(json_object_get(meta, "first")),
+              total = (long long)json_integer_value(json_object_get(meta, "total")), count = 0;
     for (int64_t i = 0; i < info->member_count; i++)
         if (!strcmp(info->members[i].name, "q") && info->members[i].rank == 2)
             count = (long long)info->members[i].shape[1];
-    fprintf(stream, "poses     %lld in %lld coordinates", count, (long long)json_integer_value(json_object_get(meta, "r")));
+    fprintf(stream, "poses     %lld in %lld coordinates", count,
+            (long long)json_integer_value(json_object_get(meta, "r")));
     if (count < total && first >= 0 && first <= total - count)
         fprintf(stream, ", a shard: numbers %lld to %lld of %lld", first, first + count - 1, total);
     putc('\n', stream);
@@ -419,7 +431,8 @@ static int print_trajectory(sp_context *context, info_file *info, FILE *stream)
         } else if (array->count)
             energy = values + array->count - SP_ENERGY_COUNT;
     }
-    fprintf(stream, "frames    %lld from %g s to %g s%s\n", frames, begin, end, info->file.truncated ? ", then the file is cut" : "");
+    fprintf(stream, "frames    %lld from %g s to %g s%s\n", frames, begin, end,
+            info->file.truncated ? ", then the file is cut" : "");
     fprintf(stream, "records   ");
     if (r)
         fprintf(stream, "%lld reduced coordinates%s", r, points ? " and " : "");
@@ -437,7 +450,8 @@ done:
     return status;
 }
 
-/* Of the series that are kept: the frames, the largest counts of any, the contacts, and the energies of the last frame. */
+/* Of the series that are kept: the frames, the largest counts of any, the contacts, and the energies of the last frame.
+ */
 static int print_motion_series(sp_context *context, info_file *info, FILE *stream)
 {
     static const char *const energies[SP_MOTION_ENERGIES] = {"kinetic", "strain", "gravity"};
@@ -450,18 +464,21 @@ static int print_motion_series(sp_context *context, info_file *info, FILE *strea
         if (!array->data || !strchr(array->name, '/'))
             continue;
         if (!strncmp(array->name, "contact/", 8)) {
-            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_I8, false, 1, (int64_t[]){-1}, &array));
+            SP_TRY(
+                sp_members_take(context, &info->file.members, array->name, SP_I8, false, 1, (int64_t[]){-1}, &array));
             for (int64_t f = 0; f < array->count; f++)
                 if (__builtin_add_overflow(contacts, ((const int64_t *)array->data)[f], &contacts))
                     return sp_fail(context, SP_INPUT, "%s: its numbers are too large", array->name);
         } else if (counts) {
-            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_I8, false, 2, (int64_t[]){-1, SP_MOTION_COUNTS}, &array));
+            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_I8, false, 2,
+                                   (int64_t[]){-1, SP_MOTION_COUNTS}, &array));
             for (int64_t k = 0; k < array->count; k++) {
                 const int64_t value = ((const int64_t *)array->data)[k];
                 most[k % SP_MOTION_COUNTS] = value > most[k % SP_MOTION_COUNTS] ? value : most[k % SP_MOTION_COUNTS];
             }
         } else {
-            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_F8, false, time ? 1 : 2, time ? (int64_t[]){-1} : (int64_t[]){-1, SP_MOTION_ENERGIES}, &array));
+            SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_F8, false, time ? 1 : 2,
+                                   time ? (int64_t[]){-1} : (int64_t[]){-1, SP_MOTION_ENERGIES}, &array));
             const double *values = array->data;
             if (array->count && time) {
                 begin = frames ? begin : values[0];
@@ -471,9 +488,11 @@ static int print_motion_series(sp_context *context, info_file *info, FILE *strea
                 memcpy(energy, values + array->count - SP_MOTION_ENERGIES, sizeof energy);
         }
     }
-    fprintf(stream, "frames    %lld from %g s to %g s%s\n", (long long)frames, begin, end, info->file.truncated ? ", then the file is cut" : "");
-    fprintf(stream, "most      %lld nodes visited, %lld passed over, %lld points in contact, level %lld\n", (long long)most[SP_MOTION_VISITED], (long long)most[SP_MOTION_PASSED],
-            (long long)most[SP_MOTION_TOUCHING], (long long)most[SP_MOTION_LEVEL]);
+    fprintf(stream, "frames    %lld from %g s to %g s%s\n", (long long)frames, begin, end,
+            info->file.truncated ? ", then the file is cut" : "");
+    fprintf(stream, "most      %lld nodes visited, %lld passed over, %lld points in contact, level %lld\n",
+            (long long)most[SP_MOTION_VISITED], (long long)most[SP_MOTION_PASSED], (long long)most[SP_MOTION_TOUCHING],
+            (long long)most[SP_MOTION_LEVEL]);
     if (json_is_true(json_object_get(info->file.meta, "contacts")))
         fprintf(stream, "contacts  %lld\n", (long long)contacts);
     fprintf(stream, "energy    ");
@@ -516,8 +535,8 @@ static int print_field(sp_context *context, info_file *info, FILE *stream)
     SP_TRY(sp_json_numbers(context, info->file.meta, "cells", 3, cells));
     const double *low = origin->data, side = *(const double *)spacing->data;
     fprintf(stream, "field     %.0f x %.0f x %.0f cells of %.6g m\n", cells[0], cells[1], cells[2], side);
-    fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], low[0] + side * cells[0], low[1] + side * cells[1],
-            low[2] + side * cells[2]);
+    fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], low[0] + side * cells[0],
+            low[1] + side * cells[1], low[2] + side * cells[2]);
     fprintf(stream, "sign      ");
     sp_print_plain(*text_of(info->file.meta, "sign") ? text_of(info->file.meta, "sign") : "not recorded", stream);
     if (json_is_number(json_object_get(info->file.meta, "offset"))) {
@@ -564,7 +583,8 @@ static int print_shell(sp_context *context, info_file *info, FILE *stream)
         fprintf(stream, ", at %g m", json_number_value(json_object_get(meta, "offset")));
     if (json_object_get(meta, "r")) {
         SP_TRY(sp_json_integer(context, meta, "r", 1, INT64_MAX, &r));
-        fprintf(stream, "\nmoves     with %lld reduced coordinates%s", (long long)r, has_member(info, "dTs") ? ", true normals" : "");
+        fprintf(stream, "\nmoves     with %lld reduced coordinates%s", (long long)r,
+                has_member(info, "dTs") ? ", true normals" : "");
     }
     putc('\n', stream);
 done:
@@ -594,8 +614,7 @@ static int print_kind(sp_context *context, info_file *info, const char *kind, FI
         return print_shell(context, info, stream);
     if (!strcmp(kind, "polynomials"))
         print_polynomials(meta, stream);
-    if (!strcmp(kind, "sparse"))
-        {
+    if (!strcmp(kind, "sparse")) {
         fputs("matrix    ", stream);
         print_start(text_of(meta, "matrix"), 8, stream);
         fputs(" over the free degrees of freedom\n", stream);
@@ -616,8 +635,9 @@ static void print_result(const json_t *result, FILE *stream)
     {
         if (!strcmp(key, "sha256") || !strcmp(key, "warnings") || json_is_null(value))
             continue;
-        char *text =
-            json_is_array(value) && json_array_size(value) > 8 ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+        char *text = json_is_array(value) && json_array_size(value) > 8
+                         ? NULL
+                         : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
         fputs(first ? "result    " : "          ", stream);
         sp_print_plain(key, stream);
         putc(' ', stream);
@@ -646,17 +666,16 @@ int summary_print(sp_context *context, info_file *info, const char *path, FILE *
     sp_print_plain(path, stream);
     fputs(": ", stream);
     sp_print_plain(meta ? kind : "arrays without meta, not written by Supple", stream);
-    if (meta)
-        {
+    if (meta) {
         fputs(", format ", stream);
         print_start(text_of(meta, "format_version"), 20, stream);
     }
-    fprintf(stream, "\nhash      %s%s\n", info->file.hash, info->file.truncated ? " (of what could be read: the file is cut)" : "");
+    fprintf(stream, "\nhash      %s%s\n", info->file.hash,
+            info->file.truncated ? " (of what could be read: the file is cut)" : "");
     SP_TRY(print_making(context, meta, stream));
     for (int i = 0; i < 3; i++) {
         static const char *const keys[] = {"mesh", "basis", "scene"};
-        if (*text_of(meta, keys[i]))
-        {
+        if (*text_of(meta, keys[i])) {
             fprintf(stream, "%-8s  of hash ", keys[i]);
             print_start(text_of(meta, keys[i]), 12, stream);
             putc('\n', stream);

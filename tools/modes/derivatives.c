@@ -15,9 +15,16 @@ static void take_modes(modes_problem *p, const sp_columns *modes, const double *
         sp_body_spread(&p->body, vectors + c * p->body.dof_count, d->modes.columns.U + c * modes->rows);
 }
 
-void modes_derivatives(modes_problem *p, json_t *meta, const char *hash, const sp_columns *modes, const double *vectors, const sp_modes_report *report)
+void modes_derivatives(modes_problem *p, json_t *meta, const char *hash, const sp_columns *modes, const double *vectors,
+                       const sp_modes_report *report)
 {
-    derivatives_problem d = {.context = p->context, .mesh = p->mesh, .body = p->body, .k = modes->count, .rigid = modes->rigid, .order = 1, .path = p->derivatives_path};
+    derivatives_problem d = {.context = p->context,
+                             .mesh = p->mesh,
+                             .body = p->body,
+                             .k = modes->count,
+                             .rigid = modes->rigid,
+                             .order = 1,
+                             .path = p->derivatives_path};
     tool_record_as("modalderiv", json_pack("{s:s, s:n}", "method", "modal", "order"));
     tool_record_archive(tool_output_path(), NULL, hash, meta);
     take_modes(p, modes, vectors, &d);

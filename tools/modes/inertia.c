@@ -15,10 +15,12 @@ static int64_t parse_fields(const char *text, int field[SP_INERTIA_FIELDS])
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
         int f = 0;
-        while (f < SP_INERTIA_FIELDS && (strlen(sp_inertia_names[f]) != length || strncmp(sp_inertia_names[f], at, length) != 0))
+        while (f < SP_INERTIA_FIELDS &&
+               (strlen(sp_inertia_names[f]) != length || strncmp(sp_inertia_names[f], at, length) != 0))
             f++;
         if (f == SP_INERTIA_FIELDS)
-            tool_fail(SP_USAGE, NULL, "--start: \"%s\" is not a list of x y z rx ry rz xx yy zz yz zx xy with commas", text);
+            tool_fail(SP_USAGE, NULL, "--start: \"%s\" is not a list of x y z rx ry rz xx yy zz yz zx xy with commas",
+                      text);
         for (int64_t k = 0; k < count; k++)
             if (field[k] == f)
                 tool_fail(SP_USAGE, NULL, "--start: %s stands twice", sp_inertia_names[f]);
@@ -59,7 +61,8 @@ double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, i
         for (; !choice->start_loads && !choice->start_file && fields < 6; fields++)
             field[fields] = (int)fields + (p->rigid_count ? 6 : 0);
     *count = fields + load_count + file.columns.count;
-    double *force = sp_pool_raw(&p->pool, n * *count, sizeof *force), *to = force + fields * n, *field_of_file = sp_pool_raw(&p->pool, n, sizeof *field_of_file);
+    double *force = sp_pool_raw(&p->pool, n * *count, sizeof *force), *to = force + fields * n,
+           *field_of_file = sp_pool_raw(&p->pool, n, sizeof *field_of_file);
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     tool_check(sp_inertia_forces(p->context, &p->body, fields, field, force), p->mesh.path);
@@ -77,12 +80,15 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
 {
     sp_flexibility *flexibility;
     int64_t count, n = p->body.dof_count;
-    double *u = modes_start_block(p, choice, &count), *before = sp_pool_raw(&p->pool, count, sizeof *before), *product = sp_pool_raw(&p->pool, n, sizeof *product);
+    double *u = modes_start_block(p, choice, &count), *before = sp_pool_raw(&p->pool, count, sizeof *before),
+           *product = sp_pool_raw(&p->pool, n, sizeof *product);
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t c = 0; c < count; c++)
         before[c] = sqrt(sp_dense_dot(n, u + c * n, u + c * n));
-    tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, SP_COMPLEMENT_MASS, NULL, &flexibility), p->mesh.path, &p->body, NULL);
+    tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, SP_COMPLEMENT_MASS,
+                                        NULL, &flexibility),
+                     p->mesh.path, &p->body, NULL);
     sp_flexibility_balance(flexibility, count, u);
     int64_t kept = 0, idle = 0;
     for (int64_t c = 0; c < count; c++) { /* a load that only accelerates a free body leaves rounding behind */
@@ -93,7 +99,8 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
         memmove(u + kept++ * n, u + c * n, (size_t)n * sizeof *u);
     }
     if (kept == 0)
-        tool_fail(SP_INPUT, p->mesh.path, "these accelerations leave no deformation behind: a free body only follows them");
+        tool_fail(SP_INPUT, p->mesh.path,
+                  "these accelerations leave no deformation behind: a free body only follows them");
     tool_check(sp_flexibility_solve(flexibility, kept, u, u), p->mesh.path);
     for (int64_t c = 0; c < kept; c++) {
         sp_sparse_times(p->context, &p->M, 1, u + c * n, product);

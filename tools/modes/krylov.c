@@ -11,21 +11,28 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
     double *force = modes_start_block(p, choice, &start);
     int64_t count = choice->order ? choice->order * start : choice->count;
     if (count > n)
-        tool_fail(SP_USAGE, NULL, "%lld columns: the mesh has only %lld free degrees of freedom", (long long)count, (long long)n);
+        tool_fail(SP_USAGE, NULL, "%lld columns: the mesh has only %lld free degrees of freedom", (long long)count,
+                  (long long)n);
     double *U = sp_pool_raw(&p->pool, n * count, sizeof *U);
     if (!U)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     if (choice->orthogonalization == SP_ORTHOGONAL_REDUCED)
         tool_check(sp_sparse_inner_new(p->context, &p->body, choice->samples, &inner), p->mesh.path);
-    tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, choice->printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, NULL, &flexibility),
+    tool_check_solve(sp_flexibility_new(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid,
+                                        choice->printed ? SP_COMPLEMENT_PLAIN : SP_COMPLEMENT_MASS, NULL, &flexibility),
                      p->mesh.path, &p->body, NULL);
-    sp_krylov_parameters parameters = {
-        .count = count, .symmetric = !choice->printed, .orthogonalization = (enum sp_orthogonalization)choice->orthogonalization, .culling = choice->culling, .inner = &inner};
-    tool_check(sp_inertia_modes(p->context, flexibility, &p->M, start, force, &parameters, U, &columns, &report), p->mesh.path);
+    sp_krylov_parameters parameters = {.count = count,
+                                       .symmetric = !choice->printed,
+                                       .orthogonalization = (enum sp_orthogonalization)choice->orthogonalization,
+                                       .culling = choice->culling,
+                                       .inner = &inner};
+    tool_check(sp_inertia_modes(p->context, flexibility, &p->M, start, force, &parameters, U, &columns, &report),
+               p->mesh.path);
     if (columns < count)
-        tool_warn(p->mesh.path, "%lld of %lld inertia modes: the Krylov space has no more", (long long)columns, (long long)count);
-    tool_say("%lld inertia modes up to order %lld, largest cosine %.1e before, orthonormal to %.1e after", (long long)columns, (long long)report.order, report.cosine,
-             report.orthogonality);
+        tool_warn(p->mesh.path, "%lld of %lld inertia modes: the Krylov space has no more", (long long)columns,
+                  (long long)count);
+    tool_say("%lld inertia modes up to order %lld, largest cosine %.1e before, orthonormal to %.1e after",
+             (long long)columns, (long long)report.order, report.cosine, report.orthogonality);
     json_t *result = tool_result_new();
     json_object_set_new(result, "order", json_integer(report.order));
     json_object_set_new(result, "rigid", json_integer(p->rigid_count));
@@ -39,8 +46,10 @@ void modes_krylov(modes_problem *p, const modes_krylov_choice *choice)
         json_object_set_new(result, "subtractions", json_integer(report.subtractions));
         json_object_set_new(result, "culled", json_integer(report.culled));
     }
-    json_object_set_new(result, "factor_nonzeros", tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
-    json_object_set_new(result, "factor_flops", tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
+    json_object_set_new(result, "factor_nonzeros",
+                        tool_real("factor_nonzeros", sp_cholesky_nonzeros(sp_flexibility_factor(flexibility))));
+    json_object_set_new(result, "factor_flops",
+                        tool_real("factor_flops", sp_cholesky_flops(sp_flexibility_factor(flexibility))));
     modes_write_shapes(p, columns, U, result);
     sp_flexibility_free(flexibility);
     sp_sparse_inner_free(&inner);

@@ -9,30 +9,42 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     enum { ROOM = 4 }; /* a cube has eigenvalues of multiplicity 3 */
     int64_t n = p->body.dof_count, k = choice->count, most = k + ROOM;
     double *vector = sp_pool_raw(&p->pool, n * most, sizeof *vector);
-    double *eigenvalue = sp_pool_raw(&p->pool, most, sizeof *eigenvalue), *residual = sp_pool_raw(&p->pool, most, sizeof *residual), worst = 0;
+    double *eigenvalue = sp_pool_raw(&p->pool, most, sizeof *eigenvalue),
+           *residual = sp_pool_raw(&p->pool, most, sizeof *residual), worst = 0;
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    sp_modes_parameters parameters = {.count = k, .keep = true, .room = ROOM, .tolerance = choice->tolerance, .arpack = choice->arpack, .certify = choice->certify};
+    sp_modes_parameters parameters = {.count = k,
+                                      .keep = true,
+                                      .room = ROOM,
+                                      .tolerance = choice->tolerance,
+                                      .arpack = choice->arpack,
+                                      .certify = choice->certify};
     sp_modes_report report;
-    tool_check_solve(sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue, vector, residual, &report), p->mesh.path, &p->body,
+    tool_check_solve(sp_modes(p->context, &p->K, &p->M, p->node, p->rigid_count, p->rigid, &parameters, eigenvalue,
+                              vector, residual, &report),
+                     p->mesh.path, &p->body,
                      "part of the body may be neither fixed nor one free body (simcut --keep separates pieces)");
     if (report.more)
-        tool_warn(NULL, "%lld modes are written for --count %lld: mode %lld shares its eigenvalue with those behind it", (long long)(k + report.more), (long long)k, (long long)k);
+        tool_warn(NULL, "%lld modes are written for --count %lld: mode %lld shares its eigenvalue with those behind it",
+                  (long long)(k + report.more), (long long)k, (long long)k);
     k += report.more;
     for (int64_t i = 0; i < k; i++)
         worst = fmax(worst, residual[i]);
     if (!(worst < 1e-3)) {
         tool_hint_shape(&p->body, choice->tolerance > 0 ? "--tolerance may be too large for this body" : NULL);
-        tool_fail(SP_NUMERICAL, p->mesh.path, "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
+        tool_fail(SP_NUMERICAL, p->mesh.path,
+                  "the residual of a mode is %.1e: K and M do not make a usable eigenproblem", worst);
     }
     if (worst > 1e-6)
         tool_warn(p->mesh.path, "the residual of a mode is %.1e", worst);
     if (report.certified >= 0 && report.certified != report.below)
-        tool_fail(SP_NUMERICAL, p->mesh.path, "%lld eigenvalues lie below the last mode, %lld were found", (long long)report.certified, (long long)report.below);
+        tool_fail(SP_NUMERICAL, p->mesh.path, "%lld eigenvalues lie below the last mode, %lld were found",
+                  (long long)report.certified, (long long)report.below);
     if (p->derivatives && report.rigid >= k)
         tool_fail(SP_INPUT, p->mesh.path, "--derivatives: its %lld modes are rigid motions", (long long)k);
     for (int64_t i = 0; i < k && !tool_quiet() && i < 20; i++)
-        tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586, i < report.rigid ? "  rigid" : "");
+        tool_say("mode %2lld  %12.6f Hz%s", (long long)i + 1, sqrt(eigenvalue[i]) / 6.283185307179586,
+                 i < report.rigid ? "  rigid" : "");
 
     modes_spread spread;
     sp_columns columns = modes_columns(p, k, vector, &spread);
@@ -55,8 +67,10 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
     json_object_set_new(result, "shift", tool_real("shift", report.shift));
     json_object_set_new(result, "solves", json_integer(report.solves));
     json_object_set_new(result, "missed_at_first", json_integer(report.missed));
-    json_object_set_new(result, "next_eigenvalue_below", isfinite(report.next) ? tool_real("next_eigenvalue_below", report.next) : json_null());
-    json_object_set_new(result, "certified_below_last", report.certified >= 0 ? json_integer(report.certified) : json_null());
+    json_object_set_new(result, "next_eigenvalue_below",
+                        isfinite(report.next) ? tool_real("next_eigenvalue_below", report.next) : json_null());
+    json_object_set_new(result, "certified_below_last",
+                        report.certified >= 0 ? json_integer(report.certified) : json_null());
     json_object_set_new(result, "factor_nonzeros", tool_real("factor_nonzeros", report.factor_nonzeros));
     json_object_set_new(result, "factor_flops", tool_real("factor_flops", report.factor_flops));
     json_incref(result);

@@ -21,7 +21,7 @@ typedef struct modes_problem {
     tool_output *output;
     tool_output *derivatives; /* NULL: none are wanted */
     const char *derivatives_path;
-    bool own;                 /* K is the mesh's own */
+    bool own; /* K is the mesh's own */
 } modes_problem;
 
 typedef struct modes_lanczos_choice {
@@ -34,19 +34,21 @@ typedef struct modes_lanczos_choice {
 /* Eigenvectors, by Lanczos. */
 void modes_lanczos(modes_problem *problem, const modes_lanczos_choice *choice);
 
-/* The derivatives of the modes that were written with this meta, whose hash is `hash`: `count` eigenvectors. The bytes are those of modalderiv on that file. */
-void modes_derivatives(modes_problem *problem, json_t *meta, const char *hash, const sp_columns *modes, const double *vectors, const sp_modes_report *report);
+/* The derivatives of the modes that were written with this meta, whose hash is `hash`: `count` eigenvectors. The bytes
+ * are those of modalderiv on that file. */
+void modes_derivatives(modes_problem *problem, json_t *meta, const char *hash, const sp_columns *modes,
+                       const double *vectors, const sp_modes_report *report);
 
 typedef struct modes_krylov_choice {
-    const char *start;       /* names of inertia fields with commas; NULL, and nothing else to start from: the six accelerations, of free bodies
-                                the six centrifugal fields */
+    const char *start;       /* names of inertia fields with commas; NULL, and nothing else to start from: the six
+                                accelerations, of free bodies       the six centrifugal fields */
     const char *start_loads; /* CSV: one column for each force */
     const char *start_file;  /* columns of acceleration fields */
     int64_t count, order;    /* order > 0 takes the place of count */
     int orthogonalization;   /* enum sp_orthogonalization */
     int64_t samples;
     double culling;
-    bool printed;            /* eq. 3 as printed */
+    bool printed; /* eq. 3 as printed */
 } modes_krylov_choice;
 
 /* Static answers to the body's own inertia. */

@@ -8,23 +8,28 @@ static const char *surface_word(const sp_level *level)
     return words[level->kind];
 }
 
-void pointshell_say(const sp_level *level, const sp_shell *shell, const sp_shell_report *report, const sp_shell_motion_report *motion)
+void pointshell_say(const sp_level *level, const sp_shell *shell, const sp_shell_report *report,
+                    const sp_shell_motion_report *motion)
 {
     if (level->kind == SP_LEVEL_SURFACE && level->meets_itself)
-        tool_warn(NULL, "the surface meets itself: there are points inside the body (without --offset 0 an offset is taken)");
+        tool_warn(NULL,
+                  "the surface meets itself: there are points inside the body (without --offset 0 an offset is taken)");
     /* More than this and Newton's method has stopped at a crease. */
     if (report->off > 1e-6 * level->size)
         tool_warn(NULL, "points lie up to %.3g m off the surface, at its creases", report->off);
     if (motion && motion->outside > 0 && motion->gap > 0)
-        tool_say("%lld points lie outside the elements, by up to %.3g m, and move with the nearest one", (long long)motion->outside, motion->gap);
+        tool_say("%lld points lie outside the elements, by up to %.3g m, and move with the nearest one",
+                 (long long)motion->outside, motion->gap);
     for (int k = 0; k < shell->levels; k++) {
         const sp_shell_level_report *l = &report->level[k];
-        tool_say("level %d: %lld points, %.4g m apart, spread %.3f (random points: 0.523)", k + 1, (long long)shell->cumulative[k], l->spacing, l->spread);
+        tool_say("level %d: %lld points, %.4g m apart, spread %.3f (random points: 0.523)", k + 1,
+                 (long long)shell->cumulative[k], l->spacing, l->spread);
     }
     if (level->kind == SP_LEVEL_SURFACE)
         tool_say("on the model, %.6g m2, at most %.4g m from a point", report->area, report->gap);
     else
-        tool_say("on %s at %.4g m, %.6g m2, at most %.4g m from a point", surface_word(level), level->value, report->area, report->gap);
+        tool_say("on %s at %.4g m, %.6g m2, at most %.4g m from a point", surface_word(level), level->value,
+                 report->area, report->gap);
 }
 
 static json_t *numbers(const sp_shell *shell, const sp_shell_report *report, const char *key, size_t offset)
@@ -35,7 +40,8 @@ static json_t *numbers(const sp_shell *shell, const sp_shell_report *report, con
     return tool_reals(key, shell->levels, values);
 }
 
-json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp_shell_report *report, const sp_shell_motion_report *motion)
+json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp_shell_report *report,
+                          const sp_shell_motion_report *motion)
 {
     json_t *result = tool_result_new(), *points = json_array(), *iterations = json_array();
     const bool repelled = report->level[0].radius > 0;
@@ -48,8 +54,10 @@ json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp
     json_object_set_new(result, "spread", numbers(shell, report, "spread", offsetof(sp_shell_level_report, spread)));
     json_object_set_new(result, "least", numbers(shell, report, "least", offsetof(sp_shell_level_report, least)));
     if (repelled) {
-        json_object_set_new(result, "repulsion_radius", numbers(shell, report, "repulsion_radius", offsetof(sp_shell_level_report, radius)));
-        json_object_set_new(result, "last_move", numbers(shell, report, "last_move", offsetof(sp_shell_level_report, repel.last_move)));
+        json_object_set_new(result, "repulsion_radius",
+                            numbers(shell, report, "repulsion_radius", offsetof(sp_shell_level_report, radius)));
+        json_object_set_new(result, "last_move",
+                            numbers(shell, report, "last_move", offsetof(sp_shell_level_report, repel.last_move)));
         json_object_set(result, "iterations", iterations);
     }
     json_decref(iterations);

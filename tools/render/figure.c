@@ -37,7 +37,8 @@ void tool_figure_twin(const tool_figure *figure, sp_context *context, tool_figur
     twin->rest = (sp_image){0};
     make_frame(twin);
     if (figure->density)
-        twin->density = need(sp_pool_raw(&twin->pool, sp_mesh_element_count(&figure->motion->mesh.mesh), sizeof(double)));
+        twin->density =
+            need(sp_pool_raw(&twin->pool, sp_mesh_element_count(&figure->motion->mesh.mesh), sizeof(double)));
 }
 
 void tool_figure_twin_close(tool_figure *twin)
@@ -53,7 +54,8 @@ void tool_figure_open(tool_figure *figure)
     int64_t elements = sp_mesh_element_count(mesh);
     sp_pool *pool = &figure->pool;
     double low[3], high[3];
-    bool of_columns = !motion->path && motion->columns.path, shapes = of_columns && !strcmp(motion->columns.kind, "shapes");
+    bool of_columns = !motion->path && motion->columns.path,
+         shapes = of_columns && !strcmp(motion->columns.kind, "shapes");
     if (figure->normalize != TOOL_NORMALIZE_AUTO && !of_columns)
         tool_fail(SP_USAGE, NULL, "--normalize is of a file of modes, derivatives, shapes or basis");
     if (figure->normalize == TOOL_NORMALIZE_AUTO)
@@ -114,7 +116,8 @@ void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *fram
     tool_check(sp_body_new(figure->context, &motion->mesh.mesh, &body), path);
     tool_check(sp_body_mass_compressed(figure->context, &body, false, &mass), path);
     sp_metric metric = {.rows = rows, .matrix = &mass, .dof = body.dof};
-    double *product = need(sp_pool_raw(&pool, rows, sizeof *product)), *work = need(sp_pool_raw(&pool, 2 * mass.order, sizeof *work));
+    double *product = need(sp_pool_raw(&pool, rows, sizeof *product)),
+           *work = need(sp_pool_raw(&pool, 2 * mass.order, sizeof *work));
     figure->weight = need(sp_pool_new(&figure->pool, motion->frame_count, sizeof *figure->weight));
     for (int64_t i = 0; i < count; i++) {
         double most = 0;
@@ -223,7 +226,8 @@ static void blend_rest(const tool_figure *figure, sp_image *image)
     enum { COVER = 110 }; /* of 256 */
     for (int64_t i = 0; i < image->width * image->height; i++)
         for (int k = 0; k < 3 && image->depth[i] == INFINITY; k++)
-            image->rgb[3 * i + k] = (uint8_t)((image->rgb[3 * i + k] * (256 - COVER) + figure->rest.rgb[3 * i + k] * COVER) / 256);
+            image->rgb[3 * i + k] =
+                (uint8_t)((image->rgb[3 * i + k] * (256 - COVER) + figure->rest.rgb[3 * i + k] * COVER) / 256);
 }
 
 int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *image)
@@ -266,12 +270,14 @@ void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, i
         snprintf(text, (size_t)size, "t = %.4g s", tool_motion_time(motion, frame));
     else if (columns->eigenvalue)
         snprintf(text, (size_t)size, "mode %lld  %.4g Hz%s", (long long)frame + 1,
-                 sqrt(fmax(columns->eigenvalue[frame], 0)) / 6.283185307179586, frame < columns->rigid ? " (rigid)" : "");
+                 sqrt(fmax(columns->eigenvalue[frame], 0)) / 6.283185307179586,
+                 frame < columns->rigid ? " (rigid)" : "");
     else if (columns->pair)
         snprintf(text, (size_t)size, "derivative %lld,%lld", (long long)columns->pair[2 * frame] + 1,
                  (long long)columns->pair[2 * frame + 1] + 1);
     else if (columns->singular_value)
-        snprintf(text, (size_t)size, "basis %lld  singular value %.3g", (long long)frame + 1, columns->singular_value[frame]);
+        snprintf(text, (size_t)size, "basis %lld  singular value %.3g", (long long)frame + 1,
+                 columns->singular_value[frame]);
     else if (motion->columns.path)
         snprintf(text, (size_t)size, "%s %lld",
                  !strcmp(motion->columns.kind, "shapes")  ? "shape"
@@ -284,5 +290,7 @@ const char *tool_figure_quantity(const tool_figure *figure)
 {
     if (figure->color == TOOL_COLOR_ENERGY)
         return "energy density\n[J/m^3]";
-    return figure->relative ? "displacement\n/ largest" : figure->unitless ? "displacement\nas in file" : "displacement\n[m]";
+    return figure->relative   ? "displacement\n/ largest"
+           : figure->unitless ? "displacement\nas in file"
+                              : "displacement\n[m]";
 }

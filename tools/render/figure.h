@@ -7,9 +7,9 @@
 #include "tools/common/motion.h"
 #include "tools/common/skin.h"
 
-/* Sizes at which columns are drawn: shapes as they are and others by their largest displacement (auto); each with its largest
- * displacement at AMPLITUDE diagonals; each of unit norm in the mass, and then all by one factor, so that the largest displacement
- * of any is there (as in Figure 6 of Barbič & James 2005); as they are in the file. */
+/* Sizes at which columns are drawn: shapes as they are and others by their largest displacement (auto); each with its
+ * largest displacement at AMPLITUDE diagonals; each of unit norm in the mass, and then all by one factor, so that the
+ * largest displacement of any is there (as in Figure 6 of Barbič & James 2005); as they are in the file. */
 enum tool_normalize { TOOL_NORMALIZE_AUTO, TOOL_NORMALIZE_LARGEST, TOOL_NORMALIZE_MASS, TOOL_NORMALIZE_NONE };
 
 enum tool_color { TOOL_COLOR_NONE, TOOL_COLOR_DISPLACEMENT, TOOL_COLOR_ENERGY };
@@ -46,11 +46,13 @@ void tool_figure_close(tool_figure *figure);
 /* Says which frames will be drawn, before the first is loaded. */
 void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *frame);
 
-/* Another one that loads and draws frames of its own beside this, on another thread: with its own context, range and box, all else shared. figure must outlive it; tool_figure_twin_close. */
+/* Another one that loads and draws frames of its own beside this, on another thread: with its own context, range and
+ * box, all else shared. figure must outlive it; tool_figure_twin_close. */
 void tool_figure_twin(const tool_figure *figure, sp_context *context, tool_figure *twin);
 void tool_figure_twin_close(tool_figure *twin);
 
-/* Computes positions and values of a frame, which must be there. Where it fails, the message is in the figure's context. */
+/* Computes positions and values of a frame, which must be there. Where it fails, the message is in the figure's
+ * context. */
 int tool_figure_load(tool_figure *figure, int64_t frame) SP_MUST_USE;
 
 /* Takes what is loaded into the range and the box. They begin empty. */

@@ -10,7 +10,10 @@ enum { LETTER_WIDTH = 6, LETTER_HEIGHT = 10, BAR_LETTERS = 16, TICKS = 5 };
 
 int tool_picture_letters(int64_t width, int64_t height)
 {
-    int64_t letters = height >= 720 ? height / 360 : height >= 300 ? 2 : 1, most = width / (34 * LETTER_WIDTH); /* a caption has to fit */
+    int64_t letters = height >= 720   ? height / 360
+                      : height >= 300 ? 2
+                                      : 1,
+            most = width / (34 * LETTER_WIDTH); /* a caption has to fit */
     return (int)(letters < most ? letters : most > 1 ? most : 1);
 }
 

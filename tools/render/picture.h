@@ -4,7 +4,8 @@
 
 #include "render/render.h"
 
-/* Size of the letters in a picture or cell of this size, so that captions can be read and fit: a factor of the 6×10 font. */
+/* Size of the letters in a picture or cell of this size, so that captions can be read and fit: a factor of the 6×10
+ * font. */
 int tool_picture_letters(int64_t width, int64_t height);
 
 /* Width in pixels that the colour bar needs. */

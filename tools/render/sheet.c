@@ -11,7 +11,8 @@ void tool_sheet_pair(const char *option, const char *text, int64_t high, int64_t
     for (int i = 0; i < 2; i++) {
         pair[i] = isdigit((unsigned char)*at) ? strtoll(at, &at, 10) : 0;
         if (pair[i] < 1 || pair[i] > high || *at++ != (i == 0 ? 'x' : 0))
-            tool_fail(SP_USAGE, NULL, "--%s: \"%s\" is not two numbers from 1 to %lld such as 4x3", option, text, (long long)high);
+            tool_fail(SP_USAGE, NULL, "--%s: \"%s\" is not two numbers from 1 to %lld such as 4x3", option, text,
+                      (long long)high);
     }
 }
 
@@ -34,7 +35,8 @@ void tool_sheet_open(tool_figure *figure, const char *size_text, const char *cel
     sheet->cell_width = (sheet->width - bar) / sheet->columns;
     sheet->cell_height = sheet->height / sheet->rows;
     if (sheet->cell_width < 16 || sheet->cell_height < 16)
-        tool_fail(SP_USAGE, NULL, "--size: %lldx%lld is too small for what it should show", (long long)size[0], (long long)size[1]);
+        tool_fail(SP_USAGE, NULL, "--size: %lldx%lld is too small for what it should show", (long long)size[0],
+                  (long long)size[1]);
     tool_check(sp_image_new(figure->context, sheet->width, sheet->height, &sheet->picture), NULL);
     tool_check(sp_image_new(figure->context, sheet->cell_width, sheet->cell_height, &sheet->cell), NULL);
 }
@@ -47,15 +49,16 @@ void tool_sheet_close(tool_sheet *sheet)
 
 static void paste(tool_sheet *sheet, int64_t number)
 {
-    tool_picture_paste(&sheet->picture, number % sheet->columns * sheet->cell_width, number / sheet->columns * sheet->cell_height,
-                       &sheet->cell);
+    tool_picture_paste(&sheet->picture, number % sheet->columns * sheet->cell_width,
+                       number / sheet->columns * sheet->cell_height, &sheet->cell);
 }
 
 int tool_sheet_draw(tool_figure *figure, tool_sheet *sheet, int64_t number, int64_t frame)
 {
     char caption[80];
     if (number == 0) {
-        sheet->camera = sp_camera_fit(figure->low, figure->high, sheet->view, sheet->up, sheet->angle, sheet->cell_width, sheet->cell_height);
+        sheet->camera = sp_camera_fit(figure->low, figure->high, sheet->view, sheet->up, sheet->angle,
+                                      sheet->cell_width, sheet->cell_height);
         const int status = sp_render(figure->context, &sheet->camera, NULL, 0, 1, &sheet->picture);
         if (status != SP_OK)
             return status;

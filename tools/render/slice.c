@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* Linear RGB from the surface on outward, and inward. */
-static const float NEAR_OUT[3] = {1, 0.86f, 0.62f}, FAR_OUT[3] = {0.55f, 0.16f, 0.02f}, NEAR_IN[3] = {0.62f, 0.86f, 1}, FAR_IN[3] = {0.02f, 0.1f, 0.42f};
+static const float NEAR_OUT[3] = {1, 0.86f, 0.62f}, FAR_OUT[3] = {0.55f, 0.16f, 0.02f}, NEAR_IN[3] = {0.62f, 0.86f, 1},
+                   FAR_IN[3] = {0.02f, 0.1f, 0.42f};
 static const uint8_t SURFACE[3] = {16, 16, 24};
 
 /* What a pixel shows: the plane has `normal`, and the picture `across` to the right and `upward`. */
@@ -61,10 +62,12 @@ static void paint(const sp_field *field, const plane *p, const double range[2], 
             point[p->upward] = field->origin[p->upward] + pixel[1] * ((double)(image->height - 1 - row) + 0.5);
             const double d = sp_field_interpolate(field, point, gradient);
             const double slope = fmax(hypot(gradient[p->across], gradient[p->upward]), 1e-3);
-            const float t = (float)fmin(fabs(d) / range[d >= 0], 1), line = fabs(d - step * rint(d / step)) < width * slope ? 0.8f : 1;
+            const float t = (float)fmin(fabs(d) / range[d >= 0], 1),
+                        line = fabs(d - step * rint(d / step)) < width * slope ? 0.8f : 1;
             uint8_t *to = image->rgb + 3 * (row * image->width + column);
             for (int k = 0; k < 3; k++)
-                to[k] = srgb(line * (d < 0 ? NEAR_IN[k] + t * (FAR_IN[k] - NEAR_IN[k]) : NEAR_OUT[k] + t * (FAR_OUT[k] - NEAR_OUT[k])));
+                to[k] = srgb(line * (d < 0 ? NEAR_IN[k] + t * (FAR_IN[k] - NEAR_IN[k])
+                                           : NEAR_OUT[k] + t * (FAR_OUT[k] - NEAR_OUT[k])));
             if (fabs(d) < 1.5 * width * slope)
                 memcpy(to, SURFACE, 3);
         }
@@ -84,7 +87,8 @@ void tool_render_slice(sp_context *context, const char *path, const char *slice,
     tool_read(path, NULL, kinds, false, &file);
     tool_check(sp_field_read(context, &file, &field), path);
     const plane p = parse_plane(slice, &field);
-    const double sides[2] = {(double)field.cells[p.across], (double)field.cells[p.upward]}, longer = fmax(sides[0], sides[1]);
+    const double sides[2] = {(double)field.cells[p.across], (double)field.cells[p.upward]},
+                 longer = fmax(sides[0], sides[1]);
     for (int k = 0; k < 2; k++)
         size[k] = (int64_t)fmax(rint(720 * sides[k] / longer), 16);
     if (size_text)

@@ -10,8 +10,9 @@
 #include <string.h>
 
 /* Linear RGB, one model after the other; planes are pale. */
-static const float PALETTE[][3] = {{0.36f, 0.46f, 0.60f}, {0.75f, 0.36f, 0.12f}, {0.22f, 0.48f, 0.22f}, {0.58f, 0.44f, 0.10f},
-                                   {0.40f, 0.26f, 0.55f}, {0.10f, 0.46f, 0.46f}, {0.60f, 0.26f, 0.36f}, {0.42f, 0.38f, 0.32f}};
+static const float PALETTE[][3] = {{0.36f, 0.46f, 0.60f}, {0.75f, 0.36f, 0.12f}, {0.22f, 0.48f, 0.22f},
+                                   {0.58f, 0.44f, 0.10f}, {0.40f, 0.26f, 0.55f}, {0.10f, 0.46f, 0.46f},
+                                   {0.60f, 0.26f, 0.36f}, {0.42f, 0.38f, 0.32f}};
 static const float GROUND[3] = {0.62f, 0.62f, 0.60f}, MARK[3] = {0.85f, 0.04f, 0.03f};
 
 /* Of the box's diagonal: half a mark, the longest spike, and half its foot. */
@@ -64,7 +65,8 @@ static void look_ahead(picture *p, int64_t count, const int64_t *frame)
         int64_t first, contacts = tool_world_contacts(world, frame[i], &first);
         most = contacts > most ? contacts : most;
         for (int64_t c = first; c < first + contacts; c++)
-            p->strongest = fmax(p->strongest, sqrt(sp_dot3(world->motion.contact_force + 3 * c, world->motion.contact_force + 3 * c)));
+            p->strongest = fmax(
+                p->strongest, sqrt(sp_dot3(world->motion.contact_force + 3 * c, world->motion.contact_force + 3 * c)));
         if (p->choice->box)
             continue;
         tool_world_load(world, frame[i]);
@@ -84,7 +86,8 @@ static void look_ahead(picture *p, int64_t count, const int64_t *frame)
 /* An octahedron about a contact; as a spike its upper corner is moved along the force. */
 static void place_mark(const picture *p, int64_t contact, double corner[18])
 {
-    const double *place = p->world.motion.contact_place + 3 * contact, *force = p->world.motion.contact_force + 3 * contact;
+    const double *place = p->world.motion.contact_place + 3 * contact,
+                 *force = p->world.motion.contact_force + 3 * contact;
     const double length = sqrt(sp_dot3(force, force));
     double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, reach[3] = {HALF_MARK, HALF_MARK, HALF_MARK};
     if (p->choice->contacts == RENDER_FORCES && length > 0) {
@@ -118,8 +121,17 @@ static void draw(picture *p, int64_t frame)
     for (int64_t c = 0; c < contacts; c++)
         place_mark(p, first + c, p->mark + 18 * c);
     const sp_drawing drawing[2] = {
-        {.vertex_count = world->vertex_count, .triangle_count = world->triangle_count, .vertices = world->positions, .triangles = world->triangles, .color = p->color},
-        {.vertex_count = 6 * contacts, .triangle_count = 8 * contacts, .vertices = p->mark, .triangles = p->mark_triangles, .base = {MARK[0], MARK[1], MARK[2]}, .flat = true},
+        {.vertex_count = world->vertex_count,
+         .triangle_count = world->triangle_count,
+         .vertices = world->positions,
+         .triangles = world->triangles,
+         .color = p->color},
+        {.vertex_count = 6 * contacts,
+         .triangle_count = 8 * contacts,
+         .vertices = p->mark,
+         .triangles = p->mark_triangles,
+         .base = {MARK[0], MARK[1], MARK[2]},
+         .flat = true},
     };
     tool_check(sp_render(p->context, &p->camera, drawing, contacts ? 2 : 1, p->choice->samples, &p->image), NULL);
     if (!world->path)
@@ -164,7 +176,8 @@ void tool_render_world(sp_context *context, int64_t count, const char *const *pa
         tool_check(sp_progress(context, (double)(i + 1) / (double)list.count), NULL);
     }
     tool_outputs_hold(false);
-    tool_say("%lld picture%s of %lldx%lld", (long long)list.count, list.count == 1 ? "" : "s", (long long)size[0], (long long)size[1]);
+    tool_say("%lld picture%s of %lldx%lld", (long long)list.count, list.count == 1 ? "" : "s", (long long)size[0],
+             (long long)size[1]);
     sp_image_free(&p.image);
     sp_list_free(&list);
     sp_pool_free(&p.pool);

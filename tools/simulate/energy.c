@@ -3,10 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Energy that nothing put in, by the most that was put in, from which on a run says so; and the part of the largest energy that semi-implicit steps may be off. */
+/* Energy that nothing put in, by the most that was put in, from which on a run says so; and the part of the largest
+ * energy that semi-implicit steps may be off. */
 static const double MOST = 0.5, SEMI_IMPLICIT = 0.1;
 
-/* The same by all that was put in and dissipated, where damping forces on moved vertices put in what is not counted. A damper that drags a body along loses about as much as it gives. */
+/* The same by all that was put in and dissipated, where damping forces on moved vertices put in what is not counted. A
+ * damper that drags a body along loses about as much as it gives. */
 static const double MOST_DRAGGED = 10;
 
 /* What motion of a millionth of the body's size in the whole run would have: less is rounding. */
@@ -23,7 +25,8 @@ static double rounding(const simulation *s)
     return 0.5 * mass * speed * speed;
 }
 
-/* Where the balance says nothing of the steps: statics has none, nor have forces without an energy of fibres with a tension from outside. */
+/* Where the balance says nothing of the steps: statics has none, nor have forces without an energy of fibres with a
+ * tension from outside. */
 static bool unknown(const simulation *s)
 {
     const simulate_vertices_choice *c = s->vertices.choice;
@@ -37,10 +40,12 @@ static bool dragged(const simulation *s)
     return (s->damping_stiffness > 0 || s->viscosity) && c && (c->moves.count || c->move_vertices || c->skeleton);
 }
 
-/* Kinetic and stored energy. Where the force has no energy, what counts as stored is work against it since the start at rest: less than 0 is made of nothing, and none of it is stored. */
+/* Kinetic and stored energy. Where the force has no energy, what counts as stored is work against it since the start at
+ * rest: less than 0 is made of nothing, and none of it is stored. */
 static double held_energy(const simulation *s, const double energy[SP_WORK_COUNT])
 {
-    return energy[SP_WORK_KINETIC] + (s->system.nonconservative ? fmax(0, energy[SP_WORK_STORED]) : energy[SP_WORK_STORED]);
+    return energy[SP_WORK_KINETIC] +
+           (s->system.nonconservative ? fmax(0, energy[SP_WORK_STORED]) : energy[SP_WORK_STORED]);
 }
 
 void energy_begin(simulate_energy *energy)
@@ -51,7 +56,9 @@ void energy_begin(simulate_energy *energy)
 void energy_watch(const simulation *s, simulate_energy *energy, double time)
 {
     const double *first = energy->first, *now = energy->last;
-    const double total = now[SP_WORK_KINETIC] + now[SP_WORK_STORED], expected = first[SP_WORK_KINETIC] + first[SP_WORK_STORED] + now[SP_WORK_EXTERNAL] - now[SP_WORK_DISSIPATED];
+    const double total = now[SP_WORK_KINETIC] + now[SP_WORK_STORED],
+                 expected =
+                     first[SP_WORK_KINETIC] + first[SP_WORK_STORED] + now[SP_WORK_EXTERNAL] - now[SP_WORK_DISSIPATED];
     energy->largest = fmax(energy->largest, fmax(fabs(total), fabs(now[SP_WORK_EXTERNAL])));
     energy->drift = fmax(energy->drift, fabs(total - expected));
     energy->balance = energy->largest > 0 ? energy->drift / energy->largest : 0;
@@ -64,8 +71,10 @@ void energy_watch(const simulation *s, simulate_energy *energy, double time)
     if (unknown(s))
         return;
     /* fibres with a tension store less than nothing; that is energy too */
-    const double held = held_energy(s, now), gained = held - held_energy(s, first) - now[SP_WORK_EXTERNAL], below = s->system.nonconservative ? 0 : fmax(0, -now[SP_WORK_STORED]);
-    const double put = first[SP_WORK_KINETIC] + fabs(first[SP_WORK_STORED]) + energy->work + energy->bones + below, most = dragged(s) ? MOST_DRAGGED * (put + now[SP_WORK_DISSIPATED]) : MOST * put;
+    const double held = held_energy(s, now), gained = held - held_energy(s, first) - now[SP_WORK_EXTERNAL],
+                 below = s->system.nonconservative ? 0 : fmax(0, -now[SP_WORK_STORED]);
+    const double put = first[SP_WORK_KINETIC] + fabs(first[SP_WORK_STORED]) + energy->work + energy->bones + below,
+                 most = dragged(s) ? MOST_DRAGGED * (put + now[SP_WORK_DISSIPATED]) : MOST * put;
     if (gained > most && gained > rounding(s) && gained > energy->gained) {
         energy->gained = gained;
         energy->put = put;
@@ -76,8 +85,13 @@ void energy_watch(const simulation *s, simulate_energy *energy, double time)
 void energy_judge(const simulation *s, simulate_energy *energy)
 {
     if (energy->gained > 0)
-        tool_warn(s->mesh.path, "at t = %g s the motion has %.3g J that nothing put in, beside %.3g J that were: it is not to be trusted; take smaller steps, damping, or another model", energy->time,
-                  energy->gained, energy->put);
+        tool_warn(s->mesh.path,
+                  "at t = %g s the motion has %.3g J that nothing put in, beside %.3g J that were: it is not to be "
+                  "trusted; take smaller steps, damping, or another model",
+                  energy->time, energy->gained, energy->put);
     if (s->choice->semi_implicit && energy->balance > SEMI_IMPLICIT)
-        tool_warn(s->mesh.path, "semi-implicit steps are %.0f %% off the energy balance: take smaller steps, or leave out --semi-implicit", 100 * energy->balance);
+        tool_warn(
+            s->mesh.path,
+            "semi-implicit steps are %.0f %% off the energy balance: take smaller steps, or leave out --semi-implicit",
+            100 * energy->balance);
 }

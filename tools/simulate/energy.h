@@ -4,14 +4,15 @@
 
 #include "tools/simulate/simulation.h"
 
-/* Over the recorded frames. What was put in until a time is the energy at the start and the most work that external forces, moving supports and springs had
- * done; with bones, also their most kinetic energy. */
+/* Over the recorded frames. What was put in until a time is the energy at the start and the most work that external
+ * forces, moving supports and springs had done; with bones, also their most kinetic energy. */
 typedef struct simulate_energy {
     double first[SP_WORK_COUNT], last[SP_WORK_COUNT]; /* J */
-    double drift, largest;                            /* J: most that the energy is from its balance; most energy or work */
-    double balance;                                   /* drift by largest; 0 where nothing moved */
-    double work, bones;                               /* J, most so far: work; kinetic energy of bones, which the body exchanges energy with */
-    double gained, put, time;                         /* J: most energy that nothing put in, where it is more than half of what was put in until then; when that was, s. 0: never */
+    double drift, largest;    /* J: most that the energy is from its balance; most energy or work */
+    double balance;           /* drift by largest; 0 where nothing moved */
+    double work, bones;       /* J, most so far: work; kinetic energy of bones, which the body exchanges energy with */
+    double gained, put, time; /* J: most energy that nothing put in, where it is more than half of what was put in until
+                                 then; when that was, s. 0: never */
 } simulate_energy;
 
 /* energy->first and then, frame by frame, energy->last hold the energies of simulation_record. */

@@ -4,11 +4,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* s: no record sooner after the one before; and a run is slowed by no more than this part, in which records are made and brought to the disk. */
+/* s: no record sooner after the one before; and a run is slowed by no more than this part, in which records are made
+ * and brought to the disk. */
 static const double SHORTEST = 0.2, MOST_COST = 0.01;
-/* Bytes of recorded frames that wait for that: so many, or so many times those of the state, whose cost is then a part of theirs. */
+/* Bytes of recorded frames that wait for that: so many, or so many times those of the state, whose cost is then a part
+ * of theirs. */
 enum { MOST_WAITING = 64 << 20, BY_STATE = 4 };
-/* The clock, which takes a part of the shortest steps, is looked at only after so many of them that take less than this, s. */
+/* The clock, which takes a part of the shortest steps, is looked at only after so many of them that take less than
+ * this, s. */
 enum { UNSEEN = 16 };
 static const double SHORT_STEP = 1e-4;
 
@@ -40,7 +43,8 @@ simulate_keep *keep_open(const char *path, bool partial, const simulate_kept_run
     simulate_keep *keep = calloc(1, sizeof *keep);
     if (!keep)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    *keep = (simulate_keep){.run = *run, .path = path, .checkpoint = tool_checkpoint_open(path), .partial = partial, .opened = now()};
+    *keep = (simulate_keep){
+        .run = *run, .path = path, .checkpoint = tool_checkpoint_open(path), .partial = partial, .opened = now()};
     keep->due = keep->opened + SHORTEST;
     keep->looked = keep->opened;
     tool_checkpoint_counts(keep->checkpoint, run->steps, "steps");
@@ -128,7 +132,8 @@ void keep_step(simulate_keep *keep, int64_t done)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     /* the last one stands for the time until the outputs are written only */
     const sp_list *recorded = &keep->recorded.data, *state = &keep->state.data;
-    tool_checkpoint_pair(keep->checkpoint, recorded->data, recorded->count, state->data, state->count, !last || begin - keep->opened > 1);
+    tool_checkpoint_pair(keep->checkpoint, recorded->data, recorded->count, state->data, state->count,
+                         !last || begin - keep->opened > 1);
     keep->recorded.data.count = 0;
     tool_checkpoint_keeps(keep->checkpoint, done);
     const double end = now(), pause = (end - begin) / MOST_COST;

@@ -1,5 +1,5 @@
-/* --checkpoint of simulate: what a run has recorded and where it is, kept now and then, so that the same command goes on from there and ends with
- * the same bytes. */
+/* --checkpoint of simulate: what a run has recorded and where it is, kept now and then, so that the same command goes
+ * on from there and ends with the same bytes. */
 #ifndef TOOLS_SIMULATE_KEEP_H
 #define TOOLS_SIMULATE_KEEP_H
 
@@ -12,14 +12,15 @@ typedef struct simulate_kept_run {
     int64_t steps; /* of the whole */
     /* All that the rest of the run takes from the steps before, after this many of them. */
     void (*state)(void *self, int64_t done, sp_state *state);
-    /* Loading: records once more what was saved when it was recorded, one frame (or line) after the other, as often as it is called. */
+    /* Loading: records once more what was saved when it was recorded, one frame (or line) after the other, as often as
+     * it is called. */
     void (*record)(void *self, sp_state *state);
 } simulate_kept_run;
 
 typedef struct simulate_keep simulate_keep;
 
-/* Call when all inputs are read and the run is made, its frame at the start recorded. path NULL: gives NULL, which the other calls take and do
- * nothing. partial: the checkpoint is there and stays. */
+/* Call when all inputs are read and the run is made, its frame at the start recorded. path NULL: gives NULL, which the
+ * other calls take and do nothing. partial: the checkpoint is there and stays. */
 simulate_keep *keep_open(const char *path, bool partial, const simulate_kept_run *run);
 
 /* Steps that an earlier call of the program has done: the run is then where it was after these. */

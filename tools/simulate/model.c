@@ -17,7 +17,9 @@ static void read_basis(simulation *s)
     static const char *const any[] = {"basis", "modes", "shapes", NULL}, *const modes[] = {"modes", NULL};
     const char *const *kinds = s->choice->model == MODEL_MODAL ? modes : any;
     if (!s->choice->basis)
-        tool_fail(SP_USAGE, NULL, s->choice->model == MODEL_MODAL ? "a modal model needs the modes as --basis" : "a model in a basis needs --basis");
+        tool_fail(SP_USAGE, NULL,
+                  s->choice->model == MODEL_MODAL ? "a modal model needs the modes as --basis"
+                                                  : "a model in a basis needs --basis");
     if (!s->shared) {
         tool_read_columns(s->choice->basis, "basis", kinds, &s->mesh, &s->basis);
         tool_hold_rows(&s->mesh.mesh, &s->basis);
@@ -26,13 +28,15 @@ static void read_basis(simulation *s)
         tool_fail(SP_INPUT, s->choice->basis, "it is not a file of modes: a modal model needs their eigenvalues");
     s->r = s->choice->r ? s->choice->r : s->basis.columns.count;
     if (s->choice->r > s->basis.columns.count)
-        tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r, (long long)s->basis.columns.count);
+        tool_fail(SP_USAGE, s->choice->basis, "--rank %lld: the basis has %lld columns", (long long)s->choice->r,
+                  (long long)s->basis.columns.count);
 }
 
 void simulation_check_lumping(const char *path, bool lumped, bool basis_lumped, const char *basis)
 {
     if (basis_lumped && !lumped)
-        tool_fail(SP_INPUT, path, "it has the consistent mass, the basis %s goes by the lumped one: make it anew", basis);
+        tool_fail(SP_INPUT, path, "it has the consistent mass, the basis %s goes by the lumped one: make it anew",
+                  basis);
 }
 
 static void read_polynomial_file(simulation *s)
@@ -56,9 +60,11 @@ static void read_polynomials(simulation *s)
         read_polynomial_file(s);
     s->r = s->choice->r ? s->choice->r : s->polynomials.r;
     if (s->r > s->polynomials.r)
-        tool_fail(SP_USAGE, s->choice->polynomials, "--rank %lld: the polynomials have %lld coordinates", (long long)s->r, (long long)s->polynomials.r);
+        tool_fail(SP_USAGE, s->choice->polynomials, "--rank %lld: the polynomials have %lld coordinates",
+                  (long long)s->r, (long long)s->polynomials.r);
     if (s->r > s->basis.columns.count)
-        tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the polynomials %lld coordinates", (long long)s->basis.columns.count, (long long)s->r);
+        tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the polynomials %lld coordinates",
+                  (long long)s->basis.columns.count, (long long)s->r);
 }
 
 static void read_cubature(simulation *s)
@@ -69,16 +75,19 @@ static void read_cubature(simulation *s)
     if (!s->choice->cubature)
         tool_fail(SP_USAGE, NULL, "--model cubature needs --cub");
     tool_read(s->choice->cubature, "cub", kinds, false, &file);
-    tool_check(sp_cubature_read(s->context, &file, sp_mesh_element_count(&s->mesh.mesh), &s->cubature, mesh, basis), s->choice->cubature);
+    tool_check(sp_cubature_read(s->context, &file, sp_mesh_element_count(&s->mesh.mesh), &s->cubature, mesh, basis),
+               s->choice->cubature);
     sp_file_free(&file);
     tool_check_hash(s->choice->cubature, "mesh", mesh, s->mesh.hash);
     tool_check_hash(s->choice->cubature, "basis", basis, s->basis.hash);
     simulation_check_lumping(s->choice->cubature, s->cubature.lumped, s->basis.columns.lumped, s->choice->basis);
     s->r = s->choice->r ? s->choice->r : s->cubature.r;
     if (s->r > s->cubature.r)
-        tool_fail(SP_USAGE, s->choice->cubature, "--rank %lld: the cubature has %lld coordinates", (long long)s->r, (long long)s->cubature.r);
+        tool_fail(SP_USAGE, s->choice->cubature, "--rank %lld: the cubature has %lld coordinates", (long long)s->r,
+                  (long long)s->cubature.r);
     if (s->r > s->basis.columns.count)
-        tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the cubature %lld coordinates", (long long)s->basis.columns.count, (long long)s->r);
+        tool_fail(SP_INPUT, s->choice->basis, "it has %lld columns, the cubature %lld coordinates",
+                  (long long)s->basis.columns.count, (long long)s->r);
 }
 
 /* --viscosity for every region, in the order of the options. */
@@ -110,18 +119,23 @@ static void edit_materials(simulation *s)
         return;
     tool_check(tool_edit_materials(s->context, &s->choice->edits, mesh), NULL);
     if (s->choice->polynomials)
-        tool_check(sp_polynomials_edit(s->context, &s->polynomials, mesh->material_count, before, mesh->materials), s->choice->polynomials);
+        tool_check(sp_polynomials_edit(s->context, &s->polynomials, mesh->material_count, before, mesh->materials),
+                   s->choice->polynomials);
 }
 
-/* The conserving step is exact for cubic forces: of polynomials, of the linear model, of laws that are quadratic in the strain. */
+/* The conserving step is exact for cubic forces: of polynomials, of the linear model, of laws that are quadratic in the
+ * strain. */
 static void check_energy_step(const simulation *s)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
-    if (s->choice->integrator != SP_ENERGY || s->choice->model == MODEL_REDUCED || s->choice->model == MODEL_LINEAR || s->choice->model == MODEL_MODAL)
+    if (s->choice->integrator != SP_ENERGY || s->choice->model == MODEL_REDUCED || s->choice->model == MODEL_LINEAR ||
+        s->choice->model == MODEL_MODAL)
         return;
     for (int64_t i = 0; i < mesh->material_count; i++)
         if (!sp_material_quadratic(&mesh->materials[i]))
-            tool_fail(SP_USAGE, s->mesh.path, "--integrator energy is exact only for laws quadratic in the strain, not for the law %s of region \"%s\"; take newmark",
+            tool_fail(SP_USAGE, s->mesh.path,
+                      "--integrator energy is exact only for laws quadratic in the strain, not for the law %s of "
+                      "region \"%s\"; take newmark",
                       sp_material_law_text(&mesh->materials[i]), mesh->materials[i].name);
 }
 
@@ -136,7 +150,8 @@ static void read_loads(simulation *s)
     if (!s->choice->loads)
         return;
     char *text = tool_read_bytes(s->choice->loads, "loads", &s->pool, &count);
-    tool_check(sp_loads_parse(s->context, text, count, &s->mesh.mesh, &s->pool, &s->load_count, &s->loads), s->choice->loads);
+    tool_check(sp_loads_parse(s->context, text, count, &s->mesh.mesh, &s->pool, &s->load_count, &s->loads),
+               s->choice->loads);
 }
 
 static void borrow(simulation *s)
@@ -169,8 +184,12 @@ void simulation_read(simulation *s)
     edit_materials(s);
     read_viscosity(s);
     read_loads(s);
-    const bool prescribed = s->choice->model == MODEL_FULL || s->choice->model == MODEL_LINEAR; /* all vertices may be moved: a test of the material */
-    tool_check((prescribed && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count > 0 ? sp_body_new_prescribed : sp_body_new)(s->context, &s->mesh.mesh, &s->own_body), s->mesh.path);
+    const bool prescribed = s->choice->model == MODEL_FULL ||
+                            s->choice->model == MODEL_LINEAR; /* all vertices may be moved: a test of the material */
+    tool_check((prescribed && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count > 0
+                    ? sp_body_new_prescribed
+                    : sp_body_new)(s->context, &s->mesh.mesh, &s->own_body),
+               s->mesh.path);
     s->body = &s->own_body;
 }
 
@@ -182,7 +201,9 @@ static void make_viscosity(simulation *s)
     if (!s->viscosity)
         return;
     if (s->choice->model == MODEL_REDUCED) {
-        tool_check(sp_polynomial_viscosity(s->context, &s->polynomials, s->r, mesh->material_count, mesh->materials, s->viscosity, &reduced), s->choice->polynomials);
+        tool_check(sp_polynomial_viscosity(s->context, &s->polynomials, s->r, mesh->material_count, mesh->materials,
+                                           s->viscosity, &reduced),
+                   s->choice->polynomials);
         sp_reduced_system_damp(&s->system, &reduced);
         return;
     }
@@ -195,24 +216,33 @@ static void make_viscosity(simulation *s)
         tool_check(sp_full_system_damp(&s->system, &s->viscous), s->mesh.path);
 }
 
-/* Forces of the body's elements, all of them or those of the cubature, projected at every evaluation. The mass is the body's, whose density may have been edited. */
+/* Forces of the body's elements, all of them or those of the cubature, projected at every evaluation. The mass is the
+ * body's, whose density may have been edited. */
 static void make_projected(simulation *s)
 {
     sp_reduced_force force;
     double *mass = sp_pool_raw(&s->pool, s->r * s->r, sizeof *mass);
     if (!mass)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_reduced_mass(s->context, s->body, s->basis.columns.lumped, s->r, s->basis.columns.U, mass, NULL), s->choice->basis);
-    if (s->cubature.stiffness && tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
-        tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness), s->choice->cubature);
+    tool_check(sp_reduced_mass(s->context, s->body, s->basis.columns.lumped, s->r, s->basis.columns.U, mass, NULL),
+               s->choice->basis);
+    if (s->cubature.stiffness &&
+        tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
+        tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness),
+                   s->choice->cubature);
     if (s->choice->model == MODEL_CUBATURE)
-        tool_check(sp_cubature_force_new(s->context, s->body, &s->cubature, s->r, s->basis.columns.U, &force), s->choice->cubature);
+        tool_check(sp_cubature_force_new(s->context, s->body, &s->cubature, s->r, s->basis.columns.U, &force),
+                   s->choice->cubature);
     else
         tool_check(sp_direct_force_new(s->context, s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
-    tool_check(sp_reduced_system_new(s->context, &force, mass, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->basis);
+    tool_check(sp_reduced_system_new(s->context, &force, mass, s->basis.columns.U, s->basis.columns.rows,
+                                     s->mesh.mesh.vertices, &s->system),
+               s->choice->basis);
     /* the single iteration of a semi-implicit step has nothing behind it that would make up for an inexact solution */
     if (s->choice->model == MODEL_CUBATURE)
-        tool_check(sp_reduced_system_jacobian(&s->system, (enum sp_jacobian)s->choice->jacobian, s->choice->semi_implicit ? 1e-6 : 0), NULL);
+        tool_check(sp_reduced_system_jacobian(&s->system, (enum sp_jacobian)s->choice->jacobian,
+                                              s->choice->semi_implicit ? 1e-6 : 0),
+                   NULL);
     if (s->system.nonconservative)
         tool_check(sp_reduced_system_growth(&s->system, &s->growth), s->choice->cubature);
 }
@@ -223,10 +253,13 @@ static void find_damping(simulation *s)
     const sp_mesh *mesh = &s->mesh.mesh;
     for (int64_t i = 1; i < mesh->material_count; i++)
         if ((!s->choice->damping_mass_given && mesh->materials[i].damping_mass != mesh->materials[0].damping_mass) ||
-            (!s->choice->damping_stiffness_given && mesh->materials[i].damping_stiffness != mesh->materials[0].damping_stiffness))
-            tool_fail(SP_USAGE, s->mesh.path, "its regions have different damping: name one with --damping-mass and --damping-stiffness");
+            (!s->choice->damping_stiffness_given &&
+             mesh->materials[i].damping_stiffness != mesh->materials[0].damping_stiffness))
+            tool_fail(SP_USAGE, s->mesh.path,
+                      "its regions have different damping: name one with --damping-mass and --damping-stiffness");
     s->damping_mass = s->choice->damping_mass_given ? s->choice->damping_mass : mesh->materials[0].damping_mass;
-    s->damping_stiffness = s->choice->damping_stiffness_given ? s->choice->damping_stiffness : mesh->materials[0].damping_stiffness;
+    s->damping_stiffness =
+        s->choice->damping_stiffness_given ? s->choice->damping_stiffness : mesh->materials[0].damping_stiffness;
 }
 
 /* Whether the body can move along a direction as a whole: no held component resists. */
@@ -239,13 +272,15 @@ static bool falls(const sp_mesh *mesh, const double direction[3])
     return true;
 }
 
-/* A body that nothing holds falls, which its basis may not have: then gravity would do little or nothing. How far the columns' best acceleration is from gravity, by mass, relative. */
+/* A body that nothing holds falls, which its basis may not have: then gravity would do little or nothing. How far the
+ * columns' best acceleration is from gravity, by mass, relative. */
 static double gravity_missed(simulation *s, const double gravity[3])
 {
     const sp_mesh *mesh = &s->mesh.mesh;
     const double *U = s->basis.columns.U;
     const int64_t rows = 3 * mesh->vertex_count;
-    double *a = sp_pool_new(&s->pool, s->r, sizeof *a), *mass = sp_pool_new(&s->pool, mesh->vertex_count, sizeof *mass), *u = sp_pool_new(&s->pool, rows, sizeof *u), missed = 0, all = 0;
+    double *a = sp_pool_new(&s->pool, s->r, sizeof *a), *mass = sp_pool_new(&s->pool, mesh->vertex_count, sizeof *mass),
+           *u = sp_pool_new(&s->pool, rows, sizeof *u), missed = 0, all = 0;
     if (s->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     tool_check(s->system.mass_solve(s->system.self, s->loading.gravity, a), s->choice->basis);
@@ -272,13 +307,18 @@ static void check_gravity(simulation *s, const double gravity[3])
     if (missed <= 1e-3)
         return;
     tool_hint("a scene gives the body a frame that falls: simulate scene.json, as a body with \"motion\": \"free\"");
-    tool_fail(SP_USAGE, s->choice->basis, "--gravity: nothing holds the mesh, and its basis misses %.3g %% of a fall: the body would not follow gravity", 100 * missed);
+    tool_fail(
+        SP_USAGE, s->choice->basis,
+        "--gravity: nothing holds the mesh, and its basis misses %.3g %% of a fall: the body would not follow gravity",
+        100 * missed);
 }
 
 void simulation_make(simulation *s)
 {
     if (s->choice->model == MODEL_REDUCED)
-        tool_check(sp_polynomial_system_new(s->context, &s->polynomials, s->r, s->basis.columns.U, s->basis.columns.rows, s->mesh.mesh.vertices, &s->system), s->choice->polynomials);
+        tool_check(sp_polynomial_system_new(s->context, &s->polynomials, s->r, s->basis.columns.U,
+                                            s->basis.columns.rows, s->mesh.mesh.vertices, &s->system),
+                   s->choice->polynomials);
     else if (s->choice->model == MODEL_MODAL)
         tool_check(sp_modal_system_new(s->context, s->r, s->basis.columns.eigenvalue, &s->system), s->choice->basis);
     else if (simulation_in_basis(s->choice))
@@ -289,9 +329,13 @@ void simulation_make(simulation *s)
     double gravity[3];
     for (int i = 0; i < 3; i++)
         gravity[i] = s->choice->gravity[i] * (s->choice->model == MODEL_REDUCED ? s->polynomials.density : 1);
-    tool_check(sp_loading_new(s->context, s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r, s->load_count, s->loads, gravity, &s->system, &s->loading), s->choice->loads);
+    tool_check(sp_loading_new(s->context, s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r,
+                              s->load_count, s->loads, gravity, &s->system, &s->loading),
+               s->choice->loads);
     if (s->loading.idle && !s->shared && !s->before)
-        tool_warn(s->choice->loads, "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements", (long long)s->loading.idle, (long long)s->loading.first_idle);
+        tool_warn(s->choice->loads,
+                  "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements",
+                  (long long)s->loading.idle, (long long)s->loading.first_idle);
     check_gravity(s, gravity);
     find_damping(s);
     if (s->vertices.choice)
@@ -301,10 +345,18 @@ void simulation_make(simulation *s)
 sp_integrator_parameters simulation_parameters(const simulation *s)
 {
     const simulate_choice *c = s->choice;
-    return (sp_integrator_parameters){.kind = (enum sp_integrator_kind)c->integrator, .step = c->step,
-                                      .beta = c->beta_given ? c->beta : c->integrator == SP_LINEAR_EULER ? 1 : 0.25, .gamma = c->gamma,
-                                      .damping_mass = s->damping_mass, .damping_stiffness = s->damping_stiffness, .semi_implicit = c->semi_implicit,
-                                      .tolerance = c->tolerance, .iterations = c->iterations, .halvings = (int)c->halvings,
+    return (sp_integrator_parameters){.kind = (enum sp_integrator_kind)c->integrator,
+                                      .step = c->step,
+                                      .beta = c->beta_given                      ? c->beta
+                                              : c->integrator == SP_LINEAR_EULER ? 1
+                                                                                 : 0.25,
+                                      .gamma = c->gamma,
+                                      .damping_mass = s->damping_mass,
+                                      .damping_stiffness = s->damping_stiffness,
+                                      .semi_implicit = c->semi_implicit,
+                                      .tolerance = c->tolerance,
+                                      .iterations = c->iterations,
+                                      .halvings = (int)c->halvings,
                                       .skeleton = s->vertices.skeleton};
 }
 
@@ -312,7 +364,8 @@ void simulation_check_step(const simulation *s, int status)
 {
     const bool in_basis = simulation_in_basis(s->choice);
     if (status == SP_NUMERICAL && s->choice->integrator == SP_STATIC && !in_basis && !s->system.begin)
-        tool_check(sp_floating_refuse_statics(s->context, s->body, s->loading.spring_count, s->loading.spring_loads), s->mesh.path);
+        tool_check(sp_floating_refuse_statics(s->context, s->body, s->loading.spring_count, s->loading.spring_loads),
+                   s->mesh.path);
     if (in_basis)
         tool_check(status, s->mesh.path);
     tool_check_solve(status, s->mesh.path, s->body, NULL);
@@ -323,8 +376,11 @@ void simulation_end(simulation *s)
     const int model = s->choice->model;
     sp_loading_free(&s->loading);
     if (s->system.self)
-        (model == MODEL_MODAL ? sp_modal_system_free : simulation_in_basis(s->choice) ? sp_reduced_system_free : model == MODEL_WARP ? sp_warp_system_free
-         : model == MODEL_CONJAC ? sp_condensed_system_free : sp_full_system_free)(&s->system);
+        (model == MODEL_MODAL             ? sp_modal_system_free
+         : simulation_in_basis(s->choice) ? sp_reduced_system_free
+         : model == MODEL_WARP            ? sp_warp_system_free
+         : model == MODEL_CONJAC          ? sp_condensed_system_free
+                                          : sp_full_system_free)(&s->system);
     sp_viscous_free(&s->viscous);
     if (!s->shared)
         sp_body_free(&s->own_body);

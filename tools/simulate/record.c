@@ -8,7 +8,8 @@
 void simulation_choose_record(simulation *s)
 {
     bool reduced = simulation_in_basis(s->choice);
-    enum simulate_record record = s->choice->record == RECORD_AUTO ? (reduced ? RECORD_COORDINATES : RECORD_ALL) : (enum simulate_record)s->choice->record;
+    enum simulate_record record = s->choice->record == RECORD_AUTO ? (reduced ? RECORD_COORDINATES : RECORD_ALL)
+                                                                   : (enum simulate_record)s->choice->record;
     if (record == RECORD_COORDINATES && !reduced)
         tool_fail(SP_USAGE, NULL, "--record coordinates: only reduced models have them");
     if (record == RECORD_PROBES && !s->choice->probes)
@@ -49,7 +50,8 @@ static void fill_points(simulation *s, const double *q, const double *held, doub
     for (int64_t j = 0; j < s->r; j++)
         for (int64_t p = 0; p < s->shape.point_count; p++)
             for (int c = 0; c < 3; c++)
-                to[3 * p + c] += s->basis.columns.U[j * rows + 3 * (s->shape.vertex ? s->shape.vertex[p] : p) + c] * q[j];
+                to[3 * p + c] +=
+                    s->basis.columns.U[j * rows + 3 * (s->shape.vertex ? s->shape.vertex[p] : p) + c] * q[j];
 }
 
 void simulation_estimate(simulation *s, const sp_integrator *integrator)
@@ -87,7 +89,8 @@ void simulation_record_again(simulation *s, sp_trajectory_writer *trajectory, sp
         tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
 }
 
-void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory, double energy[SP_WORK_COUNT], sp_state *kept)
+void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_writer *trajectory,
+                       double energy[SP_WORK_COUNT], sp_state *kept)
 {
     sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
     fill_points(s, sp_integrator_q(integrator), sp_integrator_held(integrator), s->u);
@@ -102,4 +105,3 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
         visit_frame(&s->shape, &frame, kept);
     tool_check(sp_trajectory_append(trajectory, &frame), tool_output_path());
 }
-

@@ -7,25 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A motion goes through one stage, and through one more for each cut; all stages but the last are recorded with the vertices of the last. */
+/* A motion goes through one stage, and through one more for each cut; all stages but the last are recorded with the
+ * vertices of the last. */
 typedef struct run {
     sp_context *context;
     const simulate_choice *choice;
     int64_t stage_count;
-    simulation *stages;       /* [stage_count] */
-    int64_t *from;            /* [stage_count] the step before which each begins */
-    int64_t now;              /* the stage */
+    simulation *stages; /* [stage_count] */
+    int64_t *from;      /* [stage_count] the step before which each begins */
+    int64_t now;        /* the stage */
     sp_integrator *integrator;
     sp_forcing forcing;
     simulate_energy energy;
-    double turn;              /* rad: most that a bone turned in a step */
+    double turn; /* rad: most that a bone turned in a step */
     double estimate[SP_NORMS];
-    double ghost[2];          /* warp: largest ghost force and torque of recorded frames, N and N m */
+    double ghost[2];                          /* warp: largest ghost force and torque of recorded frames, N and N m */
     int64_t solves, products, factorizations; /* of iterative solvers in the stages that are over */
-    double *external;         /* conjac: forces of the last step */
-    double *joints;           /* [2 bones] of a frame that is recorded again */
+    double *external;                         /* conjac: forces of the last step */
+    double *joints;                           /* [2 bones] of a frame that is recorded again */
     sp_trajectory_writer *trajectory;
-    simulate_keep *keep;      /* NULL: no checkpoint */
+    simulate_keep *keep; /* NULL: no checkpoint */
 } run;
 
 static void *room(run *r, int64_t count, size_t size)
@@ -42,7 +43,8 @@ static void *room(run *r, int64_t count, size_t size)
 static void read_cuts(run *r, const simulate_vertices_choice *c)
 {
     if (c->cuts.count != c->cut_times.count)
-        tool_fail(SP_USAGE, NULL, "--cut stands %lld times and --cut-at %lld times: each --cut has its time", (long long)c->cuts.count, (long long)c->cut_times.count);
+        tool_fail(SP_USAGE, NULL, "--cut stands %lld times and --cut-at %lld times: each --cut has its time",
+                  (long long)c->cuts.count, (long long)c->cut_times.count);
     for (int64_t i = 1; i < r->stage_count; i++) {
         simulation *before = &r->stages[i - 1], *s = &r->stages[i];
         int64_t *origin;
@@ -52,7 +54,8 @@ static void read_cuts(run *r, const simulate_vertices_choice *c)
             tool_fail(SP_USAGE, NULL, "--cut-at: \"%s\" is not a time in seconds", text);
         const double from = round(time / r->choice->step);
         if (!(from < (double)r->choice->steps))
-            tool_fail(SP_USAGE, NULL, "--cut-at: %s s does not come before the end of the motion at %g s", text, (double)r->choice->steps * r->choice->step);
+            tool_fail(SP_USAGE, NULL, "--cut-at: %s s does not come before the end of the motion at %g s", text,
+                      (double)r->choice->steps * r->choice->step);
         r->from[i] = (int64_t)from;
         if (r->from[i] < r->from[i - 1])
             tool_fail(SP_USAGE, NULL, "--cut-at: the cut at %s s comes after a later one", text);
@@ -80,12 +83,14 @@ static void prepare(run *r, const simulate_vertices_choice *c)
         vertices_hold(&r->stages[i]);
 }
 
-/* q or v of the stage before to this one's vertices; held [3·vertices] of held vertices, which copies that nothing holds start from, NULL: 0. */
+/* q or v of the stage before to this one's vertices; held [3·vertices] of held vertices, which copies that nothing
+ * holds start from, NULL: 0. */
 static double *carry(run *r, int64_t stage, const double *before, const double *held)
 {
     const simulation *from = &r->stages[stage - 1], *to = &r->stages[stage];
     const int64_t rows = 3 * to->mesh.mesh.vertex_count, old = 3 * from->mesh.mesh.vertex_count;
-    double *full = room(r, old, sizeof *full), *copies = room(r, rows, sizeof *copies), *q = room(r, to->system.n, sizeof *q);
+    double *full = room(r, old, sizeof *full), *copies = room(r, rows, sizeof *copies),
+           *q = room(r, to->system.n, sizeof *q);
     if (held)
         memcpy(full, held, (size_t)old * sizeof *full);
     sp_body_spread(from->body, before, full);
@@ -118,11 +123,14 @@ static void begin_stage(run *r, int64_t stage)
     sp_integrator_parameters parameters = simulation_parameters(s);
     r->forcing = sp_loading_forcing(&s->loading);
     if (!stage) {
-        tool_check(sp_integrator_new(r->context, &s->system, &r->forcing, &parameters, s->vertices.start, NULL, &r->integrator), s->mesh.path);
+        tool_check(sp_integrator_new(r->context, &s->system, &r->forcing, &parameters, s->vertices.start, NULL,
+                                     &r->integrator),
+                   s->mesh.path);
         return;
     }
     parameters.first_step = r->from[stage];
-    const double *q = carry(r, stage, sp_integrator_q(before), sp_integrator_held(before)), *v = carry(r, stage, sp_integrator_v(before), sp_integrator_held_velocity(before));
+    const double *q = carry(r, stage, sp_integrator_q(before), sp_integrator_held(before)),
+                 *v = carry(r, stage, sp_integrator_v(before), sp_integrator_held_velocity(before));
     tool_check(sp_integrator_new(r->context, &s->system, &r->forcing, &parameters, q, v, &r->integrator), s->mesh.path);
     tool_check(sp_integrator_continue(r->integrator, before), s->mesh.path);
     sp_integrator_free(before);
@@ -150,16 +158,19 @@ static uint8_t *held_axes(run *r, const sp_mesh *mesh)
 static void list_held(run *r, sp_trajectory_shape *shape)
 {
     const simulation *first = &r->stages[0], *last = &r->stages[r->stage_count - 1];
-    const int64_t every = r->choice->every, frames = 1 + r->choice->steps / every + (r->choice->steps % every != 0), count = last->mesh.mesh.vertex_count;
+    const int64_t every = r->choice->every, frames = 1 + r->choice->steps / every + (r->choice->steps % every != 0),
+                  count = last->mesh.mesh.vertex_count;
     const uint8_t *axes = held_axes(r, &first->mesh.mesh);
     sp_held_vertex *held = room(r, count, sizeof *held);
     for (int64_t v = 0; v < count; v++) {
         const int64_t there = vertex_in(first, v), group = first->vertices.group[there];
         int64_t stage = 0;
-        while (stage < r->stage_count && r->stages[stage].vertices.group[vertex_in(&r->stages[stage], v)] != VERTEX_STILL)
+        while (stage < r->stage_count &&
+               r->stages[stage].vertices.group[vertex_in(&r->stages[stage], v)] != VERTEX_STILL)
             stage++;
         if (stage > 0) /* a frame at the time of the cut comes before it */
-            held[shape->held_count++] = (sp_held_vertex){v, axes[there], group, stage == r->stage_count ? frames : 1 + r->from[stage] / every};
+            held[shape->held_count++] =
+                (sp_held_vertex){v, axes[there], group, stage == r->stage_count ? frames : 1 + r->from[stage] / every};
     }
     shape->held = held;
 }
@@ -257,14 +268,17 @@ static void report_vertices(const run *r, const simulation *s, json_t *result)
         json_object_set_new(result, "largest_ghost_force", tool_real("largest_ghost_force", r->ghost[0]));
         json_object_set_new(result, "largest_ghost_torque", tool_real("largest_ghost_torque", r->ghost[1]));
     }
-    if ((r->choice->model == MODEL_FULL || r->choice->model == MODEL_LINEAR) && s->vertices.choice->solver != SP_SOLVER_DIRECT) {
+    if ((r->choice->model == MODEL_FULL || r->choice->model == MODEL_LINEAR) &&
+        s->vertices.choice->solver != SP_SOLVER_DIRECT) {
         json_object_set_new(result, "linear_solves", json_integer(solves));
         json_object_set_new(result, "linear_products", json_integer(products));
         json_object_set_new(result, "factorizations", json_integer(factorizations));
     }
     if (r->choice->model == MODEL_CONJAC) {
         double quasistatic, dynamic;
-        tool_check(sp_condensed_system_balance((sp_system *)&s->system, sp_integrator_q(r->integrator), r->external, &quasistatic, &dynamic), s->mesh.path);
+        tool_check(sp_condensed_system_balance((sp_system *)&s->system, sp_integrator_q(r->integrator), r->external,
+                                               &quasistatic, &dynamic),
+                   s->mesh.path);
         json_object_set_new(result, "quasistatic_residual", tool_real("quasistatic_residual", quasistatic));
         json_object_set_new(result, "dynamic_residual", tool_real("dynamic_residual", dynamic));
     }
@@ -286,11 +300,15 @@ static json_t *report_result(const run *r)
     json_object_set_new(result, "indefinite_matrices", json_integer(report->indefinite));
     json_object_set_new(result, "steps_in_parts", json_integer(report->parted));
     json_object_set_new(result, "smallest_part", tool_real("smallest_part", report->smallest_part));
-    const bool limited = report->stability_limit > 0 && isfinite(report->stability_limit); /* infinite where no degree of freedom is free */
-    json_object_set_new(result, "stability_limit", limited ? tool_real("stability_limit", report->stability_limit) : json_null());
+    const bool limited = report->stability_limit > 0 &&
+                         isfinite(report->stability_limit); /* infinite where no degree of freedom is free */
+    json_object_set_new(result, "stability_limit",
+                        limited ? tool_real("stability_limit", report->stability_limit) : json_null());
     json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_WORK_COUNT, r->energy.first));
     json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_WORK_COUNT, r->energy.last));
-    json_object_set_new(result, "energy_balance", r->choice->integrator == SP_STATIC ? json_null() : tool_real("energy_balance", r->energy.balance));
+    json_object_set_new(result, "energy_balance",
+                        r->choice->integrator == SP_STATIC ? json_null()
+                                                           : tool_real("energy_balance", r->energy.balance));
     if (r->choice->jacobian >= SP_JACOBIAN_KRYLOV) {
         int64_t solves, products;
         sp_reduced_system_iterations(&s->system, &solves, &products);
@@ -301,8 +319,10 @@ static json_t *report_result(const run *r)
         json_object_set_new(result, "growth_at_rest", tool_real("growth_at_rest", s->growth));
     report_vertices(r, s, result);
     if (s->shape.estimates) {
-        json_object_set_new(result, "largest_force_estimate", tool_real("largest_force_estimate", r->estimate[SP_NORM_FORCE]));
-        json_object_set_new(result, "largest_energy_estimate", tool_real("largest_energy_estimate", r->estimate[SP_NORM_ENERGY]));
+        json_object_set_new(result, "largest_force_estimate",
+                            tool_real("largest_force_estimate", r->estimate[SP_NORM_FORCE]));
+        json_object_set_new(result, "largest_energy_estimate",
+                            tool_real("largest_energy_estimate", r->estimate[SP_NORM_ENERGY]));
     }
     return result;
 }
@@ -316,38 +336,57 @@ static json_t *trajectory_meta(const run *r)
         json_object_set_new(meta, "basis", json_string(s->basis.hash));
     if (isfinite(s->loading.end))
         json_object_set_new(meta, "load_end", json_real(s->loading.end));
-    json_object_set_new(meta, "damping", tool_reals("damping", 2, (const double[]){s->damping_mass, s->damping_stiffness}));
+    json_object_set_new(meta, "damping",
+                        tool_reals("damping", 2, (const double[]){s->damping_mass, s->damping_stiffness}));
     if (s->system.nonconservative)
         json_object_set_new(meta, "stored", json_string("work"));
     return meta;
 }
 
-/* rad that bones may turn in a step: a linear step takes the vertices around along tangents, with a strain of half the square of that. Measured with flesh of 0.01 to 100 kg/m3 and 10 kPa on bones of
- * 5 and 500 kg, and the same without a bone, on a path: at 0.2 the energy of that strain is all there is, at 0.24 it is a thousand times as much. */
+/* rad that bones may turn in a step: a linear step takes the vertices around along tangents, with a strain of half the
+ * square of that. Measured with flesh of 0.01 to 100 kg/m3 and 10 kPa on bones of 5 and 500 kg, and the same without a
+ * bone, on a path: at 0.2 the energy of that strain is all there is, at 0.24 it is a thousand times as much. */
 static const double MOST_TURN = 0.2;
 
 static void say(const run *r)
 {
-    static const char *const integrators[] = {"Newmark", "energy-conserving", "central differences", "static", "implicit Euler", "BDF2", "linearly implicit Euler", "exact"};
+    static const char *const integrators[] = {"Newmark",
+                                              "energy-conserving",
+                                              "central differences",
+                                              "static",
+                                              "implicit Euler",
+                                              "BDF2",
+                                              "linearly implicit Euler",
+                                              "exact"};
     const sp_integrator_report *report = sp_integrator_reported(r->integrator);
     const simulation *s = &r->stages[r->now];
     const double iterations = (double)report->newton_iterations / (double)report->steps;
     if (report->stagnated && report->worst_residual > 1e-8)
-        tool_warn(s->mesh.path, "%lld steps stopped at a residual up to %.1e", (long long)report->stagnated, report->worst_residual);
+        tool_warn(s->mesh.path, "%lld steps stopped at a residual up to %.1e", (long long)report->stagnated,
+                  report->worst_residual);
     if (r->turn > MOST_TURN)
-        tool_warn(s->vertices.choice->skeleton, "a bone turned %.2g rad in a step: beyond %g the one linear solve of a step loses light flesh on it; take steps of %.2g s", r->turn, MOST_TURN,
-                  r->choice->step * MOST_TURN / r->turn);
+        tool_warn(s->vertices.choice->skeleton,
+                  "a bone turned %.2g rad in a step: beyond %g the one linear solve of a step loses light flesh on it; "
+                  "take steps of %.2g s",
+                  r->turn, MOST_TURN, r->choice->step * MOST_TURN / r->turn);
     if (report->indefinite)
-        tool_warn(s->mesh.path, "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a definite one", (long long)report->indefinite);
+        tool_warn(s->mesh.path,
+                  "%lld matrices were not positive definite (buckling or a step too large); the steps converged with a "
+                  "definite one",
+                  (long long)report->indefinite);
     if (report->parted)
-        tool_warn(s->mesh.path, "%lld steps did not converge at once and were taken in parts, down to 1/%.0f of a step", (long long)report->parted, 1 / report->smallest_part);
+        tool_warn(s->mesh.path, "%lld steps did not converge at once and were taken in parts, down to 1/%.0f of a step",
+                  (long long)report->parted, 1 / report->smallest_part);
     if (r->choice->integrator == SP_STATIC) /* work along a path of equilibria: no balance to keep */
-        tool_say("static, %lld coordinates, %lld steps, %.2f Newton iterations a step", (long long)s->system.n, (long long)report->steps, iterations);
+        tool_say("static, %lld coordinates, %lld steps, %.2f Newton iterations a step", (long long)s->system.n,
+                 (long long)report->steps, iterations);
     else if (r->choice->integrator == SP_LINEAR_EULER || r->choice->integrator == SP_EXACT)
-        tool_say("%s, %lld coordinates, %lld steps, energy balance within %.1e", integrators[r->choice->integrator], (long long)s->system.n, (long long)report->steps, r->energy.balance);
+        tool_say("%s, %lld coordinates, %lld steps, energy balance within %.1e", integrators[r->choice->integrator],
+                 (long long)s->system.n, (long long)report->steps, r->energy.balance);
     else
-        tool_say("%s, %lld coordinates, %lld steps, %.2f Newton iterations a step, energy balance within %.1e", integrators[r->choice->integrator], (long long)s->system.n,
-                 (long long)report->steps, iterations, r->energy.balance);
+        tool_say("%s, %lld coordinates, %lld steps, %.2f Newton iterations a step, energy balance within %.1e",
+                 integrators[r->choice->integrator], (long long)s->system.n, (long long)report->steps, iterations,
+                 r->energy.balance);
 }
 
 void simulate_mesh(sp_context *context, const simulate_choice *choice, const simulate_vertices_choice *vertices)
@@ -355,7 +394,11 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     const int64_t stages = vertices->cuts.count + 1;
     sp_pool pool = {0};
     simulation *stage = sp_pool_new(&pool, stages, sizeof *stage);
-    run r = {.context = context, .choice = choice, .stage_count = stages, .stages = stage, .from = sp_pool_new(&pool, stages, sizeof(int64_t))};
+    run r = {.context = context,
+             .choice = choice,
+             .stage_count = stages,
+             .stages = stage,
+             .from = sp_pool_new(&pool, stages, sizeof(int64_t))};
     if (pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t i = 0; i < stages; i++)
@@ -368,12 +411,17 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
     simulation_choose_record(&stage[0]);
     list_held(&r, &stage[0].shape);
     if (stage[0].growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
-        tool_warn(choice->cubature, "without damping small motions grow by the factor e in %.3g s: weights by coordinate are the gradient of no energy", 1 / stage[0].growth);
+        tool_warn(choice->cubature,
+                  "without damping small motions grow by the factor e in %.3g s: weights by coordinate are the "
+                  "gradient of no energy",
+                  1 / stage[0].growth);
     json_t *meta = trajectory_meta(&r);
-    tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &r.trajectory), tool_output_path());
+    tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &r.trajectory),
+               tool_output_path());
     record(&r, &stage[0], r.energy.first, NULL);
     energy_begin(&r.energy);
-    r.keep = keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&r, choice->steps, visit, record_again});
+    r.keep =
+        keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&r, choice->steps, visit, record_again});
     const int64_t done = keep_resume(r.keep), end = keep_end(r.keep, choice->steps);
     for (int64_t number = done + 1; number <= end; number++) {
         reach_stage(&r, number);

@@ -18,14 +18,16 @@ void *scene_room(scene_run *run, int64_t count, size_t size)
 /* Options of a single body's simulation that mean nothing for scenes, where the scene says it. */
 static void refuse_options(const simulate_choice *choice)
 {
-    static const char *const options[] = {"model",     "basis",   "poly",     "cub",     "rank",         "young",
-                                          "poisson",   "density", "loads",    "gravity", "damping-mass", "damping-stiffness",
-                                          "viscosity", "lumping", "jacobian", "record",  "probe",   "halvings"};
+    static const char *const options[] = {
+        "model",     "basis",   "poly",     "cub",     "rank",         "young",
+        "poisson",   "density", "loads",    "gravity", "damping-mass", "damping-stiffness",
+        "viscosity", "lumping", "jacobian", "record",  "probe",        "halvings"};
     for (int i = 0; i < TOOL_COUNT(options); i++)
         tool_option_idle(options[i], "for a scene, which says itself what its bodies are");
     vertices_refuse_all("for a scene");
     if (choice->integrator != SP_NEWMARK && choice->integrator != SP_ENERGY)
-        tool_fail(SP_USAGE, NULL, "a scene takes --integrator newmark or energy for the deformations of bodies that are not free");
+        tool_fail(SP_USAGE, NULL,
+                  "a scene takes --integrator newmark or energy for the deformations of bodies that are not free");
     simulation_refuse_idle(choice);
 }
 
@@ -77,8 +79,10 @@ static void list_contacts(const scene_run *run, recorder *r)
 {
     const sp_world_contact *from;
     const int64_t count = sp_world_contacts(run->world, &from);
-    int32_t *body = more(&r->contact_bodies, 2 * count, sizeof *body), *point = more(&r->contact_points, count, sizeof *point);
-    double *place = more(&r->contact_places, 3 * count, sizeof *place), *force = more(&r->contact_forces, 3 * count, sizeof *force);
+    int32_t *body = more(&r->contact_bodies, 2 * count, sizeof *body),
+            *point = more(&r->contact_points, count, sizeof *point);
+    double *place = more(&r->contact_places, 3 * count, sizeof *place),
+           *force = more(&r->contact_forces, 3 * count, sizeof *force);
     for (int64_t i = 0; i < count; i++) {
         memcpy(body + 2 * i, from[i].body, sizeof from[i].body);
         point[i] = from[i].point;
@@ -104,8 +108,10 @@ static void visit_contacts(recorder *r, sp_state *state)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         sp_state_list(state, lists[i], size[i]);
     const int64_t count = r->contact_points.count;
-    r->frame.contacts = (sp_motion_contacts){count, r->contact_bodies.data, r->contact_points.data, r->contact_places.data, r->contact_forces.data};
-    state->failed |= r->contact_bodies.count != 2 * count || r->contact_places.count != 3 * count || r->contact_forces.count != 3 * count;
+    r->frame.contacts = (sp_motion_contacts){count, r->contact_bodies.data, r->contact_points.data,
+                                             r->contact_places.data, r->contact_forces.data};
+    state->failed |= r->contact_bodies.count != 2 * count || r->contact_places.count != 3 * count ||
+                     r->contact_forces.count != 3 * count;
 }
 
 /* A frame, whose arrays are the recorder's. */
@@ -146,7 +152,8 @@ static void record_frame(const scene_run *run, recorder *r, sp_state *kept)
     sp_scene_frame *frame = &r->frame;
     frame->time = sp_world_time(run->world);
     for (int64_t i = 0; i < run->scene->scene.body_count; i++) {
-        sp_world_body_now(run->world, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset, r->qdot + r->bodies[i].offset);
+        sp_world_body_now(run->world, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset,
+                          r->qdot + r->bodies[i].offset);
         memcpy(r->wrench + 6 * i, sp_world_wrench(run->world, i), 6 * sizeof(double));
     }
     sp_world_energies(run->world, frame->energy);
@@ -174,10 +181,10 @@ enum { TIMING_BINS = 64 * 64, FIRST_POWER = -40 };
 
 typedef struct timings {
     int64_t count, bin[TIMING_BINS];
-    double sum, worst;     /* s */
-    tool_output *output;   /* of --timings; NULL: none */
-    int64_t again;         /* lines that a checkpoint had */
-    int64_t waiting;       /* characters in `text` that are still to be written */
+    double sum, worst;   /* s */
+    tool_output *output; /* of --timings; NULL: none */
+    int64_t again;       /* lines that a checkpoint had */
+    int64_t waiting;     /* characters in `text` that are still to be written */
     char text[1 << 16];
 } timings;
 
@@ -231,23 +238,24 @@ static double timing_quantile(const timings *t, double part)
 static void say_timings(const timings *t)
 {
     if (t->count > 0)
-        tool_say("a step took %.1f us on average, %.1f us at the 99.9th percentile, %.1f us at worst", 1e6 * t->sum / (double)t->count,
-                 1e6 * timing_quantile(t, 0.999), 1e6 * t->worst);
+        tool_say("a step took %.1f us on average, %.1f us at the 99.9th percentile, %.1f us at worst",
+                 1e6 * t->sum / (double)t->count, 1e6 * timing_quantile(t, 0.999), 1e6 * t->worst);
 }
 
 /* ---- all of it ---- */
 
 typedef struct totals {
     int64_t touching, visited, incomplete, limited, degenerate, steps_in_contact;
-    int64_t cut_in_contact, steps_inside; /* steps in contact that were cut short; in which a body was wholly in another one */
-    int64_t inside[2];                    /* the first bodies of the latter */
-    double inside_since;                  /* s */
+    int64_t cut_in_contact,
+        steps_inside;    /* steps in contact that were cut short; in which a body was wholly in another one */
+    int64_t inside[2];   /* the first bodies of the latter */
+    double inside_since; /* s */
     int deepest;
     double pushed, leant; /* N, over all steps (sp_world_report) */
     double lowest, stiffest;
-    double path_work;              /* J, of bodies on paths */
-    double rise, made, motion; /* J, over the recorded frames: most that all energy is above that at the start; the same less the work of paths until
-                                  then; most kinetic and strain energy */
+    double path_work;          /* J, of bodies on paths */
+    double rise, made, motion; /* J, over the recorded frames: most that all energy is above that at the start; the same
+                                  less the work of paths until then; most kinetic and strain energy */
 } totals;
 
 static void add_up(totals *sum, const sp_world_report *report, double time)
@@ -271,8 +279,9 @@ static void add_up(totals *sum, const sp_world_report *report, double time)
     sum->stiffest = fmax(sum->stiffest, report->stiffest);
 }
 
-/* Nothing but hands and paths brings energy in: what rises without them is an error of the steps, or of forces without an energy. The work against these may be negative, which no body
- * that stores energy can be: then they have given what was never put in, and it counts as nothing. */
+/* Nothing but hands and paths brings energy in: what rises without them is an error of the steps, or of forces without
+ * an energy. The work against these may be negative, which no body that stores energy can be: then they have given what
+ * was never put in, and it counts as nothing. */
 static void watch_energy(totals *sum, const double first[SP_MOTION_ENERGIES], const double now[SP_MOTION_ENERGIES])
 {
     double rise = 0;
@@ -296,20 +305,29 @@ static void warn_of_energy(const scene_run *run, const char *path, const totals 
         by_coordinate |= run->models[i].cubature.modal;
     if (sum->made <= 0.1 * sum->motion)
         return;
-    const char *advice = by_coordinate                         ? "train weights by coordinate on poses as far as this motion goes, or take weights by element"
-                         : tool_option_given("semi-implicit") ? "shorten --dt, or leave out --semi-implicit, or, where that does not help, give contact.damping"
-                                                               : "shorten --dt, or, where that does not help, give contact.damping";
-    tool_warn(path, "the energy of all bodies rose %.3g J above its start%s, with %.3g J kinetic and strain at most: %s", sum->made, paths ? " and the work of paths" : "", sum->motion, advice);
+    const char *advice =
+        by_coordinate ? "train weights by coordinate on poses as far as this motion goes, or take weights by element"
+        : tool_option_given("semi-implicit")
+            ? "shorten --dt, or leave out --semi-implicit, or, where that does not help, give contact.damping"
+            : "shorten --dt, or, where that does not help, give contact.damping";
+    tool_warn(path,
+              "the energy of all bodies rose %.3g J above its start%s, with %.3g J kinetic and strain at most: %s",
+              sum->made, paths ? " and the work of paths" : "", sum->motion, advice);
 }
 
 static void warn_of_contact(const sp_scene *scene, const char *path, const totals *sum)
 {
     if (sum->cut_in_contact > 0 && !(scene->contact.limit < INFINITY))
-        tool_warn(path, "in %lld of %lld steps in contact traversal.warm left levels out, and without contact.limit the force changes with the number of points: give contact.limit",
+        tool_warn(path,
+                  "in %lld of %lld steps in contact traversal.warm left levels out, and without contact.limit the "
+                  "force changes with the number of points: give contact.limit",
                   (long long)sum->cut_in_contact, (long long)sum->steps_in_contact);
     if (sum->steps_inside > 0)
-        tool_warn(path, "%s is wholly inside of %s in %lld steps, first at %g s, where contact may push it out on the wrong side or not at all: raise contact.stiffness or shorten --dt",
-                  scene->bodies[sum->inside[0]].name, scene->bodies[sum->inside[1]].name, (long long)sum->steps_inside, sum->inside_since);
+        tool_warn(path,
+                  "%s is wholly inside of %s in %lld steps, first at %g s, where contact may push it out on the wrong "
+                  "side or not at all: raise contact.stiffness or shorten --dt",
+                  scene->bodies[sum->inside[0]].name, scene->bodies[sum->inside[1]].name, (long long)sum->steps_inside,
+                  sum->inside_since);
 }
 
 /* 0: along gradients, or nothing touched. */
@@ -318,7 +336,8 @@ static double lean(const totals *sum)
     return sum->pushed > 0 ? sum->leant / sum->pushed : 0;
 }
 
-static json_t *make_result(const scene_run *run, const totals *sum, const double first[SP_MOTION_ENERGIES], const double last[SP_MOTION_ENERGIES])
+static json_t *make_result(const scene_run *run, const totals *sum, const double first[SP_MOTION_ENERGIES],
+                           const double last[SP_MOTION_ENERGIES])
 {
     json_t *result = tool_result_new();
     json_object_set_new(result, "pairs_by_gradient", json_integer(run->pairs_by_gradient));
@@ -332,7 +351,8 @@ static json_t *make_result(const scene_run *run, const totals *sum, const double
     json_object_set_new(result, "steps_wholly_inside", json_integer(sum->steps_inside));
     json_object_set_new(result, "steps_at_speed_limit", json_integer(sum->limited));
     json_object_set_new(result, "steps_with_free_directions", json_integer(sum->degenerate));
-    json_object_set_new(result, "lowest_distance", sum->lowest < INFINITY ? tool_real("lowest_distance", sum->lowest) : json_null());
+    json_object_set_new(result, "lowest_distance",
+                        sum->lowest < INFINITY ? tool_real("lowest_distance", sum->lowest) : json_null());
     json_object_set_new(result, "stiffest_contact", tool_real("stiffest_contact", sum->stiffest));
     json_object_set_new(result, "lean_of_normals", tool_real("lean_of_normals", lean(sum)));
     json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
@@ -362,7 +382,8 @@ static void visit_timings(const kept_scene *kept, sp_state *state)
     SP_STATE_VALUE(state, t->worst);
     SP_STATE_VALUE(state, written);
     if (state->loading && t->output && !written)
-        tool_fail(SP_USAGE, kept->path, "--timings: the run was begun without it, and how long its first steps took is not known");
+        tool_fail(SP_USAGE, kept->path,
+                  "--timings: the run was begun without it, and how long its first steps took is not known");
 }
 
 static void visit(void *data, int64_t done, sp_state *state)
@@ -397,7 +418,8 @@ static void record_again(void *data, sp_state *state)
     }
 }
 
-void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice, const simulate_scene_choice *scene_choice)
+void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice,
+                    const simulate_scene_choice *scene_choice)
 {
     tool_scene scene;
     scene_run run = {.context = context, .scene = &scene, .choice = choice};
@@ -419,7 +441,8 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     sp_world_energies(run.world, first);
     record_frame(&run, &record, NULL);
     kept_scene kept = {&run, &record, &sum, times, choice->checkpoint};
-    simulate_keep *keep = keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&kept, choice->steps, visit, record_again});
+    simulate_keep *keep =
+        keep_open(choice->checkpoint, choice->partial, &(simulate_kept_run){&kept, choice->steps, visit, record_again});
     sp_state *recording = keep_recording(keep);
     const int64_t done = keep_resume(keep), end = keep_end(keep, choice->steps);
     for (int64_t step = done + 1; step <= end; step++) {
@@ -439,12 +462,18 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     warn_of_energy(&run, path, &sum);
     warn_of_contact(&scene.scene, path, &sum);
     if (lean(&sum) > 0.1 && scene.scene.contact.direction == SP_SCENE_BY_SHAPE)
-        tool_warn(path, "contact along the points' normals leans away from the other body's surface by %.0f %% of its force, as if that were rough: state contact.direction, gradient for a smooth surface, or normal", 100 * lean(&sum));
+        tool_warn(path,
+                  "contact along the points' normals leans away from the other body's surface by %.0f %% of its force, "
+                  "as if that were rough: state contact.direction, gradient for a smooth surface, or normal",
+                  100 * lean(&sum));
     if (sum.stiffest >= 4)
-        tool_warn(path, "contact was too stiff for the step (%.3g of at most 4): shorten --dt or lower contact.stiffness", sum.stiffest);
-    tool_say("%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",
-             (long long)scene.scene.body_count, (long long)run.r, (long long)end, (long long)sum.steps_in_contact,
-             (long long)sum.touching, (long long)sum.visited, sum.deepest);
+        tool_warn(path,
+                  "contact was too stiff for the step (%.3g of at most 4): shorten --dt or lower contact.stiffness",
+                  sum.stiffest);
+    tool_say(
+        "%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",
+        (long long)scene.scene.body_count, (long long)run.r, (long long)end, (long long)sum.steps_in_contact,
+        (long long)sum.touching, (long long)sum.visited, sum.deepest);
     tool_check(sp_motion_finish(record.writer), tool_output_path());
     json_t *result = make_result(&run, &sum, first, last);
     keep_report(keep, result);

@@ -1,4 +1,5 @@
-/* Scenes: bodies made from the models of a scene, and their motion from cycle to cycle. Everything ends the process where it fails. */
+/* Scenes: bodies made from the models of a scene, and their motion from cycle to cycle. Everything ends the process
+ * where it fails. */
 #ifndef TOOLS_SIMULATE_SCENE_H
 #define TOOLS_SIMULATE_SCENE_H
 
@@ -20,8 +21,8 @@ typedef struct scene_model {
     tool_columns basis;
     sp_body body;
     bool free, guided, grasped; /* bodies of it move so; guided: not free */
-    int64_t r;                 /* 0: rigid */
-    bool lumped;               /* its mass is the lumped one */
+    int64_t r;                  /* 0: rigid */
+    bool lumped;                /* its mass is the lumped one */
     sp_polynomials polynomials;
     sp_polynomial_force *polynomial_force;
     sp_cubature cubature;
@@ -36,9 +37,9 @@ typedef struct scene_model {
     sp_voxmap *voxmap;
     int64_t domain_count;
     sp_deformed_domain *domains;
-    sp_field *domain_fields; /* [domain_count] */
+    sp_field *domain_fields;           /* [domain_count] */
     const sp_deformed_field *deformed; /* of the first body with one, whose constant part the others share */
-    double reach;            /* m, half the diagonal of the largest grid; 0: there is none */
+    double reach;                      /* m, half the diagonal of the largest grid; 0: there is none */
 } scene_model;
 
 typedef struct scene_hand {
@@ -63,7 +64,7 @@ typedef struct scene_run {
     int64_t batch_count;
     sp_world_pair *pairs;
     int64_t pair_count, pairs_by_gradient, pairs_by_voxmap, pairs_by_normal; /* the latter two without balls */
-    int64_t r;                                              /* reduced coordinates of all bodies */
+    int64_t r;                                                               /* reduced coordinates of all bodies */
     sp_pool pool;
     sp_world *world;
 } scene_run;
@@ -83,6 +84,7 @@ void scene_make_world(scene_run *run);
 void scene_free_world(scene_run *run);
 
 /* The whole of simulate for a scene. */
-void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice, const simulate_scene_choice *scene_choice);
+void simulate_scene(sp_context *context, const char *path, const simulate_choice *choice,
+                    const simulate_scene_choice *scene_choice);
 
 #endif

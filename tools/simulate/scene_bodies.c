@@ -36,11 +36,12 @@ static void make_free(scene_run *run, const scene_model *model, const sp_scene_b
     sp_world_body *body = &run->bodies[number];
     sp_reduced_force *force = &run->forces[number];
     if (model->m->most_acceleration > 0)
-        tool_fail(SP_INPUT, run->scene->path, "body %s is free: most_acceleration of model %s belongs to others", from->name,
-                  model->m->name);
+        tool_fail(SP_INPUT, run->scene->path, "body %s is free: most_acceleration of model %s belongs to others",
+                  from->name, model->m->name);
     if (model->r)
         scene_model_force(model, &run->contexts[number], force);
-    const int status = sp_free_body_new(&run->contexts[number], &model->inertia, model->r ? force : NULL, &parameters, &body->free);
+    const int status =
+        sp_free_body_new(&run->contexts[number], &model->inertia, model->r ? force : NULL, &parameters, &body->free);
     if (status != SP_OK)
         tool_fail(status, run->scene->path, "body %s: %s", from->name, run->contexts[number].message);
     sp_free_body_place(body->free, &from->pose, from->velocity, from->angular_velocity, NULL, NULL);
@@ -63,7 +64,8 @@ static void make_system(scene_run *run, const scene_model *model, const sp_scene
     memcpy(body->damping, model->damping, sizeof body->damping);
     body->most_acceleration = model->m->most_acceleration;
     if (model->m->most_acceleration > 0 && run->choice->integrator != SP_NEWMARK)
-        tool_fail(SP_USAGE, run->scene->path, "most_acceleration of model %s belongs to --integrator newmark", model->m->name);
+        tool_fail(SP_USAGE, run->scene->path, "most_acceleration of model %s belongs to --integrator newmark",
+                  model->m->name);
 }
 
 static void make_distance(scene_run *run, scene_model *model, int64_t number)
@@ -75,13 +77,14 @@ static void make_distance(scene_run *run, scene_model *model, int64_t number)
     if (model->distance.kind != SP_DISTANCE_DEFORMED)
         return;
     const sp_deformed_field *first = model->deformed;
-    const int status = first ? sp_deformed_field_share(run->context, first, &body->deformed)
-                             : sp_deformed_field_new(run->context, &model->mesh.mesh, model->r, model->basis.columns.U, model->domain_count, model->domains,
-                                                     (int)model->m->nearest, &body->deformed);
+    const int status =
+        first ? sp_deformed_field_share(run->context, first, &body->deformed)
+              : sp_deformed_field_new(run->context, &model->mesh.mesh, model->r, model->basis.columns.U,
+                                      model->domain_count, model->domains, (int)model->m->nearest, &body->deformed);
     tool_check(status, run->scene->path);
     model->deformed = first ? first : body->deformed;
-    run->distances[number] =
-        (sp_distance){.kind = SP_DISTANCE_DEFORMED, .deformed = body->deformed, .slack = sqrt(3) * model->domains[0].field->spacing};
+    run->distances[number] = (sp_distance){
+        .kind = SP_DISTANCE_DEFORMED, .deformed = body->deformed, .slack = sqrt(3) * model->domains[0].field->spacing};
     body->distance = &run->distances[number];
 }
 
@@ -157,27 +160,29 @@ static void couple(scene_run *run, sp_world_coupling *coupling)
         return;
     const scene_model *model = &run->models[scene->bodies[scene->coupling.body].model];
     /* what one point pushes at the permitted depth (thesis §4.9) */
-    const double saturation = fmin(scene->coupling.saturation, scene->contact.stiffness * scene->coupling.saturation_depth);
+    const double saturation =
+        fmin(scene->coupling.saturation, scene->contact.stiffness * scene->coupling.saturation_depth);
     run->hand.scale = scene->coupling.device_scale;
     tool_scene_path(run->scene, "coupling", scene->coupling.path, &run->hand.path);
-    *coupling = (sp_world_coupling){.body = scene->coupling.body,
-                                    .dynamic = scene->coupling.kind == SP_SCENE_DYNAMIC,
-                                    .path = hand_at,
-                                    .path_data = &run->hand,
-                                    .normals = scene->coupling.gradient == SP_SCENE_NORMAL,
-                                    .device_force = scene->coupling.device_force,
-                                    .device_torque = scene->coupling.device_torque,
-                                    .parameters = {.stiffness = scene->coupling.stiffness,
-                                                   .torque_stiffness = scene->coupling.torque_stiffness,
-                                                   .saturation = saturation,
-                                                   .torque_saturation = scene->coupling.torque_saturation,
-                                                   .static_damping = scene->coupling.static_damping,
-                                                   .speed = scene->coupling.speed,
-                                                   .angular_speed = scene->coupling.angular_speed,
-                                                   .threshold = scene->coupling.threshold,
-                                                   .length = scene->coupling.length > 0 ? scene->coupling.length : size_of(model),
-                                                   .damping = scene->coupling.damping,
-                                                   .torque_damping = scene->coupling.torque_damping}};
+    *coupling = (sp_world_coupling){
+        .body = scene->coupling.body,
+        .dynamic = scene->coupling.kind == SP_SCENE_DYNAMIC,
+        .path = hand_at,
+        .path_data = &run->hand,
+        .normals = scene->coupling.gradient == SP_SCENE_NORMAL,
+        .device_force = scene->coupling.device_force,
+        .device_torque = scene->coupling.device_torque,
+        .parameters = {.stiffness = scene->coupling.stiffness,
+                       .torque_stiffness = scene->coupling.torque_stiffness,
+                       .saturation = saturation,
+                       .torque_saturation = scene->coupling.torque_saturation,
+                       .static_damping = scene->coupling.static_damping,
+                       .speed = scene->coupling.speed,
+                       .angular_speed = scene->coupling.angular_speed,
+                       .threshold = scene->coupling.threshold,
+                       .length = scene->coupling.length > 0 ? scene->coupling.length : size_of(model),
+                       .damping = scene->coupling.damping,
+                       .torque_damping = scene->coupling.torque_damping}};
     memcpy(coupling->grasp, scene->coupling.grasp, sizeof coupling->grasp);
 }
 
@@ -252,7 +257,8 @@ static void make_rooms(scene_run *run)
         tool_check(sp_fail_memory(run->context), run->scene->path);
 }
 
-/* Refuses what contact cannot do for a pair, and counts the directions of forces: of `count` pairs of bodies like these. */
+/* Refuses what contact cannot do for a pair, and counts the directions of forces: of `count` pairs of bodies like
+ * these. */
 static void check_pairs(scene_run *run, const sp_world_pair *pair, int64_t count, const sp_penalty *penalty)
 {
     const sp_scene *scene = &run->scene->scene;
@@ -266,7 +272,9 @@ static void check_pairs(scene_run *run, const sp_world_pair *pair, int64_t count
         return;
     run->pairs_by_voxmap += count;
     if (scene->contact.direction == SP_SCENE_BY_GRADIENT)
-        tool_fail(SP_INPUT, run->scene->path, "contact.direction: gradient, but the voxmap of %s has no distances and so no gradient: use shape or normal, or a field",
+        tool_fail(SP_INPUT, run->scene->path,
+                  "contact.direction: gradient, but the voxmap of %s has no distances and so no gradient: use shape or "
+                  "normal, or a field",
                   other);
     if (scene->contact.pulse < INFINITY && !a->inertia && !b->inertia)
         tool_fail(SP_INPUT, run->scene->path, "contact.pulse: neither %s nor %s has a mass to brake", points, other);
@@ -318,14 +326,16 @@ void scene_make_world(scene_run *run)
     if (!scene->pairs_given)
         check_all(run, &parameters.penalty);
     if (scene->contact.pulse < INFINITY && run->pairs_by_voxmap == 0)
-        tool_fail(SP_INPUT, run->scene->path, "contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here meet one");
+        tool_fail(SP_INPUT, run->scene->path,
+                  "contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here meet one");
     make_batches(run);
     couple(run, &parameters.coupling);
     parameters.batch_count = run->batch_count;
     parameters.batches = run->batches;
     parameters.all = !scene->pairs_given;
     parameters.memory = tool_memory_left();
-    tool_check(sp_world_new(run->context, &parameters, n, run->bodies, run->pair_count, run->pairs, !scene->pairs_given, &run->world),
+    tool_check(sp_world_new(run->context, &parameters, n, run->bodies, run->pair_count, run->pairs, !scene->pairs_given,
+                            &run->world),
                run->scene->path);
 }
 

@@ -15,8 +15,8 @@ static const char *via(const scene_run *run, const scene_model *model, const cha
 }
 
 /* A file of one kind; recorded [SP_HASH_LENGTH]: the hash that its meta names under `key`, "" where it has none. */
-static void read_kind(const scene_run *run, const scene_model *model, const char *path, const char *key, const char *kind, const char *of,
-                      char *recorded, sp_file *file)
+static void read_kind(const scene_run *run, const scene_model *model, const char *path, const char *key,
+                      const char *kind, const char *of, char *recorded, sp_file *file)
 {
     const char *const kinds[] = {kind, NULL};
     tool_read(path, via(run, model, key), kinds, false, file);
@@ -44,7 +44,8 @@ static void read_field(const scene_run *run, scene_model *model, const char *pat
     model->reach = fmax(model->reach, sqrt(square));
 }
 
-static void read_shell(const scene_run *run, const scene_model *model, const char *path, const char *key, sp_shell *shell)
+static void read_shell(const scene_run *run, const scene_model *model, const char *path, const char *key,
+                       sp_shell *shell)
 {
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
     sp_file file;
@@ -68,12 +69,14 @@ static void read_points(const scene_run *run, scene_model *model)
     if (model->r == 0)
         shell.U = shell.dN = shell.dT = shell.a = NULL;
     else if (!shell.U)
-        tool_fail(SP_INPUT, path, "its points do not move: a shell of a deformable model is made with pointshell --basis");
+        tool_fail(SP_INPUT, path,
+                  "its points do not move: a shell of a deformable model is made with pointshell --basis");
     else if (shell.modes > model->r)
-        tool_fail(SP_INPUT, path, "its points move with %lld columns, model %s has %lld coordinates", (long long)shell.modes,
-                  model->m->name, (long long)model->r);
+        tool_fail(SP_INPUT, path, "its points move with %lld columns, model %s has %lld coordinates",
+                  (long long)shell.modes, model->m->name, (long long)model->r);
     if (run->scene->scene.contact.normals == SP_SCENE_TANGENTS && model->r && !shell.dT)
-        tool_fail(SP_INPUT, path, "it has no tangents for contact.normals \"tangents\": make it with pointshell --normals tangents");
+        tool_fail(SP_INPUT, path,
+                  "it has no tangents for contact.normals \"tangents\": make it with pointshell --normals tangents");
     tool_check(sp_contact_shell_new(run->context, &shell, &model->shell), path);
     sp_shell_free(&shell);
     model->has_shell = true;
@@ -96,7 +99,8 @@ static void read_polynomials(scene_run *run, scene_model *model)
     model->lumped = model->polynomials.lumped;
     const int64_t full = model->polynomials.r;
     if (r > full)
-        tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)full, model->m->name, (long long)r);
+        tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)full, model->m->name,
+                  (long long)r);
     model->mass = scene_room(run, r * r, sizeof(double));
     model->gravity = scene_room(run, 3 * r, sizeof(double));
     for (int64_t j = 0; j < r; j++)
@@ -119,20 +123,27 @@ static void read_cubature(scene_run *run, scene_model *model)
     const int64_t r = model->r;
     sp_file file;
     read_kind(run, model, path, "cubature", "cubature", NULL, NULL, &file);
-    tool_check(sp_cubature_read(run->context, &file, sp_mesh_element_count(&model->mesh.mesh), &model->cubature, mesh, basis), path);
+    tool_check(
+        sp_cubature_read(run->context, &file, sp_mesh_element_count(&model->mesh.mesh), &model->cubature, mesh, basis),
+        path);
     sp_file_free(&file);
     tool_check_hash(path, "mesh", mesh, model->mesh.hash);
     tool_check_hash(path, "basis", basis, model->basis.hash);
     simulation_check_lumping(path, model->cubature.lumped, model->basis.columns.lumped, model->m->basis);
     model->lumped = model->basis.columns.lumped;
     if (r > model->cubature.r)
-        tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)model->cubature.r, model->m->name,
-                  (long long)r);
+        tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)model->cubature.r,
+                  model->m->name, (long long)r);
     if (model->cubature.modal && model->free)
-        tool_warn(path, "its weights by coordinate are the gradient of no energy: free bodies of model %s keep their momenta, not their energy", model->m->name);
+        tool_warn(path,
+                  "its weights by coordinate are the gradient of no energy: free bodies of model %s keep their "
+                  "momenta, not their energy",
+                  model->m->name);
     model->mass = scene_room(run, r * r, sizeof(double));
     model->gravity = scene_room(run, 3 * r, sizeof(double));
-    tool_check(sp_reduced_mass(run->context, &model->body, model->lumped, r, model->basis.columns.U, model->mass, model->gravity), path);
+    tool_check(sp_reduced_mass(run->context, &model->body, model->lumped, r, model->basis.columns.U, model->mass,
+                               model->gravity),
+               path);
 }
 
 static void find_damping(scene_model *model)
@@ -145,7 +156,8 @@ static void find_damping(scene_model *model)
         return;
     for (int64_t i = 1; i < mesh->material_count; i++)
         if (mesh->materials[i].damping_mass != of_mesh[0] || mesh->materials[i].damping_stiffness != of_mesh[1])
-            tool_fail(SP_INPUT, model->mesh.path, "its regions have different damping: give model %s one (damping)", model->m->name);
+            tool_fail(SP_INPUT, model->mesh.path, "its regions have different damping: give model %s one (damping)",
+                      model->m->name);
     model->damping[0] = of_mesh[0];
     model->damping[1] = of_mesh[1];
 }
@@ -169,8 +181,9 @@ void scene_model_force(const scene_model *model, sp_context *context, sp_reduced
     else if (model->polynomial_force)
         tool_check(sp_polynomial_force_share(context, model->polynomial_force, force), model->m->polynomials);
     else
-        tool_check(sp_cubature_force_new(context, &model->body, &model->cubature, model->r, model->basis.columns.U, force),
-                   model->m->cubature);
+        tool_check(
+            sp_cubature_force_new(context, &model->body, &model->cubature, model->r, model->basis.columns.U, force),
+            model->m->cubature);
 }
 
 /* ---- inertia ---- */
@@ -179,22 +192,27 @@ static void find_inertia(scene_run *run, scene_model *model, int64_t number)
 {
     const sp_scene_model *m = model->m;
     if (m->mass > 0)
-        tool_check(sp_inertia_of_numbers(run->context, m->mass, m->mass_centre, m->inertia, &model->inertia), run->scene->path);
+        tool_check(sp_inertia_of_numbers(run->context, m->mass, m->mass_centre, m->inertia, &model->inertia),
+                   run->scene->path);
     else if (m->mesh)
-        tool_check(sp_inertia_of_body(run->context, &model->body, model->lumped, model->r, model->basis.columns.U, &model->inertia), m->mesh);
+        tool_check(sp_inertia_of_body(run->context, &model->body, model->lumped, model->r, model->basis.columns.U,
+                                      &model->inertia),
+                   m->mesh);
     else if (m->surface && m->density > 0) {
         sp_surface surface;
         tool_scene_surface(run->scene, number, &surface);
         tool_check(sp_inertia_of_surface(run->context, &surface, m->density, &model->inertia), m->surface);
         sp_surface_free(&surface);
     } else
-        tool_fail(SP_INPUT, run->scene->path, "model %s has no mass, which a body of it needs to move by forces", m->name);
+        tool_fail(SP_INPUT, run->scene->path, "model %s has no mass, which a body of it needs to move by forces",
+                  m->name);
     model->has_inertia = true;
 }
 
 /* ---- distances ---- */
 
-static void read_proxies(scene_run *run, const scene_model *model, const char *path, const char *key, sp_deformed_domain *domain)
+static void read_proxies(scene_run *run, const scene_model *model, const char *path, const char *key,
+                         sp_deformed_domain *domain)
 {
     sp_shell shell;
     read_shell(run, model, path, key, &shell);
@@ -276,7 +294,8 @@ void scene_read_models(scene_run *run)
     for (int64_t i = 0; i < scene->model_count; i++) {
         scene_model *model = &run->models[i];
         if (model->free && model->guided && model->m->kind != SP_SCENE_RIGID)
-            tool_fail(SP_INPUT, run->scene->path, "model %s has free bodies and others: a basis for the ones does not suit the others",
+            tool_fail(SP_INPUT, run->scene->path,
+                      "model %s has free bodies and others: a basis for the ones does not suit the others",
                       model->m->name);
         if (tool_scene_mesh(run->scene, i, &model->mesh))
             tool_check(sp_body_new(run->context, &model->mesh.mesh, &model->body), model->m->mesh);

@@ -20,9 +20,13 @@ static void *room(simulation *s, int64_t count, size_t size)
 }
 
 /* Options by what they belong to. */
-static const char *const of_vertices[] = {"moved", "move", "move-vertices", "skeleton", "ground", "cut", "cut-at", NULL}, *const of_ground[] = {"ground-stiffness", "ground-alpha", "friction", NULL}, *const of_friction[] = {"friction", NULL},
+static const char *const of_vertices[] = {"moved",  "move", "move-vertices", "skeleton",
+                                          "ground", "cut",  "cut-at",        NULL},
+                         *const of_ground[] = {"ground-stiffness", "ground-alpha", "friction", NULL},
+                         *const of_friction[] = {"friction", NULL},
                          *const of_warp[] = {"warp", "rotation", "network", "correct-ghost", "stretch-limit", NULL},
-                         *const of_conjac[] = {"dynamic", "stabilization", "corrections", "settle", NULL}, *const of_chance[] = {"seed", NULL}, *const of_solver[] = {"solver", NULL},
+                         *const of_conjac[] = {"dynamic", "stabilization", "corrections", "settle", NULL},
+                         *const of_chance[] = {"seed", NULL}, *const of_solver[] = {"solver", NULL},
                          *const of_iterations[] = {"solver-tolerance", NULL}, *const of_fibres[] = {"activation", NULL},
                          *const of_bones[] = {"joints", NULL};
 
@@ -36,7 +40,8 @@ enum { GRADIENTS = SP_SOLVER_REUSED + 1 }; /* of --solver; the others are those 
 
 void vertices_refuse_all(const char *where)
 {
-    const char *const *const all[] = {of_vertices, of_ground, of_warp, of_conjac, of_chance, of_solver, of_iterations, of_fibres, of_bones};
+    const char *const *const all[] = {of_vertices, of_ground,     of_warp,   of_conjac, of_chance,
+                                      of_solver,   of_iterations, of_fibres, of_bones};
     for (int i = 0; i < TOOL_COUNT(all); i++)
         refuse(true, all[i], where);
 }
@@ -44,22 +49,28 @@ void vertices_refuse_all(const char *where)
 void vertices_refuse_idle(const simulate_choice *choice, const simulate_vertices_choice *c)
 {
     const int model = choice->model;
-    const bool conjac = model == MODEL_CONJAC, solved = model == MODEL_FULL || model == MODEL_LINEAR, linear_euler = choice->integrator == SP_LINEAR_EULER;
+    const bool conjac = model == MODEL_CONJAC, solved = model == MODEL_FULL || model == MODEL_LINEAR,
+               linear_euler = choice->integrator == SP_LINEAR_EULER;
     refuse(simulation_in_basis(choice), of_vertices, "for a model in a basis");
     refuse(!c->grounds.count, of_ground, "without --ground");
     refuse(choice->integrator == SP_STATIC, of_friction, "in statics");
     refuse(!c->skeleton, of_bones, "without --skeleton");
     refuse(model != MODEL_WARP, of_warp, "for a model that is not warp");
     refuse(!conjac, of_conjac, "for a model that is not conjac");
-    refuse(!conjac || !c->dynamic || strncmp(c->dynamic, "random:", 7), of_chance, "where no vertices are chosen at random");
+    refuse(!conjac || !c->dynamic || strncmp(c->dynamic, "random:", 7), of_chance,
+           "where no vertices are chosen at random");
     refuse(choice->integrator == SP_CENTRAL, of_solver, "with central differences, which solve with the mass alone");
     refuse(!solved && model != MODEL_WARP, of_solver, "for a model that is not full, linear or warp");
     if (model == MODEL_WARP && c->solver_given && c->solver == SP_SOLVER_DIRECT)
         tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations: jacobi, reused or gradients");
     if (model != MODEL_WARP && c->solver == GRADIENTS)
-        tool_fail(SP_USAGE, NULL, "--solver gradients is for --model warp; others' matrices are symmetric, and jacobi is conjugate gradients");
-    refuse(model != MODEL_WARP && !(solved && c->solver != SP_SOLVER_DIRECT), of_iterations, "where nothing is solved by iterations");
-    refuse(model != MODEL_FULL && !conjac && model != MODEL_DIRECT && model != MODEL_CUBATURE, of_fibres, "for a model whose stiffness is computed once");
+        tool_fail(SP_USAGE, NULL,
+                  "--solver gradients is for --model warp; others' matrices are symmetric, and jacobi is conjugate "
+                  "gradients");
+    refuse(model != MODEL_WARP && !(solved && c->solver != SP_SOLVER_DIRECT), of_iterations,
+           "where nothing is solved by iterations");
+    refuse(model != MODEL_FULL && !conjac && model != MODEL_DIRECT && model != MODEL_CUBATURE, of_fibres,
+           "for a model whose stiffness is computed once");
     if (conjac && !linear_euler)
         tool_fail(SP_USAGE, NULL, "--model conjac moves by --integrator linear-euler");
     if (conjac && !c->dynamic)
@@ -97,7 +108,8 @@ static void find_moved(simulation *s, const char *name, sp_rigid_move *move)
         while (region < mesh->material_count && strcmp(mesh->materials[region].name, name))
             region++;
         if (region == mesh->material_count)
-            tool_fail(SP_USAGE, NULL, "--moved: the mesh has no region \"%s\"; \"fixed\" names its held vertices", name);
+            tool_fail(SP_USAGE, NULL, "--moved: the mesh has no region \"%s\"; \"fixed\" names its held vertices",
+                      name);
         for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
             int corners;
             const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
@@ -179,7 +191,9 @@ static void read_single(simulation *s)
     if (!path)
         return;
     const char *text = tool_read_bytes(path, "move-vertices", &s->pool, &length);
-    tool_check(sp_moves_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &s->vertices.moves.vertex_count, &s->vertices.single), path);
+    tool_check(sp_moves_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &s->vertices.moves.vertex_count,
+                              &s->vertices.single),
+               path);
 }
 
 /* Those of the simulation before, and the same for the copies of their vertices. */
@@ -212,7 +226,8 @@ static void hold_moved(simulation *s)
         fixed[mesh->fixed[i]] = true;
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
         const int64_t group = s->vertices.group[i];
-        const bool by_name = group >= 0 && group < s->vertices.choice->moved.count && !strcmp(s->vertices.choice->moved.value[group], "fixed");
+        const bool by_name = group >= 0 && group < s->vertices.choice->moved.count &&
+                             !strcmp(s->vertices.choice->moved.value[group], "fixed");
         if (group >= 0 ? !by_name : group == VERTEX_ALONE && !fixed[i])
             vertex[count++] = i;
     }
@@ -226,7 +241,9 @@ void vertices_hold(simulation *s)
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
     if (c->moved.count != c->moves.count)
-        tool_fail(SP_USAGE, NULL, "--moved stands %lld times and --move %lld times: each --moved names what one --move moves", (long long)c->moved.count, (long long)c->moves.count);
+        tool_fail(SP_USAGE, NULL,
+                  "--moved stands %lld times and --move %lld times: each --moved names what one --move moves",
+                  (long long)c->moved.count, (long long)c->moves.count);
     sp_rigid_move *rigid = room(s, c->moves.count, sizeof *rigid);
     v->group = room(s, s->mesh.mesh.vertex_count, sizeof *v->group);
     for (int64_t i = 0; i < s->mesh.mesh.vertex_count; i++)
@@ -236,7 +253,8 @@ void vertices_hold(simulation *s)
         find_moved(s, c->moved.value[i], &rigid[i]);
         const int64_t twice = claim(s, i, rigid[i].count, rigid[i].vertex);
         if (twice >= 0)
-            tool_fail(SP_USAGE, NULL, "--moved: vertex %lld of \"%s\" is moved by something else already", (long long)twice, c->moved.value[i]);
+            tool_fail(SP_USAGE, NULL, "--moved: vertex %lld of \"%s\" is moved by something else already",
+                      (long long)twice, c->moved.value[i]);
     }
     if (s->before) {
         v->paths = s->before->vertices.paths;
@@ -269,11 +287,14 @@ static void make_grounds(simulation *s)
         double plane[4];
         if (!vertices_parse_numbers(c->grounds.value[i], 4, plane))
             tool_fail(SP_USAGE, NULL, "--ground: \"%s\" is not NX,NY,NZ,D", c->grounds.value[i]);
-        grounds[i] = (sp_ground){{plane[0], plane[1], plane[2]}, plane[3], c->ground_stiffness, c->ground_alpha, c->friction};
+        grounds[i] =
+            (sp_ground){{plane[0], plane[1], plane[2]}, plane[3], c->ground_stiffness, c->ground_alpha, c->friction};
         const double length = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
         grounds[i].offset /= length > 0 ? length : 1; /* n.x < D with n as it was given */
     }
-    tool_check((s->choice->model == MODEL_WARP ? sp_warp_system_grounds : sp_full_system_grounds)(&s->system, c->grounds.count, grounds), "--ground");
+    tool_check((s->choice->model == MODEL_WARP ? sp_warp_system_grounds
+                                               : sp_full_system_grounds)(&s->system, c->grounds.count, grounds),
+               "--ground");
 }
 
 static int64_t parse_count(const char *text, char **end)
@@ -335,9 +356,11 @@ static void choose_dynamic(simulation *s)
         v->dynamic_count = parse_count(text + 7, &end);
         const char *at = end;
         const double distance = *at == ',' ? strtod(at + 1, &end) : -1;
-        if (v->dynamic_count < 1 || *at != ',' || end == at + 1 || *end || !(distance >= 0) || v->dynamic_count > s->mesh.mesh.vertex_count)
+        if (v->dynamic_count < 1 || *at != ',' || end == at + 1 || *end || !(distance >= 0) ||
+            v->dynamic_count > s->mesh.mesh.vertex_count)
             tool_fail(SP_USAGE, NULL, "--dynamic: \"%s\" is not random:N,DISTANCE", text);
-        tool_check(sp_random_vertices(s->context, s->body, s->context->seed, v->dynamic_count, distance, vertex), "--dynamic");
+        tool_check(sp_random_vertices(s->context, s->body, s->context->seed, v->dynamic_count, distance, vertex),
+                   "--dynamic");
         return;
     }
     sp_list list = {0};
@@ -364,12 +387,20 @@ void vertices_make(simulation *s)
     const simulate_vertices_choice *c = s->vertices.choice ? s->vertices.choice : &none;
     const int model = s->choice->model;
     if (model == MODEL_WARP) {
-        const sp_warp warp = {.kind = (enum sp_warp_kind)c->warp, .rotation = c->rotation ? SP_ROTATION_FRAME : SP_ROTATION_POLAR, .network = c->network, .corrected = c->corrected,
-                              .limit = c->stretch[0], .extra = c->stretch[1], .lumped = s->choice->lumped,
-                              .solver = c->solver == GRADIENTS ? SP_WARP_GRADIENTS : c->solver == SP_SOLVER_JACOBI ? SP_WARP_JACOBI : SP_WARP_FACTOR};
+        const sp_warp warp = {.kind = (enum sp_warp_kind)c->warp,
+                              .rotation = c->rotation ? SP_ROTATION_FRAME : SP_ROTATION_POLAR,
+                              .network = c->network,
+                              .corrected = c->corrected,
+                              .limit = c->stretch[0],
+                              .extra = c->stretch[1],
+                              .lumped = s->choice->lumped,
+                              .solver = c->solver == GRADIENTS          ? SP_WARP_GRADIENTS
+                                        : c->solver == SP_SOLVER_JACOBI ? SP_WARP_JACOBI
+                                                                        : SP_WARP_FACTOR};
         tool_check(sp_warp_system_new(s->context, s->body, &warp, c->solver_tolerance, &s->system), s->mesh.path);
     } else {
-        tool_check(sp_full_system_new(s->context, s->body, model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system), s->mesh.path);
+        tool_check(sp_full_system_new(s->context, s->body, model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system),
+                   s->mesh.path);
         if (c->solver != SP_SOLVER_DIRECT)
             tool_check(sp_full_system_solver(&s->system, (enum sp_solver)c->solver, c->solver_tolerance), s->mesh.path);
     }
@@ -379,12 +410,17 @@ void vertices_make(simulation *s)
         sp_system full = s->system;
         if (!s->before)
             choose_dynamic(s);
-        const sp_condensation condensation = {.count = s->vertices.dynamic_count, .vertex = s->vertices.dynamic, .gamma = c->gamma, .corrections = c->corrections};
+        const sp_condensation condensation = {.count = s->vertices.dynamic_count,
+                                              .vertex = s->vertices.dynamic,
+                                              .gamma = c->gamma,
+                                              .corrections = c->corrections};
         s->system = (sp_system){0};
         tool_check(sp_condensed_system_new(s->context, &full, &condensation, &s->system), "--dynamic");
         const int64_t added = sp_condensed_system_added(&s->system);
         if (added)
-            tool_warn("--dynamic", "%lld more vertices are dynamic: without them pieces of the body could still turn or slide", (long long)added);
+            tool_warn("--dynamic",
+                      "%lld more vertices are dynamic: without them pieces of the body could still turn or slide",
+                      (long long)added);
     }
 }
 
@@ -393,7 +429,9 @@ static void read_activations(simulation *s)
     const char *path = s->vertices.choice->activation;
     int64_t length;
     const char *text = tool_read_bytes(path, "activation", &s->pool, &length);
-    tool_check(sp_activations_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &s->vertices.activation_count, &s->vertices.activations), path);
+    tool_check(sp_activations_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &s->vertices.activation_count,
+                                    &s->vertices.activations),
+               path);
 }
 
 void vertices_load(simulation *s, const double gravity[3])
@@ -413,8 +451,9 @@ void vertices_load(simulation *s, const double gravity[3])
     if (c->skeleton) {
         double *mass = room(s, s->mesh.mesh.vertex_count, sizeof *mass);
         sp_body_vertex_mass(s->body, mass);
-        tool_check(sp_skeleton_new(s->context, s->mesh.mesh.vertex_count, s->mesh.mesh.vertices, mass, gravity, v->bones.bone_count, v->bones.bones, v->bones.spring_count,
-                                   v->bones.springs, &v->skeleton),
+        tool_check(sp_skeleton_new(s->context, s->mesh.mesh.vertex_count, s->mesh.mesh.vertices, mass, gravity,
+                                   v->bones.bone_count, v->bones.bones, v->bones.spring_count, v->bones.springs,
+                                   &v->skeleton),
                    c->skeleton);
     }
     if (!c->settle || s->before)
@@ -425,7 +464,8 @@ void vertices_load(simulation *s, const double gravity[3])
     if (forcing.springs)
         forcing.springs(forcing.self, 0, s->choice->step);
     if (forcing.held) {
-        double *u = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *u), *rate = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
+        double *u = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *u),
+               *rate = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
         forcing.held(forcing.self, 0, u, rate);
         s->system.hold(s->system.self, u, rate);
     }

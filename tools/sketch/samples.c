@@ -22,7 +22,8 @@ void sketch_open(sp_context *context, const char *path, sketch *s)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     tool_check(sp_rigid_motions(context, &s->body, &s->M, motion, &free_motions), path);
     if (free_motions > 0)
-        tool_fail(SP_INPUT, path, "it can move freely in %lld ways: without anchors no load is in equilibrium", (long long)free_motions);
+        tool_fail(SP_INPUT, path, "it can move freely in %lld ways: without anchors no load is in equilibrium",
+                  (long long)free_motions);
     sp_pool_drop(&s->pool, motion);
     tool_check(sp_full_system_new(context, &s->body, false, true, NULL, &s->system), path);
 }
@@ -35,11 +36,14 @@ static void read_loads(sketch *s, const char *path, sp_pool *pool, sp_loading *l
     tool_check(sp_loads_parse(s->context, text, bytes, &s->mesh.mesh, pool, &count, &loads), path);
     for (int64_t l = 0; l < count; l++)
         if (loads[l].kind == SP_LOAD_SPRING)
-            tool_fail(SP_INPUT, path, "load %lld is a spring: a sketch is made of forces; record the force that the spring exerts",
+            tool_fail(SP_INPUT, path,
+                      "load %lld is a spring: a sketch is made of forces; record the force that the spring exerts",
                       (long long)l + 1);
-    tool_check(sp_loading_new(s->context, &s->body, NULL, 0, count, loads, (const double[3]){0}, &s->system, loading), path);
+    tool_check(sp_loading_new(s->context, &s->body, NULL, 0, count, loads, (const double[3]){0}, &s->system, loading),
+               path);
     if (loading->idle)
-        tool_warn(path, "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements",
+        tool_warn(path,
+                  "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements",
                   (long long)loading->idle, (long long)loading->first_idle);
 }
 
@@ -53,7 +57,8 @@ static void keep(sketch *s, const int64_t *kept, int64_t count)
     }
     for (int64_t i = 0; i <= count; i++)
         for (int64_t j = 0; j <= count; j++)
-            s->distance[i * (count + 1) + j] = s->distance[(i < count ? kept[i] : all - 1) * all + (j < count ? kept[j] : all - 1)];
+            s->distance[i * (count + 1) + j] =
+                s->distance[(i < count ? kept[i] : all - 1) * all + (j < count ? kept[j] : all - 1)];
     s->count = count;
 }
 

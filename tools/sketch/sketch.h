@@ -1,4 +1,5 @@
-/* sketchsolve's parts: the samples of a recording, and the equilibria under those that were selected. End the process on failure. */
+/* sketchsolve's parts: the samples of a recording, and the equilibria under those that were selected. End the process
+ * on failure. */
 #ifndef TOOLS_SKETCH_SKETCH_H
 #define TOOLS_SKETCH_SKETCH_H
 
@@ -28,8 +29,8 @@ typedef struct sketch {
 /* The mesh and its system. Refuses a body that can move freely. */
 void sketch_open(sp_context *context, const char *mesh, sketch *sketch);
 
-/* Samples the recording where its loads change, or every `step` seconds where that is not 0, and selects those whose linear responses
- * are `separation` × the largest apart, at most `most` of them (0: any number). */
+/* Samples the recording where its loads change, or every `step` seconds where that is not 0, and selects those whose
+ * linear responses are `separation` × the largest apart, at most `most` of them (0: any number). */
 void sketch_select(sketch *sketch, const char *loads, double step, double separation, int64_t most);
 
 typedef struct sketch_solution {
@@ -41,8 +42,10 @@ typedef struct sketch_solution {
     int64_t most_iterations;
 } sketch_solution;
 
-/* One equilibrium after the other, each from the nearest one that is known, from the rest state on. A load without one is warned of. */
-void sketch_solve(sketch *sketch, double tolerance, int64_t iterations, tool_checkpoint *checkpoint, sketch_solution *solution);
+/* One equilibrium after the other, each from the nearest one that is known, from the rest state on. A load without one
+ * is warned of. */
+void sketch_solve(sketch *sketch, double tolerance, int64_t iterations, tool_checkpoint *checkpoint,
+                  sketch_solution *solution);
 
 void sketch_close(sketch *sketch);
 

@@ -55,8 +55,8 @@ static void solve(chain *c, int64_t sample, record *to)
     int64_t n = s->n, from = c->from[sample];
     double *q = c->q + sample * n;
     *to = (record){.sample = sample};
-    int status = sp_equilibrium_find(c->equilibrium, from < 0 ? c->rest : c->q + from * n, from < 0 ? c->rest : s->force + from * n,
-                                     s->force + sample * n, q, &to->report);
+    int status = sp_equilibrium_find(c->equilibrium, from < 0 ? c->rest : c->q + from * n,
+                                     from < 0 ? c->rest : s->force + from * n, s->force + sample * n, q, &to->report);
     if (status != SP_OK && status != SP_NUMERICAL)
         tool_check(status, s->mesh.path);
     to->found = status == SP_OK;
@@ -103,13 +103,14 @@ static void collect(sketch *s, const chain *c, sketch_solution *solution)
             memmove(c->q + to * s->n, c->q + i * s->n, (size_t)s->n * sizeof *c->q);
             solution->sample[to++] = i;
         } else
-            tool_warn(
-                NULL,
-                "the load at t = %g s is left out: no equilibrium was found, not even in steps of a 1024th of the way from its neighbour",
-                s->time[i]);
+            tool_warn(NULL,
+                      "the load at t = %g s is left out: no equilibrium was found, not even in steps of a 1024th of "
+                      "the way from its neighbour",
+                      s->time[i]);
 }
 
-void sketch_solve(sketch *s, double tolerance, int64_t iterations, tool_checkpoint *checkpoint, sketch_solution *solution)
+void sketch_solve(sketch *s, double tolerance, int64_t iterations, tool_checkpoint *checkpoint,
+                  sketch_solution *solution)
 {
     sp_pool scratch = {0};
     int64_t m = s->count, bytes = (int64_t)sizeof(record) + s->n * (int64_t)sizeof(double), sample;
@@ -142,7 +143,8 @@ void sketch_solve(sketch *s, double tolerance, int64_t iterations, tool_checkpoi
         enter(&c, &r, solution);
         /* of what was left to this call, so that the time left is right after a resumption */
         if (done > solution->resumed)
-            tool_check(sp_progress(s->context, (double)(done - solution->resumed) / (double)(m - solution->resumed)), NULL);
+            tool_check(sp_progress(s->context, (double)(done - solution->resumed) / (double)(m - solution->resumed)),
+                       NULL);
     }
     collect(s, &c, solution);
     sp_equilibrium_free(c.equilibrium);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The parameters that say what body under what forces was simulated, as both tools record them: another one is another motion. The step and
- * the integrator may differ. */
+/* The parameters that say what body under what forces was simulated, as both tools record them: another one is another
+ * motion. The step and the integrator may differ. */
 static void check_parameters(const validation *v, const json_t *meta)
 {
     static const char *const same[] = {"young", "poisson", "density", "viscosity"};
@@ -14,12 +14,14 @@ static void check_parameters(const validation *v, const json_t *meta)
     double g[3] = {0};
     json_t *ours = tool_meta_new("trajectory");
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        const json_t *a = json_object_get(theirs, same[i]), *b = json_object_get(json_object_get(ours, "parameters"), same[i]);
+        const json_t *a = json_object_get(theirs, same[i]),
+                     *b = json_object_get(json_object_get(ours, "parameters"), same[i]);
         if ((json_array_size(a) || json_array_size(b)) && !json_equal(a, b))
             tool_fail(SP_USAGE, v->choice->reference, "it was simulated with another --%s", same[i]);
     }
     json_decref(ours);
-    if (gravity && (sscanf(gravity, "%lf,%lf,%lf", &g[0], &g[1], &g[2]) != 3 || memcmp(g, v->choice->motion.gravity, sizeof g)))
+    if (gravity &&
+        (sscanf(gravity, "%lf,%lf,%lf", &g[0], &g[1], &g[2]) != 3 || memcmp(g, v->choice->motion.gravity, sizeof g)))
         tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --gravity %.60s", gravity);
 }
 
@@ -34,7 +36,8 @@ static void check_others(const validation *v, const json_t *meta)
         const char *option = json_string_value(json_object_get(input, "option"));
         for (size_t k = 0; option && k < sizeof others / sizeof *others; k++)
             if (!strcmp(option, others[k]))
-                tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --%s, which the runs beside it have not", option);
+                tool_fail(SP_USAGE, v->choice->reference,
+                          "it was simulated with --%s, which the runs beside it have not", option);
     }
     if (json_array_size(json_object_get(json_object_get(meta, "parameters"), "ground")) > 0)
         tool_fail(SP_USAGE, v->choice->reference, "it was simulated with --ground, which the runs beside it have not");
@@ -68,7 +71,8 @@ static void check_damping(const validation *v, const json_t *meta)
     double alpha = json_number_value(json_array_get(damping, 0)), beta = json_number_value(json_array_get(damping, 1));
     const validate_run *run = &v->runs[0];
     if (json_array_size(damping) == 2 && (alpha != run->s.damping_mass || beta != run->s.damping_stiffness))
-        tool_fail(SP_USAGE, v->choice->reference, "it was simulated with damping %g 1/s and %g s, not %g and %g", alpha, beta, run->s.damping_mass, run->s.damping_stiffness);
+        tool_fail(SP_USAGE, v->choice->reference, "it was simulated with damping %g 1/s and %g s, not %g and %g", alpha,
+                  beta, run->s.damping_mass, run->s.damping_stiffness);
 }
 
 void reference_open(validation *v)
@@ -80,7 +84,8 @@ void reference_open(validation *v)
     const char *hash = json_string_value(json_object_get(meta, "mesh"));
     tool_check_hash(path, "mesh", hash ? hash : "", v->full.s.mesh.hash);
     if (json_integer_value(json_object_get(meta, "vertices")) != v->full.s.mesh.mesh.vertex_count)
-        tool_fail(SP_INPUT, path, "it is of %lld vertices, the mesh has %lld", (long long)json_integer_value(json_object_get(meta, "vertices")),
+        tool_fail(SP_INPUT, path, "it is of %lld vertices, the mesh has %lld",
+                  (long long)json_integer_value(json_object_get(meta, "vertices")),
                   (long long)v->full.s.mesh.mesh.vertex_count);
     check_parameters(v, meta);
     check_loads(v, meta);
@@ -95,7 +100,8 @@ static bool next_block(validation *v)
     if (v->block.frame_count == 0)
         return false;
     if (!v->block.u || v->block.vertex)
-        tool_fail(SP_INPUT, path, "it holds %lld of %lld vertices: record it with --record all", (long long)v->block.point_count, (long long)v->full.s.mesh.mesh.vertex_count);
+        tool_fail(SP_INPUT, path, "it holds %lld of %lld vertices: record it with --record all",
+                  (long long)v->block.point_count, (long long)v->full.s.mesh.mesh.vertex_count);
     if (v->frame == 0)
         check_damping(v, sp_trajectory_meta(v->stream));
     return true;
@@ -106,11 +112,14 @@ bool reference_bring(validation *v)
     validate_frames *f = &v->frames;
     int64_t n = v->full.s.body->dof_count, rows = 3 * v->full.s.mesh.mesh.vertex_count;
     double h = v->choice->motion.step;
-    for (f->count = 0; f->count < f->capacity && (v->next < v->block.frame_count || next_block(v)); f->count++, v->next++, v->frame++) {
+    for (f->count = 0; f->count < f->capacity && (v->next < v->block.frame_count || next_block(v));
+         f->count++, v->next++, v->frame++) {
         double time = v->block.time[v->next], steps = round(time / h);
         const double *energy = v->block.energy + SP_ENERGY_COUNT * v->next;
         if (!(fabs(time - steps * h) <= 1e-9 * fabs(time)) || steps > 1e12)
-            tool_fail(SP_USAGE, v->choice->reference, "its frame %lld at %.9g s is not at a step of --dt %g s: nothing is interpolated", (long long)v->frame, time, h);
+            tool_fail(SP_USAGE, v->choice->reference,
+                      "its frame %lld at %.9g s is not at a step of --dt %g s: nothing is interpolated",
+                      (long long)v->frame, time, h);
         f->step[f->count] = (int64_t)steps;
         f->time[f->count] = time;
         f->energy[f->count] = energy[SP_ENERGY_KINETIC] + energy[SP_ENERGY_STRAIN];

@@ -9,7 +9,9 @@
 
 /* by MODEL_…; those that are not validated have none */
 enum { MODELS = MODEL_LINEAR + 1 };
-static const char *const names[MODELS] = {[MODEL_REDUCED] = "reduced", [MODEL_CUBATURE] = "cubature", [MODEL_DIRECT] = "direct", [MODEL_MODAL] = "modal", [MODEL_FULL] = "full", [MODEL_LINEAR] = "linear"};
+static const char *const names[MODELS] = {
+    [MODEL_REDUCED] = "reduced", [MODEL_CUBATURE] = "cubature", [MODEL_DIRECT] = "direct",
+    [MODEL_MODAL] = "modal",     [MODEL_FULL] = "full",         [MODEL_LINEAR] = "linear"};
 
 static noreturn void out_of_memory(void)
 {
@@ -40,7 +42,8 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         while (model < MODELS && (strlen(names[model]) != length || strncmp(names[model], at, length)))
             model++;
         if (model == MODELS || model == MODEL_FULL || model == MODEL_MODAL)
-            tool_fail(SP_USAGE, NULL, "--model: \"%.*s\" is not one of reduced, cubature, direct, linear", (int)length, at);
+            tool_fail(SP_USAGE, NULL, "--model: \"%.*s\" is not one of reduced, cubature, direct, linear", (int)length,
+                      at);
         if (wanted[model])
             tool_fail(SP_USAGE, NULL, "--model names %s twice", names[model]);
         wanted[model] = true;
@@ -58,7 +61,8 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         {wanted[MODEL_CUBATURE] && !c->cubatures.count, "--model cubature needs --cub"},
         {!wanted[MODEL_CUBATURE] && c->cubatures.count, "--cub belongs to --model cubature"},
         {!wanted[MODEL_REDUCED] && !wanted[MODEL_DIRECT] && c->ranks, "--ranks belongs to --model reduced and direct"},
-        {c->reference && !wanted[MODEL_LINEAR] && c->motion.lumping_given, "--lumping belongs to the full and linear models, of which none is run"},
+        {c->reference && !wanted[MODEL_LINEAR] && c->motion.lumping_given,
+         "--lumping belongs to the full and linear models, of which none is run"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong)
@@ -173,7 +177,8 @@ static void make_run(validation *v, validate_run *run)
                                                           : sp_mesh_element_count(&run->s.mesh.mesh);
     parameters = simulation_parameters(&run->s);
     run->forcing = sp_loading_forcing(&run->s.loading);
-    tool_check(sp_integrator_new(v->context, &run->s.system, &run->forcing, &parameters, NULL, NULL, &run->integrator), run->s.mesh.path);
+    tool_check(sp_integrator_new(v->context, &run->s.system, &run->forcing, &parameters, NULL, NULL, &run->integrator),
+               run->s.mesh.path);
     run->value = sp_pool_new(&v->pool, v->probe_count, sizeof *run->value);
     if (!run->value)
         out_of_memory();
@@ -181,8 +186,8 @@ static void make_run(validation *v, validate_run *run)
         tool_check(sp_motion_sums_new(v->context, &v->mass, v->vertex, &run->sums), NULL);
 }
 
-/* Room for frames: some 64 MB, so that the full model and those that follow change places often enough to bound the memory, and seldom
- * enough for their caches. */
+/* Room for frames: some 64 MB, so that the full model and those that follow change places often enough to bound the
+ * memory, and seldom enough for their caches. */
 static void make_frames(validation *v)
 {
     int64_t n = v->full.s.body->dof_count, capacity = ((int64_t)1 << 22) / n;
@@ -331,7 +336,8 @@ void validation_follow(validation *v, validate_run *run)
         if (status == SP_NUMERICAL) {
             run->failed = true;
             run->failed_at = sp_integrator_time(run->integrator);
-            tool_warn(run->choice.cubature, "%s, %lld coordinates: %s", run->name, (long long)run->s.system.n, v->context->message);
+            tool_warn(run->choice.cubature, "%s, %lld coordinates: %s", run->name, (long long)run->s.system.n,
+                      v->context->message);
             return;
         }
         tool_check(status, run->s.mesh.path);

@@ -54,14 +54,18 @@ static table_row row_of(const validation *v, const validate_run *run)
 {
     const sp_integrator_report *report = sp_integrator_reported(run->integrator);
     bool is_full = run == &v->full;
-    table_row row = {.r = (double)run->s.system.n, .elements = run->elements >= 0 ? (double)run->elements : NAN, .errors = {NAN, NAN, NAN, NAN}};
+    table_row row = {.r = (double)run->s.system.n,
+                     .elements = run->elements >= 0 ? (double)run->elements : NAN,
+                     .errors = {NAN, NAN, NAN, NAN}};
     if (!is_full && !run->failed)
         sp_motion_sums_errors(&run->sums, &row.errors);
     if (run->s.cubature.modal) /* the gradient of no energy */
         row.errors.energy = NAN;
     if (run->choice.integrator == SP_STATIC)
         row.errors.velocity = NAN;
-    row.iterations = report->steps && run->choice.integrator != SP_CENTRAL ? (double)report->newton_iterations / (double)report->steps : NAN;
+    row.iterations = report->steps && run->choice.integrator != SP_CENTRAL
+                         ? (double)report->newton_iterations / (double)report->steps
+                         : NAN;
     row.estimate = run->s.cubature.nested ? run->estimate : NAN;
     row.microseconds = step_time(run);
     row.factor = v->full.integrator ? step_time(&v->full) / row.microseconds : NAN;
@@ -88,7 +92,16 @@ static void print_row(FILE *stream, const char *name, const table_row *row)
 
 static void add_row(sp_list *table, const char *name, const table_row *row)
 {
-    const double values[] = {row->r, row->elements, row->errors.position, row->errors.velocity, row->errors.largest, row->errors.energy, row->iterations, row->estimate, row->microseconds, row->factor};
+    const double values[] = {row->r,
+                             row->elements,
+                             row->errors.position,
+                             row->errors.velocity,
+                             row->errors.largest,
+                             row->errors.energy,
+                             row->iterations,
+                             row->estimate,
+                             row->microseconds,
+                             row->factor};
     add_text(table, "%s", name);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         add_number(table, values[i]);
@@ -141,7 +154,8 @@ static void print_probes(const validation *v, FILE *stream)
     for (int64_t i = 0; i < v->probe_count; i++) {
         probe_measure b;
         measure(v, &v->value[i], &b);
-        fprintf(stream, "\nprobe %s: amplitude [m] and frequency [Hz] after %.9g s\n%-25s ", v->probes[i].text, load_end(v), v->choice->reference ? "reference" : "full");
+        fprintf(stream, "\nprobe %s: amplitude [m] and frequency [Hz] after %.9g s\n%-25s ", v->probes[i].text,
+                load_end(v), v->choice->reference ? "reference" : "full");
         print_number(stream, 11, "%.6g", b.amplitude);
         print_number(stream, 21, "%.6g", b.frequency);
         fputc('\n', stream);
@@ -160,7 +174,8 @@ bool validation_report(const validation *v, FILE *stream, sp_list *table)
     if (v->full.integrator)
         row = row_of(v, &v->full);
     if (stream)
-        fprintf(stream, "%-9s %7s %8s %9s %9s %9s %9s %10s %9s %10s %7s\n", "model", "r", "elements", "position", "velocity", "largest", "energy", "iterations", "estimate", "us/step", "factor");
+        fprintf(stream, "%-9s %7s %8s %9s %9s %9s %9s %10s %9s %10s %7s\n", "model", "r", "elements", "position",
+                "velocity", "largest", "energy", "iterations", "estimate", "us/step", "factor");
     print_row(stream, name, &row);
     add_text(table, "model,r,elements,position,velocity,largest,energy,iterations,estimate,us_per_step,factor");
     for (int64_t i = 0; i < v->probe_count; i++)

@@ -1,4 +1,5 @@
-/* Models of one mesh that follow a reference, and what is measured of them. Everything ends the process where it fails. */
+/* Models of one mesh that follow a reference, and what is measured of them. Everything ends the process where it fails.
+ */
 #ifndef TOOLS_VALIDATE_VALIDATE_H
 #define TOOLS_VALIDATE_VALIDATE_H
 
@@ -30,36 +31,37 @@ typedef struct validate_run {
     simulation s;
     sp_forcing forcing;
     sp_integrator *integrator;
-    int64_t elements;    /* that its forces take; −1: it has polynomials */
-    double seconds;      /* of the steps alone */
-    double estimate;     /* the largest estimate of the force's relative error in the energy norm */
+    int64_t elements; /* that its forces take; −1: it has polynomials */
+    double seconds;   /* of the steps alone */
+    double estimate;  /* the largest estimate of the force's relative error in the energy norm */
     sp_motion_sums sums;
-    sp_list *value;      /* [probes] double, at every frame */
-    bool failed;         /* it did not converge … */
-    double failed_at;    /* … in the step after this time, s */
+    sp_list *value;   /* [probes] double, at every frame */
+    bool failed;      /* it did not converge … */
+    double failed_at; /* … in the step after this time, s */
 } validate_run;
 
 /* Frames of the reference: as many as fit, then those that follow have to catch up. */
 typedef struct validate_frames {
     int64_t capacity, count;
-    int64_t *step;       /* [capacity] number of the step after which the frame is */
+    int64_t *step; /* [capacity] number of the step after which the frame is */
     double *time, *energy;
-    double *u, *v;       /* [capacity, n] over the free degrees of freedom */
+    double *u, *v; /* [capacity, n] over the free degrees of freedom */
 } validate_frames;
 
 typedef struct validation {
     const validate_choice *choice;
     sp_context *context;
     sp_pool pool;
-    validate_run full;   /* whose mesh, body and files the others share; without an integrator where there is a file for a reference */
+    validate_run full; /* whose mesh, body and files the others share; without an integrator where there is a file for a
+                          reference */
     int64_t run_count, probe_count;
     validate_run *runs;
     validate_probe *probes;
-    sp_sparse mass;      /* over the free degrees of freedom, consistent */
-    int64_t *vertex;     /* [n] of the free degrees of freedom */
+    sp_sparse mass;  /* over the free degrees of freedom, consistent */
+    int64_t *vertex; /* [n] of the free degrees of freedom */
     validate_frames frames;
     sp_list time, *value; /* of all frames of the reference, and of its probes, where there are probes */
-    double *rows;        /* [3·vertices] and two of [n]: scratch */
+    double *rows;         /* [3·vertices] and two of [n]: scratch */
     double *u, *v;
     /* of a file */
     int descriptor;

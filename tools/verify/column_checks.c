@@ -55,7 +55,8 @@ static void check_orthonormality(verify *v, artefact *file, const artefact *mesh
         verify_out_of_memory();
     verify_reduced_matrix(v, columns, &mesh->body, mass, gram);
     double error = orthonormality(k, gram, &at);
-    verify_number(v, file, columns->lumped ? "orthonormal in the lumped mass" : "orthonormal in the consistent mass", error, 1e-12);
+    verify_number(v, file, columns->lumped ? "orthonormal in the lumped mass" : "orthonormal in the consistent mass",
+                  error, 1e-12);
     if (isfinite(error)) {
         verify_eigenvalues(v, k, gram, eigenvalue);
         for (int64_t i = 0; i < k; i++)
@@ -67,12 +68,13 @@ static void check_orthonormality(verify *v, artefact *file, const artefact *mesh
     if (!(error <= 1e-12)) { /* what is wrong, to whom it may help */
         sp_sparse other;
         int64_t unused;
-        verify_note(v, file, "orthonormality", "worst of columns %lld and %lld", (long long)(at / k) + 1, (long long)(at % k) + 1);
+        verify_note(v, file, "orthonormality", "worst of columns %lld and %lld", (long long)(at / k) + 1,
+                    (long long)(at % k) + 1);
         verify_mass_matrix(v, mesh, !columns->lumped, &other);
         verify_reduced_matrix(v, columns, &mesh->body, &other, gram);
         if (orthonormality(k, gram, &unused) <= 1e-12)
-            verify_note(v, file, "orthonormality", "it is orthonormal in the %s mass, meta says %s", names[!columns->lumped],
-                        names[columns->lumped]);
+            verify_note(v, file, "orthonormality", "it is orthonormal in the %s mass, meta says %s",
+                        names[!columns->lumped], names[columns->lumped]);
         sp_sparse_free(&other);
     }
     sp_pool_free(&pool);
@@ -82,7 +84,8 @@ static void check_orthonormality(verify *v, artefact *file, const artefact *mesh
 static bool check_rows(verify *v, artefact *file, const artefact *mesh)
 {
     bool rows = file->columns.rows == 3 * mesh->mesh.vertex_count;
-    verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)file->columns.rows, 3 * (long long)mesh->mesh.vertex_count);
+    verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)file->columns.rows,
+                3 * (long long)mesh->mesh.vertex_count);
     if (rows)
         verify_number(v, file, "held rows", tool_held_rows(&mesh->mesh, &file->columns), 0);
     return rows;
@@ -90,7 +93,8 @@ static bool check_rows(verify *v, artefact *file, const artefact *mesh)
 
 /* ---- modes ---- */
 
-/* Rigid motions that the anchors leave, per connected component: 6 less the rank of the motions of the held degrees of freedom. */
+/* Rigid motions that the anchors leave, per connected component: 6 less the rank of the motions of the held degrees of
+ * freedom. */
 static int64_t count_rigid(verify *v, const sp_mesh *mesh)
 {
     sp_pool pool = {0};
@@ -126,7 +130,8 @@ static int64_t count_rigid(verify *v, const sp_mesh *mesh)
 /* λ₁ of modes.md; where all modes are rigid, the same scale that the modes' residual has. */
 static double first_elastic(const sp_columns *columns, const sp_sparse *K, const sp_sparse *M)
 {
-    return columns->rigid < columns->count ? columns->eigenvalue[columns->rigid] : 1e-6 * sp_sparse_trace(K) / sp_sparse_trace(M);
+    return columns->rigid < columns->count ? columns->eigenvalue[columns->rigid]
+                                           : 1e-6 * sp_sparse_trace(K) / sp_sparse_trace(M);
 }
 
 typedef struct mode_errors {
@@ -136,29 +141,34 @@ typedef struct mode_errors {
 } mode_errors;
 
 /* Kψ − λMψ over the free degrees of freedom and the Rayleigh quotient, each with what rounding may do to it. */
-static void measure_mode(const sp_columns *columns, const sp_body *body, const sp_sparse *K, const sp_sparse *M, const sp_context *context,
-                         double lambda1, int64_t mode, double *work, mode_errors *errors)
+static void measure_mode(const sp_columns *columns, const sp_body *body, const sp_sparse *K, const sp_sparse *M,
+                         const sp_context *context, double lambda1, int64_t mode, double *work, mode_errors *errors)
 {
     int64_t n = body->dof_count;
-    double *psi = work, *k = work + n, *m = work + 2 * n, *absolute = work + 3 * n, lambda = columns->eigenvalue[mode], sum = 0;
+    double *psi = work, *k = work + n, *m = work + 2 * n, *absolute = work + 3 * n, lambda = columns->eigenvalue[mode],
+           sum = 0;
     sp_body_gather(body, columns->U + mode * columns->rows, psi);
     sp_sparse_times(context, K, 1, psi, k);
     sp_sparse_times(context, M, 1, psi, m);
     absolute_times(K, psi, absolute);
     for (int64_t i = 0; i < n; i++)
         sum += (k[i] - lambda * m[i]) * (k[i] - lambda * m[i]);
-    double scale = (lambda + lambda1) * norm(n, m), residual = sqrt(sum) / scale, rounding = ROUNDING * norm(n, absolute) / scale;
+    double scale = (lambda + lambda1) * norm(n, m), residual = sqrt(sum) / scale,
+           rounding = ROUNDING * norm(n, absolute) / scale;
     verify_keep_worst(residual, 1e-8 + rounding, &errors->residual, &errors->residual_limit);
-    verify_keep_worst(fabs(residual - columns->residual[mode]), 1e-12 + rounding, &errors->stated, &errors->stated_limit);
+    verify_keep_worst(fabs(residual - columns->residual[mode]), 1e-12 + rounding, &errors->stated,
+                      &errors->stated_limit);
     double mass = sp_dense_dot(n, psi, m), energy = 0;
     for (int64_t i = 0; i < n; i++)
         energy += fabs(psi[i]) * absolute[i];
-    verify_keep_worst(fabs(sp_dense_dot(n, psi, k) / mass - lambda) / (lambda + lambda1), 1e-10 + ROUNDING * energy / (mass * (lambda + lambda1)),
-                      &errors->quotient, &errors->quotient_limit);
+    verify_keep_worst(fabs(sp_dense_dot(n, psi, k) / mass - lambda) / (lambda + lambda1),
+                      1e-10 + ROUNDING * energy / (mass * (lambda + lambda1)), &errors->quotient,
+                      &errors->quotient_limit);
 }
 
 /* K or M of the modes: a file that was given to the tool, if it is here, else the mesh's own. False: it is not here. */
-static bool find_matrix(verify *v, artefact *file, artefact *mesh, const char *option, const sp_sparse *own, const sp_sparse **matrix)
+static bool find_matrix(verify *v, artefact *file, artefact *mesh, const char *option, const sp_sparse *own,
+                        const sp_sparse **matrix)
 {
     *matrix = own;
     if (!tool_meta_has_input(file->meta, option))
@@ -175,13 +185,14 @@ static bool find_matrix(verify *v, artefact *file, artefact *mesh, const char *o
 static void check_stated_modes(verify *v, artefact *file)
 {
     const sp_columns *columns = &file->columns;
-    const json_t *residual = json_object_get(file->result, "largest_residual"), *rigid = json_object_get(file->result, "rigid");
+    const json_t *residual = json_object_get(file->result, "largest_residual"),
+                 *rigid = json_object_get(file->result, "rigid");
     double largest = 0;
     for (int64_t i = 0; i < columns->count; i++)
         largest = fmax(largest, columns->residual[i]);
     if (json_is_number(residual))
-        verify_fact(v, file, "largest residual as stated", json_number_value(residual) == largest, "%.17g (%.17g)", largest,
-                    json_number_value(residual));
+        verify_fact(v, file, "largest residual as stated", json_number_value(residual) == largest, "%.17g (%.17g)",
+                    largest, json_number_value(residual));
     if (json_is_integer(rigid))
         verify_fact(v, file, "rigid motions as stated", json_integer_value(rigid) == columns->rigid, "%lld (%lld)",
                     (long long)columns->rigid, (long long)json_integer_value(rigid));
@@ -200,23 +211,29 @@ void verify_modes(verify *v, artefact *file)
         descents += columns->eigenvalue[i] < columns->eigenvalue[i - 1];
     verify_fact(v, file, "ascending", descents == 0, "%lld descents (0)", (long long)descents);
     rigid = rigid < columns->count ? rigid : columns->count;
-    verify_fact(v, file, "rigid motions", rigid == columns->rigid, "%lld (the mesh has %lld)", (long long)columns->rigid, (long long)rigid);
+    verify_fact(v, file, "rigid motions", rigid == columns->rigid, "%lld (the mesh has %lld)",
+                (long long)columns->rigid, (long long)rigid);
     if (columns->ordering) {
         sp_pool pool = {0};
         int64_t *permutation = sp_pool_raw(&pool, mesh->body.dof_count, sizeof *permutation);
         if (!permutation)
             verify_out_of_memory();
-        const bool fits = sp_body_permutation(v->context, &mesh->body, columns->ordering_count, columns->ordering, permutation) == SP_OK;
-        verify_fact(v, file, "ordering", fits, "%s", fits ? "every vertex that is not held, once" : v->context->message);
+        const bool fits = sp_body_permutation(v->context, &mesh->body, columns->ordering_count, columns->ordering,
+                                              permutation) == SP_OK;
+        verify_fact(v, file, "ordering", fits, "%s",
+                    fits ? "every vertex that is not held, once" : v->context->message);
         sp_pool_free(&pool);
     }
     if (columns->rigid > 0)
-        verify_number(v, file, "rigid modes are rigid motions", verify_rigid_columns(v, &mesh->mesh, columns, columns->rigid), 1e-10);
+        verify_number(v, file, "rigid modes are rigid motions",
+                      verify_rigid_columns(v, &mesh->mesh, columns, columns->rigid), 1e-10);
     check_stated_modes(v, file);
     verify_mass_matrix(v, mesh, columns->lumped, &mass);
-    if (find_matrix(v, file, mesh, "stiffness", &mesh->stiffness, &K) && find_matrix(v, file, mesh, "mass", &mass, &M)) {
+    if (find_matrix(v, file, mesh, "stiffness", &mesh->stiffness, &K) &&
+        find_matrix(v, file, mesh, "mass", &mass, &M)) {
         sp_pool pool = {0};
-        double lambda1 = first_elastic(columns, K, M), *work = sp_pool_raw(&pool, 4 * mesh->body.dof_count, sizeof *work);
+        double lambda1 = first_elastic(columns, K, M),
+               *work = sp_pool_raw(&pool, 4 * mesh->body.dof_count, sizeof *work);
         mode_errors errors = {0};
         if (!work)
             verify_out_of_memory();
@@ -235,11 +252,12 @@ void verify_modes(verify *v, artefact *file)
 
 typedef struct derivative_work {
     double *plus, *minus, *level, *u, *product, *free, *absolute; /* [3·vertices] */
-    double *row;                                                  /* [LEVELS, 3·vertices] the last row of Romberg's table */
+    double *row; /* [LEVELS, 3·vertices] the last row of Romberg's table */
 } derivative_work;
 
-/* Differences for laws that are not quadratic: the first step changes no distance in an element by more than STRAIN, and each further one
- * is half of the one before. Where their extrapolation is not good to DECISIVE, it decides nothing. */
+/* Differences for laws that are not quadratic: the first step changes no distance in an element by more than STRAIN,
+ * and each further one is half of the one before. Where their extrapolation is not good to DECISIVE, it decides
+ * nothing. */
 enum { LEVELS = 10 };
 static const double STRAIN = 0.05, DECISIVE = 1e-6;
 
@@ -250,7 +268,8 @@ typedef struct derivative_span {
 } derivative_span;
 
 /* Free bodies: product ← product − λ M Φ, and then product + H loses its part along M times the span. */
-static void project_free(const sp_body *body, const derivative_span *span, double lambda, const double *phi, const double *h, const derivative_work *w)
+static void project_free(const sp_body *body, const derivative_span *span, double lambda, const double *phi,
+                         const double *h, const derivative_work *w)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
     verify_mass_times(body, false, phi, w->absolute);
@@ -269,7 +288,8 @@ static void project_free(const sp_body *body, const derivative_span *span, doubl
 }
 
 /* to [3·vertices] = [K(tψⱼ) − K(−tψⱼ)]ψᵢ / 2t. */
-static void stiffness_difference(verify *v, const sp_body *body, const double *psi_i, const double *psi_j, double t, const derivative_work *w, double *to)
+static void stiffness_difference(verify *v, const sp_body *body, const double *psi_i, const double *psi_j, double t,
+                                 const derivative_work *w, double *to)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
     for (int64_t i = 0; i < rows; i++)
@@ -319,9 +339,9 @@ static double free_distance(const sp_body *body, const double *a, const double *
     return sqrt(sum);
 }
 
-/* The next row of Romberg's table from the difference in w->level: each entry cancels one more even power of the step. The entry that is
- * nearest to the two that it is made of goes to w->plus; *estimate is its distance from the farther one (Ridders, "Accurate computation
- * of F'(x) and F'(x)F''(x)", 1982). */
+/* The next row of Romberg's table from the difference in w->level: each entry cancels one more even power of the step.
+ * The entry that is nearest to the two that it is made of goes to w->plus; *estimate is its distance from the farther
+ * one (Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", 1982). */
 static void extrapolate(const sp_body *body, int level, const derivative_work *w, double *estimate)
 {
     const int64_t rows = 3 * body->mesh->vertex_count;
@@ -351,9 +371,11 @@ static double rounding_of(const artefact *mesh, const double *x, const derivativ
     return ROUNDING * norm(mesh->body.dof_count, w->absolute);
 }
 
-/* w->plus = (H:ψⱼ)ψᵢ by differences of K: one with any step where K is quadratic, else by steps extrapolated to 0, until a smaller one
- * does no good. Returns the estimated error, by rounding or of the extrapolation, which rounding is part of. */
-static double second_derivative(verify *v, const artefact *mesh, const double *psi_i, const double *psi_j, const derivative_work *w)
+/* w->plus = (H:ψⱼ)ψᵢ by differences of K: one with any step where K is quadratic, else by steps extrapolated to 0,
+ * until a smaller one does no good. Returns the estimated error, by rounding or of the extrapolation, which rounding is
+ * part of. */
+static double second_derivative(verify *v, const artefact *mesh, const double *psi_i, const double *psi_j,
+                                const derivative_work *w)
 {
     const sp_body *body = &mesh->body;
     double estimate = INFINITY, t = first_step(&mesh->mesh, psi_j);
@@ -371,10 +393,11 @@ static double second_derivative(verify *v, const artefact *mesh, const double *p
     return estimate;
 }
 
-/* ‖(K − λM)Φ + (H:ψⱼ)ψᵢ‖ over the free degrees of freedom, for free bodies that of the projected equation (basis/free_derivatives.h,
- * basis/inertia_derivatives.h). False where differences of K do not tell. */
-static bool measure_derivative(verify *v, const artefact *mesh, const derivative_span *span, double lambda, const double *psi_i, const double *psi_j,
-                               const double *phi, const derivative_work *w, double *error, double *limit)
+/* ‖(K − λM)Φ + (H:ψⱼ)ψᵢ‖ over the free degrees of freedom, for free bodies that of the projected equation
+ * (basis/free_derivatives.h, basis/inertia_derivatives.h). False where differences of K do not tell. */
+static bool measure_derivative(verify *v, const artefact *mesh, const derivative_span *span, double lambda,
+                               const double *psi_i, const double *psi_j, const double *phi, const derivative_work *w,
+                               double *error, double *limit)
 {
     const sp_body *body = &mesh->body;
     int64_t rows = 3 * mesh->mesh.vertex_count, n = body->dof_count;
@@ -436,7 +459,8 @@ void verify_derivatives(verify *v, artefact *file)
     int64_t beyond = 0, rows = columns->rows, sampled = columns->count < v->sample ? columns->count : v->sample;
     int64_t used = columns->source ? columns->source : modes->columns.count;
     for (int64_t c = 0; c < columns->count; c++) /* derivatives of higher order are made of those before them */
-        beyond += used > modes->columns.count || columns->pair[2 * c] >= used || columns->pair[2 * c + 1] >= used + (inertia ? c : 0);
+        beyond += used > modes->columns.count || columns->pair[2 * c] >= used ||
+                  columns->pair[2 * c + 1] >= used + (inertia ? c : 0);
     verify_fact(v, file, "pairs", beyond == 0, "%lld beyond the modes (0)", (long long)beyond);
     sp_pool pool = {0};
     double error = 0, limit = 0;
@@ -452,17 +476,21 @@ void verify_derivatives(verify *v, artefact *file)
     if (inertia)
         span = rigid_span(v, mesh, &pool);
     for (int64_t s = 0; s < sampled && beyond == 0; s++) {
-        int64_t c = sampled < columns->count ? s * (columns->count - 1) / (sampled > 1 ? sampled - 1 : 1) : s, j = columns->pair[2 * c + 1];
+        int64_t c = sampled < columns->count ? s * (columns->count - 1) / (sampled > 1 ? sampled - 1 : 1) : s,
+                j = columns->pair[2 * c + 1];
         double lambda = inertia || !modes->columns.rigid ? 0 : modes->columns.eigenvalue[columns->pair[2 * c]];
-        undecided += !measure_derivative(v, mesh, &span, lambda, modes->columns.U + columns->pair[2 * c] * rows, j < used ? modes->columns.U + j * rows : columns->U + (j - used) * rows,
-                           columns->U + c * rows, &w, &error, &limit);
+        undecided += !measure_derivative(v, mesh, &span, lambda, modes->columns.U + columns->pair[2 * c] * rows,
+                                         j < used ? modes->columns.U + j * rows : columns->U + (j - used) * rows,
+                                         columns->U + c * rows, &w, &error, &limit);
     }
     char name[80];
-    snprintf(name, sizeof name, "residual of %lld of %lld derivatives", (long long)(sampled - undecided), (long long)columns->count);
+    snprintf(name, sizeof name, "residual of %lld of %lld derivatives", (long long)(sampled - undecided),
+             (long long)columns->count);
     if (beyond == 0 && undecided < sampled)
         verify_number(v, file, name, error, limit);
     if (undecided > 0)
-        verify_skip(v, file, "residual", "differences of the stiffness are not good to %g for %lld derivatives", DECISIVE, (long long)undecided);
+        verify_skip(v, file, "residual", "differences of the stiffness are not good to %g for %lld derivatives",
+                    DECISIVE, (long long)undecided);
     sp_pool_free(&pool);
 }
 
@@ -472,15 +500,16 @@ void verify_derivatives(verify *v, artefact *file)
 static void check_singular_values(verify *v, artefact *file)
 {
     const sp_columns *columns = &file->columns;
-    const json_t *rank = json_object_get(file->result, "rank"), *values = json_object_get(file->result, "singular_values");
+    const json_t *rank = json_object_get(file->result, "rank"),
+                 *values = json_object_get(file->result, "singular_values");
     int64_t ascents = 0, others = 0;
     for (int64_t i = 1; columns->singular_value && i < columns->count; i++)
         ascents += !(columns->singular_value[i] <= columns->singular_value[i - 1]);
     if (columns->singular_value)
         verify_fact(v, file, "singular values descending", ascents == 0, "%lld ascents (0)", (long long)ascents);
     if (json_is_integer(rank))
-        verify_fact(v, file, "columns within the stated rank", columns->count <= json_integer_value(rank), "%lld (%lld)",
-                    (long long)columns->count, (long long)json_integer_value(rank));
+        verify_fact(v, file, "columns within the stated rank", columns->count <= json_integer_value(rank),
+                    "%lld (%lld)", (long long)columns->count, (long long)json_integer_value(rank));
     for (int64_t i = 0; columns->singular_value && json_is_array(values) && i < columns->count; i++)
         others += json_number_value(json_array_get(values, (size_t)i)) != columns->singular_value[i];
     if (columns->singular_value && json_is_array(values))

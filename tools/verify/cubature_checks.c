@@ -20,11 +20,13 @@ static double length(int64_t count, const double *a)
 
 /* ---- training ---- */
 
-/* Forces of some poses against Uᵀf(Uq), of the sum of their terms, or of a thousandth of the largest force: near rest nothing but rounding is left. */
+/* Forces of some poses against Uᵀf(Uq), of the sum of their terms, or of a thousandth of the largest force: near rest
+ * nothing but rounding is left. */
 static void check_forces(verify *v, artefact *file, const sp_body *body, const double *U)
 {
     const sp_poses *poses = &file->poses;
-    int64_t rows = 3 * body->mesh->vertex_count, r = poses->r, sampled = v->sample < poses->count ? v->sample : poses->count;
+    int64_t rows = 3 * body->mesh->vertex_count, r = poses->r,
+            sampled = v->sample < poses->count ? v->sample : poses->count;
     double largest = 0, error = 0;
     sp_pool pool = {0};
     double *u = sp_pool_raw(&pool, rows, sizeof *u), *f = sp_pool_raw(&pool, rows, sizeof *f);
@@ -60,7 +62,8 @@ void verify_training(verify *v, artefact *file)
     artefact *mesh, *basis;
     sp_pool pool = {0};
     if (file->poses.count < file->total)
-        verify_note(v, file, "shard", "poses %lld to %lld of %lld", (long long)file->first, (long long)(file->first + file->poses.count) - 1, (long long)file->total);
+        verify_note(v, file, "shard", "poses %lld to %lld of %lld", (long long)file->first,
+                    (long long)(file->first + file->poses.count) - 1, (long long)file->total);
     if (verify_mesh_and_basis(v, file, "forces", file->poses.r, &mesh, &basis))
         check_forces(v, file, &mesh->body, verify_held_columns(&basis->columns, &mesh->body, &pool));
     sp_pool_free(&pool);
@@ -69,7 +72,8 @@ void verify_training(verify *v, artefact *file)
 /* ---- cubature ---- */
 
 /* The error on those of the poses that have a force, and how many these are. */
-static double error_on(verify *v, const artefact *file, const sp_body *body, const double *U, const double *K, const sp_poses *poses, int64_t *count)
+static double error_on(verify *v, const artefact *file, const sp_body *body, const double *U, const double *K,
+                       const sp_poses *poses, int64_t *count)
 {
     int64_t r = poses->r;
     double largest = 0, error;
@@ -109,11 +113,13 @@ static double error_on(verify *v, const artefact *file, const sp_body *body, con
 static bool from_files(const artefact *file)
 {
     const json_t *parameters = json_object_get(file->meta, "parameters");
-    return json_integer_value(json_object_get(parameters, "poses")) == 0 && !json_is_true(json_object_get(parameters, "incremental"));
+    return json_integer_value(json_object_get(parameters, "poses")) == 0 &&
+           !json_is_true(json_object_get(parameters, "incremental"));
 }
 
-/* The stated errors against those on a file of training, where all poses came from it: e² is a mean over the poses, since each is scaled to a force of the length 1, so that the errors on
- * those fitted and on those held out give that on all. Else the error is noted. */
+/* The stated errors against those on a file of training, where all poses came from it: e² is a mean over the poses,
+ * since each is scaled to a force of the length 1, so that the errors on those fitted and on those held out give that
+ * on all. Else the error is noted. */
 static void check_errors(verify *v, artefact *file, const sp_body *body, const double *U, const double *K)
 {
     const json_t *result = file->result;
@@ -122,22 +128,29 @@ static void check_errors(verify *v, artefact *file, const sp_body *body, const d
     for (int64_t i = 0; i < v->count; i++) {
         artefact *other = &v->files[i];
         int64_t count;
-        if (strcmp(other->kind, "training") || other->poses.r != file->cubature.r || strcmp(other->basis_hash, file->basis_hash) || strcmp(other->mesh_hash, file->mesh_hash))
+        if (strcmp(other->kind, "training") || other->poses.r != file->cubature.r ||
+            strcmp(other->basis_hash, file->basis_hash) || strcmp(other->mesh_hash, file->mesh_hash))
             continue;
         double error = error_on(v, file, body, U, K, &other->poses, &count);
         if (!alone || other != own) {
             verify_note(v, file, "error", "%.6e on the %lld poses of %s", error, (long long)count, other->path);
             continue;
         }
-        double fitted = json_number_value(json_object_get(result, "training_error")), held_out = json_number_value(json_object_get(result, "held_out_error"));
-        int64_t fitted_count = json_integer_value(json_object_get(result, "training_poses")), held_out_count = json_integer_value(json_object_get(result, "held_out_poses"));
-        verify_fact(v, file, "poses as stated", fitted_count > 0 && fitted_count <= count && held_out_count == count - fitted_count, "%lld (%lld fitted, %lld held out)", (long long)count,
-                    (long long)fitted_count, (long long)held_out_count);
-        double stated = sqrt((fitted * fitted * (double)fitted_count + held_out * held_out * (double)held_out_count) / (double)count);
+        double fitted = json_number_value(json_object_get(result, "training_error")),
+               held_out = json_number_value(json_object_get(result, "held_out_error"));
+        int64_t fitted_count = json_integer_value(json_object_get(result, "training_poses")),
+                held_out_count = json_integer_value(json_object_get(result, "held_out_poses"));
+        verify_fact(v, file, "poses as stated",
+                    fitted_count > 0 && fitted_count <= count && held_out_count == count - fitted_count,
+                    "%lld (%lld fitted, %lld held out)", (long long)count, (long long)fitted_count,
+                    (long long)held_out_count);
+        double stated = sqrt((fitted * fitted * (double)fitted_count + held_out * held_out * (double)held_out_count) /
+                             (double)count);
         verify_number(v, file, "errors as stated", fabs(error - stated) / fmax(stated, 1e-3), 1e-9);
     }
     if (!alone)
-        verify_skip(v, file, "errors as stated", "its poses are not those of one file of training that is among the files");
+        verify_skip(v, file, "errors as stated",
+                    "its poses are not those of one file of training that is among the files");
 }
 
 static double sum_of(int64_t count, const double *values)
@@ -155,9 +168,12 @@ static void check_promises(verify *v, const artefact *file)
         const char *key;
         bool or_null, nested;
     } promised[] = {
-        {"training_error", false, false},        {"training_error_force", false, false},  {"training_error_energy", true, false}, {"training_deviation", true, false},
-        {"held_out_error", true, false},         {"held_out_error_force", true, false},   {"held_out_error_energy", true, false}, {"held_out_deviation", true, false},
-        {"nested_error", false, true},           {"nested_error_force", true, true},      {"nested_error_energy", true, true},    {"kkt", false, false},
+        {"training_error", false, false},       {"training_error_force", false, false},
+        {"training_error_energy", true, false}, {"training_deviation", true, false},
+        {"held_out_error", true, false},        {"held_out_error_force", true, false},
+        {"held_out_error_energy", true, false}, {"held_out_deviation", true, false},
+        {"nested_error", false, true},          {"nested_error_force", true, true},
+        {"nested_error_energy", true, true},    {"kkt", false, false},
     };
     const char *metric = json_string_value(json_object_get(file->result, "metric"));
     if (!metric || (strcmp(metric, "energy") != 0 && strcmp(metric, "force") != 0))
@@ -174,24 +190,29 @@ static void check_promises(verify *v, const artefact *file)
 void verify_cubature(verify *v, artefact *file)
 {
     const sp_cubature *cubature = &file->cubature;
-    const json_t *stated = json_object_get(file->result, "elements"), *nested = json_object_get(file->result, "nested_elements");
+    const json_t *stated = json_object_get(file->result, "elements"),
+                 *nested = json_object_get(file->result, "nested_elements");
     int64_t columns = cubature->modal ? cubature->r : 1, used = 0;
     artefact *mesh, *basis;
     sp_pool pool = {0};
     if (json_object_get(file->meta, "tool"))
         check_promises(v, file);
     if (json_is_integer(stated))
-        verify_fact(v, file, "elements as stated", json_integer_value(stated) == cubature->count, "%lld (%lld)", (long long)cubature->count, (long long)json_integer_value(stated));
+        verify_fact(v, file, "elements as stated", json_integer_value(stated) == cubature->count, "%lld (%lld)",
+                    (long long)cubature->count, (long long)json_integer_value(stated));
     for (int64_t i = 0; cubature->nested && i < cubature->count; i++)
         used += cubature->nested[i] > 0;
     if (json_is_integer(nested) && !cubature->modal)
-        verify_fact(v, file, "elements with second weights as stated", json_integer_value(nested) == used, "%lld (%lld)", (long long)used, (long long)json_integer_value(nested));
-    verify_note(v, file, "mean sum of weights", "%.6g on %lld elements", sum_of(cubature->count * columns, cubature->weight) / (double)columns, (long long)cubature->count);
+        verify_fact(v, file, "elements with second weights as stated", json_integer_value(nested) == used,
+                    "%lld (%lld)", (long long)used, (long long)json_integer_value(nested));
+    verify_note(v, file, "mean sum of weights", "%.6g on %lld elements",
+                sum_of(cubature->count * columns, cubature->weight) / (double)columns, (long long)cubature->count);
     if (!verify_mesh_and_basis(v, file, "elements, mass and errors", cubature->r, &mesh, &basis))
         return;
     int64_t elements = sp_mesh_element_count(&mesh->mesh);
     bool in_range = cubature->element[cubature->count - 1] < elements;
-    verify_fact(v, file, "elements", in_range, "the last is number %lld of %lld", (long long)cubature->element[cubature->count - 1], (long long)elements);
+    verify_fact(v, file, "elements", in_range, "the last is number %lld of %lld",
+                (long long)cubature->element[cubature->count - 1], (long long)elements);
     const double *U = verify_held_columns(&basis->columns, &mesh->body, &pool);
     verify_reduced_mass(v, file, &mesh->body, cubature->lumped, cubature->r, U, cubature->mass, cubature->gravity);
     double *K = sp_pool_raw(&pool, cubature->r * cubature->r, sizeof *K), apart = 0, largest = 0;

@@ -36,7 +36,8 @@ static double triangle_square(const double *a, const double *b, const double *c,
     }
     const double ee = dot(e, e), ef = dot(e, f), ff = dot(f, f), determinant = ee * ff - ef * ef;
     if (determinant > 1e-12 * ee * ff) {
-        const double s = (ff * dot(e, v) - ef * dot(f, v)) / determinant, t = (ee * dot(f, v) - ef * dot(e, v)) / determinant;
+        const double s = (ff * dot(e, v) - ef * dot(f, v)) / determinant,
+                     t = (ee * dot(f, v) - ef * dot(e, v)) / determinant;
         for (int k = 0; k < 3; k++)
             w[k] = v[k] - s * e[k] - t * f[k];
         if (s >= 0 && t >= 0 && s + t <= 1)
@@ -55,12 +56,13 @@ static double brute_distance(const sp_surface *s, const double *p)
     return sqrt(best);
 }
 
-/* Distances of neighbours differ by their edge at most; where they differ in sign too, the surface lies between them, except for the
- * winding numbers of an open model. */
+/* Distances of neighbours differ by their edge at most; where they differ in sign too, the surface lies between them,
+ * except for the winding numbers of an open model. */
 static void check_neighbours(verify *v, artefact *file, bool crosses)
 {
     const sp_field *f = &file->field;
-    const int64_t extent[3] = {f->cells[0] + 1, f->cells[1] + 1, f->cells[2] + 1}, step[3] = {1, extent[0], extent[0] * extent[1]};
+    const int64_t extent[3] = {f->cells[0] + 1, f->cells[1] + 1, f->cells[2] + 1},
+                  step[3] = {1, extent[0], extent[0] * extent[1]};
     double steepest = 0, jump = 0;
     for (int64_t i = 0; i < sp_field_vertices(f); i++)
         for (int k = 0; k < 3; k++) {
@@ -101,7 +103,8 @@ bool verify_find_surface(verify *v, artefact *file, const char *checks, sp_surfa
 static void check_sample(verify *v, artefact *file, const sp_surface *surface, bool signs)
 {
     const sp_field *f = &file->field;
-    const int64_t vertices = sp_field_vertices(f), count = v->sample < vertices ? v->sample : vertices, nx = f->cells[0] + 1, ny = f->cells[1] + 1;
+    const int64_t vertices = sp_field_vertices(f), count = v->sample < vertices ? v->sample : vertices,
+                  nx = f->cells[0] + 1, ny = f->cells[1] + 1;
     sp_surface oriented = {0};
     sp_orient_report report;
     sp_winding *winding = NULL;
@@ -122,7 +125,8 @@ static void check_sample(verify *v, artefact *file, const sp_surface *surface, b
     }
     verify_number(v, file, "distances anew by brute force, relative", worst / largest, 1e-6);
     if (signs)
-        verify_fact(v, file, "signs by exact winding numbers", wrong == 0, "%lld of %lld wrong (0)", (long long)wrong, (long long)count);
+        verify_fact(v, file, "signs by exact winding numbers", wrong == 0, "%lld of %lld wrong (0)", (long long)wrong,
+                    (long long)count);
     sp_winding_free(winding);
     sp_surface_free(&oriented);
 }
@@ -137,7 +141,8 @@ void verify_field(verify *v, artefact *file)
     const json_int_t disagreements = json_integer_value(json_object_get(file->result, "sign_disagreements"));
     int64_t inside = 0;
     sp_surface surface;
-    const bool approximate = sign && !strcmp(sign, "deformed"); /* no distances, which would change by their way at most */
+    const bool approximate =
+        sign && !strcmp(sign, "deformed"); /* no distances, which would change by their way at most */
     if (!approximate)
         check_neighbours(v, file, sign && !(winding && !json_is_true(closed)));
     for (int64_t i = 0; i < sp_field_vertices(&file->field); i++)
@@ -146,7 +151,8 @@ void verify_field(verify *v, artefact *file)
         verify_fact(v, file, "vertices inside", inside <= json_integer_value(stated), "%lld (%lld)", (long long)inside,
                     (long long)json_integer_value(stated));
     if (json_is_number(boundary))
-        verify_number(v, file, "boundary as stated", fabs(sp_field_boundary(&file->field) - json_number_value(boundary)) / file->field.spacing, 1e-9);
+        verify_number(v, file, "boundary as stated",
+                      fabs(sp_field_boundary(&file->field) - json_number_value(boundary)) / file->field.spacing, 1e-9);
     if (sign && !strcmp(sign, "none"))
         verify_fact(v, file, "no sign", inside == 0, "%lld negative (0)", (long long)inside);
     if (offset) {

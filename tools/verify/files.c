@@ -1,7 +1,7 @@
 /* The files that are certified: reading them with their hash, and finding those that they refer to. */
-#include "formats/plain.h"
 #include "assembly/elastic.h"
 #include "formats/mesh.h"
+#include "formats/plain.h"
 #include "formats/sparse.h"
 #include "tools/common/motion.h"
 #include "tools/verify/verify.h"
@@ -17,7 +17,8 @@ noreturn void verify_out_of_memory(void)
 
 /* ---- lines ---- */
 
-static void print_line(verify *v, const char *word, const artefact *file, const char *name, const char *format, va_list arguments)
+static void print_line(verify *v, const char *word, const artefact *file, const char *name, const char *format,
+                       va_list arguments)
 {
     char line[6000];
     int length = snprintf(line, sizeof line, "%-4s %.4100s %.200s: ", word, file->path, name);
@@ -106,7 +107,8 @@ static int read_content(sp_context *context, artefact *file)
         return status;
     const char *kind = file->kind;
     if (!strcmp(kind, "mesh")) {
-        status = sp_mesh_read_origin(context, &content, &content.members.pool, file->cut_from, &file->origin_count, &file->origin);
+        status = sp_mesh_read_origin(context, &content, &content.members.pool, file->cut_from, &file->origin_count,
+                                     &file->origin);
         if (status == SP_OK)
             status = sp_mesh_read(context, &content, &file->mesh);
     } else if (!strcmp(kind, "sparse"))
@@ -117,7 +119,8 @@ static int read_content(sp_context *context, artefact *file)
         status = sp_cubature_read(context, &content, -1, &file->cubature, mesh, basis);
     else if (!strcmp(kind, "training"))
         status = sp_training_read(context, &content, &file->poses, &file->first, &file->total, mesh, basis);
-    else if (!strcmp(kind, "modes") || !strcmp(kind, "derivatives") || !strcmp(kind, "basis") || !strcmp(kind, "shapes"))
+    else if (!strcmp(kind, "modes") || !strcmp(kind, "derivatives") || !strcmp(kind, "basis") ||
+             !strcmp(kind, "shapes"))
         status = sp_columns_read(context, &content, -1, &file->columns);
     else if (!strcmp(kind, "field"))
         status = sp_field_read(context, &content, &file->field);

@@ -27,7 +27,8 @@ void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse 
     tool_check(sp_body_mass(v->context, &mesh->body, lumped, mass), mesh->path);
 }
 
-void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix, double *reduced)
+void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix,
+                           double *reduced)
 {
     int64_t k = columns->count;
     sp_pool pool = {0};
@@ -48,7 +49,8 @@ static double worse(double a, double b)
     return isnan(a) || a > b ? a : b;
 }
 
-double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, bool lumped, int64_t r, const double *U, const double *mass, const double *gravity)
+double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, bool lumped, int64_t r, const double *U,
+                           const double *mass, const double *gravity)
 {
     double error = 0, gravity_error = 0, gravity_scale = 0, largest = 0;
     int64_t rows = 3 * body->mesh->vertex_count;
@@ -103,7 +105,8 @@ bool verify_mesh_and_basis(verify *v, artefact *file, const char *checks, int64_
     int64_t rows = 3 * (*mesh)->mesh.vertex_count;
     const sp_columns *columns = &(*basis)->columns;
     bool fits = columns->rows == rows && columns->count >= r;
-    verify_fact(v, file, "size of the basis", fits, "%lld rows, %lld columns (%lld, at least %lld)", (long long)columns->rows, (long long)columns->count, (long long)rows, (long long)r);
+    verify_fact(v, file, "size of the basis", fits, "%lld rows, %lld columns (%lld, at least %lld)",
+                (long long)columns->rows, (long long)columns->count, (long long)rows, (long long)r);
     return fits;
 }
 

@@ -28,7 +28,8 @@ static void check_energies(verify *v, artefact *file, const sp_motion *motion)
     verify_fact(v, file, "kinetic energy not negative", least >= 0, "%.2e J, energies up to %.3g J", least, largest);
 }
 
-/* The force of a wrench is the sum of those of the body's contacts: on it where it has the point, against it where it is the other. */
+/* The force of a wrench is the sum of those of the body's contacts: on it where it has the point, against it where it
+ * is the other. */
 static void check_contacts(verify *v, artefact *file, const sp_motion *motion)
 {
     const int64_t b = motion->body_count;
@@ -50,7 +51,8 @@ static void check_contacts(verify *v, artefact *file, const sp_motion *motion)
         }
         for (int64_t i = 0; i < b; i++) {
             const double *stated = motion->wrench + 6 * (f * b + i), *found = sum + 4 * i;
-            const double scale = fmax(found[3], sqrt(stated[0] * stated[0] + stated[1] * stated[1] + stated[2] * stated[2]));
+            const double scale =
+                fmax(found[3], sqrt(stated[0] * stated[0] + stated[1] * stated[1] + stated[2] * stated[2]));
             for (int k = 0; k < 3 && scale > 0; k++)
                 worst = fmax(worst, fabs(stated[k] - found[k]) / scale);
         }
@@ -79,8 +81,9 @@ void verify_motion(verify *v, artefact *file)
 {
     sp_motion motion;
     tool_check(sp_motion_read(v->context, file->descriptor, false, &motion), file->path);
-    verify_fact(v, file, "frames", true, "%lld with increasing times from %g s to %g s, all values finite, no count negative", (long long)motion.frame_count, motion.time[0],
-                motion.time[motion.frame_count - 1]);
+    verify_fact(v, file, "frames", true,
+                "%lld with increasing times from %g s to %g s, all values finite, no count negative",
+                (long long)motion.frame_count, motion.time[0], motion.time[motion.frame_count - 1]);
     check_scene(v, file, &motion);
     check_orientations(v, file, &motion);
     check_energies(v, file, &motion);

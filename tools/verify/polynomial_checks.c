@@ -1,4 +1,5 @@
-/* Polynomials: the Gram matrix against the unreduced body, term by term where the reduced code would sum differently. */
+/* Polynomials: the Gram matrix against the unreduced body, term by term where the reduced code would sum differently.
+ */
 #include "assembly/elastic.h"
 #include "base/random.h"
 #include "linear/dense.h"
@@ -212,8 +213,10 @@ void verify_polynomials(verify *v, artefact *file)
     artefact *mesh, *basis;
     if (verify_mesh_and_basis(v, file, "mass and forces", r, &mesh, &basis)) {
         int64_t rows = basis->columns.rows;
-        model m = {.v = v, .file = file, .mesh = mesh, .basis = &basis->columns, .r = r, .rows = rows, .N = N, .gram = gram};
-        double **of_N[] = {&m.z, &m.Az, &m.absolute}, **of_rows[] = {&m.u, &m.f}, **of_r[] = {&m.q, &m.reduced, &m.other, &m.line};
+        model m = {
+            .v = v, .file = file, .mesh = mesh, .basis = &basis->columns, .r = r, .rows = rows, .N = N, .gram = gram};
+        double **of_N[] = {&m.z, &m.Az, &m.absolute}, **of_rows[] = {&m.u, &m.f},
+               **of_r[] = {&m.q, &m.reduced, &m.other, &m.line};
         for (int i = 0; i < 3; i++)
             *of_N[i] = sp_pool_raw(&pool, N, sizeof(double));
         for (int i = 0; i < 2; i++)
@@ -222,7 +225,8 @@ void verify_polynomials(verify *v, artefact *file)
             *of_r[i] = sp_pool_raw(&pool, r, sizeof(double));
         if (pool.failed)
             verify_out_of_memory();
-        double terms = verify_reduced_mass(v, file, &mesh->body, file->polynomials.lumped, r, basis->columns.U, file->polynomials.mass, file->polynomials.gravity);
+        double terms = verify_reduced_mass(v, file, &mesh->body, file->polynomials.lumped, r, basis->columns.U,
+                                           file->polynomials.mass, file->polynomials.gravity);
         check_group_gravities(v, file, terms);
         check_forces(&m);
     }

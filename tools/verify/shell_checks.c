@@ -1,5 +1,5 @@
-/* Pointshells: the tree by brute force on a sample, the spheres for all points, bounds for random coordinates, rows where mesh and basis are
- * there, and the surface where the model is. */
+/* Pointshells: the tree by brute force on a sample, the spheres for all points, bounds for random coordinates, rows
+ * where mesh and basis are there, and the surface where the model is. */
 #include "base/random.h"
 #include "geometry/winding.h"
 #include "shell/level.h"
@@ -22,22 +22,26 @@ static void check_parents(verify *v, artefact *file)
     const int64_t first = s->cumulative[0], rest = s->count - first, count = v->sample < rest ? v->sample : rest;
     int64_t wrong = 0;
     for (int64_t i = 0; i < count; i++) {
-        const int64_t p = first + (int64_t)(((double)i + 0.5) / (double)count * (double)rest), above = s->cumulative[sp_shell_level_of(s, p) - 2];
+        const int64_t p = first + (int64_t)(((double)i + 0.5) / (double)count * (double)rest),
+                      above = s->cumulative[sp_shell_level_of(s, p) - 2];
         const double stated = distance(s->points + 3 * p, s->points + 3 * s->parent[p]);
         double best = INFINITY;
         for (int64_t c = 0; c < above; c++)
             best = fmin(best, distance(s->points + 3 * p, s->points + 3 * c));
         wrong += !(stated <= best);
     }
-    verify_fact(v, file, "parents nearest in the level above", wrong == 0, "%lld of %lld are not (0)", (long long)wrong, (long long)count);
+    verify_fact(v, file, "parents nearest in the level above", wrong == 0, "%lld of %lld are not (0)", (long long)wrong,
+                (long long)count);
 }
 
-/* The largest excess of a distance from a sphere's point over its radius, with points moved by q (NULL: at rest), over their extent. */
+/* The largest excess of a distance from a sphere's point over its radius, with points moved by q (NULL: at rest), over
+ * their extent. */
 static double worst_excess(const sp_shell *s, const double *q)
 {
     sp_pool pool = {0};
     const int64_t inner = sp_shell_inner(s);
-    double *at = sp_pool_copy(&pool, s->points, 3 * s->count, sizeof *at), *radius = sp_pool_copy(&pool, s->radius, inner, sizeof *radius);
+    double *at = sp_pool_copy(&pool, s->points, 3 * s->count, sizeof *at),
+           *radius = sp_pool_copy(&pool, s->radius, inner, sizeof *radius);
     double worst = 0, extent = 0;
     if (pool.failed)
         verify_out_of_memory();
@@ -98,8 +102,8 @@ static double farthest_apart(int64_t count, const double *a, const double *b)
     return worst;
 }
 
-/* Rows of a sample of points from mesh and basis. The gradient jumps between elements, and rounding tells on whose side a point on a face
- * is: that of a place beside it will do. */
+/* Rows of a sample of points from mesh and basis. The gradient jumps between elements, and rounding tells on whose side
+ * a point on a face is: that of a place beside it will do. */
 static void check_rows(verify *v, artefact *file)
 {
     const sp_shell *s = &file->shell;
@@ -108,7 +112,8 @@ static void check_rows(verify *v, artefact *file)
     double low[3], high[3], apart[3] = {0};
     if (!mesh)
         return;
-    if (!basis || !basis->columns.U || basis->columns.rows != 3 * mesh->mesh.vertex_count || basis->columns.count != r) {
+    if (!basis || !basis->columns.U || basis->columns.rows != 3 * mesh->mesh.vertex_count ||
+        basis->columns.count != r) {
         verify_skip(v, file, "rows of points anew", "its basis is not among the files (%.12s)", file->basis_hash);
         return;
     }
@@ -122,7 +127,8 @@ static void check_rows(verify *v, artefact *file)
         verify_out_of_memory();
     sp_mesh_hold(&mesh->mesh, r, U); /* as pointshell does */
     for (int64_t i = 0; i < anew.count; i++) {
-        const int64_t p = (int64_t)(((double)(i / PLACES) + 0.5) / (double)count * (double)s->count), place = i % PLACES;
+        const int64_t p = (int64_t)(((double)(i / PLACES) + 0.5) / (double)count * (double)s->count),
+                      place = i % PLACES;
         for (int k = 0; k < 3; k++) {
             anew.points[3 * i + k] = s->points[3 * p + k] + (place == 0 ? 0 : (place - 1) >> k & 1 ? step : -step);
             anew.normals[3 * i + k] = s->normals[3 * p + k];
@@ -144,14 +150,18 @@ static void check_rows(verify *v, artefact *file)
     }
     const double largest[3] = {largest_of(3 * r * s->count, s->U), largest_of(3 * r * s->count, s->dN),
                                s->dT ? largest_of(6 * r * s->count, s->dT) : 0};
-    verify_number(v, file, "displacements of points anew, relative", largest[0] > 0 ? apart[0] / largest[0] : apart[0], 1e-11);
-    verify_number(v, file, "changes of normals anew, relative", largest[1] > 0 ? apart[1] / largest[1] : apart[1], 1e-5);
+    verify_number(v, file, "displacements of points anew, relative", largest[0] > 0 ? apart[0] / largest[0] : apart[0],
+                  1e-11);
+    verify_number(v, file, "changes of normals anew, relative", largest[1] > 0 ? apart[1] / largest[1] : apart[1],
+                  1e-5);
     if (s->dT)
-        verify_number(v, file, "changes of tangents anew, relative", largest[2] > 0 ? apart[2] / largest[2] : apart[2], 1e-5);
+        verify_number(v, file, "changes of tangents anew, relative", largest[2] > 0 ? apart[2] / largest[2] : apart[2],
+                      1e-5);
     sp_shell_free(&anew);
 }
 
-/* Normals point to where the winding number is 1, for points on the surface of a closed model; points lie on the model or the offset. */
+/* Normals point to where the winding number is 1, for points on the surface of a closed model; points lie on the model
+ * or the offset. */
 static void check_surface(verify *v, artefact *file, bool offset)
 {
     const sp_shell *s = &file->shell;
@@ -184,7 +194,8 @@ static void check_surface(verify *v, artefact *file, bool offset)
             out[k] = x[k] - 1e-6 * size * n[k];
         }
         if (offset) /* the way to the model */
-            turned = fmax(turned, 1 + (n[0] * nearest.offset[0] + n[1] * nearest.offset[1] + n[2] * nearest.offset[2]) / nearest.distance);
+            turned = fmax(turned, 1 + (n[0] * nearest.offset[0] + n[1] * nearest.offset[1] + n[2] * nearest.offset[2]) /
+                                          nearest.distance);
         else
             wrong += !(sp_winding_number(winding, in, 0) >= 0.5) || sp_winding_number(winding, out, 0) >= 0.5;
     }
@@ -194,8 +205,10 @@ static void check_surface(verify *v, artefact *file, bool offset)
         verify_number(v, file, "points off the surface, relative", worst / size, fmax(1e-9, 2 * off / size));
     if (offset && (!method || strcmp(method, "voxels")) && off <= 1e-9 * size)
         verify_number(v, file, "normals to the model, 1 - cosine", turned, 1e-6);
-    if (!offset && (!method || strcmp(method, "voxels")) && !json_is_true(json_object_get(file->result, "meets_itself")))
-        verify_fact(v, file, "normals inward by the winding number", wrong == 0, "%lld of %lld are not (0)", (long long)wrong, (long long)count);
+    if (!offset && (!method || strcmp(method, "voxels")) &&
+        !json_is_true(json_object_get(file->result, "meets_itself")))
+        verify_fact(v, file, "normals inward by the winding number", wrong == 0, "%lld of %lld are not (0)",
+                    (long long)wrong, (long long)count);
     sp_winding_free(winding);
     sp_closest_free(closest);
     sp_surface_free(&oriented);
@@ -227,7 +240,8 @@ void verify_shell(verify *v, artefact *file)
     }
     sp_shell_level_report report = {0};
     tool_check(sp_shell_spacing(v->context, s->count, s->points, s->normals, &report), file->path);
-    verify_note(v, file, "nearest neighbours", "%.4g m, spread %.4f (random points: 0.523)", report.spacing, report.spread);
+    verify_note(v, file, "nearest neighbours", "%.4g m, spread %.4f (random points: 0.523)", report.spacing,
+                report.spread);
     if (surface && !strcmp(surface, "field"))
         verify_skip(v, file, "points on the surface", "it is a level of a field");
     else if (surface)

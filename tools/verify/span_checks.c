@@ -16,7 +16,8 @@ void verify_rank(verify *v, artefact *file, const artefact *mesh)
     int64_t k = columns->count, rank = 0, unused;
     sp_pool pool = {0};
     sp_sparse mass;
-    double *U = sp_pool_copy(&pool, columns->U, columns->rows * k, sizeof *U), *singular = sp_pool_raw(&pool, k, sizeof *singular);
+    double *U = sp_pool_copy(&pool, columns->U, columns->rows * k, sizeof *U),
+           *singular = sp_pool_raw(&pool, k, sizeof *singular);
     if (pool.failed)
         verify_out_of_memory();
     verify_mass_matrix(v, mesh, false, &mass);
@@ -34,8 +35,8 @@ void verify_rank(verify *v, artefact *file, const artefact *mesh)
     else if (status != SP_OK)
         tool_fail(status, file->path, "%s", v->context->message);
     else if (rank > 0)
-        verify_note(v, file, "rank", "%lld of %lld columns, condition %.1e in the consistent mass", (long long)rank, (long long)k,
-                    singular[0] / singular[rank - 1]);
+        verify_note(v, file, "rank", "%lld of %lld columns, condition %.1e in the consistent mass", (long long)rank,
+                    (long long)k, singular[0] / singular[rank - 1]);
     else
         verify_note(v, file, "rank", "0 of %lld columns: all are at rest", (long long)k);
     sp_store_free(&store);
@@ -57,7 +58,8 @@ static void rigid_fields(const sp_mesh *mesh, int64_t count, const int64_t *vert
         double x[3];
         for (int c = 0; c < 3; c++)
             x[c] = (mesh->vertices[3 * vertex[i] + c] - centre[c]) / size;
-        const double motion[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, -x[2], x[1]}, {x[2], 0, -x[0]}, {-x[1], x[0], 0}};
+        const double motion[6][3] = {{1, 0, 0},        {0, 1, 0},        {0, 0, 1},
+                                     {0, -x[2], x[1]}, {x[2], 0, -x[0]}, {-x[1], x[0], 0}};
         for (int m = 0; m < 6; m++)
             memcpy(field + 3 * (m * count + i), motion[m], sizeof motion[m]);
     }
@@ -86,8 +88,8 @@ double verify_rigid_columns(verify *v, const sp_mesh *mesh, const sp_columns *co
                 size[c] += u * u;
             }
         /* afterwards the rows below the sixth hold what no rigid motion explains */
-        if (LAPACKE_dgels(LAPACK_COL_MAJOR, 'N', (lapack_int)(3 * n), 6, (lapack_int)count, field, (lapack_int)(3 * n), part,
-                          (lapack_int)(3 * n)) != 0)
+        if (LAPACKE_dgels(LAPACK_COL_MAJOR, 'N', (lapack_int)(3 * n), 6, (lapack_int)count, field, (lapack_int)(3 * n),
+                          part, (lapack_int)(3 * n)) != 0)
             tool_fail(SP_NUMERICAL, NULL, "the rigid motions of a piece are not independent");
         for (int64_t c = 0; c < count; c++)
             for (int64_t i = 6; i < 3 * n; i++)
@@ -118,7 +120,8 @@ static int64_t count_in_span(verify *v, artefact *file, const artefact *mesh, co
     else if (left > 0 && sp_principal_angles(v->context, &metric, left, R, r, U, angle, &angles) == SP_OK) {
         while (found < angles && angle[found] < 1e-6)
             found++;
-        verify_note(v, file, "rigid motions", "%lld of the %lld that the anchors leave are in its span", (long long)found, (long long)left);
+        verify_note(v, file, "rigid motions", "%lld of the %lld that the anchors leave are in its span",
+                    (long long)found, (long long)left);
     }
     sp_pool_free(&pool);
     return found;
@@ -135,7 +138,8 @@ void verify_spectrum(verify *v, artefact *file, const artefact *mesh, const sp_s
         verify_out_of_memory();
     verify_reduced_matrix(v, columns, &mesh->body, &mesh->stiffness, K);
     verify_reduced_matrix(v, columns, &mesh->body, mass, M);
-    if (LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'N', 'L', (lapack_int)r, K, (lapack_int)r, M, (lapack_int)r, eigenvalue) != 0)
+    if (LAPACKE_dsygvd(LAPACK_COL_MAJOR, 1, 'N', 'L', (lapack_int)r, K, (lapack_int)r, M, (lapack_int)r, eigenvalue) !=
+        0)
         verify_note(v, file, "reduced spectrum", "none: the columns are not independent");
     else if (rigid == r)
         verify_note(v, file, "reduced spectrum", "0 Hz: it holds rigid motions only");

@@ -3,8 +3,8 @@
 #include "formats/trajectory.h"
 #include "linear/dense.h"
 #include "reduced/edit.h"
-#include "tools/common/materials.h"
 #include "reduced/linear.h"
+#include "tools/common/materials.h"
 #include "tools/verify/verify.h"
 
 #include <math.h>
@@ -28,8 +28,8 @@ static double energy_scale(const sp_trajectory *trajectory)
     double scale = 0;
     for (int64_t f = 0; f < trajectory->frame_count; f++) {
         const double *e = trajectory->energy + SP_ENERGY_COUNT * f;
-        scale = fmax(scale,
-                     fmax(fabs(e[SP_ENERGY_KINETIC] + e[SP_ENERGY_STRAIN]), fmax(fabs(e[SP_ENERGY_WORK]), fabs(e[SP_ENERGY_DISSIPATED]))));
+        scale = fmax(scale, fmax(fabs(e[SP_ENERGY_KINETIC] + e[SP_ENERGY_STRAIN]),
+                                 fmax(fabs(e[SP_ENERGY_WORK]), fabs(e[SP_ENERGY_DISSIPATED]))));
     }
     return scale > 0 ? scale : 1;
 }
@@ -41,28 +41,35 @@ static bool stores_work(const artefact *file)
     return stored && !strcmp(stored, "work");
 }
 
-/* Kinetic + strain = those of frame 0 + work − dissipated. The energy-conserving step promises it; others come near it. */
+/* Kinetic + strain = those of frame 0 + work − dissipated. The energy-conserving step promises it; others come near it.
+ */
 static void check_balance(verify *v, artefact *file, const sp_trajectory *trajectory, double scale)
 {
     const double *first = trajectory->energy;
     const char *integrator = parameter(file, "integrator");
-    bool any_sign = stores_work(file) || tool_meta_has_input(file->meta, "activation"); /* the energy of active fibres is less than 0 where they are short */
+    bool any_sign = stores_work(file) ||
+                    tool_meta_has_input(
+                        file->meta, "activation"); /* the energy of active fibres is less than 0 where they are short */
     double worst = 0, least = 0;
     for (int64_t f = 0; f < trajectory->frame_count; f++) {
         const double *e = trajectory->energy + SP_ENERGY_COUNT * f;
         double total = e[SP_ENERGY_KINETIC] + e[SP_ENERGY_STRAIN],
-               expected = first[SP_ENERGY_KINETIC] + first[SP_ENERGY_STRAIN] + e[SP_ENERGY_WORK] - e[SP_ENERGY_DISSIPATED];
+               expected =
+                   first[SP_ENERGY_KINETIC] + first[SP_ENERGY_STRAIN] + e[SP_ENERGY_WORK] - e[SP_ENERGY_DISSIPATED];
         worst = worse(fabs(total - expected) / scale, worst);
-        least = fmin(least, (any_sign ? e[SP_ENERGY_KINETIC] : fmin(e[SP_ENERGY_KINETIC], e[SP_ENERGY_STRAIN])) / scale);
+        least =
+            fmin(least, (any_sign ? e[SP_ENERGY_KINETIC] : fmin(e[SP_ENERGY_KINETIC], e[SP_ENERGY_STRAIN])) / scale);
     }
-    verify_number(v, file, "work and dissipation in frame 0", fmax(fabs(first[SP_ENERGY_WORK]), fabs(first[SP_ENERGY_DISSIPATED])) / scale,
-                  0);
-    verify_fact(v, file, any_sign ? "kinetic energy not negative" : "kinetic and strain energy not negative", least >= -1e-10, "%.2e (-1.0e-10)", least);
+    verify_number(v, file, "work and dissipation in frame 0",
+                  fmax(fabs(first[SP_ENERGY_WORK]), fabs(first[SP_ENERGY_DISSIPATED])) / scale, 0);
+    verify_fact(v, file, any_sign ? "kinetic energy not negative" : "kinetic and strain energy not negative",
+                least >= -1e-10, "%.2e (-1.0e-10)", least);
     bool conserving = !strcmp(integrator, "energy");
     if (v->balance >= 0 || conserving)
         verify_number(v, file, "energy balance", worst, v->balance >= 0 ? v->balance : 1e-8);
     else
-        verify_note(v, file, "energy balance", "%.2e (integrator %.40s: no limit of its own)", worst, *integrator ? integrator : "unknown");
+        verify_note(v, file, "energy balance", "%.2e (integrator %.40s: no limit of its own)", worst,
+                    *integrator ? integrator : "unknown");
 }
 
 /* What it takes to say the energies of a frame. */
@@ -77,9 +84,9 @@ typedef struct energies {
     const sp_reduced_force *weighted; /* of a cubature */
     bool linear, lumped;
     const uint8_t *fixed; /* [vertices] components that the mesh holds, as bits */
-    double *u, *w; /* [3·vertices] */
-    const double *U; /* the basis as the tools take it */
-    double *z, *y; /* [N] */
+    double *u, *w;        /* [3·vertices] */
+    const double *U;      /* the basis as the tools take it */
+    double *z, *y;        /* [N] */
 } energies;
 
 /* An energy, and the sum of the absolute values of the terms that it is a sum of. */
@@ -157,7 +164,8 @@ static void full_energies(const energies *e, int64_t frame, energy_sum *kinetic,
         add_products(rows, u, e->w, strain);
     } else {
         const double energy = sp_elastic_force(e->v->context, e->body, u, e->w);
-        add_products(rows, u, e->w, strain); /* rounded displacements change the energy by their products with the forces */
+        add_products(rows, u, e->w,
+                     strain); /* rounded displacements change the energy by their products with the forces */
         strain->value = energy;
     }
 }
@@ -185,28 +193,33 @@ static const char *other_energy(const artefact *file)
     return NULL;
 }
 
-/* Relative to the largest energy; and relative to the sum of the absolute values of the terms, of which a few are by far the largest, what
- * rounding does to their sum. */
+/* Relative to the largest energy; and relative to the sum of the absolute values of the terms, of which a few are by
+ * far the largest, what rounding does to their sum. */
 static const double ENERGY = 1e-9, ENERGY_ROUNDING = 32 * 0x1p-53;
 
 /* A spring of the loads and a ground store energy too: what is stated may then be more. */
-static void check_energies(energies *e, void (*compute)(const energies *, int64_t, energy_sum *, energy_sum *), double scale)
+static void check_energies(energies *e, void (*compute)(const energies *, int64_t, energy_sum *, energy_sum *),
+                           double scale)
 {
     const sp_trajectory *trajectory = e->trajectory;
     bool reduced = compute == reduced_energies;
     int64_t N = reduced ? sp_polynomial_order(e->polynomials->r) : 0,
             cheap = reduced ? ((int64_t)1 << 28) / N / N : 0; /* N² per frame */
-    int64_t most = e->v->sample > cheap ? e->v->sample : cheap, sampled = trajectory->frame_count < most ? trajectory->frame_count : most;
-    bool springs = tool_meta_has_input(e->file->meta, "loads") || json_array_size(json_object_get(json_object_get(e->file->meta, "parameters"), "ground")) > 0;
+    int64_t most = e->v->sample > cheap ? e->v->sample : cheap,
+            sampled = trajectory->frame_count < most ? trajectory->frame_count : most;
+    bool springs = tool_meta_has_input(e->file->meta, "loads") ||
+                   json_array_size(json_object_get(json_object_get(e->file->meta, "parameters"), "ground")) > 0;
     double kinetic_error = 0, kinetic_limit = 0, strain_error = 0, strain_limit = 0;
     bool above = false;
     for (int64_t s = 0; s < sampled; s++) {
-        int64_t frame = sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
+        int64_t frame =
+            sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
         const double *stated = trajectory->energy + SP_ENERGY_COUNT * frame;
         energy_sum kinetic = {0}, strain = {0};
         compute(e, frame, &kinetic, &strain);
         const double limit = ENERGY + ENERGY_ROUNDING * strain.terms / scale;
-        verify_keep_worst(fabs(kinetic.value - stated[SP_ENERGY_KINETIC]) / scale, ENERGY + ENERGY_ROUNDING * kinetic.terms / scale, &kinetic_error, &kinetic_limit);
+        verify_keep_worst(fabs(kinetic.value - stated[SP_ENERGY_KINETIC]) / scale,
+                          ENERGY + ENERGY_ROUNDING * kinetic.terms / scale, &kinetic_error, &kinetic_limit);
         verify_keep_worst(fabs(strain.value - stated[SP_ENERGY_STRAIN]) / scale, limit, &strain_error, &strain_limit);
         above |= !((strain.value - stated[SP_ENERGY_STRAIN]) / scale <= limit);
     }
@@ -217,9 +230,11 @@ static void check_energies(energies *e, void (*compute)(const energies *, int64_
     if (other_energy(e->file))
         verify_note(e->v, e->file, name, "%.2e from what is stated, %s", strain_error, other_energy(e->file));
     else if (!strcmp(parameter(e->file, "model"), "cubature") && (compute != weighted_energies || stores_work(e->file)))
-        verify_note(e->v, e->file, name, "%.2e from what is stated, that of few elements%s", strain_error, stores_work(e->file) ? ", the work against their force" : "");
+        verify_note(e->v, e->file, name, "%.2e from what is stated, that of few elements%s", strain_error,
+                    stores_work(e->file) ? ", the work against their force" : "");
     else if (springs && strain_error > strain_limit && !above)
-        verify_note(e->v, e->file, name, "up to %.2e below what is stated: what springs of the loads and grounds would store", strain_error);
+        verify_note(e->v, e->file, name,
+                    "up to %.2e below what is stated: what springs of the loads and grounds would store", strain_error);
     else
         verify_number(e->v, e->file, name, strain_error, strain_limit);
 }
@@ -233,7 +248,8 @@ static void check_points(energies *e)
     int64_t points = trajectory->point_count;
     int64_t sampled = trajectory->frame_count < e->v->sample ? trajectory->frame_count : e->v->sample;
     for (int64_t s = 0; s < sampled; s++) {
-        int64_t frame = sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
+        int64_t frame =
+            sampled < trajectory->frame_count ? s * (trajectory->frame_count - 1) / (sampled > 1 ? sampled - 1 : 1) : s;
         for (int64_t i = 0; i < 3 * points; i++) {
             int64_t row = 3 * (trajectory->vertex ? trajectory->vertex[i / 3] : i / 3) + i % 3;
             double u = 0, stated = trajectory->u[frame * 3 * points + i];
@@ -265,9 +281,10 @@ static sp_polynomials *copy_polynomials(const sp_polynomials *p, sp_pool *pool)
     return copy;
 }
 
-/* A motion that was simulated with other materials than its mesh's: the mesh with those, and what the energies are then of. False, after
- * saying why, where they cannot be had. */
-static bool edit_materials(energies *e, const tool_material_edits *edits, artefact *mesh_file, artefact *polynomials, sp_mesh *mesh, sp_pool *pool)
+/* A motion that was simulated with other materials than its mesh's: the mesh with those, and what the energies are then
+ * of. False, after saying why, where they cannot be had. */
+static bool edit_materials(energies *e, const tool_material_edits *edits, artefact *mesh_file, artefact *polynomials,
+                           sp_mesh *mesh, sp_pool *pool)
 {
     sp_context *context = e->v->context;
     static const char name[] = "materials as the options of simulate edited them";
@@ -290,7 +307,8 @@ static void check_weighted(energies *e, const artefact *cubature, const char *pa
     const sp_trajectory *trajectory = e->trajectory;
     const sp_context *context = e->v->context;
     int64_t rows = 3 * e->body->mesh->vertex_count;
-    bool fits = e->basis && e->basis->rows == rows && cubature->cubature.r >= trajectory->r && e->basis->count >= cubature->cubature.r &&
+    bool fits = e->basis && e->basis->rows == rows && cubature->cubature.r >= trajectory->r &&
+                e->basis->count >= cubature->cubature.r &&
                 sp_cubature_check(e->v->context, &cubature->cubature, sp_mesh_element_count(e->body->mesh)) == SP_OK;
     verify_fact(e->v, e->file, "cubature and basis fit", fits, "%s", fits ? "yes" : context->message);
     if (!fits)
@@ -332,7 +350,8 @@ static const uint8_t *fixed_bits(const sp_mesh *mesh, sp_pool *pool)
 }
 
 /* The vertices that each --moved names, by the mesh at the end: they are held throughout, together. */
-static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t *entry, const sp_trajectory *trajectory)
+static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t *entry,
+                        const sp_trajectory *trajectory)
 {
     const json_t *names = json_object_get(json_object_get(file->meta, "parameters"), "moved");
     for (size_t g = 0; g < json_array_size(names); g++) {
@@ -341,7 +360,8 @@ static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t
         for (int64_t i = 0; fixed && i < mesh->fixed_count; i++) {
             const int64_t k = entry[mesh->fixed[i]];
             any = true;
-            if (k < 0 || trajectory->held[k].group != (int64_t)g || trajectory->held[k].frames < trajectory->frame_count)
+            if (k < 0 || trajectory->held[k].group != (int64_t)g ||
+                trajectory->held[k].frames < trajectory->frame_count)
                 return false;
         }
         for (int64_t e = 0; !fixed && name && e < sp_mesh_element_count(mesh); e++) {
@@ -350,7 +370,8 @@ static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t
             for (int a = 0; a < corners && !strcmp(mesh->materials[mesh->region[e]].name, name); a++) {
                 const int64_t k = entry[corner[a]];
                 any = true;
-                if (k < 0 || trajectory->held[k].group != (int64_t)g || trajectory->held[k].axes != 7 || trajectory->held[k].frames < trajectory->frame_count)
+                if (k < 0 || trajectory->held[k].group != (int64_t)g || trajectory->held[k].axes != 7 ||
+                    trajectory->held[k].frames < trajectory->frame_count)
                     return false;
             }
         }
@@ -365,7 +386,8 @@ static double squared_distance(const double a[3], const double b[3])
     return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
 }
 
-/* Six times the volume over four points at most that are as far from one plane as can be; so do fewer for lines and points. */
+/* Six times the volume over four points at most that are as far from one plane as can be; so do fewer for lines and
+ * points. */
 static double spread_of(int count, const double *const *point)
 {
     double a[3], b[3], c[3], n[3];
@@ -386,7 +408,8 @@ static double spread_of(int count, const double *const *point)
     return fabs(sp_dense_dot(3, n, c));
 }
 
-/* How far a group is from moving as a rigid body: distances to four of its vertices that span it, against those at rest, by its size. */
+/* How far a group is from moving as a rigid body: distances to four of its vertices that span it, against those at
+ * rest, by its size. */
 static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, int64_t group, int64_t frames)
 {
     enum { BASES = 4 };
@@ -433,9 +456,11 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
 }
 
 /* Held vertices rest unless something moves them; those that move together do so as a rigid body. */
-static void check_held(verify *v, artefact *file, const sp_trajectory *trajectory, const sp_mesh *mesh, const uint8_t *fixed, sp_pool *pool)
+static void check_held(verify *v, artefact *file, const sp_trajectory *trajectory, const sp_mesh *mesh,
+                       const uint8_t *fixed, sp_pool *pool)
 {
-    const bool moved = parameter_count(file, "moved") > 0 || tool_meta_has_input(file->meta, "move-vertices") || tool_meta_has_input(file->meta, "skeleton");
+    const bool moved = parameter_count(file, "moved") > 0 || tool_meta_has_input(file->meta, "move-vertices") ||
+                       tool_meta_has_input(file->meta, "skeleton");
     int64_t *entry = sp_pool_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
     double worst = 0, rigid = 0;
     if (!entry)
@@ -448,12 +473,15 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
     }
     for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++)
         for (int64_t f = 0; f < trajectory->frame_count && (fixed[i / 3] >> i % 3 & 1) && entry[i / 3] < 0; f++)
-            worst = worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]), fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])), worst);
+            worst = worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]),
+                               fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])),
+                          worst);
     verify_number(v, file, moved ? "held vertices that nothing moves" : "held vertices", worst, 0);
     if (!moved && trajectory->held_count == 0)
         return;
-    verify_fact(v, file, "what is moved", moved == (trajectory->held_count > 0) && names_agree(file, mesh, entry, trajectory), "%lld vertices beside those that the mesh holds at rest",
-                (long long)trajectory->held_count);
+    verify_fact(v, file, "what is moved",
+                moved == (trajectory->held_count > 0) && names_agree(file, mesh, entry, trajectory),
+                "%lld vertices beside those that the mesh holds at rest", (long long)trajectory->held_count);
     for (int64_t g = 0; g < groups && g < trajectory->held_count; g++)
         rigid = worse(rigid_error(trajectory, mesh, g, trajectory->frame_count), rigid);
     if (groups > 0) {
@@ -466,13 +494,15 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
 /* The cut meshes that the options name follow each other, and copies are together in all frames before their cut. */
 static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajectory)
 {
-    const json_t *parameters = json_object_get(file->meta, "parameters"), *times = json_object_get(parameters, "cut-at"), *input;
+    const json_t *parameters = json_object_get(file->meta, "parameters"),
+                 *times = json_object_get(parameters, "cut-at"), *input;
     const double step = json_number_value(json_object_get(parameters, "dt"));
     const char *last = "";
     size_t i, cuts = 0;
     json_array_foreach(json_object_get(file->meta, "inputs"), i, input)
     {
-        const char *option = json_string_value(json_object_get(input, "option")), *hash = json_string_value(json_object_get(input, "sha256"));
+        const char *option = json_string_value(json_object_get(input, "option")),
+                   *hash = json_string_value(json_object_get(input, "sha256"));
         if (option && hash && !strcmp(option, "cut")) {
             last = hash;
             cuts++;
@@ -480,21 +510,25 @@ static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajector
     }
     if (!cuts && !json_array_size(times))
         return;
-    verify_fact(v, file, "cuts", cuts == json_array_size(times) && !strcmp(last, file->mesh_hash), "%zu at %zu times, the last one into its mesh", cuts, json_array_size(times));
+    verify_fact(v, file, "cuts", cuts == json_array_size(times) && !strcmp(last, file->mesh_hash),
+                "%zu at %zu times, the last one into its mesh", cuts, json_array_size(times));
     const artefact *mesh = verify_find(v, file->mesh_hash);
     for (size_t cut = cuts; cut-- > 0;) {
         const char *time = json_string_value(json_array_get(times, cut));
         char name[100];
         snprintf(name, sizeof name, "copies together before the cut at %.40s s", time ? time : "?");
-        if (!mesh || !mesh->origin || !trajectory->u || trajectory->vertex || mesh->origin_count > trajectory->vertex_count) {
-            verify_skip(v, file, name, "the meshes that were cut are not all among the files, or not all vertices are recorded");
+        if (!mesh || !mesh->origin || !trajectory->u || trajectory->vertex ||
+            mesh->origin_count > trajectory->vertex_count) {
+            verify_skip(v, file, name,
+                        "the meshes that were cut are not all among the files, or not all vertices are recorded");
             return;
         }
         const double from = step * (round((time ? atof(time) : 0) / step) + 0.5);
         double worst = 0;
         for (int64_t f = 0; f < trajectory->frame_count && trajectory->time[f] < from; f++)
             for (int64_t k = 0; k < 3 * mesh->origin_count; k++) {
-                const double *u = trajectory->u + 3 * trajectory->vertex_count * f, *udot = trajectory->udot + 3 * trajectory->vertex_count * f;
+                const double *u = trajectory->u + 3 * trajectory->vertex_count * f,
+                             *udot = trajectory->udot + 3 * trajectory->vertex_count * f;
                 const int64_t there = 3 * mesh->origin[k / 3] + k % 3;
                 worst = worse(fmax(fabs(u[k] - u[there]), fabs(udot[k] - udot[there])), worst);
             }
@@ -509,16 +543,19 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
     energies e = {.v = v, .file = file, .trajectory = trajectory};
     artefact *basis = verify_find(v, file->basis_hash);
     e.linear = !strcmp(parameter(file, "model"), "linear");
-    e.lumped = !strcmp(parameter(file, "lumping"), "lumped") && trajectory->r == 0 && strcmp(parameter(file, "model"), "reduced");
-    e.basis =
-        basis && basis->columns.rows == 3 * trajectory->vertex_count && basis->columns.count >= trajectory->r ? &basis->columns : NULL;
+    e.lumped = !strcmp(parameter(file, "lumping"), "lumped") && trajectory->r == 0 &&
+               strcmp(parameter(file, "model"), "reduced");
+    e.basis = basis && basis->columns.rows == 3 * trajectory->vertex_count && basis->columns.count >= trajectory->r
+                  ? &basis->columns
+                  : NULL;
     if (trajectory->r && e.basis) /* in a basis the mass is the one that it goes by */
         e.lumped = e.basis->lumped;
     if (trajectory->r && trajectory->u && e.basis)
         check_points(&e);
     artefact *polynomials = verify_input(v, file, "polynomials", NULL), *mesh = NULL;
     artefact *cubature = verify_input(v, file, "cubature", NULL);
-    bool by_elements = !strcmp(parameter(file, "model"), "cubature"), weighted = by_elements && trajectory->r && cubature && e.basis;
+    bool by_elements = !strcmp(parameter(file, "model"), "cubature"),
+         weighted = by_elements && trajectory->r && cubature && e.basis;
     bool reduced = trajectory->r && polynomials && polynomials->polynomials.r >= trajectory->r;
     bool modal = trajectory->r && !strcmp(parameter(file, "model"), "modal");
     bool full = !reduced && !by_elements && !modal && trajectory->u && !trajectory->vertex, usable = true;
@@ -543,7 +580,8 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
         check_energies(&e, reduced_energies, scale);
     } else if (usable && full) {
         bool fits = mesh->mesh.vertex_count == trajectory->vertex_count;
-        verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count, (long long)mesh->mesh.vertex_count);
+        verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count,
+                    (long long)mesh->mesh.vertex_count);
         e.u = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.u);
         e.w = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.w);
         if (pool.failed)
@@ -569,7 +607,9 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
     else if (usable && modal)
         verify_skip(v, file, "energies of the frames", "its modes are not among the files");
     else if (usable && trajectory->r)
-        verify_skip(v, file, "energies of the frames", by_elements ? "its cubature and its basis are not both among the files" : "its polynomials are not among the files");
+        verify_skip(v, file, "energies of the frames",
+                    by_elements ? "its cubature and its basis are not both among the files"
+                                : "its polynomials are not among the files");
     sp_pool_free(&edited.pool);
     sp_pool_free(&pool);
 }

@@ -1,12 +1,12 @@
-/* Certifying files: each claim is computed anew by another way than that of the program which made it, where there is one.
- * Every check prints a line; checks whose other files are not there say so. */
+/* Certifying files: each claim is computed anew by another way than that of the program which made it, where there is
+ * one. Every check prints a line; checks whose other files are not there say so. */
 #ifndef TOOLS_VERIFY_VERIFY_H
 #define TOOLS_VERIFY_VERIFY_H
 
 #include "assembly/body.h"
 #include "formats/columns.h"
-#include "formats/field.h"
 #include "formats/cubature.h"
+#include "formats/field.h"
 #include "formats/pointshell.h"
 #include "formats/polynomials.h"
 #include "linear/dense.h"
@@ -46,9 +46,9 @@ typedef struct verify {
     FILE *stream;
     int64_t count;
     artefact *files;
-    int64_t sample; /* pairs, frames, vertices of a field: how many are looked at */
+    int64_t sample;    /* pairs, frames, vertices of a field: how many are looked at */
     const char *model; /* of fields and pointshells; NULL: none was named */
-    double balance; /* limit of the energy balance; < 0: the integrator's own */
+    double balance;    /* limit of the energy balance; < 0: the integrator's own */
     int64_t failed, passed, skipped;
 } verify;
 
@@ -67,8 +67,8 @@ artefact *verify_input(const verify *v, const artefact *file, const char *kind, 
 /* The mesh of a file, or NULL after saying why the named checks are not made. with_body: ready for computing. */
 artefact *verify_mesh(verify *v, artefact *file, const char *checks, bool with_body);
 
-/* The surface that a field or pointshell was made of: the mesh among the files, or the model that was named. False after saying what is
- * missing for the named checks. */
+/* The surface that a field or pointshell was made of: the mesh among the files, or the model that was named. False
+ * after saying what is missing for the named checks. */
 bool verify_find_surface(verify *v, artefact *file, const char *checks, sp_surface *surface);
 
 /* ---- lines ---- */
@@ -105,16 +105,19 @@ void verify_mass_times(const sp_body *body, bool lumped, const double *u, double
 void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse *mass);
 
 /* UᵀAU [columns, columns] of a matrix over the free degrees of freedom. */
-void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix, double *reduced);
+void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix,
+                           double *reduced);
 
-/* UᵀMU [r, r] and UᵀM e_x, e_y, e_z [r, 3, row major] as stated, with the lumped or the consistent mass, for U [3·vertices, ≥ r]. Returns the size of the terms that gravity
- * sums up: of a free body's modes it is 0 itself. */
-double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, bool lumped, int64_t r, const double *U, const double *mass, const double *gravity);
+/* UᵀMU [r, r] and UᵀM e_x, e_y, e_z [r, 3, row major] as stated, with the lumped or the consistent mass, for U
+ * [3·vertices, ≥ r]. Returns the size of the terms that gravity sums up: of a free body's modes it is 0 itself. */
+double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, bool lumped, int64_t r, const double *U,
+                           const double *mass, const double *gravity);
 
 /* The columns with the rows of held degrees of freedom set to 0, as the tools take a basis; from `pool`. */
 const double *verify_held_columns(const sp_columns *columns, const sp_body *body, sp_pool *pool);
 
-/* Mesh (ready for computing) and basis of a file in r coordinates; false after saying why the named checks are not made. */
+/* Mesh (ready for computing) and basis of a file in r coordinates; false after saying why the named checks are not
+ * made. */
 bool verify_mesh_and_basis(verify *v, artefact *file, const char *checks, int64_t r, artefact **mesh, artefact **basis);
 
 /* Which connected piece of the mesh each vertex belongs to, −1 for one without element; from `pool`. */
@@ -123,22 +126,24 @@ const int64_t *verify_piece_labels(verify *v, const sp_mesh *mesh, sp_pool *pool
 /* How far the first `count` columns are from rigid motions of the pieces: the worst part that is none, relative. */
 double verify_rigid_columns(verify *v, const sp_mesh *mesh, const sp_columns *columns, int64_t count);
 
-/* Notes: rank and condition of columns that promise none; for a basis the rigid motions in its span, and the lowest and highest
- * frequency of the reduced linear system UᵀKU, UᵀMU (thesis Table 2.1). */
+/* Notes: rank and condition of columns that promise none; for a basis the rigid motions in its span, and the lowest and
+ * highest frequency of the reduced linear system UᵀKU, UᵀMU (thesis Table 2.1). */
 void verify_rank(verify *v, artefact *file, const artefact *mesh);
 void verify_spectrum(verify *v, artefact *file, const artefact *mesh, const sp_sparse *mass);
 
 /* Eigenvalues, ascending, of a symmetric matrix [n, n], which is destroyed. */
 void verify_eigenvalues(verify *v, int64_t n, double *matrix, double *eigenvalue);
 
-/* z [N] of the coordinates q: ½ zᵀAz is the energy of a Gram matrix A (formats/polynomials.md), and A z gives the force. */
+/* z [N] of the coordinates q: ½ zᵀAz is the energy of a Gram matrix A (formats/polynomials.md), and A z gives the
+ * force. */
 void verify_monomials(int64_t r, const double *q, double *z);
 void verify_gram_force(int64_t r, const double *q, const double *Az, double *f);
 
 /* Sum of the parts with their values [N, N]; the file's own array where it is the only one. Memory from `pool`. */
 const double *verify_gram_sum(const sp_polynomials *polynomials, sp_pool *pool);
 
-/* Keeps the value that is largest relative to its own limit, and that limit; *worst_limit is 0 before the first. NaN is kept. */
+/* Keeps the value that is largest relative to its own limit, and that limit; *worst_limit is 0 before the first. NaN is
+ * kept. */
 void verify_keep_worst(double value, double limit, double *worst, double *worst_limit);
 
 noreturn void verify_out_of_memory(void);

@@ -6,8 +6,8 @@
 #include "assembly/body.h"
 #include "base/threads.h"
 #include "bench.h"
-#include "dynamics/condensed_internal.h"
-#include "dynamics/integrate.h"
+#include "model/conjac/condensed_internal.h"
+#include "integrate/integrate.h"
 
 enum { MODELS = 7, MOST_ROUNDS = 99, TOTAL = 0, FILL, FACTOR, SOLVE, PARTS };
 

@@ -8,8 +8,8 @@
 #include "assembly/body.h"
 #include "base/threads.h"
 #include "bench.h"
-#include "dynamics/integrate.h"
-#include "dynamics/models.h"
+#include "integrate/integrate.h"
+#include "model/models.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
 

@@ -2,8 +2,8 @@
  * against dsymv and a dense Cholesky solve; converged steps. */
 #include "assembly/body.h"
 #include "bench.h"
-#include "dynamics/integrate.h"
-#include "dynamics/models.h"
+#include "integrate/integrate.h"
+#include "model/models.h"
 
 #include <cblas.h>
 #include <lapacke.h>

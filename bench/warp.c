@@ -2,10 +2,10 @@
  * bench-warp MESH STEP STEPS. All models take their steps in turns, so that a machine whose speed drifts spoils no
  * ratio; medians over the steps. The first line, linear with conjugate gradients and blocks of the diagonal, is 5 in
  * the paper's ratio. */
-#include "dynamics/warp.h"
+#include "model/warp/warp.h"
 #include "bench.h"
-#include "dynamics/integrate.h"
-#include "dynamics/models.h"
+#include "integrate/integrate.h"
+#include "model/models.h"
 
 static const double TOLERANCE = 1e-6; /* of every iterative solver */
 

@@ -3,7 +3,7 @@
 #define SP_FORMATS_ACTIVATION_H
 
 #include "base/memory.h"
-#include "dynamics/loads.h"
+#include "model/loads.h"
 
 /* Parses the text; the activations, one per region in the order of regions, are allocated from `pool`. Regions by
  * number or name; they must have fibres. SP_INPUT with line and field. */

@@ -3,7 +3,7 @@
 #define SP_FORMATS_LOADS_H
 
 #include "base/memory.h"
-#include "dynamics/loads.h"
+#include "model/loads.h"
 
 /* Parses the text; the loads are allocated from `pool`. Region ids may be names of the mesh's regions. SP_INPUT with
  * line and field. */

@@ -3,7 +3,7 @@
 #define SP_FORMATS_MOVES_H
 
 #include "base/memory.h"
-#include "dynamics/moves.h"
+#include "model/moves.h"
 #include "mesh/mesh.h"
 
 /* Parses the text; the moves, one per vertex in the order of vertices, are allocated from `pool`. Of a vertex that the

@@ -1,4 +1,4 @@
-#include "dynamics/moves.h"
+#include "model/moves.h"
 #include "formats/csv.h"
 #include "formats/scene_internal.h"
 

@@ -2,7 +2,7 @@
 #ifndef SP_FORMATS_SKELETON_H
 #define SP_FORMATS_SKELETON_H
 
-#include "dynamics/skeleton.h"
+#include "rigid/skeleton.h"
 #include "formats/scene.h"
 #include "mesh/mesh.h"
 

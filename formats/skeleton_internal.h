@@ -9,6 +9,6 @@ extern const sp_key_table sp_skeleton_keys; /* the others are reached from it */
 
 enum {
     SP_SKELETON_BONES = 1000
-}; /* at most: columns are dense, 24 bytes for each bone and vertex of the mesh (dynamics/skeleton.h) */
+}; /* at most: columns are dense, 24 bytes for each bone and vertex of the mesh (rigid/skeleton.h) */
 
 #endif

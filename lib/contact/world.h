@@ -1,7 +1,7 @@
 /* Bodies that touch: what one step of a scene is.
  *
  * A step of h: every body that moves by forces is predicted half a step ahead, contacts are found there, and then each
- * body takes its step under those forces held constant. For free bodies (dynamics/free.h) that is the symplectic Verlet
+ * body takes its step under those forces held constant. For free bodies (rigid/free.h) that is the symplectic Verlet
  * method for contact beside a conserving one for the rest: contact among them leaves linear and angular momentum as
  * they were. It is explicit in the contact: stable while h² λ < 4 for the largest eigenvalue λ of the stiffness of a
  * body's contacts by its inertia (world_stability.c). A body held by virtual coupling is where contact and coupling
@@ -13,8 +13,8 @@
 #include "contact/penalty.h"
 #include "contact/spheres.h"
 #include "contact/voxmap.h"
-#include "dynamics/free.h"
-#include "dynamics/integrate.h"
+#include "rigid/free.h"
+#include "integrate/integrate.h"
 #include "reduced/polynomial.h"
 
 enum sp_world_motion {

@@ -9,7 +9,7 @@
  * minimum along its coordinate and cannot raise ΔT, which is 0 at p = 0. So ΔT ≤ 0 wherever the sweeps end. In the
  * limit it is the inelastic impact, after which no braked point approaches and none is pulled.
  *
- * A step applies p as the constant force p/h. Its scheme (dynamics/free.h) then changes the energy by that amount but
+ * A step applies p as the constant force p/h. Its scheme (rigid/free.h) then changes the energy by that amount but
  * for the rotation of the body within the step, of relative order h |ω|; an implicit integrator of held deformations
  * responds less than A⁻¹, which only lowers ½ pᵀW p. */
 #include "contact/world_internal.h"

@@ -21,7 +21,7 @@ typedef struct sp_reduced_force {
      * (assembly/elastic.h). Allocates nothing. */
     double (*evaluate)(void *self, const double *q, bool definite, double *f, double *K);
     bool cubic;                                       /* f is a polynomial of degree 3 or less */
-    int64_t (*inverted)(void *self, const double *q); /* as in dynamics/system.h; may be NULL */
+    int64_t (*inverted)(void *self, const double *q); /* as in model/system.h; may be NULL */
     void (*destroy)(void *self);                      /* NULL: nothing to free */
     /* y = K(q) v without K, for about the cost of a force; NULL: not known. It leaves `estimate` as it was. */
     void (*times)(void *self, const double *q, const double *v, double *y);

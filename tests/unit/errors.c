@@ -1,5 +1,5 @@
-/* Errors of a motion beside a reference (dynamics/errors.h), on motions made by hand. */
-#include "dynamics/errors.h"
+/* Errors of a motion beside a reference (tools/validate/errors.h), on motions made by hand. */
+#include "tools/validate/errors.h"
 
 #include "test.h"
 

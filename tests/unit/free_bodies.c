@@ -4,7 +4,7 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "cubature/cubature.h"
-#include "dynamics/free.h"
+#include "rigid/free.h"
 #include "geometry_models.h"
 #include "linear/blas.h"
 #include "reduced/direct.h"

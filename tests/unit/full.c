@@ -4,8 +4,8 @@
 #include "assembly/elastic.h"
 #include "assembly/viscous.h"
 #include "bodies.h"
-#include "dynamics/integrate.h"
-#include "dynamics/models.h"
+#include "integrate/integrate.h"
+#include "model/models.h"
 #include "linear/blas.h"
 #include "test.h"
 

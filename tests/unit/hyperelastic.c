@@ -1,8 +1,8 @@
 /* Every law through elements, assembly and statics: published values, exact solutions, derivatives by differences. */
 #include "assembly/elastic.h"
 #include "bodies.h"
-#include "dynamics/equilibrium.h"
-#include "dynamics/models.h"
+#include "integrate/equilibrium.h"
+#include "model/models.h"
 #include "linear/blas.h"
 #include "material/law.h"
 #include "test.h"

@@ -1,8 +1,8 @@
 /* Motion and statics of laws under loads that bend far and that turn elements inside out. */
 #include "assembly/elastic.h"
 #include "bodies.h"
-#include "dynamics/integrate.h"
-#include "dynamics/models.h"
+#include "integrate/integrate.h"
+#include "model/models.h"
 #include "linear/blas.h"
 #include "test.h"
 

@@ -2,9 +2,9 @@
  * ones of Newmark. */
 #include "assembly/elastic.h"
 #include "bodies.h"
-#include "dynamics/integrate.h"
-#include "dynamics/loads.h"
-#include "dynamics/models.h"
+#include "integrate/integrate.h"
+#include "model/loads.h"
+#include "model/models.h"
 #include "linear/blas.h"
 #include "test.h"
 

@@ -6,8 +6,8 @@
 #include "basis/pca.h"
 #include "basis/weights.h"
 #include "bodies.h"
-#include "dynamics/integrate.h"
-#include "dynamics/models.h"
+#include "integrate/integrate.h"
+#include "model/models.h"
 #include "linear/blas.h"
 #include "test.h"
 

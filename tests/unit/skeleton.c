@@ -1,6 +1,6 @@
 /* Bones in joint coordinates: kinematics, inertia and forces by differences and by point masses, and motions whose
  * course is known. */
-#include "dynamics/skeleton.h"
+#include "rigid/skeleton.h"
 
 #include "allocations.h"
 #include "base/random.h"

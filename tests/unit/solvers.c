@@ -2,8 +2,8 @@
  * may, a factor is kept while it pays. */
 #include "assembly/elastic.h"
 #include "bodies.h"
-#include "dynamics/integrate.h"
-#include "dynamics/models.h"
+#include "integrate/integrate.h"
+#include "model/models.h"
 #include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"

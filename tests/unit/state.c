@@ -2,10 +2,10 @@
  * that nobody interrupted. */
 #include "base/state.h"
 #include "bodies.h"
-#include "dynamics/integrate.h"
-#include "dynamics/loads.h"
-#include "dynamics/models.h"
-#include "dynamics/warp.h"
+#include "integrate/integrate.h"
+#include "model/loads.h"
+#include "model/models.h"
+#include "model/warp/warp.h"
 #include "linear/blas.h"
 #include "test.h"
 

@@ -4,9 +4,9 @@
 #include "assembly/elastic.h"
 #include "base/threads.h"
 #include "bodies.h"
-#include "dynamics/integrate.h"
-#include "dynamics/loads.h"
-#include "dynamics/warp_internal.h"
+#include "integrate/integrate.h"
+#include "model/loads.h"
+#include "model/warp/warp_internal.h"
 #include "linear/blas.h"
 #include "test.h"
 

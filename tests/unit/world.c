@@ -4,7 +4,7 @@
 #include "assembly/body.h"
 #include "bodies.h"
 #include "contact_models.h"
-#include "dynamics/models.h"
+#include "model/models.h"
 #include "linear/blas.h"
 #include "reduced/linear.h"
 

@@ -1,7 +1,7 @@
 #include "tools/export/vtu.h"
 
 #include "assembly/elastic.h"
-#include "dynamics/loads.h"
+#include "model/loads.h"
 #include "formats/activation.h"
 #include "formats/export/vtu.h"
 #include "tools/common/skin.h"

@@ -1,5 +1,5 @@
 #include "basis/flexibility.h"
-#include "dynamics/loads.h"
+#include "model/loads.h"
 #include "formats/loads.h"
 #include "linear/dense.h"
 #include "tools/common/solve.h"

@@ -1,5 +1,5 @@
-#include "dynamics/floating.h"
-#include "dynamics/models.h"
+#include "model/floating.h"
+#include "model/models.h"
 #include "formats/cubature.h"
 #include "formats/loads.h"
 #include "formats/polynomials.h"

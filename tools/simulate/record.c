@@ -1,4 +1,4 @@
-#include "dynamics/models.h"
+#include "model/models.h"
 #include "tools/common/probes.h"
 #include "tools/simulate/simulation.h"
 

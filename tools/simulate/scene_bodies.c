@@ -1,4 +1,4 @@
-#include "dynamics/models.h"
+#include "model/models.h"
 #include "tools/common/memory_left.h"
 #include "tools/simulate/scene.h"
 

@@ -3,11 +3,11 @@
 #ifndef TOOLS_SIMULATE_VERTICES_H
 #define TOOLS_SIMULATE_VERTICES_H
 
-#include "dynamics/condensed.h"
-#include "dynamics/loads.h"
-#include "dynamics/moves.h"
-#include "dynamics/skeleton.h"
-#include "dynamics/warp.h"
+#include "model/conjac/condensed.h"
+#include "model/loads.h"
+#include "model/moves.h"
+#include "rigid/skeleton.h"
+#include "model/warp/warp.h"
 #include "formats/scene.h"
 #include "formats/skeleton.h"
 #include "tools/common/tool.h"

@@ -1,7 +1,7 @@
 /* The samples of a recording: total nodal forces, thinned out by what they do to the linear body. */
 #include "basis/modes.h"
 #include "basis/sketch.h"
-#include "dynamics/models.h"
+#include "model/models.h"
 #include "formats/loads.h"
 #include "tools/sketch/sketch.h"
 

@@ -3,8 +3,8 @@
 #ifndef TOOLS_SKETCH_SKETCH_H
 #define TOOLS_SKETCH_SKETCH_H
 
-#include "dynamics/equilibrium.h"
-#include "dynamics/loads.h"
+#include "integrate/equilibrium.h"
+#include "model/loads.h"
 #include "linear/dense.h"
 #include "tools/common/checkpoint.h"
 #include "tools/common/inputs.h"

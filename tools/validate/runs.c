@@ -1,6 +1,6 @@
 #include "tools/validate/validate.h"
 
-#include "dynamics/models.h"
+#include "model/models.h"
 #include "tools/common/series.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef TOOLS_VALIDATE_VALIDATE_H
 #define TOOLS_VALIDATE_VALIDATE_H
 
-#include "dynamics/errors.h"
+#include "tools/validate/errors.h"
 #include "tools/compare/probe.h"
 #include "tools/simulate/simulation.h"
 

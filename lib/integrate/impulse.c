@@ -1,0 +1,149 @@
+/* The forces of steps, so that the impulse of any load is exact, for steps of any lengths.
+ *
+ * Newmark. M (v_N − v₀) = Σ h_n ((1 − γ) F_(n−1) + γ F_n): F_n, the mean from γ h_n in front of its node to (1 − γ)
+ * h_(n+1) behind it, counts with just that length. Where the step behind turns out to be another than F_n was made for,
+ * w, it still owes (1 − γ) w F_n up to t_n + (1 − γ) w: it and the acceleration become those of what is owed up to t_n
+ * + (1 − γ) h_(n+1). Central differences are the same with γ = ½.
+ *
+ * BDF2. Of the steps' changes of momentum e_n = M (v_n − v_(n−1)) by loads, with w = h_n / h_(n−1) (0 in the first
+ * step, one of Euler),
+ *     ((1 + 2w) e_n − w² e_(n−1)) / (1 + w) = h_n F_n.
+ * When loads end and steps stay as they are, e falls to a third in each, so that ½ e_n is still on its way. F_n is what
+ * makes Σ e + ½ e_n the impulse up to t_n + ½ h_n: with W_n the impulse since t_(n−1) + ½ h_(n−1), or since the start,
+ * e_n = (W_n + ½ e_(n−1)) / 1.5. With equal steps F_n is the mean of W_n. */
+#include "integrate/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { REMEMBERED = 40 }; /* steps of BDF2: 3^-40 */
+
+void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
+{
+    it->forcing->mean(it->forcing->self, t0, t1, f);
+    if (!it->forcing->held || it->p.kind == SP_STATIC || !isfinite(t1))
+        return;
+    /* held vertices that speed up from v(t0) to v(t1), M_fh (a + α v): the part of C that `mass_times` does not see */
+    double *v0 = it->held, *v1 = it->held_rate;
+    memset(v0, 0, (size_t)it->rows * sizeof *v0);
+    memset(v1, 0, (size_t)it->rows * sizeof *v1);
+    it->forcing->held(it->forcing->self, fmax(0, t0), it->scrap, v0);
+    it->forcing->held(it->forcing->self, t1, it->scrap, v1);
+    for (int64_t i = 0; i < it->rows; i++)
+        v1[i] = (v1[i] - v0[i]) / (t1 - t0) + it->p.damping_mass * 0.5 * (v0[i] + v1[i]);
+    it->system->held_inertia(it->system->self, v1, f);
+}
+
+/* ∫ f dt, N s; from > to: less what lies between. */
+static void impulse(sp_integrator *it, double from, double to, double *j)
+{
+    const double low = fmin(from, to), high = fmax(from, to);
+    memset(j, 0, (size_t)it->n * sizeof *j);
+    if (!(high > low))
+        return;
+    sp_mean_force(it, low, high, j);
+    for (int64_t i = 0; i < it->n; i++)
+        j[i] *= to - from;
+}
+
+static void remember(sp_integrator *it, double from, double to)
+{
+    impulse(it, from, to, it->external);
+    for (int64_t i = 0; i < it->n; i++)
+        it->momentum[i] = (it->external[i] + 0.5 * it->momentum[i]) / 1.5;
+}
+
+void sp_force_start(sp_integrator *it, double t, double behind)
+{
+    const double h = it->p.step, gamma = it->p.gamma;
+    it->ahead = it->covered = it->retimed = 0;
+    switch (it->p.kind) {
+    case SP_NEWMARK: /* γ = 1: over what does not count, where nothing else is there */
+        it->ahead = behind > 0 ? behind : h;
+        sp_mean_force(it, t - gamma * behind, t + (behind > 0 || gamma < 1 - 1e-6 ? 1 - gamma : 0.5) * it->ahead,
+                      it->external);
+        break;
+    case SP_CENTRAL:
+        it->ahead = h;
+        sp_mean_force(it, t - 0.5 * behind, t + 0.5 * h, it->external);
+        break;
+    case SP_BDF2:
+        it->ahead = h;
+        it->covered = behind > 0 ? t + 0.5 * h : t;
+        memset(it->momentum, 0, (size_t)it->n * sizeof *it->momentum);
+        for (int64_t k = behind > 0 ? it->steps : 0, n = k > REMEMBERED ? k - REMEMBERED : 1; n <= k; n++)
+            remember(it, n == 1 ? 0 : ((double)n - 0.5) * h, ((double)n + 0.5) * h);
+        sp_mean_force(it, t, t + 0.5 * h, it->external);
+        break;
+    default:
+        break;
+    }
+}
+
+void sp_force_restore(sp_integrator *it)
+{
+    const size_t bytes = (size_t)it->n * sizeof(double);
+    if (it->retimed == 0)
+        return;
+    memcpy(it->external, it->external_before, bytes);
+    memcpy(it->a, it->a_before, bytes);
+    it->ahead = it->retimed;
+    it->retimed = 0;
+}
+
+int sp_force_retime(sp_integrator *it)
+{
+    const double h = it->h, part = 1 - it->p.gamma;
+    const size_t bytes = (size_t)it->n * sizeof(double);
+    double *change = it->external1, most = 0, size = 0;
+    if (it->p.kind != SP_NEWMARK || part < 1e-6)
+        return SP_OK;
+    if (fabs(h - it->ahead) <= 1e-12 * h)
+        return SP_OK;
+    impulse(it, it->t0 + part * it->ahead, it->t0 + part * h, change);
+    for (int64_t i = 0; i < it->n; i++) {
+        change[i] = (part * it->ahead * it->external[i] + change[i]) / (part * h) - it->external[i];
+        most = fmax(most, fabs(change[i]));
+        size = fmax(size, fabs(it->external[i]));
+    }
+    if (most <= 1e-13 * fmax(1, it->ahead / h) * size) /* rounding, of loads that are constant */
+        return SP_OK;
+    memcpy(it->external_before, it->external, bytes);
+    memcpy(it->a_before, it->a, bytes);
+    it->retimed = it->ahead;
+    it->ahead = h;
+    for (int64_t i = 0; i < it->n; i++)
+        it->external[i] += change[i];
+    const int status = it->system->mass_solve(it->system->self, change, it->y);
+    for (int64_t i = 0; status == SP_OK && i < it->n; i++)
+        it->a[i] += it->chop * it->y[i];
+    return status;
+}
+
+void sp_force_of_step(sp_integrator *it)
+{
+    const double h = it->h, gamma = it->p.gamma, to = it->t1 + 0.5 * h;
+    if (it->p.kind == SP_NEWMARK)
+        sp_mean_force(it, it->t1 - gamma * h, it->t1 + (1 - gamma) * h, it->external1);
+    else if (it->p.kind != SP_BDF2)
+        sp_mean_force(it, it->t0, it->t1, it->external1);
+    else {
+        const double w = it->last_h > 0 ? h / it->last_h : 0, now = (1 + 2 * w) / (1 + w), before = w * w / (1 + w);
+        impulse(it, it->covered, to, it->external1);
+        for (int64_t i = 0; i < it->n; i++) {
+            it->momentum1[i] = (it->external1[i] + 0.5 * it->momentum[i]) / 1.5;
+            it->external1[i] = (now * it->momentum1[i] - before * it->momentum[i]) / h;
+        }
+    }
+}
+
+void sp_force_taken(sp_integrator *it)
+{
+    memcpy(it->external, it->external1, (size_t)it->n * sizeof *it->external);
+    it->ahead = it->h;
+    it->retimed = 0;
+    if (it->p.kind != SP_BDF2)
+        return;
+    memcpy(it->momentum, it->momentum1, (size_t)it->n * sizeof *it->momentum);
+    it->covered = it->t1 + 0.5 * it->h;
+}

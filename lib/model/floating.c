@@ -1,0 +1,263 @@
+#include "model/floating.h"
+
+#include "mesh/cut.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+/* The pieces of a body and what is at rest of each. */
+typedef struct pieces {
+    sp_pool pool;
+    const sp_body *body;
+    const int64_t *place;
+    double size;             /* of the body, m */
+    int64_t count, *piece;   /* [elements] which each element belongs to */
+    int64_t *parent, *seen;  /* [elements], [vertices] room */
+    int64_t *first, *vertex; /* [count] first element, and a vertex that is not at rest; −1: there is none */
+    double *gram; /* [count, 6, 6] of the components at rest in the six rigid motions about the piece's first corner, in
+                     units of size */
+} pieces;
+
+static int64_t root(int64_t *parent, int64_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static bool moves(const pieces *p, int64_t vertex, int c)
+{
+    const int64_t dof = p->body->dof[3 * vertex + c];
+    return dof >= 0 && (!p->place || p->place[dof] >= 0);
+}
+
+/* A vertex through which elements hang together: it can move by itself. */
+static bool loose(const pieces *p, int64_t vertex)
+{
+    return moves(p, vertex, 0) || moves(p, vertex, 1) || moves(p, vertex, 2);
+}
+
+/* Elements that share a loose vertex are of one piece, a tree in parent whose root is the piece's first element. */
+static void join_elements(pieces *p)
+{
+    const sp_mesh *mesh = p->body->mesh;
+    const int64_t elements = sp_mesh_element_count(mesh);
+    p->count = 0;
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        p->seen[v] = -1;
+    for (int64_t e = 0; e < elements; e++)
+        p->parent[e] = e;
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++) {
+            if (!loose(p, corner[a]))
+                continue;
+            if (p->seen[corner[a]] < 0)
+                p->seen[corner[a]] = e;
+            const int64_t x = root(p->parent, p->seen[corner[a]]), y = root(p->parent, e);
+            p->parent[x > y ? x : y] = x > y ? y : x;
+        }
+    }
+    for (int64_t e = 0; e < elements; e++) {
+        p->piece[e] = p->parent[e] == e ? p->count++ : p->piece[root(p->parent, e)];
+        if (p->parent[e] == e)
+            p->first[p->piece[e]] = e;
+    }
+}
+
+/* Row c of the rigid motions t + θ × x at a vertex, x from a point of the piece, since far from 0 digits would be lost.
+ */
+static void motion_row(const pieces *p, int64_t piece, int64_t vertex, int c, double row[6])
+{
+    const sp_mesh *mesh = p->body->mesh;
+    const double *origin = mesh->vertices + 3 * sp_mesh_corners(mesh, p->first[piece], &(int){0})[0],
+                 *x = mesh->vertices + 3 * vertex;
+    memset(row, 0, 6 * sizeof *row);
+    row[c] = 1;
+    row[3 + (c + 1) % 3] = (x[(c + 2) % 3] - origin[(c + 2) % 3]) / p->size;
+    row[3 + (c + 2) % 3] = -(x[(c + 1) % 3] - origin[(c + 1) % 3]) / p->size;
+}
+
+static void sum_rest(pieces *p)
+{
+    const sp_mesh *mesh = p->body->mesh;
+    memset(p->gram, 0, (size_t)(36 * p->count) * sizeof *p->gram);
+    for (int64_t i = 0; i < p->count; i++)
+        p->vertex[i] = -1;
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
+        int corners;
+        const int64_t piece = p->piece[e], *corner = sp_mesh_corners(mesh, e, &corners);
+        double *gram = p->gram + 36 * piece, row[6];
+        for (int a = 0; a < corners; a++) {
+            if (p->vertex[piece] < 0 && loose(p, corner[a]))
+                p->vertex[piece] = corner[a];
+            for (int c = 0; c < 3; c++) {
+                if (moves(p, corner[a], c))
+                    continue;
+                motion_row(p, piece, corner[a], c, row);
+                for (int i = 0; i < 36; i++)
+                    gram[i] += row[i / 6] * row[i % 6];
+            }
+        }
+    }
+}
+
+static int begin(sp_context *context, const sp_body *body, const int64_t *place, pieces *p)
+{
+    const sp_mesh *mesh = body->mesh;
+    const int64_t elements = sp_mesh_element_count(mesh);
+    double low[3], high[3];
+    *p = (pieces){.body = body, .place = place};
+    p->piece = sp_pool_raw(&p->pool, elements, sizeof *p->piece);
+    p->parent = sp_pool_raw(&p->pool, elements, sizeof *p->parent);
+    p->first = sp_pool_raw(&p->pool, elements, sizeof *p->first);
+    p->vertex = sp_pool_raw(&p->pool, elements, sizeof *p->vertex);
+    p->seen = sp_pool_raw(&p->pool, mesh->vertex_count, sizeof *p->seen);
+    sp_mesh_box(mesh, low, high);
+    for (int c = 0; c < 3; c++)
+        p->size = fmax(p->size, high[c] - low[c]);
+    return p->pool.failed ? sp_fail_memory(context) : SP_OK;
+}
+
+static int find(sp_context *context, pieces *p)
+{
+    join_elements(p);
+    sp_pool_drop(&p->pool, p->gram);
+    p->gram = sp_pool_raw(&p->pool, 36 * p->count, sizeof *p->gram);
+    if (!p->gram)
+        return sp_fail_memory(context);
+    sum_rest(p);
+    return SP_OK;
+}
+
+/* Whether a piece has a rigid motion left; its easiest one [6]. Overwrites its Gram matrix. */
+static bool floats(pieces *p, int64_t piece, double motion[6], bool *anywhere)
+{
+    double *gram = p->gram + 36 * piece, value[6], work[256];
+    if (p->vertex[piece] < 0)
+        return false;
+    const lapack_int info = LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', 6, gram, 6, value, work, 256);
+    memcpy(motion, gram, 6 * sizeof *motion);
+    *anywhere = info != 0 || !(value[5] > 0);
+    /* squares: a millionth of the body's size from a point or an axis is as good as on it */
+    return info != 0 || !(value[0] > 1e-12 * fmax(1, value[5]));
+}
+
+int sp_floating_piece(sp_context *context, const sp_body *body, const int64_t *place, int64_t *vertex, bool *anywhere)
+{
+    pieces p;
+    double motion[6];
+    int status = begin(context, body, place, &p);
+    if (status == SP_OK)
+        status = find(context, &p);
+    *vertex = -1;
+    for (int64_t i = 0; status == SP_OK && i < p.count && *vertex < 0; i++)
+        if (floats(&p, i, motion, anywhere))
+            *vertex = p.vertex[i];
+    sp_pool_free(&p.pool);
+    return status;
+}
+
+static void rest(const sp_body *body, int64_t vertex, int64_t *place)
+{
+    for (int c = 0; c < 3; c++)
+        if (body->dof[3 * vertex + c] >= 0)
+            place[body->dof[3 * vertex + c]] = -1;
+}
+
+int sp_floating_refuse_statics(sp_context *context, const sp_body *body, int64_t count, const sp_load *const *springs)
+{
+    sp_pool scratch = {0};
+    int64_t vertex, count_of_pieces, *place = sp_pool_new(&scratch, body->dof_count, sizeof *place);
+    int64_t *piece = sp_pool_raw(&scratch, sp_mesh_element_count(body->mesh), sizeof *piece);
+    bool anywhere = false;
+    int status = SP_OK;
+    if (scratch.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(context);
+    }
+    for (int64_t i = 0; i < count; i++)
+        rest(body, springs[i]->id, place);
+    SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
+    if (vertex < 0)
+        goto done;
+    const char *held = anywhere ? "nothing holds" : "what is held leaves rigid motions to";
+    SP_TRY(sp_mesh_pieces_by_size(context, body->mesh, piece, &count_of_pieces));
+    if (count_of_pieces > 1)
+        status = sp_fail(context, SP_INPUT,
+                         "%s the piece with vertex %lld: statics finds no equilibrium of it; fix vertices, attach "
+                         "springs, or take the piece out (simcut --keep)",
+                         held, (long long)vertex);
+    else
+        status = sp_fail(context, SP_INPUT, "%s the mesh: statics finds no equilibrium; fix vertices or attach springs",
+                         held);
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* The vertices of floating pieces that go farthest, the first of equal ones, into p->vertex; −1 for all other pieces.
+ * motion [count, 6], way [count]: room. */
+static int64_t find_farthest(pieces *p, double *motion, double *way)
+{
+    const sp_mesh *mesh = p->body->mesh;
+    int64_t floating = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        bool anywhere = false, is = floats(p, i, motion + 6 * i, &anywhere);
+        way[i] = is && !anywhere ? 0 : INFINITY;
+        floating += is && !anywhere;
+        p->vertex[i] = -1;
+    }
+    for (int64_t e = 0; e < sp_mesh_element_count(mesh) && floating > 0; e++) {
+        int corners;
+        const int64_t piece = p->piece[e], *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++) {
+            double square = 0;
+            for (int c = 0; c < 3; c++) {
+                double row[6], sum = 0;
+                if (!moves(p, corner[a], c))
+                    continue;
+                motion_row(p, piece, corner[a], c, row);
+                for (int i = 0; i < 6; i++)
+                    sum += row[i] * motion[6 * piece + i];
+                square += sum * sum;
+            }
+            if (square > way[piece] * (1 + 1e-9)) {
+                way[piece] = square;
+                p->vertex[piece] = corner[a];
+            }
+        }
+    }
+    return floating;
+}
+
+int sp_floating_settle(sp_context *context, const sp_body *body, int64_t *place, int64_t *added)
+{
+    pieces p;
+    int status = begin(context, body, place, &p);
+    *added = 0;
+    while (status == SP_OK) {
+        SP_TRY(find(context, &p));
+        double *motion = sp_pool_raw(&p.pool, 6 * p.count, sizeof *motion),
+               *way = sp_pool_raw(&p.pool, p.count, sizeof *way);
+        if (p.pool.failed) {
+            status = sp_fail_memory(context);
+            break;
+        }
+        if (find_farthest(&p, motion, way) == 0)
+            break;
+        for (int64_t i = 0; i < p.count; i++) {
+            if (p.vertex[i] < 0)
+                continue;
+            rest(body, p.vertex[i], place);
+            ++*added;
+        }
+        sp_pool_drop(&p.pool, motion);
+        sp_pool_drop(&p.pool, way);
+    }
+done:
+    sp_pool_free(&p.pool);
+    return status;
+}

@@ -1,0 +1,734 @@
+#include "assembly/elastic.h"
+#include "model/models.h"
+#include "model/vertex_mass.h"
+#include "linear/cholesky.h"
+#include "linear/iterate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct full {
+    sp_pool pool;
+    sp_context *context;
+    sp_body *body;
+    bool linear, lumped;
+    sp_sparse K;       /* linear: K(0); else where sp_full_system_stiffness assembles, made at its first call */
+    sp_sparse M, S;    /* over the pattern of K */
+    sp_sparse M_short; /* for products */
+    double *diagonal;  /* lumped mass by degree of freedom */
+    sp_cholesky *factor, *mass_factor;
+    double *u, *f, *v;   /* full vectors; held components of u and v are where those are and how fast they move */
+    double *rest;        /* [3·vertices] 0 */
+    double *vertex_mass; /* [vertices] lumped */
+    bool held_away, held_moving; /* some held component is not 0 */
+    double *pull, *drag, *rub;   /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
+    double held_energy;          /* linear: ½ u_hᵀ K_hh u_h */
+    double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* of a linear S … */
+    double factored_mass, factored_stiffness, factored_spring,
+        factored_viscous; /* … and of its factor, which is kept while they agree */
+    bool factored;
+    uint64_t spring_key; /* of the springs' vertices and stiffnesses */
+    sp_supports supports;
+    const sp_viscous *viscous; /* NULL: none */
+    sp_sparse D;               /* linear: D(0) */
+    enum sp_solver solver;
+    double tolerance; /* of iterative solves … */
+    double enough;    /* … and what is enough for the next ones */
+    sp_iteration iteration;
+    double *block; /* [vertices, 9] JACOBI: inverse blocks of S's diagonal, of free components only */
+    double factor_products,
+        factor_digits; /* REUSED: products with the factor that is kept, and decimal digits that they gained */
+    bool factor_worn;
+    double *factored_values; /* REUSED: what the factor is of, over S's pattern */
+    int64_t solves, products, factorizations;
+} full;
+
+/* What the linear model adds for held vertices away from rest, by the elements' matrices at rest: K v over all
+ * vertices. */
+static void rest_times(full *self, const double *v)
+{
+    sp_elastic_tangent_times(self->context, self->body, self->rest, v, self->f);
+}
+
+static bool keep_held(const full *self, const double *from, double *to)
+{
+    bool any = false;
+    for (int64_t i = 0; i < 3 * self->body->mesh->vertex_count; i++)
+        if (self->body->dof[i] < 0) {
+            to[i] = from[i];
+            any |= from[i] != 0;
+        }
+    return any;
+}
+
+/* The held components of x alone, in place. */
+static void drop_free(const full *self, double *x)
+{
+    for (int64_t i = 0; i < self->body->dof_count; i++)
+        x[self->body->free[i]] = 0;
+}
+
+static void hold(void *data, const double *u, const double *v)
+{
+    full *self = data;
+    const int64_t rows = 3 * self->body->mesh->vertex_count;
+    self->held_away = keep_held(self, u, self->u);
+    self->held_moving = keep_held(self, v, self->v);
+    self->held_energy = 0;
+    if (!self->linear)
+        return;
+    if (self->held_away) {
+        drop_free(self, self->u);
+        rest_times(self, self->u);
+        for (int64_t i = 0; i < rows; i++)
+            self->held_energy += 0.5 * self->u[i] * self->f[i];
+        sp_body_gather(self->body, self->f, self->pull);
+    }
+    if (self->held_moving) {
+        drop_free(self, self->v);
+        rest_times(self, self->v);
+        sp_body_gather(self->body, self->f, self->drag);
+        if (self->viscous) {
+            sp_viscous_times(self->context, self->viscous, self->rest, self->v, self->f);
+            sp_body_gather(self->body, self->f, self->rub);
+        }
+    }
+}
+
+static void held_inertia(void *data, const double *a, double *f)
+{
+    full *self = data;
+    const int64_t rows = 3 * self->body->mesh->vertex_count;
+    if (self->lumped)
+        return;
+    double *held = self->rest; /* zero again below */
+    keep_held(self, a, held);
+    memset(self->f, 0, (size_t)rows * sizeof *self->f);
+    sp_body_mass_times(self->context, self->body, 3, held, self->f);
+    memset(held, 0, (size_t)rows * sizeof *held);
+    for (int64_t i = 0; i < self->body->dof_count; i++)
+        f[i] -= self->f[self->body->free[i]];
+}
+
+static void inertia_times(void *data, const double *v, double *y)
+{
+    full *self = data;
+    const int64_t rows = 3 * self->body->mesh->vertex_count;
+    memset(y, 0, (size_t)rows * sizeof *y);
+    if (!self->lumped) {
+        sp_body_mass_times(self->context, self->body, 3, v, y);
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++)
+        y[i] = self->vertex_mass[i / 3] * v[i];
+}
+
+static void stiffness_times(void *data, const double *q, const double *v, double *y)
+{
+    full *self = data;
+    if (!self->linear)
+        sp_body_spread(self->body, q, self->u);
+    sp_elastic_tangent_times(self->context, self->body, self->linear ? self->rest : self->u, v, y);
+}
+
+static double held_work(void *data, const double *q, const double *du)
+{
+    full *self = data;
+    double work = 0;
+    sp_body_spread(self->body, q, self->u);
+    if (self->linear)
+        rest_times(self, self->u);
+    else
+        sp_elastic_force(self->context, self->body, self->u, self->f);
+    for (int64_t i = 0; i < 3 * self->body->mesh->vertex_count; i++)
+        if (self->body->dof[i] < 0)
+            work += self->f[i] * du[i];
+    return work + sp_supports_held_work(&self->supports, self->u, du);
+}
+
+static double begin(void *data, const double *q)
+{
+    full *self = data;
+    sp_body_spread(self->body, q, self->u);
+    return sp_supports_begin(&self->supports, self->u);
+}
+
+static sp_vertex_mass mass_of(const full *self)
+{
+    return (sp_vertex_mass){self->context, self->body, self->lumped ? self->diagonal : NULL, &self->M_short};
+}
+
+static void mass_times(void *data, const double *x, double *y)
+{
+    const sp_vertex_mass mass = mass_of(data);
+    sp_vertex_mass_times(&mass, x, y);
+}
+
+static double rub(void *data, const double *q0, const double *q1, double h, double *v)
+{
+    full *self = data;
+    const sp_vertex_mass mass = mass_of(self);
+    (void)q0;
+    return sp_vertex_mass_rub(&mass, &self->supports, q1, h, v, self->u, self->v, self->f);
+}
+
+static double linear_force(full *self, const double *q, double *f)
+{
+    double energy = self->held_energy, *product = f ? f : self->f;
+    sp_sparse_times(self->context, &self->K, 1, q, product);
+    for (int64_t i = 0; i < self->body->dof_count; i++) {
+        const double pull = self->held_away ? self->pull[i] : 0;
+        energy += q[i] * (0.5 * product[i] + pull);
+        product[i] += pull;
+    }
+    return energy;
+}
+
+static double force(void *data, const double *q, double *f)
+{
+    full *self = data;
+    double energy;
+    sp_body_spread(self->body, q, self->u);
+    if (self->linear)
+        energy = linear_force(self, q, f);
+    else {
+        energy = sp_elastic_force(self->context, self->body, self->u, f ? self->f : NULL);
+        if (f)
+            sp_body_gather(self->body, self->f, f);
+    }
+    return energy + sp_supports_force(&self->supports, self->u, f);
+}
+
+static void matrix_start(void *data, double mass_scale)
+{
+    full *self = data;
+    self->mass_scale = mass_scale;
+    self->stiffness_scale = 0;
+    self->spring_scale = 0;
+    self->viscous_scale = 0;
+    if (self->linear)
+        return;
+    for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
+        self->S.value[k] = mass_scale * self->M.value[k];
+}
+
+static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
+{
+    full *self = data;
+    if (self->linear) {
+        self->stiffness_scale += scale;
+        self->spring_scale += spring_scale;
+        if (spring_scale != 0) /* where matrix_factor wants the grounds */
+            sp_body_spread(self->body, q, self->u);
+        return f ? force(self, q, f) : 0;
+    }
+    sp_body_spread(self->body, q, self->u);
+    double energy =
+        sp_elastic_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
+    if (spring_scale != 0)
+        sp_supports_stiffness(&self->supports, self->u, spring_scale, &self->S);
+    if (f)
+        sp_body_gather(self->body, self->f, f);
+    return energy + sp_supports_force(&self->supports, self->u, f);
+}
+
+static int64_t inverted(void *data, const double *q)
+{
+    full *self = data;
+    sp_body_spread(self->body, q, self->u);
+    return sp_elastic_inverted(self->body, self->u);
+}
+
+/* The inverse of every vertex's block of S; SP_NUMERICAL where one is not positive definite. */
+static int invert_blocks(full *self)
+{
+    const sp_body *body = self->body;
+    for (int64_t vertex = 0; vertex < body->mesh->vertex_count; vertex++) {
+        const int64_t *dof = body->dof + 3 * vertex;
+        double B[9] = {0};
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++)
+                B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? sp_sparse_entry(&self->S, dof[c], dof[d]) : c == d;
+        const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) -
+                                                                      B[1] * (B[3] * B[8] - B[5] * B[6]) +
+                                                                      B[2] * (B[3] * B[7] - B[4] * B[6]);
+        if (!(B[0] > 0 && minor > 0 && determinant > 0))
+            return sp_fail(self->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld",
+                           (long long)vertex);
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++) { /* cofactors */
+                const int i = (d + 1) % 3, j = (d + 2) % 3, k = (c + 1) % 3, l = (c + 2) % 3;
+                self->block[9 * vertex + 3 * c + d] =
+                    (B[3 * i + k] * B[3 * j + l] - B[3 * i + l] * B[3 * j + k]) / determinant;
+            }
+    }
+    return SP_OK;
+}
+
+static void apply_S(void *data, const double *x, double *y)
+{
+    full *self = data;
+    self->products++;
+    sp_sparse_times(self->context, &self->S, 1, x, y);
+}
+
+static void apply_blocks(void *data, const double *x, double *y)
+{
+    const full *self = data;
+    const int64_t vertices = self->body->mesh->vertex_count;
+#pragma omp parallel for schedule(static) num_threads(self->context->threads) if (vertices > 1 << 15)
+    for (int64_t vertex = 0; vertex < vertices; vertex++) {
+        const int64_t *dof = self->body->dof + 3 * vertex;
+        const double *B = self->block + 9 * vertex;
+        if (dof[0] >= 0 && dof[1] >= 0 && dof[2] >= 0) {
+            const double u[3] = {x[dof[0]], x[dof[1]], x[dof[2]]};
+            for (int c = 0; c < 3; c++)
+                y[dof[c]] = B[3 * c] * u[0] + B[3 * c + 1] * u[1] + B[3 * c + 2] * u[2];
+            continue;
+        }
+        for (int c = 0; c < 3; c++) {
+            double sum = 0;
+            for (int d = 0; d < 3; d++)
+                sum += dof[d] >= 0 ? B[3 * c + d] * x[dof[d]] : 0;
+            if (dof[c] >= 0)
+                y[dof[c]] = sum;
+        }
+    }
+}
+
+/* sp_cholesky_solve of one right side fails for no values. */
+static void apply_factor(void *data, const double *x, double *y)
+{
+    if (sp_cholesky_solve(((full *)data)->factor, 1, x, y) != SP_OK)
+        y[0] = NAN;
+}
+
+static int factor_now(full *self)
+{
+    self->factorizations++;
+    const int status = sp_cholesky_factor(self->factor, &self->S);
+    self->factored = status == SP_OK;
+    if (self->factored_values)
+        memcpy(self->factored_values, self->S.value,
+               (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
+    self->factor_products = self->factor_digits = 0;
+    self->factor_worn = false;
+    return status;
+}
+
+/* How many products with S and a factor cost as much as a factorization. Supernodal factorization runs at the
+ * processor's arithmetic, products at its memory: about 10 flops in the one for each in the other (measured:
+ * bench/full.c, 6 to 12 for 10,000 to 200,000 tetrahedra). Not by the clock: results depend on it. */
+static double factor_worth(const full *self)
+{
+    return sp_cholesky_flops(self->factor) /
+           (10 * (4 * sp_cholesky_nonzeros(self->factor) + 2 * (double)self->S.start[self->S.order]));
+}
+
+/* A factor ages while the matrix moves on: it is worn out where its last solve took more products for a digit than all
+ * of its solves and the factorization on an average, which is least then. */
+static void wear_factor(full *self, int64_t products, double tolerance)
+{
+    const double digits = -log10(fmin(tolerance, 0.1));
+    self->factor_products += (double)products;
+    self->factor_digits += digits;
+    self->factor_worn = (double)products / digits > (factor_worth(self) + self->factor_products) / self->factor_digits;
+}
+
+/* S of a linear system. */
+static void sum_up(full *self)
+{
+    for (int64_t k = 0; k < self->S.start[self->S.order]; k++)
+        self->S.value[k] = self->mass_scale * self->M.value[k] + self->stiffness_scale * self->K.value[k];
+    for (int64_t k = 0; self->viscous && k < self->S.start[self->S.order]; k++)
+        self->S.value[k] += self->viscous_scale * self->D.value[k];
+    if (self->spring_scale != 0)
+        sp_supports_stiffness(&self->supports, self->u, self->spring_scale, &self->S);
+    self->factored_mass = self->mass_scale;
+    self->factored_stiffness = self->stiffness_scale;
+    self->factored_spring = self->spring_scale;
+    self->factored_viscous = self->viscous_scale;
+}
+
+static int matrix_factor(void *data)
+{
+    full *self = data;
+    if (self->linear) {
+        if (self->factored && self->solver == SP_SOLVER_DIRECT && self->supports.ground_count == 0 &&
+            self->factored_mass == self->mass_scale && self->factored_stiffness == self->stiffness_scale &&
+            self->factored_spring == self->spring_scale && self->factored_viscous == self->viscous_scale)
+            return SP_OK;
+        sum_up(self);
+    }
+    if (self->solver == SP_SOLVER_JACOBI)
+        return invert_blocks(self);
+    if (self->solver == SP_SOLVER_REUSED && self->factored && !self->factor_worn)
+        return SP_OK;
+    return factor_now(self);
+}
+
+static int matrix_solve(void *data, const double *b, double *x)
+{
+    full *self = data;
+    enum { MOST = 10000 };
+    if (self->solver == SP_SOLVER_DIRECT)
+        return sp_cholesky_solve(self->factor, 1, b, x);
+    const bool jacobi = self->solver == SP_SOLVER_JACOBI;
+    const sp_operator A = {self, self->body->dof_count, apply_S, jacobi ? apply_blocks : apply_factor};
+    const int64_t most = jacobi ? MOST : (int64_t)fmax(8, 2 * factor_worth(self));
+    const double tolerance = fmax(self->tolerance, self->enough);
+    const int64_t products = sp_conjugate_gradients(&A, &self->iteration, tolerance, most, b, x);
+    self->solves++;
+    if (products >= 0 && !jacobi)
+        wear_factor(self, products, tolerance);
+    if (products >= 0)
+        return SP_OK;
+    if (jacobi)
+        return sp_fail(self->context, SP_NUMERICAL,
+                       "conjugate gradients found no solution in %d products, or the matrix not positive definite",
+                       MOST);
+    const int status =
+        factor_now(self); /* the old factor is of no more use, or the matrix is indefinite, which this tells */
+    return status == SP_OK ? sp_cholesky_solve(self->factor, 1, b, x) : status;
+}
+
+static void matrix_tolerance(void *data, double tolerance)
+{
+    ((full *)data)->enough = tolerance;
+}
+
+static int mass_solve(void *data, const double *b, double *x)
+{
+    full *self = data;
+    if (!self->lumped)
+        return sp_cholesky_solve(self->mass_factor, 1, b, x);
+    for (int64_t i = 0; i < self->body->dof_count; i++)
+        x[i] = b[i] / self->diagonal[i];
+    return SP_OK;
+}
+
+static void tangent_times(void *data, const double *q, const double *v, double *y)
+{
+    full *self = data;
+    if (self->linear) {
+        sp_sparse_times(self->context, &self->K, 1, v, y);
+        for (int64_t i = 0; self->held_moving && i < self->body->dof_count; i++)
+            y[i] += self->drag[i];
+        return;
+    }
+    sp_body_spread(self->body, q, self->u);
+    sp_body_spread(self->body, v, self->v);
+    sp_elastic_tangent_times(self->context, self->body, self->u, self->v, self->f);
+    sp_body_gather(self->body, self->f, y);
+}
+
+static void set_springs(void *data, int64_t count, const sp_spring *springs)
+{
+    full *self = data;
+    uint64_t key = 14695981039346656037u; /* FNV-1a: a linear system keeps its factor while anchors alone move */
+    for (int64_t s = 0; s < count; s++) {
+        const struct {
+            int64_t vertex;
+            double stiffness;
+        } part = {springs[s].vertex, springs[s].stiffness};
+        for (size_t i = 0; i < sizeof part; i++)
+            key = (key ^ ((const unsigned char *)&part)[i]) * 1099511628211u;
+    }
+    self->supports.spring_count = count;
+    self->supports.springs = springs;
+    if (key != self->spring_key && self->solver == SP_SOLVER_DIRECT)
+        self->factored = false;
+    self->spring_key = key;
+}
+
+/* The factor that was kept, of the same matrix, which may be one of some steps ago. */
+static int factor_again(full *self)
+{
+    if (self->solver == SP_SOLVER_JACOBI ||
+        (self->solver == SP_SOLVER_DIRECT && (!self->linear || self->supports.ground_count > 0)))
+        return SP_OK; /* the next one comes before the next solve */
+    if (self->factored_values)
+        memcpy(self->S.value, self->factored_values,
+               (size_t)self->S.start[self->S.order] * sizeof *self->factored_values);
+    else {
+        self->mass_scale = self->factored_mass;
+        self->stiffness_scale = self->factored_stiffness;
+        self->spring_scale = self->factored_spring;
+        self->viscous_scale = self->factored_viscous;
+        sum_up(self);
+    }
+    return sp_cholesky_factor(self->factor, &self->S);
+}
+
+static void visit(void *data, sp_state *state)
+{
+    full *self = data;
+    double *values[] = {&self->factored_mass,    &self->factored_stiffness, &self->factored_spring,
+                        &self->factored_viscous, &self->factor_products,    &self->factor_digits};
+    int64_t *counts[] = {&self->solves, &self->products, &self->factorizations};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        SP_STATE_VALUE(state, *values[i]);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        SP_STATE_VALUE(state, *counts[i]);
+    SP_STATE_VALUE(state, self->factored);
+    SP_STATE_VALUE(state, self->factor_worn);
+    sp_supports_visit(&self->supports, state);
+    if (self->factored_values)
+        sp_state_reals(state, self->factored_values, self->S.start[self->S.order]);
+    if (state->loading && !state->failed && self->factored)
+        state->failed = factor_again(self) != SP_OK;
+}
+
+int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held,
+                       sp_system *system)
+{
+    full *self = calloc(1, sizeof *self);
+    int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
+    int64_t *node = NULL;
+    int status;
+    if (!self)
+        return sp_fail_memory(context);
+    *system = (sp_system){.self = self,
+                          .n = n,
+                          .constant = linear,
+                          .active = !linear,
+                          .force = force,
+                          .matrix_start = matrix_start,
+                          .matrix_add = matrix_add,
+                          .matrix_factor = matrix_factor,
+                          .matrix_solve = matrix_solve,
+                          .mass_times = mass_times,
+                          .mass_solve = mass_solve,
+                          .tangent_times = tangent_times,
+                          .set_springs = set_springs,
+                          .visit = visit,
+                          .cubic = linear || sp_body_quadratic(context, body) == SP_OK,
+                          .inverted = linear ? NULL : inverted,
+                          .body = body,
+                          .hold = hold,
+                          .stiffness_times = stiffness_times,
+                          .inertia_times = inertia_times,
+                          .held_inertia = held_inertia,
+                          .held_work = held_work};
+    self->context = context;
+    sp_supports_new(body, &self->supports);
+    self->body = body;
+    self->linear = linear;
+    self->lumped = lumped;
+    SP_TRY(sp_body_pattern(context, body));
+    SP_TRY(sp_body_matrix(context, body, &self->M));
+    SP_TRY(sp_body_matrix(context, body, &self->S));
+    SP_TRY(sp_body_mass(context, body, lumped, &self->M));
+    SP_TRY(sp_sparse_compress(context, &self->M, &self->M_short));
+    self->u = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->f = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->v = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->rest = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->diagonal = sp_pool_new(&self->pool, n, sizeof(double));
+    self->vertex_mass = sp_pool_new(&self->pool, body->mesh->vertex_count, sizeof(double));
+    if (linear) {
+        self->pull = sp_pool_new(&self->pool, n, sizeof(double));
+        self->drag = sp_pool_new(&self->pool, n, sizeof(double));
+        self->rub = sp_pool_new(&self->pool, n, sizeof(double));
+    }
+    node = sp_pool_raw(&self->pool, n, sizeof *node);
+    if (self->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    sp_body_vertex_mass(body, self->vertex_mass);
+    if (linear) {
+        SP_TRY(sp_body_matrix(context, body, &self->K));
+        sp_elastic_tangent(context, body, self->u, 1, false, NULL, &self->K);
+    }
+    if (held)
+        hold(self, held, self->rest);
+    for (int64_t row = 0; row < n; row++) {
+        node[row] = body->free[row] / 3;
+        for (int64_t k = self->M.start[row]; k < self->M.start[row + 1]; k++)
+            if (self->M.index[k] == row)
+                self->diagonal[row] = self->M.value[k];
+    }
+    SP_TRY(sp_cholesky_new(context, &self->S, node, &self->factor));
+    if (!lumped) {
+        SP_TRY(sp_cholesky_new(context, &self->M_short, NULL, &self->mass_factor));
+        SP_TRY(sp_cholesky_factor(self->mass_factor, &self->M_short));
+    }
+done:
+    if (status != SP_OK)
+        sp_full_system_free(system);
+    return status;
+}
+
+void sp_full_system_free(sp_system *system)
+{
+    full *self = system->self;
+    if (!self)
+        return;
+    sp_supports_free(&self->supports);
+    sp_cholesky_free(self->factor);
+    sp_cholesky_free(self->mass_factor);
+    sp_sparse_free(&self->K);
+    sp_sparse_free(&self->D);
+    sp_sparse_free(&self->M);
+    sp_sparse_free(&self->M_short);
+    sp_sparse_free(&self->S);
+    sp_pool_free(&self->pool);
+    free(self);
+    *system = (sp_system){0};
+}
+
+static void viscous_add(void *data, const double *q, double scale)
+{
+    full *self = data;
+    if (self->linear) {
+        self->viscous_scale += scale;
+        return;
+    }
+    sp_body_spread(self->body, q, self->u);
+    sp_viscous_matrix(self->context, self->viscous, self->u, scale, &self->S);
+}
+
+static void viscous_times(void *data, const double *q, const double *v, double *y)
+{
+    full *self = data;
+    if (self->linear) {
+        sp_sparse_times(self->context, &self->D, 1, v, y);
+        for (int64_t i = 0; self->held_moving && i < self->body->dof_count; i++)
+            y[i] += self->rub[i];
+        return;
+    }
+    sp_body_spread(self->body, q, self->u);
+    sp_body_spread(self->body, v, self->v);
+    sp_viscous_times(self->context, self->viscous, self->u, self->v, self->f);
+    sp_body_gather(self->body, self->f, y);
+}
+
+int sp_full_system_damp(sp_system *system, const sp_viscous *viscous)
+{
+    full *self = system->self;
+    if (self->linear) {
+        int status = sp_body_matrix(self->context, self->body, &self->D);
+        if (status != SP_OK)
+            return status;
+        memset(self->f, 0, (size_t)(3 * self->body->mesh->vertex_count) * sizeof *self->f);
+        sp_viscous_matrix(self->context, viscous, self->f, 1, &self->D);
+    }
+    self->viscous = viscous;
+    self->factored = false;
+    system->viscous_add = viscous_add;
+    system->viscous_times = viscous_times;
+    return SP_OK;
+}
+
+int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *grounds)
+{
+    full *self = system->self;
+    const int status = sp_supports_set_grounds(self->context, &self->supports, count, grounds);
+    if (status != SP_OK || count == 0)
+        return status;
+    system->constant = system->cubic = false;
+    system->begin = begin;
+    system->rub = sp_supports_rough(&self->supports) ? rub : NULL;
+    self->factored = false;
+    return SP_OK;
+}
+
+int sp_full_system_solver(sp_system *system, enum sp_solver solver, double tolerance)
+{
+    full *self = system->self;
+    self->solver = solver;
+    self->tolerance = tolerance > 0 ? tolerance : 1e-8;
+    self->factored = false;
+    system->matrix_tolerance = solver == SP_SOLVER_DIRECT ? NULL : matrix_tolerance;
+    if (solver == SP_SOLVER_DIRECT)
+        return SP_OK;
+    if (!self->iteration.n)
+        sp_iteration_new(&self->pool, self->body->dof_count, 1, &self->iteration);
+    if (solver == SP_SOLVER_REUSED && !self->factored_values)
+        self->factored_values = sp_pool_new(&self->pool, self->S.start[self->S.order], sizeof(double));
+    if (solver == SP_SOLVER_JACOBI && !self->block)
+        self->block = sp_pool_new(&self->pool, 9 * self->body->mesh->vertex_count, sizeof(double));
+    return self->pool.failed ? sp_fail_memory(self->context) : SP_OK;
+}
+
+void sp_full_system_solves(const sp_system *system, int64_t *solves, int64_t *products, int64_t *factorizations)
+{
+    const full *self = system->self;
+    *solves = self->solves;
+    *products = self->products;
+    *factorizations = self->factorizations;
+}
+
+int sp_full_system_open(sp_system *system)
+{
+    full *self = system->self;
+    return self->K.value ? SP_OK : sp_body_matrix(self->context, self->body, &self->K);
+}
+
+void sp_full_system_stiffness(const sp_system *system, const double *q, bool definite, double *f, const sp_sparse **K)
+{
+    full *self = system->self;
+    *K = &self->K;
+    if (self->linear) {
+        if (f)
+            force(self, q, f);
+        return;
+    }
+    memset(self->K.value, 0, (size_t)self->K.start[self->K.order] * sizeof *self->K.value);
+    sp_body_spread(self->body, q, self->u);
+    sp_elastic_tangent(self->context, self->body, self->u, 1, definite, f ? self->f : NULL, &self->K);
+    if (!f)
+        return;
+    sp_body_gather(self->body, self->f, f);
+    sp_supports_force(&self->supports, self->u, f);
+}
+
+const sp_sparse *sp_full_system_mass(const sp_system *system)
+{
+    return &((const full *)system->self)->M;
+}
+
+const sp_supports *sp_full_system_supports(const sp_system *system)
+{
+    return &((const full *)system->self)->supports;
+}
+
+const double *sp_full_system_displacement(const sp_system *system, const double *q)
+{
+    full *self = system->self;
+    sp_body_spread(self->body, q, self->u);
+    return self->u;
+}
+
+const double *sp_full_system_held_velocity(const sp_system *system)
+{
+    return ((const full *)system->self)->v;
+}
+
+int sp_full_system_respond(const sp_system *system, int64_t count, const double *b, double *x)
+{
+    full *self = system->self;
+    sp_pool scratch = {0};
+    double *rest = sp_pool_new(&scratch, system->n, sizeof *rest);
+    int status = scratch.failed ? sp_fail_memory(self->context) : SP_OK;
+    if (status == SP_OK) {
+        matrix_start(self, 0);
+        matrix_add(self, rest, 1, 1, false, NULL);
+        if (self->linear)
+            sum_up(self);
+        status = factor_now(self); /* whatever solver steps have */
+    }
+    if (status == SP_OK)
+        status = sp_cholesky_solve(self->factor, count, b, x);
+    sp_pool_free(&scratch);
+    return status;
+}
+
+void sp_full_system_factor_size(const sp_system *system, double *nonzeros, double *flops)
+{
+    const full *self = system->self;
+    *nonzeros = sp_cholesky_nonzeros(self->factor);
+    *flops = sp_cholesky_flops(self->factor);
+}

@@ -1,0 +1,752 @@
+#include "model/vertex_mass.h"
+#include "model/warp/warp_internal.h"
+
+#include "assembly/elastic.h"
+#include "assembly/element.h"
+#include "linear/dense.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST = 2000,          /* products of one solve */
+    SMALL_ROWS = 1 << 20, /* entries and … */
+    SMALL_BATCHES = 1024, /* … batches that threads do not pay for (linear/sparse.c, assembly/elastic.c) */
+};
+
+/* ---- places and forces ---- */
+
+static void place(sp_warped *w, const double *q)
+{
+    sp_body_spread(w->body, q, w->u);
+    for (int64_t i = 0; i < 3 * w->vertices; i++)
+        w->x[i] = w->X[i] + w->u[i];
+}
+
+static void rotate(sp_warped *w)
+{
+    sp_warp_vertex_rotations(w, w->p.rotation, w->x, w->rotation);
+}
+
+/* f (NULL: energies only) over all vertices, before any correction, with rotations that are already there; S += scale ·
+ * its matrix. */
+static double internal_force(sp_warped *w, double scale, double *f)
+{
+    double energy = sp_warp_force(w, w->x, scale, f);
+    if (scale != 0)
+        sp_warp_stretch_add(w, w->x, scale);
+    return energy + sp_warp_stretch_force(w, w->x, f);
+}
+
+/* The same of free components, corrected and with supports. */
+static double force_here(sp_warped *w, double scale, double *f)
+{
+    double energy = internal_force(w, scale, f ? w->f : NULL);
+    if (f && w->p.corrected) {
+        sp_warp_rigid rigid;
+        sp_warp_rigid_at(w, w->x, &rigid);
+        sp_warp_rigid_remove(w, &rigid, w->x, w->f);
+    }
+    if (f)
+        sp_body_gather(w->body, w->f, f);
+    return energy + sp_supports_force(&w->supports, w->u, f);
+}
+
+static double force(void *data, const double *q, double *f)
+{
+    sp_warped *w = data;
+    place(w, q);
+    if (f && w->p.kind != SP_WARP_ELEMENT)
+        rotate(w);
+    return force_here(w, 0, f);
+}
+
+/* y = (W(q) + T(q)) v, projected; v, y [3·vertices], held ones included. */
+static void stiffness_times(void *data, const double *q, const double *v, double *y)
+{
+    sp_warped *w = data;
+    place(w, q);
+    if (w->p.kind != SP_WARP_ELEMENT)
+        rotate(w);
+    sp_warp_tangent_times(w, w->x, v, y);
+    sp_warp_stretch_times(w, w->x, v, y);
+    if (w->p.corrected) {
+        sp_warp_rigid rigid;
+        sp_warp_rigid_at(w, w->x, &rigid);
+        sp_warp_rigid_remove(w, &rigid, w->x, y);
+    }
+}
+
+static void tangent_times(void *data, const double *q, const double *v, double *y)
+{
+    sp_warped *w = data;
+    sp_body_spread(w->body, v, w->v);
+    stiffness_times(w, q, w->v, w->f);
+    sp_body_gather(w->body, w->f, y);
+}
+
+/* ---- held vertices and supports ---- */
+
+static void hold(void *data, const double *u, const double *v)
+{
+    sp_warped *w = data;
+    for (int64_t i = 0; i < 3 * w->vertices; i++)
+        if (w->body->dof[i] < 0) {
+            w->u[i] = u[i];
+            w->v[i] = v[i];
+        }
+}
+
+/* y = M v [3·vertices], held ones included. */
+static void inertia_times(void *data, const double *v, double *y)
+{
+    const sp_warped *w = data;
+    memset(y, 0, (size_t)(3 * w->vertices) * sizeof *y);
+    for (int64_t i = 0; i < w->vertices; i++)
+        for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+            for (int c = 0; c < 3; c++)
+                y[3 * i + c] += w->mass[k] * v[3 * w->column[k] + c];
+}
+
+static void held_inertia(void *data, const double *a, double *f)
+{
+    sp_warped *w = data;
+    for (int64_t i = 0; i < 3 * w->vertices; i++)
+        w->moved[i] = w->body->dof[i] < 0 ? a[i] : 0;
+    inertia_times(w, w->moved, w->f);
+    for (int64_t row = 0; row < w->body->dof_count; row++)
+        f[row] -= w->f[w->body->free[row]];
+}
+
+static double held_work(void *data, const double *q, const double *du)
+{
+    sp_warped *w = data;
+    double work = 0;
+    place(w, q);
+    if (w->p.kind != SP_WARP_ELEMENT)
+        rotate(w);
+    internal_force(w, 0, w->f);
+    for (int64_t i = 0; i < 3 * w->vertices; i++)
+        if (w->body->dof[i] < 0)
+            work += w->f[i] * du[i];
+    return work + sp_supports_held_work(&w->supports, w->u, du);
+}
+
+static void set_springs(void *data, int64_t count, const sp_spring *springs)
+{
+    sp_warped *w = data;
+    w->supports.spring_count = count;
+    w->supports.springs = springs;
+}
+
+static double begin(void *data, const double *q)
+{
+    sp_warped *w = data;
+    sp_body_spread(w->body, q, w->u);
+    return sp_supports_begin(&w->supports, w->u);
+}
+
+static sp_vertex_mass mass_of(const sp_warped *w)
+{
+    return (sp_vertex_mass){w->context, w->body, w->p.lumped ? w->free_mass : NULL, &w->M_short};
+}
+
+static void mass_times(void *data, const double *x, double *y)
+{
+    const sp_vertex_mass mass = mass_of(data);
+    sp_vertex_mass_times(&mass, x, y);
+}
+
+static double rub(void *data, const double *q0, const double *q1, double h, double *v)
+{
+    sp_warped *w = data;
+    const sp_vertex_mass mass = mass_of(w);
+    (void)q0;
+    return sp_vertex_mass_rub(&mass, &w->supports, q1, h, v, w->u, w->v, w->f);
+}
+
+/* Springs and grounds act on single vertices: what they add to a matrix over the body's pattern is carried over to the
+ * blocks. */
+static void add_supports(sp_warped *w, double scale)
+{
+    const sp_body *body = w->body;
+    if (w->supports.spring_count == 0 && w->supports.ground_count == 0)
+        return;
+    for (int64_t row = 0; row < body->dof_count; row++)
+        for (int64_t k = w->own[row];
+             k < w->near.start[row + 1] && body->free[w->near.index[k]] / 3 == body->free[row] / 3; k++)
+            w->near.value[k] = 0;
+    sp_supports_stiffness(&w->supports, w->u, scale, &w->near);
+    for (int64_t row = 0; row < body->dof_count; row++) {
+        int64_t i = body->free[row] / 3, c = body->free[row] % 3;
+        double *block = w->apart ? w->support + 9 * i : w->S + 9 * w->diagonal[i];
+        for (int64_t k = w->own[row], d = 0; d < 3; d++)
+            if (body->dof[3 * i + d] >= 0)
+                block[3 * c + d] += w->near.value[k++];
+    }
+    w->supported = true;
+}
+
+/* ---- the matrix ---- */
+
+static void matrix_start(void *data, double mass_scale)
+{
+    sp_warped *w = data;
+    int64_t blocks = w->start[w->vertices];
+    w->mass_scale = mass_scale;
+    w->stiffness_scale = 0;
+    w->added = w->supported = false;
+    for (int64_t k = 0; k < blocks; k++) {
+        const double mass = w->apart ? 0 : mass_scale * w->mass[k];
+        for (int m = 0; m < 9; m++)
+            w->S[9 * k + m] = m % 4 == 0 ? mass : 0;
+    }
+    if (w->apart)
+        memset(w->support, 0, (size_t)(9 * w->vertices) * sizeof *w->support);
+}
+
+static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
+{
+    sp_warped *w = data;
+    w->careful = definite; /* R K Rᵀ by elements and pulling edges are semidefinite, and nothing near by is for the
+                              others: only the solver changes */
+    place(w, q);
+    if (w->p.kind != SP_WARP_ELEMENT)
+        rotate(w);
+    w->stiffness_scale += scale;
+    if (!w->added) {
+        /* polar ones in any case: they change smoothly from vertex to vertex, which spares products. Measured on a bar
+         * of 5100 vertices bent by a quarter circle, steps of 1, 10 and 100 ms at 1 MPa, rotations of vertices by
+         * frames, tetrahedra: 11, 21, 48 products; with the same frames in the preconditioner 15, 73, 356 */
+        if (w->inverse)
+            ; /* turns nothing */
+        else if (w->p.rotation == SP_ROTATION_POLAR && w->p.kind != SP_WARP_ELEMENT)
+            memcpy(w->turn, w->rotation, (size_t)(9 * w->vertices) * sizeof *w->turn);
+        else
+            sp_warp_vertex_rotations(w, SP_ROTATION_POLAR, w->x, w->turn);
+        if (w->p.corrected) {
+            memcpy(w->place, w->x, (size_t)(3 * w->vertices) * sizeof *w->place);
+            sp_warp_rigid_at(w, w->x, &w->rigid);
+        }
+        w->added = true;
+    }
+    if (spring_scale != 0)
+        add_supports(w, spring_scale);
+    return force_here(w, scale, f);
+}
+
+/* The inverse of every vertex's block of the matrix, but for centres of mass and ghost forces; SP_NUMERICAL where one
+ * is not positive definite. */
+static int invert_blocks(sp_warped *w)
+{
+    memset(w->inverse, 0, (size_t)(9 * w->vertices) * sizeof *w->inverse);
+    for (int64_t i = 0; i < w->vertices; i++) {
+        const int64_t *dof = w->body->dof + 3 * i;
+        double B[9] = {0};
+        if (w->diagonal[i] < 0 || (dof[0] < 0 && dof[1] < 0 && dof[2] < 0))
+            continue;
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++) {
+                B[3 * c + d] = dof[c] >= 0 && dof[d] >= 0 ? w->S[9 * w->diagonal[i] + 3 * c + d] : c == d;
+                if (w->apart && dof[c] >= 0 && dof[d] >= 0)
+                    B[3 * c + d] +=
+                        (c == d ? w->mass_scale * w->mass[w->diagonal[i]] : 0) + w->support[9 * i + 3 * c + d];
+            }
+        const double minor = B[0] * B[4] - B[1] * B[3], determinant = B[0] * (B[4] * B[8] - B[5] * B[7]) -
+                                                                      B[1] * (B[3] * B[8] - B[5] * B[6]) +
+                                                                      B[2] * (B[3] * B[7] - B[4] * B[6]);
+        if (!(B[0] > 0 && minor > 0 && determinant > 0))
+            return sp_fail(w->context, SP_NUMERICAL, "the matrix is not positive definite at vertex %lld",
+                           (long long)i);
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++) { /* cofactors */
+                const int p = (d + 1) % 3, q = (d + 2) % 3, r = (c + 1) % 3, s = (c + 2) % 3;
+                if (dof[c] >= 0 && dof[d] >= 0)
+                    w->inverse[9 * i + 3 * c + d] =
+                        (B[3 * p + r] * B[3 * q + s] - B[3 * p + s] * B[3 * q + r]) / determinant;
+            }
+    }
+    return SP_OK;
+}
+
+/* The factor of m M + s K. */
+static int factor(sp_warped *w, double m, double s)
+{
+    const sp_body *body = w->body;
+    for (int64_t row = 0; row < body->dof_count; row++) {
+        int64_t i = body->free[row] / 3, c = body->free[row] % 3, at = w->near.start[row];
+        for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+            for (int d = 0; d < 3; d++)
+                if (body->dof[3 * w->column[k] + d] >= 0)
+                    w->near.value[at++] = s * w->K[9 * k + 3 * c + d] + (c == d ? m * w->mass[k] : 0);
+    }
+    w->factored_mass = m;
+    w->factored_stiffness = s;
+    int status = sp_cholesky_factor(w->factor, &w->near);
+    w->factored = status == SP_OK;
+    return status;
+}
+
+/* What the preconditioner's factor is of: mass_scale · M + stiffness_scale · K. Nothing that is set from outside is in
+ * it, so it stays as long as these two do, but for rounding of their sums. */
+static int matrix_factor(void *data)
+{
+    sp_warped *w = data;
+    double m = w->mass_scale, s = w->stiffness_scale;
+    if (w->inverse)
+        return invert_blocks(w);
+    if (w->shift > 0 && m == 0)
+        m = w->shift * s;
+    if (w->factored && fabs(m - w->factored_mass) <= 1e-12 * fabs(m) &&
+        fabs(s - w->factored_stiffness) <= 1e-12 * fabs(s))
+        return SP_OK;
+    return factor(w, m, s);
+}
+
+/* y = R x or Rᵀ x by the vertices of which nothing is held. */
+static void turn_free(const sp_warped *w, bool back, const double *x, double *y)
+{
+    const int64_t *dof = w->body->dof;
+    for (int64_t i = 0; i < w->vertices; i++, dof += 3) {
+        if (dof[0] >= 0 && dof[1] >= 0 && dof[2] >= 0) {
+            double turned[3];
+            (back ? sp_warp_turn_back : sp_warp_turn)(w->turn + 9 * i, x + dof[0], turned);
+            memcpy(y + dof[0], turned, sizeof turned);
+            continue;
+        }
+        for (int c = 0; c < 3; c++)
+            if (dof[c] >= 0)
+                y[dof[c]] = x[dof[c]];
+    }
+}
+
+/* y = R (mass_scale M + stiffness_scale K)⁻¹ Rᵀ x; solving with a factor that is there fails for no values. */
+static void precondition_factor(void *data, const double *x, double *y)
+{
+    sp_warped *w = data;
+    if (w->added)
+        turn_free(w, true, x, w->turned);
+    if (sp_cholesky_solve(w->factor, 1, w->added ? w->turned : x, y) != SP_OK)
+        y[0] = NAN;
+    if (w->added)
+        turn_free(w, false, y, y);
+}
+
+static void precondition_blocks(void *data, const double *x, double *y)
+{
+    const sp_warped *w = data;
+    for (int64_t i = 0; i < w->vertices; i++) {
+        const int64_t *dof = w->body->dof + 3 * i;
+        for (int c = 0; c < 3; c++) {
+            double sum = 0;
+            for (int d = 0; d < 3; d++)
+                sum += dof[d] >= 0 ? w->inverse[9 * i + 3 * c + d] * x[dof[d]] : 0;
+            if (dof[c] >= 0)
+                y[dof[c]] = sum;
+        }
+    }
+}
+
+/* y = P Σ scale (W + T) x + mass and supports, where these are not in the blocks. The projection is the one at the
+ * first place. */
+static void times_apart(sp_warped *w, const double *x, double *y)
+{
+    const sp_body *body = w->body;
+    const double *field = w->direction;
+    sp_body_spread(body, x, w->direction);
+    if (w->p.kind == SP_WARP_PAIR) {
+        double centre[3];
+        sp_warp_mean(w, w->direction, centre);
+        for (int64_t i = 0; i < 3 * w->vertices; i++)
+            w->moved[i] = w->direction[i] - centre[i % 3];
+        field = w->moved;
+    }
+    sp_warp_times(w, w->S, field, w->f);
+    if (w->p.corrected && w->added)
+        sp_warp_rigid_remove(w, &w->rigid, w->place, w->f);
+    mass_times(w, x, y);
+    for (int64_t row = 0; row < body->dof_count; row++) {
+        int64_t i = body->free[row] / 3, c = body->free[row] % 3;
+        y[row] = w->mass_scale * y[row] + w->f[3 * i + c];
+        for (int d = 0; d < 3 && w->supported; d++)
+            y[row] += w->support[9 * i + 3 * c + d] * w->direction[3 * i + d];
+    }
+}
+
+static void times(void *data, const double *x, double *y)
+{
+    sp_warped *w = data;
+    if (w->apart)
+        times_apart(w, x, y);
+    else if (w->whole)
+        sp_warp_times(w, w->S, x, y);
+    else {
+        sp_body_spread(w->body, x, w->direction);
+        sp_warp_times(w, w->S, w->direction, w->f);
+        sp_body_gather(w->body, w->f, y);
+    }
+}
+
+static int matrix_solve(void *data, const double *b, double *x)
+{
+    sp_warped *w = data;
+    const sp_operator A = {w, w->body->dof_count, times, w->inverse ? precondition_blocks : precondition_factor};
+    const bool gradients = !w->unsymmetric || (w->p.solver == SP_WARP_GRADIENTS && !w->careful);
+    int64_t products = (gradients ? sp_conjugate_gradients : sp_bicgstab)(&A, &w->iteration, w->tolerance, MOST, b, x);
+    w->solves++;
+    if (products < 0)
+        return sp_fail(
+            w->context, SP_NUMERICAL,
+            "the iterative solver of the warped stiffness did not come to %g of the right side within %d products%s",
+            w->tolerance, MOST,
+            gradients ? ", or its matrix is not positive definite; take a smaller step"
+                      : " or broke down; take a smaller step");
+    w->products += products;
+    return SP_OK;
+}
+
+static int mass_solve(void *data, const double *b, double *x)
+{
+    sp_warped *w = data;
+    if (!w->p.lumped)
+        return sp_cholesky_solve(w->mass_factor, 1, b, x);
+    for (int64_t i = 0; i < w->body->dof_count; i++)
+        x[i] = b[i] / w->free_mass[i];
+    return SP_OK;
+}
+
+static void visit(void *data, sp_state *state)
+{
+    sp_warped *w = data;
+    SP_STATE_VALUE(state, w->factored);
+    SP_STATE_VALUE(state, w->factored_mass);
+    SP_STATE_VALUE(state, w->factored_stiffness);
+    SP_STATE_VALUE(state, w->solves);
+    SP_STATE_VALUE(state, w->products);
+    sp_supports_visit(&w->supports, state);
+    if (state->loading && !state->failed && w->factored)
+        state->failed = factor(w, w->factored_mass, w->factored_stiffness) != SP_OK;
+}
+
+/* ---- what is made once ---- */
+
+static int refuse(sp_context *context, const sp_body *body, const sp_warp *p, double tolerance)
+{
+    if (p->kind < SP_WARP_VERTEX || p->kind > SP_WARP_ELEMENT || p->rotation < SP_ROTATION_FRAME ||
+        p->rotation > SP_ROTATION_POLAR)
+        return sp_fail(context, SP_USAGE, "there is no kind %d of stiffness warping with rotations of kind %d",
+                       (int)p->kind, (int)p->rotation);
+    if (p->solver < SP_WARP_FACTOR || p->solver > SP_WARP_GRADIENTS)
+        return sp_fail(context, SP_USAGE, "there is no solver %d of stiffness warping", (int)p->solver);
+    if (p->network && p->kind == SP_WARP_ELEMENT)
+        return sp_fail(context, SP_USAGE, "a network of springs has no elements to warp; warp it by vertex");
+    if (!(p->limit >= 0 && isfinite(p->limit) && p->extra >= 0 && isfinite(p->extra)))
+        return sp_fail(context, SP_USAGE,
+                       "over-stretching begins at a stretch of %g and is %g times as stiff: both must be 0 or more",
+                       p->limit, p->extra);
+    if (!(tolerance >= 0 && tolerance < 1))
+        return sp_fail(context, SP_USAGE, "the tolerance of the iterative solver is %g: it must be in [0, 1)",
+                       tolerance);
+    for (int64_t i = 0; p->corrected && i < body->mesh->fixed_count; i++)
+        if (body->mesh->fixed_axes[i])
+            return sp_fail(context, SP_USAGE,
+                           "the ghost force can be taken out of free bodies only: vertex %lld is held",
+                           (long long)body->mesh->fixed[i]);
+    return sp_dense_fits(context, 9 * body->mesh->vertex_count, 1);
+}
+
+/* Forces are the gradient of the energy where F = R S keeps the derivative of R out of it: polar rotations of constant
+ * F, and a stiffness that turns with R. */
+static bool conservative(const sp_warped *w)
+{
+    if (w->p.kind != SP_WARP_ELEMENT || w->p.rotation != SP_ROTATION_POLAR || w->p.corrected || w->mesh.hex_count)
+        return false;
+    for (int64_t m = 0; m < w->mesh.material_count; m++)
+        if (w->mesh.materials[m].law == SP_LAW_LINEAR || w->mesh.materials[m].fibre != SP_FIBRE_NONE)
+            return false;
+    return true;
+}
+
+static int make_rows(sp_warped *w)
+{
+    const sp_sparse *pattern = &w->all.pattern;
+    w->start = sp_pool_new(&w->pool, w->vertices + 1, sizeof *w->start);
+    w->diagonal = sp_pool_raw(&w->pool, w->vertices, sizeof *w->diagonal);
+    w->column = sp_pool_raw(&w->pool, pattern->start[pattern->order] / 9, sizeof *w->column);
+    if (w->pool.failed)
+        return sp_fail_memory(w->context);
+    for (int64_t i = 0, at = 0; i < w->vertices; i++) {
+        int64_t row = w->all.dof[3 * i];
+        w->diagonal[i] = -1;
+        for (int64_t k = row < 0 ? 0 : pattern->start[row]; row >= 0 && k < pattern->start[row + 1]; k += 3) {
+            w->column[at] = (int32_t)(w->all.free[pattern->index[k]] / 3);
+            if (w->column[at] == i)
+                w->diagonal[i] = at;
+            at++;
+        }
+        w->start[i + 1] = at;
+    }
+    return SP_OK;
+}
+
+/* Blocks [blocks, 9] (or their first entries alone, where one is enough) of a matrix over the pattern of all vertices.
+ */
+static void take_blocks(const sp_warped *w, const sp_sparse *matrix, bool first, double *to)
+{
+    for (int64_t i = 0; i < w->vertices; i++)
+        for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+            for (int c = 0; c < (first ? 1 : 3); c++)
+                for (int d = 0; d < (first ? 1 : 3); d++)
+                    to[(first ? k : 9 * k) + 3 * c + d] =
+                        matrix->value[matrix->start[w->all.dof[3 * i] + c] + 3 * (k - w->start[i]) + d];
+}
+
+static int make_blocks(sp_warped *w)
+{
+    sp_sparse matrix = {0};
+    int64_t blocks = w->start[w->vertices], entries;
+    int status;
+    w->K = sp_pool_raw(&w->pool, 9 * blocks, sizeof *w->K);
+    w->S = sp_pool_new(&w->pool, 9 * blocks, sizeof *w->S);
+    w->mass = sp_pool_raw(&w->pool, blocks, sizeof *w->mass);
+    w->vertex_mass = sp_pool_new(&w->pool, w->vertices, sizeof *w->vertex_mass);
+    if (w->p.network || w->p.extra > 0)
+        w->spring = sp_pool_new(&w->pool, blocks, sizeof *w->spring);
+    if (w->pool.failed)
+        return sp_fail_memory(w->context);
+    SP_TRY(sp_body_matrix(w->context, &w->all, &matrix));
+    entries = matrix.start[matrix.order];
+    if (!w->p.network) {
+        sp_elastic_tangent(w->context, &w->all, w->u, 1, false, NULL, &matrix); /* u is still 0 */
+        take_blocks(w, &matrix, false, w->K);
+        memset(matrix.value, 0, (size_t)entries * sizeof *matrix.value);
+    }
+    SP_TRY(sp_body_mass(w->context, &w->all, w->p.lumped, &matrix));
+    take_blocks(w, &matrix, true, w->mass);
+    sp_body_vertex_mass(&w->all, w->vertex_mass);
+done:
+    sp_sparse_free(&matrix);
+    return status;
+}
+
+/* K_ab and the gradients at the centre, of every class. */
+static int make_elements(sp_warped *w)
+{
+    const sp_body *all = &w->all;
+    sp_pool scratch = {0};
+    sp_element_lanes *data = sp_pool_raw(&scratch, 1, sizeof *data);
+    sp_lanes(*block)[9] = sp_pool_raw(&scratch, SP_ELEMENT_BLOCKS, sizeof *block);
+    int64_t entries = 0;
+    w->matrix_start = sp_pool_raw(&w->pool, all->class_count, sizeof *w->matrix_start);
+    for (int64_t k = 0; w->matrix_start && k < all->class_count; k++) {
+        w->matrix_start[k] = entries;
+        entries += sp_warp_entries(all->classes[k].corners);
+    }
+    w->matrix = sp_pool_new(&w->pool, entries, sizeof *w->matrix);
+    if (w->p.rotation == SP_ROTATION_FRAME)
+        w->element_frame = sp_pool_new(&w->pool, all->class_count, sizeof *w->element_frame);
+    if (scratch.failed || w->pool.failed) {
+        sp_pool_free(&scratch);
+        return sp_fail_memory(w->context);
+    }
+    sp_element_lanes_start(data);
+    for (int64_t k = 0; k < all->class_count; k++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(&w->mesh, all->classes[k].element, &corners);
+        sp_lanes rest[8][3] = {0}, f[8][3], energy;
+        double X[24], gradient[8][3], *to = w->matrix + w->matrix_start[k];
+        sp_element_lanes_fill(all, all->classes[k].element, data);
+        sp_batch_tangent(data, rest, false, f, block, &energy);
+        for (int a = 0; a < corners; a++) {
+            memcpy(X + 3 * a, w->X + 3 * corner[a], 3 * sizeof *X);
+            for (int b = a + 1; b < corners; b++)
+                for (int m = 0; m < 9; m++)
+                    *to++ = block[sp_packed(corners, a, b)][m][0];
+        }
+        sp_element_centre_gradients(corners, X, gradient);
+        memcpy(to, gradient[1], 3 * (size_t)(corners - 1) * sizeof *to);
+    }
+    sp_pool_free(&scratch);
+    return SP_OK;
+}
+
+static int make_vectors(sp_warped *w)
+{
+    double **vectors[] = {&w->u, &w->v, &w->x, &w->f, &w->moved, &w->direction, &w->place};
+    int64_t rows = 3 * w->vertices, n = w->body->dof_count;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = sp_pool_new(&w->pool, rows, sizeof(double));
+    w->rotation = sp_pool_new(&w->pool, 3 * rows, sizeof *w->rotation);
+    w->turn = sp_pool_new(&w->pool, 3 * rows, sizeof *w->turn);
+    w->row_energy = sp_pool_new(&w->pool, w->vertices, sizeof *w->row_energy);
+    if (w->p.kind != SP_WARP_ELEMENT && w->p.rotation == SP_ROTATION_FRAME)
+        w->vertex_frame = sp_pool_new(&w->pool, w->vertices, sizeof *w->vertex_frame);
+    w->turned = sp_pool_new(&w->pool, n, sizeof *w->turned);
+    w->free_mass = sp_pool_new(&w->pool, n, sizeof *w->free_mass);
+    w->own = sp_pool_new(&w->pool, n, sizeof *w->own);
+    if (w->p.solver != SP_WARP_FACTOR)
+        w->inverse = sp_pool_new(&w->pool, 3 * rows, sizeof *w->inverse);
+    if (w->apart)
+        w->support = sp_pool_new(&w->pool, 3 * rows, sizeof *w->support);
+    sp_iteration_new(&w->pool, n, 1, &w->iteration);
+    return w->pool.failed ? sp_fail_memory(w->context) : SP_OK;
+}
+
+static int make_factors(sp_warped *w)
+{
+    sp_pool scratch = {0};
+    const sp_body *body = w->body;
+    int64_t *node = sp_pool_raw(&scratch, body->dof_count, sizeof *node);
+    double stiffness = 0, mass = 0;
+    int status;
+    SP_TRY(node ? SP_OK : sp_fail_memory(w->context));
+    sp_body_nodes(body, node);
+    SP_TRY(sp_body_matrix(w->context, body, &w->near));
+    if (!w->inverse)
+        SP_TRY(sp_cholesky_new(w->context, &w->near, node, &w->factor));
+    for (int64_t row = 0; row < body->dof_count; row++) {
+        int64_t i = body->free[row] / 3;
+        w->free_mass[row] = w->vertex_mass[i];
+        w->own[row] = w->near.start[row];
+        while (body->free[w->near.index[w->own[row]]] / 3 != i)
+            w->own[row]++;
+        stiffness += w->K[9 * w->diagonal[i] + 4 * (body->free[row] % 3)];
+        mass += w->vertex_mass[i];
+    }
+    if (body->dof_count == w->all.dof_count)
+        w->shift = 1e-6 * stiffness / mass;
+    if (!w->p.lumped) {
+        SP_TRY(sp_body_mass_compressed(w->context, w->body, false, &w->M_short));
+        SP_TRY(sp_cholesky_new(w->context, &w->M_short, NULL, &w->mass_factor));
+        SP_TRY(sp_cholesky_factor(w->mass_factor, &w->M_short));
+    }
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+/* What forces at rest are for rounding: places are known to ε |X|, and what they differ by is multiplied by K. */
+static double rounding_of(const sp_warped *w)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < w->vertices; i++) {
+        double row = 0;
+        for (int64_t k = w->start[i]; k < w->start[i + 1]; k++) {
+            double square = 0;
+            for (int c = 0; c < 9; c++)
+                square += w->K[9 * k + c] * w->K[9 * k + c];
+            row += sqrt(square) * (sp_warp_length(w->X + 3 * i) + sp_warp_length(w->X + 3 * (int64_t)w->column[k]));
+        }
+        sum += row * row;
+    }
+    return DBL_EPSILON * sqrt(sum);
+}
+
+int sp_warp_system_new(sp_context *context, sp_body *body, const sp_warp *warp, double tolerance, sp_system *system)
+{
+    int status = refuse(context, body, warp, tolerance);
+    if (status != SP_OK)
+        return status;
+    sp_warped *w = calloc(1, sizeof *w);
+    if (!w)
+        return sp_fail_memory(context);
+    *system = (sp_system){.self = w,
+                          .n = body->dof_count,
+                          .force = force,
+                          .matrix_start = matrix_start,
+                          .matrix_add = matrix_add,
+                          .matrix_factor = matrix_factor,
+                          .matrix_solve = matrix_solve,
+                          .mass_times = mass_times,
+                          .mass_solve = mass_solve,
+                          .tangent_times = tangent_times,
+                          .set_springs = set_springs,
+                          .visit = visit,
+                          .body = body,
+                          .hold = hold,
+                          .stiffness_times = stiffness_times,
+                          .inertia_times = inertia_times,
+                          .held_inertia = held_inertia,
+                          .held_work = held_work};
+    w->context = context;
+    w->body = body;
+    w->p = *warp;
+    w->tolerance = tolerance > 0 ? tolerance : 1e-10;
+    w->vertices = body->mesh->vertex_count;
+    w->X = body->mesh->vertices;
+    w->whole = body->dof_count == 3 * w->vertices;
+    w->apart = warp->corrected || warp->kind == SP_WARP_PAIR;
+    w->unsymmetric = warp->corrected || warp->kind != SP_WARP_ELEMENT;
+    w->mesh = *body->mesh;
+    w->mesh.pool = (sp_pool){0};
+    w->mesh.fixed_count = 0;
+    system->nonconservative = !conservative(w);
+    sp_supports_new(body, &w->supports);
+    SP_TRY(sp_body_pattern(context, body));
+    SP_TRY(sp_body_new(context, &w->mesh, &w->all));
+    SP_TRY(sp_body_pattern(context, &w->all));
+    SP_TRY(make_vectors(w));
+    SP_TRY(make_rows(w));
+    SP_TRY(make_blocks(w));
+    w->large = 9 * w->start[w->vertices] > SMALL_ROWS;
+    w->many = w->all.batch_count > SMALL_BATCHES;
+    if (warp->kind == SP_WARP_ELEMENT)
+        SP_TRY(make_elements(w));
+    sp_warp_edges(w);
+    sp_warp_frames(w);
+    system->rounding = rounding_of(w);
+    SP_TRY(make_factors(w));
+done:
+    if (status != SP_OK)
+        sp_warp_system_free(system);
+    return status;
+}
+
+void sp_warp_system_free(sp_system *system)
+{
+    sp_warped *w = system->self;
+    if (!w)
+        return;
+    sp_cholesky_free(w->factor);
+    sp_cholesky_free(w->mass_factor);
+    sp_sparse_free(&w->M_short);
+    sp_sparse_free(&w->near);
+    sp_supports_free(&w->supports);
+    sp_body_free(&w->all);
+    sp_pool_free(&w->pool);
+    free(w);
+    *system = (sp_system){0};
+}
+
+int sp_warp_system_grounds(sp_system *system, int64_t count, const sp_ground *grounds)
+{
+    sp_warped *w = system->self;
+    int status = sp_supports_set_grounds(w->context, &w->supports, count, grounds);
+    system->begin = status == SP_OK && count > 0 ? begin : NULL;
+    system->rub = status == SP_OK && sp_supports_rough(&w->supports) ? rub : NULL;
+    return status;
+}
+
+void sp_warp_system_ghost(sp_system *system, const double *q, double *force_size, double *torque_size)
+{
+    sp_warped *w = system->self;
+    sp_warp_rigid rigid;
+    double sum[3], torque[3];
+    place(w, q);
+    if (w->p.kind != SP_WARP_ELEMENT)
+        rotate(w);
+    internal_force(w, 0, w->f);
+    sp_warp_rigid_at(w, w->x, &rigid);
+    sp_warp_rigid_sums(w, &rigid, w->x, w->f, sum, torque);
+    *force_size = sp_warp_length(sum);
+    *torque_size = sp_warp_length(torque);
+}
+
+void sp_warp_system_solves(const sp_system *system, int64_t *solves, int64_t *products)
+{
+    const sp_warped *w = system->self;
+    *solves = w->solves;
+    *products = w->products;
+}

@@ -1,0 +1,173 @@
+/* Shared by the files of the stiffness warping only (model/warp/warp.h). */
+#ifndef SP_MODEL_WARP_WARP_INTERNAL_H
+#define SP_MODEL_WARP_WARP_INTERNAL_H
+
+#include "assembly/batch.h"
+#include "model/warp/warp.h"
+#include "linear/cholesky.h"
+#include "linear/iterate.h"
+
+/* Four edges by their ends (vertices of the mesh, or corners of an element): e₁ is the direction of the mean of the
+ * first three, e₂ that of e₁ × the fourth, e₃ = e₁ × e₂. */
+typedef struct sp_warp_frame {
+    int32_t from[4], to[4]; /* from[0] = −1: there is no such frame */
+    double rest[9];         /* B at rest, e₁, e₂, e₃ in its columns, row major */
+} sp_warp_frame;
+
+/* The rigid part of a field: the centre of mass, the mass, and the inverse of the inertia about it (0 where that is
+ * singular). */
+typedef struct sp_warp_rigid {
+    double centre[3], mass, inverse[9];
+} sp_warp_rigid;
+
+typedef struct sp_warped {
+    sp_pool pool;
+    sp_context *context;
+    sp_body *body;
+    sp_warp p;
+    bool whole;       /* nothing is held: q is the displacement of all vertices */
+    bool apart;       /* mass and supports are not in the blocks of S, which are applied between projections: PAIR and
+                         corrected */
+    bool unsymmetric; /* S is */
+    bool careful;     /* what was added asks for a solver that its matrix allows */
+    bool large, many; /* rows, and elements, that threads pay for */
+    double tolerance;
+
+    /* Matrices of 3 × 3 blocks over all vertices, held ones too. */
+    sp_mesh mesh; /* the body's with nothing held, a shallow copy … */
+    sp_body all;  /* … and its body: element matrices, colors and where in the rows they go */
+    int64_t vertices;
+    const double *X;     /* [3·vertices] m */
+    int64_t *start;      /* [vertices + 1] rows of blocks; empty where no element uses the vertex */
+    int32_t *column;     /* [blocks] vertices that share an element, increasing */
+    int64_t *diagonal;   /* [vertices] −1 where the row is empty */
+    double *K;           /* [blocks, 9 row major] at rest, N/m */
+    double *S;           /* [blocks, 9] */
+    double *mass;        /* [blocks] kg, consistent or lumped */
+    double *vertex_mass; /* [vertices] kg, lumped */
+    double *spring; /* [blocks] N/m, of the edge between two vertices; NULL where neither network nor over-stretching
+                       needs it */
+
+    /* ELEMENT: sp_warp_entries of each class of elements, one after the other: K_ab at rest of its corners a < b
+     * [pairs, 9 row major], and the gradients at the centre of all corners but the first [corners − 1, 3] 1/m. */
+    double *matrix;
+    int64_t *matrix_start; /* [classes] */
+
+    /* FRAME */
+    sp_warp_frame *vertex_frame;  /* [vertices] VERTEX, PAIR */
+    sp_warp_frame *element_frame; /* [classes] ELEMENT */
+
+    double *u, *v;                 /* [3·vertices] held components are where those are and how fast they move */
+    double *x;                     /* X + u */
+    double *f, *moved, *direction; /* [3·vertices] scratch; held components of `direction` stay 0 */
+    double *rotation;              /* [vertices, 9] at x */
+    double *row_energy;            /* [vertices] */
+
+    double *turn;        /* [vertices, 9] rotations of the preconditioner, at the first addition to S */
+    sp_warp_rigid rigid; /* corrected, PAIR: of that too … */
+    double *place;       /* … and [3·vertices] where the vertices were */
+    bool added;
+    double *support; /* [vertices, 9] apart: springs and grounds of S */
+    int64_t *own;    /* [dof_count] entry of the first free component of the same vertex in each row of the pattern */
+    bool supported;  /* some of `support` is not 0 */
+
+    sp_supports supports;
+    sp_sparse M_short, near;           /* over free degrees of freedom; near: scratch over the body's pattern */
+    double *free_mass;                 /* [dof_count] lumped */
+    sp_cholesky *factor, *mass_factor; /* factor: NULL for JACOBI, which has … */
+    double *inverse; /* … [vertices, 9] the inverses of the blocks on the diagonal, 0 in rows and columns that are held;
+                        NULL for FACTOR */
+    double mass_scale, stiffness_scale, factored_mass, factored_stiffness;
+    double shift; /* of the factor's mass where neither mass nor anything held makes it definite, 1/s² by unit of
+                     stiffness */
+    bool factored;
+    double *turned; /* [dof_count] */
+    sp_iteration iteration;
+    int64_t solves, products;
+} sp_warped;
+
+enum { SP_WARP_ENTRIES = 280 };
+
+/* Rounded up to whole vectors: 64 and 280. */
+SP_INLINE int sp_warp_entries(int corners)
+{
+    return (9 * sp_pair_count(corners) + 3 * (corners - 1) + SP_LANES - 1) / SP_LANES * SP_LANES;
+}
+
+/* ---- rotations (warp_rotations.c) ---- */
+
+/* Chooses the frames. */
+void sp_warp_frames(sp_warped *w);
+
+/* R of every vertex at x [3·vertices] into rotation [vertices, 9]. A frame without a direction now (edges of no length,
+ * or parallel) gives way to the polar decomposition, which is always defined (material/law.h): nothing is remembered
+ * from the step before. */
+void sp_warp_vertex_rotations(const sp_warped *w, enum sp_warp_rotation kind, const double *x, double *rotation);
+
+/* The same of the elements of a batch, by the gradients of their corners and the places x of these, less the first
+ * corner's. */
+void sp_warp_element_rotations(const sp_warped *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3],
+                               sp_lanes rotation[9]);
+
+/* ---- forces and matrices (warp_forces.c); f, y [3·vertices] over all vertices ---- */
+
+/* A row of blocks B times x [3·vertices]. */
+void sp_warp_times(const sp_warped *w, const double *B, const double *x, double *y);
+
+/* f (overwritten; NULL: not wanted) of the kind at x with the rotations that are in w->rotation (VERTEX, PAIR) or
+ * follow from x; returns the energy of ELEMENT, else 0. S += scale · W(x). */
+double sp_warp_force(sp_warped *w, const double *x, double scale, double *f);
+
+/* y (overwritten) = W(x) v with the same rotations held fixed. */
+void sp_warp_tangent_times(sp_warped *w, const double *x, const double *v, double *y);
+
+/* The centre of mass of a field x [3·vertices]. */
+void sp_warp_mean(const sp_warped *w, const double *x, double centre[3]);
+
+void sp_warp_rigid_at(const sp_warped *w, const double *x, sp_warp_rigid *rigid);
+
+/* f ← f − M (a + α × (x − c)), so that Σ f = 0 and Σ (x − c) × f = 0. */
+void sp_warp_rigid_remove(const sp_warped *w, const sp_warp_rigid *rigid, const double *x, double *f);
+
+/* Σ f and Σ (x − c) × f. */
+void sp_warp_rigid_sums(const sp_warped *w, const sp_warp_rigid *rigid, const double *x, const double *f,
+                        double force[3], double torque[3]);
+
+/* ---- edges (warp_edges.c) ---- */
+
+/* w->spring, and in a network w->K by it. */
+void sp_warp_edges(sp_warped *w);
+
+/* Over-stretching: energy at x, its force added to f (NULL: energy only); y += T(x) v; S += scale · T(x). T is the
+ * exact derivative, positive semidefinite because only pulling edges count. */
+double sp_warp_stretch_force(sp_warped *w, const double *x, double *f);
+void sp_warp_stretch_times(const sp_warped *w, const double *x, const double *v, double *y);
+void sp_warp_stretch_add(sp_warped *w, const double *x, double scale);
+
+/* ---- 3 × 3, row major ---- */
+
+SP_INLINE void sp_warp_turn(const double *R, const double *a, double *b) /* b = R a */
+{
+    for (int i = 0; i < 3; i++)
+        b[i] = R[3 * i] * a[0] + R[3 * i + 1] * a[1] + R[3 * i + 2] * a[2];
+}
+
+SP_INLINE void sp_warp_turn_back(const double *R, const double *a, double *b) /* b = Rᵀ a */
+{
+    for (int i = 0; i < 3; i++)
+        b[i] = R[i] * a[0] + R[3 + i] * a[1] + R[6 + i] * a[2];
+}
+
+SP_INLINE void sp_warp_cross(const double *a, const double *b, double *c)
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+SP_INLINE double sp_warp_length(const double *a)
+{
+    return __builtin_sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* Free bodies: rigid, or rigid motion coupled with reduced deformation, in steps that conserve momenta and energy.
+ *
+ * A material point X of the mesh is at c + R (X̃ + Ũ q), where X̃ + Ũ q = X + U q − (its mean by mass): c is always the
+ * centre of mass. So translation is apart, and with Ω the angular velocity in the body frame the kinetic energy of the
+ * rest is ½ Ωᵀ J(q) Ω + Ωᵀ G(q) q̇ + ½ q̇ᵀ M̃ q̇ with S(q) = ∫ρ y yᵀ,  J = tr(S) I − S,  G(q) q̇ = ∫ρ y × Ũq̇,  M̃ = ∫ρ ŨᵀŨ,
+ * y = X̃ + Ũ q, all polynomials in q with constant integrals (generalized Newton–Euler; Shabana, Dynamics of Multibody
+ * Systems).
+ *
+ * The step, with ξ = (Ω, q̇), A(q) the matrix of that energy and π = A ξ = (Π, p), over [t₀, t₁]:
+ *     q₁ − q₀ = h (q̇₀ + q̇₁)/2,       c₁ − c₀ = h (v₀ + v₁)/2,    m (v₁ − v₀) = h F
+ *     Π₁ − (Π₀ + h R₀ᵀT) = h ½(Π₀ + h R₀ᵀT + Π₁) × Ω̄,            Ω̄ = (Ω₀ + Ω₁)/2,   R₁ = R₀ cay(h Ω̄)
+ *     p₁ − p₀ = h (D − f̄ − C (q₁ − q₀)/h + Q),                  D_i = ½ ξ₀ᵀ ∂_iA((q₀+q₁)/2) ξ₁
+ * with f̄ by Simpson's rule along the segment for a cubic force, else at its middle. Then R Π changes by h T exactly
+ * (cay is the Cayley map), and, since A is quadratic in q so that D·(q₁ − q₀) = ½ ξ₀ᵀ(A₁ − A₀)ξ₁, kinetic plus strain
+ * energy changes by the work of F, T, Q and damping exactly, where the force is cubic. */
+#ifndef SP_RIGID_FREE_H
+#define SP_RIGID_FREE_H
+
+#include "assembly/body.h"
+#include "geometry/pose.h"
+#include "geometry/surface.h"
+#include "reduced/force.h"
+
+typedef struct sp_inertia {
+    sp_pool pool;
+    int64_t r;
+    double mass;      /* kg, > 0 */
+    double centre[3]; /* of mass at rest, in the coordinates of the mesh, m */
+    double S[9];      /* ∫ρ X̃X̃ᵀ kg m² */
+    double *mean;     /* [3, r, row major] ∫ρU / m */
+    double *N;        /* [3, 3, r, row major] ∫ρ X̃_a Ũ_bj */
+    double *Q;        /* [3, 3, r, r, row major] ∫ρ Ũ_ai Ũ_bj */
+    double *M;        /* [r, r] ∫ρ ŨᵀŨ */
+} sp_inertia;
+
+void sp_inertia_free(sp_inertia *inertia);
+
+/* Of a mesh with the consistent mass, or the lumped one (reduced/mass.h), moving with U [3·vertices, r, column major]
+ * (r = 0: rigid). With the lumped mass the body is a set of mass points at the vertices, and all integrals are sums
+ * over them. */
+int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U,
+                       sp_inertia *inertia) SP_MUST_USE;
+
+/* Of the inside of a closed surface with uniform density kg/m³, rigid. SP_INPUT where the surface encloses no volume
+ * (open, or inside out).
+ */
+int sp_inertia_of_surface(sp_context *context, const sp_surface *surface, double density,
+                          sp_inertia *inertia) SP_MUST_USE;
+
+/* Rigid, of a mass at `centre` with the inertia tensor about it, J: xx, yy, zz, yz, zx, xy in kg m². SP_INPUT where
+ * that is no tensor of a body (not positive definite; a principal moment above the sum of the others by more than
+ * rounding). */
+int sp_inertia_of_numbers(sp_context *context, double mass, const double centre[3], const double J[6],
+                          sp_inertia *inertia) SP_MUST_USE;
+
+/* Matrices of a step. Bodies that threads step side by side share them, one for each thread: apart for each body they
+ * would be most of what a step reads and writes. */
+typedef struct sp_free_room sp_free_room;
+typedef struct sp_free_rooms {
+    int64_t r; /* at most so many coordinates */
+    int count; /* threads of the team that steps bodies; 1: they are stepped one after another */
+    sp_free_room *room;
+} sp_free_rooms;
+void sp_free_rooms_new(sp_pool *pool, int threads, int64_t r,
+                       sp_free_rooms *rooms); /* from `pool`, whose mark of failure the caller looks at */
+
+typedef struct sp_free_parameters {
+    double step;                            /* s, > 0 */
+    double damping_mass, damping_stiffness; /* of the deformation: 1/s, s */
+    bool decoupled;                         /* the approximation of the thesis (§2.13): G = 0, J = J(0), D = 0 */
+    bool semi_implicit; /* one Newton iteration for each step, and f̄ at its middle: keeps the momenta, not the energy */
+    double tolerance;   /* Newton: residual relative to the largest term; 0: 1e-12 */
+    int64_t iterations;         /* at most; 0: 50 */
+    const sp_free_rooms *rooms; /* outlive the body; NULL: it has one of its own */
+} sp_free_parameters;
+
+typedef struct sp_free_state {
+    double c[3];        /* centre of mass, world, m */
+    double rotation[4]; /* unit quaternion, body to world */
+    double v[3];        /* of the centre of mass, world, m/s */
+    double Omega[3];    /* angular velocity, body frame, rad/s */
+} sp_free_state;
+
+typedef struct sp_free_report {
+    int64_t steps, newton_iterations, worst_iterations, stagnated;
+    double worst_residual; /* relative */
+} sp_free_report;
+
+typedef struct sp_free_body sp_free_body;
+
+/* force: of inertia->r coordinates, owned from here on (also when it fails); NULL for a rigid body. The inertia must
+ * outlive it. Starts at the identity pose at rest: the mesh where it is. Nothing is allocated in steps. SP_NUMERICAL
+ * where A(0) is not positive definite: U may hold no rigid motion. */
+int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_reduced_force *force,
+                     const sp_free_parameters *parameters, sp_free_body **body) SP_MUST_USE;
+void sp_free_body_free(sp_free_body *body); /* NULL is allowed */
+
+/* Puts the body frame (X ↦ x + R X at q) at `pose` with the velocity of the centre of mass and the angular velocity,
+ * both in the world frame; q, qdot [r], NULL: 0. */
+void sp_free_body_place(sp_free_body *body, const sp_pose *pose, const double velocity[3],
+                        const double angular_velocity[3], const double *q, const double *qdot);
+
+/* One step under force F [N] and torque T about the centre of mass [N m], world frame, and generalized force Q [r]
+ * (NULL: none) on q at fixed c and R, all constant over the step: a force f at a point x whose rows of U are W adds f
+ * to F, (x − c) × f to T and, since its displacements are Ũ, (W − mean)ᵀ Rᵀ f to Q. With forces taken at
+ * sp_free_body_predict's places the scheme is the symplectic Verlet method for them, and pairs of opposite forces at
+ * one point leave the momenta exactly as they were. SP_NUMERICAL where Newton does not converge or what comes out is
+ * not finite; the state stays that of the step before. */
+int sp_free_body_step(sp_free_body *body, const double F[3], const double T[3], const double *Q) SP_MUST_USE;
+
+/* The velocities that an impulse brings at once, A(q)⁻¹ times it with q and the rotation of now: F [N s], T [N m s]
+ * about the centre of mass and Q [N s m/[q]] as in sp_free_body_step (r = 0: Q and qdot NULL), velocity of the centre
+ * of mass and angular velocity, all world. For a `decoupled` body with its own A. SP_NUMERICAL where A(q) is not
+ * positive definite. Not thread safe where bodies share rooms. */
+int sp_free_body_respond(sp_free_body *body, const double F[3], const double T[3], const double *Q, double velocity[3],
+                         double angular[3], double *qdot) SP_MUST_USE;
+
+/* The pose of the body frame and q [r] now, and as they will be half a step later by the velocities now (first order in
+ * q, exact rotation by Ω h/2). */
+void sp_free_body_pose(const sp_free_body *body, sp_pose *pose);
+void sp_free_body_predict(const sp_free_body *body, sp_pose *pose, double *q);
+
+/* Velocity [world] of the point at y = X + U q in the body frame whose rows of U are rows [3, r, row major], as of now;
+ * rows NULL: of the point of the body frame at y, which does not deform. */
+void sp_free_body_point_velocity(const sp_free_body *body, const double y[3], const double *rows, double velocity[3]);
+
+const sp_free_state *sp_free_body_state(const sp_free_body *body);
+const double *sp_free_body_q(const sp_free_body *body); /* [r] */
+const double *sp_free_body_qdot(const sp_free_body *body);
+
+/* Kinetic and strain energy [J]; in place of the second, where the force is the gradient of no energy
+ * (reduced/force.h), the work that was done against it since the body was placed, which a path in q may leave with any
+ * sign. Linear and angular momentum about the world's origin [world frame], which such forces conserve too, since they
+ * act on q alone. */
+void sp_free_body_energies(sp_free_body *body, double *kinetic, double *strain);
+void sp_free_body_momenta(sp_free_body *body, double linear[3], double angular[3]);
+
+/* All that the next steps take from those before (base/state.h). */
+void sp_free_body_visit(sp_free_body *body, sp_state *state);
+
+const sp_free_report *sp_free_body_reported(const sp_free_body *body);
+
+#endif

@@ -181,12 +181,12 @@ static inline void bench_random(int64_t count, uint64_t stream, double *values)
 }
 
 /* A mesh file made ready for computing; ends the program where it cannot be read. */
-static inline void bench_read(sp_context *context, const char *path, sp_mesh *mesh, sp_body *body)
+static inline void bench_read(sp_context *context, const char *path, sp_mesh *mesh, sp_fe_space *body)
 {
     sp_file file;
     int descriptor = open(path, O_RDONLY);
     if (descriptor < 0 || sp_file_read(context, descriptor, NULL, false, false, &file) != SP_OK ||
-        sp_mesh_read(context, &file, mesh) != SP_OK || sp_body_new(context, mesh, body) != SP_OK) {
+        sp_mesh_read(context, &file, mesh) != SP_OK || sp_fe_space_new(context, mesh, body) != SP_OK) {
         fprintf(stderr, "%s: %s\n", path, descriptor < 0 ? "cannot open" : context->message);
         exit(1);
     }

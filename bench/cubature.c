@@ -14,7 +14,7 @@ typedef struct job {
     sp_training *training;
     double *rho, *c;
     const sp_context *context;
-    sp_body *body;
+    sp_fe_space *body;
     double *full, *out;
     int64_t poses;
 } job;
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     bench_begin();
     sp_context context = sp_context_default();
     sp_mesh bar, mesh;
-    sp_body body;
+    sp_fe_space body;
     context.threads = argc > 1 ? atoi(argv[1]) : 1;
     bench_bar(2000, 6, &bar);
     if (sp_mesh_split(&context, &bar, &mesh) != SP_OK)
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
            "force+K [us]", "+ dgemm", "ratio", "ns/(n r) of +K");
     for (int l = 0; l < 2; l++) {
         mesh.materials[0].law = laws[l];
-        if (sp_body_new(&context, &mesh, &body) != SP_OK)
+        if (sp_fe_space_new(&context, &mesh, &body) != SP_OK)
             return 1;
         int64_t rows = 3 * mesh.vertex_count, elements = sp_mesh_element_count(&mesh);
         double *U = malloc((size_t)(rows * 60) * 8);
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
                sp_law_name(laws[l]), (long long)elements, a * 1e3, 1e9 * a / (64.0 * (double)elements), b * 1e3, a / b);
         sp_training_free(j.training);
         sp_poses_free(&poses);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         free(U);
     }
     return 0;

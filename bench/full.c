@@ -5,13 +5,13 @@
  * or stable, or all bench-full product THREADS K…            an iteration of conjugate gradients against reading the
  * matrix once bench-full mesh K FILE                   the bar as a mesh file Seconds are those of the clock, in
  * brackets those of the processors, which other work on the machine changes less. */
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "base/threads.h"
 #include "bench.h"
 #include "integrate/integrate.h"
-#include "model/models.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
+#include "model/models.h"
 
 static void check(const sp_context *context, int status)
 {
@@ -63,14 +63,15 @@ static spent median_spent(int count, const spent *values)
 
 /* ---- the bar ---- */
 
-static void make_bar(sp_context *context, int thousands, enum sp_law law, double young, sp_mesh *mesh, sp_body *body)
+static void make_bar(sp_context *context, int thousands, enum sp_law law, double young, sp_mesh *mesh,
+                     sp_fe_space *body)
 {
     const int width = (int)fmax(1, round(cbrt(thousands * 1000.0 / 24)));
     bench_block(width, width, 4 * width, 0.25 / width, 0.1, false, mesh);
     mesh->materials[0].law = law;
     mesh->materials[0].young = young;
     check(context, sp_mesh_check(context, mesh, 1));
-    check(context, sp_body_new(context, mesh, body));
+    check(context, sp_fe_space_new(context, mesh, body));
 }
 
 typedef struct weight {
@@ -96,7 +97,7 @@ static double *weigh(const sp_system *system)
 }
 
 /* As if it had swung for a while: the first mode's shape with 2 m/s at the tip. */
-static double *swing(const sp_body *body)
+static double *swing(const sp_fe_space *body)
 {
     double *v = calloc((size_t)body->dof_count, 8);
     for (int64_t i = 0; i < body->dof_count; i++)
@@ -233,7 +234,7 @@ typedef struct outcome {
     char message[sizeof((sp_context *)0)->message];
 } outcome;
 
-static void swing_on(sp_context *context, sp_body *body, run r, outcome *o)
+static void swing_on(sp_context *context, sp_fe_space *body, run r, outcome *o)
 {
     sp_system full, system;
     sp_integrator *integrator;
@@ -245,7 +246,7 @@ static void swing_on(sp_context *context, sp_body *body, run r, outcome *o)
     system = clock_system(&c);
     weight w = {&full, weigh(&full)};
     double *v = swing(body);
-    sp_forcing forcing = {.self = &w, .mean = gravity};
+    sp_external_loads forcing = {.self = &w, .mean = gravity};
     const sp_integrator_parameters p = {
         .kind = r.kind, .step = r.step, .beta = r.kind == SP_NEWMARK ? 0.25 : 1, .gamma = 0.5};
     check(context, sp_integrator_new(context, &system, &forcing, &p, NULL, v, &integrator));
@@ -289,17 +290,17 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
 {
     enum { ROUNDS = 7, TANGENT = 0, DEFINITE, FORCES, FACTORIZATION, SOLUTION, PARTS };
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K;
     sp_cholesky *factor;
     spent time[PARTS][ROUNDS], part[PARTS];
     make_bar(context, thousands, law, 1e6, &mesh, &body);
-    check(context, sp_body_pattern(context, &body));
-    check(context, sp_body_matrix(context, &body, &K));
+    check(context, sp_fe_space_pattern(context, &body));
+    check(context, sp_fe_space_matrix(context, &body, &K));
     const int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
     double *u = calloc((size_t)rows, 8), *f = malloc((size_t)rows * 8), *x = malloc((size_t)n * 8);
     int64_t *node = malloc((size_t)n * 8);
-    sp_body_nodes(&body, node);
+    sp_fe_space_nodes(&body, node);
     check(context, sp_cholesky_new(context, &K, node, &factor));
     for (int64_t v = 0; v < mesh.vertex_count; v++) { /* bent: 0.1 m at the tip, the inner side compressed */
         const double *X = mesh.vertices + 3 * v;
@@ -318,7 +319,7 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
         spent start = now();
         check(context, sp_cholesky_factor(factor, &K));
         time[FACTORIZATION][at] = since(start);
-        sp_body_gather(&body, f, x);
+        sp_fe_space_gather(&body, f, x);
         start = now();
         check(context, sp_cholesky_solve(factor, 1, x, x));
         time[SOLUTION][at] = since(start);
@@ -368,7 +369,7 @@ static void measure_step(sp_context *context, int thousands, enum sp_law law)
                100 * o.calls[SOLVE].clock / o.step.clock, 100 * o.calls[SOLVE].processor / o.step.processor);
     }
     fflush(stdout);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -380,7 +381,7 @@ static void compare_solvers(sp_context *context, int thousands, enum sp_law law,
     static const char *const name[] = {
         [SP_SOLVER_DIRECT] = "direct", [SP_SOLVER_JACOBI] = "jacobi", [SP_SOLVER_REUSED] = "reused"};
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     make_bar(context, thousands, law, young, &mesh, &body);
     const double edge = 0.25 / cbrt((double)mesh.tet_count / 24);
     printf("%s, %lld tetrahedra, %s, E %g MPa, h %g ms: sound goes %.1f edges a step\n",
@@ -403,7 +404,7 @@ static void compare_solvers(sp_context *context, int thousands, enum sp_law law,
                o.newton, o.products, o.factorizations, o.indefinite);
         fflush(stdout);
     }
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -413,7 +414,7 @@ static void measure_product(sp_context *context, int thousands, int round_count)
 {
     enum { ROUNDS = 15, READ = 0, PLAIN, PRODUCT, FACTORED, SOLUTION, ITERATION, PARTS };
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse S;
     sp_cholesky *factor;
     sp_system system;
@@ -423,14 +424,14 @@ static void measure_product(sp_context *context, int thousands, int round_count)
     make_bar(context, thousands, SP_LAW_STVK, 1e6, &mesh, &body);
     check(context, sp_full_system_new(context, &body, false, false, NULL, &system));
     check(context, sp_full_system_solver(&system, SP_SOLVER_JACOBI, 1e-8));
-    check(context, sp_body_matrix(context, &body, &S));
+    check(context, sp_fe_space_matrix(context, &body, &S));
     const int64_t n = body.dof_count, entries = S.start[n];
     const double h = 5e-3;
     double *u = calloc((size_t)(3 * mesh.vertex_count), 8), *x = malloc((size_t)n * 8), *y = malloc((size_t)n * 8);
     int64_t *node = malloc((size_t)n * 8);
-    sp_body_nodes(&body, node);
+    sp_fe_space_nodes(&body, node);
     check(context, sp_cholesky_new(context, &S, node, &factor));
-    check(context, sp_body_mass(context, &body, false, &S));
+    check(context, sp_fe_space_mass(context, &body, false, &S));
     for (int64_t k = 0; k < entries; k++)
         S.value[k] *= 4 / (h * h);
     sp_elastic_tangent(context, &body, u, 1, false, NULL, &S);
@@ -494,7 +495,7 @@ static void measure_product(sp_context *context, int thousands, int round_count)
     sp_cholesky_free(factor);
     sp_sparse_free(&S);
     sp_full_system_free(&system);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
     free(node), free(u), free(x), free(y);
 }
@@ -536,10 +537,10 @@ int main(int argc, char **argv)
         return usage();
     if (!strcmp(argv[1], "mesh")) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         make_bar(&context, atoi(argv[2]), SP_LAW_STVK, 1e8, &mesh, &body);
         const bool written = bench_write(&context, argv[3], &mesh);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
         return written ? 0 : 1;
     }

@@ -57,7 +57,7 @@ SP_CLONES static void products_of_forces(int64_t width, sp_lanes force[8][3], co
 
 /* Seconds of the forces of one element at `poses` poses, of their products with the residuals and of their norm, out of
  * rows of displacements and residuals and nothing else. */
-static double forces_of(const sp_body *body, int64_t poses)
+static double forces_of(const sp_fe_space *body, int64_t poses)
 {
     enum { ELEMENTS = 2000, WITH_FIRST = ROWS + 3 };
     int64_t padded = (poses + SP_LANES - 1) / SP_LANES * SP_LANES, count = sp_mesh_element_count(body->mesh);

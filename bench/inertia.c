@@ -50,7 +50,7 @@ static work factor_and_solve(char **argv)
     work w = {.single = INFINITY, .library = INFINITY, .block = INFINITY};
     sp_context context = sp_context_default();
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K;
     sp_cholesky *factor;
     context.threads = atoi(argv[3]);
@@ -70,7 +70,7 @@ static work factor_and_solve(char **argv)
                            .dtype = CHOLMOD_DOUBLE};
     cholmod_dense *solution = NULL, *y = NULL, *e = NULL;
     bench_random(K.order * WIDTH, 1, b);
-    sp_body_nodes(&body, node);
+    sp_fe_space_nodes(&body, node);
     w.elements = sp_mesh_element_count(&mesh);
     w.order = K.order;
     double start = bench_now();

@@ -33,19 +33,19 @@ int main(int argc, char **argv)
     sp_context context = sp_context_default();
     context.threads = atoi(argv[3]);
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K;
     sp_cholesky *factor;
     char command[2000];
     bench_read(&context, argv[2], &mesh, &body);
-    if (sp_body_pattern(&context, &body) != SP_OK || sp_body_matrix(&context, &body, &K) != SP_OK)
+    if (sp_fe_space_pattern(&context, &body) != SP_OK || sp_fe_space_matrix(&context, &body, &K) != SP_OK)
         return 1;
     int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
     double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *b = malloc((size_t)n * 8),
            *x = malloc((size_t)n * 8);
     int64_t *node = malloc((size_t)n * 8);
     bench_random(n, 1, b);
-    sp_body_nodes(&body, node);
+    sp_fe_space_nodes(&body, node);
     double start = bench_now();
     sp_elastic_tangent(&context, &body, u, 1, false, f, &K);
     double assembly_first = bench_now() - start;

@@ -106,11 +106,11 @@ int main(int argc, char **argv)
     sp_context context = sp_context_default();
     context.threads = atoi(argv[2]);
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse M;
     sp_sparse_inner inner;
     bench_read(&context, argv[1], &mesh, &body);
-    if (sp_body_mass_compressed(&context, &body, false, &M) != SP_OK ||
+    if (sp_fe_space_mass_compressed(&context, &body, false, &M) != SP_OK ||
         sp_sparse_inner_new(&context, &body, 0, &inner) != SP_OK) {
         fprintf(stderr, "orthogonalize: %s\n", context.message);
         return 1;

@@ -1,10 +1,10 @@
 /* Pointshells: bench-pointshell MODEL POINTS LEVELS OFFSET times particle repulsion on one and two threads (OFFSET −1:
  * chosen, 0: the surface, else metres), and compares the spread of nearest-neighbour distances with those of random
  * samples and of the other generators. */
+#include "pointshell/pointshell.h"
 #include "base/threads.h"
 #include "bench.h"
 #include "formats/import/surface.h"
-#include "shell/shell.h"
 
 #include <unistd.h>
 
@@ -41,8 +41,8 @@ int main(int argc, char **argv)
     sp_context context = sp_context_default();
     sp_surface surface;
     sp_level level;
-    sp_shell shell;
-    sp_shell_report report;
+    sp_pointshell pointshell;
+    sp_pointshell_report report;
     if (argc != 5)
         return 2;
     sp_threads_prepare();
@@ -52,39 +52,39 @@ int main(int argc, char **argv)
     must(&context, sp_level_model(&context, &surface, atof(argv[4]), 0, &level));
     printf("%s: %lld triangles; level: %.2f s, %s%.3g m\n", argv[1], (long long)surface.triangle_count,
            bench_now() - start, level.kind == SP_LEVEL_SURFACE ? "the surface, " : "offset ", level.value);
-    const sp_shell_parameters p = {.method = SP_SHELL_REPULSION,
-                                   .points = atoll(argv[2]),
-                                   .levels = atoi(argv[3]),
-                                   .branching = 4,
-                                   .iterations = 40};
+    const sp_pointshell_parameters p = {.method = SP_POINTSHELL_REPULSION,
+                                        .points = atoll(argv[2]),
+                                        .levels = atoi(argv[3]),
+                                        .branching = 4,
+                                        .iterations = 40};
     for (int threads = 1; threads <= 2; threads++) {
         context.threads = threads;
         start = bench_now();
-        must(&context, sp_shell_make(&context, &level, &p, &shell, &report));
+        must(&context, sp_pointshell_make(&context, &level, &p, &pointshell, &report));
         printf("repulsion, %lld points, %d levels, %d thread%s: %.2f s; gap %.2f spacings, %.1e m off\n",
-               (long long)shell.count, shell.levels, threads, threads > 1 ? "s" : "", bench_now() - start,
-               report.gap / report.level[shell.levels - 1].spacing, report.off);
-        for (int k = 0; k < shell.levels && threads == 1; k++)
+               (long long)pointshell.count, pointshell.levels, threads, threads > 1 ? "s" : "", bench_now() - start,
+               report.gap / report.level[pointshell.levels - 1].spacing, report.off);
+        for (int k = 0; k < pointshell.levels && threads == 1; k++)
             printf("  level %d: %8lld points, spread %.4f, least %.2f of the mean, %d iterations, last move %.1e R\n",
-                   k + 1, (long long)shell.cumulative[k], report.level[k].spread,
+                   k + 1, (long long)pointshell.cumulative[k], report.level[k].spread,
                    report.level[k].least / report.level[k].spacing, report.level[k].repel.iterations,
                    report.level[k].repel.last_move);
-        sp_shell_free(&shell);
+        sp_pointshell_free(&pointshell);
     }
-    for (int method = SP_SHELL_VERTICES; method <= SP_SHELL_FARTHEST; method++) {
-        sp_shell_parameters other = p;
-        other.method = (enum sp_shell_method)method;
+    for (int method = SP_POINTSHELL_VERTICES; method <= SP_POINTSHELL_FARTHEST; method++) {
+        sp_pointshell_parameters other = p;
+        other.method = (enum sp_pointshell_method)method;
         other.cells = 128;
         other.levels = 0;
         other.branching = 8;
-        other.points = method == SP_SHELL_SAMPLES || method == SP_SHELL_FARTHEST ? p.points : 0;
+        other.points = method == SP_POINTSHELL_SAMPLES || method == SP_POINTSHELL_FARTHEST ? p.points : 0;
         start = bench_now();
-        must(&context, sp_shell_make(&context, &level, &other, &shell, &report));
+        must(&context, sp_pointshell_make(&context, &level, &other, &pointshell, &report));
         printf("%-9s %8lld points: %.2f s, spread %.4f, least %.2f of the mean, gap %.2f spacings\n", names[method],
-               (long long)shell.count, bench_now() - start, report.level[shell.levels - 1].spread,
-               report.level[shell.levels - 1].least / report.level[shell.levels - 1].spacing,
-               report.gap / report.level[shell.levels - 1].spacing);
-        sp_shell_free(&shell);
+               (long long)pointshell.count, bench_now() - start, report.level[pointshell.levels - 1].spread,
+               report.level[pointshell.levels - 1].least / report.level[pointshell.levels - 1].spacing,
+               report.gap / report.level[pointshell.levels - 1].spacing);
+        sp_pointshell_free(&pointshell);
     }
     sp_level_free(&level);
     sp_surface_free(&surface);

@@ -1,6 +1,6 @@
 /* Run time of reduced models: force and stiffness against one dsymv of their order; one semi-implicit Newmark step
  * against dsymv and a dense Cholesky solve; converged steps. */
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "bench.h"
 #include "integrate/integrate.h"
 #include "model/models.h"
@@ -63,9 +63,9 @@ int main(void)
     bench_begin();
     sp_context context = sp_context_default();
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     bench_bar(300, 3, &mesh);
-    if (sp_body_new(&context, &mesh, &body) != SP_OK)
+    if (sp_fe_space_new(&context, &mesh, &body) != SP_OK)
         return 1;
     printf("%4s %12s %9s %7s %14s %12s %7s %12s %11s\n", "r", "force+K [us]", "dsymv", "ratio", "semi step [us]",
            "dsymv+solve", "ratio", "converged", "iterations");
@@ -103,7 +103,7 @@ int main(void)
             j.S[i] = polynomials.mass[i] + (i % (r + 1) == 0);
         double a, b, c, d, e = 0, iterations = 0;
         bench_pair(evaluate, symv, &j, 31, &a, &b);
-        sp_forcing forcing = {.self = &system, .mean = no_force};
+        sp_external_loads forcing = {.self = &system, .mean = no_force};
         for (int semi = 1; semi >= 0; semi--) {
             double v[60] = {0};
             for (int i = 0; i < r; i++)

@@ -8,7 +8,7 @@
 
 typedef struct bench_training {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_columns basis;
     sp_poses poses;
 } bench_training;
@@ -48,7 +48,7 @@ static inline void bench_free_training(bench_training *t)
 {
     sp_poses_free(&t->poses);
     sp_columns_free(&t->basis);
-    sp_body_free(&t->body);
+    sp_fe_space_free(&t->body);
     sp_mesh_free(&t->mesh);
 }
 

@@ -59,9 +59,9 @@ int main(int argc, char **argv)
     bench_begin();
     sp_context context = sp_context_default();
     sp_mesh mesh[COUNT];
-    sp_body body[COUNT];
+    sp_fe_space body[COUNT];
     sp_system system[COUNT];
-    sp_forcing forcing[COUNT];
+    sp_external_loads forcing[COUNT];
     sp_integrator *integrator[COUNT];
     weight weights[COUNT];
     static double time[COUNT][MOST];
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         if (status == SP_OK)
             system[i].mass_times(system[i].self, down, weights[i].force);
         free(down);
-        forcing[i] = (sp_forcing){.self = &weights[i], .mean = gravity};
+        forcing[i] = (sp_external_loads){.self = &weights[i], .mean = gravity};
         const sp_integrator_parameters p = {.kind = SP_LINEAR_EULER, .step = h, .beta = 1};
         if (status != SP_OK ||
             sp_integrator_new(&context, &system[i], &forcing[i], &p, NULL, NULL, &integrator[i]) != SP_OK) {

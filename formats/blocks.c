@@ -5,7 +5,7 @@
 
 enum { BLOCK_BYTES = 1 << 20, BLOCK_FRAMES = 4096 };
 
-int64_t sp_block_room(int64_t frame_bytes)
+int64_t sp_block_capacity(int64_t frame_bytes)
 {
     const int64_t room = BLOCK_BYTES / frame_bytes;
     return room < 1 ? 1 : room > BLOCK_FRAMES ? BLOCK_FRAMES : room;

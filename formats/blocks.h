@@ -6,7 +6,7 @@
 #include "formats/file.h"
 
 /* Frames of a full block: from the size of a frame alone, so that the same frames give the same bytes. */
-int64_t sp_block_room(int64_t frame_bytes);
+int64_t sp_block_capacity(int64_t frame_bytes);
 
 /* The name of a series' member in a block. */
 void sp_block_member(const char *series, int64_t block, char name[SP_MEMBER_NAME]);

@@ -114,7 +114,7 @@ static int write_all(sp_writer *writer, const char *bytes, int64_t count)
 static int begin_member(sp_writer *writer, const char *name, const char *descriptor, bool fortran, int rank,
                         const int64_t *shape, int64_t bytes)
 {
-    char header[SP_NPY_ROOM], path[SP_MEMBER_NAME + 8];
+    char header[SP_NPY_BUFFER], path[SP_MEMBER_NAME + 8];
     int header_length = sp_npy_print(header, descriptor, fortran, rank, shape);
     if (bytes > INT64_MAX - header_length)
         return sp_fail_memory(writer->context);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sp_npy_print(char preamble[SP_NPY_ROOM], const char *descriptor, bool fortran, int rank, const int64_t *shape)
+int sp_npy_print(char preamble[SP_NPY_BUFFER], const char *descriptor, bool fortran, int rank, const int64_t *shape)
 {
-    char dict[SP_NPY_ROOM - 80];
+    char dict[SP_NPY_BUFFER - 80];
     int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (", descriptor,
                           fortran ? "True" : "False");
     for (int i = 0; i < rank; i++)

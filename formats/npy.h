@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SP_NPY_RANK = 4, SP_NPY_ROOM = 512 };
+enum { SP_NPY_RANK = 4, SP_NPY_BUFFER = 512 };
 
 typedef struct sp_npy_header {
     char descriptor[20]; /* "<f8", "|u1", … */
@@ -22,6 +22,6 @@ typedef struct sp_npy_header {
 bool sp_npy_parse(const char *dictionary, sp_npy_header *header);
 
 /* The whole preamble in version 1.0, padded so that the data begins at a multiple of 64. Returns its length. */
-int sp_npy_print(char preamble[SP_NPY_ROOM], const char *descriptor, bool fortran, int rank, const int64_t *shape);
+int sp_npy_print(char preamble[SP_NPY_BUFFER], const char *descriptor, bool fortran, int rank, const int64_t *shape);
 
 #endif

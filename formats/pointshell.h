@@ -3,14 +3,15 @@
 #define SP_FORMATS_POINTSHELL_H
 
 #include "formats/file.h"
-#include "shell/shell.h"
+#include "pointshell/pointshell.h"
 
 /* Takes the arrays out of `file` into `shell` (the file's memory moves, its members are empty afterwards) and checks
  * what pointshell.md demands of them. SP_INPUT names the member. */
-int sp_pointshell_read(sp_context *context, sp_file *file, sp_shell *shell) SP_MUST_USE;
+int sp_pointshell_read(sp_context *context, sp_file *file, sp_pointshell *pointshell) SP_MUST_USE;
 
 /* Adds "points" and, where the shell moves, "r" to `meta`, writes it and the members; the caller ends with the result.
  */
-int sp_pointshell_write(sp_context *context, sp_writer *writer, json_t *meta, const sp_shell *shell) SP_MUST_USE;
+int sp_pointshell_write(sp_context *context, sp_writer *writer, json_t *meta,
+                        const sp_pointshell *pointshell) SP_MUST_USE;
 
 #endif

@@ -100,7 +100,7 @@ static int check_rigid(reading *r, const json_t *object, sp_scene_model *model)
     model->shape = json_object_get(object, "plane")    ? SP_SCENE_PLANE
                    : json_object_get(object, "sphere") ? SP_SCENE_SPHERE
                    : json_object_get(object, "box")    ? SP_SCENE_BOX
-                                                       : SP_SCENE_NO_SHAPE;
+                                                       : SP_SCENE_NO_GEOMETRY;
     if (model->shape == SP_SCENE_PLANE && !sp_unit_vector(3, model->normal)) {
         sp_keys_down(&r->at, ".plane.normal");
         return sp_keys_fail(&r->at, "it is zero");
@@ -294,8 +294,8 @@ typedef struct pair {
 static int by_bodies(const void *a, const void *b)
 {
     const pair *p = a, *q = b;
-    if (p->bodies.shell != q->bodies.shell)
-        return p->bodies.shell < q->bodies.shell ? -1 : 1;
+    if (p->bodies.pointshell != q->bodies.pointshell)
+        return p->bodies.pointshell < q->bodies.pointshell ? -1 : 1;
     if (p->bodies.field != q->bodies.field)
         return p->bodies.field < q->bodies.field ? -1 : 1;
     return p->entry < q->entry ? -1 : p->entry > q->entry;
@@ -319,12 +319,12 @@ static int read_pair(reading *r, const json_t *value, int64_t number)
         SP_TRY(find_bodies(r, json_string_value(name), &side[k]));
         sp_keys_up(&r->at, way);
     }
-    const sp_scene_model *shell = &scene->models[scene->bodies[side[0].first].model],
+    const sp_scene_model *pointshell = &scene->models[scene->bodies[side[0].first].model],
                          *field = &scene->models[scene->bodies[side[1].first].model];
-    const bool distance = field->field || field->voxmap || field->shape != SP_SCENE_NO_SHAPE;
-    if (!shell->shell)
-        return sp_keys_fail(&r->at, "model %s has no shell", shell->name);
-    if (!distance && !(field->shell && shell->thickness > 0 && field->thickness > 0))
+    const bool distance = field->field || field->voxmap || field->shape != SP_SCENE_NO_GEOMETRY;
+    if (!pointshell->pointshell)
+        return sp_keys_fail(&r->at, "model %s has no shell", pointshell->name);
+    if (!distance && !(field->pointshell && pointshell->thickness > 0 && field->thickness > 0))
         return sp_keys_fail(&r->at,
                             "model %s has neither field, voxmap nor shape, nor do both have a shell with thickness",
                             field->name);
@@ -357,10 +357,11 @@ static int check_repeated(reading *r)
     pair *pairs = r->pairs.data;
     qsort(pairs, (size_t)r->pairs.count, sizeof *pairs, by_bodies);
     for (int64_t i = 1; i < r->pairs.count; i++)
-        if (pairs[i].bodies.shell == pairs[i - 1].bodies.shell && pairs[i].bodies.field == pairs[i - 1].bodies.field) {
+        if (pairs[i].bodies.pointshell == pairs[i - 1].bodies.pointshell &&
+            pairs[i].bodies.field == pairs[i - 1].bodies.field) {
             sp_keys_down(&r->at, "[%lld]", (long long)pairs[i].entry);
             return sp_keys_fail(&r->at, "%s and %s are a pair of pairs[%lld] already",
-                                r->scene->bodies[pairs[i].bodies.shell].name,
+                                r->scene->bodies[pairs[i].bodies.pointshell].name,
                                 r->scene->bodies[pairs[i].bodies.field].name, (long long)pairs[i - 1].entry);
         }
     return SP_OK;

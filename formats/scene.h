@@ -9,12 +9,12 @@
 enum { SP_SCENE_NAME = 64 };
 
 enum sp_scene_kind { SP_SCENE_RIGID, SP_SCENE_LINEAR, SP_SCENE_REDUCED };
-enum sp_scene_shape { SP_SCENE_NO_SHAPE, SP_SCENE_PLANE, SP_SCENE_SPHERE, SP_SCENE_BOX };
+enum sp_scene_geometry { SP_SCENE_NO_GEOMETRY, SP_SCENE_PLANE, SP_SCENE_SPHERE, SP_SCENE_BOX };
 enum sp_scene_motion { SP_SCENE_FIXED, SP_SCENE_FREE, SP_SCENE_PATH, SP_SCENE_COUPLED };
 enum sp_scene_coupling { SP_SCENE_NO_COUPLING, SP_SCENE_STATIC, SP_SCENE_DYNAMIC };
 enum sp_scene_weights { SP_SCENE_EQUAL, SP_SCENE_AREA };
 enum sp_scene_normals { SP_SCENE_GRADIENT, SP_SCENE_TANGENTS };
-enum sp_scene_direction { SP_SCENE_BY_SHAPE, SP_SCENE_BY_NORMAL, SP_SCENE_BY_GRADIENT };
+enum sp_scene_direction { SP_SCENE_BY_GEOMETRY, SP_SCENE_BY_NORMAL, SP_SCENE_BY_GRADIENT };
 enum sp_scene_budget { SP_SCENE_NODES, SP_SCENE_COST };
 enum sp_scene_gradient { SP_SCENE_NORMAL, SP_SCENE_FIELD };
 
@@ -23,14 +23,14 @@ enum sp_scene_gradient { SP_SCENE_NORMAL, SP_SCENE_FIELD };
 typedef struct sp_scene_model {
     char name[SP_SCENE_NAME];
     enum sp_scene_kind kind;
-    char *mesh, *basis, *polynomials, *cubature, *shell, *field, *voxmap,
+    char *mesh, *basis, *polynomials, *cubature, *pointshell, *field, *voxmap,
         *surface; /* surface: OBJ, PLY, STL or OFF of a rigid model without mesh, to look at and for mass by density */
     int64_t domain_count; /* of the deformed field, besides `field` and `proxies`: */
     char **domain_fields, **domain_proxies;
     char *proxies;   /* a pointshell whose points are the proxies of `field` (contact/deformed.h) */
     int64_t nearest; /* proxies asked; 5 */
     int64_t r;       /* leading columns of the basis; 0: all */
-    enum sp_scene_shape shape;
+    enum sp_scene_geometry shape;
     double normal[3], offset, centre[3], radius, half[3]; /* of the shape, in the model's frame (contact/distance.h) */
     double mass, density;                                 /* kg, kg/m³; 0: not given */
     double mass_centre[3], inertia[6];                    /* with mass: m; xx, yy, zz, yz, zx, xy kg m² */
@@ -50,7 +50,7 @@ typedef struct sp_scene_body {
 } sp_scene_body;
 
 typedef struct sp_scene_pair {
-    int64_t shell, field; /* indices of bodies: the points of one against the distances of the other */
+    int64_t pointshell, field; /* indices of bodies: the points of one against the distances of the other */
 } sp_scene_pair;
 
 typedef struct sp_scene {

@@ -2,13 +2,13 @@
 
 #include "contact/deformed.h"
 #include "formats/key_tables.h"
-#include "shell/shell.h"
+#include "pointshell/pointshell.h"
 
 _Static_assert(sizeof(enum sp_scene_motion) == sizeof(int), "words are kept as int");
 
 static const sp_key_words weights = {SP_SCENE_EQUAL, {"equal", "area"}},
                           normals = {SP_SCENE_GRADIENT, {"gradient", "tangents"}},
-                          directions = {SP_SCENE_BY_SHAPE, {"shape", "normal", "gradient"}},
+                          directions = {SP_SCENE_BY_GEOMETRY, {"shape", "normal", "gradient"}},
                           budgets = {SP_SCENE_NODES, {"nodes", "cost"}},
                           kinds = {SP_SCENE_RIGID, {"rigid", "linear", "reduced"}},
                           motions = {SP_SCENE_FIXED, {"fixed", "free", "path", "coupled"}},
@@ -38,7 +38,7 @@ static const sp_key traversal_keys[] = {
     {"contact_cost", NUMBER, DEFAULT, AT(contact_cost), FROM(0), .standard = {1.5}},
     {"coherence", BOOLEAN, DEFAULT, AT(coherence), .standard = {true}},
     {"tree", BOOLEAN, DEFAULT, AT(tree), .standard = {true}},
-    {"levels", INTEGER, DEFAULT, AT(levels), WITHIN(0, SP_SHELL_LEVELS_MAX)},
+    {"levels", INTEGER, DEFAULT, AT(levels), WITHIN(0, SP_POINTSHELL_LEVELS_MAX)},
     {0},
 };
 static const sp_key_table traversal_table = {"traversal", traversal_keys};
@@ -82,7 +82,7 @@ static const sp_key model_keys[] = {
     {"basis", FILE_NAME, OPTIONAL, AT(basis), .only = SOFT},
     {"polynomials", FILE_NAME, OPTIONAL, AT(polynomials), .only = SOFT},
     {"cubature", FILE_NAME, OPTIONAL, AT(cubature), .only = REDUCED},
-    {"shell", FILE_NAME, OPTIONAL, AT(shell)},
+    {"shell", FILE_NAME, OPTIONAL, AT(pointshell)},
     {"field", FILE_NAME, OPTIONAL, AT(field)},
     {"voxmap", FILE_NAME, OPTIONAL, AT(voxmap), .only = RIGID},
     {"surface", FILE_NAME, OPTIONAL, AT(surface), .only = RIGID},

@@ -1,6 +1,6 @@
-#include "model/moves.h"
 #include "formats/csv.h"
 #include "formats/scene_internal.h"
+#include "model/prescribed.h"
 
 #include <math.h>
 #include <string.h>

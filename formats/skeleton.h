@@ -2,9 +2,9 @@
 #ifndef SP_FORMATS_SKELETON_H
 #define SP_FORMATS_SKELETON_H
 
-#include "rigid/skeleton.h"
 #include "formats/scene.h"
 #include "mesh/mesh.h"
+#include "rigid/skeleton.h"
 
 /* What sp_skeleton_new takes, owned by `pool`. */
 typedef struct sp_skeleton_file {

@@ -12,9 +12,9 @@ static const char *const series_name[SERIES] = {"time", "q",      "qdot",     "u
                                                 "udot", "energy", "estimate", "energy_estimate"};
 
 /* What is known of held vertices, members before the first block. */
-enum held { HELD_VERTEX, HELD_AXES, HELD_GROUP, HELD_FRAMES, HELD };
+enum prescribed { PRESCRIBED_VERTEX, PRESCRIBED_AXES, PRESCRIBED_GROUP, PRESCRIBED_FRAMES, PRESCRIBED };
 
-static const char *const held_name[HELD] = {"held/vertex", "held/axes", "held/group", "held/frames"};
+static const char *const prescribed_name[PRESCRIBED] = {"held/vertex", "held/axes", "held/group", "held/frames"};
 
 static const int64_t MOST = (int64_t)1 << 40; /* coordinates and points: frames stay far below 2⁶³ bytes */
 
@@ -59,30 +59,31 @@ struct sp_trajectory_writer {
     bool failed; /* nothing more goes to the file */
 };
 
-static int write_held(sp_context *context, sp_writer *writer, int64_t count, const sp_held_vertex *held)
+static int write_prescribed(sp_context *context, sp_writer *writer, int64_t count,
+                            const sp_prescribed_record *prescribed)
 {
     sp_pool pool = {0};
-    int64_t *number[HELD];
+    int64_t *number[PRESCRIBED];
     uint8_t *axes = sp_pool_raw(&pool, count, 1);
     int status = SP_OK;
-    for (int i = 0; i < HELD; i++)
+    for (int i = 0; i < PRESCRIBED; i++)
         number[i] = sp_pool_raw(&pool, count, sizeof **number);
     if (pool.failed)
         status = sp_fail_memory(context);
     for (int64_t k = 0; k < count && status == SP_OK; k++) {
-        number[HELD_VERTEX][k] = held[k].vertex;
-        number[HELD_GROUP][k] = held[k].group;
-        number[HELD_FRAMES][k] = held[k].frames;
-        axes[k] = held[k].axes;
+        number[PRESCRIBED_VERTEX][k] = prescribed[k].vertex;
+        number[PRESCRIBED_GROUP][k] = prescribed[k].group;
+        number[PRESCRIBED_FRAMES][k] = prescribed[k].frames;
+        axes[k] = prescribed[k].axes;
     }
-    for (int i = 0; i < HELD && status == SP_OK; i++)
-        status = i == HELD_AXES ? sp_writer_array(writer, held_name[i], SP_U1, false, 1, &count, axes)
-                                : sp_writer_array(writer, held_name[i], SP_I8, false, 1, &count, number[i]);
+    for (int i = 0; i < PRESCRIBED && status == SP_OK; i++)
+        status = i == PRESCRIBED_AXES ? sp_writer_array(writer, prescribed_name[i], SP_U1, false, 1, &count, axes)
+                                      : sp_writer_array(writer, prescribed_name[i], SP_I8, false, 1, &count, number[i]);
     sp_pool_free(&pool);
     return status;
 }
 
-static int write_shape(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape)
+static int write_shape(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_layout *shape)
 {
     if (json_object_set_new(meta, "r", json_integer(shape->r)) ||
         json_object_set_new(meta, "points", json_integer(shape->point_count)) ||
@@ -94,13 +95,13 @@ static int write_shape(sp_context *context, sp_writer *writer, json_t *meta, con
     SP_TRY(sp_file_write_meta(writer, meta));
     if (shape->point_count && shape->vertex)
         SP_TRY(sp_writer_array(writer, "vertex", SP_I8, false, 1, &shape->point_count, shape->vertex));
-    if (shape->held_count)
-        SP_TRY(write_held(context, writer, shape->held_count, shape->held));
+    if (shape->prescribed_count)
+        SP_TRY(write_prescribed(context, writer, shape->prescribed_count, shape->prescribed));
 done:
     return status;
 }
 
-int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape,
+int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_layout *shape,
                         sp_trajectory_writer **result)
 {
     if (shape->r < 0 || shape->r > MOST || shape->point_count < 0 || shape->point_count > MOST ||
@@ -120,7 +121,7 @@ int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, co
     int64_t width = 0;
     for (enum series i = 0; i < SERIES; i++)
         width += series_width(i, trajectory->recorded);
-    trajectory->room = sp_block_room(8 * width);
+    trajectory->room = sp_block_capacity(8 * width);
     for (enum series i = 0; i < SERIES; i++)
         trajectory->data[i] =
             sp_pool_raw(&trajectory->pool, trajectory->room * series_width(i, trajectory->recorded), sizeof(double));
@@ -185,7 +186,7 @@ struct sp_trajectory_stream {
     int64_t block, frames; /* passed */
     double last_time;
     bool ended;
-    unsigned held; /* bits of the members about held vertices that were read */
+    unsigned prescribed; /* bits of the members about held vertices that were read */
 };
 
 static layout layout_of(const sp_trajectory *trajectory)
@@ -197,7 +198,7 @@ static layout layout_of(const sp_trajectory *trajectory)
 static int held_member(const char *name)
 {
     int i = 0;
-    while (i < HELD && strcmp(held_name[i], name))
+    while (i < PRESCRIBED && strcmp(prescribed_name[i], name))
         i++;
     return i;
 }
@@ -207,7 +208,7 @@ static bool wanted(void *data, const char *name)
     const sp_trajectory *state = data;
     if (!strcmp(name, "result") || (!strcmp(name, "vertex") && state->point_count))
         return true;
-    if (held_member(name) < HELD)
+    if (held_member(name) < PRESCRIBED)
         return true;
     for (enum series i = 0; i < SERIES; i++)
         if (sp_block_is(series_name[i], name))
@@ -289,44 +290,44 @@ static int take_held(sp_trajectory_stream *stream, sp_pool *pool, sp_array *arra
     sp_trajectory *state = &stream->state;
     sp_context *context = stream->context;
     int status;
-    if (stream->held >> which & 1 || stream->block)
-        return sp_fail(context, SP_INPUT, "%s: it stands twice, or behind the first block", held_name[which]);
+    if (stream->prescribed >> which & 1 || stream->block)
+        return sp_fail(context, SP_INPUT, "%s: it stands twice, or behind the first block", prescribed_name[which]);
     const int64_t any = -1;
-    SP_TRY(sp_block_take(context, pool, array, which == HELD_AXES ? SP_U1 : SP_I8, 1,
-                         stream->held ? &state->held_count : &any));
+    SP_TRY(sp_block_take(context, pool, array, which == PRESCRIBED_AXES ? SP_U1 : SP_I8, 1,
+                         stream->prescribed ? &state->prescribed_count : &any));
     const int64_t *number = array->data;
     const uint8_t *axes = array->data;
-    if (!stream->held) {
-        state->held_count = array->shape[0];
-        state->held = sp_pool_new(&state->pool, state->held_count, sizeof *state->held);
-        if (!state->held)
+    if (!stream->prescribed) {
+        state->prescribed_count = array->shape[0];
+        state->prescribed = sp_pool_new(&state->pool, state->prescribed_count, sizeof *state->prescribed);
+        if (!state->prescribed)
             return sp_fail_memory(context);
     }
-    stream->held |= 1u << which;
-    for (int64_t k = 0; k < state->held_count; k++) {
-        sp_held_vertex *held = &state->held[k];
-        const int64_t value = which == HELD_AXES ? axes[k] : number[k],
-                      low = which == HELD_VERTEX  ? (k ? held[-1].vertex + 1 : 0)
-                            : which == HELD_GROUP ? -1
-                                                  : 1,
-                      high = which == HELD_VERTEX ? state->vertex_count - 1
-                             : which == HELD_AXES ? 7
-                                                  : MOST;
+    stream->prescribed |= 1u << which;
+    for (int64_t k = 0; k < state->prescribed_count; k++) {
+        sp_prescribed_record *prescribed = &state->prescribed[k];
+        const int64_t value = which == PRESCRIBED_AXES ? axes[k] : number[k],
+                      low = which == PRESCRIBED_VERTEX  ? (k ? prescribed[-1].vertex + 1 : 0)
+                            : which == PRESCRIBED_GROUP ? -1
+                                                        : 1,
+                      high = which == PRESCRIBED_VERTEX ? state->vertex_count - 1
+                             : which == PRESCRIBED_AXES ? 7
+                                                        : MOST;
         if (value < low || value > high)
-            return sp_fail(context, SP_INPUT, "%s: entry %lld is %lld, expected %lld to %lld", held_name[which],
+            return sp_fail(context, SP_INPUT, "%s: entry %lld is %lld, expected %lld to %lld", prescribed_name[which],
                            (long long)k, (long long)value, (long long)low, (long long)high);
         switch (which) {
-        case HELD_VERTEX:
-            held->vertex = value;
+        case PRESCRIBED_VERTEX:
+            prescribed->vertex = value;
             break;
-        case HELD_AXES:
-            held->axes = (uint8_t)value;
+        case PRESCRIBED_AXES:
+            prescribed->axes = (uint8_t)value;
             break;
-        case HELD_GROUP:
-            held->group = value;
+        case PRESCRIBED_GROUP:
+            prescribed->group = value;
             break;
         default:
-            held->frames = value;
+            prescribed->frames = value;
         }
     }
 done:
@@ -404,10 +405,10 @@ int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
         } else if (!strcmp(array.name, "vertex")) {
             SP_TRY(take_vertex(stream, &stream->pool, &array));
             block->vertex = state->vertex;
-        } else if (held_member(array.name) < HELD) {
+        } else if (held_member(array.name) < PRESCRIBED) {
             SP_TRY(take_held(stream, &stream->pool, &array, held_member(array.name)));
-            block->held = state->held;
-            block->held_count = state->held_count;
+            block->prescribed = state->prescribed;
+            block->prescribed_count = state->prescribed_count;
         } else {
             SP_TRY(take_series(stream, &stream->pool, &array, block, data));
             missing--;
@@ -415,9 +416,9 @@ int sp_trajectory_next(sp_trajectory_stream *stream, sp_trajectory *block)
     }
     if (stream->ended)
         return SP_OK;
-    for (int i = 0; i < HELD && stream->held; i++)
-        if (!(stream->held >> i & 1)) {
-            status = sp_fail(stream->context, SP_INPUT, "member %s is missing", held_name[i]);
+    for (int i = 0; i < PRESCRIBED && stream->prescribed; i++)
+        if (!(stream->prescribed >> i & 1)) {
+            status = sp_fail(stream->context, SP_INPUT, "member %s is missing", prescribed_name[i]);
             goto done;
         }
     if (state->point_count && !state->vertex && state->point_count != state->vertex_count) {

@@ -8,23 +8,23 @@
 enum { SP_ENERGY_KINETIC, SP_ENERGY_STRAIN, SP_ENERGY_WORK, SP_ENERGY_DISSIPATED, SP_ENERGY_COUNT };
 
 /* A vertex that is held beside those that the mesh holds, or moved while it is held. */
-typedef struct sp_held_vertex {
+typedef struct sp_prescribed_record {
     int64_t vertex;
     uint8_t axes;   /* which components are held: bit 0 x, bit 1 y, bit 2 z */
     int64_t group;  /* vertices of a group move together as a rigid body; −1: by itself */
     int64_t frames; /* the first so many frames: cuts let go */
-} sp_held_vertex;
+} sp_prescribed_record;
 
 /* What every frame holds. Either of r and point_count may be 0, not both. */
-typedef struct sp_trajectory_shape {
+typedef struct sp_trajectory_layout {
     int64_t r;             /* reduced coordinates q, qdot; 0: none recorded */
     int64_t point_count;   /* mesh vertices whose displacement u and velocity udot are recorded; 0: none */
     const int64_t *vertex; /* [point_count] which; NULL: all of them in order */
     int64_t vertex_count;  /* of the mesh */
     bool estimates;        /* of the relative error of the internal force, in the force norm and in the energy norm */
-    int64_t held_count;
-    const sp_held_vertex *held; /* [held_count] in the order of vertices */
-} sp_trajectory_shape;
+    int64_t prescribed_count;
+    const sp_prescribed_record *prescribed; /* [prescribed_count] in the order of vertices */
+} sp_trajectory_layout;
 
 typedef struct sp_frame {
     double time;                    /* s */
@@ -40,7 +40,7 @@ typedef struct sp_trajectory_writer sp_trajectory_writer;
 
 /* Adds the shape to `meta` and writes it, `vertex` and what is held. meta must already hold "mesh" (hash of the mesh)
  * and, with r > 0, "basis" (hash of the basis). The sp_writer stays the caller's. */
-int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_shape *shape,
+int sp_trajectory_begin(sp_context *context, sp_writer *writer, json_t *meta, const sp_trajectory_layout *shape,
                         sp_trajectory_writer **trajectory) SP_MUST_USE;
 
 /* Copies one frame; whole blocks go to the file. No allocation. */
@@ -60,12 +60,12 @@ typedef struct sp_trajectory {
     int64_t frame_count, r, point_count;
     int64_t vertex_count; /* of the mesh */
     int64_t *vertex;      /* [point_count]; NULL: all vertices */
-    int64_t held_count;
-    sp_held_vertex *held; /* [held_count] in the order of vertices, none twice */
-    double *time;         /* [frame_count] */
-    double *q, *qdot;     /* [frame_count, r]; NULL where r = 0 */
-    double *u, *udot;     /* [frame_count, point_count, 3]; NULL where point_count = 0 */
-    double *energy;       /* [frame_count, 4] */
+    int64_t prescribed_count;
+    sp_prescribed_record *prescribed; /* [prescribed_count] in the order of vertices, none twice */
+    double *time;                     /* [frame_count] */
+    double *q, *qdot;                 /* [frame_count, r]; NULL where r = 0 */
+    double *u, *udot;                 /* [frame_count, point_count, 3]; NULL where point_count = 0 */
+    double *energy;                   /* [frame_count, 4] */
     bool estimates, energy_estimates;
     double *estimate,
         *energy_estimate; /* [frame_count] in the force norm, in the energy norm; NULL where there are none */

@@ -121,7 +121,7 @@ static void read_problem(cubature_problem *p)
     if (p->r > p->basis.columns.count)
         tool_fail(SP_USAGE, p->basis.path, "--rank %lld: the file has %lld columns", (long long)p->r,
                   (long long)p->basis.columns.count);
-    tool_check(sp_body_new(p->context, &p->mesh.mesh, &p->body), p->mesh.path);
+    tool_check(sp_fe_space_new(p->context, &p->mesh.mesh, &p->body), p->mesh.path);
     tool_hold_rows(&p->mesh.mesh, &p->basis);
     p->mass = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
     p->stiffness = sp_pool_new(&p->pool, p->r * p->r, sizeof(double));
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
     json_decref(meta);
     sp_poses_free(&p.poses);
     sp_poses_free(&p.held_out);
-    sp_body_free(&p.body);
+    sp_fe_space_free(&p.body);
     sp_columns_free(&p.basis.columns);
     sp_mesh_free(&p.mesh.mesh);
     sp_pool_free(&p.pool);

@@ -37,7 +37,7 @@ static const tool_option options[] = {
 };
 
 /* The two masses; M and diagonal belong to the caller's pools. */
-static void make_metrics(sp_context *context, const tool_mesh *mesh, sp_body *body, sp_pool *pool, sp_sparse *M,
+static void make_metrics(sp_context *context, const tool_mesh *mesh, sp_fe_space *body, sp_pool *pool, sp_sparse *M,
                          sp_metric *consistent, sp_metric *lumped)
 {
     int64_t rows = 3 * mesh->mesh.vertex_count;
@@ -45,8 +45,8 @@ static void make_metrics(sp_context *context, const tool_mesh *mesh, sp_body *bo
            *mass = sp_pool_raw(pool, mesh->mesh.vertex_count, sizeof *mass);
     if (pool->failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_body_mass_compressed(context, body, false, M), mesh->path);
-    sp_body_vertex_mass(body, mass);
+    tool_check(sp_fe_space_mass_compressed(context, body, false, M), mesh->path);
+    sp_fe_space_vertex_mass(body, mass);
     for (int64_t i = 0; i < rows; i++)
         diagonal[i] = mass[i / 3];
     *consistent = (sp_metric){.rows = rows, .matrix = M, .dof = body->dof};
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
                                 "motion.npz -r 12 -o motion-basis.npz\n"},
                    argc, argv);
     tool_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse M;
     sp_metric consistent, lumped;
     sp_pool pool = {0};
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     for (int i = 1; paths && i < tool_argument_count(); i++)
         paths[i - 1] = tool_argument(i);
     tool_read_mesh(tool_argument(0), NULL, &mesh);
-    tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
+    tool_check(sp_fe_space_new(context, &mesh.mesh, &body), mesh.path);
     make_metrics(context, &mesh, &body, &pool, &M, &consistent, &lumped);
     const sp_metric *metric = chosen.lumped ? &lumped : &consistent;
     candidate_choice choice = {.columns = chosen.columns, .every = chosen.every, .memory = chosen.memory};
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
     candidates_free(&set);
     sp_pool_free(&pool);
     sp_sparse_free(&M);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh.mesh);
     return tool_end();
 }

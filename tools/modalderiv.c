@@ -108,14 +108,14 @@ int main(int argc, char **argv)
         tool_fail(SP_INPUT, p.modes.path, "its %lld modes are rigid motions", (long long)p.k);
     choose(&p);
     tool_output *output = tool_output_open(tool_output_path());
-    tool_check(sp_body_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
-    tool_check(sp_body_pattern(p.context, &p.body), p.mesh.path);
+    tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
+    tool_check(sp_fe_space_pattern(p.context, &p.body), p.mesh.path);
     p.result = tool_result_new();
     (chosen.method == METHOD_MODAL ? derivatives_modal : derivatives_inertia)(&p);
     derivatives_write(&p, output);
     sp_pool_free(&p.pool);
     sp_list_free(&p.pairs);
-    sp_body_free(&p.body);
+    sp_fe_space_free(&p.body);
     sp_columns_free(&p.modes.columns);
     sp_mesh_free(&p.mesh.mesh);
     return tool_end();

@@ -105,7 +105,7 @@ static void check_matrix_meta(const char *path, const char *option, const char *
 
 /* A matrix from a file, which must be of the same mesh, over the same degrees of freedom. */
 static void read_matrix(sp_context *context, const char *path, const char *option, const tool_mesh *mesh,
-                        const sp_body *body, sp_sparse *matrix)
+                        const sp_fe_space *body, sp_sparse *matrix)
 {
     static const char *const kinds[] = {"sparse", NULL};
     sp_file file;
@@ -135,7 +135,7 @@ static bool is_diagonal(const sp_sparse *matrix)
 }
 
 static void write_matrix(sp_context *context, const char *path, const char *option, const char *which,
-                         const sp_body *body, const sp_sparse *matrix, const char *mesh_hash)
+                         const sp_fe_space *body, const sp_sparse *matrix, const char *mesh_hash)
 {
     tool_output *output = tool_output_open(path);
     json_t *meta = tool_meta_new("sparse");
@@ -148,7 +148,7 @@ static void write_matrix(sp_context *context, const char *path, const char *opti
 
 static void make_matrices(modes_problem *p)
 {
-    sp_body *body = &p->body;
+    sp_fe_space *body = &p->body;
     if (chosen.stiffness)
         read_matrix(p->context, chosen.stiffness, "stiffness", &p->mesh, body, &p->K);
     else
@@ -157,7 +157,7 @@ static void make_matrices(modes_problem *p)
         read_matrix(p->context, chosen.mass, "mass", &p->mesh, body, &p->M);
         p->lumped = is_diagonal(&p->M);
     } else {
-        tool_check(sp_body_mass_compressed(p->context, body, chosen.lumped, &p->M), p->mesh.path);
+        tool_check(sp_fe_space_mass_compressed(p->context, body, chosen.lumped, &p->M), p->mesh.path);
         p->lumped = chosen.lumped;
     }
     if (chosen.write_stiffness)
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
         argc, argv);
     refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
-    tool_check(sp_body_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
+    tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);
     int64_t n = p.body.dof_count;
     if (chosen.method == METHOD_LANCZOS && chosen.lanczos.count > n)
         tool_fail(SP_USAGE, NULL, "--count %lld: the mesh has only %lld free degrees of freedom",
@@ -186,13 +186,13 @@ int main(int argc, char **argv)
     p.own = !chosen.stiffness;
     p.derivatives_path = chosen.derivatives;
     p.derivatives = chosen.derivatives ? tool_output_open(chosen.derivatives) : NULL;
-    tool_check(sp_body_pattern(p.context, &p.body), p.mesh.path);
+    tool_check(sp_fe_space_pattern(p.context, &p.body), p.mesh.path);
     make_matrices(&p);
     p.rigid = sp_pool_raw(&p.pool, 6 * n, sizeof *p.rigid);
     p.node = sp_pool_raw(&p.pool, n, sizeof *p.node);
     if (p.pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    sp_body_nodes(&p.body, p.node);
+    sp_fe_space_nodes(&p.body, p.node);
     tool_check(sp_rigid_motions(p.context, &p.body, &p.M, p.rigid, &p.rigid_count), p.mesh.path);
     if (p.rigid_count == 0)
         tool_option_idle("printed", "for an anchored body");
@@ -204,7 +204,7 @@ int main(int argc, char **argv)
     sp_pool_free(&p.pool);
     sp_sparse_free(&p.K);
     sp_sparse_free(&p.M);
-    sp_body_free(&p.body);
+    sp_fe_space_free(&p.body);
     sp_mesh_free(&p.mesh.mesh);
     return tool_end();
 }

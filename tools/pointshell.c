@@ -3,7 +3,7 @@
 #include "formats/field.h"
 #include "tools/common/inputs.h"
 #include "tools/common/model.h"
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 #include "tools/pointshell/report.h"
 
 #include <string.h>
@@ -23,9 +23,9 @@ static const tool_option options[] = {
      .help = "repulsion: particles that repel each other, level by level; or the vertices, random points by area, "
              "voxel centres, a layered depth "
              "cube, or farthest points of many random ones"},
-    {"points", 0, TOOL_INTEGER, &chosen.points, "N", NULL, .low = 1, .high = SP_SHELL_POINTS_MAX,
+    {"points", 0, TOOL_INTEGER, &chosen.points, "N", NULL, .low = 1, .high = SP_POINTSHELL_POINTS_MAX,
      .given = &chosen.points_given, .help = "points of all levels (default: 20000; vertices, voxels, depth: all)"},
-    {"levels", 0, TOOL_INTEGER, &chosen.levels, "N", NULL, .low = 1, .high = SP_SHELL_LEVELS_MAX,
+    {"levels", 0, TOOL_INTEGER, &chosen.levels, "N", NULL, .low = 1, .high = SP_POINTSHELL_LEVELS_MAX,
      .help = "levels (default: repulsion: 5, fewer if the first has less than 64 points; else as many as it takes)"},
     {"branching", 0, TOOL_INTEGER, &chosen.branching, "N", NULL, .low = 2, .high = 1000000,
      .given = &chosen.branching_given,
@@ -58,17 +58,17 @@ typedef struct source {
 
 static void check_options(void)
 {
-    const bool grid = chosen.method == SP_SHELL_VOXELS || chosen.method == SP_SHELL_DEPTH;
+    const bool grid = chosen.method == SP_POINTSHELL_VOXELS || chosen.method == SP_POINTSHELL_DEPTH;
     if (chosen.cells_given && !grid)
         tool_fail(SP_USAGE, NULL, "--cells means nothing without --method voxels or depth");
-    if (chosen.iterations_given && chosen.method != SP_SHELL_REPULSION)
+    if (chosen.iterations_given && chosen.method != SP_POINTSHELL_REPULSION)
         tool_fail(SP_USAGE, NULL, "--iterations means nothing without --method repulsion");
     if (chosen.normals_given && !chosen.basis)
         tool_fail(SP_USAGE, NULL, "--normals means nothing without --basis");
-    if (!chosen.points_given && !grid && chosen.method != SP_SHELL_VERTICES)
+    if (!chosen.points_given && !grid && chosen.method != SP_POINTSHELL_VERTICES)
         chosen.points = 20000;
     if (!chosen.branching_given)
-        chosen.branching = chosen.method == SP_SHELL_REPULSION ? 4 : 8;
+        chosen.branching = chosen.method == SP_POINTSHELL_REPULSION ? 4 : 8;
 }
 
 static void read_field(sp_context *context, const char *path, const char *option, source *from)
@@ -149,9 +149,9 @@ int main(int argc, char **argv)
     const char *path = tool_argument(0);
     source from;
     tool_columns basis = {0};
-    sp_shell shell;
-    sp_shell_report report;
-    sp_shell_motion_report motion;
+    sp_pointshell pointshell;
+    sp_pointshell_report report;
+    sp_pointshell_motion_report motion;
     check_options();
     read_source(context, path, &from);
     if (chosen.basis) {
@@ -160,24 +160,24 @@ int main(int argc, char **argv)
     }
     tool_output *output = tool_output_open(tool_output_path());
     find_level(context, path, &from);
-    const sp_shell_parameters parameters = {(enum sp_shell_method)chosen.method,
-                                            chosen.points,
-                                            (int)chosen.levels,
-                                            chosen.branching,
-                                            chosen.cells,
-                                            (int)chosen.iterations};
-    tool_check(sp_shell_make(context, &from.level, &parameters, &shell, &report), path);
+    const sp_pointshell_parameters parameters = {(enum sp_pointshell_method)chosen.method,
+                                                 chosen.points,
+                                                 (int)chosen.levels,
+                                                 chosen.branching,
+                                                 chosen.cells,
+                                                 (int)chosen.iterations};
+    tool_check(sp_pointshell_make(context, &from.level, &parameters, &pointshell, &report), path);
     if (chosen.basis)
-        tool_check(sp_shell_carry(context, &from.mesh.mesh, basis.columns.count, basis.columns.U,
-                                  chosen.normals == NORMALS_TANGENTS, &shell, &motion),
+        tool_check(sp_pointshell_transfer(context, &from.mesh.mesh, basis.columns.count, basis.columns.U,
+                                          chosen.normals == NORMALS_TANGENTS, &pointshell, &motion),
                    path);
-    pointshell_say(&from.level, &shell, &report, chosen.basis ? &motion : NULL);
+    pointshell_say(&from.level, &pointshell, &report, chosen.basis ? &motion : NULL);
     json_t *meta = make_meta(&from, basis.hash),
-           *result = pointshell_result(&from.level, &shell, &report, chosen.basis ? &motion : NULL);
-    tool_check(sp_pointshell_write(context, tool_output_writer(output), meta, &shell), tool_output_path());
+           *result = pointshell_result(&from.level, &pointshell, &report, chosen.basis ? &motion : NULL);
+    tool_check(sp_pointshell_write(context, tool_output_writer(output), meta, &pointshell), tool_output_path());
     tool_output_finish(output, result);
     json_decref(meta);
-    sp_shell_free(&shell);
+    sp_pointshell_free(&pointshell);
     sp_level_free(&from.level);
     sp_surface_free(&from.surface);
     sp_field_free(&from.field);

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
     tool_mesh mesh;
     tool_columns basis;
-    sp_body body;
+    sp_fe_space body;
     sp_polynomials polynomials;
     sp_polynomial_report report;
     tool_read_mesh(tool_argument(0), NULL, &mesh);
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
                       mesh.mesh.materials[i].name, sp_material_law_text(&mesh.mesh.materials[i]));
         }
     tool_output *output = tool_output_open(tool_output_path());
-    tool_check(sp_body_new(context, &mesh.mesh, &body), mesh.path);
+    tool_check(sp_fe_space_new(context, &mesh.mesh, &body), mesh.path);
     tool_hold_rows(&mesh.mesh, &basis);
     sp_polynomial_parameters parameters = {.by_group = chosen.by_group,
                                            .by_constant = chosen.by_constant,
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     tool_output_finish(output, result);
     json_decref(meta);
     sp_polynomials_free(&polynomials);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_columns_free(&basis.columns);
     sp_mesh_free(&mesh.mesh);
     return tool_end();

@@ -1,5 +1,5 @@
 /* simcompare: the difference of two files or trajectories. */
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 #include "tools/compare/compare.h"
 
 #include <math.h>

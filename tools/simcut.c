@@ -25,20 +25,20 @@ static json_t *report(sp_context *context, cut_sides *p, const sp_mesh *cut, con
                       const sp_mesh *written)
 {
     int64_t before, pieces, doubled = 0, unheld, *label = cut_allocate(&p->pool, p->elements, sizeof *label);
-    uint8_t *held = cut_allocate(&p->pool, cut->vertex_count, 1), *piece_held;
+    uint8_t *prescribed = cut_allocate(&p->pool, cut->vertex_count, 1), *piece_fixed;
     double volume = 0;
     tool_check(sp_mesh_components(context, p->mesh, label, &before), NULL);
     tool_check(sp_mesh_components(context, cut, label, &pieces), NULL);
-    piece_held = cut_allocate(&p->pool, pieces, 1);
+    piece_fixed = cut_allocate(&p->pool, pieces, 1);
     unheld = pieces;
     for (int64_t i = 0; i < cut->fixed_count; i++)
-        held[cut->fixed[i]] = 1;
+        prescribed[cut->fixed[i]] = 1;
     for (int64_t e = 0; e < p->elements; e++) {
         int corners;
         const int64_t *corner = sp_mesh_corners(cut, e, &corners);
         for (int a = 0; a < corners; a++)
-            if (held[corner[a]] && !piece_held[label[e]]) {
-                piece_held[label[e]] = 1;
+            if (prescribed[corner[a]] && !piece_fixed[label[e]]) {
+                piece_fixed[label[e]] = 1;
                 unheld--;
             }
     }

@@ -1,16 +1,16 @@
 /* simexport: trajectories, scenes, meshes, columns and matrices in the formats of other programs. */
-#include "tools/common/motion.h"
-#include "tools/common/world.h"
+#include "tools/common/scene_trajectory.h"
+#include "tools/common/trajectory.h"
 #include "tools/export/cubature.h"
 #include "tools/export/field.h"
 #include "tools/export/frames.h"
 #include "tools/export/gram.h"
 #include "tools/export/matrix.h"
 #include "tools/export/normals.h"
-#include "tools/export/shell.h"
+#include "tools/export/pointshell.h"
+#include "tools/export/scene.h"
 #include "tools/export/volume.h"
 #include "tools/export/vtu.h"
-#include "tools/export/world.h"
 
 #include <string.h>
 
@@ -152,12 +152,12 @@ static void refuse_motion_options(void)
 static bool export_shell(sp_context *context, enum format format)
 {
     static const enum format formats[] = {FORMAT_CSV, FORMAT_OBJ, FORMAT_PLY, FORMAT_VTU,
-                                          FORMAT_VTK}; /* those of tool_shell_format */
+                                          FORMAT_VTK}; /* those of tool_pointshell_format */
     char kind[16] = "";
-    int shell_format = 0;
-    while (shell_format < TOOL_COUNT(formats) && formats[shell_format] != format)
-        shell_format++;
-    if (tool_argument_count() == 1 && shell_format < TOOL_COUNT(formats))
+    int pointshell_format = 0;
+    while (pointshell_format < TOOL_COUNT(formats) && formats[pointshell_format] != format)
+        pointshell_format++;
+    if (tool_argument_count() == 1 && pointshell_format < TOOL_COUNT(formats))
         tool_peek_any_kind(context, tool_argument(0), kind);
     if (strcmp(kind, "pointshell")) {
         if (format == FORMAT_PLY)
@@ -172,25 +172,25 @@ static bool export_shell(sp_context *context, enum format format)
     const char *dot = strrchr(tool_output_path(), '.');
     if (dot && !strcmp(dot, ".pvd"))
         tool_fail(SP_USAGE, tool_output_path(), "a pointshell is no series: name the file .vtu");
-    tool_export_shell(context, (enum tool_shell_format)shell_format, tool_argument(0), tool_output_path());
+    tool_export_shell(context, (enum tool_pointshell_format)pointshell_format, tool_argument(0), tool_output_path());
     return true;
 }
 
 /* Writes what normals of a pointshell are off by in a trajectory; false where the two files are something else. */
 static bool export_normals(sp_context *context, enum format format)
 {
-    int shell = -1;
+    int pointshell = -1;
     for (int i = 0; i < 2 && format == FORMAT_CSV && tool_argument_count() == 2; i++) {
         char kind[16];
         tool_peek_any_kind(context, tool_argument(i), kind);
         if (!strcmp(kind, "pointshell"))
-            shell = i;
+            pointshell = i;
     }
-    if (shell < 0)
+    if (pointshell < 0)
         return false;
     if (chosen.probes || chosen.coordinates)
         tool_fail(SP_USAGE, NULL, "--probe and --coordinates mean nothing for the normals of a pointshell");
-    tool_export_normals(context, tool_argument(shell), tool_argument(1 - shell),
+    tool_export_normals(context, tool_argument(pointshell), tool_argument(1 - pointshell),
                         &(tool_normals_choice){tool_output_path(), chosen.frames, chosen.every, chosen.partial});
     return true;
 }
@@ -235,8 +235,8 @@ int main(int argc, char **argv)
         paths[i] = tool_argument(i);
     if (is_world(context, format, tool_argument_count(), paths)) {
         tool_export_world(context, tool_argument_count(), paths,
-                          &(tool_world_choice){tool_output_path(), chosen.frames, chosen.every, format == FORMAT_CSV,
-                                               chosen.coordinates, chosen.partial});
+                          &(tool_scene_trajectory_choice){tool_output_path(), chosen.frames, chosen.every,
+                                                          format == FORMAT_CSV, chosen.coordinates, chosen.partial});
         return tool_end();
     }
     if (export_shell(context, format) || export_normals(context, format))
@@ -264,10 +264,10 @@ int main(int argc, char **argv)
         tool_export_cubature(context, format == FORMAT_VTU, tool_argument_count(), paths, tool_output_path());
         return tool_end();
     }
-    tool_motion motion;
+    tool_trajectory motion;
     const tool_frames_choice frames = {tool_output_path(), chosen.frames,      chosen.columns, chosen.every,
                                        chosen.probes,      chosen.coordinates, chosen.volume};
-    tool_motion_open(context, tool_argument_count(), paths, chosen.partial ? TOOL_MOTION_PARTIAL : 0, &motion);
+    tool_trajectory_open(context, tool_argument_count(), paths, chosen.partial ? TOOL_MOTION_PARTIAL : 0, &motion);
     if (!motion.path)
         tool_option_idle("partial", "without a trajectory");
     if (format == FORMAT_CSV)
@@ -278,6 +278,6 @@ int main(int argc, char **argv)
         tool_export_vtu(context, &motion,
                         &(tool_vtu_choice){tool_output_path(), chosen.frames, chosen.columns, chosen.every,
                                            chosen.surface, chosen.fields, chosen.activation});
-    tool_motion_close(&motion);
+    tool_trajectory_close(&motion);
     return tool_end();
 }

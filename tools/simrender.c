@@ -1,8 +1,8 @@
 /* simrender: pictures of meshes, motions, modes, distance fields and scenes. */
 #include "formats/export/png.h"
+#include "tools/render/scene.h"
 #include "tools/render/sheet.h"
 #include "tools/render/slice.h"
-#include "tools/render/world.h"
 
 #include <math.h>
 #include <omp.h>
@@ -103,9 +103,9 @@ static void check_camera(void)
         tool_fail(SP_USAGE, NULL, "--up: 0,0,0 is no direction");
 }
 
-static render_world_choice world_choice(void)
+static render_scene_choice world_choice(void)
 {
-    return (render_world_choice){.target = tool_output_path(),
+    return (render_scene_choice){.target = tool_output_path(),
                                  .frames = chosen.frames,
                                  .size = chosen.size,
                                  .every = chosen.every,
@@ -119,7 +119,7 @@ static render_world_choice world_choice(void)
 }
 
 /* Sheets have room for `cells`: the first columns, or frames from the first to the last at even distances. */
-static void thin_out(const tool_motion *motion, int64_t cells, sp_list *list)
+static void thin_out(const tool_trajectory *motion, int64_t cells, sp_list *list)
 {
     int64_t *frame = list->data, count = list->count;
     if (count <= cells)
@@ -148,9 +148,9 @@ static int64_t draw_stream(tool_figure *figure, tool_sheet *sheet)
 {
     tool_frames frames = tool_frames_parse(chosen.frames, chosen.every);
     int64_t written = 0;
-    for (int64_t f = 0; f <= frames.last && tool_motion_have(figure->motion, f); f++) {
+    for (int64_t f = 0; f <= frames.last && tool_trajectory_have(figure->motion, f); f++) {
         if (f == 0)
-            tool_motion_need_all(figure->motion);
+            tool_trajectory_need_all(figure->motion);
         if (!tool_frames_have(&frames, f))
             continue;
         tool_check(tool_figure_load(figure, f), figure->motion->mesh.path);
@@ -293,7 +293,7 @@ static int64_t draw_frames(tool_figure *figure, tool_sheet *sheet, bool pattern)
 {
     sp_context *context = figure->context;
     sp_list list = {0};
-    tool_motion_choose(figure->motion, chosen.frames, chosen.every, chosen.columns, &list);
+    tool_trajectory_choose(figure->motion, chosen.frames, chosen.every, chosen.columns, &list);
     if (chosen.sheet)
         thin_out(figure->motion, sheet->columns * sheet->rows, &list);
     else if (list.count > 1 && !pattern)
@@ -301,7 +301,7 @@ static int64_t draw_frames(tool_figure *figure, tool_sheet *sheet, bool pattern)
                   (long long)list.count);
     const int64_t *frame = list.data;
     int64_t count = list.count;
-    tool_motion_need_all(figure->motion);
+    tool_trajectory_need_all(figure->motion);
     tool_figure_prepare(figure, count, frame);
     bool two_passes = !chosen.box_given || (figure->color != TOOL_COLOR_NONE && !chosen.range_given);
     const int threads = (int)(count < context->threads ? count : context->threads);
@@ -347,9 +347,9 @@ static void draw_body(sp_context *context, int count, const char *const *paths)
         tool_fail(SP_USAGE, NULL, "--sheet makes one picture: -o takes no pattern");
     bool stream = from_pipe && pattern && chosen.box_given && (chosen.color == TOOL_COLOR_NONE || chosen.range_given);
 
-    tool_motion motion;
-    tool_motion_open(context, count, paths,
-                     (chosen.partial ? TOOL_MOTION_PARTIAL : 0) | (stream ? TOOL_MOTION_STREAM : 0), &motion);
+    tool_trajectory motion;
+    tool_trajectory_open(context, count, paths,
+                         (chosen.partial ? TOOL_MOTION_PARTIAL : 0) | (stream ? TOOL_MOTION_STREAM : 0), &motion);
     if (!motion.mesh.path)
         tool_fail(SP_USAGE, NULL, "a picture needs the mesh: name its file too");
     if (!motion.path)
@@ -382,7 +382,7 @@ static void draw_body(sp_context *context, int count, const char *const *paths)
              (long long)sheet.height);
     tool_sheet_close(&sheet);
     tool_figure_close(&figure);
-    tool_motion_close(&motion);
+    tool_trajectory_close(&motion);
 }
 
 int main(int argc, char **argv)
@@ -410,7 +410,7 @@ int main(int argc, char **argv)
     if (chosen.slice)
         tool_render_slice(context, paths[0], chosen.slice, chosen.size);
     else if (scene) {
-        const render_world_choice choice = world_choice();
+        const render_scene_choice choice = world_choice();
         tool_render_world(context, tool_argument_count(), paths, &choice);
     } else
         draw_body(context, tool_argument_count(), paths);

@@ -62,7 +62,7 @@ static void check_kind(verify *v, artefact *file)
         void (*check)(verify *, artefact *);
     } kinds[] = {
         {"mesh", verify_mesh_file},          {"sparse", verify_sparse},     {"modes", verify_modes},
-        {"derivatives", verify_derivatives}, {"basis", verify_basis},       {"shapes", verify_shapes},
+        {"derivatives", verify_derivatives}, {"basis", verify_basis},       {"shapes", verify_snapshots},
         {"polynomials", verify_polynomials}, {"cubature", verify_cubature}, {"training", verify_training},
         {"trajectory", verify_trajectory},   {"motion", verify_motion},     {"field", verify_field},
         {"pointshell", verify_shell},

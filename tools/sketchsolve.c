@@ -7,7 +7,7 @@
 
 static struct {
     const char *loads, *checkpoint;
-    double step, separation, shape_separation, tolerance;
+    double step, separation, snapshot_separation, tolerance;
     int64_t count, shape_count, iterations;
 } chosen;
 
@@ -19,7 +19,7 @@ static const tool_option options[] = {
      .help = "loads keep this mass distance of their linear responses, by the largest response"},
     {"count", 0, TOOL_INTEGER, &chosen.count, "N", NULL, .low = 1, .high = 1e9,
      .help = "solve for at most N loads, those farthest apart"},
-    {"shape-separation", 0, TOOL_REAL, &chosen.shape_separation, "X", "0.1", .low = 0, .high = 1,
+    {"shape-separation", 0, TOOL_REAL, &chosen.snapshot_separation, "X", "0.1", .low = 0, .high = 1,
      .help = "shapes keep this mass distance, by the largest shape"},
     {"shape-count", 0, TOOL_INTEGER, &chosen.shape_count, "N", NULL, .low = 1, .high = 1e9,
      .help = "write at most N shapes, those farthest apart"},
@@ -41,7 +41,7 @@ static int64_t thin_out(sketch *s, const sketch_solution *solution, int64_t *kep
     for (int64_t i = 0; i < m; i++)
         largest = fmax(largest, distance[m * (m + 1) + i]);
     tool_check(
-        sp_separate(s->context, m, distance, chosen.shape_separation * largest, chosen.shape_count, kept, &count),
+        sp_separate(s->context, m, distance, chosen.snapshot_separation * largest, chosen.shape_count, kept, &count),
         s->mesh.path);
     sp_pool_drop(&s->pool, distance);
     return count;
@@ -102,13 +102,14 @@ int main(int argc, char **argv)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     sp_columns columns = {.rows = rows, .count = thin_out(&s, &solution, kept)};
     if (columns.count == 0)
-        tool_fail(SP_USAGE, NULL, "--shape-separation %g: every shape is that close to rest", chosen.shape_separation);
+        tool_fail(SP_USAGE, NULL, "--shape-separation %g: every shape is that close to rest",
+                  chosen.snapshot_separation);
     columns.U = sp_pool_new(&s.pool, rows * columns.count, sizeof *columns.U);
     columns.time = sp_pool_raw(&s.pool, columns.count, sizeof *columns.time);
     if (s.pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t c = 0; c < columns.count; c++) {
-        sp_body_spread(&s.body, solution.q + kept[c] * s.n, columns.U + c * rows);
+        sp_fe_space_scatter(&s.body, solution.q + kept[c] * s.n, columns.U + c * rows);
         columns.time[c] = s.time[solution.sample[kept[c]]];
     }
     tool_say("%lld samples, %lld loads selected, %lld solved (%lld failed), %lld shapes; %.1f Newton iterations and "

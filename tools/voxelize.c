@@ -47,7 +47,7 @@ static const tool_option options[] = {
      .help = ".npy of (elements) or (elements, 2) numbers on lambda and mu of each element"},
     {"fibre", 0, TOOL_INPUT, &chosen.fibre, "FILE",
      .help = ".npy of (elements, 3) numbers: the direction of each element's fibres, 0 without fibres"},
-    TOOL_ANCHOR_OPTIONS,
+    TOOL_FIX_OPTIONS,
 };
 
 static int64_t find_region(const sp_mesh *mesh, const char *name)
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     tool_read_factor(context, chosen.factor, &mesh);
     tool_read_fibre(context, chosen.fibre, helices, &mesh);
     sp_pool_free(&pool);
-    tool_apply_anchors(context, &mesh);
+    tool_apply_fixed_vertices(context, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-9), path);
     tool_say("%lld vertices, %lld elements of edge %.4g m (%lld on the surface, %lld inside), %lld vertices fixed, "
              "%lld regions",

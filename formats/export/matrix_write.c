@@ -9,7 +9,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written a
 
 int sp_npy_write(sp_context *context, int descriptor, int64_t rows, int64_t columns, const double *matrix)
 {
-    char preamble[SP_NPY_ROOM];
+    char preamble[SP_NPY_BUFFER];
     int length = sp_npy_print(preamble, "<f8", true, 2, (int64_t[]){rows, columns});
     sp_stream stream;
     sp_stream_begin(&stream, descriptor);

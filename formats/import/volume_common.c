@@ -1,6 +1,6 @@
 #include "formats/import/volume_internal.h"
 
-#include "mesh/shape.h"
+#include "mesh/element_geometry.h"
 
 #include <math.h>
 #include <stdarg.h>

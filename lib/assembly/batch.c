@@ -8,12 +8,12 @@ void sp_element_lanes_start(sp_element_lanes *data)
         data->class[l] = data->region[l] = -1;
 }
 
-SP_CLONES static void load_pairs(const sp_body *body, sp_element_lanes *data)
+SP_CLONES static void load_pairs(const sp_fe_space *space, sp_element_lanes *data)
 {
     const int pairs = sp_pair_count(data->corners);
     const double *gram[SP_LANES], *edges[SP_LANES];
     for (int l = 0; l < SP_LANES; l++) {
-        const sp_element_class *class = &body->classes[data->class[l]];
+        const sp_element_class *class = &space->classes[data->class[l]];
         gram[l] = class->gram;
         edges[l] = class->edges;
         for (int p = 0; p < pairs; p++)
@@ -24,25 +24,25 @@ SP_CLONES static void load_pairs(const sp_body *body, sp_element_lanes *data)
 }
 
 /* Laws where they are others than those that are there. */
-static void load_laws(const sp_body *body, sp_element_lanes *data)
+static void load_laws(const sp_fe_space *space, sp_element_lanes *data)
 {
-    const sp_mesh *mesh = body->mesh;
+    const sp_mesh *mesh = space->mesh;
     sp_material scaled;
     bool same = !mesh->factor && !mesh->fibre;
     for (int l = 0; l < SP_LANES; l++) {
-        const int64_t region = body->classes[data->class[l]].region;
+        const int64_t region = space->classes[data->class[l]].region;
         same = same && data->region[l] == region;
         data->region[l] = region;
     }
     for (int l = 0; l < SP_LANES && !same; l++)
-        sp_law_set(&data->law, l, sp_mesh_material(mesh, body->classes[data->class[l]].element, &scaled));
+        sp_law_set(&data->law, l, sp_mesh_material(mesh, space->classes[data->class[l]].element, &scaled));
 }
 
-void sp_element_lanes_geometry(const sp_body *body, sp_element_lanes *data)
+void sp_element_lanes_geometry(const sp_fe_space *space, sp_element_lanes *data)
 {
-    data->points = body->classes[data->class[0]].points;
+    data->points = space->classes[data->class[0]].points;
     for (int l = 0; l < SP_LANES; l++) {
-        const sp_element_class *class = &body->classes[data->class[l]];
+        const sp_element_class *class = &space->classes[data->class[l]];
         const double *gradient = class->gradient;
         for (int g = 0; g < data->points; g++) {
             data->weight[g][l] = class->weight[g];
@@ -53,37 +53,37 @@ void sp_element_lanes_geometry(const sp_body *body, sp_element_lanes *data)
     }
 }
 
-static void load_points(const sp_body *body, sp_element_lanes *data)
+static void load_points(const sp_fe_space *space, sp_element_lanes *data)
 {
-    sp_element_lanes_geometry(body, data);
-    load_laws(body, data);
+    sp_element_lanes_geometry(space, data);
+    load_laws(space, data);
 }
 
-void sp_element_lanes_tension(const sp_body *body, sp_element_lanes *data)
+void sp_element_lanes_tension(const sp_fe_space *space, sp_element_lanes *data)
 {
     sp_lanes *to = data->by_pairs ? &data->tension : &data->law.fibre_tension;
     data->active = false;
     for (int l = 0; l < SP_LANES; l++) {
-        const double tension = body->mesh->materials[body->classes[data->class[l]].region].fibre_tension;
+        const double tension = space->mesh->materials[space->classes[data->class[l]].region].fibre_tension;
         data->active |= tension != 0;
         (*to)[l] = tension;
     }
 }
 
-void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_element_lanes *data)
+void sp_element_lanes_load(const sp_fe_space *space, const sp_batch *batch, sp_element_lanes *data)
 {
     bool same = true;
     for (int l = 0; l < SP_LANES; l++) {
-        same = same && data->class[l] == body->element_class[batch->element[l]];
-        data->class[l] = body->element_class[batch->element[l]];
+        same = same && data->class[l] == space->element_class[batch->element[l]];
+        data->class[l] = space->element_class[batch->element[l]];
     }
     if (!same) {
         data->corners = batch->corners;
-        data->by_pairs = body->classes[data->class[0]].gram != NULL;
-        (data->by_pairs ? load_pairs : load_points)(body, data);
+        data->by_pairs = space->classes[data->class[0]].gram != NULL;
+        (data->by_pairs ? load_pairs : load_points)(space, data);
     }
-    if (body->fibres || !same)
-        sp_element_lanes_tension(body, data);
+    if (space->fibres || !same)
+        sp_element_lanes_tension(space, data);
 }
 
 /* count values into all lanes each. */
@@ -93,14 +93,14 @@ SP_CLONES static void broadcast(int64_t count, const double *from, sp_lanes *to)
         to[k] = (sp_lanes){0} + from[k];
 }
 
-void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lanes *data)
+void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element_lanes *data)
 {
-    int64_t number = body->element_class[element];
+    int64_t number = space->element_class[element];
     if (data->class[0] == number && data->class[SP_LANES - 1] == number) {
-        sp_element_lanes_tension(body, data);
+        sp_element_lanes_tension(space, data);
         return;
     }
-    const sp_element_class *class = &body->classes[number];
+    const sp_element_class *class = &space->classes[number];
     int pairs = sp_pair_count(class->corners);
     for (int l = 0; l < SP_LANES; l++)
         data->class[l] = number;
@@ -111,24 +111,24 @@ void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lane
         broadcast(3 * pairs, class->edges, data->edge[0]);
         for (int p = 0; p < pairs; p++)
             data->along[p] = (sp_lanes){0} + (class->along ? class->along[p] : 0);
-        sp_element_lanes_tension(body, data);
+        sp_element_lanes_tension(space, data);
         return;
     }
     data->points = class->points;
     broadcast(class->points, class->weight, data->weight);
     for (int g = 0; g < data->points; g++)
         broadcast(3 * data->corners, class->gradient + 3 * g * data->corners, data->gradient[g][0]);
-    load_laws(body, data);
-    sp_element_lanes_tension(body, data);
+    load_laws(space, data);
+    sp_element_lanes_tension(space, data);
 }
 
-SP_CLONES void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3])
+SP_CLONES void sp_batch_gather(const sp_fe_space *space, const sp_batch *batch, const double *u, sp_lanes to[8][3])
 {
     double own[SP_LANES][24];
     const double *from[SP_LANES];
     for (int l = 0; l < SP_LANES; l++) {
         int corners;
-        const int64_t *corner = sp_mesh_corners(body->mesh, batch->element[l], &corners);
+        const int64_t *corner = sp_mesh_corners(space->mesh, batch->element[l], &corners);
         from[l] = own[l];
         for (int a = 0; a < corners; a++)
             for (int i = 0; i < 3; i++)
@@ -137,11 +137,11 @@ SP_CLONES void sp_batch_gather(const sp_body *body, const sp_batch *batch, const
     sp_lanes_gather(3 * batch->corners, from, to[0]);
 }
 
-void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3], double *f)
+void sp_batch_add(const sp_fe_space *space, const sp_batch *batch, sp_lanes from[8][3], double *f)
 {
     for (int l = 0; l < batch->count; l++) {
         int corners;
-        const int64_t *corner = sp_mesh_corners(body->mesh, batch->element[l], &corners);
+        const int64_t *corner = sp_mesh_corners(space->mesh, batch->element[l], &corners);
         for (int a = 0; a < corners; a++)
             for (int i = 0; i < 3; i++)
                 f[3 * corner[a] + i] += from[a][i][l];
@@ -164,17 +164,17 @@ SP_INLINE void add_whole(int corners, const int64_t *start, const int32_t *offse
         }
 }
 
-static void add_held(const sp_body *body, int corners, const int64_t *corner, const int32_t *offset, int lane,
+static void add_held(const sp_fe_space *space, int corners, const int64_t *corner, const int32_t *offset, int lane,
                      double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
     for (int a = 0; a < corners; a++)
         for (int c = 0; c < corners; c++) {
             const sp_lanes *b = block[sp_packed(corners, a, c)];
-            const int64_t *row = body->dof + 3 * corner[a], *column = body->dof + 3 * corner[c];
+            const int64_t *row = space->dof + 3 * corner[a], *column = space->dof + 3 * corner[c];
             for (int i = 0; i < 3; i++) {
                 if (row[i] < 0)
                     continue;
-                double *to = value + body->pattern.start[row[i]] + offset[a * corners + c];
+                double *to = value + space->pattern.start[row[i]] + offset[a * corners + c];
                 for (int j = 0; j < 3; j++)
                     if (column[j] >= 0)
                         *to++ += scale * b[a <= c ? 3 * i + j : 3 * j + i][lane];
@@ -182,30 +182,30 @@ static void add_held(const sp_body *body, int corners, const int64_t *corner, co
         }
 }
 
-static void add_blocks(const sp_body *body, int64_t element, int lane, double scale,
+static void add_blocks(const sp_fe_space *space, int64_t element, int lane, double scale,
                        sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
     int corners;
-    const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
-    const int32_t *offset = body->offset + body->offset_start[element];
+    const int64_t *corner = sp_mesh_corners(space->mesh, element, &corners);
+    const int32_t *offset = space->offset + space->offset_start[element];
     int64_t start[24];
     bool whole = true;
     for (int a = 0; a < corners && whole; a++)
         for (int i = 0; i < 3 && whole; i++) {
-            const int64_t row = body->dof[3 * corner[a] + i];
+            const int64_t row = space->dof[3 * corner[a] + i];
             whole = row >= 0;
-            start[3 * a + i] = whole ? body->pattern.start[row] : 0;
+            start[3 * a + i] = whole ? space->pattern.start[row] : 0;
         }
     if (!whole)
-        add_held(body, corners, corner, offset, lane, scale, block, value);
+        add_held(space, corners, corner, offset, lane, scale, block, value);
     else if (corners == 8)
         add_whole(8, start, offset, lane, scale, block, value);
     else
         add_whole(4, start, offset, lane, scale, block, value);
 }
 
-void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9],
-                         double *value)
+void sp_batch_add_blocks(const sp_fe_space *space, const sp_batch *batch, double scale,
+                         sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value)
 {
     for (int a = 0; a < batch->corners; a++) {
         sp_lanes *diagonal = block[sp_packed(batch->corners, a, a)];
@@ -214,9 +214,9 @@ void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scal
         diagonal[7] = diagonal[5];
     }
     for (int l = 0; l < batch->count; l++) /* on their way from memory while other lanes are added */
-        __builtin_prefetch(body->offset + body->offset_start[batch->element[l]]);
+        __builtin_prefetch(space->offset + space->offset_start[batch->element[l]]);
     for (int l = 0; l < batch->count; l++)
-        add_blocks(body, batch->element[l], l, scale, block, value);
+        add_blocks(space, batch->element[l], l, scale, block, value);
 }
 
 void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy)

@@ -4,8 +4,8 @@
 #ifndef SP_ASSEMBLY_BATCH_H
 #define SP_ASSEMBLY_BATCH_H
 
-#include "assembly/body.h"
 #include "assembly/element.h"
+#include "assembly/fe_space.h"
 #include "material/law.h"
 
 enum { SP_PACKED_PAIRS = SP_HEX_PAIRS * (SP_HEX_PAIRS + 1) / 2, SP_ELEMENT_BLOCKS = 36 };
@@ -36,7 +36,7 @@ typedef struct sp_element_lanes {
     sp_lanes gram[SP_PACKED_PAIRS];        /* G, packed upper triangle */
     sp_lanes edge[SP_HEX_PAIRS][3];        /* X_a − X_b */
     bool active;                           /* some tension is not 0 */
-    sp_lanes tension, along[SP_HEX_PAIRS]; /* of fibres, Pa; 0 in lanes without (assembly/body.h) */
+    sp_lanes tension, along[SP_HEX_PAIRS]; /* of fibres, Pa; 0 in lanes without (assembly/fe_space.h) */
     /* at points */
     int64_t region[SP_LANES]; /* of the laws; −1: none */
     int points;
@@ -50,25 +50,25 @@ void sp_element_lanes_start(sp_element_lanes *data);
 
 /* Loads what is not there already: on voxels once for all batches. The tension of fibres, which may change between
  * calls, is always what it is now in the mesh. */
-void sp_element_lanes_load(const sp_body *body, const sp_batch *batch, sp_element_lanes *data);
+void sp_element_lanes_load(const sp_fe_space *space, const sp_batch *batch, sp_element_lanes *data);
 
 /* Weights and gradients of the classes data->class, which are evaluated at points. */
-void sp_element_lanes_geometry(const sp_body *body, sp_element_lanes *data);
+void sp_element_lanes_geometry(const sp_fe_space *space, sp_element_lanes *data);
 
 /* The tension alone, for data that is kept from one evaluation to the next. */
-void sp_element_lanes_tension(const sp_body *body, sp_element_lanes *data);
+void sp_element_lanes_tension(const sp_fe_space *space, sp_element_lanes *data);
 
 /* One element in all lanes, for as many displacements side by side. */
-void sp_element_lanes_fill(const sp_body *body, int64_t element, sp_element_lanes *data);
+void sp_element_lanes_fill(const sp_fe_space *space, int64_t element, sp_element_lanes *data);
 
 /* Vectors of the batch's corners out of and into full vectors; only the first `count` lanes are added. */
-void sp_batch_gather(const sp_body *body, const sp_batch *batch, const double *u, sp_lanes to[8][3]);
-void sp_batch_add(const sp_body *body, const sp_batch *batch, sp_lanes from[8][3], double *f);
+void sp_batch_gather(const sp_fe_space *space, const sp_batch *batch, const double *u, sp_lanes to[8][3]);
+void sp_batch_add(const sp_fe_space *space, const sp_batch *batch, sp_lanes from[8][3], double *f);
 
 /* Adds scale · blocks a ≤ c to the values of a matrix over the body's pattern, only the first `count` lanes. The sum is
  * symmetric to the last bit: of blocks a = c the upper triangle counts. */
-void sp_batch_add_blocks(const sp_body *body, const sp_batch *batch, double scale, sp_lanes block[SP_ELEMENT_BLOCKS][9],
-                         double *value);
+void sp_batch_add_blocks(const sp_fe_space *space, const sp_batch *batch, double scale,
+                         sp_lanes block[SP_ELEMENT_BLOCKS][9], double *value);
 
 /* Force f [corners, 3] N and energy [J] at the displacement u [corners, 3] m. */
 void sp_batch_force(const sp_element_lanes *data, sp_lanes u[8][3], sp_lanes f[8][3], sp_lanes *energy);

@@ -20,50 +20,50 @@ static double sum_lanes(const sp_batch *batch, const sp_lanes *value)
     return sum;
 }
 
-static double total_energy(const sp_body *body)
+static double total_energy(const sp_fe_space *space)
 {
     double sum = 0;
-    for (int64_t b = 0; b < body->batch_count; b++)
-        sum += body->batch_energy[b];
+    for (int64_t b = 0; b < space->batch_count; b++)
+        sum += space->batch_energy[b];
     return sum;
 }
 
-double sp_elastic_force(const sp_context *context, const sp_body *body, const double *u, double *f)
+double sp_elastic_force(const sp_context *context, const sp_fe_space *space, const double *u, double *f)
 {
     if (f)
-        memset(f, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *f);
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_FORCE)
+        memset(f, 0, (size_t)(3 * space->mesh->vertex_count) * sizeof *f);
+#pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_FORCE)
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b)
+        SP_EACH_BATCH(space, b)
         {
-            const sp_batch *batch = &body->batches[b];
+            const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[8][3], force[8][3], energy;
-            sp_element_lanes_load(body, batch, &data);
-            sp_batch_gather(body, batch, u, displacement);
+            sp_element_lanes_load(space, batch, &data);
+            sp_batch_gather(space, batch, u, displacement);
             sp_batch_force(&data, displacement, force, &energy);
-            body->batch_energy[b] = sum_lanes(batch, &energy);
+            space->batch_energy[b] = sum_lanes(batch, &energy);
             if (f)
-                sp_batch_add(body, batch, force, f);
+                sp_batch_add(space, batch, force, f);
         }
     }
-    return total_energy(body);
+    return total_energy(space);
 }
 
-int64_t sp_elastic_inverted(const sp_body *body, const double *u)
+int64_t sp_elastic_inverted(const sp_fe_space *space, const double *u)
 {
     int64_t first = -1;
     sp_element_lanes data;
     sp_element_lanes_start(&data);
-    for (int64_t b = 0; b < body->batch_count; b++) {
-        const sp_batch *batch = &body->batches[b];
+    for (int64_t b = 0; b < space->batch_count; b++) {
+        const sp_batch *batch = &space->batches[b];
         sp_lanes displacement[8][3], force[8][3], energy;
-        const sp_element_class *class = &body->classes[body->element_class[batch->element[0]]];
-        if (sp_law_everywhere(body->mesh->materials[class->region].law))
+        const sp_element_class *class = &space->classes[space->element_class[batch->element[0]]];
+        if (sp_law_everywhere(space->mesh->materials[class->region].law))
             continue;
-        sp_element_lanes_load(body, batch, &data);
-        sp_batch_gather(body, batch, u, displacement);
+        sp_element_lanes_load(space, batch, &data);
+        sp_batch_gather(space, batch, u, displacement);
         sp_batch_force(&data, displacement, force, &energy);
         for (int l = 0; l < batch->count; l++)
             if (!isfinite(energy[l]) && (first < 0 || batch->element[l] < first))
@@ -74,51 +74,51 @@ int64_t sp_elastic_inverted(const sp_body *body, const double *u)
 
 /* ---- tangent ---- */
 
-double sp_elastic_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite,
-                          double *f, sp_sparse *K)
+double sp_elastic_tangent(const sp_context *context, const sp_fe_space *space, const double *u, double scale,
+                          bool definite, double *f, sp_sparse *K)
 {
     if (f)
-        memset(f, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *f);
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_TANGENT)
+        memset(f, 0, (size_t)(3 * space->mesh->vertex_count) * sizeof *f);
+#pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_TANGENT)
     {
         sp_element_lanes data;
         sp_lanes block[SP_ELEMENT_BLOCKS][9];
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b)
+        SP_EACH_BATCH(space, b)
         {
-            const sp_batch *batch = &body->batches[b];
+            const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[8][3], force[8][3], energy;
-            sp_element_lanes_load(body, batch, &data);
-            sp_batch_gather(body, batch, u, displacement);
+            sp_element_lanes_load(space, batch, &data);
+            sp_batch_gather(space, batch, u, displacement);
             sp_batch_tangent(&data, displacement, definite, force, block, &energy);
-            body->batch_energy[b] = sum_lanes(batch, &energy);
+            space->batch_energy[b] = sum_lanes(batch, &energy);
             if (f)
-                sp_batch_add(body, batch, force, f);
-            sp_batch_add_blocks(body, batch, scale, block, K->value);
+                sp_batch_add(space, batch, force, f);
+            sp_batch_add_blocks(space, batch, scale, block, K->value);
         }
     }
-    return total_energy(body);
+    return total_energy(space);
 }
 
 /* ---- tangent times a vector ---- */
 
-void sp_elastic_tangent_times(const sp_context *context, const sp_body *body, const double *u, const double *v,
+void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *space, const double *u, const double *v,
                               double *y)
 {
-    memset(y, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *y);
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_FORCE)
+    memset(y, 0, (size_t)(3 * space->mesh->vertex_count) * sizeof *y);
+#pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_FORCE)
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b)
+        SP_EACH_BATCH(space, b)
         {
-            const sp_batch *batch = &body->batches[b];
+            const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[8][3], direction[8][3], product[8][3];
-            sp_element_lanes_load(body, batch, &data);
-            sp_batch_gather(body, batch, u, displacement);
-            sp_batch_gather(body, batch, v, direction);
+            sp_element_lanes_load(space, batch, &data);
+            sp_batch_gather(space, batch, u, displacement);
+            sp_batch_gather(space, batch, v, direction);
             sp_batch_tangent_times(&data, displacement, direction, product);
-            sp_batch_add(body, batch, product, y);
+            sp_batch_add(space, batch, product, y);
         }
     }
 }
@@ -131,21 +131,21 @@ typedef union mode_lanes {
     sp_lanes u[8][3];
 } mode_lanes;
 
-static void prepare_mode(const sp_body *body, const sp_batch *batch, const sp_element_lanes *data, const double *U,
+static void prepare_mode(const sp_fe_space *space, const sp_batch *batch, const sp_element_lanes *data, const double *U,
                          mode_lanes *mode)
 {
     sp_lanes u[8][3];
-    sp_batch_gather(body, batch, U, u);
+    sp_batch_gather(space, batch, U, u);
     if (data->by_pairs)
         sp_pairs_prepare(data, u, &mode->pairs);
     else
         memcpy(mode->u, u, sizeof u);
 }
 
-int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_count, const double *U, int64_t pair_count,
-                      const int64_t *pair, double *H)
+int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U,
+                      int64_t pair_count, const int64_t *pair, double *H)
 {
-    int64_t rows = 3 * body->mesh->vertex_count;
+    int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
     mode_lanes *all = sp_pool_raw(&scratch, context->threads * mode_count, sizeof *all);
     char *used = sp_pool_new(&scratch, mode_count, 1);
@@ -156,7 +156,7 @@ int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_cou
     for (int64_t c = 0; c < 2 * pair_count; c++)
         used[pair[c]] = 1;
     memset(H, 0, (size_t)(rows * pair_count) * sizeof *H);
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_TANGENT)
+#pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_TANGENT)
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
@@ -166,13 +166,13 @@ int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_cou
             mode = all;
             all += mode_count;
         }
-        SP_EACH_BATCH(body, b)
+        SP_EACH_BATCH(space, b)
         {
-            const sp_batch *batch = &body->batches[b];
-            sp_element_lanes_load(body, batch, &data);
+            const sp_batch *batch = &space->batches[b];
+            sp_element_lanes_load(space, batch, &data);
             for (int64_t i = 0; i < mode_count; i++)
                 if (used[i])
-                    prepare_mode(body, batch, &data, U + i * rows, &mode[i]);
+                    prepare_mode(space, batch, &data, U + i * rows, &mode[i]);
             for (int64_t c = 0; c < pair_count; c++) {
                 sp_lanes h[8][3];
                 mode_lanes *u = &mode[pair[2 * c]], *v = &mode[pair[2 * c + 1]];
@@ -180,7 +180,7 @@ int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_cou
                     sp_pairs_second(&data, &u->pairs, &v->pairs, h);
                 else
                     sp_points_second(&data, u->u, v->u, h);
-                sp_batch_add(body, batch, h, H + c * rows);
+                sp_batch_add(space, batch, h, H + c * rows);
             }
         }
     }
@@ -235,25 +235,25 @@ static int point_stress(sp_context *context, const sp_material *material, const 
 }
 
 /* Mean energy density of every element. */
-static void mean_densities(const sp_body *body, const double *u, double *density)
+static void mean_densities(const sp_fe_space *space, const double *u, double *density)
 {
     sp_element_lanes data;
     sp_element_lanes_start(&data);
-    for (int64_t b = 0; b < body->batch_count; b++) {
-        const sp_batch *batch = &body->batches[b];
+    for (int64_t b = 0; b < space->batch_count; b++) {
+        const sp_batch *batch = &space->batches[b];
         sp_lanes displacement[8][3], force[8][3], energy;
-        sp_element_lanes_load(body, batch, &data);
-        sp_batch_gather(body, batch, u, displacement);
+        sp_element_lanes_load(space, batch, &data);
+        sp_batch_gather(space, batch, u, displacement);
         sp_batch_force(&data, displacement, force, &energy);
         for (int l = 0; l < batch->count; l++)
-            density[batch->element[l]] = energy[l] / body->classes[data.class[l]].volume;
+            density[batch->element[l]] = energy[l] / space->classes[data.class[l]].volume;
     }
 }
 
-int sp_elastic_fields(sp_context *context, const sp_body *body, const double *u, double *strain, double *stress,
+int sp_elastic_fields(sp_context *context, const sp_fe_space *space, const double *u, double *strain, double *stress,
                       double *density)
 {
-    const sp_mesh *mesh = body->mesh;
+    const sp_mesh *mesh = space->mesh;
     int64_t elements = sp_mesh_element_count(mesh);
     for (int64_t e = 0; e < elements; e++) {
         int corners;
@@ -281,20 +281,20 @@ int sp_elastic_fields(sp_context *context, const sp_body *body, const double *u,
             return status;
     }
     if (density)
-        mean_densities(body, u, density);
+        mean_densities(space, u, density);
     return SP_OK;
 }
 
-int sp_elastic_stiffness(sp_context *context, sp_body *body, sp_sparse *K)
+int sp_elastic_stiffness(sp_context *context, sp_fe_space *space, sp_sparse *K)
 {
     sp_pool scratch = {0};
     *K = (sp_sparse){0};
-    double *rest = sp_pool_new(&scratch, 3 * body->mesh->vertex_count, sizeof *rest);
-    int status = rest ? sp_body_pattern(context, body) : sp_fail_memory(context);
+    double *rest = sp_pool_new(&scratch, 3 * space->mesh->vertex_count, sizeof *rest);
+    int status = rest ? sp_fe_space_pattern(context, space) : sp_fail_memory(context);
     if (status == SP_OK)
-        status = sp_body_matrix(context, body, K);
+        status = sp_fe_space_matrix(context, space, K);
     if (status == SP_OK)
-        sp_elastic_tangent(context, body, rest, 1, false, NULL, K);
+        sp_elastic_tangent(context, space, rest, 1, false, NULL, K);
     sp_pool_free(&scratch);
     return status;
 }

@@ -8,40 +8,40 @@
 #ifndef SP_ASSEMBLY_ELASTIC_H
 #define SP_ASSEMBLY_ELASTIC_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 
 /* f (overwritten; NULL: energy only) [N] and the strain energy [J]. */
-double sp_elastic_force(const sp_context *context, const sp_body *body, const double *u, double *f);
+double sp_elastic_force(const sp_context *context, const sp_fe_space *space, const double *u, double *f);
 
 /* The first element that is turned inside out at u under a law that has no value there; −1 where there is none. */
-int64_t sp_elastic_inverted(const sp_body *body, const double *u);
+int64_t sp_elastic_inverted(const sp_fe_space *space, const double *u);
 
-/* K += scale · ∂f/∂u over the free degrees of freedom (sp_body_matrix). f as above (NULL: not wanted). Returns the
+/* K += scale · ∂f/∂u over the free degrees of freedom (sp_fe_space_matrix). f as above (NULL: not wanted). Returns the
  * energy. definite: every element's matrix is made positive semidefinite, for Newton steps that failed with the exact
- * one. In squared edge lengths (assembly/body.h) the geometric part of every pair under compression (t_ab < 0) is left
- * out; at quadrature points the negative eigenvalues of ∂P/∂F become 0. */
-double sp_elastic_tangent(const sp_context *context, const sp_body *body, const double *u, double scale, bool definite,
-                          double *f, sp_sparse *K);
+ * one. In squared edge lengths (assembly/fe_space.h) the geometric part of every pair under compression (t_ab < 0) is
+ * left out; at quadrature points the negative eigenvalues of ∂P/∂F become 0. */
+double sp_elastic_tangent(const sp_context *context, const sp_fe_space *space, const double *u, double scale,
+                          bool definite, double *f, sp_sparse *K);
 
 /* K at rest, with the pattern of the body, which is built where it is not there yet: the stiffness of linear modes and
  * derivatives. */
-int sp_elastic_stiffness(sp_context *context, sp_body *body, sp_sparse *K) SP_MUST_USE;
+int sp_elastic_stiffness(sp_context *context, sp_fe_space *space, sp_sparse *K) SP_MUST_USE;
 
 /* y = K(u) v without a matrix; y [3·vertices] overwritten. */
-void sp_elastic_tangent_times(const sp_context *context, const sp_body *body, const double *u, const double *v,
+void sp_elastic_tangent_times(const sp_context *context, const sp_fe_space *space, const double *u, const double *v,
                               double *y);
 
 /* Column c of H [3·vertices, pair_count, column major] (overwritten) becomes (H:U_j)U_i = ∂²f/∂u² [U_i, U_j] at rest,
  * for i = pair[2c], j = pair[2c+1]; U [3·vertices, mode_count, column major]. Symmetric in i and j. Exact for energies
  * quadratic in the strain, to about 1e-12 for others (assembly/batch_kinds.h). (Barbič & James 2005 §5.2: minus this is
  * the right-hand side of the modal derivative.) */
-int sp_elastic_second(sp_context *context, const sp_body *body, int64_t mode_count, const double *U, int64_t pair_count,
-                      const int64_t *pair, double *H) SP_MUST_USE;
+int sp_elastic_second(sp_context *context, const sp_fe_space *space, int64_t mode_count, const double *U,
+                      int64_t pair_count, const int64_t *pair, double *H) SP_MUST_USE;
 
 /* Green–Lagrange strain and second Piola–Kirchhoff stress at the centre of each element [elements, 6] in Voigt order
  * xx,yy,zz,yz,zx,xy, tensor components (no factor 2 on shear), and the energy density of each element [J/m³] (mean over
  * the element). Any output may be NULL. */
-int sp_elastic_fields(sp_context *context, const sp_body *body, const double *u, double *strain, double *stress,
+int sp_elastic_fields(sp_context *context, const sp_fe_space *space, const double *u, double *strain, double *stress,
                       double *density) SP_MUST_USE;
 
 #endif

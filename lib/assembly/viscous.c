@@ -24,15 +24,15 @@ int sp_viscosity_check(sp_context *context, sp_viscosity viscosity)
 
 static int add_class(sp_context *context, sp_viscous *viscous, int64_t number, sp_viscosity viscosity)
 {
-    const sp_body *body = viscous->body;
-    const sp_element_class *class = &body->classes[number];
+    const sp_fe_space *space = viscous->space;
+    const sp_element_class *class = &space->classes[number];
     double X[24], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
     sp_quadrature quadrature;
     int corners, pairs = sp_pair_count(class->corners);
-    const int64_t *corner = sp_mesh_corners(body->mesh, class->element, &corners);
+    const int64_t *corner = sp_mesh_corners(space->mesh, class->element, &corners);
     for (int a = 0; a < corners; a++)
-        memcpy(X + 3 * a, body->mesh->vertices + 3 * corner[a], 3 * sizeof *X);
-    sp_element_quadrature(corners, X, body->mesh->quadrature,
+        memcpy(X + 3 * a, space->mesh->vertices + 3 * corner[a], 3 * sizeof *X);
+    sp_element_quadrature(corners, X, space->mesh->quadrature,
                           &quadrature); /* the body was made, so it is not inverted */
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
@@ -50,19 +50,19 @@ static int add_class(sp_context *context, sp_viscous *viscous, int64_t number, s
     return SP_OK;
 }
 
-int sp_viscous_new(sp_context *context, const sp_body *body, const sp_viscosity *viscosity, sp_viscous *viscous)
+int sp_viscous_new(sp_context *context, const sp_fe_space *space, const sp_viscosity *viscosity, sp_viscous *viscous)
 {
     int status = SP_OK;
-    *viscous = (sp_viscous){.body = body};
-    viscous->gram = sp_pool_new(&viscous->pool, body->class_count, sizeof *viscous->gram);
-    viscous->viscosity = sp_pool_copy(&viscous->pool, viscosity, body->mesh->material_count, sizeof *viscosity);
+    *viscous = (sp_viscous){.space = space};
+    viscous->gram = sp_pool_new(&viscous->pool, space->class_count, sizeof *viscous->gram);
+    viscous->viscosity = sp_pool_copy(&viscous->pool, viscosity, space->mesh->material_count, sizeof *viscosity);
     if (viscous->pool.failed) {
         sp_viscous_free(viscous);
         return sp_fail_memory(context);
     }
-    for (int64_t k = 0; k < body->class_count; k++) {
-        sp_viscosity of_class = viscosity[body->classes[k].region];
-        if (body->classes[k].gram && (of_class.phi != 0 || of_class.psi != 0))
+    for (int64_t k = 0; k < space->class_count; k++) {
+        sp_viscosity of_class = viscosity[space->classes[k].region];
+        if (space->classes[k].gram && (of_class.phi != 0 || of_class.psi != 0))
             SP_TRY(add_class(context, viscous, k, of_class));
     }
 done:
@@ -84,7 +84,7 @@ static void load_pairs(const sp_viscous *viscous, sp_element_lanes *data)
 {
     const int pairs = SP_HEX_PAIRS, packed = SP_PACKED_PAIRS;
     for (int l = 0; l < SP_LANES; l++) {
-        const double *gram = viscous->gram[data->class[l]], *edges = viscous->body->classes[data->class[l]].edges;
+        const double *gram = viscous->gram[data->class[l]], *edges = viscous->space->classes[data->class[l]].edges;
         for (int k = 0; k < packed; k++)
             data->gram[k][l] = gram ? gram[k] : 0;
         for (int p = 0; p < pairs; p++)
@@ -96,49 +96,49 @@ static void load_pairs(const sp_viscous *viscous, sp_element_lanes *data)
 /* Element data, only where a lane held another class before; false where none of the elements damps. */
 static bool load(const sp_viscous *viscous, const sp_batch *batch, sp_element_lanes *data)
 {
-    const sp_body *body = viscous->body;
+    const sp_fe_space *space = viscous->space;
     bool same = true, damps = false;
     for (int l = 0; l < SP_LANES; l++) {
-        const int64_t class = body->element_class[batch->element[l]];
-        const sp_viscosity of_class = viscous->viscosity[body->classes[class].region];
+        const int64_t class = space->element_class[batch->element[l]];
+        const sp_viscosity of_class = viscous->viscosity[space->classes[class].region];
         same = same && data->class[l] == class;
         damps = damps || of_class.phi != 0 || of_class.psi != 0;
     }
     if (same || !damps)
         return damps;
     for (int l = 0; l < SP_LANES; l++) {
-        data->class[l] = body->element_class[batch->element[l]];
-        const sp_viscosity of_class = viscous->viscosity[body->classes[data->class[l]].region];
+        data->class[l] = space->element_class[batch->element[l]];
+        const sp_viscosity of_class = viscous->viscosity[space->classes[data->class[l]].region];
         data->viscosity[0][l] = of_class.phi;
         data->viscosity[1][l] = of_class.psi;
     }
     data->corners = batch->corners;
-    data->by_pairs = body->classes[data->class[0]].gram != NULL;
+    data->by_pairs = space->classes[data->class[0]].gram != NULL;
     if (data->by_pairs)
         load_pairs(viscous, data);
     else
-        sp_element_lanes_geometry(body, data);
+        sp_element_lanes_geometry(space, data);
     return true;
 }
 
 void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, const double *u, const double *v, double *y)
 {
-    const sp_body *body = viscous->body;
-    memset(y, 0, (size_t)(3 * body->mesh->vertex_count) * sizeof *y);
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_TIMES)
+    const sp_fe_space *space = viscous->space;
+    memset(y, 0, (size_t)(3 * space->mesh->vertex_count) * sizeof *y);
+#pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_TIMES)
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b)
+        SP_EACH_BATCH(space, b)
         {
-            const sp_batch *batch = &body->batches[b];
+            const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[8][3], velocity[8][3], product[8][3];
             if (!load(viscous, batch, &data))
                 continue;
-            sp_batch_gather(body, batch, u, displacement);
-            sp_batch_gather(body, batch, v, velocity);
+            sp_batch_gather(space, batch, u, displacement);
+            sp_batch_gather(space, batch, v, velocity);
             (data.by_pairs ? sp_pairs_material_times : sp_points_damping_times)(&data, displacement, velocity, product);
-            sp_batch_add(body, batch, product, y);
+            sp_batch_add(space, batch, product, y);
         }
     }
 }
@@ -146,20 +146,20 @@ void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, cons
 void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, const double *u, double scale,
                        sp_sparse *D)
 {
-    const sp_body *body = viscous->body;
-#pragma omp parallel num_threads(context->threads) if (body->batch_count > SMALL_MATRIX)
+    const sp_fe_space *space = viscous->space;
+#pragma omp parallel num_threads(context->threads) if (space->batch_count > SMALL_MATRIX)
     {
         sp_element_lanes data;
         sp_element_lanes_start(&data);
-        SP_EACH_BATCH(body, b)
+        SP_EACH_BATCH(space, b)
         {
-            const sp_batch *batch = &body->batches[b];
+            const sp_batch *batch = &space->batches[b];
             sp_lanes displacement[8][3], block[SP_ELEMENT_BLOCKS][9];
             if (!load(viscous, batch, &data))
                 continue;
-            sp_batch_gather(body, batch, u, displacement);
+            sp_batch_gather(space, batch, u, displacement);
             (data.by_pairs ? sp_pairs_material_tangent : sp_points_damping_matrix)(&data, displacement, block);
-            sp_batch_add_blocks(body, batch, scale, block, D->value);
+            sp_batch_add_blocks(space, batch, scale, block, D->value);
         }
     }
 }

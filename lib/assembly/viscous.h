@@ -11,7 +11,7 @@
 #ifndef SP_ASSEMBLY_VISCOUS_H
 #define SP_ASSEMBLY_VISCOUS_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 
 /* Of one region; 0, 0: it does not damp. */
 typedef struct sp_viscosity {
@@ -23,13 +23,13 @@ int sp_viscosity_check(sp_context *context, sp_viscosity viscosity) SP_MUST_USE;
 
 typedef struct sp_viscous {
     sp_pool pool;
-    const sp_body *body;     /* must outlive it */
-    sp_viscosity *viscosity; /* [regions] */
+    const sp_fe_space *space; /* must outlive it */
+    sp_viscosity *viscosity;  /* [regions] */
     double **gram; /* [classes] G_D as in sp_element_class, J·s/m⁴; NULL: does not damp, or is evaluated at points */
 } sp_viscous;
 
 /* viscosity [regions of the mesh], checked. */
-int sp_viscous_new(sp_context *context, const sp_body *body, const sp_viscosity *viscosity,
+int sp_viscous_new(sp_context *context, const sp_fe_space *space, const sp_viscosity *viscosity,
                    sp_viscous *viscous) SP_MUST_USE;
 void sp_viscous_free(sp_viscous *viscous);
 
@@ -37,7 +37,7 @@ void sp_viscous_free(sp_viscous *viscous);
 void sp_viscous_times(const sp_context *context, const sp_viscous *viscous, const double *u, const double *v,
                       double *y);
 
-/* D += scale · D(u) over the free degrees of freedom (sp_body_matrix). */
+/* D += scale · D(u) over the free degrees of freedom (sp_fe_space_matrix). */
 void sp_viscous_matrix(const sp_context *context, const sp_viscous *viscous, const double *u, double scale,
                        sp_sparse *D);
 

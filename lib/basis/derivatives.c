@@ -6,17 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility,
+int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
                          double *work, double *residual)
 {
-    int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
+    int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
     double *load = work, *solution = load + n * count, *product = solution + n * count;
-    int status = sp_elastic_second(context, body, mode_count, U, count, pair, derivative);
+    int status = sp_elastic_second(context, space, mode_count, U, count, pair, derivative);
     if (status != SP_OK)
         return status;
     for (int64_t c = 0; c < count; c++) {
-        sp_body_gather(body, derivative + c * rows, load + c * n);
+        sp_fe_space_gather(space, derivative + c * rows, load + c * n);
         for (int64_t i = 0; i < n; i++)
             load[c * n + i] = -load[c * n + i];
     }
@@ -34,16 +34,16 @@ int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_spar
             sum += (p[i] - f[i]) * (p[i] - f[i]);
         if (size > 0)
             *residual = sqrt(sum) / size <= *residual ? *residual : sqrt(sum) / size; /* keeps NaN */
-        sp_body_spread(body, solution + c * n, derivative + c * rows);
+        sp_fe_space_scatter(space, solution + c * n, derivative + c * rows);
     }
     return SP_OK;
 }
 
-int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U, int64_t pair_count,
-                         const int64_t *pair, int64_t memory, const int64_t *permutation, sp_cholesky *factor,
-                         double *derivative, sp_derivatives_report *report)
+int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
+                         int64_t pair_count, const int64_t *pair, int64_t memory, const int64_t *permutation,
+                         sp_cholesky *factor, double *derivative, sp_derivatives_report *report)
 {
-    int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
+    int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
     sp_pool scratch = {0};
     sp_sparse K = {0};
     sp_flexibility *flexibility = NULL;
@@ -52,14 +52,14 @@ int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count,
     int64_t group = memory > 0 ? memory / (3 * n * (int64_t)sizeof(double)) : SP_DERIVATIVES_WIDTH;
     group = group < 1 ? 1 : group > SP_DERIVATIVES_WIDTH ? SP_DERIVATIVES_WIDTH : group;
     group = group > pair_count ? pair_count : group;
-    SP_TRY(sp_elastic_stiffness(context, body, &K));
+    SP_TRY(sp_elastic_stiffness(context, space, &K));
     int64_t *node = sp_pool_raw(&scratch, n, sizeof *node);
     double *work = sp_pool_raw(&scratch, 3 * n * group, sizeof *work);
     if (scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_body_nodes(body, node);
+    sp_fe_space_nodes(space, node);
     status = factor
                  ? sp_flexibility_over(context, n, factor, &flexibility)
                  : sp_flexibility_new(context, &K, NULL, node, 0, NULL, SP_COMPLEMENT_MASS, permutation, &flexibility);
@@ -71,7 +71,7 @@ int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count,
     report->factor_flops = sp_cholesky_flops(sp_flexibility_factor(flexibility));
     for (int64_t first = 0; first < pair_count; first += group) {
         int64_t count = pair_count - first < group ? pair_count - first : group;
-        SP_TRY(sp_solve_derivatives(context, body, &K, flexibility, mode_count, U, count, pair + 2 * first,
+        SP_TRY(sp_solve_derivatives(context, space, &K, flexibility, mode_count, U, count, pair + 2 * first,
                                     derivative + first * rows, work, &report->residual));
         SP_TRY(sp_progress(context, (double)(first + count) / (double)pair_count));
     }

@@ -2,7 +2,7 @@
 #ifndef SP_BASIS_DERIVATIVES_H
 #define SP_BASIS_DERIVATIVES_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "basis/flexibility.h"
 
 typedef struct sp_derivatives_report {
@@ -15,15 +15,15 @@ typedef struct sp_derivatives_report {
  * bodies. `memory` bytes bound the right-hand sides held at a time (0: no bound). One factorization; the exact second
  * derivative of the force; right-hand sides solved in blocks. What is known already, the bytes are the same: factor,
  * that of K at rest; permutation, the order of its rows (sp_cholesky_new_permuted); NULL where it is not. */
-int sp_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U, int64_t pair_count,
-                         const int64_t *pair, int64_t memory, const int64_t *permutation, sp_cholesky *factor,
-                         double *derivative, sp_derivatives_report *report) SP_MUST_USE;
+int sp_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
+                         int64_t pair_count, const int64_t *pair, int64_t memory, const int64_t *permutation,
+                         sp_cholesky *factor, double *derivative, sp_derivatives_report *report) SP_MUST_USE;
 
 /* What all static derivatives are made by: columns derivative [3·vertices, count] = −K⁻¹ (H:U_j)U_i for count ≤
  * SP_DERIVATIVES_WIDTH pairs of columns of U [3·vertices, mode_count], with K at rest and its flexibility. work
  * [3·dof_count·count]. residual is raised to the largest ‖K Φ − f‖/‖f‖. */
 enum { SP_DERIVATIVES_WIDTH = 64 };
-int sp_solve_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility,
+int sp_solve_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K, sp_flexibility *flexibility,
                          int64_t mode_count, const double *U, int64_t count, const int64_t *pair, double *derivative,
                          double *work, double *residual) SP_MUST_USE;
 

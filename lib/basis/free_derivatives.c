@@ -92,15 +92,16 @@ done:
     return status;
 }
 
-static int solve_group(solver *s, const sp_body *body, int64_t mode_count, const double *U, const double *eigenvalue,
-                       int64_t count, const int64_t *pair, double *derivative, sp_free_derivatives_report *report)
+static int solve_group(solver *s, const sp_fe_space *space, int64_t mode_count, const double *U,
+                       const double *eigenvalue, int64_t count, const int64_t *pair, double *derivative,
+                       sp_free_derivatives_report *report)
 {
-    int64_t rows = 3 * body->mesh->vertex_count, n = s->n;
+    int64_t rows = 3 * space->mesh->vertex_count, n = s->n;
     double lambda[GROUP], size[GROUP];
     int status;
-    SP_TRY(sp_elastic_second(s->context, body, mode_count, U, count, pair, derivative));
+    SP_TRY(sp_elastic_second(s->context, space, mode_count, U, count, pair, derivative));
     for (int64_t c = 0; c < count; c++) {
-        sp_body_gather(body, derivative + c * rows, s->r + c * n);
+        sp_fe_space_gather(space, derivative + c * rows, s->r + c * n);
         for (int64_t i = 0; i < n; i++)
             s->r[c * n + i] = -s->r[c * n + i];
         size[c] = sqrt(sp_dense_dot(n, s->r + c * n, s->r + c * n));
@@ -112,7 +113,7 @@ static int solve_group(solver *s, const sp_body *body, int64_t mode_count, const
     memcpy(s->p, s->x, (size_t)(n * count) * sizeof *s->p);
     apply(s, count, lambda);
     for (int64_t c = 0; c < count; c++) {
-        sp_body_gather(body, derivative + c * rows, s->r + c * n);
+        sp_fe_space_gather(space, derivative + c * rows, s->r + c * n);
         for (int64_t i = 0; i < n; i++)
             s->r[c * n + i] = -s->r[c * n + i];
     }
@@ -129,7 +130,7 @@ static int solve_group(solver *s, const sp_body *body, int64_t mode_count, const
                            "next one of the body; take modes so that close eigenvalues stay together",
                            (long long)pair[2 * c] + 1, (long long)pair[2 * c + 1] + 1, residual);
         memset(derivative + c * rows, 0, (size_t)rows * sizeof *derivative);
-        sp_body_spread(body, s->x + c * n, derivative + c * rows);
+        sp_fe_space_scatter(space, s->x + c * n, derivative + c * rows);
     }
 done:
     return status;
@@ -148,15 +149,15 @@ static void add_shift(const sp_sparse *K, const sp_sparse *M, double shift, sp_s
     }
 }
 
-static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, const double *eigenvalue,
+static int prepare(solver *s, sp_fe_space *space, sp_pool *pool, const double *U, const double *eigenvalue,
                    const int64_t *permutation)
 {
-    int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
+    int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
     sp_sparse shifted = {0};
     int status;
-    SP_TRY(sp_elastic_stiffness(s->context, body, &s->K));
-    SP_TRY(sp_body_matrix(s->context, body, &shifted));
-    SP_TRY(sp_body_mass_compressed(s->context, body, false, &s->M));
+    SP_TRY(sp_elastic_stiffness(s->context, space, &s->K));
+    SP_TRY(sp_fe_space_matrix(s->context, space, &shifted));
+    SP_TRY(sp_fe_space_mass_compressed(s->context, space, false, &s->M));
     s->n = n;
     s->psi = sp_pool_raw(pool, n * s->modes, sizeof(double));
     s->mass_psi = sp_pool_raw(pool, n * s->modes, sizeof(double));
@@ -171,8 +172,8 @@ static int prepare(solver *s, sp_body *body, sp_pool *pool, const double *U, con
         goto done;
     }
     for (int64_t j = 0; j < s->modes; j++)
-        sp_body_gather(body, U + j * rows, s->psi + j * n);
-    sp_body_nodes(body, node);
+        sp_fe_space_gather(space, U + j * rows, s->psi + j * n);
+    sp_fe_space_nodes(space, node);
     sp_sparse_times(s->context, &s->M, s->modes, s->psi, s->mass_psi);
     memcpy(shifted.value, s->K.value, (size_t)s->K.start[n] * sizeof *s->K.value);
     /* σ small beside the elastic eigenvalues, so that the preconditioned spectrum is (λ − λ_i)/(λ + σ), near 1 */
@@ -188,19 +189,19 @@ done:
     return status;
 }
 
-int sp_free_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U,
+int sp_free_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
                               const double *eigenvalue, int64_t pair_count, const int64_t *pair,
                               const int64_t *permutation, double *derivative, sp_free_derivatives_report *report)
 {
-    int64_t rows = 3 * body->mesh->vertex_count;
+    int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool pool = {0};
     solver s = {.context = context, .modes = mode_count};
     int status;
     *report = (sp_free_derivatives_report){0};
-    SP_TRY(prepare(&s, body, &pool, U, eigenvalue, permutation));
+    SP_TRY(prepare(&s, space, &pool, U, eigenvalue, permutation));
     for (int64_t first = 0; first < pair_count; first += GROUP) {
         int64_t count = pair_count - first < GROUP ? pair_count - first : GROUP;
-        SP_TRY(solve_group(&s, body, mode_count, U, eigenvalue, count, pair + 2 * first, derivative + first * rows,
+        SP_TRY(solve_group(&s, space, mode_count, U, eigenvalue, count, pair + 2 * first, derivative + first * rows,
                            report));
         SP_TRY(sp_progress(context, (double)(first + count) / (double)pair_count));
     }

@@ -2,7 +2,7 @@
 #ifndef SP_BASIS_FREE_DERIVATIVES_H
 #define SP_BASIS_FREE_DERIVATIVES_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 
 typedef struct sp_free_derivatives_report {
     double residual;    /* largest ‖Pᵀ((K − λ_i M)Φ_ij + (H:Ψ_j)Ψ_i)‖ / ‖(H:Ψ_j)Ψ_i‖ */
@@ -20,7 +20,7 @@ typedef struct sp_free_derivatives_report {
  * too, where it gives another subspace than sp_modal_derivatives. SP_INPUT where the last eigenvalue is so close to the
  * next one that a column does not converge: take a mode more or less, so that multiple eigenvalues stay together.
  * permutation: the order of the rows of K where it is known (sp_cholesky_new_permuted), else NULL. */
-int sp_free_modal_derivatives(sp_context *context, sp_body *body, int64_t mode_count, const double *U,
+int sp_free_modal_derivatives(sp_context *context, sp_fe_space *space, int64_t mode_count, const double *U,
                               const double *eigenvalue, int64_t pair_count, const int64_t *pair,
                               const int64_t *permutation, double *derivative,
                               sp_free_derivatives_report *report) SP_MUST_USE;

@@ -22,9 +22,9 @@ static void field_at(int field, const double X[3], double a[3])
     }
 }
 
-int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, const int *field, double *force)
+int sp_inertia_forces(sp_context *context, const sp_fe_space *space, int64_t count, const int *field, double *force)
 {
-    const sp_mesh *mesh = body->mesh;
+    const sp_mesh *mesh = space->mesh;
     sp_pool scratch = {0};
     const int64_t width = 3 * count;
     double *a = sp_pool_raw(&scratch, width * mesh->vertex_count, sizeof *a),
@@ -34,7 +34,7 @@ int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, c
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
-    sp_body_vertex_mass(body, mass);
+    sp_fe_space_vertex_mass(space, mass);
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         total += mass[v];
         for (int c = 0; c < 3; c++)
@@ -47,10 +47,10 @@ int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, c
         for (int64_t k = 0; k < count; k++)
             field_at(field[k], X, a + width * v + 3 * k);
     }
-    sp_body_mass_times(context, body, width, a, f); /* all fields at once */
+    sp_fe_space_mass_times(context, space, width, a, f); /* all fields at once */
     for (int64_t k = 0; k < count; k++)
-        for (int64_t i = 0; i < body->dof_count; i++)
-            force[k * body->dof_count + i] = f[width * (body->free[i] / 3) + 3 * k + body->free[i] % 3];
+        for (int64_t i = 0; i < space->dof_count; i++)
+            force[k * space->dof_count + i] = f[width * (space->free[i] / 3) + 3 * k + space->free[i] % 3];
     sp_pool_free(&scratch);
     return SP_OK;
 }

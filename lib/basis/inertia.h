@@ -2,7 +2,7 @@
 #ifndef SP_BASIS_INERTIA_H
 #define SP_BASIS_INERTIA_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 
 enum { SP_INERTIA_FIELDS = 12 };
 
@@ -15,7 +15,7 @@ extern const char *const sp_inertia_names[SP_INERTIA_FIELDS];
 
 /* Column c of force [dof_count, count] becomes M a for field[c], consistent mass, what held vertices carry included:
  * the load on the free degrees of freedom. */
-int sp_inertia_forces(sp_context *context, const sp_body *body, int64_t count, const int *field,
+int sp_inertia_forces(sp_context *context, const sp_fe_space *space, int64_t count, const int *field,
                       double *force) SP_MUST_USE;
 
 #endif

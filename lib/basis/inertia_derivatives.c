@@ -116,11 +116,11 @@ done:
 
 /* ---- how ---- */
 
-int sp_inertia_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility,
-                           int64_t mode_count, int64_t pair_count, const int64_t *pair, double *all,
-                           sp_inertia_derivatives_report *report)
+int sp_inertia_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K,
+                           sp_flexibility *flexibility, int64_t mode_count, int64_t pair_count, const int64_t *pair,
+                           double *all, sp_inertia_derivatives_report *report)
 {
-    int64_t n = body->dof_count, rows = 3 * body->mesh->vertex_count;
+    int64_t n = space->dof_count, rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
     double *work = sp_pool_raw(&scratch, 3 * n * SP_DERIVATIVES_WIDTH, sizeof *work);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
@@ -135,7 +135,7 @@ int sp_inertia_derivatives(sp_context *context, const sp_body *body, const sp_sp
                              (long long)first + 1);
             break;
         }
-        status = sp_solve_derivatives(context, body, K, flexibility, mode_count + first, all, count, pair + 2 * first,
+        status = sp_solve_derivatives(context, space, K, flexibility, mode_count + first, all, count, pair + 2 * first,
                                       all + (mode_count + first) * rows, work, &report->residual);
         if (status == SP_OK)
             status = sp_progress(context, (double)(first + count) / (double)pair_count);

@@ -3,7 +3,7 @@
 #ifndef SP_BASIS_INERTIA_DERIVATIVES_H
 #define SP_BASIS_INERTIA_DERIVATIVES_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "basis/flexibility.h"
 
 /* Chooses derivatives up to `order` of mode_count modes by weight, before anything is computed. weight [mode_count] > 0
@@ -24,8 +24,8 @@ typedef struct sp_inertia_derivatives_report {
  * leaves the sign out). Eq. 9 leaves out the second derivative of K: beyond order 1 these are directions in which K
  * changes, not derivatives of the response. all [3·vertices, mode_count + pair_count] holds the modes in front and
  * receives the derivatives behind them. K [over the pattern of body] at rest. */
-int sp_inertia_derivatives(sp_context *context, const sp_body *body, const sp_sparse *K, sp_flexibility *flexibility,
-                           int64_t mode_count, int64_t pair_count, const int64_t *pair, double *all,
-                           sp_inertia_derivatives_report *report) SP_MUST_USE;
+int sp_inertia_derivatives(sp_context *context, const sp_fe_space *space, const sp_sparse *K,
+                           sp_flexibility *flexibility, int64_t mode_count, int64_t pair_count, const int64_t *pair,
+                           double *all, sp_inertia_derivatives_report *report) SP_MUST_USE;
 
 #endif

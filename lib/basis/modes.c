@@ -31,16 +31,16 @@ static int check_mass(sp_context *context, const sp_sparse *M)
 
 /* HᵀH [6, 6] of the held components of one piece (−1: all) in the six rigid motions, and how many components are held.
  */
-static void held_motions(const sp_mesh *mesh, const int64_t *vertex_label, int64_t piece, const double centre[3],
-                         double size, double gram[36], int64_t *held)
+static void fixed_motions(const sp_mesh *mesh, const int64_t *vertex_label, int64_t piece, const double centre[3],
+                          double size, double gram[36], int64_t *fixed)
 {
     memset(gram, 0, 36 * sizeof *gram);
-    *held = 0;
+    *fixed = 0;
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         for (int c = 0; c < 3; c++) {
             if (!(mesh->fixed_axes[i] >> c & 1) || (piece >= 0 && vertex_label[mesh->fixed[i]] != piece))
                 continue;
-            (*held)++;
+            (*fixed)++;
             const double *x = mesh->vertices + 3 * mesh->fixed[i];
             double motion[6], y[3] = {(x[0] - centre[0]) / size, (x[1] - centre[1]) / size, (x[2] - centre[2]) / size};
             /* component c of e_j and of e_j × y */
@@ -55,15 +55,15 @@ static void held_motions(const sp_mesh *mesh, const int64_t *vertex_label, int64
 }
 
 /* Whether combination m of the motions moves a held component. */
-static bool is_held(const double values[6], int m, int64_t held)
+static bool is_fixed(const double values[6], int m, int64_t fixed)
 {
-    return held > 0 && values[m] > 1e-12 * fmax(values[5], 1);
+    return fixed > 0 && values[m] > 1e-12 * fmax(values[5], 1);
 }
 
-int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *M, double *R, int64_t *count)
+int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_sparse *M, double *R, int64_t *count)
 {
-    const sp_mesh *mesh = body->mesh;
-    int64_t n = body->dof_count, held = 0, pieces, freedom = 0;
+    const sp_mesh *mesh = space->mesh;
+    int64_t n = space->dof_count, fixed = 0, pieces, freedom = 0;
     double low[3], high[3], centre[3], size = 0;
     sp_mesh_box(mesh, low, high);
     for (int i = 0; i < 3; i++) {
@@ -72,8 +72,8 @@ int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *
     }
     sp_pool scratch = {0};
     int status = SP_OK;
-    double *held_rows =
-        sp_pool_new(&scratch, 6 * 6, sizeof *held_rows); /* HᵀH of the held components of the six motions */
+    double *fixed_rows =
+        sp_pool_new(&scratch, 6 * 6, sizeof *fixed_rows); /* HᵀH of the held components of the six motions */
     double *all = sp_pool_new(&scratch, 6 * n, sizeof *all), values[6], full_R[36];
     if (scratch.failed) {
         status = sp_fail_memory(context);
@@ -94,21 +94,21 @@ int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *
             vertex_label[corner[a]] = label[e];
     }
     for (int64_t piece = 0; pieces > 1 && piece < pieces; piece++) {
-        held_motions(mesh, vertex_label, piece, centre, size, held_rows, &held);
-        if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'U', 6, held_rows, 6, values) != 0) {
+        fixed_motions(mesh, vertex_label, piece, centre, size, fixed_rows, &fixed);
+        if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'U', 6, fixed_rows, 6, values) != 0) {
             status = sp_fail(context, SP_NUMERICAL, "the rigid motions cannot be separated");
             goto done;
         }
         for (int m = 0; m < 6; m++)
-            freedom += !is_held(values, m, held);
+            freedom += !is_fixed(values, m, fixed);
     }
-    held_motions(mesh, vertex_label, -1, centre, size, held_rows, &held);
-    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', 6, held_rows, 6, values) != 0) {
+    fixed_motions(mesh, vertex_label, -1, centre, size, fixed_rows, &fixed);
+    if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', 6, fixed_rows, 6, values) != 0) {
         status = sp_fail(context, SP_NUMERICAL, "the rigid motions cannot be separated");
         goto done;
     }
     for (int m = 0; m < 6; m++)
-        freedom -= pieces > 1 && !is_held(values, m, held);
+        freedom -= pieces > 1 && !is_fixed(values, m, fixed);
     if (freedom > 0) {
         status = sp_fail(context, SP_INPUT,
                          "the mesh has %lld separate pieces that can move on their own: anchor each, or keep one "
@@ -119,13 +119,13 @@ int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *
     /* combinations that leave every held component at rest */
     *count = 0;
     for (int m = 0; m < 6; m++) {
-        if (is_held(values, m, held))
+        if (is_fixed(values, m, fixed))
             continue;
-        const double *mix = held_rows + 6 * m;
+        const double *mix = fixed_rows + 6 * m;
         double *column = all + *count * n;
         for (int64_t i = 0; i < n; i++) {
-            const double *x = mesh->vertices + body->free[i] / 3 * 3;
-            int c = (int)(body->free[i] % 3);
+            const double *x = mesh->vertices + space->free[i] / 3 * 3;
+            int c = (int)(space->free[i] % 3);
             double y[3] = {(x[0] - centre[0]) / size, (x[1] - centre[1]) / size, (x[2] - centre[2]) / size};
             column[i] = mix[c];
             for (int j = 0; j < 3; j++)

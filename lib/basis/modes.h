@@ -2,7 +2,7 @@
 #ifndef SP_BASIS_MODES_H
 #define SP_BASIS_MODES_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "linear/cholesky.h"
 
 typedef struct sp_modes_parameters {
@@ -32,7 +32,7 @@ typedef struct sp_modes_report {
 
 /* Rigid motions that the anchors leave free, as mass-orthonormal columns R [dof_count, ≤ 6] of the free degrees of
  * freedom. SP_INPUT where separate pieces of the mesh can move on their own. */
-int sp_rigid_motions(sp_context *context, const sp_body *body, const sp_sparse *M, double *R,
+int sp_rigid_motions(sp_context *context, const sp_fe_space *space, const sp_sparse *M, double *R,
                      int64_t *count) SP_MUST_USE;
 
 /* The lowest `count` modes. node as in sp_cholesky_new. rigid [order, rigid_count] M-orthonormal null vectors of K,

@@ -79,9 +79,9 @@ static int64_t occupy(const sp_mesh *mesh, const double *mass, const boxes *b, n
     return count;
 }
 
-int sp_sparse_inner_new(sp_context *context, const sp_body *body, int64_t samples, sp_sparse_inner *inner)
+int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t samples, sp_sparse_inner *inner)
 {
-    const sp_mesh *mesh = body->mesh;
+    const sp_mesh *mesh = space->mesh;
     sp_pool scratch = {0};
     *inner = (sp_sparse_inner){0};
     int status = SP_OK;
@@ -91,7 +91,7 @@ int sp_sparse_inner_new(sp_context *context, const sp_body *body, int64_t sample
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_body_vertex_mass(body, mass);
+    sp_fe_space_vertex_mass(space, mass);
     sp_mesh_box(mesh, low, high);
     if (samples == 0)
         samples = (int64_t)(128 * log2((double)mesh->vertex_count));
@@ -126,7 +126,7 @@ int sp_sparse_inner_new(sp_context *context, const sp_body *body, int64_t sample
     for (int64_t i = 0; i < used; i++) {
         if (i == 0 || list[i].box != list[i - 1].box) {
             for (int c = 0; c < 3; c++)
-                inner->row[3 * inner->count + c] = body->dof[3 * list[i].vertex + c];
+                inner->row[3 * inner->count + c] = space->dof[3 * list[i].vertex + c];
             inner->count++;
         }
         inner->root[inner->count - 1] += mass[list[i].vertex];

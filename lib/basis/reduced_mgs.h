@@ -3,7 +3,7 @@
 #ifndef SP_BASIS_REDUCED_MGS_H
 #define SP_BASIS_REDUCED_MGS_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 
 /* ⟨u, v⟩_S = Σ_p w_p u_p·v_p (eq. 6): the mass of each cubic box that the body meets, at the vertex nearest to its
  * centre. */
@@ -17,7 +17,8 @@ typedef struct sp_sparse_inner {
 
 /* About `samples` points: the smallest number of boxes along the longest side that gives at least so many. 0: 128·log₂
  * of the number of vertices (the paper: proportional to log n). */
-int sp_sparse_inner_new(sp_context *context, const sp_body *body, int64_t samples, sp_sparse_inner *inner) SP_MUST_USE;
+int sp_sparse_inner_new(sp_context *context, const sp_fe_space *space, int64_t samples,
+                        sp_sparse_inner *inner) SP_MUST_USE;
 void sp_sparse_inner_free(sp_sparse_inner *inner);
 
 /* y [3·count, columns] = √w u at the samples: then ⟨u, v⟩_S is the plain inner product. */

@@ -14,13 +14,13 @@ static double length3(const double x[3])
     return sqrt(sp_dot3(x, x));
 }
 
-void sp_bound_of_shell(const sp_contact_shell *shell, const double *q, sp_bound *bound)
+void sp_bound_of_pointshell(const sp_contact_pointshell *pointshell, const double *q, sp_bound *bound)
 {
-    const double reach = sp_contact_shell_reach(shell, q);
-    memcpy(bound->centre, shell->centre, sizeof bound->centre);
+    const double reach = sp_contact_pointshell_reach(pointshell, q);
+    memcpy(bound->centre, pointshell->centre, sizeof bound->centre);
     for (int k = 0; k < 3; k++)
-        bound->half[k] = shell->half[k] + reach;
-    bound->radius = shell->extent + reach;
+        bound->half[k] = pointshell->half[k] + reach;
+    bound->radius = pointshell->extent + reach;
 }
 
 /* Radius NaN for an empty box, of which nothing comes but empty ones. */
@@ -85,13 +85,13 @@ static double square(double x)
 bool sp_bounds_apart(const sp_bound *points, const sp_pose *pose, const sp_distance *distance, const sp_bound *solid,
                      const sp_pose *field)
 {
-    double A[9], B[9], world[3], x[3], gap = 0;
+    double A[9], B[9], scene[3], x[3], gap = 0;
     sp_quaternion_matrix(pose->q, A);
     sp_quaternion_matrix(field->q, B);
-    sp_rotate(A, points->centre, world);
+    sp_rotate(A, points->centre, scene);
     for (int k = 0; k < 3; k++)
-        world[k] += pose->x[k] - field->x[k];
-    sp_rotate_back(B, world, x);
+        scene[k] += pose->x[k] - field->x[k];
+    sp_rotate_back(B, scene, x);
     const double size = length3(pose->x) + length3(field->x) + length3(points->centre) + points->radius;
     if (distance->kind == SP_DISTANCE_PLANE)
         return sp_dot3(distance->normal, x) - distance->offset >

@@ -14,7 +14,7 @@ typedef struct sp_bound {
 } sp_bound;
 
 /* All points for q [modes] (NULL: at rest): those at rest, and each at most Σ_j reach_j |q_j| away. */
-void sp_bound_of_shell(const sp_contact_shell *shell, const double *q, sp_bound *bound);
+void sp_bound_of_pointshell(const sp_contact_pointshell *pointshell, const double *q, sp_bound *bound);
 
 /* All places where the distance is negative, or a voxmap not free. A grid: the cells with a negative vertex, since
  * outside its box values are positive. A deformed field: sp_deformed_field_box, as it is now. A plane has none. */

@@ -4,7 +4,7 @@
  * and the tree is searched against itself: n log n operations and those for the pairs found, whatever the sizes of the
  * boxes and wherever they are. What is unbounded is compared with every other box.
  *
- * Only pairs that this finds have a state in a world (contact/world.h): it begins in the step in which their bounds
+ * Only pairs that this finds have a state in a world (contact/scene.h): it begins in the step in which their bounds
  * (contact/bound.h) overlap and is released in the first one in which they do not. Apart, no point of the one can be in
  * contact with the other, so that nothing depends on what is given up: coherence begins anew, and friction's anchors
  * last as long as a contact does, which is no longer. */

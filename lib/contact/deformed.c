@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/shape.h"
-#include "shell/carry.h"
+#include "mesh/element_geometry.h"
+#include "pointshell/transfer.h"
 
 static const double LEAST_DETERMINANT = 1e-6;
 static const double LARGEST =
@@ -114,20 +114,20 @@ static int allocate(sp_context *context, int64_t r, int64_t domains, const sp_de
 static int carry_proxies(sp_context *context, const sp_mesh *mesh, const double *U, sp_deformed_field *d)
 {
     int status;
-    sp_carrier carrier;
-    SP_TRY(sp_carrier_new(context, mesh, &carrier));
+    sp_transfer carrier;
+    SP_TRY(sp_transfer_new(context, mesh, &carrier));
     for (int64_t i = 0; i < d->count; i++) {
-        sp_carried carried;
+        sp_transferred carried;
         double *rows = d->rows + 12 * d->r * i, along[8];
-        sp_carrier_find(&carrier, d->points + 3 * i, &carried);
-        sp_carried_rows(&carried, 3 * mesh->vertex_count, d->r, U, carried.weight, rows);
+        sp_transfer_find(&carrier, d->points + 3 * i, &carried);
+        sp_transferred_rows(&carried, 3 * mesh->vertex_count, d->r, U, carried.weight, rows);
         for (int k = 0; k < 3; k++) {
             for (int a = 0; a < carried.corners; a++)
                 along[a] = carried.gradient[a][k];
-            sp_carried_rows(&carried, 3 * mesh->vertex_count, d->r, U, along, rows + 3 * (k + 1) * d->r);
+            sp_transferred_rows(&carried, 3 * mesh->vertex_count, d->r, U, along, rows + 3 * (k + 1) * d->r);
         }
     }
-    sp_carrier_free(&carrier);
+    sp_transfer_free(&carrier);
 done:
     return status;
 }

@@ -23,9 +23,9 @@ typedef struct sp_deformed_domain {
 } sp_deformed_domain;
 
 /* nearest: k, 5 in the thesis; fewer proxies than that: all of them. U [3·vertices, r, column major] moves the mesh; a
- * proxy in no element goes with the nearest one, as points of shells do (shell/shell.h). The fields must outlive it;
- * points are copied. Starts at q = 0. SP_USAGE for k outside 1 … SP_DEFORMED_NEAREST and domains without proxies,
- * SP_INPUT for a proxy that is not finite or beyond 1e30 m. */
+ * proxy in no element goes with the nearest one, as points of shells do (pointshell/pointshell.h). The fields must
+ * outlive it; points are copied. Starts at q = 0. SP_USAGE for k outside 1 … SP_DEFORMED_NEAREST and domains without
+ * proxies, SP_INPUT for a proxy that is not finite or beyond 1e30 m. */
 int sp_deformed_field_new(sp_context *context, const sp_mesh *mesh, int64_t r, const double *U, int64_t domains,
                           const sp_deformed_domain *domain, int nearest, sp_deformed_field **deformed) SP_MUST_USE;
 void sp_deformed_field_free(sp_deformed_field *deformed); /* NULL is allowed */

@@ -35,8 +35,8 @@ static double without(const double n[3], double v[3])
 /* The largest λ in [0, 1] with |f − λ d| ≤ most, where |f| ≤ most. */
 static double share_of(const double f[3], const double d[3], double most)
 {
-    const double a = sp_dot3(d, d), b = sp_dot3(f, d), room = fmax(0, most * most - sp_dot3(f, f));
-    return a > 0 ? fmin(1, fmax(0, (b + sqrt(b * b + a * room)) / a)) : 0;
+    const double a = sp_dot3(d, d), b = sp_dot3(f, d), workspace = fmax(0, most * most - sp_dot3(f, f));
+    return a > 0 ? fmin(1, fmax(0, (b + sqrt(b * b + a * workspace)) / a)) : 0;
 }
 
 /* The spring of one point [world]: `s` as its point and anchor are now on entry, as it is left on return; `f` its force
@@ -57,8 +57,8 @@ static void spring(double stiffness, double damping, double most, const double n
         f[k] -= share * d[k];
 }
 
-bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_shell *shell,
-                        const sp_contact_state *shell_state, const sp_distance *distance,
+bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_pointshell *pointshell,
+                        const sp_contact_state *pointshell_state, const sp_distance *distance,
                         const sp_contact_state *field_state, const sp_traversal_result *found,
                         sp_contact_forces *forces)
 {
@@ -72,7 +72,8 @@ bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const 
     sp_quaternion_matrix(field_state->pose.q, B);
     for (int64_t i = 0; i < forces->count; i++) {
         const int32_t p = forces->point[i];
-        const double *place = found->place + 3 * i, part = (penalty->by_area ? shell->weight[p] : 1) * forces->scale;
+        const double *place = found->place + 3 * i,
+                     part = (penalty->by_area ? pointshell->weight[p] : 1) * forces->scale;
         double *force = forces->force + 3 * i, n[3], way[3], local[3] = {0}, s[3], v[3], f[3];
         while (old < end && old->point < p)
             old++;
@@ -85,7 +86,8 @@ bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const 
         memcpy(n, forces->normal + 3 * i, sizeof n);
         if (!sp_unit_vector(3, n)) /* an interpolant without a slope */
             memset(s, 0, sizeof s);
-        sp_contact_relative_velocity(shell, shell_state, distance, field_state, p, forces->at + 3 * i, place, v);
+        sp_contact_relative_velocity(pointshell, pointshell_state, distance, field_state, p, forces->at + 3 * i, place,
+                                     v);
         spring(penalty->stiffness * part, penalty->damping * part, friction->coefficient * sqrt(sp_dot3(force, force)),
                n, s, v, f);
         sp_rotate_back(B, s, local);

@@ -38,8 +38,8 @@ void sp_friction_free(sp_friction *friction);
 
 /* Adds friction to the forces of sp_penalty_forces, which was called with the same arguments; no VOXMAP. Once in each
  * step. Allocates only where more points touch than ever before; false: no memory. */
-bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_shell *shell,
-                        const sp_contact_state *shell_state, const sp_distance *distance,
+bool sp_friction_forces(sp_friction *friction, const sp_penalty *penalty, const sp_contact_pointshell *pointshell,
+                        const sp_contact_state *pointshell_state, const sp_distance *distance,
                         const sp_contact_state *field_state, const sp_traversal_result *found,
                         sp_contact_forces *forces);
 

@@ -5,12 +5,13 @@
 
 #include "contact/deformed.h"
 
-int sp_contact_forces_new(sp_context *context, const sp_contact_shell *shell, sp_pool *pool, sp_contact_forces *forces)
+int sp_contact_forces_new(sp_context *context, const sp_contact_pointshell *pointshell, sp_pool *pool,
+                          sp_contact_forces *forces)
 {
     *forces = (sp_contact_forces){.scale = 1};
-    forces->at = sp_pool_raw(pool, 3 * shell->count, sizeof(double));
-    forces->normal = sp_pool_raw(pool, 3 * shell->count, sizeof(double));
-    forces->force = sp_pool_raw(pool, 3 * shell->count, sizeof(double));
+    forces->at = sp_pool_raw(pool, 3 * pointshell->count, sizeof(double));
+    forces->normal = sp_pool_raw(pool, 3 * pointshell->count, sizeof(double));
+    forces->force = sp_pool_raw(pool, 3 * pointshell->count, sizeof(double));
     return pool->failed ? sp_fail_memory(context) : SP_OK;
 }
 
@@ -20,38 +21,38 @@ bool sp_penalty_by_gradient(const sp_penalty *penalty, const sp_distance *distan
         return false;
     const bool shape = distance->kind == SP_DISTANCE_PLANE || distance->kind == SP_DISTANCE_SPHERE ||
                        distance->kind == SP_DISTANCE_BOX;
-    return penalty->direction == SP_PENALTY_GRADIENT || (penalty->direction == SP_PENALTY_BY_SHAPE && shape);
+    return penalty->direction == SP_PENALTY_GRADIENT || (penalty->direction == SP_PENALTY_BY_GEOMETRY && shape);
 }
 
-double sp_penalty_weight(const sp_penalty *penalty, const sp_contact_shell *shell, int64_t point)
+double sp_penalty_weight(const sp_penalty *penalty, const sp_contact_pointshell *pointshell, int64_t point)
 {
-    return penalty->by_area ? shell->weight[point] : 1;
+    return penalty->by_area ? pointshell->weight[point] : 1;
 }
 
 void sp_contact_velocity(const sp_contact_state *state, const double at[3], int64_t modes, const double *rows,
                          double velocity[3])
 {
     const double r[3] = {at[0] - state->pose.x[0], at[1] - state->pose.x[1], at[2] - state->pose.x[2]};
-    double turn[3], R[9], rate[3] = {0, 0, 0}, world[3] = {0, 0, 0};
+    double turn[3], R[9], rate[3] = {0, 0, 0}, scene[3] = {0, 0, 0};
     sp_cross3(state->angular_velocity, r, turn);
     if (modes > 0 && state->qdot) {
         for (int k = 0; k < 3; k++)
             for (int64_t j = 0; j < modes; j++)
                 rate[k] += rows[k * modes + j] * state->qdot[j];
         sp_quaternion_matrix(state->pose.q, R);
-        sp_rotate(R, rate, world);
+        sp_rotate(R, rate, scene);
     }
     for (int k = 0; k < 3; k++)
-        velocity[k] = state->velocity[k] + turn[k] + world[k];
+        velocity[k] = state->velocity[k] + turn[k] + scene[k];
 }
 
-void sp_contact_relative_velocity(const sp_contact_shell *shell, const sp_contact_state *a, const sp_distance *distance,
-                                  const sp_contact_state *b, int64_t point, const double at[3], const double place[3],
-                                  double v[3])
+void sp_contact_relative_velocity(const sp_contact_pointshell *pointshell, const sp_contact_state *a,
+                                  const sp_distance *distance, const sp_contact_state *b, int64_t point,
+                                  const double at[3], const double place[3], double v[3])
 {
     double other[3];
-    const int64_t modes = shell->U ? shell->modes : 0;
-    sp_contact_velocity(a, at, modes, modes ? shell->U + 3 * modes * point : NULL, v);
+    const int64_t modes = pointshell->U ? pointshell->modes : 0;
+    sp_contact_velocity(a, at, modes, modes ? pointshell->U + 3 * modes * point : NULL, v);
     if (distance->kind == SP_DISTANCE_DEFORMED) {
         int64_t proxy;
         sp_deformed_field_at(distance->deformed, place, NULL, &proxy);
@@ -63,19 +64,19 @@ void sp_contact_relative_velocity(const sp_contact_shell *shell, const sp_contac
         v[k] -= other[k];
 }
 
-void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
-                       const sp_distance *distance, const sp_contact_state *field_state,
-                       const sp_traversal_result *found, sp_contact_forces *forces)
+void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_pointshell *pointshell,
+                       const sp_contact_state *pointshell_state, const sp_distance *distance,
+                       const sp_contact_state *field_state, const sp_traversal_result *found, sp_contact_forces *forces)
 {
     const bool by_gradient = sp_penalty_by_gradient(penalty, distance);
     double A[9], B[9], total = 0;
-    sp_quaternion_matrix(shell_state->pose.q, A);
+    sp_quaternion_matrix(pointshell_state->pose.q, A);
     sp_quaternion_matrix(field_state->pose.q, B);
     forces->count = found->count;
     forces->point = found->point;
     forces->distance = found->distance;
     for (int64_t i = 0; i < found->count; i++)
-        total += found->distance[i] < 0 ? sp_penalty_weight(penalty, shell, found->point[i]) : 0;
+        total += found->distance[i] < 0 ? sp_penalty_weight(penalty, pointshell, found->point[i]) : 0;
     forces->scale = total > penalty->limit ? penalty->limit / total : 1;
     for (int64_t i = 0; i < found->count; i++) {
         const int64_t p = found->point[i];
@@ -86,15 +87,15 @@ void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell,
         if (by_gradient)
             sp_distance_at(distance, found->place + 3 * i, n);
         else
-            sp_contact_shell_normal(shell, p, shell_state->q, penalty->tangents, n);
+            sp_contact_pointshell_normal(pointshell, p, pointshell_state->q, penalty->tangents, n);
         sp_rotate(by_gradient ? B : A, n, N);
         double push = -penalty->stiffness * found->distance[i];
         if (penalty->damping > 0 && push > 0) {
-            sp_contact_relative_velocity(shell, shell_state, distance, field_state, p, at, found->place + 3 * i,
-                                         velocity);
+            sp_contact_relative_velocity(pointshell, pointshell_state, distance, field_state, p, at,
+                                         found->place + 3 * i, velocity);
             push = fmax(0, push - penalty->damping * sp_dot3(velocity, N));
         }
-        push *= sp_penalty_weight(penalty, shell, p) * forces->scale;
+        push *= sp_penalty_weight(penalty, pointshell, p) * forces->scale;
         for (int k = 0; k < 3; k++)
             forces->force[3 * i + k] = push * N[k];
     }
@@ -125,14 +126,14 @@ static void add_projected(int64_t modes, const double *rows, const double f[3], 
     }
 }
 
-void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact_shell *shell, const sp_pose *pose,
-                               double *Q)
+void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact_pointshell *pointshell,
+                               const sp_pose *pose, double *Q)
 {
     double R[9], f[3];
     sp_quaternion_matrix(pose->q, R);
     for (int64_t i = 0; i < forces->count; i++) {
         sp_rotate_back(R, forces->force + 3 * i, f);
-        add_projected(shell->modes, shell->U + 3 * shell->modes * forces->point[i], f, 1, Q);
+        add_projected(pointshell->modes, pointshell->U + 3 * pointshell->modes * forces->point[i], f, 1, Q);
     }
 }
 
@@ -201,8 +202,8 @@ static void force_derivatives(double kappa, double d, const double n[3], const d
     }
 }
 
-void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_distance *distance,
-                       const sp_pose *field, const sp_contact_forces *forces, bool shell_moves, bool normals,
+void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_pointshell *pointshell, const sp_distance *distance,
+                       const sp_pose *field, const sp_contact_forces *forces, bool pointshell_moves, bool normals,
                        const double about[3], sp_wrench *wrench)
 {
     static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, flat[9] = {0};
@@ -210,11 +211,11 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell,
     double B[9];
     sp_quaternion_matrix(field->q, B);
     for (int64_t i = 0; i < forces->count; i++) {
-        const double *n = forces->normal + 3 * i, *at = forces->at + 3 * i, sign = shell_moves ? 1 : -1;
-        const double d = forces->distance[i], kappa = d < 0 ? penalty->stiffness *
-                                                                  sp_penalty_weight(penalty, shell, forces->point[i]) *
-                                                                  forces->scale
-                                                            : 0; /* else it only brakes */
+        const double *n = forces->normal + 3 * i, *at = forces->at + 3 * i, sign = pointshell_moves ? 1 : -1;
+        const double d = forces->distance[i],
+                     kappa = d < 0 ? penalty->stiffness * sp_penalty_weight(penalty, pointshell, forces->point[i]) *
+                                         forces->scale
+                                   : 0; /* else it only brakes */
         double r[3], x[3], local[3], g[3], H[9], F[3], T[3], F_x[9], F_w[9];
         for (int k = 0; k < 3; k++) {
             r[k] = at[k] - about[k];
@@ -227,8 +228,8 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell,
             gradients(distance, B, local, g, H);
         }
         force_derivatives(kappa, d, n, g, by_gradient ? H : flat, r, F_x, F_w);
-        if (shell_moves != by_gradient) /* n turns with the grasped body */
-            add_cross(n, I, shell_moves ? kappa * d : -kappa * d, F_w);
+        if (pointshell_moves != by_gradient) /* n turns with the grasped body */
+            add_cross(n, I, pointshell_moves ? kappa * d : -kappa * d, F_w);
         sp_cross3(r, F, T);
         for (int k = 0; k < 3; k++) {
             wrench->force[k] += F[k];
@@ -240,7 +241,7 @@ void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell,
         }
         add_cross(r, F_x, 1, wrench->torque_x);
         add_cross(r, F_w, 1, wrench->torque_w);
-        if (shell_moves) {
+        if (pointshell_moves) {
             double R[9] = {0};
             add_cross(r, I, 1, R);
             add_cross(F, R, 1, wrench->torque_w);

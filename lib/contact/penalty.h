@@ -13,8 +13,8 @@ enum sp_penalty_direction {
     SP_PENALTY_GRADIENT, /* the gradient of the other body's distance: F = −k d ∇d has the potential ½ k d² (§3.11.1).
                             Not normalized where an interpolant's gradient is not of unit length. The normal against
                             voxmaps, which have none */
-    SP_PENALTY_BY_SHAPE, /* the gradient against analytic shapes (plane, sphere, box), whose gradient is exact; else the
-                            normal */
+    SP_PENALTY_BY_GEOMETRY, /* the gradient against analytic shapes (plane, sphere, box), whose gradient is exact; else
+                            the normal */
 };
 
 typedef struct sp_penalty {
@@ -28,7 +28,7 @@ typedef struct sp_penalty {
 } sp_penalty;
 
 /* By which the stiffness and damping of a point are multiplied. */
-double sp_penalty_weight(const sp_penalty *penalty, const sp_contact_shell *shell, int64_t point);
+double sp_penalty_weight(const sp_penalty *penalty, const sp_contact_pointshell *pointshell, int64_t point);
 
 /* Whether the force against this body is along the gradient of its distance. */
 bool sp_penalty_by_gradient(const sp_penalty *penalty, const sp_distance *distance);
@@ -48,7 +48,7 @@ void sp_contact_velocity(const sp_contact_state *state, const double at[3], int6
 /* Velocity [world] of a point of the shell, which is at `at` [world] and at `place` in the frame of the distances, by
  * the matter of the other body there: that of a deformed one moves as its proxy nearest to the point does
  * (contact/deformed.h). */
-void sp_contact_relative_velocity(const sp_contact_shell *shell, const sp_contact_state *shell_state,
+void sp_contact_relative_velocity(const sp_contact_pointshell *pointshell, const sp_contact_state *pointshell_state,
                                   const sp_distance *distance, const sp_contact_state *field_state, int64_t point,
                                   const double at[3], const double place[3], double velocity[3]);
 
@@ -65,36 +65,37 @@ typedef struct sp_contact_forces {
 } sp_contact_forces;
 
 /* Room from `pool`; SP_SYSTEM without memory. */
-int sp_contact_forces_new(sp_context *context, const sp_contact_shell *shell, sp_pool *pool,
+int sp_contact_forces_new(sp_context *context, const sp_contact_pointshell *pointshell, sp_pool *pool,
                           sp_contact_forces *forces) SP_MUST_USE;
 
 /* From the points that a traversal found. */
-void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_contact_state *shell_state,
-                       const sp_distance *distance, const sp_contact_state *field_state,
-                       const sp_traversal_result *found, sp_contact_forces *forces);
+void sp_penalty_forces(const sp_penalty *penalty, const sp_contact_pointshell *pointshell,
+                       const sp_contact_state *pointshell_state, const sp_distance *distance,
+                       const sp_contact_state *field_state, const sp_traversal_result *found,
+                       sp_contact_forces *forces);
 
 /* Adds sign · all forces to F [N] and to T [N m] about `about` [world]. */
 void sp_contact_forces_total(const sp_contact_forces *forces, double sign, const double about[3], double F[3],
                              double T[3]);
 
 /* Q [modes] += Uᵀ Rᵀ f over the points of the shell (3 r operations each). */
-void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact_shell *shell, const sp_pose *pose,
-                               double *Q);
+void sp_contact_forces_project(const sp_contact_forces *forces, const sp_contact_pointshell *pointshell,
+                               const sp_pose *pose, double *Q);
 
 /* Q [modes of the field's body] −= W_pᵀ Rᵀ f with the modes W_p at the proxy nearest to each point (thesis §3.12). */
 void sp_contact_forces_project_field(const sp_contact_forces *forces, const sp_distance *distance, const sp_pose *pose,
                                      double *Q);
 
 /* Adds forces and derivatives (at fixed scale, without damping) to the wrench on a rigid body that is grasped at
- * `about` [world]. shell_moves: it is the shell that is grasped, else the body of the distances. In the world frame,
- * for the point p, r = p − about, n the direction of its force, g = ∂d/∂p, H = ∂g/∂p, κ = k · weight · scale, F = ∓κ d
- * n (− where the shell is grasped): n a normal of the shell:  ∂F/∂x = −κ n gᵀ, ∂F/∂ω = −κ n (r × g)ᵀ, and + κ d [n]×
- * where the shell is grasped n = g:                    ∂F/∂x = −κ (g gᵀ + d H), ∂F/∂ω = −κ (g (r × g)ᵀ − d H [r]×), and
- * − κ d [g]× where the distances are both:                     ∂T/∂ω = [r]× ∂F/∂ω, ∂T/∂x = [r]× ∂F/∂x; shell grasped:
- * ∂T/∂ω += [F]× [r]×, else ∂T/∂x += [F]× normals: where n is a normal, g is taken for n (thesis §4.2); else g is the
- * gradient of the distance. */
-void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_shell *shell, const sp_distance *distance,
-                       const sp_pose *field, const sp_contact_forces *forces, bool shell_moves, bool normals,
+ * `about` [world]. pointshell_moves: it is the shell that is grasped, else the body of the distances. In the world
+ * frame, for the point p, r = p − about, n the direction of its force, g = ∂d/∂p, H = ∂g/∂p, κ = k · weight · scale, F
+ * = ∓κ d n (− where the shell is grasped): n a normal of the shell:  ∂F/∂x = −κ n gᵀ, ∂F/∂ω = −κ n (r × g)ᵀ, and + κ d
+ * [n]× where the shell is grasped n = g:                    ∂F/∂x = −κ (g gᵀ + d H), ∂F/∂ω = −κ (g (r × g)ᵀ − d H
+ * [r]×), and − κ d [g]× where the distances are both:                     ∂T/∂ω = [r]× ∂F/∂ω, ∂T/∂x = [r]× ∂F/∂x; shell
+ * grasped: ∂T/∂ω += [F]× [r]×, else ∂T/∂x += [F]× normals: where n is a normal, g is taken for n (thesis §4.2); else g
+ * is the gradient of the distance. */
+void sp_penalty_wrench(const sp_penalty *penalty, const sp_contact_pointshell *pointshell, const sp_distance *distance,
+                       const sp_pose *field, const sp_contact_forces *forces, bool pointshell_moves, bool normals,
                        const double about[3], sp_wrench *wrench);
 
 #endif

@@ -39,9 +39,9 @@ typedef struct group {
     float *at[3];    /* x, y, z [count in whole WIDE]; what is behind the end is at infinity */
 } group;
 
-struct sp_ball_tree {
+struct sp_sphere_tree {
     sp_pool pool;
-    const sp_contact_shell *shell;
+    const sp_contact_pointshell *pointshell;
     sp_pose pose;
     double R[9];
     const double *q;
@@ -92,37 +92,37 @@ static void end_group(group *points, int64_t count)
             points->at[k][i] = INFINITY;
 }
 
-int sp_ball_tree_new(sp_context *context, const sp_contact_shell *shell, sp_ball_tree **result)
+int sp_sphere_tree_new(sp_context *context, const sp_contact_pointshell *pointshell, sp_sphere_tree **result)
 {
-    sp_ball_tree *tree = calloc(1, sizeof *tree);
+    sp_sphere_tree *tree = calloc(1, sizeof *tree);
     *result = NULL;
     if (!tree)
         return sp_fail_memory(context);
-    tree->shell = shell;
-    tree->place = sp_pool_raw(&tree->pool, 3 * shell->count, sizeof *tree->place);
-    if (shell->count > FEW)
-        tree->radius = sp_pool_raw(&tree->pool, shell->first_node[shell->levels - 1], sizeof *tree->radius);
-    tree->points.count = shell->count;
+    tree->pointshell = pointshell;
+    tree->place = sp_pool_raw(&tree->pool, 3 * pointshell->count, sizeof *tree->place);
+    if (pointshell->count > FEW)
+        tree->radius = sp_pool_raw(&tree->pool, pointshell->first_node[pointshell->levels - 1], sizeof *tree->radius);
+    tree->points.count = pointshell->count;
     for (int k = 0; k < 3; k++)
-        tree->points.at[k] = sp_pool_raw(&tree->pool, whole_wide(shell->count), sizeof(float));
+        tree->points.at[k] = sp_pool_raw(&tree->pool, whole_wide(pointshell->count), sizeof(float));
     if (tree->pool.failed) {
-        sp_ball_tree_free(tree);
+        sp_sphere_tree_free(tree);
         return sp_fail_memory(context);
     }
-    end_group(&tree->points, shell->count);
+    end_group(&tree->points, pointshell->count);
     const sp_pose rest = sp_pose_identity();
-    sp_ball_tree_move(tree, &rest, NULL);
+    sp_sphere_tree_move(tree, &rest, NULL);
     *result = tree;
     return SP_OK;
 }
 
-double sp_ball_tree_bytes(const sp_contact_shell *shell)
+double sp_sphere_tree_bytes(const sp_contact_pointshell *pointshell)
 {
-    return (double)sizeof(sp_ball_tree) + (3 * sizeof(double) + 3 * sizeof(float)) * (double)shell->count +
-           (shell->count > FEW ? sizeof(double) * (double)shell->first_node[shell->levels - 1] : 0);
+    return (double)sizeof(sp_sphere_tree) + (3 * sizeof(double) + 3 * sizeof(float)) * (double)pointshell->count +
+           (pointshell->count > FEW ? sizeof(double) * (double)pointshell->first_node[pointshell->levels - 1] : 0);
 }
 
-void sp_ball_tree_free(sp_ball_tree *tree)
+void sp_sphere_tree_free(sp_sphere_tree *tree)
 {
     if (!tree)
         return;
@@ -130,39 +130,39 @@ void sp_ball_tree_free(sp_ball_tree *tree)
     free(tree);
 }
 
-void sp_ball_tree_move(sp_ball_tree *tree, const sp_pose *pose, const double *q)
+void sp_sphere_tree_move(sp_sphere_tree *tree, const sp_pose *pose, const double *q)
 {
-    const sp_contact_shell *shell = tree->shell;
+    const sp_contact_pointshell *pointshell = tree->pointshell;
     tree->pose = *pose;
     tree->q = q;
     tree->placed = false;
-    tree->reach = sp_contact_shell_reach(shell, q);
-    tree->size =
-        sqrt(sp_dot3(pose->x, pose->x)) + sqrt(sp_dot3(shell->centre, shell->centre)) + shell->extent + tree->reach;
+    tree->reach = sp_contact_pointshell_reach(pointshell, q);
+    tree->size = sqrt(sp_dot3(pose->x, pose->x)) + sqrt(sp_dot3(pointshell->centre, pointshell->centre)) +
+                 pointshell->extent + tree->reach;
     sp_quaternion_matrix(pose->q, tree->R);
 }
 
-void sp_ball_tree_bound(const sp_ball_tree *tree, double centre[3], double *radius)
+void sp_sphere_tree_bound(const sp_sphere_tree *tree, double centre[3], double *radius)
 {
-    sp_rotate(tree->R, tree->shell->centre, centre);
+    sp_rotate(tree->R, tree->pointshell->centre, centre);
     for (int k = 0; k < 3; k++)
         centre[k] += tree->pose.x[k];
-    *radius = tree->shell->extent + tree->reach + ROUNDING * tree->size;
+    *radius = tree->pointshell->extent + tree->reach + ROUNDING * tree->size;
 }
 
 /* Radii for the points as they are now, which bounds by Σ a_j |q_j| exceed the more, the more a body deforms. */
-static void fit_spheres(sp_ball_tree *tree)
+static void fit_spheres(sp_sphere_tree *tree)
 {
-    const sp_contact_shell *shell = tree->shell;
-    const int64_t inner = shell->first_node[shell->levels - 1];
+    const sp_contact_pointshell *pointshell = tree->pointshell;
+    const int64_t inner = pointshell->first_node[pointshell->levels - 1];
     memset(tree->radius, 0, (size_t)inner * sizeof *tree->radius); /* squares first */
-    for (int64_t p = 0; p < shell->count; p++) {
+    for (int64_t p = 0; p < pointshell->count; p++) {
         int64_t c = p;
-        for (int level = shell->levels - 2; level >= 0; level--) {
-            c = c < shell->cumulative[level] ? c : shell->parent[c];
+        for (int level = pointshell->levels - 2; level >= 0; level--) {
+            c = c < pointshell->cumulative[level] ? c : pointshell->parent[c];
             const double *x = tree->place + 3 * p, *y = tree->place + 3 * c,
                          d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, square = sp_dot3(d, d);
-            double *radius = &tree->radius[shell->first_node[level] + c];
+            double *radius = &tree->radius[pointshell->first_node[level] + c];
             *radius = square > *radius ? square : *radius;
         }
     }
@@ -171,53 +171,54 @@ static void fit_spheres(sp_ball_tree *tree)
 }
 
 /* From where its points are in the shell's frame [count, 3]. */
-static void place_at(sp_ball_tree *tree, const double *y)
+static void place_at(sp_sphere_tree *tree, const double *y)
 {
     tree->box = NOTHING;
-    for (int64_t i = 0; i < tree->shell->count; i++) {
+    for (int64_t i = 0; i < tree->pointshell->count; i++) {
         double *x = tree->place + 3 * i;
         sp_rotate(tree->R, y + 3 * i, x);
         for (int k = 0; k < 3; k++)
             tree->points.at[k][i] = (float)(x[k] += tree->pose.x[k]);
         enclose(&tree->box, x);
     }
-    if (tree->shell->count > FEW)
+    if (tree->pointshell->count > FEW)
         fit_spheres(tree);
     tree->placed = true;
 }
 
-bool sp_ball_trees_place(int64_t count, sp_ball_tree *const *trees, sp_list *room)
+bool sp_sphere_trees_place(int64_t count, sp_sphere_tree *const *trees, sp_list *workspace)
 {
-    const sp_contact_shell *shell = trees[0]->shell;
-    const int64_t height = 3 * shell->count, modes = shell->U ? shell->modes : 0;
-    room->count = 0;
-    double *y = sp_list_add(room, SP_BALL_TREES * (height + modes), sizeof *y), *q = y + SP_BALL_TREES * height;
+    const sp_contact_pointshell *pointshell = trees[0]->pointshell;
+    const int64_t height = 3 * pointshell->count, modes = pointshell->U ? pointshell->modes : 0;
+    workspace->count = 0;
+    double *y = sp_list_add(workspace, SP_SPHERE_TREES * (height + modes), sizeof *y),
+           *q = y + SP_SPHERE_TREES * height;
     if (!y)
         return false;
-    for (int64_t t = 0; t < SP_BALL_TREES;
+    for (int64_t t = 0; t < SP_SPHERE_TREES;
          t++) { /* always so many columns, so that they do not depend on who is beside them */
-        memcpy(y + t * height, shell->points, (size_t)height * sizeof *y);
+        memcpy(y + t * height, pointshell->points, (size_t)height * sizeof *y);
         if (t < count && trees[t]->q)
             memcpy(q + t * modes, trees[t]->q, (size_t)modes * sizeof *q);
         else
             memset(q + t * modes, 0, (size_t)modes * sizeof *q);
     }
     if (modes)
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)height, SP_BALL_TREES, (int)modes, 1, shell->U,
+        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)height, SP_SPHERE_TREES, (int)modes, 1, pointshell->U,
                     (int)modes, q, (int)modes, 1, y, (int)height);
     for (int64_t t = 0; t < count; t++)
         place_at(trees[t], y + t * height);
     return true;
 }
 
-const sp_contact_shell *sp_ball_tree_shell(const sp_ball_tree *tree)
+const sp_contact_pointshell *sp_sphere_tree_shell(const sp_sphere_tree *tree)
 {
-    return tree->shell;
+    return tree->pointshell;
 }
 
-static double radius_of(const sp_ball_tree *tree, int level, int32_t point)
+static double radius_of(const sp_sphere_tree *tree, int level, int32_t point)
 {
-    return level + 1 == tree->shell->levels ? 0 : tree->radius[tree->shell->first_node[level] + point];
+    return level + 1 == tree->pointshell->levels ? 0 : tree->radius[tree->pointshell->first_node[level] + point];
 }
 
 static bool boxes_apart(const extent *a, const extent *b, double reach)
@@ -230,7 +231,7 @@ static bool boxes_apart(const extent *a, const extent *b, double reach)
 
 /* What two trees are searched with. */
 typedef struct search {
-    const sp_ball_tree *a, *b;
+    const sp_sphere_tree *a, *b;
     double reach,
         coarse; /* m within which points are listed, with what doubles may be wrong by, and with what floats may be */
     sp_list *points; /* of keys */
@@ -347,10 +348,10 @@ SP_CLONES static bool meet_groups(search *s, const group *a, const group *b)
 /* A leaf of one tree with all leaves below a node of the last inner level of the other. */
 static bool meet_leaf(search *s, node_pair pair, bool open_a)
 {
-    const sp_contact_shell *shell = open_a ? s->a->shell : s->b->shell;
+    const sp_contact_pointshell *pointshell = open_a ? s->a->pointshell : s->b->pointshell;
     const int32_t point = open_a ? pair.a : pair.b;
     const int level = open_a ? pair.level_a : pair.level_b;
-    const int32_t *child = shell->child + shell->first_node[level] + level + point;
+    const int32_t *child = pointshell->child + pointshell->first_node[level] + level + point;
     bool well = meet_points(s, pair.a, pair.b);
     for (int32_t c = child[0]; c < child[1] && well; c++)
         well = open_a ? meet_points(s, c, pair.b) : meet_points(s, pair.a, c);
@@ -358,11 +359,11 @@ static bool meet_leaf(search *s, node_pair pair, bool open_a)
 }
 
 /* The children of a node of one tree with the same node of the other. */
-static bool open_node(sp_list *stack, const sp_contact_shell *shell, node_pair pair, bool first)
+static bool open_node(sp_list *stack, const sp_contact_pointshell *pointshell, node_pair pair, bool first)
 {
     const int32_t point = first ? pair.a : pair.b;
     const int level = first ? pair.level_a : pair.level_b;
-    const int32_t *child = shell->child + shell->first_node[level] + level + point;
+    const int32_t *child = pointshell->child + pointshell->first_node[level] + level + point;
     node_pair *next = sp_list_add(stack, 1 + child[1] - child[0], sizeof *next);
     if (!next)
         return false;
@@ -377,7 +378,7 @@ static bool open_node(sp_list *stack, const sp_contact_shell *shell, node_pair p
 /* One pair of nodes: nothing where their spheres are apart, else the larger one is opened. */
 static bool visit(search *s, node_pair pair)
 {
-    const sp_contact_shell *A = s->a->shell, *B = s->b->shell;
+    const sp_contact_pointshell *A = s->a->pointshell, *B = s->b->pointshell;
     const double *x = s->a->place + 3 * (int64_t)pair.a, *y = s->b->place + 3 * (int64_t)pair.b,
                  d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]};
     const double ra = radius_of(s->a, pair.level_a, pair.a), rb = radius_of(s->b, pair.level_b, pair.b),
@@ -394,15 +395,15 @@ static bool visit(search *s, node_pair pair)
     return open_node(s->stack, open_a ? A : B, pair, open_a);
 }
 
-void sp_ball_room_free(sp_ball_room *room)
+void sp_sphere_workspace_free(sp_sphere_workspace *workspace)
 {
     for (int k = 0; k < 2; k++) {
-        sp_list_free(&room->numbers[k]);
-        sp_list_free(&room->rows[k]);
+        sp_list_free(&workspace->numbers[k]);
+        sp_list_free(&workspace->rows[k]);
     }
-    sp_list_free(&room->points);
-    sp_list_free(&room->stack);
-    sp_list_free(&room->places);
+    sp_list_free(&workspace->points);
+    sp_list_free(&workspace->stack);
+    sp_list_free(&workspace->places);
 }
 
 static int by_key(const void *left, const void *right)
@@ -413,8 +414,8 @@ static int by_key(const void *left, const void *right)
 
 static bool meet_nodes(search *s)
 {
-    for (int32_t i = 0; i < s->a->shell->cumulative[0]; i++)
-        for (int32_t j = 0; j < s->b->shell->cumulative[0]; j++) {
+    for (int32_t i = 0; i < s->a->pointshell->cumulative[0]; i++)
+        for (int32_t j = 0; j < s->b->pointshell->cumulative[0]; j++) {
             s->stack->count = 0;
             node_pair *first = sp_list_add(s->stack, 1, sizeof *first);
             if (!first)
@@ -430,16 +431,16 @@ static bool meet_nodes(search *s)
 }
 
 /* Lists all pairs of points within reach, ascending. */
-static bool search_trees(search *s, sp_ball_room *room)
+static bool search_trees(search *s, sp_sphere_workspace *workspace)
 {
     group a, b;
-    if (!new_group(s->a->shell->count, &room->numbers[0], &room->rows[0], &a) ||
-        !new_group(s->b->shell->count, &room->numbers[1], &room->rows[1], &b))
+    if (!new_group(s->a->pointshell->count, &workspace->numbers[0], &workspace->rows[0], &a) ||
+        !new_group(s->b->pointshell->count, &workspace->numbers[1], &workspace->rows[1], &b))
         return false;
     pick(&s->a->points, &s->b->box, s->coarse, &a);
     const extent box = about(&a);
     pick(&s->b->points, &box, s->coarse, &b);
-    const bool many = s->a->shell->count > FEW && s->b->shell->count > FEW && a.count * b.count > FEW * FEW;
+    const bool many = s->a->pointshell->count > FEW && s->b->pointshell->count > FEW && a.count * b.count > FEW * FEW;
     s->visited = 0;
     return many ? meet_nodes(s) : meet_groups(s, &a, &b);
 }
@@ -455,10 +456,10 @@ static bool touch(const search *s, double radius_a, double radius_b, sp_list *li
                      d[3] = {y[0] - x[0], y[1] - x[1], y[2] - x[2]}, apart = sqrt(sp_dot3(d, d));
         if (!(apart < reach) || !(apart > 0))
             continue;
-        sp_ball_contact *contact = sp_list_add(list, 1, sizeof *contact);
+        sp_sphere_contact *contact = sp_list_add(list, 1, sizeof *contact);
         if (!contact)
             return false;
-        *contact = (sp_ball_contact){.a = a, .b = b, .distance = apart - reach};
+        *contact = (sp_sphere_contact){.a = a, .b = b, .distance = apart - reach};
         for (int k = 0; k < 3; k++) {
             contact->normal[k] = d[k] / apart;
             contact->at[k] = x[k] + d[k] * (radius_a / reach);
@@ -467,23 +468,23 @@ static bool touch(const search *s, double radius_a, double radius_b, sp_list *li
     return true;
 }
 
-int sp_ball_trees_meet(sp_ball_tree *a, double radius_a, sp_ball_tree *b, double radius_b, sp_ball_room *room,
-                       sp_list *list, int64_t *visited)
+int sp_sphere_trees_meet(sp_sphere_tree *a, double radius_a, sp_sphere_tree *b, double radius_b,
+                         sp_sphere_workspace *workspace, sp_list *list, int64_t *visited)
 {
     const double size = a->size + b->size + radius_a + radius_b, reach = radius_a + radius_b + ROUNDING * size;
     search s = {.a = a,
                 .b = b,
                 .reach = reach,
                 .coarse = radius_a + radius_b + COARSE * size,
-                .points = &room->points,
-                .stack = &room->stack};
-    if ((!a->placed && !sp_ball_trees_place(1, &a, &room->places)) ||
-        (!b->placed && !sp_ball_trees_place(1, &b, &room->places)))
+                .points = &workspace->points,
+                .stack = &workspace->stack};
+    if ((!a->placed && !sp_sphere_trees_place(1, &a, &workspace->places)) ||
+        (!b->placed && !sp_sphere_trees_place(1, &b, &workspace->places)))
         return SP_SYSTEM;
-    room->points.count = 0;
+    workspace->points.count = 0;
     if (boxes_apart(&a->box, &b->box, reach))
         return SP_OK;
-    if (!search_trees(&s, room) || !touch(&s, radius_a, radius_b, list))
+    if (!search_trees(&s, workspace) || !touch(&s, radius_a, radius_b, list))
         return SP_SYSTEM;
     *visited += s.visited;
     return SP_OK;

@@ -28,14 +28,14 @@ static int by_parent(const void *left, const void *right)
 }
 
 /* Renumbers level by level and notes where the children of each node begin. */
-static void number_points(const sp_shell *shell, rank *ranks, int32_t *renumbered, sp_contact_shell *out)
+static void number_points(const sp_pointshell *pointshell, rank *ranks, int32_t *renumbered, sp_contact_pointshell *out)
 {
-    for (int64_t p = 0; p < shell->cumulative[0]; p++)
+    for (int64_t p = 0; p < pointshell->cumulative[0]; p++)
         out->original[p] = renumbered[p] = (int32_t)p;
-    for (int k = 1; k < shell->levels; k++) {
-        const int64_t first = shell->cumulative[k - 1], end = shell->cumulative[k];
+    for (int k = 1; k < pointshell->levels; k++) {
+        const int64_t first = pointshell->cumulative[k - 1], end = pointshell->cumulative[k];
         for (int64_t p = first; p < end; p++)
-            ranks[p - first] = (rank){renumbered[shell->parent[p]], (int32_t)p};
+            ranks[p - first] = (rank){renumbered[pointshell->parent[p]], (int32_t)p};
         qsort(ranks, (size_t)(end - first), sizeof *ranks, by_parent);
         int32_t *child = out->child + out->first_node[k - 1] + (k - 1);
         int64_t next = first;
@@ -58,50 +58,52 @@ static void take_rows(const int32_t *original, int64_t count, int64_t width, con
         memcpy(to + width * p, from + width * original[p], (size_t)width * sizeof *to);
 }
 
-static void find_ball(sp_contact_shell *shell)
+static void find_ball(sp_contact_pointshell *pointshell)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int64_t i = 0; i < 3 * shell->count; i++) {
-        low[i % 3] = fmin(low[i % 3], shell->points[i]);
-        high[i % 3] = fmax(high[i % 3], shell->points[i]);
+    for (int64_t i = 0; i < 3 * pointshell->count; i++) {
+        low[i % 3] = fmin(low[i % 3], pointshell->points[i]);
+        high[i % 3] = fmax(high[i % 3], pointshell->points[i]);
     }
     for (int k = 0; k < 3; k++) {
-        shell->centre[k] = low[k] + 0.5 * (high[k] - low[k]);
-        shell->half[k] = fmax(high[k] - shell->centre[k], shell->centre[k] - low[k]) * (1 + ROUNDING);
+        pointshell->centre[k] = low[k] + 0.5 * (high[k] - low[k]);
+        pointshell->half[k] = fmax(high[k] - pointshell->centre[k], pointshell->centre[k] - low[k]) * (1 + ROUNDING);
     }
-    for (int64_t p = 0; p < shell->count; p++) {
-        const double d[3] = {shell->points[3 * p] - shell->centre[0], shell->points[3 * p + 1] - shell->centre[1],
-                             shell->points[3 * p + 2] - shell->centre[2]};
-        shell->extent = fmax(shell->extent, sqrt(sp_dot3(d, d)) * (1 + ROUNDING));
+    for (int64_t p = 0; p < pointshell->count; p++) {
+        const double d[3] = {pointshell->points[3 * p] - pointshell->centre[0],
+                             pointshell->points[3 * p + 1] - pointshell->centre[1],
+                             pointshell->points[3 * p + 2] - pointshell->centre[2]};
+        pointshell->extent = fmax(pointshell->extent, sqrt(sp_dot3(d, d)) * (1 + ROUNDING));
     }
 }
 
-static void find_reach(sp_contact_shell *shell)
+static void find_reach(sp_contact_pointshell *pointshell)
 {
-    const int64_t r = shell->modes;
-    for (int64_t p = 0; p < shell->count; p++)
+    const int64_t r = pointshell->modes;
+    for (int64_t p = 0; p < pointshell->count; p++)
         for (int64_t j = 0; j < r; j++) {
-            const double *u = shell->U + 3 * r * p + j;
-            shell->reach[j] =
-                fmax(shell->reach[j], sqrt(u[0] * u[0] + u[r] * u[r] + u[2 * r] * u[2 * r]) * (1 + ROUNDING));
+            const double *u = pointshell->U + 3 * r * p + j;
+            pointshell->reach[j] =
+                fmax(pointshell->reach[j], sqrt(u[0] * u[0] + u[r] * u[r] + u[2 * r] * u[2 * r]) * (1 + ROUNDING));
         }
 }
 
-int sp_contact_shell_new(sp_context *context, const sp_shell *shell, sp_contact_shell *out)
+int sp_contact_pointshell_new(sp_context *context, const sp_pointshell *pointshell, sp_contact_pointshell *out)
 {
-    const int64_t n = shell->count, r = shell->U ? shell->modes : 0, inner = sp_shell_inner(shell);
+    const int64_t n = pointshell->count, r = pointshell->U ? pointshell->modes : 0,
+                  inner = sp_pointshell_inner(pointshell);
     sp_pool scratch = {0};
-    *out = (sp_contact_shell){.count = n, .modes = r, .levels = shell->levels};
+    *out = (sp_contact_pointshell){.count = n, .modes = r, .levels = pointshell->levels};
     if (inner + n > INT32_MAX)
         return sp_fail(context, SP_INPUT, "a shell of %lld points in %d levels has more than 2^31 nodes", (long long)n,
-                       shell->levels);
-    for (int k = 0; k < shell->levels; k++) {
-        out->cumulative[k] = shell->cumulative[k];
-        out->first_node[k] = k > 0 ? out->first_node[k - 1] + shell->cumulative[k - 1] : 0;
+                       pointshell->levels);
+    for (int k = 0; k < pointshell->levels; k++) {
+        out->cumulative[k] = pointshell->cumulative[k];
+        out->first_node[k] = k > 0 ? out->first_node[k - 1] + pointshell->cumulative[k - 1] : 0;
     }
     sp_pool *pool = &out->pool;
     out->original = sp_pool_raw(pool, n, sizeof *out->original);
-    out->child = sp_pool_raw(pool, inner + shell->levels, sizeof *out->child);
+    out->child = sp_pool_raw(pool, inner + pointshell->levels, sizeof *out->child);
     out->parent = sp_pool_new(pool, n, sizeof *out->parent);
     out->points = sp_pool_raw(pool, 3 * n, sizeof(double));
     out->normals = sp_pool_raw(pool, 3 * n, sizeof(double));
@@ -110,35 +112,35 @@ int sp_contact_shell_new(sp_context *context, const sp_shell *shell, sp_contact_
     out->reach = sp_pool_new(pool, r, sizeof(double));
     out->U = r ? sp_pool_raw(pool, n, 3 * (size_t)r * sizeof(double)) : NULL;
     out->dN = r ? sp_pool_raw(pool, n, 3 * (size_t)r * sizeof(double)) : NULL;
-    out->dT = r && shell->dT ? sp_pool_raw(pool, n, 6 * (size_t)r * sizeof(double)) : NULL;
+    out->dT = r && pointshell->dT ? sp_pool_raw(pool, n, 6 * (size_t)r * sizeof(double)) : NULL;
     out->a = r ? sp_pool_raw(pool, inner, (size_t)r * sizeof(double)) : NULL;
     rank *ranks = sp_pool_raw(&scratch, n, sizeof *ranks);
     int32_t *renumbered = sp_pool_raw(&scratch, n, sizeof *renumbered);
     if (pool->failed || scratch.failed) {
         sp_pool_free(&scratch);
-        sp_contact_shell_free(out);
+        sp_contact_pointshell_free(out);
         return sp_fail_memory(context);
     }
-    number_points(shell, ranks, renumbered, out);
+    number_points(pointshell, ranks, renumbered, out);
     sp_pool_free(&scratch);
-    take_rows(out->original, n, 3, shell->points, out->points);
-    take_rows(out->original, n, 3, shell->normals, out->normals);
-    take_rows(out->original, n, 1, shell->area, out->weight);
+    take_rows(out->original, n, 3, pointshell->points, out->points);
+    take_rows(out->original, n, 3, pointshell->normals, out->normals);
+    take_rows(out->original, n, 1, pointshell->area, out->weight);
     double area = 0;
     for (int64_t p = 0; p < n; p++)
         area += out->weight[p];
     for (int64_t p = 0; p < n; p++)
         out->weight[p] = area > 0 ? out->weight[p] * ((double)n / area) : 1;
-    for (int k = 0; k + 1 < shell->levels; k++)
-        take_rows(out->original, shell->cumulative[k], 1, shell->radius + out->first_node[k],
+    for (int k = 0; k + 1 < pointshell->levels; k++)
+        take_rows(out->original, pointshell->cumulative[k], 1, pointshell->radius + out->first_node[k],
                   out->radius + out->first_node[k]);
     if (r) {
-        take_rows(out->original, n, 3 * r, shell->U, out->U);
-        take_rows(out->original, n, 3 * r, shell->dN, out->dN);
+        take_rows(out->original, n, 3 * r, pointshell->U, out->U);
+        take_rows(out->original, n, 3 * r, pointshell->dN, out->dN);
         if (out->dT)
-            take_rows(out->original, n, 6 * r, shell->dT, out->dT);
-        for (int k = 0; k + 1 < shell->levels; k++)
-            take_rows(out->original, shell->cumulative[k], r, shell->a + r * out->first_node[k],
+            take_rows(out->original, n, 6 * r, pointshell->dT, out->dT);
+        for (int k = 0; k + 1 < pointshell->levels; k++)
+            take_rows(out->original, pointshell->cumulative[k], r, pointshell->a + r * out->first_node[k],
                       out->a + r * out->first_node[k]);
         find_reach(out);
     }
@@ -146,10 +148,10 @@ int sp_contact_shell_new(sp_context *context, const sp_shell *shell, sp_contact_
     return SP_OK;
 }
 
-void sp_contact_shell_free(sp_contact_shell *shell)
+void sp_contact_pointshell_free(sp_contact_pointshell *pointshell)
 {
-    sp_pool_free(&shell->pool);
-    *shell = (sp_contact_shell){0};
+    sp_pool_free(&pointshell->pool);
+    *pointshell = (sp_contact_pointshell){0};
 }
 
 /* y += A q for A [3, r, row major]. */
@@ -164,11 +166,11 @@ static inline void add_rows(int64_t r, const double *A, const double *q, double 
     }
 }
 
-void sp_contact_shell_point(const sp_contact_shell *shell, int64_t point, const double *q, double x[3])
+void sp_contact_pointshell_point(const sp_contact_pointshell *pointshell, int64_t point, const double *q, double x[3])
 {
-    memcpy(x, shell->points + 3 * point, 3 * sizeof *x);
-    if (q && shell->U)
-        add_rows(shell->modes, shell->U + 3 * shell->modes * point, q, x);
+    memcpy(x, pointshell->points + 3 * point, 3 * sizeof *x);
+    if (q && pointshell->U)
+        add_rows(pointshell->modes, pointshell->U + 3 * pointshell->modes * point, q, x);
 }
 
 static bool normalize(double n[3])
@@ -179,31 +181,31 @@ static bool normalize(double n[3])
     return length > 0 && length < INFINITY;
 }
 
-void sp_contact_shell_normal(const sp_contact_shell *shell, int64_t point, const double *q, bool tangents,
-                             double normal[3])
+void sp_contact_pointshell_normal(const sp_contact_pointshell *pointshell, int64_t point, const double *q,
+                                  bool tangents, double normal[3])
 {
-    const double *rest = shell->normals + 3 * point;
-    const int64_t r = shell->modes;
+    const double *rest = pointshell->normals + 3 * point;
+    const int64_t r = pointshell->modes;
     memcpy(normal, rest, 3 * sizeof *normal);
-    if (!q || !shell->U)
+    if (!q || !pointshell->U)
         return;
-    if (tangents && shell->dT) {
+    if (tangents && pointshell->dT) {
         double t[2][3];
-        sp_shell_tangents(rest, t);
+        sp_pointshell_tangents(rest, t);
         for (int i = 0; i < 2; i++)
-            add_rows(r, shell->dT + 3 * r * (2 * point + i), q, t[i]);
+            add_rows(r, pointshell->dT + 3 * r * (2 * point + i), q, t[i]);
         sp_cross3(t[0], t[1], normal);
     } else
-        add_rows(r, shell->dN + 3 * r * point, q, normal);
+        add_rows(r, pointshell->dN + 3 * r * point, q, normal);
     if (!normalize(normal))
         memcpy(normal, rest, 3 * sizeof *normal);
 }
 
-double sp_contact_shell_reach(const sp_contact_shell *shell, const double *q)
+double sp_contact_pointshell_reach(const sp_contact_pointshell *pointshell, const double *q)
 {
     double sum = 0;
-    for (int64_t j = 0; j < shell->modes && q; j++)
-        sum += shell->reach[j] * fabs(q[j]);
+    for (int64_t j = 0; j < pointshell->modes && q; j++)
+        sum += pointshell->reach[j] * fabs(q[j]);
     return sum;
 }
 
@@ -218,8 +220,8 @@ typedef struct node_list {
 } node_list;
 
 struct sp_traversal {
-    const sp_contact_shell *shell;
-    sp_traversal_room *own; /* NULL: none */
+    const sp_contact_pointshell *pointshell;
+    sp_traversal_workspace *own; /* NULL: none */
     double *until;   /* [reached] m of travel up to which nothing below can be in contact: of the levels reached */
     int64_t reached; /* nodes */
     double travelled, furthest; /* m; no `until` is beyond the latter */
@@ -231,51 +233,51 @@ struct sp_traversal {
     double q[]; /* [modes] of the run before */
 };
 
-struct sp_traversal_room {
+struct sp_traversal_workspace {
     sp_pool pool;
     node_list lists[2];
     sp_traversal_result result;
 };
 
-int sp_traversal_room_new(sp_context *context, int64_t points, sp_traversal_room **result)
+int sp_traversal_workspace_new(sp_context *context, int64_t points, sp_traversal_workspace **result)
 {
-    sp_traversal_room *room = calloc(1, sizeof *room);
+    sp_traversal_workspace *workspace = calloc(1, sizeof *workspace);
     *result = NULL;
-    if (!room)
+    if (!workspace)
         return sp_fail_memory(context);
     for (int i = 0; i < 2; i++) {
-        room->lists[i].point = sp_pool_raw(&room->pool, points, sizeof(int32_t));
-        room->lists[i].value = sp_pool_raw(&room->pool, points, sizeof(double));
+        workspace->lists[i].point = sp_pool_raw(&workspace->pool, points, sizeof(int32_t));
+        workspace->lists[i].value = sp_pool_raw(&workspace->pool, points, sizeof(double));
     }
-    room->result.point = sp_pool_raw(&room->pool, points, sizeof(int32_t));
-    room->result.distance = sp_pool_raw(&room->pool, points, sizeof(double));
-    room->result.place = sp_pool_raw(&room->pool, 3 * points, sizeof(double));
-    if (room->pool.failed) {
-        sp_traversal_room_free(room);
+    workspace->result.point = sp_pool_raw(&workspace->pool, points, sizeof(int32_t));
+    workspace->result.distance = sp_pool_raw(&workspace->pool, points, sizeof(double));
+    workspace->result.place = sp_pool_raw(&workspace->pool, 3 * points, sizeof(double));
+    if (workspace->pool.failed) {
+        sp_traversal_workspace_free(workspace);
         return sp_fail_memory(context);
     }
-    *result = room;
+    *result = workspace;
     return SP_OK;
 }
 
-void sp_traversal_room_free(sp_traversal_room *room)
+void sp_traversal_workspace_free(sp_traversal_workspace *workspace)
 {
-    if (!room)
+    if (!workspace)
         return;
-    sp_pool_free(&room->pool);
-    free(room);
+    sp_pool_free(&workspace->pool);
+    free(workspace);
 }
 
 /* Nodes of levels 1 to `level`. */
-static int64_t nodes_to(const sp_contact_shell *shell, int level)
+static int64_t nodes_to(const sp_contact_pointshell *pointshell, int level)
 {
-    return shell->first_node[level - 1] + shell->cumulative[level - 1];
+    return pointshell->first_node[level - 1] + pointshell->cumulative[level - 1];
 }
 
 /* Memory for the nodes down to a level, 0 for new ones: nothing is known of them. */
 static bool reach_level(sp_traversal *t, int level)
 {
-    const int64_t nodes = nodes_to(t->shell, level);
+    const int64_t nodes = nodes_to(t->pointshell, level);
     if (nodes <= t->reached)
         return true;
     double *until = realloc(t->until, (size_t)nodes * sizeof *until);
@@ -287,14 +289,15 @@ static bool reach_level(sp_traversal *t, int level)
     return true;
 }
 
-int sp_traversal_state_new(sp_context *context, const sp_contact_shell *shell, bool whole, sp_traversal **traversal)
+int sp_traversal_state_new(sp_context *context, const sp_contact_pointshell *pointshell, bool whole,
+                           sp_traversal **traversal)
 {
-    sp_traversal *t = calloc(1, sizeof *t + (size_t)shell->modes * sizeof *t->q);
+    sp_traversal *t = calloc(1, sizeof *t + (size_t)pointshell->modes * sizeof *t->q);
     *traversal = NULL;
     if (!t)
         return sp_fail_memory(context);
-    t->shell = shell;
-    if (!reach_level(t, whole ? shell->levels : 1)) {
+    t->pointshell = pointshell;
+    if (!reach_level(t, whole ? pointshell->levels : 1)) {
         sp_traversal_free(t);
         return sp_fail_memory(context);
     }
@@ -302,17 +305,17 @@ int sp_traversal_state_new(sp_context *context, const sp_contact_shell *shell, b
     return SP_OK;
 }
 
-int sp_traversal_new(sp_context *context, const sp_contact_shell *shell, sp_traversal **traversal)
+int sp_traversal_new(sp_context *context, const sp_contact_pointshell *pointshell, sp_traversal **traversal)
 {
     int status;
-    sp_traversal_room *room = NULL;
+    sp_traversal_workspace *workspace = NULL;
     *traversal = NULL;
-    SP_TRY(sp_traversal_room_new(context, shell->count, &room));
-    SP_TRY(sp_traversal_state_new(context, shell, true, traversal));
-    (*traversal)->own = room;
-    room = NULL;
+    SP_TRY(sp_traversal_workspace_new(context, pointshell->count, &workspace));
+    SP_TRY(sp_traversal_state_new(context, pointshell, true, traversal));
+    (*traversal)->own = workspace;
+    workspace = NULL;
 done:
-    sp_traversal_room_free(room);
+    sp_traversal_workspace_free(workspace);
     return status;
 }
 
@@ -320,7 +323,7 @@ void sp_traversal_free(sp_traversal *traversal)
 {
     if (!traversal)
         return;
-    sp_traversal_room_free(traversal->own);
+    sp_traversal_workspace_free(traversal->own);
     free(traversal->until);
     free(traversal);
 }
@@ -345,12 +348,13 @@ void sp_traversal_restart(sp_traversal *t)
 
 int64_t sp_traversal_bytes(const sp_traversal *t)
 {
-    return (int64_t)sizeof *t + (t->reached + t->shell->modes) * (int64_t)sizeof(double);
+    return (int64_t)sizeof *t + (t->reached + t->pointshell->modes) * (int64_t)sizeof(double);
 }
 
-int64_t sp_traversal_bytes_at_most(const sp_contact_shell *shell)
+int64_t sp_traversal_bytes_at_most(const sp_contact_pointshell *pointshell)
 {
-    return (int64_t)sizeof(sp_traversal) + (nodes_to(shell, shell->levels) + shell->modes) * (int64_t)sizeof(double);
+    return (int64_t)sizeof(sp_traversal) +
+           (nodes_to(pointshell, pointshell->levels) + pointshell->modes) * (int64_t)sizeof(double);
 }
 
 /* Of the shell's frame in that of the distances. */
@@ -379,26 +383,26 @@ static double length3(const double x[3])
  * ways, and ways to or from where no number is. */
 static void travel(sp_traversal *t, const view *v, const double *q, const sp_distance *distance, double moved)
 {
-    const sp_contact_shell *shell = t->shell;
-    const double reach = sp_contact_shell_reach(shell, q),
+    const sp_contact_pointshell *pointshell = t->pointshell;
+    const double reach = sp_contact_pointshell_reach(pointshell, q),
                  back[4] = {t->turn[0], -t->turn[1], -t->turn[2], -t->turn[3]};
     const double body = fabs(distance->offset) + length3(distance->centre) + distance->radius +
                         length3(distance->half); /* those that it has */
-    const double size = length3(v->x) + length3(shell->centre) + shell->extent + reach + body;
+    const double size = length3(v->x) + length3(pointshell->centre) + pointshell->extent + reach + body;
     const double before = t->travelled;
     double centre[3], turn[4], angle[3], way[3], path = moved;
     t->rounding = ROUNDING * size;
-    sp_rotate(v->R, shell->centre, centre);
+    sp_rotate(v->R, pointshell->centre, centre);
     for (int k = 0; k < 3; k++) {
         centre[k] += v->x[k];
         way[k] = centre[k] - t->centre[k];
     }
     sp_quaternion_multiply(v->turn, back, turn);
     sp_quaternion_to_vector(turn, angle);
-    path += length3(way) + (shell->extent + fmax(reach, t->reach)) * length3(angle);
-    for (int64_t j = 0; j < shell->modes; j++) {
+    path += length3(way) + (pointshell->extent + fmax(reach, t->reach)) * length3(angle);
+    for (int64_t j = 0; j < pointshell->modes; j++) {
         const double now = q ? q[j] : 0;
-        path += shell->reach[j] * fabs(now - t->q[j]);
+        path += pointshell->reach[j] * fabs(now - t->q[j]);
         t->q[j] = now;
     }
     t->travelled += path * (1 + ROUNDING) + t->rounding + 2 * DBL_EPSILON * t->travelled;
@@ -412,11 +416,11 @@ static void travel(sp_traversal *t, const view *v, const double *q, const sp_dis
     t->ran = true;
 }
 
-static double depth_in_voxels(const sp_contact_shell *shell, int64_t point, const double *q, const view *v,
+static double depth_in_voxels(const sp_contact_pointshell *pointshell, int64_t point, const double *q, const view *v,
                               const sp_distance *distance, const double x[3])
 {
     double n[3], N[3];
-    sp_contact_shell_normal(shell, point, q, false, n);
+    sp_contact_pointshell_normal(pointshell, point, q, false, n);
     sp_rotate(v->R, n, N);
     return sp_voxmap_depth(distance->voxmap, x, N);
 }
@@ -441,26 +445,26 @@ static inline void fetch(const void *from, size_t bytes)
 }
 
 /* What place() and radius_of() will read. */
-static inline void fetch_node(const sp_contact_shell *shell, const node_look *n, int64_t node, bool leaf)
+static inline void fetch_node(const sp_contact_pointshell *pointshell, const node_look *n, int64_t node, bool leaf)
 {
-    const size_t r = (size_t)shell->modes;
+    const size_t r = (size_t)pointshell->modes;
     if (!n->known) {
-        fetch(shell->points + 3 * n->point, 3 * sizeof(double));
+        fetch(pointshell->points + 3 * n->point, 3 * sizeof(double));
         if (r)
-            fetch(shell->U + 3 * r * (size_t)n->point, 3 * r * sizeof(double));
+            fetch(pointshell->U + 3 * r * (size_t)n->point, 3 * r * sizeof(double));
     }
     if (leaf)
         return;
-    fetch(shell->radius + node, sizeof(double));
+    fetch(pointshell->radius + node, sizeof(double));
     if (r)
-        fetch(shell->a + r * (size_t)node, r * sizeof(double));
+        fetch(pointshell->a + r * (size_t)node, r * sizeof(double));
 }
 
-static inline void place(const sp_contact_shell *shell, const double *q, const view *v, const sp_distance *distance,
-                         node_look *n)
+static inline void place(const sp_contact_pointshell *pointshell, const double *q, const view *v,
+                         const sp_distance *distance, node_look *n)
 {
     double y[3];
-    sp_contact_shell_point(shell, n->point, q, y);
+    sp_contact_pointshell_point(pointshell, n->point, q, y);
     sp_rotate(v->R, y, n->x);
     for (int k = 0; k < 3; k++)
         n->x[k] += v->x[k];
@@ -481,7 +485,7 @@ static inline double visit(const sp_traversal *t, sp_traversal_result *result, c
     const double value =
         n->lowest ? sp_distance_inside(distance, n->lowest, n->t, NULL) : sp_distance_at(distance, n->x, NULL);
     const bool voxels = distance->kind == SP_DISTANCE_VOXMAP;
-    const double depth = voxels ? depth_in_voxels(t->shell, n->point, q, v, distance, n->x) : value;
+    const double depth = voxels ? depth_in_voxels(t->pointshell, n->point, q, v, distance, n->x) : value;
     if (depth < 0 ||
         (voxels && limits->proximity && sp_voxmap_at(distance->voxmap, n->x, NULL) == SP_VOXEL_PROXIMITY)) {
         result->point[result->count] = n->point;
@@ -493,11 +497,11 @@ static inline double visit(const sp_traversal *t, sp_traversal_result *result, c
     return value;
 }
 
-static double radius_of(const sp_contact_shell *shell, int64_t node, const double *q)
+static double radius_of(const sp_contact_pointshell *pointshell, int64_t node, const double *q)
 {
-    double radius = shell->radius[node];
-    for (int64_t j = 0; j < shell->modes && q; j++)
-        radius += shell->a[shell->modes * node + j] * fabs(q[j]);
+    double radius = pointshell->radius[node];
+    for (int64_t j = 0; j < pointshell->modes && q; j++)
+        radius += pointshell->a[pointshell->modes * node + j] * fabs(q[j]);
     return radius;
 }
 
@@ -520,10 +524,10 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
                         const sp_distance *distance, const sp_traversal_limits *limits, node_list *list,
                         node_list *next)
 {
-    const sp_contact_shell *shell = t->shell;
-    const bool leaves = level == shell->levels, tree = limits->tree && distance->kind != SP_DISTANCE_VOXMAP;
-    double *until = remembers(distance, limits) ? t->until + shell->first_node[level - 1] : NULL;
-    const int32_t *child = shell->child + shell->first_node[level - 1] + (level - 1);
+    const sp_contact_pointshell *pointshell = t->pointshell;
+    const bool leaves = level == pointshell->levels, tree = limits->tree && distance->kind != SP_DISTANCE_VOXMAP;
+    double *until = remembers(distance, limits) ? t->until + pointshell->first_node[level - 1] : NULL;
+    const int32_t *child = pointshell->child + pointshell->first_node[level - 1] + (level - 1);
     node_look block[BLOCK];
     int64_t kept = 0;
     for (int64_t i = 0; i < list->count;) {
@@ -537,16 +541,16 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
             block[count] = (node_look){.point = p, .known = i < list->known};
             if (block[count].known)
                 block[count].value = list->value[i];
-            fetch_node(shell, &block[count++], shell->first_node[level - 1] + p, leaves);
+            fetch_node(pointshell, &block[count++], pointshell->first_node[level - 1] + p, leaves);
         }
         result->visited += count;
         for (int k = 0; k < count; k++)
             if (!block[k].known)
-                place(shell, q, v, distance, &block[k]);
+                place(pointshell, q, v, distance, &block[k]);
         for (int k = 0; k < count; k++) {
             const int32_t p = block[k].point;
             const double value = block[k].known ? block[k].value : visit(t, result, &block[k], q, v, distance, limits);
-            const double radius = leaves ? 0 : radius_of(shell, shell->first_node[level - 1] + p, q);
+            const double radius = leaves ? 0 : radius_of(pointshell, pointshell->first_node[level - 1] + p, q);
             const double margin = value - radius - distance->slack - t->rounding;
             const double way =
                 t->travelled + (value < INFINITY ? margin : 0); /* a deformed field may be nowhere for a while */
@@ -570,22 +574,22 @@ static void visit_level(sp_traversal *t, sp_traversal_result *result, int level,
     }
 }
 
-const sp_traversal_result *sp_traversal_run_in(sp_traversal *t, sp_traversal_room *room, const sp_pose *pose,
+const sp_traversal_result *sp_traversal_run_in(sp_traversal *t, sp_traversal_workspace *workspace, const sp_pose *pose,
                                                const double *q, const sp_pose *field, const sp_distance *distance,
                                                double moved, const sp_traversal_limits *limits)
 {
-    const sp_contact_shell *shell = t->shell;
-    const int levels = limits->levels > 0 && limits->levels < shell->levels ? limits->levels : shell->levels;
-    sp_traversal_result *result = &room->result;
+    const sp_contact_pointshell *pointshell = t->pointshell;
+    const int levels = limits->levels > 0 && limits->levels < pointshell->levels ? limits->levels : pointshell->levels;
+    sp_traversal_result *result = &workspace->result;
     view v;
     look(pose, field, &v);
     travel(t, &v, q, distance, moved);
     result->visited = result->passed = result->count = 0;
     result->deepest = 0;
     result->lowest = INFINITY;
-    node_list *list = &room->lists[0], *next = &room->lists[1];
+    node_list *list = &workspace->lists[0], *next = &workspace->lists[1];
     list->known = 0;
-    list->count = shell->cumulative[0];
+    list->count = pointshell->cumulative[0];
     for (int64_t p = 0; p < list->count; p++)
         list->point[p] = (int32_t)p;
     for (int level = 1; level <= levels && list->count > 0; level++) {
@@ -615,9 +619,9 @@ const sp_traversal_result *sp_traversal_run(sp_traversal *t, const sp_pose *pose
 static bool reach_nodes(sp_traversal *t, int64_t nodes)
 {
     int level = 1;
-    while (level < t->shell->levels && nodes_to(t->shell, level) < nodes)
+    while (level < t->pointshell->levels && nodes_to(t->pointshell, level) < nodes)
         level++;
-    return nodes_to(t->shell, level) == nodes && reach_level(t, level);
+    return nodes_to(t->pointshell, level) == nodes && reach_level(t, level);
 }
 
 void sp_traversal_visit(sp_traversal *t, sp_state *state)
@@ -640,6 +644,6 @@ void sp_traversal_visit(sp_traversal *t, sp_state *state)
     SP_STATE_VALUE(state, t->reach);
     SP_STATE_VALUE(state, t->ran);
     SP_STATE_VALUE(state, t->deepest);
-    sp_state_reals(state, t->q, t->shell->modes);
+    sp_state_reals(state, t->q, t->pointshell->modes);
     sp_state_reals(state, t->until, reached);
 }

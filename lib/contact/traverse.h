@@ -5,17 +5,18 @@
 #include "base/state.h"
 #include "contact/distance.h"
 #include "geometry/pose.h"
-#include "shell/shell.h"
+#include "pointshell/pointshell.h"
 
 /* A shell as traversal wants it: points renumbered so that the children of a node follow each other, in the order of
  * their parents. */
-typedef struct sp_contact_shell {
+typedef struct sp_contact_pointshell {
     sp_pool pool;
     int64_t count, modes;
     int levels;
-    int64_t cumulative[SP_SHELL_LEVELS_MAX]; /* [levels], as in shell/shell.h */
-    int64_t first_node[SP_SHELL_LEVELS_MAX]; /* [levels] number of the node of point 0 in each level, leaves included */
-    int32_t *original;                       /* [count] number in the file */
+    int64_t cumulative[SP_POINTSHELL_LEVELS_MAX]; /* [levels], as in pointshell/pointshell.h */
+    int64_t first_node[SP_POINTSHELL_LEVELS_MAX]; /* [levels] number of the node of point 0 in each level, leaves
+                                                     included */
+    int32_t *original;                            /* [count] number in the file */
     int32_t *child; /* [nodes of inner levels + levels − 1]: the points that come first in level k + 1 below point p of
                        level k are child[i] … child[i + 1] − 1, i = first_node[k − 1] + (k − 1) + p */
     int32_t *parent;          /* [count] of the first node of each point; those of the first level have none */
@@ -29,22 +30,23 @@ typedef struct sp_contact_shell {
     double *reach;            /* [modes] m: the longest of U_p,j over all points */
     double centre[3], extent; /* m: a ball about all points at rest … */
     double half[3];           /* … and a box about its centre */
-} sp_contact_shell;
+} sp_contact_pointshell;
 
 /* Copies what it needs. SP_INPUT for more than 2³¹ points. */
-int sp_contact_shell_new(sp_context *context, const sp_shell *shell, sp_contact_shell *out) SP_MUST_USE;
-void sp_contact_shell_free(sp_contact_shell *shell);
+int sp_contact_pointshell_new(sp_context *context, const sp_pointshell *pointshell,
+                              sp_contact_pointshell *out) SP_MUST_USE;
+void sp_contact_pointshell_free(sp_contact_pointshell *pointshell);
 
 /* A point moved by q [modes] (NULL: at rest), in the shell's frame. */
-void sp_contact_shell_point(const sp_contact_shell *shell, int64_t point, const double *q, double x[3]);
+void sp_contact_pointshell_point(const sp_contact_pointshell *pointshell, int64_t point, const double *q, double x[3]);
 
 /* Its deformed inward unit normal there: N + dN q (eq. 3.8), or by tangents where they are there and wanted. Where it
  * vanishes: the one at rest. */
-void sp_contact_shell_normal(const sp_contact_shell *shell, int64_t point, const double *q, bool tangents,
-                             double normal[3]);
+void sp_contact_pointshell_normal(const sp_contact_pointshell *pointshell, int64_t point, const double *q,
+                                  bool tangents, double normal[3]);
 
 /* Σ_j reach_j |q_j|: no point is farther from its place at rest. 0 for q NULL. */
-double sp_contact_shell_reach(const sp_contact_shell *shell, const double *q);
+double sp_contact_pointshell_reach(const sp_contact_pointshell *pointshell, const double *q);
 
 typedef struct sp_traversal_limits {
     int64_t warm, cold; /* a level begins only while less has been spent than this: warm for levels down to the deepest
@@ -74,7 +76,8 @@ typedef struct sp_traversal_result {
 typedef struct sp_traversal sp_traversal;
 
 /* The state of one shell against one body from cycle to cycle, with a room of its own. Both must outlive it. */
-int sp_traversal_new(sp_context *context, const sp_contact_shell *shell, sp_traversal **traversal) SP_MUST_USE;
+int sp_traversal_new(sp_context *context, const sp_contact_pointshell *pointshell,
+                     sp_traversal **traversal) SP_MUST_USE;
 void sp_traversal_free(sp_traversal *traversal); /* NULL is allowed */
 
 /* Visits the shell at `pose` with coordinates q [modes] (NULL: at rest) against distances at `field`. moved [m]: how
@@ -96,25 +99,26 @@ const sp_traversal_result *sp_traversal_run(sp_traversal *traversal, const sp_po
 
 /* What a run needs beside the state, for shells of up to `points` points: one for each thread. It holds the result
  * until its next run. */
-typedef struct sp_traversal_room sp_traversal_room;
-int sp_traversal_room_new(sp_context *context, int64_t points, sp_traversal_room **room) SP_MUST_USE;
-void sp_traversal_room_free(sp_traversal_room *room); /* NULL is allowed */
+typedef struct sp_traversal_workspace sp_traversal_workspace;
+int sp_traversal_workspace_new(sp_context *context, int64_t points, sp_traversal_workspace **workspace) SP_MUST_USE;
+void sp_traversal_workspace_free(sp_traversal_workspace *workspace); /* NULL is allowed */
 
 /* As sp_traversal_new without a room; `whole`: with memory for all levels at once, else a run allocates that of a level
  * that it reaches for the first time. */
-int sp_traversal_state_new(sp_context *context, const sp_contact_shell *shell, bool whole,
+int sp_traversal_state_new(sp_context *context, const sp_contact_pointshell *pointshell, bool whole,
                            sp_traversal **traversal) SP_MUST_USE;
 /* As sp_traversal_run; NULL where memory is out. */
-const sp_traversal_result *sp_traversal_run_in(sp_traversal *traversal, sp_traversal_room *room, const sp_pose *pose,
-                                               const double *q, const sp_pose *field, const sp_distance *distance,
-                                               double moved, const sp_traversal_limits *limits);
+const sp_traversal_result *sp_traversal_run_in(sp_traversal *traversal, sp_traversal_workspace *workspace,
+                                               const sp_pose *pose, const double *q, const sp_pose *field,
+                                               const sp_distance *distance, double moved,
+                                               const sp_traversal_limits *limits);
 
 /* As new, for the same shell. */
 void sp_traversal_restart(sp_traversal *traversal);
 
 /* Bytes of the state now, and of one that has reached all levels. */
 int64_t sp_traversal_bytes(const sp_traversal *traversal);
-int64_t sp_traversal_bytes_at_most(const sp_contact_shell *shell);
+int64_t sp_traversal_bytes_at_most(const sp_contact_pointshell *pointshell);
 /* What the next run takes from those before (base/state.h). */
 void sp_traversal_visit(sp_traversal *traversal, sp_state *state);
 

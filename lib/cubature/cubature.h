@@ -4,7 +4,7 @@
 #ifndef SP_CUBATURE_CUBATURE_H
 #define SP_CUBATURE_CUBATURE_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "reduced/force.h"
 
 typedef struct sp_cubature {
@@ -37,7 +37,7 @@ int sp_cubature_check(sp_context *context, const sp_cubature *cubature, int64_t 
  *
  * energy: Σ w_e W_e (+ ½ qᵀCq); of modal weights 0, since there is none. The stiffness of modal weights is not
  * symmetric: force->unsymmetric says so, and then K [r, r, column major] comes whole. */
-int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r,
+int sp_cubature_force_new(sp_context *context, const sp_fe_space *body, const sp_cubature *cubature, int64_t r,
                           const double *U, sp_reduced_force *force) SP_MUST_USE;
 
 #endif

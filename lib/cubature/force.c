@@ -24,7 +24,7 @@ typedef struct cubature_force {
     sp_pool pool;
     int r, rows; /* rows of B */
     bool modal;
-    const sp_body *body;
+    const sp_fe_space *body;
     int64_t batch_count;
     cubature_batch *batches;
     double *B, *left, *left_nested; /* [rows, r] column major; modal: B with its entries times the weights */
@@ -234,7 +234,7 @@ static void visit(void *self, sp_state *state)
 }
 
 /* Batch number of every element, and the first element of every batch; kinds are taken one after another. */
-static int make_batches(sp_context *context, const sp_body *body, const sp_cubature *cubature, sp_pool *scratch,
+static int make_batches(sp_context *context, const sp_fe_space *body, const sp_cubature *cubature, sp_pool *scratch,
                         sp_batch **batches, int64_t **member, int64_t *count)
 {
     *batches = sp_pool_new(scratch, cubature->count, sizeof **batches);
@@ -247,7 +247,7 @@ static int make_batches(sp_context *context, const sp_body *body, const sp_cubat
         sp_batch *batch = NULL;
         for (int64_t k = first; k < cubature->count; k++) {
             int64_t element = cubature->element[k];
-            if (taken[k] || !sp_body_alike(body, cubature->element[first], element))
+            if (taken[k] || !sp_fe_space_alike(body, cubature->element[first], element))
                 continue;
             if (!batch || batch->count == SP_LANES) {
                 batch = &(*batches)[(*count)++];
@@ -264,7 +264,7 @@ static int make_batches(sp_context *context, const sp_body *body, const sp_cubat
 }
 
 /* One batch's rows of B and its weights. */
-static void fill_rows(cubature_force *c, const sp_body *body, const sp_cubature *cubature, const double *U,
+static void fill_rows(cubature_force *c, const sp_fe_space *body, const sp_cubature *cubature, const double *U,
                       const sp_batch *batch, const int64_t *member, cubature_batch *to)
 {
     int64_t vertex_rows = 3 * body->mesh->vertex_count;
@@ -332,7 +332,7 @@ static int correct_linear_part(sp_context *context, cubature_force *c, const sp_
 }
 
 /* What the energy norm scales coordinates by: with the materials as they are now. */
-static int find_softness(sp_context *context, const sp_body *body, const double *U, cubature_force *c)
+static int find_softness(sp_context *context, const sp_fe_space *body, const double *U, cubature_force *c)
 {
     const int64_t r = c->r;
     double *K = sp_pool_raw(&c->pool, r * r, sizeof *K), stiffest = 0;
@@ -348,7 +348,7 @@ static int find_softness(sp_context *context, const sp_body *body, const double 
     return status;
 }
 
-int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cubature *cubature, int64_t r,
+int sp_cubature_force_new(sp_context *context, const sp_fe_space *body, const sp_cubature *cubature, int64_t r,
                           const double *U, sp_reduced_force *force)
 {
     cubature_force *c = calloc(1, sizeof *c);
@@ -366,7 +366,7 @@ int sp_cubature_force_new(sp_context *context, const sp_body *body, const sp_cub
                                 .times = times,
                                 .destroy = destroy,
                                 .visit = visit};
-    force->cubic = sp_body_quadratic(context, body) == SP_OK;
+    force->cubic = sp_fe_space_quadratic(context, body) == SP_OK;
     force->inverted = force->cubic ? NULL : inverted;
     force->estimate = cubature->nested ? estimate : NULL;
     c->r = (int)r;

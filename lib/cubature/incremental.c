@@ -52,7 +52,7 @@ static int recentre(sp_context *context, const sp_modal *modal, const sp_increme
 }
 
 /* The rows of the poses from `first` on. */
-static int read_rows(sp_context *context, const sp_body *body, const double *U,
+static int read_rows(sp_context *context, const sp_fe_space *body, const double *U,
                      const sp_incremental_parameters *parameters, const sp_poses *poses, int64_t first, sp_modal *modal)
 {
     sp_poses fresh = {.r = poses->r,
@@ -68,7 +68,7 @@ static int read_rows(sp_context *context, const sp_body *body, const double *U,
     return status;
 }
 
-int sp_incremental_train(sp_context *context, const sp_body *body, const double *U, const sp_modal_points *points,
+int sp_incremental_train(sp_context *context, const sp_fe_space *body, const double *U, const sp_modal_points *points,
                          const sp_incremental_parameters *parameters, const sp_poses *poses, sp_cubature *cubature,
                          sp_incremental_report *report)
 {

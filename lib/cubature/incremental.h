@@ -40,7 +40,7 @@ typedef struct sp_incremental_report {
 /* The published deviation 1/√(Q_i − E_i) is no length and may be no number: it is deviation[i] + |E_i| here, and
  * deviation[i] first. There are 3/2 poses for every element in the first round and 1/3 in each other one. Only what is
  * new is evaluated in a round. */
-int sp_incremental_train(sp_context *context, const sp_body *body, const double *U, const sp_modal_points *points,
+int sp_incremental_train(sp_context *context, const sp_fe_space *body, const double *U, const sp_modal_points *points,
                          const sp_incremental_parameters *parameters, const sp_poses *poses, sp_cubature *cubature,
                          sp_incremental_report *report) SP_MUST_USE;
 

@@ -439,7 +439,7 @@ done:
     return status;
 }
 
-int sp_cubature_train(sp_context *context, const sp_body *body, sp_training *training,
+int sp_cubature_train(sp_context *context, const sp_fe_space *body, sp_training *training,
                       const sp_cubature_parameters *parameters, sp_cubature *cubature, sp_cubature_report *report)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);

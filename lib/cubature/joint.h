@@ -12,12 +12,13 @@ enum sp_cubature_method {
                          * nearest to the residual; then all weights anew. The minimum is updated, not found from
                          * scratch, so that n elements cost their n² products once. */
     SP_CUBATURE_NNLS,   /* Active-set nonnegative least squares over all elements (Farhat et al. 2014, ECSW), stopped at
-                         * the tolerance. Elements are priced all at once, then the best   of them fight it out in a working
-                         * set until its best is worse than the best one left outside might be: few passes over the mesh.
+                         * the tolerance. Elements are priced all at once, then the best   of them fight it out in a
+                         * working   set until its best is worse than the best one left outside might be: few passes over
+                         * the mesh.
                          */
     SP_CUBATURE_HTP,    /* Nonnegative hard thresholding pursuit (von Tycowicz et al. 2013): a gradient step over all
-                         * elements, the largest weights kept, fitted; the number of elements grows    by a quarter until the
-                         * tolerance is met. */
+                         * elements, the largest weights kept, fitted; the number of elements grows    by a quarter until
+                         * the    tolerance is met. */
 };
 
 /* What was chosen, round by round, so that a stopped training goes on with the same bytes: instead of pricing, a known
@@ -50,7 +51,7 @@ typedef struct sp_cubature_report {
 
 /* Elements, weights and second weights of `cubature`; mass and gravity are left to the caller. Deterministic for any
  * number of threads; context->seed chooses the subsets. */
-int sp_cubature_train(sp_context *context, const sp_body *body, sp_training *training,
+int sp_cubature_train(sp_context *context, const sp_fe_space *body, sp_training *training,
                       const sp_cubature_parameters *parameters, sp_cubature *cubature,
                       sp_cubature_report *report) SP_MUST_USE;
 

@@ -15,7 +15,7 @@ typedef struct slot {
 } slot;
 
 typedef struct placing {
-    const sp_body *body;
+    const sp_fe_space *body;
     double low[3], high[3];
     int64_t used;
     int64_t *element; /* [used] those with a force */
@@ -24,7 +24,7 @@ typedef struct placing {
     int64_t size;
 } placing;
 
-static bool has_force(const sp_body *body, int64_t element)
+static bool has_force(const sp_fe_space *body, int64_t element)
 {
     int corners;
     const int64_t *corner = sp_mesh_corners(body->mesh, element, &corners);
@@ -156,7 +156,7 @@ static void mark_half(int64_t count, const slot *list, bool *half)
         half[k] = ((list[k].at[0] + list[k].at[1] + list[k].at[2]) % 2 == 0) == take_black;
 }
 
-int sp_modal_points_new(sp_context *context, const sp_body *body, int64_t asked, sp_modal_points *points)
+int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t asked, sp_modal_points *points)
 {
     int64_t elements = sp_mesh_element_count(body->mesh), kept = 0;
     placing p = {.body = body, .size = 4};

@@ -21,7 +21,8 @@ typedef struct sp_modal_points {
 
 /* The edge is such that the number of elements comes nearest to `asked`. Elements whose corners are all held are left
  * out: they have no force. SP_INPUT where none is left. */
-int sp_modal_points_new(sp_context *context, const sp_body *body, int64_t asked, sp_modal_points *points) SP_MUST_USE;
+int sp_modal_points_new(sp_context *context, const sp_fe_space *body, int64_t asked,
+                        sp_modal_points *points) SP_MUST_USE;
 void sp_modal_points_free(sp_modal_points *points);
 
 typedef struct sp_modal_report {

@@ -57,7 +57,7 @@ SP_CLONES static void add_rows(int corners, const int64_t *corner, int64_t width
 }
 
 /* f += the forces of all elements at the first `used` of the displacements side by side. */
-static void add_forces(const sp_body *body, int64_t used, int64_t width, const double *u, sp_element_lanes *data,
+static void add_forces(const sp_fe_space *body, int64_t used, int64_t width, const double *u, sp_element_lanes *data,
                        double *f)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
@@ -91,7 +91,7 @@ static bool finite_force(const sp_poses *poses, int64_t t)
     return true;
 }
 
-int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U, int64_t memory, int64_t first,
+int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double *U, int64_t memory, int64_t first,
                       int64_t last, sp_poses *poses, int64_t *shrunk)
 {
     enum { HALVINGS = 30 };
@@ -167,7 +167,7 @@ void sp_poses_sample(const sp_context *context, int64_t r, const double *deviati
                            deviation[i] * sp_random_normal(context->seed, (uint64_t)(first + t), (uint64_t)i);
 }
 
-double sp_poses_amplitude(const sp_body *body, const double *u, double stiffness, double part)
+double sp_poses_amplitude(const sp_fe_space *body, const double *u, double stiffness, double part)
 {
     double low[3], high[3], diagonal = 0, largest = 0;
     sp_mesh_box(body->mesh, low, high);

@@ -3,7 +3,7 @@
 #ifndef SP_CUBATURE_POSES_H
 #define SP_CUBATURE_POSES_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 
 /* Poses and their forces. */
 typedef struct sp_poses {
@@ -18,7 +18,7 @@ void sp_poses_free(sp_poses *poses);
 /* Forces of the poses first … last − 1 for U [3·vertices, ≥ r, column major]. `memory` bytes bound the workspace (0: 1
  * GiB). Where a force is not finite, since an element is turned inside out under a law that has no value there, shrunk
  * NULL refuses (SP_INPUT, naming the pose); else the pose is halved until it is, and *shrunk counts such poses. */
-int sp_poses_evaluate(sp_context *context, const sp_body *body, const double *U, int64_t memory, int64_t first,
+int sp_poses_evaluate(sp_context *context, const sp_fe_space *body, const double *U, int64_t memory, int64_t first,
                       int64_t last, sp_poses *poses, int64_t *shrunk) SP_MUST_USE;
 
 /* Random poses: coordinate i normally distributed about centre[i] (NULL: 0) with deviation[i]. Pose t is random number
@@ -33,6 +33,6 @@ void sp_poses_sample(const sp_context *context, int64_t r, const double *deviati
 
 /* The amplitude [√J] at which one standard deviation of a coordinate, with the column u [3·vertices] and the stiffness
  * uᵀK(0)u, moves the vertex that moves most by `part` of the body's diagonal; 0 for a column of zeros. */
-double sp_poses_amplitude(const sp_body *body, const double *u, double stiffness, double part);
+double sp_poses_amplitude(const sp_fe_space *body, const double *u, double stiffness, double part);
 
 #endif

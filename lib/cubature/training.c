@@ -13,7 +13,7 @@
 struct sp_training {
     sp_context *context;
     sp_pool pool;
-    const sp_body *body;
+    const sp_fe_space *body;
     const sp_poses *poses;
     int64_t memory, padded; /* poses rounded up to whole lanes */
     double *W;              /* [3·vertices, r, row major] */
@@ -28,7 +28,7 @@ struct sp_training {
                   NULL: computed for every product */
 };
 
-int sp_training_new(sp_context *context, const sp_body *body, const double *U, const sp_training_measure *measure,
+int sp_training_new(sp_context *context, const sp_fe_space *body, const double *U, const sp_training_measure *measure,
                     const sp_poses *poses, int64_t memory, sp_training **result)
 {
     int64_t rows = 3 * body->mesh->vertex_count, r = poses->r;
@@ -329,8 +329,8 @@ SP_CLONES static void add_dots(int corners, const int64_t *corner, int64_t width
 }
 
 /* c_e += Σ over a block of poses; with metrics [elements] also ‖a_e‖² += Σ, of poses scaled by `scale` [width]. */
-static void add_products(const sp_body *body, int64_t width, const double *u, const double *v, sp_element_lanes *data,
-                         double *c, const double *metric, const double *scale, double *square)
+static void add_products(const sp_fe_space *body, int64_t width, const double *u, const double *v,
+                         sp_element_lanes *data, double *c, const double *metric, const double *scale, double *square)
 {
     int64_t elements = sp_mesh_element_count(body->mesh);
     for (int64_t e = 0; e < elements; e++) {

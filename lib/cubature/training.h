@@ -27,7 +27,7 @@ typedef struct sp_training sp_training;
 
 /* Poses whose force vanishes are refused (SP_INPUT): they say nothing. The body, U and the poses must outlive it; the
  * measure is copied. */
-int sp_training_new(sp_context *context, const sp_body *body, const double *U, const sp_training_measure *measure,
+int sp_training_new(sp_context *context, const sp_fe_space *body, const double *U, const sp_training_measure *measure,
                     const sp_poses *poses, int64_t memory, sp_training **training) SP_MUST_USE;
 void sp_training_free(sp_training *training); /* NULL is allowed */
 

@@ -101,7 +101,7 @@ static moments triangle_moments(const double *corner)
 }
 
 /* Adds the moments `part`, about its own centre, to those about sum->centre. */
-static void add_moved(moments *sum, const moments *part)
+static void add_prescribed(moments *sum, const moments *part)
 {
     double d[3];
     for (int k = 0; k < 3; k++)
@@ -128,7 +128,7 @@ static moments joined(const moments *part, int count)
     for (int k = 0; k < 3; k++)
         sum.centre[k] = sum.area > 0 ? sum.centre[k] / sum.area : part[0].centre[k];
     for (int p = 0; p < count; p++)
-        add_moved(&sum, &part[p]);
+        add_prescribed(&sum, &part[p]);
     return sum;
 }
 

@@ -13,7 +13,7 @@ int sp_step_central(sp_integrator *it)
         it->v1[i] = it->v[i] + 0.5 * h * it->a[i];
         it->q1[i] = it->q[i] + h * it->v1[i];
     }
-    sp_hold(it, 1);
+    sp_prescribe(it, 1);
     double energy = it->system->force(it->system->self, it->q1, it->r);
     if (it->system->nonconservative) /* what a linear force would have stored */
         energy += 0.5 * fabs(sp_dot(it->n, it->q1, it->r));

@@ -60,7 +60,7 @@ int sp_step_energy(sp_integrator *it)
     static const newton_problem problem = {residual, matrix, false, false, 8, 0, "Newton's method in the energy step"};
     double h = it->h;
     int status;
-    it->forcing->mean(it->forcing->self, it->t0, it->t1, it->external);
+    it->loads->mean(it->loads->self, it->t0, it->t1, it->external);
     for (int64_t i = 0; i < it->n; i++)
         it->q1[i] = it->q[i] + h * it->v[i];
     SP_TRY(sp_newton(it, &problem, it->q));

@@ -7,7 +7,7 @@
 
 /* A static integrator that is set to the start of every solve. */
 struct sp_equilibrium {
-    sp_forcing forcing; /* never asked: the loads are given */
+    sp_external_loads loads; /* never asked: the loads are given */
     sp_integrator *it;
 };
 
@@ -19,7 +19,7 @@ int sp_equilibrium_new(sp_context *context, const sp_system *system, double tole
     sp_equilibrium *equilibrium = calloc(1, sizeof *equilibrium);
     if (!equilibrium)
         return sp_fail_memory(context);
-    int status = sp_integrator_new(context, system, &equilibrium->forcing, &parameters, NULL, NULL, &equilibrium->it);
+    int status = sp_integrator_new(context, system, &equilibrium->loads, &parameters, NULL, NULL, &equilibrium->it);
     if (status == SP_OK)
         *result = equilibrium;
     else

@@ -93,12 +93,12 @@ static void add_held_way(sp_integrator *it, double *f)
     const sp_system *system = it->system;
     memset(it->x, 0, (size_t)it->n * sizeof *it->x);
     for (int64_t i = 0; i < it->rows; i++)
-        it->scrap[i] = it->held_u[1][i] - it->held_u[0][i];
-    system->hold(system->self, it->held_u[0], it->scrap);
+        it->scrap[i] = it->prescribed_u[1][i] - it->prescribed_u[0][i];
+    system->prescribe(system->self, it->prescribed_u[0], it->scrap);
     system->tangent_times(system->self, it->q, it->x, it->y);
     for (int64_t i = 0; i < it->n; i++)
         f[i] += it->y[i];
-    system->hold(system->self, it->held_u[0], it->held_v[1]);
+    system->prescribe(system->self, it->prescribed_u[0], it->prescribed_v[1]);
 }
 
 /* One Newton iteration from q₀, force and stiffness in one evaluation, the papers' matrix. */
@@ -108,7 +108,7 @@ static int semi_implicit(sp_integrator *it)
     int status;
     follow(it, it->q);
     if (it->rows)
-        it->system->hold(it->system->self, it->held_u[0], it->held_v[1]);
+        it->system->prescribe(it->system->self, it->prescribed_u[0], it->prescribed_v[1]);
     it->system->matrix_start(it->system->self, it->ca + s * it->cv * it->p.damping_mass);
     it->potential =
         it->system->matrix_add(it->system->self, it->q, s * (1 + it->cv * it->p.damping_stiffness), s, false, it->r);
@@ -123,7 +123,7 @@ static int semi_implicit(sp_integrator *it)
         it->q1[i] = it->q[i] - it->dq[i];
     it->report.newton_iterations++;
     it->report.worst_iterations = 1;
-    sp_hold(it, 1);
+    sp_prescribe(it, 1);
     status = sp_refuse_inverted(it, it->q1);
 done:
     return status;
@@ -184,7 +184,7 @@ int sp_step_implicit(sp_integrator *it)
     sp_force_of_step(it);
     SP_TRY(limit_acceleration(it));
     const double dissipated = sp_damping_force(it, it->q, it->v, it->y) ? sp_dot(it->n, it->v, it->y) : 0;
-    sp_hold(it, 1);
+    sp_prescribe(it, 1);
     if (it->p.semi_implicit)
         SP_TRY(semi_implicit(it));
     else {

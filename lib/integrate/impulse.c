@@ -20,18 +20,18 @@ enum { REMEMBERED = 40 }; /* steps of BDF2: 3^-40 */
 
 void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
 {
-    it->forcing->mean(it->forcing->self, t0, t1, f);
-    if (!it->forcing->held || it->p.kind == SP_STATIC || !isfinite(t1))
+    it->loads->mean(it->loads->self, t0, t1, f);
+    if (!it->loads->prescribed || it->p.kind == SP_STATIC || !isfinite(t1))
         return;
     /* held vertices that speed up from v(t0) to v(t1), M_fh (a + α v): the part of C that `mass_times` does not see */
-    double *v0 = it->held, *v1 = it->held_rate;
+    double *v0 = it->prescribed, *v1 = it->prescribed_rate;
     memset(v0, 0, (size_t)it->rows * sizeof *v0);
     memset(v1, 0, (size_t)it->rows * sizeof *v1);
-    it->forcing->held(it->forcing->self, fmax(0, t0), it->scrap, v0);
-    it->forcing->held(it->forcing->self, t1, it->scrap, v1);
+    it->loads->prescribed(it->loads->self, fmax(0, t0), it->scrap, v0);
+    it->loads->prescribed(it->loads->self, t1, it->scrap, v1);
     for (int64_t i = 0; i < it->rows; i++)
         v1[i] = (v1[i] - v0[i]) / (t1 - t0) + it->p.damping_mass * 0.5 * (v0[i] + v1[i]);
-    it->system->held_inertia(it->system->self, v1, f);
+    it->system->prescribed_inertia(it->system->self, v1, f);
 }
 
 /* ∫ f dt, N s; from > to: less what lies between. */

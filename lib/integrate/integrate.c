@@ -1,6 +1,6 @@
 #include "integrate/internal.h"
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 
 #include "base/random.h"
 
@@ -79,12 +79,12 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
         for (int64_t i = 0; i < it->n; i++)
             it->trial[i] = q[i] + sign * s * v[i];
         for (int64_t i = 0; i < it->rows; i++)
-            it->scrap[i] = it->held_u[1][i] + sign * s * it->held_v[1][i];
+            it->scrap[i] = it->prescribed_u[1][i] + sign * s * it->prescribed_v[1][i];
         if (it->rows)
-            it->system->hold(it->system->self, it->scrap, it->held_v[1]);
+            it->system->prescribe(it->system->self, it->scrap, it->prescribed_v[1]);
         it->system->matrix_add(it->system->self, it->trial, sign * weight, 0, false, NULL);
     }
-    sp_hold(it, 1);
+    sp_prescribe(it, 1);
 }
 
 /* ω of the stiffest mode at rest, springs that act included, by power iteration on M⁻¹K: a lower bound, close after so
@@ -151,13 +151,13 @@ static int check_stability(sp_integrator *it)
     double omega, rate, h = it->p.step;
     int status;
     if (it->rows) { /* at rest, wherever held vertices are by now */
-        memset(it->held, 0, (size_t)it->rows * sizeof *it->held);
-        it->system->hold(it->system->self, it->held, it->held);
+        memset(it->prescribed, 0, (size_t)it->rows * sizeof *it->prescribed);
+        it->system->prescribe(it->system->self, it->prescribed, it->prescribed);
     }
-    it->stiffened = it->forcing->stiffened ? *it->forcing->stiffened : 0;
+    it->stiffened = it->loads->stiffened ? *it->loads->stiffened : 0;
     SP_TRY(largest_frequency(it, &omega));
     SP_TRY(largest_rate(it, &rate));
-    sp_hold(it, 1);
+    sp_prescribe(it, 1);
     double xi = 0.5 * (it->p.damping_stiffness * omega + (rate > 0 ? rate / omega : 0));
     it->report.stability_limit = (sqrt(1 + xi * xi) - xi) * 2 / omega;
     if (h > it->report.stability_limit)
@@ -197,9 +197,14 @@ static void follow_path(sp_integrator *it)
 static void make_room_for_held(sp_integrator *it)
 {
     const int64_t rows =
-        it->system->body && (it->forcing->held || it->p.skeleton) ? 3 * it->system->body->mesh->vertex_count : 0;
-    double **wide[] = {&it->held_u[0], &it->held_u[1], &it->held_v[0], &it->held_v[1],
-                       &it->held,      &it->held_rate, &it->scrap};
+        it->system->body && (it->loads->prescribed || it->p.skeleton) ? 3 * it->system->body->mesh->vertex_count : 0;
+    double **wide[] = {&it->prescribed_u[0],
+                       &it->prescribed_u[1],
+                       &it->prescribed_v[0],
+                       &it->prescribed_v[1],
+                       &it->prescribed,
+                       &it->prescribed_rate,
+                       &it->scrap};
     it->rows = rows;
     for (size_t i = 0; i < sizeof wide / sizeof *wide && rows; i++)
         *wide[i] = sp_pool_new(&it->pool, rows, sizeof(double));
@@ -222,22 +227,25 @@ static void place_held(sp_integrator *it, double t, int end)
 {
     if (!it->rows)
         return;
-    if (it->forcing->held)
-        it->forcing->held(it->forcing->self, t, it->held_u[end], it->held_v[end]);
+    if (it->loads->prescribed)
+        it->loads->prescribed(it->loads->self, t, it->prescribed_u[end], it->prescribed_v[end]);
     if (it->p.skeleton)
-        sp_skeleton_place(it->p.skeleton, it->held_u[end], it->held_v[end]);
-    it->system->hold(it->system->self, it->held_u[end], it->held_v[end]);
+        sp_skeleton_place(it->p.skeleton, it->prescribed_u[end], it->prescribed_v[end]);
+    it->system->prescribe(it->system->self, it->prescribed_u[end], it->prescribed_v[end]);
 }
 
-void sp_hold(sp_integrator *it, double s)
+void sp_prescribe(sp_integrator *it, double s)
 {
     if (!it->rows)
         return;
     for (int64_t i = 0; i < it->rows; i++) {
-        it->held[i] = s == 1 ? it->held_u[1][i] : it->held_u[0][i] + s * (it->held_u[1][i] - it->held_u[0][i]);
-        it->held_rate[i] = s == 1 ? it->held_v[1][i] : it->held_v[0][i] + s * (it->held_v[1][i] - it->held_v[0][i]);
+        it->prescribed[i] = s == 1 ? it->prescribed_u[1][i]
+                                   : it->prescribed_u[0][i] + s * (it->prescribed_u[1][i] - it->prescribed_u[0][i]);
+        it->prescribed_rate[i] = s == 1
+                                     ? it->prescribed_v[1][i]
+                                     : it->prescribed_v[0][i] + s * (it->prescribed_v[1][i] - it->prescribed_v[0][i]);
     }
-    it->system->hold(it->system->self, it->held, it->held_rate);
+    it->system->prescribe(it->system->self, it->prescribed, it->prescribed_rate);
 }
 
 static int refuse_springs(const sp_integrator *it)
@@ -254,7 +262,7 @@ static int start(sp_integrator *it, double behind)
     const double h = it->p.step, t = sp_integrator_time(it);
     place_held(it, t, 1);
     /* in between those that have acted so far: the step itself changes them, and counts what that stores */
-    if (it->forcing->springs && it->forcing->springs(it->forcing->self, it->steps ? t - h : 0, it->steps ? t : h))
+    if (it->loads->springs && it->loads->springs(it->loads->self, it->steps ? t - h : 0, it->steps ? t : h))
         SP_TRY(refuse_springs(it));
     sp_force_start(it, t, behind);
     switch (it->p.kind) {
@@ -287,7 +295,7 @@ done:
     return status;
 }
 
-int sp_integrator_new(sp_context *context, const sp_system *system, const sp_forcing *forcing,
+int sp_integrator_new(sp_context *context, const sp_system *system, const sp_external_loads *loads,
                       const sp_integrator_parameters *parameters, const double *q, const double *v,
                       sp_integrator **result)
 {
@@ -302,7 +310,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
                        p->beta, p->gamma);
     if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
-    if (p->kind == SP_ENERGY && (forcing->held || system->begin))
+    if (p->kind == SP_ENERGY && (loads->prescribed || system->begin))
         return sp_fail(context, SP_USAGE,
                        "the energy-conserving step is for bodies whose held vertices rest and that touch no ground");
     if (p->kind == SP_ENERGY && !system->cubic)
@@ -318,14 +326,14 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
                        p->skeleton ? "a skeleton" : "a condensed model");
     if (p->kind == SP_EXACT && !system->eigenvalue)
         return sp_fail(context, SP_USAGE, "only oscillators, a modal model, are integrated exactly");
-    if (forcing->held && !system->body)
+    if (loads->prescribed && !system->body)
         return sp_fail(context, SP_USAGE, "held vertices move in models of vertices only");
     if (p->kind == SP_EXACT && system->viscous_times)
         return sp_fail(context, SP_USAGE, "oscillators that are integrated exactly have no damping by strain rate");
     if (!(p->halvings >= 0 && p->halvings <= MOST_HALVINGS))
         return sp_fail(context, SP_USAGE, "steps are to be halved %d times: it must be from 0 to %d", p->halvings,
                        MOST_HALVINGS);
-    if (p->kind == SP_BDF2 && system->rub)
+    if (p->kind == SP_BDF2 && system->apply_friction)
         return sp_fail(context, SP_USAGE, "BDF2 has no friction: its velocities come from positions");
     if (p->semi_implicit && p->kind != SP_NEWMARK)
         return sp_fail(context, SP_USAGE, "only Newmark has a semi-implicit step");
@@ -338,7 +346,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_for
         return sp_fail_memory(context);
     it->context = context;
     it->system = system;
-    it->forcing = forcing;
+    it->loads = loads;
     it->p = *p;
     it->h = p->step;
     it->steps = p->first_step;
@@ -419,13 +427,13 @@ static int rebalance(sp_integrator *it)
 static int change_springs(sp_integrator *it)
 {
     double before = it->system->force(it->system->self, it->q, NULL);
-    if (it->steps == 0 || !it->forcing->springs(it->forcing->self, it->t0, it->t1))
+    if (it->steps == 0 || !it->loads->springs(it->loads->self, it->t0, it->t1))
         return SP_OK;
     it->work += it->system->force(it->system->self, it->q, it->f0) - before;
     mark_path(it);
     int status = refuse_springs(it);
     if (status == SP_OK && it->p.kind == SP_CENTRAL &&
-        !(it->forcing->stiffened && *it->forcing->stiffened == it->stiffened))
+        !(it->loads->stiffened && *it->loads->stiffened == it->stiffened))
         status = check_stability(it);
     return status == SP_OK ? rebalance(it) : status;
 }
@@ -457,37 +465,37 @@ static int take(sp_integrator *it, double t0, double t1)
     if (status != SP_OK)
         return status;
     if (it->rows) {
-        if (it->forcing->held)
-            it->forcing->held(it->forcing->self, t1, it->held_u[1], it->held_v[1]);
+        if (it->loads->prescribed)
+            it->loads->prescribed(it->loads->self, t1, it->prescribed_u[1], it->prescribed_v[1]);
         if (it->p.skeleton)
-            sp_skeleton_place(it->p.skeleton, it->held_u[1], it->held_v[1]);
+            sp_skeleton_place(it->p.skeleton, it->prescribed_u[1], it->prescribed_v[1]);
         for (int64_t i = 0; i < it->rows; i++)
-            it->scrap[i] = it->held_u[1][i] - it->held_u[0][i];
-        pulled = 0.5 * system->held_work(system->self, it->q, it->scrap);
+            it->scrap[i] = it->prescribed_u[1][i] - it->prescribed_u[0][i];
+        pulled = 0.5 * system->prescribed_work(system->self, it->q, it->scrap);
     }
     if (it->p.skeleton)
         memcpy(it->start_q, it->q, (size_t)it->n * sizeof *it->q);
     status = steps[it->p.kind](it);
     if (status != SP_OK) {
         if (it->rows) {
-            memcpy(it->held_u[1], it->held_u[0], (size_t)it->rows * sizeof *it->held_u[0]);
-            memcpy(it->held_v[1], it->held_v[0], (size_t)it->rows * sizeof *it->held_v[0]);
-            system->hold(system->self, it->held_u[0], it->held_v[0]);
+            memcpy(it->prescribed_u[1], it->prescribed_u[0], (size_t)it->rows * sizeof *it->prescribed_u[0]);
+            memcpy(it->prescribed_v[1], it->prescribed_v[0], (size_t)it->rows * sizeof *it->prescribed_v[0]);
+            system->prescribe(system->self, it->prescribed_u[0], it->prescribed_v[0]);
         }
         return status;
     }
     it->last_h = it->h;
-    if (system->rub && it->p.kind != SP_LINEAR_EULER)
-        it->dissipated += system->rub(system->self, it->last_q, it->q, it->h, it->v);
+    if (system->apply_friction && it->p.kind != SP_LINEAR_EULER)
+        it->dissipated += system->apply_friction(system->self, it->last_q, it->q, it->h, it->v);
     if (it->rows) {
         for (int64_t i = 0; i < it->rows; i++)
-            it->scrap[i] = it->held_u[1][i] - it->held_u[0][i];
+            it->scrap[i] = it->prescribed_u[1][i] - it->prescribed_u[0][i];
         if (it->p.skeleton) { /* only now the way of attached vertices is known */
-            system->hold(system->self, it->held_u[0], it->held_v[0]);
-            pulled = 0.5 * system->held_work(system->self, it->start_q, it->scrap);
+            system->prescribe(system->self, it->prescribed_u[0], it->prescribed_v[0]);
+            pulled = 0.5 * system->prescribed_work(system->self, it->start_q, it->scrap);
         }
-        system->hold(system->self, it->held_u[1], it->held_v[1]);
-        it->work += pulled + 0.5 * system->held_work(system->self, it->q, it->scrap);
+        system->prescribe(system->self, it->prescribed_u[1], it->prescribed_v[1]);
+        it->work += pulled + 0.5 * system->prescribed_work(system->self, it->q, it->scrap);
     }
     return SP_OK;
 }
@@ -510,7 +518,7 @@ int sp_integrator_step(sp_integrator *it)
     int status = SP_OK;
     it->t0 = (double)it->steps * it->p.step;
     it->t1 = (double)(it->steps + 1) * it->p.step;
-    if (it->forcing->springs)
+    if (it->loads->springs)
         status = change_springs(it);
     if (status == SP_OK)
         status = take_parts(
@@ -583,14 +591,14 @@ double sp_integrator_time(const sp_integrator *it)
     return (double)it->steps * it->p.step;
 }
 
-const double *sp_integrator_held(const sp_integrator *it)
+const double *sp_integrator_prescribed(const sp_integrator *it)
 {
-    return it->rows ? it->held_u[1] : NULL;
+    return it->rows ? it->prescribed_u[1] : NULL;
 }
 
-const double *sp_integrator_held_velocity(const sp_integrator *it)
+const double *sp_integrator_prescribed_velocity(const sp_integrator *it)
 {
-    return it->rows ? it->held_v[1] : NULL;
+    return it->rows ? it->prescribed_v[1] : NULL;
 }
 
 const double *sp_integrator_q(const sp_integrator *it)
@@ -622,7 +630,7 @@ void sp_integrator_visit(sp_integrator *it, sp_state *state)
     const sp_system *system = it->system;
     double *vectors[] = {it->q,        it->v,        it->a,  it->last_q, it->last_v, it->external, it->external_before,
                          it->a_before, it->momentum, it->f0, it->path_q, it->path_f};
-    double *wide[] = {it->held_u[0], it->held_u[1], it->held_v[0], it->held_v[1]};
+    double *wide[] = {it->prescribed_u[0], it->prescribed_u[1], it->prescribed_v[0], it->prescribed_v[1]};
     double *values[] = {&it->last_h,      &it->ahead,      &it->covered,      &it->retimed,
                         &it->work,        &it->dissipated, &it->energy_scale, &it->force_scale,
                         &it->path_energy, &it->path_work,  &it->chop};
@@ -638,6 +646,6 @@ void sp_integrator_visit(sp_integrator *it, sp_state *state)
     if (it->p.skeleton)
         sp_skeleton_visit(it->p.skeleton, state);
     if (state->loading && it->rows)
-        system->hold(system->self, it->held_u[1], it->held_v[1]);
+        system->prescribe(system->self, it->prescribed_u[1], it->prescribed_v[1]);
     system->visit(system->self, state);
 }

@@ -61,7 +61,7 @@ typedef struct sp_integrator sp_integrator;
 /* Starts at time first_step · step from q, v [n] (copied; NULL: 0). SP_USAGE for parameters that make no sense, for
  * central differences with a step above the stability limit, for the energy step of a system that has no energy. The
  * system and the forcing must outlive the integrator. */
-int sp_integrator_new(sp_context *context, const sp_system *system, const sp_forcing *forcing,
+int sp_integrator_new(sp_context *context, const sp_system *system, const sp_external_loads *loads,
                       const sp_integrator_parameters *parameters, const double *q, const double *v,
                       sp_integrator **integrator) SP_MUST_USE;
 void sp_integrator_free(sp_integrator *integrator); /* NULL is allowed */
@@ -87,8 +87,8 @@ const double *sp_integrator_v(const sp_integrator *integrator);
 
 /* Where held vertices are now and how fast they move, u and v [3·vertices], zero at free components; NULL where none
  * moves. After a failed step as the state. */
-const double *sp_integrator_held(const sp_integrator *integrator);
-const double *sp_integrator_held_velocity(const sp_integrator *integrator);
+const double *sp_integrator_prescribed(const sp_integrator *integrator);
+const double *sp_integrator_prescribed_velocity(const sp_integrator *integrator);
 
 /* Kinetic and stored energy now (one force evaluation), work of external forces and dissipation since the start [J].
  * Where held vertices move, kinetic energy is that of the free degrees of freedom, the work that of the internal forces

@@ -11,28 +11,28 @@ struct sp_integrator {
     sp_pool pool;
     sp_context *context;
     const sp_system *system;
-    const sp_forcing *forcing;
+    const sp_external_loads *loads;
     sp_integrator_parameters p;
     int64_t n;
-    int64_t stiffened;             /* central: the forcing's, when stability was checked last */
-    int64_t steps;                 /* time = steps · p.step: no drift of summation */
-    double t0, t1, h;              /* of the step that is taken, or the part of one, s */
-    double last_h;                 /* of the one before; 0: there was none */
-    bool parting;                  /* in parts */
-    double *q, *v, *a;             /* the state */
-    double *last_q, *last_v;       /* BDF2: of the step before; LINEAR_EULER: shift, and room */
-    double *vb, *ab, cv, ca;       /* implicit steps: v₁ = cv (q₁ − q₀) + vb, a₁ = ca (q₁ − q₀) + ab */
-    int64_t rows;                  /* 3·vertices where held ones move, else 0 */
-    double *held_u[2], *held_v[2]; /* [rows] at the start and the end of the step, free components 0 */
-    double *coupling, *reach;      /* with a skeleton of m joints: [rows, m] S c, [n, m] S_ff⁻¹ (S c)_f */
-    double *wide, *wider;          /* [rows] */
-    double *start_q;               /* q before the step */
-    double *small, *small_right;   /* [m, m], [m] */
-    lapack_int *pivot;             /* [m] */
-    double *scrap;                 /* [rows] */
-    double *held, *held_rate;      /* [rows] in between, or differences */
-    double *q1, *v1, *a1;          /* of the step's end */
-    double *external, *external1;  /* nodal or mean forces of the step */
+    int64_t stiffened;       /* central: the forcing's, when stability was checked last */
+    int64_t steps;           /* time = steps · p.step: no drift of summation */
+    double t0, t1, h;        /* of the step that is taken, or the part of one, s */
+    double last_h;           /* of the one before; 0: there was none */
+    bool parting;            /* in parts */
+    double *q, *v, *a;       /* the state */
+    double *last_q, *last_v; /* BDF2: of the step before; LINEAR_EULER: shift, and room */
+    double *vb, *ab, cv, ca; /* implicit steps: v₁ = cv (q₁ − q₀) + vb, a₁ = ca (q₁ − q₀) + ab */
+    int64_t rows;            /* 3·vertices where held ones move, else 0 */
+    double *prescribed_u[2], *prescribed_v[2]; /* [rows] at the start and the end of the step, free components 0 */
+    double *coupling, *reach;             /* with a skeleton of m joints: [rows, m] S c, [n, m] S_ff⁻¹ (S c)_f */
+    double *wide, *wider;                 /* [rows] */
+    double *start_q;                      /* q before the step */
+    double *small, *small_right;          /* [m, m], [m] */
+    lapack_int *pivot;                    /* [m] */
+    double *scrap;                        /* [rows] */
+    double *prescribed, *prescribed_rate; /* [rows] in between, or differences */
+    double *q1, *v1, *a1;                 /* of the step's end */
+    double *external, *external1;         /* nodal or mean forces of the step */
     double ahead, covered; /* impulse.c: Newmark: the length of the step behind that `external` was made for; BDF2:
                               loads count so far, s */
     double *momentum, *momentum1; /* BDF2: what loads changed in the last step and in this one, N s */
@@ -96,7 +96,7 @@ void sp_force_taken(sp_integrator *it);
 
 /* Puts held vertices where they are at the part s of the step, 0 to 1, with their velocities then (both linear in
  * between). Nothing where none moves. */
-void sp_hold(sp_integrator *it, double s);
+void sp_prescribe(sp_integrator *it, double s);
 
 double sp_norm(int64_t n, const double *x);
 double sp_dot(int64_t n, const double *x, const double *y);

@@ -3,7 +3,7 @@
  * dissipated, and the energy balance shows it. */
 #include "integrate/internal.h"
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,40 +56,40 @@ static void operate(sp_integrator *it, const sp_velocity_step *step, const doubl
 
 /* The step with joints, whose attached vertices move with c r: with S over all vertices, z = S_ff⁻¹ (right side) and X
  * = S_ff⁻¹ (S c)_f, (A + cᵀ S (c − X)) r = b − cᵀ S z,     v₁ = z − X r. */
-static int with_border(sp_integrator *it, const sp_velocity_step *step)
+static int with_joints(sp_integrator *it, const sp_velocity_step *step)
 {
     const sp_system *system = it->system;
-    const sp_border *border = step->border;
-    const int64_t n = it->n, rows = it->rows, m = border->count;
+    const sp_joint_system *joints = step->joints;
+    const int64_t n = it->n, rows = it->rows, m = joints->count;
     const double h = step->step;
     double *z = step->velocity;
     int status = SP_OK;
     for (int64_t j = 0; j < m; j++) {
-        operate(it, step, border->columns + rows * j, it->wide);
+        operate(it, step, joints->columns + rows * j, it->wide);
         for (int64_t i = 0; i < n; i++)
             it->dq[i] = it->wide[system->body->free[i]];
         SP_TRY(system->matrix_solve(system->self, it->dq, it->reach + n * j));
     }
     /* momentum that attached vertices bring, with which the free ones share mass */
-    memcpy(it->coupling, border->arriving, (size_t)rows * sizeof *it->coupling);
-    sp_body_spread(system->body, step->v, it->coupling);
+    memcpy(it->coupling, joints->arriving, (size_t)rows * sizeof *it->coupling);
+    sp_fe_space_scatter(system->body, step->v, it->coupling);
     system->inertia_times(system->self, it->coupling, it->wide);
     for (int64_t j = 0; j < m; j++) {
-        const double *c = border->columns + rows * j;
+        const double *c = joints->columns + rows * j;
         it->small_right[j] =
-            border->right[j] + sp_dot(rows, c, it->wide) - h * system->held_work(system->self, step->q, c);
+            joints->right[j] + sp_dot(rows, c, it->wide) - h * system->prescribed_work(system->self, step->q, c);
     }
     for (int64_t i = 0; i < n; i++) /* of which `solve` has the free part's own share */
         it->dq[i] = it->y[i] + it->wide[system->body->free[i]];
-    if (it->forcing->held) { /* elements between attached vertices and such as move by themselves: S v there, less the
-                                momentum they had */
-        operate(it, step, it->held_rate, it->wide);
+    if (it->loads->prescribed) { /* elements between attached vertices and such as move by themselves: S v there, less
+                                the momentum they had */
+        operate(it, step, it->prescribed_rate, it->wide);
         memset(it->coupling, 0, (size_t)rows * sizeof *it->coupling);
-        it->forcing->held(it->forcing->self, it->t0, it->scrap, it->coupling);
+        it->loads->prescribed(it->loads->self, it->t0, it->scrap, it->coupling);
         system->inertia_times(system->self, it->coupling, it->wider);
         for (int64_t j = 0; j < m; j++)
-            it->small_right[j] += sp_dot(rows, border->columns + rows * j, it->wider) -
-                                  sp_dot(rows, border->columns + rows * j, it->wide);
+            it->small_right[j] += sp_dot(rows, joints->columns + rows * j, it->wider) -
+                                  sp_dot(rows, joints->columns + rows * j, it->wide);
     }
     system->mass_times(system->self, step->v, it->y);
     for (int64_t i = 0; i < n; i++)
@@ -99,26 +99,26 @@ static int with_border(sp_integrator *it, const sp_velocity_step *step)
         memset(it->coupling, 0, (size_t)rows * sizeof *it->coupling);
         if (k < m)
             for (int64_t i = 0; i < rows; i++)
-                it->coupling[i] = border->columns[rows * k + i];
+                it->coupling[i] = joints->columns[rows * k + i];
         for (int64_t i = 0; i < n; i++)
             it->coupling[system->body->free[i]] = k < m ? -it->reach[n * k + i] : z[i];
         operate(it, step, it->coupling, it->wide);
         for (int64_t j = 0; j < m; j++) {
-            const double part = sp_dot(rows, border->columns + rows * j, it->wide);
+            const double part = sp_dot(rows, joints->columns + rows * j, it->wide);
             if (k < m)
-                it->small[m * k + j] = border->matrix[m * k + j] + part;
+                it->small[m * k + j] = joints->matrix[m * k + j] + part;
             else
-                border->rate[j] = it->small_right[j] - part;
+                joints->rate[j] = it->small_right[j] - part;
         }
     }
     if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (int)m, (int)m, it->small, (int)m, it->pivot) != 0) {
         status = sp_fail(it->context, SP_NUMERICAL, "a joint has no inertia");
         goto done;
     }
-    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', (int)m, 1, it->small, (int)m, it->pivot, border->rate, (int)m);
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', (int)m, 1, it->small, (int)m, it->pivot, joints->rate, (int)m);
     for (int64_t j = 0; j < m; j++)
         for (int64_t i = 0; i < n; i++)
-            z[i] -= it->reach[n * j + i] * border->rate[j];
+            z[i] -= it->reach[n * j + i] * joints->rate[j];
 done:
     return status;
 }
@@ -135,8 +135,8 @@ static int solve(sp_integrator *it, const sp_velocity_step *step, bool definite)
     system->mass_times(system->self, step->v, it->y);
     for (int64_t i = 0; i < it->n; i++)
         it->y[i] += h * (step->external[i] - it->r[i]) - it->x[i];
-    if (step->border)
-        return with_border(it, step);
+    if (step->joints)
+        return with_joints(it, step);
     return system->matrix_solve(system->self, it->y, step->velocity);
 }
 
@@ -150,15 +150,15 @@ static int velocities(sp_integrator *it, const sp_velocity_step *step)
 }
 
 /* Held vertices at the end of the step; those that are attached to bones at the end of their tangents. */
-static void hold_end(sp_integrator *it, const sp_border *border, double h)
+static void hold_end(sp_integrator *it, const sp_joint_system *joints, double h)
 {
     if (!it->rows)
         return;
-    memcpy(it->scrap, it->held_u[1], (size_t)it->rows * sizeof *it->scrap);
-    for (int64_t j = 0; border && j < border->count; j++)
+    memcpy(it->scrap, it->prescribed_u[1], (size_t)it->rows * sizeof *it->scrap);
+    for (int64_t j = 0; joints && j < joints->count; j++)
         for (int64_t i = 0; i < it->rows; i++)
-            it->scrap[i] += h * border->columns[it->rows * j + i] * border->rate[j];
-    it->system->hold(it->system->self, it->scrap, it->held_v[1]);
+            it->scrap[i] += h * joints->columns[it->rows * j + i] * joints->rate[j];
+    it->system->prescribe(it->system->self, it->scrap, it->prescribed_v[1]);
 }
 
 /* Takes bones to the end of the step. The work of the inertia that attached vertices have in common with the free ones
@@ -172,7 +172,7 @@ static void move_bones(sp_integrator *it, const double *rate)
     sp_skeleton_place(it->p.skeleton, NULL, before);
     sp_skeleton_advance(it->p.skeleton, h, rate);
     sp_skeleton_place(it->p.skeleton, NULL, after);
-    sp_skeleton_place(it->p.skeleton, it->held_u[1], it->held_v[1]);
+    sp_skeleton_place(it->p.skeleton, it->prescribed_u[1], it->prescribed_v[1]);
     for (int64_t i = 0; i < it->rows; i++)
         after[i] = (after[i] - before[i]) / h + 0.5 * alpha * (before[i] + after[i]);
     it->system->inertia_times(it->system->self, after, it->wider);
@@ -203,14 +203,14 @@ int sp_step_linear_euler(sp_integrator *it)
     const size_t bytes = (size_t)it->n * sizeof(double);
     int status;
     sp_mean_force(it, it->t0, it->t1, it->external);
-    sp_border border;
+    sp_joint_system joints;
     if (it->rows) {
         for (int64_t i = 0; i < it->rows; i++) /* so that they arrive where they should */
-            it->held_rate[i] = (it->held_u[1][i] - it->held_u[0][i]) / h;
-        system->hold(system->self, it->held_u[0], it->held_rate);
+            it->prescribed_rate[i] = (it->prescribed_u[1][i] - it->prescribed_u[0][i]) / h;
+        system->prescribe(system->self, it->prescribed_u[0], it->prescribed_rate);
     }
     if (it->p.skeleton)
-        sp_skeleton_border(it->p.skeleton, it->t0, h, it->p.beta, &border);
+        sp_skeleton_joint_system(it->p.skeleton, it->t0, h, it->p.beta, &joints);
     memset(it->last_q, 0, bytes);
     const sp_velocity_step step = {.q = it->q,
                                    .v = it->v,
@@ -219,7 +219,7 @@ int sp_step_linear_euler(sp_integrator *it)
                                    .beta = it->p.beta,
                                    .damping_mass = it->p.damping_mass,
                                    .damping_stiffness = it->p.damping_stiffness,
-                                   .border = it->p.skeleton ? &border : NULL,
+                                   .joints = it->p.skeleton ? &joints : NULL,
                                    .velocity = it->v1,
                                    .shift = it->last_q,
                                    .indefinite = &it->report.indefinite,
@@ -231,8 +231,8 @@ int sp_step_linear_euler(sp_integrator *it)
     }
     for (int64_t i = 0; i < it->n; i++)
         it->q1[i] = it->q[i] + h * it->v1[i] + it->last_q[i];
-    const double rubbed = system->rub ? system->rub(system->self, it->q, it->q1, h, it->v1) : 0;
-    for (int64_t i = 0; i < it->n && system->rub; i++)
+    const double rubbed = system->apply_friction ? system->apply_friction(system->self, it->q, it->q1, h, it->v1) : 0;
+    for (int64_t i = 0; i < it->n && system->apply_friction; i++)
         it->q1[i] = it->q[i] + h * it->v1[i] + it->last_q[i];
     if (!(sp_norm(it->n, it->q1) + sp_norm(it->n, it->v1) < FARTHEST)) {
         status = sp_fail(
@@ -242,13 +242,13 @@ int sp_step_linear_euler(sp_integrator *it)
         goto done;
     }
     const double damped = sp_damping_force(it, it->q, it->v1, it->y) ? h * sp_dot(it->n, it->v1, it->y) : 0;
-    hold_end(it, step.border, h);
+    hold_end(it, step.joints, h);
     SP_TRY(sp_refuse_inverted(it, it->q1));
     it->dissipated += damped + rubbed;
     for (int64_t i = 0; i < it->n; i++)
         it->work += it->external[i] * (it->q1[i] - it->q[i]);
     if (it->p.skeleton)
-        move_bones(it, border.rate);
+        move_bones(it, joints.rate);
     it->report.newton_iterations++;
     it->report.worst_iterations = 1;
     memcpy(it->q, it->q1, bytes);

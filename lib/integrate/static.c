@@ -34,17 +34,17 @@ static void follow_held(sp_integrator *it, const double *q, double from, double 
     const sp_system *system = it->system;
     if (!it->rows)
         return;
-    sp_hold(it, from);
+    sp_prescribe(it, from);
     for (int64_t i = 0; i < it->rows; i++)
-        it->scrap[i] = (to - from) * (it->held_u[1][i] - it->held_u[0][i]);
-    system->hold(system->self, it->held, it->scrap);
+        it->scrap[i] = (to - from) * (it->prescribed_u[1][i] - it->prescribed_u[0][i]);
+    system->prescribe(system->self, it->prescribed, it->scrap);
     memset(it->x, 0, (size_t)it->n * sizeof *it->x);
     system->tangent_times(system->self, q, it->x, it->y);
     matrix(it, q, false);
     it->report.factorizations++;
     const bool solved = sp_norm(it->n, it->y) > 0 && system->matrix_factor(system->self) == SP_OK &&
                         system->matrix_solve(system->self, it->y, it->dq) == SP_OK;
-    sp_hold(it, to);
+    sp_prescribe(it, to);
     if (!solved)
         return;
     residual(it, q, it->r);

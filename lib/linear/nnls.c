@@ -613,7 +613,7 @@ static int check_norm(sp_context *context, const char *what, int64_t index, int6
                    name, *norm);
 }
 
-int sp_nnls_make_room(sp_nnls_core *s, int64_t room)
+int sp_nnls_make_space(sp_nnls_core *s, int64_t room)
 {
     if (room <= s->room)
         return SP_OK;
@@ -655,7 +655,7 @@ static void measure(sp_nnls_core *s, int64_t j)
 int sp_nnls_take(sp_nnls_core *s, int64_t n)
 {
     int64_t first = s->n, m = s->m;
-    int status = sp_nnls_make_room(s, n > 0 ? n : 1);
+    int status = sp_nnls_make_space(s, n > 0 ? n : 1);
     if (status != SP_OK)
         return status;
     if (m * (n - first) <= SMALL) {

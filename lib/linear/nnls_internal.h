@@ -118,7 +118,7 @@ int sp_nnls_check(sp_context *context, const sp_nnls_parameters *parameters) SP_
 int sp_nnls_start(sp_nnls_core *s, sp_context *context, int64_t m, const double *b, char *local) SP_MUST_USE;
 
 /* Room for so many columns in all arrays [n] but H. */
-int sp_nnls_make_room(sp_nnls_core *s, int64_t room) SP_MUST_USE;
+int sp_nnls_make_space(sp_nnls_core *s, int64_t room) SP_MUST_USE;
 
 /* Takes note of columns s->n … n − 1 of s->A; where one is not good, of none. */
 int sp_nnls_take(sp_nnls_core *s, int64_t n) SP_MUST_USE;

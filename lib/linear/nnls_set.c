@@ -25,7 +25,7 @@ int sp_nnls_set_new(sp_context *context, int64_t m, const double *b, int64_t roo
             !sp_list_add(&made->id, room, sizeof(int64_t)))
             status = sp_fail_memory(context);
         else
-            status = sp_nnls_make_room(&made->core, room);
+            status = sp_nnls_make_space(&made->core, room);
         made->columns.count = made->id.count = 0;
     }
     if (status == SP_OK)
@@ -64,7 +64,7 @@ int sp_nnls_set_add(sp_nnls_set *set, int64_t count, const double *columns, cons
     if (name) {
         memcpy(to, columns, (size_t)(s->m * count) * sizeof *to);
         memcpy(name, id, (size_t)count * sizeof *name);
-        status = sp_nnls_make_room(s, n <= s->room ? n : n > 2 * s->room ? n : 2 * s->room);
+        status = sp_nnls_make_space(s, n <= s->room ? n : n > 2 * s->room ? n : 2 * s->room);
         if (status == SP_OK && s->H_room < n) {
             sp_nnls_enlarge_square(s, &s->H, first, &s->H_room, s->room);
             status = s->H_room >= n ? SP_OK : sp_fail_memory(s->context);

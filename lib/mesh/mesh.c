@@ -1,6 +1,6 @@
 #include "mesh/mesh.h"
 
-#include "mesh/shape.h"
+#include "mesh/element_geometry.h"
 
 #include <math.h>
 #include <string.h>

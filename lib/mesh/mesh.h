@@ -109,7 +109,7 @@ int sp_mesh_fix_list(sp_context *context, sp_mesh *mesh, int64_t count, const in
 
 /* Sets the rows of held components to 0 in displacements U [3·vertices, count, column major]; returns the largest
  * magnitude there was. */
-double sp_mesh_hold(const sp_mesh *mesh, int64_t count, double *U);
+double sp_mesh_fix(const sp_mesh *mesh, int64_t count, double *U);
 
 /* Gives region `region` to all elements whose centre (the mean of the corners) lies in the box; returns how many. */
 int64_t sp_mesh_region_box(sp_mesh *mesh, const double low[3], const double high[3], int64_t region);

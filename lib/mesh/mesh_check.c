@@ -1,7 +1,7 @@
 /* The gate for meshes that were read from files: nothing is used as an index before its range was checked. */
 #include "mesh/mesh.h"
 
-#include "mesh/shape.h"
+#include "mesh/element_geometry.h"
 
 #include <math.h>
 #include <stdio.h>

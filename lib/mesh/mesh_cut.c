@@ -2,8 +2,8 @@
  * in common, the entries of its corners are joined. The trees are then the groups of all vertices at once. */
 #include "mesh/cut.h"
 
+#include "mesh/element_geometry.h"
 #include "mesh/faces.h"
-#include "mesh/shape.h"
 
 #include <string.h>
 

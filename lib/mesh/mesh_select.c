@@ -1,7 +1,7 @@
 /* Choosing vertices and elements by place or by number: anchors, regions, directions of fibres. */
 #include "mesh/mesh.h"
 
-#include "mesh/shape.h"
+#include "mesh/element_geometry.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,26 +15,26 @@ static int check_axes(sp_context *context, int axes)
 }
 
 /* held [vertex_count]: the bits of axes that the mesh holds now. */
-static int held_now(sp_context *context, const sp_mesh *mesh, sp_pool *pool, uint8_t **held)
+static int constrained_now(sp_context *context, const sp_mesh *mesh, sp_pool *pool, uint8_t **constrained)
 {
-    *held = sp_pool_new(pool, mesh->vertex_count, sizeof **held);
-    if (!*held)
+    *constrained = sp_pool_new(pool, mesh->vertex_count, sizeof **constrained);
+    if (!*constrained)
         return sp_fail_memory(context);
     for (int64_t i = 0; i < mesh->fixed_count; i++) {
         if (mesh->fixed[i] < 0 || mesh->fixed[i] >= mesh->vertex_count)
             return sp_fail(context, SP_INPUT, "fixed: entry %lld is vertex %lld of %lld", (long long)i,
                            (long long)mesh->fixed[i], (long long)mesh->vertex_count);
-        (*held)[mesh->fixed[i]] |= mesh->fixed_axes[i];
+        (*constrained)[mesh->fixed[i]] |= mesh->fixed_axes[i];
     }
     return SP_OK;
 }
 
 /* Replaces the mesh's list by all vertices with a bit in `held`, in their order. */
-static int hold(sp_context *context, sp_mesh *mesh, const uint8_t *held)
+static int set_fixed(sp_context *context, sp_mesh *mesh, const uint8_t *constrained)
 {
     int64_t count = 0;
     for (int64_t v = 0; v < mesh->vertex_count; v++)
-        count += held[v] != 0;
+        count += constrained[v] != 0;
     int64_t *fixed = sp_pool_raw(&mesh->pool, count, sizeof *fixed);
     uint8_t *axes = sp_pool_raw(&mesh->pool, count, sizeof *axes);
     if (!fixed || !axes) {
@@ -43,9 +43,9 @@ static int hold(sp_context *context, sp_mesh *mesh, const uint8_t *held)
         return sp_fail_memory(context);
     }
     for (int64_t v = 0, next = 0; v < mesh->vertex_count; v++)
-        if (held[v]) {
+        if (constrained[v]) {
             fixed[next] = v;
-            axes[next++] = held[v];
+            axes[next++] = constrained[v];
         }
     sp_pool_drop(&mesh->pool, mesh->fixed);
     sp_pool_drop(&mesh->pool, mesh->fixed_axes);
@@ -64,20 +64,20 @@ int sp_mesh_fix_box(sp_context *context, sp_mesh *mesh, const double low[3], con
                     int64_t *added)
 {
     sp_pool pool = {0};
-    uint8_t *held;
+    uint8_t *constrained;
     int status;
     *added = 0;
     SP_TRY(check_axes(context, axes));
     for (int c = 0; c < 3; c++)
         if (isnan(low[c]) || isnan(high[c]) || low[c] > high[c])
             return sp_fail(context, SP_USAGE, "the box reaches from %g to %g m in %c", low[c], high[c], "xyz"[c]);
-    SP_TRY(held_now(context, mesh, &pool, &held));
+    SP_TRY(constrained_now(context, mesh, &pool, &constrained));
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         if (in_box(mesh->vertices + 3 * v, low, high)) {
-            held[v] |= (uint8_t)axes;
+            constrained[v] |= (uint8_t)axes;
             ++*added;
         }
-    SP_TRY(hold(context, mesh, held));
+    SP_TRY(set_fixed(context, mesh, constrained));
 done:
     sp_pool_free(&pool);
     return status;
@@ -87,7 +87,7 @@ int sp_mesh_fix_half_space(sp_context *context, sp_mesh *mesh, const double norm
                            int64_t *added)
 {
     sp_pool pool = {0};
-    uint8_t *held;
+    uint8_t *constrained;
     int status;
     *added = 0;
     SP_TRY(check_axes(context, axes));
@@ -98,15 +98,15 @@ int sp_mesh_fix_half_space(sp_context *context, sp_mesh *mesh, const double norm
         return sp_fail(context, SP_USAGE, "the normal of the half-space is zero");
     if (isnan(offset))
         return sp_fail(context, SP_USAGE, "the offset of the half-space is %g", offset);
-    SP_TRY(held_now(context, mesh, &pool, &held));
+    SP_TRY(constrained_now(context, mesh, &pool, &constrained));
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         const double *x = mesh->vertices + 3 * v;
         if (normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2] <= offset) {
-            held[v] |= (uint8_t)axes;
+            constrained[v] |= (uint8_t)axes;
             ++*added;
         }
     }
-    SP_TRY(hold(context, mesh, held));
+    SP_TRY(set_fixed(context, mesh, constrained));
 done:
     sp_pool_free(&pool);
     return status;
@@ -115,25 +115,25 @@ done:
 int sp_mesh_fix_list(sp_context *context, sp_mesh *mesh, int64_t count, const int64_t *vertices, int axes)
 {
     sp_pool pool = {0};
-    uint8_t *held;
+    uint8_t *constrained;
     int status;
     SP_TRY(check_axes(context, axes));
-    SP_TRY(held_now(context, mesh, &pool, &held));
+    SP_TRY(constrained_now(context, mesh, &pool, &constrained));
     for (int64_t i = 0; i < count; i++) {
         if (vertices[i] < 0 || vertices[i] >= mesh->vertex_count) {
             status = sp_fail(context, SP_INPUT, "entry %lld of the list to be fixed is vertex %lld of %lld",
                              (long long)i, (long long)vertices[i], (long long)mesh->vertex_count);
             goto done;
         }
-        held[vertices[i]] |= (uint8_t)axes;
+        constrained[vertices[i]] |= (uint8_t)axes;
     }
-    SP_TRY(hold(context, mesh, held));
+    SP_TRY(set_fixed(context, mesh, constrained));
 done:
     sp_pool_free(&pool);
     return status;
 }
 
-double sp_mesh_hold(const sp_mesh *mesh, int64_t count, double *U)
+double sp_mesh_fix(const sp_mesh *mesh, int64_t count, double *U)
 {
     double largest = 0;
     for (int64_t j = 0; j < count; j++)

@@ -1,7 +1,7 @@
 /* Hexahedra into tetrahedra, without new vertices and without disagreement on the faces. */
 #include "mesh/mesh.h"
 
-#include "mesh/shape.h"
+#include "mesh/element_geometry.h"
 
 #include <math.h>
 #include <string.h>

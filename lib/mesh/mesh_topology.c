@@ -1,8 +1,8 @@
 /* What the corner lists alone tell: the boundary of the volume and its connected components. */
 #include "mesh/mesh.h"
 
+#include "mesh/element_geometry.h"
 #include "mesh/faces.h"
-#include "mesh/shape.h"
 
 /* shared [face_count]: does another element have the same face? The table holds the first face of every set of
  * corners, at the first free place from its hash on. */

@@ -9,7 +9,7 @@
 /* The pieces of a body and what is at rest of each. */
 typedef struct pieces {
     sp_pool pool;
-    const sp_body *body;
+    const sp_fe_space *body;
     const int64_t *place;
     double size;             /* of the body, m */
     int64_t count, *piece;   /* [elements] which each element belongs to */
@@ -104,7 +104,7 @@ static void sum_rest(pieces *p)
     }
 }
 
-static int begin(sp_context *context, const sp_body *body, const int64_t *place, pieces *p)
+static int begin(sp_context *context, const sp_fe_space *body, const int64_t *place, pieces *p)
 {
     const sp_mesh *mesh = body->mesh;
     const int64_t elements = sp_mesh_element_count(mesh);
@@ -145,7 +145,8 @@ static bool floats(pieces *p, int64_t piece, double motion[6], bool *anywhere)
     return info != 0 || !(value[0] > 1e-12 * fmax(1, value[5]));
 }
 
-int sp_floating_piece(sp_context *context, const sp_body *body, const int64_t *place, int64_t *vertex, bool *anywhere)
+int sp_floating_piece(sp_context *context, const sp_fe_space *body, const int64_t *place, int64_t *vertex,
+                      bool *anywhere)
 {
     pieces p;
     double motion[6];
@@ -160,14 +161,15 @@ int sp_floating_piece(sp_context *context, const sp_body *body, const int64_t *p
     return status;
 }
 
-static void rest(const sp_body *body, int64_t vertex, int64_t *place)
+static void rest(const sp_fe_space *body, int64_t vertex, int64_t *place)
 {
     for (int c = 0; c < 3; c++)
         if (body->dof[3 * vertex + c] >= 0)
             place[body->dof[3 * vertex + c]] = -1;
 }
 
-int sp_floating_refuse_statics(sp_context *context, const sp_body *body, int64_t count, const sp_load *const *springs)
+int sp_floating_refuse_statics(sp_context *context, const sp_fe_space *body, int64_t count,
+                               const sp_load *const *springs)
 {
     sp_pool scratch = {0};
     int64_t vertex, count_of_pieces, *place = sp_pool_new(&scratch, body->dof_count, sizeof *place);
@@ -183,16 +185,16 @@ int sp_floating_refuse_statics(sp_context *context, const sp_body *body, int64_t
     SP_TRY(sp_floating_piece(context, body, place, &vertex, &anywhere));
     if (vertex < 0)
         goto done;
-    const char *held = anywhere ? "nothing holds" : "what is held leaves rigid motions to";
+    const char *prescribed = anywhere ? "nothing holds" : "what is held leaves rigid motions to";
     SP_TRY(sp_mesh_pieces_by_size(context, body->mesh, piece, &count_of_pieces));
     if (count_of_pieces > 1)
         status = sp_fail(context, SP_INPUT,
                          "%s the piece with vertex %lld: statics finds no equilibrium of it; fix vertices, attach "
                          "springs, or take the piece out (simcut --keep)",
-                         held, (long long)vertex);
+                         prescribed, (long long)vertex);
     else
         status = sp_fail(context, SP_INPUT, "%s the mesh: statics finds no equilibrium; fix vertices or attach springs",
-                         held);
+                         prescribed);
 done:
     sp_pool_free(&scratch);
     return status;
@@ -233,7 +235,7 @@ static int64_t find_farthest(pieces *p, double *motion, double *way)
     return floating;
 }
 
-int sp_floating_settle(sp_context *context, const sp_body *body, int64_t *place, int64_t *added)
+int sp_floating_settle(sp_context *context, const sp_fe_space *body, int64_t *place, int64_t *added)
 {
     pieces p;
     int status = begin(context, body, place, &p);

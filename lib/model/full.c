@@ -1,8 +1,8 @@
 #include "assembly/elastic.h"
-#include "model/models.h"
-#include "model/vertex_mass.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
+#include "model/models.h"
+#include "model/vertex_mass.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 typedef struct full {
     sp_pool pool;
     sp_context *context;
-    sp_body *body;
+    sp_fe_space *body;
     bool linear, lumped;
     sp_sparse K;       /* linear: K(0); else where sp_full_system_stiffness assembles, made at its first call */
     sp_sparse M, S;    /* over the pattern of K */
@@ -21,9 +21,9 @@ typedef struct full {
     double *u, *f, *v;   /* full vectors; held components of u and v are where those are and how fast they move */
     double *rest;        /* [3·vertices] 0 */
     double *vertex_mass; /* [vertices] lumped */
-    bool held_away, held_moving; /* some held component is not 0 */
-    double *pull, *drag, *rub;   /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
-    double held_energy;          /* linear: ½ u_hᵀ K_hh u_h */
+    bool held_away, prescribed_moving;    /* some held component is not 0 */
+    double *pull, *drag, *apply_friction; /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
+    double prescribed_energy;             /* linear: ½ u_hᵀ K_hh u_h */
     double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* of a linear S … */
     double factored_mass, factored_stiffness, factored_spring,
         factored_viscous; /* … and of its factor, which is kept while they agree */
@@ -51,7 +51,7 @@ static void rest_times(full *self, const double *v)
     sp_elastic_tangent_times(self->context, self->body, self->rest, v, self->f);
 }
 
-static bool keep_held(const full *self, const double *from, double *to)
+static bool keep_fixed(const full *self, const double *from, double *to)
 {
     bool any = false;
     for (int64_t i = 0; i < 3 * self->body->mesh->vertex_count; i++)
@@ -69,44 +69,44 @@ static void drop_free(const full *self, double *x)
         x[self->body->free[i]] = 0;
 }
 
-static void hold(void *data, const double *u, const double *v)
+static void prescribe(void *data, const double *u, const double *v)
 {
     full *self = data;
     const int64_t rows = 3 * self->body->mesh->vertex_count;
-    self->held_away = keep_held(self, u, self->u);
-    self->held_moving = keep_held(self, v, self->v);
-    self->held_energy = 0;
+    self->held_away = keep_fixed(self, u, self->u);
+    self->prescribed_moving = keep_fixed(self, v, self->v);
+    self->prescribed_energy = 0;
     if (!self->linear)
         return;
     if (self->held_away) {
         drop_free(self, self->u);
         rest_times(self, self->u);
         for (int64_t i = 0; i < rows; i++)
-            self->held_energy += 0.5 * self->u[i] * self->f[i];
-        sp_body_gather(self->body, self->f, self->pull);
+            self->prescribed_energy += 0.5 * self->u[i] * self->f[i];
+        sp_fe_space_gather(self->body, self->f, self->pull);
     }
-    if (self->held_moving) {
+    if (self->prescribed_moving) {
         drop_free(self, self->v);
         rest_times(self, self->v);
-        sp_body_gather(self->body, self->f, self->drag);
+        sp_fe_space_gather(self->body, self->f, self->drag);
         if (self->viscous) {
             sp_viscous_times(self->context, self->viscous, self->rest, self->v, self->f);
-            sp_body_gather(self->body, self->f, self->rub);
+            sp_fe_space_gather(self->body, self->f, self->apply_friction);
         }
     }
 }
 
-static void held_inertia(void *data, const double *a, double *f)
+static void prescribed_inertia(void *data, const double *a, double *f)
 {
     full *self = data;
     const int64_t rows = 3 * self->body->mesh->vertex_count;
     if (self->lumped)
         return;
-    double *held = self->rest; /* zero again below */
-    keep_held(self, a, held);
+    double *prescribed = self->rest; /* zero again below */
+    keep_fixed(self, a, prescribed);
     memset(self->f, 0, (size_t)rows * sizeof *self->f);
-    sp_body_mass_times(self->context, self->body, 3, held, self->f);
-    memset(held, 0, (size_t)rows * sizeof *held);
+    sp_fe_space_mass_times(self->context, self->body, 3, prescribed, self->f);
+    memset(prescribed, 0, (size_t)rows * sizeof *prescribed);
     for (int64_t i = 0; i < self->body->dof_count; i++)
         f[i] -= self->f[self->body->free[i]];
 }
@@ -117,7 +117,7 @@ static void inertia_times(void *data, const double *v, double *y)
     const int64_t rows = 3 * self->body->mesh->vertex_count;
     memset(y, 0, (size_t)rows * sizeof *y);
     if (!self->lumped) {
-        sp_body_mass_times(self->context, self->body, 3, v, y);
+        sp_fe_space_mass_times(self->context, self->body, 3, v, y);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
@@ -128,15 +128,15 @@ static void stiffness_times(void *data, const double *q, const double *v, double
 {
     full *self = data;
     if (!self->linear)
-        sp_body_spread(self->body, q, self->u);
+        sp_fe_space_scatter(self->body, q, self->u);
     sp_elastic_tangent_times(self->context, self->body, self->linear ? self->rest : self->u, v, y);
 }
 
-static double held_work(void *data, const double *q, const double *du)
+static double prescribed_work(void *data, const double *q, const double *du)
 {
     full *self = data;
     double work = 0;
-    sp_body_spread(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, q, self->u);
     if (self->linear)
         rest_times(self, self->u);
     else
@@ -144,13 +144,13 @@ static double held_work(void *data, const double *q, const double *du)
     for (int64_t i = 0; i < 3 * self->body->mesh->vertex_count; i++)
         if (self->body->dof[i] < 0)
             work += self->f[i] * du[i];
-    return work + sp_supports_held_work(&self->supports, self->u, du);
+    return work + sp_supports_prescribed_work(&self->supports, self->u, du);
 }
 
 static double begin(void *data, const double *q)
 {
     full *self = data;
-    sp_body_spread(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, q, self->u);
     return sp_supports_begin(&self->supports, self->u);
 }
 
@@ -165,17 +165,17 @@ static void mass_times(void *data, const double *x, double *y)
     sp_vertex_mass_times(&mass, x, y);
 }
 
-static double rub(void *data, const double *q0, const double *q1, double h, double *v)
+static double apply_friction(void *data, const double *q0, const double *q1, double h, double *v)
 {
     full *self = data;
     const sp_vertex_mass mass = mass_of(self);
     (void)q0;
-    return sp_vertex_mass_rub(&mass, &self->supports, q1, h, v, self->u, self->v, self->f);
+    return sp_vertex_mass_apply_friction(&mass, &self->supports, q1, h, v, self->u, self->v, self->f);
 }
 
 static double linear_force(full *self, const double *q, double *f)
 {
-    double energy = self->held_energy, *product = f ? f : self->f;
+    double energy = self->prescribed_energy, *product = f ? f : self->f;
     sp_sparse_times(self->context, &self->K, 1, q, product);
     for (int64_t i = 0; i < self->body->dof_count; i++) {
         const double pull = self->held_away ? self->pull[i] : 0;
@@ -189,13 +189,13 @@ static double force(void *data, const double *q, double *f)
 {
     full *self = data;
     double energy;
-    sp_body_spread(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, q, self->u);
     if (self->linear)
         energy = linear_force(self, q, f);
     else {
         energy = sp_elastic_force(self->context, self->body, self->u, f ? self->f : NULL);
         if (f)
-            sp_body_gather(self->body, self->f, f);
+            sp_fe_space_gather(self->body, self->f, f);
     }
     return energy + sp_supports_force(&self->supports, self->u, f);
 }
@@ -220,30 +220,30 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
         self->stiffness_scale += scale;
         self->spring_scale += spring_scale;
         if (spring_scale != 0) /* where matrix_factor wants the grounds */
-            sp_body_spread(self->body, q, self->u);
+            sp_fe_space_scatter(self->body, q, self->u);
         return f ? force(self, q, f) : 0;
     }
-    sp_body_spread(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, q, self->u);
     double energy =
         sp_elastic_tangent(self->context, self->body, self->u, scale, definite, f ? self->f : NULL, &self->S);
     if (spring_scale != 0)
         sp_supports_stiffness(&self->supports, self->u, spring_scale, &self->S);
     if (f)
-        sp_body_gather(self->body, self->f, f);
+        sp_fe_space_gather(self->body, self->f, f);
     return energy + sp_supports_force(&self->supports, self->u, f);
 }
 
 static int64_t inverted(void *data, const double *q)
 {
     full *self = data;
-    sp_body_spread(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, q, self->u);
     return sp_elastic_inverted(self->body, self->u);
 }
 
 /* The inverse of every vertex's block of S; SP_NUMERICAL where one is not positive definite. */
 static int invert_blocks(full *self)
 {
-    const sp_body *body = self->body;
+    const sp_fe_space *body = self->body;
     for (int64_t vertex = 0; vertex < body->mesh->vertex_count; vertex++) {
         const int64_t *dof = body->dof + 3 * vertex;
         double B[9] = {0};
@@ -413,14 +413,14 @@ static void tangent_times(void *data, const double *q, const double *v, double *
     full *self = data;
     if (self->linear) {
         sp_sparse_times(self->context, &self->K, 1, v, y);
-        for (int64_t i = 0; self->held_moving && i < self->body->dof_count; i++)
+        for (int64_t i = 0; self->prescribed_moving && i < self->body->dof_count; i++)
             y[i] += self->drag[i];
         return;
     }
-    sp_body_spread(self->body, q, self->u);
-    sp_body_spread(self->body, v, self->v);
+    sp_fe_space_scatter(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, v, self->v);
     sp_elastic_tangent_times(self->context, self->body, self->u, self->v, self->f);
-    sp_body_gather(self->body, self->f, y);
+    sp_fe_space_gather(self->body, self->f, y);
 }
 
 static void set_springs(void *data, int64_t count, const sp_spring *springs)
@@ -480,7 +480,7 @@ static void visit(void *data, sp_state *state)
         state->failed = factor_again(self) != SP_OK;
 }
 
-int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held,
+int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool lumped, const double *prescribed,
                        sp_system *system)
 {
     full *self = calloc(1, sizeof *self);
@@ -503,23 +503,23 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
                           .tangent_times = tangent_times,
                           .set_springs = set_springs,
                           .visit = visit,
-                          .cubic = linear || sp_body_quadratic(context, body) == SP_OK,
+                          .cubic = linear || sp_fe_space_quadratic(context, body) == SP_OK,
                           .inverted = linear ? NULL : inverted,
                           .body = body,
-                          .hold = hold,
+                          .prescribe = prescribe,
                           .stiffness_times = stiffness_times,
                           .inertia_times = inertia_times,
-                          .held_inertia = held_inertia,
-                          .held_work = held_work};
+                          .prescribed_inertia = prescribed_inertia,
+                          .prescribed_work = prescribed_work};
     self->context = context;
     sp_supports_new(body, &self->supports);
     self->body = body;
     self->linear = linear;
     self->lumped = lumped;
-    SP_TRY(sp_body_pattern(context, body));
-    SP_TRY(sp_body_matrix(context, body, &self->M));
-    SP_TRY(sp_body_matrix(context, body, &self->S));
-    SP_TRY(sp_body_mass(context, body, lumped, &self->M));
+    SP_TRY(sp_fe_space_pattern(context, body));
+    SP_TRY(sp_fe_space_matrix(context, body, &self->M));
+    SP_TRY(sp_fe_space_matrix(context, body, &self->S));
+    SP_TRY(sp_fe_space_mass(context, body, lumped, &self->M));
     SP_TRY(sp_sparse_compress(context, &self->M, &self->M_short));
     self->u = sp_pool_new(&self->pool, rows, sizeof(double));
     self->f = sp_pool_new(&self->pool, rows, sizeof(double));
@@ -530,20 +530,20 @@ int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lum
     if (linear) {
         self->pull = sp_pool_new(&self->pool, n, sizeof(double));
         self->drag = sp_pool_new(&self->pool, n, sizeof(double));
-        self->rub = sp_pool_new(&self->pool, n, sizeof(double));
+        self->apply_friction = sp_pool_new(&self->pool, n, sizeof(double));
     }
     node = sp_pool_raw(&self->pool, n, sizeof *node);
     if (self->pool.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_body_vertex_mass(body, self->vertex_mass);
+    sp_fe_space_vertex_mass(body, self->vertex_mass);
     if (linear) {
-        SP_TRY(sp_body_matrix(context, body, &self->K));
+        SP_TRY(sp_fe_space_matrix(context, body, &self->K));
         sp_elastic_tangent(context, body, self->u, 1, false, NULL, &self->K);
     }
-    if (held)
-        hold(self, held, self->rest);
+    if (prescribed)
+        prescribe(self, prescribed, self->rest);
     for (int64_t row = 0; row < n; row++) {
         node[row] = body->free[row] / 3;
         for (int64_t k = self->M.start[row]; k < self->M.start[row + 1]; k++)
@@ -586,7 +586,7 @@ static void viscous_add(void *data, const double *q, double scale)
         self->viscous_scale += scale;
         return;
     }
-    sp_body_spread(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, q, self->u);
     sp_viscous_matrix(self->context, self->viscous, self->u, scale, &self->S);
 }
 
@@ -595,21 +595,21 @@ static void viscous_times(void *data, const double *q, const double *v, double *
     full *self = data;
     if (self->linear) {
         sp_sparse_times(self->context, &self->D, 1, v, y);
-        for (int64_t i = 0; self->held_moving && i < self->body->dof_count; i++)
-            y[i] += self->rub[i];
+        for (int64_t i = 0; self->prescribed_moving && i < self->body->dof_count; i++)
+            y[i] += self->apply_friction[i];
         return;
     }
-    sp_body_spread(self->body, q, self->u);
-    sp_body_spread(self->body, v, self->v);
+    sp_fe_space_scatter(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, v, self->v);
     sp_viscous_times(self->context, self->viscous, self->u, self->v, self->f);
-    sp_body_gather(self->body, self->f, y);
+    sp_fe_space_gather(self->body, self->f, y);
 }
 
 int sp_full_system_damp(sp_system *system, const sp_viscous *viscous)
 {
     full *self = system->self;
     if (self->linear) {
-        int status = sp_body_matrix(self->context, self->body, &self->D);
+        int status = sp_fe_space_matrix(self->context, self->body, &self->D);
         if (status != SP_OK)
             return status;
         memset(self->f, 0, (size_t)(3 * self->body->mesh->vertex_count) * sizeof *self->f);
@@ -630,7 +630,7 @@ int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *gr
         return status;
     system->constant = system->cubic = false;
     system->begin = begin;
-    system->rub = sp_supports_rough(&self->supports) ? rub : NULL;
+    system->apply_friction = sp_supports_rough(&self->supports) ? apply_friction : NULL;
     self->factored = false;
     return SP_OK;
 }
@@ -664,7 +664,7 @@ void sp_full_system_solves(const sp_system *system, int64_t *solves, int64_t *pr
 int sp_full_system_open(sp_system *system)
 {
     full *self = system->self;
-    return self->K.value ? SP_OK : sp_body_matrix(self->context, self->body, &self->K);
+    return self->K.value ? SP_OK : sp_fe_space_matrix(self->context, self->body, &self->K);
 }
 
 void sp_full_system_stiffness(const sp_system *system, const double *q, bool definite, double *f, const sp_sparse **K)
@@ -677,11 +677,11 @@ void sp_full_system_stiffness(const sp_system *system, const double *q, bool def
         return;
     }
     memset(self->K.value, 0, (size_t)self->K.start[self->K.order] * sizeof *self->K.value);
-    sp_body_spread(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, q, self->u);
     sp_elastic_tangent(self->context, self->body, self->u, 1, definite, f ? self->f : NULL, &self->K);
     if (!f)
         return;
-    sp_body_gather(self->body, self->f, f);
+    sp_fe_space_gather(self->body, self->f, f);
     sp_supports_force(&self->supports, self->u, f);
 }
 
@@ -698,11 +698,11 @@ const sp_supports *sp_full_system_supports(const sp_system *system)
 const double *sp_full_system_displacement(const sp_system *system, const double *q)
 {
     full *self = system->self;
-    sp_body_spread(self->body, q, self->u);
+    sp_fe_space_scatter(self->body, q, self->u);
     return self->u;
 }
 
-const double *sp_full_system_held_velocity(const sp_system *system)
+const double *sp_full_system_prescribed_velocity(const sp_system *system)
 {
     return ((const full *)system->self)->v;
 }

@@ -81,7 +81,7 @@ static int spread_pressure(sp_context *context, const sp_mesh *mesh, const sp_lo
 }
 
 /* The load at full strength on all vertices. */
-static int spread_load(sp_context *context, const sp_body *body, const sp_load *load, double *full)
+static int spread_load(sp_context *context, const sp_fe_space *body, const sp_load *load, double *full)
 {
     const sp_mesh *mesh = body->mesh;
     int corners;
@@ -114,11 +114,11 @@ static int spread_load(sp_context *context, const sp_body *body, const sp_load *
     return SP_OK;
 }
 
-static void project(const sp_body *body, const double *U, int64_t r, const double *full, double *to)
+static void project(const sp_fe_space *body, const double *U, int64_t r, const double *full, double *to)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
     if (!U) {
-        sp_body_gather(body, full, to);
+        sp_fe_space_gather(body, full, to);
         return;
     }
     for (int64_t j = 0; j < r; j++) {
@@ -128,7 +128,7 @@ static void project(const sp_body *body, const double *U, int64_t r, const doubl
     }
 }
 
-int sp_load_force(sp_context *context, const sp_body *body, int64_t number, const sp_load *load, double *force)
+int sp_load_force(sp_context *context, const sp_fe_space *body, int64_t number, const sp_load *load, double *force)
 {
     sp_pool scratch = {0};
     double *full = sp_pool_new(&scratch, 3 * body->mesh->vertex_count, sizeof *full);
@@ -136,7 +136,7 @@ int sp_load_force(sp_context *context, const sp_body *body, int64_t number, cons
     if (status == SP_OK)
         status = spread_load(context, body, load, full);
     if (status == SP_OK)
-        sp_body_gather(body, full, force);
+        sp_fe_space_gather(body, full, force);
     sp_pool_free(&scratch);
     return status;
 }
@@ -153,20 +153,20 @@ static void note_times(sp_pool *pool, sp_pool *scratch, int64_t count, const sp_
         sp_intervals_new(pool, count, start, end, times);
 }
 
-static void note_idle(sp_loading *loading, int64_t number, bool idle)
+static void note_idle(sp_load_set *loading, int64_t number, bool idle)
 {
     if (idle && loading->idle++ == 0)
         loading->first_idle = number;
 }
 
-int sp_loading_new(sp_context *context, const sp_body *body, const double *U, int64_t r, int64_t load_count,
-                   const sp_load *loads, const double acceleration[3], const sp_system *system, sp_loading *loading)
+int sp_load_set_new(sp_context *context, const sp_fe_space *body, const double *U, int64_t r, int64_t load_count,
+                    const sp_load *loads, const double acceleration[3], const sp_system *system, sp_load_set *loading)
 {
     const sp_mesh *mesh = body->mesh;
     int64_t rows = 3 * mesh->vertex_count, springs = 0;
     sp_pool scratch = {0};
     int status = SP_OK;
-    *loading = (sp_loading){.n = system->n, .body = body, .system = system};
+    *loading = (sp_load_set){.n = system->n, .body = body, .system = system};
     system->set_springs(system->self, 0, NULL);
     for (int64_t l = 0; l < load_count; l++) {
         SP_TRY(check_load(context, mesh, l + 1, &loads[l]));
@@ -215,28 +215,28 @@ int sp_loading_new(sp_context *context, const sp_body *body, const double *U, in
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_body_vertex_mass(body, mass); /* row sums: M times a constant field */
+    sp_fe_space_vertex_mass(body, mass); /* row sums: M times a constant field */
     for (int64_t i = 0; i < rows; i++)
         full[i] = mass[i / 3] * acceleration[i % 3];
     project(body, U, r, full, loading->gravity);
 done:
     sp_pool_free(&scratch);
     if (status != SP_OK)
-        sp_loading_free(loading);
+        sp_load_set_free(loading);
     return status;
 }
 
-static void set_tension(sp_loading *loading, int64_t number, double tension)
+static void set_tension(sp_load_set *loading, int64_t number, double tension)
 {
     loading->body->mesh->materials[loading->activations[number].region].fibre_tension = tension;
 }
 
-void sp_loading_free(sp_loading *loading)
+void sp_load_set_free(sp_load_set *loading)
 {
     for (int64_t i = 0; i < loading->activation_count; i++)
         set_tension(loading, i, 0);
     sp_pool_free(&loading->pool);
-    *loading = (sp_loading){0};
+    *loading = (sp_load_set){0};
 }
 
 static int by_time(const void *a, const void *b)
@@ -245,7 +245,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool any_force(const sp_loading *loading, double t0, double t1)
+static bool any_force(const sp_load_set *loading, double t0, double t1)
 {
     for (int64_t l = 0; l < loading->force_count; l++)
         if (loading->loads[l]->start < t1 && loading->loads[l]->end > t0)
@@ -253,8 +253,8 @@ static bool any_force(const sp_loading *loading, double t0, double t1)
     return false;
 }
 
-int sp_loading_pieces(sp_context *context, const sp_loading *loading, double step, sp_pool *pool, int64_t *count,
-                      double **time)
+int sp_load_set_pieces(sp_context *context, const sp_load_set *loading, double step, sp_pool *pool, int64_t *count,
+                       double **time)
 {
     enum { MOST = 1000000000 };
     sp_pool scratch = {0};
@@ -298,7 +298,7 @@ done:
 
 static void mean(void *data, double t0, double t1, double *f)
 {
-    sp_loading *loading = data;
+    sp_load_set *loading = data;
     memcpy(f, loading->gravity, (size_t)loading->n * sizeof *f);
     sp_intervals_ask(&loading->force_times, t0, t1);
     for (int64_t k = 0; k < loading->force_times.acting_count; k++) {
@@ -316,23 +316,23 @@ static void mean(void *data, double t0, double t1, double *f)
 
 /* ---- motion ---- */
 
-void sp_loading_move(sp_loading *loading, const sp_moves *moves)
+void sp_load_set_move(sp_load_set *loading, const sp_prescribed_motion *moves)
 {
     loading->moves = moves;
 }
 
-static void drop_free(const sp_body *body, int64_t vertex, double *u, double *v)
+static void drop_free(const sp_fe_space *body, int64_t vertex, double *u, double *v)
 {
     for (int64_t i = 3 * vertex; i < 3 * vertex + 3; i++)
         if (body->dof[i] >= 0)
             u[i] = v[i] = 0;
 }
 
-static void held(void *data, double t, double *u, double *v)
+static void prescribed(void *data, double t, double *u, double *v)
 {
-    const sp_loading *loading = data;
-    const sp_moves *moves = loading->moves;
-    sp_moves_at(moves, t, u, v);
+    const sp_load_set *loading = data;
+    const sp_prescribed_motion *moves = loading->moves;
+    sp_prescribed_motion_at(moves, t, u, v);
     for (int64_t i = 0; i < moves->rigid_count; i++)
         for (int64_t k = 0; k < moves->rigid[i].count; k++)
             drop_free(loading->body, moves->rigid[i].vertex[k], u, v);
@@ -369,7 +369,7 @@ static int check_activation(sp_context *context, const sp_mesh *mesh, int64_t nu
     return SP_OK;
 }
 
-int sp_loading_activate(sp_context *context, sp_loading *loading, int64_t count, const sp_activation *activations)
+int sp_load_set_activate(sp_context *context, sp_load_set *loading, int64_t count, const sp_activation *activations)
 {
     int status = SP_OK;
     if (count > 0 && !loading->system->active)
@@ -398,7 +398,7 @@ double sp_activation_tension(const sp_activation *a, double t)
 }
 
 /* Whether some tension is another one now. */
-static bool activate(sp_loading *loading, double t)
+static bool activate(sp_load_set *loading, double t)
 {
     bool changed = false;
     for (int64_t i = 0; i < loading->activation_count; i++) {
@@ -427,7 +427,7 @@ static sp_spring spring_at(const sp_load *load, double t)
 
 static bool springs(void *data, double t0, double t1)
 {
-    sp_loading *loading = data;
+    sp_load_set *loading = data;
     double middle = 0.5 * (t0 + t1);
     bool changed = activate(loading, middle), others = false;
     int64_t count = 0;
@@ -449,16 +449,16 @@ static bool springs(void *data, double t0, double t1)
     return changed;
 }
 
-sp_forcing sp_loading_forcing(sp_loading *loading)
+sp_external_loads sp_load_set_external(sp_load_set *loading)
 {
-    return (sp_forcing){.self = loading,
-                        .mean = mean,
-                        .springs = springs,
-                        .held = loading->moves ? held : NULL,
-                        .stiffened = &loading->stiffened};
+    return (sp_external_loads){.self = loading,
+                               .mean = mean,
+                               .springs = springs,
+                               .prescribed = loading->moves ? prescribed : NULL,
+                               .stiffened = &loading->stiffened};
 }
 
-void sp_loading_visit(sp_loading *loading, sp_state *state)
+void sp_load_set_visit(sp_load_set *loading, sp_state *state)
 {
     SP_STATE_VALUE(state, loading->acting_count);
     SP_STATE_VALUE(state, loading->stiffened);

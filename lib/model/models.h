@@ -2,7 +2,7 @@
 #ifndef SP_MODEL_MODELS_H
 #define SP_MODEL_MODELS_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "model/supports.h"
 #include "model/system.h"
 #include "reduced/force.h"
@@ -52,15 +52,15 @@ int sp_polynomial_system_new(sp_context *context, const sp_polynomials *polynomi
 
 /* k oscillators beside each other: the amplitudes of mass-normalized modes with their eigenvalues [k] rad²/s² (copied;
  * those below 0 are rounding of rigid modes and become 0). M = I, K = diag(eigenvalue). Springs would couple them:
- * sp_loading_new refuses these. SP_USAGE for k < 1; SP_INPUT for eigenvalues that are not finite or are less than −1e-6
- * times the largest. */
+ * sp_load_set_new refuses these. SP_USAGE for k < 1; SP_INPUT for eigenvalues that are not finite or are less than
+ * −1e-6 times the largest. */
 int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue, sp_system *system) SP_MUST_USE;
 void sp_modal_system_free(sp_system *system);
 
 /* All free degrees of freedom of a body (q [dof_count]). linear: f = K(0) q. lumped: diagonal mass. One symbolic
  * analysis; the factor of a linear system is kept while its matrix stays the same. held [3·vertices] displacement of
  * the held components (NULL: 0). */
-int sp_full_system_new(sp_context *context, sp_body *body, bool linear, bool lumped, const double *held,
+int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool lumped, const double *prescribed,
                        sp_system *system) SP_MUST_USE;
 void sp_full_system_free(sp_system *system);
 
@@ -82,7 +82,7 @@ const sp_supports *sp_full_system_supports(const sp_system *system);
 /* The full displacement [3·vertices] at q, held vertices where they were set (valid until the next call of the system),
  * and their velocities as they were set. */
 const double *sp_full_system_displacement(const sp_system *system, const double *q);
-const double *sp_full_system_held_velocity(const sp_system *system);
+const double *sp_full_system_prescribed_velocity(const sp_system *system);
 
 /* Grounds of a full system (model/supports.h; copied), once. */
 int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *grounds) SP_MUST_USE;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-void sp_supports_new(const sp_body *body, sp_supports *supports)
+void sp_supports_new(const sp_fe_space *body, sp_supports *supports)
 {
     *supports = (sp_supports){.body = body};
 }
@@ -43,7 +43,7 @@ int sp_supports_set_grounds(sp_context *context, sp_supports *supports, int64_t 
         friction |= ground->friction > 0;
     }
     if (friction)
-        sp_body_vertex_mass(supports->body, supports->mass);
+        sp_fe_space_vertex_mass(supports->body, supports->mass);
     supports->ground_count = count;
     return SP_OK;
 }
@@ -74,7 +74,7 @@ static double depth(const sp_ground *ground, const double x[3])
     return ground->offset - ground->normal[0] * x[0] - ground->normal[1] * x[1] - ground->normal[2] * x[2];
 }
 
-static bool held(const sp_supports *supports, int64_t vertex)
+static bool prescribed(const sp_supports *supports, int64_t vertex)
 {
     const int64_t *dof = supports->body->dof + 3 * vertex;
     return dof[0] < 0 && dof[1] < 0 && dof[2] < 0;
@@ -128,9 +128,9 @@ static bool ground_stiffness(const sp_supports *supports, int64_t g, int64_t ver
     return deep || anchored;
 }
 
-double sp_supports_held_work(const sp_supports *supports, const double *u, const double *du)
+double sp_supports_prescribed_work(const sp_supports *supports, const double *u, const double *du)
 {
-    const sp_body *body = supports->body;
+    const sp_fe_space *body = supports->body;
     double work = 0, x[3];
     for (int64_t s = 0; s < supports->spring_count; s++) {
         const sp_spring *spring = &supports->springs[s];
@@ -142,7 +142,7 @@ double sp_supports_held_work(const sp_supports *supports, const double *u, const
     for (int64_t g = 0; g < supports->ground_count; g++)
         for (int64_t v = 0; v < body->mesh->vertex_count; v++) {
             double push[3] = {0};
-            if (held(supports, v))
+            if (prescribed(supports, v))
                 continue;
             place(supports, u, v, x);
             ground_force(supports, g, v, x, push);
@@ -154,7 +154,7 @@ double sp_supports_held_work(const sp_supports *supports, const double *u, const
 
 double sp_supports_force(const sp_supports *supports, const double *u, double *f)
 {
-    const sp_body *body = supports->body;
+    const sp_fe_space *body = supports->body;
     double energy = 0, x[3];
     for (int64_t s = 0; s < supports->spring_count; s++) {
         const sp_spring *spring = &supports->springs[s];
@@ -169,7 +169,7 @@ double sp_supports_force(const sp_supports *supports, const double *u, double *f
     }
     for (int64_t g = 0; g < supports->ground_count; g++)
         for (int64_t v = 0; v < body->mesh->vertex_count; v++) {
-            if (held(supports, v))
+            if (prescribed(supports, v))
                 continue;
             double push[3] = {0};
             place(supports, u, v, x);
@@ -183,7 +183,7 @@ double sp_supports_force(const sp_supports *supports, const double *u, double *f
 
 void sp_supports_stiffness(const sp_supports *supports, const double *u, double scale, sp_sparse *S)
 {
-    const sp_body *body = supports->body;
+    const sp_fe_space *body = supports->body;
     double x[3], K[9];
     for (int64_t s = 0; s < supports->spring_count; s++)
         for (int c = 0; c < 3; c++) {
@@ -195,7 +195,7 @@ void sp_supports_stiffness(const sp_supports *supports, const double *u, double 
         for (int64_t v = 0; v < body->mesh->vertex_count; v++) {
             const int64_t *dof = body->dof + 3 * v;
             place(supports, u, v, x);
-            if (held(supports, v) || !ground_stiffness(supports, g, v, x, K))
+            if (prescribed(supports, v) || !ground_stiffness(supports, g, v, x, K))
                 continue;
             for (int c = 0; c < 3; c++)
                 for (int d = 0; d < 3; d++)
@@ -206,12 +206,12 @@ void sp_supports_stiffness(const sp_supports *supports, const double *u, double 
 
 void sp_supports_grounds_times(const sp_supports *supports, const double *u, double scale, const double *v, double *y)
 {
-    const sp_body *body = supports->body;
+    const sp_fe_space *body = supports->body;
     double x[3], K[9];
     for (int64_t g = 0; g < supports->ground_count; g++)
         for (int64_t i = 0; i < body->mesh->vertex_count; i++) {
             place(supports, u, i, x);
-            if (held(supports, i) || !ground_stiffness(supports, g, i, x, K))
+            if (prescribed(supports, i) || !ground_stiffness(supports, g, i, x, K))
                 continue;
             for (int c = 0; c < 3; c++)
                 for (int d = 0; d < 3 && body->dof[3 * i + c] >= 0; d++)
@@ -226,7 +226,7 @@ double sp_supports_begin(sp_supports *supports, const double *u)
     for (int64_t g = 0; g < supports->ground_count; g++)
         for (int64_t v = 0; v < vertices; v++) {
             const int64_t at = g * vertices + v;
-            if (held(supports, v))
+            if (prescribed(supports, v))
                 continue;
             place(supports, u, v, x);
             if (slip(supports, g, v, x, along))
@@ -238,15 +238,15 @@ double sp_supports_begin(sp_supports *supports, const double *u)
     return lost;
 }
 
-void sp_supports_rub(const sp_supports *supports, const double *u1, double h, double *v)
+void sp_supports_apply_friction(const sp_supports *supports, const double *u1, double h, double *v)
 {
-    const sp_body *body = supports->body;
+    const sp_fe_space *body = supports->body;
     double x[3];
     for (int64_t g = 0; g < supports->ground_count; g++)
         for (int64_t i = 0; i < body->mesh->vertex_count; i++) {
             const sp_ground *ground = &supports->grounds[g];
             const double *n = ground->normal, mass = supports->mass[i];
-            if (ground->friction == 0 || held(supports, i) || !(mass > 0))
+            if (ground->friction == 0 || prescribed(supports, i) || !(mass > 0))
                 continue;
             place(supports, u1, i, x);
             const double d = depth(ground, x);

@@ -12,7 +12,7 @@
 #ifndef SP_MODEL_SUPPORTS_H
 #define SP_MODEL_SUPPORTS_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "model/system.h"
 
 typedef struct sp_ground {
@@ -25,7 +25,7 @@ typedef struct sp_ground {
 
 typedef struct sp_supports {
     sp_pool pool;
-    const sp_body *body;
+    const sp_fe_space *body;
     int64_t spring_count;
     const sp_spring *springs; /* the caller's */
     int64_t ground_count;
@@ -36,7 +36,7 @@ typedef struct sp_supports {
 } sp_supports;
 
 /* Without springs and grounds. The body must outlive it. */
-void sp_supports_new(const sp_body *body, sp_supports *supports);
+void sp_supports_new(const sp_fe_space *body, sp_supports *supports);
 void sp_supports_free(sp_supports *supports);
 
 /* SP_USAGE for grounds whose numbers make no sense (the normal is made of unit length). */
@@ -53,12 +53,12 @@ void sp_supports_stiffness(const sp_supports *supports, const double *u, double 
 void sp_supports_grounds_times(const sp_supports *supports, const double *u, double scale, const double *v, double *y);
 
 /* Work [J] of the supports' internal force at u over displacements du [3·vertices] of held components. */
-double sp_supports_held_work(const sp_supports *supports, const double *u, const double *du);
+double sp_supports_prescribed_work(const sp_supports *supports, const double *u, const double *du);
 
 /* The callbacks `begin` and `rub` of sp_system, with full displacements; v [3·vertices], of which free components
  * change. */
 double sp_supports_begin(sp_supports *supports, const double *u);
-void sp_supports_rub(const sp_supports *supports, const double *u1, double h, double *v);
+void sp_supports_apply_friction(const sp_supports *supports, const double *u1, double h, double *v);
 
 /* What is anchored (base/state.h); springs are the caller's. */
 void sp_supports_visit(sp_supports *supports, sp_state *state);

@@ -18,7 +18,7 @@ typedef struct sp_spring {
 
 /* Coordinates beside q that move held vertices: the joints of a skeleton (rigid/skeleton.h). Over one linearly
  * implicit step their rates are unknowns, and these held vertices move with the velocities columns · rate. */
-typedef struct sp_border {
+typedef struct sp_joint_system {
     int64_t count;          /* m */
     const double *columns;  /* [3·vertices, m, column major] m/s by unit rate, zero at every other component */
     const double *arriving; /* [3·vertices] what these vertices bring into the step: their velocities, less h times the
@@ -28,7 +28,7 @@ typedef struct sp_border {
     const double *right; /* [m] … and on the right, momentum and impulse */
     /* those of the mesh are added by the step */
     double *rate; /* [m] the solution */
-} sp_border;
+} sp_joint_system;
 
 /* One linearly implicit Euler step, velocities only (Baraff and Witkin 1998; Weidner et al. 2020, eq. 10 and 11 with f
  * = −(internal force)): (M + h C + β h² K(q)) v₁ = M v₀ + h (external − f(q)), C = αM + β_R K + D, all at q; held
@@ -37,7 +37,7 @@ typedef struct sp_velocity_step {
     const double *q, *v, *external; /* [n] */
     double step, beta;              /* s, 1 */
     double damping_mass, damping_stiffness;
-    const sp_border *border;              /* NULL: none */
+    const sp_joint_system *joints;        /* NULL: none */
     double *velocity;                     /* [n] v₁ */
     double *shift;                        /* [n] what is added to q₀ + h v₁; zero on entry */
     int64_t *indefinite, *factorizations; /* counted up */
@@ -89,27 +89,27 @@ typedef struct sp_system {
                              springs only */
 
     /* ---- systems of vertices (model/models.h: full, linear, warped, condensed); NULL elsewhere ---- */
-    const struct sp_body *body; /* q are its free degrees of freedom */
+    const struct sp_fe_space *body; /* q are its free degrees of freedom */
     /* Where held vertices are and how fast they move from now on, u and v [3·vertices] of which only held components
      * are read (copied). All other calls see them: f and energies the positions, tangent_times and viscous_times the
      * velocities, in addition to v. */
-    void (*hold)(void *self, const double *u, const double *v);
+    void (*prescribe)(void *self, const double *u, const double *v);
     /* y = K(q) v and y = M v over all vertices, held ones included, v and y [3·vertices]; springs and grounds left out.
      */
     void (*stiffness_times)(void *self, const double *q, const double *v, double *y);
     void (*inertia_times)(void *self, const double *v, double *y);
     /* f −= M_fh a, the inertia of held vertices that accelerate with a [3·vertices]. */
-    void (*held_inertia)(void *self, const double *a, double *f);
+    void (*prescribed_inertia)(void *self, const double *a, double *f);
     /* Work [J] of the internal force at q, that of springs and grounds included, over displacements du [3·vertices] of
      * held components. */
-    double (*held_work)(void *self, const double *q, const double *du);
+    double (*prescribed_work)(void *self, const double *q, const double *du);
     /* Called at the start of every step at q₀: what the supports (model/supports.h) anchor there. Returns the energy
      * that this takes out of the system [J]. NULL: nothing. */
     double (*begin)(void *self, const double *q);
     /* Changes v₁ [n] as friction does in a step of h that ended at q₁; returns the kinetic energy of the free degrees
      * of freedom that is lost [J]; with a consistent mass it may be below 0 where neighbours move against each other.
      * NULL: nothing. */
-    double (*rub)(void *self, const double *q0, const double *q1, double h, double *v);
+    double (*apply_friction)(void *self, const double *q0, const double *q1, double h, double *v);
     /* NULL: the general step by the matrices above. */
     int (*velocity_step)(void *self, const sp_velocity_step *step) SP_MUST_USE;
 
@@ -118,7 +118,7 @@ typedef struct sp_system {
 } sp_system;
 
 /* External forces in the system's coordinates. */
-typedef struct sp_forcing {
+typedef struct sp_external_loads {
     void *self;
     /* Mean over [t0, t1] of the external force, into f [n]; t1 infinite: what acts for ever. */
     void (*mean)(void *self, double t0, double t1, double *f);
@@ -129,7 +129,7 @@ typedef struct sp_forcing {
     const int64_t *stiffened;
     /* Where held vertices are at t and how fast they move from then on: u, v [3·vertices], other components untouched.
      * NULL: they stay at 0. */
-    void (*held)(void *self, double t, double *u, double *v);
-} sp_forcing;
+    void (*prescribed)(void *self, double t, double *u, double *v);
+} sp_external_loads;
 
 #endif

@@ -18,13 +18,13 @@ static double kinetic(const sp_vertex_mass *mass, const double *v, double *f)
     return energy;
 }
 
-double sp_vertex_mass_rub(const sp_vertex_mass *mass, const sp_supports *supports, const double *q1, double h,
-                          double *v, double *u, double *w, double *f)
+double sp_vertex_mass_apply_friction(const sp_vertex_mass *mass, const sp_supports *supports, const double *q1,
+                                     double h, double *v, double *u, double *w, double *f)
 {
-    sp_body_spread(mass->body, q1, u);
-    sp_body_spread(mass->body, v, w);
+    sp_fe_space_scatter(mass->body, q1, u);
+    sp_fe_space_scatter(mass->body, v, w);
     const double before = kinetic(mass, v, f);
-    sp_supports_rub(supports, u, h, w);
-    sp_body_gather(mass->body, w, v);
+    sp_supports_apply_friction(supports, u, h, w);
+    sp_fe_space_gather(mass->body, w, v);
     return before - kinetic(mass, v, f);
 }

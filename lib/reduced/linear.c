@@ -54,14 +54,14 @@ int sp_linear_force_new(sp_context *context, int64_t r, const double *K, sp_redu
     return SP_OK;
 }
 
-int sp_reduced_stiffness(sp_context *context, const sp_body *body, int64_t r, const double *U, double *K)
+int sp_reduced_stiffness(sp_context *context, const sp_fe_space *space, int64_t r, const double *U, double *K)
 {
-    int64_t rows = 3 * body->mesh->vertex_count;
+    int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
     double *rest = sp_pool_new(&scratch, rows, sizeof *rest), *product = sp_pool_raw(&scratch, rows, sizeof *product);
     int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
     for (int64_t j = 0; status == SP_OK && j < r; j++) {
-        sp_elastic_tangent_times(context, body, rest, U + j * rows, product);
+        sp_elastic_tangent_times(context, space, rest, U + j * rows, product);
         for (int64_t i = 0; i <= j; i++)
             K[i * r + j] = K[j * r + i] = sp_dense_dot(rows, U + i * rows, product);
     }

@@ -47,13 +47,14 @@ SP_CLONES static void add_corners(int corners, const int64_t *corner, const doub
 }
 
 /* The same for the mass on the diagonal, a vertex at a time; mass [vertices]. */
-static void lumped_times(const sp_body *body, int64_t region, int64_t r, const double *W, double *mass, double *product)
+static void lumped_times(const sp_fe_space *space, int64_t region, int64_t r, const double *W, double *mass,
+                         double *product)
 {
-    const sp_mesh *mesh = body->mesh;
+    const sp_mesh *mesh = space->mesh;
     for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
         int corners;
         const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
-        const double *matrix = body->classes[body->element_class[e]].mass;
+        const double *matrix = space->classes[space->element_class[e]].mass;
         for (int i = 0; i < corners * corners && (region < 0 || mesh->region[e] == region); i++)
             mass[corner[i / corners]] += matrix[i];
     }
@@ -62,40 +63,40 @@ static void lumped_times(const sp_body *body, int64_t region, int64_t r, const d
 }
 
 /* product [3·vertices, r, row major] += M W */
-static void mass_times(const sp_context *context, const sp_body *body, int64_t region, int64_t r, const double *W,
+static void mass_times(const sp_context *context, const sp_fe_space *space, int64_t region, int64_t r, const double *W,
                        double *product)
 {
-    const sp_mesh *mesh = body->mesh;
+    const sp_mesh *mesh = space->mesh;
 #pragma omp parallel num_threads(context->threads) if (mesh->vertex_count * r > 1 << 17)
-    SP_EACH_BATCH(body, b)
+    SP_EACH_BATCH(space, b)
     {
-        const sp_batch *batch = &body->batches[b];
+        const sp_batch *batch = &space->batches[b];
         for (int l = 0; l < batch->count; l++) {
             int corners;
             const int64_t e = batch->element[l], *corner = sp_mesh_corners(mesh, e, &corners);
             if (region < 0 || mesh->region[e] == region)
-                add_corners(corners, corner, body->classes[body->element_class[e]].mass, 3 * r, W, product);
+                add_corners(corners, corner, space->classes[space->element_class[e]].mass, 3 * r, W, product);
         }
     }
 }
 
-int sp_reduced_mass_of_region(sp_context *context, const sp_body *body, bool lumped, int64_t region, int64_t r,
+int sp_reduced_mass_of_region(sp_context *context, const sp_fe_space *space, bool lumped, int64_t region, int64_t r,
                               const double *U, const double *W, double *mass, double *gravity)
 {
     enum { ROWS = 3 * 256 }; /* at a time, by columns */
-    const int64_t rows = 3 * body->mesh->vertex_count;
+    const int64_t rows = 3 * space->mesh->vertex_count;
     sp_pool scratch = {0};
     double *product = sp_pool_new(&scratch, rows * r, sizeof *product),
            *block = sp_pool_raw(&scratch, ROWS * r, sizeof *block);
-    double *diagonal = lumped ? sp_pool_new(&scratch, body->mesh->vertex_count, sizeof *diagonal) : NULL;
+    double *diagonal = lumped ? sp_pool_new(&scratch, space->mesh->vertex_count, sizeof *diagonal) : NULL;
     if (scratch.failed) {
         sp_pool_free(&scratch);
         return sp_fail_memory(context);
     }
     if (lumped)
-        lumped_times(body, region, r, W, diagonal, product);
+        lumped_times(space, region, r, W, diagonal, product);
     else
-        mass_times(context, body, region, r, W, product);
+        mass_times(context, space, region, r, W, product);
     memset(mass, 0, (size_t)(r * r) * sizeof *mass);
     if (gravity)
         memset(gravity, 0, (size_t)(3 * r) * sizeof *gravity);
@@ -129,13 +130,13 @@ double *sp_reduced_rows(sp_pool *pool, int64_t rows, int64_t r, const double *U)
     return W;
 }
 
-int sp_reduced_mass(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U, double *mass,
-                    double *gravity)
+int sp_reduced_mass(sp_context *context, const sp_fe_space *space, bool lumped, int64_t r, const double *U,
+                    double *mass, double *gravity)
 {
     sp_pool scratch = {0};
-    const double *W = sp_reduced_rows(&scratch, 3 * body->mesh->vertex_count, r, U);
+    const double *W = sp_reduced_rows(&scratch, 3 * space->mesh->vertex_count, r, U);
     int status =
-        W ? sp_reduced_mass_of_region(context, body, lumped, -1, r, U, W, mass, gravity) : sp_fail_memory(context);
+        W ? sp_reduced_mass_of_region(context, space, lumped, -1, r, U, W, mass, gravity) : sp_fail_memory(context);
     sp_pool_free(&scratch);
     return status;
 }

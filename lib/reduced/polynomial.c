@@ -36,7 +36,7 @@ static void flush(sum_space *space, int64_t r, int64_t N)
 
 /* What a part is made of. */
 typedef struct part_plan {
-    const sp_body *body;
+    const sp_fe_space *space;
     int64_t count;
     const int64_t *list; /* [count] elements */
     enum sp_constant constant;
@@ -54,18 +54,18 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
     g->separable = g->triangular = g->box = true;
     g->rows = 0;
     for (int l = 0; l < g->count; l++) {
-        int64_t class = plan->body->element_class[g->element[l]];
+        int64_t class = plan->space->element_class[g->element[l]];
         factors[l] = plan->factors ? &plan->factors[class] : &space->own[l];
         if (class != g->class[l]) {
             if (!plan->factors) {
-                int status = sp_row_factor_new(context, plan->body, class, plan->constant, &space->own[l]);
+                int status = sp_row_factor_new(context, plan->space, class, plan->constant, &space->own[l]);
                 if (status != SP_OK)
                     return status;
             }
             g->class[l] = class;
             g->weighted[l] = -1;
         }
-        sp_row_group_factor(plan->body, g, factors[l], l);
+        sp_row_group_factor(plan->space, g, factors[l], l);
         g->separable &= factors[l]->separable;
         g->triangular &= factors[l]->triangular;
         g->box &= factors[l]->box;
@@ -78,11 +78,11 @@ static int load_factors(sp_context *context, const part_plan *plan, sum_space *s
  * kind. */
 static void take_group(const part_plan *plan, int64_t *at, int *point, int64_t last, sp_row_group *g)
 {
-    const sp_body *body = plan->body;
+    const sp_fe_space *space = plan->space;
     for (g->count = 0; g->count < SP_LANES && *at < last; g->count++) {
         const int64_t element = plan->list[*at];
-        const sp_element_class *class = &body->classes[body->element_class[element]];
-        const bool by_points = plan->by_points[body->element_class[element]];
+        const sp_element_class *class = &space->classes[space->element_class[element]];
+        const bool by_points = plan->by_points[space->element_class[element]];
         if (g->count > 0 && (class->corners != g->corners || by_points != g->by_points))
             break;
         if (class->corners != g->corners || by_points != g->by_points) /* factors in the lanes are of the other kind */
@@ -110,7 +110,7 @@ static int sum_elements(sp_context *context, const part_plan *plan, int64_t firs
         int status = load_factors(context, plan, space, factors);
         if (status != SP_OK)
             return status;
-        sp_row_group_load(plan->body, g, factors, plan->r, plan->W, space->hat);
+        sp_row_group_load(plan->space, g, factors, plan->r, plan->W, space->hat);
         const int paired = g->box ? SP_ROWS_PAIRED : 0;
         space->paired += paired * SP_LANES;
         sp_row_group_rows(g, plan->r, space->hat,
@@ -129,19 +129,19 @@ static int sum_elements(sp_context *context, const part_plan *plan, int64_t firs
 /* The factors of all classes, where they are few. */
 static int make_factors(sp_context *context, part_plan *plan, sp_pool *pool)
 {
-    int64_t classes = plan->body->class_count;
+    int64_t classes = plan->space->class_count;
     if (classes > MOST_CACHED)
         return SP_OK;
     sp_row_factor *factors = sp_pool_new(pool, classes, sizeof *factors);
     if (!factors)
         return sp_fail_memory(context);
     for (int64_t k = 0, class = -1; k < plan->count; k++) {
-        if (plan->body->element_class[plan->list[k]] == class)
+        if (plan->space->element_class[plan->list[k]] == class)
             continue;
-        class = plan->body->element_class[plan->list[k]];
+        class = plan->space->element_class[plan->list[k]];
         if (factors[class].rows)
             continue;
-        int status = sp_row_factor_new(context, plan->body, class, plan->constant, &factors[class]);
+        int status = sp_row_factor_new(context, plan->space, class, plan->constant, &factors[class]);
         if (status != SP_OK)
             return status;
     }
@@ -227,10 +227,10 @@ static void name_part(const sp_mesh *mesh, int64_t region, enum sp_constant cons
 }
 
 /* The mass of every region. */
-static int add_groups(sp_context *context, const sp_body *body, const double *U, const double *W,
+static int add_groups(sp_context *context, const sp_fe_space *space, const double *U, const double *W,
                       sp_polynomials *polynomials)
 {
-    const sp_mesh *mesh = body->mesh;
+    const sp_mesh *mesh = space->mesh;
     int64_t r = polynomials->r;
     int status = SP_OK;
     polynomials->groups = sp_pool_new(&polynomials->pool, mesh->material_count, sizeof *polynomials->groups);
@@ -244,18 +244,18 @@ static int add_groups(sp_context *context, const sp_body *body, const double *U,
         group->gravity = sp_pool_raw(&polynomials->pool, 3 * r, sizeof(double));
         if (polynomials->pool.failed)
             return sp_fail_memory(context);
-        SP_TRY(sp_reduced_mass_of_region(context, body, polynomials->lumped, g, r, U, W, group->mass, group->gravity));
+        SP_TRY(sp_reduced_mass_of_region(context, space, polynomials->lumped, g, r, U, W, group->mass, group->gravity));
     }
     polynomials->group_count = mesh->material_count;
 done:
     return status;
 }
 
-int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, const double *U,
+int sp_polynomials_new(sp_context *context, const sp_fe_space *space, int64_t r, const double *U,
                        const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
                        sp_polynomial_report *report)
 {
-    const sp_mesh *mesh = body->mesh;
+    const sp_mesh *mesh = space->mesh;
     int64_t elements = sp_mesh_element_count(mesh), rows = 3 * mesh->vertex_count, N = sp_polynomial_order(r);
     int64_t groups = parameters->by_group || (parameters->by_constant && mesh->material_count > 1)
                          ? mesh->material_count
@@ -268,7 +268,7 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
         (sp_polynomials){.r = r, .part_count = groups * constants, .density = 1, .lumped = parameters->lumped};
     if (r < 1 || r > 2000)
         return sp_fail(context, SP_USAGE, "%lld reduced coordinates: polynomials take 1 to 2000", (long long)r);
-    SP_TRY(sp_body_quadratic(context, body));
+    SP_TRY(sp_fe_space_quadratic(context, space));
     for (int64_t m = 0; parameters->by_constant && m < mesh->material_count; m++)
         if (mesh->materials[m].law != SP_LAW_STVK || mesh->materials[m].fibre != SP_FIBRE_NONE)
             return sp_fail(context, SP_INPUT, "region %s is not isotropic: it has no λ and μ to keep apart",
@@ -278,17 +278,17 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
     polynomials->gravity = sp_pool_new(&polynomials->pool, 3 * r, sizeof(double));
     const double *W = sp_reduced_rows(&scratch, rows, r, U);
     int64_t *list = sp_pool_raw(&scratch, elements, sizeof *list);
-    bool *by_points = sp_pool_raw(&scratch, body->class_count, sizeof *by_points);
+    bool *by_points = sp_pool_raw(&scratch, space->class_count, sizeof *by_points);
     if (polynomials->pool.failed || scratch.failed) {
         status = sp_fail_memory(context);
         goto done;
     }
-    for (int64_t c = 0; c < body->class_count; c++)
-        by_points[c] = sp_row_by_points(body, c);
-    SP_TRY(sp_reduced_mass_of_region(context, body, parameters->lumped, -1, r, U, W, polynomials->mass,
+    for (int64_t c = 0; c < space->class_count; c++)
+        by_points[c] = sp_row_by_points(space, c);
+    SP_TRY(sp_reduced_mass_of_region(context, space, parameters->lumped, -1, r, U, W, polynomials->mass,
                                      polynomials->gravity));
     if (groups > 1)
-        SP_TRY(add_groups(context, body, U, W, polynomials));
+        SP_TRY(add_groups(context, space, U, W, polynomials));
     for (int64_t g = 0, at = 0; g < groups; g++) {
         int64_t region = groups > 1 ? g : mesh->material_count == 1 && parameters->by_group ? 0 : -1, count = 0;
         for (int64_t e = 0; e < elements; e++)
@@ -306,7 +306,7 @@ int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, cons
                 status = sp_fail_memory(context);
                 goto done;
             }
-            part_plan plan = {.body = body,
+            part_plan plan = {.space = space,
                               .count = count,
                               .list = list,
                               .constant = part->constant,

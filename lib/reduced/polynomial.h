@@ -8,7 +8,7 @@
 #ifndef SP_REDUCED_POLYNOMIAL_H
 #define SP_REDUCED_POLYNOMIAL_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "reduced/force.h"
@@ -76,7 +76,7 @@ typedef struct sp_polynomial_report {
 
 /* All of it for the basis U [3·vertices, r]: one symmetric product of blocks of rows (linear/gram.h), quadrature as the
  * mesh says. Elements are dealt to a number of sums that depends on sizes only, and those are added in order. */
-int sp_polynomials_new(sp_context *context, const sp_body *body, int64_t r, const double *U,
+int sp_polynomials_new(sp_context *context, const sp_fe_space *space, int64_t r, const double *U,
                        const sp_polynomial_parameters *parameters, sp_polynomials *polynomials,
                        sp_polynomial_report *report) SP_MUST_USE;
 

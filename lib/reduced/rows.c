@@ -88,15 +88,15 @@ static void hexahedron(const sp_mesh *mesh, int64_t element, sp_quadrature *quad
 
 /* The linear strain at a point is Σ sym(g_s g_tᵀ) X̂_s·û_t in place of Σ sym(g_t û_tᵀ): rounding counts Σ_s |g_s||X̂_s|
  * times, which is 3 in a box of any proportions and large where a flat element lies oblique to its own axes. */
-bool sp_row_by_points(const sp_body *body, int64_t number)
+bool sp_row_by_points(const sp_fe_space *space, int64_t number)
 {
     const double most = 8;
-    const sp_element_class *class = &body->classes[number];
+    const sp_element_class *class = &space->classes[number];
     sp_quadrature quadrature;
     double X[7][3], g[8][3], size[8];
     if (class->corners == 4 || class->gram)
         return class->corners == 4;
-    hexahedron(body->mesh, class->element, &quadrature, X);
+    hexahedron(space->mesh, class->element, &quadrature, X);
     for (int point = 0; point < quadrature.count; point++) {
         double sum = 0;
         sum_gradients(quadrature.axis[point], quadrature.place[point], g, size);
@@ -255,21 +255,21 @@ static int part_stiffness(sp_context *context, const sp_mesh *mesh, int64_t elem
     return SP_OK;
 }
 
-int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t number, enum sp_constant constant,
+int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t number, enum sp_constant constant,
                       sp_row_factor *factor)
 {
-    const sp_element_class *class = &body->classes[number];
+    const sp_element_class *class = &space->classes[number];
     double C[36], G[SP_HEX_PAIRS * SP_HEX_PAIRS], noise[SP_HEX_PAIRS], largest = 0;
-    int status = part_stiffness(context, body->mesh, class->element, constant, C);
+    int status = part_stiffness(context, space->mesh, class->element, constant, C);
     if (status != SP_OK)
         return status;
     factor->box = false;
-    if (sp_row_by_points(body, number)) {
+    if (sp_row_by_points(space, number)) {
         gram_of_strain(C, G, noise);
         return factor_gram(context, 3, noise, G, factor);
     }
     sp_quadrature quadrature;
-    hexahedron(body->mesh, class->element, &quadrature, factor->X);
+    hexahedron(space->mesh, class->element, &quadrature, factor->X);
     gram_of_sums(&quadrature, C, G, noise);
     status = factor_gram(context, 7, noise, G, factor);
     if (status != SP_OK)
@@ -460,41 +460,41 @@ SP_CLONES static void load_modes(int corners, int count, const int64_t *const co
             }
 }
 
-void sp_row_group_factor(const sp_body *body, sp_row_group *g, const sp_row_factor *factor, int lane)
+void sp_row_group_factor(const sp_fe_space *space, sp_row_group *g, const sp_row_factor *factor, int lane)
 {
     const int products = g->by_points ? 6 : SP_HEX_PAIRS;
     if (g->weighted[lane] == g->point[lane])
         return;
-    const double root = g->by_points ? sqrt(body->classes[g->class[lane]].weight[g->point[lane]]) : 1;
+    const double root = g->by_points ? sqrt(space->classes[g->class[lane]].weight[g->point[lane]]) : 1;
     for (int k = 0; k < products * products; k++)
         g->F[k][lane] = root * factor->F[k];
     g->weighted[lane] = g->point[lane];
 }
 
 /* The group's ∇N_a by the places of the corners in hat. */
-static void load_gradients(const sp_body *body, const sp_row_group *g, sp_lanes gradient[8][3])
+static void load_gradients(const sp_fe_space *space, const sp_row_group *g, sp_lanes gradient[8][3])
 {
     memset(gradient, 0, 24 * sizeof(sp_lanes));
     for (int l = 0; l < g->count; l++) {
-        const double *from = body->classes[g->class[l]].gradient + 3 * g->corners * g->point[l];
+        const double *from = space->classes[g->class[l]].gradient + 3 * g->corners * g->point[l];
         for (int k = 0; k < g->corners; k++)
             for (int s = 0; s < 3; s++)
                 gradient[k][s][l] = from[3 * (g->corners == 8 ? corner_by_signs[k] : k) + s];
     }
 }
 
-void sp_row_group_load(const sp_body *body, const sp_row_group *g, const sp_row_factor *const factors[SP_LANES],
+void sp_row_group_load(const sp_fe_space *space, const sp_row_group *g, const sp_row_factor *const factors[SP_LANES],
                        int64_t r, const double *W, sp_lanes *hat)
 {
     const int64_t *corner[SP_LANES];
     int unused;
     for (int l = 0; l < g->count; l++)
-        corner[l] = sp_mesh_corners(body->mesh, g->element[l], &unused);
+        corner[l] = sp_mesh_corners(space->mesh, g->element[l], &unused);
     load_modes(g->corners, g->count, corner, r, W, hat);
     memset(hat, 0, (size_t)(3 * g->corners) * sizeof *hat);
     if (g->by_points) {
         sp_lanes gradient[8][3];
-        load_gradients(body, g, gradient);
+        load_gradients(space, g, gradient);
         transform_gradients(g->corners, r, gradient, hat);
         for (int s = 0; s < 3; s++)
             hat[3 + 4 * s] = (sp_lanes){0} + 1;

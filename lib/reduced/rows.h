@@ -17,12 +17,12 @@
 #ifndef SP_REDUCED_ROWS_H
 #define SP_REDUCED_ROWS_H
 
-#include "assembly/body.h"
 #include "assembly/element.h"
+#include "assembly/fe_space.h"
 #include "reduced/polynomial.h"
 
 /* Whether the elements of a class are summed by quadrature points. */
-bool sp_row_by_points(const sp_body *body, int64_t class);
+bool sp_row_by_points(const sp_fe_space *space, int64_t class);
 
 /* How a class of elements turns its products P into rows S of the symmetric product: G = FᵀF, S = F P. */
 typedef struct sp_row_factor {
@@ -37,7 +37,7 @@ typedef struct sp_row_factor {
 } sp_row_factor;
 
 /* The factor of one class of elements, for its material or one Lamé constant of 1 Pa. */
-int sp_row_factor_new(sp_context *context, const sp_body *body, int64_t class, enum sp_constant constant,
+int sp_row_factor_new(sp_context *context, const sp_fe_space *space, int64_t class, enum sp_constant constant,
                       sp_row_factor *factor) SP_MUST_USE;
 
 /* Elements of one number of corners, or quadrature points of such, each in a lane; lanes without one have no
@@ -55,12 +55,12 @@ typedef struct sp_row_group {
 
 /* The factor of the group's class[lane] into its lane, times the root of the weight of its point; does nothing where it
  * is there already. */
-void sp_row_group_factor(const sp_body *body, sp_row_group *group, const sp_row_factor *factor, int lane);
+void sp_row_group_factor(const sp_fe_space *space, sp_row_group *group, const sp_row_factor *factor, int lane);
 
 /* û_s of the basis W (sp_reduced_rows) for the group's elements into hat [1 + r, 1 + vectors, 3], X̂_s first and the
  * vector 0 of each unused; factors [count]. hat has room for [1 + r, 8, 3]. */
-void sp_row_group_load(const sp_body *body, const sp_row_group *group, const sp_row_factor *const factors[SP_LANES],
-                       int64_t r, const double *W, sp_lanes *hat);
+void sp_row_group_load(const sp_fe_space *space, const sp_row_group *group,
+                       const sp_row_factor *const factors[SP_LANES], int64_t r, const double *W, sp_lanes *hat);
 
 /* Rows in columns of `stride` rows: linear columns i ↦ products of X and uⁱ, then those of pairs (i ≤ j, j fastest) ↦
  * of uⁱ and uʲ. */

@@ -143,7 +143,7 @@ typedef struct direct {
 static void expand(direct *d, const double *q, double *u)
 {
     cblas_dgemv(CblasColMajor, CblasNoTrans, (int)d->n, (int)d->r, 1, d->U, (int)d->n, q, 1, 0, d->short_one, 1);
-    sp_body_spread(d->viscous->body, d->short_one, u);
+    sp_fe_space_scatter(d->viscous->space, d->short_one, u);
 }
 
 static void direct_matrix(void *self, const double *q, double *D)
@@ -166,7 +166,7 @@ static void direct_times(void *self, const double *q, const double *v, double *y
     expand(d, q, d->u);
     expand(d, v, d->v);
     sp_viscous_times(d->context, d->viscous, d->u, d->v, d->f);
-    sp_body_gather(d->viscous->body, d->f, d->short_one);
+    sp_fe_space_gather(d->viscous->space, d->f, d->short_one);
     cblas_dgemv(CblasColMajor, CblasTrans, (int)d->n, (int)d->r, 1, d->U, (int)d->n, d->short_one, 1, 0, y, 1);
 }
 
@@ -178,11 +178,11 @@ static void direct_destroy(void *self)
     free(d);
 }
 
-int sp_direct_viscosity(sp_context *context, const sp_viscous *viscous, int64_t r, const double *U,
-                        sp_reduced_viscosity *reduced)
+int sp_galerkin_viscosity(sp_context *context, const sp_viscous *viscous, int64_t r, const double *U,
+                          sp_reduced_viscosity *reduced)
 {
-    const sp_body *body = viscous->body;
-    int64_t rows = 3 * body->mesh->vertex_count, n = body->dof_count;
+    const sp_fe_space *space = viscous->space;
+    int64_t rows = 3 * space->mesh->vertex_count, n = space->dof_count;
     int status = sp_dense_fits(context, rows, r);
     if (status != SP_OK)
         return status;
@@ -190,7 +190,7 @@ int sp_direct_viscosity(sp_context *context, const sp_viscous *viscous, int64_t 
     if (!d)
         return sp_fail_memory(context);
     *d = (direct){.context = context, .viscous = viscous, .r = r, .n = n};
-    SP_TRY(sp_body_matrix(context, body, &d->D));
+    SP_TRY(sp_fe_space_matrix(context, space, &d->D));
     d->U = sp_pool_raw(&d->pool, n * r, sizeof(double));
     d->DU = sp_pool_raw(&d->pool, n * r, sizeof(double));
     d->u = sp_pool_new(&d->pool, rows, sizeof(double));
@@ -203,7 +203,7 @@ int sp_direct_viscosity(sp_context *context, const sp_viscous *viscous, int64_t 
         goto done;
     }
     for (int64_t j = 0; j < r; j++)
-        sp_body_gather(body, U + j * rows, d->U + j * n);
+        sp_fe_space_gather(space, U + j * rows, d->U + j * n);
     *reduced = (sp_reduced_viscosity){d, r, direct_matrix, direct_times, direct_destroy};
 done:
     if (status != SP_OK)

@@ -33,8 +33,8 @@ int sp_polynomial_viscosity(sp_context *context, const sp_polynomials *polynomia
                             sp_reduced_viscosity *reduced) SP_MUST_USE;
 
 /* From the unreduced body, UᵀD(Uq)U, for the first r columns of U [3·vertices, ≥ r, column major], copied; held
- * components count as 0. `viscous` must outlive it, and its body, which needs its pattern (sp_body_pattern). */
-int sp_direct_viscosity(sp_context *context, const sp_viscous *viscous, int64_t r, const double *U,
-                        sp_reduced_viscosity *reduced) SP_MUST_USE;
+ * components count as 0. `viscous` must outlive it, and its body, which needs its pattern (sp_fe_space_pattern). */
+int sp_galerkin_viscosity(sp_context *context, const sp_viscous *viscous, int64_t r, const double *U,
+                          sp_reduced_viscosity *reduced) SP_MUST_USE;
 
 #endif

@@ -27,7 +27,7 @@ typedef struct instant {
 } instant;
 
 /* What a step needs besides, of one thread. */
-struct sp_free_room {
+struct sp_free_workspace {
     double *matrix, *square, *stiffness; /* [n, n], [r, r], [r, r] */
     int *pivot;                          /* [n] */
 };
@@ -53,8 +53,8 @@ struct sp_free_body {
     double *change;                    /* [r] q₁ − q₀ */
     double *x, *trial, *dx, *residual; /* [n] */
     double *before;                    /* [n] the velocities of the step before */
-    sp_free_rooms own;
-    const sp_free_rooms *rooms;
+    sp_free_workspaces own;
+    const sp_free_workspaces *workspaces;
     double *matrix, *square, *middle_K; /* [n, n], [r, r], [r, r]: the room of a step */
     int *pivot;
     double norm, size; /* of the residual, and of the largest term in it */
@@ -566,27 +566,27 @@ static void set_polynomials(sp_free_body *b)
     }
 }
 
-void sp_free_rooms_new(sp_pool *pool, int threads, int64_t r, sp_free_rooms *rooms)
+void sp_free_workspaces_new(sp_pool *pool, int threads, int64_t r, sp_free_workspaces *workspaces)
 {
-    rooms->r = r;
-    rooms->count = threads;
-    rooms->room = sp_pool_new(pool, threads, sizeof *rooms->room);
-    for (int t = 0; rooms->room && t < threads; t++) {
-        sp_free_room *room = &rooms->room[t];
-        room->matrix = sp_pool_new(pool, (3 + r) * (3 + r), sizeof(double));
-        room->square = sp_pool_new(pool, r * r, sizeof(double));
-        room->stiffness = sp_pool_new(pool, r * r, sizeof(double));
-        room->pivot = sp_pool_new(pool, 3 + r, sizeof(int));
+    workspaces->r = r;
+    workspaces->count = threads;
+    workspaces->workspace = sp_pool_new(pool, threads, sizeof *workspaces->workspace);
+    for (int t = 0; workspaces->workspace && t < threads; t++) {
+        sp_free_workspace *workspace = &workspaces->workspace[t];
+        workspace->matrix = sp_pool_new(pool, (3 + r) * (3 + r), sizeof(double));
+        workspace->square = sp_pool_new(pool, r * r, sizeof(double));
+        workspace->stiffness = sp_pool_new(pool, r * r, sizeof(double));
+        workspace->pivot = sp_pool_new(pool, 3 + r, sizeof(int));
     }
 }
 
 static void enter_room(sp_free_body *b)
 {
-    const sp_free_room *room = &b->rooms->room[b->rooms->count > 1 ? omp_get_thread_num() : 0];
-    b->matrix = room->matrix;
-    b->square = room->square;
-    b->middle_K = room->stiffness;
-    b->pivot = room->pivot;
+    const sp_free_workspace *workspace = &b->workspaces->workspace[b->workspaces->count > 1 ? omp_get_thread_num() : 0];
+    b->matrix = workspace->matrix;
+    b->square = workspace->square;
+    b->middle_K = workspace->stiffness;
+    b->pivot = workspace->pivot;
 }
 
 static void new_instant(sp_pool *pool, int64_t r, instant *at)
@@ -611,9 +611,9 @@ static int check_parameters(sp_context *context, const sp_inertia *inertia, cons
     if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0 && isfinite(p->damping_mass) &&
           isfinite(p->damping_stiffness)))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
-    if (p->rooms && p->rooms->r < r)
+    if (p->workspaces && p->workspaces->r < r)
         return sp_fail(context, SP_USAGE, "a free body with %lld coordinates in room for %lld", (long long)r,
-                       (long long)p->rooms->r);
+                       (long long)p->workspaces->r);
     if (!(p->tolerance >= 0 && p->iterations >= 0))
         return sp_fail(context, SP_USAGE, "the tolerance of Newton's method is %g, its iterations at most %lld",
                        p->tolerance, (long long)p->iterations);
@@ -652,9 +652,9 @@ int sp_free_body_new(sp_context *context, const sp_inertia *inertia, const sp_re
     b->slope = sp_pool_new(&b->pool, SLOPES * r, sizeof(double));
     b->curve = sp_pool_new(&b->pool, b->coupled ? SLOPES * r * r : 0, sizeof(double));
     b->middle_slope = sp_pool_new(&b->pool, INERTIA * r, sizeof(double));
-    b->rooms = b->p.rooms ? b->p.rooms : &b->own;
-    if (!b->p.rooms)
-        sp_free_rooms_new(&b->pool, 1, r, &b->own);
+    b->workspaces = b->p.workspaces ? b->p.workspaces : &b->own;
+    if (!b->p.workspaces)
+        sp_free_workspaces_new(&b->pool, 1, r, &b->own);
     new_instant(&b->pool, r, &b->now);
     new_instant(&b->pool, r, &b->next);
     if (b->pool.failed) {

@@ -16,7 +16,7 @@
 #ifndef SP_RIGID_FREE_H
 #define SP_RIGID_FREE_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "geometry/pose.h"
 #include "geometry/surface.h"
 #include "reduced/force.h"
@@ -38,7 +38,7 @@ void sp_inertia_free(sp_inertia *inertia);
 /* Of a mesh with the consistent mass, or the lumped one (reduced/mass.h), moving with U [3·vertices, r, column major]
  * (r = 0: rigid). With the lumped mass the body is a set of mass points at the vertices, and all integrals are sums
  * over them. */
-int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U,
+int sp_inertia_of_body(sp_context *context, const sp_fe_space *body, bool lumped, int64_t r, const double *U,
                        sp_inertia *inertia) SP_MUST_USE;
 
 /* Of the inside of a closed surface with uniform density kg/m³, rigid. SP_INPUT where the surface encloses no volume
@@ -55,14 +55,15 @@ int sp_inertia_of_numbers(sp_context *context, double mass, const double centre[
 
 /* Matrices of a step. Bodies that threads step side by side share them, one for each thread: apart for each body they
  * would be most of what a step reads and writes. */
-typedef struct sp_free_room sp_free_room;
-typedef struct sp_free_rooms {
+typedef struct sp_free_workspace sp_free_workspace;
+typedef struct sp_free_workspaces {
     int64_t r; /* at most so many coordinates */
     int count; /* threads of the team that steps bodies; 1: they are stepped one after another */
-    sp_free_room *room;
-} sp_free_rooms;
-void sp_free_rooms_new(sp_pool *pool, int threads, int64_t r,
-                       sp_free_rooms *rooms); /* from `pool`, whose mark of failure the caller looks at */
+    sp_free_workspace *workspace;
+} sp_free_workspaces;
+void sp_free_workspaces_new(
+    sp_pool *pool, int threads, int64_t r,
+    sp_free_workspaces *workspaces); /* from `pool`, whose mark of failure the caller looks at */
 
 typedef struct sp_free_parameters {
     double step;                            /* s, > 0 */
@@ -70,8 +71,8 @@ typedef struct sp_free_parameters {
     bool decoupled;                         /* the approximation of the thesis (§2.13): G = 0, J = J(0), D = 0 */
     bool semi_implicit; /* one Newton iteration for each step, and f̄ at its middle: keeps the momenta, not the energy */
     double tolerance;   /* Newton: residual relative to the largest term; 0: 1e-12 */
-    int64_t iterations;         /* at most; 0: 50 */
-    const sp_free_rooms *rooms; /* outlive the body; NULL: it has one of its own */
+    int64_t iterations;                   /* at most; 0: 50 */
+    const sp_free_workspaces *workspaces; /* outlive the body; NULL: it has one of its own */
 } sp_free_parameters;
 
 typedef struct sp_free_state {

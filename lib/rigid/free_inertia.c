@@ -70,7 +70,7 @@ static void sort_products(const double *g, sp_inertia *inertia)
 #undef PRODUCT
 }
 
-int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, int64_t r, const double *U,
+int sp_inertia_of_body(sp_context *context, const sp_fe_space *body, bool lumped, int64_t r, const double *U,
                        sp_inertia *inertia)
 {
     const sp_mesh *mesh = body->mesh;
@@ -87,7 +87,7 @@ int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, in
         status = sp_fail_memory(context);
         goto done;
     }
-    sp_body_vertex_mass(body, mass);
+    sp_fe_space_vertex_mass(body, mass);
     integrate_means(mesh, mass, U, inertia);
     for (int64_t v = 0; v < vertices; v++)
         for (int a = 0; a < 3; a++) {
@@ -99,7 +99,7 @@ int sp_inertia_of_body(sp_context *context, const sp_body *body, bool lumped, in
         for (int64_t i = 0; i < vertices * width; i++)
             product[i] = mass[i / width] * fields[i];
     else
-        sp_body_mass_times(context, body, width, fields, product);
+        sp_fe_space_mass_times(context, body, width, fields, product);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)width, (int)width, (int)vertices, 1, fields, (int)width,
                 product, (int)width, 0, g, (int)width);
     sort_products(g, inertia);

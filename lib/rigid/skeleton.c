@@ -344,10 +344,10 @@ done:
 /* Numbers that are finite one by one may still make a matrix that is not. */
 static int check_start(sp_context *context, sp_skeleton *s)
 {
-    sp_border border;
+    sp_joint_system joints;
     double kinetic, potential;
     update(s);
-    sp_skeleton_border(s, 0, 1, 1, &border);
+    sp_skeleton_joint_system(s, 0, 1, 1, &joints);
     sp_skeleton_energies(s, 0, &kinetic, &potential);
     for (int64_t i = 0; i < s->count; i++)
         if (!all_finite(s->count, s->matrix + s->count * i) || !isfinite(s->right[i]))
@@ -646,7 +646,7 @@ static void add_weight(const sp_skeleton *s, bone *b)
     add_scaled(-1, moment, b->moment);
 }
 
-void sp_skeleton_border(sp_skeleton *skeleton, double t, double h, double beta, sp_border *border)
+void sp_skeleton_joint_system(sp_skeleton *skeleton, double t, double h, double beta, sp_joint_system *joints)
 {
     sp_skeleton *s = skeleton;
     fill_columns(s);
@@ -676,12 +676,12 @@ void sp_skeleton_border(sp_skeleton *skeleton, double t, double h, double beta, 
         }
     }
     fill_arriving(s, h);
-    *border = (sp_border){.count = s->count,
-                          .columns = s->columns,
-                          .arriving = s->arriving,
-                          .matrix = s->matrix,
-                          .right = s->right,
-                          .rate = s->solution};
+    *joints = (sp_joint_system){.count = s->count,
+                                .columns = s->columns,
+                                .arriving = s->arriving,
+                                .matrix = s->matrix,
+                                .right = s->right,
+                                .rate = s->solution};
 }
 
 void sp_skeleton_advance(sp_skeleton *skeleton, double h, const double *rate)

@@ -5,13 +5,13 @@
  *
  * A bone carries mass of its own; what the elements between attached vertices weigh comes from the mesh. Bias forces
  * (Coriolis, centrifugal) of both are those of the state before the step. Of quasistatic vertices
- * (model/conjac/condensed.h), which follow bones through the condensation, J̇v is left out, as it is in the paper. */
+ * (model/conjac/conjac.h), which follow bones through the condensation, J̇v is left out, as it is in the paper. */
 #ifndef SP_RIGID_SKELETON_H
 #define SP_RIGID_SKELETON_H
 
 #include "base/context.h"
-#include "model/system.h"
 #include "geometry/pose.h"
+#include "model/system.h"
 
 enum sp_joint_kind {
     SP_JOINT_REVOLUTE,  /* turns about an axis, coordinate in rad */
@@ -73,7 +73,7 @@ void sp_skeleton_place(const sp_skeleton *skeleton, double *u, double *v);
  * and bones' springs (positive semidefinite part, JᵀkJ for the latter); right = M_b θ̇₀ + h (gravity on bones and
  * attached vertices − bias − springs), springs at their ends' places at t + h. The arrays belong to the skeleton and
  * change with its next call; `rate` is room for the solution. Allocates nothing. */
-void sp_skeleton_border(sp_skeleton *skeleton, double t, double h, double beta, sp_border *border);
+void sp_skeleton_joint_system(sp_skeleton *skeleton, double t, double h, double beta, sp_joint_system *joints);
 
 /* θ += h rate, exactly on the joints' arcs; θ̇ = rate. */
 void sp_skeleton_advance(sp_skeleton *skeleton, double h, const double *rate);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""move.py SCENE OUT [FRAMES]: a made-up motion of a scene, as another program would write it (formats/motion.md): blocks of 4 frames, one
+"""move.py SCENE OUT [FRAMES]: a made-up motion of a scene, as another program would write it (formats/scene_trajectory.md): blocks of 4 frames, one
 every 0.1 s; the body numbered b stands at its position plus (0, 0, t (b + 1) / 10), turned by t about z from there, its coordinates are
 0.02 sin(t + j). In every second frame a point of every body that has a next one touches that: point 7 b at (b, t, 0), force (0, b, 1 + t)."""
 import hashlib

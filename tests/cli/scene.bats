@@ -382,9 +382,9 @@ EOF
     run 3 'scene.json: contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here meet one'
     scene '"stiffness": 100' "$FLOOR, $BALL" "${one/free/flying}"
     run 3 'scene.json: bodies\[1\].motion: "flying"'
-    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-shell/none}" "$one"
+    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-pointshell/none}" "$one"
     run 3 'none.npz: cannot open'
-    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-shell/mesh}" "$one"
+    scene '"stiffness": 100' "$FLOOR, ${BALL/ball-pointshell/mesh}" "$one"
     run 3 'mesh.npz'
     scene '"stiffness": 100' "$FLOOR, \"soft\": {\"kind\": \"reduced\", \"mesh\": \"twin.npz\", \"basis\": \"twin-basis.npz\", \"polynomials\": \"poly.npz\"}" '{"name": "soft", "model": "soft"}'
     run 3 'poly.npz: it was made from another mesh'

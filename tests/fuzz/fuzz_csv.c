@@ -2,7 +2,7 @@
  * text. Stops when a parse that succeeded breaks what the headers promise, or one that failed says nothing. */
 #include "formats/activation.h"
 #include "formats/loads.h"
-#include "formats/moves.h"
+#include "formats/prescribed.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -37,20 +37,20 @@ static void check_series(int64_t count, const double *time, int width, const dou
     }
 }
 
-static void check_moves(int64_t count, const sp_vertex_move *moves)
+static void check_moves(int64_t count, const sp_prescribed_vertex *moves)
 {
     static const int movable[VERTICES] = {7, 7, 2, 7,
                                           7, 7, 7, 5}; /* axes: those of the mesh's fixed vertices, all of a free one */
     double u[3 * VERTICES], v[3 * VERTICES];
     for (int64_t i = 0; i < count; i++) {
-        const sp_vertex_move *m = &moves[i];
+        const sp_prescribed_vertex *m = &moves[i];
         require(m->vertex >= 0 && m->vertex < VERTICES && (i == 0 || m->vertex > m[-1].vertex));
         check_series(m->count, m->time, 3, m->u);
         for (int64_t k = 0; k < 3 * m->count; k++)
             require(movable[m->vertex] >> k % 3 & 1 || m->u[k] == 0);
-        const sp_moves one = {.vertex_count = 1, .single = m};
+        const sp_prescribed_motion one = {.vertex_count = 1, .single = m};
         for (int64_t k = 0; k < m->count; k++) {
-            sp_moves_at(&one, m->time[k], u, v);
+            sp_prescribed_motion_at(&one, m->time[k], u, v);
             require(all_finite(3, u + 3 * m->vertex) && all_finite(3, v + 3 * m->vertex));
         }
     }
@@ -108,8 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (status == SP_OK)
             check_loads(count, loads);
     } else if (data[0] % 3 == 1) {
-        sp_vertex_move *moves;
-        status = sp_moves_parse(&context, text, length, &mesh, &pool, &count, &moves);
+        sp_prescribed_vertex *moves;
+        status = sp_prescribed_motion_parse(&context, text, length, &mesh, &pool, &count, &moves);
         if (status == SP_OK)
             check_moves(count, moves);
     } else {

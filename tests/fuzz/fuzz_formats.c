@@ -3,9 +3,9 @@
 #include "formats/cubature.h"
 #include "formats/field.h"
 #include "formats/mesh.h"
-#include "formats/motion.h"
 #include "formats/pointshell.h"
 #include "formats/polynomials.h"
+#include "formats/scene_trajectory.h"
 #include "formats/sparse.h"
 #include "formats/trajectory.h"
 
@@ -86,7 +86,7 @@ static void read_kinds(sp_context *context)
     sp_poses poses;
     sp_mesh mesh;
     sp_field field;
-    sp_shell shell;
+    sp_pointshell pointshell;
     int64_t *dof, first, total;
     char which[8], hash[2][SP_HASH_LENGTH];
     if (open_file(context, true, &file))
@@ -141,8 +141,8 @@ static void read_kinds(sp_context *context)
         sp_file_free(&file);
     }
     if (open_file(context, false, &file)) {
-        if (sp_pointshell_read(context, &file, &shell) == SP_OK)
-            sp_shell_free(&shell);
+        if (sp_pointshell_read(context, &file, &pointshell) == SP_OK)
+            sp_pointshell_free(&pointshell);
         sp_file_free(&file);
     }
 }
@@ -165,17 +165,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_pieces(&context);
     for (int partial = 0; partial < 2; partial++) {
         sp_trajectory trajectory;
-        sp_motion motion;
+        sp_scene_trajectory motion;
         rewind_file();
         if (sp_trajectory_read(&context, descriptor, partial, &trajectory) == SP_OK)
             sp_trajectory_free(&trajectory);
         rewind_file();
-        if (sp_motion_read(&context, descriptor, partial, &motion) == SP_OK) {
+        if (sp_scene_trajectory_read(&context, descriptor, partial, &motion) == SP_OK) {
             if (motion.with_contacts)
                 for (int64_t f = 0; f < motion.frame_count; f++)
                     if (motion.contact_begin[f] > motion.contact_begin[f + 1])
                         abort();
-            sp_motion_free(&motion);
+            sp_scene_trajectory_free(&motion);
         }
     }
     return 0;

@@ -32,7 +32,7 @@ static void check_model(const sp_scene_model *m)
 {
     require(strlen(m->name) > 0 && m->kind <= SP_SCENE_REDUCED && m->shape <= SP_SCENE_BOX);
     require(is_file(m->mesh) && is_file(m->basis) && is_file(m->polynomials) && is_file(m->cubature) &&
-            is_file(m->shell) && is_file(m->field));
+            is_file(m->pointshell) && is_file(m->field));
     require(is_file(m->voxmap) && is_file(m->surface) && is_file(m->proxies));
     for (int64_t i = 0; i < m->domain_count; i++)
         require(m->domain_fields[i] && *m->domain_fields[i] && m->domain_proxies[i] && *m->domain_proxies[i]);
@@ -40,7 +40,7 @@ static void check_model(const sp_scene_model *m)
         require(m->mesh && m->basis && (m->polynomials == NULL) != (m->cubature == NULL) &&
                 (m->field == NULL) == (m->proxies == NULL));
     if (m->kind == SP_SCENE_RIGID)
-        require((m->field != NULL) + (m->voxmap != NULL) + (m->shape != SP_SCENE_NO_SHAPE) <= 1 && !m->basis &&
+        require((m->field != NULL) + (m->voxmap != NULL) + (m->shape != SP_SCENE_NO_GEOMETRY) <= 1 && !m->basis &&
                 m->nearest == 5);
     if (m->shape == SP_SCENE_PLANE)
         require(fabs(sqrt(sp_dot3(m->normal, m->normal)) - 1) < 1e-14);
@@ -71,9 +71,9 @@ static void check_scene(const sp_scene *s)
     require(s->pair_count == 0 || s->pairs_given);
     for (int64_t i = 0; i < s->pair_count; i++) {
         const sp_scene_pair *p = &s->pairs[i];
-        require(p->shell >= 0 && p->shell < s->body_count && p->field >= 0 && p->field < s->body_count &&
-                p->shell != p->field);
-        require(s->models[s->bodies[p->shell].model].shell != NULL);
+        require(p->pointshell >= 0 && p->pointshell < s->body_count && p->field >= 0 && p->field < s->body_count &&
+                p->pointshell != p->field);
+        require(s->models[s->bodies[p->pointshell].model].pointshell != NULL);
     }
 }
 

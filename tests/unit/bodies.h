@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_BODIES_H
 #define TESTS_UNIT_BODIES_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "base/random.h"
 #include "mesh/mesh.h"
 
@@ -110,7 +110,7 @@ static inline int test_variant(sp_context *context, int variant, sp_mesh *mesh)
 /* A body that is held at x = 0, with smooth displacements that vanish there. */
 typedef struct held_block {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     double *U; /* [rows, r], of the mesh's pool */
     int64_t rows, elements;
 } held_block;
@@ -119,9 +119,9 @@ typedef struct held_block {
 static inline int hold_block(sp_context *context, int r, held_block *b)
 {
     int status;
-    int64_t held;
-    SP_TRY(sp_mesh_fix_half_space(context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &held));
-    SP_TRY(sp_body_new(context, &b->mesh, &b->body));
+    int64_t prescribed;
+    SP_TRY(sp_mesh_fix_half_space(context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &prescribed));
+    SP_TRY(sp_fe_space_new(context, &b->mesh, &b->body));
     b->rows = 3 * b->mesh.vertex_count;
     b->elements = sp_mesh_element_count(&b->mesh);
     b->U = sp_pool_new(&b->mesh.pool, b->rows * r, sizeof *b->U);
@@ -139,7 +139,7 @@ done:
 
 static inline void free_held_block(held_block *b)
 {
-    sp_body_free(&b->body);
+    sp_fe_space_free(&b->body);
     sp_mesh_free(&b->mesh);
 }
 

@@ -121,16 +121,16 @@ static sp_distance plane_of(uint64_t stream)
 }
 
 /* Points of a shell that are in contact: of all of them. */
-static int64_t count_touching(const sp_contact_shell *shell, const sp_pose *pose, const double *q,
+static int64_t count_touching(const sp_contact_pointshell *pointshell, const sp_pose *pose, const double *q,
                               const sp_distance *distance, const sp_pose *field)
 {
     double A[9], B[9];
     int64_t count = 0;
     sp_quaternion_matrix(pose->q, A);
     sp_quaternion_matrix(field->q, B);
-    for (int64_t p = 0; p < shell->count; p++) {
+    for (int64_t p = 0; p < pointshell->count; p++) {
         double x[3], world[3], at[3];
-        sp_contact_shell_point(shell, p, q, x);
+        sp_contact_pointshell_point(pointshell, p, q, x);
         sp_rotate(A, x, world);
         for (int k = 0; k < 3; k++)
             world[k] += pose->x[k] - field->x[k];
@@ -143,8 +143,8 @@ static int64_t count_touching(const sp_contact_shell *shell, const sp_pose *pose
 
 /* Random places about where bounds begin to meet: no point in contact wherever they are apart, and not near wherever
  * they are. */
-static void try_bounds(const sp_contact_shell *shell, const double *q, const sp_distance *distance, double reach,
-                       uint64_t stream, const char *what)
+static void try_bounds(const sp_contact_pointshell *pointshell, const double *q, const sp_distance *distance,
+                       double reach, uint64_t stream, const char *what)
 {
     enum { TRIES = 4000 };
     int64_t missed = 0, touching = 0, apart = 0;
@@ -158,13 +158,13 @@ static void try_bounds(const sp_contact_shell *shell, const double *q, const sp_
         }
         random_rotation(stream, 2 * t, pose.q);
         random_rotation(stream, 2 * t + 1, field.q);
-        sp_bound_of_shell(shell, q, &points);
+        sp_bound_of_pointshell(pointshell, q, &points);
         sp_bound_of_distance(distance, &solid);
         sp_bound_place(&points, &pose, &box);
         sp_bound_place(&solid, &field, &solid_box);
         const bool near =
             sp_boxes_overlap(&box, &solid_box) && !sp_bounds_apart(&points, &pose, distance, &solid, &field);
-        const int64_t count = count_touching(shell, &pose, q, distance, &field);
+        const int64_t count = count_touching(pointshell, &pose, q, distance, &field);
         missed += !near && count > 0;
         touching += count > 0;
         apart += !near;
@@ -177,8 +177,8 @@ static void bounds_miss_nothing(void)
 {
     sp_surface s = new_surface(8, 12);
     add_box(&s, (double[3]){-0.7, -0.1, 0}, (double[3]){0.5, 0.3, 0.2});
-    sp_shell made = shell_of(&s, SP_SHELL_REPULSION, 300, 3);
-    sp_contact_shell shell = contact_shell(&made);
+    sp_pointshell made = shell_of(&s, SP_POINTSHELL_REPULSION, 300, 3);
+    sp_contact_pointshell pointshell = contact_shell(&made);
     sp_field field = field_of(&s, 20);
     sp_voxmap *voxmap;
     CHECK_OK(sp_voxmap_new(&context, &field, &voxmap));
@@ -188,14 +188,14 @@ static void bounds_miss_nothing(void)
                       voxels = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
     sp_distance grid;
     sp_distance_of_field(&field, &grid);
-    try_bounds(&shell, NULL, &plane, 3, 500, "plane");
-    try_bounds(&shell, NULL, &sphere, 2, 501, "sphere");
-    try_bounds(&shell, NULL, &box, 2, 502, "box");
-    try_bounds(&shell, NULL, &grid, 1.2, 503, "grid");
-    try_bounds(&shell, NULL, &voxels, 1.2, 504, "voxmap");
+    try_bounds(&pointshell, NULL, &plane, 3, 500, "plane");
+    try_bounds(&pointshell, NULL, &sphere, 2, 501, "sphere");
+    try_bounds(&pointshell, NULL, &box, 2, 502, "box");
+    try_bounds(&pointshell, NULL, &grid, 1.2, 503, "grid");
+    try_bounds(&pointshell, NULL, &voxels, 1.2, 504, "voxmap");
     sp_voxmap_free(voxmap);
     sp_field_free(&field);
-    sp_contact_shell_free(&shell);
+    sp_contact_pointshell_free(&pointshell);
     sp_surface_free(&s);
 }
 
@@ -291,10 +291,10 @@ static void deformed_bodies_miss_nothing(void)
     sp_deformed_field *deformed;
     CHECK_OK(sp_deformed_field_new(&context, &mesh, 3, U, 1, &domain, 5, &deformed));
     const sp_distance distance = {.kind = SP_DISTANCE_DEFORMED, .deformed = deformed};
-    sp_shell made = shell_of(&s, SP_SHELL_REPULSION, 200, 2);
-    sp_shell_motion_report report;
-    CHECK_OK(sp_shell_carry(&context, &mesh, 3, U, true, &made, &report));
-    sp_contact_shell shell = contact_shell(&made);
+    sp_pointshell made = shell_of(&s, SP_POINTSHELL_REPULSION, 200, 2);
+    sp_pointshell_motion_report report;
+    CHECK_OK(sp_pointshell_transfer(&context, &mesh, 3, U, true, &made, &report));
+    sp_contact_pointshell pointshell = contact_shell(&made);
     for (uint64_t t = 0; t < 5; t++) {
         double q[3], own[3];
         char what[40];
@@ -305,9 +305,9 @@ static void deformed_bodies_miss_nothing(void)
         sp_deformed_field_update(deformed, q);
         check_shared(deformed, q, t);
         snprintf(what, sizeof what, "deformed %d", (int)t);
-        try_bounds(&shell, own, &distance, 2, 820 + t, what);
+        try_bounds(&pointshell, own, &distance, 2, 820 + t, what);
     }
-    sp_contact_shell_free(&shell);
+    sp_contact_pointshell_free(&pointshell);
     sp_deformed_field_free(deformed);
     sp_field_free(&field);
     sp_surface_free(&s);
@@ -318,22 +318,22 @@ static void deformed_bodies_miss_nothing(void)
 /* ---- states that are used again ---- */
 
 /* Points of a ball of radius 1, all in one level. */
-static sp_contact_shell flat_shell(int64_t count)
+static sp_contact_pointshell flat_shell(int64_t count)
 {
-    sp_shell shell = {.count = count, .levels = 1, .cumulative = {count}};
-    shell.points = sp_pool_new(&shell.pool, 3 * count, sizeof(double));
-    shell.normals = sp_pool_new(&shell.pool, 3 * count, sizeof(double));
-    shell.area = sp_pool_new(&shell.pool, count, sizeof(double));
-    shell.parent = sp_pool_new(&shell.pool, count, sizeof *shell.parent);
-    shell.radius = sp_pool_new(&shell.pool, 0, sizeof(double));
+    sp_pointshell pointshell = {.count = count, .levels = 1, .cumulative = {count}};
+    pointshell.points = sp_pool_new(&pointshell.pool, 3 * count, sizeof(double));
+    pointshell.normals = sp_pool_new(&pointshell.pool, 3 * count, sizeof(double));
+    pointshell.area = sp_pool_new(&pointshell.pool, count, sizeof(double));
+    pointshell.parent = sp_pool_new(&pointshell.pool, count, sizeof *pointshell.parent);
+    pointshell.radius = sp_pool_new(&pointshell.pool, 0, sizeof(double));
     for (int64_t i = 0; i < count; i++) {
-        random_direction(900, (uint64_t)i, shell.points + 3 * i);
-        shell.area[i] = 1;
-        shell.parent[i] = -1;
+        random_direction(900, (uint64_t)i, pointshell.points + 3 * i);
+        pointshell.area[i] = 1;
+        pointshell.parent[i] = -1;
         for (int k = 0; k < 3; k++)
-            shell.normals[3 * i + k] = -shell.points[3 * i + k];
+            pointshell.normals[3 * i + k] = -pointshell.points[3 * i + k];
     }
-    return contact_shell(&shell);
+    return contact_shell(&pointshell);
 }
 
 /* From far away, where nodes are passed over for long, at once into contact with another body: as a new state finds it,
@@ -343,40 +343,43 @@ static void restarted_states_know_nothing(void)
     static const sp_traversal_limits limits = {.warm = INT64_MAX, .cold = INT64_MAX, .tree = true, .coherence = true};
     static const int64_t counts[2] = {500, 70000};
     for (int c = 0; c < 2; c++) {
-        sp_contact_shell shell = flat_shell(counts[c]);
+        sp_contact_pointshell pointshell = flat_shell(counts[c]);
         const sp_distance plane = plane_at(0);
-        sp_traversal_room *rooms[2];
+        sp_traversal_workspace *workspaces[2];
         sp_traversal *used, *fresh;
         const sp_pose at = sp_pose_identity();
-        CHECK_OK(sp_traversal_room_new(&context, shell.count, &rooms[0]));
-        CHECK_OK(sp_traversal_room_new(&context, shell.count, &rooms[1]));
-        CHECK_OK(sp_traversal_state_new(&context, &shell, false, &used));
+        CHECK_OK(sp_traversal_workspace_new(&context, pointshell.count, &workspaces[0]));
+        CHECK_OK(sp_traversal_workspace_new(&context, pointshell.count, &workspaces[1]));
+        CHECK_OK(sp_traversal_state_new(&context, &pointshell, false, &used));
         for (int round = 0; round < 3; round++) {
             const sp_pose far = {{0, 0, 100 + round}, {1, 0, 0, 0}}, farther = {{0, 0, 101 + round}, {1, 0, 0, 0}},
                           near = {{0, 0, 0.5}, {1, 0, 0, 0}};
-            CHECK_OK(sp_traversal_state_new(&context, &shell, round % 2, &fresh));
-            sp_traversal_run_in(used, rooms[0], &far, NULL, &at, &plane, 0, &limits);
-            const sp_traversal_result *a = sp_traversal_run_in(used, rooms[0], &farther, NULL, &at, &plane, 0, &limits);
-            CHECK(a->passed == shell.count && a->visited == 0, "%lld passed over", (long long)a->passed);
+            CHECK_OK(sp_traversal_state_new(&context, &pointshell, round % 2, &fresh));
+            sp_traversal_run_in(used, workspaces[0], &far, NULL, &at, &plane, 0, &limits);
+            const sp_traversal_result *a =
+                sp_traversal_run_in(used, workspaces[0], &farther, NULL, &at, &plane, 0, &limits);
+            CHECK(a->passed == pointshell.count && a->visited == 0, "%lld passed over", (long long)a->passed);
             sp_traversal_restart(used);
-            a = sp_traversal_run_in(used, rooms[0], &near, NULL, &at, &plane, 0, &limits);
-            const sp_traversal_result *b = sp_traversal_run_in(fresh, rooms[1], &near, NULL, &at, &plane, 0, &limits);
-            CHECK(a->visited == shell.count && b->visited == shell.count && a->count == b->count &&
-                      a->count > shell.count / 10 && !memcmp(a->point, b->point, (size_t)a->count * sizeof *a->point),
+            a = sp_traversal_run_in(used, workspaces[0], &near, NULL, &at, &plane, 0, &limits);
+            const sp_traversal_result *b =
+                sp_traversal_run_in(fresh, workspaces[1], &near, NULL, &at, &plane, 0, &limits);
+            CHECK(a->visited == pointshell.count && b->visited == pointshell.count && a->count == b->count &&
+                      a->count > pointshell.count / 10 &&
+                      !memcmp(a->point, b->point, (size_t)a->count * sizeof *a->point),
                   "%lld contacts of %lld", (long long)a->count, (long long)b->count);
-            a = sp_traversal_run_in(used, rooms[0], &near, NULL, &at, &plane, 0, &limits);
-            b = sp_traversal_run_in(fresh, rooms[1], &near, NULL, &at, &plane, 0, &limits);
-            CHECK(a->visited == b->visited && a->visited < shell.count, "%lld and %lld nodes", (long long)a->visited,
-                  (long long)b->visited);
-            CHECK(sp_traversal_bytes(used) == sp_traversal_bytes_at_most(&shell), "%lld bytes",
+            a = sp_traversal_run_in(used, workspaces[0], &near, NULL, &at, &plane, 0, &limits);
+            b = sp_traversal_run_in(fresh, workspaces[1], &near, NULL, &at, &plane, 0, &limits);
+            CHECK(a->visited == b->visited && a->visited < pointshell.count, "%lld and %lld nodes",
+                  (long long)a->visited, (long long)b->visited);
+            CHECK(sp_traversal_bytes(used) == sp_traversal_bytes_at_most(&pointshell), "%lld bytes",
                   (long long)sp_traversal_bytes(used));
             sp_traversal_restart(used);
             sp_traversal_free(fresh);
         }
         sp_traversal_free(used);
-        sp_traversal_room_free(rooms[0]);
-        sp_traversal_room_free(rooms[1]);
-        sp_contact_shell_free(&shell);
+        sp_traversal_workspace_free(workspaces[0]);
+        sp_traversal_workspace_free(workspaces[1]);
+        sp_contact_pointshell_free(&pointshell);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "contact_models.h"
 #include "formats/import/surface.h"
 
-static sp_ball_room room; /* of all searches here */
+static sp_sphere_workspace room; /* of all searches here */
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ static sp_ball_room room; /* of all searches here */
 enum { SHELLS = 4, FIELDS = 6, GRIDS = 3 };
 
 /* Sphere, torus and box; one of farthest points with deep levels. Each once rigid and once with modes. */
-static sp_contact_shell shells[2][SHELLS];
+static sp_contact_pointshell shells[2][SHELLS];
 static sp_distance fields[FIELDS];
 static sp_field grids[GRIDS]; /* torus, box, and the torus so coarsely that its interpolant is far from a distance */
 
@@ -34,11 +34,11 @@ static void make_models(void)
     sp_surface models[3] = {sphere(24), torus(24, 12, 1, 0.4), box_surface()};
     for (int s = 0; s < SHELLS; s++)
         for (int deformable = 0; deformable < 2; deformable++) {
-            sp_shell shell = s < 3 ? shell_of(&models[s], SP_SHELL_REPULSION, 12 * 85, 4)
-                                   : shell_of(&models[1], SP_SHELL_FARTHEST, 1500, 6);
+            sp_pointshell pointshell = s < 3 ? shell_of(&models[s], SP_POINTSHELL_REPULSION, 12 * 85, 4)
+                                             : shell_of(&models[1], SP_POINTSHELL_FARTHEST, 1500, 6);
             if (deformable)
-                add_modes(&shell, MODES);
-            shells[deformable][s] = contact_shell(&shell);
+                add_modes(&pointshell, MODES);
+            shells[deformable][s] = contact_shell(&pointshell);
         }
     grids[0] = field_of(&models[1], 32);
     grids[1] = field_of(&models[2], 20);
@@ -55,7 +55,7 @@ static void make_models(void)
 static void free_models(void)
 {
     for (int s = 0; s < 2 * SHELLS; s++)
-        sp_contact_shell_free(&shells[s / SHELLS][s % SHELLS]);
+        sp_contact_pointshell_free(&shells[s / SHELLS][s % SHELLS]);
     for (int g = 0; g < GRIDS; g++)
         sp_field_free(&grids[g]);
 }
@@ -88,19 +88,19 @@ static bool same_contacts(const sp_traversal_result *a, const sp_traversal_resul
 }
 
 /* Points of `found` are those whose distance is negative: each by its own formula. */
-static void check_by_brute_force(const sp_contact_shell *shell, const sp_pose *pose, const double *q, const sp_pose *at,
-                                 const sp_distance *distance, const sp_traversal_result *found)
+static void check_by_brute_force(const sp_contact_pointshell *pointshell, const sp_pose *pose, const double *q,
+                                 const sp_pose *at, const sp_distance *distance, const sp_traversal_result *found)
 {
     double A[9], B[9], worst = 0, place = 0, lowest = INFINITY;
     int64_t next = 0, wrong = 0;
     sp_quaternion_matrix(pose->q, A);
     sp_quaternion_matrix(at->q, B);
-    for (int64_t p = 0; p < shell->count; p++) {
+    for (int64_t p = 0; p < pointshell->count; p++) {
         double y[3], w[3], x[3];
         for (int k = 0; k < 3; k++) {
-            y[k] = shell->points[3 * p + k];
-            for (int64_t j = 0; j < shell->modes && q; j++)
-                y[k] += shell->U[(3 * p + k) * shell->modes + j] * q[j];
+            y[k] = pointshell->points[3 * p + k];
+            for (int64_t j = 0; j < pointshell->modes && q; j++)
+                y[k] += pointshell->U[(3 * p + k) * pointshell->modes + j] * q[j];
         }
         sp_rotate(A, y, w);
         for (int k = 0; k < 3; k++)
@@ -129,10 +129,10 @@ static void trees_find_what_all_points_find(void)
     int64_t touching = 0, apart = 0, visited = 0, all_visited = 0, differ = 0;
     for (int deformable = 0; deformable < 2; deformable++)
         for (int s = 0; s < SHELLS; s++) {
-            const sp_contact_shell *shell = &shells[deformable][s];
+            const sp_contact_pointshell *pointshell = &shells[deformable][s];
             sp_traversal *tree, *all;
-            CHECK_OK(sp_traversal_new(&context, shell, &tree));
-            CHECK_OK(sp_traversal_new(&context, shell, &all));
+            CHECK_OK(sp_traversal_new(&context, pointshell, &tree));
+            CHECK_OK(sp_traversal_new(&context, pointshell, &all));
             for (int f = 0; f < FIELDS; f++)
                 for (uint64_t i = 0; i < 72; i++) {
                     /* from deep inside to wholly outside of the box */
@@ -144,10 +144,10 @@ static void trees_find_what_all_points_find(void)
                     const double *moved = deformable && i % 8 ? q : NULL;
                     const sp_traversal_result *a = sp_traversal_run(tree, &pose, moved, &at, &fields[f], 0, &TREE);
                     const sp_traversal_result *b = sp_traversal_run(all, &pose, moved, &at, &fields[f], 0, &EVERYTHING);
-                    differ += !same_contacts(a, b, shell->count);
+                    differ += !same_contacts(a, b, pointshell->count);
                     CHECK(a->complete && b->complete && a->passed == 0, "not complete");
                     if (i % 10 == 0)
-                        check_by_brute_force(shell, &pose, moved, &at, &fields[f], b);
+                        check_by_brute_force(pointshell, &pose, moved, &at, &fields[f], b);
                     touching += a->count > 0;
                     apart += a->count == 0;
                     visited += a->visited;
@@ -169,14 +169,15 @@ static void points_that_just_touch(void)
 {
     int64_t differ = 0, touching = 0, apart = 0;
     for (uint64_t i = 0; i < 6000; i++) {
-        const sp_contact_shell *shell = &shells[0][i % SHELLS];
-        const int64_t node = (int64_t)(sp_random_uniform(9, 30, i) * (double)shell->cumulative[0]);
-        const double *c = shell->points + 3 * node, radius = shell->radius[node], far = pow(10, (double)(i % 7));
+        const sp_contact_pointshell *pointshell = &shells[0][i % SHELLS];
+        const int64_t node = (int64_t)(sp_random_uniform(9, 30, i) * (double)pointshell->cumulative[0]);
+        const double *c = pointshell->points + 3 * node, radius = pointshell->radius[node],
+                     far = pow(10, (double)(i % 7));
         int64_t tip = -1;
         double d[3], world[3], R[9];
-        for (int64_t p = 0; p < shell->count && tip < 0; p++) {
+        for (int64_t p = 0; p < pointshell->count && tip < 0; p++) {
             for (int k = 0; k < 3; k++)
-                d[k] = shell->points[3 * p + k] - c[k];
+                d[k] = pointshell->points[3 * p + k] - c[k];
             tip = fabs(length3(d) - radius) < 1e-14 * radius ? p : -1;
         }
         if (tip < 0 || !(radius > 0))
@@ -187,8 +188,8 @@ static void points_that_just_touch(void)
         sp_quaternion_matrix(pose.q, R);
         sp_rotate(R, d, world);
         sp_traversal *tree, *all;
-        CHECK_OK(sp_traversal_new(&context, shell, &tree));
-        CHECK_OK(sp_traversal_new(&context, shell, &all));
+        CHECK_OK(sp_traversal_new(&context, pointshell, &tree));
+        CHECK_OK(sp_traversal_new(&context, pointshell, &all));
         /* the distance of that point from a plane at the origin tells where the plane must be */
         sp_distance plane = {.kind = SP_DISTANCE_PLANE};
         sp_quaternion_matrix(at.q, R);
@@ -198,13 +199,13 @@ static void points_that_just_touch(void)
         const sp_traversal_limits *limits = &EVERYTHING;
         plane.offset = INFINITY;
         const sp_traversal_result *b = sp_traversal_run(all, &pose, NULL, &at, &plane, 0, limits);
-        CHECK(b->count == shell->count && b->point[tip] == tip, "all are below");
+        CHECK(b->count == pointshell->count && b->point[tip] == tip, "all are below");
         const double *x = b->place + 3 * tip;
         plane.offset = sp_dot3(plane.normal, x);
         plane.offset += (double)((int)(i % 8) - 2) * 1e-16 * fabs(plane.offset);
         b = sp_traversal_run(all, &pose, NULL, &at, &plane, 0, limits);
         const sp_traversal_result *a = sp_traversal_run(tree, &pose, NULL, &at, &plane, 0, &TREE);
-        differ += !same_contacts(a, b, shell->count);
+        differ += !same_contacts(a, b, pointshell->count);
         touching += b->count > 0;
         apart += b->count == 0;
         sp_traversal_free(tree);
@@ -259,14 +260,14 @@ static void coherence_changes_nothing(void)
             touching = 0;
     for (int deformable = 0; deformable < 2; deformable++)
         for (int s = 0; s < SHELLS; s++) {
-            const sp_contact_shell *shell = &shells[deformable][s];
+            const sp_contact_pointshell *pointshell = &shells[deformable][s];
             for (int f = 0; f < FIELDS; f++)
                 for (int path = 0; path < PATHS; path++) {
                     sp_traversal *coherent, *without, *all, *cut;
-                    CHECK_OK(sp_traversal_new(&context, shell, &coherent));
-                    CHECK_OK(sp_traversal_new(&context, shell, &without));
-                    CHECK_OK(sp_traversal_new(&context, shell, &all));
-                    CHECK_OK(sp_traversal_new(&context, shell, &cut));
+                    CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
+                    CHECK_OK(sp_traversal_new(&context, pointshell, &without));
+                    CHECK_OK(sp_traversal_new(&context, pointshell, &all));
+                    CHECK_OK(sp_traversal_new(&context, pointshell, &cut));
                     for (uint64_t i = 0; i < 48; i++) {
                         sp_pose pose, at;
                         double q[MODES];
@@ -277,19 +278,19 @@ static void coherence_changes_nothing(void)
                             sp_traversal_run(all, &pose, moved, &at, &fields[f], 0, &EVERYTHING);
                         const sp_traversal_result *a =
                             sp_traversal_run(coherent, &pose, moved, &at, &fields[f], 0, &COHERENT);
-                        differ[path] += !same_contacts(a, b, shell->count);
+                        differ[path] += !same_contacts(a, b, pointshell->count);
                         passed[path] += a->passed;
                         visited[path] += a->visited;
                         touching += a->count > 0;
                         a = sp_traversal_run(without, &pose, moved, &at, &fields[f], 0, &TREE);
-                        differ[path] += !same_contacts(a, b, shell->count);
+                        differ[path] += !same_contacts(a, b, pointshell->count);
                         plain[path] += a->visited;
                         sp_traversal_limits limits = COHERENT;
-                        limits.cold = (int64_t)(shell->count * sp_random_uniform(9, 60, i));
+                        limits.cold = (int64_t)(pointshell->count * sp_random_uniform(9, 60, i));
                         limits.warm = 2 * limits.cold;
                         a = sp_traversal_run(cut, &pose, moved, &at, &fields[f], 0, &limits);
-                        limited += !same_contacts(a, b, shell->cumulative[a->deepest - 1]) && !a->complete;
-                        differ[path] += !same_contacts(a, b, shell->count) && a->complete;
+                        limited += !same_contacts(a, b, pointshell->cumulative[a->deepest - 1]) && !a->complete;
+                        differ[path] += !same_contacts(a, b, pointshell->count) && a->complete;
                     }
                     sp_traversal_free(coherent);
                     sp_traversal_free(without);
@@ -314,11 +315,11 @@ static void coherence_changes_nothing(void)
 static void coherence_of_rotations(void)
 {
     int64_t differ = 0, passed = 0, touching = 0;
-    const sp_contact_shell *shell = &shells[0][1];
+    const sp_contact_pointshell *pointshell = &shells[0][1];
     for (uint64_t i = 0; i < 40; i++) {
         sp_traversal *coherent, *all;
-        CHECK_OK(sp_traversal_new(&context, shell, &coherent));
-        CHECK_OK(sp_traversal_new(&context, shell, &all));
+        CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
+        CHECK_OK(sp_traversal_new(&context, pointshell, &all));
         const sp_distance plane = plane_at(-0.42 - 0.003 * (double)i);
         const sp_pose at = sp_pose_identity();
         const double axis = random_in(65, i, 0, 2 * PI);
@@ -329,13 +330,13 @@ static void coherence_of_rotations(void)
             sp_pose pose = at;
             sp_quaternion_from_vector(turn, pose.q);
             sp_quaternion_matrix(pose.q, R);
-            sp_rotate(R, shell->centre, x);
+            sp_rotate(R, pointshell->centre, x);
             for (int c = 0; c < 3; c++)
                 pose.x[c] = -x[c];
             const sp_traversal_result *a = sp_traversal_run(coherent, &pose, NULL, &at, &plane, 0, &COHERENT), *b;
             passed += a->passed;
             b = sp_traversal_run(all, &pose, NULL, &at, &plane, 0, &EVERYTHING);
-            differ += !same_contacts(a, b, shell->count);
+            differ += !same_contacts(a, b, pointshell->count);
             touching += b->count > 0;
         }
         sp_traversal_free(coherent);
@@ -350,15 +351,15 @@ static void coherence_of_rotations(void)
 static void coherence_after_long_ways(void)
 {
     int64_t differ = 0, passed = 0, touching = 0;
-    const sp_contact_shell *shell = &shells[0][0];
+    const sp_contact_pointshell *pointshell = &shells[0][0];
     sp_traversal *coherent, *all;
-    CHECK_OK(sp_traversal_new(&context, shell, &coherent));
-    CHECK_OK(sp_traversal_new(&context, shell, &all));
+    CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
+    CHECK_OK(sp_traversal_new(&context, pointshell, &all));
     const sp_distance plane = {.kind = SP_DISTANCE_PLANE, .normal = {0, 0, 1}};
     const sp_pose at = sp_pose_identity();
     double bottom = 0;
-    for (int64_t p = 0; p < shell->count; p++)
-        bottom = fmin(bottom, shell->points[3 * p + 2]);
+    for (int64_t p = 0; p < pointshell->count; p++)
+        bottom = fmin(bottom, pointshell->points[3 * p + 2]);
     for (int i = 0; i < 3000; i++) {
         sp_pose pose = at;
         /* excursions of 1e9 m, then down in steps that end a rounding below the surface */
@@ -367,7 +368,7 @@ static void coherence_after_long_ways(void)
         const sp_traversal_result *a = sp_traversal_run(coherent, &pose, NULL, &at, &plane, 0, &COHERENT);
         passed += a->passed;
         const sp_traversal_result *b = sp_traversal_run(all, &pose, NULL, &at, &plane, 0, &EVERYTHING);
-        differ += !same_contacts(a, b, shell->count);
+        differ += !same_contacts(a, b, pointshell->count);
         touching += b->count > 0;
     }
     CHECK(differ == 0, "%lld runs differ", (long long)differ);
@@ -379,11 +380,11 @@ static void coherence_after_long_ways(void)
 /* A pose, coordinates or a field that are lost for a while: nothing may be passed over for ever because of that. */
 static void coherence_recovers(void)
 {
-    const sp_contact_shell *shell = &shells[1][0];
+    const sp_contact_pointshell *pointshell = &shells[1][0];
     for (int how = 0; how < 6; how++) {
         sp_traversal *coherent, *all;
-        CHECK_OK(sp_traversal_new(&context, shell, &coherent));
-        CHECK_OK(sp_traversal_new(&context, shell, &all));
+        CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
+        CHECK_OK(sp_traversal_new(&context, pointshell, &all));
         int64_t differ = 0, passed = 0;
         for (int i = 0; i < 40; i++) {
             double q[MODES] = {0.1, -0.1, 0.05};
@@ -401,7 +402,7 @@ static void coherence_recovers(void)
             if (i > 20)
                 passed += a->passed;
             const sp_traversal_result *b = sp_traversal_run(all, &pose, q, &at, &fields[1], 0, &EVERYTHING);
-            differ += !same_contacts(a, b, shell->count);
+            differ += !same_contacts(a, b, pointshell->count);
             CHECK(!lost || b->count == 0, "contact with what is lost");
             CHECK(i < 30 || b->count > 0, "no contact");
         }
@@ -415,19 +416,19 @@ static void coherence_recovers(void)
 /* V_k and C_k of each level from runs that end there tell where limits end a run. */
 static void limits_as_in_the_thesis(void)
 {
-    const sp_contact_shell *shell = &shells[1][1];
+    const sp_contact_pointshell *pointshell = &shells[1][1];
     int64_t cut = 0, whole = 0, warm_only = 0;
     sp_traversal *probe, *all, *limited;
-    CHECK_OK(sp_traversal_new(&context, shell, &probe));
-    CHECK_OK(sp_traversal_new(&context, shell, &all));
-    CHECK_OK(sp_traversal_new(&context, shell, &limited));
+    CHECK_OK(sp_traversal_new(&context, pointshell, &probe));
+    CHECK_OK(sp_traversal_new(&context, pointshell, &all));
+    CHECK_OK(sp_traversal_new(&context, pointshell, &limited));
     int before = 0;
     for (uint64_t i = 0; i < 800; i++) {
         const sp_pose pose = random_pose(70, i, 1.2), at = random_pose(71, i, 0.1);
-        double q[MODES], V[SP_SHELL_LEVELS_MAX] = {0}, C[SP_SHELL_LEVELS_MAX] = {0};
+        double q[MODES], V[SP_POINTSHELL_LEVELS_MAX] = {0}, C[SP_POINTSHELL_LEVELS_MAX] = {0};
         random_q(72, i, 0.2, q);
         int levels = 0;
-        for (int k = 1; k <= shell->levels; k++) {
+        for (int k = 1; k <= pointshell->levels; k++) {
             sp_traversal_limits to = TREE;
             to.levels = k;
             const sp_traversal_result *r = sp_traversal_run(probe, &pose, q, &at, &fields[3], 0, &to);
@@ -457,7 +458,7 @@ static void limits_as_in_the_thesis(void)
               (long long)a->visited, V[expected]);
         before = a->deepest;
         const sp_traversal_result *b = sp_traversal_run(all, &pose, q, &at, &fields[3], 0, &EVERYTHING);
-        CHECK(same_contacts(a, b, expected == levels ? shell->count : shell->cumulative[expected - 1]),
+        CHECK(same_contacts(a, b, expected == levels ? pointshell->count : pointshell->cumulative[expected - 1]),
               "run %d has other contacts", (int)i);
         cut += !a->complete;
         whole += a->complete;
@@ -472,22 +473,22 @@ static void limits_as_in_the_thesis(void)
 /* What is done of nothing at all: a level that is not wanted, no budget, nothing near. */
 static void no_budget(void)
 {
-    const sp_contact_shell *shell = &shells[0][0];
+    const sp_contact_pointshell *pointshell = &shells[0][0];
     sp_traversal *t;
     const sp_pose at = sp_pose_identity();
     sp_pose far = at;
     far.x[2] = 100;
-    CHECK_OK(sp_traversal_new(&context, shell, &t));
+    CHECK_OK(sp_traversal_new(&context, pointshell, &t));
     const sp_traversal_limits none = {.tree = true, .coherence = true};
     const sp_traversal_result *r = sp_traversal_run(t, &at, NULL, &at, &fields[1], 0, &none);
-    CHECK(r->deepest == 1 && !r->complete && r->visited == shell->cumulative[0], "level %d, %lld nodes", r->deepest,
-          (long long)r->visited);
+    CHECK(r->deepest == 1 && !r->complete && r->visited == pointshell->cumulative[0], "level %d, %lld nodes",
+          r->deepest, (long long)r->visited);
     r = sp_traversal_run(t, &far, NULL, &at, &fields[1], 0, &none);
     CHECK(r->deepest == 1 && r->complete && r->count == 0 && r->lowest > 90, "level %d, lowest %g", r->deepest,
           r->lowest);
     r = sp_traversal_run(t, &far, NULL, &at, &fields[1], 0, &none);
-    CHECK(r->visited == 0 && r->complete && r->passed == shell->cumulative[0] && r->lowest == INFINITY, "%lld nodes",
-          (long long)r->visited);
+    CHECK(r->visited == 0 && r->complete && r->passed == pointshell->cumulative[0] && r->lowest == INFINITY,
+          "%lld nodes", (long long)r->visited);
     sp_traversal_limits first = TREE;
     first.levels = 1;
     r = sp_traversal_run(t, &far, NULL, &at, &fields[1], 0, &first);
@@ -505,41 +506,43 @@ static void spheres_hold_their_points(void)
 {
     for (int deformable = 0; deformable < 2; deformable++)
         for (int s = 0; s < SHELLS; s++) {
-            const sp_contact_shell *shell = &shells[deformable][s];
-            int32_t *parent = calloc((size_t)shell->count, sizeof *parent);
+            const sp_contact_pointshell *pointshell = &shells[deformable][s];
+            int32_t *parent = calloc((size_t)pointshell->count, sizeof *parent);
             int64_t children = 0, outside = 0, unreached = 0;
             double tightest = 0;
-            for (int k = 1; k < shell->levels; k++)
-                for (int64_t p = 0; p < shell->cumulative[k - 1]; p++) {
-                    const int32_t *child = shell->child + shell->first_node[k - 1] + (k - 1) + p;
+            for (int k = 1; k < pointshell->levels; k++)
+                for (int64_t p = 0; p < pointshell->cumulative[k - 1]; p++) {
+                    const int32_t *child = pointshell->child + pointshell->first_node[k - 1] + (k - 1) + p;
                     for (int32_t c = child[0]; c < child[1]; c++) {
-                        CHECK(c >= shell->cumulative[k - 1] && c < shell->cumulative[k], "child %d in level %d", c, k);
+                        CHECK(c >= pointshell->cumulative[k - 1] && c < pointshell->cumulative[k],
+                              "child %d in level %d", c, k);
                         parent[c] = (int32_t)p;
                         children++;
                     }
                 }
-            CHECK(children == shell->count - shell->cumulative[0], "%lld children", (long long)children);
+            CHECK(children == pointshell->count - pointshell->cumulative[0], "%lld children", (long long)children);
             for (uint64_t i = 0; i < 20; i++) {
                 double q[MODES];
                 random_q(80, i, i % 2 ? 0.3 : 5, q);
-                const double *moved = deformable && i ? q : NULL, reach = sp_contact_shell_reach(shell, moved);
-                for (int64_t p = 0; p < shell->count; p++) {
+                const double *moved = deformable && i ? q : NULL,
+                             reach = sp_contact_pointshell_reach(pointshell, moved);
+                for (int64_t p = 0; p < pointshell->count; p++) {
                     double x[3], y[3], d[3];
                     int64_t c = p;
-                    sp_contact_shell_point(shell, p, moved, x);
+                    sp_contact_pointshell_point(pointshell, p, moved, x);
                     for (int k = 0; k < 3; k++)
-                        d[k] = x[k] - shell->points[3 * p + k];
+                        d[k] = x[k] - pointshell->points[3 * p + k];
                     unreached += length3(d) > reach;
                     for (int k = 0; k < 3; k++)
-                        d[k] = shell->points[3 * p + k] - shell->centre[k];
-                    unreached += length3(d) > shell->extent;
-                    for (int k = shell->levels - 1; k >= 1; k--) {
-                        c = c < shell->cumulative[k - 1] ? c : parent[c];
-                        const int64_t node = shell->first_node[k - 1] + c;
-                        double radius = shell->radius[node];
-                        for (int64_t j = 0; j < shell->modes && moved; j++)
-                            radius += shell->a[shell->modes * node + j] * fabs(q[j]);
-                        sp_contact_shell_point(shell, c, moved, y);
+                        d[k] = pointshell->points[3 * p + k] - pointshell->centre[k];
+                    unreached += length3(d) > pointshell->extent;
+                    for (int k = pointshell->levels - 1; k >= 1; k--) {
+                        c = c < pointshell->cumulative[k - 1] ? c : parent[c];
+                        const int64_t node = pointshell->first_node[k - 1] + c;
+                        double radius = pointshell->radius[node];
+                        for (int64_t j = 0; j < pointshell->modes && moved; j++)
+                            radius += pointshell->a[pointshell->modes * node + j] * fabs(q[j]);
+                        sp_contact_pointshell_point(pointshell, c, moved, y);
                         for (int a = 0; a < 3; a++)
                             d[a] = x[a] - y[a];
                         outside += length3(d) > radius * (1 + 1e-13) + 1e-15 * (1 + reach);
@@ -558,61 +561,63 @@ static void spheres_hold_their_points(void)
 static void shells_are_what_they_were(void)
 {
     sp_surface surface = torus(16, 10, 1, 0.4);
-    sp_shell shell = shell_of(&surface, SP_SHELL_FARTHEST, 700, 5);
-    sp_contact_shell c;
-    add_modes(&shell, MODES);
-    CHECK_OK(sp_contact_shell_new(&context, &shell, &c));
+    sp_pointshell pointshell = shell_of(&surface, SP_POINTSHELL_FARTHEST, 700, 5);
+    sp_contact_pointshell c;
+    add_modes(&pointshell, MODES);
+    CHECK_OK(sp_contact_pointshell_new(&context, &pointshell, &c));
     int64_t wrong = 0, moved = 0;
     double area = 0, weight = 0;
-    bool *seen = calloc((size_t)shell.count, 1);
-    for (int64_t p = 0; p < shell.count; p++)
-        area += shell.area[p];
+    bool *seen = calloc((size_t)pointshell.count, 1);
+    for (int64_t p = 0; p < pointshell.count; p++)
+        area += pointshell.area[p];
     for (int64_t p = 0; p < c.count; p++) {
         const int64_t o = c.original[p];
         CHECK(o >= 0 && o < c.count && !seen[o], "point %lld", (long long)o);
         seen[o] = true;
         moved += o != p;
-        wrong +=
-            memcmp(c.points + 3 * p, shell.points + 3 * o, 24) || memcmp(c.normals + 3 * p, shell.normals + 3 * o, 24);
-        wrong += memcmp(c.U + 3 * MODES * p, shell.U + 3 * MODES * o, 24 * MODES) ||
-                 memcmp(c.dN + 3 * MODES * p, shell.dN + 3 * MODES * o, 24 * MODES);
-        wrong += memcmp(c.dT + 6 * MODES * p, shell.dT + 6 * MODES * o, 48 * MODES) != 0;
-        wrong += sp_shell_level_of(&shell, o) != (p < c.cumulative[0] ? 1 : sp_shell_level_of(&shell, p));
-        CHECK_NEAR(c.weight[p], shell.area[o] * (double)shell.count / area, 1e-12);
+        wrong += memcmp(c.points + 3 * p, pointshell.points + 3 * o, 24) ||
+                 memcmp(c.normals + 3 * p, pointshell.normals + 3 * o, 24);
+        wrong += memcmp(c.U + 3 * MODES * p, pointshell.U + 3 * MODES * o, 24 * MODES) ||
+                 memcmp(c.dN + 3 * MODES * p, pointshell.dN + 3 * MODES * o, 24 * MODES);
+        wrong += memcmp(c.dT + 6 * MODES * p, pointshell.dT + 6 * MODES * o, 48 * MODES) != 0;
+        wrong += sp_pointshell_level_of(&pointshell, o) !=
+                 (p < c.cumulative[0] ? 1 : sp_pointshell_level_of(&pointshell, p));
+        CHECK_NEAR(c.weight[p], pointshell.area[o] * (double)pointshell.count / area, 1e-12);
         weight += c.weight[p];
         for (int k = 1; k < c.levels && p < c.cumulative[k - 1]; k++) {
-            const int64_t from = sp_shell_node(&shell, k, o), to = c.first_node[k - 1] + p;
-            wrong += c.radius[to] != shell.radius[from] || memcmp(c.a + MODES * to, shell.a + MODES * from, 8 * MODES);
+            const int64_t from = sp_pointshell_node(&pointshell, k, o), to = c.first_node[k - 1] + p;
+            wrong += c.radius[to] != pointshell.radius[from] ||
+                     memcmp(c.a + MODES * to, pointshell.a + MODES * from, 8 * MODES);
             const int32_t *child = c.child + c.first_node[k - 1] + (k - 1) + p;
             for (int32_t i = child[0]; i < child[1]; i++)
-                wrong += shell.parent[c.original[i]] != o;
+                wrong += pointshell.parent[c.original[i]] != o;
         }
     }
     CHECK(wrong == 0 && moved > 0, "%lld things are wrong, %lld points have other numbers", (long long)wrong,
           (long long)moved);
     CHECK_NEAR(weight, (double)c.count, 1e-9);
-    memset(shell.area, 0, (size_t)shell.count * sizeof *shell.area);
-    sp_contact_shell_free(&c);
-    CHECK_OK(sp_contact_shell_new(&context, &shell, &c));
+    memset(pointshell.area, 0, (size_t)pointshell.count * sizeof *pointshell.area);
+    sp_contact_pointshell_free(&c);
+    CHECK_OK(sp_contact_pointshell_new(&context, &pointshell, &c));
     CHECK(c.weight[0] == 1 && c.weight[c.count - 1] == 1, "weights of no area are %g", c.weight[0]);
-    sp_contact_shell_free(&c);
+    sp_contact_pointshell_free(&c);
     free(seen);
-    sp_shell_free(&shell);
+    sp_pointshell_free(&pointshell);
     sp_surface_free(&surface);
 }
 
 /* Normals: N + dN q of unit length, and by tangents (F⁻ᵀN for F = I + Σ q_j ∇u_j). */
 static void normals_of_deformed_shells(void)
 {
-    const sp_contact_shell *shell = &shells[1][0];
+    const sp_contact_pointshell *pointshell = &shells[1][0];
     for (uint64_t i = 0; i < 50; i++) {
-        const int64_t p = (int64_t)(i * 17) % shell->count;
+        const int64_t p = (int64_t)(i * 17) % pointshell->count;
         double q[MODES], F[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, plain[3], cofactor[9], dual[3], n[3];
-        const double *N = shell->normals + 3 * p;
+        const double *N = pointshell->normals + 3 * p;
         random_q(90, i, 0.2, q);
         for (int j = 0; j < MODES; j++) {
             double u[3], gradient[9];
-            mode_at(j, shell->points + 3 * p, u, gradient);
+            mode_at(j, pointshell->points + 3 * p, u, gradient);
             for (int k = 0; k < 9; k++)
                 F[k] += q[j] * gradient[k];
         }
@@ -620,13 +625,13 @@ static void normals_of_deformed_shells(void)
         for (int r = 0; r < 3; r++)
             sp_cross3(F + 3 * ((r + 1) % 3), F + 3 * ((r + 2) % 3), cofactor + 3 * r);
         sp_rotate(cofactor, N, dual);
-        sp_contact_shell_normal(shell, p, q, false, n);
+        sp_contact_pointshell_normal(pointshell, p, q, false, n);
         for (int k = 0; k < 3; k++)
             CHECK_NEAR(n[k], plain[k] / length3(plain), 1e-12);
-        sp_contact_shell_normal(shell, p, q, true, n);
+        sp_contact_pointshell_normal(pointshell, p, q, true, n);
         for (int k = 0; k < 3; k++)
             CHECK_NEAR(n[k], dual[k] / length3(dual), 1e-12);
-        sp_contact_shell_normal(shell, p, NULL, true, n);
+        sp_contact_pointshell_normal(pointshell, p, NULL, true, n);
         CHECK(!memcmp(n, N, sizeof n), "at rest");
     }
 }
@@ -635,7 +640,7 @@ static void normals_of_deformed_shells(void)
 
 /* Everything that one pair has. */
 typedef struct scene {
-    const sp_contact_shell *shell;
+    const sp_contact_pointshell *pointshell;
     const sp_distance *distance;
     sp_contact_state a, b;
     sp_penalty penalty;
@@ -644,13 +649,15 @@ typedef struct scene {
     sp_contact_forces forces;
 } scene;
 
-static scene new_scene(const sp_contact_shell *shell, const sp_distance *distance)
+static scene new_scene(const sp_contact_pointshell *pointshell, const sp_distance *distance)
 {
-    scene s = {
-        .shell = shell, .distance = distance, .a = {.pose = sp_pose_identity()}, .b = {.pose = sp_pose_identity()}};
+    scene s = {.pointshell = pointshell,
+               .distance = distance,
+               .a = {.pose = sp_pose_identity()},
+               .b = {.pose = sp_pose_identity()}};
     s.penalty = (sp_penalty){.stiffness = 1000, .limit = INFINITY};
-    CHECK_OK(sp_traversal_new(&context, shell, &s.traversal));
-    CHECK_OK(sp_contact_forces_new(&context, shell, &s.pool, &s.forces));
+    CHECK_OK(sp_traversal_new(&context, pointshell, &s.traversal));
+    CHECK_OK(sp_contact_forces_new(&context, pointshell, &s.pool, &s.forces));
     return s;
 }
 
@@ -664,7 +671,7 @@ static const sp_traversal_result *meet(scene *s, const sp_traversal_limits *limi
 {
     const sp_traversal_result *found =
         sp_traversal_run(s->traversal, &s->a.pose, s->a.q, &s->b.pose, s->distance, 0, limits);
-    sp_penalty_forces(&s->penalty, s->shell, &s->a, s->distance, &s->b, found, &s->forces);
+    sp_penalty_forces(&s->penalty, s->pointshell, &s->a, s->distance, &s->b, found, &s->forces);
     return found;
 }
 
@@ -685,17 +692,17 @@ static sp_pose moved_pose(const sp_pose *pose, const double about[3], const doub
 }
 
 /* Force and torque [6] on the grasped body when it is moved by d. */
-static int64_t wrench_at(scene *s, bool shell_moves, const double about[3], const double d[6], double wrench[6])
+static int64_t wrench_at(scene *s, bool pointshell_moves, const double about[3], const double d[6], double wrench[6])
 {
     const scene keep = *s;
-    sp_pose *pose = shell_moves ? &s->a.pose : &s->b.pose;
+    sp_pose *pose = pointshell_moves ? &s->a.pose : &s->b.pose;
     double to[3];
     *pose = moved_pose(pose, about, d);
     for (int k = 0; k < 3; k++)
         to[k] = about[k] + d[k];
     const int64_t count = meet(s, &EVERYTHING)->count;
     memset(wrench, 0, 6 * sizeof *wrench);
-    sp_contact_forces_total(&s->forces, shell_moves ? 1 : -1, to, wrench, wrench + 3);
+    sp_contact_forces_total(&s->forces, pointshell_moves ? 1 : -1, to, wrench, wrench + 3);
     s->a = keep.a;
     s->b = keep.b;
     return count;
@@ -703,14 +710,15 @@ static int64_t wrench_at(scene *s, bool shell_moves, const double about[3], cons
 
 /* Of the analytic derivatives by central differences with step h [relative to the largest]; NAN where points come or
  * go. */
-static double derivative_error(scene *s, bool shell_moves, bool normals, double h)
+static double derivative_error(scene *s, bool pointshell_moves, bool normals, double h)
 {
     const double about[3] = {0.3, -0.4, 0.2}, none[6] = {0};
     double now[6], worst = 0, largest[4] = {0}, error[4] = {0};
     sp_wrench w = {.force = {0}};
-    const int64_t count = wrench_at(s, shell_moves, about, none, now);
+    const int64_t count = wrench_at(s, pointshell_moves, about, none, now);
     meet(s, &EVERYTHING);
-    sp_penalty_wrench(&s->penalty, s->shell, s->distance, &s->b.pose, &s->forces, shell_moves, normals, about, &w);
+    sp_penalty_wrench(&s->penalty, s->pointshell, s->distance, &s->b.pose, &s->forces, pointshell_moves, normals, about,
+                      &w);
     for (int k = 0; k < 3; k++) {
         CHECK_NEAR(w.force[k], now[k], 1e-10 * (1 + length3(now)));
         CHECK_NEAR(w.torque[k], now[k + 3], 1e-10 * (1 + length3(now + 3)));
@@ -720,10 +728,10 @@ static double derivative_error(scene *s, bool shell_moves, bool normals, double 
     for (int c = 0; c < 6; c++) {
         double d[6] = {0}, up[6], down[6];
         d[c] = h;
-        if (wrench_at(s, shell_moves, about, d, up) != count)
+        if (wrench_at(s, pointshell_moves, about, d, up) != count)
             return NAN;
         d[c] = -h;
-        if (wrench_at(s, shell_moves, about, d, down) != count)
+        if (wrench_at(s, pointshell_moves, about, d, down) != count)
             return NAN;
         for (int r = 0; r < 6; r++) {
             const double *block = r < 3 ? (c < 3 ? w.force_x : w.force_w) : (c < 3 ? w.torque_x : w.torque_w);
@@ -740,9 +748,9 @@ static double derivative_error(scene *s, bool shell_moves, bool normals, double 
 
 static void wrenches_are_derivatives(void)
 {
-    sp_shell few = ball_shell(SP_SHELL_REPULSION, 16, 40, 1, 1);
+    sp_pointshell few = ball_shell(SP_POINTSHELL_REPULSION, 16, 40, 1, 1);
     add_modes(&few, MODES);
-    sp_contact_shell shell = contact_shell(&few);
+    sp_contact_pointshell pointshell = contact_shell(&few);
     /* one cell, in which the interpolant is a polynomial */
     float corners[8] = {-1.5f, -0.75f, -1, -0.25f, -0.5f, 0.5f, -0.25f, 1};
     sp_field cell = {.cells = {1, 1, 1}, .origin = {-8, -8, -8}, .spacing = 16, .distance = corners};
@@ -754,7 +762,7 @@ static void wrenches_are_derivatives(void)
         int64_t tried = 0, poses = 0;
         double worst = 0, slope = INFINITY;
         for (uint64_t i = 0; i < 400 && tried < 12; i++) {
-            scene s = new_scene(&shell, kinds[f]);
+            scene s = new_scene(&pointshell, kinds[f]);
             double q[MODES];
             s.a.pose = random_pose(110, i, 1.5);
             s.b.pose = random_pose(111, i, 0.3);
@@ -788,20 +796,20 @@ static void wrenches_are_derivatives(void)
         NOTE("field %d, %s grasped, %s: off by %.1e at 1e-3, slope %.3f", f, role ? "shell" : "distances",
              by_gradient ? "gradients" : "normals", worst, slope);
     }
-    sp_contact_shell_free(&shell);
+    sp_contact_pointshell_free(&pointshell);
 }
 
 /* F = −∂/∂x Σ ½ k w d² for forces along gradients, by central differences; against a plane all of it is along the
  * plane's normal. */
 static void gradients_have_a_potential(void)
 {
-    const sp_contact_shell *shell = &shells[1][1];
+    const sp_contact_pointshell *pointshell = &shells[1][1];
     for (uint64_t i = 0; i < 40; i++) {
         const int f = (int)(i % 3);
-        scene s = new_scene(shell, &fields[f]);
+        scene s = new_scene(pointshell, &fields[f]);
         const double h = 1e-6, none[6] = {0}, about[3] = {0};
         double q[MODES], now[6], energy[2], off = 0;
-        s.penalty.direction = i % 2 ? SP_PENALTY_GRADIENT : SP_PENALTY_BY_SHAPE;
+        s.penalty.direction = i % 2 ? SP_PENALTY_GRADIENT : SP_PENALTY_BY_GEOMETRY;
         s.penalty.by_area = i % 4 == 0;
         s.a.pose = random_pose(125, i, 0.9);
         s.b.pose = random_pose(126, i, 0.3);
@@ -815,7 +823,7 @@ static void gradients_have_a_potential(void)
                 s.a.pose.x[k] = keep.a.pose.x[k] + (side ? h : -h);
                 const sp_traversal_result *found = meet(&s, &EVERYTHING);
                 for (int64_t c = 0; c < found->count; c++)
-                    energy[side] += 500 * (s.penalty.by_area ? shell->weight[found->point[c]] : 1) *
+                    energy[side] += 500 * (s.penalty.by_area ? pointshell->weight[found->point[c]] : 1) *
                                     found->distance[c] * found->distance[c];
             }
             s.a = keep.a;
@@ -837,40 +845,40 @@ static void gradients_have_a_potential(void)
 static void wrenches_by_normals(void)
 {
     const double up[3] = {0, 0, 1};
-    sp_contact_shell shell = one_point(0.1, 0.2, -0.3, up);
+    sp_contact_pointshell pointshell = one_point(0.1, 0.2, -0.3, up);
     const sp_distance plane = plane_at(0);
     for (int role = 0; role < 2; role++) {
-        scene s = new_scene(&shell, &plane);
+        scene s = new_scene(&pointshell, &plane);
         sp_wrench a = {.force = {0}}, b = {.force = {0}};
         const double about[3] = {1, 2, 3};
         meet(&s, &TREE);
         CHECK(s.forces.count == 1, "%lld", (long long)s.forces.count);
         CHECK_NEAR(s.forces.force[2], 300, 1e-10);
-        sp_penalty_wrench(&s.penalty, &shell, &plane, &s.b.pose, &s.forces, role, false, about, &a);
-        sp_penalty_wrench(&s.penalty, &shell, &plane, &s.b.pose, &s.forces, role, true, about, &b);
+        sp_penalty_wrench(&s.penalty, &pointshell, &plane, &s.b.pose, &s.forces, role, false, about, &a);
+        sp_penalty_wrench(&s.penalty, &pointshell, &plane, &s.b.pose, &s.forces, role, true, about, &b);
         CHECK(!memcmp(&a, &b, sizeof a), "normals and gradient differ");
         /* the normal turned away: only the part of it that is not the gradient shows */
         s.forces.normal[0] = 0.6;
         s.forces.normal[2] = 0.8;
         memset(&a, 0, sizeof a);
         memset(&b, 0, sizeof b);
-        sp_penalty_wrench(&s.penalty, &shell, &plane, &s.b.pose, &s.forces, role, false, about, &a);
-        sp_penalty_wrench(&s.penalty, &shell, &plane, &s.b.pose, &s.forces, role, true, about, &b);
+        sp_penalty_wrench(&s.penalty, &pointshell, &plane, &s.b.pose, &s.forces, role, false, about, &a);
+        sp_penalty_wrench(&s.penalty, &pointshell, &plane, &s.b.pose, &s.forces, role, true, about, &b);
         CHECK_NEAR(a.force_x[2], -1000 * 0.6, 1e-9);
         CHECK_NEAR(b.force_x[2], -1000 * 0.6 * 0.8, 1e-9);
         CHECK_NEAR(a.force_x[0], 0, 1e-9);
         CHECK_NEAR(b.force_x[0], -1000 * 0.36, 1e-9);
         end_scene(&s);
     }
-    sp_contact_shell_free(&shell);
+    sp_contact_pointshell_free(&pointshell);
 }
 
 /* Q·δq is the work of the forces on the displacements of their points, here between two states of the shell. */
 static void virtual_work(void)
 {
     for (uint64_t i = 0; i < 40; i++) {
-        const sp_contact_shell *shell = &shells[1][i % SHELLS];
-        scene s = new_scene(shell, &fields[i % FIELDS]);
+        const sp_contact_pointshell *pointshell = &shells[1][i % SHELLS];
+        scene s = new_scene(pointshell, &fields[i % FIELDS]);
         double q[MODES], dq[MODES], to[MODES], Q[MODES] = {0}, work = 0, product = 0, size = 0, A[9];
         s.a.pose = random_pose(120, i, 0.8);
         s.b.pose = random_pose(121, i, 0.3);
@@ -881,12 +889,12 @@ static void virtual_work(void)
         for (int j = 0; j < MODES; j++)
             to[j] = q[j] + dq[j];
         meet(&s, &TREE);
-        sp_contact_forces_project(&s.forces, shell, &s.a.pose, Q);
+        sp_contact_forces_project(&s.forces, pointshell, &s.a.pose, Q);
         sp_quaternion_matrix(s.a.pose.q, A);
         for (int64_t c = 0; c < s.forces.count; c++) {
             double x[3], y[3], d[3], D[3];
-            sp_contact_shell_point(shell, s.forces.point[c], q, x);
-            sp_contact_shell_point(shell, s.forces.point[c], to, y);
+            sp_contact_pointshell_point(pointshell, s.forces.point[c], q, x);
+            sp_contact_pointshell_point(pointshell, s.forces.point[c], to, y);
             for (int k = 0; k < 3; k++)
                 d[k] = y[k] - x[k];
             sp_rotate(A, d, D);
@@ -947,8 +955,8 @@ static void work_on_deformed_fields(void)
     const sp_distance distance = {.kind = SP_DISTANCE_DEFORMED, .deformed = deformed, .slack = fields[3].slack};
     int64_t contacts = 0;
     for (uint64_t i = 0; i < 40; i++) {
-        const sp_contact_shell *shell = &shells[1][0];
-        scene s = new_scene(shell, &distance);
+        const sp_contact_pointshell *pointshell = &shells[1][0];
+        scene s = new_scene(pointshell, &distance);
         double q[AFFINE], qdot[AFFINE], Q[AFFINE] = {0}, B[9], work[AFFINE] = {0}, size = 0;
         for (int j = 0; j < AFFINE; j++) {
             q[j] = random_in(131, 3 * i + (uint64_t)j, -0.3, 0.3);
@@ -1034,10 +1042,10 @@ static void coherence_with_fields_that_move(void)
     const sp_deformed_domain domain = {.field = &grids[0], .count = 1, .points = proxy};
     CHECK_OK(sp_deformed_field_new(&context, &mesh, 2, U, 1, &domain, 1, &deformed));
     const sp_distance distance = {.kind = SP_DISTANCE_DEFORMED, .deformed = deformed, .slack = fields[3].slack};
-    const sp_contact_shell *shell = &shells[0][0];
+    const sp_contact_pointshell *pointshell = &shells[0][0];
     sp_traversal *coherent, *all;
-    CHECK_OK(sp_traversal_new(&context, shell, &coherent));
-    CHECK_OK(sp_traversal_new(&context, shell, &all));
+    CHECK_OK(sp_traversal_new(&context, pointshell, &coherent));
+    CHECK_OK(sp_traversal_new(&context, pointshell, &all));
     const double *reach = sp_deformed_field_reach(deformed);
     double before[2] = {0};
     int64_t differ = 0, passed = 0, touching = 0, after = 0;
@@ -1052,7 +1060,7 @@ static void coherence_with_fields_that_move(void)
         const sp_traversal_result *a = sp_traversal_run(coherent, &pose, NULL, &at, &distance, moved, &COHERENT);
         passed += a->passed;
         const sp_traversal_result *b = sp_traversal_run(all, &pose, NULL, &at, &distance, 0, &EVERYTHING);
-        differ += !same_contacts(a, b, shell->count);
+        differ += !same_contacts(a, b, pointshell->count);
         touching += b->count > 0;
         after += i > 400 && b->count > 0;
     }
@@ -1069,9 +1077,9 @@ static void coherence_with_fields_that_move(void)
 static void damping_and_scale(void)
 {
     const double up[3] = {0, 0, 1};
-    sp_contact_shell shell = one_point(0, 0, -0.5, up);
+    sp_contact_pointshell pointshell = one_point(0, 0, -0.5, up);
     const sp_distance plane = plane_at(-0.4);
-    scene s = new_scene(&shell, &plane);
+    scene s = new_scene(&pointshell, &plane);
     s.penalty.damping = 10;
     const double speeds[4] = {-3, 0, 3, 30}, expected[4] = {130, 100, 70, 0};
     for (int i = 0; i < 4; i++) {
@@ -1091,18 +1099,18 @@ static void damping_and_scale(void)
     CHECK_NEAR(s.forces.scale, 0.25, 1e-15);
     CHECK_NEAR(s.forces.force[2], 110 / 4.0, 1e-10);
     end_scene(&s);
-    sp_contact_shell_free(&shell);
+    sp_contact_pointshell_free(&pointshell);
     s = new_scene(&shells[0][0], &fields[1]);
     double total = 0;
     s.penalty.limit = 3;
     s.penalty.by_area = true;
     meet(&s, &TREE);
     for (int64_t i = 0; i < s.forces.count; i++)
-        total += s.forces.scale * s.shell->weight[s.forces.point[i]];
+        total += s.forces.scale * s.pointshell->weight[s.forces.point[i]];
     CHECK_NEAR(total, 3, 1e-12);
     for (int64_t i = 0; i < s.forces.count; i++) {
         const double f =
-            s.penalty.stiffness * -s.forces.distance[i] * s.shell->weight[s.forces.point[i]] * s.forces.scale;
+            s.penalty.stiffness * -s.forces.distance[i] * s.pointshell->weight[s.forces.point[i]] * s.forces.scale;
         for (int k = 0; k < 3; k++)
             CHECK_NEAR(s.forces.force[3 * i + k], f * s.forces.normal[3 * i + k], 1e-12 * f);
     }
@@ -1117,8 +1125,8 @@ static void voxmaps(void)
     const sp_distance distance = {.kind = SP_DISTANCE_VOXMAP, .voxmap = voxmap};
     int64_t deep = 0, near = 0, wrong = 0, visited = 0;
     for (uint64_t i = 0; i < 60; i++) {
-        const sp_contact_shell *shell = &shells[0][i % 3];
-        scene s = new_scene(shell, &distance);
+        const sp_contact_pointshell *pointshell = &shells[0][i % 3];
+        scene s = new_scene(pointshell, &distance);
         double weight = 0, A[9], B[9], dF[9] = {0};
         s.a.pose = random_pose(140, i, 1);
         s.b.pose = random_pose(141, i, 0.3);
@@ -1130,13 +1138,13 @@ static void voxmaps(void)
         sp_quaternion_matrix(s.a.pose.q, A);
         sp_quaternion_matrix(s.b.pose.q, B);
         int64_t next = 0;
-        for (int64_t p = 0; p < shell->count; p++) {
+        for (int64_t p = 0; p < pointshell->count; p++) {
             double w[3], x[3], n[3], N[3];
-            sp_rotate(A, shell->points + 3 * p, w);
+            sp_rotate(A, pointshell->points + 3 * p, w);
             for (int k = 0; k < 3; k++)
                 w[k] += s.a.pose.x[k] - s.b.pose.x[k];
             sp_rotate_back(B, w, x);
-            sp_rotate(A, shell->normals + 3 * p, n);
+            sp_rotate(A, pointshell->normals + 3 * p, n);
             sp_rotate_back(B, n, N);
             const enum sp_voxel kind = sp_voxmap_at(voxmap, x, NULL);
             const double depth = sp_voxmap_depth(voxmap, x, N);
@@ -1156,7 +1164,7 @@ static void voxmaps(void)
         const double scale = weight > 7 ? 7 / weight : 1;
         sp_wrench wrench = {.force = {0}};
         const double about[3] = {0};
-        sp_penalty_wrench(&s.penalty, shell, &distance, &s.b.pose, &s.forces, true, false, about, &wrench);
+        sp_penalty_wrench(&s.penalty, pointshell, &distance, &s.b.pose, &s.forces, true, false, about, &wrench);
         for (int k = 0; k < 9; k++)
             CHECK_NEAR(wrench.force_x[k], 1000 * scale * dF[k], 1e-9 * 1000 * (1 + weight));
         CHECK_NEAR(s.forces.scale, scale, 1e-15);
@@ -1182,12 +1190,12 @@ static double cap_mean(double depth)
 
 /* Force by k L over random rotations of the shell, against the integral: root mean square of the relative error, its
  * mean, and the largest sideways part. */
-static void force_error(const sp_contact_shell *shell, int levels, bool by_area, double depth, double *square,
+static void force_error(const sp_contact_pointshell *pointshell, int levels, bool by_area, double depth, double *square,
                         double *mean, double *aside)
 {
     enum { TURNS = 40 };
     const sp_distance plane = plane_at(0);
-    scene s = new_scene(shell, &plane);
+    scene s = new_scene(pointshell, &plane);
     sp_traversal_limits limits = TREE;
     limits.levels = levels;
     s.penalty.limit = 2;
@@ -1211,14 +1219,14 @@ static void force_error(const sp_contact_shell *shell, int levels, bool by_area,
 
 static void forces_converge_to_the_integral(void)
 {
-    sp_shell made = ball_shell(SP_SHELL_REPULSION, 32, 12 * 341, 5, 1);
+    sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 32, 12 * 341, 5, 1);
     CHECK(made.levels == 5, "%d", made.levels);
-    sp_contact_shell shell = contact_shell(&made);
+    sp_contact_pointshell pointshell = contact_shell(&made);
     double error[6], mean, aside[6];
     for (int levels = 3; levels <= 5; levels++) {
-        force_error(&shell, levels, false, 0.4, &error[levels], &mean, &aside[levels]);
-        NOTE("level %d, %lld points: force off by %.2e, %.2e aside", levels, (long long)shell.cumulative[levels - 1],
-             error[levels], aside[levels]);
+        force_error(&pointshell, levels, false, 0.4, &error[levels], &mean, &aside[levels]);
+        NOTE("level %d, %lld points: force off by %.2e, %.2e aside", levels,
+             (long long)pointshell.cumulative[levels - 1], error[levels], aside[levels]);
     }
     /* the rule counts whole points: what is uncertain is about one row of them at the rim, where d vanishes, but l
      * counts all: h ~ 1/√n */
@@ -1226,17 +1234,17 @@ static void forces_converge_to_the_integral(void)
           error[5]);
     CHECK(aside[5] < 0.5 * aside[3], "%g %g", aside[3], aside[5]);
     double weighted;
-    force_error(&shell, 5, true, 0.4, &weighted, &mean, &aside[0]);
+    force_error(&pointshell, 5, true, 0.4, &weighted, &mean, &aside[0]);
     NOTE("by area: off by %.2e", weighted);
     CHECK(weighted < 0.02, "%g", weighted);
-    sp_contact_shell_free(&shell);
+    sp_contact_pointshell_free(&pointshell);
     /* crowded at the poles: wrong without areas, however many */
-    made = ball_shell(SP_SHELL_VERTICES, 96, 0, 1, 1);
-    shell = contact_shell(&made);
+    made = ball_shell(SP_POINTSHELL_VERTICES, 96, 0, 1, 1);
+    pointshell = contact_shell(&made);
     const sp_distance plane = plane_at(0);
     double off[2];
     for (int by_area = 0; by_area < 2; by_area++) {
-        scene s = new_scene(&shell, &plane);
+        scene s = new_scene(&pointshell, &plane);
         double F[3] = {0}, T[3] = {0};
         s.penalty.limit = 2;
         s.penalty.by_area = by_area;
@@ -1249,17 +1257,17 @@ static void forces_converge_to_the_integral(void)
     NOTE("vertices crowded at the pole: off by %.3f, by area %.3f", off[0], off[1]);
     /* of the areas half a ring at the rim counts too much or too little: ½ h sin θ of 1 − cos θ */
     CHECK(fabs(off[0]) > 0.1 && fabs(off[1]) < 1.2 * 0.5 * PI / 96 * 0.8 / 0.4, "%g, by area %g", off[0], off[1]);
-    sp_contact_shell_free(&shell);
+    sp_contact_pointshell_free(&pointshell);
 }
 
 /* ---- balls ---- */
 
-static void places_of(const sp_contact_shell *shell, const sp_pose *pose, const double *q, double *to)
+static void places_of(const sp_contact_pointshell *pointshell, const sp_pose *pose, const double *q, double *to)
 {
     double R[9], x[3];
     sp_quaternion_matrix(pose->q, R);
-    for (int64_t p = 0; p < shell->count; p++) {
-        sp_contact_shell_point(shell, p, q, x);
+    for (int64_t p = 0; p < pointshell->count; p++) {
+        sp_contact_pointshell_point(pointshell, p, q, x);
         sp_rotate(R, x, to + 3 * p);
         for (int k = 0; k < 3; k++)
             to[3 * p + k] += pose->x[k];
@@ -1271,26 +1279,27 @@ typedef struct ball_tally {
 } ball_tally;
 
 /* Where two shells touch, against a look at all pairs of their points. */
-static void compare_balls(const sp_contact_shell *a, const sp_pose *pa, const double *qa, double ra,
-                          const sp_contact_shell *b, const sp_pose *pb, const double *qb, double rb, ball_tally *tally)
+static void compare_balls(const sp_contact_pointshell *a, const sp_pose *pa, const double *qa, double ra,
+                          const sp_contact_pointshell *b, const sp_pose *pb, const double *qb, double rb,
+                          ball_tally *tally)
 {
     const double reach = ra + rb;
     double *x = malloc((size_t)a->count * 24), *y = malloc((size_t)b->count * 24), centre[3], radius;
-    sp_ball_tree *A, *B;
-    CHECK_OK(sp_ball_tree_new(&context, a, &A));
-    CHECK_OK(sp_ball_tree_new(&context, b, &B));
-    sp_ball_tree_move(A, pb, qa); /* not there any more */
+    sp_sphere_tree *A, *B;
+    CHECK_OK(sp_sphere_tree_new(&context, a, &A));
+    CHECK_OK(sp_sphere_tree_new(&context, b, &B));
+    sp_sphere_tree_move(A, pb, qa); /* not there any more */
     sp_list list = {0}, other = {0};
-    CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &tally->visited));
+    CHECK_OK(sp_sphere_trees_meet(A, ra, B, rb, &room, &list, &tally->visited));
     list.count = tally->visited = 0;
-    sp_ball_tree_move(A, pa, qa);
-    sp_ball_tree_move(B, pb, qb);
-    CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &tally->visited));
+    sp_sphere_tree_move(A, pa, qa);
+    sp_sphere_tree_move(B, pb, qb);
+    CHECK_OK(sp_sphere_trees_meet(A, ra, B, rb, &room, &list, &tally->visited));
     places_of(a, pa, a->modes ? qa : NULL, x);
     places_of(b, pb, b->modes ? qb : NULL, y);
-    sp_ball_tree_bound(A, centre, &radius);
+    sp_sphere_tree_bound(A, centre, &radius);
     int64_t next = 0;
-    const sp_ball_contact *c = list.data;
+    const sp_sphere_contact *c = list.data;
     for (int64_t p = 0; p < a->count; p++) {
         const double off[3] = {x[3 * p] - centre[0], x[3 * p + 1] - centre[1], x[3 * p + 2] - centre[2]};
         tally->outside += length3(off) > radius;
@@ -1313,10 +1322,10 @@ static void compare_balls(const sp_contact_shell *a, const sp_pose *pa, const do
     tally->pairs += a->count * b->count;
     tally->contacts += list.count;
     int64_t before = list.count, looked = 0;
-    CHECK_OK(sp_ball_trees_meet(B, rb, A, ra, &room, &other, &looked));
+    CHECK_OK(sp_sphere_trees_meet(B, rb, A, ra, &room, &other, &looked));
     tally->swapped += other.count != before;
     for (int64_t k = 0; k < list.count && !tally->swapped; k++) { /* every one is there the other way round */
-        const sp_ball_contact *o = other.data;
+        const sp_sphere_contact *o = other.data;
         int64_t low = 0, high = other.count;
         while (low < high) {
             const int64_t middle = (low + high) / 2;
@@ -1328,12 +1337,12 @@ static void compare_balls(const sp_contact_shell *a, const sp_pose *pa, const do
         tally->swapped += low >= other.count || o[low].a != c[k].b || o[low].b != c[k].a ||
                           o[low].distance != c[k].distance || o[low].normal[0] != -c[k].normal[0];
     }
-    CHECK_OK(sp_ball_trees_meet(A, ra, B, rb, &room, &list, &looked)); /* appends */
+    CHECK_OK(sp_sphere_trees_meet(A, ra, B, rb, &room, &list, &looked)); /* appends */
     CHECK(list.count == 2 * before, "%lld after %lld", (long long)list.count, (long long)before);
     sp_list_free(&list);
     sp_list_free(&other);
-    sp_ball_tree_free(A);
-    sp_ball_tree_free(B);
+    sp_sphere_tree_free(A);
+    sp_sphere_tree_free(B);
     free(x);
     free(y);
 }
@@ -1354,7 +1363,7 @@ static void balls_find_what_all_pairs_find(void)
     ball_tally tally = {0};
     for (int s = 0; s < SHELLS; s++)
         for (uint64_t i = 0; i < 24; i++) {
-            const sp_contact_shell *a = &shells[i % 2][s], *b = &shells[i / 2 % 2][(s + (int)(i / 4)) % SHELLS];
+            const sp_contact_pointshell *a = &shells[i % 2][s], *b = &shells[i / 2 % 2][(s + (int)(i / 4)) % SHELLS];
             const sp_pose pa = random_pose(160, i, 0.9), pb = random_pose(161, i, 0.9);
             double qa[MODES], qb[MODES];
             random_q(162, i, 0.3, qa);
@@ -1367,10 +1376,10 @@ static void balls_find_what_all_pairs_find(void)
 /* So many points near one another that nodes are looked at: one inside the other. */
 static void many_balls(void)
 {
-    sp_shell made = ball_shell(SP_SHELL_REPULSION, 32, 12 * 85, 4, 1),
-             larger = ball_shell(SP_SHELL_REPULSION, 32, 8 * 341, 5, 1.03);
+    sp_pointshell made = ball_shell(SP_POINTSHELL_REPULSION, 32, 12 * 85, 4, 1),
+                  larger = ball_shell(SP_POINTSHELL_REPULSION, 32, 8 * 341, 5, 1.03);
     add_modes(&made, MODES);
-    sp_contact_shell a = contact_shell(&made), b = contact_shell(&larger);
+    sp_contact_pointshell a = contact_shell(&made), b = contact_shell(&larger);
     ball_tally tally = {0};
     CHECK(a.count > 1024 || b.count > 1024, "%lld and %lld points", (long long)a.count, (long long)b.count);
     for (uint64_t i = 0; i < 3; i++) {
@@ -1381,55 +1390,55 @@ static void many_balls(void)
         compare_balls(&a, &pa, q, 0.02, &b, &pb, NULL, 0.01, &tally);
     }
     check_tally(&tally);
-    sp_contact_shell_free(&a);
-    sp_contact_shell_free(&b);
+    sp_contact_pointshell_free(&a);
+    sp_contact_pointshell_free(&b);
 }
 
 /* A point that lies on a node's sphere just reaches another one, far from the origin. */
 static void balls_that_just_touch(void)
 {
     int64_t lost = 0, touching = 0;
-    const sp_contact_shell *shell = &shells[0][1];
-    double *places = malloc((size_t)shell->count * 24);
+    const sp_contact_pointshell *pointshell = &shells[0][1];
+    double *places = malloc((size_t)pointshell->count * 24);
     for (uint64_t i = 0; i < 2000; i++) {
-        const int64_t node = (int64_t)(sp_random_uniform(9, 190, i) * (double)shell->cumulative[0]);
-        const double *c = shell->points + 3 * node, far = pow(10, (double)(i % 7)), reach = 0.03;
+        const int64_t node = (int64_t)(sp_random_uniform(9, 190, i) * (double)pointshell->cumulative[0]);
+        const double *c = pointshell->points + 3 * node, far = pow(10, (double)(i % 7)), reach = 0.03;
         double d[3], x[3], place[3], apart[3], centre[2][3], bound[2];
         int64_t tip = -1, visited = 0;
-        for (int64_t p = 0; p < shell->count && tip < 0; p++) {
+        for (int64_t p = 0; p < pointshell->count && tip < 0; p++) {
             for (int k = 0; k < 3; k++)
-                d[k] = shell->points[3 * p + k] - c[k];
-            tip = fabs(length3(d) - shell->radius[node]) < 1e-14 ? p : -1;
+                d[k] = pointshell->points[3 * p + k] - c[k];
+            tip = fabs(length3(d) - pointshell->radius[node]) < 1e-14 ? p : -1;
         }
         for (int k = 0; k < 3; k++)
-            x[k] = shell->points[3 * tip + k] + d[k] / length3(d) * reach;
-        sp_contact_shell point = one_point(x[0], x[1], x[2], d);
+            x[k] = pointshell->points[3 * tip + k] + d[k] / length3(d) * reach;
+        sp_contact_pointshell point = one_point(x[0], x[1], x[2], d);
         const sp_pose pose = random_pose(191, i, far);
-        sp_ball_tree *a, *b;
-        CHECK_OK(sp_ball_tree_new(&context, shell, &a));
-        CHECK_OK(sp_ball_tree_new(&context, &point, &b));
-        sp_ball_tree_move(a, &pose, NULL);
-        sp_ball_tree_move(b, &pose, NULL);
+        sp_sphere_tree *a, *b;
+        CHECK_OK(sp_sphere_tree_new(&context, pointshell, &a));
+        CHECK_OK(sp_sphere_tree_new(&context, &point, &b));
+        sp_sphere_tree_move(a, &pose, NULL);
+        sp_sphere_tree_move(b, &pose, NULL);
         places_of(&point, &pose, NULL, place);
-        places_of(shell, &pose, NULL, places);
+        places_of(pointshell, &pose, NULL, places);
         for (int k = 0; k < 3; k++)
             apart[k] = place[k] - places[3 * tip + k];
         const bool near = length3(apart) < reach * (1 - 1e-14);
         sp_list list = {0};
-        CHECK_OK(sp_ball_trees_meet(a, 0.01, b, reach - 0.01, &room, &list, &visited));
+        CHECK_OK(sp_sphere_trees_meet(a, 0.01, b, reach - 0.01, &room, &list, &visited));
         bool found = false;
         for (int64_t k = 0; k < list.count; k++)
-            found |= ((sp_ball_contact *)list.data)[k].a == tip;
-        sp_ball_tree_bound(a, centre[0], &bound[0]);
-        sp_ball_tree_bound(b, centre[1], &bound[1]);
+            found |= ((sp_sphere_contact *)list.data)[k].a == tip;
+        sp_sphere_tree_bound(a, centre[0], &bound[0]);
+        sp_sphere_tree_bound(b, centre[1], &bound[1]);
         for (int k = 0; k < 3; k++)
             apart[k] = centre[1][k] - centre[0][k];
         lost += near && (!found || length3(apart) > bound[0] + bound[1] + reach);
         touching += near;
         sp_list_free(&list);
-        sp_ball_tree_free(a);
-        sp_ball_tree_free(b);
-        sp_contact_shell_free(&point);
+        sp_sphere_tree_free(a);
+        sp_sphere_tree_free(b);
+        sp_contact_pointshell_free(&point);
     }
     CHECK(lost == 0 && touching > 300, "%lld of %lld are not found", (long long)lost, (long long)touching);
     free(places);
@@ -1438,35 +1447,35 @@ static void balls_that_just_touch(void)
 static void single_balls(void)
 {
     const double up[3] = {0, 0, 1};
-    sp_contact_shell shell = one_point(0, 0, 0, up);
-    sp_ball_tree *a, *b;
-    CHECK_OK(sp_ball_tree_new(&context, &shell, &a));
-    CHECK_OK(sp_ball_tree_new(&context, &shell, &b));
+    sp_contact_pointshell pointshell = one_point(0, 0, 0, up);
+    sp_sphere_tree *a, *b;
+    CHECK_OK(sp_sphere_tree_new(&context, &pointshell, &a));
+    CHECK_OK(sp_sphere_tree_new(&context, &pointshell, &b));
     sp_list list = {0};
     int64_t visited = 0;
-    CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &room, &list, &visited));
+    CHECK_OK(sp_sphere_trees_meet(a, 1, b, 2, &room, &list, &visited));
     CHECK(list.count == 0 && visited >= 1, "a contact without direction");
     sp_pose to = sp_pose_identity();
     to.x[1] = 2;
-    sp_ball_tree_move(b, &to, NULL);
-    CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &room, &list, &visited));
+    sp_sphere_tree_move(b, &to, NULL);
+    CHECK_OK(sp_sphere_trees_meet(a, 1, b, 2, &room, &list, &visited));
     CHECK(list.count == 1, "%lld", (long long)list.count);
-    const sp_ball_contact *c = list.data;
+    const sp_sphere_contact *c = list.data;
     CHECK(c->distance == -1 && c->normal[1] == 1 && c->normal[0] == 0 && fabs(c->at[1] - 2.0 / 3) < 1e-15, "%g, %g, %g",
           c->distance, c->normal[1], c->at[1]);
     list.count = 0;
-    CHECK_OK(sp_ball_trees_meet(a, 1, b, 1, &room, &list, &visited));
+    CHECK_OK(sp_sphere_trees_meet(a, 1, b, 1, &room, &list, &visited));
     CHECK(list.count == 0, "they only touch");
-    CHECK_OK(sp_ball_trees_meet(a, 0, b, 0, &room, &list, &visited));
+    CHECK_OK(sp_sphere_trees_meet(a, 0, b, 0, &room, &list, &visited));
     CHECK(list.count == 0, "points");
     to.x[1] = NAN;
-    sp_ball_tree_move(b, &to, NULL);
-    CHECK_OK(sp_ball_trees_meet(a, 1, b, 2, &room, &list, &visited));
+    sp_sphere_tree_move(b, &to, NULL);
+    CHECK_OK(sp_sphere_trees_meet(a, 1, b, 2, &room, &list, &visited));
     CHECK(list.count == 0, "nowhere");
     sp_list_free(&list);
-    sp_ball_tree_free(a);
-    sp_ball_tree_free(b);
-    sp_contact_shell_free(&shell);
+    sp_sphere_tree_free(a);
+    sp_sphere_tree_free(b);
+    sp_contact_pointshell_free(&pointshell);
 }
 
 /* ---- a real model ---- */
@@ -1502,13 +1511,13 @@ static void real_models(void)
         for (int64_t v = 0; v < 3 * surface.vertex_count; v++)
             surface.vertices[v] = 3 * (surface.vertices[v] - middle[v % 3]) / size;
         sp_level level;
-        sp_shell shell;
-        sp_shell_report report;
-        const sp_shell_parameters p = {.method = SP_SHELL_FARTHEST, .points = 3000, .branching = 4};
+        sp_pointshell pointshell;
+        sp_pointshell_report report;
+        const sp_pointshell_parameters p = {.method = SP_POINTSHELL_FARTHEST, .points = 3000, .branching = 4};
         CHECK_OK(sp_level_model(&context, &surface, 0.1, 48, &level));
-        CHECK_OK(sp_shell_make(&context, &level, &p, &shell, &report));
-        add_modes(&shell, MODES);
-        sp_contact_shell c = contact_shell(&shell);
+        CHECK_OK(sp_pointshell_make(&context, &level, &p, &pointshell, &report));
+        add_modes(&pointshell, MODES);
+        sp_contact_pointshell c = contact_shell(&pointshell);
         sp_field field = field_of(&surface, 40);
         sp_distance grid;
         sp_distance_of_field(&field, &grid);
@@ -1534,7 +1543,7 @@ static void real_models(void)
         sp_traversal_free(coherent);
         sp_traversal_free(tree);
         sp_traversal_free(all);
-        sp_contact_shell_free(&c);
+        sp_contact_pointshell_free(&c);
         sp_field_free(&field);
         sp_level_free(&level);
         sp_surface_free(&surface);

@@ -32,50 +32,52 @@ static inline void random_rotation(uint64_t stream, uint64_t index, double q[4])
     sp_quaternion_normalize(q);
 }
 
-static inline sp_shell shell_of(const sp_surface *surface, enum sp_shell_method method, int64_t points, int levels)
+static inline sp_pointshell shell_of(const sp_surface *surface, enum sp_pointshell_method method, int64_t points,
+                                     int levels)
 {
-    const sp_shell_parameters p = {
+    const sp_pointshell_parameters p = {
         .method = method, .points = points, .levels = levels, .branching = 4, .cells = 16, .iterations = 40};
     sp_level level;
-    sp_shell shell;
-    sp_shell_report report;
+    sp_pointshell pointshell;
+    sp_pointshell_report report;
     CHECK_OK(sp_level_model(&context, surface, 0, 0, &level));
-    CHECK_OK(sp_shell_make(&context, &level, &p, &shell, &report));
+    CHECK_OK(sp_pointshell_make(&context, &level, &p, &pointshell, &report));
     sp_level_free(&level);
-    return shell;
+    return pointshell;
 }
 
 /* Points of a sphere about the origin, not of its facets. */
-static inline sp_shell ball_shell(enum sp_shell_method method, int rings, int64_t points, int levels, double radius)
+static inline sp_pointshell ball_shell(enum sp_pointshell_method method, int rings, int64_t points, int levels,
+                                       double radius)
 {
     sp_surface s = new_surface(4 * (int64_t)rings * rings, 16 * (int64_t)rings * rings);
     add_sphere(&s, rings, (double[3]){0, 0, 0}, radius);
-    sp_shell shell = shell_of(&s, method, points, levels);
-    for (int64_t p = 0; p < shell.count; p++) {
-        double *x = shell.points + 3 * p;
+    sp_pointshell pointshell = shell_of(&s, method, points, levels);
+    for (int64_t p = 0; p < pointshell.count; p++) {
+        double *x = pointshell.points + 3 * p;
         const double scale = radius / length3(x);
         for (int k = 0; k < 3; k++) {
             x[k] *= scale;
-            shell.normals[3 * p + k] = -x[k] / radius;
+            pointshell.normals[3 * p + k] = -x[k] / radius;
         }
     }
-    CHECK_OK(sp_shell_tree(&context, &shell));
+    CHECK_OK(sp_pointshell_tree(&context, &pointshell));
     sp_surface_free(&s);
-    return shell;
+    return pointshell;
 }
 
 /* A single point at x with inward normal n. */
-static inline sp_shell point_shell(const double x[3], const double n[3])
+static inline sp_pointshell point_shell(const double x[3], const double n[3])
 {
     const double one = 1;
     const int64_t none = -1;
-    sp_shell shell = {.count = 1, .levels = 1, .cumulative = {1}};
-    shell.points = sp_pool_copy(&shell.pool, x, 3, sizeof *x);
-    shell.normals = sp_pool_copy(&shell.pool, n, 3, sizeof *n);
-    shell.area = sp_pool_copy(&shell.pool, &one, 1, sizeof one);
-    shell.parent = sp_pool_copy(&shell.pool, &none, 1, sizeof none);
-    shell.radius = sp_pool_new(&shell.pool, 0, sizeof(double));
-    return shell;
+    sp_pointshell pointshell = {.count = 1, .levels = 1, .cumulative = {1}};
+    pointshell.points = sp_pool_copy(&pointshell.pool, x, 3, sizeof *x);
+    pointshell.normals = sp_pool_copy(&pointshell.pool, n, 3, sizeof *n);
+    pointshell.area = sp_pool_copy(&pointshell.pool, &one, 1, sizeof one);
+    pointshell.parent = sp_pool_copy(&pointshell.pool, &none, 1, sizeof none);
+    pointshell.radius = sp_pool_new(&pointshell.pool, 0, sizeof(double));
+    return pointshell;
 }
 
 /* u_j(x) of unit size for unit lengths, and its gradient: affine fields, then waves. */
@@ -96,44 +98,44 @@ static inline void mode_at(int mode, const double x[3], double u[3], double grad
     }
 }
 
-static inline void add_modes(sp_shell *shell, int modes)
+static inline void add_modes(sp_pointshell *pointshell, int modes)
 {
-    shell->modes = modes;
-    shell->U = sp_pool_new(&shell->pool, 3 * modes * shell->count, sizeof(double));
-    shell->dN = sp_pool_new(&shell->pool, 3 * modes * shell->count, sizeof(double));
-    shell->dT = sp_pool_new(&shell->pool, 6 * modes * shell->count, sizeof(double));
-    for (int64_t p = 0; p < shell->count; p++)
+    pointshell->modes = modes;
+    pointshell->U = sp_pool_new(&pointshell->pool, 3 * modes * pointshell->count, sizeof(double));
+    pointshell->dN = sp_pool_new(&pointshell->pool, 3 * modes * pointshell->count, sizeof(double));
+    pointshell->dT = sp_pool_new(&pointshell->pool, 6 * modes * pointshell->count, sizeof(double));
+    for (int64_t p = 0; p < pointshell->count; p++)
         for (int j = 0; j < modes; j++) {
             double u[3], gradient[9], tangent[2][3], moved[3];
-            mode_at(j, shell->points + 3 * p, u, gradient);
-            sp_shell_tangents(shell->normals + 3 * p, tangent);
+            mode_at(j, pointshell->points + 3 * p, u, gradient);
+            sp_pointshell_tangents(pointshell->normals + 3 * p, tangent);
             for (int k = 0; k < 3; k++)
-                shell->U[(3 * p + k) * modes + j] = u[k];
-            sp_rotate(gradient, shell->normals + 3 * p, moved);
+                pointshell->U[(3 * p + k) * modes + j] = u[k];
+            sp_rotate(gradient, pointshell->normals + 3 * p, moved);
             for (int k = 0; k < 3; k++)
-                shell->dN[(3 * p + k) * modes + j] = moved[k];
+                pointshell->dN[(3 * p + k) * modes + j] = moved[k];
             for (int i = 0; i < 2; i++) {
                 sp_rotate(gradient, tangent[i], moved);
                 for (int k = 0; k < 3; k++)
-                    shell->dT[(6 * p + 3 * i + k) * modes + j] = moved[k];
+                    pointshell->dT[(6 * p + 3 * i + k) * modes + j] = moved[k];
             }
         }
-    CHECK_OK(sp_shell_bounds(&context, shell));
+    CHECK_OK(sp_pointshell_bounds(&context, pointshell));
 }
 
 /* What is kept of a shell. */
-static inline sp_contact_shell contact_shell(sp_shell *shell)
+static inline sp_contact_pointshell contact_shell(sp_pointshell *pointshell)
 {
-    sp_contact_shell result;
-    CHECK_OK(sp_contact_shell_new(&context, shell, &result));
-    sp_shell_free(shell);
+    sp_contact_pointshell result;
+    CHECK_OK(sp_contact_pointshell_new(&context, pointshell, &result));
+    sp_pointshell_free(pointshell);
     return result;
 }
 
-static inline sp_contact_shell one_point(double x, double y, double z, const double n[3])
+static inline sp_contact_pointshell one_point(double x, double y, double z, const double n[3])
 {
-    sp_shell shell = point_shell((double[3]){x, y, z}, n);
-    return contact_shell(&shell);
+    sp_pointshell pointshell = point_shell((double[3]){x, y, z}, n);
+    return contact_shell(&pointshell);
 }
 
 static inline sp_field field_of(const sp_surface *surface, int64_t cells)

@@ -5,7 +5,7 @@
 #include "cubature/joint.h"
 #include "linear/blas.h"
 #include "linear/nnls.h"
-#include "reduced/direct.h"
+#include "reduced/galerkin.h"
 #include "reduced/polynomial.h"
 #include "test.h"
 
@@ -256,7 +256,7 @@ static void unit_weights_are_direct_projection(void)
             make_block(variant, 4, &b);
             all_elements(&b, modal, false, &cubature);
             CHECK_OK(sp_cubature_force_new(&context, &b.body, &cubature, R, b.U, &force));
-            CHECK_OK(sp_direct_force_new(&context, &b.body, R, b.U, &direct));
+            CHECK_OK(sp_galerkin_force_new(&context, &b.body, R, b.U, &direct));
             for (int definite = 0; definite < 2; definite++) {
                 double q[R], f[R], g[R], K[R * R], D[R * R] = {0}; /* the lower triangle only */
                 for (int j = 0; j < R; j++)
@@ -288,7 +288,7 @@ static double stiffness_by_differences(held_block *b, int j)
     const double step = 1e-5;
     sp_reduced_force direct;
     double q[2][R] = {{0}}, f[2][R];
-    CHECK_OK(sp_direct_force_new(&context, &b->body, R, b->U, &direct));
+    CHECK_OK(sp_galerkin_force_new(&context, &b->body, R, b->U, &direct));
     for (int side = 0; side < 2; side++) {
         q[side][j] = side ? step : -step;
         direct.evaluate(direct.self, q[side], false, f[side], NULL);

@@ -89,7 +89,7 @@ static void make_kind(int kind, int n, uint64_t stream, sp_mesh *mesh)
 }
 
 /* Every third vertex held, by axes that depend on its number. */
-static void hold(sp_mesh *mesh)
+static void prescribe(sp_mesh *mesh)
 {
     mesh->fixed_count = (mesh->vertex_count + 2) / 3;
     mesh->fixed = sp_pool_new(&mesh->pool, mesh->fixed_count, sizeof(int64_t));
@@ -399,9 +399,9 @@ static void everything_is_carried_over(void)
     for (int kind = 0; kind < 3; kind++) {
         sp_mesh mesh;
         result r;
-        int64_t side[1000], wrong = 0, held = 0;
+        int64_t side[1000], wrong = 0, prescribed = 0;
         make_kind(kind, 3, 3, &mesh);
-        hold(&mesh);
+        prescribe(&mesh);
         embed(&mesh);
         int64_t elements = sp_mesh_element_count(&mesh);
         mesh.materials[0] = test_law(TEST_LAWS - 1);
@@ -425,14 +425,14 @@ static void everything_is_carried_over(void)
               "kind %d", kind);
         for (int64_t v = 0; v < cut->vertex_count; v++) { /* vertex 3 i is held by axes 1 + i % 7 */
             int64_t from = r.origin[v];
-            bool is_held = from % 3 == 0;
-            wrong += is_held &&
-                     (held >= cut->fixed_count || cut->fixed[held] != v || cut->fixed_axes[held] != 1 + from / 3 % 7);
-            held += is_held;
+            bool is_fixed = from % 3 == 0;
+            wrong += is_fixed && (prescribed >= cut->fixed_count || cut->fixed[prescribed] != v ||
+                                  cut->fixed_axes[prescribed] != 1 + from / 3 % 7);
+            prescribed += is_fixed;
             wrong += memcmp(cut->vertices + 3 * v, mesh.vertices + 3 * from, 3 * sizeof(double)) != 0;
         }
-        CHECK(wrong == 0 && held == cut->fixed_count && held > mesh.fixed_count, "%lld wrong, %lld held of %lld",
-              (long long)wrong, (long long)held, (long long)cut->fixed_count);
+        CHECK(wrong == 0 && prescribed == cut->fixed_count && prescribed > mesh.fixed_count,
+              "%lld wrong, %lld held of %lld", (long long)wrong, (long long)prescribed, (long long)cut->fixed_count);
         CHECK(!memcmp(cut->surface.weights, mesh.surface.weights,
                       (size_t)(mesh.surface.width * elements) * sizeof(double)) &&
                   !memcmp(cut->surface.element, mesh.surface.element, (size_t)elements * sizeof(int64_t)) &&
@@ -513,7 +513,7 @@ static void triangles_that_are_dropped(void)
 /* ---- mechanics ---- */
 
 /* Pᵀ A' P = A, where P gives every copy what its origin has; and nothing couples two pieces. */
-static void compare_matrices(const char *what, const sp_body *body, const sp_sparse *A, const sp_body *cut_body,
+static void compare_matrices(const char *what, const sp_fe_space *body, const sp_sparse *A, const sp_fe_space *cut_body,
                              const sp_sparse *cut, const int64_t *origin, const int64_t *piece)
 {
     double worst = 0, largest = 0;
@@ -545,7 +545,7 @@ static void masses_momenta_and_stiffness(void)
     for (int tets = 0; tets < 2; tets++) {
         sp_mesh box, mesh;
         result r;
-        sp_body body, cut_body;
+        sp_fe_space body, cut_body;
         sp_sparse K, cut_K, M, cut_M;
         make_box(3, 3, 2, 0.5, 0.1, &box);
         if (tets) {
@@ -567,12 +567,12 @@ static void masses_momenta_and_stiffness(void)
             for (int a = 0; a < count; a++)
                 piece[corner[a]] = label[e];
         }
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK_OK(sp_body_new(&context, &r.mesh, &cut_body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &r.mesh, &cut_body));
         CHECK_OK(sp_elastic_stiffness(&context, &body, &K));
         CHECK_OK(sp_elastic_stiffness(&context, &cut_body, &cut_K));
-        CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
-        CHECK_OK(sp_body_mass_compressed(&context, &cut_body, false, &cut_M));
+        CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
+        CHECK_OK(sp_fe_space_mass_compressed(&context, &cut_body, false, &cut_M));
         compare_matrices("K", &body, &K, &cut_body, &cut_K, r.origin, piece);
         compare_matrices("M", &body, &M, &cut_body, &cut_M, r.origin, piece);
         /* a velocity of the old mesh: copies move with their origin, and every piece has the momentum that its elements
@@ -586,9 +586,9 @@ static void masses_momenta_and_stiffness(void)
         random_field(3 * mesh.vertex_count, 5, velocity);
         for (int64_t v = 0; v < r.mesh.vertex_count; v++)
             memcpy(cut_velocity + 3 * v, velocity + 3 * r.origin[v], 3 * sizeof(double));
-        sp_body_mass_times(&context, &body, 3, velocity, momentum);
-        sp_body_mass_times(&context, &cut_body, 3, cut_velocity, cut_momentum);
-        sp_body_vertex_mass(&cut_body, lumped);
+        sp_fe_space_mass_times(&context, &body, 3, velocity, momentum);
+        sp_fe_space_mass_times(&context, &cut_body, 3, cut_velocity, cut_momentum);
+        sp_fe_space_vertex_mass(&cut_body, lumped);
         for (int64_t i = 0; i < 3 * mesh.vertex_count; i++)
             total[0][i % 3] += momentum[i];
         for (int64_t i = 0; i < 3 * r.mesh.vertex_count; i++)
@@ -615,8 +615,8 @@ static void masses_momenta_and_stiffness(void)
         sp_sparse_free(&cut_K);
         sp_sparse_free(&M);
         sp_sparse_free(&cut_M);
-        sp_body_free(&body);
-        sp_body_free(&cut_body);
+        sp_fe_space_free(&body);
+        sp_fe_space_free(&cut_body);
         result_free(&r);
         sp_mesh_free(&mesh);
     }

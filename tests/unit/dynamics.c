@@ -5,10 +5,10 @@
 #include "basis/modes.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "model/loads.h"
-#include "model/models.h"
 #include "linear/blas.h"
 #include "linear/dense.h"
+#include "model/loads.h"
+#include "model/models.h"
 #include "test.h"
 
 static sp_context context;
@@ -19,7 +19,7 @@ enum { R = BENDING_FIELDS };
 
 typedef struct model {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     int64_t rows;
     double *U;
     sp_polynomials polynomials;
@@ -38,9 +38,9 @@ static bool no_springs(void *self, double t0, double t1)
     return false;
 }
 
-static sp_forcing nothing(const sp_system *system)
+static sp_external_loads nothing(const sp_system *system)
 {
-    return (sp_forcing){.self = (void *)system, .mean = no_force, .springs = no_springs};
+    return (sp_external_loads){.self = (void *)system, .mean = no_force, .springs = no_springs};
 }
 
 static void make_cantilever(sp_mesh *mesh)
@@ -56,7 +56,7 @@ static void make_model(model *m)
 {
     *m = (model){0};
     make_cantilever(&m->mesh);
-    CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
+    CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
     m->U = calloc((size_t)(m->rows * R), 8);
     bending_fields(&m->mesh, m->U);
@@ -71,7 +71,7 @@ static void free_model(model *m)
     sp_reduced_system_free(&m->reduced);
     sp_polynomials_free(&m->polynomials);
     free(m->U);
-    sp_body_free(&m->body);
+    sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
 
@@ -80,7 +80,7 @@ static const double start_velocity[R] = {6, 2, 0, 0, 0, -3, 0, 0};
 /* q at time T with steps of h. */
 static void run(const sp_system *system, sp_integrator_parameters parameters, double h, double T, double *q)
 {
-    sp_forcing forcing = nothing(system);
+    sp_external_loads forcing = nothing(system);
     sp_integrator *it;
     parameters.step = h;
     CHECK_OK(sp_integrator_new(&context, system, &forcing, &parameters, NULL, start_velocity, &it));
@@ -119,7 +119,7 @@ static void energy_step_keeps_energy(void)
 {
     model m;
     make_model(&m);
-    sp_forcing forcing = nothing(&m.reduced);
+    sp_external_loads forcing = nothing(&m.reduced);
     double drift[2] = {0};
     for (int kind = SP_NEWMARK; kind <= SP_ENERGY; kind++) {
         sp_integrator *it;
@@ -158,9 +158,9 @@ static void energy_step_balances_work(void)
     make_model(&m);
     sp_load loads[2] = {{0, 0.03, SP_LOAD_VERTEX, 80, {0, 30, 50}, .stiffness = 0},
                         {0.01, INFINITY, SP_LOAD_SPRING, 70, {1, 0.2, 0.5}, .stiffness = 4000}};
-    sp_loading loading;
-    CHECK_OK(sp_loading_new(&context, &m.body, m.U, R, 2, loads, (double[]){0, 0, -9.81}, &m.reduced, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    sp_load_set loading;
+    CHECK_OK(sp_load_set_new(&context, &m.body, m.U, R, 2, loads, (double[]){0, 0, -9.81}, &m.reduced, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     sp_integrator *it;
     sp_integrator_parameters parameters = {
         .kind = SP_ENERGY, .step = 1e-3, .damping_mass = 3, .damping_stiffness = 2e-3};
@@ -181,7 +181,7 @@ static void energy_step_balances_work(void)
     CHECK(sp_integrator_reported(it)->newton_iterations < 300 * 6, "Newton converges only linearly: %lld iterations",
           (long long)sp_integrator_reported(it)->newton_iterations);
     sp_integrator_free(it);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     free_model(&m);
 }
 
@@ -190,7 +190,7 @@ static void newmark_converges_quadratically(void)
 {
     model m;
     make_model(&m);
-    sp_forcing forcing = nothing(&m.reduced);
+    sp_external_loads forcing = nothing(&m.reduced);
     sp_integrator *it;
     sp_integrator_parameters parameters = {.kind = SP_NEWMARK,
                                            .step = 4e-3,
@@ -226,9 +226,9 @@ static void reduced_steps_allocate_nothing(void)
     sp_polynomials_free(&parts);
     sp_reduced_system_damp(&m.reduced, &viscosity);
     sp_load load = {0, 1, SP_LOAD_VERTEX, 80, {0, 3, 5}, .stiffness = 0};
-    sp_loading loading;
-    CHECK_OK(sp_loading_new(&context, &m.body, m.U, R, 1, &load, (double[]){0, 0, -9.81}, &m.reduced, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    sp_load_set loading;
+    CHECK_OK(sp_load_set_new(&context, &m.body, m.U, R, 1, &load, (double[]){0, 0, -9.81}, &m.reduced, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++)
         for (int semi = 0; semi <= (kind == SP_NEWMARK); semi++) {
             sp_integrator *it;
@@ -246,7 +246,7 @@ static void reduced_steps_allocate_nothing(void)
             CHECK(allocations == before, "integrator %d: %ld allocations in 20 steps", kind, allocations - before);
             sp_integrator_free(it);
         }
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     free_model(&m);
 }
 
@@ -254,7 +254,7 @@ static void reduced_steps_allocate_nothing(void)
 static void full_model_equals_its_own_reduction(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system full, reduced;
     sp_polynomials polynomials;
     sp_polynomial_parameters parameters = {0};
@@ -262,7 +262,7 @@ static void full_model_equals_its_own_reduction(void)
     int64_t added;
     make_box(2, 1, 1, 0.2, 0.1, &mesh);
     CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
     double *U = calloc((size_t)(rows * n), 8);
     for (int64_t i = 0; i < n; i++)
@@ -273,10 +273,10 @@ static void full_model_equals_its_own_reduction(void)
     sp_load loads[2] = {{0, 0.02, SP_LOAD_ALL, -1, {0, 5, 40}, .stiffness = 0},
                         {0.01, 1, SP_LOAD_SPRING, mesh.vertex_count - 1, {0.5, 0.1, 0.4}, .stiffness = 300}};
     for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
-        sp_loading a, b;
-        CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 2, loads, (double[]){0, 0, -9.81}, &full, &a));
-        CHECK_OK(sp_loading_new(&context, &body, U, n, 2, loads, (double[]){0, 0, -9.81}, &reduced, &b));
-        sp_forcing fa = sp_loading_forcing(&a), fb = sp_loading_forcing(&b);
+        sp_load_set a, b;
+        CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 2, loads, (double[]){0, 0, -9.81}, &full, &a));
+        CHECK_OK(sp_load_set_new(&context, &body, U, n, 2, loads, (double[]){0, 0, -9.81}, &reduced, &b));
+        sp_external_loads fa = sp_load_set_external(&a), fb = sp_load_set_external(&b);
         sp_integrator *ia, *ib;
         sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind,
                                       .step = kind == SP_CENTRAL ? 2e-4 : 2e-3,
@@ -299,14 +299,14 @@ static void full_model_equals_its_own_reduction(void)
         CHECK(worst <= 1e-8 * largest, "integrator %d: full and reduced differ by %g of %g", kind, worst, largest);
         sp_integrator_free(ia);
         sp_integrator_free(ib);
-        sp_loading_free(&a);
-        sp_loading_free(&b);
+        sp_load_set_free(&a);
+        sp_load_set_free(&b);
     }
     sp_full_system_free(&full);
     sp_reduced_system_free(&reduced);
     sp_polynomials_free(&polynomials);
     free(U);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -315,14 +315,14 @@ static void full_model_equals_its_own_reduction(void)
 static void pressure_is_balanced(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     make_box(4, 3, 2, 0.1, 0, &mesh);
     mesh.materials = sp_pool_new(&mesh.pool, 2, sizeof *mesh.materials);
     mesh.material_count = 2;
     mesh.materials[0] = mesh.materials[1] = test_material();
     strcpy(mesh.materials[1].name, "end");
     sp_mesh_region_box(&mesh, (double[]){0.3, -1, -1}, (double[]){1, 1, 1}, 1); /* the last layer in x */
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     double *f = calloc((size_t)body.dof_count, 8);
     for (int64_t id = -1; id < 2; id++) {
         sp_load load = {0, INFINITY, SP_LOAD_PRESSURE, id, {5000}, .stiffness = 0};
@@ -349,7 +349,7 @@ static void pressure_is_balanced(void)
     CHECK(sp_load_force(&context, &body, 1, &(sp_load){0, 1, SP_LOAD_PRESSURE, 2, {1}, .stiffness = 0}, f) == SP_INPUT,
           "region 2 of 2 was accepted");
     free(f);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -373,13 +373,13 @@ static int brittle_factor(void *self)
                                                           : brittle.inner.matrix_factor(self);
 }
 
-static void fall(const sp_body *body, const sp_system *system, const sp_integrator_parameters *parameters,
+static void fall(const sp_fe_space *body, const sp_system *system, const sp_integrator_parameters *parameters,
                  const double times[2])
 {
     sp_load load = {times[0], times[1], SP_LOAD_ALL, -1, {7, 0, 0}, .stiffness = 0};
-    sp_loading loading;
-    CHECK_OK(sp_loading_new(&context, body, NULL, 0, 1, &load, (double[]){0, 0, -9.81}, system, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    sp_load_set loading;
+    CHECK_OK(sp_load_set_new(&context, body, NULL, 0, 1, &load, (double[]){0, 0, -9.81}, system, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     sp_integrator *it;
     double momentum[3] = {0}, *Mv = calloc((size_t)system->n, 8), mass = 0;
     for (int64_t e = 0; e < body->mesh->hex_count; e++)
@@ -399,7 +399,7 @@ static void fall(const sp_body *body, const sp_system *system, const sp_integrat
     brittle.halved += sp_integrator_reported(it)->parted;
     free(Mv);
     sp_integrator_free(it);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
 }
 
 /* A free body under gravity falls, v = g t, and the impulse of a load is exact, whenever it acts: in every integrator,
@@ -413,10 +413,10 @@ static void free_fall_and_impulse(void)
     static const enum sp_integrator_kind kinds[] = {SP_NEWMARK, SP_ENERGY, SP_CENTRAL,
                                                     SP_EULER,   SP_BDF2,   SP_LINEAR_EULER};
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
     make_box(2, 2, 1, 0.1, 0.1, &mesh);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
     sp_system halved = system;
     brittle.inner = system;
@@ -438,7 +438,7 @@ static void free_fall_and_impulse(void)
     CHECK(brittle.halved > 100, "%lld steps were halved",
           (long long)brittle.halved); /* not all: Newton factors nothing where it begins in balance */
     sp_full_system_free(&system);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -449,10 +449,10 @@ static void linear_mode_swings_and_decays(void)
     sp_sparse K, M;
     sp_system system;
     make_model(&m);
-    CHECK_OK(sp_body_pattern(&context, &m.body));
-    CHECK_OK(sp_body_matrix(&context, &m.body, &K));
-    CHECK_OK(sp_body_matrix(&context, &m.body, &M));
-    CHECK_OK(sp_body_mass(&context, &m.body, false, &M));
+    CHECK_OK(sp_fe_space_pattern(&context, &m.body));
+    CHECK_OK(sp_fe_space_matrix(&context, &m.body, &K));
+    CHECK_OK(sp_fe_space_matrix(&context, &m.body, &M));
+    CHECK_OK(sp_fe_space_mass(&context, &m.body, false, &M));
     double *rest = calloc((size_t)m.rows, 8), lambda[3], residual[3], *mode = calloc((size_t)(3 * m.body.dof_count), 8);
     sp_elastic_tangent(&context, &m.body, rest, 1, false, NULL, &K);
     sp_modes_report report;
@@ -462,7 +462,7 @@ static void linear_mode_swings_and_decays(void)
     CHECK_OK(sp_full_system_new(&context, &m.body, true, false, NULL, &system));
     double omega = sqrt(lambda[0]), alpha = 0.4, beta = 2e-4, zeta = 0.5 * (alpha / omega + beta * omega),
            h = 6.283185307179586 / omega / 400;
-    sp_forcing forcing = nothing(&system);
+    sp_external_loads forcing = nothing(&system);
     sp_integrator *it;
     sp_integrator_parameters p = {
         .kind = SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5, .damping_mass = alpha, .damping_stiffness = beta};
@@ -497,7 +497,7 @@ static void central_differences_refuse_large_steps(void)
 {
     model m;
     make_model(&m);
-    sp_forcing forcing = nothing(&m.reduced);
+    sp_external_loads forcing = nothing(&m.reduced);
     sp_integrator *it;
     sp_integrator_parameters p = {.kind = SP_CENTRAL, .step = 1};
     CHECK(sp_integrator_new(&context, &m.reduced, &forcing, &p, NULL, start_velocity, &it) == SP_USAGE,
@@ -518,20 +518,20 @@ static void stiff_springs_with_damping(void)
     sp_load load = {0, INFINITY, SP_LOAD_SPRING, 80, {0.8, 0.2, 0.3}, .stiffness = 1e7};
     for (int nonlinear = 0; nonlinear <= 1; load.stiffness = 1e4, nonlinear++)
         for (int kind = SP_NEWMARK; kind <= SP_STATIC; kind++) {
-            sp_loading loading;
+            sp_load_set loading;
             sp_integrator *it;
             sp_integrator_parameters p = {.kind = (enum sp_integrator_kind)kind,
                                           .step = 1e-3,
                                           .beta = 0.25,
                                           .gamma = 0.5,
                                           .damping_stiffness = kind == SP_STATIC ? 0 : 0.1};
-            CHECK_OK(sp_loading_new(&context, &m.body, NULL, 0, 1, &load, (double[]){0, 0, 0}, &systems[nonlinear],
-                                    &loading));
-            sp_forcing forcing = sp_loading_forcing(&loading);
+            CHECK_OK(sp_load_set_new(&context, &m.body, NULL, 0, 1, &load, (double[]){0, 0, 0}, &systems[nonlinear],
+                                     &loading));
+            sp_external_loads forcing = sp_load_set_external(&loading);
             int status = sp_integrator_new(&context, &systems[nonlinear], &forcing, &p, NULL, NULL, &it);
             if (kind == SP_CENTRAL) { /* far above 2/omega of the spring and the damping */
                 CHECK(status == SP_USAGE, "central differences took a step of 1 ms");
-                sp_loading_free(&loading);
+                sp_load_set_free(&loading);
                 continue;
             }
             CHECK(status == SP_OK, "%s", context.message);
@@ -543,7 +543,7 @@ static void stiff_springs_with_damping(void)
                                                                     : 8),
                   "integrator %d: %lld iterations in 4 steps", kind, (long long)report->newton_iterations);
             sp_integrator_free(it);
-            sp_loading_free(&loading);
+            sp_load_set_free(&loading);
         }
     sp_full_system_free(&systems[0]);
     sp_full_system_free(&systems[1]);
@@ -557,7 +557,7 @@ static void stvk_bar(void)
 {
     for (int shorter = 0; shorter <= 1; shorter++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_system system;
         sp_integrator *it;
         int64_t added;
@@ -567,25 +567,26 @@ static void stvk_bar(void)
         for (int c = 0; c < 3; c++)
             CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, planes[c], 0.01, 1 << c, &added));
         CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){-1, 0, 0}, -2.99, 1, &added));
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count;
-        double *held = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), end = 0;
+        double *prescribed = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
+               end = 0;
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             if (mesh.vertices[3 * v] > 2.99)
-                held[3 * v] = shorter ? -1 : 1;
-        CHECK_OK(sp_full_system_new(&context, &body, false, false, held, &system));
+                prescribed[3 * v] = shorter ? -1 : 1;
+        CHECK_OK(sp_full_system_new(&context, &body, false, false, prescribed, &system));
         /* from the stretched bar: the Poisson contraction is what is solved for */
         double *start = calloc((size_t)system.n, 8);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             if (body.dof[3 * v] >= 0)
                 start[body.dof[3 * v]] = (shorter ? -1 : 1) * mesh.vertices[3 * v] / 3;
-        sp_forcing forcing = nothing(&system);
+        sp_external_loads forcing = nothing(&system);
         sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1, .tolerance = 1e-14};
         CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, start, NULL, &it));
         free(start);
         CHECK_OK(sp_integrator_step(it));
-        memcpy(u, held, (size_t)rows * 8);
-        sp_body_spread(&body, sp_integrator_q(it), u);
+        memcpy(u, prescribed, (size_t)rows * 8);
+        sp_fe_space_scatter(&body, sp_integrator_q(it), u);
         sp_elastic_force(&context, &body, u, f);
         for (int64_t v = 0; v < mesh.vertex_count; v++)
             if (mesh.vertices[3 * v] > 2.99)
@@ -593,8 +594,8 @@ static void stvk_bar(void)
         CHECK_NEAR(end, shorter ? -1.2962962962962954 : 3.629629629629627, 2e-14);
         sp_integrator_free(it);
         sp_full_system_free(&system);
-        free(held), free(u), free(f);
-        sp_body_free(&body);
+        free(prescribed), free(u), free(f);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -607,10 +608,10 @@ static void derivatives_are_second_derivatives_of_statics(void)
     sp_system system;
     make_model(&m);
     int64_t n = m.body.dof_count;
-    CHECK_OK(sp_body_pattern(&context, &m.body));
-    CHECK_OK(sp_body_matrix(&context, &m.body, &K));
-    CHECK_OK(sp_body_matrix(&context, &m.body, &M));
-    CHECK_OK(sp_body_mass(&context, &m.body, false, &M));
+    CHECK_OK(sp_fe_space_pattern(&context, &m.body));
+    CHECK_OK(sp_fe_space_matrix(&context, &m.body, &K));
+    CHECK_OK(sp_fe_space_matrix(&context, &m.body, &M));
+    CHECK_OK(sp_fe_space_mass(&context, &m.body, false, &M));
     double *rest = calloc((size_t)m.rows, 8), lambda[2], residual[2], *mode = calloc((size_t)(2 * n), 8),
            *U = calloc((size_t)(2 * m.rows), 8), *load = calloc((size_t)(2 * n), 8);
     sp_elastic_tangent(&context, &m.body, rest, 1, false, NULL, &K);
@@ -619,7 +620,7 @@ static void derivatives_are_second_derivatives_of_statics(void)
         sp_modes(&context, &K, &M, NULL, 0, NULL, &(sp_modes_parameters){.count = 2}, lambda, mode, residual, &report));
     sp_sparse_times(&context, &M, 2, mode, load);
     for (int j = 0; j < 2; j++) {
-        sp_body_spread(&m.body, mode + j * n, U + j * m.rows);
+        sp_fe_space_scatter(&m.body, mode + j * n, U + j * m.rows);
         for (int64_t i = 0; i < n; i++)
             load[j * n + i] *= lambda[j];
     }
@@ -655,7 +656,7 @@ static void derivatives_are_second_derivatives_of_statics(void)
                 for (int64_t i = 0; i < n; i++)
                     sum[i] += c == 1 ? ((corner == 0 || corner == 3) ? q[i] : -q[i]) / (4 * h * h) : q[i] / (h * h);
             }
-            sp_body_gather(&m.body, phi + c * m.rows, exact);
+            sp_fe_space_gather(&m.body, phi + c * m.rows, exact);
             error[c][s] = 0;
             for (int64_t i = 0; i < n; i++) {
                 error[c][s] = fmax(error[c][s], fabs(sum[i] - exact[i]));
@@ -677,18 +678,18 @@ static void derivatives_are_second_derivatives_of_statics(void)
 static void large_static_bending(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
-    sp_loading loading;
+    sp_load_set loading;
     sp_integrator *it;
     int64_t added;
     make_box(24, 1, 1, 0.1, 0, &mesh);
     mesh.materials[0].young = 2e5;
     CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
-    CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1};
     CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, NULL, NULL, &it));
     CHECK_OK(sp_integrator_step(it));
@@ -706,9 +707,9 @@ static void large_static_bending(void)
     CHECK(drop < -1, "it drops by %g m only", -drop);
     free(f);
     sp_integrator_free(it);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     sp_full_system_free(&system);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -740,7 +741,7 @@ static void reduced_statics_leave_a_ridge(void)
                            side * 0.2 / sqrt(5) - 0.3 / sqrt(5)}; /* a = ±0.1, b = 0.3 */
         sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1, .tolerance = 1e-10};
         CHECK_OK(sp_reduced_system_new(&context, &valleys, (double[]){1, 0, 0, 1}, NULL, 0, NULL, &system));
-        sp_forcing forcing = nothing(&system);
+        sp_external_loads forcing = nothing(&system);
         CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, start, NULL, &it));
         if (!it) {
             sp_reduced_system_free(&system);
@@ -815,7 +816,7 @@ static void whole_steps_that_lead_too_far(void)
                         .matrix_add = wells_add,
                         .matrix_factor = wells_factor,
                         .matrix_solve = wells_solve};
-    sp_forcing forcing = {.mean = half_a_newton, .springs = no_springs};
+    sp_external_loads forcing = {.mean = half_a_newton, .springs = no_springs};
     sp_integrator_parameters parameters = {.kind = SP_STATIC, .step = 1};
     sp_integrator *it;
     double start = -1, root = 1.1914878839531187;
@@ -870,11 +871,11 @@ static void many_loads_add_up_in_their_order(void)
     enum { COUNT = 300 };
     static sp_load loads[COUNT];
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
-    sp_loading loading;
+    sp_load_set loading;
     make_box(2, 1, 1, 0.2, 0.1, &mesh);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
     for (int i = 0; i < COUNT; i++) {
         const double from = floor(90 * sp_random_uniform(4, 1, (uint64_t)i)) / 100;
@@ -888,8 +889,8 @@ static void many_loads_add_up_in_their_order(void)
                       {sp_random_uniform(4, 3, (uint64_t)i), sp_random_uniform(4, 4, (uint64_t)i), 0.1},
                       .stiffness = i % 3 == 0 ? 10 + i : 0};
     }
-    CHECK_OK(sp_loading_new(&context, &body, NULL, 0, COUNT, loads, (double[]){0, 0, -9.81}, &system, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, COUNT, loads, (double[]){0, 0, -9.81}, &system, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     const int64_t n = system.n;
     double *f = calloc((size_t)n, 8), *expected = calloc((size_t)n, 8);
     for (int k = 0; k < 400; k++) {
@@ -919,9 +920,9 @@ static void many_loads_add_up_in_their_order(void)
               (long long)acting);
     }
     free(f), free(expected);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     sp_full_system_free(&system);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 

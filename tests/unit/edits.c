@@ -37,14 +37,14 @@ static void edit(sp_mesh *mesh, bool poisson)
 static void make_polynomials(const sp_mesh *mesh, const sp_polynomial_parameters *parameters,
                              sp_polynomials *polynomials)
 {
-    sp_body body;
+    sp_fe_space body;
     sp_polynomial_report report;
     int64_t rows = 3 * mesh->vertex_count;
     double *U = calloc((size_t)(rows * R), 8);
     random_field(rows * R, 21, U);
-    CHECK_OK(sp_body_new(&context, mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, mesh, &body));
     CHECK_OK(sp_polynomials_new(&context, &body, R, U, parameters, polynomials, &report));
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     free(U);
 }
 

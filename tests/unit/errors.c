@@ -15,18 +15,18 @@ static sp_sparse mass(void)
 
 static const int64_t vertex[] = {0, 0, 4};
 
-static sp_motion_errors of_frames(int count, const double *time, const double (*a)[2][3], const double *energy_a,
-                                  const double (*b)[2][3], const double *energy_b)
+static sp_trajectory_errors of_frames(int count, const double *time, const double (*a)[2][3], const double *energy_a,
+                                      const double (*b)[2][3], const double *energy_b)
 {
     sp_sparse m = mass();
-    sp_motion_sums sums;
-    sp_motion_errors errors;
-    CHECK_OK(sp_motion_sums_new(&context, &m, vertex, &sums));
+    sp_trajectory_error_sums sums;
+    sp_trajectory_errors errors;
+    CHECK_OK(sp_trajectory_error_sums_new(&context, &m, vertex, &sums));
     for (int k = 0; k < count; k++)
-        sp_motion_sums_add(&sums, &(sp_motion_frame){time[k], a[k][0], a[k][1], energy_a[k]},
-                           &(sp_motion_frame){time[k], b[k][0], b[k][1], energy_b[k]});
-    sp_motion_sums_errors(&sums, &errors);
-    sp_motion_sums_free(&sums);
+        sp_trajectory_error_sums_add(&sums, &(sp_scene_trajectory_frame){time[k], a[k][0], a[k][1], energy_a[k]},
+                                     &(sp_scene_trajectory_frame){time[k], b[k][0], b[k][1], energy_b[k]});
+    sp_trajectory_error_sums_errors(&sums, &errors);
+    sp_trajectory_error_sums_free(&sums);
     return errors;
 }
 
@@ -37,7 +37,7 @@ static void by_hand(void)
     static const double reference[3][2][3] = {{{0, 0, 0}, {1, 0, 0}}, {{1, 1, 0}, {0, 0, 1}}, {{0, 0, 2}, {0, 0, 0}}};
     static const double motion[3][2][3] = {{{0, 0, 0}, {1, 1, 0}}, {{1, 0, 0}, {0, 0, 1}}, {{3, 4, 2}, {0, 0, 1}}};
     static const double energy[] = {0, -8, 2}, other[] = {1, -7.5, 4};
-    sp_motion_errors e = of_frames(3, time, reference, energy, motion, other);
+    sp_trajectory_errors e = of_frames(3, time, reference, energy, motion, other);
     /* ‖u‖²: 0, 6, 16: 3 + 22 = 25; Δu: 0, (0,−1,0): 2, (3,4,0): 18 + 24 + 32 = 74: 1 + 76 = 77 */
     CHECK_NEAR(e.position, sqrt(77.0 / 25), 1e-15);
     /* ‖v‖²: 2, 4, 0: 3 + 4 = 7; Δv: 2, 0, 4: 1 + 4 = 5 */
@@ -60,7 +60,7 @@ static void by_a_factor(void)
         energy[k] = cos(k);
         other[k] = 0.9 * energy[k];
     }
-    sp_motion_errors e = of_frames(FRAMES, time, a, energy, b, other);
+    sp_trajectory_errors e = of_frames(FRAMES, time, a, energy, b, other);
     CHECK_NEAR(e.position, 0.03, 1e-14);
     CHECK_NEAR(e.velocity, 0.03, 1e-14);
     CHECK_NEAR(e.largest, 0.03, 1e-14);
@@ -80,7 +80,7 @@ static void late(void)
             b[k][i / 3][i % 3] = (1 + i) * sin(time[k] + 0.1);
         }
     }
-    sp_motion_errors e = of_frames(FRAMES, time, a, none, b, none);
+    sp_trajectory_errors e = of_frames(FRAMES, time, a, none, b, none);
     CHECK_NEAR(e.position, 2 * sin(0.05), 1e-13);
     CHECK_NEAR(e.velocity, 2 * sin(0.05), 1e-13);
     CHECK(e.energy == 0, "%g", e.energy);
@@ -90,7 +90,7 @@ static void at_rest(void)
 {
     static const double time[] = {0, 1}, zero[2][2][3], none[2];
     static const double moves[2][2][3] = {{{0}}, {{1}}};
-    sp_motion_errors e = of_frames(2, time, zero, none, zero, none);
+    sp_trajectory_errors e = of_frames(2, time, zero, none, zero, none);
     CHECK(e.position == 0 && e.velocity == 0 && e.largest == 0 && e.energy == 0, "%g", e.position);
     e = of_frames(2, time, zero, none, moves, none);
     CHECK(isinf(e.position) && e.velocity == 0 && isinf(e.largest), "%g, %g", e.position, e.velocity);

@@ -83,9 +83,9 @@ static void fields_equal_regions(void)
                 add_factors(&mesh[s], both);
             if (s == 1 && !tets)
                 add_regions(&mesh[s], &material, both);
-            sp_body body;
+            sp_fe_space body;
             CHECK_OK(sp_mesh_check(&context, &mesh[s], 1e-3));
-            CHECK_OK(sp_body_new(&context, &mesh[s], &body));
+            CHECK_OK(sp_fe_space_new(&context, &mesh[s], &body));
             rows = 3 * mesh[s].vertex_count;
             elements = sp_mesh_element_count(&mesh[s]);
             double *u = calloc((size_t)(2 * rows), 8);
@@ -100,7 +100,7 @@ static void fields_equal_regions(void)
             sp_elastic_tangent_times(&context, &body, u, u + rows, y[s]);
             CHECK_OK(sp_elastic_fields(&context, &body, u, NULL, stress[s], density[s]));
             free(u);
-            sp_body_free(&body);
+            sp_fe_space_free(&body);
             sp_mesh_free(&mesh[s]);
         }
         worst[0] =
@@ -124,7 +124,7 @@ static void edited_constants(void)
     enum { R = 5 };
     for (int tets = 0; tets < 2; tets++) {
         sp_mesh box, mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_polynomials parts, whole;
         sp_polynomial_report report;
         make_box(4, 2, 2, 0.5, 0, &box);
@@ -134,7 +134,7 @@ static void edited_constants(void)
             mesh = box;
         add_factors(&mesh, false);
         CHECK_OK(sp_mesh_check(&context, &mesh, 1e-3));
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK(tets || body.class_count == mesh.hex_count, "%lld classes of %lld factors", (long long)body.class_count,
               (long long)mesh.hex_count);
         int64_t rows = 3 * mesh.vertex_count, N = sp_polynomial_order(R);
@@ -142,14 +142,14 @@ static void edited_constants(void)
         random_field(rows * R, 9, U);
         CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_constant = true}, &parts,
                                     &report));
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         mesh.materials[0].young = 3.7e5;
         mesh.materials[0].poisson = 0.41;
         sp_lame(mesh.materials[0].young, mesh.materials[0].poisson, &lambda, &mu);
         CHECK(parts.part_count == 2, "%lld parts", (long long)parts.part_count);
         for (int64_t p = 0; p < parts.part_count; p++)
             parts.parts[p].value = parts.parts[p].constant == SP_CONSTANT_LAMBDA ? lambda : mu;
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){0}, &whole, &report));
         sp_pool pool = {0};
         const double *edited = sp_polynomials_gram(&parts, &pool), *again = sp_polynomials_gram(&whole, &pool);
@@ -165,7 +165,7 @@ static void edited_constants(void)
         sp_pool_free(&pool);
         sp_polynomials_free(&parts);
         sp_polynomials_free(&whole);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         if (tets)
             sp_mesh_free(&box);
         sp_mesh_free(&mesh);
@@ -177,14 +177,14 @@ static void edited_constants(void)
 static void classes(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     make_box(4, 2, 2, 0.5, 0, &mesh);
     add_factors(&mesh, true);
     for (int64_t e = 0; e < mesh.hex_count; e++)
         mesh.factor[2 * e] = mesh.factor[2 * e + 1] = e % 4 == 3 ? 2 : 1;
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK(body.class_count == 2, "%lld classes", (long long)body.class_count);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 

@@ -6,7 +6,7 @@
 #include "cubature/cubature.h"
 #include "linear/blas.h"
 #include "material/law.h"
-#include "reduced/direct.h"
+#include "reduced/galerkin.h"
 #include "reduced/polynomial.h"
 #include "test.h"
 
@@ -98,18 +98,18 @@ enum { ENERGY, FORCE, TANGENT, SECOND, STRESS, DENSITY, OUTPUTS };
 /* All that comes from elements, at u [2 rows]: displacement and a direction. */
 static void evaluate(const sp_mesh *mesh, const double *u, double *out[OUTPUTS])
 {
-    sp_body body;
+    sp_fe_space body;
     int64_t rows = 3 * mesh->vertex_count, elements = sp_mesh_element_count(mesh);
     const int64_t pair[2] = {0, 1}, sizes[OUTPUTS] = {1, rows, rows, rows, 6 * elements, elements};
     CHECK_OK(sp_mesh_check(&context, mesh, 1e-3));
-    CHECK_OK(sp_body_new(&context, mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, mesh, &body));
     for (int k = 0; k < OUTPUTS; k++)
         out[k] = calloc((size_t)sizes[k], 8);
     *out[ENERGY] = sp_elastic_force(&context, &body, u, out[FORCE]);
     sp_elastic_tangent_times(&context, &body, u, u + rows, out[TANGENT]);
     CHECK_OK(sp_elastic_second(&context, &body, 2, u, 1, pair, out[SECOND]));
     CHECK_OK(sp_elastic_fields(&context, &body, u, NULL, out[STRESS], out[DENSITY]));
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
 }
 
 /* To the last bit: for every law and kind of fibres, hexahedra and tetrahedra that were split from them, factors
@@ -205,13 +205,13 @@ static void differences(void)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         make_box(3, 2, 2, 1, 0.1, &mesh);
         mesh.materials[0] = test_law(k / 2);
         add_directions(&mesh);
         if (k % 2)
             split_in_place(&mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         mesh.materials[0].fibre_tension = k / 2 % 2 ? 1.4 : 0;
         int64_t rows = 3 * mesh.vertex_count;
         double *u = calloc((size_t)(7 * rows), 8), *d = u + rows, *f = d + rows, *y = f + rows, *at = y + rows,
@@ -243,7 +243,7 @@ static void differences(void)
                   "%s, %s fibres: %s has errors %g and %g of %g", sp_law_name(mesh.materials[0].law),
                   sp_fibre_name(mesh.materials[0].fibre), q ? "tangent" : "force", error[q][0], error[q][1], size[q]);
         free(u);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -288,14 +288,14 @@ static void tension(void)
     double worst[3] = {0};
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         const int64_t pair[2] = {0, 1};
         make_box(3, 2, 2, 1, 0.1, &mesh);
         mesh.materials[0] = test_law(k / 2);
         add_directions(&mesh);
         if (k % 2)
             split_in_place(&mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         const int64_t rows = 3 * mesh.vertex_count, elements = sp_mesh_element_count(&mesh);
         double *u = calloc((size_t)(6 * rows), 8), *f = u + 2 * rows, *sum = f + rows,
                *second[2] = {sum + rows, sum + 2 * rows}, energy = 0, H[9], *stress = calloc((size_t)(6 * elements), 8);
@@ -344,7 +344,7 @@ static void tension(void)
         }
         free(stress);
         free(u);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
     NOTE("second derivatives %.1e, energy and force %.1e, stress %.1e Pa", worst[0], worst[1], worst[2]);
@@ -357,22 +357,22 @@ static void definite_tangent(void)
 {
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_sparse K[3];
         make_box(2, 1, 1, 1, 0.1, &mesh);
         mesh.materials[0] = test_law(k / 2);
         add_directions(&mesh);
         if (k % 2)
             split_in_place(&mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK_OK(sp_body_pattern(&context, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_pattern(&context, &body));
         const int64_t rows = 3 * mesh.vertex_count;
         double *u = calloc((size_t)rows, 8), *A = calloc((size_t)(rows * rows), 8), *value = calloc((size_t)rows, 8);
         for (int64_t i = 0; i < rows; i++)
             u[i] = -0.35 * mesh.vertices[i];
         for (int s = 0; s < 3; s++) { /* exact with and without tension, definite with it */
             mesh.materials[0].fibre_tension = s == 1 ? 0 : 0.8;
-            CHECK_OK(sp_body_matrix(&context, &body, &K[s]));
+            CHECK_OK(sp_fe_space_matrix(&context, &body, &K[s]));
             sp_elastic_tangent(&context, &body, u, 1, s == 2, NULL, &K[s]);
         }
         double lowest[2];
@@ -392,7 +392,7 @@ static void definite_tangent(void)
         for (int s = 0; s < 3; s++)
             sp_sparse_free(&K[s]);
         free(u), free(A), free(value);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -405,16 +405,16 @@ static void reduced_models(void)
     double worst[2] = {0};
     for (int k = 2 * SP_LAW_COUNT; k < 2 * TEST_LAWS; k++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_reduced_force direct, other[2];
-        int64_t held;
+        int64_t prescribed;
         make_box(3, 2, 2, 1, 0.1, &mesh);
         mesh.materials[0] = test_law(k / 2);
         add_directions(&mesh);
         if (k % 2)
             split_in_place(&mesh);
-        CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.2, 7, &held));
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.2, 7, &prescribed));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count, elements = sp_mesh_element_count(&mesh);
         double *U = calloc((size_t)(rows * R), 8), q[R], f[R], g[R], K[R * R], L[R * R];
         for (int j = 0; j < R; j++) {
@@ -435,7 +435,7 @@ static void reduced_models(void)
         sp_polynomials polynomials;
         sp_polynomial_report report;
         bool quadratic = sp_material_quadratic(&mesh.materials[0]);
-        CHECK_OK(sp_direct_force_new(&context, &body, R, U, &direct));
+        CHECK_OK(sp_galerkin_force_new(&context, &body, R, U, &direct));
         CHECK_OK(sp_cubature_force_new(&context, &body, &cubature, R, U, &other[0]));
         int status = sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){0}, &polynomials, &report);
         CHECK(status == (quadratic ? SP_OK : SP_INPUT), "%s: %d", sp_law_name(mesh.materials[0].law), status);
@@ -470,7 +470,7 @@ static void reduced_models(void)
             sp_polynomials_free(&polynomials);
         sp_cubature_free(&cubature);
         free(U);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
     NOTE("cubature %.1e, polynomials %.1e", worst[0], worst[1]);
@@ -481,15 +481,15 @@ static void reduced_models(void)
 static void classes(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     make_box(4, 2, 2, 0.5, 0, &mesh);
     mesh.materials[0] = test_law(SP_LAW_COUNT);
     add_directions(&mesh);
     for (int64_t e = 0; e < mesh.hex_count; e++)
         memcpy(mesh.fibre + 3 * e, e % 4 == 3 ? (double[]){0, 1, 0} : (double[]){0.6, 0, 0.8}, 3 * sizeof *mesh.fibre);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK(body.class_count == 2, "%lld classes", (long long)body.class_count);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 

@@ -243,7 +243,7 @@ static void displace(int corners, const double *X, double h, int kind, double *u
 }
 
 /* Largest differences of force and tangent in units of what rounding can change. */
-static void compare(const sp_body *body, const sp_material *m, const reference *r, const double *u, double *force,
+static void compare(const sp_fe_space *body, const sp_material *m, const reference *r, const double *u, double *force,
                     double *tangent)
 {
     double f[24], of_force, of_tangent;
@@ -251,7 +251,7 @@ static void compare(const sp_body *body, const sp_material *m, const reference *
     sp_sparse K;
     const int rows = 3 * r->corners;
     exact_forces(r, m, u, expected, stiffness, &of_force, &of_tangent);
-    CHECK_OK(sp_body_matrix(&context, body, &K));
+    CHECK_OK(sp_fe_space_matrix(&context, body, &K));
     sp_elastic_tangent(&context, body, u, 1, false, f, &K);
     for (int i = 0; i < rows; i++)
         *force = fmax(*force, fabs((double)(f[i] - expected[i])) / (of_force * DBL_EPSILON));
@@ -275,7 +275,7 @@ static void forces_and_tangents(void)
                 for (int law = 0; law < TEST_LAWS; law++) {
                     double X[24], u[24], here[2] = {0};
                     sp_mesh mesh;
-                    sp_body body;
+                    sp_fe_space body;
                     reference r;
                     const sp_material material = test_law(law);
                     const int corners = flat_shape(shape, thickness[level], X);
@@ -285,8 +285,8 @@ static void forces_and_tangents(void)
                         continue;
                     one_element(corners, X, quadrature, &material, &mesh);
                     exact_element(corners, X, quadrature, &r);
-                    CHECK_OK(sp_body_new(&context, &mesh, &body));
-                    CHECK_OK(sp_body_pattern(&context, &body));
+                    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+                    CHECK_OK(sp_fe_space_pattern(&context, &body));
                     for (int kind = 0; kind < 3; kind++) {
                         displace(corners, X, thickness[level], kind, u);
                         compare(&body, &material, &r, u, &here[0], &here[1]);
@@ -297,7 +297,7 @@ static void forces_and_tangents(void)
                           here[1]);
                     for (int k = 0; k < 2; k++)
                         worst[level][k] = fmax(worst[level][k], here[k]);
-                    sp_body_free(&body);
+                    sp_fe_space_free(&body);
                     sp_mesh_free(&mesh);
                 }
     for (int level = 0; level < LEVELS; level++)
@@ -315,7 +315,7 @@ static void products(void)
             double X[24], U[48], u[24], h[24], y[24], size[3] = {0}, off[3] = {0};
             exact expected[24] = {0}, damped[24] = {0}, matrix[24 * 24] = {0};
             sp_mesh mesh;
-            sp_body body;
+            sp_fe_space body;
             sp_viscous viscous;
             sp_sparse D;
             reference r;
@@ -333,10 +333,10 @@ static void products(void)
             for (int i = 0; i < 48; i++)
                 U[i] = 2 * sp_random_uniform(17, 1, (uint64_t)i) - 1;
             displace(corners, X, thickness[level], 2, u);
-            CHECK_OK(sp_body_new(&context, &mesh, &body));
-            CHECK_OK(sp_body_pattern(&context, &body));
+            CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+            CHECK_OK(sp_fe_space_pattern(&context, &body));
             CHECK_OK(sp_viscous_new(&context, &body, &viscosity, &viscous));
-            CHECK_OK(sp_body_matrix(&context, &body, &D));
+            CHECK_OK(sp_fe_space_matrix(&context, &body, &D));
             CHECK_OK(sp_elastic_second(&context, &body, VECTORS, U, 1, pair, h)); /* U [rows, 2] */
             sp_viscous_times(&context, &viscous, u, U, y);
             sp_viscous_matrix(&context, &viscous, u, 1, &D);
@@ -413,7 +413,7 @@ static void products(void)
                   thickness[level], off[0], off[1], off[2]);
             sp_sparse_free(&D);
             sp_viscous_free(&viscous);
-            sp_body_free(&body);
+            sp_fe_space_free(&body);
             sp_mesh_free(&mesh);
         }
 }
@@ -430,7 +430,7 @@ static void polynomials(void)
                 double X[24], U[24 * R], C[36], off = 0;
                 exact gram[N * N] = {0};
                 sp_mesh mesh;
-                sp_body body;
+                sp_fe_space body;
                 reference r;
                 sp_polynomials made;
                 sp_polynomial_report report;
@@ -441,7 +441,7 @@ static void polynomials(void)
                 CHECK_OK(sp_material_stiffness(&context, &material, C));
                 for (int i = 0; i < rows * R; i++)
                     U[i] = 2 * sp_random_uniform(19, (uint64_t)shape, (uint64_t)i) - 1;
-                CHECK_OK(sp_body_new(&context, &mesh, &body));
+                CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
                 CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){0}, &made, &report));
                 for (int g = 0; g < r.points; g++) {
                     exact H[R][9], e[N][6];
@@ -473,7 +473,7 @@ static void polynomials(void)
                 CHECK(off <= 100, "shape %d, thickness %g, %d points: %g roundings", shape, thickness[level], r.points,
                       off);
                 sp_polynomials_free(&made);
-                sp_body_free(&body);
+                sp_fe_space_free(&body);
                 sp_mesh_free(&mesh);
             }
     for (int level = 0; level < LEVELS; level++)
@@ -486,7 +486,7 @@ static void many_classes(void)
 {
     enum { R = 4, N = R + R * (R + 1) / 2 };
     sp_mesh box, mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_polynomials made;
     sp_polynomial_report report;
     make_box(6, 5, 5, 0.2, 0.2, &box);
@@ -495,7 +495,7 @@ static void many_classes(void)
     double *U = calloc((size_t)(R * rows), 8), *u = calloc((size_t)rows, 8), worst = 0;
     for (int64_t i = 0; i < R * rows; i++)
         U[i] = 0.1 * sp_random_normal(23, 0, (uint64_t)i);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK(body.class_count > 600, "%lld classes", (long long)body.class_count);
     for (int constants = 0; constants < 2; constants++) {
         CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_constant = constants}, &made,
@@ -524,7 +524,7 @@ static void many_classes(void)
     NOTE("energies off by %.1e", worst);
     CHECK(worst < 1e-13, "off by %g", worst);
     free(U), free(u);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
     sp_mesh_free(&box);
 }

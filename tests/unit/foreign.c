@@ -601,14 +601,14 @@ static void a_force_without_energy(void)
 static void a_body_keeps_its_force(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_polynomials polynomials, again;
     sp_polynomial_report report;
     sp_polynomial_parameters parameters = {.by_constant = true};
     sp_cubic_force force, back;
     double asymmetry[3], mass[R * R], gravity[3 * R];
     make_box(3, 2, 2, 0.4, 0.1, &mesh);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t rows = 3 * mesh.vertex_count;
     double *U = calloc((size_t)(rows * R), sizeof *U);
     random_field(rows * R, 21, U);
@@ -628,7 +628,7 @@ static void a_body_keeps_its_force(void)
     sp_cubic_free(&back);
     sp_polynomials_free(&polynomials);
     sp_polynomials_free(&again);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 

@@ -324,7 +324,7 @@ static blob write_trajectory(int64_t r, int64_t points, const int64_t *vertex, i
            *udot = u + 3 * points;
     CHECK_OK(sp_trajectory_begin(
         &context, writer, meta,
-        &(sp_trajectory_shape){.r = r, .point_count = points, .vertex = vertex, .vertex_count = vertices},
+        &(sp_trajectory_layout){.r = r, .point_count = points, .vertex = vertex, .vertex_count = vertices},
         &trajectory));
     for (int64_t i = 0; i < frames; i++) {
         sp_frame frame = {

@@ -268,7 +268,7 @@ static void mesh_refusals(void)
     REFUSE(with(meta, base, 4, (member){0}), read_mesh, "\"fibre_direction\" is not an array of 3 numbers");
 }
 
-READER(read_pointshell, sp_shell, sp_pointshell_read(&context, &file, into), sp_shell_free)
+READER(read_pointshell, sp_pointshell, sp_pointshell_read(&context, &file, into), sp_pointshell_free)
 
 /* Three points in two levels with one coordinate: spheres about the first point alone. */
 static void pointshell_refusals(void)
@@ -287,31 +287,32 @@ static void pointshell_refusals(void)
                            {"dTs", SP_F8, false, 4, {3, 2, 3, 1}, rows}, {"a", SP_F8, false, 2, {1, 1}, three}};
     enum { COUNT = sizeof base / sizeof *base };
     const char *meta = META("pointshell", ",\"points\":3,\"r\":1");
-    sp_shell shell;
+    sp_pointshell pointshell;
     nan[17] = NAN;
 #define WITH(...) with(meta, base, COUNT, (member)__VA_ARGS__)
     for (int kept = 0; kept < 2; kept++) {
         blob good = kept ? WITH({0}) : WITH({.name = "dTs", .rank = -1});
-        CHECK_OK(read_blob(good, false, read_pointshell, &shell));
-        CHECK(shell.count == 3 && shell.levels == 2 && shell.modes == 1 && same(shell.U, rows, 9) &&
-                  same(shell.dN, rows + 1, 9),
-              "%lld points", (long long)shell.count);
-        CHECK(kept ? same(shell.dT, rows, 18) : !shell.dT, "tangents %d", kept);
+        CHECK_OK(read_blob(good, false, read_pointshell, &pointshell));
+        CHECK(pointshell.count == 3 && pointshell.levels == 2 && pointshell.modes == 1 && same(pointshell.U, rows, 9) &&
+                  same(pointshell.dN, rows + 1, 9),
+              "%lld points", (long long)pointshell.count);
+        CHECK(kept ? same(pointshell.dT, rows, 18) : !pointshell.dT, "tangents %d", kept);
         /* written again, it is read the same */
         int descriptor = new_file();
         sp_writer *writer;
         json_t *written = json_loads(META("pointshell", ""), 0, NULL), *result = json_object();
         CHECK_OK(sp_writer_open(&context, descriptor, &writer));
-        CHECK_OK(sp_pointshell_write(&context, writer, written, &shell));
+        CHECK_OK(sp_pointshell_write(&context, writer, written, &pointshell));
         CHECK_OK(sp_file_write_result(writer, result));
         CHECK_OK(sp_writer_close(writer));
         blob again = blob_of(descriptor);
         close(descriptor);
-        sp_shell_free(&shell);
-        CHECK_OK(read_blob(again, true, read_pointshell, &shell));
-        CHECK(same(shell.U, rows, 9) && (kept ? same(shell.dT, rows, 18) : !shell.dT) && same(shell.parent, parent, 3),
+        sp_pointshell_free(&pointshell);
+        CHECK_OK(read_blob(again, true, read_pointshell, &pointshell));
+        CHECK(same(pointshell.U, rows, 9) && (kept ? same(pointshell.dT, rows, 18) : !pointshell.dT) &&
+                  same(pointshell.parent, parent, 3),
               "written again, kept %d", kept);
-        sp_shell_free(&shell);
+        sp_pointshell_free(&pointshell);
         json_decref(written);
         json_decref(result);
         free(again.data);

@@ -14,7 +14,7 @@ static sp_context context;
 
 typedef struct free_body {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K, M;
     int64_t rows, count;
     double *lambda, *U;
@@ -24,10 +24,10 @@ static void make_free(int nx, int ny, int nz, double distort, int64_t count, fre
 {
     *b = (free_body){.count = count};
     make_box(nx, ny, nz, 0.2, distort, &b->mesh);
-    CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
-    CHECK_OK(sp_body_pattern(&context, &b->body));
-    CHECK_OK(sp_body_matrix(&context, &b->body, &b->K));
-    CHECK_OK(sp_body_mass_compressed(&context, &b->body, false, &b->M));
+    CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->body));
+    CHECK_OK(sp_fe_space_pattern(&context, &b->body));
+    CHECK_OK(sp_fe_space_matrix(&context, &b->body, &b->K));
+    CHECK_OK(sp_fe_space_mass_compressed(&context, &b->body, false, &b->M));
     b->rows = 3 * b->mesh.vertex_count; /* nothing held: free numbering is the full one */
     double *rest = calloc((size_t)b->rows, 8), *rigid = calloc((size_t)(6 * b->rows), 8),
            *residual = calloc((size_t)count, 8);
@@ -52,7 +52,7 @@ static void end_free(free_body *b)
     free(b->lambda), free(b->U);
     sp_sparse_free(&b->K);
     sp_sparse_free(&b->M);
-    sp_body_free(&b->body);
+    sp_fe_space_free(&b->body);
     sp_mesh_free(&b->mesh);
 }
 
@@ -243,7 +243,7 @@ static void tangent_subspace(free_body *b, const double *u, int64_t count, doubl
 {
     int64_t n = b->rows;
     sp_sparse K;
-    CHECK_OK(sp_body_matrix(&context, &b->body, &K));
+    CHECK_OK(sp_fe_space_matrix(&context, &b->body, &K));
     sp_elastic_tangent(&context, &b->body, u, 1, false, NULL, &K);
     double *A = calloc((size_t)(n * n), 8), *B = calloc((size_t)(n * n), 8), *value = calloc((size_t)n, 8),
            *MS = calloc((size_t)(n * count), 8), *G = calloc((size_t)(count * count), 8);
@@ -327,9 +327,9 @@ static void derivatives_are_those_of_the_subspace(void)
  * free one too. */
 static void separate_free_pieces_are_refused(void)
 {
-    for (int held = 0; held <= 1; held++) {
+    for (int prescribed = 0; prescribed <= 1; prescribed++) {
         sp_mesh one, two;
-        sp_body body;
+        sp_fe_space body;
         sp_sparse M;
         int64_t count;
         make_box(2, 2, 2, 0.2, 0, &one);
@@ -346,17 +346,17 @@ static void separate_free_pieces_are_refused(void)
             two.hex[i] = one.hex[i];
             two.hex[8 * one.hex_count + i] = one.hex[i] + one.vertex_count;
         }
-        if (held)
+        if (prescribed)
             CHECK_OK(sp_mesh_fix_list(&context, &two, 4, (int64_t[]){0, 1, 3, 9}, 7));
-        CHECK_OK(sp_body_new(&context, &two, &body));
-        CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
+        CHECK_OK(sp_fe_space_new(&context, &two, &body));
+        CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
         double *R = calloc((size_t)(6 * body.dof_count), 8);
         CHECK(sp_rigid_motions(&context, &body, &M, R, &count) == SP_INPUT &&
                   strstr(context.message, "2 separate pieces"),
               "%s", context.message);
         free(R);
         sp_sparse_free(&M);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&one);
         sp_mesh_free(&two);
     }

@@ -4,11 +4,11 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "cubature/cubature.h"
-#include "rigid/free.h"
 #include "geometry_models.h"
 #include "linear/blas.h"
-#include "reduced/direct.h"
+#include "reduced/galerkin.h"
 #include "reduced/polynomial.h"
+#include "rigid/free.h"
 #include "test.h"
 
 #include <cblas.h>
@@ -25,7 +25,7 @@ enum { R = 10 };
 
 typedef struct model {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     int64_t rows;
     double *U;
     sp_inertia inertia;
@@ -37,7 +37,7 @@ static void make_model(model *m)
 {
     *m = (model){0};
     make_box(8, 4, 2, 0.1, 0.2, &m->mesh);
-    CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
+    CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
     m->U = calloc((size_t)(m->rows * R), 8);
     for (int64_t v = 0; v < m->mesh.vertex_count; v++) {
@@ -69,7 +69,7 @@ static void free_model(model *m)
     sp_inertia_free(&m->inertia);
     sp_polynomials_free(&m->polynomials);
     free(m->U);
-    sp_body_free(&m->body);
+    sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
 
@@ -149,10 +149,10 @@ static void inertia_of_boxes(void)
 {
     const double side[3] = {0.8, 0.4, 0.2}, mass = 1000 * 0.8 * 0.4 * 0.2;
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_inertia t;
     make_box(8, 4, 2, 0.1, 0, &mesh);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_inertia_of_body(&context, &body, false, 0, NULL, &t));
     for (int solid = 0; solid < 2; solid++) {
         CHECK_NEAR(t.mass, mass, 1e-13 * mass);
@@ -169,7 +169,7 @@ static void inertia_of_boxes(void)
             sp_surface_free(&s);
         }
     }
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -227,7 +227,7 @@ static void energy_is_that_of_the_full_mesh(void)
     model m;
     sp_sparse M;
     make_model(&m);
-    CHECK_OK(sp_body_mass_compressed(&context, &m.body, false, &M));
+    CHECK_OK(sp_fe_space_mass_compressed(&context, &m.body, false, &M));
     sp_free_body *body = new_body(&m, &(sp_free_parameters){.step = 1e-3});
     double *v = calloc((size_t)m.rows, 8), *Mv = calloc((size_t)m.rows, 8), *x = calloc((size_t)m.rows, 8);
     for (uint64_t trial = 0; trial < 4; trial++) {
@@ -693,7 +693,7 @@ static void spinning_body_finds_its_balance(void)
     model m;
     sp_sparse M;
     make_model(&m);
-    CHECK_OK(sp_body_mass_compressed(&context, &m.body, false, &M));
+    CHECK_OK(sp_fe_space_mass_compressed(&context, &m.body, false, &M));
     sp_free_body *body =
         new_body(&m, &(sp_free_parameters){.step = 1.2e-2, .damping_mass = 1, .damping_stiffness = 0.03});
     sp_pose pose = sp_pose_identity();
@@ -859,8 +859,8 @@ static void decoupled_steps_by_either_factor(void)
     model m;
     make_model(&m);
     sp_pool pool = {0};
-    sp_free_rooms rooms;
-    sp_free_rooms_new(&pool, 1, R + 2, &rooms);
+    sp_free_workspaces workspaces;
+    sp_free_workspaces_new(&pool, 1, R + 2, &workspaces);
     CHECK(!pool.failed, "memory");
     int64_t indefinite = 0, definite = 0;
     for (int c = 0; c < 13; c++) {
@@ -894,7 +894,7 @@ static void decoupled_steps_by_either_factor(void)
                 force.destroy = NULL;
                 force.unsymmetric = true;
             }
-            mine.rooms = k == 2 ? &rooms : NULL;
+            mine.workspaces = k == 2 ? &workspaces : NULL;
             CHECK_OK(sp_free_body_new(&context, &m.inertia, &force, &mine, &body[k]));
             sp_free_body_place(body[k], &pose, none, (double[]){1, 2, -1}, q, qdot);
         }
@@ -922,11 +922,11 @@ static void decoupled_steps_by_either_factor(void)
           (long long)definite);
     sp_free_body *body;
     sp_reduced_force force;
-    sp_free_rooms small;
-    sp_free_rooms_new(&pool, 1, R - 1, &small);
+    sp_free_workspaces small;
+    sp_free_workspaces_new(&pool, 1, R - 1, &small);
     CHECK_OK(sp_polynomial_reduced_force(&context, &m.polynomials, R, &force));
-    CHECK(sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 1, .rooms = &small}, &body) ==
-              SP_USAGE,
+    CHECK(sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 1, .workspaces = &small},
+                           &body) == SP_USAGE,
           "too little room");
     sp_pool_free(&pool);
     free_model(&m);
@@ -1062,13 +1062,13 @@ static void laws_that_end_at_inversion(void)
     model m;
     make_model(&m);
     m.mesh.materials[0].law = SP_LAW_NEO_HOOKEAN;
-    sp_body body;
-    CHECK_OK(sp_body_new(&context, &m.mesh, &body));
+    sp_fe_space body;
+    CHECK_OK(sp_fe_space_new(&context, &m.mesh, &body));
     double q[3][R], error[2];
     for (int s = 0; s < 3; s++) {
         sp_reduced_force force;
         sp_free_body *b;
-        CHECK_OK(sp_direct_force_new(&context, &body, R, m.U, &force));
+        CHECK_OK(sp_galerkin_force_new(&context, &body, R, m.U, &force));
         CHECK(!force.cubic && force.inverted, "not such a law");
         CHECK_OK(sp_free_body_new(&context, &m.inertia, &force,
                                   &(sp_free_parameters){.step = 1e-3 / (1 << s), .damping_stiffness = 1e-3}, &b));
@@ -1101,7 +1101,7 @@ static void laws_that_end_at_inversion(void)
     /* so long a step that iterations pass through inside-out states on their way to one that is not */
     sp_reduced_force force;
     sp_free_body *long_step;
-    CHECK_OK(sp_direct_force_new(&context, &body, R, m.U, &force));
+    CHECK_OK(sp_galerkin_force_new(&context, &body, R, m.U, &force));
     CHECK_OK(sp_free_body_new(&context, &m.inertia, &force, &(sp_free_parameters){.step = 0.032}, &long_step));
     start_tumbling(long_step, 4);
     CHECK_OK(sp_free_body_step(long_step, none, none, NULL));
@@ -1110,7 +1110,7 @@ static void laws_that_end_at_inversion(void)
     error[1] = distance(R, q[1], q[2]);
     NOTE("order %.3f", log2(error[0] / error[1]));
     CHECK_NEAR(log2(error[0] / error[1]), 2, 0.1);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     free_model(&m);
 }
 

@@ -5,8 +5,8 @@
 #include "assembly/viscous.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "model/models.h"
 #include "linear/blas.h"
+#include "model/models.h"
 #include "test.h"
 
 #include <complex.h>
@@ -24,7 +24,7 @@ typedef struct build {
 typedef struct thing {
     sp_pool pool; /* of all vectors of a test */
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
     int64_t rows, n;
     double *mass; /* [vertices] */
@@ -42,12 +42,12 @@ static void finish_thing(thing *t, build k)
         t->mesh.materials[0].poisson = k.poisson;
     }
     t->mesh.materials[0].law = k.law;
-    CHECK_OK(sp_body_new(&context, &t->mesh, &t->body));
+    CHECK_OK(sp_fe_space_new(&context, &t->mesh, &t->body));
     CHECK_OK(sp_full_system_new(&context, &t->body, k.linear, k.lumped, NULL, &t->system));
     t->rows = 3 * t->mesh.vertex_count;
     t->n = t->system.n;
     t->mass = vector(t, t->mesh.vertex_count);
-    sp_body_vertex_mass(&t->body, t->mass);
+    sp_fe_space_vertex_mass(&t->body, t->mass);
 }
 
 static void make_thing(int nx, int ny, int nz, double edge, double distort, build k, thing *t)
@@ -63,7 +63,7 @@ static void make_thing(int nx, int ny, int nz, double edge, double distort, buil
 static void free_thing(thing *t)
 {
     sp_full_system_free(&t->system);
-    sp_body_free(&t->body);
+    sp_fe_space_free(&t->body);
     sp_mesh_free(&t->mesh);
     sp_pool_free(&t->pool);
 }
@@ -141,9 +141,10 @@ static void drive_held(void *self, double time, double *u, double *v)
         }
 }
 
-static sp_forcing driven(drive *d, bool held)
+static sp_external_loads driven(drive *d, bool prescribed)
 {
-    return (sp_forcing){.self = d, .mean = drive_mean, .springs = drive_springs, .held = held ? drive_held : NULL};
+    return (sp_external_loads){
+        .self = d, .mean = drive_mean, .springs = drive_springs, .prescribed = prescribed ? drive_held : NULL};
 }
 
 static sp_integrator_parameters with(enum sp_integrator_kind kind, double h)
@@ -152,7 +153,7 @@ static sp_integrator_parameters with(enum sp_integrator_kind kind, double h)
         .kind = kind, .step = h, .beta = kind == SP_LINEAR_EULER ? 1 : 0.25, .gamma = 0.5};
 }
 
-static sp_integrator *begin_run(const sp_system *system, const sp_forcing *forcing, sp_integrator_parameters p,
+static sp_integrator *begin_run(const sp_system *system, const sp_external_loads *forcing, sp_integrator_parameters p,
                                 const double *q, const double *v)
 {
     sp_integrator *it = NULL;
@@ -317,9 +318,9 @@ static void osc_mean(void *self, double t0, double t1, double *f)
         f[i] = o->force[i] * (middle < o->change ? 1 : -0.5);
 }
 
-static const sp_body no_body; /* linearly implicit Euler wants one */
+static const sp_fe_space no_body; /* linearly implicit Euler wants one */
 
-static sp_forcing make_oscillators(oscillators *o, int n, const double *lambda)
+static sp_external_loads make_oscillators(oscillators *o, int n, const double *lambda)
 {
     *o = (oscillators){.change = INFINITY};
     memcpy(o->lambda, lambda, (size_t)n * sizeof *lambda);
@@ -337,7 +338,7 @@ static sp_forcing make_oscillators(oscillators *o, int n, const double *lambda)
                             .cubic = true,
                             .body = &no_body,
                             .eigenvalue = o->lambda};
-    return (sp_forcing){.self = o, .mean = osc_mean};
+    return (sp_external_loads){.self = o, .mean = osc_mean};
 }
 
 /* ---- order of convergence ---- */
@@ -360,7 +361,7 @@ static void orders_of_convergence(void)
     thing t;
     make_thing(2, 1, 1, 0.1, 0.1, (build){.young = 2e5, .poisson = 0.3}, &t);
     drive d = {.t = &t, .force = weight(&t, 3, 0, -20), .swing = 50};
-    const sp_forcing forcing = driven(&d, false);
+    const sp_external_loads forcing = driven(&d, false);
     const double *v = bend(&t, 60);
     double *reference = vector(&t, t.n);
     for (size_t k = 0; k < sizeof cases / sizeof *cases + 2;
@@ -413,7 +414,7 @@ static void oscillators_follow_their_recurrences(void)
     const double omega[3] = {1, 30, 900}, h = 0.02, lambda[3] = {1, 900, 810000};
     for (int bdf2 = 0; bdf2 < 2; bdf2++) {
         oscillators o;
-        const sp_forcing forcing = make_oscillators(&o, 3, lambda);
+        const sp_external_loads forcing = make_oscillators(&o, 3, lambda);
         const double q0[3] = {0.3, -0.2, 1e-3}, v0[3] = {0.5, 2, 0.7};
         sp_integrator_parameters p = with(bdf2 ? SP_BDF2 : SP_EULER, h);
         p.tolerance = 1e-15;
@@ -454,7 +455,7 @@ static void oscillators_follow_their_recurrences(void)
     /* Euler's numerical damping: the energy falls by 1/(1 + ω²h²) in every step, and nothing of that is called
      * dissipated */
     oscillators o;
-    sp_forcing forcing = make_oscillators(&o, 1, (double[]){25});
+    sp_external_loads forcing = make_oscillators(&o, 1, (double[]){25});
     sp_integrator *it = begin_run(&o.system, &forcing, with(SP_EULER, 0.1), (double[]){1}, (double[]){2});
     double e[SP_WORK_COUNT];
     steps(it, 12);
@@ -481,7 +482,7 @@ static void linear_euler_of_oscillators(void)
     oscillators o;
     const double lambda[4] = {0, 4, 9e4, 1e8}, q0[4] = {1, 2, -0.01, 1e-4}, v0[4] = {-1, 3, 2, 1}, h = 0.03;
     double q[4], v[4], alpha = 0.3, stiff = 2e-3, worst = 0, e[SP_WORK_COUNT], work = 0, dissipated = 0;
-    sp_forcing forcing = make_oscillators(&o, 4, lambda);
+    sp_external_loads forcing = make_oscillators(&o, 4, lambda);
     memcpy(o.force, (double[]){1, -2, 30, 1e3}, sizeof lambda);
     o.change = 0.25;
     sp_integrator_parameters p = with(SP_LINEAR_EULER, h);
@@ -591,7 +592,7 @@ static void exact_steps(void)
             double got[3][2], expected[2], one[2];
             oscillators o;
             for (int run = 0; run < 3; run++) { /* one step, two halves, and one more with the other force */
-                const sp_forcing forcing = make_oscillators(&o, 1, &lambda);
+                const sp_external_loads forcing = make_oscillators(&o, 1, &lambda);
                 o.force[0] = f;
                 o.change = run == 2 ? h : INFINITY;
                 sp_integrator_parameters p = with(SP_EXACT, run == 1 ? 0.5 * h : h);
@@ -626,7 +627,7 @@ static void exact_steps(void)
     CHECK(semigroup <= 1e-12, "two halves differ by %g", semigroup);
     CHECK(energy <= 1e-13, "energy by %g", energy);
     oscillators o; /* a rigid mode that rounding made negative; what these steps have no place for */
-    const sp_forcing forcing = make_oscillators(&o, 1, (double[]){-1e-9});
+    const sp_external_loads forcing = make_oscillators(&o, 1, (double[]){-1e-9});
     sp_integrator *it = begin_run(&o.system, &forcing, with(SP_EXACT, 0.5), (double[]){1}, (double[]){2});
     steps(it, 3);
     CHECK_NEAR(sp_integrator_q(it)[0], 4, 1e-15);
@@ -652,7 +653,7 @@ static void dense(thing *t, const sp_viscous *viscous, bool lumped, double *M, d
         if (lumped)
             M[t->rows * j + j] = t->mass[j / 3];
         else
-            sp_body_mass_times(&context, &t->body, 3, unit, M + t->rows * j);
+            sp_fe_space_mass_times(&context, &t->body, 3, unit, M + t->rows * j);
         unit[j] = 0;
     }
 }
@@ -723,7 +724,7 @@ static void held_linear_model_against_dense(void)
                        .shake = {0.01, 0.02, -0.01},
                        .beat = 70,
                        .spring = {t.mesh.vertex_count - 1, {0.5, 0.2, 0.3}, 400}};
-            const sp_forcing forcing = driven(&d, true);
+            const sp_external_loads forcing = driven(&d, true);
             sp_integrator_parameters p = with(kinds[k], h);
             p.damping_mass = resting ? 0 : alpha;
             p.damping_stiffness = resting ? 0 : stiff;
@@ -779,11 +780,11 @@ static void held_linear_model_against_dense(void)
                 } else {
                     double *w = before, *inertia = after;
                     for (int64_t i = 0; i < rows; i++) { /* what is known of u₁ and v₁ */
-                        const bool held = t.body.dof[i] < 0;
-                        u[i] = held      ? (linear ? u0[i] + beta * (u1[i] - u0[i]) : u1[i])
-                               : newmark ? u0[i] + 0.5 * h * v0[i]
-                                         : u0[i];
-                        w[i] = held ? (linear ? (u1[i] - u0[i]) / h : v1[i]) : 0;
+                        const bool prescribed = t.body.dof[i] < 0;
+                        u[i] = prescribed ? (linear ? u0[i] + beta * (u1[i] - u0[i]) : u1[i])
+                               : newmark  ? u0[i] + 0.5 * h * v0[i]
+                                          : u0[i];
+                        w[i] = prescribed ? (linear ? (u1[i] - u0[i]) / h : v1[i]) : 0;
                     }
                     free_rows(&t, K, -1, u, b);
                     free_rows(&t, D, -1, w, b);
@@ -812,13 +813,13 @@ static void held_linear_model_against_dense(void)
                     u1[at] = u0[at] + (newmark ? 0.5 * h * (v0[at] + b[i]) : h * b[i]);
                     a[i] = newmark ? m * (b[i] - v0[at]) - a[i] : 0;
                 }
-                sp_body_gather(&t.body, u1, f);
+                sp_fe_space_gather(&t.body, u1, f);
                 worst = fmax(worst, distance(n, f, sp_integrator_q(it)));
                 largest = fmax(largest, size(n, f));
-                sp_body_gather(&t.body, v1, f);
+                sp_fe_space_gather(&t.body, v1, f);
                 worst = fmax(worst, h * distance(n, f, sp_integrator_v(it)));
                 for (int64_t i = 0; i < rows; i++)
-                    CHECK(sp_integrator_held(it)[i] == (t.body.dof[i] < 0 ? u1[i] : 0),
+                    CHECK(sp_integrator_prescribed(it)[i] == (t.body.dof[i] < 0 ? u1[i] : 0),
                           "a held vertex is not where it should be");
                 memcpy(u0, u1, (size_t)rows * 8);
                 memcpy(v0, v1, (size_t)rows * 8);
@@ -873,7 +874,7 @@ static void uniform_motion_costs_nothing(void)
                 CHECK_OK(sp_viscous_new(&context, &t.body, &(sp_viscosity){20, 30}, &viscous));
                 drive d = {.t = &t,
                            .v = {model == 3 ? -40 : 40, -10, 25}}; /* held vertices ahead, or through the body */
-                const sp_forcing forcing = driven(&d, true);
+                const sp_external_loads forcing = driven(&d, true);
                 sp_integrator_parameters p = moving(k);
                 const bool resting = p.kind == SP_STATIC;
                 if (!resting) {
@@ -917,7 +918,7 @@ static void moving_frames_are_alike(void)
         make_thing(3, 1, 1, 0.1, 0.1, (build){.young = 1e5, .poisson = 0.3}, &t);
         for (int fast = 0; fast < 2; fast++) {
             drive d = {.t = &t, .force = weight(&t, 0, 3, -9), .v = {20.0 * fast, -12.0 * fast, 30.0 * fast}};
-            const sp_forcing forcing = driven(&d, true);
+            const sp_external_loads forcing = driven(&d, true);
             sp_integrator_parameters p = with(kinds[k], 5e-3);
             p.damping_stiffness = 5e-3;
             double *v = bend(&t, 30), *frame = uniform(&t, d.v[0], d.v[1], d.v[2]);
@@ -956,7 +957,7 @@ static void accelerated_and_dragged_shapes_stay(void)
             const double a[3] = {30, -20, 60}, alpha = 4;
             double *shape = vector(&t, t.n);
             drive d = {.t = &t, .force = weight(&t, -a[0], -a[1], -a[2])};
-            sp_forcing forcing = driven(&d, false);
+            sp_external_loads forcing = driven(&d, false);
             sp_integrator_parameters p = with(SP_STATIC, 1);
             p.tolerance = 1e-13;
             sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
@@ -1010,7 +1011,7 @@ static void momentum_of_a_shaken_body(void)
                    .shake = {0.02, -0.03, 0.01},
                    .beat = 60,
                    .v = {1, 0, 0}};
-        const sp_forcing forcing = driven(&d, true);
+        const sp_external_loads forcing = driven(&d, true);
         sp_integrator_parameters p = with(SP_EULER, h);
         p.tolerance = 1e-12;
         sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
@@ -1022,14 +1023,14 @@ static void momentum_of_a_shaken_body(void)
             memcpy(v0, v1, (size_t)t.rows * 8);
             steps(it, 1);
             drive_held(&d, (s + 1) * h, u, v1);
-            sp_body_spread(&t.body, sp_integrator_q(it), u);
-            sp_body_spread(&t.body, sp_integrator_v(it), v1);
+            sp_fe_space_scatter(&t.body, sp_integrator_q(it), u);
+            sp_fe_space_scatter(&t.body, sp_integrator_v(it), v1);
             for (int64_t i = 0; i < t.rows; i++) {
                 v0[i] = v1[i] - v0[i];
                 M[i] = lumped ? t.mass[i / 3] * v0[i] : 0;
             }
             if (!lumped)
-                sp_body_mass_times(&context, &t.body, 3, v0, M);
+                sp_fe_space_mass_times(&context, &t.body, 3, v0, M);
             sp_elastic_force(&context, &t.body, u, f);
             drive_mean(&d, s * h, (s + 1) * h, load);
             for (int64_t i = 0; i < t.rows; i++) {
@@ -1073,7 +1074,7 @@ static void held_boundary_stretches_uniformly(void)
                 for (int e = 0; e < 3; e++)
                     u[3 * v + c] += (F[3 * c + e] - (c == e)) * t.mesh.vertices[3 * v + e];
         /* from q = 0 by Newton's method */
-        t.system.hold(t.system.self, u, zero);
+        t.system.prescribe(t.system.self, u, zero);
         for (int k = 0; k < 8; k++) {
             double *dq = vector(&t, t.n);
             t.system.matrix_start(t.system.self, 0);
@@ -1083,7 +1084,7 @@ static void held_boundary_stretches_uniformly(void)
             for (int64_t i = 0; i < t.n; i++)
                 q[i] -= dq[i];
         }
-        sp_body_gather(&t.body, u, f);
+        sp_fe_space_gather(&t.body, u, f);
         CHECK(distance(t.n, q, f) <= 1e-13, "off by %g m", distance(t.n, q, f));
         /* its energy: V (½ λ tr² E + μ E:E), E Green's strain or the linear one */
         const double lambda = 1e6 * 0.3 / (1.3 * 0.4), mu = 1e6 / 2.6;
@@ -1114,7 +1115,7 @@ static void held_boundary_stretches_uniformly(void)
             CHECK_OK(sp_mesh_fix_list(&context, &t.mesh, 1, (int64_t[]){11}, 3)); /* one corner, x and y */
             finish_thing(&t, (build){.linear = linear});
             drive d = {.t = &t, .v = {0}, .shake = {0.02, -0.03, 0.04}, .beat = 1.2};
-            const sp_forcing forcing = driven(&d, true);
+            const sp_external_loads forcing = driven(&d, true);
             const sp_spring springs[2] = {{0, {0.1, 0.2, 0}, 5e3},
                                           {11, {0, 0, 0.1}, 3e3}}; /* at a held vertex, and at one held in part */
             t.system.set_springs(t.system.self, 2, springs);
@@ -1154,7 +1155,7 @@ static void energy_balance_of_a_shaken_body(void)
         CHECK_OK(sp_viscous_new(&context, &t.body, &(sp_viscosity){5, 8}, &viscous));
         CHECK_OK(sp_full_system_damp(&t.system, &viscous));
         drive d = {.t = &t, .force = weight(&t, 4, 0, -9), .swing = 30, .shake = {0.01, -0.02, 0.03}, .beat = 40};
-        const sp_forcing forcing = driven(&d, true);
+        const sp_external_loads forcing = driven(&d, true);
         for (int level = 0; level < 3; level++) {
             sp_integrator_parameters p = with(cases[c].kind, 8e-4 / (1 << level));
             p.damping_mass = 1;
@@ -1179,7 +1180,7 @@ static void energy_balance_of_a_shaken_body(void)
     thing t;
     make_thing(2, 1, 1, 0.1, 0.1, (build){.linear = true, .young = 1e5, .poisson = 0.3}, &t);
     drive d = {.t = &t, .force = weight(&t, 4, 0, -9), .swing = 30, .shake = {0.01, -0.02, 0.03}, .beat = 40};
-    const sp_forcing forcing = driven(&d, true);
+    const sp_external_loads forcing = driven(&d, true);
     sp_integrator_parameters p = with(SP_EULER, 5e-3);
     p.damping_mass = 1;
     p.damping_stiffness = 5e-4;
@@ -1204,10 +1205,10 @@ static void energy_balance_of_a_shaken_body(void)
             y[i] = sp_integrator_q(it)[i] - q0[i];
         double *u = vector(&t, t.rows), *v = vector(&t, t.rows);
         drive_held(&d, s * p.step, u, v);
-        t.system.hold(t.system.self, u, still);
+        t.system.prescribe(t.system.self, u, still);
         t.system.force(t.system.self, y, f0);
         drive_held(&d, (s + 1) * p.step, u, v);
-        t.system.hold(t.system.self, u, v);
+        t.system.prescribe(t.system.self, u, v);
         numerical += 0.5 * (dot(t.n, f1, q0) - dot(t.n, f0, q0));
     }
     double e[SP_WORK_COUNT];
@@ -1218,7 +1219,8 @@ static void energy_balance_of_a_shaken_body(void)
     free_thing(&t);
 }
 
-/* held_work against differences of the energy, stiffness_times against those of the force, inertia against integrals.
+/* prescribed_work against differences of the energy, stiffness_times against those of the force, inertia against
+ * integrals.
  */
 static void held_operators(void)
 {
@@ -1243,7 +1245,7 @@ static void held_operators(void)
                 u[i] *= 0.01;
             for (int64_t i = 0; i < t.n; i++)
                 q[i] *= 0.01;
-            t.system.hold(t.system.self, u, zero);
+            t.system.prescribe(t.system.self, u, zero);
             t.system.begin(t.system.self, q);
             for (int64_t i = 0; i < t.n; i++)
                 q[i] += 1e-3 * sin((double)i);
@@ -1253,12 +1255,12 @@ static void held_operators(void)
                 for (int side = 0; side < 2; side++) {
                     for (int64_t i = 0; i < t.rows; i++)
                         other[i] = u[i] + (side ? -s : s) * du[i];
-                    t.system.hold(t.system.self, other, zero);
+                    t.system.prescribe(t.system.self, other, zero);
                     values[side] = t.system.force(t.system.self, q, NULL);
                 }
-                t.system.hold(t.system.self, u, zero);
+                t.system.prescribe(t.system.self, u, zero);
                 slope[k] = (values[0] - values[1]) / (2 * s);
-                error[k] = fabs(slope[k] - t.system.held_work(t.system.self, q, du));
+                error[k] = fabs(slope[k] - t.system.prescribed_work(t.system.self, q, du));
             }
             CHECK(linear ? error[1] <= 1e-7 * fabs(slope[1])
                          : fabs(log2(error[0] / error[1]) - 2) < 0.1 && error[1] < 1e-4 * fabs(slope[1]),
@@ -1270,7 +1272,7 @@ static void held_operators(void)
                 const double s = k ? 5e-5 : 1e-4;
                 double *full = vector(&t, t.rows);
                 memcpy(full, u, (size_t)t.rows * 8);
-                sp_body_spread(&t.body, q, full);
+                sp_fe_space_scatter(&t.body, q, full);
                 for (int64_t i = 0; i < t.rows; i++)
                     other[i] = (linear ? 0 : full[i]) + s * du[i];
                 sp_elastic_force(&context, &t.body, other, f);
@@ -1287,10 +1289,10 @@ static void held_operators(void)
                   "stiffness off by %g and %g of %g", worst[0], worst[1], largest);
             /* the tangent sees the velocities of held vertices: the free rows of the same */
             double *qdot = vector(&t, t.n), *free_y = vector(&t, t.n), *expected = vector(&t, t.n);
-            sp_body_gather(&t.body, du, qdot);
-            t.system.hold(t.system.self, u, du);
+            sp_fe_space_gather(&t.body, du, qdot);
+            t.system.prescribe(t.system.self, u, du);
             t.system.tangent_times(t.system.self, q, qdot, free_y);
-            sp_body_gather(&t.body, y, expected);
+            sp_fe_space_gather(&t.body, y, expected);
             CHECK(distance(t.n, free_y, expected) <= 1e-12 * largest, "tangent of moving held vertices off by %g",
                   distance(t.n, free_y, expected));
             /* inertia: M du over all vertices, its free rows in two parts, and for a uniform field the mass that is
@@ -1298,7 +1300,7 @@ static void held_operators(void)
             double *inertia = vector(&t, t.rows), *coupled = vector(&t, t.n), sum = 0, mass = 0;
             t.system.inertia_times(t.system.self, du, inertia);
             t.system.mass_times(t.system.self, qdot, free_y);
-            t.system.held_inertia(t.system.self, du, coupled);
+            t.system.prescribed_inertia(t.system.self, du, coupled);
             for (int64_t i = 0; i < t.n; i++)
                 CHECK_NEAR(inertia[t.body.free[i]], free_y[i] - coupled[i], 1e-14);
             if (!lumped)
@@ -1366,7 +1368,7 @@ static void bodies_rest_on_grounds(void)
         const double kappa = 2e3;
         drive d = {.t = &t};
         d.force = block_on_ground(&t, 2, (build){.linear = linear, .young = 1e5, .poisson = 0.2}, 0, kappa, 0.3, 0);
-        const sp_forcing forcing = driven(&d, false);
+        const sp_external_loads forcing = driven(&d, false);
         sp_integrator *it = begin_run(&t.system, &forcing, with(SP_STATIC, 1), NULL, NULL);
         steps(it, 5); /* its feet spread, and are anchored anew each time */
         CHECK_NEAR(ground_push(&t, sp_integrator_q(it), kappa), gravity, 1e-8 * gravity); /* 1 kg */
@@ -1378,7 +1380,7 @@ static void bodies_rest_on_grounds(void)
     const double kappa = 1e3;
     drive d = {.t = &t};
     d.force = block_on_ground(&t, 1, (build){.young = 1e11, .poisson = 0.2}, 0, kappa, 0.1, 0);
-    const sp_forcing forcing = driven(&d, false);
+    const sp_external_loads forcing = driven(&d, false);
     sp_integrator *it = begin_run(&t.system, &forcing, with(SP_STATIC, 1), NULL, NULL);
     steps(it, 2);
     for (int64_t v = 0; v < 4; v++)
@@ -1431,10 +1433,10 @@ static void ground_derivatives(void)
     /* and its products */
     const sp_supports *supports = sp_full_system_supports(&t.system);
     double *product = vector(&t, t.n);
-    sp_body_spread(&t.body, x, u);
+    sp_fe_space_scatter(&t.body, x, u);
     t.system.tangent_times(t.system.self, q, x, product);
     double *full = vector(&t, t.rows);
-    sp_body_spread(&t.body, q, full);
+    sp_fe_space_scatter(&t.body, q, full);
     sp_supports_grounds_times(supports, full, 1, u, product);
     CHECK(distance(t.n, product, y) <= 1e-8 * size(t.n, y), "products off by %g of %g", distance(t.n, product, y),
           size(t.n, y));
@@ -1460,7 +1462,7 @@ static void energy_along_the_ground(void)
             drive d = {.t = &t};
             d.force = block_on_ground(&t, 2, (build){.linear = true, .lumped = lumped, .young = 1e6, .poisson = 0.3}, 0,
                                       kappa, alpha, rough ? 0.15 : 0);
-            const sp_forcing forcing = driven(&d, false);
+            const sp_external_loads forcing = driven(&d, false);
             sp_integrator_parameters p = with(SP_NEWMARK, h);
             p.tolerance = 1e-13;
             double *q = resting_place(&t, kappa, 1);
@@ -1506,7 +1508,7 @@ static void friction_stops_and_slides(void)
             thing t;
             drive d = {.t = &t};
             d.force = block_on_ground(&t, 1, (build){.lumped = true, .young = 1e7, .poisson = 0.3}, 0, kappa, 0, mu);
-            const sp_forcing forcing = driven(&d, false);
+            const sp_external_loads forcing = driven(&d, false);
             sp_integrator_parameters p = with(cases[c].kind, h);
             p.damping_stiffness = 1e-3; /* or it rattles */
             p.tolerance = 1e-9;
@@ -1537,7 +1539,7 @@ static void friction_stops_and_slides(void)
             drive d = {.t = &t};
             d.force = block_on_ground(&t, 1, (build){.lumped = true, .young = 1e7, .poisson = 0.3}, slope, kappa, 0,
                                       slides ? 0.1 : 0.5);
-            const sp_forcing forcing = driven(&d, false);
+            const sp_external_loads forcing = driven(&d, false);
             sp_integrator_parameters p = with(cases[c].kind, h);
             p.damping_stiffness = 1e-3;
             p.tolerance = 1e-9;
@@ -1575,7 +1577,7 @@ static void bouncing_stays_finite(void)
         CHECK_OK(sp_full_system_grounds(
             &t.system, 2, (sp_ground[]){{{0.1, 0, 1}, -0.2, 2e3, 0.1, 0.5}, {{-1, 0, 0}, -0.3, 2e3, 0.1, 0.5}}));
         d.force = weight(&t, 0, 0, -gravity);
-        const sp_forcing forcing = driven(&d, false);
+        const sp_external_loads forcing = driven(&d, false);
         sp_integrator_parameters p = with(kinds[c], 4e-3);
         p.halvings = 6;
         p.damping_stiffness = c == 2 ? 2e-3 : 0;
@@ -1608,7 +1610,7 @@ static void solvers_agree(void)
     thing t;
     make_thing(6, 2, 2, 0.05, 0.1, (build){.young = 5e4, .poisson = 0.3}, &t);
     drive d = {.t = &t, .force = weight(&t, 0, 2, -9.81), .swing = 20};
-    const sp_forcing forcing = driven(&d, false);
+    const sp_external_loads forcing = driven(&d, false);
     double *direct = vector(&t, t.n);
     for (int solver = SP_SOLVER_DIRECT; solver <= SP_SOLVER_REUSED; solver++) {
         sp_integrator_parameters p = with(SP_NEWMARK, 4e-3);
@@ -1701,7 +1703,7 @@ static void buckling_is_found_out(void)
                 if (t.mesh.vertices[t.body.free[i] / 3 * 3] > 0.39)
                     force[i] = (t.body.free[i] % 3 == 0 ? -1 : t.body.free[i] % 3 == 2 ? 0.02 : 0) * load / 4;
             d.force = force;
-            const sp_forcing forcing = driven(&d, false);
+            const sp_external_loads forcing = driven(&d, false);
             CHECK_OK(sp_full_system_solver(&t.system, (enum sp_solver)solver, 0));
             sp_integrator_parameters p = with(kind ? SP_LINEAR_EULER : SP_STATIC, kind ? 0.05 : 1);
             p.damping_mass = kind ? 5 : 0;
@@ -1752,7 +1754,7 @@ static void springs_keep_a_linear_factor(void)
     }
     /* along a motion whose anchor moves in every step */
     drive d = {.t = &t, .spring = {11, {0.5, 0.1, 0.2}, 400}, .spring_speed = 0.3};
-    const sp_forcing forcing = driven(&d, false);
+    const sp_external_loads forcing = driven(&d, false);
     sp_integrator *it = begin_run(&t.system, &forcing, with(SP_EULER, 1e-2), NULL, NULL);
     int64_t solves, products, before, after;
     steps(it, 1);
@@ -1771,7 +1773,7 @@ static void grounds_of_linear_bodies_under_damping(void)
     thing t;
     drive d = {.t = &t};
     d.force = block_on_ground(&t, 2, (build){.linear = true, .young = 1e5, .poisson = 0.3}, 0, 5e3, 0.1, 0);
-    const sp_forcing forcing = driven(&d, false);
+    const sp_external_loads forcing = driven(&d, false);
     sp_integrator_parameters p = with(SP_NEWMARK, 2e-3);
     p.damping_stiffness = 1e-3;
     double *q = resting_place(&t, 5e3, 1);
@@ -1791,14 +1793,14 @@ static void grounds_of_linear_bodies_under_damping(void)
 typedef struct scene {
     thing t;
     drive d;
-    bool held;
+    bool prescribed;
 } scene;
 
 static void make_scene(enum sp_integrator_kind kind, bool linear, scene *s)
 {
     const bool energy = kind == SP_ENERGY;
     make_thing(2, 1, 1, 0.1, 0.1, (build){.linear = linear, .young = 1e5, .poisson = 0.3}, &s->t);
-    s->held = !energy;
+    s->prescribed = !energy;
     s->d = (drive){.t = &s->t,
                    .force = weight(&s->t, 3, 0, -9.81),
                    .swing = kind == SP_NEWMARK || kind == SP_BDF2 ? 0 : 70,
@@ -1840,7 +1842,7 @@ static void failed_steps_are_parted(void)
         if (kinds[k] == SP_NEWMARK ||
             kinds[k] == SP_BDF2) /* the force about time 0 is that over the first half of the first step */
             memset(s.d.shake, 0, sizeof s.d.shake), memset(r.d.shake, 0, sizeof r.d.shake), s.d.v[1] = r.d.v[1] = 0.7;
-        const sp_forcing forcing = driven(&s.d, s.held), fine = driven(&r.d, r.held);
+        const sp_external_loads forcing = driven(&s.d, s.prescribed), fine = driven(&r.d, r.prescribed);
         sp_system system = watched(&s.t.system);
         sp_integrator_parameters p = scene_parameters(kinds[k], h);
         p.halvings = 2;
@@ -1881,15 +1883,15 @@ static void failed_steps_are_parted(void)
               "integrator %d: a failed step moved the body", (int)kinds[k]);
         CHECK_NEAR(balance(it), left, 1e-13);
         CHECK(sp_integrator_time(it) == 6 * h && report->steps == 6 && report->parted == 6, "a failed step counts");
-        if (s.held) {
+        if (s.prescribed) {
             double *u = vector(&s.t, s.t.rows), *w = vector(&s.t, s.t.rows), *f = vector(&s.t, s.t.n),
                    *g = vector(&s.t, s.t.n);
             drive_held(&s.d, 6 * h, u, w);
-            CHECK(memcmp(u, sp_integrator_held(it), (size_t)s.t.rows * 8) == 0 &&
-                      memcmp(w, sp_integrator_held_velocity(it), (size_t)s.t.rows * 8) == 0,
+            CHECK(memcmp(u, sp_integrator_prescribed(it), (size_t)s.t.rows * 8) == 0 &&
+                      memcmp(w, sp_integrator_prescribed_velocity(it), (size_t)s.t.rows * 8) == 0,
                   "held vertices went on without the body");
             s.t.system.force(s.t.system.self, sp_integrator_q(it), f);
-            s.t.system.hold(s.t.system.self, u, w);
+            s.t.system.prescribe(s.t.system.self, u, w);
             s.t.system.force(s.t.system.self, sp_integrator_q(it), g);
             CHECK(memcmp(f, g, (size_t)s.t.n * 8) == 0, "the system has held vertices elsewhere");
         }
@@ -1912,7 +1914,7 @@ static void hard_steps_are_parted(void)
     thing t;
     make_thing(4, 1, 1, 0.05, 0.1, (build){.young = 2e4, .poisson = 0.4, .law = SP_LAW_NEO_HOOKEAN}, &t);
     drive d = {.t = &t, .force = weight(&t, 900, 500, -700)};
-    const sp_forcing forcing = driven(&d, false);
+    const sp_external_loads forcing = driven(&d, false);
     sp_integrator_parameters p = with(SP_EULER, 0.03);
     p.iterations = 6;
     sp_integrator *it = begin_run(&t.system, &forcing, p, NULL, NULL);
@@ -1951,7 +1953,7 @@ static void runs_go_on(void)
             if (run == 0)
                 for (int i = 0; i < 3; i++)
                     q[i] = calloc((size_t)(2 * n), 8);
-            sp_forcing forcing = driven(&s.d, s.held);
+            sp_external_loads forcing = driven(&s.d, s.prescribed);
             const sp_integrator_parameters p = scene_parameters(kinds[k], h);
             sp_integrator *first, *it;
             double *v = bend(&s.t, kinds[k] == SP_STATIC ? 0 : 20);
@@ -1966,7 +1968,7 @@ static void runs_go_on(void)
                 memcpy(v1, sp_integrator_v(first), (size_t)n * 8);
                 if (run == 2) {
                     CHECK_OK(sp_full_system_new(&context, &s.t.body, false, false, NULL, &other.system));
-                    if (s.held)
+                    if (s.prescribed)
                         CHECK_OK(
                             sp_full_system_grounds(&other.system, 1, sp_full_system_supports(&s.t.system)->grounds));
                     s.d.acting = false;
@@ -2003,7 +2005,7 @@ static void runs_go_on(void)
             free(q[run]);
     }
     oscillators o;
-    const sp_forcing forcing = make_oscillators(&o, 1, (double[]){4});
+    const sp_external_loads forcing = make_oscillators(&o, 1, (double[]){4});
     sp_integrator *a = begin_run(&o.system, &forcing, with(SP_EULER, 0.1), NULL, NULL),
                   *b = begin_run(&o.system, &forcing, with(SP_EULER, 0.2), NULL, NULL);
     CHECK(sp_integrator_continue(b, a) == SP_USAGE, "another step was taken for the same");
@@ -2036,7 +2038,7 @@ static void same_bytes_for_any_threads(void)
                        .beat = 50,
                        .spring = {t.mesh.vertex_count - 1, {0.5, 0.1, 0.2}, 40},
                        .spring_speed = 1};
-            const sp_forcing forcing = driven(&d, true);
+            const sp_external_loads forcing = driven(&d, true);
             sp_integrator *it = begin_run(&t.system, &forcing, scene_parameters(kinds[k], 4e-3), NULL, NULL);
             double state[SP_WORK_COUNT];
             steps(it, 2);
@@ -2073,7 +2075,7 @@ static void steps_allocate_nothing(void)
             scene s;
             make_scene(kinds[k], solver == SP_SOLVER_JACOBI && k % 2, &s);
             CHECK_OK(sp_full_system_solver(&s.t.system, (enum sp_solver)solver, 0));
-            const sp_forcing forcing = driven(&s.d, s.held);
+            const sp_external_loads forcing = driven(&s.d, s.prescribed);
             sp_system system = watched(&s.t.system);
             const double h = kinds[k] == SP_CENTRAL ? 1.0 / 8192 : 1.0 / 512;
             sp_integrator_parameters p = scene_parameters(kinds[k], h);
@@ -2103,7 +2105,7 @@ static void steps_allocate_nothing(void)
             free_scene(&s);
         }
     oscillators o;
-    const sp_forcing forcing = make_oscillators(&o, 2, (double[]){4, 0});
+    const sp_external_loads forcing = make_oscillators(&o, 2, (double[]){4, 0});
     sp_integrator *it = begin_run(&o.system, &forcing, with(SP_EXACT, 0.1), NULL, NULL);
     const long before = allocations;
     steps(it, 5);

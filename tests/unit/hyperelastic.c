@@ -2,9 +2,9 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/equilibrium.h"
-#include "model/models.h"
 #include "linear/blas.h"
 #include "material/law.h"
+#include "model/models.h"
 #include "test.h"
 
 static sp_context context;
@@ -12,17 +12,17 @@ static sp_context context;
 /* ---- a static state ---- */
 
 /* u [3·vertices]: the held displacement on entry, the equilibrium under load [3·vertices] on return. */
-static void solve_static(sp_body *body, const double *load, double *u, sp_equilibrium_report *report)
+static void solve_static(sp_fe_space *body, const double *load, double *u, sp_equilibrium_report *report)
 {
     sp_system system;
     sp_equilibrium *equilibrium;
     int64_t n = body->dof_count;
     double *zero = calloc((size_t)n, 8), *b = calloc((size_t)n, 8), *q = calloc((size_t)n, 8);
-    sp_body_gather(body, load, b);
+    sp_fe_space_gather(body, load, b);
     CHECK_OK(sp_full_system_new(&context, body, false, false, u, &system));
     CHECK_OK(sp_equilibrium_new(&context, &system, 1e-12, 0, &equilibrium));
     CHECK_OK(sp_equilibrium_find(equilibrium, zero, zero, b, q, report));
-    sp_body_spread(body, q, u);
+    sp_fe_space_scatter(body, q, u);
     sp_equilibrium_free(equilibrium);
     sp_full_system_free(&system);
     free(zero), free(b), free(q);
@@ -74,12 +74,12 @@ static bool read_entries(const char *name, bool matrix, double *to)
     return true;
 }
 
-static void dense_tangent(sp_body *body, const double *u, double *f, double *dense)
+static void dense_tangent(sp_fe_space *body, const double *u, double *f, double *dense)
 {
     sp_sparse K;
     int64_t n = body->dof_count;
-    CHECK_OK(sp_body_pattern(&context, body));
-    CHECK_OK(sp_body_matrix(&context, body, &K));
+    CHECK_OK(sp_fe_space_pattern(&context, body));
+    CHECK_OK(sp_fe_space_matrix(&context, body, &K));
     sp_elastic_tangent(&context, body, u, 1, false, f, &K);
     memset(dense, 0, (size_t)(n * n) * sizeof *dense);
     for (int64_t i = 0; i < n; i++)
@@ -99,13 +99,13 @@ static void published_hexahedron(void)
     if (!test_meshes())
         SKIP("SUPPLE_MESHES is not set");
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     make_box(1, 1, 1, 1, 0, &mesh);
     memcpy(mesh.vertices, X, sizeof X);
     mesh.quadrature = 2;
     mesh.materials[0].law = SP_LAW_NEO_HOOKEAN;
     mesh.materials[0].young = 7e6;
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     if (read_entries("2", true, rest) && read_entries("5", true, material) && read_entries("11", true, geometric) &&
         read_entries("7", false, force)) {
         dense_tangent(&body, u, f, K);
@@ -128,7 +128,7 @@ static void published_hexahedron(void)
         for (int k = 0; k < 3; k++)
             CHECK(worst[k] <= digits, "number %d: %g", k, worst[k]);
     }
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -139,7 +139,7 @@ static void published_hexahedron(void)
 static double cook(int n, sp_equilibrium_report *report)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     make_box(n, n, 1, 1, 0, &mesh);
     int64_t side = n + 1, rows = 3 * mesh.vertex_count;
     double *load = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8);
@@ -158,10 +158,10 @@ static double cook(int n, sp_equilibrium_report *report)
     mesh.materials[0].law = SP_LAW_ISOCHORIC_NEO_HOOKEAN;
     mesh.materials[0].poisson = 0.3;
     mesh.materials[0].young = 2 * 0.4225 * 1.3;
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     solve_static(&body, load, u, report);
     double deflection = u[3 * (n / 2 * side + n) + 1];
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
     free(load), free(u);
     return deflection;
@@ -185,14 +185,14 @@ static void cooks_membrane(void)
 static double end_force(enum sp_law law, double moved)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_equilibrium_report report;
     make_box(3, 1, 1, 1, 0, &mesh);
     hold_symmetric(&mesh);
     hold_plane(&mesh, 0, 3, 1);
     mesh.materials[0].law = law;
     mesh.materials[0].young = 7;
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t rows = 3 * mesh.vertex_count;
     double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), sum = 0;
     for (int64_t v = 3; v < mesh.vertex_count; v += 4)
@@ -201,7 +201,7 @@ static double end_force(enum sp_law law, double moved)
     sp_elastic_force(&context, &body, u, f);
     for (int64_t v = 3; v < mesh.vertex_count; v += 4)
         sum += f[3 * v];
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
     free(u), free(f);
     return sum;
@@ -224,7 +224,7 @@ static void loaded_bars(void)
     const double along = 1.17656006, across = 0.92590576, total = 2 * across * across;
     for (int tets = 0; tets < 2; tets++) {
         sp_mesh box, mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_equilibrium_report report;
         make_box(2, 1, 1, 1, 0, &box);
         hold_symmetric(&box);
@@ -234,7 +234,7 @@ static void loaded_bars(void)
             CHECK_OK(sp_mesh_split(&context, &box, &mesh));
         else
             mesh = box;
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count, count, *triangle, *element;
         double *u = calloc((size_t)rows, 8), *load = calloc((size_t)rows, 8), worst = 0;
         sp_pool pool = {0};
@@ -257,7 +257,7 @@ static void loaded_bars(void)
              (long long)report.iterations);
         CHECK(worst < 2e-8, "off by %g", worst); /* eight digits of the stretches, twice as long */
         sp_pool_free(&pool);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         if (tets)
             sp_mesh_free(&mesh);
         sp_mesh_free(&box);
@@ -312,10 +312,10 @@ static void patch_test(void)
         for (int k = 0; k < TEST_LAWS; k++) {
             sp_material material = test_law(k);
             sp_mesh mesh;
-            sp_body body;
+            sp_fe_space body;
             sp_equilibrium_report report;
             make_patch(tets, &material, &mesh);
-            int64_t rows = 3 * mesh.vertex_count, held[64], held_count = 0;
+            int64_t rows = 3 * mesh.vertex_count, prescribed[64], prescribed_count = 0;
             double *linear = calloc((size_t)rows, 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
                    *none = calloc((size_t)rows, 8), volume = 0;
             for (int64_t v = 0; v < mesh.vertex_count; v++) {
@@ -324,11 +324,11 @@ static void patch_test(void)
                         linear[3 * v + i] += G[3 * i + j] * mesh.vertices[3 * v + j];
                 if (outer(v)) {
                     memcpy(u + 3 * v, linear + 3 * v, 3 * sizeof *u);
-                    held[held_count++] = v;
+                    prescribed[prescribed_count++] = v;
                 }
             }
-            CHECK_OK(sp_mesh_fix_list(&context, &mesh, held_count, held, 7));
-            CHECK_OK(sp_body_new(&context, &mesh, &body));
+            CHECK_OK(sp_mesh_fix_list(&context, &mesh, prescribed_count, prescribed, 7));
+            CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
             for (int64_t e = 0; e < sp_mesh_element_count(&mesh); e++)
                 volume += sp_mesh_element_volume(&mesh, e);
             double energy = sp_elastic_force(&context, &body, linear, f), expected = volume * density_of(&material, G),
@@ -341,7 +341,7 @@ static void patch_test(void)
             solve_static(&body, none, u, &report);
             for (int64_t i = 0; i < rows; i++)
                 worst[2] = fmax(worst[2], fabs(u[i] - linear[i]));
-            sp_body_free(&body);
+            sp_fe_space_free(&body);
             sp_mesh_free(&mesh);
             free(linear), free(u), free(f), free(none);
         }
@@ -360,9 +360,9 @@ static void rigid_motions(void)
         for (int k = 0; k < TEST_LAWS; k++) {
             sp_material material = test_law(k);
             sp_mesh mesh;
-            sp_body body;
+            sp_fe_space body;
             make_patch(tets, &material, &mesh);
-            CHECK_OK(sp_body_new(&context, &mesh, &body));
+            CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
             int64_t rows = 3 * mesh.vertex_count;
             double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8);
             for (int64_t i = 0; i < rows; i++) {
@@ -372,7 +372,7 @@ static void rigid_motions(void)
             worst[0] = fmax(worst[0], fabs(sp_elastic_force(&context, &body, u, f)) / material.young);
             for (int64_t i = 0; i < rows; i++)
                 worst[1] = fmax(worst[1], fabs(f[i]) / material.young);
-            sp_body_free(&body);
+            sp_fe_space_free(&body);
             sp_mesh_free(&mesh);
             free(u), free(f);
         }
@@ -436,15 +436,15 @@ static void combine(int64_t count, double a, const double *x, double b, const do
         to[i] = a * x[i] + b * y[i];
 }
 
-static void first_derivatives(sp_body *body, const double *u, const double *d)
+static void first_derivatives(sp_fe_space *body, const double *u, const double *d)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
     double *f = calloc((size_t)rows, 8), *moved = calloc((size_t)rows, 8), *plus = calloc((size_t)rows, 8),
            *minus = calloc((size_t)rows, 8), *Kd = calloc((size_t)rows, 8), *times = calloc((size_t)rows, 8), slope = 0,
            error[2][2];
     sp_sparse K;
-    CHECK_OK(sp_body_pattern(&context, body));
-    CHECK_OK(sp_body_matrix(&context, body, &K));
+    CHECK_OK(sp_fe_space_pattern(&context, body));
+    CHECK_OK(sp_fe_space_matrix(&context, body, &K));
     double energy = sp_elastic_tangent(&context, body, u, 1, false, f, &K),
            other = sp_elastic_force(&context, body, u, plus);
     CHECK_NEAR(energy, other, 1e-14 * energy);
@@ -473,7 +473,7 @@ static void first_derivatives(sp_body *body, const double *u, const double *d)
 }
 
 /* (H:U_j)U_i at rest against second differences of the force. */
-static double second_derivatives(sp_body *body, const double *U)
+static double second_derivatives(sp_fe_space *body, const double *U)
 {
     static const int64_t pair[6] = {0, 0, 0, 1, 1, 0};
     int64_t rows = 3 * body->mesh->vertex_count;
@@ -509,16 +509,16 @@ static void derivatives_on_a_mixed_mesh(void)
     for (int k = 0; k < TEST_LAWS; k++) {
         sp_material first = test_law(k), second = test_law((k + 5) % TEST_LAWS);
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         make_mixed(2, 3, 2, &first, &second, &mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count;
         double *U = calloc((size_t)(2 * rows), 8);
         random_field(2 * rows, (uint64_t)k, U);
         asymmetry = fmax(asymmetry, second_derivatives(&body, U));
         combine(rows, 0.1, U, 0, U, U);
         first_derivatives(&body, U, U + rows);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
         free(U);
     }
@@ -533,12 +533,12 @@ static void threads_change_nothing(void)
 {
     sp_material first = test_law(SP_LAW_STABLE_NEO_HOOKEAN), second = test_law(SP_LAW_COROTATIONAL);
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K;
     make_mixed(24, 20, 11, &first, &second, &mesh);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
-    CHECK_OK(sp_body_pattern(&context, &body));
-    CHECK_OK(sp_body_matrix(&context, &body, &K));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_pattern(&context, &body));
+    CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
     CHECK(body.batch_count > 2048, "only %lld batches", (long long)body.batch_count);
     int64_t rows = 3 * mesh.vertex_count, entries = K.start[K.order];
     double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *f[2], *y[2], *value[2], energy[2];
@@ -568,7 +568,7 @@ static void threads_change_nothing(void)
         free(f[k]), free(y[k]), free(value[k]);
     free(u), free(v);
     sp_sparse_free(&K);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 

@@ -21,23 +21,23 @@ static sp_context context;
 
 typedef struct world {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K, M;
     int64_t n, rigid_count, *node;
     double *rigid;
     sp_flexibility *flexibility;
 } world;
 
-static void make_world(int nx, int ny, int nz, double distort, bool held, enum sp_complement complement, world *w)
+static void make_world(int nx, int ny, int nz, double distort, bool prescribed, enum sp_complement complement, world *w)
 {
     *w = (world){0};
     make_box(nx, ny, nz, 0.2, distort, &w->mesh);
-    if (held)
+    if (prescribed)
         CHECK_OK(sp_mesh_fix_half_space(&context, &w->mesh, (double[]){1, 0, 0}, 0.03, 7, &(int64_t){0}));
-    CHECK_OK(sp_body_new(&context, &w->mesh, &w->body));
-    CHECK_OK(sp_body_pattern(&context, &w->body));
-    CHECK_OK(sp_body_matrix(&context, &w->body, &w->K));
-    CHECK_OK(sp_body_mass_compressed(&context, &w->body, false, &w->M));
+    CHECK_OK(sp_fe_space_new(&context, &w->mesh, &w->body));
+    CHECK_OK(sp_fe_space_pattern(&context, &w->body));
+    CHECK_OK(sp_fe_space_matrix(&context, &w->body, &w->K));
+    CHECK_OK(sp_fe_space_mass_compressed(&context, &w->body, false, &w->M));
     w->n = w->body.dof_count;
     double *rest = calloc((size_t)(3 * w->mesh.vertex_count), 8);
     sp_elastic_tangent(&context, &w->body, rest, 1, false, NULL, &w->K);
@@ -47,7 +47,7 @@ static void make_world(int nx, int ny, int nz, double distort, bool held, enum s
     for (int64_t i = 0; i < w->n; i++)
         w->node[i] = w->body.free[i] / 3;
     CHECK_OK(sp_rigid_motions(&context, &w->body, &w->M, w->rigid, &w->rigid_count));
-    CHECK(w->rigid_count == (held ? 0 : 6), "%lld rigid motions", (long long)w->rigid_count);
+    CHECK(w->rigid_count == (prescribed ? 0 : 6), "%lld rigid motions", (long long)w->rigid_count);
     CHECK_OK(sp_flexibility_new(&context, &w->K, &w->M, w->node, w->rigid_count, w->rigid, complement, NULL,
                                 &w->flexibility));
 }
@@ -58,7 +58,7 @@ static void end_world(world *w)
     free(w->rigid), free(w->node);
     sp_sparse_free(&w->K);
     sp_sparse_free(&w->M);
-    sp_body_free(&w->body);
+    sp_fe_space_free(&w->body);
     sp_mesh_free(&w->mesh);
 }
 
@@ -100,8 +100,8 @@ static void pinning_solves_the_bordered_system(void)
                *MR = calloc((size_t)(6 * w.n), 8);
         random_field(w.n, 3, f);
         sp_sparse_times(&context, &w.M, 6, w.rigid, MR);
-        const double *border = printed ? w.rigid : MR;
-        solve_bordered(&w, border, border, f, expected);
+        const double *joints = printed ? w.rigid : MR;
+        solve_bordered(&w, joints, joints, f, expected);
         CHECK_OK(sp_flexibility_solve(w.flexibility, 1, f, u));
         double worst = 0;
         for (int64_t i = 0; i < w.n; i++)
@@ -192,13 +192,13 @@ static void naive_krylov(world *w, int64_t width, const double *F, int64_t order
 
 static void inertia_modes_span_the_krylov_space(void)
 {
-    for (int held = 0; held <= 1; held++) {
+    for (int prescribed = 0; prescribed <= 1; prescribed++) {
         world w;
-        make_world(6, 3, 2, 0.1, held, SP_COMPLEMENT_MASS, &w);
+        make_world(6, 3, 2, 0.1, prescribed, SP_COMPLEMENT_MASS, &w);
         enum { WIDTH = 6, ORDER = 3, COUNT = WIDTH * ORDER };
         int field[WIDTH];
         for (int i = 0; i < WIDTH; i++)
-            field[i] = held ? i : 6 + i;
+            field[i] = prescribed ? i : 6 + i;
         double *F = calloc((size_t)(WIDTH * w.n), 8), *naive = calloc((size_t)(COUNT * w.n), 8),
                *U = calloc((size_t)(COUNT * w.n), 8);
         CHECK_OK(sp_inertia_forces(&context, &w.body, WIDTH, field, F));
@@ -217,7 +217,7 @@ static void inertia_modes_span_the_krylov_space(void)
                   (long long)columns, (long long)report.order);
             double angle = largest_angle(&w, COUNT, U, COUNT, naive);
             NOTE("%s, method %d: angle to the naive space %.1e, orthonormal to %.1e, cosine before %.3f",
-                 held ? "anchored" : "free", method, angle, report.orthogonality, report.cosine);
+                 prescribed ? "anchored" : "free", method, angle, report.orthogonality, report.cosine);
             CHECK(angle < 1e-4, "spans differ by %g",
                   angle); /* the naive columns carry the space to about the root of rounding */
             if (method == SP_ORTHOGONAL_EXACT)
@@ -235,7 +235,7 @@ static void inertia_modes_span_the_krylov_space(void)
                           &(sp_modes_parameters){.count = w.rigid_count + 2}, eigenvalue, mode, residual, &report));
         double angle = largest_angle(&w, 2, mode + w.rigid_count * w.n, COUNT, U);
         NOTE("first two eigenvectors are %.1e rad from it", angle);
-        if (held)
+        if (prescribed)
             CHECK(angle < 1e-2, "eigenvectors are %g rad from the Krylov space", angle);
         sp_sparse_inner_free(&inner);
         free(F), free(naive), free(U), free(mode);
@@ -287,7 +287,7 @@ static void all_samples_make_it_exact(void)
            *mass = calloc((size_t)w.mesh.vertex_count, 8), cosine = 0;
     int64_t done = 0, culled = 0;
     random_field(COUNT * w.n, 5, W);
-    sp_body_vertex_mass(&w.body, mass);
+    sp_fe_space_vertex_mass(&w.body, mass);
     CHECK_OK(sp_reduced_mgs(&context, &inner, 0, w.n, 0, W, BEFORE, W, Y, &done, &culled, &cosine));
     CHECK_OK(sp_reduced_mgs(&context, &inner, 0, w.n, BEFORE, W, COUNT - BEFORE, W + BEFORE * w.n, Y, &done, &culled,
                             &cosine));
@@ -395,9 +395,9 @@ static void choosing_takes_the_heaviest(void)
 
 static void derivatives_solve_their_equation(void)
 {
-    for (int held = 0; held <= 1; held++) {
+    for (int prescribed = 0; prescribed <= 1; prescribed++) {
         world w;
-        make_world(5, 3, 2, 0.1, held, SP_COMPLEMENT_MASS, &w);
+        make_world(5, 3, 2, 0.1, prescribed, SP_COMPLEMENT_MASS, &w);
         enum { MODES = 3, MOST = 20 };
         int64_t rows = 3 * w.mesh.vertex_count, n = w.n, count = w.rigid_count + MODES;
         double eigenvalue[9], residual[9], weight[MODES], *mode = calloc((size_t)(count * n), 8),
@@ -406,7 +406,7 @@ static void derivatives_solve_their_equation(void)
         CHECK_OK(sp_modes(&context, &w.K, &w.M, w.node, w.rigid_count, w.rigid, &(sp_modes_parameters){.count = count},
                           eigenvalue, mode, residual, &modes_report));
         for (int i = 0; i < MODES; i++) {
-            sp_body_spread(&w.body, mode + (w.rigid_count + i) * n, all + i * rows);
+            sp_fe_space_scatter(&w.body, mode + (w.rigid_count + i) * n, all + i * rows);
             weight[i] = eigenvalue[w.rigid_count] / eigenvalue[w.rigid_count + i];
         }
         sp_list pair = {0}, order = {0};
@@ -428,8 +428,8 @@ static void derivatives_solve_their_equation(void)
             }
             for (int64_t i = 0; i < rows; i++)
                 plus[i] = -(plus[i] - minus[i]) / 0.02;
-            sp_body_gather(&w.body, plus, load);
-            sp_body_gather(&w.body, all + (MODES + c) * rows, V);
+            sp_fe_space_gather(&w.body, plus, load);
+            sp_fe_space_gather(&w.body, all + (MODES + c) * rows, V);
             sp_sparse_times(&context, &w.K, 1, V, KV);
             sp_sparse_times(&context, &w.M, 1, V, MV);
             for (int64_t r = 0; r < w.rigid_count; r++) { /* what a free body's acceleration takes away */
@@ -445,9 +445,10 @@ static void derivatives_solve_their_equation(void)
                 error += (KV[i] - load[i]) * (KV[i] - load[i]);
             worst = fmax(worst, sqrt(error / dot(n, load, load)));
         }
-        NOTE("%s: %lld derivatives, equation off by %.1e", held ? "anchored" : "free", (long long)order.count, worst);
+        NOTE("%s: %lld derivatives, equation off by %.1e", prescribed ? "anchored" : "free", (long long)order.count,
+             worst);
         CHECK(worst < 1e-7, "off by %g", worst);
-        if (held) { /* order 1 is the modal derivative */
+        if (prescribed) { /* order 1 is the modal derivative */
             double *phi = calloc((size_t)rows, 8);
             sp_derivatives_report modal;
             CHECK_OK(sp_modal_derivatives(&context, &w.body, MODES, all, 1, pair.data, 0, NULL, NULL, phi, &modal));

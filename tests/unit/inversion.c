@@ -2,8 +2,8 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "model/models.h"
 #include "linear/blas.h"
+#include "model/models.h"
 #include "test.h"
 
 static sp_context context;
@@ -12,7 +12,7 @@ static sp_context context;
 
 typedef struct scene {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
     double *load; /* [dof_count] N */
     double until; /* s */
@@ -36,7 +36,7 @@ static void finish_scene(scene *s, enum sp_law law, int held_axis)
     s->mesh.materials[0].law = law;
     memcpy(s->mesh.materials[0].mooney, (double[]){1e5, 1e5, 5e5}, 3 * sizeof(double));
     CHECK_OK(sp_mesh_fix_half_space(&context, &s->mesh, normal, 0.01, 7, &added));
-    CHECK_OK(sp_body_new(&context, &s->mesh, &s->body));
+    CHECK_OK(sp_fe_space_new(&context, &s->mesh, &s->body));
     CHECK_OK(sp_full_system_new(&context, &s->body, false, false, NULL, &s->system));
     s->load = calloc((size_t)s->body.dof_count, 8);
 }
@@ -71,7 +71,7 @@ static void free_scene(scene *s)
 {
     free(s->load);
     sp_full_system_free(&s->system);
-    sp_body_free(&s->body);
+    sp_fe_space_free(&s->body);
     sp_mesh_free(&s->mesh);
 }
 
@@ -81,7 +81,7 @@ static int64_t inside_out(const scene *s, const double *q)
     sp_mesh moved = s->mesh;
     int64_t rows = 3 * s->mesh.vertex_count;
     double *x = calloc((size_t)rows, 8);
-    sp_body_spread(&s->body, q, x);
+    sp_fe_space_scatter(&s->body, q, x);
     for (int64_t i = 0; i < rows; i++)
         x[i] += s->mesh.vertices[i];
     moved.vertices = x;
@@ -110,7 +110,7 @@ static double furthest(int64_t count, const double *x)
 
 static double energy_error(scene *s, double step, double *reach, double *iterations)
 {
-    sp_forcing forcing = {.self = s, .mean = pull};
+    sp_external_loads forcing = {.self = s, .mean = pull};
     sp_integrator_parameters parameters = {
         .kind = SP_NEWMARK, .step = step, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.5, .damping_stiffness = 1e-3};
     sp_integrator *it;
@@ -163,7 +163,7 @@ static void statics(void)
             continue;
         make_block(&s, (enum sp_law)law, push);
         s.until = 1;
-        sp_forcing forcing = {.self = &s, .mean = pull};
+        sp_external_loads forcing = {.self = &s, .mean = pull};
         sp_integrator_parameters parameters = {.kind = SP_STATIC, .step = 1};
         CHECK_OK(sp_integrator_new(&context, &s.system, &forcing, &parameters, NULL, NULL, &it));
         CHECK_OK(sp_integrator_step(it));
@@ -182,7 +182,7 @@ static void statics(void)
 static int run(scene *s, sp_integrator_parameters parameters, int64_t steps, int64_t *most, int64_t *last,
                double *reach)
 {
-    sp_forcing forcing = {.self = s, .mean = pull};
+    sp_external_loads forcing = {.self = s, .mean = pull};
     sp_integrator *it;
     double energy[SP_WORK_COUNT];
     *most = 0;
@@ -264,7 +264,7 @@ static void energy_step_wants_cubic_forces(void)
         if (law == SP_LAW_LINEAR)
             continue;
         make_block(&s, (enum sp_law)law, push);
-        sp_forcing forcing = {.self = &s, .mean = pull};
+        sp_external_loads forcing = {.self = &s, .mean = pull};
         sp_integrator_parameters parameters = {.kind = SP_ENERGY, .step = 1e-3};
         int status = sp_integrator_new(&context, &s.system, &forcing, &parameters, NULL, NULL, &it);
         CHECK(status == (law == SP_LAW_STVK ? SP_OK : SP_USAGE), "%s: status %d", sp_law_name((enum sp_law)law),

@@ -110,18 +110,18 @@ static void spaces_that_close(void)
 static void both_find_the_same(void)
 {
     enum { COUNT = 40 };
-    for (int held = 0; held < 2; held++) {
+    for (int prescribed = 0; prescribed < 2; prescribed++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_sparse K, M;
         int64_t added, rigid_count;
-        make_box(held ? 12 : 6, held ? 3 : 6, held ? 2 : 6, 0.1, 0, &mesh);
-        if (held)
+        make_box(prescribed ? 12 : 6, prescribed ? 3 : 6, prescribed ? 2 : 6, 0.1, 0, &mesh);
+        if (prescribed)
             CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK_OK(sp_body_pattern(&context, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_pattern(&context, &body));
         CHECK_OK(sp_elastic_stiffness(&context, &body, &K));
-        CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
+        CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
         int64_t n = body.dof_count;
         double *rigid = calloc((size_t)(6 * n), 8), *vector[2], eigenvalue[2][COUNT], residual[COUNT];
         CHECK_OK(sp_rigid_motions(&context, &body, &M, rigid, &rigid_count));
@@ -151,12 +151,12 @@ static void both_find_the_same(void)
                 CHECK(fabs(eigenvalue[0][j] / eigenvalue[1][j] - 1) < 1e-10, "eigenvalue %lld: %.15g and %.15g",
                       (long long)j, eigenvalue[0][j], eigenvalue[1][j]);
         }
-        NOTE("%s: %lld modes, 1 - cos^2 %.1e", held ? "held bar" : "free cube", (long long)whole, worst);
+        NOTE("%s: %lld modes, 1 - cos^2 %.1e", prescribed ? "held bar" : "free cube", (long long)whole, worst);
         CHECK(whole > COUNT / 2 && worst < 1e-12, "the spaces differ by %g", worst);
         free(mass), free(inner), free(work), free(rigid), free(vector[0]), free(vector[1]);
         sp_sparse_free(&K);
         sp_sparse_free(&M);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }

@@ -50,9 +50,9 @@ static void force_is_gradient_of_energy(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         make_variant(variant, &mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t n = 3 * mesh.vertex_count;
         double *u = calloc((size_t)n, 8), *v = calloc((size_t)n, 8), *w = calloc((size_t)n, 8),
                *f = calloc((size_t)n, 8), error[3];
@@ -79,7 +79,7 @@ static void force_is_gradient_of_energy(void)
         CHECK_NEAR(slope(error[0], error[1], 2), 2, 0.02); /* W is a quartic: the error is exactly quadratic in h */
         CHECK_NEAR(slope(error[1], error[2], 2), 2, 0.02);
         free(u), free(v), free(w), free(f);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -88,12 +88,12 @@ static void tangent_is_derivative_of_force(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_sparse K;
         make_variant(variant, &mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK_OK(sp_body_pattern(&context, &body));
-        CHECK_OK(sp_body_matrix(&context, &body, &K));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_pattern(&context, &body));
+        CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
         int64_t n = 3 * mesh.vertex_count, m = body.dof_count;
         double *u = calloc((size_t)n, 8), *v = calloc((size_t)n, 8), *w = calloc((size_t)n, 8),
                *plus = calloc((size_t)n, 8), *minus = calloc((size_t)n, 8), *y = calloc((size_t)n, 8);
@@ -103,7 +103,7 @@ static void tangent_is_derivative_of_force(void)
         for (int64_t i = 0; i < n; i++)
             u[i] *= 0.1;
         random_field(m, 2, x);
-        sp_body_spread(&body, x, v);
+        sp_fe_space_scatter(&body, x, v);
         double energy = sp_elastic_tangent(&context, &body, u, 1, false, f, &K);
         CHECK_OK(sp_sparse_check(&context, &K, 1e-14));
         sp_sparse_times(&context, &K, 1, x, Kx);
@@ -133,7 +133,7 @@ static void tangent_is_derivative_of_force(void)
         NOTE("variant %d: slope %.4f %.4f", variant, slope(error[0], error[1], 2), slope(error[1], error[2], 2));
         sp_sparse_free(&K);
         free(u), free(v), free(w), free(plus), free(minus), free(y), free(x), free(Kx), free(f);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -143,9 +143,9 @@ static void second_derivative_matches_force(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         make_variant(variant, &mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t n = 3 * mesh.vertex_count, pair[6] = {0, 0, 0, 1, 1, 0};
         double *U = calloc((size_t)(2 * n), 8), *H = calloc((size_t)(3 * n), 8), *w = calloc((size_t)n, 8), *f[4];
         random_field(2 * n, 3, U);
@@ -170,7 +170,7 @@ static void second_derivative_matches_force(void)
         for (int k = 0; k < 4; k++)
             free(f[k]);
         free(U), free(H), free(w);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -179,9 +179,9 @@ static void rigid_motions_cost_nothing(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         make_variant(variant, &mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t n = 3 * mesh.vertex_count;
         double *u = calloc((size_t)n, 8), *f = calloc((size_t)n, 8), c = cos(2.0), s = sin(2.0);
         for (int64_t v = 0; v < mesh.vertex_count; v++) { /* 115° about an axis (1,1,1)/√3, and a shift */
@@ -198,7 +198,7 @@ static void rigid_motions_cost_nothing(void)
         CHECK(energy < 1e-9, "energy %g J of a body of 1 MPa and 1.5 m³", energy);
         CHECK(largest < 1e-7, "largest force %g N", largest);
         free(u), free(f);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -213,8 +213,8 @@ static void patch_test(void)
         mesh = box;
         if (variant == 2)
             CHECK_OK(sp_mesh_split(&context, &box, &mesh));
-        sp_body body;
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        sp_fe_space body;
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t n = 3 * mesh.vertex_count;
         double *u = calloc((size_t)n, 8), *f = calloc((size_t)n, 8), E[6], C[36], expected = 0, volume = 0;
         for (int64_t v = 0; v < mesh.vertex_count; v++)
@@ -248,7 +248,7 @@ static void patch_test(void)
         CHECK_NEAR(energy, expected * volume, variant == 1 ? 1e-12 * energy : 1e-12 * energy);
         CHECK(inner <= 1e-12 * boundary, "inner force %g of %g", inner, boundary);
         free(u), free(f);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
         if (variant == 2)
             sp_mesh_free(&box);
@@ -259,16 +259,17 @@ static void patch_test(void)
  * sums by entries. */
 static void thirds_of_a_mass_multiply_as_the_whole(void)
 {
-    for (int held = 0; held < 3; held++) {
+    for (int prescribed = 0; prescribed < 3; prescribed++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_sparse M;
         make_box(4, 3, 2, 0.2, 0.1, &mesh);
-        if (held)
-            CHECK_OK(sp_mesh_fix_list(&context, &mesh, 2, (int64_t[]){3, 17}, held == 1 ? 7 : 2));
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
-        CHECK((M.third_value != NULL) == (held < 2), "held %d: thirds %s", held, M.third_value ? "kept" : "not kept");
+        if (prescribed)
+            CHECK_OK(sp_mesh_fix_list(&context, &mesh, 2, (int64_t[]){3, 17}, prescribed == 1 ? 7 : 2));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
+        CHECK((M.third_value != NULL) == (prescribed < 2), "held %d: thirds %s", prescribed,
+              M.third_value ? "kept" : "not kept");
         enum { COUNT = 5 };
         int64_t n = body.dof_count;
         double *x = calloc((size_t)(n * COUNT), 8), *y = calloc((size_t)(n * COUNT), 8), worst = 0;
@@ -283,10 +284,10 @@ static void thirds_of_a_mass_multiply_as_the_whole(void)
                 }
                 worst = fmax(worst, fabs(sum - y[c * n + row]) / size);
             }
-        CHECK(worst < 1e-15, "held %d: off by %g", held, worst);
+        CHECK(worst < 1e-15, "held %d: off by %g", prescribed, worst);
         free(x), free(y);
         sp_sparse_free(&M);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -297,23 +298,23 @@ static void mass_of_held_vertices(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_sparse whole, M;
         make_variant(variant, &mesh);
         mesh.fixed_count = 0;
         for (int axes = 1; axes < 8; axes++)
             CHECK_OK(sp_mesh_fix_list(&context, &mesh, 1, (int64_t[]){2 * axes + 1}, axes));
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK_OK(sp_body_pattern(&context, &body));
-        CHECK_OK(sp_body_matrix(&context, &body, &whole));
-        CHECK_OK(sp_body_mass(&context, &body, false, &whole));
-        CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_pattern(&context, &body));
+        CHECK_OK(sp_fe_space_matrix(&context, &body, &whole));
+        CHECK_OK(sp_fe_space_mass(&context, &body, false, &whole));
+        CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
         const int64_t n = body.dof_count, all = 3 * mesh.vertex_count;
         double *x = calloc((size_t)n, 8), *y = calloc((size_t)n, 8), *z = calloc((size_t)n, 8),
                *u = calloc((size_t)all, 8), *f = calloc((size_t)all, 8), worst = 0, largest = 0;
         random_field(n, 6, x);
-        sp_body_spread(&body, x, u);
-        sp_body_mass_times(&context, &body, 3, u, f);
+        sp_fe_space_scatter(&body, x, u);
+        sp_fe_space_mass_times(&context, &body, 3, u, f);
         sp_sparse_times(&context, &whole, 1, x, y);
         sp_sparse_times(&context, &M, 1, x, z);
         for (int64_t i = 0; i < n; i++) {
@@ -326,7 +327,7 @@ static void mass_of_held_vertices(void)
         free(x), free(y), free(z), free(u), free(f);
         sp_sparse_free(&whole);
         sp_sparse_free(&M);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -335,16 +336,16 @@ static void mass_sums_to_the_body(void)
 {
     for (int variant = 0; variant < VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_sparse M, L;
         make_variant(variant, &mesh);
         mesh.fixed_count = 0;
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK_OK(sp_body_pattern(&context, &body));
-        CHECK_OK(sp_body_matrix(&context, &body, &M));
-        CHECK_OK(sp_body_matrix(&context, &body, &L));
-        CHECK_OK(sp_body_mass(&context, &body, false, &M));
-        CHECK_OK(sp_body_mass(&context, &body, true, &L));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_pattern(&context, &body));
+        CHECK_OK(sp_fe_space_matrix(&context, &body, &M));
+        CHECK_OK(sp_fe_space_matrix(&context, &body, &L));
+        CHECK_OK(sp_fe_space_mass(&context, &body, false, &M));
+        CHECK_OK(sp_fe_space_mass(&context, &body, true, &L));
         double volume = 0, sum = 0, lumped = 0, row_error = 0;
         for (int64_t e = 0; e < sp_mesh_element_count(&mesh); e++)
             volume += sp_mesh_element_volume(&mesh, e);
@@ -363,7 +364,7 @@ static void mass_sums_to_the_body(void)
         CHECK(row_error < 1e-12, "row sums differ by %g", row_error);
         sp_sparse_free(&M);
         sp_sparse_free(&L);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -374,14 +375,14 @@ static void nodes_multiply_as_rows(void)
 {
     for (int large = 0; large < 2; large++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_sparse K;
         make_box(large ? 17 : 4, large ? 17 : 3, large ? 17 : 2, 0.2, 0.1, &mesh);
         for (int axes = 1; axes < 8; axes++)
             CHECK_OK(sp_mesh_fix_list(&context, &mesh, 2, (int64_t[]){3 * axes, 3 * axes + 1}, axes));
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
-        CHECK_OK(sp_body_pattern(&context, &body));
-        CHECK_OK(sp_body_matrix(&context, &body, &K));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_pattern(&context, &body));
+        CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
         const int64_t n = body.dof_count, entries = K.start[n];
         double *x = calloc((size_t)n, 8), *y[3], worst = 0;
         CHECK(K.nodes && K.nodes->row[K.nodes->count] == n, "the rows of the nodes");
@@ -408,7 +409,7 @@ static void nodes_multiply_as_rows(void)
             free(y[t]);
         free(x);
         sp_sparse_free(&K);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -418,12 +419,12 @@ static void parts_of_a_color_are_apart(void)
 {
     for (int variant = 0; variant <= VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         if (variant < VARIANTS)
             make_variant(variant, &mesh);
         else
             make_box(20, 17, 13, 0.1, 0, &mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         const int64_t elements = sp_mesh_element_count(&mesh);
         int *seen = calloc((size_t)elements, sizeof *seen), missing = 0, shared = 0;
         int64_t *owner = calloc((size_t)mesh.vertex_count, sizeof *owner), largest = 0;
@@ -452,7 +453,7 @@ static void parts_of_a_color_are_apart(void)
         CHECK(body.part_start[body.color_parts[body.color_count]] == body.batch_count, "batches behind the last part");
         CHECK(variant < VARIANTS || largest >= 4, "at most %lld parts at a time", (long long)largest);
         free(seen), free(owner);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -461,10 +462,10 @@ static void same_bytes_for_any_threads(void)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     make_box(9, 7, 5, 0.1, 0.1, &mesh);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
-    CHECK_OK(sp_body_pattern(&context, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_pattern(&context, &body));
     int64_t n = 3 * mesh.vertex_count;
     double *u = calloc((size_t)n, 8), *f[3], energy[3];
     sp_sparse K[3];
@@ -475,7 +476,7 @@ static void same_bytes_for_any_threads(void)
         sp_context own = context;
         own.threads = 1 << t;
         f[t] = calloc((size_t)n, 8);
-        CHECK_OK(sp_body_matrix(&own, &body, &K[t]));
+        CHECK_OK(sp_fe_space_matrix(&own, &body, &K[t]));
         energy[t] = sp_elastic_tangent(&own, &body, u, 1, false, f[t], &K[t]);
         CHECK(energy[t] == energy[0], "energy differs by %g with %d threads", energy[t] - energy[0], own.threads);
         CHECK(!memcmp(f[t], f[0], (size_t)n * 8), "forces differ with %d threads", own.threads);
@@ -487,7 +488,7 @@ static void same_bytes_for_any_threads(void)
         sp_sparse_free(&K[t]);
     }
     free(u);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -503,7 +504,7 @@ static void stiffness_of_one_hexahedron(void)
     if (!text)
         return;
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K;
     make_box(1, 1, 1, 1, 0, &mesh);
     mesh.quadrature = 2;
@@ -514,9 +515,9 @@ static void stiffness_of_one_hexahedron(void)
     const int64_t corner[8] = {0, 1, 3, 2, 4, 5, 7, 6};
     memcpy(mesh.vertices, X, sizeof X);
     memcpy(mesh.hex, corner, sizeof corner);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
-    CHECK_OK(sp_body_pattern(&context, &body));
-    CHECK_OK(sp_body_matrix(&context, &body, &K));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_pattern(&context, &body));
+    CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
     double rest[24] = {0}, worst = 0, largest = 0;
     sp_elastic_tangent(&context, &body, rest, 1, false, NULL, &K);
     /* lines "row,column,value", numbered from 1 */
@@ -531,7 +532,7 @@ static void stiffness_of_one_hexahedron(void)
     NOTE("largest difference %.3g of %.3g", worst, largest);
     free(text);
     sp_sparse_free(&K);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 

@@ -620,7 +620,7 @@ static void vertices_are_fixed(void)
     double U[2 * 108], largest = 0;
     for (int i = 0; i < 216; i++)
         U[i] = i % 2 ? i : -i;
-    const double moved = sp_mesh_hold(&mesh, 2, U);
+    const double moved = sp_mesh_fix(&mesh, 2, U);
     for (int i = 0; i < 216; i++) {
         const double *x = mesh.vertices + i % 108 / 3 * 3;
         const int v = i % 108 / 3,

@@ -3,10 +3,10 @@
 #include "cubature/cubature.h"
 #include "cubature/joint.h"
 #include "integrate/integrate.h"
-#include "model/loads.h"
-#include "model/models.h"
 #include "linear/blas.h"
 #include "linear/iterate.h"
+#include "model/loads.h"
+#include "model/models.h"
 #include "reduced/mass.h"
 #include "test.h"
 #ifdef SUPPLE_YANG2015
@@ -181,12 +181,12 @@ static motion move(held_block *b, const sp_cubature *cubature, enum sp_jacobian 
     sp_load loads[2] = {{0, 0.3, SP_LOAD_VERTEX, PULLED, {5000, 8000, 0}, .stiffness = 0},
                         {0, 0.021, SP_LOAD_SPRING, PULLED, {1, 0.2, 0.5}, .stiffness = 4000}};
     sp_system system;
-    sp_loading loading;
+    sp_load_set loading;
     sp_integrator *it;
     motion m = {0};
     make_system(b, cubature, jacobian, &system);
-    CHECK_OK(sp_loading_new(&context, &b->body, b->U, R, 2, loads, (double[]){0, -9.81, 5}, &system, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    CHECK_OK(sp_load_set_new(&context, &b->body, b->U, R, 2, loads, (double[]){0, -9.81, 5}, &system, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     CHECK_OK(sp_integrator_new(&context, &system, &forcing, parameters, NULL, NULL, &it));
     sp_integrator_energies(it, m.first);
     for (int step = 0; step < steps; step++)
@@ -196,7 +196,7 @@ static motion move(held_block *b, const sp_cubature *cubature, enum sp_jacobian 
     m.report = *sp_integrator_reported(it);
     sp_reduced_system_iterations(&system, &m.solves, &m.products);
     sp_integrator_free(it);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     sp_reduced_system_free(&system);
     return m;
 }
@@ -317,7 +317,7 @@ static void growth_without_an_energy(void)
            start[2] = {1e-3, 0}, v[2] = {0, 0}, energy[SP_WORK_COUNT];
     sp_reduced_force force = {.self = k, .r = 2, .unsymmetric = true, .evaluate = turning_force};
     sp_system system;
-    sp_loading loading;
+    sp_load_set loading;
     sp_integrator *it;
     held_block b;
     make_block(2, SP_LAW_STVK, &b);
@@ -325,8 +325,8 @@ static void growth_without_an_energy(void)
     CHECK_OK(sp_reduced_system_growth(&system, &growth));
     CHECK_NEAR(growth, expected, 1e-12);
     CHECK_OK(sp_reduced_system_jacobian(&system, SP_JACOBIAN_EXACT, 0));
-    CHECK_OK(sp_loading_new(&context, &b.body, b.U, 2, 0, NULL, (double[]){0, 0, 0}, &system, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    CHECK_OK(sp_load_set_new(&context, &b.body, b.U, 2, 0, NULL, (double[]){0, 0, 0}, &system, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     CHECK_OK(sp_integrator_new(
         &context, &system, &forcing,
         &(sp_integrator_parameters){.kind = SP_NEWMARK, .step = 1e-3, .beta = 0.25, .gamma = 0.5}, start, v, &it));
@@ -341,7 +341,7 @@ static void growth_without_an_energy(void)
     CHECK_NEAR(0.5 * log(size[1] / size[0]) / 6.283, expected, 0.01 * expected);
     CHECK(energy[SP_WORK_STORED] < 0, "the force does work: %g", energy[SP_WORK_STORED]);
     sp_integrator_free(it);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     sp_reduced_system_free(&system);
     sp_cubature alike;
     all_elements(&b, true, false, &alike);
@@ -360,7 +360,7 @@ static void other_integrators(void)
     sp_cubature cubature;
     sp_system system;
     sp_integrator *it;
-    sp_loading loading;
+    sp_load_set loading;
     make_block(4, SP_LAW_STVK, &b);
     all_elements(&b, true, true, &cubature);
     sp_integrator_parameters newmark = {.kind = SP_NEWMARK,
@@ -383,13 +383,13 @@ static void other_integrators(void)
         CHECK(distance(reference.q, m.q) < 2e-3, "%d: one iteration is off by %g", j, distance(reference.q, m.q));
     }
     make_system(&b, &cubature, SP_JACOBIAN_EXACT, &system);
-    CHECK_OK(sp_loading_new(&context, &b.body, b.U, R, 0, NULL, (double[]){0, 0, 0}, &system, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    CHECK_OK(sp_load_set_new(&context, &b.body, b.U, R, 0, NULL, (double[]){0, 0, 0}, &system, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     CHECK(sp_integrator_new(&context, &system, &forcing, &(sp_integrator_parameters){.kind = SP_ENERGY, .step = 1e-3},
                             NULL, NULL, &it) == SP_USAGE &&
               strstr(context.message, "has none"),
           "%s", context.message);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     sp_reduced_system_free(&system);
     sp_cubature_free(&cubature);
     free_held_block(&b);
@@ -436,10 +436,10 @@ static double error_on(held_block *b, const sp_poses *poses, const sp_cubature *
 static void elements_are_evenly_placed(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_modal_points points;
     make_box(4, 4, 4, 0.5, 0, &mesh);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_modal_points_new(&context, &body, 8, &points));
     CHECK(points.count == 8 && fabs(points.edge - 1) < 0.34, "%lld elements, boxes of %g", (long long)points.count,
           points.edge);
@@ -459,7 +459,7 @@ static void elements_are_evenly_placed(void)
     CHECK(points.count == 1 && points.half[0], "one");
     sp_modal_points_free(&points);
     CHECK(sp_modal_points_new(&context, &body, 0, &points) == SP_USAGE, "none");
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
     held_block b;
     make_block(12, SP_LAW_STVK, &b);

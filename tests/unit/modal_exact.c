@@ -3,9 +3,9 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
+#include "linear/blas.h"
 #include "model/loads.h"
 #include "model/models.h"
-#include "linear/blas.h"
 #include "test.h"
 
 #include <lapacke.h>
@@ -15,7 +15,7 @@ static sp_context context;
 /* A small distorted block with all its modes; free, or held at x = 0. */
 typedef struct block {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system full, modal;
     int64_t n, rows;
     double *U, *eigenvalue; /* [rows, n], [n] */
@@ -28,15 +28,15 @@ static void make_block(bool is_free, block *b)
     make_box(2, 1, 1, 0.2, 0.1, &b->mesh);
     if (!is_free)
         CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
-    CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
+    CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->body));
     b->n = b->body.dof_count;
     b->rows = 3 * b->mesh.vertex_count;
     b->U = calloc((size_t)(b->rows * b->n), 8);
     b->eigenvalue = calloc((size_t)b->n, 8);
     double *dense[2];
     CHECK_OK(sp_elastic_stiffness(&context, &b->body, &matrix[0]));
-    CHECK_OK(sp_body_matrix(&context, &b->body, &matrix[1]));
-    CHECK_OK(sp_body_mass(&context, &b->body, false, &matrix[1]));
+    CHECK_OK(sp_fe_space_matrix(&context, &b->body, &matrix[1]));
+    CHECK_OK(sp_fe_space_mass(&context, &b->body, false, &matrix[1]));
     for (int s = 0; s < 2; s++) {
         dense[s] = calloc((size_t)(b->n * b->n), 8);
         for (int64_t row = 0; row < b->n; row++)
@@ -48,7 +48,7 @@ static void make_block(bool is_free, block *b)
                         b->eigenvalue) == 0,
           "dsygv");
     for (int64_t j = 0; j < b->n; j++)
-        sp_body_spread(&b->body, dense[0] + j * b->n, b->U + j * b->rows);
+        sp_fe_space_scatter(&b->body, dense[0] + j * b->n, b->U + j * b->rows);
     free(dense[0]), free(dense[1]);
     CHECK_OK(sp_full_system_new(&context, &b->body, true, false, NULL, &b->full));
     CHECK_OK(sp_modal_system_new(&context, b->n, b->eigenvalue, &b->modal));
@@ -59,7 +59,7 @@ static void free_block(block *b)
     sp_modal_system_free(&b->modal);
     sp_full_system_free(&b->full);
     free(b->U), free(b->eigenvalue);
-    sp_body_free(&b->body);
+    sp_fe_space_free(&b->body);
     sp_mesh_free(&b->mesh);
 }
 
@@ -71,11 +71,11 @@ static const sp_load pushes[3] = {{.start = 0, .end = 0.004, .kind = SP_LOAD_VER
 static void run(const block *b, bool modal, sp_integrator_parameters p, double T, double *state, double *energy)
 {
     const sp_system *system = modal ? &b->modal : &b->full;
-    sp_loading loading;
+    sp_load_set loading;
     sp_integrator *it;
-    CHECK_OK(sp_loading_new(&context, &b->body, modal ? b->U : NULL, b->n, 3, pushes, (double[]){0, 0, -9.81}, system,
-                            &loading));
-    const sp_forcing forcing = sp_loading_forcing(&loading);
+    CHECK_OK(sp_load_set_new(&context, &b->body, modal ? b->U : NULL, b->n, 3, pushes, (double[]){0, 0, -9.81}, system,
+                             &loading));
+    const sp_external_loads forcing = sp_load_set_external(&loading);
     CHECK_OK(sp_integrator_new(&context, system, &forcing, &p, NULL, NULL, &it));
     for (int64_t step = 0; step < llround(T / p.step); step++)
         CHECK_OK(sp_integrator_step(it));
@@ -83,14 +83,14 @@ static void run(const block *b, bool modal, sp_integrator_parameters p, double T
     for (int s = 0; s < 2; s++) {
         const double *x = s ? sp_integrator_v(it) : sp_integrator_q(it);
         if (!modal)
-            sp_body_spread(&b->body, x, state + s * b->rows);
+            sp_fe_space_scatter(&b->body, x, state + s * b->rows);
         for (int64_t j = 0; modal && j < b->n; j++)
             for (int64_t i = 0; i < b->rows; i++)
                 state[s * b->rows + i] += b->U[j * b->rows + i] * x[j];
     }
     sp_integrator_energies(it, energy);
     sp_integrator_free(it);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
 }
 
 static double difference(int64_t count, const double *x, const double *y)
@@ -209,7 +209,7 @@ static void one_step(void)
             v[i] = -0.2;
         }
         CHECK_OK(sp_modal_system_new(&context, K, lambda, &system));
-        const sp_forcing forcing = {.self = &system, .mean = unit_force, .springs = no_springs};
+        const sp_external_loads forcing = {.self = &system, .mean = unit_force, .springs = no_springs};
         CHECK_OK(sp_integrator_new(&context, &system, &forcing,
                                    &(sp_integrator_parameters){.kind = SP_EXACT, .step = 1, .damping_mass = damping[c]},
                                    q, v, &it));
@@ -254,7 +254,7 @@ static void rigid_modes(void)
         rigid += fabs(b.eigenvalue[j]) < 1e-6 * b.eigenvalue[b.n - 1];
     CHECK(rigid == 6, "%lld rigid motions", (long long)rigid);
     for (int damped = 0; damped < 2; damped++) {
-        sp_loading loading;
+        sp_load_set loading;
         sp_integrator *it;
         const double alpha = damped ? 3 : 0, t = 1.4,
                      way = damped ? -9.81 / alpha * (t - (1 - exp(-alpha * t)) / alpha) : -9.81 * t * t / 2,
@@ -268,8 +268,8 @@ static void rigid_modes(void)
             CHECK(system.eigenvalue[j] == 0, "eigenvalue %lld is %g", (long long)j, system.eigenvalue[j]);
         exact_zero[7] = 0; /* it was copied */
         CHECK(system.eigenvalue[7] == b.eigenvalue[7], "not copied");
-        CHECK_OK(sp_loading_new(&context, &b.body, b.U, b.n, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
-        const sp_forcing forcing = sp_loading_forcing(&loading);
+        CHECK_OK(sp_load_set_new(&context, &b.body, b.U, b.n, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
+        const sp_external_loads forcing = sp_load_set_external(&loading);
         CHECK_OK(sp_integrator_new(
             &context, &system, &forcing,
             &(sp_integrator_parameters){
@@ -287,7 +287,7 @@ static void rigid_modes(void)
             CHECK_NEAR(v, i % 3 == 2 ? speed : 0, 1e-10);
         }
         sp_integrator_free(it);
-        sp_loading_free(&loading);
+        sp_load_set_free(&loading);
         sp_modal_system_free(&system);
         free(exact_zero);
     }
@@ -298,17 +298,17 @@ static void refusals(void)
 {
     block b;
     sp_system system;
-    sp_loading loading;
+    sp_load_set loading;
     make_block(false, &b);
     const sp_load loads[2] = {pushes[0], {.start = 0, .end = 1, .kind = SP_LOAD_SPRING, .id = 11, .stiffness = 5}};
-    CHECK(sp_loading_new(&context, &b.body, b.U, b.n, 2, loads, (double[3]){0}, &b.modal, &loading) == SP_USAGE &&
+    CHECK(sp_load_set_new(&context, &b.body, b.U, b.n, 2, loads, (double[3]){0}, &b.modal, &loading) == SP_USAGE &&
               !strcmp(context.message, "springs couple the modes of a modal model; take --model reduced or linear"),
           "%s", context.message);
-    CHECK_OK(sp_loading_new(&context, &b.body, b.U, b.n, 1, loads, (double[3]){0}, &b.modal, &loading));
+    CHECK_OK(sp_load_set_new(&context, &b.body, b.U, b.n, 1, loads, (double[3]){0}, &b.modal, &loading));
     const double time = 0, tension = 1;
-    CHECK(sp_loading_activate(&context, &loading, 1, &(sp_activation){0, 1, &time, &tension}) == SP_USAGE,
+    CHECK(sp_load_set_activate(&context, &loading, 1, &(sp_activation){0, 1, &time, &tension}) == SP_USAGE,
           "modes were activated");
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     const double bad[4][3] = {{1, NAN, 3}, {1, 2, INFINITY}, {-1e-5, 2, 3}, {-4, 0, 3}};
     const char *const messages[4] = {"eigenvalue 1 is nan rad2/s2", "eigenvalue 2 is inf rad2/s2",
                                      "eigenvalue 0 is -1e-05 rad2/s2, and the largest 3: more than rounding below 0",

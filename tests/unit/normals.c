@@ -1,5 +1,5 @@
 /* Normals of deformed pointshells: by the gradient, by tangents, by a cloud, by neighbours (thesis §3.6.2–3.6.3). */
-#include "shell/normals.h"
+#include "pointshell/normals.h"
 #include "assembly/elastic.h"
 #include "basis/modes.h"
 #include "bodies.h"
@@ -17,7 +17,7 @@ enum { MOST = 12 };
 /* A torus in a box of bent elements, which moves by one coordinate: u = (F − I) X + shift. */
 typedef struct model {
     sp_mesh mesh;
-    sp_shell shell;
+    sp_pointshell pointshell;
     int64_t *points; /* [shell.count] all */
     double *normals; /* [shell.count, 3] */
 } model;
@@ -27,8 +27,8 @@ static void make_model(const double F[9], model *m)
     static const double shift[3] = {0.4, -2, 1};
     sp_surface s = torus(24, 16, 1, 0.4);
     sp_level level;
-    sp_shell_report report;
-    sp_shell_motion_report motion;
+    sp_pointshell_report report;
+    sp_pointshell_motion_report motion;
     make_box(6, 6, 4, 0.5, 0.1, &m->mesh);
     double *U = sp_pool_new(&m->mesh.pool, 3 * m->mesh.vertex_count, sizeof *U);
     for (int64_t i = 0; i < 3 * m->mesh.vertex_count; i++)
@@ -38,14 +38,14 @@ static void make_model(const double F[9], model *m)
         U[i] = sp_dot3(F + 3 * (i % 3), x) - x[i % 3] + shift[i % 3];
     }
     CHECK_OK(sp_level_model(&context, &s, 0, 0, &level));
-    const sp_shell_parameters p = {
-        .method = SP_SHELL_REPULSION, .points = 600, .levels = 2, .branching = 4, .iterations = 40};
-    CHECK_OK(sp_shell_make(&context, &level, &p, &m->shell, &report));
-    CHECK_OK(sp_shell_carry(&context, &m->mesh, 1, U, true, &m->shell, &motion));
+    const sp_pointshell_parameters p = {
+        .method = SP_POINTSHELL_REPULSION, .points = 600, .levels = 2, .branching = 4, .iterations = 40};
+    CHECK_OK(sp_pointshell_make(&context, &level, &p, &m->pointshell, &report));
+    CHECK_OK(sp_pointshell_transfer(&context, &m->mesh, 1, U, true, &m->pointshell, &motion));
     CHECK(motion.outside == 0, "%lld outside", (long long)motion.outside);
-    m->points = sp_pool_new(&m->shell.pool, m->shell.count, sizeof *m->points);
-    m->normals = sp_pool_new(&m->shell.pool, 3 * m->shell.count, sizeof *m->normals);
-    for (int64_t i = 0; i < m->shell.count; i++)
+    m->points = sp_pool_new(&m->pointshell.pool, m->pointshell.count, sizeof *m->points);
+    m->normals = sp_pool_new(&m->pointshell.pool, 3 * m->pointshell.count, sizeof *m->normals);
+    for (int64_t i = 0; i < m->pointshell.count; i++)
         m->points[i] = i;
     sp_level_free(&level);
     sp_surface_free(&s);
@@ -53,7 +53,7 @@ static void make_model(const double F[9], model *m)
 
 static void free_model(model *m)
 {
-    sp_shell_free(&m->shell);
+    sp_pointshell_free(&m->pointshell);
     sp_mesh_free(&m->mesh);
 }
 
@@ -98,7 +98,7 @@ static void tangents_of_normals(void)
             continue;
         for (int k = 0; k < 3; k++)
             n[k] *= (1 + 1e-5) / length; /* as far from unit length as a file may be */
-        sp_shell_tangents(n, t);
+        sp_pointshell_tangents(n, t);
         sp_cross3(t[0], t[1], product);
         worst = fmax(worst, fmax(apart(product, n), fabs(sp_dot3(t[0], t[0]) - 1)));
         worst = fmax(worst, fmax(fabs(sp_dot3(t[0], t[1])), fmax(fabs(sp_dot3(t[0], n)), fabs(sp_dot3(t[1], n)))));
@@ -109,7 +109,7 @@ static void tangents_of_normals(void)
     }
     CHECK(worst < 1e-15, "%g", worst);
     double t[2][3];
-    sp_shell_tangents((double[]){0, 0, -1}, t); /* e_x × (−e_z) = e_y, −e_z × e_y = e_x */
+    sp_pointshell_tangents((double[]){0, 0, -1}, t); /* e_x × (−e_z) = e_y, −e_z × e_y = e_x */
     CHECK(t[0][1] == 1 && t[1][0] == 1, "%g %g", t[0][1], t[1][0]);
 }
 
@@ -123,24 +123,25 @@ static void rotations(void)
         sp_quaternion_from_vector(v, quaternion);
         sp_quaternion_matrix(quaternion, F);
         make_model(F, &m);
-        sp_shell_neighbours near;
-        CHECK_OK(sp_shell_neighbours_new(&context, &m.shell, m.shell.count, m.points, MOST, &near));
+        sp_pointshell_neighbours near;
+        CHECK_OK(sp_pointshell_neighbours_new(&context, &m.pointshell, m.pointshell.count, m.points, MOST, &near));
         for (int way = SP_NORMAL_GRADIENT; way <= SP_NORMAL_NEIGHBOURS; way++) {
-            double *rest = sp_pool_new(&m.shell.pool, 3 * m.shell.count, sizeof *rest), worst = 0, least = 1;
-            CHECK_OK(sp_shell_normals(&context, &m.shell, way, m.shell.count, m.points, &near, (double[]){0}, rest));
-            CHECK_OK(
-                sp_shell_normals(&context, &m.shell, way, m.shell.count, m.points, &near, (double[]){1}, m.normals));
-            for (int64_t i = 0; i < m.shell.count; i++) {
+            double *rest = sp_pool_new(&m.pointshell.pool, 3 * m.pointshell.count, sizeof *rest), worst = 0, least = 1;
+            CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, way, m.pointshell.count, m.points, &near,
+                                           (double[]){0}, rest));
+            CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, way, m.pointshell.count, m.points, &near,
+                                           (double[]){1}, m.normals));
+            for (int64_t i = 0; i < m.pointshell.count; i++) {
                 double turned[3];
                 sp_rotate(F, rest + 3 * i, turned);
                 worst = fmax(worst, apart(turned, m.normals + 3 * i));
-                least = fmin(least, sp_dot3(rest + 3 * i, m.shell.normals + 3 * i));
+                least = fmin(least, sp_dot3(rest + 3 * i, m.pointshell.normals + 3 * i));
             }
             CHECK(worst < 1e-11, "way %d, turn %d: off by %g", way, turn, worst);
             /* exact ones at rest, or within the angle over neighbours on the small circle of the torus */
             CHECK(least > (way <= SP_NORMAL_TANGENTS ? 1 - 1e-14 : cos(0.5)), "way %d: cosine %g at rest", way, least);
         }
-        sp_shell_neighbours_free(&near);
+        sp_pointshell_neighbours_free(&near);
         free_model(&m);
     }
 }
@@ -151,16 +152,18 @@ static void shear_and_stretch(void)
 {
     model m;
     make_model(SHEARED, &m);
-    const int64_t n = m.shell.count;
-    double *rest = sp_pool_new(&m.shell.pool, 3 * n, sizeof *rest),
-           *gradient = sp_pool_new(&m.shell.pool, 3 * n, sizeof *gradient);
+    const int64_t n = m.pointshell.count;
+    double *rest = sp_pool_new(&m.pointshell.pool, 3 * n, sizeof *rest),
+           *gradient = sp_pool_new(&m.pointshell.pool, 3 * n, sizeof *gradient);
     double error[3] = {0}, angle = 0;
-    sp_shell_neighbours near;
-    CHECK_OK(sp_shell_neighbours_new(&context, &m.shell, n, m.points, 5, &near));
-    CHECK_OK(sp_shell_normals(&context, &m.shell, SP_NORMAL_TANGENTS, n, m.points, NULL, (double[]){1}, m.normals));
-    CHECK_OK(sp_shell_normals(&context, &m.shell, SP_NORMAL_GRADIENT, n, m.points, NULL, (double[]){1}, gradient));
+    sp_pointshell_neighbours near;
+    CHECK_OK(sp_pointshell_neighbours_new(&context, &m.pointshell, n, m.points, 5, &near));
+    CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, SP_NORMAL_TANGENTS, n, m.points, NULL, (double[]){1},
+                                   m.normals));
+    CHECK_OK(
+        sp_pointshell_normals(&context, &m.pointshell, SP_NORMAL_GRADIENT, n, m.points, NULL, (double[]){1}, gradient));
     for (int64_t i = 0; i < n; i++) {
-        const double *N = m.shell.normals + 3 * i;
+        const double *N = m.pointshell.normals + 3 * i;
         double v[3], FN[3], cofactor[3], J[3];
         true_normal(SHEARED, N, v);
         sp_rotate(SHEARED, N, FN);
@@ -176,8 +179,10 @@ static void shear_and_stretch(void)
         error[1] = fmax(error[1], fabs(sp_dot3(gradient + 3 * i, m.normals + 3 * i) - cosine));
         angle = fmax(angle, acos(cosine));
     }
-    CHECK_OK(sp_shell_normals(&context, &m.shell, SP_NORMAL_NEIGHBOURS, n, m.points, &near, (double[]){0}, rest));
-    CHECK_OK(sp_shell_normals(&context, &m.shell, SP_NORMAL_NEIGHBOURS, n, m.points, &near, (double[]){1}, m.normals));
+    CHECK_OK(
+        sp_pointshell_normals(&context, &m.pointshell, SP_NORMAL_NEIGHBOURS, n, m.points, &near, (double[]){0}, rest));
+    CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, SP_NORMAL_NEIGHBOURS, n, m.points, &near, (double[]){1},
+                                   m.normals));
     for (int64_t i = 0; i < n; i++) {
         double v[3];
         true_normal(SHEARED, rest + 3 * i, v);
@@ -186,7 +191,7 @@ static void shear_and_stretch(void)
     CHECK(error[0] < 1e-12 && error[1] < 1e-12 && error[2] < 1e-11,
           "tangents %g, cosine of the gradient %g, neighbours %g", error[0], error[1], error[2]);
     CHECK(angle > 0.3, "F N departs by %g only", angle);
-    sp_shell_neighbours_free(&near);
+    sp_pointshell_neighbours_free(&near);
     free_model(&m);
 }
 
@@ -201,8 +206,8 @@ static void error_of_the_gradient(void)
     for (int c = 0; c < 2; c++) {
         model m;
         make_model(c ? stretch : shear, &m);
-        sp_shell one = {.count = 1, .levels = 1, .cumulative = {1}};
-        sp_shell_motion_report motion;
+        sp_pointshell one = {.count = 1, .levels = 1, .cumulative = {1}};
+        sp_pointshell_motion_report motion;
         double U[3 * 7 * 7 * 5], gradient[3], tangents[3];
         for (int64_t i = 0; i < 3 * m.mesh.vertex_count; i++) {
             const double *x = m.mesh.vertices + i / 3 * 3;
@@ -210,13 +215,13 @@ static void error_of_the_gradient(void)
         }
         one.points = sp_pool_copy(&one.pool, (double[]){0.1, 0.2, 0.3}, 3, sizeof(double));
         one.normals = sp_pool_copy(&one.pool, normal[c], 3, sizeof(double));
-        CHECK_OK(sp_shell_carry(&context, &m.mesh, 1, U, true, &one, &motion));
-        CHECK_OK(
-            sp_shell_normals(&context, &one, SP_NORMAL_GRADIENT, 1, (int64_t[]){0}, NULL, (double[]){1}, gradient));
-        CHECK_OK(
-            sp_shell_normals(&context, &one, SP_NORMAL_TANGENTS, 1, (int64_t[]){0}, NULL, (double[]){1}, tangents));
+        CHECK_OK(sp_pointshell_transfer(&context, &m.mesh, 1, U, true, &one, &motion));
+        CHECK_OK(sp_pointshell_normals(&context, &one, SP_NORMAL_GRADIENT, 1, (int64_t[]){0}, NULL, (double[]){1},
+                                       gradient));
+        CHECK_OK(sp_pointshell_normals(&context, &one, SP_NORMAL_TANGENTS, 1, (int64_t[]){0}, NULL, (double[]){1},
+                                       tangents));
         CHECK_NEAR(acos(sp_dot3(gradient, tangents)), expected[c], 1e-12);
-        sp_shell_free(&one);
+        sp_pointshell_free(&one);
         free_model(&m);
     }
 }
@@ -228,7 +233,7 @@ static void sheets(void)
     enum { COUNT = 400 };
     double points[3 * COUNT], normals[3 * COUNT], worst = 0, expected[3], found[2][3 * COUNT];
     int64_t all[COUNT];
-    sp_shell shell = {.count = COUNT, .levels = 1, .cumulative = {COUNT}};
+    sp_pointshell pointshell = {.count = COUNT, .levels = 1, .cumulative = {COUNT}};
     const double N[3] = {2.0 / 7, -3.0 / 7, 6.0 / 7};
     double t[2][3], U[3 * 7 * 7 * 5];
     model m;
@@ -237,7 +242,7 @@ static void sheets(void)
         const double *x = m.mesh.vertices + i / 3 * 3;
         U[i] = sp_dot3(SHEARED + 3 * (i % 3), x) - x[i % 3];
     }
-    sp_shell_tangents(N, t);
+    sp_pointshell_tangents(N, t);
     for (int i = 0; i < COUNT; i++) {
         all[i] = i;
         const double a = random_in(2, (uint64_t)(2 * i), -0.5, 0.5), b = random_in(2, (uint64_t)(2 * i + 1), -0.5, 0.5),
@@ -247,12 +252,12 @@ static void sheets(void)
             normals[3 * i + k] = -side * N[k];
         }
     }
-    shell.points = sp_pool_copy(&shell.pool, points, 3 * COUNT, sizeof(double));
-    shell.normals = sp_pool_copy(&shell.pool, normals, 3 * COUNT, sizeof(double));
-    sp_shell_motion_report motion;
-    sp_shell_neighbours near;
-    CHECK_OK(sp_shell_carry(&context, &m.mesh, 1, U, false, &shell, &motion));
-    CHECK_OK(sp_shell_neighbours_new(&context, &shell, COUNT, all, MOST, &near));
+    pointshell.points = sp_pool_copy(&pointshell.pool, points, 3 * COUNT, sizeof(double));
+    pointshell.normals = sp_pool_copy(&pointshell.pool, normals, 3 * COUNT, sizeof(double));
+    sp_pointshell_motion_report motion;
+    sp_pointshell_neighbours near;
+    CHECK_OK(sp_pointshell_transfer(&context, &m.mesh, 1, U, false, &pointshell, &motion));
+    CHECK_OK(sp_pointshell_neighbours_new(&context, &pointshell, COUNT, all, MOST, &near));
     int64_t other = 0, farther = 0;
     for (int i = 0; i < COUNT; i++) {
         double square[COUNT], farthest = 0;
@@ -275,8 +280,8 @@ static void sheets(void)
     CHECK(other == 0 && farther == 0, "%lld on the other side, %lld not the nearest", (long long)other,
           (long long)farther);
     for (int way = 0; way < 2; way++) {
-        CHECK_OK(sp_shell_normals(&context, &shell, way ? SP_NORMAL_CLOUD : SP_NORMAL_NEIGHBOURS, COUNT, all, &near,
-                                  (double[]){1}, found[way]));
+        CHECK_OK(sp_pointshell_normals(&context, &pointshell, way ? SP_NORMAL_CLOUD : SP_NORMAL_NEIGHBOURS, COUNT, all,
+                                       &near, (double[]){1}, found[way]));
         for (int i = 0; i < COUNT; i++) {
             true_normal(SHEARED, normals + 3 * i, expected);
             worst = fmax(worst, apart(expected, found[way] + 3 * i));
@@ -284,16 +289,17 @@ static void sheets(void)
         CHECK(worst < 1e-11, "way %d: off by %g", way,
               worst); /* rounding of places about 0.1 m apart over the few of neighbours near a line */
     }
-    sp_shell_neighbours_free(&near);
+    sp_pointshell_neighbours_free(&near);
     /* two neighbours: one product, of whichever order turns with the normal */
-    CHECK_OK(sp_shell_neighbours_new(&context, &shell, COUNT, all, 2, &near));
-    CHECK_OK(sp_shell_normals(&context, &shell, SP_NORMAL_NEIGHBOURS, COUNT, all, &near, (double[]){0}, found[0]));
+    CHECK_OK(sp_pointshell_neighbours_new(&context, &pointshell, COUNT, all, 2, &near));
+    CHECK_OK(
+        sp_pointshell_normals(&context, &pointshell, SP_NORMAL_NEIGHBOURS, COUNT, all, &near, (double[]){0}, found[0]));
     worst = 0;
     for (int i = 0; i < COUNT; i++)
         worst = fmax(worst, apart(normals + 3 * i, found[0] + 3 * i));
     CHECK(worst < 1e-9, "off by %g", worst);
-    sp_shell_neighbours_free(&near);
-    sp_shell_free(&shell);
+    sp_pointshell_neighbours_free(&near);
+    sp_pointshell_free(&pointshell);
     free_model(&m);
 }
 
@@ -301,30 +307,30 @@ static void sheets(void)
 static void clouds_by_lapack(void)
 {
     model m;
-    sp_shell_neighbours near;
+    sp_pointshell_neighbours near;
     double worst = 0;
     make_model(SHEARED, &m);
-    CHECK_OK(sp_shell_neighbours_new(&context, &m.shell, m.shell.count, m.points, MOST, &near));
-    CHECK_OK(sp_shell_normals(&context, &m.shell, SP_NORMAL_CLOUD, m.shell.count, m.points, &near, (double[]){1},
-                              m.normals));
-    for (int64_t i = 0; i < m.shell.count; i++) {
+    CHECK_OK(sp_pointshell_neighbours_new(&context, &m.pointshell, m.pointshell.count, m.points, MOST, &near));
+    CHECK_OK(sp_pointshell_normals(&context, &m.pointshell, SP_NORMAL_CLOUD, m.pointshell.count, m.points, &near,
+                                   (double[]){1}, m.normals));
+    for (int64_t i = 0; i < m.pointshell.count; i++) {
         double A[9] = {0}, value[3], FN[3];
         for (int n = 0; n < near.found[i]; n++) {
             const int64_t j = near.neighbour[MOST * i + n];
             double X[3], d[3];
             for (int k = 0; k < 3; k++)
-                X[k] = m.shell.points[3 * j + k] - m.shell.points[3 * i + k];
+                X[k] = m.pointshell.points[3 * j + k] - m.pointshell.points[3 * i + k];
             sp_rotate(SHEARED, X, d);
             for (int k = 0; k < 9; k++)
                 A[k] += near.weight[MOST * i + n] * d[k / 3] * d[k % 3];
         }
         CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', 3, A, 3, value) == 0, "dsyev");
-        sp_rotate(SHEARED, m.shell.normals + 3 * i, FN);
+        sp_rotate(SHEARED, m.pointshell.normals + 3 * i, FN);
         const double sign = sp_dot3(FN, A) < 0 ? -1 : 1;
         worst = fmax(worst, apart((double[]){sign * A[0], sign * A[1], sign * A[2]}, m.normals + 3 * i));
     }
     CHECK(worst < 1e-12, "off by %g", worst);
-    sp_shell_neighbours_free(&near);
+    sp_pointshell_neighbours_free(&near);
     free_model(&m);
 }
 
@@ -335,18 +341,18 @@ static void finite_deformation(void)
     enum { MODES = 4, COUNT = 4000 };
     const double side = 0.25, centre[3] = {1.1, 0.5, 0.5}, radius = 0.42;
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K, M;
     sp_modes_report modes;
-    sp_shell_motion_report motion;
-    int64_t held;
+    sp_pointshell_motion_report motion;
+    int64_t prescribed;
     make_box(8, 4, 4, side, 0, &mesh);
-    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &held));
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
-    CHECK_OK(sp_body_pattern(&context, &body));
-    CHECK_OK(sp_body_matrix(&context, &body, &K));
-    CHECK_OK(sp_body_matrix(&context, &body, &M));
-    CHECK_OK(sp_body_mass(&context, &body, false, &M));
+    CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &prescribed));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_pattern(&context, &body));
+    CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
+    CHECK_OK(sp_fe_space_matrix(&context, &body, &M));
+    CHECK_OK(sp_fe_space_mass(&context, &body, false, &M));
     const int64_t rows = 3 * mesh.vertex_count;
     double *rest = sp_pool_new(&mesh.pool, rows, sizeof *rest),
            *mode = sp_pool_new(&mesh.pool, MODES * body.dof_count, sizeof *mode);
@@ -356,7 +362,7 @@ static void finite_deformation(void)
                       &modes));
     for (int j = 0; j < MODES; j++) {
         double largest = 0;
-        sp_body_spread(&body, mode + j * body.dof_count, U + j * rows);
+        sp_fe_space_scatter(&body, mode + j * body.dof_count, U + j * rows);
         for (int64_t i = 0; i < rows; i++)
             largest = fmax(largest, fabs(U[j * rows + i]));
         q[j] = (const double[]){0.7, 0.5, 0.5, 0.2}[j] /
@@ -374,7 +380,7 @@ static void finite_deformation(void)
             const double length = sqrt(sp_dot3(n, n));
             for (int k = 0; k < 3; k++)
                 n[k] /= length;
-            sp_shell_tangents(n, t);
+            sp_pointshell_tangents(n, t);
             bool same = true;
             for (int p = 0; p < 5; p++) {
                 /* the point, then ±h or, for which are taken, ±0.02 along both tangents of the ball */
@@ -394,21 +400,21 @@ static void finite_deformation(void)
             used += same;
         }
         CHECK(used > 1000, "%lld points", (long long)used);
-        sp_shell shell = {.count = 5 * used, .levels = 1, .cumulative = {5 * used}};
-        shell.points = sp_pool_copy(&shell.pool, points, 15 * used, sizeof(double));
-        shell.normals = sp_pool_copy(&shell.pool, normals, 15 * used, sizeof(double));
-        CHECK_OK(sp_shell_carry(&context, &mesh, MODES, U, true, &shell, &motion));
+        sp_pointshell pointshell = {.count = 5 * used, .levels = 1, .cumulative = {5 * used}};
+        pointshell.points = sp_pool_copy(&pointshell.pool, points, 15 * used, sizeof(double));
+        pointshell.normals = sp_pool_copy(&pointshell.pool, normals, 15 * used, sizeof(double));
+        CHECK_OK(sp_pointshell_transfer(&context, &mesh, MODES, U, true, &pointshell, &motion));
         for (int64_t i = 0; i < used; i++)
             all[i] = 5 * i;
-        CHECK_OK(sp_shell_normals(&context, &shell, SP_NORMAL_TANGENTS, used, all, NULL, q, normal));
-        CHECK_OK(sp_shell_normals(&context, &shell, SP_NORMAL_GRADIENT, used, all, NULL, q, gradient));
+        CHECK_OK(sp_pointshell_normals(&context, &pointshell, SP_NORMAL_TANGENTS, used, all, NULL, q, normal));
+        CHECK_OK(sp_pointshell_normals(&context, &pointshell, SP_NORMAL_GRADIENT, used, all, NULL, q, gradient));
         for (int64_t i = 0; i < used; i++) {
             double at[5][3], way[2][3], n[3];
             for (int p = 0; p < 5; p++)
                 for (int k = 0; k < 3; k++) {
-                    at[p][k] = shell.points[15 * i + 3 * p + k];
+                    at[p][k] = pointshell.points[15 * i + 3 * p + k];
                     for (int j = 0; j < MODES; j++)
-                        at[p][k] += shell.U[(15 * i + 3 * p + k) * MODES + j] * q[j];
+                        at[p][k] += pointshell.U[(15 * i + 3 * p + k) * MODES + j] * q[j];
                 }
             for (int k = 0; k < 3; k++) {
                 way[0][k] = at[2][k] -
@@ -422,7 +428,7 @@ static void finite_deformation(void)
             error[step] = fmax(error[step], apart(n, normal + 3 * i));
             difference = fmax(difference, acos(fmin(sp_dot3(gradient + 3 * i, normal + 3 * i), 1)));
         }
-        sp_shell_free(&shell);
+        sp_pointshell_free(&pointshell);
     }
     CHECK(error[0] < 1e-3 && error[1] < error[0] / 3.5 && error[2] < error[1] / 3.5, "%g, then %g, then %g", error[0],
           error[1], error[2]);
@@ -431,44 +437,46 @@ static void finite_deformation(void)
          error[2], difference * 180 / PI);
     sp_sparse_free(&K);
     sp_sparse_free(&M);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
 static void what_cannot_be(void)
 {
     model m;
-    sp_shell_neighbours near = {0};
+    sp_pointshell_neighbours near = {0};
     double normal[3];
     const double flat[9] = {1, 0, 0, 0, 1, 0, 0, 0, 0};
     make_model(flat, &m);
-    CHECK(sp_shell_neighbours_new(&context, &m.shell, 1, m.points, 1, &near) == SP_USAGE &&
+    CHECK(sp_pointshell_neighbours_new(&context, &m.pointshell, 1, m.points, 1, &near) == SP_USAGE &&
               strstr(context.message, "1 neighbours"),
           "%s", context.message);
-    CHECK(sp_shell_neighbours_new(&context, &m.shell, 1, m.points, 33, &near) == SP_USAGE, "%s", context.message);
-    CHECK(sp_shell_normals(&context, &m.shell, SP_NORMAL_CLOUD, 1, m.points, NULL, (double[]){1}, normal) == SP_USAGE,
+    CHECK(sp_pointshell_neighbours_new(&context, &m.pointshell, 1, m.points, 33, &near) == SP_USAGE, "%s",
+          context.message);
+    CHECK(sp_pointshell_normals(&context, &m.pointshell, SP_NORMAL_CLOUD, 1, m.points, NULL, (double[]){1}, normal) ==
+              SP_USAGE,
           "%s", context.message);
-    double *kept = m.shell.dT;
-    m.shell.dT = NULL;
+    double *kept = m.pointshell.dT;
+    m.pointshell.dT = NULL;
     const int status =
-        sp_shell_normals(&context, &m.shell, SP_NORMAL_TANGENTS, 1, m.points, NULL, (double[]){1}, normal);
+        sp_pointshell_normals(&context, &m.pointshell, SP_NORMAL_TANGENTS, 1, m.points, NULL, (double[]){1}, normal);
     CHECK(status == SP_USAGE && strstr(context.message, "tangents"), "%s", context.message);
-    m.shell.dT = kept;
+    m.pointshell.dT = kept;
     /* fewer than asked for: three points of which two are on a line with the first */
-    sp_shell few = {.count = 3, .levels = 1, .cumulative = {3}, .modes = 1};
+    sp_pointshell few = {.count = 3, .levels = 1, .cumulative = {3}, .modes = 1};
     few.points = sp_pool_copy(&few.pool, (double[]){0, 0, 0, 1, 0, 0, 3, 0, 0}, 9, sizeof(double));
     few.normals = sp_pool_copy(&few.pool, (double[]){0, 0, 1, 0, 0, 1, 0, 0, 1}, 9, sizeof(double));
     few.U = sp_pool_new(&few.pool, 9, sizeof(double));
     few.dN = sp_pool_new(&few.pool, 9, sizeof(double));
-    CHECK_OK(sp_shell_neighbours_new(&context, &few, 1, (int64_t[]){0}, 5, &near));
+    CHECK_OK(sp_pointshell_neighbours_new(&context, &few, 1, (int64_t[]){0}, 5, &near));
     CHECK(near.found[0] == 2, "%d", near.found[0]);
     for (int way = SP_NORMAL_CLOUD; way <= SP_NORMAL_NEIGHBOURS; way++) {
-        CHECK_OK(sp_shell_normals(&context, &few, way, 1, (int64_t[]){0}, &near, (double[]){0}, normal));
+        CHECK_OK(sp_pointshell_normals(&context, &few, way, 1, (int64_t[]){0}, &near, (double[]){0}, normal));
         CHECK(normal[0] == 0 && normal[1] == 0 && normal[2] == 0, "way %d: %g %g %g", way, normal[0], normal[1],
               normal[2]);
     }
-    sp_shell_neighbours_free(&near);
-    sp_shell_free(&few);
+    sp_pointshell_neighbours_free(&near);
+    sp_pointshell_free(&few);
     free_model(&m);
 }
 

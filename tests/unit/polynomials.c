@@ -2,7 +2,7 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "linear/blas.h"
-#include "reduced/direct.h"
+#include "reduced/galerkin.h"
 #include "reduced/linear.h"
 #include "reduced/polynomial.h"
 #include "test.h"
@@ -15,7 +15,7 @@ enum { R = 9 };
 
 typedef struct reduced {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     int64_t rows;
     double *U;
     sp_polynomials polynomials;
@@ -25,7 +25,7 @@ static void make_reduced(int variant, const sp_polynomial_parameters *parameters
 {
     sp_polynomial_report report;
     CHECK_OK(test_variant(&context, variant, &m->mesh));
-    CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
+    CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
     m->U = calloc((size_t)(m->rows * R), 8);
     random_field(m->rows * R, 21, m->U);
@@ -38,7 +38,7 @@ static void free_reduced(reduced *m)
 {
     free(m->U);
     sp_polynomials_free(&m->polynomials);
-    sp_body_free(&m->body);
+    sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
 
@@ -111,12 +111,12 @@ static void direct_projection_is_the_projection(void)
     enum { MANY = 37 };
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_reduced_force force;
         CHECK_OK(test_variant(&context, variant, &mesh));
         CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5,
                                         &(int64_t){0})); /* x and z only: vertices with one free component */
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         int64_t rows = 3 * mesh.vertex_count;
         double *U = calloc((size_t)(rows * MANY), 8), *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8),
                *Kv = calloc((size_t)rows, 8);
@@ -125,7 +125,7 @@ static void direct_projection_is_the_projection(void)
         random_field(rows * MANY, 77, U);
         for (int64_t i = 0; i < rows * MANY; i++)
             U[i] = body.dof[i % rows] < 0 ? 0 : U[i];
-        CHECK_OK(sp_direct_force_new(&context, &body, MANY, U, &force));
+        CHECK_OK(sp_galerkin_force_new(&context, &body, MANY, U, &force));
         random_field(MANY, 78, q);
         for (int64_t i = 0; i < rows; i++)
             for (int j = 0; j < MANY; j++)
@@ -161,7 +161,7 @@ static void direct_projection_is_the_projection(void)
               "least eigenvalue %g of %g", value[0], value[MANY - 1]);
         force.destroy(force.self);
         free(U), free(u), free(f), free(Kv), free(K), free(definite);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -220,7 +220,7 @@ static void parts_sum_to_the_whole(void)
     edited.mesh.materials[0].young *= 3;
     edited.mesh.materials[1].poisson = 0.4;
     sp_polynomial_report report;
-    CHECK_OK(sp_body_new(&context, &edited.mesh, &edited.body));
+    CHECK_OK(sp_fe_space_new(&context, &edited.mesh, &edited.body));
     edited.rows = m.rows;
     edited.U = calloc((size_t)(m.rows * R), 8);
     memcpy(edited.U, m.U, (size_t)(m.rows * R) * 8);
@@ -253,16 +253,16 @@ static void box_gram(sp_mesh *mesh, bool by_constant, double *gram)
     const sp_polynomial_parameters parameters = {.by_constant = by_constant};
     const int64_t rows = 3 * mesh->vertex_count, N = sp_polynomial_order(R);
     sp_pool pool = {0};
-    sp_body body;
+    sp_fe_space body;
     sp_polynomials polynomials;
     sp_polynomial_report report;
     double *U = malloc((size_t)(rows * R) * 8);
     random_field(rows * R, 22, U);
-    CHECK_OK(sp_body_new(&context, mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, mesh, &body));
     CHECK_OK(sp_polynomials_new(&context, &body, R, U, &parameters, &polynomials, &report));
     memcpy(gram, sp_polynomials_gram(&polynomials, &pool), (size_t)(N * N) * 8);
     sp_polynomials_free(&polynomials);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_pool_free(&pool);
     free(U);
 }
@@ -394,9 +394,9 @@ static void reduced_mass_is_projected(void)
     sp_sparse M;
     sp_polynomial_parameters parameters = {0};
     make_reduced(3, &parameters, &m);
-    CHECK_OK(sp_body_pattern(&context, &m.body));
-    CHECK_OK(sp_body_matrix(&context, &m.body, &M));
-    CHECK_OK(sp_body_mass(&context, &m.body, false, &M));
+    CHECK_OK(sp_fe_space_pattern(&context, &m.body));
+    CHECK_OK(sp_fe_space_matrix(&context, &m.body, &M));
+    CHECK_OK(sp_fe_space_mass(&context, &m.body, false, &M));
     double *y = calloc((size_t)m.rows, 8);
     for (int j = 0; j < R; j++) {
         double g[3] = {0};

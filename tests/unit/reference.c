@@ -63,7 +63,7 @@ static void fix_bou(const char *name, sp_mesh *mesh)
 
 typedef struct modal {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K, M;
     int64_t count;
     double *eigenvalue, *U; /* U full rows */
@@ -71,13 +71,13 @@ typedef struct modal {
 
 static void solve_modes(modal *m, int64_t count)
 {
-    sp_body *body = &m->body;
+    sp_fe_space *body = &m->body;
     CHECK_OK(sp_mesh_check(&context, &m->mesh, 1e-3));
-    CHECK_OK(sp_body_new(&context, &m->mesh, body));
-    CHECK_OK(sp_body_pattern(&context, body));
-    CHECK_OK(sp_body_matrix(&context, body, &m->K));
-    CHECK_OK(sp_body_matrix(&context, body, &m->M));
-    CHECK_OK(sp_body_mass(&context, body, false, &m->M));
+    CHECK_OK(sp_fe_space_new(&context, &m->mesh, body));
+    CHECK_OK(sp_fe_space_pattern(&context, body));
+    CHECK_OK(sp_fe_space_matrix(&context, body, &m->K));
+    CHECK_OK(sp_fe_space_matrix(&context, body, &m->M));
+    CHECK_OK(sp_fe_space_mass(&context, body, false, &m->M));
     int64_t n = body->dof_count, rows = 3 * m->mesh.vertex_count, rigid_count;
     double *rest = calloc((size_t)rows, 8), *rigid = calloc((size_t)(6 * n), 8),
            *vector = calloc((size_t)(n * count), 8), *residual = calloc((size_t)count, 8);
@@ -95,7 +95,7 @@ static void solve_modes(modal *m, int64_t count)
                       &report));
     double worst = 0;
     for (int64_t i = 0; i < count; i++) {
-        sp_body_spread(body, vector + i * n, m->U + i * rows);
+        sp_fe_space_scatter(body, vector + i * n, m->U + i * rows);
         worst = fmax(worst, residual[i]);
     }
     NOTE("%lld degrees of freedom, %lld solves, %lld rigid, residual %.1e, orthogonality %.1e, missed %lld",
@@ -112,7 +112,7 @@ static void free_modes(modal *m)
     free(m->U);
     sp_sparse_free(&m->K);
     sp_sparse_free(&m->M);
-    sp_body_free(&m->body);
+    sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
 
@@ -196,13 +196,13 @@ static void beam8f(void)
 /* Solves K u = f for the deck's nodal loads; u [3·vertices]. */
 static void solve_deck(sp_mesh *mesh, const sp_nodal_loads *loads, double *u)
 {
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K;
     sp_cholesky *factor;
     CHECK_OK(sp_mesh_check(&context, mesh, 1e-3));
-    CHECK_OK(sp_body_new(&context, mesh, &body));
-    CHECK_OK(sp_body_pattern(&context, &body));
-    CHECK_OK(sp_body_matrix(&context, &body, &K));
+    CHECK_OK(sp_fe_space_new(&context, mesh, &body));
+    CHECK_OK(sp_fe_space_pattern(&context, &body));
+    CHECK_OK(sp_fe_space_matrix(&context, &body, &K));
     double *b = calloc((size_t)body.dof_count, 8);
     sp_elastic_tangent(&context, &body, u, 1, false, NULL, &K);
     for (int64_t i = 0; i < loads->count; i++)
@@ -211,11 +211,11 @@ static void solve_deck(sp_mesh *mesh, const sp_nodal_loads *loads, double *u)
     CHECK_OK(sp_cholesky_new(&context, &K, NULL, &factor));
     CHECK_OK(sp_cholesky_factor(factor, &K));
     CHECK_OK(sp_cholesky_solve(factor, 1, b, b));
-    sp_body_spread(&body, b, u);
+    sp_fe_space_scatter(&body, b, u);
     free(b);
     sp_cholesky_free(factor);
     sp_sparse_free(&K);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
 }
 
 /* Compares with lines "node, three values" that `parse` takes apart; every vertex must come. */
@@ -343,7 +343,7 @@ static void simple_bridge(void)
     CHECK(report.residual < 1e-9, "derivative residual %g", report.residual);
     sp_metric consistent = {.rows = rows, .matrix = &m.M, .dof = m.body.dof},
               lumped = {.rows = rows, .diagonal = diagonal};
-    sp_body_vertex_mass(&m.body, mass);
+    sp_fe_space_vertex_mass(&m.body, mass);
     for (int64_t i = 0; i < rows; i++)
         diagonal[i] = mass[i / 3];
     sp_store store;

@@ -7,8 +7,8 @@
 #include "basis/weights.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "model/models.h"
 #include "linear/blas.h"
+#include "model/models.h"
 #include "test.h"
 
 static sp_context context;
@@ -24,7 +24,7 @@ typedef struct scales {
  * is one. */
 typedef struct block {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse M;
     int64_t rows;
     double lambda[MODES], *U, *derivative; /* [rows, MODES], [rows, PAIRS] */
@@ -49,10 +49,10 @@ static void make_block(scales s, block *b)
     *b = (block){0};
     sp_sparse K;
     make_mesh(s, &b->mesh);
-    CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
-    CHECK_OK(sp_body_pattern(&context, &b->body));
-    CHECK_OK(sp_body_matrix(&context, &b->body, &K));
-    CHECK_OK(sp_body_mass_compressed(&context, &b->body, false, &b->M));
+    CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->body));
+    CHECK_OK(sp_fe_space_pattern(&context, &b->body));
+    CHECK_OK(sp_fe_space_matrix(&context, &b->body, &K));
+    CHECK_OK(sp_fe_space_mass_compressed(&context, &b->body, false, &b->M));
     b->rows = 3 * b->mesh.vertex_count;
     int64_t n = b->body.dof_count, pair[2 * PAIRS], rank;
     double *rest = calloc((size_t)b->rows, 8), *vector = calloc((size_t)(n * MODES), 8), residual[MODES];
@@ -64,7 +64,7 @@ static void make_block(scales s, block *b)
     b->derivative = calloc((size_t)(b->rows * PAIRS), 8);
     b->basis = calloc((size_t)(b->rows * (MODES + PAIRS)), 8);
     for (int m = 0; m < MODES; m++)
-        sp_body_spread(&b->body, vector + m * n, b->U + m * b->rows);
+        sp_fe_space_scatter(&b->body, vector + m * n, b->U + m * b->rows);
     sp_dense_fix_signs(b->rows, MODES, b->U);
     for (int i = 0, c = 0; i < MODES; i++)
         for (int j = i; j < MODES; j++, c++)
@@ -95,7 +95,7 @@ static void free_block(block *b)
 {
     free(b->U), free(b->derivative), free(b->basis);
     sp_sparse_free(&b->M);
-    sp_body_free(&b->body);
+    sp_fe_space_free(&b->body);
     sp_mesh_free(&b->mesh);
 }
 
@@ -153,7 +153,7 @@ static void modes_derivatives_and_bases_follow_their_laws(void)
 
 typedef struct reduced {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_polynomials polynomials;
 } reduced;
 
@@ -168,10 +168,10 @@ static double *make_fields(const sp_mesh *mesh, double length, double size)
                z = mesh->vertices[3 * v + 2] / length;
         const double field[R][3] = {{0, 0, x * x},         {0, x * x, 0},      {-x * z, 0, 0},
                                     {x * x * x, 0, x * y}, {0, -x * z, x * y}, {x * y, x * z, 0}};
-        bool held = x < 0.02;
+        bool prescribed = x < 0.02;
         for (int j = 0; j < R; j++)
             for (int c = 0; c < 3; c++)
-                U[j * rows + 3 * v + c] = held ? 0 : size * field[j][c];
+                U[j * rows + 3 * v + c] = prescribed ? 0 : size * field[j][c];
     }
     return U;
 }
@@ -182,7 +182,7 @@ static void make_reduced(scales s, double size, reduced *m)
     sp_polynomial_report report;
     make_mesh(s, &m->mesh);
     double *U = make_fields(&m->mesh, s.length, size);
-    CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
+    CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     CHECK_OK(sp_polynomials_new(&context, &m->body, R, U, &parameters, &m->polynomials, &report));
     free(U);
 }
@@ -190,7 +190,7 @@ static void make_reduced(scales s, double size, reduced *m)
 static void free_reduced(reduced *m)
 {
     sp_polynomials_free(&m->polynomials);
-    sp_body_free(&m->body);
+    sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
 
@@ -227,7 +227,7 @@ static void polynomials_follow_their_laws(void)
 static void parts_follow_an_edit_of_one_region(void)
 {
     sp_mesh mesh, edited;
-    sp_body body;
+    sp_fe_space body;
     sp_polynomial_report report;
     sp_polynomials parts, regions, anew;
     sp_polynomial_force *of_parts, *of_regions, *of_anew;
@@ -246,16 +246,16 @@ static void parts_follow_an_edit_of_one_region(void)
         edited.materials[1].young *= 6.1;
         edited.materials[1].poisson = both ? 0.41 : mesh.materials[1].poisson;
         double *U = make_fields(&mesh, 1, 1), lambda, mu, q[R], f[R], g[R], K[R * R], L[R * R];
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_polynomials_new(&context, &body, R, U,
                                     &(sp_polynomial_parameters){.by_group = true, .by_constant = true}, &parts,
                                     &report));
         CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){.by_group = true}, &regions,
                                     &report));
-        sp_body_free(&body);
-        CHECK_OK(sp_body_new(&context, &edited, &body));
+        sp_fe_space_free(&body);
+        CHECK_OK(sp_fe_space_new(&context, &edited, &body));
         CHECK_OK(sp_polynomials_new(&context, &body, R, U, &(sp_polynomial_parameters){0}, &anew, &report));
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_lame(edited.materials[1].young, edited.materials[1].poisson, &lambda, &mu);
         CHECK(parts.part_count == 4 && regions.part_count == 2, "%lld and %lld parts", (long long)parts.part_count,
               (long long)regions.part_count);
@@ -328,7 +328,7 @@ static double run(const sp_system *system, sp_integrator_parameters parameters, 
         velocity[i] *= velocity_size;
     }
     load l = {n, force, 7.5 * parameters.step};
-    sp_forcing forcing = {.self = &l, .mean = mean_load};
+    sp_external_loads forcing = {.self = &l, .mean = mean_load};
     sp_integrator *it;
     CHECK_OK(sp_integrator_new(&context, system, &forcing, &parameters, NULL, velocity, &it));
     for (int step = 0; step < STEPS; step++) {
@@ -418,11 +418,11 @@ static void the_full_mesh_moves_alike(void)
     for (int k = 0; k < 4; k++) {
         scales s = all[k];
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_system system;
         double gamma = sqrt(s.young / s.density);
         make_mesh(s, &mesh);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
         sp_integrator_parameters parameters = damped[0];
         parameters.step = 4e-3 / gamma;
@@ -438,7 +438,7 @@ static void the_full_mesh_moves_alike(void)
                   gap(STEPS * system.n, q, 1, first));
         }
         sp_full_system_free(&system);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
     free(first), free(q);

@@ -86,7 +86,7 @@ static void every_key(void)
     TEXT(flesh->mesh, "some/folder/m.npz");
     TEXT(flesh->basis, "/abs/b.npz");
     TEXT(flesh->cubature, "some/folder/c.npz");
-    TEXT(flesh->shell, "some/folder/s.npz");
+    TEXT(flesh->pointshell, "some/folder/s.npz");
     TEXT(flesh->field, "some/folder/f.npz");
     TEXT(flesh->proxies, "some/folder/p.npz");
     TEXT(bar->polynomials, "some/folder/q");
@@ -104,7 +104,7 @@ static void every_key(void)
           "flesh");
     SAME(flesh->damping, 2, 0.5, 0.001);
     CHECK(table->shape == SP_SCENE_PLANE && ball->shape == SP_SCENE_SPHERE && brick->shape == SP_SCENE_BOX &&
-              tool->shape == SP_SCENE_NO_SHAPE,
+              tool->shape == SP_SCENE_NO_GEOMETRY,
           "shapes");
     CHECK_NEAR(table->normal[1], 0.6, 2e-16); /* a few roundings of numbers below 1 */
     CHECK_NEAR(table->normal[2], 0.8, 2e-16);
@@ -137,8 +137,9 @@ static void every_key(void)
 
     CHECK(s.pairs_given && s.pair_count == 14, "%lld pairs", (long long)s.pair_count);
     for (int i = 0; i < 12; i++)
-        CHECK(s.pairs[i].shell == 1 + i && s.pairs[i].field == 0, "pair %d", i);
-    CHECK(s.pairs[12].shell == 4 && s.pairs[12].field == 14 && s.pairs[13].shell == 14 && s.pairs[13].field == 15,
+        CHECK(s.pairs[i].pointshell == 1 + i && s.pairs[i].field == 0, "pair %d", i);
+    CHECK(s.pairs[12].pointshell == 4 && s.pairs[12].field == 14 && s.pairs[13].pointshell == 14 &&
+              s.pairs[13].field == 15,
           "pairs");
 
     CHECK(s.coupling.kind == SP_SCENE_DYNAMIC && s.coupling.body == 14 && s.coupling.gradient == SP_SCENE_FIELD,
@@ -166,7 +167,7 @@ static void defaults(void)
     SAME(s.gravity, 3, 0, 0, 0);
     CHECK(s.contact.damping == 0 && s.contact.friction == 0 && isinf(s.contact.limit) && isinf(s.contact.pulse),
           "contact");
-    CHECK(s.contact.weights == SP_SCENE_EQUAL && s.contact.direction == SP_SCENE_BY_SHAPE &&
+    CHECK(s.contact.weights == SP_SCENE_EQUAL && s.contact.direction == SP_SCENE_BY_GEOMETRY &&
               s.contact.normals == SP_SCENE_GRADIENT,
           "contact, words");
     CHECK(s.traversal.warm == INT64_MAX && s.traversal.cold == INT64_MAX && s.traversal.levels == 0 &&
@@ -175,9 +176,9 @@ static void defaults(void)
     CHECK(s.traversal.budget == SP_SCENE_NODES && s.traversal.coherence && s.traversal.tree, "traversal, words");
     const sp_scene_model *m = &s.models[0];
     TEXT(m->field, "f");
-    CHECK(!m->mesh && !m->shell && !m->proxies && m->domain_count == 0 && m->nearest == 5 && m->r == 0, "model");
+    CHECK(!m->mesh && !m->pointshell && !m->proxies && m->domain_count == 0 && m->nearest == 5 && m->r == 0, "model");
     CHECK(m->mass == 0 && m->density == 0 && m->thickness == 0 && !m->decoupled && m->most_acceleration == 0 &&
-              m->shape == SP_SCENE_NO_SHAPE,
+              m->shape == SP_SCENE_NO_GEOMETRY,
           "model, numbers");
     SAME(m->damping, 2, -1, -1);
     CHECK(s.bodies[0].motion == SP_SCENE_FIXED && !s.bodies[0].path, "body");
@@ -240,7 +241,7 @@ static void pairs_of_copies(void)
     CHECK(s.pair_count == 20, "%lld pairs", (long long)s.pair_count);
     bool seen[5][5] = {{false}};
     for (int64_t i = 0; i < s.pair_count; i++)
-        seen[s.pairs[i].shell][s.pairs[i].field] = true;
+        seen[s.pairs[i].pointshell][s.pairs[i].field] = true;
     for (int i = 0; i < 5; i++)
         for (int j = 0; j < 5; j++)
             CHECK(seen[i][j] == (i != j), "%d against %d", i, j);
@@ -249,8 +250,8 @@ static void pairs_of_copies(void)
     CHECK_OK(parse(text, "", &s));
     CHECK(s.pair_count == 11, "%lld pairs", (long long)s.pair_count);
     for (int64_t i = 0; i < s.pair_count; i++)
-        CHECK(s.pairs[i].shell < s.pairs[i].field, "pair %lld", (long long)i);
-    CHECK(s.pairs[10].shell == 2 && s.pairs[10].field == 5, "the last pair");
+        CHECK(s.pairs[i].pointshell < s.pairs[i].field, "pair %lld", (long long)i);
+    CHECK(s.pairs[10].pointshell == 2 && s.pairs[10].field == 5, "the last pair");
     sp_scene_free(&s);
 }
 

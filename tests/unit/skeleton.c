@@ -192,13 +192,13 @@ static void joints_hold(void)
 static void columns_and_place(void)
 {
     tree t;
-    sp_border border;
+    sp_joint_system joints;
     make_tree(&t);
     static double u[3 * VERTICES], v[3 * VERTICES], ahead[3 * VERTICES], behind[3 * VERTICES];
     sp_skeleton *s = make(&t, NULL, NULL, none, 0, false, false);
     CHECK(sp_skeleton_count(s) == BONES, "count");
     sp_skeleton_place(s, u, v);
-    sp_skeleton_border(s, 0, 0, 0, &border);
+    sp_skeleton_joint_system(s, 0, 0, 0, &joints);
     for (int i = 0; i < BONES; i++) {
         sp_pose pose;
         sp_skeleton_pose(s, i, &pose);
@@ -212,13 +212,13 @@ static void columns_and_place(void)
                 const int64_t row = 3 * vertex + c;
                 double sum = 0;
                 for (int j = 0; j < BONES; j++) {
-                    const double entry = border.columns[3 * VERTICES * j + row];
+                    const double entry = joints.columns[3 * VERTICES * j + row];
                     sum += entry * t.bones[j].rate;
                     CHECK(carries(&t, j, i) || entry == 0, "joint %d moves bone %d", j, i);
                 }
                 CHECK_NEAR(u[row], x[c] - t.vertices[row], 1e-14);
                 CHECK_NEAR(v[row], sum, 2e-14);
-                CHECK(border.arriving[row] == v[row], "row %lld", (long long)row); /* h = 0 */
+                CHECK(joints.arriving[row] == v[row], "row %lld", (long long)row); /* h = 0 */
             }
         }
     }
@@ -235,7 +235,7 @@ static void columns_and_place(void)
             sp_skeleton_place(b, behind, NULL);
             for (int row = 0; row < 3 * VERTICES; row++)
                 worst[level] = fmax(
-                    worst[level], fabs((ahead[row] - behind[row]) / (2 * d) - border.columns[3 * VERTICES * j + row]));
+                    worst[level], fabs((ahead[row] - behind[row]) / (2 * d) - joints.columns[3 * VERTICES * j + row]));
             sp_skeleton_free(a);
             sp_skeleton_free(b);
         }
@@ -249,7 +249,7 @@ static void columns_and_place(void)
     }
     /* what h takes away is the change of velocities along the motion, the rates as they are */
     double off[LEVELS] = {0};
-    sp_skeleton_border(s, 0, 1, 0, &border);
+    sp_skeleton_joint_system(s, 0, 1, 0, &joints);
     for (int level = 0; level < LEVELS; level++) {
         const double d = 0.002 / (1 << level);
         double theta[2][BONES];
@@ -261,7 +261,7 @@ static void columns_and_place(void)
         sp_skeleton_place(a, NULL, ahead);
         sp_skeleton_place(b, NULL, behind);
         for (int row = 0; row < 3 * VERTICES; row++)
-            off[level] = fmax(off[level], fabs((ahead[row] - behind[row]) / (2 * d) - (v[row] - border.arriving[row])));
+            off[level] = fmax(off[level], fabs((ahead[row] - behind[row]) / (2 * d) - (v[row] - joints.arriving[row])));
         sp_skeleton_free(a);
         sp_skeleton_free(b);
     }
@@ -312,7 +312,7 @@ static void untouched(void)
 static void kinetic_energy(void)
 {
     tree t;
-    sp_border border;
+    sp_joint_system joints;
     make_tree(&t);
     static double ahead[3 * VERTICES], behind[3 * VERTICES], velocity[2][3 * VERTICES];
     double theta[BONES], T = 0, quadratic = 0, kinetic;
@@ -333,11 +333,11 @@ static void kinetic_energy(void)
         T += 0.5 * t.mass[row / 3] * v * v;
     }
     sp_skeleton *s = make(&t, NULL, NULL, none, 0, false, false);
-    sp_skeleton_border(s, 0, 0, 0, &border);
+    sp_skeleton_joint_system(s, 0, 0, 0, &joints);
     for (int i = 0; i < BONES; i++)
         for (int j = 0; j < BONES; j++) {
-            quadratic += 0.5 * t.bones[i].rate * border.matrix[BONES * i + j] * t.bones[j].rate;
-            CHECK(border.matrix[BONES * i + j] == border.matrix[BONES * j + i], "%d, %d: not symmetric", i, j);
+            quadratic += 0.5 * t.bones[i].rate * joints.matrix[BONES * i + j] * t.bones[j].rate;
+            CHECK(joints.matrix[BONES * i + j] == joints.matrix[BONES * j + i], "%d, %d: not symmetric", i, j);
         }
     sp_skeleton_energies(s, 0, &kinetic, NULL);
     NOTE("kinetic energy %.15g J, by points %.15g J", quadratic, T);
@@ -349,11 +349,11 @@ static void kinetic_energy(void)
             double sum = 0, size = 0;
             for (int row = 0; row < 3 * VERTICES; row++) {
                 const double term =
-                    t.mass[row / 3] * border.columns[3 * VERTICES * i + row] * border.columns[3 * VERTICES * j + row];
+                    t.mass[row / 3] * joints.columns[3 * VERTICES * i + row] * joints.columns[3 * VERTICES * j + row];
                 sum += term;
                 size += fabs(term);
             }
-            CHECK_NEAR(border.matrix[BONES * i + j], sum, 1e-13 * size + 1e-300);
+            CHECK_NEAR(joints.matrix[BONES * i + j], sum, 1e-13 * size + 1e-300);
         }
     sp_skeleton_free(s);
 }
@@ -361,11 +361,11 @@ static void kinetic_energy(void)
 static void matrix_at(const tree *t, int moved, double by, double M[BONES * BONES])
 {
     double theta[BONES];
-    sp_border border;
+    sp_joint_system joints;
     coordinates(t, theta, moved, by);
     sp_skeleton *s = make(t, theta, NULL, none, 0, false, true);
-    sp_skeleton_border(s, 0, 0, 0, &border);
-    memcpy(M, border.matrix, BONES * BONES * sizeof *M);
+    sp_skeleton_joint_system(s, 0, 0, 0, &joints);
+    memcpy(M, joints.matrix, BONES * BONES * sizeof *M);
     sp_skeleton_free(s);
 }
 
@@ -373,15 +373,15 @@ static void matrix_at(const tree *t, int moved, double by, double M[BONES * BONE
 static void bias_forces(void)
 {
     tree t;
-    sp_border border;
+    sp_joint_system joints;
     make_tree(&t);
     double bias[BONES], worst[LEVELS] = {0}, size = 0;
     sp_skeleton *s = make(&t, NULL, NULL, none, 0, false, true);
-    sp_skeleton_border(s, 0, 1, 0, &border);
+    sp_skeleton_joint_system(s, 0, 1, 0, &joints);
     for (int i = 0; i < BONES; i++) {
-        bias[i] = -border.right[i];
+        bias[i] = -joints.right[i];
         for (int j = 0; j < BONES; j++)
-            bias[i] += border.matrix[BONES * i + j] * t.bones[j].rate;
+            bias[i] += joints.matrix[BONES * i + j] * t.bones[j].rate;
         size = fmax(size, fabs(bias[i]));
     }
     sp_skeleton_free(s);
@@ -423,17 +423,17 @@ static double potential_at(const tree *t, int moved, double by, double time)
 static void potential_forces(void)
 {
     tree t;
-    sp_border border;
+    sp_joint_system joints;
     make_tree(&t);
     const double still[BONES] = {0}, h = 0.5, time = 1;
     double worst[LEVELS] = {0}, potential, expected = 0;
     sp_skeleton *s = make(&t, NULL, still, gravity, SPRINGS, true, false);
-    sp_skeleton_border(s, time, h, 0, &border);
+    sp_skeleton_joint_system(s, time, h, 0, &joints);
     for (int level = 0; level < LEVELS; level++)
         for (int j = 0; j < BONES; j++) {
             const double d = 0.02 / (1 << level);
             worst[level] = fmax(worst[level],
-                                fabs(border.right[j] / h +
+                                fabs(joints.right[j] / h +
                                      (potential_at(&t, j, d, time + h) - potential_at(&t, j, -d, time + h)) / (2 * d)));
         }
     NOTE("forces against differences of energy: %.3g %.3g %.3g, slope %.4f", worst[0], worst[1], worst[2],
@@ -467,13 +467,13 @@ static void potential_forces(void)
 static void weight(void)
 {
     tree t;
-    sp_border a, b;
+    sp_joint_system a, b;
     make_tree(&t);
     sp_skeleton *with = make(&t, NULL, NULL, gravity, 0, true, false),
                 *without = make(&t, NULL, NULL, gravity, 0, false, false);
     const double h = 0.125;
-    sp_skeleton_border(with, 0, h, 1, &a);
-    sp_skeleton_border(without, 0, h, 1, &b);
+    sp_skeleton_joint_system(with, 0, h, 1, &a);
+    sp_skeleton_joint_system(without, 0, h, 1, &b);
     for (int j = 0; j < BONES; j++) {
         double sum = 0;
         for (int row = 0; row < 3 * VERTICES; row++)
@@ -490,16 +490,16 @@ static void weight(void)
 static void stiffness(void)
 {
     tree t;
-    sp_border border;
+    sp_joint_system joints;
     make_tree(&t);
     static double M[BONES * BONES];
     for (int i = 0; i < BONES; i++)
         t.bones[i].damping = 1 + 0.5 * i;
     sp_skeleton *s = make(&t, NULL, NULL, gravity, SPRINGS, true, false);
     const double h = 0.25, beta = 0.75;
-    sp_skeleton_border(s, 0, 0, beta, &border);
-    memcpy(M, border.matrix, sizeof M);
-    sp_skeleton_border(s, 0, h, beta, &border);
+    sp_skeleton_joint_system(s, 0, 0, beta, &joints);
+    memcpy(M, joints.matrix, sizeof M);
+    sp_skeleton_joint_system(s, 0, h, beta, &joints);
     for (int i = 0; i < BONES; i++)
         for (int j = 0; j < BONES; j++) {
             double expected =
@@ -507,11 +507,11 @@ static void stiffness(void)
             for (int k = 0; k < SPRINGS; k++)
                 for (int c = 0; c < 3; c++) {
                     const int64_t row = 3 * t.springs[k].bone + c;
-                    expected += beta * h * h * t.springs[k].stiffness * border.columns[3 * VERTICES * i + row] *
-                                border.columns[3 * VERTICES * j + row];
+                    expected += beta * h * h * t.springs[k].stiffness * joints.columns[3 * VERTICES * i + row] *
+                                joints.columns[3 * VERTICES * j + row];
                 }
-            CHECK_NEAR(border.matrix[BONES * i + j], expected, 1e-12 * (1 + fabs(expected)));
-            CHECK(border.matrix[BONES * i + j] == border.matrix[BONES * j + i], "%d, %d: not symmetric", i, j);
+            CHECK_NEAR(joints.matrix[BONES * i + j], expected, 1e-12 * (1 + fabs(expected)));
+            CHECK(joints.matrix[BONES * i + j] == joints.matrix[BONES * j + i], "%d, %d: not symmetric", i, j);
         }
     sp_skeleton_free(s);
 }
@@ -522,13 +522,13 @@ static void step(sp_skeleton *s, double t, double h, double beta)
 {
     enum { MOST = 16 };
     double S[MOST * MOST];
-    sp_border border;
-    sp_skeleton_border(s, t, h, beta, &border);
-    const lapack_int m = (lapack_int)border.count;
-    memcpy(S, border.matrix, (size_t)(m * m) * sizeof *S);
-    memcpy(border.rate, border.right, (size_t)m * sizeof *S);
-    CHECK(LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', m, 1, S, m, border.rate, m) == 0, "the matrix is not positive definite");
-    sp_skeleton_advance(s, h, border.rate);
+    sp_joint_system joints;
+    sp_skeleton_joint_system(s, t, h, beta, &joints);
+    const lapack_int m = (lapack_int)joints.count;
+    memcpy(S, joints.matrix, (size_t)(m * m) * sizeof *S);
+    memcpy(joints.rate, joints.right, (size_t)m * sizeof *S);
+    CHECK(LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', m, 1, S, m, joints.rate, m) == 0, "the matrix is not positive definite");
+    sp_skeleton_advance(s, h, joints.rate);
 }
 
 static sp_skeleton *simple(int64_t count, const sp_bone *bones, const double acceleration[3])
@@ -767,12 +767,12 @@ static void moving_anchor(void)
     sp_skeleton *s = NULL;
     CHECK_OK(sp_skeleton_new(&context, 0, NULL, NULL, down, 1, &b, 1, &spring, &s));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sp_border border;
+        sp_joint_system joints;
         double potential;
         const double h = 0.25, gap = cases[i].at - 0.75;
-        sp_skeleton_border(s, cases[i].t - h, h, 1, &border);
-        CHECK_NEAR(border.right[0], h * 10 * gap, 1e-14);
-        CHECK_NEAR(border.matrix[0], 2 + h * h * 10, 1e-15);
+        sp_skeleton_joint_system(s, cases[i].t - h, h, 1, &joints);
+        CHECK_NEAR(joints.right[0], h * 10 * gap, 1e-14);
+        CHECK_NEAR(joints.matrix[0], 2 + h * h * 10, 1e-15);
         sp_skeleton_energies(s, cases[i].t, NULL, &potential);
         CHECK_NEAR(potential, 5 * (gap * gap + 16), 1e-13);
     }
@@ -845,11 +845,11 @@ static void no_allocation(void)
     static double u[3 * VERTICES], v[3 * VERTICES];
     make_tree(&t);
     sp_skeleton *s = make(&t, NULL, NULL, gravity, SPRINGS, true, false);
-    sp_border border;
+    sp_joint_system joints;
     const long before = allocations;
-    sp_skeleton_border(s, 0, 0.1, 1, &border);
-    memset(border.rate, 0, BONES * sizeof *border.rate);
-    sp_skeleton_advance(s, 0.1, border.rate);
+    sp_skeleton_joint_system(s, 0, 0.1, 1, &joints);
+    memset(joints.rate, 0, BONES * sizeof *joints.rate);
+    sp_skeleton_advance(s, 0.1, joints.rate);
     sp_skeleton_place(s, u, v);
     sp_skeleton_pose(s, 3, &pose);
     sp_skeleton_energies(s, 0.1, &kinetic, &potential);

@@ -5,9 +5,9 @@
 #include "bodies.h"
 #include "integrate/equilibrium.h"
 #include "integrate/integrate.h"
+#include "linear/blas.h"
 #include "model/loads.h"
 #include "model/models.h"
-#include "linear/blas.h"
 #include "test.h"
 
 static sp_context context;
@@ -179,7 +179,7 @@ static void distances_in_the_mass(void)
 
 typedef struct cantilever {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
     int64_t n;
 } cantilever;
@@ -189,7 +189,7 @@ static void make_cantilever(cantilever *c)
     int64_t added;
     make_box(8, 2, 2, 0.1, 0, &c->mesh);
     CHECK_OK(sp_mesh_fix_half_space(&context, &c->mesh, (double[]){1, 0, 0}, 0.01, 7, &added));
-    CHECK_OK(sp_body_new(&context, &c->mesh, &c->body));
+    CHECK_OK(sp_fe_space_new(&context, &c->mesh, &c->body));
     CHECK_OK(sp_full_system_new(&context, &c->body, false, true, NULL, &c->system));
     c->n = c->body.dof_count;
 }
@@ -197,7 +197,7 @@ static void make_cantilever(cantilever *c)
 static void free_cantilever(cantilever *c)
 {
     sp_full_system_free(&c->system);
-    sp_body_free(&c->body);
+    sp_fe_space_free(&c->body);
     sp_mesh_free(&c->mesh);
 }
 
@@ -206,7 +206,7 @@ static void tip_load(const cantilever *c, double x, double y, double z, double *
 {
     double *full = calloc((size_t)(3 * c->mesh.vertex_count), 8);
     memcpy(full + 3 * c->mesh.vertex_count - 3, (double[]){x, y, z}, 24);
-    sp_body_gather(&c->body, full, load);
+    sp_fe_space_gather(&c->body, full, load);
     free(full);
 }
 
@@ -215,9 +215,9 @@ static double imbalance(const cantilever *c, const double *q, const double *load
 {
     int64_t rows = 3 * c->mesh.vertex_count;
     double *u = calloc((size_t)rows, 8), *f = calloc((size_t)rows, 8), *r = calloc((size_t)c->n, 8), off = 0, size = 0;
-    sp_body_spread(&c->body, q, u);
+    sp_fe_space_scatter(&c->body, q, u);
     sp_elastic_force(&context, &c->body, u, f);
-    sp_body_gather(&c->body, f, r);
+    sp_fe_space_gather(&c->body, f, r);
     for (int64_t i = 0; i < c->n; i++) {
         off += (r[i] - load[i]) * (r[i] - load[i]);
         size += load[i] * load[i];
@@ -308,7 +308,7 @@ static void large_loads_are_balanced_from_anywhere(void)
     CHECK(!memcmp(other, q + c.n, bytes), "a solve depends on what was solved before it");
     /* the static integrator, which goes there on another way: 1e-10 of the forces is some 1e-9 of the displacements */
     ramp r = {load + 2 * c.n, c.n};
-    sp_forcing forcing = {.self = &r, .mean = half_then_all};
+    sp_external_loads forcing = {.self = &r, .mean = half_then_all};
     sp_integrator_parameters p = {.kind = SP_STATIC, .step = 1};
     sp_integrator *it;
     CHECK_OK(sp_integrator_new(&context, &c.system, &forcing, &p, NULL, NULL, &it));
@@ -344,7 +344,7 @@ static void responses_of_many_columns(void)
     CHECK_OK(sp_full_system_respond(&c.system, COLUMNS, F, X));
     double off = 0;
     for (int k = 0; k < COLUMNS; k++) {
-        sp_body_spread(&c.body, X + k * c.n, v);
+        sp_fe_space_scatter(&c.body, X + k * c.n, v);
         sp_elastic_tangent_times(&context, &c.body, u, v, f);
         for (int64_t i = 0; i < c.n; i++)
             off = fmax(off, fabs(f[c.body.free[i]] - F[k * c.n + i]));
@@ -378,16 +378,16 @@ static void pieces(void)
         {0.2, 0.4, 1, 0, 0}, {0.4, 0.5, 1, 2, 0}, {0.5, 0.7, 0, 2, 0}, {0.7, 0.9, 0, 0, 4}, {1.5, INFINITY, 8, 0, 0}};
     /* means over a second: 0.3 N, 0.6 N, 0.8 N in the first; the half of 8 N in the second; the last load goes on */
     static const double by_second[][5] = {{0, 1, 0.3, 0.6, 0.8}, {1, 2, 4, 0, 0}};
-    sp_loading loading;
+    sp_load_set loading;
     sp_pool pool = {0};
     double *time, *f = malloc((size_t)c.n * 8);
     int64_t count, x = c.body.dof[3 * 26];
-    CHECK_OK(sp_loading_new(&context, &c.body, NULL, 0, 4, loads, (double[3]){0}, &c.system, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    CHECK_OK(sp_load_set_new(&context, &c.body, NULL, 0, 4, loads, (double[3]){0}, &c.system, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     for (int kind = 0; kind < 2; kind++) {
         const double(*want)[5] = kind ? by_second : expected;
         int64_t want_count = kind ? 2 : 5;
-        CHECK_OK(sp_loading_pieces(&context, &loading, kind, &pool, &count, &time));
+        CHECK_OK(sp_load_set_pieces(&context, &loading, kind, &pool, &count, &time));
         CHECK(count == want_count + kind, "%lld pieces", (long long)count); /* of seconds one more, behind 1.5 s */
         for (int64_t k = 0; k < want_count && k < count; k++) {
             CHECK(fabs(time[2 * k] - want[k][0]) < 1e-12 &&
@@ -398,8 +398,8 @@ static void pieces(void)
                 CHECK_NEAR(f[x + i], want[k][2 + i], 1e-12);
         }
     }
-    CHECK(sp_loading_pieces(&context, &loading, 1e-300, &pool, &count, &time) == SP_USAGE, "1e300 pieces passed");
-    sp_loading_free(&loading);
+    CHECK(sp_load_set_pieces(&context, &loading, 1e-300, &pool, &count, &time) == SP_USAGE, "1e300 pieces passed");
+    sp_load_set_free(&loading);
     sp_pool_free(&pool);
     free(f);
     free_cantilever(&c);

@@ -3,17 +3,17 @@
 #include "assembly/elastic.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "model/models.h"
 #include "linear/blas.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
+#include "model/models.h"
 #include "test.h"
 
 static sp_context context;
 
 typedef struct bar {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
     double *weight; /* [n] */
 } bar;
@@ -38,7 +38,7 @@ static void make_bar(int width, enum sp_law law, double young, bar *b)
     CHECK_OK(sp_mesh_fix_half_space(&context, &b->mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
     CHECK_OK(sp_mesh_fix_list(&context, &b->mesh, 1, (int64_t[]){b->mesh.vertex_count - 1},
                               4)); /* and one vertex in z alone */
-    CHECK_OK(sp_body_new(&context, &b->mesh, &b->body));
+    CHECK_OK(sp_fe_space_new(&context, &b->mesh, &b->body));
     CHECK_OK(sp_full_system_new(&context, &b->body, false, false, NULL, &b->system));
     double *g = calloc((size_t)b->system.n, 8);
     b->weight = calloc((size_t)b->system.n, 8);
@@ -51,7 +51,7 @@ static void make_bar(int width, enum sp_law law, double young, bar *b)
 static void free_bar(bar *b)
 {
     sp_full_system_free(&b->system);
-    sp_body_free(&b->body);
+    sp_fe_space_free(&b->body);
     sp_mesh_free(&b->mesh);
     free(b->weight);
 }
@@ -75,7 +75,7 @@ static double size(int64_t n, const double *x)
 static double *swing(bar *b, enum sp_integrator_kind kind, int64_t *iterations)
 {
     enum { STEPS = 6 };
-    sp_forcing forcing = {.self = b, .mean = gravity};
+    sp_external_loads forcing = {.self = b, .mean = gravity};
     sp_integrator *it;
     const sp_integrator_parameters p = {
         .kind = kind, .step = 0.02, .beta = kind == SP_NEWMARK ? 0.25 : 1, .gamma = 0.5};
@@ -262,8 +262,8 @@ static void a_factor_is_kept_while_it_pays(void)
     int64_t *node = malloc((size_t)n * 8);
     pair p = {&S, NULL};
     const sp_operator A = {&p, n, times, precondition};
-    sp_body_nodes(&other.body, node);
-    CHECK_OK(sp_body_matrix(&context, &other.body, &S));
+    sp_fe_space_nodes(&other.body, node);
+    CHECK_OK(sp_fe_space_matrix(&context, &other.body, &S));
     CHECK_OK(sp_cholesky_new(&context, &S, node, &p.factor));
     sp_iteration_new(&pool, n, 1, &work);
     sp_full_system_stiffness(&other.system, q, false, NULL, &K);
@@ -312,7 +312,7 @@ static void many_right_sides(void)
     make_bar(2, SP_LAW_STVK, 2e5, &b); /* supernodes of one to many columns */
     int64_t n = b.body.dof_count, *node = calloc((size_t)n, 8);
     CHECK_OK(sp_elastic_stiffness(&context, &b.body, &K));
-    sp_body_nodes(&b.body, node);
+    sp_fe_space_nodes(&b.body, node);
     double *right = sp_pool_raw(&pool, n * MOST, 8), *x = sp_pool_raw(&pool, n * MOST, 8),
            *first = sp_pool_raw(&pool, n * MOST, 8), *product = sp_pool_raw(&pool, n * MOST, 8);
     for (int64_t i = 0; i < n * MOST; i++)

@@ -3,10 +3,10 @@
 #include "base/state.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
+#include "linear/blas.h"
 #include "model/loads.h"
 #include "model/models.h"
 #include "model/warp/warp.h"
-#include "linear/blas.h"
 #include "test.h"
 
 static sp_context context;
@@ -77,10 +77,10 @@ static const sp_load loads[] = {
 
 typedef struct motion {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
-    sp_loading loading;
-    sp_forcing forcing;
+    sp_load_set loading;
+    sp_external_loads forcing;
     sp_integrator *it;
     int model;
 } motion;
@@ -96,7 +96,7 @@ static void make(int model, enum sp_integrator_kind kind, int iterations, motion
     m->mesh.materials[0].young = 2e4;
     m->model = model;
     CHECK_OK(sp_mesh_fix_half_space(&context, &m->mesh, (double[]){1, 0, 0}, 0.05, 7, &added));
-    CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
+    CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     if (model == WARP) {
         CHECK_OK(sp_warp_system_new(&context, &m->body,
                                     &(sp_warp){.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR}, 0, &m->system));
@@ -108,8 +108,8 @@ static void make(int model, enum sp_integrator_kind kind, int iterations, motion
         if (model == REUSED || model == LINEAR_REUSED)
             CHECK_OK(sp_full_system_solver(&m->system, SP_SOLVER_REUSED, 0));
     }
-    CHECK_OK(sp_loading_new(&context, &m->body, NULL, 0, 4, loads, (double[]){0, 0, -9.81}, &m->system, &m->loading));
-    m->forcing = sp_loading_forcing(&m->loading);
+    CHECK_OK(sp_load_set_new(&context, &m->body, NULL, 0, 4, loads, (double[]){0, 0, -9.81}, &m->system, &m->loading));
+    m->forcing = sp_load_set_external(&m->loading);
     const sp_integrator_parameters p = {.kind = kind,
                                         .step = kind == SP_CENTRAL ? 0.0005 : 0.005,
                                         .beta = kind == SP_LINEAR_EULER ? 1 : 0.25,
@@ -123,15 +123,15 @@ static void make(int model, enum sp_integrator_kind kind, int iterations, motion
 static void unmake(motion *m)
 {
     sp_integrator_free(m->it);
-    sp_loading_free(&m->loading);
+    sp_load_set_free(&m->loading);
     (m->model == WARP ? sp_warp_system_free : sp_full_system_free)(&m->system);
-    sp_body_free(&m->body);
+    sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
 
 static void visit_motion(motion *m, sp_state *state)
 {
-    sp_loading_visit(&m->loading, state);
+    sp_load_set_visit(&m->loading, state);
     sp_integrator_visit(m->it, state);
 }
 

@@ -1,5 +1,5 @@
 /* Columns in blocks, partly out of memory: mass-PCA, Gram–Schmidt and random projection over them. */
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "basis/pca.h"
 #include "basis/random_projection.h"
 #include "bodies.h"
@@ -122,14 +122,14 @@ static void blocks_elsewhere_give_the_same_bytes(void)
     free(A), free(diagonal);
 
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse M;
     make_box(4, 4, 5, 0.1, 0.2, &mesh);
     mesh.fixed[0] = 0;
     mesh.fixed_axes[0] = 7;
     mesh.fixed_count = 1;
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
-    CHECK_OK(sp_body_mass_compressed(&context, &body, false, &M));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_mass_compressed(&context, &body, false, &M));
     int64_t rows = 3 * mesh.vertex_count;
     A = calloc((size_t)(rows * 45), 8);
     random_field(rows * 45, 2, A);
@@ -138,7 +138,7 @@ static void blocks_elsewhere_give_the_same_bytes(void)
     same_bytes(&(sp_metric){.rows = rows, .matrix = &M, .dof = body.dof}, 45, A);
     free(A);
     sp_sparse_free(&M);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 

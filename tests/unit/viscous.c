@@ -5,8 +5,8 @@
 #include "assembly/element.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
-#include "model/models.h"
 #include "linear/blas.h"
+#include "model/models.h"
 #include "reduced/viscous.h"
 #include "test.h"
 
@@ -114,10 +114,10 @@ static void force_is_that_of_the_stress(void)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_viscous viscous;
         CHECK_OK(test_variant(&context, variant, &mesh));
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
         int64_t rows = 3 * mesh.vertex_count;
         double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8),
@@ -131,7 +131,7 @@ static void force_is_that_of_the_stress(void)
         CHECK(dot(rows, v, y) > 0, "power %g W", dot(rows, v, y));
         free(u), free(v), free(y), free(f);
         sp_viscous_free(&viscous);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -141,10 +141,10 @@ static void rigid_motions_cost_nothing(void)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_viscous viscous;
         CHECK_OK(test_variant(&context, variant, &mesh));
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
         int64_t rows = 3 * mesh.vertex_count;
         double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8),
@@ -164,7 +164,7 @@ static void rigid_motions_cost_nothing(void)
               size * norm(rows, v));
         free(u), free(v), free(y);
         sp_viscous_free(&viscous);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -175,10 +175,10 @@ static void one_cube_drawn_out(void)
 {
     const double a = 0.4, s = 1.3, rate = 0.7, phi = 90, psi = 25;
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_viscous viscous;
     make_box(1, 1, 1, a, 0, &mesh);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK_OK(sp_viscous_new(&context, &body, &(sp_viscosity){phi, psi}, &viscous));
     double u[24] = {0}, v[24] = {0}, y[24];
     for (int i = 0; i < 8; i++) {
@@ -192,7 +192,7 @@ static void one_cube_drawn_out(void)
             CHECK_NEAR(y[3 * i + c], side * a * a * (c == 0 ? (phi + 2 * psi) * s * s * rate : phi * s * rate), 1e-12);
         }
     sp_viscous_free(&viscous);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -201,24 +201,24 @@ static void matrix_gives_the_products(void)
 {
     for (int variant = 0; variant < TEST_VARIANTS; variant++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_viscous viscous;
         sp_sparse D;
         CHECK_OK(test_variant(&context, variant, &mesh));
         CHECK_OK(
             sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.1, 5, &(int64_t){0})); /* x and z only */
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
-        CHECK_OK(sp_body_pattern(&context, &body));
-        CHECK_OK(sp_body_matrix(&context, &body, &D));
+        CHECK_OK(sp_fe_space_pattern(&context, &body));
+        CHECK_OK(sp_fe_space_matrix(&context, &body, &D));
         int64_t rows = 3 * mesh.vertex_count, n = body.dof_count;
         double *u = calloc((size_t)rows, 8), *v = calloc((size_t)rows, 8), *y = calloc((size_t)rows, 8),
                *free_v = calloc((size_t)n, 8), *of_D = calloc((size_t)n, 8), *of_times = calloc((size_t)n, 8);
         deform(&mesh, 0.5, 7, u);
         random_field(n, 8, free_v);
-        sp_body_spread(&body, free_v, v);
+        sp_fe_space_scatter(&body, free_v, v);
         sp_viscous_times(&context, &viscous, u, v, y);
-        sp_body_gather(&body, y, of_times);
+        sp_fe_space_gather(&body, y, of_times);
         sp_viscous_matrix(&context, &viscous, u, 2.5, &D);
         sp_viscous_matrix(&context, &viscous, u, -1.5, &D);
         sp_sparse_times(&context, &D, 1, free_v, of_D);
@@ -226,7 +226,7 @@ static void matrix_gives_the_products(void)
         free(u), free(v), free(y), free(free_v), free(of_D), free(of_times);
         sp_sparse_free(&D);
         sp_viscous_free(&viscous);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
         sp_mesh_free(&mesh);
     }
 }
@@ -235,7 +235,7 @@ static void matrix_gives_the_products(void)
 
 typedef struct reduced {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     int64_t rows;
     double *U;
     sp_polynomials polynomials;
@@ -247,8 +247,8 @@ static void make_reduced(int variant, int rank, reduced *m)
 {
     sp_polynomial_report report;
     CHECK_OK(test_variant(&context, variant, &m->mesh));
-    CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
-    CHECK_OK(sp_body_pattern(&context, &m->body));
+    CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
+    CHECK_OK(sp_fe_space_pattern(&context, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
     m->U = calloc((size_t)(m->rows * R), 8);
     random_field(m->rows * R, 21, m->U);
@@ -257,7 +257,7 @@ static void make_reduced(int variant, int rank, reduced *m)
     CHECK_OK(sp_viscous_new(&context, &m->body, two_viscosities, &m->viscous));
     CHECK_OK(sp_polynomial_viscosity(&context, &m->polynomials, rank, m->mesh.material_count, m->mesh.materials,
                                      two_viscosities, &m->of_parts));
-    CHECK_OK(sp_direct_viscosity(&context, &m->viscous, rank, m->U, &m->of_body));
+    CHECK_OK(sp_galerkin_viscosity(&context, &m->viscous, rank, m->U, &m->of_body));
 }
 
 static void free_reduced(reduced *m)
@@ -267,7 +267,7 @@ static void free_reduced(reduced *m)
     sp_viscous_free(&m->viscous);
     sp_polynomials_free(&m->polynomials);
     free(m->U);
-    sp_body_free(&m->body);
+    sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
 
@@ -332,12 +332,12 @@ static void reduced_rotations_cost_nothing(void)
 {
     enum { AFFINE = 12 };
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_polynomials polynomials;
     sp_polynomial_report report;
     sp_reduced_viscosity viscosity;
     CHECK_OK(test_variant(&context, 1, &mesh));
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t rows = 3 * mesh.vertex_count;
     double *U = calloc((size_t)(rows * AFFINE), 8), q[AFFINE], v[AFFINE] = {0}, y[AFFINE], omega[3] = {0.5, 0.2, -0.9},
            size;
@@ -362,7 +362,7 @@ static void reduced_rotations_cost_nothing(void)
     viscosity.destroy(viscosity.self);
     sp_polynomials_free(&polynomials);
     free(U);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -400,15 +400,15 @@ static void no_force(void *self, double t0, double t1, double *f)
     memset(f, 0, (size_t)((const sp_system *)self)->n * 8);
 }
 
-static sp_forcing nothing(const sp_system *system)
+static sp_external_loads nothing(const sp_system *system)
 {
-    return (sp_forcing){.self = (void *)system, .mean = no_force};
+    return (sp_external_loads){.self = (void *)system, .mean = no_force};
 }
 
 /* A cantilever with smooth fields that vanish at its end, its reduced system with this damping. */
 typedef struct model {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     int64_t rows;
     double *U;
     sp_polynomials polynomials;
@@ -421,7 +421,7 @@ static void make_model(sp_viscosity viscosity, model *m)
     sp_reduced_viscosity reduced_viscosity;
     make_box(8, 2, 2, 0.1, 0, &m->mesh);
     CHECK_OK(sp_mesh_fix_half_space(&context, &m->mesh, (double[]){1, 0, 0}, 0.01, 7, &(int64_t){0}));
-    CHECK_OK(sp_body_new(&context, &m->mesh, &m->body));
+    CHECK_OK(sp_fe_space_new(&context, &m->mesh, &m->body));
     m->rows = 3 * m->mesh.vertex_count;
     m->U = calloc((size_t)(m->rows * R), 8);
     bending_fields(&m->mesh, m->U);
@@ -438,7 +438,7 @@ static void free_model(model *m)
     sp_reduced_system_free(&m->system);
     sp_polynomials_free(&m->polynomials);
     free(m->U);
-    sp_body_free(&m->body);
+    sp_fe_space_free(&m->body);
     sp_mesh_free(&m->mesh);
 }
 
@@ -450,7 +450,7 @@ static void energy_is_balanced(void)
 {
     model m;
     make_model((sp_viscosity){1500, 3000}, &m);
-    sp_forcing forcing = nothing(&m.system);
+    sp_external_loads forcing = nothing(&m.system);
     for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++) {
         double worst[2] = {0}, lost = 0;
         for (int half = 0; half < 2; half++) {
@@ -490,7 +490,7 @@ static void second_order_in_time(void)
 {
     model m;
     make_model((sp_viscosity){400, 900}, &m);
-    sp_forcing forcing = nothing(&m.system);
+    sp_external_loads forcing = nothing(&m.system);
     for (int kind = SP_NEWMARK; kind <= SP_ENERGY; kind++) {
         double q[4][R], error[3];
         for (int s = 0; s < 4; s++) {
@@ -523,13 +523,13 @@ static void linear_bodies_are_damped_as_by_rayleigh(void)
 {
     const double beta = 2e-4;
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_viscous viscous;
     sp_system damped[2];
     double lambda, mu;
     make_box(6, 2, 2, 0.1, 0.1, &mesh);
     CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.02, 7, &(int64_t){0}));
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     sp_lame(mesh.materials[0].young, mesh.materials[0].poisson, &lambda, &mu);
     CHECK_OK(sp_viscous_new(&context, &body, &(sp_viscosity){beta * lambda, beta * mu}, &viscous));
     for (int k = 0; k < 2; k++)
@@ -542,7 +542,7 @@ static void linear_bodies_are_damped_as_by_rayleigh(void)
     for (int kind = SP_NEWMARK; kind <= SP_CENTRAL; kind++) {
         for (int k = 0; k < 2; k++) {
             sp_integrator *it;
-            sp_forcing forcing = nothing(&damped[k]);
+            sp_external_loads forcing = nothing(&damped[k]);
             sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind,
                                                    .step = kind == SP_CENTRAL ? 1e-5 : 1e-3,
                                                    .beta = 0.25,
@@ -566,7 +566,7 @@ static void linear_bodies_are_damped_as_by_rayleigh(void)
     for (int k = 0; k < 2; k++)
         sp_full_system_free(&damped[k]);
     sp_viscous_free(&viscous);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -575,7 +575,7 @@ static void linear_bodies_are_damped_as_by_rayleigh(void)
 static void full_model_equals_its_own_reduction(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_polynomials polynomials;
     sp_polynomial_report report;
     sp_viscous viscous;
@@ -583,7 +583,7 @@ static void full_model_equals_its_own_reduction(void)
     sp_system systems[2];
     make_box(2, 1, 1, 0.2, 0.1, &mesh);
     CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.05, 7, &(int64_t){0}));
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     int64_t n = body.dof_count, rows = 3 * mesh.vertex_count;
     double *U = calloc((size_t)(rows * n), 8), *v = calloc((size_t)n, 8),
            *q[2] = {calloc((size_t)n, 8), calloc((size_t)n, 8)};
@@ -602,7 +602,7 @@ static void full_model_equals_its_own_reduction(void)
         for (int semi_implicit = 0; semi_implicit <= (kind == SP_NEWMARK); semi_implicit++) {
             for (int k = 0; k < 2; k++) {
                 sp_integrator *it;
-                sp_forcing forcing = nothing(&systems[k]);
+                sp_external_loads forcing = nothing(&systems[k]);
                 sp_integrator_parameters parameters = {.kind = (enum sp_integrator_kind)kind,
                                                        .step = kind == SP_CENTRAL ? 1e-4 : 2e-3,
                                                        .beta = 0.25,
@@ -621,7 +621,7 @@ static void full_model_equals_its_own_reduction(void)
         (k ? sp_reduced_system_free : sp_full_system_free)(&systems[k]);
     sp_viscous_free(&viscous);
     sp_polynomials_free(&polynomials);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 
@@ -630,10 +630,10 @@ static void same_bytes_for_any_threads(void)
 {
     SKIP_UNDER_SANITIZERS("bytes are no matter of sanitizers");
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_viscous viscous;
     make_box(32, 32, 20, 0.1, 0.1, &mesh);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     CHECK(body.batch_count > 2048, "%lld batches", (long long)body.batch_count);
     CHECK_OK(sp_viscous_new(&context, &body, two_viscosities, &viscous));
     int64_t rows = 3 * mesh.vertex_count;
@@ -649,7 +649,7 @@ static void same_bytes_for_any_threads(void)
     context.threads = 2;
     free(u), free(v), free(first), free(y);
     sp_viscous_free(&viscous);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_mesh_free(&mesh);
 }
 

@@ -5,9 +5,9 @@
 #include "base/threads.h"
 #include "bodies.h"
 #include "integrate/integrate.h"
+#include "linear/blas.h"
 #include "model/loads.h"
 #include "model/warp/warp_internal.h"
-#include "linear/blas.h"
 #include "test.h"
 
 #include <cblas.h>
@@ -20,13 +20,13 @@ static const char *const kind_name[] = {"vertex", "pair", "element"}, *const rot
 /* ---- bodies ---- */
 
 /* A distorted bar 0.6 × 0.2 × 0.2 m, of hexahedra or tetrahedra, its end at x = 0 held or free. */
-static void make_bar(bool tetrahedra, bool held, enum sp_law law, sp_mesh *mesh, sp_body *body)
+static void make_bar(bool tetrahedra, bool prescribed, enum sp_law law, sp_mesh *mesh, sp_fe_space *body)
 {
     sp_mesh box;
     int64_t added;
     make_box(6, 2, 2, 0.1, 0.15, &box);
     box.materials[0].law = law;
-    if (held) {
+    if (prescribed) {
         CHECK_OK(sp_mesh_fix_half_space(&context, &box, (double[]){1, 0, 0}, 0.03, 7, &added));
         CHECK(added == 9, "%lld fixed", (long long)added);
     }
@@ -35,12 +35,12 @@ static void make_bar(bool tetrahedra, bool held, enum sp_law law, sp_mesh *mesh,
         sp_mesh_free(&box);
     } else
         *mesh = box;
-    CHECK_OK(sp_body_new(&context, mesh, body));
+    CHECK_OK(sp_fe_space_new(&context, mesh, body));
 }
 
-static void drop(sp_mesh *mesh, sp_body *body)
+static void drop(sp_mesh *mesh, sp_fe_space *body)
 {
-    sp_body_free(body);
+    sp_fe_space_free(body);
     sp_mesh_free(mesh);
 }
 
@@ -101,7 +101,7 @@ static double *vector(int64_t n, uint64_t stream)
 }
 
 /* |K| |x| of the largest entries: what rounding is measured by. */
-static double force_scale(const sp_warped *w, double size)
+static double force_scale(const sp_warp_system *w, double size)
 {
     return largest(9 * w->start[w->vertices], w->K) * size;
 }
@@ -114,7 +114,7 @@ static void rigid_motion_is_free(void)
         for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++)
             for (int variant = 0; variant < 3; variant++) { /* tetrahedra, hexahedra, a network */
                 sp_mesh mesh;
-                sp_body body;
+                sp_fe_space body;
                 sp_system system;
                 if (variant == 2 && kind == SP_WARP_ELEMENT)
                     continue;
@@ -143,7 +143,7 @@ static void small_strain_is_linear(void)
 {
     for (int tetrahedra = 0; tetrahedra < 2; tetrahedra++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_sparse K = {0};
         double R[9], *u, *Ku, *q, *f;
         make_bar(tetrahedra, false, SP_LAW_STVK, &mesh, &body);
@@ -190,7 +190,7 @@ static void dilation_is_linear(void)
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
         for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
             sp_mesh mesh;
-            sp_body body;
+            sp_fe_space body;
             sp_system system, linear;
             make_bar(true, false, SP_LAW_STVK, &mesh, &body);
             sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = (enum sp_warp_rotation)rotation};
@@ -303,7 +303,7 @@ static void make_mixed(sp_mesh *mesh)
 }
 
 /* One element as the equation stands: f += R K (Rᵀ x − X), product += R K Rᵀ v; returns the energy. */
-static double one_element(const sp_body *body, int64_t element, const double *u, const double *v, double *f,
+static double one_element(const sp_fe_space *body, int64_t element, const double *u, const double *v, double *f,
                           double *product)
 {
     int corners;
@@ -358,15 +358,15 @@ static double one_element(const sp_body *body, int64_t element, const double *u,
 static void elements_side_by_side(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
     int64_t added;
     make_mixed(&mesh);
     CHECK_OK(sp_mesh_fix_half_space(&context, &mesh, (double[]){1, 0, 0}, 0.03, 7, &added));
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     sp_warp warp = {.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR};
     CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
-    sp_warped *w = system.self;
+    sp_warp_system *w = system.self;
     int64_t n = system.n, rows = 3 * mesh.vertex_count, partial = 0;
     for (int64_t b = 0; b < w->all.batch_count; b++)
         partial += w->all.batches[b].count < SP_LANES;
@@ -378,9 +378,9 @@ static void elements_side_by_side(void)
     double *S = vector(9 * w->start[w->vertices], 0), *full = vector(rows, 0), *product = vector(rows, 0),
            *applied = vector(rows, 0), expected = 0, energy;
     deform(&mesh, true, 3, 0.05, u, u);
-    sp_body_gather(&body, u, q);
-    sp_body_gather(&body, v, p);
-    system.hold(system.self, u, v);
+    sp_fe_space_gather(&body, u, q);
+    sp_fe_space_gather(&body, v, p);
+    system.prescribe(system.self, u, v);
     for (int64_t e = 0; e < sp_mesh_element_count(&mesh); e++)
         expected += one_element(&body, e, u, v, full, product);
     for (context.threads = 1; context.threads <= 4; context.threads += 3) {
@@ -391,14 +391,14 @@ static void elements_side_by_side(void)
                   system.force(system.self, q, NULL) == energy,
               "another energy");
         CHECK(!memcmp(f, g, (size_t)n * 8), "other bytes without the matrix");
-        sp_body_gather(&body, full, part);
+        sp_fe_space_gather(&body, full, part);
         CHECK(difference(n, f, part) < 1e-11, "force %g", difference(n, f, part));
         sp_warp_times(w, w->S, v, applied);
         for (int64_t i = 0; i < rows; i++)
             applied[i] *= 2;
         CHECK(difference(rows, applied, product) < 1e-11, "matrix %g", difference(rows, applied, product));
         system.tangent_times(system.self, q, p, context.threads == 1 ? y : z);
-        sp_body_gather(&body, product, part);
+        sp_fe_space_gather(&body, product, part);
         CHECK(difference(n, y, part) < 1e-11, "product %g", difference(n, y, part));
         if (context.threads == 1)
             memcpy(S, w->S, 9 * (size_t)w->start[w->vertices] * 8);
@@ -417,7 +417,7 @@ static void elements_side_by_side(void)
 static void element_is_the_corotational_law(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
     make_bar(true, false, SP_LAW_COROTATIONAL, &mesh, &body);
     sp_warp warp = {.kind = SP_WARP_ELEMENT, .rotation = SP_ROTATION_POLAR};
@@ -437,7 +437,7 @@ static void element_is_the_corotational_law(void)
 }
 
 /* |Σ f| by Σ|f|, and |Σ (x − c) × f| by that and the bar's length; what a translation changes of the force. */
-static void ghost(sp_body *body, const sp_warp *warp, const double *q, double *force, double *torque, double *moved)
+static void ghost(sp_fe_space *body, const sp_warp *warp, const double *q, double *force, double *torque, double *moved)
 {
     sp_system system;
     double sum = 0;
@@ -461,7 +461,7 @@ static void momenta(void)
 {
     for (int tetrahedra = 0; tetrahedra < 2; tetrahedra++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         make_bar(tetrahedra, false, SP_LAW_STVK, &mesh, &body);
         double *u = vector(body.dof_count, 41), *q = vector(body.dof_count, 0);
         deform(&mesh, true, 3, 0.004, u, q);
@@ -491,7 +491,7 @@ static void momenta(void)
 static void corrected_has_no_ghost(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     make_bar(true, false, SP_LAW_STVK, &mesh, &body);
     int64_t n = body.dof_count;
     double *u = vector(n, 41), *q = vector(n, 0), *f = vector(n, 0), *b = vector(n, 42), *x = vector(n, 0),
@@ -503,7 +503,7 @@ static void corrected_has_no_ghost(void)
         double sum[3] = {0}, torque[3] = {0}, all = 0;
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 1e-12, &system));
         system.force(system.self, q, f);
-        sp_warped *w = system.self;
+        sp_warp_system *w = system.self;
         for (int64_t i = 0; i < n; i++) {
             int64_t v = i / 3, c = i % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
             const double *X = mesh.vertices + 3 * v, *d = q + 3 * v; /* about the place where the origin has gone: any
@@ -543,7 +543,7 @@ static void corrected_has_no_ghost(void)
 /* ---- products and matrices ---- */
 
 /* Force of VERTEX or PAIR with given rotations from the whole K [n, n], as the equations stand. */
-static void plain_force(const sp_warped *w, int64_t n, const double *K, const double *u, double *f)
+static void plain_force(const sp_warp_system *w, int64_t n, const double *K, const double *u, double *f)
 {
     bool pair = w->p.kind == SP_WARP_PAIR;
     double now[3] = {0}, rest[3] = {0};
@@ -576,7 +576,7 @@ static void products_are_derivatives(void)
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_PAIR; kind++)
         for (int rotation = SP_ROTATION_FRAME; rotation <= SP_ROTATION_POLAR; rotation++) {
             sp_mesh mesh;
-            sp_body body;
+            sp_fe_space body;
             sp_system system;
             sp_sparse K = {0};
             make_bar(true, false, SP_LAW_STVK, &mesh, &body);
@@ -612,7 +612,7 @@ static void products_are_derivatives(void)
 
 /* y = (3e4 M + 0.8 W(q1) − 0.1 W(q2) + 0.9 (springs and grounds)) x by the system's products; on_ground [n] receives
  * the part of the grounds. */
-static void sum_times(sp_system *system, const sp_body *body, const double *q1, const double *q2,
+static void sum_times(sp_system *system, const sp_fe_space *body, const double *q1, const double *q2,
                       const sp_spring springs[2], const double *x, double *y, double *on_ground)
 {
     const int64_t n = system->n, rows = 3 * body->mesh->vertex_count;
@@ -630,9 +630,9 @@ static void sum_times(sp_system *system, const sp_body *body, const double *q1, 
             if (body->dof[3 * springs[s].vertex + c] >= 0)
                 y[body->dof[3 * springs[s].vertex + c]] +=
                     0.9 * springs[s].stiffness * x[body->dof[3 * springs[s].vertex + c]];
-    sp_body_spread(body, q1, u);
-    sp_body_spread(body, x, full);
-    sp_supports_grounds_times(&((sp_warped *)system->self)->supports, u, 0.9, full, on_ground);
+    sp_fe_space_scatter(body, q1, u);
+    sp_fe_space_scatter(body, x, full);
+    sp_supports_grounds_times(&((sp_warp_system *)system->self)->supports, u, 0.9, full, on_ground);
     for (int64_t i = 0; i < n; i++)
         y[i] += on_ground[i];
     free(z), free(full), free(u);
@@ -641,10 +641,10 @@ static void sum_times(sp_system *system, const sp_body *body, const double *q1, 
 /* What JACOBI divides by is the block of that matrix, at a vertex with a spring, one that is partly held where anything
  * is, and a few more. PAIR: but for the centre of mass, of which a vertex moves its share of the mass along. e, y, z
  * [n] are scratch. */
-static void inverse_of_blocks(sp_system *system, const sp_body *body, const double *q1, const double *q2,
+static void inverse_of_blocks(sp_system *system, const sp_fe_space *body, const double *q1, const double *q2,
                               const sp_spring springs[2], double *e, double *y, double *z)
 {
-    const sp_warped *w = system->self;
+    const sp_warp_system *w = system->self;
     double mass = 0;
     for (int64_t vertex = 0; vertex < w->vertices; vertex++)
         mass += w->vertex_mass[vertex];
@@ -672,19 +672,19 @@ static void inverse_of_blocks(sp_system *system, const sp_body *body, const doub
 static void solves_the_sum_of_additions(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
-        for (int held = 0; held < 2; held++)
+        for (int prescribed = 0; prescribed < 2; prescribed++)
             for (int pick = 0; pick < 4; pick++) {
                 const int lumped = pick & 1, solver = pick >> 1;
                 sp_mesh mesh;
-                sp_body body;
+                sp_fe_space body;
                 sp_system system;
-                make_bar(kind != SP_WARP_PAIR, held, SP_LAW_STVK, &mesh, &body);
-                if (held) { /* one component of one vertex more */
+                make_bar(kind != SP_WARP_PAIR, prescribed, SP_LAW_STVK, &mesh, &body);
+                if (prescribed) { /* one component of one vertex more */
                     drop(&mesh, &body);
                     make_bar(kind != SP_WARP_PAIR, true, SP_LAW_STVK, &mesh, &body);
                     CHECK_OK(sp_mesh_fix_list(&context, &mesh, 1, (int64_t[]){30}, 2));
-                    sp_body_free(&body);
-                    CHECK_OK(sp_body_new(&context, &mesh, &body));
+                    sp_fe_space_free(&body);
+                    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
                 }
                 sp_warp warp = {.kind = (enum sp_warp_kind)kind,
                                 .limit = 0.02,
@@ -697,17 +697,17 @@ static void solves_the_sum_of_additions(void)
                        *b = vector(n, 62), *x = vector(n, 0), *y = vector(n, 0), *z = vector(n, 0);
                 double *x2 = vector(n, 0), *ground_force = vector(n, 0);
                 sp_ground ground = {{0.36, -0.48, 0.8}, 0.12, 9000, 0.1, 0.5};
-                sp_warped *w = system.self;
+                sp_warp_system *w = system.self;
                 w->large = w->many = true; /* small as it is, threads share it */
                 sp_spring springs[2] = {{60, {0.1, 0.2, 0.9}, 5000}, {30, {1, 0, 0}, 800}};
                 system.set_springs(system.self, 2, springs);
                 deform(&mesh, false, 1, 0.01, u, full);
-                sp_body_gather(&body, full, q1);
+                sp_fe_space_gather(&body, full, q1);
                 deform(&mesh, false, 1.4, -0.01, u, full);
-                sp_body_gather(&body, full, q2);
-                CHECK(!system.begin && !system.rub, "nothing to begin with");
+                sp_fe_space_gather(&body, full, q2);
+                CHECK(!system.begin && !system.apply_friction, "nothing to begin with");
                 CHECK_OK(sp_warp_system_grounds(&system, 1, &ground));
-                CHECK(system.begin && system.rub, "a rough ground");
+                CHECK(system.begin && system.apply_friction, "a rough ground");
                 CHECK(system.begin(system.self, q2) == 0, "nothing was anchored");
                 system.matrix_start(system.self, 3e4);
                 system.matrix_add(system.self, q1, 0.8, 0.9, false, NULL);
@@ -732,7 +732,8 @@ static void solves_the_sum_of_additions(void)
                 }
                 context.threads = 2;
                 memcpy(z, b, (size_t)n * 8);
-                CHECK(system.rub(system.self, q1, q1, 1e-3, z) > 0 && difference(n, z, b) > 0, "no friction");
+                CHECK(system.apply_friction(system.self, q1, q1, 1e-3, z) > 0 && difference(n, z, b) > 0,
+                      "no friction");
                 CHECK_OK(system.mass_solve(system.self, b, x));
                 system.mass_times(system.self, x, y);
                 CHECK(difference(n, y, b) < 1e-11, "mass: %g", difference(n, y, b));
@@ -750,7 +751,7 @@ static void gradients_where_they_may(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind += SP_WARP_ELEMENT) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         make_bar(true, true, SP_LAW_STVK, &mesh, &body);
         sp_system system[2];
         for (int i = 0; i < 2; i++) {
@@ -765,7 +766,7 @@ static void gradients_where_they_may(void)
                *y = vector(n, 0);
         for (int far = 0; far < 2; far++) { /* a little bent, and a quarter circle without much mass */
             deform(&mesh, false, far ? 2.5 : 0.2, far ? 0.02 : 0, u, full);
-            sp_body_gather(&body, full, q);
+            sp_fe_space_gather(&body, full, q);
             int status = SP_OK;
             for (int i = 0; i < 2; i++) {
                 system[i].matrix_start(system[i].self, far ? 1 : 1e5);
@@ -799,7 +800,7 @@ static void free_bodies_on_springs(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
         sp_mesh mesh;
-        sp_body body;
+        sp_fe_space body;
         sp_system system;
         make_bar(true, false, SP_LAW_STVK, &mesh, &body);
         sp_warp warp = {.kind = (enum sp_warp_kind)kind, .rotation = SP_ROTATION_POLAR};
@@ -828,31 +829,31 @@ static void free_bodies_on_springs(void)
 static void energy_has_a_gradient(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
     make_bar(true, true, SP_LAW_COROTATIONAL, &mesh, &body);
     sp_warp warp = {.kind = SP_WARP_ELEMENT,
                     .rotation = SP_ROTATION_POLAR}; /* over-stretching, which has kinks, has a test of its own */
     CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
     int64_t n = system.n, rows = 3 * mesh.vertex_count;
-    double *u = vector(rows, 71), *du = vector(rows, 72), *held = vector(rows, 0), *still = vector(rows, 0),
+    double *u = vector(rows, 71), *du = vector(rows, 72), *prescribed = vector(rows, 0), *still = vector(rows, 0),
            *q = vector(n, 0), *dq = vector(n, 0), *f = vector(n, 0), *p = vector(n, 0), error[3];
     sp_spring spring = {60, {0.1, 0.2, 0.9}, 5000};
     system.set_springs(system.self, 1, &spring);
     deform(&mesh, true, 2, 0.01, u, u);
-    sp_body_gather(&body, u, q);
-    sp_body_gather(&body, du, dq);
-    system.hold(system.self, u, still);
+    sp_fe_space_gather(&body, u, q);
+    sp_fe_space_gather(&body, du, dq);
+    system.prescribe(system.self, u, still);
     system.force(system.self, q, f);
-    double slope = cblas_ddot((int)n, f, 1, dq, 1) + system.held_work(system.self, q, du);
+    double slope = cblas_ddot((int)n, f, 1, dq, 1) + system.prescribed_work(system.self, q, du);
     for (int s = 0; s < 3; s++) {
         double epsilon = 2e-4 / (1 << s), energy[2];
         for (int k = 0; k < 2; k++) {
             for (int64_t i = 0; i < rows; i++)
-                held[i] = u[i] + (k ? -epsilon : epsilon) * du[i];
+                prescribed[i] = u[i] + (k ? -epsilon : epsilon) * du[i];
             for (int64_t i = 0; i < n; i++)
                 p[i] = q[i] + (k ? -epsilon : epsilon) * dq[i];
-            system.hold(system.self, held, still);
+            system.prescribe(system.self, prescribed, still);
             energy[k] = system.force(system.self, p, NULL);
         }
         error[s] = fabs((energy[0] - energy[1]) / (2 * epsilon) - slope) / fabs(slope);
@@ -861,7 +862,7 @@ static void energy_has_a_gradient(void)
          log2(error[0] / error[1]), log2(error[1] / error[2]));
     CHECK_NEAR(log2(error[0] / error[1]), 2, 0.25);
     CHECK_NEAR(log2(error[1] / error[2]), 2, 0.25);
-    free(u), free(du), free(held), free(still), free(q), free(dq), free(f), free(p);
+    free(u), free(du), free(prescribed), free(still), free(q), free(dq), free(f), free(p);
     sp_warp_system_free(&system);
     drop(&mesh, &body);
 }
@@ -872,7 +873,7 @@ static void held_vertices(void)
 {
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++) {
         sp_mesh mesh, loose;
-        sp_body body, all;
+        sp_fe_space body, all;
         sp_system system, whole;
         make_bar(true, true, SP_LAW_STVK, &mesh, &body);
         make_bar(true, false, SP_LAW_STVK, &loose, &all);
@@ -883,30 +884,30 @@ static void held_vertices(void)
         double *u = vector(rows, 81), *v = vector(rows, 82), *q = vector(n, 0), *w = vector(n, 0), *f = vector(n, 0),
                *g = vector(rows, 0), *part = vector(n, 0), *still = vector(rows, 0);
         deform(&mesh, true, 0, 0, NULL, g);
-        sp_body_gather(&body, g, q);
-        system.hold(system.self, g, still);
+        sp_fe_space_gather(&body, g, q);
+        system.prescribe(system.self, g, still);
         system.force(system.self, q, f);
         CHECK(largest(n, f) < 1e-10 * force_scale(system.self, 5), "%s: %g", kind_name[kind], largest(n, f));
         deform(&mesh, true, 2, 0.01, u, u);
-        sp_body_gather(&body, u, q);
-        sp_body_gather(&body, v, w);
-        system.hold(system.self, u, v);
+        sp_fe_space_gather(&body, u, q);
+        sp_fe_space_gather(&body, v, w);
+        system.prescribe(system.self, u, v);
         system.force(system.self, q, f);
         whole.force(whole.self, u, g);
-        sp_body_gather(&body, g, part);
+        sp_fe_space_gather(&body, g, part);
         CHECK(difference(n, f, part) < 1e-13, "%s: force %g", kind_name[kind], difference(n, f, part));
         system.tangent_times(system.self, q, w, f);
         whole.tangent_times(whole.self, u, v, g);
-        sp_body_gather(&body, g, part);
+        sp_fe_space_gather(&body, g, part);
         CHECK(difference(n, f, part) < 1e-13, "%s: product %g", kind_name[kind], difference(n, f, part));
         memset(f, 0, (size_t)n * 8);
-        system.held_inertia(system.self, v, f);
+        system.prescribed_inertia(system.self, v, f);
         memcpy(g, v, (size_t)rows * 8);
         for (int64_t i = 0; i < n; i++)
             g[body.free[i]] = 0;
         memset(u, 0, (size_t)rows * 8);
-        sp_body_mass_times(&context, &body, 3, g, u);
-        sp_body_gather(&body, u, part);
+        sp_fe_space_mass_times(&context, &body, 3, g, u);
+        sp_fe_space_gather(&body, u, part);
         for (int64_t i = 0; i < n; i++)
             part[i] = -part[i];
         CHECK(difference(n, f, part) < 1e-13, "%s: inertia %g", kind_name[kind], difference(n, f, part));
@@ -925,7 +926,7 @@ static void networks(void)
 {
     for (int corners = 4; corners <= 8; corners += 4) {
         sp_mesh mesh, box;
-        sp_body body;
+        sp_fe_space body;
         sp_system system;
         make_box(1, 1, 1, 0.1, 0.2, &box);
         if (corners == 4) {
@@ -935,7 +936,7 @@ static void networks(void)
             sp_mesh_free(&box);
         } else
             mesh = box;
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         sp_warp warp = {.kind = SP_WARP_VERTEX, .network = true};
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
         int64_t n = system.n;
@@ -968,7 +969,7 @@ static void networks(void)
 static void networks_of_other_laws(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     double lambda = 3e5, mu = 2e5, C[6][6] = {{0}}, scale[3];
     for (int variant = 0; variant < 3; variant++) {
         make_bar(true, false, SP_LAW_STVK, &mesh, &body);
@@ -987,13 +988,13 @@ static void networks_of_other_laws(void)
                 for (int j = i; j < 6; j++)
                     m->stiffness[at++] = C[i][j];
         }
-        sp_body_free(&body);
-        CHECK_OK(sp_body_new(&context, &mesh, &body));
+        sp_fe_space_free(&body);
+        CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
         sp_system system;
         sp_warp warp = {.kind = SP_WARP_VERTEX, .network = true};
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
         scale[variant] =
-            largest(9 * ((sp_warped *)system.self)->start[mesh.vertex_count], ((sp_warped *)system.self)->K);
+            largest(9 * ((sp_warp_system *)system.self)->start[mesh.vertex_count], ((sp_warp_system *)system.self)->K);
         sp_warp_system_free(&system);
         drop(&mesh, &body);
     }
@@ -1006,7 +1007,7 @@ static void networks_of_other_laws(void)
 static void overstretching(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     make_bar(false, false, SP_LAW_STVK, &mesh, &body);
     int64_t n = body.dof_count;
     double *u = vector(n, 101), *v = vector(n, 102), *q = vector(n, 0), *p = vector(n, 0), *f[2], *y[2], error[3],
@@ -1067,7 +1068,7 @@ static void collapsed_bodies(void)
     for (int kind = SP_WARP_VERTEX; kind <= SP_WARP_ELEMENT; kind++)
         for (int line = 0; line < 2; line++) {
             sp_mesh mesh;
-            sp_body body;
+            sp_fe_space body;
             sp_system system;
             make_bar(true, false, SP_LAW_STVK, &mesh, &body);
             sp_warp warp = {.kind = (enum sp_warp_kind)kind, .limit = 0.1, .extra = 1};
@@ -1077,7 +1078,7 @@ static void collapsed_bodies(void)
                 q[i] = line && i % 3 == 0 ? 0 : -mesh.vertices[i];
             system.force(system.self, q, f);
             CHECK(isfinite(cblas_ddot((int)system.n, f, 1, f, 1)), "%s: not finite", kind_name[kind]);
-            const double *R = ((const sp_warped *)system.self)->rotation;
+            const double *R = ((const sp_warp_system *)system.self)->rotation;
             for (int k = 0; k < 9 && !line && kind != SP_WARP_ELEMENT; k++)
                 CHECK(R[k] == (k % 4 == 0), "R[%d] = %g", k, R[k]);
             free(q), free(f);
@@ -1089,7 +1090,7 @@ static void collapsed_bodies(void)
 static void refusals(void)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
     make_bar(true, true, SP_LAW_STVK, &mesh, &body);
     const sp_warp bad[] = {{.kind = SP_WARP_ELEMENT, .network = true},
@@ -1210,9 +1211,9 @@ static void bicgstab(void)
 static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *tip, int64_t count, double h)
 {
     sp_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system;
-    sp_loading loading;
+    sp_load_set loading;
     sp_integrator *it;
     int64_t added;
     sp_mesh box;
@@ -1222,14 +1223,14 @@ static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *ti
     CHECK_OK(sp_mesh_fix_half_space(&context, &box, (double[]){1, 0, 0}, 0.01, 7, &added));
     CHECK_OK(sp_mesh_split(&context, &box, &mesh));
     sp_mesh_free(&box);
-    CHECK_OK(sp_body_new(&context, &mesh, &body));
+    CHECK_OK(sp_fe_space_new(&context, &mesh, &body));
     sp_warp warp = {.kind = kind, .rotation = SP_ROTATION_POLAR};
     if (corotational)
         CHECK_OK(sp_full_system_new(&context, &body, false, false, NULL, &system));
     else
         CHECK_OK(sp_warp_system_new(&context, &body, &warp, 0, &system));
-    CHECK_OK(sp_loading_new(&context, &body, NULL, 0, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    CHECK_OK(sp_load_set_new(&context, &body, NULL, 0, 0, NULL, (double[]){0, 0, -9.81}, &system, &loading));
+    sp_external_loads forcing = sp_load_set_external(&loading);
     sp_integrator_parameters p = {
         .kind = SP_NEWMARK, .step = h, .beta = 0.25, .gamma = 0.5, .damping_mass = 0.5, .tolerance = 1e-8};
     CHECK_OK(sp_integrator_new(&context, &system, &forcing, &p, NULL, NULL, &it));
@@ -1248,7 +1249,7 @@ static void bar_that_falls(enum sp_warp_kind kind, bool corotational, double *ti
         CHECK(allocations == 0, "%ld allocations in steps", allocations);
     }
     sp_integrator_free(it);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     if (corotational)
         sp_full_system_free(&system);
     else

@@ -80,7 +80,7 @@ static int put(candidates *set, candidate_file *file, int64_t column, int64_t ro
     int status = SP_OK;
     for (int64_t i = 0; i < height; i++)
         if (set->body->dof[row + i] < 0) {
-            file->held = fmax(file->held, fabs(values[i]));
+            file->prescribed = fmax(file->prescribed, fabs(values[i]));
             values[i] = 0;
         }
     if (!set->place)
@@ -163,11 +163,11 @@ static void read_file(candidates *set, candidate_file *file)
         read_columns(set, file, reader, &first, &open);
     sp_columns_pieces_free(&pieces);
     tool_close_input(descriptor);
-    if (file->held > 0)
-        tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", file->held);
+    if (file->prescribed > 0)
+        tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", file->prescribed);
 }
 
-void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_body *body, const sp_metric *metric,
+void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_fe_space *body, const sp_metric *metric,
                      const candidate_choice *choice, int64_t count, const char *const *paths, candidates *set)
 {
     *set = (candidates){

@@ -11,7 +11,7 @@ typedef struct candidate_file {
     char kind[16];        /* "modes", "derivatives", "shapes", "basis", "trajectory" */
     sp_columns columns;   /* all but U; nothing of a trajectory */
     int64_t first, count; /* its columns are these over all files, counted from 0 */
-    double held;          /* m, most that held vertices moved */
+    double prescribed;    /* m, most that held vertices moved */
 } candidate_file;
 
 typedef struct candidate_choice {
@@ -24,7 +24,7 @@ typedef struct candidates {
     sp_pool pool;
     sp_context *context;
     const tool_mesh *mesh;
-    const sp_body *body;
+    const sp_fe_space *body;
     const sp_metric *metric; /* the widest that the store will be used with */
     candidate_choice choice;
     int64_t file_count, total; /* columns of all files */
@@ -37,7 +37,7 @@ typedef struct candidates {
 } candidates;
 
 /* Reads the files, each once and forward, piece by piece. */
-void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_body *body, const sp_metric *metric,
+void candidates_read(sp_context *context, const tool_mesh *mesh, const sp_fe_space *body, const sp_metric *metric,
                      const candidate_choice *choice, int64_t count, const char *const *paths, candidates *set);
 void candidates_free(candidates *set);
 

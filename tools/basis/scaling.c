@@ -51,7 +51,7 @@ static const candidate_file *find_modes(const candidates *set)
 /* Columns that are weighed by their quotient lose what they have of the rigid motions that the anchors leave: that part
  * has mass and no stiffness, so that a field with a little of it would weigh far too much, and a basis holds none of
  * it. */
-static void project_off_rigid(candidates *set, const weights *w, const sp_body *body, const sp_metric *metric,
+static void project_off_rigid(candidates *set, const weights *w, const sp_fe_space *body, const sp_metric *metric,
                               const sp_sparse *M)
 {
     int64_t rows = set->store.rows, n = body->dof_count, count;
@@ -64,7 +64,7 @@ static void project_off_rigid(candidates *set, const weights *w, const sp_body *
         out_of_memory();
     tool_check(sp_rigid_motions(set->context, body, M, motion, &count), set->mesh->path);
     for (int64_t k = 0; k < count; k++) {
-        sp_body_spread(body, motion + k * n, full);
+        sp_fe_space_scatter(body, motion + k * n, full);
         sp_metric_times(set->context, metric, 1, full, product + k * rows, work);
     }
     for (int64_t c = 0; c < set->store.count && count > 0; c++) {
@@ -84,14 +84,14 @@ static void project_off_rigid(candidates *set, const weights *w, const sp_body *
 
 /* uᵀKu at rest and uᵀMu without rigid motions, which are marked: what is left of them is rounding, or resists with less
  * than rounding of the stiffest motions. */
-static void measure_quotients(candidates *set, weights *w, sp_body *body, const sp_metric *metric, bool lumped)
+static void measure_quotients(candidates *set, weights *w, sp_fe_space *body, const sp_metric *metric, bool lumped)
 {
     sp_sparse K, M;
     sp_pool pool = {0};
     double *before = sp_pool_copy(&pool, w->square, set->store.count, sizeof *before);
     if (pool.failed)
         out_of_memory();
-    tool_check(sp_body_mass_compressed(set->context, body, lumped, &M), set->mesh->path);
+    tool_check(sp_fe_space_mass_compressed(set->context, body, lumped, &M), set->mesh->path);
     project_off_rigid(set, w, body, metric, &M);
     tool_check(sp_store_squares(set->context, metric, &set->store, w->square), NULL);
     tool_check(sp_elastic_stiffness(set->context, body, &K), set->mesh->path);
@@ -221,7 +221,7 @@ static void leave_out_rigid(candidates *set, weights *w)
         candidates_keep(set, count, kept);
 }
 
-void candidates_scale(candidates *set, enum scaling scaling, sp_body *body, const sp_metric *metric,
+void candidates_scale(candidates *set, enum scaling scaling, sp_fe_space *body, const sp_metric *metric,
                       const sp_metric *consistent, const sp_metric *lumped)
 {
     int64_t count = set->store.count;

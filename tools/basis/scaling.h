@@ -9,7 +9,7 @@ enum scaling { SCALING_AUTO, SCALING_EIGENVALUE, SCALING_RAYLEIGH, SCALING_PRODU
 /* Scales the columns of the set and leaves out those that have no scale: rigid motions, under eigenvalue, rayleigh and
  * product. The masses that a column's length may be meant in: `metric` is that of the basis, the other two are for the
  * modes, which say which is theirs. */
-void candidates_scale(candidates *set, enum scaling scaling, sp_body *body, const sp_metric *metric,
+void candidates_scale(candidates *set, enum scaling scaling, sp_fe_space *body, const sp_metric *metric,
                       const sp_metric *consistent, const sp_metric *lumped);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tool_anchors tool_anchors;
+struct tool_fixed_vertices tool_fixed_vertices;
 
 bool tool_parse_numbers(const char **at, int count, double *numbers)
 {
@@ -57,11 +57,11 @@ static void fix_list(sp_context *context, sp_mesh *mesh, const char *text)
         tool_fail(SP_USAGE, NULL, "--fix-vertices: \"%s\" is not a list such as 0-3,17 or 0-3:xz", text);
 }
 
-void tool_apply_anchors(sp_context *context, sp_mesh *mesh)
+void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh)
 {
     int64_t added;
-    for (int64_t i = 0; i < tool_anchors.boxes.count; i++) {
-        const char *text = tool_anchors.boxes.value[i], *at = text;
+    for (int64_t i = 0; i < tool_fixed_vertices.boxes.count; i++) {
+        const char *text = tool_fixed_vertices.boxes.value[i], *at = text;
         double box[6];
         int axes = tool_parse_numbers(&at, 6, box) ? parse_axes(at) : 0;
         if (!axes)
@@ -70,8 +70,8 @@ void tool_apply_anchors(sp_context *context, sp_mesh *mesh)
         if (!added)
             tool_fail(SP_USAGE, NULL, "--fix-box: no vertex lies in %s", text);
     }
-    for (int64_t i = 0; i < tool_anchors.half_spaces.count; i++) {
-        const char *text = tool_anchors.half_spaces.value[i], *at = text;
+    for (int64_t i = 0; i < tool_fixed_vertices.half_spaces.count; i++) {
+        const char *text = tool_fixed_vertices.half_spaces.value[i], *at = text;
         double plane[4];
         int axes = tool_parse_numbers(&at, 4, plane) ? parse_axes(at) : 0;
         if (!axes)
@@ -80,6 +80,6 @@ void tool_apply_anchors(sp_context *context, sp_mesh *mesh)
         if (!added)
             tool_fail(SP_USAGE, NULL, "--fix-half-space: no vertex lies in %s", text);
     }
-    for (int64_t i = 0; i < tool_anchors.lists.count; i++)
-        fix_list(context, mesh, tool_anchors.lists.value[i]);
+    for (int64_t i = 0; i < tool_fixed_vertices.lists.count; i++)
+        fix_list(context, mesh, tool_fixed_vertices.lists.value[i]);
 }

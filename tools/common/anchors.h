@@ -5,27 +5,27 @@
 #include "mesh/mesh.h"
 #include "tools/common/tool.h"
 
-extern struct tool_anchors {
+extern struct tool_fixed_vertices {
     tool_texts boxes, half_spaces, lists;
-} tool_anchors;
+} tool_fixed_vertices;
 
-#define TOOL_ANCHOR_OPTIONS                                                                                            \
+#define TOOL_FIX_OPTIONS                                                                                               \
     {"fix-box",                                                                                                        \
      0,                                                                                                                \
      TOOL_TEXTS,                                                                                                       \
-     &tool_anchors.boxes,                                                                                              \
+     &tool_fixed_vertices.boxes,                                                                                       \
      "X0,Y0,Z0,X1,Y1,Z1[,AXES]",                                                                                       \
      .help = "hold the vertices in this box; inf for open sides; AXES such as xz holds only these components"},        \
         {"fix-half-space",    0,                                                                                       \
-         TOOL_TEXTS,          &tool_anchors.half_spaces,                                                               \
+         TOOL_TEXTS,          &tool_fixed_vertices.half_spaces,                                                        \
          "NX,NY,NZ,D[,AXES]", .help = "hold the vertices with n.x <= d"},                                              \
     {                                                                                                                  \
-        "fix-vertices", 0, TOOL_TEXTS, &tool_anchors.lists, "LIST[:AXES]",                                             \
+        "fix-vertices", 0, TOOL_TEXTS, &tool_fixed_vertices.lists, "LIST[:AXES]",                                      \
             .help = "hold these vertices, counted from 0: 0-3,17"                                                      \
     }
 
 /* Applies them; a box or half-space without a vertex is a usage error. */
-void tool_apply_anchors(sp_context *context, sp_mesh *mesh);
+void tool_apply_fixed_vertices(sp_context *context, sp_mesh *mesh);
 
 /* `count` numbers with commas at *at, "inf" allowed; moves *at behind them and a comma that follows. False where there
  * are fewer. */

@@ -64,7 +64,7 @@ void tool_read_columns(const char *path, const char *option, const char *const *
     }
 }
 
-double tool_held_rows(const sp_mesh *mesh, const sp_columns *columns)
+double tool_fixed_rows(const sp_mesh *mesh, const sp_columns *columns)
 {
     double largest = 0;
     for (int64_t c = 0; c < columns->count; c++)
@@ -77,7 +77,7 @@ double tool_held_rows(const sp_mesh *mesh, const sp_columns *columns)
 
 void tool_hold_rows(const sp_mesh *mesh, tool_columns *file)
 {
-    const double largest = sp_mesh_hold(mesh, file->columns.count, file->columns.U);
+    const double largest = sp_mesh_fix(mesh, file->columns.count, file->columns.U);
     if (largest > 0)
         tool_warn(file->path, "it moves held vertices (by up to %.3g): those rows are taken as 0", largest);
 }

@@ -56,7 +56,7 @@ void tool_read_columns(const char *path, const char *option, const char *const *
                        tool_columns *columns);
 
 /* Largest magnitude in the rows of held degrees of freedom. */
-double tool_held_rows(const sp_mesh *mesh, const sp_columns *columns);
+double tool_fixed_rows(const sp_mesh *mesh, const sp_columns *columns);
 
 /* Sets the rows of held degrees of freedom to 0, with a warning where they were not: a basis may not move what is
  * anchored. */

@@ -8,23 +8,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_BUFFER = 4096 };
 
-static void choose_folder(const char *beside, char folder[PATH_ROOM])
+static void choose_folder(const char *beside, char folder[PATH_BUFFER])
 {
     struct stat about;
     const char *wanted = getenv("TMPDIR"), *slash = strrchr(beside, '/');
     if (wanted && *wanted)
-        snprintf(folder, PATH_ROOM, "%s", wanted);
+        snprintf(folder, PATH_BUFFER, "%s", wanted);
     else if (!strcmp(beside, "-") || (stat(beside, &about) == 0 && !S_ISREG(about.st_mode)))
         strcpy(folder, "/var/tmp");
     else
-        snprintf(folder, PATH_ROOM, "%.*s", slash ? (int)(slash - beside) + 1 : 1, slash ? beside : ".");
+        snprintf(folder, PATH_BUFFER, "%.*s", slash ? (int)(slash - beside) + 1 : 1, slash ? beside : ".");
 }
 
 static int open_scratch(sp_context *context, tool_scratch *scratch)
 {
-    char folder[PATH_ROOM], name[PATH_ROOM + 32];
+    char folder[PATH_BUFFER], name[PATH_BUFFER + 32];
     choose_folder(scratch->beside, folder);
     scratch->descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (scratch->descriptor < 0) { /* a file system that has no nameless files */

@@ -2,12 +2,12 @@
 
 #include "tools/common/tool.h"
 
-void tool_hint_shape(const sp_body *body, const char *otherwise)
+void tool_hint_shape(const sp_fe_space *body, const char *otherwise)
 {
     const double plain = 10; /* not worth a word */
     const double bad = 1e5;  /* then conditioning takes ten of sixteen digits, the square of it */
     double aspect;
-    const int64_t worst = sp_body_worst(body, &aspect);
+    const int64_t worst = sp_fe_space_worst(body, &aspect);
     if (aspect < plain && !otherwise)
         return;
     if (aspect < bad && otherwise)
@@ -17,7 +17,7 @@ void tool_hint_shape(const sp_body *body, const char *otherwise)
                   aspect < bad ? "" : ": a better mesh may help");
 }
 
-void tool_check_solve(int status, const char *file, const sp_body *body, const char *otherwise)
+void tool_check_solve(int status, const char *file, const sp_fe_space *body, const char *otherwise)
 {
     if (status == SP_NUMERICAL)
         tool_hint_shape(body, otherwise);

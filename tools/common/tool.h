@@ -178,7 +178,7 @@ void tool_output_is_index(tool_output *output);
 
 /* hold true: outputs that are finished from here on wait; false: they appear together. For series whose files are not
  * open at the same time. */
-void tool_outputs_hold(bool hold);
+void tool_outputs_hold(bool prescribe);
 
 /* Writes result as the last member (may be NULL for files that are no archive of ours), closes with every check and
  * renames into place. */

@@ -1,7 +1,7 @@
 /* Principal angles between two bases in the mass of their mesh. */
 #include "basis/angles.h"
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "tools/common/inputs.h"
 #include "tools/compare/compare.h"
 
@@ -11,7 +11,7 @@ bool compare_angles(comparison *c)
 {
     tool_mesh mesh;
     tool_columns a, b;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse mass;
     sp_pool pool = {0};
     int64_t count;
@@ -22,8 +22,8 @@ bool compare_angles(comparison *c)
     double *angle = sp_pool_new(&pool, least, sizeof *angle);
     if (!angle)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_body_new(c->context, &mesh.mesh, &body), c->mesh);
-    tool_check(sp_body_mass_compressed(c->context, &body, false, &mass), c->mesh);
+    tool_check(sp_fe_space_new(c->context, &mesh.mesh, &body), c->mesh);
+    tool_check(sp_fe_space_mass_compressed(c->context, &body, false, &mass), c->mesh);
     sp_metric metric = {.rows = a.columns.rows, .matrix = &mass, .dof = body.dof};
     tool_check(sp_principal_angles(c->context, &metric, a.columns.count, a.columns.U, b.columns.count, b.columns.U,
                                    angle, &count),
@@ -39,7 +39,7 @@ bool compare_angles(comparison *c)
                   (long long)b.columns.count, largest);
     sp_pool_free(&pool);
     sp_sparse_free(&mass);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_columns_free(&a.columns);
     sp_columns_free(&b.columns);
     sp_mesh_free(&mesh.mesh);

@@ -1,5 +1,5 @@
 /* Two trajectories of one mesh as motions: norms of their difference over common vertices and frames, and probes. */
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 #include "tools/compare/compare.h"
 #include "tools/compare/probe.h"
 
@@ -15,7 +15,7 @@ typedef struct axis_probe {
 } axis_probe;
 
 typedef struct side {
-    tool_motion motion;
+    tool_trajectory motion;
     int64_t frame, frames; /* the frame that is looked at; how many were matched */
     bool whole;            /* the displacement of every vertex is known */
     double *u, *v;         /* [3·common] */
@@ -53,12 +53,12 @@ static void open_side(const comparison *c, const char *path, side *s)
         paths[count++] = c->mesh;
     for (int64_t i = 0; i < c->bases->count; i++)
         paths[count++] = c->bases->value[i];
-    tool_motion_open(c->context, count, paths, TOOL_MOTION_STREAM, &s->motion);
-    if (!tool_motion_have(&s->motion, 0))
+    tool_trajectory_open(c->context, count, paths, TOOL_MOTION_STREAM, &s->motion);
+    if (!tool_trajectory_have(&s->motion, 0))
         tool_fail(SP_INPUT, path, "it has no frame");
     s->whole = s->motion.columns.path || (s->motion.trajectory.u && !s->motion.point);
     if (!s->whole && !s->motion.trajectory.u)
-        tool_motion_need_all(&s->motion); /* says which basis is missing */
+        tool_trajectory_need_all(&s->motion); /* says which basis is missing */
 }
 
 static const char *mesh_hash(const side *s)
@@ -139,14 +139,14 @@ static void keep(sp_list *list, double value)
 /* Brings the side's frame: its block is read, its probes are kept. False at the end. */
 static bool bring(motions *m, side *s)
 {
-    if (!tool_motion_have(&s->motion, s->frame))
+    if (!tool_trajectory_have(&s->motion, s->frame))
         return false;
     if (m->probe_count == 0 || s->time.count > s->frame)
         return true;
-    keep(&s->time, tool_motion_time(&s->motion, s->frame));
+    keep(&s->time, tool_trajectory_time(&s->motion, s->frame));
     for (int64_t i = 0; i < m->probe_count; i++) {
         double u[3];
-        tool_motion_probe(&s->motion, m->probes[i].probe, s->frame, u, NULL);
+        tool_trajectory_probe(&s->motion, m->probes[i].probe, s->frame, u, NULL);
         keep(&s->value[i], u[m->probes[i].axis]);
     }
     return true;
@@ -155,12 +155,12 @@ static bool bring(motions *m, side *s)
 static void take_frame(const motions *m, side *s)
 {
     if (!m->vertex) {
-        tool_motion_displacement(&s->motion, s->frame, s->u);
-        tool_motion_velocity(&s->motion, s->frame, s->v);
+        tool_trajectory_displacement(&s->motion, s->frame, s->u);
+        tool_trajectory_velocity(&s->motion, s->frame, s->v);
         return;
     }
     for (int64_t i = 0; i < m->common; i++)
-        tool_motion_probe(&s->motion, (tool_probe){false, m->vertex[i]}, s->frame, s->u + 3 * i, s->v + 3 * i);
+        tool_trajectory_probe(&s->motion, (tool_probe){false, m->vertex[i]}, s->frame, s->u + 3 * i, s->v + 3 * i);
 }
 
 static void add(sums *to, int64_t count, const double *a, const double *b)
@@ -180,7 +180,7 @@ static void add(sums *to, int64_t count, const double *a, const double *b)
 
 static double total_energy(const side *s)
 {
-    const double *energy = tool_motion_energy(&s->motion, s->frame);
+    const double *energy = tool_trajectory_energy(&s->motion, s->frame);
     return energy[SP_ENERGY_KINETIC] + energy[SP_ENERGY_STRAIN];
 }
 
@@ -189,7 +189,7 @@ static noreturn void no_partner(const motions *m, const side *lonely)
     tool_fail(SP_INPUT, lonely == &m->a ? m->c->a : m->c->b,
               "its frame %lld at %.9g s has no frame at the same time in %s, and other frames have one: nothing is "
               "interpolated",
-              (long long)lonely->frame, tool_motion_time(&lonely->motion, lonely->frame),
+              (long long)lonely->frame, tool_trajectory_time(&lonely->motion, lonely->frame),
               lonely == &m->a ? m->c->b : m->c->a);
 }
 
@@ -201,7 +201,7 @@ static int64_t walk(motions *m, sums *position, sums *velocity, sums *energy)
     side *a = &m->a, *b = &m->b, *lonely = NULL;
     bool has_a, has_b;
     while ((has_a = bring(m, a)) & (has_b = bring(m, b))) {
-        double at = tool_motion_time(&a->motion, a->frame), bt = tool_motion_time(&b->motion, b->frame);
+        double at = tool_trajectory_time(&a->motion, a->frame), bt = tool_trajectory_time(&b->motion, b->frame);
         if (fabs(at - bt) > 1e-9 * fmax(fabs(at), fabs(bt))) {
             side *earlier = at < bt ? a : b;
             if (lonely && lonely != earlier && matched)
@@ -307,8 +307,8 @@ bool compare_motions(comparison *c)
     }
     sp_list_free(&m.a.time);
     sp_list_free(&m.b.time);
-    tool_motion_close(&m.a.motion);
-    tool_motion_close(&m.b.motion);
+    tool_trajectory_close(&m.a.motion);
+    tool_trajectory_close(&m.b.motion);
     sp_pool_free(&m.pool);
     return same;
 }

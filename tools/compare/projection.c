@@ -1,7 +1,7 @@
 /* What the leading columns of a basis miss of a motion or of other columns, in the mass of their mesh. */
 #include "basis/projection.h"
 
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 #include "tools/compare/compare.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@ enum { BLOCK = 32 }; /* fields that are projected at a time */
 
 typedef struct projection {
     comparison *c;
-    tool_motion motion; /* file A */
-    tool_columns basis; /* file B, orthonormal after `prepare` */
+    tool_trajectory motion; /* file A */
+    tool_columns basis;     /* file B, orthonormal after `prepare` */
     sp_metric metric;
     int64_t count;           /* columns of the basis */
     int64_t frames, resting; /* frames seen; those without displacement */
@@ -39,11 +39,11 @@ static void open_motion(projection *p)
         tool_fail(SP_USAGE, NULL, "--basis is that of a reduced trajectory, and %s is a file of kind %s", c->a, kind);
     for (int64_t i = 0; i < c->bases->count; i++)
         paths[count++] = c->bases->value[i];
-    tool_motion_open(c->context, count, paths, TOOL_MOTION_STREAM, &p->motion);
+    tool_trajectory_open(c->context, count, paths, TOOL_MOTION_STREAM, &p->motion);
     if (!p->motion.mesh.path)
         tool_fail(SP_INPUT, c->mesh, "--mesh: it is no mesh");
-    tool_motion_have(&p->motion, 0);
-    tool_motion_need_all(&p->motion);
+    tool_trajectory_have(&p->motion, 0);
+    tool_trajectory_need_all(&p->motion);
 }
 
 /* One frame's line and row; its norms go into those over all frames. */
@@ -78,9 +78,9 @@ static void measure(projection *p)
     double time[BLOCK];
     for (bool more = true; more;) {
         int64_t fields = 0;
-        while (fields < BLOCK && (more = tool_motion_have(&p->motion, p->frames + fields))) {
-            time[fields] = tool_motion_time(&p->motion, p->frames + fields);
-            tool_motion_displacement(&p->motion, p->frames + fields, p->field + fields * rows);
+        while (fields < BLOCK && (more = tool_trajectory_have(&p->motion, p->frames + fields))) {
+            time[fields] = tool_trajectory_time(&p->motion, p->frames + fields);
+            tool_trajectory_displacement(&p->motion, p->frames + fields, p->field + fields * rows);
             fields++;
         }
         if (fields == 0)
@@ -127,15 +127,15 @@ static double report(projection *p, int64_t rank)
 bool compare_projection(comparison *c)
 {
     projection p = {.c = c, .worst_frame = -1};
-    sp_body body;
+    sp_fe_space body;
     sp_sparse mass;
     sp_pool pool = {0};
     int64_t rank;
     open_motion(&p);
     tool_read_columns(c->b, NULL, NULL, &p.motion.mesh, &p.basis);
     p.count = p.basis.columns.count;
-    tool_check(sp_body_new(c->context, &p.motion.mesh.mesh, &body), c->mesh);
-    tool_check(sp_body_mass_compressed(c->context, &body, false, &mass), c->mesh);
+    tool_check(sp_fe_space_new(c->context, &p.motion.mesh.mesh, &body), c->mesh);
+    tool_check(sp_fe_space_mass_compressed(c->context, &body, false, &mass), c->mesh);
     p.metric = (sp_metric){.rows = p.basis.columns.rows, .matrix = &mass, .dof = body.dof};
     p.field = sp_pool_raw(&pool, p.metric.rows * BLOCK, sizeof *p.field);
     p.missed = sp_pool_raw(&pool, (p.count + 1) * BLOCK, sizeof *p.missed);
@@ -153,8 +153,8 @@ bool compare_projection(comparison *c)
     double error = report(&p, rank);
     sp_pool_free(&pool);
     sp_sparse_free(&mass);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_columns_free(&p.basis.columns);
-    tool_motion_close(&p.motion);
+    tool_trajectory_close(&p.motion);
     return error <= c->absolute;
 }

@@ -4,7 +4,7 @@
 
 #include "linear/dense.h"
 #include "reduced/linear.h"
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -71,7 +71,7 @@ static void make_projector(cubature_problem *p, mass_projector *to)
     sp_sparse M;
     if (to->MU)
         return;
-    tool_check(sp_body_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
+    tool_check(sp_fe_space_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
     sp_metric metric = {.rows = rows, .matrix = &M, .dof = p->body.dof};
     double *work = sp_pool_raw(&p->pool, 2 * n * r, sizeof *work);
     to->MU = sp_pool_new(&p->pool, rows * r, sizeof *to->MU);

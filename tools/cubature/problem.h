@@ -31,7 +31,7 @@ typedef struct cubature_problem {
     const cubature_choice *choice;
     tool_mesh mesh;
     tool_columns basis;
-    sp_body body;
+    sp_fe_space body;
     sp_pool pool;
     int64_t r;
     double *mass, *gravity; /* [r, r], [r, 3] */

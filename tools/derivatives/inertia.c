@@ -17,7 +17,7 @@ static void weigh(derivatives_problem *p, const sp_sparse *K, const sp_sparse *M
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t c = 0; c < count; c++) {
-        sp_body_gather(&p->body, p->modes.columns.U + (p->rigid + c) * p->modes.columns.rows, u);
+        sp_fe_space_gather(&p->body, p->modes.columns.U + (p->rigid + c) * p->modes.columns.rows, u);
         sp_sparse_times(p->context, K, 1, u, product);
         double stiffness = sp_dense_dot(n, u, product);
         sp_sparse_times(p->context, M, 1, u, product);
@@ -39,13 +39,13 @@ void derivatives_inertia(derivatives_problem *p)
     sp_flexibility *flexibility;
     sp_list orders = {0};
     sp_inertia_derivatives_report report;
-    tool_check(sp_body_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
+    tool_check(sp_fe_space_mass_compressed(p->context, &p->body, false, &M), p->mesh.path);
     tool_check(sp_elastic_stiffness(p->context, &p->body, &K), p->mesh.path);
     double *rigid = sp_pool_raw(&p->pool, 6 * n, sizeof *rigid), *weight = sp_pool_raw(&p->pool, count, sizeof *weight);
     int64_t *node = sp_pool_raw(&p->pool, n, sizeof *node);
     if (p->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    sp_body_nodes(&p->body, node);
+    sp_fe_space_nodes(&p->body, node);
     tool_check(sp_rigid_motions(p->context, &p->body, &M, rigid, &rigid_count), p->mesh.path);
     weigh(p, &K, &M, weight);
     tool_check(sp_inertia_derivatives_choose(p->context, count, weight, p->order, p->most, &p->pairs, &orders),

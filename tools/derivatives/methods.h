@@ -9,7 +9,7 @@
 typedef struct derivatives_problem {
     sp_context *context;
     tool_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     tool_columns modes;  /* or shapes, for inertia derivatives */
     int64_t k, rigid;    /* columns used, the leading rigid ones among them */
     sp_cholesky *factor; /* of K at rest where there is one already; NULL: none */

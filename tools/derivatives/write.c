@@ -10,7 +10,7 @@ const int64_t *derivatives_permutation(derivatives_problem *p)
     int64_t *permutation = sp_pool_raw(&p->pool, p->body.dof_count, sizeof *permutation);
     if (!permutation)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_body_permutation(p->context, &p->body, modes->ordering_count, modes->ordering, permutation),
+    tool_check(sp_fe_space_permutation(p->context, &p->body, modes->ordering_count, modes->ordering, permutation),
                p->modes.path);
     return permutation;
 }

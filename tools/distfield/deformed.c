@@ -83,7 +83,7 @@ void distfield_approximate(sp_context *context, const distfield_pose *pose, cons
     enum { MOST = sizeof pose->fields.value / sizeof *pose->fields.value };
     const int64_t domains = pose->fields.count;
     sp_field rest[MOST];
-    sp_shell shells[MOST];
+    sp_pointshell shells[MOST];
     sp_deformed_domain domain[MOST];
     sp_deformed_field *deformed;
     sp_pool pool = {0};
@@ -114,7 +114,7 @@ void distfield_approximate(sp_context *context, const distfield_pose *pose, cons
     sp_deformed_field_free(deformed);
     for (int64_t d = 0; d < domains; d++) {
         sp_field_free(&rest[d]);
-        sp_shell_free(&shells[d]);
+        sp_pointshell_free(&shells[d]);
     }
     sp_pool_free(&pool);
 }

@@ -3,7 +3,7 @@
 #include "formats/cubature.h"
 #include "formats/export/csv_write.h"
 #include "formats/export/vtu.h"
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 
 #include <string.h>
 

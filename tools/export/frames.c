@@ -11,12 +11,12 @@ typedef struct moving_mesh {
     sp_pool pool;
 } moving_mesh;
 
-static void move_begin(const tool_motion *motion, moving_mesh *moving)
+static void move_begin(const tool_trajectory *motion, moving_mesh *moving)
 {
     *moving = (moving_mesh){.mesh = motion->mesh.mesh};
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "--volume needs the mesh: name its file too");
-    tool_motion_need_all(motion);
+    tool_trajectory_need_all(motion);
     moving->vertices = moving->mesh.vertices =
         sp_pool_raw(&moving->pool, 3 * moving->mesh.vertex_count, sizeof *moving->vertices);
     if (!moving->vertices)
@@ -24,10 +24,10 @@ static void move_begin(const tool_motion *motion, moving_mesh *moving)
 }
 
 /* m³; elements that are turned inside out count negative. */
-static double volume_in(const tool_motion *motion, int64_t frame, moving_mesh *moving)
+static double volume_in(const tool_trajectory *motion, int64_t frame, moving_mesh *moving)
 {
     double volume = 0;
-    tool_motion_displacement(motion, frame, moving->vertices);
+    tool_trajectory_displacement(motion, frame, moving->vertices);
     for (int64_t i = 0; i < 3 * moving->mesh.vertex_count; i++)
         moving->vertices[i] += motion->mesh.mesh.vertices[i];
     for (int64_t e = 0; e < sp_mesh_element_count(&moving->mesh); e++)
@@ -35,7 +35,7 @@ static double volume_in(const tool_motion *motion, int64_t frame, moving_mesh *m
     return volume;
 }
 
-void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames_choice *choice)
+void tool_export_csv(sp_context *context, tool_trajectory *motion, const tool_frames_choice *choice)
 {
     static const char *const energies[] = {"kinetic", "strain", "work", "dissipated"};
     sp_list probes = {0}, frames = {0};
@@ -50,7 +50,7 @@ void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames
     if (choice->probes)
         tool_probes_parse(motion, "probe", choice->probes, &probes);
     const tool_probe *probe = probes.data;
-    tool_motion_choose(motion, choice->frames, choice->every, NULL, &frames);
+    tool_trajectory_choose(motion, choice->frames, choice->every, NULL, &frames);
     if (choice->volume)
         move_begin(motion, &moving);
     tool_output *output = tool_output_open(choice->target);
@@ -72,11 +72,11 @@ void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames
     sp_csv_end(&stream);
     for (int64_t row = 0; row < frames.count; row++) {
         int64_t f = ((int64_t *)frames.data)[row];
-        double u[3], time = tool_motion_time(motion, f);
+        double u[3], time = tool_trajectory_time(motion, f);
         sp_csv_numbers(&stream, true, 1, &time);
-        sp_csv_numbers(&stream, false, SP_ENERGY_COUNT, tool_motion_energy(motion, f));
+        sp_csv_numbers(&stream, false, SP_ENERGY_COUNT, tool_trajectory_energy(motion, f));
         for (int64_t i = 0; i < probes.count; i++) {
-            tool_motion_probe(motion, probe[i], f, u, NULL);
+            tool_trajectory_probe(motion, probe[i], f, u, NULL);
             sp_csv_numbers(&stream, false, 3, u);
         }
         if (choice->coordinates)
@@ -94,7 +94,7 @@ void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames
     sp_list_free(&frames);
 }
 
-void tool_export_obj(sp_context *context, tool_motion *motion, const tool_frames_choice *choice)
+void tool_export_obj(sp_context *context, tool_trajectory *motion, const tool_frames_choice *choice)
 {
     tool_skin skin;
     sp_list list = {0};
@@ -102,10 +102,10 @@ void tool_export_obj(sp_context *context, tool_motion *motion, const tool_frames
     bool pattern = tool_pattern(choice->target);
     if (!motion->mesh.path)
         tool_fail(SP_USAGE, NULL, "OBJ needs the mesh: name its file too");
-    tool_motion_choose(motion, choice->frames, choice->every, choice->columns, &list);
+    tool_trajectory_choose(motion, choice->frames, choice->every, choice->columns, &list);
     if (list.count > 1 && !pattern)
         tool_fail(SP_USAGE, NULL, "%lld OBJ files need a pattern such as -o frame_%%04d.obj", (long long)list.count);
-    tool_motion_need_all(motion);
+    tool_trajectory_need_all(motion);
     tool_skin_open(context, &motion->mesh.mesh, false, &skin);
     double *u = sp_pool_raw(&pool, 3 * motion->vertex_count, sizeof *u),
            *positions = sp_pool_raw(&pool, 3 * skin.vertex_count, sizeof *positions);
@@ -115,7 +115,7 @@ void tool_export_obj(sp_context *context, tool_motion *motion, const tool_frames
     for (int64_t i = 0; i < list.count; i++) {
         char *path;
         tool_pattern_path(choice->target, i, &pool, &path);
-        tool_motion_displacement(motion, ((int64_t *)list.data)[i], u);
+        tool_trajectory_displacement(motion, ((int64_t *)list.data)[i], u);
         tool_skin_positions(&skin, 1, u, positions);
         tool_output *output = tool_output_open(path);
         tool_check(sp_obj_write(context, tool_output_descriptor(output), NULL, skin.vertex_count, positions,

@@ -2,11 +2,11 @@
 #ifndef TOOLS_EXPORT_FRAMES_H
 #define TOOLS_EXPORT_FRAMES_H
 
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 
 typedef struct tool_frames_choice {
     const char *target;           /* file, "-", or for OBJ a pattern */
-    const char *frames, *columns; /* as tool_motion_choose takes them */
+    const char *frames, *columns; /* as tool_trajectory_choose takes them */
     int64_t every;
     const char *probes; /* CSV: as tool_probes_parse takes them; NULL: none */
     bool coordinates;   /* CSV: the reduced coordinates too */
@@ -14,9 +14,9 @@ typedef struct tool_frames_choice {
 } tool_frames_choice;
 
 /* A line for each frame of a trajectory. */
-void tool_export_csv(sp_context *context, tool_motion *motion, const tool_frames_choice *choice);
+void tool_export_csv(sp_context *context, tool_trajectory *motion, const tool_frames_choice *choice);
 
 /* The skin of the mesh in each frame. */
-void tool_export_obj(sp_context *context, tool_motion *motion, const tool_frames_choice *choice);
+void tool_export_obj(sp_context *context, tool_trajectory *motion, const tool_frames_choice *choice);
 
 #endif

@@ -2,16 +2,16 @@
 
 #include "formats/export/csv_write.h"
 #include "linear/dense.h"
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 
 /* G = UᵀMU with the consistent mass. */
-static void full_gram(sp_context *context, const char *mesh_path, sp_body *body, int64_t count, const double *U,
+static void full_gram(sp_context *context, const char *mesh_path, sp_fe_space *body, int64_t count, const double *U,
                       double *G)
 {
     sp_sparse mass;
     sp_pool pool = {0};
     int64_t order = body->dof_count;
-    tool_check(sp_body_mass_compressed(context, body, false, &mass), mesh_path);
+    tool_check(sp_fe_space_mass_compressed(context, body, false, &mass), mesh_path);
     double *MU = sp_pool_raw(&pool, order * count, sizeof *MU),
            *work = sp_pool_raw(&pool, 2 * order * count, sizeof *work),
            *inner = sp_pool_raw(&pool, sp_dense_inner_work(count, count), sizeof *inner);
@@ -46,17 +46,17 @@ static void write_table(sp_context *context, const char *target, int64_t count, 
 void tool_export_gram(sp_context *context, int count, const char *const *paths, const char *target, const char *chosen,
                       int64_t samples)
 {
-    tool_motion motion;
-    sp_body body;
+    tool_trajectory motion;
+    sp_fe_space body;
     sp_list list = {0};
     sp_pool pool = {0};
-    tool_motion_open(context, count, paths, 0, &motion);
+    tool_trajectory_open(context, count, paths, 0, &motion);
     if (!motion.mesh.path || !motion.columns.path || motion.path)
         tool_fail(SP_USAGE, NULL, "inner products need the mesh and one file of columns");
     const sp_columns *columns = &motion.columns.columns;
     tool_parse_list("columns", chosen, 1, columns->count, &list);
     const int64_t *number = list.data;
-    tool_check(sp_body_new(context, &motion.mesh.mesh, &body), motion.mesh.path);
+    tool_check(sp_fe_space_new(context, &motion.mesh.mesh, &body), motion.mesh.path);
     int64_t order = body.dof_count;
     tool_check(sp_dense_fits(context, order, list.count), motion.columns.path);
     double *U = sp_pool_raw(&pool, order * list.count, sizeof *U),
@@ -71,8 +71,8 @@ void tool_export_gram(sp_context *context, int count, const char *const *paths, 
     else
         full_gram(context, motion.mesh.path, &body, list.count, U, G);
     write_table(context, target, list.count, number, G);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_list_free(&list);
     sp_pool_free(&pool);
-    tool_motion_close(&motion);
+    tool_trajectory_close(&motion);
 }

@@ -2,7 +2,7 @@
 #ifndef TOOLS_EXPORT_GRAM_H
 #define TOOLS_EXPORT_GRAM_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "tools/common/tool.h"
 
 /* paths [count]: the mesh and one file of columns, of which `chosen` (a list from 1; NULL: all). samples > 0: sparse
@@ -11,7 +11,7 @@ void tool_export_gram(sp_context *context, int count, const char *const *paths, 
                       int64_t samples);
 
 /* G [count, count] of U [order, count] over the free degrees of freedom; builds without Yang 2015 refuse it. */
-void tool_sparse_gram(sp_context *context, const char *mesh_path, const sp_body *body, int64_t samples, int64_t count,
-                      const double *U, double *G);
+void tool_sparse_gram(sp_context *context, const char *mesh_path, const sp_fe_space *body, int64_t samples,
+                      int64_t count, const double *U, double *G);
 
 #endif

@@ -3,8 +3,8 @@
 #include "linear/dense.h"
 #include "tools/export/gram.h"
 
-void tool_sparse_gram(sp_context *context, const char *mesh_path, const sp_body *body, int64_t samples, int64_t count,
-                      const double *U, double *G)
+void tool_sparse_gram(sp_context *context, const char *mesh_path, const sp_fe_space *body, int64_t samples,
+                      int64_t count, const double *U, double *G)
 {
     sp_sparse_inner inner;
     sp_pool pool = {0};

@@ -3,8 +3,8 @@
 #include "formats/export/matrix_market.h"
 #include "formats/export/matrix_write.h"
 #include "formats/sparse.h"
-#include "tools/common/motion.h"
 #include "tools/common/skin.h"
+#include "tools/common/trajectory.h"
 
 #include <string.h>
 
@@ -106,11 +106,11 @@ static void export_columns(sp_context *context, enum tool_matrix_format format, 
 static void export_surface(sp_context *context, int count, const char *const *paths, const char *target,
                            const char *chosen)
 {
-    tool_motion motion;
+    tool_trajectory motion;
     tool_skin skin;
     sp_list list = {0};
     sp_pool pool = {0};
-    tool_motion_open(context, count, paths, 0, &motion);
+    tool_trajectory_open(context, count, paths, 0, &motion);
     if (!motion.mesh.path || !motion.columns.path || motion.path)
         tool_fail(SP_USAGE, NULL, "a basis on the rendered surface needs the mesh and one file of columns");
     if (motion.mesh.mesh.surface.vertex_count == 0)
@@ -128,7 +128,7 @@ static void export_surface(sp_context *context, int count, const char *const *pa
     tool_skin_close(&skin);
     sp_list_free(&list);
     sp_pool_free(&pool);
-    tool_motion_close(&motion);
+    tool_trajectory_close(&motion);
 }
 
 void tool_export_matrix(sp_context *context, enum tool_matrix_format format, int count, const char *const *paths,

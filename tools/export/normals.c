@@ -3,8 +3,8 @@
 #include "formats/export/csv_write.h"
 #include "formats/pointshell.h"
 #include "geometry/pose.h"
-#include "shell/normals.h"
-#include "tools/common/motion.h"
+#include "pointshell/normals.h"
+#include "tools/common/trajectory.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum { NEIGHBOURS = 12 };
 
 /* The ways that are measured against tangents. */
 static const struct {
-    enum sp_shell_normal way;
+    enum sp_pointshell_normal way;
     const char *mean, *largest;
 } measured[] = {{SP_NORMAL_GRADIENT, "gradient_mean", "gradient_largest"},
                 {SP_NORMAL_CLOUD, "cloud_mean", "cloud_largest"},
@@ -22,8 +22,8 @@ static const struct {
 typedef struct comparison {
     sp_context *context;
     const char *path;
-    sp_shell shell;
-    sp_shell_neighbours neighbours;
+    sp_pointshell pointshell;
+    sp_pointshell_neighbours neighbours;
     int64_t *points;      /* [shell.count] all */
     double *q;            /* [shell.modes] */
     double *true_normals; /* [shell.count, 3] */
@@ -31,7 +31,7 @@ typedef struct comparison {
     sp_pool pool;
 } comparison;
 
-static void open_shell(comparison *c, tool_motion *motion)
+static void open_shell(comparison *c, tool_trajectory *motion)
 {
     static const char *const kinds[] = {"pointshell", NULL};
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH], of_mesh[SP_HASH_LENGTH], of_basis[SP_HASH_LENGTH];
@@ -44,30 +44,32 @@ static void open_shell(comparison *c, tool_motion *motion)
     tool_check(sp_json_hash(c->context, meta, "basis", of_basis), motion->path);
     tool_check_hash(c->path, "mesh", mesh, of_mesh);
     tool_check_hash(c->path, "basis", basis, of_basis);
-    tool_check(sp_pointshell_read(c->context, &file, &c->shell), c->path);
+    tool_check(sp_pointshell_read(c->context, &file, &c->pointshell), c->path);
     sp_file_free(&file);
-    if (!c->shell.dT) {
+    if (!c->pointshell.dT) {
         tool_hint("make it with pointshell --basis FILE --normals tangents");
         tool_fail(SP_INPUT, c->path, "it has no tangents, which the true normals are from");
     }
-    if (motion->trajectory.r < 1 || motion->trajectory.r > c->shell.modes)
+    if (motion->trajectory.r < 1 || motion->trajectory.r > c->pointshell.modes)
         tool_fail(SP_INPUT, motion->path, "it has %lld coordinates, the points of %s move with %lld",
-                  (long long)motion->trajectory.r, c->path, (long long)c->shell.modes);
-    c->points = sp_pool_raw(&c->pool, c->shell.count, sizeof *c->points);
-    c->q = sp_pool_new(&c->pool, c->shell.modes, sizeof *c->q);
-    c->true_normals = sp_pool_raw(&c->pool, 3 * c->shell.count, sizeof *c->true_normals);
-    c->normals = sp_pool_raw(&c->pool, 3 * c->shell.count, sizeof *c->normals);
+                  (long long)motion->trajectory.r, c->path, (long long)c->pointshell.modes);
+    c->points = sp_pool_raw(&c->pool, c->pointshell.count, sizeof *c->points);
+    c->q = sp_pool_new(&c->pool, c->pointshell.modes, sizeof *c->q);
+    c->true_normals = sp_pool_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->true_normals);
+    c->normals = sp_pool_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->normals);
     if (c->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
-    for (int64_t p = 0; p < c->shell.count; p++)
+    for (int64_t p = 0; p < c->pointshell.count; p++)
         c->points[p] = p;
-    tool_check(sp_shell_neighbours_new(c->context, &c->shell, c->shell.count, c->points, NEIGHBOURS, &c->neighbours),
+    tool_check(sp_pointshell_neighbours_new(c->context, &c->pointshell, c->pointshell.count, c->points, NEIGHBOURS,
+                                            &c->neighbours),
                c->path);
 }
 
-static void evaluate(const comparison *c, enum sp_shell_normal way, double *normals)
+static void evaluate(const comparison *c, enum sp_pointshell_normal way, double *normals)
 {
-    tool_check(sp_shell_normals(c->context, &c->shell, way, c->shell.count, c->points, &c->neighbours, c->q, normals),
+    tool_check(sp_pointshell_normals(c->context, &c->pointshell, way, c->pointshell.count, c->points, &c->neighbours,
+                                     c->q, normals),
                c->path);
 }
 
@@ -75,13 +77,13 @@ static void evaluate(const comparison *c, enum sp_shell_normal way, double *norm
 static void measure(const comparison *c, double angle[2])
 {
     angle[0] = angle[1] = 0;
-    for (int64_t p = 0; p < c->shell.count; p++) {
+    for (int64_t p = 0; p < c->pointshell.count; p++) {
         const double *a = c->normals + 3 * p, *b = c->true_normals + 3 * p;
         double product[3];
         sp_cross3(a, b, product);
         const double here =
             sp_dot3(a, a) > 0 ? atan2(sqrt(sp_dot3(product, product)), sp_dot3(a, b)) * 57.29577951308232 : 180;
-        angle[0] += here / (double)c->shell.count;
+        angle[0] += here / (double)c->pointshell.count;
         angle[1] = fmax(angle[1], here);
     }
 }
@@ -90,14 +92,14 @@ void tool_export_normals(sp_context *context, const char *shell_path, const char
                          const tool_normals_choice *choice)
 {
     comparison c = {.context = context, .path = shell_path};
-    tool_motion motion;
+    tool_trajectory motion;
     sp_list frames = {0};
     sp_stream stream;
-    tool_motion_open(context, 1, &trajectory_path, choice->partial ? TOOL_MOTION_PARTIAL : 0, &motion);
+    tool_trajectory_open(context, 1, &trajectory_path, choice->partial ? TOOL_MOTION_PARTIAL : 0, &motion);
     if (!motion.path)
         tool_fail(SP_INPUT, trajectory_path, "normals are those of a pointshell in a trajectory, which it is not");
     open_shell(&c, &motion);
-    tool_motion_choose(&motion, choice->frames, choice->every, NULL, &frames);
+    tool_trajectory_choose(&motion, choice->frames, choice->every, NULL, &frames);
     tool_output *output = tool_output_open(choice->target);
     sp_stream_begin(&stream, tool_output_descriptor(output));
     sp_csv_name(&stream, true, "time");
@@ -108,7 +110,7 @@ void tool_export_normals(sp_context *context, const char *shell_path, const char
     sp_csv_end(&stream);
     for (int64_t row = 0; row < frames.count; row++) {
         const int64_t f = ((int64_t *)frames.data)[row], r = motion.trajectory.r;
-        const double time = tool_motion_time(&motion, f);
+        const double time = tool_trajectory_time(&motion, f);
         memcpy(c.q, motion.trajectory.q + f * r, (size_t)r * sizeof *c.q);
         evaluate(&c, SP_NORMAL_TANGENTS, c.true_normals);
         sp_csv_numbers(&stream, true, 1, &time);
@@ -124,8 +126,8 @@ void tool_export_normals(sp_context *context, const char *shell_path, const char
     tool_check(sp_stream_end(context, &stream), choice->target);
     tool_output_finish(output, NULL);
     sp_list_free(&frames);
-    sp_shell_neighbours_free(&c.neighbours);
-    sp_shell_free(&c.shell);
+    sp_pointshell_neighbours_free(&c.neighbours);
+    sp_pointshell_free(&c.pointshell);
     sp_pool_free(&c.pool);
-    tool_motion_close(&motion);
+    tool_trajectory_close(&motion);
 }

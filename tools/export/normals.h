@@ -5,7 +5,7 @@
 #include "base/context.h"
 
 typedef struct tool_normals_choice {
-    const char *target, *frames; /* as tool_motion_choose takes them */
+    const char *target, *frames; /* as tool_trajectory_choose takes them */
     int64_t every;
     bool partial;
 } tool_normals_choice;

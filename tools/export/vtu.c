@@ -1,9 +1,9 @@
 #include "tools/export/vtu.h"
 
 #include "assembly/elastic.h"
-#include "model/loads.h"
 #include "formats/activation.h"
 #include "formats/export/vtu.h"
+#include "model/loads.h"
 #include "tools/common/skin.h"
 #include "tools/export/volume.h"
 
@@ -15,11 +15,11 @@ enum { ARRAY_NAME = 64 };
 /* What all files of one run share. */
 typedef struct export_state {
     sp_context *context;
-    tool_motion *motion;
+    tool_trajectory *motion;
     const tool_vtu_choice *choice;
     sp_pool pool;
-    tool_skin skin; /* with --surface */
-    sp_body body;   /* with --fields */
+    tool_skin skin;   /* with --surface */
+    sp_fe_space body; /* with --fields */
     int64_t point_count;
     double *full, *displacement, *velocity; /* full: [3·vertices]; the others at the points that are written */
     double *strain, *stress, *density;
@@ -51,7 +51,7 @@ static void read_activations(export_state *state)
 
 static void open_state(export_state *state)
 {
-    const tool_motion *motion = state->motion;
+    const tool_trajectory *motion = state->motion;
     const sp_mesh *mesh = &motion->mesh.mesh;
     if (state->choice->surface && mesh->surface.triangle_count == 0)
         tool_fail(SP_INPUT, motion->mesh.path, "--surface: the mesh has no embedded surface");
@@ -63,7 +63,7 @@ static void open_state(export_state *state)
     state->velocity = numbers(state, 3 * state->point_count);
     if (state->choice->fields) {
         int64_t elements = sp_mesh_element_count(mesh);
-        tool_check(sp_body_new_prescribed(state->context, &motion->simulated, &state->body), motion->mesh.path);
+        tool_check(sp_fe_space_new_prescribed(state->context, &motion->simulated, &state->body), motion->mesh.path);
         state->strain = numbers(state, 6 * elements);
         state->stress = numbers(state, 6 * elements);
         state->density = numbers(state, elements);
@@ -80,7 +80,7 @@ static void close_state(export_state *state)
     if (state->choice->surface)
         tool_skin_close(&state->skin);
     if (state->choice->fields)
-        sp_body_free(&state->body);
+        sp_fe_space_free(&state->body);
     sp_pool_free(&state->pool);
 }
 
@@ -130,13 +130,13 @@ static void write_frame(export_state *state, int64_t frame, const char *path)
 {
     static const char *const xyz[3] = {"X", "Y", "Z"};
     sp_vtu_array arrays[6];
-    tool_motion *motion = state->motion;
+    tool_trajectory *motion = state->motion;
     sp_vtu vtu = start_file(state, arrays);
-    double time = tool_motion_time(motion, frame);
+    double time = tool_trajectory_time(motion, frame);
     if (motion->path) {
-        tool_motion_velocity(motion, frame, state->full);
+        tool_trajectory_velocity(motion, frame, state->full);
         to_points(state, state->full, state->velocity);
-        tool_motion_displacement(motion, frame, state->full);
+        tool_trajectory_displacement(motion, frame, state->full);
         to_points(state, state->full, state->displacement);
         add(&vtu, arrays,
             (sp_vtu_array){
@@ -284,14 +284,14 @@ static void write_series(export_state *state, int64_t count, const int64_t *fram
         char *path;
         name[i] = tool_vtu_frame(pattern, i, &state->pool, &path);
         write_frame(state, frame[i], path);
-        time[i] = tool_motion_time(state->motion, frame[i]);
+        time[i] = tool_trajectory_time(state->motion, frame[i]);
         tool_check(sp_progress(state->context, (double)(i + 1) / (double)count), NULL);
     }
     tool_vtu_index(state->context, output, index, count, time, name);
     tool_say("%lld frames, index %s", (long long)count, index);
 }
 
-void tool_export_vtu(sp_context *context, tool_motion *motion, const tool_vtu_choice *choice)
+void tool_export_vtu(sp_context *context, tool_trajectory *motion, const tool_vtu_choice *choice)
 {
     export_state state = {.context = context, .motion = motion, .choice = choice};
     const char *target = choice->target;
@@ -303,9 +303,9 @@ void tool_export_vtu(sp_context *context, tool_motion *motion, const tool_vtu_ch
     if (choice->surface && choice->fields)
         tool_fail(SP_USAGE, NULL, "--fields are of the elements, which --surface leaves out");
     sp_list list = {0};
-    tool_motion_choose(motion, choice->frames, choice->every, choice->columns, &list);
+    tool_trajectory_choose(motion, choice->frames, choice->every, choice->columns, &list);
     bool series = !columns && tool_vtu_series(target, list.count);
-    tool_motion_need_all(motion);
+    tool_trajectory_need_all(motion);
     open_state(&state);
     if (columns)
         write_columns(&state, list.count, list.data);

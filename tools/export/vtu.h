@@ -3,11 +3,11 @@
 #define TOOLS_EXPORT_VTU_H
 
 #include "formats/export/vtu.h"
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 
 typedef struct tool_vtu_choice {
     const char *target;           /* file, pattern, .pvd or "-" */
-    const char *frames, *columns; /* as tool_motion_choose takes them */
+    const char *frames, *columns; /* as tool_trajectory_choose takes them */
     int64_t every;
     bool surface;           /* the embedded surface instead of the elements */
     bool fields;            /* strain, stress and energy density of the elements */
@@ -16,7 +16,7 @@ typedef struct tool_vtu_choice {
 
 /* A trajectory: one file per frame and, where there are several or the target is a .pvd, the index of the series.
  * Columns: one file with an array for each. A mesh alone: one file. */
-void tool_export_vtu(sp_context *context, tool_motion *motion, const tool_vtu_choice *choice);
+void tool_export_vtu(sp_context *context, tool_trajectory *motion, const tool_vtu_choice *choice);
 
 /* Parts of it that other series need: whether so many frames are one (usage error for standard output); from the target
  * the pattern of their files and the name of the index; a frame's path and its name beside the index; the file of a

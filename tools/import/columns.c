@@ -39,7 +39,7 @@ static enum import_kind kind_of(const char *path, int chosen)
     for (int i = 0; dot && chosen == IMPORT_KIND_AUTO && i < TOOL_COUNT(known); i++)
         if (!strcmp(dot, known[i].ending))
             return known[i].kind;
-    return chosen == IMPORT_KIND_AUTO ? IMPORT_SHAPES : (enum import_kind)chosen;
+    return chosen == IMPORT_KIND_AUTO ? IMPORT_SNAPSHOTS : (enum import_kind)chosen;
 }
 
 static void check_options(const char *path, enum import_kind kind, const import_matrix_choice *choice)
@@ -87,25 +87,25 @@ static void check_mesh(const char *path, enum import_kind kind, const tool_mesh 
         tool_fail(SP_INPUT, path, "it has %lld rows and %lld columns, the mesh needs %lld rows%s",
                   (long long)columns->rows, (long long)columns->count, 3 * (long long)vertices, remark);
     }
-    double held = tool_held_rows(&mesh->mesh, columns);
-    if (held > 0 && kind != IMPORT_SHAPES)
-        refuse_kind(SP_INPUT, path, "it moves vertices that the mesh holds, by up to %.3g", held);
+    double prescribed = tool_fixed_rows(&mesh->mesh, columns);
+    if (prescribed > 0 && kind != IMPORT_SNAPSHOTS)
+        refuse_kind(SP_INPUT, path, "it moves vertices that the mesh holds, by up to %.3g", prescribed);
 }
 
 /* Largest |UᵀMU − I|; the matrix goes to the caller. */
-static double orthogonality(sp_context *context, const char *path, sp_body *body, bool lumped,
+static double orthogonality(sp_context *context, const char *path, sp_fe_space *body, bool lumped,
                             const sp_columns *columns, sp_sparse *M)
 {
     double error;
-    tool_check(sp_body_mass_compressed(context, body, lumped, M), path);
+    tool_check(sp_fe_space_mass_compressed(context, body, lumped, M), path);
     sp_metric metric = {.rows = columns->rows, .matrix = M, .dof = body->dof};
     tool_check(sp_metric_orthogonality(context, &metric, columns->count, columns->U, &error), path);
     return error;
 }
 
 /* In which mass the columns are orthonormal, as chosen or as measured; M is that mass. */
-static void check_orthonormal(sp_context *context, const char *path, int lumping, sp_body *body, sp_columns *columns,
-                              sp_sparse *M, json_t *result)
+static void check_orthonormal(sp_context *context, const char *path, int lumping, sp_fe_space *body,
+                              sp_columns *columns, sp_sparse *M, json_t *result)
 {
     for (int64_t c = 0; c < columns->count; c++) {
         double largest = 0;
@@ -135,14 +135,14 @@ static void check_orthonormal(sp_context *context, const char *path, int lumping
 }
 
 /* Leading columns that are rigid motions: all their mass lies in the span of R [order, rigid_count]. */
-static int64_t count_rigid(sp_context *context, const sp_sparse *M, const sp_body *body, int64_t rigid_count,
+static int64_t count_rigid(sp_context *context, const sp_sparse *M, const sp_fe_space *body, int64_t rigid_count,
                            const double *R, const sp_columns *columns, double *work)
 {
     int64_t n = body->dof_count, count = 0;
     double *psi = work, *product = work + n;
     for (; count < columns->count && count < rigid_count; count++) {
         double inside = 0;
-        sp_body_gather(body, columns->U + count * columns->rows, psi);
+        sp_fe_space_gather(body, columns->U + count * columns->rows, psi);
         sp_sparse_times(context, M, 1, psi, product);
         for (int64_t i = 0; i < rigid_count; i++) {
             double part = sp_dense_dot(n, R + i * n, product);
@@ -155,7 +155,7 @@ static int64_t count_rigid(sp_context *context, const sp_sparse *M, const sp_bod
 }
 
 /* Eigenvalues by Rayleigh's quotient and residuals as modes.md has them. */
-static void measure_modes(sp_context *context, const char *path, const tool_mesh *mesh, sp_body *body,
+static void measure_modes(sp_context *context, const char *path, const tool_mesh *mesh, sp_fe_space *body,
                           const sp_sparse *M, sp_pool *pool, sp_columns *columns, json_t *result)
 {
     int64_t n = body->dof_count, rigid_count;
@@ -172,7 +172,7 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
     columns->rigid = count_rigid(context, M, body, rigid_count, R, columns, work);
     double lambda1 = 1e-6 * sp_sparse_trace(&K) / sp_sparse_trace(M);
     for (int64_t i = 0; i < columns->count; i++) {
-        sp_body_gather(body, columns->U + i * columns->rows, psi);
+        sp_fe_space_gather(body, columns->U + i * columns->rows, psi);
         sp_sparse_times(context, &K, 1, psi, k);
         sp_sparse_times(context, M, 1, psi, m);
         double lambda = i < columns->rigid ? 0 : sp_dense_dot(n, psi, k) / sp_dense_dot(n, psi, m);
@@ -210,14 +210,14 @@ static void measure_modes(sp_context *context, const char *path, const tool_mesh
 static void measure(sp_context *context, const char *path, enum import_kind kind, int lumping, const tool_mesh *mesh,
                     sp_pool *pool, sp_columns *columns, json_t *result)
 {
-    sp_body body;
+    sp_fe_space body;
     sp_sparse M;
-    tool_check(sp_body_new(context, &mesh->mesh, &body), mesh->path);
+    tool_check(sp_fe_space_new(context, &mesh->mesh, &body), mesh->path);
     check_orthonormal(context, path, lumping, &body, columns, &M, result);
     if (kind == IMPORT_MODES)
         measure_modes(context, path, mesh, &body, &M, pool, columns, result);
     sp_sparse_free(&M);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
 }
 
 /* Pairs i ≤ j with j fastest, as VegaFEM has them, of elastic modes: --modes says how many rigid ones stand before

@@ -21,7 +21,7 @@ enum import_format {
     IMPORT_CUB,
 };
 
-enum import_kind { IMPORT_KIND_AUTO, IMPORT_BASIS, IMPORT_MODES, IMPORT_DERIVATIVES, IMPORT_SHAPES };
+enum import_kind { IMPORT_KIND_AUTO, IMPORT_BASIS, IMPORT_MODES, IMPORT_DERIVATIVES, IMPORT_SNAPSHOTS };
 enum import_lumping { IMPORT_LUMPING_AUTO, IMPORT_CONSISTENT, IMPORT_LUMPED };
 
 /* Options of volumetric meshes. */

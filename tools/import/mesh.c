@@ -108,7 +108,7 @@ void import_mesh(sp_context *context, const char *path, enum import_format forma
     tool_read_factor(context, choice->factor, &mesh);
     tool_read_fibre(context, choice->fibre, helices, &mesh);
     sp_pool_free(&pool);
-    tool_apply_anchors(context, &mesh);
+    tool_apply_fixed_vertices(context, &mesh);
     embed(context, choice, &mesh);
     tool_check(sp_mesh_check(context, &mesh, 1e-3), path);
     tool_say("%lld vertices, %lld hexahedra, %lld tetrahedra, %lld regions, %lld vertices fixed",

@@ -9,14 +9,14 @@
 /* What a .cub does not hold: UᵀMU and UᵀM e of the basis that it belongs to. */
 static void add_mass(sp_context *context, const tool_mesh *mesh, tool_columns *basis, sp_polynomials *polynomials)
 {
-    sp_body body;
-    tool_check(sp_body_new(context, &mesh->mesh, &body), mesh->path);
+    sp_fe_space body;
+    tool_check(sp_fe_space_new(context, &mesh->mesh, &body), mesh->path);
     tool_hold_rows(&mesh->mesh, basis);
     tool_check(sp_reduced_mass(context, &body, basis->columns.lumped, polynomials->r, basis->columns.U,
                                polynomials->mass, polynomials->gravity),
                mesh->path);
     polynomials->lumped = basis->columns.lumped;
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
 }
 
 void import_polynomials(sp_context *context, const char *path, const import_matrix_choice *choice)

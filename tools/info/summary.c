@@ -2,8 +2,8 @@
 
 #include "formats/cubature.h"
 #include "formats/mesh.h"
-#include "formats/motion.h"
 #include "formats/plain.h"
+#include "formats/scene_trajectory.h"
 #include "formats/trajectory.h"
 #include "tools/info/script.h"
 
@@ -233,7 +233,7 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
     if (status != SP_OK)
         return status;
     double low[3], high[3], total = 0;
-    int64_t elements = sp_mesh_element_count(&mesh), held = 0;
+    int64_t elements = sp_mesh_element_count(&mesh), prescribed = 0;
     sp_mesh_box(&mesh, low, high);
     double *volume = sp_pool_new(&mesh.pool, mesh.material_count, sizeof *volume);
     int64_t *count = sp_pool_new(&mesh.pool, mesh.material_count, sizeof *count);
@@ -248,7 +248,7 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
         total += one;
     }
     for (int64_t i = 0; i < mesh.fixed_count; i++)
-        held += __builtin_popcount(mesh.fixed_axes ? mesh.fixed_axes[i] : 7);
+        prescribed += __builtin_popcount(mesh.fixed_axes ? mesh.fixed_axes[i] : 7);
     fprintf(stream, "mesh      %lld vertices, %lld hexahedra, %lld tetrahedra; quadrature %d\n",
             (long long)mesh.vertex_count, (long long)mesh.hex_count, (long long)mesh.tet_count, mesh.quadrature);
     fprintf(stream, "box       %g %g %g to %g %g %g m\n", low[0], low[1], low[2], high[0], high[1], high[2]);
@@ -256,7 +256,7 @@ static int print_mesh(sp_context *context, info_file *info, FILE *stream)
     for (int64_t i = 0; i < mesh.material_count; i++)
         print_material(&mesh.materials[i], count[i], volume[i], mesh.fibre != NULL, stream);
     fprintf(stream, "fixed     %lld vertices, %lld of %lld degrees of freedom\n", (long long)mesh.fixed_count,
-            (long long)held, (long long)(3 * mesh.vertex_count));
+            (long long)prescribed, (long long)(3 * mesh.vertex_count));
     fprintf(stream, "surface   %lld vertices, %lld triangles\n", (long long)mesh.surface.vertex_count,
             (long long)mesh.surface.triangle_count);
     if (origin) {
@@ -454,9 +454,9 @@ done:
  */
 static int print_motion_series(sp_context *context, info_file *info, FILE *stream)
 {
-    static const char *const energies[SP_MOTION_ENERGIES] = {"kinetic", "strain", "gravity"};
-    int64_t frames = 0, contacts = 0, most[SP_MOTION_COUNTS] = {0};
-    double begin = 0, end = 0, energy[SP_MOTION_ENERGIES] = {0};
+    static const char *const energies[SP_SCENE_TRAJECTORY_ENERGIES] = {"kinetic", "strain", "gravity"};
+    int64_t frames = 0, contacts = 0, most[SP_SCENE_TRAJECTORY_COUNTS] = {0};
+    double begin = 0, end = 0, energy[SP_SCENE_TRAJECTORY_ENERGIES] = {0};
     int status = SP_OK;
     for (int64_t i = 0; i < info->file.members.count; i++) {
         sp_array *array = &info->file.members.arrays[i];
@@ -471,32 +471,33 @@ static int print_motion_series(sp_context *context, info_file *info, FILE *strea
                     return sp_fail(context, SP_INPUT, "%s: its numbers are too large", array->name);
         } else if (counts) {
             SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_I8, false, 2,
-                                   (int64_t[]){-1, SP_MOTION_COUNTS}, &array));
+                                   (int64_t[]){-1, SP_SCENE_TRAJECTORY_COUNTS}, &array));
             for (int64_t k = 0; k < array->count; k++) {
                 const int64_t value = ((const int64_t *)array->data)[k];
-                most[k % SP_MOTION_COUNTS] = value > most[k % SP_MOTION_COUNTS] ? value : most[k % SP_MOTION_COUNTS];
+                most[k % SP_SCENE_TRAJECTORY_COUNTS] =
+                    value > most[k % SP_SCENE_TRAJECTORY_COUNTS] ? value : most[k % SP_SCENE_TRAJECTORY_COUNTS];
             }
         } else {
             SP_TRY(sp_members_take(context, &info->file.members, array->name, SP_F8, false, time ? 1 : 2,
-                                   time ? (int64_t[]){-1} : (int64_t[]){-1, SP_MOTION_ENERGIES}, &array));
+                                   time ? (int64_t[]){-1} : (int64_t[]){-1, SP_SCENE_TRAJECTORY_ENERGIES}, &array));
             const double *values = array->data;
             if (array->count && time) {
                 begin = frames ? begin : values[0];
                 end = values[array->count - 1];
                 frames += array->shape[0];
             } else if (array->count)
-                memcpy(energy, values + array->count - SP_MOTION_ENERGIES, sizeof energy);
+                memcpy(energy, values + array->count - SP_SCENE_TRAJECTORY_ENERGIES, sizeof energy);
         }
     }
     fprintf(stream, "frames    %lld from %g s to %g s%s\n", (long long)frames, begin, end,
             info->file.truncated ? ", then the file is cut" : "");
     fprintf(stream, "most      %lld nodes visited, %lld passed over, %lld points in contact, level %lld\n",
-            (long long)most[SP_MOTION_VISITED], (long long)most[SP_MOTION_PASSED], (long long)most[SP_MOTION_TOUCHING],
-            (long long)most[SP_MOTION_LEVEL]);
+            (long long)most[SP_SCENE_TRAJECTORY_VISITED], (long long)most[SP_SCENE_TRAJECTORY_PASSED],
+            (long long)most[SP_SCENE_TRAJECTORY_TOUCHING], (long long)most[SP_SCENE_TRAJECTORY_LEVEL]);
     if (json_is_true(json_object_get(info->file.meta, "contacts")))
         fprintf(stream, "contacts  %lld\n", (long long)contacts);
     fprintf(stream, "energy    ");
-    for (int i = 0; i < SP_MOTION_ENERGIES; i++)
+    for (int i = 0; i < SP_SCENE_TRAJECTORY_ENERGIES; i++)
         fprintf(stream, "%s%s %.9g J", i ? ", " : "", energies[i], energy[i]);
     fputs(" in the last frame\n", stream);
 done:

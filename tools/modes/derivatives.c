@@ -12,7 +12,7 @@ static void take_modes(modes_problem *p, const sp_columns *modes, const double *
     if (!d->modes.columns.U)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     for (int64_t c = 0; c < modes->count; c++)
-        sp_body_spread(&p->body, vectors + c * p->body.dof_count, d->modes.columns.U + c * modes->rows);
+        sp_fe_space_scatter(&p->body, vectors + c * p->body.dof_count, d->modes.columns.U + c * modes->rows);
 }
 
 void modes_derivatives(modes_problem *p, json_t *meta, const char *hash, const sp_columns *modes, const double *vectors,

@@ -1,7 +1,7 @@
 #include "basis/flexibility.h"
-#include "model/loads.h"
 #include "formats/loads.h"
 #include "linear/dense.h"
+#include "model/loads.h"
 #include "tools/common/solve.h"
 #include "tools/modes/methods.h"
 
@@ -69,7 +69,7 @@ double *modes_start_block(modes_problem *p, const modes_krylov_choice *choice, i
     for (int64_t l = 0; l < load_count; l++, to += n)
         tool_check(sp_load_force(p->context, &p->body, l + 1, &loads[l], to), choice->start_loads);
     for (int64_t c = 0; c < file.columns.count; c++, to += n) {
-        sp_body_gather(&p->body, file.columns.U + c * file.columns.rows, field_of_file);
+        sp_fe_space_gather(&p->body, file.columns.U + c * file.columns.rows, field_of_file);
         sp_sparse_times(p->context, &p->M, 1, field_of_file, to);
     }
     sp_columns_free(&file.columns);
@@ -114,6 +114,6 @@ void modes_inertia(modes_problem *p, const modes_krylov_choice *choice)
     json_t *result = tool_result_new();
     json_object_set_new(result, "without_deformation", json_integer(idle));
     json_object_set_new(result, "rigid", json_integer(p->rigid_count));
-    modes_write_shapes(p, kept, u, result);
+    modes_write_snapshots(p, kept, u, result);
     sp_flexibility_free(flexibility);
 }

@@ -56,7 +56,8 @@ void modes_lanczos(modes_problem *p, const modes_lanczos_choice *choice)
         columns.ordering = sp_pool_raw(&p->pool, n, sizeof *columns.ordering);
         if (!columns.ordering)
             tool_fail(SP_SYSTEM, NULL, "out of memory");
-        columns.ordering_count = sp_body_ordering(&p->body, sp_cholesky_permutation(report.factor), columns.ordering);
+        columns.ordering_count =
+            sp_fe_space_ordering(&p->body, sp_cholesky_permutation(report.factor), columns.ordering);
     }
     json_t *meta = tool_meta_new("modes"), *result = tool_result_new();
     tool_check(sp_columns_write(p->context, tool_output_writer(p->output), meta, &columns), tool_output_path());

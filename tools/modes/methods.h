@@ -11,7 +11,7 @@
 typedef struct modes_problem {
     sp_context *context;
     tool_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse K, M;      /* over the free degrees of freedom */
     bool lumped;         /* M is diagonal */
     int64_t *node;       /* [dof_count] vertex of each */
@@ -62,7 +62,7 @@ double *modes_start_block(modes_problem *problem, const modes_krylov_choice *cho
 
 /* `count` columns over the free degrees of freedom, one at a time over all as they are written. */
 typedef struct modes_spread {
-    const sp_body *body;
+    const sp_fe_space *body;
     const double *vectors; /* [dof_count, count] */
     double *full;          /* [3·vertices] one column, 0 where the body is held */
 } modes_spread;
@@ -70,6 +70,6 @@ typedef struct modes_spread {
 sp_columns modes_columns(modes_problem *problem, int64_t count, const double *vectors, modes_spread *spread);
 
 /* Writes `count` columns over the free degrees of freedom as shapes. */
-void modes_write_shapes(modes_problem *problem, int64_t count, const double *columns, json_t *result);
+void modes_write_snapshots(modes_problem *problem, int64_t count, const double *columns, json_t *result);
 
 #endif

@@ -5,7 +5,7 @@
 static int next_column(void *data, int64_t c, const double **column)
 {
     const modes_spread *spread = data;
-    sp_body_spread(spread->body, spread->vectors + c * spread->body->dof_count, spread->full);
+    sp_fe_space_scatter(spread->body, spread->vectors + c * spread->body->dof_count, spread->full);
     *column = spread->full;
     return SP_OK;
 }
@@ -22,7 +22,7 @@ sp_columns modes_columns(modes_problem *p, int64_t count, const double *vectors,
     return columns;
 }
 
-void modes_write_shapes(modes_problem *p, int64_t count, const double *vectors, json_t *result)
+void modes_write_snapshots(modes_problem *p, int64_t count, const double *vectors, json_t *result)
 {
     modes_spread spread;
     sp_columns columns = modes_columns(p, count, vectors, &spread);

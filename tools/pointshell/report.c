@@ -8,8 +8,8 @@ static const char *surface_word(const sp_level *level)
     return words[level->kind];
 }
 
-void pointshell_say(const sp_level *level, const sp_shell *shell, const sp_shell_report *report,
-                    const sp_shell_motion_report *motion)
+void pointshell_say(const sp_level *level, const sp_pointshell *pointshell, const sp_pointshell_report *report,
+                    const sp_pointshell_motion_report *motion)
 {
     if (level->kind == SP_LEVEL_SURFACE && level->meets_itself)
         tool_warn(NULL,
@@ -20,10 +20,10 @@ void pointshell_say(const sp_level *level, const sp_shell *shell, const sp_shell
     if (motion && motion->outside > 0 && motion->gap > 0)
         tool_say("%lld points lie outside the elements, by up to %.3g m, and move with the nearest one",
                  (long long)motion->outside, motion->gap);
-    for (int k = 0; k < shell->levels; k++) {
-        const sp_shell_level_report *l = &report->level[k];
+    for (int k = 0; k < pointshell->levels; k++) {
+        const sp_pointshell_level_report *l = &report->level[k];
         tool_say("level %d: %lld points, %.4g m apart, spread %.3f (random points: 0.523)", k + 1,
-                 (long long)shell->cumulative[k], l->spacing, l->spread);
+                 (long long)pointshell->cumulative[k], l->spacing, l->spread);
     }
     if (level->kind == SP_LEVEL_SURFACE)
         tool_say("on the model, %.6g m2, at most %.4g m from a point", report->area, report->gap);
@@ -32,32 +32,38 @@ void pointshell_say(const sp_level *level, const sp_shell *shell, const sp_shell
                  report->area, report->gap);
 }
 
-static json_t *numbers(const sp_shell *shell, const sp_shell_report *report, const char *key, size_t offset)
+static json_t *numbers(const sp_pointshell *pointshell, const sp_pointshell_report *report, const char *key,
+                       size_t offset)
 {
-    double values[SP_SHELL_LEVELS_MAX];
-    for (int k = 0; k < shell->levels; k++)
+    double values[SP_POINTSHELL_LEVELS_MAX];
+    for (int k = 0; k < pointshell->levels; k++)
         values[k] = *(const double *)((const char *)&report->level[k] + offset);
-    return tool_reals(key, shell->levels, values);
+    return tool_reals(key, pointshell->levels, values);
 }
 
-json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp_shell_report *report,
-                          const sp_shell_motion_report *motion)
+json_t *pointshell_result(const sp_level *level, const sp_pointshell *pointshell, const sp_pointshell_report *report,
+                          const sp_pointshell_motion_report *motion)
 {
     json_t *result = tool_result_new(), *points = json_array(), *iterations = json_array();
     const bool repelled = report->level[0].radius > 0;
-    for (int k = 0; k < shell->levels; k++) {
-        json_array_append_new(points, json_integer(shell->cumulative[k]));
+    for (int k = 0; k < pointshell->levels; k++) {
+        json_array_append_new(points, json_integer(pointshell->cumulative[k]));
         json_array_append_new(iterations, json_integer(report->level[k].repel.iterations));
     }
     json_object_set_new(result, "level_points", points);
-    json_object_set_new(result, "spacing", numbers(shell, report, "spacing", offsetof(sp_shell_level_report, spacing)));
-    json_object_set_new(result, "spread", numbers(shell, report, "spread", offsetof(sp_shell_level_report, spread)));
-    json_object_set_new(result, "least", numbers(shell, report, "least", offsetof(sp_shell_level_report, least)));
+    json_object_set_new(result, "spacing",
+                        numbers(pointshell, report, "spacing", offsetof(sp_pointshell_level_report, spacing)));
+    json_object_set_new(result, "spread",
+                        numbers(pointshell, report, "spread", offsetof(sp_pointshell_level_report, spread)));
+    json_object_set_new(result, "least",
+                        numbers(pointshell, report, "least", offsetof(sp_pointshell_level_report, least)));
     if (repelled) {
-        json_object_set_new(result, "repulsion_radius",
-                            numbers(shell, report, "repulsion_radius", offsetof(sp_shell_level_report, radius)));
-        json_object_set_new(result, "last_move",
-                            numbers(shell, report, "last_move", offsetof(sp_shell_level_report, repel.last_move)));
+        json_object_set_new(
+            result, "repulsion_radius",
+            numbers(pointshell, report, "repulsion_radius", offsetof(sp_pointshell_level_report, radius)));
+        json_object_set_new(
+            result, "last_move",
+            numbers(pointshell, report, "last_move", offsetof(sp_pointshell_level_report, repel.last_move)));
         json_object_set(result, "iterations", iterations);
     }
     json_decref(iterations);

@@ -3,14 +3,14 @@
 #define TOOLS_POINTSHELL_REPORT_H
 
 #include "formats/file.h"
-#include "shell/shell.h"
+#include "pointshell/pointshell.h"
 
 /* motion: NULL where the points do not move. */
-void pointshell_say(const sp_level *level, const sp_shell *shell, const sp_shell_report *report,
-                    const sp_shell_motion_report *motion);
+void pointshell_say(const sp_level *level, const sp_pointshell *pointshell, const sp_pointshell_report *report,
+                    const sp_pointshell_motion_report *motion);
 
 /* The member `result`, with warnings. */
-json_t *pointshell_result(const sp_level *level, const sp_shell *shell, const sp_shell_report *report,
-                          const sp_shell_motion_report *motion);
+json_t *pointshell_result(const sp_level *level, const sp_pointshell *pointshell, const sp_pointshell_report *report,
+                          const sp_pointshell_motion_report *motion);
 
 #endif

@@ -49,7 +49,7 @@ void tool_figure_twin_close(tool_figure *twin)
 
 void tool_figure_open(tool_figure *figure)
 {
-    const tool_motion *motion = figure->motion;
+    const tool_trajectory *motion = figure->motion;
     const sp_mesh *mesh = &motion->mesh.mesh;
     int64_t elements = sp_mesh_element_count(mesh);
     sp_pool *pool = &figure->pool;
@@ -84,7 +84,7 @@ void tool_figure_open(tool_figure *figure)
     }
     if (figure->color != TOOL_COLOR_ENERGY)
         return;
-    tool_check(sp_body_new_prescribed(figure->context, &motion->simulated, &figure->body), motion->mesh.path);
+    tool_check(sp_fe_space_new_prescribed(figure->context, &motion->simulated, &figure->body), motion->mesh.path);
     figure->has_body = true;
     figure->density = need(sp_pool_raw(pool, elements, sizeof(double)));
     figure->volume = need(sp_pool_raw(pool, elements, sizeof(double)));
@@ -98,30 +98,30 @@ void tool_figure_close(tool_figure *figure)
     if (figure->has_cage)
         tool_skin_close(&figure->cage);
     if (figure->has_body)
-        sp_body_free(&figure->body);
+        sp_fe_space_free(&figure->body);
     sp_image_free(&figure->rest);
     sp_pool_free(&figure->pool);
 }
 
 void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *frame)
 {
-    const tool_motion *motion = figure->motion;
+    const tool_trajectory *motion = figure->motion;
     const char *path = motion->mesh.path;
-    sp_body body;
+    sp_fe_space body;
     sp_sparse mass;
     sp_pool pool = {0};
     int64_t rows = 3 * motion->vertex_count;
     if (figure->normalize != TOOL_NORMALIZE_MASS)
         return;
-    tool_check(sp_body_new(figure->context, &motion->mesh.mesh, &body), path);
-    tool_check(sp_body_mass_compressed(figure->context, &body, false, &mass), path);
+    tool_check(sp_fe_space_new(figure->context, &motion->mesh.mesh, &body), path);
+    tool_check(sp_fe_space_mass_compressed(figure->context, &body, false, &mass), path);
     sp_metric metric = {.rows = rows, .matrix = &mass, .dof = body.dof};
     double *product = need(sp_pool_raw(&pool, rows, sizeof *product)),
            *work = need(sp_pool_raw(&pool, 2 * mass.order, sizeof *work));
     figure->weight = need(sp_pool_new(&figure->pool, motion->frame_count, sizeof *figure->weight));
     for (int64_t i = 0; i < count; i++) {
         double most = 0;
-        tool_motion_displacement(motion, frame[i], figure->u);
+        tool_trajectory_displacement(motion, frame[i], figure->u);
         sp_metric_times(figure->context, &metric, 1, figure->u, product, work);
         double norm = sqrt(sp_dense_dot(rows, figure->u, product));
         for (int64_t v = 0; v < motion->vertex_count; v++)
@@ -130,7 +130,7 @@ void tool_figure_prepare(tool_figure *figure, int64_t count, const int64_t *fram
         figure->largest = fmax(figure->largest, norm > 0 ? most / norm : 0);
     }
     sp_sparse_free(&mass);
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
     sp_pool_free(&pool);
 }
 
@@ -160,7 +160,7 @@ int tool_figure_load(tool_figure *figure, int64_t frame)
 {
     int64_t vertices = figure->motion->vertex_count;
     double most = 0, scale = figure->scale;
-    tool_motion_displacement(figure->motion, frame, figure->u);
+    tool_trajectory_displacement(figure->motion, frame, figure->u);
     const int status = figure->color == TOOL_COLOR_ENERGY ? nodal_energy(figure) : SP_OK;
     if (status != SP_OK)
         return status;
@@ -263,11 +263,11 @@ int tool_figure_draw(tool_figure *figure, const sp_camera *camera, sp_image *ima
 
 void tool_figure_caption(const tool_figure *figure, int64_t frame, char *text, int64_t size)
 {
-    const tool_motion *motion = figure->motion;
+    const tool_trajectory *motion = figure->motion;
     const sp_columns *columns = &motion->columns.columns;
     *text = 0;
     if (motion->path)
-        snprintf(text, (size_t)size, "t = %.4g s", tool_motion_time(motion, frame));
+        snprintf(text, (size_t)size, "t = %.4g s", tool_trajectory_time(motion, frame));
     else if (columns->eigenvalue)
         snprintf(text, (size_t)size, "mode %lld  %.4g Hz%s", (long long)frame + 1,
                  sqrt(fmax(columns->eigenvalue[frame], 0)) / 6.283185307179586,

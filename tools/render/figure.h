@@ -4,8 +4,8 @@
 
 #include "assembly/elastic.h"
 #include "render/render.h"
-#include "tools/common/motion.h"
 #include "tools/common/skin.h"
+#include "tools/common/trajectory.h"
 
 /* Sizes at which columns are drawn: shapes as they are and others by their largest displacement (auto); each with its
  * largest displacement at AMPLITUDE diagonals; each of unit norm in the mass, and then all by one factor, so that the
@@ -17,7 +17,7 @@ enum tool_color { TOOL_COLOR_NONE, TOOL_COLOR_DISPLACEMENT, TOOL_COLOR_ENERGY };
 typedef struct tool_figure {
     /* chosen by the caller */
     sp_context *context;
-    tool_motion *motion;
+    tool_trajectory *motion;
     enum tool_color color;
     enum tool_normalize normalize;
     double scale; /* of the displacement */
@@ -29,7 +29,7 @@ typedef struct tool_figure {
     sp_pool pool;
     tool_skin skin, cage; /* cage: the elements' boundary, whose edges are the lines on an embedded surface */
     bool has_cage, has_body, relative, unitless;
-    sp_body body;
+    sp_fe_space body;
     double diagonal;
     double *weight, largest; /* with NORMALIZE_MASS: by 1/norm each column [frames], m of the largest after that */
     double *u, *nodal, *density, *volume, *positions, *cage_positions, *value;

@@ -42,7 +42,7 @@ static bool dragged(const simulation *s)
 
 /* Kinetic and stored energy. Where the force has no energy, what counts as stored is work against it since the start at
  * rest: less than 0 is made of nothing, and none of it is stored. */
-static double held_energy(const simulation *s, const double energy[SP_WORK_COUNT])
+static double prescribed_energy(const simulation *s, const double energy[SP_WORK_COUNT])
 {
     return energy[SP_WORK_KINETIC] +
            (s->system.nonconservative ? fmax(0, energy[SP_WORK_STORED]) : energy[SP_WORK_STORED]);
@@ -71,7 +71,8 @@ void energy_watch(const simulation *s, simulate_energy *energy, double time)
     if (unknown(s))
         return;
     /* fibres with a tension store less than nothing; that is energy too */
-    const double held = held_energy(s, now), gained = held - held_energy(s, first) - now[SP_WORK_EXTERNAL],
+    const double prescribed = prescribed_energy(s, now),
+                 gained = prescribed - prescribed_energy(s, first) - now[SP_WORK_EXTERNAL],
                  below = s->system.nonconservative ? 0 : fmax(0, -now[SP_WORK_STORED]);
     const double put = first[SP_WORK_KINETIC] + fabs(first[SP_WORK_STORED]) + energy->work + energy->bones + below,
                  most = dragged(s) ? MOST_DRAGGED * (put + now[SP_WORK_DISSIPATED]) : MOST * put;

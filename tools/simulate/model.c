@@ -1,10 +1,10 @@
-#include "model/floating.h"
-#include "model/models.h"
 #include "formats/cubature.h"
 #include "formats/loads.h"
 #include "formats/polynomials.h"
-#include "reduced/direct.h"
+#include "model/floating.h"
+#include "model/models.h"
 #include "reduced/edit.h"
+#include "reduced/galerkin.h"
 #include "reduced/linear.h"
 #include "reduced/mass.h"
 #include "tools/common/solve.h"
@@ -187,8 +187,8 @@ void simulation_read(simulation *s)
     const bool prescribed = s->choice->model == MODEL_FULL ||
                             s->choice->model == MODEL_LINEAR; /* all vertices may be moved: a test of the material */
     tool_check((prescribed && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count > 0
-                    ? sp_body_new_prescribed
-                    : sp_body_new)(s->context, &s->mesh.mesh, &s->own_body),
+                    ? sp_fe_space_new_prescribed
+                    : sp_fe_space_new)(s->context, &s->mesh.mesh, &s->own_body),
                s->mesh.path);
     s->body = &s->own_body;
 }
@@ -209,8 +209,8 @@ static void make_viscosity(simulation *s)
     }
     tool_check(sp_viscous_new(s->context, s->body, s->viscosity, &s->viscous), s->mesh.path);
     if (simulation_in_basis(s->choice)) {
-        tool_check(sp_body_pattern(s->context, s->body), s->mesh.path); /* cubature has not made it */
-        tool_check(sp_direct_viscosity(s->context, &s->viscous, s->r, s->basis.columns.U, &reduced), s->mesh.path);
+        tool_check(sp_fe_space_pattern(s->context, s->body), s->mesh.path); /* cubature has not made it */
+        tool_check(sp_galerkin_viscosity(s->context, &s->viscous, s->r, s->basis.columns.U, &reduced), s->mesh.path);
         sp_reduced_system_damp(&s->system, &reduced);
     } else
         tool_check(sp_full_system_damp(&s->system, &s->viscous), s->mesh.path);
@@ -234,7 +234,7 @@ static void make_projected(simulation *s)
         tool_check(sp_cubature_force_new(s->context, s->body, &s->cubature, s->r, s->basis.columns.U, &force),
                    s->choice->cubature);
     else
-        tool_check(sp_direct_force_new(s->context, s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
+        tool_check(sp_galerkin_force_new(s->context, s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
     tool_check(sp_reduced_system_new(s->context, &force, mass, s->basis.columns.U, s->basis.columns.rows,
                                      s->mesh.mesh.vertices, &s->system),
                s->choice->basis);
@@ -284,7 +284,7 @@ static double gravity_missed(simulation *s, const double gravity[3])
     if (s->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     tool_check(s->system.mass_solve(s->system.self, s->loading.gravity, a), s->choice->basis);
-    sp_body_vertex_mass(s->body, mass);
+    sp_fe_space_vertex_mass(s->body, mass);
     for (int64_t j = 0; j < s->r; j++)
         for (int64_t i = 0; i < rows; i++)
             u[i] += a[j] * U[j * rows + i];
@@ -329,8 +329,8 @@ void simulation_make(simulation *s)
     double gravity[3];
     for (int i = 0; i < 3; i++)
         gravity[i] = s->choice->gravity[i] * (s->choice->model == MODEL_REDUCED ? s->polynomials.density : 1);
-    tool_check(sp_loading_new(s->context, s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r,
-                              s->load_count, s->loads, gravity, &s->system, &s->loading),
+    tool_check(sp_load_set_new(s->context, s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r,
+                               s->load_count, s->loads, gravity, &s->system, &s->loading),
                s->choice->loads);
     if (s->loading.idle && !s->shared && !s->before)
         tool_warn(s->choice->loads,
@@ -374,16 +374,16 @@ void simulation_check_step(const simulation *s, int status)
 void simulation_end(simulation *s)
 {
     const int model = s->choice->model;
-    sp_loading_free(&s->loading);
+    sp_load_set_free(&s->loading);
     if (s->system.self)
         (model == MODEL_MODAL             ? sp_modal_system_free
          : simulation_in_basis(s->choice) ? sp_reduced_system_free
          : model == MODEL_WARP            ? sp_warp_system_free
-         : model == MODEL_CONJAC          ? sp_condensed_system_free
+         : model == MODEL_CONJAC          ? sp_conjac_system_free
                                           : sp_full_system_free)(&s->system);
     sp_viscous_free(&s->viscous);
     if (!s->shared)
-        sp_body_free(&s->own_body);
+        sp_fe_space_free(&s->own_body);
 }
 
 void simulation_free(simulation *s)

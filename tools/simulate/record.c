@@ -31,15 +31,15 @@ void simulation_choose_record(simulation *s)
 }
 
 /* Values at the recorded vertices. */
-static void fill_points(simulation *s, const double *q, const double *held, double *to)
+static void fill_points(simulation *s, const double *q, const double *prescribed, double *to)
 {
     int64_t rows = 3 * s->mesh.mesh.vertex_count;
     if (s->shape.point_count == 0)
         return;
     if (!simulation_in_basis(s->choice)) {
-        if (held)
-            memcpy(s->work, held, (size_t)rows * sizeof *held);
-        sp_body_spread(s->body, q, s->work);
+        if (prescribed)
+            memcpy(s->work, prescribed, (size_t)rows * sizeof *prescribed);
+        sp_fe_space_scatter(s->body, q, s->work);
         for (int64_t p = 0; p < s->shape.point_count; p++) {
             const int64_t vertex = s->shape.vertex ? s->shape.vertex[p] : p;
             memcpy(to + 3 * p, s->work + 3 * (s->vertex_of ? s->vertex_of[vertex] : vertex), 3 * sizeof *to);
@@ -65,7 +65,7 @@ void simulation_estimate(simulation *s, const sp_integrator *integrator)
 }
 
 /* The values of a frame, all of them in memory of the simulation or the integrator. */
-static void visit_frame(const sp_trajectory_shape *shape, sp_frame *frame, sp_state *state)
+static void visit_frame(const sp_trajectory_layout *shape, sp_frame *frame, sp_state *state)
 {
     SP_STATE_VALUE(state, frame->time);
     sp_state_reals(state, (double *)frame->q, shape->r);
@@ -93,8 +93,8 @@ void simulation_record(simulation *s, sp_integrator *integrator, sp_trajectory_w
                        double energy[SP_WORK_COUNT], sp_state *kept)
 {
     sp_frame frame = {.time = sp_integrator_time(integrator), .u = s->u, .udot = s->udot};
-    fill_points(s, sp_integrator_q(integrator), sp_integrator_held(integrator), s->u);
-    fill_points(s, sp_integrator_v(integrator), sp_integrator_held_velocity(integrator), s->udot);
+    fill_points(s, sp_integrator_q(integrator), sp_integrator_prescribed(integrator), s->u);
+    fill_points(s, sp_integrator_v(integrator), sp_integrator_prescribed_velocity(integrator), s->udot);
     frame.q = sp_integrator_q(integrator);
     frame.qdot = sp_integrator_v(integrator);
     sp_integrator_energies(integrator, energy);

@@ -17,7 +17,7 @@ typedef struct run {
     int64_t *from;      /* [stage_count] the step before which each begins */
     int64_t now;        /* the stage */
     sp_integrator *integrator;
-    sp_forcing forcing;
+    sp_external_loads forcing;
     simulate_energy energy;
     double turn; /* rad: most that a bone turned in a step */
     double estimate[SP_NORMS];
@@ -85,18 +85,18 @@ static void prepare(run *r, const simulate_vertices_choice *c)
 
 /* q or v of the stage before to this one's vertices; held [3·vertices] of held vertices, which copies that nothing
  * holds start from, NULL: 0. */
-static double *carry(run *r, int64_t stage, const double *before, const double *held)
+static double *carry(run *r, int64_t stage, const double *before, const double *prescribed)
 {
     const simulation *from = &r->stages[stage - 1], *to = &r->stages[stage];
     const int64_t rows = 3 * to->mesh.mesh.vertex_count, old = 3 * from->mesh.mesh.vertex_count;
     double *full = room(r, old, sizeof *full), *copies = room(r, rows, sizeof *copies),
            *q = room(r, to->system.n, sizeof *q);
-    if (held)
-        memcpy(full, held, (size_t)old * sizeof *full);
-    sp_body_spread(from->body, before, full);
+    if (prescribed)
+        memcpy(full, prescribed, (size_t)old * sizeof *full);
+    sp_fe_space_scatter(from->body, before, full);
     for (int64_t i = 0; i < rows; i++)
         copies[i] = full[3 * to->origin[i / 3] + i % 3];
-    sp_body_gather(to->body, copies, q);
+    sp_fe_space_gather(to->body, copies, q);
     return q;
 }
 
@@ -121,7 +121,7 @@ static void begin_stage(run *r, int64_t stage)
     simulation_read(s);
     simulation_make(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
-    r->forcing = sp_loading_forcing(&s->loading);
+    r->forcing = sp_load_set_external(&s->loading);
     if (!stage) {
         tool_check(sp_integrator_new(r->context, &s->system, &r->forcing, &parameters, s->vertices.start, NULL,
                                      &r->integrator),
@@ -129,8 +129,8 @@ static void begin_stage(run *r, int64_t stage)
         return;
     }
     parameters.first_step = r->from[stage];
-    const double *q = carry(r, stage, sp_integrator_q(before), sp_integrator_held(before)),
-                 *v = carry(r, stage, sp_integrator_v(before), sp_integrator_held_velocity(before));
+    const double *q = carry(r, stage, sp_integrator_q(before), sp_integrator_prescribed(before)),
+                 *v = carry(r, stage, sp_integrator_v(before), sp_integrator_prescribed_velocity(before));
     tool_check(sp_integrator_new(r->context, &s->system, &r->forcing, &parameters, q, v, &r->integrator), s->mesh.path);
     tool_check(sp_integrator_continue(r->integrator, before), s->mesh.path);
     sp_integrator_free(before);
@@ -155,13 +155,13 @@ static uint8_t *held_axes(run *r, const sp_mesh *mesh)
 }
 
 /* The vertices that options move or hold, and until which frame. */
-static void list_held(run *r, sp_trajectory_shape *shape)
+static void list_held(run *r, sp_trajectory_layout *shape)
 {
     const simulation *first = &r->stages[0], *last = &r->stages[r->stage_count - 1];
     const int64_t every = r->choice->every, frames = 1 + r->choice->steps / every + (r->choice->steps % every != 0),
                   count = last->mesh.mesh.vertex_count;
     const uint8_t *axes = held_axes(r, &first->mesh.mesh);
-    sp_held_vertex *held = room(r, count, sizeof *held);
+    sp_prescribed_record *prescribed = room(r, count, sizeof *prescribed);
     for (int64_t v = 0; v < count; v++) {
         const int64_t there = vertex_in(first, v), group = first->vertices.group[there];
         int64_t stage = 0;
@@ -169,10 +169,10 @@ static void list_held(run *r, sp_trajectory_shape *shape)
                r->stages[stage].vertices.group[vertex_in(&r->stages[stage], v)] != VERTEX_STILL)
             stage++;
         if (stage > 0) /* a frame at the time of the cut comes before it */
-            held[shape->held_count++] =
-                (sp_held_vertex){v, axes[there], group, stage == r->stage_count ? frames : 1 + r->from[stage] / every};
+            prescribed[shape->prescribed_count++] = (sp_prescribed_record){
+                v, axes[there], group, stage == r->stage_count ? frames : 1 + r->from[stage] / every};
     }
-    shape->held = held;
+    shape->prescribed = prescribed;
 }
 
 /* ---- the motion ---- */
@@ -223,7 +223,7 @@ static void visit(void *data, int64_t done, sp_state *state)
     if (state->loading)
         reach_stage(r, done);
     simulation *s = &r->stages[r->now];
-    sp_loading_visit(&s->loading, state);
+    sp_load_set_visit(&s->loading, state);
     sp_integrator_visit(r->integrator, state);
     SP_STATE_VALUE(state, s->estimate);
     SP_STATE_VALUE(state, r->energy);
@@ -276,8 +276,8 @@ static void report_vertices(const run *r, const simulation *s, json_t *result)
     }
     if (r->choice->model == MODEL_CONJAC) {
         double quasistatic, dynamic;
-        tool_check(sp_condensed_system_balance((sp_system *)&s->system, sp_integrator_q(r->integrator), r->external,
-                                               &quasistatic, &dynamic),
+        tool_check(sp_conjac_system_balance((sp_system *)&s->system, sp_integrator_q(r->integrator), r->external,
+                                            &quasistatic, &dynamic),
                    s->mesh.path);
         json_object_set_new(result, "quasistatic_residual", tool_real("quasistatic_residual", quasistatic));
         json_object_set_new(result, "dynamic_residual", tool_real("dynamic_residual", dynamic));

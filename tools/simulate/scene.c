@@ -1,5 +1,5 @@
 #include "tools/simulate/scene.h"
-#include "formats/motion.h"
+#include "formats/scene_trajectory.h"
 #include "tools/simulate/keep.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-void *scene_room(scene_run *run, int64_t count, size_t size)
+void *scene_allocate(scene_run *run, int64_t count, size_t size)
 {
     void *memory = sp_pool_new(&run->pool, count, size);
     if (!memory)
@@ -34,8 +34,8 @@ static void refuse_options(const simulate_choice *choice)
 /* ---- what is recorded ---- */
 
 typedef struct recorder {
-    sp_motion_writer *writer;
-    sp_motion_body *bodies;
+    sp_scene_trajectory_writer *writer;
+    sp_scene_trajectory_body *bodies;
     sp_scene_frame frame;
     sp_pose *pose;
     double *twist, *wrench, *q, *qdot;
@@ -48,12 +48,12 @@ static void begin_record(scene_run *run, recorder *r, json_t *meta, sp_writer *w
     const sp_scene *scene = &run->scene->scene;
     const int64_t n = scene->body_count;
     int64_t offset = 0;
-    r->bodies = scene_room(run, n, sizeof *r->bodies);
-    r->pose = scene_room(run, n, sizeof *r->pose);
-    r->twist = scene_room(run, 6 * n, sizeof(double));
-    r->wrench = scene_room(run, 6 * n, sizeof(double));
-    r->q = scene_room(run, run->r, sizeof(double));
-    r->qdot = scene_room(run, run->r, sizeof(double));
+    r->bodies = scene_allocate(run, n, sizeof *r->bodies);
+    r->pose = scene_allocate(run, n, sizeof *r->pose);
+    r->twist = scene_allocate(run, 6 * n, sizeof(double));
+    r->wrench = scene_allocate(run, 6 * n, sizeof(double));
+    r->q = scene_allocate(run, run->r, sizeof(double));
+    r->qdot = scene_allocate(run, run->r, sizeof(double));
     for (int64_t i = 0; i < n; i++) {
         memcpy(r->bodies[i].name, scene->bodies[i].name, sizeof r->bodies[i].name);
         memcpy(r->bodies[i].model, scene->models[scene->bodies[i].model].name, sizeof r->bodies[i].model);
@@ -61,9 +61,10 @@ static void begin_record(scene_run *run, recorder *r, json_t *meta, sp_writer *w
         r->bodies[i].offset = offset;
         offset += run->bodies[i].r;
     }
-    const sp_motion_shape shape = {n, r->bodies, run->r, scene->coupling.kind != SP_SCENE_NO_COUPLING, r->contacts};
+    const sp_scene_trajectory_layout shape = {n, r->bodies, run->r, scene->coupling.kind != SP_SCENE_NO_COUPLING,
+                                              r->contacts};
     json_object_set_new(meta, "scene", json_string(run->scene->hash));
-    tool_check(sp_motion_begin(run->context, writer, meta, &shape, &r->writer), tool_output_path());
+    tool_check(sp_scene_trajectory_begin(run->context, writer, meta, &shape, &r->writer), tool_output_path());
 }
 
 static void *more(sp_list *list, int64_t count, size_t size)
@@ -77,8 +78,8 @@ static void *more(sp_list *list, int64_t count, size_t size)
 
 static void list_contacts(const scene_run *run, recorder *r)
 {
-    const sp_world_contact *from;
-    const int64_t count = sp_world_contacts(run->world, &from);
+    const sp_contact_scene_contact *from;
+    const int64_t count = sp_contact_scene_contacts(run->world, &from);
     int32_t *body = more(&r->contact_bodies, 2 * count, sizeof *body),
             *point = more(&r->contact_points, count, sizeof *point);
     double *place = more(&r->contact_places, 3 * count, sizeof *place),
@@ -89,7 +90,7 @@ static void list_contacts(const scene_run *run, recorder *r)
         memcpy(place + 3 * i, from[i].at, sizeof from[i].at);
         memcpy(force + 3 * i, from[i].force, sizeof from[i].force);
     }
-    r->frame.contacts = (sp_motion_contacts){count, body, point, place, force};
+    r->frame.contacts = (sp_scene_trajectory_contacts){count, body, point, place, force};
 }
 
 /* What stands in a checkpoint of what was recorded: frames, and with --timings how long each step took. */
@@ -108,8 +109,8 @@ static void visit_contacts(recorder *r, sp_state *state)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         sp_state_list(state, lists[i], size[i]);
     const int64_t count = r->contact_points.count;
-    r->frame.contacts = (sp_motion_contacts){count, r->contact_bodies.data, r->contact_points.data,
-                                             r->contact_places.data, r->contact_forces.data};
+    r->frame.contacts = (sp_scene_trajectory_contacts){count, r->contact_bodies.data, r->contact_points.data,
+                                                       r->contact_places.data, r->contact_forces.data};
     state->failed |= r->contact_bodies.count != 2 * count || r->contact_places.count != 3 * count ||
                      r->contact_forces.count != 3 * count;
 }
@@ -142,7 +143,7 @@ static void append_frame(recorder *r)
     frame->wrench = r->wrench;
     frame->q = r->q;
     frame->qdot = r->qdot;
-    tool_check(sp_motion_append(r->writer, frame), tool_output_path());
+    tool_check(sp_scene_trajectory_append(r->writer, frame), tool_output_path());
     memset(frame->counts, 0, sizeof frame->counts);
 }
 
@@ -150,14 +151,14 @@ static void append_frame(recorder *r)
 static void record_frame(const scene_run *run, recorder *r, sp_state *kept)
 {
     sp_scene_frame *frame = &r->frame;
-    frame->time = sp_world_time(run->world);
+    frame->time = sp_contact_scene_time(run->world);
     for (int64_t i = 0; i < run->scene->scene.body_count; i++) {
-        sp_world_body_now(run->world, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset,
-                          r->qdot + r->bodies[i].offset);
-        memcpy(r->wrench + 6 * i, sp_world_wrench(run->world, i), 6 * sizeof(double));
+        sp_contact_scene_body_now(run->world, i, &r->pose[i], r->twist + 6 * i, r->q + r->bodies[i].offset,
+                                  r->qdot + r->bodies[i].offset);
+        memcpy(r->wrench + 6 * i, sp_contact_scene_wrench(run->world, i), 6 * sizeof(double));
     }
-    sp_world_energies(run->world, frame->energy);
-    sp_world_coupled(run->world, &frame->hand, frame->coupling, frame->device);
+    sp_contact_scene_energies(run->world, frame->energy);
+    sp_contact_scene_coupled(run->world, &frame->hand, frame->coupling, frame->device);
     if (r->contacts)
         list_contacts(run, r);
     if (kept) {
@@ -167,10 +168,11 @@ static void record_frame(const scene_run *run, recorder *r, sp_state *kept)
     append_frame(r);
 }
 
-static void count_step(recorder *r, const sp_world_report *report)
+static void count_step(recorder *r, const sp_contact_scene_report *report)
 {
-    const int64_t counts[SP_MOTION_COUNTS] = {report->visited, report->passed, report->touching, report->deepest};
-    for (int i = 0; i < SP_MOTION_COUNTS; i++)
+    const int64_t counts[SP_SCENE_TRAJECTORY_COUNTS] = {report->visited, report->passed, report->touching,
+                                                        report->deepest};
+    for (int i = 0; i < SP_SCENE_TRAJECTORY_COUNTS; i++)
         r->frame.counts[i] = counts[i] > r->frame.counts[i] ? counts[i] : r->frame.counts[i];
 }
 
@@ -251,14 +253,14 @@ typedef struct totals {
     int64_t inside[2];   /* the first bodies of the latter */
     double inside_since; /* s */
     int deepest;
-    double pushed, leant; /* N, over all steps (sp_world_report) */
+    double pushed, leant; /* N, over all steps (sp_contact_scene_report) */
     double lowest, stiffest;
     double path_work;          /* J, of bodies on paths */
     double rise, made, motion; /* J, over the recorded frames: most that all energy is above that at the start; the same
                                   less the work of paths until then; most kinetic and strain energy */
 } totals;
 
-static void add_up(totals *sum, const sp_world_report *report, double time)
+static void add_up(totals *sum, const sp_contact_scene_report *report, double time)
 {
     if (report->inside[0] >= 0 && sum->steps_inside++ == 0) {
         memcpy(sum->inside, report->inside, sizeof sum->inside);
@@ -282,14 +284,15 @@ static void add_up(totals *sum, const sp_world_report *report, double time)
 /* Nothing but hands and paths brings energy in: what rises without them is an error of the steps, or of forces without
  * an energy. The work against these may be negative, which no body that stores energy can be: then they have given what
  * was never put in, and it counts as nothing. */
-static void watch_energy(totals *sum, const double first[SP_MOTION_ENERGIES], const double now[SP_MOTION_ENERGIES])
+static void watch_energy(totals *sum, const double first[SP_SCENE_TRAJECTORY_ENERGIES],
+                         const double now[SP_SCENE_TRAJECTORY_ENERGIES])
 {
     double rise = 0;
-    for (int i = 0; i < SP_MOTION_ENERGIES; i++)
-        rise += (i == SP_MOTION_STRAIN ? fmax(now[i], 0) : now[i]) - first[i];
+    for (int i = 0; i < SP_SCENE_TRAJECTORY_ENERGIES; i++)
+        rise += (i == SP_SCENE_TRAJECTORY_STRAIN ? fmax(now[i], 0) : now[i]) - first[i];
     sum->rise = fmax(sum->rise, rise);
     sum->made = fmax(sum->made, rise - sum->path_work);
-    sum->motion = fmax(sum->motion, now[SP_MOTION_KINETIC] + now[SP_MOTION_STRAIN]);
+    sum->motion = fmax(sum->motion, now[SP_SCENE_TRAJECTORY_KINETIC] + now[SP_SCENE_TRAJECTORY_STRAIN]);
 }
 
 static void warn_of_energy(const scene_run *run, const char *path, const totals *sum)
@@ -336,8 +339,8 @@ static double lean(const totals *sum)
     return sum->pushed > 0 ? sum->leant / sum->pushed : 0;
 }
 
-static json_t *make_result(const scene_run *run, const totals *sum, const double first[SP_MOTION_ENERGIES],
-                           const double last[SP_MOTION_ENERGIES])
+static json_t *make_result(const scene_run *run, const totals *sum, const double first[SP_SCENE_TRAJECTORY_ENERGIES],
+                           const double last[SP_SCENE_TRAJECTORY_ENERGIES])
 {
     json_t *result = tool_result_new();
     json_object_set_new(result, "pairs_by_gradient", json_integer(run->pairs_by_gradient));
@@ -357,8 +360,8 @@ static json_t *make_result(const scene_run *run, const totals *sum, const double
     json_object_set_new(result, "lean_of_normals", tool_real("lean_of_normals", lean(sum)));
     json_object_set_new(result, "energy_rise", tool_real("energy_rise", sum->rise));
     json_object_set_new(result, "work_of_paths", tool_real("work_of_paths", sum->path_work));
-    json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_MOTION_ENERGIES, first));
-    json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_MOTION_ENERGIES, last));
+    json_object_set_new(result, "energy_first", tool_reals("energy_first", SP_SCENE_TRAJECTORY_ENERGIES, first));
+    json_object_set_new(result, "energy_last", tool_reals("energy_last", SP_SCENE_TRAJECTORY_ENERGIES, last));
     return result;
 }
 
@@ -390,7 +393,7 @@ static void visit(void *data, int64_t done, sp_state *state)
 {
     kept_scene *kept = data;
     (void)done;
-    sp_world_visit(kept->run->world, state);
+    sp_contact_scene_visit(kept->run->world, state);
     SP_STATE_VALUE(state, *kept->sum);
     SP_STATE_VALUE(state, kept->record->frame.counts);
     visit_timings(kept, state);
@@ -425,20 +428,20 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     scene_run run = {.context = context, .scene = &scene, .choice = choice};
     recorder record = {.contacts = scene_choice->contacts};
     totals sum = {.lowest = INFINITY};
-    double first[SP_MOTION_ENERGIES], last[SP_MOTION_ENERGIES];
+    double first[SP_SCENE_TRAJECTORY_ENERGIES], last[SP_SCENE_TRAJECTORY_ENERGIES];
     refuse_options(choice);
     tool_read_scene(context, path, &scene);
     scene_read_models(&run);
     scene_make_world(&run);
 
-    timings *times = scene_room(&run, 1, sizeof *times);
+    timings *times = scene_allocate(&run, 1, sizeof *times);
     tool_output *output = tool_output_open(tool_output_path());
     times->output = scene_choice->timings ? tool_output_open(scene_choice->timings) : NULL;
     if (times->output)
         times->waiting = snprintf(times->text, sizeof times->text, "step,seconds\n");
     json_t *meta = tool_meta_new("motion");
     begin_record(&run, &record, meta, tool_output_writer(output));
-    sp_world_energies(run.world, first);
+    sp_contact_scene_energies(run.world, first);
     record_frame(&run, &record, NULL);
     kept_scene kept = {&run, &record, &sum, times, choice->checkpoint};
     simulate_keep *keep =
@@ -447,10 +450,10 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     const int64_t done = keep_resume(keep), end = keep_end(keep, choice->steps);
     for (int64_t step = done + 1; step <= end; step++) {
         const double start = now();
-        tool_check(sp_world_step(run.world), path);
+        tool_check(sp_contact_scene_step(run.world), path);
         add_timing(times, now() - start, recording);
-        add_up(&sum, sp_world_reported(run.world), sp_world_time(run.world));
-        count_step(&record, sp_world_reported(run.world));
+        add_up(&sum, sp_contact_scene_reported(run.world), sp_contact_scene_time(run.world));
+        count_step(&record, sp_contact_scene_reported(run.world));
         if (step % choice->every == 0 || step == choice->steps) {
             record_frame(&run, &record, recording);
             watch_energy(&sum, first, record.frame.energy);
@@ -461,7 +464,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     memcpy(last, record.frame.energy, sizeof last);
     warn_of_energy(&run, path, &sum);
     warn_of_contact(&scene.scene, path, &sum);
-    if (lean(&sum) > 0.1 && scene.scene.contact.direction == SP_SCENE_BY_SHAPE)
+    if (lean(&sum) > 0.1 && scene.scene.contact.direction == SP_SCENE_BY_GEOMETRY)
         tool_warn(path,
                   "contact along the points' normals leans away from the other body's surface by %.0f %% of its force, "
                   "as if that were rough: state contact.direction, gradient for a smooth surface, or normal",
@@ -474,7 +477,7 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
         "%lld bodies, %lld coordinates, %lld steps, %lld of them in contact, at most %lld points, %lld nodes, level %d",
         (long long)scene.scene.body_count, (long long)run.r, (long long)end, (long long)sum.steps_in_contact,
         (long long)sum.touching, (long long)sum.visited, sum.deepest);
-    tool_check(sp_motion_finish(record.writer), tool_output_path());
+    tool_check(sp_scene_trajectory_finish(record.writer), tool_output_path());
     json_t *result = make_result(&run, &sum, first, last);
     keep_report(keep, result);
     tool_output_finish(output, result);

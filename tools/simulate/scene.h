@@ -3,7 +3,7 @@
 #ifndef TOOLS_SIMULATE_SCENE_H
 #define TOOLS_SIMULATE_SCENE_H
 
-#include "contact/world.h"
+#include "contact/scene.h"
 #include "cubature/cubature.h"
 #include "tools/common/scene.h"
 #include "tools/simulate/simulation.h"
@@ -19,7 +19,7 @@ typedef struct scene_model {
     const sp_scene_model *m;
     tool_mesh mesh;
     tool_columns basis;
-    sp_body body;
+    sp_fe_space body;
     bool free, guided, grasped; /* bodies of it move so; guided: not free */
     int64_t r;                  /* 0: rigid */
     bool lumped;                /* its mass is the lumped one */
@@ -31,7 +31,7 @@ typedef struct scene_model {
     double damping[2];      /* 1/s, s */
     sp_inertia inertia;
     bool has_inertia, has_shell, has_distance;
-    sp_contact_shell shell;
+    sp_contact_pointshell pointshell;
     sp_field field;
     sp_distance distance;
     sp_voxmap *voxmap;
@@ -51,26 +51,26 @@ typedef struct scene_run {
     sp_context *context;
     tool_scene *scene;
     const simulate_choice *choice;
-    scene_model *models;    /* [models of the scene] */
-    sp_world_body *bodies;  /* [bodies of the scene] */
-    sp_distance *distances; /* [bodies] of those whose field deforms */
-    sp_system *systems;     /* [bodies] */
-    sp_path *paths;         /* [bodies] */
+    scene_model *models;           /* [models of the scene] */
+    sp_contact_scene_body *bodies; /* [bodies of the scene] */
+    sp_distance *distances;        /* [bodies] of those whose field deforms */
+    sp_system *systems;            /* [bodies] */
+    sp_path *paths;                /* [bodies] */
     scene_hand hand;
-    sp_context *contexts;     /* [bodies]: they are stepped side by side */
-    sp_reduced_force *forces; /* [bodies] of free deformable ones, which own them */
-    sp_free_rooms rooms;      /* of free bodies */
-    sp_world_batch *batches;  /* [models] */
+    sp_context *contexts;            /* [bodies]: they are stepped side by side */
+    sp_reduced_force *forces;        /* [bodies] of free deformable ones, which own them */
+    sp_free_workspaces workspaces;   /* of free bodies */
+    sp_contact_scene_batch *batches; /* [models] */
     int64_t batch_count;
-    sp_world_pair *pairs;
+    sp_contact_scene_pair *pairs;
     int64_t pair_count, pairs_by_gradient, pairs_by_voxmap, pairs_by_normal; /* the latter two without balls */
     int64_t r;                                                               /* reduced coordinates of all bodies */
     sp_pool pool;
-    sp_world *world;
+    sp_contact_scene *world;
 } scene_run;
 
 /* Zeroed memory that lasts as long as the run. */
-void *scene_room(scene_run *run, int64_t count, size_t size);
+void *scene_allocate(scene_run *run, int64_t count, size_t size);
 
 /* Reads the files of all models that bodies use, and makes what those share. */
 void scene_read_models(scene_run *run);

@@ -32,8 +32,8 @@ static void make_free(scene_run *run, const scene_model *model, const sp_scene_b
                                            .semi_implicit = run->choice->semi_implicit,
                                            .tolerance = run->choice->tolerance,
                                            .iterations = run->choice->iterations,
-                                           .rooms = &run->rooms};
-    sp_world_body *body = &run->bodies[number];
+                                           .workspaces = &run->workspaces};
+    sp_contact_scene_body *body = &run->bodies[number];
     sp_reduced_force *force = &run->forces[number];
     if (model->m->most_acceleration > 0)
         tool_fail(SP_INPUT, run->scene->path, "body %s is free: most_acceleration of model %s belongs to others",
@@ -52,7 +52,7 @@ static void make_free(scene_run *run, const scene_model *model, const sp_scene_b
 /* The deformation of a body whose frame stays where it is. */
 static void make_system(scene_run *run, const scene_model *model, const sp_scene_body *from, int64_t number)
 {
-    sp_world_body *body = &run->bodies[number];
+    sp_contact_scene_body *body = &run->bodies[number];
     sp_system *system = &run->systems[number];
     sp_reduced_force force;
     scene_model_force(model, &run->contexts[number], &force);
@@ -70,7 +70,7 @@ static void make_system(scene_run *run, const scene_model *model, const sp_scene
 
 static void make_distance(scene_run *run, scene_model *model, int64_t number)
 {
-    sp_world_body *body = &run->bodies[number];
+    sp_contact_scene_body *body = &run->bodies[number];
     if (!model->has_distance)
         return;
     body->distance = &model->distance;
@@ -90,22 +90,22 @@ static void make_distance(scene_run *run, scene_model *model, int64_t number)
 
 static void make_body(scene_run *run, int64_t number)
 {
-    static const enum sp_world_motion motions[] = {[SP_SCENE_FIXED] = SP_WORLD_FIXED,
-                                                   [SP_SCENE_FREE] = SP_WORLD_FREE,
-                                                   [SP_SCENE_PATH] = SP_WORLD_PATH,
-                                                   [SP_SCENE_COUPLED] = SP_WORLD_COUPLED};
+    static const enum sp_contact_scene_motion motions[] = {[SP_SCENE_FIXED] = SP_CONTACT_SCENE_FIXED,
+                                                           [SP_SCENE_FREE] = SP_CONTACT_SCENE_FREE,
+                                                           [SP_SCENE_PATH] = SP_CONTACT_SCENE_PATH,
+                                                           [SP_SCENE_COUPLED] = SP_CONTACT_SCENE_COUPLED};
     const sp_scene_body *from = &run->scene->scene.bodies[number];
     scene_model *model = &run->models[from->model];
-    sp_world_body *body = &run->bodies[number];
+    sp_contact_scene_body *body = &run->bodies[number];
     run->contexts[number] = *run->context;
     run->contexts[number].threads = 1;
     run->contexts[number].progress = NULL;
-    *body = (sp_world_body){.name = from->name,
-                            .motion = motions[from->motion],
-                            .pose = from->pose,
-                            .thickness = model->m->thickness,
-                            .r = model->r,
-                            .shell = model->has_shell ? &model->shell : NULL};
+    *body = (sp_contact_scene_body){.name = from->name,
+                                    .motion = motions[from->motion],
+                                    .pose = from->pose,
+                                    .thickness = model->m->thickness,
+                                    .r = model->r,
+                                    .pointshell = model->has_shell ? &model->pointshell : NULL};
     make_distance(run, model, number);
     if (from->motion == SP_SCENE_FREE)
         make_free(run, model, from, number);
@@ -124,9 +124,9 @@ static void make_body(scene_run *run, int64_t number)
 
 /* ---- who touches whom ---- */
 
-static bool moves(const sp_world_body *body)
+static bool moves(const sp_contact_scene_body *body)
 {
-    return body->motion != SP_WORLD_FIXED || body->system;
+    return body->motion != SP_CONTACT_SCENE_FIXED || body->system;
 }
 
 /* Those that the scene lists; without a list the world finds out itself. */
@@ -134,9 +134,9 @@ static void list_pairs(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
     run->pair_count = scene->pairs_given ? scene->pair_count : 0;
-    run->pairs = scene_room(run, run->pair_count, sizeof *run->pairs);
+    run->pairs = scene_allocate(run, run->pair_count, sizeof *run->pairs);
     for (int64_t i = 0; i < run->pair_count; i++)
-        run->pairs[i] = (sp_world_pair){scene->pairs[i].shell, scene->pairs[i].field};
+        run->pairs[i] = (sp_contact_scene_pair){scene->pairs[i].pointshell, scene->pairs[i].field};
 }
 
 /* A length of the body that is grasped, by which turning is compared with moving. */
@@ -144,7 +144,7 @@ static double size_of(const scene_model *model)
 {
     const sp_distance *d = &model->distance;
     if (model->has_shell)
-        return model->shell.extent;
+        return model->pointshell.extent;
     if (d->kind == SP_DISTANCE_SPHERE)
         return d->radius;
     if (d->kind == SP_DISTANCE_BOX)
@@ -152,10 +152,10 @@ static double size_of(const scene_model *model)
     return model->reach > 0 ? model->reach : 1; /* a plane has no size */
 }
 
-static void couple(scene_run *run, sp_world_coupling *coupling)
+static void couple(scene_run *run, sp_contact_scene_coupling *coupling)
 {
     const sp_scene *scene = &run->scene->scene;
-    *coupling = (sp_world_coupling){.body = -1};
+    *coupling = (sp_contact_scene_coupling){.body = -1};
     if (scene->coupling.kind == SP_SCENE_NO_COUPLING)
         return;
     const scene_model *model = &run->models[scene->bodies[scene->coupling.body].model];
@@ -164,7 +164,7 @@ static void couple(scene_run *run, sp_world_coupling *coupling)
         fmin(scene->coupling.saturation, scene->contact.stiffness * scene->coupling.saturation_depth);
     run->hand.scale = scene->coupling.device_scale;
     tool_scene_path(run->scene, "coupling", scene->coupling.path, &run->hand.path);
-    *coupling = (sp_world_coupling){
+    *coupling = (sp_contact_scene_coupling){
         .body = scene->coupling.body,
         .dynamic = scene->coupling.kind == SP_SCENE_DYNAMIC,
         .path = hand_at,
@@ -191,14 +191,14 @@ static void make_batches(scene_run *run)
 {
     enum { FEWEST = 8 };
     const sp_scene *scene = &run->scene->scene;
-    run->batches = scene_room(run, scene->model_count, sizeof *run->batches);
+    run->batches = scene_allocate(run, scene->model_count, sizeof *run->batches);
     for (int64_t m = 0; m < scene->model_count && run->choice->semi_implicit; m++) {
         const scene_model *model = &run->models[m];
-        sp_world_batch *batch = &run->batches[run->batch_count];
+        sp_contact_scene_batch *batch = &run->batches[run->batch_count];
         if (!model->free || !model->polynomial_force || model->stiffness)
             continue;
-        int64_t *body = scene_room(run, scene->body_count, sizeof *body), count = 0;
-        sp_reduced_force *forces = scene_room(run, scene->body_count, sizeof *forces);
+        int64_t *body = scene_allocate(run, scene->body_count, sizeof *body), count = 0;
+        sp_reduced_force *forces = scene_allocate(run, scene->body_count, sizeof *forces);
         for (int64_t i = 0; i < scene->body_count; i++)
             if (scene->bodies[i].model == m && run->bodies[i].free) {
                 forces[count] = run->forces[i];
@@ -213,35 +213,36 @@ static void make_batches(scene_run *run)
     }
 }
 
-static sp_world_parameters world_parameters(const scene_run *run)
+static sp_contact_scene_parameters world_parameters(const scene_run *run)
 {
-    static const enum sp_penalty_direction directions[] = {[SP_SCENE_BY_SHAPE] = SP_PENALTY_BY_SHAPE,
+    static const enum sp_penalty_direction directions[] = {[SP_SCENE_BY_GEOMETRY] = SP_PENALTY_BY_GEOMETRY,
                                                            [SP_SCENE_BY_NORMAL] = SP_PENALTY_NORMAL,
                                                            [SP_SCENE_BY_GRADIENT] = SP_PENALTY_GRADIENT};
     const sp_scene *scene = &run->scene->scene;
     const simulate_choice *choice = run->choice;
-    sp_world_parameters p = {.step = choice->step,
-                             .penalty = {.stiffness = scene->contact.stiffness,
-                                         .damping = scene->contact.damping,
-                                         .limit = scene->contact.limit,
-                                         .by_area = scene->contact.weights == SP_SCENE_AREA,
-                                         .direction = directions[scene->contact.direction],
-                                         .tangents = scene->contact.normals == SP_SCENE_TANGENTS},
-                             .pulse = scene->contact.pulse,
-                             .friction = scene->contact.friction,
-                             .limits = {.warm = scene->traversal.warm,
-                                        .cold = scene->traversal.cold,
-                                        .cost = scene->traversal.budget == SP_SCENE_COST,
-                                        .contact_cost = scene->traversal.contact_cost,
-                                        .coherence = scene->traversal.coherence,
-                                        .tree = scene->traversal.tree,
-                                        .levels = (int)fmin((double)scene->traversal.levels, SP_SHELL_LEVELS_MAX)},
-                             .integrator = {.kind = (enum sp_integrator_kind)choice->integrator,
-                                            .beta = choice->beta_given ? choice->beta : 0.25,
-                                            .gamma = choice->gamma,
-                                            .semi_implicit = choice->semi_implicit,
-                                            .tolerance = choice->tolerance,
-                                            .iterations = choice->iterations}};
+    sp_contact_scene_parameters p = {
+        .step = choice->step,
+        .penalty = {.stiffness = scene->contact.stiffness,
+                    .damping = scene->contact.damping,
+                    .limit = scene->contact.limit,
+                    .by_area = scene->contact.weights == SP_SCENE_AREA,
+                    .direction = directions[scene->contact.direction],
+                    .tangents = scene->contact.normals == SP_SCENE_TANGENTS},
+        .pulse = scene->contact.pulse,
+        .friction = scene->contact.friction,
+        .limits = {.warm = scene->traversal.warm,
+                   .cold = scene->traversal.cold,
+                   .cost = scene->traversal.budget == SP_SCENE_COST,
+                   .contact_cost = scene->traversal.contact_cost,
+                   .coherence = scene->traversal.coherence,
+                   .tree = scene->traversal.tree,
+                   .levels = (int)fmin((double)scene->traversal.levels, SP_POINTSHELL_LEVELS_MAX)},
+        .integrator = {.kind = (enum sp_integrator_kind)choice->integrator,
+                       .beta = choice->beta_given ? choice->beta : 0.25,
+                       .gamma = choice->gamma,
+                       .semi_implicit = choice->semi_implicit,
+                       .tolerance = choice->tolerance,
+                       .iterations = choice->iterations}};
     memcpy(p.gravity, scene->gravity, sizeof p.gravity);
     return p;
 }
@@ -252,18 +253,18 @@ static void make_rooms(scene_run *run)
     int64_t r = 0;
     for (int64_t i = 0; i < run->scene->scene.model_count; i++)
         r = run->models[i].r > r ? run->models[i].r : r;
-    sp_free_rooms_new(&run->pool, run->context->threads, r, &run->rooms);
+    sp_free_workspaces_new(&run->pool, run->context->threads, r, &run->workspaces);
     if (run->pool.failed)
         tool_check(sp_fail_memory(run->context), run->scene->path);
 }
 
 /* Refuses what contact cannot do for a pair, and counts the directions of forces: of `count` pairs of bodies like
  * these. */
-static void check_pairs(scene_run *run, const sp_world_pair *pair, int64_t count, const sp_penalty *penalty)
+static void check_pairs(scene_run *run, const sp_contact_scene_pair *pair, int64_t count, const sp_penalty *penalty)
 {
     const sp_scene *scene = &run->scene->scene;
-    const sp_world_body *a = &run->bodies[pair->shell], *b = &run->bodies[pair->field];
-    const char *const points = scene->bodies[pair->shell].name, *const other = scene->bodies[pair->field].name;
+    const sp_contact_scene_body *a = &run->bodies[pair->pointshell], *b = &run->bodies[pair->field];
+    const char *const points = scene->bodies[pair->pointshell].name, *const other = scene->bodies[pair->field].name;
     if (!b->distance)
         return;
     run->pairs_by_gradient += sp_penalty_by_gradient(penalty, b->distance) ? count : 0;
@@ -289,7 +290,7 @@ typedef struct alike {
 static void check_all(scene_run *run, const sp_penalty *penalty)
 {
     const sp_scene *scene = &run->scene->scene;
-    alike *fields = scene_room(run, 2 * scene->model_count, sizeof *fields);
+    alike *fields = scene_allocate(run, 2 * scene->model_count, sizeof *fields);
     for (int64_t i = 0; i < scene->body_count; i++) {
         alike *a = &fields[2 * scene->bodies[i].model + moves(&run->bodies[i])];
         if (!run->bodies[i].distance)
@@ -298,11 +299,12 @@ static void check_all(scene_run *run, const sp_penalty *penalty)
         a->last = i;
     }
     for (int64_t i = 0; i < scene->body_count; i++)
-        for (int64_t f = 0; f < 2 * scene->model_count && run->bodies[i].shell; f++) {
+        for (int64_t f = 0; f < 2 * scene->model_count && run->bodies[i].pointshell; f++) {
             const alike *a = &fields[f];
             const bool own = run->bodies[i].distance && f == 2 * scene->bodies[i].model + moves(&run->bodies[i]);
             if (a->count - own > 0 && (f % 2 || moves(&run->bodies[i])))
-                check_pairs(run, &(sp_world_pair){i, a->first == i ? a->last : a->first}, a->count - own, penalty);
+                check_pairs(run, &(sp_contact_scene_pair){i, a->first == i ? a->last : a->first}, a->count - own,
+                            penalty);
         }
 }
 
@@ -310,17 +312,17 @@ void scene_make_world(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
     const int64_t n = scene->body_count;
-    run->bodies = scene_room(run, n, sizeof *run->bodies);
-    run->distances = scene_room(run, n, sizeof *run->distances);
-    run->systems = scene_room(run, n, sizeof *run->systems);
-    run->paths = scene_room(run, n, sizeof *run->paths);
-    run->contexts = scene_room(run, n, sizeof *run->contexts);
-    run->forces = scene_room(run, n, sizeof *run->forces);
+    run->bodies = scene_allocate(run, n, sizeof *run->bodies);
+    run->distances = scene_allocate(run, n, sizeof *run->distances);
+    run->systems = scene_allocate(run, n, sizeof *run->systems);
+    run->paths = scene_allocate(run, n, sizeof *run->paths);
+    run->contexts = scene_allocate(run, n, sizeof *run->contexts);
+    run->forces = scene_allocate(run, n, sizeof *run->forces);
     make_rooms(run);
     for (int64_t i = 0; i < n; i++)
         make_body(run, i);
     list_pairs(run);
-    sp_world_parameters parameters = world_parameters(run);
+    sp_contact_scene_parameters parameters = world_parameters(run);
     for (int64_t i = 0; i < run->pair_count; i++)
         check_pairs(run, &run->pairs[i], 1, &parameters.penalty);
     if (!scene->pairs_given)
@@ -334,14 +336,14 @@ void scene_make_world(scene_run *run)
     parameters.batches = run->batches;
     parameters.all = !scene->pairs_given;
     parameters.memory = tool_memory_left();
-    tool_check(sp_world_new(run->context, &parameters, n, run->bodies, run->pair_count, run->pairs, !scene->pairs_given,
-                            &run->world),
+    tool_check(sp_contact_scene_new(run->context, &parameters, n, run->bodies, run->pair_count, run->pairs,
+                                    !scene->pairs_given, &run->world),
                run->scene->path);
 }
 
 void scene_free_world(scene_run *run)
 {
-    sp_world_free(run->world);
+    sp_contact_scene_free(run->world);
     for (int64_t i = 0; i < run->batch_count; i++)
         sp_polynomial_batch_free(run->batches[i].batch);
     for (int64_t i = 0; i < run->scene->scene.body_count; i++) {

@@ -45,7 +45,7 @@ static void read_field(const scene_run *run, scene_model *model, const char *pat
 }
 
 static void read_shell(const scene_run *run, const scene_model *model, const char *path, const char *key,
-                       sp_shell *shell)
+                       sp_pointshell *pointshell)
 {
     char mesh[SP_HASH_LENGTH], basis[SP_HASH_LENGTH];
     sp_file file;
@@ -55,30 +55,30 @@ static void read_shell(const scene_run *run, const scene_model *model, const cha
         tool_check_hash(path, "mesh", mesh, model->mesh.hash);
     if (model->r && *basis)
         tool_check_hash(path, "basis", basis, model->basis.hash);
-    tool_check(sp_pointshell_read(run->context, &file, shell), path);
+    tool_check(sp_pointshell_read(run->context, &file, pointshell), path);
     sp_file_free(&file);
 }
 
 static void read_points(const scene_run *run, scene_model *model)
 {
-    const char *path = model->m->shell;
-    sp_shell shell;
+    const char *path = model->m->pointshell;
+    sp_pointshell pointshell;
     if (!path)
         return;
-    read_shell(run, model, path, "shell", &shell);
+    read_shell(run, model, path, "shell", &pointshell);
     if (model->r == 0)
-        shell.U = shell.dN = shell.dT = shell.a = NULL;
-    else if (!shell.U)
+        pointshell.U = pointshell.dN = pointshell.dT = pointshell.a = NULL;
+    else if (!pointshell.U)
         tool_fail(SP_INPUT, path,
                   "its points do not move: a shell of a deformable model is made with pointshell --basis");
-    else if (shell.modes > model->r)
+    else if (pointshell.modes > model->r)
         tool_fail(SP_INPUT, path, "its points move with %lld columns, model %s has %lld coordinates",
-                  (long long)shell.modes, model->m->name, (long long)model->r);
-    if (run->scene->scene.contact.normals == SP_SCENE_TANGENTS && model->r && !shell.dT)
+                  (long long)pointshell.modes, model->m->name, (long long)model->r);
+    if (run->scene->scene.contact.normals == SP_SCENE_TANGENTS && model->r && !pointshell.dT)
         tool_fail(SP_INPUT, path,
                   "it has no tangents for contact.normals \"tangents\": make it with pointshell --normals tangents");
-    tool_check(sp_contact_shell_new(run->context, &shell, &model->shell), path);
-    sp_shell_free(&shell);
+    tool_check(sp_contact_pointshell_new(run->context, &pointshell, &model->pointshell), path);
+    sp_pointshell_free(&pointshell);
     model->has_shell = true;
 }
 
@@ -101,8 +101,8 @@ static void read_polynomials(scene_run *run, scene_model *model)
     if (r > full)
         tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)full, model->m->name,
                   (long long)r);
-    model->mass = scene_room(run, r * r, sizeof(double));
-    model->gravity = scene_room(run, 3 * r, sizeof(double));
+    model->mass = scene_allocate(run, r * r, sizeof(double));
+    model->gravity = scene_allocate(run, 3 * r, sizeof(double));
     for (int64_t j = 0; j < r; j++)
         for (int64_t i = 0; i < r; i++)
             model->mass[j * r + i] = model->polynomials.density * model->polynomials.mass[j * full + i];
@@ -110,8 +110,8 @@ static void read_polynomials(scene_run *run, scene_model *model)
         model->gravity[i] = model->polynomials.density * model->polynomials.gravity[i];
     tool_check(sp_polynomial_force_new(run->context, &model->polynomials, r, &model->polynomial_force), path);
     if (model->m->kind == SP_SCENE_LINEAR) {
-        double *rest = scene_room(run, r, sizeof(double));
-        model->stiffness = scene_room(run, r * r, sizeof(double));
+        double *rest = scene_allocate(run, r, sizeof(double));
+        model->stiffness = scene_allocate(run, r * r, sizeof(double));
         sp_polynomial_force_evaluate(model->polynomial_force, rest, NULL, model->stiffness);
     }
 }
@@ -139,8 +139,8 @@ static void read_cubature(scene_run *run, scene_model *model)
                   "its weights by coordinate are the gradient of no energy: free bodies of model %s keep their "
                   "momenta, not their energy",
                   model->m->name);
-    model->mass = scene_room(run, r * r, sizeof(double));
-    model->gravity = scene_room(run, 3 * r, sizeof(double));
+    model->mass = scene_allocate(run, r * r, sizeof(double));
+    model->gravity = scene_allocate(run, 3 * r, sizeof(double));
     tool_check(sp_reduced_mass(run->context, &model->body, model->lumped, r, model->basis.columns.U, model->mass,
                                model->gravity),
                path);
@@ -214,13 +214,13 @@ static void find_inertia(scene_run *run, scene_model *model, int64_t number)
 static void read_proxies(scene_run *run, const scene_model *model, const char *path, const char *key,
                          sp_deformed_domain *domain)
 {
-    sp_shell shell;
-    read_shell(run, model, path, key, &shell);
-    double *points = scene_room(run, 3 * shell.count, sizeof *points);
-    memcpy(points, shell.points, (size_t)(3 * shell.count) * sizeof *points);
-    domain->count = shell.count;
+    sp_pointshell pointshell;
+    read_shell(run, model, path, key, &pointshell);
+    double *points = scene_allocate(run, 3 * pointshell.count, sizeof *points);
+    memcpy(points, pointshell.points, (size_t)(3 * pointshell.count) * sizeof *points);
+    domain->count = pointshell.count;
     domain->points = points;
-    sp_shell_free(&shell);
+    sp_pointshell_free(&pointshell);
 }
 
 /* One domain of the field and proxies of the model, or those that it lists. */
@@ -228,8 +228,8 @@ static void read_domains(scene_run *run, scene_model *model)
 {
     const sp_scene_model *m = model->m;
     const int64_t count = m->domain_count + (m->proxies != NULL);
-    model->domains = scene_room(run, count, sizeof *model->domains);
-    model->domain_fields = scene_room(run, count, sizeof *model->domain_fields);
+    model->domains = scene_allocate(run, count, sizeof *model->domains);
+    model->domain_fields = scene_allocate(run, count, sizeof *model->domain_fields);
     if (m->proxies) {
         model->domains[0].field = &model->field;
         read_proxies(run, model, m->proxies, "proxies", &model->domains[0]);
@@ -282,7 +282,7 @@ static void read_distances(scene_run *run, scene_model *model)
 void scene_read_models(scene_run *run)
 {
     const sp_scene *scene = &run->scene->scene;
-    run->models = scene_room(run, scene->model_count, sizeof *run->models);
+    run->models = scene_allocate(run, scene->model_count, sizeof *run->models);
     for (int64_t i = 0; i < scene->model_count; i++)
         run->models[i].m = &scene->models[i];
     for (int64_t i = 0; i < scene->body_count; i++) {
@@ -298,7 +298,7 @@ void scene_read_models(scene_run *run)
                       "model %s has free bodies and others: a basis for the ones does not suit the others",
                       model->m->name);
         if (tool_scene_mesh(run->scene, i, &model->mesh))
-            tool_check(sp_body_new(run->context, &model->mesh.mesh, &model->body), model->m->mesh);
+            tool_check(sp_fe_space_new(run->context, &model->mesh.mesh, &model->body), model->m->mesh);
         if (model->m->kind != SP_SCENE_RIGID)
             read_deformation(run, model, i);
         if (model->free || (model->grasped && scene->coupling.kind == SP_SCENE_DYNAMIC))
@@ -312,7 +312,7 @@ void scene_free_models(scene_run *run)
 {
     for (int64_t i = 0; i < run->scene->scene.model_count; i++) {
         scene_model *model = &run->models[i];
-        sp_contact_shell_free(&model->shell);
+        sp_contact_pointshell_free(&model->pointshell);
         sp_field_free(&model->field);
         for (int64_t d = 0; d < model->domain_count; d++)
             sp_field_free(&model->domain_fields[d]);
@@ -323,7 +323,7 @@ void scene_free_models(scene_run *run)
         sp_cubature_free(&model->cubature);
         sp_columns_free(&model->basis.columns);
         if (model->m->mesh) {
-            sp_body_free(&model->body);
+            sp_fe_space_free(&model->body);
             sp_mesh_free(&model->mesh.mesh);
         }
     }

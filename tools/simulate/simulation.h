@@ -6,10 +6,10 @@
 #include "assembly/viscous.h"
 #include "base/state.h"
 #include "cubature/cubature.h"
+#include "formats/trajectory.h"
 #include "integrate/integrate.h"
 #include "model/loads.h"
 #include "model/models.h"
-#include "formats/trajectory.h"
 #include "tools/common/inputs.h"
 #include "tools/common/materials.h"
 #include "tools/simulate/vertices.h"
@@ -17,7 +17,7 @@
 enum simulate_model {
     MODEL_REDUCED,
     MODEL_CUBATURE,
-    MODEL_DIRECT,
+    MODEL_GALERKIN,
     MODEL_MODAL,
     MODEL_FULL,
     MODEL_LINEAR,
@@ -149,16 +149,16 @@ typedef struct simulation {
     tool_columns basis;
     sp_polynomials polynomials;
     sp_cubature cubature;
-    sp_body own_body, *body;
+    sp_fe_space own_body, *body;
     sp_viscosity *viscosity; /* [regions]; NULL: none */
     sp_viscous viscous;      /* of the body, where its model is not polynomials */
     sp_system system;
     int64_t load_count;
     sp_load *loads;
-    sp_loading loading;
+    sp_load_set loading;
     double damping_mass, damping_stiffness; /* 1/s and s */
     sp_pool pool;
-    sp_trajectory_shape shape;
+    sp_trajectory_layout shape;
     int64_t r;
     const struct simulation *before; /* of simulations that follow each other as a mesh is cut: the one before, whose
                                         files it has too; NULL: the first */

@@ -1,7 +1,7 @@
 #include "tools/simulate/vertices.h"
 
 #include "formats/activation.h"
-#include "formats/moves.h"
+#include "formats/prescribed.h"
 #include "formats/skeleton.h"
 #include "tools/common/anchors.h"
 #include "tools/common/series.h"
@@ -69,7 +69,7 @@ void vertices_refuse_idle(const simulate_choice *choice, const simulate_vertices
                   "gradients");
     refuse(model != MODEL_WARP && !(solved && c->solver != SP_SOLVER_DIRECT), of_iterations,
            "where nothing is solved by iterations");
-    refuse(model != MODEL_FULL && !conjac && model != MODEL_DIRECT && model != MODEL_CUBATURE, of_fibres,
+    refuse(model != MODEL_FULL && !conjac && model != MODEL_GALERKIN && model != MODEL_CUBATURE, of_fibres,
            "for a model whose stiffness is computed once");
     if (conjac && !linear_euler)
         tool_fail(SP_USAGE, NULL, "--model conjac moves by --integrator linear-euler");
@@ -95,7 +95,7 @@ bool vertices_parse_numbers(const char *text, int count, double *numbers)
 /* ---- what is held ---- */
 
 /* The vertices of the i-th --moved. */
-static void find_moved(simulation *s, const char *name, sp_rigid_move *move)
+static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid *move)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
     bool *wanted = room(s, mesh->vertex_count, sizeof *wanted);
@@ -191,8 +191,8 @@ static void read_single(simulation *s)
     if (!path)
         return;
     const char *text = tool_read_bytes(path, "move-vertices", &s->pool, &length);
-    tool_check(sp_moves_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &s->vertices.moves.vertex_count,
-                              &s->vertices.single),
+    tool_check(sp_prescribed_motion_parse(s->context, text, length, &s->mesh.mesh, &s->pool,
+                                          &s->vertices.moves.vertex_count, &s->vertices.single),
                path);
 }
 
@@ -217,7 +217,7 @@ static void copy_single(simulation *s)
 }
 
 /* Whole, but those that move by themselves and are held in some directions by the mesh. */
-static void hold_moved(simulation *s)
+static void set_prescribed(simulation *s)
 {
     sp_mesh *mesh = &s->mesh.mesh;
     bool *fixed = room(s, mesh->vertex_count, sizeof *fixed);
@@ -244,13 +244,13 @@ void vertices_hold(simulation *s)
         tool_fail(SP_USAGE, NULL,
                   "--moved stands %lld times and --move %lld times: each --moved names what one --move moves",
                   (long long)c->moved.count, (long long)c->moves.count);
-    sp_rigid_move *rigid = room(s, c->moves.count, sizeof *rigid);
+    sp_prescribed_rigid *rigid = room(s, c->moves.count, sizeof *rigid);
     v->group = room(s, s->mesh.mesh.vertex_count, sizeof *v->group);
     for (int64_t i = 0; i < s->mesh.mesh.vertex_count; i++)
         v->group[i] = VERTEX_STILL;
-    v->moves = (sp_moves){.vertices = s->mesh.mesh.vertices, .rigid_count = c->moves.count, .rigid = rigid};
+    v->moves = (sp_prescribed_motion){.vertices = s->mesh.mesh.vertices, .rigid_count = c->moves.count, .rigid = rigid};
     for (int64_t i = 0; i < c->moves.count; i++) {
-        find_moved(s, c->moved.value[i], &rigid[i]);
+        find_prescribed(s, c->moved.value[i], &rigid[i]);
         const int64_t twice = claim(s, i, rigid[i].count, rigid[i].vertex);
         if (twice >= 0)
             tool_fail(SP_USAGE, NULL, "--moved: vertex %lld of \"%s\" is moved by something else already",
@@ -272,7 +272,7 @@ void vertices_hold(simulation *s)
     v->moves.single = v->single;
     if (c->skeleton)
         read_skeleton(s);
-    hold_moved(s);
+    set_prescribed(s);
 }
 
 /* ---- the system ---- */
@@ -372,13 +372,13 @@ static void choose_dynamic(simulation *s)
 
 void vertices_check_cut(simulation *s)
 {
-    sp_body body;
+    sp_fe_space body;
     if (s->choice->model != MODEL_CONJAC)
         return;
     copy_dynamic(s);
-    tool_check(sp_body_new(s->context, &s->mesh.mesh, &body), s->mesh.path);
+    tool_check(sp_fe_space_new(s->context, &s->mesh.mesh, &body), s->mesh.path);
     tool_check(sp_condensation_check(s->context, &body, s->vertices.dynamic_count, s->vertices.dynamic), "--dynamic");
-    sp_body_free(&body);
+    sp_fe_space_free(&body);
 }
 
 void vertices_make(simulation *s)
@@ -415,8 +415,8 @@ void vertices_make(simulation *s)
                                               .gamma = c->gamma,
                                               .corrections = c->corrections};
         s->system = (sp_system){0};
-        tool_check(sp_condensed_system_new(s->context, &full, &condensation, &s->system), "--dynamic");
-        const int64_t added = sp_condensed_system_added(&s->system);
+        tool_check(sp_conjac_system_new(s->context, &full, &condensation, &s->system), "--dynamic");
+        const int64_t added = sp_conjac_system_added(&s->system);
         if (added)
             tool_warn("--dynamic",
                       "%lld more vertices are dynamic: without them pieces of the body could still turn or slide",
@@ -439,18 +439,18 @@ void vertices_load(simulation *s, const double gravity[3])
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
     if (v->moves.rigid_count || v->moves.vertex_count)
-        sp_loading_move(&s->loading, &v->moves);
+        sp_load_set_move(&s->loading, &v->moves);
     if (c->activation) {
         if (s->before) {
             v->activations = s->before->vertices.activations;
             v->activation_count = s->before->vertices.activation_count;
         } else
             read_activations(s);
-        tool_check(sp_loading_activate(s->context, &s->loading, v->activation_count, v->activations), c->activation);
+        tool_check(sp_load_set_activate(s->context, &s->loading, v->activation_count, v->activations), c->activation);
     }
     if (c->skeleton) {
         double *mass = room(s, s->mesh.mesh.vertex_count, sizeof *mass);
-        sp_body_vertex_mass(s->body, mass);
+        sp_fe_space_vertex_mass(s->body, mass);
         tool_check(sp_skeleton_new(s->context, s->mesh.mesh.vertex_count, s->mesh.mesh.vertices, mass, gravity,
                                    v->bones.bone_count, v->bones.bones, v->bones.spring_count, v->bones.springs,
                                    &v->skeleton),
@@ -458,19 +458,19 @@ void vertices_load(simulation *s, const double gravity[3])
     }
     if (!c->settle || s->before)
         return;
-    const sp_forcing forcing = sp_loading_forcing(&s->loading);
+    const sp_external_loads forcing = sp_load_set_external(&s->loading);
     double *external = room(s, s->system.n, sizeof *external);
     v->start = room(s, s->system.n, sizeof *v->start);
     if (forcing.springs)
         forcing.springs(forcing.self, 0, s->choice->step);
-    if (forcing.held) {
+    if (forcing.prescribed) {
         double *u = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *u),
                *rate = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
-        forcing.held(forcing.self, 0, u, rate);
-        s->system.hold(s->system.self, u, rate);
+        forcing.prescribed(forcing.self, 0, u, rate);
+        s->system.prescribe(s->system.self, u, rate);
     }
     forcing.mean(forcing.self, 0, s->choice->step, external);
-    tool_check(sp_condensed_system_settle(&s->system, external, 1e-10, 200, v->start), s->mesh.path);
+    tool_check(sp_conjac_system_settle(&s->system, external, 1e-10, 200, v->start), s->mesh.path);
 }
 
 /* ---- joints ---- */

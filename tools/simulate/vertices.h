@@ -3,13 +3,13 @@
 #ifndef TOOLS_SIMULATE_VERTICES_H
 #define TOOLS_SIMULATE_VERTICES_H
 
-#include "model/conjac/condensed.h"
-#include "model/loads.h"
-#include "model/moves.h"
-#include "rigid/skeleton.h"
-#include "model/warp/warp.h"
 #include "formats/scene.h"
 #include "formats/skeleton.h"
+#include "model/conjac/conjac.h"
+#include "model/loads.h"
+#include "model/prescribed.h"
+#include "model/warp/warp.h"
+#include "rigid/skeleton.h"
 #include "tools/common/tool.h"
 
 #include <stdio.h>
@@ -158,10 +158,10 @@ struct simulate_choice;
 /* What a simulation has for them. */
 typedef struct simulate_vertices {
     const simulate_vertices_choice *choice;
-    sp_moves moves;
-    sp_path *paths;         /* [rigid moves] */
-    int64_t path_count;     /* so many of these are its own */
-    sp_vertex_move *single; /* [moves.vertex_count] */
+    sp_prescribed_motion moves;
+    sp_path *paths;               /* [rigid moves] */
+    int64_t path_count;           /* so many of these are its own */
+    sp_prescribed_vertex *single; /* [moves.vertex_count] */
     int64_t *group; /* [vertices] which rigid move, or behind these which bone, moves each one; VERTEX_ALONE: a motion
                        of its own; VERTEX_STILL: none */
     sp_skeleton_file bones;

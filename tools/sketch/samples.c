@@ -1,8 +1,8 @@
 /* The samples of a recording: total nodal forces, thinned out by what they do to the linear body. */
 #include "basis/modes.h"
 #include "basis/sketch.h"
-#include "model/models.h"
 #include "formats/loads.h"
+#include "model/models.h"
 #include "tools/sketch/sketch.h"
 
 #include <math.h>
@@ -13,9 +13,9 @@ void sketch_open(sp_context *context, const char *path, sketch *s)
     int64_t free_motions;
     *s = (sketch){.context = context};
     tool_read_mesh(path, NULL, &s->mesh);
-    tool_check(sp_body_new(context, &s->mesh.mesh, &s->body), path);
+    tool_check(sp_fe_space_new(context, &s->mesh.mesh, &s->body), path);
     s->n = s->body.dof_count;
-    tool_check(sp_body_mass_compressed(context, &s->body, false, &s->M), path);
+    tool_check(sp_fe_space_mass_compressed(context, &s->body, false, &s->M), path);
     s->metric = (sp_metric){.rows = s->n, .matrix = &s->M};
     double *motion = sp_pool_raw(&s->pool, 6 * s->n, sizeof *motion);
     if (!motion)
@@ -28,7 +28,7 @@ void sketch_open(sp_context *context, const char *path, sketch *s)
     tool_check(sp_full_system_new(context, &s->body, false, true, NULL, &s->system), path);
 }
 
-static void read_loads(sketch *s, const char *path, sp_pool *pool, sp_loading *loading)
+static void read_loads(sketch *s, const char *path, sp_pool *pool, sp_load_set *loading)
 {
     int64_t bytes, count;
     sp_load *loads;
@@ -39,7 +39,7 @@ static void read_loads(sketch *s, const char *path, sp_pool *pool, sp_loading *l
             tool_fail(SP_INPUT, path,
                       "load %lld is a spring: a sketch is made of forces; record the force that the spring exerts",
                       (long long)l + 1);
-    tool_check(sp_loading_new(s->context, &s->body, NULL, 0, count, loads, (const double[3]){0}, &s->system, loading),
+    tool_check(sp_load_set_new(s->context, &s->body, NULL, 0, count, loads, (const double[3]){0}, &s->system, loading),
                path);
     if (loading->idle)
         tool_warn(path,
@@ -65,10 +65,10 @@ static void keep(sketch *s, const int64_t *kept, int64_t count)
 void sketch_select(sketch *s, const char *loads, double step, double separation, int64_t most)
 {
     sp_pool scratch = {0};
-    sp_loading loading;
+    sp_load_set loading;
     double *piece;
     read_loads(s, loads, &scratch, &loading);
-    tool_check(sp_loading_pieces(s->context, &loading, step, &scratch, &s->recorded, &piece), loads);
+    tool_check(sp_load_set_pieces(s->context, &loading, step, &scratch, &s->recorded, &piece), loads);
     int64_t m = s->recorded, count;
     if (m == 0)
         tool_fail(SP_INPUT, loads, "it has no loads");
@@ -79,7 +79,7 @@ void sketch_select(sketch *s, const char *loads, double step, double separation,
     int64_t *kept = sp_pool_raw(&scratch, m, sizeof *kept);
     if (s->pool.failed || scratch.failed)
         tool_fail(SP_SYSTEM, loads, "out of memory for %lld samples", (long long)m);
-    sp_forcing forcing = sp_loading_forcing(&loading);
+    sp_external_loads forcing = sp_load_set_external(&loading);
     for (int64_t i = 0; i < m; i++) {
         s->time[i] = piece[2 * i];
         forcing.mean(forcing.self, piece[2 * i], piece[2 * i + 1], s->force + i * s->n);
@@ -93,7 +93,7 @@ void sketch_select(sketch *s, const char *loads, double step, double separation,
         tool_fail(SP_INPUT, loads, "none of its loads moves the mesh");
     tool_check(sp_separate(s->context, m, s->distance, separation * s->largest, most, kept, &count), loads);
     keep(s, kept, count);
-    sp_loading_free(&loading);
+    sp_load_set_free(&loading);
     sp_pool_free(&scratch);
 }
 
@@ -102,6 +102,6 @@ void sketch_close(sketch *s)
     sp_full_system_free(&s->system);
     sp_sparse_free(&s->M);
     sp_pool_free(&s->pool);
-    sp_body_free(&s->body);
+    sp_fe_space_free(&s->body);
     sp_mesh_free(&s->mesh.mesh);
 }

@@ -4,15 +4,15 @@
 #define TOOLS_SKETCH_SKETCH_H
 
 #include "integrate/equilibrium.h"
-#include "model/loads.h"
 #include "linear/dense.h"
+#include "model/loads.h"
 #include "tools/common/checkpoint.h"
 #include "tools/common/inputs.h"
 
 typedef struct sketch {
     sp_context *context;
     tool_mesh mesh;
-    sp_body body;
+    sp_fe_space body;
     sp_system system; /* every vertex, StVK or another linear material */
     sp_sparse M;      /* consistent mass over the free degrees of freedom */
     sp_metric metric; /* of M, over free vectors [n] */

@@ -5,17 +5,18 @@
 
 enum { DU, DV, U, V, COUNT };
 
-int sp_motion_sums_new(sp_context *context, const sp_sparse *mass, const int64_t *vertex, sp_motion_sums *sums)
+int sp_trajectory_error_sums_new(sp_context *context, const sp_sparse *mass, const int64_t *vertex,
+                                 sp_trajectory_error_sums *sums)
 {
-    *sums = (sp_motion_sums){.context = context, .mass = mass, .vertex = vertex};
+    *sums = (sp_trajectory_error_sums){.context = context, .mass = mass, .vertex = vertex};
     sums->work = sp_pool_new(&sums->pool, mass->order, 2 * COUNT * sizeof *sums->work);
     return sums->work ? SP_OK : sp_fail_memory(context);
 }
 
-void sp_motion_sums_free(sp_motion_sums *sums)
+void sp_trajectory_error_sums_free(sp_trajectory_error_sums *sums)
 {
     sp_pool_free(&sums->pool);
-    *sums = (sp_motion_sums){0};
+    *sums = (sp_trajectory_error_sums){0};
 }
 
 /* The largest length of the displacement of a vertex. */
@@ -31,7 +32,8 @@ static double largest(int64_t n, const int64_t *vertex, const double *u)
     return sqrt(most);
 }
 
-void sp_motion_sums_add(sp_motion_sums *sums, const sp_motion_frame *reference, const sp_motion_frame *frame)
+void sp_trajectory_error_sums_add(sp_trajectory_error_sums *sums, const sp_scene_trajectory_frame *reference,
+                                  const sp_scene_trajectory_frame *frame)
 {
     int64_t n = sums->mass->order;
     double *x = sums->work, *y = x + COUNT * n, density[COUNT], elapsed = frame->time - sums->time;
@@ -63,7 +65,7 @@ static double ratio(double difference, double reference)
     return difference == 0 ? 0 : difference / reference;
 }
 
-void sp_motion_sums_errors(const sp_motion_sums *sums, sp_motion_errors *errors)
+void sp_trajectory_error_sums_errors(const sp_trajectory_error_sums *sums, sp_trajectory_errors *errors)
 {
     errors->position = sqrt(ratio(sums->integral[DU], sums->integral[U]));
     errors->velocity = sqrt(ratio(sums->integral[DV], sums->integral[V]));

@@ -123,8 +123,8 @@ bool reference_bring(validation *v)
         f->step[f->count] = (int64_t)steps;
         f->time[f->count] = time;
         f->energy[f->count] = energy[SP_ENERGY_KINETIC] + energy[SP_ENERGY_STRAIN];
-        sp_body_gather(v->full.s.body, v->block.u + v->next * rows, f->u + f->count * n);
-        sp_body_gather(v->full.s.body, v->block.udot + v->next * rows, f->v + f->count * n);
+        sp_fe_space_gather(v->full.s.body, v->block.u + v->next * rows, f->u + f->count * n);
+        sp_fe_space_gather(v->full.s.body, v->block.udot + v->next * rows, f->v + f->count * n);
     }
     return f->count > 0;
 }

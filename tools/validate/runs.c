@@ -10,7 +10,7 @@
 /* by MODEL_…; those that are not validated have none */
 enum { MODELS = MODEL_LINEAR + 1 };
 static const char *const names[MODELS] = {
-    [MODEL_REDUCED] = "reduced", [MODEL_CUBATURE] = "cubature", [MODEL_DIRECT] = "direct",
+    [MODEL_REDUCED] = "reduced", [MODEL_CUBATURE] = "cubature", [MODEL_GALERKIN] = "direct",
     [MODEL_MODAL] = "modal",     [MODEL_FULL] = "full",         [MODEL_LINEAR] = "linear"};
 
 static noreturn void out_of_memory(void)
@@ -34,7 +34,7 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
     if (!c->models) {
         wanted[MODEL_REDUCED] = c->motion.polynomials;
         wanted[MODEL_CUBATURE] = c->cubatures.count > 0;
-        wanted[MODEL_DIRECT] = !wanted[MODEL_REDUCED] && !wanted[MODEL_CUBATURE];
+        wanted[MODEL_GALERKIN] = !wanted[MODEL_REDUCED] && !wanted[MODEL_CUBATURE];
     }
     for (const char *at = c->models; at;) {
         size_t length = strcspn(at, ",");
@@ -49,7 +49,7 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         wanted[model] = true;
         at = at[length] ? at + length + 1 : NULL;
     }
-    const bool in_basis = wanted[MODEL_REDUCED] || wanted[MODEL_CUBATURE] || wanted[MODEL_DIRECT];
+    const bool in_basis = wanted[MODEL_REDUCED] || wanted[MODEL_CUBATURE] || wanted[MODEL_GALERKIN];
     const struct {
         bool wrong;
         const char *text;
@@ -60,7 +60,8 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         {!wanted[MODEL_REDUCED] && c->motion.polynomials, "--poly belongs to --model reduced"},
         {wanted[MODEL_CUBATURE] && !c->cubatures.count, "--model cubature needs --cub"},
         {!wanted[MODEL_CUBATURE] && c->cubatures.count, "--cub belongs to --model cubature"},
-        {!wanted[MODEL_REDUCED] && !wanted[MODEL_DIRECT] && c->ranks, "--ranks belongs to --model reduced and direct"},
+        {!wanted[MODEL_REDUCED] && !wanted[MODEL_GALERKIN] && c->ranks,
+         "--ranks belongs to --model reduced and direct"},
         {c->reference && !wanted[MODEL_LINEAR] && c->motion.lumping_given,
          "--lumping belongs to the full and linear models, of which none is run"},
     };
@@ -96,7 +97,7 @@ static void add_runs(validation *v, const bool wanted[MODELS])
     v->runs = sp_pool_new(&v->pool, 2 * ranks.count + v->choice->cubatures.count + 1, sizeof *v->runs);
     if (!v->runs)
         out_of_memory();
-    for (int model = MODEL_REDUCED; model <= MODEL_DIRECT; model += MODEL_DIRECT - MODEL_REDUCED)
+    for (int model = MODEL_REDUCED; model <= MODEL_GALERKIN; model += MODEL_GALERKIN - MODEL_REDUCED)
         for (int64_t i = 0; wanted[model] && i < ranks.count; i++)
             add_run(v, model)->choice.r = ((int64_t *)ranks.data)[i] + 1;
     for (int64_t i = 0; i < v->choice->cubatures.count; i++)
@@ -176,14 +177,14 @@ static void make_run(validation *v, validate_run *run)
                     : run->choice.model == MODEL_CUBATURE ? run->s.cubature.count
                                                           : sp_mesh_element_count(&run->s.mesh.mesh);
     parameters = simulation_parameters(&run->s);
-    run->forcing = sp_loading_forcing(&run->s.loading);
+    run->forcing = sp_load_set_external(&run->s.loading);
     tool_check(sp_integrator_new(v->context, &run->s.system, &run->forcing, &parameters, NULL, NULL, &run->integrator),
                run->s.mesh.path);
     run->value = sp_pool_new(&v->pool, v->probe_count, sizeof *run->value);
     if (!run->value)
         out_of_memory();
     if (run != &v->full)
-        tool_check(sp_motion_sums_new(v->context, &v->mass, v->vertex, &run->sums), NULL);
+        tool_check(sp_trajectory_error_sums_new(v->context, &v->mass, v->vertex, &run->sums), NULL);
 }
 
 /* Room for frames: some 64 MB, so that the full model and those that follow change places often enough to bound the
@@ -222,8 +223,8 @@ void validation_open(validation *v)
     for (; v->probes && v->probe_count < v->choice->probes.count; v->probe_count++)
         parse_probe(v, v->choice->probes.value[v->probe_count], &v->probes[v->probe_count]);
     make_frames(v);
-    tool_check(sp_body_mass_compressed(v->context, v->full.s.body, false, &v->mass), v->full.s.mesh.path);
-    sp_body_nodes(v->full.s.body, v->vertex);
+    tool_check(sp_fe_space_mass_compressed(v->context, v->full.s.body, false, &v->mass), v->full.s.mesh.path);
+    sp_fe_space_nodes(v->full.s.body, v->vertex);
     if (v->choice->reference)
         reference_open(v);
     for (int64_t i = 0; i < v->run_count; i++) /* what is cheap to refuse comes before what is dear to make */
@@ -235,7 +236,7 @@ void validation_open(validation *v)
 static void close_run(const validation *v, validate_run *run)
 {
     sp_integrator_free(run->integrator);
-    sp_motion_sums_free(&run->sums);
+    sp_trajectory_error_sums_free(&run->sums);
     for (int64_t i = 0; run->value && i < v->probe_count; i++)
         sp_list_free(&run->value[i]);
     simulation_free(&run->s);
@@ -274,7 +275,7 @@ void validation_values(validation *v, const validate_run *run, const double *q, 
             for (int64_t i = first; i < end; i++)
                 v->rows[i] += U[j * rows + i] * q[j];
     }
-    sp_body_gather(run->s.body, v->rows, values);
+    sp_fe_space_gather(run->s.body, v->rows, values);
 }
 
 static double total_energy(validate_run *run)
@@ -343,8 +344,9 @@ void validation_follow(validation *v, validate_run *run)
         tool_check(status, run->s.mesh.path);
         validation_values(v, run, sp_integrator_q(run->integrator), v->u);
         validation_values(v, run, sp_integrator_v(run->integrator), v->v);
-        sp_motion_sums_add(&run->sums, &(sp_motion_frame){f->time[k], f->u + k * n, f->v + k * n, f->energy[k]},
-                           &(sp_motion_frame){f->time[k], v->u, v->v, total_energy(run)});
+        sp_trajectory_error_sums_add(&run->sums,
+                                     &(sp_scene_trajectory_frame){f->time[k], f->u + k * n, f->v + k * n, f->energy[k]},
+                                     &(sp_scene_trajectory_frame){f->time[k], v->u, v->v, total_energy(run)});
         validation_keep_probes(v, v->u, run->value);
     }
 }

@@ -40,7 +40,7 @@ static void print_number(FILE *stream, int width, const char *format, double val
 
 typedef struct table_row {
     double r, elements;
-    sp_motion_errors errors;
+    sp_trajectory_errors errors;
     double iterations, estimate, microseconds, factor;
 } table_row;
 
@@ -58,7 +58,7 @@ static table_row row_of(const validation *v, const validate_run *run)
                      .elements = run->elements >= 0 ? (double)run->elements : NAN,
                      .errors = {NAN, NAN, NAN, NAN}};
     if (!is_full && !run->failed)
-        sp_motion_sums_errors(&run->sums, &row.errors);
+        sp_trajectory_error_sums_errors(&run->sums, &row.errors);
     if (run->s.cubature.modal) /* the gradient of no energy */
         row.errors.energy = NAN;
     if (run->choice.integrator == SP_STATIC)

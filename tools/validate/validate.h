@@ -3,9 +3,9 @@
 #ifndef TOOLS_VALIDATE_VALIDATE_H
 #define TOOLS_VALIDATE_VALIDATE_H
 
-#include "tools/validate/errors.h"
 #include "tools/compare/probe.h"
 #include "tools/simulate/simulation.h"
+#include "tools/validate/errors.h"
 
 /* The options. */
 typedef struct validate_choice {
@@ -29,12 +29,12 @@ typedef struct validate_run {
     const char *name;
     simulate_choice choice;
     simulation s;
-    sp_forcing forcing;
+    sp_external_loads forcing;
     sp_integrator *integrator;
     int64_t elements; /* that its forces take; −1: it has polynomials */
     double seconds;   /* of the steps alone */
     double estimate;  /* the largest estimate of the force's relative error in the energy norm */
-    sp_motion_sums sums;
+    sp_trajectory_error_sums sums;
     sp_list *value;   /* [probes] double, at every frame */
     bool failed;      /* it did not converge … */
     double failed_at; /* … in the step after this time, s */

@@ -87,7 +87,7 @@ static bool check_rows(verify *v, artefact *file, const artefact *mesh)
     verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)file->columns.rows,
                 3 * (long long)mesh->mesh.vertex_count);
     if (rows)
-        verify_number(v, file, "held rows", tool_held_rows(&mesh->mesh, &file->columns), 0);
+        verify_number(v, file, "held rows", tool_fixed_rows(&mesh->mesh, &file->columns), 0);
     return rows;
 }
 
@@ -141,13 +141,13 @@ typedef struct mode_errors {
 } mode_errors;
 
 /* Kψ − λMψ over the free degrees of freedom and the Rayleigh quotient, each with what rounding may do to it. */
-static void measure_mode(const sp_columns *columns, const sp_body *body, const sp_sparse *K, const sp_sparse *M,
+static void measure_mode(const sp_columns *columns, const sp_fe_space *body, const sp_sparse *K, const sp_sparse *M,
                          const sp_context *context, double lambda1, int64_t mode, double *work, mode_errors *errors)
 {
     int64_t n = body->dof_count;
     double *psi = work, *k = work + n, *m = work + 2 * n, *absolute = work + 3 * n, lambda = columns->eigenvalue[mode],
            sum = 0;
-    sp_body_gather(body, columns->U + mode * columns->rows, psi);
+    sp_fe_space_gather(body, columns->U + mode * columns->rows, psi);
     sp_sparse_times(context, K, 1, psi, k);
     sp_sparse_times(context, M, 1, psi, m);
     absolute_times(K, psi, absolute);
@@ -218,8 +218,8 @@ void verify_modes(verify *v, artefact *file)
         int64_t *permutation = sp_pool_raw(&pool, mesh->body.dof_count, sizeof *permutation);
         if (!permutation)
             verify_out_of_memory();
-        const bool fits = sp_body_permutation(v->context, &mesh->body, columns->ordering_count, columns->ordering,
-                                              permutation) == SP_OK;
+        const bool fits = sp_fe_space_permutation(v->context, &mesh->body, columns->ordering_count, columns->ordering,
+                                                  permutation) == SP_OK;
         verify_fact(v, file, "ordering", fits, "%s",
                     fits ? "every vertex that is not held, once" : v->context->message);
         sp_pool_free(&pool);
@@ -268,7 +268,7 @@ typedef struct derivative_span {
 } derivative_span;
 
 /* Free bodies: product ← product − λ M Φ, and then product + H loses its part along M times the span. */
-static void project_free(const sp_body *body, const derivative_span *span, double lambda, const double *phi,
+static void project_free(const sp_fe_space *body, const derivative_span *span, double lambda, const double *phi,
                          const double *h, const derivative_work *w)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
@@ -288,7 +288,7 @@ static void project_free(const sp_body *body, const derivative_span *span, doubl
 }
 
 /* to [3·vertices] = [K(tψⱼ) − K(−tψⱼ)]ψᵢ / 2t. */
-static void stiffness_difference(verify *v, const sp_body *body, const double *psi_i, const double *psi_j, double t,
+static void stiffness_difference(verify *v, const sp_fe_space *body, const double *psi_i, const double *psi_j, double t,
                                  const derivative_work *w, double *to)
 {
     int64_t rows = 3 * body->mesh->vertex_count;
@@ -331,7 +331,7 @@ static double first_step(const sp_mesh *mesh, const double *psi)
 }
 
 /* ‖a − b‖ over the free degrees of freedom. */
-static double free_distance(const sp_body *body, const double *a, const double *b)
+static double free_distance(const sp_fe_space *body, const double *a, const double *b)
 {
     double sum = 0;
     for (int64_t i = 0; i < body->dof_count; i++)
@@ -342,7 +342,7 @@ static double free_distance(const sp_body *body, const double *a, const double *
 /* The next row of Romberg's table from the difference in w->level: each entry cancels one more even power of the step.
  * The entry that is nearest to the two that it is made of goes to w->plus; *estimate is its distance from the farther
  * one (Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", 1982). */
-static void extrapolate(const sp_body *body, int level, const derivative_work *w, double *estimate)
+static void extrapolate(const sp_fe_space *body, int level, const derivative_work *w, double *estimate)
 {
     const int64_t rows = 3 * body->mesh->vertex_count;
     for (int j = 0; j < level; j++) {
@@ -366,7 +366,7 @@ static void extrapolate(const sp_body *body, int level, const derivative_work *w
 /* ROUNDING of K x at rest, as a norm over the free degrees of freedom. */
 static double rounding_of(const artefact *mesh, const double *x, const derivative_work *w)
 {
-    sp_body_gather(&mesh->body, x, w->free);
+    sp_fe_space_gather(&mesh->body, x, w->free);
     absolute_times(&mesh->stiffness, w->free, w->absolute);
     return ROUNDING * norm(mesh->body.dof_count, w->absolute);
 }
@@ -377,7 +377,7 @@ static double rounding_of(const artefact *mesh, const double *x, const derivativ
 static double second_derivative(verify *v, const artefact *mesh, const double *psi_i, const double *psi_j,
                                 const derivative_work *w)
 {
-    const sp_body *body = &mesh->body;
+    const sp_fe_space *body = &mesh->body;
     double estimate = INFINITY, t = first_step(&mesh->mesh, psi_j);
     if (all_quadratic(&mesh->mesh)) {
         stiffness_difference(v, body, psi_i, psi_j, t, w, w->plus);
@@ -399,7 +399,7 @@ static bool measure_derivative(verify *v, const artefact *mesh, const derivative
                                const double *psi_i, const double *psi_j, const double *phi, const derivative_work *w,
                                double *error, double *limit)
 {
-    const sp_body *body = &mesh->body;
+    const sp_fe_space *body = &mesh->body;
     int64_t rows = 3 * mesh->mesh.vertex_count, n = body->dof_count;
     const double estimate = second_derivative(v, mesh, psi_i, psi_j, w);
     memset(w->u, 0, (size_t)rows * sizeof *w->u);
@@ -431,7 +431,7 @@ static derivative_span rigid_span(verify *v, artefact *mesh, sp_pool *pool)
     verify_mass_matrix(v, mesh, false, &mass);
     tool_check(sp_rigid_motions(v->context, &mesh->body, &mass, R, &span.count), mesh->path);
     for (int64_t c = 0; c < span.count; c++)
-        sp_body_spread(&mesh->body, R + c * n, full + c * rows);
+        sp_fe_space_scatter(&mesh->body, R + c * n, full + c * rows);
     span.U = full;
     sp_sparse_free(&mass);
     return span;
@@ -531,7 +531,7 @@ void verify_basis(verify *v, artefact *file)
 
 /* ---- shapes ---- */
 
-void verify_shapes(verify *v, artefact *file)
+void verify_snapshots(verify *v, artefact *file)
 {
     const sp_columns *columns = &file->columns;
     int64_t resting = 0;
@@ -551,11 +551,11 @@ void verify_shapes(verify *v, artefact *file)
     verify_fact(v, file, "rows", rows, "%lld (%lld)", (long long)columns->rows, 3 * (long long)mesh->mesh.vertex_count);
     if (!rows)
         return;
-    double held = tool_held_rows(&mesh->mesh, columns);
-    if (held > 0) /* shapes may come from anywhere: they promise nothing of it */
-        verify_note(v, file, "held rows", "held vertices move by up to %.3g m", held);
+    double prescribed = tool_fixed_rows(&mesh->mesh, columns);
+    if (prescribed > 0) /* shapes may come from anywhere: they promise nothing of it */
+        verify_note(v, file, "held rows", "held vertices move by up to %.3g m", prescribed);
     else
-        verify_number(v, file, "held rows", held, 0);
+        verify_number(v, file, "held rows", prescribed, 0);
     if (verify_mesh(v, file, "rank", true))
         verify_rank(v, file, mesh);
 }

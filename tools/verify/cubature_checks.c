@@ -22,7 +22,7 @@ static double length(int64_t count, const double *a)
 
 /* Forces of some poses against Uᵀf(Uq), of the sum of their terms, or of a thousandth of the largest force: near rest
  * nothing but rounding is left. */
-static void check_forces(verify *v, artefact *file, const sp_body *body, const double *U)
+static void check_forces(verify *v, artefact *file, const sp_fe_space *body, const double *U)
 {
     const sp_poses *poses = &file->poses;
     int64_t rows = 3 * body->mesh->vertex_count, r = poses->r,
@@ -65,14 +65,14 @@ void verify_training(verify *v, artefact *file)
         verify_note(v, file, "shard", "poses %lld to %lld of %lld", (long long)file->first,
                     (long long)(file->first + file->poses.count) - 1, (long long)file->total);
     if (verify_mesh_and_basis(v, file, "forces", file->poses.r, &mesh, &basis))
-        check_forces(v, file, &mesh->body, verify_held_columns(&basis->columns, &mesh->body, &pool));
+        check_forces(v, file, &mesh->body, verify_fixed_columns(&basis->columns, &mesh->body, &pool));
     sp_pool_free(&pool);
 }
 
 /* ---- cubature ---- */
 
 /* The error on those of the poses that have a force, and how many these are. */
-static double error_on(verify *v, const artefact *file, const sp_body *body, const double *U, const double *K,
+static double error_on(verify *v, const artefact *file, const sp_fe_space *body, const double *U, const double *K,
                        const sp_poses *poses, int64_t *count)
 {
     int64_t r = poses->r;
@@ -120,7 +120,7 @@ static bool from_files(const artefact *file)
 /* The stated errors against those on a file of training, where all poses came from it: e² is a mean over the poses,
  * since each is scaled to a force of the length 1, so that the errors on those fitted and on those held out give that
  * on all. Else the error is noted. */
-static void check_errors(verify *v, artefact *file, const sp_body *body, const double *U, const double *K)
+static void check_errors(verify *v, artefact *file, const sp_fe_space *body, const double *U, const double *K)
 {
     const json_t *result = file->result;
     artefact *own = verify_input(v, file, "training", NULL);
@@ -213,7 +213,7 @@ void verify_cubature(verify *v, artefact *file)
     bool in_range = cubature->element[cubature->count - 1] < elements;
     verify_fact(v, file, "elements", in_range, "the last is number %lld of %lld",
                 (long long)cubature->element[cubature->count - 1], (long long)elements);
-    const double *U = verify_held_columns(&basis->columns, &mesh->body, &pool);
+    const double *U = verify_fixed_columns(&basis->columns, &mesh->body, &pool);
     verify_reduced_mass(v, file, &mesh->body, cubature->lumped, cubature->r, U, cubature->mass, cubature->gravity);
     double *K = sp_pool_raw(&pool, cubature->r * cubature->r, sizeof *K), apart = 0, largest = 0;
     if (!K)

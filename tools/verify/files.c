@@ -3,7 +3,7 @@
 #include "formats/mesh.h"
 #include "formats/plain.h"
 #include "formats/sparse.h"
-#include "tools/common/motion.h"
+#include "tools/common/trajectory.h"
 #include "tools/verify/verify.h"
 
 #include <stdarg.h>
@@ -125,7 +125,7 @@ static int read_content(sp_context *context, artefact *file)
     else if (!strcmp(kind, "field"))
         status = sp_field_read(context, &content, &file->field);
     else if (!strcmp(kind, "pointshell"))
-        status = sp_pointshell_read(context, &content, &file->shell);
+        status = sp_pointshell_read(context, &content, &file->pointshell);
     sp_file_free(&content);
     return status;
 }
@@ -159,7 +159,7 @@ void verify_free(artefact *file)
         tool_close_input(file->descriptor);
     if (file->body_tried && file->body_status == SP_OK) {
         sp_sparse_free(&file->stiffness);
-        sp_body_free(&file->body);
+        sp_fe_space_free(&file->body);
     }
     sp_mesh_free(&file->mesh);
     sp_columns_free(&file->columns);
@@ -167,7 +167,7 @@ void verify_free(artefact *file)
     sp_field_free(&file->field);
     sp_cubature_free(&file->cubature);
     sp_poses_free(&file->poses);
-    sp_shell_free(&file->shell);
+    sp_pointshell_free(&file->pointshell);
     sp_sparse_free(&file->matrix);
     json_decref(file->meta);
     json_decref(file->result);
@@ -199,12 +199,12 @@ artefact *verify_input(const verify *v, const artefact *file, const char *kind, 
 
 static int make_body(sp_context *context, artefact *file)
 {
-    int status = sp_body_new_prescribed(context, &file->mesh, &file->body);
+    int status = sp_fe_space_new_prescribed(context, &file->mesh, &file->body);
     if (status != SP_OK)
         return status;
     status = sp_elastic_stiffness(context, &file->body, &file->stiffness);
     if (status != SP_OK)
-        sp_body_free(&file->body);
+        sp_fe_space_free(&file->body);
     return status;
 }
 

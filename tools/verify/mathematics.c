@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-void verify_mass_times(const sp_body *body, bool lumped, const double *u, double *y)
+void verify_mass_times(const sp_fe_space *body, bool lumped, const double *u, double *y)
 {
     const sp_mesh *mesh = body->mesh;
     memset(y, 0, (size_t)(3 * mesh->vertex_count) * sizeof *y);
@@ -23,11 +23,11 @@ void verify_mass_times(const sp_body *body, bool lumped, const double *u, double
 
 void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse *mass)
 {
-    tool_check(sp_body_matrix(v->context, &mesh->body, mass), mesh->path);
-    tool_check(sp_body_mass(v->context, &mesh->body, lumped, mass), mesh->path);
+    tool_check(sp_fe_space_matrix(v->context, &mesh->body, mass), mesh->path);
+    tool_check(sp_fe_space_mass(v->context, &mesh->body, lumped, mass), mesh->path);
 }
 
-void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix,
+void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_fe_space *body, const sp_sparse *matrix,
                            double *reduced)
 {
     int64_t k = columns->count;
@@ -49,7 +49,7 @@ static double worse(double a, double b)
     return isnan(a) || a > b ? a : b;
 }
 
-double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, bool lumped, int64_t r, const double *U,
+double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, bool lumped, int64_t r, const double *U,
                            const double *mass, const double *gravity)
 {
     double error = 0, gravity_error = 0, gravity_scale = 0, largest = 0;
@@ -80,7 +80,7 @@ double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, bool 
     return gravity_scale;
 }
 
-const double *verify_held_columns(const sp_columns *columns, const sp_body *body, sp_pool *pool)
+const double *verify_fixed_columns(const sp_columns *columns, const sp_fe_space *body, sp_pool *pool)
 {
     double *U = sp_pool_copy(pool, columns->U, columns->rows * columns->count, sizeof *U);
     if (!U)

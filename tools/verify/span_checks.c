@@ -113,7 +113,7 @@ static int64_t count_in_span(verify *v, artefact *file, const artefact *mesh, co
     if (pool.failed)
         verify_out_of_memory();
     for (int64_t c = 0; c < r; c++)
-        sp_body_gather(&mesh->body, columns->U + c * columns->rows, U + c * n);
+        sp_fe_space_gather(&mesh->body, columns->U + c * columns->rows, U + c * n);
     sp_metric metric = {.rows = n, .matrix = mass};
     if (sp_rigid_motions(v->context, &mesh->body, mass, R, &left) != SP_OK)
         verify_note(v, file, "rigid motions", "%s", v->context->message);

@@ -76,7 +76,7 @@ static void check_balance(verify *v, artefact *file, const sp_trajectory *trajec
 typedef struct energies {
     verify *v;
     artefact *file;
-    const sp_body *body;
+    const sp_fe_space *body;
     const sp_polynomials *polynomials;
     const sp_columns *basis;
     const sp_trajectory *trajectory;
@@ -136,10 +136,10 @@ static void drop_held(const energies *e, int64_t frame, double *v)
     for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++)
         if (e->fixed[i / 3] >> i % 3 & 1)
             v[i] = 0;
-    for (int64_t k = 0; k < trajectory->held_count; k++)
-        for (int c = 0; c < 3 && frame < trajectory->held[k].frames; c++)
-            if (trajectory->held[k].axes >> c & 1)
-                v[3 * trajectory->held[k].vertex + c] = 0;
+    for (int64_t k = 0; k < trajectory->prescribed_count; k++)
+        for (int c = 0; c < 3 && frame < trajectory->prescribed[k].frames; c++)
+            if (trajectory->prescribed[k].axes >> c & 1)
+                v[3 * trajectory->prescribed[k].vertex + c] = 0;
 }
 
 /* ½ Σ a b, by dof. */
@@ -313,7 +313,7 @@ static void check_weighted(energies *e, const artefact *cubature, const char *pa
     verify_fact(e->v, e->file, "cubature and basis fit", fits, "%s", fits ? "yes" : context->message);
     if (!fits)
         return;
-    e->U = verify_held_columns(e->basis, e->body, pool);
+    e->U = verify_fixed_columns(e->basis, e->body, pool);
     e->u = sp_pool_raw(pool, rows, sizeof *e->u);
     e->w = sp_pool_raw(pool, rows, sizeof *e->w);
     if (pool->failed)
@@ -360,8 +360,8 @@ static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t
         for (int64_t i = 0; fixed && i < mesh->fixed_count; i++) {
             const int64_t k = entry[mesh->fixed[i]];
             any = true;
-            if (k < 0 || trajectory->held[k].group != (int64_t)g ||
-                trajectory->held[k].frames < trajectory->frame_count)
+            if (k < 0 || trajectory->prescribed[k].group != (int64_t)g ||
+                trajectory->prescribed[k].frames < trajectory->frame_count)
                 return false;
         }
         for (int64_t e = 0; !fixed && name && e < sp_mesh_element_count(mesh); e++) {
@@ -370,8 +370,8 @@ static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t
             for (int a = 0; a < corners && !strcmp(mesh->materials[mesh->region[e]].name, name); a++) {
                 const int64_t k = entry[corner[a]];
                 any = true;
-                if (k < 0 || trajectory->held[k].group != (int64_t)g || trajectory->held[k].axes != 7 ||
-                    trajectory->held[k].frames < trajectory->frame_count)
+                if (k < 0 || trajectory->prescribed[k].group != (int64_t)g || trajectory->prescribed[k].axes != 7 ||
+                    trajectory->prescribed[k].frames < trajectory->frame_count)
                     return false;
             }
         }
@@ -419,33 +419,33 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
     int bases = 0;
     for (; bases < BASES; bases++) {
         double best = 0;
-        for (int64_t k = 0; k < trajectory->held_count; k++) {
-            const sp_held_vertex *held = &trajectory->held[k];
-            if (held->group != group || held->axes != 7 || held->frames < frames)
+        for (int64_t k = 0; k < trajectory->prescribed_count; k++) {
+            const sp_prescribed_record *prescribed = &trajectory->prescribed[k];
+            if (prescribed->group != group || prescribed->axes != 7 || prescribed->frames < frames)
                 continue;
-            rest[bases] = mesh->vertices + 3 * held->vertex;
+            rest[bases] = mesh->vertices + 3 * prescribed->vertex;
             const double spread = spread_of(bases + 1, rest);
             if (spread > best) {
                 best = spread;
-                base[bases] = held->vertex;
+                base[bases] = prescribed->vertex;
             }
         }
         if (best == 0)
             break;
         rest[bases] = mesh->vertices + 3 * base[bases];
     }
-    for (int64_t k = 0; bases > 0 && k < trajectory->held_count; k++) {
-        const sp_held_vertex *held = &trajectory->held[k];
-        if (held->group != group || held->axes != 7 || held->frames < frames)
+    for (int64_t k = 0; bases > 0 && k < trajectory->prescribed_count; k++) {
+        const sp_prescribed_record *prescribed = &trajectory->prescribed[k];
+        if (prescribed->group != group || prescribed->axes != 7 || prescribed->frames < frames)
             continue;
         for (int b = 0; b < bases; b++) {
-            const double *X = mesh->vertices + 3 * held->vertex, before = squared_distance(X, rest[b]);
+            const double *X = mesh->vertices + 3 * prescribed->vertex, before = squared_distance(X, rest[b]);
             size = fmax(size, before);
             for (int64_t f = 0; f < frames; f++) {
                 const double *u = trajectory->u + 3 * trajectory->vertex_count * f;
                 double x[3], y[3];
                 for (int i = 0; i < 3; i++) {
-                    x[i] = X[i] + u[3 * held->vertex + i];
+                    x[i] = X[i] + u[3 * prescribed->vertex + i];
                     y[i] = rest[b][i] + u[3 * base[b] + i];
                 }
                 worst = worse(fabs(squared_distance(x, y) - before), worst);
@@ -467,9 +467,9 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
         verify_out_of_memory();
     for (int64_t i = 0; i < trajectory->vertex_count; i++)
         entry[i] = -1;
-    for (int64_t k = 0; k < trajectory->held_count; k++) {
-        entry[trajectory->held[k].vertex] = k;
-        groups = trajectory->held[k].group >= groups ? trajectory->held[k].group + 1 : groups;
+    for (int64_t k = 0; k < trajectory->prescribed_count; k++) {
+        entry[trajectory->prescribed[k].vertex] = k;
+        groups = trajectory->prescribed[k].group >= groups ? trajectory->prescribed[k].group + 1 : groups;
     }
     for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++)
         for (int64_t f = 0; f < trajectory->frame_count && (fixed[i / 3] >> i % 3 & 1) && entry[i / 3] < 0; f++)
@@ -477,12 +477,12 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
                                fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])),
                           worst);
     verify_number(v, file, moved ? "held vertices that nothing moves" : "held vertices", worst, 0);
-    if (!moved && trajectory->held_count == 0)
+    if (!moved && trajectory->prescribed_count == 0)
         return;
     verify_fact(v, file, "what is moved",
-                moved == (trajectory->held_count > 0) && names_agree(file, mesh, entry, trajectory),
-                "%lld vertices beside those that the mesh holds at rest", (long long)trajectory->held_count);
-    for (int64_t g = 0; g < groups && g < trajectory->held_count; g++)
+                moved == (trajectory->prescribed_count > 0) && names_agree(file, mesh, entry, trajectory),
+                "%lld vertices beside those that the mesh holds at rest", (long long)trajectory->prescribed_count);
+    for (int64_t g = 0; g < groups && g < trajectory->prescribed_count; g++)
         rigid = worse(rigid_error(trajectory, mesh, g, trajectory->frame_count), rigid);
     if (groups > 0) {
         char name[100];
@@ -561,7 +561,7 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
     bool full = !reduced && !by_elements && !modal && trajectory->u && !trajectory->vertex, usable = true;
     tool_material_edits edits;
     sp_mesh edited = {0};
-    sp_body body = {0};
+    sp_fe_space body = {0};
     tool_check(tool_material_edits_recorded(v->context, file->meta, &edits), file->path);
     bool other = tool_material_edits_given(&edits);
     if (full || weighted || (reduced && other))
@@ -587,7 +587,7 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
         if (pool.failed)
             verify_out_of_memory();
         if (fits && other)
-            tool_check(sp_body_new_prescribed(v->context, &edited, &body), mesh->path);
+            tool_check(sp_fe_space_new_prescribed(v->context, &edited, &body), mesh->path);
         e.body = other ? &body : &mesh->body;
         if (fits) {
             e.fixed = fixed_bits(&mesh->mesh, &pool);
@@ -595,13 +595,13 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
                 check_held(v, file, trajectory, &mesh->mesh, e.fixed, &pool);
             check_energies(&e, full_energies, scale);
         }
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
     } else if (usable && weighted) {
         if (other)
-            tool_check(sp_body_new_prescribed(v->context, &edited, &body), mesh->path);
+            tool_check(sp_fe_space_new_prescribed(v->context, &edited, &body), mesh->path);
         e.body = other ? &body : &mesh->body;
         check_weighted(&e, cubature, file->path, scale, &pool);
-        sp_body_free(&body);
+        sp_fe_space_free(&body);
     } else if (modal && e.basis && e.basis->eigenvalue)
         check_energies(&e, modal_energies, scale);
     else if (usable && modal)

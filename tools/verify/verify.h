@@ -3,7 +3,7 @@
 #ifndef TOOLS_VERIFY_VERIFY_H
 #define TOOLS_VERIFY_VERIFY_H
 
-#include "assembly/body.h"
+#include "assembly/fe_space.h"
 #include "formats/columns.h"
 #include "formats/cubature.h"
 #include "formats/field.h"
@@ -28,7 +28,7 @@ typedef struct artefact {
     bool body_tried;
     int body_status; /* SP_OK: `body` with its pattern and `stiffness` are there */
     char body_message[300];
-    sp_body body;
+    sp_fe_space body;
     sp_sparse stiffness; /* at rest, over the free degrees of freedom */
     sp_columns columns;
     sp_polynomials polynomials;
@@ -36,7 +36,7 @@ typedef struct artefact {
     sp_cubature cubature;
     sp_poses poses; /* of a file of training */
     int64_t first, total;
-    sp_shell shell;
+    sp_pointshell pointshell;
     sp_sparse matrix;
     int64_t *dof; /* of the matrix's rows */
 } artefact;
@@ -87,7 +87,7 @@ void verify_sparse(verify *v, artefact *file);
 void verify_modes(verify *v, artefact *file);
 void verify_derivatives(verify *v, artefact *file);
 void verify_basis(verify *v, artefact *file);
-void verify_shapes(verify *v, artefact *file);
+void verify_snapshots(verify *v, artefact *file);
 void verify_polynomials(verify *v, artefact *file);
 void verify_cubature(verify *v, artefact *file);
 void verify_training(verify *v, artefact *file);
@@ -99,22 +99,22 @@ void verify_shell(verify *v, artefact *file);
 /* ---- mathematics that several share ---- */
 
 /* y [3·vertices] = M u with the consistent or lumped mass of all degrees of freedom, element by element. */
-void verify_mass_times(const sp_body *body, bool lumped, const double *u, double *y);
+void verify_mass_times(const sp_fe_space *body, bool lumped, const double *u, double *y);
 
 /* Mass matrix over the free degrees of freedom; the body's pattern. */
 void verify_mass_matrix(verify *v, const artefact *mesh, bool lumped, sp_sparse *mass);
 
 /* UᵀAU [columns, columns] of a matrix over the free degrees of freedom. */
-void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_body *body, const sp_sparse *matrix,
+void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_fe_space *body, const sp_sparse *matrix,
                            double *reduced);
 
 /* UᵀMU [r, r] and UᵀM e_x, e_y, e_z [r, 3, row major] as stated, with the lumped or the consistent mass, for U
  * [3·vertices, ≥ r]. Returns the size of the terms that gravity sums up: of a free body's modes it is 0 itself. */
-double verify_reduced_mass(verify *v, artefact *file, const sp_body *body, bool lumped, int64_t r, const double *U,
+double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, bool lumped, int64_t r, const double *U,
                            const double *mass, const double *gravity);
 
 /* The columns with the rows of held degrees of freedom set to 0, as the tools take a basis; from `pool`. */
-const double *verify_held_columns(const sp_columns *columns, const sp_body *body, sp_pool *pool);
+const double *verify_fixed_columns(const sp_columns *columns, const sp_fe_space *body, sp_pool *pool);
 
 /* Mesh (ready for computing) and basis of a file in r coordinates; false after saying why the named checks are not
  * made. */

@@ -18,21 +18,21 @@ enum {
 
 /* ---- places and forces ---- */
 
-static void place(sp_warped *w, const double *q)
+static void place(sp_warp_system *w, const double *q)
 {
-    sp_body_spread(w->body, q, w->u);
+    sp_fe_space_scatter(w->body, q, w->u);
     for (int64_t i = 0; i < 3 * w->vertices; i++)
         w->x[i] = w->X[i] + w->u[i];
 }
 
-static void rotate(sp_warped *w)
+static void rotate(sp_warp_system *w)
 {
     sp_warp_vertex_rotations(w, w->p.rotation, w->x, w->rotation);
 }
 
 /* f (NULL: energies only) over all vertices, before any correction, with rotations that are already there; S += scale ·
  * its matrix. */
-static double internal_force(sp_warped *w, double scale, double *f)
+static double internal_force(sp_warp_system *w, double scale, double *f)
 {
     double energy = sp_warp_force(w, w->x, scale, f);
     if (scale != 0)
@@ -41,7 +41,7 @@ static double internal_force(sp_warped *w, double scale, double *f)
 }
 
 /* The same of free components, corrected and with supports. */
-static double force_here(sp_warped *w, double scale, double *f)
+static double force_here(sp_warp_system *w, double scale, double *f)
 {
     double energy = internal_force(w, scale, f ? w->f : NULL);
     if (f && w->p.corrected) {
@@ -50,13 +50,13 @@ static double force_here(sp_warped *w, double scale, double *f)
         sp_warp_rigid_remove(w, &rigid, w->x, w->f);
     }
     if (f)
-        sp_body_gather(w->body, w->f, f);
+        sp_fe_space_gather(w->body, w->f, f);
     return energy + sp_supports_force(&w->supports, w->u, f);
 }
 
 static double force(void *data, const double *q, double *f)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     place(w, q);
     if (f && w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
@@ -66,7 +66,7 @@ static double force(void *data, const double *q, double *f)
 /* y = (W(q) + T(q)) v, projected; v, y [3·vertices], held ones included. */
 static void stiffness_times(void *data, const double *q, const double *v, double *y)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
         rotate(w);
@@ -81,17 +81,17 @@ static void stiffness_times(void *data, const double *q, const double *v, double
 
 static void tangent_times(void *data, const double *q, const double *v, double *y)
 {
-    sp_warped *w = data;
-    sp_body_spread(w->body, v, w->v);
+    sp_warp_system *w = data;
+    sp_fe_space_scatter(w->body, v, w->v);
     stiffness_times(w, q, w->v, w->f);
-    sp_body_gather(w->body, w->f, y);
+    sp_fe_space_gather(w->body, w->f, y);
 }
 
 /* ---- held vertices and supports ---- */
 
-static void hold(void *data, const double *u, const double *v)
+static void prescribe(void *data, const double *u, const double *v)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     for (int64_t i = 0; i < 3 * w->vertices; i++)
         if (w->body->dof[i] < 0) {
             w->u[i] = u[i];
@@ -102,7 +102,7 @@ static void hold(void *data, const double *u, const double *v)
 /* y = M v [3·vertices], held ones included. */
 static void inertia_times(void *data, const double *v, double *y)
 {
-    const sp_warped *w = data;
+    const sp_warp_system *w = data;
     memset(y, 0, (size_t)(3 * w->vertices) * sizeof *y);
     for (int64_t i = 0; i < w->vertices; i++)
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
@@ -110,9 +110,9 @@ static void inertia_times(void *data, const double *v, double *y)
                 y[3 * i + c] += w->mass[k] * v[3 * w->column[k] + c];
 }
 
-static void held_inertia(void *data, const double *a, double *f)
+static void prescribed_inertia(void *data, const double *a, double *f)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     for (int64_t i = 0; i < 3 * w->vertices; i++)
         w->moved[i] = w->body->dof[i] < 0 ? a[i] : 0;
     inertia_times(w, w->moved, w->f);
@@ -120,9 +120,9 @@ static void held_inertia(void *data, const double *a, double *f)
         f[row] -= w->f[w->body->free[row]];
 }
 
-static double held_work(void *data, const double *q, const double *du)
+static double prescribed_work(void *data, const double *q, const double *du)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     double work = 0;
     place(w, q);
     if (w->p.kind != SP_WARP_ELEMENT)
@@ -131,24 +131,24 @@ static double held_work(void *data, const double *q, const double *du)
     for (int64_t i = 0; i < 3 * w->vertices; i++)
         if (w->body->dof[i] < 0)
             work += w->f[i] * du[i];
-    return work + sp_supports_held_work(&w->supports, w->u, du);
+    return work + sp_supports_prescribed_work(&w->supports, w->u, du);
 }
 
 static void set_springs(void *data, int64_t count, const sp_spring *springs)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     w->supports.spring_count = count;
     w->supports.springs = springs;
 }
 
 static double begin(void *data, const double *q)
 {
-    sp_warped *w = data;
-    sp_body_spread(w->body, q, w->u);
+    sp_warp_system *w = data;
+    sp_fe_space_scatter(w->body, q, w->u);
     return sp_supports_begin(&w->supports, w->u);
 }
 
-static sp_vertex_mass mass_of(const sp_warped *w)
+static sp_vertex_mass mass_of(const sp_warp_system *w)
 {
     return (sp_vertex_mass){w->context, w->body, w->p.lumped ? w->free_mass : NULL, &w->M_short};
 }
@@ -159,19 +159,19 @@ static void mass_times(void *data, const double *x, double *y)
     sp_vertex_mass_times(&mass, x, y);
 }
 
-static double rub(void *data, const double *q0, const double *q1, double h, double *v)
+static double apply_friction(void *data, const double *q0, const double *q1, double h, double *v)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     const sp_vertex_mass mass = mass_of(w);
     (void)q0;
-    return sp_vertex_mass_rub(&mass, &w->supports, q1, h, v, w->u, w->v, w->f);
+    return sp_vertex_mass_apply_friction(&mass, &w->supports, q1, h, v, w->u, w->v, w->f);
 }
 
 /* Springs and grounds act on single vertices: what they add to a matrix over the body's pattern is carried over to the
  * blocks. */
-static void add_supports(sp_warped *w, double scale)
+static void add_supports(sp_warp_system *w, double scale)
 {
-    const sp_body *body = w->body;
+    const sp_fe_space *body = w->body;
     if (w->supports.spring_count == 0 && w->supports.ground_count == 0)
         return;
     for (int64_t row = 0; row < body->dof_count; row++)
@@ -193,7 +193,7 @@ static void add_supports(sp_warped *w, double scale)
 
 static void matrix_start(void *data, double mass_scale)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     int64_t blocks = w->start[w->vertices];
     w->mass_scale = mass_scale;
     w->stiffness_scale = 0;
@@ -209,7 +209,7 @@ static void matrix_start(void *data, double mass_scale)
 
 static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     w->careful = definite; /* R K Rᵀ by elements and pulling edges are semidefinite, and nothing near by is for the
                               others: only the solver changes */
     place(w, q);
@@ -239,7 +239,7 @@ static double matrix_add(void *data, const double *q, double scale, double sprin
 
 /* The inverse of every vertex's block of the matrix, but for centres of mass and ghost forces; SP_NUMERICAL where one
  * is not positive definite. */
-static int invert_blocks(sp_warped *w)
+static int invert_blocks(sp_warp_system *w)
 {
     memset(w->inverse, 0, (size_t)(9 * w->vertices) * sizeof *w->inverse);
     for (int64_t i = 0; i < w->vertices; i++) {
@@ -272,9 +272,9 @@ static int invert_blocks(sp_warped *w)
 }
 
 /* The factor of m M + s K. */
-static int factor(sp_warped *w, double m, double s)
+static int factor(sp_warp_system *w, double m, double s)
 {
-    const sp_body *body = w->body;
+    const sp_fe_space *body = w->body;
     for (int64_t row = 0; row < body->dof_count; row++) {
         int64_t i = body->free[row] / 3, c = body->free[row] % 3, at = w->near.start[row];
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
@@ -293,7 +293,7 @@ static int factor(sp_warped *w, double m, double s)
  * it, so it stays as long as these two do, but for rounding of their sums. */
 static int matrix_factor(void *data)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     double m = w->mass_scale, s = w->stiffness_scale;
     if (w->inverse)
         return invert_blocks(w);
@@ -306,7 +306,7 @@ static int matrix_factor(void *data)
 }
 
 /* y = R x or Rᵀ x by the vertices of which nothing is held. */
-static void turn_free(const sp_warped *w, bool back, const double *x, double *y)
+static void turn_free(const sp_warp_system *w, bool back, const double *x, double *y)
 {
     const int64_t *dof = w->body->dof;
     for (int64_t i = 0; i < w->vertices; i++, dof += 3) {
@@ -325,7 +325,7 @@ static void turn_free(const sp_warped *w, bool back, const double *x, double *y)
 /* y = R (mass_scale M + stiffness_scale K)⁻¹ Rᵀ x; solving with a factor that is there fails for no values. */
 static void precondition_factor(void *data, const double *x, double *y)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     if (w->added)
         turn_free(w, true, x, w->turned);
     if (sp_cholesky_solve(w->factor, 1, w->added ? w->turned : x, y) != SP_OK)
@@ -336,7 +336,7 @@ static void precondition_factor(void *data, const double *x, double *y)
 
 static void precondition_blocks(void *data, const double *x, double *y)
 {
-    const sp_warped *w = data;
+    const sp_warp_system *w = data;
     for (int64_t i = 0; i < w->vertices; i++) {
         const int64_t *dof = w->body->dof + 3 * i;
         for (int c = 0; c < 3; c++) {
@@ -351,11 +351,11 @@ static void precondition_blocks(void *data, const double *x, double *y)
 
 /* y = P Σ scale (W + T) x + mass and supports, where these are not in the blocks. The projection is the one at the
  * first place. */
-static void times_apart(sp_warped *w, const double *x, double *y)
+static void times_apart(sp_warp_system *w, const double *x, double *y)
 {
-    const sp_body *body = w->body;
+    const sp_fe_space *body = w->body;
     const double *field = w->direction;
-    sp_body_spread(body, x, w->direction);
+    sp_fe_space_scatter(body, x, w->direction);
     if (w->p.kind == SP_WARP_PAIR) {
         double centre[3];
         sp_warp_mean(w, w->direction, centre);
@@ -377,21 +377,21 @@ static void times_apart(sp_warped *w, const double *x, double *y)
 
 static void times(void *data, const double *x, double *y)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     if (w->apart)
         times_apart(w, x, y);
     else if (w->whole)
         sp_warp_times(w, w->S, x, y);
     else {
-        sp_body_spread(w->body, x, w->direction);
+        sp_fe_space_scatter(w->body, x, w->direction);
         sp_warp_times(w, w->S, w->direction, w->f);
-        sp_body_gather(w->body, w->f, y);
+        sp_fe_space_gather(w->body, w->f, y);
     }
 }
 
 static int matrix_solve(void *data, const double *b, double *x)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     const sp_operator A = {w, w->body->dof_count, times, w->inverse ? precondition_blocks : precondition_factor};
     const bool gradients = !w->unsymmetric || (w->p.solver == SP_WARP_GRADIENTS && !w->careful);
     int64_t products = (gradients ? sp_conjugate_gradients : sp_bicgstab)(&A, &w->iteration, w->tolerance, MOST, b, x);
@@ -409,7 +409,7 @@ static int matrix_solve(void *data, const double *b, double *x)
 
 static int mass_solve(void *data, const double *b, double *x)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     if (!w->p.lumped)
         return sp_cholesky_solve(w->mass_factor, 1, b, x);
     for (int64_t i = 0; i < w->body->dof_count; i++)
@@ -419,7 +419,7 @@ static int mass_solve(void *data, const double *b, double *x)
 
 static void visit(void *data, sp_state *state)
 {
-    sp_warped *w = data;
+    sp_warp_system *w = data;
     SP_STATE_VALUE(state, w->factored);
     SP_STATE_VALUE(state, w->factored_mass);
     SP_STATE_VALUE(state, w->factored_stiffness);
@@ -432,7 +432,7 @@ static void visit(void *data, sp_state *state)
 
 /* ---- what is made once ---- */
 
-static int refuse(sp_context *context, const sp_body *body, const sp_warp *p, double tolerance)
+static int refuse(sp_context *context, const sp_fe_space *body, const sp_warp *p, double tolerance)
 {
     if (p->kind < SP_WARP_VERTEX || p->kind > SP_WARP_ELEMENT || p->rotation < SP_ROTATION_FRAME ||
         p->rotation > SP_ROTATION_POLAR)
@@ -459,7 +459,7 @@ static int refuse(sp_context *context, const sp_body *body, const sp_warp *p, do
 
 /* Forces are the gradient of the energy where F = R S keeps the derivative of R out of it: polar rotations of constant
  * F, and a stiffness that turns with R. */
-static bool conservative(const sp_warped *w)
+static bool conservative(const sp_warp_system *w)
 {
     if (w->p.kind != SP_WARP_ELEMENT || w->p.rotation != SP_ROTATION_POLAR || w->p.corrected || w->mesh.hex_count)
         return false;
@@ -469,7 +469,7 @@ static bool conservative(const sp_warped *w)
     return true;
 }
 
-static int make_rows(sp_warped *w)
+static int make_rows(sp_warp_system *w)
 {
     const sp_sparse *pattern = &w->all.pattern;
     w->start = sp_pool_new(&w->pool, w->vertices + 1, sizeof *w->start);
@@ -493,7 +493,7 @@ static int make_rows(sp_warped *w)
 
 /* Blocks [blocks, 9] (or their first entries alone, where one is enough) of a matrix over the pattern of all vertices.
  */
-static void take_blocks(const sp_warped *w, const sp_sparse *matrix, bool first, double *to)
+static void take_blocks(const sp_warp_system *w, const sp_sparse *matrix, bool first, double *to)
 {
     for (int64_t i = 0; i < w->vertices; i++)
         for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
@@ -503,7 +503,7 @@ static void take_blocks(const sp_warped *w, const sp_sparse *matrix, bool first,
                         matrix->value[matrix->start[w->all.dof[3 * i] + c] + 3 * (k - w->start[i]) + d];
 }
 
-static int make_blocks(sp_warped *w)
+static int make_blocks(sp_warp_system *w)
 {
     sp_sparse matrix = {0};
     int64_t blocks = w->start[w->vertices], entries;
@@ -516,25 +516,25 @@ static int make_blocks(sp_warped *w)
         w->spring = sp_pool_new(&w->pool, blocks, sizeof *w->spring);
     if (w->pool.failed)
         return sp_fail_memory(w->context);
-    SP_TRY(sp_body_matrix(w->context, &w->all, &matrix));
+    SP_TRY(sp_fe_space_matrix(w->context, &w->all, &matrix));
     entries = matrix.start[matrix.order];
     if (!w->p.network) {
         sp_elastic_tangent(w->context, &w->all, w->u, 1, false, NULL, &matrix); /* u is still 0 */
         take_blocks(w, &matrix, false, w->K);
         memset(matrix.value, 0, (size_t)entries * sizeof *matrix.value);
     }
-    SP_TRY(sp_body_mass(w->context, &w->all, w->p.lumped, &matrix));
+    SP_TRY(sp_fe_space_mass(w->context, &w->all, w->p.lumped, &matrix));
     take_blocks(w, &matrix, true, w->mass);
-    sp_body_vertex_mass(&w->all, w->vertex_mass);
+    sp_fe_space_vertex_mass(&w->all, w->vertex_mass);
 done:
     sp_sparse_free(&matrix);
     return status;
 }
 
 /* K_ab and the gradients at the centre, of every class. */
-static int make_elements(sp_warped *w)
+static int make_elements(sp_warp_system *w)
 {
-    const sp_body *all = &w->all;
+    const sp_fe_space *all = &w->all;
     sp_pool scratch = {0};
     sp_element_lanes *data = sp_pool_raw(&scratch, 1, sizeof *data);
     sp_lanes(*block)[9] = sp_pool_raw(&scratch, SP_ELEMENT_BLOCKS, sizeof *block);
@@ -572,7 +572,7 @@ static int make_elements(sp_warped *w)
     return SP_OK;
 }
 
-static int make_vectors(sp_warped *w)
+static int make_vectors(sp_warp_system *w)
 {
     double **vectors[] = {&w->u, &w->v, &w->x, &w->f, &w->moved, &w->direction, &w->place};
     int64_t rows = 3 * w->vertices, n = w->body->dof_count;
@@ -594,16 +594,16 @@ static int make_vectors(sp_warped *w)
     return w->pool.failed ? sp_fail_memory(w->context) : SP_OK;
 }
 
-static int make_factors(sp_warped *w)
+static int make_factors(sp_warp_system *w)
 {
     sp_pool scratch = {0};
-    const sp_body *body = w->body;
+    const sp_fe_space *body = w->body;
     int64_t *node = sp_pool_raw(&scratch, body->dof_count, sizeof *node);
     double stiffness = 0, mass = 0;
     int status;
     SP_TRY(node ? SP_OK : sp_fail_memory(w->context));
-    sp_body_nodes(body, node);
-    SP_TRY(sp_body_matrix(w->context, body, &w->near));
+    sp_fe_space_nodes(body, node);
+    SP_TRY(sp_fe_space_matrix(w->context, body, &w->near));
     if (!w->inverse)
         SP_TRY(sp_cholesky_new(w->context, &w->near, node, &w->factor));
     for (int64_t row = 0; row < body->dof_count; row++) {
@@ -618,7 +618,7 @@ static int make_factors(sp_warped *w)
     if (body->dof_count == w->all.dof_count)
         w->shift = 1e-6 * stiffness / mass;
     if (!w->p.lumped) {
-        SP_TRY(sp_body_mass_compressed(w->context, w->body, false, &w->M_short));
+        SP_TRY(sp_fe_space_mass_compressed(w->context, w->body, false, &w->M_short));
         SP_TRY(sp_cholesky_new(w->context, &w->M_short, NULL, &w->mass_factor));
         SP_TRY(sp_cholesky_factor(w->mass_factor, &w->M_short));
     }
@@ -628,7 +628,7 @@ done:
 }
 
 /* What forces at rest are for rounding: places are known to ε |X|, and what they differ by is multiplied by K. */
-static double rounding_of(const sp_warped *w)
+static double rounding_of(const sp_warp_system *w)
 {
     double sum = 0;
     for (int64_t i = 0; i < w->vertices; i++) {
@@ -644,12 +644,12 @@ static double rounding_of(const sp_warped *w)
     return DBL_EPSILON * sqrt(sum);
 }
 
-int sp_warp_system_new(sp_context *context, sp_body *body, const sp_warp *warp, double tolerance, sp_system *system)
+int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *warp, double tolerance, sp_system *system)
 {
     int status = refuse(context, body, warp, tolerance);
     if (status != SP_OK)
         return status;
-    sp_warped *w = calloc(1, sizeof *w);
+    sp_warp_system *w = calloc(1, sizeof *w);
     if (!w)
         return sp_fail_memory(context);
     *system = (sp_system){.self = w,
@@ -665,11 +665,11 @@ int sp_warp_system_new(sp_context *context, sp_body *body, const sp_warp *warp, 
                           .set_springs = set_springs,
                           .visit = visit,
                           .body = body,
-                          .hold = hold,
+                          .prescribe = prescribe,
                           .stiffness_times = stiffness_times,
                           .inertia_times = inertia_times,
-                          .held_inertia = held_inertia,
-                          .held_work = held_work};
+                          .prescribed_inertia = prescribed_inertia,
+                          .prescribed_work = prescribed_work};
     w->context = context;
     w->body = body;
     w->p = *warp;
@@ -684,9 +684,9 @@ int sp_warp_system_new(sp_context *context, sp_body *body, const sp_warp *warp, 
     w->mesh.fixed_count = 0;
     system->nonconservative = !conservative(w);
     sp_supports_new(body, &w->supports);
-    SP_TRY(sp_body_pattern(context, body));
-    SP_TRY(sp_body_new(context, &w->mesh, &w->all));
-    SP_TRY(sp_body_pattern(context, &w->all));
+    SP_TRY(sp_fe_space_pattern(context, body));
+    SP_TRY(sp_fe_space_new(context, &w->mesh, &w->all));
+    SP_TRY(sp_fe_space_pattern(context, &w->all));
     SP_TRY(make_vectors(w));
     SP_TRY(make_rows(w));
     SP_TRY(make_blocks(w));
@@ -706,7 +706,7 @@ done:
 
 void sp_warp_system_free(sp_system *system)
 {
-    sp_warped *w = system->self;
+    sp_warp_system *w = system->self;
     if (!w)
         return;
     sp_cholesky_free(w->factor);
@@ -714,7 +714,7 @@ void sp_warp_system_free(sp_system *system)
     sp_sparse_free(&w->M_short);
     sp_sparse_free(&w->near);
     sp_supports_free(&w->supports);
-    sp_body_free(&w->all);
+    sp_fe_space_free(&w->all);
     sp_pool_free(&w->pool);
     free(w);
     *system = (sp_system){0};
@@ -722,16 +722,16 @@ void sp_warp_system_free(sp_system *system)
 
 int sp_warp_system_grounds(sp_system *system, int64_t count, const sp_ground *grounds)
 {
-    sp_warped *w = system->self;
+    sp_warp_system *w = system->self;
     int status = sp_supports_set_grounds(w->context, &w->supports, count, grounds);
     system->begin = status == SP_OK && count > 0 ? begin : NULL;
-    system->rub = status == SP_OK && sp_supports_rough(&w->supports) ? rub : NULL;
+    system->apply_friction = status == SP_OK && sp_supports_rough(&w->supports) ? apply_friction : NULL;
     return status;
 }
 
 void sp_warp_system_ghost(sp_system *system, const double *q, double *force_size, double *torque_size)
 {
-    sp_warped *w = system->self;
+    sp_warp_system *w = system->self;
     sp_warp_rigid rigid;
     double sum[3], torque[3];
     place(w, q);
@@ -746,7 +746,7 @@ void sp_warp_system_ghost(sp_system *system, const double *q, double *force_size
 
 void sp_warp_system_solves(const sp_system *system, int64_t *solves, int64_t *products)
 {
-    const sp_warped *w = system->self;
+    const sp_warp_system *w = system->self;
     *solves = w->solves;
     *products = w->products;
 }

@@ -68,8 +68,8 @@ typedef struct sp_warp {
  * the element's factors, for laws that have none 2μ(1 + ν) with ν = ¼ (μ of LINEAR is Voigt's mean over all
  * directions). tolerance: of the iterative solver, relative to the right side; 0: 1e-10. The body must outlive it; its
  * pattern is built. Memory: two blocks of 3 × 3 for every pair of vertices, and for ELEMENT 64 or 280 numbers for every
- * class of elements (assembly/body.h). */
-int sp_warp_system_new(sp_context *context, sp_body *body, const sp_warp *warp, double tolerance,
+ * class of elements (assembly/fe_space.h). */
+int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *warp, double tolerance,
                        sp_system *system) SP_MUST_USE;
 void sp_warp_system_free(sp_system *system);
 

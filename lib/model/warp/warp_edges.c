@@ -22,7 +22,7 @@ static double young(const sp_material *material)
     return 2.5 * mu;
 }
 
-static double rest_square(const sp_warped *w, int64_t a, int64_t b)
+static double rest_square(const sp_warp_system *w, int64_t a, int64_t b)
 {
     double sum = 0;
     for (int c = 0; c < 3; c++)
@@ -31,7 +31,7 @@ static double rest_square(const sp_warped *w, int64_t a, int64_t b)
 }
 
 /* k = E A / L with the cross section A = V / L of what the edge has of every element's volume. */
-static void add_springs(sp_warped *w)
+static void add_springs(sp_warp_system *w)
 {
     for (int64_t e = 0; e < sp_mesh_element_count(&w->mesh); e++) {
         int corners;
@@ -49,7 +49,7 @@ static void add_springs(sp_warped *w)
 }
 
 /* K_ij = −k/L² X_ij X_ijᵀ, and rows that sum to zero. */
-static void replace_stiffness(sp_warped *w)
+static void replace_stiffness(sp_warp_system *w)
 {
     for (int64_t i = 0; i < w->vertices; i++) {
         if (w->diagonal[i] < 0)
@@ -71,7 +71,7 @@ static void replace_stiffness(sp_warped *w)
     }
 }
 
-void sp_warp_edges(sp_warped *w)
+void sp_warp_edges(sp_warp_system *w)
 {
     if (!w->spring)
         return;
@@ -84,7 +84,8 @@ void sp_warp_edges(sp_warped *w)
 
 /* How much longer than (1 + limit) L the edge of block k is; its direction, from its far end to vertex i. ≤ 0: it does
  * not pull, and there is no direction. */
-static double excess(const sp_warped *w, int64_t i, int64_t k, const double *x, double direction[3], double *length)
+static double excess(const sp_warp_system *w, int64_t i, int64_t k, const double *x, double direction[3],
+                     double *length)
 {
     int64_t j = w->column[k];
     double most = (1 + w->p.limit) * sqrt(rest_square(w, i, j));
@@ -98,7 +99,7 @@ static double excess(const sp_warped *w, int64_t i, int64_t k, const double *x, 
     return *length - most;
 }
 
-double sp_warp_stretch_force(sp_warped *w, const double *x, double *f)
+double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f)
 {
     double energy = 0;
     if (!(w->p.extra > 0))
@@ -122,7 +123,7 @@ double sp_warp_stretch_force(sp_warped *w, const double *x, double *f)
 }
 
 /* extra·k (n nᵀ + (1 − (1 + limit) L/ℓ) (I − n nᵀ)); false where the edge does not pull. */
-static bool edge_stiffness(const sp_warped *w, int64_t i, int64_t k, const double *x, double T[9])
+static bool edge_stiffness(const sp_warp_system *w, int64_t i, int64_t k, const double *x, double T[9])
 {
     double n[3], length, more = excess(w, i, k, x, n, &length), stiffness = w->p.extra * w->spring[k];
     if (!(more > 0))
@@ -133,7 +134,7 @@ static bool edge_stiffness(const sp_warped *w, int64_t i, int64_t k, const doubl
     return true;
 }
 
-void sp_warp_stretch_times(const sp_warped *w, const double *x, const double *v, double *y)
+void sp_warp_stretch_times(const sp_warp_system *w, const double *x, const double *v, double *y)
 {
     if (!(w->p.extra > 0))
         return;
@@ -151,7 +152,7 @@ void sp_warp_stretch_times(const sp_warped *w, const double *x, const double *v,
         }
 }
 
-void sp_warp_stretch_add(sp_warped *w, const double *x, double scale)
+void sp_warp_stretch_add(sp_warp_system *w, const double *x, double scale)
 {
     if (!(w->p.extra > 0))
         return;

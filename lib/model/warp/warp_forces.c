@@ -86,12 +86,12 @@ SP_CLONES static void add_rows(int64_t first, int64_t last, const int64_t *start
             add_turned(rotation + 9 * (pair ? (int64_t)column[k] : i), K + 9 * k, scale, S + 9 * k);
 }
 
-static int64_t last_of(const sp_warped *w, int64_t first)
+static int64_t last_of(const sp_warp_system *w, int64_t first)
 {
     return first + CHUNK < w->vertices ? first + CHUNK : w->vertices;
 }
 
-void sp_warp_times(const sp_warped *w, const double *B, const double *x, double *y)
+void sp_warp_times(const sp_warp_system *w, const double *B, const double *x, double *y)
 {
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
     for (int64_t first = 0; first < w->vertices; first += CHUNK)
@@ -99,7 +99,7 @@ void sp_warp_times(const sp_warped *w, const double *B, const double *x, double 
 }
 
 /* Of VERTEX and PAIR at x (s = 1), or along a velocity x (s = 0). */
-static void all_rows(sp_warped *w, const double *x, double s, const double *centre, double *y)
+static void all_rows(sp_warp_system *w, const double *x, double s, const double *centre, double *y)
 {
     bool pair = w->p.kind == SP_WARP_PAIR;
     if (pair)
@@ -118,7 +118,7 @@ static void all_rows(sp_warped *w, const double *x, double s, const double *cent
             vertex_rows(first, last_of(w, first), w->start, w->column, w->K, w->rotation, x, s, w->X, y);
 }
 
-void sp_warp_mean(const sp_warped *w, const double *x, double centre[3])
+void sp_warp_mean(const sp_warp_system *w, const double *x, double centre[3])
 {
     double mass = 0;
     memset(centre, 0, 3 * sizeof *centre);
@@ -136,10 +136,10 @@ void sp_warp_mean(const sp_warped *w, const double *x, double centre[3])
 /* What the elements of a batch bring along, in lanes. */
 typedef struct element_lanes {
     int64_t class[SP_LANES];         /* what is loaded; −1: nothing */
-    sp_lanes entry[SP_WARP_ENTRIES]; /* as in sp_warped.matrix */
+    sp_lanes entry[SP_WARP_ENTRIES]; /* as in sp_warp_system.matrix */
 } element_lanes;
 
-SP_CLONES static void load_elements(const sp_warped *w, const sp_batch *batch, element_lanes *data)
+SP_CLONES static void load_elements(const sp_warp_system *w, const sp_batch *batch, element_lanes *data)
 {
     const double *from[SP_LANES];
     bool same = true;
@@ -154,7 +154,7 @@ SP_CLONES static void load_elements(const sp_warped *w, const sp_batch *batch, e
 }
 
 /* Places or velocities of the corners, less the first corner's. */
-SP_INLINE void gather_differences(const sp_warped *w, const sp_batch *batch, const double *x, sp_lanes to[8][3])
+SP_INLINE void gather_differences(const sp_warp_system *w, const sp_batch *batch, const double *x, sp_lanes to[8][3])
 {
     sp_batch_gather(&w->all, batch, x, to);
     for (int a = batch->corners - 1; a >= 0; a--)
@@ -213,7 +213,7 @@ SP_INLINE void turned_blocks(int corners, sp_lanes K[][9], const sp_lanes *R, do
 }
 
 /* Adds them to S. */
-SP_INLINE void add_turned_blocks(int corners, const sp_warped *w, const sp_batch *batch,
+SP_INLINE void add_turned_blocks(int corners, const sp_warp_system *w, const sp_batch *batch,
                                  sp_lanes block[SP_ELEMENT_BLOCKS][9], double *S)
 {
     double *row[SP_LANES][8];
@@ -242,7 +242,7 @@ SP_INLINE void add_turned_blocks(int corners, const sp_warped *w, const sp_batch
         }
 }
 
-SP_CLONES static void add_tets(const sp_warped *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R,
+SP_CLONES static void add_tets(const sp_warp_system *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R,
                                double scale, double *S)
 {
     sp_lanes block[SP_ELEMENT_BLOCKS][9];
@@ -250,7 +250,7 @@ SP_CLONES static void add_tets(const sp_warped *w, const sp_batch *batch, sp_lan
     add_turned_blocks(4, w, batch, block, S);
 }
 
-SP_CLONES static void add_hexes(const sp_warped *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R,
+SP_CLONES static void add_hexes(const sp_warp_system *w, const sp_batch *batch, sp_lanes K[][9], const sp_lanes *R,
                                 double scale, double *S)
 {
     sp_lanes block[SP_ELEMENT_BLOCKS][9];
@@ -259,8 +259,8 @@ SP_CLONES static void add_hexes(const sp_warped *w, const sp_batch *batch, sp_la
 }
 
 /* f (NULL: not wanted) += R K (Rᵀ v − s X) with the rotations at x, S += scale · R K Rᵀ; returns the energy. */
-SP_CLONES static double batch_forces(const sp_warped *w, const sp_batch *batch, element_lanes *data, const double *x,
-                                     const double *v, double s, double scale, double *f)
+SP_CLONES static double batch_forces(const sp_warp_system *w, const sp_batch *batch, element_lanes *data,
+                                     const double *x, const double *v, double s, double scale, double *f)
 {
     const int corners = batch->corners;
     sp_lanes(*K)[9] = (sp_lanes(*)[9])data->entry,
@@ -286,7 +286,7 @@ SP_CLONES static double batch_forces(const sp_warped *w, const sp_batch *batch, 
     return sum;
 }
 
-static double all_elements(sp_warped *w, const double *x, const double *v, double s, double scale, double *f)
+static double all_elements(sp_warp_system *w, const double *x, const double *v, double s, double scale, double *f)
 {
     double energy = 0;
     if (f)
@@ -306,7 +306,7 @@ static double all_elements(sp_warped *w, const double *x, const double *v, doubl
 
 /* ---- both ---- */
 
-double sp_warp_force(sp_warped *w, const double *x, double scale, double *f)
+double sp_warp_force(sp_warp_system *w, const double *x, double scale, double *f)
 {
     double centre[6] = {0};
     if (w->p.kind == SP_WARP_ELEMENT)
@@ -326,7 +326,7 @@ double sp_warp_force(sp_warped *w, const double *x, double scale, double *f)
     return 0;
 }
 
-void sp_warp_tangent_times(sp_warped *w, const double *x, const double *v, double *y)
+void sp_warp_tangent_times(sp_warp_system *w, const double *x, const double *v, double *y)
 {
     double centre[6] = {0};
     if (w->p.kind == SP_WARP_ELEMENT) {
@@ -340,7 +340,7 @@ void sp_warp_tangent_times(sp_warped *w, const double *x, const double *v, doubl
 
 /* ---- the rigid part ---- */
 
-void sp_warp_rigid_at(const sp_warped *w, const double *x, sp_warp_rigid *rigid)
+void sp_warp_rigid_at(const sp_warp_system *w, const double *x, sp_warp_rigid *rigid)
 {
     double I[9] = {0}, cofactor[9], trace;
     sp_warp_mean(w, x, rigid->centre);
@@ -367,7 +367,7 @@ void sp_warp_rigid_at(const sp_warped *w, const double *x, sp_warp_rigid *rigid)
         rigid->inverse[k] = determinant > 1e-12 * trace * trace * trace ? cofactor[k] / determinant : 0;
 }
 
-void sp_warp_rigid_sums(const sp_warped *w, const sp_warp_rigid *rigid, const double *x, const double *f,
+void sp_warp_rigid_sums(const sp_warp_system *w, const sp_warp_rigid *rigid, const double *x, const double *f,
                         double force[3], double torque[3])
 {
     memset(force, 0, 3 * sizeof *force);
@@ -384,7 +384,7 @@ void sp_warp_rigid_sums(const sp_warped *w, const sp_warp_rigid *rigid, const do
     }
 }
 
-void sp_warp_rigid_remove(const sp_warped *w, const sp_warp_rigid *rigid, const double *x, double *f)
+void sp_warp_rigid_remove(const sp_warp_system *w, const sp_warp_rigid *rigid, const double *x, double *f)
 {
     double force[3], torque[3], turn[3];
     sp_warp_rigid_sums(w, rigid, x, f, force, torque);

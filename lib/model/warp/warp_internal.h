@@ -3,9 +3,9 @@
 #define SP_MODEL_WARP_WARP_INTERNAL_H
 
 #include "assembly/batch.h"
-#include "model/warp/warp.h"
 #include "linear/cholesky.h"
 #include "linear/iterate.h"
+#include "model/warp/warp.h"
 
 /* Four edges by their ends (vertices of the mesh, or corners of an element): e₁ is the direction of the mean of the
  * first three, e₂ that of e₁ × the fourth, e₃ = e₁ × e₂. */
@@ -20,10 +20,10 @@ typedef struct sp_warp_rigid {
     double centre[3], mass, inverse[9];
 } sp_warp_rigid;
 
-typedef struct sp_warped {
+typedef struct sp_warp_system {
     sp_pool pool;
     sp_context *context;
-    sp_body *body;
+    sp_fe_space *body;
     sp_warp p;
     bool whole;       /* nothing is held: q is the displacement of all vertices */
     bool apart;       /* mass and supports are not in the blocks of S, which are applied between projections: PAIR and
@@ -34,8 +34,8 @@ typedef struct sp_warped {
     double tolerance;
 
     /* Matrices of 3 × 3 blocks over all vertices, held ones too. */
-    sp_mesh mesh; /* the body's with nothing held, a shallow copy … */
-    sp_body all;  /* … and its body: element matrices, colors and where in the rows they go */
+    sp_mesh mesh;    /* the body's with nothing held, a shallow copy … */
+    sp_fe_space all; /* … and its body: element matrices, colors and where in the rows they go */
     int64_t vertices;
     const double *X;     /* [3·vertices] m */
     int64_t *start;      /* [vertices + 1] rows of blocks; empty where no element uses the vertex */
@@ -84,7 +84,7 @@ typedef struct sp_warped {
     double *turned; /* [dof_count] */
     sp_iteration iteration;
     int64_t solves, products;
-} sp_warped;
+} sp_warp_system;
 
 enum { SP_WARP_ENTRIES = 280 };
 
@@ -97,52 +97,52 @@ SP_INLINE int sp_warp_entries(int corners)
 /* ---- rotations (warp_rotations.c) ---- */
 
 /* Chooses the frames. */
-void sp_warp_frames(sp_warped *w);
+void sp_warp_frames(sp_warp_system *w);
 
 /* R of every vertex at x [3·vertices] into rotation [vertices, 9]. A frame without a direction now (edges of no length,
  * or parallel) gives way to the polar decomposition, which is always defined (material/law.h): nothing is remembered
  * from the step before. */
-void sp_warp_vertex_rotations(const sp_warped *w, enum sp_warp_rotation kind, const double *x, double *rotation);
+void sp_warp_vertex_rotations(const sp_warp_system *w, enum sp_warp_rotation kind, const double *x, double *rotation);
 
 /* The same of the elements of a batch, by the gradients of their corners and the places x of these, less the first
  * corner's. */
-void sp_warp_element_rotations(const sp_warped *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3],
+void sp_warp_element_rotations(const sp_warp_system *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3],
                                sp_lanes rotation[9]);
 
 /* ---- forces and matrices (warp_forces.c); f, y [3·vertices] over all vertices ---- */
 
 /* A row of blocks B times x [3·vertices]. */
-void sp_warp_times(const sp_warped *w, const double *B, const double *x, double *y);
+void sp_warp_times(const sp_warp_system *w, const double *B, const double *x, double *y);
 
 /* f (overwritten; NULL: not wanted) of the kind at x with the rotations that are in w->rotation (VERTEX, PAIR) or
  * follow from x; returns the energy of ELEMENT, else 0. S += scale · W(x). */
-double sp_warp_force(sp_warped *w, const double *x, double scale, double *f);
+double sp_warp_force(sp_warp_system *w, const double *x, double scale, double *f);
 
 /* y (overwritten) = W(x) v with the same rotations held fixed. */
-void sp_warp_tangent_times(sp_warped *w, const double *x, const double *v, double *y);
+void sp_warp_tangent_times(sp_warp_system *w, const double *x, const double *v, double *y);
 
 /* The centre of mass of a field x [3·vertices]. */
-void sp_warp_mean(const sp_warped *w, const double *x, double centre[3]);
+void sp_warp_mean(const sp_warp_system *w, const double *x, double centre[3]);
 
-void sp_warp_rigid_at(const sp_warped *w, const double *x, sp_warp_rigid *rigid);
+void sp_warp_rigid_at(const sp_warp_system *w, const double *x, sp_warp_rigid *rigid);
 
 /* f ← f − M (a + α × (x − c)), so that Σ f = 0 and Σ (x − c) × f = 0. */
-void sp_warp_rigid_remove(const sp_warped *w, const sp_warp_rigid *rigid, const double *x, double *f);
+void sp_warp_rigid_remove(const sp_warp_system *w, const sp_warp_rigid *rigid, const double *x, double *f);
 
 /* Σ f and Σ (x − c) × f. */
-void sp_warp_rigid_sums(const sp_warped *w, const sp_warp_rigid *rigid, const double *x, const double *f,
+void sp_warp_rigid_sums(const sp_warp_system *w, const sp_warp_rigid *rigid, const double *x, const double *f,
                         double force[3], double torque[3]);
 
 /* ---- edges (warp_edges.c) ---- */
 
 /* w->spring, and in a network w->K by it. */
-void sp_warp_edges(sp_warped *w);
+void sp_warp_edges(sp_warp_system *w);
 
 /* Over-stretching: energy at x, its force added to f (NULL: energy only); y += T(x) v; S += scale · T(x). T is the
  * exact derivative, positive semidefinite because only pulling edges count. */
-double sp_warp_stretch_force(sp_warped *w, const double *x, double *f);
-void sp_warp_stretch_times(const sp_warped *w, const double *x, const double *v, double *y);
-void sp_warp_stretch_add(sp_warped *w, const double *x, double scale);
+double sp_warp_stretch_force(sp_warp_system *w, const double *x, double *f);
+void sp_warp_stretch_times(const sp_warp_system *w, const double *x, const double *v, double *y);
+void sp_warp_stretch_add(sp_warp_system *w, const double *x, double scale);
 
 /* ---- 3 × 3, row major ---- */
 

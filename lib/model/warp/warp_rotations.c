@@ -96,7 +96,7 @@ static void choose_frame(int count, const int32_t (*end)[2], const double *X, sp
 }
 
 /* The shortest edges of a vertex, of equal ones (to rounding) those to lower vertices. */
-static void choose_vertex(const sp_warped *w, int64_t vertex, sp_warp_frame *frame)
+static void choose_vertex(const sp_warp_system *w, int64_t vertex, sp_warp_frame *frame)
 {
     int32_t end[CANDIDATES][2];
     double square[CANDIDATES];
@@ -124,7 +124,7 @@ static void choose_vertex(const sp_warped *w, int64_t vertex, sp_warp_frame *fra
 }
 
 /* Of a tetrahedron its edges, of a hexahedron its diagonals, which all corners have a part in. */
-static void choose_element(const sp_warped *w, int64_t class, sp_warp_frame *frame)
+static void choose_element(const sp_warp_system *w, int64_t class, sp_warp_frame *frame)
 {
     static const int32_t edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}},
                          diagonals[4][2] = {{0, 6}, {1, 7}, {2, 4}, {3, 5}};
@@ -139,7 +139,7 @@ static void choose_element(const sp_warped *w, int64_t class, sp_warp_frame *fra
         choose_frame(6, edges, X, frame);
 }
 
-void sp_warp_frames(sp_warped *w)
+void sp_warp_frames(sp_warp_system *w)
 {
     if (w->vertex_frame)
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
@@ -154,7 +154,7 @@ void sp_warp_frames(sp_warped *w)
 /* ---- vertices ---- */
 
 /* Σ_j x_ij X_ijᵀ / |X_ij|² (eq. 14, with every edge counted by its direction and stretch). */
-static void edge_products(const sp_warped *w, int64_t vertex, const double *x, double A[9])
+static void edge_products(const sp_warp_system *w, int64_t vertex, const double *x, double A[9])
 {
     const double *rest = w->X + 3 * vertex, *now = x + 3 * vertex;
     memset(A, 0, 9 * sizeof *A);
@@ -171,7 +171,7 @@ static void edge_products(const sp_warped *w, int64_t vertex, const double *x, d
 }
 
 /* Up to eight vertices side by side. */
-static void rotate_group(const sp_warped *w, enum sp_warp_rotation kind, int64_t first, const double *x,
+static void rotate_group(const sp_warp_system *w, enum sp_warp_rotation kind, int64_t first, const double *x,
                          double *rotation)
 {
     int64_t wanted[SP_LANES];
@@ -194,7 +194,7 @@ static void rotate_group(const sp_warped *w, enum sp_warp_rotation kind, int64_t
             rotation[9 * wanted[l] + k] = R[k][l];
 }
 
-void sp_warp_vertex_rotations(const sp_warped *w, enum sp_warp_rotation kind, const double *x, double *rotation)
+void sp_warp_vertex_rotations(const sp_warp_system *w, enum sp_warp_rotation kind, const double *x, double *rotation)
 {
     int64_t groups = (w->vertices + SP_LANES - 1) / SP_LANES;
 #pragma omp parallel for schedule(static) num_threads(w->context->threads) if (w->large)
@@ -215,7 +215,7 @@ SP_CLONES static void element_gradient(int corners, sp_lanes gradient[][3], sp_l
         }
 }
 
-void sp_warp_element_rotations(const sp_warped *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3],
+void sp_warp_element_rotations(const sp_warp_system *w, const sp_batch *batch, sp_lanes gradient[][3], sp_lanes x[8][3],
                                sp_lanes rotation[9])
 {
     bool found[SP_LANES] = {false}, all = w->element_frame != NULL;

@@ -1,0 +1,171 @@
+#include "assembly/fe_space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void sp_fe_space_vertex_mass(const sp_fe_space *space, double *mass)
+{
+    const sp_mesh *mesh = space->mesh;
+    int64_t elements = sp_mesh_element_count(mesh);
+    memset(mass, 0, (size_t)mesh->vertex_count * sizeof *mass);
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        const double *matrix = space->classes[space->element_class[e]].mass;
+        for (int a = 0; a < corners; a++)
+            for (int b = 0; b < corners; b++)
+                mass[corner[a]] += matrix[a * corners + b];
+    }
+}
+
+/* ρ ∫ N_a N_c dV of the vertices a and c that share an element, at start[a] + the column, among those of a row of a, of
+ * c's first free component; 0 elsewhere. A ninth of the entries of the pattern is added to, and stays in the cache.
+ * NULL where there is no memory. */
+static double *pair_masses(const sp_context *context, const sp_fe_space *space, sp_pool *pool, int64_t **start)
+{
+    const sp_mesh *mesh = space->mesh;
+    int64_t *first = *start = sp_pool_new(pool, mesh->vertex_count + 1, sizeof *first);
+    if (!first)
+        return NULL;
+    for (int64_t row = 0; row < space->dof_count; row++) /* the rows of a vertex are of one length */
+        first[space->free[row] / 3 + 1] = space->pattern.start[row + 1] - space->pattern.start[row];
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        first[v + 1] += first[v];
+    double *pairs = sp_pool_new(pool, first[mesh->vertex_count], sizeof *pairs);
+    if (!pairs)
+        return NULL;
+    for (int64_t color = 0; color < space->color_count; color++)
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+        for (int64_t part = space->color_parts[color]; part < space->color_parts[color + 1]; part++)
+            for (int64_t b = space->part_start[part]; b < space->part_start[part + 1]; b++)
+                for (int l = 0; l < space->batches[b].count; l++) {
+                    const int64_t element = space->batches[b].element[l];
+                    int corners;
+                    const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
+                    const double *mass = space->classes[space->element_class[element]].mass;
+                    const int32_t *offset = space->offset + space->offset_start[element];
+                    for (int a = 0; a < corners; a++)
+                        for (int c = 0; c < corners; c++)
+                            if (first[corner[a]] < first[corner[a] + 1] &&
+                                first[corner[c]] < first[corner[c] + 1]) /* neither is held */
+                                pairs[first[corner[a]] + offset[a * corners + c]] += mass[a * corners + c];
+                }
+    return pairs;
+}
+
+/* One row of the consistent mass matrix over the pattern; returns its length. */
+static int64_t mass_row(const sp_fe_space *space, const double *pairs, const int64_t *start, int64_t row, double *value)
+{
+    const int64_t *column = space->pattern.index + space->pattern.start[row],
+                  length = space->pattern.start[row + 1] - space->pattern.start[row];
+    const int64_t vertex = space->free[row] / 3, component = space->free[row] - 3 * vertex;
+    for (int64_t k = 0, last = -1, first = 0; k < length; k++) {
+        const int64_t of = space->free[column[k]] / 3;
+        if (of != last)
+            first = k;
+        last = of;
+        value[k] = space->free[column[k]] - 3 * of == component ? pairs[start[vertex] + first] : 0;
+    }
+    return length;
+}
+
+static int add_lumped(sp_context *context, const sp_fe_space *space, sp_sparse *matrix)
+{
+    double *mass = sp_memory_new((size_t)space->mesh->vertex_count * sizeof *mass);
+    if (!mass)
+        return sp_fail_memory(context);
+    sp_fe_space_vertex_mass(space, mass);
+    for (int64_t row = 0; row < matrix->order; row++)
+        for (int64_t k = matrix->start[row]; k < matrix->start[row + 1]; k++)
+            if (matrix->index[k] == row)
+                matrix->value[k] += mass[space->free[row] / 3];
+    free(mass);
+    return SP_OK;
+}
+
+int sp_fe_space_mass(sp_context *context, const sp_fe_space *space, bool lumped, sp_sparse *matrix)
+{
+    if (lumped)
+        return add_lumped(context, space, matrix);
+    sp_pool scratch = {0};
+    int64_t *start;
+    const double *pairs = pair_masses(context, space, &scratch, &start);
+    double *value = sp_pool_raw(&scratch, 3 * space->mesh->vertex_count, sizeof *value);
+    int status = scratch.failed ? sp_fail_memory(context) : SP_OK;
+    for (int64_t row = 0; row < matrix->order && status == SP_OK; row++) {
+        const int64_t length = mass_row(space, pairs, start, row, value);
+        for (int64_t k = 0; k < length; k++)
+            matrix->value[matrix->start[row] + k] += value[k];
+    }
+    sp_pool_free(&scratch);
+    return status;
+}
+
+static int consistent_compressed(sp_context *context, const sp_fe_space *space, sp_sparse *matrix)
+{
+    const int64_t n = space->dof_count, most = space->pattern.start[n]; /* memory that is not written to is none */
+    sp_pool scratch = {0};
+    int64_t *start, kept = 0;
+    const double *pairs = pair_masses(context, space, &scratch, &start);
+    double *value = sp_pool_raw(&scratch, 3 * space->mesh->vertex_count, sizeof *value);
+    *matrix = (sp_sparse){.order = n};
+    matrix->start = sp_pool_raw(&matrix->pool, n + 1, sizeof *matrix->start);
+    matrix->index = sp_pool_raw(&matrix->pool, most, sizeof *matrix->index);
+    matrix->value = sp_pool_raw(&matrix->pool, most, sizeof *matrix->value);
+    int status = scratch.failed || matrix->pool.failed ? sp_fail_memory(context) : SP_OK;
+    for (int64_t row = 0; row < n && status == SP_OK; row++) {
+        const int64_t length = mass_row(space, pairs, start, row, value);
+        matrix->start[row] = kept;
+        for (int64_t k = 0; k < length; k++)
+            if (value[k] != 0) {
+                matrix->index[kept] = space->pattern.index[space->pattern.start[row] + k];
+                matrix->value[kept++] = value[k];
+            }
+    }
+    sp_pool_free(&scratch);
+    if (status == SP_OK) {
+        matrix->start[n] = kept;
+        status = sp_sparse_keep_third(context, matrix);
+    }
+    if (status != SP_OK)
+        sp_sparse_free(matrix);
+    return status;
+}
+
+int sp_fe_space_mass_compressed(sp_context *context, sp_fe_space *space, bool lumped, sp_sparse *matrix)
+{
+    sp_sparse full = {0};
+    int status;
+    SP_TRY(sp_fe_space_pattern(context, space));
+    if (!lumped)
+        return consistent_compressed(context, space, matrix);
+    SP_TRY(sp_fe_space_matrix(context, space, &full));
+    SP_TRY(add_lumped(context, space, &full));
+    status = sp_sparse_compress(context, &full, matrix);
+done:
+    sp_sparse_free(&full);
+    return status;
+}
+
+/* Parts of a color share no vertex. */
+void sp_fe_space_mass_times(const sp_context *context, const sp_fe_space *space, int64_t width, const double *fields,
+                            double *product)
+{
+    for (int64_t color = 0; color < space->color_count; color++)
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+        for (int64_t part = space->color_parts[color]; part < space->color_parts[color + 1]; part++)
+            for (int64_t b = space->part_start[part]; b < space->part_start[part + 1]; b++)
+                for (int l = 0; l < space->batches[b].count; l++) {
+                    int64_t element = space->batches[b].element[l];
+                    int corners;
+                    const int64_t *corner = sp_mesh_corners(space->mesh, element, &corners);
+                    const double *mass = space->classes[space->element_class[element]].mass;
+                    for (int i = 0; i < corners; i++)
+                        for (int j = 0; j < corners; j++) {
+                            const double m = mass[i * corners + j], *from = fields + corner[j] * width;
+                            double *to = product + corner[i] * width;
+                            for (int64_t c = 0; c < width; c++)
+                                to[c] += m * from[c];
+                        }
+                }
+}

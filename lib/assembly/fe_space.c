@@ -1,0 +1,657 @@
+#include "assembly/fe_space.h"
+
+#include "assembly/element.h"
+#include "geometry/morton.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- classes ---- */
+
+enum { RECENT = 16 }; /* how many classes an element is compared with before it gets its own */
+
+/* Up to this stretch hexahedra of linear materials are evaluated in squared edge lengths, and elements share a class
+ * although rounding has moved their corners. Flatter elements would lose a digit. */
+static const double most_stretch = 6;
+
+static void edges_of(const sp_mesh *mesh, int corners, const int64_t *corner, double *edges)
+{
+    for (int a = 0, p = 0; a < corners; a++)
+        for (int b = a + 1; b < corners; b++, p++)
+            for (int i = 0; i < 3; i++)
+                edges[3 * p + i] = mesh->vertices[3 * corner[a] + i] - mesh->vertices[3 * corner[b] + i];
+}
+
+/* Equal up to `rounding` of coordinates. */
+static bool same_shape(int corners, const double *edges, const double *other, double rounding)
+{
+    for (int i = 0; i < 3 * (corners - 1); i++) /* the pairs with corner 0 say all */
+        if (!(fabs(edges[i] - other[i]) <= rounding))
+            return false;
+    return true;
+}
+
+static bool same_factor(const sp_mesh *mesh, int64_t element, int64_t other)
+{
+    const double *a = mesh->factor + 2 * element, *b = mesh->factor + 2 * other;
+    return !mesh->factor || (a[0] == b[0] && a[1] == b[1]);
+}
+
+static bool same_fibre(const sp_mesh *mesh, int64_t element, int64_t other)
+{
+    if (!mesh->fibre)
+        return true;
+    const double *a = mesh->fibre + 3 * element, *b = mesh->fibre + 3 * other;
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+static int fill_class(sp_context *context, sp_pool *pool, const sp_mesh *mesh, int64_t element, const double *edges,
+                      sp_element_class *class)
+{
+    int corners;
+    const int64_t *corner = sp_mesh_corners(mesh, element, &corners);
+    sp_material scaled;
+    const sp_material *material = sp_mesh_material(mesh, element, &scaled);
+    double X[24], C[36], full[SP_HEX_PAIRS * SP_HEX_PAIRS];
+    sp_quadrature quadrature;
+    int pairs = sp_pair_count(corners);
+    for (int a = 0; a < corners; a++)
+        memcpy(X + 3 * a, mesh->vertices + 3 * corner[a], 3 * sizeof *X);
+    if (!(sp_element_quadrature(corners, X, mesh->quadrature, &quadrature) > 0))
+        return sp_fail(context, SP_INPUT, "element %lld is inverted or flat", (long long)element);
+    *class = (sp_element_class){.corners = corners, .region = mesh->region[element], .element = element};
+    class->stretch = sp_element_stretch(corners, X, &quadrature);
+    const bool by_pairs = corners == 8 && sp_material_quadratic(material) && class->stretch <= most_stretch;
+    if (by_pairs) {
+        class->gram = sp_pool_raw(pool, pairs * (pairs + 1) / 2, sizeof *class->gram);
+        class->along = material->fibre == SP_FIBRE_NONE ? NULL : sp_pool_raw(pool, pairs, sizeof *class->along);
+    } else {
+        class->points = quadrature.count;
+        class->weight = sp_pool_copy(pool, quadrature.weight, quadrature.count, sizeof(double));
+        class->gradient = sp_pool_raw(pool, 3 * quadrature.count * corners, sizeof(double));
+    }
+    class->mass = sp_pool_raw(pool, corners * corners, sizeof *class->mass);
+    class->edges = sp_pool_copy(pool, edges, 3 * pairs, sizeof *edges);
+    if (pool->failed)
+        return sp_fail_memory(context);
+    if (by_pairs) {
+        int status = sp_material_stiffness(context, material, C);
+        if (status != SP_OK)
+            return status;
+        sp_element_gram(corners, &quadrature, C, full);
+        for (int p = 0, at = 0; p < pairs; p++)
+            for (int q = p; q < pairs; q++)
+                class->gram[at++] = full[p * pairs + q];
+        if (class->along)
+            sp_element_along(corners, &quadrature, material->fibre_direction, class->along);
+    } else
+        for (int g = 0; g < quadrature.count; g++)
+            memcpy(class->gradient + 3 * g * corners, quadrature.gradient[g], 3 * (size_t)corners * sizeof(double));
+    sp_element_volume_mass(corners, &quadrature, class->mass);
+    for (int i = 0; i < corners * corners; i++)
+        class->mass[i] *= material->density;
+    for (int g = 0; g < quadrature.count; g++)
+        class->volume += quadrature.weight[g];
+    return SP_OK;
+}
+
+static int find_classes(sp_context *context, sp_fe_space *space)
+{
+    const sp_mesh *mesh = space->mesh;
+    int64_t elements = sp_mesh_element_count(mesh);
+    double low[3], high[3];
+    sp_mesh_box(mesh, low, high);
+    double reach = 0;
+    for (int i = 0; i < 3; i++)
+        reach = fmax(reach, fmax(fabs(low[i]), fabs(high[i])));
+    double rounding = 32 * 2.2e-16 * reach;
+    sp_list list = {0};
+    int status = SP_OK;
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        double edges[3 * SP_HEX_PAIRS];
+        edges_of(mesh, corners, corner, edges);
+        int64_t found = -1;
+        const sp_element_class *classes = list.data;
+        for (int64_t c = list.count - 1; c >= 0 && c >= list.count - RECENT && found < 0; c--)
+            if (classes[c].corners == corners && classes[c].region == mesh->region[e] &&
+                same_factor(mesh, e, classes[c].element) && same_fibre(mesh, e, classes[c].element) &&
+                same_shape(corners, edges, classes[c].edges, classes[c].stretch <= most_stretch ? rounding : 0))
+                found = c;
+        if (found < 0) {
+            found = list.count;
+            sp_element_class *added = sp_list_add(&list, 1, sizeof *added);
+            if (!added) {
+                status = sp_fail_memory(context);
+                goto done;
+            }
+            SP_TRY(fill_class(context, &space->pool, mesh, e, edges, added));
+            space->fibres |= mesh->materials[added->region].fibre != SP_FIBRE_NONE;
+        }
+        space->element_class[e] = found;
+    }
+    space->class_count = list.count;
+    space->classes = sp_pool_copy(&space->pool, list.data, list.count, sizeof(sp_element_class));
+    if (!space->classes)
+        status = sp_fail_memory(context);
+done:
+    sp_list_free(&list);
+    return status;
+}
+
+/* ---- degrees of freedom ---- */
+
+static int number_freedom(sp_context *context, sp_fe_space *space)
+{
+    const sp_mesh *mesh = space->mesh;
+    int64_t all = 3 * mesh->vertex_count, count = 0, elements = sp_mesh_element_count(mesh);
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        for (int c = 0; c < 3; c++)
+            if (mesh->fixed_axes[i] >> c & 1)
+                space->dof[3 * mesh->fixed[i] + c] = -1;
+    /* a vertex that no element uses has no stiffness and no mass: it is held */
+    char *used = calloc((size_t)mesh->vertex_count + 1, 1);
+    if (!used)
+        return sp_fail_memory(context);
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            used[corner[a]] = 1;
+    }
+    for (int64_t i = 0; i < all; i++)
+        if (space->dof[i] == 0 && used[i / 3]) {
+            space->free[count] = i;
+            space->dof[i] = count++;
+        } else
+            space->dof[i] = -1;
+    free(used);
+    space->dof_count = count;
+    return SP_OK;
+}
+
+/* ---- parts, colors and batches ---- */
+
+/* Elements in a part: their vertices' rows of K (1 KB a vertex with tetrahedra, 2 KB with hexahedra) stay in the second
+ * cache while they are added to them one after the other; fewer where that would leave too few parts of a color for the
+ * threads. Assembly of 192,000 tetrahedra, seconds of one thread: parts of 64 0.12, 128 0.10, 256 0.095, 512 0.085,
+ * 1024 0.08; 31 colors of single elements 0.27. */
+static int64_t part_size(const sp_mesh *mesh)
+{
+    enum { LEAST = 64, MOST = 512, PARTS = 512 };
+    const int64_t elements = sp_mesh_element_count(mesh), most = mesh->hex_count > mesh->tet_count ? MOST / 2 : MOST,
+                  size = elements / PARTS;
+    return size < LEAST ? LEAST : size > most ? most : size;
+}
+
+/* Elements along Morton's curve through their centres [elements], whatever the order of the mesh. */
+static int64_t *order_elements(sp_pool *pool, const sp_mesh *mesh)
+{
+    const int64_t elements = sp_mesh_element_count(mesh);
+    double *centre = sp_pool_raw(pool, 3 * elements, sizeof *centre);
+    int64_t *order = sp_pool_raw(pool, elements, sizeof *order);
+    if (pool->failed)
+        return NULL;
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int i = 0; i < 3; i++) {
+            centre[3 * e + i] = 0;
+            for (int a = 0; a < corners; a++)
+                centre[3 * e + i] += mesh->vertices[3 * corner[a] + i] / corners;
+        }
+    }
+    const sp_morton *along = sp_morton_order(pool, elements, centre);
+    for (int64_t k = 0; along && k < elements; k++)
+        order[k] = along[k].index;
+    return along ? order : NULL;
+}
+
+/* Greedy: each part takes the lowest color that none of its vertices has, 64 colors at a time. */
+static int assign_colors(sp_context *context, const sp_mesh *mesh, const int64_t *order, int64_t parts, int64_t size,
+                         int *color, int *color_count)
+{
+    const int64_t elements = sp_mesh_element_count(mesh);
+    int64_t uncolored = parts;
+    uint64_t *taken = calloc((size_t)mesh->vertex_count + 1, sizeof *taken);
+    if (!taken)
+        return sp_fail_memory(context);
+    for (int64_t p = 0; p < parts; p++)
+        color[p] = -1;
+    *color_count = 0;
+    for (int base = 0; uncolored > 0; base += 64) {
+        memset(taken, 0, (size_t)mesh->vertex_count * sizeof *taken);
+        for (int64_t p = 0; p < parts; p++) {
+            const int64_t end = (p + 1) * size < elements ? (p + 1) * size : elements;
+            int corners;
+            uint64_t mask = 0;
+            if (color[p] >= 0)
+                continue;
+            for (int64_t k = p * size; k < end; k++) {
+                const int64_t *corner = sp_mesh_corners(mesh, order[k], &corners);
+                for (int a = 0; a < corners; a++)
+                    mask |= taken[corner[a]];
+            }
+            if (mask == UINT64_MAX)
+                continue;
+            const int bit = __builtin_ctzll(~mask);
+            for (int64_t k = p * size; k < end; k++) {
+                const int64_t *corner = sp_mesh_corners(mesh, order[k], &corners);
+                for (int a = 0; a < corners; a++)
+                    taken[corner[a]] |= UINT64_C(1) << bit;
+            }
+            color[p] = base + bit;
+            if (color[p] >= *color_count)
+                *color_count = color[p] + 1;
+            uncolored--;
+        }
+    }
+    free(taken);
+    return SP_OK;
+}
+
+/* A number for what all lanes of a batch share: corners, way of evaluation and, at points, the law and kind of fibres.
+ * Hexahedra first. */
+static int element_kind(const sp_fe_space *space, int64_t element)
+{
+    enum { KINDS = 1 + SP_LAW_COUNT * SP_FIBRE_COUNT };
+    const sp_element_class *class = &space->classes[space->element_class[element]];
+    const sp_material *material = &space->mesh->materials[class->region];
+    const int energy = class->gram ? 0 : 1 + (int)material->law * SP_FIBRE_COUNT + (int)material->fibre;
+    return class->corners == 8 ? energy : KINDS + energy;
+}
+
+bool sp_fe_space_alike(const sp_fe_space *space, int64_t a, int64_t b)
+{
+    return element_kind(space, a) == element_kind(space, b);
+}
+
+typedef struct batch_key {
+    int kind;
+    int64_t class, place;
+} batch_key;
+
+/* By kind; inside a kind by class, so that what lanes share is loaded once, then along the curve. */
+static int compare_key(const void *a, const void *b)
+{
+    const batch_key *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->class != y->class)
+        return x->class < y->class ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static int batch_part(sp_context *context, const sp_fe_space *space, const int64_t *order, int64_t begin, int64_t end,
+                      batch_key *key, sp_list *list)
+{
+    for (int64_t k = begin; k < end; k++)
+        key[k - begin] = (batch_key){element_kind(space, order[k]), space->element_class[order[k]], k};
+    qsort(key, (size_t)(end - begin), sizeof *key, compare_key);
+    for (int64_t at = 0; at < end - begin;) {
+        const int kind = key[at].kind;
+        sp_batch *batch = sp_list_add(list, 1, sizeof *batch);
+        if (!batch)
+            return sp_fail_memory(context);
+        *batch = (sp_batch){.corners = order[key[at].place] < space->mesh->hex_count ? 8 : 4};
+        while (at < end - begin && key[at].kind == kind && batch->count < SP_LANES)
+            batch->element[batch->count++] = order[key[at++].place];
+        for (int l = batch->count; l < SP_LANES; l++)
+            batch->element[l] = batch->element[0];
+    }
+    return SP_OK;
+}
+
+/* Parts by color; inside a color along the curve. */
+static int make_batches(sp_context *context, sp_fe_space *space)
+{
+    const int64_t elements = sp_mesh_element_count(space->mesh), size = part_size(space->mesh),
+                  parts = (elements + size - 1) / size;
+    int color_count = 0;
+    sp_pool scratch = {0};
+    sp_list list = {0};
+    int status = SP_OK;
+    const int64_t *order = order_elements(&scratch, space->mesh);
+    int *color = sp_pool_raw(&scratch, parts, sizeof *color);
+    batch_key *key = sp_pool_raw(&scratch, size, sizeof *key);
+    space->part_start = sp_pool_new(&space->pool, parts + 1, sizeof *space->part_start);
+    if (scratch.failed || space->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    SP_TRY(assign_colors(context, space->mesh, order, parts, size, color, &color_count));
+    space->color_count = color_count;
+    space->color_parts = sp_pool_new(&space->pool, color_count + 1, sizeof *space->color_parts);
+    if (space->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t c = 0, part = 0; c < color_count; c++) {
+        for (int64_t p = 0; p < parts; p++)
+            if (color[p] == c) {
+                SP_TRY(batch_part(context, space, order, p * size,
+                                  (p + 1) * size < elements ? (p + 1) * size : elements, key, &list));
+                space->part_start[++part] = list.count;
+            }
+        space->color_parts[c + 1] = part;
+    }
+    space->batch_count = list.count;
+    space->batches = sp_pool_copy(&space->pool, list.data, list.count, sizeof(sp_batch));
+    space->batch_energy = sp_pool_new(&space->pool, list.count, sizeof *space->batch_energy);
+    if (space->pool.failed)
+        status = sp_fail_memory(context);
+done:
+    sp_pool_free(&scratch);
+    sp_list_free(&list);
+    return status;
+}
+
+int sp_fe_space_new(sp_context *context, const sp_mesh *mesh, sp_fe_space *space)
+{
+    int status = sp_fe_space_new_prescribed(context, mesh, space);
+    if (status != SP_OK || space->dof_count > 0)
+        return status;
+    sp_fe_space_free(space);
+    return sp_fail(context, SP_INPUT, "every vertex is fixed: there is nothing to move");
+}
+
+int sp_fe_space_new_prescribed(sp_context *context, const sp_mesh *mesh, sp_fe_space *space)
+{
+    *space = (sp_fe_space){.mesh = mesh};
+    int64_t elements = sp_mesh_element_count(mesh);
+    space->element_class = sp_pool_raw(&space->pool, elements, sizeof *space->element_class);
+    space->dof = sp_pool_new(&space->pool, 3 * mesh->vertex_count, sizeof *space->dof);
+    space->free = sp_pool_new(&space->pool, 3 * mesh->vertex_count, sizeof *space->free);
+    int status = space->pool.failed ? sp_fail_memory(context) : SP_OK;
+    if (status == SP_OK)
+        status = number_freedom(context, space);
+    if (status == SP_OK)
+        status = find_classes(context, space);
+    if (status == SP_OK)
+        status = make_batches(context, space);
+    if (status != SP_OK)
+        sp_fe_space_free(space);
+    return status;
+}
+
+int sp_fe_space_quadratic(sp_context *context, const sp_fe_space *space)
+{
+    for (int64_t c = 0; c < space->class_count; c++)
+        if (!sp_material_quadratic(&space->mesh->materials[space->classes[c].region])) {
+            double C[36];
+            return sp_material_stiffness(context, &space->mesh->materials[space->classes[c].region], C);
+        }
+    return SP_OK;
+}
+
+int64_t sp_fe_space_worst(const sp_fe_space *space, double *aspect)
+{
+    const double of_cube = space->mesh->quadrature == 2 ? 1.87 : 2.36;
+    int64_t worst = 0;
+    *aspect = 0;
+    for (int64_t c = 0; c < space->class_count; c++) {
+        const sp_element_class *class = &space->classes[c];
+        const double here = class->corners == 4 ? class->stretch : class->stretch / of_cube;
+        if (here > *aspect) {
+            *aspect = here;
+            worst = class->element;
+        }
+    }
+    return worst;
+}
+
+void sp_fe_space_free(sp_fe_space *space)
+{
+    sp_pool_free(&space->pool);
+    *space = (sp_fe_space){0};
+}
+
+/* ---- the sparse pattern ---- */
+
+static int compare_index(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Which vertices share an element with each vertex, itself included, sorted. */
+static int vertex_neighbours(sp_context *context, const sp_mesh *mesh, sp_pool *pool, int64_t **start,
+                             int64_t **neighbour)
+{
+    int64_t vertices = mesh->vertex_count, elements = sp_mesh_element_count(mesh);
+    int64_t *first = sp_pool_new(pool, vertices + 1, sizeof *first),
+            *user = sp_pool_raw(pool, 8 * mesh->hex_count + 4 * mesh->tet_count, sizeof *user);
+    *start = sp_pool_new(pool, vertices + 1, sizeof **start);
+    if (pool->failed)
+        return sp_fail_memory(context);
+    int corners;
+    for (int64_t e = 0; e < elements; e++) {
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            first[corner[a] + 1]++;
+    }
+    for (int64_t v = 0; v < vertices; v++)
+        first[v + 1] += first[v];
+    int64_t *fill = sp_pool_copy(pool, first, vertices + 1, sizeof *fill);
+    if (!fill)
+        return sp_fail_memory(context);
+    for (int64_t e = 0; e < elements; e++) {
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        for (int a = 0; a < corners; a++)
+            user[fill[corner[a]]++] = e;
+    }
+    int64_t bound = 0;
+    for (int64_t v = 0; v < vertices; v++)
+        for (int64_t k = first[v]; k < first[v + 1]; k++)
+            bound += user[k] < mesh->hex_count ? 8 : 4;
+    *neighbour = sp_pool_raw(pool, bound, sizeof **neighbour);
+    if (!*neighbour)
+        return sp_fail_memory(context);
+    int64_t *seen = fill, at = 0; /* seen[w] = v + 1 when w was met for v */
+    memset(seen, 0, (size_t)(vertices + 1) * sizeof *seen);
+    for (int64_t v = 0; v < vertices; v++) {
+        (*start)[v] = at;
+        for (int64_t k = first[v]; k < first[v + 1]; k++) {
+            const int64_t *corner = sp_mesh_corners(mesh, user[k], &corners);
+            for (int a = 0; a < corners; a++)
+                if (seen[corner[a]] != v + 1) {
+                    seen[corner[a]] = v + 1;
+                    (*neighbour)[at++] = corner[a];
+                }
+        }
+        qsort(*neighbour + (*start)[v], (size_t)(at - (*start)[v]), sizeof **neighbour, compare_index);
+    }
+    (*start)[vertices] = at;
+    return SP_OK;
+}
+
+/* Number of free components of a vertex below component c (3: all). */
+static int free_below(const sp_fe_space *space, int64_t vertex, int c)
+{
+    int count = 0;
+    for (int i = 0; i < c; i++)
+        count += space->dof[3 * vertex + i] >= 0;
+    return count;
+}
+
+/* The pattern by vertices, where there are not too many. */
+static int pattern_by_nodes(sp_context *context, sp_fe_space *space, const int64_t *start, const int64_t *neighbour)
+{
+    const int64_t vertices = space->mesh->vertex_count;
+    int64_t at = 0;
+    if (space->dof_count > SP_NODES_MOST)
+        return SP_OK;
+    sp_nodes *nodes = sp_pool_new(&space->pool, 1, sizeof *nodes);
+    if (!nodes)
+        return sp_fail_memory(context);
+    nodes->row = sp_pool_raw(&space->pool, vertices + 1, sizeof *nodes->row);
+    nodes->start = sp_pool_raw(&space->pool, vertices + 1, sizeof *nodes->start);
+    nodes->index = sp_pool_raw(&space->pool, start[vertices], sizeof *nodes->index);
+    if (space->pool.failed)
+        return sp_fail_memory(context);
+    for (int64_t v = 0, row = 0; v < vertices; v++) {
+        const int rows = free_below(space, v, 3);
+        if (rows == 0)
+            continue;
+        nodes->row[nodes->count] = row;
+        nodes->start[nodes->count++] = at;
+        row += rows;
+        for (int64_t k = start[v]; k < start[v + 1]; k++) {
+            const int64_t *dof = space->dof + 3 * neighbour[k];
+            const int width = free_below(space, neighbour[k], 3);
+            if (width > 0)
+                nodes->index[at++] = (int32_t)(4 * (dof[0] >= 0 ? dof[0] : dof[1] >= 0 ? dof[1] : dof[2]) + width);
+        }
+    }
+    nodes->row[nodes->count] = space->dof_count;
+    nodes->start[nodes->count] = at;
+    space->pattern.nodes = nodes;
+    return SP_OK;
+}
+
+int sp_fe_space_pattern(sp_context *context, sp_fe_space *space)
+{
+    if (space->pattern.start)
+        return SP_OK;
+    const sp_mesh *mesh = space->mesh;
+    sp_pool scratch = {0};
+    int64_t *start, *neighbour, elements = sp_mesh_element_count(mesh);
+    int status;
+    SP_TRY(vertex_neighbours(context, mesh, &scratch, &start, &neighbour));
+    int32_t *place = sp_pool_raw(&scratch, start[mesh->vertex_count], sizeof *place); /* of the neighbour in the rows */
+    int64_t *row_start = sp_pool_raw(&space->pool, space->dof_count + 1, sizeof *row_start);
+    space->offset_start = sp_pool_raw(&space->pool, elements + 1, sizeof *space->offset_start);
+    if (scratch.failed || space->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    int64_t entries = 0;
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        int32_t length = 0;
+        for (int64_t k = start[v]; k < start[v + 1]; k++) {
+            place[k] = length;
+            length += free_below(space, neighbour[k], 3);
+        }
+        for (int i = 0; i < 3; i++)
+            if (space->dof[3 * v + i] >= 0) {
+                row_start[space->dof[3 * v + i]] = entries;
+                entries += length;
+            }
+    }
+    row_start[space->dof_count] = entries;
+    int64_t *index = sp_pool_raw(&space->pool, entries, sizeof *index);
+    space->offset_start[0] = 0;
+    for (int64_t e = 0; e < elements; e++)
+        space->offset_start[e + 1] = space->offset_start[e] + (e < mesh->hex_count ? 64 : 16);
+    space->offset = sp_pool_raw(&space->pool, space->offset_start[elements], sizeof *space->offset);
+    if (space->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        for (int i = 0; i < 3; i++) {
+            int64_t row = space->dof[3 * v + i];
+            if (row < 0)
+                continue;
+            int64_t at = row_start[row];
+            for (int64_t k = start[v]; k < start[v + 1]; k++)
+                for (int j = 0; j < 3; j++)
+                    if (space->dof[3 * neighbour[k] + j] >= 0)
+                        index[at++] = space->dof[3 * neighbour[k] + j];
+        }
+#pragma omp parallel for schedule(static) num_threads(context->threads)
+    for (int64_t e = 0; e < elements; e++) {
+        int corners;
+        const int64_t *corner = sp_mesh_corners(mesh, e, &corners);
+        int32_t *offset = space->offset + space->offset_start[e];
+        for (int a = 0; a < corners; a++)
+            for (int c = 0; c < corners; c++) {
+                const int64_t *row = neighbour + start[corner[a]];
+                const int64_t *found = bsearch(&corner[c], row, (size_t)(start[corner[a] + 1] - start[corner[a]]),
+                                               sizeof *row, compare_index);
+                offset[a * corners + c] = place[found - neighbour];
+            }
+    }
+    SP_TRY(pattern_by_nodes(context, space, start, neighbour));
+    space->pattern.order = space->dof_count;
+    space->pattern.start = row_start;
+    space->pattern.index = index;
+done:
+    sp_pool_free(&scratch);
+    return status;
+}
+
+int sp_fe_space_matrix(sp_context *context, const sp_fe_space *space, sp_sparse *matrix)
+{
+    *matrix = space->pattern;
+    matrix->pool = (sp_pool){0};
+    matrix->value = sp_pool_new(&matrix->pool, matrix->start[matrix->order], sizeof *matrix->value);
+    return matrix->value ? SP_OK : sp_fail_memory(context);
+}
+
+/* ---- vectors ---- */
+
+void sp_fe_space_gather(const sp_fe_space *space, const double *full, double *reduced)
+{
+    for (int64_t i = 0; i < space->dof_count; i++)
+        reduced[i] = full[space->free[i]];
+}
+
+void sp_fe_space_scatter(const sp_fe_space *space, const double *reduced, double *full)
+{
+    for (int64_t i = 0; i < space->dof_count; i++)
+        full[space->free[i]] = reduced[i];
+}
+
+void sp_fe_space_nodes(const sp_fe_space *space, int64_t *node)
+{
+    for (int64_t i = 0; i < space->dof_count; i++)
+        node[i] = space->free[i] / 3;
+}
+
+int64_t sp_fe_space_ordering(const sp_fe_space *space, const int64_t *permutation, int64_t *vertex)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < space->dof_count; i++) {
+        const int64_t next = space->free[permutation[i]] / 3;
+        if (count == 0 || vertex[count - 1] != next)
+            vertex[count++] = next;
+    }
+    return count;
+}
+
+int sp_fe_space_permutation(sp_context *context, const sp_fe_space *space, int64_t count, const int64_t *vertex,
+                            int64_t *permutation)
+{
+    const int64_t vertices = space->mesh->vertex_count;
+    int64_t at = 0;
+    sp_pool scratch = {0};
+    bool *seen = sp_pool_new(&scratch, vertices, sizeof *seen);
+    int status = seen ? SP_OK : sp_fail_memory(context);
+    for (int64_t k = 0; k < count && status == SP_OK; k++) {
+        const int64_t v = vertex[k], before = at;
+        if (v < 0 || v >= vertices || seen[v]) {
+            status = sp_fail(context, SP_INPUT,
+                             v < 0 || v >= vertices ? "ordering: value %lld is vertex %lld of %lld"
+                                                    : "ordering: value %lld is vertex %lld of %lld a second time",
+                             (long long)k, (long long)v, (long long)vertices);
+            break;
+        }
+        seen[v] = true;
+        for (int c = 0; c < 3; c++)
+            if (space->dof[3 * v + c] >= 0)
+                permutation[at++] = space->dof[3 * v + c];
+        if (at == before)
+            status = sp_fail(context, SP_INPUT, "ordering: value %lld is vertex %lld, which is held", (long long)k,
+                             (long long)v);
+    }
+    if (status == SP_OK && at != space->dof_count)
+        status = sp_fail(context, SP_INPUT,
+                         "ordering: its %lld vertices have %lld free degrees of freedom, the mesh has %lld",
+                         (long long)count, (long long)at, (long long)space->dof_count);
+    sp_pool_free(&scratch);
+    return status;
+}

@@ -1,0 +1,673 @@
+#include "contact/scene_internal.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making ---- */
+
+static void load_of(void *self, double t0, double t1, double *f)
+{
+    const actor *a = self;
+    (void)t0, (void)t1; /* contact is constant over a step */
+    memcpy(f, a->Q, (size_t)a->body->r * sizeof *f);
+}
+
+sp_contact_scene_name sp_contact_scene_label(const sp_contact_scene *scene, int64_t i)
+{
+    const char *name = scene->actors[i].body->name;
+    sp_contact_scene_name l;
+    snprintf(l.text, sizeof l.text, "body %lld%s%s%s", (long long)i, name ? " (" : "", name ? name : "",
+             name ? ")" : "");
+    return l;
+}
+
+static int make_body(sp_contact_scene *scene, int64_t i, const sp_contact_scene_body *body)
+{
+    actor *a = &scene->actors[i];
+    int status = SP_OK;
+    a->body = body;
+    a->pose = body->pose;
+    a->q = sp_pool_new(&scene->pool, body->r, sizeof(double));
+    a->qdot = sp_pool_new(&scene->pool, body->r, sizeof(double));
+    a->Q = sp_pool_new(&scene->pool, body->r, sizeof(double));
+    if (scene->pool.failed)
+        return sp_fail_memory(scene->context);
+    a->context = *scene->context;
+    a->context.threads = 1;
+    a->context.progress = NULL;
+    if (body->free)
+        sp_contact_scene_weigh(a);
+    a->at = (sp_contact_state){.pose = body->pose, .q = body->r ? a->q : NULL, .qdot = body->r ? a->qdot : NULL};
+    if (body->system && body->motion != SP_CONTACT_SCENE_FREE) {
+        sp_integrator_parameters p = scene->p.integrator;
+        p.step = scene->p.step;
+        p.damping_mass = body->damping[0];
+        p.damping_stiffness = body->damping[1];
+        p.most_acceleration = body->most_acceleration;
+        a->forcing = (sp_external_loads){.self = a, .mean = load_of};
+        status = sp_integrator_new(&a->context, body->system, &a->forcing, &p, NULL, NULL, &a->integrator);
+        if (status != SP_OK)
+            return sp_fail(scene->context, status, "%s: %s", sp_contact_scene_label(scene, i).text, a->context.message);
+    }
+    return status;
+}
+
+/* What a tangential spring needs: a point that lasts, a direction and a distance that do too, and a body that moves by
+ * its forces alone. */
+static int refuse_friction(const sp_contact_scene *scene, int64_t pointshell, int64_t field)
+{
+    const int64_t coupled_body = scene->p.coupling.body;
+    if (!(scene->p.friction > 0))
+        return SP_OK;
+    if (scene->actors[field].body->distance->kind == SP_DISTANCE_VOXMAP)
+        return sp_fail(scene->context, SP_INPUT,
+                       "%s has a voxmap, whose depths jump from voxel to voxel: friction needs distances",
+                       sp_contact_scene_label(scene, field).text);
+    if (coupled_body == pointshell || coupled_body == field)
+        return sp_fail(
+            scene->context, SP_INPUT,
+            "%s is held by the coupling, whose balance needs forces with derivatives: friction has none where it slips",
+            sp_contact_scene_label(scene, coupled_body).text);
+    return SP_OK;
+}
+
+/* Balls touch at places that no point keeps. */
+static int refuse_ball_friction(const sp_contact_scene *scene)
+{
+    int64_t count = scene->sphere_pair_count > 0 ? 2 : 0;
+    for (int64_t i = 0; i < scene->body_count && scene->all_spheres; i++)
+        count += scene->actors[i].body->pointshell && scene->actors[i].body->thickness > 0;
+    if (!(scene->p.friction > 0) || count < 2)
+        return SP_OK;
+    return sp_fail(scene->context, SP_INPUT,
+                   "bodies with a thickness touch as balls, at places that no point keeps: friction needs points "
+                   "against distances");
+}
+
+static int check_pair(const sp_contact_scene *scene, const sp_contact_scene_pair *pair)
+{
+    if (pair->pointshell < 0 || pair->pointshell >= scene->body_count || pair->field < 0 ||
+        pair->field >= scene->body_count || pair->pointshell == pair->field)
+        return sp_fail(scene->context, SP_USAGE, "a pair of bodies %lld and %lld of %lld", (long long)pair->pointshell,
+                       (long long)pair->field, (long long)scene->body_count);
+    const sp_contact_scene_body *a = scene->actors[pair->pointshell].body, *b = scene->actors[pair->field].body;
+    if (!a->pointshell || !b->distance) /* two without distances were taken for balls */
+        return sp_fail(scene->context, SP_USAGE, "bodies %lld and %lld are a pair, but %s has no %s",
+                       (long long)pair->pointshell, (long long)pair->field,
+                       sp_contact_scene_label(scene, a->pointshell ? pair->field : pair->pointshell).text,
+                       a->pointshell ? "distances" : "points");
+    if (a->pointshell->modes > a->r ||
+        (b->distance->kind == SP_DISTANCE_DEFORMED && sp_deformed_field_r(b->distance->deformed) > b->r))
+        return sp_fail(scene->context, SP_USAGE,
+                       "bodies %lld and %lld are a pair, but one has more modes than coordinates",
+                       (long long)pair->pointshell, (long long)pair->field);
+    return refuse_friction(scene, pair->pointshell, pair->field);
+}
+
+/* The first and the last body that … */
+typedef struct ends {
+    int64_t first, last;
+} ends;
+
+static void note_end(ends *e, bool wanted, int64_t body)
+{
+    e->first = wanted && e->first < 0 ? body : e->first;
+    e->last = wanted ? body : e->last;
+}
+
+/* The same for the pairs of all bodies: what refuses a pair is of one of the two, so that each is tried with one other.
+ */
+static int check_all(const sp_contact_scene *scene)
+{
+    ends shells[2] = {{-1, -1}, {-1, -1}}, fields[2] = {{-1, -1}, {-1, -1}}; /* all, and those that move */
+    int status = SP_OK;
+    for (int64_t i = 0; i < scene->body_count; i++)
+        for (int moving = 0; moving <= sp_contact_scene_moves(&scene->actors[i]); moving++) {
+            note_end(&shells[moving], scene->actors[i].body->pointshell, i);
+            note_end(&fields[moving], scene->actors[i].body->distance, i);
+        }
+    for (int64_t i = 0; i < scene->body_count; i++) {
+        const actor *a = &scene->actors[i];
+        const ends *pointshell = &shells[!sp_contact_scene_moves(a)], *field = &fields[!sp_contact_scene_moves(a)];
+        const int64_t s = pointshell->first == i ? pointshell->last : pointshell->first,
+                      f = field->first == i ? field->last : field->first;
+        if (a->body->pointshell && f >= 0 && f != i)
+            SP_TRY(check_pair(scene, &(sp_contact_scene_pair){i, f}));
+        if (a->body->distance && s >= 0 && s != i)
+            SP_TRY(check_pair(scene, &(sp_contact_scene_pair){s, i}));
+    }
+done:
+    return status;
+}
+
+int sp_contact_scene_by_bodies(const void *left, const void *right)
+{
+    const int32_t *a = left, *b = right;
+    if (a[0] != b[0])
+        return a[0] < b[0] ? -1 : 1;
+    return (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+static bool of_balls(const sp_contact_scene_body *bodies, int64_t count, const sp_contact_scene_pair *pair)
+{
+    if (pair->pointshell < 0 || pair->pointshell >= count || pair->field < 0 || pair->field >= count ||
+        pair->pointshell == pair->field)
+        return false;
+    const sp_contact_scene_body *a = &bodies[pair->pointshell], *b = &bodies[pair->field];
+    return !b->distance && a->pointshell && b->pointshell && a->thickness > 0 && b->thickness > 0;
+}
+
+/* Takes those of points against distances into `points` [count] in their order; the others are balls. */
+static int sort_pairs(sp_contact_scene *scene, const sp_contact_scene_body *bodies, int64_t count,
+                      const sp_contact_scene_pair *pairs, sp_contact_scene_pair *points, int64_t *point_count)
+{
+    int status = SP_OK;
+    scene->sphere_pairs = sp_pool_raw(&scene->pool, 2 * count, sizeof(int32_t));
+    if (!scene->sphere_pairs || !points)
+        return sp_fail_memory(scene->context);
+    for (int64_t i = 0; i < count; i++) {
+        int32_t *pair = scene->sphere_pairs + 2 * scene->sphere_pair_count;
+        if (!of_balls(bodies, scene->body_count, &pairs[i])) {
+            SP_TRY(check_pair(scene, &pairs[i]));
+            points[(*point_count)++] = pairs[i];
+            continue;
+        }
+        const bool ordered = pairs[i].pointshell < pairs[i].field;
+        pair[0] = (int32_t)(ordered ? pairs[i].pointshell : pairs[i].field);
+        pair[1] = (int32_t)(ordered ? pairs[i].field : pairs[i].pointshell);
+        scene->sphere_pair_count++;
+    }
+    if (scene->sphere_pair_count)
+        qsort(scene->sphere_pairs, (size_t)scene->sphere_pair_count, 2 * sizeof(int32_t), sp_contact_scene_by_bodies);
+done:
+    return status;
+}
+
+sp_pose sp_contact_scene_grasp(const sp_contact_scene *scene, const sp_pose *body)
+{
+    double R[9];
+    sp_pose frame = *body;
+    sp_quaternion_matrix(body->q, R);
+    sp_rotate(R, scene->p.coupling.grasp, frame.x);
+    for (int k = 0; k < 3; k++)
+        frame.x[k] += body->x[k];
+    return frame;
+}
+
+static void render_coupling(sp_contact_scene *scene)
+{
+    const sp_contact_scene_coupling *c = &scene->p.coupling;
+    const sp_pose frame = sp_contact_scene_grasp(scene, &scene->actors[c->body].pose);
+    sp_wrench wrench = {.force = {0}};
+    sp_coupling_wrench(&c->parameters, &scene->hand, &frame, &wrench);
+    memcpy(scene->coupling, wrench.force, sizeof wrench.force);
+    memcpy(scene->coupling + 3, wrench.torque, sizeof wrench.torque);
+    sp_coupling_render(&c->parameters, &scene->hand, &frame, c->device_force, c->device_torque, scene->device,
+                       scene->device + 3);
+}
+
+int sp_contact_scene_new(sp_context *context, const sp_contact_scene_parameters *parameters, int64_t body_count,
+                         const sp_contact_scene_body *bodies, int64_t pair_count, const sp_contact_scene_pair *pairs,
+                         bool spheres, sp_contact_scene **result)
+{
+    int status = SP_OK;
+    sp_pool scratch = {0};
+    sp_contact_scene *scene = calloc(1, sizeof *scene);
+    *result = NULL;
+    if (!scene)
+        return sp_fail_memory(context);
+    scene->context = context;
+    scene->p = *parameters;
+    scene->p.limits.proximity = parameters->pulse < INFINITY;
+    scene->body_count = body_count;
+    scene->actors = sp_pool_new(&scene->pool, body_count, sizeof *scene->actors);
+    scene->ahead = sp_pool_new(&scene->pool, body_count, sizeof *scene->ahead);
+    if (scene->pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t i = 0; i < body_count; i++)
+        SP_TRY(make_body(scene, i, &bodies[i]));
+    const int64_t listed = parameters->all ? 0 : pair_count;
+    int64_t point_count = 0;
+    sp_contact_scene_pair *points = sp_pool_raw(&scratch, listed, sizeof *points);
+    SP_TRY(sort_pairs(scene, bodies, listed, pairs, points, &point_count));
+    if (parameters->all)
+        SP_TRY(check_all(scene));
+    scene->all_spheres = spheres;
+    SP_TRY(refuse_ball_friction(scene));
+    if (spheres || scene->sphere_pair_count > 0)
+        SP_TRY(sp_contact_scene_spheres_new(scene));
+    SP_TRY(sp_contact_scene_pairs_new(scene, point_count, points));
+    if (parameters->pulse < INFINITY)
+        SP_TRY(sp_contact_scene_pulses_new(scene));
+    const sp_contact_scene_coupling *c = &parameters->coupling;
+    if (c->body >= 0) {
+        scene->hand = c->path(c->path_data, 0, NULL);
+        render_coupling(scene);
+    }
+done:
+    sp_pool_free(&scratch);
+    if (status != SP_OK) {
+        sp_contact_scene_free(scene);
+        return status;
+    }
+    *result = scene;
+    return SP_OK;
+}
+
+void sp_contact_scene_free(sp_contact_scene *scene)
+{
+    if (!scene)
+        return;
+    for (int64_t i = 0; scene->actors && i < scene->body_count; i++) {
+        sp_integrator_free(scene->actors[i].integrator);
+        sp_sphere_tree_free(scene->actors[i].spheres);
+    }
+    sp_contact_scene_spheres_free(scene);
+    sp_contact_scene_pulses_free(scene);
+    sp_contact_scene_pairs_free(scene);
+    sp_list_free(&scene->contacts);
+    sp_pool_free(&scene->pool);
+    free(scene);
+}
+
+double sp_contact_scene_time(const sp_contact_scene *scene)
+{
+    return (double)scene->steps * scene->p.step;
+}
+
+/* ---- a step ---- */
+
+/* Mass, centre and inertia of the coupled body as it is turned now. */
+static void weigh(sp_contact_scene *scene, actor *a)
+{
+    const sp_inertia *inertia = a->body->inertia;
+    sp_coupled_motion *m = &scene->motion;
+    const double trace = inertia->S[0] + inertia->S[4] + inertia->S[8];
+    double arm[3], J[9], RJ[9], R[9];
+    sp_quaternion_matrix(a->pose.q, R);
+    sp_rotate(R, inertia->centre, a->about);
+    for (int k = 0; k < 3; k++) {
+        arm[k] = inertia->centre[k] - scene->p.coupling.grasp[k];
+        a->about[k] += a->pose.x[k];
+    }
+    sp_rotate(R, arm, m->centre);
+    m->mass = inertia->mass;
+    for (int i = 0; i < 9; i++)
+        J[i] = (i % 4 == 0 ? trace : 0) - inertia->S[i];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            RJ[3 * i + j] = R[3 * i] * J[j] + R[3 * i + 1] * J[3 + j] + R[3 * i + 2] * J[6 + j];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            m->inertia[3 * i + j] = sp_dot3(RJ + 3 * i, R + 3 * j);
+}
+
+/* Where the body will be half a step ahead, with the velocities of now. */
+static void predict(sp_contact_scene *scene, actor *a)
+{
+    static const double origin[3] = {0, 0, 0};
+    const sp_contact_scene_body *body = a->body;
+    const double half = 0.5 * scene->p.step;
+    double twist[6];
+    memset(a->F, 0, sizeof a->F);
+    memset(a->T, 0, sizeof a->T);
+    memset(a->wrench, 0, sizeof a->wrench);
+    memset(a->Q, 0, (size_t)body->r * sizeof *a->Q);
+    a->stiffness = (contact_stiffness){.weight = 0};
+    if (body->free) {
+        const sp_free_state *state = sp_free_body_state(body->free);
+        double R[9];
+        sp_free_body_predict(body->free, &a->at.pose, a->q);
+        if (body->r)
+            memcpy(a->qdot, sp_free_body_qdot(body->free), (size_t)body->r * sizeof(double));
+        sp_quaternion_matrix(state->rotation, R);
+        sp_rotate(R, state->Omega, a->at.angular_velocity);
+        sp_free_body_point_velocity(body->free, origin, NULL, a->at.velocity);
+        for (int k = 0; k < 3; k++)
+            a->about[k] = state->c[k] + half * state->v[k];
+    } else if (body->motion == SP_CONTACT_SCENE_PATH) {
+        a->at.pose = body->path(body->path_data, sp_contact_scene_time(scene) + half, twist);
+        memcpy(a->at.velocity, twist, sizeof a->at.velocity);
+        memcpy(a->at.angular_velocity, twist + 3, sizeof a->at.angular_velocity);
+    } else if (body->motion == SP_CONTACT_SCENE_COUPLED) {
+        a->at.pose = a->pose;
+        memcpy(a->at.velocity, a->twist, sizeof a->at.velocity);
+        memcpy(a->at.angular_velocity, a->twist + 3, sizeof a->at.angular_velocity);
+        if (scene->p.coupling.dynamic)
+            weigh(scene, a);
+    }
+    if (a->integrator) {
+        const double *q = sp_integrator_q(a->integrator), *v = sp_integrator_v(a->integrator);
+        for (int64_t j = 0; j < body->r; j++) {
+            a->q[j] = q[j] + half * v[j];
+            a->qdot[j] = v[j];
+        }
+    }
+    if (body->deformed)
+        sp_deformed_field_update(body->deformed, a->q);
+    if (a->spheres)
+        sp_sphere_tree_move(a->spheres, &a->at.pose, a->at.q);
+    sp_contact_scene_bound(scene, a - scene->actors);
+}
+
+int sp_contact_scene_record(sp_contact_scene *scene, int64_t a, int64_t b, int32_t point, const double at[3],
+                            const double force[3])
+{
+    sp_contact_scene_contact *contact = sp_list_add(&scene->contacts, 1, sizeof *contact);
+    if (!contact)
+        return sp_fail_memory(scene->context);
+    *contact = (sp_contact_scene_contact){.body = {(int32_t)a, (int32_t)b},
+                                          .point = scene->actors[a].body->pointshell->original[point]};
+    memcpy(contact->at, at, sizeof contact->at);
+    memcpy(contact->force, force, sizeof contact->force);
+    return SP_OK;
+}
+
+/* Whether the shell is in the other body with all its points, and deeper than one that only lies on it would be. */
+static bool wholly_inside(const encounter *e, const sp_contact_pointshell *pointshell)
+{
+    const sp_traversal_result *found = &e->found;
+    return found->deepest > 0 && pointshell->extent > 0 && found->count == pointshell->cumulative[found->deepest - 1] &&
+           found->lowest < -pointshell->extent;
+}
+
+/* What the force of a pair would be along gradients, which have an energy, beside what it is along normals. */
+static void measure_lean(sp_contact_scene *scene, const encounter *e)
+{
+    const actor *a = &scene->actors[e->pointshell], *b = &scene->actors[e->field];
+    const sp_contact_forces *f = &e->forces;
+    const sp_distance *distance = b->body->distance;
+    double B[9], force[3] = {0}, other[3] = {0};
+    if (scene->steps % 8 != 0 || sp_penalty_by_gradient(&scene->p.penalty, distance) ||
+        distance->kind == SP_DISTANCE_VOXMAP || !(a->body->free || b->body->free))
+        return;
+    sp_quaternion_matrix(b->at.pose.q, B);
+    for (int64_t i = 0; i < f->count; i++) {
+        double local[3], g[3];
+        const double *n = f->normal + 3 * i,
+                     push = sp_dot3(f->force + 3 * i, n) / fmax(sp_dot3(n, n), DBL_MIN); /* friction is across n */
+        sp_distance_at(distance, e->found.place + 3 * i, local);
+        sp_rotate(B, local, g);
+        const double scale = sqrt(sp_dot3(n, n) / fmax(sp_dot3(g, g), DBL_MIN));
+        for (int k = 0; k < 3; k++) {
+            force[k] += push * n[k];
+            other[k] += push * (n[k] - scale * g[k]);
+        }
+    }
+    scene->report.pushed += sqrt(sp_dot3(force, force));
+    scene->report.leant += sqrt(sp_dot3(other, other));
+}
+
+/* Forces of a pair onto both bodies. */
+static int apply_pair(sp_contact_scene *scene, const encounter *e)
+{
+    actor *a = &scene->actors[e->pointshell], *b = &scene->actors[e->field];
+    const sp_contact_forces *f = &e->forces;
+    sp_contact_scene_report *report = &scene->report;
+    int status = SP_OK;
+    report->visited += e->found.visited;
+    report->passed += e->found.passed;
+    report->deepest = e->found.deepest > report->deepest ? e->found.deepest : report->deepest;
+    report->complete &= e->found.complete;
+    report->lowest = fmin(report->lowest, e->found.lowest);
+    if (report->inside[0] < 0 && wholly_inside(e, a->body->pointshell)) {
+        report->inside[0] = e->pointshell;
+        report->inside[1] = e->field;
+    }
+    const sp_penalty *penalty = &scene->p.penalty;
+    actor *const sides[2] = {a, b};
+    const double each = f->scale * (penalty->stiffness + 2 * penalty->damping / scene->p.step),
+                 share[2] = {each * sp_contact_scene_share(a, b), each * sp_contact_scene_share(b, a)};
+    for (int64_t i = 0; i < f->count; i++) {
+        const bool touching = f->distance[i] < 0;
+        if (!touching && sp_dot3(f->force + 3 * i, f->force + 3 * i) == 0) /* a proximity voxel without a pulse */
+            continue;
+        report->touching += touching;
+        for (int s = 0; s < 2 && touching; s++)
+            if (share[s] > 0)
+                sp_contact_scene_stiffen(sides[s], f->at + 3 * i, f->normal + 3 * i,
+                                         share[s] * sp_penalty_weight(penalty, a->body->pointshell, f->point[i]),
+                                         scene->p.friction > 0);
+        SP_TRY(sp_contact_scene_record(scene, e->pointshell, e->field, f->point[i], f->at + 3 * i, f->force + 3 * i));
+    }
+    for (int s = 0; s < 2; s++) {
+        sp_contact_forces_total(f, s ? -1 : 1, sides[s]->about, sides[s]->F, sides[s]->T);
+        sp_contact_forces_total(f, s ? -1 : 1, sides[s]->at.pose.x, sides[s]->wrench, sides[s]->wrench + 3);
+    }
+    measure_lean(scene, e);
+    if (a->body->r && a->body->pointshell->U)
+        sp_contact_forces_project(f, a->body->pointshell, &a->at.pose, a->Q);
+    if (b->body->distance->kind == SP_DISTANCE_DEFORMED)
+        sp_contact_forces_project_field(f, b->body->distance, &b->at.pose, b->Q);
+done:
+    return status;
+}
+
+/* ---- the coupled body ---- */
+
+static void contact_wrench(const sp_contact_scene *scene, const double about[3], sp_wrench *wrench)
+{
+    const sp_contact_scene_coupling *c = &scene->p.coupling;
+    for (int64_t i = 0; i < scene->pair_count; i++) {
+        const encounter *e = &scene->pairs[i];
+        const actor *a = &scene->actors[e->pointshell], *b = &scene->actors[e->field];
+        if (e->pointshell == c->body || e->field == c->body)
+            sp_penalty_wrench(&scene->p.penalty, a->body->pointshell, b->body->distance, &b->at.pose, &e->forces,
+                              e->pointshell == c->body, c->normals, about, wrench);
+    }
+}
+
+static int move_coupled(sp_contact_scene *scene)
+{
+    const sp_contact_scene_coupling *c = &scene->p.coupling;
+    actor *a = &scene->actors[c->body];
+    sp_coupling_step_report report = {.displacement = {0}};
+    sp_wrench contact = scene->sphere_wrench;
+    double R[9], arm[3], turn[3];
+    int status;
+    sp_pose frame = sp_contact_scene_grasp(scene, &a->pose);
+    contact_wrench(scene, frame.x, &contact);
+    scene->hand = c->path(c->path_data, sp_contact_scene_time(scene) + scene->p.step, scene->hand_twist);
+    if (c->dynamic) {
+        memcpy(scene->motion.hand_velocity, scene->hand_twist, sizeof scene->motion.hand_velocity);
+        memcpy(scene->motion.hand_angular_velocity, scene->hand_twist + 3, sizeof scene->motion.hand_angular_velocity);
+        SP_TRY(sp_coupling_dynamic(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, scene->p.gravity,
+                                   &scene->motion, &frame, &report));
+    } else
+        SP_TRY(sp_coupling_static(&a->context, &c->parameters, scene->p.step, &scene->hand, &contact, &frame, &report));
+    sp_quaternion_matrix(frame.q, R);
+    sp_rotate(R, c->grasp, arm);
+    for (int k = 0; k < 3; k++) {
+        a->pose.x[k] = frame.x[k] - arm[k];
+        a->twist[3 + k] = report.rotation[k] / scene->p.step;
+    }
+    memcpy(a->pose.q, frame.q, sizeof frame.q);
+    sp_cross3(a->twist + 3, arm, turn);
+    for (int k = 0; k < 3; k++)
+        a->twist[k] = report.displacement[k] / scene->p.step - turn[k];
+    scene->report.degenerate = report.degenerate;
+    scene->report.limited = report.limited;
+    render_coupling(scene);
+done:
+    return status;
+}
+
+/* ---- the step ---- */
+
+static void move_body(const sp_contact_scene *scene, actor *a)
+{
+    const sp_contact_scene_body *body = a->body;
+    const double *g = scene->p.gravity;
+    double R[9], local[3], F[3];
+    a->status = SP_OK;
+    sp_quaternion_matrix(a->at.pose.q, R);
+    if (body->free) {
+        sp_rotate_back(R, a->F, local);
+        for (int64_t j = 0; j < body->r; j++) /* from U to Ũ */
+            for (int k = 0; k < 3; k++)
+                a->Q[j] -= body->inertia->mean[k * body->r + j] * local[k];
+        for (int k = 0; k < 3; k++)
+            F[k] = a->F[k] + body->inertia->mass * g[k];
+        a->status = sp_free_body_step(body->free, F, a->T, body->r ? a->Q : NULL);
+    } else if (a->integrator) {
+        sp_rotate_back(R, g, local);
+        for (int64_t j = 0; j < body->r && body->gravity; j++)
+            a->Q[j] += sp_dot3(body->gravity + 3 * j, local);
+        a->status = sp_integrator_step(a->integrator);
+    }
+}
+
+static int refuse_step(sp_contact_scene *scene, int64_t i, int status)
+{
+    const actor *a = &scene->actors[i];
+    const char *why = !a->body->free     ? a->context.message
+                      : a->body->context ? a->body->context->message
+                                         : "its solver failed";
+    return sp_fail(scene->context, status, "%s could not take the step from %g s on: %s",
+                   sp_contact_scene_label(scene, i).text, sp_contact_scene_time(scene), why);
+}
+
+static void prepare_forces(sp_contact_scene *scene)
+{
+    for (int64_t i = 0; i < scene->p.batch_count; i++) {
+        const sp_contact_scene_batch *batch = &scene->p.batches[i];
+        for (int64_t k = 0; k < batch->count; k++)
+            scene->ahead[k] = scene->actors[batch->body[k]].q;
+        sp_polynomial_batch_evaluate(batch->batch, scene->ahead);
+    }
+}
+
+int sp_contact_scene_step(sp_contact_scene *scene)
+{
+    sp_context *context = scene->context;
+    const double h = scene->p.step;
+    int status = SP_OK;
+    scene->report = (sp_contact_scene_report){
+        .complete = true, .lowest = INFINITY, .inside = {-1, -1}, .stiffest = scene->report.stiffest};
+    scene->contacts.count = 0;
+    scene->sphere_wrench = (sp_wrench){.force = {0}};
+#pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (scene->body_count >= SIDE_BY_SIDE)
+    for (int64_t i = 0; i < scene->body_count; i++)
+        predict(scene, &scene->actors[i]);
+    SP_TRY(sp_contact_scene_pairs_find(scene));
+    SP_TRY(sp_contact_scene_pairs_meet(scene));
+    if (scene->pulses)
+        SP_TRY(sp_contact_scene_brake(scene));
+    for (int64_t i = 0; i < scene->pair_count; i++)
+        SP_TRY(apply_pair(scene, &scene->pairs[i]));
+    if (scene->spheres)
+        SP_TRY(sp_contact_scene_spheres_meet(scene));
+    if (scene->p.coupling.body >= 0 && (status = move_coupled(scene)) != SP_OK)
+        return refuse_step(scene, scene->p.coupling.body, status);
+    prepare_forces(scene);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(context->threads) if (scene->body_count >= SIDE_BY_SIDE)
+    for (int64_t i = 0; i < scene->body_count; i++)
+        move_body(scene, &scene->actors[i]);
+    for (int64_t i = 0; i < scene->body_count; i++) {
+        const actor *a = &scene->actors[i];
+        if (a->status != SP_OK)
+            return refuse_step(scene, i, a->status);
+        if (a->body->motion == SP_CONTACT_SCENE_PATH)
+            scene->report.path_work -=
+                h * (sp_dot3(a->wrench, a->at.velocity) + sp_dot3(a->wrench + 3, a->at.angular_velocity));
+        if (a->body->free)
+            scene->report.stiffest = h * h * sp_contact_scene_stiffest(a, scene->report.stiffest / (h * h));
+    }
+    scene->steps++;
+done:
+    return status;
+}
+
+const sp_contact_scene_report *sp_contact_scene_reported(const sp_contact_scene *scene)
+{
+    return &scene->report;
+}
+
+/* ---- looking ---- */
+
+/* Of a body that is not free. */
+static sp_pose guided_pose(const sp_contact_scene *scene, const actor *a, double twist[6])
+{
+    return a->body->motion == SP_CONTACT_SCENE_PATH
+               ? a->body->path(a->body->path_data, sp_contact_scene_time(scene), twist)
+               : a->pose;
+}
+
+void sp_contact_scene_body_now(const sp_contact_scene *scene, int64_t body, sp_pose *pose, double twist[6], double *q,
+                               double *qdot)
+{
+    static const double origin[3] = {0, 0, 0};
+    const actor *a = &scene->actors[body];
+    const size_t bytes = (size_t)a->body->r * sizeof *q;
+    memcpy(twist, a->twist, sizeof a->twist);
+    if (a->body->free) {
+        const sp_free_state *state = sp_free_body_state(a->body->free);
+        double R[9];
+        sp_free_body_pose(a->body->free, pose);
+        sp_quaternion_matrix(state->rotation, R);
+        sp_rotate(R, state->Omega, twist + 3);
+        sp_free_body_point_velocity(a->body->free, origin, NULL, twist);
+        if (a->body->r) {
+            memcpy(q, sp_free_body_q(a->body->free), bytes);
+            memcpy(qdot, sp_free_body_qdot(a->body->free), bytes);
+        }
+        return;
+    }
+    *pose = guided_pose(scene, a, twist);
+    if (a->integrator) {
+        memcpy(q, sp_integrator_q(a->integrator), bytes);
+        memcpy(qdot, sp_integrator_v(a->integrator), bytes);
+    } else if (a->body->r) {
+        memset(q, 0, bytes);
+        memset(qdot, 0, bytes);
+    }
+}
+
+const double *sp_contact_scene_wrench(const sp_contact_scene *scene, int64_t body)
+{
+    return scene->actors[body].wrench;
+}
+
+void sp_contact_scene_energies(sp_contact_scene *scene, double energy[3])
+{
+    energy[0] = energy[1] = energy[2] = 0;
+    for (int64_t i = 0; i < scene->body_count; i++) {
+        actor *a = &scene->actors[i];
+        if (a->body->free) {
+            double kinetic, strain;
+            sp_free_body_energies(a->body->free, &kinetic, &strain);
+            energy[0] += kinetic;
+            energy[1] += strain;
+            energy[2] -= a->body->inertia->mass * sp_dot3(scene->p.gravity, sp_free_body_state(a->body->free)->c);
+        } else if (a->integrator) {
+            const sp_pose pose = guided_pose(scene, a, NULL);
+            double works[SP_WORK_COUNT], R[9], local[3];
+            const double *q = sp_integrator_q(a->integrator);
+            sp_integrator_energies(a->integrator, works);
+            energy[0] += works[SP_WORK_KINETIC];
+            energy[1] += works[SP_WORK_STORED];
+            sp_quaternion_matrix(pose.q, R);
+            sp_rotate_back(R, scene->p.gravity, local);
+            for (int64_t j = 0; j < a->body->r && a->body->gravity; j++)
+                energy[2] -= q[j] * sp_dot3(a->body->gravity + 3 * j, local);
+        }
+    }
+}
+
+int64_t sp_contact_scene_contacts(const sp_contact_scene *scene, const sp_contact_scene_contact **contacts)
+{
+    *contacts = scene->contacts.data;
+    return scene->contacts.count;
+}
+
+void sp_contact_scene_coupled(const sp_contact_scene *scene, sp_pose *hand, double wrench[6], double device[6])
+{
+    *hand = scene->hand;
+    memcpy(wrench, scene->coupling, sizeof scene->coupling);
+    memcpy(device, scene->device, sizeof scene->device);
+}

@@ -1,0 +1,28 @@
+/* What a world takes from one step to the next. Places where contacts are found, their forces and who is near are found
+ * anew in each. */
+#include "contact/scene_internal.h"
+
+static void visit_body(actor *a, sp_state *state)
+{
+    SP_STATE_VALUE(state, a->pose);
+    SP_STATE_VALUE(state, a->twist);
+    SP_STATE_VALUE(state, a->wrench);
+    if (a->body->free)
+        sp_free_body_visit(a->body->free, state);
+    if (a->integrator)
+        sp_integrator_visit(a->integrator, state);
+}
+
+void sp_contact_scene_visit(sp_contact_scene *scene, sp_state *state)
+{
+    SP_STATE_VALUE(state, scene->steps);
+    SP_STATE_VALUE(state, scene->hand);
+    SP_STATE_VALUE(state, scene->hand_twist);
+    SP_STATE_VALUE(state, scene->coupling);
+    SP_STATE_VALUE(state, scene->device);
+    SP_STATE_VALUE(state, scene->motion);
+    SP_STATE_VALUE(state, scene->report.stiffest);
+    for (int64_t i = 0; i < scene->body_count; i++)
+        visit_body(&scene->actors[i], state);
+    sp_contact_scene_pairs_visit(scene, state);
+}

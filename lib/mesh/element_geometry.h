@@ -1,0 +1,55 @@
+/* Determinants, centres and the faces' diagonals: what the files of this folder share. */
+#ifndef SP_MESH_ELEMENT_GEOMETRY_H
+#define SP_MESH_ELEMENT_GEOMETRY_H
+
+#include "mesh/mesh.h"
+
+static inline double sp_determinant(const double a[3], const double b[3], const double c[3])
+{
+    return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+}
+
+/* Signed volume [m³] of the tetrahedron with these corners. */
+static inline double sp_tet_volume(const double *vertices, const int64_t tet[4])
+{
+    double edge[3][3];
+    for (int a = 0; a < 3; a++)
+        for (int c = 0; c < 3; c++)
+            edge[a][c] = vertices[3 * tet[a + 1] + c] - vertices[3 * tet[0] + c];
+    return sp_determinant(edge[0], edge[1], edge[2]) / 6;
+}
+
+/* Which of the four is the lowest. Faces are cut along the diagonal through their lowest vertex, so that the two
+ * elements on a face agree on it whatever their own order of corners. */
+static inline int sp_quad_lowest(const int64_t quad[4])
+{
+    int lowest = 0;
+    for (int a = 1; a < 4; a++)
+        if (quad[a] < quad[lowest])
+            lowest = a;
+    return lowest;
+}
+
+/* The mean of the corners. */
+static inline void sp_element_centre(const sp_mesh *mesh, int64_t element, double centre[3])
+{
+    int count;
+    const int64_t *corner = sp_mesh_corners(mesh, element, &count);
+    for (int c = 0; c < 3; c++) {
+        centre[c] = 0;
+        for (int a = 0; a < count; a++)
+            centre[c] += mesh->vertices[3 * corner[a] + c];
+        centre[c] /= count;
+    }
+}
+
+/* Are all Jacobians of the element positive where sp_mesh_check looks? The corners must be in range. */
+bool sp_mesh_element_positive(const sp_mesh *mesh, int64_t element);
+
+/* Is it not positive as it is, but positive when it is mirrored? */
+bool sp_mesh_element_turnable(const sp_mesh *mesh, int64_t element);
+
+/* The least det J there [m³] (of a tetrahedron six times its volume), NaN when one is. */
+double sp_mesh_worst_jacobian(const sp_mesh *mesh, int64_t element);
+
+#endif

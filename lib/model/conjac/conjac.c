@@ -1,0 +1,361 @@
+#include "linear/dense.h"
+#include "model/conjac/conjac_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the full system does ---- */
+
+static const sp_system *inner(void *data)
+{
+    return &((const sp_conjac *)data)->full;
+}
+
+static double force(void *data, const double *q, double *f)
+{
+    return inner(data)->force(inner(data)->self, q, f);
+}
+
+static void matrix_start(void *data, double mass_scale)
+{
+    inner(data)->matrix_start(inner(data)->self, mass_scale);
+}
+
+static double matrix_add(void *data, const double *q, double scale, double spring_scale, bool definite, double *f)
+{
+    return inner(data)->matrix_add(inner(data)->self, q, scale, spring_scale, definite, f);
+}
+
+static int matrix_factor(void *data)
+{
+    return inner(data)->matrix_factor(inner(data)->self);
+}
+
+static int matrix_solve(void *data, const double *b, double *x)
+{
+    return inner(data)->matrix_solve(inner(data)->self, b, x);
+}
+
+static void mass_times(void *data, const double *x, double *y)
+{
+    inner(data)->mass_times(inner(data)->self, x, y);
+}
+
+static int mass_solve(void *data, const double *b, double *x)
+{
+    return inner(data)->mass_solve(inner(data)->self, b, x);
+}
+
+static void tangent_times(void *data, const double *q, const double *v, double *y)
+{
+    inner(data)->tangent_times(inner(data)->self, q, v, y);
+}
+
+static void set_springs(void *data, int64_t count, const sp_spring *springs)
+{
+    inner(data)->set_springs(inner(data)->self, count, springs);
+}
+
+static int64_t inverted(void *data, const double *q)
+{
+    return inner(data)->inverted(inner(data)->self, q);
+}
+
+static void viscous_add(void *data, const double *q, double scale)
+{
+    inner(data)->viscous_add(inner(data)->self, q, scale);
+}
+
+static void viscous_times(void *data, const double *q, const double *v, double *y)
+{
+    inner(data)->viscous_times(inner(data)->self, q, v, y);
+}
+
+static void visit(void *data, sp_state *state)
+{
+    sp_conjac *self = data;
+    self->full.visit(self->full.self, state);
+    if (state->loading)
+        self->map.factored = false;
+}
+
+static void prescribe(void *data, const double *u, const double *v)
+{
+    inner(data)->prescribe(inner(data)->self, u, v);
+}
+
+static void stiffness_times(void *data, const double *q, const double *v, double *y)
+{
+    inner(data)->stiffness_times(inner(data)->self, q, v, y);
+}
+
+static void inertia_times(void *data, const double *v, double *y)
+{
+    inner(data)->inertia_times(inner(data)->self, v, y);
+}
+
+static void prescribed_inertia(void *data, const double *a, double *f)
+{
+    sp_conjac *self = data;
+    memset(self->inertia, 0, (size_t)self->full.n * sizeof *self->inertia);
+    self->full.prescribed_inertia(self->full.self, a, self->inertia);
+    for (int64_t i = 0; i < self->full.n; i++)
+        f[i] += self->inertia[i];
+    self->speeding = true;
+}
+
+static double prescribed_work(void *data, const double *q, const double *du)
+{
+    return inner(data)->prescribed_work(inner(data)->self, q, du);
+}
+
+static double begin(void *data, const double *q)
+{
+    return inner(data)->begin(inner(data)->self, q);
+}
+
+/* ---- the system ---- */
+
+int sp_conjac_make_workspace(sp_conjac *self, int64_t joints)
+{
+    if (self->Z && joints <= self->room)
+        return SP_OK;
+    sp_pool *pool = &self->joint_pool;
+    const int64_t d = self->map.d, s = self->map.s, most = d + joints + 1;
+    sp_pool_free(pool);
+    self->room = joints;
+    self->Z = sp_pool_new(pool, s * (most + 1), sizeof(double));
+    self->N = sp_pool_new(pool, s * most, sizeof(double));
+    self->N_d = sp_pool_new(pool, d * most, sizeof(double));
+    self->A_d = sp_pool_new(pool, d * most, sizeof(double));
+    self->G = sp_pool_new(pool, most * most, sizeof(double));
+    self->work = sp_pool_raw(pool, sp_dense_inner_work(most, most), sizeof(double));
+    self->right = sp_pool_new(pool, most, sizeof(double));
+    self->y = sp_pool_new(pool, most, sizeof(double));
+    self->schur = sp_pool_new(pool, joints * joints, sizeof(double));
+    self->coupling = sp_pool_new(pool, d * joints, sizeof(double));
+    self->pivot = sp_pool_new(pool, joints, sizeof *self->pivot);
+    self->reach = sp_pool_new(pool, 3 * self->body->mesh->vertex_count * joints, sizeof(double));
+    self->weight = sp_pool_new(pool, 3 * self->body->mesh->vertex_count * joints, sizeof(double));
+    if (!pool->failed)
+        return SP_OK;
+    sp_pool_free(pool);
+    self->Z = NULL;
+    return sp_fail_memory(self->context);
+}
+
+static int allocate(sp_conjac *self)
+{
+    const int64_t n = self->full.n, rows = 3 * self->body->mesh->vertex_count;
+    double **free_vectors[] = {&self->f,    &self->q,    &self->x,    &self->xx,     &self->drift,
+                               &self->pull, &self->push, &self->drag, &self->inertia};
+    double **held_vectors[] = {&self->prescribed_u, &self->prescribed_v, &self->wide};
+    for (size_t i = 0; i < sizeof free_vectors / sizeof *free_vectors; i++)
+        *free_vectors[i] = sp_pool_new(&self->pool, n, sizeof(double));
+    for (size_t i = 0; i < sizeof held_vectors / sizeof *held_vectors; i++)
+        *held_vectors[i] = sp_pool_new(&self->pool, rows, sizeof(double));
+    self->xs = sp_pool_new(&self->pool, self->map.s, sizeof(double));
+    self->residual = sp_pool_new(&self->pool, self->map.s, sizeof(double));
+    self->xd = sp_pool_new(&self->pool, self->map.d, sizeof(double));
+    self->R = sp_pool_new(&self->pool, self->map.d * self->map.d, sizeof(double));
+    return self->pool.failed ? sp_fail_memory(self->context) : sp_conjac_make_workspace(self, 0);
+}
+
+int sp_conjac_system_new(sp_context *context, sp_system *full, const sp_condensation *condensation, sp_system *system)
+{
+    sp_conjac *self = calloc(1, sizeof *self);
+    int status;
+    *system = (sp_system){0};
+    if (!self) {
+        sp_full_system_free(full);
+        return sp_fail_memory(context);
+    }
+    self->context = context;
+    self->full = *full;
+    self->body = full->body;
+    self->gamma = condensation->gamma;
+    self->corrections = condensation->corrections;
+    *system = (sp_system){.self = self,
+                          .n = full->n,
+                          .constant = full->constant,
+                          .force = force,
+                          .matrix_start = matrix_start,
+                          .matrix_add = matrix_add,
+                          .matrix_factor = matrix_factor,
+                          .matrix_solve = matrix_solve,
+                          .mass_times = mass_times,
+                          .mass_solve = mass_solve,
+                          .tangent_times = tangent_times,
+                          .set_springs = set_springs,
+                          .visit = visit,
+                          .cubic = full->cubic,
+                          .inverted = full->inverted ? inverted : NULL,
+                          .viscous_add = full->viscous_add ? viscous_add : NULL,
+                          .viscous_times = full->viscous_times ? viscous_times : NULL,
+                          .body = full->body,
+                          .prescribe = prescribe,
+                          .stiffness_times = stiffness_times,
+                          .inertia_times = inertia_times,
+                          .prescribed_inertia = prescribed_inertia,
+                          .prescribed_work = prescribed_work,
+                          .begin = full->begin ? begin : NULL,
+                          .apply_friction = full->apply_friction ? sp_conjac_apply_friction : NULL,
+                          .velocity_step = sp_conjac_velocity_step,
+                          .active = full->active};
+    *full = (sp_system){0};
+    if (!(self->gamma >= 0 && self->gamma <= 1)) {
+        status = sp_fail(context, SP_USAGE, "gamma of the stabilization is %g: it must be in [0, 1]", self->gamma);
+        goto done;
+    }
+    if (self->corrections < 0) {
+        status = sp_fail(context, SP_USAGE, "%lld corrections a step", (long long)self->corrections);
+        goto done;
+    }
+    SP_TRY(sp_full_system_open(&self->full));
+    SP_TRY(sp_conjac_condensation_new(context, self->body, condensation->count, condensation->vertex, &self->map));
+    SP_TRY(sp_dense_fits(context, self->map.s, self->map.d + 2));
+    SP_TRY(sp_fe_space_matrix(context, self->body, &self->supported));
+    SP_TRY(sp_conjac_condensation_part(&self->map, sp_full_system_mass(&self->full), &self->M_ss));
+    SP_TRY(allocate(self));
+done:
+    if (status != SP_OK)
+        sp_conjac_system_free(system);
+    return status;
+}
+
+void sp_conjac_system_free(sp_system *system)
+{
+    sp_conjac *self = system->self;
+    if (!self)
+        return;
+    sp_conjac_condensation_free(&self->map);
+    sp_sparse_free(&self->M_ss);
+    sp_sparse_free(&self->supported);
+    sp_full_system_free(&self->full);
+    sp_pool_free(&self->joint_pool);
+    sp_pool_free(&self->pool);
+    free(self);
+    *system = (sp_system){0};
+}
+
+/* ---- statics ---- */
+
+static double norm(int64_t n, const double *x)
+{
+    return sqrt(sp_dense_dot(n, x, x));
+}
+
+/* K_ss at q with its factor, exact where that is positive definite. */
+static int assemble(sp_conjac *self, const double *q)
+{
+    int64_t factorizations = 0;
+    const int status = sp_conjac_assemble(self, q, false, &factorizations);
+    return status == SP_NUMERICAL ? sp_conjac_assemble(self, q, true, &factorizations) : status;
+}
+
+int sp_conjac_system_balance(sp_system *system, const double *q, const double *external, double *quasistatic,
+                             double *dynamic)
+{
+    sp_conjac *self = system->self;
+    const int64_t d = self->map.d, s = self->map.s;
+    int status;
+    SP_TRY(assemble(self, q));
+    SP_TRY(sp_conjac_columns(self));
+    for (int64_t i = 0; i < self->full.n; i++)
+        self->x[i] = external[i] - self->f[i];
+    sp_conjac_condensation_split(&self->map, self->x, self->xd, self->xs);
+    *quasistatic = norm(s, self->xs);
+    sp_dense_inner(self->context, s, d, self->Z, 1, self->xs, self->y, self->work);
+    for (int64_t k = 0; k < d; k++)
+        self->y[k] += self->xd[k];
+    *dynamic = norm(d, self->y);
+done:
+    return status;
+}
+
+int sp_conjac_system_inertia(sp_system *system, const double *q, double *inertia)
+{
+    sp_conjac *self = system->self;
+    int status;
+    SP_TRY(assemble(self, q));
+    SP_TRY(sp_conjac_columns(self));
+    sp_conjac_inertia(self);
+    memcpy(inertia, self->G, (size_t)(self->map.d * self->map.d) * sizeof *inertia);
+done:
+    return status;
+}
+
+int64_t sp_conjac_system_dynamic(const sp_system *system)
+{
+    return ((const sp_conjac *)system->self)->map.d;
+}
+
+int64_t sp_conjac_system_added(const sp_system *system)
+{
+    return ((const sp_conjac *)system->self)->map.added;
+}
+
+/* W(q) − external · q and the residual (external − f)_s; the largest of the forces in `size`. */
+static double potential(sp_conjac *self, const double *external, const double *q, double *residual, double *size)
+{
+    const double energy = self->full.force(self->full.self, q, self->f);
+    *size = fmax(*size, fmax(norm(self->full.n, external), norm(self->full.n, self->f)));
+    for (int64_t i = 0; i < self->map.s; i++)
+        residual[i] = external[self->map.quasistatic[i]] - self->f[self->map.quasistatic[i]];
+    return energy - sp_dense_dot(self->full.n, external, q);
+}
+
+int sp_conjac_system_settle(sp_system *system, const double *external, double tolerance, int64_t iterations, double *q)
+{
+    sp_conjac *self = system->self;
+    enum { HALVINGS = 40 };
+    const int64_t s = self->map.s, n = self->full.n;
+    double size = 0, last = INFINITY, energy = potential(self, external, q, self->residual, &size),
+           *direction = self->xs, *trial = self->x;
+    int status = SP_OK;
+    tolerance = tolerance > 0 ? tolerance : 1e-10;
+    iterations = iterations > 0 ? iterations : 50;
+    for (int64_t k = 0;; k++) {
+        const double left = norm(s, self->residual);
+        if (left <= tolerance * size)
+            return SP_OK;
+        if (left <= 1e-8 * size && (k == iterations || left > 0.5 * last))
+            return SP_OK;
+        last = left;
+        if (k == iterations || !isfinite(left) || !isfinite(energy))
+            return sp_fail(self->context, SP_NUMERICAL,
+                           "the quasistatic vertices found no balance in %lld iterations: %g of %g N are left",
+                           (long long)k, left, size);
+        SP_TRY(assemble(self, q));
+        memcpy(direction, self->residual, (size_t)s * sizeof *direction);
+        SP_TRY(sp_conjac_condensation_solve(&self->map, false, 1, direction));
+        const double slope = sp_dense_dot(s, self->residual, direction); /* the potential falls so fast */
+        double part = 1;
+        int halving = 0;
+        for (; halving < HALVINGS; halving++, part *= 0.5) {
+            double most = size;
+            memcpy(trial, q, (size_t)n * sizeof *trial);
+            for (int64_t i = 0; i < s; i++)
+                trial[self->map.quasistatic[i]] += part * direction[i];
+            const double there = potential(self, external, trial, self->residual, &most);
+            /* near the balance differences of energies are rounding: the residual decides */
+            const bool level = fabs(there - energy) <= 1e-12 * (fabs(there) + fabs(energy)) ||
+                               part * slope <= 1e-10 * (fabs(there) + fabs(energy));
+            if (there <= energy - 1e-4 * part * slope || (level && norm(s, self->residual) < left)) {
+                energy = there;
+                size = most;
+                break;
+            }
+        }
+        if (halving == HALVINGS && left <= 1e-8 * size)
+            return SP_OK;
+        if (halving == HALVINGS)
+            return sp_fail(self->context, SP_NUMERICAL,
+                           "the quasistatic vertices found no balance: %g of %g N are left and no step leads on", left,
+                           size);
+        memcpy(q, trial, (size_t)n * sizeof *q);
+    }
+done:
+    return status;
+}

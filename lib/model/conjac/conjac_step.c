@@ -1,0 +1,399 @@
+/* The step of ConJac and its friction (model/conjac/conjac.h). Columns are written z = (identity or 0; Z): since K_ss Z
+ * + K_s· = 0, K z has rows in d (and in held vertices) only, so that zᵀ K z costs nothing beside Z. */
+#include "linear/dense.h"
+#include "model/conjac/conjac_internal.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+int sp_conjac_assemble(sp_conjac *self, const double *q, bool definite, int64_t *factorizations)
+{
+    const sp_supports *supports = sp_full_system_supports(&self->full);
+    const sp_sparse *K;
+    bool anew;
+    sp_full_system_stiffness(&self->full, q, definite, self->f, &K);
+    self->standing = supports->spring_count > 0 || supports->ground_count > 0;
+    if (self->standing) {
+        for (int64_t i = 0; i < self->full.n; i++)
+            memset(self->supported.value + self->map.own[i], 0, (size_t)self->map.width[i] * sizeof(double));
+        sp_supports_stiffness(supports, sp_full_system_displacement(&self->full, q), 1, &self->supported);
+    }
+    sp_conjac_condensation_fill(&self->map, K, self->standing ? &self->supported : NULL);
+    const int status = sp_conjac_condensation_factor(&self->map, &anew);
+    *factorizations += anew;
+    return status;
+}
+
+/* ---- columns ---- */
+
+/* Column j of the border over the quasistatic or the dynamic components. */
+static void add_joint_system(const sp_conjac *self, const double *full, double scale, double *x_d, double *x_s)
+{
+    for (int64_t i = 0; x_d && i < self->map.d; i++)
+        x_d[i] += scale * full[self->body->free[self->map.dynamic[i]]];
+    for (int64_t i = 0; x_s && i < self->map.s; i++)
+        x_s[i] += scale * full[self->body->free[self->map.quasistatic[i]]];
+}
+
+static int solve_columns(sp_conjac *self, const double *residual)
+{
+    const int64_t d = self->map.d, s = self->map.s, m = self->m, rows = 3 * self->body->mesh->vertex_count;
+    double *Z = self->Z;
+    memset(Z + s * d, 0, (size_t)(s * (self->c - d)) * sizeof *Z);
+    for (int64_t j = 0; j < m; j++)
+        add_joint_system(self, self->reach + rows * j, -1, NULL, Z + s * (d + j));
+    for (int64_t i = 0; self->moving && i < s; i++)
+        Z[s * (d + m) + i] = -self->pull[self->map.quasistatic[i]] - self->push[self->map.quasistatic[i]];
+    if (residual)
+        memcpy(Z + s * self->c, residual, (size_t)s * sizeof *Z);
+    return sp_conjac_condensation_solve(&self->map, true, self->c - d + (residual != NULL), Z);
+}
+
+static void multiply_columns(sp_conjac *self)
+{
+    const int64_t d = self->map.d, s = self->map.s, m = self->m, rows = 3 * self->body->mesh->vertex_count;
+    const sp_sparse *M = sp_full_system_mass(&self->full);
+    sp_sparse_times(self->context, &self->M_ss, self->c, self->Z, self->N);
+    sp_conjac_condensation_columns(&self->map, M, self->N);
+    sp_conjac_condensation_rows(&self->map, M, self->c, self->Z, self->N_d);
+    sp_conjac_condensation_rows(&self->map, &self->map.K, self->c, self->Z, self->A_d);
+    for (int64_t j = 0; j < m; j++) {
+        add_joint_system(self, self->weight + rows * j, 1, self->N_d + d * (d + j), self->N + s * (d + j));
+        add_joint_system(self, self->reach + rows * j, 1, self->A_d + d * (d + j), NULL);
+    }
+    for (int64_t i = 0; self->moving && i < d; i++)
+        self->A_d[d * (d + m) + i] += self->pull[self->map.dynamic[i]] + self->push[self->map.dynamic[i]];
+}
+
+int sp_conjac_columns(sp_conjac *self)
+{
+    self->m = 0;
+    self->moving = false;
+    self->c = self->map.d;
+    const int status = solve_columns(self, NULL);
+    if (status == SP_OK)
+        multiply_columns(self);
+    return status;
+}
+
+/* ---- the reduced matrix ---- */
+
+void sp_conjac_inertia(sp_conjac *self)
+{
+    const int64_t d = self->map.d, z = d + self->m;
+    sp_dense_inner(self->context, self->map.s, z, self->Z, self->c, self->N, self->G, self->work);
+    for (int64_t l = 0; l < self->c; l++)
+        for (int64_t k = 0; k < d; k++)
+            self->G[z * l + k] += self->N_d[d * l + k];
+}
+
+/* What is not M or K of y = S x over the free components: h D, and the supports, which K has and Rayleigh damping has
+ * not. held: the share of held vertices that move too. False: nothing. */
+static bool other_times(sp_conjac *self, const double *x, bool prescribed, double *y)
+{
+    const bool supports = self->standing && self->spring != self->stiff;
+    const int64_t n = self->full.n;
+    if (!supports && !self->full.viscous_times)
+        return false;
+    memset(y, 0, (size_t)n * sizeof *y);
+    if (self->full.viscous_times) {
+        self->full.viscous_times(self->full.self, self->q, x, y);
+        for (int64_t i = 0; i < n; i++)
+            y[i] = self->step * (y[i] - (prescribed || !self->moving ? 0 : self->drag[i]));
+    }
+    for (int64_t i = 0; supports && i < n; i++) {
+        double sum = prescribed ? self->push[i] : 0;
+        for (int64_t k = self->map.own[i]; k < self->map.own[i] + self->map.width[i]; k++)
+            sum += self->supported.value[k] * x[self->supported.index[k]];
+        y[i] += (self->spring - self->stiff) * sum;
+    }
+    return true;
+}
+
+/* Jᵀ y (and Xᵀ y) of y [n], added to b [d + m]. */
+static void add_projected(sp_conjac *self, const double *y, double *b)
+{
+    const int64_t d = self->map.d, s = self->map.s, z = d + self->m;
+    if (z == 0)
+        return;
+    sp_conjac_condensation_split(&self->map, y, self->xd, self->xs);
+    sp_dense_inner(self->context, s, z, self->Z, 1, self->xs, self->y, self->work);
+    for (int64_t k = 0; k < z; k++)
+        b[k] += self->y[k] + (k < d ? self->xd[k] : 0);
+}
+
+/* zᵀ S z for S = (1 + h α) M + h (β_R K + D) + β h² K, and its products with w, into G. */
+static void reduce(sp_conjac *self, const sp_joint_system *joints)
+{
+    const int64_t d = self->map.d, s = self->map.s, m = self->m, z = d + m, rows = 3 * self->body->mesh->vertex_count;
+    double *G = self->G;
+    sp_conjac_inertia(self);
+    for (int64_t j = 0; j < m; j++) { /* rows of the border; its columns in the rows of d are their transpose */
+        for (int kind = 0; kind < 2; kind++) {
+            const double *full = (kind ? self->reach : self->weight) + rows * j;
+            memset(self->xs, 0, (size_t)s * sizeof *self->xs);
+            add_joint_system(self, full, 1, NULL, self->xs);
+            for (int64_t l = d; l < self->c; l++) {
+                const double part = sp_dense_dot(s, self->xs, self->Z + s * l) +
+                                    (l < z ? sp_dense_dot(rows, full, joints->columns + rows * (l - d)) : 0);
+                if (kind == 0)
+                    G[z * l + d + j] = self->mass_scale * (G[z * l + d + j] + part);
+                else
+                    G[z * l + d + j] += self->stiff * part;
+            }
+        }
+    }
+    for (int64_t l = 0; l < self->c; l++)
+        for (int64_t k = 0; k < d; k++)
+            G[z * l + k] = self->mass_scale * G[z * l + k] + self->stiff * self->A_d[d * l + k];
+    if (self->full.viscous_times && self->moving) {
+        memset(self->x, 0, (size_t)self->full.n * sizeof *self->x);
+        self->full.viscous_times(self->full.self, self->q, self->x, self->drag);
+    }
+    for (int64_t l = 0; l < self->c; l++) {
+        memset(self->xd, 0, (size_t)d * sizeof *self->xd);
+        if (l < d)
+            self->xd[l] = 1;
+        sp_conjac_condensation_join(&self->map, self->xd, self->Z + s * l, self->x);
+        if (!other_times(self, self->x, l == z, self->xx))
+            break;
+        add_projected(self, self->xx, G + z * l);
+    }
+}
+
+/* ---- the step ---- */
+
+static void read_held(sp_conjac *self, const sp_velocity_step *step)
+{
+    const double *u = sp_full_system_displacement(&self->full, step->q),
+                 *v = sp_full_system_prescribed_velocity(&self->full);
+    const int64_t rows = 3 * self->body->mesh->vertex_count, n = self->full.n;
+    self->moving = false;
+    for (int64_t i = 0; i < rows; i++) {
+        const bool prescribed = self->body->dof[i] < 0;
+        self->prescribed_u[i] = prescribed ? u[i] : 0;
+        self->prescribed_v[i] = prescribed ? v[i] : 0;
+        self->moving |= self->prescribed_v[i] != 0;
+    }
+    if (!self->moving)
+        return;
+    memset(self->x, 0, (size_t)n * sizeof *self->x);
+    memset(self->push, 0, (size_t)n * sizeof *self->push);
+    sp_supports_grounds_times(sp_full_system_supports(&self->full), u, 1, self->prescribed_v, self->push);
+    self->full.tangent_times(self->full.self, step->q, self->x, self->pull);
+}
+
+static void read_border(sp_conjac *self, const sp_velocity_step *step)
+{
+    const int64_t rows = 3 * self->body->mesh->vertex_count;
+    for (int64_t j = 0; j < self->m; j++) {
+        const double *c = step->joints->columns + rows * j;
+        self->full.stiffness_times(self->full.self, step->q, c, self->reach + rows * j);
+        self->full.inertia_times(self->full.self, c, self->weight + rows * j);
+    }
+}
+
+/* (external − f)_s without what the inertia of held vertices has put into the external forces: quasistatic ones have no
+ * inertia against which that would stand. */
+static void quasistatic_residual(sp_conjac *self, const sp_velocity_step *step, const double *f)
+{
+    for (int64_t i = 0; i < self->map.s; i++) {
+        const int64_t row = self->map.quasistatic[i];
+        self->residual[i] = step->external[row] - f[row] - (self->speeding ? self->inertia[row] : 0);
+    }
+}
+
+/* Everything up to the factor R; SP_NUMERICAL where K_ss or the reduced matrix is not positive definite. */
+static int prepare(sp_conjac *self, const sp_velocity_step *step, bool definite)
+{
+    const int64_t d = self->map.d, z = d + self->m;
+    int status;
+    SP_TRY(sp_conjac_assemble(self, step->q, definite, step->factorizations));
+    quasistatic_residual(self, step, self->f);
+    SP_TRY(solve_columns(self, self->residual));
+    multiply_columns(self);
+    reduce(self, step->joints);
+    for (int64_t l = 0; l < d; l++)
+        memcpy(self->R + d * l, self->G + z * l, (size_t)d * sizeof *self->R);
+    if (d > 0 && LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)d, self->R, (int)d) != 0)
+        return sp_fail(self->context, SP_NUMERICAL, "the matrix of the dynamic vertices is not positive definite");
+done:
+    return status;
+}
+
+/* The right side, w on it. */
+static void momentum(sp_conjac *self, const sp_velocity_step *step)
+{
+    const int64_t d = self->map.d, m = self->m, z = d + m, n = self->full.n, rows = 3 * self->body->mesh->vertex_count;
+    const sp_joint_system *joints = step->joints;
+    memset(self->right, 0, (size_t)z * sizeof *self->right);
+    self->full.mass_times(self->full.self, step->v, self->x);
+    if (m > 0)
+        self->full.inertia_times(self->full.self, joints->arriving, self->wide);
+    for (int64_t i = 0; i < n; i++)
+        self->x[i] += step->step * (step->external[i] - self->f[i]) + (m > 0 ? self->wide[self->body->free[i]] : 0);
+    add_projected(self, self->x, self->right);
+    for (int64_t j = 0; j < m; j++) {
+        const double *c = joints->columns + rows * j, *weight = self->weight + rows * j;
+        double sum = joints->right[j] - step->step * self->full.prescribed_work(self->full.self, step->q, c) +
+                     sp_dense_dot(rows, c, self->wide);
+        for (int64_t i = 0; i < n; i++)
+            sum += weight[self->body->free[i]] * step->v[i];
+        self->right[d + j] += sum;
+    }
+    for (int64_t k = 0; self->moving && k < z; k++)
+        self->right[k] -= self->G[z * z + k];
+}
+
+/* R y_d + G_dr r = right_d, G_rd y_d + (A + G_rr) r = right_r: y = (y_d; r) in place of the right side. */
+static int solve_reduced(sp_conjac *self, const sp_joint_system *joints)
+{
+    const int64_t d = self->map.d, m = self->m, z = d + m;
+    double *y = self->right, *T = self->schur, *C = self->coupling;
+    if (d > 0)
+        LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (int)d, 1, self->R, (int)d, y, (int)d);
+    if (m == 0)
+        return SP_OK;
+    for (int64_t j = 0; j < m; j++) {
+        memcpy(C + d * j, self->G + z * (d + j), (size_t)d * sizeof *C);
+        for (int64_t i = 0; i < m; i++)
+            T[m * j + i] = joints->matrix[m * j + i] + self->G[z * (d + j) + d + i];
+    }
+    if (d > 0) {
+        LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (int)d, (int)m, self->R, (int)d, C, (int)d);
+        for (int64_t j = 0; j < m; j++)
+            for (int64_t i = 0; i < m; i++)
+                T[m * j + i] -= sp_dense_dot(d, self->G + z * (d + i), C + d * j);
+        for (int64_t i = 0; i < m; i++)
+            y[d + i] -= sp_dense_dot(d, self->G + z * (d + i), y);
+    }
+    if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (int)m, (int)m, T, (int)m, self->pivot) != 0)
+        return sp_fail(self->context, SP_NUMERICAL, "a joint has no inertia");
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', (int)m, 1, T, (int)m, self->pivot, y + d, (int)m);
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t i = 0; i < d; i++)
+            y[i] -= C[d * j + i] * y[d + j];
+    memcpy(joints->rate, y + d, (size_t)m * sizeof *y);
+    return SP_OK;
+}
+
+/* x [n] = J y_d + … of `count` columns. */
+static void spread(sp_conjac *self, int64_t count, const double *y, double *x)
+{
+    memset(self->xs, 0, (size_t)self->map.s * sizeof *self->xs);
+    sp_dense_add(self->context, self->map.s, count, self->Z, 1, y, 1, self->xs);
+    sp_conjac_condensation_join(&self->map, y, self->xs, x);
+}
+
+/* Further shifts with forces where the step ends, held vertices there as well. */
+static int correct(sp_conjac *self, const sp_velocity_step *step)
+{
+    const int64_t n = self->full.n, m = self->m, rows = 3 * self->body->mesh->vertex_count;
+    int status = SP_OK;
+    if (self->moving || m > 0) {
+        for (int64_t i = 0; i < rows; i++) {
+            double v = self->prescribed_v[i];
+            for (int64_t j = 0; j < m; j++)
+                v += step->joints->columns[rows * j + i] * step->joints->rate[j];
+            self->wide[i] = self->prescribed_u[i] + step->step * v;
+        }
+        self->full.prescribe(self->full.self, self->wide, self->prescribed_v);
+    }
+    for (int64_t k = 0; k < self->corrections; k++) {
+        for (int64_t i = 0; i < n; i++)
+            self->x[i] = step->q[i] + step->step * step->velocity[i] + step->shift[i];
+        if (!isfinite(self->full.force(self->full.self, self->x, self->xx)))
+            break; /* inside out: the integrator says so */
+        quasistatic_residual(self, step, self->xx);
+        SP_TRY(sp_conjac_condensation_solve(&self->map, false, 1, self->residual));
+        for (int64_t i = 0; i < self->map.s; i++)
+            step->shift[self->map.quasistatic[i]] += self->gamma * self->residual[i];
+    }
+done:
+    if (self->moving || m > 0)
+        self->full.prescribe(self->full.self, self->prescribed_u, self->prescribed_v);
+    return status;
+}
+
+int sp_conjac_velocity_step(void *data, const sp_velocity_step *step)
+{
+    sp_conjac *self = data;
+    const double h = step->step;
+    int status;
+    SP_TRY(sp_conjac_make_workspace(self, step->joints ? step->joints->count : 0));
+    memcpy(self->q, step->q, (size_t)self->full.n * sizeof *self->q);
+    self->m = step->joints ? step->joints->count : 0;
+    self->step = h;
+    self->mass_scale = 1 + h * step->damping_mass;
+    self->spring = step->beta * h * h;
+    self->stiff = h * step->damping_stiffness + self->spring;
+    read_held(self, step);
+    read_border(self, step);
+    self->c = self->map.d + self->m + self->moving;
+    status = prepare(self, step, false);
+    if (status == SP_NUMERICAL) {
+        (*step->indefinite)++;
+        status = prepare(self, step, true);
+        if (status == SP_NUMERICAL)
+            status = sp_fail(self->context, SP_NUMERICAL,
+                             "the stiffness of the quasistatic vertices is not positive definite, not even that of "
+                             "definite elements: take a smaller step, or more dynamic vertices");
+    }
+    if (status != SP_OK)
+        goto done;
+    momentum(self, step);
+    SP_TRY(solve_reduced(self, step->joints));
+    self->right[self->map.d + self->m] = 1; /* of w */
+    spread(self, self->c, self->right, step->velocity);
+    for (int64_t i = 0; i < self->map.s; i++)
+        step->shift[self->map.quasistatic[i]] = self->gamma * self->Z[self->map.s * self->c + i];
+    if (self->corrections > 0)
+        SP_TRY(correct(self, step));
+done:
+    self->speeding = false;
+    return status;
+}
+
+/* ---- friction ---- */
+
+/* v − v₁ = δ of the filter changes the dynamic velocities by argmin ‖δ − J dv‖ in the metric S: R dv = Jᵀ S δ, where K
+ * J has rows in d alone. */
+double sp_conjac_apply_friction(void *data, const double *q0, const double *q1, double h, double *v)
+{
+    sp_conjac *self = data;
+    const int64_t d = self->map.d, s = self->map.s, n = self->full.n;
+    double lost = 0, *before = self->x, *delta = self->xx;
+    bool any = false;
+    memcpy(before, v, (size_t)n * sizeof *v);
+    self->full.apply_friction(self->full.self, q0, q1, h, v);
+    for (int64_t i = 0; i < n; i++) {
+        delta[i] = v[i] - before[i];
+        any |= delta[i] != 0;
+    }
+    memcpy(v, before, (size_t)n * sizeof *v);
+    if (!any || d == 0)
+        return 0;
+    sp_conjac_condensation_split(&self->map, delta, self->xd, self->xs);
+    sp_dense_inner(self->context, s, d, self->N, 1, self->xs, self->right, self->work);
+    for (int64_t k = 0; k < d; k++)
+        self->right[k] = self->mass_scale * (self->right[k] + sp_dense_dot(d, self->N_d + d * k, self->xd)) +
+                         self->stiff * sp_dense_dot(d, self->A_d + d * k, self->xd);
+    if (other_times(self, delta, false, self->drift)) {
+        const int64_t m = self->m;
+        self->m = 0; /* joints keep their rates */
+        add_projected(self, self->drift, self->right);
+        self->m = m;
+    }
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (int)d, 1, self->R, (int)d, self->right, (int)d);
+    spread(self, d, self->right, delta);
+    self->full.mass_times(self->full.self, before, self->drift);
+    for (int64_t i = 0; i < n; i++) {
+        v[i] = before[i] + delta[i];
+        lost += 0.5 * before[i] * self->drift[i];
+    }
+    self->full.mass_times(self->full.self, v, self->drift);
+    for (int64_t i = 0; i < n; i++)
+        lost -= 0.5 * v[i] * self->drift[i];
+    return lost;
+}

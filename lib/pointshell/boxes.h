@@ -1,0 +1,47 @@
+/* A tree of boxes over boxes or points, to find the nearest of them. */
+#ifndef SP_POINTSHELL_BOXES_H
+#define SP_POINTSHELL_BOXES_H
+
+#include "base/context.h"
+#include "base/memory.h"
+
+typedef struct sp_box_node {
+    double low[3], high[3];
+    int64_t begin, end; /* of `item` */
+    int64_t right;      /* the other child; the first one is the next node; 0: a leaf */
+} sp_box_node;
+
+typedef struct sp_box_tree {
+    sp_pool pool;
+    int64_t count, node_count;
+    int64_t *item; /* [count] along Morton's curve */
+    sp_box_node *nodes;
+} sp_box_tree;
+
+/* low, high [count, 3], the same array for points; finite. They need not outlive the tree. */
+int sp_box_tree_new(sp_context *context, int64_t count, const double *low, const double *high,
+                    sp_box_tree *tree) SP_MUST_USE;
+void sp_box_tree_free(sp_box_tree *tree);
+
+/* Squared distance of a point from a box. */
+static inline double sp_box_square(const double low[3], const double high[3], const double point[3])
+{
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        const double below = low[k] - point[k], above = point[k] - high[k];
+        const double gap = below > above ? below : above;
+        square += gap > 0 ? gap * gap : 0;
+    }
+    return square;
+}
+
+/* The item of least squared distance and that distance, of several the lowest; −1 where there is none. `distance` gives
+ * that of an item, at least the one from its box; INFINITY: not to be taken. Thread safe where `distance` is. */
+typedef double sp_box_distance(void *data, int64_t item, const double point[3]);
+int64_t sp_box_tree_nearest(const sp_box_tree *tree, const double point[3], sp_box_distance *distance, void *data,
+                            double *square);
+
+/* Nearest among points [.., 3] that were the boxes. */
+int64_t sp_box_tree_nearest_point(const sp_box_tree *tree, const double *points, const double point[3], double *square);
+
+#endif

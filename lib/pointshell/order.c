@@ -1,0 +1,100 @@
+#include "pointshell/order.h"
+
+#include <math.h>
+
+#include "pointshell/boxes.h"
+
+typedef struct farthest {
+    const sp_box_tree *tree;
+    const double *points;
+    double *square;  /* [points] to the nearest one in the order; −1: it is in the order itself */
+    double *largest; /* [nodes] of `square` below */
+    int64_t *where;  /* [nodes] the lowest point that has it */
+} farthest;
+
+static void settle(farthest *f, int64_t node, double square, int64_t point)
+{
+    if (square > f->largest[node] || (square == f->largest[node] && point < f->where[node])) {
+        f->largest[node] = square;
+        f->where[node] = point;
+    }
+}
+
+/* Takes the distance to a new point into account below a node, which is left alone where none of its points comes
+ * nearer by it. */
+static void update(farthest *f, int64_t at, const double x[3])
+{
+    const sp_box_node *node = &f->tree->nodes[at];
+    if (sp_box_square(node->low, node->high, x) >= f->largest[at])
+        return;
+    f->largest[at] = -2;
+    if (!node->right) {
+        for (int64_t i = node->begin; i < node->end; i++) {
+            const int64_t p = f->tree->item[i];
+            double square = 0;
+            for (int k = 0; k < 3; k++)
+                square += (f->points[3 * p + k] - x[k]) * (f->points[3 * p + k] - x[k]);
+            f->square[p] = square < f->square[p] ? square : f->square[p];
+            settle(f, at, f->square[p], p);
+        }
+        return;
+    }
+    update(f, at + 1, x);
+    update(f, node->right, x);
+    settle(f, at, f->largest[at + 1], f->where[at + 1]);
+    settle(f, at, f->largest[node->right], f->where[node->right]);
+}
+
+/* A point goes into the order: −1 is below every distance, so that points at the same place as others come too, last.
+ */
+static void take(farthest *f, int64_t at, const double x[3], int64_t point)
+{
+    const sp_box_node *node = &f->tree->nodes[at];
+    if (sp_box_square(node->low, node->high, x) > 0)
+        return;
+    f->largest[at] = -2;
+    if (!node->right) {
+        for (int64_t i = node->begin; i < node->end; i++) {
+            const int64_t p = f->tree->item[i];
+            f->square[p] = p == point ? -1 : f->square[p];
+            settle(f, at, f->square[p], p);
+        }
+        return;
+    }
+    take(f, at + 1, x, point);
+    take(f, node->right, x, point);
+    settle(f, at, f->largest[at + 1], f->where[at + 1]);
+    settle(f, at, f->largest[node->right], f->where[node->right]);
+}
+
+int sp_farthest_order(sp_context *context, int64_t count, const double *points, int64_t seed, int64_t most,
+                      int64_t *order)
+{
+    int status;
+    sp_pool pool = {0};
+    sp_box_tree tree = {0};
+    SP_TRY(sp_box_tree_new(context, count, points, points, &tree));
+    farthest f = {&tree, points, sp_pool_raw(&pool, count, sizeof(double)),
+                  sp_pool_raw(&pool, tree.node_count, sizeof(double)),
+                  sp_pool_raw(&pool, tree.node_count, sizeof(int64_t))};
+    if (pool.failed) {
+        status = sp_fail_memory(context);
+        goto done;
+    }
+    for (int64_t i = 0; i < count; i++)
+        f.square[i] = INFINITY;
+    for (int64_t i = 0; i < tree.node_count; i++)
+        f.largest[i] = INFINITY;
+    for (int64_t i = 0; i < most; i++) {
+        const int64_t next = i == 0 ? seed : f.where[0];
+        order[i] = next;
+        update(&f, 0, points + 3 * next);
+        take(&f, 0, points + 3 * next, next);
+        if (i % 4096 == 0)
+            SP_TRY(sp_progress(context, 0.2 + 0.6 * (double)i / (double)most));
+    }
+done:
+    sp_box_tree_free(&tree);
+    sp_pool_free(&pool);
+    return status;
+}

@@ -1,0 +1,66 @@
+/* A scene in the frames of its motion, as triangles in the world: what is drawn and exported. Ends the process on
+ * failure. */
+#ifndef TOOLS_COMMON_SCENE_TRAJECTORY_H
+#define TOOLS_COMMON_SCENE_TRAJECTORY_H
+
+#include "formats/scene_trajectory.h"
+#include "tools/common/scene.h"
+
+/* How a model looks. */
+typedef struct tool_look {
+    sp_pool pool;
+    int64_t vertex_count, triangle_count, r;
+    double *rest;       /* [vertex_count, 3] m, model; NULL for a plane, whose square follows the others */
+    int64_t *triangles; /* [triangle_count, 3] */
+    double *U;          /* [3·vertex_count, r, column major] displacements of the vertices; NULL: rigid */
+} tool_look;
+
+typedef struct tool_scene_trajectory {
+    sp_context *context;
+    bool has_scene;
+    tool_scene scene;
+    const char *path; /* of the motion; NULL: none was named, and the one frame is the start of the scene */
+    sp_scene_trajectory motion;
+    int64_t frame_count, body_count;
+    int64_t vertex_count, triangle_count;
+    tool_look *looks;       /* [models] */
+    int64_t *first_vertex;  /* [body_count + 1] */
+    int64_t *triangles;     /* [triangle_count, 3] of all bodies one after the other */
+    int64_t *body;          /* [triangle_count] */
+    double *positions;      /* [vertex_count, 3] m, world, of the frame loaded last */
+    double *velocities;     /* [vertex_count, 3] m/s */
+    double low[3], high[3]; /* m: box of what tool_scene_trajectory_widen was told, planes apart; begins empty */
+    /* of the module */
+    sp_pool pool;
+    sp_pose *start; /* [body_count] without a motion */
+    double *zero;
+} tool_scene_trajectory;
+
+/* Whether it is a file of kind motion. */
+bool tool_is_motion(sp_context *context, const char *path);
+
+/* A scene and a motion of it, in any order; each at most once, other files are a usage error. They have to belong
+ * together by hash, bodies and coordinates. `partial`: a motion that was cut is read as far as it goes. */
+void tool_scene_trajectory_open(sp_context *context, int64_t count, const char *const *paths, bool partial,
+                                tool_scene_trajectory *world);
+void tool_scene_trajectory_close(tool_scene_trajectory *world);
+
+/* Reads the models; needs a scene. */
+void tool_scene_trajectory_look(tool_scene_trajectory *world);
+
+/* The numbers of the frames that --frames and --every name, as int64_t. */
+void tool_scene_trajectory_choose(const tool_scene_trajectory *world, const char *frames, int64_t every, sp_list *list);
+
+/* s; 0 without a motion. */
+double tool_scene_trajectory_time(const tool_scene_trajectory *world, int64_t frame);
+
+/* Positions and velocities of a frame; the squares of planes lie under the box as it is then. */
+void tool_scene_trajectory_load(tool_scene_trajectory *world, int64_t frame);
+
+/* Takes what is loaded, except planes, into the box. */
+void tool_scene_trajectory_widen(tool_scene_trajectory *world);
+
+/* The contacts recorded in a frame: their number, and that of the first. */
+int64_t tool_scene_trajectory_contacts(const tool_scene_trajectory *world, int64_t frame, int64_t *first);
+
+#endif

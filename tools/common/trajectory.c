@@ -1,0 +1,473 @@
+#include "tools/common/trajectory.h"
+
+#include "tools/common/materials.h"
+
+#include "tools/common/internal.h"
+
+#include <cblas.h>
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- kinds ---- */
+
+/* The descriptor that "-" or a name such as /dev/fd/63 (of a shell's process substitution) stands for; −1: another
+ * name. */
+static int named_descriptor(const char *path)
+{
+    static const char folder[] = "/dev/fd/";
+    char *end;
+    if (!strcmp(path, "-"))
+        return STDIN_FILENO;
+    if (strncmp(path, folder, sizeof folder - 1) || !isdigit((unsigned char)path[sizeof folder - 1]))
+        return -1;
+    long number = strtol(path + sizeof folder - 1, &end, 10);
+    return *end || number > INT_MAX ? -1 : (int)number;
+}
+
+/* Puts a file in memory in the place of a pipe, so that it can be looked at and then read. */
+static void spool(const char *path, int descriptor)
+{
+    static char buffer[1 << 16];
+    int memory = memfd_create("standard input", MFD_CLOEXEC);
+    for (;;) {
+        ssize_t got = memory < 0 ? -1 : read(descriptor, buffer, sizeof buffer);
+        if (got < 0 && memory >= 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            break;
+        for (ssize_t at = 0, written; at < got; at += written)
+            if ((written = write(memory, buffer + at, (size_t)(got - at))) < 0) {
+                got = -1;
+                break;
+            }
+        if (got < 0)
+            tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
+    }
+    if (lseek(memory, 0, SEEK_SET) < 0 || dup2(memory, descriptor) < 0)
+        tool_fail(SP_SYSTEM, path, "cannot read: %s", strerror(errno));
+    close(memory);
+}
+
+static bool wants_meta(void *data, const char *name)
+{
+    (void)data;
+    return !strcmp(name, "meta");
+}
+
+void tool_peek_any_kind(sp_context *context, const char *path, char kind[16])
+{
+    sp_reader *reader;
+    sp_array array;
+    sp_pool pool = {0};
+    json_t *meta = NULL;
+    bool is_stdin = !strcmp(path, "-");
+    int named = named_descriptor(path);
+    if (named >= 0 && lseek(named, 0, SEEK_CUR) < 0 && errno == ESPIPE)
+        spool(path, named);
+    int descriptor = tool_open_input(path);
+    off_t start = lseek(descriptor, 0, SEEK_CUR);
+    if (start < 0)
+        tool_fail(SP_INPUT, path, "its kind cannot be looked up: it is a pipe; give it as standard input (-)");
+    tool_check(sp_reader_open(context, descriptor, false, &reader), path);
+    tool_check(sp_reader_next(reader, &pool, wants_meta, NULL, &array), path);
+    tool_check(sp_file_meta(context, reader, &array, NULL, &meta), path);
+    *kind = 0;
+    if (meta)
+        snprintf(kind, 16, "%s", json_string_value(json_object_get(meta, "kind")));
+    else /* a file of NumPy or SciPy */
+        while (array.name[0] && !*kind) {
+            if (!strcmp(array.name, "indptr") || !strcmp(array.name, "U"))
+                strcpy(kind, *array.name == 'U' ? "shapes" : "sparse");
+            tool_check(sp_reader_next(reader, &pool, wants_meta, NULL, &array), path);
+        }
+    sp_reader_close(reader);
+    json_decref(meta);
+    sp_pool_free(&pool);
+    if (is_stdin) {
+        lseek(descriptor, start, SEEK_SET);
+        tool.stdin_used = false;
+    }
+    tool_close_input(descriptor);
+}
+
+void tool_peek_kind(sp_context *context, const char *path, char kind[16])
+{
+    tool_peek_any_kind(context, path, kind);
+    if (!*kind)
+        tool_fail(SP_INPUT, path, "it has no meta member: not written by Supple");
+}
+
+static bool is_columns(const char *kind)
+{
+    return !strcmp(kind, "basis") || !strcmp(kind, "modes") || !strcmp(kind, "derivatives") || !strcmp(kind, "shapes");
+}
+
+/* ---- opening ---- */
+
+static const char *meta_text(const json_t *meta, const char *key)
+{
+    const char *text = json_string_value(json_object_get(meta, key));
+    return text ? text : "";
+}
+
+static void take_materials(tool_trajectory *motion, const json_t *meta)
+{
+    tool_material_edits edits;
+    tool_check(tool_material_edits_recorded(motion->context, meta, &edits), motion->path);
+    if (tool_material_edits_given(&edits) && tool_edit_materials(motion->context, &edits, &motion->simulated) != SP_OK)
+        tool_fail(SP_INPUT, motion->path, "%s", motion->context->message);
+}
+
+static void open_trajectory(tool_trajectory *motion, int flags)
+{
+    const json_t *meta;
+    motion->descriptor = tool_open_input(motion->path);
+    if (flags & TOOL_MOTION_STREAM) {
+        tool_check(
+            sp_trajectory_open(motion->context, motion->descriptor, flags & TOOL_MOTION_PARTIAL, &motion->stream),
+            motion->path);
+        meta = sp_trajectory_meta(motion->stream);
+        motion->frame_count = -1;
+    } else {
+        tool_check(
+            sp_trajectory_read(motion->context, motion->descriptor, flags & TOOL_MOTION_PARTIAL, &motion->trajectory),
+            motion->path);
+        meta = motion->trajectory.meta;
+        tool_record_input(motion->path, NULL, motion->trajectory.hash, meta);
+        motion->frame_count = motion->trajectory.frame_count;
+        if (motion->trajectory.truncated)
+            tool_warn(motion->path, "it is cut short: %lld frames are whole", (long long)motion->frame_count);
+    }
+    motion->vertex_count = json_integer_value(json_object_get(meta, "vertices"));
+    if (motion->mesh.path) {
+        tool_check_hash(motion->path, "mesh", meta_text(meta, "mesh"), motion->mesh.hash);
+        if (motion->mesh.mesh.vertex_count != motion->vertex_count)
+            tool_fail(SP_INPUT, motion->path, "it is of %lld vertices, the mesh has %lld",
+                      (long long)motion->vertex_count, (long long)motion->mesh.mesh.vertex_count);
+        take_materials(motion, meta);
+    }
+}
+
+static void open_columns(tool_trajectory *motion, int64_t count, const char *const *paths)
+{
+    const json_t *meta = motion->stream ? sp_trajectory_meta(motion->stream) : motion->trajectory.meta;
+    const tool_mesh *mesh = motion->mesh.path ? &motion->mesh : NULL;
+    int64_t r = motion->path ? json_integer_value(json_object_get(meta, "r")) : -1;
+    if (!motion->path && count > 1)
+        tool_fail(SP_USAGE, NULL, "%s and %s: one of them can be taken at a time", paths[0], paths[1]);
+    for (int64_t i = 0; i < count && r != 0; i++) {
+        tool_columns *columns = &motion->columns;
+        tool_read_columns(paths[i], NULL, NULL, mesh, columns);
+        bool named = !strcmp(columns->hash, meta_text(meta, "basis"));
+        if (motion->path && !named && count > 1) {
+            sp_columns_free(&columns->columns);
+            *columns = (tool_columns){0};
+            continue;
+        }
+        if (motion->path) {
+            tool_check_hash(motion->path, "basis", meta_text(meta, "basis"), columns->hash);
+            if (columns->columns.count < r || columns->columns.rows != 3 * motion->vertex_count)
+                tool_fail(SP_INPUT, motion->path,
+                          "it has %lld coordinates of %lld vertices, %s %lld columns of %lld rows", (long long)r,
+                          (long long)motion->vertex_count, paths[i], (long long)columns->columns.count,
+                          (long long)columns->columns.rows);
+            if (mesh)
+                tool_hold_rows(&mesh->mesh, columns); /* as simulate did */
+        }
+        motion->vertex_count = columns->columns.rows / 3;
+        break;
+    }
+    if (motion->path && r != 0 && count > 1 && !motion->columns.path)
+        tool_fail(SP_INPUT, motion->path, "none of the %lld files is its basis (%.12s…)", (long long)count,
+                  meta_text(meta, "basis"));
+    if (motion->columns.path && motion->columns.columns.count > INT_MAX)
+        tool_fail(SP_INPUT, motion->columns.path, "%lld columns are too many",
+                  (long long)motion->columns.columns.count);
+}
+
+static void map_points(tool_trajectory *motion)
+{
+    const sp_trajectory *trajectory = &motion->trajectory;
+    if (motion->point || !trajectory->vertex)
+        return;
+    motion->point = sp_pool_raw(&motion->pool, motion->vertex_count, sizeof *motion->point);
+    if (!motion->point)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t v = 0; v < motion->vertex_count; v++)
+        motion->point[v] = -1;
+    for (int64_t p = 0; p < trajectory->point_count; p++)
+        motion->point[trajectory->vertex[p]] = p;
+}
+
+void tool_trajectory_open(sp_context *context, int64_t count, const char *const *paths, int flags,
+                          tool_trajectory *motion)
+{
+    const char *columns[256];
+    int64_t column_files = 0;
+    *motion = (tool_trajectory){.context = context, .descriptor = -1};
+    for (int64_t i = 0; i < count; i++) {
+        char kind[16];
+        if ((flags & TOOL_MOTION_STREAM) && !strcmp(paths[i], "-") && lseek(STDIN_FILENO, 0, SEEK_CUR) < 0)
+            strcpy(kind, "trajectory");
+        else
+            tool_peek_kind(context, paths[i], kind);
+        const char **place = !strcmp(kind, "mesh")         ? &motion->mesh.path
+                             : !strcmp(kind, "trajectory") ? &motion->path
+                                                           : NULL;
+        if (place && *place)
+            tool_fail(SP_USAGE, NULL, "%s and %s: one %s can be taken at a time", *place, paths[i], kind);
+        if (place)
+            *place = paths[i];
+        else if (!is_columns(kind))
+            tool_fail(SP_INPUT, paths[i], "a file of kind %s has no displacements", kind);
+        else if (column_files == (int64_t)(sizeof columns / sizeof *columns))
+            tool_fail(SP_USAGE, paths[i], "one file too many");
+        else
+            columns[column_files++] = paths[i];
+    }
+    if (motion->mesh.path) {
+        tool_read_mesh(motion->mesh.path, NULL, &motion->mesh);
+        motion->vertex_count = motion->mesh.mesh.vertex_count;
+        motion->frame_count = 1;
+        motion->simulated = motion->mesh.mesh; /* all but its pool, for materials of its own */
+        motion->simulated.pool = (sp_pool){0};
+    }
+    if (motion->path)
+        open_trajectory(motion, flags);
+    open_columns(motion, column_files, columns);
+    if (!motion->path && motion->columns.path)
+        motion->frame_count = motion->columns.columns.count;
+    map_points(motion);
+}
+
+void tool_trajectory_close(tool_trajectory *motion)
+{
+    if (motion->stream)
+        sp_trajectory_close(motion->stream);
+    else
+        sp_trajectory_free(&motion->trajectory);
+    if (motion->descriptor >= 0)
+        tool_close_input(motion->descriptor);
+    if (motion->columns.path)
+        sp_columns_free(&motion->columns.columns);
+    if (motion->mesh.path)
+        sp_mesh_free(&motion->mesh.mesh);
+    sp_pool_free(&motion->simulated.pool);
+    sp_pool_free(&motion->pool);
+}
+
+/* ---- frames ---- */
+
+bool tool_trajectory_have(tool_trajectory *motion, int64_t frame)
+{
+    while (motion->stream && motion->frame_count < 0 && frame >= motion->first + motion->trajectory.frame_count) {
+        int64_t next = motion->first + motion->trajectory.frame_count;
+        tool_check(sp_trajectory_next(motion->stream, &motion->trajectory), motion->path);
+        motion->first = next;
+        if (motion->trajectory.frame_count == 0) {
+            motion->frame_count = next;
+            tool_record_input(motion->path, NULL, motion->trajectory.hash, motion->trajectory.meta);
+            if (motion->trajectory.truncated)
+                tool_warn(motion->path, "it is cut short: %lld frames are whole", (long long)next);
+        } else
+            map_points(motion);
+    }
+    return motion->frame_count < 0 || frame < motion->frame_count;
+}
+
+void tool_trajectory_choose(tool_trajectory *motion, const char *frames, int64_t every, const char *columns,
+                            sp_list *list)
+{
+    tool_frames chosen = tool_frames_parse(frames, every);
+    bool of_columns = !motion->path && motion->columns.path;
+    if (columns && !of_columns)
+        tool_fail(SP_USAGE, NULL, "--columns is of a file of modes, derivatives, shapes or basis");
+    if ((frames || every != 1) && !motion->path)
+        tool_fail(SP_USAGE, NULL, "--frames and --every are of a trajectory");
+    if (of_columns)
+        tool_parse_list("columns", columns, 1, motion->frame_count, list);
+    for (int64_t f = 0; !of_columns && f <= chosen.last && tool_trajectory_have(motion, f); f++)
+        if (tool_frames_have(&chosen, f)) {
+            int64_t *to = sp_list_add(list, 1, sizeof *to);
+            if (!to)
+                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            *to = f;
+        }
+    if (list->count == 0)
+        tool_fail(SP_USAGE, NULL, "--frames: there are %lld frames", (long long)motion->frame_count);
+}
+
+double tool_trajectory_time(const tool_trajectory *motion, int64_t frame)
+{
+    return motion->path ? motion->trajectory.time[frame - motion->first] : 0;
+}
+
+const double *tool_trajectory_energy(const tool_trajectory *motion, int64_t frame)
+{
+    return motion->path ? motion->trajectory.energy + SP_ENERGY_COUNT * (frame - motion->first) : NULL;
+}
+
+/* Do the recorded points cover every vertex? */
+static bool all_recorded(const tool_trajectory *motion)
+{
+    return motion->trajectory.u && !motion->point;
+}
+
+void tool_trajectory_need_all(const tool_trajectory *motion)
+{
+    const sp_trajectory *trajectory = &motion->trajectory;
+    if (!motion->path || all_recorded(motion) || motion->columns.path)
+        return;
+    if (trajectory->r > 0)
+        tool_fail(SP_USAGE, motion->path, "it holds reduced coordinates: name the file of its basis too (%.12s…)",
+                  meta_text(trajectory->meta, "basis"));
+    tool_fail(SP_INPUT, motion->path, "it holds %lld of %lld vertices only", (long long)trajectory->point_count,
+              (long long)motion->vertex_count);
+}
+
+/* U q for the rows [first, first + rows); a trajectory may use the first columns of a basis only. */
+static void expand(const tool_trajectory *motion, int64_t first, int64_t rows, const double *q, double *out)
+{
+    enum { ROWS = 1 << 13 }; /* a piece of the result that stays in the cache; sizes of BLAS are int */
+    const sp_columns *columns = &motion->columns.columns;
+    memset(out, 0, (size_t)rows * sizeof *out);
+    for (int64_t at = 0; at < rows; at += ROWS) {
+        int64_t part = rows - at < ROWS ? rows - at : ROWS;
+        for (int64_t c = 0; c < motion->trajectory.r; c++)
+            cblas_daxpy((int)part, q[c], columns->U + c * columns->rows + first + at, 1, out + at, 1);
+    }
+}
+
+static void full_vector(const tool_trajectory *motion, int64_t frame, const double *recorded, const double *reduced,
+                        double *out)
+{
+    int64_t rows = 3 * motion->vertex_count, at = frame - motion->first;
+    if (all_recorded(motion))
+        memcpy(out, recorded + at * rows, (size_t)rows * sizeof *out);
+    else
+        expand(motion, 0, rows, reduced + at * motion->trajectory.r, out);
+}
+
+void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u)
+{
+    int64_t rows = 3 * motion->vertex_count;
+    if (motion->path)
+        full_vector(motion, frame, motion->trajectory.u, motion->trajectory.q, u);
+    else if (motion->columns.path)
+        memcpy(u, motion->columns.columns.U + frame * rows, (size_t)rows * sizeof *u);
+    else
+        memset(u, 0, (size_t)rows * sizeof *u);
+}
+
+void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, double *v)
+{
+    full_vector(motion, frame, motion->trajectory.udot, motion->trajectory.qdot, v);
+}
+
+/* ---- probes ---- */
+
+/* Does the trajectory say how this vertex moves? */
+static bool vertex_known(const tool_trajectory *motion, int64_t vertex)
+{
+    return motion->columns.path || (motion->trajectory.u && (!motion->point || motion->point[vertex] >= 0));
+}
+
+/* The vertices and weights that a probe is made of. */
+static int probe_corners(const tool_trajectory *motion, tool_probe probe, const int64_t **corner, const double **weight)
+{
+    static const double one = 1;
+    int count = 1;
+    *weight = &one;
+    if (probe.surface) {
+        const sp_embedded_surface *surface = &motion->mesh.mesh.surface;
+        *corner = sp_mesh_corners(&motion->mesh.mesh, surface->element[probe.vertex], &count);
+        *weight = surface->weights + probe.vertex * surface->width;
+    }
+    return count;
+}
+
+static void check_probe(const tool_trajectory *motion, const char *option, tool_probe probe)
+{
+    const int64_t *corner = &probe.vertex;
+    const double *weight;
+    int count = probe_corners(motion, probe, &corner, &weight);
+    for (int c = 0; c < count; c++) {
+        if (vertex_known(motion, corner[c]))
+            continue;
+        if (motion->trajectory.r > 0)
+            tool_trajectory_need_all(motion);
+        tool_fail(SP_INPUT, motion->path, "--%s: vertex %lld is not among the recorded ones", option,
+                  (long long)corner[c]);
+    }
+}
+
+void tool_probes_parse(const tool_trajectory *motion, const char *option, const char *text, sp_list *list)
+{
+    static const char prefix[] = "surface:";
+    sp_pool pool = {0};
+    for (const char *at = text; *at;) {
+        bool surface = !strncmp(at, prefix, sizeof prefix - 1);
+        if (surface && !motion->mesh.path)
+            tool_fail(SP_USAGE, NULL, "--%s: vertices of the surface need the mesh: name its file too", option);
+        at += surface ? sizeof prefix - 1 : 0;
+        size_t length = strcspn(at, ",");
+        char *range = sp_pool_new(&pool, (int64_t)length + 1, 1);
+        if (!range)
+            tool_fail(SP_SYSTEM, NULL, "out of memory");
+        memcpy(range, at, length);
+        sp_list numbers = {0};
+        int64_t limit = surface ? motion->mesh.mesh.surface.vertex_count : motion->vertex_count;
+        if (limit == 0)
+            tool_fail(SP_INPUT, motion->mesh.path, "--%s: the mesh has no embedded surface", option);
+        tool_parse_list(option, range, 0, limit, &numbers);
+        for (int64_t i = 0; i < numbers.count; i++) {
+            tool_probe probe = {surface, ((int64_t *)numbers.data)[i]}, *to = sp_list_add(list, 1, sizeof *to);
+            if (!to)
+                tool_fail(SP_SYSTEM, NULL, "out of memory");
+            *to = probe;
+            check_probe(motion, option, probe);
+        }
+        sp_list_free(&numbers);
+        at += length;
+        if (*at == ',' && !*++at)
+            tool_fail(SP_USAGE, NULL, "--%s: \"%s\" ends with a comma", option, text);
+    }
+    sp_pool_free(&pool);
+}
+
+/* One vertex's three values: recorded, or U q. */
+static void vertex_value(const tool_trajectory *motion, int64_t vertex, int64_t at, const double *recorded,
+                         const double *reduced, double value[3])
+{
+    const sp_trajectory *trajectory = &motion->trajectory;
+    int64_t point = motion->point ? motion->point[vertex] : vertex;
+    if (trajectory->u && point >= 0)
+        memcpy(value, recorded + 3 * (at * trajectory->point_count + point), 3 * sizeof *value);
+    else
+        expand(motion, 3 * vertex, 3, reduced + at * trajectory->r, value);
+}
+
+void tool_trajectory_probe(const tool_trajectory *motion, tool_probe probe, int64_t frame, double u[3], double v[3])
+{
+    const sp_trajectory *trajectory = &motion->trajectory;
+    const int64_t *corner = &probe.vertex;
+    const double *weight;
+    int count = probe_corners(motion, probe, &corner, &weight);
+    for (int which = 0; which < 2; which++) {
+        double *out = which == 0 ? u : v, sum[3] = {0};
+        for (int c = 0; out && c < count; c++) {
+            double value[3];
+            vertex_value(motion, corner[c], frame - motion->first, which == 0 ? trajectory->u : trajectory->udot,
+                         which == 0 ? trajectory->q : trajectory->qdot, value);
+            for (int i = 0; i < 3; i++)
+                sum[i] += weight[c] * value[i];
+        }
+        if (out)
+            memcpy(out, sum, sizeof sum);
+    }
+}

@@ -1,0 +1,84 @@
+/* Displacements of a mesh over frames, from files named in any order: a mesh, a trajectory, the basis that a reduced
+ * trajectory refers to. Files of columns without a trajectory count as frames too (one per column), and so does a mesh
+ * alone (one frame at rest). Ends the process on failure. */
+#ifndef TOOLS_COMMON_TRAJECTORY_H
+#define TOOLS_COMMON_TRAJECTORY_H
+
+#include "formats/trajectory.h"
+#include "tools/common/inputs.h"
+#include "tools/common/series.h"
+
+enum {
+    TOOL_MOTION_PARTIAL = 1, /* a cut trajectory is read up to its last whole block */
+    TOOL_MOTION_STREAM =
+        2, /* the trajectory is read block by block; "-" must then be the trajectory when it is a pipe */
+};
+
+typedef struct tool_trajectory {
+    tool_mesh mesh;       /* mesh.path NULL: none was named */
+    sp_mesh simulated;    /* the same with the materials that the trajectory was simulated with: stress and energy are
+                             theirs */
+    tool_columns columns; /* the trajectory's basis, or without a trajectory the frames; columns.path NULL: none */
+    const char *path;     /* of the trajectory; NULL: none */
+    sp_trajectory trajectory; /* all of it, or the block that holds the frame asked for last */
+    int64_t vertex_count;
+    int64_t frame_count; /* −1 for a stream that has not ended */
+    /* of the module */
+    sp_context *context;
+    sp_trajectory_stream *stream;
+    int descriptor;
+    int64_t first;  /* number of the first frame in `trajectory` */
+    int64_t *point; /* [vertex_count] which recorded point a vertex is, or −1; NULL: all or none are recorded */
+    sp_pool pool;
+} tool_trajectory;
+
+/* The kind of a file ("mesh", "trajectory", …; for foreign files "sparse" or "shapes" by their members). "-" stays
+ * readable: a pipe is copied to memory first. */
+void tool_peek_kind(sp_context *context, const char *path, char kind[16]);
+
+/* The same, "" for other foreign files, which tool_peek_kind refuses. */
+void tool_peek_any_kind(sp_context *context, const char *path, char kind[16]);
+
+/* Opens the files and checks that they belong together (sizes, hashes). At most one mesh and one trajectory; of several
+ * files of columns the one is taken whose hash the trajectory names. Other kinds are a usage error. */
+void tool_trajectory_open(sp_context *context, int64_t count, const char *const *paths, int flags,
+                          tool_trajectory *motion);
+void tool_trajectory_close(tool_trajectory *motion);
+
+/* Whether there is a frame of this number; brings its block where the trajectory is a stream (then numbers must not
+ * fall). */
+bool tool_trajectory_have(tool_trajectory *motion, int64_t frame);
+
+/* The numbers of the frames that --frames and --every name, or of the columns that --columns (counted from 1) names, as
+ * int64_t; NULL: all. Usage errors for none, and for options that do not fit the files. */
+void tool_trajectory_choose(tool_trajectory *motion, const char *frames, int64_t every, const char *columns,
+                            sp_list *list);
+
+/* s; of columns and a mesh alone 0. */
+double tool_trajectory_time(const tool_trajectory *motion, int64_t frame);
+
+/* Kinetic, strain, work, dissipated [J]; NULL where there is no trajectory. */
+const double *tool_trajectory_energy(const tool_trajectory *motion, int64_t frame);
+
+/* Fails with what is missing when the displacement of all vertices cannot be had. Call after the first
+ * tool_trajectory_have. */
+void tool_trajectory_need_all(const tool_trajectory *motion);
+
+/* Displacement [3·vertices] m (columns: as they are) and velocity [3·vertices] m/s; needs a trajectory for the latter.
+ */
+void tool_trajectory_displacement(const tool_trajectory *motion, int64_t frame, double *u);
+void tool_trajectory_velocity(const tool_trajectory *motion, int64_t frame, double *v);
+
+/* A vertex of the mesh, or of its embedded surface, whose motion is looked at. */
+typedef struct tool_probe {
+    bool surface;
+    int64_t vertex;
+} tool_probe;
+
+/* "12,17-20,surface:5" to a list of tool_probe; each is checked to be there. */
+void tool_probes_parse(const tool_trajectory *motion, const char *option, const char *text, sp_list *list);
+
+/* Its displacement and velocity (either may be NULL) in a frame of a trajectory. */
+void tool_trajectory_probe(const tool_trajectory *motion, tool_probe probe, int64_t frame, double u[3], double v[3]);
+
+#endif

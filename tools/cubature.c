@@ -66,7 +66,8 @@ static const tool_option options[] = {
     {"shard", 0, TOOL_TEXT, &chosen.shard, "I/N",
      .help = "with --training-only: only the Ith of N parts; simmerge joins them"},
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "1G", .help = "bound on the working memory of poses"},
-    TOOL_CHECKPOINT_OPTION(&chosen.checkpoint),
+    {"checkpoint", 0, TOOL_TEXT, &chosen.checkpoint, "FILE", .silent = true,
+     .help = "keep what is done in FILE and go on from there; it is removed when all is written"},
 };
 
 /* An option that the method has no use for is a mistake, not something to pass over. */
@@ -199,16 +200,23 @@ static void judge(cubature_problem *p, const sp_cubature *cubature, json_t *resu
     json_object_set_new(result, "shrunk_poses", json_integer(p->shrunk));
 }
 
+static const tool_spec spec = {
+    .name = "cubature",
+    .arguments = "MESH BASIS [FILE...]",
+    .least = 2,
+    .most = -1,
+    .summary = "Few elements with weights whose forces stand for those of all, for any material.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+    .examples = "  cubature dragon.npz basis.npz --poses 500 --tolerance 0.01 -o cub.npz\n"
+                "  cubature dragon.npz basis.npz motion.npz --nested -o cub.npz\n",
+};
+
 int main(int argc, char **argv)
 {
     cubature_problem p = {.choice = &chosen};
-    p.context =
-        tool_begin(&(tool_spec){"cubature", "MESH BASIS [FILE...]", 2, -1,
-                                "Few elements with weights whose forces stand for those of all, for any material.",
-                                options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
-                                "  cubature dragon.npz basis.npz --poses 500 --tolerance 0.01 -o cub.npz\n"
-                                "  cubature dragon.npz basis.npz motion.npz --nested -o cub.npz\n"},
-                   argc, argv);
+    p.context = tool_begin(&spec, argc, argv);
     refuse_idle_options();
     read_problem(&p);
     cubature_collect_poses(&p);

@@ -121,18 +121,25 @@ static json_t *report_result(const sp_distance_report *report)
     return result;
 }
 
+static const tool_spec spec = {
+    .name = "distfield",
+    .arguments = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "The signed distance field of a triangle model (OBJ, PLY, STL, OFF) or of a mesh's surface.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS,
+    .examples = "  distfield dragon.obj -n 256 -o dragon-field.npz\n  distfield bridge.npz --sign offset -o "
+                "bridge-field.npz\n"
+                "  distfield bridge.npz --basis basis.npz --coordinates 0.3,0,0.1 -o moved-field.npz\n"
+                "  simrender dragon-field.npz --slice z=0.5 -o slice.png\n  simexport dragon-field.npz --level "
+                "0.01 -o grown.obj\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){"distfield", "MODEL", 1, 1,
-                     "The signed distance field of a triangle model (OBJ, PLY, STL, OFF) or of a mesh's surface.",
-                     options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                     "  distfield dragon.obj -n 256 -o dragon-field.npz\n  distfield bridge.npz --sign offset -o "
-                     "bridge-field.npz\n"
-                     "  distfield bridge.npz --basis basis.npz --coordinates 0.3,0,0.1 -o moved-field.npz\n"
-                     "  simrender dragon-field.npz --slice z=0.5 -o slice.png\n  simexport dragon-field.npz --level "
-                     "0.01 -o grown.obj\n"},
-        argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     const char *path = tool_argument(0);
     if (chosen.offset_given && chosen.sign != SP_FIELD_OFFSET)
         tool_fail(SP_USAGE, NULL, "--offset means nothing without --sign offset");

@@ -101,15 +101,22 @@ static int next_column(void *data, int64_t c, const double **column)
     return status;
 }
 
+static const tool_spec spec = {
+    .name = "masspca",
+    .arguments = "MESH FILE...",
+    .least = 2,
+    .most = -1,
+    .summary = "A mass-orthonormal basis from modes, derivatives, shapes and trajectories.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+    .examples = "  masspca spoon.npz modes.npz deriv.npz -r 12 -o basis.npz\n  masspca spoon.npz "
+                "motion.npz -r 12 -o motion-basis.npz\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context =
-        tool_begin(&(tool_spec){"masspca", "MESH FILE...", 2, -1,
-                                "A mass-orthonormal basis from modes, derivatives, shapes and trajectories.", options,
-                                TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
-                                "  masspca spoon.npz modes.npz deriv.npz -r 12 -o basis.npz\n  masspca spoon.npz "
-                                "motion.npz -r 12 -o motion-basis.npz\n"},
-                   argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     tool_mesh mesh;
     sp_fe_space body;
     sp_sparse M;

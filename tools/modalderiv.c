@@ -81,16 +81,23 @@ static void choose(derivatives_problem *p)
                   p->order, (long long)(elastic * elastic * (elastic + 1) / 2));
 }
 
+static const tool_spec spec = {
+    .name = "modalderiv",
+    .arguments = "MESH MODES",
+    .least = 2,
+    .most = 2,
+    .summary = "Modal derivatives: how the modes change as the body deforms along them.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS,
+    .examples = "  modalderiv spoon.npz modes.npz -o deriv.npz\n"
+                "  modalderiv spoon.npz inertia.npz --method inertia --order 2 --most 100 -o deriv.npz\n",
+};
+
 int main(int argc, char **argv)
 {
     derivatives_problem p = {0};
-    p.context = tool_begin(
-        &(tool_spec){"modalderiv", "MESH MODES", 2, 2,
-                     "Modal derivatives: how the modes change as the body deforms along them.", options,
-                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                     "  modalderiv spoon.npz modes.npz -o deriv.npz\n"
-                     "  modalderiv spoon.npz inertia.npz --method inertia --order 2 --most 100 -o deriv.npz\n"},
-        argc, argv);
+    p.context = tool_begin(&spec, argc, argv);
     static const char *const modal_kinds[] = {"modes", NULL}, *const inertia_kinds[] = {"modes", "shapes", NULL};
     refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);

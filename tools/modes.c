@@ -166,15 +166,23 @@ static void make_matrices(modes_problem *p)
         write_matrix(p->context, chosen.write_mass, "write-mass", "M", body, &p->M, p->mesh.hash);
 }
 
+static const tool_spec spec = {
+    .name = "modes",
+    .arguments = "MESH",
+    .least = 1,
+    .most = 1,
+    .summary = "Lowest vibration modes of a mesh: K psi = lambda M psi.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+    .examples = "  modes spoon.npz -k 20 -o modes.npz\n  modes free.npz -k 12 --certify -o - | siminfo -\n"
+                "  modes spoon.npz --method krylov --order 5 -o inertia.npz\n",
+};
+
 int main(int argc, char **argv)
 {
     modes_problem p = {0};
-    p.context = tool_begin(
-        &(tool_spec){"modes", "MESH", 1, 1, "Lowest vibration modes of a mesh: K psi = lambda M psi.", options,
-                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
-                     "  modes spoon.npz -k 20 -o modes.npz\n  modes free.npz -k 12 --certify -o - | siminfo -\n"
-                     "  modes spoon.npz --method krylov --order 5 -o inertia.npz\n"},
-        argc, argv);
+    p.context = tool_begin(&spec, argc, argv);
     refuse_idle_options();
     tool_read_mesh(tool_argument(0), NULL, &p.mesh);
     tool_check(sp_fe_space_new(p.context, &p.mesh.mesh, &p.body), p.mesh.path);

@@ -135,17 +135,24 @@ static json_t *make_meta(const source *from, const char *basis_hash)
     return meta;
 }
 
+static const tool_spec spec = {
+    .name = "pointshell",
+    .arguments = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "Points in levels on a model (OBJ, PLY, STL, OFF), a mesh's surface or a distance field, with "
+               "inward normals.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
+    .examples = "  pointshell dragon.obj --points 256000 -o shell.npz\n  pointshell spoon.npz --basis basis.npz "
+                "-o shell.npz\n"
+                "  pointshell bridge.obj --offset 0.01 -o shell.npz\n  simexport shell.npz -o points.csv\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){"pointshell", "MODEL", 1, 1,
-                     "Points in levels on a model (OBJ, PLY, STL, OFF), a mesh's surface or a distance field, with "
-                     "inward normals.",
-                     options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS | TOOL_SEED,
-                     "  pointshell dragon.obj --points 256000 -o shell.npz\n  pointshell spoon.npz --basis basis.npz "
-                     "-o shell.npz\n"
-                     "  pointshell bridge.obj --offset 0.01 -o shell.npz\n  simexport shell.npz -o points.csv\n"},
-        argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     const char *path = tool_argument(0);
     source from;
     tool_columns basis = {0};

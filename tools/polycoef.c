@@ -18,13 +18,21 @@ static const tool_option options[] = {
     {"memory", 0, TOOL_SIZE, &chosen.memory, "SIZE", "400M", .help = "bound on the working memory"},
 };
 
+static const tool_spec spec = {
+    .name = "polycoef",
+    .arguments = "MESH BASIS",
+    .least = 2,
+    .most = 2,
+    .summary = "Coefficients of the reduced cubic forces of linear materials (StVK and any C).",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS,
+    .examples = "  polycoef spoon.npz basis.npz -o poly.npz\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){"polycoef", "MESH BASIS", 2, 2,
-                     "Coefficients of the reduced cubic forces of linear materials (StVK and any C).", options,
-                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS, "  polycoef spoon.npz basis.npz -o poly.npz\n"},
-        argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     static const char *const kinds[] = {"basis", "modes", "shapes", NULL};
     tool_mesh mesh;
     tool_columns basis;
@@ -39,7 +47,7 @@ int main(int argc, char **argv)
                   (long long)basis.columns.count);
     for (int64_t i = 0; i < mesh.mesh.material_count; i++)
         if (!sp_material_quadratic(&mesh.mesh.materials[i])) {
-            tool_hint("use cubature, or simulate --model direct");
+            tool_hint("use cubature, or simulate --model galerkin");
             tool_fail(SP_INPUT, mesh.path,
                       "region \"%s\" has no polynomials: the law %s is not linear in the Green-Lagrange strain",
                       mesh.mesh.materials[i].name, sp_material_law_text(&mesh.mesh.materials[i]));

@@ -36,18 +36,25 @@ static const tool_option options[] = {
     {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .help = "also write the results as a table", .silent = true},
 };
 
+static const tool_spec spec = {
+    .name = "simcompare",
+    .arguments = "A B",
+    .least = 2,
+    .most = 2,
+    .summary = "Difference of two files or trajectories. Exit 0: the same within the tolerances, 1: not.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_THREADS,
+    .examples = "  simcompare --rtol 1e-9 --signs modes.npz modes-before.npz\n"
+                "  simcompare --angles --mesh spoon.npz basis.npz other-basis.npz\n"
+                "  simcompare --projection --mesh spoon.npz full.npz basis.npz --atol 0.01\n"
+                "  simcompare reduced.npz full.npz --basis basis.npz --probe 120:y --rtol 0.01\n",
+};
+
 int main(int argc, char **argv)
 {
     char kind[2][16];
-    sp_context *context = tool_begin(
-        &(tool_spec){"simcompare", "A B", 2, 2,
-                     "Difference of two files or trajectories. Exit 0: the same within the tolerances, 1: not.",
-                     options, TOOL_COUNT(options), TOOL_THREADS,
-                     "  simcompare --rtol 1e-9 --signs modes.npz modes-before.npz\n"
-                     "  simcompare --angles --mesh spoon.npz basis.npz other-basis.npz\n"
-                     "  simcompare --projection --mesh spoon.npz full.npz basis.npz --atol 0.01\n"
-                     "  simcompare reduced.npz full.npz --basis basis.npz --probe 120:y --rtol 0.01\n"},
-        argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     comparison c = {.context = context,
                     .a = tool_argument(0),
                     .b = tool_argument(1),

@@ -95,16 +95,23 @@ static void write_kept(sp_context *context, cut_sides *p, const tool_mesh *mesh,
     sp_mesh_free(&part);
 }
 
+static const tool_spec spec = {
+    .name = "simcut",
+    .arguments = "MESH",
+    .least = 1,
+    .most = 1,
+    .summary = "Cuts a mesh: separates elements, doubles the vertices between them, and keeps pieces.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS,
+    .examples = "  simcut spoon.npz --plane 1,0,0,1.2 -o cut.npz\n  simcut cube.npz --plane 1,0,0,0.5 "
+                "--plane 0,1,0,0.5 -o quarters.npz\n"
+                "  simcut scan.npz --keep 1 -o largest.npz\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context =
-        tool_begin(&(tool_spec){"simcut", "MESH", 1, 1,
-                                "Cuts a mesh: separates elements, doubles the vertices between them, and keeps pieces.",
-                                options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                                "  simcut spoon.npz --plane 1,0,0,1.2 -o cut.npz\n  simcut cube.npz --plane 1,0,0,0.5 "
-                                "--plane 0,1,0,0.5 -o quarters.npz\n"
-                                "  simcut scan.npz --keep 1 -o largest.npz\n"},
-                   argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     tool_mesh mesh;
     sp_mesh cut;
     cut_sides p;

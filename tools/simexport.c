@@ -212,22 +212,30 @@ static bool is_world(sp_context *context, enum format format, int count, const c
     return true;
 }
 
+static const tool_spec spec = {
+    .name = "simexport",
+    .arguments = "FILE...",
+    .least = 1,
+    .most = 16,
+    .summary =
+        "Trajectories, scenes, meshes, bases, matrices, distance fields and pointshells for other programs (CSV, "
+        "OBJ, PLY, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT,
+    .examples =
+        "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz "
+        "--every 4 -o spoon.pvd\n"
+        "  simexport scene.json motion.npz -o motion.pvd\n  simexport motion.npz -o signals.csv\n  simexport "
+        "spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz cub.npz -o elements.vtu\n  simexport field.npz "
+        "--level 0 -o surface.obj\n  simexport shell.npz traj.npz -o normals.csv\n  simexport spoon.npz basis.npz "
+        "--to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
+        "K.mtx\n  simexport spoon.npz -o spoon.inp\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){
-            "simexport", "FILE...", 1, 16,
-            "Trajectories, scenes, meshes, bases, matrices, distance fields and pointshells for other programs (CSV, "
-            "OBJ, PLY, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).",
-            options, TOOL_COUNT(options), TOOL_OUTPUT,
-            "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz "
-            "--every 4 -o spoon.pvd\n"
-            "  simexport scene.json motion.npz -o motion.pvd\n  simexport motion.npz -o signals.csv\n  simexport "
-            "spoon.npz modes.npz -o modes.vtu\n  simexport spoon.npz cub.npz -o elements.vtu\n  simexport field.npz "
-            "--level 0 -o surface.obj\n  simexport shell.npz traj.npz -o normals.csv\n  simexport spoon.npz basis.npz "
-            "--to gram -o gram.csv\n  modes spoon.npz --write-stiffness K.npz -o m.npz && simexport K.npz -o "
-            "K.mtx\n  simexport spoon.npz -o spoon.inp\n"},
-        argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     enum format format = format_of(tool_output_path());
     check_options(format);
     const char *paths[16];

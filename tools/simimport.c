@@ -113,15 +113,23 @@ static void check_options(bool is_mesh)
                       is_mesh ? "a mesh" : "a matrix or polynomials");
 }
 
+static const tool_spec spec = {
+    .name = "simimport",
+    .arguments = "FILE",
+    .least = 1,
+    .most = 1,
+    .summary = "Meshes, bases and reduced forces that other programs wrote.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS,
+    .examples = "  simimport bridge.veg --fixed bridge.bou -o bridge.npz\n  simimport bridge.U --mesh bridge.npz "
+                "-o basis.npz\n"
+                "  simimport bridge.cub --mesh bridge.npz --basis basis.npz -o poly.npz\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){"simimport", "FILE", 1, 1, "Meshes, bases and reduced forces that other programs wrote.", options,
-                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                     "  simimport bridge.veg --fixed bridge.bou -o bridge.npz\n  simimport bridge.U --mesh bridge.npz "
-                     "-o basis.npz\n"
-                     "  simimport bridge.cub --mesh bridge.npz --basis basis.npz -o poly.npz\n"},
-        argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     const char *path = tool_argument(0);
     enum import_format format = format_of(path);
     bool is_mesh = format >= IMPORT_VEG && format <= IMPORT_LAST_MESH;

@@ -118,13 +118,22 @@ done:
     return status;
 }
 
+static const tool_spec spec = {
+    .name = "siminfo",
+    .arguments = "FILE",
+    .least = 1,
+    .most = 1,
+    .summary = "What is in a file, and how it was made.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = 0,
+    .examples =
+        "  siminfo basis.npz\n  siminfo --script poly.npz > remake.sh\n  siminfo --json modes.npz | jq .result\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){
-            "siminfo", "FILE", 1, 1, "What is in a file, and how it was made.", options, TOOL_COUNT(options), 0,
-            "  siminfo basis.npz\n  siminfo --script poly.npz > remake.sh\n  siminfo --json modes.npz | jq .result\n"},
-        argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     const char *path = tool_argument(0), *slash = strrchr(path, '/');
     info_file info = {0};
     if (chosen.json + chosen.members + chosen.script + chosen.hash + chosen.fill > 1)

@@ -164,13 +164,22 @@ static json_t *report(int count, const shard *shards)
     return result;
 }
 
+static const tool_spec spec = {
+    .name = "simmerge",
+    .arguments = "FILE...",
+    .least = 1,
+    .most = -1,
+    .summary = "Joins shards of training into one file.",
+    .options = NULL,
+    .option_count = 0,
+    .common = TOOL_OUTPUT,
+    .examples = "  simmerge part1.npz part2.npz part3.npz -o training.npz\n",
+};
+
 int main(int argc, char **argv)
 {
     sp_poses whole;
-    sp_context *context =
-        tool_begin(&(tool_spec){"simmerge", "FILE...", 1, -1, "Joins shards of training into one file.", NULL, 0,
-                                TOOL_OUTPUT, "  simmerge part1.npz part2.npz part3.npz -o training.npz\n"},
-                   argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     int count = tool_argument_count();
     shard *shards = calloc((size_t)count, sizeof *shards);
     if (!shards)

@@ -385,20 +385,27 @@ static void draw_body(sp_context *context, int count, const char *const *paths)
     tool_trajectory_close(&motion);
 }
 
+static const tool_spec spec = {
+    .name = "simrender",
+    .arguments = "FILE...",
+    .least = 1,
+    .most = 16,
+    .summary = "Pictures of meshes, motions, modes, distance fields and scenes as PNG.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS,
+    .examples = "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy "
+                "--every 4 -o frame_%04d.png\n"
+                "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
+                "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest -o derivatives.png\n"
+                "  simrender field.npz --slice z=0.5 -o slice.png\n"
+                "  simrender scene.json motion.npz --every 4 --contacts forces -o frame_%04d.png\n"
+                "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){"simrender", "FILE...", 1, 16,
-                     "Pictures of meshes, motions, modes, distance fields and scenes as PNG.", options,
-                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                     "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy "
-                     "--every 4 -o frame_%04d.png\n"
-                     "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"
-                     "  simrender spoon.npz deriv.npz --sheet 5x4 --normalize mass --rest -o derivatives.png\n"
-                     "  simrender field.npz --slice z=0.5 -o slice.png\n"
-                     "  simrender scene.json motion.npz --every 4 --contacts forces -o frame_%04d.png\n"
-                     "  simulate ... -o - | simrender spoon.npz basis.npz - --box -1,-1,-1,1,1,1 -o frame_%04d.png\n"},
-        argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     const char *paths[16];
     bool scene = false;
     for (int i = 0; i < tool_argument_count(); i++) {

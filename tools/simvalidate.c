@@ -3,29 +3,66 @@
 
 static validate_choice chosen;
 
-static const tool_option options[] = {
+static const tool_option model_options[] = {
     {"model", 0, TOOL_TEXT, &chosen.models, "LIST",
-     .help =
-         "models that follow, of reduced,cubature,direct,linear (default: those whose files are named, else direct)"},
-    {"basis", 0, TOOL_INPUT, &chosen.motion.basis, "FILE", .help = "basis of reduced, cubature and direct models"},
+     .help = "the models to measure, of reduced,cubature,galerkin,linear (default: those whose files are named, else "
+             "galerkin)"},
+    {"basis", 0, TOOL_INPUT, &chosen.motion.basis, "FILE", .help = "basis of reduced, cubature and galerkin models"},
     {"poly", 0, TOOL_INPUT, &chosen.motion.polynomials, "FILE", .help = "polynomials of reduced models"},
     {"cub", 0, TOOL_INPUTS, &chosen.cubatures, "FILE",
-     .help = "elements and weights of a cubature model; may stand several times"},
+     .help = "elements and weights of a cubature model; may be repeated"},
     {"ranks", 0, TOOL_TEXT, &chosen.ranks, "LIST",
-     .help = "reduced and direct models with the first columns of the basis, as many as each number says: 5,10,20 "
+     .help = "reduced and galerkin models with the first columns of the basis, as many as each number says: 5,10,20 "
              "(default: all)"},
     {"reference", 0, TOOL_INPUT, &chosen.reference, "FILE",
-     .help = "a trajectory of all vertices in place of a run of the full model"},
-    TOOL_MATERIAL_EDIT_OPTIONS(chosen.motion.edits),
-    SIMULATE_TIME_OPTIONS(chosen.motion, "newmark|energy|central|static|euler|bdf2", "", &chosen.steps_given),
-    {"every", 0, TOOL_INTEGER, &chosen.motion.every, "N", "1", .low = 1, .high = 1e12, .help = "measure every Nth step",
-     .given = &chosen.every_given},
-    SIMULATE_FORCE_OPTIONS(chosen.motion),
+     .help = "a trajectory of all vertices in place of a run of the full-order model"},
+};
+
+static const tool_option integration_options[] = {
+    {"integrator", 0, TOOL_CHOICE, &chosen.motion.integrator, .standard = "newmark", .choices = SIMULATE_IMPLICIT,
+     .help = SIMULATE_IMPLICIT_HELP},
+};
+
+static const tool_option force_options[] = {
+    {"viscosity", 0, TOOL_TEXTS, &chosen.motion.viscosity, "[REGION=]PHI,PSI", .only = "integrator!=static",
+     .help = "damping by strain rate, the stress PHI tr(E') I + 2 PSI E', Pa s, of one region or all (reduced: "
+             "polynomials of polycoef --by-constant)"},
+    {"lumping", 0, TOOL_CHOICE, &chosen.motion.lumped, .standard = "consistent", .choices = "consistent|lumped",
+     .help = "mass matrix of the full-order and linear models", .given = &chosen.motion.lumping_given},
+};
+
+static const tool_option output_options[] = {
     {"probe", 0, TOOL_TEXTS, &chosen.probes, "VERTEX:AXIS",
-     .help = "also amplitude and frequency of 12:y or surface:5:z; may stand several times"},
+     .help = "also amplitude and frequency of 12:y or surface:5:z; may be repeated"},
     {"limit", 0, TOOL_REAL, &chosen.limit, "X", NULL, .low = 1e-300, .high = 1e300,
      .help = "exit 1 where a velocity error (in statics: position) is above X"},
     {"csv", 0, TOOL_TEXT, &chosen.table, "FILE", .help = "also write the table as CSV", .silent = true},
+};
+
+static const tool_table tables[] = {
+    {.title = "Models", .options = model_options, .count = TOOL_COUNT(model_options)},
+    {.title = "Materials", .options = tool_material_edit_options, .count = TOOL_MATERIAL_EDIT_COUNT, .base = &chosen.motion.edits},
+    {.title = "Time integration", .options = integration_options, .count = TOOL_COUNT(integration_options)},
+    {.title = "Time integration", .options = simulate_time_options, .count = SIMULATE_TIME_COUNT, .base = &chosen.motion},
+    {.title = "Time integration", .options = simulate_substep_options, .count = SIMULATE_SUBSTEP_COUNT, .base = &chosen.motion},
+    {.title = "Loads and damping", .options = simulate_load_options, .count = SIMULATE_LOAD_COUNT, .base = &chosen.motion},
+    {.title = "Loads and damping", .options = force_options, .count = TOOL_COUNT(force_options)},
+    {.title = "Output", .options = output_options, .count = TOOL_COUNT(output_options)},
+    {0},
+};
+
+static const tool_spec spec = {
+    .name = "simvalidate",
+    .arguments = "MESH",
+    .least = 1,
+    .most = 1,
+    .summary = "Errors of reduced-order models against the full-order model. Exit 0: within the limit, 1: not.",
+    .tables = tables,
+    .common = TOOL_THREADS,
+    .examples = "  simvalidate spoon.npz --basis basis.npz --poly poly.npz --ranks 5,10,20 --loads "
+                "pull.csv --dt 0.01 --steps 500\n"
+                "  simvalidate dragon.npz --basis basis.npz --cub 50.npz --cub 100.npz --model "
+                "cubature,galerkin --loads pull.csv --csv table.csv\n",
 };
 
 int main(int argc, char **argv)
@@ -33,17 +70,9 @@ int main(int argc, char **argv)
     validation v = {.choice = &chosen};
     sp_list table = {0};
     int64_t failed = 0;
-    v.context =
-        tool_begin(&(tool_spec){"simvalidate", "MESH", 1, 1,
-                                "Errors of reduced models beside the full one. Exit 0: within the limit, 1: not.",
-                                options, TOOL_COUNT(options), TOOL_THREADS,
-                                "  simvalidate spoon.npz --basis basis.npz --poly poly.npz --ranks 5,10,20 --loads "
-                                "pull.csv --dt 0.01 --steps 500\n"
-                                "  simvalidate dragon.npz --basis basis.npz --cub 50.npz --cub 100.npz --model "
-                                "cubature,direct --loads pull.csv --csv table.csv\n"},
-                   argc, argv);
-    simulation_refuse_idle(&chosen.motion);
-    if (chosen.reference && (chosen.steps_given || chosen.every_given))
+    v.context = tool_begin(&spec, argc, argv);
+    simulate_check_options(&chosen.motion);
+    if (chosen.reference && (chosen.motion.steps_given || chosen.motion.every_given))
         tool_fail(SP_USAGE, NULL,
                   "--steps and --every: with --reference its frames say how far to go and what to measure");
     validation_open(&v);

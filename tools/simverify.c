@@ -76,15 +76,22 @@ static void check_kind(verify *v, artefact *file)
                 file->kind);
 }
 
+static const tool_spec spec = {
+    .name = "simverify",
+    .arguments = "FILE...",
+    .least = 1,
+    .most = -1,
+    .summary = "Certifies files: what they claim is computed anew. Exit 1 where it is not so.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_THREADS,
+    .examples = "  simverify spoon.npz modes.npz deriv.npz basis.npz poly.npz\n  simverify poly.npz "
+                "--mesh spoon.npz --basis basis.npz\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context =
-        tool_begin(&(tool_spec){"simverify", "FILE...", 1, -1,
-                                "Certifies files: what they claim is computed anew. Exit 1 where it is not so.",
-                                options, TOOL_COUNT(options), TOOL_THREADS,
-                                "  simverify spoon.npz modes.npz deriv.npz basis.npz poly.npz\n  simverify poly.npz "
-                                "--mesh spoon.npz --basis basis.npz\n"},
-                   argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     const tool_texts *const named[] = {&chosen.meshes, &chosen.modes, &chosen.bases};
     static const char *const names[] = {"mesh", "modes", "basis"};
     int arguments = tool_argument_count();

@@ -27,7 +27,8 @@ static const tool_option options[] = {
      .help = "Newton: residual by the largest force term"},
     {"iterations", 0, TOOL_INTEGER, &chosen.iterations, "N", "50", .low = 1, .high = 10000,
      .help = "Newton iterations at most before a load is approached in halves"},
-    TOOL_CHECKPOINT_OPTION(&chosen.checkpoint),
+    {"checkpoint", 0, TOOL_TEXT, &chosen.checkpoint, "FILE", .silent = true,
+     .help = "keep what is done in FILE and go on from there; it is removed when all is written"},
 };
 
 /* Which of the shapes to write, by their mass distances. */
@@ -71,14 +72,22 @@ static json_t *report_result(const sketch *s, const sketch_solution *solution, i
     return result;
 }
 
+static const tool_spec spec = {
+    .name = "sketchsolve",
+    .arguments = "MESH",
+    .least = 1,
+    .most = 1,
+    .summary = "Recorded loads to nonlinear static shapes.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS,
+    .examples = "  sketchsolve spoon.npz --loads sketch.csv -o shapes.npz\n"
+                "  sketchsolve bridge.npz --loads sketch.csv --checkpoint bridge.checkpoint -o shapes.npz\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context = tool_begin(
-        &(tool_spec){"sketchsolve", "MESH", 1, 1, "Recorded loads to nonlinear static shapes.", options,
-                     TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                     "  sketchsolve spoon.npz --loads sketch.csv -o shapes.npz\n"
-                     "  sketchsolve bridge.npz --loads sketch.csv --checkpoint bridge.checkpoint -o shapes.npz\n"},
-        argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     sketch s;
     sketch_solution solution;
     if (!chosen.loads)

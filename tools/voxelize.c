@@ -156,15 +156,22 @@ static json_t *report_result(const sp_voxelize_report *report, const sp_mesh *me
     return result;
 }
 
+static const tool_spec spec = {
+    .name = "voxelize",
+    .arguments = "MODEL",
+    .least = 1,
+    .most = 1,
+    .summary = "A triangle model (OBJ, PLY, STL, OFF) to a simulation mesh with the surface embedded.",
+    .options = options,
+    .option_count = TOOL_COUNT(options),
+    .common = TOOL_OUTPUT | TOOL_THREADS,
+    .examples = "  voxelize spoon.obj -n 100 --fix-half-space 1,0,0,0.05 -o spoon.npz\n  voxelize "
+                "dragon.obj -n 128 --fill --tetrahedra -o dragon.npz\n",
+};
+
 int main(int argc, char **argv)
 {
-    sp_context *context =
-        tool_begin(&(tool_spec){"voxelize", "MODEL", 1, 1,
-                                "A triangle model (OBJ, PLY, STL, OFF) to a simulation mesh with the surface embedded.",
-                                options, TOOL_COUNT(options), TOOL_OUTPUT | TOOL_THREADS,
-                                "  voxelize spoon.obj -n 100 --fix-half-space 1,0,0,0.05 -o spoon.npz\n  voxelize "
-                                "dragon.obj -n 128 --fill --tetrahedra -o dragon.npz\n"},
-                   argc, argv);
+    sp_context *context = tool_begin(&spec, argc, argv);
     const char *path = tool_argument(0);
     sp_pool pool = {0};
     sp_surface surface;

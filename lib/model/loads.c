@@ -373,9 +373,9 @@ int sp_load_set_activate(sp_context *context, sp_load_set *loading, int64_t coun
 {
     int status = SP_OK;
     if (count > 0 && !loading->system->active)
-        return sp_fail(
-            context, SP_USAGE,
-            "the tension of fibres has no part in this model; take --model full, conjac, direct or cubature");
+        return sp_fail(context, SP_USAGE,
+                       "the tension of fibres has no part in this model; use simfull (--model nonlinear or conjac), or "
+                       "simulate with --model galerkin or cubature");
     for (int64_t i = 0; i < count && status == SP_OK; i++)
         status = check_activation(context, loading->body->mesh, i, activations);
     if (status != SP_OK)

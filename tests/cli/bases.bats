@@ -11,7 +11,7 @@ setup_file() {
     source "$BATS_TEST_DIRNAME/data.bash"
     make_models .
     make_pipeline 12 6
-    simulate mesh.npz -q --model full --loads loads.csv --dt 0.01 --steps 80 -o motion.npz
+    simfull mesh.npz -q --loads loads.csv --dt 0.01 --steps 80 -o motion.npz
     voxelize bar.obj -q -n 6 --enlarge 1 --fill -o free.npz
     modes free.npz -q -k 10 -o free-modes.npz
 }
@@ -260,14 +260,14 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     masspca free.npz free-modes.npz --scaling none -q -o falls.npz
     local way
     polycoef free.npz still.npz -q -o still-poly.npz
-    for way in '--poly still-poly.npz' '--model direct'; do
+    for way in '--poly still-poly.npz' '--model galerkin'; do
         # shellcheck disable=SC2086
         refused 2 '^simulate: still.npz: --gravity: nothing holds the mesh, and its basis misses 100 % of a fall' simulate free.npz --basis still.npz $way --gravity 0,0,-9.81 -q -o out.npz
         # shellcheck disable=SC2086
         done_well simulate free.npz --basis still.npz $way --steps 3 -q -o still-motion.npz
     done
     # with the rigid motions it falls as it should: g t^2 / 2
-    done_well simulate free.npz --basis falls.npz --model direct --gravity 0,0,-9.81 --dt 0.01 --steps 10 --record all -q -o fallen.npz
+    done_well simulate free.npz --basis falls.npz --model galerkin --gravity 0,0,-9.81 --dt 0.01 --steps 10 --record all -q -o fallen.npz
     done_well simulate free.npz --basis free-modes.npz --model modal --gravity 0,0,-9.81 --dt 0.01 --steps 10 --record all -q -o fallen-modal.npz
     for way in fallen fallen-modal; do
         "$PYTHON" -c 'import sys, numpy as np; u = np.load(sys.argv[1])["u/000000"][-1]; sys.exit(int(abs(u - [0, 0, -9.81 * 0.005]).max() > 1e-9))' $way.npz || fault "$way: no free fall"
@@ -276,8 +276,8 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0,x -o slides.npz
     modes slides.npz -q -k 8 -o slides-modes.npz
     masspca slides.npz slides-modes.npz --columns 4-8 -q -o slides-basis.npz
-    refused 2 '^simulate: slides-basis.npz: --gravity' simulate slides.npz --basis slides-basis.npz --model direct --gravity 0,0,-9.81 -q -o out.npz
-    done_well simulate slides.npz --basis slides-basis.npz --model direct --gravity 9.81,0,0 --steps 2 -q -o slid.npz
+    refused 2 '^simulate: slides-basis.npz: --gravity' simulate slides.npz --basis slides-basis.npz --model galerkin --gravity 0,0,-9.81 -q -o out.npz
+    done_well simulate slides.npz --basis slides-basis.npz --model galerkin --gravity 9.81,0,0 --steps 2 -q -o slid.npz
     no_faults
 }
 
@@ -288,16 +288,16 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
     printf 't0,t1,kind,id,fx,fy,fz\n0,0.05,vertex,170,0,0,1e5\n' > strike.csv
     printf 't,vertex,ux,uy,uz\n0,170,0,0,0\n0.05,170,0.01,0,0\n' > drag.csv
     # dampers on moved vertices put in what is not counted, but not without end
-    simulate mesh.npz --model linear --move-vertices drag.csv --damping-stiffness 1e-6 --beta 0.3 --gamma 0.3 --dt 0.01 --steps 200 -o dragged.npz 2> err || fault "$(cat err)"
+    simfull mesh.npz --model linear --prescribe-vertices drag.csv --damping-stiffness 1e-6 --beta 0.3 --gamma 0.3 --dt 0.01 --steps 200 -o dragged.npz 2> err || fault "$(cat err)"
     grep -q '^simulate: mesh.npz: at t = .* s the motion has .* J that nothing put in' err || fault "$(cat err)"
     for how in 1e-6 0.1 10; do
-        simulate mesh.npz --model linear --move-vertices drag.csv --damping-stiffness $how --dt 0.01 --steps 100 -o dragged.npz 2> err || fault "$(cat err)"
+        simfull mesh.npz --model linear --prescribe-vertices drag.csv --damping-stiffness $how --dt 0.01 --steps 100 -o dragged.npz 2> err || fault "$(cat err)"
         grep -q 'nothing put in' err && fault "damping $how: $(cat err)"
     done
     # beta below 1/2 is unstable, 1 and Newmark are not; semi-implicit steps are far off where forces are large
-    simulate mesh.npz --model linear --integrator linear-euler --beta 0.3 --loads push.csv --dt 0.01 --steps 30 -o wild.npz 2> err || fault "$(cat err)"
+    simfull mesh.npz --model linear --integrator linear-euler --beta 0.3 --loads push.csv --dt 0.01 --steps 30 -o wild.npz 2> err || fault "$(cat err)"
     grep -q '^simulate: mesh.npz: at t = 0.3 s the motion has .* J that nothing put in, beside .* J that were' err || fault "$(cat err)"
-    simulate mesh.npz --model full --semi-implicit --loads strike.csv --dt 0.05 --steps 20 -o rough.npz 2> err || fault "$(cat err)"
+    simfull mesh.npz --semi-implicit --loads strike.csv --dt 0.05 --steps 20 -o rough.npz 2> err || fault "$(cat err)"
     grep -q '^simulate: mesh.npz: semi-implicit steps are [0-9]* % off the energy balance' err || fault "$(cat err)"
     "$PYTHON" - <<-'END' || fault 'no warnings in the results'
 	import json, numpy as np
@@ -331,9 +331,9 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
         done_well cubature pair.npz pair-basis.npz --poses 20 -q -o pair-cub.npz
         local motion=(--loads pull.csv --gravity 0,0,-9.81 --dt 0.005 --steps 40 --record all -q)
         done_well simulate pair.npz --basis pair-basis.npz --poly pair-poly.npz "${motion[@]}" -o pair-a.npz
-        done_well simulate pair.npz --basis pair-basis.npz --model direct "${motion[@]}" -o pair-b.npz
+        done_well simulate pair.npz --basis pair-basis.npz --model galerkin "${motion[@]}" -o pair-b.npz
         done_well simulate pair.npz --basis pair-basis.npz --model cubature --cub pair-cub.npz "${motion[@]}" -o pair-d.npz
-        done_well simulate pair.npz --model full --lumping $way "${motion[@]}" -o pair-c.npz
+        done_well simfull pair.npz --lumping $way "${motion[@]}" -o pair-c.npz
         "$PYTHON" - $way <<-'END' || fault "$way: not the mass of the basis"
 	import sys, json, numpy as np
 	a, b, c, poly, cub = (np.load('pair-' + n + '.npz') for n in ('a', 'b', 'c', 'poly', 'cub'))
@@ -376,7 +376,7 @@ for u, v in zip(columns("a.npz"), columns("again.npz")):
 	{"contact": {"stiffness": 1}, "models": {"bar": {"kind": "${force% *}", "mesh": "coarse.npz", "basis": "coarse-basis.npz", "$([[ $force == *cub* ]] && echo cubature || echo polynomials)": "${force#* }"}},
 	 "bodies": [{"name": "bar", "model": "bar", "motion": "free", "angular_velocity": [0.3, 0.5, 0.7]}]}
 	END
-            done_well simulate scene.json --dt 0.001 --steps 2000 -q -o motion.npz
+            done_well simscene scene.json --dt 0.001 --steps 2000 -q -o motion.npz
             "$PYTHON" - <<-'END' || fault "$way, $force: not the frequency of the mode"
 	import numpy as np
 	m, f = np.load('motion.npz'), np.load('coarse-modes.npz')

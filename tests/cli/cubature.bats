@@ -18,7 +18,7 @@ setup_file() {
         modalderiv $body.npz $body-modes.npz -q -o $body-deriv.npz
         masspca $body.npz $body-modes.npz $body-deriv.npz -q -r 8 -o $body-basis.npz
         # another motion than those of the tests: random poses alone are mostly the stiff coordinates
-        simulate $body.npz -q --model direct --basis $body-basis.npz --gravity 0,0.5,-1 --dt 0.02 --steps 60 -o $body-train.npz
+        simulate $body.npz -q --model galerkin --basis $body-basis.npz --gravity 0,0.5,-1 --dt 0.02 --steps 60 -o $body-train.npz
     done
     cubature mesh.npz mesh-basis.npz --method greedy --tolerance 0 -n 40 -q -o greedy.npz
     # everything chosen, but never written: the checkpoint stays
@@ -101,8 +101,8 @@ tip_apart() {
 @test "poses from motions, shapes and files of training" {
     local ending=.npz
     cd "$BODY"
-    simulate mesh.npz -q --model direct --basis mesh-basis.npz --gravity 0,0,-3 --dt 0.02 --steps 30 -o q.npz
-    simulate mesh.npz -q --model direct --basis mesh-basis.npz --gravity 0,0,-3 --dt 0.02 --steps 30 --record all -o both.npz
+    simulate mesh.npz -q --model galerkin --basis mesh-basis.npz --gravity 0,0,-3 --dt 0.02 --steps 30 -o q.npz
+    simulate mesh.npz -q --model galerkin --basis mesh-basis.npz --gravity 0,0,-3 --dt 0.02 --steps 30 --record all -o both.npz
     done_well cubature mesh.npz mesh-basis.npz q.npz -o a.npz
     # the frame at rest says nothing; a third of 30 poses is less than 50, half of them are held out
     holds a.npz 'r["resting_poses"] == 1 and r["training_poses"] == 15 and r["held_out_poses"] == 15 and r["amplitude"] is None'
@@ -118,7 +118,7 @@ tip_apart() {
 a, b = np.load("t1.npz"), np.load("t2.npz")
 sys.exit(not all(abs(a[n] - b[n]).max() < 1e-9 * abs(a[n]).max() for n in ("q", "force")))' || fault 'projected poses are others'
     }
-    simulate mesh.npz -q --model full --gravity 0,0,-3 --dt 0.02 --steps 4 -o full.npz
+    simfull mesh.npz -q --gravity 0,0,-3 --dt 0.02 --steps 4 -o full.npz
     done_well cubature mesh.npz mesh-basis.npz full.npz --held-out-file q.npz -o c.npz
     holds c.npz 'r["training_poses"] == 4 and r["held_out_poses"] == 30'
     sketchsolve mesh.npz --loads sketch.csv -q -o shapes.npz 2> err || fault "$(< err)"
@@ -138,7 +138,7 @@ sys.exit(not all(abs(a[n] - b[n]).max() < 1e-9 * abs(a[n]).max() for n in ("q", 
     no_faults
 }
 
-@test "simulate --model cubature moves as --model direct does, and estimates its error" {
+@test "simulate --model cubature moves as --model galerkin does, and estimates its error" {
     local ending=.npz body
     needs_numpy
     cd "$BODY"
@@ -146,7 +146,7 @@ sys.exit(not all(abs(a[n] - b[n]).max() < 1e-9 * abs(a[n]).max() for n in ("q", 
         local motion=(--basis $body-basis.npz --gravity 0,0,-2 --dt 0.02 --steps 40 --record all -q)
         done_well cubature $body.npz $body-basis.npz $body-train.npz --poses 100 --nested --tolerance 0.003 -q -o n.npz
         holds n.npz '0 < r["nested_elements"] <= (r["elements"] + 1) // 2 and r["nested_error"] >= r["training_error"]'
-        done_well simulate $body.npz --model direct "${motion[@]}" -o a.npz
+        done_well simulate $body.npz --model galerkin "${motion[@]}" -o a.npz
         done_well simulate $body.npz --model cubature --cub n.npz "${motion[@]}" -o b.npz
         tip_apart b.npz a.npz 0.05
         # Newton converges: it has the derivative of the force that it solves for
@@ -168,7 +168,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
 	sys.exit(not (len(c) == 7 and c[1] == b[1:8].max() and c[6] == b[36:41].max()))
 	END
         done_well simulate $body.npz --model cubature --cub n.npz "${motion[@]}" -r 5 -o d.npz
-        done_well simulate $body.npz --model direct "${motion[@]}" -r 5 -o e.npz
+        done_well simulate $body.npz --model galerkin "${motion[@]}" -r 5 -o e.npz
         tip_apart d.npz e.npz 0.05
         # without second weights there are no estimates
         cubature $body.npz $body-basis.npz -q -o plain.npz
@@ -195,7 +195,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
     cd "$BODY"
     cubature mesh.npz mesh-basis.npz mesh-train.npz --poses 100 --tolerance 0.003 -q -o plain.npz
     local motion=(--basis mesh-basis.npz --gravity 0,0,-2 --dt 0.02 --steps 20 --record all --young 2e6 --density 1200 -q)
-    done_well simulate mesh.npz --model direct "${motion[@]}" -o a.npz
+    done_well simulate mesh.npz --model galerkin "${motion[@]}" -o a.npz
     done_well simulate mesh.npz --model cubature --cub plain.npz "${motion[@]}" -o b.npz
     tip_apart b.npz a.npz 0.05
     no_faults
@@ -204,7 +204,7 @@ sys.exit(not (len(estimate) == 41 and estimate[0] == 0 and estimate.max() == lar
 @test "shards, joined in any order, are the whole to the byte" {
     local ending=.npz i
     cd "$BODY"
-    simulate mesh.npz -q --model direct --basis mesh-basis.npz --gravity 0,0,-3 --dt 0.02 --steps 30 -o q.npz
+    simulate mesh.npz -q --model galerkin --basis mesh-basis.npz --gravity 0,0,-3 --dt 0.02 --steps 30 -o q.npz
     # 31 poses of a motion and 200 random ones: these begin in the middle of a block
     local make=(cubature mesh.npz mesh-basis.npz q.npz --poses 200 --training-only -q)
     done_well "${make[@]}" -o whole.npz

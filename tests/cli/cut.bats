@@ -74,7 +74,7 @@ holds() {
     simverify mesh.npz large.npz > out || fault "$(grep FAIL out)"
     simverify small.npz > out || fault "$(grep FAIL out)"
     # a cut, not a selection, is what simulate takes
-    refused 3 '^simulate: large.npz: it does not say which mesh it was cut from' simulate pair.npz --model full --cut large.npz --cut-at 0 -q -o out.npz
+    refused 3 '^simfull: large.npz: it does not say which mesh it was cut from' simulate pair.npz --cut 0=large.npz -q -o out.npz
     refused 2 '^simcut: --keep: 3 is out of range' simcut pair.npz --keep 3 -o out.npz
     refused 2 '^simcut: --keep: 1-2 names every piece, of 2' simcut pair.npz --keep 1-2 -o out.npz
     refused 2 '^simcut: --keep: piece 1 stands twice' simcut pair.npz --keep 1,1 -o out.npz
@@ -166,7 +166,7 @@ holds() {
     ending=.npz
     done_well simimport cut.vtu -q -o back.npz
     done_well simrender cut.npz --size 80x60 --samples 1 -q -o cut.png
-    done_well simulate cut.npz --model full --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o fall.npz
+    done_well simfull cut.npz --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o fall.npz
     ending=
     done_well simverify -q cut.npz fall.npz
     # files of the uncut mesh do not belong to it
@@ -222,7 +222,7 @@ holds() {
     printf '.0385,.0427,vertex,9,-50,2,0\n' > kick.csv
     for kind in newmark central bdf2 energy euler linear-euler; do
         step=$([ $kind = central ] && echo 5e-4 || echo 1e-2)
-        simulate free.npz --model full --integrator $kind --dt $step --steps "$(awk "BEGIN { print 0.4 / $step }")" --every 40 --loads kick.csv --cut cut.npz --cut-at .04 -q -o kick.npz || fault $kind
+        simfull free.npz --integrator $kind --dt $step --steps "$(awk "BEGIN { print 0.4 / $step }")" --every 40 --loads kick.csv --cut .04=cut.npz -q -o kick.npz || fault $kind
         PYTHONPATH=$SUPPLE_SOURCE/scripts "$PYTHON" - <<-'END' || fault "$kind"
 	import numpy as np
 	from supple import load

@@ -68,7 +68,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 10 -q)
     local ending=.npz
     cd "$TWO"
     simulate two.npz --basis basis.npz --poly parts.npz "${edits[@]}" "${motion[@]}" -o traj.npz
-    simulate two.npz --model full "${edits[@]}" "${motion[@]}" -o full.npz
+    simfull two.npz "${edits[@]}" "${motion[@]}" -o full.npz
     mkdir again
     cp bar.obj soft.json loads.csv again
     siminfo --script traj.npz > again/remake.sh
@@ -94,14 +94,14 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 10 -q)
         # shellcheck disable=SC2086
         refused 2 "^simulate: ${word%% *}: " "${reduced[@]}" parts.npz $word -o out.npz
         # shellcheck disable=SC2086
-        refused 2 "^simulate: ${word%% *}: " simulate two.npz --model full $word -o out.npz
+        refused 2 "^simfull: ${word%% *}: " simulate two.npz $word -o out.npz
     done
     echo '[{"name": "tip", "law": "linear", "stiffness": [3,1,1,0,0,0,3,1,0,0,0,3,0,0,0,1,0,0,1,0,1], "density": 500}]' > linear.json
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --region-box tip,2,-inf,-inf,inf,inf,inf --materials linear.json -o wood.npz
-    refused 2 '^simulate: --young: region tip has the law linear' simulate wood.npz --model full --young 1e6 -o out.npz
-    refused 2 '^simulate: --poisson: region tip has the law linear' simulate wood.npz --model full --poisson tip=0.1 -o out.npz
+    refused 2 '^simfull: --young: region tip has the law linear' simulate wood.npz --young 1e6 -o out.npz
+    refused 2 '^simfull: --poisson: region tip has the law linear' simulate wood.npz --poisson tip=0.1 -o out.npz
     ending=.npz
-    done_well simulate wood.npz -q --model full --young body=1e6 --density 900 --steps 1 -o fine.npz
+    done_well simfull wood.npz -q --young body=1e6 --density 900 --steps 1 -o fine.npz
     no_faults
 }
 
@@ -112,7 +112,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 10 -q)
         # shellcheck disable=SC2086
         done_well simulate two.npz --basis basis.npz --poly parts.npz "${motion[@]:0:4}" --steps 10 "${viscous[@]}" $how -q -o a.npz
         # shellcheck disable=SC2086
-        done_well simulate two.npz --basis basis.npz --model direct "${motion[@]:0:4}" --steps 10 "${viscous[@]}" $how -q -o b.npz
+        done_well simulate two.npz --basis basis.npz --model galerkin "${motion[@]:0:4}" --steps 10 "${viscous[@]}" $how -q -o b.npz
         simcompare -q a.npz b.npz --mesh two.npz --basis basis.npz --rtol 1e-9 || fault "direct $how: another motion"
     done
     for how in full linear; do
@@ -124,8 +124,8 @@ assert r["energy_balance"] < 1e-9 and r["energy_last"][3] > 1e-3 * r["energy_las
     done
     # the viscosities of the thesis stand in place of lambda and mu: a linear body with beta lambda, beta mu is damped as by --damping-stiffness beta
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --young 1e6 --poisson 0.25 -o one.npz # lambda = mu = 4e5 Pa
-    done_well simulate one.npz --model linear "${motion[@]}" --viscosity 400,400 -o d.npz
-    done_well simulate one.npz --model linear "${motion[@]}" --damping-stiffness 1e-3 -o e.npz
+    done_well simfull one.npz --model linear "${motion[@]}" --viscosity 400,400 -o d.npz
+    done_well simfull one.npz --model linear "${motion[@]}" --damping-stiffness 1e-3 -o e.npz
     simcompare -q d.npz e.npz --rtol 1e-9 || fault 'linear: not the damping of Rayleigh'
     no_faults
 }
@@ -154,8 +154,8 @@ assert r["energy_balance"] < 1e-9 and r["energy_last"][3] > 1e-3 * r["energy_las
 @test "simexport shows the stress of the edited materials" {
     local ending=.vtu
     cd "$TWO"
-    simulate two.npz --model full "${edits[@]}" "${motion[@]}" -o edited-full.npz
-    simulate edited.npz --model full "${motion[@]}" -o own-full.npz
+    simfull two.npz "${edits[@]}" "${motion[@]}" -o edited-full.npz
+    simfull edited.npz "${motion[@]}" -o own-full.npz
     done_well simexport two.npz edited-full.npz --fields --frames 10 -q -o a.vtu
     done_well simexport edited.npz own-full.npz --fields --frames 10 -q -o b.vtu
     same_bytes a.vtu b.vtu 'the fields of an edited motion'

@@ -286,7 +286,7 @@ has_members() {
 @test "simulate: a pressure presses" {
     local ending=.npz
     printf '0,inf,pressure,,2000\n0.005,inf,pressure,body,100\n' > pressure.csv
-    done_well simulate mesh.npz --model full --integrator static --loads pressure.csv --dt 0.01 --steps 1 -q -o a.npz
+    done_well simfull mesh.npz --integrator static --loads pressure.csv --dt 0.01 --steps 1 -q -o a.npz
     holds a.npz 'r["energy_last"][1] > 0 and abs(r["energy_last"][2] / r["energy_last"][1] - 1) < 0.1' # nearly linear: the work is what is stored
     no_faults
 }
@@ -297,7 +297,7 @@ has_members() {
         # shellcheck disable=SC2086
         done_well simulate mesh.npz --basis basis.npz --poly poly.npz --loads loads.csv --steps 10 $how -q -o a.npz
         # shellcheck disable=SC2086
-        done_well simulate mesh.npz --model direct --basis basis.npz --loads loads.csv --steps 10 $how -q -o b.npz
+        done_well simulate mesh.npz --model galerkin --basis basis.npz --loads loads.csv --steps 10 $how -q -o b.npz
         simcompare -q a.npz b.npz --mesh mesh.npz --basis basis.npz --rtol 1e-7 || fault "direct $how: another motion"
     done
     no_faults
@@ -394,14 +394,14 @@ has_members() {
         done
         [ "$(cut -d, -f9 moved.csv | sort -u | wc -l)" = 6 ] || fault "$model: nothing changes"
     done
-    simulate tets.npz -q --model linear --record probes --probe 1 --steps 2 -o few.npz
+    simfull tets.npz -q --model linear --record probes --probe 1 --steps 2 -o few.npz
     refused 2 '--volume needs the mesh' simexport moved.npz --volume -o out.csv
     refused 3 '' simexport few.npz tets.npz --volume -o out.csv
     refused 2 '--volume means nothing' simexport moved.npz tets.npz --volume -o x.obj
-    refused 2 '--solver direct: a warp model' simulate tets.npz --model warp --solver direct -o out.npz
-    refused 2 '--solver' simulate tets.npz --model conjac --dynamic none --integrator linear-euler --solver jacobi -o out.npz
+    refused 2 '--solver direct: a warp model' simfull tets.npz --model warp --solver direct -o out.npz
+    refused 2 '--solver' simfull tets.npz --model conjac --dynamic none --integrator linear-euler --solver jacobi -o out.npz
     # the two solvers go the same way
-    simulate tets.npz -q --model warp --solver reused --integrator linear-euler --gravity 0,0,-9.81 --dt 0.05 --steps 4 -o other.npz
+    simfull tets.npz -q --model warp --solver reused --integrator linear-euler --gravity 0,0,-9.81 --dt 0.05 --steps 4 -o other.npz
     simcompare moved.npz other.npz --rtol 1e-6 > log || fault "the solvers differ: $(tail -n 1 log)"
     no_faults
 }

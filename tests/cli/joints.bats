@@ -13,7 +13,7 @@ skeleton() {
 }
 
 @test "--joints: angles where the attached vertices are, and a stone that falls" {
-    local ending=.npz run='simulate mesh.npz --model full --integrator linear-euler --gravity 0,0,-9.81 --skeleton arm.json --dt 0.01 --steps 21 --every 2'
+    local ending=.npz run='simfull mesh.npz --integrator linear-euler --gravity 0,0,-9.81 --skeleton arm.json --dt 0.01 --steps 21 --every 2'
     skeleton
     done_well $run --joints joints.csv -o moved.npz
     [ "$(head -n 1 joints.csv)" = 'time,arm,arm/rate,stone-1.b,stone-1.b/rate' ] || fault "$(head -n 1 joints.csv)"
@@ -37,9 +37,9 @@ skeleton() {
 
 @test "--joints: refusals" {
     skeleton
-    refused 2 'simulate: --joints .*without --skeleton' simulate mesh.npz --model full --joints joints.csv -o out.npz
+    refused 2 'simfull: --joints .*without --skeleton' simulate mesh.npz --joints joints.csv -o out.npz
     refused 2 'simulate: --joints ' simulate mesh.npz --basis basis.npz --poly poly.npz --joints joints.csv -o out.npz
-    refused 4 'none/joints.csv' simulate mesh.npz -q --model full --integrator linear-euler --skeleton arm.json --steps 1000000 --every 1000000 --joints none/joints.csv -o out.npz # before the steps
+    refused 4 'none/joints.csv' simfull mesh.npz -q --integrator linear-euler --skeleton arm.json --steps 1000000 --every 1000000 --joints none/joints.csv -o out.npz # before the steps
     no_faults
 }
 
@@ -61,7 +61,7 @@ skeleton() {
 	json.dump({'bones': [rail, dict(bead, mass=1, centre=[.55, .05, .05], inertia=[0, 0, 1e-2 / 6, 0, 0, 0])]}, open('own.json', 'w'))
 	END
     for which in mesh own; do
-        simulate bead.npz --model full --integrator linear-euler --dt 5e-4 --steps 2000 --every 2000 --skeleton $which.json --joints $which.csv -q -o moved.npz
+        simfull bead.npz --integrator linear-euler --dt 5e-4 --steps 2000 --every 2000 --skeleton $which.json --joints $which.csv -q -o moved.npz
     done
     # s" = 9 (0.55 + s) on a rail that hardly slows: 0.55 (cosh 3 - 1) = 4.99 m after 1 s
     end=$(tail -n 1 mesh.csv | cut -d, -f 4) own=$(tail -n 1 own.csv | cut -d, -f 4)
@@ -73,7 +73,7 @@ skeleton() {
     local step balance last=1
     skeleton
     for step in 4e-3 1e-3 2.5e-4; do
-        simulate mesh.npz --model full --integrator linear-euler --beta 0.5 --gravity 0,0,-9.81 --skeleton arm.json --dt $step --steps "$(awk "BEGIN { print 0.2 / $step }")" -q -o moved.npz
+        simfull mesh.npz --integrator linear-euler --beta 0.5 --gravity 0,0,-9.81 --skeleton arm.json --dt $step --steps "$(awk "BEGIN { print 0.2 / $step }")" -q -o moved.npz
         balance=$(siminfo moved.npz | awk '$1 == "energy_balance" { print $2 }')
         awk -v a="$balance" -v b="$last" 'BEGIN { exit !(a < b / 2) }' || fault "step $step: $balance behind $last"
         last=$balance

@@ -37,7 +37,7 @@ ${card#*|}"
         NEO*) [[ $law == *'mooney-rivlin'*'mu01 0, mu10 3000, v1 100000 Pa' ]] || fault "$card: $law" ;;
         *) [[ $law == *'mooney-rivlin'*'mu01 1200, mu10 2000, v1 50000 Pa' ]] || fault "$card: $law" ;;
         esac
-        simulate beam.npz --model full --integrator static --steps 1 --dt 1 --loads loads.csv -q -o beam-static.npz
+        simfull beam.npz --integrator static --steps 1 --dt 1 --loads loads.csv -q -o beam-static.npz
         command -v ccx > /dev/null || continue
         OMP_NUM_THREADS=1 ccx beam > ccx.log 2>&1
         simexport beam.npz beam-static.npz --probe 0-53 --frames 1- -q -o ours.csv
@@ -116,10 +116,10 @@ fibres() {
     refused 3 '^polycoef: gum.npz: region "body" has no polynomials: the law neo-hookean' polycoef gum.npz gum-basis.npz -q -o out.npz
     run polycoef gum.npz gum-basis.npz -q -o out.npz
     [[ $output == *cubature* ]] || fault "no hint: $output"
-    refused 2 '^simulate: gum.npz: --integrator energy is exact only .* neo-hookean of region "body"' simulate gum.npz --model full --integrator energy -q -o out.npz
-    refused 2 '^simulate: gum.npz: --integrator energy is exact only ' simulate gum.npz --basis gum-basis.npz --model direct --integrator energy -q -o out.npz
-    simulate gum.npz --model linear --integrator energy --steps 2 -q -o linear.npz || fault 'the linear model is cubic'
-    simulate gum.npz --basis gum-basis.npz --model direct --gravity 0,0,-9.81 --steps 3 -q -o direct.npz || fault 'direct'
+    refused 2 '^simfull: gum.npz: --integrator energy is exact only .* neo-hookean of region "body"' simulate gum.npz --integrator energy -q -o out.npz
+    refused 2 '^simulate: gum.npz: --integrator energy is exact only ' simulate gum.npz --basis gum-basis.npz --model galerkin --integrator energy -q -o out.npz
+    simfull gum.npz --model linear --integrator energy --steps 2 -q -o linear.npz || fault 'the linear model is cubic'
+    simulate gum.npz --basis gum-basis.npz --model galerkin --gravity 0,0,-9.81 --steps 3 -q -o direct.npz || fault 'direct'
     no_faults
 }
 
@@ -181,9 +181,9 @@ rod() {
     voxelize bar.obj -n 6 --enlarge 1 --fill --law stable-neo-hookean --fix-half-space 0,0,1,0.1 -q -o stable.npz
     echo 't0,t1,kind,id,fx,fy,fz' > push.csv
     echo "0,0.1,vertex,$(($(siminfo gum.npz | sed -n 's/^mesh *\([0-9]*\) vertices.*/\1/p') / 2 + 8)),0,0,-1e6" >> push.csv
-    refused 5 'inside out.*stable-neo-hookean$' simulate gum.npz --model full --loads push.csv --dt 0.01 --steps 20 --semi-implicit -q -o out.npz
-    refused 5 'inside out.*stable-neo-hookean$' simulate gum.npz --model full --loads push.csv --dt 0.01 --steps 20 --iterations 2 --halvings 0 -q -o out.npz
-    simulate stable.npz --model full --loads push.csv --dt 0.01 --steps 20 -q -o stable-motion.npz || fault 'stable-neo-hookean stops'
+    refused 5 'inside out.*stable-neo-hookean$' simfull gum.npz --loads push.csv --dt 0.01 --steps 20 --semi-implicit -q -o out.npz
+    refused 5 'inside out.*stable-neo-hookean$' simfull gum.npz --loads push.csv --dt 0.01 --steps 20 --iterations 2 --halvings 0 -q -o out.npz
+    simfull stable.npz --loads push.csv --dt 0.01 --steps 20 -q -o stable-motion.npz || fault 'stable-neo-hookean stops'
     no_faults
 }
 
@@ -299,7 +299,7 @@ bytes_of() {
     polycoef quad.npz quad-basis.npz -q -o quad-poly.npz || fault polycoef
     cubature quad.npz quad-basis.npz --poses 50 -q -o quad-cub.npz || fault cubature
     simverify quad.npz quad-modes.npz quad-deriv.npz quad-basis.npz quad-poly.npz -q > verify.txt 2>&1 || fault "simverify: $(cat verify.txt)"
-    for c in '--model full' '--basis quad-basis.npz --model direct' '--basis quad-basis.npz --poly quad-poly.npz' '--basis quad-basis.npz --model cubature --cub quad-cub.npz'; do
+    for c in '--model full' '--basis quad-basis.npz --model galerkin' '--basis quad-basis.npz --poly quad-poly.npz' '--basis quad-basis.npz --model cubature --cub quad-cub.npz'; do
         # shellcheck disable=SC2086
         simulate quad.npz $c --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o motion.npz || fault "simulate $c"
     done

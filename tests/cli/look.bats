@@ -37,7 +37,7 @@ table() {
 
 @test "simcompare --projection agrees with NumPy" {
     needs_numpy
-    simulate mesh.npz -q --model full --loads loads.csv --dt 0.01 --steps 12 -o way.npz
+    simfull mesh.npz -q --loads loads.csv --dt 0.01 --steps 12 -o way.npz
     try simcompare --projection --mesh mesh.npz way.npz deriv.npz --csv t.csv
     [ "$code" = 1 ] || fault "exit $code: $err"
     "$PYTHON" - <<-'END' || fault 'NumPy says otherwise'
@@ -292,7 +292,7 @@ forged() {
     modes free.npz -q -k 9 -o free-modes.npz
     modalderiv free.npz free-modes.npz -q -o free-deriv.npz
     modes mesh.npz -q -k 4 --lumping lumped -o lumped-modes.npz
-    simulate mesh.npz -q --model full --loads loads.csv --dt 0.02 --steps 8 -o way.npz
+    simfull mesh.npz -q --loads loads.csv --dt 0.02 --steps 8 -o way.npz
     ending=
     done_well simverify mesh.npz lumped-modes.npz -q
     for method in pca gram-schmidt; do

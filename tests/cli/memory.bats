@@ -31,17 +31,17 @@ commands() {
 	cubature mesh.npz basis.npz --poses 20 --training-only -q -o out.npz
 	pointshell field.npz --points 60 -q -o out.npz
 	distfield wedge.stl -n 8 -q -o out.npz
-	simulate mesh.npz --model full --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
-	simulate mesh.npz --model full --integrator static --gravity 0,0,-9.81 --steps 1 -q -o out.npz
-	simulate mesh.npz --model full --solver jacobi --integrator euler --gravity 0,0,-9.81 --dt 0.01 --steps 2 -q -o out.npz
-	simulate mesh.npz --model full --integrator linear-euler --gravity 0,0,-9.81 --skeleton arm.json --dt 0.01 --steps 3 --joints out.csv -q -o out.npz
-	simulate mesh.npz --model linear --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
+	simfull mesh.npz --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
+	simfull mesh.npz --integrator static --gravity 0,0,-9.81 --steps 1 -q -o out.npz
+	simfull mesh.npz --solver jacobi --integrator euler --gravity 0,0,-9.81 --dt 0.01 --steps 2 -q -o out.npz
+	simfull mesh.npz --integrator linear-euler --gravity 0,0,-9.81 --skeleton arm.json --dt 0.01 --steps 3 --joints out.csv -q -o out.npz
+	simfull mesh.npz --model linear --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
 	simulate mesh.npz --model modal --basis modes.npz --integrator exact --loads loads.csv --dt 0.01 --steps 3 -q -o out.npz
 	simulate mesh.npz --model cubature --basis basis.npz --cub cub.npz --loads loads.csv --dt 0.01 --steps 3 -q -o out.npz
-	simulate mesh.npz --model direct --basis basis.npz --loads loads.csv --dt 0.01 --steps 3 -q -o out.npz
-	simulate tets.npz --model warp --integrator linear-euler --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
-	simulate mesh.npz --model conjac --dynamic farthest:6 --integrator linear-euler --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
-	simulate scene.json --steps 5 --contacts -q -o out.npz
+	simulate mesh.npz --model galerkin --basis basis.npz --loads loads.csv --dt 0.01 --steps 3 -q -o out.npz
+	simfull tets.npz --model warp --integrator linear-euler --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
+	simfull mesh.npz --model conjac --dynamic farthest:6 --integrator linear-euler --gravity 0,0,-9.81 --dt 0.01 --steps 3 -q -o out.npz
+	simscene scene.json --steps 5 --contacts -q -o out.npz
 	simexport mesh.npz traj.npz basis.npz --frames 0-2 -q -o out.pvd
 	simexport mesh.npz --fields full.npz --frames 1 -q -o out.vtu
 	simexport field.npz --level 0 -q -o out.obj
@@ -82,7 +82,7 @@ commands() {
     local limit ended=0
     for limit in 150000 200000 250000 300000 350000 400000 500000 700000; do
         code=0
-        (ulimit -v $limit && timeout 100 simulate mesh.npz --model full --gravity 0,0,-9.81 --dt 0.01 --steps 2 -q -o out.npz) 2> err || code=$?
+        (ulimit -v $limit && timeout 100 simfull mesh.npz --gravity 0,0,-9.81 --dt 0.01 --steps 2 -q -o out.npz) 2> err || code=$?
         [ $code != 0 ] || echo old > out.npz
         case "$code $(< err)" in
         '0 ' | '4 simulate: out of memory' | '4 simulate: cannot create a thread: '*) ;;

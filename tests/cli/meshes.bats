@@ -327,7 +327,7 @@ as_in_calculix() {
     printf '%s\n' '*INCLUDE, INPUT=body.inp' '*STEP' '*STATIC' '*DLOAD' 'body, GRAV, 9.81, 0, 0, -1' 'left, GRAV, 9.81, 0, 0, -1' \
         '*NODE PRINT, NSET=NALL' U '*END STEP' > job.inp
     ccx job > ccx.log 2>&1 || fault "ccx: $(tail -n 3 ccx.log)"
-    simulate $1 -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o static.npz
+    simfull $1 -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o static.npz
     simexport $1 static.npz -q --probe 0-44 -o static.csv
     "$PYTHON" - <<-'END' || fault "$1: other displacements"
 	import csv, re, sys

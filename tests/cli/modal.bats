@@ -118,7 +118,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20)
 	{"contact": {"stiffness": 1000}, "models": {"bar": {"kind": "reduced", "mesh": "block.npz", "basis": "free-basis.npz", $force}},
 	 "bodies": [{"name": "bar", "model": "bar", "motion": "free", "angular_velocity": [0, 4, 6], "velocity": [1, 0, 0]}]}
 	END
-        done_well simulate scene.json --dt 0.001 --steps 400 -o motion.npz
+        done_well simscene scene.json --dt 0.001 --steps 400 -o motion.npz
         siminfo motion.npz | sed -n 's/.*energy_last //p' | tr -d '[],' > "energy-${force:1:4}"
         [[ $force == *poly* && $err != *'gradient of no energy'* ]] || [[ $force == *cub* && $err == *'free-cub.npz: its weights by coordinate are the gradient of no energy: free bodies of model bar keep their momenta, not their energy'* ]] ||
             fault "$force: $err"
@@ -126,7 +126,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20)
     # far beyond its poses such a force gives energy away, which the run says, though the work against it balances that
     cubature block.npz free-basis.npz --method modal --linear sampled -n 30 --poses 200 --deflection 0.2 -q -o free-cub.npz
     sed -i 's/"angular_velocity": .0, 4, 6./"angular_velocity": [0, 20, 30]/' scene.json
-    done_well simulate scene.json --dt 0.002 --steps 3000 -o far.npz
+    done_well simscene scene.json --dt 0.002 --steps 3000 -o far.npz
     [[ $err == *'the energy of all bodies rose '*' J above its start, '*': train weights by coordinate on poses as far as this motion goes, or take weights by element'* ]] || fault "far: $err"
     # near rest the linear part is exact: the kinetic energy and what stands for the strain energy are those of the polynomials, to a tenth of the strain energy: the error of 60 elements
     paste energy-poly energy-cuba | awk '{ n = NF / 2; for (i = 1; i <= 2; i++) { d = $i - $(i + n); if (d < 0) d = -d; if (!(d <= 0.1 * $2)) exit 1 } }' || fault "$(paste energy-poly energy-cuba)"
@@ -166,7 +166,7 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.005 --steps 20)
     refused 2 '--candidates belongs to --method greedy' "${modal[@]}" --candidates 10 -o out.npz
     refused 2 '--checkpoint: the modal method does not need it' "${modal[@]}" --checkpoint x -o out.npz
     refused 2 '--jacobian belongs to --model cubature' simulate mesh.npz --basis basis.npz --poly poly.npz --jacobian exact -o out.npz
-    refused 2 '--jacobian belongs to --model cubature' simulate mesh.npz --model full --jacobian free -o out.npz
+    refused 2 '--jacobian belongs to --model cubature' simfull mesh.npz --jacobian free -o out.npz
     refused 2 '--jacobian belongs to integrators that iterate' simulate "${model[@]}" --cub modal.npz --integrator central --jacobian free -o out.npz
     refused 2 'energy-conserving step needs an internal force that has an energy' simulate "${model[@]}" --cub modal.npz --integrator energy -o out.npz
     no_faults

@@ -49,7 +49,7 @@ writers() {
     simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads - --dt 0.01 --steps 20 -o g.npz < loads.csv
     simulate mesh.npz -q --basis basis.npz --poly poly.npz --loads loads.csv --dt 0.01 --steps 20 -o - | masspca mesh.npz - -q -o h.npz 2> err && fault 'masspca took a trajectory without displacements'
     [[ $(< err) == 'masspca: standard input: '* ]] || fault "$(< err)"
-    simulate mesh.npz -q --model full --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o - | masspca mesh.npz - -q -r 2 -o i.npz || fault 'masspca: a trajectory on standard input'
+    simfull mesh.npz -q --gravity 0,0,-9.81 --dt 0.01 --steps 4 -o - | masspca mesh.npz - -q -r 2 -o i.npz || fault 'masspca: a trajectory on standard input'
     no_faults
 }
 

@@ -40,7 +40,7 @@ column() {
     for n in 70 140; do
         "$PYTHON" grid.py $n $((n * 4 / 70)) 0.01 '(lambda y, a: (a + s * (0.6 - a), y))(0.19 + 0.02 * t, 0.2 + (0.05 ** 2 - (0.02 * t - 0.01) ** 2) ** 0.5)' > beam.inp
         done_well simimport beam.inp --quadrature 2 --young 1.4e6 --poisson 0.4 --density 1000 --fix-vertices "$(column $n $((n * 4 / 70)) 0)" --fix-half-space 0,0,1,1,z -q -o beam.npz
-        done_well simulate beam.npz --model full --integrator static --gravity 0,-2,0 --steps 1 -q -o csm$n.npz
+        done_well simfull beam.npz --integrator static --gravity 0,-2,0 --steps 1 -q -o csm$n.npz
     done
     "$PYTHON" - <<-'END' || fault 'the tip'
 	import numpy as np
@@ -65,7 +65,7 @@ column() {
         for j in $(column $n $n $n | tr , ' '); do # a quarter of each of n edges at its four nodes
             awk -v n=$n -v v=$j 'BEGIN { row = int(v / (n + 1)) % (n + 1); printf "0,inf,vertex,%d,0,%.17g,0\n", v, (row == 0 || row == n ? 1 : 2) * 0.25 / n }'
         done >> pull.csv
-        done_well simulate cook.npz --model full --integrator static --loads pull.csv --steps 1 -q -o cook$n.npz
+        done_well simfull cook.npz --integrator static --loads pull.csv --steps 1 -q -o cook$n.npz
     done
     "$PYTHON" - <<-'END' || fault 'the membrane'
 	import numpy as np
@@ -88,7 +88,7 @@ column() {
         done_well simimport bar.inp --materials law.json --fix-half-space 1,0,0,0,x --fix-half-space 0,1,0,0,y --fix-half-space 0,0,1,0,z --fix-vertices 3,7,11,15:x -q -o bar.npz
         # statics of the moves at whole seconds: what is left of rounding is far below the differences
         awk -v u="$moved" 'BEGIN { print "t,vertex,ux,uy,uz"; for (v = 3; v < 16; v += 4) { print 0 "," v ",0,0,0"; for (i = 1; i <= 3; i++) printf "%d,%d,%.17g,0,0\n", i, v, u + (i - 2) * 1e-3 } }' > move.csv
-        done_well simulate bar.npz --model full --integrator static --move-vertices move.csv --dt 1 --steps 3 --tolerance 1e-14 -q -o "$law$moved.npz"
+        done_well simfull bar.npz --integrator static --prescribe-vertices move.csv --dt 1 --steps 3 --tolerance 1e-14 -q -o "$law$moved.npz"
     done <<-'END'
 	stvk 1
 	stvk -1
@@ -126,9 +126,9 @@ column() {
     done
     printf 't0,t1,kind,id,fx,fy,fz\n0,inf,vertex,20,0,0,-3000\n' > pull.csv
     printf 't0,t1,kind,id,fx,fy,fz\n0.015,inf,vertex,20,0,0,-30000\n' > late.csv
-    done_well simulate body.npz --model full --integrator static --gravity 0,0,-9.81 --loads pull.csv --steps 1 -q -o statics.npz
+    done_well simfull body.npz --integrator static --gravity 0,0,-9.81 --loads pull.csv --steps 1 -q -o statics.npz
     done_well modes body.npz -k 6 -q -o frequencies.npz
-    done_well simulate body.npz --model full --loads late.csv --dt 0.01 --steps 20 -q -o motion.npz
+    done_well simfull body.npz --loads late.csv --dt 0.01 --steps 20 -q -o motion.npz
     "$PYTHON" - <<-'END' || fault 'CalculiX says otherwise'
 	import numpy as np
 	def displacements(name):
@@ -174,7 +174,7 @@ sofa-seaMonster2-volume1.vtu'
     # the same body with a fixed foot, and its full model in motion
     done_well simimport "$SUPPLE_MESHES/slivers/libigl-bunny.mesh" --turn -q --fix-half-space 0,1,0,0.05 -o body.npz
     done_well modes body.npz -k 5 -q -o fixed.npz
-    done_well simulate body.npz --model full --gravity 0,-9.81,0 --dt 0.002 --steps 3 -q -o fall.npz
+    done_well simfull body.npz --gravity 0,-9.81,0 --dt 0.002 --steps 3 -q -o fall.npz
     simverify body.npz fixed.npz fall.npz > checks || fault "$(grep -v -e ^ok -e ^note checks)"
     no_faults
 }

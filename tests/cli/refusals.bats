@@ -235,11 +235,11 @@ load common
 @test "usage errors of simulate" {
     local reduced=(simulate mesh.npz --basis basis.npz --poly poly.npz) word
     refused 2 '^simulate: a model in a basis needs --basis' simulate mesh.npz -o out.npz
-    refused 2 '^simulate: a model in a basis needs --basis' simulate mesh.npz --model direct -o out.npz
+    refused 2 '^simulate: a model in a basis needs --basis' simulate mesh.npz --model galerkin -o out.npz
     refused 2 '^simulate: a reduced model needs --poly' simulate mesh.npz --basis basis.npz -o out.npz
-    refused 2 '^simulate: --poly belongs to --model reduced' simulate mesh.npz --model direct --basis basis.npz --poly poly.npz -o out.npz
-    refused 2 '^simulate: --lumping belongs to' simulate mesh.npz --model direct --basis basis.npz --lumping lumped -o out.npz
-    refused 2 'belong to --model reduced' simulate mesh.npz --model full --basis basis.npz -o out.npz
+    refused 2 '^simulate: --poly belongs to --model reduced' simulate mesh.npz --model galerkin --basis basis.npz --poly poly.npz -o out.npz
+    refused 2 '^simulate: --lumping belongs to' simulate mesh.npz --model galerkin --basis basis.npz --lumping lumped -o out.npz
+    refused 2 'belong to --model reduced' simfull mesh.npz --basis basis.npz -o out.npz
     refused 2 '^simulate: basis.npz: --rank 7: the basis has 6 columns' "${reduced[@]}" -r 7 -o out.npz
     for word in '--dt 0' '--dt -1' '--dt nan' '--dt inf' '--steps 0' '--every 0' '--damping-mass -1' '--beta 2' '--gamma -1' '--tolerance 0' '--iterations 0' '--gravity 0,0' \
         '--gravity 0,0,inf' '--probe 999999' '--probe x' '--probe surface:8' '--probe 3,,4' '--record nothing'; do
@@ -247,7 +247,7 @@ load common
         refused 2 "^simulate: ${word%% *}: " "${reduced[@]}" $word -o out.npz
     done
     refused 2 '^simulate: --record probes needs --probe' "${reduced[@]}" --record probes -o out.npz
-    refused 2 '^simulate: --record coordinates' simulate mesh.npz --model full --record coordinates -o out.npz
+    refused 2 '^simfull: --record coordinates' simulate mesh.npz --record coordinates -o out.npz
     no_faults
 }
 
@@ -257,8 +257,8 @@ load common
     refused 2 '^modes: --printed means nothing for an anchored body' modes mesh.npz --method krylov --printed -k 6 -o out.npz
     refused 2 '^masspca: --seed means nothing without --method random' masspca mesh.npz modes.npz --seed 3 -o out.npz
     refused 2 '^masspca: --every means nothing without a trajectory' masspca mesh.npz modes.npz --every 2 -o out.npz
-    refused 2 '^simulate: --lumping belongs to motions' simulate mesh.npz --model full --integrator static --lumping lumped -o out.npz
-    refused 2 '^simulate: --friction means nothing in statics' simulate mesh.npz --model full --integrator static --ground 0,0,1,-9 --friction 0.2 -o out.npz
+    refused 2 '^simfull: --lumping belongs to motions' simulate mesh.npz --integrator static --lumping lumped -o out.npz
+    refused 2 '^simfull: --friction means nothing in statics' simulate mesh.npz --integrator static --ground 0,0,1,-9 --friction 0.2 -o out.npz
     refused 2 '^simexport: --partial means nothing without a trajectory' simexport mesh.npz basis.npz --partial -o x.obj
     refused 2 '^simrender: --partial means nothing without a trajectory' simrender mesh.npz basis.npz --partial -o x.png
     refused 2 '^simrender: --range means nothing without --color' simrender mesh.npz modes.npz --columns 1 --range 0,1 -o x.png
@@ -272,12 +272,12 @@ load common
 
 @test "central differences above their limit, Newton that does not converge" {
     refused 2 '^simulate: mesh.npz: the time step 1 s is above the limit of central differences, 2/omega = 0.00[0-9]+ s' \
-        simulate mesh.npz --model full --integrator central --dt 1 -o out.npz
-    refused 5 '^simulate: mesh.npz: .*Newton.* 1 iteration' simulate mesh.npz -q --model full --integrator static --gravity 0,0,-900 --iterations 1 -o out.npz
-    refused 5 '^simulate: mesh.npz: ' simulate mesh.npz -q --model full --gravity 0,0,-1e200 --dt 1e3 --steps 2 -o out.npz
-    refused 5 '^simulate: mesh.npz: Newton.s method in the Newmark step did not converge at t = .* s: forces are beyond the range of numbers' simulate mesh.npz -q --model full --beta 0.1 --gravity 0,0,-9.81 --dt 0.01 --steps 500 -o out.npz
+        simfull mesh.npz --integrator central --dt 1 -o out.npz
+    refused 5 '^simfull: mesh.npz: .*Newton.* 1 iteration' simulate mesh.npz -q --integrator static --gravity 0,0,-900 --iterations 1 -o out.npz
+    refused 5 '^simfull: mesh.npz: ' simulate mesh.npz -q --gravity 0,0,-1e200 --dt 1e3 --steps 2 -o out.npz
+    refused 5 '^simfull: mesh.npz: Newton.s method in the Newmark step did not converge at t = .* s: forces are beyond the range of numbers' simulate mesh.npz -q --beta 0.1 --gravity 0,0,-9.81 --dt 0.01 --steps 500 -o out.npz
     refused 3 '^simvalidate: free.npz: nothing holds the mesh: statics finds no equilibrium' simvalidate free.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1
-    refused 3 '^simulate: free.npz: nothing holds the mesh: statics finds no equilibrium; fix vertices or attach springs' simulate free.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o out.npz
+    refused 3 '^simulate: free.npz: nothing holds the mesh: statics finds no equilibrium; fix vertices or attach springs' simfull free.npz -q --model linear --integrator static --gravity 0,0,-9.81 --steps 1 -o out.npz
     no_faults
 }
 
@@ -385,7 +385,7 @@ shows_nothing() {
     printf '{"name": "%s", "law": "%s"}' "$value" "$value" > body.json
     sed "2s/all/$value/" loads.csv > bad.csv
     shows_nothing 'text' 'voxelize bad.obj -n 4 -o new.npz' 'simimport bad.veg -o new.npz' 'simimport bad.inp -o new.npz' 'simimport bad.msh -o new.npz' 'siminfo new.npz' \
-        'simulate bad.json --steps 1 -o new.npz' 'voxelize bar.obj -n 4 --materials body.json -o new.npz' 'simulate mesh.npz --model full --loads bad.csv --steps 1 -o new.npz' \
+        'simfull bad.json --steps 1 -o new.npz' 'voxelize bar.obj -n 4 --materials body.json -o new.npz' 'simulate mesh.npz --loads bad.csv --steps 1 -o new.npz' \
         "modes $value.npz -o new.npz" "simimport block.veg --$value" "simexport mesh.npz -o new.$value" "simexport mesh.npz --to $value"
     no_faults
 }

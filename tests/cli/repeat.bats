@@ -65,7 +65,7 @@ every_writer() {
     cd "$BODY"
     for how in '--basis basis.npz --poly poly.npz --integrator energy' '--basis basis.npz --poly poly.npz --record all' '--model full' '--model full --integrator energy' \
         '--model full --lumping lumped --integrator central --dt 1e-4' '--model full --integrator static' '--model linear' \
-        '--model full --viscosity 300,200' '--model direct --basis basis.npz --viscosity 300,200'; do
+        '--model full --viscosity 300,200' '--model galerkin --basis basis.npz --viscosity 300,200'; do
         line=(simulate mesh.npz --loads loads.csv --steps 3)
         # shellcheck disable=SC2206
         line+=($how)
@@ -81,7 +81,7 @@ every_writer() {
 @test "sketchsolve, cubature and simulate with variables of clusters, for one thread and three" {
     local how which count ending=.npz
     cd "$BODY"
-    for how in 'sketchsolve mesh.npz --loads sketch.csv' 'cubature mesh.npz basis.npz --poses 40' 'simulate mesh.npz --model full --loads loads.csv --steps 3'; do
+    for how in 'sketchsolve mesh.npz --loads sketch.csv' 'cubature mesh.npz basis.npz --poses 40' 'simfull mesh.npz --loads loads.csv --steps 3'; do
         # shellcheck disable=SC2206
         line=($how)
         "${line[@]}" -q -o first.npz || fault "$how: exit $?"

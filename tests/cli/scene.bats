@@ -45,7 +45,7 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
 @test "a ball falls as a parabola and rests at the depth that bears its weight" {
     ball
     scene '"stiffness": 20000, "damping": 40, "limit": 10' "$FLOOR, $BALL" '{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.3], "velocity": [0.5, 0, 0]}'
-    done_well simulate scene.json --dt 0.001 --steps 150 -o fall.npz
+    done_well simscene scene.json --dt 0.001 --steps 150 -o fall.npz
     done_well simexport scene.json fall.npz --to csv -o fall.csv
     # energies: half m v^2 and m g z, with the mass of the polyhedron; 0.15 s
     read -r kinetic gravity <<< "$(last kinetic fall.csv) $(last gravity fall.csv)"
@@ -53,7 +53,7 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     holds fall.npz "r['steps_in_contact'] == 0 and r['most_points_in_contact'] == 0 and r['lowest_distance'] is None" # the ball is never near the floor
     # thesis eq. 3.2: k L times the mean of d n_z over a cap of depth e, whose points are at u = cos in [1 - e/R, 1]: k L e (1 - e/R / 3) / 2
     scene '"stiffness": 2000, "damping": 40, "limit": 10' "$FLOOR, $BALL" '{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.1]}'
-    done_well simulate scene.json --dt 0.001 --steps 3000 --every 1000 -o rest.npz
+    done_well simscene scene.json --dt 0.001 --steps 3000 --every 1000 -o rest.npz
     done_well simexport scene.json rest.npz --to csv -o rest.csv
     first=$(awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "gravity") column = i} NR == 2 {print $column}' rest.csv)
     weight=$(awk "BEGIN {print $first / 0.1}")
@@ -68,11 +68,11 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
 @test "the same bytes for any number of threads and in a second run; siminfo makes it again" {
     ball
     scene '"stiffness": 5000, "damping": 5, "friction": 0.3' "$FLOOR, $BALL" '{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.11], "velocity": [1, 0.5, 0], "copies": {"count": [3, 3, 1], "spacing": [0.3, 0.3, 0.3]}, "angular_velocity": [3, 0, 0]}'
-    simulate scene.json -q --dt 0.001 --steps 200 --contacts --threads 1 -o one.npz
-    simulate scene.json -q --dt 0.001 --steps 200 --contacts --threads 2 -o two.npz
-    simulate scene.json -q --dt 0.001 --steps 200 --contacts --threads 4 --timings times.csv -o four.npz
+    simscene scene.json -q --dt 0.001 --steps 200 --contacts --threads 1 -o one.npz
+    simscene scene.json -q --dt 0.001 --steps 200 --contacts --threads 2 -o two.npz
+    simscene scene.json -q --dt 0.001 --steps 200 --contacts --threads 4 --timings times.csv -o four.npz
     same_bytes one.npz two.npz threads
-    refused 4 'simulate: missing/times.csv: cannot write' simulate scene.json -q --dt 0.001 --steps 1000000 --timings missing/times.csv -o out.npz # before the steps
+    refused 4 'simscene: missing/times.csv: cannot write' simulate scene.json -q --dt 0.001 --steps 1000000 --timings missing/times.csv -o out.npz # before the steps
     same_bytes one.npz four.npz "timings in the output"
     [ "$(wc -l < times.csv)" = 201 ] || fault "$(wc -l < times.csv) lines of timings"
     ending= done_well simverify one.npz
@@ -98,9 +98,9 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
         simulate "$name" -q --steps 2 -o "one-${#name}.npz"
         same_bytes one-10.npz "one-${#name}.npz" "$name"
     done
-    simulate ./-below.json -q --steps 2 -o dash.npz
-    simulate deep/above.json -q --steps 2 -o above.npz
-    (cd deep && simulate above.json -q --steps 2 -o ../inside.npz)
+    simscene ./-below.json -q --steps 2 -o dash.npz
+    simscene deep/above.json -q --steps 2 -o above.npz
+    (cd deep && simscene above.json -q --steps 2 -o ../inside.npz)
     same_bytes above.npz inside.npz 'from its own folder'
     for name in one-10 dash above; do
         siminfo --script $name.npz > again/remake
@@ -115,7 +115,7 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
         (cd again && sh remake > /dev/null 2>&1) || fault "$name: siminfo --script does not run"
         same_bytes $name.npz again/$name.npz "siminfo --script"
     done
-    simulate about.json -q --steps 2 -o about.npz
+    simscene about.json -q --steps 2 -o about.npz
     ending= refused 3 'siminfo: about.npz: .*no script can put the input "parts/../parts/ball.obj" anywhere' siminfo --script about.npz
     if "$PYTHON" -c 'import numpy' 2> /dev/null; then # a name that is a folder
         "$PYTHON" "$SUPPLE_SOURCE/tests/cli/forge.py" above.npz forged.npz 'meta["inputs"][1]["name"] = "../"' || fault forge.py
@@ -129,8 +129,8 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     ball
     pile='{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.1], "copies": {"count": [10, 10, 10], "spacing": [0.198, 0.199, 0.199]}}'
     scene '"stiffness": 2000, "damping": 20, "limit": 10, "friction": 0.4' "$FLOOR, ${BALL/\"shell\"/\"sphere\": {\"radius\": 0.1\}, \"shell\"}" "$pile"
-    (ulimit -v 2000000 && done_well simulate scene.json --dt 0.001 --steps 20 --every 20 --contacts -t 1 -o one.npz)
-    done_well simulate scene.json --dt 0.001 --steps 20 --every 20 --contacts -t 2 -o two.npz
+    (ulimit -v 2000000 && done_well simscene scene.json --dt 0.001 --steps 20 --every 20 --contacts -t 1 -o one.npz)
+    done_well simscene scene.json --dt 0.001 --steps 20 --every 20 --contacts -t 2 -o two.npz
     same_bytes one.npz two.npz threads
     holds one.npz "r['pairs_by_gradient'] == 1000 * 1000 and r['steps_in_contact'] == 20 and r['most_points_in_contact'] > 10000"
     no_faults
@@ -141,7 +141,7 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     pair='{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.12]}'
     for traversal in '' '"coherence": false' '"tree": false' '"warm": 1'; do
         scene '"stiffness": 5000, "damping": 5' "$FLOOR, $BALL" "$pair" ", \"traversal\": {$traversal}"
-        simulate scene.json -q --dt 0.001 --steps 400 -o run.npz
+        simscene scene.json -q --dt 0.001 --steps 400 -o run.npz
         simexport scene.json run.npz -q --to csv -o "run-${traversal//[^a-z]/}.csv"
         [ "$traversal" != '"tree": false' ] || cp run.npz run-tree.npz
     done
@@ -154,11 +154,11 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
     holds run.npz "len(r['warnings']) == 1 and 'without contact.limit' in r['warnings'][0]"
     holds run-tree.npz "r['warnings'] == []"
     scene '"stiffness": 5000, "damping": 5, "limit": 10' "$FLOOR, $BALL" "$pair" ', "traversal": {"warm": 1}'
-    simulate scene.json -q --dt 0.001 --steps 400 -o limited.npz
+    simscene scene.json -q --dt 0.001 --steps 400 -o limited.npz
     holds limited.npz "r['steps_in_contact_cut_short'] > 0 and r['warnings'] == []"
     # a floor that is too soft to bear the ball
     scene '"stiffness": 0.01' "$FLOOR, $BALL" "$pair"
-    simulate scene.json -q --dt 0.001 --steps 500 -o sunk.npz
+    simscene scene.json -q --dt 0.001 --steps 500 -o sunk.npz
     holds sunk.npz "r['steps_wholly_inside'] > 100 and r['most_points_in_contact'] == 4000 and any('ball is wholly inside of floor' in w for w in r['warnings'])"
     holds run-tree.npz "r['steps_wholly_inside'] == 0"
     no_faults
@@ -169,7 +169,7 @@ BALL='"ball": {"kind": "rigid", "surface": "ball.obj", "density": 1000, "shell":
 come_to_rest() {
     local push
     sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
-    done_well simulate scene.json --dt 0.002 --steps "$3" -o rest.npz
+    done_well simscene scene.json --dt 0.002 --steps "$3" -o rest.npz
     simexport scene.json rest.npz -q --to csv -o rest.csv
     ending= done_well simverify rest.npz
     push=$(awk "BEGIN {printf \"%.17g\", -($(last "$1.fz" rest.csv))}")
@@ -192,7 +192,7 @@ come_to_rest() {
         holds rest.npz "r['energy_last'][1] > 1e-3"
     done
     scene '"stiffness": 50000' "${soft/KIND/reduced}, $part" '{"name": "soft", "model": "soft"}'
-    done_well simulate scene.json --dt 0.002 --steps 50 --integrator energy -o alone.npz
+    done_well simscene scene.json --dt 0.002 --steps 50 --integrator energy -o alone.npz
     no_faults
 }
 
@@ -221,12 +221,12 @@ come_to_rest() {
     soft_force=$(last part.fz rest.csv)
     scene '"stiffness": 5000' "$models" '{"name": "soft", "model": "soft", "motion": "path", "path": "lift.csv"}, {"name": "part", "model": "part", "position": [2.8, 0.5, 1.2]}'
     sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
-    done_well simulate scene.json --dt 0.002 --steps 2500 -o led.npz
+    done_well simscene scene.json --dt 0.002 --steps 2500 -o led.npz
     simexport scene.json led.npz -q --to csv -o led.csv
     awk "BEGIN {exit !($(last part.fz led.csv) > $soft_force)}" || fault "led: $(last part.fz led.csv) N, held: $soft_force N"
     # a model of free bodies and others
     scene '"stiffness": 5000' "$models" '{"name": "soft", "model": "soft", "motion": "path", "path": "lift.csv"}, {"name": "other", "model": "soft", "motion": "free"}'
-    refused 3 "scene.json: model soft has free bodies and others: a basis for the ones does not suit the others" simulate scene.json --dt 0.002 --steps 10 -o no.npz
+    refused 3 "scene.json: model soft has free bodies and others: a basis for the ones does not suit the others" simscene scene.json --dt 0.002 --steps 10 -o no.npz
     no_faults
 }
 
@@ -238,7 +238,7 @@ come_to_rest() {
         scene '"stiffness": 2000, "limit": 10' "\"held\": {\"kind\": \"rigid\", $held}, \"still\": {\"kind\": \"rigid\", \"shell\": \"ball-shell.npz\"}" \
             '{"name": "held", "model": "held", "motion": "coupled", "position": [0, 0, 0.3]}, {"name": "still", "model": "still"}' \
             ', "coupling": {"kind": "static", "body": "held", "path": "hand.csv", "stiffness": 600, "torque_stiffness": 10}'
-        done_well simulate scene.json --dt 0.001 --steps 100 -o held.npz
+        done_well simscene scene.json --dt 0.001 --steps 100 -o held.npz
     done
     no_faults
 }
@@ -250,7 +250,7 @@ come_to_rest() {
     for saturation in '"saturation": 6' '"saturation_depth": 0.003' '"saturation": null'; do
         scene '"stiffness": 2000' "$FLOOR, $BALL" '{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "coupled", "position": [0, 0, 0.12]}' \
             ", \"coupling\": {\"kind\": \"static\", \"body\": \"ball\", \"path\": \"hand.csv\", \"stiffness\": 600, \"torque_stiffness\": 10, $saturation}"
-        done_well simulate scene.json --dt 0.001 --steps 300 -o "held-${saturation//[^a-z_]/}.npz"
+        done_well simscene scene.json --dt 0.001 --steps 300 -o "held-${saturation//[^a-z_]/}.npz"
         simexport scene.json "held-${saturation//[^a-z_]/}.npz" -q --to csv -o "held-${saturation//[^a-z_]/}.csv"
     done
     same_bytes held-saturation.csv held-saturation_depth.csv 'depth and force'
@@ -267,10 +267,10 @@ come_to_rest() {
             scene "\"stiffness\": 20000, \"limit\": 10, \"pulse\": $pulse" "\"wall\": {\"kind\": \"rigid\", $wall}, $BALL" '{"name": "wall", "model": "wall"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.25], "velocity": [0, 0, -2]}'
             sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
             if [ "${wall:1:1}-$pulse" = f-0.5 ]; then
-                refused 3 'contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here meet one' simulate scene.json --steps 2 -o out.npz
+                refused 3 'contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here meet one' simscene scene.json --steps 2 -o out.npz
                 continue
             fi
-            done_well simulate scene.json --dt 0.0005 --steps 300 -o "${wall:1:1}-$pulse.npz"
+            done_well simscene scene.json --dt 0.0005 --steps 300 -o "${wall:1:1}-$pulse.npz"
         done
     done
     holds v-null.npz "r['energy_last'][0] > 0.5 * r['energy_first'][0] and r['steps_in_contact'] > 0" # through the layer of surface voxels
@@ -280,7 +280,7 @@ come_to_rest() {
     scene '"stiffness": 1e-9, "pulse": 0.1' '"wall": {"kind": "rigid", "voxmap": "ball-field.npz"}, "ball": {"kind": "rigid", "surface": "ball.obj", "mass": 1, "mass_centre": [0.09, 0, 0], "inertia": [1e-4, 1e-4, 1e-4, 0, 0, 0], "shell": "ball-shell.npz"}' \
         '{"name": "wall", "model": "wall"}, {"name": "ball", "model": "ball", "motion": "free", "position": [-0.05, 0, 0.19], "velocity": [0, 0, -3]}'
     sed -i 's/"gravity": \[0, 0, -9.81\], //' scene.json
-    done_well simulate scene.json --dt 0.0001 --steps 40 --contacts -o hit.npz
+    done_well simscene scene.json --dt 0.0001 --steps 40 --contacts -o hit.npz
     holds hit.npz "r['energy_last'][0] < r['energy_first'][0] and r['energy_rise'] <= 0"
     if "$PYTHON" -c 'import numpy' 2> /dev/null; then
         "$PYTHON" - << 'EOF' || fault "contacts without a force, or none at all"
@@ -293,7 +293,7 @@ EOF
     scene "\"stiffness\": 20000, \"limit\": 10, \"pulse\": 0.5" "\"wall\": {\"kind\": \"rigid\", \"voxmap\": \"ball-field.npz\"}, $BALL" '{"name": "wall", "model": "wall"}, {"name": "ball", "model": "ball", "motion": "fixed", "position": [0, 0, 0.25]}'
     sed -i 's/{"name": "wall", "model": "wall"}/{"name": "wall", "model": "wall", "motion": "path", "path": "p.csv"}/' scene.json
     printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n' > p.csv
-    refused 3 'contact.pulse: neither ball nor wall has a mass' simulate scene.json --steps 2 -o out.npz
+    refused 3 'contact.pulse: neither ball nor wall has a mass' simscene scene.json --steps 2 -o out.npz
     no_faults
 }
 
@@ -305,7 +305,7 @@ EOF
     for tangent in 0 0.35 0.6; do
         scene '"stiffness": 500, "damping": 3, "friction": 0.4' "$FLOOR, $box" '{"name": "floor", "model": "floor"}, {"name": "box", "model": "box", "motion": "free", "position": [0, 0, 0.0995], "copies": {"count": [1, 2, 1], "spacing": [0, 1, 0]}}, {"name": "fast", "model": "box", "motion": "free", "position": [0, 3, 0.0995], "velocity": [1, 0, 0]}'
         sed -i "s/\"gravity\": \[0, 0, -9.81\]/\"gravity\": [$(awk -v t=$tangent 'BEGIN {c = 1 / sqrt(1 + t ^ 2); printf "%.17g, 0, %.17g", 9.81 * t * c, -9.81 * c}')]/" scene.json
-        done_well simulate scene.json --dt 0.001 --steps 3000 --every 1000 -o slope.npz
+        done_well simscene scene.json --dt 0.001 --steps 3000 --every 1000 -o slope.npz
         ending= done_well simverify slope.npz
         mv slope.npz "slope-$tangent.npz"
     done
@@ -333,12 +333,12 @@ EOF
     printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n1,0,0,3,1,0,0,0\n' > up.csv
     # a floor that rises with 3 m/s throws the ball; the rise of energy is the floor's work, but for what the contact holds meanwhile
     scene '"stiffness": 2000' "$FLOOR, $BALL" '{"name": "floor", "model": "floor", "motion": "path", "path": "up.csv"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.2]}'
-    done_well simulate scene.json --dt 0.0001 --steps 3000 -o thrown.npz
+    done_well simscene scene.json --dt 0.0001 --steps 3000 -o thrown.npz
     [[ $err != *energy* ]] || fault "thrown: $err"
     holds thrown.npz "r['energy_rise'] > 10 and abs(r['energy_last'][0] + r['energy_last'][2] - r['energy_first'][2] - r['work_of_paths']) < 0.01 * r['work_of_paths']"
     # contact that is too stiff for the step
     scene '"stiffness": 100000' "$FLOOR, $BALL" '{"name": "floor", "model": "floor", "motion": "path", "path": "up.csv"}, {"name": "ball", "model": "ball", "motion": "free", "position": [0, 0, 0.2]}'
-    done_well simulate scene.json --dt 0.01 --steps 30 -o wild.npz
+    done_well simscene scene.json --dt 0.01 --steps 30 -o wild.npz
     [[ $err == *'J above its start and the work of paths'* ]] || fault "wild: $err"
     no_faults
 }
@@ -353,7 +353,7 @@ EOF
         scene "$way"'"stiffness": 300, "damping": 1' '"floor": {"kind": "rigid", "field": "floor.npz"}, "block": {"kind": "rigid", "surface": "block.obj", "density": 500, "shell": "block-shell.npz"}' \
             '{"name": "floor", "model": "floor"}, {"name": "block", "model": "block", "motion": "free", "position": [-1, 0, -0.002]}'
         sed -i 's/"gravity": \[0, 0, -9.81\]/"gravity": [6.3057, 0, -7.515]/' scene.json # 40 degrees
-        done_well simulate scene.json --dt 0.0005 --steps 800 --every 100 -o slide.npz
+        done_well simscene scene.json --dt 0.0005 --steps 800 --every 100 -o slide.npz
         case $way in
         '') [[ $err == *'normals leans away from the other body'*'state contact.direction'* ]] || fault "no warning: $err" ;;
         *) [[ $err != *leans* ]] || fault "$way: $err" ;;
@@ -370,14 +370,14 @@ EOF
     ball
     one='{"name": "floor", "model": "floor"}, {"name": "ball", "model": "ball", "motion": "free"}'
     scene '"stiffness": 100' "$FLOOR, $BALL" "$one"
-    run() { refused "$@" simulate scene.json --dt 0.001 --steps 2 -o out.npz; }
-    refused 2 '--model means nothing for a scene' simulate scene.json --model full -o out.npz
-    refused 2 '--loads means nothing' simulate scene.json --loads loads.csv -o out.npz
-    refused 2 'newmark or energy' simulate scene.json --integrator static -o out.npz
+    run() { refused "$@" simscene scene.json --dt 0.001 --steps 2 -o out.npz; }
+    refused 2 '--model means nothing for a scene' simfull scene.json -o out.npz
+    refused 2 '--loads means nothing' simscene scene.json --loads loads.csv -o out.npz
+    refused 2 'newmark or energy' simscene scene.json --integrator static -o out.npz
     refused 2 '--contacts means nothing for a mesh' simulate mesh.npz --contacts -o out.npz
-    refused 3 'no-such.json: cannot open' simulate no-such.json -o out.npz
+    refused 3 'no-such.json: cannot open' simscene no-such.json -o out.npz
     echo '{"models": ' > bad.json
-    refused 3 'bad.json: line 2' simulate bad.json -o out.npz
+    refused 3 'bad.json: line 2' simscene bad.json -o out.npz
     scene '"stiffness": 100, "pulse": 1' "$FLOOR, $BALL" "$one"
     run 3 'scene.json: contact.pulse: it brakes points in the proximity voxels of a voxmap, and no points here meet one'
     scene '"stiffness": 100' "$FLOOR, $BALL" "${one/free/flying}"
@@ -409,9 +409,9 @@ EOF
 
 @test "a scene with a billion steps takes no memory for them" {
     needs_plain_build "they take address space"
-    (ulimit -v 2000000 && timeout 3 simulate scene.json --steps 1000000000 --every 1000000000 --dt 1e-6 -t 1 -q -o long.npz) 2> err || code=$?
+    (ulimit -v 2000000 && timeout 3 simscene scene.json --steps 1000000000 --every 1000000000 --dt 1e-6 -t 1 -q -o long.npz) 2> err || code=$?
     [ "$code" = 124 ] || fault "exit $code: $(< err)"
-    simulate scene.json --steps 5000 --every 5000 --dt 1e-6 --timings times.csv -q -o short.npz || fault 'simulate --timings'
+    simscene scene.json --steps 5000 --every 5000 --dt 1e-6 --timings times.csv -q -o short.npz || fault 'simulate --timings'
     [ "$(wc -l < times.csv)" = 5001 ] && [ "$(head -n 1 times.csv)" = step,seconds ] || fault "times.csv: $(wc -l < times.csv) lines"
     awk -F, 'NR > 1 && ($1 != NR - 1 || !($2 > 0)) {exit 1}' times.csv || fault 'times.csv: a line is not that of its step'
     no_faults

@@ -150,7 +150,7 @@ holds() {
 	END
     printf 't0,t1,kind,id,fx,fy,fz\n0,1,vertex,0,-1e8,-1e8,0\n' > pull.csv
     pointshell free.npz -q --basis linear.npz --method samples --points 400 --normals tangents -o l.npz # no two neighbours on one line
-    simulate free.npz -q --model direct --basis linear.npz --loads pull.csv --dt 0.001 --steps 10 --every 5 -o stretched.npz
+    simulate free.npz -q --model galerkin --basis linear.npz --loads pull.csv --dt 0.001 --steps 10 --every 5 -o stretched.npz
     simexport stretched.npz -q --coordinates -o q.csv
     done_well simexport l.npz stretched.npz -o n.csv
     # angles with F^-T N of F N, and by brute force of the cloud (weights of thesis eq. 3.9) and of the products of neighbours by their angle

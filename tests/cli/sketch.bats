@@ -49,7 +49,7 @@ long_run() {
 @test "small loads: the shapes are the frames of the linear preview" {
     sed -E '2,$s/([0-9.-]+),([0-9.-]+),([0-9.-]+)$/\1e-6,\2e-6,\3e-6/' sketch.csv > small.csv
     sketchsolve mesh.npz --loads small.csv --separation 0 --shape-separation 0 -q -o shapes.npz
-    simulate mesh.npz --model linear --integrator static --loads small.csv --dt 0.1 --steps 12 -q -o preview.npz
+    simfull mesh.npz --model linear --integrator static --loads small.csv --dt 0.1 --steps 12 -q -o preview.npz
     "$PYTHON" - <<-'END' || fault 'the shapes are not those of the linear model'
 	import array, zipfile
 	def numbers(file, start):

@@ -24,9 +24,9 @@ motion=(--loads loads.csv --gravity 0,0,-9.81 --dt 0.01 --steps 30)
 @test "the errors are those of the recorded motions" {
     local ending=.npz model
     needs_numpy
-    done_well simulate mesh.npz --model full "${motion[@]}" --every 7 -q -o full.npz
+    done_well simfull mesh.npz "${motion[@]}" --every 7 -q -o full.npz
     done_well simulate mesh.npz --basis basis.npz --poly poly.npz -r 4 --record all "${motion[@]}" --every 7 -q -o reduced.npz
-    done_well simulate mesh.npz --model linear "${motion[@]}" --every 7 -q -o linear.npz
+    done_well simfull mesh.npz --model linear "${motion[@]}" --every 7 -q -o linear.npz
     ending=
     done_well simvalidate mesh.npz --basis basis.npz --poly poly.npz --ranks 4 --model reduced,linear "${motion[@]}" --every 7 --csv t.csv --probe 30:z --probe surface:1:x
     grep -q '^reduced  *4  *-  *[0-9.e-]* ' "$stdout" || fault "$(cat "$stdout")"
@@ -97,7 +97,7 @@ make_block() {
         [[ $options == *static* ]] || table direct velocity | tail -n 1 | at_most 1e-8 || fault "$options: velocity: $(cat t.csv)"
         [[ $options != *static* ]] || [ -z "$(table direct velocity | tr -d '\n')" ] || fault "statics have velocities: $(cat t.csv)"
     done
-    done_well simvalidate block.npz --basis U.npz --gravity 5,-30,10 --steps 50 --model direct,linear --limit 1000 --csv t.csv
+    done_well simvalidate block.npz --basis U.npz --gravity 5,-30,10 --steps 50 --model galerkin,linear --limit 1000 --csv t.csv
     table linear position | at_most 0.02 && fault "the motion is a small one: $(cat t.csv)"
     no_faults
 }
@@ -113,7 +113,7 @@ make_block() {
         cubs+=(--cub c$n.npz)
     done
     ending=
-    done_well simvalidate mesh.npz --basis basis.npz --poly poly.npz "${cubs[@]}" --model reduced,cubature,direct --ranks 1,3,6 "${motion[@]}" --csv t.csv
+    done_well simvalidate mesh.npz --basis basis.npz --poly poly.npz "${cubs[@]}" --model reduced,cubature,galerkin --ranks 1,3,6 "${motion[@]}" --csv t.csv
     [ "$(table direct r | tr '\n' ' ')" = '1 3 6 ' ] || fault "ranks: $(cat t.csv)"
     [ "$(table cubature elements | sort -n | tr '\n' ' ')" = "$(table cubature elements | tr '\n' ' ')" ] || fault "elements: $(cat t.csv)"
     for model in direct cubature; do
@@ -151,7 +151,7 @@ make_block() {
 
 @test "a recorded reference is as good as a run" {
     local ending=.npz other
-    done_well simulate mesh.npz --model full "${motion[@]}" --every 4 -q -o full.npz
+    done_well simfull mesh.npz "${motion[@]}" --every 4 -q -o full.npz
     ending=
     done_well simvalidate mesh.npz --basis basis.npz --ranks 2,6 "${motion[@]}" --every 4 --probe 30:z --csv a.csv
     done_well simvalidate mesh.npz --basis basis.npz --ranks 2,6 "${motion[@]:0:6}" --reference full.npz --probe 30:z --csv b.csv
@@ -181,7 +181,7 @@ make_block() {
 }
 
 @test "the table is the same on a second run and for any number of threads; pipes" {
-    local threads run=(simvalidate mesh.npz --basis basis.npz --poly poly.npz --model reduced,direct --ranks 2-4 "${motion[@]}" --probe 30:y -q)
+    local threads run=(simvalidate mesh.npz --basis basis.npz --poly poly.npz --model reduced,galerkin --ranks 2-4 "${motion[@]}" --probe 30:y -q)
     for threads in 1 2 4 1; do
         "${run[@]}" --threads $threads --csv $threads.csv || fault "threads $threads: exit $?"
         without_times $threads.csv > $threads.txt
@@ -203,14 +203,14 @@ make_block() {
     refused 2 'a model in a basis needs --basis' simvalidate mesh.npz --poly poly.npz
     refused 2 '--basis belongs to' simvalidate mesh.npz --basis basis.npz --model linear
     refused 2 '--model reduced needs --poly' simvalidate mesh.npz --basis basis.npz --model reduced
-    refused 2 '--poly belongs to' simvalidate mesh.npz --basis basis.npz --poly poly.npz --model direct
+    refused 2 '--poly belongs to' simvalidate mesh.npz --basis basis.npz --poly poly.npz --model galerkin
     refused 2 '--model cubature needs --cub' simvalidate mesh.npz --basis basis.npz --model cubature
-    refused 2 '--cub belongs to' simvalidate mesh.npz --basis basis.npz --cub c.npz --model direct
+    refused 2 '--cub belongs to' simvalidate mesh.npz --basis basis.npz --cub c.npz --model galerkin
     refused 2 '--ranks belongs to' simvalidate mesh.npz --basis basis.npz --cub c.npz --ranks 3
     for word in full nonsense reduced,, ',direct' 'direct ' dir; do
         refused 2 '--model: ".*" is not one of reduced, cubature, direct, linear' simvalidate mesh.npz --basis basis.npz --poly poly.npz --model "$word"
     done
-    refused 2 '--model names direct twice' simvalidate mesh.npz --basis basis.npz --model direct,direct
+    refused 2 '--model names direct twice' simvalidate mesh.npz --basis basis.npz --model galerkin,galerkin
     for word in 0 7 x 3-2 1,,2 -1; do
         refused 2 '--ranks' simvalidate mesh.npz --basis basis.npz --ranks "$word"
     done
@@ -235,9 +235,9 @@ make_block() {
     local ending=.npz run
     needs_numpy
     make_block
-    done_well simulate block.npz --model full --gravity 5,-30,10 --steps 20 -q -o full.npz
+    done_well simfull block.npz --gravity 5,-30,10 --steps 20 -q -o full.npz
     # one iteration is enough for the linear model only
-    run=(simvalidate block.npz --basis U.npz --gravity 5,-30,10 --reference full.npz --iterations 1 --halvings 0 --model direct,linear --ranks 1,36)
+    run=(simvalidate block.npz --basis U.npz --gravity 5,-30,10 --reference full.npz --iterations 1 --halvings 0 --model galerkin,linear --ranks 1,36)
     try "${run[@]}" --csv t.csv
     [ "$code" = 5 ] || fault "exit $code: $err"
     [[ $err == *'direct, 36 coordinates: Newton'*'did not converge' ]] || fault "it says: $err"

@@ -123,7 +123,7 @@ every_model() {
     # where nothing acts, forces of warped stiffness are rounding alone, which is no residual to work on
     for line in '' '--warp pair' '--warp element' '--rotation polar' '--warp pair --rotation polar' --network; do
         # shellcheck disable=SC2086
-        done_well simulate grip.npz --model warp $line --steps 3 -q -o still.npz
+        done_well simfull grip.npz --model warp $line --steps 3 -q -o still.npz
         holds still.npz 'r["newton_iterations"] == 0 and r["steps_in_parts"] == 0 and r["worst_residual"] <= 1e-10'
     done
     for line in m9 m10; do # iterative solvers solve the same equations
@@ -176,23 +176,23 @@ every_model() {
     needs_numpy
     local kind made=()
     for kind in newmark euler bdf2 linear-euler central static; do
-        done_well simulate grip.npz --model full --integrator $kind --dt 0.002 --steps 17 --every 3 --moved tip --move path.csv --move-vertices single.csv -q -o $kind.npz
+        done_well simfull grip.npz --integrator $kind --dt 0.002 --steps 17 --every 3 --prescribe tip=path.csv --prescribe-vertices single.csv -q -o $kind.npz
         made+=($kind.npz)
     done
     for kind in linear warp 'conjac --dynamic farthest:4'; do
         # shellcheck disable=SC2086
-        done_well simulate grip.npz --model $kind --integrator linear-euler --dt 0.002 --steps 17 --every 3 --moved tip --move path.csv --move-vertices single.csv -q -o "${kind%% *}.npz"
+        done_well simulate grip.npz --model $kind --integrator linear-euler --dt 0.002 --steps 17 --every 3 --prescribe tip=path.csv --prescribe-vertices single.csv -q -o "${kind%% *}.npz"
         made+=("${kind%% *}.npz")
     done
     # the whole body goes along, without strain
     printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n1,0.3,0.1,-0.2,0.7,0.1,0.2,0.3\n' > whole.csv
-    done_well simulate grip.npz --model full --integrator static --dt 0.25 --steps 4 --moved fixed --move whole.csv -q -o whole.npz
+    done_well simfull grip.npz --integrator static --dt 0.25 --steps 4 --prescribe fixed=whole.csv -q -o whole.npz
     # a vertex that the mesh holds along x only goes along x
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0,x --fix-vertices 0 -o slide.npz
     printf 't,vertex,ux,uy,uz\n0,7,0,0,0\n0.01,7,0.02,0,0\n' > slide.csv
     printf 't,vertex,ux,uy,uz\n0,7,0,1,0\n' > across.csv
-    done_well simulate slide.npz --model full --dt 0.001 --steps 10 --gravity 0,0,-9.81 --move-vertices slide.csv -q -o slid.npz
-    refused 3 '^simulate: across.csv: line 2: uy: 1 m, but vertex 7 is free along y in the mesh' simulate slide.npz --model full --move-vertices across.csv -o out.npz
+    done_well simfull slide.npz --dt 0.001 --steps 10 --gravity 0,0,-9.81 --prescribe-vertices slide.csv -q -o slid.npz
+    refused 3 '^simfull: across.csv: line 2: uy: 1 m, but vertex 7 is free along y in the mesh' simulate slide.npz --prescribe-vertices across.csv -o out.npz
     "$PYTHON" - "${made[@]}" <<-'END' || fault 'they are not'
 	import sys
 	from frames import *
@@ -267,13 +267,13 @@ every_model() {
 # A block falls by a hand's breadth on a ground that it then slides along.
 @test "grounds: how deep a body rests, and friction" {
     needs_numpy
-    done_well simulate loose.npz --model full --integrator static --gravity 0,0,-9.81 --ground 0,0,3,-1.47 --ground-stiffness 1e5 --dt 1 --steps 1 -q -o rest.npz
+    done_well simfull loose.npz --integrator static --gravity 0,0,-9.81 --ground 0,0,3,-1.47 --ground-stiffness 1e5 --dt 1 --steps 1 -q -o rest.npz
     printf 't0,t1,kind,id,fx,fy,fz\n0,0.1,all,,300000,0,0\n' > shove.csv
-    done_well simulate loose.npz --model full --integrator euler --gravity 0,0,-9.81 --loads shove.csv --ground 0,0,1,-0.6 --ground-stiffness 1e6 --ground-alpha 0 --friction 0.25 --dt 0.005 \
+    done_well simfull loose.npz --integrator euler --gravity 0,0,-9.81 --loads shove.csv --ground 0,0,1,-0.6 --ground-stiffness 1e6 --ground-alpha 0 --friction 0.25 --dt 0.005 \
         --steps 80 -q -o slide.npz
-    done_well simulate loose.npz --model linear --gravity 0,0,-9.81 --loads shove.csv --ground 0,0,1,-0.6 --ground-stiffness 1e6 --ground-alpha 0 --dt 0.005 --steps 80 -q -o ice.npz
+    done_well simfull loose.npz --model linear --gravity 0,0,-9.81 --loads shove.csv --ground 0,0,1,-0.6 --ground-stiffness 1e6 --ground-alpha 0 --dt 0.005 --steps 80 -q -o ice.npz
     # two grounds, one of them slanted
-    done_well simulate loose.npz --model full --integrator bdf2 --gravity 0,0,-9.81 --ground 0,0,1,-0.6 --ground=-1,0,1,-3.55 --ground-stiffness 1e6 --dt 0.005 --steps 60 --every 60 -q -o two.npz
+    done_well simfull loose.npz --integrator bdf2 --gravity 0,0,-9.81 --ground 0,0,1,-0.6 --ground=-1,0,1,-3.55 --ground-stiffness 1e6 --dt 0.005 --steps 60 --every 60 -q -o two.npz
     "$PYTHON" - <<-'END' || fault 'the grounds'
 	from frames import *
 	mesh = np.load('loose.npz')
@@ -312,30 +312,30 @@ every_model() {
     local kind made=()
     local run=(simulate grip.npz --gravity 0,0,-9.81 --dt 0.001 --steps 20 -q)
     for kind in newmark energy euler bdf2 central linear-euler; do
-        done_well "${run[@]}" --model full --integrator $kind --cut cut.npz --cut-at 0.0104 -o $kind.npz
+        done_well "${run[@]}" --model full --integrator $kind --cut 0.0104=cut.npz -o $kind.npz
         made+=($kind.npz)
     done
     done_well "${run[@]}" --model full -o whole.npz
-    done_well "${run[@]}" --model full --cut cut.npz --cut-at 0.004 --cut cut2.npz --cut-at 0.01 --every 4 -o twice.npz
+    done_well "${run[@]}" --model full --cut 0.004=cut.npz --cut 0.01=cut2.npz --every 4 -o twice.npz
     # at the start: the cut mesh from the start
-    done_well "${run[@]}" --model full --cut cut.npz --cut-at 0 -o start.npz
-    done_well simulate cut.npz --gravity 0,0,-9.81 --dt 0.001 --steps 20 -q --model full -o piece.npz
+    done_well "${run[@]}" --model full --cut 0=cut.npz -o start.npz
+    done_well simfull cut.npz --gravity 0,0,-9.81 --dt 0.001 --steps 20 -q -o piece.npz
     for kind in linear warp 'conjac --dynamic farthest:8'; do
         # shellcheck disable=SC2086
-        done_well "${run[@]}" --model $kind --integrator linear-euler --cut cut.npz --cut-at 0.01 -o "${kind%% *}.npz"
+        done_well "${run[@]}" --model $kind --integrator linear-euler --cut 0.01=cut.npz -o "${kind%% *}.npz"
         made+=("${kind%% *}.npz")
     done
     # the grip is cut off what held it, and flies on; a vertex on the cut that is moved goes on with its copy
-    done_well simulate grip.npz --model full --dt 0.001 --steps 20 --every 3 --moved tip --move path.csv --cut off.npz --cut-at 0.01 -q -o free.npz
-    done_well simulate grip.npz --model full --dt 0.001 --steps 20 --move-vertices single.csv --cut cut.npz --cut-at 0.01 -q -o both.npz
+    done_well simfull grip.npz --dt 0.001 --steps 20 --every 3 --prescribe tip=path.csv --cut 0.01=off.npz -q -o free.npz
+    done_well simfull grip.npz --dt 0.001 --steps 20 --prescribe-vertices single.csv --cut 0.01=cut.npz -q -o both.npz
     # a cut of what has been drawn so far that it would be inside out where it began
     echo '[{"name": "body", "law": "neo-hookean", "young": 1e5, "poisson": 0.3, "density": 1000}, {"name": "tip", "law": "neo-hookean", "young": 1e5, "poisson": 0.3, "density": 1000}]' > gum.json
     voxelize bar.obj -q -n 6 --enlarge 1 --fill --fix-half-space 1,0,0,0 --region-box tip,2.5,-inf,-inf,inf,inf,inf --materials gum.json -o gum.npz
     simcut gum.npz --plane 0,1,0,0.5 -q -o gum-cut.npz
     printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n0.5,3,0,0,1,0,0,0\n' > draw.csv
-    done_well simulate gum.npz --model full --dt 0.01 --steps 52 --every 13 --moved tip --move draw.csv --cut gum-cut.npz --cut-at 0.5 -q -o drawn.npz
+    done_well simfull gum.npz --dt 0.01 --steps 52 --every 13 --prescribe tip=draw.csv --cut 0.5=gum-cut.npz -q -o drawn.npz
     holds drawn.npz 'r["energy_balance"] < 1e-3'
-    done_well "${run[@]}" --model full --cut cut.npz --cut-at 0.01 --record probes --probe 180,17,surface:3 -o probes.npz
+    done_well "${run[@]}" --model full --cut 0.01=cut.npz --record probes --probe 180,17,surface:3 -o probes.npz
     "$PYTHON" - "${made[@]}" <<-'END' || fault 'the cuts'
 	import sys
 	from frames import *
@@ -420,7 +420,7 @@ every_model() {
         made+=("rod ${model##* }.npz")
     done
     # two bones and what is between them: the spring draws the hand up
-    done_well simulate loose.npz --model full --integrator linear-euler --skeleton bones.json --dt 0.002 --steps 60 --every 10 -q -o arm.npz
+    done_well simfull loose.npz --integrator linear-euler --skeleton bones.json --dt 0.002 --steps 60 --every 10 -q -o arm.npz
     "$PYTHON" - "${made[@]}" <<-'END' || fault 'the pendulum'
 	import sys
 	from frames import *
@@ -472,9 +472,9 @@ every_model() {
 
 @test "activation shortens a bar of fibres" {
     needs_numpy
-    done_well simulate muscle.npz --model full --integrator static --activation act.csv --dt 0.1 --steps 2 --tolerance 1e-13 -q -o static.npz
-    done_well simulate muscle.npz --model conjac --dynamic farthest:5 --integrator linear-euler --activation act.csv --dt 0.1 --steps 200 --every 200 --stabilization 1 --corrections 1 -q -o conjac.npz
-    done_well simulate muscle.npz --model full --activation act.csv --dt 0.001 --steps 30 -q -o motion.npz
+    done_well simfull muscle.npz --integrator static --activation act.csv --dt 0.1 --steps 2 --tolerance 1e-13 -q -o static.npz
+    done_well simfull muscle.npz --model conjac --dynamic farthest:5 --integrator linear-euler --activation act.csv --dt 0.1 --steps 200 --every 200 --stabilization 1 --corrections 1 -q -o conjac.npz
+    done_well simfull muscle.npz --activation act.csv --dt 0.001 --steps 30 -q -o motion.npz
     "$PYTHON" - <<-'END' || fault 'the muscle'
 	from frames import *
 	X = np.load('muscle.npz')['vertices']
@@ -510,13 +510,13 @@ every_model() {
     needs_numpy
     local how
     printf 't0,t1,kind,id,fx,fy,fz\n0,inf,vertex,20,0,2000,-4000\n' > pull.csv
-    done_well simulate grip.npz --model full --integrator static --gravity 0,0,-9.81 --loads pull.csv --steps 1 --tolerance 1e-13 -q -o static.npz
+    done_well simfull grip.npz --integrator static --gravity 0,0,-9.81 --loads pull.csv --steps 1 --tolerance 1e-13 -q -o static.npz
     for how in none farthest:6 'random:4,0.7 --seed 5' 20,24,170,174 farthest:60; do
         # shellcheck disable=SC2086
-        done_well simulate grip.npz --model conjac --dynamic $how --integrator linear-euler --gravity 0,0,-9.81 --loads pull.csv --dt 1 --steps 60 --every 60 --corrections 2 -q -o "c ${how%% *}.npz"
+        done_well simfull grip.npz --model conjac --dynamic $how --integrator linear-euler --gravity 0,0,-9.81 --loads pull.csv --dt 1 --steps 60 --every 60 --corrections 2 -q -o "c ${how%% *}.npz"
     done
     # from rest under way: what is left is what statics of the dynamic vertices alone would leave
-    done_well simulate grip.npz --model conjac --dynamic farthest:6 --settle --integrator linear-euler --gravity 0,0,-9.81 --loads pull.csv --dt 1e-7 --steps 1 -q -o settled.npz
+    done_well simfull grip.npz --model conjac --dynamic farthest:6 --settle --integrator linear-euler --gravity 0,0,-9.81 --loads pull.csv --dt 1e-7 --steps 1 -q -o settled.npz
     "$PYTHON" - <<-'END' || fault 'conjac'
 	import glob
 	from frames import *
@@ -557,12 +557,12 @@ every_model() {
         (cd again && sh remake.sh > said 2>&1) || fault "$line: the script: $(tail -n 3 again/said)"
         same_bytes r1.npz again/r1.npz "$line, remade"
     done <<-'END'
-	full --moved tip --move path.csv --moved fixed --move path.csv --cut fine-cut.npz --cut-at 0.002 --loads push.csv --activation act.csv
+	full --prescribe tip=path.csv --prescribe fixed=path.csv --cut 0.002=fine-cut.npz --loads push.csv --activation act.csv
 	full --integrator linear-euler --skeleton parts/frame.json --solver reused --activation act.csv
-	conjac --integrator linear-euler --dynamic random:12,0.3 --seed 4 --settle --move-vertices single.csv --cut fine-cut.npz --cut-at 0.001 --ground 0,0,1,-0.5 --friction 0.4
+	conjac --integrator linear-euler --dynamic random:12,0.3 --seed 4 --settle --prescribe-vertices single.csv --cut 0.001=fine-cut.npz --ground 0,0,1,-0.5 --friction 0.4
 	conjac --integrator linear-euler --dynamic farthest:9 --skeleton parts/frame.json --corrections 1 --beta 0.5
-	linear --integrator bdf2 --solver jacobi --solver-tolerance 1e-9 --ground=0,0,2,-1 --ground=0,1,1,-0.9 --ground-alpha 0.2 --move-vertices single.csv
-	warp --stretch-limit 0.01,2 --moved tip --move path.csv --cut fine-cut.npz --cut-at 0.002
+	linear --integrator bdf2 --solver jacobi --solver-tolerance 1e-9 --ground=0,0,2,-1 --ground=0,1,1,-0.9 --ground-alpha 0.2 --prescribe-vertices single.csv
+	warp --stretch-limit 0.01,2 --prescribe tip=path.csv --cut 0.002=fine-cut.npz
 	warp --warp element --rotation polar --integrator linear-euler --loads push.csv
 	END
     [ $n = 7 ] || fault "$n runs"
@@ -572,13 +572,13 @@ every_model() {
         simulate grip.npz --steps 1 --model $line -q -o seedless.npz
         holds seedless.npz '"seed" not in m'
     done
-    simulate grip.npz --steps 1 --model conjac --dynamic random:3,0 --integrator linear-euler -q -o seed.npz
+    simfull grip.npz --steps 1 --model conjac --dynamic random:3,0 --integrator linear-euler -q -o seed.npz
     holds seed.npz 'm["seed"] == 1 and m["parameters"]["beta"] is None'
     # a pipe is a file
-    simulate grip.npz --dt 0.001 --steps 4 --moved tip --move - --cut cut.npz --cut-at 0.002 --model full -q -o - < path.csv > piped.npz || fault "a pipe: exit $?"
-    simulate grip.npz --dt 0.001 --steps 4 --moved tip --move path.csv --cut cut.npz --cut-at 0.002 --model full -q -o file.npz
-    simulate grip.npz --dt 0.001 --steps 4 --loads - --cut cut.npz --cut-at 0.002 --model full -q -o loads-piped.npz < push.csv || fault "loads by a pipe: exit $?"
-    simulate grip.npz --dt 0.001 --steps 4 --loads push.csv --cut cut.npz --cut-at 0.002 --model full -q -o loads.npz
+    simfull grip.npz --dt 0.001 --steps 4 --prescribe tip=- --cut 0.002=cut.npz -q -o - < path.csv > piped.npz || fault "a pipe: exit $?"
+    simfull grip.npz --dt 0.001 --steps 4 --prescribe tip=path.csv --cut 0.002=cut.npz -q -o file.npz
+    simfull grip.npz --dt 0.001 --steps 4 --loads - --cut 0.002=cut.npz -q -o loads-piped.npz < push.csv || fault "loads by a pipe: exit $?"
+    simfull grip.npz --dt 0.001 --steps 4 --loads push.csv --cut 0.002=cut.npz -q -o loads.npz
     ending=
     done_well simcompare piped.npz file.npz --rtol 0 -q
     done_well simcompare loads-piped.npz loads.npz --rtol 0 -q
@@ -595,21 +595,21 @@ every_model() {
     done <<-'END'
 	--moved stands 1 times and --move 0 times: each --moved names what one --move moves$|--model full --moved tip
 	--moved stands 0 times and --move 1 times|--model full --move path.csv
-	--moved stands 2 times and --move 1 times|--model full --moved tip --moved fixed --move path.csv
-	--moved: the mesh has no region "top"; "fixed" names its held vertices$|--model full --moved top --move path.csv
-	--moved: vertex 5 of "body" is moved by something else already$|--model full --moved tip --move path.csv --moved body --move path.csv
-	--moved: vertex 0 of "fixed" is moved by something else already$|--model full --moved fixed --move path.csv --moved fixed --move path.csv
+	--moved stands 2 times and --move 1 times|--model full --moved tip --prescribe fixed=path.csv
+	--moved: the mesh has no region "top"; "fixed" names its held vertices$|--model full --prescribe top=path.csv
+	--moved: vertex 5 of "body" is moved by something else already$|--model full --prescribe tip=path.csv --prescribe body=path.csv
+	--moved: vertex 0 of "fixed" is moved by something else already$|--model full --prescribe fixed=path.csv --prescribe fixed=path.csv
 	--cut stands 1 times and --cut-at 0 times: each --cut has its time$|--model full --cut cut.npz
 	--cut stands 0 times and --cut-at 1 times|--model full --cut-at 0
-	--cut-at: "soon" is not a time in seconds$|--model full --cut cut.npz --cut-at soon
-	--cut-at: "0.1," is not a time|--model full --cut cut.npz --cut-at 0.1,
-	--cut-at: "-1" is not a time|--model full --cut cut.npz --cut-at -1
-	--cut-at: "inf" is not a time|--model full --cut cut.npz --cut-at inf
-	--cut-at: 0.004 s does not come before the end of the motion at 0.004 s$|--model full --cut cut.npz --cut-at 0.004
-	--cut-at: 1e300 s does not come before|--model full --cut cut.npz --cut-at 1e300
-	--cut-at: the cut at 0.001 s comes after a later one$|--model full --cut cut.npz --cut-at 0.002 --cut cut2.npz --cut-at 0.001
+	--cut-at: "soon" is not a time in seconds$|--model full --cut soon=cut.npz
+	--cut-at: "0.1," is not a time|--model full --cut 0.1,=cut.npz
+	--cut-at: "-1" is not a time|--model full --cut -1=cut.npz
+	--cut-at: "inf" is not a time|--model full --cut inf=cut.npz
+	--cut-at: 0.004 s does not come before the end of the motion at 0.004 s$|--model full --cut 0.004=cut.npz
+	--cut-at: 1e300 s does not come before|--model full --cut 1e300=cut.npz
+	--cut-at: the cut at 0.001 s comes after a later one$|--model full --cut 0.002=cut.npz --cut 0.001=cut2.npz
 	--skeleton moves by --integrator linear-euler$|--model full --skeleton bones.json
-	--skeleton: a body with bones cannot be cut$|--model full --integrator linear-euler --skeleton bones.json --cut cut.npz --cut-at 0
+	--skeleton: a body with bones cannot be cut$|--model full --integrator linear-euler --skeleton bones.json --cut 0=cut.npz
 	--ground: "0,0,1" is not NX,NY,NZ,D$|--model full --ground 0,0,1
 	--ground: "0,0,1,0," is not|--model full --ground 0,0,1,0,
 	--ground: "0,0,1,0,1" is not|--model full --ground 0,0,1,0,1
@@ -622,9 +622,9 @@ every_model() {
 	--friction: -1 is out of range|--model full --ground 0,0,1,0 --friction -1
 	grip.npz: BDF2 has no friction|--model full --ground 0,0,1,0 --friction 1 --integrator bdf2
 	grip.npz: the energy-conserving step is for bodies whose held vertices rest and that touch no ground$|--model full --ground 0,0,1,0 --integrator energy
-	grip.npz: the energy-conserving step is for bodies|--model full --moved tip --move path.csv --integrator energy
-	--moved means nothing for a model in a basis$|--model modal --basis grip-modes.npz --moved tip --move path.csv
-	--cut means nothing for a model in a basis$|--model modal --basis grip-modes.npz --cut cut.npz --cut-at 0
+	grip.npz: the energy-conserving step is for bodies|--model full --prescribe tip=path.csv --integrator energy
+	--moved means nothing for a model in a basis$|--model modal --basis grip-modes.npz --prescribe tip=path.csv
+	--cut means nothing for a model in a basis$|--model modal --basis grip-modes.npz --cut 0=cut.npz
 	--ground means nothing for a model in a basis$|--model modal --basis grip-modes.npz --ground 0,0,1,0
 	--solver means nothing for a model that is not full, linear or warp$|--model conjac --integrator linear-euler --dynamic 3 --solver jacobi
 	--solver direct: a warp model is solved by iterations: jacobi, reused or gradients$|--model warp --solver direct
@@ -685,19 +685,19 @@ every_model() {
     [ $n = 88 ] || fault "$n lines"
     printf 't0,t1,kind,id,fx,fy,fz\n0,1,spring,20,0,0,0,5\n' > spring.csv
     refused 2 '^simulate: spring.csv: springs couple the modes of a modal model' simulate grip.npz --model modal --basis grip-modes.npz --loads spring.csv -q -o out.npz
-    refused 5 '^simulate: --dynamic: 90 dynamic vertices 1 m apart were not found' simulate grip.npz --model conjac --integrator linear-euler --dynamic random:90,1 -q -o out.npz
+    refused 5 '^simfull: --dynamic: 90 dynamic vertices 1 m apart were not found' simulate grip.npz --model conjac --integrator linear-euler --dynamic random:90,1 -q -o out.npz
     echo '{}' > scene.json
-    for words in '--moved tip' '--move-vertices single.csv' '--skeleton bones.json' '--cut cut.npz' '--warp pair' '--dynamic none' '--seed 3' '--solver direct' '--activation act.csv' '--friction 1'; do
+    for words in '--moved tip' '--prescribe-vertices single.csv' '--skeleton bones.json' '--cut cut.npz' '--warp pair' '--dynamic none' '--seed 3' '--solver direct' '--activation act.csv' '--friction 1'; do
         # shellcheck disable=SC2086
-        refused 2 "^simulate: ${words%% *} means nothing for a scene" simulate scene.json $words -q -o out.npz
+        refused 2 "^simscene: ${words%% *} means nothing for a scene" simulate scene.json $words -q -o out.npz
     done
     # the runs of simvalidate know nothing of these
     for words in linear-euler exact; do
         refused 2 '^simvalidate: --integrator: ' simvalidate grip.npz --model linear --integrator $words
     done
-    simulate grip.npz --model full --steps 2 --dt 0.001 --moved tip --move path.csv -q -o moved.npz
-    simulate grip.npz --model full --steps 2 --dt 0.001 --ground 0,0,1,-0.45 -q -o ground.npz
-    simulate grip.npz --model full --steps 2 --dt 0.001 --cut cut.npz --cut-at 0.001 -q -o parted.npz
+    simfull grip.npz --steps 2 --dt 0.001 --prescribe tip=path.csv -q -o moved.npz
+    simfull grip.npz --steps 2 --dt 0.001 --ground 0,0,1,-0.45 -q -o ground.npz
+    simfull grip.npz --steps 2 --dt 0.001 --cut 0.001=cut.npz -q -o parted.npz
     refused 2 '^simvalidate: moved.npz: it was simulated with --move, ' simvalidate grip.npz --model linear --reference moved.npz --dt 0.001
     refused 2 '^simvalidate: ground.npz: it was simulated with --ground, ' simvalidate grip.npz --model linear --reference ground.npz --dt 0.001
     refused 2 '^simvalidate: parted.npz: it was simulated with --cut, ' simvalidate cut.npz --model linear --reference parted.npz --dt 0.001
@@ -713,14 +713,14 @@ every_model() {
     { echo t,vertex,ux,uy,uz; for v in 0 2 3; do echo "0,$v,0,0,0"; done; echo 0,1,0,0,0; echo 1,1,0.2,0,0; } > pull.csv
     for integrator in static newmark euler bdf2 central linear-euler; do
         for model in full linear; do
-            done_well simulate one.npz --model $model --integrator $integrator --move-vertices pull.csv --dt 0.01 --steps 100 -q -o pulled.npz
+            done_well simulate one.npz --model $model --integrator $integrator --prescribe-vertices pull.csv --dt 0.01 --steps 100 -q -o pulled.npz
             energy=$(siminfo pulled.npz | sed -n 's/.*energy_last \[[^,]*, \([^,]*\), .*/\1/p')
             [[ $energy == $([ $model = full ] && echo 4840.0 || echo 4000.0) ]] || fault "$model $integrator: stored energy $energy J"
         done
     done
     simverify one.npz pulled.npz > out 2> /dev/null || fault "$(grep FAIL out)"
     # nothing to solve for: other models and a mesh that nothing moves are refused
-    refused 3 '^simulate: one.npz: every vertex is fixed' simulate one.npz --model warp --move-vertices pull.csv -q -o out.npz
+    refused 3 '^simfull: one.npz: every vertex is fixed' simulate one.npz --model warp --prescribe-vertices pull.csv -q -o out.npz
     no_faults
 }
 
@@ -749,7 +749,7 @@ every_model() {
     local pattern text
     while IFS='|' read -r pattern text; do
         printf 't,x,y,z,qw,qx,qy,qz\n0,0,0,0,1,0,0,0\n%b' "$text" > bad.csv
-        refused 3 "^simulate: bad.csv: line 3: $pattern" simulate grip.npz --model full --moved tip --move bad.csv -q -o out.npz
+        refused 3 "^simfull: bad.csv: line 3: $pattern" simulate grip.npz --prescribe tip=bad.csv -q -o out.npz
     done <<-'END'
 	7 fields, expected t,x,y,z,qw,qx,qy,qz$|1,0,0,0,1,0,0
 	t: 0 s after 0 s, expected more$|0,0,0,0,1,0,0,0
@@ -758,7 +758,7 @@ every_model() {
 	END
     while IFS='|' read -r pattern text; do
         printf 't,vertex,ux,uy,uz\n0,20,0,0,0\n%b' "$text" > bad.csv
-        refused 3 "^simulate: bad.csv: line 3: $pattern" simulate grip.npz --model full --move-vertices bad.csv -q -o out.npz
+        refused 3 "^simfull: bad.csv: line 3: $pattern" simulate grip.npz --prescribe-vertices bad.csv -q -o out.npz
     done <<-'END'
 	4 fields, expected t,vertex,ux,uy,uz$|1,20,0,0
 	vertex: vertex 175 of 175$|1,175,0,0,0
@@ -767,36 +767,36 @@ every_model() {
 	END
     while IFS='|' read -r pattern text; do
         printf 't,region,tension\n0,body,0\n%b' "$text" > bad.csv
-        refused 3 "^simulate: bad.csv: line 3: $pattern" simulate muscle.npz --model full --activation bad.csv -q -o out.npz
+        refused 3 "^simfull: bad.csv: line 3: $pattern" simulate muscle.npz --activation bad.csv -q -o out.npz
     done <<-'END'
 	2 fields, expected t,region,tension$|1,body
 	region: "legs" is not a region of the mesh$|1,legs,3
 	tension: -3 Pa is negative$|1,body,-3
 	END
-    refused 3 '^simulate: act.csv: line 2: region: "body" has no fibres$' simulate grip.npz --model full --activation act.csv -q -o out.npz
+    refused 3 '^simfull: act.csv: line 2: region: "body" has no fibres$' simulate grip.npz --activation act.csv -q -o out.npz
     printf 't,vertex,ux,uy,uz\n0,20,0,0,0\n' > tip.csv
-    refused 3 '^simulate: tip.csv: vertex 20 is moved by something else already$' simulate grip.npz --model full --moved tip --move path.csv --move-vertices tip.csv -q -o out.npz
-    refused 3 '^simulate: bones.json: vertex [0-9]+ is moved by something else already$' simulate grip.npz --model full --integrator linear-euler --skeleton bones.json --moved tip --move path.csv -q -o out.npz
+    refused 3 '^simfull: tip.csv: vertex 20 is moved by something else already$' simulate grip.npz --prescribe tip=path.csv --prescribe-vertices tip.csv -q -o out.npz
+    refused 3 '^simfull: bones.json: vertex [0-9]+ is moved by something else already$' simulate grip.npz --integrator linear-euler --skeleton bones.json --prescribe tip=path.csv -q -o out.npz
     for text in move move-vertices skeleton activation cut; do
         pattern="--$text none.txt"
         [ $text != move ] || pattern+=' --moved tip'
         [ $text != cut ] || pattern+=' --cut-at 0'
         # shellcheck disable=SC2086
-        refused 3 '^simulate: none.txt: cannot open: No such file' simulate grip.npz --model full --integrator linear-euler $pattern -q -o out.npz
+        refused 3 '^simfull: none.txt: cannot open: No such file' simulate grip.npz --integrator linear-euler $pattern -q -o out.npz
     done
     : > empty.csv
-    refused 3 '^simulate: empty.csv: the path has no lines' simulate grip.npz --model full --moved tip --move empty.csv -q -o out.npz
-    refused 3 '^simulate: path.csv: line 1, column 1: ' simulate grip.npz --model full --integrator linear-euler --skeleton path.csv -q -o out.npz
+    refused 3 '^simfull: empty.csv: the path has no lines' simulate grip.npz --prescribe tip=empty.csv -q -o out.npz
+    refused 3 '^simfull: path.csv: line 1, column 1: ' simulate grip.npz --integrator linear-euler --skeleton path.csv -q -o out.npz
     sed 's/hand.csv/none.csv/' bones.json > handless.json
-    refused 3 '^simulate: none.csv: cannot open' simulate loose.npz --model full --integrator linear-euler --skeleton handless.json -q -o out.npz
+    refused 3 '^simfull: none.csv: cannot open' simulate loose.npz --integrator linear-euler --skeleton handless.json -q -o out.npz
     sed 's/"mass": 3/"mass": -3/' bones.json > heavy.json
-    refused 3 '^simulate: heavy.json: bones\[0\].mass: -3 kg, expected at least 0$' simulate loose.npz --model full --integrator linear-euler --skeleton heavy.json -q -o out.npz
+    refused 3 '^simfull: heavy.json: bones\[0\].mass: -3 kg, expected at least 0$' simulate loose.npz --integrator linear-euler --skeleton heavy.json -q -o out.npz
     # meshes that are no cuts of this one
-    refused 3 '^simulate: loose.npz: it does not say which mesh it was cut from$' simulate grip.npz --model full --cut loose.npz --cut-at 0 -q -o out.npz
-    refused 3 '^simulate: halves.npz: it was made from another mesh \(' simulate grip.npz --model full --cut halves.npz --cut-at 0 -q -o out.npz
-    refused 3 '^simulate: cut2.npz: it was made from another mesh \(' simulate grip.npz --model full --cut cut2.npz --cut-at 0 -q -o out.npz
-    refused 3 '^simulate: grip-modes.npz: it is a file of kind modes, expected mesh$' simulate grip.npz --model full --cut grip-modes.npz --cut-at 0 -q -o out.npz
-    refused 3 '^simulate: bar.obj: ' simulate grip.npz --model full --cut bar.obj --cut-at 0 -q -o out.npz
+    refused 3 '^simfull: loose.npz: it does not say which mesh it was cut from$' simulate grip.npz --cut 0=loose.npz -q -o out.npz
+    refused 3 '^simfull: halves.npz: it was made from another mesh \(' simulate grip.npz --cut 0=halves.npz -q -o out.npz
+    refused 3 '^simfull: cut2.npz: it was made from another mesh \(' simulate grip.npz --cut 0=cut2.npz -q -o out.npz
+    refused 3 '^simfull: grip-modes.npz: it is a file of kind modes, expected mesh$' simulate grip.npz --cut 0=grip-modes.npz -q -o out.npz
+    refused 3 '^simfull: bar.obj: ' simulate grip.npz --cut 0=bar.obj -q -o out.npz
     # of a modal model
     masspca grip.npz grip-modes.npz -q -o columns.npz
     modes loose.npz -k 8 -q -o loose-modes.npz
@@ -805,11 +805,11 @@ every_model() {
     "$PYTHON" -c 'import numpy as np; f = np.load("grip-modes.npz"); np.savez("foreign.npz", U=f["U"], eigenvalue=f["eigenvalue"])' 2> /dev/null &&
         refused 3 '^simulate: foreign.npz: it is not a file of modes' simulate grip.npz --model modal --basis foreign.npz -q -o out.npz
     # pieces that nothing holds in place: at once, and before anything is computed those of a cut
-    refused 3 '^simulate: --dynamic: the piece with vertex 0 could go anywhere ' simulate loose.npz --model conjac --integrator linear-euler --dynamic none -q -o out.npz
-    refused 3 '^simulate: --dynamic: the piece with vertex [0-9]+ could go anywhere ' simulate grip.npz --model conjac --integrator linear-euler --dynamic none --dt 1e-9 --steps 1000000000 --cut cut.npz --cut-at 0.05 -q -o out.npz
+    refused 3 '^simfull: --dynamic: the piece with vertex 0 could go anywhere ' simulate loose.npz --model conjac --integrator linear-euler --dynamic none -q -o out.npz
+    refused 3 '^simfull: --dynamic: the piece with vertex [0-9]+ could go anywhere ' simulate grip.npz --model conjac --integrator linear-euler --dynamic none --dt 1e-9 --steps 1000000000 --cut 0.05=cut.npz -q -o out.npz
     # a run that fails in the middle
     printf 't,vertex,ux,uy,uz\n0.01,17,0,0,0\n0.02,17,1e200,0,0\n' > far.csv
-    refused 5 '^simulate: grip.npz: ' simulate grip.npz --model full --dt 0.004 --steps 20 --move-vertices far.csv -q -o out.npz
-    refused 3 '^simulate: loose.npz: nothing holds the mesh: statics finds no equilibrium; ' simulate loose.npz --model full --integrator static --gravity 0,0,-9.81 --dt 1 --steps 1 -q -o out.npz
+    refused 5 '^simfull: grip.npz: ' simulate grip.npz --dt 0.004 --steps 20 --prescribe-vertices far.csv -q -o out.npz
+    refused 3 '^simulate: loose.npz: nothing holds the mesh: statics finds no equilibrium; ' simfull loose.npz --integrator static --gravity 0,0,-9.81 --dt 1 --steps 1 -q -o out.npz
     no_faults
 }

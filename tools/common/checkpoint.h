@@ -17,12 +17,6 @@
 
 #include "tools/common/tool.h"
 
-#define TOOL_CHECKPOINT_OPTION(text)                                                                                   \
-    {                                                                                                                  \
-        "checkpoint", 0, TOOL_TEXT, text, "FILE",                                                                      \
-            .help = "keep what is done in FILE and go on from there; removed when all is written", .silent = true      \
-    }
-
 typedef struct tool_checkpoint tool_checkpoint;
 
 /* Call after all inputs have been read. A file that is not there is made; one of another computation, a damaged one,

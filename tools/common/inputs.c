@@ -153,3 +153,10 @@ void tool_read_fibre(sp_context *context, const char *path, const sp_helix *heli
             mesh->fibre[3 * e + i] = matrix.value[i * elements + e];
     sp_pool_free(&pool);
 }
+
+void tool_check_lumping(const char *path, bool lumped, bool basis_lumped, const char *basis)
+{
+    if (basis_lumped && !lumped)
+        tool_fail(SP_INPUT, path, "it has the consistent mass, the basis %s goes by the lumped one: make it anew",
+                  basis);
+}

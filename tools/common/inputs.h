@@ -66,4 +66,8 @@ void tool_hold_rows(const sp_mesh *mesh, tool_columns *columns);
  */
 void tool_check_hash(const char *path, const char *what, const char *recorded, const char *expected);
 
+/* Refuses polynomials or a cubature (of `path`) with the consistent mass for a basis that is orthonormal in the lumped
+ * one. */
+void tool_check_lumping(const char *path, bool lumped, bool basis_lumped, const char *basis);
+
 #endif

@@ -10,14 +10,9 @@ typedef struct tool_material_edits {
     tool_texts young, poisson, density;
 } tool_material_edits;
 
-#define TOOL_MATERIAL_EDIT_OPTIONS(edits)                                                                              \
-    {"young", 0, TOOL_TEXTS, &(edits).young, "[REGION=]PA", .help = "another Young's modulus, of one region or all"},  \
-        {"poisson",     0,                                                                                             \
-         TOOL_TEXTS,    &(edits).poisson,                                                                              \
-         "[REGION=]NU", .help = "another Poisson's ratio, of one region or all"},                                      \
-    {                                                                                                                  \
-        "density", 0, TOOL_TEXTS, &(edits).density, "[REGION=]KG/M3", .help = "another density, of one region or all"  \
-    }
+/* A table of options with a base: tool_material_edits. */
+enum { TOOL_MATERIAL_EDIT_COUNT = 3 };
+extern const tool_option tool_material_edit_options[TOOL_MATERIAL_EDIT_COUNT];
 
 bool tool_material_edits_given(const tool_material_edits *edits);
 

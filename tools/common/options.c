@@ -19,23 +19,47 @@ static const tool_option common_options[] = {
     {"quiet", 'q', TOOL_FLAG, &quiet_flag, .help = "no progress, no remarks; errors only", .silent = true},
 };
 
-static bool has_common(const tool_option *option)
+/* The options of the program: its own, then the common ones that it has. */
+static struct {
+    int count;
+    tool_option option[TOOL_OPTIONS_MOST];
+    const char *title[TOOL_OPTIONS_MOST], *also[TOOL_OPTIONS_MOST]; /* of the table: heading, `only` */
+} all;
+
+static void add_options(const tool_table *table)
 {
-    int common = tool.spec->common;
-    return option->letter == 'o'   ? common & TOOL_OUTPUT
-           : option->letter == 't' ? common & TOOL_THREADS
-                                   : option->letter == 'q' || common & TOOL_SEED;
+    for (int i = 0; i < table->count; i++) {
+        tool_option option = table->options[i];
+        assert(all.count < TOOL_OPTIONS_MOST);
+        if (table->base) {
+            option.target = (char *)table->base + option.at;
+            option.given = option.given_at ? (bool *)((char *)table->base + option.given_at) : NULL;
+        }
+        all.title[all.count] = table->title;
+        all.also[all.count] = table->only;
+        all.option[all.count++] = option;
+    }
 }
 
-/* Option i of the tool's own, then the common ones; NULL at the end. */
+static void collect_options(void)
+{
+    const tool_spec *spec = tool.spec;
+    add_options(&(tool_table){"Options", spec->options, spec->option_count, NULL, NULL});
+    for (const tool_table *table = spec->tables; table && table->options; table++)
+        add_options(table);
+    const char *title = spec->tables ? "Common options" : "Options";
+    for (int i = 0; i < TOOL_COUNT(common_options); i++) {
+        const char letter = common_options[i].letter;
+        const int needs = letter == 'o' ? TOOL_OUTPUT : letter == 't' ? TOOL_THREADS : letter == 'q' ? 0 : TOOL_SEED;
+        if (!needs || spec->common & needs)
+            add_options(&(tool_table){title, &common_options[i], 1, NULL, NULL});
+    }
+}
+
+/* NULL at the end. */
 static const tool_option *option_at(int i)
 {
-    if (i < tool.spec->option_count)
-        return &tool.spec->options[i];
-    for (int j = 0, k = tool.spec->option_count; j < TOOL_COUNT(common_options); j++)
-        if (has_common(&common_options[j]) && k++ == i)
-            return &common_options[j];
-    return NULL;
+    return i < all.count ? &all.option[i] : NULL;
 }
 
 static noreturn void bad_value(const tool_option *option, const char *text, const char *expected)
@@ -109,6 +133,19 @@ static void append_text(const tool_option *option, const char *text)
     texts->value[texts->count++] = text;
 }
 
+static void append_keyed(const tool_option *option, const char *text)
+{
+    tool_keyed *keyed = option->target;
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        tool_fail(SP_USAGE, NULL, "--%s: \"%s\" is not %s", option->name, text, option->argument);
+    if (keyed->count == (int64_t)(sizeof keyed->key / sizeof *keyed->key))
+        tool_fail(SP_USAGE, NULL, "--%s stands more than %lld times", option->name, (long long)keyed->count);
+    char *key = strndup(text, (size_t)(equals - text));
+    keyed->key[keyed->count] = key; /* lives as long as the process, as argv does */
+    keyed->file[keyed->count++] = equals + 1;
+}
+
 static void set_value(const tool_option *option, const char *text)
 {
     const char *at = text;
@@ -154,16 +191,34 @@ static void set_value(const tool_option *option, const char *text)
     case TOOL_INPUTS:
         append_text(option, text);
         break;
+    case TOOL_KEYED:
+        append_keyed(option, text);
+        break;
     }
+}
+
+static bool names_files(const tool_option *option)
+{
+    return option->type == TOOL_INPUT || option->type == TOOL_INPUTS;
+}
+
+static bool repeats(const tool_option *option)
+{
+    return option->type == TOOL_TEXTS || option->type == TOOL_INPUTS || option->type == TOOL_KEYED;
 }
 
 /* Numbers are recorded as numbers, the rest as text, repeated ones as an array. Files are recorded as inputs instead.
  */
 static void record(const tool_option *option, const char *text)
 {
-    if (option->silent || option->type == TOOL_INPUT || option->type == TOOL_INPUTS)
+    if (option->silent || names_files(option))
         return;
     json_t *value;
+    const char *last = text;
+    if (option->type == TOOL_KEYED) {
+        const tool_keyed *keyed = option->target;
+        last = keyed->key[keyed->count - 1];
+    }
     switch (option->type) {
     case TOOL_FLAG:
         value = json_boolean(*(bool *)option->target);
@@ -174,11 +229,12 @@ static void record(const tool_option *option, const char *text)
     case TOOL_REAL:
         value = isfinite(*(double *)option->target) ? json_real(*(double *)option->target) : json_string(text);
         break;
+    case TOOL_KEYED:
     case TOOL_TEXTS:
         value = json_object_get(tool.parameters, option->name)
                     ? json_incref(json_object_get(tool.parameters, option->name))
                     : json_array();
-        json_array_append_new(value, json_string(text));
+        json_array_append_new(value, json_string(last));
         break;
     default:
         value = json_string(text);
@@ -194,8 +250,7 @@ static void order_record(const bool *seen)
     json_t *ordered = json_object();
     for (int i = 0; (option = option_at(i)); i++) {
         json_t *value = json_object_get(tool.parameters, option->name);
-        bool file = option->type == TOOL_INPUT || option->type == TOOL_INPUTS;
-        if (option->given && !seen[i] && !option->silent && !file)
+        if (option->given && !seen[i] && !option->silent && !names_files(option) && option->type != TOOL_KEYED)
             json_object_set_new(ordered, option->name, json_null());
         else if (value)
             json_object_set(ordered, option->name, value);
@@ -239,6 +294,124 @@ static const tool_option *find_long(const char *name, size_t length)
     return NULL;
 }
 
+/* ---- where options apply ---- */
+
+/* One condition of `only`: !NAME, NAME, NAME=a,b or NAME!=a,b. */
+typedef struct condition {
+    const tool_option *of;
+    bool negative;
+    const char *words; /* behind "="; NULL: whether it was given */
+    size_t length;
+} condition;
+
+/* The condition at *at, which moves behind it; false at the end. */
+static bool next_condition(const char **at, condition *c)
+{
+    *at += strspn(*at, " ");
+    if (!**at)
+        return false;
+    const char *name = *at + (**at == '!'), *end = name + strcspn(name, " "), *stop = name + strcspn(name, " !=");
+    *c = (condition){find_long(name, (size_t)(stop - name)), **at == '!' || *stop == '!', NULL, 0};
+    assert(c->of);
+    if (stop < end) {
+        c->words = strchr(stop, '=') + 1;
+        c->length = (size_t)(end - c->words);
+        assert(c->of->type == TOOL_CHOICE);
+    }
+    *at = end;
+    return true;
+}
+
+/* The word of a choice. */
+static const char *choice_word(const tool_option *option, size_t *length)
+{
+    const char *at = option->choices;
+    for (int i = *(const int *)option->target; i > 0; i--)
+        at = strchr(at, '|') + 1;
+    *length = strcspn(at, "|");
+    return at;
+}
+
+static bool is_listed(const char *words, size_t length, const char *word, size_t word_length)
+{
+    for (size_t i = 0; i < length; i += strcspn(words + i, ", ") + 1)
+        if (strcspn(words + i, ", ") == word_length && !strncmp(words + i, word, word_length))
+            return true;
+    return false;
+}
+
+static bool holds(const condition *c)
+{
+    size_t length;
+    if (!c->words)
+        return tool.seen[c->of - all.option] != c->negative;
+    const char *word = choice_word(c->of, &length);
+    return is_listed(c->words, c->length, word, length) != c->negative;
+}
+
+/* Whether a choice has this word: tables that several programs share name words that not all of them offer. */
+static bool is_offered(const tool_option *option, const char *word, size_t length)
+{
+    for (const char *at = option->choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+        if (strcspn(at, "|") == length && !strncmp(at, word, length))
+            return true;
+    return false;
+}
+
+/* "--model full or linear" and the like, as a message or --help says it. */
+static void describe(const condition *c, char *text, size_t size)
+{
+    int used = snprintf(text, size, "--%s", c->of->name);
+    for (size_t i = 0; c->words && i < c->length && used > 0 && (size_t)used < size;) {
+        const size_t length = strcspn(c->words + i, ", ");
+        const bool last = i + length >= c->length;
+        used += snprintf(text + used, size - (size_t)used, "%s%.*s",
+                         i == 0 ? " "
+                         : last ? " or "
+                                : ", ",
+                         (int)length, c->words + i);
+        i += length + 1;
+    }
+}
+
+/* Whether a list of conditions holds; else *failed is the first that does not. */
+static bool all_hold(const char *at, condition *failed)
+{
+    while (at && next_condition(&at, failed))
+        if (!holds(failed))
+            return false;
+    return true;
+}
+
+/* The same of an option and its table. */
+static bool applies(const tool_option *option, condition *failed)
+{
+    return all_hold(all.also[option - all.option], failed) && all_hold(option->only, failed);
+}
+
+static void check_applies(const tool_option *option, bool seen)
+{
+    condition c;
+    if (!applies(option, &c)) {
+        char text[200];
+        describe(&c, text, sizeof text);
+        if (seen)
+            tool_fail(SP_USAGE, NULL, "--%s %s %s", option->name,
+                      c.negative && c.words ? "does not apply to"
+                      : c.negative          ? "does not apply beside"
+                      : c.words             ? "applies to"
+                                            : "applies with",
+                      text);
+        json_object_del(tool.parameters, option->name);
+    }
+}
+
+bool tool_option_applies(const char *name)
+{
+    condition c;
+    return applies(find_long(name, strlen(name)), &c);
+}
+
 static const tool_option *find_letter(char letter)
 {
     const tool_option *option;
@@ -248,15 +421,59 @@ static const tool_option *find_letter(char letter)
     return NULL;
 }
 
+/* Letters to insert, delete or replace to make b of a, for short words. */
+static int edit_distance(const char *a, size_t length, const char *b)
+{
+    enum { LONGEST = 40 };
+    int row[LONGEST + 1];
+    const int m = (int)length, n = (int)strlen(b);
+    if (m > LONGEST || n > LONGEST)
+        return LONGEST;
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (int i = 1; i <= m; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            const int above = row[j], replaced = diagonal + (a[i - 1] != b[j - 1]);
+            row[j] = above < row[j - 1] ? above + 1 : row[j - 1] + 1;
+            row[j] = replaced < row[j] ? replaced : row[j];
+            diagonal = above;
+        }
+    }
+    return row[n];
+}
+
+/* The long option nearest to a misspelt one; NULL where none is near. */
+static const char *near_option(const char *word)
+{
+    const tool_option *option;
+    const char *best = NULL;
+    const size_t length = strcspn(word, "=");
+    int least = length > 5 ? 3 : 2;
+    for (int i = 0; (option = option_at(i)); i++) {
+        const int distance = edit_distance(word, length, option->name);
+        if (distance < least || (distance == least && !best && least == 1)) {
+            least = distance;
+            best = option->name;
+        }
+    }
+    return best;
+}
+
 static noreturn void unknown(const char *word)
 {
-    tool_hint("try %s --help", tool.spec->name);
+    const char *near = word[1] == '-' ? near_option(word + 2) : NULL;
+    if (near)
+        tool_hint("did you mean --%s?", near);
+    else
+        tool_hint("try %s --help", tool.spec->name);
     tool_fail(SP_USAGE, NULL, "unknown option %s", word);
 }
 
 static void give(const tool_option *option, const char *value, bool *seen)
 {
-    if (*seen && option->type != TOOL_TEXTS && option->type != TOOL_INPUTS)
+    if (*seen && !repeats(option))
         tool_fail(SP_USAGE, NULL, "--%s stands twice", option->name);
     *seen = true;
     set_value(option, value);
@@ -278,9 +495,8 @@ static void hint_usage(void)
 void tool_options_parse(int argc, char **argv)
 {
     const tool_option *option;
-    int count = 0;
-    for (; (option = option_at(count)); count++) {
-        assert(count < TOOL_OPTIONS_MOST);
+    collect_options();
+    for (int i = 0; (option = option_at(i)); i++) {
         if (option->type == TOOL_FLAG || option->standard) {
             if (option->standard)
                 set_value(option, option->standard);
@@ -324,12 +540,11 @@ void tool_options_parse(int argc, char **argv)
                 tool_fail(SP_USAGE, NULL, "--%s needs a value", option->name);
             value = argv[i];
         }
-        int index = 0;
-        while (option_at(index) != option)
-            index++;
-        give(option, value ? value : "", &tool.seen[index]);
+        give(option, value ? value : "", &tool.seen[option - all.option]);
     }
     order_record(tool.seen);
+    for (int i = 0; (option = option_at(i)); i++)
+        check_applies(option, tool.seen[i]);
     tool.quiet = quiet_flag;
     if (tool.argument_count < tool.spec->least || (tool.spec->most >= 0 && tool.argument_count > tool.spec->most)) {
         hint_usage();
@@ -344,30 +559,109 @@ void tool_options_parse(int argc, char **argv)
     }
 }
 
+enum { HELP_WIDTH = 80, HELP_INDENT = 32 };
+
+/* Bytes up to the next blank, and the columns that they take: UTF-8 continues in bytes 10xxxxxx. */
+static size_t word_length(const char *word, int *columns)
+{
+    const size_t length = strcspn(word, " ");
+    *columns = 0;
+    for (size_t i = 0; i < length; i++)
+        *columns += (word[i] & 0xc0) != 0x80;
+    return length;
+}
+
+/* Words in lines of 80 columns that begin at `indent`; the cursor is at `column`, where the last one ends. */
+static int print_wrapped(FILE *stream, const char *text, int indent, int column)
+{
+    while (*(text += strspn(text, " "))) {
+        int columns;
+        const size_t length = word_length(text, &columns);
+        if (column > indent && column + 1 + columns > HELP_WIDTH) {
+            fprintf(stream, "\n");
+            column = 0;
+        }
+        if (column < indent) {
+            fprintf(stream, "%*s", indent - column, "");
+            column = indent;
+        } else if (column > indent)
+            column += fprintf(stream, " ");
+        fwrite(text, 1, length, stream);
+        column += columns;
+        text += length;
+    }
+    return column;
+}
+
+/* What stands in the first column: "  -o, --output FILE". Long lists of choices are broken. */
+static int print_left(FILE *stream, const tool_option *option)
+{
+    const char *argument = option->type == TOOL_CHOICE ? option->choices : option->argument;
+    char letter[8] = "    ", name[80];
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(name, sizeof name, "  %s--%s", letter, option->name);
+    int column = fprintf(stream, "%s", name);
+    if (!argument)
+        return column;
+    column += fprintf(stream, " ");
+    const int indent = column;
+    for (const char *at = argument; *at;) {
+        const size_t length = strcspn(at, "|") + (at[strcspn(at, "|")] == '|');
+        if (column + (int)length > HELP_WIDTH && column > indent) {
+            fprintf(stream, "\n%*s", indent, "");
+            column = indent;
+        }
+        fwrite(at, 1, length, stream);
+        column += (int)length;
+        at += length;
+    }
+    return column;
+}
+
+static void print_option(FILE *stream, const tool_option *option)
+{
+    int column = print_left(stream, option);
+    if (column > HELP_INDENT - 2) {
+        fprintf(stream, "\n");
+        column = 0;
+    }
+    column = print_wrapped(stream, option->help, HELP_INDENT, column);
+    const char *const lists[] = {all.also[option - all.option], option->only};
+    for (int i = 0; i < 2; i++) {
+        const char *at = lists[i];
+        condition c;
+        while (at && next_condition(&at, &c)) {
+            char text[200], words[240];
+            describe(&c, text, sizeof text);
+            snprintf(words, sizeof words, c.negative ? "[not %s]" : "[%s]", text);
+            column = print_wrapped(stream, words, HELP_INDENT, column);
+        }
+    }
+    if (option->standard) {
+        char words[120];
+        snprintf(words, sizeof words, "(default %s)", option->standard);
+        print_wrapped(stream, words, HELP_INDENT, column);
+    }
+    fprintf(stream, "\n");
+}
+
 void tool_options_help(FILE *stream)
 {
     const tool_spec *spec = tool.spec;
-    fprintf(stream, "Usage: %s [OPTION]… %s%s\n%s\n\nOptions:\n", spec->name, spec->arguments, output_argument(),
-            spec->summary);
     const tool_option *option;
+    fprintf(stream, "Usage: %s [OPTION]… %s%s\n", spec->name, spec->arguments, output_argument());
+    print_wrapped(stream, spec->summary, 0, 0);
     for (int i = 0; (option = option_at(i)); i++) {
-        char left[120], letter[8] = "    ";
-        if (option->letter)
-            snprintf(letter, sizeof letter, "-%c, ", option->letter);
-        const char *argument = option->type == TOOL_CHOICE ? option->choices : option->argument;
-        snprintf(left, sizeof left, "  %s--%s%s%s", letter, option->name, argument ? " " : "",
-                 argument ? argument : "");
-        fprintf(stream, strlen(left) < 32 ? "%-32s" : "%s\n                                ", left);
-        fprintf(stream, "%s", option->help);
-        if (option->standard)
-            fprintf(stream, " (default %s)", option->standard);
-        fprintf(stream, "\n");
+        if (i == 0 || strcmp(all.title[i], all.title[i - 1]))
+            fprintf(stream, "%s\n%s:\n", i == 0 ? "\n" : "", all.title[i]);
+        print_option(stream, option);
     }
     fprintf(stream, "  -h, --help                    this text\n  -v, --version                 the version\n");
     if (spec->examples)
         fprintf(stream, "\nExamples:\n%s", spec->examples);
     fprintf(stream,
-            "\nExit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system, 5 numerical failure. Manual: man "
-            "%s\n",
+            "\nExit: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 system, 5 numerical\n"
+            "failure. Manual: man %s\n",
             spec->name);
 }

@@ -25,7 +25,7 @@ struct tool_output {
 };
 
 static struct tool_output *open_outputs;
-static bool prescribed; /* closed outputs wait for tool_outputs_hold(false) */
+static bool held; /* closed outputs wait for tool_outputs_hold(false) */
 static volatile sig_atomic_t renaming, deferred_signal;
 
 void tool_outputs_remove(void)
@@ -310,7 +310,7 @@ static void rename_outputs(void)
     for (struct tool_output *output = open_outputs; output; output = output->next)
         if (!output->closed)
             return;
-    if (prescribed)
+    if (held)
         return;
     renaming = 1;
     const tool_output *failed = save_old() ? open_outputs : rename_all();
@@ -330,9 +330,9 @@ static void rename_outputs(void)
         raise(deferred_signal);
 }
 
-void tool_outputs_hold(bool prescribe)
+void tool_outputs_hold(bool hold)
 {
-    prescribed = prescribe;
+    held = hold;
     rename_outputs();
 }
 

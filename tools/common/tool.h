@@ -35,12 +35,19 @@ enum tool_type {
     TOOL_TEXTS,   /* tool_texts: may stand several times */
     TOOL_INPUT,   /* const char *: a file that is read; "-" is stdin */
     TOOL_INPUTS,  /* tool_texts: files that are read */
+    TOOL_KEYED,   /* tool_keyed: KEY=FILE, files that are read, each with a word; may stand several times */
 };
 
 typedef struct tool_texts {
     int64_t count;
     const char *value[256];
 } tool_texts;
+
+/* KEY=FILE, divided at the last "=". The keys are recorded as parameters, the files as inputs of the same option. */
+typedef struct tool_keyed {
+    int64_t count;
+    const char *key[256], *file[256];
+} tool_keyed;
 
 typedef struct tool_option {
     const char *name;
@@ -55,7 +62,24 @@ typedef struct tool_option {
     const char *help;
     bool silent; /* cannot change the result: not recorded in parameters */
     bool *given; /* set when the option was on the command line; may be NULL */
+    /* Where the option applies: conditions with blanks between them, all of which have to hold. "model=full,linear":
+     * the choice --model is one of these; "model!=full": none of these; "ground": --ground was given; "!reference":
+     * --reference was not. An option that does not apply is a usage error on the command line, and its default is not
+     * recorded. --help prints the conditions. NULL: it always applies. */
+    const char *only;
+    /* In a table with a base: bytes from it to the target, and to the bool that `given` would point to (0: none). */
+    size_t at, given_at;
 } tool_option;
+
+/* Options under one heading of --help. A table with a base can serve several programs: target and given are then found
+ * from `at` and `given_at`. */
+typedef struct tool_table {
+    const char *title;
+    const tool_option *options;
+    int count;
+    void *base;
+    const char *only; /* where all its options apply, in addition to their own conditions; NULL: always */
+} tool_table;
 
 enum {
     TOOL_OUTPUT = 1,
@@ -65,13 +89,14 @@ enum {
 
 typedef struct tool_spec {
     const char *name;
-    const char *arguments; /* "MESH BASIS" in the usage line */
-    int least, most;       /* number of arguments; most −1: any */
-    const char *summary;   /* one line, as in the man page's NAME */
-    const tool_option *options;
+    const char *arguments;      /* "MESH BASIS" in the usage line */
+    int least, most;            /* number of arguments; most −1: any */
+    const char *summary;        /* one line, as in the man page's NAME */
+    const tool_option *options; /* under the heading "Options"; or NULL, and */
     int option_count;
-    int common;           /* TOOL_OUTPUT | … */
-    const char *examples; /* lines for the end of --help; may be NULL */
+    int common;               /* TOOL_OUTPUT | … */
+    const char *examples;     /* lines for the end of --help; may be NULL */
+    const tool_table *tables; /* options under headings, up to a table without options; NULL: none */
 } tool_spec;
 
 #define TOOL_COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
@@ -82,6 +107,9 @@ int tool_end(void);
 
 /* Whether the option was on the command line. */
 bool tool_option_given(const char *name);
+
+/* Whether the conditions of the option (tool_option.only) hold. */
+bool tool_option_applies(const char *name);
 
 /* The option means nothing for what the tool was given: a usage error where it was on the command line ("--NAME means
  * nothing WHERE"), and its default is not recorded. Of "seed" neither is the seed. */
@@ -178,7 +206,7 @@ void tool_output_is_index(tool_output *output);
 
 /* hold true: outputs that are finished from here on wait; false: they appear together. For series whose files are not
  * open at the same time. */
-void tool_outputs_hold(bool prescribe);
+void tool_outputs_hold(bool hold);
 
 /* Writes result as the last member (may be NULL for files that are no archive of ours), closes with every check and
  * renames into place. */

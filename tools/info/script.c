@@ -466,6 +466,14 @@ static bool print_value(const json_t *value, FILE *stream)
     return true;
 }
 
+/* Options whose values are KEY=FILE: the keys are parameters, the files inputs of the same name, in the same order.
+ * tests/cli/refusals.bats compares the list with the help of all programs. */
+static bool is_keyed(const char *name)
+{
+    static const char *const keyed[] = {"prescribe", "cut", NULL};
+    return is_among(keyed, name);
+}
+
 int script_options(sp_context *context, const json_t *parameters, FILE *stream)
 {
     const char *name;
@@ -474,7 +482,7 @@ int script_options(sp_context *context, const json_t *parameters, FILE *stream)
     {
         if (!is_option(name) || !may_be_recorded(name))
             return sp_fail(context, SP_INPUT, "its parameter \"%.40s\" is not an option that programs record", name);
-        if (json_is_false(value) || json_is_null(value))
+        if (json_is_false(value) || json_is_null(value) || is_keyed(name))
             continue;
         if (json_is_true(value)) {
             fprintf(stream, " --%s", name);
@@ -514,6 +522,27 @@ static void print_copies(const script *s, const char *hash)
     }
 }
 
+/* KEY=PATH of input `number`, which is the first, second … of its option, as its key is of the parameter. */
+static int print_keyed(script *s, const json_t *entry, size_t number, const char *path)
+{
+    const json_t *inputs = json_object_get(entry, "inputs");
+    const char *option = text_of(json_array_get(inputs, number), "option");
+    size_t before = 0;
+    for (size_t i = 0; i < number; i++) {
+        const char *other = text_of(json_array_get(inputs, i), "option");
+        before += other && !strcmp(other, option);
+    }
+    const json_t *keys = json_object_get(json_object_get(entry, "parameters"), option);
+    const char *key = json_string_value(json_array_get(keys, before));
+    char word[2 * PATH];
+    if (!key || !sp_is_plain(key) || strlen(key) >= PATH)
+        return sp_fail(s->context, SP_INPUT, "its parameter \"%.40s\" has no word for each file", option);
+    snprintf(word, sizeof word, "%s=%s", key, path);
+    putc(' ', s->stream);
+    script_quote(word, s->stream);
+    return SP_OK;
+}
+
 static int print_run(script *s, int64_t run)
 {
     const node *nodes = s->nodes.data;
@@ -536,12 +565,14 @@ static int print_run(script *s, int64_t run)
             SP_TRY(put_input(s, entry, i, &path, &piped));
             if (option)
                 fprintf(s->stream, " --%s", option);
-            if (piped)
-                stdin_path = path; /* the name that was recorded is that of a pipe */
-            if (piped)
+            if (option && is_keyed(option)) {
+                SP_TRY(print_keyed(s, entry, i, piped ? "-" : path));
+            } else if (piped)
                 fputs(" -", s->stream);
             else
                 print_path(path, s->stream);
+            if (piped)
+                stdin_path = path; /* the name that was recorded is that of a pipe */
         }
     SP_TRY(script_options(s->context, json_object_get(entry, "parameters"), s->stream));
     if (json_is_integer(seed))

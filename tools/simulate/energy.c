@@ -29,15 +29,15 @@ static double rounding(const simulation *s)
  * tension from outside. */
 static bool unknown(const simulation *s)
 {
-    const simulate_vertices_choice *c = s->vertices.choice;
-    return s->choice->integrator == SP_STATIC || (s->system.nonconservative && c && c->activation);
+    return s->choice->integrator == SP_STATIC || (s->system.nonconservative && s->choice->activation);
 }
 
 /* Whether damping forces act on moved vertices. */
 static bool dragged(const simulation *s)
 {
     const simulate_vertices_choice *c = s->vertices.choice;
-    return (s->damping_stiffness > 0 || s->viscosity) && c && (c->moves.count || c->move_vertices || c->skeleton);
+    return (s->damping_stiffness > 0 || s->viscosity) && c &&
+           (c->prescribe.count || c->prescribe_vertices || c->skeleton);
 }
 
 /* Kinetic and stored energy. Where the force has no energy, what counts as stored is work against it since the start at

@@ -32,13 +32,6 @@ static void read_basis(simulation *s)
                   (long long)s->basis.columns.count);
 }
 
-void simulation_check_lumping(const char *path, bool lumped, bool basis_lumped, const char *basis)
-{
-    if (basis_lumped && !lumped)
-        tool_fail(SP_INPUT, path, "it has the consistent mass, the basis %s goes by the lumped one: make it anew",
-                  basis);
-}
-
 static void read_polynomial_file(simulation *s)
 {
     static const char *const kinds[] = {"polynomials", NULL};
@@ -49,7 +42,7 @@ static void read_polynomial_file(simulation *s)
     sp_file_free(&file);
     tool_check_hash(s->choice->polynomials, "mesh", mesh, s->mesh.hash);
     tool_check_hash(s->choice->polynomials, "basis", basis, s->basis.hash);
-    simulation_check_lumping(s->choice->polynomials, s->polynomials.lumped, s->basis.columns.lumped, s->choice->basis);
+    tool_check_lumping(s->choice->polynomials, s->polynomials.lumped, s->basis.columns.lumped, s->choice->basis);
 }
 
 static void read_polynomials(simulation *s)
@@ -80,7 +73,7 @@ static void read_cubature(simulation *s)
     sp_file_free(&file);
     tool_check_hash(s->choice->cubature, "mesh", mesh, s->mesh.hash);
     tool_check_hash(s->choice->cubature, "basis", basis, s->basis.hash);
-    simulation_check_lumping(s->choice->cubature, s->cubature.lumped, s->basis.columns.lumped, s->choice->basis);
+    tool_check_lumping(s->choice->cubature, s->cubature.lumped, s->basis.columns.lumped, s->choice->basis);
     s->r = s->choice->r ? s->choice->r : s->cubature.r;
     if (s->r > s->cubature.r)
         tool_fail(SP_USAGE, s->choice->cubature, "--rank %lld: the cubature has %lld coordinates", (long long)s->r,
@@ -173,7 +166,7 @@ void simulation_read(simulation *s)
     else if (!s->mesh.path)
         tool_read_mesh(tool_argument(0), NULL, &s->mesh);
     check_energy_step(s);
-    if (s->choice->basis || simulation_in_basis(s->choice))
+    if (s->choice->basis || simulate_in_basis(s->choice))
         read_basis(s);
     if (s->choice->polynomials || s->choice->model == MODEL_REDUCED)
         read_polynomials(s);
@@ -184,7 +177,7 @@ void simulation_read(simulation *s)
     edit_materials(s);
     read_viscosity(s);
     read_loads(s);
-    const bool prescribed = s->choice->model == MODEL_FULL ||
+    const bool prescribed = s->choice->model == MODEL_NONLINEAR ||
                             s->choice->model == MODEL_LINEAR; /* all vertices may be moved: a test of the material */
     tool_check((prescribed && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count > 0
                     ? sp_fe_space_new_prescribed
@@ -208,7 +201,7 @@ static void make_viscosity(simulation *s)
         return;
     }
     tool_check(sp_viscous_new(s->context, s->body, s->viscosity, &s->viscous), s->mesh.path);
-    if (simulation_in_basis(s->choice)) {
+    if (simulate_in_basis(s->choice)) {
         tool_check(sp_fe_space_pattern(s->context, s->body), s->mesh.path); /* cubature has not made it */
         tool_check(sp_galerkin_viscosity(s->context, &s->viscous, s->r, s->basis.columns.U, &reduced), s->mesh.path);
         sp_reduced_system_damp(&s->system, &reduced);
@@ -301,7 +294,7 @@ static double gravity_missed(simulation *s, const double gravity[3])
 static void check_gravity(simulation *s, const double gravity[3])
 {
     const bool none = gravity[0] == 0 && gravity[1] == 0 && gravity[2] == 0;
-    if (none || !simulation_in_basis(s->choice) || !falls(&s->mesh.mesh, gravity))
+    if (none || !simulate_in_basis(s->choice) || !falls(&s->mesh.mesh, gravity))
         return;
     const double missed = gravity_missed(s, gravity);
     if (missed <= 1e-3)
@@ -321,7 +314,7 @@ void simulation_make(simulation *s)
                    s->choice->polynomials);
     else if (s->choice->model == MODEL_MODAL)
         tool_check(sp_modal_system_new(s->context, s->r, s->basis.columns.eigenvalue, &s->system), s->choice->basis);
-    else if (simulation_in_basis(s->choice))
+    else if (simulate_in_basis(s->choice))
         make_projected(s);
     else
         vertices_make(s);
@@ -329,7 +322,7 @@ void simulation_make(simulation *s)
     double gravity[3];
     for (int i = 0; i < 3; i++)
         gravity[i] = s->choice->gravity[i] * (s->choice->model == MODEL_REDUCED ? s->polynomials.density : 1);
-    tool_check(sp_load_set_new(s->context, s->body, simulation_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r,
+    tool_check(sp_load_set_new(s->context, s->body, simulate_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r,
                                s->load_count, s->loads, gravity, &s->system, &s->loading),
                s->choice->loads);
     if (s->loading.idle && !s->shared && !s->before)
@@ -344,25 +337,12 @@ void simulation_make(simulation *s)
 
 sp_integrator_parameters simulation_parameters(const simulation *s)
 {
-    const simulate_choice *c = s->choice;
-    return (sp_integrator_parameters){.kind = (enum sp_integrator_kind)c->integrator,
-                                      .step = c->step,
-                                      .beta = c->beta_given                      ? c->beta
-                                              : c->integrator == SP_LINEAR_EULER ? 1
-                                                                                 : 0.25,
-                                      .gamma = c->gamma,
-                                      .damping_mass = s->damping_mass,
-                                      .damping_stiffness = s->damping_stiffness,
-                                      .semi_implicit = c->semi_implicit,
-                                      .tolerance = c->tolerance,
-                                      .iterations = c->iterations,
-                                      .halvings = (int)c->halvings,
-                                      .skeleton = s->vertices.skeleton};
+    return simulate_integration(s->choice, s->damping_mass, s->damping_stiffness, s->vertices.skeleton);
 }
 
 void simulation_check_step(const simulation *s, int status)
 {
-    const bool in_basis = simulation_in_basis(s->choice);
+    const bool in_basis = simulate_in_basis(s->choice);
     if (status == SP_NUMERICAL && s->choice->integrator == SP_STATIC && !in_basis && !s->system.begin)
         tool_check(sp_floating_refuse_statics(s->context, s->body, s->loading.spring_count, s->loading.spring_loads),
                    s->mesh.path);
@@ -376,11 +356,11 @@ void simulation_end(simulation *s)
     const int model = s->choice->model;
     sp_load_set_free(&s->loading);
     if (s->system.self)
-        (model == MODEL_MODAL             ? sp_modal_system_free
-         : simulation_in_basis(s->choice) ? sp_reduced_system_free
-         : model == MODEL_WARP            ? sp_warp_system_free
-         : model == MODEL_CONJAC          ? sp_conjac_system_free
-                                          : sp_full_system_free)(&s->system);
+        (model == MODEL_MODAL           ? sp_modal_system_free
+         : simulate_in_basis(s->choice) ? sp_reduced_system_free
+         : model == MODEL_WARP          ? sp_warp_system_free
+         : model == MODEL_CONJAC        ? sp_conjac_system_free
+                                        : sp_full_system_free)(&s->system);
     sp_viscous_free(&s->viscous);
     if (!s->shared)
         sp_fe_space_free(&s->own_body);

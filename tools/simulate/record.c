@@ -7,11 +7,8 @@
 
 void simulation_choose_record(simulation *s)
 {
-    bool reduced = simulation_in_basis(s->choice);
-    enum simulate_record record = s->choice->record == RECORD_AUTO ? (reduced ? RECORD_COORDINATES : RECORD_ALL)
-                                                                   : (enum simulate_record)s->choice->record;
-    if (record == RECORD_COORDINATES && !reduced)
-        tool_fail(SP_USAGE, NULL, "--record coordinates: only reduced models have them");
+    bool reduced = simulate_in_basis(s->choice);
+    const enum simulate_record record = (enum simulate_record)s->choice->record;
     if (record == RECORD_PROBES && !s->choice->probes)
         tool_fail(SP_USAGE, NULL, "--record probes needs --probe");
     const sp_mesh *mesh = s->last ? &s->last->mesh.mesh : &s->mesh.mesh; /* what is recorded belongs to */
@@ -36,7 +33,7 @@ static void fill_points(simulation *s, const double *q, const double *prescribed
     int64_t rows = 3 * s->mesh.mesh.vertex_count;
     if (s->shape.point_count == 0)
         return;
-    if (!simulation_in_basis(s->choice)) {
+    if (!simulate_in_basis(s->choice)) {
         if (prescribed)
             memcpy(s->work, prescribed, (size_t)rows * sizeof *prescribed);
         sp_fe_space_scatter(s->body, q, s->work);

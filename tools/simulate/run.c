@@ -42,24 +42,21 @@ static void *room(run *r, int64_t count, size_t size)
 /* Reads what the mesh is cut into, so that every stage knows the vertices of the last. */
 static void read_cuts(run *r, const simulate_vertices_choice *c)
 {
-    if (c->cuts.count != c->cut_times.count)
-        tool_fail(SP_USAGE, NULL, "--cut stands %lld times and --cut-at %lld times: each --cut has its time",
-                  (long long)c->cuts.count, (long long)c->cut_times.count);
     for (int64_t i = 1; i < r->stage_count; i++) {
         simulation *before = &r->stages[i - 1], *s = &r->stages[i];
         int64_t *origin;
-        const char *text = c->cut_times.value[i - 1];
+        const char *text = c->cuts.key[i - 1];
         double time;
         if (!vertices_parse_numbers(text, 1, &time) || time < 0)
-            tool_fail(SP_USAGE, NULL, "--cut-at: \"%s\" is not a time in seconds", text);
+            tool_fail(SP_USAGE, NULL, "--cut: \"%s\" is not a time in seconds", text);
         const double from = round(time / r->choice->step);
         if (!(from < (double)r->choice->steps))
-            tool_fail(SP_USAGE, NULL, "--cut-at: %s s does not come before the end of the motion at %g s", text,
+            tool_fail(SP_USAGE, NULL, "--cut: %s s does not come before the end of the motion at %g s", text,
                       (double)r->choice->steps * r->choice->step);
         r->from[i] = (int64_t)from;
         if (r->from[i] < r->from[i - 1])
-            tool_fail(SP_USAGE, NULL, "--cut-at: the cut at %s s comes after a later one", text);
-        tool_read_cut(c->cuts.value[i - 1], "cut", &before->mesh, &s->mesh, &origin);
+            tool_fail(SP_USAGE, NULL, "--cut: the cut at %s s comes after a later one", text);
+        tool_read_cut(c->cuts.file[i - 1], "cut", &before->mesh, &s->mesh, &origin);
         s->before = before;
         s->origin = origin;
     }
@@ -106,7 +103,7 @@ static void count_solves(const run *r, const simulation *s, int64_t *solves, int
     *solves = *products = *factorizations = 0;
     if (r->choice->model == MODEL_WARP)
         sp_warp_system_solves(&s->system, solves, products);
-    else if (r->choice->model == MODEL_FULL || r->choice->model == MODEL_LINEAR)
+    else if (r->choice->model == MODEL_NONLINEAR || r->choice->model == MODEL_LINEAR)
         sp_full_system_solves(&s->system, solves, products, factorizations);
     *solves += r->solves;
     *products += r->products;
@@ -268,7 +265,7 @@ static void report_vertices(const run *r, const simulation *s, json_t *result)
         json_object_set_new(result, "largest_ghost_force", tool_real("largest_ghost_force", r->ghost[0]));
         json_object_set_new(result, "largest_ghost_torque", tool_real("largest_ghost_torque", r->ghost[1]));
     }
-    if ((r->choice->model == MODEL_FULL || r->choice->model == MODEL_LINEAR) &&
+    if ((r->choice->model == MODEL_NONLINEAR || r->choice->model == MODEL_LINEAR) &&
         s->vertices.choice->solver != SP_SOLVER_DIRECT) {
         json_object_set_new(result, "linear_solves", json_integer(solves));
         json_object_set_new(result, "linear_products", json_integer(products));
@@ -389,8 +386,10 @@ static void say(const run *r)
                  r->energy.balance);
 }
 
-void simulate_mesh(sp_context *context, const simulate_choice *choice, const simulate_vertices_choice *vertices)
+void simulate_mesh(sp_context *context, const simulate_choice *choice, const simulate_vertices_choice *options)
 {
+    static const simulate_vertices_choice none = {0};
+    const simulate_vertices_choice *vertices = options ? options : &none;
     const int64_t stages = vertices->cuts.count + 1;
     sp_pool pool = {0};
     simulation *stage = sp_pool_new(&pool, stages, sizeof *stage);

@@ -4,7 +4,8 @@
 
 #include "tools/simulate/simulation.h"
 
-/* The whole of simulate for a mesh, which may be cut on the way. */
+/* Reads the model of the first argument, takes all steps and writes the trajectory. vertices: the options of simfull;
+ * NULL for a reduced-order model. A full-order model may be cut on the way. */
 void simulate_mesh(sp_context *context, const simulate_choice *choice, const simulate_vertices_choice *vertices);
 
 #endif

@@ -19,66 +19,25 @@ static void *room(simulation *s, int64_t count, size_t size)
     return memory;
 }
 
-/* Options by what they belong to. */
-static const char *const of_vertices[] = {"moved",  "move", "move-vertices", "skeleton",
-                                          "ground", "cut",  "cut-at",        NULL},
-                         *const of_ground[] = {"ground-stiffness", "ground-alpha", "friction", NULL},
-                         *const of_friction[] = {"friction", NULL},
-                         *const of_warp[] = {"warp", "rotation", "network", "correct-ghost", "stretch-limit", NULL},
-                         *const of_conjac[] = {"dynamic", "stabilization", "corrections", "settle", NULL},
-                         *const of_chance[] = {"seed", NULL}, *const of_solver[] = {"solver", NULL},
-                         *const of_iterations[] = {"solver-tolerance", NULL}, *const of_fibres[] = {"activation", NULL},
-                         *const of_bones[] = {"joints", NULL};
-
-static void refuse(bool idle, const char *const *options, const char *where)
-{
-    for (; idle && *options; options++)
-        tool_option_idle(*options, where);
-}
-
 enum { GRADIENTS = SP_SOLVER_REUSED + 1 }; /* of --solver; the others are those of enum sp_solver */
 
-void vertices_refuse_all(const char *where)
+void vertices_check_options(const simulate_choice *choice, const simulate_vertices_choice *c)
 {
-    const char *const *const all[] = {of_vertices, of_ground,     of_warp,   of_conjac, of_chance,
-                                      of_solver,   of_iterations, of_fibres, of_bones};
-    for (int i = 0; i < TOOL_COUNT(all); i++)
-        refuse(true, all[i], where);
-}
-
-void vertices_refuse_idle(const simulate_choice *choice, const simulate_vertices_choice *c)
-{
-    const int model = choice->model;
-    const bool conjac = model == MODEL_CONJAC, solved = model == MODEL_FULL || model == MODEL_LINEAR,
-               linear_euler = choice->integrator == SP_LINEAR_EULER;
-    refuse(simulation_in_basis(choice), of_vertices, "for a model in a basis");
-    refuse(!c->grounds.count, of_ground, "without --ground");
-    refuse(choice->integrator == SP_STATIC, of_friction, "in statics");
-    refuse(!c->skeleton, of_bones, "without --skeleton");
-    refuse(model != MODEL_WARP, of_warp, "for a model that is not warp");
-    refuse(!conjac, of_conjac, "for a model that is not conjac");
-    refuse(!conjac || !c->dynamic || strncmp(c->dynamic, "random:", 7), of_chance,
-           "where no vertices are chosen at random");
-    refuse(choice->integrator == SP_CENTRAL, of_solver, "with central differences, which solve with the mass alone");
-    refuse(!solved && model != MODEL_WARP, of_solver, "for a model that is not full, linear or warp");
-    if (model == MODEL_WARP && c->solver_given && c->solver == SP_SOLVER_DIRECT)
-        tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations: jacobi, reused or gradients");
-    if (model != MODEL_WARP && c->solver == GRADIENTS)
-        tool_fail(SP_USAGE, NULL,
-                  "--solver gradients is for --model warp; others' matrices are symmetric, and jacobi is conjugate "
-                  "gradients");
-    refuse(model != MODEL_WARP && !(solved && c->solver != SP_SOLVER_DIRECT), of_iterations,
-           "where nothing is solved by iterations");
-    refuse(model != MODEL_FULL && !conjac && model != MODEL_GALERKIN && model != MODEL_CUBATURE, of_fibres,
-           "for a model whose stiffness is computed once");
-    if (conjac && !linear_euler)
-        tool_fail(SP_USAGE, NULL, "--model conjac moves by --integrator linear-euler");
+    const bool conjac = choice->model == MODEL_CONJAC, warp = choice->model == MODEL_WARP;
+    if (conjac && choice->integrator != SP_LINEAR_EULER)
+        tool_fail(SP_USAGE, NULL, "--model conjac needs --integrator linear-euler");
     if (conjac && !c->dynamic)
         tool_fail(SP_USAGE, NULL, "--model conjac needs --dynamic");
-    if (c->skeleton && !linear_euler)
-        tool_fail(SP_USAGE, NULL, "--skeleton moves by --integrator linear-euler");
-    if (c->skeleton && c->cuts.count)
-        tool_fail(SP_USAGE, NULL, "--skeleton: a body with bones cannot be cut");
+    if (warp && c->solver_given && c->solver == SP_SOLVER_DIRECT)
+        tool_fail(SP_USAGE, NULL, "--solver direct: a warp model is solved by iterations: jacobi, reused or gradients");
+    if (!warp && c->solver == GRADIENTS)
+        tool_fail(SP_USAGE, NULL,
+                  "--solver gradients applies to --model warp; the matrices of other models are symmetric, and jacobi "
+                  "is conjugate gradients");
+    if (!warp && (conjac || c->solver == SP_SOLVER_DIRECT))
+        tool_option_idle("solver-tolerance", "where no system is solved by iterations");
+    if (!c->dynamic || strncmp(c->dynamic, "random:", 7))
+        tool_option_idle("seed", "where no vertices are chosen at random");
 }
 
 bool vertices_parse_numbers(const char *text, int count, double *numbers)
@@ -94,7 +53,7 @@ bool vertices_parse_numbers(const char *text, int count, double *numbers)
 
 /* ---- what is held ---- */
 
-/* The vertices of the i-th --moved. */
+/* The vertices that a --prescribe names. */
 static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid *move)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
@@ -108,7 +67,7 @@ static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid
         while (region < mesh->material_count && strcmp(mesh->materials[region].name, name))
             region++;
         if (region == mesh->material_count)
-            tool_fail(SP_USAGE, NULL, "--moved: the mesh has no region \"%s\"; \"fixed\" names its held vertices",
+            tool_fail(SP_USAGE, NULL, "--prescribe: the mesh has no region \"%s\"; \"fixed\" names its held vertices",
                       name);
         for (int64_t e = 0; e < sp_mesh_element_count(mesh); e++) {
             int corners;
@@ -121,7 +80,7 @@ static void find_prescribed(simulation *s, const char *name, sp_prescribed_rigid
         if (wanted[v])
             vertex[move->count++] = v;
     if (!move->count)
-        tool_fail(SP_USAGE, NULL, "--moved: \"%s\" has no vertex", name);
+        tool_fail(SP_USAGE, NULL, "--prescribe: \"%s\" has no vertex", name);
     sp_pool_drop(&s->pool, wanted);
     move->vertex = vertex;
 }
@@ -176,21 +135,21 @@ static void read_paths(simulation *s)
 {
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
-    v->paths = room(s, c->moves.count, sizeof *v->paths);
-    for (int64_t i = 0; i < c->moves.count; i++) {
+    v->paths = room(s, c->prescribe.count, sizeof *v->paths);
+    for (int64_t i = 0; i < c->prescribe.count; i++) {
         int64_t length;
-        const char *path = c->moves.value[i], *text = tool_read_bytes(path, "move", &s->pool, &length);
+        const char *path = c->prescribe.file[i], *text = tool_read_bytes(path, "prescribe", &s->pool, &length);
         tool_check(sp_path_parse(s->context, text, length, &v->paths[v->path_count++]), path);
     }
 }
 
 static void read_single(simulation *s)
 {
-    const char *path = s->vertices.choice->move_vertices;
+    const char *path = s->vertices.choice->prescribe_vertices;
     int64_t length;
     if (!path)
         return;
-    const char *text = tool_read_bytes(path, "move-vertices", &s->pool, &length);
+    const char *text = tool_read_bytes(path, "prescribe-vertices", &s->pool, &length);
     tool_check(sp_prescribed_motion_parse(s->context, text, length, &s->mesh.mesh, &s->pool,
                                           &s->vertices.moves.vertex_count, &s->vertices.single),
                path);
@@ -226,8 +185,8 @@ static void set_prescribed(simulation *s)
         fixed[mesh->fixed[i]] = true;
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
         const int64_t group = s->vertices.group[i];
-        const bool by_name = group >= 0 && group < s->vertices.choice->moved.count &&
-                             !strcmp(s->vertices.choice->moved.value[group], "fixed");
+        const bool by_name = group >= 0 && group < s->vertices.choice->prescribe.count &&
+                             !strcmp(s->vertices.choice->prescribe.key[group], "fixed");
         if (group >= 0 ? !by_name : group == VERTEX_ALONE && !fixed[i])
             vertex[count++] = i;
     }
@@ -240,21 +199,18 @@ void vertices_hold(simulation *s)
 {
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
-    if (c->moved.count != c->moves.count)
-        tool_fail(SP_USAGE, NULL,
-                  "--moved stands %lld times and --move %lld times: each --moved names what one --move moves",
-                  (long long)c->moved.count, (long long)c->moves.count);
-    sp_prescribed_rigid *rigid = room(s, c->moves.count, sizeof *rigid);
+    sp_prescribed_rigid *rigid = room(s, c->prescribe.count, sizeof *rigid);
     v->group = room(s, s->mesh.mesh.vertex_count, sizeof *v->group);
     for (int64_t i = 0; i < s->mesh.mesh.vertex_count; i++)
         v->group[i] = VERTEX_STILL;
-    v->moves = (sp_prescribed_motion){.vertices = s->mesh.mesh.vertices, .rigid_count = c->moves.count, .rigid = rigid};
-    for (int64_t i = 0; i < c->moves.count; i++) {
-        find_prescribed(s, c->moved.value[i], &rigid[i]);
+    v->moves =
+        (sp_prescribed_motion){.vertices = s->mesh.mesh.vertices, .rigid_count = c->prescribe.count, .rigid = rigid};
+    for (int64_t i = 0; i < c->prescribe.count; i++) {
+        find_prescribed(s, c->prescribe.key[i], &rigid[i]);
         const int64_t twice = claim(s, i, rigid[i].count, rigid[i].vertex);
         if (twice >= 0)
-            tool_fail(SP_USAGE, NULL, "--moved: vertex %lld of \"%s\" is moved by something else already",
-                      (long long)twice, c->moved.value[i]);
+            tool_fail(SP_USAGE, NULL, "--prescribe: vertex %lld of \"%s\" is moved by something else already",
+                      (long long)twice, c->prescribe.key[i]);
     }
     if (s->before) {
         v->paths = s->before->vertices.paths;
@@ -263,12 +219,12 @@ void vertices_hold(simulation *s)
         read_paths(s);
         read_single(s);
     }
-    for (int64_t i = 0; i < c->moves.count; i++) {
+    for (int64_t i = 0; i < c->prescribe.count; i++) {
         rigid[i].path = along_path;
         rigid[i].path_data = &v->paths[i];
     }
     for (int64_t i = 0; i < v->moves.vertex_count; i++)
-        claim_of_file(s, c->move_vertices, VERTEX_ALONE, 1, &v->single[i].vertex);
+        claim_of_file(s, c->prescribe_vertices, VERTEX_ALONE, 1, &v->single[i].vertex);
     v->moves.single = v->single;
     if (c->skeleton)
         read_skeleton(s);
@@ -426,7 +382,7 @@ void vertices_make(simulation *s)
 
 static void read_activations(simulation *s)
 {
-    const char *path = s->vertices.choice->activation;
+    const char *path = s->choice->activation;
     int64_t length;
     const char *text = tool_read_bytes(path, "activation", &s->pool, &length);
     tool_check(sp_activations_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &s->vertices.activation_count,
@@ -440,13 +396,14 @@ void vertices_load(simulation *s, const double gravity[3])
     const simulate_vertices_choice *c = v->choice;
     if (v->moves.rigid_count || v->moves.vertex_count)
         sp_load_set_move(&s->loading, &v->moves);
-    if (c->activation) {
+    if (s->choice->activation) {
         if (s->before) {
             v->activations = s->before->vertices.activations;
             v->activation_count = s->before->vertices.activation_count;
         } else
             read_activations(s);
-        tool_check(sp_load_set_activate(s->context, &s->loading, v->activation_count, v->activations), c->activation);
+        tool_check(sp_load_set_activate(s->context, &s->loading, v->activation_count, v->activations),
+                   s->choice->activation);
     }
     if (c->skeleton) {
         double *mass = room(s, s->mesh.mesh.vertex_count, sizeof *mass);

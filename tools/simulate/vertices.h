@@ -19,8 +19,8 @@ typedef struct simulate_vertices_choice {
     int solver;
     bool solver_given;
     double solver_tolerance;
-    tool_texts moved, moves; /* --moved NAME goes with --move FILE, in order */
-    const char *move_vertices, *activation, *skeleton, *joints;
+    tool_keyed prescribe; /* region, or "fixed", and its path */
+    const char *prescribe_vertices, *skeleton, *joints;
     tool_texts grounds; /* NX,NY,NZ,D each */
     double ground_stiffness, ground_alpha, friction;
     int warp, rotation;
@@ -30,125 +30,8 @@ typedef struct simulate_vertices_choice {
     double gamma;
     int64_t corrections;
     bool settle;
-    tool_texts cuts, cut_times; /* --cut FILE goes with --cut-at TIME, in order */
+    tool_keyed cuts; /* time and mesh */
 } simulate_vertices_choice;
-
-#define SIMULATE_VERTICES_OPTIONS(v)                                                                                   \
-    {"moved",                                                                                                          \
-     0,                                                                                                                \
-     TOOL_TEXTS,                                                                                                       \
-     &(v).moved,                                                                                                       \
-     "NAME",                                                                                                           \
-     .help =                                                                                                           \
-         "vertices that the next --move moves: fixed, the mesh's held ones, or those of a region, which it holds"},    \
-        {"move",     0,     TOOL_INPUTS,                                                                               \
-         &(v).moves, "CSV", .help = "rigid motion of these: t,x,y,z,qw,qx,qy,qz; may stand several times"},            \
-        {"move-vertices",    0,     TOOL_INPUT,                                                                        \
-         &(v).move_vertices, "CSV", .help = "displacements of single vertices, which it holds: t,vertex,ux,uy,uz"},    \
-        {"skeleton",    0,      TOOL_INPUT,                                                                            \
-         &(v).skeleton, "JSON", .help = "bones on joints that carry vertices; with --integrator linear-euler"},        \
-        {"joints",      0,                                                                                             \
-         TOOL_TEXT,     &(v).joints,                                                                                   \
-         "CSV",         .help = "of a skeleton: write coordinate and rate of its joints in each frame to this file",   \
-         .silent = true},                                                                                              \
-        {"activation",    0,     TOOL_INPUT,                                                                           \
-         &(v).activation, "CSV", .help = "tension in the fibres of regions over time: t,region,tension"},              \
-        {"ground",     0,                                                                                              \
-         TOOL_TEXTS,   &(v).grounds,                                                                                   \
-         "NX,NY,NZ,D", .help = "a ground: vertices are pushed out of n.x < D; may stand several times"},               \
-        {"ground-stiffness",                                                                                           \
-         0,                                                                                                            \
-         TOOL_REAL,                                                                                                    \
-         &(v).ground_stiffness,                                                                                        \
-         "N/M",                                                                                                        \
-         "1000",                                                                                                       \
-         .low = 1e-300,                                                                                                \
-         .high = 1e300,                                                                                                \
-         .help = "its push on a vertex by depth"},                                                                     \
-        {"ground-alpha",    0,         TOOL_REAL,                                                                      \
-         &(v).ground_alpha, "A",       "0.1",                                                                          \
-         .low = 0,          .high = 1, .help = "part of that which holds a vertex back along the ground in a step"},   \
-        {"friction",                                                                                                   \
-         0,                                                                                                            \
-         TOOL_REAL,                                                                                                    \
-         &(v).friction,                                                                                                \
-         "MU",                                                                                                         \
-         "0",                                                                                                          \
-         .low = 0,                                                                                                     \
-         .high = 1e300,                                                                                                \
-         .help = "coefficient of friction on the ground"},                                                             \
-        {"solver",                                                                                                     \
-         0,                                                                                                            \
-         TOOL_CHOICE,                                                                                                  \
-         &(v).solver,                                                                                                  \
-         NULL,                                                                                                         \
-         "direct",                                                                                                     \
-         "direct|jacobi|reused|gradients",                                                                             \
-         .help = "a factorization for every matrix (full and linear models); iterations with the blocks of the "       \
-                 "diagonal; with an older factor (warp: that at rest, turned; its default); warp: conjugate "          \
-                 "gradients as the paper has them",                                                                    \
-         .given = &(v).solver_given},                                                                                  \
-        {"solver-tolerance",                                                                                           \
-         0,                                                                                                            \
-         TOOL_REAL,                                                                                                    \
-         &(v).solver_tolerance,                                                                                        \
-         "X",                                                                                                          \
-         NULL,                                                                                                         \
-         .low = 1e-15,                                                                                                 \
-         .high = 0.1,                                                                                                  \
-         .help = "of iterative solves, by the right side (default 1e-8, warp 1e-10)"},                                 \
-        {"warp",                                                                                                       \
-         0,                                                                                                            \
-         TOOL_CHOICE,                                                                                                  \
-         &(v).warp,                                                                                                    \
-         NULL,                                                                                                         \
-         "vertex",                                                                                                     \
-         "vertex|pair|element",                                                                                        \
-         .help = "of a warp model: a rotation for every vertex; two in every term (unstable); one for every element"}, \
-        {"rotation",    0,                                                                                             \
-         TOOL_CHOICE,   &(v).rotation,                                                                                 \
-         NULL,          "polar",                                                                                       \
-         "polar|frame", .help = "of a warp model: by polar decomposition, or from frames of edges"},                   \
-        {"network", 0, TOOL_FLAG, &(v).network,                                                                        \
-         .help = "of a warp model: springs along the edges in the place of the elements' stiffness"},                  \
-        {"correct-ghost", 0, TOOL_FLAG, &(v).corrected,                                                                \
-         .help = "of a warp model: take the net force and torque of the internal forces out (free bodies)"},           \
-        {"stretch-limit", 0,                                                                                           \
-         TOOL_VECTOR,     (v).stretch,                                                                                 \
-         "E,F",           "0,0",                                                                                       \
-         .count = 2,      .low = 0,                                                                                    \
-         .high = 1e300,   .help = "of a warp model: edges stretched by more than E are stiffer by F times"},           \
-        {"dynamic",                                                                                                    \
-         0,                                                                                                            \
-         TOOL_TEXT,                                                                                                    \
-         &(v).dynamic,                                                                                                 \
-         "WHICH",                                                                                                      \
-         .help = "dynamic vertices of a conjac model: a list 3,17, none, near:X,Y,Z[;X,Y,Z], farthest:N, or "          \
-                 "random:N,DISTANCE"},                                                                                 \
-        {"stabilization", 0,         TOOL_REAL,                                                                        \
-         &(v).gamma,      "G",       "0.3333333333333333",                                                             \
-         .low = 0,        .high = 1, .help = "of a conjac model: part of the Newton correction in each step"},         \
-        {"corrections",                                                                                                \
-         0,                                                                                                            \
-         TOOL_INTEGER,                                                                                                 \
-         &(v).corrections,                                                                                             \
-         "N",                                                                                                          \
-         "0",                                                                                                          \
-         .low = 0,                                                                                                     \
-         .high = 1000,                                                                                                 \
-         .help = "of a conjac model: further corrections with the same factor"},                                       \
-        {"settle", 0, TOOL_FLAG, &(v).settle,                                                                          \
-         .help = "of a conjac model: start from the equilibrium of all but the dynamic vertices"},                     \
-        {"cut",                                                                                                        \
-         0,                                                                                                            \
-         TOOL_INPUTS,                                                                                                  \
-         &(v).cuts,                                                                                                    \
-         "MESH",                                                                                                       \
-         .help =                                                                                                       \
-             "go on with this mesh, which simcut made of the one before, from --cut-at on; may stand several times"},  \
-    {                                                                                                                  \
-        "cut-at", 0, TOOL_TEXTS, &(v).cut_times, "TIME", .help = "when, in seconds"                                    \
-    }
 
 enum { VERTEX_STILL = -2, VERTEX_ALONE = -1 };
 
@@ -179,11 +62,8 @@ typedef struct simulate_vertices {
 /* So many finite numbers with commas between them, and nothing else. */
 bool vertices_parse_numbers(const char *text, int count, double *numbers);
 
-/* Usage errors for options that the model has no use for. */
-void vertices_refuse_idle(const struct simulate_choice *choice, const simulate_vertices_choice *vertices);
-
-/* The same for all of them. */
-void vertices_refuse_all(const char *where);
+/* Refuses what conditions of single options cannot say. */
+void vertices_check_options(const struct simulate_choice *choice, const simulate_vertices_choice *vertices);
 
 /* Reads what moves vertices and bones, or takes it from the simulation before, and holds those vertices in the mesh:
  * before the body is made. Copies of a vertex that moves by itself move with it. */

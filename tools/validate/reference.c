@@ -28,7 +28,7 @@ static void check_parameters(const validation *v, const json_t *meta)
 /* What only simulate can do to a mesh: none of the runs beside the reference does. */
 static void check_others(const validation *v, const json_t *meta)
 {
-    static const char *const others[] = {"move", "move-vertices", "skeleton", "activation", "cut"};
+    static const char *const others[] = {"prescribe", "prescribe-vertices", "skeleton", "activation", "cut"};
     size_t i;
     json_t *input;
     json_array_foreach(json_object_get(meta, "inputs"), i, input)

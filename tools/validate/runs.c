@@ -10,8 +10,8 @@
 /* by MODEL_…; those that are not validated have none */
 enum { MODELS = MODEL_LINEAR + 1 };
 static const char *const names[MODELS] = {
-    [MODEL_REDUCED] = "reduced", [MODEL_CUBATURE] = "cubature", [MODEL_GALERKIN] = "direct",
-    [MODEL_MODAL] = "modal",     [MODEL_FULL] = "full",         [MODEL_LINEAR] = "linear"};
+    [MODEL_REDUCED] = "reduced", [MODEL_CUBATURE] = "cubature", [MODEL_GALERKIN] = "galerkin",
+    [MODEL_MODAL] = "modal",     [MODEL_NONLINEAR] = "full",    [MODEL_LINEAR] = "linear"};
 
 static noreturn void out_of_memory(void)
 {
@@ -27,7 +27,7 @@ static double now(void)
 
 /* ---- which models ---- */
 
-/* Which of MODEL_… --model names; without it those whose files are there, else direct. */
+/* Which of MODEL_… --model names; without it those whose files are there, else galerkin. */
 static void find_models(const validate_choice *c, bool wanted[MODELS])
 {
     memset(wanted, 0, MODELS * sizeof *wanted);
@@ -41,9 +41,9 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         int model = 0;
         while (model < MODELS && (strlen(names[model]) != length || strncmp(names[model], at, length)))
             model++;
-        if (model == MODELS || model == MODEL_FULL || model == MODEL_MODAL)
-            tool_fail(SP_USAGE, NULL, "--model: \"%.*s\" is not one of reduced, cubature, direct, linear", (int)length,
-                      at);
+        if (model == MODELS || model == MODEL_NONLINEAR || model == MODEL_MODAL)
+            tool_fail(SP_USAGE, NULL, "--model: \"%.*s\" is not one of reduced, cubature, galerkin, linear",
+                      (int)length, at);
         if (wanted[model])
             tool_fail(SP_USAGE, NULL, "--model names %s twice", names[model]);
         wanted[model] = true;
@@ -55,15 +55,15 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         const char *text;
     } rules[] = {
         {in_basis && !c->motion.basis, "a model in a basis needs --basis"},
-        {!in_basis && c->motion.basis, "--basis belongs to --model reduced, cubature and direct"},
+        {!in_basis && c->motion.basis, "--basis applies to --model reduced, cubature and galerkin"},
         {wanted[MODEL_REDUCED] && !c->motion.polynomials, "--model reduced needs --poly"},
-        {!wanted[MODEL_REDUCED] && c->motion.polynomials, "--poly belongs to --model reduced"},
+        {!wanted[MODEL_REDUCED] && c->motion.polynomials, "--poly applies to --model reduced"},
         {wanted[MODEL_CUBATURE] && !c->cubatures.count, "--model cubature needs --cub"},
-        {!wanted[MODEL_CUBATURE] && c->cubatures.count, "--cub belongs to --model cubature"},
+        {!wanted[MODEL_CUBATURE] && c->cubatures.count, "--cub applies to --model cubature"},
         {!wanted[MODEL_REDUCED] && !wanted[MODEL_GALERKIN] && c->ranks,
-         "--ranks belongs to --model reduced and direct"},
+         "--ranks applies to --model reduced and galerkin"},
         {c->reference && !wanted[MODEL_LINEAR] && c->motion.lumping_given,
-         "--lumping belongs to the full and linear models, of which none is run"},
+         "--lumping applies to the full-order and linear models, of which none is run"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong)
@@ -212,9 +212,9 @@ void validation_open(validation *v)
 {
     bool wanted[MODELS];
     find_models(v->choice, wanted);
-    v->full.name = names[MODEL_FULL];
+    v->full.name = names[MODEL_NONLINEAR];
     v->full.choice = v->choice->motion;
-    v->full.choice.model = MODEL_FULL;
+    v->full.choice.model = MODEL_NONLINEAR;
     v->full.s.choice = &v->full.choice;
     v->full.s.context = v->context;
     simulation_read(&v->full.s);
@@ -262,7 +262,7 @@ void validation_values(validation *v, const validate_run *run, const double *q, 
 {
     int64_t rows = 3 * run->s.mesh.mesh.vertex_count, r = run->s.r;
     const double *U = run->s.basis.columns.U;
-    if (!simulation_in_basis(&run->choice)) {
+    if (!simulate_in_basis(&run->choice)) {
         memcpy(values, q, (size_t)run->s.system.n * sizeof *q);
         return;
     }

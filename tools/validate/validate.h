@@ -12,7 +12,6 @@ typedef struct validate_choice {
     simulate_choice motion; /* what all runs have in common */
     tool_texts cubatures, probes;
     const char *models, *ranks, *reference, *table;
-    bool steps_given, every_given;
     double limit; /* 0: none is judged */
 } validate_choice;
 

@@ -349,11 +349,11 @@ static const uint8_t *fixed_bits(const sp_mesh *mesh, sp_pool *pool)
     return fixed;
 }
 
-/* The vertices that each --moved names, by the mesh at the end: they are held throughout, together. */
+/* The vertices that each --prescribe names, in the last mesh: they are prescribed throughout, together. */
 static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t *entry,
                         const sp_trajectory *trajectory)
 {
-    const json_t *names = json_object_get(json_object_get(file->meta, "parameters"), "moved");
+    const json_t *names = json_object_get(json_object_get(file->meta, "parameters"), "prescribe");
     for (size_t g = 0; g < json_array_size(names); g++) {
         const char *name = json_string_value(json_array_get(names, g));
         bool fixed = name && !strcmp(name, "fixed"), any = false;
@@ -459,7 +459,8 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
 static void check_held(verify *v, artefact *file, const sp_trajectory *trajectory, const sp_mesh *mesh,
                        const uint8_t *fixed, sp_pool *pool)
 {
-    const bool moved = parameter_count(file, "moved") > 0 || tool_meta_has_input(file->meta, "move-vertices") ||
+    const bool moved = parameter_count(file, "prescribe") > 0 ||
+                       tool_meta_has_input(file->meta, "prescribe-vertices") ||
                        tool_meta_has_input(file->meta, "skeleton");
     int64_t *entry = sp_pool_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
     double worst = 0, rigid = 0;
@@ -494,8 +495,8 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
 /* The cut meshes that the options name follow each other, and copies are together in all frames before their cut. */
 static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajectory)
 {
-    const json_t *parameters = json_object_get(file->meta, "parameters"),
-                 *times = json_object_get(parameters, "cut-at"), *input;
+    const json_t *parameters = json_object_get(file->meta, "parameters"), *times = json_object_get(parameters, "cut"),
+                 *input;
     const double step = json_number_value(json_object_get(parameters, "dt"));
     const char *last = "";
     size_t i, cuts = 0;

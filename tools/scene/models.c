@@ -5,7 +5,7 @@
 #include "reduced/linear.h"
 #include "reduced/mass.h"
 #include "tools/common/model.h"
-#include "tools/simulate/scene.h"
+#include "tools/scene/scene.h"
 
 #include <string.h>
 
@@ -95,7 +95,7 @@ static void read_polynomials(scene_run *run, scene_model *model)
     sp_file_free(&file);
     tool_check_hash(path, "mesh", mesh, model->mesh.hash);
     tool_check_hash(path, "basis", basis, model->basis.hash);
-    simulation_check_lumping(path, model->polynomials.lumped, model->basis.columns.lumped, model->m->basis);
+    tool_check_lumping(path, model->polynomials.lumped, model->basis.columns.lumped, model->m->basis);
     model->lumped = model->polynomials.lumped;
     const int64_t full = model->polynomials.r;
     if (r > full)
@@ -129,7 +129,7 @@ static void read_cubature(scene_run *run, scene_model *model)
     sp_file_free(&file);
     tool_check_hash(path, "mesh", mesh, model->mesh.hash);
     tool_check_hash(path, "basis", basis, model->basis.hash);
-    simulation_check_lumping(path, model->cubature.lumped, model->basis.columns.lumped, model->m->basis);
+    tool_check_lumping(path, model->cubature.lumped, model->basis.columns.lumped, model->m->basis);
     model->lumped = model->basis.columns.lumped;
     if (r > model->cubature.r)
         tool_fail(SP_INPUT, path, "it has %lld coordinates, model %s asks for %lld", (long long)model->cubature.r,

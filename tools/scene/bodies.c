@@ -1,6 +1,6 @@
 #include "model/models.h"
 #include "tools/common/memory_left.h"
-#include "tools/simulate/scene.h"
+#include "tools/scene/scene.h"
 
 #include <math.h>
 #include <string.h>

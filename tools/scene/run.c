@@ -1,5 +1,5 @@
-#include "tools/simulate/scene.h"
 #include "formats/scene_trajectory.h"
+#include "tools/scene/scene.h"
 #include "tools/simulate/keep.h"
 
 #include <math.h>
@@ -13,22 +13,6 @@ void *scene_allocate(scene_run *run, int64_t count, size_t size)
     if (!memory)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
     return memory;
-}
-
-/* Options of a single body's simulation that mean nothing for scenes, where the scene says it. */
-static void refuse_options(const simulate_choice *choice)
-{
-    static const char *const options[] = {
-        "model",     "basis",   "poly",     "cub",     "rank",         "young",
-        "poisson",   "density", "loads",    "gravity", "damping-mass", "damping-stiffness",
-        "viscosity", "lumping", "jacobian", "record",  "probe",        "halvings"};
-    for (int i = 0; i < TOOL_COUNT(options); i++)
-        tool_option_idle(options[i], "for a scene, which says itself what its bodies are");
-    vertices_refuse_all("for a scene");
-    if (choice->integrator != SP_NEWMARK && choice->integrator != SP_ENERGY)
-        tool_fail(SP_USAGE, NULL,
-                  "a scene takes --integrator newmark or energy for the deformations of bodies that are not free");
-    simulation_refuse_idle(choice);
 }
 
 /* ---- what is recorded ---- */
@@ -429,7 +413,6 @@ void simulate_scene(sp_context *context, const char *path, const simulate_choice
     recorder record = {.contacts = scene_choice->contacts};
     totals sum = {.lowest = INFINITY};
     double first[SP_SCENE_TRAJECTORY_ENERGIES], last[SP_SCENE_TRAJECTORY_ENERGIES];
-    refuse_options(choice);
     tool_read_scene(context, path, &scene);
     scene_read_models(&run);
     scene_make_world(&run);

@@ -1,0 +1,67 @@
+/* What the programs that run models (simulate, simfull, simscene, simvalidate) are asked for on the command line, and
+ * the tables of options that several of them have. The tables have a base: a simulate_choice. */
+#ifndef TOOLS_SIMULATE_OPTIONS_H
+#define TOOLS_SIMULATE_OPTIONS_H
+
+#include "integrate/integrate.h"
+#include "tools/common/materials.h"
+
+/* Reduced-order models come first. */
+enum simulate_model {
+    MODEL_REDUCED,
+    MODEL_CUBATURE,
+    MODEL_GALERKIN,
+    MODEL_MODAL,
+    MODEL_NONLINEAR,
+    MODEL_LINEAR,
+    MODEL_WARP,
+    MODEL_CONJAC
+};
+
+enum simulate_record { RECORD_COORDINATES, RECORD_ALL, RECORD_PROBES };
+
+typedef struct simulate_choice {
+    tool_material_edits edits;
+    tool_texts viscosity;
+    int model, integrator, record, lumped, jacobian;
+    const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation;
+    int64_t r, steps, every, iterations, halvings;
+    double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
+    bool partial; /* only what the checkpoint has */
+    bool semi_implicit, steps_given, every_given, damping_mass_given, damping_stiffness_given, beta_given,
+        tolerance_given, iterations_given, lumping_given;
+} simulate_choice;
+
+/* Whether the coordinates are those of a basis. */
+static inline bool simulate_in_basis(const simulate_choice *choice)
+{
+    return choice->model <= MODEL_MODAL;
+}
+
+/* The words of --integrator, which is in a table of each program: it offers those that its models have. They are in the
+ * order of enum sp_integrator_kind. */
+#define SIMULATE_IMPLICIT "newmark|energy|central|static|euler|bdf2"
+#define SIMULATE_IMPLICIT_HELP                                                                                         \
+    "newmark, euler, bdf2: implicit; energy: implicit, conserves energy exactly; central: explicit central "           \
+    "differences; static: equilibrium under the loads of each step"
+
+/* --dt, --steps, --every; those of Newmark's method; --tolerance and --iterations of Newton's method; --halvings. All
+ * refer to --integrator. */
+enum { SIMULATE_TIME_COUNT = 8, SIMULATE_SUBSTEP_COUNT = 1, SIMULATE_LOAD_COUNT = 4, SIMULATE_KEEP_COUNT = 2 };
+extern const tool_option simulate_time_options[SIMULATE_TIME_COUNT];
+extern const tool_option simulate_substep_options[SIMULATE_SUBSTEP_COUNT];
+
+/* --loads, --gravity and Rayleigh damping. */
+extern const tool_option simulate_load_options[SIMULATE_LOAD_COUNT];
+
+/* --checkpoint, --partial. */
+extern const tool_option simulate_keep_options[SIMULATE_KEEP_COUNT];
+
+/* Refuses values of --beta that the integrator cannot use, and --partial without --checkpoint. */
+void simulate_check_options(const simulate_choice *choice);
+
+/* The integrator that the options describe. skeleton: NULL for none. */
+sp_integrator_parameters simulate_integration(const simulate_choice *choice, double damping_mass,
+                                              double damping_stiffness, struct sp_skeleton *skeleton);
+
+#endif

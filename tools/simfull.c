@@ -129,7 +129,7 @@ static const tool_spec spec = {
 int main(int argc, char **argv)
 {
     sp_context *context = tool_begin(&spec, argc, argv);
-    chosen.model = MODEL_NONLINEAR + model;
+    chosen.model = SP_MODEL_NONLINEAR + model;
     chosen.record = RECORD_ALL + record;
     simulate_check_options(&chosen);
     vertices_check_options(&chosen, &vertices);

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     sp_context *context = tool_begin(&spec, argc, argv);
     if (chosen.integrator > SP_BDF2)
         chosen.integrator = SP_EXACT; /* the word behind those that all programs have */
-    if (chosen.integrator == SP_EXACT && chosen.model != MODEL_MODAL)
+    if (chosen.integrator == SP_EXACT && chosen.model != SP_MODEL_MODAL)
         tool_fail(SP_USAGE, NULL, "--integrator exact applies to --model modal");
     simulate_check_options(&chosen);
     simulate_mesh(context, &chosen, NULL);

@@ -21,9 +21,9 @@ typedef struct full {
     double *u, *f, *v;   /* full vectors; held components of u and v are where those are and how fast they move */
     double *rest;        /* [3·vertices] 0 */
     double *vertex_mass; /* [vertices] lumped */
-    bool held_away, prescribed_moving;    /* some held component is not 0 */
-    double *pull, *drag, *apply_friction; /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
-    double prescribed_energy;             /* linear: ½ u_hᵀ K_hh u_h */
+    bool held_away, prescribed_moving;  /* some held component is not 0 */
+    double *pull, *drag, *viscous_drag; /* [dof_count] linear: K_fh u_h, K_fh v_h, D_fh v_h */
+    double prescribed_energy;           /* linear: ½ u_hᵀ K_hh u_h */
     double mass_scale, stiffness_scale, spring_scale, viscous_scale; /* of a linear S … */
     double factored_mass, factored_stiffness, factored_spring,
         factored_viscous; /* … and of its factor, which is kept while they agree */
@@ -91,7 +91,7 @@ static void prescribe(void *data, const double *u, const double *v)
         sp_fe_space_gather(self->body, self->f, self->drag);
         if (self->viscous) {
             sp_viscous_times(self->context, self->viscous, self->rest, self->v, self->f);
-            sp_fe_space_gather(self->body, self->f, self->apply_friction);
+            sp_fe_space_gather(self->body, self->f, self->viscous_drag);
         }
     }
 }
@@ -480,6 +480,8 @@ static void visit(void *data, sp_state *state)
         state->failed = factor_again(self) != SP_OK;
 }
 
+static int report(void *data, const double *q, const double *external, sp_system_report *report);
+
 int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool lumped, const double *prescribed,
                        sp_system *system)
 {
@@ -510,7 +512,9 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
                           .stiffness_times = stiffness_times,
                           .inertia_times = inertia_times,
                           .prescribed_inertia = prescribed_inertia,
-                          .prescribed_work = prescribed_work};
+                          .prescribed_work = prescribed_work,
+                          .destroy = sp_full_system_free,
+                          .report = report};
     self->context = context;
     sp_supports_new(body, &self->supports);
     self->body = body;
@@ -530,7 +534,7 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
     if (linear) {
         self->pull = sp_pool_new(&self->pool, n, sizeof(double));
         self->drag = sp_pool_new(&self->pool, n, sizeof(double));
-        self->apply_friction = sp_pool_new(&self->pool, n, sizeof(double));
+        self->viscous_drag = sp_pool_new(&self->pool, n, sizeof(double));
     }
     node = sp_pool_raw(&self->pool, n, sizeof *node);
     if (self->pool.failed) {
@@ -596,7 +600,7 @@ static void viscous_times(void *data, const double *q, const double *v, double *
     if (self->linear) {
         sp_sparse_times(self->context, &self->D, 1, v, y);
         for (int64_t i = 0; self->prescribed_moving && i < self->body->dof_count; i++)
-            y[i] += self->apply_friction[i];
+            y[i] += self->viscous_drag[i];
         return;
     }
     sp_fe_space_scatter(self->body, q, self->u);
@@ -651,6 +655,18 @@ int sp_full_system_solver(sp_system *system, enum sp_solver solver, double toler
     if (solver == SP_SOLVER_JACOBI && !self->block)
         self->block = sp_pool_new(&self->pool, 9 * self->body->mesh->vertex_count, sizeof(double));
     return self->pool.failed ? sp_fail_memory(self->context) : SP_OK;
+}
+
+static int report(void *data, const double *q, const double *external, sp_system_report *report)
+{
+    const full *self = data;
+    (void)q, (void)external;
+    report->iterative = self->solver != SP_SOLVER_DIRECT;
+    report->linear_solves = self->solves;
+    report->linear_products = self->products;
+    report->counts_factorizations = report->iterative;
+    report->factorizations = self->factorizations;
+    return SP_OK;
 }
 
 void sp_full_system_solves(const sp_system *system, int64_t *solves, int64_t *products, int64_t *factorizations)

@@ -125,7 +125,8 @@ int sp_modal_system_new(sp_context *context, int64_t k, const double *eigenvalue
                           .tangent_times = tangent_times,
                           .set_springs = set_springs,
                           .visit = visit,
-                          .eigenvalue = self->lambda};
+                          .eigenvalue = self->lambda,
+                          .destroy = sp_modal_system_free};
     if (self->pool.failed) {
         sp_modal_system_free(system);
         return sp_fail_memory(context);

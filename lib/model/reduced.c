@@ -371,6 +371,16 @@ static void visit(void *data, sp_state *state)
         self->force.visit(self->force.self, state);
 }
 
+static int report(void *data, const double *q, const double *external, sp_system_report *report)
+{
+    const reduced *self = data;
+    (void)q, (void)external;
+    report->iterative = iterative(self);
+    report->linear_solves = self->solves;
+    report->linear_products = self->products;
+    return SP_OK;
+}
+
 int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_force, const double *mass,
                           const double *U, int64_t rows, const double *vertices, sp_system *system)
 {
@@ -396,7 +406,9 @@ int sp_reduced_system_new(sp_context *context, const sp_reduced_force *reduced_f
                           .cubic = reduced_force->cubic,
                           .inverted = reduced_force->inverted ? inverted : NULL,
                           .active = reduced_force->active,
-                          .nonconservative = reduced_force->unsymmetric};
+                          .nonconservative = reduced_force->unsymmetric,
+                          .destroy = sp_reduced_system_free,
+                          .report = report};
     self->context = context;
     self->r = (int)r;
     self->force = *reduced_force;

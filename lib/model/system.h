@@ -43,7 +43,22 @@ typedef struct sp_velocity_step {
     int64_t *indefinite, *factorizations; /* counted up */
 } sp_velocity_step;
 
-typedef struct sp_system {
+/* What a system says of its solvers and of its state. Zero where it has nothing to say. */
+typedef struct sp_system_report {
+    bool iterative;                   /* linear systems are solved by iterations; then */
+    int64_t linear_solves;            /* so many were, */
+    int64_t linear_products;          /* with so many products with their matrix */
+    bool counts_factorizations;       /* and where this is true, with */
+    int64_t factorizations;           /* so many factorizations for preconditioners */
+    bool has_ghost;                   /* stiffness warping: */
+    double ghost_force, ghost_torque; /* net force [N] and torque [N m] of the internal forces (model/warp/warp.h) */
+    bool has_balance;                 /* ConJac: norms [N] of what is left of external − internal forces */
+    double quasistatic_residual, dynamic_residual; /* (model/conjac/conjac.h) */
+} sp_system_report;
+
+typedef struct sp_system sp_system;
+
+struct sp_system {
     void *self;
     int64_t n;
     bool constant; /* K does not depend on q: one Newton iteration is exact */
@@ -85,6 +100,11 @@ typedef struct sp_system {
     /* What the next step takes from the steps before (base/state.h): factors and evaluations that are kept, supports,
      * counts. Held vertices and springs are set before it is loaded. */
     void (*visit)(void *self, sp_state *state);
+    /* Frees what `self` is; NULL where there is nothing. */
+    void (*destroy)(sp_system *system);
+    /* Fills a zeroed report; NULL: nothing to say. q [n], the state: may be NULL, then what depends on it is left out.
+     * external [n], the external force there: may be NULL likewise. */
+    int (*report)(void *self, const double *q, const double *external, sp_system_report *report) SP_MUST_USE;
     bool nonconservative; /* f is the gradient of no energy, and K not symmetric: `force` returns the energy of the
                              springs only */
 
@@ -115,7 +135,7 @@ typedef struct sp_system {
 
     /* ---- systems of oscillators ---- */
     const double *eigenvalue; /* [n] rad²/s²: M is the identity and K this diagonal, whatever q. NULL: they are not */
-} sp_system;
+};
 
 /* External forces in the system's coordinates. */
 typedef struct sp_external_loads {

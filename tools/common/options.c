@@ -362,14 +362,13 @@ static bool is_offered(const tool_option *option, const char *word, size_t lengt
 static void describe(const condition *c, char *text, size_t size)
 {
     int used = snprintf(text, size, "--%s", c->of->name);
+    const char *separator = " ";
     for (size_t i = 0; c->words && i < c->length && used > 0 && (size_t)used < size;) {
         const size_t length = strcspn(c->words + i, ", ");
-        const bool last = i + length >= c->length;
-        used += snprintf(text + used, size - (size_t)used, "%s%.*s",
-                         i == 0 ? " "
-                         : last ? " or "
-                                : ", ",
-                         (int)length, c->words + i);
+        if (is_offered(c->of, c->words + i, length)) {
+            used += snprintf(text + used, size - (size_t)used, "%s%.*s", separator, (int)length, c->words + i);
+            separator = " or ";
+        }
         i += length + 1;
     }
 }

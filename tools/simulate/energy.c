@@ -29,7 +29,7 @@ static double rounding(const simulation *s)
  * tension from outside. */
 static bool unknown(const simulation *s)
 {
-    return s->choice->integrator == SP_STATIC || (s->system.nonconservative && s->choice->activation);
+    return s->choice->integrator == SP_STATIC || (s->model.system.nonconservative && s->choice->activation);
 }
 
 /* Whether damping forces act on moved vertices. */
@@ -45,7 +45,7 @@ static bool dragged(const simulation *s)
 static double prescribed_energy(const simulation *s, const double energy[SP_WORK_COUNT])
 {
     return energy[SP_WORK_KINETIC] +
-           (s->system.nonconservative ? fmax(0, energy[SP_WORK_STORED]) : energy[SP_WORK_STORED]);
+           (s->model.system.nonconservative ? fmax(0, energy[SP_WORK_STORED]) : energy[SP_WORK_STORED]);
 }
 
 void energy_begin(simulate_energy *energy)
@@ -73,7 +73,7 @@ void energy_watch(const simulation *s, simulate_energy *energy, double time)
     /* fibres with a tension store less than nothing; that is energy too */
     const double prescribed = prescribed_energy(s, now),
                  gained = prescribed - prescribed_energy(s, first) - now[SP_WORK_EXTERNAL],
-                 below = s->system.nonconservative ? 0 : fmax(0, -now[SP_WORK_STORED]);
+                 below = s->model.system.nonconservative ? 0 : fmax(0, -now[SP_WORK_STORED]);
     const double put = first[SP_WORK_KINETIC] + fabs(first[SP_WORK_STORED]) + energy->work + energy->bones + below,
                  most = dragged(s) ? MOST_DRAGGED * (put + now[SP_WORK_DISSIPATED]) : MOST * put;
     if (gained > most && gained > rounding(s) && gained > energy->gained) {

@@ -2,29 +2,27 @@
 #include "formats/loads.h"
 #include "formats/polynomials.h"
 #include "model/floating.h"
-#include "model/models.h"
 #include "reduced/edit.h"
-#include "reduced/galerkin.h"
 #include "reduced/linear.h"
 #include "reduced/mass.h"
 #include "tools/common/solve.h"
 #include "tools/simulate/simulation.h"
 
-#include <math.h>
+#include <string.h>
 
 static void read_basis(simulation *s)
 {
     static const char *const any[] = {"basis", "modes", "shapes", NULL}, *const modes[] = {"modes", NULL};
-    const char *const *kinds = s->choice->model == MODEL_MODAL ? modes : any;
+    const char *const *kinds = s->choice->model == SP_MODEL_MODAL ? modes : any;
     if (!s->choice->basis)
         tool_fail(SP_USAGE, NULL,
-                  s->choice->model == MODEL_MODAL ? "a modal model needs the modes as --basis"
-                                                  : "a model in a basis needs --basis");
+                  s->choice->model == SP_MODEL_MODAL ? "a modal model needs the modes as --basis"
+                                                     : "a model in a basis needs --basis");
     if (!s->shared) {
         tool_read_columns(s->choice->basis, "basis", kinds, &s->mesh, &s->basis);
         tool_hold_rows(&s->mesh.mesh, &s->basis);
     }
-    if (s->choice->model == MODEL_MODAL && !s->basis.columns.eigenvalue)
+    if (s->choice->model == SP_MODEL_MODAL && !s->basis.columns.eigenvalue)
         tool_fail(SP_INPUT, s->choice->basis, "it is not a file of modes: a modal model needs their eigenvalues");
     s->r = s->choice->r ? s->choice->r : s->basis.columns.count;
     if (s->choice->r > s->basis.columns.count)
@@ -121,8 +119,8 @@ static void edit_materials(simulation *s)
 static void check_energy_step(const simulation *s)
 {
     const sp_mesh *mesh = &s->mesh.mesh;
-    if (s->choice->integrator != SP_ENERGY || s->choice->model == MODEL_REDUCED || s->choice->model == MODEL_LINEAR ||
-        s->choice->model == MODEL_MODAL)
+    if (s->choice->integrator != SP_ENERGY || s->choice->model == SP_MODEL_POLYNOMIALS ||
+        s->choice->model == SP_MODEL_LINEAR || s->choice->model == SP_MODEL_MODAL)
         return;
     for (int64_t i = 0; i < mesh->material_count; i++)
         if (!sp_material_quadratic(&mesh->materials[i]))
@@ -168,76 +166,22 @@ void simulation_read(simulation *s)
     check_energy_step(s);
     if (s->choice->basis || simulate_in_basis(s->choice))
         read_basis(s);
-    if (s->choice->polynomials || s->choice->model == MODEL_REDUCED)
+    if (s->choice->polynomials || s->choice->model == SP_MODEL_POLYNOMIALS)
         read_polynomials(s);
-    if (s->choice->model == MODEL_CUBATURE)
+    if (s->choice->model == SP_MODEL_CUBATURE)
         read_cubature(s);
     if (s->shared)
         return;
     edit_materials(s);
     read_viscosity(s);
     read_loads(s);
-    const bool prescribed = s->choice->model == MODEL_NONLINEAR ||
-                            s->choice->model == MODEL_LINEAR; /* all vertices may be moved: a test of the material */
+    const bool prescribed = s->choice->model == SP_MODEL_NONLINEAR ||
+                            s->choice->model == SP_MODEL_LINEAR; /* all vertices may be moved: a test of the material */
     tool_check((prescribed && s->vertices.moves.rigid_count + s->vertices.moves.vertex_count > 0
                     ? sp_fe_space_new_prescribed
                     : sp_fe_space_new)(s->context, &s->mesh.mesh, &s->own_body),
                s->mesh.path);
     s->body = &s->own_body;
-}
-
-/* Damping by strain rate for the system that was made. */
-static void make_viscosity(simulation *s)
-{
-    sp_reduced_viscosity reduced;
-    const sp_mesh *mesh = &s->mesh.mesh;
-    if (!s->viscosity)
-        return;
-    if (s->choice->model == MODEL_REDUCED) {
-        tool_check(sp_polynomial_viscosity(s->context, &s->polynomials, s->r, mesh->material_count, mesh->materials,
-                                           s->viscosity, &reduced),
-                   s->choice->polynomials);
-        sp_reduced_system_damp(&s->system, &reduced);
-        return;
-    }
-    tool_check(sp_viscous_new(s->context, s->body, s->viscosity, &s->viscous), s->mesh.path);
-    if (simulate_in_basis(s->choice)) {
-        tool_check(sp_fe_space_pattern(s->context, s->body), s->mesh.path); /* cubature has not made it */
-        tool_check(sp_galerkin_viscosity(s->context, &s->viscous, s->r, s->basis.columns.U, &reduced), s->mesh.path);
-        sp_reduced_system_damp(&s->system, &reduced);
-    } else
-        tool_check(sp_full_system_damp(&s->system, &s->viscous), s->mesh.path);
-}
-
-/* Forces of the body's elements, all of them or those of the cubature, projected at every evaluation. The mass is the
- * body's, whose density may have been edited. */
-static void make_projected(simulation *s)
-{
-    sp_reduced_force force;
-    double *mass = sp_pool_raw(&s->pool, s->r * s->r, sizeof *mass);
-    if (!mass)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(sp_reduced_mass(s->context, s->body, s->basis.columns.lumped, s->r, s->basis.columns.U, mass, NULL),
-               s->choice->basis);
-    if (s->cubature.stiffness &&
-        tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
-        tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness),
-                   s->choice->cubature);
-    if (s->choice->model == MODEL_CUBATURE)
-        tool_check(sp_cubature_force_new(s->context, s->body, &s->cubature, s->r, s->basis.columns.U, &force),
-                   s->choice->cubature);
-    else
-        tool_check(sp_galerkin_force_new(s->context, s->body, s->r, s->basis.columns.U, &force), s->mesh.path);
-    tool_check(sp_reduced_system_new(s->context, &force, mass, s->basis.columns.U, s->basis.columns.rows,
-                                     s->mesh.mesh.vertices, &s->system),
-               s->choice->basis);
-    /* the single iteration of a semi-implicit step has nothing behind it that would make up for an inexact solution */
-    if (s->choice->model == MODEL_CUBATURE)
-        tool_check(sp_reduced_system_jacobian(&s->system, (enum sp_jacobian)s->choice->jacobian,
-                                              s->choice->semi_implicit ? 1e-6 : 0),
-                   NULL);
-    if (s->system.nonconservative)
-        tool_check(sp_reduced_system_growth(&s->system, &s->growth), s->choice->cubature);
 }
 
 /* The options' damping, else the mesh's where all regions agree. */
@@ -255,84 +199,64 @@ static void find_damping(simulation *s)
         s->choice->damping_stiffness_given ? s->choice->damping_stiffness : mesh->materials[0].damping_stiffness;
 }
 
-/* Whether the body can move along a direction as a whole: no held component resists. */
-static bool falls(const sp_mesh *mesh, const double direction[3])
+/* ---- the model ---- */
+
+static sp_model_description describe(simulation *s)
 {
-    for (int64_t i = 0; i < mesh->fixed_count; i++)
-        for (int c = 0; c < 3; c++)
-            if (mesh->fixed_axes[i] >> c & 1 && direction[c] != 0)
-                return false;
-    return true;
+    const simulate_choice *c = s->choice;
+    sp_model_description d = {.kind = (enum sp_model_kind)c->model,
+                              .space = s->body,
+                              .r = s->r,
+                              .rows = s->basis.columns.rows,
+                              .U = s->basis.columns.U,
+                              .basis_lumped = s->basis.columns.lumped,
+                              .eigenvalue = s->basis.columns.eigenvalue,
+                              .polynomials = &s->polynomials,
+                              .cubature = &s->cubature,
+                              .jacobian = (enum sp_jacobian)c->jacobian,
+                              /* nothing after the single iteration of a semi-implicit step makes up for an inexact
+                                 solution */
+                              .jacobian_tolerance = c->semi_implicit ? 1e-6 : 0,
+                              .lumped = c->lumped,
+                              .load_count = s->load_count,
+                              .loads = s->loads,
+                              .viscosity = s->viscosity};
+    memcpy(d.gravity, c->gravity, sizeof d.gravity);
+    return d;
 }
 
-/* A body that nothing holds falls, which its basis may not have: then gravity would do little or nothing. How far the
- * columns' best acceleration is from gravity, by mass, relative. */
-static double gravity_missed(simulation *s, const double gravity[3])
+/* Ends the program where the model could not be made, with the file of the part that was refused. */
+static void check_part(const simulation *s, int status)
 {
-    const sp_mesh *mesh = &s->mesh.mesh;
-    const double *U = s->basis.columns.U;
-    const int64_t rows = 3 * mesh->vertex_count;
-    double *a = sp_pool_new(&s->pool, s->r, sizeof *a), *mass = sp_pool_new(&s->pool, mesh->vertex_count, sizeof *mass),
-           *u = sp_pool_new(&s->pool, rows, sizeof *u), missed = 0, all = 0;
-    if (s->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    tool_check(s->system.mass_solve(s->system.self, s->loading.gravity, a), s->choice->basis);
-    sp_fe_space_vertex_mass(s->body, mass);
-    for (int64_t j = 0; j < s->r; j++)
-        for (int64_t i = 0; i < rows; i++)
-            u[i] += a[j] * U[j * rows + i];
-    for (int64_t i = 0; i < rows; i++) {
-        missed += mass[i / 3] * (u[i] - gravity[i % 3]) * (u[i] - gravity[i % 3]);
-        all += mass[i / 3] * gravity[i % 3] * gravity[i % 3];
+    const simulate_choice *c = s->choice;
+    const char *const file[SP_PART_COUNT] = {
+        [SP_PART_MESH] = s->mesh.path,    [SP_PART_BASIS] = c->basis,     [SP_PART_POLYNOMIALS] = c->polynomials,
+        [SP_PART_CUBATURE] = c->cubature, [SP_PART_GROUNDS] = "--ground", [SP_PART_DYNAMIC] = "--dynamic",
+        [SP_PART_LOADS] = c->loads,       [SP_PART_GRAVITY] = c->basis,   [SP_PART_ACTIVATION] = c->activation};
+    if (status == SP_USAGE && s->model.part == SP_PART_GRAVITY) {
+        tool_hint("simscene gives the body a frame that falls: a body of the scene with \"motion\": \"free\"");
+        tool_fail(status, c->basis, "--gravity: %s", s->context->message);
     }
-    sp_pool_drop(&s->pool, a);
-    sp_pool_drop(&s->pool, mass);
-    sp_pool_drop(&s->pool, u);
-    return sqrt(missed / all);
-}
-
-static void check_gravity(simulation *s, const double gravity[3])
-{
-    const bool none = gravity[0] == 0 && gravity[1] == 0 && gravity[2] == 0;
-    if (none || !simulate_in_basis(s->choice) || !falls(&s->mesh.mesh, gravity))
-        return;
-    const double missed = gravity_missed(s, gravity);
-    if (missed <= 1e-3)
-        return;
-    tool_hint("a scene gives the body a frame that falls: simulate scene.json, as a body with \"motion\": \"free\"");
-    tool_fail(
-        SP_USAGE, s->choice->basis,
-        "--gravity: nothing holds the mesh, and its basis misses %.3g %% of a fall: the body would not follow gravity",
-        100 * missed);
+    tool_check(status, file[s->model.part]);
 }
 
 void simulation_make(simulation *s)
 {
-    if (s->choice->model == MODEL_REDUCED)
-        tool_check(sp_polynomial_system_new(s->context, &s->polynomials, s->r, s->basis.columns.U,
-                                            s->basis.columns.rows, s->mesh.mesh.vertices, &s->system),
-                   s->choice->polynomials);
-    else if (s->choice->model == MODEL_MODAL)
-        tool_check(sp_modal_system_new(s->context, s->r, s->basis.columns.eigenvalue, &s->system), s->choice->basis);
-    else if (simulate_in_basis(s->choice))
-        make_projected(s);
-    else
-        vertices_make(s);
-    make_viscosity(s);
-    double gravity[3];
-    for (int i = 0; i < 3; i++)
-        gravity[i] = s->choice->gravity[i] * (s->choice->model == MODEL_REDUCED ? s->polynomials.density : 1);
-    tool_check(sp_load_set_new(s->context, s->body, simulate_in_basis(s->choice) ? s->basis.columns.U : NULL, s->r,
-                               s->load_count, s->loads, gravity, &s->system, &s->loading),
-               s->choice->loads);
-    if (s->loading.idle && !s->shared && !s->before)
+    sp_model_description description = describe(s);
+    if (s->cubature.stiffness &&
+        tool_material_edits_given(&s->choice->edits)) /* that of the materials as they are now */
+        tool_check(sp_reduced_stiffness(s->context, s->body, s->cubature.r, s->basis.columns.U, s->cubature.stiffness),
+                   s->choice->cubature);
+    if (s->vertices.choice)
+        vertices_describe(s, &description);
+    check_part(s, sp_model_new(s->context, &description, &s->model));
+    if (s->model.loads.idle && !s->shared && !s->before)
         tool_warn(s->choice->loads,
-                  "%lld loads move nothing (load %lld first): held or unused vertices, or regions without elements",
-                  (long long)s->loading.idle, (long long)s->loading.first_idle);
-    check_gravity(s, gravity);
+                  "%lld loads move nothing (load %lld first): fixed or unused vertices, or regions without elements",
+                  (long long)s->model.loads.idle, (long long)s->model.loads.first_idle);
     find_damping(s);
     if (s->vertices.choice)
-        vertices_load(s, gravity);
+        vertices_begin(s);
 }
 
 sp_integrator_parameters simulation_parameters(const simulation *s)
@@ -343,9 +267,10 @@ sp_integrator_parameters simulation_parameters(const simulation *s)
 void simulation_check_step(const simulation *s, int status)
 {
     const bool in_basis = simulate_in_basis(s->choice);
-    if (status == SP_NUMERICAL && s->choice->integrator == SP_STATIC && !in_basis && !s->system.begin)
-        tool_check(sp_floating_refuse_statics(s->context, s->body, s->loading.spring_count, s->loading.spring_loads),
-                   s->mesh.path);
+    if (status == SP_NUMERICAL && s->choice->integrator == SP_STATIC && !in_basis && !s->model.system.begin)
+        tool_check(
+            sp_floating_refuse_statics(s->context, s->body, s->model.loads.spring_count, s->model.loads.spring_loads),
+            s->mesh.path);
     if (in_basis)
         tool_check(status, s->mesh.path);
     tool_check_solve(status, s->mesh.path, s->body, NULL);
@@ -353,15 +278,7 @@ void simulation_check_step(const simulation *s, int status)
 
 void simulation_end(simulation *s)
 {
-    const int model = s->choice->model;
-    sp_load_set_free(&s->loading);
-    if (s->system.self)
-        (model == MODEL_MODAL           ? sp_modal_system_free
-         : simulate_in_basis(s->choice) ? sp_reduced_system_free
-         : model == MODEL_WARP          ? sp_warp_system_free
-         : model == MODEL_CONJAC        ? sp_conjac_system_free
-                                        : sp_full_system_free)(&s->system);
-    sp_viscous_free(&s->viscous);
+    sp_model_free(&s->model);
     if (!s->shared)
         sp_fe_space_free(&s->own_body);
 }

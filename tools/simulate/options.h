@@ -4,26 +4,16 @@
 #define TOOLS_SIMULATE_OPTIONS_H
 
 #include "integrate/integrate.h"
+#include "model/model.h"
 #include "tools/common/materials.h"
-
-/* Reduced-order models come first. */
-enum simulate_model {
-    MODEL_REDUCED,
-    MODEL_CUBATURE,
-    MODEL_GALERKIN,
-    MODEL_MODAL,
-    MODEL_NONLINEAR,
-    MODEL_LINEAR,
-    MODEL_WARP,
-    MODEL_CONJAC
-};
 
 enum simulate_record { RECORD_COORDINATES, RECORD_ALL, RECORD_PROBES };
 
 typedef struct simulate_choice {
     tool_material_edits edits;
     tool_texts viscosity;
-    int model, integrator, record, lumped, jacobian;
+    int model; /* enum sp_model_kind */
+    int integrator, record, lumped, jacobian;
     const char *basis, *polynomials, *cubature, *loads, *probes, *checkpoint, *activation;
     int64_t r, steps, every, iterations, halvings;
     double step, beta, gamma, damping_mass, damping_stiffness, tolerance, gravity[3];
@@ -35,7 +25,7 @@ typedef struct simulate_choice {
 /* Whether the coordinates are those of a basis. */
 static inline bool simulate_in_basis(const simulate_choice *choice)
 {
-    return choice->model <= MODEL_MODAL;
+    return sp_model_kind_reduced((enum sp_model_kind)choice->model);
 }
 
 /* The words of --integrator, which is in a table of each program: it offers those that its models have. They are in the

@@ -5,6 +5,21 @@
 #include <math.h>
 #include <string.h>
 
+/* The vertices of this mesh whose values are recorded: the recorded ones of the last mesh were these before the cuts.
+ */
+static void list_points(simulation *s)
+{
+    s->point = s->shape.vertex;
+    if (!s->vertex_of)
+        return;
+    int64_t *point = sp_pool_new(&s->pool, s->shape.point_count, sizeof *point);
+    if (!point)
+        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    for (int64_t p = 0; p < s->shape.point_count; p++)
+        point[p] = s->vertex_of[s->shape.vertex ? s->shape.vertex[p] : p];
+    s->point = point;
+}
+
 void simulation_choose_record(simulation *s)
 {
     bool reduced = simulate_in_basis(s->choice);
@@ -19,36 +34,17 @@ void simulation_choose_record(simulation *s)
         s->shape.point_count = mesh->vertex_count;
     else if (s->choice->probes)
         s->shape.point_count = tool_parse_probes(mesh, s->choice->probes, &s->pool, &s->shape.vertex);
-    int64_t rows = 3 * s->mesh.mesh.vertex_count;
+    list_points(s);
     s->u = sp_pool_new(&s->pool, 3 * mesh->vertex_count, sizeof(double));
     s->udot = sp_pool_new(&s->pool, 3 * mesh->vertex_count, sizeof(double));
-    s->work = sp_pool_new(&s->pool, rows, sizeof(double));
     if (s->pool.failed)
         tool_fail(SP_SYSTEM, NULL, "out of memory");
 }
 
-/* Values at the recorded vertices. */
+/* Values at the recorded vertices: where these were in this mesh. */
 static void fill_points(simulation *s, const double *q, const double *prescribed, double *to)
 {
-    int64_t rows = 3 * s->mesh.mesh.vertex_count;
-    if (s->shape.point_count == 0)
-        return;
-    if (!simulate_in_basis(s->choice)) {
-        if (prescribed)
-            memcpy(s->work, prescribed, (size_t)rows * sizeof *prescribed);
-        sp_fe_space_scatter(s->body, q, s->work);
-        for (int64_t p = 0; p < s->shape.point_count; p++) {
-            const int64_t vertex = s->shape.vertex ? s->shape.vertex[p] : p;
-            memcpy(to + 3 * p, s->work + 3 * (s->vertex_of ? s->vertex_of[vertex] : vertex), 3 * sizeof *to);
-        }
-        return;
-    }
-    memset(to, 0, (size_t)(3 * s->shape.point_count) * sizeof *to);
-    for (int64_t j = 0; j < s->r; j++)
-        for (int64_t p = 0; p < s->shape.point_count; p++)
-            for (int c = 0; c < 3; c++)
-                to[3 * p + c] +=
-                    s->basis.columns.U[j * rows + 3 * (s->shape.vertex ? s->shape.vertex[p] : p) + c] * q[j];
+    sp_model_at_vertices(&s->model, q, prescribed, s->shape.point_count, s->point, to);
 }
 
 void simulation_estimate(simulation *s, const sp_integrator *integrator)
@@ -56,7 +52,7 @@ void simulation_estimate(simulation *s, const sp_integrator *integrator)
     double error[SP_NORMS];
     if (!s->shape.estimates)
         return;
-    sp_reduced_system_estimate(&s->system, sp_integrator_q(integrator), error);
+    sp_reduced_system_estimate(&s->model.system, sp_integrator_q(integrator), error);
     for (int norm = 0; norm < SP_NORMS; norm++)
         s->estimate[norm] = fmax(s->estimate[norm], error[norm]);
 }

@@ -87,7 +87,7 @@ static double *carry(run *r, int64_t stage, const double *before, const double *
     const simulation *from = &r->stages[stage - 1], *to = &r->stages[stage];
     const int64_t rows = 3 * to->mesh.mesh.vertex_count, old = 3 * from->mesh.mesh.vertex_count;
     double *full = room(r, old, sizeof *full), *copies = room(r, rows, sizeof *copies),
-           *q = room(r, to->system.n, sizeof *q);
+           *q = room(r, to->model.system.n, sizeof *q);
     if (prescribed)
         memcpy(full, prescribed, (size_t)old * sizeof *full);
     sp_fe_space_scatter(from->body, before, full);
@@ -97,17 +97,15 @@ static double *carry(run *r, int64_t stage, const double *before, const double *
     return q;
 }
 
-/* What iterative solvers did so far in this stage. */
-static void count_solves(const run *r, const simulation *s, int64_t *solves, int64_t *products, int64_t *factorizations)
+/* What the model of a stage says of itself, with the solves of the stages before. */
+static sp_system_report report_model(const run *r, const simulation *s, const double *q, const double *external)
 {
-    *solves = *products = *factorizations = 0;
-    if (r->choice->model == MODEL_WARP)
-        sp_warp_system_solves(&s->system, solves, products);
-    else if (r->choice->model == MODEL_NONLINEAR || r->choice->model == MODEL_LINEAR)
-        sp_full_system_solves(&s->system, solves, products, factorizations);
-    *solves += r->solves;
-    *products += r->products;
-    *factorizations += r->factorizations;
+    sp_system_report report;
+    tool_check(sp_model_report(r->context, &s->model, q, external, &report), s->mesh.path);
+    report.linear_solves += r->solves;
+    report.linear_products += r->products;
+    report.factorizations += r->factorizations;
+    return report;
 }
 
 /* Makes the stage and its integrator, which goes on from the one before. */
@@ -118,9 +116,9 @@ static void begin_stage(run *r, int64_t stage)
     simulation_read(s);
     simulation_make(s);
     sp_integrator_parameters parameters = simulation_parameters(s);
-    r->forcing = sp_load_set_external(&s->loading);
+    r->forcing = sp_load_set_external(&s->model.loads);
     if (!stage) {
-        tool_check(sp_integrator_new(r->context, &s->system, &r->forcing, &parameters, s->vertices.start, NULL,
+        tool_check(sp_integrator_new(r->context, &s->model.system, &r->forcing, &parameters, s->vertices.start, NULL,
                                      &r->integrator),
                    s->mesh.path);
         return;
@@ -128,11 +126,15 @@ static void begin_stage(run *r, int64_t stage)
     parameters.first_step = r->from[stage];
     const double *q = carry(r, stage, sp_integrator_q(before), sp_integrator_prescribed(before)),
                  *v = carry(r, stage, sp_integrator_v(before), sp_integrator_prescribed_velocity(before));
-    tool_check(sp_integrator_new(r->context, &s->system, &r->forcing, &parameters, q, v, &r->integrator), s->mesh.path);
+    tool_check(sp_integrator_new(r->context, &s->model.system, &r->forcing, &parameters, q, v, &r->integrator),
+               s->mesh.path);
     tool_check(sp_integrator_continue(r->integrator, before), s->mesh.path);
     sp_integrator_free(before);
     simulation_choose_record(s);
-    count_solves(r, &r->stages[stage - 1], &r->solves, &r->products, &r->factorizations);
+    const sp_system_report report = report_model(r, &r->stages[stage - 1], NULL, NULL);
+    r->solves = report.linear_solves;
+    r->products = report.linear_products;
+    r->factorizations = report.factorizations;
     simulation_end(&r->stages[stage - 1]);
 }
 
@@ -220,7 +222,7 @@ static void visit(void *data, int64_t done, sp_state *state)
     if (state->loading)
         reach_stage(r, done);
     simulation *s = &r->stages[r->now];
-    sp_load_set_visit(&s->loading, state);
+    sp_load_set_visit(&s->model.loads, state);
     sp_integrator_visit(r->integrator, state);
     SP_STATE_VALUE(state, s->estimate);
     SP_STATE_VALUE(state, r->energy);
@@ -243,41 +245,31 @@ static void step(run *r, simulation *s, int64_t number)
     if (number % r->choice->every == 0 || number == r->choice->steps) {
         record(r, s, r->energy.last, keep_recording(r->keep));
         energy_watch(s, &r->energy, sp_integrator_time(r->integrator));
-        if (r->choice->model == MODEL_WARP) {
-            double force, torque;
-            sp_warp_system_ghost(&s->system, sp_integrator_q(r->integrator), &force, &torque);
-            r->ghost[0] = fmax(r->ghost[0], force);
-            r->ghost[1] = fmax(r->ghost[1], torque);
-        }
+        const sp_system_report report = report_model(r, s, sp_integrator_q(r->integrator), NULL);
+        r->ghost[0] = fmax(r->ghost[0], report.ghost_force);
+        r->ghost[1] = fmax(r->ghost[1], report.ghost_torque);
     }
     keep_step(r->keep, number);
     tool_check(sp_progress(r->context, keep_fraction(r->keep, number, r->choice->steps)), s->mesh.path);
 }
 
-/* What the models of every vertex have to say. */
-static void report_vertices(const run *r, const simulation *s, json_t *result)
+static void add_model_report(const run *r, const simulation *s, json_t *result)
 {
-    int64_t solves, products, factorizations;
-    count_solves(r, s, &solves, &products, &factorizations);
-    if (r->choice->model == MODEL_WARP) {
-        json_object_set_new(result, "linear_solves", json_integer(solves));
-        json_object_set_new(result, "linear_products", json_integer(products));
+    const sp_system_report report = report_model(r, s, sp_integrator_q(r->integrator), r->external);
+    if (report.iterative) {
+        json_object_set_new(result, "linear_solves", json_integer(report.linear_solves));
+        json_object_set_new(result, "linear_products", json_integer(report.linear_products));
+    }
+    if (report.counts_factorizations)
+        json_object_set_new(result, "factorizations", json_integer(report.factorizations));
+    if (report.has_ghost) {
         json_object_set_new(result, "largest_ghost_force", tool_real("largest_ghost_force", r->ghost[0]));
         json_object_set_new(result, "largest_ghost_torque", tool_real("largest_ghost_torque", r->ghost[1]));
     }
-    if ((r->choice->model == MODEL_NONLINEAR || r->choice->model == MODEL_LINEAR) &&
-        s->vertices.choice->solver != SP_SOLVER_DIRECT) {
-        json_object_set_new(result, "linear_solves", json_integer(solves));
-        json_object_set_new(result, "linear_products", json_integer(products));
-        json_object_set_new(result, "factorizations", json_integer(factorizations));
-    }
-    if (r->choice->model == MODEL_CONJAC) {
-        double quasistatic, dynamic;
-        tool_check(sp_conjac_system_balance((sp_system *)&s->system, sp_integrator_q(r->integrator), r->external,
-                                            &quasistatic, &dynamic),
-                   s->mesh.path);
-        json_object_set_new(result, "quasistatic_residual", tool_real("quasistatic_residual", quasistatic));
-        json_object_set_new(result, "dynamic_residual", tool_real("dynamic_residual", dynamic));
+    if (report.has_balance) {
+        json_object_set_new(result, "quasistatic_residual",
+                            tool_real("quasistatic_residual", report.quasistatic_residual));
+        json_object_set_new(result, "dynamic_residual", tool_real("dynamic_residual", report.dynamic_residual));
     }
 }
 
@@ -287,7 +279,7 @@ static json_t *report_result(const run *r)
     const sp_integrator_report *report = sp_integrator_reported(r->integrator);
     json_t *result = tool_result_new();
     keep_report(r->keep, result);
-    json_object_set_new(result, "coordinates", json_integer(s->system.n));
+    json_object_set_new(result, "coordinates", json_integer(s->model.system.n));
     json_object_set_new(result, "steps", json_integer(report->steps));
     json_object_set_new(result, "newton_iterations", json_integer(report->newton_iterations));
     json_object_set_new(result, "most_iterations_in_a_step", json_integer(report->worst_iterations));
@@ -306,15 +298,9 @@ static json_t *report_result(const run *r)
     json_object_set_new(result, "energy_balance",
                         r->choice->integrator == SP_STATIC ? json_null()
                                                            : tool_real("energy_balance", r->energy.balance));
-    if (r->choice->jacobian >= SP_JACOBIAN_KRYLOV) {
-        int64_t solves, products;
-        sp_reduced_system_iterations(&s->system, &solves, &products);
-        json_object_set_new(result, "linear_solves", json_integer(solves));
-        json_object_set_new(result, "linear_products", json_integer(products));
-    }
-    if (r->choice->model == MODEL_CUBATURE && s->system.nonconservative)
-        json_object_set_new(result, "growth_at_rest", tool_real("growth_at_rest", s->growth));
-    report_vertices(r, s, result);
+    if (r->choice->model == SP_MODEL_CUBATURE && s->model.system.nonconservative)
+        json_object_set_new(result, "growth_at_rest", tool_real("growth_at_rest", s->model.growth));
+    add_model_report(r, s, result);
     if (s->shape.estimates) {
         json_object_set_new(result, "largest_force_estimate",
                             tool_real("largest_force_estimate", r->estimate[SP_NORM_FORCE]));
@@ -331,11 +317,11 @@ static json_t *trajectory_meta(const run *r)
     json_object_set_new(meta, "mesh", json_string(last->mesh.hash));
     if (s->shape.r)
         json_object_set_new(meta, "basis", json_string(s->basis.hash));
-    if (isfinite(s->loading.end))
-        json_object_set_new(meta, "load_end", json_real(s->loading.end));
+    if (isfinite(s->model.loads.end))
+        json_object_set_new(meta, "load_end", json_real(s->model.loads.end));
     json_object_set_new(meta, "damping",
                         tool_reals("damping", 2, (const double[]){s->damping_mass, s->damping_stiffness}));
-    if (s->system.nonconservative)
+    if (s->model.system.nonconservative)
         json_object_set_new(meta, "stored", json_string("work"));
     return meta;
 }
@@ -375,14 +361,14 @@ static void say(const run *r)
         tool_warn(s->mesh.path, "%lld steps did not converge at once and were taken in parts, down to 1/%.0f of a step",
                   (long long)report->parted, 1 / report->smallest_part);
     if (r->choice->integrator == SP_STATIC) /* work along a path of equilibria: no balance to keep */
-        tool_say("static, %lld coordinates, %lld steps, %.2f Newton iterations a step", (long long)s->system.n,
+        tool_say("static, %lld coordinates, %lld steps, %.2f Newton iterations a step", (long long)s->model.system.n,
                  (long long)report->steps, iterations);
     else if (r->choice->integrator == SP_LINEAR_EULER || r->choice->integrator == SP_EXACT)
         tool_say("%s, %lld coordinates, %lld steps, energy balance within %.1e", integrators[r->choice->integrator],
-                 (long long)s->system.n, (long long)report->steps, r->energy.balance);
+                 (long long)s->model.system.n, (long long)report->steps, r->energy.balance);
     else
         tool_say("%s, %lld coordinates, %lld steps, %.2f Newton iterations a step, energy balance within %.1e",
-                 integrators[r->choice->integrator], (long long)s->system.n, (long long)report->steps, iterations,
+                 integrators[r->choice->integrator], (long long)s->model.system.n, (long long)report->steps, iterations,
                  r->energy.balance);
 }
 
@@ -409,11 +395,11 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
         vertices_check_cut(&stage[i]);
     simulation_choose_record(&stage[0]);
     list_held(&r, &stage[0].shape);
-    if (stage[0].growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
+    if (stage[0].model.growth * choice->step * (double)choice->steps > 1 && choice->integrator != SP_STATIC)
         tool_warn(choice->cubature,
                   "without damping small motions grow by the factor e in %.3g s: weights by coordinate are the "
                   "gradient of no energy",
-                  1 / stage[0].growth);
+                  1 / stage[0].model.growth);
     json_t *meta = trajectory_meta(&r);
     tool_check(sp_trajectory_begin(context, tool_output_writer(output), meta, &stage[0].shape, &r.trajectory),
                tool_output_path());
@@ -427,8 +413,8 @@ void simulate_mesh(sp_context *context, const simulate_choice *choice, const sim
         step(&r, &stage[r.now], number);
     }
     const int64_t now = r.now;
-    if (choice->model == MODEL_CONJAC) {
-        r.external = room(&r, stage[now].system.n, sizeof *r.external);
+    if (choice->model == SP_MODEL_CONJAC) {
+        r.external = room(&r, stage[now].model.system.n, sizeof *r.external);
         r.forcing.mean(r.forcing.self, (double)(end - 1) * choice->step, (double)end * choice->step, r.external);
     }
     energy_judge(&stage[now], &r.energy);

@@ -8,8 +8,7 @@
 #include "cubature/cubature.h"
 #include "formats/trajectory.h"
 #include "integrate/integrate.h"
-#include "model/loads.h"
-#include "model/models.h"
+#include "model/model.h"
 #include "tools/common/inputs.h"
 #include "tools/simulate/options.h"
 #include "tools/simulate/vertices.h"
@@ -25,11 +24,9 @@ typedef struct simulation {
     sp_cubature cubature;
     sp_fe_space own_body, *body;
     sp_viscosity *viscosity; /* [regions]; NULL: none */
-    sp_viscous viscous;      /* of the body, where its model is not polynomials */
-    sp_system system;
     int64_t load_count;
     sp_load *loads;
-    sp_load_set loading;
+    sp_model model;
     double damping_mass, damping_stiffness; /* 1/s and s */
     sp_pool pool;
     sp_trajectory_layout shape;
@@ -40,10 +37,9 @@ typedef struct simulation {
     const struct simulation *last;   /* the one whose vertices are recorded; NULL: itself */
     const int64_t *vertex_of;        /* [its vertices] which of this mesh each one is; NULL: the same */
     double *u, *udot;                /* recorded points; all vertices of a full model */
-    double *work;                    /* [3·vertices] */
+    const int64_t *point;            /* [shape.point_count] the recorded vertices in this mesh; NULL: all in order */
     double *kept_q;                  /* [2 r] of a frame that is recorded again; NULL: none was */
     simulate_vertices vertices;      /* its choice: NULL where a tool has no such options */
-    double growth;                   /* 1/s, of small motions about rest where the force has no energy */
     double estimate[SP_NORMS];       /* the largest since the last recorded frame */
 } simulation;
 

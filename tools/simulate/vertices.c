@@ -23,7 +23,7 @@ enum { GRADIENTS = SP_SOLVER_REUSED + 1 }; /* of --solver; the others are those 
 
 void vertices_check_options(const simulate_choice *choice, const simulate_vertices_choice *c)
 {
-    const bool conjac = choice->model == MODEL_CONJAC, warp = choice->model == MODEL_WARP;
+    const bool conjac = choice->model == SP_MODEL_CONJAC, warp = choice->model == SP_MODEL_WARP;
     if (conjac && choice->integrator != SP_LINEAR_EULER)
         tool_fail(SP_USAGE, NULL, "--model conjac needs --integrator linear-euler");
     if (conjac && !c->dynamic)
@@ -233,7 +233,7 @@ void vertices_hold(simulation *s)
 
 /* ---- the system ---- */
 
-static void make_grounds(simulation *s)
+static void describe_grounds(simulation *s, sp_model_description *description)
 {
     const simulate_vertices_choice *c = s->vertices.choice;
     sp_ground *grounds = room(s, c->grounds.count, sizeof *grounds);
@@ -248,9 +248,8 @@ static void make_grounds(simulation *s)
         const double length = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
         grounds[i].offset /= length > 0 ? length : 1; /* n.x < D with n as it was given */
     }
-    tool_check((s->choice->model == MODEL_WARP ? sp_warp_system_grounds
-                                               : sp_full_system_grounds)(&s->system, c->grounds.count, grounds),
-               "--ground");
+    description->ground_count = c->grounds.count;
+    description->grounds = grounds;
 }
 
 static int64_t parse_count(const char *text, char **end)
@@ -329,7 +328,7 @@ static void choose_dynamic(simulation *s)
 void vertices_check_cut(simulation *s)
 {
     sp_fe_space body;
-    if (s->choice->model != MODEL_CONJAC)
+    if (s->choice->model != SP_MODEL_CONJAC)
         return;
     copy_dynamic(s);
     tool_check(sp_fe_space_new(s->context, &s->mesh.mesh, &body), s->mesh.path);
@@ -337,97 +336,92 @@ void vertices_check_cut(simulation *s)
     sp_fe_space_free(&body);
 }
 
-void vertices_make(simulation *s)
-{
-    static const simulate_vertices_choice none = {0};
-    const simulate_vertices_choice *c = s->vertices.choice ? s->vertices.choice : &none;
-    const int model = s->choice->model;
-    if (model == MODEL_WARP) {
-        const sp_warp warp = {.kind = (enum sp_warp_kind)c->warp,
-                              .rotation = c->rotation ? SP_ROTATION_FRAME : SP_ROTATION_POLAR,
-                              .network = c->network,
-                              .corrected = c->corrected,
-                              .limit = c->stretch[0],
-                              .extra = c->stretch[1],
-                              .lumped = s->choice->lumped,
-                              .solver = c->solver == GRADIENTS          ? SP_WARP_GRADIENTS
-                                        : c->solver == SP_SOLVER_JACOBI ? SP_WARP_JACOBI
-                                                                        : SP_WARP_FACTOR};
-        tool_check(sp_warp_system_new(s->context, s->body, &warp, c->solver_tolerance, &s->system), s->mesh.path);
-    } else {
-        tool_check(sp_full_system_new(s->context, s->body, model == MODEL_LINEAR, s->choice->lumped, NULL, &s->system),
-                   s->mesh.path);
-        if (c->solver != SP_SOLVER_DIRECT)
-            tool_check(sp_full_system_solver(&s->system, (enum sp_solver)c->solver, c->solver_tolerance), s->mesh.path);
-    }
-    if (s->vertices.choice)
-        make_grounds(s);
-    if (model == MODEL_CONJAC) {
-        sp_system full = s->system;
-        if (!s->before)
-            choose_dynamic(s);
-        const sp_condensation condensation = {.count = s->vertices.dynamic_count,
-                                              .vertex = s->vertices.dynamic,
-                                              .gamma = c->gamma,
-                                              .corrections = c->corrections};
-        s->system = (sp_system){0};
-        tool_check(sp_conjac_system_new(s->context, &full, &condensation, &s->system), "--dynamic");
-        const int64_t added = sp_conjac_system_added(&s->system);
-        if (added)
-            tool_warn("--dynamic",
-                      "%lld more vertices are dynamic: without them pieces of the body could still turn or slide",
-                      (long long)added);
-    }
-}
-
 static void read_activations(simulation *s)
 {
     const char *path = s->choice->activation;
+    simulate_vertices *v = &s->vertices;
     int64_t length;
+    if (s->before) {
+        v->activations = s->before->vertices.activations;
+        v->activation_count = s->before->vertices.activation_count;
+        return;
+    }
     const char *text = tool_read_bytes(path, "activation", &s->pool, &length);
-    tool_check(sp_activations_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &s->vertices.activation_count,
-                                    &s->vertices.activations),
-               path);
+    tool_check(
+        sp_activations_parse(s->context, text, length, &s->mesh.mesh, &s->pool, &v->activation_count, &v->activations),
+        path);
 }
 
-void vertices_load(simulation *s, const double gravity[3])
+void vertices_describe(simulation *s, sp_model_description *description)
 {
     simulate_vertices *v = &s->vertices;
     const simulate_vertices_choice *c = v->choice;
-    if (v->moves.rigid_count || v->moves.vertex_count)
-        sp_load_set_move(&s->loading, &v->moves);
-    if (s->choice->activation) {
-        if (s->before) {
-            v->activations = s->before->vertices.activations;
-            v->activation_count = s->before->vertices.activation_count;
-        } else
-            read_activations(s);
-        tool_check(sp_load_set_activate(s->context, &s->loading, v->activation_count, v->activations),
-                   s->choice->activation);
+    description->warp = (sp_warp){.kind = (enum sp_warp_kind)c->warp,
+                                  .rotation = c->rotation ? SP_ROTATION_FRAME : SP_ROTATION_POLAR,
+                                  .network = c->network,
+                                  .corrected = c->corrected,
+                                  .limit = c->stretch[0],
+                                  .extra = c->stretch[1],
+                                  .lumped = s->choice->lumped,
+                                  .solver = c->solver == GRADIENTS          ? SP_WARP_GRADIENTS
+                                            : c->solver == SP_SOLVER_JACOBI ? SP_WARP_JACOBI
+                                                                            : SP_WARP_FACTOR};
+    description->solver = s->choice->model == SP_MODEL_WARP ? SP_SOLVER_DIRECT : (enum sp_solver)c->solver;
+    description->solver_tolerance = c->solver_tolerance;
+    describe_grounds(s, description);
+    if (s->choice->model == SP_MODEL_CONJAC) {
+        if (!s->before)
+            choose_dynamic(s);
+        description->condensation = (sp_condensation){
+            .count = v->dynamic_count, .vertex = v->dynamic, .gamma = c->gamma, .corrections = c->corrections};
     }
+    description->prescribed = &v->moves;
+    if (s->choice->activation) {
+        read_activations(s);
+        description->activation_count = v->activation_count;
+        description->activations = v->activations;
+    }
+}
+
+/* The start of a conjac model, where --settle asks for the equilibrium of its quasi-static vertices. */
+static void settle(simulation *s)
+{
+    simulate_vertices *v = &s->vertices;
+    sp_system *system = &s->model.system;
+    const sp_external_loads loads = sp_model_external(&s->model);
+    double *external = room(s, system->n, sizeof *external);
+    v->start = room(s, system->n, sizeof *v->start);
+    if (loads.springs)
+        loads.springs(loads.self, 0, s->choice->step);
+    if (loads.prescribed) {
+        double *u = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *u),
+               *rate = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
+        loads.prescribed(loads.self, 0, u, rate);
+        system->prescribe(system->self, u, rate);
+    }
+    loads.mean(loads.self, 0, s->choice->step, external);
+    tool_check(sp_conjac_system_settle(system, external, 1e-10, 200, v->start), s->mesh.path);
+}
+
+void vertices_begin(simulation *s)
+{
+    simulate_vertices *v = &s->vertices;
+    const simulate_vertices_choice *c = v->choice;
+    const int64_t added = s->choice->model == SP_MODEL_CONJAC ? sp_conjac_system_added(&s->model.system) : 0;
+    if (added)
+        tool_warn("--dynamic",
+                  "%lld more vertices are dynamic: without them pieces of the body could still turn or slide",
+                  (long long)added);
     if (c->skeleton) {
         double *mass = room(s, s->mesh.mesh.vertex_count, sizeof *mass);
         sp_fe_space_vertex_mass(s->body, mass);
-        tool_check(sp_skeleton_new(s->context, s->mesh.mesh.vertex_count, s->mesh.mesh.vertices, mass, gravity,
-                                   v->bones.bone_count, v->bones.bones, v->bones.spring_count, v->bones.springs,
-                                   &v->skeleton),
+        tool_check(sp_skeleton_new(s->context, s->mesh.mesh.vertex_count, s->mesh.mesh.vertices, mass,
+                                   s->choice->gravity, v->bones.bone_count, v->bones.bones, v->bones.spring_count,
+                                   v->bones.springs, &v->skeleton),
                    c->skeleton);
     }
-    if (!c->settle || s->before)
-        return;
-    const sp_external_loads forcing = sp_load_set_external(&s->loading);
-    double *external = room(s, s->system.n, sizeof *external);
-    v->start = room(s, s->system.n, sizeof *v->start);
-    if (forcing.springs)
-        forcing.springs(forcing.self, 0, s->choice->step);
-    if (forcing.prescribed) {
-        double *u = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *u),
-               *rate = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
-        forcing.prescribed(forcing.self, 0, u, rate);
-        s->system.prescribe(s->system.self, u, rate);
-    }
-    forcing.mean(forcing.self, 0, s->choice->step, external);
-    tool_check(sp_conjac_system_settle(&s->system, external, 1e-10, 200, v->start), s->mesh.path);
+    if (c->settle && !s->before)
+        settle(s);
 }
 
 /* ---- joints ---- */

@@ -5,10 +5,7 @@
 
 #include "formats/scene.h"
 #include "formats/skeleton.h"
-#include "model/conjac/conjac.h"
-#include "model/loads.h"
-#include "model/prescribed.h"
-#include "model/warp/warp.h"
+#include "model/model.h"
 #include "rigid/skeleton.h"
 #include "tools/common/tool.h"
 
@@ -73,9 +70,10 @@ void vertices_hold(struct simulation *s);
  * system would. */
 void vertices_check_cut(struct simulation *s);
 
-/* Makes the system; then, after the loads, the rest. */
-void vertices_make(struct simulation *s);
-void vertices_load(struct simulation *s, const double gravity[3]);
+/* Fills what the description of the model says of full-order models; after the model is made, makes the skeleton and
+ * the start of the motion. */
+void vertices_describe(struct simulation *s, sp_model_description *description);
+void vertices_begin(struct simulation *s);
 void vertices_free(struct simulation *s); /* but for the system */
 
 /* --joints: a line for coordinates and rates [bones], and the file. Nothing where it was not given. */

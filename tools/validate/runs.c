@@ -8,10 +8,10 @@
 #include <time.h>
 
 /* by MODEL_…; those that are not validated have none */
-enum { MODELS = MODEL_LINEAR + 1 };
+enum { MODELS = SP_MODEL_LINEAR + 1 };
 static const char *const names[MODELS] = {
-    [MODEL_REDUCED] = "reduced", [MODEL_CUBATURE] = "cubature", [MODEL_GALERKIN] = "galerkin",
-    [MODEL_MODAL] = "modal",     [MODEL_NONLINEAR] = "full",    [MODEL_LINEAR] = "linear"};
+    [SP_MODEL_POLYNOMIALS] = "reduced", [SP_MODEL_CUBATURE] = "cubature", [SP_MODEL_GALERKIN] = "galerkin",
+    [SP_MODEL_MODAL] = "modal",         [SP_MODEL_NONLINEAR] = "full",    [SP_MODEL_LINEAR] = "linear"};
 
 static noreturn void out_of_memory(void)
 {
@@ -32,16 +32,16 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
 {
     memset(wanted, 0, MODELS * sizeof *wanted);
     if (!c->models) {
-        wanted[MODEL_REDUCED] = c->motion.polynomials;
-        wanted[MODEL_CUBATURE] = c->cubatures.count > 0;
-        wanted[MODEL_GALERKIN] = !wanted[MODEL_REDUCED] && !wanted[MODEL_CUBATURE];
+        wanted[SP_MODEL_POLYNOMIALS] = c->motion.polynomials;
+        wanted[SP_MODEL_CUBATURE] = c->cubatures.count > 0;
+        wanted[SP_MODEL_GALERKIN] = !wanted[SP_MODEL_POLYNOMIALS] && !wanted[SP_MODEL_CUBATURE];
     }
     for (const char *at = c->models; at;) {
         size_t length = strcspn(at, ",");
         int model = 0;
         while (model < MODELS && (strlen(names[model]) != length || strncmp(names[model], at, length)))
             model++;
-        if (model == MODELS || model == MODEL_NONLINEAR || model == MODEL_MODAL)
+        if (model == MODELS || model == SP_MODEL_NONLINEAR || model == SP_MODEL_MODAL)
             tool_fail(SP_USAGE, NULL, "--model: \"%.*s\" is not one of reduced, cubature, galerkin, linear",
                       (int)length, at);
         if (wanted[model])
@@ -49,20 +49,20 @@ static void find_models(const validate_choice *c, bool wanted[MODELS])
         wanted[model] = true;
         at = at[length] ? at + length + 1 : NULL;
     }
-    const bool in_basis = wanted[MODEL_REDUCED] || wanted[MODEL_CUBATURE] || wanted[MODEL_GALERKIN];
+    const bool in_basis = wanted[SP_MODEL_POLYNOMIALS] || wanted[SP_MODEL_CUBATURE] || wanted[SP_MODEL_GALERKIN];
     const struct {
         bool wrong;
         const char *text;
     } rules[] = {
         {in_basis && !c->motion.basis, "a model in a basis needs --basis"},
         {!in_basis && c->motion.basis, "--basis applies to --model reduced, cubature and galerkin"},
-        {wanted[MODEL_REDUCED] && !c->motion.polynomials, "--model reduced needs --poly"},
-        {!wanted[MODEL_REDUCED] && c->motion.polynomials, "--poly applies to --model reduced"},
-        {wanted[MODEL_CUBATURE] && !c->cubatures.count, "--model cubature needs --cub"},
-        {!wanted[MODEL_CUBATURE] && c->cubatures.count, "--cub applies to --model cubature"},
-        {!wanted[MODEL_REDUCED] && !wanted[MODEL_GALERKIN] && c->ranks,
+        {wanted[SP_MODEL_POLYNOMIALS] && !c->motion.polynomials, "--model reduced needs --poly"},
+        {!wanted[SP_MODEL_POLYNOMIALS] && c->motion.polynomials, "--poly applies to --model reduced"},
+        {wanted[SP_MODEL_CUBATURE] && !c->cubatures.count, "--model cubature needs --cub"},
+        {!wanted[SP_MODEL_CUBATURE] && c->cubatures.count, "--cub applies to --model cubature"},
+        {!wanted[SP_MODEL_POLYNOMIALS] && !wanted[SP_MODEL_GALERKIN] && c->ranks,
          "--ranks applies to --model reduced and galerkin"},
-        {c->reference && !wanted[MODEL_LINEAR] && c->motion.lumping_given,
+        {c->reference && !wanted[SP_MODEL_LINEAR] && c->motion.lumping_given,
          "--lumping applies to the full-order and linear models, of which none is run"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -85,8 +85,8 @@ static validate_run *add_run(validation *v, int model)
     run->name = names[model];
     run->choice = v->choice->motion;
     run->choice.model = model;
-    run->choice.polynomials = model == MODEL_REDUCED ? run->choice.polynomials : NULL;
-    run->choice.basis = model == MODEL_LINEAR ? NULL : run->choice.basis;
+    run->choice.polynomials = model == SP_MODEL_POLYNOMIALS ? run->choice.polynomials : NULL;
+    run->choice.basis = model == SP_MODEL_LINEAR ? NULL : run->choice.basis;
     return run;
 }
 
@@ -97,13 +97,14 @@ static void add_runs(validation *v, const bool wanted[MODELS])
     v->runs = sp_pool_new(&v->pool, 2 * ranks.count + v->choice->cubatures.count + 1, sizeof *v->runs);
     if (!v->runs)
         out_of_memory();
-    for (int model = MODEL_REDUCED; model <= MODEL_GALERKIN; model += MODEL_GALERKIN - MODEL_REDUCED)
+    for (int model = SP_MODEL_POLYNOMIALS; model <= SP_MODEL_GALERKIN;
+         model += SP_MODEL_GALERKIN - SP_MODEL_POLYNOMIALS)
         for (int64_t i = 0; wanted[model] && i < ranks.count; i++)
             add_run(v, model)->choice.r = ((int64_t *)ranks.data)[i] + 1;
     for (int64_t i = 0; i < v->choice->cubatures.count; i++)
-        add_run(v, MODEL_CUBATURE)->choice.cubature = v->choice->cubatures.value[i];
-    if (wanted[MODEL_LINEAR])
-        add_run(v, MODEL_LINEAR);
+        add_run(v, SP_MODEL_CUBATURE)->choice.cubature = v->choice->cubatures.value[i];
+    if (wanted[SP_MODEL_LINEAR])
+        add_run(v, SP_MODEL_LINEAR);
     sp_list_free(&ranks);
 }
 
@@ -173,13 +174,14 @@ static void make_run(validation *v, validate_run *run)
         simulation_read(&run->s);
     }
     simulation_make(&run->s);
-    run->elements = run->choice.model == MODEL_REDUCED    ? -1
-                    : run->choice.model == MODEL_CUBATURE ? run->s.cubature.count
-                                                          : sp_mesh_element_count(&run->s.mesh.mesh);
+    run->elements = run->choice.model == SP_MODEL_POLYNOMIALS ? -1
+                    : run->choice.model == SP_MODEL_CUBATURE  ? run->s.cubature.count
+                                                              : sp_mesh_element_count(&run->s.mesh.mesh);
     parameters = simulation_parameters(&run->s);
-    run->forcing = sp_load_set_external(&run->s.loading);
-    tool_check(sp_integrator_new(v->context, &run->s.system, &run->forcing, &parameters, NULL, NULL, &run->integrator),
-               run->s.mesh.path);
+    run->forcing = sp_load_set_external(&run->s.model.loads);
+    tool_check(
+        sp_integrator_new(v->context, &run->s.model.system, &run->forcing, &parameters, NULL, NULL, &run->integrator),
+        run->s.mesh.path);
     run->value = sp_pool_new(&v->pool, v->probe_count, sizeof *run->value);
     if (!run->value)
         out_of_memory();
@@ -212,9 +214,9 @@ void validation_open(validation *v)
 {
     bool wanted[MODELS];
     find_models(v->choice, wanted);
-    v->full.name = names[MODEL_NONLINEAR];
+    v->full.name = names[SP_MODEL_NONLINEAR];
     v->full.choice = v->choice->motion;
-    v->full.choice.model = MODEL_NONLINEAR;
+    v->full.choice.model = SP_MODEL_NONLINEAR;
     v->full.s.choice = &v->full.choice;
     v->full.s.context = v->context;
     simulation_read(&v->full.s);
@@ -263,7 +265,7 @@ void validation_values(validation *v, const validate_run *run, const double *q, 
     int64_t rows = 3 * run->s.mesh.mesh.vertex_count, r = run->s.r;
     const double *U = run->s.basis.columns.U;
     if (!simulate_in_basis(&run->choice)) {
-        memcpy(values, q, (size_t)run->s.system.n * sizeof *q);
+        memcpy(values, q, (size_t)run->s.model.system.n * sizeof *q);
         return;
     }
     enum { ROWS = 1 << 12 }; /* a piece of the sum that stays in the cache */
@@ -295,7 +297,7 @@ static int advance(validate_run *run, int64_t step)
         if (status == SP_OK && run->s.cubature.nested) {
             run->seconds += now() - start;
             double error[SP_NORMS];
-            sp_reduced_system_estimate(&run->s.system, sp_integrator_q(run->integrator), error);
+            sp_reduced_system_estimate(&run->s.model.system, sp_integrator_q(run->integrator), error);
             run->estimate = fmax(run->estimate, error[SP_NORM_ENERGY]);
             start = now();
         }
@@ -337,7 +339,7 @@ void validation_follow(validation *v, validate_run *run)
         if (status == SP_NUMERICAL) {
             run->failed = true;
             run->failed_at = sp_integrator_time(run->integrator);
-            tool_warn(run->choice.cubature, "%s, %lld coordinates: %s", run->name, (long long)run->s.system.n,
+            tool_warn(run->choice.cubature, "%s, %lld coordinates: %s", run->name, (long long)run->s.model.system.n,
                       v->context->message);
             return;
         }

@@ -54,7 +54,7 @@ static table_row row_of(const validation *v, const validate_run *run)
 {
     const sp_integrator_report *report = sp_integrator_reported(run->integrator);
     bool is_full = run == &v->full;
-    table_row row = {.r = (double)run->s.system.n,
+    table_row row = {.r = (double)run->s.model.system.n,
                      .elements = run->elements >= 0 ? (double)run->elements : NAN,
                      .errors = {NAN, NAN, NAN, NAN}};
     if (!is_full && !run->failed)
@@ -111,7 +111,7 @@ static void add_row(sp_list *table, const char *name, const table_row *row)
 
 static double load_end(const validation *v)
 {
-    return v->run_count ? v->runs[0].s.loading.end : 0;
+    return v->run_count ? v->runs[0].s.model.loads.end : 0;
 }
 
 static void measure(const validation *v, const sp_list *value, probe_measure *measured)
@@ -139,7 +139,7 @@ static void print_probe(const validation *v, FILE *stream, const validate_run *r
     if (!run->failed) {
         measure(v, &run->value[i], &a);
         fprintf(stream, "%-9s", run->name);
-        print_number(stream, 7, "%.0f", (double)run->s.system.n);
+        print_number(stream, 7, "%.0f", (double)run->s.model.system.n);
         print_number(stream, 8, "%.0f", run->elements >= 0 ? (double)run->elements : NAN);
         print_number(stream, 12, "%.6g", a.amplitude);
         print_number(stream, 8, "%+.2f%%", b.amplitude > 0 ? 100 * (a.amplitude / b.amplitude - 1) : NAN);

@@ -162,6 +162,14 @@ static int allocate(sp_conjac *self)
     return self->pool.failed ? sp_fail_memory(self->context) : sp_conjac_make_workspace(self, 0);
 }
 
+static int report(void *data, const double *q, const double *external, sp_system_report *report)
+{
+    report->has_balance = q && external;
+    return report->has_balance ? sp_conjac_system_balance(&(sp_system){.self = data}, q, external,
+                                                          &report->quasistatic_residual, &report->dynamic_residual)
+                               : SP_OK;
+}
+
 int sp_conjac_system_new(sp_context *context, sp_system *full, const sp_condensation *condensation, sp_system *system)
 {
     sp_conjac *self = calloc(1, sizeof *self);
@@ -202,7 +210,9 @@ int sp_conjac_system_new(sp_context *context, sp_system *full, const sp_condensa
                           .begin = full->begin ? begin : NULL,
                           .apply_friction = full->apply_friction ? sp_conjac_apply_friction : NULL,
                           .velocity_step = sp_conjac_velocity_step,
-                          .active = full->active};
+                          .active = full->active,
+                          .destroy = sp_conjac_system_free,
+                          .report = report};
     *full = (sp_system){0};
     if (!(self->gamma >= 0 && self->gamma <= 1)) {
         status = sp_fail(context, SP_USAGE, "gamma of the stabilization is %g: it must be in [0, 1]", self->gamma);

@@ -644,6 +644,8 @@ static double rounding_of(const sp_warp_system *w)
     return DBL_EPSILON * sqrt(sum);
 }
 
+static int report(void *data, const double *q, const double *external, sp_system_report *report);
+
 int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *warp, double tolerance, sp_system *system)
 {
     int status = refuse(context, body, warp, tolerance);
@@ -669,7 +671,9 @@ int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *wa
                           .stiffness_times = stiffness_times,
                           .inertia_times = inertia_times,
                           .prescribed_inertia = prescribed_inertia,
-                          .prescribed_work = prescribed_work};
+                          .prescribed_work = prescribed_work,
+                          .destroy = sp_warp_system_free,
+                          .report = report};
     w->context = context;
     w->body = body;
     w->p = *warp;
@@ -749,4 +753,17 @@ void sp_warp_system_solves(const sp_system *system, int64_t *solves, int64_t *pr
     const sp_warp_system *w = system->self;
     *solves = w->solves;
     *products = w->products;
+}
+
+static int report(void *data, const double *q, const double *external, sp_system_report *report)
+{
+    sp_warp_system *w = data;
+    (void)external;
+    report->iterative = true;
+    report->linear_solves = w->solves;
+    report->linear_products = w->products;
+    report->has_ghost = q != NULL;
+    if (q)
+        sp_warp_system_ghost(&(sp_system){.self = w}, q, &report->ghost_force, &report->ghost_torque);
+    return SP_OK;
 }

@@ -1,0 +1,260 @@
+#include "model/model.h"
+
+#include "reduced/galerkin.h"
+#include "reduced/linear.h"
+#include "reduced/mass.h"
+#include "reduced/viscous.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the system ---- */
+
+/* Forces of elements, projected at every evaluation. The mass is that of the mesh, whose density may have been edited
+ * since the basis was made. */
+static int new_projected(sp_context *context, const sp_model_description *d, sp_model *model)
+{
+    sp_reduced_force force;
+    int status;
+    double *mass = sp_pool_raw(&model->pool, d->r * d->r, sizeof *mass);
+    if (!mass)
+        return sp_fail_memory(context);
+    model->part = SP_PART_BASIS;
+    SP_TRY(sp_reduced_mass(context, d->space, d->basis_lumped, d->r, d->U, mass, NULL));
+    model->part = d->kind == SP_MODEL_CUBATURE ? SP_PART_CUBATURE : SP_PART_MESH;
+    if (d->kind == SP_MODEL_CUBATURE)
+        SP_TRY(sp_cubature_force_new(context, d->space, d->cubature, d->r, d->U, &force));
+    else
+        SP_TRY(sp_galerkin_force_new(context, d->space, d->r, d->U, &force));
+    model->part = SP_PART_BASIS;
+    SP_TRY(sp_reduced_system_new(context, &force, mass, d->U, d->rows, d->space->mesh->vertices, &model->system));
+    model->part = SP_PART_CUBATURE;
+    if (d->kind == SP_MODEL_CUBATURE)
+        SP_TRY(sp_reduced_system_jacobian(&model->system, d->jacobian, d->jacobian_tolerance));
+    if (model->system.nonconservative)
+        SP_TRY(sp_reduced_system_growth(&model->system, &model->growth));
+done:
+    return status;
+}
+
+static int new_warp(sp_context *context, const sp_model_description *d, sp_model *model)
+{
+    int status;
+    SP_TRY(sp_warp_system_new(context, d->space, &d->warp, d->solver_tolerance, &model->system));
+    model->part = SP_PART_GROUNDS;
+    if (d->ground_count)
+        SP_TRY(sp_warp_system_grounds(&model->system, d->ground_count, d->grounds));
+done:
+    return status;
+}
+
+/* NONLINEAR, LINEAR, and CONJAC, which is built on the nonlinear one. */
+static int new_full(sp_context *context, const sp_model_description *d, sp_model *model)
+{
+    int status;
+    SP_TRY(sp_full_system_new(context, d->space, d->kind == SP_MODEL_LINEAR, d->lumped, NULL, &model->system));
+    if (d->solver != SP_SOLVER_DIRECT)
+        SP_TRY(sp_full_system_solver(&model->system, d->solver, d->solver_tolerance));
+    model->part = SP_PART_GROUNDS;
+    if (d->ground_count)
+        SP_TRY(sp_full_system_grounds(&model->system, d->ground_count, d->grounds));
+    if (d->kind == SP_MODEL_CONJAC) {
+        sp_system full = model->system;
+        model->system = (sp_system){0};
+        model->part = SP_PART_DYNAMIC;
+        SP_TRY(sp_conjac_system_new(context, &full, &d->condensation, &model->system));
+    }
+done:
+    return status;
+}
+
+static int new_system(sp_context *context, const sp_model_description *d, sp_model *model)
+{
+    switch (d->kind) {
+    case SP_MODEL_POLYNOMIALS:
+        model->part = SP_PART_POLYNOMIALS;
+        return sp_polynomial_system_new(context, d->polynomials, d->r, d->U, d->rows, d->space->mesh->vertices,
+                                        &model->system);
+    case SP_MODEL_MODAL:
+        model->part = SP_PART_BASIS;
+        return sp_modal_system_new(context, d->r, d->eigenvalue, &model->system);
+    case SP_MODEL_CUBATURE:
+    case SP_MODEL_GALERKIN:
+        return new_projected(context, d, model);
+    case SP_MODEL_WARP:
+        return new_warp(context, d, model);
+    case SP_MODEL_NONLINEAR:
+    case SP_MODEL_LINEAR:
+    case SP_MODEL_CONJAC:
+        return new_full(context, d, model);
+    }
+    return sp_fail(context, SP_USAGE, "kind %d of model", (int)d->kind);
+}
+
+/* ---- damping by strain rate ---- */
+
+static int add_viscosity(sp_context *context, const sp_model_description *d, sp_model *model)
+{
+    const sp_mesh *mesh = d->space->mesh;
+    sp_reduced_viscosity reduced;
+    int status = SP_OK;
+    if (!d->viscosity)
+        return SP_OK;
+    if (d->kind == SP_MODEL_POLYNOMIALS) {
+        model->part = SP_PART_POLYNOMIALS;
+        SP_TRY(sp_polynomial_viscosity(context, d->polynomials, d->r, mesh->material_count, mesh->materials,
+                                       d->viscosity, &reduced));
+        sp_reduced_system_damp(&model->system, &reduced);
+        return SP_OK;
+    }
+    model->part = SP_PART_MESH;
+    SP_TRY(sp_viscous_new(context, d->space, d->viscosity, &model->viscous));
+    if (!sp_model_kind_reduced(d->kind))
+        return sp_full_system_damp(&model->system, &model->viscous);
+    SP_TRY(sp_fe_space_pattern(context, d->space)); /* cubature has not made it */
+    SP_TRY(sp_galerkin_viscosity(context, &model->viscous, d->r, d->U, &reduced));
+    sp_reduced_system_damp(&model->system, &reduced);
+done:
+    return status;
+}
+
+/* ---- gravity ---- */
+
+/* Whether the body can move along a direction as a whole: no fixed component resists. */
+static bool falls(const sp_mesh *mesh, const double direction[3])
+{
+    for (int64_t i = 0; i < mesh->fixed_count; i++)
+        for (int c = 0; c < 3; c++)
+            if (mesh->fixed_axes[i] >> c & 1 && direction[c] != 0)
+                return false;
+    return true;
+}
+
+/* How far the best acceleration in the span of the basis is from gravity, by mass, relative. A body that nothing fixes
+ * falls; a basis without rigid motions does not. */
+static int gravity_missed(sp_context *context, sp_model *model, const double gravity[3], double *result)
+{
+    const sp_mesh *mesh = model->space->mesh;
+    double *a = sp_pool_new(&model->pool, model->r, sizeof *a),
+           *mass = sp_pool_new(&model->pool, mesh->vertex_count, sizeof *mass),
+           *u = sp_pool_new(&model->pool, model->rows, sizeof *u), missed = 0, all = 0;
+    int status = model->pool.failed ? sp_fail_memory(context) : SP_OK;
+    SP_TRY(status);
+    SP_TRY(model->system.mass_solve(model->system.self, model->loads.gravity, a));
+    sp_fe_space_vertex_mass(model->space, mass);
+    sp_model_at_vertices(model, a, NULL, mesh->vertex_count, NULL, u);
+    for (int64_t i = 0; i < model->rows; i++) {
+        const double difference = u[i] - gravity[i % 3];
+        missed += mass[i / 3] * difference * difference;
+        all += mass[i / 3] * gravity[i % 3] * gravity[i % 3];
+    }
+    *result = sqrt(missed / all);
+done:
+    sp_pool_drop(&model->pool, a);
+    sp_pool_drop(&model->pool, mass);
+    sp_pool_drop(&model->pool, u);
+    return status;
+}
+
+static int check_gravity(sp_context *context, sp_model *model, const double gravity[3])
+{
+    const bool none = gravity[0] == 0 && gravity[1] == 0 && gravity[2] == 0;
+    double missed = 0;
+    if (none || !sp_model_kind_reduced(model->kind) || !falls(model->space->mesh, gravity))
+        return SP_OK;
+    const int status = gravity_missed(context, model, gravity, &missed);
+    if (status != SP_OK || missed <= 1e-3)
+        return status;
+    return sp_fail(context, SP_USAGE,
+                   "nothing fixes the mesh, and the basis misses %.3g %% of a fall: the body would not follow "
+                   "gravity",
+                   100 * missed);
+}
+
+/* ---- the whole ---- */
+
+static int add_loads(sp_context *context, const sp_model_description *d, sp_model *model)
+{
+    double gravity[3];
+    int status;
+    for (int i = 0; i < 3; i++) /* polynomials keep the density factor that their mass has been edited by */
+        gravity[i] = d->gravity[i] * (d->kind == SP_MODEL_POLYNOMIALS ? d->polynomials->density : 1);
+    model->part = SP_PART_LOADS;
+    SP_TRY(sp_load_set_new(context, d->space, model->U, d->r, d->load_count, d->loads, gravity, &model->system,
+                           &model->loads));
+    model->part = SP_PART_GRAVITY;
+    SP_TRY(check_gravity(context, model, gravity));
+    if (d->prescribed && d->prescribed->rigid_count + d->prescribed->vertex_count > 0)
+        sp_load_set_move(&model->loads, d->prescribed);
+    model->part = SP_PART_ACTIVATION;
+    if (d->activations)
+        SP_TRY(sp_load_set_activate(context, &model->loads, d->activation_count, d->activations));
+done:
+    return status;
+}
+
+int sp_model_new(sp_context *context, const sp_model_description *d, sp_model *model)
+{
+    int status;
+    *model = (sp_model){.kind = d->kind, .space = d->space, .rows = 3 * d->space->mesh->vertex_count};
+    if (sp_model_kind_reduced(d->kind)) {
+        model->r = d->r;
+        model->U = d->U;
+    }
+    SP_TRY(new_system(context, d, model));
+    SP_TRY(add_viscosity(context, d, model));
+    SP_TRY(add_loads(context, d, model));
+done:
+    if (status != SP_OK) {
+        const enum sp_model_part part = model->part;
+        sp_model_free(model);
+        model->part = part;
+    }
+    return status;
+}
+
+void sp_model_free(sp_model *model)
+{
+    sp_load_set_free(&model->loads);
+    if (model->system.self && model->system.destroy)
+        model->system.destroy(&model->system);
+    sp_viscous_free(&model->viscous);
+    sp_pool_free(&model->pool);
+    *model = (sp_model){0};
+}
+
+sp_external_loads sp_model_external(sp_model *model)
+{
+    return sp_load_set_external(&model->loads);
+}
+
+/* A component of vertex v; fixed ones are taken from `prescribed`. */
+static double full_value(const sp_model *model, const double *q, const double *prescribed, int64_t i)
+{
+    const int64_t dof = model->space->dof[i];
+    return dof >= 0 ? q[dof] : prescribed ? prescribed[i] : 0;
+}
+
+void sp_model_at_vertices(const sp_model *model, const double *q, const double *prescribed, int64_t count,
+                          const int64_t *vertex, double *u)
+{
+    if (!model->U) {
+        for (int64_t p = 0; p < count; p++)
+            for (int c = 0; c < 3; c++)
+                u[3 * p + c] = full_value(model, q, prescribed, 3 * (vertex ? vertex[p] : p) + c);
+        return;
+    }
+    memset(u, 0, (size_t)(3 * count) * sizeof *u);
+    for (int64_t j = 0; j < model->r; j++)
+        for (int64_t p = 0; p < count; p++)
+            for (int c = 0; c < 3; c++)
+                u[3 * p + c] += model->U[j * model->rows + 3 * (vertex ? vertex[p] : p) + c] * q[j];
+}
+
+int sp_model_report(sp_context *context, const sp_model *model, const double *q, const double *external,
+                    sp_system_report *report)
+{
+    (void)context;
+    *report = (sp_system_report){0};
+    return model->system.report ? model->system.report(model->system.self, q, external, report) : SP_OK;
+}

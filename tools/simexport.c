@@ -222,7 +222,7 @@ static const tool_spec spec = {
         "OBJ, PLY, VTU, Matrix Market, NumPy, Gmsh, TetGen, Medit, Abaqus, VegaFEM).",
     .options = options,
     .option_count = TOOL_COUNT(options),
-    .common = TOOL_OUTPUT,
+    .common = TOOL_OUTPUT | TOOL_ANY_FORMAT,
     .examples =
         "  simexport traj.npz basis.npz --probe 12,17 -o probe.csv\n  simexport spoon.npz basis.npz traj.npz "
         "--every 4 -o spoon.pvd\n"

@@ -393,7 +393,7 @@ static const tool_spec spec = {
     .summary = "Pictures of meshes, motions, modes, distance fields and scenes as PNG.",
     .options = options,
     .option_count = TOOL_COUNT(options),
-    .common = TOOL_OUTPUT | TOOL_THREADS,
+    .common = TOOL_OUTPUT | TOOL_ANY_FORMAT | TOOL_THREADS,
     .examples = "  simrender spoon.npz -o spoon.png\n  simrender spoon.npz basis.npz traj.npz --color energy "
                 "--every 4 -o frame_%04d.png\n"
                 "  simrender spoon.npz modes.npz --sheet 4x3 --color displacement -o modes.png\n"

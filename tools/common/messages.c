@@ -265,8 +265,30 @@ noreturn void tool_fail(int status, const char *file, const char *format, ...)
     _exit(status);
 }
 
+/* Which program makes one of our files from a file of another format, by the ending of its name. */
+static void hint_importer(const char *file)
+{
+    static const struct {
+        const char *endings, *hint;
+    } importers[] = {
+        {" .obj .ply .stl .off ", "it is a triangle model: voxelize makes a mesh of it"},
+        {" .veg .msh .inp .mesh .node .ele .vtk .vtu .bou ", "simimport makes a mesh of files of other programs"},
+        {" .mtx .npy .U .Ulin .cub ", "simimport reads matrices of other programs"},
+        {" .json ", "scenes are for simscene"},
+    };
+    const char *dot = strrchr(file, '.');
+    char word[16];
+    if (!dot || snprintf(word, sizeof word, " %s ", dot) >= (int)sizeof word)
+        return;
+    for (int i = 0; i < TOOL_COUNT(importers); i++)
+        if (strcasestr(importers[i].endings, word))
+            tool_hint("%s", importers[i].hint);
+}
+
 void tool_check(int status, const char *file)
 {
+    if (status == SP_INPUT && file && strstr(tool.context.message, "not a Supple file"))
+        hint_importer(file);
     if (status != SP_OK)
         tool_fail(status, file, "%s", tool.context.message);
 }

@@ -73,6 +73,15 @@ static void check_range(const tool_option *option, double value, const char *tex
         tool_fail(SP_USAGE, NULL, "--%s: %s is out of range (%g to %g)", option->name, text, option->low, option->high);
 }
 
+/* A number with a unit behind it: the unit that the option is in. */
+static void hint_unit(const tool_option *option, const char *text)
+{
+    char *end;
+    strtod(text, &end);
+    if (end != text && *end && option->argument)
+        tool_hint("--%s is a plain number, %s: without a unit, as in 2.1e11", option->name, option->argument);
+}
+
 /* One number at *at; moves *at behind it. */
 static double parse_real(const tool_option *option, const char *text, const char **at)
 {
@@ -160,6 +169,8 @@ static void set_value(const tool_option *option, const char *text)
         break;
     case TOOL_REAL:
         *(double *)option->target = parse_real(option, text, &at);
+        if (*at)
+            hint_unit(option, text);
         if (*at)
             bad_value(option, text, "a number");
         check_range(option, *(double *)option->target, text);
@@ -491,6 +502,21 @@ static void hint_usage(void)
     tool_hint("usage: %s [OPTION]… %s%s", tool.spec->name, tool.spec->arguments, output_argument());
 }
 
+/* A program that writes .npz does not write one under the name of another format. */
+static void refuse_ending(void)
+{
+    static const char others[] =
+        " .csv .obj .ply .stl .off .vtu .pvd .vtk .msh .mesh .inp .veg .node .ele .npy .mtx .png "
+        ".json .txt .glb .usda .wav ";
+    const char *dot = tool.output ? strrchr(tool.output, '.') : NULL;
+    char word[16];
+    if (!dot || tool.spec->common & TOOL_ANY_FORMAT || snprintf(word, sizeof word, " %s ", dot) >= (int)sizeof word ||
+        !strcasestr(others, word))
+        return;
+    tool_hint("simexport writes other formats");
+    tool_fail(SP_USAGE, NULL, "-o %s: the output is an .npz file", tool.output);
+}
+
 void tool_options_parse(int argc, char **argv)
 {
     const tool_option *option;
@@ -552,6 +578,7 @@ void tool_options_parse(int argc, char **argv)
                       tool.argument_count ? "an argument is missing" : "nothing to do: no input was named");
         tool_fail(SP_USAGE, NULL, "one argument too many: %s", tool.arguments[tool.spec->most]);
     }
+    refuse_ending();
     if ((tool.spec->common & TOOL_OUTPUT) && !tool.output) {
         hint_usage();
         tool_fail(SP_USAGE, NULL, "no output was named (-o FILE, or -o - for a pipe)");

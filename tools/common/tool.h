@@ -84,8 +84,9 @@ typedef struct tool_table {
 enum {
     TOOL_OUTPUT = 1,
     TOOL_THREADS = 2,
-    TOOL_SEED = 4
-}; /* which common options the tool has: -o, --threads, --seed */
+    TOOL_SEED = 4,
+    TOOL_ANY_FORMAT = 8
+}; /* which common options the tool has: -o, --threads, --seed; and that the output is not always an .npz */
 
 typedef struct tool_spec {
     const char *name;

@@ -28,7 +28,7 @@ static void gravity(void *self, double t0, double t1, double *f)
     const sp_system *system = self;
     double *g = malloc((size_t)system->n * 8);
     for (int64_t i = 0; i < system->n; i++)
-        g[i] = system->body->free[i] % 3 == 0 ? -0.02 : 0;
+        g[i] = system->vertices.space->free[i] % 3 == 0 ? -0.02 : 0;
     system->mass_times(system->self, g, f);
     free(g);
 }

@@ -90,7 +90,7 @@ static double *weigh(const sp_system *system)
 {
     double *g = malloc((size_t)system->n * 8), *force = malloc((size_t)system->n * 8);
     for (int64_t i = 0; i < system->n; i++)
-        g[i] = system->body->free[i] % 3 == 0 ? -9.81 : 0;
+        g[i] = system->vertices.space->free[i] % 3 == 0 ? -9.81 : 0;
     system->mass_times(system->self, g, force);
     free(g);
     return force;

@@ -94,11 +94,11 @@ static void add_held_way(sp_integrator *it, double *f)
     memset(it->x, 0, (size_t)it->n * sizeof *it->x);
     for (int64_t i = 0; i < it->rows; i++)
         it->scrap[i] = it->prescribed_u[1][i] - it->prescribed_u[0][i];
-    system->prescribe(system->self, it->prescribed_u[0], it->scrap);
+    system->vertices.prescribe(system->self, it->prescribed_u[0], it->scrap);
     system->tangent_times(system->self, it->q, it->x, it->y);
     for (int64_t i = 0; i < it->n; i++)
         f[i] += it->y[i];
-    system->prescribe(system->self, it->prescribed_u[0], it->prescribed_v[1]);
+    system->vertices.prescribe(system->self, it->prescribed_u[0], it->prescribed_v[1]);
 }
 
 /* One Newton iteration from q₀, force and stiffness in one evaluation, the papers' matrix. */
@@ -108,7 +108,7 @@ static int semi_implicit(sp_integrator *it)
     int status;
     follow(it, it->q);
     if (it->rows)
-        it->system->prescribe(it->system->self, it->prescribed_u[0], it->prescribed_v[1]);
+        it->system->vertices.prescribe(it->system->self, it->prescribed_u[0], it->prescribed_v[1]);
     it->system->matrix_start(it->system->self, it->ca + s * it->cv * it->p.damping_mass);
     it->potential =
         it->system->matrix_add(it->system->self, it->q, s * (1 + it->cv * it->p.damping_stiffness), s, false, it->r);

@@ -31,7 +31,7 @@ void sp_mean_force(sp_integrator *it, double t0, double t1, double *f)
     it->loads->prescribed(it->loads->self, t1, it->scrap, v1);
     for (int64_t i = 0; i < it->rows; i++)
         v1[i] = (v1[i] - v0[i]) / (t1 - t0) + it->p.damping_mass * 0.5 * (v0[i] + v1[i]);
-    it->system->prescribed_inertia(it->system->self, v1, f);
+    it->system->vertices.prescribed_inertia(it->system->self, v1, f);
 }
 
 /* ∫ f dt, N s; from > to: less what lies between. */

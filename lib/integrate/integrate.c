@@ -81,7 +81,7 @@ void sp_add_tangent_derivative(sp_integrator *it, const double *q, const double 
         for (int64_t i = 0; i < it->rows; i++)
             it->scrap[i] = it->prescribed_u[1][i] + sign * s * it->prescribed_v[1][i];
         if (it->rows)
-            it->system->prescribe(it->system->self, it->scrap, it->prescribed_v[1]);
+            it->system->vertices.prescribe(it->system->self, it->scrap, it->prescribed_v[1]);
         it->system->matrix_add(it->system->self, it->trial, sign * weight, 0, false, NULL);
     }
     sp_prescribe(it, 1);
@@ -152,7 +152,7 @@ static int check_stability(sp_integrator *it)
     int status;
     if (it->rows) { /* at rest, wherever held vertices are by now */
         memset(it->prescribed, 0, (size_t)it->rows * sizeof *it->prescribed);
-        it->system->prescribe(it->system->self, it->prescribed, it->prescribed);
+        it->system->vertices.prescribe(it->system->self, it->prescribed, it->prescribed);
     }
     it->stiffened = it->loads->stiffened ? *it->loads->stiffened : 0;
     SP_TRY(largest_frequency(it, &omega));
@@ -197,7 +197,7 @@ static void follow_path(sp_integrator *it)
 static void make_room_for_held(sp_integrator *it)
 {
     const int64_t rows =
-        it->system->body && (it->loads->prescribed || it->p.skeleton) ? 3 * it->system->body->mesh->vertex_count : 0;
+        it->system->vertices.space && (it->loads->prescribed || it->p.skeleton) ? 3 * it->system->vertices.space->mesh->vertex_count : 0;
     double **wide[] = {&it->prescribed_u[0],
                        &it->prescribed_u[1],
                        &it->prescribed_v[0],
@@ -231,7 +231,7 @@ static void place_held(sp_integrator *it, double t, int end)
         it->loads->prescribed(it->loads->self, t, it->prescribed_u[end], it->prescribed_v[end]);
     if (it->p.skeleton)
         sp_skeleton_place(it->p.skeleton, it->prescribed_u[end], it->prescribed_v[end]);
-    it->system->prescribe(it->system->self, it->prescribed_u[end], it->prescribed_v[end]);
+    it->system->vertices.prescribe(it->system->self, it->prescribed_u[end], it->prescribed_v[end]);
 }
 
 void sp_prescribe(sp_integrator *it, double s)
@@ -245,7 +245,7 @@ void sp_prescribe(sp_integrator *it, double s)
                                      ? it->prescribed_v[1][i]
                                      : it->prescribed_v[0][i] + s * (it->prescribed_v[1][i] - it->prescribed_v[0][i]);
     }
-    it->system->prescribe(it->system->self, it->prescribed, it->prescribed_rate);
+    it->system->vertices.prescribe(it->system->self, it->prescribed, it->prescribed_rate);
 }
 
 static int refuse_springs(const sp_integrator *it)
@@ -310,7 +310,7 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
                        p->beta, p->gamma);
     if (!(p->damping_mass >= 0 && p->damping_stiffness >= 0))
         return sp_fail(context, SP_USAGE, "damping may not be negative");
-    if (p->kind == SP_ENERGY && (loads->prescribed || system->begin))
+    if (p->kind == SP_ENERGY && (loads->prescribed || system->vertices.begin))
         return sp_fail(context, SP_USAGE,
                        "the energy-conserving step is for bodies whose held vertices rest and that touch no ground");
     if (p->kind == SP_ENERGY && !system->cubic)
@@ -319,21 +319,21 @@ int sp_integrator_new(sp_context *context, const sp_system *system, const sp_ext
             "the energy-conserving step is exact only for laws that are quadratic in the Green-Lagrange strain");
     if (p->kind == SP_LINEAR_EULER && !(p->beta > 0 && isfinite(p->beta)))
         return sp_fail(context, SP_USAGE, "beta of linearly implicit Euler is %g: it must be more than 0", p->beta);
-    if (p->kind == SP_LINEAR_EULER && !system->body)
+    if (p->kind == SP_LINEAR_EULER && !system->vertices.space)
         return sp_fail(context, SP_USAGE, "linearly implicit Euler is for models of vertices");
-    if (p->kind != SP_LINEAR_EULER && (system->velocity_step || p->skeleton))
+    if (p->kind != SP_LINEAR_EULER && (system->vertices.velocity_step || p->skeleton))
         return sp_fail(context, SP_USAGE, "%s moves by linearly implicit Euler only",
                        p->skeleton ? "a skeleton" : "a condensed model");
     if (p->kind == SP_EXACT && !system->eigenvalue)
         return sp_fail(context, SP_USAGE, "only oscillators, a modal model, are integrated exactly");
-    if (loads->prescribed && !system->body)
+    if (loads->prescribed && !system->vertices.space)
         return sp_fail(context, SP_USAGE, "held vertices move in models of vertices only");
     if (p->kind == SP_EXACT && system->viscous_times)
         return sp_fail(context, SP_USAGE, "oscillators that are integrated exactly have no damping by strain rate");
     if (!(p->halvings >= 0 && p->halvings <= MOST_HALVINGS))
         return sp_fail(context, SP_USAGE, "steps are to be halved %d times: it must be from 0 to %d", p->halvings,
                        MOST_HALVINGS);
-    if (p->kind == SP_BDF2 && system->apply_friction)
+    if (p->kind == SP_BDF2 && system->vertices.apply_friction)
         return sp_fail(context, SP_USAGE, "BDF2 has no friction: its velocities come from positions");
     if (p->semi_implicit && p->kind != SP_NEWMARK)
         return sp_fail(context, SP_USAGE, "only Newmark has a semi-implicit step");
@@ -456,7 +456,7 @@ static int take(sp_integrator *it, double t0, double t1)
     it->h = it->parting ? t1 - t0 : it->p.step;
     place_held(it, t0, 0);
     /* counted at once: a step that fails has anchored too */
-    const double lost = system->begin ? system->begin(system->self, it->q) : 0;
+    const double lost = system->vertices.begin ? system->vertices.begin(system->self, it->q) : 0;
     it->dissipated += lost;
     sp_force_restore(it);
     int status = lost > 0 ? rebalance(it) : SP_OK; /* the drag has gone */
@@ -471,7 +471,7 @@ static int take(sp_integrator *it, double t0, double t1)
             sp_skeleton_place(it->p.skeleton, it->prescribed_u[1], it->prescribed_v[1]);
         for (int64_t i = 0; i < it->rows; i++)
             it->scrap[i] = it->prescribed_u[1][i] - it->prescribed_u[0][i];
-        pulled = 0.5 * system->prescribed_work(system->self, it->q, it->scrap);
+        pulled = 0.5 * system->vertices.prescribed_work(system->self, it->q, it->scrap);
     }
     if (it->p.skeleton)
         memcpy(it->start_q, it->q, (size_t)it->n * sizeof *it->q);
@@ -480,22 +480,22 @@ static int take(sp_integrator *it, double t0, double t1)
         if (it->rows) {
             memcpy(it->prescribed_u[1], it->prescribed_u[0], (size_t)it->rows * sizeof *it->prescribed_u[0]);
             memcpy(it->prescribed_v[1], it->prescribed_v[0], (size_t)it->rows * sizeof *it->prescribed_v[0]);
-            system->prescribe(system->self, it->prescribed_u[0], it->prescribed_v[0]);
+            system->vertices.prescribe(system->self, it->prescribed_u[0], it->prescribed_v[0]);
         }
         return status;
     }
     it->last_h = it->h;
-    if (system->apply_friction && it->p.kind != SP_LINEAR_EULER)
-        it->dissipated += system->apply_friction(system->self, it->last_q, it->q, it->h, it->v);
+    if (system->vertices.apply_friction && it->p.kind != SP_LINEAR_EULER)
+        it->dissipated += system->vertices.apply_friction(system->self, it->last_q, it->q, it->h, it->v);
     if (it->rows) {
         for (int64_t i = 0; i < it->rows; i++)
             it->scrap[i] = it->prescribed_u[1][i] - it->prescribed_u[0][i];
         if (it->p.skeleton) { /* only now the way of attached vertices is known */
-            system->prescribe(system->self, it->prescribed_u[0], it->prescribed_v[0]);
-            pulled = 0.5 * system->prescribed_work(system->self, it->start_q, it->scrap);
+            system->vertices.prescribe(system->self, it->prescribed_u[0], it->prescribed_v[0]);
+            pulled = 0.5 * system->vertices.prescribed_work(system->self, it->start_q, it->scrap);
         }
-        system->prescribe(system->self, it->prescribed_u[1], it->prescribed_v[1]);
-        it->work += pulled + 0.5 * system->prescribed_work(system->self, it->q, it->scrap);
+        system->vertices.prescribe(system->self, it->prescribed_u[1], it->prescribed_v[1]);
+        it->work += pulled + 0.5 * system->vertices.prescribed_work(system->self, it->q, it->scrap);
     }
     return SP_OK;
 }
@@ -547,7 +547,7 @@ static bool unchanged(const sp_integrator *it, const sp_integrator *before)
 static double energy_now(sp_integrator *it)
 {
     double energy[SP_WORK_COUNT];
-    it->dissipated += it->system->begin ? it->system->begin(it->system->self, it->q) : 0;
+    it->dissipated += it->system->vertices.begin ? it->system->vertices.begin(it->system->self, it->q) : 0;
     sp_integrator_energies(it, energy);
     return energy[SP_WORK_KINETIC] + energy[SP_WORK_STORED];
 }
@@ -646,6 +646,6 @@ void sp_integrator_visit(sp_integrator *it, sp_state *state)
     if (it->p.skeleton)
         sp_skeleton_visit(it->p.skeleton, state);
     if (state->loading && it->rows)
-        system->prescribe(system->self, it->prescribed_u[1], it->prescribed_v[1]);
+        system->vertices.prescribe(system->self, it->prescribed_u[1], it->prescribed_v[1]);
     system->visit(system->self, state);
 }

@@ -48,8 +48,8 @@ static void operate(sp_integrator *it, const sp_velocity_step *step, const doubl
 {
     const sp_system *system = it->system;
     const double h = step->step, stiff = h * step->damping_stiffness + step->beta * h * h;
-    system->stiffness_times(system->self, step->q, v, y);
-    system->inertia_times(system->self, v, it->wider);
+    system->vertices.stiffness_times(system->self, step->q, v, y);
+    system->vertices.inertia_times(system->self, v, it->wider);
     for (int64_t i = 0; i < it->rows; i++)
         y[i] = stiff * y[i] + (1 + h * step->damping_mass) * it->wider[i];
 }
@@ -67,26 +67,26 @@ static int with_joints(sp_integrator *it, const sp_velocity_step *step)
     for (int64_t j = 0; j < m; j++) {
         operate(it, step, joints->columns + rows * j, it->wide);
         for (int64_t i = 0; i < n; i++)
-            it->dq[i] = it->wide[system->body->free[i]];
+            it->dq[i] = it->wide[system->vertices.space->free[i]];
         SP_TRY(system->matrix_solve(system->self, it->dq, it->reach + n * j));
     }
     /* momentum that attached vertices bring, with which the free ones share mass */
     memcpy(it->coupling, joints->arriving, (size_t)rows * sizeof *it->coupling);
-    sp_fe_space_scatter(system->body, step->v, it->coupling);
-    system->inertia_times(system->self, it->coupling, it->wide);
+    sp_fe_space_scatter(system->vertices.space, step->v, it->coupling);
+    system->vertices.inertia_times(system->self, it->coupling, it->wide);
     for (int64_t j = 0; j < m; j++) {
         const double *c = joints->columns + rows * j;
         it->small_right[j] =
-            joints->right[j] + sp_dot(rows, c, it->wide) - h * system->prescribed_work(system->self, step->q, c);
+            joints->right[j] + sp_dot(rows, c, it->wide) - h * system->vertices.prescribed_work(system->self, step->q, c);
     }
     for (int64_t i = 0; i < n; i++) /* of which `solve` has the free part's own share */
-        it->dq[i] = it->y[i] + it->wide[system->body->free[i]];
+        it->dq[i] = it->y[i] + it->wide[system->vertices.space->free[i]];
     if (it->loads->prescribed) { /* elements between attached vertices and such as move by themselves: S v there, less
                                 the momentum they had */
         operate(it, step, it->prescribed_rate, it->wide);
         memset(it->coupling, 0, (size_t)rows * sizeof *it->coupling);
         it->loads->prescribed(it->loads->self, it->t0, it->scrap, it->coupling);
-        system->inertia_times(system->self, it->coupling, it->wider);
+        system->vertices.inertia_times(system->self, it->coupling, it->wider);
         for (int64_t j = 0; j < m; j++)
             it->small_right[j] += sp_dot(rows, joints->columns + rows * j, it->wider) -
                                   sp_dot(rows, joints->columns + rows * j, it->wide);
@@ -101,7 +101,7 @@ static int with_joints(sp_integrator *it, const sp_velocity_step *step)
             for (int64_t i = 0; i < rows; i++)
                 it->coupling[i] = joints->columns[rows * k + i];
         for (int64_t i = 0; i < n; i++)
-            it->coupling[system->body->free[i]] = k < m ? -it->reach[n * k + i] : z[i];
+            it->coupling[system->vertices.space->free[i]] = k < m ? -it->reach[n * k + i] : z[i];
         operate(it, step, it->coupling, it->wide);
         for (int64_t j = 0; j < m; j++) {
             const double part = sp_dot(rows, joints->columns + rows * j, it->wide);
@@ -158,7 +158,7 @@ static void hold_end(sp_integrator *it, const sp_joint_system *joints, double h)
     for (int64_t j = 0; joints && j < joints->count; j++)
         for (int64_t i = 0; i < it->rows; i++)
             it->scrap[i] += h * joints->columns[it->rows * j + i] * joints->rate[j];
-    it->system->prescribe(it->system->self, it->scrap, it->prescribed_v[1]);
+    it->system->vertices.prescribe(it->system->self, it->scrap, it->prescribed_v[1]);
 }
 
 /* Takes bones to the end of the step. The work of the inertia that attached vertices have in common with the free ones
@@ -175,9 +175,9 @@ static void move_bones(sp_integrator *it, const double *rate)
     sp_skeleton_place(it->p.skeleton, it->prescribed_u[1], it->prescribed_v[1]);
     for (int64_t i = 0; i < it->rows; i++)
         after[i] = (after[i] - before[i]) / h + 0.5 * alpha * (before[i] + after[i]);
-    it->system->inertia_times(it->system->self, after, it->wider);
+    it->system->vertices.inertia_times(it->system->self, after, it->wider);
     for (int64_t i = 0; i < it->n; i++)
-        it->work -= it->wider[it->system->body->free[i]] * (it->q1[i] - it->q[i]);
+        it->work -= it->wider[it->system->vertices.space->free[i]] * (it->q1[i] - it->q[i]);
 }
 
 /* Coordinates and speeds beyond this have run away: soon nothing of them can be computed, and then messages would name
@@ -207,7 +207,7 @@ int sp_step_linear_euler(sp_integrator *it)
     if (it->rows) {
         for (int64_t i = 0; i < it->rows; i++) /* so that they arrive where they should */
             it->prescribed_rate[i] = (it->prescribed_u[1][i] - it->prescribed_u[0][i]) / h;
-        system->prescribe(system->self, it->prescribed_u[0], it->prescribed_rate);
+        system->vertices.prescribe(system->self, it->prescribed_u[0], it->prescribed_rate);
     }
     if (it->p.skeleton)
         sp_skeleton_joint_system(it->p.skeleton, it->t0, h, it->p.beta, &joints);
@@ -224,15 +224,15 @@ int sp_step_linear_euler(sp_integrator *it)
                                    .shift = it->last_q,
                                    .indefinite = &it->report.indefinite,
                                    .factorizations = &it->report.factorizations};
-    status = system->velocity_step ? system->velocity_step(system->self, &step) : velocities(it, &step);
+    status = system->vertices.velocity_step ? system->vertices.velocity_step(system->self, &step) : velocities(it, &step);
     if (status != SP_OK) {
         status = say_why(it, status);
         goto done;
     }
     for (int64_t i = 0; i < it->n; i++)
         it->q1[i] = it->q[i] + h * it->v1[i] + it->last_q[i];
-    const double rubbed = system->apply_friction ? system->apply_friction(system->self, it->q, it->q1, h, it->v1) : 0;
-    for (int64_t i = 0; i < it->n && system->apply_friction; i++)
+    const double rubbed = system->vertices.apply_friction ? system->vertices.apply_friction(system->self, it->q, it->q1, h, it->v1) : 0;
+    for (int64_t i = 0; i < it->n && system->vertices.apply_friction; i++)
         it->q1[i] = it->q[i] + h * it->v1[i] + it->last_q[i];
     if (!(sp_norm(it->n, it->q1) + sp_norm(it->n, it->v1) < FARTHEST)) {
         status = sp_fail(

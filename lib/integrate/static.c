@@ -37,7 +37,7 @@ static void follow_held(sp_integrator *it, const double *q, double from, double 
     sp_prescribe(it, from);
     for (int64_t i = 0; i < it->rows; i++)
         it->scrap[i] = (to - from) * (it->prescribed_u[1][i] - it->prescribed_u[0][i]);
-    system->prescribe(system->self, it->prescribed, it->scrap);
+    system->vertices.prescribe(system->self, it->prescribed, it->scrap);
     memset(it->x, 0, (size_t)it->n * sizeof *it->x);
     system->tangent_times(system->self, q, it->x, it->y);
     matrix(it, q, false);

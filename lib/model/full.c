@@ -507,14 +507,14 @@ int sp_full_system_new(sp_context *context, sp_fe_space *body, bool linear, bool
                           .visit = visit,
                           .cubic = linear || sp_fe_space_quadratic(context, body) == SP_OK,
                           .inverted = linear ? NULL : inverted,
-                          .body = body,
-                          .prescribe = prescribe,
-                          .stiffness_times = stiffness_times,
-                          .inertia_times = inertia_times,
-                          .prescribed_inertia = prescribed_inertia,
-                          .prescribed_work = prescribed_work,
                           .destroy = sp_full_system_free,
-                          .report = report};
+                          .report = report,
+                          .vertices = {.space = body,
+                                       .prescribe = prescribe,
+                                       .stiffness_times = stiffness_times,
+                                       .inertia_times = inertia_times,
+                                       .prescribed_inertia = prescribed_inertia,
+                                       .prescribed_work = prescribed_work}};
     self->context = context;
     sp_supports_new(body, &self->supports);
     self->body = body;
@@ -633,8 +633,8 @@ int sp_full_system_grounds(sp_system *system, int64_t count, const sp_ground *gr
     if (status != SP_OK || count == 0)
         return status;
     system->constant = system->cubic = false;
-    system->begin = begin;
-    system->apply_friction = sp_supports_rough(&self->supports) ? apply_friction : NULL;
+    system->vertices.begin = begin;
+    system->vertices.apply_friction = sp_supports_rough(&self->supports) ? apply_friction : NULL;
     self->factored = false;
     return SP_OK;
 }

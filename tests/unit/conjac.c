@@ -134,8 +134,8 @@ static void measure(const fixture *b, const sp_system *system, const sp_supports
                  .dynamic = calloc((size_t)n, 1)};
     for (int64_t j = 0; j < rows; j++) {
         e[j] = 1;
-        system->stiffness_times(system->self, q, e, a->K + rows * j);
-        system->inertia_times(system->self, e, a->M + rows * j);
+        system->vertices.stiffness_times(system->self, q, e, a->K + rows * j);
+        system->vertices.inertia_times(system->self, e, a->M + rows * j);
         e[j] = 0;
     }
     if (system->viscous_times)
@@ -272,7 +272,7 @@ static void reference(const fixture *b, const sp_system *system, const dense *a,
     for (int64_t j = 0; j < m; j++) {
         for (int64_t i = 0; i < n; i++)
             Kf[n * j + i] = Kc[rows * j + b->body.free[i]];
-        held_f[j] = system->prescribed_work(system->self, p->q, p->joints->columns + rows * j);
+        held_f[j] = system->vertices.prescribed_work(system->self, p->q, p->joints->columns + rows * j);
     }
     double *X = quasistatic(b, a, m, Kf);
     memcpy(Zf, J, (size_t)(n * d) * 8);
@@ -371,11 +371,11 @@ static void step_is_the_dense_one(void)
                     arriving[3 * i + c] = 0.7 * column[3 * i + c] + 0.3 * x[(c + 1) % 3];
             }
         }
-        system->prescribe(system->self, prescribed_u, prescribed_v);
+        system->vertices.prescribe(system->self, prescribed_u, prescribed_v);
         sp_spring springs[2] = {{9, {0.1, 0.1, 0.3}, 50}, {21, {0.2, 0, 0.1}, 80}};
         if (rich) {
             system->set_springs(system->self, 2, springs);
-            system->begin(system->self, q);
+            system->vertices.begin(system->self, q);
             for (int64_t i = 0; i < n; i++)
                 q[i] += 1e-3; /* so that anchors pull */
         }
@@ -397,7 +397,7 @@ static void step_is_the_dense_one(void)
                                        .shift = shift,
                                        .indefinite = &indefinite,
                                        .factorizations = &factorizations};
-        CHECK_OK(system->velocity_step(system->self, &step));
+        CHECK_OK(system->vertices.velocity_step(system->self, &step));
         dense a;
         measure(&b, system, sp_full_system_supports(&self->full), q, count, vertex, &a);
         reference(&b, system, &a, &step, prescribed_v, 0.4, expected, expected_shift, &expected_rate);
@@ -418,8 +418,8 @@ static void step_is_the_dense_one(void)
                 q1[i] = q[i] + 4e-3 * velocity[i] + shift[i];
             memcpy(filtered, velocity, (size_t)n * 8);
             memcpy(rubbed, velocity, (size_t)n * 8);
-            self->full.apply_friction(self->full.self, q, q1, 4e-3, filtered);
-            const double lost = system->apply_friction(system->self, q, q1, 4e-3, rubbed);
+            self->full.vertices.apply_friction(self->full.self, q, q1, 4e-3, filtered);
+            const double lost = system->vertices.apply_friction(system->self, q, q1, 4e-3, rubbed);
             for (int64_t i = 0; i < n; i++)
                 filtered[i] -= velocity[i];
             times(false, n, a.d, n, 1, S, J, 0, SJ);

@@ -1074,7 +1074,7 @@ static void held_boundary_stretches_uniformly(void)
                 for (int e = 0; e < 3; e++)
                     u[3 * v + c] += (F[3 * c + e] - (c == e)) * t.mesh.vertices[3 * v + e];
         /* from q = 0 by Newton's method */
-        t.system.prescribe(t.system.self, u, zero);
+        t.system.vertices.prescribe(t.system.self, u, zero);
         for (int k = 0; k < 8; k++) {
             double *dq = vector(&t, t.n);
             t.system.matrix_start(t.system.self, 0);
@@ -1205,10 +1205,10 @@ static void energy_balance_of_a_shaken_body(void)
             y[i] = sp_integrator_q(it)[i] - q0[i];
         double *u = vector(&t, t.rows), *v = vector(&t, t.rows);
         drive_held(&d, s * p.step, u, v);
-        t.system.prescribe(t.system.self, u, still);
+        t.system.vertices.prescribe(t.system.self, u, still);
         t.system.force(t.system.self, y, f0);
         drive_held(&d, (s + 1) * p.step, u, v);
-        t.system.prescribe(t.system.self, u, v);
+        t.system.vertices.prescribe(t.system.self, u, v);
         numerical += 0.5 * (dot(t.n, f1, q0) - dot(t.n, f0, q0));
     }
     double e[SP_WORK_COUNT];
@@ -1245,8 +1245,8 @@ static void held_operators(void)
                 u[i] *= 0.01;
             for (int64_t i = 0; i < t.n; i++)
                 q[i] *= 0.01;
-            t.system.prescribe(t.system.self, u, zero);
-            t.system.begin(t.system.self, q);
+            t.system.vertices.prescribe(t.system.self, u, zero);
+            t.system.vertices.begin(t.system.self, q);
             for (int64_t i = 0; i < t.n; i++)
                 q[i] += 1e-3 * sin((double)i);
             double slope[2], error[2], values[2];
@@ -1255,18 +1255,18 @@ static void held_operators(void)
                 for (int side = 0; side < 2; side++) {
                     for (int64_t i = 0; i < t.rows; i++)
                         other[i] = u[i] + (side ? -s : s) * du[i];
-                    t.system.prescribe(t.system.self, other, zero);
+                    t.system.vertices.prescribe(t.system.self, other, zero);
                     values[side] = t.system.force(t.system.self, q, NULL);
                 }
-                t.system.prescribe(t.system.self, u, zero);
+                t.system.vertices.prescribe(t.system.self, u, zero);
                 slope[k] = (values[0] - values[1]) / (2 * s);
-                error[k] = fabs(slope[k] - t.system.prescribed_work(t.system.self, q, du));
+                error[k] = fabs(slope[k] - t.system.vertices.prescribed_work(t.system.self, q, du));
             }
             CHECK(linear ? error[1] <= 1e-7 * fabs(slope[1])
                          : fabs(log2(error[0] / error[1]) - 2) < 0.1 && error[1] < 1e-4 * fabs(slope[1]),
                   "held work off by %g and %g of %g J", error[0], error[1], slope[1]);
             /* stiffness over all vertices */
-            t.system.stiffness_times(t.system.self, q, du, y);
+            t.system.vertices.stiffness_times(t.system.self, q, du, y);
             double worst[2] = {0}, largest = 0;
             for (int k = 0; k < 2; k++) {
                 const double s = k ? 5e-5 : 1e-4;
@@ -1290,7 +1290,7 @@ static void held_operators(void)
             /* the tangent sees the velocities of held vertices: the free rows of the same */
             double *qdot = vector(&t, t.n), *free_y = vector(&t, t.n), *expected = vector(&t, t.n);
             sp_fe_space_gather(&t.body, du, qdot);
-            t.system.prescribe(t.system.self, u, du);
+            t.system.vertices.prescribe(t.system.self, u, du);
             t.system.tangent_times(t.system.self, q, qdot, free_y);
             sp_fe_space_gather(&t.body, y, expected);
             CHECK(distance(t.n, free_y, expected) <= 1e-12 * largest, "tangent of moving held vertices off by %g",
@@ -1298,16 +1298,16 @@ static void held_operators(void)
             /* inertia: M du over all vertices, its free rows in two parts, and for a uniform field the mass that is
              * there */
             double *inertia = vector(&t, t.rows), *coupled = vector(&t, t.n), sum = 0, mass = 0;
-            t.system.inertia_times(t.system.self, du, inertia);
+            t.system.vertices.inertia_times(t.system.self, du, inertia);
             t.system.mass_times(t.system.self, qdot, free_y);
-            t.system.prescribed_inertia(t.system.self, du, coupled);
+            t.system.vertices.prescribed_inertia(t.system.self, du, coupled);
             for (int64_t i = 0; i < t.n; i++)
                 CHECK_NEAR(inertia[t.body.free[i]], free_y[i] - coupled[i], 1e-14);
             if (!lumped)
                 CHECK(size(t.n, coupled) > 1e-2 * size(t.rows, inertia), "no coupling");
             for (int64_t i = 0; i < t.rows; i++)
                 other[i] = i % 3 == 1;
-            t.system.inertia_times(t.system.self, other, inertia);
+            t.system.vertices.inertia_times(t.system.self, other, inertia);
             for (int64_t e = 0; e < t.mesh.hex_count; e++)
                 mass += 1000 * sp_mesh_element_volume(&t.mesh, e);
             for (int64_t i = 0; i < t.rows; i++)
@@ -1337,7 +1337,7 @@ static double *resting_place(thing *t, double kappa, double cosine)
 {
     double *f = weight(t, 0, 0, -gravity * cosine), *q = vector(t, t->n), *dq = vector(t, t->n), *r = vector(t, t->n);
     for (int k = 0; k < 12; k++) {
-        t->system.begin(t->system.self, q);
+        t->system.vertices.begin(t->system.self, q);
         t->system.matrix_start(t->system.self,
                                k < 8 ? 1e-6 * kappa : 1e-9 * kappa); /* nothing else holds it along the ground */
         t->system.matrix_add(t->system.self, q, 1, 1, false, r);
@@ -1348,7 +1348,7 @@ static double *resting_place(thing *t, double kappa, double cosine)
         for (int64_t i = 0; i < t->n; i++)
             q[i] -= dq[i];
     }
-    t->system.begin(t->system.self, q);
+    t->system.vertices.begin(t->system.self, q);
     return q;
 }
 
@@ -1399,7 +1399,7 @@ static void ground_derivatives(void)
         &t.system, 2, (sp_ground[]){{{0.36, 0.48, 0.8}, 0.09, 500, 0.25, 0}, {{-1, 0, 0}, -0.15, 800, 0, 0}}));
     double *q = vector(&t, t.n), *f = vector(&t, t.n), *f0 = vector(&t, t.n), *x = vector(&t, t.n),
            *u = vector(&t, t.rows), *y = vector(&t, t.n), *z = vector(&t, t.n);
-    t.system.begin(t.system.self, q);
+    t.system.vertices.begin(t.system.self, q);
     random_field(t.n, 5, q);
     for (int64_t i = 0; i < t.n; i++)
         q[i] *= 1e-4;
@@ -1891,7 +1891,7 @@ static void failed_steps_are_parted(void)
                       memcmp(w, sp_integrator_prescribed_velocity(it), (size_t)s.t.rows * 8) == 0,
                   "held vertices went on without the body");
             s.t.system.force(s.t.system.self, sp_integrator_q(it), f);
-            s.t.system.prescribe(s.t.system.self, u, w);
+            s.t.system.vertices.prescribe(s.t.system.self, u, w);
             s.t.system.force(s.t.system.self, sp_integrator_q(it), g);
             CHECK(memcmp(f, g, (size_t)s.t.n * 8) == 0, "the system has held vertices elsewhere");
         }

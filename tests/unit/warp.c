@@ -380,7 +380,7 @@ static void elements_side_by_side(void)
     deform(&mesh, true, 3, 0.05, u, u);
     sp_fe_space_gather(&body, u, q);
     sp_fe_space_gather(&body, v, p);
-    system.prescribe(system.self, u, v);
+    system.vertices.prescribe(system.self, u, v);
     for (int64_t e = 0; e < sp_mesh_element_count(&mesh); e++)
         expected += one_element(&body, e, u, v, full, product);
     for (context.threads = 1; context.threads <= 4; context.threads += 3) {
@@ -705,10 +705,10 @@ static void solves_the_sum_of_additions(void)
                 sp_fe_space_gather(&body, full, q1);
                 deform(&mesh, false, 1.4, -0.01, u, full);
                 sp_fe_space_gather(&body, full, q2);
-                CHECK(!system.begin && !system.apply_friction, "nothing to begin with");
+                CHECK(!system.vertices.begin && !system.vertices.apply_friction, "nothing to begin with");
                 CHECK_OK(sp_warp_system_grounds(&system, 1, &ground));
-                CHECK(system.begin && system.apply_friction, "a rough ground");
-                CHECK(system.begin(system.self, q2) == 0, "nothing was anchored");
+                CHECK(system.vertices.begin && system.vertices.apply_friction, "a rough ground");
+                CHECK(system.vertices.begin(system.self, q2) == 0, "nothing was anchored");
                 system.matrix_start(system.self, 3e4);
                 system.matrix_add(system.self, q1, 0.8, 0.9, false, NULL);
                 system.matrix_add(system.self, q2, -0.1, 0, false, NULL);
@@ -732,7 +732,7 @@ static void solves_the_sum_of_additions(void)
                 }
                 context.threads = 2;
                 memcpy(z, b, (size_t)n * 8);
-                CHECK(system.apply_friction(system.self, q1, q1, 1e-3, z) > 0 && difference(n, z, b) > 0,
+                CHECK(system.vertices.apply_friction(system.self, q1, q1, 1e-3, z) > 0 && difference(n, z, b) > 0,
                       "no friction");
                 CHECK_OK(system.mass_solve(system.self, b, x));
                 system.mass_times(system.self, x, y);
@@ -843,9 +843,9 @@ static void energy_has_a_gradient(void)
     deform(&mesh, true, 2, 0.01, u, u);
     sp_fe_space_gather(&body, u, q);
     sp_fe_space_gather(&body, du, dq);
-    system.prescribe(system.self, u, still);
+    system.vertices.prescribe(system.self, u, still);
     system.force(system.self, q, f);
-    double slope = cblas_ddot((int)n, f, 1, dq, 1) + system.prescribed_work(system.self, q, du);
+    double slope = cblas_ddot((int)n, f, 1, dq, 1) + system.vertices.prescribed_work(system.self, q, du);
     for (int s = 0; s < 3; s++) {
         double epsilon = 2e-4 / (1 << s), energy[2];
         for (int k = 0; k < 2; k++) {
@@ -853,7 +853,7 @@ static void energy_has_a_gradient(void)
                 prescribed[i] = u[i] + (k ? -epsilon : epsilon) * du[i];
             for (int64_t i = 0; i < n; i++)
                 p[i] = q[i] + (k ? -epsilon : epsilon) * dq[i];
-            system.prescribe(system.self, prescribed, still);
+            system.vertices.prescribe(system.self, prescribed, still);
             energy[k] = system.force(system.self, p, NULL);
         }
         error[s] = fabs((energy[0] - energy[1]) / (2 * epsilon) - slope) / fabs(slope);
@@ -885,13 +885,13 @@ static void held_vertices(void)
                *g = vector(rows, 0), *part = vector(n, 0), *still = vector(rows, 0);
         deform(&mesh, true, 0, 0, NULL, g);
         sp_fe_space_gather(&body, g, q);
-        system.prescribe(system.self, g, still);
+        system.vertices.prescribe(system.self, g, still);
         system.force(system.self, q, f);
         CHECK(largest(n, f) < 1e-10 * force_scale(system.self, 5), "%s: %g", kind_name[kind], largest(n, f));
         deform(&mesh, true, 2, 0.01, u, u);
         sp_fe_space_gather(&body, u, q);
         sp_fe_space_gather(&body, v, w);
-        system.prescribe(system.self, u, v);
+        system.vertices.prescribe(system.self, u, v);
         system.force(system.self, q, f);
         whole.force(whole.self, u, g);
         sp_fe_space_gather(&body, g, part);
@@ -901,7 +901,7 @@ static void held_vertices(void)
         sp_fe_space_gather(&body, g, part);
         CHECK(difference(n, f, part) < 1e-13, "%s: product %g", kind_name[kind], difference(n, f, part));
         memset(f, 0, (size_t)n * 8);
-        system.prescribed_inertia(system.self, v, f);
+        system.vertices.prescribed_inertia(system.self, v, f);
         memcpy(g, v, (size_t)rows * 8);
         for (int64_t i = 0; i < n; i++)
             g[body.free[i]] = 0;

@@ -267,7 +267,7 @@ sp_integrator_parameters simulation_parameters(const simulation *s)
 void simulation_check_step(const simulation *s, int status)
 {
     const bool in_basis = simulate_in_basis(s->choice);
-    if (status == SP_NUMERICAL && s->choice->integrator == SP_STATIC && !in_basis && !s->model.system.begin)
+    if (status == SP_NUMERICAL && s->choice->integrator == SP_STATIC && !in_basis && !s->model.system.vertices.begin)
         tool_check(
             sp_floating_refuse_statics(s->context, s->body, s->model.loads.spring_count, s->model.loads.spring_loads),
             s->mesh.path);

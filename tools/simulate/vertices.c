@@ -397,7 +397,7 @@ static void settle(simulation *s)
         double *u = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *u),
                *rate = room(s, 3 * s->mesh.mesh.vertex_count, sizeof *rate);
         loads.prescribed(loads.self, 0, u, rate);
-        system->prescribe(system->self, u, rate);
+        system->vertices.prescribe(system->self, u, rate);
     }
     loads.mean(loads.self, 0, s->choice->step, external);
     tool_check(sp_conjac_system_settle(system, external, 1e-10, 200, v->start), s->mesh.path);

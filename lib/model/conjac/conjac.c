@@ -82,24 +82,24 @@ static void visit(void *data, sp_state *state)
 
 static void prescribe(void *data, const double *u, const double *v)
 {
-    inner(data)->prescribe(inner(data)->self, u, v);
+    inner(data)->vertices.prescribe(inner(data)->self, u, v);
 }
 
 static void stiffness_times(void *data, const double *q, const double *v, double *y)
 {
-    inner(data)->stiffness_times(inner(data)->self, q, v, y);
+    inner(data)->vertices.stiffness_times(inner(data)->self, q, v, y);
 }
 
 static void inertia_times(void *data, const double *v, double *y)
 {
-    inner(data)->inertia_times(inner(data)->self, v, y);
+    inner(data)->vertices.inertia_times(inner(data)->self, v, y);
 }
 
 static void prescribed_inertia(void *data, const double *a, double *f)
 {
     sp_conjac *self = data;
     memset(self->inertia, 0, (size_t)self->full.n * sizeof *self->inertia);
-    self->full.prescribed_inertia(self->full.self, a, self->inertia);
+    self->full.vertices.prescribed_inertia(self->full.self, a, self->inertia);
     for (int64_t i = 0; i < self->full.n; i++)
         f[i] += self->inertia[i];
     self->speeding = true;
@@ -107,12 +107,12 @@ static void prescribed_inertia(void *data, const double *a, double *f)
 
 static double prescribed_work(void *data, const double *q, const double *du)
 {
-    return inner(data)->prescribed_work(inner(data)->self, q, du);
+    return inner(data)->vertices.prescribed_work(inner(data)->self, q, du);
 }
 
 static double begin(void *data, const double *q)
 {
-    return inner(data)->begin(inner(data)->self, q);
+    return inner(data)->vertices.begin(inner(data)->self, q);
 }
 
 /* ---- the system ---- */
@@ -181,38 +181,39 @@ int sp_conjac_system_new(sp_context *context, sp_system *full, const sp_condensa
     }
     self->context = context;
     self->full = *full;
-    self->body = full->body;
+    self->body = full->vertices.space;
     self->gamma = condensation->gamma;
     self->corrections = condensation->corrections;
-    *system = (sp_system){.self = self,
-                          .n = full->n,
-                          .constant = full->constant,
-                          .force = force,
-                          .matrix_start = matrix_start,
-                          .matrix_add = matrix_add,
-                          .matrix_factor = matrix_factor,
-                          .matrix_solve = matrix_solve,
-                          .mass_times = mass_times,
-                          .mass_solve = mass_solve,
-                          .tangent_times = tangent_times,
-                          .set_springs = set_springs,
-                          .visit = visit,
-                          .cubic = full->cubic,
-                          .inverted = full->inverted ? inverted : NULL,
-                          .viscous_add = full->viscous_add ? viscous_add : NULL,
-                          .viscous_times = full->viscous_times ? viscous_times : NULL,
-                          .body = full->body,
-                          .prescribe = prescribe,
-                          .stiffness_times = stiffness_times,
-                          .inertia_times = inertia_times,
-                          .prescribed_inertia = prescribed_inertia,
-                          .prescribed_work = prescribed_work,
-                          .begin = full->begin ? begin : NULL,
-                          .apply_friction = full->apply_friction ? sp_conjac_apply_friction : NULL,
-                          .velocity_step = sp_conjac_velocity_step,
-                          .active = full->active,
-                          .destroy = sp_conjac_system_free,
-                          .report = report};
+    *system =
+        (sp_system){.self = self,
+                    .n = full->n,
+                    .constant = full->constant,
+                    .force = force,
+                    .matrix_start = matrix_start,
+                    .matrix_add = matrix_add,
+                    .matrix_factor = matrix_factor,
+                    .matrix_solve = matrix_solve,
+                    .mass_times = mass_times,
+                    .mass_solve = mass_solve,
+                    .tangent_times = tangent_times,
+                    .set_springs = set_springs,
+                    .visit = visit,
+                    .cubic = full->cubic,
+                    .inverted = full->inverted ? inverted : NULL,
+                    .viscous_add = full->viscous_add ? viscous_add : NULL,
+                    .viscous_times = full->viscous_times ? viscous_times : NULL,
+                    .active = full->active,
+                    .destroy = sp_conjac_system_free,
+                    .report = report,
+                    .vertices = {.space = full->vertices.space,
+                                 .prescribe = prescribe,
+                                 .stiffness_times = stiffness_times,
+                                 .inertia_times = inertia_times,
+                                 .prescribed_inertia = prescribed_inertia,
+                                 .prescribed_work = prescribed_work,
+                                 .begin = full->vertices.begin ? begin : NULL,
+                                 .apply_friction = full->vertices.apply_friction ? sp_conjac_apply_friction : NULL,
+                                 .velocity_step = sp_conjac_velocity_step}};
     *full = (sp_system){0};
     if (!(self->gamma >= 0 && self->gamma <= 1)) {
         status = sp_fail(context, SP_USAGE, "gamma of the stabilization is %g: it must be in [0, 1]", self->gamma);

@@ -189,8 +189,8 @@ static void read_border(sp_conjac *self, const sp_velocity_step *step)
     const int64_t rows = 3 * self->body->mesh->vertex_count;
     for (int64_t j = 0; j < self->m; j++) {
         const double *c = step->joints->columns + rows * j;
-        self->full.stiffness_times(self->full.self, step->q, c, self->reach + rows * j);
-        self->full.inertia_times(self->full.self, c, self->weight + rows * j);
+        self->full.vertices.stiffness_times(self->full.self, step->q, c, self->reach + rows * j);
+        self->full.vertices.inertia_times(self->full.self, c, self->weight + rows * j);
     }
 }
 
@@ -230,13 +230,13 @@ static void momentum(sp_conjac *self, const sp_velocity_step *step)
     memset(self->right, 0, (size_t)z * sizeof *self->right);
     self->full.mass_times(self->full.self, step->v, self->x);
     if (m > 0)
-        self->full.inertia_times(self->full.self, joints->arriving, self->wide);
+        self->full.vertices.inertia_times(self->full.self, joints->arriving, self->wide);
     for (int64_t i = 0; i < n; i++)
         self->x[i] += step->step * (step->external[i] - self->f[i]) + (m > 0 ? self->wide[self->body->free[i]] : 0);
     add_projected(self, self->x, self->right);
     for (int64_t j = 0; j < m; j++) {
         const double *c = joints->columns + rows * j, *weight = self->weight + rows * j;
-        double sum = joints->right[j] - step->step * self->full.prescribed_work(self->full.self, step->q, c) +
+        double sum = joints->right[j] - step->step * self->full.vertices.prescribed_work(self->full.self, step->q, c) +
                      sp_dense_dot(rows, c, self->wide);
         for (int64_t i = 0; i < n; i++)
             sum += weight[self->body->free[i]] * step->v[i];
@@ -298,7 +298,7 @@ static int correct(sp_conjac *self, const sp_velocity_step *step)
                 v += step->joints->columns[rows * j + i] * step->joints->rate[j];
             self->wide[i] = self->prescribed_u[i] + step->step * v;
         }
-        self->full.prescribe(self->full.self, self->wide, self->prescribed_v);
+        self->full.vertices.prescribe(self->full.self, self->wide, self->prescribed_v);
     }
     for (int64_t k = 0; k < self->corrections; k++) {
         for (int64_t i = 0; i < n; i++)
@@ -312,7 +312,7 @@ static int correct(sp_conjac *self, const sp_velocity_step *step)
     }
 done:
     if (self->moving || m > 0)
-        self->full.prescribe(self->full.self, self->prescribed_u, self->prescribed_v);
+        self->full.vertices.prescribe(self->full.self, self->prescribed_u, self->prescribed_v);
     return status;
 }
 
@@ -366,7 +366,7 @@ double sp_conjac_apply_friction(void *data, const double *q0, const double *q1, 
     double lost = 0, *before = self->x, *delta = self->xx;
     bool any = false;
     memcpy(before, v, (size_t)n * sizeof *v);
-    self->full.apply_friction(self->full.self, q0, q1, h, v);
+    self->full.vertices.apply_friction(self->full.self, q0, q1, h, v);
     for (int64_t i = 0; i < n; i++) {
         delta[i] = v[i] - before[i];
         any |= delta[i] != 0;

@@ -666,14 +666,14 @@ int sp_warp_system_new(sp_context *context, sp_fe_space *body, const sp_warp *wa
                           .tangent_times = tangent_times,
                           .set_springs = set_springs,
                           .visit = visit,
-                          .body = body,
-                          .prescribe = prescribe,
-                          .stiffness_times = stiffness_times,
-                          .inertia_times = inertia_times,
-                          .prescribed_inertia = prescribed_inertia,
-                          .prescribed_work = prescribed_work,
                           .destroy = sp_warp_system_free,
-                          .report = report};
+                          .report = report,
+                          .vertices = {.space = body,
+                                       .prescribe = prescribe,
+                                       .stiffness_times = stiffness_times,
+                                       .inertia_times = inertia_times,
+                                       .prescribed_inertia = prescribed_inertia,
+                                       .prescribed_work = prescribed_work}};
     w->context = context;
     w->body = body;
     w->p = *warp;
@@ -728,8 +728,8 @@ int sp_warp_system_grounds(sp_system *system, int64_t count, const sp_ground *gr
 {
     sp_warp_system *w = system->self;
     int status = sp_supports_set_grounds(w->context, &w->supports, count, grounds);
-    system->begin = status == SP_OK && count > 0 ? begin : NULL;
-    system->apply_friction = status == SP_OK && sp_supports_rough(&w->supports) ? apply_friction : NULL;
+    system->vertices.begin = status == SP_OK && count > 0 ? begin : NULL;
+    system->vertices.apply_friction = status == SP_OK && sp_supports_rough(&w->supports) ? apply_friction : NULL;
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec3.h"
 #include "geometry/grid.h"
 #include "geometry/morton.h"
 #include "geometry/pose.h"
@@ -68,11 +69,6 @@ void sp_area_free(sp_area *area)
     *area = (sp_area){0};
 }
 
-static double side_square(const double a[3], const double b[3])
-{
-    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
-}
-
 void sp_area_point(const sp_area *area, double t, double point[3])
 {
     const double at = t * sp_area_total(area);
@@ -87,7 +83,8 @@ void sp_area_point(const sp_area *area, double t, double point[3])
         memcpy(x[c], corner(area->surface, area->triangle[low], c), sizeof x[c]);
     for (int i = 0; i < HALVINGS; i++) {
         /* across the longest side, so that pieces do not become slivers; a is the corner that both halves keep */
-        const double ab = side_square(x[0], x[1]), bc = side_square(x[1], x[2]), ca = side_square(x[2], x[0]);
+        const double ab = sp_distance_squared3(x[0], x[1]), bc = sp_distance_squared3(x[1], x[2]),
+                     ca = sp_distance_squared3(x[2], x[0]);
         const int a = bc >= ab && bc >= ca ? 0 : ca >= ab ? 1 : 2, b = (a + 1) % 3, c = (a + 2) % 3;
         f *= 2;
         const int keep = f < 1 ? b : c, give = f < 1 ? c : b;

@@ -346,7 +346,7 @@ static void place_plane(const tool_scene_trajectory *world, const sp_scene_model
          : fabs(normal[1]) <= fabs(normal[2])                                     ? 1
                                                                                   : 2] = 1;
     sp_cross3(axis, normal, tangent[0]);
-    const double length = sqrt(sp_dot3(tangent[0], tangent[0]));
+    const double length = sp_norm3(tangent[0]);
     for (int k = 0; k < 3; k++) {
         const bool empty = !(world->low[k] <= world->high[k]);
         tangent[0][k] /= length;

@@ -81,8 +81,7 @@ static void measure(const comparison *c, double angle[2])
         const double *a = c->normals + 3 * p, *b = c->true_normals + 3 * p;
         double product[3];
         sp_cross3(a, b, product);
-        const double here =
-            sp_dot3(a, a) > 0 ? atan2(sqrt(sp_dot3(product, product)), sp_dot3(a, b)) * 57.29577951308232 : 180;
+        const double here = sp_dot3(a, a) > 0 ? atan2(sp_norm3(product), sp_dot3(a, b)) * 57.29577951308232 : 180;
         angle[0] += here / (double)c->pointshell.count;
         angle[1] = fmax(angle[1], here);
     }

@@ -1,5 +1,6 @@
 #include "tools/render/figure.h"
 
+#include "base/vec3.h"
 #include "linear/dense.h"
 
 #include <math.h>
@@ -167,7 +168,7 @@ int tool_figure_load(tool_figure *figure, int64_t frame)
     if (figure->color != TOOL_COLOR_ENERGY)
         for (int64_t v = 0; v < vertices; v++) {
             const double *u = figure->u + 3 * v;
-            figure->nodal[v] = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+            figure->nodal[v] = sp_norm3(u);
             most = fmax(most, figure->nodal[v]);
         }
     if (figure->relative && most > 0) {

@@ -65,8 +65,7 @@ static void look_ahead(picture *p, int64_t count, const int64_t *frame)
         int64_t first, contacts = tool_scene_trajectory_contacts(world, frame[i], &first);
         most = contacts > most ? contacts : most;
         for (int64_t c = first; c < first + contacts; c++)
-            p->strongest = fmax(
-                p->strongest, sqrt(sp_dot3(world->motion.contact_force + 3 * c, world->motion.contact_force + 3 * c)));
+            p->strongest = fmax(p->strongest, sp_norm3(world->motion.contact_force + 3 * c));
         if (p->choice->box)
             continue;
         tool_scene_trajectory_load(world, frame[i]);
@@ -88,7 +87,7 @@ static void place_mark(const picture *p, int64_t contact, double corner[18])
 {
     const double *place = p->world.motion.contact_place + 3 * contact,
                  *force = p->world.motion.contact_force + 3 * contact;
-    const double length = sqrt(sp_dot3(force, force));
+    const double length = sp_norm3(force);
     double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, reach[3] = {HALF_MARK, HALF_MARK, HALF_MARK};
     if (p->choice->contacts == RENDER_FORCES && length > 0) {
         double helper[3] = {0, 0, 0};
@@ -96,7 +95,7 @@ static void place_mark(const picture *p, int64_t contact, double corner[18])
             axis[2][k] = force[k] / length;
         helper[fabs(axis[2][0]) < 0.6 ? 0 : 1] = 1;
         sp_cross3(helper, axis[2], axis[0]);
-        const double side = sqrt(sp_dot3(axis[0], axis[0]));
+        const double side = sp_norm3(axis[0]);
         for (int k = 0; k < 3; k++)
             axis[0][k] /= side;
         sp_cross3(axis[2], axis[0], axis[1]);

@@ -1,4 +1,5 @@
 /* Motions: times and orientations, energies, and the forces of recorded contacts against the wrenches of the bodies. */
+#include "base/vec3.h"
 #include "formats/scene_trajectory.h"
 #include "tools/verify/verify.h"
 
@@ -46,13 +47,12 @@ static void check_contacts(verify *v, artefact *file, const sp_scene_trajectory 
                 double *to = sum + 4 * motion->contact_body[2 * c + side];
                 for (int k = 0; k < 3; k++)
                     to[k] += side ? -force[k] : force[k];
-                to[3] += sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2]);
+                to[3] += sp_norm3(force);
             }
         }
         for (int64_t i = 0; i < b; i++) {
             const double *stated = motion->wrench + 6 * (f * b + i), *found = sum + 4 * i;
-            const double scale =
-                fmax(found[3], sqrt(stated[0] * stated[0] + stated[1] * stated[1] + stated[2] * stated[2]));
+            const double scale = fmax(found[3], sp_norm3(stated));
             for (int k = 0; k < 3 && scale > 0; k++)
                 worst = fmax(worst, fabs(stated[k] - found[k]) / scale);
         }

@@ -1,5 +1,6 @@
 /* Trajectories: times, the balance of energy, and the energies computed anew from the recorded motion. */
 #include "assembly/elastic.h"
+#include "base/vec3.h"
 #include "formats/trajectory.h"
 #include "linear/dense.h"
 #include "reduced/edit.h"
@@ -381,11 +382,6 @@ static bool names_agree(const artefact *file, const sp_mesh *mesh, const int64_t
     return true;
 }
 
-static double squared_distance(const double a[3], const double b[3])
-{
-    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
-}
-
 /* Six times the volume over four points at most that are as far from one plane as can be; so do fewer for lines and
  * points. */
 static double spread_of(int count, const double *const *point)
@@ -439,7 +435,7 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
         if (prescribed->group != group || prescribed->axes != 7 || prescribed->frames < frames)
             continue;
         for (int b = 0; b < bases; b++) {
-            const double *X = mesh->vertices + 3 * prescribed->vertex, before = squared_distance(X, rest[b]);
+            const double *X = mesh->vertices + 3 * prescribed->vertex, before = sp_distance_squared3(X, rest[b]);
             size = fmax(size, before);
             for (int64_t f = 0; f < frames; f++) {
                 const double *u = trajectory->u + 3 * trajectory->vertex_count * f;
@@ -448,7 +444,7 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
                     x[i] = X[i] + u[3 * prescribed->vertex + i];
                     y[i] = rest[b][i] + u[3 * base[b] + i];
                 }
-                worst = worse(fabs(squared_distance(x, y) - before), worst);
+                worst = worse(fabs(sp_distance_squared3(x, y) - before), worst);
             }
         }
     }

@@ -13,10 +13,10 @@ enum { CANDIDATES = 8 };
 /* e₁ of three edges; returns the length of their mean by that of the edges, 0 where there is none, to rounding. */
 static double mean_direction(const double *const edge[3], double e[3])
 {
-    double length = (sp_warp_length(edge[0]) + sp_warp_length(edge[1]) + sp_warp_length(edge[2])) / 3;
+    double length = (sp_norm3(edge[0]) + sp_norm3(edge[1]) + sp_norm3(edge[2])) / 3;
     for (int c = 0; c < 3; c++)
         e[c] = (edge[0][c] + edge[1][c] + edge[2][c]) / 3;
-    double size = sp_warp_length(e);
+    double size = sp_norm3(e);
     if (!(size > 1e-12 * length))
         return 0;
     for (int c = 0; c < 3; c++)
@@ -30,13 +30,13 @@ static bool make_frame(const double *const edge[4], double B[9])
     double e[3][3];
     if (!(mean_direction(edge, e[0]) > 0))
         return false;
-    sp_warp_cross(e[0], edge[3], e[1]);
-    double size = sp_warp_length(e[1]);
-    if (!(size > 1e-12 * sp_warp_length(edge[3])))
+    sp_cross3(e[0], edge[3], e[1]);
+    double size = sp_norm3(e[1]);
+    if (!(size > 1e-12 * sp_norm3(edge[3])))
         return false;
     for (int c = 0; c < 3; c++)
         e[1][c] /= size;
-    sp_warp_cross(e[0], e[1], e[2]);
+    sp_cross3(e[0], e[1], e[2]);
     for (int k = 0; k < 3; k++)
         for (int c = 0; c < 3; c++)
             B[3 * c + k] = e[k][c];
@@ -76,8 +76,8 @@ static void choose_frame(int count, const int32_t (*end)[2], const double *X, sp
                 double e[3], first = mean_direction((const double *const[3]){edge[i], edge[j], edge[k]}, e);
                 for (int l = 0; l < count && first > best; l++) {
                     double across[3];
-                    sp_warp_cross(e, edge[l], across);
-                    double quality = first * sp_warp_length(across) / sp_warp_length(edge[l]);
+                    sp_cross3(e, edge[l], across);
+                    double quality = first * sp_norm3(across) / sp_norm3(edge[l]);
                     if (!(quality > best * (1 + 1e-9)))
                         continue;
                     best = quality;

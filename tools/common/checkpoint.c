@@ -86,7 +86,7 @@ static void find_key(uint8_t key[SHA256_DIGEST_SIZE])
                             "parameters", tool.parameters, "seed", (json_int_t)tool.seed, "inputs", tool.inputs);
     char *text = json_dumps(all, JSON_SORT_KEYS | JSON_COMPACT);
     if (!text)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     struct sha256_ctx hash;
     sha256_init(&hash);
     sha256_update(&hash, strlen(text), (const uint8_t *)text);
@@ -134,7 +134,7 @@ tool_checkpoint *tool_checkpoint_open(const char *path)
         return NULL;
     tool_checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
     if (!checkpoint)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     *checkpoint = (tool_checkpoint){.path = path, .reading = true, .synced = now()};
     if (!strcmp(path, "-"))
         tool_fail(SP_USAGE, NULL, "--checkpoint: \"-\" is not a file that can be read again");
@@ -239,7 +239,7 @@ void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done)
              (long long)done, of, checkpoint->what);
     FILE *stream = fmemopen(text, sizeof kept_text[0], "w");
     if (!stream)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+        tool_out_of_memory();
     sp_print_plain(line, stream);
     fclose(stream);
     kept = text;
@@ -287,9 +287,7 @@ static void hash_alone(struct sha256_ctx before, int64_t count, const void *data
 static void read_list(const tool_checkpoint *checkpoint, int64_t count, sp_list *list)
 {
     list->count = 0;
-    void *to = sp_list_add(list, count, 1);
-    if (!to)
-        tool_fail(SP_SYSTEM, checkpoint->path, "out of memory");
+    void *to = tool_list_add(list, count, 1);
     if (read_bytes(checkpoint, to, count) != count)
         system_failure(checkpoint, "read");
 }

@@ -12,9 +12,7 @@
 
 void *cut_allocate(sp_pool *pool, int64_t count, size_t size)
 {
-    void *memory = sp_pool_new(pool, count, size);
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    void *memory = tool_allocate(pool, count, size);
     return memory;
 }
 

@@ -53,12 +53,10 @@ static void open_shell(comparison *c, tool_trajectory *motion)
     if (motion->trajectory.r < 1 || motion->trajectory.r > c->pointshell.modes)
         tool_fail(SP_INPUT, motion->path, "it has %lld coordinates, the points of %s move with %lld",
                   (long long)motion->trajectory.r, c->path, (long long)c->pointshell.modes);
-    c->points = sp_pool_raw(&c->pool, c->pointshell.count, sizeof *c->points);
-    c->q = sp_pool_new(&c->pool, c->pointshell.modes, sizeof *c->q);
-    c->true_normals = sp_pool_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->true_normals);
-    c->normals = sp_pool_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->normals);
-    if (c->pool.failed)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
+    c->points = tool_allocate_raw(&c->pool, c->pointshell.count, sizeof *c->points);
+    c->q = tool_allocate(&c->pool, c->pointshell.modes, sizeof *c->q);
+    c->true_normals = tool_allocate_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->true_normals);
+    c->normals = tool_allocate_raw(&c->pool, 3 * c->pointshell.count, sizeof *c->normals);
     for (int64_t p = 0; p < c->pointshell.count; p++)
         c->points[p] = p;
     tool_check(sp_pointshell_neighbours_new(c->context, &c->pointshell, c->pointshell.count, c->points, NEIGHBOURS,

@@ -32,18 +32,11 @@ typedef struct picture {
     int64_t *mark_triangles;    /* [8, 3] of each */
 } picture;
 
-static void *need(void *memory)
-{
-    if (!memory)
-        tool_fail(SP_SYSTEM, NULL, "out of memory");
-    return memory;
-}
-
 static void paint_models(picture *p)
 {
     const tool_scene_trajectory *world = &p->world;
     const sp_scene *scene = &world->scene.scene;
-    p->color = need(sp_pool_raw(&p->pool, world->vertex_count, 3 * sizeof *p->color));
+    p->color = tool_allocate_raw(&p->pool, world->vertex_count, 3 * sizeof *p->color);
     for (int64_t b = 0; b < world->body_count; b++) {
         const int64_t model = scene->bodies[b].model;
         const float *rgb = world->looks[model].rest ? PALETTE[model % TOOL_COUNT(PALETTE)] : GROUND;
@@ -73,8 +66,8 @@ static void look_ahead(picture *p, int64_t count, const int64_t *frame)
     }
     for (int k = 0; k < 3; k++)
         p->diagonal = hypot(p->diagonal, world->low[k] <= world->high[k] ? world->high[k] - world->low[k] : 1);
-    p->mark = need(sp_pool_raw(&p->pool, most, 18 * sizeof *p->mark));
-    p->mark_triangles = need(sp_pool_raw(&p->pool, most, 24 * sizeof *p->mark_triangles));
+    p->mark = tool_allocate_raw(&p->pool, most, 18 * sizeof *p->mark);
+    p->mark_triangles = tool_allocate_raw(&p->pool, most, 24 * sizeof *p->mark_triangles);
     for (int64_t i = 0; i < most; i++) {
         static const int64_t octahedron[24] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
         for (int k = 0; k < 24; k++)

@@ -36,11 +36,9 @@ static double worst_excess(const sp_pointshell *s, const double *q)
 {
     sp_pool pool = {0};
     const int64_t inner = sp_pointshell_inner(s);
-    double *at = sp_pool_copy(&pool, s->points, 3 * s->count, sizeof *at),
-           *radius = sp_pool_copy(&pool, s->radius, inner, sizeof *radius);
+    double *at = tool_allocate_copy(&pool, s->points, 3 * s->count, sizeof *at),
+           *radius = tool_allocate_copy(&pool, s->radius, inner, sizeof *radius);
     double worst = 0, extent = 0;
-    if (pool.failed)
-        verify_out_of_memory();
     for (int64_t i = 0; i < 3 * s->count && q; i++)
         for (int64_t j = 0; j < s->modes; j++)
             at[i] += s->U[i * s->modes + j] * q[j];
@@ -64,9 +62,7 @@ static void check_bounds(verify *v, artefact *file)
 {
     const sp_pointshell *s = &file->pointshell;
     sp_pool pool = {0};
-    double *q = sp_pool_raw(&pool, s->modes, sizeof *q), worst = 0, size = 0;
-    if (!q)
-        verify_out_of_memory();
+    double *q = tool_allocate_raw(&pool, s->modes, sizeof *q), worst = 0, size = 0;
     for (int64_t p = 0; p < s->count; p++)
         size = fmax(size, sp_distance3(s->points + 3 * p, s->points));
     for (int m = 0; m < MOTIONS; m++) {
@@ -116,11 +112,9 @@ static void check_rows(verify *v, artefact *file)
     sp_mesh_box(&mesh->mesh, low, high);
     const double step = 1e-8 * sp_distance3(low, high);
     sp_pointshell anew = {.count = PLACES * count, .levels = 1, .cumulative = {PLACES * count}};
-    anew.points = sp_pool_raw(&anew.pool, 3 * anew.count, sizeof *anew.points);
-    anew.normals = sp_pool_raw(&anew.pool, 3 * anew.count, sizeof *anew.normals);
-    double *U = sp_pool_copy(&anew.pool, basis->columns.U, basis->columns.rows * r, sizeof *U);
-    if (anew.pool.failed)
-        verify_out_of_memory();
+    anew.points = tool_allocate_raw(&anew.pool, 3 * anew.count, sizeof *anew.points);
+    anew.normals = tool_allocate_raw(&anew.pool, 3 * anew.count, sizeof *anew.normals);
+    double *U = tool_allocate_copy(&anew.pool, basis->columns.U, basis->columns.rows * r, sizeof *U);
     sp_mesh_fix(&mesh->mesh, r, U); /* as pointshell does */
     for (int64_t i = 0; i < anew.count; i++) {
         const int64_t p = (int64_t)(((double)(i / PLACES) + 0.5) / (double)count * (double)s->count),

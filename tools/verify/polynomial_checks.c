@@ -109,13 +109,11 @@ static void check_forces(model *m)
     sp_polynomial_force *force;
     double projected = 0, run_time = 0, tangent = 0, *K, *plus, *minus, *terms, *sum;
     sp_pool pool = {0};
-    K = sp_pool_raw(&pool, m->r * m->r, sizeof *K);
-    plus = sp_pool_raw(&pool, m->r, sizeof *plus);
-    minus = sp_pool_raw(&pool, m->r, sizeof *minus);
-    terms = sp_pool_raw(&pool, m->r, sizeof *terms);
-    sum = sp_pool_raw(&pool, m->r, sizeof *sum);
-    if (pool.failed)
-        verify_out_of_memory();
+    K = tool_allocate_raw(&pool, m->r * m->r, sizeof *K);
+    plus = tool_allocate_raw(&pool, m->r, sizeof *plus);
+    minus = tool_allocate_raw(&pool, m->r, sizeof *minus);
+    terms = tool_allocate_raw(&pool, m->r, sizeof *terms);
+    sum = tool_allocate_raw(&pool, m->r, sizeof *sum);
     tool_check(sp_polynomial_force_new(v->context, &m->file->polynomials, m->r, &force), m->file->path);
     for (int trial = 0; trial < TRIALS; trial++) {
         random_coordinates(m, 2 * (uint64_t)trial, m->q);
@@ -192,9 +190,8 @@ static void check_gram(verify *v, artefact *file, const double *gram, int64_t N)
             asymmetry = worse(fabs(gram[i * N + j] - gram[j * N + i]), asymmetry);
     verify_number(v, file, "symmetric", asymmetry / largest_of(N * N, gram), 1e-12);
     sp_pool pool = {0};
-    double *linear = sp_pool_raw(&pool, r * r, sizeof *linear), *eigenvalue = sp_pool_raw(&pool, r, sizeof *eigenvalue);
-    if (pool.failed)
-        verify_out_of_memory();
+    double *linear = tool_allocate_raw(&pool, r * r, sizeof *linear),
+           *eigenvalue = tool_allocate_raw(&pool, r, sizeof *eigenvalue);
     for (int64_t i = 0; i < r; i++)
         memcpy(linear + i * r, gram + i * N, (size_t)r * sizeof *linear);
     verify_eigenvalues(v, r, linear, eigenvalue);
@@ -218,13 +215,11 @@ void verify_polynomials(verify *v, artefact *file)
         double **of_N[] = {&m.z, &m.Az, &m.absolute}, **of_rows[] = {&m.u, &m.f},
                **of_r[] = {&m.q, &m.reduced, &m.other, &m.line};
         for (int i = 0; i < 3; i++)
-            *of_N[i] = sp_pool_raw(&pool, N, sizeof(double));
+            *of_N[i] = tool_allocate_raw(&pool, N, sizeof(double));
         for (int i = 0; i < 2; i++)
-            *of_rows[i] = sp_pool_raw(&pool, rows, sizeof(double));
+            *of_rows[i] = tool_allocate_raw(&pool, rows, sizeof(double));
         for (int i = 0; i < 4; i++)
-            *of_r[i] = sp_pool_raw(&pool, r, sizeof(double));
-        if (pool.failed)
-            verify_out_of_memory();
+            *of_r[i] = tool_allocate_raw(&pool, r, sizeof(double));
         double terms = verify_reduced_mass(v, file, &mesh->body, file->polynomials.lumped, r, basis->columns.U,
                                            file->polynomials.mass, file->polynomials.gravity);
         check_group_gravities(v, file, terms);

@@ -36,9 +36,7 @@ static void check_contacts(verify *v, artefact *file, const sp_scene_trajectory 
     const int64_t b = motion->body_count;
     sp_pool pool = {0};
     double worst = 0;
-    double *sum = sp_pool_new(&pool, 4 * b, sizeof *sum); /* force, and lengths */
-    if (!sum)
-        verify_out_of_memory();
+    double *sum = tool_allocate(&pool, 4 * b, sizeof *sum); /* force, and lengths */
     for (int64_t f = 0; f < motion->frame_count; f++) {
         memset(sum, 0, (size_t)(4 * b) * sizeof *sum);
         for (int64_t c = motion->contact_begin[f]; c < motion->contact_begin[f + 1]; c++) {

@@ -266,19 +266,15 @@ static void check_points(energies *e)
 /* Its own copy of the polynomials, for edits; all from `pool`. */
 static sp_polynomials *copy_polynomials(const sp_polynomials *p, sp_pool *pool)
 {
-    sp_polynomials *copy = sp_pool_copy(pool, p, 1, sizeof *copy);
-    if (!copy)
-        verify_out_of_memory();
-    copy->parts = sp_pool_copy(pool, p->parts, p->part_count, sizeof *p->parts);
-    copy->groups = p->group_count ? sp_pool_copy(pool, p->groups, p->group_count, sizeof *p->groups) : NULL;
-    copy->mass = sp_pool_copy(pool, p->mass, p->r * p->r, sizeof(double));
-    copy->gravity = sp_pool_copy(pool, p->gravity, 3 * p->r, sizeof(double));
+    sp_polynomials *copy = tool_allocate_copy(pool, p, 1, sizeof *copy);
+    copy->parts = tool_allocate_copy(pool, p->parts, p->part_count, sizeof *p->parts);
+    copy->groups = p->group_count ? tool_allocate_copy(pool, p->groups, p->group_count, sizeof *p->groups) : NULL;
+    copy->mass = tool_allocate_copy(pool, p->mass, p->r * p->r, sizeof(double));
+    copy->gravity = tool_allocate_copy(pool, p->gravity, 3 * p->r, sizeof(double));
     for (int64_t g = 0; copy->groups && g < p->group_count; g++) {
-        copy->groups[g].mass = sp_pool_copy(pool, p->groups[g].mass, p->r * p->r, sizeof(double));
-        copy->groups[g].gravity = sp_pool_copy(pool, p->groups[g].gravity, 3 * p->r, sizeof(double));
+        copy->groups[g].mass = tool_allocate_copy(pool, p->groups[g].mass, p->r * p->r, sizeof(double));
+        copy->groups[g].gravity = tool_allocate_copy(pool, p->groups[g].gravity, 3 * p->r, sizeof(double));
     }
-    if (pool->failed)
-        verify_out_of_memory();
     return copy;
 }
 
@@ -315,15 +311,11 @@ static void check_weighted(energies *e, const artefact *cubature, const char *pa
     if (!fits)
         return;
     e->U = verify_fixed_columns(e->basis, e->body, pool);
-    e->u = sp_pool_raw(pool, rows, sizeof *e->u);
-    e->w = sp_pool_raw(pool, rows, sizeof *e->w);
-    if (pool->failed)
-        verify_out_of_memory();
+    e->u = tool_allocate_raw(pool, rows, sizeof *e->u);
+    e->w = tool_allocate_raw(pool, rows, sizeof *e->w);
     sp_cubature own = cubature->cubature;
     if (own.stiffness) { /* of the materials as they are now */
-        own.stiffness = sp_pool_raw(pool, own.r * own.r, sizeof *own.stiffness);
-        if (!own.stiffness)
-            verify_out_of_memory();
+        own.stiffness = tool_allocate_raw(pool, own.r * own.r, sizeof *own.stiffness);
         tool_check(sp_reduced_stiffness(e->v->context, e->body, own.r, e->U, own.stiffness), path);
     }
     tool_check(sp_cubature_force_new(e->v->context, e->body, &own, trajectory->r, e->U, &force), path);
@@ -342,9 +334,7 @@ static size_t parameter_count(const artefact *file, const char *name)
 /* [vertices] components that the mesh holds. */
 static const uint8_t *fixed_bits(const sp_mesh *mesh, sp_pool *pool)
 {
-    uint8_t *fixed = sp_pool_new(pool, mesh->vertex_count, 1);
-    if (!fixed)
-        verify_out_of_memory();
+    uint8_t *fixed = tool_allocate(pool, mesh->vertex_count, 1);
     for (int64_t i = 0; i < mesh->fixed_count; i++)
         fixed[mesh->fixed[i]] = mesh->fixed_axes ? mesh->fixed_axes[i] : 7;
     return fixed;
@@ -457,10 +447,8 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
 {
     const bool moved = parameter_count(file, "moved") > 0 || tool_meta_has_input(file->meta, "move-vertices") ||
                        tool_meta_has_input(file->meta, "skeleton");
-    int64_t *entry = sp_pool_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
+    int64_t *entry = tool_allocate_raw(pool, trajectory->vertex_count, sizeof *entry), groups = 0;
     double worst = 0, rigid = 0;
-    if (!entry)
-        verify_out_of_memory();
     for (int64_t i = 0; i < trajectory->vertex_count; i++)
         entry[i] = -1;
     for (int64_t k = 0; k < trajectory->prescribed_count; k++) {
@@ -569,19 +557,15 @@ static void check_motion(verify *v, artefact *file, const sp_trajectory *traject
     if (usable && reduced) {
         int64_t N = sp_polynomial_order(e.polynomials->r);
         e.gram = verify_gram_sum(e.polynomials, &pool);
-        e.z = sp_pool_raw(&pool, N, sizeof *e.z);
-        e.y = sp_pool_raw(&pool, N, sizeof *e.y);
-        if (pool.failed)
-            verify_out_of_memory();
+        e.z = tool_allocate_raw(&pool, N, sizeof *e.z);
+        e.y = tool_allocate_raw(&pool, N, sizeof *e.y);
         check_energies(&e, reduced_energies, scale);
     } else if (usable && full) {
         bool fits = mesh->mesh.vertex_count == trajectory->vertex_count;
         verify_fact(v, file, "vertices", fits, "%lld (%lld)", (long long)trajectory->vertex_count,
                     (long long)mesh->mesh.vertex_count);
-        e.u = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.u);
-        e.w = sp_pool_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.w);
-        if (pool.failed)
-            verify_out_of_memory();
+        e.u = tool_allocate_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.u);
+        e.w = tool_allocate_raw(&pool, 3 * trajectory->vertex_count, sizeof *e.w);
         if (fits && other)
             tool_check(sp_fe_space_new_prescribed(v->context, &edited, &body), mesh->path);
         e.body = other ? &body : &mesh->body;

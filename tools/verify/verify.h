@@ -146,6 +146,4 @@ const double *verify_gram_sum(const sp_polynomials *polynomials, sp_pool *pool);
  * kept. */
 void verify_keep_worst(double value, double limit, double *worst, double *worst_limit);
 
-noreturn void verify_out_of_memory(void);
-
 #endif

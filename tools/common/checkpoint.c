@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char magic[] = "Supple checkpoint 1\n";
@@ -39,13 +38,6 @@ static const char *volatile kept;
 static noreturn void system_failure(const tool_checkpoint *checkpoint, const char *what)
 {
     tool_fail(SP_SYSTEM, checkpoint->path, "cannot %s: %s", what, strerror(errno));
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* As many bytes as there are, up to count. */
@@ -135,7 +127,7 @@ tool_checkpoint *tool_checkpoint_open(const char *path)
     tool_checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
     if (!checkpoint)
         tool_out_of_memory();
-    *checkpoint = (tool_checkpoint){.path = path, .reading = true, .synced = now()};
+    *checkpoint = (tool_checkpoint){.path = path, .reading = true, .synced = tool_seconds()};
     if (!strcmp(path, "-"))
         tool_fail(SP_USAGE, NULL, "--checkpoint: \"-\" is not a file that can be read again");
     checkpoint->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -220,11 +212,11 @@ void tool_checkpoint_add(tool_checkpoint *checkpoint, const void *head, int64_t 
     write_bytes(checkpoint, value, sizeof value);
     checkpoint->end += (int64_t)sizeof count + count + (int64_t)sizeof value;
     tool_checkpoint_keeps(checkpoint, checkpoint->done + 1);
-    if (now() - checkpoint->synced < SYNC_SECONDS)
+    if (tool_seconds() - checkpoint->synced < SYNC_SECONDS)
         return;
     if (fdatasync(checkpoint->descriptor))
         system_failure(checkpoint, "write");
-    checkpoint->synced = now();
+    checkpoint->synced = tool_seconds();
 }
 
 void tool_checkpoint_keeps(tool_checkpoint *checkpoint, int64_t done)

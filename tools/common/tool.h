@@ -110,6 +110,9 @@ void tool_warn(const char *file, const char *format, ...) SP_PRINTF(2, 3);
 /* One line on stderr unless --quiet: what was found, counts. */
 void tool_say(const char *format, ...) SP_PRINTF(1, 2);
 
+/* s, of a clock that only goes forward: for differences. */
+double tool_seconds(void);
+
 /* The real stdout, for tools whose product is text. Checked and flushed by tool_end. */
 FILE *tool_stdout(void);
 

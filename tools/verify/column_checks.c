@@ -10,12 +10,6 @@
 
 static const double ROUNDING = 1e3 * 0x1p-53; /* times the sum of absolute terms: what a long sum may lose */
 
-/* NaN stays. */
-static double worse(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
-}
-
 /* y = |A| |x|. */
 static void absolute_times(const sp_sparse *matrix, const double *x, double *y)
 {
@@ -38,7 +32,7 @@ static double orthonormality(int64_t k, const double *gram, int64_t *at)
     for (int64_t i = 0; i < k * k; i++) {
         double gap = fabs(gram[i] - (i % (k + 1) == 0));
         *at = gap > error || (isnan(gap) && !isnan(error)) ? i : *at;
-        error = worse(gap, error);
+        error = verify_worse(gap, error);
     }
     return error;
 }

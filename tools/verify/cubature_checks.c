@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static double worse(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
-}
-
 static double length(int64_t count, const double *a)
 {
     return sqrt(sp_dense_dot(count, a, a));
@@ -46,7 +41,7 @@ static void check_forces(verify *v, artefact *file, const sp_fe_space *body, con
                 terms += fabs(U[j * rows + i] * f[i]);
             }
             double apart = fabs(sum - poses->force[t * r + j]);
-            error = worse(terms > 0 ? apart / terms : apart, error);
+            error = verify_worse(terms > 0 ? apart / terms : apart, error);
         }
     }
     char name[100];
@@ -212,7 +207,7 @@ void verify_cubature(verify *v, artefact *file)
     double *K = tool_allocate_raw(&pool, cubature->r * cubature->r, sizeof *K), apart = 0, largest = 0;
     tool_check(sp_reduced_stiffness(v->context, &mesh->body, cubature->r, U, K), file->path);
     for (int64_t i = 0; cubature->stiffness && i < cubature->r * cubature->r; i++) {
-        apart = worse(fabs(K[i] - cubature->stiffness[i]), apart);
+        apart = verify_worse(fabs(K[i] - cubature->stiffness[i]), apart);
         largest = fmax(largest, fabs(K[i]));
     }
     if (cubature->stiffness)

@@ -42,11 +42,6 @@ void verify_reduced_matrix(verify *v, const sp_columns *columns, const sp_fe_spa
     sp_pool_free(&pool);
 }
 
-static double worse(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
-}
-
 double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, bool lumped, int64_t r, const double *U,
                            const double *mass, const double *gravity)
 {
@@ -57,8 +52,8 @@ double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, b
     for (int64_t j = 0; j < r; j++) {
         verify_mass_times(body, lumped, U + j * rows, Mu);
         for (int64_t i = 0; i < r; i++) {
-            error = worse(fabs(sp_dense_dot(rows, U + i * rows, Mu) - mass[j * r + i]), error);
-            largest = worse(fabs(mass[j * r + i]), largest);
+            error = verify_worse(fabs(sp_dense_dot(rows, U + i * rows, Mu) - mass[j * r + i]), error);
+            largest = verify_worse(fabs(mass[j * r + i]), largest);
         }
         for (int axis = 0; axis < 3; axis++) {
             double sum = 0, absolute = 0;
@@ -66,7 +61,7 @@ double verify_reduced_mass(verify *v, artefact *file, const sp_fe_space *body, b
                 sum += Mu[i];
                 absolute += fabs(Mu[i]);
             }
-            gravity_error = worse(fabs(sum - gravity[3 * j + axis]), gravity_error);
+            gravity_error = verify_worse(fabs(sum - gravity[3 * j + axis]), gravity_error);
             gravity_scale = fmax(gravity_scale, absolute);
         }
     }

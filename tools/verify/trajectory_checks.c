@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double worse(double a, double b)
-{
-    return isnan(a) || a > b ? a : b;
-}
-
 static const char *parameter(const artefact *file, const char *name)
 {
     const char *text = json_string_value(json_object_get(json_object_get(file->meta, "parameters"), name));
@@ -57,7 +52,7 @@ static void check_balance(verify *v, artefact *file, const sp_trajectory *trajec
         double total = e[SP_ENERGY_KINETIC] + e[SP_ENERGY_STRAIN],
                expected =
                    first[SP_ENERGY_KINETIC] + first[SP_ENERGY_STRAIN] + e[SP_ENERGY_WORK] - e[SP_ENERGY_DISSIPATED];
-        worst = worse(fabs(total - expected) / scale, worst);
+        worst = verify_worse(fabs(total - expected) / scale, worst);
         least =
             fmin(least, (any_sign ? e[SP_ENERGY_KINETIC] : fmin(e[SP_ENERGY_KINETIC], e[SP_ENERGY_STRAIN])) / scale);
     }
@@ -256,7 +251,7 @@ static void check_points(energies *e)
             double u = 0, stated = trajectory->u[frame * 3 * points + i];
             for (int64_t c = 0; c < trajectory->r; c++)
                 u += basis->U[c * basis->rows + row] * trajectory->q[frame * trajectory->r + c];
-            worst = worse(fabs(u - stated), worst);
+            worst = verify_worse(fabs(u - stated), worst);
             largest = fmax(largest, fabs(stated));
         }
     }
@@ -434,7 +429,7 @@ static double rigid_error(const sp_trajectory *trajectory, const sp_mesh *mesh, 
                     x[i] = X[i] + u[3 * prescribed->vertex + i];
                     y[i] = rest[b][i] + u[3 * base[b] + i];
                 }
-                worst = worse(fabs(sp_distance_squared3(x, y) - before), worst);
+                worst = verify_worse(fabs(sp_distance_squared3(x, y) - before), worst);
             }
         }
     }
@@ -457,9 +452,9 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
     }
     for (int64_t i = 0; i < 3 * trajectory->vertex_count; i++)
         for (int64_t f = 0; f < trajectory->frame_count && (fixed[i / 3] >> i % 3 & 1) && entry[i / 3] < 0; f++)
-            worst = worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]),
-                               fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])),
-                          worst);
+            worst = verify_worse(fmax(fabs(trajectory->u[3 * trajectory->vertex_count * f + i]),
+                                      fabs(trajectory->udot[3 * trajectory->vertex_count * f + i])),
+                                 worst);
     verify_number(v, file, moved ? "held vertices that nothing moves" : "held vertices", worst, 0);
     if (!moved && trajectory->prescribed_count == 0)
         return;
@@ -467,7 +462,7 @@ static void check_held(verify *v, artefact *file, const sp_trajectory *trajector
                 moved == (trajectory->prescribed_count > 0) && names_agree(file, mesh, entry, trajectory),
                 "%lld vertices beside those that the mesh holds at rest", (long long)trajectory->prescribed_count);
     for (int64_t g = 0; g < groups && g < trajectory->prescribed_count; g++)
-        rigid = worse(rigid_error(trajectory, mesh, g, trajectory->frame_count), rigid);
+        rigid = verify_worse(rigid_error(trajectory, mesh, g, trajectory->frame_count), rigid);
     if (groups > 0) {
         char name[100];
         snprintf(name, sizeof name, "rigid motion of %lld groups", (long long)groups);
@@ -514,7 +509,7 @@ static void check_cuts(verify *v, artefact *file, const sp_trajectory *trajector
                 const double *u = trajectory->u + 3 * trajectory->vertex_count * f,
                              *udot = trajectory->udot + 3 * trajectory->vertex_count * f;
                 const int64_t there = 3 * mesh->origin[k / 3] + k % 3;
-                worst = worse(fmax(fabs(u[k] - u[there]), fabs(udot[k] - udot[there])), worst);
+                worst = verify_worse(fmax(fabs(u[k] - u[there]), fabs(udot[k] - udot[there])), worst);
             }
         verify_number(v, file, name, worst, 0);
         mesh = verify_find(v, mesh->cut_from);

@@ -149,6 +149,26 @@ static int show_progress(trainer *t, double error, int64_t count)
     return sp_progress(t->context, fmin(1, fmax(0, fmax(by_error, by_count))));
 }
 
+/* Whether the fit is as asked for: the tolerance is met, or there are as many elements as there may be. */
+static bool is_enough(trainer *t, const sp_nnls_report *fit)
+{
+    const sp_cubature_parameters *p = t->parameters;
+    const bool met = p->tolerance > 0 && fit->positive > 0 && t->part * fit->residual <= p->tolerance,
+               full = p->most > 0 && fit->positive >= p->most;
+    if (met || full)
+        t->report->reached = met || p->tolerance == 0;
+    return met || full;
+}
+
+/* Whether no element lowers the error any more: the best of those that were scored is at the minimum. */
+static bool is_minimum(trainer *t, int64_t found)
+{
+    if (found > 0 && !(t->best[0].score <= MINIMUM))
+        return false;
+    t->report->reached = t->parameters->tolerance == 0;
+    return true;
+}
+
 /* One element at a time. */
 static int train_greedy(trainer *t, sp_nnls_set *set)
 {
@@ -157,14 +177,8 @@ static int train_greedy(trainer *t, sp_nnls_set *set)
     sp_nnls_report fit = {.residual = 1};
     int status = SP_OK;
     for (int64_t round = 0;; round++) {
-        if (p->tolerance > 0 && fit.positive > 0 && t->part * fit.residual <= p->tolerance) {
-            t->report->reached = true;
+        if (is_enough(t, &fit))
             break;
-        }
-        if (p->most > 0 && fit.positive >= p->most) {
-            t->report->reached = p->tolerance == 0;
-            break;
-        }
         if (known_round(t) < 0) {
             int64_t asked = p->candidates > 0 ? list_some(t, p->candidates, round) : t->elements;
             bool all = p->candidates == 0;
@@ -177,10 +191,8 @@ static int train_greedy(trainer *t, sp_nnls_set *set)
             }
             if (status != SP_OK)
                 return status;
-            if (found == 0 || t->best[0].score <= MINIMUM) {
-                t->report->reached = p->tolerance == 0;
+            if (is_minimum(t, found))
                 break;
-            }
             t->list[0] = t->best[0].element;
             remember(t, 1);
         }
@@ -204,24 +216,16 @@ static int train_nnls(trainer *t, sp_nnls_set *set)
     sp_nnls_report fit = {.residual = 1};
     int status = SP_OK;
     for (;;) {
-        if (p->tolerance > 0 && fit.positive > 0 && t->part * fit.residual <= p->tolerance) {
-            t->report->reached = true;
+        if (is_enough(t, &fit))
             break;
-        }
-        if (p->most > 0 && fit.positive >= p->most) {
-            t->report->reached = p->tolerance == 0;
-            break;
-        }
         int64_t count = known_round(t);
         if (count < 0) {
             list_all(t);
             int64_t found = score(t, sp_nnls_set_residual(set), t->elements, &status);
             if (status != SP_OK)
                 return status;
-            if (found == 0 || t->best[0].score <= MINIMUM) {
-                t->report->reached = p->tolerance == 0;
+            if (is_minimum(t, found))
                 break;
-            }
             for (count = 0; count < found && count < MOST_OFFERED && t->best[count].score >= worth * t->best[0].score;
                  count++)
                 t->list[count] = t->best[count].element;

@@ -238,3 +238,9 @@ void sp_grid_triangle(const sp_grid *grid, const double corners[9], int64_t z_be
         }
     }
 }
+
+void sp_grid_mark(void *data, int64_t y, int64_t z, int64_t first, int64_t last)
+{
+    const sp_grid_marks *marks = data;
+    sp_grid_span_set(marks->grid, marks->bits, z * marks->grid->cells[1] + y, first, last, true);
+}

@@ -157,17 +157,6 @@ static void in_grid(const sp_grid *grid, const sp_surface *surface, int64_t t, d
         corners[c] = (corner(surface, t, c / 3)[c % 3] - grid->origin[c % 3]) / grid->spacing;
 }
 
-typedef struct marks {
-    const sp_grid *grid;
-    uint64_t *bits;
-} marks;
-
-static void mark(void *data, int64_t y, int64_t z, int64_t first, int64_t last)
-{
-    const marks *m = data;
-    sp_grid_span_set(m->grid, m->bits, z * m->grid->cells[1] + y, first, last, true);
-}
-
 int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cells, sp_list *points)
 {
     int status;
@@ -179,7 +168,7 @@ int sp_sample_voxels(sp_context *context, const sp_surface *surface, int64_t cel
     for (int64_t t = 0; t < surface->triangle_count && bits; t++) {
         double corners[9];
         in_grid(&grid, surface, t, corners);
-        sp_grid_triangle(&grid, corners, 0, grid.cells[2], mark, &(marks){&grid, bits});
+        sp_grid_triangle(&grid, corners, 0, grid.cells[2], sp_grid_mark, &(sp_grid_marks){&grid, bits});
     }
     for (int64_t row = 0; row < sp_grid_rows(&grid) && !pool.failed; row++)
         for (int64_t x = 0; x < grid.cells[0]; x++) {

@@ -95,10 +95,15 @@ SP_INLINE int sp_warp_entries(int corners)
     return (9 * sp_pair_count(corners) + 3 * (corners - 1) + SP_LANES - 1) / SP_LANES * SP_LANES;
 }
 
-/* ---- rotations (warp_rotations.c) ---- */
+/* ---- frames of edges (warp_frames.c) ---- */
 
 /* Chooses the frames. */
 void sp_warp_frames(sp_warp_system *w);
+
+/* R = B' Bᵀ (eq. 16); false where the frame has no direction at x. */
+bool sp_warp_frame_rotation(const sp_warp_frame *frame, const double *x, double R[9]);
+
+/* ---- rotations (warp_rotations.c) ---- */
 
 /* R of every vertex at x [3·vertices] into rotation [vertices, 9]. A frame without a direction now (edges of no length,
  * or parallel) gives way to the polar decomposition, which is always defined (material/law.h): nothing is remembered

@@ -1,4 +1,5 @@
-/* Sparse inner products: the subject of US patent 10,474,927, compiled with the option yang2015 only. */
+/* Sparse inner products, a baseline that those in the mass matrix are compared with (basis/reduced_mgs.h): the subject
+ * of US patent 10,474,927, compiled with the option yang2015 only. */
 #include "basis/reduced_mgs.h"
 #include "linear/dense.h"
 #include "tools/export/gram.h"

@@ -11,12 +11,6 @@
 
 static const double MINIMUM = 1e-10; /* KKT residual at which the minimum is reached */
 
-int sp_joint_compare_index(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 int sp_joint_compare_scored(const void *a, const void *b)
 {
     const sp_joint_scored *x = a, *y = b;
@@ -239,7 +233,7 @@ typedef struct chosen {
 
 static int compare_chosen(const void *a, const void *b)
 {
-    return sp_joint_compare_index(a, b); /* the element comes first */
+    return sp_compare_integers(a, b); /* the element comes first */
 }
 
 static int keep_weights(sp_joint_trainer *t, int64_t count, const int64_t *element, const double *weight,

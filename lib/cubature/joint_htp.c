@@ -13,7 +13,7 @@ static int fit_support(sp_joint_trainer *t, sp_pool *pool, int64_t count, sp_joi
 {
     sp_nnls_report fit;
     int status;
-    qsort(t->list, (size_t)count, sizeof *t->list, sp_joint_compare_index);
+    qsort(t->list, (size_t)count, sizeof *t->list, sp_compare_integers);
     sp_pool_drop(pool, p->element);
     sp_pool_drop(pool, p->weight);
     sp_pool_drop(pool, p->columns);

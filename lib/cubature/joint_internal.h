@@ -2,6 +2,7 @@
 #ifndef SP_CUBATURE_JOINT_INTERNAL_H
 #define SP_CUBATURE_JOINT_INTERNAL_H
 
+#include "base/compare.h"
 #include "cubature/joint.h"
 
 /* Elements with the score by which they are sorted. */
@@ -27,9 +28,8 @@ typedef struct sp_joint_trainer {
     bool replaying;
 } sp_joint_trainer;
 
-/* For qsort: the best first, of equal ones the lower element; numbers (int64_t) increasing. */
+/* For qsort: the best first, of equal ones the lower element. */
 int sp_joint_compare_scored(const void *a, const void *b);
-int sp_joint_compare_index(const void *a, const void *b);
 
 /* The round that an earlier call chose, or −1. Behind its elements stand the passes until then, so that the report is
  * the same as that of an undisturbed run. */

@@ -15,16 +15,6 @@ static inline sp_pose sp_pose_identity(void)
     return (sp_pose){{0, 0, 0}, {1, 0, 0, 0}};
 }
 
-/* For qsort and bsearch: points in the order of x, then y, then z. */
-static inline int sp_compare3(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    for (int k = 0; k < 3; k++)
-        if (x[k] != y[k])
-            return x[k] < y[k] ? -1 : 1;
-    return 0;
-}
-
 /* v [n] of unit length, without overflow; false where it is zero. */
 static inline bool sp_unit_vector(int n, double *v)
 {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/vec3.h"
 #include "geometry/grid.h"
 #include "geometry/morton.h"
-#include "geometry/pose.h"
 
 enum { HALVINGS = 40 };
 

@@ -1,13 +1,9 @@
 #include "tools/common/probes.h"
 
+#include "base/compare.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-static int compare_vertices(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* One entry at *at, appended to the list; moves *at behind it and a comma that follows. */
 static void parse_entry(const sp_mesh *mesh, const char *text, const char **at, sp_list *list)
@@ -34,7 +30,7 @@ int64_t tool_parse_probes(const sp_mesh *mesh, const char *text, sp_pool *pool, 
     for (const char *at = text; *at;)
         parse_entry(mesh, text, &at, &list);
     int64_t *vertex = list.data, kept = 0;
-    qsort(vertex, (size_t)list.count, sizeof *vertex, compare_vertices);
+    qsort(vertex, (size_t)list.count, sizeof *vertex, sp_compare_integers);
     for (int64_t i = 0; i < list.count; i++)
         if (i == 0 || vertex[i] != vertex[i - 1])
             vertex[kept++] = vertex[i];
